@@ -9,10 +9,6 @@
 
 #include "model/builder.h"
 
-stn_status model_out_of_memory(stn_error *err) {
-    return stn_fail(err, STN_ERR_MEMORY, "model: out of memory");
-}
-
 void *list_reserve(stn_context *context, list *items, size_t size) {
     if (items->count == items->capacity) {
         if (items->capacity > INT32_MAX / 2) {
@@ -59,6 +55,17 @@ stn_status stn_builder_create(stn_context *context, stn_model_builder **out, stn
     return STN_OK;
 }
 
+/// Forgets the keyframes of the robots from `robot` on.
+static void drop_keyframes(stn_model_builder *builder, int32_t robot) {
+    int32_t kept = 0;
+    for (int32_t i = 0; i < builder->keyframes.count; i++) {
+        if (keyframe_at(builder, i)->robot < robot) {
+            *keyframe_at(builder, kept++) = *keyframe_at(builder, i);
+        }
+    }
+    builder->keyframes.count = kept;
+}
+
 /// Empties the lists from these counts on; instances and meshes that they own are let go.
 static void truncate_lists(stn_model_builder *builder, const built_counts *start) {
     for (int32_t i = start->groups; i < builder->groups.count; i++) {
@@ -94,7 +101,7 @@ void stn_builder_destroy(stn_model_builder *builder) {
     stn_release(builder->context, builder);
 }
 
-// ------------------------------------------------------------------------------------------------------- robots
+// -------------------------------------------------------------------------------------------------------- robots
 
 stn_status stn_builder_begin_robot(stn_model_builder *builder, const char *name, int32_t *robot, stn_error *err) {
     if (name == NULL || name[0] == '\0') {
@@ -132,7 +139,7 @@ void stn_builder_discard(stn_model_builder *builder, int32_t robot) {
         return;
     }
     truncate_lists(builder, &robot_at(builder, robot)->start);
-    builder_drop_keyframes(builder, robot);
+    drop_keyframes(builder, robot);
     builder_forget_robots(builder, robot);
     for (int32_t r = 0; r < robot; r++) { // what stays lets go of what went
         built_robot *kept = robot_at(builder, r);

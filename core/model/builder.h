@@ -82,23 +82,23 @@ struct stn_model_builder {
     list equalities;                                                                     // stn_equality_spec
     list keyframes;                         // in the order of adding, whatever their robots
     bool number_names;                      // a robot's name that is taken gets a number instead of being refused
-    int32_t *robot_slots, robot_slot_count; // robot_names.c: hash table of robot + 1; 0: free
+    int32_t *robot_slots, robot_slot_count; // names.c: hash table of robot + 1; 0: free
 };
 
-stn_status model_out_of_memory(stn_error *err);
+static inline stn_status model_out_of_memory(stn_error *err) {
+    return stn_fail(err, STN_ERR_MEMORY, "model: out of memory");
+}
 /// New zeroed item at the end of a list, not counted yet: the caller fills it and adds one to `count`. NULL: no memory.
 void *list_reserve(stn_context *context, list *items, size_t size);
 /// A copy in the builder's memory; NULL when out of memory. Text NULL gives "".
 const char *builder_copy_text(stn_model_builder *builder, const char *text);
 void *builder_copy(stn_model_builder *builder, const void *data, size_t count, size_t size);
-/// robot_names.c: the robot of that name, -1: none; enters a robot that was just added (false: out of memory) and drops
+/// names.c: the robot of that name, -1: none; enters a robot that was just added (false: out of memory) and drops
 /// all from `robot` on. `builder_free_name` makes "arm_2" of a name that is taken, with the first number that is free.
 int32_t builder_find_robot(const stn_model_builder *builder, const char *name);
 bool builder_index_robot(stn_model_builder *builder, int32_t robot);
 void builder_forget_robots(stn_model_builder *builder, int32_t robot);
 void builder_free_name(const stn_model_builder *builder, const char *name, char *text, size_t size);
-/// keyframe.c: forgets the keyframes of the robots from `robot` on.
-void builder_drop_keyframes(stn_model_builder *builder, int32_t robot);
 
 static inline built_robot *robot_at(const stn_model_builder *b, int32_t i) {
     return (built_robot *)b->robots.items + i;
@@ -147,7 +147,7 @@ stn_status builder_check_link(const stn_model_builder *builder, const char *what
 /// Fails with "WHAT: there is no robot R (N robots)" unless there is.
 stn_status builder_check_robot(const stn_model_builder *builder, const char *what, int32_t robot, stn_error *err);
 
-// check.c: the numbers of one spec, before it enters the builder. Messages name the member, value and bound; the caller
+// spec.c: the numbers of one spec, before it enters the builder. Messages name the member, value and bound; the caller
 // puts the object's name in front.
 stn_status check_pose(const char *what, const stn_pose *pose, stn_error *err);
 stn_status check_material(const stn_material *material, stn_error *err);

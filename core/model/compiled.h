@@ -38,7 +38,7 @@ typedef struct pair_override {
     int32_t call[MATERIAL_MEMBERS]; // which call gave it, from 1 on; 0: none did
 } pair_override;
 
-/// override.c: found by key, open addressing with linear probes.
+/// material.c: found by key, open addressing with linear probes.
 typedef struct pair_overrides {
     pair_override *entries;
     int32_t *slots; // entry + 1; 0: free

@@ -74,7 +74,14 @@ stn_status compile_equalities(compiler *c, stn_error *err);
 /// surfaces.c: geometries, filter, materials, overrides; node spheres come after the builder's geometries.
 stn_status compile_surfaces(compiler *c, stn_error *err);
 /// The link by which filters and overrides know a geometry: a root named "world" is the world.
-int32_t contact_link(const compiler *c, int32_t link);
+static inline int32_t contact_link(const compiler *c, int32_t link) {
+    if (link == STN_WORLD) {
+        return STN_WORLD;
+    }
+    int32_t robot = link_at(c->builder, link)->robot;
+    bool is_world = c->root[robot] == ROOT_WORLD && c->root_link[robot] == link;
+    return is_world ? STN_WORLD : link;
+}
 /// override.c: after geometries and filter.
 stn_status compile_overrides(compiler *c, filter_entry *filter, stn_error *err);
 

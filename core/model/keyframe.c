@@ -5,17 +5,7 @@
 
 #include "model/compiler.h"
 
-// ------------------------------------------------------------------------------------------------------ builder
-
-void builder_drop_keyframes(stn_model_builder *builder, int32_t robot) {
-    int32_t kept = 0;
-    for (int32_t i = 0; i < builder->keyframes.count; i++) {
-        if (keyframe_at(builder, i)->robot < robot) {
-            *keyframe_at(builder, kept++) = *keyframe_at(builder, i);
-        }
-    }
-    builder->keyframes.count = kept;
-}
+// ------------------------------------------------------------------------------------------------------- builder
 
 /// The keyframe must say every coordinate of the joints that the robot has now.
 static stn_status check_count(const stn_model_builder *builder, int32_t robot, int32_t q_count, stn_error *err) {

@@ -6,8 +6,12 @@
 // and for faces of patches d and tau once more, with moduli E in the place of k.
 // Two springs in series, so a rigid side (k infinite) leaves the other's k. The restitution is the larger of the two: a
 // bouncing ball bounces on any floor. mu_static combines as mu does, with the mu of a side that has none.
+#include <stiction/model.h>
+#include <string.h>
+
 #include "model/builder.h"
 #include "model/compiled.h"
+#include "model/compiler.h"
 
 stn_material stn_material_unset(void) {
     return (stn_material){NAN, NAN, NAN, NAN, NAN, NAN, NAN};
@@ -99,4 +103,168 @@ stn_pair_material stn_model_pair_material(const stn_model *model, int32_t geomet
     stn_pair_material pair;
     stn_model_combine_surfaces(model, STN_RELAXATION_SUM, geometry_a, geometry_b, &pair);
     return pair;
+}
+
+// ----------------------------------------------------------------------------------------------------- overrides
+// Contact parameters that were stated for pairs of links. Calls for the same two links are merged when the model is
+// compiled; a pair of geometries then looks up at most four entries (both links, either with any other, all), however
+// many overrides there are, and takes each parameter from the latest call that gave it.
+
+_Static_assert(sizeof(stn_material) == MATERIAL_MEMBERS * sizeof(double), "a material is its members and nothing else");
+
+/// Position of a member of stn_material.
+#define MEMBER(name) (offsetof(stn_material, name) / sizeof(double))
+
+static uint32_t slot_of(uint64_t key, int32_t slot_count) {
+    key *= UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)(key >> 32) & (uint32_t)(slot_count - 1);
+}
+
+/// The slot of a key, or the free one where it belongs.
+static int32_t *find_slot(const pair_overrides *o, uint64_t key) {
+    uint32_t s = slot_of(key, o->slot_count);
+    while (o->slots[s] != 0 && o->entries[o->slots[s] - 1].key != key) {
+        s = (s + 1) & (uint32_t)(o->slot_count - 1);
+    }
+    return &o->slots[s];
+}
+
+static void merge(pair_override *entry, const stn_material *given, int32_t call) {
+    double value[MATERIAL_MEMBERS];
+    const stn_material stated = material_stated(given);
+    memcpy(value, &stated, sizeof value);
+    for (int32_t i = 0; i < MATERIAL_MEMBERS; i++) {
+        if (!isnan(value[i])) {
+            entry->value[i] = value[i];
+            entry->call[i] = call;
+        }
+    }
+}
+
+stn_status compile_overrides(compiler *c, filter_entry *filter, stn_error *err) {
+    const list *built = &c->builder->overrides;
+    int32_t links = c->builder->links.count;
+    pair_overrides *o = &c->object->overrides;
+    o->slot_count = 4;
+    while (o->slot_count < 2 * built->count) {
+        o->slot_count *= 2;
+    }
+    o->slots = STN_ARENA_ZEROED(c->memory, o->slot_count, int32_t);
+    o->entries = STN_ARENA_ZEROED(c->memory, built->count, pair_override);
+    bool *mentioned = STN_ARENA_ZEROED(c->scratch, links + 1, bool); // the world comes last
+    if (o->slots == NULL || o->entries == NULL || mentioned == NULL) {
+        return model_out_of_memory(err);
+    }
+    for (int32_t i = 0; i < built->count; i++) {
+        const built_override *given = override_at(c->builder, i);
+        int32_t link[2] = {given->a, given->b};
+        for (int32_t k = 0; k < 2; k++) {
+            if (link[k] != STN_ANY) {
+                link[k] = contact_link(c, link[k]);
+                mentioned[link[k] == STN_WORLD ? links : link[k]] = true;
+            }
+        }
+        uint64_t key = pair_key(link[0], link[1]);
+        int32_t *slot = find_slot(o, key);
+        if (*slot == 0) {
+            o->entries[o->count++].key = key;
+            *slot = o->count;
+        }
+        merge(&o->entries[*slot - 1], &given->material, i + 1);
+    }
+    o->of_all = *find_slot(o, pair_key(STN_ANY, STN_ANY)) - 1;
+    for (int32_t i = 0; i < c->object->face.geometry_count; i++) {
+        int32_t link = filter[i].link;
+        filter[i].overridden = link != FILTER_NODE && mentioned[link == STN_WORLD ? links : link];
+    }
+    return STN_OK;
+}
+
+/// Takes each parameter that the entry's calls gave after `call`, which follows.
+static inline void take_later(const pair_override *entry, double value[MATERIAL_MEMBERS],
+                              int32_t call[MATERIAL_MEMBERS]) {
+    for (int32_t i = 0; i < MATERIAL_MEMBERS; i++) {
+        bool later = entry->call[i] > call[i];
+        value[i] = later ? entry->value[i] : value[i];
+        call[i] = later ? entry->call[i] : call[i];
+    }
+}
+
+void stn_overrides_apply(const pair_overrides *o, const filter_entry *a, const filter_entry *b,
+                         stn_pair_material *material) {
+    if (o->count == 0) {
+        return;
+    }
+    double value[MATERIAL_MEMBERS];
+    int32_t call[MATERIAL_MEMBERS] = {0};
+    memcpy(value, &material->value, sizeof value);
+    if (o->of_all >= 0) {
+        take_later(&o->entries[o->of_all], value, call);
+    }
+    const struct {
+        int32_t a, b;
+        bool possible;
+    } pairs[] = {{a->link, STN_ANY, a->overridden},
+                 {b->link, STN_ANY, b->overridden},
+                 {a->link, b->link, a->overridden && b->overridden}};
+    for (int32_t p = 0; (a->overridden || b->overridden) && p < STN_COUNT(pairs); p++) {
+        int32_t found = pairs[p].possible ? *find_slot(o, pair_key(pairs[p].a, pairs[p].b)) : 0;
+        if (found != 0) {
+            take_later(&o->entries[found - 1], value, call);
+        }
+    }
+    memcpy(&material->value, value, sizeof value);
+    if (call[MEMBER(dissipation)] > 0) {
+        material->patch_dissipation = material->value.dissipation;
+    }
+    if (call[MEMBER(relaxation_time)] > 0) {
+        material->patch_relaxation_time = material->value.relaxation_time;
+    }
+}
+
+// --------------------------------------------------------------------------------------------- materials by name
+// Materials by name: docs/materials.md has the sources, the ranges and how each value was chosen; a test holds the two
+// together. A coefficient is that of the material on itself in the sense of the combination rule: where a source
+// measured it on another material, the value is the one that makes the pair come out as measured.
+
+#define SURFACE(friction, at_rest, young)                                                                 \
+    {                                                                                                     \
+        .mu = friction, .stiffness = NAN, .relaxation_time = NAN, .dissipation = NAN, .restitution = NAN, \
+        .modulus = young, .mu_static = at_rest                                                            \
+    }
+
+static const stn_named_material materials[] = {
+    // name, density [kg/m^3], mu, mu_static (NAN: the same), Young's modulus [Pa]
+    {"abs", 1050.0, SURFACE(0.5, NAN, 2e9)},
+    {"acetal", 1410.0, SURFACE(0.12, NAN, 3e9)},
+    {"aluminium", 2700.0, SURFACE(0.40, 0.52, 69e9)},
+    {"brass", 8530.0, SURFACE(0.36, 0.39, 110e9)},
+    {"cardboard", 670.0, SURFACE(0.375, 0.5, 6e9)},
+    {"concrete", 2400.0, SURFACE(0.6, 0.8, 30e9)},
+    {"copper", 8890.0, SURFACE(0.26, 0.41, 115e9)},
+    {"glass", 2500.0, SURFACE(0.40, 0.94, 69e9)},
+    {"ice", 917.0, SURFACE(0.03, 0.1, 9.1e9)},
+    {"leather", 930.0, SURFACE(0.55, NAN, 0.3e9)},
+    {"nylon", 1140.0, SURFACE(0.32, NAN, 2.7e9)},
+    {"pla", 1240.0, SURFACE(0.5, NAN, 3.5e9)},
+    {"polycarbonate", 1200.0, SURFACE(0.52, NAN, 2.38e9)},
+    {"rubber", 930.0, SURFACE(0.84, 1.33, 2e6)},
+    {"silicone", 1100.0, SURFACE(1.0, NAN, 5e6)},
+    {"steel", 7850.0, SURFACE(0.57, 0.74, 207e9)},
+    {"teflon", 2170.0, SURFACE(0.04, NAN, 0.475e9)},
+    {"wood", 500.0, SURFACE(0.3, 0.5, 12e9)},
+};
+
+const stn_named_material *stn_named_materials(int32_t *count) {
+    *count = STN_COUNT(materials);
+    return materials;
+}
+
+const stn_named_material *stn_named_material_find(const char *name) {
+    for (int32_t i = 0; i < STN_COUNT(materials); i++) {
+        if (strcmp(materials[i].name, name) == 0) {
+            return &materials[i];
+        }
+    }
+    return NULL;
 }

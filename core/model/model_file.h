@@ -12,7 +12,4 @@ stn_status model_encode(const stn_model *model, byte_stream *out, stn_error *err
 /// (element plugins), or what the builder refuses.
 stn_status model_decode(stn_model_builder *builder, const void *data, size_t size, stn_error *err);
 
-/// model_mesh.c: a mesh in either direction; `*mesh` read is the caller's to release.
-stn_status model_mesh_pass(byte_stream *b, stn_arena *scratch, const stn_mesh **mesh, stn_error *err);
-
 #endif

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Specs to start from.
+// Specs to start from, and whether the numbers of one are physical.
 #include <stiction/model.h>
+
+#include "model/builder.h"
+#include "model/joint.h"
 
 stn_field_spec stn_field_spec_unset(void) {
     return (stn_field_spec){.resolution = NAN, .margin = NAN, .thickness = NAN, .volume_mesh = -1};
@@ -34,4 +37,306 @@ stn_joint_spec stn_joint_spec_default(const char *name, stn_joint_type type) {
                             .gear_ratio = 1.0,
                             .mimic = -1,
                             .mimic_multiplier = 1.0};
+}
+
+// -------------------------------------------------------------------------------------------------------- checks
+// Are the numbers of a spec physical? Comparisons are written so that NaN fails them.
+
+/// Largest departure of R^T R from the identity that still counts as a rotation: files carry 6 digits or more.
+static const double ROTATION_TOLERANCE = 1e-6;
+/// Relative to the trace: public robots carry eigenvalues of -1e-16 of it, and asymmetry of the last printed digit.
+static const double INERTIA_TOLERANCE = 1e-9;
+static const double TRIANGLE_TOLERANCE = 1e-6;
+
+static stn_status fail_range(stn_error *err, const char *member, double value, const char *unit, const char *bound) {
+    return stn_fail(err, STN_ERR_ARGUMENT, "%s = %g%s%s must be %s", member, value, unit[0] != '\0' ? " " : "", unit,
+                    bound);
+}
+
+static stn_status check_finite(const char *member, stn_vec3 v, const char *unit, stn_error *err) {
+    if (!stn_vec3_finite(v)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s = (%g, %g, %g) %s must be finite", member, v.x, v.y, v.z, unit);
+    }
+    return STN_OK;
+}
+
+stn_status check_pose(const char *what, const stn_pose *pose, stn_error *err) {
+    const stn_mat3 *r = &pose->rotation;
+    stn_status status = check_finite(what, pose->position, "m", err);
+    if (status != STN_OK) {
+        return status;
+    }
+    double off = 0.0;
+    for (int32_t i = 0; i < 3; i++) {
+        for (int32_t j = 0; j < 3; j++) {
+            double product = stn_vec3_dot(stn_mat3_column(r, i), stn_mat3_column(r, j)) - (i == j ? 1.0 : 0.0);
+            off = fabs(product) <= off ? off : fabs(product); // keeps NaN
+        }
+    }
+    stn_vec3 xy = stn_vec3_cross(stn_mat3_column(r, 0), stn_mat3_column(r, 1));
+    if (!(off <= ROTATION_TOLERANCE) || !(stn_vec3_dot(xy, stn_mat3_column(r, 2)) > 0.0)) {
+        return stn_fail(
+            err, STN_ERR_ARGUMENT,
+            "%s: the rotation must be right-handed and orthonormal (R^T R is off the identity by %g, at most %g)", what,
+            off, ROTATION_TOLERANCE);
+    }
+    return STN_OK;
+}
+
+// ------------------------------------------------------------------------------------------------------- inertia
+
+static const char *const AXES[3] = {"x", "y", "z"};
+
+static stn_status check_symmetric(const stn_mat3 *inertia, double trace, stn_error *err) {
+    for (int32_t i = 0; i < 3; i++) {
+        for (int32_t j = 0; j < i; j++) {
+            double a = inertia->m[i][j], b = inertia->m[j][i];
+            if (!(fabs(a - b) <= INERTIA_TOLERANCE * fabs(trace))) {
+                return stn_fail(err, STN_ERR_ARGUMENT, "inertia i%s%s = %g and i%s%s = %g kg m^2 must be equal",
+                                AXES[i], AXES[j], a, AXES[j], AXES[i], b);
+            }
+        }
+    }
+    return STN_OK;
+}
+
+static stn_status check_inertia(const stn_mat3 *inertia, stn_error *err) {
+    for (int32_t i = 0; i < 9; i++) {
+        double value = inertia->m[i / 3][i % 3];
+        if (!isfinite(value)) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "inertia i%s%s = %g kg m^2 must be finite", AXES[i / 3], AXES[i % 3],
+                            value);
+        }
+    }
+    double trace = inertia->m[0][0] + inertia->m[1][1] + inertia->m[2][2];
+    stn_status status = check_symmetric(inertia, trace, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    double lambda[3];
+    stn_mat3_eigenvalues(inertia, lambda);
+    if (!(lambda[0] >= -INERTIA_TOLERANCE * trace)) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "inertia has the principal moment %g kg m^2, which must be >= 0 (principal moments %g, %g, %g)",
+                        lambda[0], lambda[0], lambda[1], lambda[2]);
+    }
+    return STN_OK;
+}
+
+bool breaks_triangle_inequality(const stn_mat3 *inertia) {
+    double lambda[3];
+    stn_mat3_eigenvalues(inertia, lambda);
+    return lambda[0] + lambda[1] < lambda[2] * (1.0 - TRIANGLE_TOLERANCE);
+}
+
+// --------------------------------------------------------------------------------------------------------- specs
+
+stn_status check_name(const char *name, stn_error *err) {
+    if (name == NULL || name[0] == '\0') {
+        return stn_fail(err, STN_ERR_ARGUMENT, "the name must not be empty");
+    }
+    return STN_OK;
+}
+
+stn_status check_link(const stn_link_spec *spec, stn_error *err) {
+    stn_status status = check_name(spec->name, err);
+    if (status == STN_OK && !(spec->mass.mass >= 0.0 && isfinite(spec->mass.mass))) {
+        status = fail_range(err, "mass", spec->mass.mass, "kg", ">= 0 and finite");
+    }
+    if (status == STN_OK) {
+        status = check_finite("centre of mass", spec->mass.com, "m", err);
+    }
+    if (status == STN_OK) {
+        status = check_inertia(&spec->mass.inertia, err);
+    }
+    return status;
+}
+
+static stn_status check_limits(const stn_joint_spec *spec, const char *unit, stn_error *err) {
+    if (isnan(spec->lower) || spec->lower == (double)INFINITY) {
+        return fail_range(err, "lower limit", spec->lower, unit, "a number, or -infinity for none");
+    }
+    if (isnan(spec->upper) || spec->upper == -(double)INFINITY) {
+        return fail_range(err, "upper limit", spec->upper, unit, "a number, or infinity for none");
+    }
+    if (spec->lower > spec->upper) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "lower limit %g %s must not be above the upper limit %g %s", spec->lower,
+                        unit, spec->upper, unit);
+    }
+    return STN_OK;
+}
+
+/// Members that must be >= 0; `finite` ones may not be infinite either.
+typedef struct bound {
+    const char *name, *unit;
+    double value;
+    bool finite;
+} bound;
+
+static stn_status check_bounds(const bound *bounds, int32_t count, stn_error *err) {
+    for (int32_t i = 0; i < count; i++) {
+        if (!(bounds[i].value >= 0.0) || (bounds[i].finite && !isfinite(bounds[i].value))) {
+            return fail_range(err, bounds[i].name, bounds[i].value, bounds[i].unit,
+                              bounds[i].finite ? ">= 0 and finite" : ">= 0");
+        }
+    }
+    return STN_OK;
+}
+
+static stn_status check_drive(const stn_joint_spec *spec, const stn_joint_units *units, stn_error *err) {
+    const bound bounds[] = {
+        {"effort limit", units->effort, spec->effort, false},
+        {"velocity limit", units->velocity, spec->velocity, false},
+        {"acceleration limit", units->acceleration, spec->acceleration, false},
+        {"damping", units->damping, spec->damping, true},
+        {"friction", units->effort, spec->friction, true},
+        {"rotor inertia", units->inertia, spec->rotor_inertia, true},
+        {"stiffness", units->stiffness, spec->stiffness, true},
+        {"servo gain kp", units->stiffness, spec->servo_kp, true},
+        {"servo gain kd", units->damping, spec->servo_kd, true},
+    };
+    if (!isfinite(spec->gear_ratio)) {
+        return fail_range(err, "gear ratio", spec->gear_ratio, "1", "finite");
+    }
+    if (!isfinite(spec->rest)) {
+        return fail_range(err, "rest position of the spring", spec->rest, units->position, "finite");
+    }
+    if (!isfinite(spec->screw_pitch)) {
+        return fail_range(err, "screw pitch", spec->screw_pitch, "m", "finite");
+    }
+    return check_bounds(bounds, STN_COUNT(bounds), err);
+}
+
+static stn_status check_axis(stn_vec3 axis, stn_error *err) {
+    double big = fmax(fabs(axis.x), fmax(fabs(axis.y), fabs(axis.z)));
+    if (!stn_vec3_finite(axis) || !(big > 0.0)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "axis (%g, %g, %g) must be finite and not zero", axis.x, axis.y, axis.z);
+    }
+    return STN_OK;
+}
+
+static stn_status check_mimic(const stn_joint_spec *spec, const joint_kind *kind, stn_error *err) {
+    if (spec->mimic < 0) {
+        return STN_OK;
+    }
+    if (kind->nv > 0 && !kind->axial) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "a %s joint cannot mimic another", kind->name);
+    }
+    if (!isfinite(spec->mimic_multiplier) || !isfinite(spec->mimic_offset)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "mimic multiplier %g and offset %g must be finite",
+                        spec->mimic_multiplier, spec->mimic_offset);
+    }
+    return STN_OK;
+}
+
+stn_status check_joint(const stn_joint_spec *spec, stn_error *err) {
+    const joint_kind *kind = joint_kind_get(spec->type);
+    if (kind == NULL) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "unknown joint type %d", (int)spec->type);
+    }
+    if (spec->type == STN_JOINT_PRESCRIBED) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "a joint cannot be prescribed: stn_builder_prescribe makes a robot's root so");
+    }
+    stn_status status = check_name(spec->name, err);
+    if (status == STN_OK) {
+        status = check_pose("origin", &spec->origin, err);
+    }
+    if (status == STN_OK && kind->has_axis) {
+        status = check_axis(spec->axis, err);
+    }
+    if (status == STN_OK && kind->limited) {
+        status = check_limits(spec, kind->units->position, err);
+    }
+    if (status == STN_OK && kind->nv > 0) {
+        status = check_drive(spec, kind->units, err);
+    }
+    return status == STN_OK ? check_mimic(spec, kind, err) : status;
+}
+
+stn_status check_material(const stn_material *material, stn_error *err) {
+    const bound bounds[] = {
+        {"mu", "", material->mu, true},
+        {"stiffness", "N/m", material->stiffness, false},
+        {"relaxation_time", "s", material->relaxation_time, true},
+        {"dissipation", "s/m", material->dissipation, true},
+        {"restitution", "", material->restitution, true},
+        {"modulus", "Pa", material->modulus, false},
+        {"mu_static", "", material->mu_static, true},
+    };
+    for (int32_t i = 0; i < STN_COUNT(bounds); i++) {
+        stn_status status = isnan(bounds[i].value) ? STN_OK : check_bounds(&bounds[i], 1, err);
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    if (material->restitution > 1.0) {
+        return fail_range(err, "restitution", material->restitution, "", "at most 1");
+    }
+    if (material->mu_static < material->mu) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "mu_static = %g must be at least mu = %g: surfaces at rest hold better",
+                        material->mu_static, material->mu);
+    }
+    return STN_OK;
+}
+
+stn_status check_surface(const stn_material *material, stn_error *err) {
+    stn_status status = check_material(material, err);
+    double mu = stn_material_default().mu;
+    if (status == STN_OK && isnan(material->mu) && material->mu_static < mu) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "mu_static = %g must be at least mu, which is %g unless stated: state mu", material->mu_static,
+                        mu);
+    }
+    return status;
+}
+
+stn_status check_field(const stn_field_spec *field, stn_error *err) {
+    const bound margin = {"field margin", "m", field->margin, true};
+    stn_status status = isnan(field->margin) ? STN_OK : check_bounds(&margin, 1, err);
+    if (status == STN_OK && !isnan(field->resolution) && !(field->resolution > 0.0 && isfinite(field->resolution))) {
+        return fail_range(err, "resolution", field->resolution, "m", "> 0 and finite");
+    }
+    if (status == STN_OK && !isnan(field->thickness) && !(field->thickness > 0.0 && isfinite(field->thickness))) {
+        return fail_range(err, "slab thickness", field->thickness, "m", "> 0 and finite");
+    }
+    return status;
+}
+
+stn_status check_geometry(const stn_geometry_spec *spec, stn_error *err) {
+    stn_status status = stn_shape_check(&spec->shape, err);
+    if (status == STN_OK) {
+        status = check_pose("pose", &spec->pose, err);
+    }
+    if (status == STN_OK) {
+        status = check_surface(&spec->material, err);
+    }
+    if (status == STN_OK) {
+        status = check_finite("surface velocity", spec->surface_velocity, "m/s", err);
+    }
+    return status == STN_OK ? check_field(&spec->field, err) : status;
+}
+
+stn_status check_nodes(const stn_nodes_spec *spec, stn_error *err) {
+    stn_status status = check_name(spec->name, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    if (spec->node_count < 1 || spec->node_count > INT32_MAX / 64) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "node_count = %d must be 1 to %d", spec->node_count, INT32_MAX / 64);
+    }
+    for (int32_t i = 0; i < spec->node_count; i++) {
+        const double *x = spec->position + 3 * (size_t)i;
+        if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2])) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "node %d: position (%g, %g, %g) m must be finite", i, x[0], x[1],
+                            x[2]);
+        }
+        if (!(spec->mass[i] > 0.0 && isfinite(spec->mass[i]))) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "node %d: mass = %g kg must be > 0 and finite", i, spec->mass[i]);
+        }
+    }
+    if (!(spec->contact_radius >= 0.0 && isfinite(spec->contact_radius))) {
+        return fail_range(err, "contact_radius", spec->contact_radius, "m", ">= 0 and finite");
+    }
+    return check_surface(&spec->material, err);
 }
