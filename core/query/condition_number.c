@@ -4,7 +4,7 @@
 #include "world/world.h"
 
 stn_status stn_world_condition_number(stn_world *world, double *out, stn_error *err) {
-    stn_law law = stn_world_law(world);
+    stn_law law = stn_setup_law(world->setup);
     *out = (double)NAN;
     if (world->observation.problem == NULL || law.ops == NULL) {
         return stn_fail(err, STN_ERR_SEQUENCE, "condition number: needs a step made, with a contact law");

@@ -130,8 +130,7 @@ static stn_contact_pair make_pair(const search *s, int32_t a, int32_t b, double 
 
 static stn_status run(search *s, const stn_contact_pair *pairs, int32_t count, stn_error *err) {
     s->set = (stn_contact_set){.arena = s->scene->arena};
-    return stn_world_collide_pairs(s->scene->contact, s->model, s->prepared, pairs, count, s->scene->arena, &s->set,
-                                   err);
+    return stn_collide_pairs(s->scene->contact, s->model, s->prepared, pairs, count, s->scene->arena, &s->set, err);
 }
 
 static void note_pair(search *s, int32_t a, int32_t b) {

@@ -41,7 +41,7 @@ static stn_status make_scene(stn_world *world, query_scene **out, stn_error *err
     if (scene->pose == NULL || scene->box == NULL || scene->arena == NULL || status != STN_OK) {
         status = stn_fail(err, STN_ERR_MEMORY, "query: out of memory");
     }
-    status = status == STN_OK ? stn_world_choose_distances(world, err) : status;
+    status = status == STN_OK ? stn_step_choose_distances(world->setup, &world->services, err) : status;
     scene->contact = world->services.distances.contact;
     status = status >= 0 ? stn_world_attach(world, release_scene, scene, err) : status;
     if (status < 0) {
@@ -80,7 +80,7 @@ stn_status query_scene_of(stn_world *world, const char *what, query_scene **out,
     if (!scene->placed || scene->kinematics_number != world->frame.kinematics_number) {
         for (int32_t g = 0; g < scene->count; g++) {
             const stn_geometry *geometry = &world->setup->model->geometries[g];
-            stn_world_geometry_pose(world, geometry, &scene->pose[g]);
+            stn_step_geometry_pose(&world->frame, geometry, &scene->pose[g]);
             scene->box[g] = safe_box(&geometry->shape, &scene->pose[g]);
         }
         box_tree_update(&scene->tree, scene->box, scene->count);

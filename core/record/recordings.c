@@ -139,7 +139,7 @@ static stn_status open_recording(world_record *record, stn_instance *instance, c
         journal_begin(&record->journal, world);
     }
     if (world->state.step == 0) {
-        stn_step_energies(world);
+        stn_step_energies(world->setup, &world->state, &world->frame);
         stn_step_observation(world);
         status = show(r, &world->observation, err);
     }

@@ -20,13 +20,14 @@ static uint64_t model_signature(const stn_world *world) {
         h = stn_hash(h, &type, sizeof type);
     }
     h = stn_hash(h, &world->state.sizes, sizeof world->state.sizes);
-    uint64_t memory[3] = {stn_world_memory_bytes(world, STN_KIND_LAW), stn_world_memory_bytes(world, STN_KIND_SOLVER),
-                          stn_world_cache_bytes(world)};
+    uint64_t memory[3] = {stn_setup_memory_bytes(world->setup, STN_KIND_LAW),
+                          stn_setup_memory_bytes(world->setup, STN_KIND_SOLVER), stn_setup_cache_bytes(world->setup)};
     return stn_hash(h, memory, sizeof memory);
 }
 
 stn_snapshot snapshot_view(const stn_world *world) {
-    return (stn_snapshot){world->services.context, model_signature(world), stn_world_cache_bytes(world), world->state};
+    return (stn_snapshot){world->services.context, model_signature(world), stn_setup_cache_bytes(world->setup),
+                          world->state};
 }
 
 stn_status stn_world_snapshot(const stn_world *world, stn_snapshot **out, stn_error *err) {
@@ -62,7 +63,8 @@ stn_status stn_world_restore(stn_world *world, const stn_snapshot *snapshot, stn
         return stn_fail(err, STN_ERR_SEQUENCE, "restore: compile the world first");
     }
     // a file may forge the signature: the sizes are what keeps reads within bounds
-    if (snapshot->signature != model_signature(world) || snapshot->memory_bytes != stn_world_cache_bytes(world) ||
+    if (snapshot->signature != model_signature(world) ||
+        snapshot->memory_bytes != stn_setup_cache_bytes(world->setup) ||
         memcmp(&snapshot->state.sizes, &world->state.sizes, sizeof world->state.sizes) != 0) {
         return stn_fail(err, STN_ERR_ARGUMENT,
                         "restore: the state belongs to another model (%zu coordinates, here %zu; or other "

@@ -180,7 +180,7 @@ stn_status stn_world_set_wrench(stn_world *world, int32_t body, stn_vec3 force, 
         return stn_fail(err, STN_ERR_ARGUMENT, "set wrench: body %d is not one of 1 to %d", body,
                         world->setup->model->body_count - 1);
     }
-    if (stn_world_is_prescribed(world, body)) {
+    if (stn_setup_is_prescribed(world->setup, body)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "set wrench: the motion of %s is prescribed, so that no force moves it",
                         world->setup->model->bodies[body].name);
     }

@@ -19,8 +19,8 @@ typedef struct activation {
     double priority;
 } activation;
 
-static activation activation_of(const stn_world *world, int32_t index) {
-    const double *x = world->state.activation + (size_t)index * ACTIVATION_NUMBERS;
+static activation activation_of(const stn_state *state, int32_t index) {
+    const double *x = state->activation + (size_t)index * ACTIVATION_NUMBERS;
     return (activation){x[0], x[1], x[2], x[3], x[4]};
 }
 
@@ -83,7 +83,7 @@ stn_status stn_world_activate_controller(stn_world *world, int32_t index, bool a
                           world->setup->model->robots[world->setup->controllers[index].target.robot].name, blend);
     }
     if (status == STN_OK) {
-        activation a = activation_of(world, index);
+        activation a = activation_of(&world->state, index);
         a.from = weight_at(a, world->state.time);
         a.to = active ? 1.0 : 0.0;
         a.since = world->state.time;
@@ -95,68 +95,69 @@ stn_status stn_world_activate_controller(stn_world *world, int32_t index, bool a
 
 double stn_world_controller_weight(const stn_world *world, int32_t index) {
     bool known = index >= 0 && index < world->setup->controller_count;
-    return known ? weight_at(activation_of(world, index), world->state.time) : 0.0;
+    return known ? weight_at(activation_of(&world->state, index), world->state.time) : 0.0;
 }
 
 // --------------------------------------------------------------------------------------------------------- in a step
 
 /// The first effort on a joint of the controller that is not finite is named with it.
-static stn_status check_efforts(const stn_world *world, const controller *c, const stn_forces *forces, stn_error *err) {
+static stn_status check_efforts(const step_setup *setup, const controller *c, const stn_forces *forces,
+                                stn_error *err) {
     for (int32_t i = 0; i < c->target.dof_count; i++) {
         double effort = forces->tau[c->target.dof[i]];
         if (!isfinite(effort)) {
             return stn_fail(err, STN_ERR_NUMERIC, "generalised force on joint %s is %g",
-                            world->setup->model->joints[world->setup->model->dof_joint[c->target.dof[i]]].name, effort);
+                            setup->model->joints[setup->model->dof_joint[c->target.dof[i]]].name, effort);
         }
     }
     return STN_OK;
 }
 
-static stn_status evaluate(stn_world *world, controller *c, stn_forces *forces, stn_error *err) {
-    const stn_state *state = &world->state;
+static stn_status evaluate(const step_setup *setup, const stn_state *state, const step_frame *frame,
+                           const step_services *services, controller *c, stn_forces *forces, stn_error *err) {
     stn_control_view view = {
         .target = &c->target,
         .time = state->time,
-        .dt = world->frame.dt,
+        .dt = frame->dt,
         .gravity = state->gravity,
         .q = state->q,
         .v = state->v,
-        .kinematics = world->frame.kinematics,
-        .arena = world->frame.arena,
-        .surroundings = (stn_surroundings *)world,
+        .kinematics = frame->kinematics,
+        .arena = frame->arena,
+        .surroundings = services->surroundings,
     };
     stn_answer_begin(err);
     stn_status status =
         c->instance->desc->ops.controller->evaluate(c->instance->self, &view, state->reference + c->reference_start,
-                                                    world->frame.controller_next + c->memory_start, forces, err);
+                                                    frame->controller_next + c->memory_start, forces, err);
     status = stn_answer_end(status, err);
-    status = status < 0 ? status : check_efforts(world, c, forces, err);
+    status = status < 0 ? status : check_efforts(setup, c, forces, err);
     if (status < 0) {
-        stn_error_prefix(err, "controller %s of %s", c->instance->desc->id,
-                         world->setup->model->robots[c->target.robot].name);
+        stn_error_prefix(err, "controller %s of %s", c->instance->desc->id, setup->model->robots[c->target.robot].name);
     }
     return status;
 }
 
 /// Weights at the step's end, where its efforts act: a ramp of no length is over with its first step.
-static activation at_end(const stn_world *world, int32_t index, double *weight) {
-    activation a = activation_of(world, index);
-    *weight = weight_at(a, world->state.time + world->frame.dt);
+static activation at_end(const stn_state *state, const step_frame *frame, int32_t index, double *weight) {
+    activation a = activation_of(state, index);
+    *weight = weight_at(a, state->time + frame->dt);
     return a;
 }
 
 /// The shares of controller `index` on all dofs; those it does not drive count with its weight. Returns the largest and
 /// the least of its own joints.
-static void find_shares(const stn_world *world, int32_t index, double *share, double *least, double *most) {
+static void find_shares(const step_setup *setup, const stn_state *state, const step_frame *frame, int32_t index,
+                        double *share, double *least, double *most) {
     double weight = 0.0, other = 0.0;
-    const stn_control_target *target = &world->setup->controllers[index].target;
-    activation own = at_end(world, index, &weight);
-    for (int32_t d = 0; d < world->setup->model->nv; d++) {
+    const stn_control_target *target = &setup->controllers[index].target;
+    activation own = at_end(state, frame, index, &weight);
+    for (int32_t d = 0; d < setup->model->nv; d++) {
         share[d] = weight;
     }
-    for (int32_t j = 0; j < world->setup->controller_count; j++) {
-        const stn_control_target *above = &world->setup->controllers[j].target;
-        activation a = at_end(world, j, &other);
+    for (int32_t j = 0; j < setup->controller_count; j++) {
+        const stn_control_target *above = &setup->controllers[j].target;
+        activation a = at_end(state, frame, j, &other);
         for (int32_t i = 0; a.priority > own.priority && i < above->dof_count; i++) {
             share[above->dof[i]] *= 1.0 - other;
         }
@@ -169,43 +170,45 @@ static void find_shares(const stn_world *world, int32_t index, double *share, do
 }
 
 /// Do all controllers act in full? The usual case.
-static bool all_in_full(const stn_world *world) {
-    for (int32_t i = 0; i < world->setup->controller_count; i++) {
+static bool all_in_full(const step_setup *setup, const stn_state *state, const step_frame *frame) {
+    for (int32_t i = 0; i < setup->controller_count; i++) {
         double weight = 0.0;
-        activation a = at_end(world, i, &weight);
-        if (weight != 1.0 || a.priority != activation_of(world, 0).priority) {
+        activation a = at_end(state, frame, i, &weight);
+        if (weight != 1.0 || a.priority != activation_of(state, 0).priority) {
             return false;
         }
     }
     return true;
 }
 
-static stn_status add_share(stn_world *world, int32_t index, double *share, stn_error *err) {
+static stn_status add_share(const step_setup *setup, const stn_state *state, step_frame *frame,
+                            const step_services *services, int32_t index, double *share, stn_error *err) {
     double least = 0.0, most = 0.0;
-    find_shares(world, index, share, &least, &most);
+    find_shares(setup, state, frame, index, share, &least, &most);
     if (most == 0.0) {
         return STN_OK;
     }
-    controller *c = &world->setup->controllers[index];
+    controller *c = &setup->controllers[index];
     if (least == 1.0) {
-        return evaluate(world, c, &world->frame.forces, err);
+        return evaluate(setup, state, frame, services, c, &frame->forces, err);
     }
     stn_forces part;
-    stn_status status = stn_forces_begin_part(&world->frame.forces, world->frame.arena, &part, err);
-    status = status == STN_OK ? evaluate(world, c, &part, err) : status;
-    return status == STN_OK ? stn_forces_add_part(&world->frame.forces, &part, share, err) : status;
+    stn_status status = stn_forces_begin_part(&frame->forces, frame->arena, &part, err);
+    status = status == STN_OK ? evaluate(setup, state, frame, services, c, &part, err) : status;
+    return status == STN_OK ? stn_forces_add_part(&frame->forces, &part, share, err) : status;
 }
 
-stn_status stn_step_controllers(stn_world *world, stn_error *err) {
-    if (world->state.sizes.controller_bytes > 0) {
-        memcpy(world->frame.controller_next, world->state.controller_memory, world->state.sizes.controller_bytes);
+stn_status stn_step_controllers(const step_setup *setup, const stn_state *state, step_frame *frame,
+                                const step_services *services, stn_error *err) {
+    if (state->sizes.controller_bytes > 0) {
+        memcpy(frame->controller_next, state->controller_memory, state->sizes.controller_bytes);
     }
-    bool plain = all_in_full(world);
-    double *share = plain ? NULL : STN_ARENA(world->frame.arena, world->setup->model->nv, double);
+    bool plain = all_in_full(setup, state, frame);
+    double *share = plain ? NULL : STN_ARENA(frame->arena, setup->model->nv, double);
     stn_status status = plain || share != NULL ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "controllers: out of memory");
-    for (int32_t i = 0; i < world->setup->controller_count && status >= 0; i++) {
-        status = plain ? evaluate(world, &world->setup->controllers[i], &world->frame.forces, err)
-                       : add_share(world, i, share, err);
+    for (int32_t i = 0; i < setup->controller_count && status >= 0; i++) {
+        status = plain ? evaluate(setup, state, frame, services, &setup->controllers[i], &frame->forces, err)
+                       : add_share(setup, state, frame, services, i, share, err);
     }
     return status < 0 ? status : STN_OK;
 }

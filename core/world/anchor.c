@@ -20,16 +20,16 @@ static const double taken_back = 0.5;
 // -------------------------------------------------------------------------------------------------------- geometry
 
 /// u of an anchor now, cut to its limit. `*dragged`: it was longer.
-static stn_vec3 displacement_of(const stn_world *world, const anchor *a, stn_vec3 normal, bool *dragged) {
-    stn_vec3 apart = stn_vec3_sub(point_now(world, a->body[1], a->point[1]), point_now(world, a->body[0], a->point[0]));
+static stn_vec3 displacement_of(const step_frame *frame, const anchor *a, stn_vec3 normal, bool *dragged) {
+    stn_vec3 apart = stn_vec3_sub(point_now(frame, a->body[1], a->point[1]), point_now(frame, a->body[0], a->point[0]));
     stn_vec3 u = along_surface(apart, normal);
     double size = stn_vec3_norm(u);
     *dragged = size > a->limit;
     return *dragged ? stn_vec3_scale(a->limit / size, u) : u;
 }
 
-bool anchor_is_near(const stn_world *world, const anchor *a, stn_vec3 point, stn_vec3 normal) {
-    stn_vec3 way = along_surface(stn_vec3_sub(point, point_now(world, a->body[0], a->point[0])), normal);
+bool anchor_is_near(const step_frame *frame, const anchor *a, stn_vec3 point, stn_vec3 normal) {
+    stn_vec3 way = along_surface(stn_vec3_sub(point, point_now(frame, a->body[0], a->point[0])), normal);
     return a->body[0] >= 0 && a->body[1] >= 0 && stn_vec3_norm(way) <= FOLLOW_FROM * a->limit;
 }
 
@@ -40,20 +40,21 @@ static uint32_t pair_slot(const pair_index *index, int32_t a, int32_t b) {
     return (uint32_t)stn_hash(0, key, sizeof key) & (index->capacity - 1);
 }
 
-static stn_status index_pairs(const stn_world *world, pair_index *index, stn_error *err) {
-    int32_t count = world->state.cache_count;
+static stn_status index_pairs(const step_setup *setup, const stn_state *state, const step_frame *frame,
+                              pair_index *index, stn_error *err) {
+    int32_t count = state->cache_count;
     *index = (pair_index){.capacity = 16};
     while (index->capacity < (uint32_t)count) {
         index->capacity *= 2;
     }
-    index->head = STN_ARENA(world->frame.arena, index->capacity, int32_t);
-    index->next = STN_ARENA(world->frame.arena, count, int32_t);
+    index->head = STN_ARENA(frame->arena, index->capacity, int32_t);
+    index->next = STN_ARENA(frame->arena, count, int32_t);
     if (index->head == NULL || index->next == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "stiction: out of memory");
     }
     memset(index->head, 0xff, index->capacity * sizeof *index->head);
     for (int32_t i = count - 1; i >= 0; i--) {
-        anchor a = stn_cache_anchor(world, i);
+        anchor a = stn_cache_anchor(setup, state, i);
         if (a.limit > 0.0 && a.body[0] >= 0 && a.body[1] >= 0) {
             int32_t *head = &index->head[pair_slot(index, a.body[0], a.body[1])];
             index->next[i] = *head;
@@ -73,20 +74,20 @@ static anchor turned_about(const anchor *a) {
     return b;
 }
 
-bool anchor_find(const stn_world *world, const pair_index *index, const int32_t body[2], stn_vec3 point, uint64_t patch,
-                 anchor *out) {
+bool anchor_find(const step_setup *setup, const stn_state *state, const step_frame *frame, const pair_index *index,
+                 const int32_t body[2], stn_vec3 point, uint64_t patch, anchor *out) {
     double nearest = (double)INFINITY;
     bool own = false;
     if (body[0] < 0 || body[1] < 0) {
         return false;
     }
     for (int32_t i = index->head[pair_slot(index, body[0], body[1])]; i >= 0; i = index->next[i]) {
-        anchor a = stn_cache_anchor(world, i);
+        anchor a = stn_cache_anchor(setup, state, i);
         bool turned = a.body[0] == body[1], same = a.patch == patch;
         if (a.body[turned] != body[0] || a.body[!turned] != body[1] || (a.patch == 0) != (patch == 0)) {
             continue;
         }
-        double way = stn_vec3_norm(stn_vec3_sub(point_now(world, a.body[0], a.point[0]), point));
+        double way = stn_vec3_norm(stn_vec3_sub(point_now(frame, a.body[0], a.point[0]), point));
         if (same > own || (same == own && way < nearest)) {
             own = same;
             nearest = way;
@@ -100,79 +101,83 @@ bool anchor_find(const stn_world *world, const pair_index *index, const int32_t 
 
 /// By how much a point of a prescribed body is farther in a step than its velocities take it, as the integrator adds
 /// them up.
-static stn_vec3 prescribed_lead(const stn_world *world, int32_t body, stn_vec3 point) {
-    double share = world->frame.problem.velocity_kind == STN_VELOCITY_MID ? 1.0 : world->frame.force_theta_vq;
-    stn_vec3 before = stn_point_velocity(world->frame.kinematics, body, point);
-    stn_vec3 after = stn_step_prescribed_velocity(world, body, point);
+static stn_vec3 prescribed_lead(const step_setup *setup, const stn_state *state, const step_frame *frame, int32_t body,
+                                stn_vec3 point) {
+    double share = frame->problem.velocity_kind == STN_VELOCITY_MID ? 1.0 : frame->force_theta_vq;
+    stn_vec3 before = stn_point_velocity(frame->kinematics, body, point);
+    stn_vec3 after = stn_step_prescribed_velocity(setup, frame, body, point);
     stn_vec3 mean = stn_vec3_add(stn_vec3_scale(share, after), stn_vec3_scale(1.0 - share, before));
-    return stn_vec3_mul_add(stn_step_prescribed_way(world, body, point), -world->frame.problem.dt, mean);
+    return stn_vec3_mul_add(stn_step_prescribed_way(setup, state, frame, body, point), -frame->problem.dt, mean);
 }
 
 /// That of a free body: constant velocities of its joints move its points along curves, dt^2/2 of J-dot v off dt J v.
-static stn_vec3 free_lead(const stn_world *world, int32_t body, stn_vec3 point) {
-    const stn_kinematics *k = world->frame.kinematics;
+static stn_vec3 free_lead(const step_setup *setup, const step_frame *frame, int32_t body, stn_vec3 point) {
+    const stn_kinematics *k = frame->kinematics;
     const stn_spatial *bias = &k->bias[body];
-    stn_vec3 arm = stn_vec3_sub(point, k->reference[world->setup->model->bodies[body].tree]);
+    stn_vec3 arm = stn_vec3_sub(point, k->reference[setup->model->bodies[body].tree]);
     stn_vec3 turning = stn_vec3_cross(k->body_velocity[body].angular, stn_point_velocity(k, body, point));
     stn_vec3 a = stn_vec3_add(stn_vec3_add(bias->linear, stn_vec3_cross(bias->angular, arm)), turning);
-    return stn_vec3_scale(0.5 * world->frame.problem.dt * world->frame.problem.dt, a);
+    return stn_vec3_scale(0.5 * frame->problem.dt * frame->problem.dt, a);
 }
 
-stn_vec3 anchor_lead(const stn_world *world, const int32_t body[2], stn_vec3 point) {
+stn_vec3 anchor_lead(const step_setup *setup, const stn_state *state, const step_frame *frame, const int32_t body[2],
+                     stn_vec3 point) {
     stn_vec3 lead = stn_vec3_zero();
     for (int32_t side = 0; side < 2; side++) {
         if (body[side] > 0) {
-            bool told = stn_world_is_prescribed(world, body[side]);
-            stn_vec3 own = told ? prescribed_lead(world, body[side], point) : free_lead(world, body[side], point);
+            bool told = stn_setup_is_prescribed(setup, body[side]);
+            stn_vec3 own = told ? prescribed_lead(setup, state, frame, body[side], point)
+                                : free_lead(setup, frame, body[side], point);
             lead = stn_vec3_mul_add(lead, side == 0 ? -1.0 : 1.0, own);
         }
     }
     return lead;
 }
 
-void anchor_shift(stn_world *world, stn_constraint *c, stn_vec3 u, stn_vec3 lead) {
-    double share = stn_world_law(world).ops != NULL ? 1.0 : taken_back;
+void anchor_shift(const step_setup *setup, const step_frame *frame, stn_constraint *c, stn_vec3 u, stn_vec3 lead) {
+    double share = stn_setup_law(setup).ops != NULL ? 1.0 : taken_back;
     for (int32_t r = 0; r < 2; r++) {
         stn_vec3 axis = stn_mat3_column(&c->frame, r);
         c->anchor[r] = share * stn_vec3_dot(u, axis);
-        world->frame.problem.bias[c->row + r] += (c->anchor[r] + stn_vec3_dot(lead, axis)) / world->frame.problem.dt;
+        frame->problem.bias[c->row + r] += (c->anchor[r] + stn_vec3_dot(lead, axis)) / frame->problem.dt;
     }
 }
 
 /// Puts u into the bias of a contact, and its anchor where the contact is.
-static void hold_contact(stn_world *world, const pair_index *index, stn_constraint *c, anchor *a) {
-    const stn_contact *contact = &world->frame.contacts.contacts[c->contact];
+static void hold_contact(const step_setup *setup, const stn_state *state, step_frame *frame, const pair_index *index,
+                         stn_constraint *c, anchor *a) {
+    const stn_contact *contact = &frame->contacts.contacts[c->contact];
     stn_vec3 n = stn_mat3_column(&c->frame, 2), u = stn_vec3_zero();
     bool dragged = true, known = a->limit > 0.0;
-    if (known || anchor_find(world, index, c->body, c->point, 0, a)) {
-        u = displacement_of(world, a, n, &dragged);
+    if (known || anchor_find(setup, state, frame, index, c->body, c->point, 0, a)) {
+        u = displacement_of(frame, a, n, &dragged);
     }
-    if (!known || dragged || !anchor_is_near(world, a, c->point, n)) {
+    if (!known || dragged || !anchor_is_near(frame, a, c->point, n)) {
         *a = (anchor){.body = {c->body[0], c->body[1]}};
-        a->point[0] = point_in(world, c->body[0], stn_vec3_mul_add(c->point, -0.5, u));
-        a->point[1] = point_in(world, c->body[1], stn_vec3_mul_add(c->point, 0.5, u));
+        a->point[0] = point_in(frame, c->body[0], stn_vec3_mul_add(c->point, -0.5, u));
+        a->point[1] = point_in(frame, c->body[1], stn_vec3_mul_add(c->point, 0.5, u));
     }
     if (contact->bias.x != 0.0 || contact->bias.y != 0.0 || contact->bias.z != 0.0) { // a belt runs on within the step
-        stn_vec3 moved =
-            stn_vec3_mul_add(point_now(world, c->body[1], a->point[1]), world->frame.problem.dt, contact->bias);
-        a->point[1] = point_in(world, c->body[1], moved);
+        stn_vec3 moved = stn_vec3_mul_add(point_now(frame, c->body[1], a->point[1]), frame->problem.dt, contact->bias);
+        a->point[1] = point_in(frame, c->body[1], moved);
     }
-    anchor_shift(world, c, u, anchor_lead(world, c->body, c->point));
+    anchor_shift(setup, frame, c, u, anchor_lead(setup, state, frame, c->body, c->point));
 }
 
 /// The coordinate that a row of dry friction holds; NULL: its joint has several velocities, and is not held.
-static const double *coordinate_of(const stn_world *world, const stn_constraint *c) {
-    const stn_tree *tree = &world->setup->model->trees[c->J[0].tree];
+static const double *coordinate_of(const step_setup *setup, const stn_state *state, const stn_constraint *c) {
+    const stn_tree *tree = &setup->model->trees[c->J[0].tree];
     int32_t d = 0;
     while (c->J[0].values[d] == 0.0) {
         d++;
     }
-    const stn_joint *joint = &world->setup->model->joints[world->setup->model->dof_joint[tree->v_start + d]];
-    return joint->nv == 1 ? &world->state.q[joint->q_start] : NULL;
+    const stn_joint *joint = &setup->model->joints[setup->model->dof_joint[tree->v_start + d]];
+    return joint->nv == 1 ? &state->q[joint->q_start] : NULL;
 }
 
-static void hold_joint(stn_world *world, stn_constraint *c, anchor *a) {
-    const double *q = coordinate_of(world, c);
+static void hold_joint(const step_setup *setup, const stn_state *state, const step_frame *frame, stn_constraint *c,
+                       anchor *a) {
+    const double *q = coordinate_of(setup, state, c);
     if (q == NULL) {
         *a = anchor_none;
         return;
@@ -184,22 +189,22 @@ static void hold_joint(stn_world *world, stn_constraint *c, anchor *a) {
         *a = (anchor){.body = {c->body[1], -1}, .point = {{*q - u, 0.0, 0.0}}};
     }
     c->anchor[0] = u;
-    world->frame.problem.bias[c->row] += u / world->frame.problem.dt;
+    frame->problem.bias[c->row] += u / frame->problem.dt;
 }
 
-stn_status stn_step_hold(stn_world *world, stn_error *err) {
-    if (!world->setup->options.stiction) {
+stn_status stn_step_hold(const step_setup *setup, const stn_state *state, step_frame *frame, stn_error *err) {
+    if (!setup->options.stiction) {
         return STN_OK;
     }
     pair_index index;
-    stn_status status = index_pairs(world, &index, err);
-    status = status == STN_OK ? patch_anchors_hold(world, &index, err) : status;
-    for (int32_t i = 0; i < world->frame.problem.constraint_count && status == STN_OK; i++) {
-        stn_constraint *c = &world->frame.problem.constraints[i];
+    stn_status status = index_pairs(setup, state, frame, &index, err);
+    status = status == STN_OK ? patch_anchors_hold(setup, state, frame, &index, err) : status;
+    for (int32_t i = 0; i < frame->problem.constraint_count && status == STN_OK; i++) {
+        stn_constraint *c = &frame->problem.constraints[i];
         if (c->kind == STN_CONSTRAINT_CONTACT && !anchor_is_of_patch(c)) {
-            hold_contact(world, &index, c, &world->frame.anchors[i]);
+            hold_contact(setup, state, frame, &index, c, &frame->anchors[i]);
         } else if (c->kind == STN_CONSTRAINT_DRY_FRICTION) {
-            hold_joint(world, c, &world->frame.anchors[i]);
+            hold_joint(setup, state, frame, c, &frame->anchors[i]);
         }
     }
     return status;
@@ -213,47 +218,49 @@ static const double used_up = 1.0 - 1e-6; // of the cone
 /// what a solve has left, at most as much as friction could within a step. On the cone, and where a step was not
 /// solved, they let go: displacements of several contacts that no motion of their bodies takes back would brace these
 /// against each other.
-double anchor_transition_speed(const stn_world *world, int32_t i, const double *v_c, const double *gamma) {
-    const stn_constraint *c = &world->frame.problem.constraints[i];
-    stn_law law = stn_world_law(world);
+double anchor_transition_speed(const step_setup *setup, const step_frame *frame, int32_t i, const double *v_c,
+                               const double *gamma) {
+    const stn_constraint *c = &frame->problem.constraints[i];
+    stn_law law = stn_setup_law(setup);
     if (!(gamma[2] > 0.0)) {
         return 0.0;
     }
     if (law.ops != NULL) {
-        return stn_ask_slip(&law, &world->frame.problem, i, v_c, gamma).transition_speed;
+        return stn_ask_slip(&law, &frame->problem, i, v_c, gamma).transition_speed;
     }
     double x = gamma[0] / c->mu1, y = gamma[1] / c->mu2; // NaN without friction
-    bool sticks = sqrt(x * x + y * y) < used_up * gamma[2] && world->frame.report.status == STN_OK;
+    bool sticks = sqrt(x * x + y * y) < used_up * gamma[2] && frame->report.status == STN_OK;
     return sticks ? c->w * fmin(c->mu1, c->mu2) * gamma[2] : 0.0;
 }
 
 /// Moves the points of nodes on with them.
-static stn_vec3 ride_on(const stn_world *world, const stn_ride *ride, stn_vec3 point) {
+static stn_vec3 ride_on(const step_setup *setup, const stn_state *state, const step_frame *frame, const stn_ride *ride,
+                        stn_vec3 point) {
     for (int32_t i = 0; ride->body < 0 && i < ride->node_count; i++) {
-        const stn_tree *tree = &world->setup->model->trees[world->setup->node_tree[ride->node[i]]];
+        const stn_tree *tree = &setup->model->trees[setup->node_tree[ride->node[i]]];
         size_t at = (size_t)tree->q_start + 3 * (size_t)(ride->node[i] - tree->node_start);
-        const double *before = world->state.q + at, *after = world->frame.q_next + at;
+        const double *before = state->q + at, *after = frame->q_next + at;
         stn_vec3 way = stn_vec3_make(after[0] - before[0], after[1] - before[1], after[2] - before[2]);
         point = stn_vec3_mul_add(point, ride->weight[i], way);
     }
     return point;
 }
 
-void stn_step_release(stn_world *world, const double *v_c) {
-    const stn_problem *p = &world->frame.problem;
-    patch_anchors_release(world, v_c);
+void stn_step_release(const step_setup *setup, const stn_state *state, step_frame *frame, const double *v_c) {
+    const stn_problem *p = &frame->problem;
+    patch_anchors_release(setup, frame, v_c);
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
-        anchor *a = &world->frame.anchors[i];
+        anchor *a = &frame->anchors[i];
         if (c->kind == STN_CONSTRAINT_DRY_FRICTION) {
-            a->limit = coordinate_of(world, c) != NULL ? p->dt * p->R[c->row] * p->hi[c->row] : 0.0;
+            a->limit = coordinate_of(setup, state, c) != NULL ? p->dt * p->R[c->row] * p->hi[c->row] : 0.0;
         } else if (c->kind == STN_CONSTRAINT_CONTACT && !anchor_is_of_patch(c)) {
             double limit =
-                p->dt * anchor_transition_speed(world, i, v_c + c->row, world->frame.solution.gamma + c->row);
-            const stn_contact *contact = &world->frame.contacts.contacts[c->contact];
+                p->dt * anchor_transition_speed(setup, frame, i, v_c + c->row, frame->solution.gamma + c->row);
+            const stn_contact *contact = &frame->contacts.contacts[c->contact];
             a->limit = limit > 0.0 && isfinite(limit) ? limit : 0.0;
-            a->point[0] = ride_on(world, &contact->a, a->point[0]);
-            a->point[1] = ride_on(world, &contact->b, a->point[1]);
+            a->point[0] = ride_on(setup, state, frame, &contact->a, a->point[0]);
+            a->point[1] = ride_on(setup, state, frame, &contact->b, a->point[1]);
         }
         if (!(a->limit > 0.0)) {
             *a = anchor_none;
@@ -264,21 +271,21 @@ void stn_step_release(stn_world *world, const double *v_c) {
 // ------------------------------------------------------------------------------------------------------ by hand
 
 /// Do coordinates [start, start + count) place a body? Those of a prescribed one are its pose, then its twist.
-static bool places(const stn_world *world, int32_t body, size_t start, size_t count) {
+static bool places(const step_setup *setup, int32_t body, size_t start, size_t count) {
     if (body <= 0) {
         return false;
     }
-    const stn_tree *tree = &world->setup->model->trees[world->setup->model->bodies[body].tree];
-    size_t first = (size_t)tree->q_start, size = stn_world_is_prescribed(world, body) ? 7 : (size_t)tree->nq;
+    const stn_tree *tree = &setup->model->trees[setup->model->bodies[body].tree];
+    size_t first = (size_t)tree->q_start, size = stn_setup_is_prescribed(setup, body) ? 7 : (size_t)tree->nq;
     return start < first + size && first < start + count;
 }
 
-void stn_world_forget_anchors(stn_world *world, size_t start, size_t count) {
-    bool all = count >= world->state.sizes.nq; // of nodes and joints too
-    for (int32_t i = 0; i < world->state.cache_count && world->setup->options.stiction; i++) {
-        anchor a = stn_cache_anchor(world, i);
-        if (all || places(world, a.body[0], start, count) || places(world, a.body[1], start, count)) {
-            stn_cache_set_anchor(world, i, &anchor_none);
+void stn_state_forget_anchors(const step_setup *setup, stn_state *state, size_t start, size_t count) {
+    bool all = count >= state->sizes.nq; // of nodes and joints too
+    for (int32_t i = 0; i < state->cache_count && setup->options.stiction; i++) {
+        anchor a = stn_cache_anchor(setup, state, i);
+        if (all || places(setup, a.body[0], start, count) || places(setup, a.body[1], start, count)) {
+            stn_cache_set_anchor(setup, state, i, &anchor_none);
         }
     }
 }

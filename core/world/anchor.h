@@ -18,12 +18,12 @@ typedef struct pair_index {
 } pair_index;
 
 /// A material point now: of a body, or of nodes, whose points are kept where they are.
-static inline stn_vec3 point_now(const stn_world *world, int32_t body, stn_vec3 point) {
-    return body >= 0 ? stn_pose_apply(&world->frame.kinematics->body_pose[body], point) : point;
+static inline stn_vec3 point_now(const step_frame *frame, int32_t body, stn_vec3 point) {
+    return body >= 0 ? stn_pose_apply(&frame->kinematics->body_pose[body], point) : point;
 }
 
-static inline stn_vec3 point_in(const stn_world *world, int32_t body, stn_vec3 point) {
-    return body >= 0 ? stn_pose_apply_inverse(&world->frame.kinematics->body_pose[body], point) : point;
+static inline stn_vec3 point_in(const step_frame *frame, int32_t body, stn_vec3 point) {
+    return body >= 0 ? stn_pose_apply_inverse(&frame->kinematics->body_pose[body], point) : point;
 }
 
 static inline stn_vec3 along_surface(stn_vec3 u, stn_vec3 normal) {
@@ -37,19 +37,22 @@ static inline bool anchor_is_of_patch(const stn_constraint *c) {
 
 /// Of all anchors between two bodies the nearest one: a pair that is held goes on being held when the features change
 /// by which it touches. `patch` 0: anchors of points; else of patches, those of this id before all others.
-bool anchor_find(const stn_world *world, const pair_index *index, const int32_t body[2], stn_vec3 point, uint64_t patch,
-                 anchor *out);
+bool anchor_find(const step_setup *setup, const stn_state *state, const step_frame *frame, const pair_index *index,
+                 const int32_t body[2], stn_vec3 point, uint64_t patch, anchor *out);
 /// Does the contact point still lie where the anchor is? Points of nodes are placed anew in every step.
-bool anchor_is_near(const stn_world *world, const anchor *a, stn_vec3 point, stn_vec3 normal);
+bool anchor_is_near(const step_frame *frame, const anchor *a, stn_vec3 point, stn_vec3 normal);
 /// Of B before A, by the end of the step, beyond dt v_c: bodies that turn together must not be told that they slip.
-stn_vec3 anchor_lead(const stn_world *world, const int32_t body[2], stn_vec3 point);
+stn_vec3 anchor_lead(const step_setup *setup, const stn_state *state, const step_frame *frame, const int32_t body[2],
+                     stn_vec3 point);
 /// Puts displacement and lead [m] into the bias of a contact.
-void anchor_shift(stn_world *world, stn_constraint *c, stn_vec3 u, stn_vec3 lead);
+void anchor_shift(const step_setup *setup, const step_frame *frame, stn_constraint *c, stn_vec3 u, stn_vec3 lead);
 /// Slip speed at which the friction of contact `i` lets go, 0: it holds nothing.
-double anchor_transition_speed(const stn_world *world, int32_t i, const double *v_c, const double *gamma);
+double anchor_transition_speed(const step_setup *setup, const step_frame *frame, int32_t i, const double *v_c,
+                               const double *gamma);
 
 /// patch_anchor.c: all patches of the step, as stn_step_hold and stn_step_release.
-stn_status patch_anchors_hold(stn_world *world, const pair_index *index, stn_error *err);
-void patch_anchors_release(stn_world *world, const double *v_c);
+stn_status patch_anchors_hold(const step_setup *setup, const stn_state *state, step_frame *frame,
+                              const pair_index *index, stn_error *err);
+void patch_anchors_release(const step_setup *setup, step_frame *frame, const double *v_c);
 
 #endif

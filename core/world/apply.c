@@ -47,7 +47,7 @@ static stn_status apply_part(stn_world *world, const world_input *input, stn_err
         world->frame.kinematics_stale = true;
     }
     if (input->part.field == INPUT_Q) {
-        stn_world_forget_anchors(world, start, count);
+        stn_state_forget_anchors(world->setup, &world->state, start, count);
     }
     return STN_OK;
 }
@@ -56,7 +56,7 @@ static stn_status apply_dt(stn_world *world, double dt, stn_error *err) {
     if (!(dt > 0.0) || !isfinite(dt)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "dt = %g s must be > 0 and finite", dt);
     }
-    stn_cache_rescale(world, dt / world->frame.dt); // forces go on
+    stn_cache_rescale(&world->state, dt / world->frame.dt); // forces go on
     world->frame.dt = dt;
     return STN_OK;
 }

@@ -4,8 +4,8 @@
 #include "world/assemble.h"
 #include "problem/inverse.h"
 
-stn_constraint *append_constraint(stn_world *world, stn_constraint_kind kind, stn_constraint_set set, int32_t rows) {
-    stn_problem *p = &world->frame.problem;
+stn_constraint *append_constraint(step_frame *frame, stn_constraint_kind kind, stn_constraint_set set, int32_t rows) {
+    stn_problem *p = &frame->problem;
     stn_constraint *c = &p->constraints[p->constraint_count++];
     *c = (stn_constraint){
         .kind = kind,
@@ -43,43 +43,44 @@ stn_status assemble_out_of_memory(stn_error *err) {
     return stn_fail(err, STN_ERR_MEMORY, "assembly: out of memory");
 }
 
-static double *block(stn_world *world, int32_t tree, int32_t rows, int32_t columns, stn_jacobian *J) {
-    double *values = STN_ARENA_ZEROED(world->frame.arena, rows * columns, double);
+static double *block(const step_frame *frame, int32_t tree, int32_t rows, int32_t columns, stn_jacobian *J) {
+    double *values = STN_ARENA_ZEROED(frame->arena, rows * columns, double);
     *J = (stn_jacobian){.tree = tree, .values = values};
     return values;
 }
 
-double *append_block(stn_world *world, int32_t tree, int32_t rows, stn_jacobian *J) {
-    return block(world, tree, rows, world->setup->model->trees[tree].nv, J);
+double *append_block(const step_setup *setup, const step_frame *frame, int32_t tree, int32_t rows, stn_jacobian *J) {
+    return block(frame, tree, rows, setup->model->trees[tree].nv, J);
 }
 
-stn_status append_unit_row(stn_world *world, stn_constraint *c, int32_t dof, double value, stn_error *err) {
-    int32_t tree = world->setup->model->dof_tree[dof], slot = c->J[0].tree < 0 || c->J[0].tree == tree ? 0 : 1;
+stn_status append_unit_row(const step_setup *setup, const step_frame *frame, stn_constraint *c, int32_t dof,
+                           double value, stn_error *err) {
+    int32_t tree = setup->model->dof_tree[dof], slot = c->J[0].tree < 0 || c->J[0].tree == tree ? 0 : 1;
     stn_jacobian *J = &c->J[slot];
-    double *row = J->tree == tree ? (double *)(uintptr_t)J->values : append_block(world, tree, 1, J);
+    double *row = J->tree == tree ? (double *)(uintptr_t)J->values : append_block(setup, frame, tree, 1, J);
     if (row == NULL) {
         return assemble_out_of_memory(err);
     }
-    row[dof - world->setup->model->trees[tree].v_start] += value;
+    row[dof - setup->model->trees[tree].v_start] += value;
     return STN_OK;
 }
 
 /// -1: nothing that it rides on has a velocity in the problem.
-static int32_t ride_tree(const stn_world *world, const stn_ride *ride) {
+static int32_t ride_tree(const step_setup *setup, const stn_ride *ride) {
     if (ride->body >= 0) {
-        return stn_world_is_prescribed(world, ride->body) ? -1 : world->setup->model->bodies[ride->body].tree;
+        return stn_setup_is_prescribed(setup, ride->body) ? -1 : setup->model->bodies[ride->body].tree;
     }
-    return world->setup->node_tree[ride->node[0]];
+    return setup->node_tree[ride->node[0]];
 }
 
 /// Adds sign axes^T J of what the contact rides on into `values`; for nodes, appends their blocks.
-static void add_ride(const stn_world *world, const stn_kinematics *k, const stn_ride *ride, stn_vec3 point,
+static void add_ride(const step_setup *setup, const stn_kinematics *k, const stn_ride *ride, stn_vec3 point,
                      const stn_mat3 *axes, double sign, stn_jacobian *J, double *values) {
     if (ride->body >= 0) {
         stn_point_jacobian_add(k, ride->body, point, axes, sign, values);
         return;
     }
-    const stn_tree *tree = &world->setup->model->trees[J->tree];
+    const stn_tree *tree = &setup->model->trees[J->tree];
     for (int32_t i = 0; i < ride->node_count; i++) {
         double *block = values + 9 * (size_t)J->node_count;
         J->node[J->node_count++] = ride->node[i] - tree->node_start;
@@ -93,9 +94,9 @@ static void add_ride(const stn_world *world, const stn_kinematics *k, const stn_
 }
 
 /// J_B - J_A, in one block where both ride on one tree.
-static stn_status contact_jacobian(stn_world *world, const stn_kinematics *k, const stn_contact *contact,
-                                   stn_constraint *c, stn_error *err) {
-    int32_t tree_a = ride_tree(world, &contact->a), tree_b = ride_tree(world, &contact->b);
+static stn_status contact_jacobian(const step_setup *setup, const step_frame *frame, const stn_kinematics *k,
+                                   const stn_contact *contact, stn_constraint *c, stn_error *err) {
+    int32_t tree_a = ride_tree(setup, &contact->a), tree_b = ride_tree(setup, &contact->b);
     int32_t count = 0;
     const stn_ride *rides[2] = {&contact->a, &contact->b};
     const int32_t trees[2] = {tree_a, tree_b};
@@ -106,15 +107,15 @@ static stn_status contact_jacobian(stn_world *world, const stn_kinematics *k, co
         }
         int32_t slot = side == 1 && tree_a == tree_b ? 0 : count;
         if (slot == count) {
-            bool nodal = world->setup->model->trees[trees[side]].kind == STN_TREE_NODAL;
-            int32_t columns = nodal ? 3 * STN_MAX_NODES : world->setup->model->trees[trees[side]].nv;
-            values[slot] = block(world, trees[side], 3, columns, &c->J[slot]);
+            bool nodal = setup->model->trees[trees[side]].kind == STN_TREE_NODAL;
+            int32_t columns = nodal ? 3 * STN_MAX_NODES : setup->model->trees[trees[side]].nv;
+            values[slot] = block(frame, trees[side], 3, columns, &c->J[slot]);
             if (values[slot] == NULL) {
                 return assemble_out_of_memory(err);
             }
             count++;
         }
-        add_ride(world, k, rides[side], contact->point, &c->frame, side == 0 ? -1.0 : 1.0, &c->J[slot], values[slot]);
+        add_ride(setup, k, rides[side], contact->point, &c->frame, side == 0 ? -1.0 : 1.0, &c->J[slot], values[slot]);
     }
     return STN_OK;
 }
@@ -131,12 +132,13 @@ static stn_mat3 frame_of(const stn_contact *contact) {
 }
 
 /// Faces of patches share what their pair does.
-static stn_status add_jacobian(stn_world *world, const stn_contact *contact, patch_pair *pair, stn_constraint *c,
-                               stn_error *err) {
+static stn_status add_jacobian(const step_setup *setup, step_frame *frame, const step_services *services,
+                               const stn_contact *contact, patch_pair *pair, stn_constraint *c, stn_error *err) {
     if (contact->patch < 0 || contact->a.body < 0 || contact->b.body < 0) {
-        return contact_jacobian(world, world->frame.kinematics, contact, c, err);
+        return contact_jacobian(setup, frame, frame->kinematics, contact, c, err);
     }
-    stn_status status = contact->patch != pair->patch ? make_patch_pair(world, contact->patch, pair, err) : STN_OK;
+    stn_status status =
+        contact->patch != pair->patch ? make_patch_pair(setup, frame, services, contact->patch, pair, err) : STN_OK;
     if (status == STN_OK) {
         add_face_rows(pair, c);
     }
@@ -144,10 +146,10 @@ static stn_status add_jacobian(stn_world *world, const stn_contact *contact, pat
 }
 
 /// What acts where contact i is later in the step.
-static stn_status add_middle(stn_world *world, int32_t i, stn_constraint *c, stn_error *err) {
-    const contact_middle *middle = &world->frame.middle[i];
-    stn_contact moved = world->frame.contacts.contacts[i];
-    double *bias = world->frame.problem.bias + c->row;
+static stn_status add_middle(const step_setup *setup, step_frame *frame, int32_t i, stn_constraint *c, stn_error *err) {
+    const contact_middle *middle = &frame->middle[i];
+    stn_contact moved = frame->contacts.contacts[i];
+    double *bias = frame->problem.bias + c->row;
     moved.point = middle->point;
     moved.normal = middle->normal;
     moved.direction = middle->direction;
@@ -156,14 +158,15 @@ static stn_status add_middle(stn_world *world, int32_t i, stn_constraint *c, stn
     bias[0] = b.x;
     bias[1] = b.y;
     bias[2] = b.z;
-    return contact_jacobian(world, world->frame.scratch_kinematics, &moved, c, err);
+    return contact_jacobian(setup, frame, frame->scratch_kinematics, &moved, c, err);
 }
 
-static stn_status add_contact(stn_world *world, int32_t i, patch_pair *pair, stn_error *err) {
-    const stn_contact *contact = &world->frame.contacts.contacts[i];
-    stn_problem *p = &world->frame.problem;
+static stn_status add_contact(const step_setup *setup, step_frame *frame, step_services *services, int32_t i,
+                              patch_pair *pair, stn_error *err) {
+    const stn_contact *contact = &frame->contacts.contacts[i];
+    stn_problem *p = &frame->problem;
     bool isotropic = contact->material.mu == contact->mu2; // NaN cannot come here: the set was checked
-    stn_constraint *c = append_constraint(world, STN_CONSTRAINT_CONTACT, isotropic ? STN_SET_CONE : STN_SET_ELLIPSE, 3);
+    stn_constraint *c = append_constraint(frame, STN_CONSTRAINT_CONTACT, isotropic ? STN_SET_CONE : STN_SET_ELLIPSE, 3);
     c->id = contact->id;
     c->frame = frame_of(contact);
     c->point = contact->point;
@@ -178,57 +181,60 @@ static stn_status add_contact(stn_world *world, int32_t i, patch_pair *pair, stn
     c->body[1] = contact->b.body;
     c->contact = i;
     c->patch = contact->patch;
-    stn_vec3 told = stn_vec3_sub(stn_step_prescribed_velocity(world, contact->b.body, contact->point),
-                                 stn_step_prescribed_velocity(world, contact->a.body, contact->point));
+    stn_vec3 told = stn_vec3_sub(stn_step_prescribed_velocity(setup, frame, contact->b.body, contact->point),
+                                 stn_step_prescribed_velocity(setup, frame, contact->a.body, contact->point));
     stn_vec3 bias = stn_mat3_apply_transposed(&c->frame, stn_vec3_add(contact->bias, told));
     p->bias[c->row] = bias.x;
     p->bias[c->row + 1] = bias.y;
     p->bias[c->row + 2] = bias.z;
-    bool later = world->frame.middle != NULL && world->frame.middle[i].known;
-    stn_status status = later ? add_middle(world, i, c, err) : add_jacobian(world, contact, pair, c, err);
+    bool later = frame->middle != NULL && frame->middle[i].known;
+    stn_status status =
+        later ? add_middle(setup, frame, i, c, err) : add_jacobian(setup, frame, services, contact, pair, c, err);
     double mu_static = contact->material.mu_static; // NaN: none
     if (mu_static > contact->material.mu && status == STN_OK) {
-        apply_static_friction(world, contact, c);
+        apply_static_friction(setup, frame, contact, c);
     } else if (mu_static < contact->material.mu) {
-        say_static_friction_lost(world, contact);
+        say_static_friction_lost(setup, services, contact);
     }
     return status;
 }
 
-static stn_status allocate_rows(stn_world *world, stn_error *err) {
-    stn_problem *p = &world->frame.problem;
-    row_count joints = joint_row_count(world), equalities = equality_row_count(world);
-    int32_t rows = 3 * world->frame.contacts.count + joints.rows + equalities.rows;
-    p->constraints = STN_ARENA(
-        world->frame.arena, world->frame.contacts.count + joints.constraints + equalities.constraints, stn_constraint);
+static stn_status allocate_rows(const step_setup *setup, step_frame *frame, stn_error *err) {
+    stn_problem *p = &frame->problem;
+    row_count joints = joint_row_count(setup, frame), equalities = equality_row_count(setup);
+    int32_t rows = 3 * frame->contacts.count + joints.rows + equalities.rows;
+    p->constraints =
+        STN_ARENA(frame->arena, frame->contacts.count + joints.constraints + equalities.constraints, stn_constraint);
     double **vectors[] = {&p->bias, &p->lo, &p->hi, &p->R, &p->v_hat, &p->gamma_guess, &p->phi};
     bool complete = p->constraints != NULL;
     for (int32_t i = 0; i < STN_COUNT(vectors); i++) {
-        *vectors[i] = STN_ARENA(world->frame.arena, rows, double);
+        *vectors[i] = STN_ARENA(frame->arena, rows, double);
         complete = complete && *vectors[i] != NULL;
     }
     return complete ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "assembly: out of memory for %d rows", rows);
 }
 
 /// A solver that works with the Delassus operator meets the same halves again.
-static stn_status update_masses(stn_world *world, stn_error *err) {
-    bool delassus = (world->setup->plugin[STN_KIND_SOLVER]->desc->ops.solver->needs & STN_NEEDS_DELASSUS) != 0;
-    return delassus ? inverse_masses_keeping(world->services.inverse, &world->frame.problem, world->frame.arena, err)
-                    : inverse_masses_missing(world->services.inverse, &world->frame.problem, world->frame.arena, err);
+static stn_status update_masses(const step_setup *setup, step_frame *frame, const step_services *services,
+                                stn_error *err) {
+    bool delassus = (setup->plugin[STN_KIND_SOLVER]->desc->ops.solver->needs & STN_NEEDS_DELASSUS) != 0;
+    return delassus ? inverse_masses_keeping(services->inverse, &frame->problem, frame->arena, err)
+                    : inverse_masses_missing(services->inverse, &frame->problem, frame->arena, err);
 }
 
-stn_status stn_step_assemble(stn_world *world, stn_error *err) {
-    stn_status status = allocate_rows(world, err);
+stn_status stn_step_assemble(const step_setup *setup, const stn_state *state, step_frame *frame,
+                             step_services *services, stn_error *err) {
+    stn_status status = allocate_rows(setup, frame, err);
     patch_pair pair = {.patch = -1};
-    for (int32_t i = 0; i < world->frame.contacts.count && status == STN_OK; i++) {
-        status = add_contact(world, i, &pair, err);
+    for (int32_t i = 0; i < frame->contacts.count && status == STN_OK; i++) {
+        status = add_contact(setup, frame, services, i, &pair, err);
     }
-    status = status == STN_OK ? add_joint_rows(world, err) : status;
-    status = status == STN_OK ? add_equality_rows(world, err) : status;
-    status = status == STN_OK ? stn_cache_recall(world, err) : status;
-    status = status == STN_OK ? stn_step_lag(world, err) : status;
-    status = status == STN_OK ? stn_step_hold(world, err) : status;
-    status = status == STN_OK ? update_masses(world, err) : status;
-    world->frame.assembled = status == STN_OK;
+    status = status == STN_OK ? add_joint_rows(setup, state, frame, err) : status;
+    status = status == STN_OK ? add_equality_rows(setup, frame, err) : status;
+    status = status == STN_OK ? stn_cache_recall(setup, state, frame, services, err) : status;
+    status = status == STN_OK ? stn_step_lag(setup, state, frame, services, err) : status;
+    status = status == STN_OK ? stn_step_hold(setup, state, frame, err) : status;
+    status = status == STN_OK ? update_masses(setup, frame, services, err) : status;
+    frame->assembled = status == STN_OK;
     return status;
 }

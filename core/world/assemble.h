@@ -12,11 +12,12 @@ typedef struct row_count {
 } row_count;
 
 /// Next constraint of the problem, rigid data not set (NaN), rows without bias, bounds or error. There must be room.
-stn_constraint *append_constraint(stn_world *world, stn_constraint_kind kind, stn_constraint_set set, int32_t rows);
+stn_constraint *append_constraint(step_frame *frame, stn_constraint_kind kind, stn_constraint_set set, int32_t rows);
 /// A zeroed block of `rows` x the tree's velocities; `J->values` cast back is what it returns, NULL: out of memory.
-double *append_block(stn_world *world, int32_t tree, int32_t rows, stn_jacobian *J);
+double *append_block(const step_setup *setup, const step_frame *frame, int32_t tree, int32_t rows, stn_jacobian *J);
 /// A row with one entry.
-stn_status append_unit_row(stn_world *world, stn_constraint *c, int32_t dof, double value, stn_error *err);
+stn_status append_unit_row(const step_setup *setup, const step_frame *frame, stn_constraint *c, int32_t dof,
+                           double value, stn_error *err);
 stn_status assemble_out_of_memory(stn_error *err);
 
 /// Of the faces of a patch between two bodies, patch_rows.c.
@@ -28,18 +29,21 @@ typedef struct patch_pair {
     double *twist[2], *rows[2]; // (6 x n) of B before A: angular, linear; where the next face's go
     double mobility[36];        // twist A^-1 twist^T
 } patch_pair;
-stn_status make_patch_pair(stn_world *world, int32_t patch, patch_pair *pair, stn_error *err);
+stn_status make_patch_pair(const step_setup *setup, step_frame *frame, const step_services *services, int32_t patch,
+                           patch_pair *pair, stn_error *err);
 /// Jacobian and inverse masses of the pair's next face, whose point and frame are set.
 void add_face_rows(patch_pair *pair, stn_constraint *c);
 
 /// Replaces mu of a contact that has a static coefficient by what its slip speed makes it; J and bias are complete.
-void apply_static_friction(const stn_world *world, const stn_contact *contact, stn_constraint *c);
-void say_static_friction_lost(stn_world *world, const stn_contact *contact); // once a world
+void apply_static_friction(const step_setup *setup, const step_frame *frame, const stn_contact *contact,
+                           stn_constraint *c);
+void say_static_friction_lost(const step_setup *setup, step_services *services,
+                              const stn_contact *contact); // once a world
 
-row_count joint_row_count(const stn_world *world);
-stn_status add_joint_rows(stn_world *world, stn_error *err);
+row_count joint_row_count(const step_setup *setup, const step_frame *frame);
+stn_status add_joint_rows(const step_setup *setup, const stn_state *state, step_frame *frame, stn_error *err);
 
-row_count equality_row_count(const stn_world *world);
-stn_status add_equality_rows(stn_world *world, stn_error *err);
+row_count equality_row_count(const step_setup *setup);
+stn_status add_equality_rows(const step_setup *setup, step_frame *frame, stn_error *err);
 
 #endif

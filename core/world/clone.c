@@ -7,15 +7,16 @@
 #include "world/world.h"
 
 stn_status stn_world_take_state(stn_world *world, const stn_state *from, stn_error *err) {
-    stn_status status = stn_state_copy(world->services.context, from, stn_world_cache_bytes(world), &world->state, err);
+    stn_status status =
+        stn_state_copy(world->services.context, from, stn_setup_cache_bytes(world->setup), &world->state, err);
     if (status != STN_OK) {
         return status;
     }
     world->frame.kinematics_stale = true;
     world->frame.problem = (stn_problem){0}; // what the last step made belongs to the other state
-    status = stn_cache_index_rebuild(world, err);
+    status = stn_cache_index_rebuild(&world->state, &world->services, err);
     (void)stn_world_kinematics(world);
-    stn_step_energies(world);
+    stn_step_energies(world->setup, &world->state, &world->frame);
     stn_step_observation(world);
     return status;
 }
@@ -79,8 +80,8 @@ stn_status stn_world_clone(const stn_world *world, stn_world **out, stn_error *e
         status = stn_world_prepare(clone, err);
     }
     status = status == STN_OK ? clone_controllers(world, clone, err) : status;
-    status = status == STN_OK ? stn_state_copy(world->services.context, &world->start, stn_world_cache_bytes(world),
-                                               &clone->start, err)
+    status = status == STN_OK ? stn_state_copy(world->services.context, &world->start,
+                                               stn_setup_cache_bytes(world->setup), &clone->start, err)
                               : status;
     status = status == STN_OK ? stn_world_take_state(clone, &world->state, err) : status;
     if (status != STN_OK) {
@@ -98,5 +99,5 @@ stn_status stn_world_clone(const stn_world *world, stn_world **out, stn_error *e
 }
 
 uint64_t stn_world_hash(const stn_world *world) {
-    return world->setup->model != NULL ? stn_state_hash(&world->state, stn_world_cache_bytes(world)) : 0;
+    return world->setup->model != NULL ? stn_state_hash(&world->state, stn_setup_cache_bytes(world->setup)) : 0;
 }

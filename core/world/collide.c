@@ -10,49 +10,50 @@
 #include "world/world.h"
 
 /// Spatial velocity of every body for v_star, at its tree's reference point.
-static void update_star_velocity(stn_world *world) {
-    const stn_model *model = world->setup->model;
-    const stn_kinematics *kin = world->frame.kinematics;
+static void update_star_velocity(const step_setup *setup, const step_frame *frame) {
+    const stn_model *model = setup->model;
+    const stn_kinematics *kin = frame->kinematics;
     const body_plan *plan = model_object_of(model)->plan;
-    stn_spatial *star = world->frame.star_velocity;
+    stn_spatial *star = frame->star_velocity;
     star[0] = (stn_spatial){0};
     for (int32_t b = 1; b < model->body_count; b++) {
         if (plan[b].free_root) { // S is the identity: nothing to sum
-            const double *v = world->frame.problem.v_star + plan[b].v;
+            const double *v = frame->problem.v_star + plan[b].v;
             star[b] = (stn_spatial){.angular = {v[3], v[4], v[5]}, .linear = {v[0], v[1], v[2]}};
             continue;
         }
         if (plan[b].type == STN_JOINT_PRESCRIBED) {
-            star[b] = stn_step_prescribed_twist(world, b);
+            star[b] = stn_step_prescribed_twist(setup, frame, b);
             continue;
         }
         const stn_joint *joint = &model->joints[model->bodies[b].joint];
         stn_spatial s = star[model->bodies[b].parent]; // the world's is zero, so a root starts from rest
         for (int32_t d = joint->v_start; d < joint->v_start + joint->nv; d++) {
-            s.angular = stn_vec3_mul_add(s.angular, world->frame.problem.v_star[d], kin->motion[d].angular);
-            s.linear = stn_vec3_mul_add(s.linear, world->frame.problem.v_star[d], kin->motion[d].linear);
+            s.angular = stn_vec3_mul_add(s.angular, frame->problem.v_star[d], kin->motion[d].angular);
+            s.linear = stn_vec3_mul_add(s.linear, frame->problem.v_star[d], kin->motion[d].linear);
         }
         star[b] = s;
     }
 }
 
-static stn_vec3 point_velocity(const stn_world *world, const stn_spatial *velocity, int32_t body, stn_vec3 point) {
+static stn_vec3 point_velocity(const step_setup *setup, const step_frame *frame, const stn_spatial *velocity,
+                               int32_t body, stn_vec3 point) {
     if (body == 0) {
         return stn_vec3_zero();
     }
-    stn_vec3 arm = stn_vec3_sub(point, world->frame.kinematics->reference[world->setup->model->bodies[body].tree]);
+    stn_vec3 arm = stn_vec3_sub(point, frame->kinematics->reference[setup->model->bodies[body].tree]);
     return stn_vec3_add(velocity[body].linear, stn_vec3_cross(velocity[body].angular, arm));
 }
 
 /// Velocity of what a contact rides on, for nodal v (by dof) or body velocities.
-static stn_vec3 ride_velocity(const stn_world *world, const stn_ride *ride, const stn_spatial *velocity,
-                              const double *v, stn_vec3 point) {
+static stn_vec3 ride_velocity(const step_setup *setup, const step_frame *frame, const stn_ride *ride,
+                              const stn_spatial *velocity, const double *v, stn_vec3 point) {
     if (ride->body >= 0) {
-        return point_velocity(world, velocity, ride->body, point);
+        return point_velocity(setup, frame, velocity, ride->body, point);
     }
     stn_vec3 sum = stn_vec3_zero();
     for (int32_t i = 0; i < ride->node_count; i++) {
-        const double *u = v + world->setup->node_dof[ride->node[i]];
+        const double *u = v + setup->node_dof[ride->node[i]];
         sum = stn_vec3_mul_add(sum, ride->weight[i], stn_vec3_make(u[0], u[1], u[2]));
     }
     return sum;
@@ -66,11 +67,11 @@ typedef struct reach_query {
     stn_constraint physical;
 } reach_query;
 
-static void reach_begin(const stn_world *world, reach_query *q) {
+static void reach_begin(const step_setup *setup, const step_frame *frame, reach_query *q) {
     *q = (reach_query){
-        .none = world->setup->options.margin_only,
-        .law = stn_world_law(world),
-        .dt = world->frame.dt,
+        .none = setup->options.margin_only,
+        .law = stn_setup_law(setup),
+        .dt = frame->dt,
         .physical = {.kind = STN_CONSTRAINT_CONTACT, .set = STN_SET_CONE, .rows = 3},
     };
 }
@@ -102,16 +103,16 @@ typedef struct body_speed {
     double now, turning, star, star_turning; // [m/s], [rad/s]
 } body_speed;
 
-static body_speed speed_of(const stn_world *world, int32_t b) {
-    const stn_spatial *now = world->frame.kinematics->body_velocity, *star = world->frame.star_velocity;
-    stn_vec3 origin = world->frame.kinematics->body_pose[b].position;
-    return (body_speed){b, stn_vec3_norm(point_velocity(world, now, b, origin)), stn_vec3_norm(now[b].angular),
-                        stn_vec3_norm(point_velocity(world, star, b, origin)), stn_vec3_norm(star[b].angular)};
+static body_speed speed_of(const step_setup *setup, const step_frame *frame, int32_t b) {
+    const stn_spatial *now = frame->kinematics->body_velocity, *star = frame->star_velocity;
+    stn_vec3 origin = frame->kinematics->body_pose[b].position;
+    return (body_speed){b, stn_vec3_norm(point_velocity(setup, frame, now, b, origin)), stn_vec3_norm(now[b].angular),
+                        stn_vec3_norm(point_velocity(setup, frame, star, b, origin)), stn_vec3_norm(star[b].angular)};
 }
 
 /// Of a belt, in the shape's axes.
-static stn_vec3 surface_velocity(const stn_world *world, int32_t geometry) {
-    const double *u = world->state.surface_velocity + 3 * (size_t)geometry;
+static stn_vec3 surface_velocity(const stn_state *state, int32_t geometry) {
+    const double *u = state->surface_velocity + 3 * (size_t)geometry;
     return stn_vec3_make(u[0], u[1], u[2]);
 }
 
@@ -121,13 +122,13 @@ static bool is_belt(const stn_geometry *g) { // from the start
 
 /// A speed that no point of the collider exceeds, now or under v_star. `last`: that of the body of the collider before,
 /// which is often the same.
-static double speed_bound(stn_world *world, int32_t i, body_speed *last) {
-    const stn_geometry *g = &world->setup->model->geometries[world->setup->collider[i]];
-    double conveyor = stn_vec3_norm(surface_velocity(world, world->setup->collider[i]));
-    world->frame.has_belts = world->frame.has_belts || conveyor != 0.0 || is_belt(g);
+static double speed_bound(const step_setup *setup, const stn_state *state, step_frame *frame, int32_t i,
+                          body_speed *last) {
+    const stn_geometry *g = &setup->model->geometries[setup->collider[i]];
+    double conveyor = stn_vec3_norm(surface_velocity(state, setup->collider[i]));
+    frame->has_belts = frame->has_belts || conveyor != 0.0 || is_belt(g);
     if (g->body < 0) {
-        const double *u = world->frame.problem.v_star + world->setup->node_dof[g->node],
-                     *u0 = world->state.v + world->setup->node_dof[g->node];
+        const double *u = frame->problem.v_star + setup->node_dof[g->node], *u0 = state->v + setup->node_dof[g->node];
         return conveyor +
                fmax(sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]), sqrt(u0[0] * u0[0] + u0[1] * u0[1] + u0[2] * u0[2]));
     }
@@ -135,18 +136,18 @@ static double speed_bound(stn_world *world, int32_t i, body_speed *last) {
         return conveyor;
     }
     if (g->body != last->body) {
-        *last = speed_of(world, g->body);
+        *last = speed_of(setup, frame, g->body);
     }
-    double radius = world->setup->collider_radius[i];
+    double radius = setup->collider_radius[i];
     double a = last->now + radius * last->turning, b = last->star + radius * last->star_turning;
     return conveyor + (a > b ? a : b);
 }
 
-void stn_world_geometry_pose(const stn_world *world, const stn_geometry *g, stn_pose *out) {
+void stn_step_geometry_pose(const step_frame *frame, const stn_geometry *g, stn_pose *out) {
     if (g->body >= 0) {
-        *out = stn_pose_mul(&world->frame.kinematics->body_pose[g->body], &g->pose);
+        *out = stn_pose_mul(&frame->kinematics->body_pose[g->body], &g->pose);
     } else {
-        *out = (stn_pose){stn_mat3_identity(), world->frame.kinematics->node[g->node]};
+        *out = (stn_pose){stn_mat3_identity(), frame->kinematics->node[g->node]};
     }
 }
 
@@ -155,28 +156,29 @@ typedef struct collider_bounds {
     double *speed, *grown;
 } collider_bounds;
 
-static void update_boxes(stn_world *world, reach_query *query, const collider_bounds *bounds) {
-    const stn_model *model = world->setup->model;
+static void update_boxes(const step_setup *setup, const stn_state *state, step_frame *frame, reach_query *query,
+                         const collider_bounds *bounds) {
+    const stn_model *model = setup->model;
     body_speed last = {.body = -1};
-    world->frame.has_belts = false;
-    for (int32_t i = 0; i < world->setup->collider_count; i++) {
-        const stn_geometry *g = &model->geometries[world->setup->collider[i]];
-        stn_pose *pose = &world->frame.geometry_pose[world->setup->collider[i]];
-        stn_world_geometry_pose(world, g, pose);
-        double speed = bounds->speed[i] = speed_bound(world, i, &last);
-        bounds->grown[i] = at_least(world->setup->collider_margin[i],
-                                    law_reach(query, &world->setup->collider_worst[i], speed, speed));
-        world->frame.collider_box[i] = stn_shape_aabb(&g->shape, pose, bounds->grown[i]);
+    frame->has_belts = false;
+    for (int32_t i = 0; i < setup->collider_count; i++) {
+        const stn_geometry *g = &model->geometries[setup->collider[i]];
+        stn_pose *pose = &frame->geometry_pose[setup->collider[i]];
+        stn_step_geometry_pose(frame, g, pose);
+        double speed = bounds->speed[i] = speed_bound(setup, state, frame, i, &last);
+        bounds->grown[i] =
+            at_least(setup->collider_margin[i], law_reach(query, &setup->collider_worst[i], speed, speed));
+        frame->collider_box[i] = stn_shape_aabb(&g->shape, pose, bounds->grown[i]);
     }
 }
 
 static bool may_collide(const void *user, int32_t a, int32_t b) {
-    const stn_world *world = user;
-    return stn_model_may_collide(world->setup->model, world->setup->collider[a], world->setup->collider[b]);
+    const step_setup *setup = user;
+    return stn_model_may_collide(setup->model, setup->collider[a], setup->collider[b]);
 }
 
-static void apply_point_rule(const stn_world *world, stn_pair_material *material) {
-    switch (world->setup->options.contact_point) {
+static void apply_point_rule(const step_setup *setup, stn_pair_material *material) {
+    switch (setup->options.contact_point) {
     case STN_CONTACT_POINT_STIFFNESS:
         break;
     case STN_CONTACT_POINT_MIDPOINT:
@@ -192,14 +194,14 @@ static void apply_point_rule(const stn_world *world, stn_pair_material *material
 }
 
 /// Velocity of B against A about `point`; `v` and `velocity` belong together (ride_velocity).
-static stn_spatial relative_velocity(const stn_world *world, const stn_contact_pair *pair, const stn_spatial *velocity,
-                                     const double *v, stn_vec3 point) {
+static stn_spatial relative_velocity(const step_setup *setup, const step_frame *frame, const stn_contact_pair *pair,
+                                     const stn_spatial *velocity, const double *v, stn_vec3 point) {
     stn_spatial sum = {0};
     for (int32_t side = 0; side < 2; side++) {
         double sign = side == 0 ? -1.0 : 1.0;
-        const stn_geometry *g = &world->setup->model->geometries[side == 0 ? pair->geometry_a : pair->geometry_b];
+        const stn_geometry *g = &setup->model->geometries[side == 0 ? pair->geometry_a : pair->geometry_b];
         stn_ride ride = {.body = g->body, .node_count = g->body < 0, .node = {g->node}, .weight = {1.0}};
-        sum.linear = stn_vec3_mul_add(sum.linear, sign, ride_velocity(world, &ride, velocity, v, point));
+        sum.linear = stn_vec3_mul_add(sum.linear, sign, ride_velocity(setup, frame, &ride, velocity, v, point));
         if (g->body > 0) {
             sum.angular = stn_vec3_mul_add(sum.angular, sign, velocity[g->body].angular);
         }
@@ -207,51 +209,54 @@ static stn_spatial relative_velocity(const stn_world *world, const stn_contact_p
     return sum;
 }
 
-static bool wants_approach(const stn_world *world) {
-    const stn_contact_ops *ops = world->setup->plugin[STN_KIND_CONTACT]->desc->ops.contact;
+static bool wants_approach(const step_setup *setup) {
+    const stn_contact_ops *ops = setup->plugin[STN_KIND_CONTACT]->desc->ops.contact;
     return STN_PLUGIN_HAS(ops, approach);
 }
 
 /// What the pair's velocities promise.
-static void fill_approach(const stn_world *world, stn_contact_pair *pair) {
+static void fill_approach(const step_setup *setup, const stn_state *state, const step_frame *frame,
+                          stn_contact_pair *pair) {
     stn_vec3 middle = stn_vec3_scale(0.5, stn_vec3_add(pair->pose_a.position, pair->pose_b.position));
-    pair->velocity = relative_velocity(world, pair, world->frame.kinematics->body_velocity, world->state.v, middle);
-    pair->free_velocity =
-        relative_velocity(world, pair, world->frame.star_velocity, world->frame.problem.v_star, middle);
-    pair->dt = world->frame.dt;
+    pair->velocity = relative_velocity(setup, frame, pair, frame->kinematics->body_velocity, state->v, middle);
+    pair->free_velocity = relative_velocity(setup, frame, pair, frame->star_velocity, frame->problem.v_star, middle);
+    pair->dt = frame->dt;
 }
 
-void stn_step_describe_pair(const stn_world *world, int32_t a, int32_t b, stn_contact_pair *pair) {
+void stn_step_describe_pair(const step_setup *setup, const stn_state *state, const step_frame *frame, int32_t a,
+                            int32_t b, stn_contact_pair *pair) {
     pair->geometry_a = a;
     pair->geometry_b = b;
-    pair->pose_a = world->frame.geometry_pose[a];
-    pair->pose_b = world->frame.geometry_pose[b];
-    stn_model_combine_surfaces(world->setup->model, world->setup->options.relaxation_rule, a, b, &pair->material);
-    set_relaxation(&pair->material, world->frame.dt);
-    apply_point_rule(world, &pair->material);
-    if (wants_approach(world)) {
-        fill_approach(world, pair);
+    pair->pose_a = frame->geometry_pose[a];
+    pair->pose_b = frame->geometry_pose[b];
+    stn_model_combine_surfaces(setup->model, setup->options.relaxation_rule, a, b, &pair->material);
+    set_relaxation(&pair->material, frame->dt);
+    apply_point_rule(setup, &pair->material);
+    if (wants_approach(setup)) {
+        fill_approach(setup, state, frame, pair);
     }
 }
 
-static void fill_pair(const stn_world *world, const stn_broadphase_pair *found, reach_query *query, const double *speed,
+static void fill_pair(const step_setup *setup, const stn_state *state, const step_frame *frame,
+                      const stn_broadphase_pair *found, reach_query *query, const double *speed,
                       stn_contact_pair *pair) {
-    stn_step_describe_pair(world, world->setup->collider[found->a], world->setup->collider[found->b], pair);
+    stn_step_describe_pair(setup, state, frame, setup->collider[found->a], setup->collider[found->b], pair);
     double s = speed[found->a] + speed[found->b];
-    pair->margin = at_least(world->setup->options.margin, law_reach(query, &pair->material.value, s, s));
+    pair->margin = at_least(setup->options.margin, law_reach(query, &pair->material.value, s, s));
 }
 
 /// Is the contact within the margin, or can the law reach it at its own speeds? The bound over whole bodies, by which
 /// it was found, let in more. One without stiffness could not push and goes.
-static bool is_reachable(const stn_world *world, const stn_contact *c, reach_query *query) {
-    if (c->material.stiffness == 0.0 || c->phi0 <= world->setup->options.margin) {
+static bool is_reachable(const step_setup *setup, const stn_state *state, const step_frame *frame, const stn_contact *c,
+                         reach_query *query) {
+    if (c->material.stiffness == 0.0 || c->phi0 <= setup->options.margin) {
         return c->material.stiffness != 0.0;
     }
-    const stn_spatial *now = world->frame.kinematics->body_velocity, *star = world->frame.star_velocity;
-    stn_vec3 v_star = stn_vec3_sub(ride_velocity(world, &c->b, star, world->frame.problem.v_star, c->point),
-                                   ride_velocity(world, &c->a, star, world->frame.problem.v_star, c->point));
-    stn_vec3 v0 = stn_vec3_sub(ride_velocity(world, &c->b, now, world->state.v, c->point),
-                               ride_velocity(world, &c->a, now, world->state.v, c->point));
+    const stn_spatial *now = frame->kinematics->body_velocity, *star = frame->star_velocity;
+    stn_vec3 v_star = stn_vec3_sub(ride_velocity(setup, frame, &c->b, star, frame->problem.v_star, c->point),
+                                   ride_velocity(setup, frame, &c->a, star, frame->problem.v_star, c->point));
+    stn_vec3 v0 = stn_vec3_sub(ride_velocity(setup, frame, &c->b, now, state->v, c->point),
+                               ride_velocity(setup, frame, &c->a, now, state->v, c->point));
     v_star = stn_vec3_add(v_star, c->bias);
     v0 = stn_vec3_add(v0, c->bias);
     stn_vec3 slip = stn_vec3_mul_add(v0, -stn_vec3_dot(v0, c->normal), c->normal);
@@ -259,22 +264,23 @@ static bool is_reachable(const stn_world *world, const stn_contact *c, reach_que
 }
 
 /// Contacts come with the surface velocities of the model; what counts are those of the state.
-static void set_belts(stn_world *world, int32_t first) {
-    for (int32_t i = first; i < world->frame.contacts.count; i++) {
-        stn_contact *c = &world->frame.contacts.contacts[i];
-        stn_vec3 a = surface_velocity(world, c->geometry_a), b = surface_velocity(world, c->geometry_b);
-        c->bias = stn_vec3_sub(stn_mat3_apply(&world->frame.geometry_pose[c->geometry_b].rotation, b),
-                               stn_mat3_apply(&world->frame.geometry_pose[c->geometry_a].rotation, a));
+static void set_belts(const stn_state *state, step_frame *frame, int32_t first) {
+    for (int32_t i = first; i < frame->contacts.count; i++) {
+        stn_contact *c = &frame->contacts.contacts[i];
+        stn_vec3 a = surface_velocity(state, c->geometry_a), b = surface_velocity(state, c->geometry_b);
+        c->bias = stn_vec3_sub(stn_mat3_apply(&frame->geometry_pose[c->geometry_b].rotation, b),
+                               stn_mat3_apply(&frame->geometry_pose[c->geometry_a].rotation, a));
     }
 }
 
 /// Of the contacts from `first` on keeps those that may act; the faces of a patch stay together.
-static void drop_unreachable(stn_world *world, reach_query *query, int32_t first) {
-    stn_contact_set *set = &world->frame.contacts;
+static void drop_unreachable(const step_setup *setup, const stn_state *state, step_frame *frame, reach_query *query,
+                             int32_t first) {
+    stn_contact_set *set = &frame->contacts;
     int32_t kept = first;
     for (int32_t i = first; i < set->count; i++) {
         const stn_contact *c = &set->contacts[i];
-        if (c->patch < 0 && !is_reachable(world, c, query)) {
+        if (c->patch < 0 && !is_reachable(setup, state, frame, c, query)) {
             continue;
         }
         keep_contact(set, i, kept++);
@@ -284,17 +290,17 @@ static void drop_unreachable(stn_world *world, reach_query *query, int32_t first
 
 /// As much room as the last step needed, also for contacts that it dropped again, so that the set is not copied while
 /// it grows; much less needed is taken back. No room is no failure: the set grows by itself.
-static void begin_contacts(stn_world *world) {
-    int32_t kept = world->frame.contacts.count, expected = world->frame.contacts.capacity;
-    world->frame.contacts = (stn_contact_set){.arena = world->frame.arena};
+static void begin_contacts(step_frame *frame) {
+    int32_t kept = frame->contacts.count, expected = frame->contacts.capacity;
+    frame->contacts = (stn_contact_set){.arena = frame->arena};
     expected = kept < expected / 8 ? expected / 2 : expected;
-    world->frame.contacts.contacts = STN_ARENA(world->frame.arena, expected, stn_contact);
-    world->frame.contacts.capacity = world->frame.contacts.contacts != NULL ? expected : 0;
+    frame->contacts.contacts = STN_ARENA(frame->arena, expected, stn_contact);
+    frame->contacts.capacity = frame->contacts.contacts != NULL ? expected : 0;
 }
 
-stn_status stn_world_collide_pairs(const stn_instance *contact, const stn_model *model, void *prepared,
-                                   const stn_contact_pair *pairs, int32_t count, stn_arena *arena, stn_contact_set *set,
-                                   stn_error *err) {
+stn_status stn_collide_pairs(const stn_instance *contact, const stn_model *model, void *prepared,
+                             const stn_contact_pair *pairs, int32_t count, stn_arena *arena, stn_contact_set *set,
+                             stn_error *err) {
     stn_answer_begin(err);
     stn_status status =
         contact->desc->ops.contact->collide(contact->self, model, prepared, pairs, count, arena, set, err);
@@ -306,73 +312,73 @@ stn_status stn_world_collide_pairs(const stn_instance *contact, const stn_model 
 }
 
 /// A batch at a time, so that pairs are read and contacts looked at again while the cache still holds them.
-static stn_status collide_found(stn_world *world, const stn_broadphase_pair *found, int32_t count, reach_query *query,
-                                const collider_bounds *bounds, stn_error *err) {
-    const stn_instance *contact = world->setup->plugin[STN_KIND_CONTACT];
+static stn_status collide_found(const step_setup *setup, const stn_state *state, step_frame *frame,
+                                const step_services *services, const stn_broadphase_pair *found, int32_t count,
+                                reach_query *query, const collider_bounds *bounds, stn_error *err) {
+    const stn_instance *contact = setup->plugin[STN_KIND_CONTACT];
     int32_t capacity = count < OVERLAP_BATCH ? count : OVERLAP_BATCH;
-    stn_contact_pair *pairs = STN_ARENA(world->frame.arena, capacity, stn_contact_pair);
+    stn_contact_pair *pairs = STN_ARENA(frame->arena, capacity, stn_contact_pair);
     if (pairs == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory for %d pairs", capacity);
     }
     memset(pairs, 0, (size_t)capacity * sizeof *pairs);
     for (int32_t begin = 0; begin < count; begin += OVERLAP_BATCH) {
-        int32_t size = count - begin < OVERLAP_BATCH ? count - begin : OVERLAP_BATCH,
-                first = world->frame.contacts.count;
+        int32_t size = count - begin < OVERLAP_BATCH ? count - begin : OVERLAP_BATCH, first = frame->contacts.count;
         for (int32_t i = 0; i < size; i++) {
-            fill_pair(world, &found[begin + i], query, bounds->speed, &pairs[i]);
+            fill_pair(setup, state, frame, &found[begin + i], query, bounds->speed, &pairs[i]);
         }
-        stn_status status = stn_world_collide_pairs(contact, world->setup->model, world->services.contact_prepared,
-                                                    pairs, size, world->frame.arena, &world->frame.contacts, err);
+        stn_status status = stn_collide_pairs(contact, setup->model, services->contact_prepared, pairs, size,
+                                              frame->arena, &frame->contacts, err);
         if (status < 0) {
             return status;
         }
-        if (world->frame.has_belts) {
-            set_belts(world, first);
+        if (frame->has_belts) {
+            set_belts(state, frame, first);
         }
         overlap_batch batch = {.count = size, .found = &found[begin], .pairs = pairs, .grown = bounds->grown};
-        stn_overlap_measure(world, &batch, first);
-        drop_unreachable(world, query, first);
-        stn_overlap_note(world, &batch, first);
+        stn_overlap_measure(setup, frame, &batch, first);
+        drop_unreachable(setup, state, frame, query, first);
+        stn_overlap_note(frame, &batch, first);
     }
     return STN_OK;
 }
 
-stn_status stn_step_collide(stn_world *world, stn_error *err) {
-    begin_contacts(world);
-    stn_overlap_begin(&world->frame.report);
-    world->frame.middle = NULL;
-    if (world->setup->collider_count == 0) {
+stn_status stn_step_collide(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services,
+                            stn_error *err) {
+    begin_contacts(frame);
+    stn_overlap_begin(&frame->report);
+    frame->middle = NULL;
+    if (setup->collider_count == 0) {
         return STN_OK;
     }
-    collider_bounds bounds = {STN_ARENA(world->frame.arena, world->setup->collider_count, double),
-                              STN_ARENA(world->frame.arena, world->setup->collider_count, double)};
+    collider_bounds bounds = {STN_ARENA(frame->arena, setup->collider_count, double),
+                              STN_ARENA(frame->arena, setup->collider_count, double)};
     if (bounds.speed == NULL || bounds.grown == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory");
     }
-    double start = world->setup->options.profile ? stn_clock_us() : 0.0;
+    double start = setup->options.profile ? stn_clock_us() : 0.0;
     reach_query query;
-    reach_begin(world, &query);
-    update_star_velocity(world);
-    update_boxes(world, &query, &bounds);
+    reach_begin(setup, frame, &query);
+    update_star_velocity(setup, frame);
+    update_boxes(setup, state, frame, &query, &bounds);
     const stn_broadphase_pair *found = NULL;
     int32_t pair_count = 0;
-    stn_status status =
-        stn_broadphase_update(world->services.broadphase, world->setup->collider_count, world->frame.collider_box,
-                              world->setup->collider_moves, may_collide, world, &found, &pair_count, err);
+    stn_status status = stn_broadphase_update(services->broadphase, setup->collider_count, frame->collider_box,
+                                              setup->collider_moves, may_collide, setup, &found, &pair_count, err);
     if (status != STN_OK) {
         return status;
     }
-    double middle = world->setup->options.profile ? stn_clock_us() : 0.0;
-    status = collide_found(world, found, pair_count, &query, &bounds, err);
-    status = status == STN_OK ? stn_step_find_middle(world, err) : status;
-    status = status == STN_OK ? stn_step_turn_seams(world, err) : status;
+    double middle = setup->options.profile ? stn_clock_us() : 0.0;
+    status = collide_found(setup, state, frame, services, found, pair_count, &query, &bounds, err);
+    status = status == STN_OK ? stn_step_find_middle(setup, state, frame, services, err) : status;
+    status = status == STN_OK ? stn_step_turn_seams(setup, frame, services, err) : status;
     if (status == STN_OK) {
-        stn_step_settle_middle(world);
-        stn_clearance_look(world);
+        stn_step_settle_middle(frame);
+        stn_clearance_look(setup, state, frame, services);
     }
-    if (world->setup->options.profile) {
-        world->frame.report.phase_us[STN_PHASE_BROAD_PHASE] = middle - start;
-        world->frame.report.phase_us[STN_PHASE_NARROW_PHASE] = stn_clock_us() - middle;
+    if (setup->options.profile) {
+        frame->report.phase_us[STN_PHASE_BROAD_PHASE] = middle - start;
+        frame->report.phase_us[STN_PHASE_NARROW_PHASE] = stn_clock_us() - middle;
     }
     return status;
 }

@@ -40,7 +40,7 @@ typedef struct ranked {
 } ranked;
 
 typedef struct pair_table {
-    const stn_world *world;
+    const step_setup *setup;
     stn_arena *arena;
     int32_t kind_count, class_count;
     collider_kind *kinds;    // (kind_count), by class
@@ -61,30 +61,30 @@ static int compare_ranked(const void *a, const void *b) {
     return order != 0 ? order : (x->kind > y->kind) - (x->kind < y->kind);
 }
 
-static collider_key *list_keys(const stn_world *world, stn_arena *arena) {
-    const model_object *object = model_object_of(world->setup->model);
-    collider_key *keys = STN_ARENA_ZEROED(arena, world->setup->collider_count, collider_key);
+static collider_key *list_keys(const step_setup *setup, stn_arena *arena) {
+    const model_object *object = model_object_of(setup->model);
+    collider_key *keys = STN_ARENA_ZEROED(arena, setup->collider_count, collider_key);
     if (keys == NULL) {
         return NULL;
     }
-    for (int32_t i = 0; i < world->setup->collider_count; i++) {
-        int32_t g = world->setup->collider[i];
+    for (int32_t i = 0; i < setup->collider_count; i++) {
+        int32_t g = setup->collider[i];
         const filter_entry *filter = &object->filter[g];
         keys[i] = (collider_key){
-            .look = collider_look_of(&world->setup->model->geometries[g]),
+            .look = collider_look_of(&setup->model->geometries[g]),
             .class = {filter->category, filter->mask, filter->overridden ? filter->link : NO_LINK},
             .place = {filter->body, filter->parent, filter->excluded ? filter->link : NO_LINK},
             .surface = object->surface[g],
             .collider = i,
         };
     }
-    qsort(keys, (size_t)world->setup->collider_count, sizeof *keys, compare_keys);
+    qsort(keys, (size_t)setup->collider_count, sizeof *keys, compare_keys);
     return keys;
 }
 
 /// Kinds and classes from the sorted keys.
 static void group_keys(pair_table *t, const collider_key *keys) {
-    for (int32_t i = 0; i < t->world->setup->collider_count; i++) {
+    for (int32_t i = 0; i < t->setup->collider_count; i++) {
         bool new_class = i == 0 || memcmp(&keys[i - 1], &keys[i], offsetof(collider_key, place)) != 0;
         bool new_kind = i == 0 || memcmp(&keys[i - 1], &keys[i], offsetof(collider_key, collider)) != 0;
         if (new_class) {
@@ -92,7 +92,7 @@ static void group_keys(pair_table *t, const collider_key *keys) {
         }
         if (new_kind) {
             int32_t first = keys[i].collider;
-            t->kinds[t->kind_count++] = (collider_kind){first, t->world->setup->collider[first], t->class_count - 1};
+            t->kinds[t->kind_count++] = (collider_kind){first, t->setup->collider[first], t->class_count - 1};
         }
         t->kind_of[keys[i].collider] = t->kind_count - 1;
     }
@@ -115,7 +115,7 @@ static double rank(const stn_material *surface, ranking by) {
 }
 
 static void order_kinds(pair_table *t) {
-    const model_object *object = model_object_of(t->world->setup->model);
+    const model_object *object = model_object_of(t->setup->model);
     for (int32_t by = 0; by < RANKINGS; by++) {
         for (int32_t k = 0; k < t->kind_count; k++) {
             t->order[by][k] = (ranked){rank(&object->surface[t->kinds[k].geometry], (ranking)by), k};
@@ -128,8 +128,8 @@ static void order_kinds(pair_table *t) {
 }
 
 static bool make_table(pair_table *t) {
-    size_t n = (size_t)t->world->setup->collider_count;
-    const collider_key *keys = list_keys(t->world, t->arena);
+    size_t n = (size_t)t->setup->collider_count;
+    const collider_key *keys = list_keys(t->setup, t->arena);
     t->kinds = STN_ARENA(t->arena, n, collider_kind);
     t->kind_of = STN_ARENA(t->arena, n, int32_t);
     t->class_start = STN_ARENA(t->arena, n + 1, int32_t);
@@ -148,12 +148,12 @@ static bool make_table(pair_table *t) {
 // --------------------------------------------------------------------------------------------------------- pairs
 
 static bool may_touch(const pair_table *t, int32_t a, int32_t b) {
-    return stn_model_may_collide(t->world->setup->model, t->kinds[a].geometry, t->kinds[b].geometry);
+    return stn_model_may_collide(t->setup->model, t->kinds[a].geometry, t->kinds[b].geometry);
 }
 
 /// Do the filters of two classes meet? Where they do not, no order need be walked.
 static bool filters_meet(const pair_table *t, int32_t class_a, int32_t class_b) {
-    const model_object *object = model_object_of(t->world->setup->model);
+    const model_object *object = model_object_of(t->setup->model);
     const filter_entry *a = &object->filter[t->kinds[t->class_start[class_a]].geometry];
     const filter_entry *b = &object->filter[t->kinds[t->class_start[class_b]].geometry];
     return (a->category & b->mask) != 0 && (b->category & a->mask) != 0;
@@ -170,7 +170,7 @@ static int32_t find_partner(const pair_table *t, int32_t a, int32_t class, ranki
 }
 
 static stn_pair_material material_of(const pair_table *t, int32_t a, int32_t b) {
-    return stn_model_pair_material(t->world->setup->model, t->kinds[a].geometry, t->kinds[b].geometry);
+    return stn_model_pair_material(t->setup->model, t->kinds[a].geometry, t->kinds[b].geometry);
 }
 
 /// Largest dissipation of the pairs of kind `a` with a class, of points and of patches. d = (1 - w) d_a + w d_b, and no
@@ -178,7 +178,7 @@ static stn_pair_material material_of(const pair_table *t, int32_t a, int32_t b) 
 /// them shows.
 static double worst_dissipation(const pair_table *t, int32_t a, int32_t class) {
     int32_t start = t->class_start[class], end = t->class_start[class + 1];
-    const stn_material *surface = model_object_of(t->world->setup->model)->surface;
+    const stn_material *surface = model_object_of(t->setup->model)->surface;
     const stn_material *one = &surface[t->kinds[a].geometry];
     const stn_material *softest = &surface[t->kinds[t->order[BY_STIFFNESS][start].kind].geometry];
     const stn_material *softest_inside = &surface[t->kinds[t->order[BY_MODULUS][start].kind].geometry];
@@ -204,9 +204,8 @@ static bool handles_classes(const pair_table *t, int32_t class_a, int32_t class_
     if (class_a > class_b) {
         return handles_classes(t, class_b, class_a);
     }
-    const stn_geometry *geometries = t->world->setup->model->geometries;
-    return collider_handles(t->world->setup->plugin[STN_KIND_CONTACT],
-                            &geometries[t->kinds[t->class_start[class_a]].geometry],
+    const stn_geometry *geometries = t->setup->model->geometries;
+    return collider_handles(t->setup->plugin[STN_KIND_CONTACT], &geometries[t->kinds[t->class_start[class_a]].geometry],
                             &geometries[t->kinds[t->class_start[class_b]].geometry]);
 }
 
@@ -242,19 +241,19 @@ static bool wants_compliance(const stn_instance *contact, const stn_geometry *a,
 
 /// Names the first pair of the model that the contact model does not handle; `first` is its lower collider.
 static stn_status fail_gap(const pair_table *t, int32_t first, stn_error *err) {
-    const stn_model *model = t->world->setup->model;
+    const stn_model *model = t->setup->model;
     int32_t second = first, kind = t->kind_of[first];
-    for (bool found = false; !found && second + 1 < t->world->setup->collider_count;) { // examine_class met it
+    for (bool found = false; !found && second + 1 < t->setup->collider_count;) { // examine_class met it
         int32_t other = t->kind_of[++second];
         found = may_touch(t, kind, other) && !handles_classes(t, t->kinds[kind].class, t->kinds[other].class);
     }
-    const stn_geometry *a = &model->geometries[t->world->setup->collider[first]];
-    const stn_geometry *b = &model->geometries[t->world->setup->collider[second]];
-    const stn_instance *contact = t->world->setup->plugin[STN_KIND_CONTACT];
+    const stn_geometry *a = &model->geometries[t->setup->collider[first]];
+    const stn_geometry *b = &model->geometries[t->setup->collider[second]];
+    const stn_instance *contact = t->setup->plugin[STN_KIND_CONTACT];
     bool both_rigid = wants_compliance(contact, a, b);
     char name_a[200], name_b[200];
-    stn_describe_geometry(model, t->world->setup->collider[first], name_a, sizeof name_a);
-    stn_describe_geometry(model, t->world->setup->collider[second], name_b, sizeof name_b);
+    stn_describe_geometry(model, t->setup->collider[first], name_a, sizeof name_a);
+    stn_describe_geometry(model, t->setup->collider[second], name_b, sizeof name_b);
     return stn_fail(err, STN_ERR_UNSUPPORTED, "contact model %s has no contact between %s (%s) and %s (%s)%s",
                     contact->desc->id, name_a, stn_shape_name(a->shape.type), name_b, stn_shape_name(b->shape.type),
                     both_rigid ? ", which are both rigid: give one of them a modulus, exclude the pair, or choose a "
@@ -262,15 +261,15 @@ static stn_status fail_gap(const pair_table *t, int32_t first, stn_error *err) {
                                : ": use other shapes, or exclude the pair");
 }
 
-stn_status stn_world_examine_pairs(stn_world *world, stn_arena *arena, stn_error *err) {
-    pair_table t = {.world = world, .arena = arena};
-    stn_material *worst = STN_ARENA(arena, world->setup->collider_count, stn_material);
+stn_status stn_setup_examine_pairs(step_setup *setup, stn_arena *arena, stn_error *err) {
+    pair_table t = {.setup = setup, .arena = arena};
+    stn_material *worst = STN_ARENA(arena, setup->collider_count, stn_material);
     if (worst == NULL || !make_table(&t)) {
         return stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
     }
     int32_t gap = INT32_MAX;
     for (int32_t k = 0; k < t.kind_count; k++) {
-        worst[k] = (stn_material){.stiffness = INFINITY, .relaxation_time = world->frame.dt};
+        worst[k] = (stn_material){.stiffness = INFINITY, .relaxation_time = setup->options.dt};
         for (int32_t c = 0; c < t.class_count; c++) {
             if (!examine_class(&t, k, c, &worst[k])) {
                 gap = t.kinds[k].first < gap ? t.kinds[k].first : gap;
@@ -280,8 +279,8 @@ stn_status stn_world_examine_pairs(stn_world *world, stn_arena *arena, stn_error
     if (gap < INT32_MAX) {
         return fail_gap(&t, gap, err);
     }
-    for (int32_t i = 0; i < world->setup->collider_count; i++) {
-        world->setup->collider_worst[i] = worst[t.kind_of[i]];
+    for (int32_t i = 0; i < setup->collider_count; i++) {
+        setup->collider_worst[i] = worst[t.kind_of[i]];
     }
     return STN_OK;
 }

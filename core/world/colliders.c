@@ -36,13 +36,13 @@ static stn_geometry make_simple(stn_shape shape, bool compliant) {
 }
 
 /// Does the contact model handle the geometry together with any that there is, or that there could be?
-static bool is_handled(const stn_world *world, const stn_geometry *g, const look_list *others) {
+static bool is_handled(const step_setup *setup, const stn_geometry *g, const look_list *others) {
     const stn_shape simple[] = {
         stn_shape_sphere(1.0),       stn_shape_box(stn_vec3_make(1.0, 1.0, 1.0)),
         stn_shape_capsule(1.0, 1.0), stn_shape_cylinder(1.0, 1.0),
         stn_shape_half_space(),      stn_shape_ellipsoid(stn_vec3_make(1.0, 1.0, 1.0)),
     };
-    const stn_instance *contact = world->setup->plugin[STN_KIND_CONTACT];
+    const stn_instance *contact = setup->plugin[STN_KIND_CONTACT];
     for (int32_t i = 0; i < 2 * STN_COUNT(simple); i++) {
         stn_geometry other = make_simple(simple[i / 2], i % 2 == 1);
         if (handles_in_an_order(contact, g, &other)) {
@@ -50,7 +50,7 @@ static bool is_handled(const stn_world *world, const stn_geometry *g, const look
         }
     }
     for (int32_t i = 0; i < others->count; i++) {
-        if (handles_in_an_order(contact, g, &world->setup->model->geometries[others->items[i].geometry])) {
+        if (handles_in_an_order(contact, g, &setup->model->geometries[others->items[i].geometry])) {
             return true;
         }
     }
@@ -88,15 +88,15 @@ static bool list_looks(const stn_model *model, stn_arena *arena, look_list *list
 
 /// A compliant geometry that touches nothing, and would touch others if it were rigid, is no shape to leave out: what
 /// its pressure field needs is missing.
-static stn_status check_compliant(const stn_world *world, const look_list *list, stn_error *err) {
-    const stn_model *model = world->setup->model;
-    const stn_plugin_desc *contact = world->setup->plugin[STN_KIND_CONTACT]->desc;
+static stn_status check_compliant(const step_setup *setup, const look_list *list, stn_error *err) {
+    const stn_model *model = setup->model;
+    const stn_plugin_desc *contact = setup->plugin[STN_KIND_CONTACT]->desc;
     for (int32_t i = 0; i < list->count; i++) {
         int32_t index = list->items[i].geometry;
         const stn_geometry *g = &model->geometries[index];
         stn_geometry rigid = *g;
         rigid.material.modulus = INFINITY;
-        if (!list->items[i].handled && stn_geometry_is_compliant(g) && is_handled(world, &rigid, list)) {
+        if (!list->items[i].handled && stn_geometry_is_compliant(g) && is_handled(setup, &rigid, list)) {
             char name[200];
             stn_describe_geometry(model, index, name, sizeof name);
             return stn_fail(
@@ -128,7 +128,7 @@ static bool look_is_handled(const look_list *list, const stn_geometry *g) {
 }
 
 /// One line for all shapes that touch nothing in this world.
-static void say_left_out(const stn_world *world, const int32_t *left_out) {
+static void say_left_out(const step_setup *setup, const int32_t *left_out) {
     char text[256] = "";
     size_t used = 0;
     for (int32_t type = 0; type < STN_SHAPE_COUNT && used < sizeof text; type++) {
@@ -139,17 +139,17 @@ static void say_left_out(const stn_world *world, const int32_t *left_out) {
     }
     if (used > 0) {
         stn_log(
-            world->services.context, STN_LOG_WARNING,
+            setup->context, STN_LOG_WARNING,
             "contact model %s has no contact for some collision shapes, which touch nothing: %s; use other shapes, or "
             "another contact model",
-            world->setup->plugin[STN_KIND_CONTACT]->desc->id, text);
+            setup->plugin[STN_KIND_CONTACT]->desc->id, text);
     }
 }
 
 /// Points between convex shapes miss the contacts inside a dent, so a surface that may have some must not move.
-static stn_status check_moving_surfaces(const stn_world *world, stn_error *err) {
-    const stn_model *model = world->setup->model;
-    const stn_plugin_desc *contact = world->setup->plugin[STN_KIND_CONTACT]->desc;
+static stn_status check_moving_surfaces(const step_setup *setup, stn_error *err) {
+    const stn_model *model = setup->model;
+    const stn_plugin_desc *contact = setup->plugin[STN_KIND_CONTACT]->desc;
     const stn_contact_ops *ops = contact->ops.contact;
     if (STN_PLUGIN_HAS(ops, moving_surfaces)) {
         return STN_OK;
@@ -184,23 +184,23 @@ static double radius_about_body(const stn_geometry *g) {
 }
 
 /// How many colliders each body is composed of; a surface, whose triangles may be parts, counts as two.
-static void count_parts(stn_world *world) {
-    const stn_model *model = world->setup->model;
-    memset(world->setup->body_parts, 0, (size_t)model->body_count * sizeof *world->setup->body_parts);
-    for (int32_t i = 0; i < world->setup->collider_count; i++) {
-        const stn_geometry *g = &model->geometries[world->setup->collider[i]];
+static void count_parts(step_setup *setup) {
+    const stn_model *model = setup->model;
+    memset(setup->body_parts, 0, (size_t)model->body_count * sizeof *setup->body_parts);
+    for (int32_t i = 0; i < setup->collider_count; i++) {
+        const stn_geometry *g = &model->geometries[setup->collider[i]];
         bool surface = g->shape.type == STN_SHAPE_MESH || g->shape.type == STN_SHAPE_HEIGHT_FIELD;
         if (g->body >= 0) {
-            world->setup->body_parts[g->body] += surface ? 2 : 1;
+            setup->body_parts[g->body] += surface ? 2 : 1;
         }
     }
 }
 
 /// How far outside of a geometry pairs with it are wanted, whatever the law.
-static stn_status find_margin(const stn_world *world, const stn_geometry *g, double *margin, stn_error *err) {
-    const stn_instance *contact = world->setup->plugin[STN_KIND_CONTACT];
+static stn_status find_margin(const step_setup *setup, const stn_geometry *g, double *margin, stn_error *err) {
+    const stn_instance *contact = setup->plugin[STN_KIND_CONTACT];
     const stn_contact_ops *ops = contact->desc->ops.contact;
-    *margin = 0.5 * world->setup->options.margin;
+    *margin = 0.5 * setup->options.margin;
     if (!STN_PLUGIN_HAS(ops, margin)) {
         return STN_OK;
     }
@@ -213,20 +213,20 @@ static stn_status find_margin(const stn_world *world, const stn_geometry *g, dou
     return STN_OK;
 }
 
-static stn_status add_collider(stn_world *world, int32_t geometry, stn_error *err) {
-    const stn_geometry *g = &world->setup->model->geometries[geometry];
-    int32_t i = world->setup->collider_count++;
-    world->setup->collider[i] = geometry;
-    world->setup->collider_moves[i] = g->body != 0;
-    world->setup->collider_radius[i] = radius_about_body(g);
-    return find_margin(world, g, &world->setup->collider_margin[i], err);
+static stn_status add_collider(step_setup *setup, int32_t geometry, stn_error *err) {
+    const stn_geometry *g = &setup->model->geometries[geometry];
+    int32_t i = setup->collider_count++;
+    setup->collider[i] = geometry;
+    setup->collider_moves[i] = g->body != 0;
+    setup->collider_radius[i] = radius_about_body(g);
+    return find_margin(setup, g, &setup->collider_margin[i], err);
 }
 
-stn_status stn_world_choose_colliders(stn_world *world, stn_arena *arena, bool say, stn_error *err) {
-    const stn_model *model = world->setup->model;
+stn_status stn_setup_choose_colliders(step_setup *setup, stn_arena *arena, bool say, stn_error *err) {
+    const stn_model *model = setup->model;
     int32_t left_out[STN_SHAPE_COUNT] = {0};
     look_list list;
-    stn_status status = check_moving_surfaces(world, err);
+    stn_status status = check_moving_surfaces(setup, err);
     if (status == STN_OK && !list_looks(model, arena, &list)) {
         status = stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
     }
@@ -235,21 +235,21 @@ stn_status stn_world_choose_colliders(stn_world *world, stn_arena *arena, bool s
     }
     for (int32_t i = 0; i < list.count; i++) {
         seen_look *item = &list.items[i];
-        item->handled = is_handled(world, &model->geometries[item->geometry], &list);
+        item->handled = is_handled(setup, &model->geometries[item->geometry], &list);
         left_out[item->key.type] += item->handled ? 0 : item->count;
     }
-    status = check_compliant(world, &list, err);
+    status = check_compliant(setup, &list, err);
     for (int32_t g = 0; g < model->geometry_count && status == STN_OK; g++) {
         if (model->geometries[g].collision && look_is_handled(&list, &model->geometries[g])) {
-            status = add_collider(world, g, err);
+            status = add_collider(setup, g, err);
         }
     }
     if (status != STN_OK) {
         return status;
     }
-    count_parts(world);
+    count_parts(setup);
     if (say) {
-        say_left_out(world, left_out);
+        say_left_out(setup, left_out);
     }
     return STN_OK;
 }

@@ -127,10 +127,11 @@ static stn_status allocate_colliders(stn_world *world, stn_error *err) {
     // a clone shares the model, of which everything was said when it was compiled
     bool first = atomic_load(&world->setup->shared->users) == 1;
     if (first) {
-        stn_world_check_restitution(world);
+        stn_setup_check_restitution(world->setup);
     }
-    stn_status status = scratch != NULL ? stn_world_choose_colliders(world, scratch, first, err) : out_of_memory(err);
-    status = status == STN_OK ? stn_world_examine_pairs(world, scratch, err) : status;
+    stn_status status =
+        scratch != NULL ? stn_setup_choose_colliders(world->setup, scratch, first, err) : out_of_memory(err);
+    status = status == STN_OK ? stn_setup_examine_pairs(world->setup, scratch, err) : status;
     stn_arena_destroy(scratch);
     return status == STN_OK ? stn_broadphase_create(context, &world->services.broadphase, err) : status;
 }
@@ -198,7 +199,8 @@ stn_status stn_world_state_changed(stn_world *world, stn_error *err) {
     stn_release(world->services.context, world->frame.controller_next);
     world->frame.controller_next = next;
     world->frame.kinematics_stale = true;
-    return stn_state_copy(world->services.context, &world->state, stn_world_cache_bytes(world), &world->start, err);
+    return stn_state_copy(world->services.context, &world->state, stn_setup_cache_bytes(world->setup), &world->start,
+                          err);
 }
 
 static void destroy_shared(stn_context *context, shared_model *shared) {
@@ -222,7 +224,7 @@ static void release_matrices(stn_world *world) {
 void stn_world_release_compiled(stn_world *world) {
     stn_context *context = world->services.context;
     release_matrices(world);
-    stn_world_release_distances(world);
+    stn_step_release_distances(&world->services);
     if (world->services.contact_prepared != NULL) {
         world->setup->plugin[STN_KIND_CONTACT]->desc->ops.contact->release(world->services.contact_prepared);
     }
@@ -288,7 +290,7 @@ stn_status stn_world_prepare(stn_world *world, stn_error *err) {
     }
     if (status == STN_OK) {
         (void)stn_world_kinematics(world);
-        stn_step_energies(world);
+        stn_step_energies(world->setup, &world->state, &world->frame);
         stn_step_observation(world);
     }
     return status;

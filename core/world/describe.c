@@ -18,7 +18,7 @@ typedef struct growing_text {
 
 static growing_text begin(const stn_world *world) {
     size_t length = world->setup->parameters != NULL ? strlen(world->setup->parameters) : 0;
-    return (growing_text){world->services.context, world->setup->parameters, length, false};
+    return (growing_text){world->setup->context, world->setup->parameters, length, false};
 }
 
 /// What was added stays when nothing failed, and goes otherwise.

@@ -12,17 +12,16 @@ static int32_t link_of(const stn_model *model, int32_t geometry) {
     return g->node >= 0 && g->body < 0 ? DEFORMABLE : g->link;
 }
 
-uint64_t stn_step_links(const stn_world *world, const stn_constraint *c) {
-    const stn_contact *contact = &world->frame.contacts.contacts[c->contact];
-    int32_t a = link_of(world->setup->model, contact->geometry_a),
-            b = link_of(world->setup->model, contact->geometry_b);
+uint64_t stn_step_links(const step_setup *setup, const step_frame *frame, const stn_constraint *c) {
+    const stn_contact *contact = &frame->contacts.contacts[c->contact];
+    int32_t a = link_of(setup->model, contact->geometry_a), b = link_of(setup->model, contact->geometry_b);
     uint64_t low = (uint64_t)((a < b ? a : b) - LOWEST), high = (uint64_t)((a < b ? b : a) - LOWEST);
     return low << 32 | high;
 }
 
-uint64_t stn_step_touching(const stn_world *world, const stn_constraint *c) {
-    bool pushes = c->kind == STN_CONSTRAINT_CONTACT && world->frame.solution.gamma[c->row + 2] > 0.0;
-    return pushes ? stn_step_links(world, c) : 0;
+uint64_t stn_step_touching(const step_setup *setup, const step_frame *frame, const stn_constraint *c) {
+    bool pushes = c->kind == STN_CONSTRAINT_CONTACT && frame->solution.gamma[c->row + 2] > 0.0;
+    return pushes ? stn_step_links(setup, frame, c) : 0;
 }
 
 static stn_link_pair links_of(uint64_t key) {
@@ -30,10 +29,9 @@ static stn_link_pair links_of(uint64_t key) {
 }
 
 /// The keys of the cache that touch, in memory of the step; false: none left.
-static bool list_touching(const stn_world *world, uint64_t **keys, int32_t *count) {
-    const stn_state *state = &world->state;
+static bool list_touching(const stn_state *state, const step_frame *frame, uint64_t **keys, int32_t *count) {
     *count = 0;
-    *keys = STN_ARENA(world->frame.arena, state->cache_count, uint64_t);
+    *keys = STN_ARENA(frame->arena, state->cache_count, uint64_t);
     for (int32_t i = 0; *keys != NULL && i < state->cache_count; i++) {
         if (state->cache[i].touching != 0) {
             (*keys)[(*count)++] = state->cache[i].touching;
@@ -42,9 +40,8 @@ static bool list_touching(const stn_world *world, uint64_t **keys, int32_t *coun
     return *keys != NULL;
 }
 
-stn_status stn_step_note_touching(stn_world *world, stn_error *err) {
-    world->events_known = false;
-    bool noted = list_touching(world, &world->frame.touched, &world->frame.touched_count);
+stn_status stn_step_note_touching(const stn_state *state, step_frame *frame, stn_error *err) {
+    bool noted = list_touching(state, frame, &frame->touched, &frame->touched_count);
     return noted ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "contact events: out of memory");
 }
 
@@ -77,7 +74,7 @@ static int32_t subtract(const uint64_t *a, int32_t a_count, const uint64_t *b, i
 static stn_status find_events(stn_world *world, stn_error *err) {
     uint64_t *now = NULL;
     int32_t now_count = 0;
-    bool listed = list_touching(world, &now, &now_count);
+    bool listed = list_touching(&world->state, &world->frame, &now, &now_count);
     now_count = listed ? make_set(now, now_count) : 0;
     world->frame.touched_count = make_set(world->frame.touched, world->frame.touched_count);
     stn_link_pair *begun = STN_ARENA(world->frame.arena, now_count, stn_link_pair);

@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "world/gap.h"
 
-static stn_status make_own(stn_world *world, distance_model *d, stn_error *err) {
-    stn_status status = stn_instance_create(world->services.context, STN_KIND_CONTACT,
+static stn_status make_own(const step_setup *setup, const step_services *services, distance_model *d, stn_error *err) {
+    stn_status status = stn_instance_create(services->context, STN_KIND_CONTACT,
                                             stn_world_standard_plugin(STN_KIND_CONTACT), NULL, 0, &d->own, err);
     if (status != STN_OK) {
         return status;
     }
     const stn_contact_ops *ops = d->own->desc->ops.contact;
     if (ops->prepare != NULL) {
-        status = ops->prepare(d->own->self, world->setup->model, &d->prepared, err);
+        status = ops->prepare(d->own->self, setup->model, &d->prepared, err);
     }
     d->contact = status >= 0 ? d->own : NULL;
     return status;
 }
 
-stn_status stn_world_choose_distances(stn_world *world, stn_error *err) {
-    distance_model *d = &world->services.distances;
-    const stn_instance *contact = world->setup->plugin[STN_KIND_CONTACT];
+stn_status stn_step_choose_distances(const step_setup *setup, step_services *services, stn_error *err) {
+    distance_model *d = &services->distances;
+    const stn_instance *contact = setup->plugin[STN_KIND_CONTACT];
     const stn_contact_ops *ops = contact->desc->ops.contact;
     stn_status status = STN_OK;
     if (d->contact != NULL) {
         return STN_OK;
     }
     if (STN_PLUGIN_HAS(ops, no_distances)) {
-        status = make_own(world, d, err);
+        status = make_own(setup, services, d, err);
     } else {
-        *d = (distance_model){.contact = contact, .prepared = world->services.contact_prepared};
+        *d = (distance_model){.contact = contact, .prepared = services->contact_prepared};
     }
     if (status < 0) {
-        stn_world_release_distances(world);
+        stn_step_release_distances(services);
         return status;
     }
     return STN_OK;
 }
 
-void stn_world_release_distances(stn_world *world) {
-    distance_model *d = &world->services.distances;
+void stn_step_release_distances(step_services *services) {
+    distance_model *d = &services->distances;
     if (d->own != NULL && d->prepared != NULL) {
         d->own->desc->ops.contact->release(d->prepared);
     }
@@ -44,19 +44,20 @@ void stn_world_release_distances(stn_world *world) {
     *d = (distance_model){.contact = NULL};
 }
 
-double stn_step_gap(stn_world *world, int32_t a, int32_t b, double within) {
+double stn_step_gap(const step_setup *setup, const stn_state *state, const step_frame *frame, step_services *services,
+                    int32_t a, int32_t b, double within) {
     stn_error unused = {0};
-    if (stn_world_choose_distances(world, &unused) != STN_OK) {
+    if (stn_step_choose_distances(setup, services, &unused) != STN_OK) {
         return (double)NAN;
     }
-    const distance_model *d = &world->services.distances;
-    const stn_model *model = world->setup->model;
+    const distance_model *d = &services->distances;
+    const stn_model *model = setup->model;
     stn_contact_pair pair = {.margin = within};
-    stn_contact_set set = {.arena = world->frame.arena};
-    stn_step_describe_pair(world, a < b ? a : b, a < b ? b : a, &pair);
+    stn_contact_set set = {.arena = frame->arena};
+    stn_step_describe_pair(setup, state, frame, a < b ? a : b, a < b ? b : a, &pair);
     const stn_geometry *first = &model->geometries[pair.geometry_a], *second = &model->geometries[pair.geometry_b];
     if (!d->contact->desc->ops.contact->handles(d->contact->self, first, second) ||
-        stn_world_collide_pairs(d->contact, model, d->prepared, &pair, 1, world->frame.arena, &set, &unused) < 0) {
+        stn_collide_pairs(d->contact, model, d->prepared, &pair, 1, frame->arena, &set, &unused) < 0) {
         return (double)NAN;
     }
     double least = (double)NAN;

@@ -7,11 +7,12 @@
 
 /// Chooses the contact model that is asked for distances (services.distances), at the first call: the world's own, or a
 /// standard one where that tells none (stn_contact_ops.no_distances).
-stn_status stn_world_choose_distances(stn_world *world, stn_error *err);
-void stn_world_release_distances(stn_world *world);
+stn_status stn_step_choose_distances(const step_setup *setup, step_services *services, stn_error *err);
+void stn_step_release_distances(step_services *services);
 
 /// [m] between two geometries at the poses of the step at hand, negative in overlap; NaN: it is more than `within` [m],
 /// or cannot be told.
-double stn_step_gap(stn_world *world, int32_t a, int32_t b, double within);
+double stn_step_gap(const step_setup *setup, const stn_state *state, const step_frame *frame, step_services *services,
+                    int32_t a, int32_t b, double within);
 
 #endif

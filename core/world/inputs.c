@@ -5,21 +5,30 @@
 
 #include "world/world.h"
 
-stn_status stn_step_kinematics(stn_world *world, stn_error *err) {
+void stn_step_update_kinematics(const stn_state *state, step_frame *frame) {
+    if (frame->kinematics_stale) {
+        stn_kinematics_update(frame->kinematics, state->q, state->v);
+        frame->kinematics_stale = false;
+        frame->kinematics_number++;
+    }
+}
+
+stn_status stn_step_kinematics(const step_setup *setup, const stn_state *state, step_frame *frame,
+                               step_services *services, stn_error *err) {
     (void)err;
-    (void)stn_world_kinematics(world);
-    stn_step_prescribed(world);
+    stn_step_update_kinematics(state, frame);
+    stn_step_prescribed(setup, state, frame, services);
     return STN_OK;
 }
 
-static void clear_forces(stn_world *world) {
-    stn_forces *f = &world->frame.forces;
-    const stn_model *model = world->setup->model;
+static void clear_forces(const step_setup *setup, step_frame *frame) {
+    stn_forces *f = &frame->forces;
+    const stn_model *model = setup->model;
     memset(f->tau, 0, (size_t)model->nv * sizeof(double));
     f->servo_count = 0;
     f->elastic_energy = 0.0;
     for (int32_t t = 0; t < model->tree_count; t++) {
-        bool nodal = model->trees[t].kind == STN_TREE_NODAL && world->setup->model->element_group_count > 0;
+        bool nodal = model->trees[t].kind == STN_TREE_NODAL && setup->model->element_group_count > 0;
         f->K[t].form = f->D[t].form = nodal ? STN_MATRIX_NODAL : STN_MATRIX_ZERO;
         if (nodal) {
             size_t bytes = (size_t)stn_matrix_value_count(&f->K[t]) * sizeof(double);
@@ -30,18 +39,17 @@ static void clear_forces(stn_world *world) {
 }
 
 /// Dampers and springs of the joints. The latter are there on joints of one velocity alone.
-static void add_passive_joints(stn_world *world) {
-    const stn_model *model = world->setup->model;
+static void add_passive_joints(const step_setup *setup, const stn_state *state, step_frame *frame) {
+    const stn_model *model = setup->model;
     for (int32_t j = 0; j < model->joint_count; j++) {
         const stn_joint *joint = &model->joints[j];
         if (joint->stiffness > 0.0) {
-            double stretch = world->state.q[joint->q_start] - joint->rest;
-            stn_forces_add_gain(&world->frame.forces, joint->v_start, joint->stiffness, 0.0,
-                                -joint->stiffness * stretch);
+            double stretch = state->q[joint->q_start] - joint->rest;
+            stn_forces_add_gain(&frame->forces, joint->v_start, joint->stiffness, 0.0, -joint->stiffness * stretch);
         }
         if (joint->damping > 0.0) {
             for (int32_t d = joint->v_start; d < joint->v_start + joint->nv; d++) {
-                stn_forces_add_gain(&world->frame.forces, d, 0.0, joint->damping, -joint->damping * world->state.v[d]);
+                stn_forces_add_gain(&frame->forces, d, 0.0, joint->damping, -joint->damping * state->v[d]);
             }
         }
     }
@@ -72,53 +80,54 @@ static void scatter_blocks(const stn_element_group *group, const int32_t *slot, 
     }
 }
 
-static stn_status add_elements(stn_world *world, int32_t g, stn_error *err) {
-    const stn_element_group *group = &world->setup->model->element_groups[g];
-    const stn_tree *tree = &world->setup->model->trees[group->tree];
+static stn_status add_elements(const step_setup *setup, const stn_state *state, step_frame *frame, int32_t g,
+                               stn_error *err) {
+    const stn_element_group *group = &setup->model->element_groups[g];
+    const stn_tree *tree = &setup->model->trees[group->tree];
     const stn_element_ops *ops = group->instance->desc->ops.element;
     int32_t count = group->element_count, m = 3 * group->nodes_per_element;
-    double *x = STN_ARENA(world->frame.arena, count * m, double);
-    double *v = STN_ARENA(world->frame.arena, count * m, double);
-    double *force = STN_ARENA(world->frame.arena, count * m, double);
-    double *K = STN_ARENA(world->frame.arena, (int64_t)count * m * m, double);
-    double *D = STN_ARENA(world->frame.arena, (int64_t)count * m * m, double);
+    double *x = STN_ARENA(frame->arena, count * m, double);
+    double *v = STN_ARENA(frame->arena, count * m, double);
+    double *force = STN_ARENA(frame->arena, count * m, double);
+    double *K = STN_ARENA(frame->arena, (int64_t)count * m * m, double);
+    double *D = STN_ARENA(frame->arena, (int64_t)count * m * m, double);
     if (x == NULL || v == NULL || force == NULL || K == NULL || D == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "elements: out of memory for %d elements", count);
     }
-    gather(group, world->state.q + tree->q_start, x);
-    gather(group, world->state.v + tree->v_start, v);
+    gather(group, state->q + tree->q_start, x);
+    gather(group, state->v + tree->v_start, v);
     double energy = 0.0;
     ops->evaluate(group->instance->self, count, x, v, group->constants, force, K, D, &energy);
-    double *tau = world->frame.forces.tau + tree->v_start;
+    double *tau = frame->forces.tau + tree->v_start;
     for (int32_t e = 0; e < count * group->nodes_per_element; e++) {
         for (int32_t r = 0; r < 3; r++) {
             tau[3 * group->index[e] + r] += force[3 * e + r];
         }
     }
-    scatter_blocks(group, world->setup->element_slots[g].slot, K, &world->frame.forces.K[group->tree]);
-    scatter_blocks(group, world->setup->element_slots[g].slot, D, &world->frame.forces.D[group->tree]);
-    world->frame.forces.elastic_energy += energy;
+    scatter_blocks(group, setup->element_slots[g].slot, K, &frame->forces.K[group->tree]);
+    scatter_blocks(group, setup->element_slots[g].slot, D, &frame->forces.D[group->tree]);
+    frame->forces.elastic_energy += energy;
     return STN_OK;
 }
 
-static void add_applied(stn_world *world) {
-    const stn_model *model = world->setup->model;
+static void add_applied(const step_setup *setup, const stn_state *state, step_frame *frame) {
+    const stn_model *model = setup->model;
     for (int32_t d = 0; d < model->nv; d++) {
-        world->frame.forces.tau[d] += world->state.effort[d];
+        frame->forces.tau[d] += state->effort[d];
     }
     for (int32_t b = 1; b < model->body_count; b++) {
-        const double *w = world->state.wrench + 6 * (size_t)b;
+        const double *w = state->wrench + 6 * (size_t)b;
         if (w[0] != 0.0 || w[1] != 0.0 || w[2] != 0.0 || w[3] != 0.0 || w[4] != 0.0 || w[5] != 0.0) {
             stn_spatial wrench = {stn_vec3_make(w[0], w[1], w[2]), stn_vec3_make(w[3], w[4], w[5])};
-            stn_forces_add_wrench(&world->frame.forces, world->frame.kinematics, b,
-                                  world->frame.kinematics->body_pose[b].position, wrench);
+            stn_forces_add_wrench(&frame->forces, frame->kinematics, b, frame->kinematics->body_pose[b].position,
+                                  wrench);
         }
     }
 }
 
 /// Forces enter the step here, so a NaN is named here.
-static stn_status check_forces(const stn_world *world, stn_error *err) {
-    return stn_step_check_dofs(world, world->frame.forces.tau, "generalised force on", err);
+static stn_status check_forces(const step_setup *setup, const step_frame *frame, stn_error *err) {
+    return stn_step_check_dofs(setup, frame->forces.tau, "generalised force on", err);
 }
 
 /// Is the diagonal of gains finite and >= 0? The usual case, in one pass without a branch.
@@ -131,9 +140,9 @@ static bool sound_diagonal(const stn_matrix *gain) {
 }
 
 /// Gains of an articulated tree: finite, and no negative diagonal, which no A could stay positive with.
-static stn_status check_gains(const stn_world *world, const stn_matrix *gain, int32_t t, const char *name,
+static stn_status check_gains(const step_setup *setup, const stn_matrix *gain, int32_t t, const char *name,
                               stn_error *err) {
-    int32_t n = gain->n, start = world->setup->model->trees[t].v_start;
+    int32_t n = gain->n, start = setup->model->trees[t].v_start;
     int32_t columns = gain->form == STN_MATRIX_DENSE ? n : gain->form == STN_MATRIX_DIAGONAL ? 1 : 0;
     if (columns == 0 || (columns == 1 && sound_diagonal(gain))) {
         return STN_OK;
@@ -144,7 +153,7 @@ static stn_status check_gains(const stn_world *world, const stn_matrix *gain, in
             bool diagonal = columns == 1 || r == c;
             if (!isfinite(value) || (diagonal && value < 0.0)) {
                 return stn_fail(err, STN_ERR_NUMERIC, "%s on joint %s is %g, must be finite%s", name,
-                                world->setup->model->joints[world->setup->model->dof_joint[start + r]].name, value,
+                                setup->model->joints[setup->model->dof_joint[start + r]].name, value,
                                 diagonal ? " and >= 0" : "");
             }
         }
@@ -152,55 +161,56 @@ static stn_status check_gains(const stn_world *world, const stn_matrix *gain, in
     return STN_OK;
 }
 
-static stn_status check_all_gains(const stn_world *world, stn_error *err) {
+static stn_status check_all_gains(const step_setup *setup, const step_frame *frame, stn_error *err) {
     stn_status status = STN_OK;
-    for (int32_t t = 0; t < world->setup->model->tree_count && status == STN_OK; t++) {
-        if (world->setup->model->trees[t].kind == STN_TREE_ARTICULATED) {
-            status = check_gains(world, &world->frame.forces.K[t], t, "stiffness", err);
-            status = status == STN_OK ? check_gains(world, &world->frame.forces.D[t], t, "damping", err) : status;
+    for (int32_t t = 0; t < setup->model->tree_count && status == STN_OK; t++) {
+        if (setup->model->trees[t].kind == STN_TREE_ARTICULATED) {
+            status = check_gains(setup, &frame->forces.K[t], t, "stiffness", err);
+            status = status == STN_OK ? check_gains(setup, &frame->forces.D[t], t, "damping", err) : status;
         }
     }
     return status;
 }
 
-stn_status stn_step_inputs(stn_world *world, stn_error *err) {
-    clear_forces(world);
-    add_passive_joints(world);
+stn_status stn_step_inputs(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services,
+                           stn_error *err) {
+    clear_forces(setup, frame);
+    add_passive_joints(setup, state, frame);
     stn_status status = STN_OK;
-    for (int32_t g = 0; g < world->setup->model->element_group_count && status == STN_OK; g++) {
-        status = add_elements(world, g, err);
+    for (int32_t g = 0; g < setup->model->element_group_count && status == STN_OK; g++) {
+        status = add_elements(setup, state, frame, g, err);
     }
-    add_applied(world);
+    add_applied(setup, state, frame);
     if (status == STN_OK) {
-        status = stn_step_controllers(world, err);
+        status = stn_step_controllers(setup, state, frame, services, err);
     }
     if (status < 0) {
         return status;
     }
-    for (int32_t i = 0; i < world->frame.forces.servo_count; i++) { // the row's bounds account for it, see assemble.c
-        world->frame.forces.tau[world->frame.forces.servos[i].dof] += world->frame.forces.servos[i].feedforward;
+    for (int32_t i = 0; i < frame->forces.servo_count; i++) { // the row's bounds account for it, see assemble.c
+        frame->forces.tau[frame->forces.servos[i].dof] += frame->forces.servos[i].feedforward;
     }
-    status = check_forces(world, err);
-    return status == STN_OK ? check_all_gains(world, err) : status;
+    status = check_forces(setup, frame, err);
+    return status == STN_OK ? check_all_gains(setup, frame, err) : status;
 }
 
 /// What damper and spring of a joint contribute to the affine force model on one of its velocities, when its joint has
 /// moved by dq and its velocity changed by dv.
-static double passive_effort(const stn_world *world, const stn_joint *joint, int32_t dof, double dq, double dv) {
-    double effort = -joint->damping * (world->state.v[dof] + dv);
+static double passive_effort(const stn_state *state, const stn_joint *joint, int32_t dof, double dq, double dv) {
+    double effort = -joint->damping * (state->v[dof] + dv);
     if (joint->stiffness > 0.0) {
-        effort -= joint->stiffness * (world->state.q[joint->q_start] + dq - joint->rest);
+        effort -= joint->stiffness * (state->q[joint->q_start] + dq - joint->rest);
     }
     return effort;
 }
 
 /// Velocity at the step's start of what a contact touches without being part of the problem: prescribed, or a belt.
-static stn_vec3 driven_start(const stn_world *world, const stn_contact *contact) {
+static stn_vec3 driven_start(const step_setup *setup, const step_frame *frame, const stn_contact *contact) {
     stn_vec3 u = contact->bias;
     const int32_t body[2] = {contact->a.body, contact->b.body};
     for (int32_t side = 0; side < 2; side++) {
-        if (stn_world_is_prescribed(world, body[side])) {
-            stn_vec3 own = stn_point_velocity(world->frame.kinematics, body[side], contact->point);
+        if (stn_setup_is_prescribed(setup, body[side])) {
+            stn_vec3 own = stn_point_velocity(frame->kinematics, body[side], contact->point);
             u = stn_vec3_mul_add(u, side == 0 ? -1.0 : 1.0, own);
         }
     }
@@ -209,15 +219,15 @@ static stn_vec3 driven_start(const stn_world *world, const stn_contact *contact)
 
 /// Work on all that moves freely of prescribed bodies and belts in one contact, -gamma (b0 + b)/2: of the velocity that
 /// the impulse meets, J v + b, the part J v is what it changes the kinetic energy by.
-static double driven_work(const stn_world *world, const stn_constraint *c) {
-    const double *gamma = world->frame.solution.gamma + c->row, *b = world->frame.problem.bias + c->row;
-    const stn_contact *contact = &world->frame.contacts.contacts[c->contact];
+static double driven_work(const step_setup *setup, const step_frame *frame, const stn_constraint *c) {
+    const double *gamma = frame->solution.gamma + c->row, *b = frame->problem.bias + c->row;
+    const stn_contact *contact = &frame->contacts.contacts[c->contact];
     bool still = contact->bias.x == 0.0 && contact->bias.y == 0.0 && contact->bias.z == 0.0;
-    if (still && !stn_world_is_prescribed(world, contact->a.body) && !stn_world_is_prescribed(world, contact->b.body)) {
+    if (still && !stn_setup_is_prescribed(setup, contact->a.body) && !stn_setup_is_prescribed(setup, contact->b.body)) {
         return 0.0;
     }
-    stn_vec3 before = stn_mat3_apply_transposed(&c->frame, driven_start(world, contact));
-    double b1 = b[0] - c->anchor[0] / world->frame.problem.dt, b2 = b[1] - c->anchor[1] / world->frame.problem.dt;
+    stn_vec3 before = stn_mat3_apply_transposed(&c->frame, driven_start(setup, frame, contact));
+    double b1 = b[0] - c->anchor[0] / frame->problem.dt, b2 = b[1] - c->anchor[1] / frame->problem.dt;
     return -0.5 * (gamma[0] * (before.x + b1) + gamma[1] * (before.y + b2) + gamma[2] * (before.z + b[2]));
 }
 
@@ -225,35 +235,35 @@ static double driven_work(const stn_world *world, const stn_constraint *c) {
 /// affine force model, taken where the integrator takes it, without the joints' own dampers and springs, plus that of
 /// the servos' rows and of contacts with prescribed bodies and belts, and of constraints to prescribed bodies. The mean
 /// velocity makes the work of an impulse on a constant mass exact. Nodal trees count with their applied efforts alone.
-double stn_step_input_work(const stn_world *world) {
-    const stn_model *model = world->setup->model;
-    const stn_problem *problem = &world->frame.problem;
-    const double *v0 = world->state.v, *v = world->frame.v_next;
-    double dt = world->frame.dt, theta = world->frame.force_theta, theta_vq = world->frame.force_theta_vq, work = 0.0;
-    double *j = STN_ARENA(world->frame.arena, 3 * model->nv, double);
+double stn_step_input_work(const step_setup *setup, const stn_state *state, const step_frame *frame) {
+    const stn_model *model = setup->model;
+    const stn_problem *problem = &frame->problem;
+    const double *v0 = state->v, *v = frame->v_next;
+    double dt = frame->dt, theta = frame->force_theta, theta_vq = frame->force_theta_vq, work = 0.0;
+    double *j = STN_ARENA(frame->arena, 3 * model->nv, double);
     if (j == NULL) {
         return NAN;
     }
     double *dq = j + model->nv, *dv = dq + model->nv;
     for (int32_t d = 0; d < model->nv; d++) {
-        j[d] = world->frame.forces.tau[d];
+        j[d] = frame->forces.tau[d];
         dq[d] = theta * dt * (v0[d] + theta_vq * (v[d] - v0[d]));
         dv[d] = theta * (v[d] - v0[d]);
     }
     for (int32_t t = 0; t < model->tree_count; t++) {
         const stn_tree *tree = &model->trees[t];
         if (tree->kind == STN_TREE_NODAL) {
-            memcpy(j + tree->v_start, world->state.effort + tree->v_start, (size_t)tree->nv * sizeof(double));
+            memcpy(j + tree->v_start, state->effort + tree->v_start, (size_t)tree->nv * sizeof(double));
             continue;
         }
-        stn_matrix_mul_add(&world->frame.forces.K[t], -1.0, dq + tree->v_start, j + tree->v_start);
-        stn_matrix_mul_add(&world->frame.forces.D[t], -1.0, dv + tree->v_start, j + tree->v_start);
+        stn_matrix_mul_add(&frame->forces.K[t], -1.0, dq + tree->v_start, j + tree->v_start);
+        stn_matrix_mul_add(&frame->forces.D[t], -1.0, dv + tree->v_start, j + tree->v_start);
     }
     for (int32_t i = 0; i < model->joint_count; i++) {
         const stn_joint *joint = &model->joints[i];
         bool passive = joint->damping > 0.0 || joint->stiffness > 0.0;
         for (int32_t d = joint->v_start; passive && d < joint->v_start + joint->nv; d++) {
-            j[d] -= passive_effort(world, joint, d, dq[d], dv[d]);
+            j[d] -= passive_effort(state, joint, d, dq[d], dv[d]);
         }
     }
     for (int32_t d = 0; d < model->nv; d++) {
@@ -265,10 +275,10 @@ double stn_step_input_work(const stn_world *world) {
             double before = 0.0, after = 0.0;
             stn_constraint_velocity(problem, c, v0, &before);
             stn_constraint_velocity(problem, c, v, &after);
-            work += 0.5 * world->frame.solution.gamma[c->row] * (before + after);
+            work += 0.5 * frame->solution.gamma[c->row] * (before + after);
         } else if (c->kind == STN_CONSTRAINT_CONTACT) {
-            work += driven_work(world, c);
+            work += driven_work(setup, frame, c);
         }
     }
-    return work + stn_step_equality_work(world);
+    return work + stn_step_equality_work(setup, frame);
 }

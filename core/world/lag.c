@@ -24,8 +24,8 @@ typedef struct inheritance {
     int32_t near;   // how many have it
 } inheritance;
 
-static bool law_lags(const stn_world *world) {
-    const stn_instance *law = world->setup->plugin[STN_KIND_LAW];
+static bool law_lags(const step_setup *setup) {
+    const stn_instance *law = setup->plugin[STN_KIND_LAW];
     const char *const *word = law != NULL ? law->desc->capabilities : NULL;
     while (word != NULL && *word != NULL && strcmp(*word, "lagged") != 0) {
         word++;
@@ -58,14 +58,15 @@ static bool is_new(const stn_constraint *c) {
 }
 
 /// States what is remembered and marks it. Returns how many contacts are new.
-static int32_t state_known(stn_world *world, bool *found) {
+static int32_t state_known(const stn_state *state, step_frame *frame, const step_services *services, bool *found) {
     int32_t unknown = 0;
-    for (int32_t i = 0; i < world->frame.problem.constraint_count; i++) {
-        stn_constraint *c = &world->frame.problem.constraints[i];
-        const stn_cache_entry *entry = c->kind == STN_CONSTRAINT_CONTACT ? stn_cache_find(world, c->id) : NULL;
+    for (int32_t i = 0; i < frame->problem.constraint_count; i++) {
+        stn_constraint *c = &frame->problem.constraints[i];
+        const stn_cache_entry *entry =
+            c->kind == STN_CONSTRAINT_CONTACT ? stn_cache_find(state, services, c->id) : NULL;
         if (entry != NULL) {
             c->gamma_n0 = fmax(entry->gamma[2], 0.0);
-            found[entry - world->state.cache] = true;
+            found[entry - state->cache] = true;
         }
         unknown += is_new(c);
     }
@@ -73,11 +74,11 @@ static int32_t state_known(stn_world *world, bool *found) {
 }
 
 /// Pairs of links of contacts that pushed and are gone, ascending and each once. Returns how many.
-static int32_t list_gone(const stn_world *world, const bool *found, uint64_t *links) {
+static int32_t list_gone(const stn_state *state, const bool *found, uint64_t *links) {
     int32_t count = 0, kept = 0;
-    for (int32_t i = 0; i < world->state.cache_count; i++) {
-        if (!found[i] && world->state.cache[i].touching != 0) {
-            links[count++] = world->state.cache[i].touching;
+    for (int32_t i = 0; i < state->cache_count; i++) {
+        if (!found[i] && state->cache[i].touching != 0) {
+            links[count++] = state->cache[i].touching;
         }
     }
     sort_keys(links, count);
@@ -89,20 +90,20 @@ static int32_t list_gone(const stn_world *world, const bool *found, uint64_t *li
     return kept;
 }
 
-static void add_up(const stn_world *world, const bool *found, const uint64_t *links, int32_t count,
-                   inheritance *pairs) {
+static void add_up(const step_setup *setup, const stn_state *state, const step_frame *frame, const bool *found,
+                   const uint64_t *links, int32_t count, inheritance *pairs) {
     for (int32_t i = 0; i < count; i++) {
         pairs[i].nearest = (double)INFINITY;
     }
-    for (int32_t i = 0; i < world->state.cache_count; i++) {
-        const stn_cache_entry *entry = &world->state.cache[i];
+    for (int32_t i = 0; i < state->cache_count; i++) {
+        const stn_cache_entry *entry = &state->cache[i];
         if (!found[i] && entry->touching != 0) {
             pairs[find_links(links, count, entry->touching)].impulse += entry->gamma[2];
         }
     }
-    for (int32_t i = 0; i < world->frame.problem.constraint_count; i++) {
-        const stn_constraint *c = &world->frame.problem.constraints[i];
-        int32_t at = is_new(c) ? find_links(links, count, stn_step_links(world, c)) : -1;
+    for (int32_t i = 0; i < frame->problem.constraint_count; i++) {
+        const stn_constraint *c = &frame->problem.constraints[i];
+        int32_t at = is_new(c) ? find_links(links, count, stn_step_links(setup, frame, c)) : -1;
         if (at >= 0) {
             inheritance *pair = &pairs[at];
             pair->force += elastic_force(c);
@@ -112,10 +113,11 @@ static void add_up(const stn_world *world, const bool *found, const uint64_t *li
     }
 }
 
-static void share_out(stn_world *world, const uint64_t *links, int32_t count, const inheritance *pairs) {
-    for (int32_t i = 0; i < world->frame.problem.constraint_count; i++) {
-        stn_constraint *c = &world->frame.problem.constraints[i];
-        int32_t at = is_new(c) ? find_links(links, count, stn_step_links(world, c)) : -1;
+static void share_out(const step_setup *setup, step_frame *frame, const uint64_t *links, int32_t count,
+                      const inheritance *pairs) {
+    for (int32_t i = 0; i < frame->problem.constraint_count; i++) {
+        stn_constraint *c = &frame->problem.constraints[i];
+        int32_t at = is_new(c) ? find_links(links, count, stn_step_links(setup, frame, c)) : -1;
         if (at >= 0) {
             const inheritance *pair = &pairs[at];
             double alone = c->phi0 == pair->nearest ? 1.0 / pair->near : 0.0;
@@ -124,25 +126,26 @@ static void share_out(stn_world *world, const uint64_t *links, int32_t count, co
     }
 }
 
-stn_status stn_step_lag(stn_world *world, stn_error *err) {
-    int32_t known = world->state.cache_count;
-    if (known == 0 || world->frame.problem.constraint_count == 0 || !law_lags(world)) {
+stn_status stn_step_lag(const step_setup *setup, const stn_state *state, step_frame *frame,
+                        const step_services *services, stn_error *err) {
+    int32_t known = state->cache_count;
+    if (known == 0 || frame->problem.constraint_count == 0 || !law_lags(setup)) {
         return STN_OK;
     }
-    bool *found = STN_ARENA_ZEROED(world->frame.arena, known, bool);
-    uint64_t *links = STN_ARENA(world->frame.arena, known, uint64_t);
+    bool *found = STN_ARENA_ZEROED(frame->arena, known, bool);
+    uint64_t *links = STN_ARENA(frame->arena, known, uint64_t);
     if (found == NULL || links == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "lagged friction: out of memory");
     }
-    int32_t count = state_known(world, found) > 0 ? list_gone(world, found, links) : 0;
+    int32_t count = state_known(state, frame, services, found) > 0 ? list_gone(state, found, links) : 0;
     if (count == 0) {
         return STN_OK;
     }
-    inheritance *pairs = STN_ARENA_ZEROED(world->frame.arena, count, inheritance);
+    inheritance *pairs = STN_ARENA_ZEROED(frame->arena, count, inheritance);
     if (pairs == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "lagged friction: out of memory");
     }
-    add_up(world, found, links, count, pairs);
-    share_out(world, links, count, pairs);
+    add_up(setup, state, frame, found, links, count, pairs);
+    share_out(setup, frame, links, count, pairs);
     return STN_OK;
 }

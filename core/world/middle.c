@@ -11,12 +11,12 @@
 // prescribed bodies, those that are not found again, and those whose normal a seam turns stay what they are at q0.
 #include "world/world.h"
 
-static bool moves_freely(const stn_world *world, const stn_ride *ride) {
-    return ride->body >= 0 && !stn_world_is_prescribed(world, ride->body);
+static bool moves_freely(const step_setup *setup, const stn_ride *ride) {
+    return ride->body >= 0 && !stn_setup_is_prescribed(setup, ride->body);
 }
 
-static bool has_middle(const stn_world *world, const stn_contact *c) {
-    return c->patch < 0 && moves_freely(world, &c->a) && moves_freely(world, &c->b);
+static bool has_middle(const step_setup *setup, const stn_contact *c) {
+    return c->patch < 0 && moves_freely(setup, &c->a) && moves_freely(setup, &c->b);
 }
 
 static stn_vec3 velocity_at(const stn_kinematics *k, const stn_contact *c, stn_vec3 point) {
@@ -24,26 +24,26 @@ static stn_vec3 velocity_at(const stn_kinematics *k, const stn_contact *c, stn_v
 }
 
 /// The pair of a contact at q_s, with room for what moves away.
-static void fill_pair_later(const stn_world *world, const stn_contact *c, stn_contact_pair *pair) {
-    const stn_kinematics *now = world->frame.kinematics, *later = world->frame.scratch_kinematics;
-    const stn_geometry *a = &world->setup->model->geometries[c->geometry_a],
-                       *b = &world->setup->model->geometries[c->geometry_b];
+static void fill_pair_later(const step_setup *setup, const stn_state *state, const step_frame *frame,
+                            const stn_contact *c, stn_contact_pair *pair) {
+    const stn_kinematics *now = frame->kinematics, *later = frame->scratch_kinematics;
+    const stn_geometry *a = &setup->model->geometries[c->geometry_a], *b = &setup->model->geometries[c->geometry_b];
     double way = stn_vec3_norm(stn_point_velocity(now, a->body, c->point)) +
                  stn_vec3_norm(stn_point_velocity(now, b->body, c->point));
-    stn_step_describe_pair(world, c->geometry_a, c->geometry_b, pair);
+    stn_step_describe_pair(setup, state, frame, c->geometry_a, c->geometry_b, pair);
     pair->pose_a = stn_pose_mul(&later->body_pose[a->body], &a->pose);
     pair->pose_b = stn_pose_mul(&later->body_pose[b->body], &b->pose);
-    pair->margin = world->setup->options.margin + fmax(0.0, c->phi0) + world->frame.dt * way;
+    pair->margin = setup->options.margin + fmax(0.0, c->phi0) + frame->dt * way;
 }
 
-static void find_again(const stn_world *world, const stn_contact *c, const stn_contact_set *set,
+static void find_again(const step_frame *frame, const stn_contact *c, const stn_contact_set *set,
                        contact_middle *middle) {
     for (int32_t i = 0; i < set->count; i++) {
         const stn_contact *found = &set->contacts[i];
         if (found->id == c->id) {
-            double s = world->frame.contact_theta;
-            stn_vec3 later = velocity_at(world->frame.scratch_kinematics, c, found->point);
-            stn_vec3 change = stn_vec3_sub(later, velocity_at(world->frame.kinematics, c, c->point));
+            double s = frame->contact_theta;
+            stn_vec3 later = velocity_at(frame->scratch_kinematics, c, found->point);
+            stn_vec3 change = stn_vec3_sub(later, velocity_at(frame->kinematics, c, c->point));
             *middle = (contact_middle){
                 .known = true,
                 .point = found->point,
@@ -61,54 +61,55 @@ static bool same_pair(const stn_contact *a, const stn_contact *b) {
 }
 
 /// Contacts of a pair follow each other.
-static stn_status find_all(stn_world *world, contact_middle *middle, stn_error *err) {
-    const stn_contact_set *now = &world->frame.contacts;
-    stn_contact_set set = {.arena = world->frame.arena};
+static stn_status find_all(const step_setup *setup, const stn_state *state, step_frame *frame,
+                           const step_services *services, contact_middle *middle, stn_error *err) {
+    const stn_contact_set *now = &frame->contacts;
+    stn_contact_set set = {.arena = frame->arena};
     for (int32_t i = 0; i < now->count; i++) {
         const stn_contact *c = &now->contacts[i];
         middle[i].id = c->id;
-        if (!has_middle(world, c)) {
+        if (!has_middle(setup, c)) {
             continue;
         }
         if (i == 0 || !same_pair(c, c - 1)) {
             stn_contact_pair pair = {0};
-            fill_pair_later(world, c, &pair);
+            fill_pair_later(setup, state, frame, c, &pair);
             set.count = set.patch_count = set.vertex_count = 0;
-            stn_status status =
-                stn_world_collide_pairs(world->setup->plugin[STN_KIND_CONTACT], world->setup->model,
-                                        world->services.contact_prepared, &pair, 1, world->frame.arena, &set, err);
+            stn_status status = stn_collide_pairs(setup->plugin[STN_KIND_CONTACT], setup->model,
+                                                  services->contact_prepared, &pair, 1, frame->arena, &set, err);
             if (status < 0) {
                 return status;
             }
         }
-        find_again(world, c, &set, &middle[i]);
+        find_again(frame, c, &set, &middle[i]);
         middle[i].id = c->id;
         middle[i].before = c->normal;
     }
     return STN_OK;
 }
 
-stn_status stn_step_find_middle(stn_world *world, stn_error *err) {
-    double s = world->frame.contact_theta;
-    world->frame.middle = NULL;
-    if (!(s > 0.0) || world->frame.contacts.count == 0) {
+stn_status stn_step_find_middle(const step_setup *setup, const stn_state *state, step_frame *frame,
+                                const step_services *services, stn_error *err) {
+    double s = frame->contact_theta;
+    frame->middle = NULL;
+    if (!(s > 0.0) || frame->contacts.count == 0) {
         return STN_OK;
     }
-    contact_middle *middle = STN_ARENA_ZEROED(world->frame.arena, world->frame.contacts.count, contact_middle);
-    double *q = STN_ARENA(world->frame.arena, world->setup->model->nq + 1, double);
+    contact_middle *middle = STN_ARENA_ZEROED(frame->arena, frame->contacts.count, contact_middle);
+    double *q = STN_ARENA(frame->arena, setup->model->nq + 1, double);
     if (middle == NULL || q == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory");
     }
-    stn_integrate_q(world->setup->model, world->state.q, world->state.v, s * world->frame.dt, q);
-    stn_kinematics_update(world->frame.scratch_kinematics, q, world->state.v);
-    world->frame.middle = middle;
-    return find_all(world, middle, err);
+    stn_integrate_q(setup->model, state->q, state->v, s * frame->dt, q);
+    stn_kinematics_update(frame->scratch_kinematics, q, state->v);
+    frame->middle = middle;
+    return find_all(setup, state, frame, services, middle, err);
 }
 
-void stn_step_settle_middle(stn_world *world) {
-    contact_middle *middle = world->frame.middle;
-    for (int32_t i = 0, from = 0; middle != NULL && i < world->frame.contacts.count; i++, from++) {
-        const stn_contact *c = &world->frame.contacts.contacts[i];
+void stn_step_settle_middle(step_frame *frame) {
+    contact_middle *middle = frame->middle;
+    for (int32_t i = 0, from = 0; middle != NULL && i < frame->contacts.count; i++, from++) {
+        const stn_contact *c = &frame->contacts.contacts[i];
         while (middle[from].id != c->id) { // the order stays when contacts are dropped
             from++;
         }

@@ -18,20 +18,21 @@ const char *stn_phase_name(stn_phase phase) {
 
 double stn_world_elastic_energy(stn_world *world) {
     double elements = world->observation.problem != NULL ? world->frame.forces.elastic_energy : 0.0;
-    return elements + stn_spring_energy(stn_world_kinematics(world)) + stn_step_equality_energy(world);
+    return elements + stn_spring_energy(stn_world_kinematics(world)) +
+           stn_step_equality_energy(world->setup, &world->frame);
 }
 
-void stn_step_energies(stn_world *world) {
-    stn_step_report *r = &world->frame.report;
-    r->kinetic_J = stn_kinetic_energy(world->frame.kinematics);
-    r->potential_J = stn_gravitational_energy(world->frame.kinematics, world->state.gravity);
-    r->elastic_J = world->frame.forces.elastic_energy + stn_spring_energy(world->frame.kinematics) +
-                   stn_step_equality_energy(world);
+void stn_step_energies(const step_setup *setup, const stn_state *state, step_frame *frame) {
+    stn_step_report *r = &frame->report;
+    r->kinetic_J = stn_kinetic_energy(frame->kinematics);
+    r->potential_J = stn_gravitational_energy(frame->kinematics, state->gravity);
+    r->elastic_J =
+        frame->forces.elastic_energy + stn_spring_energy(frame->kinematics) + stn_step_equality_energy(setup, frame);
 }
 
 void stn_step_observation(stn_world *world) {
     bool solved = world->state.step > 0 && world->frame.problem.trees != NULL;
-    world->law = stn_world_law(world);
+    world->law = stn_setup_law(world->setup);
     world->observation = (stn_observation){
         .model = world->setup->model,
         .step = world->state.step,

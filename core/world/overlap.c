@@ -54,21 +54,22 @@ static void read_claim(const stn_contact_set *set, int32_t from, int32_t to, ove
     }
 }
 
-static void measure(stn_world *world, overlap_batch *batch, int32_t i, const overlap_claim *claim) {
+static void measure(const step_setup *setup, step_frame *frame, overlap_batch *batch, int32_t i,
+                    const overlap_claim *claim) {
     const stn_broadphase_pair *found = &batch->found[i];
     const stn_contact_pair *pair = &batch->pairs[i];
     double depth = claim->depth;
-    if (are_near(&world->frame.collider_box[found->a], batch->grown[found->a], &world->frame.collider_box[found->b],
+    if (are_near(&frame->collider_box[found->a], batch->grown[found->a], &frame->collider_box[found->b],
                  batch->grown[found->b])) {
-        const stn_geometry *g = world->setup->model->geometries;
+        const stn_geometry *g = setup->model->geometries;
         depth = shapes_overlap((posed_shape){&g[pair->geometry_a].shape, &pair->pose_a},
                                (posed_shape){&g[pair->geometry_b].shape, &pair->pose_b}, claim);
     }
     batch->depth[i] = at_least(batch->depth[i], depth);
 }
 
-void stn_overlap_measure(stn_world *world, overlap_batch *batch, int32_t first) {
-    const stn_contact_set *set = &world->frame.contacts;
+void stn_overlap_measure(const step_setup *setup, step_frame *frame, overlap_batch *batch, int32_t first) {
+    const stn_contact_set *set = &frame->contacts;
     stn_vec3 normal[CLAIMS];
     overlap_claim claim = {0};
     for (int32_t i = 0; i < batch->count; i++) {
@@ -83,14 +84,14 @@ void stn_overlap_measure(stn_world *world, overlap_batch *batch, int32_t first) 
         int32_t found = find_pair(batch->pairs, batch->count, at, c);
         if (found >= 0) {
             read_claim(set, i, end, &claim, normal);
-            measure(world, batch, found, &claim);
+            measure(setup, frame, batch, found, &claim);
             at = found;
         }
     }
     claim = (overlap_claim){.normal = normal};
     for (int32_t i = 0; i < batch->count; i++) {
         if (batch->depth[i] < 0.0) {
-            measure(world, batch, i, &claim);
+            measure(setup, frame, batch, i, &claim);
         }
     }
 }
@@ -103,9 +104,9 @@ static void note(double depth, const stn_contact_pair *pair, double *deepest, in
     }
 }
 
-void stn_overlap_note(stn_world *world, const overlap_batch *batch, int32_t first) {
-    const stn_contact_set *set = &world->frame.contacts;
-    stn_step_report *report = &world->frame.report;
+void stn_overlap_note(step_frame *frame, const overlap_batch *batch, int32_t first) {
+    const stn_contact_set *set = &frame->contacts;
+    stn_step_report *report = &frame->report;
     bool touches[OVERLAP_BATCH] = {false};
     for (int32_t i = first, at = 0; i < set->count; i++) {
         const stn_contact *c = &set->contacts[i];

@@ -35,8 +35,8 @@ static const double full = 4.0; // of the mean limit of the faces
 // ------------------------------------------------------------------------------------------------------------- form
 
 /// Sum of what is written into `weight`: forces of the faces, else their areas, else 1 each.
-static double weigh(const stn_world *world, const stn_patch *patch, double *weight) {
-    const stn_contact *faces = world->frame.contacts.contacts + patch->contact_start;
+static double weigh(const step_frame *frame, const stn_patch *patch, double *weight) {
+    const stn_contact *faces = frame->contacts.contacts + patch->contact_start;
     double force = 0.0, area = 0.0;
     for (int32_t i = 0; i < patch->contact_count; i++) {
         weight[i] = faces[i].area > 0.0 && faces[i].pressure > 0.0 ? faces[i].area * faces[i].pressure : 0.0;
@@ -49,14 +49,14 @@ static double weigh(const stn_world *world, const stn_patch *patch, double *weig
     return force > 0.0 ? force : area > 0.0 ? area : (double)patch->contact_count;
 }
 
-static stn_status find_form(const stn_world *world, const stn_patch *patch, patch_form *form, stn_error *err) {
-    const stn_contact *faces = world->frame.contacts.contacts + patch->contact_start;
-    double *weight = STN_ARENA(world->frame.arena, patch->contact_count, double);
+static stn_status find_form(const step_frame *frame, const stn_patch *patch, patch_form *form, stn_error *err) {
+    const stn_contact *faces = frame->contacts.contacts + patch->contact_start;
+    double *weight = STN_ARENA(frame->arena, patch->contact_count, double);
     if (weight == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "stiction: out of memory");
     }
     *form = (patch_form){.start = patch->contact_start, .count = patch->contact_count, .weight = weight};
-    double scale = 1.0 / weigh(world, patch, weight);
+    double scale = 1.0 / weigh(frame, patch, weight);
     for (int32_t i = 0; i < form->count; i++) {
         weight[i] *= scale;
         form->center = stn_vec3_mul_add(form->center, weight[i], faces[i].point);
@@ -67,40 +67,40 @@ static stn_status find_form(const stn_world *world, const stn_patch *patch, patc
     return STN_OK;
 }
 
-static stn_vec3 arm_of(const stn_world *world, const patch_form *form, int32_t i) {
-    return stn_vec3_sub(world->frame.problem.constraints[form->start + i].point, form->center);
+static stn_vec3 arm_of(const step_frame *frame, const patch_form *form, int32_t i) {
+    return stn_vec3_sub(frame->problem.constraints[form->start + i].point, form->center);
 }
 
-static stn_vec3 shift_of(const stn_world *world, const patch_form *form, const displacement *d, int32_t i) {
-    const stn_constraint *face = &world->frame.problem.constraints[form->start + i];
-    stn_vec3 turn = stn_vec3_cross(form->normal, arm_of(world, form, i));
+static stn_vec3 shift_of(const step_frame *frame, const patch_form *form, const displacement *d, int32_t i) {
+    const stn_constraint *face = &frame->problem.constraints[form->start + i];
+    stn_vec3 turn = stn_vec3_cross(form->normal, arm_of(frame, form, i));
     return along_surface(stn_vec3_mul_add(d->u, d->theta, turn), stn_mat3_column(&face->frame, 2));
 }
 
-static double size_of(const stn_world *world, const patch_form *form, const displacement *d) {
+static double size_of(const step_frame *frame, const patch_form *form, const displacement *d) {
     double sum = 0.0;
     for (int32_t i = 0; i < form->count; i++) {
-        sum += form->weight[i] * stn_vec3_norm(shift_of(world, form, d, i));
+        sum += form->weight[i] * stn_vec3_norm(shift_of(frame, form, d, i));
     }
     return sum;
 }
 
 // ----------------------------------------------------------------------------------------------------------- anchor
 
-static stn_vec3 direction_now(const stn_world *world, int32_t body, stn_vec3 direction) {
-    return stn_mat3_apply(&world->frame.kinematics->body_pose[body].rotation, direction);
+static stn_vec3 direction_now(const step_frame *frame, int32_t body, stn_vec3 direction) {
+    return stn_mat3_apply(&frame->kinematics->body_pose[body].rotation, direction);
 }
 
-static stn_vec3 direction_in(const stn_world *world, int32_t body, stn_vec3 direction) {
-    return stn_mat3_apply_transposed(&world->frame.kinematics->body_pose[body].rotation, direction);
+static stn_vec3 direction_in(const step_frame *frame, int32_t body, stn_vec3 direction) {
+    return stn_mat3_apply_transposed(&frame->kinematics->body_pose[body].rotation, direction);
 }
 
 /// d of an anchor, cut to its limit. `*dragged`: it was more. A single face tells nothing of how its patch is turned.
-static displacement displacement_of(const stn_world *world, const anchor *a, const patch_form *form, bool *dragged) {
+static displacement displacement_of(const step_frame *frame, const anchor *a, const patch_form *form, bool *dragged) {
     stn_vec3 n = form->normal, point[2], across[2];
     for (int32_t side = 0; side < 2; side++) {
-        point[side] = point_now(world, a->body[side], a->point[side]);
-        across[side] = along_surface(direction_now(world, a->body[side], a->across[side]), n);
+        point[side] = point_now(frame, a->body[side], a->point[side]);
+        across[side] = along_surface(direction_now(frame, a->body[side], a->across[side]), n);
     }
     displacement d = {.u = along_surface(stn_vec3_sub(point[1], point[0]), n)};
     if (form->count > 1) {
@@ -109,7 +109,7 @@ static displacement displacement_of(const stn_world *world, const anchor *a, con
         stn_vec3 way = stn_vec3_cross(n, stn_vec3_sub(form->center, middle));
         d.u = stn_vec3_mul_add(d.u, d.theta, way);
     }
-    double size = size_of(world, form, &d);
+    double size = size_of(frame, form, &d);
     *dragged = size > a->limit;
     if (*dragged) {
         d.u = stn_vec3_scale(a->limit / size, d.u);
@@ -119,25 +119,25 @@ static displacement displacement_of(const stn_world *world, const anchor *a, con
 }
 
 /// At the center, with a displacement that is there already.
-static void place(const stn_world *world, const patch_form *form, const displacement *d, anchor *a) {
-    stn_mat3 frame = stn_contact_frame(form->normal);
+static void place(const step_frame *frame, const patch_form *form, const displacement *d, anchor *a) {
+    stn_mat3 axes = stn_contact_frame(form->normal);
     for (int32_t side = 0; side < 2; side++) {
         double share = side == 0 ? -0.5 : 0.5;
         stn_vec3 point = stn_vec3_mul_add(form->center, share, d->u);
-        stn_vec3 across = stn_vec3_add(stn_vec3_scale(cos(share * d->theta), stn_mat3_column(&frame, 0)),
-                                       stn_vec3_scale(sin(share * d->theta), stn_mat3_column(&frame, 1)));
-        a->point[side] = point_in(world, a->body[side], point);
-        a->across[side] = direction_in(world, a->body[side], across);
+        stn_vec3 across = stn_vec3_add(stn_vec3_scale(cos(share * d->theta), stn_mat3_column(&axes, 0)),
+                                       stn_vec3_scale(sin(share * d->theta), stn_mat3_column(&axes, 1)));
+        a->point[side] = point_in(frame, a->body[side], point);
+        a->across[side] = direction_in(frame, a->body[side], across);
     }
 }
 
 /// Surfaces that move by themselves run on within the step: their mean velocity and, about the normal, spin.
-static void run_on(const stn_world *world, const patch_form *form, anchor *a) {
-    const stn_contact *faces = world->frame.contacts.contacts + form->start;
+static void run_on(const step_frame *frame, const patch_form *form, anchor *a) {
+    const stn_contact *faces = frame->contacts.contacts + form->start;
     stn_vec3 mean = stn_vec3_zero(), n = form->normal;
     double spin = 0.0, inertia = 0.0;
     for (int32_t i = 0; i < form->count; i++) {
-        stn_vec3 turn = stn_vec3_cross(n, arm_of(world, form, i));
+        stn_vec3 turn = stn_vec3_cross(n, arm_of(frame, form, i));
         mean = stn_vec3_mul_add(mean, form->weight[i], faces[i].bias);
         spin += form->weight[i] * stn_vec3_dot(turn, faces[i].bias);
         inertia += form->weight[i] * stn_vec3_dot(turn, turn);
@@ -145,82 +145,85 @@ static void run_on(const stn_world *world, const patch_form *form, anchor *a) {
     if (mean.x == 0.0 && mean.y == 0.0 && mean.z == 0.0 && spin == 0.0) {
         return;
     }
-    double dt = world->frame.problem.dt, angle = inertia > 0.0 ? dt * spin / inertia : 0.0;
-    stn_vec3 moved = stn_vec3_mul_add(point_now(world, a->body[1], a->point[1]), dt, mean);
-    stn_vec3 across = along_surface(direction_now(world, a->body[1], a->across[1]), n);
+    double dt = frame->problem.dt, angle = inertia > 0.0 ? dt * spin / inertia : 0.0;
+    stn_vec3 moved = stn_vec3_mul_add(point_now(frame, a->body[1], a->point[1]), dt, mean);
+    stn_vec3 across = along_surface(direction_now(frame, a->body[1], a->across[1]), n);
     stn_vec3 turned =
         stn_vec3_add(stn_vec3_scale(cos(angle), across), stn_vec3_scale(sin(angle), stn_vec3_cross(n, across)));
-    a->point[1] = point_in(world, a->body[1], moved);
-    a->across[1] = direction_in(world, a->body[1], turned);
+    a->point[1] = point_in(frame, a->body[1], moved);
+    a->across[1] = direction_in(frame, a->body[1], turned);
 }
 
 // ------------------------------------------------------------------------------------------------------------ a step
 
 /// Is every contact of the patch between bodies? Points of nodes move each by itself, and are held one by one.
-static bool is_held(const stn_world *world, const stn_patch *patch) {
-    return patch->contact_count > 0 && anchor_is_of_patch(&world->frame.problem.constraints[patch->contact_start]);
+static bool is_held(const step_frame *frame, const stn_patch *patch) {
+    return patch->contact_count > 0 && anchor_is_of_patch(&frame->problem.constraints[patch->contact_start]);
 }
 
-static stn_status hold(stn_world *world, const pair_index *index, const stn_patch *patch, stn_error *err) {
-    const int32_t *body = world->frame.problem.constraints[patch->contact_start].body;
+static stn_status hold(const step_setup *setup, const stn_state *state, step_frame *frame, const pair_index *index,
+                       const stn_patch *patch, stn_error *err) {
+    const int32_t *body = frame->problem.constraints[patch->contact_start].body;
     patch_form form = {0};
-    stn_status status = find_form(world, patch, &form, err);
+    stn_status status = find_form(frame, patch, &form, err);
     if (status != STN_OK) {
         return status;
     }
     anchor a = anchor_none;
     displacement d = {.theta = 0.0};
-    bool dragged = true, known = anchor_find(world, index, body, form.center, patch->id, &a);
+    bool dragged = true, known = anchor_find(setup, state, frame, index, body, form.center, patch->id, &a);
     if (known) {
-        d = displacement_of(world, &a, &form, &dragged);
+        d = displacement_of(frame, &a, &form, &dragged);
     }
-    if (!known || dragged || !anchor_is_near(world, &a, form.center, form.normal)) {
+    if (!known || dragged || !anchor_is_near(frame, &a, form.center, form.normal)) {
         a = (anchor){.body = {body[0], body[1]}};
-        place(world, &form, &d, &a);
+        place(frame, &form, &d, &a);
     }
     a.patch = patch->id;
-    run_on(world, &form, &a);
-    stn_vec3 lead = anchor_lead(world, body, form.center); // that of faces off it is no slip where a body rolls
+    run_on(frame, &form, &a);
+    stn_vec3 lead =
+        anchor_lead(setup, state, frame, body, form.center); // that of faces off it is no slip where a body rolls
     for (int32_t i = 0; i < form.count; i++) {
-        world->frame.anchors[form.start + i] = anchor_none; // what its id had
-        anchor_shift(world, &world->frame.problem.constraints[form.start + i], shift_of(world, &form, &d, i), lead);
+        frame->anchors[form.start + i] = anchor_none; // what its id had
+        anchor_shift(setup, frame, &frame->problem.constraints[form.start + i], shift_of(frame, &form, &d, i), lead);
     }
-    world->frame.anchors[form.start] = a;
+    frame->anchors[form.start] = a;
     return STN_OK;
 }
 
-stn_status patch_anchors_hold(stn_world *world, const pair_index *index, stn_error *err) {
+stn_status patch_anchors_hold(const step_setup *setup, const stn_state *state, step_frame *frame,
+                              const pair_index *index, stn_error *err) {
     stn_status status = STN_OK;
-    for (int32_t k = 0; k < world->frame.contacts.patch_count && status == STN_OK; k++) {
-        const stn_patch *patch = &world->frame.contacts.patches[k];
-        status = is_held(world, patch) ? hold(world, index, patch, err) : STN_OK;
+    for (int32_t k = 0; k < frame->contacts.patch_count && status == STN_OK; k++) {
+        const stn_patch *patch = &frame->contacts.patches[k];
+        status = is_held(frame, patch) ? hold(setup, state, frame, index, patch, err) : STN_OK;
     }
     return status;
 }
 
 /// Mean limit of the faces by their normal impulses; 0: none pushes, or friction of none holds.
-static double limit_of(const stn_world *world, const stn_patch *patch, const double *v_c) {
+static double limit_of(const step_setup *setup, const step_frame *frame, const stn_patch *patch, const double *v_c) {
     double sum = 0.0, normal = 0.0;
     for (int32_t i = patch->contact_start; i < patch->contact_start + patch->contact_count; i++) {
-        int32_t row = world->frame.problem.constraints[i].row;
-        const double *gamma = world->frame.solution.gamma + row;
-        double speed = anchor_transition_speed(world, i, v_c + row, gamma);
+        int32_t row = frame->problem.constraints[i].row;
+        const double *gamma = frame->solution.gamma + row;
+        double speed = anchor_transition_speed(setup, frame, i, v_c + row, gamma);
         if (speed > 0.0 && isfinite(speed)) {
             sum += gamma[2] * speed;
         }
         normal += fmax(gamma[2], 0.0);
     }
-    return sum > 0.0 ? world->frame.problem.dt * sum / normal : 0.0;
+    return sum > 0.0 ? frame->problem.dt * sum / normal : 0.0;
 }
 
-void patch_anchors_release(stn_world *world, const double *v_c) {
-    for (int32_t k = 0; k < world->frame.contacts.patch_count; k++) {
-        const stn_patch *patch = &world->frame.contacts.patches[k];
-        if (!is_held(world, patch)) {
+void patch_anchors_release(const step_setup *setup, step_frame *frame, const double *v_c) {
+    for (int32_t k = 0; k < frame->contacts.patch_count; k++) {
+        const stn_patch *patch = &frame->contacts.patches[k];
+        if (!is_held(frame, patch)) {
             continue;
         }
-        anchor *a = &world->frame.anchors[patch->contact_start];
-        a->limit = full * limit_of(world, patch, v_c);
+        anchor *a = &frame->anchors[patch->contact_start];
+        a->limit = full * limit_of(setup, frame, patch, v_c);
         if (!(a->limit > 0.0)) {
             *a = anchor_none;
         }

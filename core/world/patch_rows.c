@@ -23,46 +23,46 @@ static void add_square(int32_t n, const double *X, double *W) {
     }
 }
 
-static int32_t tree_of(const stn_world *world, int32_t body) {
-    return stn_world_is_prescribed(world, body) ? -1 : world->setup->model->bodies[body].tree;
+static int32_t tree_of(const step_setup *setup, int32_t body) {
+    return stn_setup_is_prescribed(setup, body) ? -1 : setup->model->bodies[body].tree;
 }
 
-stn_status make_patch_pair(stn_world *world, int32_t patch, patch_pair *pair, stn_error *err) {
-    const stn_patch *faces = &world->frame.contacts.patches[patch];
-    const stn_contact *first = &world->frame.contacts.contacts[faces->contact_start];
+stn_status make_patch_pair(const step_setup *setup, step_frame *frame, const step_services *services, int32_t patch,
+                           patch_pair *pair, stn_error *err) {
+    const stn_patch *faces = &frame->contacts.patches[patch];
+    const stn_contact *first = &frame->contacts.contacts[faces->contact_start];
     const int32_t body[2] = {first->a.body, first->b.body};
     const stn_mat3 axes = stn_mat3_identity();
     *pair = (patch_pair){.patch = patch, .center = first->point};
     for (int32_t side = 0; side < 2; side++) {
-        int32_t tree = tree_of(world, body[side]), slot = pair->count;
+        int32_t tree = tree_of(setup, body[side]), slot = pair->count;
         if (tree < 0) {
             continue;
         }
-        int32_t n = world->setup->model->trees[tree].nv;
+        int32_t n = setup->model->trees[tree].nv;
         if (slot == 1 && pair->tree[0] == tree) {
             slot = 0;
         } else {
             pair->count++;
             pair->tree[slot] = tree;
             pair->n[slot] = n;
-            pair->twist[slot] = STN_ARENA_ZEROED(world->frame.arena, 6 * n, double);
-            pair->rows[slot] = STN_ARENA(world->frame.arena, 3 * (size_t)n * (size_t)faces->contact_count, double);
+            pair->twist[slot] = STN_ARENA_ZEROED(frame->arena, 6 * n, double);
+            pair->rows[slot] = STN_ARENA(frame->arena, 3 * (size_t)n * (size_t)faces->contact_count, double);
         }
         if (pair->twist[slot] == NULL || pair->rows[slot] == NULL) {
             return assemble_out_of_memory(err);
         }
         double sign = side == 0 ? -1.0 : 1.0;
-        stn_angular_jacobian_add(world->frame.kinematics, body[side], &axes, sign, pair->twist[slot]);
-        stn_point_jacobian_add(world->frame.kinematics, body[side], pair->center, &axes, sign,
-                               pair->twist[slot] + 3 * n);
+        stn_angular_jacobian_add(frame->kinematics, body[side], &axes, sign, pair->twist[slot]);
+        stn_point_jacobian_add(frame->kinematics, body[side], pair->center, &axes, sign, pair->twist[slot] + 3 * n);
     }
     for (int32_t slot = 0; slot < pair->count; slot++) {
         const stn_jacobian J = {.tree = pair->tree[slot], .values = pair->twist[slot]};
-        double *X = STN_ARENA(world->frame.arena, 6 * pair->n[slot], double);
+        double *X = STN_ARENA(frame->arena, 6 * pair->n[slot], double);
         if (X == NULL) {
             return assemble_out_of_memory(err);
         }
-        inverse_half(world->services.inverse, J.tree, &J, 6, X);
+        inverse_half(services->inverse, J.tree, &J, 6, X);
         add_square(pair->n[slot], X, pair->mobility);
     }
     return STN_OK;

@@ -15,18 +15,18 @@
 
 enum { TOLD = PRESCRIBED_NUMBERS - 13, TWIST = 7 };
 
-static const stn_joint *joint_of(const stn_world *world, int32_t body) {
-    const stn_joint *joint = body > 0 ? &world->setup->model->joints[world->setup->model->bodies[body].joint] : NULL;
+static const stn_joint *joint_of(const step_setup *setup, int32_t body) {
+    const stn_joint *joint = body > 0 ? &setup->model->joints[setup->model->bodies[body].joint] : NULL;
     return joint != NULL && joint->type == STN_JOINT_PRESCRIBED ? joint : NULL;
 }
 
 /// What is told for the next step of the prescribed body number i.
-static double *told(const stn_world *world, int32_t i) {
-    return world->state.prescribed + PRESCRIBED_NUMBERS * (size_t)i;
+static double *told(const stn_state *state, int32_t i) {
+    return state->prescribed + PRESCRIBED_NUMBERS * (size_t)i;
 }
 
-bool stn_world_is_prescribed(const stn_world *world, int32_t body) {
-    return world->setup->prescribed_count > 0 && body > 0 && world->setup->prescribed_of[body] >= 0;
+bool stn_setup_is_prescribed(const step_setup *setup, int32_t body) {
+    return setup->prescribed_count > 0 && body > 0 && setup->prescribed_of[body] >= 0;
 }
 
 // ------------------------------------------------------------------------------------------------------------ telling
@@ -42,9 +42,9 @@ static stn_vec3 rotation_between(stn_quat from, stn_quat to) {
 }
 
 /// The velocities that lead from the present pose to the one at `next` in the next step.
-static void mean_twist(const stn_world *world, const double *now, const double *next, stn_vec3 *linear,
+static void mean_twist(const step_frame *frame, const double *now, const double *next, stn_vec3 *linear,
                        stn_vec3 *angular) {
-    double rate = 1.0 / world->frame.dt;
+    double rate = 1.0 / frame->dt;
     stn_vec3 way = stn_vec3_make(next[0] - now[0], next[1] - now[1], next[2] - now[2]);
     *linear = stn_vec3_scale(rate, way);
     *angular = stn_vec3_scale(rate, rotation_between(to_quat(now + 3), to_quat(next + 3)));
@@ -64,24 +64,25 @@ static bool fits(stn_vec3 mean, stn_vec3 before, stn_vec3 after, double least) {
 }
 
 /// Once a body and world: a twist that is not the rate of the poses makes contacts drift and work appear.
-static void check_twist(stn_world *world, int32_t i, const double *now, const double *next) {
+static void check_twist(const step_setup *setup, const stn_state *state, const step_frame *frame,
+                        step_services *services, int32_t i, const double *now, const double *next) {
     static const double least = 1e-4; // [m/s], [rad/s]
     stn_vec3 linear, angular, v = vector_at(next + TWIST), w = vector_at(next + TWIST + 3);
-    mean_twist(world, now, next, &linear, &angular);
+    mean_twist(frame, now, next, &linear, &angular);
     bool moves = fits(linear, vector_at(now + TWIST), v, least),
          turns = fits(angular, vector_at(now + TWIST + 3), w, least);
-    if (world->services.twist_said[i] || (moves && turns)) {
+    if (services->twist_said[i] || (moves && turns)) {
         return;
     }
-    world->services.twist_said[i] = true;
+    services->twist_said[i] = true;
     stn_vec3 is = moves ? angular : linear, given = moves ? w : v;
     stn_log(
-        world->services.context, STN_LOG_WARNING,
+        services->context, STN_LOG_WARNING,
         "prescribed motion of %s, step %lld: the poses of the step's start and end are (%.4g, %.4g, %.4g) %s apart a "
         "second, but the %s velocity given for its end is (%.4g, %.4g, %.4g): contacts follow the velocity, so let it "
         "be the rate of the poses",
-        world->setup->model->bodies[world->setup->prescribed[i]].name, (long long)world->state.step, is.x, is.y, is.z,
-        moves ? "rad" : "m", moves ? "angular" : "linear", given.x, given.y, given.z);
+        setup->model->bodies[setup->prescribed[i]].name, (long long)state->step, is.x, is.y, is.z, moves ? "rad" : "m",
+        moves ? "angular" : "linear", given.x, given.y, given.z);
 }
 
 static stn_status check_told(const stn_world *world, int32_t body, const stn_pose *pose, const stn_vec3 *linear,
@@ -91,7 +92,7 @@ static stn_status check_told(const stn_world *world, int32_t body, const stn_pos
         return stn_fail(err, STN_ERR_SEQUENCE,
                         "prescribe: the world is not compiled yet (compile it, or make a step first)");
     }
-    if (body < 0 || body >= model->body_count || joint_of(world, body) == NULL) {
+    if (body < 0 || body >= model->body_count || joint_of(world->setup, body) == NULL) {
         return stn_fail(err, STN_ERR_ARGUMENT,
                         "prescribe: the motion of %s is not prescribed; stn_builder_prescribe says that it is",
                         body >= 0 && body < model->body_count ? model->bodies[body].name : "a body that is not there");
@@ -115,11 +116,11 @@ stn_status stn_world_set_prescribed(stn_world *world, int32_t body, const stn_po
     if (status != STN_OK) {
         return status;
     }
-    const double *now = world->state.q + joint_of(world, body)->q_start;
+    const double *now = world->state.q + joint_of(world->setup, body)->q_start;
     stn_vec3 v, w;
     stn_quat r = stn_quat_from_matrix(&pose->rotation);
     const double values[7] = {pose->position.x, pose->position.y, pose->position.z, r.w, r.x, r.y, r.z};
-    mean_twist(world, now, values, &v, &w);
+    mean_twist(&world->frame, now, values, &v, &w);
     v = linear != NULL ? *linear : v;
     w = angular != NULL ? *angular : w;
     const double twist[6] = {v.x, v.y, v.z, w.x, w.y, w.z};
@@ -137,7 +138,7 @@ stn_status stn_world_find_prescribed(stn_world *world, stn_error *err) {
     const stn_model *model = world->setup->model;
     int32_t count = 0;
     for (int32_t b = 1; b < model->body_count; b++) {
-        count += joint_of(world, b) != NULL;
+        count += joint_of(world->setup, b) != NULL;
     }
     world->setup->prescribed = stn_allocate(world->services.context, (size_t)count, sizeof *world->setup->prescribed);
     world->setup->prescribed_of =
@@ -150,7 +151,7 @@ stn_status stn_world_find_prescribed(stn_world *world, stn_error *err) {
     }
     for (int32_t b = 0; b < model->body_count; b++) {
         world->setup->prescribed_of[b] = -1;
-        if (joint_of(world, b) != NULL) {
+        if (joint_of(world->setup, b) != NULL) {
             world->setup->prescribed_of[b] = world->setup->prescribed_count;
             world->setup->prescribed[world->setup->prescribed_count++] = b;
         }
@@ -158,48 +159,49 @@ stn_status stn_world_find_prescribed(stn_world *world, stn_error *err) {
     return STN_OK;
 }
 
-void stn_step_prescribed(stn_world *world) {
-    for (int32_t i = 0; i < world->setup->prescribed_count; i++) {
-        stn_spatial *twist = &world->frame.prescribed_twist[i];
-        const double *to = told(world, i);
-        const double *now = world->state.q + joint_of(world, world->setup->prescribed[i])->q_start;
+void stn_step_prescribed(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services) {
+    for (int32_t i = 0; i < setup->prescribed_count; i++) {
+        stn_spatial *twist = &frame->prescribed_twist[i];
+        const double *to = told(state, i);
+        const double *now = state->q + joint_of(setup, setup->prescribed[i])->q_start;
         bool moves = to[0] != 0.0;
         *twist = (stn_spatial){stn_vec3_zero(), stn_vec3_zero()};
         if (moves) {
-            check_twist(world, i, now, to + TOLD);
+            check_twist(setup, state, frame, services, i, now, to + TOLD);
             twist->linear = vector_at(to + TOLD + TWIST);
             twist->angular = vector_at(to + TOLD + TWIST + 3);
         }
     }
 }
 
-stn_spatial stn_step_prescribed_twist(const stn_world *world, int32_t body) {
-    return world->frame.prescribed_twist[world->setup->prescribed_of[body]];
+stn_spatial stn_step_prescribed_twist(const step_setup *setup, const step_frame *frame, int32_t body) {
+    return frame->prescribed_twist[setup->prescribed_of[body]];
 }
 
-stn_vec3 stn_step_prescribed_velocity(const stn_world *world, int32_t body, stn_vec3 point) {
-    if (!stn_world_is_prescribed(world, body)) {
+stn_vec3 stn_step_prescribed_velocity(const step_setup *setup, const step_frame *frame, int32_t body, stn_vec3 point) {
+    if (!stn_setup_is_prescribed(setup, body)) {
         return stn_vec3_zero();
     }
-    stn_spatial twist = stn_step_prescribed_twist(world, body);
-    stn_vec3 arm = stn_vec3_sub(point, world->frame.kinematics->body_pose[body].position);
+    stn_spatial twist = stn_step_prescribed_twist(setup, frame, body);
+    stn_vec3 arm = stn_vec3_sub(point, frame->kinematics->body_pose[body].position);
     return stn_vec3_add(twist.linear, stn_vec3_cross(twist.angular, arm));
 }
 
-stn_vec3 stn_step_prescribed_way(const stn_world *world, int32_t body, stn_vec3 point) {
-    if (!stn_world_is_prescribed(world, body) || told(world, world->setup->prescribed_of[body])[0] == 0.0) {
+stn_vec3 stn_step_prescribed_way(const step_setup *setup, const stn_state *state, const step_frame *frame, int32_t body,
+                                 stn_vec3 point) {
+    if (!stn_setup_is_prescribed(setup, body) || told(state, setup->prescribed_of[body])[0] == 0.0) {
         return stn_vec3_zero();
     }
-    const double *next = told(world, world->setup->prescribed_of[body]) + TOLD;
+    const double *next = told(state, setup->prescribed_of[body]) + TOLD;
     stn_pose end = stn_pose_make(to_quat(next + 3), vector_at(next));
-    stn_vec3 own = stn_pose_apply_inverse(&world->frame.kinematics->body_pose[body], point);
+    stn_vec3 own = stn_pose_apply_inverse(&frame->kinematics->body_pose[body], point);
     return stn_vec3_sub(stn_pose_apply(&end, own), point);
 }
 
-void stn_step_move_prescribed(const stn_world *world, double *q_next) {
-    for (int32_t i = 0; i < world->setup->prescribed_count; i++) {
-        const double *to = told(world, i);
-        double *next = q_next + joint_of(world, world->setup->prescribed[i])->q_start;
+void stn_step_move_prescribed(const step_setup *setup, const stn_state *state, double *q_next) {
+    for (int32_t i = 0; i < setup->prescribed_count; i++) {
+        const double *to = told(state, i);
+        double *next = q_next + joint_of(setup, setup->prescribed[i])->q_start;
         if (to[0] != 0.0) {
             memcpy(next, to + TOLD, 13 * sizeof *next);
         } else {
@@ -208,6 +210,6 @@ void stn_step_move_prescribed(const stn_world *world, double *q_next) {
     }
 }
 
-void stn_step_forget_prescribed(stn_world *world) {
-    memset(world->state.prescribed, 0, world->state.sizes.prescribed_count * sizeof(double));
+void stn_step_forget_prescribed(stn_state *state) {
+    memset(state->prescribed, 0, state->sizes.prescribed_count * sizeof(double));
 }

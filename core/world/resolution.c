@@ -10,10 +10,10 @@
 static const double steps_per_period = 10.0; // what we suggest: sap's two-stage schemes are then good to some per cent
 
 /// (dt / T)^2; 0 for contacts without a finite stiffness.
-static double coarseness(const stn_world *world, const stn_constraint *c) {
-    const stn_problem *p = &world->frame.problem;
+static double coarseness(const step_frame *frame, const stn_constraint *c) {
+    const stn_problem *p = &frame->problem;
     bool compliant = c->kind == STN_CONSTRAINT_CONTACT && c->w > 0.0 &&
-                     isfinite(world->frame.contacts.contacts[c->contact].material.stiffness); // as it was asked for
+                     isfinite(frame->contacts.contacts[c->contact].material.stiffness); // as it was asked for
     return compliant ? p->dt * p->dt * c->stiffness * c->w / (4.0 * STN_PI * STN_PI) : 0.0;
 }
 
@@ -27,12 +27,12 @@ static void describe_effect(const stn_problem *p, const stn_constraint *c, char 
     }
 }
 
-void stn_step_check_resolution(stn_world *world) {
-    const stn_problem *p = &world->frame.problem;
+void stn_step_check_resolution(const step_setup *setup, step_frame *frame, step_services *services) {
+    const stn_problem *p = &frame->problem;
     const stn_constraint *worst = NULL;
     double most = 1.0;
-    for (int32_t i = 0; i < p->constraint_count && !world->services.resolution_said; i++) {
-        double coarse = coarseness(world, &p->constraints[i]);
+    for (int32_t i = 0; i < p->constraint_count && !services->resolution_said; i++) {
+        double coarse = coarseness(frame, &p->constraints[i]);
         if (coarse > most) {
             most = coarse;
             worst = &p->constraints[i];
@@ -41,15 +41,15 @@ void stn_step_check_resolution(stn_world *world) {
     if (worst == NULL) {
         return;
     }
-    world->services.resolution_said = true;
-    const stn_contact *contact = &world->frame.contacts.contacts[worst->contact];
+    services->resolution_said = true;
+    const stn_contact *contact = &frame->contacts.contacts[worst->contact];
     double period = p->dt / sqrt(most);
     char a[160], b[160], effect[96];
-    stn_describe_geometry(world->setup->model, contact->geometry_a, a, sizeof a);
-    stn_describe_geometry(world->setup->model, contact->geometry_b, b, sizeof b);
+    stn_describe_geometry(setup->model, contact->geometry_a, a, sizeof a);
+    stn_describe_geometry(setup->model, contact->geometry_b, b, sizeof b);
     describe_effect(p, worst, effect, sizeof effect);
     stn_log(
-        world->services.context, STN_LOG_WARNING,
+        services->context, STN_LOG_WARNING,
         "the contact of %s and %s with stiffness %.3g N/m has a period of %.2g s, shorter than the step of %.2g s: %s; "
         "dt = %.1g s would resolve it, and without a stiffness contact is rigid",
         a, b, worst->stiffness, period, p->dt, effect, period / steps_per_period);

@@ -7,13 +7,13 @@
 #include "base/context.h"
 #include "world/world.h"
 
-static bool is_used(const stn_world *world) {
-    if (world->setup->plugin[STN_KIND_LAW] == NULL) {
+static bool is_used(const step_setup *setup) {
+    if (setup->plugin[STN_KIND_LAW] == NULL) {
         return true;
     }
     static const stn_kind kinds[] = {STN_KIND_LAW, STN_KIND_SOLVER, STN_KIND_CONTACT};
     for (int32_t i = 0; i < STN_COUNT(kinds); i++) {
-        const stn_instance *plugin = world->setup->plugin[kinds[i]];
+        const stn_instance *plugin = setup->plugin[kinds[i]];
         const char *const *word = plugin != NULL ? plugin->desc->capabilities : NULL;
         for (; word != NULL && *word != NULL; word++) {
             if (strcmp(*word, "restitution") == 0) {
@@ -24,27 +24,26 @@ static bool is_used(const stn_world *world) {
     return false;
 }
 
-static const char *id_of(const stn_world *world, stn_kind kind) {
-    return world->setup->plugin[kind] != NULL ? world->setup->plugin[kind]->desc->id : "none";
+static const char *id_of(const step_setup *setup, stn_kind kind) {
+    return setup->plugin[kind] != NULL ? setup->plugin[kind]->desc->id : "none";
 }
 
-void stn_world_check_restitution(const stn_world *world) {
-    const stn_model *model = world->setup->model;
+void stn_setup_check_restitution(const step_setup *setup) {
+    const stn_model *model = setup->model;
     int32_t g = 0;
     while (g < model->geometry_count &&
            !(model->geometries[g].collision && model->geometries[g].material.restitution > 0.0)) {
         g++;
     }
-    if (g == model->geometry_count || is_used(world) ||
-        !stn_context_first_time(world->services.context, STN_SAID_RESTITUTION)) {
+    if (g == model->geometry_count || is_used(setup) || !stn_context_first_time(setup->context, STN_SAID_RESTITUTION)) {
         return;
     }
     const stn_geometry *geometry = &model->geometries[g];
     char name[160];
     stn_describe_geometry(model, g, name, sizeof name);
-    stn_log(world->services.context, STN_LOG_WARNING,
+    stn_log(setup->context, STN_LOG_WARNING,
             "%s%s%s: restitution = %g has no effect: neither law %s nor solver %s nor contact %s uses it; a stiffness, "
             "with relaxation_time or dissipation for what is lost, makes a contact bounce",
             geometry->where, geometry->where[0] != '\0' ? ": " : "", name, geometry->material.restitution,
-            id_of(world, STN_KIND_LAW), id_of(world, STN_KIND_SOLVER), id_of(world, STN_KIND_CONTACT));
+            id_of(setup, STN_KIND_LAW), id_of(setup, STN_KIND_SOLVER), id_of(setup, STN_KIND_CONTACT));
 }

@@ -25,7 +25,9 @@ typedef struct touch {
 } touch;
 
 typedef struct seams {
-    stn_world *world;
+    const step_setup *setup;
+    step_frame *frame;
+    const step_services *services;
     touch *touches;
     int32_t count, *first; // (chain_mask + 1) heads of the chains of touches, found by shape and body
     uint32_t chain_mask;
@@ -34,8 +36,8 @@ typedef struct seams {
     stn_contact_set asked; // of one pair, a little off
 } seams;
 
-static bool has_seams(const stn_world *world, const stn_contact *c, const stn_ride *ride) {
-    return c->patch < 0 && ride->body >= 0 && world->setup->body_parts[ride->body] > 1;
+static bool has_seams(const step_setup *setup, const stn_contact *c, const stn_ride *ride) {
+    return c->patch < 0 && ride->body >= 0 && setup->body_parts[ride->body] > 1;
 }
 
 static int32_t *chain_of(const seams *s, int32_t shape, int32_t body) {
@@ -47,7 +49,7 @@ static int32_t *chain_of(const seams *s, int32_t shape, int32_t body) {
 /// across.
 static void note(seams *s, int32_t contact, int32_t shape, int32_t part, int32_t body, double side) {
     static const double half_across = 0.82; // cosine of less than half the least angle across
-    const stn_contact *contacts = s->world->frame.contacts.contacts;
+    const stn_contact *contacts = s->frame->contacts.contacts;
     int32_t *first = chain_of(s, shape, body), same = *first;
     while (same >= 0 && (s->touches[same].shape != shape || s->touches[same].body != body)) {
         same = s->touches[same].next;
@@ -62,7 +64,7 @@ static void note(seams *s, int32_t contact, int32_t shape, int32_t part, int32_t
 }
 
 static const stn_contact *contact_of(const seams *s, const touch *t) {
-    return &s->world->frame.contacts.contacts[t->contact];
+    return &s->frame->contacts.contacts[t->contact];
 }
 
 static stn_vec3 outward(const seams *s, const touch *t) {
@@ -102,7 +104,7 @@ static bool is_side(const seams *s, const touch *t, const touch *part, stn_vec3 
 /// May `floor` carry the shape past the part of `t`? Then there is something across, and all of it lies below its
 /// plane. A convex part has one side alone.
 static bool make_seam(const seams *s, const touch *t, const touch *floor, seam *m) {
-    const stn_geometry *g = s->world->setup->model->geometries;
+    const stn_geometry *g = s->setup->model->geometries;
     const stn_contact *q = contact_of(s, floor);
     double size = fmin(size_of(&g[t->shape]), size_of(&g[t->part]));
     *m = (seam){.up = outward(s, floor)};
@@ -131,21 +133,19 @@ static bool make_seam(const seams *s, const touch *t, const touch *floor, seam *
 
 /// Least distance of shape and part with the shape moved by `way`, as far as it is below the margin.
 static stn_status ask(seams *s, const seam *m, stn_vec3 way, double margin, double *least, stn_error *err) {
-    const stn_world *world = s->world;
     bool swap = m->side->shape > m->side->part;
     stn_contact_pair pair = {.geometry_a = swap ? m->side->part : m->side->shape,
                              .geometry_b = swap ? m->side->shape : m->side->part,
                              .margin = margin};
-    pair.pose_a = world->frame.geometry_pose[pair.geometry_a];
-    pair.pose_b = world->frame.geometry_pose[pair.geometry_b];
+    pair.pose_a = s->frame->geometry_pose[pair.geometry_a];
+    pair.pose_b = s->frame->geometry_pose[pair.geometry_b];
     stn_vec3 *moved = swap ? &pair.pose_b.position : &pair.pose_a.position;
     *moved = stn_vec3_add(*moved, way);
-    pair.material = stn_model_pair_material(world->setup->model, pair.geometry_a, pair.geometry_b);
-    set_relaxation(&pair.material, world->frame.dt);
+    pair.material = stn_model_pair_material(s->setup->model, pair.geometry_a, pair.geometry_b);
+    set_relaxation(&pair.material, s->frame->dt);
     s->asked.count = s->asked.patch_count = s->asked.vertex_count = 0;
-    stn_status status =
-        stn_world_collide_pairs(world->setup->plugin[STN_KIND_CONTACT], world->setup->model,
-                                world->services.contact_prepared, &pair, 1, world->frame.arena, &s->asked, err);
+    stn_status status = stn_collide_pairs(s->setup->plugin[STN_KIND_CONTACT], s->setup->model,
+                                          s->services->contact_prepared, &pair, 1, s->frame->arena, &s->asked, err);
     *least = margin;
     for (int32_t i = 0; i < s->asked.count; i++) {
         *least = fmin(*least, s->asked.contacts[i].phi0);
@@ -174,7 +174,7 @@ static void turn(seams *s, const seam *m, double phi) {
     const touch side = *m->side;
     for (int32_t k = *chain_of(s, side.shape, side.body); k >= 0; k = s->touches[k].next) {
         const touch *t = &s->touches[k];
-        stn_contact *c = &s->world->frame.contacts.contacts[t->contact];
+        stn_contact *c = &s->frame->contacts.contacts[t->contact];
         if (!is_side(s, t, &side, m->up)) {
             continue;
         }
@@ -215,25 +215,25 @@ static stn_status look_at_part(seams *s, touch *t, stn_error *err) {
     return status;
 }
 
-static int32_t count_touches(const stn_world *world) {
-    const stn_contact_set *set = &world->frame.contacts;
+static int32_t count_touches(const step_setup *setup, const step_frame *frame) {
+    const stn_contact_set *set = &frame->contacts;
     int32_t count = 0;
     for (int32_t i = 0; i < set->count; i++) {
         const stn_contact *c = &set->contacts[i];
-        count += (has_seams(world, c, &c->a) ? 1 : 0) + (has_seams(world, c, &c->b) ? 1 : 0);
+        count += (has_seams(setup, c, &c->a) ? 1 : 0) + (has_seams(setup, c, &c->b) ? 1 : 0);
     }
     return count;
 }
 
 static bool begin(seams *s, int32_t count) {
-    int32_t contacts = s->world->frame.contacts.count, chains = 1;
+    int32_t contacts = s->frame->contacts.count, chains = 1;
     while (chains < count) {
         chains *= 2;
     }
     s->chain_mask = (uint32_t)chains - 1;
-    s->touches = STN_ARENA(s->world->frame.arena, count, touch);
-    s->first = STN_ARENA(s->world->frame.arena, chains, int32_t);
-    s->waits = STN_ARENA_ZEROED(s->world->frame.arena, contacts, bool);
+    s->touches = STN_ARENA(s->frame->arena, count, touch);
+    s->first = STN_ARENA(s->frame->arena, chains, int32_t);
+    s->waits = STN_ARENA_ZEROED(s->frame->arena, contacts, bool);
     for (int32_t i = 0; s->first != NULL && i < chains; i++) {
         s->first[i] = -1;
     }
@@ -241,7 +241,7 @@ static bool begin(seams *s, int32_t count) {
 }
 
 static void drop_waiting(const seams *s) {
-    stn_contact_set *set = &s->world->frame.contacts;
+    stn_contact_set *set = &s->frame->contacts;
     int32_t kept = 0;
     for (int32_t i = 0; i < set->count; i++) {
         if (!s->waits[i]) {
@@ -251,10 +251,11 @@ static void drop_waiting(const seams *s) {
     set->count = kept;
 }
 
-stn_status stn_step_turn_seams(stn_world *world, stn_error *err) {
-    stn_contact_set *set = &world->frame.contacts;
-    seams s = {.world = world, .asked = {.arena = world->frame.arena}};
-    int32_t count = count_touches(world);
+stn_status stn_step_turn_seams(const step_setup *setup, step_frame *frame, const step_services *services,
+                               stn_error *err) {
+    stn_contact_set *set = &frame->contacts;
+    seams s = {.setup = setup, .frame = frame, .services = services, .asked = {.arena = frame->arena}};
+    int32_t count = count_touches(setup, frame);
     if (count < 2) {
         return STN_OK;
     }
@@ -263,10 +264,10 @@ stn_status stn_step_turn_seams(stn_world *world, stn_error *err) {
     }
     for (int32_t i = 0; i < set->count; i++) {
         const stn_contact *c = &set->contacts[i];
-        if (has_seams(world, c, &c->a)) {
+        if (has_seams(setup, c, &c->a)) {
             note(&s, i, c->geometry_b, c->geometry_a, c->a.body, 1.0);
         }
-        if (has_seams(world, c, &c->b)) {
+        if (has_seams(setup, c, &c->b)) {
             note(&s, i, c->geometry_a, c->geometry_b, c->b.body, -1.0);
         }
     }

@@ -36,6 +36,7 @@ typedef struct step_services {
     void *contact_prepared; // of the contact model for the model
     distance_model distances;
     cache_index cache_index;
+    stn_surroundings *surroundings; // the world, for questions that are asked in a step (stn_near_pairs)
 
     // warnings
     struct clearance_watch *clearances; // clearance.h; NULL: contacts act on the shapes' own surfaces

@@ -33,6 +33,7 @@ typedef struct element_slots {
 } element_slots;
 
 typedef struct step_setup {
+    stn_context *context;
     stn_world_options options; // plugin choices cleared: they live in `plugin`; dt is that of the frame
     stn_instance *plugin[STN_KIND_COUNT];
     char *parameters; // text for stn_world_parameters

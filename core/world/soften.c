@@ -14,10 +14,9 @@
 
 static const double beta = 0.3;
 
-void stn_step_soften(stn_world *world) {
-    stn_problem *p = &world->frame.problem;
-    if (world->setup->options.exact_contacts || world->setup->options.stiction ||
-        world->setup->plugin[STN_KIND_LAW] != NULL) {
+void stn_step_soften(const step_setup *setup, step_frame *frame) {
+    stn_problem *p = &frame->problem;
+    if (setup->options.exact_contacts || setup->options.stiction || setup->plugin[STN_KIND_LAW] != NULL) {
         return;
     }
     for (int32_t i = 0; i < p->constraint_count; i++) {

@@ -3,24 +3,25 @@
 #include "world/world.h"
 
 /// What the problem solver found out, into the report of the step.
-static void report_solve(stn_world *world, stn_status status, const stn_solve_report *solved) {
-    stn_step_report *report = &world->frame.report;
+static void report_solve(const step_setup *setup, step_frame *frame, stn_status status,
+                         const stn_solve_report *solved) {
+    stn_step_report *report = &frame->report;
     report->status = status;
     report->iterations = solved->iterations;
     report->island_count = solved->island_count;
     report->not_converged = solved->not_converged;
     report->cost = solved->cost;
     report->reason = solved->reason;
-    if (world->frame.formed_loosely && status >= 0) {
+    if (frame->formed_loosely && status >= 0) {
         report->status = STN_NOT_CONVERGED;
         report->not_converged += 1;
         report->reason = "integrator";
     }
-    report->contact_count = world->frame.contacts.count;
-    report->constraint_count = world->frame.problem.constraint_count;
-    report->contact_J = world->frame.certificate.contact_J;
-    report->contact_start_J = world->frame.certificate.contact_start_J;
-    if (world->setup->options.profile) {
+    report->contact_count = frame->contacts.count;
+    report->constraint_count = frame->problem.constraint_count;
+    report->contact_J = frame->certificate.contact_J;
+    report->contact_start_J = frame->certificate.contact_start_J;
+    if (setup->options.profile) {
         report->stage_us[STN_STAGE_ASSEMBLY] += solved->prepare_us;
         report->stage_us[STN_STAGE_CERTIFICATE] += solved->certificate_us;
         report->stage_us[STN_STAGE_SOLVE] -=
@@ -30,28 +31,29 @@ static void report_solve(stn_world *world, stn_status status, const stn_solve_re
     }
 }
 
-stn_status stn_step_solve(stn_world *world, stn_error *err) {
-    world->frame.solution.v = STN_ARENA(world->frame.arena, world->frame.problem.nv, double);
-    world->frame.solution.gamma = STN_ARENA(world->frame.arena, world->frame.problem.row_count, double);
-    if (world->frame.solution.v == NULL || world->frame.solution.gamma == NULL) {
+stn_status stn_step_solve(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services,
+                          stn_error *err) {
+    frame->solution.v = STN_ARENA(frame->arena, frame->problem.nv, double);
+    frame->solution.gamma = STN_ARENA(frame->arena, frame->problem.row_count, double);
+    if (frame->solution.v == NULL || frame->solution.gamma == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
     }
-    stn_step_check_start(world);
-    stn_step_soften(world);
+    stn_step_check_start(setup, state, frame, services);
+    stn_step_soften(setup, frame);
     stn_solve_request request = {
-        .inverse = world->services.inverse,
-        .law_memory = world->frame.law_memory,
-        .solver_memory = world->frame.solver_memory,
-        .certificate_flags = world->setup->options.certificate_light ? STN_CERTIFICATE_LIGHT : 0,
-        .phase_us = world->setup->options.profile ? world->frame.report.phase_us : NULL,
+        .inverse = services->inverse,
+        .law_memory = frame->law_memory,
+        .solver_memory = frame->solver_memory,
+        .certificate_flags = setup->options.certificate_light ? STN_CERTIFICATE_LIGHT : 0,
+        .phase_us = setup->options.profile ? frame->report.phase_us : NULL,
     };
     stn_solve_report solved = {0};
-    stn_status status = stn_problem_solve(world->services.solver, &world->frame.problem, &request,
-                                          &world->frame.solution, &solved, &world->frame.certificate, err);
-    report_solve(world, status, &solved);
+    stn_status status = stn_problem_solve(services->solver, &frame->problem, &request, &frame->solution, &solved,
+                                          &frame->certificate, err);
+    report_solve(setup, frame, status, &solved);
     if (status >= 0) {
-        stn_step_check_resolution(world);
-        stn_step_watch_hops(world);
+        stn_step_check_resolution(setup, frame, services);
+        stn_step_watch_hops(setup, state, frame, services);
     }
     return status;
 }

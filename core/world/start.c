@@ -17,37 +17,39 @@ static double exit_speed(const stn_problem *p, const stn_constraint *c) {
 }
 
 /// Of an equality constraint that is rigid, which has the relaxation time dt.
-static double closing_speed(const stn_world *world, const stn_equality *e, const double *error, int32_t rows) {
+static double closing_speed(const step_frame *frame, const stn_equality *e, const double *error, int32_t rows) {
     double square[2] = {0.0, 0.0}, speed = 0.0;
     for (int32_t r = 0; r < rows; r++) {
         square[r / 3] += error[r] * error[r];
     }
     for (int32_t part = 0; part < 2; part++) {
         bool rigid = isinf(part == 0 ? e->stiffness : e->angular_stiffness);
-        speed = fmax(speed, rigid ? sqrt(square[part]) / (2.0 * world->frame.dt) : 0.0);
+        speed = fmax(speed, rigid ? sqrt(square[part]) / (2.0 * frame->dt) : 0.0);
     }
     return speed;
 }
 
-static void say_overlap(const stn_world *world, const stn_constraint *c, double speed, const char *others) {
-    const stn_contact *contact = &world->frame.contacts.contacts[c->contact];
+static void say_overlap(const step_setup *setup, const step_frame *frame, const step_services *services,
+                        const stn_constraint *c, double speed, const char *others) {
+    const stn_contact *contact = &frame->contacts.contacts[c->contact];
     char a[160], b[160];
-    stn_describe_geometry(world->setup->model, contact->geometry_a, a, sizeof a);
-    stn_describe_geometry(world->setup->model, contact->geometry_b, b, sizeof b);
+    stn_describe_geometry(setup->model, contact->geometry_a, a, sizeof a);
+    stn_describe_geometry(setup->model, contact->geometry_b, b, sizeof b);
     stn_log(
-        world->services.context, STN_LOG_WARNING,
+        services->context, STN_LOG_WARNING,
         "the first step begins with %s and %s %.3g m inside each other%s; rigid contact drives them apart at %.2g m/s: "
         "place them apart, or give the contact a longer relaxation_time or a stiffness",
         a, b, -c->phi0, others, speed);
 }
 
-static void say_limit(const stn_world *world, const stn_constraint *c, double speed, const char *others) {
-    for (int32_t j = 0; j < world->setup->model->joint_count; j++) {
-        const stn_joint *joint = &world->setup->model->joints[j];
-        double q = world->state.q[joint->q_start];
+static void say_limit(const step_setup *setup, const stn_state *state, const step_services *services,
+                      const stn_constraint *c, double speed, const char *others) {
+    for (int32_t j = 0; j < setup->model->joint_count; j++) {
+        const stn_joint *joint = &setup->model->joints[j];
+        double q = state->q[joint->q_start];
         if (joint->nv == 1 && joint->child == c->body[1] && (q < joint->lower || q > joint->upper)) {
             stn_log(
-                world->services.context, STN_LOG_WARNING,
+                services->context, STN_LOG_WARNING,
                 "the first step begins with joint %s at %.4g, outside its limits %.4g to %.4g%s; they drive it back at "
                 "%.3g a second: start it inside",
                 joint->name, q, joint->lower, joint->upper, others, speed);
@@ -70,13 +72,13 @@ static void describe_end(const stn_model *model, const stn_equality *e, bool b, 
 }
 
 /// The equality constraint that begins furthest from holding, when that is worth a word.
-static void check_equalities(const stn_world *world) {
+static void check_equalities(const step_setup *setup, const step_frame *frame, const step_services *services) {
     const stn_equality *worst = NULL;
     double fastest = harmless, error[STN_EQUALITY_MAX_ROWS] = {0.0}, worst_error[STN_EQUALITY_MAX_ROWS] = {0.0};
     int32_t count = 0;
-    for (int32_t i = 0; i < world->setup->model->equality_count; i++) {
-        const stn_equality *e = &world->setup->model->equalities[i];
-        double speed = closing_speed(world, e, error, stn_equality_error(world->frame.kinematics, e, error));
+    for (int32_t i = 0; i < setup->model->equality_count; i++) {
+        const stn_equality *e = &setup->model->equalities[i];
+        double speed = closing_speed(frame, e, error, stn_equality_error(frame->kinematics, e, error));
         count += speed > harmless;
         if (speed > fastest) {
             fastest = speed;
@@ -88,8 +90,8 @@ static void check_equalities(const stn_world *world) {
         return;
     }
     char a[160], b[160], others[64] = "", off[80];
-    describe_end(world->setup->model, worst, false, a, sizeof a);
-    describe_end(world->setup->model, worst, true, b, sizeof b);
+    describe_end(setup->model, worst, false, a, sizeof a);
+    describe_end(setup->model, worst, true, b, sizeof b);
     if (count > 1) {
         snprintf(others, sizeof others, " (%d more such constraints)", count - 1);
     }
@@ -102,7 +104,7 @@ static void check_equalities(const stn_world *world) {
         snprintf(off, sizeof off, "%.3g%s", distance, worst->type == STN_EQUALITY_GEAR ? "" : " m");
     }
     stn_log(
-        world->services.context, STN_LOG_WARNING,
+        services->context, STN_LOG_WARNING,
         "the first step begins with the %s%s%s%s between %s and %s %s from holding%s; it pulls them together at %.3g a "
         "second: place them so that it holds, or give it a stiffness",
         stn_equality_type_name(worst->type), worst->name[0] != '\0' ? " '" : "", worst->name,
@@ -110,8 +112,9 @@ static void check_equalities(const stn_world *world) {
 }
 
 /// The contact or joint limit that is driven out fastest.
-static void check_rows(const stn_world *world) {
-    const stn_problem *p = &world->frame.problem;
+static void check_rows(const step_setup *setup, const stn_state *state, const step_frame *frame,
+                       const step_services *services) {
+    const stn_problem *p = &frame->problem;
     const stn_constraint *worst = NULL;
     double speed = harmless;
     int32_t count = 0;
@@ -130,13 +133,18 @@ static void check_rows(const stn_world *world) {
     if (count > 1) {
         snprintf(others, sizeof others, " (%d more such contacts or joints)", count - 1);
     }
-    (worst->kind == STN_CONSTRAINT_CONTACT ? say_overlap : say_limit)(world, worst, speed, others);
+    if (worst->kind == STN_CONSTRAINT_CONTACT) {
+        say_overlap(setup, frame, services, worst, speed, others);
+    } else {
+        say_limit(setup, state, services, worst, speed, others);
+    }
 }
 
-void stn_step_check_start(stn_world *world) {
-    if (!world->services.start_checked) {
-        world->services.start_checked = true;
-        check_equalities(world);
-        check_rows(world);
+void stn_step_check_start(const step_setup *setup, const stn_state *state, const step_frame *frame,
+                          step_services *services) {
+    if (!services->start_checked) {
+        services->start_checked = true;
+        check_equalities(setup, frame, services);
+        check_rows(setup, state, frame, services);
     }
 }

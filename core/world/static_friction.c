@@ -33,11 +33,12 @@ static double friction_at_slip(double mu_dynamic, double mu_static, double s) {
     return mu_dynamic + (mu_static - mu_dynamic) * share;
 }
 
-void apply_static_friction(const stn_world *world, const stn_contact *contact, stn_constraint *c) {
-    const double *bias = world->frame.problem.bias + c->row;
+void apply_static_friction(const step_setup *setup, const step_frame *frame, const stn_contact *contact,
+                           stn_constraint *c) {
+    const double *bias = frame->problem.bias + c->row;
     double v_c[3];
-    stn_constraint_velocity(&world->frame.problem, c, world->frame.problem.v0, v_c);
-    double s = hypot(v_c[0] + bias[0], v_c[1] + bias[1]) / world->setup->stiction_tolerance;
+    stn_constraint_velocity(&frame->problem, c, frame->problem.v0, v_c);
+    double s = hypot(v_c[0] + bias[0], v_c[1] + bias[1]) / setup->stiction_tolerance;
     double mu = friction_at_slip(contact->material.mu, contact->material.mu_static, s);
     c->mu2 = contact->mu2 == contact->material.mu ? mu : contact->mu2 * (mu / contact->material.mu);
     c->mu1 = mu;
@@ -45,16 +46,16 @@ void apply_static_friction(const stn_world *world, const stn_contact *contact, s
 
 /// Surfaces and the calls of contact_material are checked alone: only a mu_static of a pair and a mu of its surfaces,
 /// or of another call, come here. Means of the same numbers may differ in the last digits.
-void say_static_friction_lost(stn_world *world, const stn_contact *contact) {
+void say_static_friction_lost(const step_setup *setup, step_services *services, const stn_contact *contact) {
     const stn_material *m = &contact->material;
-    if (world->services.static_friction_said || m->mu_static > m->mu * (1.0 - 1e-12)) {
+    if (services->static_friction_said || m->mu_static > m->mu * (1.0 - 1e-12)) {
         return;
     }
-    world->services.static_friction_said = true;
+    services->static_friction_said = true;
     char a[160], b[160];
-    stn_describe_geometry(world->setup->model, contact->geometry_a, a, sizeof a);
-    stn_describe_geometry(world->setup->model, contact->geometry_b, b, sizeof b);
-    stn_log(world->services.context, STN_LOG_WARNING,
+    stn_describe_geometry(setup->model, contact->geometry_a, a, sizeof a);
+    stn_describe_geometry(setup->model, contact->geometry_b, b, sizeof b);
+    stn_log(services->context, STN_LOG_WARNING,
             "the contact of %s and %s: mu_static = %g has no effect below mu = %g: state mu beside it", a, b,
             m->mu_static, m->mu);
 }

@@ -3,12 +3,14 @@
 // the caller can see is changed before the solution is known to be finite, so a failed step leaves the state as it was.
 #include "world/world.h"
 
-typedef struct step_stage {
-    stn_stage stage; // to which a profile adds its time
-    stn_status (*make)(stn_world *world, stn_error *err);
-} step_stage;
+/// Reads the setup and the state, fills its part of the frame. It cannot change the state: that is what commit does.
+typedef stn_status (*step_function)(const step_setup *setup, const stn_state *state, step_frame *frame,
+                                    step_services *services, stn_error *err);
 
-static const step_stage stages[] = {
+static const struct {
+    stn_stage stage; // to which a profile adds its time
+    step_function make;
+} stages[] = {
     {STN_STAGE_KINEMATICS, stn_step_kinematics}, // q0, v0         -> poses, velocities
     {STN_STAGE_INPUTS, stn_step_inputs},         // controllers    -> affine forces tau, K, D
     {STN_STAGE_FORM, stn_step_form},             // integrator     -> A, factored, and v_star
@@ -16,12 +18,12 @@ static const step_stage stages[] = {
     {STN_STAGE_ASSEMBLY, stn_step_assemble},     // constraints    -> contact problem, w
     {STN_STAGE_SOLVE, stn_step_solve},           // law, solver    -> v, gamma, certificate
     {STN_STAGE_ADVANCE, stn_step_advance},       // integrator     -> next q, v
-    {STN_STAGE_ADVANCE, stn_step_commit},        // law, cache     -> the state
 };
 
 static void begin(stn_world *world) {
     stn_arena_reset(world->frame.arena);
     world->stepped = true;
+    world->events_known = false;
     world->frame.assembled = false;
     world->frame.report = (stn_step_report){0};
     world->frame.report.phase_us[STN_PHASE_OBSERVERS] = world->observers_us;
@@ -32,17 +34,24 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
     if (status != STN_OK) {
         return status;
     }
+    const step_setup *setup = world->setup;
+    step_frame *frame = &world->frame;
+    step_services *services = &world->services;
+    bool profile = setup->options.profile; // a small step would spend a twentieth of its time on looking at the clock
     double start = stn_clock_us(), mark = start;
     begin(world);
-    for (int32_t i = 0; i < STN_COUNT(stages); i++) {
-        stn_status made = stages[i].make(world, err);
-        if (world->setup->options.profile) { // a small step would spend a twentieth of its time on looking at the clock
+    for (int32_t i = 0; i <= STN_COUNT(stages); i++) {
+        bool last = i == STN_COUNT(stages); // law, cache -> the state
+        stn_stage stage = last ? STN_STAGE_ADVANCE : stages[i].stage;
+        stn_status made = last ? stn_step_commit(setup, &world->state, frame, services, err)
+                               : stages[i].make(setup, &world->state, frame, services, err);
+        if (profile) {
             double end = stn_clock_us();
-            world->frame.report.stage_us[stages[i].stage] += end - mark;
+            frame->report.stage_us[stage] += end - mark;
             mark = end;
         }
         if (made < 0) {
-            return stn_step_failed(world, stages[i].stage, made, err);
+            return stn_step_failed(world, stage, made, err);
         }
         status = made > status ? made : status; // a qualified solution stays qualified
     }

@@ -73,7 +73,7 @@ static stn_status create_plugins(stn_world *world, const stn_world_options *opti
 
 /// Anchors ask the law where its friction lets go.
 static void check_stiction(const stn_world *world) {
-    stn_law law = stn_world_law(world);
+    stn_law law = stn_setup_law(world->setup);
     if (world->setup->options.stiction && law.ops != NULL && !stn_law_tells_slip(&law)) {
         stn_log(world->services.context, STN_LOG_WARNING,
                 "stiction: law %s does not tell its transition speed (slip), so that no contact is held", law.id);
@@ -129,11 +129,13 @@ stn_status stn_world_create(stn_context *context, const stn_world_options *optio
         return stn_fail(err, STN_ERR_MEMORY, "world: out of memory");
     }
     world->services.context = context;
+    world->services.surroundings = (stn_surroundings *)world;
     world->setup = stn_allocate(context, 1, sizeof *world->setup);
     if (world->setup == NULL) {
         stn_release(context, world);
         return stn_fail(err, STN_ERR_MEMORY, "world: out of memory");
     }
+    world->setup->context = context;
     world->setup->options = *options;
     world->frame.dt = options->dt;
     world->setup->massless_link = -1;
@@ -224,16 +226,16 @@ void *stn_world_attached(const stn_world *world, void (*release)(stn_world *worl
     return NULL;
 }
 
-stn_law stn_world_law(const stn_world *world) {
-    const stn_instance *law = world->setup->plugin[STN_KIND_LAW];
+stn_law stn_setup_law(const step_setup *setup) {
+    const stn_instance *law = setup->plugin[STN_KIND_LAW];
     if (law == NULL) {
         return (stn_law){0};
     }
     return (stn_law){.ops = law->desc->ops.law, .self = law->self, .id = law->desc->id};
 }
 
-size_t stn_world_memory_bytes(const stn_world *world, stn_kind kind) {
-    const stn_instance *plugin = world->setup->plugin[kind];
+size_t stn_setup_memory_bytes(const step_setup *setup, stn_kind kind) {
+    const stn_instance *plugin = setup->plugin[kind];
     return plugin == NULL ? 0 : (size_t)plugin->desc->memory_per_constraint;
 }
 
@@ -258,10 +260,8 @@ double stn_world_dt(const stn_world *world) {
 }
 
 const stn_kinematics *stn_world_kinematics(stn_world *world) {
-    if (world->setup->model != NULL && world->frame.kinematics_stale) {
-        stn_kinematics_update(world->frame.kinematics, world->state.q, world->state.v);
-        world->frame.kinematics_stale = false;
-        world->frame.kinematics_number++;
+    if (world->setup->model != NULL) {
+        stn_step_update_kinematics(&world->state, &world->frame);
     }
     return world->frame.kinematics;
 }

@@ -55,7 +55,7 @@ struct stn_world {
 };
 
 // restitution.c
-void stn_world_check_restitution(const stn_world *world);
+void stn_setup_check_restitution(const step_setup *setup);
 
 // static_friction.c
 double stn_law_stiction_tolerance(const stn_instance *law); // the law's parameter of that name, else 1e-4 m/s
@@ -68,9 +68,9 @@ stn_status stn_world_take_signal(stn_world *world, const char *name, double valu
 // compile.c
 void stn_world_release_compiled(stn_world *world);
 stn_status stn_world_prepare(stn_world *world, stn_error *err); // all that follows from world->setup->shared
-stn_law stn_world_law(const stn_world *world);
-size_t stn_world_memory_bytes(const stn_world *world, stn_kind kind); // per constraint
-stn_status stn_world_state_changed(stn_world *world, stn_error *err); // controllers were added: state grows
+stn_law stn_setup_law(const step_setup *setup);
+size_t stn_setup_memory_bytes(const step_setup *setup, stn_kind kind); // per constraint
+stn_status stn_world_state_changed(stn_world *world, stn_error *err);  // controllers were added: state grows
 
 // world.c
 /// Keeps `data` with the world until it is destroyed; on failure it stays the caller's.
@@ -91,8 +91,8 @@ stn_status stn_world_describe(stn_world *world, stn_error *err); // fills `param
 stn_status stn_world_describe_controller(stn_world *world, const controller *c, int32_t number, stn_error *err);
 
 // colliders.c: which geometries collide, and what their pairs are like; `say`: warn of shapes that touch nothing
-stn_status stn_world_choose_colliders(stn_world *world, stn_arena *arena, bool say, stn_error *err);
-stn_status stn_world_examine_pairs(stn_world *world, stn_arena *arena, stn_error *err);
+stn_status stn_setup_choose_colliders(step_setup *setup, stn_arena *arena, bool say, stn_error *err);
+stn_status stn_setup_examine_pairs(step_setup *setup, stn_arena *arena, stn_error *err);
 
 // state.c
 stn_status stn_state_resize(stn_context *context, stn_state *state, const stn_state_sizes *sizes, stn_error *err);
@@ -102,22 +102,31 @@ void stn_state_clear(stn_context *context, stn_state *state);
 uint64_t stn_state_hash(const stn_state *state, size_t memory_bytes);
 
 // inputs.c: poses and velocities; controllers, applied forces, passive joints, elements -> forces
-stn_status stn_step_kinematics(stn_world *world, stn_error *err);
-stn_status stn_step_inputs(stn_world *world, stn_error *err);
-double stn_step_input_work(const stn_world *world); // after the solution is known
+void stn_step_update_kinematics(const stn_state *state, step_frame *frame); // of the state, where they are stale
+stn_status stn_step_kinematics(const step_setup *setup, const stn_state *state, step_frame *frame,
+                               step_services *services, stn_error *err);
+stn_status stn_step_inputs(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services,
+                           stn_error *err);
+double stn_step_input_work(const step_setup *setup, const stn_state *state,
+                           const step_frame *frame); // after the solution is known
 
 // activation.c: how controllers share joints
 /// Writes how controller `index` begins into a state.
 void stn_world_begin_activation(const stn_world *world, stn_state *state, int32_t index, int32_t priority, bool active);
-stn_status stn_step_controllers(stn_world *world, stn_error *err); // adds what controllers do, each by its share
+stn_status stn_step_controllers(const step_setup *setup, const stn_state *state, step_frame *frame,
+                                const step_services *services,
+                                stn_error *err); // adds what controllers do, each by its share
 
 // form.c: integrator -> A, v_star, the problem's trees
-stn_status stn_step_form(stn_world *world, stn_error *err);
-stn_integrator_view stn_world_integrator_view(stn_world *world);
+stn_status stn_step_form(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services,
+                         stn_error *err);
+stn_integrator_view stn_step_integrator_view(const step_setup *setup, const stn_state *state, step_frame *frame,
+                                             const step_services *services);
 
 // collide.c: broad phase, contact model -> contact set
-stn_status stn_step_collide(stn_world *world, stn_error *err);
-void stn_world_geometry_pose(const stn_world *world, const stn_geometry *g, stn_pose *out); // by the present kinematics
+stn_status stn_step_collide(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services,
+                            stn_error *err);
+void stn_step_geometry_pose(const step_frame *frame, const stn_geometry *g, stn_pose *out); // by the present kinematics
 /// Moves contact i of the set down to place `kept`, with the beginning of its patch.
 static inline void keep_contact(stn_contact_set *set, int32_t i, int32_t kept) {
     const stn_contact *c = &set->contacts[i];
@@ -142,9 +151,9 @@ static inline void set_relaxation(stn_pair_material *material, double dt) {
     }
 }
 /// Asks a contact model about pairs of a model's geometries; `prepared` is that model's.
-stn_status stn_world_collide_pairs(const stn_instance *contact, const stn_model *model, void *prepared,
-                                   const stn_contact_pair *pairs, int32_t count, stn_arena *arena, stn_contact_set *set,
-                                   stn_error *err);
+stn_status stn_collide_pairs(const stn_instance *contact, const stn_model *model, void *prepared,
+                             const stn_contact_pair *pairs, int32_t count, stn_arena *arena, stn_contact_set *set,
+                             stn_error *err);
 
 // overlap.c: how deep pairs overlap
 enum { OVERLAP_BATCH = 256 };
@@ -157,95 +166,118 @@ typedef struct overlap_batch {
 } overlap_batch;
 void stn_overlap_begin(stn_step_report *report);
 /// Fills the depths; the contacts from `first` on are all that the contact model has for these pairs.
-void stn_overlap_measure(stn_world *world, overlap_batch *batch, int32_t first);
+void stn_overlap_measure(const step_setup *setup, step_frame *frame, overlap_batch *batch, int32_t first);
 /// Reports the deepest, and that of the pairs which are left without a contact in overlap.
-void stn_overlap_note(stn_world *world, const overlap_batch *batch, int32_t first);
+void stn_overlap_note(step_frame *frame, const overlap_batch *batch, int32_t first);
 
 /// Geometries, poses and material of a pair, without the margin.
-void stn_step_describe_pair(const stn_world *world, int32_t a, int32_t b, stn_contact_pair *pair);
+void stn_step_describe_pair(const step_setup *setup, const stn_state *state, const step_frame *frame, int32_t a,
+                            int32_t b, stn_contact_pair *pair);
 
 // middle.c: where contacts act when that is not at the step's start
-stn_status stn_step_find_middle(stn_world *world, stn_error *err);
-void stn_step_settle_middle(stn_world *world); // when contacts were dropped or turned since
+stn_status stn_step_find_middle(const step_setup *setup, const stn_state *state, step_frame *frame,
+                                const step_services *services, stn_error *err);
+void stn_step_settle_middle(step_frame *frame); // when contacts were dropped or turned since
 
 // seams.c: sides of a part of a body that another part covers turn their normals to its own
-stn_status stn_step_turn_seams(stn_world *world, stn_error *err);
+stn_status stn_step_turn_seams(const step_setup *setup, step_frame *frame, const step_services *services,
+                               stn_error *err);
 
 // prescribed.c: bodies that move as they are told
-bool stn_world_is_prescribed(const stn_world *world, int32_t body);
+bool stn_setup_is_prescribed(const step_setup *setup, int32_t body);
 stn_status stn_world_find_prescribed(stn_world *world, stn_error *err); // when compiling
-void stn_step_prescribed(stn_world *world); // before all that asks for their velocity at the step's end:
-stn_spatial stn_step_prescribed_twist(const stn_world *world, int32_t body); // of one that is prescribed
-stn_vec3 stn_step_prescribed_velocity(const stn_world *world, int32_t body, stn_vec3 point); // zero for other bodies
-stn_vec3 stn_step_prescribed_way(const stn_world *world, int32_t body,
+void stn_step_prescribed(const step_setup *setup, const stn_state *state, step_frame *frame,
+                         step_services *services); // before all that asks for their velocity at the step's end:
+stn_spatial stn_step_prescribed_twist(const step_setup *setup, const step_frame *frame,
+                                      int32_t body); // of one that is prescribed
+stn_vec3 stn_step_prescribed_velocity(const step_setup *setup, const step_frame *frame, int32_t body,
+                                      stn_vec3 point); // zero for other bodies
+stn_vec3 stn_step_prescribed_way(const step_setup *setup, const stn_state *state, const step_frame *frame, int32_t body,
                                  stn_vec3 point); // by the step's end; zero likewise
-void stn_step_move_prescribed(const stn_world *world, double *q_next);
-void stn_step_forget_prescribed(stn_world *world); // the step that was told is made
+void stn_step_move_prescribed(const step_setup *setup, const stn_state *state, double *q_next);
+void stn_step_forget_prescribed(stn_state *state); // the step that was told is made
 
 // assemble.c, joint_rows.c, equality_rows.c: contact set, joints, equality constraints -> constraints
-stn_status stn_step_assemble(stn_world *world, stn_error *err);
+stn_status stn_step_assemble(const step_setup *setup, const stn_state *state, step_frame *frame,
+                             step_services *services, stn_error *err);
 
 // equality_rows.c
 int32_t stn_equality_error(const stn_kinematics *kinematics, const stn_equality *e, double *error); // see world.h
-double stn_step_equality_work(const stn_world *world); // [J] of prescribed bodies in the step, see stn_step_input_work
-double stn_step_equality_energy(const stn_world *world); // [J] of those that are not rigid, as the kinematics are
+double stn_step_equality_work(const step_setup *setup,
+                              const step_frame *frame); // [J] of prescribed bodies in the step, see stn_step_input_work
+double stn_step_equality_energy(const step_setup *setup,
+                                const step_frame *frame); // [J] of those that are not rigid, as the kinematics are
 
 // solve.c: law, solver -> v, gamma, certificate
-stn_status stn_step_solve(stn_world *world, stn_error *err);
+stn_status stn_step_solve(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services,
+                          stn_error *err);
 
 // advance.c: integrator -> q_next, v_next; then memories, contact cache and state
-stn_status stn_step_advance(stn_world *world, stn_error *err);
-stn_status stn_step_commit(stn_world *world, stn_error *err);
+stn_status stn_step_advance(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services,
+                            stn_error *err);
+stn_status stn_step_commit(const step_setup *setup, stn_state *state, step_frame *frame, step_services *services,
+                           stn_error *err);
 
 // failure.c
 /// Names the first of `values` (nv) that is not finite: "WHAT joint NAME is nan".
-stn_status stn_step_check_dofs(const stn_world *world, const double *values, const char *what, stn_error *err);
+stn_status stn_step_check_dofs(const step_setup *setup, const double *values, const char *what, stn_error *err);
 /// Names the first velocity or coordinate of the next state that is not finite.
-stn_status stn_step_check_next(const stn_world *world, stn_error *err);
+stn_status stn_step_check_next(const step_setup *setup, const step_frame *frame, stn_error *err);
 /// Energies of the next state: finite coordinates may still be too large to be added up or multiplied.
-stn_status stn_step_check_energies(stn_world *world, stn_error *err);
+stn_status stn_step_check_energies(const step_setup *setup, const stn_state *state, step_frame *frame, stn_error *err);
 /// Ends a step whose `stage` failed with `status`, which it returns: the state stays, the error says when and who.
 stn_status stn_step_failed(stn_world *world, stn_stage stage, stn_status status, stn_error *err);
 
 // start.c: warns when the first problem begins with deep overlap or a joint outside its limits; before the solve
-void stn_step_check_start(stn_world *world);
+void stn_step_check_start(const step_setup *setup, const stn_state *state, const step_frame *frame,
+                          step_services *services);
 // soften.c: rigid contacts as stiff as the step can resolve, for solvers that no law tells the compliance; before the
 // solve
-void stn_step_soften(stn_world *world);
+void stn_step_soften(const step_setup *setup, step_frame *frame);
 // resolution.c: warns once of a compliant contact that the step is too long for; after the solve, which fills R
-void stn_step_check_resolution(stn_world *world);
+void stn_step_check_resolution(const step_setup *setup, step_frame *frame, step_services *services);
 // hop.c: warns once of a body that the law throws off what it slides over; after the solve
-void stn_step_watch_hops(stn_world *world);
+void stn_step_watch_hops(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services);
 
 // cache.c: warm starts and memories by constraint id
-stn_status stn_cache_recall(stn_world *world, stn_error *err);
-const stn_cache_entry *stn_cache_find(const stn_world *world, uint64_t id); // NULL: none of the last step
-stn_status stn_cache_commit(stn_world *world, stn_error *err);
-stn_status stn_cache_index_rebuild(stn_world *world, stn_error *err); // after the state was replaced
+stn_status stn_cache_recall(const step_setup *setup, const stn_state *state, step_frame *frame,
+                            const step_services *services, stn_error *err);
+const stn_cache_entry *stn_cache_find(const stn_state *state, const step_services *services,
+                                      uint64_t id); // NULL: none of the last step
+stn_status stn_cache_commit(const step_setup *setup, stn_state *state, step_frame *frame, step_services *services,
+                            stn_error *err);
+stn_status stn_cache_index_rebuild(const stn_state *state, step_services *services,
+                                   stn_error *err); // after the state was replaced
 
-void stn_cache_rescale(stn_world *world, double factor); // impulses, for a step of another length
+void stn_cache_rescale(stn_state *state, double factor); // impulses, for a step of another length
 
 // lag.c: after recall, the normal impulses of the step before into the problem, for laws that lag
-stn_status stn_step_lag(stn_world *world, stn_error *err);
+stn_status stn_step_lag(const step_setup *setup, const stn_state *state, step_frame *frame,
+                        const step_services *services, stn_error *err);
 
-size_t stn_world_cache_bytes(const stn_world *world);              // private bytes per cache entry
-anchor stn_cache_anchor(const stn_world *world, int32_t position); // of worlds with stiction
-void stn_cache_set_anchor(stn_world *world, int32_t position, const anchor *a);
+size_t stn_setup_cache_bytes(const step_setup *setup); // private bytes per cache entry
+anchor stn_cache_anchor(const step_setup *setup, const stn_state *state, int32_t position); // of worlds with stiction
+void stn_cache_set_anchor(const step_setup *setup, stn_state *state, int32_t position, const anchor *a);
 
 // anchor.c: what sticks holds its place
-stn_status stn_step_hold(stn_world *world, stn_error *err); // at the start: anchors into the bias
-void stn_step_release(stn_world *world, const double *v_c); // after the solve: how far they hold
+stn_status stn_step_hold(const step_setup *setup, const stn_state *state, step_frame *frame,
+                         stn_error *err); // at the start: anchors into the bias
+void stn_step_release(const step_setup *setup, const stn_state *state, step_frame *frame,
+                      const double *v_c); // after the solve: how far they hold
 /// Coordinates [start, start + count) were set by hand: what they place is where it is put.
-void stn_world_forget_anchors(stn_world *world, size_t start, size_t count);
+void stn_state_forget_anchors(const step_setup *setup, stn_state *state, size_t start, size_t count);
 
 // events.c: contacts that begin and end
-uint64_t stn_step_links(const stn_world *world, const stn_constraint *c); // key of a contact's pair of links, not 0
-uint64_t stn_step_touching(const stn_world *world,
-                           const stn_constraint *c);                 // key of the links that it pushes apart, 0: none
-stn_status stn_step_note_touching(stn_world *world, stn_error *err); // of the step before; the cache is still its own
+uint64_t stn_step_links(const step_setup *setup, const step_frame *frame,
+                        const stn_constraint *c); // key of a contact's pair of links, not 0
+uint64_t stn_step_touching(const step_setup *setup, const step_frame *frame,
+                           const stn_constraint *c); // key of the links that it pushes apart, 0: none
+stn_status stn_step_note_touching(const stn_state *state, step_frame *frame,
+                                  stn_error *err); // of the step before; the cache is still its own
 
 // observe.c
-void stn_step_energies(stn_world *world); // into the report, of the state that the kinematics hold
+void stn_step_energies(const step_setup *setup, const stn_state *state,
+                       step_frame *frame); // into the report, of the state that the kinematics hold
 void stn_step_observation(stn_world *world);
 stn_status stn_step_observe(stn_world *world, stn_error *err);
 stn_status stn_world_observe_at(stn_world *world, observer_rank rank, stn_observer call, void *user, stn_error *err);

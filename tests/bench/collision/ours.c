@@ -135,7 +135,7 @@ static void detect(void *self) {
     ours *o = self;
     stn_error err = {0};
     stn_arena_reset(o->world->frame.arena);
-    if (stn_step_collide(o->world, &err) != STN_OK) {
+    if (stn_step_collide(o->world->setup, &o->world->state, &o->world->frame, &o->world->services, &err) != STN_OK) {
         fprintf(stderr, "Stiction: %s\n", err.text);
         abort();
     }
