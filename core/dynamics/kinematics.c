@@ -1,9 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kinematics object: its memory, and what it knows of every body before the first update. All arrays lie in one
 // arena, which aligns them for the kernels.
-#include "dynamics/kernels.h"
+#include "dynamics/kinematics.h"
+#include "base/kernels.h"
+#include "dynamics/tree_kernels.h"
 
-// ------------------------------------------------------------------------------------------------------- constants
+// ------------------------------------------------------------------------------------------------------- kernels
+// Which compilation of the loops over bodies suits this processor.
+
+#define TABLE(suffix) \
+    { kinematics_##suffix, inverse_dynamics_##suffix, mass_matrix_##suffix }
+
+static const dynamics_kernels *dynamics_kernels_choose(void) {
+    static const dynamics_kernels plain = TABLE(plain);
+#ifdef STN_KERNELS_X86
+    static const dynamics_kernels avx2 = TABLE(avx2);
+    if (kernels_have_avx2()) {
+        return &avx2;
+    }
+#endif
+    return &plain;
+}
+
+// ----------------------------------------------------------------------------------------------------- constants
 
 /// R_PJ [a a^T, 1 - a a^T, [a]] for the rotation R(q) = a a^T + cos q (1 - a a^T) + sin q [a] about a unit vector a.
 static void fill_rotation(body_constants *c, const stn_mat3 *origin, stn_vec3 a) {
@@ -129,7 +148,7 @@ static bool make_blocks(kinematics_object *k, const stn_model *model) {
     return true;
 }
 
-// ------------------------------------------------------------------------------------------------------- memory
+// -------------------------------------------------------------------------------------------------------- memory
 
 /// Places for angles, first of the joints that turn, then one whose angle stays 0 for all others.
 static void number_turns(kinematics_object *k, const stn_model *model, body_constants *constants, int32_t *turn_q) {
@@ -211,4 +230,35 @@ void stn_kinematics_update(stn_kinematics *kinematics, const double *q, const do
     kinematics->v = v;
     kinematics->node = (const stn_vec3 *)(const void *)(q + model_object_of(kinematics->model)->node_q);
     k->kernels->kinematics(k, q, v);
+}
+
+// ------------------------------------------------------------------------------------------------ configurations
+// Moving configurations by velocities, and the velocity between two configurations.
+
+void stn_integrate_q(const stn_model *model, const double *q, const double *v, double s, double *q_next) {
+    const model_object *object = model_object_of(model);
+    for (int32_t i = 1; i < model->body_count; i++) {
+        const body_plan *plan = &object->plan[i];
+        joint_kind_get((stn_joint_type)plan->type)->integrate(q + plan->q, v + plan->v, s, q_next + plan->q);
+    }
+    q += object->node_q;
+    v += object->node_v;
+    q_next += object->node_q;
+    for (int32_t i = 0; i < 3 * model->node_count; i++) {
+        q_next[i] = q[i] + s * v[i];
+    }
+}
+
+void stn_difference_q(const stn_model *model, const double *q_a, const double *q_b, double *v) {
+    const model_object *object = model_object_of(model);
+    for (int32_t i = 1; i < model->body_count; i++) {
+        const body_plan *plan = &object->plan[i];
+        joint_kind_get((stn_joint_type)plan->type)->difference(q_a + plan->q, q_b + plan->q, v + plan->v);
+    }
+    q_a += object->node_q;
+    q_b += object->node_q;
+    v += object->node_v;
+    for (int32_t i = 0; i < 3 * model->node_count; i++) {
+        v[i] = q_b[i] - q_a[i];
+    }
 }

@@ -5,8 +5,8 @@
 // all at the tree's reference point O and in world axes, so nothing is ever transformed between bodies. Joints with one
 // constant axis in the parent take a short way with what body_constants holds; a joint that floats in the world has
 // S = 1 at O, and c = (0, u x omega). Cost of a hinge: 175 multiplications, 140 additions, and a cosine and sine.
-#include "dynamics/kernels.h"
-#include "dynamics/lanes.h"
+#include "dynamics/spatial_lanes.h"
+#include "dynamics/tree_kernels.h"
 
 /// A body's frame while it is worked on.
 typedef struct placement {
@@ -85,7 +85,7 @@ ALWAYS void add_velocity(kinematics_object *k, int32_t parent, int32_t body, pai
     store_velocity(k, body, V, c);
 }
 
-// ------------------------------------------------------------------------------------------------------- three ways
+// ---------------------------------------------------------------------------------------------------- three ways
 
 static void move_axial(kinematics_object *k, int32_t body, double q, double v, bool first, stn_vec3 *reference) {
     const body_plan *plan = &k->plan[body];

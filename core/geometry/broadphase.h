@@ -5,7 +5,7 @@
 
 #include <stiction/geometry.h>
 
-#include "geometry/lanes.h"
+#include "geometry/box_lanes.h"
 
 enum { SLOT_WIDE = -1, SLOT_EMPTY = -2 }; // what a box without a slot is
 

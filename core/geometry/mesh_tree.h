@@ -9,7 +9,7 @@
 
 #include <stiction/mesh_query.h>
 
-#include "geometry/lanes.h"
+#include "geometry/box_lanes.h"
 #include "geometry/mesh.h"
 
 /// Enough for a ray: along each axis the planes of a box, at most 2 away, are met within 2 * 2^-22 (subtraction,

@@ -65,7 +65,7 @@ static inline const model_object *model_object_of(const stn_model *model) {
     return (const model_object *)(const void *)model;
 }
 
-/// override.c: replaces what was stated for the links of two geometries.
+/// material.c: replaces what was stated for the links of two geometries.
 void stn_overrides_apply(const pair_overrides *overrides, const filter_entry *a, const filter_entry *b,
                          stn_pair_material *material);
 /// a / (a + b) for the stiffnesses or moduli of two sides: how much of the contact point's way is that of the first.

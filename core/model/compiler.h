@@ -82,7 +82,7 @@ static inline int32_t contact_link(const compiler *c, int32_t link) {
     bool is_world = c->root[robot] == ROOT_WORLD && c->root_link[robot] == link;
     return is_world ? STN_WORLD : link;
 }
-/// override.c: after geometries and filter.
+/// material.c: after geometries and filter.
 stn_status compile_overrides(compiler *c, filter_entry *filter, stn_error *err);
 
 #endif

@@ -9,7 +9,7 @@
 // parabola, from which Newton comes back; once g > 0, max_step keeps it so.
 #include "common/contact.h"
 #include "common/lagged.h"
-#include "common/lanes.h"
+#include "common/law_lanes.h"
 
 typedef enum shape { SHAPE_FINITE, SHAPE_LOG } shape;
 static const char *const shapes[] = {"finite", "log", NULL};

@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #include "common/contact.h"
-#include "common/lanes.h"
+#include "common/law_lanes.h"
 
 /// The first coefficients of a lane; those of the normal law follow from LAGGED_COUNT on.
 enum { LAGGED_LIMIT, LAGGED_EPSILON, LAGGED_COUNT };

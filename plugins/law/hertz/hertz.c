@@ -12,7 +12,7 @@
 // where a - b = dt u/(a + b): nothing cancels.
 #include "common/contact.h"
 #include "common/lagged.h"
-#include "common/lanes.h"
+#include "common/law_lanes.h"
 
 typedef struct hertz_config {
     double stiction_tolerance, indentation, beta;

@@ -15,7 +15,7 @@
 // exact for k = 0 and d = 0, zero where the contact is open, and nothing cancels.
 #include "common/contact.h"
 #include "common/lagged.h"
-#include "common/lanes.h"
+#include "common/law_lanes.h"
 
 /// Which normal impulse lagged friction takes.
 typedef enum lag { LAG_IMPULSE, LAG_GAP } lag;

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stiction/plugin.h>
 
-#include "common/lanes.h"
+#include "common/law_lanes.h"
 
 typedef struct sap_config {
     double beta, sigma;

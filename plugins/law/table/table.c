@@ -11,7 +11,7 @@
 
 #include "common/contact.h"
 #include "common/lagged.h"
-#include "common/lanes.h"
+#include "common/law_lanes.h"
 
 enum { MOST_POINTS = 32 };
 

@@ -3,7 +3,7 @@
 // only the one that is chosen.
 #include "random_tree.h"
 
-#include "dynamics/kernels.h"
+#include "dynamics/tree_kernels.h"
 
 #define TABLE(suffix) \
     { kinematics_##suffix, inverse_dynamics_##suffix, mass_matrix_##suffix }

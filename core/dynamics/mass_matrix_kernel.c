@@ -6,8 +6,8 @@
 // Cost: 13 additions a body to gather, 24 multiplications and 18 additions a dof k, 6 and 5 an entry M_kl.
 #include <string.h>
 
-#include "dynamics/kernels.h"
-#include "dynamics/lanes.h"
+#include "dynamics/spatial_lanes.h"
+#include "dynamics/tree_kernels.h"
 
 ALWAYS void add_inertia(inertia *sum, const inertia *a) {
     UNROLL

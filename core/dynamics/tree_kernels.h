@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loops over bodies, compiled once for every vector width and chosen by what the processor has.
-#ifndef STICTION_CORE_DYNAMICS_KERNELS_H
-#define STICTION_CORE_DYNAMICS_KERNELS_H
+#ifndef STICTION_CORE_DYNAMICS_TREE_KERNELS_H
+#define STICTION_CORE_DYNAMICS_TREE_KERNELS_H
 
 #include "dynamics/kinematics.h"
 
@@ -14,9 +14,6 @@ typedef struct dynamics_kernels {
     /// M (n_t x n_t, row-major, both triangles) of an articulated tree.
     void (*mass_matrix)(const kinematics_object *k, int32_t tree, double *M);
 } dynamics_kernels;
-
-/// The table for this processor. Thread: [any].
-const dynamics_kernels *dynamics_kernels_choose(void);
 
 #define DYNAMICS_KERNELS(suffix)                                                                       \
     void kinematics_##suffix(kinematics_object *k, const double *q, const double *v);                  \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the loop over contacts becomes vector code.
-#ifndef STICTION_LAW_COMMON_LANES_H
-#define STICTION_LAW_COMMON_LANES_H
+#ifndef STICTION_LAW_COMMON_LAW_LANES_H
+#define STICTION_LAW_COMMON_LAW_LANES_H
 
 #include <stiction/plugin.h>
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vectors of space in the first three of four lanes; what the fourth holds does not matter unless stated. Only kernel
 // files include this.
-#ifndef STICTION_CORE_DYNAMICS_LANES_H
-#define STICTION_CORE_DYNAMICS_LANES_H
+#ifndef STICTION_CORE_DYNAMICS_SPATIAL_LANES_H
+#define STICTION_CORE_DYNAMICS_SPATIAL_LANES_H
+
+#include <stiction/math.h>
 
 #include "base/vector.h"
 

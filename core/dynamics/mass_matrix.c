@@ -2,7 +2,7 @@
 // Mass matrices: of one free body here, of a cloud of nodes, and of articulated trees by the kernel.
 #include <string.h>
 
-#include "dynamics/kernels.h"
+#include "dynamics/tree_kernels.h"
 
 /// M of one body on S = 1: [m 1, -h x; h x, I] on (linear, angular).
 static void fill_free_body(const inertia *i, double *M) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Four floats side by side, for boxes that are tested four at a time.
-#ifndef STICTION_CORE_GEOMETRY_LANES_H
-#define STICTION_CORE_GEOMETRY_LANES_H
+#ifndef STICTION_CORE_GEOMETRY_BOX_LANES_H
+#define STICTION_CORE_GEOMETRY_BOX_LANES_H
 
 #include <stdbool.h>
 #include <stdint.h>

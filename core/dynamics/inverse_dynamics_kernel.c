@@ -4,8 +4,8 @@
 //     force  m b + alpha x h + omega x (omega x h),   moment  I alpha + omega x I omega + h x b,   b = a + omega x u,
 // which is I A + V x* (I V) with its terms gathered; then tau = S . (sum of the forces that the joint carries).
 // Cost of a body and its hinge: 63 multiplications, 59 additions; with given accelerations 7 and 13 more.
-#include "dynamics/kernels.h"
-#include "dynamics/lanes.h"
+#include "dynamics/spatial_lanes.h"
+#include "dynamics/tree_kernels.h"
 
 /// Six packed numbers, four and two.
 typedef struct packed {
