@@ -25,7 +25,6 @@ typedef struct search {
     stn_world *world;
     query_scene *scene;
     const stn_model *model; // the world's, or that with the probe
-    void *prepared;
     side a, b;
     // what the boxes tell: a margin that is certain to hold the nearest pair (infinite: no bound), and one to begin
     // with
@@ -69,7 +68,7 @@ static stn_status list(const search *s, const stn_query *query, side *out, stn_e
         return out_of_memory(err);
     }
     for (int32_t g = 0; g < s->scene->count; g++) {
-        if (query_wants(s->world, s->scene, query, g)) {
+        if (query_wants(s->scene, query, g)) {
             items[count++] = g;
         }
     }
@@ -90,7 +89,7 @@ typedef struct partner {
 
 static void meet(void *user, int32_t g) {
     const partner *p = user;
-    if (query_wants(p->search->world, p->search->scene, p->query, g)) {
+    if (query_wants(p->search->scene, p->query, g)) {
         p->visit(p->search, p->is_a ? p->item : g, p->is_a ? g : p->item);
     }
 }
@@ -122,15 +121,13 @@ static stn_contact_pair make_pair(const search *s, int32_t a, int32_t b, double 
     stn_contact_pair pair = {.geometry_a = swap ? b : a, .geometry_b = swap ? a : b, .margin = margin};
     pair.pose_a = s->scene->pose[pair.geometry_a];
     pair.pose_b = s->scene->pose[pair.geometry_b];
-    pair.material = stn_model_pair_material(s->model, pair.geometry_a, pair.geometry_b);
-    set_relaxation(&pair.material, s->world->frame.dt);
+    pair.material = query_material(s->scene, s->model, pair.geometry_a, pair.geometry_b);
     pair.material.weight_a = swap ? 1.0 - share_a : share_a;
     return pair;
 }
 
 static stn_status run(search *s, const stn_contact_pair *pairs, int32_t count, stn_error *err) {
-    s->set = (stn_contact_set){.arena = s->scene->arena};
-    return stn_collide_pairs(s->scene->contact, s->model, s->prepared, pairs, count, s->scene->arena, &s->set, err);
+    return query_collide(s->scene, s->model, pairs, count, &s->set, err);
 }
 
 static void note_pair(search *s, int32_t a, int32_t b) {
@@ -333,8 +330,7 @@ stn_status stn_world_distance(stn_world *world, const stn_query *a, const stn_qu
         return status;
     }
     *out = nothing;
-    s.model = world->setup->model;
-    s.prepared = world->services.distances.prepared;
+    s.model = s.scene->model;
     if (isnan(max)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "distance: max = %g m must be a number", max);
     }
@@ -349,8 +345,7 @@ stn_status stn_world_distance(stn_world *world, const stn_query *a, const stn_qu
     if (status != STN_OK || best == NULL) {
         return status;
     }
-    bool first_is_a =
-        query_wants(world, s.scene, a, best->geometry_a) && query_wants(world, s.scene, b, best->geometry_b);
+    bool first_is_a = query_wants(s.scene, a, best->geometry_a) && query_wants(s.scene, b, best->geometry_b);
     status = fill_result(&s, best, first_is_a ? best->geometry_a : best->geometry_b, out, err);
     bool visual_a = a != NULL && a->visual, visual_b = b != NULL && b->visual;
     return status == STN_OK ? stand_opposite(world, visual_a, visual_b, out, err) : status;
@@ -372,7 +367,6 @@ static stn_status begin_probe(search *s, const char *what, const stn_query *quer
         }
         *probe = s->scene->count;
         s->model = &s->scene->probed->face;
-        s->prepared = s->scene->prepared;
         s->a = (side){.query = query};
         s->b = (side){.count = 1, .item = probe};
     }
@@ -490,8 +484,7 @@ stn_status query_near_pairs(stn_world *world, const stn_query *mine, const stn_q
     if (status != STN_OK) {
         return status;
     }
-    s.model = world->setup->model;
-    s.prepared = world->services.distances.prepared;
+    s.model = s.scene->model;
     s.b = (side){.query = others};
     status = list(&s, mine, &s.a, err);
     status = status == STN_OK ? collide_noted(&s, within, note_own_pair, err) : status;
@@ -530,7 +523,8 @@ stn_status stn_near_pairs(const stn_control_view *view, double within, const stn
     if (world == NULL) {
         return STN_OK;
     }
-    own_tree own = {world->setup->model, world->setup->model->dof_tree[view->target->dof[0]]};
+    const stn_model *model = stn_world_model(world);
+    own_tree own = {model, model->dof_tree[view->target->dof[0]]};
     const stn_query mine = {.accepts = is_own, .user = &own}, all = {.accepts = NULL};
     return query_near_pairs(world, &mine, &all, within, pairs, count, err);
 }

@@ -167,7 +167,8 @@ static stn_status check(const walk *w, stn_error *err) {
 }
 
 stn_status stn_world_path_meets(stn_world *world, const stn_path *path, stn_path_meeting *meeting, stn_error *err) {
-    const stn_model *model = world->setup->model;
+    const stn_model *model = stn_world_model(world);
+    stn_context *context = stn_world_context(world);
     walk w = {.world = world, .model = model, .path = path};
     *meeting = (stn_path_meeting){.pair = {.geometry_a = -1, .geometry_b = -1}};
     stn_status status = check(&w, err);
@@ -175,8 +176,8 @@ stn_status stn_world_path_meets(stn_world *world, const stn_path *path, stn_path
         return status;
     }
     size_t bodies = (size_t)model->body_count;
-    double *numbers = stn_allocate(world->services.context, 2 * bodies + (size_t)model->nq + 1, sizeof(double));
-    w.moved = stn_allocate(world->services.context, bodies, sizeof(bool));
+    double *numbers = stn_allocate(context, 2 * bodies + (size_t)model->nq + 1, sizeof(double));
+    w.moved = stn_allocate(context, bodies, sizeof(bool));
     if (numbers == NULL || w.moved == NULL) {
         status = stn_fail(err, STN_ERR_MEMORY, "path: out of memory");
     } else {
@@ -187,7 +188,7 @@ stn_status stn_world_path_meets(stn_world *world, const stn_path *path, stn_path
         status = find_rates(&w, err);
         status = status == STN_OK ? follow(&w, numbers + 2 * bodies, meeting, err) : status;
     }
-    stn_release(world->services.context, numbers);
-    stn_release(world->services.context, w.moved);
+    stn_release(context, numbers);
+    stn_release(context, w.moved);
     return status;
 }

@@ -11,8 +11,8 @@
 
 static void release_scene(stn_world *world, void *data) {
     query_scene *scene = data;
-    if (scene->prepared != NULL) {
-        scene->contact->desc->ops.contact->release(scene->prepared);
+    if (scene->probed_prepared != NULL) {
+        scene->contact->desc->ops.contact->release(scene->probed_prepared);
     }
     if (scene->probed != NULL) {
         stn_release(world->services.context, (void *)scene->probed->face.geometries);
@@ -42,7 +42,9 @@ static stn_status make_scene(stn_world *world, query_scene **out, stn_error *err
         status = stn_fail(err, STN_ERR_MEMORY, "query: out of memory");
     }
     status = status == STN_OK ? stn_step_choose_distances(world->setup, &world->services, err) : status;
+    scene->model = world->setup->model;
     scene->contact = world->services.distances.contact;
+    scene->prepared = world->services.distances.prepared;
     status = status >= 0 ? stn_world_attach(world, release_scene, scene, err) : status;
     if (status < 0) {
         release_scene(world, scene);
@@ -87,6 +89,7 @@ stn_status query_scene_of(stn_world *world, const char *what, query_scene **out,
         scene->placed = true;
         scene->kinematics_number = world->frame.kinematics_number;
     }
+    scene->dt = world->frame.dt;
     stn_arena_reset(scene->arena);
     *out = scene;
     return STN_OK;
@@ -141,7 +144,7 @@ stn_status query_scene_probe(stn_world *world, query_scene *scene, const stn_sha
     }
     stn_geometry_spec spec = stn_geometry_spec_default(*shape);
     stn_geometry *geometry = (stn_geometry *)&scene->probed->face.geometries[scene->count];
-    bool known = scene->probe_prepared && is_known(&geometry->shape, shape);
+    bool known = scene->probe_known && is_known(&geometry->shape, shape);
     *geometry = (stn_geometry){.name = "the shape of the query",
                                .node = -1,
                                .link = STN_WORLD,
@@ -162,11 +165,27 @@ stn_status query_scene_probe(stn_world *world, query_scene *scene, const stn_sha
     }
     const stn_instance *contact = scene->contact;
     const stn_contact_ops *ops = contact->desc->ops.contact;
-    if (scene->prepared != NULL) {
-        ops->release(scene->prepared);
-        scene->prepared = NULL;
+    if (scene->probed_prepared != NULL) {
+        ops->release(scene->probed_prepared);
+        scene->probed_prepared = NULL;
     }
-    status = ops->prepare != NULL ? ops->prepare(contact->self, &scene->probed->face, &scene->prepared, err) : STN_OK;
-    scene->probe_prepared = status >= 0;
+    status =
+        ops->prepare != NULL ? ops->prepare(contact->self, &scene->probed->face, &scene->probed_prepared, err) : STN_OK;
+    scene->probe_known = status >= 0;
     return status;
+}
+
+// ------------------------------------------------------------------------------------------------------------ asking
+
+stn_status query_collide(const query_scene *scene, const stn_model *model, const stn_contact_pair *pairs, int32_t count,
+                         stn_contact_set *set, stn_error *err) {
+    void *prepared = model == scene->model ? scene->prepared : scene->probed_prepared;
+    *set = (stn_contact_set){.arena = scene->arena};
+    return stn_collide_pairs(scene->contact, model, prepared, pairs, count, scene->arena, set, err);
+}
+
+stn_pair_material query_material(const query_scene *scene, const stn_model *model, int32_t a, int32_t b) {
+    stn_pair_material material = stn_model_pair_material(model, a, b);
+    set_relaxation(&material, scene->dt);
+    return material;
 }

@@ -8,20 +8,22 @@
 
 #include "geometry/box_tree.h"
 #include "model/compiled.h"
-#include "world/world.h"
 
 typedef struct query_scene {
-    int32_t count;  // geometries of the model; the probe, where there is one, has this number
-    stn_pose *pose; // (count + 1)
-    stn_aabb *box;  // (count + 1), a little larger than the shapes
-    bool placed;    // pose, box and tree are those of kinematics number kinematics_number
+    const stn_model *model; // of the world
+    double dt;              // of the world [s]
+    int32_t count;          // geometries of the model; the probe, where there is one, has this number
+    stn_pose *pose;         // (count + 1)
+    stn_aabb *box;          // (count + 1), a little larger than the shapes
+    bool placed;            // pose, box and tree are those of kinematics number kinematics_number
     uint64_t kinematics_number;
     box_tree tree;               // over the boxes of the geometries, without the probe
     stn_arena *arena;            // one query
-    const stn_instance *contact; // that is asked for distances, the world's services.distances
+    const stn_instance *contact; // that is asked for distances; the world's, as is `prepared`
+    void *prepared;              // of it for the model
     model_object *probed;        // the model with one geometry more, on body 0; NULL before the first probe
-    void *prepared;              // of the contact model for it
-    bool probe_prepared;
+    void *probed_prepared;       // of the contact model for it
+    bool probe_known;            // probed_prepared is that of the present probe
 } query_scene;
 
 /// The world's scene at its present state, its arena empty.
@@ -30,14 +32,20 @@ stn_status query_scene_of(stn_world *world, const char *what, query_scene **out,
 stn_status query_scene_probe(stn_world *world, query_scene *scene, const stn_shape *shape, const stn_pose *pose,
                              stn_error *err);
 
+/// Asks the contact model about pairs of the world's model, or of the one with the probe, in the scene's arena.
+stn_status query_collide(const query_scene *scene, const stn_model *model, const stn_contact_pair *pairs, int32_t count,
+                         stn_contact_set *set, stn_error *err);
+/// The material of a pair of either.
+stn_pair_material query_material(const query_scene *scene, const stn_model *model, int32_t a, int32_t b);
+
 /// stn_near_pairs of the geometries that `mine` accepts, both queries of what collides; of the other side only what
 /// `others` accepts, also where it is one of mine.
 stn_status query_near_pairs(stn_world *world, const stn_query *mine, const stn_query *others, double within,
                             const stn_near_pair **pairs, int32_t *count, stn_error *err);
 
 /// Is the geometry asked for, and is there anything of it?
-static inline bool query_wants(const stn_world *world, const query_scene *scene, const stn_query *query, int32_t g) {
-    const stn_geometry *geometry = &world->setup->model->geometries[g];
+static inline bool query_wants(const query_scene *scene, const stn_query *query, int32_t g) {
+    const stn_geometry *geometry = &scene->model->geometries[g];
     bool drawn = query != NULL && query->visual;
     if (!(drawn ? geometry->visual : geometry->collision) || !(scene->box[g].lower.x <= scene->box[g].upper.x)) {
         return false;

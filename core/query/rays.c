@@ -3,7 +3,6 @@
 #include "query/query_scene.h"
 
 typedef struct ray_search {
-    const stn_world *world;
     const query_scene *scene;
     const stn_query *query;
     stn_vec3 origin, direction;
@@ -15,9 +14,9 @@ typedef struct ray_search {
 static void meet(void *user, int32_t g) {
     ray_search *s = user;
     stn_ray_hit found;
-    if (query_wants(s->world, s->scene, s->query, g) &&
-        stn_shape_raycast(&s->world->setup->model->geometries[g].shape, &s->scene->pose[g], s->origin, s->direction,
-                          s->end, &found) &&
+    if (query_wants(s->scene, s->query, g) &&
+        stn_shape_raycast(&s->scene->model->geometries[g].shape, &s->scene->pose[g], s->origin, s->direction, s->end,
+                          &found) &&
         (s->hit.geometry < 0 || found.distance < s->hit.ray.distance ||
          (found.distance == s->hit.ray.distance && g < s->hit.geometry))) {
         s->hit = (stn_world_hit){g, found};
@@ -44,7 +43,7 @@ stn_status stn_world_raycast(stn_world *world, const stn_query *query, stn_vec3 
     }
     stn_vec3 inverse = {1.0 / d.x, 1.0 / d.y, 1.0 / d.z};
     *hit = (stn_world_hit){.geometry = -1, .ray = {.distance = max, .triangle = -1}};
-    ray_search search = {world, scene, query, origin, d, max, *hit};
+    ray_search search = {scene, query, origin, d, max, *hit};
     box_tree_ray(&scene->tree, scene->box, origin, inverse, &search.end, meet, &search);
     *hit = search.hit;
     return STN_OK;
