@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <stiction/random.h>
+
 #include "geometry/mesh_build.h"
 
 enum { HALVES = 6 };
@@ -24,20 +26,13 @@ typedef struct table {
     int32_t count;   // vertices
 } table;
 
-static uint64_t splitmix(uint64_t *state) {
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 /// The time and an address that the system chose: nobody who writes a file knows them.
 static void draw_multipliers(table *t) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     uint64_t state = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + (uint64_t)(uintptr_t)t->bucket;
     for (int32_t i = 0; i <= HALVES; i++) {
-        t->multiplier[i] = splitmix(&state);
+        t->multiplier[i] = stn_random_bits(&state);
     }
 }
 

@@ -3,19 +3,13 @@
 #include <string.h>
 
 #include <stiction/contact.h>
+#include <stiction/random.h>
 
 enum { FIRST_CAPACITY = 64 };
 
-/// Finaliser of splitmix64: every bit of x reaches every bit of the result, one to one.
-static uint64_t mix(uint64_t x) {
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
-}
-
 static uint64_t pair_id(const stn_contact_pair *pair) {
-    return mix(((uint64_t)(uint32_t)pair->geometry_a << 32 | (uint32_t)pair->geometry_b) +
-               UINT64_C(0x9e3779b97f4a7c15));
+    uint64_t both = (uint64_t)(uint32_t)pair->geometry_a << 32 | (uint32_t)pair->geometry_b;
+    return stn_random_bits(&both);
 }
 
 static stn_ride ride_of(const stn_geometry *geometry) {
@@ -30,7 +24,7 @@ static inline void fill(stn_contact *c, const stn_model *model, const stn_contac
                         stn_vec3 p_b, stn_vec3 normal, uint64_t feature) {
     const stn_geometry *a = &model->geometries[pair->geometry_a], *b = &model->geometries[pair->geometry_b];
     double weight = pair->material.weight_a;
-    c->id = mix(pair_id(pair) ^ mix(feature));
+    c->id = stn_random_mix(pair_id(pair) ^ stn_random_mix(feature));
     c->geometry_a = pair->geometry_a;
     c->geometry_b = pair->geometry_b;
     c->a = ride_of(a);

@@ -7,6 +7,7 @@
 // Two springs in series, so a rigid side (k infinite) leaves the other's k. The restitution is the larger of the two: a
 // bouncing ball bounces on any floor. mu_static combines as mu does, with the mu of a side that has none.
 #include <stiction/model.h>
+#include <stiction/random.h>
 #include <string.h>
 
 #include "model/builder.h"
@@ -116,7 +117,7 @@ _Static_assert(sizeof(stn_material) == MATERIAL_MEMBERS * sizeof(double), "a mat
 #define MEMBER(name) (offsetof(stn_material, name) / sizeof(double))
 
 static uint32_t slot_of(uint64_t key, int32_t slot_count) {
-    key *= UINT64_C(0x9e3779b97f4a7c15);
+    key *= STN_RANDOM_STEP;
     return (uint32_t)(key >> 32) & (uint32_t)(slot_count - 1);
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inverse kinematics of one link: Levenberg-Marquardt within joint limits, from seeds and then from random starts.
 #include <stiction/inverse_kinematics.h>
-
 #include <string.h>
+
+#include <stiction/random.h>
 
 enum { MOST = 64 }; // joints between the world and the link
 
@@ -254,14 +255,6 @@ static void descend(const chain *c, trial *t, int32_t *iterations) {
     }
 }
 
-/// splitmix64: a number in [0, 1).
-static double random_part(uint64_t *state) {
-    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
-
 static void start_at(const chain *c, const double *q, trial *t) {
     for (int32_t i = 0; i < c->variable_count; i++) {
         t->x[i] = clamp(c, i, q[c->model->joints[c->variable[i]].q_start]);
@@ -276,7 +269,7 @@ static void start_anywhere(const chain *c, uint64_t *random, trial *t) {
         bool limited = j->type != STN_JOINT_CONTINUOUS;
         double low = limited && isfinite(j->lower) ? j->lower : -free;
         double high = limited && isfinite(j->upper) ? j->upper : free;
-        t->x[i] = low + (high - low) * random_part(random);
+        t->x[i] = low + (high - low) * stn_random_unit(stn_random_bits(random));
     }
 }
 

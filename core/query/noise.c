@@ -9,14 +9,8 @@
 #include <math.h>
 
 #include <stiction/math.h>
+#include <stiction/random.h>
 #include <stiction/sensor.h>
-
-/// The output function of splitmix64.
-static uint64_t mix(uint64_t z) {
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
 
 /// In (0, 1).
 static double uniform(uint64_t bits) {
@@ -24,8 +18,8 @@ static double uniform(uint64_t bits) {
 }
 
 double stn_noise_normal(uint64_t seed, uint64_t n) {
-    uint64_t first = mix(mix(seed + UINT64_C(0x9e3779b97f4a7c15)) + n * UINT64_C(0x9e3779b97f4a7c15));
-    uint64_t second = mix(first + UINT64_C(0x9e3779b97f4a7c15));
+    uint64_t first = stn_random_mix(stn_random_mix(seed + STN_RANDOM_STEP) + n * STN_RANDOM_STEP);
+    uint64_t second = stn_random_mix(first + STN_RANDOM_STEP);
     return sqrt(-2.0 * log(uniform(first))) * cos(2.0 * STN_PI * uniform(second));
 }
 

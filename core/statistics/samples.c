@@ -4,12 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-/// Which half of a block of 2^level steps the kept one lies in: 0 or 1. A mixer in the manner of splitmix64.
+#include <stiction/random.h>
+
+/// Which half of a block of 2^level steps the kept one lies in: 0 or 1.
 static int64_t half_of(int64_t block, int32_t level) {
-    uint64_t z = (uint64_t)block * 0x9e3779b97f4a7c15u + (uint64_t)level * 0xd1b54a32d192ed03u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (int64_t)(z >> 63);
+    uint64_t z = (uint64_t)block * STN_RANDOM_STEP + (uint64_t)level * 0xd1b54a32d192ed03u;
+    return (int64_t)(stn_random_mix(z) >> 63);
 }
 
 /// Is the step the one of its block? The one of a block is the one of a half.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A world's life: options, plugins, destruction, and the getters.
+#include <stiction/random.h>
+
 #include "world/world.h"
 
 /// The plugins that every world has, with what is chosen when the caller does not say.
@@ -93,11 +95,7 @@ static stn_status create_solver(stn_world *world, stn_error *err) {
 /// xoshiro256++ is seeded by splitmix64, as its authors advise.
 static void seed_random(uint64_t seed, uint64_t rng[4]) {
     for (int32_t i = 0; i < 4; i++) {
-        seed += 0x9e3779b97f4a7c15u;
-        uint64_t z = seed;
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        rng[i] = z ^ (z >> 31);
+        rng[i] = stn_random_bits(&seed);
     }
 }
 
@@ -115,7 +113,7 @@ double stn_world_random(stn_world *world) {
     s[0] ^= s[3];
     s[2] ^= t;
     s[3] = rotate_left(s[3], 45);
-    return (double)(result >> 11) * 0x1p-53;
+    return stn_random_unit(result);
 }
 
 stn_status stn_world_create(stn_context *context, const stn_world_options *options, stn_world **out, stn_error *err) {

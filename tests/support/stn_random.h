@@ -6,16 +6,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include <stiction/random.h>
+
 typedef struct stn_random {
     uint64_t state;
 } stn_random;
 
-// splitmix64
 static inline uint64_t random_bits(stn_random *r) {
-    uint64_t z = (r->state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
+    return stn_random_bits(&r->state);
 }
 
 // Uniform in [-1, 1).

@@ -2,17 +2,10 @@
 #include "random_stream.h"
 
 #include <stiction/math.h>
-
-/// splitmix64
-static uint64_t random_bits(random_stream *r) {
-    uint64_t z = (r->state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
+#include <stiction/random.h>
 
 double random_uniform(random_stream *r, double low, double high) {
-    return low + (high - low) * (double)(random_bits(r) >> 11) * 0x1p-53;
+    return low + (high - low) * stn_random_unit(stn_random_bits(&r->state));
 }
 
 double random_normal(random_stream *r) {
@@ -21,7 +14,7 @@ double random_normal(random_stream *r) {
 }
 
 int32_t random_integer(random_stream *r, int32_t low, int32_t high) {
-    return low + (int32_t)(random_bits(r) % (uint64_t)(high - low + 1));
+    return low + (int32_t)(stn_random_bits(&r->state) % (uint64_t)(high - low + 1));
 }
 
 bool random_chance(random_stream *r, double probability) {

@@ -4,6 +4,8 @@
 //   k = A g,  phi0 = -p0 / g
 // What dissipates follows the rate of the pressure, dp/dt = -rise v_n with the slope that the fields have there, which
 // is 0 for a face along their levels, such as the side of a box that slides: g is more there, so that k > 0.
+#include <stiction/random.h>
+
 #include "face.h"
 #include "face_parts.h"
 
@@ -64,7 +66,7 @@ static stn_status add_part(void *to, const face_part *p, int64_t number, stn_err
         return STN_OK;
     }
     stn_contact c = w->contact;
-    c.id += (uint64_t)number * UINT64_C(0x9e3779b97f4a7c15);
+    c.id += (uint64_t)number * STN_RANDOM_STEP;
     c.point = p->point;
     c.pressure = p->level;
     c.phi0 = phi0;
