@@ -59,7 +59,7 @@ stn_status stn_world_save_capsule(const stn_world *world, const stn_error *why, 
         return stn_fail(err, STN_ERR_SEQUENCE, "%s: the world was not completed, so no step of it has failed", path);
     }
     byte_stream run;
-    stn_status status = run_encode(world, &run, err);
+    stn_status status = run_encode(world, 0, &run, err);
     if (status != STN_OK) {
         return status;
     }

@@ -9,7 +9,7 @@
 
 #include <xxhash.h>
 
-#include "record/recordings.h"
+#include "record/journal.h"
 #include "record/run.h"
 #include "record/snapshot.h"
 
@@ -34,8 +34,9 @@ static void write_op(byte_stream *b, unsigned char op) {
 
 /// What was given, after it was: written as it stands in the world.
 static void write_input(void *user, const world_input *input) {
-    stn_world *world = user;
-    byte_stream *b = &record_find(world)->journal.pending;
+    step_journal *journal = user;
+    const stn_world *world = journal->world;
+    byte_stream *b = &journal->pending;
     world_input copy = *input; // bytes_pass serves both directions, so that it takes what it could change
     switch (input->kind) {
     case INPUT_VALUES:
@@ -69,18 +70,20 @@ static void write_input(void *user, const world_input *input) {
     }
 }
 
-void journal_begin(step_journal *journal, stn_world *world) {
+void journal_begin(step_journal *journal) {
+    stn_world *world = journal->world;
     if (journal->readers++ == 0) {
         journal->pending.context = journal->step.context = world->services.context;
         bytes_empty(&journal->pending);
-        world->input_hook = (input_hook){write_input, world};
+        world->input_hook = (input_hook){write_input, journal};
     }
 }
 
-void journal_clear(step_journal *journal, stn_world *world) {
+void journal_clear(step_journal *journal) {
+    stn_world *world = journal->world;
     bytes_clear(&journal->pending);
     bytes_clear(&journal->step);
-    *journal = (step_journal){0};
+    *journal = (step_journal){.world = world};
     world->input_hook = (input_hook){NULL, NULL};
     world->observation.journal = NULL;
     world->observation.journal_size = 0;
@@ -110,10 +113,11 @@ step_result journal_result(const stn_world *world, uint16_t *trees) {
                          .potential_J = r->potential_J};
 }
 
-stn_status journal_step(step_journal *journal, stn_world *world, stn_error *err) {
+stn_status journal_step(step_journal *journal, stn_error *err) {
     if (journal->readers == 0) {
         return STN_OK;
     }
+    stn_world *world = journal->world;
     byte_stream *b = &journal->step, *pending = &journal->pending;
     bytes_empty(b);
     bytes_put_block(b, pending->data, pending->size);
@@ -207,57 +211,41 @@ static void apply_values(stn_world *world, byte_stream *b) {
                 ((field == INPUT_Q || field == INPUT_PRESCRIBED) && !has_rotations(world));
 }
 
-static stn_status apply_dt(stn_world *world, byte_stream *b, stn_error *err) {
-    double dt = 0.0;
-    BYTES_PASS(b, &dt);
-    return stn_world_set_dt(world, dt, err);
-}
-
-static void apply_gravity(stn_world *world, byte_stream *b) {
-    stn_vec3 gravity = {0.0, 0.0, 0.0};
-    BYTES_PASS(b, &gravity);
-    b->failed = b->failed || !stn_vec3_finite(gravity);
-    stn_world_set_gravity(world, gravity);
-}
-
-static stn_status apply_state(stn_world *world, byte_stream *b, bool adapt, stn_error *err) {
-    size_t size = 0;
-    const unsigned char *data = bytes_get_block(b, &size);
-    return run_take_state(world, data, size, adapt, err);
-}
-
-static stn_status apply_signal(stn_world *world, byte_stream *b, stn_error *err) {
-    const char *name = NULL;
-    double value = 0.0;
-    bytes_pass_text(b, &name);
-    BYTES_PASS(b, &value);
-    b->failed = b->failed || name == NULL;
-    return b->failed ? STN_OK : stn_world_plot(world, name, value, err);
-}
-
 stn_status journal_apply(stn_world *world, byte_stream *b, bool adapt, stn_error *err) {
     stn_status status = STN_OK;
     while (bytes_left(b) > 0 && !b->failed && status == STN_OK) {
         unsigned char op = 0;
+        size_t size = 0;
+        const unsigned char *state = NULL;
+        world_input input = {.kind = INPUT_SIGNAL};
         BYTES_PASS(b, &op);
         switch (op) {
         case OP_ASSIGN:
             apply_values(world, b);
             break;
         case OP_DT:
-            status = apply_dt(world, b, err);
+            input = (world_input){.kind = INPUT_DT};
+            BYTES_PASS(b, &input.dt);
+            status = stn_world_apply(world, &input, err);
             break;
         case OP_GRAVITY:
-            apply_gravity(world, b);
+            input = (world_input){.kind = INPUT_GRAVITY};
+            BYTES_PASS(b, &input.gravity);
+            b->failed = b->failed || !stn_vec3_finite(input.gravity);
+            status = b->failed ? STN_OK : stn_world_apply(world, &input, err);
             break;
         case OP_STATE:
-            status = apply_state(world, b, adapt, err);
+            state = bytes_get_block(b, &size);
+            status = run_take_state(world, state, size, adapt, err);
             break;
         case OP_CONTROLLER:
             status = run_read_controller(b, world, err);
             break;
         case OP_SIGNAL:
-            status = apply_signal(world, b, err);
+            bytes_pass_text(b, &input.signal.name);
+            BYTES_PASS(b, &input.signal.value);
+            b->failed = b->failed || input.signal.name == NULL;
+            status = b->failed ? STN_OK : stn_world_apply(world, &input, err);
             break;
         default:
             b->failed = true;

@@ -8,17 +8,18 @@
 #include "world/world.h"
 
 typedef struct step_journal {
+    stn_world *world;
     int32_t readers;     // recordings that want it; nothing is written without
     byte_stream pending; // inputs since the last step
     byte_stream step;    // record of the last step: inputs, results
 } step_journal;
 
 /// One reader more: from the first one on the journal listens at the world's input hook.
-void journal_begin(step_journal *journal, stn_world *world);
+void journal_begin(step_journal *journal);
 /// No readers any more.
-void journal_clear(step_journal *journal, stn_world *world);
+void journal_clear(step_journal *journal);
 /// The record of the step just made becomes part of the observation. STN_ERR_MEMORY: it cannot be recorded.
-stn_status journal_step(step_journal *journal, stn_world *world, stn_error *err);
+stn_status journal_step(step_journal *journal, stn_error *err);
 
 /// What a step made, to be compared.
 typedef struct step_result {

@@ -13,7 +13,7 @@
 static stn_status note_step(void *user, const stn_observation *o, stn_error *err) {
     (void)o;
     world_record *record = user;
-    stn_status status = journal_step(&record->journal, record->world, err);
+    stn_status status = journal_step(&record->journal, err);
     for (int32_t i = 0; i < record->recording_count && status != STN_OK; i++) {
         record->recordings[i].failed = record->recordings[i].failed || record->recordings[i].wants_run;
     }
@@ -55,7 +55,7 @@ static stn_status close_all(world_record *record, stn_error *err) {
         stn_instance_destroy(r->instance);
     }
     record->recording_count = 0;
-    journal_clear(&record->journal, record->world);
+    journal_clear(&record->journal);
     return first;
 }
 
@@ -80,7 +80,7 @@ stn_status record_of(stn_world *world, world_record **out, stn_error *err) {
     if (record == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "recording: out of memory");
     }
-    record->world = world;
+    record->world = record->journal.world = world;
     stn_status status = stn_world_observe_at(world, OBSERVER_FIRST, note_step, record, err);
     if (status == STN_OK) {
         status = stn_world_observe_at(world, OBSERVER_LAST, show_step, record, err);
@@ -116,7 +116,7 @@ static stn_status open_recording(world_record *record, stn_instance *instance, c
     byte_stream run = bytes_writer(world->services.context);
     stn_status status = STN_OK;
     if (needs_run(instance->desc->ops.recorder)) {
-        status = run_encode(world, &run, err);
+        status = run_encode(world, record->journal.pending.size, &run, err);
         r->wants_run = true;
     }
     const stn_record_header header = {.model = world->setup->model,
@@ -136,7 +136,7 @@ static stn_status open_recording(world_record *record, stn_instance *instance, c
     }
     record->recording_count++;
     if (r->wants_run) {
-        journal_begin(&record->journal, world);
+        journal_begin(&record->journal);
     }
     if (world->state.step == 0) {
         stn_step_energies(world->setup, &world->state, &world->frame);

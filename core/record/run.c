@@ -7,7 +7,6 @@
 #include "model/model_file.h"
 #include "plugin/settings.h"
 #include "record/build.h"
-#include "record/recordings.h"
 #include "record/run.h"
 #include "record/snapshot.h"
 
@@ -90,7 +89,7 @@ static stn_status write_state(byte_stream *b, const stn_world *world, stn_error 
     return status;
 }
 
-stn_status run_encode(const stn_world *world, byte_stream *out, stn_error *err) {
+stn_status run_encode(const stn_world *world, size_t known, byte_stream *out, stn_error *err) {
     char build[BUILD_TEXT];
     const char *library = build;
     uint64_t plugins = build_plugins(world);
@@ -111,9 +110,7 @@ stn_status run_encode(const stn_world *world, byte_stream *out, stn_error *err) 
     }
     write_signals(out, world);
     status = status == STN_OK ? write_state(out, world, err) : status;
-    const world_record *record = record_find(world);
-    bytes_put_varint(out, record != NULL ? record->journal.pending.size
-                                         : 0); // inputs of the next record that the state holds already
+    bytes_put_varint(out, known);
     bytes_seal(out);
     status = status == STN_OK ? bytes_status(out, err) : status;
     if (status != STN_OK) {

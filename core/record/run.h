@@ -8,8 +8,8 @@
 #include "base/bytes.h"
 #include "world/world.h"
 
-/// Writes the block; the caller clears `out`.
-stn_status run_encode(const stn_world *world, byte_stream *out, stn_error *err);
+/// Writes the block; the caller clears `out`. `known`: see recorded_run.
+stn_status run_encode(const stn_world *world, size_t known, byte_stream *out, stn_error *err);
 
 /// What a block holds.
 typedef struct recorded_run {
