@@ -32,7 +32,7 @@ struct stn_context {
     pthread_mutex_t registry_mutex; // guards the registry, and that it is made once
     void *registry;
     void (*release_registry)(stn_context *context, void *registry);
-    _Atomic(stn_context_part *) mesh_cache; // of core/mesh_files, made at the first mesh file; NULL before
+    _Atomic(stn_context_part *) mesh_cache; // of core/geometry, made at the first mesh file; NULL before
     shared_store shared;
 };
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The symmetric matrix of one tree in its four forms: products, diagonal, sums.
+// The symmetric matrix of one tree in its four forms: products, diagonal, sums; and dense systems of equations.
+#include <math.h>
+
 #include <stiction/matrix.h>
 
 int64_t stn_matrix_value_count(const stn_matrix *a) {
@@ -193,4 +195,45 @@ stn_status stn_matrix_add_scaled(stn_matrix *a, double s, const stn_matrix *b) {
         add_nodal(a, s, b);
     }
     return STN_OK;
+}
+
+bool stn_matrix_eliminate(int32_t n, int32_t columns, double *R, double *X) {
+    for (int32_t k = 0; k < n; k++) {
+        int32_t pivot = k;
+        for (int32_t i = k + 1; i < n; i++) {
+            pivot = fabs(R[i * n + k]) > fabs(R[pivot * n + k]) ? i : pivot;
+        }
+        if (!(fabs(R[pivot * n + k]) > 0.0)) {
+            return false;
+        }
+        for (int32_t j = 0; j < n && pivot != k; j++) {
+            double t = R[k * n + j];
+            R[k * n + j] = R[pivot * n + j];
+            R[pivot * n + j] = t;
+        }
+        for (int32_t j = 0; j < columns && pivot != k; j++) {
+            double t = X[k * columns + j];
+            X[k * columns + j] = X[pivot * columns + j];
+            X[pivot * columns + j] = t;
+        }
+        for (int32_t i = k + 1; i < n; i++) {
+            double factor = R[i * n + k] / R[k * n + k];
+            for (int32_t j = k; j < n; j++) {
+                R[i * n + j] -= factor * R[k * n + j];
+            }
+            for (int32_t j = 0; j < columns; j++) {
+                X[i * columns + j] -= factor * X[k * columns + j];
+            }
+        }
+    }
+    for (int32_t k = n - 1; k >= 0; k--) {
+        for (int32_t j = 0; j < columns; j++) {
+            double sum = X[k * columns + j];
+            for (int32_t i = k + 1; i < n; i++) {
+                sum -= R[k * n + i] * X[i * columns + j];
+            }
+            X[k * columns + j] = sum / R[k * n + k];
+        }
+    }
+    return true;
 }

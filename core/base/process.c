@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See child.h. Starting a process takes 2 to 5 ms.
+// See process.h.
 #define _GNU_SOURCE // POSIX_SPAWN, SOCK_CLOEXEC
-#include "base/child.h"
+#include <stiction/process.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,9 +27,9 @@ enum {
 };
 
 typedef struct child {
-    const child_request *request;
+    const stn_process_request *request;
     stn_context *context;
-    child_answer *answer;
+    stn_process_answer *answer;
     int channel;
     struct timespec deadline;
     size_t sent;
@@ -37,17 +37,17 @@ typedef struct child {
 
 /// Where a program of ours is: what the environment names, or beside this library: `installed` seen from its folder,
 /// else in the build tree. False: nowhere.
-static bool find_program(const char *name, const char *installed, const char *variable, char program[PATH_MAX]) {
+static bool find_program(const char *name, const char *installed, const char *variable, char program[STN_PROCESS_PATH]) {
     const char *given = getenv(variable);
     if (given != NULL && given[0] != '\0') {
-        return snprintf(program, PATH_MAX, "%s", given) < PATH_MAX;
+        return snprintf(program, STN_PROCESS_PATH, "%s", given) < STN_PROCESS_PATH;
     }
-    char folder[PATH_MAX];
+    char folder[STN_PROCESS_PATH];
     bool found = stn_library_folder(folder);
-    if (found && snprintf(program, PATH_MAX, "%s/%s", folder, installed) < PATH_MAX && access(program, X_OK) == 0) {
+    if (found && snprintf(program, STN_PROCESS_PATH, "%s/%s", folder, installed) < STN_PROCESS_PATH && access(program, X_OK) == 0) {
         return true;
     }
-    return found && snprintf(program, PATH_MAX, "%s/../bin/%s", folder, name) < PATH_MAX && access(program, X_OK) == 0;
+    return found && snprintf(program, STN_PROCESS_PATH, "%s/../bin/%s", folder, name) < STN_PROCESS_PATH && access(program, X_OK) == 0;
 }
 
 /// Starts it with `channel` as standard input; output goes nowhere. Signals are as at the start of any program, and
@@ -78,9 +78,9 @@ static int spawn(const char *program, char *const *arguments, int channel, pid_t
     return error;
 }
 
-static child_fault start(child *c) {
-    const child_request *r = c->request;
-    child_answer *a = c->answer;
+static stn_process_fault start(child *c) {
+    const stn_process_request *r = c->request;
+    stn_process_answer *a = c->answer;
     int ends[2];
     bool found = find_program(r->name, r->installed, r->variable, a->program);
     if (!found) {
@@ -88,20 +88,20 @@ static child_fault start(child *c) {
     }
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
         a->error = errno;
-        return CHILD_NO_CHANNEL;
+        return STN_PROCESS_NO_CHANNEL;
     }
     a->error = found ? spawn(a->program, r->arguments, ends[1], &a->process) : ENOENT;
     close(ends[1]);
     if (a->error != 0) {
         close(ends[0]);
         a->process = 0;
-        return CHILD_NOT_STARTED;
+        return STN_PROCESS_NOT_STARTED;
     }
     c->channel = ends[0];
     fcntl(c->channel, F_SETFL, O_NONBLOCK);
     clock_gettime(CLOCK_MONOTONIC, &c->deadline);
     c->deadline.tv_sec += r->seconds;
-    return CHILD_ANSWERED;
+    return STN_PROCESS_ANSWERED;
 }
 
 static size_t input_size(const child *c) {
@@ -114,9 +114,9 @@ static bool all_sent(const child *c) {
 
 /// Sends what goes without waiting. A program that does not listen is no error here: its answer, or silence, tells.
 static void send_part(child *c) {
-    const child_part *input = c->request->input;
+    const stn_process_part *input = c->request->input;
     bool first = c->sent < input[0].size;
-    const child_part *part = first ? &input[0] : &input[1];
+    const stn_process_part *part = first ? &input[0] : &input[1];
     size_t begin = first ? c->sent : c->sent - input[0].size;
     ssize_t n = send(c->channel, (const char *)part->data + begin, part->size - begin, MSG_NOSIGNAL);
     if (n > 0) {
@@ -130,9 +130,9 @@ static void send_part(child *c) {
 }
 
 /// Room for more of the output: twice of what was there, or at once what it announces when that is little.
-static child_fault make_room(child *c) {
-    const child_request *r = c->request;
-    child_answer *a = c->answer;
+static stn_process_fault make_room(child *c) {
+    const stn_process_request *r = c->request;
+    stn_process_answer *a = c->answer;
     size_t capacity = a->capacity > 0 ? 2 * a->capacity : FIRST_CAPACITY;
     size_t wanted = (r->announced != NULL ? r->announced(a->output, a->size) : 0) + FIRST_CAPACITY;
     if (capacity < wanted && wanted <= BELIEVED_CAPACITY) {
@@ -140,28 +140,28 @@ static child_fault make_room(child *c) {
     }
     capacity = capacity < r->most_output ? capacity : r->most_output;
     if (capacity == a->capacity) {
-        return CHILD_MUCH;
+        return STN_PROCESS_MUCH;
     }
     unsigned char *more = stn_reallocate(c->context, a->output, a->size, capacity, 1);
     if (more == NULL) {
-        return CHILD_NO_MEMORY;
+        return STN_PROCESS_NO_MEMORY;
     }
     a->output = more;
     a->capacity = capacity;
-    return CHILD_ANSWERED;
+    return STN_PROCESS_ANSWERED;
 }
 
 /// Receives what is there; `ended` when there will be no more.
-static child_fault receive_part(child *c, bool *ended) {
-    child_answer *a = c->answer;
-    child_fault fault = a->size == a->capacity ? make_room(c) : CHILD_ANSWERED;
-    if (fault != CHILD_ANSWERED) {
+static stn_process_fault receive_part(child *c, bool *ended) {
+    stn_process_answer *a = c->answer;
+    stn_process_fault fault = a->size == a->capacity ? make_room(c) : STN_PROCESS_ANSWERED;
+    if (fault != STN_PROCESS_ANSWERED) {
         return fault;
     }
     ssize_t n = recv(c->channel, a->output + a->size, a->capacity - a->size, 0);
     a->size += n > 0 ? (size_t)n : 0;
     *ended = n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
-    return CHILD_ANSWERED;
+    return STN_PROCESS_ANSWERED;
 }
 
 static int milliseconds_left(const child *c) {
@@ -171,18 +171,18 @@ static int milliseconds_left(const child *c) {
     return left > 0 ? (int)left : 0;
 }
 
-static child_fault exchange(child *c) {
-    child_fault fault = CHILD_ANSWERED;
+static stn_process_fault exchange(child *c) {
+    stn_process_fault fault = STN_PROCESS_ANSWERED;
     bool ended = false;
     if (all_sent(c)) {
         shutdown(c->channel, SHUT_WR);
     }
-    while (!ended && fault == CHILD_ANSWERED) {
+    while (!ended && fault == STN_PROCESS_ANSWERED) {
         struct pollfd wait = {.fd = c->channel, .events = (short)(POLLIN | (all_sent(c) ? 0 : POLLOUT))};
         int left = milliseconds_left(c);
         int ready = left > 0 ? poll(&wait, 1, left) : 0;
         if (ready == 0) {
-            return CHILD_SLOW;
+            return STN_PROCESS_SLOW;
         }
         if (ready > 0 && (wait.revents & POLLOUT) != 0) {
             send_part(c);
@@ -194,11 +194,11 @@ static child_fault exchange(child *c) {
     return fault;
 }
 
-child_fault child_talk(stn_context *context, const child_request *request, child_answer *answer) {
-    *answer = (child_answer){0};
+stn_process_fault stn_process_talk(stn_context *context, const stn_process_request *request, stn_process_answer *answer) {
+    *answer = (stn_process_answer){0};
     child c = {.request = request, .context = context, .answer = answer};
     answer->fault = start(&c);
-    if (answer->fault == CHILD_ANSWERED) {
+    if (answer->fault == STN_PROCESS_ANSWERED) {
         answer->fault = exchange(&c);
         close(c.channel);
         kill(answer->process, SIGKILL);
@@ -206,7 +206,7 @@ child_fault child_talk(stn_context *context, const child_request *request, child
     return answer->fault;
 }
 
-int child_reap(pid_t process) {
+int stn_process_reap(int process) {
     int status = -1;
     while (waitpid(process, &status, 0) < 0) {
         if (errno != EINTR) {
@@ -218,29 +218,29 @@ int child_reap(pid_t process) {
 
 // ------------------------------------------------------------------------------------------------- with usual words
 
-static stn_status explain_fault(const child_request *r, const child_answer *a, stn_error *err) {
+static stn_status explain_fault(const stn_process_request *r, const stn_process_answer *a, stn_error *err) {
     switch (a->fault) {
-    case CHILD_ANSWERED:
+    case STN_PROCESS_ANSWERED:
         return STN_OK;
-    case CHILD_NO_CHANNEL:
+    case STN_PROCESS_NO_CHANNEL:
         return stn_fail(err, STN_ERR_FILE, "no channel to the program %s: %s", r->name, strerror(a->error));
-    case CHILD_NOT_STARTED:
+    case STN_PROCESS_NOT_STARTED:
         return stn_fail(err, STN_ERR_FILE,
                         "it needs the program %s, which cannot be started: %s; it is installed with the library, or "
                         "named by %s",
                         r->name, strerror(a->error), r->variable);
-    case CHILD_SLOW:
+    case STN_PROCESS_SLOW:
         return stn_fail(err, STN_ERR_ARGUMENT, "it takes longer than %d s", r->seconds);
-    case CHILD_MUCH:
+    case STN_PROCESS_MUCH:
         return stn_fail(err, STN_ERR_ARGUMENT, "it gives more than %zu bytes", r->most_output);
-    case CHILD_NO_MEMORY:
+    case STN_PROCESS_NO_MEMORY:
         break;
     }
     return stn_fail(err, STN_ERR_MEMORY, "out of memory for more than %zu bytes", a->capacity);
 }
 
 /// A program that has answered is killed while it cleans up, or ends by itself: only silence is looked into.
-static stn_status explain_silence(const child_request *r, int status, stn_error *err) {
+static stn_status explain_silence(const stn_process_request *r, int status, stn_error *err) {
     if (status != -1 && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL) {
         return stn_fail(err, STN_ERR_ARGUMENT, "the program %s died of it (signal %d): it may be damaged", r->name,
                         WTERMSIG(status));
@@ -251,12 +251,12 @@ static stn_status explain_silence(const child_request *r, int status, stn_error 
     return stn_fail(err, STN_ERR_ARGUMENT, "the program %s ended without an answer", r->name);
 }
 
-stn_status child_run(stn_context *context, const child_request *request, unsigned char **output, size_t *size,
+stn_status stn_process_run(stn_context *context, const stn_process_request *request, unsigned char **output, size_t *size,
                      stn_error *err) {
-    child_answer a;
-    child_talk(context, request, &a);
+    stn_process_answer a;
+    stn_process_talk(context, request, &a);
     stn_status status = explain_fault(request, &a, err);
-    int how = a.process > 0 ? child_reap(a.process) : -1;
+    int how = a.process > 0 ? stn_process_reap(a.process) : -1;
     if (status == STN_OK && a.size == 0) {
         status = explain_silence(request, how, err);
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DFILES=a;b -DOUT=mesh_sources.h -P hash_files.cmake: a header with the hash of the files' contents.
+# cmake -DFILES=a;b -DNAME=text -DOUT=text.c -P hash_files.cmake: a C file with the hash of the files' contents, 32 letters.
 set(all "")
 foreach(file ${FILES})
   file(SHA256 "${file}" hash)
@@ -7,4 +7,4 @@ foreach(file ${FILES})
 endforeach()
 string(SHA256 all "${all}")
 string(SUBSTRING "${all}" 0 32 all)
-file(WRITE "${OUT}" "// Made by the build.\n#define MESH_SOURCES \"${all}\"\n")
+file(WRITE "${OUT}" "// Made by the build.\nextern const char ${NAME}[33];\nconst char ${NAME}[33] = \"${all}\";\n")

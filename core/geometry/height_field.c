@@ -11,9 +11,9 @@ static stn_status check_spec(const stn_height_field_spec *spec, stn_error *err) 
         return stn_fail(err, STN_ERR_ARGUMENT, "height field: %d rows x %d columns of heights, must be >= 2 each",
                         spec->rows, spec->columns);
     }
-    if ((int64_t)spec->rows * spec->columns > MESH_COUNT_MAX / 2) {
+    if ((int64_t)spec->rows * spec->columns > STN_MESH_COUNT_MAX / 2) {
         return stn_fail(err, STN_ERR_ARGUMENT, "height field: %d rows x %d columns of heights, must be %d at most",
-                        spec->rows, spec->columns, MESH_COUNT_MAX / 2);
+                        spec->rows, spec->columns, STN_MESH_COUNT_MAX / 2);
     }
     const double size[2] = {spec->size_x, spec->size_y};
     for (int32_t i = 0; i < 2; i++) {

@@ -22,8 +22,8 @@ void raw_mesh_clear(raw_mesh *raw) {
 }
 
 static stn_status check_count(const char *what, int32_t count, const void *array, stn_error *err) {
-    if (count < 0 || count > MESH_COUNT_MAX) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "mesh: %d %s, must be 0 to %d", count, what, MESH_COUNT_MAX);
+    if (count < 0 || count > STN_MESH_COUNT_MAX) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "mesh: %d %s, must be 0 to %d", count, what, STN_MESH_COUNT_MAX);
     }
     if (count > 0 && array == NULL) {
         return stn_fail(err, STN_ERR_ARGUMENT, "mesh: %d %s, but no array of them", count, what);

@@ -5,17 +5,14 @@
 
 #include <stdatomic.h>
 
-#include <stiction/mesh.h>
-
-/// Vertices, triangles or tetrahedra that one mesh may have: three or four times as many still count in an int32_t.
-enum { MESH_COUNT_MAX = INT32_MAX / 4 };
+#include <stiction/mesh_file.h>
 
 static inline stn_vec3 mesh_vertex(const double *vertices, int32_t id) {
     const double *p = vertices + 3 * (size_t)id;
     return stn_vec3_make(p[0], p[1], p[2]);
 }
 
-/// What a reader found: the numbers of the file, neither scaled nor joined. Zeroed, it is empty and says nothing.
+/// Numbers on their way to a mesh: stn_raw_mesh as the core has it. Zeroed, it is empty and says nothing.
 typedef struct raw_mesh {
     stn_context *context; // whose memory the arrays are
     int32_t vertex_count, triangle_count, tetrahedron_count;
@@ -29,11 +26,8 @@ typedef struct raw_mesh {
     int32_t instance_count; // placements of parts in a scene file; 0 or 1 for others
 } raw_mesh;
 
-/// Extents are from 0 to 1, but for what single precision in a file leaves of that.
+/// What single precision in a file leaves of extents.
 #define MESH_EXTENT_EXACTNESS 1e-6
-static inline bool mesh_extent_in_range(double extent) {
-    return extent >= -MESH_EXTENT_EXACTNESS && extent <= 1.0 + MESH_EXTENT_EXACTNESS;
-}
 
 /// Releases the arrays and leaves a zeroed mesh; accepts a zeroed one.
 void raw_mesh_clear(raw_mesh *raw);

@@ -40,7 +40,7 @@ stn_status mesh_make_solid(raw_mesh *mesh, stn_solid_facts *facts, stn_error *er
 typedef struct tuples {
     stn_context *context;
     int32_t width;  // 2: edges, 3: faces
-    int32_t count;  // at most INT32_MAX by MESH_COUNT_MAX
+    int32_t count;  // at most INT32_MAX by STN_MESH_COUNT_MAX
     int32_t *ids;   // (count x width) rising
     int32_t *order; // once sorted: the tuples from the smallest to the largest
 } tuples;

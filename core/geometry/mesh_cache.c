@@ -9,8 +9,9 @@
 #include <xxhash.h>
 
 #include "base/below.h"
+#include "base/code_hash.h"
 #include "base/context.h"
-#include "mesh_files/cache.h"
+#include "geometry/mesh_cache.h"
 
 enum { IDLE_BYTES_MAX = 256 << 20 }; // of meshes that only the cache holds
 
@@ -22,14 +23,52 @@ typedef struct cached_mesh {
     struct cached_mesh *next;
 } cached_mesh;
 
+/// A plugin that was asked for before.
+typedef struct known_plugin {
+    const stn_plugin_desc *desc;
+    uint64_t hash;
+    struct known_plugin *next;
+} known_plugin;
+
 typedef struct mesh_cache {
     stn_context_part part;
-    pthread_mutex_t mutex;  // entries, clock
+    pthread_mutex_t mutex;  // entries, plugins, clock
     pthread_mutex_t writer; // store
     cached_mesh *entries;
+    known_plugin *plugins;
     uint64_t clock;
     mesh_store store;
 } mesh_cache;
+
+void mesh_further_clear(mesh_further_list *list) {
+    for (int32_t i = 0; i < list->count; i++) {
+        stn_release(list->context, list->files[i].name);
+    }
+    if (list->files != NULL) {
+        stn_release(list->context, list->files);
+    }
+    *list = (mesh_further_list){0};
+}
+
+stn_status mesh_further_add(mesh_further_list *list, const char *name, size_t length, const uint64_t hash[2],
+                            uint64_t size, stn_error *err) {
+    if (length == 0 || length >= STN_MESH_PATH_MAX || name[0] == '/' || memchr(name, '\0', length) != NULL) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "a further file has a bad name of %zu bytes", length);
+    }
+    if (list->count == STN_MESH_FURTHER_MAX) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "more than %d further files", STN_MESH_FURTHER_MAX);
+    }
+    if (list->files == NULL) {
+        list->files = stn_allocate(list->context, STN_MESH_FURTHER_MAX, sizeof *list->files);
+    }
+    char *copy = list->files != NULL ? stn_allocate(list->context, length + 1, 1) : NULL;
+    if (copy == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    memcpy(copy, name, length);
+    list->files[list->count++] = (stn_mesh_further){copy, {hash[0], hash[1]}, size};
+    return STN_OK;
+}
 
 static void release_entry(stn_context *context, cached_mesh *entry) {
     mesh_further_clear(&entry->further);
@@ -43,6 +82,11 @@ static void release_cache(stn_context *context, stn_context_part *part) {
         cached_mesh *entry = cache->entries;
         cache->entries = entry->next;
         release_entry(context, entry);
+    }
+    while (cache->plugins != NULL) {
+        known_plugin *plugin = cache->plugins;
+        cache->plugins = plugin->next;
+        stn_release(context, plugin);
     }
     pthread_mutex_destroy(&cache->mutex);
     pthread_mutex_destroy(&cache->writer);
@@ -91,10 +135,52 @@ static bool hash_file(int file, size_t size, uint64_t hash[2]) {
     return good;
 }
 
+static uint64_t hash_text(uint64_t hash, const char *text) {
+    return text != NULL ? stn_hash(hash, text, strlen(text) + 1) : stn_hash(hash, "", 1);
+}
+
+/// The code in memory and the file: where a file was replaced under a running program, no other process has both.
+static uint64_t hash_plugin(const stn_plugin_info *plugin) {
+    const stn_mesh_ops *ops = plugin->desc->ops.mesh;
+    uint64_t code = stn_code_hash(plugin->desc), content[2] = {0, 0};
+    size_t size = 0;
+    int file = stn_open_regular(plugin->file, 0, &size);
+    if (file >= 0) {
+        hash_file(file, size, content);
+        close(file);
+    }
+    uint64_t hash = hash_text(hash_text(0, plugin->desc->id), plugin->desc->version);
+    hash = hash_text(hash, STN_PLUGIN_HAS(ops, build) ? ops->build : NULL);
+    hash = stn_hash(hash, &code, sizeof code);
+    return stn_hash(hash, content, sizeof content);
+}
+
+uint64_t mesh_plugin_hash(stn_context *context, const stn_plugin_info *plugin) {
+    mesh_cache *cache = open_cache(context);
+    if (cache == NULL) {
+        return hash_plugin(plugin);
+    }
+    pthread_mutex_lock(&cache->mutex);
+    known_plugin *known = cache->plugins;
+    while (known != NULL && known->desc != plugin->desc) {
+        known = known->next;
+    }
+    if (known == NULL) {
+        known = stn_allocate(context, 1, sizeof *known);
+        if (known != NULL) {
+            *known = (known_plugin){plugin->desc, hash_plugin(plugin), cache->plugins};
+            cache->plugins = known;
+        }
+    }
+    uint64_t hash = known != NULL ? known->hash : hash_plugin(plugin);
+    pthread_mutex_unlock(&cache->mutex);
+    return hash;
+}
+
 /// Are all further files as they were when the mesh was made?
 static bool further_agree(const mesh_further_list *list, const mesh_place *place) {
     for (int32_t i = 0; i < list->count; i++) {
-        const mesh_further *f = &list->files[i];
+        const stn_mesh_further *f = &list->files[i];
         size_t size = 0;
         uint64_t hash[2] = {0, 0};
         int file = stn_open_below(place->root, place->folder, f->name, &size);

@@ -1,21 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 // Meshes that were made before, found again by the content of their files: in the context, and in a folder.
-#ifndef STICTION_CORE_MESH_FILES_CACHE_H
-#define STICTION_CORE_MESH_FILES_CACHE_H
+#ifndef STICTION_CORE_GEOMETRY_MESH_CACHE_H
+#define STICTION_CORE_GEOMETRY_MESH_CACHE_H
 
-#include "mesh_files/scene.h"
+#include <stiction/plugin.h>
+
+#include "geometry/mesh.h"
+
+/// Files that a mesh was made from beside its own.
+typedef struct mesh_further_list {
+    stn_context *context;
+    stn_mesh_further *files;
+    int32_t count;
+} mesh_further_list;
+
+void mesh_further_clear(mesh_further_list *list); ///< accepts a zeroed one and leaves one
+/// Appends with a copy of the name, of `length` bytes. STN_ERR_ARGUMENT for names that are empty, absolute, too long, or
+/// hold a zero byte, and for more than STN_MESH_FURTHER_MAX; STN_ERR_MEMORY.
+stn_status mesh_further_add(mesh_further_list *list, const char *name, size_t length, const uint64_t hash[2],
+                            uint64_t size, stn_error *err);
 
 /// What a finished mesh depends on, beside the further files of a scene. Without padding: compared and hashed as bytes.
 typedef struct mesh_key {
     uint64_t hash[2], size; // of the file: XXH3, 128 bits, which finds but does not protect from forgery
     double scale[3];
-    uint32_t format, convex;
+    uint64_t plugin; // that reads it: mesh_plugin_hash
+    uint64_t convex;
 } mesh_key;
 
 /// Where the further files of a scene are looked for; canonical folders.
 typedef struct mesh_place {
     const char *folder, *root;
 } mesh_place;
+
+/// What tells the build of a mesh plugin from every other one, and its plugin from others: id, version, `build`, the code
+/// in memory and the bytes of its file. Looked at once a context. Thread: [any].
+uint64_t mesh_plugin_hash(stn_context *context, const stn_plugin_info *plugin);
 
 /// The mesh of `key`, kept for the caller; NULL when neither the context nor the folder has it, or when it came from
 /// further files that have changed. Never fails: what is unreadable or damaged is not there. Thread: [any].

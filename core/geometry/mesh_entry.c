@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A finished mesh as the bytes of a file, in the machine's byte order:
 //     entry_header, vertices, extents when there are any, triangles, tetrahedra, then for each further file a
-//     mesh_wire_file and its name
+//     entry_file and its name
 // The checksum, over all bytes with itself as 0, finds damage. A stranger who can write into the folder could forge it,
 // so all numbers are checked once more.
 #include <stddef.h>
@@ -9,14 +9,21 @@
 
 #include <xxhash.h>
 
-#include "mesh_files/cache.h"
-#include "mesh_files/sources.h" // MESH_SOURCES: changes with every source that has a part in a finished mesh
+#include "geometry/mesh_cache.h"
 
 #define ENTRY_MAGIC "stnmesh\n"
 
+/// Made by the build: changes with every source that has a part in a finished mesh.
+extern const char mesh_sources[33];
+
+typedef struct entry_file {
+    uint64_t hash[2], size;
+    uint32_t name_length, reserved;
+} entry_file;
+
 typedef struct entry_header {
     char magic[8];
-    char sources[32]; // MESH_SOURCES: another version of the library writes other entries
+    char sources[32]; // mesh_sources: another version of the library writes other entries
     uint64_t size, checksum;
     mesh_key key;
     int32_t vertex_count, triangle_count, tetrahedron_count, further_count;
@@ -29,8 +36,7 @@ typedef struct entry_header {
     double mass[13]; // mass, centre, inertia by rows
 } entry_header;
 
-_Static_assert(sizeof(entry_header) == 8 + 32 + 16 + 56 + 16 + 8 + 24 + 40 + 32 + 104, "no padding");
-_Static_assert(sizeof MESH_SOURCES == 33, "32 letters");
+_Static_assert(sizeof(entry_header) == 8 + 32 + 16 + 64 + 16 + 8 + 24 + 40 + 32 + 104, "no padding");
 _Static_assert(offsetof(stn_solid_facts, least_quality) == 8 * sizeof(int32_t), "the counts, then the quality");
 _Static_assert(sizeof(stn_mass) == 13 * sizeof(double), "no padding");
 
@@ -46,7 +52,7 @@ void mesh_entry_seal(const mesh_key *key, char *bytes, size_t size) {
     }
     memcpy(&h, bytes, sizeof h);
     memcpy(h.magic, ENTRY_MAGIC, sizeof h.magic);
-    memcpy(h.sources, MESH_SOURCES, sizeof h.sources);
+    memcpy(h.sources, mesh_sources, sizeof h.sources);
     h.size = size;
     h.key = *key;
     memcpy(bytes, &h, sizeof h);
@@ -104,7 +110,7 @@ void mesh_entry_encode(stn_context *context, const mesh_key *key, const stn_mesh
             extent_bytes(mesh->vertex_count, mesh->extents != NULL) + corner_bytes(mesh->triangle_count, 3) +
             corner_bytes(mesh->tetrahedron_count, 4);
     for (int32_t i = 0; i < further->count; i++) {
-        *size += sizeof(mesh_wire_file) + strlen(further->files[i].name);
+        *size += sizeof(entry_file) + strlen(further->files[i].name);
     }
     *bytes = stn_allocate(context, *size, 1);
     if (*bytes == NULL) {
@@ -117,8 +123,8 @@ void mesh_entry_encode(stn_context *context, const mesh_key *key, const stn_mesh
     at = put(at, mesh->triangles, corner_bytes(mesh->triangle_count, 3));
     at = put(at, mesh->tetrahedra, corner_bytes(mesh->tetrahedron_count, 4));
     for (int32_t i = 0; i < further->count; i++) {
-        const mesh_further *f = &further->files[i];
-        mesh_wire_file file = {{f->hash[0], f->hash[1]}, f->size, (uint32_t)strlen(f->name), 0};
+        const stn_mesh_further *f = &further->files[i];
+        entry_file file = {{f->hash[0], f->hash[1]}, f->size, (uint32_t)strlen(f->name), 0};
         at = put(at, &file, sizeof file);
         at = put(at, f->name, file.name_length);
     }
@@ -130,7 +136,7 @@ static stn_status check_header(const entry_header *h, const mesh_key *key, const
     if (memcmp(h->magic, ENTRY_MAGIC, sizeof h->magic) != 0 || h->size != size) {
         return stn_fail(err, STN_ERR_ARGUMENT, "not an entry, or cut off");
     }
-    if (memcmp(h->sources, MESH_SOURCES, sizeof h->sources) != 0) {
+    if (memcmp(h->sources, mesh_sources, sizeof h->sources) != 0) {
         return stn_fail(err, STN_ERR_ARGUMENT, "written by another version");
     }
     if (h->checksum != checksum(bytes, size)) {
@@ -140,8 +146,8 @@ static stn_status check_header(const entry_header *h, const mesh_key *key, const
         return stn_fail(err, STN_ERR_ARGUMENT, "of another file");
     }
     bool counts = h->vertex_count > 0 && h->triangle_count >= 0 && h->tetrahedron_count >= 0 && h->further_count >= 0 &&
-                  h->vertex_count <= MESH_COUNT_MAX && h->triangle_count <= MESH_COUNT_MAX &&
-                  h->tetrahedron_count <= MESH_COUNT_MAX && h->further_count <= MESH_WIRE_FILES_MAX;
+                  h->vertex_count <= STN_MESH_COUNT_MAX && h->triangle_count <= STN_MESH_COUNT_MAX &&
+                  h->tetrahedron_count <= STN_MESH_COUNT_MAX && h->further_count <= STN_MESH_FURTHER_MAX;
     if (!counts || h->convex > 1 || h->has_extents < 0 || h->has_extents > 1 || h->up_axis < 'x' || h->up_axis > 'z') {
         return stn_fail(err, STN_ERR_ARGUMENT, "counts out of range");
     }
@@ -179,7 +185,7 @@ static stn_mesh point_at(const entry_header *h, const char *bytes) {
 
 static stn_status take_further(const char *at, size_t left, int32_t count, mesh_further_list *further, stn_error *err) {
     for (int32_t i = 0; i < count; i++) {
-        mesh_wire_file file;
+        entry_file file;
         if (left < sizeof file) {
             return stn_fail(err, STN_ERR_ARGUMENT, "further files are cut off");
         }
@@ -189,7 +195,7 @@ static stn_status take_further(const char *at, size_t left, int32_t count, mesh_
         if (file.name_length > left) {
             return stn_fail(err, STN_ERR_ARGUMENT, "further files are cut off");
         }
-        stn_status status = mesh_further_add(further, at, file.name_length, &file, err);
+        stn_status status = mesh_further_add(further, at, file.name_length, file.hash, file.size, err);
         if (status != STN_OK) {
             return status;
         }

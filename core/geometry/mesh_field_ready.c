@@ -311,7 +311,7 @@ static stn_status make_ready(splitting *s, stn_mesh **made, stn_error *err) {
         return stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for a field");
     }
     int64_t fixed = (int64_t)mesh->vertex_count + s->edges.count + s->faces.count;
-    if (fixed + mesh->tetrahedron_count > MESH_COUNT_MAX || mesh->tetrahedron_count > MESH_COUNT_MAX / 16) {
+    if (fixed + mesh->tetrahedron_count > STN_MESH_COUNT_MAX || mesh->tetrahedron_count > STN_MESH_COUNT_MAX / 16) {
         return stn_fail(err, STN_ERR_ARGUMENT,
                         "mesh: %d tetrahedra are too many to be split where they have no vertex inside: give a coarser "
                         "mesh",

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mesh files: which format, what was read before, which reader.
-#define _GNU_SOURCE // memmem
+// Mesh files: which plugin reads one, what was read before, and what is made of the plugin's numbers.
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -10,24 +9,18 @@
 
 #include <xxhash.h>
 
+#include <stiction/plugin.h>
+
 #include "base/read_regular.h"
-#include "mesh_files/cache.h"
-#include "mesh_files/reader.h"
+#include "base/text.h"
+#include "geometry/mesh_cache.h"
+#include "plugin/answer.h"
 
-typedef enum mesh_format {
-    FORMAT_OBJ,
-    FORMAT_STL,
-    FORMAT_VTK,
-    FORMAT_MSH,
-    FORMAT_DAE,
-    FORMAT_GLTF,
-    FORMAT_GLB
-} mesh_format;
-
-static const char *const endings[] = {".obj", ".stl", ".vtk", ".msh", ".dae", ".gltf", ".glb"};
-
-typedef stn_status (*reader)(stn_context *context, const char *path, const char *bytes, size_t size, raw_mesh *out,
-                             stn_error *err);
+/// The mesh plugins of a context.
+typedef struct formats {
+    const stn_plugin_info *plugins; // of all kinds
+    int32_t count;
+} formats;
 
 /// One file on its way to a mesh.
 typedef struct loading {
@@ -35,65 +28,67 @@ typedef struct loading {
     const stn_mesh_request *request;
     char *bytes;
     size_t size;
-    mesh_format format;
+    const stn_plugin_info *format;
     char folder[PATH_MAX], root[PATH_MAX];
     mesh_key key;
 } loading;
 
-static bool format_of_name(const char *path, mesh_format *format) {
+// ------------------------------------------------------------------------------------------------------ which plugin
+
+static const stn_mesh_ops *ops_of(const stn_plugin_info *plugin) {
+    return plugin->desc->kind == STN_KIND_MESH ? plugin->desc->ops.mesh : NULL;
+}
+
+static bool lists_ending(const stn_mesh_ops *ops, const char *path) {
     const char *dot = strrchr(path, '.');
-    for (int32_t i = 0; dot != NULL && i < STN_COUNT(endings); i++) {
-        if (strcasecmp(dot, endings[i]) == 0) {
-            *format = (mesh_format)i;
+    for (const char *const *e = ops->extensions; dot != NULL && *e != NULL; e++) {
+        if (strcasecmp(dot + 1, *e) == 0) {
             return true;
         }
     }
     return false;
 }
 
-static bool begins_with(const char *bytes, size_t size, const char *text) {
-    size_t length = strlen(text);
-    return size >= length && memcmp(bytes, text, length) == 0;
+/// The one that the ending of the name asks for, NULL without.
+static const stn_plugin_info *format_of_name(const formats *f, const char *path) {
+    for (int32_t i = 0; i < f->count; i++) {
+        const stn_mesh_ops *ops = ops_of(&f->plugins[i]);
+        if (ops != NULL && lists_ending(ops, path)) {
+            return &f->plugins[i];
+        }
+    }
+    return NULL;
 }
 
-static bool is_binary_stl(const char *bytes, size_t size) {
-    uint32_t count;
-    if (size < 84 + 50) {
-        return false;
+/// The content where it leaves no doubt, else the name. Where two recognise the content, the name decides between them.
+static const stn_plugin_info *format_of_content(const formats *f, const loading *l) {
+    const stn_plugin_info *found = NULL;
+    for (int32_t i = 0; i < f->count; i++) {
+        const stn_mesh_ops *ops = ops_of(&f->plugins[i]);
+        if (ops == NULL || !STN_PLUGIN_HAS(ops, recognises) || !ops->recognises(l->bytes, l->size)) {
+            continue;
+        }
+        if (lists_ending(ops, l->request->path)) {
+            return &f->plugins[i];
+        }
+        found = found == NULL ? &f->plugins[i] : found;
     }
-    memcpy(&count, bytes + 80, sizeof count); // little endian, as the machines are that this runs on
-    return (uint64_t)size == 84 + 50 * (uint64_t)count;
+    return found != NULL ? found : format_of_name(f, l->request->path);
 }
 
-static bool is_collada(const char *bytes, size_t size) {
-    size_t head = size < 4096 ? size : 4096, i = begins_with(bytes, size, "\xEF\xBB\xBF") ? 3 : 0;
-    while (i < head && strchr(" \t\r\n", bytes[i]) != NULL && bytes[i] != '\0') {
-        i++;
+static stn_status refuse_name(const formats *f, const char *path, stn_error *err) {
+    char known[400] = "";
+    for (int32_t i = 0; i < f->count; i++) {
+        const stn_mesh_ops *ops = ops_of(&f->plugins[i]);
+        for (const char *const *e = ops != NULL ? ops->extensions : NULL; e != NULL && *e != NULL; e++) {
+            stn_text_append(known, sizeof known, " .%s", *e);
+        }
     }
-    return i < head && bytes[i] == '<' && memmem(bytes, head, "<COLLADA", 8) != NULL;
+    return stn_fail(err, STN_ERR_ARGUMENT, "%s: not the name of a mesh; supported are%s", path,
+                    known[0] != '\0' ? known : " none: no plugin of kind mesh is installed");
 }
 
-/// The content where it leaves no doubt, else the name.
-static mesh_format format_of_content(const char *bytes, size_t size, mesh_format named) {
-    if (begins_with(bytes, size, "glTF")) {
-        return FORMAT_GLB;
-    }
-    if (begins_with(bytes, size, "# vtk DataFile")) {
-        return FORMAT_VTK;
-    }
-    if (begins_with(bytes, size, "$MeshFormat")) {
-        return FORMAT_MSH;
-    }
-    if (is_collada(bytes, size)) {
-        return FORMAT_DAE;
-    }
-    if (is_binary_stl(bytes, size)) {
-        return FORMAT_STL;
-    }
-    return named == FORMAT_GLB ? FORMAT_GLTF : named; // a GLB would have said so
-}
-
-static stn_status check_request(const stn_mesh_request *request, mesh_format *named, stn_error *err) {
+static stn_status check_request(const stn_mesh_request *request, stn_error *err) {
     if (request->path == NULL || request->path[0] == '\0') {
         return stn_fail(err, STN_ERR_ARGUMENT, "mesh: no path is given");
     }
@@ -104,12 +99,10 @@ static stn_status check_request(const stn_mesh_request *request, mesh_format *na
                             s[0], s[1], s[2]);
         }
     }
-    if (!format_of_name(request->path, named)) {
-        return stn_fail(err, STN_ERR_ARGUMENT,
-                        "%s: not the name of a mesh; supported are .obj .stl .vtk .msh .dae .gltf .glb", request->path);
-    }
     return STN_OK;
 }
+
+// ------------------------------------------------------------------------------------------------------------ reading
 
 /// The folder where further files are sought, and the one they must lie below. Links are followed first.
 static stn_status find_place(loading *l, stn_error *err) {
@@ -132,23 +125,8 @@ static void make_key(loading *l) {
     l->key = (mesh_key){{hash.low64, hash.high64},
                         l->size,
                         {l->request->scale.x, l->request->scale.y, l->request->scale.z},
-                        (uint32_t)l->format,
+                        mesh_plugin_hash(l->context, l->format),
                         l->request->convex};
-}
-
-static stn_status read_raw(const loading *l, mesh_scene *scene, stn_error *err) {
-    static const reader readers[] = {mesh_read_obj, mesh_read_stl, mesh_read_vtk, mesh_read_msh};
-    static const mesh_scene_format scenes[] = {MESH_SCENE_DAE, MESH_SCENE_GLTF, MESH_SCENE_GLB};
-    if (l->format < FORMAT_DAE) {
-        return readers[l->format](l->context, l->request->path, l->bytes, l->size, &scene->raw, err);
-    }
-    mesh_scene_file file = {.path = l->request->path,
-                            .format = scenes[l->format - FORMAT_DAE],
-                            .bytes = l->bytes,
-                            .size = l->size,
-                            .folder = l->folder,
-                            .root = l->root};
-    return mesh_scene_read(l->context, &file, scene, err);
 }
 
 /// A mesh made from `*mesh` takes its place; on failure there is none.
@@ -158,10 +136,21 @@ static void replace(stn_mesh **mesh, stn_mesh *next) {
 }
 
 /// From raw numbers to the mesh that was asked for.
-static stn_status finish(const loading *l, const raw_mesh *raw, stn_mesh **out, stn_error *err) {
+static stn_status finish(const loading *l, const stn_raw_mesh *given, stn_mesh **out, stn_error *err) {
     const stn_vec3 scale = l->request->scale;
+    const raw_mesh raw = {.vertex_count = given->vertex_count,
+                          .triangle_count = given->triangle_count,
+                          .tetrahedron_count = given->tetrahedron_count,
+                          .vertices = given->vertices,
+                          .triangles = given->triangles,
+                          .tetrahedra = given->tetrahedra,
+                          .extents = given->extents,
+                          .curved_count = given->curved_count,
+                          .unit = given->unit,
+                          .up_axis = given->up_axis,
+                          .instance_count = given->instance_count};
     stn_mesh *next = NULL;
-    stn_status status = mesh_from_raw(l->context, raw, out, err);
+    stn_status status = mesh_from_raw(l->context, &raw, out, err);
     if (status == STN_OK && !(scale.x == 1.0 && scale.y == 1.0 && scale.z == 1.0)) {
         status = stn_mesh_create_scaled(*out, scale, &next, err);
         replace(out, next);
@@ -176,26 +165,107 @@ static stn_status finish(const loading *l, const raw_mesh *raw, stn_mesh **out, 
     return status;
 }
 
-static stn_status read_mesh(loading *l, const stn_mesh **out, stn_error *err) {
-    mesh_scene scene = {0};
+static void release_raw(const loading *l, const stn_instance *format, stn_raw_mesh *raw) {
+    const stn_mesh_ops *ops = format->desc->ops.mesh;
+    if (STN_PLUGIN_HAS(ops, release)) {
+        ops->release(format->self, l->context, raw);
+        return;
+    }
+    stn_release(l->context, raw->vertices);
+    stn_release(l->context, raw->triangles);
+    stn_release(l->context, raw->tetrahedra);
+    stn_release(l->context, raw->extents);
+    for (int32_t i = 0; i < raw->further_count; i++) {
+        stn_release(l->context, raw->further[i].name);
+    }
+    stn_release(l->context, raw->further);
+}
+
+/// What the plugin says beside the numbers, which mesh_from_raw checks.
+static stn_status check_rest(const loading *l, const stn_raw_mesh *raw, stn_error *err) {
+    bool counts = raw->curved_count >= 0 && raw->instance_count >= 0 && raw->further_count >= 0 &&
+                  raw->further_count <= STN_MESH_FURTHER_MAX && (raw->further_count == 0 || raw->further != NULL);
+    return counts ? STN_OK
+                  : stn_fail(err, STN_ERR_PLUGIN,
+                             "%s: mesh %s gives %d elements of higher order, %d placements and %d further files",
+                             l->request->path, l->format->desc->id, raw->curved_count, raw->instance_count,
+                             raw->further_count);
+}
+
+static stn_status take_further(const loading *l, const stn_raw_mesh *raw, mesh_further_list *out, stn_error *err) {
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < raw->further_count && status == STN_OK; i++) {
+        const stn_mesh_further *f = &raw->further[i];
+        status = mesh_further_add(out, f->name, f->name != NULL ? strlen(f->name) : 0, f->hash, f->size, err);
+    }
+    if (status != STN_OK) {
+        stn_error_prefix(err, "%s", l->request->path);
+    }
+    return status;
+}
+
+/// What the plugin finds in the file. Its failures name the file, whatever it says.
+static stn_status read_raw(const loading *l, const stn_instance *format, stn_raw_mesh *raw, stn_error *err) {
+    const stn_mesh_source source = {.context = l->context,
+                                    .path = l->request->path,
+                                    .bytes = l->bytes,
+                                    .size = l->size,
+                                    .folder = l->folder,
+                                    .root = l->root};
+    stn_answer_begin(err);
+    stn_status status = stn_answer_end(format->desc->ops.mesh->read(format->self, &source, raw, err), err);
+    if (status < 0 && err != NULL && strstr(err->text, source.path) == NULL) {
+        stn_error_prefix(err, "%s", source.path);
+    }
+    return status > 0 ? STN_OK : status;
+}
+
+static stn_status read_with(loading *l, const stn_instance *format, const stn_mesh **out, stn_error *err) {
+    stn_raw_mesh raw = {0};
+    mesh_further_list further = {.context = l->context};
     stn_mesh *mesh = NULL;
-    stn_status status = read_raw(l, &scene, err);
+    stn_status status = read_raw(l, format, &raw, err);
+    if (status != STN_OK) {
+        return status;
+    }
     stn_release(l->context, l->bytes); // not needed beside what comes now
     l->bytes = NULL;
+    status = check_rest(l, &raw, err);
     if (status == STN_OK) {
-        status = finish(l, &scene.raw, &mesh, err);
+        status = take_further(l, &raw, &further, err);
     }
     if (status == STN_OK) {
-        *out = mesh_cache_add(l->context, &l->key, mesh, &scene.further);
+        status = finish(l, &raw, &mesh, err);
     }
-    mesh_scene_clear(&scene);
+    if (status == STN_OK) {
+        *out = mesh_cache_add(l->context, &l->key, mesh, &further);
+    }
+    mesh_further_clear(&further);
+    release_raw(l, format, &raw);
+    return status;
+}
+
+static stn_status read_mesh(loading *l, const stn_mesh **out, stn_error *err) {
+    stn_instance *format = NULL;
+    stn_status status =
+        stn_instance_create(l->context, STN_KIND_MESH, l->format->desc->id, NULL, 0, &format, err);
+    if (status == STN_OK) {
+        status = read_with(l, format, out, err);
+    }
+    stn_instance_destroy(format);
     return status;
 }
 
 stn_status stn_mesh_load(stn_context *context, const stn_mesh_request *request, const stn_mesh **out, stn_error *err) {
-    mesh_format named = FORMAT_OBJ;
+    formats f = {NULL, 0};
     *out = NULL;
-    stn_status status = check_request(request, &named, err);
+    stn_status status = check_request(request, err);
+    if (status == STN_OK) {
+        status = stn_plugins(context, &f.plugins, &f.count, NULL, NULL, err);
+    }
+    if (status == STN_OK && format_of_name(&f, request->path) == NULL) {
+        status = refuse_name(&f, request->path, err);
+    }
     if (status != STN_OK) {
         return status;
     }
@@ -205,12 +275,12 @@ stn_status stn_mesh_load(stn_context *context, const stn_mesh_request *request, 
     }
     l->context = context;
     l->request = request;
-    status = stn_read_regular(context, request->path, 0, MESH_WIRE_FILE_MAX, &l->bytes, &l->size, err);
+    status = stn_read_regular(context, request->path, 0, STN_MESH_FILE_MAX, &l->bytes, &l->size, err);
     if (status == STN_OK) {
         status = find_place(l, err);
     }
     if (status == STN_OK) {
-        l->format = format_of_content(l->bytes, l->size, named);
+        l->format = format_of_content(&f, l);
         make_key(l);
         const mesh_place place = {l->folder, l->root};
         *out = mesh_cache_find(context, &l->key, &place);

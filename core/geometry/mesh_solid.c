@@ -412,7 +412,7 @@ stn_status mesh_check_extents(const raw_mesh *raw, stn_error *err) {
     }
     for (size_t i = 0; i < 4 * (size_t)raw->tetrahedron_count; i++) {
         double extent = raw->extents[raw->tetrahedra[i]];
-        if (!mesh_extent_in_range(extent)) {
+        if (!stn_mesh_extent_in_range(extent)) {
             return stn_fail(err, STN_ERR_ARGUMENT,
                             "mesh: extent %g at vertex %d (counted from 0) of tetrahedron %zu: must be from 0 (on the "
                             "surface) to 1 (deepest)",

@@ -17,7 +17,7 @@
 
 #include "base/read_regular.h"
 #include "base/text.h"
-#include "mesh_files/cache.h"
+#include "geometry/mesh_cache.h"
 
 enum {
     ENTRY_MAX = 1 << 30,      // [bytes] of one file

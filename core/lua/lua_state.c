@@ -122,7 +122,7 @@ static int world_save_problem(lua_State *L) {
         stn_lua_fail(L, "world:save_problem: the world has not made a step yet");
     }
     stn_error err = {0};
-    stn_lua_check(L, stn_problem_save(w->session->context, o->problem, STN_FORMAT_BY_NAME, path, &err), &err);
+    stn_lua_check(L, stn_problem_save(w->session->context, o->problem, NULL, path, &err), &err);
     return 0;
 }
 

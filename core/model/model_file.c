@@ -76,9 +76,9 @@ static void pass_numbers(byte_stream *b, stn_arena *scratch, stn_mesh *parts) {
     const void *vertices = parts->vertices, *triangles = parts->triangles, *tetrahedra = parts->tetrahedra,
                *extents = parts->extents;
     bool field = extents != NULL;
-    bytes_pass_count(b, &parts->vertex_count, MESH_COUNT_MAX);
-    bytes_pass_count(b, &parts->triangle_count, MESH_COUNT_MAX);
-    bytes_pass_count(b, &parts->tetrahedron_count, MESH_COUNT_MAX);
+    bytes_pass_count(b, &parts->vertex_count, STN_MESH_COUNT_MAX);
+    bytes_pass_count(b, &parts->triangle_count, STN_MESH_COUNT_MAX);
+    bytes_pass_count(b, &parts->tetrahedron_count, STN_MESH_COUNT_MAX);
     bytes_pass_array(b, scratch, &vertices, 3 * (size_t)parts->vertex_count, sizeof(double));
     bytes_pass_array(b, scratch, &triangles, 3 * (size_t)parts->triangle_count, sizeof(int32_t));
     bytes_pass_array(b, scratch, &tetrahedra, 4 * (size_t)parts->tetrahedron_count, sizeof(int32_t));

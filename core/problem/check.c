@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The invariants of a contact problem, one after the other; the first offender is named.
 #include <stdio.h>
+
 #include <stiction/factor.h>
+#include <stiction/problem.h>
 
 #include "factor/nodal_factor.h"
-#include "problem/check.h"
 #include "problem/cone.h"
 
 // ------------------------------------------------------------------------------------------------------ matrices
@@ -224,7 +225,7 @@ static stn_status check_nodal(stn_context *context, const char *label, const stn
     return status == STN_OK && A->n > 0 ? check_nodal_definite(context, label, A, err) : status;
 }
 
-stn_status stn_check_matrix(stn_context *context, const char *label, const stn_matrix *a, stn_error *err) {
+stn_status stn_matrix_check(stn_context *context, const char *label, const stn_matrix *a, stn_error *err) {
     if (a->n < 0 || a->form < STN_MATRIX_ZERO || a->form > STN_MATRIX_NODAL) {
         return stn_fail(err, STN_ERR_ARGUMENT, "%s: n = %d, form %d is no matrix", label, a->n, (int)a->form);
     }
@@ -286,6 +287,10 @@ static stn_status check_header(const stn_problem *p, stn_error *err) {
                         "counts must be >= 0: nv %d, trees %d, constraints %d, rows %d, bilateral %d", p->nv,
                         p->tree_count, p->constraint_count, p->row_count, p->bilateral_count);
     }
+    if ((p->trees == NULL && p->tree_count > 0) || (p->constraints == NULL && p->constraint_count > 0)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%d trees, %d constraints, but no array of them", p->tree_count,
+                        p->constraint_count);
+    }
     if (p->form == STN_FORM_LOCAL && (p->nv != 0 || p->tree_count != 0)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "a local problem has no dofs, but nv = %d and %d trees are given", p->nv,
                         p->tree_count);
@@ -299,7 +304,7 @@ static stn_status check_trees(stn_context *context, const stn_problem *p, stn_er
         const stn_problem_tree *tree = &p->trees[t];
         char name[64];
         snprintf(name, sizeof name, "tree %d (source %d): A", t, tree->source);
-        stn_status status = stn_check_matrix(context, name, &tree->A, err);
+        stn_status status = stn_matrix_check(context, name, &tree->A, err);
         if (status != STN_OK) {
             return status;
         }
@@ -363,7 +368,7 @@ static stn_status check_local(stn_context *context, const stn_problem *p, stn_er
     }
     stn_matrix W = {.n = p->row_count, .form = STN_MATRIX_DENSE, .values = p->W};
     stn_status status =
-        p->general_W ? check_finite("W", p->W, rows * rows, err) : stn_check_matrix(context, "W", &W, err);
+        p->general_W ? check_finite("W", p->W, rows * rows, err) : stn_matrix_check(context, "W", &W, err);
     status = status == STN_OK ? check_finite("q", p->q, rows, err) : status;
     status = status == STN_OK ? check_finite("V", p->V, rows * bilateral, err) : status;
     status = status == STN_OK ? check_finite("R_bilateral", p->R_bilateral, bilateral * bilateral, err) : status;

@@ -6,47 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-bool local_form_eliminate(int32_t n, int32_t columns, double *R, double *X) {
-    for (int32_t k = 0; k < n; k++) {
-        int32_t pivot = k;
-        for (int32_t i = k + 1; i < n; i++) {
-            pivot = fabs(R[i * n + k]) > fabs(R[pivot * n + k]) ? i : pivot;
-        }
-        if (!(fabs(R[pivot * n + k]) > 0.0)) {
-            return false;
-        }
-        for (int32_t j = 0; j < n && pivot != k; j++) {
-            double t = R[k * n + j];
-            R[k * n + j] = R[pivot * n + j];
-            R[pivot * n + j] = t;
-        }
-        for (int32_t j = 0; j < columns && pivot != k; j++) {
-            double t = X[k * columns + j];
-            X[k * columns + j] = X[pivot * columns + j];
-            X[pivot * columns + j] = t;
-        }
-        for (int32_t i = k + 1; i < n; i++) {
-            double factor = R[i * n + k] / R[k * n + k];
-            for (int32_t j = k; j < n; j++) {
-                R[i * n + j] -= factor * R[k * n + j];
-            }
-            for (int32_t j = 0; j < columns; j++) {
-                X[i * columns + j] -= factor * X[k * columns + j];
-            }
-        }
-    }
-    for (int32_t k = n - 1; k >= 0; k--) {
-        for (int32_t j = 0; j < columns; j++) {
-            double sum = X[k * columns + j];
-            for (int32_t i = k + 1; i < n; i++) {
-                sum -= R[k * n + i] * X[i * columns + j];
-            }
-            X[k * columns + j] = sum / R[k * n + k];
-        }
-    }
-    return true;
-}
-
 stn_status local_form_reduce(const stn_problem *problem, stn_arena *arena, local_form *out, stn_error *err) {
     int32_t rows = problem->row_count, n = problem->bilateral_count, columns = rows + 1;
     *out = (local_form){problem->W, problem->q};
@@ -67,7 +26,7 @@ stn_status local_form_reduce(const stn_problem *problem, stn_arena *arena, local
         }
         X[k * columns + rows] = problem->s[k];
     }
-    if (!local_form_eliminate(n, columns, R, X)) {
+    if (!stn_matrix_eliminate(n, columns, R, X)) {
         return stn_fail(err, STN_ERR_NUMERIC, "R_bilateral (%d x %d) is singular: drop redundant bilateral rows", n, n);
     }
     memcpy(W, problem->W, (size_t)rows * (size_t)rows * sizeof *W);

@@ -23,8 +23,4 @@ void local_form_block_row(const stn_problem *problem, const double *W, int32_t i
 /// diagonal. In `arena`; NULL: out of memory.
 const bool *local_form_blocks(const stn_problem *problem, const double *W, stn_arena *arena);
 
-/// X (n x columns) = R^-1 X by Gaussian elimination with partial pivoting; R (n x n, row-major) is overwritten. False
-/// when singular.
-bool local_form_eliminate(int32_t n, int32_t columns, double *R, double *X);
-
 #endif

@@ -2,22 +2,19 @@
 // Names of kinds and sets, and products with the matrices of a contact problem: J v, J^T gamma, A (x - x0).
 #include <string.h>
 
-#include "problem/names.h"
+#include <stiction/problem.h>
 
-const char *const problem_kind_names[STN_CONSTRAINT_KIND_COUNT] = {
+static const char *const kind_names[STN_CONSTRAINT_KIND_COUNT] = {
     "contact", "joint_limit", "coupler", "servo", "dry_friction", "weld", "ball", "distance", "velocity_limit",
 };
-const char *const problem_set_names[STN_SET_COUNT] = {"cone", "ellipse", "box", "equality"};
-const char *const problem_form_names[2] = {"global", "local"};
-const char *const problem_velocity_names[2] = {"end", "mid"};
-const char *const matrix_form_names[4] = {"zero", "diagonal", "dense", "nodal"};
+static const char *const set_names[STN_SET_COUNT] = {"cone", "ellipse", "box", "equality"};
 
 const char *stn_constraint_kind_name(stn_constraint_kind kind) {
-    return (int)kind >= 0 && (int)kind < STN_CONSTRAINT_KIND_COUNT ? problem_kind_names[kind] : NULL;
+    return (int)kind >= 0 && (int)kind < STN_CONSTRAINT_KIND_COUNT ? kind_names[kind] : NULL;
 }
 
 const char *stn_constraint_set_name(stn_constraint_set set) {
-    return (int)set >= 0 && (int)set < STN_SET_COUNT ? problem_set_names[set] : NULL;
+    return (int)set >= 0 && (int)set < STN_SET_COUNT ? set_names[set] : NULL;
 }
 
 /// y (n) += s J^T g. Three rows, which contacts have, are taken in one pass over y.

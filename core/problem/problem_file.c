@@ -1,52 +1,153 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading a contact problem: the format is chosen by the file, what it holds is checked, w is completed.
+// Contact problems and their solutions as files: which plugin reads or writes one, what is checked, and masses that a
+// file does not state.
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include <stiction/delassus.h>
+#include <stiction/plugin.h>
 
+#include "base/file.h"
 #include "base/read_regular.h"
+#include "base/text.h"
+#include "plugin/answer.h"
 #include "problem/local_form.h"
-#include "problem_files/fclib.h"
-#include "problem_files/json.h"
+#include "problem/owner.h"
+#include "problem/problem_file.h"
 
 static const size_t largest_file = (size_t)1 << 31; // 2^26 numbers at full precision and some
 static const double round_off = 1e-13;              // of who wrote a file
 
-/// The problem in a failure capsule (docs/capsule.md); any other object as it is. NULL and a failure when there is
-/// none.
-static const cJSON *open_capsule(json_reader *r, const cJSON *root) {
-    const char *format = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "format"));
-    if (format == NULL || strcmp(format, "stiction-capsule-1") != 0) {
-        return root;
-    }
-    const cJSON *problem = cJSON_GetObjectItemCaseSensitive(root, "problem");
-    if (!cJSON_IsObject(problem)) {
-        r->status =
-            stn_fail(r->err, STN_ERR_PARSE,
-                     "%s: this capsule holds no contact problem: its step failed before one was formed; make the "
-                     "step again with stiction run --from",
-                     r->path);
-        return NULL;
-    }
-    return problem;
+// ------------------------------------------------------------------------------------------------------ which plugin
+
+/// Plugins of kind problem_file, in the order of their ids.
+typedef struct formats {
+    const stn_plugin_info *plugins; // of all kinds
+    int32_t count;
+} formats;
+
+static stn_status find_formats(stn_context *context, formats *f, stn_error *err) {
+    return stn_plugins(context, &f->plugins, &f->count, NULL, NULL, err);
 }
 
-static void read_problem(json_reader *r, const cJSON *root, stn_problem *problem) {
-    static const char *const formats[] = {"contact-problem-1", "contact-problem-2"};
-    root = open_capsule(r, root);
-    if (root == NULL) {
-        return;
+static const stn_problem_file_ops *ops_of(const stn_plugin_info *plugin) {
+    return plugin->desc->kind == STN_KIND_PROBLEM_FILE ? plugin->desc->ops.problem_file : NULL;
+}
+
+static bool lists_ending(const stn_problem_file_ops *ops, const char *path) {
+    const char *dot = strrchr(path, '.');
+    for (const char *const *e = ops->extensions; dot != NULL && *e != NULL; e++) {
+        if (strcasecmp(dot + 1, *e) == 0) {
+            return true;
+        }
     }
-    if (!cJSON_IsObject(root)) {
-        r->status = stn_fail(r->err, STN_ERR_PARSE,
-                             "%s: not a contact problem: expected a JSON object with the key 'format'", r->path);
-        return;
+    return false;
+}
+
+/// What a format may do beside reading.
+typedef enum ability { WRITES, WRITES_SOLUTIONS } ability;
+
+static bool is_able(const stn_problem_file_ops *ops, ability what) {
+    bool able = what == WRITES ? STN_PLUGIN_HAS(ops, write) : STN_PLUGIN_HAS(ops, write_solution);
+    return able && STN_PLUGIN_HAS(ops, formats);
+}
+
+/// ".h5, .hdf5 or .json"
+static void list_endings(const formats *f, bool (*counts)(const stn_problem_file_ops *), char *text, size_t size) {
+    const char *endings[64];
+    int32_t count = 0;
+    for (int32_t i = 0; i < f->count; i++) {
+        const stn_problem_file_ops *ops = ops_of(&f->plugins[i]);
+        for (const char *const *e = ops != NULL && counts(ops) ? ops->extensions : NULL;
+             e != NULL && *e != NULL && count < STN_COUNT(endings); e++) {
+            endings[count++] = *e;
+        }
     }
-    int32_t format = json_choice(r, root, "format", formats, STN_COUNT(formats), 0, 0);
-    if (r->status == STN_OK) {
-        (format == 0 ? json_read_problem_1 : json_read_problem_2)(r, root, problem);
+    snprintf(text, size, "%s", count > 0 ? "" : "none: no plugin of kind problem_file does that");
+    for (int32_t i = 0; i < count; i++) {
+        stn_text_append(text, size, "%s.%s", i == 0 ? "" : i + 1 == count ? " or " : ", ", endings[i]);
     }
 }
+
+static bool reads(const stn_problem_file_ops *ops) {
+    return ops->read != NULL;
+}
+
+static bool writes(const stn_problem_file_ops *ops) {
+    return is_able(ops, WRITES);
+}
+
+static bool writes_solutions(const stn_problem_file_ops *ops) {
+    return is_able(ops, WRITES_SOLUTIONS);
+}
+
+/// The one that writes files of this name; NULL: none does.
+static const stn_plugin_info *writer_of_name(const formats *f, const char *path, ability what) {
+    for (int32_t i = 0; i < f->count; i++) {
+        const stn_problem_file_ops *ops = ops_of(&f->plugins[i]);
+        if (ops != NULL && is_able(ops, what) && lists_ending(ops, path)) {
+            return &f->plugins[i];
+        }
+    }
+    return NULL;
+}
+
+/// The one that writes `format`, NULL: none does. `known` lists all formats.
+static const stn_plugin_info *writer_of_format(const formats *f, const char *format, char *known, size_t size) {
+    known[0] = '\0';
+    for (int32_t i = 0; i < f->count; i++) {
+        const stn_problem_file_ops *ops = ops_of(&f->plugins[i]);
+        for (const char *const *e = ops != NULL && is_able(ops, WRITES) ? ops->formats : NULL; e != NULL && *e != NULL;
+             e++) {
+            if (strcmp(*e, format) == 0) {
+                return &f->plugins[i];
+            }
+            stn_text_append(known, size, "%s%s", known[0] != '\0' ? ", " : "", *e);
+        }
+    }
+    return NULL;
+}
+
+/// By what the file holds; where several could read that, or none, by its ending.
+static const stn_plugin_info *reader_of(const formats *f, const char *path, const char *bytes, size_t size) {
+    const stn_plugin_info *by_content = NULL, *by_ending = NULL;
+    for (int32_t i = 0; i < f->count; i++) {
+        const stn_problem_file_ops *ops = ops_of(&f->plugins[i]);
+        if (ops == NULL) {
+            continue;
+        }
+        bool listed = lists_ending(ops, path), recognised = ops->recognises(bytes, size);
+        if (listed && recognised) {
+            return &f->plugins[i];
+        }
+        by_ending = listed && by_ending == NULL ? &f->plugins[i] : by_ending;
+        by_content = recognised && by_content == NULL ? &f->plugins[i] : by_content;
+    }
+    return by_content != NULL ? by_content : by_ending;
+}
+
+stn_status stn_problem_file_named(stn_context *context, const char *path, bool solution, stn_error *err) {
+    formats f;
+    stn_status status = find_formats(context, &f, err);
+    if (status == STN_OK && writer_of_name(&f, path, solution ? WRITES_SOLUTIONS : WRITES) == NULL) {
+        char endings[300];
+        list_endings(&f, solution ? writes_solutions : writes, endings, sizeof endings);
+        return stn_fail(err, STN_ERR_UNSUPPORTED, "%s: the name must end in %s", path, endings);
+    }
+    return status;
+}
+
+/// What a plugin says: a failure names the file, whatever its text is.
+static stn_status take_answer(stn_status status, const char *path, stn_error *err) {
+    status = stn_answer_end(status, err);
+    if (status < 0 && err != NULL && path != NULL && strncmp(err->text, path, strlen(path)) != 0) {
+        stn_error_prefix(err, "%s", path);
+    }
+    return status > 0 ? STN_OK : status;
+}
+
+// ------------------------------------------------------------------------------------------------------------ reading
 
 /// Masses that the file does not state; those it does stay. A singular A leaves them NaN: its owner knows a better
 /// matrix.
@@ -91,25 +192,43 @@ static stn_status complete_masses(stn_context *context, stn_problem *p, stn_erro
     return compute_masses(context, p, err);
 }
 
-static stn_status parse_problem(json_reader *r, stn_problem *problem) {
-    char *text = NULL;
+static stn_status read_with(stn_context *context, const stn_plugin_info *plugin, const stn_problem_source *source,
+                            stn_problem *problem, stn_error *err) {
+    stn_instance *format = NULL;
+    stn_status status = stn_instance_create(context, STN_KIND_PROBLEM_FILE, plugin->desc->id, NULL, 0, &format, err);
+    if (status == STN_OK) {
+        stn_answer_begin(err);
+        status = take_answer(format->desc->ops.problem_file->read(format->self, source, problem, err), source->path, err);
+    }
+    stn_instance_destroy(format);
+    return status;
+}
+
+static stn_status read_problem(stn_context *context, const char *path, stn_problem_owner *owner, stn_error *err) {
+    formats f;
+    char *bytes = NULL;
     size_t size = 0;
-    r->status = stn_read_regular(r->context, r->path, 0, largest_file, &text, &size, r->err);
-    if (r->status != STN_OK) {
-        return r->status;
+    stn_status status = stn_read_regular(context, path, 0, largest_file, &bytes, &size, err);
+    if (status == STN_OK) {
+        status = find_formats(context, &f, err);
     }
-    if (array_file_is_hdf5(text, size)) {
-        r->status = fclib_read(r->context, r->arena, r->path, text, size, problem, r->err);
-        stn_release(r->context, text);
-        return r->status;
+    if (status == STN_OK) {
+        const stn_plugin_info *plugin = reader_of(&f, path, bytes, size);
+        const stn_problem_source source = {
+            .context = context, .arena = owner->arena, .path = path, .bytes = bytes, .size = size};
+        if (plugin != NULL) {
+            status = read_with(context, plugin, &source, &owner->problem, err);
+        } else {
+            char endings[300];
+            list_endings(&f, reads, endings, sizeof endings);
+            status = stn_fail(err, STN_ERR_PARSE,
+                              "%s: not a contact problem: nothing recognises what it holds, nor its name; problems are "
+                              "read from %s",
+                              path, endings);
+        }
     }
-    cJSON *root = json_parse(r, text, size);
-    stn_release(r->context, text); // the tree holds copies
-    if (root != NULL) {
-        read_problem(r, root, problem);
-    }
-    cJSON_Delete(root);
-    return r->status;
+    stn_release(context, bytes);
+    return status;
 }
 
 /// Nobody is to take the floor that a solver stops at for the solver's fault.
@@ -132,8 +251,7 @@ stn_status stn_problem_load(stn_context *context, const char *path, stn_problem_
     if (status != STN_OK) {
         return status;
     }
-    json_reader r = {.context = context, .arena = owner->arena, .path = path, .err = err};
-    status = parse_problem(&r, &owner->problem);
+    status = read_problem(context, path, owner, err);
     if (status == STN_OK) {
         status = stn_problem_check(context, &owner->problem, err);
         status = status == STN_OK ? complete_masses(context, &owner->problem, err) : status;
@@ -148,4 +266,128 @@ stn_status stn_problem_load(stn_context *context, const char *path, stn_problem_
     tell_asymmetry(context, path, &owner->problem);
     *out = owner;
     return STN_OK;
+}
+
+// ------------------------------------------------------------------------------------------------------------ writing
+
+static stn_status write_with(const stn_plugin_info *plugin, stn_problem_sink *sink, const stn_problem *problem,
+                             const stn_problem_result *result, stn_error *err) {
+    stn_instance *format = NULL;
+    stn_status status =
+        stn_instance_create(sink->context, STN_KIND_PROBLEM_FILE, plugin->desc->id, NULL, 0, &format, err);
+    if (status == STN_OK) {
+        const stn_problem_file_ops *ops = format->desc->ops.problem_file;
+        sink->format = sink->format != NULL ? sink->format : ops->formats[0];
+        stn_answer_begin(err);
+        status = result != NULL ? ops->write_solution(format->self, sink, result, err)
+                                : ops->write(format->self, sink, problem, err);
+        status = take_answer(status, sink->path, err);
+    }
+    stn_instance_destroy(format);
+    return status;
+}
+
+static void put_into_file(const stn_problem_sink *sink, const void *bytes, size_t size) {
+    file_put(sink->user, bytes, size);
+}
+
+/// A file that appears whole or not at all.
+static stn_status write_file(stn_context *context, const stn_plugin_info *plugin, const char *format, const char *path,
+                             const stn_problem *problem, const stn_problem_result *result, stn_error *err) {
+    file_writer *file = stn_allocate(context, 1, sizeof *file);
+    stn_status status = file != NULL ? file_open(path, file, err)
+                                     : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+    if (status == STN_OK) {
+        stn_problem_sink sink = {
+            .context = context, .path = path, .format = format, .put = put_into_file, .user = file};
+        status = write_with(plugin, &sink, problem, result, err);
+        stn_status closed = file_close(file, status == STN_OK, status == STN_OK ? err : NULL);
+        status = status == STN_OK ? closed : status;
+    }
+    stn_release(context, file);
+    return status;
+}
+
+stn_status stn_problem_save(stn_context *context, const stn_problem *problem, const char *format, const char *path,
+                            stn_error *err) {
+    formats f;
+    char known[300];
+    stn_status status = find_formats(context, &f, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    const stn_plugin_info *plugin = format == NULL ? writer_of_name(&f, path, WRITES) : NULL;
+    if (plugin == NULL) {
+        format = format != NULL ? format : STN_PROBLEM_FORMAT;
+        plugin = writer_of_format(&f, format, known, sizeof known);
+    }
+    if (plugin == NULL) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: no plugin writes the format '%s'; known are: %s", path, format,
+                        known[0] != '\0' ? known : "none");
+    }
+    status = stn_problem_check(context, problem, err);
+    if (status != STN_OK) {
+        stn_error_prefix(err, "%s", path);
+        return status;
+    }
+    return write_file(context, plugin, format, path, problem, NULL, err);
+}
+
+stn_status problem_file_put(stn_context *context, const stn_problem *problem, problem_file_take *take, void *user,
+                            stn_error *err) {
+    formats f;
+    char known[300];
+    stn_status status = find_formats(context, &f, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    const stn_plugin_info *plugin = writer_of_format(&f, STN_PROBLEM_FORMAT, known, sizeof known);
+    if (plugin == NULL) {
+        return stn_fail(err, STN_ERR_UNSUPPORTED, "no plugin writes %s", STN_PROBLEM_FORMAT);
+    }
+    stn_problem_sink sink = {.context = context, .format = STN_PROBLEM_FORMAT, .put = take, .user = user};
+    return write_with(plugin, &sink, problem, NULL, err);
+}
+
+// ---------------------------------------------------------------------------------------------------------- solutions
+
+/// J v + bias, or W gamma + q.
+static stn_status contact_velocities(stn_context *context, const stn_problem *p, const double *v, const double *gamma,
+                                     double *v_c, stn_error *err) {
+    if (p->form == STN_FORM_GLOBAL) {
+        stn_problem_contact_velocity(p, v, true, v_c);
+        return STN_OK;
+    }
+    stn_arena *arena = stn_arena_create(context);
+    local_form form;
+    stn_status status =
+        arena != NULL ? local_form_reduce(p, arena, &form, err) : stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    if (status == STN_OK) {
+        local_form_velocity(&form, p->row_count, gamma, v_c);
+    }
+    stn_arena_destroy(arena);
+    return status;
+}
+
+stn_status stn_solution_save(stn_context *context, const stn_problem *problem, const double *v, const double *gamma,
+                             const char *path, stn_error *err) {
+    formats f;
+    stn_status status = stn_problem_file_named(context, path, true, err);
+    status = status == STN_OK ? find_formats(context, &f, err) : status;
+    if (status != STN_OK) {
+        return status;
+    }
+    double *v_c = stn_allocate(context, (size_t)problem->row_count, sizeof *v_c);
+    if (v_c == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+    }
+    status = contact_velocities(context, problem, v, gamma, v_c, err);
+    if (status == STN_OK) {
+        const stn_problem_result result = {.problem = problem, .v = v, .gamma = gamma, .v_c = v_c};
+        status = write_file(context, writer_of_name(&f, path, WRITES_SOLUTIONS), NULL, path, problem, &result, err);
+    } else {
+        stn_error_prefix(err, "%s", path);
+    }
+    stn_release(context, v_c);
+    return status;
 }

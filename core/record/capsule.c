@@ -3,41 +3,77 @@
 //
 //     { "format": "stiction-capsule-1", "failure": { "step", "time_s", "reason" },
 //       "problem": contact problem of the step, or null, "run": base64 of a run (run.c) }
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/read_regular.h"
-#include "problem_files/json.h"
-#include "problem_files/json_write.h"
+#include "problem/problem_file.h"
 #include "record/run.h"
 
 static const char format[] = "stiction-capsule-1";
 static const size_t largest_file = (size_t)1 << 32; // bytes
 
-static void put_failure(json_writer *w, const stn_world *world, const stn_error *why) {
-    json_put_key(w, "  ", "failure");
-    json_put(w, "{ \"step\": ");
-    json_put_integer(w, world->state.step);
-    json_put(w, ", \"time_s\": ");
-    json_put_real(w, world->state.time);
-    json_put(w, ", \"reason\": ");
-    json_put_text(w, why->text);
-    json_put(w, " }");
+// ------------------------------------------------------------------------------------------------------------ writing
+
+static void put(file_writer *w, const char *text) {
+    file_put(w, text, strlen(text));
 }
 
-static void put_bytes(json_writer *w, const unsigned char *data, size_t size) {
+/// Quoted and escaped.
+static void put_text(file_writer *w, const char *text) {
+    put(w, "\"");
+    for (const char *c = text; *c != '\0'; c++) {
+        char escaped[8];
+        if (*c == '"' || *c == '\\') {
+            snprintf(escaped, sizeof escaped, "\\%c", *c);
+        } else if ((unsigned char)*c < 0x20) {
+            snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned)(unsigned char)*c);
+        } else {
+            snprintf(escaped, sizeof escaped, "%c", *c);
+        }
+        put(w, escaped);
+    }
+    put(w, "\"");
+}
+
+static void put_failure(file_writer *w, const stn_world *world, const stn_error *why) {
+    char step[24], time[40] = "null";
+    snprintf(step, sizeof step, "%lld", (long long)world->state.step);
+    if (isfinite(world->state.time)) {
+        stn_print_real(time, sizeof time, world->state.time);
+    }
+    put(w, "{ \"step\": ");
+    put(w, step);
+    put(w, ", \"time_s\": ");
+    put(w, time);
+    put(w, ", \"reason\": ");
+    put_text(w, why->text);
+    put(w, " }");
+}
+
+static void put_bytes(file_writer *w, const unsigned char *data, size_t size) {
     enum { PIECE = 3 * 1024 };
-    char digits[STN_BASE64_SIZE(PIECE) + 1];
+!!!    char digits[STN_BASE64_SIZE(PIECE) + 1];
     json_put(w, "\"");
     for (size_t at = 0; at < size; at += PIECE) {
         size_t piece = size - at < PIECE ? size - at : PIECE;
         stn_base64_encode(data + at, piece, digits);
         digits[STN_BASE64_SIZE(piece)] = '\0';
         json_put(w, digits);
+    char digits[STN_BASE64_SIZE(PIECE) + 1];
+    put(w, "\"");
+    for (size_t at = 0; at < size; at += PIECE) {
+        size_t piece = size - at < PIECE ? size - at : PIECE;
+        stn_base64_encode(data + at, piece, digits);
+        digits[STN_BASE64_SIZE(piece)] = '\0';
+        put(w, digits);
     }
-    json_put(w, "\"");
+    put(w, "\"");
 }
 
-static void put_capsule(json_writer *w, const stn_world *world, const stn_error *why, const byte_stream *run) {
+!!!static void put_capsule(json_writer *w, const stn_world *world, const stn_error *why, const byte_stream *run) {
     json_put(w, "{");
     w->first = true;
     json_put_key(w, "  ", "format");
@@ -50,8 +86,39 @@ static void put_capsule(json_writer *w, const stn_world *world, const stn_error 
         json_put_problem_2(w, &world->frame.problem);
     } else {
         json_put(w, "null\n");
+static void take_problem(const stn_problem_sink *sink, const void *bytes, size_t size) {
+    file_put(sink->user, bytes, size);
+}
+
+/// The step's problem, as the plugin of its format writes it; null where none was formed, or nothing writes it.
+static stn_status put_problem(file_writer *w, const stn_world *world, stn_error *err) {
+    stn_error why = {STN_OK, ""};
+    stn_status status = STN_ERR_UNSUPPORTED;
+    if (world->frame.assembled) {
+        status = problem_file_put(world->services.context, &world->frame.problem, take_problem, w, &why);
+        if (status == STN_ERR_UNSUPPORTED) {
+            stn_log(world->services.context, STN_LOG_WARNING, "the capsule holds no contact problem: %s", why.text);
+        }
     }
-    json_put(w, "}\n");
+    if (status == STN_ERR_UNSUPPORTED) {
+        put(w, "null\n");
+        return STN_OK;
+    }
+    return status == STN_OK ? STN_OK : stn_fail(err, status, "%s: %s", w->path, why.text);
+}
+
+static stn_status put_capsule(file_writer *w, const stn_world *world, const stn_error *why, const byte_stream *run,
+                              stn_error *err) {
+    put(w, "{\n  \"format\": ");
+    put_text(w, format);
+    put(w, ",\n  \"failure\": ");
+    put_failure(w, world, why);
+    put(w, ",\n  \"run\": ");
+    put_bytes(w, run->data, run->size);
+    put(w, ",\n  \"problem\": ");
+    stn_status status = put_problem(w, world, err);
+    put(w, "}\n");
+    return status;
 }
 
 stn_status stn_world_save_capsule(const stn_world *world, const stn_error *why, const char *path, stn_error *err) {
@@ -63,18 +130,21 @@ stn_status stn_world_save_capsule(const stn_world *world, const stn_error *why, 
     if (status != STN_OK) {
         return status;
     }
-    json_writer *w = stn_allocate(world->services.context, 1, sizeof *w);
+!!!    json_writer *w = stn_allocate(world->services.context, 1, sizeof *w);
     status = w != NULL ? file_open(path, &w->file, err) : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+    file_writer *w = stn_allocate(world->services.context, 1, sizeof *w);
+    status = w != NULL ? file_open(path, w, err) : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
     if (status == STN_OK) {
-        put_capsule(w, world, why, &run);
-        status = file_close(&w->file, true, err);
+        status = put_capsule(w, world, why, &run, err);
+        stn_status closed = file_close(w, status == STN_OK, status == STN_OK ? err : NULL);
+        status = status == STN_OK ? closed : status;
     }
     stn_release(world->services.context, w);
     bytes_clear(&run);
     return status;
 }
 
-/// The bytes behind "run", in place of their text.
+!!!/// The bytes behind "run", in place of their text.
 static void decode_run(json_reader *r, const cJSON *root, unsigned char **data, size_t *size) {
     const char *text = json_text(r, root, "run", 0);
     if (r->status != STN_OK) {
@@ -84,28 +154,117 @@ static void decode_run(json_reader *r, const cJSON *root, unsigned char **data, 
     *data = json_allocate(r, (int64_t)length, 1);
     if (*data != NULL && !stn_base64_decode(text, length, *data, size)) {
         json_fail(r, "run", "is no base64; the file is damaged");
+// ------------------------------------------------------------------------------------------------------------ reading
+
+/// A place in a text of JSON.
+typedef struct json_place {
+    const char *at, *end;
+} json_place;
+
+/// A text of it without its quotes, escapes as they stand.
+typedef struct json_text {
+    const char *text;
+    size_t length;
+} json_text;
+
+/// Steps over white space and, when it is there, this character.
+static bool step_over(json_place *p, char wanted) {
+    while (p->at < p->end && memchr(" \t\r\n", *p->at, 4) != NULL) {
+        p->at++;
     }
+    bool there = p->at < p->end && *p->at == wanted;
+    p->at += there;
+    return there;
 }
 
-static stn_status parse(json_reader *r, unsigned char **data, size_t *size) {
+static bool take_text(json_place *p, json_text *out) {
+    if (!step_over(p, '"')) {
+        return false;
+    }
+    out->text = p->at;
+    while (p->at < p->end && *p->at != '"') {
+        p->at += *p->at == '\\' && p->end - p->at > 1 ? 2 : 1;
+    }
+    out->length = (size_t)(p->at - out->text);
+    return step_over(p, '"');
+}
+
+/// Steps over a value of any kind, up to the comma or brace behind it. False: it does not end.
+static bool skip_value(json_place *p) {
+    json_text ignored;
+    int64_t depth = 0;
+    while (p->at < p->end) {
+        char c = *p->at;
+        if (depth == 0 && (c == ',' || c == '}')) {
+            return true;
+        }
+        depth += c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
+        if (c == '"') {
+            if (!take_text(p, &ignored)) {
+                return false;
+            }
+        } else {
+            p->at++;
+        }
+    }
+    return false;
+}
+
+static bool is_text(json_text text, const char *wanted) {
+    return text.length == strlen(wanted) && memcmp(text.text, wanted, text.length) == 0;
+}
+
+/// The texts under "format" and "run" of an object that is all of the file; those that are not there stay empty. False:
+/// it does not end.
+static bool find_texts(const char *text, size_t size, json_text *name, json_text *run) {
+    json_place p = {text, text + size};
+    if (!step_over(&p, '{')) {
+        return true;
+    }
+    do {
+        json_text key;
+        if (!take_text(&p, &key) || !step_over(&p, ':')) {
+            return false;
+        }
+        json_text *wanted = is_text(key, "format") ? name : is_text(key, "run") ? run : NULL;
+        if (wanted == NULL || !take_text(&p, wanted)) {
+            if (!skip_value(&p)) {
+                return false;
+            }
+        }
+    } while (step_over(&p, ','));
+    bool ends = step_over(&p, '}');
+    step_over(&p, ' ');
+    return ends && p.at == p.end;
+}
+
+/// The bytes behind "run", in place of their text.
+static stn_status parse(stn_context *context, stn_arena *arena, const char *path, unsigned char **data, size_t *size,
+                        stn_error *err) {
     char *text = NULL;
     size_t length = 0;
-    r->status = stn_read_regular(r->context, r->path, 0, largest_file, &text, &length, r->err);
-    if (r->status != STN_OK) {
-        return r->status;
+    json_text name = {"", 0}, run = {"", 0};
+    stn_status status = stn_read_regular(context, path, 0, largest_file, &text, &length, err);
+    if (status != STN_OK) {
+        return status;
     }
-    cJSON *root = json_parse(r, text, length);
-    stn_release(r->context, text);
-    const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "format"));
-    if (r->status == STN_OK && (name == NULL || strcmp(name, format) != 0)) {
-        r->status =
-            stn_fail(r->err, STN_ERR_PARSE, "%s: no failure capsule: expected the format \"%s\"", r->path, format);
+    bool ends = find_texts(text, length, &name, &run);
+    if (!is_text(name, format)) {
+        status = stn_fail(err, STN_ERR_PARSE, "%s: no failure capsule: expected the format \"%s\"", path, format);
+    } else if (!ends) {
+        status = stn_fail(err, STN_ERR_PARSE, "%s: it is cut off or damaged: its JSON is not complete", path);
+    } else if (run.length == 0) {
+        status = stn_fail(err, STN_ERR_PARSE, "%s: key 'run': missing, or no text", path);
     }
-    if (r->status == STN_OK) {
-        decode_run(r, root, data, size);
+    if (status == STN_OK) {
+        *data = stn_arena_allocate(arena, run.length, 1);
+        status = *data == NULL ? stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path)
+                 : stn_base64_decode(run.text, run.length, *data, size)
+                     ? STN_OK
+                     : stn_fail(err, STN_ERR_PARSE, "%s: key 'run': is no base64; the file is damaged", path);
     }
-    cJSON_Delete(root);
-    return r->status;
+    stn_release(context, text);
+    return status;
 }
 
 stn_status stn_capsule_load(stn_context *context, const char *path, const stn_replay_options *options, stn_world **out,
@@ -117,11 +276,10 @@ stn_status stn_capsule_load(stn_context *context, const char *path, const stn_re
     if (scratch == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
     }
-    json_reader r = {.context = context, .arena = scratch, .path = path, .err = err};
     unsigned char *data = NULL;
     size_t size = 0;
     recorded_run run = {0};
-    stn_status status = parse(&r, &data, &size);
+    stn_status status = parse(context, scratch, path, &data, &size, err);
     if (status == STN_OK) {
         status = run_decode(context, data, size, options, &run, err);
         if (status != STN_OK) {

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "base/text.h"
-#include "problem_files/fclib.h"
 #include "record/recordings.h"
 
 struct problem_capture {
@@ -77,8 +76,9 @@ static stn_status check_folder(stn_context *context, const char *file, stn_error
 }
 
 static stn_status check(stn_context *context, const stn_capture_options *o, stn_error *err) {
-    if (!text_ends_with(o->file, ".json") && !fclib_is_named(o->file)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "capture: %s: the name must end in .json, .hdf5 or .h5", o->file);
+    if (stn_problem_file_named(context, o->file, false, err) != STN_OK) {
+        stn_error_prefix(err, "capture");
+        return STN_ERR_ARGUMENT;
     }
     if (o->every < 0 || o->most < 0) {
         return stn_fail(err, STN_ERR_ARGUMENT, "capture: %s = %lld, must not be negative",
@@ -103,7 +103,7 @@ static stn_status save(stn_context *context, const stn_observation *o, problem_c
     }
     if (status == STN_OK) {
         const stn_problem *problem = local != NULL ? stn_problem_of(local) : &named;
-        status = stn_problem_save(context, problem, STN_FORMAT_BY_NAME, c->path, err);
+        status = stn_problem_save(context, problem, NULL, c->path, err);
     }
     stn_problem_destroy(local);
     c->saved += status == STN_OK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/channel.h"
+#include <stiction/worker.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,10 +7,10 @@
 
 #include <sys/socket.h>
 
-void channel_send(const void *data, size_t size) {
+void stn_worker_send(const void *data, size_t size) {
     const char *from = data;
     while (size > 0) {
-        ssize_t n = send(CHANNEL, from, size, MSG_NOSIGNAL);
+        ssize_t n = send(STN_WORKER_CHANNEL, from, size, MSG_NOSIGNAL);
         if (n <= 0 && errno != EINTR) {
             _exit(1); // nobody listens
         }
@@ -19,7 +19,7 @@ void channel_send(const void *data, size_t size) {
     }
 }
 
-void channel_line(char *text, size_t size, const char *format, va_list arguments) {
+void stn_worker_line(char *text, size_t size, const char *format, va_list arguments) {
     vsnprintf(text, size, format, arguments);
     for (char *c = text; *c != '\0'; c++) {
         *c = *c >= ' ' && *c <= '~' ? *c : '?';

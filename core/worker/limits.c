@@ -13,7 +13,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 
-#include "worker/limits.h"
+#include <stiction/worker.h>
 
 // The address sanitizer reserves terabytes and looks for leaks by a second process.
 #if defined(__SANITIZE_ADDRESS__)
@@ -52,7 +52,7 @@ static void limit(__rlimit_resource_t what, rlim_t most, rlim_t grace) {
     setrlimit(what, &wanted);
 }
 
-void limit_process(uint64_t memory, uint32_t seconds) {
+void stn_worker_limit(uint64_t memory, uint32_t seconds) {
     if (!SANITIZED) {
         limit(RLIMIT_AS, memory, 0);
     }
@@ -68,7 +68,7 @@ void limit_process(uint64_t memory, uint32_t seconds) {
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define REFUSE      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
 
-void limit_calls(void) {
+void stn_worker_limit_calls(void) {
 #if defined(MACHINE)
     // O_WRONLY, O_RDWR, O_CREAT and O_TRUNC are the bits that opening for reading does not have
     static const uint32_t writing = 01 | 02 | 0100 | 01000;

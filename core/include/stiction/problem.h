@@ -140,27 +140,32 @@ typedef struct stn_problem {
 /// A problem owned by the caller (file, test): release with stn_problem_destroy.
 typedef struct stn_problem_owner stn_problem_owner;
 
-/// Reads "contact-problem-1" or "contact-problem-2" JSON, or an HDF5 file in the local or global form of FCLIB (by
-/// content; a global one with bilateral rows or an M that is not symmetric becomes local). Errors name file, line or
-/// key, what is wrong and what to do: missing key, wrong length, NaN, A not symmetric (relative 1e-9) or not positive
-/// semidefinite, mu < 0, unknown format, unknown kind. Missing w and w_trace are computed where A is regular; R and
-/// v_hat in the file make explicit_R true. A "solution" object in the file is ignored. Schema: docs/contact-problem.md.
+/// Reads a file with the plugin of kind problem_file that recognises its content, or whose ending it has: JSON
+/// ("contact-problem-1" and "-2"), or HDF5 in the local or global form of FCLIB (a global one with bilateral rows or an
+/// M that is not symmetric becomes local). Errors name file, line or key, what is wrong and what to do: missing key,
+/// wrong length, NaN, A not symmetric (relative 1e-9) or not positive semidefinite, mu < 0, unknown format, unknown
+/// kind. Missing w and w_trace are computed where A is regular; R and v_hat in the file make explicit_R true. A
+/// "solution" object in a JSON file is ignored. Schema: docs/contact-problem.md.
 STN_API stn_status stn_problem_load(stn_context *context, const char *path, stn_problem_owner **out, stn_error *err);
 /// Lives as long as the owner. A shallow copy of it may be solved: w, R and v_hat are then written into the owner's
 /// arrays.
 STN_API const stn_problem *stn_problem_of(const stn_problem_owner *owner);
 STN_API void stn_problem_destroy(stn_problem_owner *owner); ///< accepts NULL
-/// Writes "contact-problem-2" (format 2: everything), "contact-problem-1" (format 1) or an HDF5 file in FCLIB's layout
-/// (format STN_FORMAT_FCLIB); the latter two are refused with STN_ERR_UNSUPPORTED naming what would be lost. The file
-/// appears whole or not at all. STN_FORMAT_BY_NAME: FCLIB where the path ends in .hdf5 or .h5, else format 2.
-#define STN_FORMAT_FCLIB   3
-#define STN_FORMAT_BY_NAME 0
-STN_API stn_status stn_problem_save(stn_context *context, const stn_problem *problem, int32_t format, const char *path,
-                                    stn_error *err);
-/// Writes the impulses and contact velocities of a solution (group `solution`: r, u) as HDF5 for FCLIB's tools. `v`
-/// (nv) may be NULL of a local problem. STN_ERR_UNSUPPORTED for other sets than cones.
-STN_API stn_status stn_solution_save_fclib(stn_context *context, const stn_problem *problem, const double *v,
-                                           const double *gamma, const char *path, stn_error *err);
+/// The format that holds everything: of capsules, and of files whose ending no plugin lists.
+#define STN_PROBLEM_FORMAT "contact-problem-2"
+/// Writes a problem in a format by its name ("contact-problem-2", "contact-problem-1", "fclib"); NULL: by the path's
+/// ending, else STN_PROBLEM_FORMAT. STN_ERR_UNSUPPORTED names what the format would lose, STN_ERR_ARGUMENT a format that
+/// no plugin writes. The file appears whole or not at all.
+STN_API stn_status stn_problem_save(stn_context *context, const stn_problem *problem, const char *format,
+                                    const char *path, stn_error *err);
+/// Writes the impulses and contact velocities of a solution, in the format that the path's ending asks for: .hdf5 for
+/// FCLIB's tools (group `solution`: r, u). `v` (nv) may be NULL of a local problem. STN_ERR_UNSUPPORTED: no plugin
+/// writes solutions under such a name, or for other sets than cones.
+STN_API stn_status stn_solution_save(stn_context *context, const stn_problem *problem, const double *v,
+                                     const double *gamma, const char *path, stn_error *err);
+/// Does a plugin write problems (`solution`: solutions) into files whose names end like this one? STN_ERR_UNSUPPORTED
+/// lists the endings that are known.
+STN_API stn_status stn_problem_file_named(stn_context *context, const char *path, bool solution, stn_error *err);
 /// Deep copy, for capturing one step.
 STN_API stn_status stn_problem_copy(stn_context *context, const stn_problem *problem, stn_problem_owner **out,
                                     stn_error *err);
@@ -172,6 +177,10 @@ STN_API stn_status stn_problem_local(stn_context *context, const stn_problem *pr
 /// Every invariant above; STN_ERR_NUMERIC or STN_ERR_ARGUMENT naming the first offender. NaN is named by tree and dof
 /// or by constraint and member. Allocates scratch from `context`.
 STN_API stn_status stn_problem_check(stn_context *context, const stn_problem *problem, stn_error *err);
+
+/// What stn_problem_check asks of a matrix: finite, symmetric to 1e-9 of the diagonal, positive semidefinite to round-off,
+/// with a well-formed pattern. `label` names it in the text ("tree 0: A"). Allocates scratch from `context`.
+STN_API stn_status stn_matrix_check(stn_context *context, const char *label, const stn_matrix *a, stn_error *err);
 
 /// y += s J_c^T gamma_c over all constraints (global form); gamma has row_count, y nv entries. Thread: [any].
 STN_API void stn_problem_jacobian_transposed_add(const stn_problem *problem, double s, const double *gamma, double *y);

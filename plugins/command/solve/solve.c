@@ -12,7 +12,6 @@
 #include "common/print.h"
 #include "single_contacts.h"
 #include "common/solve_problem.h"
-#include "problem_files/fclib.h"
 
 typedef struct solve_options {
     const char *solver, *law, *factor, *local, *out;
@@ -160,7 +159,7 @@ static int write_result(const solve_run *run, stn_status status) {
 
 /// Impulses and contact velocities for FCLIB's tools.
 static int write_solution(solve_run *run) {
-    stn_status status = stn_solution_save_fclib(run->context, &run->problem.problem, run->problem.solution.v,
+    stn_status status = stn_solution_save(run->context, &run->problem.problem, run->problem.solution.v,
                                                 run->problem.solution.gamma, run->options->out, &run->error);
     return status == STN_OK ? CLI_PROCEED : cli_fail_status(run->command, &run->error);
 }
@@ -181,7 +180,7 @@ static int show(solve_run *run, stn_status status) {
         }
     }
     if (run->options->out != NULL) {
-        int outcome = !fclib_is_named(run->options->out) ? write_result(run, status)
+        int outcome = cli_ends_with(run->options->out, ".json") ? write_result(run, status)
                                                          : (status >= 0 ? write_solution(run) : CLI_PROCEED);
         if (outcome != CLI_PROCEED) {
             return outcome;
@@ -322,6 +321,13 @@ static int solve_singles(solve_run *run, const cli_settings plugins[3]) {
     return status == STN_OK ? CLI_DONE : cli_fail_status(run->command, &run->error);
 }
 
+/// What is not the whole result as JSON is a solution, which a plugin writes.
+static int check_solution_name(const cli_command *command, stn_context *context, const char *path) {
+    stn_error err = {STN_OK, ""};
+    stn_status status = stn_problem_file_named(context, path, true, &err);
+    return status == STN_OK ? CLI_PROCEED : cli_fail(command, "--out %s; for the whole result in .json", err.text);
+}
+
 static int run_solve(void *self, const stn_command_call *call) {
     (void)self;
     cli_json_begin();
@@ -364,8 +370,8 @@ static int run_solve(void *self, const stn_command_call *call) {
     if (status == CLI_PROCEED && o.singles) {
         status = refuse_for_singles(&command, &o, plugins);
     }
-    if (status == CLI_PROCEED && o.out != NULL && !cli_ends_with(o.out, ".json") && !fclib_is_named(o.out)) {
-        status = cli_fail(&command, "--out %s: only .json and .hdf5 files are written", o.out);
+    if (status == CLI_PROCEED && o.out != NULL && !cli_ends_with(o.out, ".json")) {
+        status = check_solution_name(&command, call->context, o.out);
     }
     if (status == CLI_PROCEED && o.out != NULL) {
         status = cli_keep_apart(&command, words.items, 1, &o.out, 1);

@@ -302,7 +302,7 @@ const char *subject_save(solver_subject *s, const stn_problem *p) {
     }
     snprintf(path, sizeof path, "%s/%s.json", folder, name);
     stn_error err;
-    bool saved = stn_problem_save(s->context, p, 2, path, &err) == STN_OK;
+    bool saved = stn_problem_save(s->context, p, STN_PROBLEM_FORMAT, path, &err) == STN_OK;
     snprintf(words, sizeof words, saved ? "; the problem is in %.150s" : "; not saved: %.150s",
              saved ? path : err.text);
     return words;

@@ -4,36 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "mesh_files/scene.h"
-
-void mesh_further_clear(mesh_further_list *list) {
-    for (int32_t i = 0; i < list->count; i++) {
-        stn_release(list->context, list->files[i].name);
-    }
-    stn_release(list->context, list->files);
-    *list = (mesh_further_list){0};
-}
-
-stn_status mesh_further_add(mesh_further_list *list, const char *name, size_t length, const mesh_wire_file *file,
-                            stn_error *err) {
-    if (length == 0 || length >= MESH_WIRE_NAME_MAX || name[0] == '/' || memchr(name, '\0', length) != NULL) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "a further file has a bad name of %zu bytes", length);
-    }
-    if (list->files == NULL) {
-        list->files = stn_allocate(list->context, MESH_WIRE_FILES_MAX, sizeof *list->files);
-    }
-    char *copy = list->files != NULL ? stn_allocate(list->context, length + 1, 1) : NULL;
-    if (copy == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
-    }
-    if (list->count == MESH_WIRE_FILES_MAX) {
-        stn_release(list->context, copy);
-        return stn_fail(err, STN_ERR_ARGUMENT, "more than %d further files", MESH_WIRE_FILES_MAX);
-    }
-    memcpy(copy, name, length);
-    list->files[list->count++] = (mesh_further){copy, {file->hash[0], file->hash[1]}, file->size};
-    return STN_OK;
-}
+#include "scene.h"
 
 /// One line of printable letters, whatever came.
 static stn_status relay_text(const char *path, const unsigned char *text, size_t length, stn_error *err) {
@@ -58,8 +29,8 @@ static stn_status check_header(const char *path, const mesh_wire_reply *r, size_
                    ? STN_OK
                    : complain(path, "a text of a wrong length", err);
     }
-    if (r->vertex_count > MESH_COUNT_MAX || r->triangle_count > MESH_COUNT_MAX || r->instance_count > MESH_COUNT_MAX ||
-        r->file_count > MESH_WIRE_FILES_MAX) {
+    if (r->vertex_count > STN_MESH_COUNT_MAX || r->triangle_count > STN_MESH_COUNT_MAX || r->instance_count > STN_MESH_COUNT_MAX ||
+        r->file_count > STN_MESH_FURTHER_MAX) {
         return complain(path, "more than can be counted", err);
     }
     uint64_t least = sizeof *r + 24 * (uint64_t)r->vertex_count + 12 * (uint64_t)r->triangle_count +
@@ -76,9 +47,9 @@ static stn_status check_header(const char *path, const mesh_wire_reply *r, size_
     return STN_OK;
 }
 
-/// The arrays stay in the reply, which is aligned as from the allocator; a raw mesh without context does not own them.
-static raw_mesh point_at(const mesh_wire_reply *r, unsigned char *numbers) {
-    return (raw_mesh){.vertex_count = (int32_t)r->vertex_count,
+/// The arrays stay in the reply, which is aligned as from the allocator.
+static stn_raw_mesh point_at(const mesh_wire_reply *r, unsigned char *numbers) {
+    return (stn_raw_mesh){.vertex_count = (int32_t)r->vertex_count,
                       .triangle_count = (int32_t)r->triangle_count,
                       .vertices = (double *)(void *)numbers,
                       .triangles = (int32_t *)(void *)(numbers + 24 * (size_t)r->vertex_count),
@@ -87,8 +58,30 @@ static raw_mesh point_at(const mesh_wire_reply *r, unsigned char *numbers) {
                       .instance_count = (int32_t)r->instance_count};
 }
 
-static stn_status take_files(const char *path, uint32_t count, const unsigned char *bytes, size_t size,
-                             mesh_further_list *further, stn_error *err) {
+/// A copy of a further file's name, of `length` bytes.
+static stn_status take_name(mesh_scene *scene, const char *path, const unsigned char *name, size_t length,
+                            const mesh_wire_file *file, stn_error *err) {
+    if (length == 0 || length >= STN_MESH_PATH_MAX || name[0] == '/' || memchr(name, '\0', length) != NULL) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: a further file has a bad name of %zu bytes", path, length);
+    }
+    char *copy = stn_allocate(scene->context, length + 1, 1);
+    if (copy == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+    }
+    memcpy(copy, name, length);
+    scene->raw.further[scene->raw.further_count++] =
+        (stn_mesh_further){copy, {file->hash[0], file->hash[1]}, file->size};
+    return STN_OK;
+}
+
+static stn_status take_files(mesh_scene *scene, const char *path, uint32_t count, const unsigned char *bytes,
+                             size_t size, stn_error *err) {
+    if (count > 0) {
+        scene->raw.further = stn_allocate(scene->context, count, sizeof *scene->raw.further);
+        if (scene->raw.further == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+        }
+    }
     for (uint32_t i = 0; i < count; i++) {
         mesh_wire_file file;
         if (size < sizeof file) {
@@ -100,9 +93,8 @@ static stn_status take_files(const char *path, uint32_t count, const unsigned ch
         if (file.name_length > size) {
             return complain(path, "it is cut off", err);
         }
-        stn_status status = mesh_further_add(further, (const char *)bytes, file.name_length, &file, err);
+        stn_status status = take_name(scene, path, bytes, file.name_length, &file, err);
         if (status != STN_OK) {
-            stn_error_prefix(err, "%s", path);
             return status;
         }
         bytes += file.name_length;
@@ -127,6 +119,5 @@ stn_status mesh_scene_parse(const char *path, size_t size, mesh_scene *scene, st
     }
     size_t numbers = 24 * (size_t)r.vertex_count + 12 * (size_t)r.triangle_count;
     scene->raw = point_at(&r, rest);
-    scene->further = (mesh_further_list){.context = scene->context};
-    return take_files(path, r.file_count, rest + numbers, size - sizeof r - numbers, &scene->further, err);
+    return take_files(scene, path, r.file_count, rest + numbers, size - sizeof r - numbers, err);
 }

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the library and its worker process stiction-mesh say to each other over one socket, in the machine's byte order.
+// What the plugin and its worker process stiction-mesh say to each other over one socket, in the machine's byte order.
 //     request: mesh_wire_request, root, folder (no terminators), the bytes of the file; then the sending side closes
 //     reply:   mesh_wire_reply, then either a text, or vertices, triangles and the further files that were read; then
 //              the end of the stream
-#ifndef STICTION_CORE_MESH_FILES_WIRE_H
-#define STICTION_CORE_MESH_FILES_WIRE_H
+#ifndef STICTION_PLUGINS_MESH_ASSIMP_WIRE_H
+#define STICTION_PLUGINS_MESH_ASSIMP_WIRE_H
 
-#include <stdint.h>
+#include <stiction/mesh_file.h>
 
 enum {
     MESH_WIRE_VERSION = 1,
-    MESH_WIRE_FILES_MAX = 64,    // further files of one scene
-    MESH_WIRE_NAME_MAX = 4096,   // bytes of a path
-    MESH_WIRE_TEXT_MAX = 512,    // bytes of an error text
-    MESH_WIRE_FILE_MAX = 1 << 28 // [bytes] of one file, and of all further files together: 256 MiB
+    MESH_WIRE_TEXT_MAX = 512, // bytes of an error text
 };
 
 #define MESH_WIRE_REQUEST "stnmesh?"

@@ -7,8 +7,9 @@
 
 #include <sys/wait.h>
 
-#include "base/child.h"
-#include "mesh_files/scene.h"
+#include <stiction/process.h>
+
+#include "scene.h"
 
 enum {
     DEFAULT_SECONDS = 30,
@@ -21,13 +22,14 @@ enum {
 static const uint64_t reply_most = UINT64_C(1) << 30;
 
 typedef struct worker {
-    const mesh_scene_file *file;
+    const stn_mesh_source *file;
+    mesh_scene_format format;
     stn_context *context;
     int seconds;
     mesh_wire_request request;
     char *head; // request, root and folder; behind it goes the file
     size_t head_size;
-    child_answer answer;
+    stn_process_answer answer;
 } worker;
 
 static int allowed_seconds(void) {
@@ -50,7 +52,7 @@ static stn_status prepare(worker *w, stn_error *err) {
     size_t root = strlen(w->file->root), folder = strlen(w->file->folder);
     w->seconds = allowed_seconds();
     w->request = (mesh_wire_request){.version = MESH_WIRE_VERSION,
-                                     .format = (uint32_t)w->file->format,
+                                     .format = (uint32_t)w->format,
                                      .size = size,
                                      .memory = MEMORY_LEAST + MEMORY_FACTOR * size,
                                      .reply_bytes = reply_bytes < reply_most ? reply_bytes : reply_most,
@@ -82,32 +84,34 @@ static size_t announced(const unsigned char *reply, size_t have) {
 static stn_status explain_fault(const worker *w, stn_error *err) {
     const char *path = w->file->path;
     switch (w->answer.fault) {
-    case CHILD_ANSWERED:
+    case STN_PROCESS_ANSWERED:
         return STN_OK;
-    case CHILD_NO_CHANNEL:
+    case STN_PROCESS_NO_CHANNEL:
         return stn_fail(err, STN_ERR_FILE, "%s: no channel to a reading process: %s", path, strerror(w->answer.error));
-    case CHILD_NOT_STARTED:
+    case STN_PROCESS_NOT_STARTED:
         return refuse_program(w, strerror(w->answer.error), err);
-    case CHILD_SLOW:
+    case STN_PROCESS_SLOW:
         return stn_fail(err, STN_ERR_ARGUMENT,
                         "%s: reading it takes longer than %d s; STICTION_MESH_SECONDS allows more", path, w->seconds);
-    case CHILD_MUCH:
+    case STN_PROCESS_MUCH:
         return stn_fail(err, STN_ERR_ARGUMENT, "%s: reading it gives more than %llu bytes, the limit for its size",
                         path, (unsigned long long)w->request.reply_bytes);
-    case CHILD_NO_MEMORY:
+    case STN_PROCESS_NO_MEMORY:
         break;
     }
     return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
 }
 
 void mesh_scene_clear(mesh_scene *scene) {
-    raw_mesh_clear(&scene->raw);
-    mesh_further_clear(&scene->further);
-    if (scene->reply != NULL) {
+    for (int32_t i = 0; i < scene->raw.further_count; i++) {
+        stn_release(scene->context, scene->raw.further[i].name);
+    }
+    if (scene->context != NULL) {
+        stn_release(scene->context, scene->raw.further);
         stn_release(scene->context, scene->reply);
     }
     if (scene->worker > 0) {
-        child_reap(scene->worker);
+        stn_process_reap(scene->worker);
     }
     *scene = (mesh_scene){0};
 }
@@ -152,31 +156,31 @@ static stn_status take_answer(worker *w, mesh_scene *out, stn_error *err) {
         return status == STN_OK ? STN_OK : stn_fail(err, status, "%s", reason.text);
     }
     out->worker = 0;
-    return explain_end(w, child_reap(w->answer.process), reason.text, err);
+    return explain_end(w, stn_process_reap(w->answer.process), reason.text, err);
 }
 
 static void ask(worker *w) {
     char name[] = "stiction-mesh", *arguments[] = {name, NULL};
-    const child_request request = {.name = name,
-                                   .installed = STN_WORKER_INSTALLED,
+    const stn_process_request request = {.name = name,
+                                   .installed = PROGRAM_INSTALLED,
                                    .variable = "STICTION_MESH_WORKER",
                                    .arguments = arguments,
                                    .input = {{w->head, w->head_size}, {w->file->bytes, w->file->size}},
                                    .most_output = (size_t)w->request.reply_bytes,
                                    .seconds = w->seconds,
                                    .announced = announced};
-    child_talk(w->context, &request, &w->answer);
+    stn_process_talk(w->context, &request, &w->answer);
 }
 
-stn_status mesh_scene_read(stn_context *context, const mesh_scene_file *file, mesh_scene *out, stn_error *err) {
-    worker w = {.file = file, .context = context};
+stn_status mesh_scene_read(const stn_mesh_source *source, mesh_scene_format format, mesh_scene *out, stn_error *err) {
+    worker w = {.file = source, .format = format, .context = source->context};
     *out = (mesh_scene){0};
     stn_status status = prepare(&w, err);
     if (status == STN_OK) {
         ask(&w);
         status = take_answer(&w, out, err);
     }
-    stn_release(context, w.head);
+    stn_release(source->context, w.head);
     if (status != STN_OK) {
         mesh_scene_clear(out);
     }

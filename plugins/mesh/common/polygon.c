@@ -8,7 +8,7 @@
 // overlaps.
 #include <stiction/math.h>
 
-#include "mesh_files/reader.h"
+#include "common/reader.h"
 
 enum { MOST_TRIED = 8 };
 

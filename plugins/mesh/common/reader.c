@@ -4,24 +4,28 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mesh_files/reader.h"
+#include "common/reader.h"
 
-void reader_start(mesh_reader *r, stn_context *context, const char *path, const char *bytes, size_t size,
-                  stn_error *err) {
-    *r = (mesh_reader){.context = context,
-                       .path = path,
-                       .begin = bytes,
-                       .at = bytes,
-                       .end = bytes + size,
+void reader_start(mesh_reader *r, const stn_mesh_source *source, stn_error *err) {
+    *r = (mesh_reader){.context = source->context,
+                       .path = source->path,
+                       .begin = source->bytes,
+                       .at = source->bytes,
+                       .end = source->bytes + source->size,
                        .line = 1,
                        .vertices = {.name = "vertices", .size = 3 * sizeof(double)},
                        .triangles = {.name = "triangles", .size = 3 * sizeof(int32_t)},
                        .tetrahedra = {.name = "tetrahedra", .size = 4 * sizeof(int32_t)},
                        .corners = {.name = "corners of a polygon", .size = sizeof(int32_t)},
                        .err = err};
-    if (size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) {
+    if (bytes_begin_with(source->bytes, source->size, "\xef\xbb\xbf")) {
         r->at += 3;
     }
+}
+
+bool bytes_begin_with(const char *bytes, size_t size, const char *text) {
+    size_t length = strlen(text);
+    return size >= length && memcmp(bytes, text, length) == 0;
 }
 
 /// Takes the items out of the list. What growing left over is given back; failing to is no harm.
@@ -55,8 +59,8 @@ static stn_status finish_extents(mesh_reader *r) {
     return STN_OK;
 }
 
-stn_status reader_finish(mesh_reader *r, stn_status status, raw_mesh *out) {
-    *out = (raw_mesh){0};
+stn_status reader_finish(mesh_reader *r, stn_status status, stn_raw_mesh *out) {
+    *out = (stn_raw_mesh){0};
     stn_release(r->context, r->corners.items);
     if (r->begin == r->end) {
         status = stn_fail(r->err, STN_ERR_ARGUMENT, "%s: the file is empty", r->path);
@@ -71,8 +75,7 @@ stn_status reader_finish(mesh_reader *r, stn_status status, raw_mesh *out) {
         r->triangles = (mesh_list){0};
     }
     if (status == STN_OK) {
-        *out = (raw_mesh){.context = r->context,
-                          .vertex_count = r->vertices.count,
+        *out = (stn_raw_mesh){.vertex_count = r->vertices.count,
                           .triangle_count = r->triangles.count,
                           .tetrahedron_count = r->tetrahedra.count,
                           .vertices = take(r, &r->vertices),
@@ -309,8 +312,8 @@ stn_status reader_real(mesh_reader *r, const char *what, int32_t width, double *
 }
 
 stn_status reader_check_count(const mesh_reader *r, const char *what, int64_t count, int64_t least) {
-    if (count < 0 || count > MESH_COUNT_MAX) {
-        return reader_fail(r, "%s: %lld must be from 0 to %d", what, (long long)count, MESH_COUNT_MAX);
+    if (count < 0 || count > STN_MESH_COUNT_MAX) {
+        return reader_fail(r, "%s: %lld must be from 0 to %d", what, (long long)count, STN_MESH_COUNT_MAX);
     }
     if (count > (r->end - r->at + least - 1) / least) {
         return reader_fail(
@@ -325,12 +328,12 @@ stn_status reader_room(mesh_reader *r, mesh_list *list, int64_t more) {
     if (count <= list->capacity) {
         return STN_OK;
     }
-    if (count > MESH_COUNT_MAX) {
-        return reader_fail(r, "more than %d %s", MESH_COUNT_MAX, list->name);
+    if (count > STN_MESH_COUNT_MAX) {
+        return reader_fail(r, "more than %d %s", STN_MESH_COUNT_MAX, list->name);
     }
     int64_t wanted = 2 * (int64_t)list->capacity;
     wanted = wanted > count ? wanted : count;
-    wanted = wanted < MESH_COUNT_MAX ? wanted : MESH_COUNT_MAX;
+    wanted = wanted < STN_MESH_COUNT_MAX ? wanted : STN_MESH_COUNT_MAX;
     void *items = stn_reallocate(r->context, list->items, (size_t)list->capacity, (size_t)wanted, list->size);
     if (items == NULL) {
         return reader_no_memory(r);
@@ -389,7 +392,7 @@ stn_status reader_begin_extents(mesh_reader *r) {
 stn_status reader_extent(mesh_reader *r, int32_t vertex, int32_t width) {
     double value = 0.0;
     stn_status status = reader_real(r, "field extent", width, &value);
-    if (status == STN_OK && !mesh_extent_in_range(value)) {
+    if (status == STN_OK && !stn_mesh_extent_in_range(value)) {
         return reader_fail(r,
                            "field extent: %g at vertex %d (counted from 0) must be from 0 (on the surface) to 1 "
                            "(deepest)",

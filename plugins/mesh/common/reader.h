@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the readers of mesh files share: a place in a file of any content, words and numbers from there, text or binary,
 // and the growing raw mesh. Every step is bounded by the bytes that are left.
-#ifndef STICTION_CORE_MESH_FILES_READER_H
-#define STICTION_CORE_MESH_FILES_READER_H
+#ifndef STICTION_PLUGINS_MESH_COMMON_READER_H
+#define STICTION_PLUGINS_MESH_COMMON_READER_H
 
-#include "geometry/mesh.h"
+#include <stiction/mesh_file.h>
 
 /// A growing array.
 typedef struct mesh_list {
@@ -39,12 +39,13 @@ typedef struct mesh_word {
 enum { READER_SHOWN = 48 }; // bytes that reader_show needs
 
 /// Steps over a byte order mark.
-void reader_start(mesh_reader *r, stn_context *context, const char *path, const char *bytes, size_t size,
-                  stn_error *err);
+void reader_start(mesh_reader *r, const stn_mesh_source *source, stn_error *err);
+/// Do the bytes begin with this text?
+bool bytes_begin_with(const char *bytes, size_t size, const char *text);
 /// Releases what the reader holds, after it gave the mesh to `out`, unless `status` is a failure or there is neither a
 /// triangle nor a tetrahedron. A solid keeps its tetrahedra only, as their boundary is its surface; its field must have
 /// a value at every corner of them.
-stn_status reader_finish(mesh_reader *r, stn_status status, raw_mesh *out);
+stn_status reader_finish(mesh_reader *r, stn_status status, stn_raw_mesh *out);
 
 /// STN_ERR_ARGUMENT "path:line: ..." or "path: byte n: ...".
 stn_status reader_fail(const mesh_reader *r, const char *format, ...) STN_PRINTF(2, 3);
@@ -99,16 +100,5 @@ stn_status reader_begin_extents(mesh_reader *r);
 stn_status reader_extent(mesh_reader *r, int32_t vertex, int32_t width);
 /// A polygon of at least 3 corners, all of them vertices, as a fan of triangles (polygon.c).
 stn_status reader_add_polygon(mesh_reader *r, const int32_t *corners, int32_t count);
-
-/// Readers of one format each. `bytes` are borrowed, of any content and not zero-terminated; `path` serves messages
-/// only. `out` is overwritten; it is zeroed on failure: STN_ERR_ARGUMENT "path:line: what is wrong", STN_ERR_MEMORY.
-stn_status mesh_read_stl(stn_context *context, const char *path, const char *bytes, size_t size, raw_mesh *out,
-                         stn_error *err);
-stn_status mesh_read_obj(stn_context *context, const char *path, const char *bytes, size_t size, raw_mesh *out,
-                         stn_error *err);
-stn_status mesh_read_vtk(stn_context *context, const char *path, const char *bytes, size_t size, raw_mesh *out,
-                         stn_error *err);
-stn_status mesh_read_msh(stn_context *context, const char *path, const char *bytes, size_t size, raw_mesh *out,
-                         stn_error *err);
 
 #endif

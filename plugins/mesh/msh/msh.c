@@ -10,7 +10,9 @@
 //   $NodeData     of the field extent: msh_data.c
 #include <string.h>
 
-#include "mesh_files/msh.h"
+#include <stiction/plugin.h>
+
+#include "msh.h"
 
 static stn_status read_format(msh_file *f) {
     mesh_reader *r = &f->r;
@@ -296,16 +298,41 @@ static stn_status read_section(msh_file *f, mesh_word name) {
     return STN_OK;
 }
 
-stn_status mesh_read_msh(stn_context *context, const char *path, const char *bytes, size_t size, raw_mesh *out,
-                         stn_error *err) {
+static stn_status read(void *self, const stn_mesh_source *source, stn_raw_mesh *out, stn_error *err) {
+    (void)self;
     msh_file f = {0};
-    reader_start(&f.r, context, path, bytes, size, err);
+    reader_start(&f.r, source, err);
     stn_status status = STN_OK;
     for (bool more = true; more && status == STN_OK;) {
         mesh_word name = reader_word(&f.r);
         more = name.length > 0;
         status = more ? read_section(&f, name) : STN_OK;
     }
-    stn_release(context, f.nodes);
+    stn_release(source->context, f.nodes);
     return reader_finish(&f.r, status, out);
 }
+
+static bool recognises(const char *bytes, size_t size) {
+    return bytes_begin_with(bytes, size, "$MeshFormat");
+}
+
+static const char example[] = "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 4 1 4\n3 1 0 4\n1\n2\n3\n4\n"
+                              "0 0 0\n1 0 0\n0 1 0\n0 0 1\n$EndNodes\n"
+                              "$Elements\n1 1 1 1\n3 1 4 1\n1 1 2 3 4\n$EndElements\n";
+
+// ------------------------------------------------------------------------------------------------------------ plugin
+
+static const char *const extensions[] = {"msh", NULL};
+static const stn_mesh_ops ops = {
+    .size = sizeof ops, .extensions = extensions, .recognises = recognises, .read = read,
+    .example = example, .example_size = sizeof example - 1,
+};
+static const stn_plugin_desc msh_plugin = {
+    .size = sizeof msh_plugin,
+    .kind = STN_KIND_MESH,
+    .id = "msh",
+    .version = STN_VERSION,
+    .summary = "gmsh's MSH 2 and 4.1, text and binary: triangles and tetrahedra",
+    .ops = {.mesh = &ops},
+};
+STN_PLUGIN_LIBRARY(&msh_plugin);

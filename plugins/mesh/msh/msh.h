@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of the reader of gmsh's files: nodes (msh_nodes.c), data of nodes (msh_data.c) and everything else (msh.c).
-#ifndef STICTION_CORE_MESH_FILES_MSH_H
-#define STICTION_CORE_MESH_FILES_MSH_H
+#ifndef STICTION_PLUGINS_MESH_MSH_H
+#define STICTION_PLUGINS_MESH_MSH_H
 
-#include "mesh_files/reader.h"
+#include "common/reader.h"
 
 typedef struct tagged_node {
     int64_t tag;

@@ -4,7 +4,7 @@
 //               components: 1, nodes, and maybe more), then for every node its tag and its value
 #include <string.h>
 
-#include "mesh_files/msh.h"
+#include "msh.h"
 
 /// A text in quotes that ends on its line.
 static stn_status read_text(mesh_reader *r, mesh_word *text) {

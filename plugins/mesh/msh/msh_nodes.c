@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes of gmsh's files. Their tags are positive, but neither dense nor sorted, so they are sorted once, by bytes, and
 // found by bisection: no choice of tags makes either slow.
-#include "mesh_files/msh.h"
+#include "msh.h"
 
 /// Adds the node with the tag; its position follows.
 static stn_status read_node(msh_file *f, int64_t tag, int64_t parameters) {

@@ -5,7 +5,9 @@
 // lines, texture, normals, groups and materials are skipped.
 #include <string.h>
 
-#include "mesh_files/reader.h"
+#include <stiction/plugin.h>
+
+#include "common/reader.h"
 
 static const char stops[] = "#\\"; // what may follow a word without white space between
 
@@ -154,10 +156,10 @@ static stn_status walk(mesh_reader *r, bool faces) {
     }
 }
 
-stn_status mesh_read_obj(stn_context *context, const char *path, const char *bytes, size_t size, raw_mesh *out,
-                         stn_error *err) {
+static stn_status read(void *self, const stn_mesh_source *source, stn_raw_mesh *out, stn_error *err) {
+    (void)self;
     mesh_reader r;
-    reader_start(&r, context, path, bytes, size, err);
+    reader_start(&r, source, err);
     const char *first = r.at;
     stn_status status = walk(&r, false);
     if (status == STN_OK) {
@@ -167,3 +169,23 @@ stn_status mesh_read_obj(stn_context *context, const char *path, const char *byt
     }
     return reader_finish(&r, status, out);
 }
+
+static const char example[] = "# a corner of a cube\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvn 0 0 -1\n"
+                              "f 1//1 3//1 2//1\nf 1 2 4\nf 1 4 3\nf -3 -2 -1\n";
+
+// ------------------------------------------------------------------------------------------------------------ plugin
+
+static const char *const extensions[] = {"obj", NULL};
+static const stn_mesh_ops ops = {
+    .size = sizeof ops, .extensions = extensions, .read = read,
+    .example = example, .example_size = sizeof example - 1,
+};
+static const stn_plugin_desc obj_plugin = {
+    .size = sizeof obj_plugin,
+    .kind = STN_KIND_MESH,
+    .id = "obj",
+    .version = STN_VERSION,
+    .summary = "OBJ: polygons",
+    .ops = {.mesh = &ops},
+};
+STN_PLUGIN_LIBRARY(&obj_plugin);

@@ -9,16 +9,18 @@
 #include <math.h>
 #include <string.h>
 
-#include "mesh_files/reader.h"
+#include <stiction/plugin.h>
+
+#include "common/reader.h"
 
 enum { HEADER = 80, BEFORE = HEADER + 4, EACH = 50, NORMAL = 12 };
 
 /// Text begins with "solid" and has no zero byte where a binary file has its header and count.
-static bool is_text(const char *bytes, size_t size) {
+static bool is_text(const stn_mesh_source *source) {
     mesh_reader probe;
-    reader_start(&probe, NULL, "", bytes, size, NULL);
+    reader_start(&probe, source, NULL);
     bool named = word_is(reader_word(&probe), "solid");
-    return named && memchr(bytes, '\0', size < BEFORE ? size : BEFORE) == NULL;
+    return named && memchr(source->bytes, '\0', source->size < BEFORE ? source->size : BEFORE) == NULL;
 }
 
 static stn_status read_corner(mesh_reader *r, int32_t triangle, const char *bytes) {
@@ -35,8 +37,8 @@ static stn_status read_corner(mesh_reader *r, int32_t triangle, const char *byte
 
 static stn_status read_binary(mesh_reader *r, int64_t count) {
     r->has_binary = true;
-    if (3 * count > MESH_COUNT_MAX) {
-        return reader_fail(r, "%lld triangles: at most %d are read", (long long)count, MESH_COUNT_MAX / 3);
+    if (3 * count > STN_MESH_COUNT_MAX) {
+        return reader_fail(r, "%lld triangles: at most %d are read", (long long)count, STN_MESH_COUNT_MAX / 3);
     }
     stn_status status = reader_room(r, &r->vertices, 3 * count);
     if (status == STN_OK) {
@@ -102,27 +104,57 @@ static stn_status read_text(mesh_reader *r) {
     }
 }
 
-stn_status mesh_read_stl(stn_context *context, const char *path, const char *bytes, size_t size, raw_mesh *out,
-                         stn_error *err) {
+static stn_status read(void *self, const stn_mesh_source *source, stn_raw_mesh *out, stn_error *err) {
+    (void)self;
     mesh_reader r;
-    reader_start(&r, context, path, bytes, size, err);
-    uint64_t count = size >= BEFORE ? load_u32(bytes + HEADER, false) : 0;
+    reader_start(&r, source, err);
+    size_t size = source->size;
+    uint64_t count = size >= BEFORE ? load_u32(source->bytes + HEADER, false) : 0;
     uint64_t fitting = BEFORE + EACH * count;
     stn_status status = STN_OK;
     if (size >= BEFORE && size == fitting) {
         status = read_binary(&r, (int64_t)count);
-    } else if (is_text(bytes, size)) {
+    } else if (is_text(source)) {
         status = read_text(&r);
     } else if (size >= BEFORE) {
         status =
             stn_fail(err, STN_ERR_ARGUMENT,
                      "%s: %zu bytes, but a binary STL file of the %llu triangles that byte %d says has %llu; it is "
                      "cut off or damaged",
-                     path, size, (unsigned long long)count, HEADER, (unsigned long long)fitting);
+                     source->path, size, (unsigned long long)count, HEADER, (unsigned long long)fitting);
     } else {
         status = stn_fail(err, STN_ERR_ARGUMENT,
                           "%s: %zu bytes are no STL file: text begins with \"solid\", binary has at least %d bytes",
-                          path, size, BEFORE);
+                          source->path, size, BEFORE);
     }
     return reader_finish(&r, status, out);
 }
+
+/// Of a binary file alone; its length says it.
+static bool recognises(const char *bytes, size_t size) {
+    return size >= BEFORE + EACH && (uint64_t)size == BEFORE + EACH * (uint64_t)load_u32(bytes + HEADER, false);
+}
+
+static const char example[] = "solid corner\n"
+                              "facet normal 0 0 -1\nouter loop\nvertex 0 0 0\nvertex 0 1 0\nvertex 1 0 0\nendloop\nendfacet\n"
+                              "facet normal 0 -1 0\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 0 1\nendloop\nendfacet\n"
+                              "facet normal -1 0 0\nouter loop\nvertex 0 0 0\nvertex 0 0 1\nvertex 0 1 0\nendloop\nendfacet\n"
+                              "facet normal 1 1 1\nouter loop\nvertex 1 0 0\nvertex 0 1 0\nvertex 0 0 1\nendloop\nendfacet\n"
+                              "endsolid corner\n";
+
+// ------------------------------------------------------------------------------------------------------------ plugin
+
+static const char *const extensions[] = {"stl", NULL};
+static const stn_mesh_ops ops = {
+    .size = sizeof ops, .extensions = extensions, .recognises = recognises, .read = read,
+    .example = example, .example_size = sizeof example - 1,
+};
+static const stn_plugin_desc stl_plugin = {
+    .size = sizeof stl_plugin,
+    .kind = STN_KIND_MESH,
+    .id = "stl",
+    .version = STN_VERSION,
+    .summary = "STL, text and binary: triangles",
+    .ops = {.mesh = &ops},
+};
+STN_PLUGIN_LIBRARY(&stl_plugin);

@@ -4,7 +4,9 @@
 //   DATASET UNSTRUCTURED_GRID   POINTS n type, CELLS, CELL_TYPES: tetrahedra (10), triangles (5), and those of higher
 //   order DATASET POLYDATA            POINTS n type, POLYGONS, TRIANGLE_STRIPS
 // Cells without area (vertices, lines) are skipped. Of the data of points and cells one array is read: vtk_data.c.
-#include "mesh_files/vtk.h"
+#include <stiction/plugin.h>
+
+#include "vtk.h"
 
 static const vtk_type types[] = {
     {"char", 1, true},           {"unsigned_char", 1, true}, {"signed_char", 1, true},  {"short", 2, true},
@@ -104,7 +106,7 @@ static stn_status skip_array(vtk_file *f) {
     if (status != STN_OK) {
         return status;
     }
-    if (components < 0 || components > MESH_COUNT_MAX || tuples < 0 || tuples > MESH_COUNT_MAX) {
+    if (components < 0 || components > STN_MESH_COUNT_MAX || tuples < 0 || tuples > STN_MESH_COUNT_MAX) {
         return reader_fail(r, "a field of %lld x %lld", (long long)tuples, (long long)components);
     }
     f->components = components;
@@ -235,10 +237,10 @@ static stn_status read_sections(vtk_file *f) {
     return vtk_read_data(f, word);
 }
 
-stn_status mesh_read_vtk(stn_context *context, const char *path, const char *bytes, size_t size, raw_mesh *out,
-                         stn_error *err) {
+static stn_status read(void *self, const stn_mesh_source *source, stn_raw_mesh *out, stn_error *err) {
+    (void)self;
     vtk_file f = {0};
-    reader_start(&f.r, context, path, bytes, size, err);
+    reader_start(&f.r, source, err);
     stn_status status = read_header(&f);
     if (status == STN_OK) {
         status = read_sections(&f);
@@ -246,3 +248,30 @@ stn_status mesh_read_vtk(stn_context *context, const char *path, const char *byt
     vtk_clear_cells(&f, &f.grid_cells);
     return reader_finish(&f.r, status, out);
 }
+
+static bool recognises(const char *bytes, size_t size) {
+    return bytes_begin_with(bytes, size, "# vtk DataFile");
+}
+
+static const char example[] = "# vtk DataFile Version 3.0\na corner of a cube\nASCII\nDATASET UNSTRUCTURED_GRID\n"
+                              "POINTS 5 double\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n0.2 0.2 0.2\n"
+                              "CELLS 4 20\n4 0 1 2 4\n4 0 3 1 4\n4 0 2 3 4\n4 1 3 2 4\n"
+                              "CELL_TYPES 4\n10\n10\n10\n10\n"
+                              "POINT_DATA 5\nSCALARS extent double 1\nLOOKUP_TABLE default\n0 0 0 0 1\n";
+
+// ------------------------------------------------------------------------------------------------------------ plugin
+
+static const char *const extensions[] = {"vtk", NULL};
+static const stn_mesh_ops ops = {
+    .size = sizeof ops, .extensions = extensions, .recognises = recognises, .read = read,
+    .example = example, .example_size = sizeof example - 1,
+};
+static const stn_plugin_desc vtk_plugin = {
+    .size = sizeof vtk_plugin,
+    .kind = STN_KIND_MESH,
+    .id = "vtk",
+    .version = STN_VERSION,
+    .summary = "legacy VTK, text and binary: surfaces and tetrahedra",
+    .ops = {.mesh = &ops},
+};
+STN_PLUGIN_LIBRARY(&vtk_plugin);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of the reader of legacy VTK files: cells (vtk_cells.c), data (vtk_data.c) and everything else (vtk.c).
-#ifndef STICTION_CORE_MESH_FILES_VTK_H
-#define STICTION_CORE_MESH_FILES_VTK_H
+#ifndef STICTION_PLUGINS_MESH_VTK_H
+#define STICTION_PLUGINS_MESH_VTK_H
 
-#include "mesh_files/reader.h"
+#include "common/reader.h"
 
 /// Cell i has the points index[offset[i]] ... index[offset[i + 1] - 1].
 typedef struct vtk_cells {

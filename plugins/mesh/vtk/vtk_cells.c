@@ -3,7 +3,7 @@
 //   up to version 4   CELLS n numbers: for every cell the number of its points, then the points
 //   from version 5    CELLS n+1 points, OFFSETS type: where each cell begins, CONNECTIVITY type: all the points
 // POLYGONS and the others are laid out like CELLS.
-#include "mesh_files/vtk.h"
+#include "vtk.h"
 
 void vtk_clear_cells(vtk_file *f, vtk_cells *c) {
     stn_release(f->r.context, c->offset);

@@ -5,7 +5,7 @@
 #define _GNU_SOURCE // memmem
 #include <string.h>
 
-#include "mesh_files/vtk.h"
+#include "vtk.h"
 
 typedef struct data_section {
     vtk_file *f;
@@ -42,7 +42,7 @@ static stn_status read_field(data_section *d, const vtk_type *type, int64_t comp
 
 static stn_status take_values(data_section *d, mesh_word name, const vtk_type *type, int64_t components) {
     d->f->components = components;
-    if (components < 0 || components > MESH_COUNT_MAX) {
+    if (components < 0 || components > STN_MESH_COUNT_MAX) {
         return reader_fail(&d->f->r, "%lld components", (long long)components);
     }
     return is_field(d, name) ? read_field(d, type, components) : vtk_skip_values(d->f, type, components * d->count);
@@ -102,7 +102,7 @@ static stn_status skip_colours(data_section *d, bool table) {
     int64_t count = 0;
     reader_word(&d->f->r); // its name
     stn_status status = reader_text_integer(&d->f->r, "number of colours", "", &count);
-    if (status == STN_OK && (count < 0 || count > MESH_COUNT_MAX)) {
+    if (status == STN_OK && (count < 0 || count > STN_MESH_COUNT_MAX)) {
         return reader_fail(&d->f->r, "%lld colours", (long long)count);
     }
     return status == STN_OK ? vtk_skip_values(d->f, &byte, count * (table ? 4 : d->count)) : status;
@@ -175,7 +175,7 @@ static stn_status follow(data_section *d, mesh_word word) {
         if (points || word_is(word, "cell_data")) {
             d->points = points;
             status = reader_text_integer(&d->f->r, "number of data", "", &d->count);
-            if (status == STN_OK && (d->count < 0 || d->count > MESH_COUNT_MAX)) {
+            if (status == STN_OK && (d->count < 0 || d->count > STN_MESH_COUNT_MAX)) {
                 status = reader_fail(&d->f->r, "data of %lld points or cells", (long long)d->count);
             }
         } else if (word_is(word, "metadata")) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "problem_files/expand.h"
+#include "common/expand.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of a problem's matrices as wide as the problem, for files that know no trees.
-#ifndef STICTION_CORE_PROBLEM_FILES_EXPAND_H
-#define STICTION_CORE_PROBLEM_FILES_EXPAND_H
+#ifndef STICTION_PLUGINS_PROBLEM_FILE_COMMON_EXPAND_H
+#define STICTION_PLUGINS_PROBLEM_FILE_COMMON_EXPAND_H
 
 #include <stiction/problem.h>
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // See array_file.h. What the process answers has met a stranger's file: nothing of it is believed before it is checked.
-#include "problem_files/array_file.h"
+#include "array_file.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "base/child.h"
-#include "base/file.h"
+#include <stiction/process.h>
 
 static const size_t most_bytes = (size_t)1 << 30; // of all arrays of a file, and of a file that is made
 
@@ -19,14 +18,14 @@ bool array_file_is_hdf5(const char *bytes, size_t size) {
 
 static stn_status run(stn_context *context, char *const *arguments, const void *input, size_t input_size,
                       unsigned char **output, size_t *size, stn_error *err) {
-    const child_request request = {.name = "stiction-hdf5",
-                                   .installed = STN_HDF5_INSTALLED,
+    const stn_process_request request = {.name = "stiction-hdf5",
+                                   .installed = PROGRAM_INSTALLED,
                                    .variable = "STICTION_HDF5_WORKER",
                                    .arguments = arguments,
                                    .input = {{input, input_size}},
                                    .most_output = most_bytes + (1 << 20),
                                    .seconds = SECONDS};
-    return child_run(context, &request, output, size, err);
+    return stn_process_run(context, &request, output, size, err);
 }
 
 /// One line of printable letters, whatever came; false: it is no failure.
@@ -165,7 +164,7 @@ void array_builder_add(array_builder *b, const char *name, array_wire_type type,
     }
 }
 
-stn_status array_builder_write(array_builder *b, const char *path, stn_error *err) {
+stn_status array_builder_write(array_builder *b, const stn_problem_sink *sink, stn_error *err) {
     char program[] = "stiction-hdf5", word[] = "pack";
     char *arguments[] = {program, word, NULL};
     unsigned char *image = NULL;
@@ -180,10 +179,8 @@ stn_status array_builder_write(array_builder *b, const char *path, stn_error *er
     }
     stn_release(b->context, b->bytes);
     *b = (array_builder){.context = b->context};
-    if (status != STN_OK) {
-        stn_error_prefix(err, "%s", path);
-    } else {
-        status = stn_output_write(path, image, size, err);
+    if (status == STN_OK) {
+        sink->put(sink, image, size);
     }
     stn_release(b->context, image);
     return status;

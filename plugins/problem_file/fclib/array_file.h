@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Named arrays of an HDF5 file. The file is met by the process stiction-hdf5 alone, so that a damaged one harms
 // nothing.
-#ifndef STICTION_CORE_PROBLEM_FILES_ARRAY_FILE_H
-#define STICTION_CORE_PROBLEM_FILES_ARRAY_FILE_H
+#ifndef STICTION_PLUGINS_PROBLEM_FILE_ARRAY_FILE_H
+#define STICTION_PLUGINS_PROBLEM_FILE_ARRAY_FILE_H
 
-#include <stiction/context.h>
+#include <stiction/problem_file.h>
 
-#include "problem_files/array_wire.h"
+#include "array_wire.h"
 
 /// One array. `name` is no C text. Numbers lie at any address: read them by memcpy.
 typedef struct array_item {
@@ -46,7 +46,7 @@ typedef struct array_builder {
 /// Integers come as int64_t, reals as double, letters as char.
 void array_builder_add(array_builder *builder, const char *name, array_wire_type type, const void *values,
                        uint64_t count);
-/// Writes them as an HDF5 file, whole or not at all, and releases the builder in any case.
-stn_status array_builder_write(array_builder *builder, const char *path, stn_error *err);
+/// Puts them as an HDF5 file, and releases the builder in any case. Nothing is put on a failure.
+stn_status array_builder_write(array_builder *builder, const stn_problem_sink *sink, stn_error *err);
 
 #endif

@@ -2,8 +2,8 @@
 // Named arrays as bytes, in the machine's byte order: what the library and its process stiction-hdf5 say to each other.
 //     array_wire_head, then `count` times an array_wire_item, its name and its numbers (no terminators)
 // A head with the magic of a failure is followed by `count` bytes of text instead.
-#ifndef STICTION_CORE_PROBLEM_FILES_ARRAY_WIRE_H
-#define STICTION_CORE_PROBLEM_FILES_ARRAY_WIRE_H
+#ifndef STICTION_PLUGINS_PROBLEM_FILE_ARRAY_WIRE_H
+#define STICTION_PLUGINS_PROBLEM_FILE_ARRAY_WIRE_H
 
 #include <stdint.h>
 

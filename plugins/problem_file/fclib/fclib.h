@@ -4,17 +4,12 @@
 //     local    u = W r + V l + q,   0 = V^T r + R l + s
 //     global   M v = H r + G l + f,   u = H^T v + w,   0 = G^T v + b
 // A contact has the rows normal, tangent 1, tangent 2 there, and tangent 1, tangent 2, normal here.
-#ifndef STICTION_CORE_PROBLEM_FILES_FCLIB_H
-#define STICTION_CORE_PROBLEM_FILES_FCLIB_H
+#ifndef STICTION_PLUGINS_PROBLEM_FILE_FCLIB_H
+#define STICTION_PLUGINS_PROBLEM_FILE_FCLIB_H
 
-#include "base/text.h"
-#include "problem/owner.h"
-#include "problem_files/array_file.h"
+#include <stiction/problem_file.h>
 
-/// Does the name say that a problem's file is, or is to be, one of these?
-static inline bool fclib_is_named(const char *path) {
-    return text_ends_with(path, ".hdf5") || text_ends_with(path, ".h5");
-}
+#include "array_file.h"
 
 /// Most numbers of one dense matrix that is made of a file: 8192 rows.
 #define FCLIB_MAX_NUMBERS ((int64_t)1 << 26)
@@ -58,14 +53,14 @@ static inline int32_t fclib_row(int32_t f) {
 
 /// fclib_global.c: fills the problem from M, H, f, w and perhaps G, b; `p` has its constraints and rows.
 void fclib_read_global(fclib_reader *r, stn_problem *p);
-/// Reads the bytes of an HDF5 file. Warnings go to the log: what is not symmetric.
-stn_status fclib_read(stn_context *context, stn_arena *arena, const char *path, const char *bytes, size_t size,
-                      stn_problem *problem, stn_error *err);
+/// Reads an HDF5 file. Warnings go to the log: what is not symmetric.
+stn_status fclib_read(const stn_problem_source *source, stn_problem *problem, stn_error *err);
 /// The same of arrays that are unpacked already.
 stn_status fclib_read_arrays(stn_context *context, stn_arena *arena, const char *path, const array_file *file,
                              stn_problem *problem, stn_error *err);
 
-/// Writes a problem; STN_ERR_UNSUPPORTED names what would be lost.
-stn_status fclib_write(stn_context *context, const stn_problem *problem, const char *path, stn_error *err);
+/// Writes a problem, or a solution; STN_ERR_UNSUPPORTED names what would be lost.
+stn_status fclib_write(const stn_problem_sink *sink, const stn_problem *problem, stn_error *err);
+stn_status fclib_write_solution(const stn_problem_sink *sink, const stn_problem_result *result, stn_error *err);
 
 #endif

@@ -9,9 +9,7 @@
 #include <stiction/delassus.h>
 #include <stiction/union_find.h>
 
-#include "problem/check.h"
-#include "problem/local_form.h"
-#include "problem_files/fclib.h"
+#include "fclib.h"
 
 static const double symmetric_enough = 1e-13; // round-off of who wrote the file
 
@@ -208,7 +206,7 @@ static void check_energy(fclib_reader *r, const fclib_matrix *M) {
         symmetric.values[M->column[k] * n + M->row[k]] += 0.5 * M->x[k];
     }
     stn_error reason = {STN_OK, ""};
-    if (r->status == STN_OK && stn_check_matrix(r->context, "its symmetric part", &symmetric, &reason) != STN_OK) {
+    if (r->status == STN_OK && stn_matrix_check(r->context, "its symmetric part", &symmetric, &reason) != STN_OK) {
         fclib_fail(r, "M", "%s", reason.text);
     }
 }
@@ -231,7 +229,7 @@ static void fill_local(fclib_reader *r, const global_form *g, stn_problem *p) {
         return;
     }
     fill_system(g, (int32_t)columns, K, X);
-    if (!local_form_eliminate((int32_t)size, (int32_t)columns, K, X)) {
+    if (!stn_matrix_eliminate((int32_t)size, (int32_t)columns, K, X)) {
         fclib_fail(r, "M", "with G it is singular: drop redundant bilateral rows");
         return;
     }

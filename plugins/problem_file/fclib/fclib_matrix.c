@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "problem_files/fclib.h"
+#include "fclib.h"
 
 enum { MOST_ROWS = 1 << 24 };
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading a problem in FCLIB's layout; see fclib.h.
-#include "problem_files/fclib.h"
-
-#include "problem/check.h"
+#include "fclib.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -149,7 +147,7 @@ static void read_contacts(fclib_reader *r, stn_problem *p) {
 void fclib_judge_definite(fclib_reader *r, const char *name, stn_problem *p) {
     stn_matrix W = {.n = p->row_count, .form = STN_MATRIX_DENSE, .values = p->W};
     stn_error reason = {STN_OK, ""};
-    if (r->status == STN_OK && !p->general_W && stn_check_matrix(r->context, "W", &W, &reason) != STN_OK) {
+    if (r->status == STN_OK && !p->general_W && stn_matrix_check(r->context, "W", &W, &reason) != STN_OK) {
         p->general_W = true;
         stn_log(r->context, STN_LOG_WARNING, "%s: %s/%s: %s; it is taken as it is, by its writer's round-off or not",
                 r->path, r->group, name, reason.text);
@@ -270,17 +268,17 @@ stn_status fclib_read_arrays(stn_context *context, stn_arena *arena, const char 
     return r.status;
 }
 
-stn_status fclib_read(stn_context *context, stn_arena *arena, const char *path, const char *bytes, size_t size,
-                      stn_problem *problem, stn_error *err) {
+stn_status fclib_read(const stn_problem_source *source, stn_problem *problem, stn_error *err) {
+    stn_context *context = source->context;
     array_file *file = stn_allocate(context, 1, sizeof *file);
     if (file == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", source->path);
     }
-    stn_status status = array_file_unpack(context, bytes, size, file, err);
+    stn_status status = array_file_unpack(context, source->bytes, source->size, file, err);
     if (status != STN_OK) {
-        stn_error_prefix(err, "%s", path);
+        stn_error_prefix(err, "%s", source->path);
     } else {
-        status = fclib_read_arrays(context, arena, path, file, problem, err);
+        status = fclib_read_arrays(context, source->arena, source->path, file, problem, err);
     }
     array_file_clear(file);
     stn_release(context, file);

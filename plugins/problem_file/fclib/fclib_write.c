@@ -7,9 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "problem/local_form.h"
-#include "problem_files/expand.h"
-#include "problem_files/fclib.h"
+#include "common/expand.h"
+#include "fclib.h"
 
 // ------------------------------------------------------------------------------------------------------ what is lost
 
@@ -220,22 +219,22 @@ static void put_name(fclib_writer *w, const char *path) {
     }
 }
 
-stn_status fclib_write(stn_context *context, const stn_problem *problem, const char *path, stn_error *err) {
+stn_status fclib_write(const stn_problem_sink *sink, const stn_problem *problem, stn_error *err) {
+    stn_context *context = sink->context;
     bool local = problem->form == STN_FORM_LOCAL;
     stn_status status = check_lost(problem, err);
     if (status != STN_OK) {
-        stn_error_prefix(err, "%s", path);
         return status;
     }
     fclib_writer w = {.problem = problem, .builder = {.context = context}, .entries = {.context = context}};
     w.work = stn_allocate(context, (size_t)problem->nv + (size_t)problem->row_count, sizeof *w.work);
     if (w.work == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
     (local ? put_local : put_global)(&w);
     put_name(&w, local ? "fclib_local/info/title" : "fclib_global/info/title");
     w.builder.failed = w.builder.failed || w.entries.failed;
-    status = array_builder_write(&w.builder, path, err);
+    status = array_builder_write(&w.builder, sink, err);
     stn_release(context, w.entries.row);
     stn_release(context, w.entries.column);
     stn_release(context, w.entries.x);
@@ -245,50 +244,27 @@ stn_status fclib_write(stn_context *context, const stn_problem *problem, const c
 
 // ----------------------------------------------------------------------------------------------------------- solution
 
-/// u = J v + bias, or W r + q.
-static stn_status velocities(stn_context *context, const stn_problem *p, const double *v, const double *gamma,
-                             double *u, stn_error *err) {
-    if (p->form == STN_FORM_GLOBAL) {
-        stn_problem_contact_velocity(p, v, true, u);
-        return STN_OK;
-    }
-    stn_arena *arena = stn_arena_create(context);
-    local_form form;
-    stn_status status =
-        arena != NULL ? local_form_reduce(p, arena, &form, err) : stn_fail(err, STN_ERR_MEMORY, "out of memory");
-    if (status == STN_OK) {
-        local_form_velocity(&form, p->row_count, gamma, u);
-    }
-    stn_arena_destroy(arena);
-    return status;
-}
-
-stn_status stn_solution_save_fclib(stn_context *context, const stn_problem *problem, const double *v,
-                                   const double *gamma, const char *path, stn_error *err) {
-    for (int32_t i = 0; i < problem->constraint_count; i++) {
-        const stn_constraint *c = &problem->constraints[i];
+stn_status fclib_write_solution(const stn_problem_sink *sink, const stn_problem_result *result, stn_error *err) {
+    const stn_problem *p = result->problem;
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const stn_constraint *c = &p->constraints[i];
         if (c->set != STN_SET_CONE) {
-            return stn_fail(err, STN_ERR_UNSUPPORTED, "%s: FCLIB's layout cannot hold constraint %d: %s; write JSON",
-                            path, i, stn_constraint_set_name(c->set));
+            return stn_fail(err, STN_ERR_UNSUPPORTED, "FCLIB's layout cannot hold constraint %d: %s; write JSON", i,
+                            stn_constraint_set_name(c->set));
         }
     }
-    size_t rows = (size_t)problem->row_count;
-    double *u = stn_allocate(context, 3 * rows, sizeof *u), *file = u != NULL ? u + rows : NULL;
-    if (u == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+    size_t rows = (size_t)p->row_count;
+    double *file = stn_allocate(sink->context, 2 * rows, sizeof *file);
+    if (file == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
-    stn_status status = velocities(context, problem, v, gamma, u, err);
-    for (int32_t i = 0; i < problem->row_count; i++) {
-        file[file_row(i)] = gamma[i];
-        file[rows + (size_t)file_row(i)] = u[i];
+    for (int32_t i = 0; i < p->row_count; i++) {
+        file[file_row(i)] = result->gamma[i];
+        file[rows + (size_t)file_row(i)] = result->v_c[i];
     }
-    array_builder b = {.context = context};
-    put_reals(&b, "solution", "r", file, problem->row_count);
-    put_reals(&b, "solution", "u", file + rows, problem->row_count);
-    stn_release(context, u);
-    if (status != STN_OK) {
-        stn_release(context, b.bytes);
-        return stn_error_prefix(err, "%s", path);
-    }
-    return array_builder_write(&b, path, err);
+    array_builder b = {.context = sink->context};
+    put_reals(&b, "solution", "r", file, p->row_count);
+    put_reals(&b, "solution", "u", file + rows, p->row_count);
+    stn_release(sink->context, file);
+    return array_builder_write(&b, sink, err);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading JSON with one-line errors; cJSON does the parsing, this file the strictness that cJSON leaves out.
-#include "problem_files/json.h"
+#include "json.h"
 
 #include <stdio.h>
 #include <string.h>

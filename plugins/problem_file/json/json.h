@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading JSON with one-line errors. A reader keeps the first failure; after it every get returns an empty value, so
 // that a long row of gets is checked once.
-#ifndef STICTION_CORE_PROBLEM_FILES_JSON_H
-#define STICTION_CORE_PROBLEM_FILES_JSON_H
+#ifndef STICTION_PLUGINS_PROBLEM_FILE_JSON_H
+#define STICTION_PLUGINS_PROBLEM_FILE_JSON_H
 
 #include <cjson/cJSON.h>
 
-#include "base/file.h"
-#include "problem/owner.h"
+#include <stiction/problem_file.h>
+
+/// Words of a contact-problem-2 file for enumerators, in their order.
+extern const char *const problem_form_names[2];
+extern const char *const problem_velocity_names[2];
+extern const char *const matrix_form_names[4];
 
 /// Most numbers that one array of a file may hold.
 #define JSON_MAX_NUMBERS ((int64_t)1 << 26)

@@ -2,7 +2,7 @@
 // "contact-problem-1": one dense A, contacts with friction cones, matrices flat and row-major. docs/contact-problem.md
 #include <string.h>
 
-#include "problem_files/json.h"
+#include "json.h"
 
 enum { PER_CONTACT_COUNT = 7 };
 

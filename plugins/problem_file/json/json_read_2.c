@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "problem/names.h"
-#include "problem_files/json.h"
+#include "json.h"
 
 static const char *const problem_keys[] = {
     "format",
@@ -238,10 +237,17 @@ static void read_physical(json_reader *r, const cJSON *object, stn_constraint *c
 
 static void read_constraint(json_reader *r, const cJSON *object, stn_problem *p, int32_t i) {
     stn_constraint *c = &p->constraints[i];
+    const char *kinds[STN_CONSTRAINT_KIND_COUNT], *sets[STN_SET_COUNT];
+    for (int32_t k = 0; k < STN_CONSTRAINT_KIND_COUNT; k++) {
+        kinds[k] = stn_constraint_kind_name((stn_constraint_kind)k);
+    }
+    for (int32_t k = 0; k < STN_SET_COUNT; k++) {
+        sets[k] = stn_constraint_set_name((stn_constraint_set)k);
+    }
     c->J[0].tree = c->J[1].tree = -1;
     read_id(r, object, c);
-    c->kind = (stn_constraint_kind)json_choice(r, object, "kind", problem_kind_names, STN_CONSTRAINT_KIND_COUNT, 0, 0);
-    c->set = (stn_constraint_set)json_choice(r, object, "set", problem_set_names, STN_SET_COUNT, 0, 0);
+    c->kind = (stn_constraint_kind)json_choice(r, object, "kind", kinds, STN_CONSTRAINT_KIND_COUNT, 0, 0);
+    c->set = (stn_constraint_set)json_choice(r, object, "set", sets, STN_SET_COUNT, 0, 0);
     c->rows = (int32_t)json_integer(r, object, "rows", 1, STN_MAX_ROWS, 0, 1);
     c->row = p->row_count;
     p->row_count += c->rows;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Saving a contact problem as JSON. Reals have as many digits as reading the same bits needs; NaN is null, infinities
+// A contact problem as JSON. Reals have as many digits as reading the same bits needs; NaN is null, infinities
 // are "inf" and "-inf".
 #include <stdio.h>
 #include <string.h>
 
-#include "problem/names.h"
-#include "problem_files/fclib.h"
-#include "problem_files/json_write.h"
+#include "json.h"
+#include "json_write.h"
 
 void json_put(json_writer *w, const char *text) {
-    file_put(&w->file, text, strlen(text));
+    w->sink->put(w->sink, text, strlen(text));
 }
 
 void json_put_text(json_writer *w, const char *text) {
@@ -42,7 +41,7 @@ void json_put_real(json_writer *w, double value) {
         return;
     }
     char text[40];
-    file_put(&w->file, text, stn_print_real(text, sizeof text, value));
+    w->sink->put(w->sink, text, stn_print_real(text, sizeof text, value));
 }
 
 void json_put_integer(json_writer *w, int64_t value) {
@@ -189,9 +188,9 @@ static void put_constraint(json_writer *w, const stn_problem *p, const stn_const
     json_put_key(w, "      ", "id");
     json_put_text(w, id);
     json_put_key(w, "      ", "kind");
-    json_put_text(w, problem_kind_names[c->kind]);
+    json_put_text(w, stn_constraint_kind_name(c->kind));
     json_put_key(w, "      ", "set");
-    json_put_text(w, problem_set_names[c->set]);
+    json_put_text(w, stn_constraint_set_name(c->set));
     json_put_key(w, "      ", "rows");
     json_put_integer(w, c->rows);
     put_physical(w, c);
@@ -267,40 +266,4 @@ void json_put_problem_2(json_writer *w, const stn_problem *p) {
     }
     put_constraints(w, p);
     json_put(w, "\n}\n");
-}
-
-stn_status stn_problem_save(stn_context *context, const stn_problem *problem, int32_t format, const char *path,
-                            stn_error *err) {
-    format = format != STN_FORMAT_BY_NAME ? format : fclib_is_named(path) ? STN_FORMAT_FCLIB : 2;
-    if (format < 1 || format > STN_FORMAT_FCLIB) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "%s: format = %d, must be from 0 to 3", path, format);
-    }
-    stn_status status = stn_problem_check(context, problem, err);
-    if (status == STN_OK && format == 1) {
-        status = json_check_problem_1(problem, err);
-    }
-    if (status != STN_OK) {
-        stn_error_prefix(err, "%s", path);
-        return status;
-    }
-    if (format == STN_FORMAT_FCLIB) {
-        return fclib_write(context, problem, path, err);
-    }
-    json_writer *w = stn_allocate(context, 1, sizeof *w);
-    if (w == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
-    }
-    status = file_open(path, &w->file, err);
-    if (status == STN_OK) {
-        bool complete = true;
-        if (format == 1) {
-            complete = json_put_problem_1(w, context, problem);
-        } else {
-            json_put_problem_2(w, problem);
-        }
-        status = file_close(&w->file, complete, err);
-        status = complete ? status : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
-    }
-    stn_release(context, w);
-    return status;
 }

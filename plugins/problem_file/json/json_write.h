@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing JSON piece by piece into a file that appears whole or not at all.
-#ifndef STICTION_CORE_PROBLEM_FILES_JSON_WRITE_H
-#define STICTION_CORE_PROBLEM_FILES_JSON_WRITE_H
+// Writing JSON piece by piece.
+#ifndef STICTION_PLUGINS_PROBLEM_FILE_JSON_WRITE_H
+#define STICTION_PLUGINS_PROBLEM_FILE_JSON_WRITE_H
 
-#include <stiction/problem.h>
-
-#include "base/file.h"
+#include <stiction/problem_file.h>
 
 typedef struct json_writer {
-    file_writer file;
+    const stn_problem_sink *sink;
     bool first; // no key yet in the present object
 } json_writer;
 
@@ -25,7 +23,7 @@ void json_put_problem_2(json_writer *w, const stn_problem *p);
 
 /// STN_ERR_UNSUPPORTED naming the first thing that "contact-problem-1" cannot hold.
 stn_status json_check_problem_1(const stn_problem *p, stn_error *err);
-/// False when out of memory; then the file must not be kept.
-bool json_put_problem_1(json_writer *w, stn_context *context, const stn_problem *p);
+/// False when out of memory; then the text must not be kept.
+bool json_put_problem_1(json_writer *w, const stn_problem *p);
 
 #endif

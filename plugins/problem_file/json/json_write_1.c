@@ -3,11 +3,11 @@
 // Jacobian blocks become dense rows; ids, memory slots and reporting data are left out.
 #include <string.h>
 
-#include "problem_files/expand.h"
-#include "problem_files/json_write.h"
+#include "common/expand.h"
+#include "json_write.h"
 
 static stn_status lost(stn_error *err, const char *what) {
-    return stn_fail(err, STN_ERR_UNSUPPORTED, "contact-problem-1 cannot hold %s; use format 2", what);
+    return stn_fail(err, STN_ERR_UNSUPPORTED, "contact-problem-1 cannot hold %s; use contact-problem-2", what);
 }
 
 static bool any_nonzero(const double *values, int32_t count) {
@@ -33,7 +33,7 @@ static stn_status check_contact(const stn_problem *p, int32_t i, stn_error *err)
     }
     if (what != NULL) {
         return stn_fail(err, STN_ERR_UNSUPPORTED,
-                        "contact-problem-1 cannot hold constraint %d (id %llu): %s; use format 2", i,
+                        "contact-problem-1 cannot hold constraint %d (id %llu): %s; use contact-problem-2", i,
                         (unsigned long long)c->id, what);
     }
     return STN_OK;
@@ -80,7 +80,7 @@ stn_status json_check_problem_1(const stn_problem *p, stn_error *err) {
     }
     if (p->nv < 1 || (int64_t)p->nv * p->nv > (int64_t)1 << 26) {
         return stn_fail(err, STN_ERR_UNSUPPORTED,
-                        "contact-problem-1 cannot hold nv = %d: A is one dense matrix; use format 2", p->nv);
+                        "contact-problem-1 cannot hold nv = %d: A is one dense matrix; use contact-problem-2", p->nv);
     }
     for (int32_t i = 0; i < p->constraint_count; i++) {
         stn_status status = check_contact(p, i, err);
@@ -97,7 +97,7 @@ stn_status json_check_problem_1(const stn_problem *p, stn_error *err) {
         int32_t count = known(p, m);
         if (count != 0 && count != p->constraint_count) {
             return stn_fail(err, STN_ERR_UNSUPPORTED,
-                            "contact-problem-1 cannot hold '%s' known for %d of %d contacts; use format 2",
+                            "contact-problem-1 cannot hold '%s' known for %d of %d contacts; use contact-problem-2",
                             members[m].key, count, p->constraint_count);
         }
     }
@@ -182,7 +182,8 @@ static void put_members(json_writer *w, const stn_problem *p) {
     }
 }
 
-bool json_put_problem_1(json_writer *w, stn_context *context, const stn_problem *p) {
+bool json_put_problem_1(json_writer *w, const stn_problem *p) {
+    stn_context *context = w->sink->context;
     double *row = stn_allocate(context, (size_t)p->nv, sizeof *row);
     if (row == NULL) {
         return false;

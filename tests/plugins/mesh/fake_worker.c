@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
-#include "mesh_files/wire.h"
+#include "wire.h"
 
 static void say(const void *bytes, size_t size) {
     const char *from = bytes;

@@ -3,13 +3,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mesh_worker/worker.h"
+#include "worker/worker.h"
 
 static unsigned char waiting[1 << 16];
 static size_t waiting_size;
 
 void channel_flush(void) {
-    channel_send(waiting, waiting_size);
+    stn_worker_send(waiting, waiting_size);
     waiting_size = 0;
 }
 
@@ -31,7 +31,7 @@ void channel_fail(const char *format, ...) {
     char text[MESH_WIRE_TEXT_MAX];
     va_list arguments;
     va_start(arguments, format);
-    channel_line(text, sizeof text, format, arguments);
+    stn_worker_line(text, sizeof text, format, arguments);
     va_end(arguments);
     mesh_wire_reply reply = {.magic = {0}, .version = MESH_WIRE_VERSION};
     memcpy(reply.magic, MESH_WIRE_REPLY, sizeof reply.magic);

@@ -10,8 +10,7 @@
 
 #include <xxhash.h>
 
-#include "base/below.h"
-#include "mesh_worker/worker.h"
+#include "worker/worker.h"
 
 typedef struct open_source {
     struct aiFile face;
@@ -98,11 +97,11 @@ static const char *why_refused(int error) {
 
 /// Opens, reads and remembers one more file; NULL with a refusal noted.
 static const source *read_further(file_set *files, const char *name) {
-    char decoded[MESH_WIRE_NAME_MAX];
+    char decoded[STN_MESH_PATH_MAX];
     size_t size = 0;
-    if (strlen(name) >= sizeof decoded || files->further_count == MESH_WIRE_FILES_MAX) {
+    if (strlen(name) >= sizeof decoded || files->further_count == STN_MESH_FURTHER_MAX) {
         snprintf(files->refusal, sizeof files->refusal, "more than %d further files, or a very long name",
-                 MESH_WIRE_FILES_MAX);
+                 STN_MESH_FURTHER_MAX);
         return NULL;
     }
     int file = stn_open_below(files->root, files->folder, name, &size);
@@ -117,7 +116,7 @@ static const source *read_further(file_set *files, const char *name) {
         name = decoded;
     }
     source *next = &files->further[files->further_count];
-    bool small = size <= MESH_WIRE_FILE_MAX - files->further_bytes;
+    bool small = size <= STN_MESH_FILE_MAX - files->further_bytes;
     next->bytes = small ? malloc(size + 1) : NULL;
     bool whole = next->bytes != NULL && read_whole(file, next->bytes, size);
     close(file);
@@ -141,7 +140,7 @@ static const source *find_source(file_set *files, const char *name) {
     if (strcmp(name, files->scene.name) == 0) {
         return &files->scene;
     }
-    char decoded[MESH_WIRE_NAME_MAX];
+    char decoded[STN_MESH_PATH_MAX];
     for (uint32_t i = 0; i < files->further_count; i++) {
         const char *known = files->further[i].name;
         if (strcmp(name, known) == 0) {

@@ -18,7 +18,7 @@
 #include <assimp/config.h>
 #include <assimp/postprocess.h>
 
-#include "mesh_worker/worker.h"
+#include "worker/worker.h"
 
 /// Memory for the whole import in large pages, where the system has them: the process lives for milliseconds, and most
 /// of them went into page faults. What is not used costs address space only.
@@ -37,7 +37,7 @@ static void prepare_memory(size_t file_size) {
 static void receive(void *bytes, size_t size) {
     size_t have = 0;
     while (have < size) {
-        ssize_t n = recv(CHANNEL, (char *)bytes + have, size - have, MSG_WAITALL);
+        ssize_t n = recv(STN_WORKER_CHANNEL, (char *)bytes + have, size - have, MSG_WAITALL);
         if (n <= 0) {
             _exit(1); // the library has gone away
         }
@@ -46,7 +46,7 @@ static void receive(void *bytes, size_t size) {
 }
 
 static char *receive_text(uint32_t length) {
-    char *text = length < MESH_WIRE_NAME_MAX ? malloc((size_t)length + 1) : NULL;
+    char *text = length < STN_MESH_PATH_MAX ? malloc((size_t)length + 1) : NULL;
     if (text == NULL) {
         channel_fail("the request names a folder of %u bytes", length);
     }
@@ -59,16 +59,16 @@ static mesh_wire_request receive_request(file_set *files) {
     mesh_wire_request request;
     receive(&request, sizeof request);
     if (memcmp(request.magic, MESH_WIRE_REQUEST, sizeof request.magic) != 0 || request.version != MESH_WIRE_VERSION ||
-        request.format < MESH_SCENE_DAE || request.format > MESH_SCENE_GLB || request.size > MESH_WIRE_FILE_MAX) {
+        request.format < MESH_SCENE_DAE || request.format > MESH_SCENE_GLB || request.size > STN_MESH_FILE_MAX) {
         channel_fail("stiction-mesh and the library are of different versions");
     }
-    limit_process(request.memory, request.seconds);
+    stn_worker_limit(request.memory, request.seconds);
     prepare_memory(request.size);
     files->root = receive_text(request.root_length);
     files->folder = receive_text(request.folder_length);
     files->scene.size = request.size;
     files->scene.bytes = malloc(request.size + 1);
-    files->further = calloc(MESH_WIRE_FILES_MAX, sizeof *files->further);
+    files->further = calloc(STN_MESH_FURTHER_MAX, sizeof *files->further);
     if (files->scene.bytes == NULL || files->further == NULL) {
         channel_fail("out of memory");
     }
@@ -92,7 +92,7 @@ static bool is_of_format(const struct aiScene *scene, mesh_scene_format format) 
 }
 
 int main(void) {
-    close_range(CHANNEL + 3, ~0U, 0); // what the program that started it left open
+    close_range(STN_WORKER_CHANNEL + 3, ~0U, 0); // what the program that started it left open
     file_set files = {0};
     mesh_wire_request request = receive_request(&files);
     mesh_scene_format format = (mesh_scene_format)request.format;
@@ -103,7 +103,7 @@ int main(void) {
         channel_fail("out of memory");
     }
     aiSetImportPropertyInteger(settings, AI_CONFIG_IMPORT_NO_SKELETON_MESHES, 1);
-    limit_calls();
+    stn_worker_limit_calls();
     const struct aiScene *scene =
         aiImportFileExWithProperties(files.scene.name, aiProcess_Triangulate, &face, settings);
     const char *wrong_format = "it is not of the format that its name says";

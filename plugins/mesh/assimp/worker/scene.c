@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mesh_worker/worker.h"
+#include "worker/worker.h"
 
 enum { DEPTH_MAX = 1000 };
 

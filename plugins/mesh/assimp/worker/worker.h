@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of stiction-mesh: files for assimp, scenes as triangles, bytes to the library.
-#ifndef STICTION_CORE_MESH_WORKER_WORKER_H
-#define STICTION_CORE_MESH_WORKER_WORKER_H
+#ifndef STICTION_PLUGINS_MESH_ASSIMP_WORKER_WORKER_H
+#define STICTION_PLUGINS_MESH_ASSIMP_WORKER_WORKER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,13 +9,13 @@
 #include <assimp/cfileio.h>
 #include <assimp/scene.h>
 
-#include "mesh_files/wire.h"
-#include "worker/channel.h"
-#include "worker/limits.h"
+#include <stiction/worker.h>
+
+#include "wire.h"
 
 /// A file that assimp may read: the scene itself, or one that it names.
 typedef struct source {
-    char name[MESH_WIRE_NAME_MAX];
+    char name[STN_MESH_PATH_MAX];
     unsigned char *bytes;
     size_t size;
     uint64_t hash[2];
@@ -25,7 +25,7 @@ typedef struct source {
 typedef struct file_set {
     const char *root, *folder;
     source scene;
-    source *further; // of MESH_WIRE_FILES_MAX places
+    source *further; // of STN_MESH_FURTHER_MAX places
     uint32_t further_count;
     size_t further_bytes;
     char refusal[MESH_WIRE_TEXT_MAX]; // why the last file was not opened; empty when none was refused

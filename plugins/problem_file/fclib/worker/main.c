@@ -12,9 +12,9 @@
 
 #include <sys/socket.h>
 
-#include "hdf5_worker/worker.h"
-#include "worker/channel.h"
-#include "worker/limits.h"
+#include <stiction/worker.h>
+
+#include "worker/worker.h"
 
 enum { SECONDS = 60 };
 static const uint64_t memory = UINT64_C(4) << 30; // of address space: a file, its arrays, the answer
@@ -23,12 +23,12 @@ void fail(const char *format, ...) {
     char text[ARRAY_WIRE_TEXT_MAX];
     va_list arguments;
     va_start(arguments, format);
-    channel_line(text, sizeof text, format, arguments);
+    stn_worker_line(text, sizeof text, format, arguments);
     va_end(arguments);
     array_wire_head head = {.count = strlen(text)};
     memcpy(head.magic, ARRAY_WIRE_FAILURE, sizeof head.magic);
-    channel_send(&head, sizeof head);
-    channel_send(text, head.count);
+    stn_worker_send(&head, sizeof head);
+    stn_worker_send(text, head.count);
     _exit(0);
 }
 
@@ -51,7 +51,7 @@ void bytes_add(bytes *b, const void *from, size_t size) {
 static void receive_all(bytes *in) {
     static unsigned char part[1 << 16];
     for (;;) {
-        ssize_t n = recv(CHANNEL, part, sizeof part, 0);
+        ssize_t n = recv(STN_WORKER_CHANNEL, part, sizeof part, 0);
         if (n == 0) {
             return;
         }
@@ -63,25 +63,25 @@ static void receive_all(bytes *in) {
 }
 
 int main(int count, char **arguments) {
-    close_range(CHANNEL + 3, ~0U, 0); // what the program that started it left open
+    close_range(STN_WORKER_CHANNEL + 3, ~0U, 0); // what the program that started it left open
     bool unpacks = count == 3 && strcmp(arguments[1], "unpack") == 0;
     if (!unpacks && !(count == 2 && strcmp(arguments[1], "pack") == 0)) {
         fprintf(stderr, "stiction-hdf5 is a part of Stiction: it reads HDF5 files for it\n");
         return 2;
     }
-    limit_process(memory, SECONDS);
+    stn_worker_limit(memory, SECONDS);
     bytes in = {0}, out = {0};
     receive_all(&in);
     if (H5open() < 0) {
         fail("the HDF5 library does not start");
     }
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    limit_calls();
+    stn_worker_limit_calls();
     if (unpacks) {
         unpack(&in, strtoull(arguments[2], NULL, 10), &out);
     } else {
         pack(&in, &out);
     }
-    channel_send(out.data, out.size);
+    stn_worker_send(out.data, out.size);
     _exit(0); // memory goes with the process, what the library still holds too
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hdf5_worker/worker.h"
+#include "worker/worker.h"
 
 static void take(const bytes *from, size_t *at, void *to, size_t size) {
     if (size > from->size - *at) {

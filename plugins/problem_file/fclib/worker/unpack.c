@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hdf5_worker/worker.h"
+#include "worker/worker.h"
 
 typedef struct visit {
     uint64_t most; // bytes of all arrays

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of stiction-hdf5: an HDF5 file in memory to named arrays, and back.
-#ifndef STICTION_CORE_HDF5_WORKER_WORKER_H
-#define STICTION_CORE_HDF5_WORKER_WORKER_H
+#ifndef STICTION_PLUGINS_PROBLEM_FILE_FCLIB_WORKER_WORKER_H
+#define STICTION_PLUGINS_PROBLEM_FILE_FCLIB_WORKER_WORKER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include <hdf5.h>
 
-#include "problem_files/array_wire.h"
+#include "array_wire.h"
 
 /// Bytes that grow; running out of memory ends the process.
 typedef struct bytes {

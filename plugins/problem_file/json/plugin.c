@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// contact-problem-1 and contact-problem-2, and the problem in a failure capsule. docs/contact-problem.md
+#include <string.h>
+
+#include <stiction/plugin.h>
+
+#include "json.h"
+#include "json_write.h"
+
+const char *const problem_form_names[2] = {"global", "local"};
+const char *const problem_velocity_names[2] = {"end", "mid"};
+const char *const matrix_form_names[4] = {"zero", "diagonal", "dense", "nodal"};
+
+/// The problem in a failure capsule (docs/capsule.md); any other object as it is. NULL and a failure when there is
+/// none.
+static const cJSON *open_capsule(json_reader *r, const cJSON *root) {
+    const char *format = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "format"));
+    if (format == NULL || strcmp(format, "stiction-capsule-1") != 0) {
+        return root;
+    }
+    const cJSON *problem = cJSON_GetObjectItemCaseSensitive(root, "problem");
+    if (!cJSON_IsObject(problem)) {
+        r->status =
+            stn_fail(r->err, STN_ERR_PARSE,
+                     "%s: this capsule holds no contact problem: its step failed before one was formed; make the "
+                     "step again with stiction run --from",
+                     r->path);
+        return NULL;
+    }
+    return problem;
+}
+
+static void read_problem(json_reader *r, const cJSON *root, stn_problem *problem) {
+    static const char *const formats[] = {"contact-problem-1", "contact-problem-2"};
+    root = open_capsule(r, root);
+    if (root == NULL) {
+        return;
+    }
+    if (!cJSON_IsObject(root)) {
+        r->status = stn_fail(r->err, STN_ERR_PARSE,
+                             "%s: not a contact problem: expected a JSON object with the key 'format'", r->path);
+        return;
+    }
+    int32_t format = json_choice(r, root, "format", formats, STN_COUNT(formats), 0, 0);
+    if (r->status == STN_OK) {
+        (format == 0 ? json_read_problem_1 : json_read_problem_2)(r, root, problem);
+    }
+}
+
+/// An object; its key "format" says the rest.
+static bool recognises(const char *bytes, size_t size) {
+    size_t i = 0;
+    while (i < size && (bytes[i] == ' ' || bytes[i] == '\t' || bytes[i] == '\r' || bytes[i] == '\n')) {
+        i++;
+    }
+    return i < size && bytes[i] == '{';
+}
+
+static stn_status read(void *self, const stn_problem_source *source, stn_problem *out, stn_error *err) {
+    (void)self;
+    json_reader r = {.context = source->context, .arena = source->arena, .path = source->path, .err = err};
+    cJSON *root = json_parse(&r, source->bytes, source->size);
+    if (root != NULL) {
+        read_problem(&r, root, out);
+    }
+    cJSON_Delete(root);
+    return r.status;
+}
+
+static const char *const formats[] = {"contact-problem-2", "contact-problem-1", NULL};
+
+static stn_status write(void *self, const stn_problem_sink *sink, const stn_problem *problem, stn_error *err) {
+    (void)self;
+    json_writer w = {.sink = sink};
+    if (strcmp(sink->format, formats[0]) == 0) {
+        json_put_problem_2(&w, problem);
+        return STN_OK;
+    }
+    stn_status status = json_check_problem_1(problem, err);
+    if (status == STN_OK && !json_put_problem_1(&w, problem)) {
+        status = stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    return status;
+}
+
+static const char *const extensions[] = {"json", NULL};
+static const stn_problem_file_ops ops = {
+    .size = sizeof ops,
+    .extensions = extensions,
+    .recognises = recognises,
+    .read = read,
+    .formats = formats,
+    .write = write,
+};
+static const stn_plugin_desc json = {
+    .size = sizeof json,
+    .kind = STN_KIND_PROBLEM_FILE,
+    .id = "json",
+    .version = STN_VERSION,
+    .summary = "contact problems as JSON, and those in failure capsules",
+    .ops = {.problem_file = &ops},
+};
+STN_PLUGIN_LIBRARY(&json);
