@@ -37,17 +37,20 @@ typedef struct child {
 
 /// Where a program of ours is: what the environment names, or beside this library: `installed` seen from its folder,
 /// else in the build tree. False: nowhere.
-static bool find_program(const char *name, const char *installed, const char *variable, char program[STN_PROCESS_PATH]) {
+static bool find_program(const char *name, const char *installed, const char *variable,
+                         char program[STN_PROCESS_PATH]) {
     const char *given = getenv(variable);
     if (given != NULL && given[0] != '\0') {
         return snprintf(program, STN_PROCESS_PATH, "%s", given) < STN_PROCESS_PATH;
     }
     char folder[STN_PROCESS_PATH];
     bool found = stn_library_folder(folder);
-    if (found && snprintf(program, STN_PROCESS_PATH, "%s/%s", folder, installed) < STN_PROCESS_PATH && access(program, X_OK) == 0) {
+    if (found && snprintf(program, STN_PROCESS_PATH, "%s/%s", folder, installed) < STN_PROCESS_PATH &&
+        access(program, X_OK) == 0) {
         return true;
     }
-    return found && snprintf(program, STN_PROCESS_PATH, "%s/../bin/%s", folder, name) < STN_PROCESS_PATH && access(program, X_OK) == 0;
+    return found && snprintf(program, STN_PROCESS_PATH, "%s/../bin/%s", folder, name) < STN_PROCESS_PATH &&
+           access(program, X_OK) == 0;
 }
 
 /// Starts it with `channel` as standard input; output goes nowhere. Signals are as at the start of any program, and
@@ -194,7 +197,8 @@ static stn_process_fault exchange(child *c) {
     return fault;
 }
 
-stn_process_fault stn_process_talk(stn_context *context, const stn_process_request *request, stn_process_answer *answer) {
+stn_process_fault stn_process_talk(stn_context *context, const stn_process_request *request,
+                                   stn_process_answer *answer) {
     *answer = (stn_process_answer){0};
     child c = {.request = request, .context = context, .answer = answer};
     answer->fault = start(&c);
@@ -251,8 +255,8 @@ static stn_status explain_silence(const stn_process_request *r, int status, stn_
     return stn_fail(err, STN_ERR_ARGUMENT, "the program %s ended without an answer", r->name);
 }
 
-stn_status stn_process_run(stn_context *context, const stn_process_request *request, unsigned char **output, size_t *size,
-                     stn_error *err) {
+stn_status stn_process_run(stn_context *context, const stn_process_request *request, unsigned char **output,
+                           size_t *size, stn_error *err) {
     stn_process_answer a;
     stn_process_talk(context, request, &a);
     stn_status status = explain_fault(request, &a, err);

@@ -15,8 +15,8 @@ typedef struct mesh_further_list {
 } mesh_further_list;
 
 void mesh_further_clear(mesh_further_list *list); ///< accepts a zeroed one and leaves one
-/// Appends with a copy of the name, of `length` bytes. STN_ERR_ARGUMENT for names that are empty, absolute, too long, or
-/// hold a zero byte, and for more than STN_MESH_FURTHER_MAX; STN_ERR_MEMORY.
+/// Appends with a copy of the name, of `length` bytes. STN_ERR_ARGUMENT for names that are empty, absolute, too long,
+/// or hold a zero byte, and for more than STN_MESH_FURTHER_MAX; STN_ERR_MEMORY.
 stn_status mesh_further_add(mesh_further_list *list, const char *name, size_t length, const uint64_t hash[2],
                             uint64_t size, stn_error *err);
 
@@ -33,8 +33,8 @@ typedef struct mesh_place {
     const char *folder, *root;
 } mesh_place;
 
-/// What tells the build of a mesh plugin from every other one, and its plugin from others: id, version, `build`, the code
-/// in memory and the bytes of its file. Looked at once a context. Thread: [any].
+/// What tells the build of a mesh plugin from every other one, and its plugin from others: id, version, `build`, the
+/// code in memory and the bytes of its file. Looked at once a context. Thread: [any].
 uint64_t mesh_plugin_hash(stn_context *context, const stn_plugin_info *plugin);
 
 /// The mesh of `key`, kept for the caller; NULL when neither the context nor the folder has it, or when it came from

@@ -16,9 +16,9 @@
 #include "geometry/mesh_cache.h"
 #include "plugin/answer.h"
 
-/// The mesh plugins of a context.
+/// The mesh plugins of a context, by id.
 typedef struct formats {
-    const stn_plugin_info *plugins; // of all kinds
+    const stn_plugin_info *plugins;
     int32_t count;
 } formats;
 
@@ -35,10 +35,6 @@ typedef struct loading {
 
 // ------------------------------------------------------------------------------------------------------ which plugin
 
-static const stn_mesh_ops *ops_of(const stn_plugin_info *plugin) {
-    return plugin->desc->kind == STN_KIND_MESH ? plugin->desc->ops.mesh : NULL;
-}
-
 static bool lists_ending(const stn_mesh_ops *ops, const char *path) {
     const char *dot = strrchr(path, '.');
     for (const char *const *e = ops->extensions; dot != NULL && *e != NULL; e++) {
@@ -52,8 +48,7 @@ static bool lists_ending(const stn_mesh_ops *ops, const char *path) {
 /// The one that the ending of the name asks for, NULL without.
 static const stn_plugin_info *format_of_name(const formats *f, const char *path) {
     for (int32_t i = 0; i < f->count; i++) {
-        const stn_mesh_ops *ops = ops_of(&f->plugins[i]);
-        if (ops != NULL && lists_ending(ops, path)) {
+        if (lists_ending(f->plugins[i].desc->ops.mesh, path)) {
             return &f->plugins[i];
         }
     }
@@ -64,8 +59,8 @@ static const stn_plugin_info *format_of_name(const formats *f, const char *path)
 static const stn_plugin_info *format_of_content(const formats *f, const loading *l) {
     const stn_plugin_info *found = NULL;
     for (int32_t i = 0; i < f->count; i++) {
-        const stn_mesh_ops *ops = ops_of(&f->plugins[i]);
-        if (ops == NULL || !STN_PLUGIN_HAS(ops, recognises) || !ops->recognises(l->bytes, l->size)) {
+        const stn_mesh_ops *ops = f->plugins[i].desc->ops.mesh;
+        if (!STN_PLUGIN_HAS(ops, recognises) || !ops->recognises(l->bytes, l->size)) {
             continue;
         }
         if (lists_ending(ops, l->request->path)) {
@@ -79,8 +74,7 @@ static const stn_plugin_info *format_of_content(const formats *f, const loading 
 static stn_status refuse_name(const formats *f, const char *path, stn_error *err) {
     char known[400] = "";
     for (int32_t i = 0; i < f->count; i++) {
-        const stn_mesh_ops *ops = ops_of(&f->plugins[i]);
-        for (const char *const *e = ops != NULL ? ops->extensions : NULL; e != NULL && *e != NULL; e++) {
+        for (const char *const *e = f->plugins[i].desc->ops.mesh->extensions; *e != NULL; e++) {
             stn_text_append(known, sizeof known, " .%s", *e);
         }
     }
@@ -247,8 +241,7 @@ static stn_status read_with(loading *l, const stn_instance *format, const stn_me
 
 static stn_status read_mesh(loading *l, const stn_mesh **out, stn_error *err) {
     stn_instance *format = NULL;
-    stn_status status =
-        stn_instance_create(l->context, STN_KIND_MESH, l->format->desc->id, NULL, 0, &format, err);
+    stn_status status = stn_instance_create(l->context, STN_KIND_MESH, l->format->desc->id, NULL, 0, &format, err);
     if (status == STN_OK) {
         status = read_with(l, format, out, err);
     }
@@ -261,7 +254,7 @@ stn_status stn_mesh_load(stn_context *context, const stn_mesh_request *request, 
     *out = NULL;
     stn_status status = check_request(request, err);
     if (status == STN_OK) {
-        status = stn_plugins(context, &f.plugins, &f.count, NULL, NULL, err);
+        status = stn_plugins_of_kind(context, STN_KIND_MESH, &f.plugins, &f.count, err);
     }
     if (status == STN_OK && format_of_name(&f, request->path) == NULL) {
         status = refuse_name(&f, request->path, err);

@@ -23,16 +23,16 @@ static const double round_off = 1e-13;              // of who wrote a file
 
 /// Plugins of kind problem_file, in the order of their ids.
 typedef struct formats {
-    const stn_plugin_info *plugins; // of all kinds
+    const stn_plugin_info *plugins;
     int32_t count;
 } formats;
 
 static stn_status find_formats(stn_context *context, formats *f, stn_error *err) {
-    return stn_plugins(context, &f->plugins, &f->count, NULL, NULL, err);
+    return stn_plugins_of_kind(context, STN_KIND_PROBLEM_FILE, &f->plugins, &f->count, err);
 }
 
 static const stn_problem_file_ops *ops_of(const stn_plugin_info *plugin) {
-    return plugin->desc->kind == STN_KIND_PROBLEM_FILE ? plugin->desc->ops.problem_file : NULL;
+    return plugin->desc->ops.problem_file;
 }
 
 static bool lists_ending(const stn_problem_file_ops *ops, const char *path) {
@@ -59,7 +59,7 @@ static void list_endings(const formats *f, bool (*counts)(const stn_problem_file
     int32_t count = 0;
     for (int32_t i = 0; i < f->count; i++) {
         const stn_problem_file_ops *ops = ops_of(&f->plugins[i]);
-        for (const char *const *e = ops != NULL && counts(ops) ? ops->extensions : NULL;
+        for (const char *const *e = counts(ops) ? ops->extensions : NULL;
              e != NULL && *e != NULL && count < STN_COUNT(endings); e++) {
             endings[count++] = *e;
         }
@@ -86,7 +86,7 @@ static bool writes_solutions(const stn_problem_file_ops *ops) {
 static const stn_plugin_info *writer_of_name(const formats *f, const char *path, ability what) {
     for (int32_t i = 0; i < f->count; i++) {
         const stn_problem_file_ops *ops = ops_of(&f->plugins[i]);
-        if (ops != NULL && is_able(ops, what) && lists_ending(ops, path)) {
+        if (is_able(ops, what) && lists_ending(ops, path)) {
             return &f->plugins[i];
         }
     }
@@ -98,8 +98,7 @@ static const stn_plugin_info *writer_of_format(const formats *f, const char *for
     known[0] = '\0';
     for (int32_t i = 0; i < f->count; i++) {
         const stn_problem_file_ops *ops = ops_of(&f->plugins[i]);
-        for (const char *const *e = ops != NULL && is_able(ops, WRITES) ? ops->formats : NULL; e != NULL && *e != NULL;
-             e++) {
+        for (const char *const *e = is_able(ops, WRITES) ? ops->formats : NULL; e != NULL && *e != NULL; e++) {
             if (strcmp(*e, format) == 0) {
                 return &f->plugins[i];
             }
@@ -114,9 +113,6 @@ static const stn_plugin_info *reader_of(const formats *f, const char *path, cons
     const stn_plugin_info *by_content = NULL, *by_ending = NULL;
     for (int32_t i = 0; i < f->count; i++) {
         const stn_problem_file_ops *ops = ops_of(&f->plugins[i]);
-        if (ops == NULL) {
-            continue;
-        }
         bool listed = lists_ending(ops, path), recognised = ops->recognises(bytes, size);
         if (listed && recognised) {
             return &f->plugins[i];
@@ -198,7 +194,8 @@ static stn_status read_with(stn_context *context, const stn_plugin_info *plugin,
     stn_status status = stn_instance_create(context, STN_KIND_PROBLEM_FILE, plugin->desc->id, NULL, 0, &format, err);
     if (status == STN_OK) {
         stn_answer_begin(err);
-        status = take_answer(format->desc->ops.problem_file->read(format->self, source, problem, err), source->path, err);
+        status =
+            take_answer(format->desc->ops.problem_file->read(format->self, source, problem, err), source->path, err);
     }
     stn_instance_destroy(format);
     return status;
@@ -295,8 +292,8 @@ static void put_into_file(const stn_problem_sink *sink, const void *bytes, size_
 static stn_status write_file(stn_context *context, const stn_plugin_info *plugin, const char *format, const char *path,
                              const stn_problem *problem, const stn_problem_result *result, stn_error *err) {
     file_writer *file = stn_allocate(context, 1, sizeof *file);
-    stn_status status = file != NULL ? file_open(path, file, err)
-                                     : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+    stn_status status =
+        file != NULL ? file_open(path, file, err) : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
     if (status == STN_OK) {
         stn_problem_sink sink = {
             .context = context, .path = path, .format = format, .put = put_into_file, .user = file};

@@ -55,13 +55,6 @@ static void put_failure(file_writer *w, const stn_world *world, const stn_error 
 
 static void put_bytes(file_writer *w, const unsigned char *data, size_t size) {
     enum { PIECE = 3 * 1024 };
-!!!    char digits[STN_BASE64_SIZE(PIECE) + 1];
-    json_put(w, "\"");
-    for (size_t at = 0; at < size; at += PIECE) {
-        size_t piece = size - at < PIECE ? size - at : PIECE;
-        stn_base64_encode(data + at, piece, digits);
-        digits[STN_BASE64_SIZE(piece)] = '\0';
-        json_put(w, digits);
     char digits[STN_BASE64_SIZE(PIECE) + 1];
     put(w, "\"");
     for (size_t at = 0; at < size; at += PIECE) {
@@ -73,19 +66,6 @@ static void put_bytes(file_writer *w, const unsigned char *data, size_t size) {
     put(w, "\"");
 }
 
-!!!static void put_capsule(json_writer *w, const stn_world *world, const stn_error *why, const byte_stream *run) {
-    json_put(w, "{");
-    w->first = true;
-    json_put_key(w, "  ", "format");
-    json_put_text(w, format);
-    put_failure(w, world, why);
-    json_put_key(w, "  ", "run");
-    put_bytes(w, run->data, run->size);
-    json_put_key(w, "  ", "problem");
-    if (world->frame.assembled) {
-        json_put_problem_2(w, &world->frame.problem);
-    } else {
-        json_put(w, "null\n");
 static void take_problem(const stn_problem_sink *sink, const void *bytes, size_t size) {
     file_put(sink->user, bytes, size);
 }
@@ -130,8 +110,6 @@ stn_status stn_world_save_capsule(const stn_world *world, const stn_error *why, 
     if (status != STN_OK) {
         return status;
     }
-!!!    json_writer *w = stn_allocate(world->services.context, 1, sizeof *w);
-    status = w != NULL ? file_open(path, &w->file, err) : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
     file_writer *w = stn_allocate(world->services.context, 1, sizeof *w);
     status = w != NULL ? file_open(path, w, err) : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
     if (status == STN_OK) {
@@ -144,16 +122,6 @@ stn_status stn_world_save_capsule(const stn_world *world, const stn_error *why, 
     return status;
 }
 
-!!!/// The bytes behind "run", in place of their text.
-static void decode_run(json_reader *r, const cJSON *root, unsigned char **data, size_t *size) {
-    const char *text = json_text(r, root, "run", 0);
-    if (r->status != STN_OK) {
-        return;
-    }
-    size_t length = text != NULL ? strlen(text) : 0;
-    *data = json_allocate(r, (int64_t)length, 1);
-    if (*data != NULL && !stn_base64_decode(text, length, *data, size)) {
-        json_fail(r, "run", "is no base64; the file is damaged");
 // ------------------------------------------------------------------------------------------------------------ reading
 
 /// A place in a text of JSON.

@@ -3,8 +3,9 @@
 // and of 17.
 #include <stdarg.h>
 
+#include <stiction/plugin.h>
+
 #include "bench_time.h"
-#include "mesh_files/reader.h"
 
 enum { TARGET = 20000000, LONGEST = 400, ROUNDS = 5 };
 
@@ -12,9 +13,6 @@ typedef struct file {
     char *bytes;
     size_t size;
 } file;
-
-typedef stn_status (*mesh_read)(stn_context *context, const char *path, const char *bytes, size_t size, raw_mesh *out,
-                                stn_error *err);
 
 static void add(file *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -130,17 +128,28 @@ static void write_msh(file *f, int32_t digits) {
     add(f, "$EndElements\n");
 }
 
-static void measure(stn_context *context, const char *name, const file *f, mesh_read read) {
+static void measure(stn_context *context, const char *name, const file *f, const char *format) {
+    const stn_plugin_info *plugin = NULL;
+    stn_error err = {STN_OK, ""};
     double best = INFINITY;
     int32_t triangles = 0;
+    if (stn_plugin_find(context, STN_KIND_MESH, format, &plugin, &err) != STN_OK) {
+        printf("%s\n", err.text);
+        return;
+    }
+    f->bytes[f->size] = '\0';
+    const stn_mesh_source source = {
+        .context = context, .path = name, .bytes = f->bytes, .size = f->size, .folder = "/", .root = "/"};
     for (int32_t i = 0; i < ROUNDS; i++) {
-        raw_mesh raw;
-        stn_error err = {STN_OK, ""};
+        stn_raw_mesh raw = {0};
         double start = now_us();
-        stn_status status = read(context, name, f->bytes, f->size, &raw, &err);
+        stn_status status = plugin->desc->ops.mesh->read(NULL, &source, &raw, &err);
         best = fmin(best, 1e-3 * (now_us() - start));
         triangles = raw.triangle_count;
-        raw_mesh_clear(&raw);
+        stn_release(context, raw.vertices);
+        stn_release(context, raw.triangles);
+        stn_release(context, raw.tetrahedra);
+        stn_release(context, raw.extents);
         if (status != STN_OK) {
             printf("%s\n", err.text);
             return;
@@ -156,25 +165,25 @@ int main(void) {
         return 1;
     }
     write_stl(&f, 7, true);
-    measure(context, "stl, binary", &f, mesh_read_stl);
+    measure(context, "stl, binary", &f, "stl");
     for (int32_t digits = 7; digits <= 17; digits += 10) {
         char name[40];
         snprintf(name, sizeof name, "stl, text, %d digits", digits);
         f.size = 0;
         write_stl(&f, digits, false);
-        measure(context, name, &f, mesh_read_stl);
+        measure(context, name, &f, "stl");
         snprintf(name, sizeof name, "obj, %d digits", digits);
         f.size = 0;
         write_obj(&f, digits);
-        measure(context, name, &f, mesh_read_obj);
+        measure(context, name, &f, "obj");
         snprintf(name, sizeof name, "vtk, text, %d digits", digits);
         f.size = 0;
         write_vtk(&f, digits);
-        measure(context, name, &f, mesh_read_vtk);
+        measure(context, name, &f, "vtk");
         snprintf(name, sizeof name, "msh, text, %d digits", digits);
         f.size = 0;
         write_msh(&f, digits);
-        measure(context, name, &f, mesh_read_msh);
+        measure(context, name, &f, "msh");
     }
     stn_context_destroy(context);
     free(f.bytes);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fclib.h"
 #include "must.h"
-#include "problem_files/fclib.h"
 
 static void silent(void *user, stn_log_level level, const char *text) {
     (void)user;

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mesh_files/scene.h"
 #include "must.h"
+#include "scene.h"
 
 /// The sanitizer sees every byte that is read.
 static void check_arrays(const mesh_scene *scene, size_t size) {
@@ -13,9 +13,9 @@ static void check_arrays(const mesh_scene *scene, size_t size) {
     const unsigned char *triangles = (const unsigned char *)scene->raw.triangles;
     must(vertices >= begin && vertices + 24 * (size_t)scene->raw.vertex_count <= end);
     must(triangles >= begin && triangles + 12 * (size_t)scene->raw.triangle_count <= end);
-    for (int32_t i = 0; i < scene->further.count; i++) {
-        size_t length = strlen(scene->further.files[i].name);
-        must(length > 0 && length < MESH_WIRE_NAME_MAX && scene->further.files[i].name[0] != '/');
+    for (int32_t i = 0; i < scene->raw.further_count; i++) {
+        size_t length = strlen(scene->raw.further[i].name);
+        must(length > 0 && length < STN_MESH_PATH_MAX && scene->raw.further[i].name[0] != '/');
     }
 }
 
@@ -41,7 +41,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     must(status == STN_OK || (err.text[0] != '\0' && strchr(err.text, '\n') == NULL));
     if (status == STN_OK) {
         check_arrays(&scene, size);
-        status = mesh_from_raw(context, &scene.raw, &mesh, &err);
+        const stn_mesh_data numbers = {.vertex_count = scene.raw.vertex_count,
+                                       .triangle_count = scene.raw.triangle_count,
+                                       .vertices = scene.raw.vertices,
+                                       .triangles = scene.raw.triangles};
+        status = stn_mesh_create(context, &numbers, &mesh, &err);
         must((status == STN_OK) == (mesh != NULL));
         if (mesh != NULL) {
             reached("accepted");

@@ -29,10 +29,10 @@ static uint8_t *read_file(const char *path, size_t *size) {
 static void save_again(stn_context *context, const stn_problem *problem, const char *path) {
     stn_problem_owner *owner = NULL;
     size_t first_size, second_size;
-    must(stn_problem_save(context, problem, 2, path, NULL) == STN_OK);
+    must(stn_problem_save(context, problem, "contact-problem-2", path, NULL) == STN_OK);
     uint8_t *first = read_file(path, &first_size);
     must(stn_problem_load(context, path, &owner, NULL) == STN_OK);
-    must(stn_problem_save(context, stn_problem_of(owner), 2, path, NULL) == STN_OK);
+    must(stn_problem_save(context, stn_problem_of(owner), "contact-problem-2", path, NULL) == STN_OK);
     uint8_t *second = read_file(path, &second_size);
     must(first_size == second_size && memcmp(first, second, first_size) == 0);
     free(first);

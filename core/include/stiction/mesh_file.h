@@ -38,15 +38,15 @@ typedef struct stn_mesh_further {
 /// at the tail only.
 typedef struct stn_raw_mesh {
     int32_t vertex_count, triangle_count, tetrahedron_count;
-    double *vertices;       // (vertex_count x 3) in `unit`
-    int32_t *triangles;     // (triangle_count x 3), polygons as fans
-    int32_t *tetrahedra;    // (tetrahedron_count x 4), of either orientation; NULL: a surface
-    double *extents;        // (vertex_count) of a solid, as in stn_mesh; NULL: the file has no such field
-    int32_t curved_count;   // elements of higher order of which the corners alone were read
-    double unit;            // [m] of one length in the file; 0 or 1: the file does not say
-    char up_axis;           // 'x', 'y' or 'z'; 0: the file does not say
-    int32_t instance_count; // placements of parts in a scene file; 0 or 1 for others
-    int32_t further_count;  // at most STN_MESH_FURTHER_MAX
+    double *vertices;          // (vertex_count x 3) in `unit`
+    int32_t *triangles;        // (triangle_count x 3), polygons as fans
+    int32_t *tetrahedra;       // (tetrahedron_count x 4), of either orientation; NULL: a surface
+    double *extents;           // (vertex_count) of a solid, as in stn_mesh; NULL: the file has no such field
+    int32_t curved_count;      // elements of higher order of which the corners alone were read
+    double unit;               // [m] of one length in the file; 0 or 1: the file does not say
+    char up_axis;              // 'x', 'y' or 'z'; 0: the file does not say
+    int32_t instance_count;    // placements of parts in a scene file; 0 or 1 for others
+    int32_t further_count;     // at most STN_MESH_FURTHER_MAX
     stn_mesh_further *further; // (further_count)
     void *owner;               // for `release`; the core does not look at it
 } stn_raw_mesh;

@@ -154,8 +154,8 @@ STN_API void stn_problem_destroy(stn_problem_owner *owner); ///< accepts NULL
 /// The format that holds everything: of capsules, and of files whose ending no plugin lists.
 #define STN_PROBLEM_FORMAT "contact-problem-2"
 /// Writes a problem in a format by its name ("contact-problem-2", "contact-problem-1", "fclib"); NULL: by the path's
-/// ending, else STN_PROBLEM_FORMAT. STN_ERR_UNSUPPORTED names what the format would lose, STN_ERR_ARGUMENT a format that
-/// no plugin writes. The file appears whole or not at all.
+/// ending, else STN_PROBLEM_FORMAT. STN_ERR_UNSUPPORTED names what the format would lose, STN_ERR_ARGUMENT a format
+/// that no plugin writes. The file appears whole or not at all.
 STN_API stn_status stn_problem_save(stn_context *context, const stn_problem *problem, const char *format,
                                     const char *path, stn_error *err);
 /// Writes the impulses and contact velocities of a solution, in the format that the path's ending asks for: .hdf5 for
@@ -178,8 +178,8 @@ STN_API stn_status stn_problem_local(stn_context *context, const stn_problem *pr
 /// or by constraint and member. Allocates scratch from `context`.
 STN_API stn_status stn_problem_check(stn_context *context, const stn_problem *problem, stn_error *err);
 
-/// What stn_problem_check asks of a matrix: finite, symmetric to 1e-9 of the diagonal, positive semidefinite to round-off,
-/// with a well-formed pattern. `label` names it in the text ("tree 0: A"). Allocates scratch from `context`.
+/// What stn_problem_check asks of a matrix: finite, symmetric to 1e-9 of the diagonal, positive semidefinite to
+/// round-off, with a well-formed pattern. `label` names it in the text ("tree 0: A"). Allocates scratch from `context`.
 STN_API stn_status stn_matrix_check(stn_context *context, const char *label, const stn_matrix *a, stn_error *err);
 
 /// y += s J_c^T gamma_c over all constraints (global form); gamma has row_count, y nv entries. Thread: [any].

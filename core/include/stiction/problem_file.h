@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formats of contact problem files: a plugin of kind "problem_file" reads and writes contact problems. Which plugin, the
-// checks of what was read, and files that appear whole or not at all are the core's: stn_problem_load in problem.h.
+// Formats of contact problem files: a plugin of kind "problem_file" reads and writes contact problems. Which plugin,
+// the checks of what was read, and files that appear whole or not at all are the core's: stn_problem_load in problem.h.
 #ifndef STICTION_PROBLEM_FILE_H
 #define STICTION_PROBLEM_FILE_H
 
@@ -44,15 +44,15 @@ typedef struct stn_problem_file_ops {
     const char *const *extensions;
     /// REQUIRED. Could these bytes, a whole file, be of this format? [any]
     bool (*recognises)(const char *bytes, size_t size);
-    /// REQUIRED. Reads a file of any content; `out` is zeroed. STN_ERR_PARSE "path: what is wrong" for a bad file. Every
-    /// member of `out` is set; w and w_trace may be NaN, the core computes them. The core then checks all of
+    /// REQUIRED. Reads a file of any content; `out` is zeroed. STN_ERR_PARSE "path: what is wrong" for a bad file.
+    /// Every member of `out` is set; w and w_trace may be NaN, the core computes them. The core then checks all of
     /// stn_problem_check. [setup]
     stn_status (*read)(void *self, const stn_problem_source *source, stn_problem *out, stn_error *err);
     /// REQUIRED with write or write_solution. Names of what is written, NULL-terminated; the first is what a file whose
     /// name ends in one of `extensions` gets: "contact-problem-2".
     const char *const *formats;
-    /// OPTIONAL. Writes a problem that stn_problem_check accepts. STN_ERR_UNSUPPORTED names what the format cannot hold,
-    /// before anything is put. [setup]
+    /// OPTIONAL. Writes a problem that stn_problem_check accepts. STN_ERR_UNSUPPORTED names what the format cannot
+    /// hold, before anything is put. [setup]
     stn_status (*write)(void *self, const stn_problem_sink *sink, const stn_problem *problem, stn_error *err);
     /// OPTIONAL. Writes impulses and contact velocities of a solution. STN_ERR_UNSUPPORTED as above. [setup]
     stn_status (*write_solution)(void *self, const stn_problem_sink *sink, const stn_problem_result *result,

@@ -55,8 +55,8 @@ typedef struct stn_process_answer {
 /// Runs it to the end of its output, or until it fails, and kills it. `answer` is overwritten. Thread: [any].
 STN_API stn_process_fault stn_process_talk(stn_context *context, const stn_process_request *request,
                                            stn_process_answer *answer);
-/// Waits for a process that is ending. Returns how it ended, as waitpid has it; -1: not told, because the program around
-/// us collects all its children. Thread: [any].
+/// Waits for a process that is ending. Returns how it ended, as waitpid has it; -1: not told, because the program
+/// around us collects all its children. Thread: [any].
 STN_API int stn_process_reap(int process);
 
 /// The program's output through `output` (`size` bytes, released with stn_release). STN_ERR_FILE: it does not start;

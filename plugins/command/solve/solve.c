@@ -10,8 +10,8 @@
 #include "common/apart.h"
 #include "common/options.h"
 #include "common/print.h"
-#include "single_contacts.h"
 #include "common/solve_problem.h"
+#include "single_contacts.h"
 
 typedef struct solve_options {
     const char *solver, *law, *factor, *local, *out;
@@ -160,7 +160,7 @@ static int write_result(const solve_run *run, stn_status status) {
 /// Impulses and contact velocities for FCLIB's tools.
 static int write_solution(solve_run *run) {
     stn_status status = stn_solution_save(run->context, &run->problem.problem, run->problem.solution.v,
-                                                run->problem.solution.gamma, run->options->out, &run->error);
+                                          run->problem.solution.gamma, run->options->out, &run->error);
     return status == STN_OK ? CLI_PROCEED : cli_fail_status(run->command, &run->error);
 }
 
@@ -181,7 +181,7 @@ static int show(solve_run *run, stn_status status) {
     }
     if (run->options->out != NULL) {
         int outcome = cli_ends_with(run->options->out, ".json") ? write_result(run, status)
-                                                         : (status >= 0 ? write_solution(run) : CLI_PROCEED);
+                                                                : (status >= 0 ? write_solution(run) : CLI_PROCEED);
         if (outcome != CLI_PROCEED) {
             return outcome;
         }

@@ -102,7 +102,8 @@ static stn_status read_gltf(void *self, const stn_mesh_source *source, stn_raw_m
 }
 
 static const char example_gltf[] =
-    "{ \"asset\": { \"version\": \"2.0\" }, \"scene\": 0, \"scenes\": [{ \"nodes\": [0] }], \"nodes\": [{ \"mesh\": 0 }],\n"
+    "{ \"asset\": { \"version\": \"2.0\" }, \"scene\": 0, \"scenes\": [{ \"nodes\": [0] }], \"nodes\": [{ \"mesh\": 0 "
+    "}],\n"
     "  \"meshes\": [{ \"primitives\": [{ \"attributes\": { \"POSITION\": 0 }, \"indices\": 1 }] }],\n"
     "  \"accessors\": [{ \"bufferView\": 0, \"componentType\": 5126, \"count\": 3, \"type\": \"VEC3\",\n"
     "                  \"min\": [0, 0, 0], \"max\": [1, 1, 0] },\n"

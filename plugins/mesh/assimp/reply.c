@@ -29,8 +29,8 @@ static stn_status check_header(const char *path, const mesh_wire_reply *r, size_
                    ? STN_OK
                    : complain(path, "a text of a wrong length", err);
     }
-    if (r->vertex_count > STN_MESH_COUNT_MAX || r->triangle_count > STN_MESH_COUNT_MAX || r->instance_count > STN_MESH_COUNT_MAX ||
-        r->file_count > STN_MESH_FURTHER_MAX) {
+    if (r->vertex_count > STN_MESH_COUNT_MAX || r->triangle_count > STN_MESH_COUNT_MAX ||
+        r->instance_count > STN_MESH_COUNT_MAX || r->file_count > STN_MESH_FURTHER_MAX) {
         return complain(path, "more than can be counted", err);
     }
     uint64_t least = sizeof *r + 24 * (uint64_t)r->vertex_count + 12 * (uint64_t)r->triangle_count +
@@ -50,12 +50,12 @@ static stn_status check_header(const char *path, const mesh_wire_reply *r, size_
 /// The arrays stay in the reply, which is aligned as from the allocator.
 static stn_raw_mesh point_at(const mesh_wire_reply *r, unsigned char *numbers) {
     return (stn_raw_mesh){.vertex_count = (int32_t)r->vertex_count,
-                      .triangle_count = (int32_t)r->triangle_count,
-                      .vertices = (double *)(void *)numbers,
-                      .triangles = (int32_t *)(void *)(numbers + 24 * (size_t)r->vertex_count),
-                      .unit = r->unit,
-                      .up_axis = (char)r->up_axis,
-                      .instance_count = (int32_t)r->instance_count};
+                          .triangle_count = (int32_t)r->triangle_count,
+                          .vertices = (double *)(void *)numbers,
+                          .triangles = (int32_t *)(void *)(numbers + 24 * (size_t)r->vertex_count),
+                          .unit = r->unit,
+                          .up_axis = (char)r->up_axis,
+                          .instance_count = (int32_t)r->instance_count};
 }
 
 /// A copy of a further file's name, of `length` bytes.

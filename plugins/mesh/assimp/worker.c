@@ -162,13 +162,13 @@ static stn_status take_answer(worker *w, mesh_scene *out, stn_error *err) {
 static void ask(worker *w) {
     char name[] = "stiction-mesh", *arguments[] = {name, NULL};
     const stn_process_request request = {.name = name,
-                                   .installed = PROGRAM_INSTALLED,
-                                   .variable = "STICTION_MESH_WORKER",
-                                   .arguments = arguments,
-                                   .input = {{w->head, w->head_size}, {w->file->bytes, w->file->size}},
-                                   .most_output = (size_t)w->request.reply_bytes,
-                                   .seconds = w->seconds,
-                                   .announced = announced};
+                                         .installed = PROGRAM_INSTALLED,
+                                         .variable = "STICTION_MESH_WORKER",
+                                         .arguments = arguments,
+                                         .input = {{w->head, w->head_size}, {w->file->bytes, w->file->size}},
+                                         .most_output = (size_t)w->request.reply_bytes,
+                                         .seconds = w->seconds,
+                                         .announced = announced};
     stn_process_talk(w->context, &request, &w->answer);
 }
 

@@ -76,13 +76,13 @@ stn_status reader_finish(mesh_reader *r, stn_status status, stn_raw_mesh *out) {
     }
     if (status == STN_OK) {
         *out = (stn_raw_mesh){.vertex_count = r->vertices.count,
-                          .triangle_count = r->triangles.count,
-                          .tetrahedron_count = r->tetrahedra.count,
-                          .vertices = take(r, &r->vertices),
-                          .triangles = take(r, &r->triangles),
-                          .tetrahedra = take(r, &r->tetrahedra),
-                          .extents = r->extents,
-                          .curved_count = r->curved_count};
+                              .triangle_count = r->triangles.count,
+                              .tetrahedron_count = r->tetrahedra.count,
+                              .vertices = take(r, &r->vertices),
+                              .triangles = take(r, &r->triangles),
+                              .tetrahedra = take(r, &r->tetrahedra),
+                              .extents = r->extents,
+                              .curved_count = r->curved_count};
         r->extents = NULL;
     }
     stn_release(r->context, r->extents);

@@ -324,8 +324,12 @@ static const char example[] = "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 4
 
 static const char *const extensions[] = {"msh", NULL};
 static const stn_mesh_ops ops = {
-    .size = sizeof ops, .extensions = extensions, .recognises = recognises, .read = read,
-    .example = example, .example_size = sizeof example - 1,
+    .size = sizeof ops,
+    .extensions = extensions,
+    .recognises = recognises,
+    .read = read,
+    .example = example,
+    .example_size = sizeof example - 1,
 };
 static const stn_plugin_desc msh_plugin = {
     .size = sizeof msh_plugin,

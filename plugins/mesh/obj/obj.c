@@ -177,8 +177,11 @@ static const char example[] = "# a corner of a cube\nv 0 0 0\nv 1 0 0\nv 0 1 0\n
 
 static const char *const extensions[] = {"obj", NULL};
 static const stn_mesh_ops ops = {
-    .size = sizeof ops, .extensions = extensions, .read = read,
-    .example = example, .example_size = sizeof example - 1,
+    .size = sizeof ops,
+    .extensions = extensions,
+    .read = read,
+    .example = example,
+    .example_size = sizeof example - 1,
 };
 static const stn_plugin_desc obj_plugin = {
     .size = sizeof obj_plugin,

@@ -135,19 +135,24 @@ static bool recognises(const char *bytes, size_t size) {
     return size >= BEFORE + EACH && (uint64_t)size == BEFORE + EACH * (uint64_t)load_u32(bytes + HEADER, false);
 }
 
-static const char example[] = "solid corner\n"
-                              "facet normal 0 0 -1\nouter loop\nvertex 0 0 0\nvertex 0 1 0\nvertex 1 0 0\nendloop\nendfacet\n"
-                              "facet normal 0 -1 0\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 0 1\nendloop\nendfacet\n"
-                              "facet normal -1 0 0\nouter loop\nvertex 0 0 0\nvertex 0 0 1\nvertex 0 1 0\nendloop\nendfacet\n"
-                              "facet normal 1 1 1\nouter loop\nvertex 1 0 0\nvertex 0 1 0\nvertex 0 0 1\nendloop\nendfacet\n"
-                              "endsolid corner\n";
+static const char example[] =
+    "solid corner\n"
+    "facet normal 0 0 -1\nouter loop\nvertex 0 0 0\nvertex 0 1 0\nvertex 1 0 0\nendloop\nendfacet\n"
+    "facet normal 0 -1 0\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 0 1\nendloop\nendfacet\n"
+    "facet normal -1 0 0\nouter loop\nvertex 0 0 0\nvertex 0 0 1\nvertex 0 1 0\nendloop\nendfacet\n"
+    "facet normal 1 1 1\nouter loop\nvertex 1 0 0\nvertex 0 1 0\nvertex 0 0 1\nendloop\nendfacet\n"
+    "endsolid corner\n";
 
 // ------------------------------------------------------------------------------------------------------------ plugin
 
 static const char *const extensions[] = {"stl", NULL};
 static const stn_mesh_ops ops = {
-    .size = sizeof ops, .extensions = extensions, .recognises = recognises, .read = read,
-    .example = example, .example_size = sizeof example - 1,
+    .size = sizeof ops,
+    .extensions = extensions,
+    .recognises = recognises,
+    .read = read,
+    .example = example,
+    .example_size = sizeof example - 1,
 };
 static const stn_plugin_desc stl_plugin = {
     .size = sizeof stl_plugin,

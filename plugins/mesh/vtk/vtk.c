@@ -263,8 +263,12 @@ static const char example[] = "# vtk DataFile Version 3.0\na corner of a cube\nA
 
 static const char *const extensions[] = {"vtk", NULL};
 static const stn_mesh_ops ops = {
-    .size = sizeof ops, .extensions = extensions, .recognises = recognises, .read = read,
-    .example = example, .example_size = sizeof example - 1,
+    .size = sizeof ops,
+    .extensions = extensions,
+    .recognises = recognises,
+    .read = read,
+    .example = example,
+    .example_size = sizeof example - 1,
 };
 static const stn_plugin_desc vtk_plugin = {
     .size = sizeof vtk_plugin,

@@ -19,12 +19,12 @@ bool array_file_is_hdf5(const char *bytes, size_t size) {
 static stn_status run(stn_context *context, char *const *arguments, const void *input, size_t input_size,
                       unsigned char **output, size_t *size, stn_error *err) {
     const stn_process_request request = {.name = "stiction-hdf5",
-                                   .installed = PROGRAM_INSTALLED,
-                                   .variable = "STICTION_HDF5_WORKER",
-                                   .arguments = arguments,
-                                   .input = {{input, input_size}},
-                                   .most_output = most_bytes + (1 << 20),
-                                   .seconds = SECONDS};
+                                         .installed = PROGRAM_INSTALLED,
+                                         .variable = "STICTION_HDF5_WORKER",
+                                         .arguments = arguments,
+                                         .input = {{input, input_size}},
+                                         .most_output = most_bytes + (1 << 20),
+                                         .seconds = SECONDS};
     return stn_process_run(context, &request, output, size, err);
 }
 

@@ -37,7 +37,8 @@ static const stn_plugin_desc fclib = {
     .id = "fclib",
     .version = STN_VERSION,
     .summary = "contact problems and solutions of the literature: HDF5 in FCLIB's layout",
-    .reference = "Acary et al., An open question: how to solve efficiently 3D frictional contact problem, inria-00599616",
+    .reference =
+        "Acary et al., An open question: how to solve efficiently 3D frictional contact problem, inria-00599616",
     .ops = {.problem_file = &ops},
 };
 STN_PLUGIN_LIBRARY(&fclib);

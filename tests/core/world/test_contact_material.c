@@ -84,7 +84,8 @@ static void every_parameter_reaches_the_problem_and_its_file(void **state) {
         stn_error err;
         assert_non_null(c);
         assert_parameters(c, &r->expected);
-        assert_ok(stn_problem_save(*state, stn_world_observation(world)->problem, 2, FILE_NAME, &err), err);
+        assert_ok(stn_problem_save(*state, stn_world_observation(world)->problem, "contact-problem-2", FILE_NAME, &err),
+                  err);
         assert_ok(stn_problem_load(*state, FILE_NAME, &owner, &err), err);
         assert_parameters(&stn_problem_of(owner)->constraints[0], &r->expected);
         assert_true(stn_problem_of(owner)->constraints[0].id == c->id);

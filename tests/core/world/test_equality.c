@@ -208,7 +208,7 @@ static void the_problem_of_a_weld_survives_its_file(void **state) {
     const stn_problem *p = stn_world_observation(world)->problem;
     stn_problem_owner *owner = NULL;
     stn_error err;
-    assert_ok(stn_problem_save(*state, p, 2, path, &err), err);
+    assert_ok(stn_problem_save(*state, p, "contact-problem-2", path, &err), err);
     assert_ok(stn_problem_load(*state, path, &owner, &err), err);
     const stn_problem *q = stn_problem_of(owner);
     assert_int_equal(q->row_count, 6);

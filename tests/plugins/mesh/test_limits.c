@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
-#include "mesh_worker/worker.h"
+#include <stiction/worker.h>
 
 enum { MEMORY = 256 << 20, SECONDS = 7 };
 
@@ -19,8 +19,8 @@ static void behind_limits(int (*trial)(void)) {
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        limit_process(MEMORY, SECONDS);
-        limit_calls();
+        stn_worker_limit(MEMORY, SECONDS);
+        stn_worker_limit_calls();
         _exit(trial());
     }
     int status = -1;
@@ -108,7 +108,7 @@ static void every_limit_of_the_process_is_set(void **state) {
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        limit_process(MEMORY, SECONDS);
+        stn_worker_limit(MEMORY, SECONDS);
         _exit(count_limits());
     }
     int status = -1;
@@ -126,7 +126,7 @@ static void the_reading_process_dies_with_the_program_that_started_it(void **sta
     assert_true(child >= 0);
     if (child == 0) {
         if (fork() == 0) {
-            limit_process(MEMORY, SECONDS);
+            stn_worker_limit(MEMORY, SECONDS);
             (void)!write(ends[1], "r", 1);
         }
         sleep(SECONDS);

@@ -17,7 +17,7 @@ static const int32_t two_triangles[6] = {0, 1, 2, 4, 3, 2};
 
 static void assert_solid(const char *text) {
     read_result result;
-    read_good(mesh_read_msh, text, &result);
+    read_good("msh", text, &result);
     assert_vertices(&result.raw, nodes, 5);
     assert_tetrahedra(&result.raw, two_tetrahedra, 2);
     assert_int_equal(result.raw.triangle_count, 0);
@@ -26,7 +26,7 @@ static void assert_solid(const char *text) {
 
 static void assert_surface(const char *text) {
     read_result result;
-    read_good(mesh_read_msh, text, &result);
+    read_good("msh", text, &result);
     assert_vertices(&result.raw, nodes, 5);
     assert_triangles(&result.raw, two_triangles, 2);
     read_clear(&result);
@@ -141,7 +141,7 @@ static void test_binary_files_are_read_in_both_formats_and_byte_orders(void **st
     for (int32_t i = 0; i < 4; i++) {
         bytes b = binary_file((layout){(i & 1) != 0, (i & 2) != 0});
         read_result result;
-        read_good_bytes(mesh_read_msh, b.data, b.size, &result);
+        read_good_bytes("msh", b.data, b.size, &result);
         assert_vertices(&result.raw, nodes, 5);
         assert_tetrahedra(&result.raw, two_tetrahedra, 2);
         read_clear(&result);
@@ -184,7 +184,7 @@ static void test_any_positive_tags_find_their_nodes(void **state) {
         }
         put_text(&b, "$EndElements\n");
         read_result result;
-        read_good_bytes(mesh_read_msh, b.data, b.size, &result);
+        read_good_bytes("msh", b.data, b.size, &result);
         assert_int_equal(result.raw.triangle_count, MANY / 3);
         for (int32_t i = 0; i < MANY; i++) {
             assert_int_equal(result.raw.triangles[i], i);
@@ -250,21 +250,21 @@ static void test_wrong_files_are_refused_by_their_line(void **state) {
         {ELEMENTS_4 "1 2 1 2\n2 1 2 3\n", "part.mesh:21: a block of 3 elements; 2 are left of those announced"},
     };
     for (int32_t i = 0; i < STN_COUNT(cases); i++) {
-        assert_refused(mesh_read_msh, cases[i].text, cases[i].message);
+        assert_refused("msh", cases[i].text, cases[i].message);
     }
 }
 
 static void test_blocks_that_do_not_add_up_are_refused(void **state) {
     (void)state;
-    assert_refused(mesh_read_msh, FORMAT_4 "$Nodes\n1 2 1 2\n2 1 0 3\n1\n2\n3\n0 0 0\n",
+    assert_refused("msh", FORMAT_4 "$Nodes\n1 2 1 2\n2 1 0 3\n1\n2\n3\n0 0 0\n",
                    "part.mesh:6: a block of 3 nodes of dimension 2; 2 nodes are left of those announced");
-    assert_refused(mesh_read_msh, FORMAT_4 "$Nodes\n1 2 1 2\n4 1 0 2\n1\n2\n0 0 0\n",
+    assert_refused("msh", FORMAT_4 "$Nodes\n1 2 1 2\n4 1 0 2\n1\n2\n0 0 0\n",
                    "part.mesh:6: a block of 2 nodes of dimension 4; 2 nodes are left of those announced");
-    assert_refused(mesh_read_msh, FORMAT_4 "$Nodes\n1 2 1 2\n2 1 0 1\n1\n0 0 0\n$EndNodes\n",
+    assert_refused("msh", FORMAT_4 "$Nodes\n1 2 1 2\n2 1 0 1\n1\n0 0 0\n$EndNodes\n",
                    "part.mesh:8: the blocks have 1 nodes, $Nodes announces 2");
-    assert_refused(mesh_read_msh, ELEMENTS_4 "1 2 1 2\n2 1 2 1\n1 40 7 8\n$EndElements",
+    assert_refused("msh", ELEMENTS_4 "1 2 1 2\n2 1 2 1\n1 40 7 8\n$EndElements",
                    "part.mesh:22: the blocks have 1 elements, $Elements announces 2");
-    assert_refused(mesh_read_msh, ELEMENTS_4 "1000000000000 2 1 2\n2 1 2 0\n2 1 2 -1\n",
+    assert_refused("msh", ELEMENTS_4 "1000000000000 2 1 2\n2 1 2 0\n2 1 2 -1\n",
                    "part.mesh:22: a block of -1 elements; 2 are left of those announced");
 }
 
@@ -281,12 +281,12 @@ static void test_wrong_binary_files_are_refused_by_their_byte(void **state) {
     char message[200];
     snprintf(message, sizeof message, "part.mesh: byte %zu: a header of 5 elements; 4 are left of those announced",
              first + 12);
-    assert_refused_bytes(mesh_read_msh, b.data, b.size, message);
+    assert_refused_bytes("msh", b.data, b.size, message);
     b.data[first + 4] = 1;
     size_t second = first + 12 + 16 + 12 + 12; // a header, the point, a header, number and tags of the triangle
     snprintf(message, sizeof message,
              "part.mesh: byte %zu: node of an element: 4 bytes are needed, the file has 3 more; it is cut off", second);
-    assert_refused_bytes(mesh_read_msh, b.data, second + 3, message);
+    assert_refused_bytes("msh", b.data, second + 3, message);
     free(b.data);
 }
 
@@ -294,12 +294,12 @@ static void test_no_memory_and_cut_files_leave_nothing_behind(void **state) {
     (void)state;
     static const char text[] = FORMAT_4 "$Comments\n\n$EndComments\n" NODES_4
                                         "$Elements\n1 2 1 2\n2 1 2 2\n1 40 7 8\n2 3 1000000 8\n$EndElements\n";
-    assert_survives_no_memory(mesh_read_msh, text, sizeof text - 1);
-    assert_survives_cuts(mesh_read_msh, text, sizeof text - 1);
+    assert_survives_no_memory("msh", text, sizeof text - 1);
+    assert_survives_cuts("msh", text, sizeof text - 1);
     for (int32_t i = 0; i < 2; i++) {
         bytes b = binary_file((layout){i == 1, i == 1});
-        assert_survives_no_memory(mesh_read_msh, b.data, b.size);
-        assert_survives_cuts(mesh_read_msh, b.data, b.size);
+        assert_survives_no_memory("msh", b.data, b.size);
+        assert_survives_cuts("msh", b.data, b.size);
         free(b.data);
     }
 }

@@ -8,7 +8,7 @@ static const double square[12] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0};
 
 static void assert_faces(const char *text, const int32_t *triangles, int32_t count) {
     read_result result;
-    read_good(mesh_read_obj, text, &result);
+    read_good("obj", text, &result);
     assert_triangles(&result.raw, triangles, count);
     read_clear(&result);
 }
@@ -16,7 +16,7 @@ static void assert_faces(const char *text, const int32_t *triangles, int32_t cou
 static void test_vertices_and_triangles_are_read_in_their_order(void **state) {
     (void)state;
     read_result result;
-    read_good(mesh_read_obj, SQUARE "f 1 2 3\nf 4 3 1\n", &result);
+    read_good("obj", SQUARE "f 1 2 3\nf 4 3 1\n", &result);
     assert_vertices(&result.raw, square, 4);
     assert_triangles(&result.raw, (const int32_t[]){0, 1, 2, 3, 2, 0}, 2);
     assert_int_equal(result.raw.tetrahedron_count, 0);
@@ -47,7 +47,7 @@ static void test_weights_and_colours_after_a_vertex_are_stepped_over(void **stat
     (void)state;
     read_result result;
     read_good(
-        mesh_read_obj,
+        "obj",
         "v 0 0 0 1\nv 1. .0 +0 1 0.5 0.5 0.5\nv 1e0 10e-1 0 .1 .2 .3\nv 0 1 -0 1 1 1 1 1 # a corner\nf 1 2 3 # a face",
         &result);
     assert_vertices(&result.raw, square, 4);
@@ -84,7 +84,7 @@ static void test_concave_polygons_of_few_corners_are_covered_once_whatever_corne
                 snprintf(text + strlen(text), sizeof text - strlen(text), " %d", (first + i) % corners + 1);
             }
             read_result result;
-            read_good(mesh_read_obj, text, &result);
+            read_good("obj", text, &result);
             assert_int_equal(result.raw.triangle_count, corners - 2);
             double twice = 0.0;
             for (int32_t t = 0; t < corners - 2; t++) {
@@ -103,7 +103,7 @@ static void test_a_polygon_that_no_corner_sees_keeps_its_signed_area(void **stat
     (void)state;
     read_result result;
     read_good(
-        mesh_read_obj,
+        "obj",
         "v 0 0 0\nv 5 0 0\nv 5 4 0\nv 4 4 0\nv 4 1 0\nv 3 1 0\nv 3 4 0\nv 2 4 0\nv 2 1 0\nv 1 1 0\nv 1 4 0\nv 0 4 0\n"
         "f 1 2 3 4 5 6 7 8 9 10 11 12",
         &result);
@@ -134,8 +134,7 @@ static void test_statements_without_surface_are_skipped(void **state) {
 static void test_a_backslash_continues_the_line_also_before_carriage_returns(void **state) {
     (void)state;
     read_result result;
-    read_good(mesh_read_obj,
-              "\xef\xbb\xbfv 0 \\\r\n 0 0\r\nv 1\\\n0\\\n\\\n0\r\nv 1 1 0\r\nv 0 1 0 \\\r\n\nf 1 2\\\r\n 3 \\",
+    read_good("obj", "\xef\xbb\xbfv 0 \\\r\n 0 0\r\nv 1\\\n0\\\n\\\n0\r\nv 1 1 0\r\nv 0 1 0 \\\r\n\nf 1 2\\\r\n 3 \\",
               &result);
     assert_vertices(&result.raw, square, 4);
     assert_triangles(&result.raw, (const int32_t[]){0, 1, 2}, 1);
@@ -177,7 +176,7 @@ static void test_wrong_statements_are_refused_by_their_line(void **state) {
         {"", "part.mesh: the file is empty"},
     };
     for (int32_t i = 0; i < STN_COUNT(cases); i++) {
-        assert_refused(mesh_read_obj, cases[i].text, cases[i].message);
+        assert_refused("obj", cases[i].text, cases[i].message);
     }
 }
 
@@ -214,7 +213,7 @@ static void test_a_written_file_reads_back(void **state) {
         }
     }
     read_result result;
-    read_good_bytes(mesh_read_obj, b.data, b.size, &result);
+    read_good_bytes("obj", b.data, b.size, &result);
     assert_vertices(&result.raw, points, MANY);
     assert_triangles(&result.raw, triangles, count);
     read_clear(&result);
@@ -225,8 +224,8 @@ static void test_no_memory_and_cut_files_leave_nothing_behind(void **state) {
     (void)state;
     static const char text[] =
         "# x\\\n" SQUARE "v 2 \\\r\n 0 0 1 1 1 1\nf 1//1 2/2/2 3 4/4\nf -1 -2 \\\n -3\nvn 0 0 1\n";
-    assert_survives_no_memory(mesh_read_obj, text, sizeof text - 1);
-    assert_survives_cuts(mesh_read_obj, text, sizeof text - 1);
+    assert_survives_no_memory("obj", text, sizeof text - 1);
+    assert_survives_cuts("obj", text, sizeof text - 1);
 }
 
 int main(void) {

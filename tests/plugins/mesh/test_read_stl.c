@@ -38,7 +38,7 @@ static void test_a_binary_file_is_told_by_its_size_though_it_says_solid(void **s
     (void)state;
     bytes b = binary_file();
     read_result result;
-    read_good_bytes(mesh_read_stl, b.data, b.size, &result);
+    read_good_bytes("stl", b.data, b.size, &result);
     assert_two_triangles(&result);
     read_clear(&result);
     free(b.data);
@@ -64,7 +64,7 @@ static const char plain[] = "solid part\n"
 static void test_a_text_file_is_read(void **state) {
     (void)state;
     read_result result;
-    read_good(mesh_read_stl, plain, &result);
+    read_good("stl", plain, &result);
     assert_two_triangles(&result);
     read_clear(&result);
 }
@@ -73,7 +73,7 @@ static void test_case_layout_and_the_spelling_of_numbers_do_not_matter(void **st
     (void)state;
     read_result result;
     read_good(
-        mesh_read_stl,
+        "stl",
         "\xef\xbb\xbf \r\n SOLID \r\nFACET Normal nan nan -nan(ind) Outer LOOP Vertex +0 -0 0.\tVERTEX\r\n1.e0 .0 0e5 "
         "vertex 0 +.1E+1 0 EndLoop ENDFACET\nendsolid whatever stands here\n"
         "solid second facet\nfacet normal 0 0 0 outer loop vertex 0 0 5e-1 vertex 0 20E-1 0 vertex -3.0 .25 .001 "
@@ -89,7 +89,7 @@ static void test_a_text_file_of_the_size_of_a_binary_one_is_text_when_its_count_
     memset(text, ' ', sizeof text);
     memcpy(text, plain, sizeof plain - 1);
     read_result result;
-    read_good_bytes(mesh_read_stl, text, sizeof text, &result);
+    read_good_bytes("stl", text, sizeof text, &result);
     assert_two_triangles(&result);
     read_clear(&result);
 }
@@ -99,10 +99,10 @@ static void test_a_binary_file_of_another_size_is_refused_with_both_sizes(void *
     bytes b = binary_file();
     static const char solid[] = "part.mesh: 183 bytes, but a binary STL file of the 2 triangles that byte 80 says has "
                                 "184; it is cut off or damaged";
-    assert_refused_bytes(mesh_read_stl, b.data, b.size - 1, solid);
+    assert_refused_bytes("stl", b.data, b.size - 1, solid);
     memset(b.data, 'x', 80);
     put_text(&b, "more");
-    assert_refused_bytes(mesh_read_stl, b.data, b.size,
+    assert_refused_bytes("stl", b.data, b.size,
                          "part.mesh: 188 bytes, but a binary STL file of the 2 triangles that byte 80 says has 184; it "
                          "is cut off or damaged");
     free(b.data);
@@ -113,7 +113,7 @@ static void test_a_binary_count_that_no_file_could_hold_is_refused(void **state)
     bytes b = binary_file();
     memset(b.data + 80, 0xff, 4);
     assert_refused_bytes(
-        mesh_read_stl, b.data, b.size,
+        "stl", b.data, b.size,
         "part.mesh: 184 bytes, but a binary STL file of the 4294967295 triangles that byte 80 says has "
         "214748364834; it is cut off or damaged");
     free(b.data);
@@ -124,7 +124,7 @@ static void test_coordinates_that_are_no_numbers_are_refused_by_their_byte(void 
     bytes b = binary_file();
     float bad = INFINITY;
     memcpy(b.data + 84 + 50 + 12 + 12 + 8, &bad, sizeof bad);
-    assert_refused_bytes(mesh_read_stl, b.data, b.size,
+    assert_refused_bytes("stl", b.data, b.size,
                          "part.mesh: byte 166: triangle 1: the coordinate inf is no finite number");
     free(b.data);
 }
@@ -133,10 +133,10 @@ static void test_files_without_triangles_are_refused(void **state) {
     (void)state;
     char header[84] = "solid";
     static const char none[] = "part.mesh: there are no triangles and no tetrahedra in it";
-    assert_refused_bytes(mesh_read_stl, header, sizeof header, none);
-    assert_refused(mesh_read_stl, "solid x\nendsolid x\n", none);
-    assert_refused(mesh_read_stl, "", "part.mesh: the file is empty");
-    assert_refused(mesh_read_stl, "hello",
+    assert_refused_bytes("stl", header, sizeof header, none);
+    assert_refused("stl", "solid x\nendsolid x\n", none);
+    assert_refused("stl", "", "part.mesh: the file is empty");
+    assert_refused("stl", "hello",
                    "part.mesh: 5 bytes are no STL file: text begins with \"solid\", binary has at least 84 bytes");
 }
 
@@ -166,7 +166,7 @@ static void test_wrong_text_is_refused_by_its_line(void **state) {
          "part.mesh:2: expected \"facet\" or \"endsolid\", found \"?[31m??this_word_is_much_too_long_to_be_sh...\""},
     };
     for (int32_t i = 0; i < STN_COUNT(cases); i++) {
-        assert_refused(mesh_read_stl, cases[i].text, cases[i].message);
+        assert_refused("stl", cases[i].text, cases[i].message);
     }
 }
 
@@ -184,7 +184,7 @@ static void test_growing_keeps_every_triangle(void **state) {
     }
     put_text(&b, "endsolid");
     read_result result;
-    read_good_bytes(mesh_read_stl, b.data, b.size, &result);
+    read_good_bytes("stl", b.data, b.size, &result);
     assert_int_equal(result.raw.triangle_count, MANY);
     for (int32_t i = 0; i < MANY; i++) {
         const double *v = result.raw.vertices + 9 * (size_t)i;
@@ -200,10 +200,10 @@ static void test_growing_keeps_every_triangle(void **state) {
 static void test_no_memory_and_cut_files_leave_nothing_behind(void **state) {
     (void)state;
     bytes b = binary_file();
-    assert_survives_no_memory(mesh_read_stl, b.data, b.size);
-    assert_survives_no_memory(mesh_read_stl, plain, sizeof plain - 1);
-    assert_survives_cuts(mesh_read_stl, b.data, b.size);
-    assert_survives_cuts(mesh_read_stl, plain, sizeof plain - 1);
+    assert_survives_no_memory("stl", b.data, b.size);
+    assert_survives_no_memory("stl", plain, sizeof plain - 1);
+    assert_survives_cuts("stl", b.data, b.size);
+    assert_survives_cuts("stl", plain, sizeof plain - 1);
     free(b.data);
 }
 

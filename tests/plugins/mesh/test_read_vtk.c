@@ -13,7 +13,7 @@ static const int32_t two_tetrahedra[8] = {0, 1, 2, 3, 1, 2, 3, 4};
 
 static void assert_solid(const char *text) {
     read_result result;
-    read_good(mesh_read_vtk, text, &result);
+    read_good("vtk", text, &result);
     assert_vertices(&result.raw, points, 5);
     assert_tetrahedra(&result.raw, two_tetrahedra, 2);
     assert_int_equal(result.raw.triangle_count, 0);
@@ -43,7 +43,7 @@ static void test_the_surface_and_lines_given_with_a_solid_are_left_to_its_bounda
 
 static void assert_surface(const char *text, const int32_t *triangles, int32_t count) {
     read_result result;
-    read_good(mesh_read_vtk, text, &result);
+    read_good("vtk", text, &result);
     assert_vertices(&result.raw, points, 5);
     assert_triangles(&result.raw, triangles, count);
     read_clear(&result);
@@ -112,7 +112,7 @@ static void test_binary_files_are_read_in_both_layouts_and_precisions(void **sta
     for (int32_t i = 0; i < 4; i++) {
         bytes b = binary_grid((i & 1) != 0, (i & 2) != 0);
         read_result result;
-        read_good_bytes(mesh_read_vtk, b.data, b.size, &result);
+        read_good_bytes("vtk", b.data, b.size, &result);
         assert_vertices(&result.raw, points, 5);
         assert_tetrahedra(&result.raw, two_tetrahedra, 2);
         read_clear(&result);
@@ -128,7 +128,7 @@ static void test_a_binary_surface_is_read(void **state) {
     put_ints(&b, "LINES 1 3\n", (const int32_t[]){2, 0, 1}, 3, 4);
     put_ints(&b, "POLYGONS 2 9\n", (const int32_t[]){3, 0, 1, 2, 4, 0, 1, 4, 3}, 9, 4);
     read_result result;
-    read_good_bytes(mesh_read_vtk, b.data, b.size, &result);
+    read_good_bytes("vtk", b.data, b.size, &result);
     assert_triangles(&result.raw, (const int32_t[]){0, 1, 2, 0, 1, 4, 0, 4, 3}, 3);
     read_clear(&result);
     free(b.data);
@@ -145,7 +145,7 @@ static void test_wrong_binary_files_are_refused_by_their_byte(void **state) {
     char message[200];
     memcpy(b.data + first + 8, "\x7f\xc0\0\0", 4);
     snprintf(message, sizeof message, "part.mesh: byte %zu: POINTS: nan is no finite number", first + 8);
-    assert_refused_bytes(mesh_read_vtk, b.data, b.size, message);
+    assert_refused_bytes("vtk", b.data, b.size, message);
     free(b.data);
 
     b = (bytes){0};
@@ -155,7 +155,7 @@ static void test_wrong_binary_files_are_refused_by_their_byte(void **state) {
              "wrong",
              b.size);
     put_int(&b, 0, 8, true);
-    assert_refused_bytes(mesh_read_vtk, b.data, b.size, message);
+    assert_refused_bytes("vtk", b.data, b.size, message);
     free(b.data);
 }
 
@@ -227,7 +227,7 @@ static const struct {
 static void test_wrong_files_are_refused_by_their_line(void **state) {
     (void)state;
     for (int32_t i = 0; i < STN_COUNT(wrong_files); i++) {
-        assert_refused(mesh_read_vtk, wrong_files[i].text, wrong_files[i].message);
+        assert_refused("vtk", wrong_files[i].text, wrong_files[i].message);
     }
 }
 
@@ -236,12 +236,12 @@ static void test_no_memory_and_cut_files_leave_nothing_behind(void **state) {
     static const char surface[] =
         SURFACE_5 POINTS "FIELD f 1\na 1 1 int\n4\nMETADATA\nx\n\nPOLYGONS 3 7\nOFFSETS int\n0 3 7\n"
                          "CONNECTIVITY vtktypeint64\n0 1 2 0 1 4 3\n";
-    assert_survives_no_memory(mesh_read_vtk, surface, sizeof surface - 1);
-    assert_survives_cuts(mesh_read_vtk, surface, sizeof surface - 1);
+    assert_survives_no_memory("vtk", surface, sizeof surface - 1);
+    assert_survives_cuts("vtk", surface, sizeof surface - 1);
     for (int32_t i = 0; i < 2; i++) {
         bytes b = binary_grid(i == 1, i == 1);
-        assert_survives_no_memory(mesh_read_vtk, b.data, b.size);
-        assert_survives_cuts(mesh_read_vtk, b.data, b.size);
+        assert_survives_no_memory("vtk", b.data, b.size);
+        assert_survives_cuts("vtk", b.data, b.size);
         free(b.data);
     }
 }

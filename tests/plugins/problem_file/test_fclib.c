@@ -7,7 +7,9 @@
 #include <stiction/delassus.h>
 #include <stiction/solve.h>
 
-#include "problem_files/array_file.h"
+#include <stiction/output.h>
+
+#include "array_file.h"
 #include "stn_test.h"
 
 #define FILE_NAME STN_BINARY_DIR "/tests/fclib.hdf5"
@@ -87,9 +89,15 @@ static stn_problem_owner *load(stn_context *context) {
     return owner;
 }
 
+static void write_image(const stn_problem_sink *sink, const void *bytes, size_t size) {
+    stn_error err;
+    assert_ok(stn_output_write(sink->path, bytes, size, &err), err);
+}
+
 static void write_arrays(array_builder *b) {
     stn_error err;
-    assert_ok(array_builder_write(b, FILE_NAME, &err), err);
+    const stn_problem_sink sink = {.context = b->context, .path = FILE_NAME, .put = write_image};
+    assert_ok(array_builder_write(b, &sink, &err), err);
 }
 
 // ------------------------------------------------------------------------------------------------------------- local
@@ -186,7 +194,7 @@ static void an_operator_that_is_not_symmetric_is_kept_and_told(void **state) {
     assert_near(stn_problem_of(owner)->W[6 * 0 + 2], 1.0, 0.0);
     assert_non_null(strstr(lines.text, ": W is not symmetric, by 1.0e-03 of its largest entry"));
     stn_error err;
-    assert_ok(stn_problem_save(*state, stn_problem_of(owner), 2, FILE_NAME ".json", &err), err);
+    assert_ok(stn_problem_save(*state, stn_problem_of(owner), "contact-problem-2", FILE_NAME ".json", &err), err);
     assert_ok(stn_problem_load(*state, FILE_NAME ".json", &again, &err), err);
     assert_true(stn_problem_of(again)->general_W);
     remove(FILE_NAME ".json");
@@ -322,7 +330,7 @@ static void what_is_written_is_read_again(void **state) {
         stn_problem_owner *owner = load(*state), *again = NULL;
         const stn_problem *p = stn_problem_of(owner), *r;
         stn_error err;
-        assert_ok(stn_problem_save(*state, p, STN_FORMAT_FCLIB, FILE_NAME, &err), err);
+        assert_ok(stn_problem_save(*state, p, "fclib", FILE_NAME, &err), err);
         again = load(*state);
         r = stn_problem_of(again);
         assert_true(r->form == p->form && r->nv == p->nv && r->row_count == p->row_count);
@@ -369,7 +377,7 @@ static void what_the_layout_cannot_hold_is_refused(void **state) {
             c->kind = STN_CONSTRAINT_JOINT_LIMIT;
         }
         p.velocity_kind = i == 3 ? STN_VELOCITY_MID : STN_VELOCITY_END;
-        assert_int_equal(stn_problem_save(*state, &p, STN_FORMAT_FCLIB, FILE_NAME, &err), STN_ERR_UNSUPPORTED);
+        assert_int_equal(stn_problem_save(*state, &p, "fclib", FILE_NAME, &err), STN_ERR_UNSUPPORTED);
         assert_non_null(strstr(err.text, words[i]));
         assert_null(strchr(err.text, '\n'));
     }
@@ -387,7 +395,7 @@ static void a_distance_goes_into_the_velocity(void **state) {
     p.dt = 0.01;
     p.constraints[0].phi0 = 0.003;
     p.constraints[0].relaxation_time = 0.02;
-    assert_ok(stn_problem_save(*state, &p, STN_FORMAT_FCLIB, FILE_NAME, &err), err);
+    assert_ok(stn_problem_save(*state, &p, "fclib", FILE_NAME, &err), err);
     stn_problem_owner *again = load(*state);
     assert_near(stn_problem_of(again)->bias[2], p.bias[2] + 0.1, 1e-16);
     assert_near(stn_problem_of(again)->bias[5], p.bias[5], 0.0);

@@ -2,6 +2,8 @@
 // Contact problems as JSON: nothing is lost on the way to a file and back, nothing malformed comes in.
 #include <sys/stat.h>
 
+#include <stiction/plugin.h>
+
 #include "full_problem.h"
 #include "stn_heap.h"
 #include "stn_test.h"
@@ -15,10 +17,13 @@ typedef struct fixture {
 static int set_up(void **state) {
     static fixture f;
     stn_context_options options = stn_heap_options(&f.heap);
+    const stn_plugin_info *formats = NULL;
+    int32_t count = 0;
     stn_heap_arm(&f.heap, 0);
     snprintf(f.folder, sizeof f.folder, "/tmp/stn_files_XXXXXX");
-    if (mkdtemp(f.folder) == NULL || stn_context_create(&options, &f.context, NULL) != STN_OK) {
-        return -1;
+    if (mkdtemp(f.folder) == NULL || stn_context_create(&options, &f.context, NULL) != STN_OK ||
+        stn_plugins_of_kind(f.context, STN_KIND_PROBLEM_FILE, &formats, &count, NULL) != STN_OK) {
+        return -1; // the plugins are found before anything is counted
     }
     snprintf(f.path, sizeof f.path, "%s/a.json", f.folder);
     snprintf(f.other, sizeof f.other, "%s/b.json", f.folder);
@@ -139,12 +144,12 @@ static void format_2_keeps_every_member_and_every_bit(void **state) {
         }
         stn_problem_owner *first = NULL, *second = NULL;
         stn_error err;
-        assert_ok(stn_problem_save(f->context, &s->problem, 2, f->path, &err), err);
+        assert_ok(stn_problem_save(f->context, &s->problem, "contact-problem-2", f->path, &err), err);
         assert_ok(stn_problem_load(f->context, f->path, &first, &err), err);
         assert_same_problem(&s->problem, stn_problem_of(first));
-        assert_ok(stn_problem_save(f->context, stn_problem_of(first), 2, f->path, &err), err);
+        assert_ok(stn_problem_save(f->context, stn_problem_of(first), "contact-problem-2", f->path, &err), err);
         assert_ok(stn_problem_load(f->context, f->path, &second, &err), err);
-        assert_ok(stn_problem_save(f->context, stn_problem_of(second), 2, f->other, &err), err);
+        assert_ok(stn_problem_save(f->context, stn_problem_of(second), "contact-problem-2", f->other, &err), err);
         assert_same_files(f->path, f->other);
         stn_problem_destroy(first);
         stn_problem_destroy(second);
@@ -181,7 +186,7 @@ static void local_problems_are_kept_and_their_masses_derived_from_W(void **state
     stn_problem_owner *owner = NULL;
     stn_error err;
     s->problem.v0 = s->problem.v_star = s->problem.v_guess = NULL;
-    assert_ok(stn_problem_save(f->context, &s->problem, 2, f->path, &err), err);
+    assert_ok(stn_problem_save(f->context, &s->problem, "contact-problem-2", f->path, &err), err);
     assert_ok(stn_problem_load(f->context, f->path, &owner, &err), err);
     assert_same_problem(&s->problem, stn_problem_of(owner));
     const double *W = s->problem.W, *V = s->problem.V; // the bilateral row takes part: W - V R^-1 V^T
@@ -225,7 +230,7 @@ static void format_1_holds_cones_of_several_trees_as_one_dense_problem(void **st
     }
     stn_problem_owner *owner = NULL;
     stn_error err;
-    assert_ok(stn_problem_save(f->context, p, 1, f->path, &err), err);
+    assert_ok(stn_problem_save(f->context, p, "contact-problem-1", f->path, &err), err);
     assert_ok(stn_problem_load(f->context, f->path, &owner, &err), err);
     const stn_problem *q = stn_problem_of(owner);
     size_t nv = (size_t)p->nv;
@@ -237,10 +242,10 @@ static void format_1_holds_cones_of_several_trees_as_one_dense_problem(void **st
     assert_memory_equal(q->v0, p->v0, nv * sizeof(double));
     assert_true(isinf(q->constraints[0].stiffness) && q->constraints[1].stiffness == 1e5);
     assert_near(q->constraints[2].mu1, 0.5, 0.0);
-    assert_ok(stn_problem_save(f->context, q, 1, f->other, &err), err); // again one tree, w known now
+    assert_ok(stn_problem_save(f->context, q, "contact-problem-1", f->other, &err), err); // again one tree, w known now
     stn_problem_destroy(owner);
     assert_ok(stn_problem_load(f->context, f->other, &owner, &err), err);
-    assert_ok(stn_problem_save(f->context, stn_problem_of(owner), 1, f->path, &err), err);
+    assert_ok(stn_problem_save(f->context, stn_problem_of(owner), "contact-problem-1", f->path, &err), err);
     assert_same_files(f->path, f->other);
     stn_problem_destroy(owner);
     free(A);
@@ -250,7 +255,7 @@ static void format_1_holds_cones_of_several_trees_as_one_dense_problem(void **st
 
 static void assert_lost(fixture *f, const stn_problem *p, const char *what) {
     stn_error err = {0};
-    assert_int_equal(stn_problem_save(f->context, p, 1, f->path, &err), STN_ERR_UNSUPPORTED);
+    assert_int_equal(stn_problem_save(f->context, p, "contact-problem-1", f->path, &err), STN_ERR_UNSUPPORTED);
     if (strstr(err.text, what) == NULL) {
         fail_msg("no \"%s\" in: %s", what, err.text);
     }
@@ -296,13 +301,14 @@ static void a_file_that_cannot_be_written_leaves_nothing_behind(void **state) {
     stn_error err = {0};
     char path[128];
     snprintf(path, sizeof path, "%s/none/a.json", f->folder);
-    assert_int_equal(stn_problem_save(f->context, &s->problem, 2, path, &err), STN_ERR_FILE);
+    assert_int_equal(stn_problem_save(f->context, &s->problem, "contact-problem-2", path, &err), STN_ERR_FILE);
     assert_non_null(strstr(err.text, "No such file or directory"));
-    assert_int_equal(stn_problem_save(f->context, &s->problem, 2, f->folder, &err), STN_ERR_FILE); // a folder is there
-    assert_int_equal(stn_problem_save(f->context, &s->problem, 4, f->path, &err), STN_ERR_ARGUMENT);
+    assert_int_equal(stn_problem_save(f->context, &s->problem, "contact-problem-2", f->folder, &err),
+                     STN_ERR_FILE); // a folder is there
+    assert_int_equal(stn_problem_save(f->context, &s->problem, "contact-problem-4", f->path, &err), STN_ERR_ARGUMENT);
     write_text(f->path, "old", 3);
     s->problem.v0[2] = NAN; // a bad problem does not replace a good file
-    assert_int_equal(stn_problem_save(f->context, &s->problem, 2, f->path, &err), STN_ERR_NUMERIC);
+    assert_int_equal(stn_problem_save(f->context, &s->problem, "contact-problem-2", f->path, &err), STN_ERR_NUMERIC);
     size_t size;
     char *text = read_text(f->path, &size);
     assert_string_equal(text, "old");
@@ -486,7 +492,7 @@ static void no_memory_is_said_and_nothing_leaks(void **state) {
             stn_heap_arm(&f->heap, n);
             status = stn_problem_load(f->context, f->path, &owner, &err);
             if (status == STN_OK) {
-                status = stn_problem_save(f->context, stn_problem_of(owner), 2, f->other, &err);
+                status = stn_problem_save(f->context, stn_problem_of(owner), "contact-problem-2", f->other, &err);
             }
             stn_heap_arm(&f->heap, 0);
             assert_true(status == STN_OK || (status == STN_ERR_MEMORY && strstr(err.text, "memory") != NULL));
@@ -498,7 +504,7 @@ static void no_memory_is_said_and_nothing_leaks(void **state) {
     stn_status status = STN_ERR_MEMORY;
     for (long long n = 1; status != STN_OK; n++) {
         stn_heap_arm(&f->heap, n);
-        status = stn_problem_save(f->context, &s->problem, 1, f->other, NULL);
+        status = stn_problem_save(f->context, &s->problem, "contact-problem-1", f->other, NULL);
         stn_heap_arm(&f->heap, 0);
         assert_true(status == STN_OK || status == STN_ERR_MEMORY);
     }
