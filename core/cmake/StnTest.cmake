@@ -14,6 +14,7 @@ function(stn_add_test name)
     STN_SOURCE_DIR="${PROJECT_SOURCE_DIR}" STN_SHARED_DIR="${PROJECT_SOURCE_DIR}/../shared"
     STN_BINARY_DIR="${CMAKE_BINARY_DIR}")
   stn_warnings(${target})
+  add_dependencies(${target} stiction_formats) # whoever loads a robot or a problem needs them
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   add_test(NAME ${name} COMMAND ${target})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300
@@ -33,6 +34,7 @@ function(stn_add_bench name)
   target_link_libraries(bench_${name} PRIVATE Stiction::stiction m ${ARG_LIBRARIES})
   target_compile_definitions(bench_${name} PRIVATE STN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   stn_warnings(bench_${name})
+  add_dependencies(bench_${name} stiction_formats)
   set_target_properties(bench_${name} PROPERTIES OUTPUT_NAME ${name}
     RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bench")
 endfunction()

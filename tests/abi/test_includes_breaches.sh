@@ -6,7 +6,7 @@ export LC_ALL=C # what tsort says is read
 source=$(readlink -f "$1")
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-mkdir -p "$tree"/core/{base,query,world,record,include/stiction,cli/{check,sweep}} "$tree"/plugins/{solver/{common,a,b},script/lua/{parts,others},mesh/assimp} "$tree"/{driver,docs,scripts/templates/law}
+mkdir -p "$tree"/core/{base,query,world,record,include/stiction,cli/{check,sweep}} "$tree"/plugins/{solver/{common,a,b},script/lua/{parts,others},mesh/assimp/worker} "$tree"/{driver,docs,scripts/templates/law}
 cd "$tree"
 echo 'foreach(room base query world record cli)' >core/CMakeLists.txt
 printf '    core/%s is a room\n' cli record world query base >docs/architecture.md
@@ -41,7 +41,7 @@ sound() { # the tree as it should be
     put plugins/script/lua/parts/part.h '<stiction/base.h>'
     put plugins/script/lua/parts/part.c '"bind.h"' '"part.h"'
     put plugins/script/lua/others/other.h '<stiction/base.h>'
-    put plugins/mesh/assimp/read.c '<assimp/scene.h>' '<stiction/world.h>'
+    put plugins/mesh/assimp/worker/read.c '<assimp/scene.h>' '<stiction/world.h>'
     put scripts/templates/law/my_plugin.c '<stiction/world.h>'
 }
 
@@ -80,7 +80,7 @@ breaks 'is not public' plugins/script/lua/bind.h '<plugins/solver/a/a.h>'
 breaks 'is no file of its own plugin' plugins/script/lua/bind.h '"world/world.h"'
 breaks 'is no file of its own plugin' driver/main.c '"base/text.h"'
 breaks 'is for core/lua/ plugins/script/lua/ alone' core/world/step.c '<lua.h>'
-breaks '(Lua) is for' plugins/mesh/assimp/read.c '"lua.h"'
+breaks '(Lua) is for' plugins/mesh/assimp/worker/read.c '"lua.h"'
 breaks '(assimp) is for' plugins/solver/a/a.c '<assimp/scene.h>'
 breaks '(HDF5) is for' core/base/text.h '<hdf5.h>'
 breaks 'is for plugins/factor/cholmod/ alone' plugins/solver/b/b.c '<cholmod.h>'

@@ -37,9 +37,9 @@ typedef struct stn_mesh_further {
 /// What a format found: the numbers of the file, neither scaled nor joined. Zeroed, it is empty and says nothing. Grows
 /// at the tail only.
 typedef struct stn_raw_mesh {
-    int32_t vertex_count, triangle_count, tetrahedron_count;
-    double *vertices;          // (vertex_count x 3) in `unit`
-    int32_t *triangles;        // (triangle_count x 3), polygons as fans
+    int32_t vertex_count, triangle_count, tetrahedron_count; // at most STN_MESH_COUNT_MAX each
+    double *vertices;                                        // (vertex_count x 3) in `unit`
+    int32_t *triangles;                                      // (triangle_count x 3), polygons as fans
     int32_t *tetrahedra;       // (tetrahedron_count x 4), of either orientation; NULL: a surface
     double *extents;           // (vertex_count) of a solid, as in stn_mesh; NULL: the file has no such field
     int32_t curved_count;      // elements of higher order of which the corners alone were read

@@ -15,8 +15,8 @@ enum { STN_PROCESS_PATH = 4096 };
 
 /// A piece of what the program is given.
 typedef struct stn_process_part {
-    const void *data;
-    size_t size; // [bytes]
+    const void *data; // (size) borrowed
+    size_t size;      // [bytes]
 } stn_process_part;
 
 /// What is to be run; all borrowed for the call.
@@ -34,22 +34,22 @@ typedef struct stn_process_request {
 
 /// How it went; an answer may still be empty.
 typedef enum stn_process_fault {
-    STN_PROCESS_ANSWERED,
-    STN_PROCESS_NO_CHANNEL,
-    STN_PROCESS_NOT_STARTED,
-    STN_PROCESS_SLOW,      // it took too long
-    STN_PROCESS_MUCH,      // it said too much
-    STN_PROCESS_NO_MEMORY, // of the context
+    STN_PROCESS_ANSWERED,    // to the end of its output
+    STN_PROCESS_NO_CHANNEL,  // no socket: see error
+    STN_PROCESS_NOT_STARTED, // not found, or not to be run: see error
+    STN_PROCESS_SLOW,        // it took too long
+    STN_PROCESS_MUCH,        // it said too much
+    STN_PROCESS_NO_MEMORY,   // of the context
 } stn_process_fault;
 
 /// What came of it.
 typedef struct stn_process_answer {
-    stn_process_fault fault;
+    stn_process_fault fault;        // STN_PROCESS_ANSWERED: none
     int error;                      // errno of the first two faults
     char program[STN_PROCESS_PATH]; // what was started; the name alone when it was not found
     int process;                    // its id: killed, to be reaped by stn_process_reap; 0: none
     unsigned char *output;          // (size) to be released with stn_release; may be NULL
-    size_t size, capacity;
+    size_t size, capacity;          // [bytes] of the output, and that were allocated
 } stn_process_answer;
 
 /// Runs it to the end of its output, or until it fails, and kills it. `answer` is overwritten. Thread: [any].

@@ -138,7 +138,7 @@ static void bad_input_is_one_line_and_status_2(void **state) {
         {"@ --set solver.tol=1", "--set: solver sap: unknown parameter tol"},
         {"@ --set law.sigma=x", "--set: law sap: sigma = \"x\", must be a finite number\n"},
         {"@ --set factor.a=1", "--set factor.a needs --factor ID\n"},
-        {"@ --out a.txt", "--out a.txt: only .json and .hdf5 files are written\n"},
+        {"@ --out a.txt", "--out a.txt: the name must end in .hdf5 or .h5; for the whole result in .json\n"},
         {"@ --threads 0", "threads = 0, must be 1 to 1024\n"},
     };
     for (int32_t i = 0; i < STN_COUNT(rows); i++) {
