@@ -4,22 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "geometry/mesh.h"
 #include "geometry/mesh_build.h"
 #include "geometry/mesh_tree.h"
+#include "geometry/raw_mesh.h"
 
 /// Fifth powers of lengths stay finite below it, and so do all mass properties.
 static const double largest_coordinate = 1e50; // [m]
-
-void raw_mesh_clear(raw_mesh *raw) {
-    if (raw->context != NULL) {
-        stn_release(raw->context, raw->vertices);
-        stn_release(raw->context, raw->triangles);
-        stn_release(raw->context, raw->tetrahedra);
-        stn_release(raw->context, raw->extents);
-    }
-    *raw = (raw_mesh){0};
-}
 
 static stn_status check_count(const char *what, int32_t count, const void *array, stn_error *err) {
     if (count < 0 || count > STN_MESH_COUNT_MAX) {

@@ -3,7 +3,7 @@
 #ifndef STICTION_CORE_GEOMETRY_MESH_BUILD_H
 #define STICTION_CORE_GEOMETRY_MESH_BUILD_H
 
-#include "geometry/mesh.h"
+#include "geometry/raw_mesh.h"
 
 /// No area: the sine between the two shorter edges is below the rounding error of computing it. Corners count as exact;
 /// equal ones are included.

@@ -10,7 +10,7 @@
 #include <stiction/mesh_query.h>
 
 #include "geometry/box_lanes.h"
-#include "geometry/mesh.h"
+#include "geometry/raw_mesh.h"
 
 /// Enough for a ray: along each axis the planes of a box, at most 2 away, are met within 2 * 2^-22 (subtraction,
 /// rounded inverse, product), with 2^-25 each for the box and the ray's origin.

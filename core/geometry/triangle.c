@@ -8,7 +8,7 @@
 // passes between them; this needs products and differences that are rounded one by one (no fused ones).
 #include "geometry/triangle.h"
 
-#include "geometry/mesh.h"
+#include "geometry/raw_mesh.h"
 
 triangle triangle_of(const stn_mesh *mesh, int32_t id) {
     const int32_t *ids = mesh->triangles + 3 * (size_t)id;

@@ -7,7 +7,7 @@
 
 #include <stiction/plugin.h>
 
-#include "model/builder.h"
+#include "model/built.h"
 
 void *list_reserve(stn_context *context, list *items, size_t size) {
     if (items->count == items->capacity) {

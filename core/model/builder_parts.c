@@ -4,7 +4,7 @@
 
 #include <stiction/plugin.h>
 
-#include "model/builder.h"
+#include "model/built.h"
 
 // ---------------------------------------------------------------------------------------------- links and joints
 

@@ -2,7 +2,7 @@
 // What a script may ask of a robot, and change on it, before the model is compiled.
 #include <math.h>
 
-#include "model/builder.h"
+#include "model/built.h"
 
 static void take(double *into, double value) {
     if (!isnan(value)) {

@@ -4,7 +4,7 @@
 #ifndef STICTION_CORE_MODEL_COMPILER_H
 #define STICTION_CORE_MODEL_COMPILER_H
 
-#include "model/builder.h"
+#include "model/built.h"
 #include "model/compiled.h"
 
 /// What a robot's only root turned out to be.

@@ -10,7 +10,7 @@
 #include <stiction/random.h>
 #include <string.h>
 
-#include "model/builder.h"
+#include "model/built.h"
 #include "model/compiled.h"
 #include "model/compiler.h"
 

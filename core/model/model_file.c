@@ -5,7 +5,7 @@
 #include "model/model_file.h"
 #include "base/file.h"
 #include "base/read_regular.h"
-#include "geometry/mesh.h"
+#include "geometry/raw_mesh.h"
 #include "model/compiled.h"
 #include "plugin/settings.h"
 

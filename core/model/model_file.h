@@ -4,7 +4,7 @@
 #define STICTION_CORE_MODEL_MODEL_FILE_H
 
 #include "base/bytes.h"
-#include "model/builder.h"
+#include "model/built.h"
 
 /// Writes the block; the caller clears `out`.
 stn_status model_encode(const stn_model *model, byte_stream *out, stn_error *err);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/builder.h"
+#include "model/built.h"
 #include "model/compiler.h"
 
 // ------------------------------------------------------------------------------------------- robots of a builder

@@ -7,7 +7,7 @@
 #include <stiction/plugin.h>
 
 #include "base/sort.h"
-#include "model/builder.h"
+#include "model/built.h"
 #include "model/compiler.h"
 
 stn_status stn_builder_add_nodes(stn_model_builder *builder, const stn_nodes_spec *spec, int32_t *nodes,

@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "model/builder.h"
+#include "model/built.h"
 
 enum { HEAD_SIZE = 4096 };
 enum { LONGEST_EXTENSION = 16 }; // with the zero at its end

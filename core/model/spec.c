@@ -2,7 +2,7 @@
 // Specs to start from, and whether the numbers of one are physical.
 #include <stiction/model.h>
 
-#include "model/builder.h"
+#include "model/built.h"
 #include "model/joint.h"
 
 stn_field_spec stn_field_spec_unset(void) {

@@ -2,7 +2,7 @@
 // The solver sap on frozen piles: microseconds of a Newton iteration by part, and of the work once per solve.
 // Newton's loop is written again here, from the solver's own parts, with a clock between them. Every part of every
 // iteration is the least of the repetitions: what else the machine does is not measured.
-#include "../../plugins/solver/sap/sap.h"
+#include "../../plugins/solver/sap/system.h"
 #include "bench_time.h"
 #include "common/symbolic_cache.h"
 #include "stn_scene.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two capsules: the nearest points of their segments p_A(s) = c_A + s u_A, p_B(t) = c_B + t u_B. Nearly parallel ones
 // also touch at both ends of the stretch that they share, each end with its own normal.
-#include "point.h"
+#include "pair.h"
 
 typedef struct segments {
     stn_vec3 c_a, u_a, c_b, u_b;

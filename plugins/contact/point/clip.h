@@ -7,7 +7,7 @@
 #ifndef STN_PLUGIN_CONTACT_POINT_CLIP_H
 #define STN_PLUGIN_CONTACT_POINT_CLIP_H
 
-#include "point.h"
+#include "pair.h"
 
 /// Corners in order around a convex face, or the two ends of a line. Codes name corners and the edges behind them.
 enum { POLYGON_CAPACITY = STN_OUTLINE_MAX };

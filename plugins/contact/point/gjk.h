@@ -3,7 +3,7 @@
 #ifndef STN_PLUGIN_CONTACT_POINT_GJK_H
 #define STN_PLUGIN_CONTACT_POINT_GJK_H
 
-#include "point.h"
+#include "pair.h"
 
 /// A body in the common frame. A capsule stands for its segment: its radius is the caller's.
 typedef struct convex {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bounded shapes against a half space (B). Along its outward normal m every point p of A has the height
 // phi = m . (p - p_B); the contacts are the lowest points of A: corners, ends, rim points. Normal from A into B: -m.
-#include "point.h"
+#include "pair.h"
 
 typedef struct plane {
     stn_vec3 m;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The points of one pair.
-#include "point.h"
+#include "pair.h"
 
 const witness *manifold_deepest(const manifold *m) {
     const witness *best = &m->points[0];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sphere touches any shape where the shape's surface is nearest to its centre: phi = (signed distance of the centre)
 // - radius, also with the centre inside. Normal from the sphere (A) into the other shape (B).
-#include "point.h"
+#include "pair.h"
 
 static double closest_on_box(stn_vec3 h, stn_vec3 p, stn_vec3 *surface, stn_vec3 *normal) {
     stn_vec3 q = {clamp(p.x, -h.x, h.x), clamp(p.y, -h.y, h.y), clamp(p.z, -h.z, h.z)}, out = stn_vec3_sub(p, q);

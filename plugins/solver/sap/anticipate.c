@@ -15,7 +15,7 @@
 // Newton method of total variation (Chan, Golub, Mulet 1999) for friction, p being the dual variable.
 #include <math.h>
 
-#include "sap.h"
+#include "system.h"
 
 typedef int64_t mask4 __attribute__((vector_size(32), may_alias));
 

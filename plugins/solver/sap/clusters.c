@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sap.h"
+#include "system.h"
 
 /// Where the constraints act: for each up to `width` blocks, ascending, and the values for each (rows x n_block).
 /// `order` lists the constraints by first block, second block, cones before lines.

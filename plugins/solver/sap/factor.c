@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/symbolic_cache.h"
-#include "sap.h"
+#include "system.h"
 
 enum { DENSE_LIMIT = 40 };
 

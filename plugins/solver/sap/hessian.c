@@ -7,7 +7,7 @@
 // contacts stick or stay open from one iteration to the next.
 #include <string.h>
 
-#include "sap.h"
+#include "system.h"
 
 /// scratch = G J: rows of `panel` that are active, in their order.
 SAP_INLINE void panel_times_G(const sap_system *s, const sap_cluster *cluster, int32_t ld, const double *panel,

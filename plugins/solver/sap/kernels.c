@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sap.h"
+#include "system.h"
 
 SAP_INLINE double sum4(sap_v4 a) {
     return (a[0] + a[2]) + (a[1] + a[3]);

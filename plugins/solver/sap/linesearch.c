@@ -9,7 +9,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "sap.h"
+#include "system.h"
 
 typedef struct ray {
     double linear, quadratic; // dv.(p - force), dv.A dv

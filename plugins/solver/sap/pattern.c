@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which blocks of H there are, and which products of clusters each of them is the sum of.
-#include "sap.h"
+#include "system.h"
 
 static stn_status out_of_memory(stn_error *err) {
     return stn_fail(err, STN_ERR_MEMORY, "out of memory");

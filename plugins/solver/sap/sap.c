@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "common/symbolic_cache.h"
-#include "sap.h"
+#include "system.h"
 
 static const char *const line_searches[] = {"exact", "armijo", NULL};
 static const char *const factorizations[] = {"auto", "dense", "block", NULL};

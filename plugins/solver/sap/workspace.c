@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sap.h"
+#include "system.h"
 
 static stn_status out_of_memory(stn_error *err) {
     return stn_fail(err, STN_ERR_MEMORY, "out of memory");

@@ -6,7 +6,7 @@
 
 #include <stiction/mesh_query.h>
 
-#include "geometry/mesh.h"
+#include "geometry/raw_mesh.h"
 #include "stn_heap.h"
 
 /// Every request of the call fails once; a failed call leaves nothing behind and gives NULL.

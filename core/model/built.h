@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a builder holds, in the order in which it was added. Indices given out are positions in these lists, and links,
 // geometries and meshes keep them when the model is compiled.
-#ifndef STICTION_CORE_MODEL_BUILDER_H
-#define STICTION_CORE_MODEL_BUILDER_H
+#ifndef STICTION_CORE_MODEL_BUILT_H
+#define STICTION_CORE_MODEL_BUILT_H
 
 #include <stiction/model.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private parts of meshes: what readers hand over, how it becomes a mesh, and the object behind stn_mesh.
-#ifndef STICTION_CORE_GEOMETRY_MESH_H
-#define STICTION_CORE_GEOMETRY_MESH_H
+#ifndef STICTION_CORE_GEOMETRY_RAW_MESH_H
+#define STICTION_CORE_GEOMETRY_RAW_MESH_H
 
 #include <stdatomic.h>
 
@@ -30,7 +30,15 @@ typedef struct raw_mesh {
 #define MESH_EXTENT_EXACTNESS 1e-6
 
 /// Releases the arrays and leaves a zeroed mesh; accepts a zeroed one.
-void raw_mesh_clear(raw_mesh *raw);
+static inline void raw_mesh_clear(raw_mesh *raw) {
+    if (raw->context != NULL) {
+        stn_release(raw->context, raw->vertices);
+        stn_release(raw->context, raw->triangles);
+        stn_release(raw->context, raw->tetrahedra);
+        stn_release(raw->context, raw->extents);
+    }
+    *raw = (raw_mesh){0};
+}
 
 /// The finished mesh: checked, unit applied, equal positions joined, degenerate triangles dropped, facts and solid
 /// computed. STN_ERR_ARGUMENT "mesh: what is wrong" for bad numbers; the caller knows the file to name.

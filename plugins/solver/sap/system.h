@@ -6,8 +6,8 @@
 // Cluster  the constraints on the same blocks. Their rows are stacked, 3 per cone first, then box and equality rows
 //          ("lines"), then zero rows up to a multiple of 4. One Jacobian panel (rows x padded block) for each block.
 // Lane     a cone, in the order of the clusters and the structure-of-arrays form that laws evaluate.
-#ifndef SAP_H
-#define SAP_H
+#ifndef SAP_SYSTEM_H
+#define SAP_SYSTEM_H
 
 #include <stiction/plugin.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contact points between two posed shapes: what the files of this plugin share.
-#ifndef STN_PLUGIN_CONTACT_POINT_H
-#define STN_PLUGIN_CONTACT_POINT_H
+#ifndef STN_PLUGIN_CONTACT_POINT_PAIR_H
+#define STN_PLUGIN_CONTACT_POINT_PAIR_H
 
 #include <stiction/mesh.h>
 #include <stiction/plugin.h>
