@@ -5,7 +5,7 @@
 
 #include <stiction/plugin.h>
 
-#include "geometry/mesh.h"
+#include "geometry/raw_mesh.h"
 
 /// Files that a mesh was made from beside its own.
 typedef struct mesh_further_list {
