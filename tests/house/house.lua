@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
--- house.lua SOURCE [--list | --base COMMIT-OR-FOLDER | --check | --circles]: the figures of the house, read from its sources.
+-- house.lua SOURCE [--list | --base COMMIT-OR-FOLDER | --check | --circles | --draw | --drawn]: figures of the house, read from its sources.
 --   (nothing)   a table by room
 --   --list      what sticks out as well: the longest functions, the files of every circle, what breaks a rule
 --   --base X    the tables of X (a commit, or another tree) and of this tree, side by side
 --   --check     fails when a circle of files is larger than tests/house/circles.txt allows, or a public declaration has no
 --               contract
+--   --draw      draws docs/pictures/house_*.svg; --drawn fails when they are out of date
 --   --circles   writes tests/house/circles.txt anew; a number in it may only become smaller
 --
 -- A circle is a set of files each of which calls functions of another one of the set, so that none can be understood, tested
@@ -12,6 +13,8 @@
 package.path = arg[0]:gsub("[^/]*$", "") .. "lib/?.lua;" .. package.path
 local source = require("source")
 local circle = require("circle")
+local draw = require("draw")
+local step = require("step")
 
 local root, word, operand = arg[1], arg[2] or "", arg[3]
 
@@ -36,7 +39,7 @@ end
 
 -- Every source of a tree, read; rooms in alphabetical order with their files.
 local function read_tree(tree)
-    local list = output_of("cd " .. quoted(tree) .. " && find core plugins tests -name node_modules -prune -o \\( -name '*.[ch]' -o -name '*.cpp' \\) -print | LC_ALL=C sort")
+    local list = output_of("cd " .. quoted(tree) .. " && find $(ls -d core plugins driver tests 2>/dev/null) -name node_modules -prune -o \\( -name '*.[ch]' -o -name '*.cpp' \\) -print | LC_ALL=C sort")
     local house = { units = {}, rooms = {}, by_room = {}, by_path = {} }
     for path in list:gmatch("[^\n]+") do
         local unit = source.read(tree .. "/" .. path, path)
@@ -452,6 +455,104 @@ local function write_circles(house)
     file:close()
 end
 
+-- The two pictures of docs/architecture.md, by name.
+local function pictures(house)
+    local rooms, kinds, calls, edges = {}, {}, {}, {}
+    local figures = {}
+    for _, row in ipairs(house.rows) do
+        figures[row.name] = row.figures
+    end
+    for from, row in pairs(house.calls) do
+        local room = from:match("^core/([^/]+)/")
+        for to in pairs(row) do
+            local other = to:match("^core/([^/]+)/")
+            if room and other and room ~= other and room ~= "include" and other ~= "include" then
+                calls[room] = calls[room] or {}
+                calls[room][other] = true
+            end
+        end
+    end
+    local function reaches(room, other, seen)
+        for next in pairs(calls[room] or {}) do
+            if not seen[next] then
+                seen[next] = true
+                if next == other or reaches(next, other, seen) then
+                    return true
+                end
+            end
+        end
+        return false
+    end
+    for _, row in ipairs(house.rows) do
+        local top, name = row.name:match("^(%w+)/(.*)$")
+        if top == "core" and name ~= "include" then
+            rooms[#rooms + 1] = { name = name, lines = row.figures.code }
+            edges[name] = {}
+            for other in pairs(calls[name] or {}) do
+                local follows = false
+                for third in pairs(calls[name]) do
+                    follows = follows or third ~= other and reaches(third, other, {})
+                end
+                if not follows then
+                    table.insert(edges[name], other)
+                end
+            end
+            table.sort(edges[name])
+        elseif top == "plugins" then
+            local ids, count = {}, 0
+            for _, unit in ipairs(house.by_room[row.name]) do
+                local id = unit.path:match("^plugins/[^/]+/([^/]+)/")
+                if id and id ~= "common" and not ids[id] then
+                    ids[id] = true
+                    count = count + 1
+                end
+            end
+            kinds[#kinds + 1] = { name = name, lines = row.figures.code, count = count }
+        end
+    end
+    local stages = step.analyse(house)
+    return {
+        rooms = draw.rooms(rooms, edges, kinds, { lines = figures["core/include"] and figures["core/include"].code or 0 },
+            figures.driver and figures.driver.code),
+        step = stages and draw.step(stages),
+    }
+end
+
+local function picture_path(name)
+    return root .. "/docs/pictures/house_" .. name .. ".svg"
+end
+
+-- Says which picture is out of date. Figures may drift by a tenth before a picture is drawn again.
+local function check_pictures(house)
+    local good = true
+    for name, drawn in pairs(pictures(house)) do
+        local file = io.open(picture_path(name))
+        local old = file and file:read("a") or ""
+        if file then
+            file:close()
+        end
+        local function shape(text)
+            return (text:gsub("[%d.]+k? lines", "lines"))
+        end
+        local function figures_in(text)
+            local list = {}
+            for number, thousand in text:gmatch("([%d.]+)(k?) lines") do
+                list[#list + 1] = tonumber(number) * (thousand == "k" and 1000 or 1)
+            end
+            return list
+        end
+        local same, a, b = shape(old) == shape(drawn), figures_in(old), figures_in(drawn)
+        for i = 1, same and #a or 0 do
+            same = same and math.abs(a[i] - b[i]) <= 100 + 0.1 * b[i]
+        end
+        if not same then
+            print("docs/pictures/house_" .. name .. ".svg is out of date: ./dev house --draw draws it again")
+            good = false
+        end
+    end
+    return good
+end
+
 local function fail(text)
     io.stderr:write("house: ", text, "\n")
     os.exit(2)
@@ -482,8 +583,16 @@ elseif word == "--base" and operand then
     print(legend)
 elseif word == "--check" then
     os.exit(check(measure(root)))
+elseif word == "--draw" then
+    for name, drawn in pairs(pictures(measure(root))) do
+        local file = assert(io.open(picture_path(name), "w"))
+        file:write(drawn)
+        file:close()
+    end
+elseif word == "--drawn" then
+    os.exit(check_pictures(measure(root)))
 elseif word == "--circles" then
     write_circles(measure(root))
 else
-    fail("usage: house.lua SOURCE [--list | --base COMMIT-OR-FOLDER | --check | --circles]")
+    fail("usage: house.lua SOURCE [--list | --base COMMIT-OR-FOLDER | --check | --circles | --draw | --drawn]")
 end
