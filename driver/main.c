@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program `stiction`: finds the plugin of kind "command" that the first word names, and hands it the words from there
-// on. It knows no word itself.
+// The program `stiction`: finds the plugin of kind "command" that the first word names, and hands it the words from
+// there on. It knows no word itself.
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include <stiction/plugin.h>
 
-enum { MOST_WORDS = 256, BAD_INPUT = 2 };
+enum { MOST_WORDS = 256 };
 
 /// The list of words: id and summary of their descriptors, which is reading data; no code of theirs runs.
 static int print_usage(stn_context *context, FILE *out) {
@@ -20,7 +20,7 @@ static int print_usage(stn_context *context, FILE *out) {
     int widest = 9;
     if (stn_plugins_of_kind(context, STN_KIND_COMMAND, &words, &count, &err) != STN_OK) {
         fprintf(stderr, "stiction: %s\n", err.text);
-        return BAD_INPUT;
+        return STN_EXIT_BAD_INPUT;
     }
     for (int32_t i = 0; i < count; i++) {
         int width = (int)strlen(words[i].desc->id);
@@ -32,7 +32,7 @@ static int print_usage(stn_context *context, FILE *out) {
     }
     fputs(count > 0 ? "\n" : "  no command is installed; they are plugins, see STICTION_PLUGIN_PATH\n\n", out);
     fputs("stiction COMMAND --help says what a command takes; stiction --version which version this is.\n", out);
-    return EXIT_SUCCESS;
+    return STN_EXIT_DONE;
 }
 
 /// The line about a file command_<word>.so that was refused; NULL without.
@@ -55,12 +55,12 @@ static int unknown(stn_context *context, const char *word) {
     stn_error err = {STN_OK, ""};
     if (stn_plugins(context, &plugins, &count, &problems, &problem_count, &err) != STN_OK) {
         fprintf(stderr, "stiction: %s\n", err.text);
-        return BAD_INPUT;
+        return STN_EXIT_BAD_INPUT;
     }
     const char *refusal = find_refusal(word, problems, problem_count);
     if (refusal != NULL) {
         fprintf(stderr, "stiction: %s: %s\n", word, refusal);
-        return BAD_INPUT;
+        return STN_EXIT_BAD_INPUT;
     }
     for (int32_t i = 0; i < count && name_count < MOST_WORDS; i++) {
         if (plugins[i].desc->kind == STN_KIND_COMMAND) {
@@ -70,7 +70,7 @@ static int unknown(stn_context *context, const char *word) {
     const char *near = stn_suggest(word, names, name_count);
     fprintf(stderr, "stiction: unknown %s %s;%s%s%s see stiction --help\n", word[0] == '-' ? "option" : "command", word,
             near != NULL ? " did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
-    return BAD_INPUT;
+    return STN_EXIT_BAD_INPUT;
 }
 
 /// A word is an id, never a path: no file elsewhere is opened for it.
@@ -87,7 +87,7 @@ static int run(stn_context *context, int argc, char **argv) {
     }
     if (stn_instance_create(context, STN_KIND_COMMAND, argv[1], NULL, 0, &command, &err) != STN_OK) {
         fprintf(stderr, "stiction %s: %s\n", argv[1], err.text);
-        return BAD_INPUT;
+        return STN_EXIT_BAD_INPUT;
     }
     stn_command_call call = {
         .size = sizeof call, .context = context, .program = "stiction", .argc = argc - 1, .argv = argv + 1};
@@ -99,7 +99,7 @@ static int run(stn_context *context, int argc, char **argv) {
 static int dispatch(stn_context *context, int argc, char **argv) {
     if (argc < 2) {
         print_usage(context, stderr);
-        return BAD_INPUT;
+        return STN_EXIT_BAD_INPUT;
     }
     const char *word = argv[1];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
@@ -107,7 +107,7 @@ static int dispatch(stn_context *context, int argc, char **argv) {
     }
     if (strcmp(word, "--version") == 0) {
         printf("stiction %s, plugin ABI %d.%d\n", STN_VERSION, STN_ABI_MAJOR, STN_ABI_MINOR);
-        return EXIT_SUCCESS;
+        return STN_EXIT_DONE;
     }
     return run(context, argc, argv);
 }
@@ -117,7 +117,7 @@ static int dispatch(stn_context *context, int argc, char **argv) {
 static void keep_standard_files(void) {
     for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++) {
         if (fcntl(i, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != i) {
-            _exit(BAD_INPUT);
+            _exit(STN_EXIT_BAD_INPUT);
         }
     }
 }
@@ -131,7 +131,7 @@ static void refuse_exit(void) {
         fputs("stiction: a plugin, or a library that it uses, called exit, which ends the command before its end; "
               "stiction validate finds the plugin\n",
               stderr);
-        _exit(BAD_INPUT);
+        _exit(STN_EXIT_BAD_INPUT);
     }
 }
 
@@ -143,7 +143,7 @@ int main(int argc, char **argv) {
     stn_context *context = NULL;
     if (stn_context_create(NULL, &context, &err) != STN_OK) {
         fprintf(stderr, "stiction: %s\n", err.text);
-        return BAD_INPUT;
+        return STN_EXIT_BAD_INPUT;
     }
     in_command = getpid();
     atexit(refuse_exit);
@@ -153,7 +153,7 @@ int main(int argc, char **argv) {
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {
         fputs("stiction: stdout cannot be written, part of the output is lost; is it closed, or its disk full?\n",
               stderr);
-        return status != EXIT_SUCCESS ? status : BAD_INPUT;
+        return status != STN_EXIT_DONE ? status : STN_EXIT_BAD_INPUT;
     }
     return status;
 }

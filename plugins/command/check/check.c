@@ -56,7 +56,7 @@ static int check_names(const cli_command *command, const char *option, const cli
             return cli_fail(command, "--%s %s: there is no such rule; did you mean %s?", option, names->items[i], near);
         }
     }
-    return CLI_DONE;
+    return STN_EXIT_DONE;
 }
 
 // -------------------------------------------------------------------------------------------------------- findings
@@ -197,11 +197,11 @@ static int run(const cli_command *command, const request *asked) {
     if (status == STN_OK) {
         status = collect(asked, &robot, &c, &found, &error);
     }
-    int result = found.of[STN_SEVERITY_ERROR] > 0 ? CLI_BAD_INPUT : CLI_DONE;
+    int result = found.of[STN_SEVERITY_ERROR] > 0 ? STN_EXIT_BAD_INPUT : STN_EXIT_DONE;
     if (status != STN_OK) {
         result = cli_fail_status(command, &error);
     } else if (asked->json) {
-        result = print_json(asked, &found) ? result : CLI_BAD_INPUT;
+        result = print_json(asked, &found) ? result : STN_EXIT_BAD_INPUT;
     } else {
         print_text(asked, &found);
     }
@@ -228,7 +228,7 @@ static int print_rules(bool json) {
         cli_json_add_text(item, "text", rule->text);
         cJSON_AddItemToArray(list, item);
     }
-    return !json || cli_json_print(list, true) ? CLI_DONE : CLI_BAD_INPUT;
+    return !json || cli_json_print(list, true) ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;
 }
 
 static int answer(const cli_command *command, const request *asked) {
@@ -239,8 +239,8 @@ static int answer(const cli_command *command, const request *asked) {
         return cli_fail(command, "needs MODEL; see stiction check --help");
     }
     int status = check_names(command, "rule", &asked->only);
-    status = status == CLI_DONE ? check_names(command, "ignore", &asked->ignored) : status;
-    return status == CLI_DONE ? run(command, asked) : status;
+    status = status == STN_EXIT_DONE ? check_names(command, "ignore", &asked->ignored) : status;
+    return status == STN_EXIT_DONE ? run(command, asked) : status;
 }
 
 static int run_check(void *self, const stn_command_call *call) {

@@ -29,22 +29,12 @@ int cli_fail(const cli_command *command, const char *format, ...) {
     cli_print_message(text);
     fputc('\n', stderr);
     va_end(arguments);
-    return CLI_BAD_INPUT;
+    return STN_EXIT_BAD_INPUT;
 }
 
 int cli_fail_status(const cli_command *command, const stn_error *error) {
     cli_fail(command, "%s", error->text);
-    switch (error->status) {
-    case STN_NOT_CONVERGED:
-    case STN_STALLED:
-    case STN_ERR_NUMERIC:
-    case STN_ERR_DIVERGED:
-        return CLI_SOLVER_FAILED;
-    case STN_ERR_INTERRUPTED:
-        return CLI_INTERRUPTED;
-    default:
-        return CLI_BAD_INPUT;
-    }
+    return stn_exit_of(error->status);
 }
 
 int cli_probe_output(const cli_command *command, const char *path) {
@@ -151,7 +141,7 @@ static int store(const reader *r, const cli_option *o, const char *value) {
 static int read_option(reader *r, const char *word) {
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
         print_help(r->command);
-        return CLI_DONE;
+        return STN_EXIT_DONE;
     }
     const char *value = NULL;
     const cli_option *o = find(r->command, word, &value);

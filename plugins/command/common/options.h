@@ -5,9 +5,6 @@
 
 #include <stiction/plugin.h>
 
-/// Exit statuses of the command.
-enum { CLI_DONE = 0, CLI_CHECK_FAILED = 1, CLI_BAD_INPUT = 2, CLI_SOLVER_FAILED = 3, CLI_INTERRUPTED = 130 };
-
 /// Words that were given, in order; borrowed from argv.
 typedef struct cli_list {
     int32_t count;
@@ -52,7 +49,7 @@ enum {
 int cli_parse(const cli_command *command, int argc, char **argv, cli_list *words);
 void cli_list_clear(cli_list *list);
 
-/// One line "stiction NAME: ..." on stderr; returns CLI_BAD_INPUT.
+/// One line "stiction NAME: ..." on stderr; returns STN_EXIT_BAD_INPUT.
 int cli_fail(const cli_command *command, const char *format, ...) STN_PRINTF(2, 3);
 /// The line of an error, and the exit status that belongs to its status: 3 for what a solver or a simulation did, 130
 /// for an interrupt, else 2.
@@ -74,7 +71,7 @@ stn_kind cli_kind_before_slash(const char *word);
 
 /// Makes the file that it stands in, once and at the end, the plugin of a word: its line in the list of words, and the
 /// function that does its work (stn_command_ops.run).
-#define CLI_WORD(word, line, function)                                                   \
+#define CLI_WORD(word, line, function)                                                    \
     static const stn_command_ops word_ops = {.size = sizeof word_ops, .run = (function)}; \
     static const stn_plugin_desc word_plugin = {.size = sizeof word_plugin,               \
                                                 .kind = STN_KIND_COMMAND,                 \

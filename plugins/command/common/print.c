@@ -13,7 +13,7 @@ static void *allocate(size_t size) {
     void *memory = malloc(size > 0 ? size : 1);
     if (memory == NULL) {
         fputs("stiction: out of memory\n", stderr);
-        _exit(CLI_BAD_INPUT); // nothing of the document
+        _exit(STN_EXIT_BAD_INPUT); // nothing of the document
     }
     return memory;
 }

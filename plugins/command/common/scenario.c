@@ -38,20 +38,20 @@ void cli_judge_strictly(stn_session *session) {
 int cli_judge_run(stn_session *session, stn_status status, const stn_error *err, const char **word) {
     if (status == STN_ERR_INTERRUPTED) {
         *word = "interrupted";
-        return CLI_INTERRUPTED;
+        return STN_EXIT_INTERRUPTED;
     }
     if (status < 0 && session->asserted) {
         stn_session_add_check(session, err->text, false, NAN, NAN, NULL);
         *word = "check_failed";
-        return CLI_CHECK_FAILED;
+        return STN_EXIT_CHECK_FAILED;
     }
     if (status < 0 && session->failure.status == status) {
         *word = "diverged";
-        return CLI_SOLVER_FAILED;
+        return STN_EXIT_SOLVER_FAILED;
     }
     if (status < 0) {
         *word = "error";
-        return CLI_BAD_INPUT;
+        return STN_EXIT_BAD_INPUT;
     }
     if (session->exit_status != 0) {
         *word = "exit";
@@ -62,5 +62,5 @@ int cli_judge_run(stn_session *session, stn_status status, const stn_error *err,
     }
     bool failed = stn_session_failed_checks(session) > 0;
     *word = failed ? "check_failed" : "ok";
-    return failed ? CLI_CHECK_FAILED : CLI_DONE;
+    return failed ? STN_EXIT_CHECK_FAILED : STN_EXIT_DONE;
 }

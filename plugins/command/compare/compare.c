@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "common/apart.h"
-#include "compare.h"
 #include "common/jobs.h"
 #include "common/print.h"
+#include "compare.h"
 
 /// Warnings about a problem are shown, and belong to its result, which names the file already.
 static void log_message(void *user, stn_log_level level, const char *text) {
@@ -82,7 +82,7 @@ static int refuse_unreadable(const comparison *c) {
     for (int32_t i = 0; i < c->problem_count; i++) {
         cli_fail(c->command, "%s", c->problems[i].unreadable);
     }
-    return CLI_BAD_INPUT;
+    return STN_EXIT_BAD_INPUT;
 }
 
 static int report(const comparison *c) {
@@ -92,7 +92,7 @@ static int report(const comparison *c) {
         status = compare_write_page(c, o->html);
     }
     if (status == CLI_PROCEED && o->json && !cli_json_print(compare_json(c), true)) {
-        status = CLI_BAD_INPUT;
+        status = STN_EXIT_BAD_INPUT;
     }
     for (int32_t i = 0; i < 2 && status == CLI_PROCEED; i++) {
         const char *path = i == 0 ? o->csv : o->html;
@@ -100,7 +100,7 @@ static int report(const comparison *c) {
             fprintf(stderr, "written: %s\n", path);
         }
     }
-    return status == CLI_PROCEED ? CLI_DONE : status;
+    return status == CLI_PROCEED ? STN_EXIT_DONE : status;
 }
 
 static int compare(comparison *c) {

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compare.h"
 #include "common/print.h"
 #include "common/stream.h"
 #include "common/terminal.h"
+#include "compare.h"
 
 // The page up to its data, and what shows them.
 __asm__(".section .rodata\n"

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare.h"
 #include "common/jobs.h"
 #include "common/progress.h"
+#include "compare.h"
 
 /// The jobs of one pass: rows, in order.
 typedef struct pass {

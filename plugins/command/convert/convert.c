@@ -17,7 +17,7 @@ static int run(const cli_command *command, const request *asked) {
     cli_robot robot;
     cli_robot_options options = {.fixed = asked->fixed, .packages = asked->packages.items};
     if (cli_keep_apart(command, &asked->in, 1, &asked->out, 1) != CLI_PROCEED) { // the new one holds less than the old
-        return CLI_BAD_INPUT;
+        return STN_EXIT_BAD_INPUT;
     }
     stn_status status = cli_robot_load(&robot, asked->in, &options, &error);
     if (status == STN_OK) {
@@ -28,7 +28,7 @@ static int run(const cli_command *command, const request *asked) {
             status != STN_OK ? status : stn_save_robot(robot.context, &save, asked->format, &robot.diagnostics, &error);
         cli_print_findings(&robot.diagnostics, STN_SEVERITY_WARNING);
     }
-    int result = status == STN_OK ? CLI_DONE : cli_fail_status(command, &error);
+    int result = status == STN_OK ? STN_EXIT_DONE : cli_fail_status(command, &error);
     cli_robot_clear(&robot);
     return result;
 }

@@ -6,8 +6,8 @@
 
 #include <stiction/input.h>
 
-#include "info.h"
 #include "common/print.h"
+#include "info.h"
 
 enum { CANDIDATES = 500 };
 
@@ -119,12 +119,12 @@ static int fail(const cli_command *command, const info_report *r, const stn_erro
 
 static int print(const info_report *r, bool json) {
     if (json) {
-        return info_print_json(r) ? CLI_DONE : CLI_BAD_INPUT;
+        return info_print_json(r) ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;
     }
     bool written = info_print_text(r);
     cli_print_findings(&r->robot.diagnostics, STN_SEVERITY_NOTE);
     fprintf(stderr, "loaded in %.1f ms\n", r->robot.load_ms);
-    return written ? CLI_DONE : CLI_BAD_INPUT;
+    return written ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;
 }
 
 /// What was asked for.

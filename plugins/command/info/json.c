@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The machine-readable face of `stiction info`: names and meaning are a promise.
-#include "info.h"
 #include "common/print.h"
+#include "info.h"
 
 static cJSON *joint_counts(const info_counts *counts) {
     cJSON *json = cJSON_CreateObject();

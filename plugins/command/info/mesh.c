@@ -7,9 +7,9 @@
 
 #include <stiction/mesh.h>
 
-#include "info.h"
 #include "common/print.h"
 #include "common/progress.h"
+#include "info.h"
 
 typedef struct mesh_report {
     const char *path;
@@ -171,11 +171,11 @@ static bool print_text(const mesh_report *r) {
 int info_mesh(const cli_command *command, const char *path, bool json) {
     stn_error error = {STN_OK, ""};
     mesh_report r = {.path = path};
-    int result = CLI_DONE;
+    int result = STN_EXIT_DONE;
     if (load(&r, &error) != STN_OK) {
         result = cli_fail_status(command, &error);
     } else {
-        result = (json ? print_json(&r) : print_text(&r)) ? CLI_DONE : CLI_BAD_INPUT;
+        result = (json ? print_json(&r) : print_text(&r)) ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;
     }
     stn_mesh_release(r.mesh);
     stn_mesh_release(r.hull);

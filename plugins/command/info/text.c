@@ -3,8 +3,8 @@
 // findings and the time that loading took on stderr.
 #include <stdio.h>
 
-#include "info.h"
 #include "common/terminal.h"
+#include "info.h"
 
 // ------------------------------------------------------------------------------------------------------- summary
 

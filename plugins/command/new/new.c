@@ -221,6 +221,9 @@ static void say_next(scaffold *s, stn_kind kind) {
     if (runs) {
         printf("  STICTION_PLUGIN_PATH=build stiction run %s.lua\n", name);
     }
+    if (kind == STN_KIND_COMMAND) {
+        printf("  STICTION_PLUGIN_PATH=build stiction %s --help\n", name);
+    }
     if (prefix == NULL) {
         puts("where PREFIX is a folder of your choice, after: cmake --install build/release --prefix PREFIX");
     }
@@ -252,7 +255,8 @@ static int run_new(void *self, const stn_command_call *call) {
     const cli_command command = {"new",
                                  "KIND NAME",
                                  "Makes a folder NAME with a plugin (solver, law, contact, integrator, factor, "
-                                 "controller, element, loader, recorder) or\na scenario that works, to start from.",
+                                 "controller, element, loader, recorder,\ncommand, script, mesh, problem_file) or a "
+                                 "scenario that works, to start from.",
                                  options,
                                  STN_COUNT(options),
                                  2,
@@ -267,7 +271,9 @@ static int run_new(void *self, const stn_command_call *call) {
     cli_list_clear(&words);
     status = check_kind(&command, s.words[PLACE_KIND], &kind);
     status = status == CLI_PROCEED ? check_name(&command, s.words[PLACE_NAME]) : status;
-    status = status == CLI_PROCEED && kind < STN_KIND_COUNT ? check_free(&command, call->context, kind, s.words[PLACE_NAME]) : status;
+    status = status == CLI_PROCEED && kind < STN_KIND_COUNT
+                 ? check_free(&command, call->context, kind, s.words[PLACE_NAME])
+                 : status;
     if (status == CLI_PROCEED && !stn_shipped_folder(s.root)) {
         status = cli_fail(&command, "the templates are not there; they belong into share/stiction/scripts/templates");
     }
@@ -275,7 +281,7 @@ static int run_new(void *self, const stn_command_call *call) {
     status = status == CLI_PROCEED ? make(&s, kind) : status;
     if (status == CLI_PROCEED) {
         say_next(&s, kind);
-        status = CLI_DONE;
+        status = STN_EXIT_DONE;
     }
     return status;
 }

@@ -122,7 +122,7 @@ static int print_json(const listing *found, const char *id) {
     for (int32_t i = 0; i < found->problem_count; i++) {
         cJSON_AddItemToArray(problems, cJSON_CreateString(found->problems[i]));
     }
-    return cli_json_print(json, true) ? CLI_DONE : CLI_BAD_INPUT;
+    return cli_json_print(json, true) ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;
 }
 
 /// "0 to 1", ">= 0", "manifold | spheres26".
@@ -195,16 +195,18 @@ static void print_plugin(const stn_plugin_info *info) {
 }
 
 static void print_table(const listing *found, const char *id) {
-    int widest = 2;
+    int widest = 2, kinds = 10;
     for (int32_t i = 0; i < found->count; i++) {
         int width = (int)strlen(found->plugins[i].desc->id);
+        int kind = (int)strlen(stn_kind_name(found->plugins[i].desc->kind));
         widest = width > widest ? width : widest;
+        kinds = kind > kinds ? kind : kinds;
     }
-    printf("%-10s  %-*s  %s\n", "kind", widest, "id", "summary");
+    printf("%-*s  %-*s  %s\n", kinds, "kind", widest, "id", "summary");
     for (int32_t i = 0; i < found->count; i++) {
         const stn_plugin_desc *desc = found->plugins[i].desc;
         if (is_wanted(&found->plugins[i], id)) {
-            printf("%-10s  %-*s  %s\n", stn_kind_name(desc->kind), widest, desc->id, desc->summary);
+            printf("%-*s  %-*s  %s\n", kinds, stn_kind_name(desc->kind), widest, desc->id, desc->summary);
         }
     }
 }
@@ -226,7 +228,7 @@ static int print_people(const listing *found, const char *id, bool is_kind) {
             print_plugin(&found->plugins[i]);
         }
     }
-    return fflush(stdout) == 0 ? CLI_DONE : CLI_BAD_INPUT;
+    return fflush(stdout) == 0 ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;
 }
 
 static bool names_a_kind(const char *id) {
@@ -289,7 +291,7 @@ static int show_file(const listing *found, bool json) {
     for (int32_t i = 0; i < found->count; i++) {
         print_plugin(&found->plugins[i]);
     }
-    return fflush(stdout) == 0 ? CLI_DONE : CLI_BAD_INPUT;
+    return fflush(stdout) == 0 ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;
 }
 
 static int answer(const cli_command *command, stn_context *context, const char *id, bool json) {

@@ -256,21 +256,21 @@ static bool print_json(const player *p, double wall, const char *word) {
 }
 
 static int report(const cli_command *command, player *p, stn_status status, stn_error *err, double wall) {
-    int result = CLI_DONE;
+    int result = STN_EXIT_DONE;
     const char *word = p->difference.differs ? "differs" : "the same";
     p->failed = status < 0;
     if (p->failed) {
         err->status = status;
         result = cli_fail_status(command, err);
-        word = result == CLI_SOLVER_FAILED ? "diverged" : "error";
+        word = result == STN_EXIT_SOLVER_FAILED ? "diverged" : "error";
         if (p->steps == 0) {
             return result;
         }
     } else if (is_over(p)) {
-        result = CLI_CHECK_FAILED;
+        result = STN_EXIT_CHECK_FAILED;
     }
     print_summary(p, wall, word);
-    return !p->o->json || print_json(p, wall, word) ? result : CLI_BAD_INPUT;
+    return !p->o->json || print_json(p, wall, word) ? result : STN_EXIT_BAD_INPUT;
 }
 
 /// The command line may name files of plugins; the recording may not.

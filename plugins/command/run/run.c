@@ -37,7 +37,7 @@ static stn_session *volatile running;
 static void on_interrupt(int signal_number) {
     (void)signal_number;
     if (running == NULL || running->stopped != 0) {
-        _exit(CLI_INTERRUPTED);
+        _exit(STN_EXIT_INTERRUPTED);
     }
     stn_session_stop(running);
 }
@@ -83,12 +83,12 @@ static int report(const cli_command *command, stn_session *session, const cli_ru
     const stn_failure *f = &session->failure;
     if (session->exit_status != 0) {
         cli_fail(command, "%s", session->exit_text);
-    } else if (exit == CLI_BAD_INPUT) {
+    } else if (exit == STN_EXIT_BAD_INPUT) {
         cli_fail(command, "%s", err->text);
         if (session->statistics.samples.steps == 0) {
             return exit;
         }
-    } else if (exit == CLI_SOLVER_FAILED) {
+    } else if (exit == STN_EXIT_SOLVER_FAILED) {
         cli_fail(command, "%s", err->text);
         if (f->saved[0] != '\0') {
             fprintf(stderr,
@@ -96,7 +96,7 @@ static int report(const cli_command *command, stn_session *session, const cli_ru
                     f->saved);
         }
     }
-    if (!o->quiet || exit != CLI_DONE) {
+    if (!o->quiet || exit != STN_EXIT_DONE) {
         cli_run_print_summary(session, end);
     } else if (cli_run_is_reserved(session)) {
         cli_run_print_headline(session, end);
@@ -104,7 +104,7 @@ static int report(const cli_command *command, stn_session *session, const cli_ru
         cli_run_tell_no_capture(session, "warning: ");
     }
     if (o->json && !cli_json_print(cli_run_json(session, end), true)) {
-        return CLI_BAD_INPUT;
+        return STN_EXIT_BAD_INPUT;
     }
     return exit;
 }
@@ -170,7 +170,7 @@ static int run(const cli_command *command, const run_options *o) {
         cli_judge_strictly(&session);
     }
     int exit = cli_judge_run(&session, status, &err, &end.status);
-    cli_warnings_end(&warnings, exit != CLI_DONE);
+    cli_warnings_end(&warnings, exit != STN_EXIT_DONE);
     exit = report(command, &session, &end, &err, exit, o);
     stn_session_clear(&session);
     stn_context_destroy(context);

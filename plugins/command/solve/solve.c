@@ -171,12 +171,12 @@ static int show(solve_run *run, stn_status status) {
     }
     if (run->options->json) {
         if (!cli_json_print(result_json(run, status, run->options->full), !run->options->full)) {
-            return CLI_BAD_INPUT;
+            return STN_EXIT_BAD_INPUT;
         }
     } else {
         print_table(run, status);
         if (fflush(stdout) != 0) {
-            return CLI_BAD_INPUT;
+            return STN_EXIT_BAD_INPUT;
         }
     }
     if (run->options->out != NULL) {
@@ -186,7 +186,7 @@ static int show(solve_run *run, stn_status status) {
             return outcome;
         }
     }
-    return status == STN_OK ? CLI_DONE : CLI_SOLVER_FAILED;
+    return status == STN_OK ? STN_EXIT_DONE : STN_EXIT_SOLVER_FAILED;
 }
 
 /// What a formulation without a residual of its own in the certificate is, NULL: it has one.
@@ -318,7 +318,7 @@ static int solve_singles(solve_run *run, const cli_settings plugins[3]) {
         const double precision = isnan(run->options->tolerance) ? 1e-10 : run->options->tolerance;
         status = single_contacts_solve(run->context, run->path, run->solver.solver, precision, &run->error);
     }
-    return status == STN_OK ? CLI_DONE : cli_fail_status(run->command, &run->error);
+    return status == STN_OK ? STN_EXIT_DONE : cli_fail_status(run->command, &run->error);
 }
 
 /// What is not the whole result as JSON is a solution, which a plugin writes.

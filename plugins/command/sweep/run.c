@@ -148,7 +148,7 @@ int cli_sweep_run(const cli_sweep_plan *plan, int32_t run) {
     stn_session_init(&session, plan->context);
     stn_status status = plan->context == NULL ? stn_context_create(NULL, &session.context, &err) : STN_OK;
     if (report == NULL || status < 0) {
-        return CLI_BAD_INPUT;
+        return STN_EXIT_BAD_INPUT;
     }
     cli_count_tests(&session);
     double start = cli_seconds_now();
@@ -171,7 +171,7 @@ int cli_sweep_run(const cli_sweep_plan *plan, int32_t run) {
     stn_context *context = session.context;
     stn_session_clear(&session);
     stn_context_destroy(context);
-    return written ? CLI_DONE : CLI_BAD_INPUT;
+    return written ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;
 }
 
 /// May a declared parameter have all values of its axis?
@@ -252,13 +252,13 @@ int cli_sweep_probe(const cli_sweep_plan *plan) {
     stn_session session;
     stn_session_init(&session, NULL);
     if (report == NULL) {
-        return CLI_BAD_INPUT;
+        return STN_EXIT_BAD_INPUT;
     }
     stn_status status = stn_context_create(NULL, &session.context, &err);
     if (status < 0) {
         fputs(err.text, report);
         fclose(report);
-        return CLI_BAD_INPUT;
+        return STN_EXIT_BAD_INPUT;
     }
     status = check_options(&session, &plan->grid, &err);
     if (status >= 0) {
@@ -269,5 +269,5 @@ int cli_sweep_probe(const cli_sweep_plan *plan) {
     stn_context *context = session.context;
     stn_session_clear(&session);
     stn_context_destroy(context);
-    return status >= 0 ? CLI_DONE : CLI_BAD_INPUT;
+    return status >= 0 ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;
 }

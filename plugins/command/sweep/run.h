@@ -21,7 +21,8 @@ typedef struct cli_sweep_plan {
 /// exit status, 0.
 int cli_sweep_run(const cli_sweep_plan *plan, int32_t run);
 /// In the child: makes the first run as far as its first step; refuses names and values that can be none, with a line
-/// on stdout and CLI_BAD_INPUT, and keeps its world in plan->folder. What goes wrong otherwise is left to the runs.
+/// on stdout and STN_EXIT_BAD_INPUT, and keeps its world in plan->folder. What goes wrong otherwise is left to the
+/// runs.
 int cli_sweep_probe(const cli_sweep_plan *plan);
 
 /// Columns that every row has, in their order; false: out of memory.

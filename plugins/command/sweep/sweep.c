@@ -14,8 +14,8 @@
 #include "common/apart.h"
 #include "common/print.h"
 #include "common/progress.h"
-#include "run.h"
 #include "common/terminal.h"
+#include "run.h"
 
 static const char *const ends[] = {"ok", "check_failed", "diverged", "failed", "timeout", "crashed"};
 
@@ -167,7 +167,7 @@ static bool judge_probe(void *user, const cli_job_end *end) {
         cli_job_print(end->error, stderr); // warnings, once for all runs
     }
     text[fread(text, 1, sizeof text - 1, end->output)] = '\0';
-    if (end->outcome == CLI_JOB_EXITED && end->code != CLI_DONE && text[0] != '\0') {
+    if (end->outcome == CLI_JOB_EXITED && end->code != STN_EXIT_DONE && text[0] != '\0') {
         p->status = stn_fail(p->err, STN_ERR_ARGUMENT, "%s", text);
     }
     return true;
@@ -286,7 +286,7 @@ static stn_status prepare(sweep *s, const sweep_options *o, stn_error *err) {
 
 static int judge(const sweep *s, const sweep_options *o) {
     const int32_t all = s->plan.grid.run_count, ok = s->tally[0], check_failed = s->tally[1];
-    return ok + (o->check ? 0 : check_failed) == all ? CLI_DONE : CLI_CHECK_FAILED;
+    return ok + (o->check ? 0 : check_failed) == all ? STN_EXIT_DONE : STN_EXIT_CHECK_FAILED;
 }
 
 static int run(sweep *s, const sweep_options *o) {

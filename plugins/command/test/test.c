@@ -32,7 +32,7 @@ static int run(const cli_test_files *files, const cli_test_options *o) {
     }
     stn_status status = cli_test_run(files, o, &all, &err);
     bool interrupted = status == STN_ERR_INTERRUPTED;
-    int exit = status < 0 ? cli_fail_status(o->command, &err) : CLI_DONE;
+    int exit = status < 0 ? cli_fail_status(o->command, &err) : STN_EXIT_DONE;
     if (status >= 0 && o->pattern != NULL && all.count == 0 && !o->list) {
         exit = cli_fail(o->command, "-k \"%s\": no test's name contains it; --list tells the names", o->pattern);
     }
@@ -44,10 +44,10 @@ static int run(const cli_test_files *files, const cli_test_options *o) {
             print_sum(&all, o->tap, interrupted);
         }
     }
-    if (exit == CLI_DONE && (files->broken || all.out_of_memory || fflush(stdout) != 0)) {
-        exit = CLI_BAD_INPUT;
-    } else if (exit == CLI_DONE && all.of[STN_TEST_FAILED] > 0) {
-        exit = CLI_CHECK_FAILED;
+    if (exit == STN_EXIT_DONE && (files->broken || all.out_of_memory || fflush(stdout) != 0)) {
+        exit = STN_EXIT_BAD_INPUT;
+    } else if (exit == STN_EXIT_DONE && all.of[STN_TEST_FAILED] > 0) {
+        exit = STN_EXIT_CHECK_FAILED;
     }
     cli_test_results_clear(&all);
     return exit;

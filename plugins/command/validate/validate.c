@@ -241,7 +241,7 @@ static stn_status validate_plugin(const run *r, const stn_plugin_info *info, con
 }
 
 static int finish(const run *r, const char *word, tally *t) {
-    int status = t->failed > 0 ? CLI_CHECK_FAILED : CLI_DONE;
+    int status = t->failed > 0 ? STN_EXIT_CHECK_FAILED : STN_EXIT_DONE;
     if (t->checks != NULL) {
         cJSON *json = cJSON_CreateObject();
         cli_json_add_text(json, "plugin", word);
@@ -250,14 +250,14 @@ static int finish(const run *r, const char *word, tally *t) {
         cJSON_AddNumberToObject(json, "passed", t->passed);
         cJSON_AddNumberToObject(json, "failed", t->failed);
         cJSON_AddNumberToObject(json, "skipped", t->skipped);
-        return cli_json_print(json, true) ? status : CLI_BAD_INPUT;
+        return cli_json_print(json, true) ? status : STN_EXIT_BAD_INPUT;
     }
     printf("%d passed, %d failed", t->passed, t->failed);
     if (t->skipped > 0) {
         printf(", %d skipped", t->skipped);
     }
     putchar('\n');
-    return fflush(stdout) == 0 ? status : CLI_BAD_INPUT;
+    return fflush(stdout) == 0 ? status : STN_EXIT_BAD_INPUT;
 }
 
 static int validate(run *r, const char *word) {
@@ -273,7 +273,9 @@ static int validate(run *r, const char *word) {
     tally t = {.checks = r->options->json ? cJSON_CreateArray() : NULL};
     for (int32_t i = 0; i < count && status == STN_OK; i++) {
         const validate_battery *battery = validate_battery_of(found[i].desc->kind);
-        status = validate_plugin(r, &found[i], chosen_by, battery, &t, &err);
+        status = battery != NULL ? validate_plugin(r, &found[i], chosen_by, battery, &t, &err)
+                                 : stn_fail(&err, STN_ERR_UNSUPPORTED, "%s: the kind %s has no battery", word,
+                                            stn_kind_name(found[i].desc->kind));
     }
     if (status != STN_OK) {
         cJSON_Delete(t.checks);

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "recording_page.h"
 #include "common/stream.h"
+#include "recording_page.h"
 
 /// A page under construction.
 typedef struct page {

@@ -53,7 +53,7 @@ static int show(const cli_command *command, const char *path) {
     if (!open_browser(url)) {
         printf("%s\n", url);
     }
-    return CLI_DONE;
+    return STN_EXIT_DONE;
 }
 
 // -------------------------------------------------------------------------------------------------------------- view
@@ -77,7 +77,7 @@ static int view(const cli_command *command, stn_context *context, const cli_list
     stn_error err = {STN_OK, ""};
     char path[PATH_SIZE];
     if (cli_keep_apart(command, files->items, files->count, &out, 1) != CLI_PROCEED) {
-        return CLI_BAD_INPUT;
+        return STN_EXIT_BAD_INPUT;
     }
     stn_status status = STN_OK;
     if (files->count == 1 && out == NULL) {

@@ -50,7 +50,7 @@ static void test_a_short_option_may_hold_its_value(void **state) {
     assert_string_equal(a.out, "s.json");
     clear(&a);
     a = READ("-jx", "in.hdf5");
-    assert_int_equal(a.status, CLI_BAD_INPUT);
+    assert_int_equal(a.status, STN_EXIT_BAD_INPUT);
     clear(&a);
 }
 
@@ -115,7 +115,7 @@ static void test_what_cannot_be_read_is_bad_usage_and_leaves_no_list(void **stat
     };
     for (int32_t i = 0; i < STN_COUNT(bad); i++) {
         answers a = give(bad[i]);
-        assert_int_equal(a.status, CLI_BAD_INPUT);
+        assert_int_equal(a.status, STN_EXIT_BAD_INPUT);
         assert_null(a.words.items);
         assert_null(a.set.items);
     }
