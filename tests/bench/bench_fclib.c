@@ -539,7 +539,7 @@ static int run(bench *b) {
     if (status < 0) {
         return cli_fail_status(b->command, &err);
     }
-    return b->csv == NULL || write_csv(b) ? CLI_DONE : cli_fail(b->command, "%s: cannot be written", b->csv);
+    return b->csv == NULL || write_csv(b) ? STN_EXIT_DONE : cli_fail(b->command, "%s: cannot be written", b->csv);
 }
 
 int main(int argc, char **argv) {
@@ -568,7 +568,7 @@ int main(int argc, char **argv) {
     }
     if (b.problem_count == 0) {
         puts("no problems: ./dev bench fclib -- FOLDER, with *.hdf5 files in FCLIB's layout");
-        return CLI_DONE;
+        return STN_EXIT_DONE;
     }
     if (!(b.timeout_s > 0.0)) {
         return cli_fail(&command, "--timeout %g: must be > 0 s", b.timeout_s);
