@@ -56,7 +56,7 @@ typedef struct step_setup {
     int32_t *prescribed;           // (prescribed_count) the bodies
     int32_t *prescribed_of;        // (body_count) number of a prescribed body, -1: it is none
     int32_t *node_dof, *node_tree; // (node_count) first velocity and tree of each node
-    double stiction_tolerance;     // slip speed that static friction is counted by [m/s]
+    double slip_tolerance;         // slip speed that static friction is counted by [m/s]
     int32_t massless_link;         // a moving link without mass, which has no dynamics; -1: none
 } step_setup;
 

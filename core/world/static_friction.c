@@ -3,31 +3,22 @@
 // the slip speed that the step begins with, so that the step's problem stays convex:
 //     mu(s) = mu_d + (mu_s - mu_d)/2 (1 - f(s - 10)/f(10)),   s = |v_t0|/v_s,   f(x) = x/sqrt(1 + x^2)
 // mu(0) = mu_s, half of the way at s = 10, mu(20) = mu_d; beyond that the formula would end at
-// (sqrt(101)/10 - 1)/2 = 0.25 % of the difference below mu_d, and mu_d is kept. v_s is the law's stiction tolerance.
+// (sqrt(101)/10 - 1)/2 = 0.25 % of the difference below mu_d, and mu_d is kept. v_s is the law's slip_tolerance.
 // Contacts whose slip is below 20 v_s reach 20 v_s (mu_s - mu_d) too little to be told (collide.c asks with mu_d).
-#include <string.h>
-
 #include "world/assemble.h"
 
-static const double usual_tolerance = 1e-4; // [m/s] of laws without one of their own
+static const double usual_tolerance = 1e-4; // [m/s] where a law tells none
 
-double stn_law_stiction_tolerance(const stn_instance *law) {
-    for (int32_t i = 0; law != NULL && i < law->desc->param_count; i++) {
-        const stn_param *p = &law->desc->params[i];
-        if (strcmp(p->name, "stiction_tolerance") == 0 && p->type == STN_PARAM_TYPE_REAL) {
-            double value;
-            memcpy(&value, (const char *)law->config + p->offset, sizeof value);
-            return value;
-        }
-    }
-    return usual_tolerance;
+double law_slip_tolerance(const stn_instance *law) {
+    const stn_law_ops *ops = law != NULL ? law->desc->ops.law : NULL;
+    return ops != NULL && STN_PLUGIN_HAS(ops, slip_tolerance) ? ops->slip_tolerance(law->self) : usual_tolerance;
 }
 
 static double f(double x) {
     return x / sqrt(1.0 + x * x);
 }
 
-/// mu for a slip of s stiction tolerances.
+/// mu for a slip of s slip tolerances.
 static double friction_at_slip(double mu_dynamic, double mu_static, double s) {
     double share = s < 20.0 ? 0.5 * (1.0 - f(s - 10.0) / f(10.0)) : 0.0;
     return mu_dynamic + (mu_static - mu_dynamic) * share;
@@ -38,7 +29,7 @@ void apply_static_friction(const step_setup *setup, const step_frame *frame, con
     const double *bias = frame->problem.bias + c->row;
     double v_c[3];
     stn_constraint_velocity(&frame->problem, c, frame->problem.v0, v_c);
-    double s = hypot(v_c[0] + bias[0], v_c[1] + bias[1]) / setup->stiction_tolerance;
+    double s = hypot(v_c[0] + bias[0], v_c[1] + bias[1]) / setup->slip_tolerance;
     double mu = friction_at_slip(contact->material.mu, contact->material.mu_static, s);
     c->mu2 = contact->mu2 == contact->material.mu ? mu : contact->mu2 * (mu / contact->material.mu);
     c->mu1 = mu;

@@ -146,7 +146,7 @@ stn_status stn_world_create(stn_context *context, const stn_world_options *optio
     status = status == STN_OK && options->threads != 1
                  ? stn_threads_create(context, options->threads, &world->services.threads, err)
                  : status;
-    world->setup->stiction_tolerance = stn_law_stiction_tolerance(world->setup->plugin[STN_KIND_LAW]);
+    world->setup->slip_tolerance = law_slip_tolerance(world->setup->plugin[STN_KIND_LAW]);
     status = status == STN_OK ? create_solver(world, err) : status;
     status = status == STN_OK ? stn_inverse_create(context, &world->services.inverse, err) : status;
     status = status == STN_OK ? stn_builder_create(context, &world->builder, err) : status;

@@ -58,7 +58,7 @@ struct stn_world {
 void stn_setup_check_restitution(const step_setup *setup);
 
 // static_friction.c
-double stn_law_stiction_tolerance(const stn_instance *law); // the law's parameter of that name, else 1e-4 m/s
+double law_slip_tolerance(const stn_instance *law); // what it tells (stn_law_ops.slip_tolerance), else 1e-4 m/s
 
 // what stn_world_apply makes of inputs: clone.c, control.c, observe.c
 stn_status stn_world_take_state(stn_world *world, const stn_state *state, stn_error *err); // of the same sizes

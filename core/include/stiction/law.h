@@ -60,6 +60,9 @@ typedef struct stn_law_ops {
     /// `constraint` of a prepared problem stores at a gap [m]: the potential of its normal force without dissipation,
     /// 0 where nothing is stored. For reports. [any]
     double (*stored)(const void *self, const stn_problem *problem, int32_t constraint, double gap);
+    /// OPTIONAL (absent: 1e-4). Slip speed [m/s] over which the law smooths friction, > 0: a contact with a static
+    /// coefficient of friction has all of it without slip and none of it beyond 20 times this speed. [any]
+    double (*slip_tolerance)(const void *self);
 } stn_law_ops;
 
 /// A law ready to be called: its table and its instance.

@@ -90,6 +90,12 @@ void law_slips(validate_trial *trial) {
     if (!law_begin(&s, trial)) {
         return;
     }
+    if (STN_PLUGIN_HAS(s.ops, slip_tolerance)) {
+        double tolerance = s.ops->slip_tolerance(s.instance->self);
+        if (!(tolerance > 0.0) || !isfinite(tolerance)) {
+            trial_fail(trial, "slip_tolerance = %g m/s, must be > 0 and finite", tolerance);
+        }
+    }
     if (s.ops->slip == NULL) {
         trial_ok(trial, "says nothing of it");
     }

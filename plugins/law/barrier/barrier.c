@@ -140,6 +140,7 @@ static const stn_law_ops ops = {
     .max_step = max_step,
     .slip = lagged_slip,
     .stored = stored,
+    .slip_tolerance = lagged_slip_tolerance,
 };
 
 static const char *const words[] = {"gap", "lagged", NULL};

@@ -63,6 +63,11 @@ static inline void lagged_slip(const void *self, const stn_problem *problem, int
     *out = (stn_law_slip){.transition_speed = soft_norm_transition * e};
 }
 
+/// Of the same instances.
+static inline double lagged_slip_tolerance(const void *self) {
+    return *(const double *)self;
+}
+
 #define LAGGED_BEGINS(type) \
     _Static_assert(offsetof(type, stiction_tolerance) == 0, #type " begins with what lagged_slip reads")
 

@@ -103,6 +103,7 @@ static const stn_law_ops ops = {
     .evaluate = evaluate,
     .slip = lagged_slip,
     .stored = stored,
+    .slip_tolerance = lagged_slip_tolerance,
 };
 
 static const char *const reads[] = {"dissipation", "lagged", NULL};

@@ -221,16 +221,17 @@ static double stored(const void *self, const stn_problem *problem, int32_t const
 
 // ---------------------------------------------------------------------------------------------------- descriptors
 
-#define OPS(word, count, reach_of)          \
-    static const stn_law_ops word##_ops = { \
-        .size = sizeof(stn_law_ops),        \
-        .coefficient_count = (count),       \
-        .sets = 1u << STN_SET_CONE,         \
-        .reach = reach_of,                  \
-        .prepare = prepare_##word,          \
-        .evaluate = evaluate_##word,        \
-        .slip = slip_##word,                \
-        .stored = stored,                   \
+#define OPS(word, count, reach_of)               \
+    static const stn_law_ops word##_ops = {      \
+        .size = sizeof(stn_law_ops),             \
+        .coefficient_count = (count),            \
+        .sets = 1u << STN_SET_CONE,              \
+        .reach = reach_of,                       \
+        .prepare = prepare_##word,               \
+        .evaluate = evaluate_##word,             \
+        .slip = slip_##word,                     \
+        .stored = stored,                        \
+        .slip_tolerance = lagged_slip_tolerance, \
     }
 
 #define evaluate_regularized evaluate_lagged
