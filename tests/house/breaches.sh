@@ -82,7 +82,7 @@ counts core/world 21 1     # no circle
 
 # a call back up closes a circle of three, a pointer one of two
 printf '#include "base/text.h"\nint stn_text(int a) {\n    return stn_other(a);\n}\n' >core/base/text.c
-breaks 'core/base/text.c:3 calls stn_other of core/world/other; without it 1 are left'
+breaks 'core/base/text.c:3 calls stn_other of core/world/other.c; without it 1 are left'
 printf 'core 3\nall 1\n' >tests/house/circles.txt
 breaks 'all: 3 files call each other'
 printf 'core 3\nall 3\n' >tests/house/circles.txt

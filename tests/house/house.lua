@@ -9,7 +9,7 @@
 --   --circles   writes tests/house/circles.txt anew; a number in it may only become smaller
 --
 -- A circle is a set of files each of which calls functions of another one of the set, so that none can be understood, tested
--- or replaced without all of them. x.c and x.h are one file here. A function that is handed over as a pointer is a use.
+-- or replaced without all of them. A function that is handed over as a pointer is a use.
 package.path = arg[0]:gsub("[^/]*$", "") .. "lib/?.lua;" .. package.path
 local source = require("source")
 local circle = require("circle")
@@ -44,7 +44,7 @@ local function read_tree(tree)
     for path in list:gmatch("[^\n]+") do
         local unit = source.read(tree .. "/" .. path, path)
         local room = room_of(path)
-        unit.room, unit.concept = room, path:gsub("%.%w+$", "")
+        unit.room = room
         house.units[#house.units + 1] = unit
         house.by_path[path] = unit
         if not house.by_room[room] then
@@ -167,7 +167,7 @@ local function is_variable(unit, name)
     return unit.variables[name]
 end
 
--- house.calls[concept][concept] = list of { name, place }: which file uses functions of which
+-- house.calls[path][path] = list of { name, place }: which file uses functions of which
 local function find_calls(house)
     local defined, in_header = {}, {} -- name -> list of units
     for _, unit in ipairs(house.units) do
@@ -237,24 +237,21 @@ local function find_calls(house)
                     return
                 end
                 local other = home_of(unit, name)
-                if other and other.concept ~= unit.concept then
-                    local row = house.calls[unit.concept] or {}
-                    house.calls[unit.concept] = row
-                    row[other.concept] = row[other.concept] or {}
-                    table.insert(row[other.concept], { name = name, place = unit.path .. ":" .. unit.line_at(position), from = unit, to = other })
+                if other and other.path ~= unit.path then
+                    local row = house.calls[unit.path] or {}
+                    house.calls[unit.path] = row
+                    row[other.path] = row[other.path] or {}
+                    table.insert(row[other.path], { name = name, place = unit.path .. ":" .. unit.line_at(position), from = unit, to = other })
                 end
             end)
         end
     end
 end
 
-local function concepts_of(units)
-    local set, list = {}, {}
-    for _, unit in ipairs(units) do
-        if not set[unit.concept] then
-            set[unit.concept] = true
-            list[#list + 1] = unit.concept
-        end
+local function paths_of(units)
+    local list = {}
+    for i, unit in ipairs(units) do
+        list[i] = unit.path
     end
     return list
 end
@@ -279,8 +276,8 @@ local function measure(tree)
     local groups = { { "core", "^core/" }, { "plugins", "^plugins/" }, { "all", "^[cp][ol][ru][eg]" } }
     local function row(name, units)
         local f = figures_of(units)
-        house.circle[name] = circle.largest(concepts_of(units), house.calls)
-        f.circle, f.concepts = #house.circle[name], #concepts_of(units)
+        house.circle[name] = circle.largest(paths_of(units), house.calls)
+        f.circle = #house.circle[name]
         house.rows[#house.rows + 1] = { name = name, figures = f }
     end
     for _, room in ipairs(house.rooms) do
@@ -304,7 +301,7 @@ local columns = {
     { "p99", "p99", "%d" }, { "longest", "longest", "%d" }, { "static", "static", "%d" }, { "once", "once_share", "%.0f%%" },
     { "params", "parameters", "%d" }, { "most", "most_parameters", "%d" }, { "guarded", "guarded", "%d" },
     { "no contract", "undeclared", "%d" }, { "private", "private", "%d" }, { "upward", "upward", "%d" }, { "sister", "sister", "%d" },
-    { "circle", "circle", "%d" }, { "of", "concepts", "%d" },
+    { "circle", "circle", "%d" },
 }
 
 local function print_table(house)
@@ -327,7 +324,9 @@ lines: all; code: neither blank nor a comment alone; comment: lines that are a c
 columns: 90 % of the lines are not longer; functions: their number, then lines from name to closing brace
 static, once: static functions that are never handed over as a pointer, and how many of them are called in one place; params: 90 % of the functions have no more; most: the most
 guarded: lines with `status = status == STN_OK ?`; no contract: public declarations without one; private, upward, sister: includes
-circle, of: files of the largest circle of calls, of so many files (x.c and x.h are one)]]
+circle: files of the largest circle of calls]]
+
+local new_room = 8 -- files of a circle, at most; of a room that circles.txt does not list
 
 local function print_list(house)
     local longest = {}
@@ -351,6 +350,9 @@ local function print_list(house)
         local files = house.circle[row.name]
         if #files > 1 then
             print(string.format("%6d  %s: %s", #files, row.name, table.concat(files, " ")))
+            for _, line in ipairs(row.name:find("/") and circle.cuts(files, house.calls, new_room) or {}) do
+                print("          " .. line)
+            end
         end
     end
     for _, what in ipairs({ "private", "upward", "sister", "without_contract" }) do
@@ -417,8 +419,6 @@ local function allowed(tree)
     end
     return list
 end
-
-local new_room = 8 -- files of a circle in a room that circles.txt does not list yet
 
 local function check(house)
     local failed = false

@@ -55,9 +55,9 @@ function circle.largest(nodes, calls)
     return largest(nodes, calls)
 end
 
--- Lines that say which calls close a circle of `files`: those of the pair of files without which at most `limit` are left, or
--- else of the pair that closes most; pairs with the fewest calls first.
-function circle.closing(files, calls, limit)
+-- Pairs of files of a circle, with the files that would be left in one without the calls from the first to the second: the best
+-- first, all with at most `limit` alike; then those with the fewest calls.
+local function weigh(files, calls, limit)
     local pairs_of, inside = {}, {}
     for _, file in ipairs(files) do
         inside[file] = true
@@ -78,16 +78,45 @@ function circle.closing(files, calls, limit)
         end
         return a.from .. " " .. a.to < b.from .. " " .. b.to
     end)
-    local lines = {}
-    for i = 1, math.min(5, #pairs_of) do
-        local pair, names, seen = pairs_of[i], {}, {}
-        for _, call in ipairs(pair.list) do
-            if not seen[call.name] then
-                seen[call.name] = true
-                names[#names + 1] = call.name
-            end
+    return pairs_of
+end
+
+local function describe(pair)
+    local names, seen = {}, {}
+    for _, call in ipairs(pair.list) do
+        if not seen[call.name] then
+            seen[call.name] = true
+            names[#names + 1] = call.name
         end
-        lines[i] = string.format("%s calls %s of %s; without it %d are left", pair.list[1].place, table.concat(names, ", "), pair.to, pair.left)
+    end
+    return string.format("%s calls %s of %s; without it %d are left", pair.list[1].place, table.concat(names, ", "), pair.to, pair.left)
+end
+
+-- Lines that say which calls close a circle of `files`: those of the pair of files without which at most `limit` are left, or
+-- else of the pair that closes most; pairs with the fewest calls first.
+function circle.closing(files, calls, limit)
+    local lines, pairs_of = {}, weigh(files, calls, limit)
+    for i = 1, math.min(5, #pairs_of) do
+        lines[i] = describe(pairs_of[i])
+    end
+    return lines
+end
+
+-- Lines that say which calls to cut, one after the other, until at most `limit` files are left in a circle: each time those
+-- without which the fewest are left.
+function circle.cuts(files, calls, limit)
+    local kept, lines = {}, {}
+    for from, row in pairs(calls) do
+        kept[from] = {}
+        for to, list in pairs(row) do
+            kept[from][to] = list
+        end
+    end
+    while #files > limit do
+        local best = weigh(files, kept, 1)[1]
+        lines[#lines + 1] = describe(best)
+        kept[best.from][best.to] = nil
+        files = largest(files, kept)
     end
     return lines
 end
