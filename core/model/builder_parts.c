@@ -171,8 +171,12 @@ stn_status stn_builder_add_geometry(stn_model_builder *builder, int32_t link, co
         return status;
     }
     status = check_geometry(spec, err);
-    status = status == STN_OK ? check_mesh(builder, spec, err) : status;
-    status = status == STN_OK ? check_volume_mesh(builder, spec, err) : status;
+    if (status == STN_OK) {
+        status = check_mesh(builder, spec, err);
+    }
+    if (status == STN_OK) {
+        status = check_volume_mesh(builder, spec, err);
+    }
     if (status != STN_OK) {
         const char *name = spec->name != NULL ? spec->name : "";
         const char *owner = link == STN_WORLD ? "world" : link_at(builder, link)->spec.name;

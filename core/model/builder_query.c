@@ -52,7 +52,9 @@ stn_status stn_builder_set_material(stn_model_builder *builder, int32_t robot, c
     }
     const stn_material stated = material_stated(material);
     stn_status status = check_material(material, err);
-    status = status == STN_OK ? check_changed(builder, robot, &stated, err) : status;
+    if (status == STN_OK) {
+        status = check_changed(builder, robot, &stated, err);
+    }
     if (status < 0) {
         stn_error_prefix(err, "robot '%s'", robot_at(builder, robot)->name);
         return status;

@@ -82,7 +82,9 @@ static stn_status check_stiffness(const char *what, double value, const char *un
 
 static stn_status check_numbers(const stn_equality_spec *spec, stn_error *err) {
     stn_status status = check_stiffness("stiffness", spec->stiffness, "N/m", err);
-    status = status == STN_OK ? check_stiffness("angular stiffness", spec->angular_stiffness, "N m/rad", err) : status;
+    if (status == STN_OK) {
+        status = check_stiffness("angular stiffness", spec->angular_stiffness, "N m/rad", err);
+    }
     if (status != STN_OK) {
         return status;
     }
@@ -110,7 +112,9 @@ stn_status stn_builder_add_equality(stn_model_builder *builder, const stn_equali
         return stn_fail(err, STN_ERR_ARGUMENT, "equality constraint: type %d is not known", (int)spec->type);
     }
     stn_status status = check_ends(builder, spec, err);
-    status = status == STN_OK ? check_numbers(spec, err) : status;
+    if (status == STN_OK) {
+        status = check_numbers(spec, err);
+    }
     if (status != STN_OK) {
         return name_equality(spec, status, err);
     }

@@ -97,8 +97,12 @@ stn_status stn_builder_add_keyframe(stn_model_builder *builder, int32_t robot, c
         (stn_keyframe_spec){.name = name, .q_count = spec->q_count, .where = spec->where != NULL ? where : NULL};
     item->robot = robot;
     status = check_name(spec->name, err);
-    status = status == STN_OK ? check_count(builder, robot, spec->q_count, err) : status;
-    status = status == STN_OK ? take_numbers(builder, spec, item, err) : status;
+    if (status == STN_OK) {
+        status = check_count(builder, robot, spec->q_count, err);
+    }
+    if (status == STN_OK) {
+        status = take_numbers(builder, spec, item, err);
+    }
     if (status != STN_OK) {
         char text[400];
         describe_object(builder, "keyframe", robot, spec->name, spec->where, text, sizeof text);

@@ -277,8 +277,9 @@ static stn_status pass_mesh(passing *p, int32_t i, stn_error *err) {
         mesh.data = stn_mesh_keep(mesh_at(p->builder, owner)->data);
     }
     if (b->reading) {
-        status =
-            status == STN_OK ? stn_builder_add_mesh(p->builder, mesh.path, mesh.scale, mesh.data, &index, err) : status;
+        if (status == STN_OK) {
+            status = stn_builder_add_mesh(p->builder, mesh.path, mesh.scale, mesh.data, &index, err);
+        }
         stn_mesh_release(mesh.data);
         if (status == STN_OK && index != i) {
             return stn_fail(err, STN_ERR_PARSE, "damaged (a mesh is there twice)");
@@ -540,8 +541,12 @@ stn_status stn_model_load(stn_context *context, const char *path, stn_model **ou
         return status;
     }
     status = stn_builder_create(context, &builder, err);
-    status = status == STN_OK ? model_decode(builder, data, size, err) : status;
-    status = status == STN_OK ? stn_model_compile(builder, out, err) : status;
+    if (status == STN_OK) {
+        status = model_decode(builder, data, size, err);
+    }
+    if (status == STN_OK) {
+        status = stn_model_compile(builder, out, err);
+    }
     if (status != STN_OK) {
         stn_error_prefix(err, "%s", path);
     }

@@ -369,10 +369,18 @@ static stn_status check_local(stn_context *context, const stn_problem *p, stn_er
     stn_matrix W = {.n = p->row_count, .form = STN_MATRIX_DENSE, .values = p->W};
     stn_status status =
         p->general_W ? check_finite("W", p->W, rows * rows, err) : stn_matrix_check(context, "W", &W, err);
-    status = status == STN_OK ? check_finite("q", p->q, rows, err) : status;
-    status = status == STN_OK ? check_finite("V", p->V, rows * bilateral, err) : status;
-    status = status == STN_OK ? check_finite("R_bilateral", p->R_bilateral, bilateral * bilateral, err) : status;
-    return status == STN_OK ? check_finite("s", p->s, bilateral, err) : status;
+    const struct {
+        const char *name;
+        const double *values;
+        size_t count;
+    } arrays[] = {{"q", p->q, rows},
+                  {"V", p->V, rows * bilateral},
+                  {"R_bilateral", p->R_bilateral, bilateral * bilateral},
+                  {"s", p->s, bilateral}};
+    for (int32_t i = 0; i < STN_COUNT(arrays) && status == STN_OK; i++) {
+        status = check_finite(arrays[i].name, arrays[i].values, arrays[i].count, err);
+    }
+    return status;
 }
 
 static stn_status check_jacobian(const stn_problem *p, const stn_constraint *c, const char *who, int32_t side,
@@ -559,9 +567,15 @@ static stn_status check_ids(stn_context *context, const stn_problem *p, stn_erro
 
 stn_status stn_problem_check(stn_context *context, const stn_problem *problem, stn_error *err) {
     stn_status status = check_header(problem, err);
-    status = status == STN_OK ? check_trees(context, problem, err) : status;
-    status = status == STN_OK ? check_dof_vectors(problem, err) : status;
-    status = status == STN_OK ? check_row_vectors(problem, err) : status;
+    if (status == STN_OK) {
+        status = check_trees(context, problem, err);
+    }
+    if (status == STN_OK) {
+        status = check_dof_vectors(problem, err);
+    }
+    if (status == STN_OK) {
+        status = check_row_vectors(problem, err);
+    }
     int32_t row = 0;
     for (int32_t i = 0; i < problem->constraint_count && status == STN_OK; i++) {
         status = check_constraint(problem, i, row, err);
@@ -571,6 +585,8 @@ stn_status stn_problem_check(stn_context *context, const stn_problem *problem, s
         return stn_fail(err, STN_ERR_ARGUMENT, "row_count = %d, but the constraints have %d rows", problem->row_count,
                         row);
     }
-    status = status == STN_OK ? check_local(context, problem, err) : status;
+    if (status == STN_OK) {
+        status = check_local(context, problem, err);
+    }
     return status == STN_OK ? check_ids(context, problem, err) : status;
 }

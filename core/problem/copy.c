@@ -206,7 +206,9 @@ static stn_status make(stn_context *context, const stn_problem *problem, stn_inv
     stn_delassus delassus;
     stn_problem local;
     stn_status status = stn_inverse_factor(inverse, problem, NULL, err);
-    status = status == STN_OK ? stn_delassus_build(inverse, problem, arena, &delassus, err) : status;
+    if (status == STN_OK) {
+        status = stn_delassus_build(inverse, problem, arena, &delassus, err);
+    }
     if (status == STN_OK && !reduce(problem, &delassus, arena, &local)) {
         status = stn_fail(err, STN_ERR_MEMORY, "local form of %d rows: out of memory", problem->row_count);
     }
@@ -227,7 +229,9 @@ stn_status stn_problem_local(stn_context *context, const stn_problem *problem, s
     stn_arena *arena = stn_arena_create(context);
     stn_status status = arena != NULL ? stn_inverse_create(context, &inverse, err)
                                       : stn_fail(err, STN_ERR_MEMORY, "local form: out of memory");
-    status = status == STN_OK ? make(context, problem, inverse, arena, out, err) : status;
+    if (status == STN_OK) {
+        status = make(context, problem, inverse, arena, out, err);
+    }
     stn_inverse_destroy(inverse);
     stn_arena_destroy(arena);
     return status;

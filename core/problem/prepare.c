@@ -191,9 +191,15 @@ stn_status prepare_problem(solve_job *job, bool scaled, stn_error *err) {
     stn_problem_solver *s = job->solver;
     stn_problem *problem = job->problem;
     stn_status status = stn_problem_solver_accepts(s, problem, err);
-    status = status == STN_OK ? check_memories(s, job->request, err) : status;
-    status = status == STN_OK && problem->form == STN_FORM_GLOBAL ? check_velocities(problem, err) : status;
-    status = status == STN_OK ? check_rows(problem, err) : status;
+    if (status == STN_OK) {
+        status = check_memories(s, job->request, err);
+    }
+    if (status == STN_OK && problem->form == STN_FORM_GLOBAL) {
+        status = check_velocities(problem, err);
+    }
+    if (status == STN_OK) {
+        status = check_rows(problem, err);
+    }
     if (status == STN_OK && needs_inverse(job, scaled)) {
         job->inverse = job->request->inverse;
         if (job->inverse == NULL) {

@@ -442,7 +442,9 @@ static void gather_profile(const solve_job *job) {
 static stn_status solve_islands(solve_job *job, stn_error *err) {
     stn_problem_solver *s = job->solver;
     stn_status status = find_islands(job, err);
-    status = status == STN_OK ? cut_chunks(job, err) : status;
+    if (status == STN_OK) {
+        status = cut_chunks(job, err);
+    }
     if (status != STN_OK) {
         return status;
     }

@@ -86,7 +86,9 @@ stn_status field_finish(stn_context *context, field *f, stn_error *err) {
         status =
             stn_tetrahedra_across(context, f->tetrahedra, f->tetrahedron_count, f->vertex_count, f->neighbours, err);
     }
-    status = status == STN_OK ? check_extents(f, err) : status;
+    if (status == STN_OK) {
+        status = check_extents(f, err);
+    }
     f->edge = status == STN_OK ? mean_edge(f) : 0.0;
     f->bounds = surface_bounds(f->vertices, f->vertex_count);
     return status;

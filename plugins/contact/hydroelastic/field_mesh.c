@@ -41,8 +41,12 @@ stn_status field_of_mesh(stn_context *context, const stn_mesh *mesh, double marg
     stn_mesh *ready = NULL;
     double prisms = margin > 0.0 ? 3.0 * mesh->triangle_count : 0.0;
     stn_status status = check_count(mesh->tetrahedron_count + prisms, max_tetrahedra, err);
-    status = status == STN_OK ? stn_mesh_create_field_ready(mesh, &ready, err) : status;
-    status = status == STN_OK ? check_count(ready->tetrahedron_count + prisms, max_tetrahedra, err) : status;
+    if (status == STN_OK) {
+        status = stn_mesh_create_field_ready(mesh, &ready, err);
+    }
+    if (status == STN_OK) {
+        status = check_count(ready->tetrahedron_count + prisms, max_tetrahedra, err);
+    }
     if (status != STN_OK) {
         stn_mesh_release(ready);
         return status;

@@ -119,8 +119,12 @@ static stn_status make_field(const request *r, stn_context *context, solid *out,
     field *made = NULL;
     const stn_mesh *volume = r->plan.given ? r->mesh : NULL;
     stn_status status = field_create(context, &r->geometry->shape, volume, &out->fineness, r->max_elements, &made, err);
-    status = status == STN_OK ? solid_of_field(context, made, out, err) : status;
-    status = status == STN_OK ? find_field_error(r, context, out, err) : status;
+    if (status == STN_OK) {
+        status = solid_of_field(context, made, out, err);
+    }
+    if (status == STN_OK) {
+        status = find_field_error(r, context, out, err);
+    }
     field_destroy(context, made);
     return status;
 }
@@ -128,7 +132,9 @@ static stn_status make_field(const request *r, stn_context *context, solid *out,
 static stn_status make_surface(const request *r, stn_context *context, solid *out, stn_error *err) {
     rigid_surface *made = NULL;
     stn_status status = rigid_surface_create(context, &r->geometry->shape, &out->fineness, r->max_elements, &made, err);
-    status = status == STN_OK ? solid_of_surface(context, made, out, err) : status;
+    if (status == STN_OK) {
+        status = solid_of_surface(context, made, out, err);
+    }
     rigid_surface_destroy(context, made);
     return status;
 }

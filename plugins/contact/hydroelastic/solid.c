@@ -84,7 +84,9 @@ stn_status solid_of_field(stn_context *context, const field *f, solid *out, stn_
     }
     cell_joining join = out->shape.type == STN_SHAPE_CONVEX ? CELL_ALL_FLAT : CELL_FLAT_SIDES;
     join = out->given ? CELL_EACH : join; // tetrahedra of a file stay what they are
-    status = status == STN_OK ? cells_of_field(context, f, join, &out->of_field, boxes, err) : status;
+    if (status == STN_OK) {
+        status = cells_of_field(context, f, join, &out->of_field, boxes, err);
+    }
     out->cells = out->of_field.cells;
     out->count = out->of_field.count;
     out->bytes = (size_t)f->tetrahedron_count * (sizeof(cell) + sizeof(four_points) + sizeof(four_planes)) +
@@ -93,7 +95,9 @@ stn_status solid_of_field(stn_context *context, const field *f, solid *out, stn_
     for (int32_t v = 0; v < f->vertex_count; v++) {
         lowest = fmin(lowest, f->extents[v]);
     }
-    status = status == STN_OK ? tree_create(context, boxes, out->count, lowest, &out->tree, err) : status;
+    if (status == STN_OK) {
+        status = tree_create(context, boxes, out->count, lowest, &out->tree, err);
+    }
     if (status == STN_OK) {
         status = find_parts(context, f->vertex_count, f->vertices, f->tetrahedra, 4, f->tetrahedron_count, out, err);
     }
@@ -128,7 +132,9 @@ stn_status solid_of_surface(stn_context *context, const rigid_surface *s, solid 
         f->size = longest_edge(f->corner, 3);
         boxes[t] = (tree_box){.low = box_of(f->corner, 3), .full = box_of(f->corner, 3), .lowest = -(double)INFINITY};
     }
-    status = status == STN_OK ? tree_create(context, boxes, out->count, -(double)INFINITY, &out->tree, err) : status;
+    if (status == STN_OK) {
+        status = tree_create(context, boxes, out->count, -(double)INFINITY, &out->tree, err);
+    }
     if (status == STN_OK) {
         status = find_parts(context, s->vertex_count, s->vertices, s->triangles, 3, out->count, out, err);
     }

@@ -58,7 +58,9 @@ enum { FIXED_REFERENCES = sizeof(references) / sizeof(double) };
 static stn_status bind(void *self, const stn_control_target *target, stn_error *err) {
     impedance *control = self;
     stn_status status = joints_check_types(target, "cartesian_impedance", err);
-    status = status == STN_OK && control->effort_limits ? joints_check_motors(target, err) : status;
+    if (status == STN_OK && control->effort_limits) {
+        status = joints_check_motors(target, err);
+    }
     return status == STN_OK ? link_find(target, control->frame, &control->link, &control->tree, err) : status;
 }
 
@@ -288,7 +290,9 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
     (void)state;
     task t = {.control = self, .view = view};
     stn_status status = begin(&t, err);
-    status = status == STN_OK ? read_references(&t, reference, err) : status;
+    if (status == STN_OK) {
+        status = read_references(&t, reference, err);
+    }
     if (status == STN_OK) {
         find_errors(&t);
         status = find_masses(&t, err);

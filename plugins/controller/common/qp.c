@@ -263,8 +263,12 @@ stn_status qp_solve(const qp *problem, stn_arena *arena, qp_result *result, stn_
     solver s = {.problem = problem, .result = result};
     *result = (qp_result){.changes = 0};
     stn_status status = begin(&s, arena, err);
-    status = status == STN_OK ? check_constraints(problem, err) : status;
-    status = status == STN_OK ? find_free_minimum(&s, err) : status;
+    if (status == STN_OK) {
+        status = check_constraints(problem, err);
+    }
+    if (status == STN_OK) {
+        status = find_free_minimum(&s, err);
+    }
     const int32_t most = 20 * (3 * problem->n + problem->rows);
     while (status == STN_OK) {
         int32_t c = most_violated(&s);

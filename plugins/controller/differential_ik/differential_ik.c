@@ -54,7 +54,9 @@ enum { FIXED_REFERENCES = 12 };
 static stn_status bind(void *self, const stn_control_target *target, stn_error *err) {
     reach_options *o = self;
     stn_status status = joints_check_types(target, "differential_ik", err);
-    status = status == STN_OK && o->effort_limits ? joints_check_motors(target, err) : status;
+    if (status == STN_OK && o->effort_limits) {
+        status = joints_check_motors(target, err);
+    }
     return status == STN_OK ? link_find(target, o->frame, &o->link, &o->tree, err) : status;
 }
 

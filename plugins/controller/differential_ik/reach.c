@@ -318,7 +318,9 @@ static stn_status solve_qp(reach *r, double **velocity, stn_error *err) {
     const qp problem = {
         .n = r->all, .H = r->H, .g = r->g, .lower = r->lower, .upper = r->upper, .rows = r->rows, .A = r->A, .b = r->b};
     qp_result result;
-    status = status == STN_OK ? qp_solve(&problem, r->view->arena, &result, err) : status;
+    if (status == STN_OK) {
+        status = qp_solve(&problem, r->view->arena, &result, err);
+    }
     if (status == STN_NOT_CONVERGED) { // rounding alone can do that: the bounds leave room, the slacks do the rest
         return stn_fail(err, STN_ERR_NUMERIC, "the quadratic program of %d velocities and %d distances has no solution",
                         r->n, r->rows);
@@ -357,8 +359,12 @@ stn_status reach_velocities(const reach_options *options, const stn_control_view
                             double **velocity, stn_error *err) {
     reach r = {.o = options, .view = view, .goal = goal};
     stn_status status = begin(&r, err);
-    status = status == STN_OK ? find_task(&r, err) : status;
-    status = status == STN_OK ? find_rest(&r, err) : status;
+    if (status == STN_OK) {
+        status = find_task(&r, err);
+    }
+    if (status == STN_OK) {
+        status = find_rest(&r, err);
+    }
     if (status != STN_OK) {
         return status;
     }

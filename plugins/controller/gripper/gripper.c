@@ -25,7 +25,9 @@ static const stn_channel channels[CHANNEL_COUNT] = {
 static stn_status bind(void *self, const stn_control_target *target, stn_error *err) {
     gripper *g = self;
     stn_status status = joints_check_types(target, "gripper", err);
-    status = status == STN_OK ? joints_check_motors(target, err) : status;
+    if (status == STN_OK) {
+        status = joints_check_motors(target, err);
+    }
     return status == STN_OK ? jaws_find(target, &g->pair, err) : status;
 }
 
@@ -91,8 +93,12 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
     memory *m = state;
     double *weight = NULL;
     stn_status status = press_check(channels, reference, FORCE, err);
-    status = status == STN_OK ? press_check(channels, reference, SPEED, err) : status;
-    status = status == STN_OK ? press_weights(view, g->pair.moved, 2, &weight, err) : status;
+    if (status == STN_OK) {
+        status = press_check(channels, reference, SPEED, err);
+    }
+    if (status == STN_OK) {
+        status = press_weights(view, g->pair.moved, 2, &weight, err);
+    }
     if (status != STN_OK) {
         return status;
     }

@@ -120,7 +120,9 @@ stn_status jaws_find(const stn_control_target *target, jaws *out, stn_error *err
     *out = (jaws){.driver_count = 0};
     const stn_model *model = target->model;
     stn_status status = find_joints(target, out, err);
-    status = status == STN_OK ? find_faces(target, out, err) : status;
+    if (status == STN_OK) {
+        status = find_faces(target, out, err);
+    }
     if (status != STN_OK) {
         return status;
     }

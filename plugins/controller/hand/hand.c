@@ -87,7 +87,9 @@ static stn_status bind(void *self, const stn_control_target *target, stn_error *
     hand *h = self;
     const stn_model *model = target->model;
     stn_status status = check_fingers(target, err);
-    status = status == STN_OK ? joints_check_motors(target, err) : status;
+    if (status == STN_OK) {
+        status = joints_check_motors(target, err);
+    }
     if (status != STN_OK) {
         return status;
     }
@@ -194,8 +196,12 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
     memory *m = state;
     double *weight = NULL, *lever = STN_ARENA_ZEROED(view->arena, target->dof_count, double);
     stn_status status = press_check(channels, reference, FORCE, err);
-    status = status == STN_OK ? press_check(channels, reference, SPEED, err) : status;
-    status = status == STN_OK ? press_weights(view, h->joints, h->count, &weight, err) : status;
+    if (status == STN_OK) {
+        status = press_check(channels, reference, SPEED, err);
+    }
+    if (status == STN_OK) {
+        status = press_weights(view, h->joints, h->count, &weight, err);
+    }
     if (status != STN_OK || lever == NULL) {
         return status != STN_OK ? status : stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }

@@ -89,7 +89,9 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
     for (int32_t i = 0; i < view->target->dof_count && status == STN_OK; i++) {
         int32_t own = view->target->model->dof_tree[view->target->dof[i]];
         status = own != tree.tree ? find_dynamics(view, own, &tree, err) : STN_OK;
-        status = status == STN_OK ? add_joint(self, view, reference, i, &tree, forces, err) : status;
+        if (status == STN_OK) {
+            status = add_joint(self, view, reference, i, &tree, forces, err);
+        }
     }
     return status;
 }

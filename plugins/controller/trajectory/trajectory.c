@@ -161,7 +161,9 @@ static stn_status find_spline(const trajectory *control, const stn_control_view 
     double *scratch = STN_ARENA(view->arena, STN_SPLINE_SCRATCH(POINTS), double);
     stn_spline_limits limits;
     stn_status status = scratch != NULL ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "out of memory");
-    status = status == STN_OK ? find_limits(control, view, &limits, err) : status;
+    if (status == STN_OK) {
+        status = find_limits(control, view, &limits, err);
+    }
     if (status != STN_OK) {
         return status;
     }

@@ -58,9 +58,15 @@ static stn_status form(void *self, const stn_integrator_view *view, void *state,
     stn_status qualified = STN_OK;
     for (int32_t t = 0; t < view->model->tree_count; t++) {
         stn_status status = stn_matrix_add_scaled(&formed->A[t], 1.0, &view->M[t]);
-        status = status == STN_OK ? stn_matrix_add_scaled(&formed->A[t], dt * dt, &view->forces->K[t]) : status;
-        status = status == STN_OK ? stn_matrix_add_scaled(&formed->A[t], dt, &view->forces->D[t]) : status;
-        status = status == STN_OK ? form_impulse(view, t, formed, err) : status;
+        if (status == STN_OK) {
+            status = stn_matrix_add_scaled(&formed->A[t], dt * dt, &view->forces->K[t]);
+        }
+        if (status == STN_OK) {
+            status = stn_matrix_add_scaled(&formed->A[t], dt, &view->forces->D[t]);
+        }
+        if (status == STN_OK) {
+            status = form_impulse(view, t, formed, err);
+        }
         if (status < 0) {
             return status;
         }

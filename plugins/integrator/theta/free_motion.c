@@ -51,7 +51,9 @@ static stn_status add_gains(const free_motion *f, int32_t t, stn_error *err) {
     double theta_dt = f->scheme->theta * view->dt;
     stn_matrix *A = &f->formed->A[t];
     stn_status status = stn_matrix_add_scaled(A, theta_dt * f->scheme->theta_vq * view->dt, &view->forces->K[t]);
-    status = status == STN_OK ? stn_matrix_add_scaled(A, theta_dt, &view->forces->D[t]) : status;
+    if (status == STN_OK) {
+        status = stn_matrix_add_scaled(A, theta_dt, &view->forces->D[t]);
+    }
     return status == STN_OK ? status : stn_fail(err, status, "stiffness and damping do not fit the tree's matrix");
 }
 

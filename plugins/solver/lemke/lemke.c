@@ -263,7 +263,9 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     const lemke_config *config = self;
     lemke s = {0};
     stn_status status = pyramid_build(control->delassus, config->directions, control->arena, &s.problem, err);
-    status = status == STN_OK ? allocate(&s, control->arena, err) : status;
+    if (status == STN_OK) {
+        status = allocate(&s, control->arena, err);
+    }
     if (status != STN_OK) {
         return status;
     }
