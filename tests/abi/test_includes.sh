@@ -6,7 +6,7 @@
 #               core is left out, and docs/architecture.md names them all, highest first
 #   public      public headers include <stiction/...> and C's own headers
 #   plugins     <stiction/...>, files of their own folder, those that the plugins of their kind share in common/, libraries;
-#               common/ includes no plugin; templates are on their own, and so is the command (the driver)
+#               common/ includes no plugin; templates are on their own
 #   beside      world knows nothing of what stands beside the step: records, queries
 #   libraries   a library is seen in the folders of the table below, and nowhere else
 #   circles     no file includes itself by way of others, with or without rooms
@@ -34,7 +34,7 @@ workers=$(cd core && for folder in *worker; do [ ! -d "$folder" ] || echo "$fold
 rooms="$(sed -n 's/^foreach(room \(.*\))$/\1/p' core/CMakeLists.txt) $workers"
 
 folders() { # that have sources of the product
-    for folder in core plugins driver scripts/templates; do [ ! -d "$folder" ] || echo "$folder"; done
+    for folder in core plugins scripts/templates; do [ ! -d "$folder" ] || echo "$folder"; done
 }
 
 sources() {

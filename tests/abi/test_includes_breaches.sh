@@ -6,7 +6,7 @@ export LC_ALL=C # what tsort says is read
 source=$(readlink -f "$1")
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-mkdir -p "$tree"/core/{base,query,world,record,include/stiction,cli/{check,sweep}} "$tree"/plugins/{solver/{common,a,b},script/lua/{parts,others},mesh/assimp/worker} "$tree"/{driver,docs,scripts/templates/law}
+mkdir -p "$tree"/core/{base,query,world,record,include/stiction,cli/{check,sweep}} "$tree"/plugins/{solver/{common,a,b},script/lua/{parts,others},mesh/assimp/worker,command/driver} "$tree"/{docs,scripts/templates/law}
 cd "$tree"
 echo 'foreach(room base query world record cli)' >core/CMakeLists.txt
 printf '    core/%s is a room\n' cli record world query base >docs/architecture.md
@@ -26,8 +26,8 @@ sound() { # the tree as it should be
     put core/world/step.c '"world/world.h"' '<stiction/world.h>'
     put core/query/query.h '"base/text.h"'
     put core/record/record.c '"world/world.h"'
-    put driver/main.c '<stiction/world.h>' '"words.h"'
-    put driver/words.h '<stiction/base.h>'
+    put plugins/command/driver/main.c '<stiction/world.h>' '"words.h"'
+    put plugins/command/driver/words.h '<stiction/base.h>'
     put core/cli/options.h '"base/text.h"'
     put core/cli/check/check.h '"cli/options.h"'
     put core/cli/check/check.c '"cli/check/check.h"'
@@ -78,7 +78,7 @@ breaks 'is no file of its own plugin' scripts/templates/law/my_plugin.c '"law/my
 breaks 'lies in a sister folder' plugins/script/lua/parts/part.c '"others/other.h"'
 breaks 'is not public' plugins/script/lua/bind.h '<plugins/solver/a/a.h>'
 breaks 'is no file of its own plugin' plugins/script/lua/bind.h '"world/world.h"'
-breaks 'is no file of its own plugin' driver/main.c '"base/text.h"'
+breaks 'is no file of its own plugin' plugins/command/driver/main.c '"base/text.h"'
 breaks 'is for core/lua/ plugins/script/lua/ alone' core/world/step.c '<lua.h>'
 breaks '(Lua) is for' plugins/mesh/assimp/worker/read.c '"lua.h"'
 breaks '(assimp) is for' plugins/solver/a/a.c '<assimp/scene.h>'

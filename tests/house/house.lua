@@ -39,7 +39,7 @@ end
 
 -- Every source of a tree, read; rooms in alphabetical order with their files.
 local function read_tree(tree)
-    local list = output_of("cd " .. quoted(tree) .. " && find $(ls -d core plugins driver tests 2>/dev/null) -name node_modules -prune -o \\( -name '*.[ch]' -o -name '*.cpp' \\) -print | LC_ALL=C sort")
+    local list = output_of("cd " .. quoted(tree) .. " && find $(ls -d core plugins tests 2>/dev/null) -name node_modules -prune -o \\( -name '*.[ch]' -o -name '*.cpp' \\) -print | LC_ALL=C sort")
     local house = { units = {}, rooms = {}, by_room = {}, by_path = {} }
     for path in list:gmatch("[^\n]+") do
         local unit = source.read(tree .. "/" .. path, path)
@@ -512,8 +512,7 @@ local function pictures(house)
     end
     local stages = step.analyse(house)
     return {
-        rooms = draw.rooms(rooms, edges, kinds, { lines = figures["core/include"] and figures["core/include"].code or 0 },
-            figures.driver and figures.driver.code),
+        rooms = draw.rooms(rooms, edges, kinds, { lines = figures["core/include"] and figures["core/include"].code or 0 }),
         step = stages and draw.step(stages),
     }
 end

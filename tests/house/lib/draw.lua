@@ -134,8 +134,8 @@ local function layers_of(nodes, edges)
 end
 
 -- rooms: { name, lines, about }, lowest first; edges[name] = names that it calls, without those that follow from others; kinds: {
--- name, lines, count }; public: { lines, functions }; driver: lines
-function draw.rooms(rooms, edges, kinds, public, driver)
+-- name, lines, count }; public: { lines, functions }
+function draw.rooms(rooms, edges, kinds, public)
     local width, parts, box_width, box_height, gap = 980, {}, 136, 46, 34
     local names, by_name = {}, {}
     for _, room in ipairs(rooms) do
@@ -158,13 +158,6 @@ function draw.rooms(rooms, edges, kinds, public, driver)
         if column == columns then
             column, y = 0, y + box_height + 10
         end
-    end
-    if driver then
-        local x = 32 + column * (box_width + 18)
-        parts[#parts + 1] = rect(x, y, box_width, box_height, "made")
-        parts[#parts + 1] = text(x + box_width // 2, y + 19, "driver", "head", "middle")
-        parts[#parts + 1] = text(x + box_width // 2, y + 37, rounded(driver), "small", "middle")
-        column = column + 1
     end
     y = y + (column > 0 and box_height + 12 or 2)
     parts[#parts + 1] = rect(20, plugins_top, width - 40, y - plugins_top, "band")
