@@ -144,6 +144,10 @@ STN_API stn_status stn_plugin_load(stn_context *context, stn_kind kind, const ch
 /// file there is opened. STN_ERR_PLUGIN: unknown, with the nearest id and the list. Thread: [any].
 STN_API stn_status stn_plugin_find(stn_context *context, stn_kind kind, const char *id, const stn_plugin_info **out,
                                    stn_error *err);
+/// The plugin of kind recorder or script for files that end like `path`: its id, borrowed from the context.
+/// STN_ERR_PLUGIN: there is none; the message lists the endings that exist. Thread: [any].
+STN_API stn_status stn_plugin_for_file(stn_context *context, stn_kind kind, const char *path, const char **id,
+                                       stn_error *err);
 /// Adds a descriptor of the running program (tests, embedding programs), checked like one from a file. Borrowed until
 /// the context ends. STN_ERR_PLUGIN when the id is taken: registered before, or in a file that was opened before.
 STN_API stn_status stn_plugin_register(stn_context *context, const stn_plugin_desc *desc, stn_error *err);

@@ -22,12 +22,12 @@ static long peak_kilobytes(void) {
     return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss : 0;
 }
 
-/// "scripts/clutter.lua" -> "clutter".
-static void name_scenario(const char *script, char *name, size_t size) {
+/// "scripts/clutter.lua" -> "clutter"; a capsule keeps its ending.
+static void name_scenario(const stn_session *session, const char *script, char *name, size_t size) {
     const char *slash = strrchr(script, '/');
     snprintf(name, size, "%s", slash != NULL ? slash + 1 : script);
     char *dot = strrchr(name, '.');
-    if (dot != NULL && strcmp(dot, ".lua") == 0) {
+    if (dot != NULL && strcmp(dot, session->ending) == 0) {
         *dot = '\0';
     }
 }
@@ -46,9 +46,9 @@ static void add_parameters(cJSON *json, const stn_session *session) {
     }
     for (int32_t i = 0; i < session->parameter_count; i++) {
         const stn_parameter *p = &session->parameters[i];
-        if (p->type == STN_PARAMETER_BOOL) {
+        if (p->type == STN_SCRIPT_BOOL) {
             cJSON_AddBoolToObject(object, p->name, p->number != 0.0);
-        } else if (p->type != STN_PARAMETER_NUMBER) {
+        } else if (p->type != STN_SCRIPT_NUMBER) {
             cli_json_add_text(object, p->name, p->text);
         } else if (isinf(p->number)) {
             cli_json_add_text(object, p->name, p->number > 0.0 ? "inf" : "-inf");
@@ -82,7 +82,7 @@ enum { WITH_MEAN = 1, WITH_MEDIAN = 2, WITH_P99 = 4, WITH_MAX = 8 };
 /// { "mean": .., "max": .. } of the samples, as `which` says.
 static void add_summary(cJSON *json, const char *name, const stn_session *session, stn_sample sample, int which) {
     stn_summary s = {NAN, NAN, NAN, NAN};
-    stn_statistics_summary(session->context, &session->statistics, sample, &s);
+    stn_statistics_summary(session->host.context, &session->statistics, sample, &s);
     cJSON *object = cJSON_AddObjectToObject(json, name);
     const struct {
         int bit;
@@ -214,7 +214,7 @@ static void add_verdict(cJSON *json, const stn_session *session) {
 
 cJSON *cli_run_json(const stn_session *session, const cli_run_end *end) {
     char scenario[256];
-    name_scenario(end->script, scenario, sizeof scenario);
+    name_scenario(session, end->script, scenario, sizeof scenario);
     cJSON *json = cJSON_CreateObject();
     cli_json_add_text(json, "status", end->status);
     cli_json_add_text(json, "scenario", scenario);
@@ -311,9 +311,9 @@ static void print_table(const stn_session *session) {
     for (int32_t i = 0; i < STN_COUNT(lines); i++) {
         stn_summary figures = {NAN, NAN, NAN, NAN};
         if (lines[i].sample == STN_SAMPLE_momentum) {
-            stn_statistics_momentum(session->context, &session->statistics, &figures);
+            stn_statistics_momentum(session->host.context, &session->statistics, &figures);
         } else {
-            stn_statistics_summary(session->context, &session->statistics, lines[i].sample, &figures);
+            stn_statistics_summary(session->host.context, &session->statistics, lines[i].sample, &figures);
         }
         fprintf(stderr, "  %-16s", lines[i].name);
         print_cell(figures.mean);
@@ -398,7 +398,7 @@ void cli_run_tell_no_capture(const stn_session *session, const char *begin) {
 /// "scene: ok, but energy rose by 29 J at t = 3.1 s", a line for each reservation.
 void cli_run_print_headline(const stn_session *session, const cli_run_end *end) {
     char scenario[256];
-    name_scenario(end->script, scenario, sizeof scenario);
+    name_scenario(session, end->script, scenario, sizeof scenario);
     stn_figure figures[STN_FIGURE_COUNT];
     stn_statistics_figures(&session->statistics, figures);
     const char *joint = strcmp(end->status, "ok") == 0 ? ", but " : "; ";

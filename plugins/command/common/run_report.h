@@ -5,7 +5,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "lua/session.h"
+#include "common/session.h"
 
 /// How a run ended.
 typedef struct cli_run_end {

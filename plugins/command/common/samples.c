@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "statistics/samples.h"
+#include "common/samples.h"
 
 #include <math.h>
 #include <string.h>

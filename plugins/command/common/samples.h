@@ -7,8 +7,8 @@
 // by the error of a stratified sample, whose standard deviation is at most sqrt(q (1 - q)/kept): with 32,768 to 65,536
 // kept 0.05 % points for the 99th percentile, 0.3 for the median. The choice depends on nothing but the number of a
 // step.
-#ifndef STICTION_CORE_STATISTICS_SAMPLES_H
-#define STICTION_CORE_STATISTICS_SAMPLES_H
+#ifndef STICTION_COMMAND_SAMPLES_H
+#define STICTION_COMMAND_SAMPLES_H
 
 #include <stiction/context.h>
 

@@ -3,7 +3,7 @@
 #ifndef STICTION_COMMAND_COMMON_SCENARIO_H
 #define STICTION_COMMAND_COMMON_SCENARIO_H
 
-#include "lua/session.h"
+#include "common/session.h"
 
 /// Tests of the script (stn.test) count as checks from now on.
 void cli_count_tests(stn_session *session);

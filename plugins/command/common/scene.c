@@ -6,7 +6,7 @@
 
 #include <stiction/dynamics.h>
 
-#include "statistics/verdict.h"
+#include "common/verdict.h"
 
 struct stn_scene {
     double *slimness;     // (geometries) 1/smallest extent [1/m], 0 where there is none

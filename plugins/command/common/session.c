@@ -1,23 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// The session: overrides, what a script leaves behind, and the state's hold on it.
+// The session's life, and how it runs a script or a capsule.
+#include "common/session.h"
+
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "lua/bind.h"
+#include "common/host.h"
 
-static const char session_key = 's'; // its address is the registry key
+static const stn_script_host_ops host_ops = {
+    .size = sizeof host_ops,
+    .parameter = stn_host_parameter,
+    .options = stn_host_options,
+    .choose = stn_host_choose,
+    .step = stn_host_step,
+    .end = stn_host_end,
+    .begin = stn_host_begin,
+    .touched = stn_host_touched,
+    .until = stn_host_until,
+    .stopped = stn_host_stopped,
+    .check = stn_host_check,
+    .result = stn_host_result,
+    .claim = stn_host_claim,
+    .skip = stn_host_skip,
+    .leave = stn_host_leave,
+    .declare_test = stn_host_declare_test,
+    .tests = stn_host_tests,
+    .group = stn_host_group,
+};
 
 void stn_session_init(stn_session *session, stn_context *context) {
-    *session = (stn_session){.context = context, .dt = NAN, .seconds = NAN, .seed = -1, .end_time = NAN};
+    *session = (stn_session){.end_time = NAN};
+    session->host = (stn_script_host){
+        .size = sizeof session->host, .ops = &host_ops, .context = context, .dt = NAN, .seconds = NAN, .seed = -1};
     session->statistics.energy_first = NAN;
     session->statistics.total_first = session->statistics.total_last = NAN;
     session->statistics.energy_last = NAN;
 }
 
 void stn_session_clear(stn_session *session) {
-    stn_context *context = session->context;
+    stn_context *context = session->host.context;
+    stn_session_drop_worlds(session);
+    stn_session_drop_choices(session);
     for (int32_t i = 0; i < session->parameter_count; i++) {
         stn_release(context, session->parameters[i].name);
         stn_release(context, session->parameters[i].text);
@@ -36,131 +60,95 @@ void stn_session_clear(stn_session *session) {
     stn_release(context, session->parameters);
     stn_release(context, session->checks);
     stn_release(context, session->results);
+    stn_release(context, session->result_places);
     stn_release(context, session->overrides);
-    stn_release(context, session->assertion);
     stn_release(context, session->skipped);
     stn_statistics_clear(context, &session->statistics);
-    if (session->owns_context) {
-        stn_context_destroy(context);
-    }
     *session = (stn_session){0};
 }
 
-stn_status stn_session_set(stn_session *session, const char *assignment, stn_error *err) {
-    const char *equals = strchr(assignment, '=');
-    if (equals == NULL || equals == assignment) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "--set %s: write name=value", assignment);
-    }
-    size_t count = (size_t)session->override_count;
-    stn_override *grown = stn_reallocate(session->context, session->overrides, count, count + 1, sizeof *grown);
-    if (grown == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "--set: out of memory");
-    }
-    session->overrides = grown;
-    size_t length = (size_t)(equals - assignment);
-    char *name = stn_allocate(session->context, length + 1, 1);
-    if (name == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "--set: out of memory");
-    }
-    memcpy(name, assignment, length);
-    grown[count] = (stn_override){.name = name, .text = equals + 1};
-    session->override_count++;
-    return STN_OK;
+// --------------------------------------------------------------------------------------------------------------- run
+
+/// A script that skipped itself, or left with a status of its own, may not have come to its parameters.
+static stn_status check_end(stn_session *session, stn_status status, stn_error *err) {
+    bool whole = status == STN_OK && session->skipped == NULL && !(session->exited && session->exit_status != 0);
+    return whole ? stn_session_check_overrides(session, err) : status;
 }
 
-/// What the command has an option for, whatever the script declares.
-static bool is_world_option(const char *name) {
-    static const char *const options[] = {"dt",         "threads", "seed",   "solver",  "law",
-                                          "integrator", "contact", "factor", "stiction"};
-    for (int32_t i = 0; i < STN_COUNT(options); i++) {
-        if (strcmp(name, options[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
+/// What a script sees of the command line.
+static void fill_host(stn_session *session, const char *path) {
+    stn_script_host *host = &session->host;
+    host->path = path;
+    host->output = session->record_count > 0 ? session->record_paths[0] : session->capture_file;
+    host->lists_tests = session->runner.lists;
+    host->isolates_tests = session->runner.tests != NULL && !session->runner.lists;
 }
 
-stn_status stn_session_check_overrides(stn_session *session, stn_error *err) {
-    for (int32_t i = 0; i < session->override_count && !session->overrides_shared; i++) {
-        const stn_override *o = &session->overrides[i];
-        if (o->used) {
-            continue;
-        }
-        char known[512] = "";
-        const char *names[64] = {NULL};
-        int32_t count = 0;
-        for (int32_t p = 0; p < session->parameter_count && count < STN_COUNT(names); p++) {
-            names[count++] = session->parameters[p].name;
-        }
-        qsort(names, (size_t)count, sizeof *names, stn_lua_compare_names);
-        for (int32_t p = 0; p < count; p++) {
-            size_t used = strlen(known);
-            snprintf(known + used, sizeof known - used, "%s%s", used > 0 ? ", " : "", names[p]);
-        }
-        if (is_world_option(o->name)) {
-            return stn_fail(err, STN_ERR_PARAMETER,
-                            "--set %s: the script declares no such parameter; --%s sets it for every world", o->name,
-                            o->name);
-        }
-        const char *near = stn_suggest(o->name, names, count);
-        if (near != NULL) {
-            return stn_fail(err, STN_ERR_PARAMETER,
-                            "--set %s: the script declares no such parameter, did you mean '%s'?", o->name, near);
-        }
-        return stn_fail(err, STN_ERR_PARAMETER,
-                        "--set %s: the script declares no such parameter before its first world; it declares: %s",
-                        o->name, count > 0 ? known : "none");
+stn_status stn_session_run(stn_session *session, const char *script, stn_error *err) {
+    stn_context *context = session->host.context;
+    const char *id = NULL, *dot = strrchr(script, '.');
+    stn_instance *language = NULL;
+    snprintf(session->ending, sizeof session->ending, "%s", dot != NULL ? dot : "");
+    stn_status status = stn_plugin_for_file(context, STN_KIND_SCRIPT, script, &id, err);
+    if (status == STN_OK) {
+        status = stn_instance_create(context, STN_KIND_SCRIPT, id, NULL, 0, &language, err);
     }
-    return STN_OK;
+    if (status < 0) {
+        return status;
+    }
+    fill_host(session, script);
+    session->running = language;
+    status = language->desc->ops.script->run(language->self, &session->host, err);
+    session->running = NULL;
+    status = check_end(session, status, err);
+    stn_instance_destroy(language);
+    stn_session_drop_worlds(session);
+    session->host.path = NULL;
+    return status;
 }
 
-int32_t stn_session_failed_checks(const stn_session *session) {
-    int32_t failed = 0;
-    for (int32_t i = 0; i < session->check_count; i++) {
-        failed += !session->checks[i].ok;
+void stn_session_stop(stn_session *session) {
+    session->stopped = 1;
+    const stn_instance *language = session->running;
+    if (language != NULL && STN_PLUGIN_HAS(language->desc->ops.script, stop)) {
+        language->desc->ops.script->stop(language->self);
     }
-    return failed;
 }
 
-// ------------------------------------------------------------------------------------------- hold of the Lua state
-
-void stn_session_install(lua_State *L, stn_session *session) {
-    lua_pushlightuserdata(L, session);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &session_key);
+/// The step that failed, or the session's seconds.
+static stn_status step_capsule(stn_session *session, stn_world *world, stn_error *err) {
+    stn_script_host *host = &session->host;
+    double made = 0.0, seconds = isnan(host->seconds) ? stn_world_dt(world) : host->seconds;
+    stn_status status = stn_host_begin(host, world, NULL, NULL, err);
+    session->end_time = stn_world_state(world)->time + seconds;
+    // half a millionth of a step forgives the rounding of a sum of many dt
+    while (status >= 0 && made < seconds - 5e-7 * stn_world_dt(world)) {
+        double dt = stn_world_dt(world);
+        status = stn_host_step(host, world, err);
+        made += dt;
+    }
+    session->end_time = NAN;
+    stn_error closing = {STN_OK, ""};
+    stn_status closed = stn_host_end(host, world, &closing);
+    return status >= 0 && closed < 0 ? stn_fail(err, closed, "%s", closing.text) : status;
 }
 
-static int release_session(lua_State *L) {
-    stn_session *session = lua_touserdata(L, 1);
-    if (session->context != NULL) {
-        stn_session_clear(session);
+stn_status stn_session_run_capsule(stn_session *session, const char *path, stn_error *err) {
+    static const stn_kind kinds[] = {STN_KIND_SOLVER, STN_KIND_LAW, STN_KIND_CONTACT, STN_KIND_INTEGRATOR,
+                                     STN_KIND_FACTOR};
+    stn_script_host *host = &session->host;
+    stn_replay_options options = {.threads = host->threads};
+    stn_world *world = NULL;
+    stn_status status = STN_OK;
+    for (int i = 0; i < STN_COUNT(kinds) && status == STN_OK; i++) {
+        status = stn_host_choose(host, stn_kind_name(kinds[i]), &options.plugin[kinds[i]], err);
     }
-    return 0;
-}
-
-/// A stock interpreter: a session of its own, finalised after every object that was made later.
-static stn_session *make_default(lua_State *L) {
-    stn_session *session = lua_newuserdatauv(L, sizeof *session, 0);
-    stn_session_init(session, NULL);
-    lua_createtable(L, 0, 1);
-    lua_pushcfunction(L, release_session);
-    lua_setfield(L, -2, "__gc");
-    stn_error err = {0};
-    stn_lua_check(L, stn_context_create(NULL, &session->context, &err), &err);
-    session->owns_context = true;
-    lua_setmetatable(L, -2);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &session_key);
-    return session;
-}
-
-stn_session *stn_lua_session(lua_State *L) {
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &session_key);
-    stn_session *session = lua_touserdata(L, -1);
-    lua_pop(L, 1);
-    if (session == NULL) {
-        session = make_default(L);
+    status = status == STN_OK ? stn_session_check_overrides(session, err) : status;
+    status = status == STN_OK ? stn_capsule_load(host->context, path, &options, &world, err) : status;
+    if (status >= 0 && !isnan(host->dt)) {
+        status = stn_world_set_dt(world, host->dt, err);
     }
-    if (session->context == NULL) {
-        stn_lua_fail(L, "the state is being closed");
-    }
-    return session;
+    status = status >= 0 ? step_capsule(session, world, err) : status;
+    stn_world_destroy(world);
+    return status;
 }

@@ -13,8 +13,7 @@
 
 #include <stiction/dynamics.h>
 
-#include "base/sort.h"
-#include "statistics/statistics.h"
+#include "common/statistics.h"
 
 // Momentum errors by their size in absolute terms, error times what it is relative to: eight bins an octave from
 // `nothing` on, as the bits of a double have them. Which of them are rounding is known at the end of the run.
@@ -263,6 +262,11 @@ void stn_account_end(stn_world_account *account, const stn_world *world) {
 }
 
 // ----------------------------------------------------------------------------------------------------------- summary
+
+static int compare_reals(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
 
 /// Median and 99th percentile of `count` values without NaN, which are sorted.
 static void read_quantiles(double *values, size_t count, stn_summary *out) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the summary of a run says about its steps: all steps of all its worlds in one place, and an account of each
 // world.
-#ifndef STICTION_CORE_STATISTICS_STATISTICS_H
-#define STICTION_CORE_STATISTICS_STATISTICS_H
+#ifndef STICTION_COMMAND_STATISTICS_H
+#define STICTION_COMMAND_STATISTICS_H
 
 #include <stiction/record.h>
 
-#include "statistics/samples.h"
-#include "statistics/verdict.h"
+#include "common/samples.h"
+#include "common/verdict.h"
 
 /// What is sampled at every step: counters, then the residuals in the order of STN_CERTIFICATE_FIELDS.
 typedef enum stn_sample {

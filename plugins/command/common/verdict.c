@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "statistics/verdict.h"
+#include "common/verdict.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 // What a run that ended without a complaint has to be asked all the same: whether energy came from nowhere, bodies sank
 // into each other, went too far within a step, or left the scene. Figures without a scale of their own, each beside
 // what it is compared with: docs/verdict.md has the reasons.
-#ifndef STICTION_CORE_STATISTICS_VERDICT_H
-#define STICTION_CORE_STATISTICS_VERDICT_H
+#ifndef STICTION_COMMAND_VERDICT_H
+#define STICTION_COMMAND_VERDICT_H
 
 #include <stiction/world.h>
 

@@ -12,7 +12,6 @@
 #include "common/progress.h"
 #include "common/recording_file.h"
 #include "common/terminal.h"
-#include "lua/session.h"
 
 /// The words of the command line.
 typedef struct replay_options {
@@ -56,7 +55,7 @@ static stn_status open_recorders(player *p, stn_world *world, stn_error *err) {
     for (int32_t i = 0; i < p->o->records.count && status == STN_OK; i++) {
         const char *path = p->o->records.items[i], *id = NULL;
         stn_instance *recorder = NULL;
-        status = stn_recorder_for(p->context, path, &id, err);
+        status = stn_plugin_for_file(p->context, STN_KIND_RECORDER, path, &id, err);
         status =
             status == STN_OK ? stn_instance_create(p->context, STN_KIND_RECORDER, id, NULL, 0, &recorder, err) : status;
         status = status == STN_OK ? stn_world_record(world, recorder, path, err) : status;

@@ -58,12 +58,12 @@ static stn_status fill_session(stn_session *session, const run_options *o, stn_e
     session->plugin[STN_KIND_INTEGRATOR] = o->integrator;
     session->plugin[STN_KIND_CONTACT] = o->contact;
     session->plugin[STN_KIND_FACTOR] = o->factor;
-    session->dt = o->dt;
-    session->seconds = o->seconds;
-    session->seed = o->seed != CLI_UNSET ? o->seed : -1;
-    session->threads = o->threads != CLI_UNSET ? o->threads : 0;
-    session->profile = o->profile;
-    session->stiction = o->stiction;
+    session->host.dt = o->dt;
+    session->host.seconds = o->seconds;
+    session->host.seed = o->seed != CLI_UNSET ? o->seed : -1;
+    session->host.threads = o->threads != CLI_UNSET ? o->threads : 0;
+    session->host.profile = o->profile;
+    session->host.stiction = o->stiction;
     session->capture_file = o->capture;
     session->capture_every = o->every != CLI_UNSET ? o->every : 1;
     session->capture_local = o->form != NULL && strcmp(o->form, "local") == 0;

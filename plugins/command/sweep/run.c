@@ -43,16 +43,16 @@ static const struct {
 static void assign_number(stn_session *session, int32_t which, double value) {
     switch (which) {
     case 0:
-        session->dt = value;
+        session->host.dt = value;
         return;
     case 1:
-        session->seconds = value;
+        session->host.seconds = value;
         return;
     case 2:
-        session->seed = (int64_t)value;
+        session->host.seed = (int64_t)value;
         return;
     default:
-        session->threads = (int32_t)value;
+        session->host.threads = (int32_t)value;
     }
 }
 
@@ -64,8 +64,8 @@ static stn_status assign(stn_session *session, const char *assignment, stn_error
     if (kind != STN_KIND_COUNT) {
         const stn_plugin_info *info = NULL;
         session->plugin[kind] = text;
-        stn_status status = stn_plugin_load(session->context, kind, text, err);
-        return status == STN_OK ? stn_plugin_find(session->context, kind, text, &info, err) : status;
+        stn_status status = stn_plugin_load(session->host.context, kind, text, err);
+        return status == STN_OK ? stn_plugin_find(session->host.context, kind, text, &info, err) : status;
     }
     for (int32_t i = 0; i < STN_COUNT(numbers); i++) {
         double value;
@@ -80,8 +80,8 @@ static stn_status assign(stn_session *session, const char *assignment, stn_error
         return STN_OK;
     }
     if (strncmp(assignment, "stiction=", 9) == 0) {
-        session->stiction = strcmp(text, "true") == 0;
-        return session->stiction || strcmp(text, "false") == 0
+        session->host.stiction = strcmp(text, "true") == 0;
+        return session->host.stiction || strcmp(text, "false") == 0
                    ? STN_OK
                    : stn_fail(err, STN_ERR_ARGUMENT, "%s: must be true or false", assignment);
     }
@@ -94,7 +94,7 @@ static stn_status assign_all(stn_session *session, const cli_sweep_plan *plan, i
         status = assign(session, cli_grid_assignment(&plan->grid, run, i), err);
     }
     if (plan->grid.repeats > 0) {
-        session->seed = plan->grid.first_seed + run;
+        session->host.seed = plan->grid.first_seed + run;
     }
     return status;
 }
@@ -146,7 +146,7 @@ int cli_sweep_run(const cli_sweep_plan *plan, int32_t run) {
     cli_run_end end = {.script = plan->script};
     char text[1024];
     stn_session_init(&session, plan->context);
-    stn_status status = plan->context == NULL ? stn_context_create(NULL, &session.context, &err) : STN_OK;
+    stn_status status = plan->context == NULL ? stn_context_create(NULL, &session.host.context, &err) : STN_OK;
     if (report == NULL || status < 0) {
         return STN_EXIT_BAD_INPUT;
     }
@@ -168,7 +168,7 @@ int cli_sweep_run(const cli_sweep_plan *plan, int32_t run) {
     bool written = fputs(printed, report) >= 0 && fclose(report) == 0;
     cJSON_free(printed);
     cJSON_Delete(json);
-    stn_context *context = session.context;
+    stn_context *context = session.host.context;
     stn_session_clear(&session);
     stn_context_destroy(context);
     return written ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;
@@ -183,10 +183,10 @@ static stn_status check_values(const stn_session *session, const cli_axis *axis,
     for (int32_t i = 0; i < axis->count && p != NULL; i++) {
         const char *text = strchr(axis->assignments[i], '=') + 1;
         double value;
-        if (p->type == STN_PARAMETER_NUMBER && !stn_parse_real(text, &value) && strcmp(text, "inf") != 0) {
+        if (p->type == STN_SCRIPT_NUMBER && !stn_parse_real(text, &value) && strcmp(text, "inf") != 0) {
             return stn_fail(err, STN_ERR_ARGUMENT, "%s: must be a number", axis->assignments[i]);
         }
-        if (p->type == STN_PARAMETER_BOOL && strcmp(text, "true") != 0 && strcmp(text, "false") != 0) {
+        if (p->type == STN_SCRIPT_BOOL && strcmp(text, "true") != 0 && strcmp(text, "false") != 0) {
             return stn_fail(err, STN_ERR_ARGUMENT, "%s: must be true or false", axis->assignments[i]);
         }
     }
@@ -196,7 +196,7 @@ static stn_status check_values(const stn_session *session, const cli_axis *axis,
 /// Every value of every option, whatever the combination.
 static stn_status check_options(stn_session *session, const cli_grid *grid, stn_error *err) {
     stn_session trial;
-    stn_session_init(&trial, session->context);
+    stn_session_init(&trial, session->host.context);
     stn_status status = STN_OK;
     for (int32_t i = 0; i < grid->axis_count; i++) {
         for (int32_t k = 0; k < grid->axes[i].count && status >= 0; k++) {
@@ -254,7 +254,7 @@ int cli_sweep_probe(const cli_sweep_plan *plan) {
     if (report == NULL) {
         return STN_EXIT_BAD_INPUT;
     }
-    stn_status status = stn_context_create(NULL, &session.context, &err);
+    stn_status status = stn_context_create(NULL, &session.host.context, &err);
     if (status < 0) {
         fputs(err.text, report);
         fclose(report);
@@ -266,7 +266,7 @@ int cli_sweep_probe(const cli_sweep_plan *plan) {
     }
     fputs(err.text, report);
     fclose(report);
-    stn_context *context = session.context;
+    stn_context *context = session.host.context;
     stn_session_clear(&session);
     stn_context_destroy(context);
     return status >= 0 ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;

@@ -16,9 +16,11 @@ typedef struct open_folder {
     ino_t number;
 } open_folder;
 
-static bool is_script(const char *name) {
-    size_t length = strlen(name);
-    return length > 4 && strcmp(name + length - 4, ".lua") == 0;
+/// Does a language have this ending?
+static bool is_script(const cli_test_files *list, const char *name) {
+    const char *id = NULL;
+    stn_error unused = {0};
+    return stn_plugin_for_file(list->context, STN_KIND_SCRIPT, name, &id, &unused) == STN_OK;
 }
 
 static void break_off(cli_test_files *list, const char *path, const char *reason) {
@@ -52,8 +54,8 @@ static void add_file(cli_test_files *list, const char *path) {
 }
 
 /// Hidden names do not count, and neither do folders "lib", where scripts find the modules that they share.
-static bool is_wanted(const char *name, bool folder) {
-    return name[0] != '.' && (folder ? strcmp(name, "lib") != 0 : is_script(name));
+static bool is_wanted(const cli_test_files *list, const char *name, bool folder) {
+    return name[0] != '.' && (folder ? strcmp(name, "lib") != 0 : is_script(list, name));
 }
 
 /// Everything below a folder, in the order of the names.
@@ -73,7 +75,7 @@ static void add_folder(cli_test_files *list, const char *path) {
         struct stat what;
         if (below != NULL) {
             snprintf(below, size, "%s%s%s", path, slash, name);
-            if (stat(below, &what) == 0 && is_wanted(name, S_ISDIR(what.st_mode))) {
+            if (stat(below, &what) == 0 && is_wanted(list, name, S_ISDIR(what.st_mode))) {
                 cli_test_files_add(list, below);
             }
         }

@@ -54,8 +54,8 @@ static int do_again(void *user, int32_t index) {
     stn_verdict unused = {0};
     k->session->keep = &k->keep;
     k->session->failure_path = k->keep.capsule;
-    k->session->approve = false;
-    k->batch->perform(k->batch->of, k->index, &unused);
+    k->session->host.approve = false;
+    stn_session_perform(k->session, k->batch, k->index, &unused);
     return 0;
 }
 
@@ -83,7 +83,7 @@ void cli_test_keep(const cli_test_options *options, stn_session *session, const 
     }
     const char *name = batch->tests[index].name;
     char folder[1024], path[1100], recording[1200], capsule[1200];
-    cli_test_folder(options, session->script, folder, sizeof folder);
+    cli_test_folder(options, session->host.path, folder, sizeof folder);
     snprintf(path, sizeof path, "%s/%d-", folder, number);
     add_name(path, sizeof path, name);
     snprintf(recording, sizeof recording, "%s.html", path);
@@ -93,11 +93,11 @@ void cli_test_keep(const cli_test_options *options, stn_session *session, const 
         return;
     }
     size_t in_folder = strlen(folder) + 1;
-    cli_test_kept_add(folder, session->script, name, recording + in_folder);
-    cli_test_kept_add(folder, session->script, name, capsule + in_folder);
+    cli_test_kept_add(folder, session->host.path, name, recording + in_folder);
+    cli_test_kept_add(folder, session->host.path, name, capsule + in_folder);
     remove(recording); // of a run that noted nothing
     remove(capsule);
-    keep_run k = {session, batch, index, {*mark, 0, recording, capsule, verdict->text, verdict->diverged}};
+    keep_run k = {session, batch, index, {*mark, 0, recording, capsule, verdict->by.text, verdict->diverged}};
     double steps = recorded_s / mark->dt; // infinite without a step
     k.keep.from = steps < (double)mark->made ? mark->made - (int64_t)steps : 0;
     double limit = isnan(batch->tests[index].limit_s) ? options->limit : batch->tests[index].limit_s;

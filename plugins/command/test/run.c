@@ -136,10 +136,10 @@ static int do_test(void *user, int32_t index) {
     stn_session *session = b->run->session;
     session->mark = &b->slots[index].mark;
     stn_verdict *verdict = &b->slots[index].verdict;
-    b->batch->perform(b->batch->of, index, verdict);
-    if (b->run->options->strict && verdict->outcome == STN_TEST_PASSED &&
-        say_reservation(session, verdict->text, sizeof verdict->text)) {
-        verdict->outcome = STN_TEST_FAILED;
+    stn_session_perform(session, b->batch, index, verdict);
+    if (b->run->options->strict && verdict->by.outcome == STN_TEST_PASSED &&
+        say_reservation(session, verdict->by.text, sizeof verdict->by.text)) {
+        verdict->by.outcome = STN_TEST_FAILED;
     }
     for (int32_t i = 0; i < session->override_count && i < MOST_SETS; i++) {
         b->run->share->used[i] |= session->overrides[i].used;
@@ -151,19 +151,19 @@ static int do_test(void *user, int32_t index) {
 static bool end_test(void *user, const cli_job_end *end) {
     batch_run *b = user;
     test_slot *slot = &b->slots[end->index];
-    cli_test_result r = {.outcome = slot->verdict.outcome, .seconds = slot->verdict.seconds};
-    char reason[sizeof slot->verdict.text] = "";
+    cli_test_result r = {.outcome = slot->verdict.by.outcome, .seconds = slot->verdict.seconds};
+    char reason[sizeof slot->verdict.by.text] = "";
     say_end(end, limit_of(b, end->index), slot->told, reason, sizeof reason);
     if (reason[0] != '\0') {
-        r.outcome = slot->verdict.outcome = STN_TEST_FAILED;
+        r.outcome = slot->verdict.by.outcome = STN_TEST_FAILED;
         r.broken = true;
         r.seconds = end->seconds;
         slot->verdict.diverged = false;
-        memcpy(slot->verdict.text, reason, sizeof reason);
+        memcpy(slot->verdict.by.text, reason, sizeof reason);
     }
     set_text(&r, CLI_TEST_NAME, b->batch->tests[end->index].name);
     if (r.outcome != STN_TEST_PASSED) {
-        set_text(&r, CLI_TEST_REASON, slot->verdict.text);
+        set_text(&r, CLI_TEST_REASON, slot->verdict.by.text);
     }
     cli_test_result_set_file(&r, CLI_TEST_OUTPUT, end->output);
     cli_test_result_set_file(&r, CLI_TEST_ERRORS, end->error);
@@ -202,7 +202,7 @@ static int do_group(void *user, int32_t index) {
     (void)index;
     group_run *g = user;
     set_alarm(g->run->options->limit);
-    g->group->work(g->group->of);
+    g->group->run(g->group->user);
     return 0;
 }
 
@@ -245,7 +245,7 @@ static void run_group(void *user, const stn_test_group *group) {
 static void list_tests(void *user, const stn_test_batch *batch) {
     const file_run *run = user;
     for (int32_t i = 0; i < batch->count; i++) {
-        printf("%s: ", run->session->script);
+        printf("%s: ", run->session->host.path);
         cli_print_name(batch->tests[i].name);
         putchar('\n');
     }
@@ -307,7 +307,7 @@ static void run_script(file_run *run, stn_context *context, const char *path) {
     const cli_test_options *o = run->options;
     stn_session_init(&session, context);
     session.pattern = o->pattern;
-    session.approve = o->approve;
+    session.host.approve = o->approve;
     session.runner = (stn_test_runner){o->list ? list_tests : run_tests, run_group, run, o->list};
     run->session = &session;
     stn_status status = add_sets(&session, &o->sets, &err);

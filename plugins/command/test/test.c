@@ -79,8 +79,8 @@ static int check_options(const cli_test_options *o, const cli_test_files *files)
     return status == CLI_PROCEED && o->junit != NULL ? cli_probe_output(o->command, o->junit) : status;
 }
 
-static int run_paths(cli_test_options *o, const cli_list *words) {
-    cli_test_files files = {.command = o->command};
+static int run_paths(cli_test_options *o, stn_context *context, const cli_list *words) {
+    cli_test_files files = {.command = o->command, .context = context};
     for (int32_t i = 0; i < words->count; i++) {
         cli_test_files_add(&files, words->items[i]);
     }
@@ -117,7 +117,7 @@ static int run_test(void *self, const stn_command_call *call) {
     const cli_command command = {
         "test",
         "PATH...",
-        "Runs scripted tests: files, or all *.lua below folders but those in lib/. The last line counts "
+        "Runs scripted tests: files, or all scripts below folders but those in lib/. The last line counts "
         "them.",
         options,
         STN_COUNT(options),
@@ -129,7 +129,7 @@ static int run_test(void *self, const stn_command_call *call) {
     if (status != CLI_PROCEED) {
         return status;
     }
-    status = run_paths(&o, &words);
+    status = run_paths(&o, call->context, &words);
     cli_list_clear(&o.sets);
     cli_list_clear(&words);
     return status;

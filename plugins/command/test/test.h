@@ -7,11 +7,12 @@
 #include <stdio.h>
 
 #include "common/options.h"
-#include "lua/session.h"
+#include "common/session.h"
 
 /// The files, in the order in which their results are printed.
 typedef struct cli_test_files {
     const cli_command *command;
+    stn_context *context; // whose script plugins say which files of a folder are scripts
     char **paths;
     size_t count, capacity;
     const struct open_folder *folder; // the innermost one that is being listed, NULL outside

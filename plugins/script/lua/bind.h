@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the binding's files share: the objects that Lua holds, errors with script position, checked reading of tables.
-#ifndef STICTION_CORE_LUA_BIND_H
-#define STICTION_CORE_LUA_BIND_H
+#ifndef STICTION_SCRIPT_LUA_BIND_H
+#define STICTION_SCRIPT_LUA_BIND_H
+
+#include <signal.h>
 
 #include <lauxlib.h>
 #include <lua.h>
-
-#include "lua/session.h"
+#include <stiction/script.h>
+#include <stiction/stiction.h>
 
 #define STN_LUA_WORLD       "stiction.world"
 #define STN_LUA_ROBOT       "stiction.robot"
@@ -19,15 +21,34 @@
 #define STN_LUA_SNAPSHOT    "stiction.snapshot"
 #define STN_LUA_POSE        "stiction.pose"
 
-typedef struct stn_lua_patch_log stn_lua_patch_log; // lua_log_patches.c
+typedef struct stn_lua_patch_log stn_lua_patch_log; // log_patches.c
+
+/// The script that runs in one Lua state.
+typedef struct lua_session {
+    stn_context *context;
+    stn_script_host *host;         // NULL: a stock interpreter, which nobody asks for anything
+    lua_State *volatile state;     // the coroutine that runs; NULL: none
+    volatile sig_atomic_t stopped; // the script is to end
+    bool stepped;                  // some world made a step
+    bool declares_seconds;         // by stn.params: --seconds has reached it that way
+    bool exited;                   // by os.exit
+    char exit_text[256];           // "file:line: os.exit: ..."
+    char *assertion;               // text of the last failed assert(), as raised; owned
+    stn_error failed_step;         // of the last step that failed
+    stn_error unwritten;           // the first failure of recordings that were closed with their world by the collector
+    bool testing;                  // a test or a fixture runs
+    const char *test_name;         // of the test that runs, else NULL
+    bool check_failed;             // in the test or fixture that runs
+    char failed_check[512];        // the first such check, as a message
+} lua_session;
 
 /// A world in Lua's hand. User value 1: table of start values, in order, applied when the model is compiled and after a
 /// reset; user value 2: set of the names in use; user value 3: findings about the files of loaded robots, by robot;
-/// user value 4: what world:log was given; user value 5: prescribed motions (lua_motion.c); user value 6: functions of
-/// world:capture; user value 7: tasks that have not ended (lua_task.c); user value 8: functions
-/// of controllers (lua_update.c); user value 9: sensors (lua_sensor.c).
+/// user value 4: what world:log was given; user value 5: prescribed motions (motion.c); user value 6: functions of
+/// world:capture; user value 7: tasks that have not ended (task.c); user value 8: functions
+/// of controllers (update.c); user value 9: sensors (sensor.c).
 typedef struct stn_lua_world {
-    stn_session *session;
+    lua_session *session;
     stn_world *world;     // NULL once closed
     bool compiled, begun; // begun: the first step was asked for
     bool cloned;          // from another world
@@ -38,16 +59,13 @@ typedef struct stn_lua_world {
     int64_t tables_begin; // `made` from which on a table that is open gets no new columns; INT64_MAX: none is open
     lua_State *L;         // while it steps: where, and the world's index there
     int at;
-    int32_t number;            // the how-manieth of the session that steps, from 1
-    bool keeps;                // a recording for session->keep is open
-    long recorded_by;          // process that opened a recording, 0: none; a copy of it in another one cannot go on
-    const char *asks;          // while it waits for what a function of the script returns: whose; else NULL
-    char compiled_at[128];     // "file:line" of the call that completed the model
-    char compiled_by[32];      // and its name: "controller", "run"; "" when Lua does not tell
-    int32_t unnamed;           // bodies that were named automatically
-    int64_t task_names;        // the same of tasks
-    bool runs_tasks;           // their code is under way
-    stn_world_account account; // of the session's statistics
+    long recorded_by;      // process that opened a recording, 0: none; a copy of it in another one cannot go on
+    const char *asks;      // while it waits for what a function of the script returns: whose; else NULL
+    char compiled_at[128]; // "file:line" of the call that completed the model
+    char compiled_by[32];  // and its name: "controller", "run"; "" when Lua does not tell
+    int32_t unnamed;       // bodies that were named automatically
+    int64_t task_names;    // the same of tasks
+    bool runs_tasks;       // their code is under way
 } stn_lua_world;
 
 /// A robot, link, joint, controller or constraint of a world. User value 1: the world.
@@ -56,7 +74,7 @@ typedef struct stn_lua_object {
     int32_t index; // of the model, which is the builder's
 } stn_lua_object;
 
-// ------------------------------------------------------------------------------------------ errors (lua_error.c)
+// ------------------------------------------------------------------------------------------ errors (error.c)
 
 /// Pushes "file:line: " of the innermost Lua function, "" when there is none.
 void stn_lua_where(lua_State *L);
@@ -82,7 +100,7 @@ void stn_lua_class(lua_State *L, const char *type, const luaL_Reg *methods, cons
 /// Adds methods to a class.
 void stn_lua_extend(lua_State *L, const char *type, const luaL_Reg *methods);
 
-// -------------------------------------------------------------------------------- checked tables (lua_table.c)
+// -------------------------------------------------------------------------------- checked tables (table.c)
 
 /// A table argument being read. `owner` names the function in messages: "world:box".
 typedef struct stn_fields {
@@ -145,7 +163,7 @@ void stn_lua_set_vector(lua_State *L, const char *key, stn_vec3 value);
 #define STN_SURFACE_KEYS  "material", STN_MATERIAL_KEYS
 #define STN_FIELD_KEYS    "resolution", "field_margin"
 
-// ---------------------------------------------------------------------------------------- poses (lua_pose.c)
+// ---------------------------------------------------------------------------------------- poses (pose.c)
 
 #define STN_POSE_KEYS "xyz", "rpy", "quat", "rotation_vector", "matrix", "axes"
 /// From these keys of an open table; identity where absent. True when any was there.
@@ -153,7 +171,7 @@ bool stn_fields_pose_here(const stn_fields *f, stn_pose *out);
 /// From a table under `key` (pose = { xyz = ..., rpy = ... }).
 bool stn_fields_pose(const stn_fields *f, const char *key, stn_pose *out);
 void stn_lua_pose(lua_State *L, int index, const char *owner, stn_pose *out);
-/// A table { xyz = {...}, quat = {w, x, y, z} } with the operations of poses (lua_pose_class.c).
+/// A table { xyz = {...}, quat = {w, x, y, z} } with the operations of poses (pose_class.c).
 void stn_lua_push_pose(lua_State *L, const stn_pose *pose);
 /// Linear and angular velocity from { linear =, angular = } or { x, y, z }.
 void stn_lua_velocity(lua_State *L, int index, const char *owner, stn_vec3 *linear, stn_vec3 *angular);
@@ -162,7 +180,7 @@ void stn_lua_push_velocity(lua_State *L, stn_vec3 linear, stn_vec3 angular);
 /// The pose of a body: under `pose`, or from the keys here; false and the identity when there is none.
 bool stn_fields_body_pose(const stn_fields *f, stn_pose *pose);
 
-// --------------------------------------------------------------------------------------- shapes (lua_shape.c)
+// --------------------------------------------------------------------------------------- shapes (shape.c)
 
 #define STN_GEOMETRY_KEYS STN_SURFACE_KEYS, "color", "category", "mask", "surface_velocity", "visual"
 /// A shape of a body as a table describes it; its pose stays the identity.
@@ -182,20 +200,22 @@ void stn_fields_shape(const stn_fields *f, stn_shape_type type, int keep, stn_lu
 /// }.
 void stn_fields_named_shape(const stn_fields *f, int keep, stn_lua_shape *out);
 #define STN_SIZE_KEYS "radius", "size", "length", "radii", "file", "scale", "convex"
-/// Reads size, heights, rows and columns of a height field (lua_height_field.c).
+/// Reads size, heights, rows and columns of a height field (height_field.c).
 void stn_fields_height_field(const stn_fields *f, int keep, stn_lua_shape *out);
 
-// ------------------------------------------------------------------------------ plugin choices (lua_choice.c)
+// ------------------------------------------------------------------------------ plugin choices (choice.c)
 
-/// Reads `key = "id"` or `key = { "id", name = value, ... }` and applies the session's overrides of that kind. The
-/// settings lie in memory that stays on Lua's stack: the caller must not pop below the present top.
-stn_plugin_choice stn_fields_plugin(const stn_fields *f, const char *key, stn_kind kind, stn_session *session);
-/// What the command line asks of a kind: another plugin, settings. The same about the memory.
-stn_plugin_choice stn_lua_overrides(lua_State *L, stn_kind kind, stn_session *session);
+/// Reads `key = "id"` or `key = { "id", name = value, ... }`. The settings lie in memory that stays on Lua's stack: the
+/// caller must not pop below the present top.
+stn_plugin_choice stn_fields_plugin(const stn_fields *f, const char *key);
+/// Puts what the command line asks of a kind over a choice: another plugin, settings; and loads the file that it names.
+void stn_lua_override(lua_State *L, stn_kind kind, stn_plugin_choice *choice);
+/// Loads the file of a plugin that a script names; NULL and an id are accepted, and nothing is done.
+void stn_lua_load_plugin(lua_State *L, stn_kind kind, const char *id);
 /// The table at `index` as a choice: [1] is the id, every key that is not in `own` a setting.
 stn_plugin_choice stn_lua_plugin(lua_State *L, int index, stn_kind kind, const char *owner, const char *const *own);
 
-// ------------------------------------------------------------------------------------------ memory (lua_own.c)
+// ------------------------------------------------------------------------------------------ memory (own.c)
 
 /// Pushes zeroed memory of `size` bytes that `release` gets when Lua drops it: what the core made and a later error of
 /// Lua would lose. The caller pops it, or calls stn_lua_release for it at once.
@@ -205,12 +225,23 @@ void stn_lua_release(lua_State *L, int index);
 
 // ------------------------------------------------------------------------------------------ objects
 
-stn_session *stn_lua_session(lua_State *L);
+/// Of the state; a stock interpreter gets one of its own. Raises while the state is being closed.
+lua_session *stn_lua_session(lua_State *L);
+/// Makes a state use this session, before `stiction` is first required. The session must outlive the state.
+void stn_lua_install(lua_State *L, lua_session *session);
+/// A function of the host failed: STN_ERR_INTERRUPTED also ends the script, which no pcall prevents. Raises.
+void stn_lua_check_host(lua_State *L, stn_status status, const stn_error *err);
+/// What assert, stn.near and the like are: claims.
+void stn_lua_claim(lua_State *L);
+/// The state or gravity of a world was changed by hand.
+void stn_lua_touched(const stn_lua_world *w);
 /// Message handler: Lua's own functions do not always say where, and error objects may be no text.
 int stn_lua_place_message(lua_State *L);
 /// Does the message name a line, ":12:"?
 bool stn_lua_has_place(const char *text);
-/// Lets the session know which coroutine runs; stn_session_stop reaches no other.
+/// Asks the script to end: from here on every instruction raises. Async-signal-safe.
+void stn_lua_stop(lua_session *session);
+/// Lets the session know which coroutine runs; stn_lua_stop reaches no other.
 void stn_lua_follow_coroutines(lua_State *L);
 /// Puts an os.exit in place of Lua's that ends the script, not the process: worlds and recordings are closed.
 void stn_lua_replace_exit(lua_State *L);
@@ -232,7 +263,7 @@ typedef struct stn_link_range {
     int32_t start, count;
 } stn_link_range;
 stn_link_range stn_lua_links(lua_State *L, int index, stn_lua_world *w, const char *owner);
-/// One side of contacts: the geometries of links (lua_contact.c).
+/// One side of contacts: the geometries of links (contact.c).
 typedef struct stn_lua_side {
     const stn_model *model;
     stn_link_range links;
@@ -244,8 +275,6 @@ void stn_lua_sides(lua_State *L, int index, stn_lua_world *w, const char *owner,
 void stn_lua_world_apply_start(lua_State *L, int index, stn_lua_world *w);
 /// Notes a start value of a robot: the value on top of the stack, popped, under `key`.
 void stn_lua_note_start(lua_State *L, int world_index, int32_t robot, const char *key);
-/// Writes sizes and plugins of this world into the session's summary.
-void stn_lua_world_describe(stn_lua_world *w);
 /// Makes an object of class `type` that keeps the world at `world_index` alive.
 stn_lua_object *stn_lua_object_new(lua_State *L, int world_index, const char *type, int32_t index);
 /// The object at `index`; its world is open and compiled.
@@ -260,12 +289,12 @@ void stn_lua_push_step(lua_State *L, int world_index, stn_lua_world *w);
 const char *stn_lua_status_word(stn_status status);
 /// Pushes a copy of residuals as steps have them.
 void stn_lua_push_certificate(lua_State *L, const stn_certificate *certificate);
-/// List of the last step's contacts (lua_contact.c).
+/// List of the last step's contacts (contact.c).
 void stn_lua_push_contacts(lua_State *L, stn_lua_world *w);
 /// Sets two fields of the table on top: the names of a link's robot and of the link; "world" alone for what has no
 /// link.
 void stn_lua_set_link(lua_State *L, const stn_model *model, int32_t link, const char *robot_key, const char *link_key);
-/// Sets the signals that world:log declared, if any (lua_log.c).
+/// Sets the signals that world:log declared, if any (log.c).
 stn_status stn_lua_log_columns(lua_State *L, int world_index, stn_lua_world *w, stn_error *err);
 /// Pairs of sides whose patches are logged, from the key `patches`: pushed; NULL and nothing pushed without. Raises.
 stn_lua_patch_log *stn_fields_patch_log(const stn_fields *f, stn_lua_world *w);
@@ -278,7 +307,7 @@ int stn_lua_object_equal(lua_State *L); ///< __eq of robots, links and joints
 /// World pose and velocity of a link.
 stn_pose stn_lua_link_pose(stn_lua_world *w, int32_t link);
 
-// ------------------------------------------------------------------------------ names (lua_names.c)
+// ------------------------------------------------------------------------------ names (names.c)
 
 /// Names of robots and links, whether the world is complete or not.
 const char *stn_lua_robot_name(const stn_lua_world *w, int32_t robot);
@@ -291,7 +320,7 @@ stn_link_range stn_lua_robot_links(const stn_lua_world *w, int32_t robot);
 int32_t stn_lua_find_link(lua_State *L, const char *owner, const stn_lua_world *w, int32_t robot, const char *name);
 int32_t stn_lua_find_joint(lua_State *L, const char *owner, const stn_lua_world *w, int32_t robot, const char *name);
 
-// -------------------------------------------------------------------------- values of joints (lua_coordinates.c)
+// -------------------------------------------------------------------------- values of joints (coordinates.c)
 
 typedef enum stn_lua_quantity { STN_LUA_POSITION, STN_LUA_VELOCITY, STN_LUA_EFFORT } stn_lua_quantity;
 
@@ -313,12 +342,12 @@ void stn_lua_apply_keyframe(lua_State *L, const char *owner, stn_lua_world *w, i
 double *stn_lua_copy_coordinates(lua_State *L, const stn_lua_world *w, stn_lua_quantity quantity);
 void stn_lua_set_coordinates(lua_State *L, stn_lua_world *w, stn_lua_quantity quantity, const double *values);
 
-// ------------------------------------------------------------------------- equations of motion (lua_dynamics.c)
+// ------------------------------------------------------------------------- equations of motion (dynamics.c)
 
 /// Pushes the Jacobian of a link, of the point at stack index 2 (nil: its origin), by the velocities of the robot at 3.
 int stn_lua_place_jacobian(lua_State *L, stn_lua_world *w, int32_t link);
 
-// ---------------------------------------------------------------------------- inverse kinematics (lua_inverse.c)
+// ---------------------------------------------------------------------------- inverse kinematics (inverse.c)
 
 /// What a robot keeps clear of at a place.
 typedef struct stn_lua_clearance stn_lua_clearance;
@@ -331,7 +360,7 @@ int32_t stn_fields_link(const stn_fields *f, const stn_lua_object *robot);
 /// Coordinates (nq) of the model with the robot's joints at a goal; false: it is not reached, and why is pushed.
 bool stn_lua_solve_place(lua_State *L, const stn_lua_object *robot, const stn_ik_goal *goal, double *q);
 
-// ------------------------------------------------------------------------------------- references (lua_control.c)
+// ------------------------------------------------------------------------------------- references (control.c)
 
 /// The first active controller that takes references of a channel for a joint with one velocity, and their place in
 /// them.
@@ -349,7 +378,7 @@ void stn_lua_push_references(lua_State *L, const stn_lua_world *w, int32_t contr
 /// Sets those that the value on top of the stack gives: a table by channel; a list or a number is for the first one.
 void stn_lua_set_references(lua_State *L, const stn_lua_world *w, int32_t controller, const char *owner);
 
-// ------------------------------------------------------------------------ controllers' functions (lua_update.c)
+// ------------------------------------------------------------------------ controllers' functions (update.c)
 
 /// Checks the keys update and rate; 0: there is no function, else its rate [Hz], infinite: every step.
 double stn_fields_update(const stn_fields *f, bool required);
@@ -360,12 +389,12 @@ void stn_lua_updates_step(lua_State *L, int index, stn_lua_world *w);
 /// Gives one world the functions of another, both at absolute indices.
 void stn_lua_updates_copy(lua_State *L, int from, int to);
 
-// ------------------------------------------------------------------------------------------ sensors (lua_sensor.c)
+// ------------------------------------------------------------------------------------------ sensors (sensor.c)
 
 /// The state of the world at `index` has jumped: a step of the same number may follow, and is measured anew.
 void stn_lua_sensors_forget(lua_State *L, int index);
 
-// ------------------------------------------------------------------------------ prescribed motion (lua_motion.c)
+// ------------------------------------------------------------------------------ prescribed motion (motion.c)
 
 int stn_lua_robot_prescribe(lua_State *L);
 /// Puts the prescribed bodies of the world at `index` where they are at the present time.
@@ -375,7 +404,7 @@ void stn_lua_motions_step(lua_State *L, int index, stn_lua_world *w);
 /// Gives one world the motions of another, both at absolute indices.
 void stn_lua_motions_copy(lua_State *L, int from, int to);
 
-// ----------------------------------------------------------------------------------------------- tasks (lua_task.c)
+// ----------------------------------------------------------------------------------------------- tasks (task.c)
 
 /// Asks the tasks of the world at `index`: after a step, or, not `stepped`, those that were made since. Raises the
 /// error of one that failed and that no other waits for.
@@ -416,7 +445,7 @@ void stn_lua_open_move(lua_State *L);
 /// Of a table that names a robot file: the file's name, pushed; and the keys packages, allow_absolute, visual_meshes,
 /// loader.
 const char *stn_lua_file_entry(const stn_fields *f);
-void stn_lua_read_request(const stn_fields *f, stn_session *session, stn_load_request *request);
+void stn_lua_read_request(const stn_fields *f, stn_load_request *request);
 /// Pushes an empty list of findings, released by Lua.
 stn_diagnostics *stn_lua_push_findings(lua_State *L, stn_context *context);
 /// Warnings go to the log when the state loads the file for the first time.
@@ -430,8 +459,6 @@ void stn_lua_take_name(lua_State *L, int world_index, const char *name);
 int stn_lua_world_new(lua_State *L);
 int stn_lua_world_from_capsule(lua_State *L);
 int stn_lua_world_load(lua_State *L);
-/// What the command line asks to capture, for the world that is about to make the run's first step.
-void stn_lua_capture_begin(lua_State *L, stn_lua_world *w);
 /// Methods of worlds.
 extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_state_methods[], stn_lua_run_methods[],
     stn_lua_log_methods[], stn_lua_control_methods[], stn_lua_choice_methods[], stn_lua_constraint_methods[],
@@ -446,7 +473,7 @@ extern const luaL_Reg stn_lua_params_functions[], stn_lua_report_functions[], st
     stn_lua_near_functions[], stn_lua_reference_functions[], stn_lua_pose_functions[], stn_lua_finding_functions[],
     stn_lua_choice_functions[], stn_lua_material_functions[], stn_lua_task_functions[], stn_lua_wait_functions[];
 
-// ------------------------------------------------------------------------------------------ files (lua_path.c)
+// ------------------------------------------------------------------------------------------ files (path.c)
 
 /// Finds a file that a script names: as given from the current folder, beside the script, below the folder that holds
 /// Stiction's models and scripts. Pushes the path; raises with the places that were tried.

@@ -2,7 +2,7 @@
 // world:capture { file, every = n, when = function }: contact problems of the run as files.
 #include <string.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 enum { CAPTURES = 6 }; // user value of the world: list of what `when` functions belong to
 
@@ -38,11 +38,11 @@ static stn_status ask(void *user, const stn_observation *observation, bool *take
 }
 
 /// "scripts/clutter.lua" -> pushes "clutter"; NULL and nothing pushed when no file is run.
-static const char *push_title(lua_State *L, const stn_session *session) {
-    if (session->script == NULL) {
+static const char *push_title(lua_State *L, const lua_session *session) {
+    if (session->host == NULL) {
         return NULL;
     }
-    const char *slash = strrchr(session->script, '/'), *name = slash != NULL ? slash + 1 : session->script;
+    const char *path = session->host->path, *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
     const char *dot = strrchr(name, '.');
     return lua_pushlstring(L, name, dot != NULL ? (size_t)(dot - name) : strlen(name));
 }
@@ -86,19 +86,6 @@ static int world_capture(lua_State *L) {
     stn_error err = {0};
     stn_lua_check(L, stn_world_capture(w->world, &o, &err), &err);
     return 0;
-}
-
-void stn_lua_capture_begin(lua_State *L, stn_lua_world *w) {
-    const stn_session *session = w->session;
-    stn_capture_options o = {.file = session->capture_file,
-                             .every = session->capture_every,
-                             .form = session->capture_local ? STN_FORM_LOCAL : STN_FORM_GLOBAL};
-    if (o.file != NULL) {
-        stn_error err = {0};
-        o.title = push_title(L, session);
-        stn_lua_check(L, stn_world_capture(w->world, &o, &err), &err);
-        lua_pop(L, o.title != NULL ? 1 : 0);
-    }
 }
 
 const luaL_Reg stn_lua_capture_methods[] = {{"capture", world_capture}, {NULL, NULL}};

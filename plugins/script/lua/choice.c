@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 /// A choice under construction: memory from Lua, so that an error frees it.
 typedef struct choice_builder {
@@ -77,9 +77,9 @@ static void read_setting(choice_builder *b, const char *name, int value) {
     add_setting(b, &s);
 }
 
-/// Room for the table's keys and the command line's settings; pushes the memory and the position text.
-static choice_builder begin(lua_State *L, int table, const char *owner, int32_t extra) {
-    choice_builder b = {.L = L, .owner = owner, .capacity = extra};
+/// Room for the table's keys; pushes the memory and the position text.
+static choice_builder begin(lua_State *L, int table, const char *owner) {
+    choice_builder b = {.L = L, .owner = owner};
     luaL_checkstack(L, 80, "too many plugin settings");
     if (table != 0) {
         for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
@@ -127,55 +127,18 @@ static void read_table(choice_builder *b, int table, const char *const *own) {
     }
 }
 
-/// Another plugin than the script's: keeps the settings that all plugins of the kind share.
-static void replace_plugin(choice_builder *b, stn_kind kind, const char *id) {
-    if (b->choice.id != NULL && strcmp(b->choice.id, id) == 0) {
-        return;
-    }
-    b->choice.id = id;
-    const stn_param *params = NULL;
-    int32_t count = 0;
-    size_t size = 0;
-    stn_kind_params(kind, &params, &count, &size);
-    int32_t kept = 0;
-    for (int32_t i = 0; i < b->choice.setting_count; i++) {
-        bool shared = false;
-        for (int32_t p = 0; p < count; p++) {
-            shared = shared || strcmp(params[p].name, b->settings[i].name) == 0;
-        }
-        if (shared) {
-            b->settings[kept++] = b->settings[i];
-        }
-    }
-    b->choice.setting_count = kept;
-}
-
-/// `--set solver.tolerance=1e-8`.
-static void add_overrides(choice_builder *b, stn_kind kind, stn_session *session) {
-    const char *word = stn_kind_name(kind);
-    size_t length = strlen(word);
-    for (int32_t i = 0; i < session->override_count; i++) {
-        stn_override *o = &session->overrides[i];
-        if (strncmp(o->name, word, length) == 0 && o->name[length] == '.') {
-            stn_setting s = {.name = o->name + length + 1, .form = STN_SETTING_TEXT, .text = o->text, .where = "--set"};
-            add_setting(b, &s);
-            o->used = true;
-        }
-    }
-}
-
 /// Scripts are code: they may name the file of a plugin, as the command line may.
-static void load_named(lua_State *L, stn_session *session, stn_kind kind, const char *id) {
+void stn_lua_load_plugin(lua_State *L, stn_kind kind, const char *id) {
     stn_error err = {0};
-    stn_lua_check(L, id != NULL ? stn_plugin_load(session->context, kind, id, &err) : STN_OK, &err);
+    stn_lua_check(L, id != NULL ? stn_plugin_load(stn_lua_session(L)->context, kind, id, &err) : STN_OK, &err);
 }
 
-stn_plugin_choice stn_fields_plugin(const stn_fields *f, const char *key, stn_kind kind, stn_session *session) {
+stn_plugin_choice stn_fields_plugin(const stn_fields *f, const char *key) {
     lua_State *L = f->L;
     const char *owner = lua_pushfstring(L, "%s: %s", f->owner, key);
     int type = lua_getfield(L, f->table, key);
     int value = lua_gettop(L);
-    choice_builder b = begin(L, type == LUA_TTABLE ? value : 0, owner, session->override_count);
+    choice_builder b = begin(L, type == LUA_TTABLE ? value : 0, owner);
     if (type == LUA_TTABLE) {
         read_table(&b, value, NULL);
     } else if (type == LUA_TSTRING) {
@@ -184,53 +147,27 @@ stn_plugin_choice stn_fields_plugin(const stn_fields *f, const char *key, stn_ki
         stn_lua_fail(L, "%s must be a plugin's name or { \"name\", parameter = value }, got %s", owner,
                      lua_typename(L, type));
     }
-    if (session->plugin[kind] != NULL) {
-        replace_plugin(&b, kind, session->plugin[kind]);
-    }
-    add_overrides(&b, kind, session);
-    load_named(L, session, kind, b.choice.id);
     return b.choice;
 }
 
-stn_plugin_choice stn_lua_overrides(lua_State *L, stn_kind kind, stn_session *session) {
-    choice_builder b = begin(L, 0, "", session->override_count);
-    b.choice.id = session->plugin[kind];
-    add_overrides(&b, kind, session);
-    load_named(L, session, kind, b.choice.id);
-    return b.choice;
+void stn_lua_override(lua_State *L, stn_kind kind, stn_plugin_choice *choice) {
+    stn_script_host *host = stn_lua_session(L)->host;
+    stn_error err = {0};
+    if (host != NULL) {
+        stn_lua_check_host(L, host->ops->choose(host, stn_kind_name(kind), choice, &err), &err);
+    }
+    stn_lua_load_plugin(L, kind, choice->id);
 }
 
 stn_plugin_choice stn_lua_plugin(lua_State *L, int index, stn_kind kind, const char *owner, const char *const *own) {
     int table = lua_absindex(L, index);
-    choice_builder b = begin(L, table, owner, 0);
+    choice_builder b = begin(L, table, owner);
     read_table(&b, table, own);
     if (b.choice.id == NULL) {
         stn_lua_fail(L, "%s: the first entry must be a plugin's name, as in { \"name\", ... }", owner);
     }
-    load_named(L, stn_lua_session(L), kind, b.choice.id);
+    stn_lua_load_plugin(L, kind, b.choice.id);
     return b.choice;
-}
-
-stn_status stn_recorder_for(stn_context *context, const char *path, const char **id, stn_error *err) {
-    const stn_plugin_info *plugins = NULL;
-    int32_t count = 0;
-    stn_status status = stn_plugins_of_kind(context, STN_KIND_RECORDER, &plugins, &count, err);
-    if (status < 0) {
-        return status;
-    }
-    const char *dot = strrchr(path, '.');
-    char known[256] = "";
-    for (int32_t i = 0; i < count; i++) {
-        const char *extension = plugins[i].desc->ops.recorder->extension;
-        if (dot != NULL && strcmp(dot + 1, extension) == 0) {
-            *id = plugins[i].desc->id;
-            return STN_OK;
-        }
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s.%s", used > 0 ? ", " : "", extension);
-    }
-    return stn_fail(err, STN_ERR_PLUGIN, "%s: no recorder writes such files; endings that are known: %s", path,
-                    known[0] != '\0' ? known : "none");
 }
 
 /// The kind that the argument names; anything else is raised.

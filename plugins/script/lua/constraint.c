@@ -2,7 +2,7 @@
 // world:constraint { "weld" | "ball" | "distance" | "gear", ... }: equality constraints, and what they do in a run.
 #include <string.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 static const char owner_name[] = "world:constraint";
 

@@ -3,7 +3,7 @@
 // contacts of two sides.
 #include <math.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 static void set_text(lua_State *L, const char *key, const char *value) {
     lua_pushstring(L, value);

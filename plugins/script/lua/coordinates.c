@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 static const char *unit_of(const stn_joint *joint, stn_lua_quantity quantity) {
     const stn_joint_units *units = stn_joint_type_units(joint->type);
@@ -121,7 +121,7 @@ void stn_lua_set_coordinates(lua_State *L, stn_lua_world *w, stn_lua_quantity qu
     bool position = quantity == STN_LUA_POSITION;
     stn_lua_check(L, position ? stn_world_set_q(w->world, values, &err) : stn_world_set_v(w->world, values, &err),
                   &err);
-    w->account.touched = true;
+    stn_lua_touched(w);
 }
 
 /// Pushes the values of a robot, as one list or by name.

@@ -3,7 +3,7 @@
 // robot in the order of robot:v(), whatever their order in the model's trees.
 #include <string.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 /// The velocities of a robot, as places in those of the model. The list lies in memory that is pushed.
 typedef struct dof_list {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 void stn_lua_where(lua_State *L) {
     lua_Debug frame;

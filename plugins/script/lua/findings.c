@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What loaders find in robot files, as data: robot:diagnostics(), stn.check_robot; and robot:save, which has findings.
-#include "lua/bind.h"
+#include "bind.h"
 
 static void clear(void *object) {
     stn_diagnostics *list = object;
@@ -161,7 +161,7 @@ static int check_robot(lua_State *L) {
     }
     stn_fields f = stn_fields_open(L, 1, "stn.check_robot", keys, 1);
     stn_load_request request = {0};
-    stn_lua_read_request(&f, stn_lua_session(L), &request);
+    stn_lua_read_request(&f, &request);
     const char *name = stn_lua_file_entry(&f), *tried = NULL;
     stn_diagnostics *list = stn_lua_push_findings(L, context);
     int findings = lua_gettop(L);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "lua/task.h"
+#include "task.h"
 
 /// Fingers stand when no joint of the controller has been faster than this for so long; where they are told to go
 /// slower than usual, that part of it.

@@ -2,7 +2,7 @@
 // Height fields from tables of numbers or from a function of the place.
 #include <stdio.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 enum { SIDE_MAX = 1 << 20, HEIGHTS_MAX = 100000000 };
 

@@ -3,7 +3,7 @@
 // which coroutine runs.
 #include <stdio.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 static void raise_stop(lua_State *L, lua_Debug *frame) {
     (void)frame;
@@ -17,16 +17,24 @@ static void stop_thread(lua_State *L) {
 }
 
 /// Setting a hook is the one thing that Lua allows from a signal handler.
-void stn_session_stop(stn_session *session) {
+void stn_lua_stop(lua_session *session) {
     session->stopped = 1;
     if (session->state != NULL) {
         stop_thread(session->state);
     }
 }
 
+void stn_lua_check_host(lua_State *L, stn_status status, const stn_error *err) {
+    if (status == STN_ERR_INTERRUPTED) {
+        stn_lua_session(L)->stopped = 1;
+        stop_thread(L);
+    }
+    stn_lua_check(L, status, err);
+}
+
 /// Calls the function at index 1 with what follows; meanwhile the session knows that `inner` runs.
 static int call_inside(lua_State *L, lua_State *inner) {
-    stn_session *session = stn_lua_session(L);
+    lua_session *session = stn_lua_session(L);
     lua_State *outer = session->state;
     session->state = inner;
     int status = session->stopped == 0 ? lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0) : LUA_ERRRUN;
@@ -39,7 +47,7 @@ static int call_inside(lua_State *L, lua_State *inner) {
 }
 
 int stn_lua_resume(lua_State *L, lua_State *thread, int arguments, int *results) {
-    stn_session *session = stn_lua_session(L);
+    lua_session *session = stn_lua_session(L);
     lua_State *outer = session->state;
     session->state = thread;
     int status = session->stopped == 0 ? lua_resume(thread, L, arguments, results) : LUA_ERRRUN;
@@ -95,15 +103,15 @@ void stn_lua_follow_coroutines(lua_State *L) {
 
 /// os.exit(status): nothing of the script runs after it, also behind a pcall.
 static int leave(lua_State *L) {
-    stn_session *session = stn_lua_session(L);
+    lua_session *session = stn_lua_session(L);
     bool boolean = lua_isboolean(L, 1);
     lua_Integer status = boolean ? lua_toboolean(L, 1) == 0 : luaL_optinteger(L, 1, 0);
     session->exited = true;
-    session->exit_status = (int)(status & 0xff);
     stn_lua_where(L);
     snprintf(session->exit_text, sizeof session->exit_text,
              "%.160sos.exit: ended with exit status %d before the end of the script", lua_tostring(L, -1),
-             session->exit_status);
+             (int)(status & 0xff));
+    session->host->ops->leave(session->host, (int)(status & 0xff), session->exit_text);
     session->stopped = 1;
     stop_thread(L);
     raise_stop(L, NULL);

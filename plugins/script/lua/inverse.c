@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 /// seeds = { positions, ... }, each as set_q takes them: (count x nq) in memory that is pushed, above the others of the
 /// present state.

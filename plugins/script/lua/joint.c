@@ -2,7 +2,7 @@
 // Joints: position, velocity, effort, limits, what they join.
 #include <string.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 static const stn_joint *joint_of(const stn_lua_object *o) {
     return &stn_world_model(o->world->world)->joints[o->index];

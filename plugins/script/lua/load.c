@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // world:load { "file", ... }, and the start values that scripts give before the model is complete.
-#include "lua/bind.h"
+#include "bind.h"
 
 // ---------------------------------------------------------------------------------------------------- start values
 
@@ -104,11 +104,12 @@ static const char *const *read_texts(const stn_fields *f, const char *key) {
     return texts;
 }
 
-void stn_lua_read_request(const stn_fields *f, stn_session *session, stn_load_request *request) {
+void stn_lua_read_request(const stn_fields *f, stn_load_request *request) {
     request->package_paths = read_texts(f, "packages");
     stn_fields_boolean(f, "allow_absolute", &request->allow_absolute);
     stn_fields_boolean(f, "visual_meshes", &request->visual_meshes);
-    request->loader = stn_fields_plugin(f, "loader", STN_KIND_LOADER, session);
+    request->loader = stn_fields_plugin(f, "loader");
+    stn_lua_override(f->L, STN_KIND_LOADER, &request->loader);
 }
 
 const char *stn_lua_file_entry(const stn_fields *f) {
@@ -128,12 +129,12 @@ typedef struct load_options {
     stn_lua_surface surface;
 } load_options;
 
-static load_options read_options(const stn_fields *f, stn_session *session) {
+static load_options read_options(const stn_fields *f) {
     lua_State *L = f->L;
     load_options o = {.base = stn_pose_identity(), .mass_factor = 1.0};
     o.request.path = stn_lua_find_file(L, f->owner, stn_lua_file_entry(f));
     o.request.robot_name = stn_fields_text(f, "name");
-    stn_lua_read_request(f, session, &o.request);
+    stn_lua_read_request(f, &o.request);
     o.placed = stn_fields_pose(f, "base", &o.base);
     o.fixed_given = stn_fields_boolean(f, "fixed", &o.fixed);
     stn_fields_boolean(f, "velocity_limits", &o.velocity_limits);
@@ -186,7 +187,7 @@ int stn_lua_world_load(lua_State *L) {
     stn_lua_world *w = stn_lua_world_check(L, 1);
     stn_fields f = stn_fields_open(L, 2, "world:load", keys, 1);
     stn_model_builder *builder = stn_lua_world_builder(L, w, f.owner);
-    load_options o = read_options(&f, w->session);
+    load_options o = read_options(&f);
     stn_fields_warn_unread(&f, w->world, &o.surface.asked);
     stn_fields_warn_field(&f, w->world, &o.surface.field);
     int32_t robot = -1;

@@ -3,7 +3,7 @@
 // They are signals of the world, set by an observer after every step and before the recorders see it.
 #include <string.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 enum { COLUMNS = 4 }; // user value of the world: a copy of the table, which the script may change afterwards
 

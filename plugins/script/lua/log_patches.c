@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 static const char *const parts[] = {"force_x_N",   "force_y_N",   "force_z_N",        "normal_N",        "friction_N",
                                     "torque_x_Nm", "torque_y_Nm", "torque_z_Nm",      "center_x_m",      "center_y_m",

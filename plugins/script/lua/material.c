@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 void stn_fields_material(const stn_fields *f, stn_material *out) {
     stn_fields_at_least(f, "mu", "1", 0.0, &out->mu);

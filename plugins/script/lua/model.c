@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 #define PLACE_KEYS "name", "pose", STN_POSE_KEYS, "fixed", "on", "velocity", "mass", "density"
 #define BODY_KEYS  PLACE_KEYS, STN_GEOMETRY_KEYS, STN_FIELD_KEYS

@@ -3,7 +3,7 @@
 // the order of prescribing, of { robot =, motion = function or samples, where = "file:line" }. They are asked once a
 // step, on the thread that steps, and what they answer is an input of the step: recordings are played again without
 // them.
-#include "lua/bind.h"
+#include "bind.h"
 
 #define SAMPLES "stiction.samples"
 enum { MOTIONS = 5 }; // user value of a world

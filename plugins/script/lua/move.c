@@ -7,7 +7,7 @@
 
 #include <stiction/spline.h>
 
-#include "lua/task.h"
+#include "task.h"
 
 #define MOVE "stiction.move"
 /// Between way-points that are equal, where times are chosen [s].

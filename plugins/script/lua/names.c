@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 enum { NAMES_LISTED = 256 };
 

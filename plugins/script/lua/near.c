@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 /// What stn.near allows.
 typedef struct allowance {
@@ -111,7 +111,7 @@ static void compare_poses(lua_State *L, const allowance *a, const char *what) {
 /// stn.near(value, expected, tolerance | { tolerance =, relative =, angle =, unit = }, what): numbers, lists of equal
 /// length, poses.
 static int near(lua_State *L) {
-    stn_lua_session(L)->claim_count++;
+    stn_lua_claim(L);
     lua_settop(L, 4);
     allowance a = take_allowance(L, 3);
     const char *what = luaL_optstring(L, 4, "value");
@@ -130,7 +130,7 @@ static int near(lua_State *L) {
 
 /// stn.fails(function, text): calls it; it must raise an error that contains `text`. Returns the message.
 static int fails(lua_State *L) {
-    stn_lua_session(L)->claim_count++;
+    stn_lua_claim(L);
     luaL_checktype(L, 1, LUA_TFUNCTION);
     const char *text = luaL_optstring(L, 2, "");
     lua_pushvalue(L, 1);

@@ -2,7 +2,7 @@
 // The module "stiction".
 #include <stiction/lua.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 /// stn.wrold: the nearest name, or all.
 static int refuse_name(lua_State *L) {

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 static const char class_name[] = "stiction.owned";
 

@@ -2,7 +2,7 @@
 // Pairs of links: which never collide, and the contact parameters of those that do.
 #include <string.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 /// The link or robot object at `index`, of this world; NULL when it is something else.
 static const stn_lua_object *object_at(lua_State *L, int index, const stn_lua_world *w, const char *type,

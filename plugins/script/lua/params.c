@@ -2,10 +2,10 @@
 // stn.params { name = default }: parameters that the command line sets; stn.choice for those with a list of values,
 // stn.number for numbers with a range, as parameters of plugins have it.
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 #define CHOICE_TYPE "stiction.choice"
 #define NUMBER_TYPE "stiction.number"
@@ -78,198 +78,98 @@ static number_range range_of(lua_State *L, int index) {
     return range;
 }
 
-/// The number on top of the stack.
-static void check_number(lua_State *L, int index, const char *name) {
-    const number_range range = range_of(L, index);
-    const char *gap = range.unit != NULL ? " " : "", *unit = range.unit != NULL ? range.unit : "";
-    double value = lua_tonumber(L, -1);
-    char bounds[80];
-    if (value >= range.min && value <= range.max) {
-        return;
-    }
-    if (isinf(range.max)) {
-        snprintf(bounds, sizeof bounds, ">= %g", range.min);
-    } else if (isinf(range.min)) {
-        snprintf(bounds, sizeof bounds, "<= %g", range.max);
-    } else {
-        snprintf(bounds, sizeof bounds, "%g to %g", range.min, range.max);
-    }
-    stn_lua_fail(L, "parameter %s = %g%s%s must be %s%s%s", name, value, gap, unit, bounds, gap, unit);
-}
-
-/// The command line's text for a parameter: --set, else --dt, --seconds, --seed, --solver, ... of that name.
-static const char *override_text(stn_session *session, const char *name, char *text, size_t size) {
-    const char *found = NULL;
-    for (int32_t i = 0; i < session->override_count; i++) {
-        if (strcmp(session->overrides[i].name, name) == 0) {
-            session->overrides[i].used = true;
-            found = session->overrides[i].text; // the last one counts
-        }
-    }
-    if (found != NULL) {
-        return found;
-    }
-    for (stn_kind kind = 0; kind < STN_KIND_COUNT; kind++) {
-        if (session->plugin[kind] != NULL && strcmp(stn_kind_name(kind), name) == 0) {
-            return session->plugin[kind];
-        }
-    }
-    if (strcmp(name, "dt") == 0 && !isnan(session->dt)) {
-        snprintf(text, size, "%.17g", session->dt);
-        return text;
-    }
-    if (strcmp(name, "seconds") == 0 && !isnan(session->seconds)) {
-        snprintf(text, size, "%.17g", session->seconds);
-        return text;
-    }
-    if (strcmp(name, "seed") == 0 && session->seed >= 0) {
-        snprintf(text, size, "%lld", (long long)session->seed);
-        return text;
-    }
-    if (strcmp(name, "threads") == 0 && session->threads > 0) {
-        snprintf(text, size, "%d", session->threads);
-        return text;
-    }
-    return NULL;
-}
-
-/// Pushes `text` as a value of the default's type, which is at `index`.
-static void push_override(lua_State *L, int index, const char *name, const char *text) {
-    double number = 0.0;
-    switch (lua_type(L, index)) {
-    case LUA_TNUMBER:
-        if (strcmp(text, "inf") == 0) {
-            number = INFINITY;
-        } else if (!stn_parse_real(text, &number)) {
-            stn_lua_fail(L, "--set %s=%s: must be a number", name, text);
-        }
-        if (lua_isinteger(L, index) && number == floor(number) && fabs(number) < 9e15) {
-            lua_pushinteger(L, (lua_Integer)number);
-        } else {
-            lua_pushnumber(L, number);
-        }
-        return;
-    case LUA_TBOOLEAN:
-        if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0) {
-            stn_lua_fail(L, "--set %s=%s: must be true or false", name, text);
-        }
-        lua_pushboolean(L, strcmp(text, "true") == 0);
-        return;
-    default:
-        lua_pushstring(L, text);
-    }
-}
-
-/// A choice's value: checks the text on top of the stack against the list at `index`.
-static void check_choice(lua_State *L, int index, const char *name) {
-    const char *text = lua_tostring(L, -1);
-    lua_Integer count = (lua_Integer)lua_rawlen(L, index);
-    luaL_Buffer list;
-    for (lua_Integer i = 1; i <= count; i++) {
-        lua_rawgeti(L, index, i);
-        bool same = strcmp(lua_tostring(L, -1), text) == 0;
+/// The list of a choice at `index`, in memory that it pushes.
+static const char *const *push_choices(lua_State *L, int index, int32_t *count) {
+    *count = (int32_t)lua_rawlen(L, index);
+    const char **choices = lua_newuserdatauv(L, sizeof *choices * (size_t)(*count + 1), 0);
+    for (int32_t i = 0; i < *count; i++) {
+        lua_rawgeti(L, index, i + 1);
+        const char *text = lua_tostring(L, -1); // the table keeps it alive
+        choices[i] = text != NULL ? text : "";
         lua_pop(L, 1);
-        if (same) {
-            return;
-        }
     }
-    luaL_buffinit(L, &list);
-    for (lua_Integer i = 1; i <= count; i++) {
-        lua_rawgeti(L, index, i);
-        luaL_addvalue(&list);
-        luaL_addstring(&list, i < count ? ", " : "");
-    }
-    luaL_pushresult(&list);
-    stn_lua_fail(L, "parameter %s = \"%s\" must be one of: %s", name, text, lua_tostring(L, -1));
+    return choices;
 }
 
-static void keep_text(lua_State *L, stn_session *session, char **to, const char *text) {
-    char *copy = stn_duplicate_text(session->context, text);
-    if (copy == NULL) {
-        stn_lua_fail(L, "out of memory");
-    }
-    stn_release(session->context, *to);
-    *to = copy;
-}
-
-/// Notes the value on top of the stack for the summary; a second declaration replaces the first.
-static void note_parameter(lua_State *L, stn_session *session, const char *name, bool choice) {
-    stn_parameter *p = NULL;
-    for (int32_t i = 0; i < session->parameter_count; i++) {
-        if (strcmp(session->parameters[i].name, name) == 0) {
-            p = &session->parameters[i];
-        }
-    }
-    if (p == NULL) {
-        size_t count = (size_t)session->parameter_count;
-        stn_parameter *grown = stn_reallocate(session->context, session->parameters, count, count + 1, sizeof *grown);
-        if (grown == NULL) {
-            stn_lua_fail(L, "out of memory");
-        }
-        session->parameters = grown;
-        p = &grown[count];
-        keep_text(L, session, &p->name, name);
-        session->parameter_count++;
-    }
-    switch (lua_type(L, -1)) {
-    case LUA_TNUMBER:
-        p->type = STN_PARAMETER_NUMBER;
-        p->number = lua_tonumber(L, -1);
-        break;
-    case LUA_TBOOLEAN:
-        p->type = STN_PARAMETER_BOOL;
-        p->number = lua_toboolean(L, -1) != 0 ? 1.0 : 0.0;
-        break;
-    default:
-        p->type = choice ? STN_PARAMETER_CHOICE : STN_PARAMETER_TEXT;
-        keep_text(L, session, &p->text, lua_tostring(L, -1));
-    }
-}
-
-/// Pushes the value of the parameter whose default is at `index`.
-static void push_parameter(lua_State *L, stn_session *session, const char *name, int index) {
-    char text[40];
-    const char *given = override_text(session, name, text, sizeof text);
+/// Pushes the default that stands at `index`, and what goes with it.
+static stn_script_parameter push_default(lua_State *L, const char *name, int index) {
+    stn_script_parameter p = {.name = name};
     bool choice = is_made_by(L, index, CHOICE_TYPE), number = is_made_by(L, index, NUMBER_TYPE);
-    int type = lua_type(L, index);
-    if (!choice && !number && type != LUA_TNUMBER && type != LUA_TBOOLEAN && type != LUA_TSTRING) {
-        stn_lua_fail(L,
-                     "stn.params: %s must be a number, text, true, false, stn.number { ... } or stn.choice { ... }, "
-                     "got %s",
-                     name, lua_typename(L, type));
+    if (choice) {
+        p.choices = push_choices(L, index, &p.choice_count);
+    } else if (number) {
+        const number_range range = range_of(L, index);
+        p.bounded = true;
+        p.min = range.min;
+        p.max = range.max;
+        p.unit = range.unit;
     }
     if (choice || number) {
-        lua_rawgeti(L, index, 1); // the default
+        lua_rawgeti(L, index, 1);
     } else {
         lua_pushvalue(L, index);
     }
-    if (given != NULL) {
-        push_override(L, lua_gettop(L), name, given);
+    switch (lua_type(L, -1)) {
+    case LUA_TNUMBER:
+        p.type = STN_SCRIPT_NUMBER;
+        p.number = lua_tonumber(L, -1);
+        break;
+    case LUA_TBOOLEAN:
+        p.type = STN_SCRIPT_BOOL;
+        p.number = lua_toboolean(L, -1) != 0 ? 1.0 : 0.0;
+        break;
+    case LUA_TSTRING:
+        p.type = choice ? STN_SCRIPT_CHOICE : STN_SCRIPT_TEXT;
+        p.text = lua_tostring(L, -1);
+        break;
+    default:
+        stn_lua_fail(L,
+                     "stn.params: %s must be a number, text, true, false, stn.number { ... } or stn.choice { ... }, "
+                     "got %s",
+                     name, luaL_typename(L, -1));
     }
-    if (lua_type(L, -1) == LUA_TNUMBER && isnan(lua_tonumber(L, -1))) {
+    return p;
+}
+
+/// Pushes the value of the parameter whose default is at `index`.
+static void push_parameter(lua_State *L, lua_session *session, const char *name, int index) {
+    stn_script_parameter p = push_default(L, name, index);
+    bool whole = lua_isinteger(L, -1);
+    stn_error err = {0};
+    session->declares_seconds = session->declares_seconds || strcmp(name, "seconds") == 0;
+    if (p.type == STN_SCRIPT_NUMBER && isnan(p.number)) {
         stn_lua_fail(L, "stn.params: %s is not a number (nan)", name);
     }
-    if (choice) {
-        check_choice(L, index, name);
+    if (session->host == NULL) {
+        return;
     }
-    if (number) {
-        check_number(L, index, name);
+    stn_lua_check_host(L, session->host->ops->parameter(session->host, &p, &err), &err);
+    if (p.type == STN_SCRIPT_NUMBER && whole && p.number == floor(p.number) && fabs(p.number) < 9e15) {
+        lua_pushinteger(L, (lua_Integer)p.number);
+    } else if (p.type == STN_SCRIPT_NUMBER) {
+        lua_pushnumber(L, p.number);
+    } else if (p.type == STN_SCRIPT_BOOL) {
+        lua_pushboolean(L, p.number != 0.0);
+    } else {
+        lua_pushstring(L, p.text);
     }
-    note_parameter(L, session, name, choice);
 }
 
 static int refuse_parameter(lua_State *L) {
-    stn_session *session = stn_lua_session(L);
     const char *names[65] = {NULL};
-    for (int32_t i = 0; i < session->parameter_count && i < 64; i++) {
-        names[i] = session->parameters[i].name;
+    int32_t count = 0;
+    for (lua_pushnil(L); lua_next(L, 1) != 0; lua_pop(L, 1)) {
+        if (count < STN_COUNT(names) - 1) {
+            names[count++] = lua_tostring(L, -2);
+        }
     }
+    qsort(names, (size_t)count, sizeof *names, stn_lua_compare_names);
     stn_lua_unknown(L, "the parameter table", luaL_tolstring(L, 2, NULL), names);
 }
 
 /// stn.params { name = default }: the table of values.
 static int params_new(lua_State *L) {
-    stn_session *session = stn_lua_session(L);
+    lua_session *session = stn_lua_session(L);
     stn_fields f = stn_fields_open(L, 1, "stn.params", NULL, 0);
     lua_settop(L, 1);
     lua_newtable(L);

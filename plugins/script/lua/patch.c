@@ -2,7 +2,7 @@
 // Patches of the last step: what faces that touch over an area did together, one by one or between two sides.
 #include <string.h>
 
-#include "lua/lua_patch.h"
+#include "patch.h"
 
 enum { WORLD = 1, NAMES = 2 }; // user values
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A patch in Lua's hand, between lua_patch.c and lua_patch_image.c.
-#ifndef STICTION_CORE_LUA_PATCH_H
-#define STICTION_CORE_LUA_PATCH_H
+// A patch in Lua's hand, between patch.c and patch_image.c.
+#ifndef STICTION_SCRIPT_LUA_PATCH_H
+#define STICTION_SCRIPT_LUA_PATCH_H
 
-#include "lua/bind.h"
+#include "bind.h"
 
 #define STN_LUA_PATCH "stiction.patch"
 

@@ -3,7 +3,7 @@
 // plane of a frame that a link carries, or, without one, that through the center of pressure across the mean normal.
 #include <math.h>
 
-#include "lua/lua_patch.h"
+#include "patch.h"
 
 static const double ALONG = 0.9; // an axis that leans less than 26 degrees from the normal gives no direction across it
 

@@ -5,7 +5,7 @@
 
 #include <stiction/input.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 void stn_lua_push_root(lua_State *L) {
     char root[STN_INPUT_PATH];

@@ -2,7 +2,7 @@
 // Poses and velocities as tables: { xyz = {x, y, z} } with one of quat, rpy, rotation_vector, matrix and axes.
 #include <math.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 /// How far a matrix may be from a rotation, and axes from perpendicular, before they are refused: numbers that were
 /// written with six digits pass.

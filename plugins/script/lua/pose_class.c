@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 // --------------------------------------------------------------------------------------------------- screw motions
 

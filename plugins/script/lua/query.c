@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 /// Links that a query looks at: those that are marked, or all but those.
 typedef struct link_set {

@@ -18,7 +18,7 @@
 #include <stiction/input.h>
 #include <stiction/output.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 static const char format[] = "stiction-reference-1";
 static const size_t largest_file = (size_t)1 << 26; // bytes
@@ -289,13 +289,13 @@ static bool differ(comparison *c, const cJSON *value, const cJSON *stored, const
 // -------------------------------------------------------------------------------------------------------------- files
 
 /// "a/b.lua" -> pushes "a/b.reference.json".
-static const char *push_path(lua_State *L, const stn_session *session) {
-    if (session->script == NULL) {
+static const char *push_path(lua_State *L, const lua_session *session) {
+    if (session->host == NULL) {
         stn_lua_fail(L, "stn.reference: needs a script that stiction test or stiction run runs");
     }
-    size_t length = strlen(session->script);
-    size_t ending = length > 4 && strcmp(session->script + length - 4, ".lua") == 0 ? 4 : 0;
-    lua_pushlstring(L, session->script, length - ending);
+    size_t length = strlen(session->host->path);
+    size_t ending = length > 4 && strcmp(session->host->path + length - 4, ".lua") == 0 ? 4 : 0;
+    lua_pushlstring(L, session->host->path, length - ending);
     const char *path = lua_pushfstring(L, "%s.reference.json", lua_tostring(L, -1));
     lua_remove(L, -2);
     return path;
@@ -324,7 +324,7 @@ static const char *find_broken(const cJSON *item) {
 }
 
 /// Parses the file into `tree`; an empty one when there is no file. Returns its values.
-static cJSON *read_values(lua_State *L, const stn_session *session, const char *path, cJSON **tree) {
+static cJSON *read_values(lua_State *L, const lua_session *session, const char *path, cJSON **tree) {
     if (access(path, F_OK) != 0 && errno == ENOENT) {
         *tree = made(L, cJSON_CreateObject());
         hang(L, *tree, "format", cJSON_CreateString(format));
@@ -401,11 +401,11 @@ static void approve(lua_State *L, const char *path, cJSON *tree, cJSON *values, 
 
 /// stn.reference(name, value or world, { tolerance =, relative =, unit = })
 static int reference(lua_State *L) {
-    stn_session *session = stn_lua_session(L);
+    lua_session *session = stn_lua_session(L);
     const char *name = luaL_checkstring(L, 1);
     char text[2048];
     comparison c = {.L = L, .text = text, .size = sizeof text};
-    session->claim_count++;
+    stn_lua_claim(L);
     lua_settop(L, 3);
     take_options(L, 3, &c);
     c.of_world = luaL_testudata(L, 2, STN_LUA_WORLD) != NULL;
@@ -429,7 +429,7 @@ static int reference(lua_State *L) {
     } else if (!differ(&c, value, stored, name)) {
         return 0;
     }
-    if (!session->approve) {
+    if (!session->host->approve) {
         stn_lua_fail(L, "%s", text);
     }
     approve(L, path, *tree, values, key, *holder);

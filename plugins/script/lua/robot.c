@@ -2,7 +2,7 @@
 // Robots (a single body is a robot of one link) and links: poses, velocities, coordinates, forces.
 #include <string.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 stn_lua_object *stn_lua_object_new(lua_State *L, int world_index, const char *type, int32_t index) {
     int world = lua_absindex(L, world_index);
@@ -166,7 +166,7 @@ static int robot_set_pose(lua_State *L) {
     stn_error err = {0};
     int32_t body = moving_root(L, o, "set_pose");
     stn_lua_check(L, stn_world_set_body_pose(o->world->world, body, &pose, &err), &err);
-    o->world->account.touched = true;
+    stn_lua_touched(o->world);
     return 0;
 }
 
@@ -177,7 +177,7 @@ static int robot_set_velocity(lua_State *L) {
     stn_error err = {0};
     int32_t body = moving_root(L, o, "set_velocity");
     stn_lua_check(L, stn_world_set_body_velocity(o->world->world, body, linear, angular, &err), &err);
-    o->world->account.touched = true;
+    stn_lua_touched(o->world);
     return 0;
 }
 

@@ -5,91 +5,63 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 // ------------------------------------------------------------------------------------------------------------- step
 
-/// The world at `index`; without settings a table holds the columns that world:log declared.
-static stn_status open_recorder(lua_State *L, int index, stn_lua_world *w, stn_plugin_choice choice, const char *path,
-                                stn_error *err) {
+/// Before a recorder opens: signals that world:log declared for the first row, and, without other settings, a table of
+/// these columns alone.
+static stn_status prepare_recorder(lua_State *L, int index, stn_lua_world *w, stn_plugin_choice *choice,
+                                   stn_error *err) {
     static const stn_setting declared[] = {
         {.name = "columns", .form = STN_SETTING_TEXT, .text = "declared", .where = "world:log"}};
-    bool table = stn_lua_is_table(w, choice.id);
-    if (choice.setting_count == 0 && table && w->has_columns) {
-        choice.settings = declared;
-        choice.setting_count = 1;
+    bool table = stn_lua_is_table(w, choice->id);
+    if (choice->setting_count == 0 && table && w->has_columns) {
+        choice->settings = declared;
+        choice->setting_count = 1;
     }
-    stn_instance *recorder = NULL;
-    stn_status status = stn_lua_log_columns(L, index, w, err); // of step 0
-    status = status < 0 ? status
-                        : stn_instance_create(w->session->context, STN_KIND_RECORDER, choice.id, choice.settings,
-                                              choice.setting_count, &recorder, err);
-    status = status < 0 ? status : stn_world_record(w->world, recorder, path, err);
-    w->recorded_by = status < 0 ? w->recorded_by : getpid();
-    if (status >= 0 && table) { // its first row is the start, or the next step
+    if (table) { // its first row is the start, or the next step
         int64_t first_row = stn_world_state(w->world)->step == 0 ? w->made : w->made + 1;
         w->tables_begin = first_row < w->tables_begin ? first_row : w->tables_begin;
     }
-    return status;
+    return stn_lua_log_columns(L, index, w, err); // of step 0
+}
+
+/// A recorder of the command line is about to open.
+static stn_status opens(void *user, stn_world *world, stn_plugin_choice *recorder, stn_error *err) {
+    (void)world;
+    stn_lua_world *w = user;
+    return prepare_recorder(w->L, w->at, w, recorder, err);
 }
 
 /// What the command line records follows the first world that steps, which a plan made ahead in a clone may be.
 static void warn_clone(lua_State *L, const stn_lua_world *w) {
-    const stn_session *session = w->session;
-    bool captures = session->capture_file != NULL;
-    if (w->cloned && (session->record_count > 0 || captures)) {
+    const stn_script_host *host = w->session->host;
+    if (w->cloned && host->output != NULL) {
         stn_lua_where(L);
-        stn_log(session->context, STN_LOG_WARNING,
+        stn_log(w->session->context, STN_LOG_WARNING,
                 "%s%s follows this clone, the first world that steps, and not the world that it was cloned from; step "
-                "that one first, or record it by world:%s",
-                lua_tostring(L, -1), session->record_count > 0 ? session->record_paths[0] : session->capture_file,
-                session->record_count > 0 ? "record" : "capture");
+                "that one first, or record it by world:record or world:capture",
+                lua_tostring(L, -1), host->output);
         lua_pop(L, 1);
     }
 }
 
-/// Before a world's first step. The first world that steps is the one that the run is about: the summary describes it,
-/// and it gets the recordings that the command line asked for.
-static void begin(lua_State *L, int index, stn_lua_world *w) {
-    stn_session *session = w->session;
+/// Before a world's first step; w->L and w->at are set.
+static void begin(lua_State *L, stn_lua_world *w) {
+    lua_session *session = w->session;
+    stn_script_host *host = session->host;
+    bool first = !session->stepped;
+    stn_error err = {0};
     w->begun = true;
-    w->number = ++session->world_count;
-    if (session->stepped) {
-        return;
-    }
     session->stepped = true;
-    w->account.first = true;
-    stn_lua_world_describe(w);
-    warn_clone(L, w);
-    for (int32_t i = 0; i < session->record_count; i++) {
-        const char *path = session->record_paths[i];
-        stn_error err = {0};
-        stn_plugin_choice choice = {0};
-        stn_lua_check(L, stn_recorder_for(session->context, path, &choice.id, &err), &err);
-        stn_lua_check(L, open_recorder(L, index, w, choice, path, &err), &err);
-    }
-    stn_lua_capture_begin(L, w);
-    if (session->begins != NULL) {
-        session->begins(session->begins_user, w->world);
-    }
-}
-
-/// The step that failed; a capsule keeps what it was made of.
-static void note_failure(stn_lua_world *w, const stn_error *err) {
-    stn_failure *failure = &w->session->failure;
-    const stn_state *state = stn_world_state(w->world);
-    *failure = (stn_failure){.status = err->status, .step = state->step, .time = state->time};
-    memcpy(failure->text, err->text, sizeof failure->text);
-    const char *path = w->session->failure_path;
-    stn_error unsaved = {0};
-    if (path == NULL) {
+    if (host == NULL) {
         return;
     }
-    if (stn_world_save_capsule(w->world, err, path, &unsaved) >= 0) {
-        snprintf(failure->saved, sizeof failure->saved, "%s", path);
-    } else {
-        stn_log(w->session->context, STN_LOG_ERROR, "the failed step could not be kept: %s", unsaved.text);
+    if (first) {
+        warn_clone(L, w);
     }
+    stn_lua_check_host(L, host->ops->begin(host, w->world, opens, w, &err), &err);
 }
 
 /// What runs in a process of its own has a copy of the world, and no thread that writes its recordings.
@@ -99,72 +71,40 @@ static void refuse_copy(lua_State *L, const stn_lua_world *w, const char *owner)
     }
 }
 
-/// Does the session keep the last steps of this world?
-static bool is_kept(const stn_lua_world *w) {
-    return w->session->keep != NULL && w->session->keep->until.world == w->number;
+/// The host's step; the plain one for a stock interpreter.
+static stn_status step_world(lua_session *session, stn_world *world, stn_error *err) {
+    stn_status status =
+        session->host != NULL ? session->host->ops->step(session->host, world, err) : stn_world_step(world, err);
+    if (status == STN_ERR_DIVERGED || status == STN_ERR_NUMERIC) {
+        session->failed_step = *err;
+        session->failed_step.status = status;
+    }
+    return status;
 }
 
-static void keep_before(lua_State *L, int index, stn_lua_world *w) {
-    const stn_keepsake *keep = w->session->keep;
-    if (is_kept(w) && !w->keeps && w->made >= keep->from) {
-        stn_error err = {0};
-        stn_plugin_choice choice = {0};
-        w->keeps = true;
-        stn_lua_check(L, stn_recorder_for(w->session->context, keep->recording, &choice.id, &err), &err);
-        stn_lua_check(L, open_recorder(L, index, w, choice, keep->recording, &err), &err);
-    }
-}
-
-static void keep_after(lua_State *L, stn_lua_world *w) {
-    stn_session *session = w->session;
-    if (session->mark != NULL) {
-        *session->mark = (stn_step_mark){w->number, w->made, stn_world_dt(w->world)};
-    }
-    if (is_kept(w) && w->made == session->keep->until.made) {
-        stn_error err = {0}, why = {.status = STN_ERR_ARGUMENT};
-        snprintf(why.text, sizeof why.text, "%s", session->keep->reason);
-        stn_lua_check(L, stn_world_close_recordings(w->world, &err), &err);
-        if (!session->keep->goes_on) {
-            stn_lua_check(L, stn_world_save_capsule(w->world, &why, session->keep->capsule, &err), &err);
-            stn_session_stop(session);
-            stn_lua_fail(L, "kept");
-        }
-    }
-}
-
-/// A world's step with its book-keeping: session hooks, statistics, failure record. Raises.
+/// A world's step, and what waits for it: recordings, tasks, prescribed motions, functions of controllers. Raises.
 static void make_step(lua_State *L, int index, stn_lua_world *w) {
     stn_lua_world_idle(L, index, "world:step");
     stn_lua_world_complete(L, index, w);
-    if (w->session->stopped != 0) {
-        stn_lua_fail(L, "interrupted");
-    }
     if (w->runs_tasks) {
         stn_lua_fail(L, "world:step: not inside a task of this world, which its steps drive: wait by stn.wait");
     }
     refuse_copy(L, w, "world:step");
-    if (!w->begun) {
-        begin(L, index, w);
-    }
-    keep_before(L, index, w);
-    stn_lua_tasks_advance(L, index, w, false);
-    stn_lua_motions_step(L, lua_absindex(L, index), w);
-    stn_lua_updates_step(L, lua_absindex(L, index), w);
-    stn_error err = {0};
-    stn_lua_check(L, stn_account_before(&w->account, w->world, &err), &err);
-    double dt = stn_world_dt(w->world);
+    int self = lua_absindex(L, index);
     w->L = L;
-    w->at = lua_absindex(L, index);
-    stn_status status = stn_world_step(w->world, &err);
-    if (status == STN_ERR_DIVERGED || status == STN_ERR_NUMERIC) {
-        err.status = status;
-        note_failure(w, &err);
+    w->at = self;
+    if (!w->begun) {
+        begin(L, w);
     }
-    stn_lua_check(L, status, &err);
+    stn_lua_tasks_advance(L, self, w, false);
+    stn_lua_motions_step(L, self, w);
+    stn_lua_updates_step(L, self, w);
+    double dt = stn_world_dt(w->world);
+    stn_error err = {0};
+    stn_lua_check_host(L, step_world(w->session, w->world, &err), &err);
     w->made++;
     w->made_time += dt;
-    keep_after(L, w);
-    stn_lua_tasks_advance(L, index, w, true);
+    stn_lua_tasks_advance(L, self, w, true);
 }
 
 static int world_step(lua_State *L) {
@@ -175,6 +115,13 @@ static int world_step(lua_State *L) {
 }
 
 // -------------------------------------------------------------------------------------------------------------- run
+
+/// For the progress line: when the present loop of steps ends [s], NaN when it has.
+static void tell_end(const lua_session *session, double time) {
+    if (session->host != NULL) {
+        session->host->ops->until(session->host, time);
+    }
+}
 
 /// Upvalues: the world, the count of steps made (or nil) and the time made at which it is over. Both go on when the
 /// script resets the world inside the loop: a run makes its steps and ends.
@@ -188,22 +135,12 @@ static int run_next(lua_State *L) {
         over = w->made_time >= lua_tonumber(L, lua_upvalueindex(3)) - 5e-7 * stn_world_dt(w->world);
     }
     if (over) {
-        w->session->end_time = NAN;
+        tell_end(w->session, NAN);
         return 0;
     }
     make_step(L, lua_upvalueindex(1), w);
     stn_lua_push_step(L, lua_upvalueindex(1), w);
     return 1;
-}
-
-/// Was the duration taken from a declared parameter? Then --seconds has reached it that way.
-static bool declares_seconds(const stn_session *session) {
-    for (int32_t i = 0; i < session->parameter_count; i++) {
-        if (strcmp(session->parameters[i].name, "seconds") == 0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 static int world_run(lua_State *L) {
@@ -217,8 +154,9 @@ static int world_run(lua_State *L) {
     if (timed == counted) {
         stn_lua_fail(L, "world:run: give seconds or steps%s", timed ? ", not both" : "");
     }
-    if (!isnan(w->session->seconds) && !declares_seconds(w->session)) {
-        seconds = w->session->seconds;
+    const stn_script_host *host = w->session->host;
+    if (host != NULL && !isnan(host->seconds) && !w->session->declares_seconds) {
+        seconds = host->seconds;
         counted = false;
     }
     const stn_state *state = stn_world_state(w->world);
@@ -226,11 +164,11 @@ static int world_run(lua_State *L) {
     if (counted) {
         lua_pushinteger(L, w->made + steps);
         lua_pushnil(L);
-        w->session->end_time = state->time + (double)steps * stn_world_dt(w->world);
+        tell_end(w->session, state->time + (double)steps * stn_world_dt(w->world));
     } else {
         lua_pushnil(L);
         lua_pushnumber(L, w->made_time + seconds);
-        w->session->end_time = state->time + seconds;
+        tell_end(w->session, state->time + seconds);
     }
     lua_pushcclosure(L, run_next, 3);
     return 1;
@@ -251,9 +189,16 @@ static int world_record(lua_State *L) {
         choice.id = lua_tostring(L, 3);
         stn_lua_check(L, stn_plugin_load(w->session->context, STN_KIND_RECORDER, choice.id, &err), &err);
     } else {
-        stn_lua_check(L, stn_recorder_for(w->session->context, path, &choice.id, &err), &err);
+        stn_lua_check(L, stn_plugin_for_file(w->session->context, STN_KIND_RECORDER, path, &choice.id, &err), &err);
     }
-    stn_lua_check(L, open_recorder(L, 1, w, choice, path, &err), &err);
+    stn_lua_check(L, prepare_recorder(L, 1, w, &choice, &err), &err);
+    stn_instance *recorder = NULL;
+    stn_lua_check(L,
+                  stn_instance_create(w->session->context, STN_KIND_RECORDER, choice.id, choice.settings,
+                                      choice.setting_count, &recorder, &err),
+                  &err);
+    stn_lua_check(L, stn_world_record(w->world, recorder, path, &err), &err);
+    w->recorded_by = getpid();
     return 0;
 }
 

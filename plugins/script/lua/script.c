@@ -7,12 +7,12 @@
 #include <lualib.h>
 #include <stiction/lua.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 /// assert as everybody knows it, but the message says where, and the session learns that a claim of the script failed.
 static int assert_with_place(lua_State *L) {
     luaL_checkany(L, 1);
-    stn_lua_session(L)->claim_count++;
+    stn_lua_claim(L);
     if (lua_toboolean(L, 1) != 0) {
         return lua_gettop(L);
     }
@@ -23,7 +23,7 @@ static int assert_with_place(lua_State *L) {
         stn_lua_where(L);
         lua_insert(L, 1);
         lua_concat(L, 2);
-        stn_session *session = stn_lua_session(L);
+        lua_session *session = stn_lua_session(L);
         stn_release(session->context, session->assertion);
         session->assertion = stn_duplicate_text(session->context, lua_tostring(L, -1));
     }
@@ -45,19 +45,18 @@ static void extend_search_path(lua_State *L, const char *script) {
     lua_pop(L, 4);
 }
 
-/// Arguments: session and script's path, as light userdata.
+/// Argument: the session, as light userdata.
 static int fill_state(lua_State *L) {
-    stn_session *session = lua_touserdata(L, 1);
-    const char *script = lua_touserdata(L, 2);
+    lua_session *session = lua_touserdata(L, 1);
     luaL_openlibs(L);
-    stn_session_install(L, session);
+    stn_lua_install(L, session);
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
     lua_pushcfunction(L, luaopen_stiction);
     lua_setfield(L, -2, "stiction");
     lua_register(L, "assert", assert_with_place);
     stn_lua_follow_coroutines(L);
     stn_lua_replace_exit(L);
-    extend_search_path(L, script);
+    extend_search_path(L, session->host->path);
     return 0;
 }
 
@@ -104,58 +103,33 @@ int stn_lua_place_message(lua_State *L) {
     return 1;
 }
 
-static bool keep_reason(stn_session *session, const char *reason) {
-    session->skipped = stn_duplicate_text(session->context, reason);
-    return session->skipped != NULL;
-}
-
-/// The error on top of the stack as a status; see session.h.
-static stn_status classify(stn_session *session, lua_State *L, stn_error *err) {
+/// The error on top of the stack as a status; see stn_script_ops.run.
+static stn_status classify(lua_session *session, lua_State *L, stn_error *err) {
+    stn_script_host *host = session->host;
     const char *reason = stn_lua_skip_reason(L, -1);
     if (reason != NULL) {
-        return keep_reason(session, reason) ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "out of memory");
+        return host->ops->skip(host, reason, err);
     }
     if (session->exited) {
-        return session->exit_status == 0 ? stn_session_check_overrides(session, err) : STN_OK;
+        return STN_OK; // the host was told
     }
     if (session->stopped != 0) {
         return stn_fail(err, STN_ERR_INTERRUPTED, "interrupted");
     }
     const char *text = lua_tostring(L, -1); // stn_lua_place_message made it one
     stn_status status = STN_ERR_ARGUMENT;
-    if (session->failure.status < 0 && strstr(text, session->failure.text) != NULL) {
-        status = session->failure.status;
+    if (session->failed_step.status < 0 && strstr(text, session->failed_step.text) != NULL) {
+        status = session->failed_step.status;
     }
     const char *claim = session->assertion; // a task adds behind it where it was
-    session->asserted = claim != NULL && strncmp(claim, text, strlen(claim)) == 0;
+    if (claim != NULL && strncmp(claim, text, strlen(claim)) == 0) {
+        host->ops->claim(host, text);
+    }
     return stn_fail(err, status, "%s", text);
 }
 
-/// Calls the function on top of the stack with `count` arguments, above the handler at index 1.
-static stn_status call(stn_session *session, lua_State *L, int count, stn_error *err) {
-    if (lua_pcall(L, count, 0, 1) != LUA_OK) {
-        return classify(session, L, err);
-    }
-    return stn_session_check_overrides(session, err);
-}
-
-static stn_status run_capsule(stn_session *session, lua_State *L, const char *path, stn_error *err) {
-    static const char steps[] = "for _ in require('stiction').capsule(...):run { steps = 1 } do end";
-    lua_settop(L, 0);
-    lua_pushcfunction(L, stn_lua_place_message);
-    if (luaL_loadbuffer(L, steps, sizeof steps - 1, "=--from") != LUA_OK) {
-        return stn_fail(err, STN_ERR_MEMORY, "%s", lua_tostring(L, -1));
-    }
-    lua_pushstring(L, path);
-    stn_status status = call(session, L, 1, err);
-    static const char place[] = "--from:1: "; // of the line above: says nothing
-    if (status < 0 && strncmp(err->text, place, sizeof place - 1) == 0) {
-        memmove(err->text, err->text + sizeof place - 1, strlen(err->text) - sizeof place + 2);
-    }
-    return status;
-}
-
-static stn_status run_file(stn_session *session, lua_State *L, const char *script, stn_error *err) {
+static stn_status run_file(lua_session *session, lua_State *L, stn_error *err) {
+    const char *script = session->host->path;
     FILE *file = fopen(script, "rb");
     if (file == NULL) {
         return stn_fail(err, STN_ERR_FILE, "%s: cannot be read: %s; give the path of a Lua script", script,
@@ -173,11 +147,11 @@ static stn_status run_file(stn_session *session, lua_State *L, const char *scrip
     if (loaded != LUA_OK) {
         return stn_fail(err, loaded == LUA_ERRFILE ? STN_ERR_FILE : STN_ERR_PARSE, "%s", lua_tostring(L, -1));
     }
-    return call(session, L, 0, err);
+    return lua_pcall(L, 0, 0, 1) != LUA_OK ? classify(session, L, err) : STN_OK;
 }
 
 /// The end of a recording that could not be written is what ended the run, unless something else did.
-static stn_status add_unwritten(stn_session *session, stn_status status, stn_error *err) {
+static stn_status add_unwritten(lua_session *session, stn_status status, stn_error *err) {
     const stn_error *unwritten = &session->unwritten;
     if (unwritten->status == STN_OK) {
         return status;
@@ -189,37 +163,75 @@ static stn_status add_unwritten(stn_session *session, stn_status status, stn_err
     return status;
 }
 
-/// A state for what stands in `path`, given to `run`.
-static stn_status run_in_state(stn_session *session, const char *path,
-                               stn_status (*run)(stn_session *, lua_State *, const char *, stn_error *),
-                               stn_error *err) {
-    session->unwritten = (stn_error){0};
+/// A fresh state with the module, search paths beside the script, and an assert that says where; it is closed
+/// afterwards, and with it every world and recording.
+static stn_status run(void *self, stn_script_host *host, stn_error *err) {
+    lua_session *session = self;
+    session->host = host;
     lua_State *L = luaL_newstate();
     if (L == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "Lua: out of memory");
     }
     lua_pushcfunction(L, fill_state);
     lua_pushlightuserdata(L, session);
-    lua_pushlightuserdata(L, (void *)(uintptr_t)path);
     stn_status status = STN_OK;
-    if (lua_pcall(L, 2, 0, 0) != LUA_OK) {
+    if (lua_pcall(L, 1, 0, 0) != LUA_OK) {
         status = stn_fail(err, STN_ERR_MEMORY, "Lua: %s", lua_tostring(L, -1));
     } else {
         session->state = L;
-        session->script = path;
-        status = run(session, L, path, err);
+        status = run_file(session, L, err);
         session->state = NULL;
-        session->script = NULL;
     }
     lua_sethook(L, NULL, 0, 0);
     lua_close(L);
     return add_unwritten(session, status, err);
 }
 
-stn_status stn_session_run(stn_session *session, const char *script, stn_error *err) {
-    return run_in_state(session, script, run_file, err);
+static void stop(void *self) {
+    stn_lua_stop(self);
 }
 
-stn_status stn_session_run_capsule(stn_session *session, const char *path, stn_error *err) {
-    return run_in_state(session, path, run_capsule, err);
+static stn_status create(stn_context *context, const void *config, void **self, stn_error *err) {
+    (void)config;
+    lua_session *session = stn_allocate(context, 1, sizeof *session);
+    if (session == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "Lua: out of memory");
+    }
+    session->context = context;
+    *self = session;
+    return STN_OK;
 }
+
+static void destroy(void *self) {
+    lua_session *session = self;
+    if (session != NULL) {
+        stn_release(session->context, session->assertion);
+        stn_release(session->context, session);
+    }
+}
+
+static const char example[] = "local stn = require \"stiction\"\n"
+                              "local p = stn.params { height = 0.2 } -- m\n"
+                              "local world = stn.world { dt = 0.002 }\n"
+                              "world:ground {}\n"
+                              "local box = world:box { size = { 0.1, 0.1, 0.1 }, xyz = { 0, 0, p.height } }\n"
+                              "for _ in world:run { seconds = 1 } do\n"
+                              "end\n"
+                              "local z = box:pose().xyz[3]\n"
+                              "stn.check(\"it lies\", { value = math.abs(z - 0.05), limit = 1e-3, unit = \"m\" })\n"
+                              "stn.result(\"z\", z, \"m\")\n";
+
+static const stn_script_ops ops = {
+    .size = sizeof ops, .extensions = (const char *const[]){"lua", NULL}, .run = run, .stop = stop, .example = example};
+
+static const stn_plugin_desc lua = {
+    .size = sizeof lua,
+    .kind = STN_KIND_SCRIPT,
+    .id = "lua",
+    .version = STN_VERSION,
+    .summary = "Scenarios in Lua 5.4",
+    .create = create,
+    .destroy = destroy,
+    .ops.script = &ops,
+};
+STN_PLUGIN_LIBRARY(&lua);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 #define STN_LUA_SENSOR "stiction.sensor"
 

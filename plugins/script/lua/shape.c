@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 // -------------------------------------------------------------------------------------------------- simple shapes
 

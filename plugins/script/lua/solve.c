@@ -2,7 +2,7 @@
 // The contact problem of the last step through another solver: the same numbers, another answer to compare with.
 #include <stiction/solve.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 static const char default_law[] = "sap"; // that of worlds
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 // ------------------------------------------------------------------------------------------------------- by value
 
@@ -40,7 +40,7 @@ static int world_set_state(lua_State *L) {
     if (has_v) {
         stn_lua_check(L, stn_world_set_v(w->world, v, &err), &err);
     }
-    w->account.touched = true;
+    stn_lua_touched(w);
     return 0;
 }
 
@@ -84,7 +84,7 @@ static int world_restore(lua_State *L) {
     stn_error err = {0};
     stn_lua_check(L, stn_world_restore(w->world, o->snapshot, &err), &err);
     stn_lua_sensors_forget(L, 1);
-    w->account.touched = true;
+    stn_lua_touched(w);
     return 0;
 }
 
@@ -109,7 +109,7 @@ static int world_load_state(lua_State *L) {
     stn_lua_check(L, stn_snapshot_load(w->session->context, path, &o->snapshot, &err), &err);
     stn_lua_check(L, stn_world_restore(w->world, o->snapshot, &err), &err);
     stn_lua_sensors_forget(L, 1);
-    w->account.touched = true;
+    stn_lua_touched(w);
     return 0;
 }
 
@@ -134,7 +134,7 @@ static int world_reset(lua_State *L) {
     stn_world_reset(w->world);
     stn_lua_sensors_forget(L, 1);
     stn_lua_world_apply_start(L, 1, w);
-    w->account.touched = true;
+    stn_lua_touched(w);
     return 0;
 }
 
@@ -150,7 +150,7 @@ static int world_hash(lua_State *L) {
 static int world_set_gravity(lua_State *L) {
     stn_lua_world *w = stn_lua_world_idle(L, 1, "world:set_gravity");
     stn_world_set_gravity(w->world, stn_lua_vector(L, 2, "world:set_gravity", "m/s^2"));
-    w->account.touched = true;
+    stn_lua_touched(w);
     return 0;
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A finished step in Lua's hand: report, certificate, who began and ceased to touch. Numbers are copies; contacts
-// (lua_contact.c) are those of the last step.
+// (contact.c) are those of the last step.
 #include <math.h>
 #include <string.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 /// User value 1: the world.
 typedef struct step_object {

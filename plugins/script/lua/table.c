@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 static int32_t count_names(const char *const *names) {
     int32_t count = 0;

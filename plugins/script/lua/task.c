@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lua/task.h"
+#include "task.h"
 
 enum { TASKS = 7 }; // user value of a world
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks: coroutines of a script that the steps of one world drive. lua_task.c makes, runs and ends them, lua_wait.c has
+// Tasks: coroutines of a script that the steps of one world drive. task.c makes, runs and ends them, wait.c has
 // what they wait by.
-#ifndef STICTION_CORE_LUA_TASK_H
-#define STICTION_CORE_LUA_TASK_H
+#ifndef STICTION_SCRIPT_LUA_TASK_H
+#define STICTION_SCRIPT_LUA_TASK_H
 
-#include "lua/bind.h"
+#include "bind.h"
 
 #define STN_LUA_TASK "stiction.task"
 

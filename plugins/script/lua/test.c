@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of a script: stn.test (or stn.it) declares one, stn.describe a group, fixtures make what tests need. A group
-// runs when the outermost one is complete, a test outside of groups at once; where, is the session's affair: the
+// runs when the outermost one is complete, a test outside of groups at once; where, is the affair of the host: the
 // command `stiction test` gives each a process of its own, else they run here.
 //
-//     test  = { name = "group: test", limit_s, body, above = group }
+//     test  = { name = "group: test", limit_s, body, above = group, wanted }
 //     group = { name, limit_s, above, values, fault, before_all = { f, ... }, ..., [1 ... n] = tests and groups }
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 #define SKIP_TYPE "stiction.skip"
 
@@ -61,18 +61,24 @@ static const char *name_of(lua_State *L, int node) {
     return name; // the table keeps it alive
 }
 
+/// A verdict, and whether an error of the script gave it.
+typedef struct judgement {
+    stn_test_verdict verdict;
+    bool raised;
+} judgement;
+
 /// How the protected call ended, whose error is on top of the stack unless it went well.
-static void judge(lua_State *L, const stn_session *session, int status, int32_t first_check, stn_verdict *verdict) {
-    char text[512];
-    verdict->raised = status != LUA_OK;
-    const char *reason = verdict->raised ? stn_lua_skip_reason(L, -1) : NULL;
+static void judge(lua_State *L, const lua_session *session, int status, judgement *j) {
+    stn_test_verdict *verdict = &j->verdict;
+    j->raised = status != LUA_OK;
+    const char *reason = j->raised ? stn_lua_skip_reason(L, -1) : NULL;
     const char *fault = NULL;
     if (session->exited) {
         fault = session->exit_text;
-    } else if (verdict->raised && reason == NULL) {
+    } else if (j->raised && reason == NULL) {
         fault = luaL_tolstring(L, -1, NULL);
-    } else if (!verdict->raised) {
-        fault = stn_session_failed_check(session, first_check, text, sizeof text);
+    } else if (!j->raised && session->check_failed) {
+        fault = session->failed_check;
     }
     verdict->outcome = fault != NULL ? STN_TEST_FAILED : reason != NULL ? STN_TEST_SKIPPED : STN_TEST_PASSED;
     snprintf(verdict->text, sizeof verdict->text, "%s", fault != NULL ? fault : reason != NULL ? reason : "");
@@ -140,13 +146,13 @@ static int clean_up(lua_State *L) {
 }
 
 /// Tests of a group whose fixture failed share its verdict.
-static bool take_fault(lua_State *L, int test, stn_verdict *verdict) {
+static bool take_fault(lua_State *L, int test, stn_test_verdict *verdict) {
     int top = lua_gettop(L);
     bool found = false;
     lua_pushvalue(L, test);
     do {
         if (lua_getfield(L, -1, "fault") == LUA_TUSERDATA) {
-            *verdict = *(const stn_verdict *)lua_touserdata(L, -1);
+            *verdict = *(const stn_test_verdict *)lua_touserdata(L, -1);
             found = true;
         }
         lua_pop(L, 1);
@@ -156,7 +162,7 @@ static bool take_fault(lua_State *L, int test, stn_verdict *verdict) {
 }
 
 /// What ends with the test: worlds and with them recordings. Only in a process of its own are they surely of no use.
-static void collect(lua_State *L, stn_session *session, stn_verdict *verdict) {
+static void collect(lua_State *L, lua_session *session, stn_test_verdict *verdict) {
     lua_gc(L, LUA_GCCOLLECT);
     lua_gc(L, LUA_GCCOLLECT); // what finalizers let go
     if (session->unwritten.status < 0 && verdict->outcome == STN_TEST_PASSED) {
@@ -165,76 +171,70 @@ static void collect(lua_State *L, stn_session *session, stn_verdict *verdict) {
     }
 }
 
-static void perform(void *of, int32_t index, stn_verdict *verdict) {
-    const test_list *list = of;
+/// Runs a test of a list with its fixtures.
+static void run_test(const test_list *list, int32_t index, judgement *whole) {
     lua_State *L = list->L;
-    stn_session *session = stn_lua_session(L);
+    lua_session *session = stn_lua_session(L);
     int top = lua_gettop(L);
-    int32_t first_check = session->check_count;
-    double start = stn_clock_us();
     lua_rawgeti(L, list->index, index + 1);
-    if (!take_fault(L, top + 1, verdict)) {
+    if (!take_fault(L, top + 1, &whole->verdict)) {
         session->testing = true;
+        session->check_failed = false;
         session->test_name = name_of(L, top + 1);
         lua_newtable(L);
         lua_pushcfunction(L, stn_lua_place_message);
         static const lua_CFunction parts[] = {run_body, clean_up};
         for (int i = 0; i < 2 && session->stopped == 0; i++) {
-            stn_verdict part = {0};
+            judgement part;
             lua_pushcfunction(L, parts[i]);
             lua_pushvalue(L, top + 1);
             lua_pushvalue(L, top + 2);
-            judge(L, session, lua_pcall(L, 2, 0, top + 3), first_check, &part);
-            if (i == 0 || verdict->outcome == STN_TEST_PASSED) {
-                *verdict = part;
+            judge(L, session, lua_pcall(L, 2, 0, top + 3), &part);
+            if (i == 0 || whole->verdict.outcome == STN_TEST_PASSED) {
+                *whole = part;
             }
         }
         session->testing = false;
         session->test_name = NULL;
-        verdict->diverged = session->failure.status < 0;
     }
     lua_settop(L, top);
-    if (session->runner.tests != NULL) {
-        collect(L, session, verdict);
+}
+
+static void perform(void *user, int32_t index, stn_test_verdict *verdict) {
+    const test_list *list = user;
+    lua_session *session = stn_lua_session(list->L);
+    judgement j = {0};
+    run_test(list, index, &j);
+    if (session->host->isolates_tests) {
+        collect(list->L, session, &j.verdict);
     }
-    verdict->seconds = 1e-6 * (stn_clock_us() - start);
+    *verdict = j.verdict;
 }
 
 // ------------------------------------------------------------------------------------------------------------- lists
 
-/// Does the filter take it? It is asked about "file: group: test".
-static bool is_wanted(lua_State *L, const stn_session *session, int test) {
-    if (session->pattern == NULL) {
-        return true;
-    }
-    const char *script = session->script != NULL ? session->script : "";
-    bool wanted = strstr(lua_pushfstring(L, "%s: %s", script, name_of(L, test)), session->pattern) != NULL;
+static bool is_wanted(lua_State *L, int test) {
+    bool wanted = lua_getfield(L, test, "wanted") != LUA_TNIL;
     lua_pop(L, 1);
     return wanted;
 }
 
-/// Here, one after the other.
-static void run_here(lua_State *L, stn_session *session, const stn_test_batch *batch) {
-    for (int32_t i = 0; i < batch->count; i++) {
-        stn_verdict verdict = {0};
-        perform(batch->of, i, &verdict);
-        if (session->stopped != 0) {
-            luaL_error(L, "interrupted");
-        }
-        bool failed = verdict.outcome == STN_TEST_FAILED, skipped = verdict.outcome == STN_TEST_SKIPPED;
-        if (session->tested != NULL) {
-            session->tested(session->tested_user, batch->tests[i].name, failed ? verdict.text : NULL,
-                            skipped ? verdict.text : NULL, verdict.seconds);
-        } else if (failed && verdict.raised) {
-            lua_pushstring(L, verdict.text);
-            lua_error(L);
+/// In a stock interpreter: here, and a test that fails raises its error.
+static void run_here(const test_list *list, int32_t count) {
+    for (int32_t i = 0; i < count; i++) {
+        judgement j = {0};
+        run_test(list, i, &j);
+        if (j.verdict.outcome == STN_TEST_FAILED && j.raised) {
+            lua_pushstring(list->L, j.verdict.text);
+            lua_error(list->L);
         }
     }
 }
 
 /// Runs the tests of the list on top of the stack, and takes it away.
 static void run_list(lua_State *L) {
-    stn_session *session = stn_lua_session(L);
+    const lua_session *session = stn_lua_session(L);
+    stn_script_host *host = session->host;
     test_list list = {L, lua_gettop(L)};
     int32_t count = (int32_t)lua_rawlen(L, list.index);
     stn_test *tests = lua_newuserdatauv(L, sizeof *tests * (size_t)(count + 1), 0);
@@ -244,10 +244,11 @@ static void run_list(lua_State *L) {
         lua_pop(L, 1);
     }
     stn_test_batch batch = {tests, count, perform, &list};
-    if (count > 0 && session->runner.tests != NULL) {
-        session->runner.tests(session->runner.user, &batch);
-    } else if (count > 0) {
-        run_here(L, session, &batch);
+    if (count > 0 && host != NULL) {
+        stn_error err = {0};
+        stn_lua_check_host(L, host->ops->tests(host, &batch, &err), &err);
+    } else {
+        run_here(&list, count);
     }
     lua_settop(L, list.index - 1);
 }
@@ -264,13 +265,13 @@ static bool is_test(lua_State *L, int node) {
 }
 
 /// Adds the wanted tests of a group and of those in it to a list.
-static void gather(lua_State *L, const stn_session *session, int group, int list) {
+static void gather(lua_State *L, int group, int list) {
     luaL_checkstack(L, 8, "groups lie too deep");
     for (lua_Integer i = 1; lua_rawgeti(L, group, i) != LUA_TNIL; i++) {
         int node = lua_gettop(L);
         if (!is_test(L, node)) {
-            gather(L, session, node, list);
-        } else if (is_wanted(L, session, node)) {
+            gather(L, node, list);
+        } else if (is_wanted(L, node)) {
             append(L, list, node);
         }
         lua_settop(L, node - 1);
@@ -284,7 +285,6 @@ static void run_group(lua_State *L, int group);
 
 /// Tests that follow one another are run together.
 static void run_nodes(lua_State *L, int group) {
-    stn_session *session = stn_lua_session(L);
     lua_newtable(L);
     int list = lua_gettop(L);
     for (lua_Integer i = 1; lua_rawgeti(L, group, i) != LUA_TNIL; i++) {
@@ -295,7 +295,7 @@ static void run_nodes(lua_State *L, int group) {
             run_group(L, node);
             lua_newtable(L);
             lua_replace(L, list);
-        } else if (is_wanted(L, session, node)) {
+        } else if (is_wanted(L, node)) {
             append(L, list, node);
         }
         lua_settop(L, node - 1);
@@ -313,28 +313,28 @@ static int call_group_fixtures(lua_State *L) {
 
 /// Calls before_all or after_all. Pushes the verdict as `fault` unless it went well.
 static bool try_fixtures(lua_State *L, int group, const char *which) {
-    stn_session *session = stn_lua_session(L);
+    lua_session *session = stn_lua_session(L);
     int top = lua_gettop(L);
-    stn_verdict verdict = {0};
-    int32_t first_check = session->check_count;
+    judgement j;
     session->testing = true;
+    session->check_failed = false;
     lua_pushcfunction(L, stn_lua_place_message);
     lua_pushcfunction(L, call_group_fixtures);
     lua_pushvalue(L, group);
     lua_pushstring(L, which);
-    judge(L, session, lua_pcall(L, 2, 0, top + 1), first_check, &verdict);
+    judge(L, session, lua_pcall(L, 2, 0, top + 1), &j);
     session->testing = false;
     lua_settop(L, top);
-    if (verdict.outcome == STN_TEST_PASSED) {
+    if (j.verdict.outcome == STN_TEST_PASSED) {
         return true;
     }
-    *(stn_verdict *)lua_newuserdatauv(L, sizeof verdict, 0) = verdict;
+    *(stn_test_verdict *)lua_newuserdatauv(L, sizeof j.verdict, 0) = j.verdict;
     return false;
 }
 
 /// Between before_all and after_all, whose failure counts as a test of its own.
-static void run_between(void *of) {
-    const test_list *place = of;
+static void run_between(void *user) {
+    const test_list *place = user;
     lua_State *L = place->L;
     int group = place->index, top = lua_gettop(L);
     bool ready = try_fixtures(L, group, "before_all");
@@ -377,11 +377,11 @@ static bool has_fixtures_of_all(lua_State *L, int group) {
 }
 
 /// In a process of its own when the session has them.
-static void run_fixtured(lua_State *L, stn_session *session, int group) {
+static void run_fixtured(lua_State *L, stn_script_host *host, int group) {
     test_list place = {L, group};
     lua_newtable(L);
     int list = lua_gettop(L);
-    gather(L, session, group, list);
+    gather(L, group, list);
     int32_t count = (int32_t)lua_rawlen(L, list);
     const char **names = lua_newuserdatauv(L, sizeof *names * (size_t)(count + 1), 0);
     for (int32_t i = 0; i < count; i++) {
@@ -390,8 +390,8 @@ static void run_fixtured(lua_State *L, stn_session *session, int group) {
         lua_pop(L, 1);
     }
     stn_test_group all = {name_of(L, group), names, count, run_between, &place};
-    if (count > 0 && session->runner.group != NULL) {
-        session->runner.group(session->runner.user, &all);
+    if (count > 0 && host != NULL) {
+        host->ops->group(host, &all);
     } else if (count > 0) {
         run_between(&place);
     }
@@ -400,11 +400,11 @@ static void run_fixtured(lua_State *L, stn_session *session, int group) {
 
 /// The one on top of the stack.
 static void run_group(lua_State *L, int group) {
-    stn_session *session = stn_lua_session(L);
+    stn_script_host *host = stn_lua_session(L)->host;
     luaL_checkstack(L, 16, "groups lie too deep");
     inherit_values(L, group);
-    if (!session->runner.lists && has_fixtures_of_all(L, group)) {
-        run_fixtured(L, session, group);
+    if (!(host != NULL && host->lists_tests) && has_fixtures_of_all(L, group)) {
+        run_fixtured(L, host, group);
     } else {
         run_nodes(L, group);
     }
@@ -465,9 +465,13 @@ static int test(lua_State *L) {
     open_node(L, "stn.test");
     lua_pushvalue(L, 1);
     lua_setfield(L, 3, "body");
-    stn_session *session = stn_lua_session(L);
-    session->test_count++;
-    if (lua_isnil(L, 2) && is_wanted(L, session, 3)) {
+    stn_script_host *host = stn_lua_session(L)->host;
+    bool wanted = host == NULL || host->ops->declare_test(host, name_of(L, 3));
+    if (wanted) {
+        lua_pushboolean(L, true);
+        lua_setfield(L, 3, "wanted");
+    }
+    if (wanted && lua_isnil(L, 2)) {
         lua_createtable(L, 1, 0);
         append(L, 4, 3);
         run_list(L);

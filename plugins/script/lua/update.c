@@ -5,7 +5,7 @@
 // played again without them. When one is due follows from the time alone, so that restored worlds go on alike.
 #include <math.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 enum { UPDATES = 8 }; // user value of a world
 

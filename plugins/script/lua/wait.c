@@ -3,7 +3,7 @@
 // task is asked again after a step, looks whether it is over; so errors and pcall work in it as anywhere.
 #include <stdio.h>
 
-#include "lua/task.h"
+#include "task.h"
 
 /// Begins a wait of the task that asks, which it pushes.
 static stn_lua_task *begin(lua_State *L, const char *what) {

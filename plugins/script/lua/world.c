@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lua/bind.h"
+#include "bind.h"
 
 // ------------------------------------------------------------------------------------------------------- options
 
-/// Scalars of the table over the defaults, then what the command line says.
-static void read_scalars(const stn_fields *f, const stn_session *session, stn_world_options *o) {
+/// Scalars of the table over the defaults.
+static void read_scalars(const stn_fields *f, stn_world_options *o) {
     static const char *const points[] = {"stiffness", "midpoint", "a", "b", NULL};
     static const char *const relaxations[] = {"sum", "series", NULL};
     static const char *const certificates[] = {"full", "light", NULL};
@@ -26,7 +26,6 @@ static void read_scalars(const stn_fields *f, const stn_session *session, stn_wo
         stn_fields_choice(f, "relaxation_rule", relaxations) == 1 ? STN_RELAXATION_SERIES : STN_RELAXATION_SUM;
     o->certificate_light = stn_fields_choice(f, "certificate", certificates) == 1;
     stn_fields_boolean(f, "stiction", &o->stiction);
-    o->stiction = o->stiction || session->stiction;
     stn_fields_boolean(f, "exact_contacts", &o->exact_contacts);
     stn_fields_boolean(f, "margin_only", &o->margin_only);
     if (stn_fields_integer(f, "threads", 1, 1024, &whole)) {
@@ -34,16 +33,6 @@ static void read_scalars(const stn_fields *f, const stn_session *session, stn_wo
     }
     if (stn_fields_integer(f, "seed", 0, INT64_C(1) << 53, &whole)) {
         o->seed = (uint64_t)whole;
-    }
-    o->profile = session->profile;
-    if (!isnan(session->dt)) {
-        o->dt = session->dt;
-    }
-    if (session->threads > 0) {
-        o->threads = session->threads;
-    }
-    if (session->seed >= 0) {
-        o->seed = (uint64_t)session->seed;
     }
 }
 
@@ -84,11 +73,9 @@ int stn_lua_push_open_world(lua_State *L) {
 }
 
 /// Empty world object: its tables exist before anything can fail.
-static stn_lua_world *push_world(lua_State *L, stn_session *session) {
+static stn_lua_world *push_world(lua_State *L, lua_session *session) {
     stn_lua_world *w = lua_newuserdatauv(L, sizeof *w, 9);
     *w = (stn_lua_world){.session = session, .tables_begin = INT64_MAX};
-    w->account =
-        (stn_world_account){.statistics = &session->statistics, .profiled = session->profile, .mechanical.energy = NAN};
     for (int i = 1; i <= 9; i++) {
         lua_newtable(L);
         lua_setiuservalue(L, -2, i);
@@ -116,40 +103,47 @@ int stn_lua_world_new(lua_State *L) {
                                        "margin_only",
                                        "exact_contacts",
                                        NULL};
-    stn_session *session = stn_lua_session(L);
+    lua_session *session = stn_lua_session(L);
     if (lua_gettop(L) == 0) {
         lua_newtable(L);
     }
     stn_fields f = stn_fields_open(L, 1, "stn.world", keys, 0);
     stn_world_options o = stn_world_options_default();
-    read_scalars(&f, session, &o);
-    o.solver = stn_fields_plugin(&f, "solver", STN_KIND_SOLVER, session);
-    o.law = stn_fields_plugin(&f, "law", STN_KIND_LAW, session);
-    o.contact = stn_fields_plugin(&f, "contact", STN_KIND_CONTACT, session);
-    o.integrator = stn_fields_plugin(&f, "integrator", STN_KIND_INTEGRATOR, session);
-    o.factor = stn_fields_plugin(&f, "factor", STN_KIND_FACTOR, session);
+    read_scalars(&f, &o);
+    o.solver = stn_fields_plugin(&f, "solver");
+    o.law = stn_fields_plugin(&f, "law");
+    o.contact = stn_fields_plugin(&f, "contact");
+    o.integrator = stn_fields_plugin(&f, "integrator");
+    o.factor = stn_fields_plugin(&f, "factor");
     stn_error err = {0};
-    stn_lua_check(L, stn_session_check_overrides(session, &err), &err);
+    if (session->host != NULL) {
+        stn_lua_check_host(L, session->host->ops->options(session->host, &o, &err), &err);
+    }
+    stn_lua_load_plugin(L, STN_KIND_SOLVER, o.solver.id);
+    stn_lua_load_plugin(L, STN_KIND_LAW, o.law.id);
+    stn_lua_load_plugin(L, STN_KIND_CONTACT, o.contact.id);
+    stn_lua_load_plugin(L, STN_KIND_INTEGRATOR, o.integrator.id);
+    stn_lua_load_plugin(L, STN_KIND_FACTOR, o.factor.id);
     stn_lua_world *w = push_world(L, session);
     stn_lua_check(L, stn_world_create(session->context, &o, &w->world, &err), &err);
     return 1;
 }
 
 int stn_lua_world_from_capsule(lua_State *L) {
-    stn_session *session = stn_lua_session(L);
+    lua_session *session = stn_lua_session(L);
     const char *path = luaL_checkstring(L, 1);
-    stn_replay_options options = {.threads = session->threads};
+    const stn_script_host *host = session->host;
+    stn_replay_options options = {.threads = host != NULL ? host->threads : 0};
     static const stn_kind kinds[] = {STN_KIND_SOLVER, STN_KIND_LAW, STN_KIND_CONTACT, STN_KIND_INTEGRATOR,
                                      STN_KIND_FACTOR};
     for (int i = 0; i < STN_COUNT(kinds); i++) {
-        options.plugin[kinds[i]] = stn_lua_overrides(L, kinds[i], session);
+        stn_lua_override(L, kinds[i], &options.plugin[kinds[i]]);
     }
     stn_error err = {0};
-    stn_lua_check(L, stn_session_check_overrides(session, &err), &err);
     stn_lua_world *w = push_world(L, session);
     stn_lua_check(L, stn_capsule_load(session->context, path, &options, &w->world, &err), &err);
-    if (!isnan(session->dt)) {
-        stn_lua_check(L, stn_world_set_dt(w->world, session->dt, &err), &err);
+    if (host != NULL && !isnan(host->dt)) {
+        stn_lua_check(L, stn_world_set_dt(w->world, host->dt, &err), &err);
     }
     return 1;
 }
@@ -184,29 +178,6 @@ int stn_lua_world_ask(lua_State *L, stn_lua_world *w, int arguments, int results
     return status;
 }
 
-/// The momentum of what a solver of impulses leaves is balanced whatever the impulses are, since the core completes v.
-static stn_sample judged_by(const stn_instance *solver) {
-    if (solver->desc->ops.solver->yields != STN_YIELDS_IMPULSE) {
-        return STN_SAMPLE_momentum;
-    }
-    stn_formulation formulation = stn_solver_formulation(solver);
-    bool convex = formulation == STN_CCP || formulation == STN_REGULARIZED || formulation == STN_QP;
-    return convex ? STN_SAMPLE_natural_ccp : STN_SAMPLE_natural_ncp;
-}
-
-void stn_lua_world_describe(stn_lua_world *w) {
-    stn_session *session = w->session;
-    const stn_model *model = stn_world_model(w->world);
-    session->body_count = model->body_count - 1;
-    session->nq = model->nq;
-    session->nv = model->nv;
-    for (stn_kind kind = 0; kind < STN_KIND_COUNT; kind++) {
-        const stn_instance *plugin = stn_world_plugin(w->world, kind);
-        session->plugin_used[kind] = plugin != NULL ? plugin->desc->id : NULL;
-    }
-    session->judged = judged_by(stn_world_plugin(w->world, STN_KIND_SOLVER));
-}
-
 /// Where the script is, and the function of the binding that it has called.
 static void note_completion(lua_State *L, stn_lua_world *w) {
     stn_lua_position(L);
@@ -219,25 +190,6 @@ static void note_completion(lua_State *L, stn_lua_world *w) {
     }
 }
 
-static stn_status observe(void *user, const stn_observation *o, stn_error *err) {
-    stn_lua_world *w = user;
-    stn_session *session = w->session;
-    if (o->report == NULL || !stn_account_begun(&w->account)) {
-        return STN_OK; // not a step of the script's
-    }
-    stn_status status = stn_account_observe(&w->account, session->context, o, err);
-    if (status == STN_OK && session->progress != NULL) {
-        session->progress(session->progress_user, o, session->end_time);
-    }
-    return status;
-}
-
-/// Has the world told of its steps: to the session's statistics and its progress line.
-static void watch(lua_State *L, stn_lua_world *w) {
-    stn_error err = {0};
-    stn_lua_check(L, stn_world_observe(w->world, observe, w, &err), &err);
-}
-
 void stn_lua_world_complete(lua_State *L, int index, stn_lua_world *w) {
     if (w->compiled) {
         return;
@@ -247,11 +199,7 @@ void stn_lua_world_complete(lua_State *L, int index, stn_lua_world *w) {
     stn_lua_check(L, stn_world_compile(w->world, &err), &err);
     w->compiled = true;
     note_completion(L, w);
-    watch(L, w);
     stn_lua_world_apply_start(L, self, w);
-    if (!w->session->stepped) {
-        stn_lua_world_describe(w);
-    }
 }
 
 stn_lua_world *stn_lua_world_compiled(lua_State *L, int index) {
@@ -282,54 +230,49 @@ static bool is_recorded_elsewhere(const stn_lua_world *w) {
     return w->recorded_by != 0 && w->recorded_by != getpid();
 }
 
+/// Closes the world's recordings and destroys it; accepts one that is closed.
+static stn_status end_world(stn_lua_world *w, stn_error *err) {
+    stn_script_host *host = w->session->host;
+    stn_world *world = w->world;
+    w->world = NULL;
+    if (world == NULL || is_recorded_elsewhere(w)) {
+        return STN_OK;
+    }
+    if (host != NULL) {
+        return host->ops->end(host, world, err);
+    }
+    stn_status status = stn_world_close_recordings(world, err);
+    stn_world_destroy(world);
+    return status;
+}
+
 static int world_close(lua_State *L) {
     stn_lua_world *w = luaL_checkudata(L, 1, STN_LUA_WORLD);
-    if (is_recorded_elsewhere(w)) {
-        stn_account_drop(&w->account, w->session->context);
-        w->world = NULL;
-        return 0;
-    }
-    if (w->world != NULL) {
+    if (w->world != NULL && !is_recorded_elsewhere(w)) {
         stn_lua_world_idle(L, 1, "world:close");
         if (w->runs_tasks) {
             stn_lua_fail(L, "world:close: not inside a task of this world, which its steps drive");
         }
-        stn_lua_tasks_end(L, 1);
+        stn_lua_tasks_end(L, 1); // a task that cleans up may close it
     }
-    stn_world *world = w->world; // a task that cleans up may have closed it
-    if (world != NULL) {
-        stn_account_end(&w->account, world);
-    }
-    w->world = NULL;
     stn_error err = {0};
-    stn_status status = world != NULL ? stn_world_close_recordings(world, &err) : STN_OK;
-    stn_world_destroy(world);
-    stn_lua_check(L, status, &err);
+    stn_lua_check(L, end_world(w, &err), &err);
     return 0;
 }
 
-/// A finaliser cannot raise: the first failure while recordings are closed is kept for stn_session_run, others are
-/// logged, and all where nobody runs the session (a stock lua5.4).
+/// A finaliser cannot raise: the first failure while recordings are closed is kept for the end of the script, others
+/// are logged, and all where nobody runs it (a stock lua5.4).
 static int world_collect(lua_State *L) {
     stn_lua_world *w = luaL_checkudata(L, 1, STN_LUA_WORLD);
-    stn_session *session = w->session;
+    lua_session *session = w->session;
     stn_error err = {0};
-    if (is_recorded_elsewhere(w)) {
-        stn_account_drop(&w->account, session->context);
-        return 0;
+    stn_status status = end_world(w, &err);
+    if (status < 0 && (session->host == NULL || session->unwritten.status < 0)) {
+        stn_log(session->context, STN_LOG_ERROR, "%s", err.text);
+    } else if (status < 0) {
+        session->unwritten = err;
+        session->unwritten.status = status;
     }
-    if (w->world != NULL) {
-        stn_account_end(&w->account, w->world);
-    }
-    if (w->world != NULL && stn_world_close_recordings(w->world, &err) < 0) {
-        if (session->owns_context || session->unwritten.status < 0) {
-            stn_log(session->context, STN_LOG_ERROR, "%s", err.text);
-        } else {
-            session->unwritten = err;
-        }
-    }
-    stn_world_destroy(w->world);
-    w->world = NULL;
     return 0;
 }
 
@@ -348,7 +291,6 @@ static int world_clone(lua_State *L) {
     }
     stn_lua_motions_copy(L, 1, lua_gettop(L));
     stn_lua_updates_copy(L, 1, lua_gettop(L));
-    watch(L, copy);
     return 1;
 }
 

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lua/session.h"
+#include <stiction/stiction.h>
+
+#include "common/session.h"
 
 typedef struct catcher {
     stn_session session;

@@ -9,7 +9,7 @@
 #include "stn_test.h"
 
 #include "base/sort.h"
-#include "statistics/statistics.h"
+#include "common/statistics.h"
 
 enum { STEPS = 500000 };
 

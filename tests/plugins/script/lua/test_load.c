@@ -6,7 +6,7 @@
 
 #include "stn_test.h"
 
-#include "lua/session.h"
+#include "common/session.h"
 
 static char folder[] = "/tmp/stiction_lua_load_XXXXXX";
 

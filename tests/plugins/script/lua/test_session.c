@@ -5,7 +5,7 @@
 #include "stn_heap.h"
 #include "stn_test.h"
 
-#include "lua/session.h"
+#include "common/session.h"
 
 typedef struct fixture {
     stn_heap heap;
@@ -34,8 +34,8 @@ static int set_up(void **state) {
     }
     stn_context_options options = stn_heap_options(&f->heap);
     options.log = silent;
-    strcpy(f->script, "/tmp/stiction_session_XXXXXX");
-    close(mkstemp(f->script));
+    strcpy(f->script, "/tmp/stiction_session_XXXXXX.lua");
+    close(mkstemps(f->script, 4));
     stn_error err = {0};
     assert_ok(stn_context_create(&options, &f->context, &err), err);
     stn_session_init(&f->session, f->context);
