@@ -18,6 +18,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE // fopencookie
 #endif
+#include <dlfcn.h>
 #include <libqhull_r/qhull_ra.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,6 +46,32 @@ static stn_status hull_flat(stn_error *err) {
 
 static stn_status hull_out_of_memory(stn_error *err) {
     return stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for its convex hull");
+}
+
+/// The functions of qhull that are called.
+typedef struct qhull {
+    void (*zero)(qhT *qh, FILE *errfile);
+    int (*new_qhull)(qhT *qh, int dim, int numpoints, coordT *points, boolT ismalloc, char *qhull_cmd, FILE *outfile,
+                     FILE *errfile);
+    void (*freeqhull)(qhT *qh, boolT allmem);
+    void (*memfreeshort)(qhT *qh, int *curlong, int *totlong);
+} qhull;
+
+/// Loads the library at the first hull, and not with ours: it looks up each of its own 450 functions when it is loaded,
+/// a third of a start of the command, which few runs need. It stays loaded.
+static stn_status load_qhull(qhull *out, stn_error *err) {
+    void *handle = dlopen(QHULL_LIBRARY, RTLD_LAZY | RTLD_LOCAL);
+    if (handle == NULL) {
+        return stn_fail(err, STN_ERR_UNSUPPORTED, "mesh: no convex hulls without the library qhull: %s", dlerror());
+    }
+    // as POSIX has it: a pointer of an object for one to a function
+    *(void **)&out->zero = dlsym(handle, "qh_zero");
+    *(void **)&out->new_qhull = dlsym(handle, "qh_new_qhull");
+    *(void **)&out->freeqhull = dlsym(handle, "qh_freeqhull");
+    *(void **)&out->memfreeshort = dlsym(handle, "qh_memfreeshort");
+    return out->zero != NULL && out->new_qhull != NULL && out->freeqhull != NULL && out->memfreeshort != NULL
+               ? STN_OK
+               : stn_fail(err, STN_ERR_UNSUPPORTED, "mesh: %s is no qhull that makes convex hulls", QHULL_LIBRARY);
 }
 
 /// What qhull says, and what it may do.
@@ -215,6 +242,11 @@ static stn_status triangulate(hull *h, const qhT *qh, stn_error *err) {
 static stn_status hull_run(hull *h, stn_error *err) {
     // Pp: no warnings about narrow hulls; TF100: a report whenever 100 facets were made; E: accuracy of the distances
     char command[80];
+    qhull library = {0};
+    stn_status status = load_qhull(&library, err);
+    if (status != STN_OK) {
+        return status;
+    }
     snprintf(command, sizeof command, "qhull Pp TF100 E%.3g", h->accuracy);
     qhT qh;
     listener l = {.qh = &qh, .most_distances = 40000000 + 200 * h->point_count};
@@ -223,15 +255,15 @@ static stn_status hull_run(hull *h, stn_error *err) {
         return hull_out_of_memory(err);
     }
     setvbuf(stream, NULL, _IONBF, 0);
-    qh_zero(&qh, stream);
-    int exit_status = qh_new_qhull(&qh, 3, h->point_count, h->points, False, command, NULL, stream);
-    stn_status status = translate(exit_status, &l, err);
+    library.zero(&qh, stream);
+    int exit_status = library.new_qhull(&qh, 3, h->point_count, h->points, False, command, NULL, stream);
+    status = translate(exit_status, &l, err);
     if (status == STN_OK) {
         status = triangulate(h, &qh, err);
     }
     int long_left = 0, short_left = 0;
-    qh_freeqhull(&qh, !qh_ALL);
-    qh_memfreeshort(&qh, &long_left, &short_left);
+    library.freeqhull(&qh, !qh_ALL);
+    library.memfreeshort(&qh, &long_left, &short_left);
     fclose(stream);
     return status;
 }

@@ -57,13 +57,14 @@ static const stn_library *known(const stn_registry *registry, const void *handle
     return library;
 }
 
-stn_status stn_library_open(stn_registry *registry, const char *file, const stn_library **out, stn_error *err) {
+stn_status stn_library_open(stn_registry *registry, const char *file, bool complete, const stn_library **out,
+                            stn_error *err) {
     *out = NULL;
     stn_status whole = stn_library_whole(file, err);
     if (whole != STN_OK) {
         return whole;
     }
-    void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    void *handle = dlopen(file, (complete ? RTLD_NOW : RTLD_LAZY) | RTLD_LOCAL);
     if (handle == NULL) {
         return cannot_open(file, err);
     }

@@ -53,7 +53,7 @@ static stn_status remember(stn_registry *registry, const char *path, const stn_l
 static stn_status load(stn_registry *registry, stn_kind kind, const char *path, stn_error *err) {
     const stn_library *library = NULL;
     const stn_plugin_info *info = NULL;
-    stn_status status = stn_library_open(registry, path, &library, err);
+    stn_status status = stn_library_open(registry, path, true, &library, err);
     if (status == STN_OK) {
         status = choose_from(library, kind, &info, err);
     }

@@ -39,6 +39,7 @@ typedef struct stn_plugin_folder {
 /// A shared object of a folder, opened when it may hold what is asked for.
 typedef struct stn_plugin_file {
     const char *path, *name;    // name: the last part of path
+    bool beside_library;        // in the folder beside the library
     stn_kind kind;              // whose word the name begins with; STN_KIND_COUNT: with none
     const stn_library *library; // NULL: not opened yet, or refused
     const char *problem;        // line for the user when it was refused
@@ -83,8 +84,10 @@ const stn_plugin_info *stn_library_plugin(const stn_library *library, stn_kind k
 /// STN_ERR_PLUGIN when the file is shorter than its own headers say; whatever else is wrong is left to the loader.
 stn_status stn_library_whole(const char *path, stn_error *err);
 /// Opens `file` and checks everything in it. STN_ERR_PLUGIN: refused, err says why (without the file's name).
-/// `*library` is shared with earlier calls for the same file.
-stn_status stn_library_open(stn_registry *registry, const char *file, const stn_library **library, stn_error *err);
+/// `*library` is shared with earlier calls for the same file. `complete`: every function that it calls must be there
+/// now, which looks them all up; else each is looked up at its first call.
+stn_status stn_library_open(stn_registry *registry, const char *file, bool complete, const stn_library **library,
+                            stn_error *err);
 /// Reads the names in all folders of the search path; opens no file.
 stn_status stn_registry_search(stn_registry *registry, stn_error *err);
 /// Opens a file unless that was done or tried before. A refused one gets its line for the user; only running out of

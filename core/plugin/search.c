@@ -24,7 +24,8 @@ stn_status stn_registry_open_file(stn_registry *registry, stn_plugin_file *file,
         return STN_OK;
     }
     stn_error refusal = {STN_OK, ""};
-    stn_status status = stn_library_open(registry, file->path, &file->library, &refusal);
+    // what lies beside the library was linked with it and misses nothing: a start need not look up what no run calls
+    stn_status status = stn_library_open(registry, file->path, !file->beside_library, &file->library, &refusal);
     if (status == STN_ERR_PLUGIN) {
         file->problem = stn_registry_text(registry, "%s: %s", file->path, refusal.text);
         return file->problem != NULL ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory");
@@ -34,17 +35,16 @@ stn_status stn_registry_open_file(stn_registry *registry, stn_plugin_file *file,
 
 /// The kind whose word and '_' a file's name begins with; STN_KIND_COUNT: none.
 static stn_kind kind_of_name(const char *name) {
-    for (int kind = 0; kind < STN_KIND_COUNT; kind++) {
-        const char *word = stn_kind_name((stn_kind)kind);
-        size_t length = strlen(word);
-        if (strncmp(name, word, length) == 0 && name[length] == '_') {
-            return (stn_kind)kind;
-        }
+#define KIND_OF_WORD(kind, word)                               \
+    if (strncmp(name, #word "_", sizeof #word "_" - 1) == 0) { \
+        return kind;                                           \
     }
+    STN_KINDS(KIND_OF_WORD)
+#undef KIND_OF_WORD
     return STN_KIND_COUNT;
 }
 
-static stn_status add_file(stn_registry *registry, const char *folder, const char *name, stn_error *err) {
+static stn_status add_file(stn_registry *registry, const stn_plugin_folder *folder, const char *name, stn_error *err) {
     if (registry->file_count == registry->file_capacity) {
         int32_t capacity = registry->file_capacity == 0 ? 128 : 2 * registry->file_capacity;
         stn_plugin_file *more = STN_ARENA(registry->arena, capacity, stn_plugin_file);
@@ -57,12 +57,16 @@ static stn_status add_file(stn_registry *registry, const char *folder, const cha
         registry->files = more;
         registry->file_capacity = capacity;
     }
-    const char *path = stn_registry_text(registry, "%s/%s", folder, name);
+    size_t head = strlen(folder->path), size = strlen(name) + 1;
+    char *path = STN_ARENA(registry->arena, head + 1 + size, char);
     if (path == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory");
     }
-    registry->files[registry->file_count++] =
-        (stn_plugin_file){.path = path, .name = path + strlen(folder) + 1, .kind = kind_of_name(name)};
+    memcpy(path, folder->path, head);
+    path[head] = '/';
+    memcpy(path + head + 1, name, size);
+    registry->files[registry->file_count++] = (stn_plugin_file){
+        .path = path, .name = path + head + 1, .beside_library = folder->beside_library, .kind = kind_of_name(name)};
     return STN_OK;
 }
 
@@ -71,7 +75,7 @@ static stn_status list_folder(stn_registry *registry, stn_plugin_folder *folder,
     stn_status status = STN_OK;
     folder->start = registry->file_count;
     for (struct dirent *item = readdir(stream); item != NULL && status == STN_OK; item = readdir(stream)) {
-        status = is_shared_object(item->d_name) ? add_file(registry, folder->path, item->d_name, err) : STN_OK;
+        status = is_shared_object(item->d_name) ? add_file(registry, folder, item->d_name, err) : STN_OK;
     }
     folder->count = registry->file_count - folder->start;
     if (folder->count > 0) {

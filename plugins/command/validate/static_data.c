@@ -28,7 +28,29 @@ static void add_span(static_data *out, uintptr_t start, uintptr_t end) {
     }
 }
 
-/// Writable segments without the part that the loader makes read-only, whole pages, when it has relocated it.
+/// Its table of the functions of others: the loader, and no code of its own, writes an entry at the first call.
+static void find_calls(const struct dl_phdr_info *info, uintptr_t *start, uintptr_t *end) {
+    uintptr_t table = 0;
+    size_t entries = 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type != PT_DYNAMIC) {
+            continue;
+        }
+        const ElfW(Dyn) *entry = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+        for (; entry->d_tag != DT_NULL; entry++) {
+            if (entry->d_tag == DT_PLTGOT) {
+                table = entry->d_un.d_ptr;
+            } else if (entry->d_tag == DT_PLTRELSZ) {
+                entries = entry->d_un.d_val / sizeof(ElfW(Rela));
+            }
+        }
+    }
+    *start = table != 0 && table < info->dlpi_addr ? table + info->dlpi_addr : table; // some loaders leave the offset
+    *end = *start + (entries > 0 ? (entries + 3) * sizeof(void *) : 0);
+}
+
+/// Writable segments without the table of calls, and without the part that the loader makes read-only, whole pages,
+/// when it has relocated it.
 static int visit(struct dl_phdr_info *info, size_t size, void *user) {
     (void)size;
     search *s = user;
@@ -43,6 +65,8 @@ static int visit(struct dl_phdr_info *info, size_t size, void *user) {
             sealed_end = (sealed + part->p_memsz) / page * page;
         }
     }
+    uintptr_t calls = 0, calls_end = 0;
+    find_calls(info, &calls, &calls_end);
     s->found.object = (const unsigned char *)info->dlpi_addr;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
@@ -50,9 +74,15 @@ static int visit(struct dl_phdr_info *info, size_t size, void *user) {
         if (part->p_type != PT_LOAD || (part->p_flags & PF_W) == 0) {
             continue;
         }
-        bool split = sealed >= start && sealed_end <= end && sealed < sealed_end;
-        add_span(&s->found, start, split ? sealed : end);
-        add_span(&s->found, split ? sealed_end : end, end);
+        if (sealed >= start && sealed_end <= end && sealed < sealed_end) {
+            add_span(&s->found, start, sealed);
+            start = sealed_end;
+        }
+        if (calls_end > start && calls < end && calls < calls_end) {
+            add_span(&s->found, start, calls);
+            start = calls_end;
+        }
+        add_span(&s->found, start, end);
     }
     return 1;
 }

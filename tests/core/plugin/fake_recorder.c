@@ -58,7 +58,14 @@ static stn_status observe(void *recording, const stn_observation *observation, s
     return STN_OK;
 }
 
+#ifdef FAKE_MISSING // in no library: such a plugin must be refused before it could end the process in a run
+void defined_nowhere(void);
+#endif
+
 static stn_status close_nothing(void *recording, stn_error *err) {
+#ifdef FAKE_MISSING
+    defined_nowhere();
+#endif
     (void)recording;
     (void)err;
     return STN_OK;

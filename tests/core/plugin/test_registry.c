@@ -129,10 +129,11 @@ static void test_each_bad_file_is_refused_with_one_line(void **state) {
     (void)state;
     found f;
     search(&f, FAKE_DIR "/bad");
-    assert_int_equal(f.problem_count, 10);
+    assert_int_equal(f.problem_count, 11);
     assert_problem(&f, "recorder_major.so", "built for plugin ABI 7.0, this library has 1.0; rebuild the plugin");
     assert_problem(&f, "minor.so",
                    "built for the newer plugin ABI 1.9, this library has 1.0; update Stiction or rebuild the plugin");
+    assert_problem(&f, "missing.so", "cannot be loaded: undefined symbol: defined_nowhere");
     assert_problem(&f, "symbol.so", "no symbol stn_plugin; a plugin ends with STN_PLUGIN_LIBRARY(&descriptor)");
     assert_problem(&f, "operation.so", "recorder quiet: required operation open is missing");
     assert_problem(&f, "default.so", "recorder quiet: parameter gain: default 5 is outside its range 0 to 2");
@@ -357,7 +358,7 @@ static void test_running_out_of_memory_in_the_search_is_reported_and_the_next_se
             assert_ok(stn_plugins(f.context, &f.plugins, &f.count, &f.problems, &f.problem_count, &err), err);
         }
         assert_int_equal(times(&f, "quiet"), 1);
-        assert_int_equal(f.problem_count, 10);
+        assert_int_equal(f.problem_count, 11);
         stn_context_destroy(f.context);
         assert_int_equal(heap.live, 0);
         if (done) {
