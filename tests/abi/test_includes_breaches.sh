@@ -79,7 +79,7 @@ breaks 'lies in a sister folder' plugins/script/lua/parts/part.c '"others/other.
 breaks 'is not public' plugins/script/lua/bind.h '<plugins/solver/a/a.h>'
 breaks 'is no file of its own plugin' plugins/script/lua/bind.h '"world/world.h"'
 breaks 'is no file of its own plugin' plugins/command/driver/main.c '"base/text.h"'
-breaks 'is for core/lua/ plugins/script/lua/ alone' core/world/step.c '<lua.h>'
+breaks 'is for plugins/script/lua/ alone' core/world/step.c '<lua.h>'
 breaks '(Lua) is for' plugins/mesh/assimp/worker/read.c '"lua.h"'
 breaks '(assimp) is for' plugins/solver/a/a.c '<assimp/scene.h>'
 breaks '(HDF5) is for' core/base/text.h '<hdf5.h>'

@@ -115,11 +115,11 @@ void stn_session_stop(stn_session *session) {
     }
 }
 
-/// The step that failed, or the session's seconds.
+/// Makes the step that failed, or the session's seconds, and ends the world.
 static stn_status step_capsule(stn_session *session, stn_world *world, stn_error *err) {
     stn_script_host *host = &session->host;
+    stn_status status = isnan(host->dt) ? STN_OK : stn_world_set_dt(world, host->dt, err);
     double made = 0.0, seconds = isnan(host->seconds) ? stn_world_dt(world) : host->seconds;
-    stn_status status = stn_host_begin(host, world, NULL, NULL, err);
     session->end_time = stn_world_state(world)->time + seconds;
     // half a millionth of a step forgives the rounding of a sum of many dt
     while (status >= 0 && made < seconds - 5e-7 * stn_world_dt(world)) {
@@ -145,10 +145,5 @@ stn_status stn_session_run_capsule(stn_session *session, const char *path, stn_e
     }
     status = status == STN_OK ? stn_session_check_overrides(session, err) : status;
     status = status == STN_OK ? stn_capsule_load(host->context, path, &options, &world, err) : status;
-    if (status >= 0 && !isnan(host->dt)) {
-        status = stn_world_set_dt(world, host->dt, err);
-    }
-    status = status >= 0 ? step_capsule(session, world, err) : status;
-    stn_world_destroy(world);
-    return status;
+    return status >= 0 ? step_capsule(session, world, err) : status;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <stiction/record.h>
 #include <stiction/replay.h>
 
 #include "common/apart.h"

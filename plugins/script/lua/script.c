@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state in which the command runs one script, and what its errors mean.
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <lualib.h>
 #include <stiction/lua.h>
@@ -130,16 +130,9 @@ static stn_status classify(lua_session *session, lua_State *L, stn_error *err) {
 
 static stn_status run_file(lua_session *session, lua_State *L, stn_error *err) {
     const char *script = session->host->path;
-    FILE *file = fopen(script, "rb");
-    if (file == NULL) {
+    if (access(script, R_OK) != 0) {
         return stn_fail(err, STN_ERR_FILE, "%s: cannot be read: %s; give the path of a Lua script", script,
                         strerror(errno));
-    }
-    int first = fgetc(file); // no script begins like XML, which a robot file put in its place does
-    fclose(file);
-    if (first == '<') {
-        return stn_fail(err, STN_ERR_PARSE, "%s: this is XML, not a Lua script; a script loads robots by world:load",
-                        script);
     }
     lua_settop(L, 0);
     lua_pushcfunction(L, stn_lua_place_message);

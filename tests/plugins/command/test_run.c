@@ -320,7 +320,7 @@ static void test_bad_scripts_are_one_line_and_status_2(void **state) {
                "stiction run: nothere.lua: cannot be read: No such file or directory; give the path of a Lua script\n");
     write_file("arm.xml", "<mujoco model='m'/>\n");
     stn_expect("run arm.xml 2>&1", 2,
-               "stiction run: arm.xml: this is XML, not a Lua script; a script loads robots by world:load\n");
+               "stiction run: arm.xml: no scripting language runs such files; endings that are known: .lua\n");
     write_file("syntax.lua", "local x = = 2\n");
     stn_expect("run syntax.lua " ERRORS, 2, "stiction run: syntax.lua:1: unexpected symbol near '='\n");
     write_file("index.lua", "local x\n\nprint(x.y)\n");

@@ -8,10 +8,14 @@
 #include "stn_random.h"
 #include "stn_test.h"
 
-#include "base/sort.h"
 #include "common/statistics.h"
 
 enum { STEPS = 500000 };
+
+static int compare_reals(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
 
 typedef struct fixture {
     stn_context *context;
