@@ -57,11 +57,10 @@ stn_status stn_clearance_prepare(stn_world *world, stn_error *err) {
     return STN_OK;
 }
 
-void stn_clearance_inherit(const stn_world *world, stn_world *clone) {
-    if (world->services.clearances != NULL && clone->services.clearances != NULL) {
-        memcpy(clone->services.clearances->told, world->services.clearances->told,
-               sizeof world->services.clearances->told);
-        clone->services.clearances->told_count = world->services.clearances->told_count;
+void stn_clearance_inherit(const step_services *from, step_services *to) {
+    if (from->clearances != NULL && to->clearances != NULL) {
+        memcpy(to->clearances->told, from->clearances->told, sizeof to->clearances->told);
+        to->clearances->told_count = from->clearances->told_count;
     }
 }
 

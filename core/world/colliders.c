@@ -222,7 +222,7 @@ static stn_status add_collider(step_setup *setup, int32_t geometry, stn_error *e
     return find_margin(setup, g, &setup->collider_margin[i], err);
 }
 
-stn_status stn_setup_choose_colliders(step_setup *setup, stn_arena *arena, bool say, stn_error *err) {
+stn_status stn_setup_choose_colliders(step_setup *setup, stn_arena *arena, stn_error *err) {
     const stn_model *model = setup->model;
     int32_t left_out[STN_SHAPE_COUNT] = {0};
     look_list list;
@@ -248,8 +248,6 @@ stn_status stn_setup_choose_colliders(step_setup *setup, stn_arena *arena, bool 
         return status;
     }
     count_parts(setup);
-    if (say) {
-        say_left_out(setup, left_out);
-    }
+    say_left_out(setup, left_out);
     return STN_OK;
 }

@@ -69,101 +69,32 @@ static stn_status allocate_forces(stn_world *world, stn_error *err) {
     return STN_OK;
 }
 
-/// Position of block (row, column) in a nodal pattern; elements only join nodes that the pattern joins.
-static int32_t nodal_slot(const stn_tree *tree, int32_t row, int32_t column) {
-    int32_t e = tree->row_start[row];
-    while (tree->column[e] != column) {
-        e++;
-    }
-    return e;
-}
-
-static stn_status allocate_element_slots(stn_world *world, stn_error *err) {
-    const stn_model *model = world->setup->model;
-    world->setup->element_slots =
-        stn_allocate(world->services.context, (size_t)model->element_group_count, sizeof *world->setup->element_slots);
-    if (world->setup->element_slots == NULL) {
+/// What a step fills and what it works with.
+static stn_status allocate_step(const step_setup *setup, step_frame *frame, step_services *services, stn_error *err) {
+    const stn_model *model = setup->model;
+    stn_context *context = services->context;
+    size_t geometries = (size_t)model->geometry_count, prescribed = (size_t)setup->prescribed_count;
+    frame->collider_box = stn_allocate(context, (size_t)setup->collider_count, sizeof *frame->collider_box);
+    frame->geometry_pose = stn_allocate(context, geometries, sizeof *frame->geometry_pose);
+    frame->star_velocity = stn_allocate(context, (size_t)model->body_count, sizeof *frame->star_velocity);
+    frame->prescribed_twist = stn_allocate(context, prescribed, sizeof *frame->prescribed_twist);
+    frame->q_next = stn_allocate(context, (size_t)model->nq, sizeof(double));
+    frame->v_next = stn_allocate(context, (size_t)model->nv, sizeof(double));
+    services->twist_said = stn_allocate(context, prescribed, sizeof *services->twist_said);
+    if (frame->collider_box == NULL || frame->geometry_pose == NULL || frame->star_velocity == NULL ||
+        frame->prescribed_twist == NULL || frame->q_next == NULL || frame->v_next == NULL ||
+        services->twist_said == NULL) {
         return out_of_memory(err);
     }
-    for (int32_t g = 0; g < model->element_group_count; g++) {
-        const stn_element_group *group = &model->element_groups[g];
-        int32_t n = group->nodes_per_element;
-        int32_t *slot =
-            stn_allocate(world->services.context, (size_t)group->element_count * (size_t)(n * n), sizeof *slot);
-        if (slot == NULL) {
-            return out_of_memory(err);
-        }
-        world->setup->element_slots[g].slot = slot;
-        for (int32_t e = 0; e < group->element_count; e++) {
-            const int32_t *node = group->index + (size_t)e * (size_t)n;
-            for (int32_t i = 0; i < n * n; i++) {
-                *slot++ = nodal_slot(&model->trees[group->tree], node[i / n], node[i % n]);
-            }
-        }
+    stn_status status = stn_kinematics_create(model, &frame->kinematics, err);
+    if (status == STN_OK) {
+        status = stn_kinematics_create(model, &frame->scratch_kinematics, err);
     }
-    return STN_OK;
-}
-
-static stn_status allocate_colliders(stn_world *world, stn_error *err) {
-    const stn_model *model = world->setup->model;
-    stn_context *context = world->services.context;
-    size_t count = (size_t)model->geometry_count;
-    world->setup->collider = stn_allocate(context, count, sizeof *world->setup->collider);
-    world->setup->collider_moves = stn_allocate(context, count, sizeof *world->setup->collider_moves);
-    world->setup->collider_radius = stn_allocate(context, count, sizeof *world->setup->collider_radius);
-    world->setup->collider_margin = stn_allocate(context, count, sizeof *world->setup->collider_margin);
-    world->setup->collider_worst = stn_allocate(context, count, sizeof *world->setup->collider_worst);
-    world->frame.collider_box = stn_allocate(context, count, sizeof *world->frame.collider_box);
-    world->frame.geometry_pose = stn_allocate(context, count, sizeof *world->frame.geometry_pose);
-    world->frame.star_velocity = stn_allocate(context, (size_t)model->body_count, sizeof *world->frame.star_velocity);
-    world->setup->body_parts = stn_allocate(context, (size_t)model->body_count, sizeof *world->setup->body_parts);
-    if (world->setup->collider == NULL || world->setup->collider_moves == NULL ||
-        world->setup->collider_radius == NULL || world->setup->collider_margin == NULL ||
-        world->setup->collider_worst == NULL || world->frame.collider_box == NULL ||
-        world->frame.geometry_pose == NULL || world->frame.star_velocity == NULL || world->setup->body_parts == NULL) {
-        return out_of_memory(err);
-    }
-    stn_arena *scratch = stn_arena_create(context);
-    // a clone shares the model, of which everything was said when it was compiled
-    bool first = atomic_load(&world->setup->shared->users) == 1;
-    if (first) {
-        stn_setup_check_restitution(world->setup);
-    }
-    stn_status status =
-        scratch != NULL ? stn_setup_choose_colliders(world->setup, scratch, first, err) : out_of_memory(err);
-    status = status == STN_OK ? stn_setup_examine_pairs(world->setup, scratch, err) : status;
-    stn_arena_destroy(scratch);
-    return status == STN_OK ? stn_broadphase_create(context, &world->services.broadphase, err) : status;
-}
-
-static stn_status allocate_step(stn_world *world, stn_error *err) {
-    const stn_model *model = world->setup->model;
-    stn_context *context = world->services.context;
-    world->frame.q_next = stn_allocate(context, (size_t)model->nq, sizeof(double));
-    world->frame.v_next = stn_allocate(context, (size_t)model->nv, sizeof(double));
-    world->setup->node_dof = stn_allocate(context, (size_t)model->node_count, sizeof(int32_t));
-    world->setup->node_tree = stn_allocate(context, (size_t)model->node_count, sizeof(int32_t));
-    if (world->frame.q_next == NULL || world->frame.v_next == NULL || world->setup->node_dof == NULL ||
-        world->setup->node_tree == NULL) {
-        return out_of_memory(err);
-    }
-    world->setup->massless_link = -1;
-    for (int32_t t = 0; t < model->tree_count; t++) {
-        const stn_tree *tree = &model->trees[t];
-        for (int32_t n = 0; n < tree->node_count; n++) {
-            world->setup->node_dof[tree->node_start + n] = tree->v_start + 3 * n;
-            world->setup->node_tree[tree->node_start + n] = t;
-        }
-        if (world->setup->massless_link < 0 && tree->kind == STN_TREE_ARTICULATED) {
-            world->setup->massless_link = stn_model_massless_link(model, t);
-        }
-    }
-    stn_status status = stn_kinematics_create(model, &world->frame.kinematics, err);
-    return status == STN_OK ? stn_kinematics_create(model, &world->frame.scratch_kinematics, err) : status;
+    return status == STN_OK ? stn_broadphase_create(context, &services->broadphase, err) : status;
 }
 
 /// The state that a compiled world starts from.
-static stn_status allocate_state(stn_world *world, stn_error *err) {
+static stn_status make_state(stn_world *world, stn_error *err) {
     const stn_model *model = world->setup->model;
     const stn_instance *integrator = world->setup->plugin[STN_KIND_INTEGRATOR];
     const stn_integrator_ops *ops = integrator->desc->ops.integrator;
@@ -184,114 +115,98 @@ static stn_status allocate_state(stn_world *world, stn_error *err) {
         memcpy(world->state.surface_velocity + 3 * (size_t)g, &model->geometries[g].surface_velocity,
                3 * sizeof(double));
     }
-    world->frame.integrator_next = stn_allocate(world->services.context, sizes.integrator_bytes, 1);
-    if (world->frame.integrator_next == NULL) {
-        return out_of_memory(err);
-    }
-    return stn_world_state_changed(world, err);
+    status = stn_world_size_memories(world, err);
+    return status == STN_OK ? stn_world_keep_start(world, err) : status;
 }
 
-stn_status stn_world_state_changed(stn_world *world, stn_error *err) {
-    unsigned char *next = stn_allocate(world->services.context, world->state.sizes.controller_bytes, 1);
-    if (next == NULL) {
+stn_status stn_world_size_memories(stn_world *world, stn_error *err) {
+    stn_context *context = world->services.context;
+    step_frame *frame = &world->frame;
+    unsigned char *controllers = stn_allocate(context, world->state.sizes.controller_bytes, 1);
+    unsigned char *integrator = stn_allocate(context, world->state.sizes.integrator_bytes, 1);
+    if (controllers == NULL || integrator == NULL) {
+        stn_release(context, controllers);
+        stn_release(context, integrator);
         return stn_fail(err, STN_ERR_MEMORY, "world: out of memory");
     }
-    stn_release(world->services.context, world->frame.controller_next);
-    world->frame.controller_next = next;
-    world->frame.kinematics_stale = true;
+    stn_release(context, frame->controller_next);
+    stn_release(context, frame->integrator_next);
+    frame->controller_next = controllers;
+    frame->integrator_next = integrator;
+    frame->kinematics_stale = true;
+    return STN_OK;
+}
+
+stn_status stn_world_keep_start(stn_world *world, stn_error *err) {
     return stn_state_copy(world->services.context, &world->state, stn_setup_cache_bytes(world->setup), &world->start,
                           err);
 }
 
-static void destroy_shared(stn_context *context, shared_model *shared) {
-    if (shared != NULL && atomic_fetch_sub(&shared->users, 1) == 1) {
-        stn_model_destroy(shared->model);
-        stn_release(context, shared);
-    }
-}
-
-static void release_matrices(stn_world *world) {
-    const stn_model *model = world->setup->shared != NULL ? world->setup->shared->model : NULL;
-    for (int32_t t = 0; model != NULL && t < model->tree_count; t++) {
-        stn_release(world->services.context, world->frame.M != NULL ? world->frame.M[t].values : NULL);
-        stn_release(world->services.context, world->frame.A != NULL ? world->frame.A[t].values : NULL);
-    }
-    for (int32_t g = 0; world->setup->element_slots != NULL && g < model->element_group_count; g++) {
-        stn_release(world->services.context, world->setup->element_slots[g].slot);
-    }
-}
-
 void stn_world_release_compiled(stn_world *world) {
-    stn_context *context = world->services.context;
-    release_matrices(world);
-    stn_step_release_distances(&world->services);
-    if (world->services.contact_prepared != NULL) {
-        world->setup->plugin[STN_KIND_CONTACT]->desc->ops.contact->release(world->services.contact_prepared);
+    step_frame *frame = &world->frame;
+    step_services *services = &world->services;
+    stn_context *context = services->context;
+    const stn_model *model = world->setup->compiled;
+    for (int32_t t = 0; model != NULL && t < model->tree_count; t++) {
+        stn_release(context, frame->M != NULL ? frame->M[t].values : NULL);
+        stn_release(context, frame->A != NULL ? frame->A[t].values : NULL);
     }
-    stn_broadphase_destroy(world->services.broadphase);
-    stn_kinematics_destroy(world->frame.kinematics);
-    stn_kinematics_destroy(world->frame.scratch_kinematics);
+    stn_step_release_distances(services);
+    if (services->contact_prepared != NULL) {
+        world->setup->plugin[STN_KIND_CONTACT]->desc->ops.contact->release(services->contact_prepared);
+    }
+    stn_broadphase_destroy(services->broadphase);
+    stn_kinematics_destroy(frame->kinematics);
+    stn_kinematics_destroy(frame->scratch_kinematics);
     void *memory[] = {
-        world->frame.M,
-        world->frame.A,
-        world->frame.forces.tau,
-        world->frame.forces.K,
-        world->frame.forces.D,
-        world->frame.forces.servo_storage,
-        world->frame.forces.K_storage,
-        world->frame.forces.D_storage,
-        world->setup->element_slots,
-        world->setup->collider,
-        world->setup->collider_moves,
-        world->setup->collider_radius,
-        world->setup->collider_margin,
-        world->setup->collider_worst,
-        world->frame.collider_box,
-        world->frame.geometry_pose,
-        world->frame.star_velocity,
-        world->frame.q_next,
-        world->frame.v_next,
-        world->setup->node_dof,
-        world->setup->node_tree,
-        world->frame.controller_next,
-        world->frame.integrator_next,
-        world->services.cache_index.slot,
-        world->setup->body_parts,
-        world->services.clearances,
-        world->setup->prescribed,
-        world->setup->prescribed_of,
-        world->frame.prescribed_twist,
-        world->services.twist_said,
+        frame->M,
+        frame->A,
+        frame->forces.tau,
+        frame->forces.K,
+        frame->forces.D,
+        frame->forces.servo_storage,
+        frame->forces.K_storage,
+        frame->forces.D_storage,
+        frame->prescribed_twist,
+        frame->collider_box,
+        frame->geometry_pose,
+        frame->star_velocity,
+        frame->q_next,
+        frame->v_next,
+        frame->controller_next,
+        frame->integrator_next,
+        services->cache_index.slot,
+        services->clearances,
+        services->twist_said,
     };
     for (int32_t i = 0; i < STN_COUNT(memory); i++) {
         stn_release(context, memory[i]);
     }
     stn_state_clear(context, &world->state);
     stn_state_clear(context, &world->start);
-    destroy_shared(context, world->setup->shared);
-    world->setup->model = NULL;
 }
 
-/// Everything that follows from the model; `world->setup->shared` holds it.
 stn_status stn_world_prepare(stn_world *world, stn_error *err) {
-    world->setup->model = world->setup->shared->model;
-    const stn_instance *contact = world->setup->plugin[STN_KIND_CONTACT];
+    const step_setup *setup = world->setup;
+    const stn_instance *contact = setup->plugin[STN_KIND_CONTACT];
     const stn_contact_ops *ops = contact->desc->ops.contact;
     stn_status status = allocate_matrices(world, err);
     status = status == STN_OK ? allocate_forces(world, err) : status;
-    status = status == STN_OK ? allocate_element_slots(world, err) : status;
-    status = status == STN_OK ? allocate_colliders(world, err) : status;
-    status = status == STN_OK ? allocate_step(world, err) : status;
-    status = status == STN_OK ? stn_world_find_prescribed(world, err) : status;
-    status = status == STN_OK ? allocate_state(world, err) : status;
+    status = status == STN_OK ? allocate_step(setup, &world->frame, &world->services, err) : status;
     if (status == STN_OK && ops->prepare != NULL) {
-        status = ops->prepare(contact->self, world->setup->model, &world->services.contact_prepared, err);
+        status = ops->prepare(contact->self, setup->model, &world->services.contact_prepared, err);
         status = status == STN_OK ? stn_clearance_prepare(world, err) : status;
     }
+    return status;
+}
+
+/// Everything that follows from the model that the setup holds.
+static stn_status prepare_first(stn_world *world, stn_error *err) {
+    stn_status status = stn_setup_compile(world->setup, err);
+    status = status == STN_OK ? stn_world_prepare(world, err) : status;
+    status = status == STN_OK ? make_state(world, err) : status;
     if (status == STN_OK) {
-        (void)stn_world_kinematics(world);
-        stn_step_energies(world->setup, &world->state, &world->frame);
-        stn_step_observation(world);
+        stn_world_show_state(world);
     }
     return status;
 }
@@ -311,18 +226,11 @@ stn_status stn_world_compile(stn_world *world, stn_error *err) {
     if (world->failure.status != STN_OK) {
         return stn_fail(err, world->failure.status, "%s", world->failure.text);
     }
-    shared_model *shared = stn_allocate(world->services.context, 1, sizeof *shared);
-    if (shared == NULL) {
-        return out_of_memory(err);
-    }
-    stn_status status = stn_model_compile(world->builder, &shared->model, err);
+    stn_status status = stn_model_compile(world->builder, &world->setup->compiled, err);
     if (status != STN_OK) {
-        stn_release(world->services.context, shared);
         return status;
     }
-    atomic_init(&shared->users, 1);
-    world->setup->shared = shared;
     stn_error why = {0};
-    status = stn_world_prepare(world, &why);
+    status = prepare_first(world, &why);
     return status == STN_OK ? STN_OK : fail_for_good(world, status, &why, err);
 }

@@ -101,7 +101,8 @@ static stn_status bind(stn_world *world, controller *c, stn_error *err) {
         ops->initial_reference(c->instance->self, &c->target, world->state.q,
                                world->state.reference + c->reference_start);
     }
-    return status == STN_OK ? stn_world_state_changed(world, err) : status;
+    status = status == STN_OK ? stn_world_size_memories(world, err) : status;
+    return status == STN_OK ? stn_world_keep_start(world, err) : status;
 }
 
 static void discard(stn_context *context, controller *c) {
@@ -118,6 +119,7 @@ stn_status stn_world_take_controller(stn_world *world, const world_input *input,
     stn_status status = stn_world_compile(world, err);
     status = status == STN_OK ? check_target(world, instance, robot, joints, joint_count, err) : status;
     status = status == STN_OK ? fill_target(world, &c, robot, joints, joint_count, err) : status;
+    status = status == STN_OK ? stn_setup_part(&world->setup, err) : status;
     controller *grown = NULL;
     size_t count = (size_t)world->setup->controller_count, described = strlen(world->setup->parameters);
     if (status == STN_OK) {
@@ -126,7 +128,7 @@ stn_status stn_world_take_controller(stn_world *world, const world_input *input,
     }
     if (grown != NULL) {
         world->setup->controllers = grown;
-        status = stn_world_describe_controller(world, &c, (int32_t)count + 1, err);
+        status = stn_setup_describe_controller(world->setup, &c, (int32_t)count + 1, err);
     }
     status = status == STN_OK ? bind(world, &c, err) : status;
     if (status != STN_OK) {

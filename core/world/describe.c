@@ -16,14 +16,14 @@ typedef struct growing_text {
     bool failed;
 } growing_text;
 
-static growing_text begin(const stn_world *world) {
-    size_t length = world->setup->parameters != NULL ? strlen(world->setup->parameters) : 0;
-    return (growing_text){world->setup->context, world->setup->parameters, length, false};
+static growing_text begin(const step_setup *setup) {
+    size_t length = setup->parameters != NULL ? strlen(setup->parameters) : 0;
+    return (growing_text){setup->context, setup->parameters, length, false};
 }
 
 /// What was added stays when nothing failed, and goes otherwise.
-static stn_status end(stn_world *world, growing_text *t, size_t before, stn_error *err) {
-    world->setup->parameters = t->text;
+static stn_status end(step_setup *setup, growing_text *t, size_t before, stn_error *err) {
+    setup->parameters = t->text;
     if (!t->failed) {
         return STN_OK;
     }
@@ -83,9 +83,9 @@ static void append_reals(growing_text *t, const char *name, const double *values
     append(t, " %s\n", unit);
 }
 
-stn_status stn_world_describe(stn_world *world, stn_error *err) {
-    const stn_world_options *o = &world->setup->options;
-    growing_text t = begin(world);
+stn_status stn_setup_describe(step_setup *setup, stn_error *err) {
+    const stn_world_options *o = &setup->options;
+    growing_text t = begin(setup);
     append_reals(&t, "dt", &o->dt, 1, "s");
     append_reals(&t, "gravity", (const double[]){o->gravity.x, o->gravity.y, o->gravity.z}, 3, "m/s^2");
     append_reals(&t, "margin", &o->margin, 1, "m");
@@ -102,18 +102,18 @@ stn_status stn_world_describe(stn_world *world, stn_error *err) {
     }
     append(&t, "unset materials: rigid, mu = 0.5, relaxation_time = dt, dissipation = 0 s/m\n");
     for (int32_t kind = 0; kind < STN_KIND_COUNT; kind++) {
-        const stn_instance *p = world->setup->plugin[kind];
+        const stn_instance *p = setup->plugin[kind];
         if (p != NULL) {
             append(&t, "%s = %s\n", stn_kind_name(p->desc->kind), p->desc->id);
             append_instance(&t, stn_kind_name(p->desc->kind), p);
         }
     }
-    return end(world, &t, 0, err);
+    return end(setup, &t, 0, err);
 }
 
-stn_status stn_world_describe_controller(stn_world *world, const controller *c, int32_t number, stn_error *err) {
-    const stn_model *model = world->setup->model;
-    growing_text t = begin(world);
+stn_status stn_setup_describe_controller(step_setup *setup, const controller *c, int32_t number, stn_error *err) {
+    const stn_model *model = setup->model;
+    growing_text t = begin(setup);
     size_t before = t.length;
     char owner[32];
     snprintf(owner, sizeof owner, "controller.%d", number);
@@ -124,7 +124,7 @@ stn_status stn_world_describe_controller(stn_world *world, const controller *c, 
     }
     append(&t, "\n");
     append_instance(&t, owner, c->instance);
-    return end(world, &t, before, err);
+    return end(setup, &t, before, err);
 }
 
 const char *stn_world_parameters(const stn_world *world) {

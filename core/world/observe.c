@@ -53,6 +53,12 @@ void stn_step_observation(stn_world *world) {
     };
 }
 
+void stn_world_show_state(stn_world *world) {
+    (void)stn_world_kinematics(world);
+    stn_step_energies(world->setup, &world->state, &world->frame);
+    stn_step_observation(world);
+}
+
 stn_status stn_step_observe(stn_world *world, stn_error *err) {
     for (int32_t i = 0; i < world->observer_count; i++) {
         stn_status status = world->observers[i].call(world->observers[i].user, &world->observation, err);

@@ -134,31 +134,6 @@ stn_status stn_world_set_prescribed(stn_world *world, int32_t body, const stn_po
 
 // ----------------------------------------------------------------------------------------------------------- stepping
 
-stn_status stn_world_find_prescribed(stn_world *world, stn_error *err) {
-    const stn_model *model = world->setup->model;
-    int32_t count = 0;
-    for (int32_t b = 1; b < model->body_count; b++) {
-        count += joint_of(world->setup, b) != NULL;
-    }
-    world->setup->prescribed = stn_allocate(world->services.context, (size_t)count, sizeof *world->setup->prescribed);
-    world->setup->prescribed_of =
-        stn_allocate(world->services.context, (size_t)model->body_count, sizeof *world->setup->prescribed_of);
-    world->frame.prescribed_twist = stn_allocate(world->services.context, (size_t)count, sizeof(stn_spatial));
-    world->services.twist_said = stn_allocate(world->services.context, (size_t)count, sizeof(bool));
-    if (world->setup->prescribed == NULL || world->setup->prescribed_of == NULL ||
-        world->frame.prescribed_twist == NULL || world->services.twist_said == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
-    }
-    for (int32_t b = 0; b < model->body_count; b++) {
-        world->setup->prescribed_of[b] = -1;
-        if (joint_of(world->setup, b) != NULL) {
-            world->setup->prescribed_of[b] = world->setup->prescribed_count;
-            world->setup->prescribed[world->setup->prescribed_count++] = b;
-        }
-    }
-    return STN_OK;
-}
-
 void stn_step_prescribed(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services) {
     for (int32_t i = 0; i < setup->prescribed_count; i++) {
         stn_spatial *twist = &frame->prescribed_twist[i];

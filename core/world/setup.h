@@ -9,12 +9,6 @@
 #include <stiction/solve.h>
 #include <stiction/world.h>
 
-/// A model and how many worlds use it.
-typedef struct shared_model {
-    stn_model *model;
-    atomic_int users;
-} shared_model;
-
 /// A controller bound to joints of a robot, and where its numbers lie in the state.
 typedef struct controller {
     stn_instance *instance;
@@ -34,11 +28,13 @@ typedef struct element_slots {
 
 typedef struct step_setup {
     stn_context *context;
+    atomic_int users;          // worlds, and setups on top of it
+    struct step_setup *base;   // NULL, or what all is borrowed from but controllers and parameters
     stn_world_options options; // plugin choices cleared: they live in `plugin`; dt is that of the frame
     stn_instance *plugin[STN_KIND_COUNT];
-    char *parameters; // text for stn_world_parameters
-    shared_model *shared;
-    const stn_model *model; // NULL before compiling
+    char *parameters;       // text for stn_world_parameters
+    stn_model *compiled;    // owned
+    const stn_model *model; // the same; NULL before compiling and when that failed
 
     int32_t controller_count;
     controller *controllers;
@@ -59,5 +55,20 @@ typedef struct step_setup {
     double slip_tolerance;         // slip speed that static friction is counted by [m/s]
     int32_t massless_link;         // a moving link without mass, which has no dynamics; -1: none
 } step_setup;
+
+/// A setup with its plugins, without a model. Errors: an option out of range, what a plugin says, STN_ERR_MEMORY.
+stn_status stn_setup_create(stn_context *context, const stn_world_options *options, step_setup **out, stn_error *err);
+/// Makes the tables from `compiled`, and warns of what is likely a mistake. On failure it can only be released.
+stn_status stn_setup_compile(step_setup *setup, stn_error *err);
+/// One user more, and one less: the last one destroys it. Thread: [any]. Release accepts NULL.
+step_setup *stn_setup_keep(step_setup *setup);
+void stn_setup_release(step_setup *setup);
+/// Before a controller is added: in place of a setup with other users one on top of it, with a list of controllers of
+/// its own. The caller's use goes over to it.
+stn_status stn_setup_part(step_setup **setup, stn_error *err);
+
+stn_law stn_setup_law(const step_setup *setup);                        // ops NULL: there is none
+size_t stn_setup_memory_bytes(const step_setup *setup, stn_kind kind); // private bytes per constraint
+size_t stn_setup_cache_bytes(const step_setup *setup);                 // private bytes per cache entry
 
 #endif

@@ -67,12 +67,13 @@ stn_status stn_world_take_signal(stn_world *world, const char *name, double valu
 
 // compile.c
 void stn_world_release_compiled(stn_world *world);
-stn_status stn_world_prepare(stn_world *world, stn_error *err); // all that follows from world->setup->shared
-stn_law stn_setup_law(const step_setup *setup);
-size_t stn_setup_memory_bytes(const step_setup *setup, stn_kind kind); // per constraint
-stn_status stn_world_state_changed(stn_world *world, stn_error *err);  // controllers were added: state grows
+stn_status stn_world_prepare(stn_world *world, stn_error *err);       // frame and services of a compiled setup
+stn_status stn_world_size_memories(stn_world *world, stn_error *err); // of the frame, by the state's sizes
+stn_status stn_world_keep_start(stn_world *world, stn_error *err);    // the state becomes the one of reset
 
 // world.c
+/// A world without a model, which takes over a use of the setup, also on failure.
+stn_status stn_world_of_setup(step_setup *setup, stn_world **out, stn_error *err);
 /// Keeps `data` with the world until it is destroyed; on failure it stays the caller's.
 stn_status stn_world_attach(stn_world *world, void (*release)(stn_world *world, void *data), void *data,
                             stn_error *err);
@@ -86,12 +87,12 @@ void stn_describe_geometry(const stn_model *model, int32_t geometry, char *text,
 /// "joint NAME", or "a node": whose velocity v[d] or coordinate q[i] is.
 void stn_describe_dof(const stn_model *model, int32_t d, char *text, size_t size);
 void stn_describe_coordinate(const stn_model *model, int32_t i, char *text, size_t size);
-stn_status stn_world_describe(stn_world *world, stn_error *err); // fills `parameters`
+stn_status stn_setup_describe(step_setup *setup, stn_error *err); // fills `parameters`
 /// Adds the parameters of a controller that is not counted yet; `number` from 1.
-stn_status stn_world_describe_controller(stn_world *world, const controller *c, int32_t number, stn_error *err);
+stn_status stn_setup_describe_controller(step_setup *setup, const controller *c, int32_t number, stn_error *err);
 
-// colliders.c: which geometries collide, and what their pairs are like; `say`: warn of shapes that touch nothing
-stn_status stn_setup_choose_colliders(step_setup *setup, stn_arena *arena, bool say, stn_error *err);
+// colliders.c: which geometries collide, and what their pairs are like
+stn_status stn_setup_choose_colliders(step_setup *setup, stn_arena *arena, stn_error *err);
 stn_status stn_setup_examine_pairs(step_setup *setup, stn_arena *arena, stn_error *err);
 
 // state.c
@@ -185,7 +186,6 @@ stn_status stn_step_turn_seams(const step_setup *setup, step_frame *frame, const
 
 // prescribed.c: bodies that move as they are told
 bool stn_setup_is_prescribed(const step_setup *setup, int32_t body);
-stn_status stn_world_find_prescribed(stn_world *world, stn_error *err); // when compiling
 void stn_step_prescribed(const step_setup *setup, const stn_state *state, step_frame *frame,
                          step_services *services); // before all that asks for their velocity at the step's end:
 stn_spatial stn_step_prescribed_twist(const step_setup *setup, const step_frame *frame,
@@ -255,7 +255,6 @@ void stn_cache_rescale(stn_state *state, double factor); // impulses, for a step
 stn_status stn_step_lag(const step_setup *setup, const stn_state *state, step_frame *frame,
                         const step_services *services, stn_error *err);
 
-size_t stn_setup_cache_bytes(const step_setup *setup); // private bytes per cache entry
 anchor stn_cache_anchor(const step_setup *setup, const stn_state *state, int32_t position); // of worlds with stiction
 void stn_cache_set_anchor(const step_setup *setup, stn_state *state, int32_t position, const anchor *a);
 
@@ -279,6 +278,7 @@ stn_status stn_step_note_touching(const stn_state *state, step_frame *frame,
 void stn_step_energies(const step_setup *setup, const stn_state *state,
                        step_frame *frame); // into the report, of the state that the kinematics hold
 void stn_step_observation(stn_world *world);
+void stn_world_show_state(stn_world *world); // kinematics, energies and observation of the state as it is
 stn_status stn_step_observe(stn_world *world, stn_error *err);
 stn_status stn_world_observe_at(stn_world *world, observer_rank rank, stn_observer call, void *user, stn_error *err);
 void stn_world_forget_observers(stn_world *world, const void *user); // all that were added with `user`

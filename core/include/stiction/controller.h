@@ -60,7 +60,8 @@ typedef struct stn_controller_ops {
     uint32_t size;               // sizeof of the struct as the plugin was compiled
     int32_t channel_count;       // references that it takes
     const stn_channel *channels; // (channel_count), constant; their numbers are stacked in this order
-    /// OPTIONAL. Checks the target once (joint types, dof count). `config` texts were validated before. [setup]
+    /// OPTIONAL. Checks the target once (joint types, dof count). `config` texts were validated before. The last that
+    /// may write to `self`: clones of the world share it. [setup]
     stn_status (*bind)(void *self, const stn_control_target *target, stn_error *err);
     /// OPTIONAL (absent: 0). Bytes of state kept across steps. [setup]
     size_t (*state_size)(const void *self, const stn_control_target *target);

@@ -163,8 +163,9 @@ STN_API double stn_world_random(stn_world *world);
 
 /// Back to the state that compiling made: start pose, time 0, empty contact cache.
 STN_API void stn_world_reset(stn_world *world);
-/// A second world with equal plugins, model (shared) and state; observers and recordings are not copied. Compiled
-/// worlds only.
+/// A second world in the same state, with the model, the tables and the plugins' instances of the first, which both
+/// hold: it costs what a step fills and works with. Either may go first, and they may step on two threads at once. A
+/// controller that is added to one of them is its own. Observers and recordings are not copied. Compiled worlds only.
 STN_API stn_status stn_world_clone(const stn_world *world, stn_world **out, stn_error *err);
 
 /// Hash of every byte of the state.

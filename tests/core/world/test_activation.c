@@ -130,6 +130,25 @@ static void ramps_are_part_of_the_state(void **state) {
     stn_world_destroy(world);
 }
 
+/// A clone has its world's setup; a controller that one of them gets is its own, whichever goes first.
+static void a_controller_of_a_clone_is_its_own(void **state) {
+    for (int32_t first = 0; first < PAIR; first++) {
+        int32_t pd[PAIR];
+        stn_error err;
+        stn_world *world = new_world(*state, 40.0, pd), *pair[PAIR] = {world, NULL};
+        assert_ok(stn_world_clone(world, &pair[1], &err), err);
+        int32_t third = scene_controller(pair[1], 0, "joint_pd", "kp", 10.0, "kd", 1.0, NULL);
+        assert_int_equal(third, PAIR);
+        assert_int_equal(stn_world_controller_count(world), PAIR);
+        assert_null(strstr(stn_world_parameters(world), "controller.3"));
+        assert_int_equal(stn_world_controller_count(pair[1]), PAIR + 1);
+        assert_non_null(strstr(stn_world_parameters(pair[1]), "controller.3"));
+        stn_world_destroy(pair[first]);
+        scene_steps(pair[!first], 5);
+        stn_world_destroy(pair[!first]);
+    }
+}
+
 static void bad_blends_are_one_line(void **state) {
     int32_t pd[PAIR];
     stn_error err;
@@ -152,6 +171,7 @@ int main(void) {
         cmocka_unit_test(a_higher_priority_takes_the_joint_over_and_gives_it_back),
         cmocka_unit_test(a_share_of_a_clamped_effort_is_that_share),
         cmocka_unit_test(ramps_are_part_of_the_state),
+        cmocka_unit_test(a_controller_of_a_clone_is_its_own),
         cmocka_unit_test(bad_blends_are_one_line),
     };
     return cmocka_run_group_tests(tests, scene_setup, scene_teardown);

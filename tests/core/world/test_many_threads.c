@@ -147,7 +147,69 @@ static void worlds_of_one_context_may_be_made_in_several_threads(void **state) {
     unlink(mesh_path);
 }
 
+enum { ROUNDS = 20, MORE_STEPS = 40 };
+
+typedef struct stepper {
+    stn_world *world;
+    pthread_barrier_t *start;
+    stn_status status;
+} stepper;
+
+static void *make_steps(void *user) {
+    stepper *s = user;
+    stn_error err;
+    pthread_barrier_wait(s->start);
+    for (int32_t i = 0; i < MORE_STEPS && s->status >= 0; i++) {
+        s->status = stn_world_step(s->world, &err);
+    }
+    return NULL;
+}
+
+/// A clone has the setup of its world, which goes before it; both make their steps at once.
+static void clones_step_in_threads_of_their_own(void **state) {
+    (void)state;
+    stn_context *context = NULL;
+    stn_world *world = NULL, *twins[2] = {NULL, NULL};
+    stn_world_options options = stn_world_options_default();
+    stn_error err;
+    assert_ok(stn_context_create(NULL, &context, &err), err);
+    stn_mesh *mesh = new_mesh(context);
+    worker w = {.context = context, .mesh = mesh};
+    assert_ok(stn_world_create(context, &options, &world, &err), err);
+    make_and_step(&w, world);
+    assert_string_equal(w.error, "");
+    for (int32_t round = 0; round < ROUNDS; round++) {
+        stepper steppers[2];
+        pthread_t threads[2];
+        pthread_barrier_t start;
+        assert_int_equal(pthread_barrier_init(&start, NULL, 2), 0);
+        for (int32_t i = 0; i < 2; i++) {
+            assert_ok(stn_world_clone(world, &twins[i], &err), err);
+            steppers[i] = (stepper){.world = twins[i], .start = &start};
+        }
+        if (round == ROUNDS - 1) {
+            stn_world_destroy(world);
+        }
+        for (int32_t i = 0; i < 2; i++) {
+            assert_int_equal(pthread_create(&threads[i], NULL, make_steps, &steppers[i]), 0);
+        }
+        for (int32_t i = 0; i < 2; i++) {
+            pthread_join(threads[i], NULL);
+            assert_true(steppers[i].status >= 0);
+        }
+        pthread_barrier_destroy(&start);
+        assert_true(stn_world_hash(twins[0]) != w.hash && stn_world_hash(twins[0]) == stn_world_hash(twins[1]));
+        stn_world_destroy(twins[0]);
+        stn_world_destroy(twins[1]);
+    }
+    stn_mesh_release(mesh);
+    stn_context_destroy(context);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(worlds_of_one_context_may_be_made_in_several_threads)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(worlds_of_one_context_may_be_made_in_several_threads),
+        cmocka_unit_test(clones_step_in_threads_of_their_own),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

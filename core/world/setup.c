@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making a setup: plugins first, the tables when the model is complete. It is shared by count, so that a second world
+// of one description costs its state and frame alone.
+#include <string.h>
+
+#include "world/world.h"
+
+static stn_status out_of_memory(stn_error *err) {
+    return stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
+}
+
+// ---------------------------------------------------------------------------------------------- options and plugins
+
+/// The plugins that every world has, with what is chosen when the caller does not say.
+static const struct {
+    stn_kind kind;
+    size_t choice; // offset in stn_world_options
+    const char *standard;
+} world_plugins[] = {
+    {STN_KIND_SOLVER, offsetof(stn_world_options, solver), "sap"},
+    {STN_KIND_LAW, offsetof(stn_world_options, law), "sap"},
+    {STN_KIND_CONTACT, offsetof(stn_world_options, contact), "point"},
+    {STN_KIND_INTEGRATOR, offsetof(stn_world_options, integrator), "symplectic_euler"},
+    {STN_KIND_FACTOR, offsetof(stn_world_options, factor), NULL},
+};
+
+const char *stn_world_standard_plugin(stn_kind kind) {
+    for (int32_t i = 0; i < STN_COUNT(world_plugins); i++) {
+        if (world_plugins[i].kind == kind) {
+            return world_plugins[i].standard;
+        }
+    }
+    return NULL;
+}
+
+static stn_status check_options(const stn_world_options *o, stn_error *err) {
+    if (!(o->dt > 0.0) || !isfinite(o->dt)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "dt = %g s must be > 0 and finite", o->dt);
+    }
+    if (!stn_vec3_finite(o->gravity)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "gravity = (%g, %g, %g) m/s^2 must be finite", o->gravity.x,
+                        o->gravity.y, o->gravity.z);
+    }
+    if (!(o->margin >= 0.0) || !isfinite(o->margin)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "margin = %g m must be >= 0 and finite", o->margin);
+    }
+    if ((unsigned)o->contact_point > STN_CONTACT_POINT_B || (unsigned)o->relaxation_rule > STN_RELAXATION_SERIES) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "contact_point = %d, relaxation_rule = %d: no such rule",
+                        (int)o->contact_point, (int)o->relaxation_rule);
+    }
+    return STN_OK;
+}
+
+/// Creates the plugins of the table; a solver that needs no law gets none.
+static stn_status create_plugins(step_setup *setup, const stn_world_options *options, stn_error *err) {
+    for (int32_t i = 0; i < STN_COUNT(world_plugins); i++) {
+        const stn_plugin_choice *choice =
+            (const stn_plugin_choice *)(const void *)((const char *)options + world_plugins[i].choice);
+        stn_kind kind = world_plugins[i].kind;
+        const char *id = choice->id != NULL ? choice->id : world_plugins[i].standard;
+        const stn_instance *solver = setup->plugin[STN_KIND_SOLVER];
+        bool unused = kind == STN_KIND_LAW && !stn_solver_takes_law(solver->desc->ops.solver);
+        if (id == NULL || unused) {
+            if (unused && choice->id != NULL) {
+                stn_log(setup->context, STN_LOG_WARNING, "law %s is not used: solver %s takes none", choice->id,
+                        solver->desc->id);
+            }
+            continue;
+        }
+        stn_status status = stn_instance_create(setup->context, kind, id, choice->settings, choice->setting_count,
+                                                &setup->plugin[kind], err);
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    return STN_OK;
+}
+
+/// Anchors ask the law where its friction lets go.
+static void check_stiction(const step_setup *setup) {
+    stn_law law = stn_setup_law(setup);
+    if (setup->options.stiction && law.ops != NULL && !stn_law_tells_slip(&law)) {
+        stn_log(setup->context, STN_LOG_WARNING,
+                "stiction: law %s does not tell its transition speed (slip), so that no contact is held", law.id);
+    }
+}
+
+stn_status stn_setup_create(stn_context *context, const stn_world_options *options, step_setup **out, stn_error *err) {
+    *out = NULL;
+    stn_status status = check_options(options, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    step_setup *setup = stn_allocate(context, 1, sizeof *setup);
+    if (setup == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "world: out of memory");
+    }
+    setup->context = context;
+    setup->options = *options;
+    setup->massless_link = -1;
+    atomic_init(&setup->users, 1);
+    status = create_plugins(setup, options, err);
+    setup->options.solver = setup->options.law = setup->options.contact = setup->options.integrator =
+        setup->options.factor = (stn_plugin_choice){0};
+    if (status == STN_OK) {
+        check_stiction(setup);
+        setup->slip_tolerance = law_slip_tolerance(setup->plugin[STN_KIND_LAW]);
+        status = stn_setup_describe(setup, err);
+    }
+    if (status != STN_OK) {
+        stn_setup_release(setup);
+        return status;
+    }
+    *out = setup;
+    return STN_OK;
+}
+
+stn_law stn_setup_law(const step_setup *setup) {
+    const stn_instance *law = setup->plugin[STN_KIND_LAW];
+    if (law == NULL) {
+        return (stn_law){0};
+    }
+    return (stn_law){.ops = law->desc->ops.law, .self = law->self, .id = law->desc->id};
+}
+
+size_t stn_setup_memory_bytes(const step_setup *setup, stn_kind kind) {
+    const stn_instance *plugin = setup->plugin[kind];
+    return plugin == NULL ? 0 : (size_t)plugin->desc->memory_per_constraint;
+}
+
+// ------------------------------------------------------------------------------------------------------------ tables
+
+/// Position of block (row, column) in a nodal pattern; elements only join nodes that the pattern joins.
+static int32_t nodal_slot(const stn_tree *tree, int32_t row, int32_t column) {
+    int32_t e = tree->row_start[row];
+    while (tree->column[e] != column) {
+        e++;
+    }
+    return e;
+}
+
+static stn_status make_element_slots(step_setup *setup, stn_error *err) {
+    const stn_model *model = setup->model;
+    setup->element_slots =
+        stn_allocate(setup->context, (size_t)model->element_group_count, sizeof *setup->element_slots);
+    if (setup->element_slots == NULL) {
+        return out_of_memory(err);
+    }
+    for (int32_t g = 0; g < model->element_group_count; g++) {
+        const stn_element_group *group = &model->element_groups[g];
+        int32_t n = group->nodes_per_element;
+        int32_t *slot = stn_allocate(setup->context, (size_t)group->element_count * (size_t)(n * n), sizeof *slot);
+        if (slot == NULL) {
+            return out_of_memory(err);
+        }
+        setup->element_slots[g].slot = slot;
+        for (int32_t e = 0; e < group->element_count; e++) {
+            const int32_t *node = group->index + (size_t)e * (size_t)n;
+            for (int32_t i = 0; i < n * n; i++) {
+                *slot++ = nodal_slot(&model->trees[group->tree], node[i / n], node[i % n]);
+            }
+        }
+    }
+    return STN_OK;
+}
+
+/// First velocity and tree of each node; the first link that has no dynamics.
+static stn_status look_through_trees(step_setup *setup, stn_error *err) {
+    const stn_model *model = setup->model;
+    setup->node_dof = stn_allocate(setup->context, (size_t)model->node_count, sizeof *setup->node_dof);
+    setup->node_tree = stn_allocate(setup->context, (size_t)model->node_count, sizeof *setup->node_tree);
+    if (setup->node_dof == NULL || setup->node_tree == NULL) {
+        return out_of_memory(err);
+    }
+    for (int32_t t = 0; t < model->tree_count; t++) {
+        const stn_tree *tree = &model->trees[t];
+        for (int32_t n = 0; n < tree->node_count; n++) {
+            setup->node_dof[tree->node_start + n] = tree->v_start + 3 * n;
+            setup->node_tree[tree->node_start + n] = t;
+        }
+        if (setup->massless_link < 0 && tree->kind == STN_TREE_ARTICULATED) {
+            setup->massless_link = stn_model_massless_link(model, t);
+        }
+    }
+    return STN_OK;
+}
+
+static stn_status list_prescribed(step_setup *setup, stn_error *err) {
+    const stn_model *model = setup->model;
+    setup->prescribed = stn_allocate(setup->context, (size_t)model->body_count, sizeof *setup->prescribed);
+    setup->prescribed_of = stn_allocate(setup->context, (size_t)model->body_count, sizeof *setup->prescribed_of);
+    if (setup->prescribed == NULL || setup->prescribed_of == NULL) {
+        return out_of_memory(err);
+    }
+    for (int32_t b = 0; b < model->body_count; b++) {
+        bool is = b > 0 && model->joints[model->bodies[b].joint].type == STN_JOINT_PRESCRIBED;
+        setup->prescribed_of[b] = is ? setup->prescribed_count : -1;
+        if (is) {
+            setup->prescribed[setup->prescribed_count++] = b;
+        }
+    }
+    return STN_OK;
+}
+
+static stn_status make_colliders(step_setup *setup, stn_error *err) {
+    stn_context *context = setup->context;
+    size_t count = (size_t)setup->model->geometry_count;
+    setup->collider = stn_allocate(context, count, sizeof *setup->collider);
+    setup->collider_moves = stn_allocate(context, count, sizeof *setup->collider_moves);
+    setup->collider_radius = stn_allocate(context, count, sizeof *setup->collider_radius);
+    setup->collider_margin = stn_allocate(context, count, sizeof *setup->collider_margin);
+    setup->collider_worst = stn_allocate(context, count, sizeof *setup->collider_worst);
+    setup->body_parts = stn_allocate(context, (size_t)setup->model->body_count, sizeof *setup->body_parts);
+    if (setup->collider == NULL || setup->collider_moves == NULL || setup->collider_radius == NULL ||
+        setup->collider_margin == NULL || setup->collider_worst == NULL || setup->body_parts == NULL) {
+        return out_of_memory(err);
+    }
+    stn_arena *scratch = stn_arena_create(context);
+    if (scratch == NULL) {
+        return out_of_memory(err);
+    }
+    stn_setup_check_restitution(setup);
+    stn_status status = stn_setup_choose_colliders(setup, scratch, err);
+    if (status == STN_OK) {
+        status = stn_setup_examine_pairs(setup, scratch, err);
+    }
+    stn_arena_destroy(scratch);
+    return status;
+}
+
+stn_status stn_setup_compile(step_setup *setup, stn_error *err) {
+    setup->model = setup->compiled;
+    stn_status (*const make[])(step_setup *, stn_error *) = {make_element_slots, make_colliders, look_through_trees,
+                                                             list_prescribed};
+    for (int32_t i = 0; i < STN_COUNT(make); i++) {
+        stn_status status = make[i](setup, err);
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    return STN_OK;
+}
+
+// ----------------------------------------------------------------------------------------------------------- sharing
+
+step_setup *stn_setup_keep(step_setup *setup) {
+    atomic_fetch_add(&setup->users, 1);
+    return setup;
+}
+
+static void release_tables(step_setup *setup) {
+    stn_context *context = setup->context;
+    for (int32_t g = 0; setup->element_slots != NULL && g < setup->compiled->element_group_count; g++) {
+        stn_release(context, setup->element_slots[g].slot);
+    }
+    void *memory[] = {
+        setup->element_slots,   setup->collider,       setup->collider_moves, setup->collider_radius,
+        setup->collider_margin, setup->collider_worst, setup->body_parts,     setup->prescribed,
+        setup->prescribed_of,   setup->node_dof,       setup->node_tree,
+    };
+    for (int32_t i = 0; i < STN_COUNT(memory); i++) {
+        stn_release(context, memory[i]);
+    }
+    stn_model_destroy(setup->compiled);
+    for (int32_t kind = 0; kind < STN_KIND_COUNT; kind++) {
+        stn_instance_destroy(setup->plugin[kind]);
+    }
+}
+
+void stn_setup_release(step_setup *setup) {
+    if (setup == NULL || atomic_fetch_sub(&setup->users, 1) != 1) {
+        return;
+    }
+    for (int32_t i = setup->base != NULL ? setup->base->controller_count : 0; i < setup->controller_count; i++) {
+        const controller *c = &setup->controllers[i];
+        stn_instance_destroy(c->instance);
+        stn_release(setup->context, c->joints);
+        stn_release(setup->context, c->dofs);
+    }
+    stn_release(setup->context, setup->controllers);
+    stn_release(setup->context, setup->parameters);
+    if (setup->base != NULL) {
+        stn_setup_release(setup->base);
+    } else {
+        release_tables(setup);
+    }
+    stn_release(setup->context, setup);
+}
+
+stn_status stn_setup_part(step_setup **setup, stn_error *err) {
+    step_setup *base = *setup;
+    if (atomic_load(&base->users) == 1) {
+        return STN_OK;
+    }
+    size_t count = (size_t)base->controller_count;
+    step_setup *own = stn_allocate(base->context, 1, sizeof *own);
+    controller *controllers = stn_allocate(base->context, count, sizeof *controllers);
+    char *parameters = stn_duplicate_text(base->context, base->parameters);
+    if (own == NULL || controllers == NULL || parameters == NULL) {
+        stn_release(base->context, own);
+        stn_release(base->context, controllers);
+        stn_release(base->context, parameters);
+        return stn_fail(err, STN_ERR_MEMORY, "world: out of memory");
+    }
+    memcpy(own, base, sizeof *own);
+    if (count > 0) {
+        memcpy(controllers, base->controllers, count * sizeof *controllers);
+    }
+    atomic_init(&own->users, 1);
+    own->base = base;
+    own->controllers = controllers;
+    own->parameters = parameters;
+    *setup = own;
+    return STN_OK;
+}
