@@ -22,22 +22,22 @@
 extern "C" {
 #endif
 
-struct stn_world;         // world.h
-struct stn_world_options; // world.h
-typedef struct stn_script_host stn_script_host;
+struct stn_world;                               // world.h
+struct stn_world_options;                       // world.h
+typedef struct stn_script_host stn_script_host; // below
 
 /// Type of a script's parameter.
 typedef enum stn_script_type {
     STN_SCRIPT_NUMBER, // may be infinite
     STN_SCRIPT_BOOL,   // number is 0 or 1
-    STN_SCRIPT_TEXT,
+    STN_SCRIPT_TEXT,   // any text
     STN_SCRIPT_CHOICE, // a text of a list
 } stn_script_type;
 
 /// A parameter of a script. Zeroed members are absent; all texts are borrowed for the call that gets it.
 typedef struct stn_script_parameter {
-    const char *name;
-    stn_script_type type;
+    const char *name;           // as on the command line
+    stn_script_type type;       // of its value
     double number;              // in: the default; out: the value
     const char *text;           // likewise, of a text or choice; the value is borrowed from the host until the
                                 // parameter is declared again, or the script ends
@@ -50,12 +50,12 @@ typedef struct stn_script_parameter {
 
 /// A claim of a script. Texts are borrowed for the call.
 typedef struct stn_script_check {
-    const char *name; // what should hold: "lid is off"
-    bool ok;          // it holds
-    bool measured;    // value and limit count: it is about value <= limit, or value >= limit
-    bool least;       // value >= limit
-    double value, limit;
-    const char *unit; // of both; may be NULL
+    const char *name;    // what should hold: "lid is off"
+    bool ok;             // it holds
+    bool measured;       // value and limit count: it is about value <= limit, or value >= limit
+    bool least;          // value >= limit
+    double value, limit; // in the unit
+    const char *unit;    // of both; may be NULL
 } stn_script_check;
 
 /// How a test ended.
@@ -63,8 +63,8 @@ typedef enum stn_test_outcome { STN_TEST_PASSED, STN_TEST_FAILED, STN_TEST_SKIPP
 
 /// What a script says of one of its tests. A check that failed in it is the host's to count.
 typedef struct stn_test_verdict {
-    stn_test_outcome outcome;
-    char text[4096]; // why it failed or was skipped
+    stn_test_outcome outcome; // passed unless it says otherwise
+    char text[4096];          // why it failed or was skipped
 } stn_test_verdict;
 
 /// One test. Borrowed for the call that gets it.
@@ -76,7 +76,7 @@ typedef struct stn_test {
 /// Tests that do not depend on each other.
 typedef struct stn_test_batch {
     const stn_test *tests; // (count)
-    int32_t count;
+    int32_t count;         // > 0
     /// Runs test `index` with its fixtures; `verdict` comes as one that passed. May be called in a copy of the process
     /// (fork), for each test at most once in one process.
     void (*perform)(void *user, int32_t index, stn_test_verdict *verdict);
@@ -85,7 +85,7 @@ typedef struct stn_test_batch {
 
 /// Tests that share a fixture.
 typedef struct stn_test_group {
-    const char *name;
+    const char *name;         // of the group
     const char *const *tests; // (count) names of those that will run, in order
     int32_t count;            // > 0
     void (*run)(void *user);  // makes the fixture, hands over the tests by stn_script_host_ops.tests, ends the fixture
@@ -155,10 +155,10 @@ typedef struct stn_script_host_ops {
 
 /// What the command gives. Read only for the script; grows at the tail.
 struct stn_script_host {
-    uint32_t size; // sizeof of the struct as the host was compiled
-    const stn_script_host_ops *ops;
-    stn_context *context; // borrowed until run returns
-    const char *path;     // the script's file as it was named
+    uint32_t size;                  // sizeof of the struct as the host was compiled
+    const stn_script_host_ops *ops; // what a script may ask of the host
+    stn_context *context;           // borrowed until run returns
+    const char *path;               // the script's file as it was named
 
     // the command line, for what a script does not leave to parameter and options; NaN, -1 and 0 where it says nothing
     double dt, seconds;     // step size, simulated time of a loop of steps [s]
