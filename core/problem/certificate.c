@@ -6,7 +6,6 @@
 #include <stiction/plugin.h>
 #include <string.h>
 
-#include "problem/cone.h"
 #include "problem/local_form.h"
 #include "problem/natural_map.h"
 #include "problem/regularize.h"
@@ -56,7 +55,8 @@ static double relaxed_map(const stn_problem *p, const stn_constraint *c, const d
 static double row_map(const stn_problem *p, const stn_constraint *c, const double *u, const double *gamma) {
     double g[STN_MAX_ROWS];
     slack(p, c, u, gamma, g);
-    return natural_map_box(c->rows, natural_map_omega(c->rows, c->w_trace), p->lo + c->row, p->hi + c->row, gamma, g);
+    return stn_natural_map_box(c->rows, natural_map_omega(c->rows, c->w_trace), p->lo + c->row, p->hi + c->row, gamma,
+                               g);
 }
 
 static void certify_natural(const stn_problem *p, const double *v_c, const double *gamma, stn_certificate *out) {
@@ -64,7 +64,7 @@ static void certify_natural(const stn_problem *p, const double *v_c, const doubl
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
         const double *u = v_c + c->row, *own = gamma + c->row;
-        if (has_cone(c)) {
+        if (stn_constraint_has_cone(c)) {
             ncp = worst(ncp, coulomb_map(p, c, u, own));
             ccp = worst(ccp, relaxed_map(p, c, u, own));
         } else {
@@ -114,8 +114,8 @@ static stn_status certify_scaled(const stn_problem *p, const double *gamma, cons
     double ncp = 0.0, ccp = 0.0, size_u = 0.0, size_q = 0.0;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
-        ncp += (has_cone(c) ? coulomb_map : row_map)(p, c, u + c->row, gamma + c->row);
-        ccp += (has_cone(c) ? relaxed_map : row_map)(p, c, u + c->row, gamma + c->row);
+        ncp += (stn_constraint_has_cone(c) ? coulomb_map : row_map)(p, c, u + c->row, gamma + c->row);
+        ccp += (stn_constraint_has_cone(c) ? relaxed_map : row_map)(p, c, u + c->row, gamma + c->row);
         for (int32_t r = c->row; r < c->row + c->rows && c->set != STN_SET_EQUALITY; r++) {
             size_u += u[r] * u[r];
             size_q += q[r] * q[r];
@@ -147,7 +147,7 @@ static stn_status certify_law(const stn_problem *p, const double *v_c, const dou
         const stn_constraint *c = &p->constraints[i];
         double difference = 0.0;
         for (int32_t r = c->row; r < c->row + c->rows; r++) {
-            if (!has_cone(c) && p->R[r] == 0.0) {
+            if (!stn_constraint_has_cone(c) && p->R[r] == 0.0) {
                 continue;
             }
             difference += (gamma[r] - answer[r]) * (gamma[r] - answer[r]);
@@ -250,13 +250,13 @@ static double cone_violations(const stn_problem *p, const double *gamma) {
     double largest = 0.0, violation = 0.0;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
-        for (int32_t r = 0; r < 3 && has_cone(c); r++) {
+        for (int32_t r = 0; r < 3 && stn_constraint_has_cone(c); r++) {
             largest = worst(largest, fabs(gamma[c->row + r]));
         }
     }
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
-        if (has_cone(c)) {
+        if (stn_constraint_has_cone(c)) {
             violation = worst(violation, cone_violation(c, gamma + c->row, largest));
         }
     }
@@ -286,7 +286,7 @@ static void certify_contacts(const stn_problem *p, const double *v_c, const doub
     out->friction_work_J = out->contact_start_J = out->contact_J = 0.0;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
-        if (!has_cone(c)) {
+        if (!stn_constraint_has_cone(c)) {
             continue;
         }
         contacts++;

@@ -6,7 +6,6 @@
 #include <stiction/problem.h>
 
 #include "factor/nodal_factor.h"
-#include "problem/cone.h"
 
 // ------------------------------------------------------------------------------------------------------ matrices
 // Is a matrix finite, symmetric and positive semidefinite? All in the scale of its diagonal,
@@ -438,7 +437,7 @@ static stn_status check_datum(const char *who, const char *name, double value, d
 }
 
 static stn_status check_physical(const stn_problem *p, const stn_constraint *c, const char *who, stn_error *err) {
-    bool contact = has_cone(c);
+    bool contact = stn_constraint_has_cone(c);
     bool derived = contact && !p->explicit_R && p->form == STN_FORM_GLOBAL; // R follows from these data
     const struct {
         const char *name, *unit;
@@ -507,7 +506,7 @@ static stn_status check_constraint(const stn_problem *p, int32_t i, int32_t row,
         return stn_fail(err, STN_ERR_ARGUMENT, "%s: kind = %d, set = %d are not known", who.text, (int)c->kind,
                         (int)c->set);
     }
-    bool contact = has_cone(c);
+    bool contact = stn_constraint_has_cone(c);
     if (c->rows < 1 || c->rows > STN_MAX_ROWS || (contact && c->rows != 3)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "%s: rows = %d, must be %s", who.text, c->rows,
                         contact ? "3 for a friction cone" : "1 to 6");

@@ -6,7 +6,6 @@
 #include <stiction/certificate.h>
 #include <stiction/factor.h>
 
-#include "problem/cone.h"
 #include "problem/solver.h"
 
 enum { LARGEST = 4000, SWEEPS = 300 };
@@ -32,7 +31,7 @@ static int32_t list_dofs(const stn_problem *p, const stn_constraint *c, int32_t 
 /// Entry (a, b) of a constraint's Hessian.
 static double entry(const stn_constraint *c, const double *G, int32_t a, int32_t b) {
     static const int32_t packed[3][3] = {{0, 1, 3}, {1, 2, 4}, {3, 4, 5}};
-    if (has_cone(c)) {
+    if (stn_constraint_has_cone(c)) {
         return G[packed[a][b]];
     }
     return a == b ? G[a] : 0.0;

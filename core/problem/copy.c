@@ -4,7 +4,6 @@
 #include <stiction/delassus.h>
 #include <string.h>
 
-#include "problem/cone.h"
 #include "problem/owner.h"
 
 stn_status stn_problem_owner_create(stn_context *context, stn_problem_owner **out, stn_error *err) {
@@ -168,7 +167,7 @@ static void expand(const stn_delassus *d, double *W) {
 
 /// Without dofs a contact knows its velocity before the step as vn0 alone.
 static void keep_constraint(const stn_problem *from, stn_constraint *c) {
-    bool contact = has_cone(c);
+    bool contact = stn_constraint_has_cone(c);
     if (contact && isnan(c->vn0)) {
         double v_c[STN_MAX_ROWS];
         stn_constraint_velocity(from, c, from->v0, v_c);

@@ -6,7 +6,6 @@
 #include <stiction/delassus.h>
 #include <string.h>
 
-#include "problem/cone.h"
 #include "problem/inverse.h"
 #include "problem/jacobian.h"
 #include "problem/local_form.h"
@@ -475,8 +474,9 @@ double stn_delassus_residual(const stn_delassus *d, bool convex, const double *g
             trace += W[r * (c->rows + 1)];
         }
         double omega = natural_map_omega(c->rows, trace);
-        largest = worst(largest, has_cone(c) ? natural_map_cone(c, !convex, omega, own, g)
-                                             : natural_map_box(c->rows, omega, p->lo + c->row, p->hi + c->row, own, g));
+        largest = worst(largest, stn_constraint_has_cone(c)
+                                     ? natural_map_cone(c, !convex, omega, own, g)
+                                     : stn_natural_map_box(c->rows, omega, p->lo + c->row, p->hi + c->row, own, g));
     }
     return sqrt(largest);
 }

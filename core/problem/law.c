@@ -10,7 +10,6 @@
 //     cone, ellipse   R_n = c,  R_t = 0,  v_hat_n = -phi0/(dt + tau_d); 0 in a local problem that knows no phi0
 //     impact          R_n = 0,  R_t = 0,  v_hat_n = max(-e v_n0, -phi0/(dt + tau_d)), -phi0/dt before it;
 //                     see regularize.h
-#include "problem/cone.h"
 #include "problem/regularize.h"
 #include "problem/solver.h"
 
@@ -89,7 +88,7 @@ void stn_problem_regularize(stn_problem *problem) {
     }
     for (int32_t i = 0; i < problem->constraint_count; i++) {
         const stn_constraint *c = &problem->constraints[i];
-        (has_cone(c) ? regularize_cone : regularize_rows)(problem, c);
+        (stn_constraint_has_cone(c) ? regularize_cone : regularize_rows)(problem, c);
     }
 }
 
@@ -106,7 +105,7 @@ static bool allocate_lanes(const stn_problem *problem, const stn_law *law, stn_a
     int32_t *index = STN_ARENA(scratch, problem->constraint_count, int32_t);
     int32_t count = 0;
     for (int32_t i = 0; i < problem->constraint_count && index != NULL; i++) {
-        if (has_cone(&problem->constraints[i])) {
+        if (stn_constraint_has_cone(&problem->constraints[i])) {
             index[count++] = i;
         }
     }

@@ -5,7 +5,7 @@
 #ifndef STICTION_CORE_PROBLEM_NATURAL_MAP_H
 #define STICTION_CORE_PROBLEM_NATURAL_MAP_H
 
-#include <stiction/problem.h>
+#include <stiction/delassus.h>
 
 /// The larger one, or NaN when either is: fmax would drop it.
 static inline double worst(double a, double b) {
@@ -27,9 +27,6 @@ circular circular_of(const stn_constraint *constraint, const double *gamma, cons
 /// [desaxce-1998].
 double natural_map_cone(const stn_constraint *constraint, bool coulomb, double omega, const double *gamma,
                         const double *g);
-/// Of box and equality rows, the sum over `rows` rows; lo and hi are the constraint's own.
-double natural_map_box(int32_t rows, double omega, const double *lo, const double *hi, const double *gamma,
-                       const double *g);
 /// 1 where the trace is 0.
 static inline double natural_map_omega(int32_t rows, double trace) {
     return trace == 0.0 ? 1.0 : trace / rows;

@@ -4,7 +4,6 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "problem/cone.h"
 #include "problem/solver.h"
 
 const char *stn_formulation_name(stn_formulation formulation) {
@@ -145,7 +144,7 @@ static stn_status check_velocities(const stn_problem *problem, stn_error *err) {
 static stn_status check_rows(const stn_problem *problem, stn_error *err) {
     for (int32_t i = 0; i < problem->constraint_count; i++) {
         const stn_constraint *c = &problem->constraints[i];
-        bool contact = has_cone(c);
+        bool contact = stn_constraint_has_cone(c);
         if (contact && !(c->mu1 >= 0.0 && c->mu2 >= 0.0 && isfinite(c->mu1 + c->mu2))) {
             return stn_fail(err, STN_ERR_NUMERIC, "constraint %d (%s, id %llu): mu = %g, %g must be >= 0 and finite", i,
                             stn_constraint_kind_name(c->kind), (unsigned long long)c->id, c->mu1, c->mu2);
@@ -170,7 +169,7 @@ static stn_status check_regularisation(const stn_problem_solver *s, const stn_pr
     bool convex = s->law.ops != NULL, regularizes = convex && s->law.ops->regularize != NULL;
     for (int32_t i = 0; i < problem->constraint_count; i++) {
         const stn_constraint *c = &problem->constraints[i];
-        bool contact = has_cone(c);
+        bool contact = stn_constraint_has_cone(c);
         bool positive = contact ? regularizes : convex; // a law without regularize does not read R
         for (int32_t r = c->row; r < c->row + c->rows; r++) {
             bool good = positive ? problem->R[r] > 0.0 : problem->R[r] >= 0.0;

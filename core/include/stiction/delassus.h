@@ -57,6 +57,42 @@ STN_API stn_status stn_delassus_build(const stn_inverse *inverse, const stn_prob
 STN_API void stn_delassus_row_mul_add(const stn_delassus *d, int32_t i, const double *gamma, double *y);
 /// The diagonal block of constraint i (rows_i x rows_i).
 STN_API const double *stn_delassus_diagonal(const stn_delassus *d, int32_t i);
+/// Square of the natural map |omega gamma - P(omega gamma - g)| of three rows t1, t2, n in a circular cone [m^2/s^2],
+/// omega = trace(W_ii)/rows: cones are cones in any unit. `shifted` takes the place of g_n: g_n + mu |g_t|, the form of
+/// De Saxce, for Coulomb's law, g_n for its convex relaxation. Most contacts are inside of the cone or of its polar,
+/// where no root is needed; a NaN falls through both. Thread: [any].
+static inline __attribute__((always_inline)) double stn_natural_map_cone(double mu, double omega, double shifted,
+                                                                         const double *gamma, const double *g) {
+    double impulse[3] = {omega * gamma[0], omega * gamma[1], omega * gamma[2]};
+    double x[3] = {impulse[0] - g[0], impulse[1] - g[1], impulse[2] - shifted};
+    double t2 = x[0] * x[0] + x[1] * x[1];
+    if (x[2] >= 0.0 && t2 <= mu * mu * x[2] * x[2]) {
+        return g[0] * g[0] + g[1] * g[1] + shifted * shifted;
+    }
+    if (x[2] <= 0.0 && mu * mu * t2 <= x[2] * x[2]) {
+        return impulse[0] * impulse[0] + impulse[1] * impulse[1] + impulse[2] * impulse[2];
+    }
+    double t = sqrt(t2), n = (x[2] + mu * t) / (1.0 + mu * mu), s = mu * n / t;
+    double d[3] = {impulse[0] - s * x[0], impulse[1] - s * x[1], impulse[2] - n};
+    return d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+}
+
+/// The same of `rows` rows with bounds lo <= gamma <= hi, summed. Thread: [any].
+static inline __attribute__((always_inline)) double stn_natural_map_box(int32_t rows, double omega, const double *lo,
+                                                                        const double *hi, const double *gamma,
+                                                                        const double *g) {
+    double square = 0.0;
+    for (int32_t r = 0; r < rows; r++) {
+        double d = g[r]; // free rows: the map is g itself, without the rounding of gamma - (gamma - rho g)
+        if (lo[r] > -(double)INFINITY || hi[r] < (double)INFINITY) {
+            double x = omega * gamma[r] - g[r], low = omega * lo[r], high = omega * hi[r];
+            d = omega * gamma[r] - (x < low ? low : (x > high ? high : x));
+        }
+        square += d * d;
+    }
+    return square;
+}
+
 /// Largest natural-map residual [m/s] of (W, b): with g = v_c - v_hat + R gamma, of the convex relaxation, or of
 /// Coulomb's law (`convex` false: g_n is raised by mu |g_t|); box and equality rows by clamping. 0 without rows; NaN
 /// when an input is. What solvers share as a stopping test.

@@ -87,6 +87,11 @@ typedef struct stn_constraint {
     stn_mat3 frame;   // columns t1, t2, n in world axes
 } stn_constraint;
 
+/// Three rows in a friction cone, circular or elliptic; rows of all other constraints have bounds. Thread: [any].
+static inline bool stn_constraint_has_cone(const stn_constraint *constraint) {
+    return constraint->set == STN_SET_CONE || constraint->set == STN_SET_ELLIPSE;
+}
+
 /// Dofs of one tree within the problem.
 typedef struct stn_problem_tree {
     int32_t dof_start; // its velocities are [dof_start, dof_start + A.n) of v

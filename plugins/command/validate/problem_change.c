@@ -389,7 +389,7 @@ stn_problem *problem_repeated(stn_arena *arena, const stn_problem *old, int32_t 
     int32_t count = 0, row = 0;
     for (int32_t i = 0; i < old->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
-        bool contact = c->set == STN_SET_CONE || c->set == STN_SET_ELLIPSE;
+        bool contact = stn_constraint_has_cone(c);
         for (int32_t k = 0; k < (contact ? times : 1); k++) {
             all[count] = *c;
             all[count].id = 10 * c->id + (uint64_t)k;

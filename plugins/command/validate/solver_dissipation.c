@@ -113,7 +113,7 @@ double solver_dissipation(const solver_subject *s, const stn_problem *p, const s
     for (int32_t i = 0; status == STN_OK && i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
         worst = i == 0 ? 0.0 : worst;
-        if (c->set == STN_SET_CONE || c->set == STN_SET_ELLIPSE) {
+        if (stn_constraint_has_cone(c)) {
             alone a;
             view(&d, i, answer->gamma, &a);
             double here = lack(&a, speed);

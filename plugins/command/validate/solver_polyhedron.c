@@ -47,7 +47,7 @@ double solver_polyhedron(const solver_subject *s, const stn_problem *p, const so
         for (int32_t r = c->row; r < c->row + c->rows; r++) {
             g[r] += p->R[r] * answer->gamma[r] - p->v_hat[r];
         }
-        if (c->set == STN_SET_CONE || c->set == STN_SET_ELLIPSE) {
+        if (stn_constraint_has_cone(c)) {
             lack = contact_lack(c, omega, g + c->row, gamma);
         }
         for (int32_t r = 0; r < c->rows && (c->set == STN_SET_BOX || c->set == STN_SET_EQUALITY); r++) {

@@ -41,7 +41,7 @@ static void regularize(const void *self, stn_problem *problem) {
     double sigma = isnan(problem->sigma) ? config->sigma : problem->sigma;
     for (int32_t i = 0; i < problem->constraint_count; i++) {
         const stn_constraint *c = &problem->constraints[i];
-        if (c->set != STN_SET_CONE && c->set != STN_SET_ELLIPSE) {
+        if (!stn_constraint_has_cone(c)) {
             continue;
         }
         double w = c->w == 0.0 ? 1.0 : c->w;

@@ -19,7 +19,7 @@ static void scales_of(const packed_row *row, double S[STN_MAX_ROWS]) {
 
 static packed_row describe(const stn_constraint *c, int32_t place) {
     packed_row row = {.mu = fmax(c->mu1, c->mu2), .scale = {1.0, 1.0}, .place = place, .row = c->row, .rows = c->rows};
-    row.cone = c->set == STN_SET_CONE || c->set == STN_SET_ELLIPSE;
+    row.cone = stn_constraint_has_cone(c);
     row.width = (c->rows + 3) / 4 * 4;
     if (c->set == STN_SET_CONE) {
         row.mu = c->mu1;

@@ -81,39 +81,14 @@ void packed_product(const packed *p, const double *gamma, double *g);
 /// gives. NaN when an input is.
 double packed_residual(const packed *p, bool convex, const double *gamma, const double *g);
 
-/// Square of the natural map of a cone with normal g raised to `shifted` [m^2/s^2].
-PACKED_INLINE double packed_cone_map(double mu, double omega, double shifted, const double *gamma, const double *g) {
-    double impulse[3] = {omega * gamma[0], omega * gamma[1], omega * gamma[2]};
-    double x[3] = {impulse[0] - g[0], impulse[1] - g[1], impulse[2] - shifted};
-    double t2 = x[0] * x[0] + x[1] * x[1];
-    if (x[2] >= 0.0 && t2 <= mu * mu * x[2] * x[2]) {
-        return g[0] * g[0] + g[1] * g[1] + shifted * shifted;
-    }
-    if (x[2] <= 0.0 && mu * mu * t2 <= x[2] * x[2]) {
-        return impulse[0] * impulse[0] + impulse[1] * impulse[1] + impulse[2] * impulse[2];
-    }
-    double t = sqrt(t2), n = (x[2] + mu * t) / (1.0 + mu * mu), s = mu * n / t;
-    double d[3] = {impulse[0] - s * x[0], impulse[1] - s * x[1], impulse[2] - n};
-    return d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-}
-
 /// Square of the natural map of a constraint; gamma, g, lo, hi are its own.
 PACKED_INLINE double packed_map(const packed_row *row, bool convex, const double *lo, const double *hi,
                                 const double *gamma, const double *g) {
     if (row->cone) {
         double shifted = convex ? g[2] : g[2] + row->mu * sqrt(g[0] * g[0] + g[1] * g[1]);
-        return packed_cone_map(row->mu, row->omega, shifted, gamma, g);
+        return stn_natural_map_cone(row->mu, row->omega, shifted, gamma, g);
     }
-    double square = 0.0;
-    for (int32_t r = 0; r < row->rows; r++) {
-        double d = g[r]; // a free row: g itself, without the rounding of the other form
-        if (lo[r] > -(double)INFINITY || hi[r] < (double)INFINITY) {
-            double x = row->omega * gamma[r] - g[r], low = row->omega * lo[r], high = row->omega * hi[r];
-            d = row->omega * gamma[r] - (x < low ? low : (x > high ? high : x));
-        }
-        square += d * d;
-    }
-    return square;
+    return stn_natural_map_box(row->rows, row->omega, lo, hi, gamma, g);
 }
 
 /// y (4) = q_i + sum over j != i of W_ij gamma_j of a constraint of up to four rows. Column sums run apart and are

@@ -20,10 +20,6 @@ static stn_status out_of_memory(stn_error *err) {
     return stn_fail(err, STN_ERR_MEMORY, "out of memory");
 }
 
-static bool is_cone(const stn_constraint *c) {
-    return c->set == STN_SET_CONE || c->set == STN_SET_ELLIPSE;
-}
-
 /// Puts a block and its values among those of constraint i; the list stays ascending.
 static void place_block(placement *where, int32_t i, int32_t block, const double *values) {
     int32_t *blocks = where->block + (int64_t)i * where->width, at = where->count[i]++;
@@ -57,7 +53,7 @@ static void place_constraint(const sap_system *s, int32_t i, placement *where) {
 /// Sorting key: rank 1 is the first block, rank 0 the second one and cones before lines. Below 2 (block_count + 1).
 static int32_t sort_key(const sap_system *s, const placement *where, int32_t i, int32_t rank) {
     int32_t block = where->count[i] > 1 - rank ? where->block[(int64_t)i * where->width + 1 - rank] + 1 : 0;
-    return rank == 1 ? block : 2 * block + (is_cone(&s->problem->constraints[i]) ? 0 : 1);
+    return rank == 1 ? block : 2 * block + (stn_constraint_has_cone(&s->problem->constraints[i]) ? 0 : 1);
 }
 
 /// Counting sort of `from` (NULL: 0, 1, 2, ...) into `to` by one rank; stable. `start` holds 2 (block_count + 1) + 1.
@@ -130,7 +126,7 @@ static void form_clusters(sap_system *s, const placement *where, int32_t *lane_c
     for (int32_t i = 0; i < s->problem->constraint_count; i++) {
         int32_t index = where->order[i];
         const stn_constraint *c = &s->problem->constraints[index];
-        bool cone = is_cone(c);
+        bool cone = stn_constraint_has_cone(c);
         if (cluster == NULL || !same_blocks(s, cluster, where, index) || (cone && cluster->line_count > 0)) {
             cluster = begin_cluster(s, where, index, &parts);
         }
