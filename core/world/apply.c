@@ -33,6 +33,19 @@ static field_view view_of(stn_world *world, input_field field) {
     }
 }
 
+static void write_values(stn_world *world, input_field field, double *to, size_t start, size_t count,
+                         const void *values) {
+    if (count > 0) {
+        memcpy(to + start, values, count * sizeof *to);
+    }
+    if (field == INPUT_Q || field == INPUT_V) {
+        world->frame.kinematics_stale = true;
+    }
+    if (field == INPUT_Q) {
+        stn_state_forget_anchors(world->setup, &world->state, start, count);
+    }
+}
+
 static stn_status apply_part(stn_world *world, const world_input *input, stn_error *err) {
     field_view view = view_of(world, input->part.field);
     size_t start = input->part.start, count = input->part.count;
@@ -40,15 +53,7 @@ static stn_status apply_part(stn_world *world, const world_input *input, stn_err
         return stn_fail(err, STN_ERR_ARGUMENT, "input: numbers %zu to %zu of a field of %zu", start, start + count,
                         view.count);
     }
-    if (count > 0) {
-        memcpy(view.values + start, input->part.values, count * sizeof *view.values);
-    }
-    if (input->part.field == INPUT_Q || input->part.field == INPUT_V) {
-        world->frame.kinematics_stale = true;
-    }
-    if (input->part.field == INPUT_Q) {
-        stn_state_forget_anchors(world->setup, &world->state, start, count);
-    }
+    write_values(world, input->part.field, view.values, start, count, input->part.values);
     return STN_OK;
 }
 
@@ -81,17 +86,23 @@ static stn_status make(stn_world *world, const world_input *input, stn_error *er
     }
 }
 
+static void tell(const stn_world *world, const world_input *input) {
+    world->input_hook.told(world->input_hook.user, input);
+}
+
 stn_status stn_world_apply(stn_world *world, const world_input *input, stn_error *err) {
     stn_status status = make(world, input, err);
     if (status == STN_OK && world->input_hook.told != NULL) {
-        world->input_hook.told(world->input_hook.user, input);
+        tell(world, input);
     }
     return status;
 }
 
 void stn_world_apply_values(stn_world *world, input_field field, size_t start, size_t count, const double *values) {
-    const world_input input = {.kind = INPUT_VALUES, .part = {field, start, count, values}};
-    (void)stn_world_apply(world, &input, NULL);
+    write_values(world, field, view_of(world, field).values, start, count, values);
+    if (world->input_hook.told != NULL) { // references are set in every step, so the record is made for listeners alone
+        tell(world, &(world_input){.kind = INPUT_VALUES, .part = {field, start, count, values}});
+    }
 }
 
 stn_status stn_world_set_dt(stn_world *world, double dt, stn_error *err) {
