@@ -40,7 +40,7 @@ static void test_an_output_that_cannot_be_written_is_a_failure(void **state) {
 
 static void test_plugins_lists_kind_id_and_summary(void **state) {
     (void)state;
-    stn_expect_part("plugins " QUIET, 0, "\nrecorder    quiet");
+    stn_expect_part("plugins " QUIET, 0, "\nrecorder      quiet");
     stn_expect_part("plugins recorder " QUIET, 0, "quiet");
     stn_expect("plugins 2>&1 >/dev/null", 0, "");
 }
@@ -80,7 +80,7 @@ static void test_a_path_shows_the_plugins_of_one_file(void **state) {
 static void test_refused_plugins_are_told_and_do_no_harm(void **state) {
     (void)state;
     setenv("STICTION_PLUGIN_PATH", FAKE_DIR "/bad:" FAKE_DIR "/good", 1);
-    stn_expect_part("plugins " QUIET, 0, "\nrecorder    quiet");
+    stn_expect_part("plugins " QUIET, 0, "\nrecorder      quiet");
     stn_expect_part("plugins 2>&1 >/dev/null", 0,
                     "warning: " FAKE_DIR "/bad/text.so: cannot be loaded: file too short\n");
     stn_expect_part("plugins text 2>&1", 2, // it may be the one that is missed
