@@ -73,7 +73,7 @@ typedef struct stn_mesh_ops {
     const char *build;
     /// OPTIONAL. A small file of the format, for `stiction validate`: (example_size) bytes.
     const char *example;
-    size_t example_size;
+    size_t example_size; // [bytes] of it
 } stn_mesh_ops;
 
 /// Could an extent stand in a file? From 0 to 1, but for what single precision leaves of that.

@@ -67,7 +67,8 @@ typedef struct stn_plugin_desc {
                                      // of stn_material (where none does, scripts are told); "gap" of a law that is
                                      // defined before touch alone; "lagged" of a law that takes the normal impulse of
                                      // the step before from the problem (gamma_n0): a world then states it; "dense" of
-                                     // a solver with a matrix over all rows
+                                     // a solver with a matrix over all rows; "exact" of a format of problem files
+                                     // that gives back every bit of what it writes in the first of its formats
     uint32_t config_size;            // 0 without parameters
     const stn_param *params;
     int32_t param_count;

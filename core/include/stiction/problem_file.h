@@ -57,6 +57,9 @@ typedef struct stn_problem_file_ops {
     /// OPTIONAL. Writes impulses and contact velocities of a solution. STN_ERR_UNSUPPORTED as above. [setup]
     stn_status (*write_solution)(void *self, const stn_problem_sink *sink, const stn_problem_result *result,
                                  stn_error *err);
+    /// OPTIONAL. A small file of a format that is not written, for `stiction validate`: (example_size) bytes.
+    const char *example;
+    size_t example_size; // [bytes] of it
 } stn_problem_file_ops;
 
 #ifdef __cplusplus

@@ -92,12 +92,14 @@ static const stn_problem_file_ops ops = {
     .formats = formats,
     .write = write,
 };
+static const char *const capabilities[] = {"exact", NULL};
 static const stn_plugin_desc json = {
     .size = sizeof json,
     .kind = STN_KIND_PROBLEM_FILE,
     .id = "json",
     .version = STN_VERSION,
     .summary = "contact problems as JSON, and those in failure capsules",
+    .capabilities = capabilities,
     .ops = {.problem_file = &ops},
 };
 STN_PLUGIN_LIBRARY(&json);
