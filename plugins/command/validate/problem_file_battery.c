@@ -12,7 +12,7 @@
 #include "file_subject.h"
 #include "problem_make.h"
 
-enum { SAMPLES = 6, MOST_BYTES = 1 << 26 };
+enum { SAMPLES = 7, MOST_BYTES = 1 << 26 };
 static const double same = 1e-9; // of the largest, for formats that do not keep every bit
 
 typedef struct subject {
@@ -63,12 +63,13 @@ static bool can_write(const subject *s) {
 
 // ------------------------------------------------------------------------------------------------------------ samples
 
-/// Everything; soft and rigid cones; cones in the local form; no constraint at all. NULL: out of memory.
+/// Everything, twice; soft cones; rigid cones without nodes, the same to be made local; no constraint; rigid cones.
+/// NULL: out of memory.
 static stn_problem *sample(subject *s, int32_t i) {
     const uint32_t cones = 1u << STN_SET_CONE, all = (1u << STN_SET_COUNT) - 1;
     problem_spec spec = problem_spec_plain(i < 2 ? all : cones);
     spec.arms = i < 2 ? spec.arms : 0;
-    spec.clouds = i == 4 ? 0 : spec.clouds;
+    spec.clouds = i == 3 || i == 4 ? 0 : spec.clouds;
     spec.others = i < 2 ? spec.others : 0;
     spec.rigid = i >= 3 ? 1.0 : spec.rigid;
     spec.bias = i >= 2 ? 0.0 : spec.bias;
