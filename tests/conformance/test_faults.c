@@ -104,7 +104,7 @@ static const struct {
     {"loader/wrong_crash", "malformed files", "crashed: ended by signal 6"},
     {"mesh/wrong_greed", "declares what it is", "recognises an empty file"},
     {"mesh/wrong_name", "malformed files", "expected one line that begins with "},
-    {"mesh/wrong_index", "damaged files", "an index beyond the vertices"},
+    {"mesh/wrong_corner", "damaged files", "an index beyond the vertices"},
     {"mesh/wrong_leak", "damaged files", "2 pieces of memory are left"},
     {"mesh/wrong_crash", "damaged files", "crashed: ended by signal 6"},
     {"mesh/wrong_clock", "reads its example", "the same bytes, read twice, give two meshes"},

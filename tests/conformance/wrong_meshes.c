@@ -125,10 +125,10 @@ static const stn_mesh_ops greedy = {.size = sizeof ops,
 MESH(none, NONE, ops)
 MESH(greed, NONE, greedy)
 MESH(name, NO_NAME, ops)
-MESH(index, ANY_INDEX, ops)
+MESH(corner, ANY_INDEX, ops)
 MESH(leak, KEEPS, ops)
 MESH(crash, TRUSTS_COUNT, ops)
 MESH(clock, CLOCK, ops)
 MESH(memory, NO_MEMORY, ops)
 
-STN_PLUGIN_LIBRARY(&none, &greed, &name, &index, &leak, &crash, &clock, &memory);
+STN_PLUGIN_LIBRARY(&none, &greed, &name, &corner, &leak, &crash, &clock, &memory);

@@ -213,8 +213,9 @@ static void check_malformed(validate_trial *trial) {
         return;
     }
     for (; file_nonsense[count] != NULL && !trial->decided; count++) {
-        if (try_bytes(&s, file_nonsense[count], strlen(file_nonsense[count]), file_nonsense[count])) {
-            trial_fail(trial, "\"%s\" was read as a mesh", file_nonsense[count]);
+        const char *text = file_nonsense[count];
+        if (try_bytes(&s, text, strlen(text), text[0] != '\0' ? text : "an empty file")) {
+            trial_fail(trial, "\"%s\" was read as a mesh", text);
         }
     }
     char *bytes = malloc(LONG);

@@ -495,8 +495,9 @@ static void check_malformed(validate_trial *trial) {
         return;
     }
     for (; file_nonsense[count] != NULL && !trial->decided; count++) {
-        if (try_bytes(&s, file_nonsense[count], strlen(file_nonsense[count]), file_nonsense[count])) {
-            trial_fail(trial, "\"%s\" was read as a problem", file_nonsense[count]);
+        const char *bad = file_nonsense[count];
+        if (try_bytes(&s, bad, strlen(bad), bad[0] != '\0' ? bad : "an empty file")) {
+            trial_fail(trial, "\"%s\" was read as a problem", bad);
         }
     }
     char *bytes = malloc(LONG);
