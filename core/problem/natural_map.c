@@ -24,18 +24,9 @@ circular circular_of(const stn_constraint *constraint, const double *gamma, cons
     return c;
 }
 
-// On a circular cone.
-static double circular_map(double mu, bool coulomb, double omega, const double *gamma, const double *g) {
-    double shifted = coulomb ? g[2] + mu * sqrt(g[0] * g[0] + g[1] * g[1]) : g[2];
-    return stn_natural_map_cone(mu, omega, shifted, gamma, g);
-}
-
-double natural_map_cone(const stn_constraint *constraint, bool coulomb, double omega, const double *gamma,
-                        const double *g) {
-    if (constraint->set == STN_SET_CONE) {
-        return circular_map(constraint->mu1, coulomb, omega, gamma, g);
-    }
+double natural_map_ellipse(const stn_constraint *constraint, bool coulomb, double omega, const double *gamma,
+                           const double *g) {
     circular c = circular_of(constraint, gamma, g);
     double forbidden = omega * c.forbidden;
-    return forbidden * forbidden + circular_map(c.mu, coulomb, omega, c.gamma, c.g);
+    return forbidden * forbidden + natural_map_circle(c.mu, coulomb, omega, c.gamma, c.g);
 }
