@@ -5,8 +5,8 @@
 #include "world/world.h"
 
 const char *stn_stage_name(stn_stage stage) {
-    static const char *const names[STN_STAGE_COUNT] = {"inputs",   "kinematics", "collision",   "form",
-                                                       "assembly", "solve",      "certificate", "advance"};
+    static const char *const names[STN_STAGE_COUNT] = {"kinematics", "inputs",      "form",    "collision", "assembly",
+                                                       "solve",      "certificate", "advance", "commit"};
     return stage >= 0 && stage < STN_STAGE_COUNT ? names[stage] : NULL;
 }
 

@@ -41,10 +41,10 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
     double start = stn_clock_us(), mark = start;
     begin(world);
     for (int32_t i = 0; i <= STN_COUNT(stages); i++) {
-        bool last = i == STN_COUNT(stages); // law, cache -> the state
-        stn_stage stage = last ? STN_STAGE_ADVANCE : stages[i].stage;
-        stn_status made = last ? stn_step_commit(setup, &world->state, frame, services, err)
-                               : stages[i].make(setup, &world->state, frame, services, err);
+        bool commits = i == STN_COUNT(stages); // law, cache -> the state
+        stn_stage stage = commits ? STN_STAGE_COMMIT : stages[i].stage;
+        stn_status made = commits ? stn_step_commit(setup, &world->state, frame, services, err)
+                                  : stages[i].make(setup, &world->state, frame, services, err);
         if (profile) {
             double end = stn_clock_us();
             frame->report.stage_us[stage] += end - mark;

@@ -13,19 +13,21 @@
 extern "C" {
 #endif
 
-/// Stages of a step, as timed.
+/// Stages of a step in their order, as timed. Each counts what it does itself, but for the solve's preparation (law,
+/// islands), which counts as assembly.
 typedef enum stn_stage {
-    STN_STAGE_INPUTS,      // controllers, applied forces
-    STN_STAGE_KINEMATICS,  // poses, mass matrices
+    STN_STAGE_KINEMATICS,  // poses and velocities, where the state was set since the last step, which left its own
+    STN_STAGE_INPUTS,      // controllers, applied forces, joints' springs and dampers, elements
+    STN_STAGE_FORM,        // mass matrices, A with its factors, v_star
     STN_STAGE_COLLISION,   // broad and narrow phase
-    STN_STAGE_FORM,        // A, v_star
     STN_STAGE_ASSEMBLY,    // Jacobians, inverse masses, regularisation
     STN_STAGE_SOLVE,       // islands, solver, completion of v or gamma
     STN_STAGE_CERTIFICATE, // residuals of the solution
-    STN_STAGE_ADVANCE,     // next state, cache
+    STN_STAGE_ADVANCE,     // next q and v, their kinematics and energies, work of the inputs
+    STN_STAGE_COMMIT,      // memories, contact cache, state
     STN_STAGE_COUNT        // how many there are
 } stn_stage;
-/// "inputs", "kinematics", ...; NULL outside the range.
+/// "kinematics", "inputs", ...; NULL outside the range.
 STN_API const char *stn_stage_name(stn_stage stage);
 
 /// What the last step did. Numbers are per step; iterations is the largest over the islands.

@@ -427,6 +427,13 @@ static void test_profile_tells_the_stages(void **state) {
     stn_expect_part("run falling.lua --profile " ERRORS, 0, "stages of the ");
     cJSON *json = run_json("run falling.lua --profile --json " QUIET, 0);
     const cJSON *stages = item(json, "stage_us"), *phases = item(json, "phase_us");
+    static const char *const names[] = {"kinematics", "inputs",      "form",    "collision", "assembly",
+                                        "solve",      "certificate", "advance", "commit"};
+    const cJSON *stage = stages->child; // in the order of a step
+    for (int32_t i = 0; i < STN_COUNT(names); i++, stage = stage->next) {
+        assert_non_null(stage);
+        assert_string_equal(stage->string, names[i]);
+    }
     if (number(json, "profiled_steps") > 0.0) { // else the machine left none alone
         double solve = number(stages, "solve"), collision = number(stages, "collision");
         double parts = number(phases, "set_up") + number(phases, "hessian") + number(phases, "factor") +
