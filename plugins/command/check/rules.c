@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules of `stiction check`, in the order of the documentation. A new rule is a function (in one of the
-// files beside) and a row here; tests/core/cli/test_check.c asks for an example of each.
+// files beside) and a row here; tests/plugins/command/test_check.c asks for an example of each.
 #include "check.h"
 
 /// Not all shapes of the link are there.
