@@ -20,8 +20,9 @@
 #define STN_LUA_CERTIFICATE "stiction.certificate"
 #define STN_LUA_SNAPSHOT    "stiction.snapshot"
 #define STN_LUA_POSE        "stiction.pose"
+#define STN_LUA_SKIP        "stiction.skip"
 
-typedef struct stn_lua_patch_log stn_lua_patch_log; // log_patches.c
+typedef struct stn_lua_patch_log stn_lua_patch_log; // log.c
 
 /// The script that runs in one Lua state.
 typedef struct lua_session {
@@ -46,7 +47,7 @@ typedef struct lua_session {
 /// reset; user value 2: set of the names in use; user value 3: findings about the files of loaded robots, by robot;
 /// user value 4: what world:log was given; user value 5: prescribed motions (motion.c); user value 6: functions of
 /// world:capture; user value 7: tasks that have not ended (task.c); user value 8: functions
-/// of controllers (update.c); user value 9: sensors (sensor.c).
+/// of controllers (control.c); user value 9: sensors (query.c).
 typedef struct stn_lua_world {
     lua_session *session;
     stn_world *world;     // NULL once closed
@@ -74,7 +75,7 @@ typedef struct stn_lua_object {
     int32_t index; // of the model, which is the builder's
 } stn_lua_object;
 
-// ------------------------------------------------------------------------------------------ errors (error.c)
+// ------------------------------------------------------------------------------------------ errors (table.c)
 
 /// Pushes "file:line: " of the innermost Lua function, "" when there is none.
 void stn_lua_where(lua_State *L);
@@ -171,7 +172,7 @@ bool stn_fields_pose_here(const stn_fields *f, stn_pose *out);
 /// From a table under `key` (pose = { xyz = ..., rpy = ... }).
 bool stn_fields_pose(const stn_fields *f, const char *key, stn_pose *out);
 void stn_lua_pose(lua_State *L, int index, const char *owner, stn_pose *out);
-/// A table { xyz = {...}, quat = {w, x, y, z} } with the operations of poses (pose_class.c).
+/// A table { xyz = {...}, quat = {w, x, y, z} } with the operations of poses (pose.c).
 void stn_lua_push_pose(lua_State *L, const stn_pose *pose);
 /// Linear and angular velocity from { linear =, angular = } or { x, y, z }.
 void stn_lua_velocity(lua_State *L, int index, const char *owner, stn_vec3 *linear, stn_vec3 *angular);
@@ -200,7 +201,7 @@ void stn_fields_shape(const stn_fields *f, stn_shape_type type, int keep, stn_lu
 /// }.
 void stn_fields_named_shape(const stn_fields *f, int keep, stn_lua_shape *out);
 #define STN_SIZE_KEYS "radius", "size", "length", "radii", "file", "scale", "convex"
-/// Reads size, heights, rows and columns of a height field (height_field.c).
+/// Reads size, heights, rows and columns of a height field (shape.c).
 void stn_fields_height_field(const stn_fields *f, int keep, stn_lua_shape *out);
 
 // ------------------------------------------------------------------------------ plugin choices (choice.c)
@@ -215,7 +216,7 @@ void stn_lua_load_plugin(lua_State *L, stn_kind kind, const char *id);
 /// The table at `index` as a choice: [1] is the id, every key that is not in `own` a setting.
 stn_plugin_choice stn_lua_plugin(lua_State *L, int index, stn_kind kind, const char *owner, const char *const *own);
 
-// ------------------------------------------------------------------------------------------ memory (own.c)
+// ------------------------------------------------------------------------------------------ memory (table.c)
 
 /// Pushes zeroed memory of `size` bytes that `release` gets when Lua drops it: what the core made and a later error of
 /// Lua would lose. The caller pops it, or calls stn_lua_release for it at once.
@@ -245,6 +246,8 @@ void stn_lua_stop(lua_session *session);
 void stn_lua_follow_coroutines(lua_State *L);
 /// Puts an os.exit in place of Lua's that ends the script, not the process: worlds and recordings are closed.
 void stn_lua_replace_exit(lua_State *L);
+/// Pushes an empty world object: its tables exist before anything can fail.
+stn_lua_world *stn_lua_push_world(lua_State *L, lua_session *session);
 stn_lua_world *stn_lua_world_check(lua_State *L, int index); ///< open world, or raises
 /// The same, raises also while the world waits for what a function of the script returns, in the middle of a step or of
 /// its description: then `what` must not be called.
@@ -307,7 +310,7 @@ int stn_lua_object_equal(lua_State *L); ///< __eq of robots, links and joints
 /// World pose and velocity of a link.
 stn_pose stn_lua_link_pose(stn_lua_world *w, int32_t link);
 
-// ------------------------------------------------------------------------------ names (names.c)
+// ------------------------------------------------------------------------------ names (object.c)
 
 /// Names of robots and links, whether the world is complete or not.
 const char *stn_lua_robot_name(const stn_lua_world *w, int32_t robot);
@@ -320,7 +323,7 @@ stn_link_range stn_lua_robot_links(const stn_lua_world *w, int32_t robot);
 int32_t stn_lua_find_link(lua_State *L, const char *owner, const stn_lua_world *w, int32_t robot, const char *name);
 int32_t stn_lua_find_joint(lua_State *L, const char *owner, const stn_lua_world *w, int32_t robot, const char *name);
 
-// -------------------------------------------------------------------------- values of joints (coordinates.c)
+// -------------------------------------------------------------------------- values of joints (joint.c)
 
 typedef enum stn_lua_quantity { STN_LUA_POSITION, STN_LUA_VELOCITY, STN_LUA_EFFORT } stn_lua_quantity;
 
@@ -342,12 +345,12 @@ void stn_lua_apply_keyframe(lua_State *L, const char *owner, stn_lua_world *w, i
 double *stn_lua_copy_coordinates(lua_State *L, const stn_lua_world *w, stn_lua_quantity quantity);
 void stn_lua_set_coordinates(lua_State *L, stn_lua_world *w, stn_lua_quantity quantity, const double *values);
 
-// ------------------------------------------------------------------------- equations of motion (dynamics.c)
+// ------------------------------------------------------------------------- equations of motion (robot.c)
 
 /// Pushes the Jacobian of a link, of the point at stack index 2 (nil: its origin), by the velocities of the robot at 3.
 int stn_lua_place_jacobian(lua_State *L, stn_lua_world *w, int32_t link);
 
-// ---------------------------------------------------------------------------- inverse kinematics (inverse.c)
+// ---------------------------------------------------------------------------- inverse kinematics (robot.c)
 
 /// What a robot keeps clear of at a place.
 typedef struct stn_lua_clearance stn_lua_clearance;
@@ -378,7 +381,7 @@ void stn_lua_push_references(lua_State *L, const stn_lua_world *w, int32_t contr
 /// Sets those that the value on top of the stack gives: a table by channel; a list or a number is for the first one.
 void stn_lua_set_references(lua_State *L, const stn_lua_world *w, int32_t controller, const char *owner);
 
-// ------------------------------------------------------------------------ controllers' functions (update.c)
+// ------------------------------------------------------------------------ controllers' functions (control.c)
 
 /// Checks the keys update and rate; 0: there is no function, else its rate [Hz], infinite: every step.
 double stn_fields_update(const stn_fields *f, bool required);
@@ -389,7 +392,7 @@ void stn_lua_updates_step(lua_State *L, int index, stn_lua_world *w);
 /// Gives one world the functions of another, both at absolute indices.
 void stn_lua_updates_copy(lua_State *L, int from, int to);
 
-// ------------------------------------------------------------------------------------------ sensors (sensor.c)
+// ------------------------------------------------------------------------------------------ sensors (query.c)
 
 /// The state of the world at `index` has jumped: a step of the same number may follow, and is measured anew.
 void stn_lua_sensors_forget(lua_State *L, int index);
@@ -473,7 +476,7 @@ extern const luaL_Reg stn_lua_params_functions[], stn_lua_report_functions[], st
     stn_lua_near_functions[], stn_lua_reference_functions[], stn_lua_pose_functions[], stn_lua_finding_functions[],
     stn_lua_choice_functions[], stn_lua_material_functions[], stn_lua_task_functions[], stn_lua_wait_functions[];
 
-// ------------------------------------------------------------------------------------------ files (path.c)
+// ------------------------------------------------------------------------------------------ files (session.c)
 
 /// Finds a file that a script names: as given from the current folder, beside the script, below the folder that holds
 /// Stiction's models and scripts. Pushes the path; raises with the places that were tried.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contacts of the last step: who touches whom, with what force, sticking or slipping; and forces summed over all
-// contacts of two sides.
+// Contacts of the last step: who touches whom, with what force, sticking or slipping; forces summed over all contacts
+// of two sides. And pairs of links: which never collide, and the contact parameters of those that do.
 #include <math.h>
+#include <string.h>
 
 #include "bind.h"
 
@@ -225,5 +226,62 @@ const luaL_Reg stn_lua_contact_methods[] = {
     {"contact_force", world_contact_force},
     {"in_contact", world_in_contact},
     {"held", world_held},
+    {NULL, NULL},
+};
+
+// ------------------------------------------------------------------------------------------------------ pairs of links
+
+// Pairs of links: which never collide, and the contact parameters of those that do.
+
+static int disable_collisions(lua_State *L) {
+    stn_lua_world *w = stn_lua_world_check(L, 1);
+    stn_model_builder *builder = stn_lua_world_builder(L, w, "world:disable_collisions");
+    stn_link_range a = stn_lua_links(L, 2, w, "world:disable_collisions"), b = a;
+    if (!lua_isnoneornil(L, 3)) {
+        b = stn_lua_links(L, 3, w, "world:disable_collisions");
+    }
+    stn_error err = {0};
+    for (int32_t i = 0; i < a.count; i++) {
+        for (int32_t j = 0; j < b.count; j++) {
+            if (a.start + i != b.start + j) {
+                stn_lua_check(L, stn_builder_disable_collisions(builder, a.start + i, b.start + j, &err), &err);
+            }
+        }
+    }
+    return 0;
+}
+
+static int contact_material(lua_State *L) {
+    static const char *const keys[] = {"a", "b", STN_MATERIAL_KEYS, NULL};
+    stn_lua_world *w = stn_lua_world_check(L, 1);
+    stn_fields f = stn_fields_open(L, 2, "world:contact_material", keys, 0);
+    stn_model_builder *builder = stn_lua_world_builder(L, w, f.owner);
+    stn_material material = stn_material_unset();
+    stn_fields_material(&f, &material);
+    stn_fields_warn_dissipation(&f, w->world, &material);
+    stn_fields_warn_modulus(&f, &material);
+    stn_fields_warn_restitution(&f, w->world, &material);
+    stn_link_range sides[2] = {{STN_ANY, 1}, {STN_ANY, 1}};
+    const char *const names[2] = {"a", "b"};
+    for (int i = 0; i < 2; i++) {
+        if (stn_fields_push(&f, names[i])) {
+            sides[i] = stn_lua_links(L, -1, w, f.owner);
+            lua_pop(L, 1);
+        }
+    }
+    stn_error err = {0};
+    for (int32_t i = 0; i < sides[0].count; i++) {
+        for (int32_t j = 0; j < sides[1].count; j++) {
+            stn_lua_check(
+                L, stn_builder_set_contact_material(builder, sides[0].start + i, sides[1].start + j, &material, &err),
+                &err);
+        }
+    }
+    return 0;
+}
+
+const luaL_Reg stn_lua_pair_methods[] = {
+    {"contact_material", contact_material},
+    {"disable_collisions", disable_collisions},
     {NULL, NULL},
 };

@@ -1,8 +1,253 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joints: position, velocity, effort, limits, what they join.
+// Joints, and their coordinates, velocities and efforts as Lua values: a number, or a list when the joint has several;
+// of a whole robot as one flat list, as a table by joint name, or as a keyframe.
+#include <stdio.h>
 #include <string.h>
 
 #include "bind.h"
+
+static const char *unit_of(const stn_joint *joint, stn_lua_quantity quantity) {
+    const stn_joint_units *units = stn_joint_type_units(joint->type);
+    return quantity == STN_LUA_POSITION   ? units->position
+           : quantity == STN_LUA_VELOCITY ? units->velocity
+                                          : units->effort;
+}
+
+static int32_t start_of(const stn_joint *joint, stn_lua_quantity quantity) {
+    return quantity == STN_LUA_POSITION ? joint->q_start : joint->v_start;
+}
+
+static int32_t size_of(const stn_joint *joint, stn_lua_quantity quantity) {
+    return quantity == STN_LUA_POSITION ? joint->nq : joint->nv;
+}
+
+void stn_lua_read_joint(lua_State *L, int index, const char *what, const stn_joint *joint, stn_lua_quantity quantity,
+                        double *values) {
+    const char *unit = unit_of(joint, quantity);
+    double *own = &values[start_of(joint, quantity)];
+    if (size_of(joint, quantity) == 1) {
+        own[0] = stn_lua_real(L, index, what, unit);
+    } else {
+        stn_lua_reals(L, index, what, unit, size_of(joint, quantity), own);
+    }
+}
+
+void stn_lua_push_joint(lua_State *L, const stn_joint *joint, stn_lua_quantity quantity, const double *values) {
+    const double *own = &values[start_of(joint, quantity)];
+    if (size_of(joint, quantity) == 1) {
+        lua_pushnumber(L, own[0]);
+    } else {
+        stn_lua_push_reals(L, own, size_of(joint, quantity));
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------- mimic
+
+void stn_lua_follow(const stn_model *model, int32_t master, stn_lua_quantity quantity, double *values) {
+    const stn_robot *robot = &model->robots[model->joints[master].robot];
+    double value = values[start_of(&model->joints[master], quantity)];
+    for (int32_t i = robot->joint_start; i < robot->joint_start + robot->joint_count; i++) {
+        double multiplier = 1.0, offset = 0.0;
+        int32_t above = i;
+        while (above >= 0 && above != master) { // cycles were refused when the model was compiled
+            offset += multiplier * model->joints[above].mimic_offset;
+            multiplier *= model->joints[above].mimic_multiplier;
+            above = model->joints[above].mimic;
+        }
+        if (above == master && i != master) {
+            values[start_of(&model->joints[i], quantity)] =
+                multiplier * value + (quantity == STN_LUA_POSITION ? offset : 0.0);
+        }
+    }
+}
+
+// -------------------------------------------------------------------------------------------------- whole robots
+
+/// Reads the entries of the table, twice: joints that mimic follow their masters unless the table names them too.
+static void read_by_name(lua_State *L, int table, const char *owner, stn_lua_world *w, int32_t robot,
+                         stn_lua_quantity quantity, double *values) {
+    const stn_model *model = stn_world_model(w->world);
+    for (int pass = 0; pass < 2; pass++) {
+        for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
+            const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "[...]";
+            int32_t joint = stn_lua_find_joint(L, owner, w, robot, name);
+            char what[192];
+            snprintf(what, sizeof what, "%s: %s", owner, name);
+            stn_lua_read_joint(L, -1, what, &model->joints[joint], quantity, values);
+            if (pass == 0) {
+                stn_lua_follow(model, joint, quantity, values);
+            }
+        }
+    }
+}
+
+void stn_lua_read_joints(lua_State *L, int index, const char *owner, stn_lua_world *w, int32_t robot,
+                         stn_lua_quantity quantity, double *values) {
+    int table = lua_absindex(L, index);
+    const stn_model *model = stn_world_model(w->world);
+    const stn_robot *r = &model->robots[robot];
+    if (lua_type(L, table) == LUA_TTABLE && lua_rawlen(L, table) == 0) {
+        read_by_name(L, table, owner, w, robot, quantity, values);
+        return;
+    }
+    int32_t count = 0, at = 0;
+    for (int32_t i = 0; i < r->joint_count; i++) {
+        count += size_of(&model->joints[r->joint_start + i], quantity);
+    }
+    double *list = lua_newuserdatauv(L, sizeof(double) * (size_t)(count + 1), 0);
+    char what[160];
+    snprintf(what, sizeof what, "%s: the list for robot '%s'", owner, r->name);
+    stn_lua_reals(L, table, what, quantity == STN_LUA_POSITION ? "m or rad" : "m/s or rad/s", count, list);
+    for (int32_t i = 0; i < r->joint_count; i++) {
+        const stn_joint *joint = &model->joints[r->joint_start + i];
+        memcpy(&values[start_of(joint, quantity)], &list[at], sizeof(double) * (size_t)size_of(joint, quantity));
+        at += size_of(joint, quantity);
+    }
+    lua_pop(L, 1);
+}
+
+double *stn_lua_copy_coordinates(lua_State *L, const stn_lua_world *w, stn_lua_quantity quantity) {
+    const stn_model *model = stn_world_model(w->world);
+    const stn_state *state = stn_world_state(w->world);
+    bool position = quantity == STN_LUA_POSITION;
+    size_t count = (size_t)(position ? model->nq : model->nv);
+    double *values = lua_newuserdatauv(L, sizeof(double) * (count + 1), 0);
+    memcpy(values, position ? state->q : state->v, sizeof(double) * count);
+    return values;
+}
+
+void stn_lua_set_coordinates(lua_State *L, stn_lua_world *w, stn_lua_quantity quantity, const double *values) {
+    stn_error err = {0};
+    bool position = quantity == STN_LUA_POSITION;
+    stn_lua_check(L, position ? stn_world_set_q(w->world, values, &err) : stn_world_set_v(w->world, values, &err),
+                  &err);
+    stn_lua_touched(w);
+}
+
+/// Pushes the values of a robot, as one list or by name.
+static int push_all(lua_State *L, stn_lua_quantity quantity, bool by_name) {
+    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
+    const stn_model *model = stn_world_model(o->world->world);
+    const stn_robot *r = &model->robots[o->index];
+    const stn_state *state = stn_world_state(o->world->world);
+    const double *values = quantity == STN_LUA_POSITION ? state->q : state->v;
+    lua_createtable(L, by_name ? 0 : r->joint_count, by_name ? r->joint_count : 0);
+    lua_Integer at = 0;
+    for (int32_t i = 0; i < r->joint_count; i++) {
+        const stn_joint *joint = &model->joints[r->joint_start + i];
+        if (by_name) {
+            stn_lua_push_joint(L, joint, quantity, values);
+            lua_setfield(L, -2, joint->name);
+        }
+        for (int32_t k = 0; k < size_of(joint, quantity) && !by_name; k++) {
+            lua_pushnumber(L, values[start_of(joint, quantity) + k]);
+            lua_rawseti(L, -2, ++at);
+        }
+    }
+    return 1;
+}
+
+static int set_all(lua_State *L, const char *owner, stn_lua_quantity quantity) {
+    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
+    double *values = stn_lua_copy_coordinates(L, o->world, quantity);
+    stn_lua_read_joints(L, 2, owner, o->world, o->index, quantity, values);
+    stn_lua_set_coordinates(L, o->world, quantity, values);
+    return 0;
+}
+
+static int robot_q(lua_State *L) {
+    return push_all(L, STN_LUA_POSITION, false);
+}
+
+static int robot_v(lua_State *L) {
+    return push_all(L, STN_LUA_VELOCITY, false);
+}
+
+static int robot_positions(lua_State *L) {
+    return push_all(L, STN_LUA_POSITION, true);
+}
+
+static int robot_velocities(lua_State *L) {
+    return push_all(L, STN_LUA_VELOCITY, true);
+}
+
+static int robot_set_q(lua_State *L) {
+    return set_all(L, "set_q", STN_LUA_POSITION);
+}
+
+static int robot_set_v(lua_State *L) {
+    return set_all(L, "set_v", STN_LUA_VELOCITY);
+}
+
+// ------------------------------------------------------------------------------------------------------ keyframes
+
+static int32_t find_keyframe(lua_State *L, const char *owner, const stn_model *model, int32_t robot, const char *name) {
+    int32_t found = stn_model_find_keyframe(model, robot, name);
+    if (found >= 0) {
+        return found;
+    }
+    const stn_robot *r = &model->robots[robot];
+    const char **names = lua_newuserdatauv(L, ((size_t)r->keyframe_count + 1) * sizeof *names, 0);
+    for (int32_t i = 0; i < r->keyframe_count; i++) {
+        names[i] = model->keyframes[r->keyframe_start + i].name;
+    }
+    names[r->keyframe_count] = NULL;
+    stn_lua_unknown(L, lua_pushfstring(L, "%s: robot '%s' (keyframes)", owner, r->name), name, names);
+}
+
+void stn_lua_apply_keyframe(lua_State *L, const char *owner, stn_lua_world *w, int32_t robot, const char *name,
+                            bool keep_base) {
+    int top = lua_gettop(L);
+    const stn_model *model = stn_world_model(w->world);
+    const stn_robot *r = &model->robots[robot];
+    int32_t keyframe = find_keyframe(L, owner, model, robot, name);
+    double *q = stn_lua_copy_coordinates(L, w, STN_LUA_POSITION), *v = stn_lua_copy_coordinates(L, w, STN_LUA_VELOCITY);
+    stn_model_keyframe_apply(model, keyframe, q);
+    if (keep_base && model->keyframes[keyframe].has_base) { // its joint is the robot's first
+        const stn_joint *root = &model->joints[r->joint_start];
+        memcpy(q + root->q_start, stn_world_state(w->world)->q + root->q_start, sizeof(double) * (size_t)root->nq);
+    }
+    for (int32_t i = r->joint_start; i < r->joint_start + r->joint_count; i++) {
+        memset(v + model->joints[i].v_start, 0, sizeof(double) * (size_t)model->joints[i].nv);
+    }
+    stn_lua_set_coordinates(L, w, STN_LUA_POSITION, q);
+    stn_lua_set_coordinates(L, w, STN_LUA_VELOCITY, v);
+    lua_settop(L, top);
+}
+
+static int robot_keyframes(lua_State *L) {
+    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
+    const stn_model *model = stn_world_model(o->world->world);
+    const stn_robot *r = &model->robots[o->index];
+    lua_createtable(L, r->keyframe_count, 0);
+    for (int32_t i = 0; i < r->keyframe_count; i++) {
+        lua_pushstring(L, model->keyframes[r->keyframe_start + i].name);
+        lua_rawseti(L, -2, i + 1);
+    }
+    return 1;
+}
+
+static int robot_set_keyframe(lua_State *L) {
+    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
+    stn_lua_apply_keyframe(L, "set_keyframe", o->world, o->index, luaL_checkstring(L, 2), false);
+    return 0;
+}
+
+const luaL_Reg stn_lua_coordinate_methods[] = {
+    {"q", robot_q},
+    {"v", robot_v},
+    {"positions", robot_positions},
+    {"velocities", robot_velocities},
+    {"set_q", robot_set_q},
+    {"set_v", robot_set_v},
+    {"keyframes", robot_keyframes},
+    {"set_keyframe", robot_set_keyframe},
+    {NULL, NULL},
+};
+
+// -------------------------------------------------------------------------------------------------------------- joints
+
+// Joints: position, velocity, effort, limits, what they join.
 
 static const stn_joint *joint_of(const stn_lua_object *o) {
     return &stn_world_model(o->world->world)->joints[o->index];

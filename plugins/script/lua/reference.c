@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include <cjson/cJSON.h>
-
 #include <stiction/input.h>
 #include <stiction/output.h>
 

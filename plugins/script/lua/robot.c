@@ -1,42 +1,159 @@
 // SPDX-License-Identifier: Apache-2.0
-// Robots (a single body is a robot of one link) and links: poses, velocities, coordinates, forces.
+// Robots (a single body is a robot of one link) and links: poses, velocities, forces, equations of motion, inverse
+// kinematics.
+#include <stdio.h>
 #include <string.h>
 
 #include "bind.h"
 
-stn_lua_object *stn_lua_object_new(lua_State *L, int world_index, const char *type, int32_t index) {
-    int world = lua_absindex(L, world_index);
-    stn_lua_object *o = lua_newuserdatauv(L, sizeof *o, 1);
-    *o = (stn_lua_object){.world = lua_touserdata(L, world), .index = index};
-    lua_pushvalue(L, world);
-    lua_setiuservalue(L, -2, 1);
-    luaL_setmetatable(L, type);
-    return o;
-}
+/// The velocities of a robot, as places in those of the model. The list lies in memory that is pushed.
+typedef struct dof_list {
+    int32_t count;
+    const int32_t *dof;
+} dof_list;
 
-stn_lua_object *stn_lua_object_test(lua_State *L, int index, const char *type) {
-    stn_lua_object *o = luaL_testudata(L, index, type);
-    if (o != NULL && o->world->world == NULL) {
-        stn_lua_fail(L, "the %s belongs to a world that was closed", strchr(type, '.') + 1);
+static dof_list push_dofs(lua_State *L, const stn_model *model, int32_t robot) {
+    const stn_robot *r = &model->robots[robot];
+    int32_t *dof = lua_newuserdatauv(L, ((size_t)model->nv + 1) * sizeof *dof, 0);
+    dof_list list = {.dof = dof};
+    for (int32_t j = r->joint_start; j < r->joint_start + r->joint_count; j++) {
+        for (int32_t k = 0; k < model->joints[j].nv; k++) {
+            dof[list.count++] = model->joints[j].v_start + k;
+        }
     }
-    return o;
+    return list;
 }
 
-stn_lua_object *stn_lua_object_open(lua_State *L, int index, const char *type) {
-    stn_lua_self(L, index, type);
-    return stn_lua_object_test(L, index, type);
+static double *push_numbers(lua_State *L, size_t count) {
+    double *values = lua_newuserdatauv(L, (count + 1) * sizeof *values, 0);
+    memset(values, 0, count * sizeof *values);
+    return values;
 }
 
-stn_lua_object *stn_lua_object_check(lua_State *L, int index, const char *type) {
-    int self = lua_absindex(L, index);
-    stn_lua_object *o = stn_lua_object_open(L, self, type);
-    if (!o->world->compiled) {
-        lua_getiuservalue(L, self, 1);
-        stn_lua_world_complete(L, -1, o->world);
-        lua_pop(L, 1);
+/// Is this the first of the list that lies in its tree?
+static bool begins_tree(const stn_model *model, const dof_list *list, int32_t at) {
+    int32_t tree = model->dof_tree[list->dof[at]];
+    for (int32_t i = 0; i < at; i++) {
+        if (model->dof_tree[list->dof[i]] == tree) {
+            return false;
+        }
     }
-    return o;
+    return true;
 }
+
+// -------------------------------------------------------------------------------------------------- mass matrix, bias
+
+/// Adds the part of M (count x count) that lies in one tree. Pushes memory.
+static void add_mass_matrix(lua_State *L, stn_lua_world *w, const dof_list *list, int32_t tree, double *M) {
+    const stn_model *model = stn_world_model(w->world);
+    size_t n = (size_t)model->trees[tree].nv;
+    int32_t start = model->trees[tree].v_start;
+    stn_matrix whole = {.n = (int32_t)n, .form = STN_MATRIX_DENSE, .values = push_numbers(L, n * n)};
+    stn_mass_matrix(stn_world_kinematics(w->world), tree, &whole);
+    for (int32_t i = 0; i < list->count; i++) {
+        for (int32_t j = 0; j < list->count; j++) {
+            int32_t row = list->dof[i], column = list->dof[j];
+            if (model->dof_tree[row] == tree && model->dof_tree[column] == tree) {
+                M[(size_t)i * (size_t)list->count + (size_t)j] =
+                    whole.values[(size_t)(row - start) * n + (size_t)(column - start)];
+            }
+        }
+    }
+}
+
+static void push_rows(lua_State *L, const double *values, int32_t rows, int32_t columns) {
+    lua_createtable(L, rows, 0);
+    for (int32_t i = 0; i < rows; i++) {
+        stn_lua_push_reals(L, values + (size_t)i * (size_t)columns, columns);
+        lua_rawseti(L, -2, i + 1);
+    }
+}
+
+static int robot_mass_matrix(lua_State *L) {
+    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
+    const stn_model *model = stn_world_model(o->world->world);
+    dof_list list = push_dofs(L, model, o->index);
+    double *M = push_numbers(L, (size_t)list.count * (size_t)list.count);
+    int top = lua_gettop(L);
+    for (int32_t i = 0; i < list.count; i++) {
+        if (begins_tree(model, &list, i)) {
+            add_mass_matrix(L, o->world, &list, model->dof_tree[list.dof[i]], M);
+            lua_settop(L, top);
+        }
+    }
+    push_rows(L, M, list.count, list.count);
+    return 1;
+}
+
+/// C(q, v) v - gravity terms, of every tree that the robot is part of.
+static int robot_bias(lua_State *L) {
+    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
+    stn_world *world = o->world->world;
+    const stn_model *model = stn_world_model(world);
+    dof_list list = push_dofs(L, model, o->index);
+    double *bias = push_numbers(L, (size_t)model->nv), *out = push_numbers(L, (size_t)list.count);
+    stn_spatial *scratch = lua_newuserdatauv(L, ((size_t)model->body_count + 1) * sizeof *scratch, 0);
+    for (int32_t i = 0; i < list.count; i++) {
+        int32_t tree = model->dof_tree[list.dof[i]];
+        if (begins_tree(model, &list, i)) {
+            stn_inverse_dynamics(stn_world_kinematics(world), tree, stn_world_state(world)->gravity, NULL, scratch,
+                                 bias + model->trees[tree].v_start);
+        }
+        out[i] = bias[list.dof[i]];
+    }
+    stn_lua_push_reals(L, out, list.count);
+    return 1;
+}
+
+// ----------------------------------------------------------------------------------------------------------- Jacobian
+
+/// Columns of J (3 x n of the tree) that belong to the robot, as three rows of `out`.
+static void take_columns(const stn_model *model, const dof_list *list, int32_t tree, const double *J, double *out) {
+    size_t n = (size_t)model->trees[tree].nv, count = (size_t)list->count;
+    for (size_t i = 0; i < count; i++) {
+        int32_t dof = list->dof[i];
+        for (size_t r = 0; r < 3 && model->dof_tree[dof] == tree; r++) {
+            out[r * count + i] = J[r * n + (size_t)(dof - model->trees[tree].v_start)];
+        }
+    }
+}
+
+/// place:jacobian(point, robot).
+int stn_lua_place_jacobian(lua_State *L, stn_lua_world *w, int32_t link) {
+    const stn_model *model = stn_world_model(w->world);
+    lua_settop(L, 3);
+    stn_vec3 point = stn_lua_link_pose(w, link).position;
+    if (!lua_isnil(L, 2)) {
+        point = stn_lua_vector(L, 2, "jacobian: the point", "m");
+    }
+    int32_t robot = model->links[link].robot;
+    if (!lua_isnil(L, 3)) {
+        const stn_lua_object *other = stn_lua_object_check(L, 3, STN_LUA_ROBOT);
+        if (other->world != w) {
+            stn_lua_fail(L, "jacobian: the robot belongs to another world");
+        }
+        robot = other->index;
+    }
+    dof_list list = push_dofs(L, model, robot);
+    double *out = push_numbers(L, 6 * (size_t)list.count);
+    int32_t body = model->links[link].body, tree = model->bodies[body].tree;
+    if (tree >= 0) {
+        size_t n = (size_t)model->trees[tree].nv;
+        double *linear = push_numbers(L, 3 * n), *angular = push_numbers(L, 3 * n);
+        const stn_kinematics *k = stn_world_kinematics(w->world);
+        stn_mat3 axes = stn_mat3_identity();
+        stn_point_jacobian_add(k, body, point, &axes, 1.0, linear);
+        stn_angular_jacobian_add(k, body, &axes, 1.0, angular);
+        take_columns(model, &list, tree, linear, out);
+        take_columns(model, &list, tree, angular, out + 3 * (size_t)list.count);
+    }
+    push_rows(L, out, 6, list.count);
+    return 1;
+}
+
+const luaL_Reg stn_lua_dynamics_methods[] = {{"mass_matrix", robot_mass_matrix}, {"bias", robot_bias}, {NULL, NULL}};
+
+// --------------------------------------------------------------------------------------------------------------- robot
 
 static const stn_model *model_of(const stn_lua_object *o) {
     return stn_world_model(o->world->world);
@@ -47,11 +164,6 @@ static const stn_robot *robot_of(const stn_lua_object *o) {
 }
 
 // ------------------------------------------------------------------------------------------- links: where, how fast
-
-stn_pose stn_lua_link_pose(stn_lua_world *w, int32_t link) {
-    const stn_link *l = &stn_world_model(w->world)->links[link];
-    return stn_pose_mul(&stn_world_kinematics(w->world)->body_pose[l->body], &l->pose);
-}
 
 static void link_velocity(stn_lua_world *w, int32_t link, stn_vec3 *linear, stn_vec3 *angular) {
     const stn_link *l = &stn_world_model(w->world)->links[link];
@@ -349,3 +461,142 @@ void stn_lua_open_robot(lua_State *L) {
     stn_lua_extend(L, STN_LUA_ROBOT, stn_lua_path_methods);
     stn_lua_extend(L, STN_LUA_LINK, link);
 }
+
+// -------------------------------------------------------------------------------------------------- inverse kinematics
+
+// robot:inverse_kinematics { link =, pose =, ... }: joint positions that put a link where it is wanted.
+
+/// seeds = { positions, ... }, each as set_q takes them: (count x nq) in memory that is pushed, above the others of the
+/// present state.
+static const double *read_seeds(const stn_fields *f, const stn_lua_object *robot, int32_t *count) {
+    lua_State *L = f->L;
+    *count = 0;
+    if (!stn_fields_push(f, "seeds")) {
+        return NULL;
+    }
+    int list = lua_gettop(L);
+    size_t length = lua_type(L, list) == LUA_TTABLE ? lua_rawlen(L, list) : 0;
+    size_t nq = (size_t)stn_world_model(robot->world->world)->nq;
+    if (length == 0 || length > 10000) {
+        stn_lua_fail(L, "%s: seeds must be a list of joint positions, { arm:positions(), ... }", f->owner);
+    }
+    double *seeds = lua_newuserdatauv(L, sizeof(double) * nq * length, 0);
+    for (size_t i = 0; i < length; i++) {
+        char what[80];
+        snprintf(what, sizeof what, "%.40s: seeds[%zu]", f->owner, i + 1);
+        memcpy(seeds + i * nq, stn_world_state(robot->world->world)->q, sizeof(double) * nq);
+        lua_rawgeti(L, list, (lua_Integer)i + 1);
+        stn_lua_read_joints(L, -1, what, robot->world, robot->index, STN_LUA_POSITION, seeds + i * nq);
+        lua_pop(L, 1);
+    }
+    *count = (int32_t)length;
+    return seeds;
+}
+
+int32_t stn_fields_link(const stn_fields *f, const stn_lua_object *robot) {
+    lua_State *L = f->L;
+    if (!stn_fields_push(f, "link")) {
+        return -1;
+    }
+    const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+    if (name != NULL && strchr(name, '/') == NULL) {
+        return stn_lua_find_link(L, f->owner, robot->world, robot->index, name);
+    }
+    stn_link_range links = stn_lua_links(L, -1, robot->world, f->owner);
+    if (links.count != 1) {
+        stn_lua_fail(L, "%s: link must name a single one, this robot has %d", f->owner, (int)links.count);
+    }
+    return links.start;
+}
+
+static void read_goal(const stn_fields *f, const stn_lua_object *robot, stn_ik_goal *goal) {
+    lua_State *L = f->L;
+    *goal = stn_ik_goal_default();
+    goal->robot = robot->index;
+    goal->link = stn_fields_link(f, robot);
+    if (goal->link < 0) {
+        stn_lua_fail(L, "%s: link is missing; name the one that the pose is for", f->owner);
+    }
+    if (!stn_fields_pose(f, "pose", &goal->pose)) {
+        stn_lua_fail(L, "%s: pose is missing; give where link '%s' is to be, pose = { xyz = ..., rpy = ... }", f->owner,
+                     stn_lua_link_name(robot->world, goal->link));
+    }
+    lua_Integer starts = goal->random_starts, seed = 1, iterations = goal->iterations_a_start;
+    stn_fields_boolean(f, "position_only", &goal->position_only);
+    stn_fields_above_zero(f, "tolerance", "m", &goal->position_tolerance);
+    stn_fields_above_zero(f, "angle_tolerance", "rad", &goal->angle_tolerance);
+    stn_fields_integer(f, "random_starts", 0, 1000000, &starts);
+    stn_fields_integer(f, "seed", 0, INT64_C(1) << 53, &seed);
+    stn_fields_integer(f, "iterations", 1, 1000000, &iterations);
+    goal->random_starts = (int32_t)starts;
+    goal->random_seed = (uint64_t)seed;
+    goal->iterations_a_start = (int32_t)iterations;
+    stn_fields_boolean(f, "nearest", &goal->nearest);
+    goal->seeds = read_seeds(f, robot, &goal->seed_count);
+}
+
+/// Pushes { joint = value } of the robot's joints with one coordinate.
+static void push_positions(lua_State *L, const stn_lua_object *robot, const double *q) {
+    const stn_model *model = stn_world_model(robot->world->world);
+    const stn_robot *r = &model->robots[robot->index];
+    lua_createtable(L, 0, r->joint_count);
+    for (int32_t i = r->joint_start; i < r->joint_start + r->joint_count; i++) {
+        if (model->joints[i].nv == 1) {
+            stn_lua_set_number(L, model->joints[i].name, q[model->joints[i].q_start]);
+        }
+    }
+}
+
+/// Pushes "robot 'arm' does not reach ...".
+static void push_reason(lua_State *L, const stn_lua_object *robot, const stn_ik_goal *goal,
+                        const stn_ik_result *result) {
+    char text[512];
+    stn_vec3 p = goal->pose.position;
+    snprintf(
+        text, sizeof text,
+        "inverse_kinematics: robot '%s' does not get link '%s' to (%.4g, %.4g, %.4g) m within its limits%s: %.3g m "
+        "and %.3g deg stay, the best of %d start%s",
+        stn_lua_robot_name(robot->world, robot->index), stn_lua_link_name(robot->world, goal->link), p.x, p.y, p.z,
+        result->refused > 0 ? " clear of what is around" : "", result->distance, result->angle * 180.0 / STN_PI,
+        (int)result->starts, result->starts == 1 ? "" : "s");
+    if (result->refused > 0) {
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "; %d came there and met something", (int)result->refused);
+    }
+    lua_pushstring(L, text);
+}
+
+bool stn_lua_solve_place(lua_State *L, const stn_lua_object *robot, const stn_ik_goal *goal, double *q) {
+    stn_ik_result result;
+    stn_error err = {0};
+    stn_status status = stn_inverse_kinematics(stn_world_kinematics(robot->world->world), goal, q, &result, &err);
+    stn_lua_check(L, status, &err);
+    if (status != STN_OK) {
+        push_reason(L, robot, goal, &result);
+    }
+    return status == STN_OK;
+}
+
+/// robot:inverse_kinematics { link =, pose = }: positions by joint, or nil and a text.
+static int robot_inverse_kinematics(lua_State *L) {
+    static const char *const keys[] = {"link",          "pose", "seeds",      "tolerance",     "angle_tolerance",
+                                       "random_starts", "seed", "iterations", "position_only", "nearest",
+                                       "free",          NULL};
+    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
+    stn_fields f = stn_fields_open(L, 2, "inverse_kinematics", keys, 0);
+    stn_ik_goal goal;
+    read_goal(&f, o, &goal);
+    stn_lua_clearance *clear = stn_fields_clearance(&f, "free", o);
+    goal.accepts = clear != NULL ? stn_lua_is_clear : NULL;
+    goal.user = clear;
+    double *q = stn_lua_copy_coordinates(L, o->world, STN_LUA_POSITION);
+    if (!stn_lua_solve_place(L, o, &goal, q)) {
+        lua_pushnil(L);
+        lua_insert(L, -2);
+        return 2;
+    }
+    push_positions(L, o, q);
+    return 1;
+}
+
+const luaL_Reg stn_lua_inverse_methods[] = {{"inverse_kinematics", robot_inverse_kinematics}, {NULL, NULL}};

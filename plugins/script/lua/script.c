@@ -60,49 +60,6 @@ static int fill_state(lua_State *L) {
     return 0;
 }
 
-bool stn_lua_has_place(const char *text) {
-    for (const char *colon = strchr(text, ':'); colon != NULL; colon = strchr(colon + 1, ':')) {
-        size_t digits = strspn(colon + 1, "0123456789");
-        if (digits > 0 && colon[1 + digits] == ':') {
-            return true;
-        }
-    }
-    return false;
-}
-
-static int show_object(lua_State *L) {
-    luaL_tolstring(L, 1, NULL);
-    return 1;
-}
-
-/// Replaces an error object by a text: a script may raise anything, also what fails when it is shown.
-static void name_object(lua_State *L) {
-    bool shows = lua_isnumber(L, 1) || luaL_getmetafield(L, 1, "__tostring") != LUA_TNIL;
-    lua_settop(L, 1);
-    lua_pushcfunction(L, show_object);
-    lua_pushvalue(L, 1);
-    if (!shows || lua_pcall(L, 1, 1, 0) != LUA_OK) {
-        lua_pushfstring(L, "the script raised a %s value; raise a text", luaL_typename(L, 1));
-    }
-    lua_replace(L, 1);
-    lua_settop(L, 1);
-}
-
-int stn_lua_place_message(lua_State *L) {
-    if (stn_lua_skip_reason(L, 1) != NULL) {
-        return 1;
-    }
-    if (lua_type(L, 1) != LUA_TSTRING) {
-        name_object(L);
-    }
-    if (!stn_lua_has_place(lua_tostring(L, 1))) {
-        stn_lua_where(L);
-        lua_insert(L, 1);
-        lua_concat(L, 2);
-    }
-    return 1;
-}
-
 /// The error on top of the stack as a status; see stn_script_ops.run.
 static stn_status classify(lua_session *session, lua_State *L, stn_error *err) {
     stn_script_host *host = session->host;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks: coroutines of a script that the steps of one world drive. task.c makes, runs and ends them, wait.c has
+// Tasks: coroutines of a script that the steps of one world drive. task.c makes, runs and ends them, and has
 // what they wait by.
 #ifndef STICTION_SCRIPT_LUA_TASK_H
 #define STICTION_SCRIPT_LUA_TASK_H

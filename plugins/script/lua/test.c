@@ -11,8 +11,6 @@
 
 #include "bind.h"
 
-#define SKIP_TYPE "stiction.skip"
-
 static const char current_key = 'g'; // its address is the registry key of the group that is being described
 
 /// Tests that are run together: a list of them on the stack.
@@ -29,21 +27,9 @@ static int skip(lua_State *L) {
     lua_createtable(L, 1, 0);
     lua_pushvalue(L, 1);
     lua_rawseti(L, -2, 1);
-    luaL_newmetatable(L, SKIP_TYPE);
+    luaL_newmetatable(L, STN_LUA_SKIP);
     lua_setmetatable(L, -2);
     return lua_error(L);
-}
-
-const char *stn_lua_skip_reason(lua_State *L, int index) {
-    int at = lua_absindex(L, index), top = lua_gettop(L);
-    const char *reason = NULL;
-    luaL_getmetatable(L, SKIP_TYPE);
-    if (lua_type(L, at) == LUA_TTABLE && lua_getmetatable(L, at) != 0 && lua_rawequal(L, -1, -2)) {
-        lua_rawgeti(L, at, 1);
-        reason = lua_tostring(L, -1); // the table keeps it alive
-    }
-    lua_settop(L, top);
-    return reason;
 }
 
 // -------------------------------------------------------------------------------------------------------- one test

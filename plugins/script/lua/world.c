@@ -36,55 +36,6 @@ static void read_scalars(const stn_fields *f, stn_world_options *o) {
     }
 }
 
-static const char worlds_key = 'w'; // its address is the registry key of a list with weak values
-
-/// Notes the world on top of the stack.
-static void note_world(lua_State *L) {
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &worlds_key) != LUA_TTABLE) {
-        lua_pop(L, 1);
-        lua_newtable(L);
-        lua_createtable(L, 0, 1);
-        lua_pushliteral(L, "v");
-        lua_setfield(L, -2, "__mode");
-        lua_setmetatable(L, -2);
-        lua_pushvalue(L, -1);
-        lua_rawsetp(L, LUA_REGISTRYINDEX, &worlds_key);
-    }
-    lua_pushvalue(L, -2);
-    luaL_ref(L, -2);
-    lua_pop(L, 1);
-}
-
-int stn_lua_push_open_world(lua_State *L) {
-    int count = 0;
-    lua_pushnil(L);
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &worlds_key) == LUA_TTABLE) {
-        for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1)) {
-            const stn_lua_world *w = luaL_testudata(L, -1, STN_LUA_WORLD);
-            if (w != NULL && w->world != NULL) {
-                count++;
-                lua_pushvalue(L, -1);
-                lua_replace(L, -5);
-            }
-        }
-    }
-    lua_pop(L, 1);
-    return count;
-}
-
-/// Empty world object: its tables exist before anything can fail.
-static stn_lua_world *push_world(lua_State *L, lua_session *session) {
-    stn_lua_world *w = lua_newuserdatauv(L, sizeof *w, 9);
-    *w = (stn_lua_world){.session = session, .tables_begin = INT64_MAX};
-    for (int i = 1; i <= 9; i++) {
-        lua_newtable(L);
-        lua_setiuservalue(L, -2, i);
-    }
-    luaL_setmetatable(L, STN_LUA_WORLD);
-    note_world(L);
-    return w;
-}
-
 int stn_lua_world_new(lua_State *L) {
     static const char *const keys[] = {"dt",
                                        "gravity",
@@ -124,7 +75,7 @@ int stn_lua_world_new(lua_State *L) {
     stn_lua_load_plugin(L, STN_KIND_CONTACT, o.contact.id);
     stn_lua_load_plugin(L, STN_KIND_INTEGRATOR, o.integrator.id);
     stn_lua_load_plugin(L, STN_KIND_FACTOR, o.factor.id);
-    stn_lua_world *w = push_world(L, session);
+    stn_lua_world *w = stn_lua_push_world(L, session);
     stn_lua_check(L, stn_world_create(session->context, &o, &w->world, &err), &err);
     return 1;
 }
@@ -140,7 +91,7 @@ int stn_lua_world_from_capsule(lua_State *L) {
         stn_lua_override(L, kinds[i], &options.plugin[kinds[i]]);
     }
     stn_error err = {0};
-    stn_lua_world *w = push_world(L, session);
+    stn_lua_world *w = stn_lua_push_world(L, session);
     stn_lua_check(L, stn_capsule_load(session->context, path, &options, &w->world, &err), &err);
     if (host != NULL && !isnan(host->dt)) {
         stn_lua_check(L, stn_world_set_dt(w->world, host->dt, &err), &err);
@@ -149,81 +100,6 @@ int stn_lua_world_from_capsule(lua_State *L) {
 }
 
 // ---------------------------------------------------------------------------------------------------- life, access
-
-stn_lua_world *stn_lua_world_check(lua_State *L, int index) {
-    stn_lua_world *w = stn_lua_self(L, index, STN_LUA_WORLD);
-    if (w->world == NULL) {
-        stn_lua_fail(L, "this world was closed");
-    }
-    return w;
-}
-
-stn_lua_world *stn_lua_world_idle(lua_State *L, int index, const char *what) {
-    stn_lua_world *w = stn_lua_world_check(L, index);
-    if (w->asks != NULL) {
-        stn_lua_fail(L, "%s: not inside %s, for which the world waits; do it between steps", what, w->asks);
-    }
-    return w;
-}
-
-int stn_lua_world_ask(lua_State *L, stn_lua_world *w, int arguments, int results, const char *asks) {
-    const char *before = w->asks;
-    lua_pushcfunction(L, stn_lua_place_message);
-    lua_insert(L, -arguments - 2);
-    int handler = lua_gettop(L) - arguments - 1;
-    w->asks = asks;
-    int status = lua_pcall(L, arguments, results, handler);
-    w->asks = before;
-    lua_remove(L, handler);
-    return status;
-}
-
-/// Where the script is, and the function of the binding that it has called.
-static void note_completion(lua_State *L, stn_lua_world *w) {
-    stn_lua_position(L);
-    snprintf(w->compiled_at, sizeof w->compiled_at, "%s", lua_tostring(L, -1));
-    lua_pop(L, 1);
-    lua_Debug function;
-    if (lua_getstack(L, 0, &function) != 0 && lua_getinfo(L, "n", &function) != 0 && function.name != NULL &&
-        strcmp(function.namewhat, "metamethod") != 0) {
-        snprintf(w->compiled_by, sizeof w->compiled_by, "%s", function.name);
-    }
-}
-
-void stn_lua_world_complete(lua_State *L, int index, stn_lua_world *w) {
-    if (w->compiled) {
-        return;
-    }
-    int self = lua_absindex(L, index);
-    stn_error err = {0};
-    stn_lua_check(L, stn_world_compile(w->world, &err), &err);
-    w->compiled = true;
-    note_completion(L, w);
-    stn_lua_world_apply_start(L, self, w);
-}
-
-stn_lua_world *stn_lua_world_compiled(lua_State *L, int index) {
-    stn_lua_world *w = stn_lua_world_check(L, index);
-    stn_lua_world_complete(L, index, w);
-    return w;
-}
-
-stn_model_builder *stn_lua_world_builder(lua_State *L, stn_lua_world *w, const char *what) {
-    if (w->world == NULL) { // by a function among the values that were read
-        stn_lua_fail(L, "%s: this world was closed", what);
-    }
-    if (w->compiled) {
-        stn_lua_fail(L, "%s: the world was completed at %s, by %s%s%s its state; describe everything before that", what,
-                     w->compiled_at, w->compiled_by[0] != '\0' ? "'" : "the first use of", w->compiled_by,
-                     w->compiled_by[0] != '\0' ? "', which uses" : "");
-    }
-    stn_model_builder *builder = stn_world_builder(w->world);
-    if (builder == NULL) { // completing it failed for good: says why
-        stn_error err = {0};
-        stn_lua_check(L, stn_world_compile(w->world, &err), &err);
-    }
-    return builder;
-}
 
 /// A fork has no part in the recording: the thread that writes it is elsewhere, and the file is written there.
 static bool is_recorded_elsewhere(const stn_lua_world *w) {
@@ -279,7 +155,7 @@ static int world_collect(lua_State *L) {
 static int world_clone(lua_State *L) {
     stn_lua_world *w = stn_lua_world_compiled(L, 1);
     stn_lua_tasks_refuse(L, 1, "world:clone", "code that waits cannot be copied");
-    stn_lua_world *copy = push_world(L, w->session);
+    stn_lua_world *copy = stn_lua_push_world(L, w->session);
     stn_error err = {0};
     stn_lua_check(L, stn_world_clone(w->world, &copy->world, &err), &err);
     copy->compiled = copy->cloned = true;
