@@ -69,3 +69,11 @@ bool mjcf_include(robot_reader *reader, const xml_element *root) {
     splice_all(reader, root, 0);
     return reader->diagnostics->error_count == reader->errors_before;
 }
+
+const xml_element *mjcf_next(const xml_element *root, const char *section, const xml_element *previous) {
+    const xml_element *e = previous != NULL ? xml_next_sibling(previous) : xml_first_child(root);
+    while (e != NULL && strcmp(xml_name(e), section) != 0) {
+        e = xml_next_sibling(e);
+    }
+    return e;
+}

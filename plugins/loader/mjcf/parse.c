@@ -6,14 +6,6 @@
 
 enum { MOST_SHAPES = 100000, LONGEST_NAME = 1000 };
 
-const xml_element *mjcf_next(const xml_element *root, const char *section, const xml_element *previous) {
-    const xml_element *e = previous != NULL ? xml_next_sibling(previous) : xml_first_child(root);
-    while (e != NULL && strcmp(xml_name(e), section) != 0) {
-        e = xml_next_sibling(e);
-    }
-    return e;
-}
-
 static bool parse_root(robot_reader *reader, const xml_element *root) {
     reader->label = "mujoco";
     const char *name = xml_name(root);
