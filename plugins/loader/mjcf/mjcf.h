@@ -126,8 +126,8 @@ static inline mjcf_reader *mjcf_of(robot_reader *reader) {
 }
 
 bool mjcf_parse(robot_reader *reader, const xml_element *root); // parse.c
-/// Of include.c: next element of that name below the root, over several sections of the same name: for (e = NULL; (e = ...) !=
-/// NULL;).
+/// Of include.c: next element of that name below the root, over several sections of the same name: for (e = NULL; (e =
+/// ...) != NULL;).
 const xml_element *mjcf_next(const xml_element *root, const char *section, const xml_element *previous);
 bool mjcf_include(robot_reader *reader, const xml_element *root);         // include.c
 void mjcf_read_compiler(robot_reader *reader, const xml_element *root);   // compiler.c
