@@ -84,11 +84,11 @@ double packed_residual(const packed *p, bool convex, const double *gamma, const 
 /// Square of the natural map of a constraint; gamma, g, lo, hi are its own.
 PACKED_INLINE double packed_map(const packed_row *row, bool convex, const double *lo, const double *hi,
                                 const double *gamma, const double *g) {
-    if (row->cone) {
-        double shifted = convex ? g[2] : g[2] + row->mu * sqrt(g[0] * g[0] + g[1] * g[1]);
-        return stn_natural_map_cone(row->mu, row->omega, shifted, gamma, g);
+    if (!row->cone) {
+        return stn_natural_map_box(row->rows, row->omega, lo, hi, gamma, g);
     }
-    return stn_natural_map_box(row->rows, row->omega, lo, hi, gamma, g);
+    double shifted = convex ? g[2] : g[2] + row->mu * sqrt(g[0] * g[0] + g[1] * g[1]);
+    return stn_natural_map_cone(row->mu, row->omega, shifted, gamma, g);
 }
 
 /// y (4) = q_i + sum over j != i of W_ij gamma_j of a constraint of up to four rows. Column sums run apart and are
