@@ -194,3 +194,48 @@ stn_status stn_world_set_wrench(stn_world *world, int32_t body, stn_vec3 force, 
     stn_world_apply_values(world, INPUT_WRENCH, 6 * (size_t)body, STN_COUNT(values), values);
     return STN_OK;
 }
+
+static stn_status check_told(const stn_world *world, int32_t body, const stn_pose *pose, const stn_vec3 *linear,
+                             const stn_vec3 *angular, stn_error *err) {
+    const stn_model *model = world->setup->model;
+    if (model == NULL) {
+        return stn_fail(err, STN_ERR_SEQUENCE,
+                        "prescribe: the world is not compiled yet (compile it, or make a step first)");
+    }
+    if (body < 0 || body >= model->body_count || !stn_setup_is_prescribed(world->setup, body)) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "prescribe: the motion of %s is not prescribed; stn_builder_prescribe says that it is",
+                        body >= 0 && body < model->body_count ? model->bodies[body].name : "a body that is not there");
+    }
+    const char *name = model->bodies[body].name;
+    if (!pose_finite(pose)) {
+        return stn_fail(err, STN_ERR_NUMERIC, "prescribe: the pose of %s is not finite", name);
+    }
+    if ((linear != NULL && !stn_vec3_finite(*linear)) || (angular != NULL && !stn_vec3_finite(*angular))) {
+        return stn_fail(err, STN_ERR_NUMERIC, "prescribe: the velocity of %s is not finite", name);
+    }
+    if ((linear == NULL) != (angular == NULL)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "prescribe: give both velocities of %s, or none", name);
+    }
+    return STN_OK;
+}
+
+stn_status stn_world_set_prescribed(stn_world *world, int32_t body, const stn_pose *pose, const stn_vec3 *linear,
+                                    const stn_vec3 *angular, stn_error *err) {
+    stn_status status = check_told(world, body, pose, linear, angular, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    const double *now = world->state.q + world->setup->model->joints[world->setup->model->bodies[body].joint].q_start;
+    stn_vec3 v, w;
+    stn_quat r = stn_quat_from_matrix(&pose->rotation);
+    const double values[7] = {pose->position.x, pose->position.y, pose->position.z, r.w, r.x, r.y, r.z};
+    stn_step_mean_twist(&world->frame, now, values, &v, &w);
+    v = linear != NULL ? *linear : v;
+    w = angular != NULL ? *angular : w;
+    const double next[PRESCRIBED_NUMBERS] = {
+        1.0, values[0], values[1], values[2], values[3], values[4], values[5], values[6], v.x, v.y, v.z, w.x, w.y, w.z};
+    stn_world_apply_values(world, INPUT_PRESCRIBED, PRESCRIBED_NUMBERS * (size_t)world->setup->prescribed_of[body],
+                           STN_COUNT(next), next);
+    return STN_OK;
+}

@@ -12,93 +12,20 @@
 #include "plugin/answer.h"
 #include "world/world.h"
 
-/// ACTIVATION_NUMBERS doubles of the state.
-typedef struct activation {
-    double from, to;     // weight
-    double since, blend; // [s]
-    double priority;
-} activation;
-
-static activation activation_of(const stn_state *state, int32_t index) {
+activation stn_activation_of(const stn_state *state, int32_t index) {
     const double *x = state->activation + (size_t)index * ACTIVATION_NUMBERS;
     return (activation){x[0], x[1], x[2], x[3], x[4]};
 }
 
-typedef struct activation_numbers {
-    double x[ACTIVATION_NUMBERS];
-} activation_numbers;
-
-static activation_numbers numbers_of(activation a) {
-    return (activation_numbers){{a.from, a.to, a.since, a.blend, a.priority}};
+void stn_activation_set(stn_state *state, int32_t index, activation a) {
+    const double x[ACTIVATION_NUMBERS] = {a.from, a.to, a.since, a.blend, a.priority};
+    memcpy(state->activation + (size_t)index * ACTIVATION_NUMBERS, x, sizeof x);
 }
 
-/// How a controller begins at the world's time.
-static activation_numbers beginning(const stn_world *world, int32_t priority, bool active) {
-    double weight = active ? 1.0 : 0.0;
-    return numbers_of((activation){weight, weight, world->state.time, 0.0, priority});
-}
-
-static void apply_activation(stn_world *world, int32_t index, activation_numbers to) {
-    stn_world_apply_values(world, INPUT_ACTIVATION, (size_t)index * ACTIVATION_NUMBERS, ACTIVATION_NUMBERS, to.x);
-}
-
-static double weight_at(activation a, double time) {
+double stn_activation_weight(activation a, double time) {
     double s = a.blend > 0.0 ? (time - a.since) / a.blend : 1.0;
     return s >= 1.0 ? a.to : a.from + fmax(s, 0.0) * (a.to - a.from);
 }
-
-// ----------------------------------------------------------------------------------------------------- between steps
-
-void stn_world_begin_activation(const stn_world *world, stn_state *state, int32_t index, int32_t priority,
-                                bool active) {
-    const activation_numbers to = beginning(world, priority, active);
-    memcpy(state->activation + (size_t)index * ACTIVATION_NUMBERS, to.x, sizeof to.x);
-}
-
-static stn_status check_index(const stn_world *world, int32_t index, stn_error *err) {
-    return index >= 0 && index < world->setup->controller_count
-               ? STN_OK
-               : stn_fail(err, STN_ERR_ARGUMENT, "controller %d is not one of 0 to %d", index,
-                          world->setup->controller_count - 1);
-}
-
-stn_status stn_world_set_controller(stn_world *world, int32_t index, int32_t priority, bool active, stn_error *err) {
-    stn_status status = check_index(world, index, err);
-    if (status == STN_OK && world->stepped) {
-        status = stn_fail(err, STN_ERR_SEQUENCE, "controller %s: its priority is given before the first step",
-                          world->setup->controllers[index].instance->desc->id);
-    }
-    if (status == STN_OK) {
-        stn_world_begin_activation(world, &world->start, index, priority, active);
-        apply_activation(world, index, beginning(world, priority, active));
-    }
-    return status;
-}
-
-stn_status stn_world_activate_controller(stn_world *world, int32_t index, bool active, double blend, stn_error *err) {
-    stn_status status = check_index(world, index, err);
-    if (status == STN_OK && !(blend >= 0.0 && isfinite(blend))) {
-        status = stn_fail(err, STN_ERR_ARGUMENT, "controller %s of %s: blend = %g s, must be >= 0 and finite",
-                          world->setup->controllers[index].instance->desc->id,
-                          world->setup->model->robots[world->setup->controllers[index].target.robot].name, blend);
-    }
-    if (status == STN_OK) {
-        activation a = activation_of(&world->state, index);
-        a.from = weight_at(a, world->state.time);
-        a.to = active ? 1.0 : 0.0;
-        a.since = world->state.time;
-        a.blend = blend;
-        apply_activation(world, index, numbers_of(a));
-    }
-    return status;
-}
-
-double stn_world_controller_weight(const stn_world *world, int32_t index) {
-    bool known = index >= 0 && index < world->setup->controller_count;
-    return known ? weight_at(activation_of(&world->state, index), world->state.time) : 0.0;
-}
-
-// --------------------------------------------------------------------------------------------------------- in a step
 
 /// The first effort on a joint of the controller that is not finite is named with it.
 static stn_status check_efforts(const step_setup *setup, const controller *c, const stn_forces *forces,
@@ -140,8 +67,8 @@ static stn_status evaluate(const step_setup *setup, const stn_state *state, cons
 
 /// Weights at the step's end, where its efforts act: a ramp of no length is over with its first step.
 static activation at_end(const stn_state *state, const step_frame *frame, int32_t index, double *weight) {
-    activation a = activation_of(state, index);
-    *weight = weight_at(a, state->time + frame->dt);
+    activation a = stn_activation_of(state, index);
+    *weight = stn_activation_weight(a, state->time + frame->dt);
     return a;
 }
 
@@ -174,7 +101,7 @@ static bool all_in_full(const step_setup *setup, const stn_state *state, const s
     for (int32_t i = 0; i < setup->controller_count; i++) {
         double weight = 0.0;
         activation a = at_end(state, frame, i, &weight);
-        if (weight != 1.0 || a.priority != activation_of(state, 0).priority) {
+        if (weight != 1.0 || a.priority != stn_activation_of(state, 0).priority) {
             return false;
         }
     }

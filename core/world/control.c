@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Controllers of a world: binding them to joints, and their references.
+// Controllers of a world: binding them to joints, their references, and how they take part.
 #include <string.h>
 
 #include "world/world.h"
@@ -73,6 +73,12 @@ static stn_status fill_target(stn_world *world, controller *c, int32_t robot, co
     return STN_OK;
 }
 
+/// How a controller begins at a time.
+static activation beginning(double time, int32_t priority, bool active) {
+    double weight = active ? 1.0 : 0.0;
+    return (activation){weight, weight, time, 0.0, priority};
+}
+
 static stn_status bind(stn_world *world, controller *c, stn_error *err) {
     const stn_controller_ops *ops = c->instance->desc->ops.controller;
     if (ops->bind != NULL) {
@@ -95,7 +101,7 @@ static stn_status bind(stn_world *world, controller *c, stn_error *err) {
     sizes.activation_count = ((size_t)world->setup->controller_count + 1) * ACTIVATION_NUMBERS;
     stn_status status = stn_state_resize(world->services.context, &world->state, &sizes, err);
     if (status == STN_OK) {
-        stn_world_begin_activation(world, &world->state, world->setup->controller_count, 0, true);
+        stn_activation_set(&world->state, world->setup->controller_count, beginning(world->state.time, 0, true));
     }
     if (status == STN_OK && ops->initial_reference != NULL) {
         ops->initial_reference(c->instance->self, &c->target, world->state.q,
@@ -198,4 +204,55 @@ const stn_instance *stn_world_controller(const stn_world *world, int32_t index) 
 
 const stn_control_target *stn_world_controller_target(const stn_world *world, int32_t index) {
     return index >= 0 && index < world->setup->controller_count ? &world->setup->controllers[index].target : NULL;
+}
+
+static stn_status check_index(const stn_world *world, int32_t index, stn_error *err) {
+    return index >= 0 && index < world->setup->controller_count
+               ? STN_OK
+               : stn_fail(err, STN_ERR_ARGUMENT, "controller %d is not one of 0 to %d", index,
+                          world->setup->controller_count - 1);
+}
+
+static void apply_activation(stn_world *world, int32_t index, activation a) {
+    const double numbers[ACTIVATION_NUMBERS] = {a.from, a.to, a.since, a.blend, a.priority};
+    stn_world_apply_values(world, INPUT_ACTIVATION, (size_t)index * ACTIVATION_NUMBERS, ACTIVATION_NUMBERS, numbers);
+}
+
+stn_status stn_world_set_controller(stn_world *world, int32_t index, int32_t priority, bool active, stn_error *err) {
+    stn_status status = check_index(world, index, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    if (world->stepped) {
+        return stn_fail(err, STN_ERR_SEQUENCE, "controller %s: its priority is given before the first step",
+                        world->setup->controllers[index].instance->desc->id);
+    }
+    activation a = beginning(world->state.time, priority, active);
+    stn_activation_set(&world->start, index, a);
+    apply_activation(world, index, a);
+    return STN_OK;
+}
+
+stn_status stn_world_activate_controller(stn_world *world, int32_t index, bool active, double blend, stn_error *err) {
+    stn_status status = check_index(world, index, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    if (!(blend >= 0.0 && isfinite(blend))) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "controller %s of %s: blend = %g s, must be >= 0 and finite",
+                        world->setup->controllers[index].instance->desc->id,
+                        world->setup->model->robots[world->setup->controllers[index].target.robot].name, blend);
+    }
+    activation a = stn_activation_of(&world->state, index);
+    a.from = stn_activation_weight(a, world->state.time);
+    a.to = active ? 1.0 : 0.0;
+    a.since = world->state.time;
+    a.blend = blend;
+    apply_activation(world, index, a);
+    return STN_OK;
+}
+
+double stn_world_controller_weight(const stn_world *world, int32_t index) {
+    bool known = index >= 0 && index < world->setup->controller_count;
+    return known ? stn_activation_weight(stn_activation_of(&world->state, index), world->state.time) : 0.0;
 }

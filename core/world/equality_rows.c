@@ -15,7 +15,7 @@
 
 enum { LINEAR_PART, ANGULAR_PART };
 
-static uint64_t equality_id(int32_t equality, int32_t part) {
+uint64_t stn_equality_id(int32_t equality, int32_t part) {
     const int32_t key[2] = {equality, part};
     return stn_hash(0x657175616c697479u, key, sizeof key);
 }
@@ -106,7 +106,7 @@ static stn_constraint *append_equality(const step_setup *setup, step_frame *fram
                                        stn_constraint_kind kind, int32_t part, int32_t rows) {
     const stn_equality *e = &setup->model->equalities[index];
     stn_constraint *c = append_constraint(frame, kind, STN_SET_EQUALITY, rows);
-    c->id = equality_id(index, part);
+    c->id = stn_equality_id(index, part);
     c->stiffness = part == ANGULAR_PART ? e->angular_stiffness : e->stiffness;
     c->relaxation_time = e->relaxation_time;
     c->body[0] = e->body_a;
@@ -240,23 +240,6 @@ stn_status add_equality_rows(const step_setup *setup, step_frame *frame, stn_err
 }
 
 // ------------------------------------------------------------------------------------------------------- questions
-
-int32_t stn_world_equality_error(stn_world *world, int32_t equality, double error[STN_EQUALITY_MAX_ROWS]) {
-    return stn_equality_error(stn_world_kinematics(world), &world->setup->model->equalities[equality], error);
-}
-
-int32_t stn_world_equality_impulse(stn_world *world, int32_t equality, double impulse[STN_EQUALITY_MAX_ROWS]) {
-    const stn_equality *e = &world->setup->model->equalities[equality];
-    int32_t parts = e->type == STN_EQUALITY_WELD ? 2 : 1;
-    int32_t rows = e->type == STN_EQUALITY_WELD || e->type == STN_EQUALITY_BALL ? 3 : 1;
-    for (int32_t part = 0; part < parts; part++) {
-        const stn_cache_entry *entry = stn_cache_find(&world->state, &world->services, equality_id(equality, part));
-        for (int32_t r = 0; r < rows; r++) {
-            impulse[3 * part + r] = entry != NULL ? entry->gamma[r] : 0.0;
-        }
-    }
-    return parts * rows;
-}
 
 double stn_step_equality_energy(const step_setup *setup, const step_frame *frame) {
     double energy = 0.0;

@@ -138,3 +138,20 @@ stn_status stn_world_take_signal(stn_world *world, const char *name, double valu
     world->observation.signal_count = world->signal_count;
     return STN_OK;
 }
+
+int32_t stn_world_equality_error(stn_world *world, int32_t equality, double error[STN_EQUALITY_MAX_ROWS]) {
+    return stn_equality_error(stn_world_kinematics(world), &world->setup->model->equalities[equality], error);
+}
+
+int32_t stn_world_equality_impulse(stn_world *world, int32_t equality, double impulse[STN_EQUALITY_MAX_ROWS]) {
+    const stn_equality *e = &world->setup->model->equalities[equality];
+    int32_t parts = e->type == STN_EQUALITY_WELD ? 2 : 1;
+    int32_t rows = e->type == STN_EQUALITY_WELD || e->type == STN_EQUALITY_BALL ? 3 : 1;
+    for (int32_t part = 0; part < parts; part++) {
+        const stn_cache_entry *entry = stn_cache_find(&world->state, &world->services, stn_equality_id(equality, part));
+        for (int32_t r = 0; r < rows; r++) {
+            impulse[3 * part + r] = entry != NULL ? entry->gamma[r] : 0.0;
+        }
+    }
+    return parts * rows;
+}

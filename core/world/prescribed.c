@@ -9,7 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/pose.h"
 #include "model/compiled.h"
 #include "world/world.h"
 
@@ -29,8 +28,6 @@ bool stn_setup_is_prescribed(const step_setup *setup, int32_t body) {
     return setup->prescribed_count > 0 && body > 0 && setup->prescribed_of[body] >= 0;
 }
 
-// ------------------------------------------------------------------------------------------------------------ telling
-
 static stn_quat to_quat(const double *q) {
     return (stn_quat){q[0], q[1], q[2], q[3]};
 }
@@ -42,8 +39,8 @@ static stn_vec3 rotation_between(stn_quat from, stn_quat to) {
 }
 
 /// The velocities that lead from the present pose to the one at `next` in the next step.
-static void mean_twist(const step_frame *frame, const double *now, const double *next, stn_vec3 *linear,
-                       stn_vec3 *angular) {
+void stn_step_mean_twist(const step_frame *frame, const double *now, const double *next, stn_vec3 *linear,
+                         stn_vec3 *angular) {
     double rate = 1.0 / frame->dt;
     stn_vec3 way = stn_vec3_make(next[0] - now[0], next[1] - now[1], next[2] - now[2]);
     *linear = stn_vec3_scale(rate, way);
@@ -68,7 +65,7 @@ static void check_twist(const step_setup *setup, const stn_state *state, const s
                         step_services *services, int32_t i, const double *now, const double *next) {
     static const double least = 1e-4; // [m/s], [rad/s]
     stn_vec3 linear, angular, v = vector_at(next + TWIST), w = vector_at(next + TWIST + 3);
-    mean_twist(frame, now, next, &linear, &angular);
+    stn_step_mean_twist(frame, now, next, &linear, &angular);
     bool moves = fits(linear, vector_at(now + TWIST), v, least),
          turns = fits(angular, vector_at(now + TWIST + 3), w, least);
     if (services->twist_said[i] || (moves && turns)) {
@@ -83,53 +80,6 @@ static void check_twist(const step_setup *setup, const stn_state *state, const s
         "be the rate of the poses",
         setup->model->bodies[setup->prescribed[i]].name, (long long)state->step, is.x, is.y, is.z, moves ? "rad" : "m",
         moves ? "angular" : "linear", given.x, given.y, given.z);
-}
-
-static stn_status check_told(const stn_world *world, int32_t body, const stn_pose *pose, const stn_vec3 *linear,
-                             const stn_vec3 *angular, stn_error *err) {
-    const stn_model *model = world->setup->model;
-    if (model == NULL) {
-        return stn_fail(err, STN_ERR_SEQUENCE,
-                        "prescribe: the world is not compiled yet (compile it, or make a step first)");
-    }
-    if (body < 0 || body >= model->body_count || joint_of(world->setup, body) == NULL) {
-        return stn_fail(err, STN_ERR_ARGUMENT,
-                        "prescribe: the motion of %s is not prescribed; stn_builder_prescribe says that it is",
-                        body >= 0 && body < model->body_count ? model->bodies[body].name : "a body that is not there");
-    }
-    const char *name = model->bodies[body].name;
-    if (!pose_finite(pose)) {
-        return stn_fail(err, STN_ERR_NUMERIC, "prescribe: the pose of %s is not finite", name);
-    }
-    if ((linear != NULL && !stn_vec3_finite(*linear)) || (angular != NULL && !stn_vec3_finite(*angular))) {
-        return stn_fail(err, STN_ERR_NUMERIC, "prescribe: the velocity of %s is not finite", name);
-    }
-    if ((linear == NULL) != (angular == NULL)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "prescribe: give both velocities of %s, or none", name);
-    }
-    return STN_OK;
-}
-
-stn_status stn_world_set_prescribed(stn_world *world, int32_t body, const stn_pose *pose, const stn_vec3 *linear,
-                                    const stn_vec3 *angular, stn_error *err) {
-    stn_status status = check_told(world, body, pose, linear, angular, err);
-    if (status != STN_OK) {
-        return status;
-    }
-    const double *now = world->state.q + joint_of(world->setup, body)->q_start;
-    stn_vec3 v, w;
-    stn_quat r = stn_quat_from_matrix(&pose->rotation);
-    const double values[7] = {pose->position.x, pose->position.y, pose->position.z, r.w, r.x, r.y, r.z};
-    mean_twist(&world->frame, now, values, &v, &w);
-    v = linear != NULL ? *linear : v;
-    w = angular != NULL ? *angular : w;
-    const double twist[6] = {v.x, v.y, v.z, w.x, w.y, w.z};
-    double next[PRESCRIBED_NUMBERS] = {1.0};
-    memcpy(next + TOLD, values, sizeof values);
-    memcpy(next + TOLD + TWIST, twist, sizeof twist);
-    stn_world_apply_values(world, INPUT_PRESCRIBED, PRESCRIBED_NUMBERS * (size_t)world->setup->prescribed_of[body],
-                           STN_COUNT(next), next);
-    return STN_OK;
 }
 
 // ----------------------------------------------------------------------------------------------------------- stepping

@@ -12,7 +12,7 @@ typedef struct cache_index {
     int32_t *slot;     // position + 1, 0: free
 } cache_index;
 
-/// A body that a convex law may have thrown up: hop.c. It only decides on a warning.
+/// A body that a convex law may have thrown up: warnings.c. It only decides on a warning.
 typedef struct hop_watch {
     uint64_t links;                                // of the two
     int32_t geometry[2];                           // of the contact

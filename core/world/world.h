@@ -112,8 +112,15 @@ double stn_step_input_work(const step_setup *setup, const stn_state *state,
                            const step_frame *frame); // after the solution is known
 
 // activation.c: how controllers share joints
-/// Writes how controller `index` begins into a state.
-void stn_world_begin_activation(const stn_world *world, stn_state *state, int32_t index, int32_t priority, bool active);
+/// How a controller takes part: ACTIVATION_NUMBERS doubles of the state.
+typedef struct activation {
+    double from, to;     // weight
+    double since, blend; // [s]
+    double priority;
+} activation;
+activation stn_activation_of(const stn_state *state, int32_t index);
+void stn_activation_set(stn_state *state, int32_t index, activation a);
+double stn_activation_weight(activation a, double time);
 stn_status stn_step_controllers(const step_setup *setup, const stn_state *state, step_frame *frame,
                                 const step_services *services,
                                 stn_error *err); // adds what controllers do, each by its share
@@ -188,6 +195,9 @@ stn_status stn_step_turn_seams(const step_setup *setup, step_frame *frame, const
 bool stn_setup_is_prescribed(const step_setup *setup, int32_t body);
 void stn_step_prescribed(const step_setup *setup, const stn_state *state, step_frame *frame,
                          step_services *services); // before all that asks for their velocity at the step's end:
+/// The velocities that lead from the pose at `now` to the one at `next` (position, quaternion) within the step.
+void stn_step_mean_twist(const step_frame *frame, const double *now, const double *next, stn_vec3 *linear,
+                         stn_vec3 *angular);
 stn_spatial stn_step_prescribed_twist(const step_setup *setup, const step_frame *frame,
                                       int32_t body); // of one that is prescribed
 stn_vec3 stn_step_prescribed_velocity(const step_setup *setup, const step_frame *frame, int32_t body,
@@ -203,6 +213,7 @@ stn_status stn_step_assemble(const step_setup *setup, const stn_state *state, st
 
 // equality_rows.c
 int32_t stn_equality_error(const stn_kinematics *kinematics, const stn_equality *e, double *error); // see world.h
+uint64_t stn_equality_id(int32_t equality, int32_t part); // of its constraint; 0: translation, 1: rotation
 double stn_step_equality_work(const step_setup *setup,
                               const step_frame *frame); // [J] of prescribed bodies in the step, see stn_step_input_work
 double stn_step_equality_energy(const step_setup *setup,
@@ -228,15 +239,12 @@ stn_status stn_step_check_energies(const step_setup *setup, const stn_state *sta
 /// Ends a step whose `stage` failed with `status`, which it returns: the state stays, the error says when and who.
 stn_status stn_step_failed(stn_world *world, stn_stage stage, stn_status status, stn_error *err);
 
-// start.c: warns when the first problem begins with deep overlap or a joint outside its limits; before the solve
+// warnings.c: when the first problem begins with deep overlap or a joint outside its limits; before the solve
 void stn_step_check_start(const step_setup *setup, const stn_state *state, const step_frame *frame,
                           step_services *services);
-// soften.c: rigid contacts as stiff as the step can resolve, for solvers that no law tells the compliance; before the
-// solve
-void stn_step_soften(const step_setup *setup, step_frame *frame);
-// resolution.c: warns once of a compliant contact that the step is too long for; after the solve, which fills R
+// once of a compliant contact that the step is too long for; after the solve, which fills R
 void stn_step_check_resolution(const step_setup *setup, step_frame *frame, step_services *services);
-// hop.c: warns once of a body that the law throws off what it slides over; after the solve
+// once of a body that the law throws off what it slides over; after the solve
 void stn_step_watch_hops(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services);
 
 // cache.c: warm starts and memories by constraint id
