@@ -84,6 +84,16 @@ static void fill_host(stn_session *session, const char *path) {
     host->isolates_tests = session->runner.tests != NULL && !session->runner.lists;
 }
 
+stn_status stn_session_run_by(stn_session *session, stn_instance *language, const char *script, stn_error *err) {
+    fill_host(session, script);
+    session->running = language;
+    stn_status status = language->desc->ops.script->run(language->self, &session->host, err);
+    session->running = NULL;
+    stn_session_drop_worlds(session);
+    session->host.path = NULL;
+    return check_end(session, status, err);
+}
+
 stn_status stn_session_run(stn_session *session, const char *script, stn_error *err) {
     stn_context *context = session->host.context;
     const char *id = NULL, *dot = strrchr(script, '.');
@@ -93,17 +103,10 @@ stn_status stn_session_run(stn_session *session, const char *script, stn_error *
     if (status == STN_OK) {
         status = stn_instance_create(context, STN_KIND_SCRIPT, id, NULL, 0, &language, err);
     }
-    if (status < 0) {
-        return status;
+    if (status == STN_OK) {
+        status = stn_session_run_by(session, language, script, err);
     }
-    fill_host(session, script);
-    session->running = language;
-    status = language->desc->ops.script->run(language->self, &session->host, err);
-    session->running = NULL;
-    status = check_end(session, status, err);
     stn_instance_destroy(language);
-    stn_session_drop_worlds(session);
-    session->host.path = NULL;
     return status;
 }
 

@@ -141,6 +141,7 @@ typedef struct stn_session {
     stn_step_mark *mark;      // told of every step; NULL: nobody asks
     const stn_keepsake *keep; // the script is stopped at its mark; NULL: nothing is kept
     int32_t world_count;      // worlds that stepped
+    int32_t left_count;       // of these, worlds that a script left without `end`
 } stn_session;
 
 /// Empty session over a context, which is borrowed; nothing overridden.
@@ -161,6 +162,8 @@ const char *stn_session_failed_check(const stn_session *session, int32_t first, 
 /// ending; otherwise as stn_script_ops.run. A script that skipped itself leaves its reason in `skipped`, and STN_OK;
 /// one that called exit its status in `exit_status`, and STN_OK.
 stn_status stn_session_run(stn_session *session, const char *script, stn_error *err);
+/// The same by a script plugin that the caller chose, whatever the ending.
+stn_status stn_session_run_by(stn_session *session, stn_instance *language, const char *script, stn_error *err);
 /// Makes the step that failed from its capsule, or the session's `seconds`, with its overrides.
 stn_status stn_session_run_capsule(stn_session *session, const char *path, stn_error *err);
 /// Asks the running script to stop: the step in progress ends, then the script. May be called from a signal handler.

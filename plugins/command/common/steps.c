@@ -265,6 +265,7 @@ void stn_session_drop_worlds(stn_session *session) {
     while (session->followed != NULL) {
         stn_followed *f = session->followed;
         session->followed = f->next;
+        session->left_count++;
         stn_account_drop(&f->account, session->host.context);
         stn_release(session->host.context, f);
     }
