@@ -356,7 +356,7 @@ static void test_a_capsule_is_refused_by_name(void **state) {
     write_file("odd.capsule.json", "{ \"format\": \"stiction-capsule-1\", \"run\": \"A=\" }");
     stn_expect_part("run --from odd.capsule.json " ERRORS, 2, "odd.capsule.json: key 'run': is no base64");
     write_file("blow.lua", "print 'not run'\n");
-    stn_expect_part("run --from blow.lua " ERRORS, 2, "blow.lua: line 1: not JSON");
+    stn_expect_part("run --from blow.lua " ERRORS, 2, "blow.lua: no failure capsule: expected the format");
     stn_expect_part("run --from nowhere.json " ERRORS, 2, "nowhere.json");
     stn_expect_part("run blow.lua --from x.json " ERRORS, 2, "give SCRIPT or --from, not both");
 }

@@ -293,7 +293,7 @@ static void test_problems_of_a_run_are_captured(void **state) {
         {"--form local", "--form means nothing without --capture FILE\n"},
         {"--capture p.json --every 0", "--every 0: must be >= 1\n"},
         {"--capture p.json --form dense", "--form dense: must be global or local\n"},
-        {"--capture p.txt", "must end in .json, .hdf5 or .h5"},
+        {"--capture p.txt", "must end in .hdf5, .h5 or .json"},
         {"--capture nowhere/p.json", "there is no folder nowhere/"},
         {"--set k=1e5 --capture p.hdf5", "p-000001.hdf5: FCLIB's layout cannot hold constraint 0"},
     };
