@@ -123,11 +123,13 @@ function step.analyse(house)
     for index, stage in ipairs(stages) do
         stage.makes, stage.reads, stage.state, stage.asks, stage.files = {}, {}, {}, {}, {}
         for _, member in ipairs(members) do
-            if stage.members.frame[member.name] then
-                if maker[member.name] == nil and belongs(member.section, stage.name) then
+            if stage.members.frame[member.name] and member.section and not member.name:match("^scratch") then
+                local first = maker[member.name]
+                -- the first stage that looks at a member makes it, or begins to; the stage of its section completes it
+                if first == nil or belongs(member.section, stage.name) and not belongs(member.section, stages[first].name) then
                     maker[member.name] = index
                     table.insert(stage.makes, member.name)
-                elseif maker[member.name] and maker[member.name] < index then
+                else
                     table.insert(stage.reads, member.name)
                 end
             end
