@@ -18,7 +18,7 @@ known=$(sed -n 's/^ *X(STN_KIND_[A-Z_]*, \([a-z_]*\)).*/\1/p' "$work/prefix/incl
 for kind in $kinds; do
     grep -qx "$kind" <<<"$known" || fail "a template of what is no kind: $kind"
 done
-for kind in solver law contact integrator factor controller element loader recorder command; do
+for kind in solver law contact integrator factor controller element loader recorder command script; do
     grep -qx "$kind" <<<"$kinds" || fail "no template of the kind $kind"
 done
 
@@ -51,6 +51,13 @@ robot=$work/prefix/share/stiction/models/panda/panda.urdf
 export STICTION_PLUGIN_PATH=$work/build/try_command
 "$stiction" --help | grep -q '^  try_command  prints mass' || fail "stiction --help does not list the new word"
 "$stiction" try_command --json "$robot" | grep -qx '{"robot": "panda", "mass_kg": [0-9.]*, "nv": [0-9]*}' || fail "stiction try_command does not work"
+# the new language runs a script with all that the command offers, and its own code knows of none of it
+cp "$work/try_script/sample.try_script" "$work/box.try_script"
+export STICTION_PLUGIN_PATH=$work/build/try_script
+(cd "$work" && "$stiction" run box.try_script --set height=0.5 --log box.csv --record box.html --json) >"$work/run.json" 2>"$work/log" || fail "stiction run box.try_script: $(cat "$work/log")"
+grep -q '"height":.*0.5' "$work/run.json" && grep -q '"z":.*0.0[45]' "$work/run.json" || fail "a script in the new language: $(cat "$work/run.json")"
+[ "$(wc -l <"$work/box.csv")" = 502 ] && [ -s "$work/box.html" ] || fail "a script in the new language was not recorded"
+"$stiction" test "$work/box.try_script" | tail -1 | grep -qx '1 passed, 0 failed' || fail "stiction test does not run a script in the new language"
 unset STICTION_PLUGIN_PATH
 
 "$stiction" new scenario try_scenario --folder "$work" >/dev/null
