@@ -36,25 +36,36 @@ static void update_star_velocity(const step_setup *setup, const step_frame *fram
     }
 }
 
-static stn_vec3 point_velocity(const step_setup *setup, const step_frame *frame, const stn_spatial *velocity,
-                               int32_t body, stn_vec3 point) {
-    if (body == 0) {
-        return stn_vec3_zero();
-    }
-    stn_vec3 arm = stn_vec3_sub(point, frame->kinematics->reference[setup->model->bodies[body].tree]);
-    return stn_vec3_add(velocity[body].linear, stn_vec3_cross(velocity[body].angular, arm));
+/// How a point moves: now, by v0, and under v_star [m/s].
+typedef struct point_motion {
+    stn_vec3 now, star;
+} point_motion;
+
+static inline stn_vec3 velocity_at(const stn_spatial *velocity, stn_vec3 arm) {
+    return stn_vec3_add(velocity->linear, stn_vec3_cross(velocity->angular, arm));
 }
 
-/// Velocity of what a contact rides on, for nodal v (by dof) or body velocities.
-static stn_vec3 ride_velocity(const step_setup *setup, const step_frame *frame, const stn_ride *ride,
-                              const stn_spatial *velocity, const double *v, stn_vec3 point) {
-    if (ride->body >= 0) {
-        return point_velocity(setup, frame, velocity, ride->body, point);
+static inline point_motion body_motion(const step_setup *setup, const step_frame *frame, int32_t body, stn_vec3 point) {
+    if (body == 0) {
+        return (point_motion){stn_vec3_zero(), stn_vec3_zero()};
     }
-    stn_vec3 sum = stn_vec3_zero();
+    stn_vec3 arm = stn_vec3_sub(point, frame->kinematics->reference[setup->model->bodies[body].tree]);
+    return (point_motion){velocity_at(&frame->kinematics->body_velocity[body], arm),
+                          velocity_at(&frame->star_velocity[body], arm)};
+}
+
+/// Of what a contact rides on.
+static inline point_motion ride_motion(const step_setup *setup, const stn_state *state, const step_frame *frame,
+                                       const stn_ride *ride, stn_vec3 point) {
+    if (ride->body >= 0) {
+        return body_motion(setup, frame, ride->body, point);
+    }
+    point_motion sum = {stn_vec3_zero(), stn_vec3_zero()};
     for (int32_t i = 0; i < ride->node_count; i++) {
-        const double *u = v + setup->node_dof[ride->node[i]];
-        sum = stn_vec3_mul_add(sum, ride->weight[i], stn_vec3_make(u[0], u[1], u[2]));
+        int32_t dof = setup->node_dof[ride->node[i]];
+        const double *now = state->v + dof, *star = frame->problem.v_star + dof;
+        sum.now = stn_vec3_mul_add(sum.now, ride->weight[i], stn_vec3_make(now[0], now[1], now[2]));
+        sum.star = stn_vec3_mul_add(sum.star, ride->weight[i], stn_vec3_make(star[0], star[1], star[2]));
     }
     return sum;
 }
@@ -104,10 +115,9 @@ typedef struct body_speed {
 } body_speed;
 
 static body_speed speed_of(const step_setup *setup, const step_frame *frame, int32_t b) {
-    const stn_spatial *now = frame->kinematics->body_velocity, *star = frame->star_velocity;
-    stn_vec3 origin = frame->kinematics->body_pose[b].position;
-    return (body_speed){b, stn_vec3_norm(point_velocity(setup, frame, now, b, origin)), stn_vec3_norm(now[b].angular),
-                        stn_vec3_norm(point_velocity(setup, frame, star, b, origin)), stn_vec3_norm(star[b].angular)};
+    point_motion origin = body_motion(setup, frame, b, frame->kinematics->body_pose[b].position);
+    return (body_speed){b, stn_vec3_norm(origin.now), stn_vec3_norm(frame->kinematics->body_velocity[b].angular),
+                        stn_vec3_norm(origin.star), stn_vec3_norm(frame->star_velocity[b].angular)};
 }
 
 /// Of a belt, in the shape's axes.
@@ -193,34 +203,30 @@ static void apply_point_rule(const step_setup *setup, stn_pair_material *materia
     }
 }
 
-/// Velocity of B against A about `point`; `v` and `velocity` belong together (ride_velocity).
-static stn_spatial relative_velocity(const step_setup *setup, const step_frame *frame, const stn_contact_pair *pair,
-                                     const stn_spatial *velocity, const double *v, stn_vec3 point) {
-    stn_spatial sum = {0};
-    for (int32_t side = 0; side < 2; side++) {
-        double sign = side == 0 ? -1.0 : 1.0;
-        const stn_geometry *g = &setup->model->geometries[side == 0 ? pair->geometry_a : pair->geometry_b];
-        stn_ride ride = {.body = g->body, .node_count = g->body < 0, .node = {g->node}, .weight = {1.0}};
-        sum.linear = stn_vec3_mul_add(sum.linear, sign, ride_velocity(setup, frame, &ride, velocity, v, point));
-        if (g->body > 0) {
-            sum.angular = stn_vec3_mul_add(sum.angular, sign, velocity[g->body].angular);
-        }
-    }
-    return sum;
-}
-
 static bool wants_approach(const step_setup *setup) {
     const stn_contact_ops *ops = setup->plugin[STN_KIND_CONTACT]->desc->ops.contact;
     return STN_PLUGIN_HAS(ops, approach);
 }
 
-/// What the pair's velocities promise.
+/// What the pair's velocities promise: those of B against A about a point between the two.
 static void fill_approach(const step_setup *setup, const stn_state *state, const step_frame *frame,
                           stn_contact_pair *pair) {
-    stn_vec3 middle = stn_vec3_scale(0.5, stn_vec3_add(pair->pose_a.position, pair->pose_b.position));
-    pair->velocity = relative_velocity(setup, frame, pair, frame->kinematics->body_velocity, state->v, middle);
-    pair->free_velocity = relative_velocity(setup, frame, pair, frame->star_velocity, frame->problem.v_star, middle);
+    const stn_vec3 middle = stn_vec3_scale(0.5, stn_vec3_add(pair->pose_a.position, pair->pose_b.position));
+    pair->velocity = pair->free_velocity = (stn_spatial){0};
     pair->dt = frame->dt;
+    for (int32_t side = 0; side < 2; side++) {
+        double sign = side == 0 ? -1.0 : 1.0;
+        const stn_geometry *g = &setup->model->geometries[side == 0 ? pair->geometry_a : pair->geometry_b];
+        stn_ride ride = {.body = g->body, .node_count = g->body < 0, .node = {g->node}, .weight = {1.0}};
+        point_motion at = ride_motion(setup, state, frame, &ride, middle);
+        stn_spatial *now = &pair->velocity, *star = &pair->free_velocity;
+        now->linear = stn_vec3_mul_add(now->linear, sign, at.now);
+        star->linear = stn_vec3_mul_add(star->linear, sign, at.star);
+        if (g->body > 0) {
+            now->angular = stn_vec3_mul_add(now->angular, sign, frame->kinematics->body_velocity[g->body].angular);
+            star->angular = stn_vec3_mul_add(star->angular, sign, frame->star_velocity[g->body].angular);
+        }
+    }
 }
 
 void stn_step_describe_pair(const step_setup *setup, const stn_state *state, const step_frame *frame, int32_t a,
@@ -252,11 +258,9 @@ static bool is_reachable(const step_setup *setup, const stn_state *state, const 
     if (c->material.stiffness == 0.0 || c->phi0 <= setup->options.margin) {
         return c->material.stiffness != 0.0;
     }
-    const stn_spatial *now = frame->kinematics->body_velocity, *star = frame->star_velocity;
-    stn_vec3 v_star = stn_vec3_sub(ride_velocity(setup, frame, &c->b, star, frame->problem.v_star, c->point),
-                                   ride_velocity(setup, frame, &c->a, star, frame->problem.v_star, c->point));
-    stn_vec3 v0 = stn_vec3_sub(ride_velocity(setup, frame, &c->b, now, state->v, c->point),
-                               ride_velocity(setup, frame, &c->a, now, state->v, c->point));
+    point_motion a = ride_motion(setup, state, frame, &c->a, c->point),
+                 b = ride_motion(setup, state, frame, &c->b, c->point);
+    stn_vec3 v_star = stn_vec3_sub(b.star, a.star), v0 = stn_vec3_sub(b.now, a.now);
     v_star = stn_vec3_add(v_star, c->bias);
     v0 = stn_vec3_add(v0, c->bias);
     stn_vec3 slip = stn_vec3_mul_add(v0, -stn_vec3_dot(v0, c->normal), c->normal);
