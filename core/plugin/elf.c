@@ -3,58 +3,53 @@
 // length, and a file that a build or copy left half written then kills the process (SIGBUS).
 #include <errno.h>
 #include <link.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/below.h"
 #include "plugin/registry.h"
 
-static bool read_at(FILE *file, long offset, void *into, size_t size) {
-    return fseek(file, offset, SEEK_SET) == 0 && fread(into, 1, size, file) == size;
+static bool read_at(int file, uint64_t offset, void *into, size_t size) {
+    return offset <= INT64_MAX && pread(file, into, size, (off_t)offset) == (ssize_t)size;
 }
 
 /// The bytes that the headers promise; 0 when this is no shared object of this machine's word length.
-static uint64_t promised_length(FILE *file) {
+static uint64_t promised_length(int file) {
+    enum { PARTS = 16 }; // read at a time
     ElfW(Ehdr) head;
+    ElfW(Phdr) parts[PARTS];
     uint64_t most = 0;
     unsigned char word = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
     if (!read_at(file, 0, &head, sizeof head) || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
-        head.e_ident[EI_CLASS] != word || head.e_phentsize != sizeof(ElfW(Phdr))) {
+        head.e_ident[EI_CLASS] != word || head.e_phentsize != sizeof *parts) {
         return 0;
     }
-    for (int32_t i = 0; i < (int32_t)head.e_phnum; i++) {
-        ElfW(Phdr) part;
-        long start = (long)head.e_phoff + (long)i * (long)sizeof part;
-        if (start < 0 || !read_at(file, start, &part, sizeof part)) {
+    for (int32_t i = 0; i < (int32_t)head.e_phnum; i += PARTS) {
+        int32_t count = head.e_phnum - i < PARTS ? head.e_phnum - i : PARTS;
+        if (!read_at(file, head.e_phoff + (uint64_t)i * sizeof *parts, parts, (size_t)count * sizeof *parts)) {
             return UINT64_MAX; // the headers themselves are cut off
         }
-        if (part.p_type == PT_LOAD) {
-            uint64_t end = (uint64_t)part.p_offset + part.p_filesz;
-            most = end > most ? end : most;
+        for (int32_t k = 0; k < count; k++) {
+            uint64_t end = (uint64_t)parts[k].p_offset + parts[k].p_filesz;
+            most = parts[k].p_type == PT_LOAD && end > most ? end : most;
         }
     }
     return most;
 }
 
 stn_status stn_library_whole(const char *path, stn_error *err) {
-    size_t size;
-    int descriptor = stn_open_regular(path, 0, &size);
-    if (descriptor < 0 && errno == EINVAL) { // dlopen would wait for a pipe
+    size_t size = 0;
+    int file = stn_open_regular(path, 0, &size);
+    if (file < 0 && errno == EINVAL) { // dlopen would wait for a pipe
         return stn_fail(err, STN_ERR_PLUGIN, "cannot be loaded: it is no regular file");
     }
-    FILE *file = descriptor >= 0 ? fdopen(descriptor, "rb") : NULL;
-    if (file == NULL) {
-        if (descriptor >= 0) {
-            close(descriptor);
-        }
+    if (file < 0) {
         return STN_OK; // dlopen says why
     }
-    long length = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-    uint64_t promised = length > 0 ? promised_length(file) : 0;
-    fclose(file);
-    return length <= 0 || promised <= (uint64_t)length
+    uint64_t promised = size > 0 ? promised_length(file) : 0;
+    close(file);
+    return promised <= size
                ? STN_OK
                : stn_fail(err, STN_ERR_PLUGIN,
-                          "cannot be loaded: the file is cut off after %ld bytes; build or copy it again", length);
+                          "cannot be loaded: the file is cut off after %zu bytes; build or copy it again", size);
 }
