@@ -78,8 +78,9 @@ static inline __attribute__((always_inline)) double stn_natural_map_cone(double 
 }
 
 /// The same of `rows` rows with bounds lo <= gamma <= hi, summed. Thread: [any].
-static inline double stn_natural_map_box(int32_t rows, double omega, const double *lo, const double *hi,
-                                         const double *gamma, const double *g) {
+static inline __attribute__((always_inline)) double stn_natural_map_box(int32_t rows, double omega, const double *lo,
+                                                                        const double *hi, const double *gamma,
+                                                                        const double *g) {
     double square = 0.0;
     for (int32_t r = 0; r < rows; r++) {
         double d = g[r]; // free rows: the map is g itself, without the rounding of gamma - (gamma - rho g)

@@ -1,12 +1,192 @@
 // SPDX-License-Identifier: Apache-2.0
+// The skirt of a margin around given tetrahedra: a prism on every triangle of the surface, in three tetrahedra.
+//
+// A vertex moves by the shortest o with n . o >= delta for the normals n of all triangles around it: a quadratic
+// program whose dual, o = sum of lambda n with lambda >= 0, is solved one lambda after the other [hildreth-1957]. Where
+// the triangles face so differently that there is none, or only one longer than 4 delta, and where prisms would turn
+// over, as in dents narrower than the margin, vertices move less.
+#include <stiction/mesh_query.h>
+
+#include "field_build.h"
+
+enum { DUAL_SWEEPS = 200, SHRINK_ROUNDS = 12 };
+static const double longest_way = 4.0; // [margins]
+
+typedef struct skirt {
+    const stn_mesh *mesh;
+    double margin;
+    stn_arena *arena;
+    int32_t *start, *around; // triangles of vertex v: around[start[v]] .. around[start[v + 1] - 1]
+    double *dual;            // of each of those [m]
+    stn_vec3 *normal;        // of each triangle, unit
+    stn_vec3 *way;           // of each vertex at full length [m]
+    double *share;           // of that which it moves [1]
+} skirt;
+
+static bool allocate_skirt(skirt *k) {
+    size_t vertices = (size_t)k->mesh->vertex_count, triangles = (size_t)k->mesh->triangle_count;
+    k->start = STN_ARENA_ZEROED(k->arena, vertices + 2, int32_t);
+    k->around = STN_ARENA(k->arena, 3 * triangles, int32_t);
+    k->dual = STN_ARENA_ZEROED(k->arena, 3 * triangles, double);
+    k->normal = STN_ARENA(k->arena, triangles, stn_vec3);
+    k->way = STN_ARENA(k->arena, vertices, stn_vec3);
+    k->share = STN_ARENA(k->arena, vertices, double);
+    return k->start != NULL && k->around != NULL && k->dual != NULL && k->normal != NULL && k->way != NULL &&
+           k->share != NULL;
+}
+
+static void list_triangles(skirt *k) {
+    const stn_mesh *m = k->mesh;
+    for (int32_t i = 0; i < 3 * m->triangle_count; i++) {
+        k->start[m->triangles[i] + 2]++;
+    }
+    for (int32_t v = 0; v < m->vertex_count; v++) {
+        k->start[v + 2] += k->start[v + 1];
+    }
+    for (int32_t i = 0; i < 3 * m->triangle_count; i++) {
+        k->around[k->start[m->triangles[i] + 1]++] = i / 3;
+    }
+    for (int32_t t = 0; t < m->triangle_count; t++) {
+        k->normal[t] = stn_mesh_triangle_normal(m, t);
+    }
+}
+
+/// The way of a vertex; shorter than it should be, and share below 1, where planes cannot all move.
+static void find_way(skirt *k, int32_t vertex) {
+    stn_vec3 way = stn_vec3_zero();
+    int32_t first = k->start[vertex], end = k->start[vertex + 1];
+    for (int32_t sweep = 0; sweep < DUAL_SWEEPS; sweep++) {
+        double change = 0.0;
+        for (int32_t i = first; i < end; i++) {
+            stn_vec3 n = k->normal[k->around[i]];
+            double dual = fmax(0.0, k->dual[i] + k->margin - stn_vec3_dot(n, way)), step = dual - k->dual[i];
+            k->dual[i] = dual;
+            way = stn_vec3_mul_add(way, step, n);
+            change = fmax(change, fabs(step));
+        }
+        if (change < 1e-6 * k->margin) {
+            break;
+        }
+    }
+    double length = stn_vec3_norm(way), least = INFINITY;
+    for (int32_t i = first; i < end; i++) {
+        least = fmin(least, stn_vec3_dot(k->normal[k->around[i]], way));
+    }
+    bool possible = least > 0.99 * k->margin && length < longest_way * k->margin;
+    k->way[vertex] = possible ? stn_vec3_scale(k->margin / least, way)
+                              : stn_vec3_scale(length > k->margin ? k->margin / length : 1.0, way);
+    k->share[vertex] = possible || first == end ? 1.0 : 0.5;
+}
+
+static stn_vec3 moved(const skirt *k, int32_t vertex) {
+    return stn_vec3_mul_add(surface_point(k->mesh->vertices, vertex), k->share[vertex], k->way[vertex]);
+}
+
+/// A triangle's corners by their number, which makes the diagonals of neighbouring prisms the same; +1 when they are in
+/// the triangle's order, else -1.
+static double sorted_corners(const skirt *k, int32_t triangle, int32_t v[3]) {
+    const int32_t *t = k->mesh->triangles + 3 * (size_t)triangle;
+    int32_t low = t[0] < t[1] ? (t[0] < t[2] ? 0 : 2) : (t[1] < t[2] ? 1 : 2);
+    int32_t p = t[(low + 1) % 3], q = t[(low + 2) % 3];
+    v[0] = t[low];
+    v[1] = p < q ? p : q;
+    v[2] = p < q ? q : p;
+    return p < q ? 1.0 : -1.0;
+}
+
+/// Are all three tetrahedra of a prism the right way round, and not flat?
+static bool stands(const skirt *k, int32_t triangle) {
+    int32_t v[3];
+    double sign = sorted_corners(k, triangle, v), twice = 0.0;
+    stn_vec3 below[3], above[3];
+    for (int32_t c = 0; c < 3; c++) {
+        below[c] = surface_point(k->mesh->vertices, v[c]);
+        above[c] = moved(k, v[c]);
+    }
+    twice = stn_vec3_norm(stn_vec3_cross(stn_vec3_sub(below[1], below[0]), stn_vec3_sub(below[2], below[0])));
+    double det[3] = {sign * surface_det(below[0], below[1], below[2], above[2]),
+                     -sign * surface_det(below[0], below[1], above[1], above[2]),
+                     sign * surface_det(below[0], above[0], above[1], above[2])};
+    for (int32_t c = 0; c < 3; c++) { // the edge from v[2 - c] up is in tetrahedron c
+        double share = k->share[v[2 - c]];
+        if (share > 0.0 && !(det[c] > 0.01 * share * k->margin * twice)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Halves the ways around prisms that turn over until none does, at last to nothing.
+static void shrink(skirt *k) {
+    bool again = true;
+    for (int32_t round = 0; round < 2 * SHRINK_ROUNDS && again; round++) {
+        again = false;
+        for (int32_t t = 0; t < k->mesh->triangle_count; t++) {
+            if (!stands(k, t)) {
+                for (int32_t c = 0; c < 3; c++) {
+                    k->share[k->mesh->triangles[3 * t + c]] *= round < SHRINK_ROUNDS ? 0.5 : 0.0;
+                }
+                again = true;
+            }
+        }
+    }
+}
+
+static void add_prisms(const skirt *k, double depth, surface_build *s, tetrahedra_build *tetrahedra) {
+    int32_t *rim = STN_ARENA(k->arena, k->mesh->vertex_count, int32_t);
+    if (rim == NULL) {
+        s->failed = true;
+        return;
+    }
+    for (int32_t v = 0; v < k->mesh->vertex_count; v++) {
+        bool moves = k->start[v] < k->start[v + 1] && k->share[v] > 0.0;
+        rim[v] = moves ? surface_build_vertex(s, moved(k, v), -k->share[v] * k->margin / depth) : v;
+    }
+    for (int32_t t = 0; t < k->mesh->triangle_count && !s->failed; t++) {
+        int32_t v[3];
+        sorted_corners(k, t, v);
+        const int32_t prism[3][4] = {
+            {v[0], v[1], v[2], rim[v[2]]}, {v[0], v[1], rim[v[1]], rim[v[2]]}, {v[0], rim[v[0]], rim[v[1]], rim[v[2]]}};
+        for (int32_t c = 0; c < 3; c++) {
+            if (rim[v[2 - c]] != v[2 - c]) {
+                tetrahedra_add(tetrahedra, s->vertices, prism[c][0], prism[c][1], prism[c][2], prism[c][3]);
+            }
+        }
+    }
+}
+
+void field_skirt(const stn_mesh *mesh, double margin, double depth, surface_build *s, tetrahedra_build *tetrahedra) {
+    skirt k = {.mesh = mesh, .margin = margin, .arena = stn_arena_create(s->context)};
+    if (k.arena == NULL || !allocate_skirt(&k)) {
+        s->failed = true;
+        stn_arena_destroy(k.arena);
+        return;
+    }
+    list_triangles(&k);
+    int32_t shorter = 0;
+    for (int32_t v = 0; v < mesh->vertex_count; v++) {
+        find_way(&k, v);
+    }
+    shrink(&k);
+    for (int32_t v = 0; v < mesh->vertex_count; v++) {
+        shorter += k.share[v] < 1.0;
+    }
+    if (shorter > 0) {
+        stn_log(s->context, STN_LOG_WARNING,
+                "margin of %g m: %d of %d vertices of the volume mesh cannot move that far without turning tetrahedra "
+                "over; faces there begin nearer",
+                margin, shorter, mesh->vertex_count);
+    }
+    add_prisms(&k, depth, s, tetrahedra);
+    stn_arena_destroy(k.arena);
+}
+
+// --------------------------------------------------------------------------------------------------------------- mesh
 // The field of tetrahedra as they were given: e as the mesh has it, else the distance from the surface over the
 // largest.
 //
 // Edges, faces and tetrahedra inside with all corners on the surface would have no pressure:
 // stn_mesh_create_field_ready gives them a vertex in their middle.
-#include "field_build.h"
-
-#include <stiction/mesh_query.h>
 
 /// Vertices, extents and tetrahedra of a mesh that is ready; returns the depth: the distance of what is deepest.
 static double copy_solid(const stn_mesh *ready, surface_build *s, tetrahedra_build *tetrahedra) {
