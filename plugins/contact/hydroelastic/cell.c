@@ -33,7 +33,7 @@ typedef struct members {
     int32_t count;
 } members;
 
-// ----------------------------------------------------------------------------------------------------------- drafts
+// -------------------------------------------------------------------------------------------------------- drafts
 
 static double height_over(const draft *d, int32_t face, stn_vec3 x) {
     return stn_vec3_dot(d->normal[face], x) + d->at[face];
@@ -206,7 +206,7 @@ static bool draft_joined(const members *m, draft *d) {
     return true;
 }
 
-// ------------------------------------------------------------------------------------------------------------ cells
+// --------------------------------------------------------------------------------------------------------- cells
 
 static stn_aabb box_of(const stn_vec3 *corner, int32_t count) {
     stn_aabb box = {corner[0], corner[0]};

@@ -41,8 +41,6 @@ surface_build surface_of_shape(stn_context *context, const stn_shape *shape, con
                                const field_core *core);
 /// Is it one of those?
 bool surface_is_round(const stn_shape *shape);
-/// Of a round shape's surface without a margin.
-stn_surface_error surface_error_of(const stn_shape *shape, const surface_plan *plan, const surface_build *surface);
 /// Moves it outwards so that each face moves by at least `margin`, and continues the extents below 0: they stay 0 on
 /// the surface that was there. Boxes and cylinders are to be made larger instead.
 void surface_inflate(surface_build *surface, const field_core *core, double margin);
@@ -67,39 +65,21 @@ stn_status field_take(surface_build *surface, tetrahedra_build *tetrahedra, doub
 /// The field of a solid mesh as it is, with a skirt around it where there is a margin.
 stn_status field_of_mesh(stn_context *context, const stn_mesh *mesh, double margin, int32_t max_tetrahedra, field **out,
                          stn_error *err);
-/// Adds the tetrahedra between the surface of a mesh, whose vertices `surface` begins with, and the margin around it.
-void field_skirt(const stn_mesh *mesh, double margin, double depth, surface_build *surface,
-                 tetrahedra_build *tetrahedra);
 
 /// Gradients, neighbours, box and edge length of what has vertices, extents and tetrahedra; refuses tetrahedra without
 /// volume (the field stays the caller's).
 stn_status field_finish(stn_context *context, field *field, stn_error *err);
 
 // The shapes, as fine as planned.
-surface_build surface_of_sphere(stn_context *context, double radius, int32_t steps);
-surface_build surface_of_box(stn_context *context, stn_vec3 half_extents, const surface_plan *plan,
-                             const int32_t bit[3]);
-surface_build surface_of_cylinder(stn_context *context, double radius, double half_length, const surface_plan *plan,
-                                  cylinder_regions regions);
-surface_build surface_of_capsule(stn_context *context, double radius, double half_length, const surface_plan *plan);
-surface_build surface_of_hull(stn_context *context, const stn_mesh *mesh);
 
 /// Circumradius of the regular polygon that has the area of the unit circle.
 double surface_prism_factor(int32_t around);
-/// `around` (a multiple of 4) vertices, at the same places in every quarter to the last bit; returns the first.
-int32_t surface_ring(surface_build *surface, int32_t around, double radius, double z);
 /// The label of sector i is first + step i.
 typedef struct sector_labels {
     int32_t first, step;
 } sector_labels;
-/// Triangles between two rings; diagonals lean alternately, `lean` says how the first does; `flip` turns the outside.
-void surface_band(surface_build *surface, int32_t around, int32_t lower, int32_t upper, bool lean, bool flip,
-                  sector_labels labels);
 
 /// What has |z| below this is on the equator of a divided unit sphere.
 static const double surface_equator = 1e-9;
-/// Moves the vertices of a divided unit sphere outwards until the cones over the triangles hold what the ball does;
-/// those of the equator to the radius `equator` instead (0: as the others).
-void surface_swell(surface_build *surface, double equator);
 
 #endif

@@ -96,7 +96,7 @@ stn_status field_finish(stn_context *context, field *f, stn_error *err) {
     return status;
 }
 
-// ------------------------------------------------------------------------------------------------------------ figures
+// ------------------------------------------------------------------------------------------------------- figures
 // Figures over all tetrahedra of a field.
 
 /// Longest edge over smallest height: heights are three volumes over the area of the face below.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cores of shapes: where they are deepest.
+// Tetrahedra between a labelled surface and the corners of its core: field_build.h.
 #include <string.h>
 
 #include "field_build.h"
+
+// --------------------------------------------------------------------------------------------------------- cores
+// Cores of shapes: where they are deepest.
 
 /// Sizes that differ by less than 1e-8 of the smaller one, or 1e-11 of the largest there is, count as equal, for their
 /// tetrahedra would be flat.
@@ -117,8 +120,7 @@ stn_status field_core_make(stn_context *context, const stn_shape *shape, const s
     return STN_OK;
 }
 
-// --------------------------------------------------------------------------------------------------------- tetrahedra
-// Tetrahedra between a labelled surface and the corners of its core: field_build.h.
+// ---------------------------------------------------------------------------------------------------- tetrahedra
 
 void tetrahedra_add(tetrahedra_build *build, const double *vertices, int32_t a, int32_t b, int32_t c, int32_t d) {
     if (build->count == build->capacity && !build->failed) {

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+// The field of tetrahedra as they were given: e as the mesh has it, else the distance from the surface over the
+// largest.
+//
+// Edges, faces and tetrahedra inside with all corners on the surface would have no pressure:
+// stn_mesh_create_field_ready gives them a vertex in their middle.
+#include <stiction/mesh_query.h>
+
+#include "field_build.h"
+
+// --------------------------------------------------------------------------------------------------------- skirt
 // The skirt of a margin around given tetrahedra: a prism on every triangle of the surface, in three tetrahedra.
 //
 // A vertex moves by the shortest o with n . o >= delta for the normals n of all triangles around it: a quadratic
 // program whose dual, o = sum of lambda n with lambda >= 0, is solved one lambda after the other [hildreth-1957]. Where
 // the triangles face so differently that there is none, or only one longer than 4 delta, and where prisms would turn
 // over, as in dents narrower than the margin, vertices move less.
-#include <stiction/mesh_query.h>
-
-#include "field_build.h"
 
 enum { DUAL_SWEEPS = 200, SHRINK_ROUNDS = 12 };
 static const double longest_way = 4.0; // [margins]
@@ -155,7 +162,9 @@ static void add_prisms(const skirt *k, double depth, surface_build *s, tetrahedr
     }
 }
 
-void field_skirt(const stn_mesh *mesh, double margin, double depth, surface_build *s, tetrahedra_build *tetrahedra) {
+/// Adds the tetrahedra between the surface of a mesh, whose vertices `surface` begins with, and the margin around it.
+static void field_skirt(const stn_mesh *mesh, double margin, double depth, surface_build *s,
+                        tetrahedra_build *tetrahedra) {
     skirt k = {.mesh = mesh, .margin = margin, .arena = stn_arena_create(s->context)};
     if (k.arena == NULL || !allocate_skirt(&k)) {
         s->failed = true;
@@ -181,12 +190,7 @@ void field_skirt(const stn_mesh *mesh, double margin, double depth, surface_buil
     stn_arena_destroy(k.arena);
 }
 
-// --------------------------------------------------------------------------------------------------------------- mesh
-// The field of tetrahedra as they were given: e as the mesh has it, else the distance from the surface over the
-// largest.
-//
-// Edges, faces and tetrahedra inside with all corners on the surface would have no pressure:
-// stn_mesh_create_field_ready gives them a vertex in their middle.
+// ---------------------------------------------------------------------------------------------------------- mesh
 
 /// Vertices, extents and tetrahedra of a mesh that is ready; returns the depth: the distance of what is deepest.
 static double copy_solid(const stn_mesh *ready, surface_build *s, tetrahedra_build *tetrahedra) {

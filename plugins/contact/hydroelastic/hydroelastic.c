@@ -48,7 +48,7 @@ typedef struct preparation {
     void *of_fallback;
 } preparation;
 
-// ----------------------------------------------------------------------------------------------------------- life time
+// ----------------------------------------------------------------------------------------------------- life time
 
 static void destroy(void *self) {
     model_of_patches *m = self;

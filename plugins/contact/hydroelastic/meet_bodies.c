@@ -37,7 +37,7 @@ static stn_aabb box_around(const stn_vec3 *x, int32_t count) {
     return b;
 }
 
-// ------------------------------------------------------------------------------------------------- field and field
+// ----------------------------------------------------------------------------------------------- field and field
 
 /// A cell of N in M's frame.
 typedef struct cell_seen {
@@ -152,7 +152,7 @@ static void meet_all_cells(const meeting *w, const near_question *q) {
     near_end(&near);
 }
 
-// ------------------------------------------------------------------------------------------------ field and surface
+// --------------------------------------------------------------------------------------------- field and surface
 
 /// A triangle of N in M's frame.
 typedef struct facet_seen {
@@ -219,7 +219,7 @@ static void meet_all_facets(const meeting *w, const near_question *q) {
     near_end(&near);
 }
 
-// --------------------------------------------------------------------------------------------------------- search
+// -------------------------------------------------------------------------------------------------------- search
 
 static bool holds_point(const solid *s, stn_vec3 p, int32_t *near) {
     const stn_aabb here = {p, p};

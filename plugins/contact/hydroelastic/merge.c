@@ -85,7 +85,7 @@ static void join_polygons(polygon *a, const polygon *b, stn_vec3 normal) {
     }
 }
 
-// ------------------------------------------------------------------------------------------------------------ sums
+// ---------------------------------------------------------------------------------------------------------- sums
 
 /// Of the faces that became one.
 typedef struct face_sums {
@@ -136,7 +136,7 @@ static double diameter(const polygon *p) {
     return most;
 }
 
-// ------------------------------------------------------------------------------------------------------------ joins
+// --------------------------------------------------------------------------------------------------------- joins
 
 /// Worth a look? A face that pulls (in a margin, before it touches) is not joined with one that pushes.
 static bool may_join(const face *a, const face *b, double bound) {

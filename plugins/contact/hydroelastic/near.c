@@ -72,7 +72,7 @@ void near_memory_destroy(near_memory *memory) {
     }
 }
 
-// ----------------------------------------------------------------------------------------------------------- slots
+// --------------------------------------------------------------------------------------------------------- slots
 
 /// The slot of a pair at a level: its own, or that of the pair looked at longest ago among those that may have it.
 static near_slot *slot_of(near_memory *memory, const near_question *q) {
@@ -113,7 +113,7 @@ static void *room_for(near_memory *memory, near_slot *slot, size_t size) {
     return slot->fours;
 }
 
-// ---------------------------------------------------------------------------------------------------------- motion
+// -------------------------------------------------------------------------------------------------------- motion
 
 static stn_vec3 middle(const stn_aabb *b) {
     return stn_vec3_scale(0.5, stn_vec3_add(b->lower, b->upper));
@@ -143,7 +143,7 @@ static double spacing(const solid *s) {
     return sqrt(2.0 * (d.x * d.y + d.y * d.z + d.z * d.x) / (double)s->count);
 }
 
-// ---------------------------------------------------------------------------------------------------------- search
+// -------------------------------------------------------------------------------------------------------- search
 
 /// Chooses between the slot's list, a new one and the trees.
 static void consult(near_search *s) {

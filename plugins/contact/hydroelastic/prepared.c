@@ -20,7 +20,7 @@ solid_kind solid_kind_of(const stn_geometry *geometry) {
     return SOLID_SURFACE;
 }
 
-// ----------------------------------------------------------------------------------------------------- what is wanted
+// ------------------------------------------------------------------------------------------------ what is wanted
 
 /// All that decides what a solid becomes: the key of the shared thing, zeroed before it is filled in.
 typedef struct solid_key {
@@ -100,7 +100,7 @@ static solid_key key_of(const request *r) {
     return key;
 }
 
-// ------------------------------------------------------------------------------------------------------ making a solid
+// ------------------------------------------------------------------------------------------------ making a solid
 
 /// A field's level of no pressure is the surface that the same fineness gives a rigid shape, whatever its margin.
 static stn_status find_field_error(const request *r, stn_context *context, solid *out, stn_error *err) {
@@ -217,7 +217,7 @@ static stn_status hold_solid(request *r, uint64_t *mesh_hashes, const stn_shared
     return status == STN_OK ? STN_OK : name_geometry(model, r->geometry, status, err);
 }
 
-// ------------------------------------------------------------------------------------------------------ those of a
+// ---------------------------------------------------------------------------------------------------- those of a
 // model
 
 static bool any_compliant(const stn_model *model) {

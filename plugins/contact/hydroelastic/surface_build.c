@@ -64,7 +64,7 @@ void surface_build_triangle(surface_build *build, int32_t a, int32_t b, int32_t 
     build->labels[build->triangle_count++] = label;
 }
 
-// ------------------------------------------------------------------------------------------------------- sides
+// --------------------------------------------------------------------------------------------------------- sides
 
 typedef struct triangle_side {
     int32_t low, high, place; // its vertices, and 3 t + k
@@ -110,7 +110,7 @@ int32_t *surface_sides(stn_context *context, int32_t triangle_count, const int32
     return across;
 }
 
-// ---------------------------------------------------------------------------------------------------- division
+// ------------------------------------------------------------------------------------------------------ division
 
 stn_vec3 surface_place_flat(const stn_vec3 corner[3], const double b[3]) {
     stn_vec3 p = stn_vec3_scale(b[0], corner[0]);
@@ -239,7 +239,7 @@ surface_build surface_divide(const surface_build *coarse, int32_t steps, surface
     return d.fine;
 }
 
-// --------------------------------------------------------------------------------------------------------- long sides
+// ---------------------------------------------------------------------------------------------------- long sides
 // Splits the long sides of a flat surface's triangles until none is longer than wanted. Short ones stay whole.
 
 static int32_t following(int32_t place) {

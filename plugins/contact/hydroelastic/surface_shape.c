@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+// The surface of any shape.
+#include "field_build.h"
+
+// -------------------------------------------------------------------------------------------------------- sphere
 // The sphere: an icosahedron divided evenly, its vertices moved outwards.
 //
 // A triangle whose corners lie on the sphere lies below it, on average by h^2 / (8 R), and a shallow contact of depth d
 // loses h^2 / (4 R d) of its force. So every vertex is moved outwards by what the cones over its triangles lack of the
 // volume under the sphere; what is left changes sign from middle to corner, and the loss is of the order h^4.
-#include "field_build.h"
 
 /// Solid angle of a triangle seen from the origin [van-oosterom-1983].
 static double solid_angle(stn_vec3 a, stn_vec3 b, stn_vec3 c) {
@@ -55,7 +58,9 @@ static void scale(surface_build *s, double factor, double equator) {
     }
 }
 
-void surface_swell(surface_build *s, double equator) {
+/// Moves the vertices of a divided unit sphere outwards until the cones over the triangles hold what the ball does;
+/// those of the equator to the radius `equator` instead (0: as the others).
+static void surface_swell(surface_build *s, double equator) {
     double *factors = stn_allocate(s->context, (size_t)s->vertex_count, 2 * sizeof(double));
     if (factors == NULL || s->failed) {
         stn_release(s->context, factors);
@@ -99,7 +104,7 @@ static surface_build icosahedron(stn_context *context) {
     return s;
 }
 
-surface_build surface_of_sphere(stn_context *context, double radius, int32_t steps) {
+static surface_build surface_of_sphere(stn_context *context, double radius, int32_t steps) {
     surface_build coarse = icosahedron(context);
     surface_build s = surface_divide(&coarse, steps, surface_place_round);
     surface_build_clear(&coarse);
@@ -110,7 +115,7 @@ surface_build surface_of_sphere(stn_context *context, double radius, int32_t ste
     return s;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- box
+// ----------------------------------------------------------------------------------------------------------- box
 // The box: quarters of every face in two triangles, so that no diagonal is preferred, then divided evenly.
 
 /// Region of a point of the surface: the corner of the core on its side of every axis along which the core reaches.
@@ -150,7 +155,8 @@ static void add_face(surface_build *s, const int32_t id[27], int32_t axis, int32
     }
 }
 
-surface_build surface_of_box(stn_context *context, stn_vec3 half, const surface_plan *plan, const int32_t bit[3]) {
+static surface_build surface_of_box(stn_context *context, stn_vec3 half, const surface_plan *plan,
+                                    const int32_t bit[3]) {
     surface_build coarse = surface_build_empty(context);
     int32_t id[27];
     for (int32_t i = 0; i < 27; i++) {
@@ -167,7 +173,7 @@ surface_build surface_of_box(stn_context *context, stn_vec3 half, const surface_
     return s;
 }
 
-// ----------------------------------------------------------------------------------------------------------- cylinder
+// ------------------------------------------------------------------------------------------------------ cylinder
 // The cylinder: a prism whose polygon has the area of the circle, caps in rings about their centres, the side in bands;
 // diagonals lean alternately, so that the planes through corners and z = 0 are mirrors.
 
@@ -177,7 +183,7 @@ double surface_prism_factor(int32_t around) {
 }
 
 /// A multiple of 4 of them, at the same places in every quarter to the last bit.
-int32_t surface_ring(surface_build *s, int32_t around, double radius, double z) {
+static int32_t surface_ring(surface_build *s, int32_t around, double radius, double z) {
     int32_t first = s->vertex_count, quarter = around / 4;
     for (int32_t i = 0; i < around; i++) {
         double angle = 0.5 * STN_PI * (i % quarter) / quarter, x = radius * cos(angle), y = radius * sin(angle);
@@ -203,8 +209,9 @@ static void add_quad(surface_build *s, const int32_t q[4], bool lean, bool flip,
     }
 }
 
-void surface_band(surface_build *s, int32_t around, int32_t lower, int32_t upper, bool lean, bool flip,
-                  sector_labels labels) {
+/// Triangles between two rings; diagonals lean alternately, `lean` says how the first does; `flip` turns the outside.
+static void surface_band(surface_build *s, int32_t around, int32_t lower, int32_t upper, bool lean, bool flip,
+                         sector_labels labels) {
     for (int32_t i = 0; i < around; i++) {
         int32_t next = (i + 1) % around, q[4] = {lower + i, lower + next, upper + i, upper + next};
         add_quad(s, q, (i % 2 == 0) == lean, flip, labels.first + labels.step * i);
@@ -246,8 +253,8 @@ static void add_cap(surface_build *s, const surface_plan *p, int32_t outer, doub
     }
 }
 
-surface_build surface_of_cylinder(stn_context *context, double radius, double half_length, const surface_plan *p,
-                                  cylinder_regions regions) {
+static surface_build surface_of_cylinder(stn_context *context, double radius, double half_length, const surface_plan *p,
+                                         cylinder_regions regions) {
     surface_build s = surface_build_empty(context);
     radius *= surface_prism_factor(p->around);
     int32_t bottom = surface_ring(&s, p->around, radius, -half_length), lower = bottom;
@@ -265,7 +272,7 @@ surface_build surface_of_cylinder(stn_context *context, double radius, double ha
     return s;
 }
 
-// ------------------------------------------------------------------------------------------------------------ capsule
+// ------------------------------------------------------------------------------------------------------- capsule
 // The capsule: halves of an octahedron divided evenly and moved outwards as the sphere, and a prism between them.
 
 /// The octahedron's half above z = 0, divided; the equator in no order.
@@ -312,7 +319,8 @@ static void add_end(surface_build *s, const surface_build *sphere, int32_t *to, 
     }
 }
 
-surface_build surface_of_capsule(stn_context *context, double radius, double half_length, const surface_plan *plan) {
+static surface_build surface_of_capsule(stn_context *context, double radius, double half_length,
+                                        const surface_plan *plan) {
     int32_t steps = plan->steps, bands = plan->bands;
     surface_build s = surface_build_empty(context), sphere = half_sphere(context, steps);
     int32_t *to = stn_allocate(context, (size_t)sphere.vertex_count + 1, sizeof *to), around = 4 * steps;
@@ -334,12 +342,12 @@ surface_build surface_of_capsule(stn_context *context, double radius, double hal
     return s;
 }
 
-// --------------------------------------------------------------------------------------------------------------- hull
+// ---------------------------------------------------------------------------------------------------------- hull
 // The convex hull of points.
 
 /// The faces of a hull: triangles as they are, larger ones as fans about their centroid, so that none has a preferred
 /// diagonal.
-surface_build surface_of_hull(stn_context *context, const stn_mesh *mesh) {
+static surface_build surface_of_hull(stn_context *context, const stn_mesh *mesh) {
     surface_build s = surface_build_empty(context);
     const stn_polytope *p = mesh->polytope;
     for (int32_t i = 0; i < mesh->vertex_count; i++) {
@@ -370,8 +378,7 @@ surface_build surface_of_hull(stn_context *context, const stn_mesh *mesh) {
     return s;
 }
 
-// ---------------------------------------------------------------------------------------------------------- any shape
-// The surface of any shape.
+// ----------------------------------------------------------------------------------------------------- any shape
 
 /// A surface's own triangles.
 static surface_build copy_mesh(stn_context *context, const stn_mesh *mesh) {

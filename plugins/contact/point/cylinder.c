@@ -1,4 +1,146 @@
 // SPDX-License-Identifier: Apache-2.0
+// A cylinder against a box or a cylinder, in A's axes: the signed distance and its normal, from a flat piece's normal
+// when that can be shown to be exact and else from the general convex method (gjk.c, epa.c); then the
+// points where the two pieces of surface that look along the normal overlap: a face, a cap, or a side line. A cap rests
+// on its rim, a side on the ends of its line; the exact deepest point is added unless one of these is as deep.
+#include "piece.h"
+
+// ---------------------------------------------------------------------------------------------------------- axes
+// Cylinder against box or cylinder: what a few directions tell without the general method.
+//
+// A body that stands or lies on another one is separated best along the normal n of a face or cap, and that can be
+// proved. The flat piece and the point x of the other body deepest below it, at a clearance rho inside the piece's
+// outline, put a flat disk of radius rho on the boundary of C = B - A, at the depth d. In a direction that makes the
+// angle w with n the reach of C is at least d cos w + rho sin w >= d as long as tan(w / 2) <= rho / d; beyond, it is at
+// least that of the two inscribed balls about the centres. When this is >= d too, no direction has a smaller depth.
+// Apart, two points at the distance that the direction shows are proof enough.
+
+static double reach(const convex *c, stn_vec3 n) {
+    stn_vec3 d = stn_mat3_apply_transposed(&c->pose.rotation, n), h = c->shape->half_extents;
+    if (c->shape->type == STN_SHAPE_BOX) {
+        return h.x * fabs(d.x) + h.y * fabs(d.y) + h.z * fabs(d.z);
+    }
+    return c->shape->half_length * fabs(d.z) + c->shape->radius * sqrt(d.x * d.x + d.y * d.y);
+}
+
+/// Replaces the best candidate when n, of any length, separates more. `edge`: the axis of A that n was crossed with.
+static void try_axis(const convex *a, const convex *b, stn_vec3 n, axis_kind kind, int32_t edge, axis_candidate *best) {
+    double length = stn_vec3_norm(n), along = stn_vec3_dot(n, b->pose.position);
+    if (!(length > 1e-6)) {
+        return;
+    }
+    n = stn_vec3_scale((along < 0.0 ? -1.0 : 1.0) / length, n);
+    double s = fabs(along) / length - reach(a, n) - reach(b, n);
+    double preferred = kind >= AXIS_CROSSED && best->kind < AXIS_CROSSED ? 1e-10 * pair_size(a->shape, b->shape) : 0.0;
+    if (s > best->separation + preferred) { // a flat piece is preferred
+        *best = (axis_candidate){s, n, kind, edge};
+    }
+}
+
+static stn_vec3 across(stn_vec3 v, stn_vec3 axis) {
+    return stn_vec3_mul_add(v, -stn_vec3_dot(v, axis), axis);
+}
+
+/// The candidate that separates most; the search ends early when one separates by more than the margin. B: a cylinder.
+static axis_candidate best_axis(const convex *a, const convex *b, double margin) {
+    axis_candidate best = {.separation = -INFINITY};
+    stn_vec3 axis_b = stn_mat3_column(&b->pose.rotation, 2), t = b->pose.position;
+    bool box = a->shape->type == STN_SHAPE_BOX;
+    try_axis(a, b, axis_b, AXIS_OF_B, -1, &best);
+    for (int32_t i = box ? 0 : 2; i < 3 && !(best.separation > margin); i++) {
+        try_axis(a, b, stn_mat3_column(&a->pose.rotation, i), AXIS_OF_A, -1, &best);
+    }
+    if (!(best.separation > margin)) {
+        try_axis(a, b, across(t, axis_b), AXIS_RADIAL, -1, &best);
+    }
+    for (int32_t i = box ? 0 : 2; i < 3 && !(best.separation > margin); i++) {
+        try_axis(a, b, stn_vec3_cross(stn_mat3_column(&a->pose.rotation, i), axis_b), AXIS_CROSSED, i, &best);
+    }
+    if (!box && !(best.separation > margin)) {
+        try_axis(a, b, across(t, stn_mat3_column(&a->pose.rotation, 2)), AXIS_RADIAL, -1, &best);
+    }
+    return best;
+}
+
+/// Radius of the largest ball in a box or cylinder.
+static double inner_radius(const stn_shape *s) {
+    if (s->type == STN_SHAPE_BOX) {
+        return fmin(s->half_extents.x, fmin(s->half_extents.y, s->half_extents.z));
+    }
+    return fmin(s->radius, s->half_length);
+}
+
+/// The proof of the file's head for the depth d and the clearance rho.
+static bool no_shallower_direction(const convex *a, const convex *b, stn_vec3 n, double d, double rho) {
+    double beyond = stn_vec3_dot(n, b->pose.position), sum = d * d + rho * rho;
+    double sideways = stn_vec3_norm(across(b->pose.position, n));
+    double cosine = (d * d - rho * rho) / sum,
+           sine = 2.0 * rho * d / sum; // of the angle at which the disk's bound ends
+    double balls = inner_radius(a->shape) + inner_radius(b->shape);
+    return rho >= d && beyond >= 0.0 && -beyond * cosine - sideways * sine + balls >= d;
+}
+
+/// Middle of the points that are as deep as the deepest; they all lie under the flat piece.
+static stn_vec3 middle_of_deepest(const overlap *points, double bound) {
+    stn_vec3 sum = stn_vec3_zero();
+    double count = 0.0;
+    for (int32_t i = 0; i < points->count; i++) {
+        if (points->points[i].h <= bound) {
+            sum = stn_vec3_add(sum, points->points[i].p);
+            count += 1.0;
+        }
+    }
+    return stn_vec3_scale(1.0 / fmax(count, 1.0), sum);
+}
+
+/// Normal of a flat piece: the deepest point must lie under it.
+static bool flat_is_exact(const convex *a, const convex *b, const axis_candidate *axis, const facing *f,
+                          separation *out) {
+    bool of_a = axis->kind == AXIS_OF_A;
+    const piece *flat = of_a ? &f->a : &f->b;
+    stn_vec3 n = axis->n, deepest = of_a ? convex_support(b, stn_vec3_neg(n)) : convex_support(a, n);
+    double tiny = 1e-10 * pair_size(a->shape, b->shape), s = axis->separation, rho = piece_clearance(flat, deepest);
+    double depth = overlap_depth(&f->points);
+    stn_vec3 foot = stn_vec3_mul_add(deepest, of_a ? -s : s, n);
+    *out = (separation){s, n, of_a ? foot : deepest, of_a ? deepest : foot};
+    if (depth <= s + tiny) { // the two pieces lie flat on each other
+        out->phi = rho < 0.0 ? depth : s;
+        rho = fmax(rho, piece_clearance(flat, middle_of_deepest(&f->points, s + tiny)));
+    }
+    return rho >= 0.0 && (s >= 0.0 || no_shallower_direction(a, b, n, -s, rho));
+}
+
+/// Normal across an edge or axis u of A and the axis v of B: an edge or side line p + x u of A and the side line q + y
+/// v of B must cross. They span the flat side of C.
+static bool crossing_is_exact(const convex *a, const convex *b, const axis_candidate *axis, separation *out) {
+    stn_vec3 n = axis->n, u = stn_mat3_column(&a->pose.rotation, axis->edge);
+    stn_vec3 v = stn_mat3_column(&b->pose.rotation, 2), h = a->shape->half_extents;
+    bool box = a->shape->type == STN_SHAPE_BOX;
+    double l_a = !box ? a->shape->half_length : axis->edge == 0 ? h.x : axis->edge == 1 ? h.y : h.z;
+    stn_vec3 p = box ? across(convex_support(a, n), u) : stn_vec3_scale(a->shape->radius, n);
+    stn_vec3 q = stn_vec3_mul_add(b->pose.position, -b->shape->radius, n), d = stn_vec3_sub(q, p);
+    double uv = stn_vec3_dot(u, v), sine2 = 1.0 - uv * uv, du = stn_vec3_dot(d, u), dv = stn_vec3_dot(d, v);
+    double x = (du - uv * dv) / sine2, y = (uv * du - dv) / sine2, s = axis->separation;
+    double rho = fmin(l_a - fabs(x), b->shape->half_length - fabs(y)) * sqrt(sine2);
+    *out = (separation){s, n, stn_vec3_mul_add(p, x, u), stn_vec3_mul_add(q, y, v)};
+    return sine2 > 1e-6 && rho >= 0.0 && (s >= 0.0 || no_shallower_direction(a, b, n, -s, rho));
+}
+
+/// Whether the separation along the candidate is the signed distance; then the deepest points are returned too.
+static bool axis_is_exact(const convex *a, const convex *b, const axis_candidate *axis, const facing *f,
+                          separation *out) {
+    switch (axis->kind) {
+    case AXIS_OF_A:
+    case AXIS_OF_B:
+        return flat_is_exact(a, b, axis, f, out);
+    case AXIS_CROSSED:
+        return crossing_is_exact(a, b, axis, out);
+    default:
+        return false;
+    }
+}
+
+// ----------------------------------------------------------------------------------------------------------- rim
 // The rim of a cylinder (radius r, axis y) against a line of direction u: an edge of a box, or the side of another
 // cylinder. Nearly parallel cylinders that lie on each other touch like this.
 //
@@ -13,7 +155,6 @@
 // together sin^2(v, m) l / 2 with the smallest eigenvalue l of the form r q q' + ... + 2 rho u u' across m. Where
 // v . m = -c < 0 it is also at least 2 c b, b the sum of the bodies' inner radii. Needed are d (1 - v . m): when l / 2
 // >= d and b >= d no direction is shallower.
-#include "piece.h"
 
 /// One such pair: `line` is A or B, the rim belongs to the other one.
 typedef struct rim_line {
@@ -103,7 +244,9 @@ static bool try_line(const convex *line, const convex *rim, int32_t edge, stn_ve
     return rim_line_make(line, rim, edge, start, &g) && turn_normal(&g, size, &n, &s) && prove(&g, n, s, size, out);
 }
 
-bool rim_is_exact(const convex *a, const convex *b, stn_vec3 start, separation *out) {
+/// For a cylinder's rim against an edge of a box or the side of a cylinder, nearly along it or apart: the normal turns
+/// about that edge from `start` until the separation is largest. True when that is the signed distance.
+static bool rim_is_exact(const convex *a, const convex *b, stn_vec3 start, separation *out) {
     double size = shape_size(a->shape) + shape_size(b->shape);
     if (a->shape->type == STN_SHAPE_BOX) {
         for (int32_t edge = 0; edge < 3; edge++) {
@@ -123,142 +266,7 @@ bool rim_is_exact(const convex *a, const convex *b, stn_vec3 start, separation *
     return true;
 }
 
-// --------------------------------------------------------------------------------------------------------------- axes
-// Cylinder against box or cylinder: what a few directions tell without the general method.
-//
-// A body that stands or lies on another one is separated best along the normal n of a face or cap, and that can be
-// proved. The flat piece and the point x of the other body deepest below it, at a clearance rho inside the piece's
-// outline, put a flat disk of radius rho on the boundary of C = B - A, at the depth d. In a direction that makes the
-// angle w with n the reach of C is at least d cos w + rho sin w >= d as long as tan(w / 2) <= rho / d; beyond, it is at
-// least that of the two inscribed balls about the centres. When this is >= d too, no direction has a smaller depth.
-// Apart, two points at the distance that the direction shows are proof enough.
-
-static double reach(const convex *c, stn_vec3 n) {
-    stn_vec3 d = stn_mat3_apply_transposed(&c->pose.rotation, n), h = c->shape->half_extents;
-    if (c->shape->type == STN_SHAPE_BOX) {
-        return h.x * fabs(d.x) + h.y * fabs(d.y) + h.z * fabs(d.z);
-    }
-    return c->shape->half_length * fabs(d.z) + c->shape->radius * sqrt(d.x * d.x + d.y * d.y);
-}
-
-/// Replaces the best candidate when n, of any length, separates more. `edge`: the axis of A that n was crossed with.
-static void try_axis(const convex *a, const convex *b, stn_vec3 n, axis_kind kind, int32_t edge, axis_candidate *best) {
-    double length = stn_vec3_norm(n), along = stn_vec3_dot(n, b->pose.position);
-    if (!(length > 1e-6)) {
-        return;
-    }
-    n = stn_vec3_scale((along < 0.0 ? -1.0 : 1.0) / length, n);
-    double s = fabs(along) / length - reach(a, n) - reach(b, n);
-    double preferred = kind >= AXIS_CROSSED && best->kind < AXIS_CROSSED ? 1e-10 * pair_size(a->shape, b->shape) : 0.0;
-    if (s > best->separation + preferred) { // a flat piece is preferred
-        *best = (axis_candidate){s, n, kind, edge};
-    }
-}
-
-static stn_vec3 across(stn_vec3 v, stn_vec3 axis) {
-    return stn_vec3_mul_add(v, -stn_vec3_dot(v, axis), axis);
-}
-
-axis_candidate best_axis(const convex *a, const convex *b, double margin) {
-    axis_candidate best = {.separation = -INFINITY};
-    stn_vec3 axis_b = stn_mat3_column(&b->pose.rotation, 2), t = b->pose.position;
-    bool box = a->shape->type == STN_SHAPE_BOX;
-    try_axis(a, b, axis_b, AXIS_OF_B, -1, &best);
-    for (int32_t i = box ? 0 : 2; i < 3 && !(best.separation > margin); i++) {
-        try_axis(a, b, stn_mat3_column(&a->pose.rotation, i), AXIS_OF_A, -1, &best);
-    }
-    if (!(best.separation > margin)) {
-        try_axis(a, b, across(t, axis_b), AXIS_RADIAL, -1, &best);
-    }
-    for (int32_t i = box ? 0 : 2; i < 3 && !(best.separation > margin); i++) {
-        try_axis(a, b, stn_vec3_cross(stn_mat3_column(&a->pose.rotation, i), axis_b), AXIS_CROSSED, i, &best);
-    }
-    if (!box && !(best.separation > margin)) {
-        try_axis(a, b, across(t, stn_mat3_column(&a->pose.rotation, 2)), AXIS_RADIAL, -1, &best);
-    }
-    return best;
-}
-
-double inner_radius(const stn_shape *s) {
-    if (s->type == STN_SHAPE_BOX) {
-        return fmin(s->half_extents.x, fmin(s->half_extents.y, s->half_extents.z));
-    }
-    return fmin(s->radius, s->half_length);
-}
-
-/// The proof of the file's head for the depth d and the clearance rho.
-static bool no_shallower_direction(const convex *a, const convex *b, stn_vec3 n, double d, double rho) {
-    double beyond = stn_vec3_dot(n, b->pose.position), sum = d * d + rho * rho;
-    double sideways = stn_vec3_norm(across(b->pose.position, n));
-    double cosine = (d * d - rho * rho) / sum,
-           sine = 2.0 * rho * d / sum; // of the angle at which the disk's bound ends
-    double balls = inner_radius(a->shape) + inner_radius(b->shape);
-    return rho >= d && beyond >= 0.0 && -beyond * cosine - sideways * sine + balls >= d;
-}
-
-/// Middle of the points that are as deep as the deepest; they all lie under the flat piece.
-static stn_vec3 middle_of_deepest(const overlap *points, double bound) {
-    stn_vec3 sum = stn_vec3_zero();
-    double count = 0.0;
-    for (int32_t i = 0; i < points->count; i++) {
-        if (points->points[i].h <= bound) {
-            sum = stn_vec3_add(sum, points->points[i].p);
-            count += 1.0;
-        }
-    }
-    return stn_vec3_scale(1.0 / fmax(count, 1.0), sum);
-}
-
-/// Normal of a flat piece: the deepest point must lie under it.
-static bool flat_is_exact(const convex *a, const convex *b, const axis_candidate *axis, const facing *f,
-                          separation *out) {
-    bool of_a = axis->kind == AXIS_OF_A;
-    const piece *flat = of_a ? &f->a : &f->b;
-    stn_vec3 n = axis->n, deepest = of_a ? convex_support(b, stn_vec3_neg(n)) : convex_support(a, n);
-    double tiny = 1e-10 * pair_size(a->shape, b->shape), s = axis->separation, rho = piece_clearance(flat, deepest);
-    double depth = overlap_depth(&f->points);
-    stn_vec3 foot = stn_vec3_mul_add(deepest, of_a ? -s : s, n);
-    *out = (separation){s, n, of_a ? foot : deepest, of_a ? deepest : foot};
-    if (depth <= s + tiny) { // the two pieces lie flat on each other
-        out->phi = rho < 0.0 ? depth : s;
-        rho = fmax(rho, piece_clearance(flat, middle_of_deepest(&f->points, s + tiny)));
-    }
-    return rho >= 0.0 && (s >= 0.0 || no_shallower_direction(a, b, n, -s, rho));
-}
-
-/// Normal across an edge or axis u of A and the axis v of B: an edge or side line p + x u of A and the side line q + y
-/// v of B must cross. They span the flat side of C.
-static bool crossing_is_exact(const convex *a, const convex *b, const axis_candidate *axis, separation *out) {
-    stn_vec3 n = axis->n, u = stn_mat3_column(&a->pose.rotation, axis->edge);
-    stn_vec3 v = stn_mat3_column(&b->pose.rotation, 2), h = a->shape->half_extents;
-    bool box = a->shape->type == STN_SHAPE_BOX;
-    double l_a = !box ? a->shape->half_length : axis->edge == 0 ? h.x : axis->edge == 1 ? h.y : h.z;
-    stn_vec3 p = box ? across(convex_support(a, n), u) : stn_vec3_scale(a->shape->radius, n);
-    stn_vec3 q = stn_vec3_mul_add(b->pose.position, -b->shape->radius, n), d = stn_vec3_sub(q, p);
-    double uv = stn_vec3_dot(u, v), sine2 = 1.0 - uv * uv, du = stn_vec3_dot(d, u), dv = stn_vec3_dot(d, v);
-    double x = (du - uv * dv) / sine2, y = (uv * du - dv) / sine2, s = axis->separation;
-    double rho = fmin(l_a - fabs(x), b->shape->half_length - fabs(y)) * sqrt(sine2);
-    *out = (separation){s, n, stn_vec3_mul_add(p, x, u), stn_vec3_mul_add(q, y, v)};
-    return sine2 > 1e-6 && rho >= 0.0 && (s >= 0.0 || no_shallower_direction(a, b, n, -s, rho));
-}
-
-bool axis_is_exact(const convex *a, const convex *b, const axis_candidate *axis, const facing *f, separation *out) {
-    switch (axis->kind) {
-    case AXIS_OF_A:
-    case AXIS_OF_B:
-        return flat_is_exact(a, b, axis, f, out);
-    case AXIS_CROSSED:
-        return crossing_is_exact(a, b, axis, out);
-    default:
-        return false;
-    }
-}
-
-// ----------------------------------------------------------------------------------------------------------- the pair
-// A cylinder against a box or a cylinder, in A's axes: the signed distance and its normal, from a flat piece's normal
-// when that can be shown to be exact (cylinder_axis.c) and else from the general convex method (gjk.c, epa.c); then the
-// points where the two pieces of surface that look along the normal overlap: a face, a cap, or a side line. A cap rests
-// on its rim, a side on the ends of its line; the exact deepest point is added unless one of these is as deep.
+// ------------------------------------------------------------------------------------------------------ the pair
 
 static void convex_cylinder(posed a, posed b, double margin, manifold *out) {
     convex first = {a.shape, stn_pose_identity()}, second = {b.shape, relative_pose(a.pose, b.pose)};

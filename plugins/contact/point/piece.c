@@ -39,7 +39,9 @@ static double until_side(double inside, double towards) {
     return towards > inside ? fmax(inside, 0.0) / towards : 1.0;
 }
 
-double piece_stretch(const piece *p, stn_vec3 point, stn_vec3 step) {
+/// The part of the way from `point`, inside the outline of a face, cap or polygon, along `step` that is inside, at
+/// most 1.
+static double piece_stretch(const piece *p, stn_vec3 point, stn_vec3 step) {
     double least = 1.0;
     if (p->kind == PIECE_FACE) {
         stn_vec3 w = stn_vec3_sub(point, p->face.centre);

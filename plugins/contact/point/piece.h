@@ -21,10 +21,6 @@ void piece_towards(const convex *c, stn_vec3 direction, piece *out);
 /// How far inside the outline of a face or cap a point lies, seen along its normal; negative: outside.
 double piece_clearance(const piece *p, stn_vec3 point);
 
-/// The part of the way from `point`, inside the outline of a face, cap or polygon, along `step` that is inside, at
-/// most 1.
-double piece_stretch(const piece *p, stn_vec3 point, stn_vec3 step);
-
 /// The two pieces that look at each other along n, and where they overlap.
 typedef struct facing {
     piece a, b;
@@ -57,16 +53,5 @@ typedef struct axis_candidate {
     axis_kind kind;
     int32_t edge; // of AXIS_CROSSED: the axis of A
 } axis_candidate;
-
-/// Radius of the largest ball in a box or cylinder.
-double inner_radius(const stn_shape *s);
-/// The candidate that separates most; the search ends early when one separates by more than the margin. B: a cylinder.
-axis_candidate best_axis(const convex *a, const convex *b, double margin);
-/// Whether the separation along the candidate is the signed distance; then the deepest points are returned too.
-bool axis_is_exact(const convex *a, const convex *b, const axis_candidate *axis, const facing *f, separation *out);
-
-/// For a cylinder's rim against an edge of a box or the side of a cylinder, nearly along it or apart: the normal turns
-/// about that edge from `start` until the separation is largest. True when that is the signed distance.
-bool rim_is_exact(const convex *a, const convex *b, stn_vec3 start, separation *out);
 
 #endif
