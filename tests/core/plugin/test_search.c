@@ -4,6 +4,7 @@
 #include "stn_test.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,6 +152,46 @@ static void test_a_path_in_a_folder_of_the_search_is_found_without_loading_it_fi
     stn_context_destroy(context);
 }
 
+enum { ASKING = 8 };
+
+/// One of several threads that ask the same context.
+typedef struct asker {
+    stn_context *context;
+    const char *id;
+    const stn_plugin_info *found;
+    int32_t listed;
+} asker;
+
+static void *ask(void *user) {
+    asker *a = user;
+    const stn_plugin_info *plugins = NULL;
+    if (stn_plugin_find(a->context, STN_KIND_RECORDER, a->id, &a->found, NULL) == STN_OK) {
+        stn_plugins_of_kind(a->context, STN_KIND_RECORDER, &plugins, &a->listed, NULL);
+    }
+    return NULL;
+}
+
+static void test_threads_may_ask_at_the_same_time(void **state) {
+    (void)state;
+    static const char *const ids[] = {"quiet", "loud", "any"};
+    stn_context *context = context_with(FAKE_DIR "/near");
+    pthread_t threads[ASKING];
+    asker askers[ASKING] = {{0}};
+    for (int32_t i = 0; i < ASKING; i++) {
+        askers[i] = (asker){.context = context, .id = ids[i % STN_COUNT(ids)]};
+        assert_int_equal(pthread_create(&threads[i], NULL, ask, &askers[i]), 0);
+    }
+    for (int32_t i = 0; i < ASKING; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    for (int32_t i = 0; i < ASKING; i++) {
+        assert_ptr_equal(askers[i].found, find(context, STN_KIND_RECORDER, askers[i].id));
+        assert_int_equal(askers[i].listed, askers[0].listed);
+        assert_true(askers[i].listed >= STN_COUNT(ids));
+    }
+    stn_context_destroy(context);
+}
+
 static void test_an_unknown_id_has_looked_into_every_file(void **state) {
     (void)state;
     stn_error err;
@@ -173,6 +214,7 @@ int main(void) {
         cmocka_unit_test(test_within_a_folder_the_nearest_name_wins),
         cmocka_unit_test(test_a_registered_plugin_hides_a_file_that_was_not_opened),
         cmocka_unit_test(test_a_path_in_a_folder_of_the_search_is_found_without_loading_it_first),
+        cmocka_unit_test(test_threads_may_ask_at_the_same_time),
         cmocka_unit_test(test_an_unknown_id_has_looked_into_every_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
