@@ -197,22 +197,6 @@ static void check_overrides(validate_trial *trial) {
     stn_session_clear(&s.session);
 }
 
-static void check_unknown(validate_trial *trial) {
-    subject s;
-    init(&s, trial);
-    stn_error err = {STN_OK, ""};
-    const char *example = example_of(trial);
-    if (example == NULL) {
-        trial_skip(trial, "the plugin has no example");
-    } else if (stn_session_set(&s.session, "heigth=0.3", &err) < 0) {
-        trial_fail(trial, "%s", err.text);
-    } else if (run(&s, example) && s.status >= 0) {
-        trial_fail(trial, "--set of a name that the example does not declare is accepted");
-    }
-    trial_ok(trial, "%s", s.err.text);
-    stn_session_clear(&s.session);
-}
-
 static void check_stop(validate_trial *trial) {
     subject s;
     init(&s, trial);
@@ -251,17 +235,15 @@ static void check_same(validate_trial *trial) {
 }
 
 static const validate_check checks[] = {
-    {"it says which files it runs", "extensions is a NULL-terminated list without dots; run is required",
-     check_declares},
-    {"a file that is not there is one line", "return STN_ERR_FILE with \"file: why\"", check_missing},
-    {"a text that is no script is one line", "return STN_ERR_PARSE with \"file:line: why\"", check_syntax},
-    {"the example runs to its end",
-     "make every step by host->ops->step, and call end for every world; see stn_script_ops.example", check_example},
-    {"the command line reaches the script",
-     "take parameters by host->ops->parameter, and call options before stn_world_create", check_overrides},
-    {"an unknown --set is an error", "return what host->ops->options and parameter return", check_unknown},
-    {"it stops when asked", "end the script when host->ops->step returns STN_ERR_INTERRUPTED", check_stop},
-    {"two runs are the same", "nothing of a run may be left in the plugin", check_same},
+    {"declares what it is", "extensions is a NULL-terminated list without dots; run is required", check_declares},
+    {"missing file", "return STN_ERR_FILE with \"file: why\"", check_missing},
+    {"what is no script", "return STN_ERR_PARSE with \"file:line: why\"", check_syntax},
+    {"example", "make every step by host->ops->step, and call end for every world; see stn_script_ops.example",
+     check_example},
+    {"command line", "take parameters by host->ops->parameter, and call options before stn_world_create",
+     check_overrides},
+    {"stops when asked", "end the script when host->ops->step returns STN_ERR_INTERRUPTED", check_stop},
+    {"same again", "nothing of a run may be left in the plugin", check_same},
 };
 
 const validate_battery validate_scripts = {STN_KIND_SCRIPT, STN_COUNT(checks), checks};
