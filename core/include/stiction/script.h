@@ -51,7 +51,7 @@ typedef struct stn_script_parameter {
 /// A claim of a script. Texts are borrowed for the call.
 typedef struct stn_script_check {
     const char *name;    // what should hold: "lid is off"
-    bool ok;             // it holds
+    bool ok;             // it holds: the script decides, the host compares nothing; a NaN does not hold
     bool measured;       // value and limit count: it is about value <= limit, or value >= limit
     bool least;          // value >= limit
     double value, limit; // in the unit
@@ -104,14 +104,15 @@ typedef struct stn_script_host_ops {
     /// Puts what the command line says over the options of a world that will be made: plugins and their settings, dt,
     /// seed, threads, profile, stiction. The settings are borrowed until the next call of options or choose.
     /// STN_ERR_PARAMETER: a --set that no parameter and no plugin took, with the nearest name: parameters are declared
-    /// before the first world. STN_ERR_PLUGIN: the file of a plugin was refused.
+    /// before the first world. STN_ERR_PLUGIN: the file of a plugin was refused. Never positive.
     stn_status (*options)(stn_script_host *host, struct stn_world_options *options, stn_error *err);
     /// The same for one choice of a plugin: `kind` is its word, "loader". The settings that the command line adds are
     /// borrowed until the next call of options or choose for that kind.
     stn_status (*choose)(stn_script_host *host, const char *kind, stn_plugin_choice *choice, stn_error *err);
 
     /// Makes a step: stn_world_step with the book-keeping of the run. The first world that steps is the one that the
-    /// run is about. STN_ERR_INTERRUPTED: no step was made, the script must end; otherwise as stn_world_step.
+    /// run is about. A positive status is a step of less accuracy: go on. STN_ERR_INTERRUPTED: no step was made, the
+    /// script must end; otherwise as stn_world_step.
     stn_status (*step)(stn_script_host *host, struct stn_world *world, stn_error *err);
     /// In place of stn_world_destroy, for every world: closes its recordings and destroys it. NULL is accepted. A
     /// failure is that of stn_world_close_recordings; the world is gone all the same.
@@ -125,7 +126,7 @@ typedef struct stn_script_host_ops {
                                             stn_error *err),
                         void *user, stn_error *err);
     /// The state or gravity of the world was changed by hand since its last step: what that adds to the energy counts
-    /// as work, and the speeds as given.
+    /// as work, and the speeds as given. Without effect before the first step.
     void (*touched)(stn_script_host *host, struct stn_world *world);
     /// The simulated time at which the present loop of steps will end, for the progress line [s]; NaN: unknown.
     void (*until)(stn_script_host *host, double time);
@@ -161,7 +162,9 @@ struct stn_script_host {
     const char *path;               // the script's file as it was named
 
     // the command line, for what a script does not leave to parameter and options; NaN, -1 and 0 where it says nothing
-    double dt, seconds;     // step size, simulated time of a loop of steps [s]
+    double dt;              // step size [s]; options has put it into the options of a world
+    double seconds;         // simulated time [s] that every loop of steps of the script takes in place of its own,
+                            // unless the script declares a parameter of that name
     int64_t seed;           // of worlds
     int32_t threads;        // of worlds
     bool stiction, profile; // worlds have true stiction; they time the phases of their steps
@@ -178,8 +181,9 @@ typedef struct stn_script_ops {
     const char *const *extensions;
     /// REQUIRED. Runs the file host->path to its end, and ends every world that it made. A negative status ends the run
     /// with one line, "file:line: why": STN_ERR_FILE and STN_ERR_PARSE where the file cannot be read or is no script,
-    /// STN_ERR_ARGUMENT for an error of the script, STN_ERR_INTERRUPTED, or the status of the step that failed. [main
-    /// thread]
+    /// STN_ERR_ARGUMENT for an error of the script, STN_ERR_INTERRUPTED, or the status of the step that failed. After
+    /// steps were made, the summary of the run follows that line: look for errors of syntax before the first step.
+    /// [main thread]
     stn_status (*run)(void *self, stn_script_host *host, stn_error *err);
     /// OPTIONAL. Asks the script that runs to end soon, with STN_ERR_INTERRUPTED. Called from a signal handler on the
     /// main thread: only what is async-signal-safe. Absent: the script ends at its next step, or asks `stopped`.
