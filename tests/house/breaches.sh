@@ -113,4 +113,17 @@ mkdir before
 cp -r core plugins tests before
 printf 'int stn_new(void) {\n    return 0;\n}\n' >>core/base/text.c
 house --base before | awk '$1 == "core/base" { print $0 }' | grep -q '1 > 2' || { echo "--base: a new function is not shown"; failed=1; }
+
+# pictures: a little more code changes nothing, another room does
+sound
+rm -r before
+mkdir -p docs/pictures
+house --draw
+house --drawn || failed=1
+printf '\nint stn_more(void) {\n    return 0;\n}\n' >>core/base/text.c
+house --drawn || failed=1
+mkdir core/model
+printf 'int stn_model(int a) {\n    return stn_text(a);\n}\n' >core/model/model.c
+said=$(house --drawn) && { echo "--drawn: a new room is not missed"; failed=1; }
+[[ $said == *"house_rooms.svg is out of date"* ]] || { echo "--drawn says: $said"; failed=1; }
 exit $failed
