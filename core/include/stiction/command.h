@@ -14,7 +14,7 @@ typedef enum stn_exit {
     STN_EXIT_DONE = 0,          // also after --help
     STN_EXIT_CHECK_FAILED = 1,  // the work was done, and a check or test of the user's failed
     STN_EXIT_BAD_INPUT = 2,     // words, options or files are wrong, or output cannot be written
-    STN_EXIT_SOLVER_FAILED = 3, // the simulation diverged, or a solver did not converge
+    STN_EXIT_SOLVER_FAILED = 3, // the simulation diverged, or the solver of `stiction solve` did not converge
     STN_EXIT_INTERRUPTED = 130, // by SIGINT or SIGTERM; files that grew are closed
 } stn_exit;
 

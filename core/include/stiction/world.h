@@ -71,8 +71,8 @@ STN_API stn_status stn_world_set_controller(stn_world *world, int32_t controller
 // ------------------------------------------------------------------------------------------------- running
 
 /// One step: the diagram of docs/architecture.md. STN_OK, STN_NOT_CONVERGED or STN_STALLED: the step was made; its
-/// report and certificate say how well. Negative: the state is the one before the step; the text names the first bad
-/// quantity.
+/// report and certificate say how well. Negative: the state is the one before the step, and the text names the first
+/// bad quantity; or an observer failed, whose step was made and stands.
 STN_API stn_status stn_world_step(stn_world *world, stn_error *err);
 
 /// What it was made with; borrowed.
