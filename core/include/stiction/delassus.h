@@ -4,6 +4,7 @@
 #define STICTION_DELASSUS_H
 
 #include <stiction/factor.h>
+#include <stiction/kernel.h>
 #include <stiction/problem.h>
 
 #ifdef __cplusplus
@@ -61,8 +62,8 @@ STN_API const double *stn_delassus_diagonal(const stn_delassus *d, int32_t i);
 /// omega = trace(W_ii)/rows: cones are cones in any unit. `shifted` takes the place of g_n: g_n + mu |g_t|, the form of
 /// De Saxce, for Coulomb's law, g_n for its convex relaxation. Most contacts are inside of the cone or of its polar,
 /// where no root is needed; a NaN falls through both. Thread: [any].
-static inline __attribute__((always_inline)) double stn_natural_map_cone(double mu, double omega, double shifted,
-                                                                         const double *gamma, const double *g) {
+STN_KERNEL_INLINE double stn_natural_map_cone(double mu, double omega, double shifted, const double *gamma,
+                                              const double *g) {
     double impulse[3] = {omega * gamma[0], omega * gamma[1], omega * gamma[2]};
     double x[3] = {impulse[0] - g[0], impulse[1] - g[1], impulse[2] - shifted};
     double t2 = x[0] * x[0] + x[1] * x[1];
@@ -78,9 +79,8 @@ static inline __attribute__((always_inline)) double stn_natural_map_cone(double 
 }
 
 /// The same of `rows` rows with bounds lo <= gamma <= hi, summed. Thread: [any].
-static inline __attribute__((always_inline)) double stn_natural_map_box(int32_t rows, double omega, const double *lo,
-                                                                        const double *hi, const double *gamma,
-                                                                        const double *g) {
+STN_KERNEL_INLINE double stn_natural_map_box(int32_t rows, double omega, const double *lo, const double *hi,
+                                             const double *gamma, const double *g) {
     double square = 0.0;
     for (int32_t r = 0; r < rows; r++) {
         double d = g[r]; // free rows: the map is g itself, without the rounding of gamma - (gamma - rho g)

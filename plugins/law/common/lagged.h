@@ -28,8 +28,8 @@ static inline double lagged_impulse(const law_contact *c, double force) {
 typedef void lagged_normal(const void *self, const double *lane, size_t stride, double v_n, double *cost, double *n,
                            double *slope);
 
-LANE_INLINE void lagged_lane(const void *self, const double *c, size_t stride, const double *v_c, double *cost,
-                             double *gamma, double *G, lagged_normal *normal) {
+STN_KERNEL_INLINE void lagged_lane(const void *self, const double *c, size_t stride, const double *v_c, double *cost,
+                                   double *gamma, double *G, lagged_normal *normal) {
     double v1 = v_c[0], v2 = v_c[stride], p = c[LAGGED_LIMIT * stride], e = c[LAGGED_EPSILON * stride];
     double slip2 = v1 * v1 + v2 * v2, s = sqrt(slip2 + e * e), s_inv = 1.0 / s;
     double cost_n, n, slope;
@@ -81,8 +81,8 @@ static inline double lagged_reach(const void *self, double dt, const stn_constra
 }
 
 /// The evaluate of such a law. `normal` is a constant where it is called, so that it becomes part of the loop.
-LANE_INLINE void lagged_evaluate(const void *self, const stn_law_batch *batch, const double *v_c, double *cost,
-                                 double *gamma, double *G, lagged_normal *normal) {
+STN_KERNEL_INLINE void lagged_evaluate(const void *self, const stn_law_batch *batch, const double *v_c, double *cost,
+                                       double *gamma, double *G, lagged_normal *normal) {
     const size_t stride = (size_t)batch->stride;
     const double *c = batch->coefficients;
     if (G == NULL) {

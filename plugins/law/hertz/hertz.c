@@ -50,8 +50,8 @@ static void fill(const void *self, const law_contact *contact, double *lane, siz
     lane[DISSIPATION * stride] = d;
 }
 
-LANE_INLINE void hertz(const void *self, const double *lane, size_t stride, double v, double *cost, double *n,
-                       double *slope) {
+STN_KERNEL_INLINE void hertz(const void *self, const double *lane, size_t stride, double v, double *cost, double *n,
+                             double *slope) {
     (void)self;
     double dt = lane[STEP * stride], k = lane[STIFFNESS * stride], d = lane[DISSIPATION * stride];
     double c = lane[FACTOR * stride], deep = lane[DEEP * stride], u = lane[BOUND * stride] - v;
@@ -82,8 +82,8 @@ static stn_status prepare(const void *self, const stn_problem *problem, const st
     return law_prepare(&rules, self, problem, batch, err);
 }
 
-LANE_KERNEL static void evaluate(const void *self, const stn_law_batch *batch, const double *v_c, double *cost,
-                                 double *gamma, double *G) {
+STN_KERNEL static void evaluate(const void *self, const stn_law_batch *batch, const double *v_c, double *cost,
+                                double *gamma, double *G) {
     lagged_evaluate(self, batch, v_c, cost, gamma, G, hertz);
 }
 

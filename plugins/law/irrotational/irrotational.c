@@ -66,8 +66,8 @@ static void fill_normal(const law_contact *contact, double *lane, size_t stride)
     lane[QUADRATIC * stride] = dt * dt * k * d;
 }
 
-LANE_INLINE void hunt_crossley(const void *self, const double *lane, size_t stride, double v, double *cost, double *n,
-                               double *slope) {
+STN_KERNEL_INLINE void hunt_crossley(const void *self, const double *lane, size_t stride, double v, double *cost,
+                                     double *n, double *slope) {
     (void)self;
     double a = lane[LINEAR * stride], b = lane[QUADRATIC * stride], u = lane[BOUND * stride] - v;
     bool open = !(u > 0.0);
@@ -139,8 +139,8 @@ static void slip_regularized(const void *self, const stn_problem *problem, int32
     }
 }
 
-LANE_KERNEL static void evaluate_lagged(const void *self, const stn_law_batch *batch, const double *v_c, double *cost,
-                                        double *gamma, double *G) {
+STN_KERNEL static void evaluate_lagged(const void *self, const stn_law_batch *batch, const double *v_c, double *cost,
+                                       double *gamma, double *G) {
     lagged_evaluate(self, batch, v_c, cost, gamma, G, hunt_crossley);
 }
 
@@ -166,8 +166,8 @@ static stn_status prepare_similar(const void *self, const stn_problem *problem, 
 }
 
 /// gamma = n(z) r, r = dz/dv_c = (-mu t_s, 1);  G = -n' r r^T + mu n/s (I - t_s t_s^T) in the plane.
-LANE_INLINE void similar_lane(const double *c, size_t stride, const double *v_c, double *cost, double *gamma,
-                              double *G) {
+STN_KERNEL_INLINE void similar_lane(const double *c, size_t stride, const double *v_c, double *cost, double *gamma,
+                                    double *G) {
     double v1 = v_c[0], v2 = v_c[stride], mu = c[MU * stride], e = c[EPSILON * stride];
     double slip2 = v1 * v1 + v2 * v2, s = sqrt(slip2 + e * e), s_inv = 1.0 / s;
     double n, slope;
@@ -188,8 +188,8 @@ LANE_INLINE void similar_lane(const double *c, size_t stride, const double *v_c,
     G[5 * stride] = slope;
 }
 
-LANE_KERNEL static void evaluate_similar(const void *self, const stn_law_batch *batch, const double *v_c, double *cost,
-                                         double *gamma, double *G) {
+STN_KERNEL static void evaluate_similar(const void *self, const stn_law_batch *batch, const double *v_c, double *cost,
+                                        double *gamma, double *G) {
     (void)self;
     lanes_evaluate(batch, v_c, cost, gamma, G, similar_lane);
 }

@@ -127,8 +127,8 @@ static stn_status prepare(const void *self, const stn_problem *problem, const st
 }
 
 /// One contact. Every region is computed and selected without a branch, so that the loop around it becomes vector code.
-LANE_INLINE void evaluate_lane(const double *c, size_t stride, const double *v_c, double *cost, double *gamma,
-                               double *G) {
+STN_KERNEL_INLINE void evaluate_lane(const double *c, size_t stride, const double *v_c, double *cost, double *gamma,
+                                     double *G) {
     double rt_inv = c[RT_INV * stride], rn_inv = c[RN_INV * stride], mu = c[MU * stride], mu_hat = c[MU_HAT * stride];
     double y1 = (c[V_HAT_1 * stride] - v_c[0]) * rt_inv;
     double y2 = (c[V_HAT_2 * stride] - v_c[stride]) * rt_inv;
@@ -165,8 +165,8 @@ LANE_INLINE void evaluate_lane(const double *c, size_t stride, const double *v_c
     G[5 * stride] = stick ? rn_inv : (slide ? a : 0.0);
 }
 
-LANE_KERNEL static void evaluate(const void *self, const stn_law_batch *batch, const double *v_c, double *cost,
-                                 double *gamma, double *G) {
+STN_KERNEL static void evaluate(const void *self, const stn_law_batch *batch, const double *v_c, double *cost,
+                                double *gamma, double *G) {
     (void)self;
     lanes_evaluate(batch, v_c, cost, gamma, G, evaluate_lane);
 }

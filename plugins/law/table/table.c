@@ -122,8 +122,8 @@ static void fill(const void *self, const law_contact *contact, double *lane, siz
     lane[SCALE * stride] = scale;
 }
 
-LANE_INLINE void tabulated(const void *self, const double *lane, size_t stride, double v, double *cost, double *n,
-                           double *slope) {
+STN_KERNEL_INLINE void tabulated(const void *self, const double *lane, size_t stride, double v, double *cost, double *n,
+                                 double *slope) {
     double dt = lane[STEP * stride], scale = lane[SCALE * stride], energy, force, stiffness;
     look_up(self, lane[PENETRATION * stride] - dt * v, &energy, &force, &stiffness);
     *cost = scale * energy;

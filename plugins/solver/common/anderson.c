@@ -39,7 +39,7 @@ static double sum4(packed_v4 a) {
 
 /// out (count) = x_k^T D y, D the weights; sizes are multiples of 4. Four at a time: each sum alone would wait for its
 /// own additions.
-PACKED_KERNEL static void dots(const anderson *a, int32_t count, double *const *x, const double *y, double *out) {
+STN_KERNEL static void dots(const anderson *a, int32_t count, double *const *x, const double *y, double *out) {
     for (int32_t k = 0; k < count; k += 4) {
         const int32_t last = count - 1;
         const double *x0 = x[k], *x1 = x[k + 1 < last ? k + 1 : last], *x2 = x[k + 2 < last ? k + 2 : last],
@@ -100,9 +100,9 @@ static void solve_normal(int32_t n, double products[ANDERSON_DEPTH][ANDERSON_DEP
 }
 
 /// f = g - x, its difference to the last one, and that of g.
-PACKED_KERNEL static void differences(int32_t n, const double *restrict x, const double *restrict g,
-                                      double *restrict last_f, double *restrict last_g, double *restrict df,
-                                      double *restrict dg) {
+STN_KERNEL static void differences(int32_t n, const double *restrict x, const double *restrict g,
+                                   double *restrict last_f, double *restrict last_g, double *restrict df,
+                                   double *restrict dg) {
     for (int32_t i = 0; i < n; i++) {
         double f = g[i] - x[i];
         df[i] = f - last_f[i];
@@ -129,7 +129,7 @@ static void remember(anderson *a, const double *x, const double *g) {
 }
 
 /// combined = -sum of theta_k dg_k.
-PACKED_KERNEL static void combine(const anderson *a, const double *theta) {
+STN_KERNEL static void combine(const anderson *a, const double *theta) {
     for (int32_t i = 0; i < a->size; i += 4) {
         packed_v4 sum = {0.0};
         for (int32_t k = 0; k < a->count; k++) {

@@ -12,8 +12,8 @@
 typedef double v4 __attribute__((vector_size(32), aligned(8), may_alias));
 
 /// c (4 rows) -= a (4 x depth) b (depth x columns), columns a multiple of 4.
-PACKED_INLINE void subtract_rows(int64_t stride, int32_t depth, int32_t columns, const double *a, const double *b,
-                                 double *c) {
+STN_KERNEL_INLINE void subtract_rows(int64_t stride, int32_t depth, int32_t columns, const double *a, const double *b,
+                                     double *c) {
     int32_t j = 0;
     for (; j + 8 <= columns; j += 8) {
         v4 sum[4][2] = {{{0.0}}};
@@ -43,8 +43,8 @@ PACKED_INLINE void subtract_rows(int64_t stride, int32_t depth, int32_t columns,
     }
 }
 
-PACKED_INLINE void subtract_row(int64_t stride, int32_t depth, int32_t columns, const double *a, const double *b,
-                                double *c) {
+STN_KERNEL_INLINE void subtract_row(int64_t stride, int32_t depth, int32_t columns, const double *a, const double *b,
+                                    double *c) {
     for (int32_t p = 0; p < depth; p++) {
         double factor = a[p];
         for (int32_t j = 0; j < columns; j += 4) {
@@ -62,8 +62,8 @@ static void exchange_rows(double *a, double *b, int32_t columns) {
 }
 
 /// Columns [from, to) of the front, all rows below; rows are exchanged among the first k.
-PACKED_INLINE bool factor_panel(double *F, int64_t stride, int32_t m, int32_t k, int32_t from, int32_t to,
-                                int32_t *exchange) {
+STN_KERNEL_INLINE bool factor_panel(double *F, int64_t stride, int32_t m, int32_t k, int32_t from, int32_t to,
+                                    int32_t *exchange) {
     for (int32_t p = from; p < to; p++) {
         int32_t largest = p;
         for (int32_t i = p + 1; i < k; i++) {
@@ -92,7 +92,7 @@ PACKED_INLINE bool factor_panel(double *F, int64_t stride, int32_t m, int32_t k,
 }
 
 /// L U of the first k rows and columns of a front (m x m, rows `stride` apart), and what is left of the others.
-PACKED_KERNEL static bool factor_front(double *F, int64_t stride, int32_t m, int32_t k, int32_t *exchange) {
+STN_KERNEL static bool factor_front(double *F, int64_t stride, int32_t m, int32_t k, int32_t *exchange) {
     enum { PANEL = 24 };
     for (int32_t from = 0; from < k; from += PANEL) {
         int32_t to = from + PANEL < k ? from + PANEL : k, columns = m - to;
@@ -153,8 +153,8 @@ static int32_t place_blocks(const block_lu *lu, const block_front *f, int32_t *p
     return rows;
 }
 
-PACKED_INLINE void add_block(int32_t rows, int32_t columns, int64_t stride, const double *restrict from,
-                             double *restrict to) {
+STN_KERNEL_INLINE void add_block(int32_t rows, int32_t columns, int64_t stride, const double *restrict from,
+                                 double *restrict to) {
     for (int32_t r = 0; r < rows; r++) {
         for (int32_t c = 0; c < columns; c++) {
             to[r * stride + c] += from[r * columns + c];

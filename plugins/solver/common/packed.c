@@ -229,7 +229,7 @@ void packed_unpack(const packed *p, const double *gamma, double *out) {
     }
 }
 
-PACKED_KERNEL void packed_product(const packed *p, const double *gamma, double *g) {
+STN_KERNEL void packed_product(const packed *p, const double *gamma, double *g) {
     for (int32_t i = 0; i < p->n; i++) {
         const packed_row *row = &p->rows[i];
         packed_others_any(p, row, gamma, g + row->place);

@@ -9,16 +9,8 @@
 #ifndef SOLVER_COMMON_PACKED_H
 #define SOLVER_COMMON_PACKED_H
 
+#include <stiction/kernel.h>
 #include <stiction/plugin.h>
-
-// Loops that matter are compiled for AVX2 as well and chosen at load. Nothing is fused or reassociated in either, so
-// the result does not depend on the choice. clang 14 calls a name that its clones do not have.
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
-#define PACKED_KERNEL __attribute__((target_clones("default", "avx2")))
-#else
-#define PACKED_KERNEL
-#endif
-#define PACKED_INLINE static inline __attribute__((always_inline))
 
 // Passed by value only between inlined functions, so no ABI is at stake.
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -82,8 +74,8 @@ void packed_product(const packed *p, const double *gamma, double *g);
 double packed_residual(const packed *p, bool convex, const double *gamma, const double *g);
 
 /// Square of the natural map of a constraint; gamma, g, lo, hi are its own.
-PACKED_INLINE double packed_map(const packed_row *row, bool convex, const double *lo, const double *hi,
-                                const double *gamma, const double *g) {
+STN_KERNEL_INLINE double packed_map(const packed_row *row, bool convex, const double *lo, const double *hi,
+                                    const double *gamma, const double *g) {
     if (!row->cone) {
         return stn_natural_map_box(row->rows, row->omega, lo, hi, gamma, g);
     }
@@ -93,7 +85,7 @@ PACKED_INLINE double packed_map(const packed_row *row, bool convex, const double
 
 /// y (4) = q_i + sum over j != i of W_ij gamma_j of a constraint of up to four rows. Column sums run apart and are
 /// added at the end.
-PACKED_INLINE void packed_others(const packed *p, const packed_row *row, const double *gamma, double *y) {
+STN_KERNEL_INLINE void packed_others(const packed *p, const packed_row *row, const double *gamma, double *y) {
     packed_v4 a = *(const packed_v4 *)(p->q + row->place), b = {0.0}, c = {0.0};
     for (const packed_block *e = p->blocks + row->start; e < p->blocks + row->end; e++) {
         const double *W = e->W, *x = gamma + e->place;
@@ -111,7 +103,7 @@ PACKED_INLINE void packed_others(const packed *p, const packed_row *row, const d
 }
 
 /// The same of any number of rows; y holds row->width entries.
-PACKED_INLINE void packed_others_any(const packed *p, const packed_row *row, const double *gamma, double *y) {
+STN_KERNEL_INLINE void packed_others_any(const packed *p, const packed_row *row, const double *gamma, double *y) {
     if (row->width == 4) {
         packed_others(p, row, gamma, y);
         return;
@@ -128,7 +120,7 @@ PACKED_INLINE void packed_others_any(const packed *p, const packed_row *row, con
 }
 
 /// y = x + W_ii gamma_i; gamma, x and y (width each) are the constraint's own, x may be y.
-PACKED_INLINE void packed_own_add(const packed_row *row, const double *gamma, const double *x, double *y) {
+STN_KERNEL_INLINE void packed_own_add(const packed_row *row, const double *gamma, const double *x, double *y) {
     for (int32_t r = 0; r < row->width; r += 4) {
         packed_v4 sum = *(const packed_v4 *)(x + r);
         for (int32_t k = 0; k < row->rows; k++) {

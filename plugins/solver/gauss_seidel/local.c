@@ -256,7 +256,7 @@ static bool is_within(const conic *k, double x, double moved, double precision) 
 
 /// In how many of the bracket's eight parts, each `step` wide, the energy falls up to their end; the minimum is in the
 /// next one. All ends side by side, without a branch that depends on them.
-PACKED_INLINE int64_t parts_before(const conic *k, double low, double step) {
+STN_KERNEL_INLINE int64_t parts_before(const conic *k, double low, double step) {
     static const packed_v4 parts[2] = {{1.0, 2.0, 3.0, 4.0}, {5.0, 6.0, 7.0, 8.0}};
     static const flags inside[2] = {{-1, -1, -1, -1}, {-1, -1, -1, 0}};
     flags sum = {0};
@@ -271,7 +271,7 @@ PACKED_INLINE int64_t parts_before(const conic *k, double low, double step) {
 
 /// Halves the bracket, three times at once, until the impulse is found to `precision`. The width that this takes is
 /// asked for again at its end.
-PACKED_KERNEL static double bisect(const conic *k, double precision) {
+STN_KERNEL static double bisect(const conic *k, double precision) {
     double low = k->low, high = k->high, width = width_for(k, low, precision);
     for (int32_t n = 0; n < MOST_STEPS; n++) {
         if (fabs(high - low) <= width) {

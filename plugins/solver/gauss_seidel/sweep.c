@@ -114,7 +114,7 @@ static bool prepare(sweeper *s, const stn_solve_control *control, const double *
 // ------------------------------------------------------------------------------------------------------------ visits
 
 /// Changes of an impulse that are not the rounding of it.
-PACKED_INLINE bool differs(int32_t n, const double *before, const double *after) {
+STN_KERNEL_INLINE bool differs(int32_t n, const double *before, const double *after) {
     double change = 0.0, size = 0.0;
     for (int32_t r = 0; r < n; r++) {
         change = fmax(change, fabs(after[r] - before[r]));
@@ -123,7 +123,7 @@ PACKED_INLINE bool differs(int32_t n, const double *before, const double *after)
     return change > 4.0 * DBL_EPSILON * size;
 }
 
-PACKED_INLINE void clamp_row(const packed_row *row, int32_t r, double lo, double hi, double *gamma, double *g) {
+STN_KERNEL_INLINE void clamp_row(const packed_row *row, int32_t r, double lo, double hi, double *gamma, double *g) {
     const double *column = row->own + r * row->width;
     double before = gamma[r], next = column[r] > 0.0 ? before - g[r] / column[r] : before;
     gamma[r] = next < lo ? lo : (next > hi ? hi : next);
@@ -133,7 +133,7 @@ PACKED_INLINE void clamp_row(const packed_row *row, int32_t r, double lo, double
 }
 
 /// Equality rows all at once, others one after the other.
-PACKED_INLINE void visit_rows(const sweeper *s, const packed_row *row, const visited *v, double *gamma, double *g) {
+STN_KERNEL_INLINE void visit_rows(const sweeper *s, const packed_row *row, const visited *v, double *gamma, double *g) {
     const double *lo = s->problem.lo + row->place, *hi = s->problem.hi + row->place;
     if (v->factor == NULL) {
         for (int32_t r = 0; r < row->rows; r++) {
@@ -148,8 +148,8 @@ PACKED_INLINE void visit_rows(const sweeper *s, const packed_row *row, const vis
     }
 }
 
-PACKED_INLINE void project_contact(const packed_row *row, int32_t steps, double alpha, double rho, double *gamma,
-                                   double *g) {
+STN_KERNEL_INLINE void project_contact(const packed_row *row, int32_t steps, double alpha, double rho, double *gamma,
+                                       double *g) {
     for (int32_t k = 0; k < steps; k++) {
         double before[3] = {gamma[0], gamma[1], gamma[2]};
         gamma[0] -= alpha * rho * g[0];
@@ -163,7 +163,7 @@ PACKED_INLINE void project_contact(const packed_row *row, int32_t steps, double 
     }
 }
 
-PACKED_INLINE void clamp_contact(const packed_row *row, bool pyramid, double alpha, double *gamma, double *g) {
+STN_KERNEL_INLINE void clamp_contact(const packed_row *row, bool pyramid, double alpha, double *gamma, double *g) {
     const double *W = row->own;
     double step[3] = {0.0, 0.0, W[10] > 0.0 ? fmax(-gamma[2], -alpha * g[2] / W[10]) : 0.0};
     gamma[2] += step[2];
@@ -185,8 +185,8 @@ PACKED_INLINE void clamp_contact(const packed_row *row, bool pyramid, double alp
 
 /// The solution of the contact by itself: c are the velocities that the others give it, g with its own. Where the block
 /// is not exactly W_ii, what the difference makes of gamma counts as the others', so that nothing is lost at the end.
-PACKED_INLINE void solve_alone(const sweeper *s, visited *v, const double *c, const double *gamma, const double *g,
-                               double *out) {
+STN_KERNEL_INLINE void solve_alone(const sweeper *s, visited *v, const double *c, const double *gamma, const double *g,
+                                   double *out) {
     const double *W = v->block.W;
     double rest[3] = {c[0], c[1], c[2]};
     if (!v->block.exact) {
@@ -198,7 +198,7 @@ PACKED_INLINE void solve_alone(const sweeper *s, visited *v, const double *c, co
 }
 
 /// Towards that.
-PACKED_INLINE void solve_contact(const sweeper *s, visited *v, const double *c, const double *g, double *gamma) {
+STN_KERNEL_INLINE void solve_contact(const sweeper *s, visited *v, const double *c, const double *g, double *gamma) {
     double next[3];
     solve_alone(s, v, c, gamma, g, next);
     for (int32_t r = 0; r < 3; r++) {
@@ -207,7 +207,7 @@ PACKED_INLINE void solve_contact(const sweeper *s, visited *v, const double *c, 
 }
 
 /// Square of the residual of the pyramid: normal complementarity, and each tangent on its own interval.
-PACKED_INLINE double pyramid_map(const packed_row *row, const double *gamma, const double *g) {
+STN_KERNEL_INLINE double pyramid_map(const packed_row *row, const double *gamma, const double *g) {
     double o = row->omega, n = o * gamma[2] - fmax(0.0, o * gamma[2] - g[2]), square = n * n;
     for (int32_t r = 0; r < 2; r++) {
         double limit = row->mu * o * fmax(0.0, gamma[2]), x = o * gamma[r] - g[r];
@@ -219,8 +219,8 @@ PACKED_INLINE double pyramid_map(const packed_row *row, const double *gamma, con
 
 /// For models that have no natural map: the way to the solution of the contact by itself, as a velocity, W_ii times it
 /// and omega times it. A block that is not solved as it is may stand still beside the solution: its normal counts, too.
-PACKED_INLINE double way_map(const sweeper *s, const packed_row *row, visited *v, const double *c, const double *gamma,
-                             const double *g) {
+STN_KERNEL_INLINE double way_map(const sweeper *s, const packed_row *row, visited *v, const double *c,
+                                 const double *gamma, const double *g) {
     double next[3], step[3], square = 0.0;
     double velocity[4] __attribute__((aligned(32))) = {0.0};
     solve_alone(s, v, c, gamma, g, next);
@@ -235,8 +235,8 @@ PACKED_INLINE double way_map(const sweeper *s, const packed_row *row, visited *v
     return v->block.exact ? square : square + normal * normal;
 }
 
-PACKED_INLINE double residual_of(const sweeper *s, const packed_row *row, visited *v, const double *c,
-                                 const double *gamma, const double *g) {
+STN_KERNEL_INLINE double residual_of(const sweeper *s, const packed_row *row, visited *v, const double *c,
+                                     const double *gamma, const double *g) {
     if (row->cone && s->rule->kind == VISIT_PYRAMID) {
         return pyramid_map(row, gamma, g);
     }
@@ -247,7 +247,7 @@ PACKED_INLINE double residual_of(const sweeper *s, const packed_row *row, visite
     return packed_map(row, convex, s->problem.lo + row->place, s->problem.hi + row->place, gamma, g);
 }
 
-PACKED_INLINE void visit(sweeper *s, int32_t i) {
+STN_KERNEL_INLINE void visit(sweeper *s, int32_t i) {
     const packed_row *row = &s->problem.rows[i];
     visited *v = &s->visited[i];
     double c[8] __attribute__((aligned(32))), g[8] __attribute__((aligned(32))), *gamma = s->gamma + row->place;
@@ -278,7 +278,7 @@ PACKED_INLINE void visit(sweeper *s, int32_t i) {
     s->changed = s->changed || differs(row->rows, before, gamma);
 }
 
-PACKED_KERNEL static void sweep_all(sweeper *s) {
+STN_KERNEL static void sweep_all(sweeper *s) {
     for (int32_t i = 0; i < s->problem.n; i++) {
         visit(s, i);
     }

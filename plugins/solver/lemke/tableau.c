@@ -21,7 +21,7 @@ void tableau_begin(tableau *t) {
     t->where[2 * t->n] = -1 - t->n;
 }
 
-PACKED_KERNEL static void add_row(int32_t n, double s, const double *restrict x, double *restrict y) {
+STN_KERNEL static void add_row(int32_t n, double s, const double *restrict x, double *restrict y) {
     for (int32_t j = 0; j < n; j++) {
         y[j] += s * x[j];
     }

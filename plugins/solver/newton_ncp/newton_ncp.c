@@ -112,8 +112,8 @@ static void find_slopes(newton *m) {
 // ------------------------------------------------------------------------------------------------------- linear system
 
 /// out (rows x columns, row-major) = D W, W by columns `width` apart.
-PACKED_INLINE void multiply_any(int32_t rows, int32_t columns, int32_t width, const double *restrict D,
-                                const double *restrict W, double *restrict out) {
+STN_KERNEL_INLINE void multiply_any(int32_t rows, int32_t columns, int32_t width, const double *restrict D,
+                                    const double *restrict W, double *restrict out) {
     for (int32_t r = 0; r < rows; r++) {
         for (int32_t c = 0; c < columns; c++) {
             double sum = 0.0;

@@ -19,15 +19,15 @@
 
 typedef int64_t mask4 __attribute__((vector_size(32), may_alias));
 
-SAP_INLINE sap_v4 pick(mask4 mask, sap_v4 a, sap_v4 b) {
+STN_KERNEL_INLINE sap_v4 pick(mask4 mask, sap_v4 a, sap_v4 b) {
     return (sap_v4)((mask & (mask4)a) | (~mask & (mask4)b));
 }
 
-SAP_INLINE bool any(mask4 m) {
+STN_KERNEL_INLINE bool any(mask4 m) {
     return (m[0] | m[1] | m[2] | m[3]) != 0;
 }
 
-SAP_INLINE sap_v4 root(sap_v4 x) {
+STN_KERNEL_INLINE sap_v4 root(sap_v4 x) {
     sap_v4 r;
     for (int32_t i = 0; i < 4; i++) {
         r[i] = sqrt(x[i]);
@@ -37,8 +37,8 @@ SAP_INLINE sap_v4 root(sap_v4 x) {
 
 /// (mu p_n - t.p_t)/(mu max(p_n, gamma_n)), mu = |gamma_t|/gamma_n, of four sliding contacts: 0 for those that slide
 /// on, at most 1. What is predicted beyond the cone lies on it. square = |gamma_t|^2, inverse its inverse.
-SAP_INLINE sap_v4 share_of_sticking(const double *predicted, size_t stride, sap_v4 g1, sap_v4 g2, sap_v4 gn,
-                                    sap_v4 square, sap_v4 inverse) {
+STN_KERNEL_INLINE sap_v4 share_of_sticking(const double *predicted, size_t stride, sap_v4 g1, sap_v4 g2, sap_v4 gn,
+                                           sap_v4 square, sap_v4 inverse) {
     const sap_v4 zero = {0.0}, one = {1.0, 1.0, 1.0, 1.0};
     sap_v4 p1 = sap_load(predicted), p2 = sap_load(predicted + stride), pn = sap_load(predicted + 2 * stride);
     sap_v4 limit = pn * pn * square, reach = gn * gn * (p1 * p1 + p2 * p2);
@@ -50,8 +50,8 @@ SAP_INLINE sap_v4 share_of_sticking(const double *predicted, size_t stride, sap_
 }
 
 /// The model's G of four contacts into H_G; returns the lanes where it was another.
-SAP_INLINE mask4 anticipate_lanes(size_t stride, const double *gamma, const double *G, const double *predicted,
-                                  double *H_G) {
+STN_KERNEL_INLINE mask4 anticipate_lanes(size_t stride, const double *gamma, const double *G, const double *predicted,
+                                         double *H_G) {
     const sap_v4 zero = {0.0}, one = {1.0, 1.0, 1.0, 1.0};
     sap_v4 g1 = sap_load(gamma), g2 = sap_load(gamma + stride), gn = sap_load(gamma + 2 * stride);
     sap_v4 g[6];
@@ -84,7 +84,7 @@ SAP_INLINE mask4 anticipate_lanes(size_t stride, const double *gamma, const doub
     return changed;
 }
 
-SAP_KERNEL void sap_anticipate(sap_system *s) {
+STN_KERNEL void sap_anticipate(sap_system *s) {
     const size_t stride = (size_t)s->batch.stride;
     for (size_t i = 0; i < stride; i += 4) {
         mask4 changed = anticipate_lanes(stride, s->now.gamma + i, s->now.G + i, s->predicted + i, s->H_G + i);
@@ -92,7 +92,7 @@ SAP_KERNEL void sap_anticipate(sap_system *s) {
     }
 }
 
-SAP_KERNEL void sap_predict(const sap_system *s) {
+STN_KERNEL void sap_predict(const sap_system *s) {
     const size_t stride = (size_t)s->batch.stride;
     const double *gamma = s->now.gamma, *G = s->H_G, *dv = s->dv_c;
     double *out = s->predicted;

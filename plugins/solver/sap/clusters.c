@@ -175,7 +175,7 @@ static stn_status pack_clusters(sap_system *s, const placement *where, int64_t *
     return STN_OK;
 }
 
-SAP_KERNEL static void fill_panels(sap_system *s, const placement *where) {
+STN_KERNEL static void fill_panels(sap_system *s, const placement *where) {
     const int32_t *order = where->order;
     for (int32_t k = 0; k < s->cluster_count; k++) {
         const sap_cluster *cluster = &s->clusters[k];

@@ -10,8 +10,8 @@
 #include "system.h"
 
 /// scratch = G J: rows of `panel` that are active, in their order.
-SAP_INLINE void panel_times_G(const sap_system *s, const sap_cluster *cluster, int32_t ld, const double *panel,
-                              double *out) {
+STN_KERNEL_INLINE void panel_times_G(const sap_system *s, const sap_cluster *cluster, int32_t ld, const double *panel,
+                                     double *out) {
     const size_t stride = (size_t)s->batch.stride;
     const double *G = s->H_G + cluster->lane_start, *line_G = s->now.line_G + cluster->line_start;
     for (int32_t i = 0; i < cluster->lane_count; i++, G++, panel += 3 * ld) {
@@ -60,8 +60,8 @@ static int32_t find_active(const sap_system *s, const sap_cluster *cluster, int3
 
 /// Tile of C = P^T T: 6 rows i, `wide` columns; the sums stay in registers. The last tile of a block reads beyond its n
 /// columns of P, into the next row, and does not store what comes of it.
-SAP_INLINE void tile(int32_t wide, int32_t count, const int32_t *active, const double *P, int32_t ld_P, const double *T,
-                     int32_t ld_T, int32_t height, double *C) {
+STN_KERNEL_INLINE void tile(int32_t wide, int32_t count, const int32_t *active, const double *P, int32_t ld_P,
+                            const double *T, int32_t ld_T, int32_t height, double *C) {
     sap_v4 sum[6][2];
     SAP_UNROLL
     for (int32_t i = 0; i < 6; i++) {
@@ -90,8 +90,8 @@ SAP_INLINE void tile(int32_t wide, int32_t count, const int32_t *active, const d
 }
 
 /// C (n_P x ld_T) = P^T T over the active rows; `lower`: P and T are of one block and C is wanted up to the diagonal.
-SAP_INLINE void product(const sap_hessian *H, int32_t count, const double *P, int32_t n_P, int32_t ld_P, int32_t ld_T,
-                        bool lower, double *C) {
+STN_KERNEL_INLINE void product(const sap_hessian *H, int32_t count, const double *P, int32_t n_P, int32_t ld_P,
+                               int32_t ld_T, bool lower, double *C) {
     for (int32_t i = 0; i < n_P; i += 6) {
         int32_t height = n_P - i, end = lower && i + 6 < ld_T ? i + 6 : ld_T;
         for (int32_t j = 0; j < end; j += 8) {
@@ -105,7 +105,7 @@ SAP_INLINE void product(const sap_hessian *H, int32_t count, const double *P, in
     }
 }
 
-SAP_KERNEL static void form_products(const sap_system *s, const sap_cluster *cluster) {
+STN_KERNEL static void form_products(const sap_system *s, const sap_cluster *cluster) {
     const sap_hessian *H = &s->H;
     const sap_part *parts = s->parts + cluster->part_start;
     int32_t count = find_active(s, cluster, H->active);
@@ -153,7 +153,7 @@ static void find_changes(sap_system *s) {
 }
 
 /// values = A + terms, n x m at distance `stride`; on the diagonal up to it.
-SAP_INLINE void sum_terms(const sap_hessian *H, const sap_entry *entry, int32_t n, int32_t m, int32_t ld) {
+STN_KERNEL_INLINE void sum_terms(const sap_hessian *H, const sap_entry *entry, int32_t n, int32_t m, int32_t ld) {
     for (int32_t i = 0; i < n; i++) {
         double *out = entry->values + (int64_t)i * entry->stride;
         const double *A = entry->A == NULL ? NULL : entry->A + (int64_t)i * entry->A_ld;
@@ -177,7 +177,7 @@ SAP_INLINE void sum_terms(const sap_hessian *H, const sap_entry *entry, int32_t 
 }
 
 /// The same for 6 x 6, with all sums in registers.
-SAP_INLINE void sum_terms_6(const sap_hessian *H, const sap_entry *entry) {
+STN_KERNEL_INLINE void sum_terms_6(const sap_hessian *H, const sap_entry *entry) {
     sap_v4 low[6];
     sap_v2u high[6];
     SAP_UNROLL
@@ -200,7 +200,7 @@ SAP_INLINE void sum_terms_6(const sap_hessian *H, const sap_entry *entry) {
     }
 }
 
-SAP_INLINE void mirror(const sap_entry *entry, int32_t n) {
+STN_KERNEL_INLINE void mirror(const sap_entry *entry, int32_t n) {
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = i + 1; j < n; j++) {
             entry->values[i * entry->stride + j] = entry->values[j * entry->stride + i];
@@ -208,7 +208,7 @@ SAP_INLINE void mirror(const sap_entry *entry, int32_t n) {
     }
 }
 
-SAP_KERNEL static void write_entry(const sap_system *s, const sap_entry *entry) {
+STN_KERNEL static void write_entry(const sap_system *s, const sap_entry *entry) {
     int32_t n = s->blocks[entry->row].n, m = s->blocks[entry->column].n;
     if (n == 6 && m == 6) {
         sum_terms_6(&s->H, entry);

@@ -5,19 +5,19 @@
 
 #include "system.h"
 
-SAP_INLINE double sum4(sap_v4 a) {
+STN_KERNEL_INLINE double sum4(sap_v4 a) {
     return (a[0] + a[2]) + (a[1] + a[3]);
 }
 
 /// (sum a, sum b, sum c, sum d), with the additions of sum4 in the same order.
-SAP_INLINE sap_v4 sum_rows(sap_v4 a, sap_v4 b, sap_v4 c, sap_v4 d) {
+STN_KERNEL_INLINE sap_v4 sum_rows(sap_v4 a, sap_v4 b, sap_v4 c, sap_v4 d) {
     sap_v4 ab =
         __builtin_shufflevector(a, b, 0, 4, 1, 5) + __builtin_shufflevector(a, b, 2, 6, 3, 7); // a02 b02 a13 b13
     sap_v4 cd = __builtin_shufflevector(c, d, 0, 4, 1, 5) + __builtin_shufflevector(c, d, 2, 6, 3, 7);
     return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
 }
 
-SAP_KERNEL double sap_dot(int32_t n, const double *x, const double *y) {
+STN_KERNEL double sap_dot(int32_t n, const double *x, const double *y) {
     sap_v4 a = {0.0}, b = {0.0};
     for (int32_t i = 0; i < n; i += 8) {
         a += sap_load(x + i) * sap_load(y + i);
@@ -26,7 +26,7 @@ SAP_KERNEL double sap_dot(int32_t n, const double *x, const double *y) {
     return sum4(a + b);
 }
 
-SAP_KERNEL double sap_scaled_norm(int32_t n, const double *d, const double *x) {
+STN_KERNEL double sap_scaled_norm(int32_t n, const double *d, const double *x) {
     sap_v4 a = {0.0}, b = {0.0};
     for (int32_t i = 0; i < n; i += 8) {
         sap_v4 p = sap_load(d + i) * sap_load(x + i), q = sap_load(d + i + 4) * sap_load(x + i + 4);
@@ -37,7 +37,7 @@ SAP_KERNEL double sap_scaled_norm(int32_t n, const double *d, const double *x) {
 }
 
 /// 0 x is 0 for all that is finite, and NaN stays NaN in a sum.
-SAP_KERNEL bool sap_finite(int64_t n, const double *x) {
+STN_KERNEL bool sap_finite(int64_t n, const double *x) {
     sap_v4 a = {0.0}, b = {0.0};
     for (int64_t i = 0; i < n; i += 8) {
         a += 0.0 * sap_load(x + i);
@@ -47,7 +47,7 @@ SAP_KERNEL bool sap_finite(int64_t n, const double *x) {
 }
 
 /// y = A x for a block of ld <= 8: A is symmetric, so its rows serve as columns.
-SAP_INLINE void block_times(int32_t n, int32_t ld, const double *A, const double *x, double *y) {
+STN_KERNEL_INLINE void block_times(int32_t n, int32_t ld, const double *A, const double *x, double *y) {
     for (int32_t c = 0; c < ld; c += 4) {
         sap_v4 sum = {0.0};
         for (int32_t i = 0; i < n; i++) {
@@ -72,7 +72,7 @@ static void nodes_times_add(const sap_system *s, int32_t tree, const double *x, 
     }
 }
 
-SAP_KERNEL static void blocks_times(const sap_system *s, const double *x, double *y) {
+STN_KERNEL static void blocks_times(const sap_system *s, const double *x, double *y) {
     for (int32_t b = 0; b < s->block_count; b++) {
         const sap_block *block = &s->blocks[b];
         if (block->n == 6) {
@@ -93,7 +93,7 @@ void sap_mass_times(const sap_system *s, const double *x, double *y) {
 }
 
 /// Four rows of a panel times x, added to the four partial sums.
-SAP_INLINE void rows_times_add(int32_t ld, const double *panel, const double *x, sap_v4 sum[4]) {
+STN_KERNEL_INLINE void rows_times_add(int32_t ld, const double *panel, const double *x, sap_v4 sum[4]) {
     for (int32_t c = 0; c < ld; c += 4) {
         sap_v4 xc = sap_load(x + c);
         for (int32_t r = 0; r < 4; r++) {
@@ -102,7 +102,7 @@ SAP_INLINE void rows_times_add(int32_t ld, const double *panel, const double *x,
     }
 }
 
-SAP_KERNEL static void panels_times(const sap_system *s, const double *x, double *rows) {
+STN_KERNEL static void panels_times(const sap_system *s, const double *x, double *rows) {
     for (int32_t k = 0; k < s->cluster_count; k++) {
         const sap_cluster *cluster = &s->clusters[k];
         const sap_part *parts = s->parts + cluster->part_start;
@@ -141,7 +141,8 @@ void sap_jacobian_times(const sap_system *s, const double *x, double *v, double 
 }
 
 /// y += panel^T gamma.
-SAP_INLINE void rows_transposed_add(int32_t rows, int32_t ld, const double *panel, const double *gamma, double *y) {
+STN_KERNEL_INLINE void rows_transposed_add(int32_t rows, int32_t ld, const double *panel, const double *gamma,
+                                           double *y) {
     for (int32_t c = 0; c < ld; c += 4) {
         sap_v4 sum = sap_load(y + c);
         for (int32_t r = 0; r < rows; r++) {
@@ -151,7 +152,7 @@ SAP_INLINE void rows_transposed_add(int32_t rows, int32_t ld, const double *pane
     }
 }
 
-SAP_KERNEL static void panels_transposed(const sap_system *s, const double *rows, double *y) {
+STN_KERNEL static void panels_transposed(const sap_system *s, const double *rows, double *y) {
     for (int32_t k = 0; k < s->cluster_count; k++) {
         const sap_cluster *cluster = &s->clusters[k];
         for (int32_t p = 0; p < cluster->part_count; p++) {
@@ -204,7 +205,7 @@ void sap_evaluate(sap_system *s, sap_point *at) {
     }
 }
 
-SAP_KERNEL static void add(int32_t n, const double *x, double *y) {
+STN_KERNEL static void add(int32_t n, const double *x, double *y) {
     for (int32_t i = 0; i < n; i++) {
         y[i] += x[i];
     }
@@ -222,7 +223,7 @@ void sap_refresh(sap_system *s) {
     s->cost = 0.5 * sap_dot(s->nx, s->dv, s->p) - sap_dot(s->nx, s->force, s->v) + s->now.cost;
 }
 
-SAP_KERNEL void sap_gradient(sap_system *s) {
+STN_KERNEL void sap_gradient(sap_system *s) {
     sap_jacobian_transposed(s);
     for (int32_t i = 0; i < s->nx; i++) {
         s->gradient[i] = s->p[i] - s->j[i] - s->force[i];

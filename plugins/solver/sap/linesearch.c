@@ -23,7 +23,7 @@ typedef struct sample {
 
 enum { MAX_EXACT = 100, MAX_ARMIJO = 40 };
 
-SAP_KERNEL static void move_constraints(const sap_system *s, double a) {
+STN_KERNEL static void move_constraints(const sap_system *s, double a) {
     for (int32_t i = 0; i < 3 * s->batch.stride; i++) {
         s->trial.v[i] = s->now.v[i] + a * s->dv_c[i];
     }
@@ -33,7 +33,7 @@ SAP_KERNEL static void move_constraints(const sap_system *s, double a) {
 }
 
 /// -dv_c.gamma and dv_c.G dv_c over all lanes.
-SAP_KERNEL static void cone_derivatives(const sap_system *s, double *slope, double *curvature) {
+STN_KERNEL static void cone_derivatives(const sap_system *s, double *slope, double *curvature) {
     const int64_t stride = s->batch.stride;
     sap_v4 first = {0.0}, second = {0.0};
     for (int64_t i = 0; i < stride; i += 4) {

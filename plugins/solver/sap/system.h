@@ -9,16 +9,9 @@
 #ifndef SAP_SYSTEM_H
 #define SAP_SYSTEM_H
 
+#include <stiction/kernel.h>
 #include <stiction/plugin.h>
 
-// Loops that matter are compiled for AVX2 as well and chosen at load. Nothing is fused or reassociated in either, so
-// the result does not depend on the choice. clang 14 calls a name that its clones do not have.
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
-#define SAP_KERNEL __attribute__((target_clones("default", "avx2")))
-#else
-#define SAP_KERNEL
-#endif
-#define SAP_INLINE static inline __attribute__((always_inline))
 // Loops over vectors that shall stay in registers must disappear.
 #define SAP_UNROLL _Pragma("GCC unroll 8")
 
@@ -29,16 +22,16 @@ typedef double sap_v4 __attribute__((vector_size(32), may_alias));
 typedef double sap_v4u __attribute__((vector_size(32), aligned(8), may_alias));
 typedef double sap_v2u __attribute__((vector_size(16), aligned(8), may_alias));
 
-SAP_INLINE sap_v4 sap_load(const double *x) {
+STN_KERNEL_INLINE sap_v4 sap_load(const double *x) {
     return *(const sap_v4 *)x;
 }
 
-SAP_INLINE void sap_store(double *x, sap_v4 a) {
+STN_KERNEL_INLINE void sap_store(double *x, sap_v4 a) {
     *(sap_v4 *)x = a;
 }
 
 /// rows x n values into rows x ld, filled up with zeros.
-SAP_INLINE void sap_copy_padded(int64_t rows, int64_t n, int64_t ld, const double *values, double *out) {
+STN_KERNEL_INLINE void sap_copy_padded(int64_t rows, int64_t n, int64_t ld, const double *values, double *out) {
     for (int64_t r = 0; r < rows; r++, values += n, out += ld) {
         for (int64_t i = 0; i < n; i++) {
             out[i] = values[i];
@@ -50,7 +43,7 @@ SAP_INLINE void sap_copy_padded(int64_t rows, int64_t n, int64_t ld, const doubl
 }
 
 /// The same for 6 values a row.
-SAP_INLINE void sap_copy_padded_6(int64_t rows, const double *values, double *out) {
+STN_KERNEL_INLINE void sap_copy_padded_6(int64_t rows, const double *values, double *out) {
     for (int64_t r = 0; r < rows; r++, values += 6, out += 8) {
         sap_v2u rest = *(const sap_v2u *)(values + 4);
         *(sap_v4 *)out = (sap_v4) * (const sap_v4u *)values;

@@ -106,7 +106,7 @@ static void pack_block_mass(const stn_matrix *A, const sap_block *block, int32_t
 }
 
 /// a = a^-1/2, or 0 where a is not > 0; returns whether there are such.
-SAP_KERNEL static bool invert_roots(int32_t n, double *a) {
+STN_KERNEL static bool invert_roots(int32_t n, double *a) {
     int64_t missing = 0;
     for (int32_t i = 0; i < n; i++) {
         missing |= a[i] > 0.0 ? 0 : 1;
