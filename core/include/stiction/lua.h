@@ -10,7 +10,7 @@ extern "C" {
 
 struct lua_State;
 
-/// The Lua module "stiction": returns its table. Lives in the module stiction.so (require) and in the command, not in
+/// The Lua module "stiction": returns its table. Lives in the module stiction.so (require), not in
 /// libstiction.so, which does not depend on Lua.
 STN_API int luaopen_stiction(struct lua_State *state);
 

@@ -111,8 +111,8 @@ typedef struct stn_script_host_ops {
     stn_status (*choose)(stn_script_host *host, const char *kind, stn_plugin_choice *choice, stn_error *err);
 
     /// Makes a step: stn_world_step with the book-keeping of the run. The first world that steps is the one that the
-    /// run is about. A positive status is a step of less accuracy: go on. STN_ERR_INTERRUPTED: no step was made, the
-    /// script must end; otherwise as stn_world_step.
+    /// run is about. A positive status is a step of less accuracy: go on. STN_ERR_INTERRUPTED: the script must end,
+    /// whether or not a step was made; otherwise as stn_world_step.
     stn_status (*step)(stn_script_host *host, struct stn_world *world, stn_error *err);
     /// In place of stn_world_destroy, for every world: closes its recordings and destroys it. NULL is accepted. A
     /// failure is that of stn_world_close_recordings; the world is gone all the same.

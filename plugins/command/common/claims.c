@@ -171,7 +171,7 @@ void stn_host_leave(stn_script_host *host, int status, const char *text) {
     stn_session *session = session_of(host);
     session->exited = true;
     session->exit_status = status & 0xff;
-    snprintf(session->exit_text, sizeof session->exit_text, "%s", text);
+    snprintf(session->exit_text, sizeof session->exit_text, "%s", text != NULL ? text : "");
 }
 
 // --------------------------------------------------------------------------------------------------------------- tests

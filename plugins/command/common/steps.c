@@ -134,7 +134,7 @@ static stn_status check_stop(const stn_session *session, stn_error *err) {
 
 stn_status stn_host_begin(stn_script_host *host, stn_world *world, stn_host_opens opens, void *user, stn_error *err) {
     stn_session *session = session_of(host);
-    stn_status status = check_stop(session, err);
+    stn_status status = world != NULL ? check_stop(session, err) : stn_fail(err, STN_ERR_ARGUMENT, "there is no world");
     if (status < 0 || find(session, world) != NULL) {
         return status;
     }
