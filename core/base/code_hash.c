@@ -32,7 +32,7 @@ static int hash_code(struct dl_phdr_info *object, size_t size, void *user) {
     }
     for (size_t i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &object->dlpi_phdr[i];
-        if (part->p_type == PT_LOAD && (part->p_flags & PF_X) != 0 && (part->p_flags & PF_R) != 0) {
+        if (part->p_type == PT_LOAD && (part->p_flags & PF_R) != 0 && (part->p_flags & PF_W) == 0) {
             const char *code = (const char *)object->dlpi_addr + part->p_vaddr; // NOLINT(performance-no-int-to-ptr)
             s->hash = XXH3_64bits_withSeed(code, part->p_filesz, s->hash);
         }
