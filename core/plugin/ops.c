@@ -73,6 +73,8 @@ static const slot problem_file_slots[] = {
     SLOT(stn_problem_file_ops, extensions),
     SLOT(stn_problem_file_ops, recognises),
     SLOT(stn_problem_file_ops, read),
+    SLOT_WITH(stn_problem_file_ops, formats, write),
+    SLOT_WITH(stn_problem_file_ops, formats, write_solution),
 };
 
 #define TABLE(slots) \
