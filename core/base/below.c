@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/below.h"
+#include <stiction/input.h>
+#include <stiction/worker.h>
 
 static bool lies_below(const char *path, const char *root) {
     size_t length = strlen(root);

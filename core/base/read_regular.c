@@ -5,8 +5,6 @@
 
 #include <stiction/input.h>
 
-#include "base/below.h"
-
 static stn_status read_all(stn_context *context, int file, const char *path, size_t size, char **bytes,
                            stn_error *err) {
     char *all = stn_allocate(context, size + 1, 1); // zeroed: a NUL ends it

@@ -8,7 +8,9 @@
 
 #include <xxhash.h>
 
-#include "base/below.h"
+#include <stiction/input.h>
+#include <stiction/worker.h>
+
 #include "base/code_hash.h"
 #include "base/context.h"
 #include "geometry/mesh_cache.h"

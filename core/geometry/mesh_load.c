@@ -9,9 +9,9 @@
 
 #include <xxhash.h>
 
+#include <stiction/input.h>
 #include <stiction/plugin.h>
 
-#include "base/read_regular.h"
 #include "base/text.h"
 #include "geometry/mesh_cache.h"
 #include "plugin/answer.h"

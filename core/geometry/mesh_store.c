@@ -15,7 +15,8 @@
 
 #include <xxhash.h>
 
-#include "base/read_regular.h"
+#include <stiction/input.h>
+
 #include "base/text.h"
 #include "geometry/mesh_cache.h"
 

@@ -2,11 +2,12 @@
 // A model by value. Written is what the builder held when the model was compiled, which the model keeps; reading goes
 // through the builder again, so that whatever it checks is checked, and compiling gives the same model bit for bit.
 // Each kind of thing is one `pass` function for both directions.
-#include "model/model_file.h"
+#include <stiction/input.h>
+
 #include "base/file.h"
-#include "base/read_regular.h"
 #include "geometry/raw_mesh.h"
 #include "model/compiled.h"
+#include "model/model_file.h"
 #include "plugin/settings.h"
 
 // -------------------------------------------------------------------------------------------------------- meshes

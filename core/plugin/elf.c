@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/below.h"
+#include <stiction/input.h>
+
 #include "plugin/registry.h"
 
 static bool read_at(int file, uint64_t offset, void *into, size_t size) {

@@ -6,10 +6,10 @@
 #include <strings.h>
 
 #include <stiction/delassus.h>
+#include <stiction/input.h>
 #include <stiction/plugin.h>
 
 #include "base/file.h"
-#include "base/read_regular.h"
 #include "base/text.h"
 #include "plugin/answer.h"
 #include "problem/local_form.h"

@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <stiction/input.h>
+
 #include "base/file.h"
-#include "base/read_regular.h"
 #include "problem/problem_file.h"
 #include "record/run.h"
 

@@ -2,9 +2,10 @@
 // Snapshots: a state by value, as bytes and as files, which have a head, every array of the state and a checksum.
 #include <string.h>
 
+#include <stiction/input.h>
+
 #include "base/bytes.h"
 #include "base/file.h"
-#include "base/read_regular.h"
 #include "record/snapshot.h"
 
 /// What must agree before a state may be restored: names and shapes of everything that has coordinates.
