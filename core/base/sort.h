@@ -7,11 +7,7 @@
 /// Ascending, in place and without memory of its own, which qsort may allocate.
 void sort_keys(uint64_t *keys, int32_t count);
 
-/// For qsort: doubles, and keys, ascending.
-static inline int compare_reals(const void *a, const void *b) {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
+/// For qsort: keys, ascending.
 static inline int compare_keys(const void *a, const void *b) {
     const uint64_t *x = a, *y = b;
     return (*x > *y) - (*x < *y);

@@ -310,29 +310,21 @@ static const stn_joint_units angles = {"rad", "rad/s", "rad/s^2", "N m", "N m s/
                              prescribed = {"m, 1, m/s, rad/s", "m/s, rad/s", "m/s^2, rad/s^2", "N, N m",
                                            "N s/m, N m s/rad", "kg, kg m^2", "N/m, N m/rad"};
 
-#define TURNS                                                                                                     \
-    .nq = 1, .nv = 1, .axial = true, .has_axis = true, .units = &angles, .coordinates = {""}, .velocities = {""}, \
-    .rest = rest_zero, .place = revolute_place, .motion = revolute_motion, .integrate = integrate_one,            \
-    .difference = difference_one
+#define ONE_AXIS                                                                                                   \
+    .nq = 1, .nv = 1, .axial = true, .has_axis = true, .coordinates = {""}, .velocities = {""}, .rest = rest_zero, \
+    .integrate = integrate_one, .difference = difference_one
+#define TURNS ONE_AXIS, .units = &angles, .place = revolute_place, .motion = revolute_motion
 
 static const joint_kind kinds[STN_JOINT_PRESCRIBED + 1] = {
     [STN_JOINT_FIXED] = {.name = "fixed", .units = &angles},
     [STN_JOINT_REVOLUTE] = {.name = "revolute", .limited = true, TURNS},
     [STN_JOINT_CONTINUOUS] = {.name = "continuous", TURNS},
     [STN_JOINT_PRISMATIC] = {.name = "prismatic",
-                             .nq = 1,
-                             .nv = 1,
-                             .axial = true,
-                             .has_axis = true,
                              .limited = true,
+                             ONE_AXIS,
                              .units = &lengths,
-                             .coordinates = {""},
-                             .velocities = {""},
-                             .rest = rest_zero,
                              .place = prismatic_place,
-                             .motion = prismatic_motion,
-                             .integrate = integrate_one,
-                             .difference = difference_one},
+                             .motion = prismatic_motion},
     [STN_JOINT_FLOATING] = {.name = "floating",
                             .nq = 7,
                             .nv = 6,
@@ -371,20 +363,8 @@ static const joint_kind kinds[STN_JOINT_PRESCRIBED + 1] = {
                         .motion = ball_motion,
                         .integrate = ball_integrate,
                         .difference = ball_difference},
-    [STN_JOINT_SCREW] = {.name = "screw",
-                         .nq = 1,
-                         .nv = 1,
-                         .axial = true,
-                         .has_axis = true,
-                         .limited = true,
-                         .units = &angles,
-                         .coordinates = {""},
-                         .velocities = {""},
-                         .rest = rest_zero,
-                         .place = screw_place,
-                         .motion = screw_motion,
-                         .integrate = integrate_one,
-                         .difference = difference_one},
+    [STN_JOINT_SCREW] =
+        {.name = "screw", .limited = true, ONE_AXIS, .units = &angles, .place = screw_place, .motion = screw_motion},
     [STN_JOINT_UNIVERSAL] = {.name = "universal",
                              .nq = 2,
                              .nv = 2,

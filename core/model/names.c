@@ -147,74 +147,36 @@ int32_t stn_model_find_robot(const stn_model *model, const char *name) {
     return -1;
 }
 
-/// One kind of named things, grouped by robots.
+/// One member of the structs of an array.
+typedef struct column {
+    const void *items;
+    size_t size, offset;
+} column;
+
+#define COLUMN(items, type, member) \
+    { items, sizeof(type), offsetof(type, member) }
+
+/// One kind of named things: those of robot r begin at start[r] and end where those of the next robot begin.
 typedef struct name_space {
-    const void *owner; // model or builder
-    int32_t robot_count;
-    const char *(*robot)(const void *owner, int32_t robot);
-    void (*range)(const void *owner, int32_t robot, int32_t *start, int32_t *count);
-    const char *(*name)(const void *owner, int32_t i);
+    int32_t robot_count, count;
+    column robots, start, names;
 } name_space;
 
-static const char *model_robot(const void *owner, int32_t robot) {
-    return ((const stn_model *)owner)->robots[robot].name;
+static const void *entry(const column *c, int32_t i) {
+    return (const unsigned char *)c->items + (size_t)i * c->size + c->offset;
 }
 
-static void model_links(const void *owner, int32_t robot, int32_t *start, int32_t *count) {
-    const stn_robot *r = &((const stn_model *)owner)->robots[robot];
-    *start = r->link_start;
-    *count = r->link_count;
+static const char *name_at(const column *names, int32_t i) {
+    return *(const char *const *)entry(names, i);
 }
 
-static void model_joints(const void *owner, int32_t robot, int32_t *start, int32_t *count) {
-    const stn_robot *r = &((const stn_model *)owner)->robots[robot];
-    *start = r->joint_start;
-    *count = r->joint_count;
-}
-
-static const char *model_link(const void *owner, int32_t i) {
-    return ((const stn_model *)owner)->links[i].name;
-}
-
-static const char *model_joint(const void *owner, int32_t i) {
-    return ((const stn_model *)owner)->joints[i].name;
-}
-
-static void model_keyframes(const void *owner, int32_t robot, int32_t *start, int32_t *count) {
-    const stn_robot *r = &((const stn_model *)owner)->robots[robot];
-    *start = r->keyframe_start;
-    *count = r->keyframe_count;
-}
-
-static const char *model_keyframe(const void *owner, int32_t i) {
-    return ((const stn_model *)owner)->keyframes[i].name;
-}
-
-static const char *builder_robot(const void *owner, int32_t robot) {
-    return stn_builder_robot_name(owner, robot);
-}
-
-static void builder_links(const void *owner, int32_t robot, int32_t *start, int32_t *count) {
-    stn_builder_robot_links(owner, robot, start, count);
-}
-
-static const char *builder_link(const void *owner, int32_t i) {
-    return stn_builder_link_name(owner, i);
-}
-
-static void builder_joints(const void *owner, int32_t robot, int32_t *start, int32_t *count) {
-    stn_builder_robot_joints(owner, robot, start, count);
-}
-
-static const char *builder_joint(const void *owner, int32_t i) {
-    return stn_builder_joint_name(owner, i);
+static int32_t start_of(const name_space *space, int32_t robot) {
+    return robot < space->robot_count ? *(const int32_t *)entry(&space->start, robot) : space->count;
 }
 
 static int32_t find_in_robot(const name_space *space, int32_t robot, const char *name) {
-    int32_t start = 0, count = 0;
-    space->range(space->owner, robot, &start, &count);
-    for (int32_t i = start; i < start + count; i++) {
-        if (strcmp(space->name(space->owner, i), name) == 0) {
+    for (int32_t i = start_of(space, robot); i < start_of(space, robot + 1); i++) {
+        if (strcmp(name_at(&space->names, i), name) == 0) {
             return i;
         }
     }
@@ -224,7 +186,7 @@ static int32_t find_in_robot(const name_space *space, int32_t robot, const char 
 /// Robots' names may hold slashes, so every robot whose name and a slash begin the text is tried.
 static int32_t find_qualified(const name_space *space, const char *name) {
     for (int32_t r = 0; r < space->robot_count; r++) {
-        const char *robot = space->robot(space->owner, r);
+        const char *robot = name_at(&space->robots, r);
         size_t length = strlen(robot);
         if (strncmp(name, robot, length) == 0 && name[length] == '/') {
             int32_t found = find_in_robot(space, r, name + length + 1);
@@ -250,26 +212,36 @@ static int32_t find(const name_space *space, int32_t robot, const char *name) {
 }
 
 int32_t stn_model_find_link(const stn_model *model, int32_t robot, const char *name) {
-    name_space links = {model, model->robot_count, model_robot, model_links, model_link};
+    const name_space links = {model->robot_count, model->link_count, COLUMN(model->robots, stn_robot, name),
+                              COLUMN(model->robots, stn_robot, link_start), COLUMN(model->links, stn_link, name)};
     return find(&links, robot, name);
 }
 
 int32_t stn_model_find_joint(const stn_model *model, int32_t robot, const char *name) {
-    name_space joints = {model, model->robot_count, model_robot, model_joints, model_joint};
+    const name_space joints = {model->robot_count, model->joint_count, COLUMN(model->robots, stn_robot, name),
+                               COLUMN(model->robots, stn_robot, joint_start), COLUMN(model->joints, stn_joint, name)};
     return find(&joints, robot, name);
 }
 
 int32_t stn_model_find_keyframe(const stn_model *model, int32_t robot, const char *name) {
-    name_space keyframes = {model, model->robot_count, model_robot, model_keyframes, model_keyframe};
+    const name_space keyframes = {model->robot_count, model->keyframe_count, COLUMN(model->robots, stn_robot, name),
+                                  COLUMN(model->robots, stn_robot, keyframe_start),
+                                  COLUMN(model->keyframes, stn_keyframe, name)};
     return find(&keyframes, robot, name);
 }
 
 int32_t stn_builder_find_link(const stn_model_builder *builder, int32_t robot, const char *name) {
-    name_space links = {builder, builder->robots.count, builder_robot, builder_links, builder_link};
+    const void *robots = builder->robots.items;
+    const name_space links = {builder->robots.count, builder->links.count, COLUMN(robots, built_robot, name),
+                              COLUMN(robots, built_robot, start.links),
+                              COLUMN(builder->links.items, built_link, spec.name)};
     return find(&links, robot, name);
 }
 
 int32_t stn_builder_find_joint(const stn_model_builder *builder, int32_t robot, const char *name) {
-    name_space joints = {builder, builder->robots.count, builder_robot, builder_joints, builder_joint};
+    const void *robots = builder->robots.items;
+    const name_space joints = {builder->robots.count, builder->joints.count, COLUMN(robots, built_robot, name),
+                               COLUMN(robots, built_robot, start.joints),
+                               COLUMN(builder->joints.items, built_joint, spec.name)};
     return find(&joints, robot, name);
 }

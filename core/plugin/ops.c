@@ -4,98 +4,52 @@
 
 #include "plugin/registry.h"
 
-typedef struct slot {
+#define SLOT(kind, word, member) \
+    { STN_KIND_##kind, #member, offsetof(stn_##word##_ops, member), NULL, 0 }
+#define SLOT_WITH(kind, word, member, other) \
+    { STN_KIND_##kind, #member, offsetof(stn_##word##_ops, member), #other, offsetof(stn_##word##_ops, other) }
+
+static const struct {
+    stn_kind kind;
     const char *name;
     size_t offset;
     const char *with; // required only together with this one; NULL: always
     size_t with_offset;
-} slot;
-
-#define SLOT(type, member) \
-    { #member, offsetof(type, member), NULL, 0 }
-#define SLOT_WITH(type, member, other) \
-    { #member, offsetof(type, member), #other, offsetof(type, other) }
-
-static const slot loader_slots[] = {
-    SLOT(stn_loader_ops, extensions),
-    SLOT(stn_loader_ops, recognises),
-    SLOT(stn_loader_ops, load),
-};
-static const slot contact_slots[] = {
-    SLOT(stn_contact_ops, handles),
-    SLOT(stn_contact_ops, collide),
-    SLOT_WITH(stn_contact_ops, release, prepare),
-    SLOT_WITH(stn_contact_ops, prepare, release),
-};
-static const slot law_slots[] = {
-    SLOT(stn_law_ops, prepare),
-    SLOT(stn_law_ops, evaluate),
-};
-static const slot integrator_slots[] = {
-    SLOT(stn_integrator_ops, form),
-    SLOT(stn_integrator_ops, advance),
-};
-static const slot solver_slots[] = {
-    SLOT(stn_solver_ops, solve),
-    SLOT_WITH(stn_solver_ops, destroy_workspace, create_workspace),
-    SLOT_WITH(stn_solver_ops, create_workspace, destroy_workspace),
-};
-static const slot factor_slots[] = {
-    SLOT(stn_factor_ops, symbolic),
-    SLOT(stn_factor_ops, release),
-    SLOT(stn_factor_ops, numeric),
-    SLOT(stn_factor_ops, solve),
-};
-static const slot controller_slots[] = {
-    SLOT(stn_controller_ops, evaluate),
-};
-static const slot element_slots[] = {
-    SLOT(stn_element_ops, evaluate),
-};
-static const slot recorder_slots[] = {
-    SLOT(stn_recorder_ops, extension),
-    SLOT(stn_recorder_ops, open),
-    SLOT(stn_recorder_ops, observe),
-    SLOT(stn_recorder_ops, close),
-};
-static const slot command_slots[] = {
-    SLOT(stn_command_ops, run),
-};
-static const slot script_slots[] = {
-    SLOT(stn_script_ops, extensions),
-    SLOT(stn_script_ops, run),
-};
-static const slot mesh_slots[] = {
-    SLOT(stn_mesh_ops, extensions),
-    SLOT(stn_mesh_ops, read),
-};
-static const slot problem_file_slots[] = {
-    SLOT(stn_problem_file_ops, extensions),
-    SLOT(stn_problem_file_ops, recognises),
-    SLOT(stn_problem_file_ops, read),
-    SLOT_WITH(stn_problem_file_ops, formats, write),
-    SLOT_WITH(stn_problem_file_ops, formats, write_solution),
-};
-
-#define TABLE(slots) \
-    { slots, STN_COUNT(slots) }
-static const struct {
-    const slot *slots;
-    int32_t count;
-} tables[STN_KIND_COUNT] = {
-    [STN_KIND_LOADER] = TABLE(loader_slots),
-    [STN_KIND_CONTACT] = TABLE(contact_slots),
-    [STN_KIND_LAW] = TABLE(law_slots),
-    [STN_KIND_INTEGRATOR] = TABLE(integrator_slots),
-    [STN_KIND_SOLVER] = TABLE(solver_slots),
-    [STN_KIND_FACTOR] = TABLE(factor_slots),
-    [STN_KIND_CONTROLLER] = TABLE(controller_slots),
-    [STN_KIND_ELEMENT] = TABLE(element_slots),
-    [STN_KIND_RECORDER] = TABLE(recorder_slots),
-    [STN_KIND_COMMAND] = TABLE(command_slots),
-    [STN_KIND_SCRIPT] = TABLE(script_slots),
-    [STN_KIND_MESH] = TABLE(mesh_slots),
-    [STN_KIND_PROBLEM_FILE] = TABLE(problem_file_slots),
+} slots[] = {
+    SLOT(LOADER, loader, extensions),
+    SLOT(LOADER, loader, recognises),
+    SLOT(LOADER, loader, load),
+    SLOT(CONTACT, contact, handles),
+    SLOT(CONTACT, contact, collide),
+    SLOT_WITH(CONTACT, contact, release, prepare),
+    SLOT_WITH(CONTACT, contact, prepare, release),
+    SLOT(LAW, law, prepare),
+    SLOT(LAW, law, evaluate),
+    SLOT(INTEGRATOR, integrator, form),
+    SLOT(INTEGRATOR, integrator, advance),
+    SLOT(SOLVER, solver, solve),
+    SLOT_WITH(SOLVER, solver, destroy_workspace, create_workspace),
+    SLOT_WITH(SOLVER, solver, create_workspace, destroy_workspace),
+    SLOT(FACTOR, factor, symbolic),
+    SLOT(FACTOR, factor, release),
+    SLOT(FACTOR, factor, numeric),
+    SLOT(FACTOR, factor, solve),
+    SLOT(CONTROLLER, controller, evaluate),
+    SLOT(ELEMENT, element, evaluate),
+    SLOT(RECORDER, recorder, extension),
+    SLOT(RECORDER, recorder, open),
+    SLOT(RECORDER, recorder, observe),
+    SLOT(RECORDER, recorder, close),
+    SLOT(COMMAND, command, run),
+    SLOT(SCRIPT, script, extensions),
+    SLOT(SCRIPT, script, run),
+    SLOT(MESH, mesh, extensions),
+    SLOT(MESH, mesh, read),
+    SLOT(PROBLEM_FILE, problem_file, extensions),
+    SLOT(PROBLEM_FILE, problem_file, recognises),
+    SLOT(PROBLEM_FILE, problem_file, read),
+    SLOT_WITH(PROBLEM_FILE, problem_file, formats, write),
+    SLOT_WITH(PROBLEM_FILE, problem_file, formats, write_solution),
 };
 
 /// Every slot that is looked at is a pointer; NULL has all bits zero where Stiction runs.
@@ -105,17 +59,18 @@ static bool is_present(const void *ops, uint32_t size, size_t offset) {
 }
 
 static stn_status check_slots(stn_kind kind, const void *ops, uint32_t size, stn_error *err) {
-    for (int32_t i = 0; i < tables[kind].count; i++) {
-        const slot *s = &tables[kind].slots[i];
-        if (is_present(ops, size, s->offset) || (s->with != NULL && !is_present(ops, size, s->with_offset))) {
+    for (int32_t i = 0; i < STN_COUNT(slots); i++) {
+        const char *name = slots[i].name, *with = slots[i].with;
+        if (slots[i].kind != kind || is_present(ops, size, slots[i].offset) ||
+            (with != NULL && !is_present(ops, size, slots[i].with_offset))) {
             continue;
         }
-        if (s->offset + sizeof(void *) > size) {
+        if (slots[i].offset + sizeof(void *) > size) {
             return stn_fail(err, STN_ERR_PLUGIN, "ops.size = %u ends before the required %s; set .size = sizeof ops",
-                            size, s->name);
+                            size, name);
         }
-        return stn_fail(err, STN_ERR_PLUGIN, "required operation %s is missing%s%s", s->name,
-                        s->with != NULL ? ", it goes with " : "", s->with != NULL ? s->with : "");
+        return stn_fail(err, STN_ERR_PLUGIN, "required operation %s is missing%s%s", name,
+                        with != NULL ? ", it goes with " : "", with != NULL ? with : "");
     }
     return STN_OK;
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "patch_image.h"
+
 enum { GROUND = 0, CUBE = 1, FACES = 16 };
 static const double L = 0.2, kappa = 1e7, N = 9.81, pull = 1.5, turn = 0.1, twist = 0.05;
 
@@ -134,11 +136,11 @@ static void what_is_not_there_is_zero(void **state) {
 enum { MOST = 64 };
 
 /// Both patches in one image; returns the sum of pressure x pixel area [N].
-static double paint(const stn_observation *o, const stn_patch_image *image, double *pressure) {
+static double paint(const stn_observation *o, const patch_image *image, double *pressure) {
     stn_error err;
     memset(pressure, 0, sizeof(double) * MOST * MOST);
-    assert_ok(stn_observation_patch_image(o, 0, image, pressure, &err), err);
-    assert_ok(stn_observation_patch_image(o, 1, image, pressure, &err), err);
+    assert_ok(patch_image_add(o, 0, image, pressure, &err), err);
+    assert_ok(patch_image_add(o, 1, image, pressure, &err), err);
     double sum = 0.0;
     for (int32_t i = 0; i < image->width * image->height; i++) {
         sum += pressure[i];
@@ -150,7 +152,7 @@ static void an_image_holds_the_force_and_its_pixels_the_pressure(void **state) {
     stn_world *world = turned_cube(*state);
     const stn_observation *o = stn_world_observation(world);
     static double pressure[MOST * MOST];
-    stn_patch_image image = {{stn_mat3_identity(), {0.0, 0.0, 0.0}}, L, L, 10, 5}; // pixels across faces
+    patch_image image = {{stn_mat3_identity(), {0.0, 0.0, 0.0}}, L, L, 10, 5}; // pixels across faces
     stn_patch_report r;
     assert_true(stn_observation_patch_between(o, &ground, &cube, &r));
     double normal = stn_vec3_norm(r.normal_part), slope = 12.0 * turn / (L * L * L * L * (1.0 - 1.0 / 64.0));
@@ -182,7 +184,7 @@ static void rows_go_down_and_columns_to_the_right(void **state) {
     const stn_observation *o = stn_world_observation(world);
     static double pressure[MOST * MOST];
     // 2 x 2 pixels around the cube's left and far corner, (-L/2, L/2): the cube is in the one to the right and below
-    stn_patch_image image = {{stn_mat3_identity(), {-0.5 * L, 0.5 * L, 0.0}}, 0.02, 0.02, 2, 2};
+    patch_image image = {{stn_mat3_identity(), {-0.5 * L, 0.5 * L, 0.0}}, 0.02, 0.02, 2, 2};
     paint(o, &image, pressure);
     assert_true(pressure[3] > 100.0);
     for (int32_t i = 0; i < 3; i++) {
@@ -193,8 +195,8 @@ static void rows_go_down_and_columns_to_the_right(void **state) {
 
 static void images_that_are_none_are_refused(void **state) {
     stn_world *world = turned_cube(*state);
-    const stn_patch_image good = {{stn_mat3_identity(), {0.0, 0.0, 0.0}}, L, L, 2, 2};
-    stn_patch_image images[] = {good, good, good, good, good};
+    const patch_image good = {{stn_mat3_identity(), {0.0, 0.0, 0.0}}, L, L, 2, 2};
+    patch_image images[] = {good, good, good, good, good};
     images[0].width = 0;
     images[1].height = 1000000;
     images[2].extent_x = (double)NAN;
@@ -203,8 +205,7 @@ static void images_that_are_none_are_refused(void **state) {
     static const char *const says[] = {"0 x 2 pixels", "2 x 1000000 pixels", "extent nan x 0.2", "0.2 x 0 m", "inf"};
     for (int32_t i = 0; i < STN_COUNT(images); i++) {
         stn_error err = {0};
-        assert_int_equal(stn_observation_patch_image(stn_world_observation(world), 0, &images[i], NULL, &err),
-                         STN_ERR_ARGUMENT);
+        assert_int_equal(patch_image_add(stn_world_observation(world), 0, &images[i], NULL, &err), STN_ERR_ARGUMENT);
         assert_non_null(strstr(err.text, says[i]));
     }
     stn_world_destroy(world);

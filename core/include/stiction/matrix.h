@@ -39,10 +39,6 @@ STN_API void stn_matrix_diagonal(const stn_matrix *a, double *diagonal);
 /// matrix whose pattern is contained in its own); otherwise STN_ERR_ARGUMENT and `a` is untouched.
 STN_API stn_status stn_matrix_add_scaled(stn_matrix *a, double s, const stn_matrix *b);
 
-/// Eigenvalues, ascending, of a dense symmetric matrix; each is off by a few n times the round-off of the largest. `a`
-/// (n x n, both triangles) is destroyed. STN_ERR_NUMERIC: an entry is not finite. Thread: [any].
-STN_API stn_status stn_matrix_eigenvalues(int32_t n, double *a, double *eigenvalues, stn_error *err);
-
 /// X (n x columns) = R^-1 X by Gaussian elimination with partial pivoting; R (n x n) is overwritten; both row-major.
 /// False when R is singular, X is then of any content. Thread: [any].
 STN_API bool stn_matrix_eliminate(int32_t n, int32_t columns, double *R, double *X);

@@ -156,23 +156,6 @@ STN_API void stn_observation_patch(const stn_observation *observation, int32_t p
 STN_API bool stn_observation_patch_between(const stn_observation *observation, const stn_contact_side *a,
                                            const stn_contact_side *b, stn_patch_report *out);
 
-/// Where a picture of pressure is taken, as a touch sensor would: pixels in the xy plane of a frame, around its origin.
-typedef struct stn_patch_image {
-    stn_pose pose;             // frame of the image -> world, at the step's start
-    double extent_x, extent_y; // size of the image [m]
-    int32_t width, height;     // pixels
-} stn_patch_image;
-enum { STN_PATCH_IMAGE_MAX = 4096 }; // pixels a side
-
-/// Adds the pressure that acts in a patch to `pressure` (height x width, row-major) [Pa]. Row 0 has the largest y,
-/// column 0 the smallest x. A face's force is spread over its polygon like the field at its corners (evenly where that
-/// presses nowhere) and every pixel gets what lies above it, exactly: pressure x pixel area, summed over an image that
-/// holds the whole patch, is the patch's normal force along z, except for faces that look the other way than the patch
-/// does. Nothing is added for a patch that the step does not have. STN_ERR_ARGUMENT names what is wrong with the image.
-/// Thread: [any].
-STN_API stn_status stn_observation_patch_image(const stn_observation *observation, int32_t patch,
-                                               const stn_patch_image *image, double *pressure, stn_error *err);
-
 /// What a recorder learns when it is opened.
 typedef struct stn_record_header {
     const stn_model *model; // of the world

@@ -5,6 +5,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "common/eigenvalues.h"
 #include "info.h"
 
 // Dense matrices grow with the square of the degrees of freedom, their eigenvalues with the cube.
@@ -77,7 +78,7 @@ static double trace(const double *M, int32_t n) {
 
 /// NaN when the smallest eigenvalue is 0 within round-off, or when there is none. M is destroyed.
 static double condition_of(double *M, int32_t n, double *lambda) {
-    if (n == 0 || stn_matrix_eigenvalues(n, M, lambda, NULL) != STN_OK) {
+    if (n == 0 || symmetric_eigenvalues(n, M, lambda, NULL) != STN_OK) {
         return (double)NAN;
     }
     double low = lambda[0], high = lambda[n - 1];

@@ -6,6 +6,7 @@
 
 #include <stiction/record.h>
 
+#include "common/eigenvalues.h"
 #include "random_stream.h"
 #include "validate.h"
 
@@ -367,7 +368,7 @@ static void look_at_gains(subject *s, double *least) {
                            A[i % JOINTS * JOINTS + i / JOINTS]);
             }
         }
-        stn_status status = stn_matrix_eigenvalues(JOINTS, A, values, &s->error);
+        stn_status status = symmetric_eigenvalues(JOINTS, A, values, &s->error);
         if (status != STN_OK || !(values[0] >= -1e-9 * fabs(values[JOINTS - 1]))) {
             trial_fail(s->trial, "%c has the eigenvalue %.3g, expected >= 0", "KD"[k],
                        status == STN_OK ? values[0] : (double)NAN);

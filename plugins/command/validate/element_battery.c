@@ -6,6 +6,7 @@
 
 #include <stiction/matrix.h>
 
+#include "common/eigenvalues.h"
 #include "random_stream.h"
 #include "validate.h"
 
@@ -161,7 +162,7 @@ static void check_gradient(validate_trial *trial) {
 static double least_eigenvalue(const double *A, int32_t n) {
     double copy[MOST_DOFS * MOST_DOFS], values[MOST_DOFS];
     memcpy(copy, A, (size_t)(n * n) * sizeof *copy);
-    if (stn_matrix_eigenvalues(n, copy, values, NULL) != STN_OK) {
+    if (symmetric_eigenvalues(n, copy, values, NULL) != STN_OK) {
         return (double)NAN;
     }
     return values[n - 1] > 0.0 ? values[0] / values[n - 1] : values[0];

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bind.h"
+#include "patch_image.h"
 
 #define STN_LUA_PATCH "stiction.patch"
 
@@ -308,7 +309,7 @@ static bool read_frame(const stn_fields *f, const patch_object *patch, const stn
 }
 
 /// One number, or { x, y }.
-static bool read_extent(const stn_fields *f, stn_patch_image *image) {
+static bool read_extent(const stn_fields *f, patch_image *image) {
     if (!stn_fields_push(f, "extent")) {
         return false;
     }
@@ -330,7 +331,7 @@ static bool read_extent(const stn_fields *f, stn_patch_image *image) {
 }
 
 /// Square pixels, as small as they can be with the whole patch in the image.
-static void fit_extent(const patch_object *patch, const stn_contact_set *set, stn_patch_image *image) {
+static void fit_extent(const patch_object *patch, const stn_contact_set *set, patch_image *image) {
     double x = 0.0, y = 0.0;
     for (int32_t k = 0; k < patch->count; k++) {
         const stn_patch *p = &set->patches[patch->patches[k]];
@@ -349,7 +350,7 @@ static void fit_extent(const patch_object *patch, const stn_contact_set *set, st
 }
 
 /// Rows of numbers, with what they mean.
-static void push_image(lua_State *L, const stn_patch_image *image, const double *pressure) {
+static void push_image(lua_State *L, const patch_image *image, const double *pressure) {
     double pixel_area = image->extent_x / image->width * (image->extent_y / image->height), sum = 0.0, max = 0.0;
     lua_createtable(L, image->height, 7);
     for (int32_t y = 0; y < image->height; y++) {
@@ -387,7 +388,7 @@ static const patch_object *check_present(lua_State *L, const char *owner) {
     return patch;
 }
 
-static int patch_image(lua_State *L) {
+static int push_pressure(lua_State *L) {
     static const char *const keys[] = {"width", "height", "extent", "link", STN_POSE_KEYS, NULL};
     static const char owner[] = "patch:image";
     const patch_object *patch = check_present(L, owner);
@@ -399,9 +400,9 @@ static int patch_image(lua_State *L) {
     stn_fields f = stn_fields_open(L, 2, owner, keys, 0);
     const stn_observation *o = stn_world_observation(patch->world->world);
     lua_Integer width = 32, height = 32;
-    stn_patch_image image = {.width = 0};
-    stn_fields_integer(&f, "width", 1, STN_PATCH_IMAGE_MAX, &width);
-    stn_fields_integer(&f, "height", 1, STN_PATCH_IMAGE_MAX, &height);
+    patch_image image = {.width = 0};
+    stn_fields_integer(&f, "width", 1, PATCH_IMAGE_MAX, &width);
+    stn_fields_integer(&f, "height", 1, PATCH_IMAGE_MAX, &height);
     image.width = (int32_t)width;
     image.height = (int32_t)height;
     bool carried = read_frame(&f, patch, o, &image.pose), sized = read_extent(&f, &image);
@@ -422,14 +423,14 @@ static int patch_image(lua_State *L) {
     }
     stn_error err = {0};
     for (int32_t k = 0; k < patch->count; k++) {
-        stn_lua_check(L, stn_observation_patch_image(o, patch->patches[k], &image, pressure, &err), &err);
+        stn_lua_check(L, patch_image_add(o, patch->patches[k], &image, pressure, &err), &err);
     }
     push_image(L, &image, pressure);
     return 1;
 }
 
 void stn_lua_open_patch(lua_State *L) {
-    static const luaL_Reg methods[] = {{"image", patch_image}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"image", push_pressure}, {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__pairs", patch_pairs}, {"__tostring", patch_text}, {NULL, NULL}};
     stn_lua_class(L, STN_LUA_PATCH, methods, meta, get, properties);
 }

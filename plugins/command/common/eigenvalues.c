@@ -6,9 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <stiction/matrix.h>
-
-#include "base/sort.h"
+#include "common/eigenvalues.h"
 
 enum { MOST_SWEEPS = 60 }; // per eigenvalue; two are usual
 
@@ -104,7 +102,12 @@ static double largest(size_t count, const double *a) {
     return big;
 }
 
-stn_status stn_matrix_eigenvalues(int32_t n, double *a, double *eigenvalues, stn_error *err) {
+static int compare(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+stn_status symmetric_eigenvalues(int32_t n, double *a, double *eigenvalues, stn_error *err) {
     size_t size = (size_t)n;
     double scale = largest(size * size, a);
     if (isnan(scale)) {
@@ -131,6 +134,6 @@ stn_status stn_matrix_eigenvalues(int32_t n, double *a, double *eigenvalues, stn
     for (size_t i = 0; i < size; i++) {
         eigenvalues[i] *= scale;
     }
-    qsort(eigenvalues, size, sizeof *eigenvalues, compare_reals);
+    qsort(eigenvalues, size, sizeof *eigenvalues, compare);
     return STN_OK;
 }

@@ -8,7 +8,7 @@
 // [sutherland-hodgman-1974], so that nothing is sampled and nothing lost.
 #include <math.h>
 
-#include <stiction/recorder.h>
+#include "patch_image.h"
 
 enum { MOST_CORNERS = 8 }; // of a triangle that is cut by two pairs of lines: 7
 
@@ -72,7 +72,7 @@ static void find_strips(const cut *c, int axis, int32_t count, int32_t *first, i
     *last = (int32_t)fmin(fmax(floor(high), -1.0), count - 1.0);
 }
 
-static void paint_triangle(const stn_patch_image *image, const cut *triangle, double scale, double *pressure) {
+static void paint_triangle(const patch_image *image, const cut *triangle, double scale, double *pressure) {
     int32_t first, last, top, bottom;
     find_strips(triangle, 0, image->width, &first, &last);
     for (int32_t x = first; x <= last; x++) {
@@ -88,7 +88,7 @@ static void paint_triangle(const stn_patch_image *image, const cut *triangle, do
 }
 
 /// Corner `i` of a face in the picture; `even`: the same is spread everywhere.
-static corner place(const stn_contact_set *set, int32_t i, const stn_patch_image *image, bool even) {
+static corner place(const stn_contact_set *set, int32_t i, const patch_image *image, bool even) {
     stn_vec3 p = stn_pose_apply_inverse(&image->pose, set->vertices[i]);
     corner c = {{(p.x / image->extent_x + 0.5) * image->width, (0.5 - p.y / image->extent_y) * image->height},
                 even ? 1.0 : fmax(set->vertex_pressure[i], 0.0)};
@@ -96,7 +96,7 @@ static corner place(const stn_contact_set *set, int32_t i, const stn_patch_image
 }
 
 /// Triangle `i` of the fan.
-static cut triangle_of(const stn_contact_set *set, const stn_contact *c, int32_t i, const stn_patch_image *image,
+static cut triangle_of(const stn_contact_set *set, const stn_contact *c, int32_t i, const patch_image *image,
                        bool even) {
     int32_t start = c->vertex_start;
     cut triangle = {3,
@@ -105,7 +105,7 @@ static cut triangle_of(const stn_contact_set *set, const stn_contact *c, int32_t
     return triangle;
 }
 
-static double spread_over(const stn_contact_set *set, const stn_contact *c, const stn_patch_image *image, bool even) {
+static double spread_over(const stn_contact_set *set, const stn_contact *c, const patch_image *image, bool even) {
     double sum = 0.0;
     for (int32_t i = 0; i < c->vertex_count - 2; i++) {
         cut triangle = triangle_of(set, c, i, image, even);
@@ -114,7 +114,7 @@ static double spread_over(const stn_contact_set *set, const stn_contact *c, cons
     return sum;
 }
 
-static void paint_face(const stn_contact_set *set, const stn_contact *c, double force, const stn_patch_image *image,
+static void paint_face(const stn_contact_set *set, const stn_contact *c, double force, const patch_image *image,
                        double *pressure) {
     double all = spread_over(set, c, image, false);
     bool even = !(all > 0.0);
@@ -129,11 +129,10 @@ static void paint_face(const stn_contact_set *set, const stn_contact *c, double 
     }
 }
 
-static stn_status check(const stn_patch_image *image, stn_error *err) {
-    if (image->width < 1 || image->height < 1 || image->width > STN_PATCH_IMAGE_MAX ||
-        image->height > STN_PATCH_IMAGE_MAX) {
+static stn_status check(const patch_image *image, stn_error *err) {
+    if (image->width < 1 || image->height < 1 || image->width > PATCH_IMAGE_MAX || image->height > PATCH_IMAGE_MAX) {
         return stn_fail(err, STN_ERR_ARGUMENT, "patch image: %d x %d pixels, must be 1 to %d a side", (int)image->width,
-                        (int)image->height, (int)STN_PATCH_IMAGE_MAX);
+                        (int)image->height, (int)PATCH_IMAGE_MAX);
     }
     if (!(image->extent_x > 0.0 && image->extent_y > 0.0) || isinf(image->extent_x) || isinf(image->extent_y)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "patch image: extent %g x %g m, must be finite and > 0", image->extent_x,
@@ -142,8 +141,8 @@ static stn_status check(const stn_patch_image *image, stn_error *err) {
     return STN_OK;
 }
 
-stn_status stn_observation_patch_image(const stn_observation *o, int32_t patch, const stn_patch_image *image,
-                                       double *pressure, stn_error *err) {
+stn_status patch_image_add(const stn_observation *o, int32_t patch, const patch_image *image, double *pressure,
+                           stn_error *err) {
     stn_status status = check(image, err);
     stn_patch_report report;
     stn_observation_patch(o, patch, &report);
