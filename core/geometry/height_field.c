@@ -65,7 +65,7 @@ static void fill_triangles(const stn_grid *grid, int32_t *triangles) {
 static stn_mesh_facts facts_of(const raw_mesh *mesh, const stn_grid *grid) {
     stn_aabb bounds = mesh_bounds(mesh);
     mesh_integrals integrals = mesh_integrate(mesh, &bounds, false);
-    stn_mesh_facts facts = {.vertex_count = mesh->vertex_count,
+    return (stn_mesh_facts){.vertex_count = mesh->vertex_count,
                             .triangle_count = mesh->triangle_count,
                             .open_edge_count = 2 * (grid->rows - 1) + 2 * (grid->columns - 1),
                             .area = integrals.area,
@@ -73,7 +73,6 @@ static stn_mesh_facts facts_of(const raw_mesh *mesh, const stn_grid *grid) {
                             .unit = 1.0,
                             .up_axis = 'z',
                             .instance_count = 1};
-    return facts;
 }
 
 stn_status stn_mesh_create_height_field(stn_context *context, const stn_height_field_spec *spec, stn_mesh **out,

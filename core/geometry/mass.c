@@ -108,17 +108,14 @@ stn_status stn_shape_mass(const stn_shape *shape, double mass, stn_mass *out, st
 }
 
 stn_mass stn_mass_transform(const stn_pose *ab, const stn_mass *mass) {
-    stn_mass result = {mass->mass, stn_pose_apply(ab, mass->com),
-                       stn_mat3_rotate_tensor(&ab->rotation, &mass->inertia)};
-    return result;
+    return (stn_mass){mass->mass, stn_pose_apply(ab, mass->com), stn_mat3_rotate_tensor(&ab->rotation, &mass->inertia)};
 }
 
 /// Inertia of a point mass at `d`, m (|d|^2 1 - d d^T).
 static stn_mat3 point_inertia(double m, stn_vec3 d) {
-    stn_mat3 r = {{{m * (d.y * d.y + d.z * d.z), -m * d.x * d.y, -m * d.x * d.z},
-                   {-m * d.x * d.y, m * (d.x * d.x + d.z * d.z), -m * d.y * d.z},
-                   {-m * d.x * d.z, -m * d.y * d.z, m * (d.x * d.x + d.y * d.y)}}};
-    return r;
+    return (stn_mat3){{{m * (d.y * d.y + d.z * d.z), -m * d.x * d.y, -m * d.x * d.z},
+                       {-m * d.x * d.y, m * (d.x * d.x + d.z * d.z), -m * d.y * d.z},
+                       {-m * d.x * d.z, -m * d.y * d.z, m * (d.x * d.x + d.y * d.y)}}};
 }
 
 /// About the common centre both parts together weigh, for rotation, as their reduced mass at their distance.

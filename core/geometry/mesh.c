@@ -197,14 +197,13 @@ stn_status stn_mesh_create(stn_context *context, const stn_mesh_data *data, stn_
 
 /// The arrays of a finished mesh, borrowed.
 static raw_mesh view_of(const stn_mesh *mesh) {
-    raw_mesh view = {.vertex_count = mesh->vertex_count,
-                     .triangle_count = mesh->triangle_count,
-                     .tetrahedron_count = mesh->tetrahedron_count,
-                     .vertices = (double *)mesh->vertices,
-                     .triangles = (int32_t *)mesh->triangles,
-                     .tetrahedra = (int32_t *)mesh->tetrahedra,
-                     .extents = (double *)mesh->extents};
-    return view;
+    return (raw_mesh){.vertex_count = mesh->vertex_count,
+                      .triangle_count = mesh->triangle_count,
+                      .tetrahedron_count = mesh->tetrahedron_count,
+                      .vertices = (double *)mesh->vertices,
+                      .triangles = (int32_t *)mesh->triangles,
+                      .tetrahedra = (int32_t *)mesh->tetrahedra,
+                      .extents = (double *)mesh->extents};
 }
 
 /// `facts` holds those of the new surface and gets what is known of the given one: its counts, and for a hull, whose

@@ -26,8 +26,7 @@ static span sphere_span(stn_vec3 o, stn_vec3 d, double radius) {
     }
     double h = sqrt(h2);
     stn_vec3 normal = stn_vec3_normalize_or(stn_vec3_mul_add(foot, -h, d), stn_vec3_neg(d));
-    span s = {middle - h, middle + h, normal};
-    return s;
+    return (span){middle - h, middle + h, normal};
 }
 
 /// |o_i + t d_i| <= h, of normals +-axis.
@@ -37,8 +36,7 @@ static span slab_span(double o, double d, double h, stn_vec3 axis) {
         return fabs(o) <= h ? whole : nowhere;
     }
     double side = d > 0.0 ? -1.0 : 1.0;
-    span s = {(side * h - o) / d, (-side * h - o) / d, stn_vec3_scale(side, axis)};
-    return s;
+    return (span){(side * h - o) / d, (-side * h - o) / d, stn_vec3_scale(side, axis)};
 }
 
 static span common(span a, span b) {
@@ -134,8 +132,7 @@ static span span_of(const stn_shape *shape, stn_vec3 o, stn_vec3 d) {
 typedef stn_ray_hit local_hit;
 
 static local_hit inside_hit(stn_vec3 d) {
-    local_hit hit = {.normal = stn_vec3_neg(d), .triangle = -1, .inside = true};
-    return hit;
+    return (local_hit){.normal = stn_vec3_neg(d), .triangle = -1, .inside = true};
 }
 
 static bool meet_solid(const stn_shape *shape, stn_vec3 o, stn_vec3 d, double max, local_hit *hit) {

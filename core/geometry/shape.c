@@ -11,33 +11,27 @@
 #include "geometry/raw_mesh.h"
 
 stn_shape stn_shape_sphere(double radius) {
-    stn_shape shape = {.type = STN_SHAPE_SPHERE, .radius = radius};
-    return shape;
+    return (stn_shape){.type = STN_SHAPE_SPHERE, .radius = radius};
 }
 
 stn_shape stn_shape_box(stn_vec3 half_extents) {
-    stn_shape shape = {.type = STN_SHAPE_BOX, .half_extents = half_extents};
-    return shape;
+    return (stn_shape){.type = STN_SHAPE_BOX, .half_extents = half_extents};
 }
 
 stn_shape stn_shape_capsule(double radius, double half_length) {
-    stn_shape shape = {.type = STN_SHAPE_CAPSULE, .radius = radius, .half_length = half_length};
-    return shape;
+    return (stn_shape){.type = STN_SHAPE_CAPSULE, .radius = radius, .half_length = half_length};
 }
 
 stn_shape stn_shape_cylinder(double radius, double half_length) {
-    stn_shape shape = {.type = STN_SHAPE_CYLINDER, .radius = radius, .half_length = half_length};
-    return shape;
+    return (stn_shape){.type = STN_SHAPE_CYLINDER, .radius = radius, .half_length = half_length};
 }
 
 stn_shape stn_shape_half_space(void) {
-    stn_shape shape = {.type = STN_SHAPE_HALF_SPACE};
-    return shape;
+    return (stn_shape){.type = STN_SHAPE_HALF_SPACE};
 }
 
 stn_shape stn_shape_ellipsoid(stn_vec3 semi_axes) {
-    stn_shape shape = {.type = STN_SHAPE_ELLIPSOID, .half_extents = semi_axes};
-    return shape;
+    return (stn_shape){.type = STN_SHAPE_ELLIPSOID, .half_extents = semi_axes};
 }
 
 stn_shape stn_shape_mesh(const stn_mesh *mesh) {
@@ -148,8 +142,7 @@ static stn_aabb half_space_box(const stn_pose *pose, double margin) {
             lower[i] = position[i] - margin;
         }
     }
-    stn_aabb box = {{lower[0], lower[1], lower[2]}, {upper[0], upper[1], upper[2]}};
-    return box;
+    return (stn_aabb){{lower[0], lower[1], lower[2]}, {upper[0], upper[1], upper[2]}};
 }
 
 static stn_aabb mesh_box(const stn_mesh *mesh, const stn_pose *pose, double margin) {
@@ -158,8 +151,7 @@ static stn_aabb mesh_box(const stn_mesh *mesh, const stn_pose *pose, double marg
     stn_vec3 centre = stn_pose_apply(pose, stn_vec3_mul_add(lower, 1.0, size));
     stn_vec3 half = {box_reach(size, pose->rotation.m[0]) + margin, box_reach(size, pose->rotation.m[1]) + margin,
                      box_reach(size, pose->rotation.m[2]) + margin};
-    stn_aabb box = {stn_vec3_sub(centre, half), stn_vec3_add(centre, half)};
-    return box;
+    return (stn_aabb){stn_vec3_sub(centre, half), stn_vec3_add(centre, half)};
 }
 
 static double hull_reach(const stn_mesh *mesh, stn_vec3 d) {
@@ -175,8 +167,7 @@ static stn_aabb hull_box(const stn_mesh *mesh, const stn_pose *pose, double marg
         upper[i] = position[i] + hull_reach(mesh, d) + margin;
         lower[i] = position[i] - hull_reach(mesh, stn_vec3_neg(d)) - margin;
     }
-    stn_aabb box = {{lower[0], lower[1], lower[2]}, {upper[0], upper[1], upper[2]}};
-    return box;
+    return (stn_aabb){{lower[0], lower[1], lower[2]}, {upper[0], upper[1], upper[2]}};
 }
 
 /// That of its surface, without end in the direction in which it is filled.
@@ -207,8 +198,7 @@ stn_aabb stn_shape_aabb(const stn_shape *shape, const stn_pose *pose, double mar
     }
     stn_vec3 half = {reach(shape, pose->rotation.m[0]) + margin, reach(shape, pose->rotation.m[1]) + margin,
                      reach(shape, pose->rotation.m[2]) + margin};
-    stn_aabb box = {stn_vec3_sub(pose->position, half), stn_vec3_add(pose->position, half)};
-    return box;
+    return (stn_aabb){stn_vec3_sub(pose->position, half), stn_vec3_add(pose->position, half)};
 }
 
 /// Where the normal of an ellipsoid with the semi-axes h points along d: h_i (h_i d_i) / |(h_j d_j)|.

@@ -12,9 +12,8 @@
 
 triangle triangle_of(const stn_mesh *mesh, int32_t id) {
     const int32_t *ids = mesh->triangles + 3 * (size_t)id;
-    triangle t = {mesh_vertex(mesh->vertices, ids[0]), mesh_vertex(mesh->vertices, ids[1]),
-                  mesh_vertex(mesh->vertices, ids[2])};
-    return t;
+    return (triangle){mesh_vertex(mesh->vertices, ids[0]), mesh_vertex(mesh->vertices, ids[1]),
+                      mesh_vertex(mesh->vertices, ids[2])};
 }
 
 static stn_vec3 nearest_on_edge(stn_vec3 from, stn_vec3 to, stn_vec3 p) {

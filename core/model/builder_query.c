@@ -10,18 +10,6 @@ static void take(double *into, double value) {
     }
 }
 
-/// A material with what is stated over it.
-static stn_material changed(stn_material m, const stn_material *stated) {
-    take(&m.mu, stated->mu);
-    take(&m.stiffness, stated->stiffness);
-    take(&m.relaxation_time, stated->relaxation_time);
-    take(&m.dissipation, stated->dissipation);
-    take(&m.restitution, stated->restitution);
-    take(&m.modulus, stated->modulus);
-    take(&m.mu_static, stated->mu_static);
-    return m;
-}
-
 static bool is_of_robot(const stn_model_builder *builder, int32_t geometry, int32_t robot) {
     int32_t link = geometry_at(builder, geometry)->link;
     return link != STN_WORLD && link_at(builder, link)->robot == robot;
@@ -35,7 +23,7 @@ static stn_status check_changed(const stn_model_builder *builder, int32_t robot,
         if (!is_of_robot(builder, i, robot) || !g->spec.collision) {
             continue;
         }
-        const stn_material m = changed(g->spec.material, stated);
+        const stn_material m = material_over(&g->spec.material, stated);
         stn_status status = check_surface(&m, err);
         if (status != STN_OK) {
             stn_error_prefix(err, "link '%s'", link_at(builder, g->link)->spec.name);
@@ -62,7 +50,7 @@ stn_status stn_builder_set_material(stn_model_builder *builder, int32_t robot, c
     for (int32_t i = 0; i < builder->geometries.count; i++) {
         if (is_of_robot(builder, i, robot)) {
             stn_material *m = &geometry_at(builder, i)->spec.material;
-            *m = changed(*m, &stated);
+            *m = material_over(m, &stated);
         }
     }
     return STN_OK;

@@ -155,6 +155,8 @@ stn_status check_material(const stn_material *material, stn_error *err);
 stn_status check_surface(const stn_material *material, stn_error *err);
 /// Who states mu alone means both coefficients of friction (material.c).
 stn_material material_stated(const stn_material *given);
+/// `material` with every number that `stated` states in its place.
+stn_material material_over(const stn_material *material, const stn_material *stated);
 stn_status check_link(const stn_link_spec *spec, stn_error *err);
 stn_status check_joint(const stn_joint_spec *spec, stn_error *err);
 stn_status check_geometry(const stn_geometry_spec *spec, stn_error *err);

@@ -14,9 +14,8 @@ static uint64_t pair_id(const stn_contact_pair *pair) {
 
 static stn_ride ride_of(const stn_geometry *geometry) {
     bool on_node = geometry->body < 0;
-    stn_ride ride = {
+    return (stn_ride){
         geometry->body, on_node, {on_node ? geometry->node : 0, 0, 0, 0}, {on_node ? 1.0 : 0.0, 0.0, 0.0, 0.0}};
-    return ride;
 }
 
 /// Member by member: this runs once a contact, and compilers clear and copy a whole record slowly.

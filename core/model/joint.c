@@ -29,10 +29,9 @@ static void difference_one(const double *a, const double *b, double *v) {
 static stn_mat3 axis_rotation(stn_vec3 a, double angle) {
     double c = cos(angle), s = sin(angle), d = 1.0 - c;
     stn_vec3 da = stn_vec3_scale(d, a), sa = stn_vec3_scale(s, a);
-    stn_mat3 r = {{{c + da.x * a.x, da.x * a.y - sa.z, da.x * a.z + sa.y},
-                   {da.y * a.x + sa.z, c + da.y * a.y, da.y * a.z - sa.x},
-                   {da.z * a.x - sa.y, da.z * a.y + sa.x, c + da.z * a.z}}};
-    return r;
+    return (stn_mat3){{{c + da.x * a.x, da.x * a.y - sa.z, da.x * a.z + sa.y},
+                       {da.y * a.x + sa.z, c + da.y * a.y, da.y * a.z - sa.x},
+                       {da.z * a.x - sa.y, da.z * a.y + sa.x, c + da.z * a.z}}};
 }
 
 static void revolute_place(const stn_joint *joint, const stn_pose *frame, const double *q, stn_pose *body) {

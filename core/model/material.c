@@ -14,6 +14,8 @@
 #include "model/compiled.h"
 #include "model/compiler.h"
 
+_Static_assert(sizeof(stn_material) == MATERIAL_MEMBERS * sizeof(double), "a material is its members and nothing else");
+
 stn_material stn_material_unset(void) {
     return (stn_material){NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 }
@@ -34,6 +36,18 @@ stn_material material_stated(const stn_material *given) {
         stated.mu_static = given->mu;
     }
     return stated;
+}
+
+stn_material material_over(const stn_material *material, const stn_material *stated) {
+    double value[MATERIAL_MEMBERS], given[MATERIAL_MEMBERS];
+    stn_material over;
+    memcpy(value, material, sizeof value);
+    memcpy(given, stated, sizeof given);
+    for (int32_t i = 0; i < MATERIAL_MEMBERS; i++) {
+        value[i] = isnan(given[i]) ? value[i] : given[i];
+    }
+    memcpy(&over, value, sizeof over);
+    return over;
 }
 
 /// a b / (a + b) for springs in series; infinite ones give the other.
@@ -110,8 +124,6 @@ stn_pair_material stn_model_pair_material(const stn_model *model, int32_t geomet
 // Contact parameters that were stated for pairs of links. Calls for the same two links are merged when the model is
 // compiled; a pair of geometries then looks up at most four entries (both links, either with any other, all), however
 // many overrides there are, and takes each parameter from the latest call that gave it.
-
-_Static_assert(sizeof(stn_material) == MATERIAL_MEMBERS * sizeof(double), "a material is its members and nothing else");
 
 /// Position of a member of stn_material.
 #define MEMBER(name) (offsetof(stn_material, name) / sizeof(double))

@@ -91,22 +91,6 @@ static stn_status check_still(const compiler *c, const stn_geometry *g, stn_erro
                     link->spec.name);
 }
 
-static double or_default(double value, double otherwise) {
-    return isnan(value) ? otherwise : value;
-}
-
-static stn_material filled(const stn_material *given) {
-    stn_material d = stn_material_default();
-    stn_material m = {or_default(given->mu, d.mu),
-                      or_default(given->stiffness, d.stiffness),
-                      or_default(given->relaxation_time, d.relaxation_time),
-                      or_default(given->dissipation, d.dissipation),
-                      or_default(given->restitution, d.restitution),
-                      or_default(given->modulus, d.modulus),
-                      or_default(given->mu_static, d.mu_static)};
-    return m;
-}
-
 static stn_status compile_excludes(compiler *c, filter_entry *filter, stn_error *err) {
     const list *pairs = &c->builder->excludes;
     int32_t link_count = c->builder->links.count;
@@ -165,8 +149,9 @@ stn_status compile_surfaces(compiler *c, stn_error *err) {
         }
         node += cloud->node_count;
     }
+    const stn_material unstated = stn_material_default();
     for (int32_t i = 0; i < m->geometry_count; i++) {
-        surface[i] = filled(&c->geometries[i].material);
+        surface[i] = material_over(&unstated, &c->geometries[i].material);
     }
     m->geometries = c->geometries;
     c->object->filter = filter;

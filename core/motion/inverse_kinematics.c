@@ -37,15 +37,14 @@ typedef struct trial {
 } trial;
 
 stn_ik_goal stn_ik_goal_default(void) {
-    stn_ik_goal goal = {.robot = -1,
-                        .link = -1,
-                        .pose = stn_pose_identity(),
-                        .position_tolerance = 1e-6,
-                        .angle_tolerance = 1e-6,
-                        .random_starts = 50,
-                        .random_seed = 1,
-                        .iterations_a_start = 100};
-    return goal;
+    return (stn_ik_goal){.robot = -1,
+                         .link = -1,
+                         .pose = stn_pose_identity(),
+                         .position_tolerance = 1e-6,
+                         .angle_tolerance = 1e-6,
+                         .random_starts = 50,
+                         .random_seed = 1,
+                         .iterations_a_start = 100};
 }
 
 // -------------------------------------------------------------------------------------------------------- the chain
