@@ -507,7 +507,9 @@ local function pictures(house)
                     count = count + 1
                 end
             end
-            kinds[#kinds + 1] = { name = name, lines = row.figures.code, count = count }
+            if count > 0 then -- else a library that several kinds share
+                kinds[#kinds + 1] = { name = name, lines = row.figures.code, count = count }
+            end
         end
     end
     local stages = step.analyse(house)
