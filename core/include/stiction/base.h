@@ -8,8 +8,14 @@
 #include <stdint.h>
 
 #ifdef __cplusplus
-extern "C" {
+#define STN_BEGIN_C extern "C" { // declarations of C, which C++ may see too
+#define STN_END_C   }            // end of them
+#else
+#define STN_BEGIN_C // nothing in C
+#define STN_END_C   // nothing in C
 #endif
+
+STN_BEGIN_C
 
 /// Version of the library; the plugin ABI has its own numbers in plugin.h.
 #define STN_VERSION "0.1.0"
@@ -101,7 +107,5 @@ STN_API uint64_t stn_hash(uint64_t seed, const void *bytes, size_t count);
 /// error. `candidates` holds `count` texts, borrowed.
 STN_API const char *stn_suggest(const char *word, const char *const *candidates, int32_t count);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

@@ -6,9 +6,7 @@
 #include <stiction/delassus.h>
 #include <stiction/law.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// Every residual: member, JSON name, unit, meaning. NaN: does not apply (printed null). NaN in an input stays NaN in
 /// the residuals it enters, and makes `finite` false.
@@ -56,7 +54,5 @@ STN_API stn_status stn_certify(const stn_problem *problem, const double *v, cons
 STN_API stn_status stn_condition_number(const stn_problem *problem, const double *v, const stn_law *law,
                                         const void *law_memory, stn_arena *scratch, double *out, stn_error *err);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

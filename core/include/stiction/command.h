@@ -5,9 +5,7 @@
 
 #include <stiction/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// Exit statuses of the command, for every word.
 typedef enum stn_exit {
@@ -66,7 +64,5 @@ typedef struct stn_command_ops {
     int (*run)(void *self, const stn_command_call *call);
 } stn_command_ops;
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

@@ -5,9 +5,7 @@
 
 #include <stiction/model.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// What a contact point rides on: a body, or up to STN_RIDE_NODES weighted nodes of a deformable.
 #define STN_RIDE_NODES 4
@@ -144,7 +142,5 @@ typedef struct stn_contact_ops {
     void (*surface_error)(const void *prepared, int32_t geometry, stn_surface_error *out);
 } stn_contact_ops;
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

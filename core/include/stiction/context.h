@@ -4,9 +4,7 @@
 
 #include <stiction/base.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// Everything that would otherwise be global: allocator, log, plugin registry. The library keeps no mutable
 /// global, so a process may hold several contexts. A context outlives all that was made from it.
@@ -65,7 +63,5 @@ STN_API void *stn_arena_zeroed(stn_arena *arena, size_t count, size_t size);
 #define STN_ARENA(arena, count, type)        ((type *)stn_arena_allocate((arena), (size_t)(count), sizeof(type)))
 #define STN_ARENA_ZEROED(arena, count, type) ((type *)stn_arena_zeroed((arena), (size_t)(count), sizeof(type)))
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

@@ -5,9 +5,7 @@
 
 #include <stiction/forces.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// A named reference that scripts write and recorders store: a vector, or a series of vectors (channel_rows).
 typedef struct stn_channel {
@@ -87,7 +85,5 @@ static inline int32_t stn_channel_count(const stn_controller_ops *ops, int32_t c
     return (size > 0 ? size : dof_count) * stn_channel_rows(ops, channel);
 }
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

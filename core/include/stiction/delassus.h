@@ -7,9 +7,7 @@
 #include <stiction/kernel.h>
 #include <stiction/problem.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// A^-1 of a problem, tree by tree. Keeps symbolic factors of nodal trees between problems.
 typedef struct stn_inverse stn_inverse;
@@ -98,7 +96,5 @@ STN_KERNEL_INLINE double stn_natural_map_box(int32_t rows, double omega, const d
 /// when an input is. What solvers share as a stopping test.
 STN_API double stn_delassus_residual(const stn_delassus *d, bool convex, const double *gamma);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

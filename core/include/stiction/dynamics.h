@@ -6,9 +6,7 @@
 #include <stiction/matrix.h>
 #include <stiction/model.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// Everything that follows from (q, v) alone, in world axes. Spatial quantities of a tree are taken at the tree's
 /// reference point, which is the origin of its first body at q and is at rest in the world (the root joint's
@@ -78,7 +76,5 @@ STN_API double stn_spring_energy(const stn_kinematics *kinematics);
 STN_API stn_spatial stn_momentum(const stn_kinematics *kinematics);
 STN_API double stn_total_mass(const stn_model *model); ///< [kg], links that are welded to the world included
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

@@ -5,9 +5,7 @@
 
 #include <stiction/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// One element joins nodes_per_element nodes, so it has m = 3 nodes_per_element dofs.
 typedef struct stn_element_ops {
@@ -23,7 +21,5 @@ typedef struct stn_element_ops {
                      double *force, double *K, double *D, double *energy);
 } stn_element_ops;
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

@@ -6,9 +6,7 @@
 
 #include <stiction/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// Pattern of a symmetric matrix in square diagonal blocks. Stored: the lower triangle by block column. Column j holds
 /// the rows row[column_start[j]] = j < row[...] < ...; all borrowed.
@@ -78,7 +76,5 @@ STN_API int32_t stn_ltl_factor(stn_ltl *factor, const double *a, int32_t stride,
 STN_API void stn_ltl_forward(const stn_ltl *factor, int32_t columns, double *x, int32_t stride_x);
 STN_API void stn_ltl_backward(const stn_ltl *factor, int32_t columns, double *x, int32_t stride_x);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

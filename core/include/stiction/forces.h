@@ -7,9 +7,7 @@
 
 #include <stiction/dynamics.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// u = clamp(-kp (q - q_ref) - kd (v - v_ref) + u_ff, -effort, effort) on one dof, q = q0 + dt v.
 typedef struct stn_servo {
@@ -58,7 +56,5 @@ STN_API void stn_forces_add_matrix(stn_forces *forces, int32_t tree, const doubl
 STN_API void stn_forces_add_wrench(stn_forces *forces, const stn_kinematics *kinematics, int32_t body, stn_vec3 point,
                                    stn_spatial wrench);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

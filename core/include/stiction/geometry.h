@@ -6,9 +6,7 @@
 #include <stiction/context.h>
 #include <stiction/math.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// Kinds of shapes, with the members of stn_shape that each uses.
 typedef enum stn_shape_type {
@@ -117,7 +115,5 @@ STN_API stn_status stn_broadphase_update(stn_broadphase *broadphase, int32_t cou
                                          const void *user, const stn_broadphase_pair **pairs, int32_t *pair_count,
                                          stn_error *err);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

@@ -5,9 +5,7 @@
 
 #include <stiction/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// Bytes of a path with its end.
 enum { STN_INPUT_PATH = 4096 }; // the longest that the system accepts
@@ -29,7 +27,5 @@ STN_API bool stn_shipped_folder(char root[STN_INPUT_PATH]);
 /// found from everywhere. Returns `name` or `path`; also `name` when there is no such file. Thread: [any].
 STN_API const char *stn_find_shipped(const char *name, char path[STN_INPUT_PATH]);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

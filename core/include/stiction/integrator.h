@@ -6,9 +6,7 @@
 #include <stiction/forces.h>
 #include <stiction/problem.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// What an integrator sees: the state at the step's start and the sampled forces. Read only, borrowed for the call.
 typedef struct stn_integrator_view {
@@ -66,7 +64,5 @@ typedef struct stn_integrator_ops {
                           const double *v, const double *gamma, double *q_next, double *v_next, stn_error *err);
 } stn_integrator_ops;
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

@@ -5,9 +5,7 @@
 
 #include <stiction/dynamics.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// What is wanted, and how long it is looked for.
 typedef struct stn_ik_goal {
@@ -46,7 +44,5 @@ typedef struct stn_ik_result {
 STN_API stn_status stn_inverse_kinematics(const stn_kinematics *present, const stn_ik_goal *goal, double *q,
                                           stn_ik_result *result, stn_error *err);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

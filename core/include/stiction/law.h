@@ -5,9 +5,7 @@
 
 #include <stiction/problem.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// Contacts that a law may evaluate at a time: vectors of 8 doubles on the widest machines.
 #define STN_LANES 8
@@ -72,7 +70,5 @@ typedef struct stn_law {
     const char *id;         // for messages
 } stn_law;
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

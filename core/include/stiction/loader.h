@@ -6,9 +6,7 @@
 #include <stiction/model.h>
 #include <stiction/params.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// Note: left out without harm. Warning: read otherwise than written. Error: the file is refused.
 typedef enum stn_severity { STN_SEVERITY_NOTE, STN_SEVERITY_WARNING, STN_SEVERITY_ERROR } stn_severity;
@@ -91,7 +89,5 @@ STN_API stn_status stn_load_robot(stn_context *context, const stn_load_request *
 STN_API stn_status stn_save_robot(stn_context *context, const stn_save_request *request, const char *format,
                                   stn_diagnostics *diagnostics, stn_error *err);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

@@ -4,9 +4,7 @@
 
 #include <stiction/base.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 struct lua_State;
 
@@ -14,7 +12,5 @@ struct lua_State;
 /// libstiction.so, which does not depend on Lua.
 STN_API int luaopen_stiction(struct lua_State *state);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

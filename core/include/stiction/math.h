@@ -7,9 +7,7 @@
 
 #include <stiction/base.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// Half a turn [rad].
 #define STN_PI 3.14159265358979323846
@@ -361,7 +359,5 @@ static inline void stn_cone_project(double mu, double x[3]) {
     x[2] = n;
 }
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

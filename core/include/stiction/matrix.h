@@ -5,9 +5,7 @@
 
 #include <stiction/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// How a matrix is stored, from the least room to the most.
 typedef enum stn_matrix_form {
@@ -43,7 +41,5 @@ STN_API stn_status stn_matrix_add_scaled(stn_matrix *a, double s, const stn_matr
 /// False when R is singular, X is then of any content. Thread: [any].
 STN_API bool stn_matrix_eliminate(int32_t n, int32_t columns, double *R, double *X);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

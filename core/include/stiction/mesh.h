@@ -6,9 +6,7 @@
 
 #include <stiction/geometry.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// What was found and repaired in tetrahedra; zeros where nothing was. stn_mesh_finding_of puts it into words.
 typedef struct stn_solid_facts {
@@ -159,7 +157,5 @@ typedef struct stn_mesh_request {
 STN_API stn_status stn_mesh_load(stn_context *context, const stn_mesh_request *request, const stn_mesh **out,
                                  stn_error *err);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

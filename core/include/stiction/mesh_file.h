@@ -6,9 +6,7 @@
 
 #include <stiction/mesh.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// Vertices, triangles or tetrahedra that one mesh may have: three or four times as many still count in an int32_t.
 enum { STN_MESH_COUNT_MAX = INT32_MAX / 4 };
@@ -81,7 +79,5 @@ static inline bool stn_mesh_extent_in_range(double extent) {
     return extent >= -1e-6 && extent <= 1.0 + 1e-6;
 }
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

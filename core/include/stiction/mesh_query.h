@@ -10,9 +10,7 @@
 
 #include <stiction/mesh.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// Makes the tree now, so that later queries allocate nothing; it is kept with the mesh. O(n log n) for n triangles, 30
 /// to 40 bytes a triangle. A height field needs it for stn_mesh_nearest alone. STN_ERR_MEMORY.
@@ -82,7 +80,5 @@ STN_API int32_t stn_grid_triangle_at(const stn_mesh *mesh, double x, double y);
 /// Height of the surface there; NaN outside its border.
 STN_API double stn_grid_height(const stn_mesh *mesh, double x, double y);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

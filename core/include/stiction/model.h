@@ -5,9 +5,7 @@
 
 #include <stiction/mesh.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 typedef struct stn_instance stn_instance; // a created plugin: plugin.h
 
@@ -543,7 +541,5 @@ STN_API int32_t stn_model_massless_link(const stn_model *model, int32_t tree);
 /// drawn). The caller releases it with stn_mesh_release. Errors as of stn_mesh_load. [setup]
 STN_API stn_status stn_model_load_mesh(const stn_model *model, int32_t mesh, const stn_mesh **out, stn_error *err);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

@@ -5,9 +5,7 @@
 
 #include <stiction/math.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// Poses at times, with Hermite curves between them: pose and velocity are continuous and go through the samples.
 /// Before the first and after the last the body stands there, unless the motion is periodic. All arrays are borrowed.
@@ -29,7 +27,5 @@ STN_API stn_status stn_motion_check(const stn_motion *motion, stn_error *err);
 /// orientations.
 STN_API void stn_motion_at(const stn_motion *motion, double time, stn_pose *pose, stn_spatial *velocity);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

@@ -6,9 +6,7 @@
 
 #include <stiction/base.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// How a file comes to be.
 typedef enum stn_output_kind {
@@ -54,7 +52,5 @@ STN_API stn_status stn_output_write(const char *path, const void *bytes, size_t 
 /// write that failed. Returns `text`.
 STN_API const char *stn_output_remains(const stn_output *output, char *text, size_t size);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

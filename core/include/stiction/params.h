@@ -5,9 +5,7 @@
 
 #include <stiction/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// What a parameter holds, and so the type of its member in the config struct.
 typedef enum stn_param_type {
@@ -72,7 +70,5 @@ STN_API void stn_config_destroy(stn_context *context, const stn_param *params, i
 /// Prints the current value of a parameter as text ("1e-06", "true", "manifold"); returns the length written.
 STN_API size_t stn_config_print(const stn_param *param, const void *config, char *text, size_t size);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

@@ -21,9 +21,7 @@
 #include <stiction/shared.h>
 #include <stiction/solver.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// Major must match; a plugin's minor may be older than the host's, not newer.
 #define STN_ABI_MAJOR 1
@@ -178,7 +176,5 @@ STN_API stn_status stn_instance_create(stn_context *context, stn_kind kind, cons
                                        int32_t setting_count, stn_instance **out, stn_error *err);
 STN_API void stn_instance_destroy(stn_instance *instance); ///< accepts NULL
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

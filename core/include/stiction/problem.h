@@ -12,9 +12,7 @@
 #include <stiction/matrix.h>
 #include <stiction/threads.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// What a constraint stands for: decides how R and v_hat of its rows are derived, and the words of reports.
 typedef enum stn_constraint_kind {
@@ -238,7 +236,5 @@ STN_API stn_status stn_problem_islands(const stn_problem *problem, stn_arena *ar
 STN_API stn_status stn_problem_island(const stn_problem *problem, const stn_islands *islands, int32_t i,
                                       stn_arena *arena, stn_problem *out, stn_error *err);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

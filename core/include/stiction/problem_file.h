@@ -6,9 +6,7 @@
 
 #include <stiction/problem.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// A file that is to be read; all borrowed for the call.
 typedef struct stn_problem_source {
@@ -62,7 +60,5 @@ typedef struct stn_problem_file_ops {
     size_t example_size; // [bytes] of it
 } stn_problem_file_ops;
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

@@ -6,9 +6,7 @@
 
 #include <stiction/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// Bytes of a program's path with its end.
 enum { STN_PROCESS_PATH = 4096 };
@@ -65,7 +63,5 @@ STN_API int stn_process_reap(int process);
 STN_API stn_status stn_process_run(stn_context *context, const stn_process_request *request, unsigned char **output,
                                    size_t *size, stn_error *err);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

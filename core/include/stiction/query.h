@@ -6,9 +6,7 @@
 
 #include <stiction/world.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 // The world must be compiled (STN_ERR_SEQUENCE). Rays are met by the shapes themselves; distances are those of the
 // world's contact model, whose failures they pass on. Shapes that it does not handle are left out, as they touch
@@ -91,7 +89,5 @@ STN_API stn_status stn_world_path_meets(stn_world *world, const stn_path *path, 
 /// stn_condition_number of the last step, at its solution. STN_ERR_SEQUENCE before the first step and without a law.
 STN_API stn_status stn_world_condition_number(stn_world *world, double *out, stn_error *err);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

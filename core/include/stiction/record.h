@@ -6,9 +6,7 @@
 
 #include <stiction/world.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 // ------------------------------------------------------------------------------------------------ recordings
 
@@ -49,7 +47,5 @@ STN_API stn_status stn_world_restore(stn_world *world, const stn_snapshot *snaps
 STN_API stn_status stn_snapshot_save(const stn_snapshot *snapshot, const char *path, stn_error *err);
 STN_API stn_status stn_snapshot_load(stn_context *context, const char *path, stn_snapshot **out, stn_error *err);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

@@ -9,9 +9,7 @@
 #include <stiction/output.h>
 #include <stiction/solver.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// Stages of a step in their order, as timed. Each counts what it does itself, but for the solve's preparation (law,
 /// islands), which counts as assembly.
@@ -187,7 +185,5 @@ typedef struct stn_recorder_ops {
     uint32_t needs; // STN_RECORDER_NEEDS_*; what nobody needs is not made
 } stn_recorder_ops;
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

@@ -5,9 +5,7 @@
 
 #include <stiction/world.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// A recorded run at one of its steps, with a world of its own.
 typedef struct stn_replay stn_replay;
@@ -61,7 +59,5 @@ STN_API stn_status stn_world_save_capsule(const stn_world *world, const stn_erro
 STN_API stn_status stn_capsule_load(stn_context *context, const char *path, const stn_replay_options *options,
                                     stn_world **out, stn_error *err);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

@@ -18,9 +18,7 @@
 #include <stiction/context.h>
 #include <stiction/params.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 struct stn_world;                               // world.h
 struct stn_world_options;                       // world.h
@@ -194,7 +192,5 @@ typedef struct stn_script_ops {
     const char *example;
 } stn_script_ops;
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

@@ -5,9 +5,7 @@
 
 #include <stiction/world.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 // What sensors measure of the last step: means over it, as its contacts and accelerations (v - v0)/dt have them, at the
 // poses of its start, so that they balance to rounding; with integrators other than symplectic_euler up to O(dt). To be
@@ -34,7 +32,5 @@ STN_API stn_status stn_world_link_inertial(stn_world *world, int32_t link, stn_v
 STN_API double stn_noise_normal(uint64_t seed, uint64_t n);
 STN_API double stn_noise_walk(uint64_t seed, uint64_t n);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

@@ -5,9 +5,7 @@
 
 #include <stiction/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// A thing that the context keeps for all who hold it.
 typedef struct stn_shared {
@@ -38,7 +36,5 @@ STN_API stn_status stn_shared_hold(stn_context *context, const stn_shared_spec *
 /// Accepts NULL. Everything is released before the context is destroyed. Thread: as above.
 STN_API void stn_shared_release(stn_context *context, const stn_shared *shared);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

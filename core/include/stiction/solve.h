@@ -8,9 +8,7 @@
 
 #include <stiction/plugin.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// A solver with its law, ready for one problem after the other. Owns scratch memory and solver workspaces for every
 /// worker, so that a problem no larger than those before it allocates nothing. One call at a time.
@@ -69,7 +67,5 @@ STN_API stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *pr
                                      stn_solution *solution, stn_solve_report *report, stn_certificate *certificate,
                                      stn_error *err);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

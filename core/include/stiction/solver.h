@@ -6,9 +6,7 @@
 #include <stiction/delassus.h>
 #include <stiction/law.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// What a solver solves; the certificate judges it by this.
 typedef enum stn_formulation {
@@ -127,7 +125,5 @@ static inline bool stn_solver_takes_law(const stn_solver_ops *ops) {
     return stn_solver_needs_law(ops) || stn_solver_may_have_law(ops);
 }
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

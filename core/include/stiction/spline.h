@@ -5,9 +5,7 @@
 
 #include <stiction/base.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// How smooth a curve is through its way-points.
 typedef enum stn_spline_kind {
@@ -65,7 +63,5 @@ STN_API double stn_spline_stretch(const stn_spline *spline, const stn_spline_lim
 STN_API stn_status stn_spline_choose_times(stn_spline *spline, const stn_spline_limits *limits, double begin,
                                            double rest, double *times, double *scratch, stn_error *err);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

@@ -5,9 +5,7 @@
 
 #include <stiction/model.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// Arrays of the state: member, element type, length, unit, meaning. This list drives allocation, copy, hash,
 /// checkpoint and comparison; lengths are members of stn_state_sizes.
@@ -56,7 +54,5 @@ typedef struct stn_state {
     unsigned char *cache_memory;         // (cache_count x (law + solver bytes))
 } stn_state;
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

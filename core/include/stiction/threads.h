@@ -4,9 +4,7 @@
 
 #include <stiction/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// A fixed set of workers. Results must not depend on their number: split work by index, reduce in index order.
 typedef struct stn_threads stn_threads;
@@ -21,7 +19,5 @@ STN_API int32_t stn_threads_count(const stn_threads *threads); ///< 1 for NULL
 STN_API void stn_parallel_for(stn_threads *threads, int32_t count,
                               void (*run)(void *user, int32_t index, int32_t worker), void *user);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

@@ -7,9 +7,7 @@
 
 #include <stiction/base.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// Everything a set of its own: parent (count). Thread: [any], as all of this file.
 static inline void stn_union_begin(int32_t *parent, int32_t count) {
@@ -35,7 +33,5 @@ static inline bool stn_union_join(int32_t *parent, int32_t a, int32_t b) {
     return a != b;
 }
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

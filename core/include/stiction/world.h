@@ -6,9 +6,7 @@
 #include <stiction/plugin.h>
 #include <stiction/state.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+STN_BEGIN_C
 
 /// A model, its state and the plugins that move it. One thread at a time.
 typedef struct stn_world stn_world;
@@ -180,7 +178,5 @@ STN_API stn_status stn_world_observe(stn_world *world, stn_observer observer, vo
 /// A number that recorders write with the next step.
 STN_API stn_status stn_world_plot(stn_world *world, const char *name, double value, stn_error *err);
 
-#ifdef __cplusplus
-}
-#endif
+STN_END_C
 #endif

@@ -265,6 +265,8 @@ function source.declarations(unit)
         local separators = kind == "enumerator" and "[,{}]" or "[;{}]"
         while at <= to do
             start = code:match("^%s*()", at)
+            -- what stands around all declarations of a header
+            start = code:match("^STN_BEGIN_C%f[^%w_]%s*()", start) or code:match("^STN_END_C%f[^%w_]%s*()", start) or start
             if start > to then
                 break
             end
