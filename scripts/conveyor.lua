@@ -23,9 +23,9 @@ local pusher = world:box { name = "pusher", size = { 0.16, 0.02, 0.08 }, color =
 local home, out = { xyz = { 0, -0.25, 0.545 } }, { xyz = { 0, 0.12, 0.545 } }
 if p.hz == 0 then
   local times = { 0, 0.5 * period, 0.7 * period, 0.9 * period, period }
-  pusher:prescribe { times = times, poses = { home, home, out, home, home }, periodic = true }
+  pusher:kinematic { times = times, poses = { home, home, out, home, home }, periodic = true }
 else
-  pusher:prescribe { times = { 0 }, poses = { home } }
+  pusher:kinematic { times = { 0 }, poses = { home } }
 end
 
 local tray = world:compound {
@@ -37,7 +37,7 @@ local tray = world:compound {
     { "box", size = { 0.02, 0.8, 0.12 }, xyz = { 0.51, 0, 0.05 }, color = steel },
   },
 }
-tray:prescribe(function(t)
+tray:kinematic(function(t)
   local w = 2 * math.pi / 3
   return { xyz = { 0.1, 0.58, 0.25 + 0.05 * math.sin(w * t) } }, { linear = { 0, 0, 0.05 * w * math.cos(w * t) } }
 end)

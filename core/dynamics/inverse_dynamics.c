@@ -90,7 +90,7 @@ void stn_inverse_dynamics_at(const stn_kinematics *kinematics, int32_t tree, stn
     kinematics_object other = *kinematics_object_of(kinematics);
     stn_spatial *V = other.face.body_velocity = scratch, *c = other.face.bias = V + model->body_count + 1;
     for (int32_t i = t->body_start; i < t->body_start + t->body_count; i++) {
-        if (other.plan[i].type == STN_JOINT_PRESCRIBED) {
+        if (other.plan[i].type == STN_JOINT_KINEMATIC) {
             V[i] = kinematics->body_velocity[i];
             c[i] = kinematics->bias[i];
         } else {

@@ -169,7 +169,7 @@ static void move_free(kinematics_object *k, int32_t body, const double *q, const
 }
 
 /// A body that moves as it is told: its coordinates are its pose and its twist in the world.
-static void move_prescribed(kinematics_object *k, int32_t body, const double *q, stn_vec3 *reference) {
+static void move_kinematic(kinematics_object *k, int32_t body, const double *q, stn_vec3 *reference) {
     stn_quat turn = {q[3], q[4], q[5], q[6]};
     stn_pose pose = {stn_quat_matrix(stn_quat_normalize(turn)), stn_vec3_make(q[0], q[1], q[2])};
     placement p = placement_of(&pose);
@@ -196,8 +196,8 @@ void KERNEL_NAME(kinematics)(kinematics_object *k, const double *q, const double
                 move_free(k, i, q + plan->q, v + plan->v, reference);
             } else if (k->constants[i].axial) {
                 move_axial(k, i, q[plan->q], v[plan->v], i == begin, reference);
-            } else if (plan->type == STN_JOINT_PRESCRIBED) {
-                move_prescribed(k, i, q + plan->q, reference);
+            } else if (plan->type == STN_JOINT_KINEMATIC) {
+                move_kinematic(k, i, q + plan->q, reference);
             } else {
                 move_general(k, i, q + plan->q, v + plan->v, i == begin, reference);
             }

@@ -10,33 +10,33 @@ static bool moves(const stn_joint_spec *spec) {
     return spec->type != STN_JOINT_FIXED;
 }
 
-/// Moving joints by robot, an implicit floating one first, then in file order.
+/// Moving joints by group, an implicit floating one first, then in file order.
 static stn_status number_joints(compiler *c, stn_error *err) {
     const stn_model_builder *b = c->builder;
     c->joint_index = STN_ARENA(c->scratch, b->joints.count, int32_t);
-    c->root_joint = STN_ARENA(c->scratch, b->robots.count, int32_t);
-    c->robots = STN_ARENA_ZEROED(c->memory, b->robots.count, stn_robot);
-    if (c->joint_index == NULL || c->root_joint == NULL || c->robots == NULL) {
+    c->root_joint = STN_ARENA(c->scratch, b->groups.count, int32_t);
+    c->groups = STN_ARENA_ZEROED(c->memory, b->groups.count, stn_group);
+    if (c->joint_index == NULL || c->root_joint == NULL || c->groups == NULL) {
         return model_out_of_memory(err);
     }
     int32_t count = 0;
-    for (int32_t r = 0; r < b->robots.count; r++) {
-        const built_robot *built = robot_at(b, r);
-        stn_robot *robot = &c->robots[r];
-        robot->name = built->name;
-        robot->link_start = built->start.links;
-        robot->link_count = robot_link_end(b, r) - robot->link_start;
-        robot->root_link = c->root_link[r];
-        robot->base = c->root[r] == ROOT_ATTACHED ? stn_pose_identity() : built->base;
-        robot->joint_start = count;
-        c->root_joint[r] = c->root[r] == ROOT_FREE || c->root[r] == ROOT_PRESCRIBED ? count++ : -1;
-        for (int32_t j = built->start.joints; j < robot_joint_end(b, r); j++) {
+    for (int32_t r = 0; r < b->groups.count; r++) {
+        const built_group *built = group_at(b, r);
+        stn_group *group = &c->groups[r];
+        group->name = built->name;
+        group->link_start = built->start.links;
+        group->link_count = group_link_end(b, r) - group->link_start;
+        group->root_link = c->root_link[r];
+        group->base = c->root[r] == ROOT_ATTACHED ? stn_pose_identity() : built->base;
+        group->joint_start = count;
+        c->root_joint[r] = c->root[r] == ROOT_FREE || c->root[r] == ROOT_KINEMATIC ? count++ : -1;
+        for (int32_t j = built->start.joints; j < group_joint_end(b, r); j++) {
             c->joint_index[j] = moves(&joint_at(b, j)->spec) ? count++ : -1;
         }
-        robot->joint_count = count - robot->joint_start;
+        group->joint_count = count - group->joint_start;
     }
-    c->object->face.robots = c->robots;
-    c->object->face.robot_count = b->robots.count;
+    c->object->face.groups = c->groups;
+    c->object->face.group_count = b->groups.count;
     c->object->face.joint_count = count;
     return STN_OK;
 }
@@ -56,7 +56,7 @@ static stn_status allocate_bodies(compiler *c, body_plan **plan, stn_error *err)
         c->trees == NULL || *plan == NULL) {
         return model_out_of_memory(err);
     }
-    c->bodies[0] = (stn_body){.name = "world", .parent = -1, .tree = -1, .joint = -1, .robot = -1};
+    c->bodies[0] = (stn_body){.name = "world", .parent = -1, .tree = -1, .joint = -1, .group = -1};
     c->bodies[0].mass.inertia = (stn_mat3){{{0.0}}};
     (*plan)[0].parent = (*plan)[0].joint = -1;
     m->links = c->links;
@@ -101,18 +101,19 @@ static void fill_joint(const compiler *c, int32_t index, const stn_joint_spec *s
     joint->mimic_offset = spec->mimic_offset;
 }
 
-/// "<root>_floating" or "<root>_prescribed", with underscores behind it while a joint of the file has that name.
-static const char *name_root_joint(compiler *c, int32_t robot, stn_joint_type type) {
+/// "<root>_floating", or "<root>_prescribed" of a kinematic body, as earlier recordings name it, with underscores
+/// behind it while a joint of the file has that name.
+static const char *name_root_joint(compiler *c, int32_t group, stn_joint_type type) {
     const stn_model_builder *b = c->builder;
     char name[512];
-    int length = snprintf(name, sizeof name - 16, "%s_%s", link_at(b, c->root_link[robot])->spec.name,
-                          joint_kind_get(type)->name);
+    int length = snprintf(name, sizeof name - 16, "%s_%s", link_at(b, c->root_link[group])->spec.name,
+                          type == STN_JOINT_KINEMATIC ? "prescribed" : joint_kind_get(type)->name);
     size_t used = length < (int)sizeof name - 16 ? (size_t)length : sizeof name - 17;
-    for (int32_t j = robot_at(b, robot)->start.joints; j < robot_joint_end(b, robot); j++) {
+    for (int32_t j = group_at(b, group)->start.joints; j < group_joint_end(b, group); j++) {
         if (strcmp(joint_at(b, j)->spec.name, name) == 0 && used + 2 < sizeof name) {
             name[used++] = '_';
             name[used] = '\0';
-            j = robot_at(b, robot)->start.joints - 1; // from the start again
+            j = group_at(b, group)->start.joints - 1; // from the start again
         }
     }
     char *copy = STN_ARENA(c->memory, used + 1, char);
@@ -132,13 +133,13 @@ static int32_t begin_body(compiler *c, body_plan *plan, int32_t link, int32_t in
     stn_tree *tree = &c->trees[m->tree_count - 1];
     stn_joint *joint = &c->joints[index];
     const built_link *built = link_at(c->builder, link);
-    joint->robot = built->robot;
+    joint->group = built->group;
     joint->parent = parent;
     joint->child = body;
     joint->q_start = m->nq;
     joint->v_start = m->nv;
     c->bodies[body] = (stn_body){
-        .name = built->spec.name, .parent = parent, .tree = m->tree_count - 1, .joint = index, .robot = built->robot};
+        .name = built->spec.name, .parent = parent, .tree = m->tree_count - 1, .joint = index, .group = built->group};
     plan[body] = (body_plan){.parent = parent,
                              .type = (int32_t)joint->type,
                              .q = m->nq,
@@ -157,34 +158,34 @@ static int32_t begin_body(compiler *c, body_plan *plan, int32_t link, int32_t in
 /// A root without a joint above it.
 static stn_status place_root(compiler *c, body_plan *plan, int32_t link, stn_error *err) {
     const stn_model_builder *b = c->builder;
-    int32_t robot = link_at(b, link)->robot;
+    int32_t group = link_at(b, link)->group;
     c->links[link].parent = STN_WORLD;
     c->links[link].origin = stn_pose_identity();
     c->links[link].joint_rank = -1;
     c->links[link].joint_where = "";
-    c->links[link].joint = c->root_joint[robot];
-    if (c->root_joint[robot] < 0) {
+    c->links[link].joint = c->root_joint[group];
+    if (c->root_joint[group] < 0) {
         c->link_body[link] = 0;
-        c->link_pose[link] = robot_at(b, robot)->base;
+        c->link_pose[link] = group_at(b, group)->base;
         return STN_OK;
     }
-    stn_joint_type type = c->root[robot] == ROOT_PRESCRIBED ? STN_JOINT_PRESCRIBED : STN_JOINT_FLOATING;
-    const char *name = name_root_joint(c, robot, type);
+    stn_joint_type type = c->root[group] == ROOT_KINEMATIC ? STN_JOINT_KINEMATIC : STN_JOINT_FLOATING;
+    const char *name = name_root_joint(c, group, type);
     if (name == NULL) {
         return model_out_of_memory(err);
     }
     stn_joint_spec spec = stn_joint_spec_default(name, type);
     spec.actuator = "";
     stn_pose origin = stn_pose_identity();
-    fill_joint(c, c->root_joint[robot], &spec, &origin);
-    c->link_body[link] = begin_body(c, plan, link, c->root_joint[robot], 0);
+    fill_joint(c, c->root_joint[group], &spec, &origin);
+    c->link_body[link] = begin_body(c, plan, link, c->root_joint[group], 0);
     c->link_pose[link] = stn_pose_identity();
     return STN_OK;
 }
 
-/// The root of an attached robot goes where the link is that it is welded to.
+/// The root of an attached group goes where the link is that it is welded to.
 static void weld_root(compiler *c, int32_t link) {
-    const built_robot *built = robot_at(c->builder, link_at(c->builder, link)->robot);
+    const built_group *built = group_at(c->builder, link_at(c->builder, link)->group);
     int32_t onto = built->attached_to;
     c->links[link].parent = onto;
     c->links[link].origin = stn_pose_identity();
@@ -211,10 +212,10 @@ static bool is_identity(const stn_mat3 *r) {
 static stn_status fail_moving_base(const compiler *c, const built_joint *above, int32_t parent, stn_error *err) {
     const stn_model_builder *b = c->builder;
     return stn_fail(err, STN_ERR_ARGUMENT,
-                    "robot '%s', joint '%s': moves on link '%s' of robot '%s', whose motion is prescribed; joints on a "
-                    "prescribed body are not supported: fix them, or drive the base by joints and a controller",
-                    robot_at(b, above->robot)->name, above->spec.name, link_at(b, parent)->spec.name,
-                    robot_at(b, link_at(b, parent)->robot)->name);
+                    "group '%s', joint '%s': moves on link '%s' of group '%s', which is kinematic; joints on a "
+                    "kinematic body are not supported: fix them, or drive the base by joints and a controller",
+                    group_at(b, above->group)->name, above->spec.name, link_at(b, parent)->spec.name,
+                    group_at(b, link_at(b, parent)->group)->name);
 }
 
 /// A link below a joint.
@@ -223,7 +224,7 @@ static stn_status place_child(compiler *c, body_plan *plan, int32_t link, stn_er
     const built_joint *above = joint_at(b, c->joint_above[link]);
     int32_t parent = above->spec.parent, index = c->joint_index[c->joint_above[link]];
     bool on_world = parent == STN_WORLD;
-    const stn_pose *from = on_world ? &robot_at(b, above->robot)->base : &c->link_pose[parent];
+    const stn_pose *from = on_world ? &group_at(b, above->group)->base : &c->link_pose[parent];
     stn_pose origin = stn_pose_mul(from, &above->spec.origin);
     int32_t body = on_world ? 0 : c->link_body[parent];
     c->links[link].parent = parent;
@@ -232,7 +233,7 @@ static stn_status place_child(compiler *c, body_plan *plan, int32_t link, stn_er
     c->links[link].joint = index;
     c->links[link].joint_name = above->spec.name;
     c->links[link].joint_where = above->spec.where != NULL ? above->spec.where : "";
-    if (index >= 0 && plan[body].type == STN_JOINT_PRESCRIBED) {
+    if (index >= 0 && plan[body].type == STN_JOINT_KINEMATIC) {
         return fail_moving_base(c, above, parent, err);
     }
     if (index >= 0) {
@@ -245,23 +246,23 @@ static stn_status place_child(compiler *c, body_plan *plan, int32_t link, stn_er
     return STN_OK;
 }
 
-/// The mass of a link goes to its body; a root named "world" has none that counts, and that of a prescribed body has no
+/// The mass of a link goes to its body; a root named "world" has none that counts, and that of a kinematic body has no
 /// part in anything: whatever moves it is as strong as it must be.
 static void add_link(compiler *c, const body_plan *plan, int32_t link) {
     const built_link *built = link_at(c->builder, link);
     stn_link *out = &c->links[link];
     out->name = built->spec.name;
     out->where = built->spec.where != NULL ? built->spec.where : "";
-    out->robot = built->robot;
+    out->group = built->group;
     out->body = c->link_body[link];
     out->pose = c->link_pose[link];
     out->mass = built->spec.mass;
-    bool is_world = c->root[built->robot] == ROOT_WORLD && c->root_link[built->robot] == link;
+    bool is_world = c->root[built->group] == ROOT_WORLD && c->root_link[built->group] == link;
     if (is_world || out->mass.mass == 0.0) {
         out->mass = (stn_mass){.mass = 0.0};
         return;
     }
-    if (plan[out->body].type == STN_JOINT_PRESCRIBED) {
+    if (plan[out->body].type == STN_JOINT_KINEMATIC) {
         return;
     }
     stn_mass in_body = stn_mass_transform(&out->pose, &out->mass);
@@ -296,10 +297,10 @@ stn_status compile_bodies(compiler *c, stn_error *err) {
         plan[i].free_root =
             plan[i].parent == 0 && joint->type == STN_JOINT_FLOATING && is_identity(&joint->origin.rotation);
     }
-    for (int32_t r = 0; r < c->object->face.robot_count; r++) {
-        stn_robot *robot = &c->robots[r];
-        robot->velocity_limits = robot_at(c->builder, r)->velocity_limits;
-        robot->fixed = c->root[r] == ROOT_JOINED || c->link_body[robot->root_link] == 0;
+    for (int32_t r = 0; r < c->object->face.group_count; r++) {
+        stn_group *group = &c->groups[r];
+        group->velocity_limits = group_at(c->builder, r)->velocity_limits;
+        group->fixed = c->root[r] == ROOT_JOINED || c->link_body[group->root_link] == 0;
     }
     c->object->articulated_count = c->object->face.tree_count;
     return STN_OK;

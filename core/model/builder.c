@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The builder: lists of specs, each checked as it enters, so that a bad number is an error of the call that brought it.
-// What needs the whole (roots, loops, names, mimic) is the compiler's business. Here are the lists and the robots, what
-// robots consist of is in builder_parts.c.
+// What needs the whole (roots, loops, names, mimic) is the compiler's business. Here are the lists and the groups, what
+// groups consist of is in builder_parts.c.
 #include <stdio.h>
 #include <string.h>
 
@@ -55,11 +55,11 @@ stn_status stn_builder_create(stn_context *context, stn_model_builder **out, stn
     return STN_OK;
 }
 
-/// Forgets the keyframes of the robots from `robot` on.
-static void drop_keyframes(stn_model_builder *builder, int32_t robot) {
+/// Forgets the keyframes of the robots from `group` on.
+static void drop_keyframes(stn_model_builder *builder, int32_t group) {
     int32_t kept = 0;
     for (int32_t i = 0; i < builder->keyframes.count; i++) {
-        if (keyframe_at(builder, i)->robot < robot) {
+        if (keyframe_at(builder, i)->group < group) {
             *keyframe_at(builder, kept++) = *keyframe_at(builder, i);
         }
     }
@@ -68,8 +68,8 @@ static void drop_keyframes(stn_model_builder *builder, int32_t robot) {
 
 /// Empties the lists from these counts on; instances and meshes that they own are let go.
 static void truncate_lists(stn_model_builder *builder, const built_counts *start) {
-    for (int32_t i = start->groups; i < builder->groups.count; i++) {
-        stn_instance_destroy(group_at(builder, i)->instance);
+    for (int32_t i = start->element_groups; i < builder->element_groups.count; i++) {
+        stn_instance_destroy(element_group_at(builder, i)->instance);
     }
     for (int32_t i = start->meshes; i < builder->meshes.count; i++) {
         stn_mesh_release(mesh_at(builder, i)->data);
@@ -81,7 +81,7 @@ static void truncate_lists(stn_model_builder *builder, const built_counts *start
     builder->excludes.count = start->excludes;
     builder->overrides.count = start->overrides;
     builder->clouds.count = start->clouds;
-    builder->groups.count = start->groups;
+    builder->element_groups.count = start->element_groups;
     builder->equalities.count = start->equalities;
 }
 
@@ -90,59 +90,59 @@ void stn_builder_destroy(stn_model_builder *builder) {
         return;
     }
     truncate_lists(builder, &(built_counts){0});
-    const list *lists[] = {&builder->robots, &builder->links,      &builder->joints,    &builder->geometries,
-                           &builder->meshes, &builder->excludes,   &builder->overrides, &builder->clouds,
-                           &builder->groups, &builder->equalities, &builder->keyframes};
+    const list *lists[] = {&builder->groups,         &builder->links,      &builder->joints,    &builder->geometries,
+                           &builder->meshes,         &builder->excludes,   &builder->overrides, &builder->clouds,
+                           &builder->element_groups, &builder->equalities, &builder->keyframes};
     for (int32_t i = 0; i < STN_COUNT(lists); i++) {
         stn_release(builder->context, lists[i]->items);
     }
-    stn_release(builder->context, builder->robot_slots);
+    stn_release(builder->context, builder->group_slots);
     stn_arena_destroy(builder->memory);
     stn_release(builder->context, builder);
 }
 
-// -------------------------------------------------------------------------------------------------------- robots
+// -------------------------------------------------------------------------------------------------------- groups
 
-stn_status stn_builder_begin_robot(stn_model_builder *builder, const char *name, int32_t *robot, stn_error *err) {
+stn_status stn_builder_begin_group(stn_model_builder *builder, const char *name, int32_t *group, stn_error *err) {
     if (name == NULL || name[0] == '\0') {
-        return stn_fail(err, STN_ERR_ARGUMENT, "robot: the name must not be empty");
+        return stn_fail(err, STN_ERR_ARGUMENT, "group: the name must not be empty");
     }
     char text[256];
-    bool taken = builder_find_robot(builder, name) >= 0;
+    bool taken = builder_find_group(builder, name) >= 0;
     if (taken) {
         builder_free_name(builder, name, text, sizeof text);
     }
     if (taken && !builder->number_names) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "robot '%s': there is one of that name already; call it '%s', say", name,
+        return stn_fail(err, STN_ERR_ARGUMENT, "group '%s': there is one of that name already; call it '%s', say", name,
                         text);
     }
-    built_robot *item = list_reserve(builder->context, &builder->robots, sizeof *item);
+    built_group *item = list_reserve(builder->context, &builder->groups, sizeof *item);
     const char *copy = builder_copy_text(builder, taken ? text : name);
     if (item == NULL || copy == NULL) {
         return model_out_of_memory(err);
     }
     item->name = copy;
-    item->start = (built_counts){builder->links.count,  builder->joints.count,   builder->geometries.count,
-                                 builder->meshes.count, builder->excludes.count, builder->overrides.count,
-                                 builder->clouds.count, builder->groups.count,   builder->equalities.count};
+    item->start = (built_counts){builder->links.count,  builder->joints.count,         builder->geometries.count,
+                                 builder->meshes.count, builder->excludes.count,       builder->overrides.count,
+                                 builder->clouds.count, builder->element_groups.count, builder->equalities.count};
     item->base = stn_pose_identity();
     item->attached_to = -1;
-    if (!builder_index_robot(builder, builder->robots.count)) {
+    if (!builder_index_group(builder, builder->groups.count)) {
         return model_out_of_memory(err);
     }
-    *robot = builder->robots.count++;
+    *group = builder->groups.count++;
     return STN_OK;
 }
 
-void stn_builder_discard(stn_model_builder *builder, int32_t robot) {
-    if (robot < 0 || robot >= builder->robots.count) {
+void stn_builder_discard(stn_model_builder *builder, int32_t group) {
+    if (group < 0 || group >= builder->groups.count) {
         return;
     }
-    truncate_lists(builder, &robot_at(builder, robot)->start);
-    drop_keyframes(builder, robot);
-    builder_forget_robots(builder, robot);
-    for (int32_t r = 0; r < robot; r++) { // what stays lets go of what went
-        built_robot *kept = robot_at(builder, r);
+    truncate_lists(builder, &group_at(builder, group)->start);
+    drop_keyframes(builder, group);
+    builder_forget_groups(builder, group);
+    for (int32_t r = 0; r < group; r++) { // what stays lets go of what went
+        built_group *kept = group_at(builder, r);
         kept->attached_to = kept->attached_to < builder->links.count ? kept->attached_to : -1;
     }
     for (int32_t j = 0; j < builder->joints.count; j++) {
@@ -151,15 +151,15 @@ void stn_builder_discard(stn_model_builder *builder, int32_t robot) {
     }
 }
 
-stn_status builder_check_robot(const stn_model_builder *builder, const char *what, int32_t robot, stn_error *err) {
-    if (robot < 0 || robot >= builder->robots.count) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "%s: there is no robot %d (%d robots)", what, robot,
-                        builder->robots.count);
+stn_status builder_check_group(const stn_model_builder *builder, const char *what, int32_t group, stn_error *err) {
+    if (group < 0 || group >= builder->groups.count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: there is no group %d (%d groups)", what, group,
+                        builder->groups.count);
     }
     return STN_OK;
 }
 
-/// "link 'flange' of 'arm'", what a robot is attached to.
+/// "link 'flange' of 'arm'", what a group is attached to.
 typedef struct place_name {
     char text[320];
 } place_name;
@@ -167,28 +167,28 @@ typedef struct place_name {
 static place_name name_place(const stn_model_builder *builder, int32_t link) {
     place_name name;
     snprintf(name.text, sizeof name.text, "link '%.140s' of '%.140s'", link_at(builder, link)->spec.name,
-             robot_at(builder, link_at(builder, link)->robot)->name);
+             group_at(builder, link_at(builder, link)->group)->name);
     return name;
 }
 
-static stn_status check_base(const built_robot *robot, const stn_pose *base, stn_error *err) {
+static stn_status check_base(const built_group *group, const stn_pose *base, stn_error *err) {
     stn_status status = check_pose("base", base, err);
     if (status != STN_OK) {
-        stn_error_prefix(err, "robot '%s'", robot->name);
+        stn_error_prefix(err, "group '%s'", group->name);
     }
     return status;
 }
 
-stn_status stn_builder_set_base(stn_model_builder *builder, int32_t robot, const stn_pose *base, bool fixed,
+stn_status stn_builder_set_base(stn_model_builder *builder, int32_t group, const stn_pose *base, bool fixed,
                                 stn_error *err) {
-    stn_status status = builder_check_robot(builder, "set base", robot, err);
+    stn_status status = builder_check_group(builder, "set base", group, err);
     if (status != STN_OK) {
         return status;
     }
-    built_robot *item = robot_at(builder, robot);
+    built_group *item = group_at(builder, group);
     if (item->attached_to >= 0) {
         return stn_fail(err, STN_ERR_ARGUMENT,
-                        "robot '%s': is attached to %s, so it has no base of its own; place that robot instead",
+                        "group '%s': is attached to %s, so it has no base of its own; place that group instead",
                         item->name, name_place(builder, item->attached_to).text);
     }
     status = check_base(item, base, err);
@@ -200,13 +200,13 @@ stn_status stn_builder_set_base(stn_model_builder *builder, int32_t robot, const
     return status;
 }
 
-stn_status stn_builder_propose_base(stn_model_builder *builder, int32_t robot, const stn_pose *base, bool fixed,
+stn_status stn_builder_propose_base(stn_model_builder *builder, int32_t group, const stn_pose *base, bool fixed,
                                     stn_error *err) {
-    stn_status status = builder_check_robot(builder, "propose base", robot, err);
+    stn_status status = builder_check_group(builder, "propose base", group, err);
     if (status != STN_OK) {
         return status;
     }
-    built_robot *item = robot_at(builder, robot);
+    built_group *item = group_at(builder, group);
     status = check_base(item, base, err);
     if (status == STN_OK && !item->base_given) {
         item->base = *base;
@@ -215,40 +215,40 @@ stn_status stn_builder_propose_base(stn_model_builder *builder, int32_t robot, c
     return status;
 }
 
-stn_status stn_builder_prescribe(stn_model_builder *builder, int32_t robot, stn_error *err) {
-    stn_status status = builder_check_robot(builder, "prescribe", robot, err);
+stn_status stn_builder_make_kinematic(stn_model_builder *builder, int32_t group, stn_error *err) {
+    stn_status status = builder_check_group(builder, "make_kinematic", group, err);
     if (status != STN_OK) {
         return status;
     }
-    built_robot *item = robot_at(builder, robot);
+    built_group *item = group_at(builder, group);
     if (item->attached_to >= 0) {
         return stn_fail(err, STN_ERR_ARGUMENT,
-                        "robot '%s': is attached to %s, so it moves with that; prescribe that robot instead",
+                        "group '%s': is attached to %s, so it moves with that; make that group kinematic instead",
                         item->name, name_place(builder, item->attached_to).text);
     }
-    item->prescribed = true;
+    item->kinematic = true;
     return STN_OK;
 }
 
-stn_status stn_builder_set_velocity_limits(stn_model_builder *builder, int32_t robot, bool kept, stn_error *err) {
-    stn_status status = builder_check_robot(builder, "set velocity limits", robot, err);
+stn_status stn_builder_set_velocity_limits(stn_model_builder *builder, int32_t group, bool kept, stn_error *err) {
+    stn_status status = builder_check_group(builder, "set velocity limits", group, err);
     if (status == STN_OK) {
-        robot_at(builder, robot)->velocity_limits = kept;
+        group_at(builder, group)->velocity_limits = kept;
     }
     return status;
 }
 
-stn_status stn_builder_scale_mass(stn_model_builder *builder, int32_t robot, double factor, stn_error *err) {
-    stn_status status = builder_check_robot(builder, "scale mass", robot, err);
+stn_status stn_builder_scale_mass(stn_model_builder *builder, int32_t group, double factor, stn_error *err) {
+    stn_status status = builder_check_group(builder, "scale mass", group, err);
     if (status != STN_OK) {
         return status;
     }
     if (!(factor > 0.0) || !isfinite(factor)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "robot '%s': a mass factor must be finite and above 0, not %g",
-                        robot_at(builder, robot)->name, factor);
+        return stn_fail(err, STN_ERR_ARGUMENT, "group '%s': a mass factor must be finite and above 0, not %g",
+                        group_at(builder, group)->name, factor);
     }
     int32_t start, count;
-    stn_builder_robot_links(builder, robot, &start, &count);
+    stn_builder_group_links(builder, group, &start, &count);
     for (int32_t i = start; i < start + count; i++) {
         stn_mass *m = &link_at(builder, i)->spec.mass;
         m->mass *= factor;
@@ -258,14 +258,14 @@ stn_status stn_builder_scale_mass(stn_model_builder *builder, int32_t robot, dou
     return STN_OK;
 }
 
-static stn_status check_attachment(const stn_model_builder *builder, int32_t robot, int32_t link, const stn_pose *pose,
+static stn_status check_attachment(const stn_model_builder *builder, int32_t group, int32_t link, const stn_pose *pose,
                                    stn_error *err) {
-    const built_robot *item = robot_at(builder, robot);
+    const built_group *item = group_at(builder, group);
     if (link < 0 || link >= builder->links.count) {
         return stn_fail(err, STN_ERR_ARGUMENT, "there is no link %d to attach it to (%d links)%s", link,
                         builder->links.count, link == STN_WORLD ? "; a fixed base welds it to the world" : "");
     }
-    if (link_at(builder, link)->robot == robot) {
+    if (link_at(builder, link)->group == group) {
         return stn_fail(err, STN_ERR_ARGUMENT, "cannot be attached to its own link '%s'",
                         link_at(builder, link)->spec.name);
     }
@@ -273,8 +273,8 @@ static stn_status check_attachment(const stn_model_builder *builder, int32_t rob
         return stn_fail(err, STN_ERR_ARGUMENT, "is attached to %s already",
                         name_place(builder, item->attached_to).text);
     }
-    if (item->prescribed) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "its motion is prescribed, so it cannot be attached to %s",
+    if (item->kinematic) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "it is kinematic, so it cannot be attached to %s",
                         name_place(builder, link).text);
     }
     if (item->base_given) {
@@ -285,16 +285,16 @@ static stn_status check_attachment(const stn_model_builder *builder, int32_t rob
     return check_pose("attachment", pose, err);
 }
 
-stn_status stn_builder_attach(stn_model_builder *builder, int32_t robot, int32_t link, const stn_pose *pose,
+stn_status stn_builder_attach(stn_model_builder *builder, int32_t group, int32_t link, const stn_pose *pose,
                               stn_error *err) {
-    stn_status status = builder_check_robot(builder, "attach", robot, err);
+    stn_status status = builder_check_group(builder, "attach", group, err);
     if (status != STN_OK) {
         return status;
     }
-    built_robot *item = robot_at(builder, robot);
-    status = check_attachment(builder, robot, link, pose, err);
+    built_group *item = group_at(builder, group);
+    status = check_attachment(builder, group, link, pose, err);
     if (status != STN_OK) {
-        stn_error_prefix(err, "robot '%s'", item->name);
+        stn_error_prefix(err, "group '%s'", item->name);
         return status;
     }
     item->attached_to = link;

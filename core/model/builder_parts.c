@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What robots consist of, and how their shapes meet: links, joints, shapes, exclusions, overrides.
+// What groups consist of, and how their shapes meet: links, joints, shapes, exclusions, overrides.
 #include <string.h>
 
 #include <stiction/plugin.h>
@@ -8,28 +8,28 @@
 
 // ---------------------------------------------------------------------------------------------- links and joints
 
-static stn_status need_robot(const stn_model_builder *builder, const char *what, const char *name, stn_error *err) {
-    if (builder->robots.count == 0) {
-        return stn_fail(err, STN_ERR_SEQUENCE, "%s '%s': begin a robot first", what, name != NULL ? name : "");
+static stn_status need_group(const stn_model_builder *builder, const char *what, const char *name, stn_error *err) {
+    if (builder->groups.count == 0) {
+        return stn_fail(err, STN_ERR_SEQUENCE, "%s '%s': begin a group first", what, name != NULL ? name : "");
     }
     return STN_OK;
 }
 
-static const char *current_robot(const stn_model_builder *builder) {
-    return robot_at(builder, builder->robots.count - 1)->name;
+static const char *current_group(const stn_model_builder *builder) {
+    return group_at(builder, builder->groups.count - 1)->name;
 }
 
-/// Puts "robot 'r', link 'l' (file:line)" in front of the message.
+/// Puts "group 'r', link 'l' (file:line)" in front of the message.
 static stn_status name_object(const stn_model_builder *builder, const char *what, const char *name, const char *where,
                               stn_status status, stn_error *err) {
     bool placed = where != NULL;
-    stn_error_prefix(err, "robot '%s', %s '%s'%s%s%s", current_robot(builder), what, name != NULL ? name : "",
+    stn_error_prefix(err, "group '%s', %s '%s'%s%s%s", current_group(builder), what, name != NULL ? name : "",
                      placed ? " (" : "", placed ? where : "", placed ? ")" : "");
     return status;
 }
 
 stn_status stn_builder_add_link(stn_model_builder *builder, const stn_link_spec *spec, int32_t *link, stn_error *err) {
-    stn_status status = need_robot(builder, "link", spec->name, err);
+    stn_status status = need_group(builder, "link", spec->name, err);
     if (status != STN_OK) {
         return status;
     }
@@ -45,19 +45,19 @@ stn_status stn_builder_add_link(stn_model_builder *builder, const stn_link_spec 
     item->spec = *spec;
     item->spec.name = name;
     item->spec.where = spec->where != NULL ? where : NULL;
-    item->robot = builder->robots.count - 1;
+    item->group = builder->groups.count - 1;
     *link = builder->links.count++;
     return STN_OK;
 }
 
 static stn_status check_ends(const stn_model_builder *builder, const stn_joint_spec *spec, stn_error *err) {
-    int32_t count = builder->links.count, first = robot_at(builder, builder->robots.count - 1)->start.links;
+    int32_t count = builder->links.count, first = group_at(builder, builder->groups.count - 1)->start.links;
     if (spec->parent != STN_WORLD && (spec->parent < 0 || spec->parent >= count)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "there is no parent link %d (%d links, or STN_WORLD)", spec->parent,
                         count);
     }
     if (spec->child < first || spec->child >= count) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "child link %d must be one of this robot (%d to %d)", spec->child, first,
+        return stn_fail(err, STN_ERR_ARGUMENT, "child link %d must be one of this group (%d to %d)", spec->child, first,
                         count - 1);
     }
     if (spec->parent == spec->child) {
@@ -68,7 +68,7 @@ static stn_status check_ends(const stn_model_builder *builder, const stn_joint_s
 
 stn_status stn_builder_add_joint(stn_model_builder *builder, const stn_joint_spec *spec, int32_t *joint,
                                  stn_error *err) {
-    stn_status status = need_robot(builder, "joint", spec->name, err);
+    stn_status status = need_group(builder, "joint", spec->name, err);
     if (status != STN_OK) {
         return status;
     }
@@ -89,7 +89,7 @@ stn_status stn_builder_add_joint(stn_model_builder *builder, const stn_joint_spe
     item->spec.name = name;
     item->spec.actuator = actuator;
     item->spec.where = spec->where != NULL ? where : NULL;
-    item->robot = builder->robots.count - 1;
+    item->group = builder->groups.count - 1;
     *joint = builder->joints.count++;
     return STN_OK;
 }
@@ -108,7 +108,7 @@ stn_status stn_builder_set_mimic(stn_model_builder *builder, int32_t joint, int3
     spec.mimic_offset = offset;
     stn_status status = check_joint(&spec, err);
     if (status != STN_OK) {
-        stn_error_prefix(err, "robot '%s', joint '%s'", robot_at(builder, item->robot)->name, spec.name);
+        stn_error_prefix(err, "group '%s', joint '%s'", group_at(builder, item->group)->name, spec.name);
         return status;
     }
     item->spec = spec;

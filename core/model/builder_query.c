@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a script may ask of a robot, and change on it, before the model is compiled.
+// What a script may ask of a group, and change on it, before the model is compiled.
 #include <math.h>
 
 #include "model/built.h"
@@ -10,17 +10,17 @@ static void take(double *into, double value) {
     }
 }
 
-static bool is_of_robot(const stn_model_builder *builder, int32_t geometry, int32_t robot) {
+static bool is_of_group(const stn_model_builder *builder, int32_t geometry, int32_t group) {
     int32_t link = geometry_at(builder, geometry)->link;
-    return link != STN_WORLD && link_at(builder, link)->robot == robot;
+    return link != STN_WORLD && link_at(builder, link)->group == group;
 }
 
 /// A mu_static that is stated alone goes with the mu that a surface has.
-static stn_status check_changed(const stn_model_builder *builder, int32_t robot, const stn_material *stated,
+static stn_status check_changed(const stn_model_builder *builder, int32_t group, const stn_material *stated,
                                 stn_error *err) {
     for (int32_t i = 0; i < builder->geometries.count; i++) {
         const built_geometry *g = geometry_at(builder, i);
-        if (!is_of_robot(builder, i, robot) || !g->spec.collision) {
+        if (!is_of_group(builder, i, group) || !g->spec.collision) {
             continue;
         }
         const stn_material m = material_over(&g->spec.material, stated);
@@ -33,22 +33,22 @@ static stn_status check_changed(const stn_model_builder *builder, int32_t robot,
     return STN_OK;
 }
 
-stn_status stn_builder_set_material(stn_model_builder *builder, int32_t robot, const stn_material *material,
+stn_status stn_builder_set_material(stn_model_builder *builder, int32_t group, const stn_material *material,
                                     stn_error *err) {
-    if (robot < 0 || robot >= builder->robots.count) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "set_material: there is no robot %d", robot);
+    if (group < 0 || group >= builder->groups.count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "set_material: there is no group %d", group);
     }
     const stn_material stated = material_stated(material);
     stn_status status = check_material(material, err);
     if (status == STN_OK) {
-        status = check_changed(builder, robot, &stated, err);
+        status = check_changed(builder, group, &stated, err);
     }
     if (status < 0) {
-        stn_error_prefix(err, "robot '%s'", robot_at(builder, robot)->name);
+        stn_error_prefix(err, "group '%s'", group_at(builder, group)->name);
         return status;
     }
     for (int32_t i = 0; i < builder->geometries.count; i++) {
-        if (is_of_robot(builder, i, robot)) {
+        if (is_of_group(builder, i, group)) {
             stn_material *m = &geometry_at(builder, i)->spec.material;
             *m = material_over(m, &stated);
         }
@@ -56,10 +56,10 @@ stn_status stn_builder_set_material(stn_model_builder *builder, int32_t robot, c
     return STN_OK;
 }
 
-stn_status stn_builder_set_field(stn_model_builder *builder, int32_t robot, const stn_field_spec *field,
+stn_status stn_builder_set_field(stn_model_builder *builder, int32_t group, const stn_field_spec *field,
                                  stn_error *err) {
-    if (robot < 0 || robot >= builder->robots.count) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "set_field: there is no robot %d", robot);
+    if (group < 0 || group >= builder->groups.count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "set_field: there is no group %d", group);
     }
     stn_status status = check_field(field, err);
     if (status == STN_OK && field->volume_mesh != -1) {
@@ -67,11 +67,11 @@ stn_status stn_builder_set_field(stn_model_builder *builder, int32_t robot, cons
                           field->volume_mesh);
     }
     if (status != STN_OK) {
-        stn_error_prefix(err, "robot '%s'", robot_at(builder, robot)->name);
+        stn_error_prefix(err, "group '%s'", group_at(builder, group)->name);
         return status;
     }
     for (int32_t i = 0; i < builder->geometries.count; i++) {
-        if (is_of_robot(builder, i, robot)) {
+        if (is_of_group(builder, i, group)) {
             stn_field_spec *own = &geometry_at(builder, i)->spec.field;
             take(&own->resolution, field->resolution);
             take(&own->margin, field->margin);
@@ -81,35 +81,35 @@ stn_status stn_builder_set_field(stn_model_builder *builder, int32_t robot, cons
     return STN_OK;
 }
 
-void stn_builder_get_base(const stn_model_builder *builder, int32_t robot, stn_pose *base, bool *fixed) {
-    bool exists = robot >= 0 && robot < builder->robots.count;
-    bool stands = exists && robot_at(builder, robot)->attached_to < 0;
-    *base = stands ? robot_at(builder, robot)->base : stn_pose_identity();
-    *fixed = stands && robot_at(builder, robot)->fixed;
+void stn_builder_get_base(const stn_model_builder *builder, int32_t group, stn_pose *base, bool *fixed) {
+    bool exists = group >= 0 && group < builder->groups.count;
+    bool stands = exists && group_at(builder, group)->attached_to < 0;
+    *base = stands ? group_at(builder, group)->base : stn_pose_identity();
+    *fixed = stands && group_at(builder, group)->fixed;
 }
 
-void stn_builder_robot_links(const stn_model_builder *builder, int32_t robot, int32_t *start, int32_t *count) {
-    bool exists = robot >= 0 && robot < builder->robots.count;
-    *start = exists ? robot_at(builder, robot)->start.links : 0;
-    *count = exists ? robot_link_end(builder, robot) - *start : 0;
+void stn_builder_group_links(const stn_model_builder *builder, int32_t group, int32_t *start, int32_t *count) {
+    bool exists = group >= 0 && group < builder->groups.count;
+    *start = exists ? group_at(builder, group)->start.links : 0;
+    *count = exists ? group_link_end(builder, group) - *start : 0;
 }
 
-int32_t stn_builder_robot_count(const stn_model_builder *builder) {
-    return builder->robots.count;
+int32_t stn_builder_group_count(const stn_model_builder *builder) {
+    return builder->groups.count;
 }
 
-const char *stn_builder_robot_name(const stn_model_builder *builder, int32_t robot) {
-    return robot >= 0 && robot < builder->robots.count ? robot_at(builder, robot)->name : "";
+const char *stn_builder_group_name(const stn_model_builder *builder, int32_t group) {
+    return group >= 0 && group < builder->groups.count ? group_at(builder, group)->name : "";
 }
 
 const char *stn_builder_link_name(const stn_model_builder *builder, int32_t link) {
     return link >= 0 && link < builder->links.count ? link_at(builder, link)->spec.name : "";
 }
 
-void stn_builder_robot_joints(const stn_model_builder *builder, int32_t robot, int32_t *start, int32_t *count) {
-    bool exists = robot >= 0 && robot < builder->robots.count;
-    *start = exists ? robot_at(builder, robot)->start.joints : 0;
-    *count = exists ? robot_joint_end(builder, robot) - *start : 0;
+void stn_builder_group_joints(const stn_model_builder *builder, int32_t group, int32_t *start, int32_t *count) {
+    bool exists = group >= 0 && group < builder->groups.count;
+    *start = exists ? group_at(builder, group)->start.joints : 0;
+    *count = exists ? group_joint_end(builder, group) - *start : 0;
 }
 
 const char *stn_builder_joint_name(const stn_model_builder *builder, int32_t joint) {

@@ -12,31 +12,31 @@ typedef struct list {
     int32_t count, capacity;
 } list;
 
-/// How much there was when a robot began; discarding goes back to it.
+/// How much there was when a group began; discarding goes back to it.
 typedef struct built_counts {
-    int32_t links, joints, geometries, meshes, excludes, overrides, clouds, groups, equalities;
+    int32_t links, joints, geometries, meshes, excludes, overrides, clouds, element_groups, equalities;
 } built_counts;
 
-typedef struct built_robot {
+typedef struct built_group {
     const char *name;
     built_counts start;
     stn_pose base;          // as set, else as proposed
     bool fixed, base_given; // given: set, not only proposed
-    bool prescribed;        // the root moves as the world is told
+    bool kinematic;         // the root moves as the world is told
     bool velocity_limits;   // kept by its joints
-    int32_t attached_to;    // link of another robot that the root is welded to, -1: none
+    int32_t attached_to;    // link of another group that the root is welded to, -1: none
     stn_pose attached_at;   // that link's frame -> root link frame
     int32_t next_number;    // NAME_n is taken for all n from 2 to below it
-} built_robot;
+} built_group;
 
 typedef struct built_link {
     stn_link_spec spec;
-    int32_t robot;
+    int32_t group;
 } built_link;
 
 typedef struct built_joint {
     stn_joint_spec spec;
-    int32_t robot;
+    int32_t group;
 } built_joint;
 
 typedef struct built_geometry {
@@ -61,16 +61,16 @@ typedef struct built_cloud {
     stn_material material;
 } built_cloud;
 
-typedef struct built_group {
+typedef struct built_element_group {
     int32_t cloud;
     stn_instance *instance; // owned
     int32_t element_count, nodes_per_element;
     const int32_t *index;
-} built_group;
+} built_element_group;
 
 typedef struct built_keyframe {
     stn_keyframe_spec spec; // base not used; q with quaternions of length 1
-    int32_t robot;
+    int32_t group;
     bool has_base;
     stn_pose base;
 } built_keyframe;
@@ -78,11 +78,12 @@ typedef struct built_keyframe {
 struct stn_model_builder {
     stn_context *context;
     stn_arena *memory; // texts and number arrays of the specs; the compiled model takes it over
-    list robots, links, joints, geometries, meshes, excludes, overrides, clouds, groups; // meshes' data are kept
-    list equalities;                                                                     // stn_equality_spec
-    list keyframes;                         // in the order of adding, whatever their robots
-    bool number_names;                      // a robot's name that is taken gets a number instead of being refused
-    int32_t *robot_slots, robot_slot_count; // names.c: hash table of robot + 1; 0: free
+    list groups, links, joints, geometries, meshes, excludes, overrides, clouds,
+        element_groups;                     // meshes' data are kept
+    list equalities;                        // stn_equality_spec
+    list keyframes;                         // in the order of adding, whatever their groups
+    bool number_names;                      // a group's name that is taken gets a number instead of being refused
+    int32_t *group_slots, group_slot_count; // names.c: hash table of group + 1; 0: free
 };
 
 static inline stn_status model_out_of_memory(stn_error *err) {
@@ -93,15 +94,15 @@ void *list_reserve(stn_context *context, list *items, size_t size);
 /// A copy in the builder's memory; NULL when out of memory. Text NULL gives "".
 const char *builder_copy_text(stn_model_builder *builder, const char *text);
 void *builder_copy(stn_model_builder *builder, const void *data, size_t count, size_t size);
-/// names.c: the robot of that name, -1: none; enters a robot that was just added (false: out of memory) and drops
-/// all from `robot` on. `builder_free_name` makes "arm_2" of a name that is taken, with the first number that is free.
-int32_t builder_find_robot(const stn_model_builder *builder, const char *name);
-bool builder_index_robot(stn_model_builder *builder, int32_t robot);
-void builder_forget_robots(stn_model_builder *builder, int32_t robot);
+/// names.c: the group of that name, -1: none; enters a group that was just added (false: out of memory) and drops
+/// all from `group` on. `builder_free_name` makes "arm_2" of a name that is taken, with the first number that is free.
+int32_t builder_find_group(const stn_model_builder *builder, const char *name);
+bool builder_index_group(stn_model_builder *builder, int32_t group);
+void builder_forget_groups(stn_model_builder *builder, int32_t group);
 void builder_free_name(const stn_model_builder *builder, const char *name, char *text, size_t size);
 
-static inline built_robot *robot_at(const stn_model_builder *b, int32_t i) {
-    return (built_robot *)b->robots.items + i;
+static inline built_group *group_at(const stn_model_builder *b, int32_t i) {
+    return (built_group *)b->groups.items + i;
 }
 static inline built_link *link_at(const stn_model_builder *b, int32_t i) {
     return (built_link *)b->links.items + i;
@@ -124,8 +125,8 @@ static inline built_override *override_at(const stn_model_builder *b, int32_t i)
 static inline built_cloud *cloud_at(const stn_model_builder *b, int32_t i) {
     return (built_cloud *)b->clouds.items + i;
 }
-static inline built_group *group_at(const stn_model_builder *b, int32_t i) {
-    return (built_group *)b->groups.items + i;
+static inline built_element_group *element_group_at(const stn_model_builder *b, int32_t i) {
+    return (built_element_group *)b->element_groups.items + i;
 }
 static inline stn_equality_spec *equality_at(const stn_model_builder *b, int32_t i) {
     return (stn_equality_spec *)b->equalities.items + i;
@@ -133,19 +134,19 @@ static inline stn_equality_spec *equality_at(const stn_model_builder *b, int32_t
 static inline built_keyframe *keyframe_at(const stn_model_builder *b, int32_t i) {
     return (built_keyframe *)b->keyframes.items + i;
 }
-/// One past the last link or joint of a robot.
-static inline int32_t robot_link_end(const stn_model_builder *b, int32_t robot) {
-    return robot + 1 < b->robots.count ? robot_at(b, robot + 1)->start.links : b->links.count;
+/// One past the last link or joint of a group.
+static inline int32_t group_link_end(const stn_model_builder *b, int32_t group) {
+    return group + 1 < b->groups.count ? group_at(b, group + 1)->start.links : b->links.count;
 }
-static inline int32_t robot_joint_end(const stn_model_builder *b, int32_t robot) {
-    return robot + 1 < b->robots.count ? robot_at(b, robot + 1)->start.joints : b->joints.count;
+static inline int32_t group_joint_end(const stn_model_builder *b, int32_t group) {
+    return group + 1 < b->groups.count ? group_at(b, group + 1)->start.joints : b->joints.count;
 }
 
 /// Fails with "WHAT: there is no link L (N links, or STN_WORLD)" unless there is; STN_ANY counts where `any` says so.
 stn_status builder_check_link(const stn_model_builder *builder, const char *what, int32_t link, bool any,
                               stn_error *err);
-/// Fails with "WHAT: there is no robot R (N robots)" unless there is.
-stn_status builder_check_robot(const stn_model_builder *builder, const char *what, int32_t robot, stn_error *err);
+/// Fails with "WHAT: there is no group R (N groups)" unless there is.
+stn_status builder_check_group(const stn_model_builder *builder, const char *what, int32_t group, stn_error *err);
 
 // spec.c: the numbers of one spec, before it enters the builder. Messages name the member, value and bound; the caller
 // puts the object's name in front.

@@ -23,7 +23,7 @@ typedef struct filter_entry {
     int32_t link;   // STN_WORLD also for a root link named "world"; FILTER_NODE for nodes
     uint32_t category, mask;
     bool collision;
-    bool driven;     // the world, or on a body that is prescribed: two such feel no contact
+    bool driven;     // the world, or on a body that is kinematic: two such feel no contact
     bool excluded;   // its link is on the exclude list
     bool overridden; // an override names its link
 } filter_entry;

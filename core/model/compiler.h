@@ -7,14 +7,14 @@
 #include "model/built.h"
 #include "model/compiled.h"
 
-/// What a robot's only root turned out to be.
+/// What a group's only root turned out to be.
 typedef enum root_kind {
-    ROOT_FREE,       // a link without a joint above it, floating
-    ROOT_FIXED,      // the same, welded at the base
-    ROOT_PRESCRIBED, // the same, moved as the world is told
-    ROOT_WORLD,      // a link named "world" without a joint above it: the world itself
-    ROOT_JOINED,     // joints whose parent is STN_WORLD
-    ROOT_ATTACHED,   // hangs on a link of another robot, by a joint or by stn_builder_attach
+    ROOT_FREE,      // a link without a joint above it, floating
+    ROOT_FIXED,     // the same, welded at the base
+    ROOT_KINEMATIC, // the same, moved as the world is told
+    ROOT_WORLD,     // a link named "world" without a joint above it: the world itself
+    ROOT_JOINED,    // joints whose parent is STN_WORLD
+    ROOT_ATTACHED,  // hangs on a link of another group, by a joint or by stn_builder_attach
 } root_kind;
 
 typedef struct compiler {
@@ -23,31 +23,31 @@ typedef struct compiler {
     // topology.c
     int32_t *joint_above; // (links) builder joint, -1 none
     int32_t *parent;      // (links) link that a joint or an attachment hangs it on, STN_WORLD none
-    int32_t *order;     // (links) parents first, depth first; children by their joints, then robots attached, as added
-    int32_t *root_link; // (robots)
-    root_kind *root;    // (robots)
+    int32_t *order;     // (links) parents first, depth first; children by their joints, then groups attached, as added
+    int32_t *root_link; // (groups)
+    root_kind *root;    // (groups)
     // compile.c
     int32_t *joint_index; // (builder joints) model joint, -1 for fixed ones
-    int32_t *root_joint;  // (robots) the implicit floating joint, -1
+    int32_t *root_joint;  // (groups) the implicit floating joint, -1
     int32_t *link_body;   // (links)
     stn_pose *link_pose;  // (links) body frame -> link frame
     model_object *object;
     stn_body *bodies;
     stn_joint *joints;
     stn_link *links;
-    stn_robot *robots;
+    stn_group *groups;
     stn_tree *trees;
     stn_geometry *geometries;
     double *q0;
 } compiler;
 
-/// "robot 'r', WHAT 'name' (file:line)" in `text`; name and where may be NULL.
-void describe_object(const stn_model_builder *builder, const char *what, int32_t robot, const char *name,
+/// "group 'r', WHAT 'name' (file:line)" in `text`; name and where may be NULL.
+void describe_object(const stn_model_builder *builder, const char *what, int32_t group, const char *name,
                      const char *where, char *text, size_t size);
 void describe_link(const stn_model_builder *builder, int32_t link, char *text, size_t size);
 void describe_joint(const stn_model_builder *builder, int32_t joint, char *text, size_t size);
 
-/// names.c: unique names of links and joints within each robot.
+/// names.c: unique names of links and joints within each group.
 stn_status check_names(compiler *c, stn_error *err);
 typedef struct named {
     const char *name;
@@ -67,7 +67,7 @@ stn_status compile_nodes(compiler *c, stn_error *err);
 void floating_coordinates(const stn_pose *pose, double *q);
 /// start.c: q0, massless subtrees, warnings.
 stn_status compile_start(compiler *c, stn_error *err);
-/// keyframe.c: sorted by their robots; unique names; after q0.
+/// keyframe.c: sorted by their groups; unique names; after q0.
 stn_status compile_keyframes(compiler *c, stn_error *err);
 /// equality.c: after bodies and joints.
 stn_status compile_equalities(compiler *c, stn_error *err);
@@ -78,8 +78,8 @@ static inline int32_t contact_link(const compiler *c, int32_t link) {
     if (link == STN_WORLD) {
         return STN_WORLD;
     }
-    int32_t robot = link_at(c->builder, link)->robot;
-    bool is_world = c->root[robot] == ROOT_WORLD && c->root_link[robot] == link;
+    int32_t group = link_at(c->builder, link)->group;
+    bool is_world = c->root[group] == ROOT_WORLD && c->root_link[group] == link;
     return is_world ? STN_WORLD : link;
 }
 /// material.c: after geometries and filter.

@@ -12,9 +12,9 @@ static uint64_t pair_id(const stn_contact_pair *pair) {
     return stn_random_bits(&both);
 }
 
-static stn_ride ride_of(const stn_geometry *geometry) {
+static stn_support support_of(const stn_geometry *geometry) {
     bool on_node = geometry->body < 0;
-    return (stn_ride){
+    return (stn_support){
         geometry->body, on_node, {on_node ? geometry->node : 0, 0, 0, 0}, {on_node ? 1.0 : 0.0, 0.0, 0.0, 0.0}};
 }
 
@@ -26,8 +26,8 @@ static inline void fill(stn_contact *c, const stn_model *model, const stn_contac
     c->id = stn_random_mix(pair_id(pair) ^ stn_random_mix(feature));
     c->geometry_a = pair->geometry_a;
     c->geometry_b = pair->geometry_b;
-    c->a = ride_of(a);
-    c->b = ride_of(b);
+    c->a = support_of(a);
+    c->b = support_of(b);
     c->point = stn_vec3_mul_add(stn_vec3_scale(weight, p_a), 1.0 - weight, p_b);
     c->normal = normal;
     c->phi0 = stn_vec3_dot(normal, stn_vec3_sub(p_b, p_a));
@@ -88,13 +88,13 @@ static stn_status refuse(const stn_model *model, const stn_contact *c, stn_statu
                     geometry_name(model, c->geometry_a), (int)c->geometry_b, geometry_name(model, c->geometry_b), why);
 }
 
-static bool ride_exists(const stn_model *model, const stn_ride *ride) {
-    if (ride->body >= 0) {
-        return ride->body < model->body_count;
+static bool support_exists(const stn_model *model, const stn_support *support) {
+    if (support->body >= 0) {
+        return support->body < model->body_count;
     }
-    bool ok = ride->body == -1 && ride->node_count >= 1 && ride->node_count <= STN_RIDE_NODES;
-    for (int32_t i = 0; ok && i < ride->node_count; i++) {
-        ok = ride->node[i] >= 0 && ride->node[i] < model->node_count && isfinite(ride->weight[i]);
+    bool ok = support->body == -1 && support->node_count >= 1 && support->node_count <= STN_SUPPORT_NODES;
+    for (int32_t i = 0; ok && i < support->node_count; i++) {
+        ok = support->node[i] >= 0 && support->node[i] < model->node_count && isfinite(support->weight[i]);
     }
     return ok;
 }
@@ -114,8 +114,8 @@ static stn_status check(const stn_model *model, const stn_contact *c, stn_error 
     if (!(fabs(stn_vec3_dot(c->normal, c->normal) - 1.0) <= 1e-9)) {
         return refuse(model, c, STN_ERR_NUMERIC, "the normal has no unit length", err);
     }
-    if (!ride_exists(model, &c->a) || !ride_exists(model, &c->b)) {
-        return refuse(model, c, STN_ERR_ARGUMENT, "it rides on a body or node that the model does not have", err);
+    if (!support_exists(model, &c->a) || !support_exists(model, &c->b)) {
+        return refuse(model, c, STN_ERR_ARGUMENT, "its support is a body or node that the model does not have", err);
     }
     if (!stn_vec3_finite(c->bias) || !stn_vec3_finite(c->direction) || !isfinite(c->material.mu)) {
         return refuse(model, c, STN_ERR_NUMERIC, "friction or surface velocity is not finite", err);

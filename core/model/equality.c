@@ -31,12 +31,12 @@ static void describe_end(const stn_model_builder *b, const stn_equality_spec *sp
                          size_t size) {
     if (spec->type == STN_EQUALITY_GEAR) {
         const built_joint *joint = joint_at(b, end);
-        snprintf(text, size, "joint '%.100s' of '%.100s'", joint->spec.name, robot_at(b, joint->robot)->name);
+        snprintf(text, size, "joint '%.100s' of '%.100s'", joint->spec.name, group_at(b, joint->group)->name);
     } else if (end == STN_WORLD) {
         snprintf(text, size, "the world");
     } else {
         const built_link *link = link_at(b, end);
-        snprintf(text, size, "link '%.100s' of '%.100s'", link->spec.name, robot_at(b, link->robot)->name);
+        snprintf(text, size, "link '%.100s' of '%.100s'", link->spec.name, group_at(b, link->group)->name);
     }
 }
 
@@ -146,7 +146,7 @@ static int32_t place_end(const compiler *c, int32_t link, const stn_pose *pose, 
 }
 
 static bool cannot_move(const compiler *c, int32_t body) {
-    return body == 0 || c->joints[c->bodies[body].joint].type == STN_JOINT_PRESCRIBED;
+    return body == 0 || c->joints[c->bodies[body].joint].type == STN_JOINT_KINEMATIC;
 }
 
 static stn_status join_links(const compiler *c, const stn_equality_spec *spec, stn_equality *out, stn_error *err) {
@@ -156,10 +156,10 @@ static stn_status join_links(const compiler *c, const stn_equality_spec *spec, s
     out->pose_b = spec->pose_b;
     out->body_a = place_end(c, spec->a, &spec->pose_a, &out->frame_a);
     out->body_b = place_end(c, spec->b, &spec->pose_b, &out->frame_b);
-    out->robot = link_at(c->builder, spec->b == STN_WORLD ? spec->a : spec->b)->robot;
+    out->group = link_at(c->builder, spec->b == STN_WORLD ? spec->a : spec->b)->group;
     if (cannot_move(c, out->body_a) && cannot_move(c, out->body_b)) {
-        return refuse_ends(
-            c, spec, "are both fixed or prescribed, so that there is nothing to hold; remove the constraint", err);
+        return refuse_ends(c, spec,
+                           "are both fixed or kinematic, so that there is nothing to hold; remove the constraint", err);
     }
     if (out->body_a == out->body_b) {
         return refuse_ends(c, spec, "are welded together already, so there is nothing to hold; remove the constraint",
@@ -183,7 +183,7 @@ static stn_status join_joints(const compiler *c, const stn_equality_spec *spec, 
     out->joint_b = c->joint_index[spec->b];
     out->body_a = c->joints[out->joint_a].child;
     out->body_b = c->joints[out->joint_b].child;
-    out->robot = c->joints[out->joint_b].robot;
+    out->group = c->joints[out->joint_b].group;
     return STN_OK;
 }
 

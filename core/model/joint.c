@@ -277,21 +277,21 @@ static void floating_difference(const double *a, const double *b, double *v) {
     ball_difference(a + 3, b + 3, v + 3);
 }
 
-// --------------------------------------------------------------------------------------------------- prescribed
+// --------------------------------------------------------------------------------------------------- kinematic
 
-static void prescribed_rest(double *q) {
+static void kinematic_rest(double *q) {
     static const double rest[13] = {[3] = 1.0};
     memcpy(q, rest, sizeof rest);
 }
 
 /// It moves as it is told, never by a velocity of the state.
-static void prescribed_integrate(const double *q, const double *v, double s, double *next) {
+static void kinematic_integrate(const double *q, const double *v, double s, double *next) {
     (void)v;
     (void)s;
     memmove(next, q, 13 * sizeof *q);
 }
 
-static void prescribed_difference(const double *a, const double *b, double *v) {
+static void kinematic_difference(const double *a, const double *b, double *v) {
     (void)a;
     (void)b;
     (void)v;
@@ -306,15 +306,15 @@ static const stn_joint_units angles = {"rad", "rad/s", "rad/s^2", "N m", "N m s/
                                      "N s/m, N m s/rad", "kg, kg m^2", "N/m, N m/rad"},
                              pose = {"m, 1",       "m/s, rad/s",  "m/s^2, rad/s^2", "N, N m", "N s/m, N m s/rad",
                                      "kg, kg m^2", "N/m, N m/rad"},
-                             prescribed = {"m, 1, m/s, rad/s", "m/s, rad/s", "m/s^2, rad/s^2", "N, N m",
-                                           "N s/m, N m s/rad", "kg, kg m^2", "N/m, N m/rad"};
+                             kinematic = {"m, 1, m/s, rad/s", "m/s, rad/s", "m/s^2, rad/s^2", "N, N m",
+                                          "N s/m, N m s/rad", "kg, kg m^2", "N/m, N m/rad"};
 
 #define ONE_AXIS                                                                                                   \
     .nq = 1, .nv = 1, .axial = true, .has_axis = true, .coordinates = {""}, .velocities = {""}, .rest = rest_zero, \
     .integrate = integrate_one, .difference = difference_one
 #define TURNS ONE_AXIS, .units = &angles, .place = revolute_place, .motion = revolute_motion
 
-static const joint_kind kinds[STN_JOINT_PRESCRIBED + 1] = {
+static const joint_kind kinds[STN_JOINT_KINEMATIC + 1] = {
     [STN_JOINT_FIXED] = {.name = "fixed", .units = &angles},
     [STN_JOINT_REVOLUTE] = {.name = "revolute", .limited = true, TURNS},
     [STN_JOINT_CONTINUOUS] = {.name = "continuous", TURNS},
@@ -377,20 +377,19 @@ static const joint_kind kinds[STN_JOINT_PRESCRIBED + 1] = {
                              .integrate = integrate_two,
                              .difference = difference_two},
     // placed by the kinematics themselves: its twist is no column of S times a velocity
-    [STN_JOINT_PRESCRIBED] = {.name = "prescribed",
-                              .nq = 13,
-                              .quaternion = true,
-                              .behind = 6,
-                              .units = &prescribed,
-                              .coordinates = {"x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy",
-                                              "wz"},
-                              .rest = prescribed_rest,
-                              .integrate = prescribed_integrate,
-                              .difference = prescribed_difference},
+    [STN_JOINT_KINEMATIC] = {.name = "kinematic",
+                             .nq = 13,
+                             .quaternion = true,
+                             .behind = 6,
+                             .units = &kinematic,
+                             .coordinates = {"x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz"},
+                             .rest = kinematic_rest,
+                             .integrate = kinematic_integrate,
+                             .difference = kinematic_difference},
 };
 
 const joint_kind *joint_kind_get(stn_joint_type type) {
-    bool known = (int)type >= 0 && (type < STN_JOINT_COUNT || type == STN_JOINT_PRESCRIBED);
+    bool known = (int)type >= 0 && (type < STN_JOINT_COUNT || type == STN_JOINT_KINEMATIC);
     return known ? &kinds[type] : NULL;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keyframes: named configurations of a robot, checked as they come in, compiled into the coordinates of the robot's
+// Keyframes: named configurations of a group, checked as they come in, compiled into the coordinates of the group's
 // moving joints, and applied to a configuration of the whole model.
 #include <string.h>
 
@@ -7,14 +7,14 @@
 
 // ------------------------------------------------------------------------------------------------------- builder
 
-/// The keyframe must say every coordinate of the joints that the robot has now.
-static stn_status check_count(const stn_model_builder *builder, int32_t robot, int32_t q_count, stn_error *err) {
+/// The keyframe must say every coordinate of the joints that the group has now.
+static stn_status check_count(const stn_model_builder *builder, int32_t group, int32_t q_count, stn_error *err) {
     int64_t wanted = 0;
-    for (int32_t j = robot_at(builder, robot)->start.joints; j < robot_joint_end(builder, robot); j++) {
+    for (int32_t j = group_at(builder, group)->start.joints; j < group_joint_end(builder, group); j++) {
         wanted += joint_kind_get(joint_at(builder, j)->spec.type)->nq;
     }
     if (q_count != wanted) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "it has %d coordinates, but the joints of the robot have %lld", q_count,
+        return stn_fail(err, STN_ERR_ARGUMENT, "it has %d coordinates, but the joints of the group have %lld", q_count,
                         (long long)wanted);
     }
     return STN_OK;
@@ -68,8 +68,8 @@ static stn_status take_numbers(stn_model_builder *builder, const stn_keyframe_sp
     }
     item->spec.q = q;
     stn_status status = STN_OK;
-    for (int32_t j = robot_at(builder, item->robot)->start.joints;
-         j < robot_joint_end(builder, item->robot) && status == STN_OK; j++) {
+    for (int32_t j = group_at(builder, item->group)->start.joints;
+         j < group_joint_end(builder, item->group) && status == STN_OK; j++) {
         const stn_joint_spec *joint = &joint_at(builder, j)->spec;
         status = check_coordinates(joint, q, err);
         q += joint_kind_get(joint->type)->nq;
@@ -82,9 +82,9 @@ static stn_status take_numbers(stn_model_builder *builder, const stn_keyframe_sp
     return status;
 }
 
-stn_status stn_builder_add_keyframe(stn_model_builder *builder, int32_t robot, const stn_keyframe_spec *spec,
+stn_status stn_builder_add_keyframe(stn_model_builder *builder, int32_t group, const stn_keyframe_spec *spec,
                                     stn_error *err) {
-    stn_status status = builder_check_robot(builder, "keyframe", robot, err);
+    stn_status status = builder_check_group(builder, "keyframe", group, err);
     if (status != STN_OK) {
         return status;
     }
@@ -95,17 +95,17 @@ stn_status stn_builder_add_keyframe(stn_model_builder *builder, int32_t robot, c
     }
     item->spec =
         (stn_keyframe_spec){.name = name, .q_count = spec->q_count, .where = spec->where != NULL ? where : NULL};
-    item->robot = robot;
+    item->group = group;
     status = check_name(spec->name, err);
     if (status == STN_OK) {
-        status = check_count(builder, robot, spec->q_count, err);
+        status = check_count(builder, group, spec->q_count, err);
     }
     if (status == STN_OK) {
         status = take_numbers(builder, spec, item, err);
     }
     if (status != STN_OK) {
         char text[400];
-        describe_object(builder, "keyframe", robot, spec->name, spec->where, text, sizeof text);
+        describe_object(builder, "keyframe", group, spec->name, spec->where, text, sizeof text);
         stn_error_prefix(err, "%s", text);
         return status;
     }
@@ -115,13 +115,13 @@ stn_status stn_builder_add_keyframe(stn_model_builder *builder, int32_t robot, c
 
 // ----------------------------------------------------------------------------------------------------- compiling
 
-/// A robot without a joint of its own above its root: the joint that its root got comes first.
+/// A group without a joint of its own above its root: the joint that its root got comes first.
 static stn_status fill_keyframe(compiler *c, const built_keyframe *built, stn_keyframe *out, stn_error *err) {
-    int32_t root = c->root_joint[built->robot], before = root >= 0 ? c->joints[root].nq : 0;
-    stn_status status = check_count(c->builder, built->robot, built->spec.q_count, err);
+    int32_t root = c->root_joint[built->group], before = root >= 0 ? c->joints[root].nq : 0;
+    stn_status status = check_count(c->builder, built->group, built->spec.q_count, err);
     if (status != STN_OK) {
         char text[400];
-        describe_object(c->builder, "keyframe", built->robot, built->spec.name, built->spec.where, text, sizeof text);
+        describe_object(c->builder, "keyframe", built->group, built->spec.name, built->spec.where, text, sizeof text);
         stn_error_prefix(err, "%s", text);
         return status;
     }
@@ -131,7 +131,7 @@ static stn_status fill_keyframe(compiler *c, const built_keyframe *built, stn_ke
     }
     out->name = built->spec.name;
     out->where = built->spec.where != NULL ? built->spec.where : "";
-    out->robot = built->robot;
+    out->group = built->group;
     out->q_count = before + built->spec.q_count;
     out->q = q;
     out->has_base = root >= 0 && built->has_base;
@@ -147,37 +147,37 @@ static stn_status fill_keyframe(compiler *c, const built_keyframe *built, stn_ke
     return STN_OK;
 }
 
-static stn_status check_unique(const compiler *c, const stn_robot *robot, const stn_keyframe *keyframes, named *items,
+static stn_status check_unique(const compiler *c, const stn_group *group, const stn_keyframe *keyframes, named *items,
                                stn_error *err) {
-    for (int32_t i = 0; i < robot->keyframe_count; i++) {
-        items[i] = (named){keyframes[robot->keyframe_start + i].name, robot->keyframe_start + i};
+    for (int32_t i = 0; i < group->keyframe_count; i++) {
+        items[i] = (named){keyframes[group->keyframe_start + i].name, group->keyframe_start + i};
     }
-    int32_t twice = find_duplicate(items, robot->keyframe_count);
+    int32_t twice = find_duplicate(items, group->keyframe_count);
     if (twice < 0) {
         return STN_OK;
     }
     const stn_keyframe *k = &keyframes[twice];
     char text[400];
-    describe_object(c->builder, "keyframe", k->robot, k->name, k->where[0] != '\0' ? k->where : NULL, text,
+    describe_object(c->builder, "keyframe", k->group, k->name, k->where[0] != '\0' ? k->where : NULL, text,
                     sizeof text);
     return fail_duplicate(text, k->name, err);
 }
 
-/// Ranges of the robots; `next` gets where the first keyframe of each goes.
+/// Ranges of the groups; `next` gets where the first keyframe of each goes.
 static void count_keyframes(compiler *c, int32_t *next) {
     for (int32_t i = 0; i < c->builder->keyframes.count; i++) {
-        c->robots[keyframe_at(c->builder, i)->robot].keyframe_count++;
+        c->groups[keyframe_at(c->builder, i)->group].keyframe_count++;
     }
-    for (int32_t r = 0, start = 0; r < c->builder->robots.count; r++) {
-        next[r] = c->robots[r].keyframe_start = start;
-        start += c->robots[r].keyframe_count;
+    for (int32_t r = 0, start = 0; r < c->builder->groups.count; r++) {
+        next[r] = c->groups[r].keyframe_start = start;
+        start += c->groups[r].keyframe_count;
     }
 }
 
 stn_status compile_keyframes(compiler *c, stn_error *err) {
     int32_t count = c->builder->keyframes.count;
     stn_keyframe *keyframes = STN_ARENA_ZEROED(c->memory, count, stn_keyframe);
-    int32_t *next = STN_ARENA(c->scratch, c->builder->robots.count, int32_t);
+    int32_t *next = STN_ARENA(c->scratch, c->builder->groups.count, int32_t);
     named *items = STN_ARENA(c->scratch, count, named);
     if (keyframes == NULL || next == NULL || items == NULL) {
         return model_out_of_memory(err);
@@ -185,13 +185,13 @@ stn_status compile_keyframes(compiler *c, stn_error *err) {
     count_keyframes(c, next);
     for (int32_t i = 0; i < count; i++) {
         const built_keyframe *built = keyframe_at(c->builder, i);
-        stn_status status = fill_keyframe(c, built, &keyframes[next[built->robot]++], err);
+        stn_status status = fill_keyframe(c, built, &keyframes[next[built->group]++], err);
         if (status != STN_OK) {
             return status;
         }
     }
-    for (int32_t r = 0; r < c->builder->robots.count; r++) {
-        stn_status status = check_unique(c, &c->robots[r], keyframes, items, err);
+    for (int32_t r = 0; r < c->builder->groups.count; r++) {
+        stn_status status = check_unique(c, &c->groups[r], keyframes, items, err);
         if (status != STN_OK) {
             return status;
         }
@@ -203,19 +203,19 @@ stn_status compile_keyframes(compiler *c, stn_error *err) {
 
 // ------------------------------------------------------------------------------------------------------ applying
 
-/// Is the robot's first joint one that its root got because it floats without any?
-static bool has_root_joint(const stn_model *model, const stn_robot *robot) {
-    const stn_link *root = &model->links[robot->root_link];
+/// Is the group's first joint one that its root got because it floats without any?
+static bool has_root_joint(const stn_model *model, const stn_group *group) {
+    const stn_link *root = &model->links[group->root_link];
     return root->joint >= 0 && root->joint_name == NULL;
 }
 
 void stn_model_keyframe_apply(const stn_model *model, int32_t keyframe, double *q) {
     const stn_keyframe *k = &model->keyframes[keyframe];
-    const stn_robot *robot = &model->robots[k->robot];
+    const stn_group *group = &model->groups[k->group];
     const double *from = k->q;
-    for (int32_t i = 0; i < robot->joint_count; i++) {
-        const stn_joint *joint = &model->joints[robot->joint_start + i];
-        bool kept = i == 0 && !k->has_base && has_root_joint(model, robot);
+    for (int32_t i = 0; i < group->joint_count; i++) {
+        const stn_joint *joint = &model->joints[group->joint_start + i];
+        bool kept = i == 0 && !k->has_base && has_root_joint(model, group);
         if (!kept) {
             memcpy(q + joint->q_start, from, (size_t)joint->nq * sizeof *q);
         }
@@ -223,7 +223,7 @@ void stn_model_keyframe_apply(const stn_model *model, int32_t keyframe, double *
     }
     for (int32_t j = 0; j < model->joint_count; j++) {
         mimic_end end = follow_mimic(model->joints, j);
-        bool touched = model->joints[j].robot == k->robot || model->joints[end.master].robot == k->robot;
+        bool touched = model->joints[j].group == k->group || model->joints[end.master].group == k->group;
         if (end.master != j && touched) {
             q[model->joints[j].q_start] = end.multiplier * q[model->joints[end.master].q_start] + end.offset;
         }

@@ -134,7 +134,7 @@ static void pass_index(byte_stream *b, int32_t *index) {
     BYTES_PASS(b, index);
 }
 
-// -------------------------------------------------------------------------------------------------------- robots
+// -------------------------------------------------------------------------------------------------------- groups
 
 static void pass_link_fields(byte_stream *b, stn_link_spec *spec) {
     bytes_pass_text(b, &spec->name);
@@ -188,45 +188,45 @@ static stn_status pass_joint(passing *p, int32_t i, stn_error *err) {
 }
 
 /// Bases are given to the builder as they were, as set or as proposed; attachments come when all links are there.
-static stn_status begin_robot(passing *p, int32_t r, stn_error *err) {
+static stn_status begin_group(passing *p, int32_t r, stn_error *err) {
     byte_stream *b = p->b;
-    built_robot robot = {0};
+    built_group group = {0};
     if (!b->reading) {
-        robot = *robot_at(p->builder, r);
+        group = *group_at(p->builder, r);
     }
-    bytes_pass_text(b, &robot.name);
-    BYTES_PASS(b, &robot.base);
-    bytes_pass_bool(b, &robot.fixed);
-    bytes_pass_bool(b, &robot.base_given);
-    bytes_pass_bool(b, &robot.prescribed);
-    bytes_pass_bool(b, &robot.velocity_limits);
+    bytes_pass_text(b, &group.name);
+    BYTES_PASS(b, &group.base);
+    bytes_pass_bool(b, &group.fixed);
+    bytes_pass_bool(b, &group.base_given);
+    bytes_pass_bool(b, &group.kinematic);
+    bytes_pass_bool(b, &group.velocity_limits);
     stn_status status = bytes_status(b, err);
     if (status != STN_OK || !b->reading) {
         return status;
     }
     int32_t index = 0;
-    status = stn_builder_begin_robot(p->builder, robot.name, &index, err);
+    status = stn_builder_begin_group(p->builder, group.name, &index, err);
     if (status == STN_OK) {
-        status = robot.base_given ? stn_builder_set_base(p->builder, index, &robot.base, robot.fixed, err)
-                                  : stn_builder_propose_base(p->builder, index, &robot.base, robot.fixed, err);
+        status = group.base_given ? stn_builder_set_base(p->builder, index, &group.base, group.fixed, err)
+                                  : stn_builder_propose_base(p->builder, index, &group.base, group.fixed, err);
     }
-    if (status == STN_OK && robot.prescribed) {
-        status = stn_builder_prescribe(p->builder, index, err);
+    if (status == STN_OK && group.kinematic) {
+        status = stn_builder_make_kinematic(p->builder, index, err);
     }
-    return status == STN_OK ? stn_builder_set_velocity_limits(p->builder, index, robot.velocity_limits, err) : status;
+    return status == STN_OK ? stn_builder_set_velocity_limits(p->builder, index, group.velocity_limits, err) : status;
 }
 
-/// A joint may name links of its robot and of earlier ones, so that links and joints come robot by robot.
-static stn_status pass_robot(passing *p, int32_t r, stn_error *err) {
+/// A joint may name links of its group and of earlier ones, so that links and joints come group by group.
+static stn_status pass_group(passing *p, int32_t r, stn_error *err) {
     bool writing = !p->b->reading;
-    int32_t first_link = writing ? robot_at(p->builder, r)->start.links : 0;
-    int32_t first_joint = writing ? robot_at(p->builder, r)->start.joints : 0;
-    stn_status status = begin_robot(p, r, err);
-    int32_t links = pass_count(p->b, writing ? robot_link_end(p->builder, r) - first_link : 0);
+    int32_t first_link = writing ? group_at(p->builder, r)->start.links : 0;
+    int32_t first_joint = writing ? group_at(p->builder, r)->start.joints : 0;
+    stn_status status = begin_group(p, r, err);
+    int32_t links = pass_count(p->b, writing ? group_link_end(p->builder, r) - first_link : 0);
     for (int32_t i = 0; i < links && status == STN_OK; i++) {
         status = pass_link(p, first_link + i, err);
     }
-    int32_t joints = pass_count(p->b, writing ? robot_joint_end(p->builder, r) - first_joint : 0);
+    int32_t joints = pass_count(p->b, writing ? group_joint_end(p->builder, r) - first_joint : 0);
     for (int32_t i = 0; i < joints && status == STN_OK; i++) {
         status = pass_joint(p, first_joint + i, err);
     }
@@ -237,8 +237,8 @@ static stn_status pass_attachment(passing *p, int32_t r, stn_error *err) {
     int32_t link = -1;
     stn_pose pose = {0};
     if (!p->b->reading) {
-        link = robot_at(p->builder, r)->attached_to;
-        pose = robot_at(p->builder, r)->attached_at;
+        link = group_at(p->builder, r)->attached_to;
+        pose = group_at(p->builder, r)->attached_at;
     }
     pass_index(p->b, &link);
     BYTES_PASS(p->b, &pose);
@@ -406,40 +406,42 @@ static stn_status pass_cloud(passing *p, int32_t i, stn_error *err) {
 }
 
 /// Elements name as many nodes each as their plugin says.
-static stn_status read_group(passing *p, stn_error *err) {
+static stn_status read_element_group(passing *p, stn_error *err) {
     byte_stream *b = p->b;
-    built_group group = {0};
-    stn_status status = instance_read(b, STN_KIND_ELEMENT, &group.instance, err);
+    built_element_group element_group = {0};
+    stn_status status = instance_read(b, STN_KIND_ELEMENT, &element_group.instance, err);
     if (status != STN_OK) {
         return status;
     }
     const void *index = NULL;
-    pass_index(b, &group.cloud);
-    bytes_pass_count(b, &group.element_count, INT32_MAX);
-    bytes_pass_count(b, &group.nodes_per_element, 8);
-    b->failed = b->failed || group.nodes_per_element != group.instance->desc->ops.element->nodes_per_element;
-    size_t count = (size_t)group.element_count * (size_t)group.nodes_per_element;
+    pass_index(b, &element_group.cloud);
+    bytes_pass_count(b, &element_group.element_count, INT32_MAX);
+    bytes_pass_count(b, &element_group.nodes_per_element, 8);
+    b->failed =
+        b->failed || element_group.nodes_per_element != element_group.instance->desc->ops.element->nodes_per_element;
+    size_t count = (size_t)element_group.element_count * (size_t)element_group.nodes_per_element;
     bytes_pass_array(b, p->scratch, &index, count, sizeof(int32_t));
     status = bytes_status(b, err);
     if (status != STN_OK) {
-        stn_instance_destroy(group.instance);
+        stn_instance_destroy(element_group.instance);
         return status;
     }
-    return stn_builder_add_elements(p->builder, group.cloud, group.instance, group.element_count, index, err);
+    return stn_builder_add_elements(p->builder, element_group.cloud, element_group.instance,
+                                    element_group.element_count, index, err);
 }
 
-static stn_status pass_group(passing *p, int32_t i, stn_error *err) {
+static stn_status pass_element_group(passing *p, int32_t i, stn_error *err) {
     byte_stream *b = p->b;
     if (b->reading) {
-        return read_group(p, err);
+        return read_element_group(p, err);
     }
-    built_group *group = group_at(p->builder, i);
-    size_t count = (size_t)group->element_count * (size_t)group->nodes_per_element;
-    const void *index = group->index;
-    stn_status status = instance_write(b, group->instance, err);
-    pass_index(b, &group->cloud);
-    pass_index(b, &group->element_count);
-    pass_index(b, &group->nodes_per_element);
+    built_element_group *element_group = element_group_at(p->builder, i);
+    size_t count = (size_t)element_group->element_count * (size_t)element_group->nodes_per_element;
+    const void *index = element_group->index;
+    stn_status status = instance_write(b, element_group->instance, err);
+    pass_index(b, &element_group->cloud);
+    pass_index(b, &element_group->element_count);
+    pass_index(b, &element_group->nodes_per_element);
     bytes_pass_array(b, NULL, &index, count, sizeof(int32_t));
     return status;
 }
@@ -454,7 +456,7 @@ static stn_status pass_keyframe(passing *p, int32_t i, stn_error *err) {
     const void *q = spec->q;
     bytes_pass_text(b, &spec->name);
     bytes_pass_text(b, &spec->where);
-    pass_index(b, &keyframe.robot);
+    pass_index(b, &keyframe.group);
     bytes_pass_count(b, &spec->q_count, INT32_MAX);
     bytes_pass_array(b, p->scratch, &q, (size_t)spec->q_count, sizeof(double));
     bytes_pass_bool(b, &keyframe.has_base);
@@ -462,7 +464,7 @@ static stn_status pass_keyframe(passing *p, int32_t i, stn_error *err) {
     stn_status status = bytes_status(b, err);
     spec->q = q;
     spec->base = keyframe.has_base ? &keyframe.base : NULL;
-    return status == STN_OK && b->reading ? stn_builder_add_keyframe(p->builder, keyframe.robot, spec, err) : status;
+    return status == STN_OK && b->reading ? stn_builder_add_keyframe(p->builder, keyframe.group, spec, err) : status;
 }
 
 // --------------------------------------------------------------------------------------------------------- whole
@@ -474,15 +476,16 @@ static stn_status pass_model(passing *p, stn_error *err) {
         const list *items;
         stn_status (*pass)(passing *, int32_t, stn_error *);
     } parts[] = {
-        {&m->robots, pass_robot},        {&m->robots, pass_attachment}, {&m->meshes, pass_mesh},
-        {&m->geometries, pass_geometry}, {&m->excludes, pass_exclude},  {&m->overrides, pass_override},
-        {&m->clouds, pass_cloud},        {&m->groups, pass_group},      {&m->keyframes, pass_keyframe},
-        {&m->equalities, pass_equality},
+        {&m->groups, pass_group},       {&m->groups, pass_attachment},
+        {&m->meshes, pass_mesh},        {&m->geometries, pass_geometry},
+        {&m->excludes, pass_exclude},   {&m->overrides, pass_override},
+        {&m->clouds, pass_cloud},       {&m->element_groups, pass_element_group},
+        {&m->keyframes, pass_keyframe}, {&m->equalities, pass_equality},
     };
     stn_status status = STN_OK;
     for (int32_t k = 0; k < STN_COUNT(parts) && status == STN_OK; k++) {
         int32_t count = pass_count(p->b, parts[k].items->count);
-        bool strange = parts[k].pass == pass_attachment && count != m->robots.count;
+        bool strange = parts[k].pass == pass_attachment && count != m->groups.count;
         status = strange ? stn_fail(err, STN_ERR_PARSE, "damaged (impossible sizes or values)") : STN_OK;
         for (int32_t i = 0; i < count && status == STN_OK; i++) {
             status = parts[k].pass(p, i, err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names: unique within a robot, and found again in the builder and in the compiled model.
+// Names: unique within a group, and found again in the builder and in the compiled model.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,66 +7,66 @@
 #include "model/built.h"
 #include "model/compiler.h"
 
-// ------------------------------------------------------------------------------------------- robots of a builder
-// The robots of a builder by name: open addressing with linear probes, so that a world of many bodies is described in
+// ------------------------------------------------------------------------------------------- groups of a builder
+// The groups of a builder by name: open addressing with linear probes, so that a world of many bodies is described in
 // linear time.
 
 /// Where the name stands, or the free slot where it belongs.
 static int32_t *slot_of(const stn_model_builder *b, const char *name) {
-    uint32_t last = (uint32_t)b->robot_slot_count - 1;
+    uint32_t last = (uint32_t)b->group_slot_count - 1;
     uint32_t s = (uint32_t)stn_hash(0, name, strlen(name)) & last;
-    while (b->robot_slots[s] != 0 && strcmp(robot_at(b, b->robot_slots[s] - 1)->name, name) != 0) {
+    while (b->group_slots[s] != 0 && strcmp(group_at(b, b->group_slots[s] - 1)->name, name) != 0) {
         s = (s + 1) & last;
     }
-    return &b->robot_slots[s];
+    return &b->group_slots[s];
 }
 
-int32_t builder_find_robot(const stn_model_builder *b, const char *name) {
-    return b->robot_slot_count > 0 ? *slot_of(b, name) - 1 : -1;
+int32_t builder_find_group(const stn_model_builder *b, const char *name) {
+    return b->group_slot_count > 0 ? *slot_of(b, name) - 1 : -1;
 }
 
-bool builder_index_robot(stn_model_builder *b, int32_t robot) {
-    if (b->robot_slot_count > 2 * robot) {
-        *slot_of(b, robot_at(b, robot)->name) = robot + 1;
+bool builder_index_group(stn_model_builder *b, int32_t group) {
+    if (b->group_slot_count > 2 * group) {
+        *slot_of(b, group_at(b, group)->name) = group + 1;
         return true;
     }
-    if (robot > INT32_MAX / 8) {
+    if (group > INT32_MAX / 8) {
         return false;
     }
     int32_t count = 16;
-    while (count <= 2 * robot) {
+    while (count <= 2 * group) {
         count *= 2;
     }
     int32_t *slots = stn_allocate(b->context, (size_t)count, sizeof *slots);
     if (slots == NULL) {
         return false;
     }
-    stn_release(b->context, b->robot_slots);
-    b->robot_slots = slots;
-    b->robot_slot_count = count;
-    for (int32_t i = 0; i <= robot; i++) {
-        *slot_of(b, robot_at(b, i)->name) = i + 1;
+    stn_release(b->context, b->group_slots);
+    b->group_slots = slots;
+    b->group_slot_count = count;
+    for (int32_t i = 0; i <= group; i++) {
+        *slot_of(b, group_at(b, i)->name) = i + 1;
     }
     return true;
 }
 
-void builder_forget_robots(stn_model_builder *b, int32_t robot) {
-    b->robots.count = robot;
-    if (b->robot_slot_count > 0) {
-        memset(b->robot_slots, 0, (size_t)b->robot_slot_count * sizeof *b->robot_slots);
+void builder_forget_groups(stn_model_builder *b, int32_t group) {
+    b->groups.count = group;
+    if (b->group_slot_count > 0) {
+        memset(b->group_slots, 0, (size_t)b->group_slot_count * sizeof *b->group_slots);
     }
-    for (int32_t i = 0; i < robot; i++) {
-        *slot_of(b, robot_at(b, i)->name) = i + 1;
-        robot_at(b, i)->next_number = 0; // lower ones may be free again
+    for (int32_t i = 0; i < group; i++) {
+        *slot_of(b, group_at(b, i)->name) = i + 1;
+        group_at(b, i)->next_number = 0; // lower ones may be free again
     }
 }
 
 void builder_free_name(const stn_model_builder *b, const char *name, char *text, size_t size) {
-    built_robot *holder = robot_at(b, builder_find_robot(b, name));
+    built_group *holder = group_at(b, builder_find_group(b, name));
     for (int32_t number = holder->next_number > 2 ? holder->next_number : 2;;
-         number++) { // ends: n robots, n + 1 numbers
+         number++) { // ends: n groups, n + 1 numbers
         snprintf(text, size, "%.200s_%d", name, number);
-        if (builder_find_robot(b, text) < 0) {
+        if (builder_find_group(b, text) < 0) {
             holder->next_number = number;
             return;
         }
@@ -93,14 +93,14 @@ int32_t find_duplicate(named *items, int32_t count) {
 
 stn_status fail_duplicate(const char *described, const char *name, stn_error *err) {
     return stn_fail(err, STN_ERR_ARGUMENT,
-                    "%s: the name is taken; names are unique within a robot, call it '%s_2', say", described, name);
+                    "%s: the name is taken; names are unique within a group, call it '%s_2', say", described, name);
 }
 
-static stn_status check_robot_names(compiler *c, int32_t robot, named *items, stn_error *err) {
+static stn_status check_group_names(compiler *c, int32_t group, named *items, stn_error *err) {
     const stn_model_builder *b = c->builder;
     char text[400];
     int32_t count = 0;
-    for (int32_t i = robot_at(b, robot)->start.links; i < robot_link_end(b, robot); i++) {
+    for (int32_t i = group_at(b, group)->start.links; i < group_link_end(b, group); i++) {
         items[count++] = (named){link_at(b, i)->spec.name, i};
     }
     int32_t twice = find_duplicate(items, count);
@@ -109,7 +109,7 @@ static stn_status check_robot_names(compiler *c, int32_t robot, named *items, st
         return fail_duplicate(text, link_at(b, twice)->spec.name, err);
     }
     count = 0;
-    for (int32_t i = robot_at(b, robot)->start.joints; i < robot_joint_end(b, robot); i++) {
+    for (int32_t i = group_at(b, group)->start.joints; i < group_joint_end(b, group); i++) {
         items[count++] = (named){joint_at(b, i)->spec.name, i};
     }
     twice = find_duplicate(items, count);
@@ -127,8 +127,8 @@ stn_status check_names(compiler *c, stn_error *err) {
     if (items == NULL) {
         return model_out_of_memory(err);
     }
-    for (int32_t r = 0; r < b->robots.count; r++) {
-        stn_status status = check_robot_names(c, r, items, err);
+    for (int32_t r = 0; r < b->groups.count; r++) {
+        stn_status status = check_group_names(c, r, items, err);
         if (status != STN_OK) {
             return status;
         }
@@ -138,9 +138,9 @@ stn_status check_names(compiler *c, stn_error *err) {
 
 // ------------------------------------------------------------------------------------------------------- lookups
 
-int32_t stn_model_find_robot(const stn_model *model, const char *name) {
-    for (int32_t i = 0; i < model->robot_count; i++) {
-        if (strcmp(model->robots[i].name, name) == 0) {
+int32_t stn_model_find_group(const stn_model *model, const char *name) {
+    for (int32_t i = 0; i < model->group_count; i++) {
+        if (strcmp(model->groups[i].name, name) == 0) {
             return i;
         }
     }
@@ -156,10 +156,10 @@ typedef struct column {
 #define COLUMN(items, type, member) \
     { items, sizeof(type), offsetof(type, member) }
 
-/// One kind of named things: those of robot r begin at start[r] and end where those of the next robot begin.
+/// One kind of named things: those of group r begin at start[r] and end where those of the next group begin.
 typedef struct name_space {
-    int32_t robot_count, count;
-    column robots, start, names;
+    int32_t group_count, count;
+    column groups, start, names;
 } name_space;
 
 static const void *entry(const column *c, int32_t i) {
@@ -170,12 +170,12 @@ static const char *name_at(const column *names, int32_t i) {
     return *(const char *const *)entry(names, i);
 }
 
-static int32_t start_of(const name_space *space, int32_t robot) {
-    return robot < space->robot_count ? *(const int32_t *)entry(&space->start, robot) : space->count;
+static int32_t start_of(const name_space *space, int32_t group) {
+    return group < space->group_count ? *(const int32_t *)entry(&space->start, group) : space->count;
 }
 
-static int32_t find_in_robot(const name_space *space, int32_t robot, const char *name) {
-    for (int32_t i = start_of(space, robot); i < start_of(space, robot + 1); i++) {
+static int32_t find_in_group(const name_space *space, int32_t group, const char *name) {
+    for (int32_t i = start_of(space, group); i < start_of(space, group + 1); i++) {
         if (strcmp(name_at(&space->names, i), name) == 0) {
             return i;
         }
@@ -183,13 +183,13 @@ static int32_t find_in_robot(const name_space *space, int32_t robot, const char 
     return -1;
 }
 
-/// Robots' names may hold slashes, so every robot whose name and a slash begin the text is tried.
+/// Groups' names may hold slashes, so every group whose name and a slash begin the text is tried.
 static int32_t find_qualified(const name_space *space, const char *name) {
-    for (int32_t r = 0; r < space->robot_count; r++) {
-        const char *robot = name_at(&space->robots, r);
-        size_t length = strlen(robot);
-        if (strncmp(name, robot, length) == 0 && name[length] == '/') {
-            int32_t found = find_in_robot(space, r, name + length + 1);
+    for (int32_t r = 0; r < space->group_count; r++) {
+        const char *group = name_at(&space->groups, r);
+        size_t length = strlen(group);
+        if (strncmp(name, group, length) == 0 && name[length] == '/') {
+            int32_t found = find_in_group(space, r, name + length + 1);
             if (found >= 0) {
                 return found;
             }
@@ -198,50 +198,50 @@ static int32_t find_qualified(const name_space *space, const char *name) {
     return -1;
 }
 
-static int32_t find(const name_space *space, int32_t robot, const char *name) {
-    if (robot >= 0) {
-        return robot < space->robot_count ? find_in_robot(space, robot, name) : -1;
+static int32_t find(const name_space *space, int32_t group, const char *name) {
+    if (group >= 0) {
+        return group < space->group_count ? find_in_group(space, group, name) : -1;
     }
     int32_t found = -1, times = 0;
-    for (int32_t r = 0; r < space->robot_count && times < 2; r++) {
-        int32_t here = find_in_robot(space, r, name);
+    for (int32_t r = 0; r < space->group_count && times < 2; r++) {
+        int32_t here = find_in_group(space, r, name);
         found = here >= 0 ? here : found;
         times += here >= 0;
     }
     return times == 1 ? found : find_qualified(space, name);
 }
 
-int32_t stn_model_find_link(const stn_model *model, int32_t robot, const char *name) {
-    const name_space links = {model->robot_count, model->link_count, COLUMN(model->robots, stn_robot, name),
-                              COLUMN(model->robots, stn_robot, link_start), COLUMN(model->links, stn_link, name)};
-    return find(&links, robot, name);
+int32_t stn_model_find_link(const stn_model *model, int32_t group, const char *name) {
+    const name_space links = {model->group_count, model->link_count, COLUMN(model->groups, stn_group, name),
+                              COLUMN(model->groups, stn_group, link_start), COLUMN(model->links, stn_link, name)};
+    return find(&links, group, name);
 }
 
-int32_t stn_model_find_joint(const stn_model *model, int32_t robot, const char *name) {
-    const name_space joints = {model->robot_count, model->joint_count, COLUMN(model->robots, stn_robot, name),
-                               COLUMN(model->robots, stn_robot, joint_start), COLUMN(model->joints, stn_joint, name)};
-    return find(&joints, robot, name);
+int32_t stn_model_find_joint(const stn_model *model, int32_t group, const char *name) {
+    const name_space joints = {model->group_count, model->joint_count, COLUMN(model->groups, stn_group, name),
+                               COLUMN(model->groups, stn_group, joint_start), COLUMN(model->joints, stn_joint, name)};
+    return find(&joints, group, name);
 }
 
-int32_t stn_model_find_keyframe(const stn_model *model, int32_t robot, const char *name) {
-    const name_space keyframes = {model->robot_count, model->keyframe_count, COLUMN(model->robots, stn_robot, name),
-                                  COLUMN(model->robots, stn_robot, keyframe_start),
+int32_t stn_model_find_keyframe(const stn_model *model, int32_t group, const char *name) {
+    const name_space keyframes = {model->group_count, model->keyframe_count, COLUMN(model->groups, stn_group, name),
+                                  COLUMN(model->groups, stn_group, keyframe_start),
                                   COLUMN(model->keyframes, stn_keyframe, name)};
-    return find(&keyframes, robot, name);
+    return find(&keyframes, group, name);
 }
 
-int32_t stn_builder_find_link(const stn_model_builder *builder, int32_t robot, const char *name) {
-    const void *robots = builder->robots.items;
-    const name_space links = {builder->robots.count, builder->links.count, COLUMN(robots, built_robot, name),
-                              COLUMN(robots, built_robot, start.links),
+int32_t stn_builder_find_link(const stn_model_builder *builder, int32_t group, const char *name) {
+    const void *groups = builder->groups.items;
+    const name_space links = {builder->groups.count, builder->links.count, COLUMN(groups, built_group, name),
+                              COLUMN(groups, built_group, start.links),
                               COLUMN(builder->links.items, built_link, spec.name)};
-    return find(&links, robot, name);
+    return find(&links, group, name);
 }
 
-int32_t stn_builder_find_joint(const stn_model_builder *builder, int32_t robot, const char *name) {
-    const void *robots = builder->robots.items;
-    const name_space joints = {builder->robots.count, builder->joints.count, COLUMN(robots, built_robot, name),
-                               COLUMN(robots, built_robot, start.joints),
+int32_t stn_builder_find_joint(const stn_model_builder *builder, int32_t group, const char *name) {
+    const void *groups = builder->groups.items;
+    const name_space joints = {builder->groups.count, builder->joints.count, COLUMN(groups, built_group, name),
+                               COLUMN(groups, built_group, start.joints),
                                COLUMN(builder->joints.items, built_joint, spec.name)};
-    return find(&joints, robot, name);
+    return find(&joints, group, name);
 }

@@ -64,11 +64,11 @@ stn_status stn_builder_add_elements(stn_model_builder *builder, int32_t nodes, s
     if (status == STN_OK) {
         int32_t width = instance->desc->ops.element->nodes_per_element;
         size_t count = (size_t)element_count * (size_t)width;
-        built_group *item = list_reserve(builder->context, &builder->groups, sizeof *item);
+        built_element_group *item = list_reserve(builder->context, &builder->element_groups, sizeof *item);
         const int32_t *copy = builder_copy(builder, index, count, sizeof(int32_t));
         if (item != NULL && copy != NULL) {
-            *item = (built_group){nodes, instance, element_count, width, copy};
-            builder->groups.count++;
+            *item = (built_element_group){nodes, instance, element_count, width, copy};
+            builder->element_groups.count++;
             return STN_OK;
         }
         status = stn_fail(err, STN_ERR_MEMORY, "elements of '%s': out of memory", cloud_at(builder, nodes)->name);
@@ -86,11 +86,11 @@ static int64_t list_pairs(const compiler *c, int32_t cloud, uint64_t *keys) {
     for (int32_t i = 0; i < cloud_at(b, cloud)->node_count; i++) {
         keys[count++] = (uint64_t)i << 32 | (uint32_t)i;
     }
-    for (int32_t g = 0; g < b->groups.count; g++) {
-        const built_group *group = group_at(b, g);
-        int32_t width = group->nodes_per_element;
-        for (int32_t e = 0; group->cloud == cloud && e < group->element_count; e++) {
-            const int32_t *index = group->index + (size_t)e * (size_t)width;
+    for (int32_t g = 0; g < b->element_groups.count; g++) {
+        const built_element_group *element_group = element_group_at(b, g);
+        int32_t width = element_group->nodes_per_element;
+        for (int32_t e = 0; element_group->cloud == cloud && e < element_group->element_count; e++) {
+            const int32_t *index = element_group->index + (size_t)e * (size_t)width;
             for (int32_t i = 0; i < width * width; i++) {
                 keys[count++] = (uint64_t)index[i / width] << 32 | (uint32_t)index[i % width];
             }
@@ -102,10 +102,10 @@ static int64_t list_pairs(const compiler *c, int32_t cloud, uint64_t *keys) {
 static int64_t most_pairs(const compiler *c, int32_t cloud) {
     const stn_model_builder *b = c->builder;
     int64_t count = cloud_at(b, cloud)->node_count;
-    for (int32_t g = 0; g < b->groups.count; g++) {
-        const built_group *group = group_at(b, g);
-        int64_t width = group->nodes_per_element;
-        count += group->cloud == cloud ? group->element_count * width * width : 0;
+    for (int32_t g = 0; g < b->element_groups.count; g++) {
+        const built_element_group *element_group = element_group_at(b, g);
+        int64_t width = element_group->nodes_per_element;
+        count += element_group->cloud == cloud ? element_group->element_count * width * width : 0;
     }
     return count;
 }
@@ -163,37 +163,41 @@ static stn_status compile_cloud(compiler *c, int32_t cloud, double *node_mass, s
     return compile_pattern(c, cloud, tree, err);
 }
 
-static stn_status prepare_elements(const built_cloud *cloud, const built_group *group, int32_t constant_count,
-                                   double *constants, stn_error *err) {
-    const stn_element_ops *ops = group->instance->desc->ops.element;
-    int32_t width = group->nodes_per_element;
+static stn_status prepare_elements(const built_cloud *cloud, const built_element_group *element_group,
+                                   int32_t constant_count, double *constants, stn_error *err) {
+    const stn_element_ops *ops = element_group->instance->desc->ops.element;
+    int32_t width = element_group->nodes_per_element;
     double x[3 * 8];
-    for (int32_t e = 0; constant_count > 0 && e < group->element_count; e++) {
+    for (int32_t e = 0; constant_count > 0 && e < element_group->element_count; e++) {
         for (int32_t i = 0; i < width; i++) {
-            const double *node = cloud->position + 3 * (size_t)group->index[(size_t)e * (size_t)width + (size_t)i];
+            const double *node =
+                cloud->position + 3 * (size_t)element_group->index[(size_t)e * (size_t)width + (size_t)i];
             memcpy(x + 3 * i, node, 3 * sizeof(double));
         }
-        stn_status status = ops->prepare(group->instance->self, x, constants + (size_t)e * (size_t)constant_count, err);
+        stn_status status =
+            ops->prepare(element_group->instance->self, x, constants + (size_t)e * (size_t)constant_count, err);
         if (status != STN_OK) {
-            stn_error_prefix(err, "elements '%s' of '%s', element %d", group->instance->desc->id, cloud->name, e);
+            stn_error_prefix(err, "elements '%s' of '%s', element %d", element_group->instance->desc->id, cloud->name,
+                             e);
             return status;
         }
     }
     return STN_OK;
 }
 
-static stn_status compile_group(compiler *c, const built_group *built, stn_element_group *group, stn_error *err) {
+static stn_status compile_element_group(compiler *c, const built_element_group *built, stn_element_group *element_group,
+                                        stn_error *err) {
     int32_t constant_count = built->instance->desc->ops.element->constant_count;
     double *constants = STN_ARENA_ZEROED(c->memory, (size_t)built->element_count * (size_t)constant_count, double);
     if (constants == NULL) {
         return model_out_of_memory(err);
     }
-    *group = (stn_element_group){.instance = built->instance,
-                                 .tree = c->object->articulated_count + built->cloud,
-                                 .element_count = built->element_count,
-                                 .nodes_per_element = built->nodes_per_element,
-                                 .index = built->index,
-                                 .constants = constants};
+    *element_group = (stn_element_group){.instance = built->instance,
+                                         .tree = c->object->articulated_count + built->cloud,
+                                         .element_count = built->element_count,
+                                         .nodes_per_element = built->nodes_per_element,
+                                         .index = built->index,
+                                         .constants = constants};
     return prepare_elements(cloud_at(c->builder, built->cloud), built, constant_count, constants, err);
 }
 
@@ -223,21 +227,21 @@ stn_status compile_nodes(compiler *c, stn_error *err) {
         return stn_fail(err, STN_ERR_ARGUMENT, "model: %lld nodes, at most %d", (long long)total, INT32_MAX / 64);
     }
     double *node_mass = STN_ARENA(c->memory, total, double);
-    stn_element_group *groups = STN_ARENA_ZEROED(c->memory, b->groups.count, stn_element_group);
-    if (node_mass == NULL || groups == NULL) {
+    stn_element_group *element_groups = STN_ARENA_ZEROED(c->memory, b->element_groups.count, stn_element_group);
+    if (node_mass == NULL || element_groups == NULL) {
         return model_out_of_memory(err);
     }
     m->node_mass = node_mass;
-    m->element_groups = groups;
-    m->element_group_count = b->groups.count;
+    m->element_groups = element_groups;
+    m->element_group_count = b->element_groups.count;
     c->object->node_q = m->nq;
     c->object->node_v = m->nv;
     stn_status status = STN_OK;
     for (int32_t i = 0; status == STN_OK && i < b->clouds.count; i++) {
         status = compile_cloud(c, i, node_mass, err);
     }
-    for (int32_t i = 0; status == STN_OK && i < b->groups.count; i++) {
-        status = compile_group(c, group_at(b, i), &groups[i], err);
+    for (int32_t i = 0; status == STN_OK && i < b->element_groups.count; i++) {
+        status = compile_element_group(c, element_group_at(b, i), &element_groups[i], err);
     }
     return status == STN_OK ? number_storage(c, err) : status;
 }

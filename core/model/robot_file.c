@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which loader reads a robot's file and which writes it. Reading: those that list its extension, and among several the
+// Which loader reads a group's file and which writes it. Reading: those that list its extension, and among several the
 // first that recognises its first bytes; without any, whoever recognises them.
 #include <errno.h>
 #include <fcntl.h>
@@ -111,20 +111,20 @@ static const stn_plugin_desc *choose(const stn_plugin_info *plugins, int32_t cou
     return by_extension != NULL ? by_extension : by_content;
 }
 
-/// What the loader says, and that a robot has something to simulate: one without links could not be compiled.
+/// What the loader says, and that a group has something to simulate: one without links could not be compiled.
 static stn_status load(const stn_instance *loader, const stn_load_request *request, stn_model_builder *builder,
-                       int32_t *robot, stn_diagnostics *diagnostics, stn_error *err) {
+                       int32_t *group, stn_diagnostics *diagnostics, stn_error *err) {
     builder->number_names = request->robot_name == NULL;
-    stn_status status = loader->desc->ops.loader->load(loader->self, request, builder, robot, diagnostics, err);
+    stn_status status = loader->desc->ops.loader->load(loader->self, request, builder, group, diagnostics, err);
     builder->number_names = false;
     int32_t start = 0, count = 0;
     if (status >= 0) {
-        stn_builder_robot_links(builder, *robot, &start, &count);
+        stn_builder_group_links(builder, *group, &start, &count);
     }
     if (status >= 0 && count == 0) {
         stn_diagnostics_add(diagnostics, STN_SEVERITY_ERROR, "no_links", request->path, 0,
-                            stn_builder_robot_name(builder, *robot), "the robot has no links; it needs at least one");
-        stn_builder_discard(builder, *robot);
+                            stn_builder_group_name(builder, *group), "the robot has no links; it needs at least one");
+        stn_builder_discard(builder, *group);
         status = stn_diagnostics_status(diagnostics, err);
     }
     return status;
@@ -161,7 +161,7 @@ static stn_status find_loader(stn_context *context, const stn_load_request *requ
 }
 
 stn_status stn_load_robot(stn_context *context, const stn_load_request *request, stn_model_builder *builder,
-                          int32_t *robot, stn_diagnostics *diagnostics, stn_error *err) {
+                          int32_t *group, stn_diagnostics *diagnostics, stn_error *err) {
     if (request == NULL || request->path == NULL || request->path[0] == '\0') {
         return stn_fail(err, STN_ERR_ARGUMENT, "load: give the path of a robot file");
     }
@@ -173,7 +173,7 @@ stn_status stn_load_robot(stn_context *context, const stn_load_request *request,
                                      request->loader.setting_count, &instance, err);
     }
     if (status == STN_OK) {
-        status = load(instance, request, builder, robot, diagnostics, err);
+        status = load(instance, request, builder, group, diagnostics, err);
     }
     stn_instance_destroy(instance);
     return status;
@@ -251,10 +251,10 @@ static stn_status check(const stn_save_request *request, stn_error *err) {
         return stn_fail(err, STN_ERR_ARGUMENT, "save: give the path of the robot file to write");
     }
     const stn_model *model = request->model;
-    int32_t count = model != NULL ? model->robot_count : 0;
-    if (request->robot < 0 || request->robot >= count) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "%s: robot %d does not exist (%d robots)", request->path,
-                        (int)request->robot, (int)count);
+    int32_t count = model != NULL ? model->group_count : 0;
+    if (request->group < 0 || request->group >= count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: group %d does not exist (%d groups)", request->path,
+                        (int)request->group, (int)count);
     }
     if (request->name != NULL && request->name[0] == '\0') {
         return stn_fail(err, STN_ERR_ARGUMENT, "%s: the name of a robot must not be empty", request->path);

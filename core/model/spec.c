@@ -44,7 +44,7 @@ stn_joint_spec stn_joint_spec_default(const char *name, stn_joint_type type) {
 
 /// Largest departure of R^T R from the identity that still counts as a rotation: files carry 6 digits or more.
 static const double ROTATION_TOLERANCE = 1e-6;
-/// Relative to the trace: public robots carry eigenvalues of -1e-16 of it, and asymmetry of the last printed digit.
+/// Relative to the trace: public groups carry eigenvalues of -1e-16 of it, and asymmetry of the last printed digit.
 static const double INERTIA_TOLERANCE = 1e-9;
 static const double TRIANGLE_TOLERANCE = 1e-6;
 
@@ -234,9 +234,9 @@ stn_status check_joint(const stn_joint_spec *spec, stn_error *err) {
     if (kind == NULL) {
         return stn_fail(err, STN_ERR_ARGUMENT, "unknown joint type %d", (int)spec->type);
     }
-    if (spec->type == STN_JOINT_PRESCRIBED) {
+    if (spec->type == STN_JOINT_KINEMATIC) {
         return stn_fail(err, STN_ERR_ARGUMENT,
-                        "a joint cannot be prescribed: stn_builder_prescribe makes a robot's root so");
+                        "a joint cannot be kinematic: stn_builder_make_kinematic makes a group's root so");
     }
     stn_status status = check_name(spec->name, err);
     if (status == STN_OK) {

@@ -32,10 +32,10 @@ void floating_coordinates(const stn_pose *pose, double *q) {
     memcpy(q, values, sizeof values);
 }
 
-/// A robot that floats without a joint of its own starts at its base pose.
-static void start_base(const compiler *c, int32_t robot) {
-    if (c->root_joint[robot] >= 0) {
-        floating_coordinates(&robot_at(c->builder, robot)->base, c->q0 + c->joints[c->root_joint[robot]].q_start);
+/// A group that floats without a joint of its own starts at its base pose.
+static void start_base(const compiler *c, int32_t group) {
+    if (c->root_joint[group] >= 0) {
+        floating_coordinates(&group_at(c->builder, group)->base, c->q0 + c->joints[c->root_joint[group]].q_start);
     }
 }
 
@@ -64,7 +64,7 @@ static int32_t find_massless(const compiler *c, const stn_tree *tree, bool *carr
     for (int32_t i = tree->body_start + tree->body_count - 1; i >= tree->body_start; i--) {
         const stn_body *body = &m->bodies[i];
         carries[i] = carries[i] || has_inertia(&body->mass);
-        bool moves = m->joints[body->joint].nv > 0; // one that is prescribed needs no mass
+        bool moves = m->joints[body->joint].nv > 0; // one that is kinematic needs no mass
         if (moves && !carries[i] && found < 0 && !(m->joints[body->joint].reflected_inertia > 0.0)) {
             found = i;
         }
@@ -77,15 +77,15 @@ static void warn_massless(const compiler *c, int32_t link) {
     const stn_model *m = &c->object->face;
     const stn_link *l = &m->links[link];
     stn_log(c->builder->context, STN_LOG_WARNING,
-            "robot '%s', link '%s': moves by joint '%s' but carries no mass; it loads, dynamics will refuse it",
-            m->robots[l->robot].name, l->name, m->joints[l->joint].name);
+            "group '%s', link '%s': moves by joint '%s' but carries no mass; it loads, dynamics will refuse it",
+            m->groups[l->group].name, l->name, m->joints[l->joint].name);
 }
 
 // ------------------------------------------------------------------------------------------------------ warnings
 
 static bool is_world(const compiler *c, int32_t link) {
-    int32_t robot = link_at(c->builder, link)->robot;
-    return c->root[robot] == ROOT_WORLD && c->root_link[robot] == link;
+    int32_t group = link_at(c->builder, link)->group;
+    return c->root[group] == ROOT_WORLD && c->root_link[group] == link;
 }
 
 static void warn_link(const compiler *c, int32_t link) {
@@ -138,7 +138,7 @@ stn_status compile_start(compiler *c, stn_error *err) {
     for (int32_t j = 0; j < m->joint_count; j++) {
         start_joint(c, j);
     }
-    for (int32_t r = 0; r < m->robot_count; r++) {
+    for (int32_t r = 0; r < m->group_count; r++) {
         start_base(c, r);
     }
     for (int32_t i = 0; i < c->builder->clouds.count; i++) {

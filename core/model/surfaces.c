@@ -8,8 +8,8 @@
 #include "model/compiled.h"
 #include "model/compiler.h"
 
-static bool is_prescribed(const compiler *c, int32_t body) {
-    return body > 0 && c->joints[c->bodies[body].joint].type == STN_JOINT_PRESCRIBED;
+static bool is_kinematic(const compiler *c, int32_t body) {
+    return body > 0 && c->joints[c->bodies[body].joint].type == STN_JOINT_KINEMATIC;
 }
 
 static void fill_geometry(compiler *c, int32_t index, filter_entry *filter) {
@@ -41,7 +41,7 @@ static void fill_geometry(compiler *c, int32_t index, filter_entry *filter) {
                              .category = spec->category,
                              .mask = spec->mask,
                              .collision = spec->collision,
-                             .driven = out->body == 0 || is_prescribed(c, out->body)};
+                             .driven = out->body == 0 || is_kinematic(c, out->body)};
 }
 
 static void fill_node(compiler *c, int32_t index, int32_t cloud, int32_t node, filter_entry *filter) {
@@ -73,21 +73,21 @@ static void fill_node(compiler *c, int32_t index, int32_t cloud, int32_t node, f
 
 /// What has no end in one direction would sweep through everything.
 static stn_status check_still(const compiler *c, const stn_geometry *g, stn_error *err) {
-    bool endless = g->shape.type == STN_SHAPE_HALF_SPACE && g->collision && is_prescribed(c, g->body);
+    bool endless = g->shape.type == STN_SHAPE_HALF_SPACE && g->collision && is_kinematic(c, g->body);
     if ((g->shape.type != STN_SHAPE_HEIGHT_FIELD && !endless) || g->body == 0) {
         return STN_OK;
     }
     const built_link *link = link_at(c->builder, g->link);
     if (endless) {
         return stn_fail(err, STN_ERR_ARGUMENT,
-                        "%s%srobot '%s', link '%s': a half space has no end and cannot move as prescribed: use a box",
-                        g->where, g->where[0] != '\0' ? ": " : "", robot_at(c->builder, link->robot)->name,
+                        "%s%sgroup '%s', link '%s': a half space has no end and cannot be kinematic: use a box",
+                        g->where, g->where[0] != '\0' ? ": " : "", group_at(c->builder, link->group)->name,
                         link->spec.name);
     }
     return stn_fail(err, STN_ERR_ARGUMENT,
-                    "%s%srobot '%s', link '%s': a height field is filled without bottom and cannot move: fix the "
+                    "%s%sgroup '%s', link '%s': a height field is filled without bottom and cannot move: fix the "
                     "robot in the world, or give the link's shape as a mesh",
-                    g->where, g->where[0] != '\0' ? ": " : "", robot_at(c->builder, link->robot)->name,
+                    g->where, g->where[0] != '\0' ? ": " : "", group_at(c->builder, link->group)->name,
                     link->spec.name);
 }
 

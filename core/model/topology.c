@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How links hang together: the joint above each link, loops, the one root of each robot, the order of traversal, and
+// How links hang together: the joint above each link, loops, the one root of each group, the order of traversal, and
 // who mimics whom.
 #include <math.h>
 #include <stdio.h>
@@ -33,20 +33,20 @@ static void append_name(text_buffer *buffer, int32_t number, int32_t total, cons
     }
 }
 
-void describe_object(const stn_model_builder *builder, const char *what, int32_t robot, const char *name,
+void describe_object(const stn_model_builder *builder, const char *what, int32_t group, const char *name,
                      const char *where, char *text, size_t size) {
-    snprintf(text, size, "robot '%s', %s '%s'%s%s%s", robot_at(builder, robot)->name, what, name != NULL ? name : "",
+    snprintf(text, size, "group '%s', %s '%s'%s%s%s", group_at(builder, group)->name, what, name != NULL ? name : "",
              where != NULL ? " (" : "", where != NULL ? where : "", where != NULL ? ")" : "");
 }
 
 void describe_link(const stn_model_builder *builder, int32_t link, char *text, size_t size) {
     const built_link *l = link_at(builder, link);
-    describe_object(builder, "link", l->robot, l->spec.name, l->spec.where, text, size);
+    describe_object(builder, "link", l->group, l->spec.name, l->spec.where, text, size);
 }
 
 void describe_joint(const stn_model_builder *builder, int32_t joint, char *text, size_t size) {
     const built_joint *j = joint_at(builder, joint);
-    describe_object(builder, "joint", j->robot, j->spec.name, j->spec.where, text, size);
+    describe_object(builder, "joint", j->group, j->spec.name, j->spec.where, text, size);
 }
 
 // --------------------------------------------------------------------------------------------------------- tree
@@ -72,15 +72,15 @@ static stn_status find_joints_above(compiler *c, stn_error *err) {
 }
 
 /// Depth first from all links that hang on the world or on nothing; returns how many were reached. Children come in the
-/// order of their joints, and behind them the robots that are attached, in the order in which they were added.
+/// order of their joints, and behind them the groups that are attached, in the order in which they were added.
 static int32_t traverse(compiler *c, int32_t *first_child, int32_t *next_sibling, int32_t *stack) {
     const stn_model_builder *b = c->builder;
     int32_t n = b->links.count, reached = 0, depth = 0;
     for (int32_t i = 0; i < n; i++) {
         first_child[i] = next_sibling[i] = -1;
     }
-    for (int32_t r = b->robots.count - 1; r >= 0; r--) { // backwards: pushed in front, so the first ends up first
-        int32_t onto = robot_at(b, r)->attached_to, root = c->root_link[r];
+    for (int32_t r = b->groups.count - 1; r >= 0; r--) { // backwards: pushed in front, so the first ends up first
+        int32_t onto = group_at(b, r)->attached_to, root = c->root_link[r];
         if (onto >= 0 && root >= 0) {
             next_sibling[root] = first_child[onto];
             first_child[onto] = root;
@@ -115,27 +115,27 @@ static int32_t traverse(compiler *c, int32_t *first_child, int32_t *next_sibling
     return reached;
 }
 
-/// A loop of `length` links that is closed by an attachment names the robots, each of which it enters once.
+/// A loop of `length` links that is closed by an attachment names the groups, each of which it enters once.
 static stn_status fail_circle(const compiler *c, int32_t first, int32_t length, stn_error *err) {
     const stn_model_builder *b = c->builder;
     text_buffer names = {.used = 0};
-    int32_t link = first, robots = 0;
+    int32_t link = first, groups = 0;
     for (int32_t pass = 0; pass < 2; pass++) { // the first one counts
         int32_t number = 0;
         for (int32_t i = 0; i < length; i++) {
-            int32_t robot = link_at(b, link)->robot;
-            if (link_at(b, c->parent[link])->robot != robot) {
+            int32_t group = link_at(b, link)->group;
+            if (link_at(b, c->parent[link])->group != group) {
                 if (pass == 1) {
-                    append_name(&names, number, robots, robot_at(b, robot)->name);
+                    append_name(&names, number, groups, group_at(b, group)->name);
                 }
                 number++;
             }
             link = c->parent[link];
         }
-        robots = number;
+        groups = number;
     }
     return stn_fail(err, STN_ERR_ARGUMENT,
-                    "robots %s hang on each other in a circle of attachments; one of them must hang on nothing",
+                    "groups %s hang on each other in a circle of attachments; one of them must hang on nothing",
                     names.text);
 }
 
@@ -162,8 +162,8 @@ static stn_status fail_loop(const compiler *c, int32_t start, stn_error *err) {
         append_name(&names, i, length, joint_at(b, c->joint_above[link])->spec.name);
         link = c->parent[link];
     }
-    return stn_fail(err, STN_ERR_ARGUMENT, "robot '%s': joints %s form a loop; a robot must be a tree",
-                    robot_at(b, link_at(b, first)->robot)->name, names.text);
+    return stn_fail(err, STN_ERR_ARGUMENT, "group '%s': joints %s form a loop; a group must be a tree",
+                    group_at(b, link_at(b, first)->group)->name, names.text);
 }
 
 static stn_status order_links(compiler *c, stn_error *err) {
@@ -189,7 +189,7 @@ static stn_status order_links(compiler *c, stn_error *err) {
 
 // -------------------------------------------------------------------------------------------------------- roots
 
-/// The root links of one robot; those joined to the world count as one root together.
+/// The root links of one group; those joined to the world count as one root together.
 typedef struct root_count {
     int32_t free, joined, attached;
     int32_t first; // link
@@ -206,86 +206,86 @@ static bool is_root(const compiler *c, int32_t link, root_count *roots) {
     if (parent == STN_WORLD) {
         return ++roots->joined == 1;
     }
-    if (link_at(b, parent)->robot == link_at(b, link)->robot) {
+    if (link_at(b, parent)->group == link_at(b, link)->group) {
         return false;
     }
     roots->attached++;
     return true;
 }
 
-static stn_status fail_roots(const compiler *c, int32_t robot, int32_t total, stn_error *err) {
+static stn_status fail_roots(const compiler *c, int32_t group, int32_t total, stn_error *err) {
     const stn_model_builder *b = c->builder;
     text_buffer names = {.used = 0};
     root_count roots = {.first = -1};
     int32_t number = 0;
-    for (int32_t i = robot_at(b, robot)->start.links; i < robot_link_end(b, robot); i++) {
+    for (int32_t i = group_at(b, group)->start.links; i < group_link_end(b, group); i++) {
         if (is_root(c, i, &roots)) {
             append_name(&names, number++, total, link_at(b, i)->spec.name);
         }
     }
-    return stn_fail(err, STN_ERR_ARGUMENT, "robot '%s': %d root links (%s); every link but one needs a joint above it",
-                    robot_at(b, robot)->name, total, names.text);
+    return stn_fail(err, STN_ERR_ARGUMENT, "group '%s': %d root links (%s); every link but one needs a joint above it",
+                    group_at(b, group)->name, total, names.text);
 }
 
-/// What the only root of a robot is that stn_builder_attach did not weld to another.
-static stn_status classify_root(compiler *c, int32_t robot, const root_count *roots, stn_error *err) {
+/// What the only root of a group is that stn_builder_attach did not weld to another.
+static stn_status classify_root(compiler *c, int32_t group, const root_count *roots, stn_error *err) {
     const stn_model_builder *b = c->builder;
-    const built_robot *r = robot_at(b, robot);
+    const built_group *r = group_at(b, group);
     const char *name = link_at(b, roots->first)->spec.name;
     if (roots->attached > 0) {
-        c->root[robot] = ROOT_ATTACHED;
+        c->root[group] = ROOT_ATTACHED;
     } else if (roots->joined > 0) {
-        c->root[robot] = ROOT_JOINED;
+        c->root[group] = ROOT_JOINED;
     } else if (strcmp(name, "world") == 0) {
-        c->root[robot] = ROOT_WORLD;
+        c->root[group] = ROOT_WORLD;
     } else {
-        c->root[robot] = r->prescribed ? ROOT_PRESCRIBED : r->fixed ? ROOT_FIXED : ROOT_FREE;
+        c->root[group] = r->kinematic ? ROOT_KINEMATIC : r->fixed ? ROOT_FIXED : ROOT_FREE;
     }
-    if (r->prescribed && c->root[robot] != ROOT_PRESCRIBED) {
+    if (r->kinematic && c->root[group] != ROOT_KINEMATIC) {
         return stn_fail(err, STN_ERR_ARGUMENT,
-                        "robot '%s': its motion is prescribed, but its root '%s' %s; prescribe a robot whose root link "
+                        "group '%s': it is kinematic, but its root '%s' %s; make a group kinematic whose root link "
                         "has no joint above it",
                         r->name, name,
-                        c->root[robot] == ROOT_WORLD ? "is the world itself" : "hangs on a joint of its own");
+                        c->root[group] == ROOT_WORLD ? "is the world itself" : "hangs on a joint of its own");
     }
-    if (c->root[robot] == ROOT_ATTACHED && r->base_given) {
+    if (c->root[group] == ROOT_ATTACHED && r->base_given) {
         return stn_fail(err, STN_ERR_ARGUMENT,
-                        "robot '%s': a base pose was given, but its root '%s' hangs on another robot by joint '%s'",
+                        "group '%s': a base pose was given, but its root '%s' hangs on another group by joint '%s'",
                         r->name, name, joint_at(b, c->joint_above[roots->first])->spec.name);
     }
     return STN_OK;
 }
 
-/// The root of an attached robot must be free to be welded.
-static stn_status attach_root(compiler *c, int32_t robot, const root_count *roots, stn_error *err) {
+/// The root of an attached group must be free to be welded.
+static stn_status attach_root(compiler *c, int32_t group, const root_count *roots, stn_error *err) {
     const stn_model_builder *b = c->builder;
-    const built_robot *r = robot_at(b, robot);
+    const built_group *r = group_at(b, group);
     const built_link *root = link_at(b, roots->first), *onto = link_at(b, r->attached_to);
     char text[400];
-    snprintf(text, sizeof text, "robot '%.120s' is attached to link '%.120s' of '%.120s'", r->name, onto->spec.name,
-             robot_at(b, onto->robot)->name);
+    snprintf(text, sizeof text, "group '%.120s' is attached to link '%.120s' of '%.120s'", r->name, onto->spec.name,
+             group_at(b, onto->group)->name);
     if (roots->free == 0) {
         return stn_fail(err, STN_ERR_ARGUMENT, "%s, but joint '%s' already hangs its root '%s' on %s", text,
                         joint_at(b, c->joint_above[roots->first])->spec.name, root->spec.name,
-                        roots->joined > 0 ? "the world" : "another robot");
+                        roots->joined > 0 ? "the world" : "another group");
     }
     if (strcmp(root->spec.name, "world") == 0) {
         return stn_fail(
             err, STN_ERR_ARGUMENT,
             "%s, but its root link is named 'world', which is the world itself; give that link another name", text);
     }
-    c->root[robot] = ROOT_ATTACHED;
+    c->root[group] = ROOT_ATTACHED;
     c->parent[roots->first] = r->attached_to;
     return STN_OK;
 }
 
-/// A robot without any root has a loop, which is found later with all others: its root stays -1.
-static stn_status find_root(compiler *c, int32_t robot, stn_error *err) {
+/// A group without any root has a loop, which is found later with all others: its root stays -1.
+static stn_status find_root(compiler *c, int32_t group, stn_error *err) {
     const stn_model_builder *b = c->builder;
-    const built_robot *r = robot_at(b, robot);
-    int32_t begin = r->start.links, end = robot_link_end(b, robot);
+    const built_group *r = group_at(b, group);
+    int32_t begin = r->start.links, end = group_link_end(b, group);
     if (begin == end) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "robot '%s': has no links", r->name);
+        return stn_fail(err, STN_ERR_ARGUMENT, "group '%s': has no links", r->name);
     }
     root_count roots = {.first = -1};
     for (int32_t i = begin; i < end; i++) {
@@ -295,13 +295,13 @@ static stn_status find_root(compiler *c, int32_t robot, stn_error *err) {
     }
     int32_t total = roots.free + (roots.joined > 0) + roots.attached;
     if (total > 1) {
-        return fail_roots(c, robot, total, err);
+        return fail_roots(c, group, total, err);
     }
-    c->root_link[robot] = roots.first;
+    c->root_link[group] = roots.first;
     if (total == 0) {
         return STN_OK;
     }
-    return r->attached_to >= 0 ? attach_root(c, robot, &roots, err) : classify_root(c, robot, &roots, err);
+    return r->attached_to >= 0 ? attach_root(c, group, &roots, err) : classify_root(c, group, &roots, err);
 }
 
 stn_status find_topology(compiler *c, stn_error *err) {
@@ -309,13 +309,13 @@ stn_status find_topology(compiler *c, stn_error *err) {
     c->joint_above = STN_ARENA(c->scratch, b->links.count, int32_t);
     c->parent = STN_ARENA(c->scratch, b->links.count, int32_t);
     c->order = STN_ARENA(c->scratch, b->links.count, int32_t);
-    c->root_link = STN_ARENA(c->scratch, b->robots.count, int32_t);
-    c->root = STN_ARENA(c->scratch, b->robots.count, root_kind);
+    c->root_link = STN_ARENA(c->scratch, b->groups.count, int32_t);
+    c->root = STN_ARENA(c->scratch, b->groups.count, root_kind);
     if (c->joint_above == NULL || c->parent == NULL || c->order == NULL || c->root_link == NULL || c->root == NULL) {
         return model_out_of_memory(err);
     }
     stn_status status = find_joints_above(c, err);
-    for (int32_t r = 0; status == STN_OK && r < b->robots.count; r++) {
+    for (int32_t r = 0; status == STN_OK && r < b->groups.count; r++) {
         status = find_root(c, r, err);
     }
     return status == STN_OK ? order_links(c, err) : status;

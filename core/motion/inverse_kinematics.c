@@ -37,7 +37,7 @@ typedef struct trial {
 } trial;
 
 stn_ik_goal stn_ik_goal_default(void) {
-    return (stn_ik_goal){.robot = -1,
+    return (stn_ik_goal){.group = -1,
                          .link = -1,
                          .pose = stn_pose_identity(),
                          .position_tolerance = 1e-6,
@@ -74,7 +74,7 @@ static int32_t variable_of(chain *c, int32_t joint) {
 /// Adds the joint above a body, with the constant way to it before; false when it does not move here.
 static bool add_joint(chain *c, int32_t joint, const stn_pose *before) {
     const stn_joint *j = &c->model->joints[joint];
-    if (j->robot != c->goal->robot || j->nv != 1) {
+    if (j->group != c->goal->group || j->nv != 1) {
         return false;
     }
     chain_joint *out = &c->joint[c->joint_count++];
@@ -96,21 +96,21 @@ static stn_status make_chain(chain *c, const stn_kinematics *present, stn_error 
         }
         path[length++] = b;
     }
-    stn_pose way = stn_pose_identity();
+    stn_pose offset = stn_pose_identity();
     for (int32_t i = length - 1; i >= 0; i--) {
         const stn_body *body = &model->bodies[path[i]];
-        if (add_joint(c, body->joint, &way)) {
-            way = stn_pose_identity();
+        if (add_joint(c, body->joint, &offset)) {
+            offset = stn_pose_identity();
         } else {
             stn_pose back = stn_pose_inverse(&present->body_pose[body->parent]);
             stn_pose step = stn_pose_mul(&back, &present->body_pose[path[i]]);
-            way = stn_pose_mul(&way, &step);
+            offset = stn_pose_mul(&offset, &step);
         }
     }
-    c->after = stn_pose_mul(&way, &link->pose);
+    c->after = stn_pose_mul(&offset, &link->pose);
     if (c->joint_count == 0) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "inverse kinematics: no joint of robot '%s' moves link '%s'",
-                        model->robots[c->goal->robot].name, link->name);
+        return stn_fail(err, STN_ERR_ARGUMENT, "inverse kinematics: no joint of group '%s' moves link '%s'",
+                        model->groups[c->goal->group].name, link->name);
     }
     return STN_OK;
 }
@@ -273,7 +273,7 @@ static void start_anywhere(const chain *c, uint64_t *random, trial *t) {
 }
 
 /// How far its joints are from `q`: the square of the way in joint space.
-static double way_to(const chain *c, const trial *t, const double *q) {
+static double distance_to(const chain *c, const trial *t, const double *q) {
     double sum = 0.0;
     for (int32_t i = 0; i < c->variable_count; i++) {
         double d = t->x[i] - q[c->model->joints[c->variable[i]].q_start];
@@ -326,8 +326,8 @@ stn_status stn_inverse_kinematics(const stn_kinematics *present, const stn_ik_go
             there = goal->accepts(goal->user, q);
             result->refused += there ? 0 : 1;
         }
-        bool better =
-            there ? !found || way_to(&c, &t, present->q) < way_to(&c, &best, present->q) : !found && t.cost < best.cost;
+        bool better = there ? !found || distance_to(&c, &t, present->q) < distance_to(&c, &best, present->q)
+                            : !found && t.cost < best.cost;
         best = better ? t : best;
         found = found || there;
     }

@@ -51,13 +51,13 @@ static stn_status check_period(const stn_motion *motion, stn_error *err) {
         return stn_fail(err, STN_ERR_ARGUMENT, "a periodic motion needs two samples or more, the last as the first");
     }
     const stn_pose *a = &motion->pose[0], *b = &motion->pose[last];
-    double way = stn_vec3_norm(stn_vec3_sub(b->position, a->position));
+    double displacement = stn_vec3_norm(stn_vec3_sub(b->position, a->position));
     double angle = stn_vec3_norm(turn_between(&a->rotation, &b->rotation));
-    if (way > 1e-9 || angle > 1e-7) {
+    if (displacement > 1e-9 || angle > 1e-7) {
         return stn_fail(
             err, STN_ERR_ARGUMENT,
-            "the motion is periodic, but its last pose is %.3g m and %.3g rad from the first: they must be one", way,
-            angle);
+            "the motion is periodic, but its last pose is %.3g m and %.3g rad from the first: they must be one",
+            displacement, angle);
     }
     if (motion->velocity == NULL) {
         return STN_OK;
@@ -155,12 +155,12 @@ static void interpolate_position(const stn_pose *from, const stn_spatial *v0, co
                                  stn_pose *pose, stn_spatial *velocity) {
     const stn_pose *to = from + 1;
     double t = 1.0 - s, rise = 6.0 * s * t;
-    stn_vec3 way = stn_vec3_sub(to->position, from->position);
-    pose->position = stn_vec3_mul_add(from->position, s * s * (3.0 - 2.0 * s), way);
+    stn_vec3 displacement = stn_vec3_sub(to->position, from->position);
+    pose->position = stn_vec3_mul_add(from->position, s * s * (3.0 - 2.0 * s), displacement);
     pose->position = stn_vec3_mul_add(pose->position, h * s * t * t, v0->linear);
     pose->position = stn_vec3_mul_add(pose->position, -h * s * s * t, v1->linear);
     velocity->linear = blend(t * (1.0 - 3.0 * s), v0->linear, s * (3.0 * s - 2.0), v1->linear);
-    velocity->linear = stn_vec3_mul_add(velocity->linear, rise / h, way);
+    velocity->linear = stn_vec3_mul_add(velocity->linear, rise / h, displacement);
 }
 
 /// Multiplies R by exp(b a) and carries the velocity in body axes over, to which b' a is added.

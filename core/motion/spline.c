@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Curves through way-points. A piece of length h from p to p + d is the Hermite polynomial of what its ends have, in
-// u in [0, 1]; what they have makes the next derivatives continuous at every inner way-point. With v- and v+ of its
+// Curves through waypoints. A piece of length h from p to p + d is the Hermite polynomial of what its ends have, in
+// u in [0, 1]; what they have makes the next derivatives continuous at every inner waypoint. With v- and v+ of its
 // neighbours, h- and h+ the pieces beside it:
 //
 //     cubic     h+ v- + 2 (h- + h+) v + h- v+ = 3 (h+ d-/h- + h- d+/h+)                            (p'' left = right)
 //     quintic   the jumps of p'''' and of p''' in (v, a) are zero: they are the gradient of the integral of p'''^2 / 2
 //               by v and a, so that the block tridiagonal matrix is symmetric and positive definite, and elimination
-//               in the order of the way-points is stable
+//               in the order of the waypoints is stable
 //     monotone  v is the harmonic mean of the slopes d-/h- and d+/h+, 0 where their signs differ; a = 0. A quintic with
 //               v of up to twice its slope at both ends does not turn back
 #include <math.h>
@@ -20,12 +20,12 @@ static double length_of(const stn_spline *s, int32_t piece) {
     return s->times[piece + 1] - s->times[piece];
 }
 
-static double way_of(const stn_spline *s, int32_t piece, int32_t i) {
+static double change_of(const stn_spline *s, int32_t piece, int32_t i) {
     const double *p = s->points + (size_t)piece * (size_t)s->size + i;
     return p[s->size] - p[0];
 }
 
-/// Forward over the inner way-points, `next` (count) what is left of the upper diagonal, then back.
+/// Forward over the inner waypoints, `next` (count) what is left of the upper diagonal, then back.
 static void fit_cubic(const stn_spline *s, double *next) {
     int32_t last = s->count - 1, size = s->size;
     next[0] = 0.0;
@@ -35,7 +35,7 @@ static void fit_cubic(const stn_spline *s, double *next) {
         double *v = s->velocity + (size_t)k * (size_t)size;
         next[k] = before / pivot;
         for (int32_t i = 0; i < size; i++) {
-            double right = 3.0 * (after / before * way_of(s, k - 1, i) + before / after * way_of(s, k, i));
+            double right = 3.0 * (after / before * change_of(s, k - 1, i) + before / after * change_of(s, k, i));
             v[i] = (right - after * v[i - size]) / pivot;
         }
     }
@@ -62,7 +62,7 @@ static block block_inverse(block a) {
     return (block){a.aa / det, -a.va / det, -a.av / det, a.vv / det};
 }
 
-/// Couples a way-point (rows) with the next, a piece of length h later (columns); transposed, the other way round.
+/// Couples a waypoint (rows) with the next, a piece of length h later (columns); transposed, the other way round.
 static block quintic_coupling(double h) {
     return (block){168.0 / (h * h * h), -24.0 / (h * h), 24.0 / (h * h), -3.0 / h};
 }
@@ -84,8 +84,8 @@ static void fit_quintic(const stn_spline *s, block *next) {
         next[k] = block_mul(inverse, quintic_coupling(after));
         double *v = s->velocity + (size_t)k * (size_t)size, *a = s->acceleration + (size_t)k * (size_t)size;
         for (int32_t i = 0; i < size; i++) {
-            double slow = way_of(s, k - 1, i) / (before * before * before);
-            double fast = way_of(s, k, i) / (after * after * after);
+            double slow = change_of(s, k - 1, i) / (before * before * before);
+            double fast = change_of(s, k, i) / (after * after * after);
             double right_v = 360.0 * (slow / before + fast / after) - low.vv * v[i - size] - low.va * a[i - size];
             double right_a = 60.0 * (fast - slow) - low.av * v[i - size] - low.aa * a[i - size];
             v[i] = inverse.vv * right_v + inverse.va * right_a;
@@ -106,7 +106,7 @@ static void fit_monotone(const stn_spline *s) {
     int32_t last = s->count - 1, size = s->size;
     for (int32_t k = 1; k < last; k++) {
         for (int32_t i = 0; i < size; i++) {
-            double before = way_of(s, k - 1, i) / length_of(s, k - 1), after = way_of(s, k, i) / length_of(s, k);
+            double before = change_of(s, k - 1, i) / length_of(s, k - 1), after = change_of(s, k, i) / length_of(s, k);
             size_t at = (size_t)k * (size_t)size + (size_t)i;
             s->velocity[at] = before * after > 0.0 ? 2.0 * before * after / (before + after) : 0.0;
             s->acceleration[at] = 0.0;
@@ -118,12 +118,12 @@ static stn_status check_times(const stn_spline *s, stn_error *err) {
     for (int32_t k = 0; k < s->count; k++) {
         if (!isfinite(s->times[k]) || (k > 0 && !(s->times[k] > s->times[k - 1]))) {
             return stn_fail(err, STN_ERR_NUMERIC,
-                            "way-point %d: its time, %g s, must be finite and after the one before%s", k + 1,
+                            "waypoint %d: its time, %g s, must be finite and after the one before%s", k + 1,
                             s->times[k], k == 0 ? ", if there were one" : "");
         }
         for (int32_t i = 0; i < s->size; i++) {
             if (!isfinite(s->points[(size_t)k * (size_t)s->size + (size_t)i])) {
-                return stn_fail(err, STN_ERR_NUMERIC, "way-point %d: number %d is not finite", k + 1, i + 1);
+                return stn_fail(err, STN_ERR_NUMERIC, "waypoint %d: number %d is not finite", k + 1, i + 1);
             }
         }
     }
@@ -329,8 +329,8 @@ static const double least_length = 1e-6;
 static double own_length(const stn_spline *s, int32_t piece, const stn_spline_limits *limits) {
     double most = 0.0;
     for (int32_t i = 0; i < s->size; i++) {
-        double way = fabs(way_of(s, piece, i));
-        most = fmax(most, fmax(way / limits->velocity[i], sqrt(way / limits->acceleration[i])));
+        double travel = fabs(change_of(s, piece, i));
+        most = fmax(most, fmax(travel / limits->velocity[i], sqrt(travel / limits->acceleration[i])));
     }
     return most;
 }

@@ -162,7 +162,7 @@ static stn_status certify_law(const stn_problem *p, const double *v_c, const dou
 
 // ----------------------------------------------------------------------------------------------- the certificate
 
-/// What is smaller has a square without digits, so that norms tell nothing: robots that come to rest get there.
+/// What is smaller has a square without digits, so that norms tell nothing: groups that come to rest get there.
 static const double no_digits = 1e-150;
 
 /// error/size, at most `most`: an error against nothing is as large as that, and 0 only where there is no error at all.

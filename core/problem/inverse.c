@@ -99,7 +99,7 @@ static stn_status reserve(stn_inverse *inverse, const stn_problem *problem, cons
 // The factorisations return the first singular dof, or -1.
 static int32_t factor_dense(const body_kernels *body, tree_factor *f, const double *a) {
     int32_t n = f->n;
-    if (n == 0) { // what moves as prescribed has no velocities
+    if (n == 0) { // a kinematic body has no velocities
         return -1;
     }
     if (n == 6) {

@@ -9,7 +9,7 @@
 // ---------------------------------------------------------------------------------------------------- one island
 // As a problem of its own through the solver, the missing half of the solution completed, scattered back.
 
-/// What the solver sees of one island; all in the seat's arena.
+/// What the solver sees of one island; all in the slot's arena.
 typedef struct part {
     stn_problem problem;
     const stn_inverse *inverse; // of its trees
@@ -68,7 +68,7 @@ static stn_status build_island(const solve_job *job, int32_t index, stn_arena *a
     return STN_OK;
 }
 
-static stn_solve_control control_of(const solve_job *job, solver_seat *seat, const part *island) {
+static stn_solve_control control_of(const solve_job *job, worker_slot *slot, const part *island) {
     const stn_problem_solver *s = job->solver;
     const stn_solver_common *common = s->options.solver->common;
     const stn_instance *factor = s->options.factor;
@@ -78,7 +78,7 @@ static stn_solve_control control_of(const solve_job *job, solver_seat *seat, con
         .absolute_tolerance = common->absolute_tolerance,
         .max_iterations = common->max_iterations,
         .context = s->context,
-        .arena = seat->arena,
+        .arena = slot->arena,
         .threads = job->islands.count == 1 ? s->options.threads : NULL, // with several they are busy with islands
         .law = s->law.ops != NULL ? &s->law : NULL,
         .law_memory = job->request->law_memory,
@@ -87,8 +87,8 @@ static stn_solve_control control_of(const solve_job *job, solver_seat *seat, con
         .delassus = delassus ? &island->delassus : NULL,
         .factor = factor != NULL ? factor->desc->ops.factor : NULL,
         .factor_self = factor != NULL ? factor->self : NULL,
-        .workspace = seat->workspace,
-        .phase_us = job->request->phase_us != NULL ? seat->phase_us : NULL,
+        .workspace = slot->workspace,
+        .phase_us = job->request->phase_us != NULL ? slot->phase_us : NULL,
     };
 }
 
@@ -146,21 +146,21 @@ static void scatter(const solve_job *job, int32_t index, const part *island) {
     }
 }
 
-static stn_status run(const solve_job *job, int32_t index, solver_seat *seat, stn_solve_info *info, stn_error *err) {
+static stn_status run(const solve_job *job, int32_t index, worker_slot *slot, stn_solve_info *info, stn_error *err) {
     const stn_problem_solver *s = job->solver;
     part island;
-    stn_arena_reset(seat->arena);
-    stn_status status = build_island(job, index, seat->arena, &island, err);
+    stn_arena_reset(slot->arena);
+    stn_status status = build_island(job, index, slot->arena, &island, err);
     if (status != STN_OK) {
         return status;
     }
-    stn_solve_control control = control_of(job, seat, &island);
+    stn_solve_control control = control_of(job, slot, &island);
     status = s->ops.solve(s->options.solver->self, &island.problem, &control, &island.solution, info, err);
     status = stn_answer_end(status, err); // err came in empty
     if (status < 0) {
         return status;
     }
-    stn_status completed = complete(job, &island, seat->arena, err);
+    stn_status completed = complete(job, &island, slot->arena, err);
     if (completed == STN_OK) {
         completed = check_solution(&island, err);
     }
@@ -171,16 +171,16 @@ static stn_status run(const solve_job *job, int32_t index, solver_seat *seat, st
     return status;
 }
 
-static void solve_island(solve_job *job, int32_t index, solver_seat *seat) {
+static void solve_island(solve_job *job, int32_t index, worker_slot *slot) {
     island_outcome *outcome = &job->outcomes[index];
     *outcome = (island_outcome){.info = {.cost = (double)NAN, .reason = ""}};
     stn_error err;
     err.status = STN_OK;
     err.text[0] = '\0';
-    outcome->status = run(job, index, seat, &outcome->info, &err);
-    if (outcome->status < 0 && (seat->failed_island < 0 || index < seat->failed_island)) {
-        seat->failed_island = index;
-        seat->error = err;
+    outcome->status = run(job, index, slot, &outcome->info, &err);
+    if (outcome->status < 0 && (slot->failed_island < 0 || index < slot->failed_island)) {
+        slot->failed_island = index;
+        slot->error = err;
     }
 }
 
@@ -189,7 +189,7 @@ static void solve_chunk(void *user, int32_t index, int32_t worker) {
     (void)worker;
     solve_job *job = user;
     for (int32_t i = job->chunk_start[index]; i < job->chunk_start[index + 1]; i++) {
-        solve_island(job, i, &job->solver->seats[index]);
+        solve_island(job, i, &job->solver->slots[index]);
     }
 }
 
@@ -234,25 +234,25 @@ static stn_status choose_laws(stn_problem_solver *s, stn_error *err) {
     return STN_OK;
 }
 
-static stn_status create_seats(stn_problem_solver *s, stn_error *err) {
-    enum { SEATS_PER_WORKER = 4 };
-    int32_t workers = stn_threads_count(s->options.threads), count = workers == 1 ? 1 : SEATS_PER_WORKER * workers;
-    s->seats = stn_allocate(s->context, (size_t)count, sizeof *s->seats);
-    if (s->seats == NULL) {
+static stn_status create_slots(stn_problem_solver *s, stn_error *err) {
+    enum { SLOTS_PER_WORKER = 4 };
+    int32_t workers = stn_threads_count(s->options.threads), count = workers == 1 ? 1 : SLOTS_PER_WORKER * workers;
+    s->slots = stn_allocate(s->context, (size_t)count, sizeof *s->slots);
+    if (s->slots == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "problem solver: out of memory");
     }
-    s->seat_count = count;
+    s->slot_count = count;
     for (int32_t k = 0; k < count; k++) {
-        s->seats[k].arena = stn_arena_create(s->context);
-        if (s->seats[k].arena == NULL) {
+        s->slots[k].arena = stn_arena_create(s->context);
+        if (s->slots[k].arena == NULL) {
             return stn_fail(err, STN_ERR_MEMORY, "problem solver: out of memory");
         }
         if (s->ops.create_workspace == NULL) {
             continue;
         }
-        stn_status status = s->ops.create_workspace(s->options.solver->self, s->context, &s->seats[k].workspace, err);
+        stn_status status = s->ops.create_workspace(s->options.solver->self, s->context, &s->slots[k].workspace, err);
         if (status != STN_OK) {
-            s->seats[k].workspace = NULL;
+            s->slots[k].workspace = NULL;
             return status;
         }
     }
@@ -281,7 +281,7 @@ stn_status stn_problem_solver_create(stn_context *context, const stn_problem_sol
                                   : stn_fail(err, STN_ERR_MEMORY, "problem solver: out of memory");
     }
     if (status == STN_OK) {
-        status = create_seats(s, err);
+        status = create_slots(s, err);
     }
     if (status != STN_OK) {
         stn_problem_solver_destroy(s);
@@ -295,13 +295,13 @@ void stn_problem_solver_destroy(stn_problem_solver *s) {
     if (s == NULL) {
         return;
     }
-    for (int32_t k = 0; k < s->seat_count; k++) {
-        if (s->seats[k].workspace != NULL) {
-            s->ops.destroy_workspace(s->seats[k].workspace);
+    for (int32_t k = 0; k < s->slot_count; k++) {
+        if (s->slots[k].workspace != NULL) {
+            s->ops.destroy_workspace(s->slots[k].workspace);
         }
-        stn_arena_destroy(s->seats[k].arena);
+        stn_arena_destroy(s->slots[k].arena);
     }
-    stn_release(s->context, s->seats);
+    stn_release(s->context, s->slots);
     stn_inverse_destroy(s->inverse);
     stn_arena_destroy(s->arena);
     stn_release(s->context, s);
@@ -326,16 +326,16 @@ static stn_status find_islands(solve_job *job, stn_error *err) {
     return STN_OK;
 }
 
-/// Consecutive islands together, at most as many chunks as there are seats: of equal numbers of constraints, and at
+/// Consecutive islands together, at most as many chunks as there are slots: of equal numbers of constraints, and at
 /// least CHUNK of them, because small islands are not worth a turn each and neighbours write into the same cache lines.
 static stn_status cut_chunks(solve_job *job, stn_error *err) {
     enum { CHUNK = 16 };
-    const int32_t count = job->islands.count, *start = job->islands.constraint_start, seats = job->solver->seat_count;
+    const int32_t count = job->islands.count, *start = job->islands.constraint_start, slots = job->solver->slot_count;
     job->chunk_start = STN_ARENA(job->solver->arena, count + 1, int32_t);
     if (job->chunk_start == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "problem solver: out of memory");
     }
-    const int32_t share = (job->problem->constraint_count + seats - 1) / seats, least = share > CHUNK ? share : CHUNK;
+    const int32_t share = (job->problem->constraint_count + slots - 1) / slots, least = share > CHUNK ? share : CHUNK;
     job->chunk_count = 0;
     job->chunk_start[0] = 0;
     for (int32_t i = 0; i < count; i++) {
@@ -372,11 +372,11 @@ static void free_trees(const solve_job *job) {
 /// The failure of the first island that failed, whichever chunk it was in.
 static stn_status first_failure(const solve_job *job, stn_error *err) {
     const stn_problem_solver *s = job->solver;
-    const solver_seat *first = NULL;
-    for (int32_t k = 0; k < s->seat_count; k++) {
-        const solver_seat *seat = &s->seats[k];
-        if (seat->failed_island >= 0 && (first == NULL || seat->failed_island < first->failed_island)) {
-            first = seat;
+    const worker_slot *first = NULL;
+    for (int32_t k = 0; k < s->slot_count; k++) {
+        const worker_slot *slot = &s->slots[k];
+        if (slot->failed_island >= 0 && (first == NULL || slot->failed_island < first->failed_island)) {
+            first = slot;
         }
     }
     if (first == NULL) {
@@ -428,13 +428,13 @@ static void refuse_claim(const solve_job *job, stn_solve_report *report) {
     }
 }
 
-/// Phases of all seats, which began at zero, into the request.
+/// Phases of all slots, which began at zero, into the request.
 static void gather_profile(const solve_job *job) {
     const stn_problem_solver *s = job->solver;
-    for (int32_t k = 0; k < s->seat_count; k++) {
+    for (int32_t k = 0; k < s->slot_count; k++) {
         for (int32_t i = 0; i < STN_PHASE_COUNT; i++) {
-            job->request->phase_us[i] += s->seats[k].phase_us[i];
-            s->seats[k].phase_us[i] = 0.0;
+            job->request->phase_us[i] += s->slots[k].phase_us[i];
+            s->slots[k].phase_us[i] = 0.0;
         }
     }
 }
@@ -448,8 +448,8 @@ static stn_status solve_islands(solve_job *job, stn_error *err) {
     if (status != STN_OK) {
         return status;
     }
-    for (int32_t k = 0; k < s->seat_count; k++) {
-        s->seats[k].failed_island = -1;
+    for (int32_t k = 0; k < s->slot_count; k++) {
+        s->slots[k].failed_island = -1;
     }
     stn_parallel_for(s->options.threads, job->chunk_count, solve_chunk, job);
     if (job->request->phase_us != NULL) {

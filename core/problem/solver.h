@@ -8,24 +8,24 @@
 /// What the islands of one chunk share: scratch of the island at hand, the solver's cache, and the first failure in
 /// island order. It belongs to the chunk, not to the thread that happens to run it: which memory grows, and when, then
 /// follows from the problems alone, and a steady step allocates nothing however the threads are scheduled.
-typedef struct solver_seat {
+typedef struct worker_slot {
     stn_arena *arena;
     void *workspace;
     int32_t failed_island; // -1: none
     stn_error error;
     double phase_us[STN_PHASE_COUNT]; // of this call, when a profile is asked for
-} solver_seat;
+} worker_slot;
 
 struct stn_problem_solver {
     stn_context *context;
     stn_problem_solver_options options;
-    stn_solver_ops ops;   // of this library's size: slots that the plugin does not know are zero
+    stn_solver_ops ops;   // of this library's size: operations that the plugin does not know are zero
     stn_law law;          // ops NULL when the solver needs none
     stn_law regularizer;  // whose R and v_hat contacts get; ops NULL: the physical ones
     stn_inverse *inverse; // for requests that bring none
     stn_arena *arena;     // of one call: islands, staged results
-    int32_t seat_count;   // chunks at most; several for each worker, so that they even out
-    solver_seat *seats;
+    int32_t slot_count;   // chunks at most; several for each worker, so that they even out
+    worker_slot *slots;
 };
 
 /// How one island ended.
@@ -43,7 +43,7 @@ typedef struct solve_job {
     stn_islands islands;
     bool whole; // one island that is the problem itself
     int32_t chunk_count;
-    int32_t *chunk_start; // (chunk_count + 1) islands that a worker takes at a time; chunk i sits on seat i
+    int32_t *chunk_start; // (chunk_count + 1) islands that a worker takes at a time; chunk i is run in worker slot i
     double *v, *gamma;
     island_outcome *outcomes; // (islands.count)
 } solve_job;

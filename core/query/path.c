@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does a robot meet anything on a straight way in joint space? Conservative advancement: where a pair has a distance d
-// to lose, and no point of A comes nearer to one of B by more than r per unit of the way, nothing happens to it within
-// d/r of the way. r is a sum over the joints between each body and the world, at any configuration: of the way of a
+// Does a group meet anything on a straight path in joint space? Conservative advancement: where a pair has a distance d
+// to lose, and no point of A comes nearer to one of B by more than r per unit of the path, nothing happens to it within
+// d/r of the path. r is a sum over the joints between each body and the world, at any configuration: of the path of a
 // revolute joint times how far anything that hangs on it can be from its origin.
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ typedef struct walk {
     const stn_model *model;
     const stn_path *path;
     double *reach, *rate; // (body_count) of what hangs on its joint from its origin [m]; r of its points [m]
-    bool *moved;          // (body_count) by joints of the robot
+    bool *moved;          // (body_count) by joints of the group
     double fastest;       // of rate [m]
 } walk;
 
@@ -36,7 +36,7 @@ static double extent_of(const stn_model *model, int32_t body) {
     return most;
 }
 
-/// How far the joint may take its body from its place in the parent, anywhere on the way.
+/// How far the joint may take its body from its place in the parent, anywhere on the path.
 static double travel_of(const stn_joint *joint, const double *q) {
     const double *at = q + joint->q_start;
     switch (joint->type) {
@@ -53,17 +53,17 @@ static double travel_of(const stn_joint *joint, const double *q) {
     }
 }
 
-/// r of one joint over its own part of the way.
+/// r of one joint over its own part of the path.
 static double rate_of(const walk *w, int32_t body) {
     const stn_joint *joint = &w->model->joints[w->model->bodies[body].joint];
-    double way = fabs(w->path->to[joint->q_start] - w->path->from[joint->q_start]);
+    double travel = fabs(w->path->to[joint->q_start] - w->path->from[joint->q_start]);
     switch (joint->type) {
     case STN_JOINT_PRISMATIC:
-        return way;
+        return travel;
     case STN_JOINT_SCREW:
-        return way * (w->reach[body] + fabs(joint->screw_pitch) / (2.0 * STN_PI));
+        return travel * (w->reach[body] + fabs(joint->screw_pitch) / (2.0 * STN_PI));
     default:
-        return way * w->reach[body];
+        return travel * w->reach[body];
     }
 }
 
@@ -82,7 +82,7 @@ static stn_status find_rates(walk *w, stn_error *err) {
     }
     for (int32_t b = 1; b < model->body_count; b++) {
         int32_t parent = model->bodies[b].parent > 0 ? model->bodies[b].parent : 0;
-        w->moved[b] = w->moved[parent] || model->joints[model->bodies[b].joint].robot == w->path->robot;
+        w->moved[b] = w->moved[parent] || model->joints[model->bodies[b].joint].group == w->path->group;
         w->rate[b] = w->rate[parent] + rate_of(w, b);
         w->fastest = fmax(w->fastest, w->rate[b]);
     }
@@ -98,13 +98,13 @@ static bool is_moved(const void *user, int32_t geometry) {
     return w->moved[body_of(w->model, geometry)];
 }
 
-/// Links that joints of the robot do not move are its own too.
+/// Links that joints of the group do not move are its own too.
 static bool is_own(const walk *w, int32_t geometry) {
     int32_t link = w->model->geometries[geometry].link;
-    return is_moved(w, geometry) || (link >= 0 && w->model->links[link].robot == w->path->robot);
+    return is_moved(w, geometry) || (link >= 0 && w->model->links[link].group == w->path->group);
 }
 
-/// At one place: how much of the way is certain to be free from there on; meeting->pair what is too near.
+/// At one place: how much of the path is certain to be free from there on; meeting->pair what is too near.
 static stn_status look_around(const walk *w, stn_path_meeting *meeting, double *free, stn_error *err) {
     const stn_path *path = w->path;
     const stn_query mine = {.accepts = is_moved, .user = w}, all = {.accepts = NULL};
@@ -154,11 +154,11 @@ static stn_status check(const walk *w, stn_error *err) {
         const stn_joint *joint = &w->model->joints[j];
         for (int32_t k = joint->q_start; k < joint->q_start + joint->nq; k++) {
             if (!isfinite(path->from[k]) || !isfinite(path->to[k])) {
-                return stn_fail(err, STN_ERR_NUMERIC, "path: joint '%s': the way is not finite", joint->name);
+                return stn_fail(err, STN_ERR_NUMERIC, "path: joint '%s': the path is not finite", joint->name);
             }
             if (joint->nq > 1 && path->from[k] != path->to[k]) {
                 return stn_fail(err, STN_ERR_ARGUMENT,
-                                "path: joint '%s' has several coordinates and cannot move along a straight way",
+                                "path: joint '%s' has several coordinates and cannot move along a straight path",
                                 joint->name);
             }
         }

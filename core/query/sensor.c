@@ -49,7 +49,7 @@ stn_status stn_world_check_sensor(const stn_world *world, int32_t link, bool for
     if (link < 0 || link >= model->link_count) {
         return stn_fail(err, STN_ERR_ARGUMENT, "link %d is not one of 0 to %d", link, model->link_count - 1);
     }
-    if (stn_setup_is_prescribed(world->setup, model->links[link].body)) {
+    if (stn_setup_is_kinematic(world->setup, model->links[link].body)) {
         return stn_fail(err, STN_ERR_UNSUPPORTED, "link %s moves as it is told, and no force moves it",
                         model->links[link].name);
     }
@@ -166,7 +166,7 @@ static stn_vec3 start_omega(const stn_world *world, int32_t body) {
             stn_vec3 axis = world->frame.scratch_kinematics->motion[d].angular;
             sum = stn_vec3_mul_add(sum, world->frame.v_next[d], axis);
         }
-        if (stn_setup_is_prescribed(world->setup, b)) {
+        if (stn_setup_is_kinematic(world->setup, b)) {
             sum = stn_vec3_add(sum, body_omega(world, b));
         }
     }

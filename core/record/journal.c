@@ -182,8 +182,8 @@ static bool is_rotation(const double *r) {
 
 /// No quaternion may be zero; their lengths are otherwise as they were.
 static bool has_rotations(const stn_world *world) {
-    for (int32_t i = 0; i < world->setup->prescribed_count; i++) {
-        const double *told = world->state.prescribed + PRESCRIBED_NUMBERS * (size_t)i;
+    for (int32_t i = 0; i < world->setup->kinematic_count; i++) {
+        const double *told = world->state.kinematic_target + KINEMATIC_NUMBERS * (size_t)i;
         if (told[0] != 0.0 && !is_rotation(told + 4)) {
             return false;
         }
@@ -208,7 +208,7 @@ static void apply_values(stn_world *world, byte_stream *b) {
     const world_input input = {.kind = INPUT_VALUES, .part = {(input_field)field, start, count, values}};
     b->failed = b->failed || values == NULL || !all_finite(values, count) ||
                 stn_world_apply(world, &input, NULL) != STN_OK ||
-                ((field == INPUT_Q || field == INPUT_PRESCRIBED) && !has_rotations(world));
+                ((field == INPUT_Q || field == INPUT_KINEMATIC) && !has_rotations(world));
 }
 
 stn_status journal_apply(stn_world *world, byte_stream *b, bool adapt, stn_error *err) {

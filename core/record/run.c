@@ -53,7 +53,7 @@ void run_write_controller(byte_stream *b, const controller *c) {
     if (instance_write(b, c->instance, NULL) != STN_OK) {
         bytes_out_of_memory(b);
     }
-    BYTES_PASS(b, &target.robot);
+    BYTES_PASS(b, &target.group);
     BYTES_PASS(b, &target.joint_count);
     bytes_pass_array(b, NULL, &joints, (size_t)target.joint_count, sizeof(int32_t));
 }
@@ -225,14 +225,14 @@ stn_status run_read_controller(byte_stream *b, stn_world *world, stn_error *err)
     }
     stn_status status = instance_read(b, STN_KIND_CONTROLLER, &instance, err);
     if (status == STN_OK) {
-        int32_t robot = 0, count = 0, index = 0;
+        int32_t group = 0, count = 0, index = 0;
         const void *joints = NULL;
-        BYTES_PASS(b, &robot);
+        BYTES_PASS(b, &group);
         bytes_pass_count(b, &count, INT32_MAX);
         bytes_pass_array(b, scratch, &joints, (size_t)count, sizeof(int32_t));
         status = bytes_status(b, err);
         if (status == STN_OK) {
-            status = stn_world_add_controller(world, instance, robot, joints, count, &index, err);
+            status = stn_world_add_controller(world, instance, group, joints, count, &index, err);
         } else {
             stn_instance_destroy(instance);
         }

@@ -12,8 +12,8 @@
 static uint64_t model_signature(const stn_world *world) {
     const stn_model *model = world->setup->model;
     uint64_t h = 0;
-    for (int32_t r = 0; r < model->robot_count; r++) {
-        h = stn_hash(h, model->robots[r].name, strlen(model->robots[r].name) + 1);
+    for (int32_t r = 0; r < model->group_count; r++) {
+        h = stn_hash(h, model->groups[r].name, strlen(model->groups[r].name) + 1);
     }
     for (int32_t j = 0; j < model->joint_count; j++) {
         h = stn_hash(h, model->joints[j].name, strlen(model->joints[j].name) + 1);
@@ -69,7 +69,7 @@ stn_status stn_world_restore(stn_world *world, const stn_snapshot *snapshot, stn
         memcmp(&snapshot->state.sizes, &world->state.sizes, sizeof world->state.sizes) != 0) {
         return stn_fail(err, STN_ERR_ARGUMENT,
                         "restore: the state belongs to another model (%zu coordinates, here %zu; or other "
-                        "robots, joints, controllers or laws, or only one of them holds by stiction)",
+                        "groups, joints, controllers or laws, or only one of them holds by stiction)",
                         snapshot->state.sizes.nq, world->state.sizes.nq);
     }
     const world_input input = {.kind = INPUT_STATE, .state = &snapshot->state};

@@ -73,7 +73,7 @@ stn_status stn_world_set_v(stn_world *world, const double *v, stn_error *err) {
     return STN_OK;
 }
 
-/// The joint that lets a body be placed, floating or prescribed, or NULL with the reason.
+/// The joint that lets a body be placed, floating or kinematic, or NULL with the reason.
 static const stn_joint *placing_joint(const stn_world *world, int32_t body, const char *what, stn_error *err) {
     if (need_compiled(world, what, err) != STN_OK) {
         return NULL;
@@ -84,7 +84,7 @@ static const stn_joint *placing_joint(const stn_world *world, int32_t body, cons
         return NULL;
     }
     const stn_joint *joint = &world->setup->model->joints[world->setup->model->bodies[body].joint];
-    if (joint->type != STN_JOINT_FLOATING && joint->type != STN_JOINT_PRESCRIBED) {
+    if (joint->type != STN_JOINT_FLOATING && joint->type != STN_JOINT_KINEMATIC) {
         stn_fail(err, STN_ERR_ARGUMENT,
                  "%s: %s hangs on the %s joint %s; set that joint, or load it with a floating base", what,
                  world->setup->model->bodies[body].name, stn_joint_type_name(joint->type), joint->name);
@@ -128,7 +128,7 @@ stn_status stn_world_set_body_velocity(stn_world *world, int32_t body, stn_vec3 
     stn_vec3 l = stn_mat3_apply_transposed(&axes, stn_vec3_sub(linear, parent));
     stn_vec3 a = stn_mat3_apply_transposed(&axes, stn_vec3_sub(angular, parent_angular));
     const double values[6] = {l.x, l.y, l.z, a.x, a.y, a.z};
-    if (joint->type == STN_JOINT_PRESCRIBED) {
+    if (joint->type == STN_JOINT_KINEMATIC) {
         stn_world_apply_values(world, INPUT_Q, (size_t)joint->q_start + 7, STN_COUNT(values), values);
     } else {
         stn_world_apply_values(world, INPUT_V, (size_t)joint->v_start, STN_COUNT(values), values);
@@ -180,8 +180,8 @@ stn_status stn_world_set_wrench(stn_world *world, int32_t body, stn_vec3 force, 
         return stn_fail(err, STN_ERR_ARGUMENT, "set wrench: body %d is not one of 1 to %d", body,
                         world->setup->model->body_count - 1);
     }
-    if (stn_setup_is_prescribed(world->setup, body)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "set wrench: the motion of %s is prescribed, so that no force moves it",
+    if (stn_setup_is_kinematic(world->setup, body)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "set wrench: %s is kinematic, so that no force moves it",
                         world->setup->model->bodies[body].name);
     }
     if (!stn_vec3_finite(force) || !stn_vec3_finite(torque) || !stn_vec3_finite(point)) {
@@ -200,28 +200,28 @@ static stn_status check_told(const stn_world *world, int32_t body, const stn_pos
     const stn_model *model = world->setup->model;
     if (model == NULL) {
         return stn_fail(err, STN_ERR_SEQUENCE,
-                        "prescribe: the world is not compiled yet (compile it, or make a step first)");
+                        "set_kinematic: the world is not compiled yet (compile it, or make a step first)");
     }
-    if (body < 0 || body >= model->body_count || !stn_setup_is_prescribed(world->setup, body)) {
+    if (body < 0 || body >= model->body_count || !stn_setup_is_kinematic(world->setup, body)) {
         return stn_fail(err, STN_ERR_ARGUMENT,
-                        "prescribe: the motion of %s is not prescribed; stn_builder_prescribe says that it is",
+                        "set_kinematic: %s is not kinematic; stn_builder_make_kinematic says that it is",
                         body >= 0 && body < model->body_count ? model->bodies[body].name : "a body that is not there");
     }
     const char *name = model->bodies[body].name;
     if (!pose_finite(pose)) {
-        return stn_fail(err, STN_ERR_NUMERIC, "prescribe: the pose of %s is not finite", name);
+        return stn_fail(err, STN_ERR_NUMERIC, "set_kinematic: the pose of %s is not finite", name);
     }
     if ((linear != NULL && !stn_vec3_finite(*linear)) || (angular != NULL && !stn_vec3_finite(*angular))) {
-        return stn_fail(err, STN_ERR_NUMERIC, "prescribe: the velocity of %s is not finite", name);
+        return stn_fail(err, STN_ERR_NUMERIC, "set_kinematic: the velocity of %s is not finite", name);
     }
     if ((linear == NULL) != (angular == NULL)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "prescribe: give both velocities of %s, or none", name);
+        return stn_fail(err, STN_ERR_ARGUMENT, "set_kinematic: give both velocities of %s, or none", name);
     }
     return STN_OK;
 }
 
-stn_status stn_world_set_prescribed(stn_world *world, int32_t body, const stn_pose *pose, const stn_vec3 *linear,
-                                    const stn_vec3 *angular, stn_error *err) {
+stn_status stn_world_set_kinematic(stn_world *world, int32_t body, const stn_pose *pose, const stn_vec3 *linear,
+                                   const stn_vec3 *angular, stn_error *err) {
     stn_status status = check_told(world, body, pose, linear, angular, err);
     if (status != STN_OK) {
         return status;
@@ -233,9 +233,9 @@ stn_status stn_world_set_prescribed(stn_world *world, int32_t body, const stn_po
     stn_step_mean_twist(&world->frame, now, values, &v, &w);
     v = linear != NULL ? *linear : v;
     w = angular != NULL ? *angular : w;
-    const double next[PRESCRIBED_NUMBERS] = {
-        1.0, values[0], values[1], values[2], values[3], values[4], values[5], values[6], v.x, v.y, v.z, w.x, w.y, w.z};
-    stn_world_apply_values(world, INPUT_PRESCRIBED, PRESCRIBED_NUMBERS * (size_t)world->setup->prescribed_of[body],
+    const double next[KINEMATIC_NUMBERS] = {1.0,       values[0], values[1], values[2], values[3], values[4], values[5],
+                                            values[6], v.x,       v.y,       v.z,       w.x,       w.y,       w.z};
+    stn_world_apply_values(world, INPUT_KINEMATIC, KINEMATIC_NUMBERS * (size_t)world->setup->kinematic_of[body],
                            STN_COUNT(next), next);
     return STN_OK;
 }

@@ -60,7 +60,7 @@ static stn_status evaluate(const step_setup *setup, const stn_state *state, cons
     status = stn_answer_end(status, err);
     status = status < 0 ? status : check_efforts(setup, c, forces, err);
     if (status < 0) {
-        stn_error_prefix(err, "controller %s of %s", c->instance->desc->id, setup->model->robots[c->target.robot].name);
+        stn_error_prefix(err, "controller %s of %s", c->instance->desc->id, setup->model->groups[c->target.group].name);
     }
     return status;
 }

@@ -13,7 +13,7 @@ stn_status stn_step_advance(const step_setup *setup, const stn_state *state, ste
         stn_error_prefix(err, "integrator %s", integrator->desc->id);
         return status;
     }
-    stn_step_move_prescribed(setup, state, frame->q_next);
+    stn_step_move_kinematic(setup, state, frame->q_next);
     status = stn_step_check_next(setup, frame, err);
     if (status != STN_OK) {
         return status;
@@ -67,7 +67,7 @@ stn_status stn_step_commit(const step_setup *setup, stn_state *state, step_frame
     swap(&state->v, &frame->v_next);
     swap_bytes(&state->controller_memory, &frame->controller_next);
     swap_bytes(&state->integrator_memory, &frame->integrator_next);
-    stn_step_forget_prescribed(state);
+    stn_step_forget_kinematic(state);
     state->step++;
     state->time += frame->dt;
     return STN_OK;

@@ -29,8 +29,8 @@ static stn_vec3 displacement_of(const step_frame *frame, const anchor *a, stn_ve
 }
 
 bool anchor_is_near(const step_frame *frame, const anchor *a, stn_vec3 point, stn_vec3 normal) {
-    stn_vec3 way = along_surface(stn_vec3_sub(point, point_now(frame, a->body[0], a->point[0])), normal);
-    return a->body[0] >= 0 && a->body[1] >= 0 && stn_vec3_norm(way) <= FOLLOW_FROM * a->limit;
+    stn_vec3 displacement = along_surface(stn_vec3_sub(point, point_now(frame, a->body[0], a->point[0])), normal);
+    return a->body[0] >= 0 && a->body[1] >= 0 && stn_vec3_norm(displacement) <= FOLLOW_FROM * a->limit;
 }
 
 // -------------------------------------------------------------------------------------------- contacts that are new
@@ -87,10 +87,10 @@ bool anchor_find(const step_setup *setup, const stn_state *state, const step_fra
         if (a.body[turned] != body[0] || a.body[!turned] != body[1] || (a.patch == 0) != (patch == 0)) {
             continue;
         }
-        double way = stn_vec3_norm(stn_vec3_sub(point_now(frame, a.body[0], a.point[0]), point));
-        if (same > own || (same == own && way < nearest)) {
+        double displacement = stn_vec3_norm(stn_vec3_sub(point_now(frame, a.body[0], a.point[0]), point));
+        if (same > own || (same == own && displacement < nearest)) {
             own = same;
-            nearest = way;
+            nearest = displacement;
             *out = turned ? turned_about(&a) : a;
         }
     }
@@ -99,15 +99,16 @@ bool anchor_find(const step_setup *setup, const stn_state *state, const step_fra
 
 // --------------------------------------------------------------------------------------------------- start of a step
 
-/// By how much a point of a prescribed body is farther in a step than its velocities take it, as the integrator adds
+/// By how much a point of a kinematic body is farther in a step than its velocities take it, as the integrator adds
 /// them up.
-static stn_vec3 prescribed_lead(const step_setup *setup, const stn_state *state, const step_frame *frame, int32_t body,
-                                stn_vec3 point) {
+static stn_vec3 kinematic_lead(const step_setup *setup, const stn_state *state, const step_frame *frame, int32_t body,
+                               stn_vec3 point) {
     double share = frame->problem.velocity_kind == STN_VELOCITY_MID ? 1.0 : frame->force_theta_vq;
     stn_vec3 before = stn_point_velocity(frame->kinematics, body, point);
-    stn_vec3 after = stn_step_prescribed_velocity(setup, frame, body, point);
+    stn_vec3 after = stn_step_kinematic_velocity(setup, frame, body, point);
     stn_vec3 mean = stn_vec3_add(stn_vec3_scale(share, after), stn_vec3_scale(1.0 - share, before));
-    return stn_vec3_mul_add(stn_step_prescribed_way(setup, state, frame, body, point), -frame->problem.dt, mean);
+    return stn_vec3_mul_add(stn_step_kinematic_displacement(setup, state, frame, body, point), -frame->problem.dt,
+                            mean);
 }
 
 /// That of a free body: constant velocities of its joints move its points along curves, dt^2/2 of J-dot v off dt J v.
@@ -125,8 +126,8 @@ stn_vec3 anchor_lead(const step_setup *setup, const stn_state *state, const step
     stn_vec3 lead = stn_vec3_zero();
     for (int32_t side = 0; side < 2; side++) {
         if (body[side] > 0) {
-            bool told = stn_setup_is_prescribed(setup, body[side]);
-            stn_vec3 own = told ? prescribed_lead(setup, state, frame, body[side], point)
+            bool told = stn_setup_is_kinematic(setup, body[side]);
+            stn_vec3 own = told ? kinematic_lead(setup, state, frame, body[side], point)
                                 : free_lead(setup, frame, body[side], point);
             lead = stn_vec3_mul_add(lead, side == 0 ? -1.0 : 1.0, own);
         }
@@ -234,14 +235,14 @@ double anchor_transition_speed(const step_setup *setup, const step_frame *frame,
 }
 
 /// Moves the points of nodes on with them.
-static stn_vec3 ride_on(const step_setup *setup, const stn_state *state, const step_frame *frame, const stn_ride *ride,
-                        stn_vec3 point) {
-    for (int32_t i = 0; ride->body < 0 && i < ride->node_count; i++) {
-        const stn_tree *tree = &setup->model->trees[setup->node_tree[ride->node[i]]];
-        size_t at = (size_t)tree->q_start + 3 * (size_t)(ride->node[i] - tree->node_start);
+static stn_vec3 move_with_support(const step_setup *setup, const stn_state *state, const step_frame *frame,
+                                  const stn_support *support, stn_vec3 point) {
+    for (int32_t i = 0; support->body < 0 && i < support->node_count; i++) {
+        const stn_tree *tree = &setup->model->trees[setup->node_tree[support->node[i]]];
+        size_t at = (size_t)tree->q_start + 3 * (size_t)(support->node[i] - tree->node_start);
         const double *before = state->q + at, *after = frame->q_next + at;
-        stn_vec3 way = stn_vec3_make(after[0] - before[0], after[1] - before[1], after[2] - before[2]);
-        point = stn_vec3_mul_add(point, ride->weight[i], way);
+        stn_vec3 displacement = stn_vec3_make(after[0] - before[0], after[1] - before[1], after[2] - before[2]);
+        point = stn_vec3_mul_add(point, support->weight[i], displacement);
     }
     return point;
 }
@@ -259,8 +260,8 @@ void stn_step_release(const step_setup *setup, const stn_state *state, step_fram
                 p->dt * anchor_transition_speed(setup, frame, i, v_c + c->row, frame->solution.gamma + c->row);
             const stn_contact *contact = &frame->contacts.contacts[c->contact];
             a->limit = limit > 0.0 && isfinite(limit) ? limit : 0.0;
-            a->point[0] = ride_on(setup, state, frame, &contact->a, a->point[0]);
-            a->point[1] = ride_on(setup, state, frame, &contact->b, a->point[1]);
+            a->point[0] = move_with_support(setup, state, frame, &contact->a, a->point[0]);
+            a->point[1] = move_with_support(setup, state, frame, &contact->b, a->point[1]);
         }
         if (!(a->limit > 0.0)) {
             *a = anchor_none;
@@ -270,13 +271,13 @@ void stn_step_release(const step_setup *setup, const stn_state *state, step_fram
 
 // ------------------------------------------------------------------------------------------------------ by hand
 
-/// Do coordinates [start, start + count) place a body? Those of a prescribed one are its pose, then its twist.
+/// Do coordinates [start, start + count) place a body? Those of a kinematic one are its pose, then its twist.
 static bool places(const step_setup *setup, int32_t body, size_t start, size_t count) {
     if (body <= 0) {
         return false;
     }
     const stn_tree *tree = &setup->model->trees[setup->model->bodies[body].tree];
-    size_t first = (size_t)tree->q_start, size = stn_setup_is_prescribed(setup, body) ? 7 : (size_t)tree->nq;
+    size_t first = (size_t)tree->q_start, size = stn_setup_is_kinematic(setup, body) ? 7 : (size_t)tree->nq;
     return start < first + size && first < start + count;
 }
 

@@ -22,8 +22,8 @@ static field_view view_of(stn_world *world, input_field field) {
         return (field_view){s->effort, s->sizes.nv};
     case INPUT_WRENCH:
         return (field_view){s->wrench, s->sizes.wrench_count};
-    case INPUT_PRESCRIBED:
-        return (field_view){s->prescribed, s->sizes.prescribed_count};
+    case INPUT_KINEMATIC:
+        return (field_view){s->kinematic_target, s->sizes.kinematic_count};
     case INPUT_SURFACE:
         return (field_view){s->surface_velocity, s->sizes.surface_count};
     case INPUT_ACTIVATION:
@@ -115,9 +115,9 @@ void stn_world_set_gravity(stn_world *world, stn_vec3 gravity) {
     (void)stn_world_apply(world, &input, NULL);
 }
 
-stn_status stn_world_add_controller(stn_world *world, stn_instance *instance, int32_t robot, const int32_t *joints,
+stn_status stn_world_add_controller(stn_world *world, stn_instance *instance, int32_t group, const int32_t *joints,
                                     int32_t joint_count, int32_t *index, stn_error *err) {
-    const world_input input = {.kind = INPUT_CONTROLLER, .controller = {instance, robot, joint_count, joints}};
+    const world_input input = {.kind = INPUT_CONTROLLER, .controller = {instance, group, joint_count, joints}};
     stn_status status = stn_world_apply(world, &input, err);
     *index = status == STN_OK ? world->setup->controller_count - 1 : -1;
     return status;

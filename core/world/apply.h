@@ -13,7 +13,7 @@ typedef enum input_field {
     INPUT_REFERENCE,
     INPUT_EFFORT,
     INPUT_WRENCH,
-    INPUT_PRESCRIBED,
+    INPUT_KINEMATIC,
     INPUT_SURFACE,
     INPUT_ACTIVATION,
     INPUT_FIELD_COUNT
@@ -41,7 +41,7 @@ typedef struct world_input {
         const stn_state *state; // of the world's own sizes
         struct {
             stn_instance *instance; // the world takes it over, also on failure
-            int32_t robot, joint_count;
+            int32_t group, joint_count;
             const int32_t *joints; // NULL: all that move
         } controller;
         struct {

@@ -65,40 +65,40 @@ stn_status append_unit_row(const step_setup *setup, const step_frame *frame, stn
     return STN_OK;
 }
 
-/// -1: nothing that it rides on has a velocity in the problem.
-static int32_t ride_tree(const step_setup *setup, const stn_ride *ride) {
-    if (ride->body >= 0) {
-        return stn_setup_is_prescribed(setup, ride->body) ? -1 : setup->model->bodies[ride->body].tree;
+/// -1: its support has no velocity in the problem.
+static int32_t support_tree(const step_setup *setup, const stn_support *support) {
+    if (support->body >= 0) {
+        return stn_setup_is_kinematic(setup, support->body) ? -1 : setup->model->bodies[support->body].tree;
     }
-    return setup->node_tree[ride->node[0]];
+    return setup->node_tree[support->node[0]];
 }
 
-/// Adds sign axes^T J of what the contact rides on into `values`; for nodes, appends their blocks.
-static void add_ride(const step_setup *setup, const stn_kinematics *k, const stn_ride *ride, stn_vec3 point,
-                     const stn_mat3 *axes, double sign, stn_jacobian *J, double *values) {
-    if (ride->body >= 0) {
-        stn_point_jacobian_add(k, ride->body, point, axes, sign, values);
+/// Adds sign axes^T J of the support of a contact into `values`; for nodes, appends their blocks.
+static void add_support(const step_setup *setup, const stn_kinematics *k, const stn_support *support, stn_vec3 point,
+                        const stn_mat3 *axes, double sign, stn_jacobian *J, double *values) {
+    if (support->body >= 0) {
+        stn_point_jacobian_add(k, support->body, point, axes, sign, values);
         return;
     }
     const stn_tree *tree = &setup->model->trees[J->tree];
-    for (int32_t i = 0; i < ride->node_count; i++) {
+    for (int32_t i = 0; i < support->node_count; i++) {
         double *block = values + 9 * (size_t)J->node_count;
-        J->node[J->node_count++] = ride->node[i] - tree->node_start;
+        J->node[J->node_count++] = support->node[i] - tree->node_start;
         for (int32_t r = 0; r < 3; r++) {
             stn_vec3 axis = stn_mat3_column(axes, r);
-            block[3 * r] = sign * ride->weight[i] * axis.x;
-            block[3 * r + 1] = sign * ride->weight[i] * axis.y;
-            block[3 * r + 2] = sign * ride->weight[i] * axis.z;
+            block[3 * r] = sign * support->weight[i] * axis.x;
+            block[3 * r + 1] = sign * support->weight[i] * axis.y;
+            block[3 * r + 2] = sign * support->weight[i] * axis.z;
         }
     }
 }
 
-/// J_B - J_A, in one block where both ride on one tree.
+/// J_B - J_A, in one block where both supports are of one tree.
 static stn_status contact_jacobian(const step_setup *setup, const step_frame *frame, const stn_kinematics *k,
                                    const stn_contact *contact, stn_constraint *c, stn_error *err) {
-    int32_t tree_a = ride_tree(setup, &contact->a), tree_b = ride_tree(setup, &contact->b);
+    int32_t tree_a = support_tree(setup, &contact->a), tree_b = support_tree(setup, &contact->b);
     int32_t count = 0;
-    const stn_ride *rides[2] = {&contact->a, &contact->b};
+    const stn_support *supports[2] = {&contact->a, &contact->b};
     const int32_t trees[2] = {tree_a, tree_b};
     double *values[2] = {NULL, NULL};
     for (int32_t side = 0; side < 2; side++) {
@@ -115,7 +115,8 @@ static stn_status contact_jacobian(const step_setup *setup, const step_frame *fr
             }
             count++;
         }
-        add_ride(setup, k, rides[side], contact->point, &c->frame, side == 0 ? -1.0 : 1.0, &c->J[slot], values[slot]);
+        add_support(setup, k, supports[side], contact->point, &c->frame, side == 0 ? -1.0 : 1.0, &c->J[slot],
+                    values[slot]);
     }
     return STN_OK;
 }
@@ -181,8 +182,8 @@ static stn_status add_contact(const step_setup *setup, step_frame *frame, step_s
     c->body[1] = contact->b.body;
     c->contact = i;
     c->patch = contact->patch;
-    stn_vec3 told = stn_vec3_sub(stn_step_prescribed_velocity(setup, frame, contact->b.body, contact->point),
-                                 stn_step_prescribed_velocity(setup, frame, contact->a.body, contact->point));
+    stn_vec3 told = stn_vec3_sub(stn_step_kinematic_velocity(setup, frame, contact->b.body, contact->point),
+                                 stn_step_kinematic_velocity(setup, frame, contact->a.body, contact->point));
     stn_vec3 bias = stn_mat3_apply_transposed(&c->frame, stn_vec3_add(contact->bias, told));
     p->bias[c->row] = bias.x;
     p->bias[c->row + 1] = bias.y;

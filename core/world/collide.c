@@ -22,8 +22,8 @@ static void update_star_velocity(const step_setup *setup, const step_frame *fram
             star[b] = (stn_spatial){.angular = {v[3], v[4], v[5]}, .linear = {v[0], v[1], v[2]}};
             continue;
         }
-        if (plan[b].type == STN_JOINT_PRESCRIBED) {
-            star[b] = stn_step_prescribed_twist(setup, frame, b);
+        if (plan[b].type == STN_JOINT_KINEMATIC) {
+            star[b] = stn_step_kinematic_twist(setup, frame, b);
             continue;
         }
         const stn_joint *joint = &model->joints[model->bodies[b].joint];
@@ -56,16 +56,16 @@ static inline point_motion body_motion(const step_setup *setup, const step_frame
 
 /// Of what a contact rides on.
 static inline point_motion ride_motion(const step_setup *setup, const stn_state *state, const step_frame *frame,
-                                       const stn_ride *ride, stn_vec3 point) {
-    if (ride->body >= 0) {
-        return body_motion(setup, frame, ride->body, point);
+                                       const stn_support *support, stn_vec3 point) {
+    if (support->body >= 0) {
+        return body_motion(setup, frame, support->body, point);
     }
     point_motion sum = {stn_vec3_zero(), stn_vec3_zero()};
-    for (int32_t i = 0; i < ride->node_count; i++) {
-        int32_t dof = setup->node_dof[ride->node[i]];
+    for (int32_t i = 0; i < support->node_count; i++) {
+        int32_t dof = setup->node_dof[support->node[i]];
         const double *now = state->v + dof, *star = frame->problem.v_star + dof;
-        sum.now = stn_vec3_mul_add(sum.now, ride->weight[i], stn_vec3_make(now[0], now[1], now[2]));
-        sum.star = stn_vec3_mul_add(sum.star, ride->weight[i], stn_vec3_make(star[0], star[1], star[2]));
+        sum.now = stn_vec3_mul_add(sum.now, support->weight[i], stn_vec3_make(now[0], now[1], now[2]));
+        sum.star = stn_vec3_mul_add(sum.star, support->weight[i], stn_vec3_make(star[0], star[1], star[2]));
     }
     return sum;
 }
@@ -217,8 +217,8 @@ static void fill_approach(const step_setup *setup, const stn_state *state, const
     for (int32_t side = 0; side < 2; side++) {
         double sign = side == 0 ? -1.0 : 1.0;
         const stn_geometry *g = &setup->model->geometries[side == 0 ? pair->geometry_a : pair->geometry_b];
-        stn_ride ride = {.body = g->body, .node_count = g->body < 0, .node = {g->node}, .weight = {1.0}};
-        point_motion at = ride_motion(setup, state, frame, &ride, middle);
+        stn_support support = {.body = g->body, .node_count = g->body < 0, .node = {g->node}, .weight = {1.0}};
+        point_motion at = ride_motion(setup, state, frame, &support, middle);
         stn_spatial *now = &pair->velocity, *star = &pair->free_velocity;
         now->linear = stn_vec3_mul_add(now->linear, sign, at.now);
         star->linear = stn_vec3_mul_add(star->linear, sign, at.star);

@@ -12,15 +12,15 @@
 #include <string.h>
 
 #include "model/compiled.h"
-#include "world/collider_look.h"
+#include "world/contact_class.h"
 
 enum { NO_LINK = INT32_MIN };
 
 /// What tells a collider from others in any pair; ordered byte by byte, so classes and kinds are ranges.
 typedef struct collider_key {
-    collider_look look; // begins the class
-    int64_t class[3];   // category, mask, the link when an override names it
-    int64_t place[3];   // body, its parent, the link when an exclusion names it
+    contact_class contact; // begins the class
+    int64_t class[3];      // category, mask, the link when an override names it
+    int64_t place[3];      // body, its parent, the link when an exclusion names it
     stn_material surface;
     int32_t collider; // not of the key: keeps the order of the model
 } collider_key;
@@ -71,7 +71,7 @@ static collider_key *list_keys(const step_setup *setup, stn_arena *arena) {
         int32_t g = setup->collider[i];
         const filter_entry *filter = &object->filter[g];
         keys[i] = (collider_key){
-            .look = collider_look_of(&setup->model->geometries[g]),
+            .contact = contact_class_of(&setup->model->geometries[g]),
             .class = {filter->category, filter->mask, filter->overridden ? filter->link : NO_LINK},
             .place = {filter->body, filter->parent, filter->excluded ? filter->link : NO_LINK},
             .surface = object->surface[g],

@@ -4,20 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "world/collider_look.h"
+#include "world/contact_class.h"
 
-/// A look that colliding geometries have.
-typedef struct seen_look {
-    collider_look key;
+/// A contact class that colliding geometries have.
+typedef struct seen_class {
+    contact_class key;
     int32_t geometry; // the first that has it
     int32_t count;    // how many have it
     bool handled;
-} seen_look;
+} seen_class;
 
-typedef struct look_list {
-    seen_look *items; // by key
+typedef struct class_list {
+    seen_class *items; // by key
     int32_t count;
-} look_list;
+} class_list;
 
 static bool handles_in_an_order(const stn_instance *contact, const stn_geometry *a, const stn_geometry *b) {
     return collider_handles(contact, a, b) || collider_handles(contact, b, a);
@@ -36,7 +36,7 @@ static stn_geometry make_simple(stn_shape shape, bool compliant) {
 }
 
 /// Does the contact model handle the geometry together with any that there is, or that there could be?
-static bool is_handled(const step_setup *setup, const stn_geometry *g, const look_list *others) {
+static bool is_handled(const step_setup *setup, const stn_geometry *g, const class_list *others) {
     const stn_shape simple[] = {
         stn_shape_sphere(1.0),       stn_shape_box(stn_vec3_make(1.0, 1.0, 1.0)),
         stn_shape_capsule(1.0, 1.0), stn_shape_cylinder(1.0, 1.0),
@@ -57,26 +57,26 @@ static bool is_handled(const step_setup *setup, const stn_geometry *g, const loo
     return false;
 }
 
-static int compare_looks(const void *a, const void *b) {
-    const seen_look *x = a, *y = b;
+static int compare_classes(const void *a, const void *b) {
+    const seen_class *x = a, *y = b;
     int order = memcmp(&x->key, &y->key, sizeof x->key);
     return order != 0 ? order : (x->geometry > y->geometry) - (x->geometry < y->geometry);
 }
 
-static bool list_looks(const stn_model *model, stn_arena *arena, look_list *list) {
-    *list = (look_list){.items = STN_ARENA_ZEROED(arena, model->geometry_count, seen_look)};
+static bool list_classes(const stn_model *model, stn_arena *arena, class_list *list) {
+    *list = (class_list){.items = STN_ARENA_ZEROED(arena, model->geometry_count, seen_class)};
     if (list->items == NULL) {
         return false;
     }
     int32_t count = 0;
     for (int32_t g = 0; g < model->geometry_count; g++) {
         if (model->geometries[g].collision) {
-            list->items[count++] = (seen_look){collider_look_of(&model->geometries[g]), g, 1, false};
+            list->items[count++] = (seen_class){contact_class_of(&model->geometries[g]), g, 1, false};
         }
     }
-    qsort(list->items, (size_t)count, sizeof *list->items, compare_looks);
+    qsort(list->items, (size_t)count, sizeof *list->items, compare_classes);
     for (int32_t i = 0; i < count; i++) {
-        seen_look *last = list->count > 0 ? &list->items[list->count - 1] : NULL;
+        seen_class *last = list->count > 0 ? &list->items[list->count - 1] : NULL;
         if (last != NULL && memcmp(&last->key, &list->items[i].key, sizeof last->key) == 0) {
             last->count++;
         } else {
@@ -88,7 +88,7 @@ static bool list_looks(const stn_model *model, stn_arena *arena, look_list *list
 
 /// A compliant geometry that touches nothing, and would touch others if it were rigid, is no shape to leave out: what
 /// its pressure field needs is missing.
-static stn_status check_compliant(const step_setup *setup, const look_list *list, stn_error *err) {
+static stn_status check_compliant(const step_setup *setup, const class_list *list, stn_error *err) {
     const stn_model *model = setup->model;
     const stn_plugin_desc *contact = setup->plugin[STN_KIND_CONTACT]->desc;
     for (int32_t i = 0; i < list->count; i++) {
@@ -112,9 +112,9 @@ static stn_status check_compliant(const step_setup *setup, const look_list *list
     return STN_OK;
 }
 
-/// Of a look that is in the list.
-static bool look_is_handled(const look_list *list, const stn_geometry *g) {
-    const collider_look wanted = collider_look_of(g);
+/// Of a class that is in the list.
+static bool class_is_handled(const class_list *list, const stn_geometry *g) {
+    const contact_class wanted = contact_class_of(g);
     int32_t low = 0, high = list->count - 1;
     while (low < high) {
         int32_t middle = (low + high) / 2;
@@ -162,10 +162,10 @@ static stn_status check_moving_surfaces(const step_setup *setup, stn_error *err)
         const stn_link *link = &model->links[g->link];
         return stn_fail(
             err, STN_ERR_UNSUPPORTED,
-            "%s%srobot %s, link %s: its collision mesh '%s' is a surface that may be concave, on a body that "
+            "%s%sgroup %s, link %s: its collision mesh '%s' is a surface that may be concave, on a body that "
             "moves: contact model %s finds contacts of convex shapes only; compose the body of convex parts, "
             "or let the mesh be its convex hull",
-            g->where, g->where[0] != '\0' ? ": " : "", model->robots[link->robot].name, link->name,
+            g->where, g->where[0] != '\0' ? ": " : "", model->groups[link->group].name, link->name,
             model->meshes[g->mesh].path, contact->id);
     }
     return STN_OK;
@@ -225,22 +225,22 @@ static stn_status add_collider(step_setup *setup, int32_t geometry, stn_error *e
 stn_status stn_setup_choose_colliders(step_setup *setup, stn_arena *arena, stn_error *err) {
     const stn_model *model = setup->model;
     int32_t left_out[STN_SHAPE_COUNT] = {0};
-    look_list list;
+    class_list list;
     stn_status status = check_moving_surfaces(setup, err);
-    if (status == STN_OK && !list_looks(model, arena, &list)) {
+    if (status == STN_OK && !list_classes(model, arena, &list)) {
         status = stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
     }
     if (status != STN_OK) {
         return status;
     }
     for (int32_t i = 0; i < list.count; i++) {
-        seen_look *item = &list.items[i];
+        seen_class *item = &list.items[i];
         item->handled = is_handled(setup, &model->geometries[item->geometry], &list);
         left_out[item->key.type] += item->handled ? 0 : item->count;
     }
     status = check_compliant(setup, &list, err);
     for (int32_t g = 0; g < model->geometry_count && status == STN_OK; g++) {
-        if (model->geometries[g].collision && look_is_handled(&list, &model->geometries[g])) {
+        if (model->geometries[g].collision && class_is_handled(&list, &model->geometries[g])) {
             status = add_collider(setup, g, err);
         }
     }

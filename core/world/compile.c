@@ -73,16 +73,16 @@ static stn_status allocate_forces(stn_world *world, stn_error *err) {
 static stn_status allocate_step(const step_setup *setup, step_frame *frame, step_services *services, stn_error *err) {
     const stn_model *model = setup->model;
     stn_context *context = services->context;
-    size_t geometries = (size_t)model->geometry_count, prescribed = (size_t)setup->prescribed_count;
+    size_t geometries = (size_t)model->geometry_count, kinematic = (size_t)setup->kinematic_count;
     frame->collider_box = stn_allocate(context, (size_t)setup->collider_count, sizeof *frame->collider_box);
     frame->geometry_pose = stn_allocate(context, geometries, sizeof *frame->geometry_pose);
     frame->star_velocity = stn_allocate(context, (size_t)model->body_count, sizeof *frame->star_velocity);
-    frame->prescribed_twist = stn_allocate(context, prescribed, sizeof *frame->prescribed_twist);
+    frame->kinematic_twist = stn_allocate(context, kinematic, sizeof *frame->kinematic_twist);
     frame->q_next = stn_allocate(context, (size_t)model->nq, sizeof(double));
     frame->v_next = stn_allocate(context, (size_t)model->nv, sizeof(double));
-    services->twist_said = stn_allocate(context, prescribed, sizeof *services->twist_said);
+    services->twist_said = stn_allocate(context, kinematic, sizeof *services->twist_said);
     if (frame->collider_box == NULL || frame->geometry_pose == NULL || frame->star_velocity == NULL ||
-        frame->prescribed_twist == NULL || frame->q_next == NULL || frame->v_next == NULL ||
+        frame->kinematic_twist == NULL || frame->q_next == NULL || frame->v_next == NULL ||
         services->twist_said == NULL) {
         return out_of_memory(err);
     }
@@ -102,7 +102,7 @@ static stn_status make_state(stn_world *world, stn_error *err) {
         .nq = (size_t)model->nq,
         .nv = (size_t)model->nv,
         .wrench_count = 6 * (size_t)model->body_count,
-        .prescribed_count = PRESCRIBED_NUMBERS * (size_t)world->setup->prescribed_count,
+        .kinematic_count = KINEMATIC_NUMBERS * (size_t)world->setup->kinematic_count,
         .surface_count = 3 * (size_t)model->geometry_count,
         .integrator_bytes = ops->state_size != NULL ? ops->state_size(integrator->self, model) : 0,
     };
@@ -167,7 +167,7 @@ void stn_world_release_compiled(stn_world *world) {
         frame->forces.servo_storage,
         frame->forces.K_storage,
         frame->forces.D_storage,
-        frame->prescribed_twist,
+        frame->kinematic_twist,
         frame->collider_box,
         frame->geometry_pose,
         frame->star_velocity,

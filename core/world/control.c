@@ -8,7 +8,7 @@ static int32_t channel_size(const controller *c, int32_t channel) {
     return stn_channel_count(c->instance->desc->ops.controller, channel, c->target.dof_count);
 }
 
-static stn_status check_target(const stn_world *world, const stn_instance *instance, int32_t robot,
+static stn_status check_target(const stn_world *world, const stn_instance *instance, int32_t group,
                                const int32_t *joints, int32_t joint_count, stn_error *err) {
     const stn_model *model = world->setup->model;
     if (instance->desc->kind != STN_KIND_CONTROLLER) {
@@ -19,14 +19,14 @@ static stn_status check_target(const stn_world *world, const stn_instance *insta
         return stn_fail(err, STN_ERR_SEQUENCE, "controller %s: add controllers before the first step",
                         instance->desc->id);
     }
-    if (robot < 0 || robot >= model->robot_count) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "controller %s: robot %d is not one of 0 to %d", instance->desc->id,
-                        robot, model->robot_count - 1);
+    if (group < 0 || group >= model->group_count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "controller %s: group %d is not one of 0 to %d", instance->desc->id,
+                        group, model->group_count - 1);
     }
     for (int32_t i = 0; i < joint_count; i++) {
-        if (joints[i] < 0 || joints[i] >= model->joint_count || model->joints[joints[i]].robot != robot) {
-            return stn_fail(err, STN_ERR_ARGUMENT, "controller %s: joint %d does not belong to robot %s",
-                            instance->desc->id, joints[i], model->robots[robot].name);
+        if (joints[i] < 0 || joints[i] >= model->joint_count || model->joints[joints[i]].group != group) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "controller %s: joint %d does not belong to group %s",
+                            instance->desc->id, joints[i], model->groups[group].name);
         }
         if (i > 0 && joints[i] <= joints[i - 1]) {
             bool twice = joints[i] == joints[i - 1];
@@ -43,10 +43,10 @@ static bool is_driven(const stn_joint *joint) {
     return joint->type != STN_JOINT_FLOATING && joint->mimic < 0;
 }
 
-static stn_status fill_target(stn_world *world, controller *c, int32_t robot, const int32_t *joints,
+static stn_status fill_target(stn_world *world, controller *c, int32_t group, const int32_t *joints,
                               int32_t joint_count, stn_error *err) {
     const stn_model *model = world->setup->model;
-    const stn_robot *r = &model->robots[robot];
+    const stn_group *r = &model->groups[group];
     c->joints = stn_allocate(world->services.context, (size_t)(r->joint_count + joint_count), sizeof(int32_t));
     c->dofs = stn_allocate(world->services.context, (size_t)model->nv, sizeof(int32_t));
     if (c->joints == NULL || c->dofs == NULL) {
@@ -65,11 +65,11 @@ static stn_status fill_target(stn_world *world, controller *c, int32_t robot, co
         }
     }
     if (count == 0) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "controller %s: robot %s has no moving joint to control",
+        return stn_fail(err, STN_ERR_ARGUMENT, "controller %s: group %s has no moving joint to control",
                         c->instance->desc->id, r->name);
     }
     c->target = (stn_control_target){
-        .model = model, .robot = robot, .joint_count = count, .joint = c->joints, .dof_count = dofs, .dof = c->dofs};
+        .model = model, .group = group, .joint_count = count, .joint = c->joints, .dof_count = dofs, .dof = c->dofs};
     return STN_OK;
 }
 
@@ -85,7 +85,7 @@ static stn_status bind(stn_world *world, controller *c, stn_error *err) {
         stn_status status = ops->bind(c->instance->self, &c->target, err);
         if (status != STN_OK) {
             stn_error_prefix(err, "controller %s of %s", c->instance->desc->id,
-                             world->setup->model->robots[c->target.robot].name);
+                             world->setup->model->groups[c->target.group].name);
             return status;
         }
     }
@@ -119,12 +119,12 @@ static void discard(stn_context *context, controller *c) {
 
 stn_status stn_world_take_controller(stn_world *world, const world_input *input, stn_error *err) {
     stn_instance *instance = input->controller.instance;
-    int32_t robot = input->controller.robot, joint_count = input->controller.joint_count;
+    int32_t group = input->controller.group, joint_count = input->controller.joint_count;
     const int32_t *joints = input->controller.joints;
     controller c = {.instance = instance};
     stn_status status = stn_world_compile(world, err);
-    status = status == STN_OK ? check_target(world, instance, robot, joints, joint_count, err) : status;
-    status = status == STN_OK ? fill_target(world, &c, robot, joints, joint_count, err) : status;
+    status = status == STN_OK ? check_target(world, instance, group, joints, joint_count, err) : status;
+    status = status == STN_OK ? fill_target(world, &c, group, joints, joint_count, err) : status;
     status = status == STN_OK ? stn_setup_part(&world->setup, err) : status;
     controller *grown = NULL;
     size_t count = (size_t)world->setup->controller_count, described = strlen(world->setup->parameters);
@@ -241,7 +241,7 @@ stn_status stn_world_activate_controller(stn_world *world, int32_t index, bool a
     if (!(blend >= 0.0 && isfinite(blend))) {
         return stn_fail(err, STN_ERR_ARGUMENT, "controller %s of %s: blend = %g s, must be >= 0 and finite",
                         world->setup->controllers[index].instance->desc->id,
-                        world->setup->model->robots[world->setup->controllers[index].target.robot].name, blend);
+                        world->setup->model->groups[world->setup->controllers[index].target.group].name, blend);
     }
     activation a = stn_activation_of(&world->state, index);
     a.from = stn_activation_weight(a, world->state.time);

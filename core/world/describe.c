@@ -118,7 +118,7 @@ stn_status stn_setup_describe_controller(step_setup *setup, const controller *c,
     char owner[32];
     snprintf(owner, sizeof owner, "controller.%d", number);
     append(&t, "%s = %s\n%s.robot = %s\n%s.joints =", owner, c->instance->desc->id, owner,
-           model->robots[c->target.robot].name, owner);
+           model->groups[c->target.group].name, owner);
     for (int32_t i = 0; i < c->target.joint_count; i++) {
         append(&t, "%s %s", i > 0 ? "," : "", model->joints[c->target.joint[i]].name);
     }
@@ -137,9 +137,9 @@ void stn_describe_geometry(const stn_model *model, int32_t geometry, char *text,
         snprintf(text, size, "%s", g->node >= 0 ? "a deformable" : "the world");
         return;
     }
-    const char *link = model->links[g->link].name, *robot = model->robots[model->links[g->link].robot].name;
-    bool alone = strcmp(link, robot) == 0;
-    snprintf(text, size, "%s%s%s", alone ? "" : robot, alone ? "" : "/", link);
+    const char *link = model->links[g->link].name, *group = model->groups[model->links[g->link].group].name;
+    bool alone = strcmp(link, group) == 0;
+    snprintf(text, size, "%s%s%s", alone ? "" : group, alone ? "" : "/", link);
 }
 
 static void describe_joint(const stn_joint *joint, char *text, size_t size) {

@@ -2,7 +2,7 @@
 // Rows of equality constraints between a frame P of body A and a frame Q of body B, world axes; gears between joints.
 // What R and v_hat follow from them says docs/contact-problem.md, "What the rows are".
 //
-//     weld, ball   translation  p_Q - p_P,  J = J_B(m) - J_A(m) at the point m half-way, so that both bodies feel the
+//     weld, ball   translation  p_Q - p_P,  J = J_B(m) - J_A(m) at the point m halfway, so that both bodies feel the
 //                  impulse at one point and angular momentum is kept also while P and Q are apart
 //     weld         rotation     the vector that turns P into Q,  J = omega_B - omega_A; a constraint of its own,
 //                  because its inverse mass has another unit
@@ -81,20 +81,20 @@ int32_t stn_equality_error(const stn_kinematics *kinematics, const stn_equality 
 
 // ------------------------------------------------------------------------------------------------------------- rows
 
-/// How a prescribed body moves: at the start of the step, and at its end as it is told. Zero for all others.
+/// How a kinematic body moves: at the start of the step, and at its end as it is told. Zero for all others.
 static stn_spatial driven_twist(const step_setup *setup, const step_frame *frame, int32_t body, stn_vec3 point,
                                 bool start) {
     stn_spatial twist = {stn_vec3_zero(), stn_vec3_zero()};
-    if (stn_setup_is_prescribed(setup, body)) {
+    if (stn_setup_is_kinematic(setup, body)) {
         twist.angular = start ? frame->kinematics->body_velocity[body].angular
-                              : stn_step_prescribed_twist(setup, frame, body).angular;
+                              : stn_step_kinematic_twist(setup, frame, body).angular;
         twist.linear = start ? stn_point_velocity(frame->kinematics, body, point)
-                             : stn_step_prescribed_velocity(setup, frame, body, point);
+                             : stn_step_kinematic_velocity(setup, frame, body, point);
     }
     return twist;
 }
 
-/// What prescribed bodies add to the rate of a part's error: u_B - u_A at the points where its impulse acts.
+/// What kinematic bodies add to the rate of a part's error: u_B - u_A at the points where its impulse acts.
 static stn_vec3 driven_rate(const step_setup *setup, const step_frame *frame, const stn_equality *e, int32_t part,
                             stn_vec3 on_a, stn_vec3 on_b, bool start) {
     stn_spatial a = driven_twist(setup, frame, e->body_a, on_a, start),
@@ -122,7 +122,7 @@ static stn_status append_sides(const step_setup *setup, const step_frame *frame,
     const int32_t bodies[2] = {e->body_a, e->body_b};
     int32_t trees[2], used = 0;
     for (int32_t k = 0; k < 2; k++) {
-        trees[k] = stn_setup_is_prescribed(setup, bodies[k]) ? -1 : setup->model->bodies[bodies[k]].tree;
+        trees[k] = stn_setup_is_kinematic(setup, bodies[k]) ? -1 : setup->model->bodies[bodies[k]].tree;
         side[k] = NULL;
         if (k == 1 && trees[1] == trees[0]) {
             side[1] = side[0];
@@ -262,9 +262,9 @@ double stn_step_equality_work(const step_setup *setup, const step_frame *frame) 
     const stn_problem *p = &frame->problem;
     const stn_constraint *c = p->constraints + p->constraint_count - equality_row_count(setup).constraints;
     double work = 0.0;
-    for (int32_t i = 0; i < setup->model->equality_count && setup->prescribed_count > 0; i++) {
+    for (int32_t i = 0; i < setup->model->equality_count && setup->kinematic_count > 0; i++) {
         const stn_equality *e = &setup->model->equalities[i];
-        bool driven = stn_setup_is_prescribed(setup, e->body_a) || stn_setup_is_prescribed(setup, e->body_b);
+        bool driven = stn_setup_is_kinematic(setup, e->body_a) || stn_setup_is_kinematic(setup, e->body_b);
         frame_pair at = place_frames(frame->kinematics, e);
         for (int32_t part = 0; part < (e->type == STN_EQUALITY_WELD ? 2 : 1); part++, c++) {
             bool vector = c->rows == 3;

@@ -74,10 +74,10 @@ static void name_suspect(const step_setup *setup, const step_frame *frame, stn_e
         return;
     }
     const stn_joint *joint = &setup->model->joints[setup->model->dof_joint[d]];
-    const stn_robot *robot = &setup->model->robots[setup->model->bodies[joint->child].robot];
+    const stn_group *group = &setup->model->groups[setup->model->bodies[joint->child].group];
     size_t used = strlen(err->text);
     snprintf(err->text + used, sizeof err->text - used,
-             "; the fastest without contact is %s, joint %s, at %.3g a second", robot->name, joint->name,
+             "; the fastest without contact is %s, joint %s, at %.3g a second", group->name, joint->name,
              frame->problem.v_star[d]);
 }
 

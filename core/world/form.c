@@ -11,9 +11,9 @@ static stn_status refuse_massless(const step_setup *setup, stn_error *err) {
         return STN_OK;
     }
     return stn_fail(err, STN_ERR_UNSUPPORTED,
-                    "robot %s: link %s moves but neither it nor what hangs on it has mass, so "
+                    "group %s: link %s moves but neither it nor what hangs on it has mass, so "
                     "it has no dynamics: give it an <inertial>",
-                    model->robots[model->links[link].robot].name, model->links[link].name);
+                    model->groups[model->links[link].group].name, model->links[link].name);
 }
 
 static void update_mass_matrices(const step_setup *setup, step_frame *frame) {

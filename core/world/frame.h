@@ -35,7 +35,7 @@ typedef struct step_frame {
     bool kinematics_stale;
     uint64_t kinematics_number; // another one after every change of the kinematics
     stn_kinematics *kinematics, *scratch_kinematics;
-    stn_spatial *prescribed_twist; // (prescribed_count) at the step's end, at the body's origin
+    stn_spatial *kinematic_twist; // (kinematic_count) at the step's end, at the body's origin
     stn_forces forces;
 
     // form

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step begins with: kinematics at (q0, v0), where prescribed bodies go; then the affine force model tau, K, D
+// What a step begins with: kinematics at (q0, v0), where kinematic bodies go; then the affine force model tau, K, D
 // there: passive joints and elements, applied efforts and wrenches, the controllers.
 #include <string.h>
 
@@ -17,7 +17,7 @@ stn_status stn_step_kinematics(const step_setup *setup, const stn_state *state, 
                                step_services *services, stn_error *err) {
     (void)err;
     stn_step_update_kinematics(state, frame);
-    stn_step_prescribed(setup, state, frame, services);
+    stn_step_kinematic_bodies(setup, state, frame, services);
     return STN_OK;
 }
 
@@ -204,12 +204,12 @@ static double passive_effort(const stn_state *state, const stn_joint *joint, int
     return effort;
 }
 
-/// Velocity at the step's start of what a contact touches without being part of the problem: prescribed, or a belt.
+/// Velocity at the step's start of what a contact touches without being part of the problem: kinematic, or a belt.
 static stn_vec3 driven_start(const step_setup *setup, const step_frame *frame, const stn_contact *contact) {
     stn_vec3 u = contact->bias;
     const int32_t body[2] = {contact->a.body, contact->b.body};
     for (int32_t side = 0; side < 2; side++) {
-        if (stn_setup_is_prescribed(setup, body[side])) {
+        if (stn_setup_is_kinematic(setup, body[side])) {
             stn_vec3 own = stn_point_velocity(frame->kinematics, body[side], contact->point);
             u = stn_vec3_mul_add(u, side == 0 ? -1.0 : 1.0, own);
         }
@@ -217,13 +217,13 @@ static stn_vec3 driven_start(const step_setup *setup, const step_frame *frame, c
     return u;
 }
 
-/// Work on all that moves freely of prescribed bodies and belts in one contact, -gamma (b0 + b)/2: of the velocity that
+/// Work on all that moves freely of kinematic bodies and belts in one contact, -gamma (b0 + b)/2: of the velocity that
 /// the impulse meets, J v + b, the part J v is what it changes the kinetic energy by.
 static double driven_work(const step_setup *setup, const step_frame *frame, const stn_constraint *c) {
     const double *gamma = frame->solution.gamma + c->row, *b = frame->problem.bias + c->row;
     const stn_contact *contact = &frame->contacts.contacts[c->contact];
     bool still = contact->bias.x == 0.0 && contact->bias.y == 0.0 && contact->bias.z == 0.0;
-    if (still && !stn_setup_is_prescribed(setup, contact->a.body) && !stn_setup_is_prescribed(setup, contact->b.body)) {
+    if (still && !stn_setup_is_kinematic(setup, contact->a.body) && !stn_setup_is_kinematic(setup, contact->b.body)) {
         return 0.0;
     }
     stn_vec3 before = stn_mat3_apply_transposed(&c->frame, driven_start(setup, frame, contact));
@@ -233,7 +233,7 @@ static double driven_work(const step_setup *setup, const step_frame *frame, cons
 
 /// Work of controllers and applied forces in the step, W = sum_d j_d (v0 + v)_d / 2, where j is the impulse of the
 /// affine force model, taken where the integrator takes it, without the joints' own dampers and springs, plus that of
-/// the servos' rows and of contacts with prescribed bodies and belts, and of constraints to prescribed bodies. The mean
+/// the servos' rows and of contacts with kinematic bodies and belts, and of constraints to kinematic bodies. The mean
 /// velocity makes the work of an impulse on a constant mass exact. Nodal trees count with their applied efforts alone.
 double stn_step_input_work(const step_setup *setup, const stn_state *state, const step_frame *frame) {
     const stn_model *model = setup->model;

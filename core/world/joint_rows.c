@@ -109,7 +109,7 @@ static stn_status add_velocity_limits(const step_setup *setup, const stn_state *
                                       stn_error *err) {
     const stn_joint *joint = &setup->model->joints[j];
     stn_problem *p = &frame->problem;
-    if (!setup->model->robots[joint->robot].velocity_limits || isinf(joint->velocity)) {
+    if (!setup->model->groups[joint->group].velocity_limits || isinf(joint->velocity)) {
         return STN_OK;
     }
     stn_status status = STN_OK;

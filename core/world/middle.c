@@ -8,11 +8,11 @@
 // the velocity at the place of the step's end, to second order. With positions that move by the mean of v0 and v, an
 // impulse by J(q0) would do the work gamma . (J(q0) - J(q-)) v0 / 2 on a body that rolls, whose contact point wanders
 // over it: of first order in dt, and of one sign. The distance stays that of q0. Contacts of patches, of nodes, of
-// prescribed bodies, those that are not found again, and those whose normal a seam turns stay what they are at q0.
+// kinematic bodies, those that are not found again, and those whose normal a seam turns stay what they are at q0.
 #include "world/world.h"
 
-static bool moves_freely(const step_setup *setup, const stn_ride *ride) {
-    return ride->body >= 0 && !stn_setup_is_prescribed(setup, ride->body);
+static bool moves_freely(const step_setup *setup, const stn_support *support) {
+    return support->body >= 0 && !stn_setup_is_kinematic(setup, support->body);
 }
 
 static bool has_middle(const step_setup *setup, const stn_contact *c) {
@@ -28,12 +28,12 @@ static void fill_pair_later(const step_setup *setup, const stn_state *state, con
                             const stn_contact *c, stn_contact_pair *pair) {
     const stn_kinematics *now = frame->kinematics, *later = frame->scratch_kinematics;
     const stn_geometry *a = &setup->model->geometries[c->geometry_a], *b = &setup->model->geometries[c->geometry_b];
-    double way = stn_vec3_norm(stn_point_velocity(now, a->body, c->point)) +
-                 stn_vec3_norm(stn_point_velocity(now, b->body, c->point));
+    double travel = stn_vec3_norm(stn_point_velocity(now, a->body, c->point)) +
+                    stn_vec3_norm(stn_point_velocity(now, b->body, c->point));
     stn_step_describe_pair(setup, state, frame, c->geometry_a, c->geometry_b, pair);
     pair->pose_a = stn_pose_mul(&later->body_pose[a->body], &a->pose);
     pair->pose_b = stn_pose_mul(&later->body_pose[b->body], &b->pose);
-    pair->margin = setup->options.margin + fmax(0.0, c->phi0) + frame->dt * way;
+    pair->margin = setup->options.margin + fmax(0.0, c->phi0) + frame->dt * travel;
 }
 
 static void find_again(const step_frame *frame, const stn_contact *c, const stn_contact_set *set,

@@ -106,8 +106,8 @@ static displacement displacement_of(const step_frame *frame, const anchor *a, co
     if (form->count > 1) {
         d.theta = atan2(stn_vec3_dot(n, stn_vec3_cross(across[0], across[1])), stn_vec3_dot(across[0], across[1]));
         stn_vec3 middle = stn_vec3_scale(0.5, stn_vec3_add(point[0], point[1]));
-        stn_vec3 way = stn_vec3_cross(n, stn_vec3_sub(form->center, middle));
-        d.u = stn_vec3_mul_add(d.u, d.theta, way);
+        stn_vec3 lever = stn_vec3_cross(n, stn_vec3_sub(form->center, middle));
+        d.u = stn_vec3_mul_add(d.u, d.theta, lever);
     }
     double size = size_of(frame, form, &d);
     *dragged = size > a->limit;

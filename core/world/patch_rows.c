@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the faces of a patch. All of them ride on the same two bodies: what the dofs do to these is computed once,
-// and a face costs what it adds, its place and its frame. With T (6 x n) the Jacobian of the twist (omega, v) of B
-// before A at a point c, and r = p - c,
+// Rows of the faces of a patch. All of them have the same two bodies as supports: what the dofs do to these is computed
+// once, and a face costs what it adds, its place and its frame. With T (6 x n) the Jacobian of the twist (omega, v) of
+// B before A at a point c, and r = p - c,
 //
 //     J = E^T S T,   S = [-r x, 1] (3 x 6),      W_ii = E^T S (T A^-1 T^T) S^T E,   w = |W_ii|_F/3
 //
@@ -24,7 +24,7 @@ static void add_square(int32_t n, const double *X, double *W) {
 }
 
 static int32_t tree_of(const step_setup *setup, int32_t body) {
-    return stn_setup_is_prescribed(setup, body) ? -1 : setup->model->bodies[body].tree;
+    return stn_setup_is_kinematic(setup, body) ? -1 : setup->model->bodies[body].tree;
 }
 
 stn_status make_patch_pair(const step_setup *setup, step_frame *frame, const step_services *services, int32_t patch,

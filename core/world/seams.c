@@ -36,8 +36,8 @@ typedef struct seams {
     stn_contact_set asked; // of one pair, a little off
 } seams;
 
-static bool has_seams(const step_setup *setup, const stn_contact *c, const stn_ride *ride) {
-    return c->patch < 0 && ride->body >= 0 && setup->body_parts[ride->body] > 1;
+static bool has_seams(const step_setup *setup, const stn_contact *c, const stn_support *support) {
+    return c->patch < 0 && support->body >= 0 && setup->body_parts[support->body] > 1;
 }
 
 static int32_t *chain_of(const seams *s, int32_t shape, int32_t body) {
@@ -131,8 +131,8 @@ static bool make_seam(const seams *s, const touch *t, const touch *floor, seam *
     return m->side != NULL;
 }
 
-/// Least distance of shape and part with the shape moved by `way`, as far as it is below the margin.
-static stn_status ask(seams *s, const seam *m, stn_vec3 way, double margin, double *least, stn_error *err) {
+/// Least distance of shape and part with the shape moved by `displacement`, as far as it is below the margin.
+static stn_status ask(seams *s, const seam *m, stn_vec3 displacement, double margin, double *least, stn_error *err) {
     bool swap = m->side->shape > m->side->part;
     stn_contact_pair pair = {.geometry_a = swap ? m->side->part : m->side->shape,
                              .geometry_b = swap ? m->side->shape : m->side->part,
@@ -140,7 +140,7 @@ static stn_status ask(seams *s, const seam *m, stn_vec3 way, double margin, doub
     pair.pose_a = s->frame->geometry_pose[pair.geometry_a];
     pair.pose_b = s->frame->geometry_pose[pair.geometry_b];
     stn_vec3 *moved = swap ? &pair.pose_b.position : &pair.pose_a.position;
-    *moved = stn_vec3_add(*moved, way);
+    *moved = stn_vec3_add(*moved, displacement);
     pair.material = stn_model_pair_material(s->setup->model, pair.geometry_a, pair.geometry_b);
     set_relaxation(&pair.material, s->frame->dt);
     s->asked.count = s->asked.patch_count = s->asked.vertex_count = 0;

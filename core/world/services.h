@@ -46,7 +46,7 @@ typedef struct step_services {
     bool hop_said;                      // about a law which throws bodies up
     hop_watch hop;
     bool static_friction_said; // about a mu_static below mu
-    bool *twist_said;          // (prescribed_count) about a twist that does not fit the poses
+    bool *twist_said;          // (kinematic_count) about a twist that does not fit the poses
 } step_services;
 
 #endif

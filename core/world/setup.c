@@ -185,18 +185,18 @@ static stn_status look_through_trees(step_setup *setup, stn_error *err) {
     return STN_OK;
 }
 
-static stn_status list_prescribed(step_setup *setup, stn_error *err) {
+static stn_status list_kinematic(step_setup *setup, stn_error *err) {
     const stn_model *model = setup->model;
-    setup->prescribed = stn_allocate(setup->context, (size_t)model->body_count, sizeof *setup->prescribed);
-    setup->prescribed_of = stn_allocate(setup->context, (size_t)model->body_count, sizeof *setup->prescribed_of);
-    if (setup->prescribed == NULL || setup->prescribed_of == NULL) {
+    setup->kinematic_bodies = stn_allocate(setup->context, (size_t)model->body_count, sizeof *setup->kinematic_bodies);
+    setup->kinematic_of = stn_allocate(setup->context, (size_t)model->body_count, sizeof *setup->kinematic_of);
+    if (setup->kinematic_bodies == NULL || setup->kinematic_of == NULL) {
         return out_of_memory(err);
     }
     for (int32_t b = 0; b < model->body_count; b++) {
-        bool is = b > 0 && model->joints[model->bodies[b].joint].type == STN_JOINT_PRESCRIBED;
-        setup->prescribed_of[b] = is ? setup->prescribed_count : -1;
+        bool is = b > 0 && model->joints[model->bodies[b].joint].type == STN_JOINT_KINEMATIC;
+        setup->kinematic_of[b] = is ? setup->kinematic_count : -1;
         if (is) {
-            setup->prescribed[setup->prescribed_count++] = b;
+            setup->kinematic_bodies[setup->kinematic_count++] = b;
         }
     }
     return STN_OK;
@@ -231,7 +231,7 @@ static stn_status make_colliders(step_setup *setup, stn_error *err) {
 stn_status stn_setup_compile(step_setup *setup, stn_error *err) {
     setup->model = setup->compiled;
     stn_status (*const make[])(step_setup *, stn_error *) = {make_element_slots, make_colliders, look_through_trees,
-                                                             list_prescribed};
+                                                             list_kinematic};
     for (int32_t i = 0; i < STN_COUNT(make); i++) {
         stn_status status = make[i](setup, err);
         if (status != STN_OK) {
@@ -255,8 +255,8 @@ static void release_tables(step_setup *setup) {
     }
     void *memory[] = {
         setup->element_slots,   setup->collider,       setup->collider_moves, setup->collider_radius,
-        setup->collider_margin, setup->collider_worst, setup->body_parts,     setup->prescribed,
-        setup->prescribed_of,   setup->node_dof,       setup->node_tree,
+        setup->collider_margin, setup->collider_worst, setup->body_parts,     setup->kinematic_bodies,
+        setup->kinematic_of,    setup->node_dof,       setup->node_tree,
     };
     for (int32_t i = 0; i < STN_COUNT(memory); i++) {
         stn_release(context, memory[i]);

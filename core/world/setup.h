@@ -9,7 +9,7 @@
 #include <stiction/solve.h>
 #include <stiction/world.h>
 
-/// A controller bound to joints of a robot, and where its numbers lie in the state.
+/// A controller bound to joints of a group, and where its numbers lie in the state.
 typedef struct controller {
     stn_instance *instance;
     stn_control_target target;
@@ -19,7 +19,7 @@ typedef struct controller {
 } controller;
 
 /// Numbers of the state for a body that moves as it is told, and for a controller's weight.
-enum { PRESCRIBED_NUMBERS = 14, ACTIVATION_NUMBERS = 5 };
+enum { KINEMATIC_NUMBERS = 14, ACTIVATION_NUMBERS = 5 };
 
 /// Where element blocks go in the nodal matrix of their tree: slot[(e n + i) n + j] for node pair (i, j) of element e.
 typedef struct element_slots {
@@ -48,9 +48,9 @@ typedef struct step_setup {
     double *collider_margin;       // how far around it pairs are wanted, whatever the law
     stn_material *collider_worst;  // largest mu, relaxation time, dissipation, smallest stiffness of any pair with it
     int32_t *body_parts;           // (body_count) colliders that each body is composed of; a surface counts as two
-    int32_t prescribed_count;      // bodies that move as they are told
-    int32_t *prescribed;           // (prescribed_count) the bodies
-    int32_t *prescribed_of;        // (body_count) number of a prescribed body, -1: it is none
+    int32_t kinematic_count;       // bodies that move as they are told
+    int32_t *kinematic_bodies;     // (kinematic_count) the bodies
+    int32_t *kinematic_of;         // (body_count) number of a kinematic body, -1: it is none
     int32_t *node_dof, *node_tree; // (node_count) first velocity and tree of each node
     double slip_tolerance;         // slip speed that static friction is counted by [m/s]
     int32_t massless_link;         // a moving link without mass, which has no dynamics; -1: none

@@ -71,9 +71,9 @@ static void describe_end(const stn_model *model, const stn_equality *e, bool b, 
         return;
     }
     const char *name = joint >= 0 ? model->joints[joint].name : model->links[link].name;
-    const char *robot = model->robots[joint >= 0 ? model->joints[joint].robot : model->links[link].robot].name;
-    bool alone = strcmp(name, robot) == 0;
-    snprintf(text, size, "%s%s%s", alone ? "" : robot, alone ? "" : "/", name);
+    const char *group = model->groups[joint >= 0 ? model->joints[joint].group : model->links[link].group].name;
+    bool alone = strcmp(name, group) == 0;
+    snprintf(text, size, "%s%s%s", alone ? "" : group, alone ? "" : "/", name);
 }
 
 /// The equality constraint that begins furthest from holding, when that is worth a word.

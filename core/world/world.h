@@ -82,7 +82,7 @@ void *stn_world_attached(const stn_world *world, void (*release)(stn_world *worl
 const char *stn_world_standard_plugin(stn_kind kind); // of a world that chooses none; NULL: none
 
 // describe.c
-/// "robot/link", "robot" where the two are the same, "the world", "a deformable".
+/// "group/link", "group" where the two are the same, "the world", "a deformable".
 void stn_describe_geometry(const stn_model *model, int32_t geometry, char *text, size_t size);
 /// "joint NAME", or "a node": whose velocity v[d] or coordinate q[i] is.
 void stn_describe_dof(const stn_model *model, int32_t d, char *text, size_t size);
@@ -191,21 +191,22 @@ void stn_step_settle_middle(step_frame *frame); // when contacts were dropped or
 stn_status stn_step_turn_seams(const step_setup *setup, step_frame *frame, const step_services *services,
                                stn_error *err);
 
-// prescribed.c: bodies that move as they are told
-bool stn_setup_is_prescribed(const step_setup *setup, int32_t body);
-void stn_step_prescribed(const step_setup *setup, const stn_state *state, step_frame *frame,
-                         step_services *services); // before all that asks for their velocity at the step's end:
+// kinematic.c: bodies that move as they are told
+bool stn_setup_is_kinematic(const step_setup *setup, int32_t body);
+void stn_step_kinematic_bodies(const step_setup *setup, const stn_state *state, step_frame *frame,
+                               step_services *services); // before all that asks for their velocity at the step's end:
 /// The velocities that lead from the pose at `now` to the one at `next` (position, quaternion) within the step.
 void stn_step_mean_twist(const step_frame *frame, const double *now, const double *next, stn_vec3 *linear,
                          stn_vec3 *angular);
-stn_spatial stn_step_prescribed_twist(const step_setup *setup, const step_frame *frame,
-                                      int32_t body); // of one that is prescribed
-stn_vec3 stn_step_prescribed_velocity(const step_setup *setup, const step_frame *frame, int32_t body,
-                                      stn_vec3 point); // zero for other bodies
-stn_vec3 stn_step_prescribed_way(const step_setup *setup, const stn_state *state, const step_frame *frame, int32_t body,
-                                 stn_vec3 point); // by the step's end; zero likewise
-void stn_step_move_prescribed(const step_setup *setup, const stn_state *state, double *q_next);
-void stn_step_forget_prescribed(stn_state *state); // the step that was told is made
+stn_spatial stn_step_kinematic_twist(const step_setup *setup, const step_frame *frame,
+                                     int32_t body); // of one that is kinematic
+stn_vec3 stn_step_kinematic_velocity(const step_setup *setup, const step_frame *frame, int32_t body,
+                                     stn_vec3 point); // zero for other bodies
+stn_vec3 stn_step_kinematic_displacement(const step_setup *setup, const stn_state *state, const step_frame *frame,
+                                         int32_t body,
+                                         stn_vec3 point); // by the step's end; zero likewise
+void stn_step_move_kinematic(const step_setup *setup, const stn_state *state, double *q_next);
+void stn_step_forget_kinematic(stn_state *state); // the step that was told is made
 
 // assemble.c, joint_rows.c, equality_rows.c: contact set, joints, equality constraints -> constraints
 stn_status stn_step_assemble(const step_setup *setup, const stn_state *state, step_frame *frame,
@@ -215,7 +216,7 @@ stn_status stn_step_assemble(const step_setup *setup, const stn_state *state, st
 int32_t stn_equality_error(const stn_kinematics *kinematics, const stn_equality *e, double *error); // see world.h
 uint64_t stn_equality_id(int32_t equality, int32_t part); // of its constraint; 0: translation, 1: rotation
 double stn_step_equality_work(const step_setup *setup,
-                              const step_frame *frame); // [J] of prescribed bodies in the step, see stn_step_input_work
+                              const step_frame *frame); // [J] of kinematic bodies in the step, see stn_step_input_work
 double stn_step_equality_energy(const step_setup *setup,
                                 const step_frame *frame); // [J] of those that are not rigid, as the kinematics are
 

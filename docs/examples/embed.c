@@ -40,7 +40,7 @@ static void add_floor_and_ball(stn_model_builder *builder) {
     start.position = stn_vec3_make(0.06, 0.02, 1.6);
     int32_t robot = 0, index = 0, geometry = 0;
     check(stn_builder_add_geometry(builder, STN_WORLD, &floor, &geometry, &err), &err);
-    check(stn_builder_begin_robot(builder, "ball", &robot, &err), &err);
+    check(stn_builder_begin_group(builder, "ball", &robot, &err), &err);
     check(stn_shape_mass(&surface.shape, 1.0, &link.mass, &err), &err);
     check(stn_builder_add_link(builder, &link, &index, &err), &err);
     check(stn_builder_add_geometry(builder, index, &surface, &geometry, &err), &err);
@@ -102,7 +102,7 @@ static void print_contacts(const stn_world *world) {
 /// Kinematics of the world serve every function of dynamics.h: Jacobians, mass matrices, inverse dynamics.
 static void print_inertia(stn_world *world, int32_t robot) {
     const stn_model *model = stn_world_model(world);
-    int32_t first = model->joints[model->robots[robot].joint_start].v_start, tree = model->dof_tree[first];
+    int32_t first = model->joints[model->groups[robot].joint_start].v_start, tree = model->dof_tree[first];
     int32_t n = model->trees[tree].nv;
     stn_matrix M = {.n = n, .form = STN_MATRIX_DENSE, .values = calloc((size_t)n * (size_t)n, sizeof(double))};
     stn_mass_matrix(stn_world_kinematics(world), tree, &M);

@@ -31,16 +31,16 @@ function pose:distance(other) end
 function pose:angle(other) end
 ---@param other stiction.Pose
 ---@param s number 0: this pose, 1: the other one
----@param way? "straight"|"screw"
+---@param path? "straight"|"screw"
 ---@return stiction.pose
-function pose:interpolate(other, s, way) end
+function pose:interpolate(other, s, path) end
 
 ---@class stiction.Velocity
 ---@field linear? stiction.Vector [m/s]
 ---@field angular? stiction.Vector [rad/s]
 
 ---@alias stiction.Plugin string|table a plugin's name, or { "name", parameter = value }
----@alias stiction.Links stiction.robot|stiction.link|table|string a robot, a link, { robot, "link" } or "robot/link"
+---@alias stiction.Links stiction.group|stiction.link|table|string a group, a link, { group, "link" } or "group/link"
 
 ---@class stiction.WorldOptions
 ---@field dt? number step size [s]
@@ -126,8 +126,8 @@ function pose:interpolate(other, s, way) end
 ---@field point_a stiction.Vector [m]
 ---@field point_b stiction.Vector [m]
 ---@field normal stiction.Vector from a into b
----@field a stiction.robot
----@field b stiction.robot
+---@field a stiction.group
+---@field b stiction.group
 ---@field link_a stiction.link
 ---@field link_b stiction.link
 
@@ -136,7 +136,7 @@ function pose:interpolate(other, s, way) end
 ---@field point stiction.Vector [m]
 ---@field normal stiction.Vector outwards
 ---@field inside? boolean of a ray: it begins inside
----@field robot stiction.robot
+---@field group stiction.group
 ---@field link stiction.link
 
 ---@class stiction.contact
@@ -302,8 +302,8 @@ function joint:mimic() end
 function joint:parent() end
 ---@return stiction.link
 function joint:child() end
----@return stiction.robot
-function joint:robot() end
+---@return stiction.group
+function joint:group() end
 
 ---@class stiction.link
 ---@field name string
@@ -321,113 +321,113 @@ function link:apply_force(wrench) end
 ---@param velocity stiction.Vector [m/s] in the axes of each shape
 function link:set_surface_velocity(velocity) end
 ---@param point? stiction.Vector in the world, default: the link's origin
----@param robot? stiction.robot whose velocities the columns are, default: its own
+---@param group? stiction.group whose velocities the columns are, default: its own
 ---@return number[][] 6 rows: linear, angular
-function link:jacobian(point, robot) end
+function link:jacobian(point, group) end
 ---@return number [kg]
 function link:mass() end
 ---@return stiction.link? nil: a root
 function link:parent() end
 ---@return stiction.joint? the moving joint right above it
 function link:joint() end
----@return stiction.robot
-function link:robot() end
+---@return stiction.group
+function link:group() end
 
----@class stiction.robot
+---@class stiction.group
 ---@field name string
-local robot = {}
+local group = {}
 ---@return stiction.pose
-function robot:pose() end
+function group:pose() end
 ---@return stiction.Vector
-function robot:position() end
+function group:position() end
 ---@return stiction.Velocity
-function robot:velocity() end
+function group:velocity() end
 ---@return number [m/s]
-function robot:speed() end
+function group:speed() end
 ---@param wrench { force?: stiction.Vector, torque?: stiction.Vector, point?: stiction.Vector }
-function robot:apply_force(wrench) end
+function group:apply_force(wrench) end
 ---@param velocity stiction.Vector [m/s] in the axes of each shape
-function robot:set_surface_velocity(velocity) end
+function group:set_surface_velocity(velocity) end
 ---@param point? stiction.Vector in the world, default: the link's origin
----@param robot? stiction.robot whose velocities the columns are, default: its own
+---@param group? stiction.group whose velocities the columns are, default: its own
 ---@return number[][] 6 rows: linear, angular
-function robot:jacobian(point, robot) end
+function group:jacobian(point, group) end
 ---@param path { to: table, from?: table, margin?: number, step?: number, exclude?: stiction.Links|stiction.Links[] }
 ---@return boolean
 ---@return string? where it meets what
-function robot:path_is_free(path) end
+function group:path_is_free(path) end
 ---In a task: moves the references of its controllers to a pose or to joint positions and waits until it is there.
 ---@param goal stiction.Pose|table<string, number>|number[]
 ---@param options? { speed?: number, seconds?: number, link?: stiction.Links, frame?: stiction.Links, tolerance?: number, timeout?: number }
-function robot:move_to(goal, options) end
----In a task: the same through way-points, along a spline.
+function group:move_to(goal, options) end
+---In a task: the same through waypoints, along a spline.
 ---@param points (stiction.Pose|table<string, number>|number[])[]
 ---@param options? { spline?: "monotone"|"cubic"|"quintic", times?: number[], speed?: number, seconds?: number, link?: stiction.Links, frame?: stiction.Links, tolerance?: number, timeout?: number }
-function robot:follow(points, options) end
+function group:follow(points, options) end
 ---In a task: closes the fingers of a gripper or hand and waits until they stand.
 ---@param options? { force?: number, timeout?: number } [N], [s]
 ---@return { force: number, links: integer } what the fingers feel [N], how many links something presses on
-function robot:close(options) end
+function group:close(options) end
 ---The same: opens them.
 ---@param options? { force?: number, width?: number, timeout?: number } [N], [m] of grippers, [s]
 ---@return { force: number, links: integer }
-function robot:open(options) end
----The same: brings the fingers of a hand half-way.
+function group:open(options) end
+---The same: brings the fingers of a hand halfway.
 ---@param options? { force?: number, timeout?: number } [N], [s]
 ---@return { force: number, links: integer }
-function robot:preshape(options) end
+function group:preshape(options) end
 ---@param goal { link: stiction.Links, pose: stiction.Pose, seeds?: table[], random_starts?: integer, seed?: integer, tolerance?: number, angle_tolerance?: number, position_only?: boolean, iterations?: integer }
 ---@return table<string, number>? positions by joint; nil: not reached
 ---@return string? why not
-function robot:inverse_kinematics(goal) end
+function group:inverse_kinematics(goal) end
 ---@param pose stiction.Pose
-function robot:set_pose(pose) end
+function group:set_pose(pose) end
 ---@param velocity stiction.Velocity|stiction.Vector
-function robot:set_velocity(velocity) end
+function group:set_velocity(velocity) end
 ---@return number[]
-function robot:q() end
+function group:q() end
 ---@return table<string, stiction.JointValue>
-function robot:positions() end
+function group:positions() end
 ---@param q number[]|table<string, stiction.JointValue>
-function robot:set_q(q) end
+function group:set_q(q) end
 ---@return number[]
-function robot:v() end
+function group:v() end
 ---@return table<string, stiction.JointValue>
-function robot:velocities() end
+function group:velocities() end
 ---@param v number[]|table<string, stiction.JointValue>
-function robot:set_v(v) end
+function group:set_v(v) end
 ---@return string[] names of the configurations that its file names
-function robot:keyframes() end
+function group:keyframes() end
 ---@param name string
-function robot:set_keyframe(name) end
----@param other stiction.robot a hand, or a single body
----@param link string of this robot
+function group:set_keyframe(name) end
+---@param other stiction.group a hand, or a single body
+---@param link string of this group
 ---@param pose? stiction.Pose of the other's root in the link's frame
-function robot:attach(other, link, pose) end
+function group:attach(other, link, pose) end
 ---@return number[][] rows of M
-function robot:mass_matrix() end
+function group:mass_matrix() end
 ---@return number[] of M a + bias = tau
-function robot:bias() end
+function group:bias() end
 ---@param motion stiction.Samples|fun(t: number): stiction.Pose, stiction.Velocity?
-function robot:prescribe(motion) end
+function group:kinematic(motion) end
 ---@param name string
 ---@return stiction.joint
-function robot:joint(name) end
+function group:joint(name) end
 ---@return stiction.joint[]
-function robot:joints() end
+function group:joints() end
 ---@param name string
 ---@return stiction.link
-function robot:link(name) end
+function group:link(name) end
 ---@return stiction.link[]
-function robot:links() end
+function group:links() end
 ---@return number [kg]
-function robot:mass() end
+function group:mass() end
 ---@return stiction.Finding[] of the load that made it
-function robot:diagnostics() end
+function group:diagnostics() end
 ---@param path string of the robot file to write
 ---@param options? { format?: string, name?: string } loader that writes it, else by the extension; name in the file
 ---@return stiction.Finding[] what the format cannot hold
-function robot:save(path, options) end
+function group:save(path, options) end
 
 ---@class stiction.ControllerView what an update sees: copies
 ---@field time number [s]
@@ -479,34 +479,34 @@ function constraint:impulse() end
 ---@field body_count integer
 local world = {}
 ---@param description table { "file", name =, base =, fixed =, keyframe =, joints =, packages =, allow_absolute =, visual_meshes =, loader =, velocity_limits =, mass_factor =, mu = ..., modulus =, resolution =, field_margin = }
----@return stiction.robot
+---@return stiction.group
 function world:load(description) end
 ---@param body? stiction.Body
----@return stiction.robot
+---@return stiction.group
 function world:ground(body) end
 ---@param body stiction.Body
----@return stiction.robot
+---@return stiction.group
 function world:sphere(body) end
 ---@param body stiction.Body
----@return stiction.robot
+---@return stiction.group
 function world:box(body) end
 ---@param body stiction.Body
----@return stiction.robot
+---@return stiction.group
 function world:capsule(body) end
 ---@param body stiction.Body
----@return stiction.robot
+---@return stiction.group
 function world:cylinder(body) end
 ---@param body stiction.Body
----@return stiction.robot
+---@return stiction.group
 function world:ellipsoid(body) end
 ---@param body stiction.Body
----@return stiction.robot
+---@return stiction.group
 function world:mesh(body) end
 ---@param field stiction.HeightField
----@return stiction.robot
+---@return stiction.group
 function world:height_field(field) end
 ---@param body stiction.Body
----@return stiction.robot
+---@return stiction.group
 function world:compound(body) end
 ---@param material stiction.Material with a and b: stiction.Links
 function world:contact_material(material) end
@@ -518,7 +518,7 @@ function world:disable_collisions(a, b) end
 function world:constraint(description) end
 ---@return stiction.constraint[]
 function world:constraints() end
----@param description table { "plugin", target = robot, joints = { names }, priority = 0, active = true, rate = Hz, update = fun(view: stiction.ControllerView): references, parameter = value }; "lua": efforts that update gives
+---@param description table { "plugin", target = group, joints = { names }, priority = 0, active = true, rate = Hz, update = fun(view: stiction.ControllerView): references, parameter = value }; "lua": efforts that update gives
 ---@return stiction.controller
 function world:controller(description) end
 ---@param description table { "force_torque"|"imu"|"joint_torque"|"contact_force", link =, joint =, on =, by =, noise = { force = { density =, walk = } }, seed =, log = "name" }
@@ -551,7 +551,7 @@ function world:distance(a, b, options) end
 ---@return stiction.Hit? nil when nothing is met
 function world:raycast(ray) end
 ---@param shape table { "box", size =, xyz =, rpy =, margin =, exclude = }
----@return { distance: number, robot: stiction.robot, link: stiction.link }[]
+---@return { distance: number, group: stiction.group, link: stiction.link }[]
 function world:overlap(shape) end
 ---@param place { point: stiction.Vector, radius?: number, exclude?: stiction.Links|stiction.Links[] }
 ---@return stiction.Hit? nil beyond the radius
@@ -620,14 +620,14 @@ function world:momentum() end
 ---@return number [kg]
 function world:mass() end
 ---@param name string
----@return stiction.robot
-function world:robot(name) end
----@return stiction.robot[]
-function world:robots() end
----@param name string "robot/link", or the name of a link that only one robot has
+---@return stiction.group
+function world:group(name) end
+---@return stiction.group[]
+function world:groups() end
+---@param name string "group/link", or the name of a link that only one group has
 ---@return stiction.link
 function world:link(name) end
----@param name string "robot/joint", or the name of a joint that only one robot has
+---@param name string "group/joint", or the name of a joint that only one group has
 ---@return stiction.joint
 function world:joint(name) end
 

@@ -103,8 +103,8 @@ local function press(name, kind, ways, force)
   run(name, kind, { seconds = 2, start = ways.open, force = force, object = object_of(kind, ways.place), reference = function() return kind.closed end,
     on_step = function(t, _, world)
       local most = 0
-      for _, link in ipairs(world:robot "robot":links()) do
-        most = math.max(most, world:contact_force(link, world:robot "object").normal_force)
+      for _, link in ipairs(world:group "robot":links()) do
+        most = math.max(most, world:contact_force(link, world:group "object").normal_force)
       end
       sum, steps = sum + most, steps + 1
       if steps * p.dt >= window then

@@ -42,7 +42,7 @@ local function hold(control, with_table)
     end
     before = now
   end
-  local force = with_table and world:contact_force(ball, world:robot "table").normal_force or 0
+  local force = with_table and world:contact_force(ball, world:group "table").normal_force or 0
   return fastest, change, force
 end
 

@@ -148,7 +148,7 @@ local function push(control)
       end
     end,
     on_step = function(t, _, _, scene)
-      local force = scene.world:contact_force(scene.ball, scene.world:robot "table").normal_force
+      local force = scene.world:contact_force(scene.ball, scene.world:group "table").normal_force
       if force > 1 then -- of a logarithmic axis
         line.x[#line.x + 1], line.y[#line.y + 1] = t, force
       end

@@ -21,7 +21,7 @@ static stn_status add_boxes(stn_model_builder *b, int32_t count, bool different,
             box.material.stiffness = random_size(&r, 1e2, 1e6);
             box.material.dissipation = random_between(&r, 0.0, 10.0);
         }
-        status = stn_builder_begin_robot(b, name, &robot, err);
+        status = stn_builder_begin_group(b, name, &robot, err);
         status = status == STN_OK ? stn_builder_add_link(b, &spec, &link, err) : status;
         status = status == STN_OK ? stn_builder_add_geometry(b, link, &box, &geometry, err) : status;
     }

@@ -34,7 +34,7 @@ static stn_model *build(stn_context *context, bool fixed, int32_t legs, int32_t 
     stn_model *model = NULL;
     int32_t robot = -1, count = 0, joint = -1;
     check(stn_builder_create(context, &b, &err), &err);
-    check(stn_builder_begin_robot(b, "robot", &robot, &err), &err);
+    check(stn_builder_begin_group(b, "robot", &robot, &err), &err);
     stn_pose base = stn_pose_identity();
     check(stn_builder_set_base(b, robot, &base, fixed, &err), &err);
     int32_t root = add_link(b, count++);

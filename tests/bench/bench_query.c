@@ -124,7 +124,7 @@ static stn_world *make_world(bench *b) {
         stn_link_spec body = {.name = name};
         need(stn_shape_mass(&spec.shape, 1.0, &body.mass, &err), &err);
         stn_pose pose = random_pose(&b->random, 5.0);
-        need(stn_builder_begin_robot(builder, name, &robot, &err), &err);
+        need(stn_builder_begin_group(builder, name, &robot, &err), &err);
         need(stn_builder_add_link(builder, &body, &link, &err), &err);
         need(stn_builder_add_geometry(builder, link, &spec, &geometry, &err), &err);
         need(stn_builder_set_base(builder, robot, &pose, false, &err), &err);

@@ -243,7 +243,7 @@ test("frames are found by time across blocks, and lie between two of them", asyn
   const moment = recording.momentAt(0.35, () => {});
   assert.equal(moment.index, 3);
   assert.equal(moment.nextIndex, 0);
-  close(moment.fraction, 0.5, 1e-9, "half-way across the blocks");
+  close(moment.fraction, 0.5, 1e-9, "halfway across the blocks");
 });
 
 test("blocks that do not fit into memory are let go, and decoded again when they are shown", async () => {
@@ -272,7 +272,7 @@ test("blocks that do not fit into memory are let go, and decoded again when they
   const height = (part, index) => part.bodies[26 * index + 2];
   close(height(moment.frames, moment.index), 2 - 0.2 * 3, 1e-5, "height before");
   close(height(moment.next, moment.nextIndex), 2 - 0.2 * 4, 1e-5, "height after");
-  close(moment.fraction, 0.5, 1e-9, "half-way");
+  close(moment.fraction, 0.5, 1e-9, "halfway");
 });
 
 test("another format is refused in one sentence", async () => {

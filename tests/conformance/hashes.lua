@@ -8,7 +8,7 @@ local p = stn.params {
   scene = "",
   hashes = "",
   steps = 0, -- of all worlds together, after which the script is left; 0: it runs to its end
-  -- again: the script runs twice in one process. detour: before a step half-way every world is cloned, sent elsewhere and
+  -- again: the script runs twice in one process. detour: before a step halfway every world is cloned, sent elsewhere and
   -- restored, and takes the way that it was on
   way = stn.choice { "straight", "again", "detour" },
 }

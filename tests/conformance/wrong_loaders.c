@@ -62,7 +62,7 @@ static stn_status read_file(FILE *file, fault f, stn_model_builder *builder, int
     if (fgets(line, sizeof line, file) == NULL || sscanf(line, "robot %31s", name) != 1) {
         return STN_OK;
     }
-    stn_status status = stn_builder_begin_robot(builder, name, robot, err);
+    stn_status status = stn_builder_begin_group(builder, name, robot, err);
     *wrong = status == STN_OK ? "" : "refused";
     bool ended = false;
     while (**wrong == '\0' && !ended && fgets(line, sizeof line, file) != NULL) {
@@ -107,16 +107,16 @@ static stn_status save(void *self, const stn_save_request *request, char **text,
     if (out == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
-    size_t used = (size_t)snprintf(out, ROOM, "robot %s\n", m->robots[request->robot].name);
+    size_t used = (size_t)snprintf(out, ROOM, "group %s\n", m->groups[request->group].name);
     for (int32_t l = 0; l < m->link_count && used < ROOM / 2; l++) {
-        if (m->links[l].robot == request->robot) {
+        if (m->links[l].group == request->group) {
             used +=
                 (size_t)snprintf(out + used, ROOM - used, "link %s %.17g\n", m->links[l].name, m->links[l].mass.mass);
         }
     }
     for (int32_t l = 0; l < m->link_count && used < ROOM / 2; l++) {
         const stn_link *link = &m->links[l];
-        if (link->robot == request->robot && link->parent >= 0) {
+        if (link->group == request->group && link->parent >= 0) {
             const stn_joint *joint = &m->joints[link->joint];
             used += (size_t)snprintf(out + used, ROOM - used, "%s %s %s %s %.17g\n",
                                      joint->type == STN_JOINT_PRISMATIC ? "slide" : "hinge", joint->name,

@@ -32,7 +32,7 @@ static stn_status describe(stn_model_builder *builder, double height, stn_error 
     int32_t robot = 0, id = 0;
     stn_status status = stn_builder_add_geometry(builder, STN_WORLD, &ground, &id, err);
     if (status == STN_OK) {
-        status = stn_builder_begin_robot(builder, "box", &robot, err);
+        status = stn_builder_begin_group(builder, "box", &robot, err);
     }
     if (status == STN_OK) {
         status = stn_builder_add_link(builder, &link, &id, err);

@@ -48,8 +48,8 @@ static void tell_inputs(const stn_world *world, double dt, double gravity, doubl
     tell("reference", s->reference, s->sizes.reference_count);
     tell("effort", s->effort, s->sizes.nv);
     tell("wrench", s->wrench, s->sizes.wrench_count);
-    if (s->sizes.prescribed_count > 0) { // what is told for a step is gone after it
-        reached("prescribed");
+    if (s->sizes.kinematic_count > 0) { // what is told for a step is gone after it
+        reached("kinematic");
     }
     tell("surface velocity", s->surface_velocity, s->sizes.surface_count);
     if (stn_world_dt(world) != dt) {

@@ -109,7 +109,7 @@ static void check_robot(stn_model_builder *builder) {
     stn_model *model = NULL;
     stn_error err = {STN_OK, ""};
     must(stn_model_compile(builder, &model, &err) == STN_OK);
-    must(model->robot_count == 1 && model->link_count > 0);
+    must(model->group_count == 1 && model->link_count > 0);
     if (model->joint_count > 0) {
         reached("joints");
     }
@@ -138,7 +138,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         reached("accepted");
         check_robot(builder);
     } else {
-        must(robot == -1 && stn_builder_begin_robot(builder, "next", &robot, NULL) == STN_OK && robot == 0);
+        must(robot == -1 && stn_builder_begin_group(builder, "next", &robot, NULL) == STN_OK && robot == 0);
     }
     stn_diagnostics_clear(&list);
     stn_builder_destroy(builder);

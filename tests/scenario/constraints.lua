@@ -248,13 +248,13 @@ stn.test("the same out of plane, where the turning of the bodies itself errs by 
   near(worst / finer_worst, 4, 0.05, "their order")
 end)
 
--- ------------------------------------------------------------------------------------------------ prescribed bodies
+-- ------------------------------------------------------------------------------------------------ kinematic bodies
 
-stn.test("a body that is welded to a prescribed one goes where it goes, and the work is accounted for", function()
+stn.test("a body that is welded to a kinematic one goes where it goes, and the work is accounted for", function()
   local dt, rate, arm = 1e-3, 3, 0.5
   local world = stn.world { dt = dt, gravity = { 0, 0, 0 }, solver = tight }
   local table_ = world:box { name = "table", size = { 0.1, 0.1, 0.1 } }
-  table_:prescribe(function(t)
+  table_:kinematic(function(t)
     return { rpy = { 0, 0, rate * t } }, { linear = { 0, 0, 0 }, angular = { 0, 0, rate } }
   end)
   local box = world:box { name = "box", size = { 0.2, 0.1, 0.1 }, mass = 2, xyz = { arm, 0, 0 },
@@ -279,9 +279,9 @@ end)
 stn.test("two bodies that cannot move are not held", function()
   local world = stn.world {}
   local a = world:box { name = "a", size = { 0.1, 0.1, 0.1 } }
-  a:prescribe(function() return {}, { 0, 0, 0 } end)
+  a:kinematic(function() return {}, { 0, 0, 0 } end)
   world:constraint { "ball", a = a }
-  stn.fails(function() world:step() end, "'a' and the world are both fixed or prescribed")
+  stn.fails(function() world:step() end, "'a' and the world are both fixed or kinematic")
 end)
 
 -- -------------------------------------------------------------------------------------------------------- joints
@@ -368,7 +368,7 @@ stn.test("constraints that hold nothing, or cannot be understood, are refused in
     assert(not message:find "\n", message)
   end
   refused(function(w, _, b) w:constraint { "weld", a = b } end,
-    "link 'b' of 'b' and the world are both fixed or prescribed")
+    "link 'b' of 'b' and the world are both fixed or kinematic")
   refused(function(w, a, _, c) w:constraint { "ball", a = a, b = c } end, "are welded together already")
   refused(function(w, a) w:constraint { "ball", a = a, b = a } end, "both ends are link 'a' of 'a'")
   refused(function(w, a) w:constraint { "hinge", a = a } end, "\"weld\", \"ball\", \"distance\" or \"gear\", got hinge")

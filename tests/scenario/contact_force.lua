@@ -304,7 +304,7 @@ stn.test("bad sides and options are told in a line", function()
   local world, box, slope = on_slope(0, 0.5)
   local other = stn.world {}:sphere { radius = 1 }
   local cases = {
-    { nil, text = "name links by a robot" }, { 3, text = "name links by a robot" }, { "bax", text = "no link 'bax', did you mean 'box'" },
+    { nil, text = "name links by a group" }, { 3, text = "name links by a group" }, { "bax", text = "no link 'bax', did you mean 'box'" },
     { box, box, text = "link 'box' is on both sides" }, { box, other, text = "belongs to another world" },
     { box, slope, { pont = { 0, 0, 0 } }, text = "unknown key 'pont', did you mean 'point'" },
     { box, slope, { point = { 0, 0 / 0, 0 } }, text = "point" }, { box, slope, 5, text = "table" },

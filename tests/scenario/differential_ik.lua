@@ -122,12 +122,12 @@ stn.test("a wall in the way stops the arm at the distance", function()
   assert(tip:pose().xyz[1] > at[1] + 0.05, "it does not come near the wall")
 end)
 
-stn.test("the arm gives way to what comes: prescribed bodies and other robots", function()
+stn.test("the arm gives way to what comes: kinematic bodies and other robots", function()
   for _, kind in ipairs { "piston", "robot" } do
     local world <close> = stn.world { dt = 2e-3 }
     local arm, at, other = add_arm(world), flange_at_home(), nil
     if kind == "piston" then
-      world:box { name = "piston", size = { 0.1, 0.3, 0.3 } }:prescribe {
+      world:box { name = "piston", size = { 0.1, 0.3, 0.3 } }:kinematic {
         times = { 0, 2, 4 }, poses = { { xyz = { at[1] + 0.4, at[2], at[3] } }, { xyz = { at[1] + 0.03, at[2], at[3] } },
                                        { xyz = { at[1] + 0.4, at[2], at[3] } } } }
     else
@@ -156,7 +156,7 @@ stn.test("where there is no way left joints keep their limits, then distances fr
   for _, speed in ipairs { 0.3, 1, 3 } do -- a press that comes down on the arm over a shelf [m/s]
     local world <close> = stn.world { dt = 2e-3 }
     local arm = add_arm(world)
-    world:box { name = "press", size = { 0.6, 0.6, 0.1 } }:prescribe { times = { 0, 1.2 / speed },
+    world:box { name = "press", size = { 0.6, 0.6, 0.1 } }:kinematic { times = { 0, 1.2 / speed },
       poses = { { xyz = { 0.75, 0.3, 1.2 } }, { xyz = { 0.75, 0.3, 0 } } } }
     world:box { name = "shelf", size = { 0.8, 1.2, 0.02 }, fixed = true, xyz = { 0.75, 0.3, 0.25 } }
     lead(world, arm)
@@ -273,9 +273,9 @@ stn.test("wrong input is told in one line", function()
   refused("gain", with { gain = -1 })
   refused("method", with { method = "newton" })
   refused("is not a finite number", set { position = { 0 / 0, 0, 0 } })
-  refused("controller:set of robot 'arm': position has 2 numbers, it needs 3", set { position = { 0, 0 } })
+  refused("controller:set of group 'arm': position has 2 numbers, it needs 3", set { position = { 0, 0 } })
   refused("posture", set { posture = { 0, 0, 0 } })
-  refused("robot free has no moving joint", function(world)
+  refused("group free has no moving joint", function(world)
     world:controller { "differential_ik", target = world:sphere { name = "free", radius = 0.1 } }
   end)
   refused("of crane: joint hinge has an effort limit of 0, no motor", function(world)

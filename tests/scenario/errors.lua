@@ -71,7 +71,7 @@ stn.test("what is fixed to the world cannot be moved", function()
   refused(function() wall:set_pose {} end, "set_pose: 'wall' is fixed to the world", "without fixed")
   refused(function() wall:set_velocity { 1, 0, 0 } end, "set_velocity: 'wall' is fixed to the world")
   refused(function() wall:apply_force { force = { 1, 0, 0 } } end, "apply_force: link 'wall' is fixed to the world")
-  refused(function() world:robot "floor":set_pose {} end, "set_pose: 'floor' is fixed to the world")
+  refused(function() world:group "floor":set_pose {} end, "set_pose: 'floor' is fixed to the world")
 end)
 
 stn.test("the surface of a compound is said of its shapes", function()
@@ -110,7 +110,7 @@ end)
 
 stn.test("members that there are stand in order, properties first", function()
   local link = stn.world {}:box { name = "cube", size = { 1, 1, 1 } }:link "cube"
-  refused(function() return link.qqqqqqqqqq end, "link has no 'qqqqqqqqqq'; it has: name, apply_force, jacobian, joint, mass, parent")
+  refused(function() return link.qqqqqqqqqq end, "link has no 'qqqqqqqqqq'; it has: name, apply_force, group, jacobian, joint, mass, parent")
 end)
 
 stn.test("a reference of a joint that mimics names its master", function()
@@ -203,15 +203,15 @@ stn.test("the order of describing and running is told", function()
     other:sphere { radius = 1, name = "ball" }
     other:sphere { radius = 1, name = "ball" }
   end, "ball")
-  refused(function() stn.world {}:robot "ball" end, "ball")
+  refused(function() stn.world {}:group "ball" end, "ball")
 end)
 
 stn.test("a method that is called by a dot is told of the colon", function()
   local world = stn.world {}
   local ball = world:sphere { radius = 1 }
   refused(function() world.ground { mu = 1 } end, "ground", "function of a world", "got table", "world:ground(...)")
-  refused(function() ball.set_pose { xyz = { 0, 0, 2 } } end, "set_pose", "robot:set_pose(...)")
-  refused(function() ball.q() end, "got no value", "robot:q(...)")
+  refused(function() ball.set_pose { xyz = { 0, 0, 2 } } end, "set_pose", "group:set_pose(...)")
+  refused(function() ball.q() end, "got no value", "group:q(...)")
   refused(function() world:task(function() stn.wait(1) end).cancel() end, "task:cancel(...)")
 end)
 

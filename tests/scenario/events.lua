@@ -16,7 +16,7 @@ local function scene()
   local world = stn.world { dt = 1e-3 }
   world:ground { name = "floor" }
   local plate = world:box { name = "plate", size = { 0.4, 0.4, 0.02 }, xyz = { 0, 0, 0.5 } }
-  plate:prescribe(function(t)
+  plate:kinematic(function(t)
     local u = math.max(0, t - 0.3)
     return { xyz = { 0, 0, 0.5 - 10 * u * u } }, { linear = { 0, 0, -20 * u } } -- 20 m/s^2: faster than it falls
   end)

@@ -174,10 +174,10 @@ stn.describe("bad input", function()
   end
 
   stn.it("is one line that names robot and joint", function()
-    expect("robot 'gripper' has no active controller for its fingers", function(world, gripper)
+    expect("group 'gripper' has no active controller for its fingers", function(world, gripper)
       play(world, function() gripper:close {} end)
     end)
-    expect("preshape: robot 'gripper' is a gripper", function(world, gripper)
+    expect("preshape: group 'gripper' is a gripper", function(world, gripper)
       world:controller { "gripper", target = gripper }
       play(world, function() gripper:preshape {} end)
     end)
@@ -185,7 +185,7 @@ stn.describe("bad input", function()
       world:controller { "gripper", target = gripper }
       play(world, function() gripper:close { force = -1 } end)
     end)
-    expect("close: the fingers of robot 'gripper' are told to go at speed 0; give one", function(world, gripper)
+    expect("close: the fingers of group 'gripper' are told to go at speed 0; give one", function(world, gripper)
       world:controller({ "gripper", target = gripper }):set { speed = 0 }
       play(world, function() gripper:close {} end)
     end)
@@ -193,7 +193,7 @@ stn.describe("bad input", function()
       world:controller({ "gripper", target = gripper }):set { force = -1 }
       world:step()
     end)
-    expect("controller gripper of arm: robot arm is no gripper: a joint of it does not slide", function(world)
+    expect("controller gripper of arm: group arm is no gripper: a joint of it does not slide", function(world)
       local arm = world:load { "models/iiwa14/iiwa14.urdf", name = "arm", fixed = true, base = { xyz = { 1, 0, 0 } } }
       world:controller { "gripper", target = arm }
     end)

@@ -10,7 +10,7 @@ local function grip_scene()
     base = { xyz = { 0, 0, 0.14 }, rpy = { math.pi, 0, 0 } }, joints = { wsg50_finger_left_joint = 0.05 } }
   local box = world:box { name = "cube", size = { 0.04, 0.04, 0.04 }, mass = 0.1, xyz = { 0, 0, 0 }, mu = 0.8 }
   local table_top = world:box { name = "table", size = { 0.4, 0.4, 0.1 } }
-  table_top:prescribe { times = { 0, 1, 1.5 }, poses = { { xyz = { 0, 0, -0.07 } }, { xyz = { 0, 0, -0.07 } }, { xyz = { 0, 0, -0.3 } } } }
+  table_top:kinematic { times = { 0, 1, 1.5 }, poses = { { xyz = { 0, 0, -0.07 } }, { xyz = { 0, 0, -0.07 } }, { xyz = { 0, 0, -0.3 } } } }
   local motor = world:controller { "joint_pd", target = hand, kp = 2e4, kd = 1e3 }
   return world, hand, box, table_top, motor
 end

@@ -446,7 +446,7 @@ stn.test("PD gains without a limit are implicit, as the scheme takes them", func
   for _, c in ipairs(coefficients) do
     if c[2] > 0 then
       local world, x = spring_world(c[1], 0.01, 0, 0)
-      local pd = world:controller { "joint_pd", target = world:robots()[1], kp = 300, kd = 4 }
+      local pd = world:controller { "joint_pd", target = world:groups()[1], kp = 300, kd = 4 }
       pd:set { position = { 0 }, velocity = { 0 } }
       steps(world, 200)
       local expected, speed = recursion(c[2], c[3], 0.01, 300, 4, 200)
@@ -454,7 +454,7 @@ stn.test("PD gains without a limit are implicit, as the scheme takes them", func
     end
   end
   local world, x = spring_world("midpoint", 0.02, 0, 0) -- gains that no explicit scheme holds
-  world:controller { "joint_pd", target = world:robots()[1], kp = 1e8, kd = 1e6 }:set { position = { 0.1 } }
+  world:controller { "joint_pd", target = world:groups()[1], kp = 1e8, kd = 1e6 }:set { position = { 0.1 } }
   steps(world, 400)
   assert(math.abs(x:position() - 0.1) < 0.21)
 end)
@@ -472,7 +472,7 @@ stn.test("the work of inputs is what the energy gains, at constant mass exactly"
   end
   -- midpoint: dE = W - c v_m^2 dt
   local world, x = spring_world("midpoint", 0.01, 150, 3)
-  world:controller { "joint_pd", target = world:robots()[1], kp = 80, kd = 2 }:set { position = { 0.1 } }
+  world:controller { "joint_pd", target = world:groups()[1], kp = 80, kd = 2 }:set { position = { 0.1 } }
   local energy, v0 = world:energy().total, 0
   for step in world:run { steps = 100 } do
     local mean = 0.5 * (v0 + x:velocity())
@@ -496,11 +496,11 @@ stn.test("a body rests, slides and falls on contacts whatever the scheme", funct
   end
 end)
 
-stn.test("a prescribed body carries another one whatever the scheme", function()
+stn.test("a kinematic body carries another one whatever the scheme", function()
   for _, integrator in ipairs(schemes) do
     local world = stn.world { dt = 2e-3, integrator = integrator, gravity = { 0, 0, -9.81 } }
     local lift = world:box { size = { 1, 1, 0.1 }, mu = 0.8 }
-    lift:prescribe(function(t) return { xyz = { 0, 0, 0.1 * t * t - 0.05 } }, { 0, 0, 0.2 * t } end)
+    lift:kinematic(function(t) return { xyz = { 0, 0, 0.1 * t * t - 0.05 } }, { 0, 0, 0.2 * t } end)
     local box = world:box { size = { 0.1, 0.1, 0.1 }, mass = 1, mu = 0.8, xyz = { 0, 0, 0.05 } }
     steps(world, 500)
     stn.near(box:position(), { 0, 0, 0.15 }, 1e-3, integrator)
@@ -528,7 +528,7 @@ stn.test("a step that cannot converge fails, names the robot and leaves the stat
   local q, v = pivot:position(), pivot:velocity()
   local hash = world:hash()
   local message = stn.fails(fall, "does not converge")
-  assert(message:find("robot pendulum, tree of link rod", 1, true), message)
+  assert(message:find("group pendulum, tree of link rod", 1, true), message)
   assert(world:hash() == hash and pivot:position() == q and pivot:velocity() == v, "the state has changed")
 end)
 

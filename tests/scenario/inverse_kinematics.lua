@@ -84,7 +84,7 @@ stn.test("a goal out of reach is told with what stays, in closed form", function
   }
   for _, case in ipairs(cases) do
     local none, why = robot:inverse_kinematics { link = "hook", pose = { xyz = case.xyz }, position_only = true }
-    assert(none == nil and why:find("robot 'crane' does not get link 'hook' to (", 1, true), why)
+    assert(none == nil and why:find("group 'crane' does not get link 'hook' to (", 1, true), why)
     stn.near(tonumber(why:match "([%d.e-]+) m and 0 deg stay, the best of 51 starts"), case[1], 1e-3, why)
   end
   local positions = robot:inverse_kinematics { link = "hook", position_only = true, pose = { xyz = { 0.04 + math.cos(0.5), math.sin(0.5), 0 } } }
@@ -168,9 +168,9 @@ stn.test("bad input is told in a line", function()
   local cases = {
     { { pose = pose }, "link is missing" }, { { link = "iiwa14_flange" }, "pose is missing; give where link 'iiwa14_flange' is to be" },
     { { link = "iiwa14_flang", pose = pose }, "did you mean 'iiwa14_flange'" }, { { link = arm, pose = pose }, "link must name a single one" },
-    { { link = "iiwa14_link_0", pose = pose }, "no joint of robot 'arm' moves link 'iiwa14_link_0'" },
+    { { link = "iiwa14_link_0", pose = pose }, "no joint of group 'arm' moves link 'iiwa14_link_0'" },
     { { link = "iiwa14_flange", pose = { xyz = { 0, 0 / 0, 0 } } }, "pose: xyz[2] = nan" },
-    { { link = "iiwa14_flange", pose = pose, seeds = { { 1, 2, 3 } } }, "seeds[1]: the list for robot 'arm' has 3 numbers, it needs 7" },
+    { { link = "iiwa14_flange", pose = pose, seeds = { { 1, 2, 3 } } }, "seeds[1]: the list for group 'arm' has 3 numbers, it needs 7" },
     { { link = "iiwa14_flange", pose = pose, seeds = 3 }, "seeds must be a list" },
     { { link = "iiwa14_flange", pose = pose, tolerance = 0 }, "tolerance = 0 m must be > 0" },
     { { link = "iiwa14_flange", pose = pose, sead = 0 }, "unknown key 'sead', did you mean 'seed'?" },

@@ -112,7 +112,7 @@ stn.test("a joint that does not get there is told", function()
   local world, arm = new_arm { kp = 50, kd = 50, gravity_compensation = false }
   local task = stn.task("lift", function() arm:move_to({ iiwa14_joint_2 = 0.9 }, { seconds = 1, timeout = 0.5 }) end)
   local message = stn.fails(function() finish(world, task) end, "move_to: joint 'iiwa14_joint_")
-  assert(message:match "^[^ ]*move_to.lua:%d+: move_to: joint 'iiwa14_joint_[24]' of robot 'arm' is still 0%.%d+ rad from its goal 0.5 s after the end of a move of 1 s, begun at t = 0 s; in task 'lift'", message)
+  assert(message:match "^[^ ]*move_to.lua:%d+: move_to: joint 'iiwa14_joint_[24]' of group 'arm' is still 0%.%d+ rad from its goal 0.5 s after the end of a move of 1 s, begun at t = 0 s; in task 'lift'", message)
   stn.near(world.time, 1.5, 2e-3, "time")
 end)
 
@@ -120,11 +120,11 @@ stn.test("bad goals are told in a line with robot and joint", function()
   local world, arm = new_arm()
   local other = stn.world {}:load { "models/iiwa14/iiwa14.urdf", fixed = true }
   local cases = {
-    { { 1, 2, 3 }, nil, "move_to: the list for robot 'arm' has 3 numbers, it needs 7" },
+    { { 1, 2, 3 }, nil, "move_to: the list for group 'arm' has 3 numbers, it needs 7" },
     { { iiwa14_joint_1 = 0 / 0 }, nil, "move_to: iiwa14_joint_1 = nan is not a finite number [rad]" },
     { { iiwa14_joint_9 = 0 }, nil, "did you mean 'iiwa14_joint_" },
-    { { iiwa14_joint_1 = 5 }, nil, "joint 'iiwa14_joint_1' of robot 'arm' cannot go to 5 rad, its limits are -2.96" },
-    { { xyz = { 3, 0, 0 } }, nil, "robot 'arm' does not get link 'iiwa14_flange' to (3, 0, 0) m within its limits" },
+    { { iiwa14_joint_1 = 5 }, nil, "joint 'iiwa14_joint_1' of group 'arm' cannot go to 5 rad, its limits are -2.96" },
+    { { xyz = { 3, 0, 0 } }, nil, "group 'arm' does not get link 'iiwa14_flange' to (3, 0, 0) m within its limits" },
     { { xyz = { 0 / 0, 0, 0 } }, nil, "move_to: the pose: xyz[1] = nan" },
     { home, { speed = 2 }, "move_to: speed = 2 must be <= 1" },
     { home, { sped = 2 }, "unknown key 'sped', did you mean 'speed'?" },
@@ -136,10 +136,10 @@ stn.test("bad goals are told in a line with robot and joint", function()
     assert(message:match "^[^\n]*move_to%.lua:%d+: " and not message:find "\n", message)
   end
   world:task(function() other:move_to(home) end)
-  stn.fails(function() world:step() end, "robot 'iiwa14' is of another world than task")
+  stn.fails(function() world:step() end, "group 'iiwa14' is of another world than task")
   stn.fails(function() arm:move_to(home) end, "move_to: only a task can wait")
   local plain = stn.world {}
   local bare = plain:load { "models/iiwa14/iiwa14.urdf", fixed = true }
   plain:task(function() bare:move_to { iiwa14_joint_3 = 1 } end)
-  stn.fails(function() plain:step() end, "joint 'iiwa14_joint_3' of robot 'iiwa14' has no active controller with references for its position")
+  stn.fails(function() plain:step() end, "joint 'iiwa14_joint_3' of group 'iiwa14' has no active controller with references for its position")
 end)

@@ -21,7 +21,7 @@ stn.test("it is free as far as the post, and the text says where it meets it", f
   local touch = math.pi / 2 - math.asin((0.1 + 0.01) / 0.6) -- the rod's side touches the ball
   assert(robot:path_is_free { to = { turn = touch - 1e-3 } } == true)
   local free, why = robot:path_is_free { to = { turn = touch + 1e-3 } }
-  assert(free == false and why:match "^at 9?9?[%d.]+ %% of the way 'boom/rod' is [%d.e-]+ m inside 'post'$", why)
+  assert(free == false and why:match "^at 9?9?[%d.]+ %% of the path 'boom/rod' is [%d.e-]+ m inside 'post'$", why)
   free, why = robot:path_is_free { from = { turn = 3 }, to = { turn = -3 }, resolution = 1e-4 }
   local at = tonumber(why:match "^at ([%d.]+) %%")
   assert(free == false)
@@ -121,7 +121,7 @@ stn.test("alone in the world every way is free; bad input is told in a line", fu
   local world, robot = scene()
   local cases = {
     { {}, "path_is_free: to is missing" }, { { to = { turns = 1 } }, "did you mean 'turn'" },
-    { { to = { 1, 2 } }, "path_is_free: to: the list for robot 'boom' has 2 numbers, it needs 1" },
+    { { to = { 1, 2 } }, "path_is_free: to: the list for group 'boom' has 2 numbers, it needs 1" },
     { { to = { turn = 0 / 0 } }, "turn = nan" }, { { to = { turn = 1 }, resolution = 0 }, "resolution = 0 m must be > 0" },
     { { to = { turn = 1 }, self_margin = -1 }, "self_margin = -1 must be >= 0" }, { { to = { turn = 1 }, margin = -1 }, "margin = -1 must be >= 0" },
     { { to = { turn = 1 }, exclude = "pest" }, "did you mean 'post'" },

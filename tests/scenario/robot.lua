@@ -62,7 +62,7 @@ stn.test("joints and links answer by name", function()
   robot:set_v { 0.3 }
   stn.near(robot:v(), { 0.3 }, 0, "v")
   stn.near(robot:mass(), mass, 0, "mass")
-  assert(robot:link "tip" == robot:links()[3] and world:robot "p" == robot)
+  assert(robot:link "tip" == robot:links()[3] and world:group "p" == robot)
   stn.fails(function()
     robot:joint "hing"
   end, "did you mean 'hinge'?")

@@ -68,7 +68,7 @@ stn.test("an attached hand hangs on the link, keeps its names and can be driven"
   assert(hand:link("palm"):parent() == arm:link "flange")
   assert(hand:link("left"):parent() == hand:link "palm")
   assert(#hand:joints() == 2 and #arm:joints() == 2)
-  assert(hand:joint("finger"):robot() == hand)
+  assert(hand:joint("finger"):group() == hand)
   stn.near(hand:pose().xyz, (arm:link("flange"):pose() * mount).xyz, 1e-14, "place")
   local motor = world:controller { "joint_pd", target = hand, joints = { "finger" }, kp = 500, kd = 20 }
   motor:set { position = { finger = 0.03 } }
@@ -104,7 +104,7 @@ stn.test("what cannot be attached is told with the place", function()
   refused("did you mean 'flange'?", function(world, arm)
     arm:attach(world:load { hand_file }, "flnge")
   end)
-  refused("robot 'arm' cannot be attached to itself", function(_, arm)
+  refused("group 'arm' cannot be attached to itself", function(_, arm)
     arm:attach(arm, "flange")
   end)
   refused("has a base already", function(world, arm)
@@ -155,11 +155,11 @@ stn.test("robots of one file have names of their own, and links and joints are f
   local second = world:load { arm_file, fixed = true, base = { xyz = { 0, 2, 0 } } }
   world:load { hand_file }
   assert(left.name == "left" and first.name == "arm" and second.name == "arm_2")
-  assert(world:robot "arm_2" == second and #world:robots() == 4)
+  assert(world:group "arm_2" == second and #world:groups() == 4)
   assert(world:link "arm_2/flange" == second:link "flange" and world:link "palm".name == "palm")
   stn.fails(function()
     world:link "flange"
-  end, "is in several robots, name one of them: left/flange, arm/flange, arm_2/flange")
+  end, "is in several groups, name one of them: left/flange, arm/flange, arm_2/flange")
   stn.fails(function()
     world:link "left/flnge"
   end, "did you mean 'left/flange'?")
@@ -167,7 +167,7 @@ stn.test("robots of one file have names of their own, and links and joints are f
     world:link "flamge"
   end, "the world has no link 'flamge', did you mean 'flange'?")
   stn.fails(function()
-    world:robot "arn"
+    world:group "arn"
   end, "did you mean 'arm'?")
   stn.fails(function()
     world:load { arm_file, name = "left" }
@@ -211,7 +211,7 @@ stn.test("values are read and set by name, and joints that mimic follow", functi
   stn.near(hand:q(), { 0.02, 0.02 }, 1e-18, "what was read can be set")
   stn.fails(function()
     hand:set_q { finger = 0.03, thumb = 1 }
-  end, "robot 'hand' (moving joints) has no 'thumb'; it has: finger, other")
+  end, "group 'hand' (moving joints) has no 'thumb'; it has: finger, other")
   stn.fails(function()
     hand:set_q { finger = "open" }
   end, "set_q: finger must be a number [m]")
@@ -230,7 +230,7 @@ stn.test("joints tell limits, dynamics, axis and what they join", function()
   assert(elbow:parent() == arm:link "upper" and elbow:child() == arm:link "lower")
   assert(arm:link("upper"):joint() == shoulder and arm:link("flange"):joint() == nil)
   assert(arm:link("flange"):parent() == arm:link "lower" and arm:link("base"):parent() == nil)
-  assert(arm:link("flange"):robot() == arm and shoulder ~= elbow)
+  assert(arm:link("flange"):group() == arm and shoulder ~= elbow)
   stn.near(arm:link("upper"):mass(), 2, 0, "mass")
   shoulder:set_effort(3)
   stn.near(shoulder:effort(), 3, 0, "effort")
@@ -347,7 +347,7 @@ stn.test("what a loader finds is data", function()
   first.text = "changed"
   assert(robot:diagnostics()[1].text ~= "changed", "every call gives a list of its own")
   world:step()
-  assert(#world:clone():robot("r"):diagnostics() == #findings)
+  assert(#world:clone():group("r"):diagnostics() == #findings)
   assert(#stn.world {}:sphere({ radius = 1 }):diagnostics() == 0)
 end)
 
@@ -446,8 +446,8 @@ stn.test("what cannot be saved is one line", function()
     local good, message = pcall(arm.save, arm, ...)
     assert(not good and message:find(part, 1, true) and not message:find "\n", message)
   end
-  refused("robot:save takes a file's name")
-  refused("robot:save takes a file's name", {})
+  refused("group:save takes a file's name")
+  refused("group:save takes a file's name", {})
   refused("no format is known by the extension 'what'", "arm.what")
   refused("nothing", "arm.urdf", { format = "nothing" })
   refused("colour", "arm.urdf", { colour = 1 })

@@ -319,7 +319,7 @@ end)
 stn.test("restored worlds and clones read on bit for bit", function()
   local noise = { force = { density = 0.1, walk = 0.1 }, torque = { walk = 0.1 } }
   local function watch(world)
-    return world:sensor { "force_torque", link = world:robot "brick":link "left", noise = noise, seed = 3 }
+    return world:sensor { "force_torque", link = world:group "brick":link "left", noise = noise, seed = 3 }
   end
   local world <close> = new_world()
   load_brick(world, 5)
@@ -407,11 +407,11 @@ stn.test("what cannot be measured is one clear line", function()
   fails({ "imu", link = box, log = "" }, "log must be a name")
   fails({ "contact_force", on = box, by = box }, "both sides")
   fails({ "force_torque", link = box }, "world:sensor: force_torque: constraint")
-  fails({ "joint_torque", joint = world:robot "brick":joint "brick_floating" }, "world:sensor: joint_torque: constraint")
+  fails({ "joint_torque", joint = world:group "brick":joint "brick_floating" }, "world:sensor: joint_torque: constraint")
   assert(world:sensor { "imu", link = box } and world:sensor { "contact_force", on = box }) -- no force is asked of what carries them
   world:step()
   local told <close> = new_world()
   local plate = told:box { name = "plate", size = { 1, 1, 0.1 } }
-  plate:prescribe(function() return {} end)
+  plate:kinematic(function() return {} end)
   stn.fails(function() told:sensor { "imu", link = plate } end, "world:sensor: imu: link plate moves as it is told")
 end)

@@ -103,7 +103,7 @@ end)
 
 stn.test("reset returns to the start, start velocities included", function()
   local world = make()
-  local hash, ball = world:hash(), world:robot "box"
+  local hash, ball = world:hash(), world:group "box"
   local speed = ball:speed()
   advance(world, 30)
   world:reset()
@@ -122,7 +122,7 @@ stn.test("state() is a copy that set_state takes back", function()
   stn.near(#state.v, 12, 0, "velocities")
   state.q[1] = 5
   world:set_state(state)
-  stn.near(world:robot("box"):position()[1], 5, 0, "x")
+  stn.near(world:group("box"):position()[1], 5, 0, "x")
   state.q[3] = 0 / 0
   stn.fails(function()
     world:set_state(state)
@@ -141,7 +141,7 @@ end)
 
 stn.test("a closed world says so", function()
   local world = make()
-  local ball = world:robot "ball"
+  local ball = world:group "ball"
   world:close()
   stn.fails(function()
     world:step()

@@ -131,7 +131,7 @@ stn.test("mu alone means both coefficients, and mu_static may not be the smaller
   local world = stn.world {}
   stn.fails(function() -- the file states mu = 0.5 of this link
     world:load { "models/wsg50/wsg50.xml", mu_static = 0.1 }
-  end, "robot 'wsg50': link 'wsg50_base': mu_static = 0.1 must be at least mu = 0.5")
+  end, "group 'wsg50': link 'wsg50_base': mu_static = 0.1 must be at least mu = 0.5")
   world:load { "models/wsg50/wsg50.xml", mu = 0.05, mu_static = 0.1 }
 end)
 

@@ -150,7 +150,7 @@ local function belt(world)
 end
 
 local function plate(world)
-  world:box { name = "plate", size = { 4, 1, 0.1 } }:prescribe(function(t)
+  world:box { name = "plate", size = { 4, 1, 0.1 } }:kinematic(function(t)
     return { xyz = { amplitude * math.sin(omega * t), 0, -0.05 } }, { linear = { amplitude * omega * math.cos(omega * t), 0, 0 } }
   end)
   return function(k) return amplitude * math.sin(omega * k * dt_belt) end
@@ -172,7 +172,7 @@ local function gripper(shape, options, squeeze)
   options.dt, options.stiction = options.dt or 1e-3, options.stiction ~= false
   local world, half = stn.world(options), 0.02
   for side = -1, 1, 2 do
-    world:box { name = "pad" .. side, size = { 0.02, 0.06, 0.06 } }:prescribe(function(t)
+    world:box { name = "pad" .. side, size = { 0.02, 0.06, 0.06 } }:kinematic(function(t)
       local u = math.min(1, math.max(0, (t - 1) / 2))
       local a, rate = 2 * math.pi * u - math.sin(2 * math.pi * u), math.pi * (1 - math.cos(2 * math.pi * u))
       local x = side * (half + 0.01 - squeeze(t))

@@ -68,12 +68,12 @@ stn.test("a box that is put elsewhere stays there, also when it is replayed", fu
   end
 end)
 
--- A box of 0.3 kg between two prescribed pads, pressed in by `squeeze(t)`.
+-- A box of 0.3 kg between two kinematic pads, pressed in by `squeeze(t)`.
 local function gripper(squeeze, options)
   options.dt, options.stiction = 1e-3, true
   local world = stn.world(options)
   for side = -1, 1, 2 do
-    world:box { name = "pad" .. side, size = { 0.02, 0.06, 0.06 } }:prescribe(function(t)
+    world:box { name = "pad" .. side, size = { 0.02, 0.06, 0.06 } }:kinematic(function(t)
       return { xyz = { side * (0.03 - squeeze(t)), 0, 0 } }
     end)
   end

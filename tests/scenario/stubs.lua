@@ -17,7 +17,7 @@ local function registered()
   local constraint = world:constraint { "ball", a = ball }
   local sensor = world:sensor { "imu", link = ball }
   local step = world:step()
-  local objects = { world = world, robot = ball, link = ball:links()[1], joint = ball:joints()[1], step = step,
+  local objects = { world = world, group = ball, link = ball:links()[1], joint = ball:joints()[1], step = step,
     constraint = constraint, pose = ball:pose(), task = world:task(function() end), sensor = sensor }
   local found = { stn = {}, patch = {} }
   for name, value in pairs(stn) do

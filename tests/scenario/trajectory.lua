@@ -13,7 +13,7 @@ local function new_arm(dt, settings, joints)
   return world, arm, world:controller(settings)
 end
 
-local function row(k) -- some way-point of the seven joints
+local function row(k) -- some waypoint of the seven joints
   local point = {}
   for i = 1, 7 do point[i] = 0.6 * math.sin(1.7 * k + i) end
   return point
@@ -93,20 +93,20 @@ stn.test("times that are too short are stretched, others are kept", function()
   stn.near(error_to(arm, row(3)), 0, 1e-6, "end")
 end)
 
-stn.test("joints that a way-point does not name are as in the one before", function()
+stn.test("joints that a waypoint does not name are as in the one before", function()
   local world, arm, control = new_arm(1e-3, { "trajectory" })
   control:set { times = { 0, 1, 2 }, points = { {}, { iiwa14_joint_1 = 0.5 }, { iiwa14_joint_2 = 0.4 } } }
   for _ in world:run { seconds = 4 } do end
   stn.near(error_to(arm, { 0.5, 0.4, 0, 0, 0, 0, 0 }), 0, 1e-6, "end")
 end)
 
-stn.test("bad way-points end the step or the call with one line", function()
+stn.test("bad waypoints end the step or the call with one line", function()
   local zero = { 0, 0, 0, 0, 0, 0, 0 }
   local steps = {
-    { { times = { 0, 1, 0.5 }, points = { zero, row(1), row(2) } }, "controller trajectory of arm: way-point 3: its time, 0.5 s, must be finite and after the one before" },
-    { { times = { 0, 1 }, points = { zero, row(1), row(2) } }, "3 way-points, but times for 2" },
-    { { times = { 0 }, points = { zero, { iiwa14_joint_1 = 3.5 } } }, "joint 'iiwa14_joint_1' would go to 3.5 rad between way-points 1 and 2, its limits are -2.96" },
-    { { times = { 0, 0.5, 2, 3 }, points = { zero, { iiwa14_joint_1 = 2.9 }, { iiwa14_joint_1 = 2.5 }, zero } }, "between way-points 2 and 3, its limits" },
+    { { times = { 0, 1, 0.5 }, points = { zero, row(1), row(2) } }, "controller trajectory of arm: waypoint 3: its time, 0.5 s, must be finite and after the one before" },
+    { { times = { 0, 1 }, points = { zero, row(1), row(2) } }, "3 waypoints, but times for 2" },
+    { { times = { 0 }, points = { zero, { iiwa14_joint_1 = 3.5 } } }, "joint 'iiwa14_joint_1' would go to 3.5 rad between waypoints 1 and 2, its limits are -2.96" },
+    { { times = { 0, 0.5, 2, 3 }, points = { zero, { iiwa14_joint_1 = 2.9 }, { iiwa14_joint_1 = 2.5 }, zero } }, "between waypoints 2 and 3, its limits" },
   }
   for _, case in ipairs(steps) do
     local world, _, control = new_arm(1e-3, { "trajectory", spline = "quintic" })
@@ -143,7 +143,7 @@ local function finish(world, task, each)
   return task:result()
 end
 
-stn.test("follow: through way-points at their times, with the references of any controller", function()
+stn.test("follow: through waypoints at their times, with the references of any controller", function()
   for _, spline in ipairs { "cubic", "quintic", "monotone" } do
     local world, arm = new_arm(1e-3, servo())
     local begin, at = nil, {}
@@ -197,7 +197,7 @@ stn.test("follow: what is cancelled on its way stays there", function()
 end)
 
 -- A hinge that is bounded above alone: the curve through 0.98 and 0.8 swings over 1.
-stn.test("a joint with one limit keeps it between way-points", function()
+stn.test("a joint with one limit keeps it between waypoints", function()
   local function new_hinge(settings)
     local world = stn.world { dt = 1e-3, gravity = { 0, 0, 0 } }
     local mass = "<inertial><mass>1</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz></inertia></inertial>"
@@ -213,20 +213,20 @@ stn.test("a joint with one limit keeps it between way-points", function()
   stn.fails(function() world:step() end, "joint 'hinge' would go to 2.4924 rad")
   local other, robot = new_hinge { "joint_pd" }
   other:task(function() robot:follow({ { hinge = 0.98 }, { hinge = 0.8 }, { hinge = 0 } }, { times = { 0.5, 2, 3 }, spline = "quintic" }) end)
-  stn.fails(function() other:step() end, "joint 'hinge' of robot 'one' would go to 2.4924 rad")
+  stn.fails(function() other:step() end, "joint 'hinge' of group 'one' would go to 2.4924 rad")
 end)
 
-stn.test("follow: bad way-points are told in a line with their number", function()
+stn.test("follow: bad waypoints are told in a line with their number", function()
   local world, arm = new_arm(1e-3, servo())
   local zero = { 0, 0, 0, 0, 0, 0, 0 }
   local cases = {
-    { {}, nil, "follow takes a list of way-points, each a pose or joint positions, got one without entries" },
+    { {}, nil, "follow takes a list of waypoints, each a pose or joint positions, got one without entries" },
     { 3, nil, "got number" },
     { { zero, 3 }, nil, "follow: point 2 takes a pose or joint positions, { joint = value, ... }, got number" },
-    { { zero, { 1, 2 } }, nil, "follow: point 2: the list for robot 'arm' has 2 numbers, it needs 7" },
+    { { zero, { 1, 2 } }, nil, "follow: point 2: the list for group 'arm' has 2 numbers, it needs 7" },
     { { zero, { iiwa14_joint_2 = 0 / 0 } }, nil, "follow: point 2: iiwa14_joint_2 = nan" },
-    { { { iiwa14_joint_1 = 3 } }, nil, "follow: point 1: joint 'iiwa14_joint_1' of robot 'arm' cannot go to 3 rad" },
-    { { row(1), { xyz = { 3, 0, 0 } } }, nil, "follow: point 2: inverse_kinematics: robot 'arm' does not get link 'iiwa14_flange'" },
+    { { { iiwa14_joint_1 = 3 } }, nil, "follow: point 1: joint 'iiwa14_joint_1' of group 'arm' cannot go to 3 rad" },
+    { { row(1), { xyz = { 3, 0, 0 } } }, nil, "follow: point 2: inverse_kinematics: group 'arm' does not get link 'iiwa14_flange'" },
     { { row(1), row(2) }, { times = { 1 } }, "follow: times has 1 number, it needs 2 [s]" },
     { { row(1) }, { times = { 0 } }, "follow: times[1] = 0 s must be after the point before, at 0 s" },
     { { row(1), row(2) }, { times = { 2, 1 } }, "follow: times[2] = 1 s must be after the point before, at 2 s" },
@@ -241,7 +241,7 @@ stn.test("follow: bad way-points are told in a line with their number", function
   end
 end)
 
--- A pose is reached from the way-point before, and moves what carries its link: the finger that hangs beside stays where it was told to be.
+-- A pose is reached from the waypoint before, and moves what carries its link: the finger that hangs beside stays where it was told to be.
 stn.test("follow: a pose leaves joints alone that do not carry its link", function()
   local world = stn.world { dt = 1e-3, gravity = { 0, 0, 0 } }
   local robot = require "robot_text"(world, ".urdf", [[<robot name="two"><link name="world"/>

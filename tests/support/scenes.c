@@ -43,7 +43,7 @@ int32_t scene_body(stn_world *world, const char *name, double mass, const stn_ge
     int32_t robot = 0, id = 0;
     stn_error err;
     assert_ok(stn_shape_mass(&shape->shape, mass, &link.mass, &err), err);
-    assert_ok(stn_builder_begin_robot(builder, name, &robot, &err), err);
+    assert_ok(stn_builder_begin_group(builder, name, &robot, &err), err);
     assert_ok(stn_builder_add_link(builder, &link, &id, &err), err);
     assert_ok(stn_builder_add_geometry(builder, id, shape, &id, &err), err);
     assert_ok(stn_builder_set_base(builder, robot, &pose, false, &err), err);
@@ -68,7 +68,7 @@ int32_t scene_slider(stn_world *world, const char *name, const stn_joint_spec *g
     stn_pose base = stn_pose_identity();
     int32_t robot = 0, joint = 0;
     stn_error err;
-    assert_ok(stn_builder_begin_robot(builder, name, &robot, &err), err);
+    assert_ok(stn_builder_begin_group(builder, name, &robot, &err), err);
     assert_ok(stn_builder_add_link(builder, &rail, &spec.parent, &err), err);
     assert_ok(stn_builder_add_link(builder, &carriage, &spec.child, &err), err);
     spec.axis = stn_vec3_make(1.0, 0.0, 0.0);

@@ -67,7 +67,7 @@ static stn_status load(void *self, const stn_load_request *request, stn_model_bu
     (void)self, (void)diagnostics;
     int32_t link[4];
     const char *name = request->robot_name != NULL ? request->robot_name : "sprung";
-    stn_status status = stn_builder_begin_robot(builder, name, robot, err);
+    stn_status status = stn_builder_begin_group(builder, name, robot, err);
     if (status != STN_OK) {
         return status;
     }

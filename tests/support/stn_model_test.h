@@ -28,7 +28,7 @@ static inline stn_model_builder *new_builder(stn_context *context) {
 static inline int32_t begin_robot(stn_model_builder *builder, const char *name) {
     stn_error err;
     int32_t robot = -1;
-    assert_ok(stn_builder_begin_robot(builder, name, &robot, &err), err);
+    assert_ok(stn_builder_begin_group(builder, name, &robot, &err), err);
     return robot;
 }
 

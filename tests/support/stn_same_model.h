@@ -39,7 +39,7 @@ static inline void same_mesh(const stn_mesh *a, const stn_mesh *b) {
 
 static inline void same_joint(const stn_joint *a, const stn_joint *b) {
     SAME_TEXT(name), SAME_TEXT(actuator), SAME_TEXT(where);
-    SAME(type), SAME(robot), SAME(parent), SAME(child), SAME(q_start), SAME(v_start), SAME(nq), SAME(nv), SAME(origin);
+    SAME(type), SAME(group), SAME(parent), SAME(child), SAME(q_start), SAME(v_start), SAME(nq), SAME(nv), SAME(origin);
     SAME(axis), SAME(lower), SAME(upper), SAME(effort), SAME(velocity), SAME(acceleration), SAME(damping),
         SAME(friction);
     SAME(stiffness), SAME(rest), SAME(servo_kp), SAME(servo_kd), SAME(screw_pitch), SAME(reflected_inertia),
@@ -49,7 +49,7 @@ static inline void same_joint(const stn_joint *a, const stn_joint *b) {
 
 static inline void same_link(const stn_link *a, const stn_link *b) {
     SAME_TEXT(name), SAME_TEXT(joint_name), SAME_TEXT(where), SAME_TEXT(joint_where);
-    SAME(robot), SAME(body), SAME(pose), SAME(mass), SAME(parent), SAME(joint), SAME(origin), SAME(joint_rank);
+    SAME(group), SAME(body), SAME(pose), SAME(mass), SAME(parent), SAME(joint), SAME(origin), SAME(joint_rank);
 }
 
 static inline void same_geometry(const stn_geometry *a, const stn_geometry *b) {
@@ -85,7 +85,7 @@ static inline void same_group(const stn_element_group *a, const stn_element_grou
 
 static inline void same_equality(const stn_equality *a, const stn_equality *b) {
     SAME_TEXT(name), SAME_TEXT(where);
-    SAME(type), SAME(robot), SAME(link_a), SAME(link_b), SAME(body_a), SAME(body_b), SAME(joint_a), SAME(joint_b);
+    SAME(type), SAME(group), SAME(link_a), SAME(link_b), SAME(body_a), SAME(body_b), SAME(joint_a), SAME(joint_b);
     SAME(pose_a), SAME(pose_b), SAME(frame_a), SAME(frame_b), SAME(length), SAME(ratio), SAME(offset);
     SAME(stiffness), SAME(angular_stiffness), SAME(relaxation_time);
 }
@@ -102,14 +102,14 @@ static inline void same_pairs(const stn_model *a, const stn_model *b) {
 
 static inline void same_model(const stn_model *a, const stn_model *b) {
     SAME(nq), SAME(nv), SAME(node_count), SAME(tree_count), SAME(body_count), SAME(joint_count), SAME(link_count);
-    SAME(robot_count), SAME(geometry_count), SAME(mesh_count), SAME(element_group_count), SAME(keyframe_count);
+    SAME(group_count), SAME(geometry_count), SAME(mesh_count), SAME(element_group_count), SAME(keyframe_count);
     SAME(exclude_count), SAME(equality_count);
     for (int32_t i = 0; i < a->body_count; i++) {
         const stn_body *x = &a->bodies[i], *y = &b->bodies[i];
         assert_string_equal(x->name, y->name);
         assert_memory_equal(&x->parent, &y->parent, 3 * sizeof(int32_t));
         assert_memory_equal(&x->mass, &y->mass, sizeof x->mass);
-        assert_int_equal(x->robot, y->robot);
+        assert_int_equal(x->group, y->group);
     }
     for (int32_t i = 0; i < a->joint_count; i++) {
         same_joint(&a->joints[i], &b->joints[i]);
@@ -117,8 +117,8 @@ static inline void same_model(const stn_model *a, const stn_model *b) {
     for (int32_t i = 0; i < a->link_count; i++) {
         same_link(&a->links[i], &b->links[i]);
     }
-    for (int32_t i = 0; i < a->robot_count; i++) {
-        const stn_robot *x = &a->robots[i], *y = &b->robots[i];
+    for (int32_t i = 0; i < a->group_count; i++) {
+        const stn_group *x = &a->groups[i], *y = &b->groups[i];
         assert_string_equal(x->name, y->name);
         assert_memory_equal(&x->link_start, &y->link_start, 7 * sizeof(int32_t));
         assert_memory_equal(&x->base, &y->base, sizeof x->base);
@@ -146,7 +146,7 @@ static inline void same_model(const stn_model *a, const stn_model *b) {
         const stn_keyframe *x = &a->keyframes[i], *y = &b->keyframes[i];
         assert_string_equal(x->name, y->name);
         assert_string_equal(x->where, y->where);
-        assert_true(x->robot == y->robot && x->q_count == y->q_count && x->has_base == y->has_base);
+        assert_true(x->group == y->group && x->q_count == y->q_count && x->has_base == y->has_base);
         assert_memory_equal(x->q, y->q, (size_t)x->q_count * sizeof(double));
     }
     for (int32_t i = 0; i < a->equality_count; i++) {

@@ -7,20 +7,20 @@
 
 STN_BEGIN_C
 
-/// What a contact point rides on: a body, or up to STN_RIDE_NODES weighted nodes of a deformable.
-#define STN_RIDE_NODES 4
-typedef struct stn_ride {
-    int32_t body;                  // >= 0; -1: nodes
-    int32_t node_count;            // 0 for a body
-    int32_t node[STN_RIDE_NODES];  // model-wide node numbers, of one tree
-    double weight[STN_RIDE_NODES]; // of each node in the velocity of the point, >= 0, sum 1 [1]
-} stn_ride;
+/// What carries a contact point: a body, or up to STN_SUPPORT_NODES weighted nodes of a deformable.
+#define STN_SUPPORT_NODES 4
+typedef struct stn_support {
+    int32_t body;                     // >= 0; -1: nodes
+    int32_t node_count;               // 0 for a body
+    int32_t node[STN_SUPPORT_NODES];  // model-wide node numbers, of one tree
+    double weight[STN_SUPPORT_NODES]; // of each node in the velocity of the point, >= 0, sum 1 [1]
+} stn_support;
 
 /// One contact point at the step's start. Normal from A into B.
 typedef struct stn_contact {
     uint64_t id;                    // the same from step to step while the same features touch
     int32_t geometry_a, geometry_b; // of the model
-    stn_ride a, b;                  // what moves the point on either side
+    stn_support a, b;               // what moves the point on either side
     stn_vec3 point;                 // where the impulse acts, world [m]
     stn_vec3 normal;                // unit, world
     double phi0;                    // signed distance, negative in overlap [m]
@@ -67,7 +67,7 @@ typedef struct stn_contact_pair {
 } stn_contact_pair;
 
 /// Ready-made record for a point contact: ids from (pair, feature), contact point by the pair's weight, phi0 =
-/// n . (p_b - p_a), rides, material and surface velocities from the model. `p_a`, `p_b`: witness points on the two
+/// n . (p_b - p_a), supports, material and surface velocities from the model. `p_a`, `p_b`: witness points on the two
 /// surfaces.
 STN_API stn_contact stn_contact_make(const stn_model *model, const stn_contact_pair *pair, stn_vec3 p_a, stn_vec3 p_b,
                                      stn_vec3 normal, uint64_t feature);

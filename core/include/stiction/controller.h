@@ -14,10 +14,10 @@ typedef struct stn_channel {
 } stn_channel;
 enum { STN_CHANNEL_MOST = 4096 }; ///< size of a channel and rows in it at most
 
-/// What it controls: moving joints of one robot, ascending. Arrays live as long as the binding.
+/// What it controls: moving joints of one group, ascending. Arrays live as long as the binding.
 typedef struct stn_control_target {
     const stn_model *model; // compiled
-    int32_t robot;          // of the model
+    int32_t group;          // of the model
     int32_t joint_count;    // > 0
     const int32_t *joint;   // (joint_count) of the model
     int32_t dof_count;      // velocities of these joints, in the joints' order

@@ -9,7 +9,7 @@ STN_BEGIN_C
 
 /// What is wanted, and how long it is looked for.
 typedef struct stn_ik_goal {
-    int32_t robot, link;        // its joints between the world and the link move; the link may be of what hangs on it
+    int32_t group, link;        // its joints between the world and the link move; the link may be of what hangs on it
     stn_pose pose;              // of the link's frame in the world
     bool position_only;         // any orientation will do
     double position_tolerance;  // > 0 [m]
@@ -39,7 +39,7 @@ typedef struct stn_ik_result {
 /// the world and the link: q += J^T (J J^T + mu 1)^-1 e, where joints at a limit that the step would leave stay, mu by
 /// success. Joints that mimic follow, all others stay as they are in `present`. `q` (nq) gets the first start that
 /// reaches the goal, within the limits, is accepted and, if asked for, nearest; else what came nearest to the goal.
-/// STN_NOT_CONVERGED: none reached it; STN_ERR_ARGUMENT: no joint of the robot moves the link, or more than 64 joints
+/// STN_NOT_CONVERGED: none reached it; STN_ERR_ARGUMENT: no joint of the group moves the link, or more than 64 joints
 /// do. Source: [levenberg-1944], [marquardt-1963]. Thread: [any], while `present` does not change; no allocation.
 STN_API stn_status stn_inverse_kinematics(const stn_kinematics *present, const stn_ik_goal *goal, double *q,
                                           stn_ik_result *result, stn_error *err);

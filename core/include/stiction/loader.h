@@ -52,7 +52,7 @@ typedef struct stn_load_request {
 /// A robot to be written down. Of one that hangs on another the links and joints of its own are written.
 typedef struct stn_save_request {
     const stn_model *model; // compiled
-    int32_t robot;          // of the model
+    int32_t group;          // of the model
     const char *name;       // of the robot in the file; NULL: as in the model
     const char *path; // of the file that the text is for: mesh files are named relative to its folder where they lie
                       // below it or below the folder above, else as they are
@@ -65,7 +65,7 @@ typedef struct stn_loader_ops {
     const char *const *extensions;
     /// REQUIRED. Could these first bytes be ours? Used when several loaders share an extension. [any]
     bool (*recognises)(const char *text, size_t length);
-    /// REQUIRED. Adds one robot (stn_builder_begin_robot and so on) and says what it found; on any error in
+    /// REQUIRED. Adds one robot (stn_builder_begin_group and so on) and says what it found; on any error in
     /// `diagnostics` the builder is left as it was. [setup]
     stn_status (*load)(void *self, const stn_load_request *request, stn_model_builder *builder, int32_t *robot,
                        stn_diagnostics *diagnostics, stn_error *err);

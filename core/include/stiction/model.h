@@ -17,15 +17,15 @@ typedef enum stn_joint_type {
     STN_JOINT_CONTINUOUS, // the same, never limited
     STN_JOINT_PRISMATIC,  // q: distance along axis [m]
     STN_JOINT_FLOATING, // q: x, y, z, qw, qx, qy, qz; v: linear, angular; both in the joint frame's axes, which are the
-                        // world's for the joint that a robot without one of its own gets
+                        // world's for the joint that a group without one of its own gets
     STN_JOINT_PLANAR, // q: x, y [m], angle [rad]; x and y along the joint frame's axes turned the shortest way so that
                       // z lies on `axis`, the angle about `axis`; v: their rates
     STN_JOINT_BALL,   // q: qw, qx, qy, qz; v: angular velocity in the joint frame's axes
     STN_JOINT_SCREW,  // q: angle about axis [rad]; the child advances by screw_pitch [m] a turn
     STN_JOINT_UNIVERSAL, // q: angle about the joint frame's x, then about the y that this turned [rad]; v: their rates
     STN_JOINT_COUNT,     // of the types that a description may have
-    STN_JOINT_PRESCRIBED =
-        STN_JOINT_COUNT + 1, // of a root that stn_builder_prescribe gave: q: x, y, z, qw, qx, qy, qz, then
+    STN_JOINT_KINEMATIC =
+        STN_JOINT_COUNT + 1, // of a root that stn_builder_make_kinematic gave: q: x, y, z, qw, qx, qy, qz, then
                              // the twist that it has now, vx, vy, vz, wx, wy, wz; world axes; no v
 } stn_joint_type;
 
@@ -133,7 +133,7 @@ STN_API stn_geometry_spec stn_geometry_spec_default(stn_shape shape);
 
 /// A link as a file or script names it.
 typedef struct stn_link_spec {
-    const char *name;  // unique within the robot
+    const char *name;  // unique within the group
     stn_mass mass;     // in link axes; mass 0: none given
     const char *where; // "file:line" for messages, may be NULL
 } stn_link_spec;
@@ -145,10 +145,10 @@ typedef struct stn_link_spec {
 /// spring acts with tau = -stiffness (q - rest); the servo's gains do nothing by themselves: a controller may ask for
 /// them.
 typedef struct stn_joint_spec {
-    const char *name;      // unique within the robot
+    const char *name;      // unique within the group
     stn_joint_type type;   // decides how many coordinates it has
-    int32_t parent, child; // links as returned by stn_builder_add_link. The child is of this robot; the parent may be
-                           // STN_WORLD or a link of an earlier robot (a hand on a flange)
+    int32_t parent, child; // links as returned by stn_builder_add_link. The child is of this group; the parent may be
+                           // STN_WORLD or a link of an earlier group (a hand on a flange)
     stn_pose origin;       // parent link frame -> joint frame; the child link frame is the joint frame moved by q
     stn_vec3 axis;         // joint frame, any length > 0
     double lower, upper;   // [rad] or [m]; -inf, inf: unlimited
@@ -176,8 +176,8 @@ STN_API stn_joint_spec stn_joint_spec_default(const char *name, stn_joint_type t
 
 #define STN_WORLD (-1) // the parent of a root
 
-/// Collects links, joints and shapes, grouped in robots: names are unique within one robot. Numbers are checked as they
-/// come in (STN_ERR_ARGUMENT naming robot, object, where, value and bound; nothing is added), names and structure when
+/// Collects groups of links, joints and shapes: names are unique within one group. Numbers are checked as they
+/// come in (STN_ERR_ARGUMENT naming group, object, where, value and bound; nothing is added), names and structure when
 /// the model is compiled. Links, geometries and meshes keep their indices in the model. Not thread-safe.
 typedef struct stn_model_builder stn_model_builder;
 
@@ -185,32 +185,32 @@ typedef struct stn_model_builder stn_model_builder;
 STN_API stn_status stn_builder_create(stn_context *context, stn_model_builder **out, stn_error *err);
 STN_API void stn_builder_destroy(stn_model_builder *builder); ///< accepts NULL
 
-/// Begins a robot: everything added until the next call belongs to it. The name must be new.
-/// Returns its index through `robot`.
-STN_API stn_status stn_builder_begin_robot(stn_model_builder *builder, const char *name, int32_t *robot,
+/// Begins a group, a robot or a single body: everything added until the next call belongs to it. The name must be new.
+/// Returns its index through `group`.
+STN_API stn_status stn_builder_begin_group(stn_model_builder *builder, const char *name, int32_t *group,
                                            stn_error *err);
-/// Forgets every robot from `robot` on with its keyframes: what a loader does when a file turns out bad, so that no
-/// half robot stays. An earlier robot that was attached to one of them is attached to nothing, an earlier joint that
+/// Forgets every group from `group` on with its keyframes: what a loader does when a file turns out bad, so that no
+/// half group stays. An earlier group that was attached to one of them is attached to nothing, an earlier joint that
 /// followed one of theirs follows none.
-STN_API void stn_builder_discard(stn_model_builder *builder, int32_t robot);
-/// Where a robot's root stands, and whether it is welded to the world or floats. Before compiling; default: at the
+STN_API void stn_builder_discard(stn_model_builder *builder, int32_t group);
+/// Where a group's root stands, and whether it is welded to the world or floats. Before compiling; default: at the
 /// origin, floating, except that a root link named "world" is the world itself. Joints whose parent is STN_WORLD start
-/// from the base too; a robot that hangs on another has no base, and setting one of an attached robot is refused.
-STN_API stn_status stn_builder_set_base(stn_model_builder *builder, int32_t robot, const stn_pose *base, bool fixed,
+/// from the base too; a group that hangs on another has no base, and setting one of an attached group is refused.
+STN_API stn_status stn_builder_set_base(stn_model_builder *builder, int32_t group, const stn_pose *base, bool fixed,
                                         stn_error *err);
-/// What a file says of the same; the last proposal counts. A base that was or will be set wins over it, and a robot
+/// What a file says of the same; the last proposal counts. A base that was or will be set wins over it, and a group
 /// that is attached to another ignores it.
-STN_API stn_status stn_builder_propose_base(stn_model_builder *builder, int32_t robot, const stn_pose *base, bool fixed,
+STN_API stn_status stn_builder_propose_base(stn_model_builder *builder, int32_t group, const stn_pose *base, bool fixed,
                                             stn_error *err);
-/// The robot's root moves as it is told (stn_world_set_prescribed): pose and twist are inputs of the step, no force
+/// The group's root moves as it is told (stn_world_set_kinematic): pose and twist are inputs of the step, no force
 /// changes them, and what it touches feels it as a wall that moves. It starts at its base, whether that is fixed or
 /// not, and stands until it is told otherwise. All links become one body without degrees of freedom or mass. Refused
-/// for an attached robot; when compiling: a root that a joint carries or that is named "world", a moving joint on any
+/// for an attached group; when compiling: a root that a joint carries or that is named "world", a moving joint on any
 /// of its links, and shapes without an end on them (half space, height field).
-STN_API stn_status stn_builder_prescribe(stn_model_builder *builder, int32_t robot, stn_error *err);
-/// What is in force: as set, else as proposed, else the origin, floating; the latter also for a robot that
+STN_API stn_status stn_builder_make_kinematic(stn_model_builder *builder, int32_t group, stn_error *err);
+/// What is in force: as set, else as proposed, else the origin, floating; the latter also for a group that
 /// stn_builder_attach hung on another and outside the range.
-STN_API void stn_builder_get_base(const stn_model_builder *builder, int32_t robot, stn_pose *base, bool *fixed);
+STN_API void stn_builder_get_base(const stn_model_builder *builder, int32_t group, stn_pose *base, bool *fixed);
 STN_API stn_status stn_builder_add_link(stn_model_builder *builder, const stn_link_spec *spec, int32_t *link,
                                         stn_error *err);
 STN_API stn_status stn_builder_add_joint(stn_model_builder *builder, const stn_joint_spec *spec, int32_t *joint,
@@ -219,11 +219,11 @@ STN_API stn_status stn_builder_add_joint(stn_model_builder *builder, const stn_j
 STN_API stn_status stn_builder_set_mimic(stn_model_builder *builder, int32_t joint, int32_t master, double multiplier,
                                          double offset, stn_error *err);
 
-/// A configuration of one robot that has a name. Texts and numbers are copied by the builder.
+/// A configuration of one group that has a name. Texts and numbers are copied by the builder.
 typedef struct stn_keyframe_spec {
-    const char *name; // not empty, of no other keyframe of the robot
-    int32_t q_count;  // of all joints of the robot
-    /// (q_count) coordinates of all joints of the robot in the order in which they were added, finite; quaternions of
+    const char *name; // not empty, of no other keyframe of the group
+    int32_t q_count;  // of all joints of the group
+    /// (q_count) coordinates of all joints of the group in the order in which they were added, finite; quaternions of
     /// any length > 0; of joints that mimic others the masters' decide when it is applied.
     const double *q;
     /// Where its root link is, NULL: not said. For a root that floats without a joint of its own; on others without
@@ -231,14 +231,14 @@ typedef struct stn_keyframe_spec {
     const stn_pose *base;
     const char *where; // "file:line" for messages, may be NULL
 } stn_keyframe_spec;
-/// After the robot's joints; `robot` may be any that is there.
-STN_API stn_status stn_builder_add_keyframe(stn_model_builder *builder, int32_t robot, const stn_keyframe_spec *spec,
+/// After the group's joints; `group` may be any that is there.
+STN_API stn_status stn_builder_add_keyframe(stn_model_builder *builder, int32_t group, const stn_keyframe_spec *spec,
                                             stn_error *err);
-/// Welds the root link of `robot` to `link` of another robot, whichever was added first; `pose`: link frame -> root
-/// link frame. The root then is one body with that link. Refused: a second attachment, and a robot whose base was set,
+/// Welds the root link of `group` to `link` of another group, whichever was added first; `pose`: link frame -> root
+/// link frame. The root then is one body with that link. Refused: a second attachment, and a group whose base was set,
 /// because an attached one has none. Refused when compiling: a circle of attachments, a root link named "world", and a
-/// root that a joint already hangs on the world or on another robot.
-STN_API stn_status stn_builder_attach(stn_model_builder *builder, int32_t robot, int32_t link, const stn_pose *pose,
+/// root that a joint already hangs on the world or on another group.
+STN_API stn_status stn_builder_attach(stn_model_builder *builder, int32_t group, int32_t link, const stn_pose *pose,
                                       stn_error *err);
 /// link STN_WORLD: a fixed part of the world. A height field on a link that turns out to move is refused when
 /// compiling.
@@ -257,7 +257,7 @@ STN_API stn_status stn_builder_disable_collisions(stn_model_builder *builder, in
 STN_API stn_status stn_builder_set_contact_material(stn_model_builder *builder, int32_t link_a, int32_t link_b,
                                                     const stn_material *material, stn_error *err);
 
-// Equality constraints between any two frames: of two robots, of one (which closes a loop), or of one and the world;
+// Equality constraints between any two frames: of two groups, of one (which closes a loop), or of one and the world;
 // and gears between any two joints. They bind motion, not the start: what begins apart is pulled together within a few
 // steps.
 typedef enum stn_equality_type {
@@ -291,34 +291,34 @@ STN_API stn_equality_spec stn_equality_spec_default(stn_equality_type type, int3
 /// compiled: refused are two links of one body, two that cannot move, and gears of joints without exactly one velocity.
 STN_API stn_status stn_builder_add_equality(stn_model_builder *builder, const stn_equality_spec *spec,
                                             int32_t *equality, stn_error *err);
-/// Shall the robot's joints keep to their velocity limits? By default they do not: such limits are for planners.
-STN_API stn_status stn_builder_set_velocity_limits(stn_model_builder *builder, int32_t robot, bool kept,
+/// Shall the group's joints keep to their velocity limits? By default they do not: such limits are for planners.
+STN_API stn_status stn_builder_set_velocity_limits(stn_model_builder *builder, int32_t group, bool kept,
                                                    stn_error *err);
-/// Multiplies mass and inertia of every link of a robot that is there so far by a factor > 0 (STN_ERR_ARGUMENT); rotors
+/// Multiplies mass and inertia of every link of a group that is there so far by a factor > 0 (STN_ERR_ARGUMENT); rotors
 /// and centres of mass stay.
-STN_API stn_status stn_builder_scale_mass(stn_model_builder *builder, int32_t robot, double factor, stn_error *err);
+STN_API stn_status stn_builder_scale_mass(stn_model_builder *builder, int32_t group, double factor, stn_error *err);
 
-/// Contact parameters for every geometry of a robot that is there so far; unset members leave a geometry's own.
+/// Contact parameters for every geometry of a group that is there so far; unset members leave a geometry's own.
 /// STN_ERR_ARGUMENT and nothing changed: one is out of range, or mu_static is below the mu that a colliding geometry
 /// keeps.
-STN_API stn_status stn_builder_set_material(stn_model_builder *builder, int32_t robot, const stn_material *material,
+STN_API stn_status stn_builder_set_material(stn_model_builder *builder, int32_t group, const stn_material *material,
                                             stn_error *err);
-/// How pressure fields are made for every geometry of a robot that is there so far; unset members leave a geometry's
+/// How pressure fields are made for every geometry of a group that is there so far; unset members leave a geometry's
 /// own, a mesh is of one geometry. STN_ERR_ARGUMENT and nothing changed: one is out of range.
-STN_API stn_status stn_builder_set_field(stn_model_builder *builder, int32_t robot, const stn_field_spec *field,
+STN_API stn_status stn_builder_set_field(stn_model_builder *builder, int32_t group, const stn_field_spec *field,
                                          stn_error *err);
-/// Links of a robot that are there so far: [start, start + count).
-STN_API void stn_builder_robot_links(const stn_model_builder *builder, int32_t robot, int32_t *start, int32_t *count);
-/// Names as given, "" outside the range; borrowed from the builder until the model is compiled or the robot discarded.
-STN_API int32_t stn_builder_robot_count(const stn_model_builder *builder);
-STN_API const char *stn_builder_robot_name(const stn_model_builder *builder, int32_t robot);
+/// Links of a group that are there so far: [start, start + count).
+STN_API void stn_builder_group_links(const stn_model_builder *builder, int32_t group, int32_t *start, int32_t *count);
+/// Names as given, "" outside the range; borrowed from the builder until the model is compiled or the group discarded.
+STN_API int32_t stn_builder_group_count(const stn_model_builder *builder);
+STN_API const char *stn_builder_group_name(const stn_model_builder *builder, int32_t group);
 STN_API const char *stn_builder_link_name(const stn_model_builder *builder, int32_t link);
-/// Link by name within a robot (robot -1: "robot/name", or a name that only one robot has); -1 when there is none.
-STN_API int32_t stn_builder_find_link(const stn_model_builder *builder, int32_t robot, const char *name);
+/// Link by name within a group (group -1: "group/name", or a name that only one group has); -1 when there is none.
+STN_API int32_t stn_builder_find_link(const stn_model_builder *builder, int32_t group, const char *name);
 /// The same of joints, moving or fixed, as returned by stn_builder_add_joint.
-STN_API int32_t stn_builder_find_joint(const stn_model_builder *builder, int32_t robot, const char *name);
-/// Joints of a robot that are there so far, [start, start + count), and their names, "" outside the range.
-STN_API void stn_builder_robot_joints(const stn_model_builder *builder, int32_t robot, int32_t *start, int32_t *count);
+STN_API int32_t stn_builder_find_joint(const stn_model_builder *builder, int32_t group, const char *name);
+/// Joints of a group that are there so far, [start, start + count), and their names, "" outside the range.
+STN_API void stn_builder_group_joints(const stn_model_builder *builder, int32_t group, int32_t *start, int32_t *count);
 STN_API const char *stn_builder_joint_name(const stn_model_builder *builder, int32_t joint);
 
 /// A cloud of point masses with 3 translations each: the degrees of freedom of a deformable body. It is one tree.
@@ -353,22 +353,22 @@ typedef struct stn_tree {
     const int32_t *row_start, *column; // nodal: pattern of M, K, D, A (stn_matrix)
 } stn_tree;
 
-/// A rigid body: links that fixed joints weld together. Body 0 is the world. A parent has a smaller index. A prescribed
-/// one hangs on the world by a joint of type STN_JOINT_PRESCRIBED, is a tree of its own with nv 0, and has mass 0.
+/// A rigid body: links that fixed joints weld together. Body 0 is the world. A parent has a smaller index. A kinematic
+/// one hangs on the world by a joint of type STN_JOINT_KINEMATIC, is a tree of its own with nv 0, and has mass 0.
 typedef struct stn_body {
     const char *name; // of its first link
     int32_t parent;   // body, -1 for the world
     int32_t tree;     // -1 for the world
     int32_t joint;    // the moving joint between parent and this body, -1 for the world
     stn_mass mass;    // in body axes; the body frame is the frame of its first link; world: what is welded to it
-    int32_t robot;    // of its first link, -1 for the world
+    int32_t group;    // of its first link, -1 for the world
 } stn_body;
 
 /// A moving joint (fixed ones became frames); one per body except the world.
 typedef struct stn_joint {
     const char *name;                                                       // as described
-    stn_joint_type type;                                                    // moving, or STN_JOINT_PRESCRIBED
-    int32_t robot;                                                          // that it belongs to
+    stn_joint_type type;                                                    // moving, or STN_JOINT_KINEMATIC
+    int32_t group;                                                          // that it belongs to
     int32_t parent, child;                                                  // bodies
     int32_t q_start, v_start, nq, nv;                                       // its coordinates in q, its velocities in v
     stn_pose origin;                                                        // parent body frame -> joint frame
@@ -386,12 +386,12 @@ typedef struct stn_joint {
 
 /// A named frame. Every link of a file stays one, also where bodies were merged.
 typedef struct stn_link {
-    const char *name;       // unique within the robot
-    int32_t robot;          // that it belongs to
+    const char *name;       // unique within the group
+    int32_t group;          // that it belongs to
     int32_t body;           // that it is part of, 0: the world
     stn_pose pose;          // body frame -> link frame
     stn_mass mass;          // its own, link axes
-    int32_t parent;         // link, STN_WORLD for a root; of an attached robot's root the link that it is welded to
+    int32_t parent;         // link, STN_WORLD for a root; of an attached group's root the link that it is welded to
     int32_t joint;          // moving joint that carries it, -1 when fixed to its parent
     const char *joint_name; // of the joint above it, moving or fixed; NULL for a root
     const char *where, *joint_where; // "file:line" of its description and of the joint's, "" when not known
@@ -399,18 +399,19 @@ typedef struct stn_link {
     int32_t joint_rank; // of the joint above it, moving or fixed, among all joints as added; -1 for a root
 } stn_link;
 
-/// What one call of stn_builder_begin_robot collected. Ranges are [start, start + count).
-typedef struct stn_robot {
+/// A robot, or a single body: all that one call of stn_builder_begin_group collected. Ranges are [start, start +
+/// count).
+typedef struct stn_group {
     const char *name;                 // unique in the model
     int32_t link_start, link_count;   // as added
     int32_t joint_start, joint_count; // moving joints, in file order; first the one that a floating root without gets
     int32_t keyframe_start, keyframe_count; // as added
     int32_t root_link;                      // of the model
-    stn_pose base;                          // identity for a robot that hangs on another
-    bool fixed; // its root cannot move: it is welded to the world, also by way of other robots, or its joints start
+    stn_pose base;                          // identity for a group that hangs on another
+    bool fixed; // its root cannot move: it is welded to the world, also by way of other groups, or its joints start
                 // there
     bool velocity_limits; // its joints keep to them
-} stn_robot;
+} stn_group;
 
 /// A shape on a body (body >= 0) or a sphere on a node (body = -1).
 typedef struct stn_geometry {
@@ -445,12 +446,12 @@ typedef struct stn_element_group {
     const double *constants;                  // (element_count x the plugin's constant_count)
 } stn_element_group;
 
-/// A named configuration of one robot.
+/// A named configuration of one group.
 typedef struct stn_keyframe {
-    const char *name; // unique within the robot
-    int32_t robot;    // whose joints it is about
+    const char *name; // unique within the group
+    int32_t group;    // whose joints it is about
     int32_t q_count;  // of its moving joints
-    const double *q;  // (q_count) coordinates of the robot's moving joints, in the order of the joints
+    const double *q;  // (q_count) coordinates of the group's moving joints, in the order of the joints
     bool has_base; // the first joint is one that a floating root without any got, and the keyframe says where the root
                    // is; otherwise such a joint's coordinates are those of the start
     const char *where; // "file:line" of its description, "" when not known
@@ -460,7 +461,7 @@ typedef struct stn_keyframe {
 typedef struct stn_equality {
     stn_equality_type type;    // decides which of the others count
     const char *name;          // "" when none is given
-    int32_t robot;             // of b, of a where b is the world
+    int32_t group;             // of b, of a where b is the world
     int32_t link_a, link_b;    // STN_WORLD for the world; gear: -1
     int32_t body_a, body_b;    // 0 for the world; gear: the bodies below the joints
     int32_t joint_a, joint_b;  // gear, else -1
@@ -480,17 +481,17 @@ typedef struct stn_model {
     stn_context *context;       // that it is made from
     int32_t nq, nv, node_count; // coordinates, velocities, nodes of all clouds
     /// Lengths of the arrays below.
-    int32_t tree_count, body_count, joint_count, link_count, robot_count, geometry_count, mesh_count;
+    int32_t tree_count, body_count, joint_count, link_count, group_count, geometry_count, mesh_count;
     int32_t element_group_count, keyframe_count, exclude_count, equality_count;
     const stn_tree *trees;                   // articulated ones first
     const stn_body *bodies;                  // a parent before its children; 0 is the world
     const stn_joint *joints;                 // moving ones
     const stn_link *links;                   // as added
-    const stn_robot *robots;                 // as added
+    const stn_group *groups;                 // as added
     const stn_geometry *geometries;          // as added, those of nodes last
     const stn_mesh_reference *meshes;        // as added
     const stn_element_group *element_groups; // as added
-    const stn_keyframe *keyframes;           // by robots, within a robot as added
+    const stn_keyframe *keyframes;           // by groups, within a group as added
     const stn_link_pair *excludes;           // pairs that never collide, as stn_builder_disable_collisions was told
     const stn_equality *equalities;          // as added
     const double *q0;        // (nq) start: joints at zero (or at the limit nearest to it), mimics as their masters say,
@@ -501,12 +502,12 @@ typedef struct stn_model {
 } stn_model;
 
 /// Checks and compiles everything the builder holds. On success the builder is emptied; on failure it is unchanged.
-/// Errors name robot, link and joint: no root or several, two joints above a link, loops, also of robots attached to
-/// each other, names used twice, mimic cycles, a keyframe of a robot that got joints after it. (Refused earlier, by the
+/// Errors name group, link and joint: no root or several, two joints above a link, loops, also of groups attached to
+/// each other, names used twice, mimic cycles, a keyframe of a group that got joints after it. (Refused earlier, by the
 /// builder: bad numbers, inertia with a negative eigenvalue beyond 1e-9 of the trace.) Warnings go to the log: a moving
 /// subtree without mass, triangle inequality, mass of the world, a fixed joint's mimic, limits, rotors and springs of
-/// joints that have none. Order: robots as added; within a tree depth first, children in the order of their joints,
-/// then the robots attached there, as added; clouds of nodes last.
+/// joints that have none. Order: groups as added; within a tree depth first, children in the order of their joints,
+/// then the groups attached there, as added; clouds of nodes last.
 STN_API stn_status stn_model_compile(stn_model_builder *builder, stn_model **out, stn_error *err);
 STN_API void stn_model_destroy(stn_model *model); ///< accepts NULL
 /// A model as a file by value, with its meshes and element plugins' parameters: what the builder held. Loading goes
@@ -516,18 +517,18 @@ STN_API void stn_model_destroy(stn_model *model); ///< accepts NULL
 STN_API stn_status stn_model_save(const stn_model *model, const char *path, stn_error *err);
 STN_API stn_status stn_model_load(stn_context *context, const char *path, stn_model **out, stn_error *err);
 
-/// Index by name within a robot (robot -1: "robot/name", or a name that only one robot has); -1 when there is none.
-STN_API int32_t stn_model_find_link(const stn_model *model, int32_t robot, const char *name);
-STN_API int32_t stn_model_find_joint(const stn_model *model, int32_t robot, const char *name);
-STN_API int32_t stn_model_find_keyframe(const stn_model *model, int32_t robot, const char *name);
-STN_API int32_t stn_model_find_robot(const stn_model *model, const char *name);
-/// Writes the coordinates of a keyframe's robot into `q` (nq), which holds a configuration of the whole model. Joints
-/// that mimic one of the robot follow, those of the robot that mimic another follow that one's present coordinate. A
+/// Index by name within a group (group -1: "group/name", or a name that only one group has); -1 when there is none.
+STN_API int32_t stn_model_find_link(const stn_model *model, int32_t group, const char *name);
+STN_API int32_t stn_model_find_joint(const stn_model *model, int32_t group, const char *name);
+STN_API int32_t stn_model_find_keyframe(const stn_model *model, int32_t group, const char *name);
+STN_API int32_t stn_model_find_group(const stn_model *model, const char *name);
+/// Writes the coordinates of a keyframe's group into `q` (nq), which holds a configuration of the whole model. Joints
+/// that mimic one of the group follow, those of the group that mimic another follow that one's present coordinate. A
 /// root that floats without a joint of its own stays where it is when the keyframe has no base. Thread: [any].
 STN_API void stn_model_keyframe_apply(const stn_model *model, int32_t keyframe, double *q);
 /// Is its surface compliant, with a modulus that is given and finite? Others are rigid. Thread: [any].
 STN_API bool stn_geometry_is_compliant(const stn_geometry *geometry);
-/// May these two geometries touch? Not on one body or cloud of nodes, not both on the world or prescribed, not parent
+/// May these two geometries touch? Not on one body or cloud of nodes, not both on the world or kinematic, not parent
 /// and child (unless the parent is the world), not excluded, and the filters must meet. Thread: [any].
 STN_API bool stn_model_may_collide(const stn_model *model, int32_t geometry_a, int32_t geometry_b);
 /// The combined contact parameters of two geometries. The restitution is the larger one, relaxation times add up (a

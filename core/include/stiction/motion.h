@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A motion given by samples: what stn_world_set_prescribed is told from, step by step.
+// A motion given by samples: what stn_world_set_kinematic is told from, step by step.
 #ifndef STICTION_MOTION_H
 #define STICTION_MOTION_H
 

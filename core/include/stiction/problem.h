@@ -41,7 +41,7 @@ typedef enum stn_constraint_set {
 STN_API const char *stn_constraint_kind_name(stn_constraint_kind kind);
 STN_API const char *stn_constraint_set_name(stn_constraint_set set);
 
-/// Rows of one constraint, and nodes that one side of it may ride on, at most.
+/// Rows of one constraint, and nodes that may support one side of it, at most.
 #define STN_MAX_ROWS  6
 #define STN_MAX_NODES 8
 

@@ -94,7 +94,7 @@ STN_API const char *stn_contact_state_name(stn_contact_state state);
 typedef struct stn_contact_report {
     stn_contact_state state;             // open: the forces are 0
     stn_vec3 normal_part, friction_part; // along the normal, and across it [N]
-    /// Of B along the surface of A, at the problem's velocity; belts and prescribed motion count [m/s].
+    /// Of B along the surface of A, at the problem's velocity; belts and kinematic motion count [m/s].
     double slip_speed;
     double separation_speed; // along the normal, > 0: apart [m/s]
     double glide_gap; // how far the law holds the slipping contact off the surface, by its own estimate; else 0 [m]

@@ -16,8 +16,8 @@ STN_BEGIN_C
     X(effort, double, nv, "N m, N", "applied joint efforts, until changed")                                            \
     X(wrench, double, wrench_count, "N m, N",                                                                          \
       "6 per body: torque about the body origin, force; world axes; until changed")                                    \
-    X(prescribed, double, prescribed_count, "m, m/s, rad/s",                                                           \
-      "14 per prescribed body: 1 when the next step's end is told, pose, twist")                                       \
+    X(kinematic_target, double, kinematic_count, "m, m/s, rad/s",                                                      \
+      "14 per kinematic body: 1 when the next step's end is told, pose, twist")                                        \
     X(surface_velocity, double, surface_count, "m/s", "3 per geometry: of a belt, in the shape's axes, until changed") \
     X(activation, double, activation_count, "1, s",                                                                    \
       "5 per controller: weight from, weight to, since, blend, priority")                                              \
@@ -27,7 +27,7 @@ STN_BEGIN_C
 /// Lengths of the arrays above, in elements.
 typedef struct stn_state_sizes {
     /// As compiling found them.
-    size_t nq, nv, reference_count, wrench_count, prescribed_count, surface_count, activation_count, controller_bytes,
+    size_t nq, nv, reference_count, wrench_count, kinematic_count, surface_count, activation_count, controller_bytes,
         integrator_bytes;
 } stn_state_sizes;
 

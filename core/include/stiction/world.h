@@ -55,9 +55,9 @@ STN_API stn_model_builder *stn_world_builder(stn_world *world);
 /// pair of shapes without contact, no memory) is for good: every later call says it again. Collision shapes that the
 /// contact model handles with no other shape at all touch nothing, which one warning says.
 STN_API stn_status stn_world_compile(stn_world *world, stn_error *err);
-/// Adds a controller for all moving joints of a robot, or for `joint_count` of them. After compiling, before the first
+/// Adds a controller for all moving joints of a group, or for `joint_count` of them. After compiling, before the first
 /// step. The world takes the instance over, also on failure. Its index is returned through `controller`.
-STN_API stn_status stn_world_add_controller(stn_world *world, stn_instance *instance, int32_t robot,
+STN_API stn_status stn_world_add_controller(stn_world *world, stn_instance *instance, int32_t group,
                                             const int32_t *joints, int32_t joint_count, int32_t *controller,
                                             stn_error *err);
 /// How a controller takes part when the world begins, and after a reset; before the first step. Where active
@@ -116,7 +116,7 @@ STN_API const stn_instance *stn_world_plugin(const stn_world *world, stn_kind ki
 STN_API int32_t stn_world_equality_error(stn_world *world, int32_t equality, double error[STN_EQUALITY_MAX_ROWS]);
 /// The impulse of the last step, as it acts on B (on A: the opposite), and how many numbers; zeros before the first
 /// step and after a reset. weld, ball: linear [N s] in world axes (3), then the angular one of a weld [N m s], about
-/// the point half-way between the origins of P and Q; distance: along PQ, > 0 pushes A and B apart (1); gear: on joint
+/// the point halfway between the origins of P and Q; distance: along PQ, > 0 pushes A and B apart (1); gear: on joint
 /// a [N m s] or [N s] (1), joint b gets -ratio times that.
 STN_API int32_t stn_world_equality_impulse(stn_world *world, int32_t equality, double impulse[STN_EQUALITY_MAX_ROWS]);
 
@@ -126,7 +126,7 @@ STN_API int32_t stn_world_equality_impulse(stn_world *world, int32_t equality, d
 /// normalised (zero ones refused). Contact memory is kept.
 STN_API stn_status stn_world_set_q(stn_world *world, const double *q, stn_error *err);
 STN_API stn_status stn_world_set_v(stn_world *world, const double *v, stn_error *err);
-/// Pose and velocity, now, of a free body's root link or of a prescribed one; STN_ERR_ARGUMENT for others.
+/// Pose and velocity, now, of a free body's root link or of a kinematic one; STN_ERR_ARGUMENT for others.
 STN_API stn_status stn_world_set_body_pose(stn_world *world, int32_t body, const stn_pose *pose, stn_error *err);
 STN_API stn_status stn_world_set_body_velocity(stn_world *world, int32_t body, stn_vec3 linear, stn_vec3 angular,
                                                stn_error *err);
@@ -134,13 +134,13 @@ STN_API stn_status stn_world_set_body_velocity(stn_world *world, int32_t body, s
 STN_API stn_status stn_world_set_effort(stn_world *world, int32_t dof, double effort, stn_error *err);
 STN_API stn_status stn_world_set_wrench(stn_world *world, int32_t body, stn_vec3 force, stn_vec3 torque, stn_vec3 point,
                                         stn_error *err);
-/// Pose and velocities (of its frame's origin; world axes) of a prescribed body at the end of the next step, for that
+/// Pose and velocities (of its frame's origin; world axes) of a kinematic body at the end of the next step, for that
 /// step alone: it stands in a step for which nothing is told. Contacts of the step are found where the body is at its
 /// start and feel the velocities of its end. Both velocities NULL: those that lead to the pose within the step,
 /// constant over it. Velocities that are not the rate of the poses are warned of once. STN_ERR_ARGUMENT for a body
-/// without stn_builder_prescribe, STN_ERR_NUMERIC for what is not finite.
-STN_API stn_status stn_world_set_prescribed(stn_world *world, int32_t body, const stn_pose *pose,
-                                            const stn_vec3 *linear, const stn_vec3 *angular, stn_error *err);
+/// without stn_builder_make_kinematic, STN_ERR_NUMERIC for what is not finite.
+STN_API stn_status stn_world_set_kinematic(stn_world *world, int32_t body, const stn_pose *pose, const stn_vec3 *linear,
+                                           const stn_vec3 *angular, stn_error *err);
 /// A geometry's surface moves by itself from the next step on, as a conveyor belt, in the shape's axes [m/s]; until
 /// changed. At the start it is that of the model.
 STN_API stn_status stn_world_set_surface_velocity(stn_world *world, int32_t geometry, stn_vec3 velocity,

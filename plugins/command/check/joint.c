@@ -5,7 +5,7 @@
 
 #include "check.h"
 
-static const double LARGE_ANGLE = 12.0 * STN_PI, LARGE_WAY = 20.0; // [rad], [m]
+static const double LARGE_ANGLE = 12.0 * STN_PI, LARGE_TRAVEL = 20.0; // [rad], [m]
 
 void check_joint_locked(check *c) {
     for (int32_t j = 0; j < c->model->joint_count; j++) {
@@ -28,7 +28,7 @@ void check_limit_large(check *c) {
                 c, j,
                 "limits %g to %g rad are %.3g turns: are they degrees? For none use type continuous (MJCF: no range)",
                 joint->lower, joint->upper, most / (2.0 * STN_PI));
-        } else if (slides && most > LARGE_WAY) {
+        } else if (slides && most > LARGE_TRAVEL) {
             check_say_joint(c, j, "limits %g to %g m: are they millimetres?", joint->lower, joint->upper);
         }
     }

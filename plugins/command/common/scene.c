@@ -10,7 +10,7 @@
 
 struct stn_scene {
     double *slimness;     // (geometries) 1/smallest extent [1/m], 0 where there is none
-    double *shortness;    // (bodies) 1/largest extent of what collides [1/m]; 0: nothing does, or it is prescribed
+    double *shortness;    // (bodies) 1/largest extent of what collides [1/m]; 0: nothing does, or it is kinematic
     stn_aabb box, moving; // of all that collides and has an end, and of what of it moves, at the start
     double size;          // diagonal of the box, but at most ten times that of what moves [m]; 0: nothing moves
     double reach;         // the size, without any that of the centres of mass and the world's origin [m]
@@ -43,7 +43,7 @@ static void measure(stn_scene *s, const stn_model *model, int32_t geometry) {
     bool sheet = g->shape.type == STN_SHAPE_MESH && g->shape.mesh != NULL && g->shape.mesh->solid.mass == 0.0;
     double thin = sheet ? 0.0 : fmin(extent.x, fmin(extent.y, extent.z)), length = stn_vec3_norm(extent);
     s->slimness[geometry] = thin > 0.0 && isfinite(thin) ? 1.0 / thin : 0.0;
-    bool told = g->body > 0 && model->joints[model->bodies[g->body].joint].type == STN_JOINT_PRESCRIBED;
+    bool told = g->body > 0 && model->joints[model->bodies[g->body].joint].type == STN_JOINT_KINEMATIC;
     if (g->body > 0 && !told && isfinite(length) && length > 0.0) {
         double *shortness = &s->shortness[g->body];
         *shortness = *shortness == 0.0 ? 1.0 / length : fmin(*shortness, 1.0 / length);
@@ -110,8 +110,8 @@ void stn_scene_destroy(stn_context *context, stn_scene *scene) {
 }
 
 double stn_scene_shift(const stn_scene *s, stn_vec3 gravity) {
-    double way = 0.05 * s->reach, speed = s->time > 0.0 ? way / s->time : 0.0;
-    return s->mass * (stn_vec3_norm(gravity) * way + 0.5 * speed * speed);
+    double travel = 0.05 * s->reach, speed = s->time > 0.0 ? travel / s->time : 0.0;
+    return s->mass * (stn_vec3_norm(gravity) * travel + 0.5 * speed * speed);
 }
 
 /// Of the origin of a body.
@@ -129,11 +129,11 @@ void stn_scene_note_speeds(stn_scene *s, stn_world *world) {
     }
 }
 
-/// "robot/link", or the one name where both are the same.
+/// "group/link", or the one name where both are the same.
 static void name_body(const stn_model *model, int32_t body, char *text, size_t size) {
-    int32_t robot = body > 0 ? model->bodies[body].robot : -1;
+    int32_t robot = body > 0 ? model->bodies[body].group : -1;
     const char *link = body > 0 ? model->bodies[body].name : "the world";
-    const char *owner = robot >= 0 ? model->robots[robot].name : "";
+    const char *owner = robot >= 0 ? model->groups[robot].name : "";
     bool alone = owner[0] == '\0' || strcmp(owner, link) == 0;
     snprintf(text, size, "%.34s%s%.34s", alone ? "" : owner, alone ? "" : "/", link);
 }
@@ -194,9 +194,9 @@ static void note_moves(const stn_scene *s, const stn_observation *o, stn_figure 
         if (s->shortness[b] == 0.0) {
             continue;
         }
-        double way = o->dt * stn_vec3_norm(velocity_of(o->model, o->kinematics, b));
-        if (way * s->shortness[b] > worst->ratio) {
-            note_body(o, b, way, way * s->shortness[b], worst);
+        double travel = o->dt * stn_vec3_norm(velocity_of(o->model, o->kinematics, b));
+        if (travel * s->shortness[b] > worst->ratio) {
+            note_body(o, b, travel, travel * s->shortness[b], worst);
         }
     }
 }

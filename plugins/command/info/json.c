@@ -310,7 +310,7 @@ static cJSON *at_q_json(const info_report *r) {
 bool info_print_json(const info_report *r) {
     const stn_model *m = r->robot.model;
     cJSON *json = cJSON_CreateObject();
-    cli_json_add_text(json, "name", m->robots[0].name);
+    cli_json_add_text(json, "name", m->groups[0].name);
     cli_json_add_text(json, "file", r->robot.path);
     cJSON_AddNumberToObject(json, "links", m->link_count);
     cJSON_AddItemToObject(json, "joints", joint_counts(&r->counts));
@@ -318,7 +318,7 @@ bool info_print_json(const info_report *r) {
     cJSON_AddNumberToObject(json, "nv", m->nv);
     cJSON_AddNumberToObject(json, "dof_reduced", r->counts.dof_reduced);
     cli_json_add_real(json, "mass_kg", r->counts.mass);
-    cli_json_add_text(json, "root_link", m->links[m->robots[0].root_link].name);
+    cli_json_add_text(json, "root_link", m->links[m->groups[0].root_link].name);
     cJSON_AddItemToObject(json, "joint_list", joint_list(r));
     cJSON_AddItemToObject(json, "link_list", link_list(r));
     cJSON_AddItemToObject(json, "inertia", inertia_counts(&r->counts));

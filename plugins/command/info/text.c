@@ -93,11 +93,11 @@ static void print_equalities(const stn_model *m) {
 static void print_summary(const info_report *r) {
     const stn_model *m = r->robot.model;
     const info_counts *c = &r->counts;
-    cli_print_name(m->robots[0].name);
+    cli_print_name(m->groups[0].name);
     fputs("  (", stdout);
     cli_print_name(r->robot.path);
     printf(")\n  links     %d, root ", (int)m->link_count);
-    cli_print_name(m->links[m->robots[0].root_link].name);
+    cli_print_name(m->links[m->groups[0].root_link].name);
     printf("\n  joints    %d", (int)c->joints);
     for (int32_t i = 0; i < STN_JOINT_COUNT; i++) {
         if (c->of_type[i] > 0) {

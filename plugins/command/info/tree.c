@@ -113,7 +113,7 @@ void info_print_tree(const info_report *r, const cli_terminal *terminal) {
     if (!find_children(&t)) {
         return;
     }
-    int32_t root = r->robot.model->robots[0].root_link, depth = 0;
+    int32_t root = r->robot.model->groups[0].root_link, depth = 0;
     t.strokes = choose_strokes(terminal->utf8, fits_wide(&t, root));
     putchar('\n');
     for (int32_t link = root; link >= 0; link = step(&t, link, &depth)) {

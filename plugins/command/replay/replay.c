@@ -163,13 +163,13 @@ static stn_status play_file(player *p, stn_error *err) {
 
 // ------------------------------------------------------------------------------------------------------------ report
 
-/// "robot 'arm'", "deformable 1", or "" when it is not one tree's.
+/// "group 'arm'", "deformable 1", or "" when it is not one tree's.
 static void name_tree(const player *p, char *name, size_t size) {
     const stn_model *model = stn_world_model(stn_replay_world(p->replay));
     int32_t t = p->difference.tree;
     name[0] = '\0';
     if (t >= 0 && model->trees[t].kind == STN_TREE_ARTICULATED) {
-        snprintf(name, size, "%s", model->robots[model->bodies[model->trees[t].body_start].robot].name);
+        snprintf(name, size, "%s", model->groups[model->bodies[model->trees[t].body_start].group].name);
     } else if (t >= 0) {
         int32_t number = 1;
         for (int32_t k = 0; k < t; k++) {

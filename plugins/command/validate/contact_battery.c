@@ -71,7 +71,7 @@ static stn_status make_model(subject *s) {
         shape.material.stiffness = 1e5;
         soften(s, g, &shape);
         if (type < TYPES - 1) { // half spaces stand in the world
-            status = stn_builder_begin_robot(builder, name, &robot, &s->error);
+            status = stn_builder_begin_group(builder, name, &robot, &s->error);
             status = status == STN_OK ? stn_builder_add_link(builder, &spec, &link, &s->error) : status;
         }
         status = status == STN_OK ? stn_builder_add_geometry(builder, link, &shape, &geometry, &s->error) : status;

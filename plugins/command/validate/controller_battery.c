@@ -72,7 +72,7 @@ static stn_status add_robot(stn_model_builder *builder, const specimen *kind, st
     const stn_geometry_spec pad = stn_geometry_spec_default(stn_shape_box(stn_vec3_make(0.01, 0.01, 0.01)));
     stn_pose base = stn_pose_identity();
     int32_t robot = 0, joint = 0, geometry = 0, link_of[JOINTS];
-    stn_status status = stn_builder_begin_robot(builder, kind->name, &robot, err);
+    stn_status status = stn_builder_begin_group(builder, kind->name, &robot, err);
     for (int32_t i = 0; i < JOINTS && status == STN_OK; i++) {
         stn_joint_spec spec = stn_joint_spec_default(joints[i], kind->type[i]);
         stn_link_spec link = {.name = links[i], .mass = {1.0, {0.0, 0.0, 0.1}, stn_mat3_diagonal(0.01, 0.01, 0.005)}};
@@ -485,7 +485,7 @@ static void check_world(validate_trial *trial) {
         }
     }
     stn_snapshot_destroy(snapshot);
-    trial_ok(trial, "%d steps of robot %s, again after a reset and from a snapshot: the same states", STEPS,
+    trial_ok(trial, "%d steps of group %s, again after a reset and from a snapshot: the same states", STEPS,
              s.kind->name);
     end(&s);
 }

@@ -33,7 +33,7 @@ static stn_status add_top(stn_model_builder *builder, bool box, stn_error *err) 
     stn_geometry_spec ground = stn_geometry_spec_default(stn_shape_half_space());
     stn_pose base = {stn_mat3_identity(), {0.0, 0.0, box ? 0.12 : 1.0}};
     int32_t robot = 0, id = 0, geometry = 0;
-    stn_status status = stn_builder_begin_robot(builder, "top", &robot, err);
+    stn_status status = stn_builder_begin_group(builder, "top", &robot, err);
     status = status == STN_OK ? stn_builder_add_link(builder, &link, &id, err) : status;
     status = status == STN_OK && box ? stn_builder_add_geometry(builder, id, &shape, &geometry, err) : status;
     status = status == STN_OK && box ? stn_builder_add_geometry(builder, STN_WORLD, &ground, &geometry, err) : status;
@@ -45,7 +45,7 @@ static stn_status add_chain(stn_model_builder *builder, int32_t count, bool spri
     static const char *const links[] = {"first", "second"}, *const joints[] = {"joint_1", "joint_2"};
     stn_pose base = stn_pose_identity();
     int32_t robot = 0, parent = STN_WORLD, joint = 0;
-    stn_status status = stn_builder_begin_robot(builder, "chain", &robot, err);
+    stn_status status = stn_builder_begin_group(builder, "chain", &robot, err);
     for (int32_t i = 0; i < count && status == STN_OK; i++) {
         stn_joint_spec spec = stn_joint_spec_default(joints[i], spring ? STN_JOINT_PRISMATIC : STN_JOINT_REVOLUTE);
         stn_link_spec link = {.name = links[i]};

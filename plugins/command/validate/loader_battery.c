@@ -32,7 +32,7 @@ static void end(subject *s) {
 static stn_status add_robot(stn_model_builder *builder, const char *name, stn_error *err) {
     static const char *const links[] = {"base", "cart", "arm"}, *const joints[] = {"slide", "hinge"};
     int32_t robot = 0, id[3], geometry = 0, joint = 0;
-    stn_status status = stn_builder_begin_robot(builder, name, &robot, err);
+    stn_status status = stn_builder_begin_group(builder, name, &robot, err);
     for (int32_t i = 0; i < 3 && status == STN_OK; i++) {
         stn_link_spec link = {.name = links[i],
                               .mass = {1.0 + i, {0.0, 0.0, 0.1}, stn_mat3_diagonal(0.02, 0.03, 0.04)}};
@@ -94,7 +94,7 @@ static bool load(subject *s, const char *path, const char *what) {
     s->error = (stn_error){STN_OK, ""};
     stn_diagnostics_init(&findings, s->context);
     stn_status status = stn_load_robot(s->context, &request, s->builder, &robot, &findings, &s->error);
-    int32_t robots = stn_builder_robot_count(s->builder);
+    int32_t robots = stn_builder_group_count(s->builder);
     if (status < 0 && (strstr(s->error.text, path) == NULL || strchr(s->error.text, '\n') != NULL)) {
         trial_fail(s->trial, "%s: \"%s\", expected one line that names %s", what, s->error.text, path);
     } else if (robots != (status < 0 ? 1 : 2)) {
@@ -243,13 +243,13 @@ static void check_round_trip(validate_trial *trial) {
         } else {
             double mass = stn_total_mass(model);
             const stn_joint *hinge = &model->joints[model->joint_count - 1];
-            if (fabs(mass - 6.0) > 1e-12 || model->robots[0].name == NULL ||
-                strcmp(model->robots[0].name, "saved") != 0 || strcmp(hinge->name, "hinge") != 0 ||
+            if (fabs(mass - 6.0) > 1e-12 || model->groups[0].name == NULL ||
+                strcmp(model->groups[0].name, "saved") != 0 || strcmp(hinge->name, "hinge") != 0 ||
                 fabs(hinge->upper - 0.75) > 1e-12) {
                 trial_fail(trial,
-                           "saved and loaded: robot %s of %.9g kg, last joint %s up to %.9g; was saved of 6 kg, hinge "
+                           "saved and loaded: group %s of %.9g kg, last joint %s up to %.9g; was saved of 6 kg, hinge "
                            "up to 0.75",
-                           model->robots[0].name, mass, hinge->name, hinge->upper);
+                           model->groups[0].name, mass, hinge->name, hinge->upper);
             }
         }
     }

@@ -31,7 +31,7 @@ static stn_status add_boxes(stn_model_builder *builder, stn_error *err) {
         stn_link_spec link = {.name = names[i], .mass = {.mass = 1.0, .inertia = stn_mat3_diagonal(0.01, 0.01, 0.01)}};
         stn_pose base = {stn_mat3_identity(), {0.01 * i, 0.0, 0.105 + 0.21 * i}};
         int32_t robot = 0, id = 0;
-        status = stn_builder_begin_robot(builder, names[i], &robot, err);
+        status = stn_builder_begin_group(builder, names[i], &robot, err);
         status = status == STN_OK ? stn_builder_add_link(builder, &link, &id, err) : status;
         status = status == STN_OK ? stn_builder_add_geometry(builder, id, &shape, &geometry, err) : status;
         status = status == STN_OK ? stn_builder_set_base(builder, robot, &base, false, err) : status;

@@ -18,7 +18,7 @@ static stn_status add_box(stn_model_builder *builder, int32_t i, stn_error *err)
     stn_pose base = {stn_mat3_from_rpy(0.1 * i, 0.05 * i, 0.7 * i), {0.03 * i, 0.02 * i, 0.07 + 0.13 * i}};
     int32_t robot = 0, id = 0, geometry = 0;
     stn_status status = stn_shape_mass(&shape.shape, 1.0 + i, &link.mass, err);
-    status = status == STN_OK ? stn_builder_begin_robot(builder, names[i], &robot, err) : status;
+    status = status == STN_OK ? stn_builder_begin_group(builder, names[i], &robot, err) : status;
     status = status == STN_OK ? stn_builder_add_link(builder, &link, &id, err) : status;
     status = status == STN_OK ? stn_builder_add_geometry(builder, id, &shape, &geometry, err) : status;
     return status == STN_OK ? stn_builder_set_base(builder, robot, &base, false, err) : status;
@@ -33,7 +33,7 @@ static stn_status add_boom(stn_model_builder *builder, stn_error *err) {
     int32_t robot = 0, geometry = 0;
     link.mass = (stn_mass){.mass = 0.8, .com = {0.5, 0.0, 0.0}, .inertia = stn_mat3_diagonal(0.01, 0.02, 0.02)};
     shape.pose.position.x = 0.5;
-    stn_status status = stn_builder_begin_robot(builder, "boom", &robot, err);
+    stn_status status = stn_builder_begin_group(builder, "boom", &robot, err);
     status = status == STN_OK ? stn_builder_add_link(builder, &link, &hinge.child, err) : status;
     status = status == STN_OK ? stn_builder_add_geometry(builder, hinge.child, &shape, &geometry, err) : status;
     hinge.parent = STN_WORLD;

@@ -238,10 +238,10 @@ static double pressure_in(face_sink *sink, const posed *s, stn_vec3 x) {
 
 /// The least of what the fields have at the step's start, at least 0, where a point of a face was then, in the world; a
 /// surface goes with what is rigid, and between two fields it goes half of the way.
-static double pressure_before(const approaching *s, face_sink *sink, stn_vec3 x, stn_vec3 way) {
+static double pressure_before(const approaching *s, face_sink *sink, stn_vec3 x, stn_vec3 displacement) {
     double share = isfinite(s->still->modulus) && isfinite(s->moving->modulus) ? 0.5 : 1.0;
-    return fmax(0.0, fmin(pressure_in(sink, s->still, stn_vec3_mul_add(x, -share, way)),
-                          pressure_in(sink, s->moving, stn_vec3_mul_add(x, share - 1.0, way))));
+    return fmax(0.0, fmin(pressure_in(sink, s->still, stn_vec3_mul_add(x, -share, displacement)),
+                          pressure_in(sink, s->moving, stn_vec3_mul_add(x, share - 1.0, displacement))));
 }
 
 void approach_settle(const approaching *s, face_sink *sink, const approach *ahead) {
@@ -252,13 +252,14 @@ void approach_settle(const approaching *s, face_sink *sink, const approach *ahea
         if (stn_vec3_dot(f->gain, f->normal) >= 0.999 * f->g || p <= 0.0) {
             continue;
         }
-        stn_vec3 x = stn_pose_apply(&sink->frame, f->centre), way = approach_of(ahead, x);
-        stn_vec3 own_way = stn_vec3_scale(sign, stn_mat3_apply_transposed(&sink->frame.rotation, way));
-        double gained = p - pressure_before(s, sink, x, way), length = stn_vec3_norm(way);
+        stn_vec3 x = stn_pose_apply(&sink->frame, f->centre), displacement = approach_of(ahead, x);
+        stn_vec3 own_displacement =
+            stn_vec3_scale(sign, stn_mat3_apply_transposed(&sink->frame.rotation, displacement));
+        double gained = p - pressure_before(s, sink, x, displacement), length = stn_vec3_norm(displacement);
         // no field is steeper than its gradient: more is what rounding loses between two cells
-        double more = fmin(gained - stn_vec3_dot(f->gain, own_way), stn_vec3_norm(f->p.gradient) * length);
+        double more = fmin(gained - stn_vec3_dot(f->gain, own_displacement), stn_vec3_norm(f->p.gradient) * length);
         if (length > 0.0 && more > 0.0) {
-            f->gain = stn_vec3_mul_add(f->gain, more / (length * length), own_way);
+            f->gain = stn_vec3_mul_add(f->gain, more / (length * length), own_displacement);
             f->rise = fmax(f->rise, stn_vec3_dot(f->gain, f->normal));
             f->g = fmax(f->g, f->rise);
         }

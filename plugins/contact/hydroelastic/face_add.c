@@ -31,10 +31,10 @@ static stn_vec3 put_back(const adding *w, const face *f, stn_vec3 x, double *lev
     if (w->back->ahead == NULL) {
         return at;
     }
-    stn_vec3 way = approach_of(w->back->ahead, at);
-    double gained = stn_vec3_dot(stn_mat3_apply(&w->frame->rotation, f->gain), way);
+    stn_vec3 displacement = approach_of(w->back->ahead, at);
+    double gained = stn_vec3_dot(stn_mat3_apply(&w->frame->rotation, f->gain), displacement);
     *level -= w->back->m_stays ? gained : -gained;
-    return stn_vec3_mul_add(at, -0.5, way);
+    return stn_vec3_mul_add(at, -0.5, displacement);
 }
 
 static void whole_of(const adding *w, const face *f, face_part *out) {

@@ -17,7 +17,7 @@
 // over, as in dents narrower than the margin, vertices move less.
 
 enum { DUAL_SWEEPS = 200, SHRINK_ROUNDS = 12 };
-static const double longest_way = 4.0; // [margins]
+static const double longest_displacement = 4.0; // [margins]
 
 typedef struct skirt {
     const stn_mesh *mesh;
@@ -26,7 +26,7 @@ typedef struct skirt {
     int32_t *start, *around; // triangles of vertex v: around[start[v]] .. around[start[v + 1] - 1]
     double *dual;            // of each of those [m]
     stn_vec3 *normal;        // of each triangle, unit
-    stn_vec3 *way;           // of each vertex at full length [m]
+    stn_vec3 *displacement;  // of each vertex at full length [m]
     double *share;           // of that which it moves [1]
 } skirt;
 
@@ -36,9 +36,9 @@ static bool allocate_skirt(skirt *k) {
     k->around = STN_ARENA(k->arena, 3 * triangles, int32_t);
     k->dual = STN_ARENA_ZEROED(k->arena, 3 * triangles, double);
     k->normal = STN_ARENA(k->arena, triangles, stn_vec3);
-    k->way = STN_ARENA(k->arena, vertices, stn_vec3);
+    k->displacement = STN_ARENA(k->arena, vertices, stn_vec3);
     k->share = STN_ARENA(k->arena, vertices, double);
-    return k->start != NULL && k->around != NULL && k->dual != NULL && k->normal != NULL && k->way != NULL &&
+    return k->start != NULL && k->around != NULL && k->dual != NULL && k->normal != NULL && k->displacement != NULL &&
            k->share != NULL;
 }
 
@@ -59,34 +59,34 @@ static void list_triangles(skirt *k) {
 }
 
 /// The way of a vertex; shorter than it should be, and share below 1, where planes cannot all move.
-static void find_way(skirt *k, int32_t vertex) {
-    stn_vec3 way = stn_vec3_zero();
+static void find_displacement(skirt *k, int32_t vertex) {
+    stn_vec3 displacement = stn_vec3_zero();
     int32_t first = k->start[vertex], end = k->start[vertex + 1];
     for (int32_t sweep = 0; sweep < DUAL_SWEEPS; sweep++) {
         double change = 0.0;
         for (int32_t i = first; i < end; i++) {
             stn_vec3 n = k->normal[k->around[i]];
-            double dual = fmax(0.0, k->dual[i] + k->margin - stn_vec3_dot(n, way)), step = dual - k->dual[i];
+            double dual = fmax(0.0, k->dual[i] + k->margin - stn_vec3_dot(n, displacement)), step = dual - k->dual[i];
             k->dual[i] = dual;
-            way = stn_vec3_mul_add(way, step, n);
+            displacement = stn_vec3_mul_add(displacement, step, n);
             change = fmax(change, fabs(step));
         }
         if (change < 1e-6 * k->margin) {
             break;
         }
     }
-    double length = stn_vec3_norm(way), least = INFINITY;
+    double length = stn_vec3_norm(displacement), least = INFINITY;
     for (int32_t i = first; i < end; i++) {
-        least = fmin(least, stn_vec3_dot(k->normal[k->around[i]], way));
+        least = fmin(least, stn_vec3_dot(k->normal[k->around[i]], displacement));
     }
-    bool possible = least > 0.99 * k->margin && length < longest_way * k->margin;
-    k->way[vertex] = possible ? stn_vec3_scale(k->margin / least, way)
-                              : stn_vec3_scale(length > k->margin ? k->margin / length : 1.0, way);
+    bool possible = least > 0.99 * k->margin && length < longest_displacement * k->margin;
+    k->displacement[vertex] = possible ? stn_vec3_scale(k->margin / least, displacement)
+                                       : stn_vec3_scale(length > k->margin ? k->margin / length : 1.0, displacement);
     k->share[vertex] = possible || first == end ? 1.0 : 0.5;
 }
 
 static stn_vec3 moved(const skirt *k, int32_t vertex) {
-    return stn_vec3_mul_add(surface_point(k->mesh->vertices, vertex), k->share[vertex], k->way[vertex]);
+    return stn_vec3_mul_add(surface_point(k->mesh->vertices, vertex), k->share[vertex], k->displacement[vertex]);
 }
 
 /// A triangle's corners by their number, which makes the diagonals of neighbouring prisms the same; +1 when they are in
@@ -174,7 +174,7 @@ static void field_skirt(const stn_mesh *mesh, double margin, double depth, surfa
     list_triangles(&k);
     int32_t shorter = 0;
     for (int32_t v = 0; v < mesh->vertex_count; v++) {
-        find_way(&k, v);
+        find_displacement(&k, v);
     }
     shrink(&k);
     for (int32_t v = 0; v < mesh->vertex_count; v++) {

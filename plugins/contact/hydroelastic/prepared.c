@@ -184,7 +184,7 @@ static stn_status create_solid(stn_context *context, void *user, void **thing, s
     return STN_OK;
 }
 
-/// "arm.urdf:41: robot 'arm', link 'pad', shape 'tip': why".
+/// "arm.urdf:41: group 'arm', link 'pad', shape 'tip': why".
 static stn_status name_geometry(const stn_model *model, const stn_geometry *g, stn_status status, stn_error *err) {
     if (err == NULL) {
         return status;
@@ -199,7 +199,7 @@ static stn_status name_geometry(const stn_model *model, const stn_geometry *g, s
     }
     const stn_link *link = &model->links[g->link];
     return stn_fail(err, status, "%s%srobot '%s', link '%s', %s '%s': %s", where, colon,
-                    model->robots[link->robot].name, link->name, stn_shape_name(g->shape.type), name, why);
+                    model->groups[link->group].name, link->name, stn_shape_name(g->shape.type), name, why);
 }
 
 /// `mesh_hashes`: of the model's meshes, 0: not yet asked for.

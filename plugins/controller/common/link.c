@@ -13,7 +13,7 @@ static bool is_meant(const stn_control_target *target, const char *frame, int32_
 stn_status link_find(const stn_control_target *target, const char *frame, int32_t *link, int32_t *tree,
                      stn_error *err) {
     const stn_model *model = target->model;
-    const stn_robot *robot = &model->robots[target->robot];
+    const stn_group *robot = &model->groups[target->group];
     *link = robot->link_start;
     while (*link < robot->link_start + robot->link_count && !is_meant(target, frame, *link)) {
         ++*link;

@@ -260,7 +260,7 @@ static double others_rate(const reach *r, const double *whole) {
 static bool is_own(const reach *r, int32_t geometry) {
     const stn_model *model = r->view->target->model;
     int32_t link = model->geometries[geometry].link, body = body_of(model, geometry);
-    bool robots = link >= 0 && model->links[link].robot == r->view->target->robot;
+    bool robots = link >= 0 && model->links[link].group == r->view->target->group;
     return robots || (body > 0 && model->bodies[body].tree == r->o->tree);
 }
 

@@ -5,9 +5,9 @@
 
 static stn_status refuse(const stn_control_target *target, const char *why, stn_error *err) {
     return stn_fail(err, STN_ERR_ARGUMENT,
-                    "robot %s is no gripper: %s (name the two sliding joints with joints = {...}, the one that mimics "
+                    "group %s is no gripper: %s (name the two sliding joints with joints = {...}, the one that mimics "
                     "left out; for others there is controller hand)",
-                    target->model->robots[target->robot].name, why);
+                    target->model->groups[target->group].name, why);
 }
 
 /// Joints that the target moves: its own and those that mimic them.

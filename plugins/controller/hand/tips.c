@@ -14,7 +14,7 @@ static bool is_beyond(const stn_model *model, int32_t link, int32_t joint) {
 
 static bool carries(const stn_model *model, int32_t link) {
     for (int32_t l = 0; l < model->link_count; l++) {
-        if (model->links[l].parent == link && model->links[l].robot == model->links[link].robot) {
+        if (model->links[l].parent == link && model->links[l].group == model->links[link].group) {
             return true;
         }
     }
@@ -45,8 +45,8 @@ static stn_vec3 far_end(const stn_model *model, int32_t link) {
 }
 
 int32_t tip_find(const stn_model *model, int32_t joint, stn_vec3 *point) {
-    int32_t robot = model->joints[joint].robot;
-    int32_t start = model->robots[robot].link_start, end = start + model->robots[robot].link_count;
+    int32_t robot = model->joints[joint].group;
+    int32_t start = model->groups[robot].link_start, end = start + model->groups[robot].link_count;
     for (int32_t l = start; l < end; l++) {
         if (is_beyond(model, l, joint) && !carries(model, l)) {
             *point = far_end(model, l);

@@ -74,7 +74,7 @@ static int32_t list_joints(const stn_control_target *target, joint_test *is_so, 
 /// are not driven.
 static void warn(const joint_pd *pd, const stn_control_target *target) {
     char names[5 * 64];
-    const char *robot = target->model->robots[target->robot].name;
+    const char *robot = target->model->groups[target->group].name;
     bool default_gains = pd->gains == GAINS_ROBOT && pd->kp == DEFAULT_KP && pd->kd == DEFAULT_KD;
     int32_t count = default_gains ? list_joints(target, lacks_gains, names, sizeof names) : 0;
     if (count > 0) {

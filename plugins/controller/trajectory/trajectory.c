@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joints follow a spline through way-points, from rest to rest; implicit servos with the efforts that its accelerations
+// Joints follow a spline through waypoints, from rest to rest; implicit servos with the efforts that its accelerations
 // need as feed-forward. The spline is the controller's state: it is found again when the references have changed.
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 
 #include "common/servo.h"
 
-enum { POINTS = 64 }; // way-points at most
-#define REST 0.1      // what two equal way-points have between them, where times are chosen [s]
+enum { POINTS = 64 }; // waypoints at most
+#define REST 0.1      // what two equal waypoints have between them, where times are chosen [s]
 
 typedef struct trajectory {
     int32_t spline;
@@ -25,7 +25,7 @@ static const char *const splines[] = {
 static const stn_param params[] = {
     STN_PARAM_CHOICE(
         trajectory, spline, splines, STN_SPLINE_MONOTONE,
-        "with continuous acceleration; with continuous jerk too; that does not swing out between way-points"),
+        "with continuous acceleration; with continuous jerk too; that does not swing out between waypoints"),
     STN_PARAM_BOOL(trajectory, scaling, true, "stretch the times as far as the joints' limits ask for it"),
     STN_PARAM_REAL(trajectory, velocity_scale, "1", 0.9, 0.01, 1.0, "part of the joints' velocity limits"),
     STN_PARAM_REAL(trajectory, velocity_limit, "rad/s, m/s", 1, 1e-9, INFINITY, "of joints that have none"),
@@ -35,19 +35,19 @@ static const stn_param params[] = {
     STN_PARAM_BOOL(trajectory, effort_limits, true, "respect the joints' effort limits"),
 };
 
-enum { TIMES, WAY_POINTS, CHANNEL_COUNT };
+enum { TIMES, WAYPOINTS, CHANNEL_COUNT };
 
 static const stn_channel channels[CHANNEL_COUNT] = {
-    [TIMES] = {"times", "s", "when to be at each way-point; one time: begin then, and take what the limits need", 1},
-    [WAY_POINTS] = {"points", "rad, m", "positions of the joints at each way-point", 0},
+    [TIMES] = {"times", "s", "when to be at each waypoint; one time: begin then, and take what the limits need", 1},
+    [WAYPOINTS] = {"points", "rad, m", "positions of the joints at each waypoint", 0},
 };
 static const int32_t channel_rows[CHANNEL_COUNT] = {POINTS, POINTS};
 
 // -------------------------------------------------------------------------------------------------------------- setup
 
-/// Kept across steps: the spline through the way-points `times` and `points`, as the references had them.
+/// Kept across steps: the spline through the waypoints `times` and `points`, as the references had them.
 typedef struct memory {
-    int32_t count;     // way-points; 0: no spline yet
+    int32_t count;     // waypoints; 0: no spline yet
     double *reference; // (POINTS (1 + dof_count)) that the spline is for
     double *times;     // (POINTS)
     double *velocity;  // (POINTS dof_count)
@@ -123,7 +123,7 @@ static stn_status find_limits(const trajectory *control, const stn_control_view 
     return STN_OK;
 }
 
-/// The curve itself must stay within the joints' position limits, between way-points too.
+/// The curve itself must stay within the joints' position limits, between waypoints too.
 static stn_status check_extent(const stn_spline *spline, const stn_control_target *target, stn_error *err) {
     for (int32_t i = 0; i < target->dof_count; i++) {
         const stn_joint *joint = joint_of(target, i);
@@ -132,8 +132,8 @@ static stn_status check_extent(const stn_spline *spline, const stn_control_targe
         int32_t piece = bounded ? stn_spline_leaves(spline, i, joint->lower, joint->upper, &value) : -1;
         if (piece >= 0) {
             return stn_fail(err, STN_ERR_ARGUMENT,
-                            "joint '%s' would go to %g %s between way-points %d and %d, its limits are %g and %g; "
-                            "add a way-point or move these",
+                            "joint '%s' would go to %g %s between waypoints %d and %d, its limits are %g and %g; "
+                            "add a waypoint or move these",
                             joint->name, value, stn_joint_type_units(joint->type)->position, piece + 1, piece + 2,
                             joint->lower, joint->upper);
         }
@@ -168,8 +168,8 @@ static stn_status find_spline(const trajectory *control, const stn_control_view 
         return status;
     }
     if (times > 1 && points > times) {
-        return stn_fail(err, STN_ERR_ARGUMENT,
-                        "%d way-points, but times for %d; give one time for each, or one for all", points, times);
+        return stn_fail(err, STN_ERR_ARGUMENT, "%d waypoints, but times for %d; give one time for each, or one for all",
+                        points, times);
     }
     memcpy(m->times, m->reference, POINTS * sizeof(double));
     spline->count = times > 1 ? times : points;
@@ -242,7 +242,7 @@ static const stn_plugin_desc descriptor = {
     .kind = STN_KIND_CONTROLLER,
     .id = "trajectory",
     .version = "1.0.0",
-    .summary = "Splines through way-points, cubic, quintic or monotone, scaled in time to the joints' limits",
+    .summary = "Splines through waypoints, cubic, quintic or monotone, scaled in time to the joints' limits",
     .reference = "de-boor-1978 (splines), fritsch-1984 (monotone ones), lin-1983 (times within limits)",
     .config_size = sizeof(trajectory),
     .params = params,

@@ -154,9 +154,9 @@ stn_status turning_tree_impulse(const stn_integrator_view *view, int32_t t, cons
     if (prepare(&w) && !solve(&w, &residual)) {
         const stn_body *body = &view->model->bodies[tree->body_start];
         return stn_fail(err, STN_NOT_CONVERGED,
-                        "robot %s, tree of link %s turns too far in a step: its Coriolis forces do not converge in %d "
+                        "group %s, tree of link %s turns too far in a step: its Coriolis forces do not converge in %d "
                         "iterations (relative residual %.2g) and are those of the step's start; use a smaller dt",
-                        view->model->robots[body->robot].name, body->name, MAX_ITERATIONS, residual);
+                        view->model->groups[body->group].name, body->name, MAX_ITERATIONS, residual);
     }
     set_impulse(&w, impulse);
     return STN_OK;

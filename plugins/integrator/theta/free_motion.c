@@ -73,7 +73,7 @@ static stn_status describe(const free_motion *f, int32_t t, stn_status status, c
                            stn_error *err) {
     const stn_model *model = f->view->model;
     const stn_body *body = &model->bodies[model->trees[t].body_start];
-    return stn_fail(err, status, "robot %s, tree of link %s: %s %g", model->robots[body->robot].name, body->name, what,
+    return stn_fail(err, status, "group %s, tree of link %s: %s %g", model->groups[body->group].name, body->name, what,
                     value);
 }
 

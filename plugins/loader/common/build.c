@@ -127,7 +127,7 @@ stn_status robot_build(robot_reader *reader, stn_model_builder *builder, int32_t
     const char *name = reader->request->robot_name != NULL ? reader->request->robot_name : reader->name;
     int32_t index = 0;
     stn_error own = {STN_OK, ""};
-    stn_status status = stn_builder_begin_robot(builder, name, &index, err);
+    stn_status status = stn_builder_begin_group(builder, name, &index, err);
     if (status != STN_OK) {
         return status; // two robots of one name: no fault of the file
     }

@@ -361,7 +361,7 @@ stn_status robot_parts_init(robot_parts *p, const stn_save_request *request, stn
                        .diagnostics = diagnostics,
                        .findings_before = diagnostics->count,
                        .model = model,
-                       .robot = &model->robots[request->robot]};
+                       .robot = &model->groups[request->group]};
     p->tables.arena = p->arena;
     p->name = request->name != NULL ? request->name : p->robot->name;
     p->count = p->robot->link_count;

@@ -41,7 +41,7 @@ typedef struct robot_parts {
     stn_diagnostics *diagnostics;
     int32_t findings_before; // of the diagnostics
     const stn_model *model;
-    const stn_robot *robot;
+    const stn_group *robot;
     const char *name;                  // of the robot in the file
     const char *folder, *folder_above; // of the file, without symbolic links; NULL: there is none such
     int32_t count;

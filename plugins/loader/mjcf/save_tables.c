@@ -380,7 +380,7 @@ static void convert(const mjcf_saver *s, const stn_joint *joint, double *q) {
 
 /// qpos: the joints depth first, as they stand in the file, which is the order of their coordinates.
 static void put_key(mjcf_saver *s, const stn_keyframe *key, const stn_joint **ordered, const int32_t *starts) {
-    const stn_robot *robot = s->parts.robot;
+    const stn_group *robot = s->parts.robot;
     const stn_joint *first = s->parts.model->joints + robot->joint_start;
     double *qpos = robot_part_allocate(&s->parts, (size_t)key->q_count, sizeof *qpos);
     int32_t count = 0;
@@ -399,7 +399,7 @@ static void put_key(mjcf_saver *s, const stn_keyframe *key, const stn_joint **or
 
 void mjcf_save_keyframes(mjcf_saver *s) {
     robot_parts *p = &s->parts;
-    const stn_robot *robot = p->robot;
+    const stn_group *robot = p->robot;
     const stn_joint **ordered = robot_part_allocate(p, (size_t)robot->joint_count, sizeof *ordered);
     int32_t *starts = robot_part_allocate(p, (size_t)robot->joint_count, sizeof *starts); // in the keyframes' q
     if (robot->keyframe_count == 0 || ordered == NULL || starts == NULL) {

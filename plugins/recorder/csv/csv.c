@@ -183,7 +183,7 @@ static const char *qualifier_of(const stn_model *model, const stn_joint *joint) 
     for (int32_t j = 0; j < model->joint_count; j++) {
         same += strcmp(model->joints[j].name, joint->name) == 0;
     }
-    return same > 1 ? model->robots[joint->robot].name : "";
+    return same > 1 ? model->groups[joint->group].name : "";
 }
 
 static void write_joint_columns(const csv_recording *r, const stn_model *model, const char *letter) {
@@ -225,7 +225,7 @@ static void write_body_columns(const csv_recording *r, const stn_model *model, c
     for (int32_t b = 1; b < model->body_count; b++) {
         const stn_body *body = &model->bodies[b];
         for (int32_t i = 0; i < part_count; i++) {
-            write_column(r, (column){letter, model->robots[body->robot].name, body->name, parts[i]});
+            write_column(r, (column){letter, model->groups[body->group].name, body->name, parts[i]});
         }
     }
 }

@@ -208,9 +208,9 @@ static void add_units(cJSON *to, const scene_units *units) {
 
 static void add_bodies(cJSON *to, const stn_model *model) {
     cJSON *robots = cJSON_AddArrayToObject(to, "robots");
-    for (int32_t i = 0; i < model->robot_count; i++) {
+    for (int32_t i = 0; i < model->group_count; i++) {
         cJSON *robot = cJSON_CreateObject();
-        cJSON_AddStringToObject(robot, "name", model->robots[i].name);
+        cJSON_AddStringToObject(robot, "name", model->groups[i].name);
         cJSON_AddItemToArray(robots, robot);
     }
     cJSON *bodies = cJSON_AddArrayToObject(to, "bodies");
@@ -218,7 +218,7 @@ static void add_bodies(cJSON *to, const stn_model *model) {
         cJSON *body = cJSON_CreateObject();
         cJSON_AddStringToObject(body, "name", b > 0 ? model->bodies[b].name : "world");
         if (b > 0) {
-            add_number(body, "robot", model->bodies[b].robot);
+            add_number(body, "robot", model->bodies[b].group);
             add_number(body, "mass", model->bodies[b].mass.mass);
         }
         cJSON_AddItemToArray(bodies, body);

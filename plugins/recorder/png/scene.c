@@ -94,7 +94,7 @@ static colour colour_for(const stn_model *model, const stn_geometry *g) {
         painted = painted || own[k] != unpainted.rgba[k];
     }
     if (g->link >= 0 && !painted) {
-        own = robots[model->links[g->link].robot % STN_COUNT(robots)];
+        own = robots[model->links[g->link].group % STN_COUNT(robots)];
     }
     return colour_of(own[0], own[1], own[2]);
 }

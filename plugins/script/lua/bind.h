@@ -11,7 +11,7 @@
 #include <stiction/stiction.h>
 
 #define STN_LUA_WORLD       "stiction.world"
-#define STN_LUA_ROBOT       "stiction.robot"
+#define STN_LUA_GROUP       "stiction.group"
 #define STN_LUA_LINK        "stiction.link"
 #define STN_LUA_JOINT       "stiction.joint"
 #define STN_LUA_CONTROLLER  "stiction.controller"
@@ -44,8 +44,8 @@ typedef struct lua_session {
 } lua_session;
 
 /// A world in Lua's hand. User value 1: table of start values, in order, applied when the model is compiled and after a
-/// reset; user value 2: set of the names in use; user value 3: findings about the files of loaded robots, by robot;
-/// user value 4: what world:log was given; user value 5: prescribed motions (motion.c); user value 6: functions of
+/// reset; user value 2: set of the names in use; user value 3: findings about the files of loaded robots, by group;
+/// user value 4: what world:log was given; user value 5: kinematic motions (motion.c); user value 6: functions of
 /// world:capture; user value 7: tasks that have not ended (task.c); user value 8: functions
 /// of controllers (control.c); user value 9: sensors (query.c).
 typedef struct stn_lua_world {
@@ -69,7 +69,7 @@ typedef struct stn_lua_world {
     bool runs_tasks;       // their code is under way
 } stn_lua_world;
 
-/// A robot, link, joint, controller or constraint of a world. User value 1: the world.
+/// A group, link, joint, controller or constraint of a world. User value 1: the world.
 typedef struct stn_lua_object {
     stn_lua_world *world;
     int32_t index; // of the model, which is the builder's
@@ -85,6 +85,11 @@ void stn_lua_position(lua_State *L);
 _Noreturn void stn_lua_fail(lua_State *L, const char *format, ...) STN_PRINTF(2, 3);
 /// Raises an error of the core with the script's position; does nothing for STN_OK and the positive statuses.
 void stn_lua_check(lua_State *L, stn_status status, const stn_error *err);
+/// The name of today of what was called `name` in an earlier version, when it is among `names` (NULL-terminated; NULL:
+/// any); else NULL.
+const char *stn_lua_renamed(const char *name, const char *const *names);
+/// Makes the table on top of the stack, an answer, tell names of earlier versions when they are asked for.
+void stn_lua_tell_renamed(lua_State *L);
 /// Raises "owner has no 'name', did you mean 'x'?" or the list of `names` (NULL-terminated).
 _Noreturn void stn_lua_unknown(lua_State *L, const char *owner, const char *name, const char *const *names);
 /// The userdata of that type at the index; of another value an error, which tells a method called by a dot of the
@@ -260,7 +265,7 @@ stn_lua_world *stn_lua_world_compiled(lua_State *L, int index);
 void stn_lua_world_complete(lua_State *L, int index, stn_lua_world *w);
 /// The builder, or raises "the world is complete since file:line".
 stn_model_builder *stn_lua_world_builder(lua_State *L, stn_lua_world *w, const char *what);
-/// Links that an argument names: a robot (all of its links), { robot, "link" }, "robot/link" or a link object. They
+/// Links that an argument names: a group (all of its links), { group, "link" }, "group/link" or a link object. They
 /// have one number in the builder and in the model.
 typedef struct stn_link_range {
     int32_t start, count;
@@ -276,8 +281,8 @@ bool stn_lua_side_has(const void *side, int32_t geometry); ///< as stn_contact_s
 void stn_lua_sides(lua_State *L, int index, stn_lua_world *w, const char *owner, stn_lua_side *a, stn_lua_side *b);
 /// Applies the start values (user value 1 of the world at `index`).
 void stn_lua_world_apply_start(lua_State *L, int index, stn_lua_world *w);
-/// Notes a start value of a robot: the value on top of the stack, popped, under `key`.
-void stn_lua_note_start(lua_State *L, int world_index, int32_t robot, const char *key);
+/// Notes a start value of a group: the value on top of the stack, popped, under `key`.
+void stn_lua_note_start(lua_State *L, int world_index, int32_t group, const char *key);
 /// Makes an object of class `type` that keeps the world at `world_index` alive.
 stn_lua_object *stn_lua_object_new(lua_State *L, int world_index, const char *type, int32_t index);
 /// The object at `index`; its world is open and compiled.
@@ -294,9 +299,9 @@ const char *stn_lua_status_word(stn_status status);
 void stn_lua_push_certificate(lua_State *L, const stn_certificate *certificate);
 /// List of the last step's contacts (contact.c).
 void stn_lua_push_contacts(lua_State *L, stn_lua_world *w);
-/// Sets two fields of the table on top: the names of a link's robot and of the link; "world" alone for what has no
+/// Sets two fields of the table on top: the names of a link's group and of the link; "world" alone for what has no
 /// link.
-void stn_lua_set_link(lua_State *L, const stn_model *model, int32_t link, const char *robot_key, const char *link_key);
+void stn_lua_set_link(lua_State *L, const stn_model *model, int32_t link, const char *group_key, const char *link_key);
 /// Sets the signals that world:log declared, if any (log.c).
 stn_status stn_lua_log_columns(lua_State *L, int world_index, stn_lua_world *w, stn_error *err);
 /// Pairs of sides whose patches are logged, from the key `patches`: pushed; NULL and nothing pushed without. Raises.
@@ -306,22 +311,22 @@ stn_status stn_lua_log_patches(const stn_lua_world *w, stn_error *err);
 /// Does this recorder write tables, where columns that world:log declares stand in place of its own? Such a one has the
 /// parameter `columns`.
 bool stn_lua_is_table(const stn_lua_world *w, const char *recorder);
-int stn_lua_object_equal(lua_State *L); ///< __eq of robots, links and joints
+int stn_lua_object_equal(lua_State *L); ///< __eq of groups, links and joints
 /// World pose and velocity of a link.
 stn_pose stn_lua_link_pose(stn_lua_world *w, int32_t link);
 
 // ------------------------------------------------------------------------------ names (object.c)
 
-/// Names of robots and links, whether the world is complete or not.
-const char *stn_lua_robot_name(const stn_lua_world *w, int32_t robot);
+/// Names of groups and links, whether the world is complete or not.
+const char *stn_lua_group_name(const stn_lua_world *w, int32_t group);
 const char *stn_lua_link_name(const stn_lua_world *w, int32_t link);
-/// Pushes "robot", or "robot/link" where it has others too.
+/// Pushes "group", or "group/link" where it has others too.
 const char *stn_lua_push_links_name(lua_State *L, const stn_lua_world *w, stn_link_range links);
-/// Index by name within a robot, or (robot -1) "robot/name" or a name that only one robot has. Raises with the nearest
+/// Index by name within a group, or (group -1) "group/name" or a name that only one group has. Raises with the nearest
 /// one. Joints have the builder's numbers before the world is complete.
-stn_link_range stn_lua_robot_links(const stn_lua_world *w, int32_t robot);
-int32_t stn_lua_find_link(lua_State *L, const char *owner, const stn_lua_world *w, int32_t robot, const char *name);
-int32_t stn_lua_find_joint(lua_State *L, const char *owner, const stn_lua_world *w, int32_t robot, const char *name);
+stn_link_range stn_lua_group_links(const stn_lua_world *w, int32_t group);
+int32_t stn_lua_find_link(lua_State *L, const char *owner, const stn_lua_world *w, int32_t group, const char *name);
+int32_t stn_lua_find_joint(lua_State *L, const char *owner, const stn_lua_world *w, int32_t group, const char *name);
 
 // -------------------------------------------------------------------------- values of joints (joint.c)
 
@@ -333,35 +338,35 @@ void stn_lua_read_joint(lua_State *L, int index, const char *what, const stn_joi
 void stn_lua_push_joint(lua_State *L, const stn_joint *joint, stn_lua_quantity quantity, const double *values);
 /// Sets the joints that mimic `master`, directly or through others, as it is in `values`.
 void stn_lua_follow(const stn_model *model, int32_t master, stn_lua_quantity quantity, double *values);
-/// A robot's share of `values`, from a flat list or a table by joint name, where joints that mimic follow their
+/// A group's share of `values`, from a flat list or a table by joint name, where joints that mimic follow their
 /// masters.
-void stn_lua_read_joints(lua_State *L, int index, const char *owner, stn_lua_world *w, int32_t robot,
+void stn_lua_read_joints(lua_State *L, int index, const char *owner, stn_lua_world *w, int32_t group,
                          stn_lua_quantity quantity, double *values);
-/// Moves a robot to a keyframe of it, at rest; `keep_base`: a floating root stays where it is. Raises for names that it
+/// Moves a group to a keyframe of it, at rest; `keep_base`: a floating root stays where it is. Raises for names that it
 /// does not have, with the nearest one; `owner` begins the message.
-void stn_lua_apply_keyframe(lua_State *L, const char *owner, stn_lua_world *w, int32_t robot, const char *name,
+void stn_lua_apply_keyframe(lua_State *L, const char *owner, stn_lua_world *w, int32_t group, const char *name,
                             bool keep_base);
 /// The present coordinates or velocities of the whole model, in memory that it pushes; and setting them.
 double *stn_lua_copy_coordinates(lua_State *L, const stn_lua_world *w, stn_lua_quantity quantity);
 void stn_lua_set_coordinates(lua_State *L, stn_lua_world *w, stn_lua_quantity quantity, const double *values);
 
-// ------------------------------------------------------------------------- equations of motion (robot.c)
+// ------------------------------------------------------------------------- equations of motion (group.c)
 
-/// Pushes the Jacobian of a link, of the point at stack index 2 (nil: its origin), by the velocities of the robot at 3.
+/// Pushes the Jacobian of a link, of the point at stack index 2 (nil: its origin), by the velocities of the group at 3.
 int stn_lua_place_jacobian(lua_State *L, stn_lua_world *w, int32_t link);
 
-// ---------------------------------------------------------------------------- inverse kinematics (robot.c)
+// ---------------------------------------------------------------------------- inverse kinematics (group.c)
 
-/// What a robot keeps clear of at a place.
+/// What a group keeps clear of at a place.
 typedef struct stn_lua_clearance stn_lua_clearance;
 /// `key` = true or { margin =, self_margin =, exclude = }; NULL: nothing asked for. In memory on Lua's stack.
-stn_lua_clearance *stn_fields_clearance(const stn_fields *f, const char *key, const stn_lua_object *robot);
-/// Does the robot with coordinates `q` (nq) keep clear of it? As stn_ik_goal.accepts; raises what fails.
+stn_lua_clearance *stn_fields_clearance(const stn_fields *f, const char *key, const stn_lua_object *group);
+/// Does the group with coordinates `q` (nq) keep clear of it? As stn_ik_goal.accepts; raises what fails.
 bool stn_lua_is_clear(void *clearance, const double *q);
-/// The link under the key `link`: the name of one of the robot's, or any way to name one; -1: absent.
-int32_t stn_fields_link(const stn_fields *f, const stn_lua_object *robot);
-/// Coordinates (nq) of the model with the robot's joints at a goal; false: it is not reached, and why is pushed.
-bool stn_lua_solve_place(lua_State *L, const stn_lua_object *robot, const stn_ik_goal *goal, double *q);
+/// The link under the key `link`: the name of one of the group's, or any way to name one; -1: absent.
+int32_t stn_fields_link(const stn_fields *f, const stn_lua_object *group);
+/// Coordinates (nq) of the model with the group's joints at a goal; false: it is not reached, and why is pushed.
+bool stn_lua_solve_place(lua_State *L, const stn_lua_object *group, const stn_ik_goal *goal, double *q);
 
 // ------------------------------------------------------------------------------------- references (control.c)
 
@@ -397,10 +402,10 @@ void stn_lua_updates_copy(lua_State *L, int from, int to);
 /// The state of the world at `index` has jumped: a step of the same number may follow, and is measured anew.
 void stn_lua_sensors_forget(lua_State *L, int index);
 
-// ------------------------------------------------------------------------------ prescribed motion (motion.c)
+// ------------------------------------------------------------------------------ kinematic motion (motion.c)
 
-int stn_lua_robot_prescribe(lua_State *L);
-/// Puts the prescribed bodies of the world at `index` where they are at the present time.
+int stn_lua_group_kinematic(lua_State *L);
+/// Puts the kinematic bodies of the world at `index` where they are at the present time.
 void stn_lua_motions_start(lua_State *L, int index, stn_lua_world *w);
 /// Tells the world where they will be at the end of the next step.
 void stn_lua_motions_step(lua_State *L, int index, stn_lua_world *w);
@@ -434,7 +439,7 @@ void stn_lua_add_fixtures(lua_State *L);
 // Classes and functions, by file.
 void stn_lua_open_world(lua_State *L);
 void stn_lua_open_state(lua_State *L); // snapshots
-void stn_lua_open_robot(lua_State *L); // robots and links
+void stn_lua_open_group(lua_State *L); // groups and links
 void stn_lua_open_joint(lua_State *L);
 void stn_lua_open_control(lua_State *L);
 void stn_lua_open_sensor(lua_State *L);
@@ -455,8 +460,8 @@ stn_diagnostics *stn_lua_push_findings(lua_State *L, stn_context *context);
 void stn_lua_log_findings(lua_State *L, const char *path, const stn_diagnostics *list);
 /// Is this the first time that the state meets the file? What is said about it needs saying once.
 bool stn_lua_first_time(lua_State *L, const char *path);
-/// Keeps them as those of a robot.
-void stn_lua_keep_findings(lua_State *L, int world_index, int32_t robot, const stn_diagnostics *list);
+/// Keeps them as those of a group.
+void stn_lua_keep_findings(lua_State *L, int world_index, int32_t group, const stn_diagnostics *list);
 /// Notes that a name is in use, so that no body gets it automatically.
 void stn_lua_take_name(lua_State *L, int world_index, const char *name);
 int stn_lua_world_new(lua_State *L);
@@ -467,7 +472,7 @@ extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_s
     stn_lua_log_methods[], stn_lua_control_methods[], stn_lua_choice_methods[], stn_lua_constraint_methods[],
     stn_lua_world_name_methods[], stn_lua_query_methods[], stn_lua_contact_methods[], stn_lua_solve_methods[],
     stn_lua_capture_methods[], stn_lua_patch_methods[], stn_lua_task_methods[], stn_lua_sensor_methods[];
-/// Of robots.
+/// Of groups.
 extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[],
     stn_lua_dynamics_methods[], stn_lua_inverse_methods[], stn_lua_grip_methods[], stn_lua_move_methods[],
     stn_lua_path_methods[];

@@ -11,13 +11,13 @@ static void set_text(lua_State *L, const char *key, const char *value) {
     lua_setfield(L, -2, key);
 }
 
-void stn_lua_set_link(lua_State *L, const stn_model *model, int32_t link, const char *robot_key, const char *link_key) {
+void stn_lua_set_link(lua_State *L, const stn_model *model, int32_t link, const char *group_key, const char *link_key) {
     if (link < 0) {
-        set_text(L, robot_key, "world");
+        set_text(L, group_key, "world");
         return;
     }
-    int32_t robot = model->links[link].robot;
-    set_text(L, robot_key, robot >= 0 ? model->robots[robot].name : "world");
+    int32_t group = model->links[link].group;
+    set_text(L, group_key, group >= 0 ? model->groups[group].name : "world");
     set_text(L, link_key, model->links[link].name);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// world:controller { "joint_pd", target = robot, ... }, the references that a script sets on it, and controllers that
+// world:controller { "joint_pd", target = group, ... }, the references that a script sets on it, and controllers that
 // are written in Lua.
 #include <math.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/// Joints named under `joints`, in the robot's order, in memory on Lua's stack; the count is 0 when the key is absent.
-static const int32_t *read_joint_names(const stn_fields *f, const stn_lua_world *w, int32_t robot, int32_t *count) {
+/// Joints named under `joints`, in the group's order, in memory on Lua's stack; the count is 0 when the key is absent.
+static const int32_t *read_joint_names(const stn_fields *f, const stn_lua_world *w, int32_t group, int32_t *count) {
     lua_State *L = f->L;
     *count = 0;
     if (!stn_fields_push(f, "joints")) {
@@ -31,7 +31,7 @@ static const int32_t *read_joint_names(const stn_fields *f, const stn_lua_world 
             stn_lua_fail(L, "world:controller: joints[%zu] must be a joint's name", i + 1);
         }
         const char *name = lua_tostring(L, -1);
-        joints[i] = stn_lua_find_joint(L, "world:controller: joints", w, robot, name);
+        joints[i] = stn_lua_find_joint(L, "world:controller: joints", w, group, name);
         lua_pop(L, 1);
     }
     qsort(joints, length, sizeof *joints, ascending);
@@ -62,9 +62,9 @@ static int controller_new(lua_State *L) {
     stn_lua_world *w = stn_lua_world_check(L, 1);
     stn_fields f = stn_fields_open(L, 2, "world:controller", NULL, 1);
     lua_getfield(L, 2, "target");
-    stn_lua_object *target = stn_lua_object_test(L, -1, STN_LUA_ROBOT);
+    stn_lua_object *target = stn_lua_object_test(L, -1, STN_LUA_GROUP);
     if (target == NULL || target->world != w) {
-        stn_lua_fail(L, "world:controller: target must be a robot of this world, got %s", luaL_typename(L, -1));
+        stn_lua_fail(L, "world:controller: target must be a group of this world, got %s", luaL_typename(L, -1));
     }
     stn_lua_world_complete(L, 1, w);
     if (w->begun) {
@@ -156,7 +156,7 @@ static void refuse_followers(lua_State *L, const char *what, const stn_control_t
     const stn_model *model = target->model;
     for (int32_t j = 0; j < model->joint_count; j++) {
         const stn_joint *joint = &model->joints[j];
-        bool mine = target->joint_count > 0 && joint->robot == model->joints[target->joint[0]].robot;
+        bool mine = target->joint_count > 0 && joint->group == model->joints[target->joint[0]].group;
         if (mine && joint->mimic >= 0 && strcmp(joint->name, name) == 0) {
             stn_lua_fail(L, "%s: joint '%s' mimics '%s' and takes no value of its own: leave it out", what, name,
                          model->joints[joint->mimic].name);
@@ -297,7 +297,7 @@ void stn_lua_set_references(lua_State *L, const stn_lua_world *w, int32_t contro
 static int controller_set(lua_State *L) {
     stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_CONTROLLER);
     const stn_control_target *target = stn_world_controller_target(o->world->world, o->index);
-    const char *owner = lua_pushfstring(L, "controller:set of robot '%s'", stn_lua_robot_name(o->world, target->robot));
+    const char *owner = lua_pushfstring(L, "controller:set of group '%s'", stn_lua_group_name(o->world, target->group));
     set_channels(L, 2, o->world, o->index, owner);
     return 0;
 }
@@ -432,7 +432,7 @@ static void update(lua_State *L, stn_lua_world *w) {
     lua_getfield(L, entry, "where");
     const char *owner = lua_pushfstring(
         L, "controller %s of %s (%s) at t = %f s", stn_world_controller(w->world, controller)->desc->id,
-        stn_lua_robot_name(w, target->robot), lua_tostring(L, -1), (lua_Number)stn_world_state(w->world)->time);
+        stn_lua_group_name(w, target->group), lua_tostring(L, -1), (lua_Number)stn_world_state(w->world)->time);
     lua_getfield(L, entry, "update");
     push_view(L, w, controller, rate);
     if (stn_lua_world_ask(L, w, 1, 1, "the update of a controller") != LUA_OK) {

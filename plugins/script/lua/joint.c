@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joints, and their coordinates, velocities and efforts as Lua values: a number, or a list when the joint has several;
-// of a whole robot as one flat list, as a table by joint name, or as a keyframe.
+// of a whole group as one flat list, as a table by joint name, or as a keyframe.
 #include <stdio.h>
 #include <string.h>
 
@@ -44,9 +44,9 @@ void stn_lua_push_joint(lua_State *L, const stn_joint *joint, stn_lua_quantity q
 // ---------------------------------------------------------------------------------------------------------- mimic
 
 void stn_lua_follow(const stn_model *model, int32_t master, stn_lua_quantity quantity, double *values) {
-    const stn_robot *robot = &model->robots[model->joints[master].robot];
+    const stn_group *group = &model->groups[model->joints[master].group];
     double value = values[start_of(&model->joints[master], quantity)];
-    for (int32_t i = robot->joint_start; i < robot->joint_start + robot->joint_count; i++) {
+    for (int32_t i = group->joint_start; i < group->joint_start + group->joint_count; i++) {
         double multiplier = 1.0, offset = 0.0;
         int32_t above = i;
         while (above >= 0 && above != master) { // cycles were refused when the model was compiled
@@ -61,16 +61,16 @@ void stn_lua_follow(const stn_model *model, int32_t master, stn_lua_quantity qua
     }
 }
 
-// -------------------------------------------------------------------------------------------------- whole robots
+// -------------------------------------------------------------------------------------------------- whole groups
 
 /// Reads the entries of the table, twice: joints that mimic follow their masters unless the table names them too.
-static void read_by_name(lua_State *L, int table, const char *owner, stn_lua_world *w, int32_t robot,
+static void read_by_name(lua_State *L, int table, const char *owner, stn_lua_world *w, int32_t group,
                          stn_lua_quantity quantity, double *values) {
     const stn_model *model = stn_world_model(w->world);
     for (int pass = 0; pass < 2; pass++) {
         for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
             const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "[...]";
-            int32_t joint = stn_lua_find_joint(L, owner, w, robot, name);
+            int32_t joint = stn_lua_find_joint(L, owner, w, group, name);
             char what[192];
             snprintf(what, sizeof what, "%s: %s", owner, name);
             stn_lua_read_joint(L, -1, what, &model->joints[joint], quantity, values);
@@ -81,13 +81,13 @@ static void read_by_name(lua_State *L, int table, const char *owner, stn_lua_wor
     }
 }
 
-void stn_lua_read_joints(lua_State *L, int index, const char *owner, stn_lua_world *w, int32_t robot,
+void stn_lua_read_joints(lua_State *L, int index, const char *owner, stn_lua_world *w, int32_t group,
                          stn_lua_quantity quantity, double *values) {
     int table = lua_absindex(L, index);
     const stn_model *model = stn_world_model(w->world);
-    const stn_robot *r = &model->robots[robot];
+    const stn_group *r = &model->groups[group];
     if (lua_type(L, table) == LUA_TTABLE && lua_rawlen(L, table) == 0) {
-        read_by_name(L, table, owner, w, robot, quantity, values);
+        read_by_name(L, table, owner, w, group, quantity, values);
         return;
     }
     int32_t count = 0, at = 0;
@@ -96,7 +96,7 @@ void stn_lua_read_joints(lua_State *L, int index, const char *owner, stn_lua_wor
     }
     double *list = lua_newuserdatauv(L, sizeof(double) * (size_t)(count + 1), 0);
     char what[160];
-    snprintf(what, sizeof what, "%s: the list for robot '%s'", owner, r->name);
+    snprintf(what, sizeof what, "%s: the list for group '%s'", owner, r->name);
     stn_lua_reals(L, table, what, quantity == STN_LUA_POSITION ? "m or rad" : "m/s or rad/s", count, list);
     for (int32_t i = 0; i < r->joint_count; i++) {
         const stn_joint *joint = &model->joints[r->joint_start + i];
@@ -124,11 +124,11 @@ void stn_lua_set_coordinates(lua_State *L, stn_lua_world *w, stn_lua_quantity qu
     stn_lua_touched(w);
 }
 
-/// Pushes the values of a robot, as one list or by name.
+/// Pushes the values of a group, as one list or by name.
 static int push_all(lua_State *L, stn_lua_quantity quantity, bool by_name) {
-    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
+    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_GROUP);
     const stn_model *model = stn_world_model(o->world->world);
-    const stn_robot *r = &model->robots[o->index];
+    const stn_group *r = &model->groups[o->index];
     const stn_state *state = stn_world_state(o->world->world);
     const double *values = quantity == STN_LUA_POSITION ? state->q : state->v;
     lua_createtable(L, by_name ? 0 : r->joint_count, by_name ? r->joint_count : 0);
@@ -148,62 +148,62 @@ static int push_all(lua_State *L, stn_lua_quantity quantity, bool by_name) {
 }
 
 static int set_all(lua_State *L, const char *owner, stn_lua_quantity quantity) {
-    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
+    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_GROUP);
     double *values = stn_lua_copy_coordinates(L, o->world, quantity);
     stn_lua_read_joints(L, 2, owner, o->world, o->index, quantity, values);
     stn_lua_set_coordinates(L, o->world, quantity, values);
     return 0;
 }
 
-static int robot_q(lua_State *L) {
+static int group_q(lua_State *L) {
     return push_all(L, STN_LUA_POSITION, false);
 }
 
-static int robot_v(lua_State *L) {
+static int group_v(lua_State *L) {
     return push_all(L, STN_LUA_VELOCITY, false);
 }
 
-static int robot_positions(lua_State *L) {
+static int group_positions(lua_State *L) {
     return push_all(L, STN_LUA_POSITION, true);
 }
 
-static int robot_velocities(lua_State *L) {
+static int group_velocities(lua_State *L) {
     return push_all(L, STN_LUA_VELOCITY, true);
 }
 
-static int robot_set_q(lua_State *L) {
+static int group_set_q(lua_State *L) {
     return set_all(L, "set_q", STN_LUA_POSITION);
 }
 
-static int robot_set_v(lua_State *L) {
+static int group_set_v(lua_State *L) {
     return set_all(L, "set_v", STN_LUA_VELOCITY);
 }
 
 // ------------------------------------------------------------------------------------------------------ keyframes
 
-static int32_t find_keyframe(lua_State *L, const char *owner, const stn_model *model, int32_t robot, const char *name) {
-    int32_t found = stn_model_find_keyframe(model, robot, name);
+static int32_t find_keyframe(lua_State *L, const char *owner, const stn_model *model, int32_t group, const char *name) {
+    int32_t found = stn_model_find_keyframe(model, group, name);
     if (found >= 0) {
         return found;
     }
-    const stn_robot *r = &model->robots[robot];
+    const stn_group *r = &model->groups[group];
     const char **names = lua_newuserdatauv(L, ((size_t)r->keyframe_count + 1) * sizeof *names, 0);
     for (int32_t i = 0; i < r->keyframe_count; i++) {
         names[i] = model->keyframes[r->keyframe_start + i].name;
     }
     names[r->keyframe_count] = NULL;
-    stn_lua_unknown(L, lua_pushfstring(L, "%s: robot '%s' (keyframes)", owner, r->name), name, names);
+    stn_lua_unknown(L, lua_pushfstring(L, "%s: group '%s' (keyframes)", owner, r->name), name, names);
 }
 
-void stn_lua_apply_keyframe(lua_State *L, const char *owner, stn_lua_world *w, int32_t robot, const char *name,
+void stn_lua_apply_keyframe(lua_State *L, const char *owner, stn_lua_world *w, int32_t group, const char *name,
                             bool keep_base) {
     int top = lua_gettop(L);
     const stn_model *model = stn_world_model(w->world);
-    const stn_robot *r = &model->robots[robot];
-    int32_t keyframe = find_keyframe(L, owner, model, robot, name);
+    const stn_group *r = &model->groups[group];
+    int32_t keyframe = find_keyframe(L, owner, model, group, name);
     double *q = stn_lua_copy_coordinates(L, w, STN_LUA_POSITION), *v = stn_lua_copy_coordinates(L, w, STN_LUA_VELOCITY);
     stn_model_keyframe_apply(model, keyframe, q);
-    if (keep_base && model->keyframes[keyframe].has_base) { // its joint is the robot's first
+    if (keep_base && model->keyframes[keyframe].has_base) { // its joint is the group's first
         const stn_joint *root = &model->joints[r->joint_start];
         memcpy(q + root->q_start, stn_world_state(w->world)->q + root->q_start, sizeof(double) * (size_t)root->nq);
     }
@@ -215,10 +215,10 @@ void stn_lua_apply_keyframe(lua_State *L, const char *owner, stn_lua_world *w, i
     lua_settop(L, top);
 }
 
-static int robot_keyframes(lua_State *L) {
-    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
+static int group_keyframes(lua_State *L) {
+    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_GROUP);
     const stn_model *model = stn_world_model(o->world->world);
-    const stn_robot *r = &model->robots[o->index];
+    const stn_group *r = &model->groups[o->index];
     lua_createtable(L, r->keyframe_count, 0);
     for (int32_t i = 0; i < r->keyframe_count; i++) {
         lua_pushstring(L, model->keyframes[r->keyframe_start + i].name);
@@ -227,21 +227,21 @@ static int robot_keyframes(lua_State *L) {
     return 1;
 }
 
-static int robot_set_keyframe(lua_State *L) {
-    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
+static int group_set_keyframe(lua_State *L) {
+    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_GROUP);
     stn_lua_apply_keyframe(L, "set_keyframe", o->world, o->index, luaL_checkstring(L, 2), false);
     return 0;
 }
 
 const luaL_Reg stn_lua_coordinate_methods[] = {
-    {"q", robot_q},
-    {"v", robot_v},
-    {"positions", robot_positions},
-    {"velocities", robot_velocities},
-    {"set_q", robot_set_q},
-    {"set_v", robot_set_v},
-    {"keyframes", robot_keyframes},
-    {"set_keyframe", robot_set_keyframe},
+    {"q", group_q},
+    {"v", group_v},
+    {"positions", group_positions},
+    {"velocities", group_velocities},
+    {"set_q", group_set_q},
+    {"set_v", group_set_v},
+    {"keyframes", group_keyframes},
+    {"set_keyframe", group_set_keyframe},
     {NULL, NULL},
 };
 
@@ -356,14 +356,14 @@ static int joint_mimic(lua_State *L) {
 static int32_t child_link(const stn_lua_object *o) {
     const stn_model *model = stn_world_model(o->world->world);
     const stn_joint *joint = joint_of(o);
-    const stn_robot *robot = &model->robots[joint->robot];
-    for (int32_t i = robot->link_start; i < robot->link_start + robot->link_count; i++) {
+    const stn_group *group = &model->groups[joint->group];
+    for (int32_t i = group->link_start; i < group->link_start + group->link_count; i++) {
         const stn_link *link = &model->links[i];
         if (link->joint == o->index && (link->joint_name == NULL || strcmp(link->joint_name, joint->name) == 0)) {
             return i;
         }
     }
-    return robot->root_link;
+    return group->root_link;
 }
 
 static int push_link(lua_State *L, int32_t link) {
@@ -387,10 +387,10 @@ static int joint_parent(lua_State *L) {
     return push_link(L, parent);
 }
 
-static int joint_robot(lua_State *L) {
+static int joint_group(lua_State *L) {
     const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_JOINT);
     lua_getiuservalue(L, 1, 1);
-    stn_lua_object_new(L, -1, STN_LUA_ROBOT, joint_of(o)->robot);
+    stn_lua_object_new(L, -1, STN_LUA_GROUP, joint_of(o)->group);
     return 1;
 }
 
@@ -427,7 +427,7 @@ void stn_lua_open_joint(lua_State *L) {
         {"mimic", joint_mimic},
         {"parent", joint_parent},
         {"child", joint_child},
-        {"robot", joint_robot},
+        {"group", joint_group},
         {NULL, NULL},
     };
     static const luaL_Reg meta[] = {{"__tostring", joint_text}, {"__eq", stn_lua_object_equal}, {NULL, NULL}};

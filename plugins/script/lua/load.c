@@ -51,17 +51,17 @@ static void push_list(lua_State *L, const stn_diagnostics *list) {
     }
 }
 
-void stn_lua_keep_findings(lua_State *L, int world_index, int32_t robot, const stn_diagnostics *list) {
+void stn_lua_keep_findings(lua_State *L, int world_index, int32_t group, const stn_diagnostics *list) {
     lua_getiuservalue(L, world_index, 3);
     push_list(L, list);
-    lua_rawseti(L, -2, robot);
+    lua_rawseti(L, -2, group);
     lua_pop(L, 1);
 }
 
-/// Findings of the load that made the robot; none for a body of the script. A new list at every call: it may be
+/// Findings of the load that made the group; none for a body of the script. A new list at every call: it may be
 /// changed.
-static int robot_diagnostics(lua_State *L) {
-    const stn_lua_object *o = stn_lua_object_open(L, 1, STN_LUA_ROBOT);
+static int group_diagnostics(lua_State *L) {
+    const stn_lua_object *o = stn_lua_object_open(L, 1, STN_LUA_GROUP);
     lua_getiuservalue(L, 1, 1);
     lua_getiuservalue(L, -1, 3);
     lua_newtable(L);
@@ -86,21 +86,21 @@ static int robot_diagnostics(lua_State *L) {
     return 1;
 }
 
-/// robot:save("file.sdf", { format =, name = }): writes the robot file; what the format cannot hold, as a list.
-static int robot_save(lua_State *L) {
+/// group:save("file.sdf", { format =, name = }): writes the robot file; what the format cannot hold, as a list.
+static int group_save(lua_State *L) {
     static const char *const keys[] = {"format", "name", NULL};
     lua_settop(L, 3);
-    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
+    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_GROUP);
     if (lua_type(L, 2) != LUA_TSTRING) {
-        stn_lua_fail(L, "robot:save takes a file's name, as in arm:save \"arm.sdf\", got %s", luaL_typename(L, 2));
+        stn_lua_fail(L, "group:save takes a file's name, as in arm:save \"arm.sdf\", got %s", luaL_typename(L, 2));
     }
     if (lua_isnil(L, 3)) {
         lua_newtable(L);
         lua_replace(L, 3);
     }
-    stn_fields f = stn_fields_open(L, 3, "robot:save", keys, 0);
+    stn_fields f = stn_fields_open(L, 3, "group:save", keys, 0);
     stn_save_request request = {.model = stn_world_model(o->world->world),
-                                .robot = o->index,
+                                .group = o->index,
                                 .name = stn_fields_text(&f, "name"),
                                 .path = lua_tostring(L, 2)};
     const char *format = stn_fields_text(&f, "format");
@@ -115,7 +115,7 @@ static int robot_save(lua_State *L) {
     return 1;
 }
 
-const luaL_Reg stn_lua_finding_methods[] = {{"diagnostics", robot_diagnostics}, {"save", robot_save}, {NULL, NULL}};
+const luaL_Reg stn_lua_finding_methods[] = {{"diagnostics", group_diagnostics}, {"save", group_save}, {NULL, NULL}};
 
 // ------------------------------------------------------------------------------------------------ without a world
 
@@ -126,11 +126,11 @@ static void destroy_builder(void *object) {
 /// Loads and compiles; what no finding tells becomes one.
 static void examine(stn_context *context, const stn_load_request *request, stn_model_builder *builder,
                     stn_diagnostics *list) {
-    int32_t robot = -1;
+    int32_t group = -1;
     stn_error err = {0};
     stn_model *model = NULL;
     const char *code = "file";
-    stn_status status = stn_load_robot(context, request, builder, &robot, list, &err);
+    stn_status status = stn_load_robot(context, request, builder, &group, list, &err);
     if (status >= 0) {
         code = "model";
         status = stn_model_compile(builder, &model, &err);
@@ -247,34 +247,34 @@ static load_options read_options(const stn_fields *f) {
     return o;
 }
 
-/// Loads and places the robot; on failure nothing stays in the builder.
-static stn_status load(stn_context *context, stn_model_builder *builder, const load_options *o, int32_t *robot,
+/// Loads and places the group; on failure nothing stays in the builder.
+static stn_status load(stn_context *context, stn_model_builder *builder, const load_options *o, int32_t *group,
                        stn_diagnostics *list, stn_error *err) {
-    stn_status status = stn_load_robot(context, &o->request, builder, robot, list, err);
+    stn_status status = stn_load_robot(context, &o->request, builder, group, list, err);
     if (status < 0) {
         return status;
     }
     if (o->placed || o->fixed_given) { // what is not given is as the file says
         stn_pose base;
         bool fixed = false;
-        stn_builder_get_base(builder, *robot, &base, &fixed);
+        stn_builder_get_base(builder, *group, &base, &fixed);
         status =
-            stn_builder_set_base(builder, *robot, o->placed ? &o->base : &base, o->fixed_given ? o->fixed : fixed, err);
+            stn_builder_set_base(builder, *group, o->placed ? &o->base : &base, o->fixed_given ? o->fixed : fixed, err);
     }
     if (status >= 0 && o->velocity_limits) {
-        status = stn_builder_set_velocity_limits(builder, *robot, true, err);
+        status = stn_builder_set_velocity_limits(builder, *group, true, err);
     }
     if (status >= 0 && o->mass_factor != 1.0) {
-        status = stn_builder_scale_mass(builder, *robot, o->mass_factor, err);
+        status = stn_builder_scale_mass(builder, *group, o->mass_factor, err);
     }
     if (status >= 0 && o->has_material) {
-        status = stn_builder_set_material(builder, *robot, &o->surface.material, err);
+        status = stn_builder_set_material(builder, *group, &o->surface.material, err);
     }
     if (status >= 0) {
-        status = stn_builder_set_field(builder, *robot, &o->surface.field, err);
+        status = stn_builder_set_field(builder, *group, &o->surface.field, err);
     }
     if (status < 0) {
-        stn_builder_discard(builder, *robot);
+        stn_builder_discard(builder, *group);
     }
     return status;
 }
@@ -289,19 +289,19 @@ int stn_lua_world_load(lua_State *L) {
     load_options o = read_options(&f);
     stn_fields_warn_unread(&f, w->world, &o.surface.asked);
     stn_fields_warn_field(&f, w->world, &o.surface.field);
-    int32_t robot = -1;
+    int32_t group = -1;
     stn_error err = {0};
     stn_diagnostics *list = stn_lua_push_findings(L, w->session->context);
     int findings = lua_gettop(L);
-    stn_status status = load(w->session->context, builder, &o, &robot, list, &err);
+    stn_status status = load(w->session->context, builder, &o, &group, list, &err);
     stn_lua_log_findings(L, o.request.path, list);
     if (status < 0) {
         stn_lua_release(L, findings);
         stn_lua_fail(L, "world:load: %s", err.text);
     }
-    stn_lua_keep_findings(L, 1, robot, list);
+    stn_lua_keep_findings(L, 1, group, list);
     stn_lua_release(L, findings);
-    stn_lua_take_name(L, 1, stn_builder_robot_name(builder, robot));
+    stn_lua_take_name(L, 1, stn_builder_group_name(builder, group));
     const char *keyframe = stn_fields_text(&f, "keyframe");
     if (keyframe != NULL) {
         lua_createtable(L, 2, 0);
@@ -309,12 +309,12 @@ int stn_lua_world_load(lua_State *L) {
         lua_rawseti(L, -2, 1);
         lua_pushboolean(L, o.placed);
         lua_rawseti(L, -2, 2);
-        stn_lua_note_start(L, 1, robot, "keyframe");
+        stn_lua_note_start(L, 1, group, "keyframe");
     }
     if (stn_fields_push(&f, "joints")) { // on top of the keyframe
         luaL_checktype(L, -1, LUA_TTABLE);
-        stn_lua_note_start(L, 1, robot, "joints");
+        stn_lua_note_start(L, 1, group, "joints");
     }
-    stn_lua_object_new(L, 1, STN_LUA_ROBOT, robot);
+    stn_lua_object_new(L, 1, STN_LUA_GROUP, group);
     return 1;
 }

@@ -43,11 +43,11 @@ static const char *push_name(lua_State *L, stn_lua_world *w, const body_descript
     return lua_tostring(L, -1);
 }
 
-/// Robot with one link; on failure nothing stays in the builder.
+/// Group with one link; on failure nothing stays in the builder.
 static stn_status add_body(stn_model_builder *builder, const body_description *d, const char *name, const char *where,
-                           int32_t *robot, int32_t *link, stn_error *err) {
+                           int32_t *group, int32_t *link, stn_error *err) {
     stn_link_spec spec = {.name = name, .mass = d->mass, .where = where};
-    stn_status status = stn_builder_begin_robot(builder, name, robot, err);
+    stn_status status = stn_builder_begin_group(builder, name, group, err);
     if (status < 0) {
         return status;
     }
@@ -70,27 +70,27 @@ static stn_status add_body(stn_model_builder *builder, const body_description *d
         }
     }
     if (status >= 0 && d->on >= 0) {
-        status = stn_builder_attach(builder, *robot, d->on, &d->pose, err);
+        status = stn_builder_attach(builder, *group, d->on, &d->pose, err);
     } else if (status >= 0 && (d->placed || d->fixed)) {
-        status = stn_builder_set_base(builder, *robot, &d->pose, d->fixed, err);
+        status = stn_builder_set_base(builder, *group, &d->pose, d->fixed, err);
     }
     if (status < 0) {
-        stn_builder_discard(builder, *robot);
+        stn_builder_discard(builder, *group);
     }
     return status;
 }
 
 /// Adds the start velocity in the table at `index` to the world's start values.
-static void note_start_velocity(lua_State *L, int index, int32_t robot, const char *owner) {
+static void note_start_velocity(lua_State *L, int index, int32_t group, const char *owner) {
     stn_vec3 linear, angular;
     char what[96];
     snprintf(what, sizeof what, "%s: velocity", owner);
     stn_lua_velocity(L, index, what, &linear, &angular);
     stn_lua_push_velocity(L, linear, angular);
-    stn_lua_note_start(L, 1, robot, "velocity");
+    stn_lua_note_start(L, 1, group, "velocity");
 }
 
-/// Builds the body and pushes its robot object. The table that described it is argument 2.
+/// Builds the body and pushes its group object. The table that described it is argument 2.
 static int finish_body(lua_State *L, stn_lua_world *w, const stn_fields *f, const body_description *d) {
     stn_model_builder *builder = stn_lua_world_builder(L, w, f->owner);
     bool moves = stn_fields_push(f, "velocity");
@@ -104,17 +104,17 @@ static int finish_body(lua_State *L, stn_lua_world *w, const stn_fields *f, cons
     }
     const char *name = push_name(L, w, d);
     stn_lua_position(L);
-    int32_t robot = -1, link = -1;
+    int32_t group = -1, link = -1;
     stn_error err = {0};
-    stn_status status = add_body(builder, d, name, lua_tostring(L, -1), &robot, &link, &err);
+    stn_status status = add_body(builder, d, name, lua_tostring(L, -1), &group, &link, &err);
     if (status < 0) {
         stn_lua_fail(L, "%s: %s", f->owner, err.text);
     }
     stn_lua_take_name(L, 1, name);
     if (moves) {
-        note_start_velocity(L, velocity, robot, f->owner);
+        note_start_velocity(L, velocity, group, f->owner);
     }
-    stn_lua_object_new(L, 1, STN_LUA_ROBOT, robot);
+    stn_lua_object_new(L, 1, STN_LUA_GROUP, group);
     return 1;
 }
 
@@ -126,7 +126,7 @@ static body_description read_body(const stn_fields *f, stn_lua_world *w, const c
     if (stn_fields_push(f, "on")) {
         stn_link_range range = stn_lua_links(f->L, -1, w, f->owner);
         if (range.count != 1 || d.fixed) {
-            stn_lua_fail(f->L, "%s: on = { robot, \"link\" } names one link, without fixed", f->owner);
+            stn_lua_fail(f->L, "%s: on = { group, \"link\" } names one link, without fixed", f->owner);
         }
         d.on = range.start;
         lua_pop(f->L, 1);
@@ -375,7 +375,7 @@ static stn_equality_type read_type(lua_State *L) {
 static int32_t read_link(const stn_fields *f, stn_lua_world *w, const char *key, bool needed) {
     if (!stn_fields_push(f, key)) {
         if (needed) {
-            stn_lua_fail(f->L, "%s: %s is missing: a robot of one link, { robot, \"link\" }, \"robot/link\" or a link",
+            stn_lua_fail(f->L, "%s: %s is missing: a group of one link, { group, \"link\" }, \"group/link\" or a link",
                          f->owner, key);
         }
         return STN_WORLD;
@@ -386,29 +386,29 @@ static int32_t read_link(const stn_fields *f, stn_lua_world *w, const char *key,
     }
     stn_link_range range = stn_lua_links(f->L, -1, w, f->owner);
     if (range.count != 1) {
-        stn_lua_fail(f->L, "%s: %s is a robot of %d links; name one of them, as in { robot, \"link\" }", f->owner, key,
+        stn_lua_fail(f->L, "%s: %s is a group of %d links; name one of them, as in { group, \"link\" }", f->owner, key,
                      (int)range.count);
     }
     lua_pop(f->L, 1);
     return range.start;
 }
 
-/// A joint as "robot/joint" or { robot, "joint" }, on top of the stack.
+/// A joint as "group/joint" or { group, "joint" }, on top of the stack.
 static int32_t read_joint(const stn_fields *f, const stn_lua_world *w) {
     lua_State *L = f->L;
-    int32_t robot = -1;
+    int32_t group = -1;
     int top = lua_gettop(L);
     if (lua_type(L, top) == LUA_TTABLE) {
         lua_rawgeti(L, top, 1);
-        const stn_lua_object *object = stn_lua_object_test(L, -1, STN_LUA_ROBOT);
-        robot = object != NULL && object->world == w ? object->index : -1;
+        const stn_lua_object *object = stn_lua_object_test(L, -1, STN_LUA_GROUP);
+        group = object != NULL && object->world == w ? object->index : -1;
         lua_rawgeti(L, top, 2);
     }
-    bool named = lua_type(L, -1) == LUA_TSTRING && (robot >= 0 || lua_gettop(L) == top);
+    bool named = lua_type(L, -1) == LUA_TSTRING && (group >= 0 || lua_gettop(L) == top);
     if (!named) {
-        stn_lua_fail(L, "%s: name joints as { robot, \"joint\" } or \"robot/joint\"", f->owner);
+        stn_lua_fail(L, "%s: name joints as { group, \"joint\" } or \"group/joint\"", f->owner);
     }
-    int32_t joint = stn_lua_find_joint(L, f->owner, w, robot, lua_tostring(L, -1));
+    int32_t joint = stn_lua_find_joint(L, f->owner, w, group, lua_tostring(L, -1));
     lua_settop(L, top);
     return joint;
 }

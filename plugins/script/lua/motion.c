@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prescribed motion: robot:prescribe(function or samples). The motions of a world are a list in its user value 5, in
-// the order of prescribing, of { robot =, motion = function or samples, where = "file:line" }. They are asked once a
+// Kinematic bodies: group:kinematic(function or samples). The motions of a world are a list in its user value 5, in
+// the order of the calls, of { group =, motion = function or samples, where = "file:line" }. They are asked once a
 // step, on the thread that steps, and what they answer is an input of the step: recordings are played again without
 // them.
 #include "bind.h"
@@ -35,7 +35,7 @@ static void check_length(const stn_fields *f, const char *key, int32_t count, in
     }
 }
 
-/// Text "robot:prescribe: poses[3]", pushed.
+/// Text "group:kinematic: poses[3]", pushed.
 static const char *name_entry(lua_State *L, const stn_fields *f, const char *key, int32_t i) {
     return lua_pushfstring(L, "%s: %s[%d]", f->owner, key, (int)i + 1);
 }
@@ -99,10 +99,10 @@ static void push_samples(lua_State *L, int index, const char *owner) {
 static void call_function(lua_State *L, int entry, stn_lua_world *w, double time, place *out) {
     int top = lua_gettop(L);
     lua_getfield(L, entry, "where");
-    const char *owner = lua_pushfstring(L, "prescribed motion (%s) at t = %f s", lua_tostring(L, -1), (lua_Number)time);
+    const char *owner = lua_pushfstring(L, "kinematic motion (%s) at t = %f s", lua_tostring(L, -1), (lua_Number)time);
     lua_getfield(L, entry, "motion");
     lua_pushnumber(L, time);
-    if (stn_lua_world_ask(L, w, 1, 2, "a prescribed motion") != LUA_OK) {
+    if (stn_lua_world_ask(L, w, 1, 2, "a kinematic motion") != LUA_OK) {
         lua_error(L);
     }
     if (lua_type(L, -2) != LUA_TTABLE) {
@@ -149,15 +149,15 @@ static void for_each(lua_State *L, int index, stn_lua_world *w, double time,
     lua_Integer count = (lua_Integer)lua_rawlen(L, list);
     for (lua_Integer i = 1; i <= count; i++) {
         lua_rawgeti(L, list, i);
-        lua_getfield(L, -1, "robot");
-        int32_t robot = (int32_t)lua_tointeger(L, -1);
+        lua_getfield(L, -1, "group");
+        int32_t group = (int32_t)lua_tointeger(L, -1);
         place at = evaluate(L, list + 1, w, time);
         stn_error err = {0};
         if (w->world == NULL) {
-            stn_lua_fail(L, "a prescribed motion closed its world");
+            stn_lua_fail(L, "the motion of a kinematic body closed its world");
         }
         const stn_model *model = stn_world_model(w->world);
-        stn_lua_check(L, use(w->world, model->links[model->robots[robot].root_link].body, &at, &err), &err);
+        stn_lua_check(L, use(w->world, model->links[model->groups[group].root_link].body, &at, &err), &err);
         lua_settop(L, list);
     }
     lua_pop(L, 1);
@@ -169,8 +169,8 @@ static stn_status put(stn_world *world, int32_t body, const place *at, stn_error
 }
 
 static stn_status tell(stn_world *world, int32_t body, const place *at, stn_error *err) {
-    return stn_world_set_prescribed(world, body, &at->pose, at->has_velocity ? &at->linear : NULL,
-                                    at->has_velocity ? &at->angular : NULL, err);
+    return stn_world_set_kinematic(world, body, &at->pose, at->has_velocity ? &at->linear : NULL,
+                                   at->has_velocity ? &at->angular : NULL, err);
 }
 
 void stn_lua_motions_start(lua_State *L, int index, stn_lua_world *w) {
@@ -193,18 +193,19 @@ void stn_lua_motions_copy(lua_State *L, int from, int to) {
     lua_setiuservalue(L, to, MOTIONS);
 }
 
-// -------------------------------------------------------------------------------------------------------- prescribing
+// -------------------------------------------------------------------------------------------------------- kinematic
+// bodies
 
-/// Puts the entry at the stack's top, popped, into the list of the world at `index`, in place of the robot's earlier
+/// Puts the entry at the stack's top, popped, into the list of the world at `index`, in place of the group's earlier
 /// one.
-static void keep(lua_State *L, int index, int32_t robot) {
+static void keep(lua_State *L, int index, int32_t group) {
     lua_getiuservalue(L, index, MOTIONS);
     int list = lua_gettop(L);
     lua_Integer count = (lua_Integer)lua_rawlen(L, list), at = count + 1;
     for (lua_Integer i = 1; i <= count; i++) {
         lua_rawgeti(L, list, i);
-        lua_getfield(L, -1, "robot");
-        at = lua_tointeger(L, -1) == robot ? i : at;
+        lua_getfield(L, -1, "group");
+        at = lua_tointeger(L, -1) == group ? i : at;
         lua_pop(L, 2);
     }
     lua_pushvalue(L, list - 1);
@@ -212,10 +213,10 @@ static void keep(lua_State *L, int index, int32_t robot) {
     lua_settop(L, list - 2);
 }
 
-/// robot:prescribe(function(t) return pose, velocity end) or robot:prescribe { times =, poses =, ... }.
-int stn_lua_robot_prescribe(lua_State *L) {
-    static const char owner[] = "robot:prescribe";
-    stn_lua_object *o = stn_lua_object_open(L, 1, STN_LUA_ROBOT);
+/// group:kinematic(function(t) return pose, velocity end) or group:kinematic { times =, poses =, ... }.
+int stn_lua_group_kinematic(lua_State *L) {
+    static const char owner[] = "group:kinematic";
+    stn_lua_object *o = stn_lua_object_open(L, 1, STN_LUA_GROUP);
     lua_settop(L, 2);
     bool function = lua_type(L, 2) == LUA_TFUNCTION;
     if (!function && lua_type(L, 2) != LUA_TTABLE) {
@@ -227,7 +228,7 @@ int stn_lua_robot_prescribe(lua_State *L) {
     lua_getiuservalue(L, 1, 1);
     lua_createtable(L, 0, 3);
     lua_pushinteger(L, o->index);
-    lua_setfield(L, 4, "robot");
+    lua_setfield(L, 4, "group");
     stn_lua_position(L);
     lua_setfield(L, 4, "where");
     if (function) {
@@ -240,15 +241,15 @@ int stn_lua_robot_prescribe(lua_State *L) {
     if (!o->world->compiled) {
         place start = evaluate(L, 4, o->world, 0.0);
         stn_model_builder *builder = stn_lua_world_builder(L, o->world, owner);
-        stn_lua_check(L, stn_builder_prescribe(builder, o->index, &err), &err);
+        stn_lua_check(L, stn_builder_make_kinematic(builder, o->index, &err), &err);
         stn_lua_check(L, stn_builder_set_base(builder, o->index, &start.pose, true, &err), &err);
     } else {
         const stn_model *model = stn_world_model(o->world->world);
-        int32_t joint = model->bodies[model->links[model->robots[o->index].root_link].body].joint;
-        if (joint < 0 || model->joints[joint].type != STN_JOINT_PRESCRIBED) {
-            stn_lua_fail(L,
-                         "%s: the world was completed at %s; prescribe '%s' before that, then other motions may follow",
-                         owner, o->world->compiled_at, stn_lua_robot_name(o->world, o->index));
+        int32_t joint = model->bodies[model->links[model->groups[o->index].root_link].body].joint;
+        if (joint < 0 || model->joints[joint].type != STN_JOINT_KINEMATIC) {
+            stn_lua_fail(
+                L, "%s: the world was completed at %s; make '%s' kinematic before that, then other motions may follow",
+                owner, o->world->compiled_at, stn_lua_group_name(o->world, o->index));
         }
     }
     keep(L, 3, o->index);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves and grasps in tasks. robot:move_to(pose | joints, { ... }), robot:follow({ pose | joints, ... }, { ... }): the
-// references of a robot's controllers go through way-points in joint space along a spline, from rest to rest.
+// Moves and grasps in tasks. group:move_to(pose | joints, { ... }), group:follow({ pose | joints, ... }, { ... }): the
+// references of a group's controllers go through waypoints in joint space along a spline, from rest to rest.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "task.h"
 
 #define MOVE "stiction.move"
-/// Between way-points that are equal, where times are chosen [s].
+/// Between waypoints that are equal, where times are chosen [s].
 #define REST 0.1
 
 /// A joint on its way.
@@ -22,7 +22,7 @@ typedef struct mover {
 typedef struct move {
     const char *owner; // for messages
     stn_lua_world *world;
-    int32_t robot, count;
+    int32_t group, count;
     double timeout;    // after its end [s]
     double tolerance;  // [rad] or [m]
     stn_spline spline; // of the movers; its first point is where they begin
@@ -53,14 +53,14 @@ static bool is_pose(lua_State *L, int index) {
     return found;
 }
 
-/// The link that a pose is for: named, or the only one of the robot that nothing of it hangs on.
-static int32_t read_tip(const stn_fields *f, const stn_lua_object *robot) {
-    const stn_model *model = stn_world_model(robot->world->world);
-    int32_t named = stn_fields_link(f, robot);
+/// The link that a pose is for: named, or the only one of the group that nothing of it hangs on.
+static int32_t read_tip(const stn_fields *f, const stn_lua_object *group) {
+    const stn_model *model = stn_world_model(group->world->world);
+    int32_t named = stn_fields_link(f, group);
     if (named >= 0) {
         return named;
     }
-    stn_link_range links = stn_lua_robot_links(robot->world, robot->index);
+    stn_link_range links = stn_lua_group_links(group->world, group->index);
     int32_t tip = -1, tips = 0;
     for (int32_t i = links.start; i < links.start + links.count; i++) {
         bool carries = false;
@@ -71,57 +71,57 @@ static int32_t read_tip(const stn_fields *f, const stn_lua_object *robot) {
         tips += carries ? 0 : 1;
     }
     if (tips != 1) {
-        stn_lua_fail(f->L, "%s: robot '%s' ends in %d links; say which one the pose is for: link = ...", f->owner,
-                     stn_lua_robot_name(robot->world, robot->index), (int)tips);
+        stn_lua_fail(f->L, "%s: group '%s' ends in %d links; say which one the pose is for: link = ...", f->owner,
+                     stn_lua_group_name(group->world, group->index), (int)tips);
     }
     return tip;
 }
 
-/// Coordinates of the robot's joints between the world and a link, from `found` to `q`; the others are not the goal's.
-static void take_chain(const stn_model *model, int32_t robot, int32_t link, const double *found, double *q) {
+/// Coordinates of the group's joints between the world and a link, from `found` to `q`; the others are not the goal's.
+static void take_chain(const stn_model *model, int32_t group, int32_t link, const double *found, double *q) {
     for (int32_t b = model->links[link].body; b > 0; b = model->bodies[b].parent) {
         const stn_joint *joint = &model->joints[model->bodies[b].joint];
-        for (int32_t k = joint->q_start; k < joint->q_start + joint->nq && joint->robot == robot; k++) {
+        for (int32_t k = joint->q_start; k < joint->q_start + joint->nq && joint->group == group; k++) {
             q[k] = found[k];
         }
     }
 }
 
 /// The goal at stack index `at` as coordinates of the model, over `q`.
-static void read_goal(const stn_fields *f, int at, const char *what, const stn_lua_object *robot, double *q) {
+static void read_goal(const stn_fields *f, int at, const char *what, const stn_lua_object *group, double *q) {
     lua_State *L = f->L;
     if (lua_type(L, at) != LUA_TTABLE) {
         stn_lua_fail(L, "%s takes a pose or joint positions, { joint = value, ... }, got %s", what,
                      lua_isnoneornil(L, at) ? "nothing" : luaL_typename(L, at));
     }
     if (!is_pose(L, at)) {
-        stn_lua_read_joints(L, at, what, robot->world, robot->index, STN_LUA_POSITION, q);
+        stn_lua_read_joints(L, at, what, group->world, group->index, STN_LUA_POSITION, q);
         return;
     }
     stn_ik_goal goal = stn_ik_goal_default();
-    goal.robot = robot->index;
-    goal.link = read_tip(f, robot);
+    goal.group = group->index;
+    goal.link = read_tip(f, group);
     stn_lua_pose(L, at, lua_pushfstring(L, "%s: the pose", what), &goal.pose);
     const char *key = lua_pushfstring(L, "%s: frame", f->owner);
     if (stn_fields_push(f, "frame")) {
-        stn_link_range frame = stn_lua_links(L, -1, robot->world, key);
-        stn_pose of = stn_lua_link_pose(robot->world, frame.start);
+        stn_link_range frame = stn_lua_links(L, -1, group->world, key);
+        stn_pose of = stn_lua_link_pose(group->world, frame.start);
         goal.pose = stn_pose_mul(&of, &goal.pose);
     }
-    double *found = stn_lua_copy_coordinates(L, robot->world, STN_LUA_POSITION);
+    double *found = stn_lua_copy_coordinates(L, group->world, STN_LUA_POSITION);
     goal.seeds = q;
     goal.seed_count = 1;
-    if (!stn_lua_solve_place(L, robot, &goal, found)) {
+    if (!stn_lua_solve_place(L, group, &goal, found)) {
         stn_lua_fail(L, "%s: %s", what, lua_tostring(L, -1));
     }
-    take_chain(stn_world_model(robot->world->world), robot->index, goal.link, found, q);
+    take_chain(stn_world_model(group->world->world), group->index, goal.link, found, q);
 }
 
-/// Finds the joints of the robot that controllers drive; q gets their present references.
+/// Finds the joints of the group that controllers drive; q gets their present references.
 static void find_movers(move *m, double *q) {
     const stn_model *model = stn_world_model(m->world->world);
-    const stn_robot *robot = &model->robots[m->robot];
-    for (int32_t j = robot->joint_start; j < robot->joint_start + robot->joint_count; j++) {
+    const stn_group *group = &model->groups[m->group];
+    for (int32_t j = group->joint_start; j < group->joint_start + group->joint_count; j++) {
         mover *to = &m->mover[m->count];
         if (model->joints[j].nv == 1 && stn_lua_find_reference(m->world, j, "position", &to->controller, &to->at)) {
             to->joint = j;
@@ -132,13 +132,13 @@ static void find_movers(move *m, double *q) {
     m->spline.size = m->count;
 }
 
-/// Adds a way-point, which must be within the limits; the rest of the robot must stay where it is.
+/// Adds a waypoint, which must be within the limits; the rest of the group must stay where it is.
 static void add_point(lua_State *L, move *m, const double *q, const char *what) {
     const stn_model *model = stn_world_model(m->world->world);
-    const stn_robot *robot = &model->robots[m->robot];
+    const stn_group *group = &model->groups[m->group];
     const double *present = stn_world_state(m->world->world)->q;
     double *point = m->points + (size_t)m->spline.count * (size_t)m->count;
-    for (int32_t j = robot->joint_start, i = 0; j < robot->joint_start + robot->joint_count; j++) {
+    for (int32_t j = group->joint_start, i = 0; j < group->joint_start + group->joint_count; j++) {
         const stn_joint *joint = &model->joints[j];
         double goal = q[joint->q_start];
         bool driven = i < m->count && m->mover[i].joint == j;
@@ -147,14 +147,14 @@ static void add_point(lua_State *L, move *m, const double *q, const char *what) 
         } else if (goal != present[joint->q_start] && joint->mimic < 0) {
             stn_lua_fail(
                 L,
-                "%s: joint '%s' of robot '%s' has no active controller with references for its position; add one, "
+                "%s: joint '%s' of group '%s' has no active controller with references for its position; add one, "
                 "world:controller { \"joint_pd\", target = ... }",
-                what, joint->name, robot->name);
+                what, joint->name, group->name);
         }
         if (driven && m->spline.count > 0 && joint->type != STN_JOINT_CONTINUOUS &&
             !(goal >= joint->lower && goal <= joint->upper)) {
-            stn_lua_fail(L, "%s: joint '%s' of robot '%s' cannot go to %g %s, its limits are %g and %g", what,
-                         joint->name, robot->name, goal, unit_of(joint), joint->lower, joint->upper);
+            stn_lua_fail(L, "%s: joint '%s' of group '%s' cannot go to %g %s, its limits are %g and %g", what,
+                         joint->name, group->name, goal, unit_of(joint), joint->lower, joint->upper);
         }
     }
     m->spline.count++;
@@ -231,13 +231,13 @@ static void warn_of_speed(lua_State *L, const move *m) {
     if (fastest != NULL) {
         stn_lua_where(L);
         stn_log(stn_lua_session(L)->context, STN_LOG_WARNING,
-                "%s%s: joint '%s' of robot '%s' has to go at up to %.4g %s, its limit is %g; allow %.3g times as long",
-                lua_tostring(L, -1), m->owner, fastest->name, stn_lua_robot_name(m->world, m->robot),
+                "%s%s: joint '%s' of group '%s' has to go at up to %.4g %s, its limit is %g; allow %.3g times as long",
+                lua_tostring(L, -1), m->owner, fastest->name, stn_lua_group_name(m->world, m->group),
                 most * fastest->velocity, stn_joint_type_units(fastest->type)->velocity, fastest->velocity, most);
     }
 }
 
-/// Between way-points the curve must keep the joints' limits too; from where a joint is beyond them it may come back.
+/// Between waypoints the curve must keep the joints' limits too; from where a joint is beyond them it may come back.
 static void check_extent(lua_State *L, const move *m) {
     for (int32_t i = 0; i < m->count; i++) {
         const stn_joint *joint = joint_of(m, i);
@@ -246,9 +246,9 @@ static void check_extent(lua_State *L, const move *m) {
         int32_t piece = bounded ? stn_spline_leaves(&m->spline, i, lower, upper, &value) : -1;
         if (piece >= 0) {
             stn_lua_fail(L,
-                         "%s: joint '%s' of robot '%s' would go to %g %s between points %d and %d, its limits are "
-                         "%g and %g; add a way-point or move these",
-                         m->owner, joint->name, stn_lua_robot_name(m->world, m->robot), value, unit_of(joint),
+                         "%s: joint '%s' of group '%s' would go to %g %s between points %d and %d, its limits are "
+                         "%g and %g; add a waypoint or move these",
+                         m->owner, joint->name, stn_lua_group_name(m->world, m->group), value, unit_of(joint),
                          (int)piece, (int)piece + 1, joint->lower, joint->upper);
         }
     }
@@ -319,9 +319,9 @@ static int move_on(lua_State *L, int status, lua_KContext context) {
     if (over && stn_lua_task_is_past(task, end + m->timeout)) {
         const stn_joint *joint = joint_of(m, last);
         stn_lua_fail(L,
-                     "%s: joint '%s' of robot '%s' is still %.4g %s from its goal %g s after the end of a move of "
+                     "%s: joint '%s' of group '%s' is still %.4g %s from its goal %g s after the end of a move of "
                      "%.4g s, begun at t = %.9g s",
-                     m->owner, joint->name, stn_lua_robot_name(m->world, m->robot), distance, unit_of(joint),
+                     m->owner, joint->name, stn_lua_group_name(m->world, m->group), distance, unit_of(joint),
                      m->timeout, end - begin, begin);
     }
     stn_error err = {0};
@@ -329,15 +329,15 @@ static int move_on(lua_State *L, int status, lua_KContext context) {
     return stn_lua_task_yield(L, task, m->owner, context, move_on);
 }
 
-/// Pushes a move through `count` way-points, without them; `fit_scratch` is in it.
-static move *new_move(lua_State *L, const stn_lua_object *robot, const char *owner, int32_t count,
+/// Pushes a move through `count` waypoints, without them; `fit_scratch` is in it.
+static move *new_move(lua_State *L, const stn_lua_object *group, const char *owner, int32_t count,
                       double **fit_scratch) {
-    const stn_model *model = stn_world_model(robot->world->world);
-    size_t joints = (size_t)model->robots[robot->index].joint_count + 1, nv = (size_t)model->nv + 1;
+    const stn_model *model = stn_world_model(group->world->world);
+    size_t joints = (size_t)model->groups[group->index].joint_count + 1, nv = (size_t)model->nv + 1;
     size_t points = (size_t)count + 1, numbers = points + 3 * points * joints + 3 * joints + nv;
     numbers += STN_SPLINE_SCRATCH(points);
     move *m = lua_newuserdatauv(L, sizeof *m + numbers * sizeof(double) + joints * sizeof(mover), 1);
-    *m = (move){.owner = owner, .world = robot->world, .robot = robot->index, .timeout = 2.0, .tolerance = 0.01};
+    *m = (move){.owner = owner, .world = group->world, .group = group->index, .timeout = 2.0, .tolerance = 0.01};
     m->times = (double *)(m + 1);
     m->points = m->times + points;
     m->spline = (stn_spline){.times = m->times, .points = m->points};
@@ -353,24 +353,24 @@ static move *new_move(lua_State *L, const stn_lua_object *robot, const char *own
     return m;
 }
 
-static void check_world(lua_State *L, const stn_lua_task *task, const stn_lua_object *robot, const char *owner) {
-    if (task->world != robot->world) {
-        stn_lua_fail(L, "%s: robot '%s' is of another world than task '%s'", owner,
-                     stn_lua_robot_name(robot->world, robot->index), task->name);
+static void check_world(lua_State *L, const stn_lua_task *task, const stn_lua_object *group, const char *owner) {
+    if (task->world != group->world) {
+        stn_lua_fail(L, "%s: group '%s' is of another world than task '%s'", owner,
+                     stn_lua_group_name(group->world, group->index), task->name);
     }
 }
 
 static int32_t count_points(lua_State *L, const char *owner) {
     lua_Integer count = lua_type(L, 2) == LUA_TTABLE ? (lua_Integer)lua_rawlen(L, 2) : 0;
     if (count < 1 || count > 1000000) {
-        stn_lua_fail(L, "%s takes a list of way-points, each a pose or joint positions, got %s", owner,
+        stn_lua_fail(L, "%s takes a list of waypoints, each a pose or joint positions, got %s", owner,
                      lua_type(L, 2) == LUA_TTABLE ? "one without entries" : luaL_typename(L, 2));
     }
     return (int32_t)count;
 }
 
-/// The way-points at stack index 2: one goal, or a list of `count`.
-static void read_points(const stn_fields *f, move *m, const stn_lua_object *robot, int32_t count, bool list) {
+/// The waypoints at stack index 2: one goal, or a list of `count`.
+static void read_points(const stn_fields *f, move *m, const stn_lua_object *group, int32_t count, bool list) {
     lua_State *L = f->L;
     double *q = stn_lua_copy_coordinates(L, m->world, STN_LUA_POSITION);
     find_movers(m, q);
@@ -381,7 +381,7 @@ static void read_points(const stn_fields *f, move *m, const stn_lua_object *robo
         if (list) {
             lua_rawgeti(L, 2, k);
         }
-        read_goal(f, list ? lua_gettop(L) : 2, what, robot, q);
+        read_goal(f, list ? lua_gettop(L) : 2, what, group, q);
         add_point(L, m, q, what);
         lua_settop(L, top);
     }
@@ -391,7 +391,7 @@ static int begin_move(lua_State *L, const char *owner, const char *const *keys, 
     static const char *const splines[] = {
         [STN_SPLINE_CUBIC] = "cubic", [STN_SPLINE_QUINTIC] = "quintic", [STN_SPLINE_MONOTONE] = "monotone", NULL};
     lua_settop(L, 3);
-    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
+    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_GROUP);
     stn_lua_task *task = stn_lua_task_here(L, owner);
     check_world(L, task, o, owner);
     task->since = stn_lua_task_time(task);
@@ -419,14 +419,14 @@ static int begin_move(lua_State *L, const char *owner, const char *const *keys, 
     return move_on(L, LUA_OK, 0);
 }
 
-/// robot:move_to(pose | joints [, { speed =, seconds =, link =, frame =, tolerance =, timeout = }])
-static int robot_move_to(lua_State *L) {
+/// group:move_to(pose | joints [, { speed =, seconds =, link =, frame =, tolerance =, timeout = }])
+static int group_move_to(lua_State *L) {
     static const char *const keys[] = {"speed", "seconds", "link", "frame", "tolerance", "timeout", NULL};
     return begin_move(L, "move_to", keys, false);
 }
 
-/// robot:follow({ pose | joints, ... } [, { times =, spline = } and those of move_to])
-static int robot_follow(lua_State *L) {
+/// group:follow({ pose | joints, ... } [, { times =, spline = } and those of move_to])
+static int group_follow(lua_State *L) {
     static const char *const keys[] = {"speed",   "seconds", "link",   "frame", "tolerance",
                                        "timeout", "times",   "spline", NULL};
     return begin_move(L, "follow", keys, true);
@@ -439,12 +439,12 @@ void stn_lua_open_move(lua_State *L) {
     lua_pop(L, 1);
 }
 
-const luaL_Reg stn_lua_move_methods[] = {{"move_to", robot_move_to}, {"follow", robot_follow}, {NULL, NULL}};
+const luaL_Reg stn_lua_move_methods[] = {{"move_to", group_move_to}, {"follow", group_follow}, {NULL, NULL}};
 
 // -------------------------------------------------------------------------------------------------------------- grasps
 
 // hand:close { force = }, hand:open {}, hand:preshape {}: in a task, fingers go and the task waits until they stand. It
-// is the robot's active controller with channels "force" and "closure" (a hand), or "width" (a gripper), that is told.
+// is the group's active controller with channels "force" and "closure" (a hand), or "width" (a gripper), that is told.
 
 /// Fingers stand when no joint of the controller has been faster than this for so long; where they are told to go
 /// slower than usual, that part of it.
@@ -462,11 +462,11 @@ typedef struct grip {
     double pace;                           // part of the usual speed that they are told to go at, at most 1
 } grip;
 
-/// The controller of the robot that closes it; `*gripper`: by its width.
-static int32_t find_controller(lua_State *L, const stn_lua_object *robot, verb v, bool *gripper) {
-    const stn_lua_world *w = robot->world;
+/// The controller of the group that closes it; `*gripper`: by its width.
+static int32_t find_controller(lua_State *L, const stn_lua_object *group, verb v, bool *gripper) {
+    const stn_lua_world *w = group->world;
     for (int32_t c = 0; c < stn_world_controller_count(w->world); c++) {
-        bool mine = stn_world_controller_target(w->world, c)->robot == robot->index;
+        bool mine = stn_world_controller_target(w->world, c)->group == group->index;
         bool acts = stn_world_controller_weight(w->world, c) > 0.0 && stn_lua_scalar_reference(w, c, "force") != NULL;
         *gripper = stn_lua_scalar_reference(w, c, "width") != NULL;
         if (mine && acts && (*gripper || stn_lua_scalar_reference(w, c, "closure") != NULL)) {
@@ -474,9 +474,9 @@ static int32_t find_controller(lua_State *L, const stn_lua_object *robot, verb v
         }
     }
     stn_lua_fail(L,
-                 "%s: robot '%s' has no active controller for its fingers; add one, world:controller { \"hand\", "
+                 "%s: group '%s' has no active controller for its fingers; add one, world:controller { \"hand\", "
                  "target = ... } or { \"gripper\", ... }",
-                 verbs[v], stn_lua_robot_name(w, robot->index));
+                 verbs[v], stn_lua_group_name(w, group->index));
 }
 
 static void set(lua_State *L, const stn_lua_world *w, int32_t controller, const char *channel, double value) {
@@ -506,8 +506,8 @@ static bool is_outside(const void *user, int32_t geometry) {
 }
 
 /// Pushes { force =, links = }: half the sum of what presses on the links, and how many of them something presses on.
-static void push_feeling(lua_State *L, const stn_lua_world *w, int32_t robot) {
-    stn_lua_side hand = {stn_world_model(w->world), stn_lua_robot_links(w, robot)};
+static void push_feeling(lua_State *L, const stn_lua_world *w, int32_t group) {
+    stn_lua_side hand = {stn_world_model(w->world), stn_lua_group_links(w, group)};
     stn_contact_side outside = {is_outside, &hand};
     double sum = 0.0;
     lua_Integer links = 0;
@@ -525,60 +525,60 @@ static void push_feeling(lua_State *L, const stn_lua_world *w, int32_t robot) {
     lua_setfield(L, -2, "links");
 }
 
-/// 1 the robot, 2 the grip.
+/// 1 the group, 2 the grip.
 static int grip_on(lua_State *L, int status, lua_KContext context) {
     (void)status;
     lua_settop(L, 2);
-    const stn_lua_object *robot = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
+    const stn_lua_object *group = stn_lua_object_check(L, 1, STN_LUA_GROUP);
     grip *g = lua_touserdata(L, 2);
     stn_lua_task *task = stn_lua_task_here(L, verbs[g->verb]);
     int32_t joint;
-    bool stands = fastest(robot->world, g->controller, &joint) < g->pace;
+    bool stands = fastest(group->world, g->controller, &joint) < g->pace;
     g->standing_since = stands ? g->standing_since : stn_lua_task_time(task);
     if (stn_lua_task_is_past(task, g->standing_since + still)) {
-        push_feeling(L, robot->world, robot->index);
+        push_feeling(L, group->world, group->index);
         return 1;
     }
     if (stn_lua_task_is_past(task, g->begin + g->timeout)) {
-        stn_lua_fail(L, "%s: joint '%s' of robot '%s' still moves after %g s", verbs[g->verb],
-                     stn_world_model(robot->world->world)->joints[joint].name,
-                     stn_lua_robot_name(robot->world, robot->index), g->timeout);
+        stn_lua_fail(L, "%s: joint '%s' of group '%s' still moves after %g s", verbs[g->verb],
+                     stn_world_model(group->world->world)->joints[joint].name,
+                     stn_lua_group_name(group->world, group->index), g->timeout);
     }
     return stn_lua_task_yield(L, task, verbs[g->verb], context, grip_on);
 }
 
 /// What the controller is told, by the table at index 2.
-static void tell(lua_State *L, const stn_lua_object *robot, const stn_fields *f, grip *g) {
+static void tell(lua_State *L, const stn_lua_object *group, const stn_fields *f, grip *g) {
     bool gripper = false;
     double force = 0.0, speed = 0.0, width = 1e3; // wider than any: cut to what the jaws can
-    g->controller = find_controller(L, robot, g->verb, &gripper);
+    g->controller = find_controller(L, group, g->verb, &gripper);
     stn_fields_above_zero(f, "timeout", "s", &g->timeout);
     bool wide = stn_fields_at_least(f, "width", "m", 0.0, &width);
     if (wide && !gripper) {
-        stn_lua_fail(L, "%s: robot '%s' is a hand, width is for grippers", f->owner,
-                     stn_lua_robot_name(robot->world, robot->index));
+        stn_lua_fail(L, "%s: group '%s' is a hand, width is for grippers", f->owner,
+                     stn_lua_group_name(group->world, group->index));
     }
     if (g->verb == PRESHAPE && gripper) {
-        stn_lua_fail(L, "preshape: robot '%s' is a gripper: open it to a width, open { width = 0.04 }",
-                     stn_lua_robot_name(robot->world, robot->index));
+        stn_lua_fail(L, "preshape: group '%s' is a gripper: open it to a width, open { width = 0.04 }",
+                     stn_lua_group_name(group->world, group->index));
     }
     if (stn_fields_at_least(f, "force", "N", 0.0, &force)) {
-        set(L, robot->world, g->controller, "force", force);
+        set(L, group->world, g->controller, "force", force);
     }
     if (stn_fields_above_zero(f, "speed", gripper ? "m/s" : "1/s", &speed)) {
-        set(L, robot->world, g->controller, "speed", speed);
+        set(L, group->world, g->controller, "speed", speed);
     }
-    const double *told = stn_lua_scalar_reference(robot->world, g->controller, "speed");
+    const double *told = stn_lua_scalar_reference(group->world, g->controller, "speed");
     if (told != NULL && *told <= 0.0) {
-        stn_lua_fail(L, "%s: the fingers of robot '%s' are told to go at speed 0; give one, speed = 0.1", f->owner,
-                     stn_lua_robot_name(robot->world, robot->index));
+        stn_lua_fail(L, "%s: the fingers of group '%s' are told to go at speed 0; give one, speed = 0.1", f->owner,
+                     stn_lua_group_name(group->world, group->index));
     }
     g->pace = told != NULL ? fmin(1.0, *told / (gripper ? usual_width : usual_closure)) : 1.0;
     static const double closures[] = {[CLOSE] = 1.0, [OPEN] = 0.0, [PRESHAPE] = 0.5};
     if (gripper) {
-        set(L, robot->world, g->controller, "width", g->verb == CLOSE ? -1e3 : width);
+        set(L, group->world, g->controller, "width", g->verb == CLOSE ? -1e3 : width);
     } else {
-        set(L, robot->world, g->controller, "closure", closures[g->verb]);
+        set(L, group->world, g->controller, "closure", closures[g->verb]);
     }
 }
 
@@ -587,11 +587,11 @@ static int move_fingers(lua_State *L, verb v) {
                                           [OPEN] = {"force", "speed", "timeout", "width", NULL},
                                           [PRESHAPE] = {"force", "speed", "timeout", NULL}};
     lua_settop(L, 2);
-    const stn_lua_object *robot = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
+    const stn_lua_object *group = stn_lua_object_check(L, 1, STN_LUA_GROUP);
     stn_lua_task *task = stn_lua_task_here(L, verbs[v]);
-    if (task->world != robot->world) {
-        stn_lua_fail(L, "%s: robot '%s' is of another world than task '%s'", verbs[v],
-                     stn_lua_robot_name(robot->world, robot->index), task->name);
+    if (task->world != group->world) {
+        stn_lua_fail(L, "%s: group '%s' is of another world than task '%s'", verbs[v],
+                     stn_lua_group_name(group->world, group->index), task->name);
     }
     if (lua_isnil(L, 2)) {
         lua_newtable(L);
@@ -601,23 +601,23 @@ static int move_fingers(lua_State *L, verb v) {
     stn_fields f = stn_fields_open(L, 2, verbs[v], keys[v], 0);
     grip *g = lua_newuserdatauv(L, sizeof *g, 0);
     *g = (grip){.verb = v, .begin = task->since, .timeout = 5.0, .standing_since = task->since};
-    tell(L, robot, &f, g);
+    tell(L, group, &f, g);
     lua_replace(L, 2);
     lua_settop(L, 2);
     return grip_on(L, LUA_OK, 0);
 }
 
-static int robot_close(lua_State *L) {
+static int group_close(lua_State *L) {
     return move_fingers(L, CLOSE);
 }
 
-static int robot_open(lua_State *L) {
+static int group_open(lua_State *L) {
     return move_fingers(L, OPEN);
 }
 
-static int robot_preshape(lua_State *L) {
+static int group_preshape(lua_State *L) {
     return move_fingers(L, PRESHAPE);
 }
 
 const luaL_Reg stn_lua_grip_methods[] = {
-    {"close", robot_close}, {"open", robot_open}, {"preshape", robot_preshape}, {NULL, NULL}};
+    {"close", group_close}, {"open", group_open}, {"preshape", group_preshape}, {NULL, NULL}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Worlds, robots, links and joints as Lua holds them: which one an argument means, by object or by name, and whether
-// its world is complete. Robots and links keep their numbers when the model is complete; joints get those of the model,
+// Worlds, groups, links and joints as Lua holds them: which one an argument means, by object or by name, and whether
+// its world is complete. Groups and links keep their numbers when the model is complete; joints get those of the model,
 // where only moving ones are left.
 #include <math.h>
 #include <stdio.h>
@@ -91,9 +91,9 @@ int stn_lua_world_ask(lua_State *L, stn_lua_world *w, int arguments, int results
 
 enum { NAMES_LISTED = 256 };
 
-const char *stn_lua_robot_name(const stn_lua_world *w, int32_t robot) {
-    return w->compiled ? stn_world_model(w->world)->robots[robot].name
-                       : stn_builder_robot_name(stn_world_builder(w->world), robot);
+const char *stn_lua_group_name(const stn_lua_world *w, int32_t group) {
+    return w->compiled ? stn_world_model(w->world)->groups[group].name
+                       : stn_builder_group_name(stn_world_builder(w->world), group);
 }
 
 const char *stn_lua_link_name(const stn_lua_world *w, int32_t link) {
@@ -101,34 +101,34 @@ const char *stn_lua_link_name(const stn_lua_world *w, int32_t link) {
                        : stn_builder_link_name(stn_world_builder(w->world), link);
 }
 
-static int32_t count_robots(const stn_lua_world *w) {
-    return w->compiled ? stn_world_model(w->world)->robot_count : stn_builder_robot_count(stn_world_builder(w->world));
+static int32_t count_groups(const stn_lua_world *w) {
+    return w->compiled ? stn_world_model(w->world)->group_count : stn_builder_group_count(stn_world_builder(w->world));
 }
 
-/// Links, or moving joints, of a robot: [start, start + count).
-static stn_link_range range_of(const stn_lua_world *w, int32_t robot, bool joints) {
+/// Links, or moving joints, of a group: [start, start + count).
+static stn_link_range range_of(const stn_lua_world *w, int32_t group, bool joints) {
     stn_link_range range = {0, 0};
     if (w->compiled) {
-        const stn_robot *r = &stn_world_model(w->world)->robots[robot];
+        const stn_group *r = &stn_world_model(w->world)->groups[group];
         range =
             joints ? (stn_link_range){r->joint_start, r->joint_count} : (stn_link_range){r->link_start, r->link_count};
     } else {
-        (joints ? stn_builder_robot_joints : stn_builder_robot_links)(stn_world_builder(w->world), robot, &range.start,
+        (joints ? stn_builder_group_joints : stn_builder_group_links)(stn_world_builder(w->world), group, &range.start,
                                                                       &range.count);
     }
     return range;
 }
 
-stn_link_range stn_lua_robot_links(const stn_lua_world *w, int32_t robot) {
-    return range_of(w, robot, false);
+stn_link_range stn_lua_group_links(const stn_lua_world *w, int32_t group) {
+    return range_of(w, group, false);
 }
 
 const char *stn_lua_push_links_name(lua_State *L, const stn_lua_world *w, stn_link_range links) {
-    for (int32_t r = 0; r < count_robots(w); r++) {
-        stn_link_range all = stn_lua_robot_links(w, r);
+    for (int32_t r = 0; r < count_groups(w); r++) {
+        stn_link_range all = stn_lua_group_links(w, r);
         if (links.start >= all.start && links.start < all.start + all.count) {
-            const char *robot = stn_lua_robot_name(w, r), *link = stn_lua_link_name(w, links.start);
-            return links.count == all.count ? lua_pushstring(L, robot) : lua_pushfstring(L, "%s/%s", robot, link);
+            const char *group = stn_lua_group_name(w, r), *link = stn_lua_link_name(w, links.start);
+            return links.count == all.count ? lua_pushstring(L, group) : lua_pushfstring(L, "%s/%s", group, link);
         }
     }
     return lua_pushliteral(L, "world");
@@ -144,81 +144,81 @@ static const char *name_of(const stn_lua_world *w, int32_t index, bool joints) {
 
 // -------------------------------------------------------------------------------------------------- what is refused
 
-/// Raises when several robots have the name: "link 'tip' is in several robots, name one of them: left/tip, right/tip".
+/// Raises when several groups have the name: "link 'tip' is in several groups, name one of them: left/tip, right/tip".
 static void refuse_ambiguous(lua_State *L, const char *owner, const stn_lua_world *w, const char *name, bool joints) {
     char places[512] = "";
     int32_t count = 0;
-    for (int32_t r = 0; r < count_robots(w); r++) {
+    for (int32_t r = 0; r < count_groups(w); r++) {
         stn_link_range range = range_of(w, r, joints);
         for (int32_t i = range.start; i < range.start + range.count; i++) {
             size_t used = strlen(places);
             if (strcmp(name_of(w, i, joints), name) == 0) {
                 snprintf(places + used, sizeof places - used, "%s%s/%s", count++ > 0 ? ", " : "",
-                         stn_lua_robot_name(w, r), name);
+                         stn_lua_group_name(w, r), name);
             }
         }
     }
     if (count > 1) {
-        stn_lua_fail(L, "%s: %s '%s' is in several robots, name one of them: %s", owner, joints ? "joint" : "link",
+        stn_lua_fail(L, "%s: %s '%s' is in several groups, name one of them: %s", owner, joints ? "joint" : "link",
                      name, places);
     }
 }
 
-/// Raises for a name that is not there, with the nearest one. `robot` -1: of the whole world.
-_Noreturn static void refuse(lua_State *L, const char *owner, const stn_lua_world *w, int32_t robot, const char *name,
+/// Raises for a name that is not there, with the nearest one. `group` -1: of the whole world.
+_Noreturn static void refuse(lua_State *L, const char *owner, const stn_lua_world *w, int32_t group, const char *name,
                              bool joints) {
-    if (robot < 0) {
+    if (group < 0) {
         refuse_ambiguous(L, owner, w, name, joints);
     }
     luaL_checkstack(L, NAMES_LISTED + 8, NULL);
     const char *names[NAMES_LISTED + 1] = {NULL}, *plain[NAMES_LISTED];
-    int32_t count = 0, first = robot < 0 ? 0 : robot, end = robot < 0 ? count_robots(w) : robot + 1;
+    int32_t count = 0, first = group < 0 ? 0 : group, end = group < 0 ? count_groups(w) : group + 1;
     for (int32_t r = first; r < end; r++) {
         stn_link_range range = range_of(w, r, joints);
         for (int32_t i = range.start; i < range.start + range.count && count < NAMES_LISTED; i++) {
             plain[count] = name_of(w, i, joints);
             names[count] =
-                robot < 0 ? lua_pushfstring(L, "%s/%s", stn_lua_robot_name(w, r), plain[count]) : plain[count];
+                group < 0 ? lua_pushfstring(L, "%s/%s", stn_lua_group_name(w, r), plain[count]) : plain[count];
             count++;
         }
     }
     const char *near = strchr(name, '/') == NULL ? stn_suggest(name, plain, count) : NULL;
-    if (robot < 0 && near != NULL) {
+    if (group < 0 && near != NULL) {
         stn_lua_fail(L, "%s: the world has no %s '%s', did you mean '%s'?", owner, joints ? "joint" : "link", name,
                      near);
     }
     char label[320];
-    const char *of = robot < 0 ? "the world" : lua_pushfstring(L, "robot '%s'", stn_lua_robot_name(w, robot));
+    const char *of = group < 0 ? "the world" : lua_pushfstring(L, "group '%s'", stn_lua_group_name(w, group));
     snprintf(label, sizeof label, "%.120s: %.160s (%s)", owner, of, joints ? "moving joints" : "links");
     stn_lua_unknown(L, label, name, names);
 }
 
 // ------------------------------------------------------------------------------------------------------- lookups
 
-int32_t stn_lua_find_link(lua_State *L, const char *owner, const stn_lua_world *w, int32_t robot, const char *name) {
-    int32_t link = w->compiled ? stn_model_find_link(stn_world_model(w->world), robot, name)
-                               : stn_builder_find_link(stn_world_builder(w->world), robot, name);
+int32_t stn_lua_find_link(lua_State *L, const char *owner, const stn_lua_world *w, int32_t group, const char *name) {
+    int32_t link = w->compiled ? stn_model_find_link(stn_world_model(w->world), group, name)
+                               : stn_builder_find_link(stn_world_builder(w->world), group, name);
     if (link < 0) {
-        refuse(L, owner, w, robot, name, false);
+        refuse(L, owner, w, group, name, false);
     }
     return link;
 }
 
-int32_t stn_lua_find_joint(lua_State *L, const char *owner, const stn_lua_world *w, int32_t robot, const char *name) {
+int32_t stn_lua_find_joint(lua_State *L, const char *owner, const stn_lua_world *w, int32_t group, const char *name) {
     const stn_model *model = stn_world_model(w->world);
-    int32_t joint = w->compiled ? stn_model_find_joint(model, robot, name)
-                                : stn_builder_find_joint(stn_world_builder(w->world), robot, name);
+    int32_t joint = w->compiled ? stn_model_find_joint(model, group, name)
+                                : stn_builder_find_joint(stn_world_builder(w->world), group, name);
     if (joint >= 0) {
         return joint;
     }
     for (int32_t i = 0; w->compiled && i < model->link_count; i++) {
         const stn_link *link = &model->links[i];
-        if (link->robot == robot && link->joint_name != NULL && strcmp(link->joint_name, name) == 0) {
+        if (link->group == group && link->joint_name != NULL && strcmp(link->joint_name, name) == 0) {
             stn_lua_fail(L, "%s: joint '%s' is fixed, it has no coordinates; its links are welded together", owner,
                          name);
         }
     }
-    refuse(L, owner, w, robot, name, true);
+    refuse(L, owner, w, group, name, true);
 }
 
 // ------------------------------------------------------------------------------------------------------------- objects
@@ -258,7 +258,7 @@ stn_pose stn_lua_link_pose(stn_lua_world *w, int32_t link) {
     return stn_pose_mul(&stn_world_kinematics(w->world)->body_pose[l->body], &l->pose);
 }
 
-/// The link or robot object at `index`, of this world; NULL when it is something else.
+/// The link or group object at `index`, of this world; NULL when it is something else.
 static const stn_lua_object *object_at(lua_State *L, int index, const stn_lua_world *w, const char *type,
                                        const char *owner) {
     const stn_lua_object *o = stn_lua_object_test(L, index, type);
@@ -284,14 +284,14 @@ stn_link_range stn_lua_links(lua_State *L, int index, stn_lua_world *w, const ch
         lua_rawgeti(L, at, 1);
         at = lua_gettop(L);
     }
-    const stn_lua_object *robot = object_at(L, at, w, STN_LUA_ROBOT, owner);
-    if (robot == NULL) {
-        stn_lua_fail(L, "%s: name links by a robot, { robot, \"link\" }, \"robot/link\" or a link object, got %s%s",
+    const stn_lua_object *group = object_at(L, at, w, STN_LUA_GROUP, owner);
+    if (group == NULL) {
+        stn_lua_fail(L, "%s: name links by a group, { group, \"link\" }, \"group/link\" or a link object, got %s%s",
                      owner, name != NULL ? "a table that begins with " : "", luaL_typename(L, at));
     }
-    stn_link_range range = stn_lua_robot_links(w, robot->index);
+    stn_link_range range = stn_lua_group_links(w, group->index);
     if (name != NULL) {
-        range = (stn_link_range){stn_lua_find_link(L, owner, w, robot->index, name), 1};
+        range = (stn_link_range){stn_lua_find_link(L, owner, w, group->index, name), 1};
     }
     lua_settop(L, top);
     return range;
@@ -299,13 +299,13 @@ stn_link_range stn_lua_links(lua_State *L, int index, stn_lua_world *w, const ch
 
 // -------------------------------------------------------------------------------------------------------- start values
 
-void stn_lua_note_start(lua_State *L, int world_index, int32_t robot, const char *key) {
+void stn_lua_note_start(lua_State *L, int world_index, int32_t group, const char *key) {
     int world = lua_absindex(L, world_index);
     lua_createtable(L, 0, 3);
     lua_insert(L, -2);
     lua_setfield(L, -2, key);
-    lua_pushinteger(L, robot);
-    lua_setfield(L, -2, "robot");
+    lua_pushinteger(L, group);
+    lua_setfield(L, -2, "group");
     stn_lua_position(L);
     lua_setfield(L, -2, "where");
     lua_getiuservalue(L, world, 1);
@@ -322,29 +322,29 @@ static void check_start(lua_State *L, stn_status status, const char *where, cons
     }
 }
 
-static void apply_joints(lua_State *L, stn_lua_world *w, int32_t robot, const char *where) {
+static void apply_joints(lua_State *L, stn_lua_world *w, int32_t group, const char *where) {
     double *q = stn_lua_copy_coordinates(L, w, STN_LUA_POSITION);
     const char *owner = lua_pushfstring(L, "joints (world:load at %s)", where);
-    stn_lua_read_joints(L, -3, owner, w, robot, STN_LUA_POSITION, q);
+    stn_lua_read_joints(L, -3, owner, w, group, STN_LUA_POSITION, q);
     stn_error err = {0};
     check_start(L, stn_world_set_q(w->world, q, &err), where, "joints", &err);
     lua_pop(L, 2);
 }
 
-/// The value on top: { name, whether the script placed the robot, which then stands where it said }.
-static void apply_keyframe(lua_State *L, stn_lua_world *w, int32_t robot, const char *where) {
+/// The value on top: { name, whether the script placed the group, which then stands where it said }.
+static void apply_keyframe(lua_State *L, stn_lua_world *w, int32_t group, const char *where) {
     lua_rawgeti(L, -1, 1);
     lua_rawgeti(L, -2, 2);
     const char *name = lua_tostring(L, -2), *owner = lua_pushfstring(L, "keyframe (world:load at %s)", where);
-    stn_lua_apply_keyframe(L, owner, w, robot, name, lua_toboolean(L, -2));
+    stn_lua_apply_keyframe(L, owner, w, group, name, lua_toboolean(L, -2));
     lua_pop(L, 3);
 }
 
-static void apply_velocity(lua_State *L, stn_lua_world *w, int32_t robot, const char *where) {
+static void apply_velocity(lua_State *L, stn_lua_world *w, int32_t group, const char *where) {
     const stn_model *model = stn_world_model(w->world);
     stn_vec3 linear, angular;
     stn_lua_velocity(L, -1, "velocity", &linear, &angular);
-    int32_t body = model->links[model->robots[robot].root_link].body;
+    int32_t body = model->links[model->groups[group].root_link].body;
     stn_error err = {0};
     check_start(L, stn_world_set_body_velocity(w->world, body, linear, angular, &err), where, "velocity", &err);
 }
@@ -357,14 +357,14 @@ void stn_lua_world_apply_start(lua_State *L, int index, stn_lua_world *w) {
         lua_rawgeti(L, top, i);
         lua_getfield(L, top + 1, "where");
         const char *where = lua_tostring(L, -1);
-        lua_getfield(L, top + 1, "robot");
-        int32_t robot = (int32_t)lua_tointeger(L, -1);
+        lua_getfield(L, top + 1, "group");
+        int32_t group = (int32_t)lua_tointeger(L, -1);
         if (lua_getfield(L, top + 1, "keyframe") != LUA_TNIL) {
-            apply_keyframe(L, w, robot, where);
+            apply_keyframe(L, w, group, where);
         } else if (lua_getfield(L, top + 1, "joints") != LUA_TNIL) {
-            apply_joints(L, w, robot, where);
+            apply_joints(L, w, group, where);
         } else if (lua_getfield(L, top + 1, "velocity") != LUA_TNIL) {
-            apply_velocity(L, w, robot, where);
+            apply_velocity(L, w, group, where);
         }
         lua_settop(L, top);
     }
@@ -443,29 +443,29 @@ static stn_lua_world *push_world_of(lua_State *L, const stn_lua_object *o, bool 
     return o->world;
 }
 
-/// link(name) and joint(name) of a robot or of a world.
+/// link(name) and joint(name) of a group or of a world.
 static int find_part(lua_State *L, bool joints) {
     const stn_lua_world *w = NULL;
     const char *owner = NULL;
-    int32_t robot = -1;
+    int32_t group = -1;
     if (luaL_testudata(L, 1, STN_LUA_WORLD) != NULL) {
         w = joints ? stn_lua_world_compiled(L, 1) : stn_lua_world_check(L, 1);
         owner = joints ? "world:joint" : "world:link";
         lua_pushvalue(L, 1);
     } else {
-        const stn_lua_object *o = stn_lua_object_open(L, 1, STN_LUA_ROBOT);
-        robot = o->index;
-        owner = joints ? "robot:joint" : "robot:link";
+        const stn_lua_object *o = stn_lua_object_open(L, 1, STN_LUA_GROUP);
+        group = o->index;
+        owner = joints ? "group:joint" : "group:link";
         w = push_world_of(L, o, joints);
     }
     const char *name = luaL_checkstring(L, 2);
-    int32_t index = joints ? stn_lua_find_joint(L, owner, w, robot, name) : stn_lua_find_link(L, owner, w, robot, name);
+    int32_t index = joints ? stn_lua_find_joint(L, owner, w, group, name) : stn_lua_find_link(L, owner, w, group, name);
     stn_lua_object_new(L, -1, joints ? STN_LUA_JOINT : STN_LUA_LINK, index);
     return 1;
 }
 
-static int robot_parts(lua_State *L, bool joints) {
-    const stn_lua_object *o = stn_lua_object_open(L, 1, STN_LUA_ROBOT);
+static int group_parts(lua_State *L, bool joints) {
+    const stn_lua_object *o = stn_lua_object_open(L, 1, STN_LUA_GROUP);
     const stn_lua_world *w = push_world_of(L, o, joints);
     stn_link_range range = range_of(w, o->index, joints);
     lua_createtable(L, range.count, 0);
@@ -484,44 +484,44 @@ static int find_joint(lua_State *L) {
     return find_part(L, true);
 }
 
-static int robot_links(lua_State *L) {
-    return robot_parts(L, false);
+static int group_links(lua_State *L) {
+    return group_parts(L, false);
 }
 
-static int robot_joints(lua_State *L) {
-    return robot_parts(L, true);
+static int group_joints(lua_State *L) {
+    return group_parts(L, true);
 }
 
-static int world_robot(lua_State *L) {
+static int world_group(lua_State *L) {
     const stn_lua_world *w = stn_lua_world_check(L, 1);
     const char *name = luaL_checkstring(L, 2);
     const char *names[NAMES_LISTED + 1] = {NULL};
-    for (int32_t i = 0; i < count_robots(w); i++) {
-        const char *own = stn_lua_robot_name(w, i);
+    for (int32_t i = 0; i < count_groups(w); i++) {
+        const char *own = stn_lua_group_name(w, i);
         if (strcmp(own, name) == 0) {
-            stn_lua_object_new(L, 1, STN_LUA_ROBOT, i);
+            stn_lua_object_new(L, 1, STN_LUA_GROUP, i);
             return 1;
         }
         names[i < NAMES_LISTED ? i : NAMES_LISTED - 1] = own;
     }
-    stn_lua_unknown(L, "the world (robots)", name, names);
+    stn_lua_unknown(L, "the world (groups)", name, names);
 }
 
-static int world_robots(lua_State *L) {
+static int world_groups(lua_State *L) {
     const stn_lua_world *w = stn_lua_world_check(L, 1);
-    int32_t count = count_robots(w);
+    int32_t count = count_groups(w);
     lua_createtable(L, count, 0);
     for (int32_t i = 0; i < count; i++) {
-        stn_lua_object_new(L, 1, STN_LUA_ROBOT, i);
+        stn_lua_object_new(L, 1, STN_LUA_GROUP, i);
         lua_rawseti(L, -2, i + 1);
     }
     return 1;
 }
 
 const luaL_Reg stn_lua_name_methods[] = {
-    {"link", find_link}, {"joint", find_joint}, {"links", robot_links}, {"joints", robot_joints}, {NULL, NULL},
+    {"link", find_link}, {"joint", find_joint}, {"links", group_links}, {"joints", group_joints}, {NULL, NULL},
 };
 
 const luaL_Reg stn_lua_world_name_methods[] = {
-    {"link", find_link}, {"joint", find_joint}, {"robot", world_robot}, {"robots", world_robots}, {NULL, NULL},
+    {"link", find_link}, {"joint", find_joint}, {"group", world_group}, {"groups", world_groups}, {NULL, NULL},
 };

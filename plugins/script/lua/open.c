@@ -21,7 +21,7 @@ int luaopen_stiction(lua_State *L) {
     stn_lua_session(L);
     stn_lua_open_world(L);
     stn_lua_open_state(L);
-    stn_lua_open_robot(L);
+    stn_lua_open_group(L);
     stn_lua_open_joint(L);
     stn_lua_open_control(L);
     stn_lua_open_sensor(L);

@@ -299,7 +299,7 @@ static bool read_frame(const stn_fields *f, const patch_object *patch, const stn
     }
     stn_link_range links = stn_lua_links(f->L, -1, patch->world, f->owner);
     if (links.count != 1) {
-        stn_lua_fail(f->L, "%s: link = a robot of %d links; name one, { robot, \"link\" }", f->owner, (int)links.count);
+        stn_lua_fail(f->L, "%s: link = a group of %d links; name one, { group, \"link\" }", f->owner, (int)links.count);
     }
     lua_pop(f->L, 1);
     stn_pose now = stn_lua_link_pose(patch->world, links.start);

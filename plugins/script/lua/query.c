@@ -41,14 +41,14 @@ static void mark(lua_State *L, int index, stn_lua_world *w, const char *owner, c
     }
 }
 
-/// { robot, "link" } names one link; any other table is a list.
+/// { group, "link" } names one link; any other table is a list.
 static bool is_list(lua_State *L, int index) {
     if (lua_type(L, index) != LUA_TTABLE) {
         return false;
     }
     lua_rawgeti(L, index, 1);
     lua_rawgeti(L, index, 2);
-    bool pair = luaL_testudata(L, -2, STN_LUA_ROBOT) != NULL && lua_type(L, -1) == LUA_TSTRING;
+    bool pair = luaL_testudata(L, -2, STN_LUA_GROUP) != NULL && lua_type(L, -1) == LUA_TSTRING;
     lua_pop(L, 2);
     return !pair || lua_rawlen(L, index) != 2;
 }
@@ -74,14 +74,14 @@ static link_set read_exclude(const stn_fields *f, stn_lua_world *w) {
     return set;
 }
 
-/// Sets the fields `robot` and `link` of the table on top, nil where the geometry is the world's own.
-static void set_owner(lua_State *L, const stn_model *model, int32_t geometry, const char *robot, const char *link) {
+/// Sets the fields `group` and `link` of the table on top, nil where the geometry is the world's own.
+static void set_owner(lua_State *L, const stn_model *model, int32_t geometry, const char *group, const char *link) {
     int32_t index = model->geometries[geometry].link;
     if (index >= 0) {
         stn_lua_object_new(L, 1, STN_LUA_LINK, index);
         lua_setfield(L, -2, link);
-        stn_lua_object_new(L, 1, STN_LUA_ROBOT, model->links[index].robot);
-        lua_setfield(L, -2, robot);
+        stn_lua_object_new(L, 1, STN_LUA_GROUP, model->links[index].group);
+        lua_setfield(L, -2, group);
     }
 }
 
@@ -150,7 +150,8 @@ static int world_nearest(lua_State *L) {
     stn_lua_set_number(L, "distance", d.distance);
     stn_lua_set_vector(L, "point", d.point_a);
     stn_lua_set_vector(L, "normal", d.normal);
-    set_owner(L, set.model, d.geometry_a, "robot", "link");
+    set_owner(L, set.model, d.geometry_a, "group", "link");
+    stn_lua_tell_renamed(L);
     return 1;
 }
 
@@ -177,7 +178,8 @@ static int world_overlap(lua_State *L) {
     for (int32_t i = 0; i < count; i++) {
         lua_createtable(L, 0, 3);
         stn_lua_set_number(L, "distance", found[i].distance);
-        set_owner(L, set.model, found[i].geometry, "robot", "link");
+        set_owner(L, set.model, found[i].geometry, "group", "link");
+        stn_lua_tell_renamed(L);
         lua_rawseti(L, -2, i + 1);
     }
     return 1;
@@ -232,7 +234,8 @@ static int world_raycast(lua_State *L) {
     stn_lua_set_vector(L, "normal", hit.ray.normal);
     lua_pushboolean(L, hit.ray.inside);
     lua_setfield(L, -2, "inside");
-    set_owner(L, set.model, hit.geometry, "robot", "link");
+    set_owner(L, set.model, hit.geometry, "group", "link");
+    stn_lua_tell_renamed(L);
     return 1;
 }
 
@@ -251,44 +254,44 @@ static stn_world *push_copy(lua_State *L, const stn_lua_world *w) {
 }
 
 /// Coordinates under a key, as set_q takes them, over the present ones; pushes their memory.
-static double *read_positions(const stn_fields *f, const char *key, const stn_lua_object *robot) {
-    double *q = stn_lua_copy_coordinates(f->L, robot->world, STN_LUA_POSITION);
+static double *read_positions(const stn_fields *f, const char *key, const stn_lua_object *group) {
+    double *q = stn_lua_copy_coordinates(f->L, group->world, STN_LUA_POSITION);
     if (stn_fields_push(f, key)) {
         const char *what = lua_pushfstring(f->L, "%s: %s", f->owner, key);
-        stn_lua_read_joints(f->L, -2, what, robot->world, robot->index, STN_LUA_POSITION, q);
+        stn_lua_read_joints(f->L, -2, what, group->world, group->index, STN_LUA_POSITION, q);
         lua_pop(f->L, 2);
     }
     return q;
 }
 
-/// Pushes "at 40 % of the way link 'a/b' is 0.01 m inside 'box'".
+/// Pushes "at 40 % of the path link 'a/b' is 0.01 m inside 'box'".
 static void push_meeting(lua_State *L, const stn_lua_world *w, const stn_path_meeting *meeting) {
     const stn_model *model = stn_world_model(w->world);
     int32_t a = model->geometries[meeting->pair.geometry_a].link, b = model->geometries[meeting->pair.geometry_b].link;
     const char *first = stn_lua_push_links_name(L, w, (stn_link_range){a, 1});
     const char *second = b >= 0 ? stn_lua_push_links_name(L, w, (stn_link_range){b, 1}) : lua_pushliteral(L, "a node");
     char text[320];
-    snprintf(text, sizeof text, "at %.3g %% of the way '%.100s' is %.3g m %s '%.100s'", 100.0 * meeting->part, first,
+    snprintf(text, sizeof text, "at %.3g %% of the path '%.100s' is %.3g m %s '%.100s'", 100.0 * meeting->part, first,
              fabs(meeting->pair.distance), meeting->pair.distance < 0.0 ? "inside" : "from", second);
     lua_pop(L, 2);
     lua_pushstring(L, text);
 }
 
-/// What a way keeps: margin, self_margin, resolution and exclude; pushes the marks, which `others` is made of.
-static void read_margins(const stn_fields *f, const stn_lua_object *robot, stn_path *path, link_set *set,
+/// What a path keeps: margin, self_margin, resolution and exclude; pushes the marks, which `others` is made of.
+static void read_margins(const stn_fields *f, const stn_lua_object *group, stn_path *path, link_set *set,
                          stn_query *others) {
-    *path = (stn_path){.robot = robot->index, .resolution = 1e-3, .others = others};
+    *path = (stn_path){.group = group->index, .resolution = 1e-3, .others = others};
     stn_fields_at_least(f, "margin", "m", 0.0, &path->margin);
     stn_fields_at_least(f, "self_margin", "m", 0.0, &path->self_margin);
     stn_fields_above_zero(f, "resolution", "m", &path->resolution);
-    *set = read_exclude(f, robot->world);
+    *set = read_exclude(f, group->world);
     *others = query_of(set);
 }
 
-/// robot:path_is_free { to =, from =, margin =, self_margin =, resolution =, exclude = }: true, or false and a text.
-static int robot_path_is_free(lua_State *L) {
+/// group:path_is_free { to =, from =, margin =, self_margin =, resolution =, exclude = }: true, or false and a text.
+static int group_path_is_free(lua_State *L) {
     static const char *const keys[] = {"from", "to", "margin", "self_margin", "resolution", "exclude", NULL};
-    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
+    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_GROUP);
     stn_fields f = stn_fields_open(L, 2, "path_is_free", keys, 0);
     if (!stn_fields_push(&f, "to")) {
         stn_lua_fail(L,
@@ -323,7 +326,7 @@ struct stn_lua_clearance {
     stn_query others;
 };
 
-stn_lua_clearance *stn_fields_clearance(const stn_fields *f, const char *key, const stn_lua_object *robot) {
+stn_lua_clearance *stn_fields_clearance(const stn_fields *f, const char *key, const stn_lua_object *group) {
     static const char *const keys[] = {"margin", "self_margin", "exclude", NULL};
     lua_State *L = f->L;
     const char *owner = lua_pushfstring(L, "%s: %s", f->owner, key);
@@ -339,8 +342,8 @@ stn_lua_clearance *stn_fields_clearance(const stn_fields *f, const char *key, co
     stn_fields own = stn_fields_open(L, -1, owner, keys, 0);
     stn_lua_clearance *c = lua_newuserdatauv(L, sizeof *c, 0);
     c->L = L;
-    read_margins(&own, robot, &c->path, &c->set, &c->others);
-    c->copy = push_copy(L, robot->world);
+    read_margins(&own, group, &c->path, &c->set, &c->others);
+    c->copy = push_copy(L, group->world);
     return c;
 }
 
@@ -353,7 +356,7 @@ bool stn_lua_is_clear(void *clearance, const double *q) {
     return meeting.pair.geometry_a < 0;
 }
 
-const luaL_Reg stn_lua_path_methods[] = {{"path_is_free", robot_path_is_free}, {NULL, NULL}};
+const luaL_Reg stn_lua_path_methods[] = {{"path_is_free", group_path_is_free}, {NULL, NULL}};
 const luaL_Reg stn_lua_query_methods[] = {
     {"distance", world_distance},
     {"nearest", world_nearest},
@@ -517,7 +520,7 @@ static int32_t read_link(const stn_fields *f, const stn_lua_world *w) {
     }
     stn_link_range links = stn_lua_links(f->L, lua_gettop(f->L), (stn_lua_world *)w, f->owner);
     if (links.count != 1) {
-        stn_lua_fail(f->L, "%s: link must name a single one, this robot has %d", f->owner, (int)links.count);
+        stn_lua_fail(f->L, "%s: link must name a single one, this group has %d", f->owner, (int)links.count);
     }
     lua_pop(f->L, 1);
     return links.start;

@@ -159,7 +159,7 @@ static void fill_coordinates(lua_State *L, cJSON *object, const stn_joint *joint
     }
 }
 
-/// { "time_s", "robot/joint": { "q_x", ..., "v_x", ... }, ... }
+/// { "time_s", "group/joint": { "q_x", ..., "v_x", ... }, ... }
 static void fill_world(lua_State *L, int index, cJSON *parent, const char *key, const char *path) {
     stn_lua_world *w = stn_lua_world_compiled(L, index);
     const stn_state *state = stn_world_state(w->world);
@@ -168,7 +168,7 @@ static void fill_world(lua_State *L, int index, cJSON *parent, const char *key, 
     hang(L, object, "time_s", new_number(L, state->time, path));
     for (int32_t j = 0; j < model->joint_count; j++) {
         const stn_joint *joint = &model->joints[j];
-        const char *name = lua_pushfstring(L, "%s/%s", stn_lua_robot_name(w, joint->robot), joint->name);
+        const char *name = lua_pushfstring(L, "%s/%s", stn_lua_group_name(w, joint->group), joint->name);
         const char *place = lua_pushfstring(L, "%s.%s", path, name);
         cJSON *part = hang(L, object, name, cJSON_CreateObject());
         fill_coordinates(L, part, joint, state->q + joint->q_start, joint->nq, false, place);

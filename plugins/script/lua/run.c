@@ -436,7 +436,7 @@ static stn_status step_world(lua_session *session, stn_world *world, stn_error *
     return status;
 }
 
-/// A world's step, and what waits for it: recordings, tasks, prescribed motions, functions of controllers. Raises.
+/// A world's step, and what waits for it: recordings, tasks, kinematic motions, functions of controllers. Raises.
 static void make_step(lua_State *L, int index, stn_lua_world *w) {
     stn_lua_world_idle(L, index, "world:step");
     stn_lua_world_complete(L, index, w);

@@ -55,7 +55,43 @@ void stn_lua_check(lua_State *L, stn_status status, const stn_error *err) {
     stn_lua_fail(L, "%s", err->text);
 }
 
+/// Names of earlier versions, each followed by its name of today.
+static const char *const renamed[][2] = {{"prescribe", "kinematic"}, {"robot", "group"}, {"robots", "groups"}};
+
+const char *stn_lua_renamed(const char *name, const char *const *names) {
+    for (size_t i = 0; i < STN_COUNT(renamed); i++) {
+        bool there = names == NULL;
+        for (const char *const *n = names; !there && *n != NULL; n++) {
+            there = strcmp(*n, renamed[i][1]) == 0;
+        }
+        if (there && strcmp(renamed[i][0], name) == 0) {
+            return renamed[i][1];
+        }
+    }
+    return NULL;
+}
+
+static int index_answer(lua_State *L) {
+    const char *now = lua_type(L, 2) == LUA_TSTRING ? stn_lua_renamed(lua_tostring(L, 2), NULL) : NULL;
+    if (now != NULL) {
+        stn_lua_fail(L, "'%s' is called '%s' now", lua_tostring(L, 2), now);
+    }
+    return 0;
+}
+
+void stn_lua_tell_renamed(lua_State *L) {
+    if (luaL_newmetatable(L, "stiction.answer")) {
+        lua_pushcfunction(L, index_answer);
+        lua_setfield(L, -2, "__index");
+    }
+    lua_setmetatable(L, -2);
+}
+
 void stn_lua_unknown(lua_State *L, const char *owner, const char *name, const char *const *names) {
+    const char *now = stn_lua_renamed(name, names);
+    if (now != NULL) {
+        stn_lua_fail(L, "%s: '%s' is called '%s' now", owner, name, now);
+    }
     int32_t count = 0;
     while (names[count] != NULL) {
         count++;
@@ -297,6 +333,10 @@ static void check_key(const stn_fields *f, int key, const char *const *keys, int
     }
     if (keys == NULL) {
         return;
+    }
+    const char *now = stn_lua_renamed(name, keys);
+    if (now != NULL) {
+        stn_lua_fail(L, "%s: '%s' is called '%s' now", f->owner, name, now);
     }
     const char *near = stn_suggest(name, keys, count_names(keys));
     if (near != NULL) {

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Every controller that `stiction plugins` lists, and one written in Lua, as something that follows a reference. Whether it moves joints or a link
--- is read from its references: one that takes `position`, three numbers or one for each joint, or way-points beforehand, `times` and `points`, needs no
+-- is read from its references: one that takes `position`, three numbers or one for each joint, or waypoints beforehand, `times` and `points`, needs no
 -- line here. `settings` are the gains that the page of controllers was made with; others have their defaults.
 local stn = require "stiction"
 local plant = require "plant"
@@ -65,9 +65,9 @@ local function same(a, b)
   return true
 end
 
--- References of a controller that takes its way beforehand: from where the joints are as many way-points as it has room for over these seconds, up to
+-- References of a controller that takes its path beforehand: from where the joints are as many waypoints as it has room for over these seconds, up to
 -- where the reference rests.
-local function way_points(arm, reference, count, seconds)
+local function waypoints(arm, reference, count, seconds)
   local times, points = { 0 }, { arm:q() }
   for k = 2, count do
     times[k] = seconds * (k - 1) / (count - 1)
@@ -119,7 +119,7 @@ local function plugin(name, gain)
   function control.add(world, arm, reference, seconds)
     if rows then
       local made = add(world, arm, name, nil, gain)
-      made:set(way_points(arm, reference, rows, seconds or 1))
+      made:set(waypoints(arm, reference, rows, seconds or 1))
       return made
     end
     return add(world, arm, name, function(view)

@@ -31,7 +31,7 @@ end
 
 -- Adds J M^-1 J^T of one side of a contact to W. `added` is what implicit gains add to the diagonal of M, by robot.
 local function add_side(W, world, robot_name, link_name, point, added)
-  local robot = world:robot(robot_name)
+  local robot = world:group(robot_name)
   if #robot:v() == 0 then
     return
   end

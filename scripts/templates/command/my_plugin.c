@@ -42,7 +42,7 @@ static stn_status weigh(stn_context *context, const char *path, bool json, stn_e
     }
     stn_print_real(mass, sizeof mass, sum); // all digits, a point whatever the locale
     printf(json ? "{\"robot\": \"%s\", \"mass_kg\": %s, \"nv\": %d}\n" : "%s: %s kg, %d degrees of freedom\n",
-           model->robots[0].name, mass, model->nv);
+           model->groups[0].name, mass, model->nv);
     stn_model_destroy(model);
     return STN_OK;
 }

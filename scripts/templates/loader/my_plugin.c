@@ -129,8 +129,8 @@ static stn_status begin_robot(reader *r, stn_error *err) {
     snprintf(name, sizeof name, "%s", stem);
     for (int32_t number = 2; r->request->robot_name == NULL; number++) {
         bool taken = false;
-        for (int32_t i = 0; i < stn_builder_robot_count(r->builder); i++) {
-            taken = taken || strcmp(stn_builder_robot_name(r->builder, i), name) == 0;
+        for (int32_t i = 0; i < stn_builder_group_count(r->builder); i++) {
+            taken = taken || strcmp(stn_builder_group_name(r->builder, i), name) == 0;
         }
         if (!taken) {
             break;
@@ -138,7 +138,7 @@ static stn_status begin_robot(reader *r, stn_error *err) {
         snprintf(name, sizeof name, "%s_%d", stem, number);
     }
     const char *asked = r->request->robot_name;
-    return stn_builder_begin_robot(r->builder, asked != NULL ? asked : name, &r->robot, err);
+    return stn_builder_begin_group(r->builder, asked != NULL ? asked : name, &r->robot, err);
 }
 
 static stn_status load(void *self, const stn_load_request *request, stn_model_builder *builder, int32_t *robot,

@@ -63,7 +63,7 @@ static stn_status open_table(void *self, const stn_record_header *header, void *
     }
     fputs("time_s", t->file);
     for (int32_t b = 1; b < model->body_count; b++) { // body 0 is the world
-        fprintf(t->file, ",%s/%s", model->robots[model->bodies[b].robot].name, model->bodies[b].name);
+        fprintf(t->file, ",%s/%s", model->groups[model->bodies[b].group].name, model->bodies[b].name);
     }
     fputc('\n', t->file);
     *recording = t;

@@ -67,7 +67,7 @@ static stn_status describe(stn_model_builder *builder, double side, double heigh
         status = stn_shape_mass(&box.shape, 1000.0 * side * side * side, &link.mass, err);
     }
     if (status == STN_OK) {
-        status = stn_builder_begin_robot(builder, "box", &robot, err);
+        status = stn_builder_begin_group(builder, "box", &robot, err);
     }
     if (status == STN_OK) {
         status = stn_builder_add_link(builder, &link, &id, err);

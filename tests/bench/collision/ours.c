@@ -70,7 +70,7 @@ static stn_status add_body(const ours *o, const scene_body *b, const char *name,
     stn_geometry_spec spec = stn_geometry_spec_default(shape);
     spec.mesh = mesh;
     stn_link_spec body = {.name = name, .mass = {.mass = 1.0, .inertia = stn_mat3_diagonal(0.1, 0.1, 0.1)}};
-    status = status == STN_OK ? stn_builder_begin_robot(builder, name, &robot, err) : status;
+    status = status == STN_OK ? stn_builder_begin_group(builder, name, &robot, err) : status;
     status = status == STN_OK ? stn_builder_add_link(builder, &body, &link, err) : status;
     status = status == STN_OK ? stn_builder_add_geometry(builder, link, &spec, &geometry, err) : status;
     stn_mesh_release(shape.mesh);

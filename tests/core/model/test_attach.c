@@ -162,22 +162,22 @@ static void links_know_what_they_are_welded_to(void **state) {
     parts p = random_parts();
     stn_model *model = attached_model(f, &p, order);
     const stn_link *palm = &model->links[stn_model_find_link(model, -1, "palm")];
-    int32_t flange = stn_model_find_link(model, -1, "flange"), robot = stn_model_find_robot(model, "hand");
+    int32_t flange = stn_model_find_link(model, -1, "flange"), robot = stn_model_find_group(model, "hand");
     assert_int_equal(palm->parent, flange);
     assert_int_equal(palm->joint, -1);
     assert_null(palm->joint_name);
     assert_string_equal(palm->joint_where, "");
     assert_int_equal(palm->body, model->links[flange].body);
     assert_string_equal(model->bodies[palm->body].name, "flange");
-    assert_int_equal(model->bodies[palm->body].robot, stn_model_find_robot(model, "arm"));
+    assert_int_equal(model->bodies[palm->body].group, stn_model_find_group(model, "arm"));
     assert_near(model->bodies[palm->body].mass.mass, p.mass[2].mass + p.mass[4].mass, 1e-15);
-    assert_int_equal(model->robots[robot].joint_count, 2);
-    assert_string_equal(model->links[model->robots[robot].root_link].name, "palm");
+    assert_int_equal(model->groups[robot].joint_count, 2);
+    assert_string_equal(model->links[model->groups[robot].root_link].name, "palm");
     for (int32_t r = 0; r < 3; r++) {
-        assert_false(model->robots[r].fixed);
+        assert_false(model->groups[r].fixed);
     }
     stn_pose one = stn_pose_identity();
-    assert_memory_equal(&model->robots[robot].base, &one, sizeof one);
+    assert_memory_equal(&model->groups[robot].base, &one, sizeof one);
     for (int32_t i = 1; i < model->body_count; i++) {
         assert_true(model->bodies[i].parent < i);
     }
@@ -193,7 +193,7 @@ static void robot_on_a_fixed_one_is_fixed_and_begins_trees_of_its_own(void **sta
     set_base(f->builder, table, shift(0.0, 0.0, 0.7), true);
     attach(f, tool, top, shift(0.2, 0.0, 0.0));
     stn_model *model = compile_model(f->builder);
-    assert_true(model->robots[tool].fixed && model->robots[table].fixed);
+    assert_true(model->groups[tool].fixed && model->groups[table].fixed);
     assert_int_equal(model->nv, 1);
     assert_int_equal(model->links[body].body, 0);
     assert_near(model->links[body].pose.position.z, 0.7, 0.0);
@@ -241,7 +241,7 @@ static void attached_link_without_mass_is_told_by_the_joint_that_moves_it(void *
     attach(f, camera, head, stn_pose_identity());
     stn_model *model = compile_model(f->builder);
     assert_int_equal(stn_model_massless_link(model, 0), head);
-    expect_log(f, "robot 'pan', link 'head': moves by joint 'turn'");
+    expect_log(f, "group 'pan', link 'head': moves by joint 'turn'");
     stn_model_destroy(model);
 }
 
@@ -271,9 +271,9 @@ static void bad_attachments_are_refused_at_once(void **state) {
     int32_t arm_robot = begin_robot(f->builder, "arm"), flange = add_link(f->builder, "flange", one_kg());
     int32_t hand_robot = begin_robot(f->builder, "hand"), palm = add_link(f->builder, "palm", one_kg());
     stn_model_builder *b = f->builder;
-    expect_error(stn_builder_attach(b, 2, flange, &one, &err), &err, WORDS("no robot 2", "2 robots"));
-    expect_error(stn_builder_attach(b, -1, flange, &one, &err), &err, WORDS("no robot -1"));
-    expect_error(stn_builder_attach(b, hand_robot, 2, &one, &err), &err, WORDS("robot 'hand'", "no link 2", "2 links"));
+    expect_error(stn_builder_attach(b, 2, flange, &one, &err), &err, WORDS("no group 2", "2 groups"));
+    expect_error(stn_builder_attach(b, -1, flange, &one, &err), &err, WORDS("no group -1"));
+    expect_error(stn_builder_attach(b, hand_robot, 2, &one, &err), &err, WORDS("group 'hand'", "no link 2", "2 links"));
     expect_error(stn_builder_attach(b, hand_robot, STN_WORLD, &one, &err), &err, WORDS("'hand'", "fixed base"));
     expect_error(stn_builder_attach(b, hand_robot, palm, &one, &err), &err, WORDS("'hand'", "own link 'palm'"));
     expect_error(stn_builder_attach(b, hand_robot, flange, &bad, &err), &err, WORDS("'hand'", "attachment", "finite"));
@@ -303,7 +303,7 @@ static void circles_of_attachments_name_the_robots(void **state) {
     attach(f, 0, link[1] + 1, one);
     attach(f, 1, link[0] + 1, one);
     attach(f, 2, link[0], one);
-    expect_refusal(f, WORDS("robots 'arm', 'hand'", "circle"));
+    expect_refusal(f, WORDS("groups 'arm', 'hand'", "circle"));
     stn_builder_discard(f->builder, 0);
     begin_robot(f->builder, "arm"); // a circle of an attachment and a joint
     int32_t root = add_link(f->builder, "root", one_kg());
@@ -334,7 +334,7 @@ static void roots_that_cannot_be_welded_are_refused(void **state) {
     palm = add_link(f->builder, "palm", one_kg());
     add_joint(f->builder, "bolt", STN_JOINT_FIXED, flange, palm, one, Z);
     attach(f, robot, flange, one);
-    expect_refusal(f, WORDS("'hand'", "'bolt'", "another robot"));
+    expect_refusal(f, WORDS("'hand'", "'bolt'", "another group"));
     stn_builder_discard(f->builder, robot);
     robot = begin_robot(f->builder, "hand");
     add_link(f->builder, "palm", one_kg());
@@ -378,7 +378,7 @@ static void forgotten_robot_leaves_its_carrier_alone(void **state) {
     stn_builder_discard(f->builder, hand_robot);
     stn_model *model = compile_model(f->builder);
     assert_int_equal(model->link_count, 1);
-    assert_int_equal(model->robots[arm_robot].link_count, 1);
+    assert_int_equal(model->groups[arm_robot].link_count, 1);
     stn_model_destroy(model);
 }
 
@@ -403,7 +403,7 @@ static void running_out_of_memory_leaks_nothing(void **state) {
         assert_true(status == STN_OK || f->heap.live == before);
     }
     assert_true(failures > 0);
-    assert_int_equal(model->robot_count, 2);
+    assert_int_equal(model->group_count, 2);
     stn_model_destroy(model);
 }
 

@@ -38,8 +38,8 @@ static void a_base_that_is_set_wins_whenever_the_file_proposes_one(void **state)
     expect_base(f, 4, 0.0, false);
     expect_base(f, -1, 0.0, false);
     stn_model *m = compile_model(f->builder);
-    assert_true(m->robots[proposed].fixed && !m->robots[plain].fixed && !m->robots[before].fixed);
-    assert_near(m->links[m->robots[proposed].root_link].pose.position.x, 2.0, 0.0);
+    assert_true(m->groups[proposed].fixed && !m->groups[plain].fixed && !m->groups[before].fixed);
+    assert_near(m->links[m->groups[proposed].root_link].pose.position.x, 2.0, 0.0);
     assert_int_equal(m->nv, 18);
     assert_near(m->q0[0], 0.0, 0.0);
     assert_near(m->q0[7], 3.0, 0.0);
@@ -53,7 +53,7 @@ static void a_floating_root_starts_at_the_proposed_pose(void **state) {
     propose(f, robot, shift(0.0, 0.0, 2.5), false);
     stn_model *m = compile_model(f->builder);
     assert_near(m->q0[2], 2.5, 0.0);
-    assert_near(m->robots[robot].base.position.z, 2.5, 0.0);
+    assert_near(m->groups[robot].base.position.z, 2.5, 0.0);
     stn_model_destroy(m);
 }
 
@@ -78,12 +78,12 @@ static void an_attached_robot_ignores_what_its_file_proposed(void **state) {
     assert_int_equal(m->nv, 7);
     const int32_t hung[] = {hand, late, joined};
     for (int32_t i = 0; i < STN_COUNT(hung); i++) {
-        assert_near(m->robots[hung[i]].base.position.x, 0.0, 0.0);
-        assert_false(m->robots[hung[i]].fixed);
+        assert_near(m->groups[hung[i]].base.position.x, 0.0, 0.0);
+        assert_false(m->groups[hung[i]].fixed);
     }
     assert_int_equal(m->links[1].body, m->links[0].body);
     assert_near(m->links[1].pose.position.y, 0.5, 0.0);
-    assert_false(m->robots[arm].fixed);
+    assert_false(m->groups[arm].fixed);
     stn_model_destroy(m);
 }
 
@@ -93,8 +93,8 @@ static void bad_proposals_are_refused(void **state) {
     int32_t robot = add_body(f, "arm");
     stn_pose bad = shift((double)NAN, 0.0, 0.0);
     expect_error(stn_builder_propose_base(f->builder, robot, &bad, true, &err), &err,
-                 WORDS("robot 'arm'", "base", "finite"));
-    expect_error(stn_builder_propose_base(f->builder, 1, &bad, true, &err), &err, WORDS("no robot 1"));
+                 WORDS("group 'arm'", "base", "finite"));
+    expect_error(stn_builder_propose_base(f->builder, 1, &bad, true, &err), &err, WORDS("no group 1"));
     expect_base(f, robot, 0.0, false);
 }
 

@@ -50,7 +50,7 @@ static void link_without_a_robot_is_out_of_sequence(void **state) {
     stn_error err;
     stn_link_spec spec = {"base", {.mass = 1.0}, NULL};
     int32_t link = 7;
-    check_text(stn_builder_add_link(f->builder, &spec, &link, &err), STN_ERR_SEQUENCE, &err, WORDS("base", "robot"));
+    check_text(stn_builder_add_link(f->builder, &spec, &link, &err), STN_ERR_SEQUENCE, &err, WORDS("base", "group"));
     assert_int_equal(link, 7);
 }
 
@@ -60,9 +60,9 @@ static void second_robot_of_a_name_is_refused_with_a_free_one(void **state) {
     int32_t robot = -1;
     begin_robot(f->builder, "arm");
     begin_robot(f->builder, "arm_2");
-    check_text(stn_builder_begin_robot(f->builder, "arm", &robot, &err), STN_ERR_ARGUMENT, &err,
+    check_text(stn_builder_begin_group(f->builder, "arm", &robot, &err), STN_ERR_ARGUMENT, &err,
                WORDS("'arm'", "'arm_3'"));
-    check_text(stn_builder_begin_robot(f->builder, "", &robot, &err), STN_ERR_ARGUMENT, &err, WORDS("empty"));
+    check_text(stn_builder_begin_group(f->builder, "", &robot, &err), STN_ERR_ARGUMENT, &err, WORDS("empty"));
     assert_int_equal(robot, -1);
 }
 
@@ -87,7 +87,7 @@ static void bad_masses_are_refused_with_robot_link_and_place(void **state) {
         stn_link_spec spec = {"upper", cases[i].mass, "arm.urdf:41"};
         int32_t link = 7;
         check_text(stn_builder_add_link(f->builder, &spec, &link, &err), STN_ERR_ARGUMENT, &err,
-                   WORDS("robot 'arm', link 'upper' (arm.urdf:41): ", cases[i].word));
+                   WORDS("group 'arm', link 'upper' (arm.urdf:41): ", cases[i].word));
         assert_int_equal(link, 7);
     }
     add_link(f->builder, "thin", mass_of(1.0, stn_vec3_zero(), 1.0, 1.0, -1e-9)); // round-off of public files
@@ -139,7 +139,7 @@ static void bad_joints_are_refused_with_robot_joint_and_place(void **state) {
     for (int32_t i = 0; i < n; i++) {
         int32_t joint = 7;
         check_text(stn_builder_add_joint(f->builder, &specs[i], &joint, &err), STN_ERR_ARGUMENT, &err,
-                   WORDS("robot 'arm', joint 'elbow' (arm.urdf:7): ", words[i]));
+                   WORDS("group 'arm', joint 'elbow' (arm.urdf:7): ", words[i]));
         assert_int_equal(joint, 7);
     }
     stn_joint_spec floats = stn_joint_spec_default("free", STN_JOINT_FLOATING);
@@ -228,8 +228,8 @@ static void bad_base_is_refused(void **state) {
     int32_t robot = begin_robot(f->builder, "box");
     stn_pose base = shift(0.0, (double)NAN, 0.0);
     check_text(stn_builder_set_base(f->builder, robot, &base, true, &err), STN_ERR_ARGUMENT, &err,
-               WORDS("robot 'box'", "base"));
-    check_text(stn_builder_set_base(f->builder, 4, &base, true, &err), STN_ERR_ARGUMENT, &err, WORDS("robot 4"));
+               WORDS("group 'box'", "base"));
+    check_text(stn_builder_set_base(f->builder, 4, &base, true, &err), STN_ERR_ARGUMENT, &err, WORDS("group 4"));
 }
 
 static void same_mesh_is_referred_to_once(void **state) {
@@ -381,7 +381,7 @@ static void discarding_a_robot_leaves_what_was_there_before(void **state) {
     add_joint(f->builder, "j", STN_JOINT_REVOLUTE, c, d, stn_pose_identity(), stn_vec3_make(1.0, 0.0, 0.0));
     int32_t shape = add_shape(f->builder, d, stn_shape_sphere(0.2));
     stn_model *model = compile_model(f->builder);
-    assert_int_equal(model->robot_count, 2);
+    assert_int_equal(model->group_count, 2);
     assert_int_equal(model->link_count, 3);
     assert_int_equal(model->geometry_count, 2);
     assert_string_equal(model->links[1].name, "c");

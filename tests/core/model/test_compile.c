@@ -40,7 +40,7 @@ static void free_robot_floats_at_its_base_pose(void **state) {
     assert_int_equal(model->links[0].joint, 0);
     assert_int_equal(model->links[0].parent, STN_WORLD);
     assert_null(model->links[0].joint_name);
-    assert_false(model->robots[0].fixed);
+    assert_false(model->groups[0].fixed);
     const double *q = model->q0;
     stn_quat e = {q[3], q[4], q[5], q[6]};
     stn_pose start = stn_pose_make(e, stn_vec3_make(q[0], q[1], q[2]));
@@ -74,7 +74,7 @@ static void fixed_robot_hangs_at_its_base_pose(void **state) {
     assert_int_equal(model->links[root].joint, -1);
     assert_pose(&model->links[root].pose, &base, 0.0);
     assert_pose(&model->joints[0].origin, &expected, 0.0);
-    assert_true(model->robots[0].fixed);
+    assert_true(model->groups[0].fixed);
     assert_near(model->bodies[0].mass.mass, 1.0, 0.0);
     stn_model_destroy(model);
 }
@@ -86,7 +86,7 @@ static void root_link_named_world_is_the_world_without_its_mass(void **state) {
     add_joint(f->builder, "shoulder", STN_JOINT_REVOLUTE, world, upper, stn_pose_identity(), Z);
     set_base(f->builder, robot, shift(1.0, 0.0, 0.0), false);
     stn_model *model = compile_model(f->builder);
-    assert_true(model->robots[0].fixed);
+    assert_true(model->groups[0].fixed);
     assert_int_equal(model->nv, 1);
     assert_int_equal(model->links[world].body, 0);
     assert_near(model->links[world].mass.mass, 0.0, 0.0);
@@ -117,8 +117,8 @@ static void joint_on_the_world_is_as_good_as_a_root_link(void **state) {
     stn_model *model = compile_model(f->builder);
     assert_int_equal(model->tree_count, 2);
     assert_int_equal(model->nv, 7);
-    assert_true(model->robots[0].fixed);
-    assert_int_equal(model->robots[0].root_link, left);
+    assert_true(model->groups[0].fixed);
+    assert_int_equal(model->groups[0].root_link, left);
     assert_near(model->joints[0].origin.position.x, 5.0, 0.0);
     assert_near(model->joints[1].origin.position.y, -1.0, 0.0);
     assert_near(model->q0[1], 0.0, 0.0); // a floating joint of the file starts at its frame
@@ -248,14 +248,14 @@ static void robot_may_hang_on_another(void **state) {
     assert_int_equal(model->tree_count, 1);
     assert_int_equal(model->nv, 2);
     assert_int_equal(model->links[palm].body, model->links[flange].body);
-    assert_int_equal(model->robots[hand].root_link, palm);
-    assert_int_equal(model->robots[hand].joint_count, 1);
+    assert_int_equal(model->groups[hand].root_link, palm);
+    assert_int_equal(model->groups[hand].joint_count, 1);
     assert_int_equal(stn_model_find_joint(model, hand, "j"), 1);
     assert_int_equal(stn_model_find_joint(model, -1, "hand/j"), 1);
     assert_int_equal(stn_model_find_joint(model, -1, "j"), -1); // two robots have one
     assert_int_equal(stn_model_find_link(model, -1, "finger"), finger);
-    assert_int_equal(stn_model_find_robot(model, "hand"), hand);
-    assert_int_equal(stn_model_find_robot(model, "foot"), -1);
+    assert_int_equal(stn_model_find_group(model, "hand"), hand);
+    assert_int_equal(stn_model_find_group(model, "foot"), -1);
     stn_model_destroy(model);
 }
 
@@ -278,7 +278,7 @@ static void subtree_without_mass_loads_with_a_warning(void **state) {
     add_joint_spec(f->builder, &copy);
     stn_model *model = compile_model(f->builder);
     assert_int_equal(stn_model_massless_link(model, 0), tip);
-    expect_log(f, "robot 'panda', link 'tip'");
+    expect_log(f, "group 'panda', link 'tip'");
     assert_null(strstr(f->log, "dummy"));
     stn_model_destroy(model);
 }

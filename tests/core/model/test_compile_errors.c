@@ -30,7 +30,7 @@ static void loops_name_their_joints(void **state) {
         snprintf(name, sizeof name, "loop%d", i);
         add_joint(f->builder, name, STN_JOINT_REVOLUTE, l[i], l[(i + 1) % 3], stn_pose_identity(), Z);
     }
-    expect_refusal(f, WORDS("robot 'r'", "'loop0'", "'loop1'", "'loop2'", "loop"));
+    expect_refusal(f, WORDS("group 'r'", "'loop0'", "'loop1'", "'loop2'", "loop"));
     stn_error err;
     stn_model *model = NULL;
     stn_model_compile(f->builder, &model, &err);
@@ -43,7 +43,7 @@ static void two_parents_are_refused(void **state) {
     int32_t a = add_link(f->builder, "a", one_kg()), b = add_link(f->builder, "b", one_kg());
     add_joint(f->builder, "j1", STN_JOINT_REVOLUTE, a, b, stn_pose_identity(), Z);
     add_joint(f->builder, "j2", STN_JOINT_REVOLUTE, a, b, stn_pose_identity(), Z);
-    expect_refusal(f, WORDS("robot 'r', link 'b'", "'j1'", "'j2'"));
+    expect_refusal(f, WORDS("group 'r', link 'b'", "'j1'", "'j2'"));
 }
 
 static void two_roots_are_refused_by_name(void **state) {
@@ -51,7 +51,7 @@ static void two_roots_are_refused_by_name(void **state) {
     begin_robot(f->builder, "r");
     add_link(f->builder, "a", one_kg());
     int32_t b = add_link(f->builder, "b", one_kg());
-    expect_refusal(f, WORDS("robot 'r'", "2 root links", "'a'", "'b'"));
+    expect_refusal(f, WORDS("group 'r'", "2 root links", "'a'", "'b'"));
     add_joint(f->builder, "j", STN_JOINT_REVOLUTE, STN_WORLD, b, stn_pose_identity(), Z);
     expect_refusal(f, WORDS("2 root links", "'a'", "'b'"));
 }
@@ -59,7 +59,7 @@ static void two_roots_are_refused_by_name(void **state) {
 static void robot_without_links_is_refused(void **state) {
     fixture *f = *state;
     begin_robot(f->builder, "ghost");
-    expect_refusal(f, WORDS("robot 'ghost'", "no links"));
+    expect_refusal(f, WORDS("group 'ghost'", "no links"));
 }
 
 static void a_height_field_may_stand_but_not_move(void **state) {
@@ -78,7 +78,7 @@ static void a_height_field_may_stand_but_not_move(void **state) {
     stn_mesh_release(mesh);
     spec.where = "hill.lua:3";
     assert_ok(stn_builder_add_geometry(f->builder, link, &spec, &geometry, &err), err);
-    expect_refusal(f, WORDS("hill.lua:3", "robot 'hill'", "link 'top'", "height field", "cannot move"));
+    expect_refusal(f, WORDS("hill.lua:3", "group 'hill'", "link 'top'", "height field", "cannot move"));
     stn_pose here = stn_pose_identity();
     assert_ok(stn_builder_set_base(f->builder, robot, &here, true, &err), err);
     assert_ok(stn_model_compile(f->builder, &model, &err), err);
@@ -112,7 +112,7 @@ static void duplicate_joint_names_are_refused_within_one_robot_only(void **state
     int32_t c = add_link(f->builder, "c", one_kg());
     add_joint(f->builder, "j", STN_JOINT_REVOLUTE, a, b, stn_pose_identity(), Z);
     add_joint(f->builder, "j", STN_JOINT_REVOLUTE, b, c, stn_pose_identity(), Z);
-    expect_refusal(f, WORDS("robot 'three', joint 'j'", "unique"));
+    expect_refusal(f, WORDS("group 'three', joint 'j'", "unique"));
 }
 
 /// Robot with joints 0 .. n - 1 in a chain, joint i mimics targets[i].
@@ -166,7 +166,7 @@ static void base_of_an_attached_robot_is_refused(void **state) {
     int32_t hand = begin_robot(f->builder, "hand"), palm = add_link(f->builder, "palm", one_kg());
     add_joint(f->builder, "mount", STN_JOINT_FIXED, flange, palm, stn_pose_identity(), Z);
     set_base(f->builder, hand, shift(1.0, 0.0, 0.0), true);
-    expect_refusal(f, WORDS("robot 'hand'", "'palm'", "'mount'"));
+    expect_refusal(f, WORDS("group 'hand'", "'palm'", "'mount'"));
 }
 
 // --------------------------------------------------------------------------------------------------------- memory

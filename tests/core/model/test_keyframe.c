@@ -57,8 +57,8 @@ static void a_keyframe_sets_its_robot_and_nothing_else(void **state) {
     set_base(f->builder, first, shift(5.0, 6.0, 7.0), false);
     stn_model *m = compile_model(f->builder);
     assert_int_equal(m->keyframe_count, 3);
-    assert_int_equal(m->robots[first].keyframe_count, 2);
-    assert_int_equal(m->robots[second].keyframe_start, 2);
+    assert_int_equal(m->groups[first].keyframe_count, 2);
+    assert_int_equal(m->groups[second].keyframe_start, 2);
     int32_t fold = stn_model_find_keyframe(m, first, "fold"), home = stn_model_find_keyframe(m, first, "home");
     assert_string_equal(m->keyframes[fold].name, "fold");
     assert_string_equal(m->keyframes[fold].where, "arm.xml:7");
@@ -73,7 +73,7 @@ static void a_keyframe_sets_its_robot_and_nothing_else(void **state) {
     }
     stn_model_keyframe_apply(m, fold, q);
     expect_arm(m, q, first);
-    int32_t root = m->joints[m->robots[first].joint_start].q_start, changed = 0;
+    int32_t root = m->joints[m->groups[first].joint_start].q_start, changed = 0;
     for (int32_t i = 0; i < 7; i++) {
         assert_near(q[root + i], before[root + i], 0.0); // no base: it stays
     }
@@ -153,7 +153,7 @@ static void bad_keyframes_are_refused_at_once(void **state) {
     double q[ARM_NQ];
 #define TRY(i, value) (memcpy(q, HOME, sizeof q), q[i] = (value), add(f, robot, "k", q, ARM_NQ, NULL, &err))
     expect_error(TRY(5, (double)NAN), &err,
-                 WORDS("robot 'arm', keyframe 'k' (arm.xml:7): joint 'slide' = nan m", "finite"));
+                 WORDS("group 'arm', keyframe 'k' (arm.xml:7): joint 'slide' = nan m", "finite"));
     expect_error(TRY(1, (double)INFINITY), &err, WORDS("joint 'shoulder', qx = inf", "finite"));
 #undef TRY
     const double zero[ARM_NQ] = {0.0};
@@ -164,7 +164,7 @@ static void bad_keyframes_are_refused_at_once(void **state) {
     expect_error(add(f, robot, "k", HOME, -1, NULL, &err), &err, WORDS("-1 coordinates"));
     expect_error(add(f, robot, "", HOME, ARM_NQ, NULL, &err), &err, WORDS("name must not be empty"));
     expect_error(add(f, robot, NULL, HOME, ARM_NQ, NULL, &err), &err, WORDS("name must not be empty"));
-    expect_error(add(f, 1, "k", HOME, ARM_NQ, NULL, &err), &err, WORDS("no robot 1"));
+    expect_error(add(f, 1, "k", HOME, ARM_NQ, NULL, &err), &err, WORDS("no group 1"));
     stn_pose bad = shift((double)NAN, 0.0, 0.0);
     expect_error(add(f, robot, "k", HOME, ARM_NQ, &bad, &err), &err, WORDS("keyframe 'k'", "base", "finite"));
     const double tiny[ARM_NQ] = {1e-320, 0.0, 0.0, 0.0, 0.0, 0.0}, vast[ARM_NQ] = {1e300, 1e300, 0.0, 0.0, 0.0, 0.0};
@@ -185,7 +185,7 @@ static void names_used_twice_and_late_joints_are_refused_when_compiling(void **s
     add_good(f, robot, "home", HOME, ARM_NQ, NULL);
     add_good(f, robot, "home", HOME, ARM_NQ, NULL);
     expect_error(stn_model_compile(f->builder, &m, &err), &err,
-                 WORDS("robot 'arm', keyframe 'home' (arm.xml:7)", "name is taken", "'home_2'"));
+                 WORDS("group 'arm', keyframe 'home' (arm.xml:7)", "name is taken", "'home_2'"));
     stn_builder_discard(f->builder, robot);
     robot = add_arm(f, "arm");
     add_good(f, robot, "home", HOME, ARM_NQ, NULL);
@@ -204,7 +204,7 @@ static void discarding_a_robot_drops_its_keyframes_alone(void **state) {
     stn_model *m = compile_model(f->builder);
     assert_int_equal(m->keyframe_count, 1);
     assert_string_equal(m->keyframes[0].name, "kept");
-    assert_int_equal(m->robots[second].keyframe_count, 0);
+    assert_int_equal(m->groups[second].keyframe_count, 0);
     stn_model_destroy(m);
     add_arm(f, "next"); // and so does compiling
     m = compile_model(f->builder);

@@ -27,7 +27,7 @@ static stn_status build(const char *name, const stn_load_request *request, stn_m
     int32_t link = 0;
     stn_link_spec spec = {.name = "base"};
     name = request->robot_name != NULL ? request->robot_name : name;
-    stn_status status = stn_builder_begin_robot(builder, name, robot, err);
+    stn_status status = stn_builder_begin_group(builder, name, robot, err);
     return status == STN_OK && !empty ? stn_builder_add_link(builder, &spec, &link, err) : status;
 }
 
@@ -104,7 +104,7 @@ static const char *load_named(fixture *f, const char *name, const char *content,
     int32_t robot = -1;
     stn_load_request request = {.path = f->path, .robot_name = robot_name};
     stn_status status = stn_load_robot(f->context, &request, f->builder, &robot, &f->list, err);
-    return status == STN_OK ? stn_builder_robot_name(f->builder, robot) : "";
+    return status == STN_OK ? stn_builder_group_name(f->builder, robot) : "";
 }
 
 /// The letter of the loader that was asked, 0 when it failed.
@@ -144,7 +144,7 @@ static void loader_that_was_chosen_reads_whatever_the_file_is(void **state) {
     assert_int_equal(load(f, "x.fakea", "a", NULL), 'a');
     stn_load_request request = {.path = f->path, .loader = {.id = "test_b"}};
     assert_ok(stn_load_robot(f->context, &request, f->builder, &robot, &f->list, &err), err);
-    assert_string_equal(stn_builder_robot_name(f->builder, robot), "b");
+    assert_string_equal(stn_builder_group_name(f->builder, robot), "b");
     request.loader.id = "test_c";
     assert_true(stn_load_robot(f->context, &request, f->builder, &robot, &f->list, &err) < 0);
     assert_non_null(strstr(err.text, "test_c"));

@@ -34,13 +34,13 @@ static void test_links_are_counted_and_found_within_their_robot(void **state) {
     stn_context *context = new_context();
     stn_model_builder *builder = two_robots(context);
     int32_t start = -1, count = -1;
-    stn_builder_robot_links(builder, 0, &start, &count);
+    stn_builder_group_links(builder, 0, &start, &count);
     assert_int_equal(start, 0);
     assert_int_equal(count, 2);
-    stn_builder_robot_links(builder, 1, &start, &count);
+    stn_builder_group_links(builder, 1, &start, &count);
     assert_int_equal(start, 2);
     assert_int_equal(count, 1);
-    stn_builder_robot_links(builder, 2, &start, &count);
+    stn_builder_group_links(builder, 2, &start, &count);
     assert_int_equal(count, 0);
     assert_int_equal(stn_builder_find_link(builder, 0, "q"), 1);
     assert_int_equal(stn_builder_find_link(builder, 1, "p"), 2);
@@ -49,10 +49,10 @@ static void test_links_are_counted_and_found_within_their_robot(void **state) {
     assert_int_equal(stn_builder_find_link(builder, -1, "q"), 1);
     assert_int_equal(stn_builder_find_link(builder, -1, "p"), -1);
     assert_int_equal(stn_builder_find_link(builder, -1, "b/p"), 2);
-    assert_int_equal(stn_builder_robot_count(builder), 2);
-    assert_string_equal(stn_builder_robot_name(builder, 1), "b");
+    assert_int_equal(stn_builder_group_count(builder), 2);
+    assert_string_equal(stn_builder_group_name(builder, 1), "b");
     assert_string_equal(stn_builder_link_name(builder, 1), "q");
-    assert_string_equal(stn_builder_robot_name(builder, 2), "");
+    assert_string_equal(stn_builder_group_name(builder, 2), "");
     assert_string_equal(stn_builder_link_name(builder, 3), "");
     stn_builder_destroy(builder);
     stn_context_destroy(context);
@@ -95,7 +95,7 @@ static void test_a_field_reaches_the_shapes_of_one_robot_and_only_its_set_member
     assert_ok(stn_builder_set_field(builder, 0, &first, &err), err);
     assert_ok(stn_builder_set_field(builder, 0, &second, &err), err);
     assert_int_equal(stn_builder_set_field(builder, 0, &bad, &err), STN_ERR_ARGUMENT);
-    assert_non_null(strstr(err.text, "robot 'a': resolution = -1 m must be > 0"));
+    assert_non_null(strstr(err.text, "group 'a': resolution = -1 m must be > 0"));
     assert_int_equal(stn_builder_set_field(builder, 0, &meshed, &err), STN_ERR_ARGUMENT);
     assert_non_null(strstr(err.text, "a mesh is of one geometry"));
     assert_int_equal(stn_builder_set_field(builder, 5, &first, &err), STN_ERR_ARGUMENT);
@@ -121,7 +121,7 @@ static void test_a_bad_material_is_refused_and_changes_nothing(void **state) {
     stn_material bad = stn_material_unset();
     bad.mu = -0.5;
     assert_true(stn_builder_set_material(builder, 0, &bad, &err) < 0);
-    assert_non_null(strstr(err.text, "robot 'a'"));
+    assert_non_null(strstr(err.text, "group 'a'"));
     assert_true(stn_builder_set_material(builder, 5, &bad, &err) < 0);
     stn_model *model = NULL;
     assert_ok(stn_model_compile(builder, &model, &err), err);

@@ -27,7 +27,7 @@ static stn_status load(void *self, const stn_load_request *request, stn_model_bu
 
 static stn_status put(const stn_save_request *request, char letter, size_t letters, char **text, size_t *length,
                       stn_error *err) {
-    const char *name = request->name != NULL ? request->name : request->model->robots[request->robot].name;
+    const char *name = request->name != NULL ? request->name : request->model->groups[request->group].name;
     *length = letters + strlen(name);
     *text = stn_allocate(request->model->context, *length + 1, 1);
     if (*text == NULL) {
@@ -95,7 +95,7 @@ static int set_up(void **state) {
         assert_int_equal(stn_plugin_register(f->context, plugins[i], NULL), STN_OK);
     }
     assert_int_equal(stn_builder_create(f->context, &builder, NULL), STN_OK);
-    assert_int_equal(stn_builder_begin_robot(builder, "arm", &index, NULL), STN_OK);
+    assert_int_equal(stn_builder_begin_group(builder, "arm", &index, NULL), STN_OK);
     assert_int_equal(stn_builder_add_link(builder, &link, &index, NULL), STN_OK);
     assert_int_equal(stn_model_compile(builder, &f->model, NULL), STN_OK);
     stn_builder_destroy(builder);
@@ -197,12 +197,12 @@ static void malformed_requests_are_refused(void **state) {
     expect_failure(f, stn_save_robot(f->context, &bad, NULL, &f->list, &f->err), STN_ERR_ARGUMENT, "give the path");
     for (int32_t robot = -1; robot <= 1; robot += 2) {
         bad = request;
-        bad.robot = robot;
-        expect_failure(f, stn_save_robot(f->context, &bad, NULL, &f->list, &f->err), STN_ERR_ARGUMENT, "(1 robots)");
+        bad.group = robot;
+        expect_failure(f, stn_save_robot(f->context, &bad, NULL, &f->list, &f->err), STN_ERR_ARGUMENT, "(1 groups)");
     }
     bad = request;
     bad.model = NULL;
-    expect_failure(f, stn_save_robot(f->context, &bad, NULL, &f->list, &f->err), STN_ERR_ARGUMENT, "(0 robots)");
+    expect_failure(f, stn_save_robot(f->context, &bad, NULL, &f->list, &f->err), STN_ERR_ARGUMENT, "(0 groups)");
     bad = request;
     bad.name = "";
     expect_failure(f, stn_save_robot(f->context, &bad, NULL, &f->list, &f->err), STN_ERR_ARGUMENT, "must not be empty");

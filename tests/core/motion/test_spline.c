@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Curves through way-points: order of convergence, smoothness, what they minimise, and limits, by samples of them.
+// Curves through waypoints: order of convergence, smoothness, what they minimise, and limits, by samples of them.
 #include "stn_test.h"
 
 #include <float.h>
@@ -33,7 +33,7 @@ static void fit(curve *c) {
     assert_ok(stn_spline_fit(&c->spline, c->scratch, &err), err);
 }
 
-/// Way-points in a box of [-1, 1], pieces of 0.1 to 1.1 s.
+/// Waypoints in a box of [-1, 1], pieces of 0.1 to 1.1 s.
 static void draw(curve *c, stn_random *r, stn_spline_kind kind, int32_t count) {
     use(c, kind, count, SIZE);
     c->times[0] = between(r, -5.0, 5.0);
@@ -231,7 +231,7 @@ static void test_times_keep_limits(void **state) {
     }
 }
 
-/// Where a number turns back it has a way-point, and rests there.
+/// Where a number turns back it has a waypoint, and rests there.
 static void test_monotone(void **state) {
     (void)state;
     static curve c;
@@ -281,7 +281,7 @@ static void test_there_and_back(void **state) {
         double lowest, highest;
         stn_spline_extent(&c.spline, 1, 0, &lowest, &highest);
         assert_true(lowest > -0.57 && highest < 0.57);
-        assert_true(c.times[3] < 1.875 * 3.0); // sooner than with a stop at each way-point
+        assert_true(c.times[3] < 1.875 * 3.0); // sooner than with a stop at each waypoint
     }
 }
 
@@ -339,12 +339,12 @@ static void test_refuses(void **state) {
         double right = c.times[2];
         c.times[2] = wrong[k];
         assert_int_equal(stn_spline_fit(&c.spline, c.scratch, &err), STN_ERR_NUMERIC);
-        assert_non_null(strstr(err.text, "way-point 3"));
+        assert_non_null(strstr(err.text, "waypoint 3"));
         c.times[2] = right;
     }
     c.points[4] = NAN;
     assert_int_equal(stn_spline_fit(&c.spline, c.scratch, &err), STN_ERR_NUMERIC);
-    assert_non_null(strstr(err.text, "way-point 2: number 2"));
+    assert_non_null(strstr(err.text, "waypoint 2: number 2"));
 }
 
 int main(void) {

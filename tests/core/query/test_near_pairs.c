@@ -52,7 +52,7 @@ static int32_t add_chain(stn_world *world, const char *name, double x) {
     stn_model_builder *builder = stn_world_builder(world);
     int32_t robot = 0, id = 0, parent = 0;
     stn_error err;
-    assert_ok(stn_builder_begin_robot(builder, name, &robot, &err), err);
+    assert_ok(stn_builder_begin_group(builder, name, &robot, &err), err);
     for (int32_t i = 0; i < 4; i++) {
         char link_name[16];
         snprintf(link_name, sizeof link_name, "link%d", i);

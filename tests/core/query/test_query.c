@@ -219,7 +219,7 @@ static stn_world *make_zoo(stn_context *context, const stn_mesh *hull) {
         stn_geometry_spec spec = stn_geometry_spec_default(shapes[i / 2]);
         stn_link_spec body = {.name = name};
         assert_ok(stn_shape_mass(&spec.shape, 1.0, &body.mass, &err), err);
-        assert_ok(stn_builder_begin_robot(builder, name, &robot, &err), err);
+        assert_ok(stn_builder_begin_group(builder, name, &robot, &err), err);
         assert_ok(stn_builder_add_link(builder, &body, &link, &err), err);
         if (spec.shape.mesh != NULL) {
             assert_ok(stn_builder_add_mesh(builder, NULL, stn_vec3_make(1.0, 1.0, 1.0), hull, &spec.mesh, &err), err);

@@ -133,14 +133,14 @@ static void every_input_is_played_again(void **state) {
 }
 
 /// A piston pushes a cube: told pose and velocity, pose alone, or nothing.
-static void prescribed_motion_is_played_again(void **state) {
+static void kinematic_motion_is_played_again(void **state) {
     stn_world_options options = stn_world_options_default();
     stn_world *world = scene_world(*state, &options);
     stn_error err;
     scene_ground(world);
     scene_cube(world, "cube", 1.0, stn_vec3_make(0.0, 0.0, 0.1));
     int32_t piston = scene_cube(world, "piston", 1.0, stn_vec3_make(-0.3, 0.0, 0.12));
-    assert_ok(stn_builder_prescribe(stn_world_builder(world), piston, &err), err);
+    assert_ok(stn_builder_make_kinematic(stn_world_builder(world), piston, &err), err);
     tape *t = tape_record(world);
     for (int32_t i = 0; i < 100; i++) {
         double time = 0.002 * (i + 1);
@@ -148,7 +148,7 @@ static void prescribed_motion_is_played_again(void **state) {
         stn_vec3 linear = {1.0, 0.0, 0.0}, angular = {0.0, 0.0, 1.0};
         bool alone = i % 2 == 0;
         if (i % 5 != 0) {
-            assert_ok(stn_world_set_prescribed(world, 2, &pose, alone ? NULL : &linear, alone ? NULL : &angular, &err),
+            assert_ok(stn_world_set_kinematic(world, 2, &pose, alone ? NULL : &linear, alone ? NULL : &angular, &err),
                       err);
         }
         assert_ok(stn_world_set_surface_velocity(world, 0, stn_vec3_make(0.0, 0.01 * i, 0.0), &err),
@@ -216,7 +216,7 @@ static void a_controller_with_memory_is_played_again(void **state) {
     for (int32_t i = 0; i < 40; i++) {
         double target[64] = {0.0};
         for (int32_t k = 1; k < STN_COUNT(target); k++) {
-            target[k] = k == 1 ? 0.1 : 0.05 + 0.01 * (i / 10); // three way-points: the last is repeated
+            target[k] = k == 1 ? 0.1 : 0.05 + 0.01 * (i / 10); // three waypoints: the last is repeated
         }
         if (i % 10 == 0) {
             assert_ok(stn_world_set_reference(world, spline, "points", target, STN_COUNT(target), &err), err);
@@ -540,7 +540,7 @@ static void forged_bytes_do_no_harm(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_input_is_played_again),
-        cmocka_unit_test(prescribed_motion_is_played_again),
+        cmocka_unit_test(kinematic_motion_is_played_again),
         cmocka_unit_test(recording_may_begin_in_the_middle),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(recordings_may_begin_between_inputs),

@@ -45,7 +45,7 @@ static void hold_cubes(stn_world *world) {
     int32_t hanging = 0, id = 0;
     stn_error err;
     scene_cube(world, "hanging", 1.0, stn_vec3_make(5.0, 0.0, 2.0));
-    stn_builder_robot_links(builder, stn_builder_robot_count(builder) - 1, &hanging, &id);
+    stn_builder_group_links(builder, stn_builder_group_count(builder) - 1, &hanging, &id);
     stn_equality_spec specs[] = {stn_equality_spec_default(STN_EQUALITY_WELD, 0, 1),
                                  stn_equality_spec_default(STN_EQUALITY_DISTANCE, 0, 1),
                                  stn_equality_spec_default(STN_EQUALITY_BALL, STN_WORLD, hanging)};
@@ -150,7 +150,7 @@ static void keeping_clear_allocates_nothing(void **state) {
     stn_joint_spec spec = stn_joint_spec_default("slide", STN_JOINT_PRISMATIC);
     spec.effort = 50.0;
     int32_t robot = scene_slider(world, "slider", &spec), id = 0, carriage = 0;
-    stn_builder_robot_links(stn_world_builder(world), robot, &carriage, &id);
+    stn_builder_group_links(stn_world_builder(world), robot, &carriage, &id);
     stn_geometry_spec shape = stn_geometry_spec_default(stn_shape_box(stn_vec3_make(0.1, 0.1, 0.1)));
     assert_ok(stn_builder_add_geometry(stn_world_builder(world), carriage + 1, &shape, &id, &err), err);
     for (int32_t i = 0; i < 8; i++) {
@@ -176,7 +176,7 @@ static void keeping_clear_allocates_nothing(void **state) {
 }
 
 /// Cubes ride on a plate that is told to shake, and what begins and ends is asked for.
-static void a_prescribed_plate_and_events_allocate_nothing(void **state) {
+static void a_kinematic_plate_and_events_allocate_nothing(void **state) {
     (void)state;
 #if COUNTING
     enum { CUBES = 200, WARM_UP = 150, STEPS = 150 };
@@ -187,7 +187,7 @@ static void a_prescribed_plate_and_events_allocate_nothing(void **state) {
     stn_world *world = scene_world(context, &options);
     stn_geometry_spec shape = stn_geometry_spec_default(stn_shape_box(stn_vec3_make(20.0, 20.0, 0.1)));
     int32_t plate = scene_body(world, "plate", 1.0, &shape, stn_vec3_make(0.0, 0.0, -0.1));
-    assert_ok(stn_builder_prescribe(stn_world_builder(world), plate, &err), err);
+    assert_ok(stn_builder_make_kinematic(stn_world_builder(world), plate, &err), err);
     for (int32_t i = 0; i < CUBES; i++) {
         char name[16];
         snprintf(name, sizeof name, "cube%d", i);
@@ -203,7 +203,7 @@ static void a_prescribed_plate_and_events_allocate_nothing(void **state) {
         stn_contact_events happened;
         pose.position.z = -0.1 + h * sin(w * t);
         before = i == WARM_UP ? atomic_load(&requests) : before;
-        assert_ok(stn_world_set_prescribed(world, 1, &pose, &linear, &none, &err), err);
+        assert_ok(stn_world_set_kinematic(world, 1, &pose, &linear, &none, &err), err);
         scene_steps(world, 1);
         assert_ok(stn_world_contact_events(world, &happened, &err), err);
         events += i >= WARM_UP ? happened.begun_count + happened.ended_count : 0;
@@ -262,7 +262,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_steady_step_allocates_nothing),
                                        cmocka_unit_test(a_blend_allocates_nothing),
                                        cmocka_unit_test(keeping_clear_allocates_nothing),
-                                       cmocka_unit_test(a_prescribed_plate_and_events_allocate_nothing),
+                                       cmocka_unit_test(a_kinematic_plate_and_events_allocate_nothing),
                                        cmocka_unit_test(a_thousand_moving_bodies_allocate_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

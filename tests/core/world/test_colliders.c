@@ -261,7 +261,7 @@ static void name_geometry(const stn_model *model, int32_t geometry, char *text, 
         snprintf(text, size, "%s (%s)", g->body == 0 ? "the world" : "a deformable", type);
     } else {
         const stn_link *link = &model->links[g->link];
-        snprintf(text, size, "%s/%s (%s)", model->robots[link->robot].name, link->name, type);
+        snprintf(text, size, "%s/%s (%s)", model->groups[link->group].name, link->name, type);
     }
 }
 

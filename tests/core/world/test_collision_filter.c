@@ -21,7 +21,7 @@ static int32_t add_ball(stn_world *world, stn_random *r, int32_t i) {
     spec.mask = (uint32_t)random_below(r, 8);
     assert_ok(stn_shape_mass(&spec.shape, 1000.0, &body.mass, &err), err);
     if (i < FREE + FIXED) {
-        assert_ok(stn_builder_begin_robot(builder, name, &robot, &err), err);
+        assert_ok(stn_builder_begin_group(builder, name, &robot, &err), err);
         assert_ok(stn_builder_add_link(builder, &body, &link, &err), err);
         assert_ok(stn_builder_set_base(builder, robot, &pose, i >= FREE, &err), err);
     } else {

@@ -125,7 +125,7 @@ static void a_coupler_keeps_its_ratio_and_adds_inertias(void **state) {
     int32_t robot = 0, id = 0;
     stn_pose base = stn_pose_identity();
     stn_error err;
-    assert_ok(stn_builder_begin_robot(builder, "pair", &robot, &err), err);
+    assert_ok(stn_builder_begin_group(builder, "pair", &robot, &err), err);
     assert_ok(stn_builder_add_link(builder, &rail, &first.parent, &err), err);
     second.parent = first.parent;
     assert_ok(stn_builder_add_link(builder, &a, &first.child, &err), err);

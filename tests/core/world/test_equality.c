@@ -17,7 +17,7 @@ static int32_t add_chain(stn_world *world, const char *name, int32_t count, stn_
     stn_model_builder *builder = stn_world_builder(world);
     stn_error err;
     int32_t robot = 0, parent = -1, id = 0;
-    assert_ok(stn_builder_begin_robot(builder, name, &robot, &err), err);
+    assert_ok(stn_builder_begin_group(builder, name, &robot, &err), err);
     for (int32_t i = 0; i < count; i++) {
         char text[32];
         snprintf(text, sizeof text, "%s_%d", name, i);

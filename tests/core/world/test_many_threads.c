@@ -43,7 +43,7 @@ static bool add_body(worker *w, stn_model_builder *b, const stn_shape *shape, do
         return false;
     }
     stn_pose pose = {stn_mat3_identity(), {0.0, 0.0, height}};
-    return !failed(w, stn_builder_begin_robot(b, name, &robot, &err), &err) &&
+    return !failed(w, stn_builder_begin_group(b, name, &robot, &err), &err) &&
            !failed(w, stn_builder_add_link(b, &spec, &link, &err), &err) &&
            !failed(w, stn_builder_add_geometry(b, link, &g, &geometry, &err), &err) &&
            !failed(w, stn_builder_set_base(b, robot, &pose, false, &err), &err);

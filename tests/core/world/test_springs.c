@@ -134,7 +134,7 @@ static void springs_act_through_mimic_joints(void **state) {
         int32_t robot, link[3], joint[2];
         stn_pose base = stn_pose_identity();
         stn_error err;
-        assert_ok(stn_builder_begin_robot(builder, "pair", &robot, &err), err);
+        assert_ok(stn_builder_begin_group(builder, "pair", &robot, &err), err);
         for (int32_t n = 0; n < 3; n++) {
             links[n].mass = (stn_mass){.mass = 1.0, .inertia = stn_mat3_diagonal(0.01, 0.01, 0.01)};
             assert_ok(stn_builder_add_link(builder, &links[n], &link[n], &err), err);

@@ -145,7 +145,7 @@ static void forged_sizes_of_a_state_are_refused(void **state) {
     stn_world_destroy(world);
 }
 
-/// What a controller keeps across steps comes from the file too: trajectory read a spline of a million way-points.
+/// What a controller keeps across steps comes from the file too: trajectory read a spline of a million waypoints.
 static void forged_memory_of_a_controller_is_read_within_bounds(void **state) {
     const char *path = STN_BINARY_DIR "/test_forged_memory.state";
     static unsigned char bytes[1 << 16];
@@ -277,7 +277,7 @@ static stn_status small_run(failing *f) {
     stn_link_spec link = {.name = "box", .mass = {1.0, {0.0, 0.0, 0.0}, stn_mat3_diagonal(0.01, 0.01, 0.01)}};
     stn_model_builder *b = status == STN_OK ? stn_world_builder(world) : NULL;
     status = status == STN_OK ? stn_builder_add_geometry(b, STN_WORLD, &ground, &id, &err) : status;
-    status = status == STN_OK ? stn_builder_begin_robot(b, "box", &robot, &err) : status;
+    status = status == STN_OK ? stn_builder_begin_group(b, "box", &robot, &err) : status;
     status = status == STN_OK ? stn_builder_add_link(b, &link, &id, &err) : status;
     status = status == STN_OK ? stn_builder_add_geometry(b, id, &box, &id, &err) : status;
     for (int32_t i = 0; i < 60 && status == STN_OK; i++) {

@@ -168,7 +168,7 @@ static void test_a_move_that_passes_a_velocity_limit_is_a_warning(void **state) 
                            "end)\n"
                            "for _ in w:run { seconds = 6 } do end\n");
     expect_warnings("run move.lua",
-                    "warning: move.lua:7: move_to: joint 'j' of robot 'arm' has to go at up to 1.25 rad/s, "
+                    "warning: move.lua:7: move_to: joint 'j' of group 'arm' has to go at up to 1.25 rad/s, "
                     "its limit is 1; allow 1.25 times as long\n");
 }
 

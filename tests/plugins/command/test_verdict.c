@@ -105,14 +105,14 @@ static void test_what_fell_far_below_the_scene_is_told_unless_there_is_ground(vo
     cJSON_Delete(json);
 }
 
-// Energy, speed and place given by the script, and work by forces and prescribed motion, are no rise.
+// Energy, speed and place given by the script, and work by forces and kinematic motion, are no rise.
 static const char by_hand[] =
     "local stn = require 'stiction'\n"
     "local w = stn.world { dt = 0.002 }\n"
     "w:ground { stiffness = 1e4 }\n"
     "local lift = w:box { name = 'lift', size = { 1, 1, 0.1 } }\n"
     "local from\n"
-    "lift:prescribe(function(t) return { xyz = { 3, 0, 0.5 + 0.5 * (from and math.max(0, t - from) or 0) } } end)\n"
+    "lift:kinematic(function(t) return { xyz = { 3, 0, 0.5 + 0.5 * (from and math.max(0, t - from) or 0) } } end)\n"
     "local load = w:box { name = 'load', size = { 0.2, 0.2, 0.2 }, mass = 5, xyz = { 3, 0, 0.65 } }\n"
     "local b = w:box { name = 'box', size = { 0.2, 0.2, 0.2 }, mass = 1, xyz = { 0, 0, 0.1 } }\n"
     "local function go(t) for _ in w:run { seconds = t } do end end\n"

@@ -206,7 +206,7 @@ static stn_world *make_world(stn_context *context, scenery *s, part *parts, int3
         add_part(builder, STN_WORLD, &s->parts[i], i);
     }
     link.mass = (stn_mass){.mass = 1.0, .inertia = stn_mat3_diagonal(0.01, 0.01, 0.01)};
-    assert_ok(stn_builder_begin_robot(builder, "body", &robot, &err), err);
+    assert_ok(stn_builder_begin_group(builder, "body", &robot, &err), err);
     assert_ok(stn_builder_add_link(builder, &link, &id, &err), err);
     for (int32_t i = 0; i < count; i++) {
         add_part(builder, id, &parts[i], s->count + i);

@@ -18,7 +18,7 @@ static void add_top(stn_world *world) {
     stn_link_spec link = {.name = "top", .mass = {.mass = 1.0, .inertia = stn_mat3_diagonal(0.1, 0.2, 0.3)}};
     int32_t robot = 0, id = 0;
     stn_error err;
-    assert_ok(stn_builder_begin_robot(builder, "top", &robot, &err), err);
+    assert_ok(stn_builder_begin_group(builder, "top", &robot, &err), err);
     assert_ok(stn_builder_add_link(builder, &link, &id, &err), err);
 }
 
@@ -84,7 +84,7 @@ static void the_energy_of_a_pendulum_stays_bounded(void **state) {
     int32_t robot = 0, id = 0;
     stn_pose pose = stn_pose_identity();
     stn_error err;
-    assert_ok(stn_builder_begin_robot(builder, "pendulum", &robot, &err), err);
+    assert_ok(stn_builder_begin_group(builder, "pendulum", &robot, &err), err);
     assert_ok(stn_builder_add_link(builder, &base, &joint.parent, &err), err);
     assert_ok(stn_builder_add_link(builder, &rod, &joint.child, &err), err);
     joint.axis = stn_vec3_make(0.0, 1.0, 0.0);

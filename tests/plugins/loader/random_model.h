@@ -219,7 +219,7 @@ static inline void random_model_add(random_model *m, uint64_t seed, int32_t coun
     int32_t order[MODEL_LINKS];
     m->r = (stn_random){seed};
     m->count = count;
-    assert_int_equal(stn_builder_begin_robot(m->builder, "random", &m->robot, NULL), STN_OK);
+    assert_int_equal(stn_builder_begin_group(m->builder, "random", &m->robot, NULL), STN_OK);
     for (int32_t i = 0; i < count; i++) {
         m->parent[i] = i - 1 - (i > 0 ? random_below(&m->r, i < 4 ? i : 4) : 0);
         m->type[i] = model_type(m);

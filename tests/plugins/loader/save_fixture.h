@@ -389,7 +389,7 @@ static inline stn_model *save_round_trip(fixture *f, const stn_model *model, con
     }
     free(text);
     free(again);
-    assert_string_equal(copy->robots[0].name, model->robots[0].name);
+    assert_string_equal(copy->groups[0].name, model->groups[0].name);
     save_compare_links(model, copy);
     save_compare_joints(format, model, copy);
     save_compare_shapes(format, model, copy);

@@ -12,15 +12,15 @@ static void one_body_alone_is_the_root_where_it_is_drawn(void **state) {
     fixture *f = *state;
     const stn_model *m =
         good_mjcf(f, MUJOCO(WORLD("<light/><body name='a' pos='1 2 3' euler='0 0 90'>" SOLID "</body>")));
-    assert_string_equal(m->robots[0].name, "m");
+    assert_string_equal(m->groups[0].name, "m");
     assert_int_equal(m->link_count, 1);
     assert_int_equal(m->nq, 0);
-    assert_true(m->robots[0].fixed);
+    assert_true(m->groups[0].fixed);
     expect_pose(f, "a", NULL, 1.0, 2.0, 3.0, 0.0, 0.0, 0.5 * STN_PI);
     m = good_mjcf(f, MUJOCO(WORLD("<body name='a' pos='1 2 3'><freejoint/>" SOLID "</body>")));
     assert_int_equal(m->link_count, 1);
     assert_int_equal(m->nv, 6);
-    assert_false(m->robots[0].fixed);
+    assert_false(m->groups[0].fixed);
     expect_pose(f, "a", NULL, 1.0, 2.0, 3.0, 0.0, 0.0, 0.0);
 }
 
@@ -36,7 +36,7 @@ static void otherwise_the_world_is_the_root(void **state) {
     fixture *f = *state;
     for (int32_t i = 0; i < STN_COUNT(texts); i++) {
         const stn_model *m = good_mjcf(f, texts[i]);
-        assert_string_equal(m->links[m->robots[0].root_link].name, "world");
+        assert_string_equal(m->links[m->groups[0].root_link].name, "world");
         const stn_joint *joint = joint_of(f, "f");
         assert_int_equal(joint->type, STN_JOINT_FLOATING);
         assert_near(joint->damping, i == 3 ? 2.0 : 0.0, 0.0);
@@ -44,7 +44,7 @@ static void otherwise_the_world_is_the_root(void **state) {
     }
     good_mjcf(f, MUJOCO(WORLD("<body name='a' pos='0 0 1'><joint name='f' type='slide'/>" SOLID "</body>")));
     assert_int_equal(joint_of(f, "f")->type, STN_JOINT_PRISMATIC);
-    assert_string_equal(f->model->links[f->model->robots[0].root_link].name, "world");
+    assert_string_equal(f->model->links[f->model->groups[0].root_link].name, "world");
 }
 
 /// The pose of body a when it is turned so.

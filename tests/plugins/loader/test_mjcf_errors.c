@@ -202,8 +202,8 @@ static void nothing_of_a_broken_file_stays_in_the_builder(void **state) {
         assert_ok(stn_builder_create(f->context, &builder, &err), err);
         assert_int_not_equal(stn_load_robot(f->context, &f->request, builder, &robot, &f->list, &err), STN_OK);
         assert_int_equal(robot, -1);
-        assert_int_equal(stn_builder_robot_count(builder), 0);
-        assert_ok(stn_builder_begin_robot(builder, "next", &next, &err), err);
+        assert_int_equal(stn_builder_group_count(builder), 0);
+        assert_ok(stn_builder_begin_group(builder, "next", &next, &err), err);
         assert_int_equal(next, 0);
         stn_builder_destroy(builder);
     }

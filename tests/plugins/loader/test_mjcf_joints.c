@@ -338,12 +338,12 @@ static void constraints_survive_saving_or_are_named(void **state) {
     stn_error err;
     snprintf(path, sizeof path, "%s/saved.xml", f->folder);
     for (int32_t i = 0; i < 3; i++) {
-        const stn_save_request request = {.model = f->model, .robot = 0, .path = path};
+        const stn_save_request request = {.model = f->model, .group = 0, .path = path};
         stn_diagnostics_clear(&f->list);
         assert_ok(stn_save_robot(f->context, &request, formats[i], &f->list, &err), err);
         assert_int_equal(count_code(&f->list, "constraint"), 1); // MJCF: the points of sites do not meet as drawn
     }
-    const stn_save_request request = {.model = f->model, .robot = 0, .path = path};
+    const stn_save_request request = {.model = f->model, .group = 0, .path = path};
     assert_ok(stn_save_robot(f->context, &request, "mjcf", &f->list, &err), err);
     double before[3], after[3], angle_before[3], angle_after[3];
     for (int32_t i = 0; i < 3; i++) {

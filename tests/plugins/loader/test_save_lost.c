@@ -19,7 +19,7 @@ static int32_t add_link(workbench *w, const char *name) {
 static workbench begin(fixture *f) {
     workbench w = {.f = f};
     assert_ok(stn_builder_create(f->context, &w.builder, &f->err), f->err);
-    assert_ok(stn_builder_begin_robot(w.builder, "r", &w.robot, &f->err), f->err);
+    assert_ok(stn_builder_begin_group(w.builder, "r", &w.robot, &f->err), f->err);
     add_link(&w, "base");
     return w;
 }
@@ -224,7 +224,7 @@ static void mjcf_nests_as_deep_as_it_is_read(void **state) {
         stn_model_builder *builder = NULL;
         int32_t robot = 0, above = -1, link = 0, joint = 0;
         assert_ok(stn_builder_create(f->context, &builder, &f->err), f->err);
-        assert_ok(stn_builder_begin_robot(builder, "chain", &robot, &f->err), f->err);
+        assert_ok(stn_builder_begin_group(builder, "chain", &robot, &f->err), f->err);
         for (int32_t i = 0; i < depth; i++, above = link) {
             char name[32];
             snprintf(name, sizeof name, "l%d", (int)i);

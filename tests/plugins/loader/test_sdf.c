@@ -17,7 +17,7 @@ static void model_of_two_links_is_a_robot(void **state) {
                                                                      "<dynamics><damping>0.5</damping>"
                                                                      "<friction>0.25</friction></dynamics>"))));
     const stn_joint *j = joint_of(f, "j");
-    assert_string_equal(m->robots[0].name, "m");
+    assert_string_equal(m->groups[0].name, "m");
     assert_int_equal(m->link_count, 2);
     assert_int_equal(j->type, STN_JOINT_REVOLUTE);
     assert_near(j->axis.y, 1.0, 0.0);
@@ -98,10 +98,10 @@ static void inertia_follows_from_shapes_where_it_is_asked_for(void **state) {
 static void single_root_is_proposed_where_it_stands(void **state) {
     fixture *f = *state;
     const stn_model *m = good_model(f, ROBOT(POSE("1 0 0 0 0 " HALF_PI) LINK("a", POSE("1 0 0 0 0 0"))));
-    assert_false(m->robots[0].fixed);
+    assert_false(m->groups[0].fixed);
     expect_pose(f, "a", NULL, 1.0, 1.0, 0.0, 0.0, 0.0, STN_PI / 2.0);
     m = good_model(f, ROBOT(POSE("1 0 0 0 0 0") "<static>1</static>" LINK("a", "")));
-    assert_true(m->robots[0].fixed);
+    assert_true(m->groups[0].fixed);
     assert_int_equal(m->nv, 0);
     expect_pose(f, "a", NULL, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0);
 }

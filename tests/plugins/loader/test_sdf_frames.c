@@ -141,7 +141,7 @@ static void nested_models_have_frames_and_names_of_their_own(void **state) {
     expect_pose(f, "in::end", NULL, 1.0, 1.0, 1.0, 0.0, 0.0, QUARTER);
     expect_pose(f, "f", NULL, 1.0, 1.0, 2.0, 0.0, 0.0, QUARTER);
     assert_string_equal(link_of(f, "in::end")->joint_name, "in::j");
-    assert_string_equal(f->model->robots[0].name, "m");
+    assert_string_equal(f->model->groups[0].name, "m");
 }
 
 static void placement_frame_is_what_the_pose_places(void **state) {
@@ -176,8 +176,8 @@ static void models_of_a_world_are_one_robot(void **state) {
                               FRAME("here", POSE_IN("arm::b", "0 0 3 0 0 0"))
                                   JOINT("to", "prismatic", "world", "box", AXIS("0 0 1", ""))
                                       MODEL("box", POSE("0 9 0 0 0 0") LINK("l", "")) "</world>"));
-    assert_string_equal(m->robots[0].name, "w");
-    assert_string_equal(m->links[m->robots[0].root_link].name, "world");
+    assert_string_equal(m->groups[0].name, "w");
+    assert_string_equal(m->links[m->groups[0].root_link].name, "world");
     assert_int_equal(m->nv, 6 + 1 + 1);
     assert_int_equal(joint_of(f, "arm::a_floating")->type, STN_JOINT_FLOATING);
     assert_int_equal(joint_of(f, "to")->type, STN_JOINT_PRISMATIC);
@@ -196,7 +196,7 @@ static void only_model_of_a_world_keeps_its_names(void **state) {
     fixture *f = *state;
     const stn_model *m =
         good_model(f, SDF("1.9", "<world name='w'>" MODEL("m", POSE("1 0 0 0 0 0") LINK("a", "")) "</world>"));
-    assert_string_equal(m->robots[0].name, "m");
+    assert_string_equal(m->groups[0].name, "m");
     expect_pose(f, "a", NULL, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0);
 }
 

@@ -35,7 +35,7 @@ static void folder_names_its_newest_known_file(void **state) {
                  addresses[i]);
         const stn_model *m = good_model(f, text);
         expect_pose(f, "l", NULL, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0);
-        assert_string_equal(m->robots[0].name, "part");
+        assert_string_equal(m->groups[0].name, "part");
     }
 }
 

@@ -27,7 +27,7 @@ static void find_joints(const fixture *f, const written_robot *robot, mechanics 
         m->counts[i] = m->coordinates[i] = 0;
         if (link->type != STN_JOINT_FIXED) {
             const stn_joint *joint =
-                free_root ? &f->model->joints[f->model->robots[0].joint_start] : joint_of(f, link->joint);
+                free_root ? &f->model->joints[f->model->groups[0].joint_start] : joint_of(f, link->joint);
             assert_int_equal(joint->type, link->type);
             m->q[i] = joint->q_start;
             m->v[i] = joint->v_start;
@@ -185,7 +185,7 @@ static void public_gripper_is_as_its_file_says(void **state) {
     assert_ok(f->status, f->err);
     const stn_joint *left = joint_of(f, "left_finger_sliding_joint"),
                     *right = joint_of(f, "right_finger_sliding_joint");
-    assert_string_equal(f->model->robots[0].name, "Schunk_Gripper");
+    assert_string_equal(f->model->groups[0].name, "Schunk_Gripper");
     assert_int_equal(f->model->link_count, 4);
     assert_near(link_of(f, "body")->mass.mass, 0.988882, 0.0);
     assert_near(link_of(f, "body")->mass.inertia.m[2][2], 0.164814, 0.0);

@@ -16,12 +16,12 @@ static void expect_pose(const stn_pose *pose, stn_vec3 position, const stn_mat3 
 static void one_link_is_a_robot(void **state) {
     fixture *f = *state;
     const stn_model *m = good_model(f, ROBOT(LINK("only")));
-    assert_int_equal(m->robot_count, 1);
-    assert_string_equal(m->robots[0].name, "r");
+    assert_int_equal(m->group_count, 1);
+    assert_string_equal(m->groups[0].name, "r");
     assert_int_equal(m->link_count, 1);
     assert_int_equal(m->nv, 0);
     assert_int_equal(f->list.count, 0);
-    assert_string_equal(m->links[m->robots[0].root_link].name, "only");
+    assert_string_equal(m->links[m->groups[0].root_link].name, "only");
 }
 
 // R = Rz(90 deg): I' = R diag(1, 2, 3) R^T = diag(2, 1, 3).
@@ -91,7 +91,7 @@ static void elements_come_in_any_order(void **state) {
                             HINGE("j2", "b", "c", "<mimic joint='j1'/>") LINK("d") HINGE("j1", "a", "b", "") LINK("c")
                                 LINK("a") LINK("b")));
     const stn_model *m = f->model;
-    assert_string_equal(m->links[m->robots[0].root_link].name, "a");
+    assert_string_equal(m->links[m->groups[0].root_link].name, "a");
     assert_string_equal(m->joints[0].name, "j3"); // the file's order stays
     assert_string_equal(m->joints[joint_of(f, "j3")->mimic].name, "j2");
     assert_string_equal(m->joints[joint_of(f, "j2")->mimic].name, "j1");
@@ -123,8 +123,8 @@ static void two_robots_share_a_builder(void **state) {
     assert_int_equal(robot, -1);
     assert_ok(stn_model_compile(builder, &f->model, &f->err), f->err);
     stn_builder_destroy(builder);
-    assert_int_equal(f->model->robot_count, 2);
-    assert_string_equal(f->model->robots[1].name, "second");
+    assert_int_equal(f->model->group_count, 2);
+    assert_string_equal(f->model->groups[1].name, "second");
     for (int32_t k = 0; k < 2; k++) {
         const stn_joint *j1 = &f->model->joints[stn_model_find_joint(f->model, k, "j1")];
         assert_int_equal(j1->mimic, stn_model_find_joint(f->model, k, "j2"));
@@ -280,8 +280,8 @@ static void undeclared_parent_world_is_one_more_link(void **state) {
     fixture *f = *state;
     const stn_model *m = good_model(f, ROBOT(LINK("a") HINGE("j", "world", "a", "")));
     assert_int_equal(m->link_count, 2);
-    assert_string_equal(m->links[m->robots[0].root_link].name, "world");
-    assert_int_equal(m->links[m->robots[0].root_link].body, 0);
+    assert_string_equal(m->links[m->groups[0].root_link].name, "world");
+    assert_int_equal(m->links[m->groups[0].root_link].body, 0);
     assert_int_equal(f->list.count, 0);
 }
 
@@ -308,7 +308,7 @@ static void every_default_that_changes_physics_is_reported(void **state) {
                  "<joint name='zero' type='revolute'><parent link='d'/><child link='e'/><axis xyz='0 0 1'/>"
                  "<limit effort='0' velocity='1'/></joint>\n"
                  "</robot>");
-    assert_string_equal(f->model->robots[0].name, "robot"); // of robot.urdf
+    assert_string_equal(f->model->groups[0].name, "robot"); // of robot.urdf
     expect_finding(f, STN_SEVERITY_WARNING, "name", 1, "robot", "'robot'");
     expect_finding(f, STN_SEVERITY_WARNING, "default", 7, "joint none", "unlimited");
     expect_finding(f, STN_SEVERITY_WARNING, "default", 8, "joint lower", "no lower: taken as 0 m");
@@ -366,7 +366,7 @@ static void byte_order_mark_line_ends_comments_and_entities_are_xml(void **state
     good_model(f, "\xef\xbb\xbf<?xml version=\"1.0\" encoding=\"UTF-8\"?>\r\n<!-- c -->\r\n<!DOCTYPE robot>\r\n"
                   "<robot name='&lt;r&amp;&quot;&apos;&gt;&#x43b;&#1080;>'>\r\n<link name=\"a b\"/><!-- <link "
                   "name='no'/> -->\r\n</robot>\r\n");
-    assert_string_equal(f->model->robots[0].name, "<r&\"'>\xd0\xbb\xd0\xb8>");
+    assert_string_equal(f->model->groups[0].name, "<r&\"'>\xd0\xbb\xd0\xb8>");
     assert_string_equal(f->model->links[0].name, "a b");
     assert_int_equal(f->model->link_count, 1);
 }

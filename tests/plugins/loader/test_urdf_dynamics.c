@@ -61,7 +61,7 @@ static void load(fixture *f, subject *s) {
         const stn_joint *joint = NULL;
         link->q = link->v = link->nv = 0;
         if (i == 0 && robot->root == WRITTEN_FREE) {
-            joint = &s->model->joints[s->model->robots[0].joint_start];
+            joint = &s->model->joints[s->model->groups[0].joint_start];
         } else if (link->type != STN_JOINT_FIXED) {
             joint = joint_of(f, link->joint);
         }
@@ -294,7 +294,7 @@ static int study_all(void **state) {
 // ------------------------------------------------------------------------------------------------------------ tests
 
 static void report(const char *what, deviation d) {
-    print_message("  %s: %.2g relative (robot %d)\n", what, d.most, d.robot);
+    print_message("  %s: %.2g relative (group %d)\n", what, d.most, d.robot);
 }
 
 static void robots_of_all_kinds_were_read(void **state) {

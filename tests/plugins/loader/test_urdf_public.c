@@ -100,7 +100,7 @@ static void check_contents(fixture *f, char *const *names, char *const *cells, i
     const stn_model *m = f->model;
     double mass = 0.0, expected = 0.0;
     int64_t mimics = 0;
-    assert_string_equal(m->links[m->robots[0].root_link].name, cell(names, cells, count, "root_link"));
+    assert_string_equal(m->links[m->groups[0].root_link].name, cell(names, cells, count, "root_link"));
     assert_int_equal(m->link_count, integer(names, cells, count, "n_links"));
     assert_int_equal(m->nv, integer(names, cells, count, "dof_full"));
     for (int32_t i = 0; i < STN_COUNT(types); i++) {

@@ -147,7 +147,7 @@ static void contact_forces_at_rest_add_up_to_the_weight(void **state) {
         const decoded_contact *c = &last->contacts[i];
         int32_t body_b = model->geometries[c->geometry_b].body;
         double sign = body_b != 0 ? 1.0 : -1.0; // the force is that on B, the normal points into B
-        assert_int_equal(model->bodies[body_b != 0 ? body_b : model->geometries[c->geometry_a].body].robot, robot);
+        assert_int_equal(model->bodies[body_b != 0 ? body_b : model->geometries[c->geometry_a].body].group, robot);
         assert_near(sign * c->normal[2], 1.0, d->normal);
         assert_near(fabs(c->point[0]), 0.1, 1e-4);
         assert_near(fabs(c->point[1]), 0.1, 1e-4);

@@ -118,7 +118,7 @@ static void keyframes_are_listed_and_set_at_rest(void **state) {
         "robot:set_keyframe 'folded'\n"
         "stn.near(robot:joint('swing'):position(), 1.5, 0, 'folded')\n"
         "stn.near(robot:position(), { 0, 0, 2 }, 0, 'it stays')\n"
-        "refused(function() robot:set_keyframe 'hoem' end, 'test.lua', 'set_keyframe', \"robot 'sprung'\", \"did you "
+        "refused(function() robot:set_keyframe 'hoem' end, 'test.lua', 'set_keyframe', \"group 'sprung'\", \"did you "
         "mean 'home'\")\n"
         "refused(function() robot:set_keyframe 'xyzzy' end, 'home, folded')\n"
         "refused(function() robot:set_keyframe() end, 'string expected')\n");

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bodies that move as they are told. What is told for a step is the pose and the twist at its end: state.prescribed
-// holds it until the step is made, 14 numbers a body: 1 (0: nothing is told, the body stands), then the coordinates of
-// a prescribed joint. In the step the body is where it was, and every constraint feels the twist of the end:
+// Bodies that move as they are told. What is told for a step is the pose and the twist at its end:
+// state.kinematic_target holds it until the step is made, 14 numbers a body: 1 (0: nothing is told, the body stands),
+// then the coordinates of a kinematic joint. In the step the body is where it was, and every constraint feels the twist
+// of the end:
 //
 //     v_c = J v + b,    b = axes^T (u_B - u_A),    u = linear + angular x (p - origin)
 //
-// with u = 0 of all that is not prescribed.
+// with u = 0 of all that is not kinematic.
 #include <math.h>
 #include <string.h>
 
 #include "model/compiled.h"
 #include "world/world.h"
 
-enum { TOLD = PRESCRIBED_NUMBERS - 13, TWIST = 7 };
+enum { TOLD = KINEMATIC_NUMBERS - 13, TWIST = 7 };
 
 static const stn_joint *joint_of(const step_setup *setup, int32_t body) {
     const stn_joint *joint = body > 0 ? &setup->model->joints[setup->model->bodies[body].joint] : NULL;
-    return joint != NULL && joint->type == STN_JOINT_PRESCRIBED ? joint : NULL;
+    return joint != NULL && joint->type == STN_JOINT_KINEMATIC ? joint : NULL;
 }
 
-/// What is told for the next step of the prescribed body number i.
+/// What is told for the next step of the kinematic body number i.
 static double *told(const stn_state *state, int32_t i) {
-    return state->prescribed + PRESCRIBED_NUMBERS * (size_t)i;
+    return state->kinematic_target + KINEMATIC_NUMBERS * (size_t)i;
 }
 
-bool stn_setup_is_prescribed(const step_setup *setup, int32_t body) {
-    return setup->prescribed_count > 0 && body > 0 && setup->prescribed_of[body] >= 0;
+bool stn_setup_is_kinematic(const step_setup *setup, int32_t body) {
+    return setup->kinematic_count > 0 && body > 0 && setup->kinematic_of[body] >= 0;
 }
 
 static stn_quat to_quat(const double *q) {
@@ -42,8 +43,8 @@ static stn_vec3 rotation_between(stn_quat from, stn_quat to) {
 void stn_step_mean_twist(const step_frame *frame, const double *now, const double *next, stn_vec3 *linear,
                          stn_vec3 *angular) {
     double rate = 1.0 / frame->dt;
-    stn_vec3 way = stn_vec3_make(next[0] - now[0], next[1] - now[1], next[2] - now[2]);
-    *linear = stn_vec3_scale(rate, way);
+    stn_vec3 displacement = stn_vec3_make(next[0] - now[0], next[1] - now[1], next[2] - now[2]);
+    *linear = stn_vec3_scale(rate, displacement);
     *angular = stn_vec3_scale(rate, rotation_between(to_quat(now + 3), to_quat(next + 3)));
 }
 
@@ -75,20 +76,21 @@ static void check_twist(const step_setup *setup, const stn_state *state, const s
     stn_vec3 is = moves ? angular : linear, given = moves ? w : v;
     stn_log(
         services->context, STN_LOG_WARNING,
-        "prescribed motion of %s, step %lld: the poses of the step's start and end are (%.4g, %.4g, %.4g) %s apart a "
+        "kinematic motion of %s, step %lld: the poses of the step's start and end are (%.4g, %.4g, %.4g) %s apart a "
         "second, but the %s velocity given for its end is (%.4g, %.4g, %.4g): contacts follow the velocity, so let it "
         "be the rate of the poses",
-        setup->model->bodies[setup->prescribed[i]].name, (long long)state->step, is.x, is.y, is.z, moves ? "rad" : "m",
-        moves ? "angular" : "linear", given.x, given.y, given.z);
+        setup->model->bodies[setup->kinematic_bodies[i]].name, (long long)state->step, is.x, is.y, is.z,
+        moves ? "rad" : "m", moves ? "angular" : "linear", given.x, given.y, given.z);
 }
 
 // ----------------------------------------------------------------------------------------------------------- stepping
 
-void stn_step_prescribed(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services) {
-    for (int32_t i = 0; i < setup->prescribed_count; i++) {
-        stn_spatial *twist = &frame->prescribed_twist[i];
+void stn_step_kinematic_bodies(const step_setup *setup, const stn_state *state, step_frame *frame,
+                               step_services *services) {
+    for (int32_t i = 0; i < setup->kinematic_count; i++) {
+        stn_spatial *twist = &frame->kinematic_twist[i];
         const double *to = told(state, i);
-        const double *now = state->q + joint_of(setup, setup->prescribed[i])->q_start;
+        const double *now = state->q + joint_of(setup, setup->kinematic_bodies[i])->q_start;
         bool moves = to[0] != 0.0;
         *twist = (stn_spatial){stn_vec3_zero(), stn_vec3_zero()};
         if (moves) {
@@ -99,34 +101,34 @@ void stn_step_prescribed(const step_setup *setup, const stn_state *state, step_f
     }
 }
 
-stn_spatial stn_step_prescribed_twist(const step_setup *setup, const step_frame *frame, int32_t body) {
-    return frame->prescribed_twist[setup->prescribed_of[body]];
+stn_spatial stn_step_kinematic_twist(const step_setup *setup, const step_frame *frame, int32_t body) {
+    return frame->kinematic_twist[setup->kinematic_of[body]];
 }
 
-stn_vec3 stn_step_prescribed_velocity(const step_setup *setup, const step_frame *frame, int32_t body, stn_vec3 point) {
-    if (!stn_setup_is_prescribed(setup, body)) {
+stn_vec3 stn_step_kinematic_velocity(const step_setup *setup, const step_frame *frame, int32_t body, stn_vec3 point) {
+    if (!stn_setup_is_kinematic(setup, body)) {
         return stn_vec3_zero();
     }
-    stn_spatial twist = stn_step_prescribed_twist(setup, frame, body);
+    stn_spatial twist = stn_step_kinematic_twist(setup, frame, body);
     stn_vec3 arm = stn_vec3_sub(point, frame->kinematics->body_pose[body].position);
     return stn_vec3_add(twist.linear, stn_vec3_cross(twist.angular, arm));
 }
 
-stn_vec3 stn_step_prescribed_way(const step_setup *setup, const stn_state *state, const step_frame *frame, int32_t body,
-                                 stn_vec3 point) {
-    if (!stn_setup_is_prescribed(setup, body) || told(state, setup->prescribed_of[body])[0] == 0.0) {
+stn_vec3 stn_step_kinematic_displacement(const step_setup *setup, const stn_state *state, const step_frame *frame,
+                                         int32_t body, stn_vec3 point) {
+    if (!stn_setup_is_kinematic(setup, body) || told(state, setup->kinematic_of[body])[0] == 0.0) {
         return stn_vec3_zero();
     }
-    const double *next = told(state, setup->prescribed_of[body]) + TOLD;
+    const double *next = told(state, setup->kinematic_of[body]) + TOLD;
     stn_pose end = stn_pose_make(to_quat(next + 3), vector_at(next));
     stn_vec3 own = stn_pose_apply_inverse(&frame->kinematics->body_pose[body], point);
     return stn_vec3_sub(stn_pose_apply(&end, own), point);
 }
 
-void stn_step_move_prescribed(const step_setup *setup, const stn_state *state, double *q_next) {
-    for (int32_t i = 0; i < setup->prescribed_count; i++) {
+void stn_step_move_kinematic(const step_setup *setup, const stn_state *state, double *q_next) {
+    for (int32_t i = 0; i < setup->kinematic_count; i++) {
         const double *to = told(state, i);
-        double *next = q_next + joint_of(setup, setup->prescribed[i])->q_start;
+        double *next = q_next + joint_of(setup, setup->kinematic_bodies[i])->q_start;
         if (to[0] != 0.0) {
             memcpy(next, to + TOLD, 13 * sizeof *next);
         } else {
@@ -135,6 +137,6 @@ void stn_step_move_prescribed(const step_setup *setup, const stn_state *state, d
     }
 }
 
-void stn_step_forget_prescribed(stn_state *state) {
-    memset(state->prescribed, 0, state->sizes.prescribed_count * sizeof(double));
+void stn_step_forget_kinematic(stn_state *state) {
+    memset(state->kinematic_target, 0, state->sizes.kinematic_count * sizeof(double));
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Robots (a single body is a robot of one link) and links: poses, velocities, forces, equations of motion, inverse
+// Groups (a single body is a group of one link) and links: poses, velocities, forces, equations of motion, inverse
 // kinematics.
 #include <stdio.h>
 #include <string.h>
 
 #include "bind.h"
 
-/// The velocities of a robot, as places in those of the model. The list lies in memory that is pushed.
+/// The velocities of a group, as places in those of the model. The list lies in memory that is pushed.
 typedef struct dof_list {
     int32_t count;
     const int32_t *dof;
 } dof_list;
 
-static dof_list push_dofs(lua_State *L, const stn_model *model, int32_t robot) {
-    const stn_robot *r = &model->robots[robot];
+static dof_list push_dofs(lua_State *L, const stn_model *model, int32_t group) {
+    const stn_group *r = &model->groups[group];
     int32_t *dof = lua_newuserdatauv(L, ((size_t)model->nv + 1) * sizeof *dof, 0);
     dof_list list = {.dof = dof};
     for (int32_t j = r->joint_start; j < r->joint_start + r->joint_count; j++) {
@@ -69,8 +69,8 @@ static void push_rows(lua_State *L, const double *values, int32_t rows, int32_t 
     }
 }
 
-static int robot_mass_matrix(lua_State *L) {
-    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
+static int group_mass_matrix(lua_State *L) {
+    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_GROUP);
     const stn_model *model = stn_world_model(o->world->world);
     dof_list list = push_dofs(L, model, o->index);
     double *M = push_numbers(L, (size_t)list.count * (size_t)list.count);
@@ -85,9 +85,9 @@ static int robot_mass_matrix(lua_State *L) {
     return 1;
 }
 
-/// C(q, v) v - gravity terms, of every tree that the robot is part of.
-static int robot_bias(lua_State *L) {
-    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
+/// C(q, v) v - gravity terms, of every tree that the group is part of.
+static int group_bias(lua_State *L) {
+    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_GROUP);
     stn_world *world = o->world->world;
     const stn_model *model = stn_world_model(world);
     dof_list list = push_dofs(L, model, o->index);
@@ -107,7 +107,7 @@ static int robot_bias(lua_State *L) {
 
 // ----------------------------------------------------------------------------------------------------------- Jacobian
 
-/// Columns of J (3 x n of the tree) that belong to the robot, as three rows of `out`.
+/// Columns of J (3 x n of the tree) that belong to the group, as three rows of `out`.
 static void take_columns(const stn_model *model, const dof_list *list, int32_t tree, const double *J, double *out) {
     size_t n = (size_t)model->trees[tree].nv, count = (size_t)list->count;
     for (size_t i = 0; i < count; i++) {
@@ -118,7 +118,7 @@ static void take_columns(const stn_model *model, const dof_list *list, int32_t t
     }
 }
 
-/// place:jacobian(point, robot).
+/// place:jacobian(point, group).
 int stn_lua_place_jacobian(lua_State *L, stn_lua_world *w, int32_t link) {
     const stn_model *model = stn_world_model(w->world);
     lua_settop(L, 3);
@@ -126,15 +126,15 @@ int stn_lua_place_jacobian(lua_State *L, stn_lua_world *w, int32_t link) {
     if (!lua_isnil(L, 2)) {
         point = stn_lua_vector(L, 2, "jacobian: the point", "m");
     }
-    int32_t robot = model->links[link].robot;
+    int32_t group = model->links[link].group;
     if (!lua_isnil(L, 3)) {
-        const stn_lua_object *other = stn_lua_object_check(L, 3, STN_LUA_ROBOT);
+        const stn_lua_object *other = stn_lua_object_check(L, 3, STN_LUA_GROUP);
         if (other->world != w) {
-            stn_lua_fail(L, "jacobian: the robot belongs to another world");
+            stn_lua_fail(L, "jacobian: the group belongs to another world");
         }
-        robot = other->index;
+        group = other->index;
     }
-    dof_list list = push_dofs(L, model, robot);
+    dof_list list = push_dofs(L, model, group);
     double *out = push_numbers(L, 6 * (size_t)list.count);
     int32_t body = model->links[link].body, tree = model->bodies[body].tree;
     if (tree >= 0) {
@@ -151,16 +151,16 @@ int stn_lua_place_jacobian(lua_State *L, stn_lua_world *w, int32_t link) {
     return 1;
 }
 
-const luaL_Reg stn_lua_dynamics_methods[] = {{"mass_matrix", robot_mass_matrix}, {"bias", robot_bias}, {NULL, NULL}};
+const luaL_Reg stn_lua_dynamics_methods[] = {{"mass_matrix", group_mass_matrix}, {"bias", group_bias}, {NULL, NULL}};
 
-// --------------------------------------------------------------------------------------------------------------- robot
+// --------------------------------------------------------------------------------------------------------------- group
 
 static const stn_model *model_of(const stn_lua_object *o) {
     return stn_world_model(o->world->world);
 }
 
-static const stn_robot *robot_of(const stn_lua_object *o) {
-    return &model_of(o)->robots[o->index];
+static const stn_group *group_of(const stn_lua_object *o) {
+    return &model_of(o)->groups[o->index];
 }
 
 // ------------------------------------------------------------------------------------------- links: where, how fast
@@ -173,11 +173,11 @@ static void link_velocity(stn_lua_world *w, int32_t link, stn_vec3 *linear, stn_
     *angular = k->body_velocity[l->body].angular;
 }
 
-/// The link that argument 1 means: a link, or the root link of a robot.
+/// The link that argument 1 means: a link, or the root link of a group.
 static stn_lua_object *check_place(lua_State *L, int32_t *link) {
     bool is_link = luaL_testudata(L, 1, STN_LUA_LINK) != NULL;
-    stn_lua_object *o = stn_lua_object_check(L, 1, is_link ? STN_LUA_LINK : STN_LUA_ROBOT);
-    *link = is_link ? o->index : robot_of(o)->root_link;
+    stn_lua_object *o = stn_lua_object_check(L, 1, is_link ? STN_LUA_LINK : STN_LUA_GROUP);
+    *link = is_link ? o->index : group_of(o)->root_link;
     return o;
 }
 
@@ -241,15 +241,15 @@ static int place_jacobian(lua_State *L) {
     return stn_lua_place_jacobian(L, o->world, link);
 }
 
-/// Of all collision shapes of a link, or of all links of a robot.
+/// Of all collision shapes of a link, or of all links of a group.
 static int place_set_surface_velocity(lua_State *L) {
     bool is_link = luaL_testudata(L, 1, STN_LUA_LINK) != NULL;
-    stn_lua_object *o = stn_lua_object_check(L, 1, is_link ? STN_LUA_LINK : STN_LUA_ROBOT);
+    stn_lua_object *o = stn_lua_object_check(L, 1, is_link ? STN_LUA_LINK : STN_LUA_GROUP);
     const stn_model *model = model_of(o);
     stn_vec3 velocity = stn_lua_vector(L, 2, "set_surface_velocity", "m/s");
     for (int32_t g = 0; g < model->geometry_count; g++) {
         int32_t link = model->geometries[g].link;
-        bool its = link >= 0 && (is_link ? link == o->index : model->links[link].robot == o->index);
+        bool its = link >= 0 && (is_link ? link == o->index : model->links[link].group == o->index);
         stn_error err = {0};
         if (its && model->geometries[g].collision) {
             stn_lua_check(L, stn_world_set_surface_velocity(o->world->world, g, velocity, &err), &err);
@@ -258,21 +258,21 @@ static int place_set_surface_velocity(lua_State *L) {
     return 0;
 }
 
-// -------------------------------------------------------------------------------------------------------- robots
+// -------------------------------------------------------------------------------------------------------- groups
 
-/// The body of a robot's root link, which moves; raises for what is welded to the world.
+/// The body of a group's root link, which moves; raises for what is welded to the world.
 static int32_t moving_root(lua_State *L, const stn_lua_object *o, const char *what) {
-    int32_t body = model_of(o)->links[robot_of(o)->root_link].body;
+    int32_t body = model_of(o)->links[group_of(o)->root_link].body;
     if (body == 0) {
         stn_lua_fail(
-            L, "%s: '%s' is fixed to the world; what is to be moved is described without fixed = true, or prescribed",
-            what, robot_of(o)->name);
+            L, "%s: '%s' is fixed to the world; what is to be moved is described without fixed = true, or kinematic",
+            what, group_of(o)->name);
     }
     return body;
 }
 
-static int robot_set_pose(lua_State *L) {
-    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
+static int group_set_pose(lua_State *L) {
+    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_GROUP);
     stn_pose pose;
     stn_lua_pose(L, 2, "set_pose", &pose);
     stn_error err = {0};
@@ -282,8 +282,8 @@ static int robot_set_pose(lua_State *L) {
     return 0;
 }
 
-static int robot_set_velocity(lua_State *L) {
-    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
+static int group_set_velocity(lua_State *L) {
+    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_GROUP);
     stn_vec3 linear, angular;
     stn_lua_velocity(L, 2, "set_velocity", &linear, &angular);
     stn_error err = {0};
@@ -293,18 +293,18 @@ static int robot_set_velocity(lua_State *L) {
     return 0;
 }
 
-/// Raises when the description gives the robot a velocity at the start.
-static void refuse_velocity(lua_State *L, int32_t robot) {
+/// Raises when the description gives the group a velocity at the start.
+static void refuse_velocity(lua_State *L, int32_t group) {
     lua_getiuservalue(L, 1, 1);
     lua_getiuservalue(L, -1, 1);
     int list = lua_gettop(L);
     lua_Integer count = (lua_Integer)lua_rawlen(L, list);
     for (lua_Integer i = 1; i <= count; i++) {
         lua_rawgeti(L, list, i);
-        lua_getfield(L, -1, "robot");
-        bool moves = lua_tointeger(L, -1) == robot && lua_getfield(L, -2, "velocity") != LUA_TNIL;
+        lua_getfield(L, -1, "group");
+        bool moves = lua_tointeger(L, -1) == group && lua_getfield(L, -2, "velocity") != LUA_TNIL;
         if (moves) {
-            stn_lua_fail(L, "robot:attach: the attached body has a start velocity of its own; it moves with the link");
+            stn_lua_fail(L, "group:attach: the attached body has a start velocity of its own; it moves with the link");
         }
         lua_settop(L, list);
     }
@@ -312,28 +312,28 @@ static void refuse_velocity(lua_State *L, int32_t robot) {
 }
 
 /// arm:attach(hand, "flange", pose): welds the hand's root to the link.
-static int robot_attach(lua_State *L) {
-    static const char owner[] = "robot:attach";
+static int group_attach(lua_State *L) {
+    static const char owner[] = "group:attach";
     lua_settop(L, 4);
-    stn_lua_object *o = stn_lua_object_open(L, 1, STN_LUA_ROBOT);
+    stn_lua_object *o = stn_lua_object_open(L, 1, STN_LUA_GROUP);
     stn_model_builder *builder = stn_lua_world_builder(L, o->world, owner);
-    const stn_lua_object *hand = stn_lua_object_test(L, 2, STN_LUA_ROBOT);
+    const stn_lua_object *hand = stn_lua_object_test(L, 2, STN_LUA_GROUP);
     if (hand == NULL || lua_type(L, 3) != LUA_TSTRING) {
         stn_lua_fail(
             L,
-            "%s takes a robot, the name of a link and perhaps a pose, as in arm:attach(hand, \"flange\"), got %s, %s",
+            "%s takes a group, the name of a link and perhaps a pose, as in arm:attach(hand, \"flange\"), got %s, %s",
             owner, luaL_typename(L, 2), luaL_typename(L, 3));
     }
     if (hand->world != o->world) {
-        stn_lua_fail(L, "%s: the robots belong to different worlds", owner);
+        stn_lua_fail(L, "%s: the groups belong to different worlds", owner);
     }
     if (hand->index == o->index) {
-        stn_lua_fail(L, "%s: robot '%s' cannot be attached to itself", owner, stn_lua_robot_name(o->world, o->index));
+        stn_lua_fail(L, "%s: group '%s' cannot be attached to itself", owner, stn_lua_group_name(o->world, o->index));
     }
     int32_t link = stn_lua_find_link(L, owner, o->world, o->index, lua_tostring(L, 3));
     stn_pose pose = stn_pose_identity();
     if (!lua_isnil(L, 4)) {
-        stn_lua_pose(L, 4, "robot:attach: pose", &pose);
+        stn_lua_pose(L, 4, "group:attach: pose", &pose);
     }
     refuse_velocity(L, hand->index);
     stn_error err = {0};
@@ -341,9 +341,9 @@ static int robot_attach(lua_State *L) {
     return 0;
 }
 
-static int robot_mass(lua_State *L) {
-    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
-    const stn_robot *r = robot_of(o);
+static int group_mass(lua_State *L) {
+    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_GROUP);
+    const stn_group *r = group_of(o);
     double mass = 0.0;
     for (int32_t i = 0; i < r->link_count; i++) {
         mass += model_of(o)->links[r->link_start + i].mass.mass;
@@ -386,42 +386,42 @@ static int link_joint(lua_State *L) {
     return push_relative(L, STN_LUA_JOINT, link_of(o)->joint);
 }
 
-static int link_robot(lua_State *L) {
+static int link_group(lua_State *L) {
     const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_LINK);
-    return push_relative(L, STN_LUA_ROBOT, link_of(o)->robot);
+    return push_relative(L, STN_LUA_GROUP, link_of(o)->group);
 }
 
 // -------------------------------------------------------------------------------------------- properties and classes
 
 static const char *const place_properties[] = {"name", NULL};
 
-/// The name needs no complete world: robots and links keep their numbers.
+/// The name needs no complete world: groups and links keep their numbers.
 static bool get_name(lua_State *L, void *self, const char *name) {
     (void)self;
     if (strcmp(name, "name") != 0) {
         return false;
     }
-    const stn_lua_object *robot = stn_lua_object_test(L, 1, STN_LUA_ROBOT);
+    const stn_lua_object *group = stn_lua_object_test(L, 1, STN_LUA_GROUP);
     const stn_lua_object *link = stn_lua_object_test(L, 1, STN_LUA_LINK);
-    lua_pushstring(L, robot != NULL ? stn_lua_robot_name(robot->world, robot->index)
+    lua_pushstring(L, group != NULL ? stn_lua_group_name(group->world, group->index)
                                     : stn_lua_link_name(link->world, link->index));
     return true;
 }
 
 static int place_text(lua_State *L) {
     bool is_link = luaL_testudata(L, 1, STN_LUA_LINK) != NULL;
-    const stn_lua_object *o = luaL_checkudata(L, 1, is_link ? STN_LUA_LINK : STN_LUA_ROBOT);
+    const stn_lua_object *o = luaL_checkudata(L, 1, is_link ? STN_LUA_LINK : STN_LUA_GROUP);
     if (o->world->world == NULL) {
-        lua_pushfstring(L, "%s of a closed world", is_link ? "link" : "robot");
+        lua_pushfstring(L, "%s of a closed world", is_link ? "link" : "group");
     } else {
-        lua_pushfstring(L, "%s '%s'", is_link ? "link" : "robot",
-                        is_link ? stn_lua_link_name(o->world, o->index) : stn_lua_robot_name(o->world, o->index));
+        lua_pushfstring(L, "%s '%s'", is_link ? "link" : "group",
+                        is_link ? stn_lua_link_name(o->world, o->index) : stn_lua_group_name(o->world, o->index));
     }
     return 1;
 }
 
 int stn_lua_object_equal(lua_State *L) {
-    static const char *const types[] = {STN_LUA_ROBOT, STN_LUA_LINK, STN_LUA_JOINT, STN_LUA_CONSTRAINT};
+    static const char *const types[] = {STN_LUA_GROUP, STN_LUA_LINK, STN_LUA_JOINT, STN_LUA_CONSTRAINT};
     bool equal = false;
     for (int i = 0; i < STN_COUNT(types); i++) {
         const stn_lua_object *a = luaL_testudata(L, 1, types[i]), *b = luaL_testudata(L, 2, types[i]);
@@ -431,7 +431,7 @@ int stn_lua_object_equal(lua_State *L) {
     return 1;
 }
 
-void stn_lua_open_robot(lua_State *L) {
+void stn_lua_open_group(lua_State *L) {
     static const luaL_Reg place[] = {
         {"pose", place_pose},
         {"position", place_position},
@@ -442,33 +442,33 @@ void stn_lua_open_robot(lua_State *L) {
         {"jacobian", place_jacobian},
         {NULL, NULL},
     };
-    static const luaL_Reg robot[] = {{"set_pose", robot_set_pose}, {"set_velocity", robot_set_velocity},
-                                     {"attach", robot_attach},     {"prescribe", stn_lua_robot_prescribe},
-                                     {"mass", robot_mass},         {NULL, NULL}};
+    static const luaL_Reg group[] = {{"set_pose", group_set_pose}, {"set_velocity", group_set_velocity},
+                                     {"attach", group_attach},     {"kinematic", stn_lua_group_kinematic},
+                                     {"mass", group_mass},         {NULL, NULL}};
     static const luaL_Reg link[] = {
-        {"mass", link_mass}, {"parent", link_parent}, {"joint", link_joint}, {"robot", link_robot}, {NULL, NULL}};
+        {"mass", link_mass}, {"parent", link_parent}, {"joint", link_joint}, {"group", link_group}, {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__tostring", place_text}, {"__eq", stn_lua_object_equal}, {NULL, NULL}};
-    stn_lua_class(L, STN_LUA_ROBOT, place, meta, get_name, place_properties);
+    stn_lua_class(L, STN_LUA_GROUP, place, meta, get_name, place_properties);
     stn_lua_class(L, STN_LUA_LINK, place, meta, get_name, place_properties);
-    stn_lua_extend(L, STN_LUA_ROBOT, robot);
-    stn_lua_extend(L, STN_LUA_ROBOT, stn_lua_name_methods);
-    stn_lua_extend(L, STN_LUA_ROBOT, stn_lua_coordinate_methods);
-    stn_lua_extend(L, STN_LUA_ROBOT, stn_lua_finding_methods);
-    stn_lua_extend(L, STN_LUA_ROBOT, stn_lua_dynamics_methods);
-    stn_lua_extend(L, STN_LUA_ROBOT, stn_lua_inverse_methods);
-    stn_lua_extend(L, STN_LUA_ROBOT, stn_lua_move_methods);
-    stn_lua_extend(L, STN_LUA_ROBOT, stn_lua_grip_methods);
-    stn_lua_extend(L, STN_LUA_ROBOT, stn_lua_path_methods);
+    stn_lua_extend(L, STN_LUA_GROUP, group);
+    stn_lua_extend(L, STN_LUA_GROUP, stn_lua_name_methods);
+    stn_lua_extend(L, STN_LUA_GROUP, stn_lua_coordinate_methods);
+    stn_lua_extend(L, STN_LUA_GROUP, stn_lua_finding_methods);
+    stn_lua_extend(L, STN_LUA_GROUP, stn_lua_dynamics_methods);
+    stn_lua_extend(L, STN_LUA_GROUP, stn_lua_inverse_methods);
+    stn_lua_extend(L, STN_LUA_GROUP, stn_lua_move_methods);
+    stn_lua_extend(L, STN_LUA_GROUP, stn_lua_grip_methods);
+    stn_lua_extend(L, STN_LUA_GROUP, stn_lua_path_methods);
     stn_lua_extend(L, STN_LUA_LINK, link);
 }
 
 // -------------------------------------------------------------------------------------------------- inverse kinematics
 
-// robot:inverse_kinematics { link =, pose =, ... }: joint positions that put a link where it is wanted.
+// group:inverse_kinematics { link =, pose =, ... }: joint positions that put a link where it is wanted.
 
 /// seeds = { positions, ... }, each as set_q takes them: (count x nq) in memory that is pushed, above the others of the
 /// present state.
-static const double *read_seeds(const stn_fields *f, const stn_lua_object *robot, int32_t *count) {
+static const double *read_seeds(const stn_fields *f, const stn_lua_object *group, int32_t *count) {
     lua_State *L = f->L;
     *count = 0;
     if (!stn_fields_push(f, "seeds")) {
@@ -476,7 +476,7 @@ static const double *read_seeds(const stn_fields *f, const stn_lua_object *robot
     }
     int list = lua_gettop(L);
     size_t length = lua_type(L, list) == LUA_TTABLE ? lua_rawlen(L, list) : 0;
-    size_t nq = (size_t)stn_world_model(robot->world->world)->nq;
+    size_t nq = (size_t)stn_world_model(group->world->world)->nq;
     if (length == 0 || length > 10000) {
         stn_lua_fail(L, "%s: seeds must be a list of joint positions, { arm:positions(), ... }", f->owner);
     }
@@ -484,42 +484,42 @@ static const double *read_seeds(const stn_fields *f, const stn_lua_object *robot
     for (size_t i = 0; i < length; i++) {
         char what[80];
         snprintf(what, sizeof what, "%.40s: seeds[%zu]", f->owner, i + 1);
-        memcpy(seeds + i * nq, stn_world_state(robot->world->world)->q, sizeof(double) * nq);
+        memcpy(seeds + i * nq, stn_world_state(group->world->world)->q, sizeof(double) * nq);
         lua_rawgeti(L, list, (lua_Integer)i + 1);
-        stn_lua_read_joints(L, -1, what, robot->world, robot->index, STN_LUA_POSITION, seeds + i * nq);
+        stn_lua_read_joints(L, -1, what, group->world, group->index, STN_LUA_POSITION, seeds + i * nq);
         lua_pop(L, 1);
     }
     *count = (int32_t)length;
     return seeds;
 }
 
-int32_t stn_fields_link(const stn_fields *f, const stn_lua_object *robot) {
+int32_t stn_fields_link(const stn_fields *f, const stn_lua_object *group) {
     lua_State *L = f->L;
     if (!stn_fields_push(f, "link")) {
         return -1;
     }
     const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
     if (name != NULL && strchr(name, '/') == NULL) {
-        return stn_lua_find_link(L, f->owner, robot->world, robot->index, name);
+        return stn_lua_find_link(L, f->owner, group->world, group->index, name);
     }
-    stn_link_range links = stn_lua_links(L, -1, robot->world, f->owner);
+    stn_link_range links = stn_lua_links(L, -1, group->world, f->owner);
     if (links.count != 1) {
-        stn_lua_fail(L, "%s: link must name a single one, this robot has %d", f->owner, (int)links.count);
+        stn_lua_fail(L, "%s: link must name a single one, this group has %d", f->owner, (int)links.count);
     }
     return links.start;
 }
 
-static void read_goal(const stn_fields *f, const stn_lua_object *robot, stn_ik_goal *goal) {
+static void read_goal(const stn_fields *f, const stn_lua_object *group, stn_ik_goal *goal) {
     lua_State *L = f->L;
     *goal = stn_ik_goal_default();
-    goal->robot = robot->index;
-    goal->link = stn_fields_link(f, robot);
+    goal->group = group->index;
+    goal->link = stn_fields_link(f, group);
     if (goal->link < 0) {
         stn_lua_fail(L, "%s: link is missing; name the one that the pose is for", f->owner);
     }
     if (!stn_fields_pose(f, "pose", &goal->pose)) {
         stn_lua_fail(L, "%s: pose is missing; give where link '%s' is to be, pose = { xyz = ..., rpy = ... }", f->owner,
-                     stn_lua_link_name(robot->world, goal->link));
+                     stn_lua_link_name(group->world, goal->link));
     }
     lua_Integer starts = goal->random_starts, seed = 1, iterations = goal->iterations_a_start;
     stn_fields_boolean(f, "position_only", &goal->position_only);
@@ -532,13 +532,13 @@ static void read_goal(const stn_fields *f, const stn_lua_object *robot, stn_ik_g
     goal->random_seed = (uint64_t)seed;
     goal->iterations_a_start = (int32_t)iterations;
     stn_fields_boolean(f, "nearest", &goal->nearest);
-    goal->seeds = read_seeds(f, robot, &goal->seed_count);
+    goal->seeds = read_seeds(f, group, &goal->seed_count);
 }
 
-/// Pushes { joint = value } of the robot's joints with one coordinate.
-static void push_positions(lua_State *L, const stn_lua_object *robot, const double *q) {
-    const stn_model *model = stn_world_model(robot->world->world);
-    const stn_robot *r = &model->robots[robot->index];
+/// Pushes { joint = value } of the group's joints with one coordinate.
+static void push_positions(lua_State *L, const stn_lua_object *group, const double *q) {
+    const stn_model *model = stn_world_model(group->world->world);
+    const stn_group *r = &model->groups[group->index];
     lua_createtable(L, 0, r->joint_count);
     for (int32_t i = r->joint_start; i < r->joint_start + r->joint_count; i++) {
         if (model->joints[i].nv == 1) {
@@ -547,16 +547,16 @@ static void push_positions(lua_State *L, const stn_lua_object *robot, const doub
     }
 }
 
-/// Pushes "robot 'arm' does not reach ...".
-static void push_reason(lua_State *L, const stn_lua_object *robot, const stn_ik_goal *goal,
+/// Pushes "group 'arm' does not reach ...".
+static void push_reason(lua_State *L, const stn_lua_object *group, const stn_ik_goal *goal,
                         const stn_ik_result *result) {
     char text[512];
     stn_vec3 p = goal->pose.position;
     snprintf(
         text, sizeof text,
-        "inverse_kinematics: robot '%s' does not get link '%s' to (%.4g, %.4g, %.4g) m within its limits%s: %.3g m "
+        "inverse_kinematics: group '%s' does not get link '%s' to (%.4g, %.4g, %.4g) m within its limits%s: %.3g m "
         "and %.3g deg stay, the best of %d start%s",
-        stn_lua_robot_name(robot->world, robot->index), stn_lua_link_name(robot->world, goal->link), p.x, p.y, p.z,
+        stn_lua_group_name(group->world, group->index), stn_lua_link_name(group->world, goal->link), p.x, p.y, p.z,
         result->refused > 0 ? " clear of what is around" : "", result->distance, result->angle * 180.0 / STN_PI,
         (int)result->starts, result->starts == 1 ? "" : "s");
     if (result->refused > 0) {
@@ -566,23 +566,23 @@ static void push_reason(lua_State *L, const stn_lua_object *robot, const stn_ik_
     lua_pushstring(L, text);
 }
 
-bool stn_lua_solve_place(lua_State *L, const stn_lua_object *robot, const stn_ik_goal *goal, double *q) {
+bool stn_lua_solve_place(lua_State *L, const stn_lua_object *group, const stn_ik_goal *goal, double *q) {
     stn_ik_result result;
     stn_error err = {0};
-    stn_status status = stn_inverse_kinematics(stn_world_kinematics(robot->world->world), goal, q, &result, &err);
+    stn_status status = stn_inverse_kinematics(stn_world_kinematics(group->world->world), goal, q, &result, &err);
     stn_lua_check(L, status, &err);
     if (status != STN_OK) {
-        push_reason(L, robot, goal, &result);
+        push_reason(L, group, goal, &result);
     }
     return status == STN_OK;
 }
 
-/// robot:inverse_kinematics { link =, pose = }: positions by joint, or nil and a text.
-static int robot_inverse_kinematics(lua_State *L) {
+/// group:inverse_kinematics { link =, pose = }: positions by joint, or nil and a text.
+static int group_inverse_kinematics(lua_State *L) {
     static const char *const keys[] = {"link",          "pose", "seeds",      "tolerance",     "angle_tolerance",
                                        "random_starts", "seed", "iterations", "position_only", "nearest",
                                        "free",          NULL};
-    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
+    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_GROUP);
     stn_fields f = stn_fields_open(L, 2, "inverse_kinematics", keys, 0);
     stn_ik_goal goal;
     read_goal(&f, o, &goal);
@@ -599,4 +599,4 @@ static int robot_inverse_kinematics(lua_State *L) {
     return 1;
 }
 
-const luaL_Reg stn_lua_inverse_methods[] = {{"inverse_kinematics", robot_inverse_kinematics}, {NULL, NULL}};
+const luaL_Reg stn_lua_inverse_methods[] = {{"inverse_kinematics", group_inverse_kinematics}, {NULL, NULL}};

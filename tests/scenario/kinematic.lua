@@ -16,7 +16,7 @@ end
 local function table_with_box(motion, mu, dt)
   local world = stn.world { dt = dt, solver = { "sap", tolerance = 1e-10 } }
   local plate = world:box { name = "table", size = { 4, 4, 0.2 } }
-  plate:prescribe(motion)
+  plate:kinematic(motion)
   local box = world:box { name = "box", size = { 0.2, 0.2, 0.1 }, mass = 3, xyz = { 0, 0, 0.15 } }
   world:contact_material { mu = mu }
   return world, box, plate
@@ -71,7 +71,7 @@ local function turntable(omega, seconds)
   local mu, r = 0.4, 0.5
   local world = stn.world { dt = 5e-4, solver = { "sap", tolerance = 1e-10 } }
   local disc = world:cylinder { name = "disc", radius = 1, length = 0.1 }
-  disc:prescribe(function(t)
+  disc:kinematic(function(t)
     return { rpy = { 0, 0, omega * t } }, { angular = { 0, 0, omega } }
   end)
   local box = world:box { size = { 0.04, 0.04, 0.02 }, mass = 0.5, xyz = { r, 0, 0.06 } }
@@ -99,7 +99,7 @@ end)
 stn.test("a wall takes a ball along at its speed and feels the impulse m v", function()
   local v = 0.7
   local world = stn.world { dt = 1e-3, gravity = { 0, 0, 0 } }
-  world:box { name = "wall", size = { 0.1, 1, 1 } }:prescribe(function(t)
+  world:box { name = "wall", size = { 0.1, 1, 1 } }:kinematic(function(t)
     return { xyz = { v * t, 0, 0 } }, { linear = { v, 0, 0 } }
   end)
   local ball = world:sphere { radius = 0.1, mass = 2, xyz = { 0.25, 0, 0 } } -- 0.1 m before the wall
@@ -198,7 +198,7 @@ end)
 local function heap(threads)
   local world = stn.world { dt = 2e-3, threads = threads }
   world:ground {}
-  world:box { name = "piston", size = { 0.1, 0.6, 0.3 }, }:prescribe(function(t)
+  world:box { name = "piston", size = { 0.1, 0.6, 0.3 }, }:kinematic(function(t)
     return { xyz = { -0.4 + 0.25 * math.sin(3 * t), 0, 0.16 }, rpy = { 0, 0, 0.2 * t } },
       { linear = { 0.75 * math.cos(3 * t), 0, 0 }, angular = { 0, 0, 0.2 } }
   end)
@@ -231,7 +231,7 @@ end)
 stn.test("a fast thin wall does not pass through a ball", function()
   local v = 20 -- 4 cm a step, twice the thickness of the wall and the ball's radius
   local world = stn.world { dt = 2e-3, gravity = { 0, 0, 0 } }
-  world:box { name = "wall", size = { 0.02, 1, 1 } }:prescribe(function(t)
+  world:box { name = "wall", size = { 0.02, 1, 1 } }:kinematic(function(t)
     return { xyz = { v * t, 0, 0 } }, { v, 0, 0 }
   end)
   local ball = world:sphere { radius = 0.02, mass = 1, xyz = { 0.333, 0, 0 } }
@@ -247,7 +247,7 @@ stn.test("seams of a floor that moves are not felt", function()
   for i = 1, 8 do
     shapes[i] = { "box", size = { 0.3, 1, 0.1 }, xyz = { 0.3 * (i - 6), 0, -0.05 }, mu = 0 }
   end
-  world:compound { shapes = shapes }:prescribe(function(t)
+  world:compound { shapes = shapes }:kinematic(function(t)
     return { xyz = { t, 0, 0.1 * t } }, { 1, 0, 0.1 }
   end)
   local box = world:box { size = { 0.2, 0.2, 0.1 }, xyz = { 0, 0, 0.05 }, velocity = { 0, 0, 0.1 }, mu = 0 }
@@ -257,10 +257,10 @@ stn.test("seams of a floor that moves are not felt", function()
   stn.near(box:velocity().linear, { 0, 0, 0.1 }, 1e-5, "velocity")
 end)
 
-stn.test("what is mounted on a prescribed body goes along", function()
+stn.test("what is mounted on a kinematic body goes along", function()
   local world = stn.world { dt = 1e-3 }
   local plate = world:box { name = "plate", size = { 1, 1, 0.1 } }
-  plate:prescribe(function(t)
+  plate:kinematic(function(t)
     return { xyz = { 0, 0, 0.2 * t } }, { 0, 0, 0.2 }
   end)
   local post = world:box { size = { 0.1, 0.1, 0.1 }, on = { plate, "plate" }, xyz = { 0.3, 0, 0.1 } }
@@ -279,7 +279,7 @@ stn.test("what is not a motion is refused by name", function()
     if prepare then
       prepare(world, body)
     end
-    body:prescribe(motion)
+    body:kinematic(motion)
     world:step()
   end
   local function refuses(pattern, ...)
@@ -304,18 +304,18 @@ end)
 
 stn.test("a motion cannot step, reset or close the world that asks it", function()
   for _, what in ipairs { "step", "reset", "close", "close_recordings" } do
-    for _, from in ipairs { 0, 0.004 } do -- while it is prescribed; in a step
+    for _, from in ipairs { 0, 0.004 } do -- while it is kinematic; in a step
       local message = stn.fails(function()
         local world = stn.world {}
         local plate = world:box { size = { 1, 1, 1 } }
-        plate:prescribe(function(t)
+        plate:kinematic(function(t)
           if t >= from then world[what](world) end
           return {}
         end)
         for _ in world:run { steps = 3 } do
         end
-      end, "world:" .. what .. ": not inside a prescribed motion")
-      assert(message:find "prescribed.lua:%d+: world")
+      end, "world:" .. what .. ": not inside a kinematic motion")
+      assert(message:find "kinematic.lua:%d+: world")
     end
   end
 end)
@@ -323,7 +323,7 @@ end)
 stn.test("after a motion that raised the world goes on", function()
   local world = stn.world { dt = 0.01 }
   local plate, bad = world:box { size = { 1, 1, 1 } }, false
-  plate:prescribe(function(t)
+  plate:kinematic(function(t)
     if bad then string.rep() end
     return { xyz = { t, 0, 0 } }
   end)
@@ -337,8 +337,8 @@ stn.test("after a motion that raised the world goes on", function()
   world:reset()
 end)
 
-stn.test("a world of prescribed bodies alone has steps", function()
+stn.test("a world of kinematic bodies alone has steps", function()
   local world = stn.world {}
-  world:box { size = { 1, 1, 1 } }:prescribe { times = { 0 }, poses = { {} } }
+  world:box { size = { 1, 1, 1 } }:kinematic { times = { 0 }, poses = { {} } }
   assert(world:step().status == "ok" and world.nv == 0)
 end)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bodies that move as they are told, from C: where they are, what they push, what is refused; motions through samples.
-// The physics stands in tests/scenario/prescribed.lua.
+// The physics stands in tests/scenario/kinematic.lua.
 #include "scenes.h"
 
 #include <string.h>
@@ -14,13 +14,13 @@ static stn_vec3 vec(double x, double y, double z) {
     return stn_vec3_make(x, y, z);
 }
 
-/// A plate that is prescribed (body 1) under a cube.
+/// A plate that is kinematic (body 1) under a cube.
 static stn_world *plate_world(stn_context *context) {
     stn_world *world = scene_tight_world(context, 1e-3, 1e-10);
     stn_error err;
     stn_geometry_spec plate = stn_geometry_spec_default(stn_shape_box(vec(1.0, 1.0, 0.05)));
     int32_t robot = scene_body(world, "plate", 5.0, &plate, vec(0.0, 0.0, -0.05));
-    assert_ok(stn_builder_prescribe(stn_world_builder(world), robot, &err), err);
+    assert_ok(stn_builder_make_kinematic(stn_world_builder(world), robot, &err), err);
     scene_cube(world, "cube", 2.0, vec(0.0, 0.0, 0.1));
     assert_ok(stn_world_compile(world, &err), err);
     return world;
@@ -45,7 +45,7 @@ static void a_body_is_where_it_was_told_to_be(void **state) {
     stn_error err;
     assert_int_equal(stn_world_model(world)->nv, 6);
     assert_near(stn_total_mass(stn_world_model(world)), 2.0, 1e-15);
-    assert_ok(stn_world_set_prescribed(world, 1, &pose, &linear, &angular, &err), err);
+    assert_ok(stn_world_set_kinematic(world, 1, &pose, &linear, &angular, &err), err);
     assert_near(k->body_pose[1].position.x, 0.0, 0.0); // not before the step
     scene_steps(world, 1);
     k = stn_world_kinematics(world);
@@ -67,7 +67,7 @@ static void a_pose_alone_means_the_velocity_that_leads_to_it(void **state) {
     stn_world *world = plate_world(*state);
     stn_pose pose = {stn_quat_matrix(stn_quat_exp(vec(0.0, 0.0, 0.002))), {0.0005, 0.0, -0.05}};
     stn_error err;
-    assert_ok(stn_world_set_prescribed(world, 1, &pose, NULL, NULL, &err), err);
+    assert_ok(stn_world_set_kinematic(world, 1, &pose, NULL, NULL, &err), err);
     scene_steps(world, 1);
     const stn_spatial *v = &stn_world_kinematics(world)->body_velocity[1];
     assert_near(v->linear.x, 0.5, 1e-12);
@@ -81,7 +81,7 @@ static void contacts_carry_the_velocity_as_bias(void **state) {
     stn_pose pose = at(0.001, 0.0, -0.05);
     stn_vec3 linear = {1.0, 0.0, 0.0}, none = {0.0, 0.0, 0.0};
     stn_error err;
-    assert_ok(stn_world_set_prescribed(world, 1, &pose, &linear, &none, &err), err);
+    assert_ok(stn_world_set_kinematic(world, 1, &pose, &linear, &none, &err), err);
     scene_steps(world, 1);
     const stn_problem *p = stn_world_observation(world)->problem;
     assert_int_equal(p->constraint_count, 4);
@@ -98,7 +98,7 @@ static void contacts_carry_the_velocity_as_bias(void **state) {
 
 static void count_warnings(void *user, stn_log_level level, const char *text) {
     int32_t *count = user;
-    *count += level == STN_LOG_WARNING && strstr(text, "prescribed motion of plate") != NULL;
+    *count += level == STN_LOG_WARNING && strstr(text, "kinematic motion of plate") != NULL;
     if (level == STN_LOG_WARNING && strstr(text, "(0.5, 0, 0) m apart a second") == NULL) {
         *count += 100; // something else is said
     }
@@ -117,7 +117,7 @@ static void a_velocity_that_does_not_fit_the_poses_is_said_once(void **state) {
         for (int32_t i = 1; i <= 5; i++) {
             stn_pose pose = at(0.0005 * i, 0.0, -0.05);
             stn_vec3 linear = {wrong == 1 ? -0.5 : 0.5, 0.0, 0.0}, none = {0.0, 0.0, 0.0};
-            assert_ok(stn_world_set_prescribed(world, 1, &pose, &linear, &none, &err), err);
+            assert_ok(stn_world_set_kinematic(world, 1, &pose, &linear, &none, &err), err);
             scene_steps(world, 1);
         }
         assert_int_equal(warnings, wrong);
@@ -140,25 +140,25 @@ static void what_cannot_be_told_is_refused(void **state) {
     stn_pose good = at(0.0, 0.0, 0.0), bad = good;
     stn_vec3 zero = {0.0, 0.0, 0.0}, nan = {NAN, 0.0, 0.0};
     bad.rotation.m[1][1] = NAN;
-    assert_refused(stn_world_set_prescribed(world, 2, &good, &zero, &zero, &said), STN_ERR_ARGUMENT, "cube");
-    assert_refused(stn_world_set_prescribed(world, 0, &good, &zero, &zero, &said), STN_ERR_ARGUMENT, "world");
-    assert_refused(stn_world_set_prescribed(world, 7, &good, &zero, &zero, &said), STN_ERR_ARGUMENT, "not there");
-    assert_refused(stn_world_set_prescribed(world, 1, &bad, &zero, &zero, &said), STN_ERR_NUMERIC, "pose of plate");
-    assert_refused(stn_world_set_prescribed(world, 1, &good, &nan, &zero, &said), STN_ERR_NUMERIC, "velocity of plate");
-    assert_refused(stn_world_set_prescribed(world, 1, &good, &zero, NULL, &said), STN_ERR_ARGUMENT, "both velocities");
-    assert_refused(stn_world_set_wrench(world, 1, zero, zero, zero, &said), STN_ERR_ARGUMENT, "prescribed");
+    assert_refused(stn_world_set_kinematic(world, 2, &good, &zero, &zero, &said), STN_ERR_ARGUMENT, "cube");
+    assert_refused(stn_world_set_kinematic(world, 0, &good, &zero, &zero, &said), STN_ERR_ARGUMENT, "world");
+    assert_refused(stn_world_set_kinematic(world, 7, &good, &zero, &zero, &said), STN_ERR_ARGUMENT, "not there");
+    assert_refused(stn_world_set_kinematic(world, 1, &bad, &zero, &zero, &said), STN_ERR_NUMERIC, "pose of plate");
+    assert_refused(stn_world_set_kinematic(world, 1, &good, &nan, &zero, &said), STN_ERR_NUMERIC, "velocity of plate");
+    assert_refused(stn_world_set_kinematic(world, 1, &good, &zero, NULL, &said), STN_ERR_ARGUMENT, "both velocities");
+    assert_refused(stn_world_set_wrench(world, 1, zero, zero, zero, &said), STN_ERR_ARGUMENT, "kinematic");
     stn_world_destroy(world);
     world = plain_world(*state);
-    assert_refused(stn_world_set_prescribed(world, 1, &good, &zero, &zero, &said), STN_ERR_SEQUENCE, "not compiled");
+    assert_refused(stn_world_set_kinematic(world, 1, &good, &zero, &zero, &said), STN_ERR_SEQUENCE, "not compiled");
     stn_world_destroy(world);
 }
 
-static void what_cannot_be_prescribed_is_refused(void **state) {
+static void what_cannot_be_kinematic_is_refused(void **state) {
     stn_world *world = plain_world(*state);
     stn_model_builder *builder = stn_world_builder(world);
     stn_error err;
     int32_t slider = scene_slider(world, "slider", NULL);
-    assert_ok(stn_builder_prescribe(builder, slider, &err), err);
+    assert_ok(stn_builder_make_kinematic(builder, slider, &err), err);
     assert_refused(stn_world_compile(world, &said), STN_ERR_ARGUMENT, "joint 'slide': moves on link 'rail'");
     stn_world_destroy(world);
 
@@ -167,10 +167,10 @@ static void what_cannot_be_prescribed_is_refused(void **state) {
     stn_geometry_spec half = stn_geometry_spec_default(stn_shape_half_space());
     stn_link_spec link = {.name = "floor"};
     int32_t robot = 0, index = 0, geometry = 0;
-    assert_ok(stn_builder_begin_robot(builder, "floor", &robot, &err), err);
+    assert_ok(stn_builder_begin_group(builder, "floor", &robot, &err), err);
     assert_ok(stn_builder_add_link(builder, &link, &index, &err), err);
     assert_ok(stn_builder_add_geometry(builder, index, &half, &geometry, &err), err);
-    assert_ok(stn_builder_prescribe(builder, robot, &err), err);
+    assert_ok(stn_builder_make_kinematic(builder, robot, &err), err);
     assert_refused(stn_world_compile(world, &said), STN_ERR_ARGUMENT, "half space");
     stn_world_destroy(world);
 
@@ -178,24 +178,25 @@ static void what_cannot_be_prescribed_is_refused(void **state) {
     builder = stn_world_builder(world);
     int32_t a = scene_cube(world, "a", 1.0, vec(0.0, 0.0, 0.0)), b = scene_cube(world, "b", 1.0, vec(0.0, 0.0, 0.0));
     stn_pose pose = stn_pose_identity();
-    assert_ok(stn_builder_prescribe(builder, b, &err), err);
+    assert_ok(stn_builder_make_kinematic(builder, b, &err), err);
     assert_refused(stn_builder_attach(builder, b, stn_builder_find_link(builder, a, "a"), &pose, &said),
-                   STN_ERR_ARGUMENT, "prescribed");
-    assert_refused(stn_builder_prescribe(builder, 7, &said), STN_ERR_ARGUMENT, "no robot 7");
-    stn_joint_spec spec = stn_joint_spec_default("j", STN_JOINT_PRESCRIBED);
+                   STN_ERR_ARGUMENT, "kinematic");
+    assert_refused(stn_builder_make_kinematic(builder, 7, &said), STN_ERR_ARGUMENT, "no group 7");
+    stn_joint_spec spec = stn_joint_spec_default("j", STN_JOINT_KINEMATIC);
     int32_t joint = 0;
-    assert_refused(stn_builder_add_joint(builder, &spec, &joint, &said), STN_ERR_ARGUMENT, "stn_builder_prescribe");
+    assert_refused(stn_builder_add_joint(builder, &spec, &joint, &said), STN_ERR_ARGUMENT,
+                   "stn_builder_make_kinematic");
     stn_world_destroy(world);
 }
 
 /// Plates in the ground and in each other feel nothing.
-static void prescribed_bodies_and_the_world_do_not_touch(void **state) {
+static void kinematic_bodies_and_the_world_do_not_touch(void **state) {
     stn_world *world = plain_world(*state);
     stn_error err;
     scene_ground(world);
     for (int32_t i = 0; i < 2; i++) {
         int32_t robot = scene_cube(world, i == 0 ? "a" : "b", 1.0, vec(0.0, 0.0, 0.05));
-        assert_ok(stn_builder_prescribe(stn_world_builder(world), robot, &err), err);
+        assert_ok(stn_builder_make_kinematic(stn_world_builder(world), robot, &err), err);
     }
     scene_steps(world, 2);
     assert_int_equal(stn_world_observation(world)->contacts->count, 0);
@@ -366,8 +367,8 @@ int main(void) {
         cmocka_unit_test(contacts_carry_the_velocity_as_bias),
         cmocka_unit_test(a_velocity_that_does_not_fit_the_poses_is_said_once),
         cmocka_unit_test(what_cannot_be_told_is_refused),
-        cmocka_unit_test(what_cannot_be_prescribed_is_refused),
-        cmocka_unit_test(prescribed_bodies_and_the_world_do_not_touch),
+        cmocka_unit_test(what_cannot_be_kinematic_is_refused),
+        cmocka_unit_test(kinematic_bodies_and_the_world_do_not_touch),
         cmocka_unit_test(motion_through_samples_is_smooth_and_its_velocity_its_rate),
         cmocka_unit_test(a_steady_screw_is_met_exactly),
         cmocka_unit_test(between_equal_samples_a_motion_rests),
