@@ -107,7 +107,7 @@ static stn_status save(void *self, const stn_save_request *request, char **text,
     if (out == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
-    size_t used = (size_t)snprintf(out, ROOM, "group %s\n", m->groups[request->group].name);
+    size_t used = (size_t)snprintf(out, ROOM, "robot %s\n", m->groups[request->group].name);
     for (int32_t l = 0; l < m->link_count && used < ROOM / 2; l++) {
         if (m->links[l].group == request->group) {
             used +=
