@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the command "stiction" of this build and keeps what it says. COMMAND is given by tests/plugins/command/CMakeLists.txt.
+// Runs the command "stiction" of this build and keeps what it says. COMMAND is given by
+// tests/plugins/command/CMakeLists.txt.
 #ifndef STN_COMMAND_H
 #define STN_COMMAND_H
 

@@ -11,8 +11,8 @@ STN_BEGIN_C
 enum { STN_INPUT_PATH = 4096 }; // the longest that the system accepts
 
 /// Opens a regular file for reading without ever waiting for a pipe or a device. `flags` are further flags of open
-/// (O_NOFOLLOW), or 0. Returns a descriptor, closed on exec, and the file's size [bytes]; or -1 with errno: EISDIR for a
-/// folder, EINVAL for what is no regular file, otherwise what the system said. Thread: [any].
+/// (O_NOFOLLOW), or 0. Returns a descriptor, closed on exec, and the file's size [bytes]; or -1 with errno: EISDIR for
+/// a folder, EINVAL for what is no regular file, otherwise what the system said. Thread: [any].
 STN_API int stn_open_regular(const char *path, int flags, size_t *size);
 /// All bytes of a regular file of at most `limit` bytes, followed by a NUL; released with stn_release. Pipes, devices
 /// and folders are refused without waiting for them. `flags` are further flags of open (O_NOFOLLOW), or 0. STN_ERR_FILE

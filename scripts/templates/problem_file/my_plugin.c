@@ -1,7 +1,8 @@
 // my_plugin.c: a contact problem as text, one thing a line, # begins a comment:
 //   step DT                                     [s], first
 //   tree N V A                                  V: N velocities without constraints, A: N x N numbers, row by row
-//   contact MU K TAU PHI T J                    K: stiffness [N/m] or rigid, TAU: relaxation time [s], PHI: distance [m],
+//   contact MU K TAU PHI T J                    K: stiffness [N/m] or rigid, TAU: relaxation time [s], PHI: distance
+//   [m],
 //                                               T: its tree, from 0, J: 3 x N numbers
 //   contact MU K TAU PHI T J T J                the same between two trees
 // What it cannot hold it refuses with a reason: other constraints than friction cones, nodes, local problems.
@@ -95,9 +96,8 @@ static stn_status read_tree(reader *r) {
         return wrong(r, "a tree has N velocities and N x N numbers of A");
     }
     if (tree != NULL) {
-        *tree = (stn_problem_tree){.dof_start = p->nv,
-                                   .source = p->tree_count,
-                                   .A = {.n = n, .form = STN_MATRIX_DENSE, .values = A}};
+        *tree = (stn_problem_tree){
+            .dof_start = p->nv, .source = p->tree_count, .A = {.n = n, .form = STN_MATRIX_DENSE, .values = A}};
     }
     p->tree_count++;
     p->nv += n;
@@ -266,7 +266,8 @@ static stn_status refuse(const char *what, stn_error *err) {
 
 /// The first thing that would be lost.
 static stn_status check(const stn_problem *p, stn_error *err) {
-    if (p->form != STN_FORM_GLOBAL || p->velocity_kind != STN_VELOCITY_END || p->explicit_R || p->free_impulse != NULL) {
+    if (p->form != STN_FORM_GLOBAL || p->velocity_kind != STN_VELOCITY_END || p->explicit_R ||
+        p->free_impulse != NULL) {
         return refuse("a local problem, velocities within the step, a given R or a free impulse", err);
     }
     for (int32_t t = 0; t < p->tree_count; t++) {

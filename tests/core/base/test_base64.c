@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-
 static void the_vectors_of_the_standard_hold(void **state) {
     (void)state;
     const char *const vectors[][2] = {{"f", "Zg=="},        {"fo", "Zm8="},        {"foo", "Zm9v"},
