@@ -44,6 +44,9 @@ static bool find_program(const char *name, const char *installed, const char *va
         return snprintf(program, STN_PROCESS_PATH, "%s", given) < STN_PROCESS_PATH;
     }
     char folder[STN_PROCESS_PATH];
+    if (installed[0] == '/') {
+        return snprintf(program, STN_PROCESS_PATH, "%s", installed) < STN_PROCESS_PATH && access(program, X_OK) == 0;
+    }
     bool found = stn_library_folder(folder);
     if (found && snprintf(program, STN_PROCESS_PATH, "%s/%s", folder, installed) < STN_PROCESS_PATH &&
         access(program, X_OK) == 0) {

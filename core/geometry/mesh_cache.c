@@ -242,7 +242,7 @@ static const stn_mesh *insert(stn_context *context, mesh_cache *cache, const mes
     pthread_mutex_lock(&cache->mutex);
     cached_mesh **at = find_entry(cache, key);
     cached_mesh *before = *at;
-    if (before != NULL && further->count == 0) {
+    if (before != NULL && further->count == 0 && before->further.count == 0) {
         // two threads made the same mesh: the first is the one that is shared
         const stn_mesh *first = stn_mesh_keep(before->mesh);
         pthread_mutex_unlock(&cache->mutex);

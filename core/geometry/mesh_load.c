@@ -169,7 +169,8 @@ static void release_raw(const loading *l, const stn_instance *format, stn_raw_me
     stn_release(l->context, raw->triangles);
     stn_release(l->context, raw->tetrahedra);
     stn_release(l->context, raw->extents);
-    for (int32_t i = 0; i < raw->further_count; i++) {
+    bool listed = raw->further != NULL && raw->further_count <= STN_MESH_FURTHER_MAX; // as check_rest wants it
+    for (int32_t i = 0; listed && i < raw->further_count; i++) {
         stn_release(l->context, raw->further[i].name);
     }
     stn_release(l->context, raw->further);

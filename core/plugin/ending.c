@@ -22,8 +22,26 @@ static bool has_ending(const stn_plugin_desc *desc, const char *ending) {
     return false;
 }
 
-static stn_status refuse(stn_kind kind, const char *path, const stn_plugin_info *plugins, int32_t count,
-                         stn_error *err) {
+/// The line about a file <kind>_*.so that was refused, which may be the one that is wanted; NULL: there is none.
+static const char *find_refused(stn_context *context, stn_kind kind) {
+    const stn_plugin_info *plugins = NULL;
+    const char *const *problems = NULL;
+    int32_t count = 0, problem_count = 0;
+    char name[32];
+    snprintf(name, sizeof name, "/%s_", stn_kind_name(kind));
+    if (stn_plugins(context, &plugins, &count, &problems, &problem_count, NULL) == STN_OK) {
+        for (int32_t i = 0; i < problem_count; i++) {
+            if (strstr(problems[i], name) != NULL) {
+                return problems[i];
+            }
+        }
+    }
+    return NULL;
+}
+
+static stn_status refuse(stn_context *context, stn_kind kind, const char *path, const stn_plugin_info *plugins,
+                         int32_t count, stn_error *err) {
+    const char *refused = find_refused(context, kind);
     char known[256] = "";
     for (int32_t p = 0; p < count; p++) {
         for (int32_t i = 0; ending_at(plugins[p].desc, i) != NULL; i++) {
@@ -31,9 +49,10 @@ static stn_status refuse(stn_kind kind, const char *path, const stn_plugin_info 
             snprintf(known + used, sizeof known - used, "%s.%s", used > 0 ? ", " : "", ending_at(plugins[p].desc, i));
         }
     }
-    return stn_fail(err, STN_ERR_PLUGIN, "%s: no %s such files; endings that are known: %s", path,
+    return stn_fail(err, STN_ERR_PLUGIN, "%s: no %s such files; endings that are known: %s%s%s", path,
                     kind == STN_KIND_SCRIPT ? "scripting language runs" : "recorder writes",
-                    known[0] != '\0' ? known : "none");
+                    known[0] != '\0' ? known : "none", refused != NULL ? "; refused was " : "",
+                    refused != NULL ? refused : "");
 }
 
 stn_status stn_plugin_for_file(stn_context *context, stn_kind kind, const char *path, const char **id, stn_error *err) {
@@ -55,5 +74,5 @@ stn_status stn_plugin_for_file(stn_context *context, stn_kind kind, const char *
             return STN_OK;
         }
     }
-    return status == STN_OK ? refuse(kind, path, plugins, count, err) : status;
+    return status == STN_OK ? refuse(context, kind, path, plugins, count, err) : status;
 }

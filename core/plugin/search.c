@@ -24,8 +24,11 @@ stn_status stn_registry_open_file(stn_registry *registry, stn_plugin_file *file,
         return STN_OK;
     }
     stn_error refusal = {STN_OK, ""};
-    // what lies beside the library was linked with it and misses nothing: a start need not look up what no run calls
-    stn_status status = stn_library_open(registry, file->path, !file->beside_library, &file->library, &refusal);
+    // Every start opens a command and a language, which call hundreds of functions of their libraries and few of them
+    // in one run: beside the library, where files were linked with it, they are bound as they are called. All others
+    // are bound at once, so that a missing function is told before a run begins.
+    bool starts = file->beside_library && (file->kind == STN_KIND_COMMAND || file->kind == STN_KIND_SCRIPT);
+    stn_status status = stn_library_open(registry, file->path, !starts, &file->library, &refusal);
     if (status == STN_ERR_PLUGIN) {
         file->problem = stn_registry_text(registry, "%s: %s", file->path, refusal.text);
         return file->problem != NULL ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory");

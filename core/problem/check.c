@@ -126,6 +126,10 @@ static stn_status check_pattern(const char *label, const stn_matrix *A, stn_erro
                             A->row_start[i + 1], i, A->row_start[i]);
         }
     }
+    if (A->node_count > 0 && A->row_start[A->node_count] > 0 && A->column == NULL) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: row_start has %d blocks, but column is NULL", label,
+                        A->row_start[A->node_count]);
+    }
     for (int32_t i = 0; i < A->node_count; i++) {
         int32_t before = -1;
         for (int32_t e = A->row_start[i]; e < A->row_start[i + 1]; e++) {

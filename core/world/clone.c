@@ -13,6 +13,7 @@ stn_status stn_world_take_state(stn_world *world, const stn_state *from, stn_err
     }
     world->frame.kinematics_stale = true;
     world->frame.problem = (stn_problem){0}; // what the last step made belongs to the other state
+    world->services.hop = (hop_watch){0};
     status = stn_cache_index_rebuild(&world->state, &world->services, err);
     stn_world_show_state(world);
     return status;
@@ -26,6 +27,8 @@ static void inherit_warnings(const stn_world *world, stn_world *clone) {
     to->resolution_said = from->resolution_said;
     to->loose_said = from->loose_said;
     to->static_friction_said = from->static_friction_said;
+    to->hop_said = from->hop_said;
+    memcpy(to->twist_said, from->twist_said, (size_t)world->setup->kinematic_count * sizeof *to->twist_said);
     stn_clearance_inherit(from, to);
 }
 
@@ -36,7 +39,7 @@ static stn_status fill_clone(const stn_world *world, stn_world *clone, stn_error
         status == STN_OK ? stn_state_copy(clone->services.context, &world->start, bytes, &clone->start, err) : status;
     status =
         status == STN_OK ? stn_state_copy(clone->services.context, &world->state, bytes, &clone->state, err) : status;
-    status = status == STN_OK ? stn_world_size_memories(clone, err) : status;
+    status = status == STN_OK ? stn_world_size_memories(clone, &clone->state.sizes, err) : status;
     return status == STN_OK ? stn_world_take_state(clone, &world->state, err) : status;
 }
 

@@ -176,8 +176,9 @@ static void update_boxes(const step_setup *setup, const stn_state *state, step_f
         stn_pose *pose = &frame->geometry_pose[setup->collider[i]];
         stn_step_geometry_pose(frame, g, pose);
         double speed = bounds->speed[i] = speed_bound(setup, state, frame, i, &last);
-        bounds->grown[i] =
-            at_least(setup->collider_margin[i], law_reach(query, &setup->collider_worst[i], speed, speed));
+        stn_material worst = setup->collider_worst[i];
+        worst.relaxation_time = at_least(worst.relaxation_time, query->dt); // of surfaces that set none
+        bounds->grown[i] = at_least(setup->collider_margin[i], law_reach(query, &worst, speed, speed));
         frame->collider_box[i] = stn_shape_aabb(&g->shape, pose, bounds->grown[i]);
     }
 }

@@ -269,7 +269,7 @@ stn_status stn_setup_examine_pairs(step_setup *setup, stn_arena *arena, stn_erro
     }
     int32_t gap = INT32_MAX;
     for (int32_t k = 0; k < t.kind_count; k++) {
-        worst[k] = (stn_material){.stiffness = INFINITY, .relaxation_time = setup->options.dt};
+        worst[k] = (stn_material){.stiffness = INFINITY, .relaxation_time = 0.0};
         for (int32_t c = 0; c < t.class_count; c++) {
             if (!examine_class(&t, k, c, &worst[k])) {
                 gap = t.kinds[k].first < gap ? t.kinds[k].first : gap;

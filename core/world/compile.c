@@ -115,15 +115,15 @@ static stn_status make_state(stn_world *world, stn_error *err) {
         memcpy(world->state.surface_velocity + 3 * (size_t)g, &model->geometries[g].surface_velocity,
                3 * sizeof(double));
     }
-    status = stn_world_size_memories(world, err);
+    status = stn_world_size_memories(world, &world->state.sizes, err);
     return status == STN_OK ? stn_world_keep_start(world, err) : status;
 }
 
-stn_status stn_world_size_memories(stn_world *world, stn_error *err) {
+stn_status stn_world_size_memories(stn_world *world, const stn_state_sizes *sizes, stn_error *err) {
     stn_context *context = world->services.context;
     step_frame *frame = &world->frame;
-    unsigned char *controllers = stn_allocate(context, world->state.sizes.controller_bytes, 1);
-    unsigned char *integrator = stn_allocate(context, world->state.sizes.integrator_bytes, 1);
+    unsigned char *controllers = stn_allocate(context, sizes->controller_bytes, 1);
+    unsigned char *integrator = stn_allocate(context, sizes->integrator_bytes, 1);
     if (controllers == NULL || integrator == NULL) {
         stn_release(context, controllers);
         stn_release(context, integrator);

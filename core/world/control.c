@@ -99,7 +99,9 @@ static stn_status bind(stn_world *world, controller *c, stn_error *err) {
     sizes.reference_count += c->reference_count;
     sizes.controller_bytes = c->memory_start + c->memory_size;
     sizes.activation_count = ((size_t)world->setup->controller_count + 1) * ACTIVATION_NUMBERS;
-    stn_status status = stn_state_resize(world->services.context, &world->state, &sizes, err);
+    // the frame's memories first: where the state does not grow after that, they are larger than it needs
+    stn_status status = stn_world_size_memories(world, &sizes, err);
+    status = status == STN_OK ? stn_state_resize(world->services.context, &world->state, &sizes, err) : status;
     if (status == STN_OK) {
         stn_activation_set(&world->state, world->setup->controller_count, beginning(world->state.time, 0, true));
     }
@@ -107,7 +109,6 @@ static stn_status bind(stn_world *world, controller *c, stn_error *err) {
         ops->initial_reference(c->instance->self, &c->target, world->state.q,
                                world->state.reference + c->reference_start);
     }
-    status = status == STN_OK ? stn_world_size_memories(world, err) : status;
     return status == STN_OK ? stn_world_keep_start(world, err) : status;
 }
 
@@ -126,15 +127,18 @@ stn_status stn_world_take_controller(stn_world *world, const world_input *input,
     status = status == STN_OK ? check_target(world, instance, group, joints, joint_count, err) : status;
     status = status == STN_OK ? fill_target(world, &c, group, joints, joint_count, err) : status;
     status = status == STN_OK ? stn_setup_part(&world->setup, err) : status;
+    if (status != STN_OK) {
+        discard(world->services.context, &c);
+        return status;
+    }
     controller *grown = NULL;
     size_t count = (size_t)world->setup->controller_count, described = strlen(world->setup->parameters);
-    if (status == STN_OK) {
-        grown = stn_reallocate(world->services.context, world->setup->controllers, count, count + 1, sizeof *grown);
-        status = grown != NULL ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "controller: out of memory");
-    }
+    grown = stn_reallocate(world->services.context, world->setup->controllers, count, count + 1, sizeof *grown);
     if (grown != NULL) {
         world->setup->controllers = grown;
         status = stn_setup_describe_controller(world->setup, &c, (int32_t)count + 1, err);
+    } else {
+        status = stn_fail(err, STN_ERR_MEMORY, "controller: out of memory");
     }
     status = status == STN_OK ? bind(world, &c, err) : status;
     if (status != STN_OK) {

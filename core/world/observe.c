@@ -60,8 +60,9 @@ void stn_world_show_state(stn_world *world) {
 }
 
 stn_status stn_step_observe(stn_world *world, stn_error *err) {
-    for (int32_t i = 0; i < world->observer_count; i++) {
-        stn_status status = world->observers[i].call(world->observers[i].user, &world->observation, err);
+    for (world->observer_at = 0; world->observer_at < world->observer_count; world->observer_at++) {
+        const observer *o = &world->observers[world->observer_at];
+        stn_status status = o->call(o->user, &world->observation, err);
         if (status < 0) {
             return status;
         }
@@ -86,17 +87,21 @@ stn_status stn_world_observe_at(stn_world *world, observer_rank rank, stn_observ
         grown[place] = grown[place - 1];
     }
     grown[place] = (observer){.call = call, .user = user, .rank = rank};
+    world->observer_at += (int32_t)place <= world->observer_at; // the one that is being called stays the one
     return STN_OK;
 }
 
 void stn_world_forget_observers(stn_world *world, const void *user) {
-    int32_t kept = 0;
+    int32_t kept = 0, at = world->observer_at;
     for (int32_t i = 0; i < world->observer_count; i++) {
         if (world->observers[i].user != user) {
             world->observers[kept++] = world->observers[i];
+        } else {
+            at -= i <= world->observer_at;
         }
     }
     world->observer_count = kept;
+    world->observer_at = at;
 }
 
 stn_status stn_world_observe(stn_world *world, stn_observer call, void *user, stn_error *err) {

@@ -302,7 +302,8 @@ stn_status stn_setup_part(step_setup **setup, stn_error *err) {
         stn_release(base->context, parameters);
         return stn_fail(err, STN_ERR_MEMORY, "world: out of memory");
     }
-    memcpy(own, base, sizeof *own);
+    const size_t shared = offsetof(step_setup, context); // other worlds may change the count of users meanwhile
+    memcpy((char *)own + shared, (const char *)base + shared, sizeof *own - shared);
     if (count > 0) {
         memcpy(controllers, base->controllers, count * sizeof *controllers);
     }

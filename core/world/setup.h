@@ -27,8 +27,8 @@ typedef struct element_slots {
 } element_slots;
 
 typedef struct step_setup {
+    atomic_int users; // worlds, and setups on top of it; first: stn_setup_part copies what follows
     stn_context *context;
-    atomic_int users;          // worlds, and setups on top of it
     struct step_setup *base;   // NULL, or what all is borrowed from but controllers and parameters
     stn_world_options options; // plugin choices cleared: they live in `plugin`; dt is that of the frame
     stn_instance *plugin[STN_KIND_COUNT];
@@ -45,9 +45,10 @@ typedef struct step_setup {
     bool *collider_moves;
     double
         *collider_radius; // of the shape about its body's origin, for speed bounds; 0 for half spaces and height fields
-    double *collider_margin;       // how far around it pairs are wanted, whatever the law
-    stn_material *collider_worst;  // largest mu, relaxation time, dissipation, smallest stiffness of any pair with it
-    int32_t *body_parts;           // (body_count) colliders that each body is composed of; a surface counts as two
+    double *collider_margin; // how far around it pairs are wanted, whatever the law
+    stn_material
+        *collider_worst; // largest mu, relaxation time that is set, dissipation, smallest stiffness of any pair with it
+    int32_t *body_parts; // (body_count) colliders that each body is composed of; a surface counts as two
     int32_t kinematic_count;       // bodies that move as they are told
     int32_t *kinematic_bodies;     // (kinematic_count) the bodies
     int32_t *kinematic_of;         // (body_count) number of a kinematic body, -1: it is none

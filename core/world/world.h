@@ -47,6 +47,7 @@ struct stn_world {
     bool events_known; // since the last step
     stn_contact_events events;
     int32_t observer_count, signal_count, attachment_count;
+    int32_t observer_at; // the one that is being called; may add and forget observers
     observer *observers; // by rank
     stn_signal *signals; // names owned
     int32_t signal_next; // behind the one that was plotted last
@@ -67,9 +68,10 @@ stn_status stn_world_take_signal(stn_world *world, const char *name, double valu
 
 // compile.c
 void stn_world_release_compiled(stn_world *world);
-stn_status stn_world_prepare(stn_world *world, stn_error *err);       // frame and services of a compiled setup
-stn_status stn_world_size_memories(stn_world *world, stn_error *err); // of the frame, by the state's sizes
-stn_status stn_world_keep_start(stn_world *world, stn_error *err);    // the state becomes the one of reset
+stn_status stn_world_prepare(stn_world *world, stn_error *err); // frame and services of a compiled setup
+/// Memories of the frame, of these sizes.
+stn_status stn_world_size_memories(stn_world *world, const stn_state_sizes *sizes, stn_error *err);
+stn_status stn_world_keep_start(stn_world *world, stn_error *err); // the state becomes the one of reset
 
 // world.c
 /// A world without a model, which takes over a use of the setup, also on failure.

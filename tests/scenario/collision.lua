@@ -51,3 +51,22 @@ stn.test("a ball dropped on the ground comes to rest on it", function()
   stn.near(ball:position()[3], 0.05, 1e-4, "height")
   assert(ball:speed() < 1e-4 and deepest < 1e-3)
 end)
+
+stn.test("a step size that is set before the first step counts as if the world had been made with it", function()
+  -- wide boxes slide and meet: which pairs are in reach follows from dt
+  local function slide(made_with, set)
+    local world = stn.world { dt = made_with }
+    world:ground {}
+    if set then world:set_dt(set) end
+    for i = 1, 6 do
+      world:box { size = { 0.1, 0.1, 0.1 }, xyz = { 0.13 * i, 0, 0.05 }, velocity = { linear = { 3 - 0.7 * i, 0, 0 } } }
+    end
+    local contacts = 0
+    for step in world:run { steps = 60 } do contacts = contacts + step.contact_count end
+    return contacts, world:hash()
+  end
+  local contacts, hash = slide(0.01)
+  local other, other_hash = slide(1e-5, 0.01)
+  assert(other == contacts, ("%d contacts, %d"):format(other, contacts))
+  assert(other_hash == hash)
+end)

@@ -57,8 +57,7 @@ typedef struct stn_command_ops {
     ///   output            machine-readable output goes to stdout, everything for people to stderr. The driver flushes
     ///                     both; when stdout lost something it says so and turns 0 into 2
     ///   signals           as they are by default, but SIGXFSZ is ignored. A word that has files to close handles
-    ///   SIGINT
-    ///                     and SIGTERM and returns 130
+    ///                     SIGINT and SIGTERM and returns 130
     ///   files             descriptors 0 to 2 are open; nothing is written but what was asked for
     /// [main thread]
     int (*run)(void *self, const stn_command_call *call);

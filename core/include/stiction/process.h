@@ -24,7 +24,7 @@ typedef struct stn_process_request {
     const char *variable;      // of the environment, which may name another program
     char *const *arguments;    // NULL-terminated
     stn_process_part input[2]; // one behind the other; either may be empty
-    size_t most_output;        // [bytes]
+    size_t most_output;        // [bytes] an output must be shorter
     int seconds;               // that it may take
     /// How many bytes the whole output has, as its first `have` say; 0: they do not. NULL: it never says.
     size_t (*announced)(const unsigned char *output, size_t have);

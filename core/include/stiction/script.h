@@ -6,7 +6,7 @@
 //
 //     parameter     a parameter of the script with its default -> its value
 //     options       stn_world_options_default, completed by the command line; then stn_world_create
-//     step          in place of stn_world_step
+//     step          in place of stn_world_step; a loop of steps takes host->seconds where the command line gives it
 //     check         a claim of the script, and whether it holds
 //     end           in place of stn_world_destroy
 //
@@ -135,8 +135,9 @@ typedef struct stn_script_host_ops {
     stn_status (*check)(stn_script_host *host, const stn_script_check *check, stn_error *err);
     /// A number that the script reports; the last value of a name counts. `unit` may be NULL. STN_ERR_MEMORY.
     stn_status (*result)(stn_script_host *host, const char *name, double value, const char *unit, stn_error *err);
-    /// An assertion was met (NULL), or the script ends by one that failed, with this text: a failed claim, not an
-    /// error. A script without any check, claim, step or test is no test.
+    /// An assertion was met (NULL), or the script ends by one that failed, with this text: run then returns
+    /// STN_ERR_ARGUMENT with the same text, and the host counts a failed check, not an error. A script without any
+    /// check, claim, step or test is no test.
     void (*claim)(stn_script_host *host, const char *failed);
     /// The script ends without a verdict, and why; run then returns STN_OK. STN_ERR_MEMORY.
     stn_status (*skip)(stn_script_host *host, const char *reason, stn_error *err);

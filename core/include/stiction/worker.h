@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-/// The socket to the library that started the program: standard input. Everything else that is open is closed, or leads
-/// nowhere.
+/// The socket to the library that started the program: standard input. Standard output and error lead nowhere. Whatever
+/// else the library's process left open is still open: begin with close_range(STN_WORKER_CHANNEL + 3, ~0U, 0).
 enum { STN_WORKER_CHANNEL = 0 };
 
 /// Bounds memory [bytes of address space], processor time [s] and files before anything of the file is read.

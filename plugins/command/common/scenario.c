@@ -53,6 +53,9 @@ int cli_judge_run(stn_session *session, stn_status status, const stn_error *err,
         *word = "error";
         return STN_EXIT_BAD_INPUT;
     }
+    if (session->asserted) { // a language that returns STN_OK all the same
+        stn_session_add_check(session, "assertion", false, NAN, NAN, NULL);
+    }
     if (session->exit_status != 0) {
         *word = "exit";
         return session->exit_status;

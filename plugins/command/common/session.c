@@ -2,9 +2,12 @@
 // The session's life, and how it runs a script or a capsule.
 #include "common/session.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <sys/stat.h>
 
 #include "common/host.h"
 
@@ -100,6 +103,14 @@ stn_status stn_session_run(stn_session *session, const char *script, stn_error *
     stn_instance *language = NULL;
     snprintf(session->ending, sizeof session->ending, "%s", dot != NULL ? dot : "");
     stn_status status = stn_plugin_for_file(context, STN_KIND_SCRIPT, script, &id, err);
+    struct stat file;
+    if (status == STN_ERR_PLUGIN && stat(script, &file) != 0) { // of a wrong path its ending says nothing
+        return stn_fail(err, STN_ERR_FILE, "%s: cannot be read: %s; give the path of a script", script,
+                        strerror(errno));
+    }
+    if (status == STN_ERR_PLUGIN && S_ISDIR(file.st_mode)) {
+        return stn_fail(err, STN_ERR_FILE, "%s: is a folder; give the path of a script", script);
+    }
     if (status == STN_OK) {
         status = stn_instance_create(context, STN_KIND_SCRIPT, id, NULL, 0, &language, err);
     }

@@ -235,8 +235,8 @@ static stn_status check_names(stn_session *session, const cli_sweep_plan *plan, 
     if (refused != NULL) {
         return stn_fail(err, status, "%s", refused + strcspn(refused, " ") + 1);
     }
-    if (failed &&
-        (status == STN_ERR_FILE || status == STN_ERR_PARSE || stn_session_check_overrides(session, &unused) < 0)) {
+    if (failed && (status == STN_ERR_FILE || status == STN_ERR_PARSE || status == STN_ERR_PLUGIN ||
+                   stn_session_check_overrides(session, &unused) < 0)) {
         return stn_fail(err, status, "%s", script.text);
     }
     status = STN_OK; // stopped, or what the runs will meet too

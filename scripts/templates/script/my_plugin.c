@@ -45,10 +45,13 @@ static stn_status value_of(const interpreter *in, const char *word, double *valu
 static stn_status declare(interpreter *in, const char *name, const char *word, stn_error *err) {
     stn_script_parameter p = {.name = name, .type = STN_SCRIPT_NUMBER};
     stn_status status = value_of(in, word, &p.number, err);
+    if (status == STN_OK && in->count == MOST_PARAMETERS) {
+        status = stn_fail(err, STN_ERR_ARGUMENT, "parameter %s: there are %d already", name, MOST_PARAMETERS);
+    }
     if (status == STN_OK) {
         status = in->host->ops->parameter(in->host, &p, err);
     }
-    if (status == STN_OK && in->count < MOST_PARAMETERS) {
+    if (status == STN_OK) {
         snprintf(in->parameters[in->count].name, sizeof in->parameters[0].name, "%s", name);
         in->parameters[in->count++].value = p.number;
     }
@@ -105,6 +108,9 @@ static stn_status make_steps(interpreter *in, const char *word, const char *unus
     stn_status status = value_of(in, word, &seconds, err);
     if (status == STN_OK && in->world == NULL) {
         status = stn_fail(err, STN_ERR_ARGUMENT, "run: there is no box");
+    }
+    if (!isnan(in->host->seconds)) { // --seconds
+        seconds = in->host->seconds;
     }
     for (double time = 0.0; status >= 0 && time < seconds - 1e-9; time += stn_world_dt(in->world)) {
         status = in->host->ops->step(in->host, in->world, err);
