@@ -192,9 +192,9 @@ static void fill_world(stn_random *r, stn_model_builder *b, bool overrides) {
     assert_ok(stn_builder_add_nodes(b, &nodes, &cloud, &err), err);
 }
 
-/// The same figures from every pair.
+/// The same figures from every pair; a relaxation time that nobody sets is not among them.
 static stn_material plain_worst(const stn_world *world, int32_t i) {
-    stn_material worst = {.stiffness = (double)INFINITY, .relaxation_time = stn_world_dt(world)};
+    stn_material worst = {.stiffness = (double)INFINITY, .relaxation_time = 0.0};
     for (int32_t j = 0; j < world->setup->collider_count; j++) {
         if (j != i &&
             stn_model_may_collide(world->setup->model, world->setup->collider[i], world->setup->collider[j])) {
