@@ -54,9 +54,9 @@ static inline point_motion body_motion(const step_setup *setup, const step_frame
                           velocity_at(&frame->star_velocity[body], arm)};
 }
 
-/// Of what a contact rides on.
-static inline point_motion ride_motion(const step_setup *setup, const stn_state *state, const step_frame *frame,
-                                       const stn_support *support, stn_vec3 point) {
+/// Velocities of the support of a contact, now and under v_star, at a point.
+static inline point_motion support_motion(const step_setup *setup, const stn_state *state, const step_frame *frame,
+                                          const stn_support *support, stn_vec3 point) {
     if (support->body >= 0) {
         return body_motion(setup, frame, support->body, point);
     }
@@ -219,7 +219,7 @@ static void fill_approach(const step_setup *setup, const stn_state *state, const
         double sign = side == 0 ? -1.0 : 1.0;
         const stn_geometry *g = &setup->model->geometries[side == 0 ? pair->geometry_a : pair->geometry_b];
         stn_support support = {.body = g->body, .node_count = g->body < 0, .node = {g->node}, .weight = {1.0}};
-        point_motion at = ride_motion(setup, state, frame, &support, middle);
+        point_motion at = support_motion(setup, state, frame, &support, middle);
         stn_spatial *now = &pair->velocity, *star = &pair->free_velocity;
         now->linear = stn_vec3_mul_add(now->linear, sign, at.now);
         star->linear = stn_vec3_mul_add(star->linear, sign, at.star);
@@ -259,8 +259,8 @@ static bool is_reachable(const step_setup *setup, const stn_state *state, const 
     if (c->material.stiffness == 0.0 || c->phi0 <= setup->options.margin) {
         return c->material.stiffness != 0.0;
     }
-    point_motion a = ride_motion(setup, state, frame, &c->a, c->point),
-                 b = ride_motion(setup, state, frame, &c->b, c->point);
+    point_motion a = support_motion(setup, state, frame, &c->a, c->point),
+                 b = support_motion(setup, state, frame, &c->b, c->point);
     stn_vec3 v_star = stn_vec3_sub(b.star, a.star), v0 = stn_vec3_sub(b.now, a.now);
     v_star = stn_vec3_add(v_star, c->bias);
     v0 = stn_vec3_add(v0, c->bias);

@@ -151,7 +151,7 @@ static inline void keep_contact(stn_contact_set *set, int32_t i, int32_t kept) {
 static inline double at_least(double bound, double x) {
     return x > bound ? x : bound;
 }
-/// What nobody gave is dt.
+/// Unset relaxation times are dt.
 static inline void set_relaxation(stn_pair_material *material, double dt) {
     if (isnan(material->value.relaxation_time)) {
         material->value.relaxation_time = dt;
@@ -274,7 +274,7 @@ stn_status stn_step_hold(const step_setup *setup, const stn_state *state, step_f
                          stn_error *err); // at the start: anchors into the bias
 void stn_step_release(const step_setup *setup, const stn_state *state, step_frame *frame,
                       const double *v_c); // after the solve: how far they hold
-/// Coordinates [start, start + count) were set by hand: what they place is where it is put.
+/// Coordinates [start, start + count) were overwritten: drops the anchors of what they move.
 void stn_state_forget_anchors(const step_setup *setup, stn_state *state, size_t start, size_t count);
 
 // events.c: contacts that begin and end
