@@ -138,5 +138,7 @@ void stn_step_move_kinematic(const step_setup *setup, const stn_state *state, do
 }
 
 void stn_step_forget_kinematic(stn_state *state) {
-    memset(state->kinematic_target, 0, state->sizes.kinematic_count * sizeof(double));
+    if (state->sizes.kinematic_count > 0) {
+        memset(state->kinematic_target, 0, state->sizes.kinematic_count * sizeof(double));
+    }
 }
