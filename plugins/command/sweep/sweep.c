@@ -53,7 +53,7 @@ static stn_status hash_script(const char *path, char hash[32], stn_error *err) {
         close(file);
     }
     return whole ? STN_OK
-                 : stn_fail(err, STN_ERR_FILE, "%s: cannot be read: %s; give the path of a Lua script", path, reason);
+                 : stn_fail(err, STN_ERR_FILE, "%s: cannot be read: %s; give the path of a script", path, reason);
 }
 
 /// Every run loads the script anew: a row of another one must not stand among those of this one.
