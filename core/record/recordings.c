@@ -139,8 +139,7 @@ static stn_status open_recording(world_record *record, stn_instance *instance, c
         journal_begin(&record->journal);
     }
     if (world->state.step == 0) {
-        stn_step_energies(world->setup, &world->state, &world->frame);
-        stn_step_observation(world);
+        stn_world_show_state(world);
         status = show(r, &world->observation, err);
     }
     return status;

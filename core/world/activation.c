@@ -12,14 +12,14 @@
 #include "plugin/answer.h"
 #include "world/world.h"
 
-activation stn_activation_of(const stn_state *state, int32_t index) {
-    const double *x = state->activation + (size_t)index * ACTIVATION_NUMBERS;
+activation stn_activation_of(const double *numbers, int32_t index) {
+    const double *x = numbers + (size_t)index * ACTIVATION_NUMBERS;
     return (activation){x[0], x[1], x[2], x[3], x[4]};
 }
 
-void stn_activation_set(stn_state *state, int32_t index, activation a) {
+void stn_activation_set(double *numbers, int32_t index, activation a) {
     const double x[ACTIVATION_NUMBERS] = {a.from, a.to, a.since, a.blend, a.priority};
-    memcpy(state->activation + (size_t)index * ACTIVATION_NUMBERS, x, sizeof x);
+    memcpy(numbers + (size_t)index * ACTIVATION_NUMBERS, x, sizeof x);
 }
 
 double stn_activation_weight(activation a, double time) {
@@ -40,7 +40,7 @@ static stn_status check_efforts(const step_setup *setup, const controller *c, co
     return STN_OK;
 }
 
-static stn_status evaluate(const step_setup *setup, const stn_state *state, const step_frame *frame,
+static stn_status evaluate(const step_setup *setup, const state_view *state, const step_frame *frame,
                            const step_services *services, controller *c, stn_forces *forces, stn_error *err) {
     stn_control_view view = {
         .target = &c->target,
@@ -66,15 +66,15 @@ static stn_status evaluate(const step_setup *setup, const stn_state *state, cons
 }
 
 /// Weights at the step's end, where its efforts act: a ramp of no length is over with its first step.
-static activation at_end(const stn_state *state, const step_frame *frame, int32_t index, double *weight) {
-    activation a = stn_activation_of(state, index);
+static activation at_end(const state_view *state, const step_frame *frame, int32_t index, double *weight) {
+    activation a = stn_activation_of(state->activation, index);
     *weight = stn_activation_weight(a, state->time + frame->dt);
     return a;
 }
 
 /// The shares of controller `index` on all dofs; those it does not drive count with its weight. Returns the largest and
 /// the least of its own joints.
-static void find_shares(const step_setup *setup, const stn_state *state, const step_frame *frame, int32_t index,
+static void find_shares(const step_setup *setup, const state_view *state, const step_frame *frame, int32_t index,
                         double *share, double *least, double *most) {
     double weight = 0.0, other = 0.0;
     const stn_control_target *target = &setup->controllers[index].target;
@@ -97,18 +97,18 @@ static void find_shares(const step_setup *setup, const stn_state *state, const s
 }
 
 /// Do all controllers act in full? The usual case.
-static bool all_in_full(const step_setup *setup, const stn_state *state, const step_frame *frame) {
+static bool all_in_full(const step_setup *setup, const state_view *state, const step_frame *frame) {
     for (int32_t i = 0; i < setup->controller_count; i++) {
         double weight = 0.0;
         activation a = at_end(state, frame, i, &weight);
-        if (weight != 1.0 || a.priority != stn_activation_of(state, 0).priority) {
+        if (weight != 1.0 || a.priority != stn_activation_of(state->activation, 0).priority) {
             return false;
         }
     }
     return true;
 }
 
-static stn_status add_share(const step_setup *setup, const stn_state *state, step_frame *frame,
+static stn_status add_share(const step_setup *setup, const state_view *state, step_frame *frame,
                             const step_services *services, int32_t index, double *share, stn_error *err) {
     double least = 0.0, most = 0.0;
     find_shares(setup, state, frame, index, share, &least, &most);
@@ -125,7 +125,7 @@ static stn_status add_share(const step_setup *setup, const stn_state *state, ste
     return status == STN_OK ? stn_forces_add_part(&frame->forces, &part, share, err) : status;
 }
 
-stn_status stn_step_controllers(const step_setup *setup, const stn_state *state, step_frame *frame,
+stn_status stn_step_controllers(const step_setup *setup, const state_view *state, step_frame *frame,
                                 const step_services *services, stn_error *err) {
     if (state->sizes.controller_bytes > 0) {
         memcpy(frame->controller_next, state->controller_memory, state->sizes.controller_bytes);

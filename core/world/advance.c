@@ -2,8 +2,8 @@
 // From the solution to the next state: the integrator's half after the solve, then what keeps it.
 #include "world/world.h"
 
-stn_status stn_step_advance(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services,
-                            stn_error *err) {
+stn_status stn_step_advance(const step_setup *setup, const state_view *state, step_frame *frame,
+                            step_services *services, stn_error *err) {
     const stn_instance *integrator = setup->plugin[STN_KIND_INTEGRATOR];
     stn_integrator_view view = stn_step_integrator_view(setup, state, frame, services);
     stn_status status = integrator->desc->ops.integrator->advance(
@@ -38,7 +38,8 @@ static stn_status commit_contacts(const step_setup *setup, const stn_state *stat
         law.ops->commit(law.self, &frame->problem, v_c, frame->solution.gamma, frame->law_memory);
     }
     if (setup->options.stiction) {
-        stn_step_release(setup, state, frame, v_c);
+        const state_view before = state_view_of(state);
+        stn_step_release(setup, &before, frame, v_c);
     }
     return STN_OK;
 }

@@ -40,7 +40,7 @@ static uint32_t pair_slot(const pair_index *index, int32_t a, int32_t b) {
     return (uint32_t)stn_hash(0, key, sizeof key) & (index->capacity - 1);
 }
 
-static stn_status index_pairs(const step_setup *setup, const stn_state *state, const step_frame *frame,
+static stn_status index_pairs(const step_setup *setup, const state_view *state, const step_frame *frame,
                               pair_index *index, stn_error *err) {
     int32_t count = state->cache_count;
     *index = (pair_index){.capacity = 16};
@@ -74,7 +74,7 @@ static anchor turned_about(const anchor *a) {
     return b;
 }
 
-bool anchor_find(const step_setup *setup, const stn_state *state, const step_frame *frame, const pair_index *index,
+bool anchor_find(const step_setup *setup, const state_view *state, const step_frame *frame, const pair_index *index,
                  const int32_t body[2], stn_vec3 point, uint64_t patch, anchor *out) {
     double nearest = (double)INFINITY;
     bool own = false;
@@ -101,7 +101,7 @@ bool anchor_find(const step_setup *setup, const stn_state *state, const step_fra
 
 /// By how much a point of a kinematic body is farther in a step than its velocities take it, as the integrator adds
 /// them up.
-static stn_vec3 kinematic_lead(const step_setup *setup, const stn_state *state, const step_frame *frame, int32_t body,
+static stn_vec3 kinematic_lead(const step_setup *setup, const state_view *state, const step_frame *frame, int32_t body,
                                stn_vec3 point) {
     double share = frame->problem.velocity_kind == STN_VELOCITY_MID ? 1.0 : frame->force_theta_vq;
     stn_vec3 before = stn_point_velocity(frame->kinematics, body, point);
@@ -121,7 +121,7 @@ static stn_vec3 free_lead(const step_setup *setup, const step_frame *frame, int3
     return stn_vec3_scale(0.5 * frame->problem.dt * frame->problem.dt, a);
 }
 
-stn_vec3 anchor_lead(const step_setup *setup, const stn_state *state, const step_frame *frame, const int32_t body[2],
+stn_vec3 anchor_lead(const step_setup *setup, const state_view *state, const step_frame *frame, const int32_t body[2],
                      stn_vec3 point) {
     stn_vec3 lead = stn_vec3_zero();
     for (int32_t side = 0; side < 2; side++) {
@@ -145,7 +145,7 @@ void anchor_shift(const step_setup *setup, const step_frame *frame, stn_constrai
 }
 
 /// Puts u into the bias of a contact, and its anchor where the contact is.
-static void hold_contact(const step_setup *setup, const stn_state *state, step_frame *frame, const pair_index *index,
+static void hold_contact(const step_setup *setup, const state_view *state, step_frame *frame, const pair_index *index,
                          stn_constraint *c, anchor *a) {
     const stn_contact *contact = &frame->contacts.contacts[c->contact];
     stn_vec3 n = stn_mat3_column(&c->frame, 2), u = stn_vec3_zero();
@@ -166,7 +166,7 @@ static void hold_contact(const step_setup *setup, const stn_state *state, step_f
 }
 
 /// The coordinate that a row of dry friction holds; NULL: its joint has several velocities, and is not held.
-static const double *coordinate_of(const step_setup *setup, const stn_state *state, const stn_constraint *c) {
+static const double *coordinate_of(const step_setup *setup, const state_view *state, const stn_constraint *c) {
     const stn_tree *tree = &setup->model->trees[c->J[0].tree];
     int32_t d = 0;
     while (c->J[0].values[d] == 0.0) {
@@ -176,7 +176,7 @@ static const double *coordinate_of(const step_setup *setup, const stn_state *sta
     return joint->nv == 1 ? &state->q[joint->q_start] : NULL;
 }
 
-static void hold_joint(const step_setup *setup, const stn_state *state, const step_frame *frame, stn_constraint *c,
+static void hold_joint(const step_setup *setup, const state_view *state, const step_frame *frame, stn_constraint *c,
                        anchor *a) {
     const double *q = coordinate_of(setup, state, c);
     if (q == NULL) {
@@ -193,7 +193,7 @@ static void hold_joint(const step_setup *setup, const stn_state *state, const st
     frame->problem.bias[c->row] += u / frame->problem.dt;
 }
 
-stn_status stn_step_hold(const step_setup *setup, const stn_state *state, step_frame *frame, stn_error *err) {
+stn_status stn_step_hold(const step_setup *setup, const state_view *state, step_frame *frame, stn_error *err) {
     if (!setup->options.stiction) {
         return STN_OK;
     }
@@ -235,7 +235,7 @@ double anchor_transition_speed(const step_setup *setup, const step_frame *frame,
 }
 
 /// Moves the points of nodes on with them.
-static stn_vec3 move_with_support(const step_setup *setup, const stn_state *state, const step_frame *frame,
+static stn_vec3 move_with_support(const step_setup *setup, const state_view *state, const step_frame *frame,
                                   const stn_support *support, stn_vec3 point) {
     for (int32_t i = 0; support->body < 0 && i < support->node_count; i++) {
         const stn_tree *tree = &setup->model->trees[setup->node_tree[support->node[i]]];
@@ -247,7 +247,7 @@ static stn_vec3 move_with_support(const step_setup *setup, const stn_state *stat
     return point;
 }
 
-void stn_step_release(const step_setup *setup, const stn_state *state, step_frame *frame, const double *v_c) {
+void stn_step_release(const step_setup *setup, const state_view *state, step_frame *frame, const double *v_c) {
     const stn_problem *p = &frame->problem;
     patch_anchors_release(setup, frame, v_c);
     for (int32_t i = 0; i < p->constraint_count; i++) {
@@ -282,9 +282,10 @@ static bool places(const step_setup *setup, int32_t body, size_t start, size_t c
 }
 
 void stn_state_forget_anchors(const step_setup *setup, stn_state *state, size_t start, size_t count) {
+    const state_view view = state_view_of(state);
     bool all = count >= state->sizes.nq; // of nodes and joints too
     for (int32_t i = 0; i < state->cache_count && setup->options.stiction; i++) {
-        anchor a = stn_cache_anchor(setup, state, i);
+        anchor a = stn_cache_anchor(setup, &view, i);
         if (all || places(setup, a.body[0], start, count) || places(setup, a.body[1], start, count)) {
             stn_cache_set_anchor(setup, state, i, &anchor_none);
         }

@@ -37,12 +37,12 @@ static inline bool anchor_is_of_patch(const stn_constraint *c) {
 
 /// Of all anchors between two bodies the nearest one: a pair that is held goes on being held when the features change
 /// by which it touches. `patch` 0: anchors of points; else of patches, those of this id before all others.
-bool anchor_find(const step_setup *setup, const stn_state *state, const step_frame *frame, const pair_index *index,
+bool anchor_find(const step_setup *setup, const state_view *state, const step_frame *frame, const pair_index *index,
                  const int32_t body[2], stn_vec3 point, uint64_t patch, anchor *out);
 /// Does the contact point still lie where the anchor is? Points of nodes are placed anew in every step.
 bool anchor_is_near(const step_frame *frame, const anchor *a, stn_vec3 point, stn_vec3 normal);
 /// Of B before A, by the end of the step, beyond dt v_c: bodies that turn together must not be told that they slip.
-stn_vec3 anchor_lead(const step_setup *setup, const stn_state *state, const step_frame *frame, const int32_t body[2],
+stn_vec3 anchor_lead(const step_setup *setup, const state_view *state, const step_frame *frame, const int32_t body[2],
                      stn_vec3 point);
 /// Puts displacement and lead [m] into the bias of a contact.
 void anchor_shift(const step_setup *setup, const step_frame *frame, stn_constraint *c, stn_vec3 u, stn_vec3 lead);
@@ -51,7 +51,7 @@ double anchor_transition_speed(const step_setup *setup, const step_frame *frame,
                                const double *gamma);
 
 /// patch_anchor.c: all patches of the step, as stn_step_hold and stn_step_release.
-stn_status patch_anchors_hold(const step_setup *setup, const stn_state *state, step_frame *frame,
+stn_status patch_anchors_hold(const step_setup *setup, const state_view *state, step_frame *frame,
                               const pair_index *index, stn_error *err);
 void patch_anchors_release(const step_setup *setup, step_frame *frame, const double *v_c);
 

@@ -223,7 +223,7 @@ static stn_status update_masses(const step_setup *setup, step_frame *frame, cons
                     : inverse_masses_missing(services->inverse, &frame->problem, frame->arena, err);
 }
 
-stn_status stn_step_assemble(const step_setup *setup, const stn_state *state, step_frame *frame,
+stn_status stn_step_assemble(const step_setup *setup, const state_view *state, step_frame *frame,
                              step_services *services, stn_error *err) {
     stn_status status = allocate_rows(setup, frame, err);
     patch_pair pair = {.patch = -1};

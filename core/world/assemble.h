@@ -41,7 +41,7 @@ void say_static_friction_lost(const step_setup *setup, step_services *services,
                               const stn_contact *contact); // once a world
 
 row_count joint_row_count(const step_setup *setup, const step_frame *frame);
-stn_status add_joint_rows(const step_setup *setup, const stn_state *state, step_frame *frame, stn_error *err);
+stn_status add_joint_rows(const step_setup *setup, const state_view *state, step_frame *frame, stn_error *err);
 
 row_count equality_row_count(const step_setup *setup);
 stn_status add_equality_rows(const step_setup *setup, step_frame *frame, stn_error *err);

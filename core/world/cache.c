@@ -9,7 +9,7 @@ static uint32_t slot_of(const cache_index *index, uint64_t id) {
 }
 
 /// Position of an id in the cache, -1 when it is new.
-static int32_t find(const stn_state *state, const step_services *services, uint64_t id) {
+static int32_t find(const state_view *state, const step_services *services, uint64_t id) {
     const cache_index *index = &services->cache_index;
     if (state->cache_count == 0) {
         return -1;
@@ -22,12 +22,12 @@ static int32_t find(const stn_state *state, const step_services *services, uint6
     }
 }
 
-const stn_cache_entry *stn_cache_find(const stn_state *state, const step_services *services, uint64_t id) {
+const stn_cache_entry *stn_cache_find(const state_view *state, const step_services *services, uint64_t id) {
     int32_t position = find(state, services, id);
     return position >= 0 ? &state->cache[position] : NULL;
 }
 
-/// The index in force when it has room for `count`, else a larger one. Nothing changes yet.
+/// The index in force when it has room for `count`, else a larger one, which is the caller's. Nothing changes yet.
 static stn_status find_index(const step_services *services, int32_t count, cache_index *next, stn_error *err) {
     *next = services->cache_index;
     uint32_t capacity = next->capacity > 0 ? next->capacity : 256;
@@ -40,13 +40,8 @@ static stn_status find_index(const step_services *services, int32_t count, cache
     return next->slot != NULL ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "contact cache: out of memory");
 }
 
-/// Puts `next` in force, filled with the ids of the cache.
-static stn_status fill_index(const stn_state *state, step_services *services, const cache_index *next, stn_error *err) {
-    cache_index *index = &services->cache_index;
-    if (next->slot != index->slot) {
-        stn_release(services->context, index->slot);
-    }
-    *index = *next;
+/// Fills `index` with the ids of a cache.
+static stn_status fill_index(const stn_state *state, cache_index *index, stn_error *err) {
     memset(index->slot, 0, index->capacity * sizeof *index->slot);
     for (int32_t i = 0; i < state->cache_count; i++) {
         uint64_t id = state->cache[i].id;
@@ -63,10 +58,33 @@ static stn_status fill_index(const stn_state *state, step_services *services, co
     return STN_OK;
 }
 
-stn_status stn_cache_index_rebuild(const stn_state *state, step_services *services, stn_error *err) {
+/// Puts `next` in force.
+static void take_index(step_services *services, const cache_index *next) {
+    if (next->slot != services->cache_index.slot) {
+        stn_release(services->context, services->cache_index.slot);
+    }
+    services->cache_index = *next;
+}
+
+stn_status stn_cache_replace_state(stn_state *state, const stn_state *from, size_t memory_bytes,
+                                   step_services *services, stn_error *err) {
     cache_index next;
-    stn_status status = find_index(services, state->cache_count, &next, err);
-    return status == STN_OK ? fill_index(state, services, &next, err) : status;
+    stn_status status = find_index(services, from->cache_count, &next, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    status = fill_index(from, &next, err);
+    if (status == STN_OK) {
+        status = stn_state_copy(services->context, from, memory_bytes, state, err);
+    }
+    if (status == STN_OK) {
+        take_index(services, &next);
+    } else if (next.slot != services->cache_index.slot) {
+        stn_release(services->context, next.slot);
+    } else {
+        (void)fill_index(state, &next, NULL); // as it was
+    }
+    return status;
 }
 
 /// Before anything is changed: ids of a problem are unique.
@@ -134,7 +152,7 @@ static stn_status allocate_memories(step_frame *frame, const memory_sizes *n, st
     return complete ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "contact cache: out of memory");
 }
 
-stn_status stn_cache_recall(const step_setup *setup, const stn_state *state, step_frame *frame,
+stn_status stn_cache_recall(const step_setup *setup, const state_view *state, step_frame *frame,
                             const step_services *services, stn_error *err) {
     stn_problem *problem = &frame->problem;
     const memory_sizes n = sizes_of(setup);
@@ -165,19 +183,20 @@ void stn_cache_rescale(stn_state *state, double factor) {
     }
 }
 
-static unsigned char *anchor_at(const step_setup *setup, const stn_state *state, int32_t position) {
+/// Where the anchor of an entry lies in the memory of a cache.
+static size_t anchor_offset(const step_setup *setup, int32_t position) {
     const memory_sizes n = sizes_of(setup);
-    return state->cache_memory + (size_t)position * n.all + n.law + n.solver;
+    return (size_t)position * n.all + n.law + n.solver;
 }
 
-anchor stn_cache_anchor(const step_setup *setup, const stn_state *state, int32_t position) {
+anchor stn_cache_anchor(const step_setup *setup, const state_view *state, int32_t position) {
     anchor a;
-    memcpy(&a, anchor_at(setup, state, position), sizeof a);
+    memcpy(&a, state->cache_memory + anchor_offset(setup, position), sizeof a);
     return a;
 }
 
 void stn_cache_set_anchor(const step_setup *setup, stn_state *state, int32_t position, const anchor *a) {
-    memcpy(anchor_at(setup, state, position), a, sizeof *a);
+    memcpy(state->cache_memory + anchor_offset(setup, position), a, sizeof *a);
 }
 
 static stn_status reserve_cache(stn_state *state, const step_services *services, int32_t count, size_t memory_bytes,
@@ -230,5 +249,6 @@ stn_status stn_cache_commit(const step_setup *setup, stn_state *state, step_fram
         copy(memory + n.law, bytes_at(frame->solver_memory, n.solver, i), n.solver);
         copy(memory + n.law + n.solver, bytes_at(frame->anchors, n.anchor, i), n.anchor);
     }
-    return fill_index(state, services, &next, err);
+    take_index(services, &next);
+    return fill_index(state, &services->cache_index, err);
 }

@@ -83,7 +83,7 @@ static watched_pair *place_of(struct clearance_watch *w, const stn_patch *patch)
 }
 
 /// Counts the step; NULL: not to be looked at.
-static watched_pair *due(const stn_state *state, const step_services *services, struct clearance_watch *w,
+static watched_pair *due(const state_view *state, const step_services *services, struct clearance_watch *w,
                          const stn_patch *patch) {
     const int64_t now = state->step;
     watched_pair *p = place_of(w, patch);
@@ -168,7 +168,7 @@ static int print_side(const step_setup *setup, const stn_surface_error *e, int32
                     second ? " and" : "", e->outward, name, e->resolution, e->resolution * sqrt(share));
 }
 
-static void tell(const step_setup *setup, const stn_state *state, const step_services *services,
+static void tell(const step_setup *setup, const state_view *state, const step_services *services,
                  const struct clearance_watch *w, const stn_patch *patch, double gap) {
     const stn_surface_error *ea = &w->error[patch->geometry_a], *eb = &w->error[patch->geometry_b];
     char a[160], b[160], sides[640] = "";
@@ -183,7 +183,7 @@ static void tell(const step_setup *setup, const stn_state *state, const step_ser
             a, b, state->time, gap, sides);
 }
 
-void stn_clearance_look(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services) {
+void stn_clearance_look(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services) {
     struct clearance_watch *w = services->clearances;
     const stn_contact_set *set = &frame->contacts;
     for (int32_t i = 0; w != NULL && i < set->patch_count; i++) {

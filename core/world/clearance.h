@@ -11,6 +11,6 @@ stn_status stn_clearance_prepare(stn_world *world, stn_error *err);
 /// A clone does not say again what its world has said.
 void stn_clearance_inherit(const step_services *from, step_services *to);
 /// After collision, the state being that of the step's start: warns. Nothing of a state or a result depends on it.
-void stn_clearance_look(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services);
+void stn_clearance_look(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services);
 
 #endif

@@ -55,7 +55,7 @@ static inline point_motion body_motion(const step_setup *setup, const step_frame
 }
 
 /// Velocities of the support of a contact, now and under v_star, at a point.
-static inline point_motion support_motion(const step_setup *setup, const stn_state *state, const step_frame *frame,
+static inline point_motion support_motion(const step_setup *setup, const state_view *state, const step_frame *frame,
                                           const stn_support *support, stn_vec3 point) {
     if (support->body >= 0) {
         return body_motion(setup, frame, support->body, point);
@@ -121,7 +121,7 @@ static body_speed speed_of(const step_setup *setup, const step_frame *frame, int
 }
 
 /// Of a belt, in the shape's axes.
-static stn_vec3 surface_velocity(const stn_state *state, int32_t geometry) {
+static stn_vec3 surface_velocity(const state_view *state, int32_t geometry) {
     const double *u = state->surface_velocity + 3 * (size_t)geometry;
     return stn_vec3_make(u[0], u[1], u[2]);
 }
@@ -132,7 +132,7 @@ static bool is_belt(const stn_geometry *g) { // from the start
 
 /// A speed that no point of the collider exceeds, now or under v_star. `last`: that of the body of the collider before,
 /// which is often the same.
-static double speed_bound(const step_setup *setup, const stn_state *state, step_frame *frame, int32_t i,
+static double speed_bound(const step_setup *setup, const state_view *state, step_frame *frame, int32_t i,
                           body_speed *last) {
     const stn_geometry *g = &setup->model->geometries[setup->collider[i]];
     double conveyor = stn_vec3_norm(surface_velocity(state, setup->collider[i]));
@@ -166,7 +166,7 @@ typedef struct collider_bounds {
     double *speed, *grown;
 } collider_bounds;
 
-static void update_boxes(const step_setup *setup, const stn_state *state, step_frame *frame, reach_query *query,
+static void update_boxes(const step_setup *setup, const state_view *state, step_frame *frame, reach_query *query,
                          const collider_bounds *bounds) {
     const stn_model *model = setup->model;
     body_speed last = {.body = -1};
@@ -210,7 +210,7 @@ static bool wants_approach(const step_setup *setup) {
 }
 
 /// What the pair's velocities promise: those of B against A about a point between the two.
-static void fill_approach(const step_setup *setup, const stn_state *state, const step_frame *frame,
+static void fill_approach(const step_setup *setup, const state_view *state, const step_frame *frame,
                           stn_contact_pair *pair) {
     const stn_vec3 middle = stn_vec3_scale(0.5, stn_vec3_add(pair->pose_a.position, pair->pose_b.position));
     pair->velocity = pair->free_velocity = (stn_spatial){0};
@@ -230,7 +230,7 @@ static void fill_approach(const step_setup *setup, const stn_state *state, const
     }
 }
 
-void stn_step_describe_pair(const step_setup *setup, const stn_state *state, const step_frame *frame, int32_t a,
+void stn_step_describe_pair(const step_setup *setup, const state_view *state, const step_frame *frame, int32_t a,
                             int32_t b, stn_contact_pair *pair) {
     pair->geometry_a = a;
     pair->geometry_b = b;
@@ -244,7 +244,7 @@ void stn_step_describe_pair(const step_setup *setup, const stn_state *state, con
     }
 }
 
-static void fill_pair(const step_setup *setup, const stn_state *state, const step_frame *frame,
+static void fill_pair(const step_setup *setup, const state_view *state, const step_frame *frame,
                       const stn_broadphase_pair *found, reach_query *query, const double *speed,
                       stn_contact_pair *pair) {
     stn_step_describe_pair(setup, state, frame, setup->collider[found->a], setup->collider[found->b], pair);
@@ -254,8 +254,8 @@ static void fill_pair(const step_setup *setup, const stn_state *state, const ste
 
 /// Is the contact within the margin, or can the law reach it at its own speeds? The bound over whole bodies, by which
 /// it was found, let in more. One without stiffness could not push and goes.
-static bool is_reachable(const step_setup *setup, const stn_state *state, const step_frame *frame, const stn_contact *c,
-                         reach_query *query) {
+static bool is_reachable(const step_setup *setup, const state_view *state, const step_frame *frame,
+                         const stn_contact *c, reach_query *query) {
     if (c->material.stiffness == 0.0 || c->phi0 <= setup->options.margin) {
         return c->material.stiffness != 0.0;
     }
@@ -269,7 +269,7 @@ static bool is_reachable(const step_setup *setup, const stn_state *state, const 
 }
 
 /// Contacts come with the surface velocities of the model; what counts are those of the state.
-static void set_belts(const stn_state *state, step_frame *frame, int32_t first) {
+static void set_belts(const state_view *state, step_frame *frame, int32_t first) {
     for (int32_t i = first; i < frame->contacts.count; i++) {
         stn_contact *c = &frame->contacts.contacts[i];
         stn_vec3 a = surface_velocity(state, c->geometry_a), b = surface_velocity(state, c->geometry_b);
@@ -279,7 +279,7 @@ static void set_belts(const stn_state *state, step_frame *frame, int32_t first) 
 }
 
 /// Of the contacts from `first` on keeps those that may act; the faces of a patch stay together.
-static void drop_unreachable(const step_setup *setup, const stn_state *state, step_frame *frame, reach_query *query,
+static void drop_unreachable(const step_setup *setup, const state_view *state, step_frame *frame, reach_query *query,
                              int32_t first) {
     stn_contact_set *set = &frame->contacts;
     int32_t kept = first;
@@ -317,7 +317,7 @@ stn_status stn_collide_pairs(const stn_instance *contact, const stn_model *model
 }
 
 /// A batch at a time, so that pairs are read and contacts looked at again while the cache still holds them.
-static stn_status collide_found(const step_setup *setup, const stn_state *state, step_frame *frame,
+static stn_status collide_found(const step_setup *setup, const state_view *state, step_frame *frame,
                                 const step_services *services, const stn_broadphase_pair *found, int32_t count,
                                 reach_query *query, const collider_bounds *bounds, stn_error *err) {
     const stn_instance *contact = setup->plugin[STN_KIND_CONTACT];
@@ -348,8 +348,8 @@ static stn_status collide_found(const step_setup *setup, const stn_state *state,
     return STN_OK;
 }
 
-stn_status stn_step_collide(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services,
-                            stn_error *err) {
+stn_status stn_step_collide(const step_setup *setup, const state_view *state, step_frame *frame,
+                            step_services *services, stn_error *err) {
     begin_contacts(frame);
     stn_overlap_begin(&frame->report);
     frame->middle = NULL;

@@ -103,7 +103,8 @@ static stn_status bind(stn_world *world, controller *c, stn_error *err) {
     stn_status status = stn_world_size_memories(world, &sizes, err);
     status = status == STN_OK ? stn_state_resize(world->services.context, &world->state, &sizes, err) : status;
     if (status == STN_OK) {
-        stn_activation_set(&world->state, world->setup->controller_count, beginning(world->state.time, 0, true));
+        stn_activation_set(world->state.activation, world->setup->controller_count,
+                           beginning(world->state.time, 0, true));
     }
     if (status == STN_OK && ops->initial_reference != NULL) {
         ops->initial_reference(c->instance->self, &c->target, world->state.q,
@@ -232,7 +233,7 @@ stn_status stn_world_set_controller(stn_world *world, int32_t index, int32_t pri
                         world->setup->controllers[index].instance->desc->id);
     }
     activation a = beginning(world->state.time, priority, active);
-    stn_activation_set(&world->start, index, a);
+    stn_activation_set(world->start.activation, index, a);
     apply_activation(world, index, a);
     return STN_OK;
 }
@@ -247,7 +248,7 @@ stn_status stn_world_activate_controller(stn_world *world, int32_t index, bool a
                         world->setup->controllers[index].instance->desc->id,
                         world->setup->model->groups[world->setup->controllers[index].target.group].name, blend);
     }
-    activation a = stn_activation_of(&world->state, index);
+    activation a = stn_activation_of(world->state.activation, index);
     a.from = stn_activation_weight(a, world->state.time);
     a.to = active ? 1.0 : 0.0;
     a.since = world->state.time;
@@ -258,5 +259,5 @@ stn_status stn_world_activate_controller(stn_world *world, int32_t index, bool a
 
 double stn_world_controller_weight(const stn_world *world, int32_t index) {
     bool known = index >= 0 && index < world->setup->controller_count;
-    return known ? stn_activation_weight(stn_activation_of(&world->state, index), world->state.time) : 0.0;
+    return known ? stn_activation_weight(stn_activation_of(world->state.activation, index), world->state.time) : 0.0;
 }

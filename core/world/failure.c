@@ -36,10 +36,11 @@ stn_status stn_step_check_next(const step_setup *setup, const step_frame *frame,
     return STN_OK;
 }
 
-stn_status stn_step_check_energies(const step_setup *setup, const stn_state *state, step_frame *frame, stn_error *err) {
+stn_status stn_step_check_energies(const step_setup *setup, const state_view *state, step_frame *frame,
+                                   stn_error *err) {
     stn_kinematics_update(frame->kinematics, frame->q_next, frame->v_next);
     frame->kinematics_number++;
-    stn_step_energies(setup, state, frame);
+    stn_step_energies(setup, frame, state->gravity);
     const stn_step_report *r = &frame->report;
     const struct {
         const char *name;

@@ -22,7 +22,7 @@ static void update_mass_matrices(const step_setup *setup, step_frame *frame) {
     }
 }
 
-static stn_status allocate_vectors(const stn_state *state, step_frame *frame, stn_error *err) {
+static stn_status allocate_vectors(const state_view *state, step_frame *frame, stn_error *err) {
     stn_problem *p = &frame->problem;
     size_t n = (size_t)p->nv;
     p->v0 = STN_ARENA(frame->arena, n, double);
@@ -38,7 +38,7 @@ static stn_status allocate_vectors(const stn_state *state, step_frame *frame, st
     return STN_OK;
 }
 
-static stn_status run_integrator(const step_setup *setup, const stn_state *state, step_frame *frame,
+static stn_status run_integrator(const step_setup *setup, const state_view *state, step_frame *frame,
                                  step_services *services, stn_error *err) {
     const stn_model *model = setup->model;
     stn_problem *p = &frame->problem;
@@ -89,7 +89,7 @@ static stn_status run_integrator(const step_setup *setup, const stn_state *state
     return STN_OK;
 }
 
-stn_integrator_view stn_step_integrator_view(const step_setup *setup, const stn_state *state, step_frame *frame,
+stn_integrator_view stn_step_integrator_view(const step_setup *setup, const state_view *state, step_frame *frame,
                                              const step_services *services) {
     return (stn_integrator_view){
         .context = services->context,
@@ -128,7 +128,7 @@ static void absorb_free_impulse(step_frame *frame, const step_services *services
     }
 }
 
-stn_status stn_step_form(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services,
+stn_status stn_step_form(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services,
                          stn_error *err) {
     const stn_model *model = setup->model;
     frame->problem = (stn_problem){

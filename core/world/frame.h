@@ -7,6 +7,8 @@
 #include <stiction/solve.h>
 #include <stiction/world.h>
 
+#include "world/state_view.h"
+
 /// What holds a contact or a joint that sticks: a material point of A and one of B, in the bodies' frames (world, for
 /// nodes), or the coordinate of a joint. A patch has one, in the place of its first face. Part of the state; see
 /// anchor.c and patch_anchor.c.

@@ -44,7 +44,7 @@ void stn_step_release_distances(step_services *services) {
     *d = (distance_model){.contact = NULL};
 }
 
-double stn_step_gap(const step_setup *setup, const stn_state *state, const step_frame *frame, step_services *services,
+double stn_step_gap(const step_setup *setup, const state_view *state, const step_frame *frame, step_services *services,
                     int32_t a, int32_t b, double within) {
     stn_error unused = {0};
     if (stn_step_choose_distances(setup, services, &unused) != STN_OK) {

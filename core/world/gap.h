@@ -12,7 +12,7 @@ void stn_step_release_distances(step_services *services);
 
 /// [m] between two geometries at the poses of the step at hand, negative in overlap; NaN: it is more than `within` [m],
 /// or cannot be told.
-double stn_step_gap(const step_setup *setup, const stn_state *state, const step_frame *frame, step_services *services,
+double stn_step_gap(const step_setup *setup, const state_view *state, const step_frame *frame, step_services *services,
                     int32_t a, int32_t b, double within);
 
 #endif

@@ -5,18 +5,18 @@
 
 #include "world/world.h"
 
-void stn_step_update_kinematics(const stn_state *state, step_frame *frame) {
+void stn_step_update_kinematics(step_frame *frame, const double *q, const double *v) {
     if (frame->kinematics_stale) {
-        stn_kinematics_update(frame->kinematics, state->q, state->v);
+        stn_kinematics_update(frame->kinematics, q, v);
         frame->kinematics_stale = false;
         frame->kinematics_number++;
     }
 }
 
-stn_status stn_step_kinematics(const step_setup *setup, const stn_state *state, step_frame *frame,
+stn_status stn_step_kinematics(const step_setup *setup, const state_view *state, step_frame *frame,
                                step_services *services, stn_error *err) {
     (void)err;
-    stn_step_update_kinematics(state, frame);
+    stn_step_update_kinematics(frame, state->q, state->v);
     stn_step_kinematic_bodies(setup, state, frame, services);
     return STN_OK;
 }
@@ -39,7 +39,7 @@ static void clear_forces(const step_setup *setup, step_frame *frame) {
 }
 
 /// Dampers and springs of the joints. The latter are there on joints of one velocity alone.
-static void add_passive_joints(const step_setup *setup, const stn_state *state, step_frame *frame) {
+static void add_passive_joints(const step_setup *setup, const state_view *state, step_frame *frame) {
     const stn_model *model = setup->model;
     for (int32_t j = 0; j < model->joint_count; j++) {
         const stn_joint *joint = &model->joints[j];
@@ -80,7 +80,7 @@ static void scatter_blocks(const stn_element_group *group, const int32_t *slot, 
     }
 }
 
-static stn_status add_elements(const step_setup *setup, const stn_state *state, step_frame *frame, int32_t g,
+static stn_status add_elements(const step_setup *setup, const state_view *state, step_frame *frame, int32_t g,
                                stn_error *err) {
     const stn_element_group *group = &setup->model->element_groups[g];
     const stn_tree *tree = &setup->model->trees[group->tree];
@@ -110,7 +110,29 @@ static stn_status add_elements(const step_setup *setup, const stn_state *state, 
     return STN_OK;
 }
 
-static void add_applied(const step_setup *setup, const stn_state *state, step_frame *frame) {
+double stn_setup_element_energy(const step_setup *setup, const double *q, const double *v) {
+    enum { MOST_NODES = 8, MOST = 3 * MOST_NODES };
+    double x[MOST], u[MOST], force[MOST], K[MOST * MOST], D[MOST * MOST], sum = 0.0;
+    for (int32_t g = 0; g < setup->model->element_group_count; g++) {
+        const stn_element_group *group = &setup->model->element_groups[g];
+        const stn_tree *tree = &setup->model->trees[group->tree];
+        const stn_element_ops *ops = group->instance->desc->ops.element;
+        for (int32_t e = 0; e < group->element_count; e++) {
+            stn_element_group one = *group;
+            const double *constants = ops->constant_count > 0 ? group->constants + e * ops->constant_count : NULL;
+            double energy = 0.0;
+            one.element_count = 1;
+            one.index += e * group->nodes_per_element;
+            gather(&one, q + tree->q_start, x);
+            gather(&one, v + tree->v_start, u);
+            ops->evaluate(group->instance->self, 1, x, u, constants, force, K, D, &energy);
+            sum += energy;
+        }
+    }
+    return sum;
+}
+
+static void add_applied(const step_setup *setup, const state_view *state, step_frame *frame) {
     const stn_model *model = setup->model;
     for (int32_t d = 0; d < model->nv; d++) {
         frame->forces.tau[d] += state->effort[d];
@@ -172,7 +194,7 @@ static stn_status check_all_gains(const step_setup *setup, const step_frame *fra
     return status;
 }
 
-stn_status stn_step_inputs(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services,
+stn_status stn_step_inputs(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services,
                            stn_error *err) {
     clear_forces(setup, frame);
     add_passive_joints(setup, state, frame);
@@ -196,7 +218,7 @@ stn_status stn_step_inputs(const step_setup *setup, const stn_state *state, step
 
 /// What damper and spring of a joint contribute to the affine force model on one of its velocities, when its joint has
 /// moved by dq and its velocity changed by dv.
-static double passive_effort(const stn_state *state, const stn_joint *joint, int32_t dof, double dq, double dv) {
+static double passive_effort(const state_view *state, const stn_joint *joint, int32_t dof, double dq, double dv) {
     double effort = -joint->damping * (state->v[dof] + dv);
     if (joint->stiffness > 0.0) {
         effort -= joint->stiffness * (state->q[joint->q_start] + dq - joint->rest);
@@ -235,7 +257,7 @@ static double driven_work(const step_setup *setup, const step_frame *frame, cons
 /// affine force model, taken where the integrator takes it, without the joints' own dampers and springs, plus that of
 /// the servos' rows and of contacts with kinematic bodies and belts, and of constraints to kinematic bodies. The mean
 /// velocity makes the work of an impulse on a constant mass exact. Nodal trees count with their applied efforts alone.
-double stn_step_input_work(const step_setup *setup, const stn_state *state, const step_frame *frame) {
+double stn_step_input_work(const step_setup *setup, const state_view *state, const step_frame *frame) {
     const stn_model *model = setup->model;
     const stn_problem *problem = &frame->problem;
     const double *v0 = state->v, *v = frame->v_next;

@@ -12,7 +12,7 @@ static uint64_t joint_id(stn_constraint_kind kind, int32_t joint, int32_t side) 
 }
 
 /// Limits that can matter within the step: nearer than 2 dt max(|v0|, |v*|), or violated.
-static stn_status add_limits(const step_setup *setup, const stn_state *state, step_frame *frame, int32_t j,
+static stn_status add_limits(const step_setup *setup, const state_view *state, step_frame *frame, int32_t j,
                              stn_error *err) {
     const stn_joint *joint = &setup->model->joints[j];
     stn_problem *p = &frame->problem;
@@ -68,7 +68,7 @@ static stn_status add_servo(const step_setup *setup, step_frame *frame, const st
 }
 
 /// q_i = ratio q_j + offset.
-static stn_status add_coupler(const step_setup *setup, const stn_state *state, step_frame *frame, int32_t i,
+static stn_status add_coupler(const step_setup *setup, const state_view *state, step_frame *frame, int32_t i,
                               stn_error *err) {
     const stn_joint *joint = &setup->model->joints[i];
     if (joint->mimic < 0) {
@@ -105,7 +105,7 @@ static stn_status add_dry_friction(const step_setup *setup, step_frame *frame, i
 
 /// A joint that must keep to |v| <= limit has a row a side, v_c = limit -+ v >= 0, when it is faster than half of that
 /// now or without constraints: a faster one is caught in the next step.
-static stn_status add_velocity_limits(const step_setup *setup, const stn_state *state, step_frame *frame, int32_t j,
+static stn_status add_velocity_limits(const step_setup *setup, const state_view *state, step_frame *frame, int32_t j,
                                       stn_error *err) {
     const stn_joint *joint = &setup->model->joints[j];
     stn_problem *p = &frame->problem;
@@ -137,7 +137,7 @@ row_count joint_row_count(const step_setup *setup, const step_frame *frame) {
     return (row_count){rows, rows};
 }
 
-stn_status add_joint_rows(const step_setup *setup, const stn_state *state, step_frame *frame, stn_error *err) {
+stn_status add_joint_rows(const step_setup *setup, const state_view *state, step_frame *frame, stn_error *err) {
     stn_status status = STN_OK;
     for (int32_t j = 0; j < setup->model->joint_count && status == STN_OK; j++) {
         status = add_limits(setup, state, frame, j, err);

@@ -21,7 +21,7 @@ static const stn_joint *joint_of(const step_setup *setup, int32_t body) {
 }
 
 /// What is told for the next step of the kinematic body number i.
-static double *told(const stn_state *state, int32_t i) {
+static const double *told(const state_view *state, int32_t i) {
     return state->kinematic_target + KINEMATIC_NUMBERS * (size_t)i;
 }
 
@@ -62,7 +62,7 @@ static bool fits(stn_vec3 mean, stn_vec3 before, stn_vec3 after, double least) {
 }
 
 /// Once a body and world: a twist that is not the rate of the poses makes contacts drift and work appear.
-static void check_twist(const step_setup *setup, const stn_state *state, const step_frame *frame,
+static void check_twist(const step_setup *setup, const state_view *state, const step_frame *frame,
                         step_services *services, int32_t i, const double *now, const double *next) {
     static const double least = 1e-4; // [m/s], [rad/s]
     stn_vec3 linear, angular, v = vector_at(next + TWIST), w = vector_at(next + TWIST + 3);
@@ -85,7 +85,7 @@ static void check_twist(const step_setup *setup, const stn_state *state, const s
 
 // ----------------------------------------------------------------------------------------------------------- stepping
 
-void stn_step_kinematic_bodies(const step_setup *setup, const stn_state *state, step_frame *frame,
+void stn_step_kinematic_bodies(const step_setup *setup, const state_view *state, step_frame *frame,
                                step_services *services) {
     for (int32_t i = 0; i < setup->kinematic_count; i++) {
         stn_spatial *twist = &frame->kinematic_twist[i];
@@ -114,7 +114,7 @@ stn_vec3 stn_step_kinematic_velocity(const step_setup *setup, const step_frame *
     return stn_vec3_add(twist.linear, stn_vec3_cross(twist.angular, arm));
 }
 
-stn_vec3 stn_step_kinematic_displacement(const step_setup *setup, const stn_state *state, const step_frame *frame,
+stn_vec3 stn_step_kinematic_displacement(const step_setup *setup, const state_view *state, const step_frame *frame,
                                          int32_t body, stn_vec3 point) {
     if (!stn_setup_is_kinematic(setup, body) || told(state, setup->kinematic_of[body])[0] == 0.0) {
         return stn_vec3_zero();
@@ -125,7 +125,7 @@ stn_vec3 stn_step_kinematic_displacement(const step_setup *setup, const stn_stat
     return stn_vec3_sub(stn_pose_apply(&end, own), point);
 }
 
-void stn_step_move_kinematic(const step_setup *setup, const stn_state *state, double *q_next) {
+void stn_step_move_kinematic(const step_setup *setup, const state_view *state, double *q_next) {
     for (int32_t i = 0; i < setup->kinematic_count; i++) {
         const double *to = told(state, i);
         double *next = q_next + joint_of(setup, setup->kinematic_bodies[i])->q_start;

@@ -58,7 +58,7 @@ static bool is_new(const stn_constraint *c) {
 }
 
 /// States what is remembered and marks it. Returns how many contacts are new.
-static int32_t state_known(const stn_state *state, step_frame *frame, const step_services *services, bool *found) {
+static int32_t state_known(const state_view *state, step_frame *frame, const step_services *services, bool *found) {
     int32_t unknown = 0;
     for (int32_t i = 0; i < frame->problem.constraint_count; i++) {
         stn_constraint *c = &frame->problem.constraints[i];
@@ -74,7 +74,7 @@ static int32_t state_known(const stn_state *state, step_frame *frame, const step
 }
 
 /// Pairs of links of contacts that pushed and are gone, ascending and each once. Returns how many.
-static int32_t list_gone(const stn_state *state, const bool *found, uint64_t *links) {
+static int32_t list_gone(const state_view *state, const bool *found, uint64_t *links) {
     int32_t count = 0, kept = 0;
     for (int32_t i = 0; i < state->cache_count; i++) {
         if (!found[i] && state->cache[i].touching != 0) {
@@ -90,7 +90,7 @@ static int32_t list_gone(const stn_state *state, const bool *found, uint64_t *li
     return kept;
 }
 
-static void add_up(const step_setup *setup, const stn_state *state, const step_frame *frame, const bool *found,
+static void add_up(const step_setup *setup, const state_view *state, const step_frame *frame, const bool *found,
                    const uint64_t *links, int32_t count, inheritance *pairs) {
     for (int32_t i = 0; i < count; i++) {
         pairs[i].nearest = (double)INFINITY;
@@ -126,7 +126,7 @@ static void share_out(const step_setup *setup, step_frame *frame, const uint64_t
     }
 }
 
-stn_status stn_step_lag(const step_setup *setup, const stn_state *state, step_frame *frame,
+stn_status stn_step_lag(const step_setup *setup, const state_view *state, step_frame *frame,
                         const step_services *services, stn_error *err) {
     int32_t known = state->cache_count;
     if (known == 0 || frame->problem.constraint_count == 0 || !law_lags(setup)) {

@@ -24,7 +24,7 @@ static stn_vec3 velocity_at(const stn_kinematics *k, const stn_contact *c, stn_v
 }
 
 /// The pair of a contact at q_s, with room for what moves away.
-static void fill_pair_later(const step_setup *setup, const stn_state *state, const step_frame *frame,
+static void fill_pair_later(const step_setup *setup, const state_view *state, const step_frame *frame,
                             const stn_contact *c, stn_contact_pair *pair) {
     const stn_kinematics *now = frame->kinematics, *later = frame->scratch_kinematics;
     const stn_geometry *a = &setup->model->geometries[c->geometry_a], *b = &setup->model->geometries[c->geometry_b];
@@ -61,7 +61,7 @@ static bool same_pair(const stn_contact *a, const stn_contact *b) {
 }
 
 /// Contacts of a pair follow each other.
-static stn_status find_all(const step_setup *setup, const stn_state *state, step_frame *frame,
+static stn_status find_all(const step_setup *setup, const state_view *state, step_frame *frame,
                            const step_services *services, contact_middle *middle, stn_error *err) {
     const stn_contact_set *now = &frame->contacts;
     stn_contact_set set = {.arena = frame->arena};
@@ -88,7 +88,7 @@ static stn_status find_all(const step_setup *setup, const stn_state *state, step
     return STN_OK;
 }
 
-stn_status stn_step_find_middle(const step_setup *setup, const stn_state *state, step_frame *frame,
+stn_status stn_step_find_middle(const step_setup *setup, const state_view *state, step_frame *frame,
                                 const step_services *services, stn_error *err) {
     double s = frame->contact_theta;
     frame->middle = NULL;

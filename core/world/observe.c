@@ -17,15 +17,17 @@ const char *stn_phase_name(stn_phase phase) {
 }
 
 double stn_world_elastic_energy(stn_world *world) {
-    double elements = world->observation.problem != NULL ? world->frame.forces.elastic_energy : 0.0;
+    bool stepped = world->observation.problem != NULL;
+    double elements = stepped ? world->frame.forces.elastic_energy
+                              : stn_setup_element_energy(world->setup, world->state.q, world->state.v);
     return elements + stn_spring_energy(stn_world_kinematics(world)) +
            stn_step_equality_energy(world->setup, &world->frame);
 }
 
-void stn_step_energies(const step_setup *setup, const stn_state *state, step_frame *frame) {
+void stn_step_energies(const step_setup *setup, step_frame *frame, stn_vec3 gravity) {
     stn_step_report *r = &frame->report;
     r->kinetic_J = stn_kinetic_energy(frame->kinematics);
-    r->potential_J = stn_gravitational_energy(frame->kinematics, state->gravity);
+    r->potential_J = stn_gravitational_energy(frame->kinematics, gravity);
     r->elastic_J =
         frame->forces.elastic_energy + stn_spring_energy(frame->kinematics) + stn_step_equality_energy(setup, frame);
 }
@@ -55,7 +57,8 @@ void stn_step_observation(stn_world *world) {
 
 void stn_world_show_state(stn_world *world) {
     (void)stn_world_kinematics(world);
-    stn_step_energies(world->setup, &world->state, &world->frame);
+    world->frame.forces.elastic_energy = stn_setup_element_energy(world->setup, world->state.q, world->state.v);
+    stn_step_energies(world->setup, &world->frame, world->state.gravity);
     stn_step_observation(world);
 }
 
@@ -150,10 +153,11 @@ int32_t stn_world_equality_error(stn_world *world, int32_t equality, double erro
 
 int32_t stn_world_equality_impulse(stn_world *world, int32_t equality, double impulse[STN_EQUALITY_MAX_ROWS]) {
     const stn_equality *e = &world->setup->model->equalities[equality];
+    const state_view state = state_view_of(&world->state);
     int32_t parts = e->type == STN_EQUALITY_WELD ? 2 : 1;
     int32_t rows = e->type == STN_EQUALITY_WELD || e->type == STN_EQUALITY_BALL ? 3 : 1;
     for (int32_t part = 0; part < parts; part++) {
-        const stn_cache_entry *entry = stn_cache_find(&world->state, &world->services, stn_equality_id(equality, part));
+        const stn_cache_entry *entry = stn_cache_find(&state, &world->services, stn_equality_id(equality, part));
         for (int32_t r = 0; r < rows; r++) {
             impulse[3 * part + r] = entry != NULL ? entry->gamma[r] : 0.0;
         }

@@ -161,7 +161,7 @@ static bool is_held(const step_frame *frame, const stn_patch *patch) {
     return patch->contact_count > 0 && anchor_is_of_patch(&frame->problem.constraints[patch->contact_start]);
 }
 
-static stn_status hold(const step_setup *setup, const stn_state *state, step_frame *frame, const pair_index *index,
+static stn_status hold(const step_setup *setup, const state_view *state, step_frame *frame, const pair_index *index,
                        const stn_patch *patch, stn_error *err) {
     const int32_t *body = frame->problem.constraints[patch->contact_start].body;
     patch_form form = {0};
@@ -191,7 +191,7 @@ static stn_status hold(const step_setup *setup, const stn_state *state, step_fra
     return STN_OK;
 }
 
-stn_status patch_anchors_hold(const step_setup *setup, const stn_state *state, step_frame *frame,
+stn_status patch_anchors_hold(const step_setup *setup, const state_view *state, step_frame *frame,
                               const pair_index *index, stn_error *err) {
     stn_status status = STN_OK;
     for (int32_t k = 0; k < frame->contacts.patch_count && status == STN_OK; k++) {

@@ -59,7 +59,7 @@ static void report_solve(const step_setup *setup, step_frame *frame, stn_status 
     }
 }
 
-stn_status stn_step_solve(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services,
+stn_status stn_step_solve(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services,
                           stn_error *err) {
     frame->solution.v = STN_ARENA(frame->arena, frame->problem.nv, double);
     frame->solution.gamma = STN_ARENA(frame->arena, frame->problem.row_count, double);

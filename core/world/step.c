@@ -3,8 +3,9 @@
 // the caller can see is changed before the solution is known to be finite, so a failed step leaves the state as it was.
 #include "world/world.h"
 
-/// Reads the setup and the state, fills its part of the frame. It cannot change the state: that is what commit does.
-typedef stn_status (*step_function)(const step_setup *setup, const stn_state *state, step_frame *frame,
+/// Reads the setup and the state, fills its part of the frame. The state is a view, behind which nothing can be
+/// written: commit alone gets the state itself.
+typedef stn_status (*step_function)(const step_setup *setup, const state_view *state, step_frame *frame,
                                     step_services *services, stn_error *err);
 
 static const struct {
@@ -37,6 +38,7 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
     const step_setup *setup = world->setup;
     step_frame *frame = &world->frame;
     step_services *services = &world->services;
+    const state_view before = state_view_of(&world->state);
     bool profile = setup->options.profile; // a small step would spend a twentieth of its time on looking at the clock
     double start = stn_clock_us(), mark = start;
     begin(world);
@@ -44,7 +46,7 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
         bool commits = i == STN_COUNT(stages); // law, cache -> the state
         stn_stage stage = commits ? STN_STAGE_COMMIT : stages[i].stage;
         stn_status made = commits ? stn_step_commit(setup, &world->state, frame, services, err)
-                                  : stages[i].make(setup, &world->state, frame, services, err);
+                                  : stages[i].make(setup, &before, frame, services, err);
         if (profile) {
             double end = stn_clock_us();
             frame->report.stage_us[stage] += end - mark;

@@ -47,7 +47,7 @@ static void say_overlap(const step_setup *setup, const step_frame *frame, const 
         a, b, -c->phi0, others, speed);
 }
 
-static void say_limit(const step_setup *setup, const stn_state *state, const step_services *services,
+static void say_limit(const step_setup *setup, const state_view *state, const step_services *services,
                       const stn_constraint *c, double speed, const char *others) {
     for (int32_t j = 0; j < setup->model->joint_count; j++) {
         const stn_joint *joint = &setup->model->joints[j];
@@ -117,7 +117,7 @@ static void check_equalities(const step_setup *setup, const step_frame *frame, c
 }
 
 /// The contact or joint limit that is driven out fastest.
-static void check_rows(const step_setup *setup, const stn_state *state, const step_frame *frame,
+static void check_rows(const step_setup *setup, const state_view *state, const step_frame *frame,
                        const step_services *services) {
     const stn_problem *p = &frame->problem;
     const stn_constraint *worst = NULL;
@@ -145,7 +145,7 @@ static void check_rows(const step_setup *setup, const stn_state *state, const st
     }
 }
 
-void stn_step_check_start(const step_setup *setup, const stn_state *state, const step_frame *frame,
+void stn_step_check_start(const step_setup *setup, const state_view *state, const step_frame *frame,
                           step_services *services) {
     if (!services->start_checked) {
         services->start_checked = true;
@@ -224,7 +224,7 @@ static const double coupled = 0.5;  // of mu |v_t|
 static const double visible = 5e-3; // [m]
 
 /// How high a contact that the law throws up would fly [m], 0: it is none. `v_c`: its velocity after the step.
-static double height_of(const stn_state *state, const step_frame *frame, const stn_law *law, int32_t i, double *v_c) {
+static double height_of(const state_view *state, const step_frame *frame, const stn_law *law, int32_t i, double *v_c) {
     const stn_problem *p = &frame->problem;
     const stn_constraint *c = &p->constraints[i];
     const double *gamma = frame->solution.gamma + c->row, *bias = p->bias + c->row;
@@ -249,7 +249,7 @@ static double height_of(const stn_state *state, const step_frame *frame, const s
 }
 
 /// The highest one of the step, where nothing higher is waited for.
-static void look_for(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services,
+static void look_for(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services,
                      const stn_law *law) {
     hop_watch *hop = &services->hop;
     for (int32_t i = 0; i < frame->contacts.count; i++) {
@@ -293,7 +293,7 @@ static void say(const step_setup *setup, step_services *services, const stn_law 
             hop->time, law->id, a, b, hop->normal_speed, 100.0 * hop->height, hop->slip_speed);
 }
 
-void stn_step_watch_hops(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services) {
+void stn_step_watch_hops(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services) {
     stn_law law = stn_setup_law(setup);
     hop_watch *hop = &services->hop;
     if (services->hop_said || law.ops == NULL || !stn_law_tells_slip(&law)) {

@@ -161,7 +161,7 @@ double stn_world_dt(const stn_world *world) {
 
 const stn_kinematics *stn_world_kinematics(stn_world *world) {
     if (world->setup->model != NULL) {
-        stn_step_update_kinematics(&world->state, &world->frame);
+        stn_step_update_kinematics(&world->frame, world->state.q, world->state.v);
     }
     return world->frame.kinematics;
 }

@@ -105,12 +105,15 @@ void stn_state_clear(stn_context *context, stn_state *state);
 uint64_t stn_state_hash(const stn_state *state, size_t memory_bytes);
 
 // inputs.c: poses and velocities; controllers, applied forces, passive joints, elements -> forces
-void stn_step_update_kinematics(const stn_state *state, step_frame *frame); // of the state, where they are stale
-stn_status stn_step_kinematics(const step_setup *setup, const stn_state *state, step_frame *frame,
+/// Those of the state, where they are stale.
+void stn_step_update_kinematics(step_frame *frame, const double *q, const double *v);
+stn_status stn_step_kinematics(const step_setup *setup, const state_view *state, step_frame *frame,
                                step_services *services, stn_error *err);
-stn_status stn_step_inputs(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services,
+stn_status stn_step_inputs(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services,
                            stn_error *err);
-double stn_step_input_work(const step_setup *setup, const stn_state *state,
+/// [J] stored in the elements at (q, v). Takes no memory.
+double stn_setup_element_energy(const step_setup *setup, const double *q, const double *v);
+double stn_step_input_work(const step_setup *setup, const state_view *state,
                            const step_frame *frame); // after the solution is known
 
 // activation.c: how controllers share joints
@@ -120,22 +123,22 @@ typedef struct activation {
     double since, blend; // [s]
     double priority;
 } activation;
-activation stn_activation_of(const stn_state *state, int32_t index);
-void stn_activation_set(stn_state *state, int32_t index, activation a);
+activation stn_activation_of(const double *numbers, int32_t index); // of the state's `activation`
+void stn_activation_set(double *numbers, int32_t index, activation a);
 double stn_activation_weight(activation a, double time);
-stn_status stn_step_controllers(const step_setup *setup, const stn_state *state, step_frame *frame,
+stn_status stn_step_controllers(const step_setup *setup, const state_view *state, step_frame *frame,
                                 const step_services *services,
                                 stn_error *err); // adds what controllers do, each by its share
 
 // form.c: integrator -> A, v_star, the problem's trees
-stn_status stn_step_form(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services,
+stn_status stn_step_form(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services,
                          stn_error *err);
-stn_integrator_view stn_step_integrator_view(const step_setup *setup, const stn_state *state, step_frame *frame,
+stn_integrator_view stn_step_integrator_view(const step_setup *setup, const state_view *state, step_frame *frame,
                                              const step_services *services);
 
 // collide.c: broad phase, contact model -> contact set
-stn_status stn_step_collide(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services,
-                            stn_error *err);
+stn_status stn_step_collide(const step_setup *setup, const state_view *state, step_frame *frame,
+                            step_services *services, stn_error *err);
 void stn_step_geometry_pose(const step_frame *frame, const stn_geometry *g, stn_pose *out); // by the present kinematics
 /// Moves contact i of the set down to place `kept`, with the beginning of its patch.
 static inline void keep_contact(stn_contact_set *set, int32_t i, int32_t kept) {
@@ -181,11 +184,11 @@ void stn_overlap_measure(const step_setup *setup, step_frame *frame, overlap_bat
 void stn_overlap_note(step_frame *frame, const overlap_batch *batch, int32_t first);
 
 /// Geometries, poses and material of a pair, without the margin.
-void stn_step_describe_pair(const step_setup *setup, const stn_state *state, const step_frame *frame, int32_t a,
+void stn_step_describe_pair(const step_setup *setup, const state_view *state, const step_frame *frame, int32_t a,
                             int32_t b, stn_contact_pair *pair);
 
 // middle.c: where contacts act when that is not at the step's start
-stn_status stn_step_find_middle(const step_setup *setup, const stn_state *state, step_frame *frame,
+stn_status stn_step_find_middle(const step_setup *setup, const state_view *state, step_frame *frame,
                                 const step_services *services, stn_error *err);
 void stn_step_settle_middle(step_frame *frame); // when contacts were dropped or turned since
 
@@ -195,7 +198,7 @@ stn_status stn_step_turn_seams(const step_setup *setup, step_frame *frame, const
 
 // kinematic.c: bodies that move as they are told
 bool stn_setup_is_kinematic(const step_setup *setup, int32_t body);
-void stn_step_kinematic_bodies(const step_setup *setup, const stn_state *state, step_frame *frame,
+void stn_step_kinematic_bodies(const step_setup *setup, const state_view *state, step_frame *frame,
                                step_services *services); // before all that asks for their velocity at the step's end:
 /// The velocities that lead from the pose at `now` to the one at `next` (position, quaternion) within the step.
 void stn_step_mean_twist(const step_frame *frame, const double *now, const double *next, stn_vec3 *linear,
@@ -204,14 +207,14 @@ stn_spatial stn_step_kinematic_twist(const step_setup *setup, const step_frame *
                                      int32_t body); // of one that is kinematic
 stn_vec3 stn_step_kinematic_velocity(const step_setup *setup, const step_frame *frame, int32_t body,
                                      stn_vec3 point); // zero for other bodies
-stn_vec3 stn_step_kinematic_displacement(const step_setup *setup, const stn_state *state, const step_frame *frame,
+stn_vec3 stn_step_kinematic_displacement(const step_setup *setup, const state_view *state, const step_frame *frame,
                                          int32_t body,
                                          stn_vec3 point); // by the step's end; zero likewise
-void stn_step_move_kinematic(const step_setup *setup, const stn_state *state, double *q_next);
+void stn_step_move_kinematic(const step_setup *setup, const state_view *state, double *q_next);
 void stn_step_forget_kinematic(stn_state *state); // the step that was told is made
 
 // assemble.c, joint_rows.c, equality_rows.c: contact set, joints, equality constraints -> constraints
-stn_status stn_step_assemble(const step_setup *setup, const stn_state *state, step_frame *frame,
+stn_status stn_step_assemble(const step_setup *setup, const state_view *state, step_frame *frame,
                              step_services *services, stn_error *err);
 
 // equality_rows.c
@@ -223,12 +226,12 @@ double stn_step_equality_energy(const step_setup *setup,
                                 const step_frame *frame); // [J] of those that are not rigid, as the kinematics are
 
 // solve.c: law, solver -> v, gamma, certificate
-stn_status stn_step_solve(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services,
+stn_status stn_step_solve(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services,
                           stn_error *err);
 
 // advance.c: integrator -> q_next, v_next; then memories, contact cache and state
-stn_status stn_step_advance(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services,
-                            stn_error *err);
+stn_status stn_step_advance(const step_setup *setup, const state_view *state, step_frame *frame,
+                            step_services *services, stn_error *err);
 stn_status stn_step_commit(const step_setup *setup, stn_state *state, step_frame *frame, step_services *services,
                            stn_error *err);
 
@@ -238,41 +241,42 @@ stn_status stn_step_check_dofs(const step_setup *setup, const double *values, co
 /// Names the first velocity or coordinate of the next state that is not finite.
 stn_status stn_step_check_next(const step_setup *setup, const step_frame *frame, stn_error *err);
 /// Energies of the next state: finite coordinates may still be too large to be added up or multiplied.
-stn_status stn_step_check_energies(const step_setup *setup, const stn_state *state, step_frame *frame, stn_error *err);
+stn_status stn_step_check_energies(const step_setup *setup, const state_view *state, step_frame *frame, stn_error *err);
 /// Ends a step whose `stage` failed with `status`, which it returns: the state stays, the error says when and who.
 stn_status stn_step_failed(stn_world *world, stn_stage stage, stn_status status, stn_error *err);
 
 // warnings.c: when the first problem begins with deep overlap or a joint outside its limits; before the solve
-void stn_step_check_start(const step_setup *setup, const stn_state *state, const step_frame *frame,
+void stn_step_check_start(const step_setup *setup, const state_view *state, const step_frame *frame,
                           step_services *services);
 // once of a compliant contact that the step is too long for; after the solve, which fills R
 void stn_step_check_resolution(const step_setup *setup, step_frame *frame, step_services *services);
 // once of a body that the law throws off what it slides over; after the solve
-void stn_step_watch_hops(const step_setup *setup, const stn_state *state, step_frame *frame, step_services *services);
+void stn_step_watch_hops(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services);
 
 // cache.c: warm starts and memories by constraint id
-stn_status stn_cache_recall(const step_setup *setup, const stn_state *state, step_frame *frame,
+stn_status stn_cache_recall(const step_setup *setup, const state_view *state, step_frame *frame,
                             const step_services *services, stn_error *err);
-const stn_cache_entry *stn_cache_find(const stn_state *state, const step_services *services,
+const stn_cache_entry *stn_cache_find(const state_view *state, const step_services *services,
                                       uint64_t id); // NULL: none of the last step
 stn_status stn_cache_commit(const step_setup *setup, stn_state *state, step_frame *frame, step_services *services,
                             stn_error *err);
-stn_status stn_cache_index_rebuild(const stn_state *state, step_services *services,
-                                   stn_error *err); // after the state was replaced
+/// The state becomes a copy of one of the same sizes, with its index; on failure neither changes.
+stn_status stn_cache_replace_state(stn_state *state, const stn_state *from, size_t memory_bytes,
+                                   step_services *services, stn_error *err);
 
 void stn_cache_rescale(stn_state *state, double factor); // impulses, for a step of another length
 
 // lag.c: after recall, the normal impulses of the step before into the problem, for laws that lag
-stn_status stn_step_lag(const step_setup *setup, const stn_state *state, step_frame *frame,
+stn_status stn_step_lag(const step_setup *setup, const state_view *state, step_frame *frame,
                         const step_services *services, stn_error *err);
 
-anchor stn_cache_anchor(const step_setup *setup, const stn_state *state, int32_t position); // of worlds with stiction
+anchor stn_cache_anchor(const step_setup *setup, const state_view *state, int32_t position); // of worlds with stiction
 void stn_cache_set_anchor(const step_setup *setup, stn_state *state, int32_t position, const anchor *a);
 
 // anchor.c: what sticks holds its place
-stn_status stn_step_hold(const step_setup *setup, const stn_state *state, step_frame *frame,
+stn_status stn_step_hold(const step_setup *setup, const state_view *state, step_frame *frame,
                          stn_error *err); // at the start: anchors into the bias
-void stn_step_release(const step_setup *setup, const stn_state *state, step_frame *frame,
+void stn_step_release(const step_setup *setup, const state_view *state, step_frame *frame,
                       const double *v_c); // after the solve: how far they hold
 /// Coordinates [start, start + count) were overwritten: drops the anchors of what they move.
 void stn_state_forget_anchors(const step_setup *setup, stn_state *state, size_t start, size_t count);
@@ -286,8 +290,8 @@ stn_status stn_step_note_touching(const stn_state *state, step_frame *frame,
                                   stn_error *err); // of the step before; the cache is still its own
 
 // observe.c
-void stn_step_energies(const step_setup *setup, const stn_state *state,
-                       step_frame *frame); // into the report, of the state that the kinematics hold
+/// Into the report, of the state that the kinematics hold.
+void stn_step_energies(const step_setup *setup, step_frame *frame, stn_vec3 gravity);
 void stn_step_observation(stn_world *world);
 void stn_world_show_state(stn_world *world); // kinematics, energies and observation of the state as it is
 stn_status stn_step_observe(stn_world *world, stn_error *err);

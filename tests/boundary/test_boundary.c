@@ -342,6 +342,30 @@ static void nodes_on_a_spring_keep_their_energy_with_midpoint(void **state) {
     stn_world_destroy(world);
 }
 
+static void a_reset_tells_the_energy_that_elements_have_then(void **state) {
+    stn_world_options options = stn_world_options_default();
+    options.gravity = stn_vec3_zero();
+    stn_world *world = scene_world(*state, &options);
+    const int32_t index[] = {0, 1};
+    add_elements(world, "fake_spring", 200.0, 0.0, add_lattice(world, 2, 1, 1, 0.0), 1, index);
+    stn_error err;
+    assert_ok(stn_world_compile(world, &err), err);
+    assert_near(stn_world_elastic_energy(world), 0.0, 0.0);
+    double v[6] = {[0] = 0.5, [3] = -0.5}, q[6];
+    assert_ok(stn_world_set_v(world, v, &err), err);
+    scene_steps(world, 10);
+    const stn_step_report *report = stn_world_observation(world)->report;
+    assert_true(report->elastic_J > 1e-5 && stn_world_elastic_energy(world) == report->elastic_J);
+    stn_world_reset(world);
+    assert_near(report->elastic_J, 0.0, 0.0);
+    assert_near(stn_world_elastic_energy(world), 0.0, 0.0);
+    memcpy(q, stn_world_state(world)->q, sizeof q);
+    q[3] += 0.01; // by hand, before the next step
+    assert_ok(stn_world_set_q(world, q, &err), err);
+    assert_near(stn_world_elastic_energy(world), 0.5 * 200.0 * 0.01 * 0.01, 1e-15);
+    stn_world_destroy(world);
+}
+
 static void an_impulse_solver_clamps_box_rows_and_the_core_completes_velocities(void **state) {
     stn_world_options options = stn_world_options_default();
     stn_setting settings[] = {{.name = "tolerance", .form = STN_SETTING_NUMBER, .number = 1e-10},
@@ -437,6 +461,7 @@ int main(void) {
         cmocka_unit_test(a_lattice_of_100_nodes_comes_to_rest_under_a_sparse_A),
         cmocka_unit_test(a_lattice_of_nodes_is_held_by_stiction),
         cmocka_unit_test(nodes_on_a_spring_keep_their_energy_with_midpoint),
+        cmocka_unit_test(a_reset_tells_the_energy_that_elements_have_then),
         cmocka_unit_test(an_element_of_12_dofs_keeps_momentum_and_loses_energy),
         cmocka_unit_test(an_impulse_solver_clamps_box_rows_and_the_core_completes_velocities),
         cmocka_unit_test(every_kind_of_plugin_is_replayed),

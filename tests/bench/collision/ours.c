@@ -135,7 +135,8 @@ static void detect(void *self) {
     ours *o = self;
     stn_error err = {0};
     stn_arena_reset(o->world->frame.arena);
-    if (stn_step_collide(o->world->setup, &o->world->state, &o->world->frame, &o->world->services, &err) != STN_OK) {
+    const state_view state = state_view_of(&o->world->state);
+    if (stn_step_collide(o->world->setup, &state, &o->world->frame, &o->world->services, &err) != STN_OK) {
         fprintf(stderr, "Stiction: %s\n", err.text);
         abort();
     }

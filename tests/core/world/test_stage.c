@@ -113,16 +113,33 @@ static void end(stage *s) {
     stn_release(s->context, s->state.cache_memory);
 }
 
+static stn_status make_inputs(stage *s, stn_error *err) {
+    const state_view state = state_view_of(&s->state);
+    return stn_step_inputs(&s->setup, &state, &s->frame, &s->services, err);
+}
+
+static stn_status assemble(stage *s, stn_error *err) {
+    const state_view state = state_view_of(&s->state);
+    return stn_step_assemble(&s->setup, &state, &s->frame, &s->services, err);
+}
+
+/// By type: what a stage but commit reads of the state are arrays of constants.
+#define ASSERT_CONSTANT(name, type, count, unit, text) \
+    _Static_assert(_Generic(((state_view *)NULL)->name, const type * : true, default : false), "a stage could write " #name);
+STN_STATE_FIELDS(ASSERT_CONSTANT)
+ASSERT_CONSTANT(cache, stn_cache_entry, cache_count, "", "")
+ASSERT_CONSTANT(cache_memory, unsigned char, cache_count, "", "")
+
 static void inputs_add_up_efforts(void **state) {
     stage s;
     stn_error err;
     begin(&s, *state);
     s.effort[2] = 5.0;
     s.tau[0] = 99.0; // of the step before
-    assert_int_equal(stn_step_inputs(&s.setup, &s.state, &s.frame, &s.services, &err), STN_OK);
+    assert_int_equal(make_inputs(&s, &err), STN_OK);
     assert_true(s.tau[0] == 0.0 && s.tau[1] == 0.0 && s.tau[2] == 5.0);
     s.effort[1] = NAN;
-    assert_int_equal(stn_step_inputs(&s.setup, &s.state, &s.frame, &s.services, &err), STN_ERR_NUMERIC);
+    assert_int_equal(make_inputs(&s, &err), STN_ERR_NUMERIC);
     assert_non_null(strstr(err.text, "generalised force on a node is nan"));
     end(&s);
 }
@@ -131,7 +148,7 @@ static void assembly_makes_a_row_of_a_contact(void **state) {
     stage s;
     stn_error err;
     begin(&s, *state);
-    assert_int_equal(stn_step_assemble(&s.setup, &s.state, &s.frame, &s.services, &err), STN_OK);
+    assert_int_equal(assemble(&s, &err), STN_OK);
     const stn_problem *p = &s.frame.problem;
     assert_int_equal(p->constraint_count, 1);
     assert_int_equal(p->row_count, 3);
@@ -153,7 +170,7 @@ static void equal_ids_fail_and_nothing_is_assembled(void **state) {
     begin(&s, *state);
     s.contacts[1].id = 7;
     s.frame.contacts.count = 2;
-    assert_int_equal(stn_step_assemble(&s.setup, &s.state, &s.frame, &s.services, &err), STN_ERR_PLUGIN);
+    assert_int_equal(assemble(&s, &err), STN_ERR_PLUGIN);
     assert_non_null(strstr(err.text, "two constraints share the id 7"));
     assert_false(s.frame.assembled);
     end(&s);
@@ -164,7 +181,7 @@ static void commit_makes_the_frame_the_state(void **state) {
     stn_error err;
     double gamma[3] = {0.1, 0.0, 0.4};
     begin(&s, *state);
-    assert_int_equal(stn_step_assemble(&s.setup, &s.state, &s.frame, &s.services, &err), STN_OK);
+    assert_int_equal(assemble(&s, &err), STN_OK);
     s.frame.solution = (stn_solution){.v = s.v_next, .gamma = gamma};
     assert_int_equal(stn_step_commit(&s.setup, &s.state, &s.frame, &s.services, &err), STN_OK);
     assert_true(s.state.q == s.q_next && s.frame.q_next == s.q && s.state.v == s.v_next);
@@ -174,7 +191,7 @@ static void commit_makes_the_frame_the_state(void **state) {
     // the next step begins with what this one found
     stn_problem *p = &s.frame.problem;
     p->constraint_count = p->row_count = 0;
-    assert_int_equal(stn_step_assemble(&s.setup, &s.state, &s.frame, &s.services, &err), STN_OK);
+    assert_int_equal(assemble(&s, &err), STN_OK);
     assert_memory_equal(p->gamma_guess, gamma, sizeof gamma);
     end(&s);
 }

@@ -181,6 +181,42 @@ static void forged_memory_of_a_controller_is_read_within_bounds(void **state) {
     stn_world_destroy(world);
 }
 
+/// A state that is refused for its contact memory leaves the world as it was, with all that it remembers of contacts.
+static void two_contact_memories_of_one_id_are_refused_and_nothing_changes(void **state) {
+    const char *path = STN_BINARY_DIR "/test_forged_ids.state";
+    static unsigned char bytes[1 << 16];
+    stn_snapshot *snapshot = NULL, *loaded = NULL;
+    stn_world *world = saved_world(*state, path, &snapshot), *clone = NULL;
+    stn_error err;
+    const stn_state *s = stn_world_state(world);
+    assert_true(s->cache_count >= 2);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    unsigned char *second = memmem(bytes, size, &s->cache[1].id, sizeof s->cache[1].id);
+    assert_non_null(second);
+    memcpy(second, &s->cache[0].id, sizeof s->cache[0].id);
+    uint64_t checksum = stn_hash(0, bytes, size - sizeof checksum);
+    memcpy(bytes + size - sizeof checksum, &checksum, sizeof checksum);
+    file = fopen(path, "wb");
+    assert_true(fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
+    assert_ok(stn_snapshot_load(*state, path, &loaded, &err), err);
+    scene_steps(world, 5);
+    uint64_t hash = stn_world_hash(world);
+    assert_ok(stn_world_clone(world, &clone, &err), err);
+    assert_int_equal(stn_world_restore(world, loaded, &err), STN_ERR_ARGUMENT);
+    assert_non_null(strstr(err.text, "two entries share the id"));
+    assert_true(stn_world_hash(world) == hash);
+    scene_steps(world, 20);
+    scene_steps(clone, 20);
+    assert_true(stn_world_hash(world) == stn_world_hash(clone));
+    stn_snapshot_destroy(loaded);
+    stn_snapshot_destroy(snapshot);
+    stn_world_destroy(clone);
+    stn_world_destroy(world);
+}
+
 static void a_state_of_another_model_is_refused(void **state) {
     stn_world *world = busy_world(*state);
     stn_world_options options = stn_world_options_default();
@@ -310,6 +346,7 @@ int main(void) {
         cmocka_unit_test(a_damaged_state_file_is_refused),
         cmocka_unit_test(forged_sizes_of_a_state_are_refused),
         cmocka_unit_test(forged_memory_of_a_controller_is_read_within_bounds),
+        cmocka_unit_test(two_contact_memories_of_one_id_are_refused_and_nothing_changes),
         cmocka_unit_test(a_state_of_another_model_is_refused),
         cmocka_unit_test(a_log_has_one_header_and_a_row_a_step),
         cmocka_unit_test(running_out_of_memory_anywhere_is_a_status),

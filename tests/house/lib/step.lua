@@ -4,7 +4,7 @@
 local source = require("source")
 local step = {}
 
-local structs = { step_setup = "setup", stn_state = "state", step_frame = "frame", step_services = "services" }
+local structs = { step_setup = "setup", state_view = "state", stn_state = "state", step_frame = "frame", step_services = "services" }
 
 -- The names under which a function knows the four structs.
 local function names_of(unit, fn)
