@@ -3,8 +3,10 @@
 //
 //     { "format": "stiction-capsule-1", "failure": { "step", "time_s", "reason" },
 //       "problem": contact problem of the step, or null, "run": base64 of a run (run.c) }
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <stiction/input.h>
@@ -15,6 +17,93 @@
 
 static const char format[] = "stiction-capsule-1";
 static const size_t largest_file = (size_t)1 << 32; // bytes
+
+// ----------------------------------------------------------------------------------------------------------- scanning
+
+/// A place in a text of JSON.
+typedef struct json_place {
+    char *at, *end;
+} json_place;
+
+/// A text of it without its quotes.
+typedef struct json_text {
+    char *text;
+    size_t length;
+} json_text;
+
+/// Steps over white space and, when it is there, this character.
+static bool step_over(json_place *p, char wanted) {
+    while (p->at < p->end && memchr(" \t\r\n", *p->at, 4) != NULL) {
+        p->at++;
+    }
+    bool there = p->at < p->end && *p->at == wanted;
+    p->at += there;
+    return there;
+}
+
+/// A text with its escapes as they stand.
+static bool take_text(json_place *p, json_text *out) {
+    if (!step_over(p, '"')) {
+        return false;
+    }
+    out->text = p->at;
+    while (p->at < p->end && *p->at != '"') {
+        p->at += *p->at == '\\' && p->end - p->at > 1 ? 2 : 1;
+    }
+    out->length = (size_t)(p->at - out->text);
+    return step_over(p, '"');
+}
+
+/// Puts characters in the place of their escapes. Those beyond ASCII stay: neither keys nor base64 hold any.
+static void unescape(json_text *t) {
+    static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+    size_t kept = 0;
+    for (size_t i = 0; i < t->length; i++) {
+        const char *letter = t->text[i] == '\\' && i + 1 < t->length ? strchr(letters, t->text[i + 1]) : NULL;
+        unsigned code = 0x80;
+        if (t->text[i] == '\\' && t->length - i >= 6 && t->text[i + 1] == 'u') {
+            char digits[5] = "", *end = NULL;
+            memcpy(digits, t->text + i + 2, 4);
+            code = isxdigit((unsigned char)digits[0]) ? (unsigned)strtoul(digits, &end, 16) : code;
+            code = end == digits + 4 ? code : 0x80;
+        }
+        t->text[kept++] = code < 0x80 ? (char)code : letter != NULL ? meant[letter - letters] : t->text[i];
+        i += code < 0x80 ? 5 : letter != NULL ? 1 : 0;
+    }
+    t->length = kept;
+}
+
+/// Steps over a value of any kind, up to the comma or brace behind it or the end. False: it is not complete.
+static bool skip_value(json_place *p) {
+    json_text ignored;
+    int64_t depth = 0;
+    while (p->at < p->end) {
+        char c = *p->at;
+        if (depth == 0 && (c == ',' || c == '}')) {
+            return true;
+        }
+        depth += c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
+        if (c == '"') {
+            if (!take_text(p, &ignored)) {
+                return false;
+            }
+        } else {
+            p->at++;
+        }
+    }
+    return depth == 0;
+}
+
+/// Does the scanner find its end where it is?
+static bool is_object(const byte_stream *text) {
+    char *begin = (char *)text->data;
+    json_place p = {begin, begin + text->size};
+    if (text->size == 0 || !step_over(&p, '{')) {
+        return false;
+    }
+    p.at--;
+    return skip_value(&p) && p.at == p.end;
+}
 
 // ------------------------------------------------------------------------------------------------------------ writing
 
@@ -68,38 +157,33 @@ static void put_bytes(file_writer *w, const unsigned char *data, size_t size) {
 }
 
 static void take_problem(const stn_problem_sink *sink, const void *bytes, size_t size) {
-    file_put(sink->user, bytes, size);
+    bytes_pass(sink->user, (void *)bytes, size); // written: only read from
 }
 
-/// The step's problem, as the plugin of its format writes it; null where none was formed, or nothing writes it.
-static stn_status put_problem(file_writer *w, const stn_world *world, stn_error *err) {
+/// The step's problem, as the plugin of its format writes it; null where none was formed, or none can be written. It
+/// goes to memory first: whatever a writer does, the run stays and can be found behind it.
+static void put_problem(file_writer *w, const stn_world *world) {
+    stn_context *context = world->services.context;
+    byte_stream text = bytes_writer(context);
     stn_error why = {STN_OK, ""};
-    stn_status status = STN_ERR_UNSUPPORTED;
+    bool written = false;
     if (world->frame.assembled) {
-        status = problem_file_put(world->services.context, &world->frame.problem, take_problem, w, &why);
-        if (status == STN_ERR_UNSUPPORTED) {
-            stn_log(world->services.context, STN_LOG_WARNING, "the capsule holds no contact problem: %s", why.text);
+        stn_status status = problem_file_put(context, &world->frame.problem, take_problem, &text, &why);
+        status = status == STN_OK ? bytes_status(&text, &why) : status;
+        if (status == STN_OK && !is_object(&text)) {
+            status = stn_fail(&why, STN_ERR_PLUGIN, "what was written as %s is no JSON object", STN_PROBLEM_FORMAT);
+        }
+        written = status == STN_OK;
+        if (!written) {
+            stn_log(context, STN_LOG_WARNING, "the capsule holds no contact problem: %s", why.text);
         }
     }
-    if (status == STN_ERR_UNSUPPORTED) {
+    if (written) {
+        file_put(w, (const char *)text.data, text.size);
+    } else {
         put(w, "null\n");
-        return STN_OK;
     }
-    return status == STN_OK ? STN_OK : stn_fail(err, status, "%s: %s", w->path, why.text);
-}
-
-static stn_status put_capsule(file_writer *w, const stn_world *world, const stn_error *why, const byte_stream *run,
-                              stn_error *err) {
-    put(w, "{\n  \"format\": ");
-    put_text(w, format);
-    put(w, ",\n  \"failure\": ");
-    put_failure(w, world, why);
-    put(w, ",\n  \"run\": ");
-    put_bytes(w, run->data, run->size);
-    put(w, ",\n  \"problem\": ");
-    stn_status status = put_problem(w, world, err);
-    put(w, "}\n");
-    return status;
+    bytes_clear(&text);
 }
 
 stn_status stn_world_save_capsule(const stn_world *world, const stn_error *why, const char *path, stn_error *err) {
@@ -114,9 +198,16 @@ stn_status stn_world_save_capsule(const stn_world *world, const stn_error *why, 
     file_writer *w = stn_allocate(world->services.context, 1, sizeof *w);
     status = w != NULL ? file_open(path, w, err) : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
     if (status == STN_OK) {
-        status = put_capsule(w, world, why, &run, err);
-        stn_status closed = file_close(w, status == STN_OK, status == STN_OK ? err : NULL);
-        status = status == STN_OK ? closed : status;
+        put(w, "{\n  \"format\": ");
+        put_text(w, format);
+        put(w, ",\n  \"failure\": ");
+        put_failure(w, world, why);
+        put(w, ",\n  \"run\": ");
+        put_bytes(w, run.data, run.size);
+        put(w, ",\n  \"problem\": ");
+        put_problem(w, world);
+        put(w, "}\n");
+        status = file_close(w, true, err);
     }
     stn_release(world->services.context, w);
     bytes_clear(&run);
@@ -125,68 +216,15 @@ stn_status stn_world_save_capsule(const stn_world *world, const stn_error *why, 
 
 // ------------------------------------------------------------------------------------------------------------ reading
 
-/// A place in a text of JSON.
-typedef struct json_place {
-    const char *at, *end;
-} json_place;
-
-/// A text of it without its quotes, escapes as they stand.
-typedef struct json_text {
-    const char *text;
-    size_t length;
-} json_text;
-
-/// Steps over white space and, when it is there, this character.
-static bool step_over(json_place *p, char wanted) {
-    while (p->at < p->end && memchr(" \t\r\n", *p->at, 4) != NULL) {
-        p->at++;
-    }
-    bool there = p->at < p->end && *p->at == wanted;
-    p->at += there;
-    return there;
-}
-
-static bool take_text(json_place *p, json_text *out) {
-    if (!step_over(p, '"')) {
-        return false;
-    }
-    out->text = p->at;
-    while (p->at < p->end && *p->at != '"') {
-        p->at += *p->at == '\\' && p->end - p->at > 1 ? 2 : 1;
-    }
-    out->length = (size_t)(p->at - out->text);
-    return step_over(p, '"');
-}
-
-/// Steps over a value of any kind, up to the comma or brace behind it. False: it does not end.
-static bool skip_value(json_place *p) {
-    json_text ignored;
-    int64_t depth = 0;
-    while (p->at < p->end) {
-        char c = *p->at;
-        if (depth == 0 && (c == ',' || c == '}')) {
-            return true;
-        }
-        depth += c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
-        if (c == '"') {
-            if (!take_text(p, &ignored)) {
-                return false;
-            }
-        } else {
-            p->at++;
-        }
-    }
-    return false;
-}
-
 static bool is_text(json_text text, const char *wanted) {
     return text.length == strlen(wanted) && memcmp(text.text, wanted, text.length) == 0;
 }
 
-/// The texts under "format" and "run" of an object that is all of the file; those that are not there stay empty. False:
-/// it does not end.
-static bool find_texts(const char *text, size_t size, json_text *name, json_text *run) {
-    json_place p = {text, text + size};
+/// The texts under "format" and "run" of an object that is all of the file, without escapes; those that are not there
+/// stay empty. A byte order mark may stand before it. False: it does not end.
+static bool find_texts(char *text, size_t size, json_text *name, json_text *run) {
+    bool marked = size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0;
+    json_place p = {text + (marked ? 3 : 0), text + size};
     if (!step_over(&p, '{')) {
         return true;
     }
@@ -195,11 +233,12 @@ static bool find_texts(const char *text, size_t size, json_text *name, json_text
         if (!take_text(&p, &key) || !step_over(&p, ':')) {
             return false;
         }
+        unescape(&key);
         json_text *wanted = is_text(key, "format") ? name : is_text(key, "run") ? run : NULL;
-        if (wanted == NULL || !take_text(&p, wanted)) {
-            if (!skip_value(&p)) {
-                return false;
-            }
+        if (wanted != NULL && take_text(&p, wanted)) {
+            unescape(wanted);
+        } else if (!skip_value(&p)) {
+            return false;
         }
     } while (step_over(&p, ','));
     bool ends = step_over(&p, '}');
@@ -212,7 +251,7 @@ static stn_status parse(stn_context *context, stn_arena *arena, const char *path
                         stn_error *err) {
     char *text = NULL;
     size_t length = 0;
-    json_text name = {"", 0}, run = {"", 0};
+    json_text name = {NULL, 0}, run = {NULL, 0};
     stn_status status = stn_read_regular(context, path, 0, largest_file, &text, &length, err);
     if (status != STN_OK) {
         return status;

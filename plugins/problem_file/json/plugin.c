@@ -22,8 +22,8 @@ static const cJSON *open_capsule(json_reader *r, const cJSON *root) {
     if (!cJSON_IsObject(problem)) {
         r->status =
             stn_fail(r->err, STN_ERR_PARSE,
-                     "%s: this capsule holds no contact problem: its step failed before one was formed; make the "
-                     "step again with stiction run --from",
+                     "%s: this capsule holds no contact problem: its step failed before one was formed, or it could "
+                     "not be written; make the step again with stiction run --from",
                      r->path);
         return NULL;
     }
@@ -47,9 +47,9 @@ static void read_problem(json_reader *r, const cJSON *root, stn_problem *problem
     }
 }
 
-/// An object; its key "format" says the rest.
+/// An object, maybe behind a byte order mark; its key "format" says the rest.
 static bool recognises(const char *bytes, size_t size) {
-    size_t i = 0;
+    size_t i = size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     while (i < size && (bytes[i] == ' ' || bytes[i] == '\t' || bytes[i] == '\r' || bytes[i] == '\n')) {
         i++;
     }

@@ -30,6 +30,8 @@ typedef union table {
     stn_controller_ops controller;
     stn_element_ops element;
     stn_recorder_ops recorder;
+    stn_mesh_ops mesh;
+    stn_problem_file_ops problem_file;
 } table;
 
 static size_t table_size(stn_kind kind) {
@@ -51,6 +53,8 @@ static size_t table_size(stn_kind kind) {
     return sizes[kind];
 }
 
+static const char *const words[] = {"word", NULL}, *const no_words[] = {NULL};
+
 static stn_plugin_desc make(stn_kind kind, table *ops) {
     memset(ops, 1, sizeof *ops);
     ops->size = (uint32_t)table_size(kind);
@@ -67,6 +71,11 @@ static stn_plugin_desc make(stn_kind kind, table *ops) {
     } else if (kind == STN_KIND_ELEMENT) {
         ops->element.nodes_per_element = 4;
         ops->element.constant_count = 2;
+    } else if (kind == STN_KIND_MESH) {
+        ops->mesh.extensions = words;
+    } else if (kind == STN_KIND_PROBLEM_FILE) {
+        ops->problem_file.extensions = words;
+        ops->problem_file.formats = words;
     }
     stn_plugin_desc desc = {
         .size = sizeof desc,
@@ -179,6 +188,19 @@ static void test_figures_in_the_operation_tables_are_checked(void **state) {
     ops.controller.channel_count = 2;
     ops.controller.channels = NULL;
     assert_string_equal(judge(&desc), "controller toy: channels and channel_count = 2 do not fit together");
+    desc = make(STN_KIND_PROBLEM_FILE, &ops);
+    ops.problem_file.formats = no_words;
+    assert_string_equal(judge(&desc), "problem_file toy: formats is empty: write needs the name of what it writes");
+    ops.problem_file.write = NULL;
+    assert_string_equal(judge(&desc),
+                        "problem_file toy: formats is empty: write_solution needs the name of what it writes");
+    ops.problem_file.write_solution = NULL;
+    assert_string_equal(judge(&desc), "");
+    desc = make(STN_KIND_MESH, &ops);
+    ops.mesh.extensions = no_words;
+    assert_string_equal(judge(&desc), "");
+    ops.mesh.recognises = NULL;
+    assert_string_equal(judge(&desc), "mesh toy: extensions is empty and recognises is missing: no file could be read");
 }
 
 static void test_a_descriptor_without_identity_is_refused(void **state) {

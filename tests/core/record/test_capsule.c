@@ -4,6 +4,7 @@
 #include "scenes.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -85,6 +86,108 @@ static void its_contact_problem_is_there_when_the_step_came_so_far(void **state)
     stn_world_destroy(world);
 }
 
+typedef enum fault { FAILS, FAILS_LATE, HALF_AN_OBJECT, TWO_OBJECTS, NOTHING } fault;
+
+static fault present;
+
+static bool recognises_none(const char *bytes, size_t size) {
+    (void)bytes;
+    (void)size;
+    return false;
+}
+
+static stn_status read_none(void *self, const stn_problem_source *source, stn_problem *out, stn_error *err) {
+    (void)self;
+    (void)source;
+    (void)out;
+    return stn_fail(err, STN_ERR_PARSE, "nothing is read");
+}
+
+static stn_status write_badly(void *self, const stn_problem_sink *sink, const stn_problem *problem, stn_error *err) {
+    static const char *const texts[] = {"", "{ \"a\": [1, 2", "{ \"a\": [\"", "{ }, \"run\": { }", ""};
+    (void)self;
+    (void)problem;
+    sink->put(sink, texts[present], strlen(texts[present]));
+    return present <= FAILS_LATE ? stn_fail(err, STN_ERR_NUMERIC, "no number will do") : STN_OK;
+}
+
+/// The run is worth more than the problem: the writer of that may fail as it likes.
+static void a_writer_that_fails_costs_the_problem_alone(void **state) {
+    static const char *const extensions[] = {"bad", NULL}, *const formats[] = {STN_PROBLEM_FORMAT, NULL};
+    static const stn_problem_file_ops ops = {.size = sizeof ops,
+                                             .extensions = extensions,
+                                             .recognises = recognises_none,
+                                             .read = read_none,
+                                             .formats = formats,
+                                             .write = write_badly};
+    static const stn_plugin_desc bad = {.size = sizeof bad,
+                                        .kind = STN_KIND_PROBLEM_FILE,
+                                        .id = "a_bad_one", // asked first
+                                        .version = "1",
+                                        .summary = "fails",
+                                        .ops = {.problem_file = &ops}};
+    stn_context *context = NULL;
+    stn_error why, again, err;
+    (void)state;
+    assert_ok(stn_context_create(NULL, &context, &err), err);
+    assert_ok(stn_plugin_register(context, &bad, &err), err);
+    stn_world *world = failed_world(context, &why);
+    for (int32_t i = FAILS; i <= NOTHING; i++) {
+        stn_world *kept = NULL;
+        stn_problem_owner *owner = NULL;
+        present = (fault)i;
+        assert_ok(stn_world_save_capsule(world, &why, path, &err), err);
+        assert_ok(stn_capsule_load(context, path, NULL, &kept, &err), err);
+        assert_true(stn_world_hash(world) == stn_world_hash(kept));
+        assert_int_equal(stn_world_step(kept, &again), why.status);
+        assert_int_equal(stn_problem_load(context, path, &owner, &err), STN_ERR_PARSE);
+        assert_non_null(strstr(err.text, "this capsule holds no contact problem"));
+        stn_world_destroy(kept);
+    }
+    stn_world_destroy(world);
+    stn_context_destroy(context);
+}
+
+/// Whatever else wrote the file anew: a byte order mark, and escapes where none is needed.
+static void json_of_other_writers_is_read(void **state) {
+    stn_error why, err;
+    stn_world *world = failed_world(*state, &why), *kept = NULL;
+    assert_ok(stn_world_save_capsule(world, &why, path, &err), err);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    size_t size = (size_t)ftell(file), slashes = 0;
+    rewind(file);
+    char *text = calloc(size + 1, 1);
+    assert_non_null(text);
+    assert_int_equal(fread(text, 1, size, file), size);
+    fclose(file);
+    char *key = strstr(text, "\"run\"");
+    assert_non_null(key);
+    file = fopen(path, "wb");
+    assert_non_null(file);
+    fputs("\xEF\xBB\xBF", file);
+    for (const char *c = text; *c != '\0'; c++) {
+        if (c == key + 1) {
+            fputs("\\u0072", file); // r
+        } else {
+            fputs(*c == '/' ? "\\" : "", file);
+            slashes += *c == '/';
+            fputc(*c, file);
+        }
+    }
+    fclose(file);
+    free(text);
+    assert_true(slashes > 0);
+    assert_ok(stn_capsule_load(*state, path, NULL, &kept, &err), err);
+    assert_true(stn_world_hash(world) == stn_world_hash(kept));
+    stn_world_destroy(kept);
+    stn_problem_owner *owner = NULL;
+    assert_ok(stn_problem_load(*state, path, &owner, &err), err);
+    stn_problem_destroy(owner);
+    stn_world_destroy(world);
+}
+
 static void damage_and_places_that_cannot_be_written_are_said(void **state) {
     stn_error why, err;
     stn_world *world = failed_world(*state, &why), *kept = NULL;
@@ -135,6 +238,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_step_can_be_made_again),
                                        cmocka_unit_test(other_plugins_and_settings_are_taken),
                                        cmocka_unit_test(its_contact_problem_is_there_when_the_step_came_so_far),
+                                       cmocka_unit_test(a_writer_that_fails_costs_the_problem_alone),
+                                       cmocka_unit_test(json_of_other_writers_is_read),
                                        cmocka_unit_test(damage_and_places_that_cannot_be_written_are_said),
                                        cmocka_unit_test(what_is_no_file_is_refused_at_once)};
     return cmocka_run_group_tests(tests, setup, teardown);
