@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // See process.h.
-#define _GNU_SOURCE // POSIX_SPAWN, SOCK_CLOEXEC
+#define _GNU_SOURCE // POSIX_SPAWN, SOCK_CLOEXEC, dladdr
 #include <stiction/process.h>
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -16,8 +18,6 @@
 
 #include <sys/socket.h>
 #include <sys/wait.h>
-
-#include "base/library_folder.h"
 
 extern char **environ;
 
@@ -35,25 +35,28 @@ typedef struct child {
     size_t sent;
 } child;
 
-/// Where a program of ours is: what the environment names, or beside this library: `installed` seen from its folder,
+/// Where a program of ours is: what the environment names, or beside the library: `installed` seen from its folder,
 /// else in the build tree. False: nowhere.
-static bool find_program(const char *name, const char *installed, const char *variable,
-                         char program[STN_PROCESS_PATH]) {
-    const char *given = getenv(variable);
+static bool find_program(const stn_process_request *r, char program[STN_PROCESS_PATH]) {
+    const char *given = getenv(r->variable);
     if (given != NULL && given[0] != '\0') {
         return snprintf(program, STN_PROCESS_PATH, "%s", given) < STN_PROCESS_PATH;
     }
-    char folder[STN_PROCESS_PATH];
-    if (installed[0] == '/') {
-        return snprintf(program, STN_PROCESS_PATH, "%s", installed) < STN_PROCESS_PATH && access(program, X_OK) == 0;
+    if (r->installed[0] == '/') {
+        return snprintf(program, STN_PROCESS_PATH, "%s", r->installed) < STN_PROCESS_PATH && access(program, X_OK) == 0;
     }
-    bool found = stn_library_folder(folder);
-    if (found && snprintf(program, STN_PROCESS_PATH, "%s/%s", folder, installed) < STN_PROCESS_PATH &&
-        access(program, X_OK) == 0) {
-        return true;
+    // The folder that libstiction was loaded from, without links.
+    Dl_info library;
+    char folder[PATH_MAX];
+    if (dladdr((const void *)(uintptr_t)stn_context_create, &library) == 0 || library.dli_fname == NULL ||
+        realpath(library.dli_fname, folder) == NULL) {
+        return false;
     }
-    return found && snprintf(program, STN_PROCESS_PATH, "%s/../bin/%s", folder, name) < STN_PROCESS_PATH &&
-           access(program, X_OK) == 0;
+    *strrchr(folder, '/') = '\0';
+    return (snprintf(program, STN_PROCESS_PATH, "%s/%s", folder, r->installed) < STN_PROCESS_PATH &&
+            access(program, X_OK) == 0) ||
+           (snprintf(program, STN_PROCESS_PATH, "%s/../bin/%s", folder, r->name) < STN_PROCESS_PATH &&
+            access(program, X_OK) == 0);
 }
 
 /// Starts it with `channel` as standard input; output goes nowhere. Signals are as at the start of any program, and
@@ -85,18 +88,17 @@ static int spawn(const char *program, char *const *arguments, int channel, pid_t
 }
 
 static stn_process_fault start(child *c) {
-    const stn_process_request *r = c->request;
     stn_process_answer *a = c->answer;
     int ends[2];
-    bool found = find_program(r->name, r->installed, r->variable, a->program);
+    bool found = find_program(c->request, a->program);
     if (!found) {
-        snprintf(a->program, sizeof a->program, "%s", r->name);
+        snprintf(a->program, sizeof a->program, "%s", c->request->name);
     }
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
         a->error = errno;
         return STN_PROCESS_NO_CHANNEL;
     }
-    a->error = found ? spawn(a->program, r->arguments, ends[1], &a->process) : ENOENT;
+    a->error = found ? spawn(a->program, c->request->arguments, ends[1], &a->process) : ENOENT;
     close(ends[1]);
     if (a->error != 0) {
         close(ends[0]);
@@ -106,7 +108,7 @@ static stn_process_fault start(child *c) {
     c->channel = ends[0];
     fcntl(c->channel, F_SETFL, O_NONBLOCK);
     clock_gettime(CLOCK_MONOTONIC, &c->deadline);
-    c->deadline.tv_sec += r->seconds;
+    c->deadline.tv_sec += c->request->seconds;
     return STN_PROCESS_ANSWERED;
 }
 
@@ -157,36 +159,18 @@ static stn_process_fault make_room(child *c) {
     return STN_PROCESS_ANSWERED;
 }
 
-/// Receives what is there; `ended` when there will be no more.
-static stn_process_fault receive_part(child *c, bool *ended) {
-    stn_process_answer *a = c->answer;
-    stn_process_fault fault = a->size == a->capacity ? make_room(c) : STN_PROCESS_ANSWERED;
-    if (fault != STN_PROCESS_ANSWERED) {
-        return fault;
-    }
-    ssize_t n = recv(c->channel, a->output + a->size, a->capacity - a->size, 0);
-    a->size += n > 0 ? (size_t)n : 0;
-    *ended = n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
-    return STN_PROCESS_ANSWERED;
-}
-
-static int milliseconds_left(const child *c) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    int64_t left = (c->deadline.tv_sec - now.tv_sec) * INT64_C(1000) + (c->deadline.tv_nsec - now.tv_nsec) / 1000000;
-    return left > 0 ? (int)left : 0;
-}
-
 static stn_process_fault exchange(child *c) {
-    stn_process_fault fault = STN_PROCESS_ANSWERED;
-    bool ended = false;
+    stn_process_answer *a = c->answer;
     if (all_sent(c)) {
         shutdown(c->channel, SHUT_WR);
     }
-    while (!ended && fault == STN_PROCESS_ANSWERED) {
+    for (;;) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        int64_t left =
+            (c->deadline.tv_sec - now.tv_sec) * INT64_C(1000) + (c->deadline.tv_nsec - now.tv_nsec) / 1000000;
         struct pollfd wait = {.fd = c->channel, .events = (short)(POLLIN | (all_sent(c) ? 0 : POLLOUT))};
-        int left = milliseconds_left(c);
-        int ready = left > 0 ? poll(&wait, 1, left) : 0;
+        int ready = left > 0 ? poll(&wait, 1, (int)left) : 0;
         if (ready == 0) {
             return STN_PROCESS_SLOW;
         }
@@ -194,10 +178,17 @@ static stn_process_fault exchange(child *c) {
             send_part(c);
         }
         if (ready > 0 && (wait.revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
-            fault = receive_part(c, &ended);
+            stn_process_fault fault = a->size == a->capacity ? make_room(c) : STN_PROCESS_ANSWERED;
+            if (fault != STN_PROCESS_ANSWERED) {
+                return fault;
+            }
+            ssize_t n = recv(c->channel, a->output + a->size, a->capacity - a->size, 0);
+            a->size += n > 0 ? (size_t)n : 0;
+            if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+                return STN_PROCESS_ANSWERED; // it will say no more
+            }
         }
     }
-    return fault;
 }
 
 stn_process_fault stn_process_talk(stn_context *context, const stn_process_request *request,
