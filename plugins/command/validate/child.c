@@ -99,40 +99,6 @@ static bool await_end(pid_t child, double end, const sigset_t *awaited) {
     return true;
 }
 
-static void say_how_it_ended(int status, validate_result *out) {
-    *out = (validate_result){.verdict = VALIDATE_FAILED, .cause = VALIDATE_BROKEN};
-    if (WIFSIGNALED(status)) {
-        snprintf(out->text, sizeof out->text, "crashed: ended by signal %d (%s), expected a status", WTERMSIG(status),
-                 strsignal(WTERMSIG(status)));
-    } else {
-        snprintf(out->text, sizeof out->text, "ended the process with exit status %d, expected it to return a status",
-                 WIFEXITED(status) ? WEXITSTATUS(status) : -1);
-    }
-}
-
-static void say_that_it_hangs(double limit_s, validate_result *out) {
-    *out = (validate_result){.verdict = VALIDATE_FAILED, .cause = VALIDATE_BROKEN};
-    snprintf(out->text, sizeof out->text, "hangs: no end after %g s, expected every call to return", limit_s);
-}
-
-/// Waits for the result of a child, and ends it with what it started.
-static void attend(pid_t child, int in, double limit_s, const sigset_t *awaited, validate_result *out) {
-    double end = seconds_now() + limit_s;
-    int status = 0;
-    setpgid(child, child); // here as well: it may be ended before it came to do so
-    ssize_t got = await_result(in, end, awaited, out);
-    bool whole = got == (ssize_t)sizeof *out;
-    bool late = !whole && (got < 0 || !await_end(child, end, awaited));
-    kill(-child, SIGKILL);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (late) {
-        say_that_it_hangs(limit_s, out);
-    } else if (!whole) {
-        say_how_it_ended(status, out);
-    }
-}
-
 /// The folder of a check with its files.
 static void remove_folder(const char *folder) {
     char path[512];
@@ -176,7 +142,30 @@ stn_status check_run_apart(const validate_check *check, const validate_request *
         rmdir(folder);
         return stn_fail(err, STN_ERR_FILE, "cannot start a process: %s", strerror(errno));
     }
-    attend(child, ends[0], request->limit_s, &awaited, out);
+    double end = seconds_now() + request->limit_s;
+    int status = 0;
+    setpgid(child, child); // here as well: it may be ended before it came to do so
+    ssize_t got = await_result(ends[0], end, &awaited, out);
+    bool whole = got == (ssize_t)sizeof *out;
+    bool late = !whole && (got < 0 || !await_end(child, end, &awaited));
+    kill(-child, SIGKILL);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (late) {
+        *out = (validate_result){.verdict = VALIDATE_FAILED, .cause = VALIDATE_BROKEN};
+        snprintf(out->text, sizeof out->text, "hangs: no end after %g s, expected every call to return",
+                 request->limit_s);
+    } else if (!whole) {
+        *out = (validate_result){.verdict = VALIDATE_FAILED, .cause = VALIDATE_BROKEN};
+        if (WIFSIGNALED(status)) {
+            snprintf(out->text, sizeof out->text, "crashed: ended by signal %d (%s), expected a status",
+                     WTERMSIG(status), strsignal(WTERMSIG(status)));
+        } else {
+            snprintf(out->text, sizeof out->text,
+                     "ended the process with exit status %d, expected it to return a status",
+                     WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+        }
+    }
     close(ends[0]);
     remove_folder(folder);
     bool ended = interrupted(&awaited);

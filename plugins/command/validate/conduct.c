@@ -36,30 +36,23 @@ conduct conduct_begin(const validate_request *request) {
     return c;
 }
 
-static void judge_prints(int file, validate_result *result) {
-    char text[64];
-    fflush(stdout);
-    ssize_t got = read(file, text, sizeof text - 1);
-    if (got > 0) {
-        text[got] = '\0';
-        text[strcspn(text, "\r\n")] = '\0';
-        *result = (validate_result){.verdict = VALIDATE_FAILED, .cause = VALIDATE_PRINTED};
-        snprintf(result->text, sizeof result->text, "printed \"%s\", expected nothing", text);
-    }
-}
-
-static void judge_data(const conduct *c, validate_result *result) {
-    ptrdiff_t at = c->before != NULL ? static_data_changed(&c->data, c->before) : -1;
-    if (at >= 0) {
-        *result = (validate_result){.verdict = VALIDATE_FAILED, .cause = VALIDATE_SHARED};
-        snprintf(result->text, sizeof result->text, "changed static data, at %#tx of %s, expected none", at, c->object);
-    }
-}
-
 void conduct_judge(const conduct *c, validate_result *result) {
     if (result->verdict != VALIDATE_FAILED) {
-        judge_data(c, result);
-        judge_prints(c->prints, result);
+        ptrdiff_t at = c->before != NULL ? static_data_changed(&c->data, c->before) : -1;
+        if (at >= 0) {
+            *result = (validate_result){.verdict = VALIDATE_FAILED, .cause = VALIDATE_SHARED};
+            snprintf(result->text, sizeof result->text, "changed static data, at %#tx of %s, expected none", at,
+                     c->object);
+        }
+        char text[64];
+        fflush(stdout);
+        ssize_t got = read(c->prints, text, sizeof text - 1);
+        if (got > 0) {
+            text[got] = '\0';
+            text[strcspn(text, "\r\n")] = '\0';
+            *result = (validate_result){.verdict = VALIDATE_FAILED, .cause = VALIDATE_PRINTED};
+            snprintf(result->text, sizeof result->text, "printed \"%s\", expected nothing", text);
+        }
     }
     free(c->before);
 }

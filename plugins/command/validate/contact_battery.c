@@ -60,27 +60,6 @@ static void soften(const subject *s, int32_t g, stn_geometry_spec *shape) {
     }
 }
 
-static stn_status make_model(subject *s) {
-    stn_model_builder *builder = NULL;
-    stn_status status = stn_builder_create(s->trial->request->context, &builder, &s->error);
-    for (int32_t g = 0; g < GEOMETRIES && status == STN_OK; g++) {
-        int32_t type = g < TYPES ? g : GEOMETRIES - 1 - g, robot = 0, link = STN_WORLD, geometry = 0;
-        char name[16] = {(char)('a' + g), '\0'};
-        stn_link_spec spec = {.name = name, .mass = {1.0, {0.0, 0.0, 0.0}, stn_mat3_diagonal(0.01, 0.01, 0.01)}};
-        stn_geometry_spec shape = stn_geometry_spec_default(shape_of(type));
-        shape.material.stiffness = 1e5;
-        soften(s, g, &shape);
-        if (type < TYPES - 1) { // half spaces stand in the world
-            status = stn_builder_begin_group(builder, name, &robot, &s->error);
-            status = status == STN_OK ? stn_builder_add_link(builder, &spec, &link, &s->error) : status;
-        }
-        status = status == STN_OK ? stn_builder_add_geometry(builder, link, &shape, &geometry, &s->error) : status;
-    }
-    status = status == STN_OK ? stn_model_compile(builder, &s->model, &s->error) : status;
-    stn_builder_destroy(builder);
-    return status;
-}
-
 static void end(subject *s) {
     if (s->ops != NULL && s->ops->prepare != NULL) {
         s->ops->release(s->prepared);
@@ -98,7 +77,23 @@ static bool begin(subject *s, validate_trial *trial) {
         return false;
     }
     s->arena = stn_arena_create(trial->request->context);
-    stn_status status = make_model(s);
+    stn_model_builder *builder = NULL;
+    stn_status status = stn_builder_create(s->trial->request->context, &builder, &s->error);
+    for (int32_t g = 0; g < GEOMETRIES && status == STN_OK; g++) {
+        int32_t type = g < TYPES ? g : GEOMETRIES - 1 - g, robot = 0, link = STN_WORLD, geometry = 0;
+        char name[16] = {(char)('a' + g), '\0'};
+        stn_link_spec spec = {.name = name, .mass = {1.0, {0.0, 0.0, 0.0}, stn_mat3_diagonal(0.01, 0.01, 0.01)}};
+        stn_geometry_spec shape = stn_geometry_spec_default(shape_of(type));
+        shape.material.stiffness = 1e5;
+        soften(s, g, &shape);
+        if (type < TYPES - 1) { // half spaces stand in the world
+            status = stn_builder_begin_group(builder, name, &robot, &s->error);
+            status = status == STN_OK ? stn_builder_add_link(builder, &spec, &link, &s->error) : status;
+        }
+        status = status == STN_OK ? stn_builder_add_geometry(builder, link, &shape, &geometry, &s->error) : status;
+    }
+    status = status == STN_OK ? stn_model_compile(builder, &s->model, &s->error) : status;
+    stn_builder_destroy(builder);
     s->ops = s->instance->desc->ops.contact;
     if (status == STN_OK && s->ops->prepare != NULL) {
         status = s->ops->prepare(s->instance->self, s->model, &s->prepared, &s->error);

@@ -191,31 +191,6 @@ static bool stays_positive(const char *channel) {
     return false;
 }
 
-/// References near those of the start.
-static void draw_references(subject *s) {
-    double *next = s->reference;
-    for (int32_t c = 0; c < s->ops->channel_count; c++) {
-        const stn_channel *channel = &s->ops->channels[c];
-        double reach = stn_channel_rows(s->ops, c) > 1 ? 0.1 : 1.0; // a curve swings wider than its points
-        bool positive = stays_positive(channel->name),
-             rises = stn_channel_rows(s->ops, c) > 1 && strcmp(channel->name, "times") == 0;
-        for (int32_t i = 0; i < stn_channel_count(s->ops, c, s->kind->driven_count); i++, next++) {
-            *next = s->start[next - s->reference] + random_uniform(&s->random, -reach, reach);
-            *next = positive ? fabs(*next) : *next;
-            *next = rises && i > 0 ? next[-1] + 0.1 + fabs(*next) : *next;
-        }
-    }
-}
-
-static void draw(subject *s) {
-    for (int32_t i = 0; i < JOINTS; i++) {
-        s->q[i] = random_uniform(&s->random, -1.5, 1.5);
-        s->v[i] = 3.0 * random_normal(&s->random);
-    }
-    draw_references(s);
-    stn_kinematics_update(s->kinematics, s->q, s->v);
-}
-
 static bool evaluate(subject *s) {
     memset(s->tau, 0, sizeof s->tau);
     s->K = (stn_matrix){.n = JOINTS, .values = s->K_storage};
@@ -263,7 +238,24 @@ static void visit_all(validate_trial *trial, visit *look, const char *what) {
         return;
     }
     for (int32_t round = 0, bound = bind(&s); bound && round < ROUNDS && !trial->decided; round++) {
-        draw(&s);
+        for (int32_t i = 0; i < JOINTS; i++) {
+            s.q[i] = random_uniform(&s.random, -1.5, 1.5);
+            s.v[i] = 3.0 * random_normal(&s.random);
+        }
+        // References near those of the start.
+        double *next = s.reference;
+        for (int32_t c = 0; c < s.ops->channel_count; c++) {
+            const stn_channel *channel = &s.ops->channels[c];
+            double reach = stn_channel_rows(s.ops, c) > 1 ? 0.1 : 1.0; // a curve swings wider than its points
+            bool positive = stays_positive(channel->name),
+                 rises = stn_channel_rows(s.ops, c) > 1 && strcmp(channel->name, "times") == 0;
+            for (int32_t i = 0; i < stn_channel_count(s.ops, c, s.kind->driven_count); i++, next++) {
+                *next = s.start[next - s.reference] + random_uniform(&s.random, -reach, reach);
+                *next = positive ? fabs(*next) : *next;
+                *next = rises && i > 0 ? next[-1] + 0.1 + fabs(*next) : *next;
+            }
+        }
+        stn_kinematics_update(s.kinematics, s.q, s.v);
         memset(s.state, 0, s.state_size);
         if (evaluate(&s)) {
             look(&s, &worst);

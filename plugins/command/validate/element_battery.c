@@ -199,20 +199,6 @@ static void check_matrices(validate_trial *trial) {
     end(&s);
 }
 
-/// Column c of the force's derivative, by positions (c < m) or by velocities, times -1.
-static void difference(subject *s, int32_t c, double column[MOST_DOFS]) {
-    double *at = c < s->m ? &s->x[c] : &s->v[c - s->m], h = c < s->m ? 1e-7 : 1e-4, before = *at;
-    *at = before + h;
-    evaluate(s, 0);
-    memcpy(column, s->force, sizeof s->force[0] * (size_t)s->m);
-    *at = before - h;
-    evaluate(s, 0);
-    *at = before;
-    for (int32_t r = 0; r < s->m; r++) {
-        column[r] = -(column[r] - s->force[r]) / (2.0 * h);
-    }
-}
-
 /// Where nothing pushes, no stiffness is left out for being negative: K = -df/dx. Everywhere D = -df/dv.
 static double derivative_error(subject *s) {
     double A[2][MOST_DOFS * MOST_DOFS], column[MOST_DOFS], worst = 0.0;
@@ -223,7 +209,17 @@ static double derivative_error(subject *s) {
     for (int32_t c = slack ? 0 : s->m; c < 2 * s->m && !s->trial->decided; c++) {
         int32_t k = c / s->m;
         double size = norm(A[k], s->m * s->m);
-        difference(s, c, column);
+        // Column c of the force's derivative, by positions (c < m) or by velocities, times -1.
+        double *at = c < s->m ? &s->x[c] : &s->v[c - s->m], h = c < s->m ? 1e-7 : 1e-4, before = *at;
+        *at = before + h;
+        evaluate(s, 0);
+        memcpy(column, s->force, sizeof s->force[0] * (size_t)s->m);
+        *at = before - h;
+        evaluate(s, 0);
+        *at = before;
+        for (int32_t r = 0; r < s->m; r++) {
+            column[r] = -(column[r] - s->force[r]) / (2.0 * h);
+        }
         for (int32_t r = 0; r < s->m; r++) {
             double value = A[k][r * s->m + c % s->m], off = fabs(value - column[r]);
             worst = fmax(worst, size > 0.0 ? off / size : off);

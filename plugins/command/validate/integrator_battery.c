@@ -26,42 +26,6 @@ typedef struct scene {
 static const double spring_rate = 4.0 * STN_PI * STN_PI; // [1/s^2] k/m: 1 Hz
 static const stn_vec3 no_gravity = {0.0, 0.0, 0.0}, earth = {0.0, 0.0, -9.81};
 
-static stn_status add_top(stn_model_builder *builder, bool box, stn_error *err) {
-    stn_link_spec link = {.name = "top"};
-    link.mass = (stn_mass){.mass = 2.0, .inertia = stn_mat3_diagonal(0.02, 0.03, 0.04)};
-    stn_geometry_spec shape = stn_geometry_spec_default(stn_shape_box(stn_vec3_make(0.1, 0.1, 0.1)));
-    stn_geometry_spec ground = stn_geometry_spec_default(stn_shape_half_space());
-    stn_pose base = {stn_mat3_identity(), {0.0, 0.0, box ? 0.12 : 1.0}};
-    int32_t robot = 0, id = 0, geometry = 0;
-    stn_status status = stn_builder_begin_group(builder, "top", &robot, err);
-    status = status == STN_OK ? stn_builder_add_link(builder, &link, &id, err) : status;
-    status = status == STN_OK && box ? stn_builder_add_geometry(builder, id, &shape, &geometry, err) : status;
-    status = status == STN_OK && box ? stn_builder_add_geometry(builder, STN_WORLD, &ground, &geometry, err) : status;
-    return status == STN_OK ? stn_builder_set_base(builder, robot, &base, false, err) : status;
-}
-
-/// A chain of `count` links on the world; one prismatic joint with a spring, or hinges.
-static stn_status add_chain(stn_model_builder *builder, int32_t count, bool spring, stn_error *err) {
-    static const char *const links[] = {"first", "second"}, *const joints[] = {"joint_1", "joint_2"};
-    stn_pose base = stn_pose_identity();
-    int32_t robot = 0, parent = STN_WORLD, joint = 0;
-    stn_status status = stn_builder_begin_group(builder, "chain", &robot, err);
-    for (int32_t i = 0; i < count && status == STN_OK; i++) {
-        stn_joint_spec spec = stn_joint_spec_default(joints[i], spring ? STN_JOINT_PRISMATIC : STN_JOINT_REVOLUTE);
-        stn_link_spec link = {.name = links[i]};
-        link.mass = (stn_mass){.mass = 1.5, .inertia = stn_mat3_diagonal(0.02, 0.02, 0.01)};
-        link.mass.com = stn_vec3_make(0.0, 0.0, spring ? 0.0 : -0.25);
-        status = stn_builder_add_link(builder, &link, &spec.child, err);
-        spec.parent = parent;
-        spec.axis = stn_vec3_make(1.0, 0.0, 0.0);
-        spec.origin.position.z = i > 0 ? -0.5 : 0.0;
-        spec.stiffness = spring ? 1.5 * spring_rate : 0.0;
-        parent = spec.child;
-        status = status == STN_OK ? stn_builder_add_joint(builder, &spec, &joint, err) : status;
-    }
-    return status == STN_OK ? stn_builder_set_base(builder, robot, &base, true, err) : status;
-}
-
 /// False decides the trial.
 static bool scene_open(scene *s, validate_trial *trial, scene_kind kind, double dt, stn_vec3 gravity) {
     const validate_request *request = trial->request;
@@ -73,9 +37,41 @@ static bool scene_open(scene *s, validate_trial *trial, scene_kind kind, double 
     stn_status status = stn_world_create(request->context, &options, &s->world, &s->error);
     stn_model_builder *builder = status == STN_OK ? stn_world_builder(s->world) : NULL;
     if (status == STN_OK && (kind == SCENE_TOP || kind == SCENE_BOX)) {
-        status = add_top(builder, kind == SCENE_BOX, &s->error);
+        bool box = kind == SCENE_BOX;
+        stn_link_spec link = {.name = "top"};
+        link.mass = (stn_mass){.mass = 2.0, .inertia = stn_mat3_diagonal(0.02, 0.03, 0.04)};
+        stn_geometry_spec shape = stn_geometry_spec_default(stn_shape_box(stn_vec3_make(0.1, 0.1, 0.1)));
+        stn_geometry_spec ground = stn_geometry_spec_default(stn_shape_half_space());
+        stn_pose base = {stn_mat3_identity(), {0.0, 0.0, box ? 0.12 : 1.0}};
+        int32_t robot = 0, id = 0, geometry = 0;
+        status = stn_builder_begin_group(builder, "top", &robot, &s->error);
+        status = status == STN_OK ? stn_builder_add_link(builder, &link, &id, &s->error) : status;
+        status = status == STN_OK && box ? stn_builder_add_geometry(builder, id, &shape, &geometry, &s->error) : status;
+        status = status == STN_OK && box ? stn_builder_add_geometry(builder, STN_WORLD, &ground, &geometry, &s->error)
+                                         : status;
+        status = status == STN_OK ? stn_builder_set_base(builder, robot, &base, false, &s->error) : status;
     } else if (status == STN_OK) {
-        status = add_chain(builder, kind == SCENE_SPRING ? 1 : 2, kind == SCENE_SPRING, &s->error);
+        // a chain on the world: one prismatic joint with a spring, or two hinges
+        int32_t count = kind == SCENE_SPRING ? 1 : 2;
+        bool spring = kind == SCENE_SPRING;
+        static const char *const links[] = {"first", "second"}, *const joints[] = {"joint_1", "joint_2"};
+        stn_pose base = stn_pose_identity();
+        int32_t robot = 0, parent = STN_WORLD, joint = 0;
+        status = stn_builder_begin_group(builder, "chain", &robot, &s->error);
+        for (int32_t i = 0; i < count && status == STN_OK; i++) {
+            stn_joint_spec spec = stn_joint_spec_default(joints[i], spring ? STN_JOINT_PRISMATIC : STN_JOINT_REVOLUTE);
+            stn_link_spec link = {.name = links[i]};
+            link.mass = (stn_mass){.mass = 1.5, .inertia = stn_mat3_diagonal(0.02, 0.02, 0.01)};
+            link.mass.com = stn_vec3_make(0.0, 0.0, spring ? 0.0 : -0.25);
+            status = stn_builder_add_link(builder, &link, &spec.child, &s->error);
+            spec.parent = parent;
+            spec.axis = stn_vec3_make(1.0, 0.0, 0.0);
+            spec.origin.position.z = i > 0 ? -0.5 : 0.0;
+            spec.stiffness = spring ? 1.5 * spring_rate : 0.0;
+            parent = spec.child;
+            status = status == STN_OK ? stn_builder_add_joint(builder, &spec, &joint, &s->error) : status;
+        }
+        status = status == STN_OK ? stn_builder_set_base(builder, robot, &base, true, &s->error) : status;
     }
     status = status == STN_OK ? stn_world_compile(s->world, &s->error) : status;
     if (status != STN_OK) {

@@ -21,27 +21,6 @@ static double load_at(law_subject *s, const double v[3], double speed) {
     return hypot(x.gamma[0], x.gamma[1]) / x.gamma[2];
 }
 
-static void look_at_transition(law_subject *s, int32_t i, const double v[3], double *least) {
-    const double still[3] = {0.0, 0.0, v[2]};
-    char words[320];
-    law_answer x = law_at(s, still);
-    stn_law_slip slip = slip_at(s, i, still, &x);
-    double speed = slip.transition_speed, limit = load_at(s, v, 1e6 * speed);
-    if (!(speed >= 0.0) || !isfinite(speed) || !(slip.glide_gap >= 0.0) || !isfinite(slip.glide_gap)) {
-        trial_fail(s->trial, "transition_speed = %g m/s, glide_gap = %g m, expected finite and >= 0; %s", speed,
-                   slip.glide_gap, law_words(s, i, still, words, sizeof words));
-    } else if (x.gamma[2] > 0.0 && limit > 0.0) {
-        double there = load_at(s, v, speed) / limit, half = load_at(s, v, 0.5 * speed) / limit;
-        *least = fmin(*least, there);
-        if (!(there >= limit_fraction * (1.0 - 1e-6)) || !(half < limit_fraction)) {
-            trial_fail(s->trial,
-                       "friction at transition_speed = %.4g m/s is %.4f of its limit, at half of it %.4f; expected at "
-                       "least %g, and less; %s",
-                       speed, there, half, limit_fraction, law_words(s, i, still, words, sizeof words));
-        }
-    }
-}
-
 /// Does contact i push at gap phi while it slips at v?
 static bool pushes(law_subject *s, int32_t i, double phi, const double v[3]) {
     s->problem->constraints[i].phi0 = phi;
@@ -103,7 +82,25 @@ void law_slips(validate_trial *trial) {
         for (int32_t i = 0; i < LAW_CONTACTS && !trial->decided && law_choose(&s, i); i++) {
             double v[3];
             law_velocity(&s, i, v);
-            look_at_transition(&s, i, v, &least_load);
+            const double still[3] = {0.0, 0.0, v[2]};
+            char words[320];
+            law_answer x = law_at(&s, still);
+            stn_law_slip slip = slip_at(&s, i, still, &x);
+            double speed = slip.transition_speed, limit = load_at(&s, v, 1e6 * speed);
+            if (!(speed >= 0.0) || !isfinite(speed) || !(slip.glide_gap >= 0.0) || !isfinite(slip.glide_gap)) {
+                trial_fail(s.trial, "transition_speed = %g m/s, glide_gap = %g m, expected finite and >= 0; %s", speed,
+                           slip.glide_gap, law_words(&s, i, still, words, sizeof words));
+            } else if (x.gamma[2] > 0.0 && limit > 0.0) {
+                double there = load_at(&s, v, speed) / limit, half = load_at(&s, v, 0.5 * speed) / limit;
+                least_load = fmin(least_load, there);
+                if (!(there >= limit_fraction * (1.0 - 1e-6)) || !(half < limit_fraction)) {
+                    trial_fail(
+                        s.trial,
+                        "friction at transition_speed = %.4g m/s is %.4f of its limit, at half of it %.4f; expected at "
+                        "least %g, and less; %s",
+                        speed, there, half, limit_fraction, law_words(&s, i, still, words, sizeof words));
+                }
+            }
             look_at_gap(&s, i, v, &worst_gap);
         }
     }

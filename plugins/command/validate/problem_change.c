@@ -172,29 +172,6 @@ static void make_symmetric(int32_t n, double *A) {
     }
 }
 
-static void turn_matrix(const stn_mat3 *turn, stn_matrix *A) {
-    if (A->form == STN_MATRIX_NODAL) {
-        for (int32_t e = 0; e < A->row_start[A->node_count]; e++) {
-            turn_block(turn, A->values + 9 * e, 3);
-        }
-        for (int32_t i = 0; i < A->node_count; i++) {
-            for (int32_t e = A->row_start[i]; e < A->row_start[i + 1]; e++) {
-                if (A->column[e] == i) {
-                    make_symmetric(3, A->values + 9 * e);
-                }
-            }
-        }
-    }
-    for (int32_t i = 0; i < A->n && A->form == STN_MATRIX_DENSE; i += 3) {
-        for (int32_t j = 0; j < A->n; j += 3) {
-            turn_block(turn, A->values + i * A->n + j, A->n);
-        }
-    }
-    if (A->form == STN_MATRIX_DENSE) {
-        make_symmetric(A->n, A->values);
-    } // a diagonal tree is a point, whose mass is the same in all directions
-}
-
 /// Rows 0 and 1 of `width` numbers each, as seen from tangents that are turned by `spin`.
 static void spin_rows(double spin, int64_t width, double *first, double *second) {
     double c = cos(spin), s = sin(spin);
@@ -202,17 +179,6 @@ static void spin_rows(double spin, int64_t width, double *first, double *second)
         double a = first[k], b = second[k];
         first[k] = c * a + s * b;
         second[k] = c * b - s * a;
-    }
-}
-
-static void spin_jacobian(double spin, const stn_problem *p, const stn_jacobian *J) {
-    double *values = values_of(J);
-    for (int32_t b = 0; b < J->node_count; b++) {
-        spin_rows(spin, 3, values + 9 * b, values + 9 * b + 3);
-    }
-    if (J->node_count == 0) {
-        int32_t n = p->trees[J->tree].A.n;
-        spin_rows(spin, n, values, values + n);
     }
 }
 
@@ -225,7 +191,27 @@ stn_problem *problem_turned(stn_arena *arena, const stn_problem *old, const stn_
     turn_vectors(turn, p->nv, p->v_star);
     turn_vectors(turn, p->nv, p->v_guess);
     for (int32_t t = 0; t < p->tree_count; t++) {
-        turn_matrix(turn, &p->trees[t].A);
+        stn_matrix *A = &p->trees[t].A;
+        if (A->form == STN_MATRIX_NODAL) {
+            for (int32_t e = 0; e < A->row_start[A->node_count]; e++) {
+                turn_block(turn, A->values + 9 * e, 3);
+            }
+            for (int32_t i = 0; i < A->node_count; i++) {
+                for (int32_t e = A->row_start[i]; e < A->row_start[i + 1]; e++) {
+                    if (A->column[e] == i) {
+                        make_symmetric(3, A->values + 9 * e);
+                    }
+                }
+            }
+        }
+        for (int32_t i = 0; i < A->n && A->form == STN_MATRIX_DENSE; i += 3) {
+            for (int32_t j = 0; j < A->n; j += 3) {
+                turn_block(turn, A->values + i * A->n + j, A->n);
+            }
+        }
+        if (A->form == STN_MATRIX_DENSE) {
+            make_symmetric(A->n, A->values);
+        } // a diagonal tree is a point, whose mass is the same in all directions
     }
     for (int32_t i = 0; i < p->constraint_count; i++) {
         stn_constraint *c = &p->constraints[i];
@@ -236,7 +222,15 @@ stn_problem *problem_turned(stn_arena *arena, const stn_problem *old, const stn_
                 turn_vectors(turn, jacobian_values(p, c, &c->J[side]), values_of(&c->J[side]));
             }
             if (c->J[side].tree >= 0 && circular) {
-                spin_jacobian(spin, p, &c->J[side]);
+                const stn_jacobian *J = &c->J[side];
+                double *values = values_of(J);
+                for (int32_t b = 0; b < J->node_count; b++) {
+                    spin_rows(spin, 3, values + 9 * b, values + 9 * b + 3);
+                }
+                if (J->node_count == 0) {
+                    int32_t n = p->trees[J->tree].A.n;
+                    spin_rows(spin, n, values, values + n);
+                }
             }
         }
         if (circular) {
@@ -260,33 +254,6 @@ void problem_turn_back(const stn_problem *old, const stn_mat3 *turn, double spin
 
 // ------------------------------------------------------------------------------------------------------------ units
 
-/// With v_i' = s_i v_i, v_c' = u v_c and energies e times as large: A_ij' = e A_ij/(s_i s_j), J_ri' = u J_ri/s_i,
-/// gamma' = e/u gamma.
-static void scale_matrix(stn_matrix *A, const double *s, double e) {
-    for (int32_t i = 0; i < A->n && A->form == STN_MATRIX_DIAGONAL; i++) {
-        A->values[i] *= e / (s[i] * s[i]);
-    }
-    for (int32_t k = 0; k < A->n * A->n && A->form == STN_MATRIX_DENSE; k++) {
-        A->values[k] *= e / (s[k / A->n] * s[k % A->n]);
-    }
-    for (int32_t i = 0; i < A->node_count && A->form == STN_MATRIX_NODAL; i++) {
-        for (int32_t k = 9 * A->row_start[i]; k < 9 * A->row_start[i + 1]; k++) {
-            A->values[k] *= e / (s[3 * i + k % 9 / 3] * s[3 * A->column[k / 9] + k % 3]);
-        }
-    }
-}
-
-static void scale_jacobian(const stn_problem *p, const stn_constraint *c, const stn_jacobian *J, const double *scale,
-                           double u) {
-    const double *s = scale + p->trees[J->tree].dof_start;
-    double *values = values_of(J);
-    int32_t n = p->trees[J->tree].A.n;
-    for (int64_t k = 0; k < jacobian_values(p, c, J); k++) {
-        int32_t dof = J->node_count > 0 ? 3 * J->node[k / (3 * c->rows)] + (int32_t)(k % 3) : (int32_t)(k % n);
-        values[k] *= u / s[dof];
-    }
-}
-
 stn_problem *problem_in_units(stn_arena *arena, const stn_problem *old, const problem_units *units, double *dof_scale) {
     stn_problem *p = problem_copy(arena, old);
     if (p == NULL) {
@@ -298,7 +265,20 @@ stn_problem *problem_in_units(stn_arena *arena, const stn_problem *old, const pr
         for (int32_t d = 0; d < tree->A.n; d++) { // angular where it makes a difference, and other units at will
             dof_scale[tree->dof_start + d] = d % 6 < 3 ? u : 1.0 / units->time;
         }
-        scale_matrix(&tree->A, dof_scale + tree->dof_start, e);
+        // With v_i' = s_i v_i, v_c' = u v_c and energies e times as large: A_ij' = e A_ij/(s_i s_j), J_ri' = u
+        // J_ri/s_i, gamma' = e/u gamma.
+        const double *s = dof_scale + tree->dof_start;
+        for (int32_t i = 0; i < tree->A.n && tree->A.form == STN_MATRIX_DIAGONAL; i++) {
+            tree->A.values[i] *= e / (s[i] * s[i]);
+        }
+        for (int32_t k = 0; k < tree->A.n * tree->A.n && tree->A.form == STN_MATRIX_DENSE; k++) {
+            tree->A.values[k] *= e / (s[k / tree->A.n] * s[k % tree->A.n]);
+        }
+        for (int32_t i = 0; i < tree->A.node_count && tree->A.form == STN_MATRIX_NODAL; i++) {
+            for (int32_t k = 9 * tree->A.row_start[i]; k < 9 * tree->A.row_start[i + 1]; k++) {
+                tree->A.values[k] *= e / (s[3 * i + k % 9 / 3] * s[3 * tree->A.column[k / 9] + k % 3]);
+            }
+        }
     }
     for (int32_t d = 0; d < p->nv; d++) {
         p->v0[d] *= dof_scale[d];
@@ -314,7 +294,15 @@ stn_problem *problem_in_units(stn_arena *arena, const stn_problem *old, const pr
         c->dissipation *= 1.0 / u;
         for (int32_t side = 0; side < 2; side++) {
             if (c->J[side].tree >= 0) {
-                scale_jacobian(p, c, &c->J[side], dof_scale, u);
+                const stn_jacobian *J = &c->J[side];
+                const double *s = dof_scale + p->trees[J->tree].dof_start;
+                double *values = values_of(J);
+                int32_t n = p->trees[J->tree].A.n;
+                for (int64_t k = 0; k < jacobian_values(p, c, J); k++) {
+                    int32_t dof =
+                        J->node_count > 0 ? 3 * J->node[k / (3 * c->rows)] + (int32_t)(k % 3) : (int32_t)(k % n);
+                    values[k] *= u / s[dof];
+                }
             }
         }
     }

@@ -431,32 +431,6 @@ static void check_declares(validate_trial *trial) {
     }
 }
 
-/// One problem in one format. Counts what was written and what was kept to the last bit.
-static void round_trip(subject *s, const char *format, const stn_problem *p, int32_t *written, int32_t *exact) {
-    text first;
-    stn_status status = write_problem(s, p, format, &first);
-    stn_arena *arena = stn_arena_create(s->context);
-    stn_problem back;
-    if (status == STN_OK && !s->trial->decided && arena != NULL) {
-        if (!s->ops->recognises(first.bytes, first.size)) {
-            trial_fail(s->trial, "%s: it does not recognise what it wrote", format);
-        } else if (read_problem(s, first.bytes, first.size, "what it wrote", arena, &back) != STN_OK) {
-            trial_fail(s->trial, "%s: what it wrote is refused", format);
-        }
-        const char *differs = s->trial->decided ? NULL : difference(p, &back);
-        if (differs != NULL && validate_has_word(s->instance, "exact") && strcmp(format, s->ops->formats[0]) == 0) {
-            trial_fail(s->trial, "%s: \"exact\", but %s is not the same to the last bit", format, differs);
-        }
-        if (!s->trial->decided) {
-            compare_physics(s, format, p, &back);
-        }
-        *written += 1;
-        *exact += differs == NULL;
-    }
-    stn_arena_destroy(arena);
-    free(first.bytes);
-}
-
 static void check_round_trip(validate_trial *trial) {
     subject s;
     int32_t written = 0, exact = 0, tried = 0;
@@ -466,13 +440,36 @@ static void check_round_trip(validate_trial *trial) {
     if (!can_write(&s)) {
         trial_skip(trial, "does not write");
     }
-    for (const char *const *format = s.ops->formats; can_write(&s) && *format != NULL && !trial->decided; format++) {
+    for (int32_t f = 0; can_write(&s) && s.ops->formats[f] != NULL && !trial->decided; f++) {
+        const char *format = s.ops->formats[f];
         for (int32_t i = 0; i < SAMPLES && !trial->decided; i++, tried++) {
             stn_problem_owner *owner = NULL;
             const stn_problem *p = sample(&s, i);
             p = p != NULL && i == 4 ? in_local_form(&s, p, &owner) : p;
             if (p != NULL) {
-                round_trip(&s, *format, p, &written, &exact);
+                text first;
+                stn_status status = write_problem(&s, p, format, &first);
+                stn_arena *arena = stn_arena_create(s.context);
+                stn_problem back;
+                if (status == STN_OK && !trial->decided && arena != NULL) {
+                    if (!s.ops->recognises(first.bytes, first.size)) {
+                        trial_fail(trial, "%s: it does not recognise what it wrote", format);
+                    } else if (read_problem(&s, first.bytes, first.size, "what it wrote", arena, &back) != STN_OK) {
+                        trial_fail(trial, "%s: what it wrote is refused", format);
+                    }
+                    const char *differs = trial->decided ? NULL : difference(p, &back);
+                    if (differs != NULL && validate_has_word(s.instance, "exact") &&
+                        strcmp(format, s.ops->formats[0]) == 0) {
+                        trial_fail(trial, "%s: \"exact\", but %s is not the same to the last bit", format, differs);
+                    }
+                    if (!trial->decided) {
+                        compare_physics(&s, format, p, &back);
+                    }
+                    written++;
+                    exact += differs == NULL;
+                }
+                stn_arena_destroy(arena);
+                free(first.bytes);
             } else {
                 trial_fail(trial, "out of memory");
             }
@@ -515,28 +512,23 @@ static void check_malformed(validate_trial *trial) {
     end(&s);
 }
 
-/// A good file: the example, or what it writes; to be freed. NULL bytes: there is none.
-static text good_file(subject *s) {
-    text good = {NULL, 0, 0};
-    if (STN_PLUGIN_HAS(s->ops, example_size)) {
-        good = (text){file_copy(s->ops->example, s->ops->example_size), s->ops->example_size, 0};
-    }
-    for (int32_t i = 2; i < 4 && can_write(s) && good.size == 0 && !s->trial->decided; i++) { // soft cones, rigid cones
-        const stn_problem *p = sample(s, i);
-        if (p == NULL || write_problem(s, p, s->ops->formats[0], &good) != STN_OK) {
-            free(good.bytes);
-            good = (text){NULL, 0, 0};
-        }
-    }
-    return good;
-}
-
 static void check_damaged(validate_trial *trial) {
     subject s;
     if (!begin(&s, trial)) {
         return;
     }
-    text good = good_file(&s);
+    // A good file: the example, or what it writes; to be freed. NULL bytes: there is none.
+    text good = {NULL, 0, 0};
+    if (STN_PLUGIN_HAS(s.ops, example_size)) {
+        good = (text){file_copy(s.ops->example, s.ops->example_size), s.ops->example_size, 0};
+    }
+    for (int32_t i = 2; i < 4 && can_write(&s) && good.size == 0 && !s.trial->decided; i++) { // soft cones, rigid cones
+        const stn_problem *p = sample(&s, i);
+        if (p == NULL || write_problem(&s, p, s.ops->formats[0], &good) != STN_OK) {
+            free(good.bytes);
+            good = (text){NULL, 0, 0};
+        }
+    }
     int32_t count = trial->request->full ? 4000 : 120, read = 0;
     char *bytes = good.size > 0 ? malloc(good.size) : NULL;
     if (bytes == NULL) {

@@ -34,15 +34,11 @@ static double *values_of(const stn_constraint *c) {
     return (double *)(uintptr_t)c->J[0].values; // made by problem_make
 }
 
-static int32_t width_of(const stn_problem *p, const stn_constraint *c) {
-    return p->trees[c->J[0].tree].A.n;
-}
-
 /// Contact `to` where `from` is, seen from the side of its normal, or (opposite) from the other side.
 static void put_at(stn_problem *p, int32_t from, int32_t to, bool opposite) {
     const stn_constraint *a = &p->constraints[from];
     stn_constraint *b = &p->constraints[to];
-    int32_t n = width_of(p, a);
+    int32_t n = p->trees[a->J[0].tree].A.n;
     double sign = opposite ? -1.0 : 1.0; // of t2 and n: the frame stays right-handed
     b->frame = a->frame;
     for (int32_t r = 0; r < 3 * n; r++) {

@@ -225,58 +225,54 @@ static stn_constraint *add_constraint(maker *m, stn_constraint_kind kind, stn_co
     return c;
 }
 
-/// Rows of the velocity of a point of a tree along the frame's axes, and of its rotation when there are 6; at `arm`
-/// from a body's centre.
-static void point_rows(maker *m, int32_t t, int32_t rows, double sign, const stn_mat3 *frame, stn_vec3 arm,
-                       stn_jacobian *J) {
-    int32_t n = m->p->trees[t].A.n;
-    double *values = take(m, rows * n);
-    *J = (stn_jacobian){.tree = t, .values = values};
-    for (int32_t r = 0; r < rows; r++) {
-        double *row = values + r * n;
-        stn_vec3 e = stn_mat3_column(frame, r % 3), moment = stn_vec3_cross(arm, e);
-        if (m->form[t] == TREE_ARM) {
-            for (int32_t k = 0; k < n; k++) {
-                row[k] = sign * 0.5 * random_normal(m->random);
-            }
-            continue;
-        }
-        if (r < 3) {
-            row[0] = sign * e.x;
-            row[1] = sign * e.y;
-            row[2] = sign * e.z;
-        }
-        if (n == 6) {
-            row[3] = sign * (r < 3 ? moment.x : e.x);
-            row[4] = sign * (r < 3 ? moment.y : e.y);
-            row[5] = sign * (r < 3 ? moment.z : e.z);
-        }
-    }
-}
-
-/// The same of a point within one to three nodes.
-static void node_rows(maker *m, int32_t t, int32_t rows, double sign, const stn_mat3 *frame, stn_jacobian *J) {
-    int32_t nodes = m->p->trees[t].A.node_count, count = random_integer(m->random, 1, 3);
-    int32_t first = random_integer(m->random, 0, nodes - 1);
-    double *values = take(m, 3 * rows * count);
-    *J = (stn_jacobian){.tree = t, .node_count = count, .values = values};
-    for (int32_t b = 0; b < count; b++) {
-        J->node[b] = (first + b) % nodes;
-        for (int32_t r = 0; r < rows; r++) {
-            stn_vec3 e = stn_mat3_column(frame, r % 3);
-            double weight = sign / count, *row = values + 3 * (rows * b + r);
-            row[0] = weight * e.x;
-            row[1] = weight * e.y;
-            row[2] = weight * e.z;
-        }
-    }
-}
-
 static void side_rows(maker *m, stn_constraint *c, int32_t side, int32_t tree, double sign) {
     if (m->form[tree] == TREE_CLOUD) {
-        node_rows(m, tree, c->rows, sign, &c->frame, &c->J[side]);
+        // The same of a point within one to three nodes.
+        int32_t rows = c->rows;
+        stn_jacobian *J = &c->J[side];
+        int32_t nodes = m->p->trees[tree].A.node_count, count = random_integer(m->random, 1, 3);
+        int32_t first = random_integer(m->random, 0, nodes - 1);
+        double *values = take(m, 3 * rows * count);
+        *J = (stn_jacobian){.tree = tree, .node_count = count, .values = values};
+        for (int32_t b = 0; b < count; b++) {
+            J->node[b] = (first + b) % nodes;
+            for (int32_t r = 0; r < rows; r++) {
+                stn_vec3 e = stn_mat3_column(&c->frame, r % 3);
+                double weight = sign / count, *row = values + 3 * (rows * b + r);
+                row[0] = weight * e.x;
+                row[1] = weight * e.y;
+                row[2] = weight * e.z;
+            }
+        }
     } else {
-        point_rows(m, tree, c->rows, sign, &c->frame, random_vector(m->random, 0.06), &c->J[side]);
+        // Rows of the velocity of a point of a tree along the frame's axes, and of its rotation when there are 6; at
+        // `arm` from a body's centre.
+        int32_t rows = c->rows;
+        stn_vec3 arm = random_vector(m->random, 0.06);
+        stn_jacobian *J = &c->J[side];
+        int32_t n = m->p->trees[tree].A.n;
+        double *values = take(m, rows * n);
+        *J = (stn_jacobian){.tree = tree, .values = values};
+        for (int32_t r = 0; r < rows; r++) {
+            double *row = values + r * n;
+            stn_vec3 e = stn_mat3_column(&c->frame, r % 3), moment = stn_vec3_cross(arm, e);
+            if (m->form[tree] == TREE_ARM) {
+                for (int32_t k = 0; k < n; k++) {
+                    row[k] = sign * 0.5 * random_normal(m->random);
+                }
+                continue;
+            }
+            if (r < 3) {
+                row[0] = sign * e.x;
+                row[1] = sign * e.y;
+                row[2] = sign * e.z;
+            }
+            if (n == 6) {
+                row[3] = sign * (r < 3 ? moment.x : e.x);
+                row[4] = sign * (r < 3 ? moment.y : e.y);
+                row[5] = sign * (r < 3 ? moment.z : e.z);
+            }
+        }
     }
 }
 
@@ -436,14 +432,6 @@ static void make_other(maker *m, stn_constraint_kind kind, int32_t tree) {
     }
 }
 
-static void make_others(maker *m) {
-    int32_t first = random_integer(m->random, 0, STN_CONSTRAINT_KIND_COUNT - 2);
-    for (int32_t i = 0; i < m->spec->others; i++) {
-        stn_constraint_kind kind = (stn_constraint_kind)(1 + (first + i) % (STN_CONSTRAINT_KIND_COUNT - 1));
-        make_other(m, kind, random_integer(m->random, 0, m->p->tree_count - 1));
-    }
-}
-
 // ---------------------------------------------------------------------------------------------------------- problem
 
 static void make_velocities(maker *m) {
@@ -547,7 +535,11 @@ stn_problem *problem_make(stn_arena *arena, const problem_spec *spec, random_str
         make_contacts(&m);
     }
     if (trees > 0) {
-        make_others(&m);
+        int32_t first = random_integer(m.random, 0, STN_CONSTRAINT_KIND_COUNT - 2);
+        for (int32_t i = 0; i < m.spec->others; i++) {
+            stn_constraint_kind kind = (stn_constraint_kind)(1 + (first + i) % (STN_CONSTRAINT_KIND_COUNT - 1));
+            make_other(&m, kind, random_integer(m.random, 0, m.p->tree_count - 1));
+        }
     }
     make_velocities(&m);
     return p;

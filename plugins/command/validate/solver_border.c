@@ -47,44 +47,6 @@ void solver_word(validate_trial *trial) {
     trial_ok(trial, "%d calls: known statuses, finite outputs, a reason each", calls);
 }
 
-/// Islands on several workers, and one island with workers of its own.
-static void compare_threads(solver_subject *s) {
-    for (int32_t workers = 2; workers <= 4 && !s->trial->decided; workers *= 2) {
-        stn_threads *threads = NULL;
-        stn_problem_solver *alone = s->problem_solver, *several = NULL;
-        stn_problem_solver_options options = {.solver = s->solver, .law = s->law};
-        stn_status status = stn_threads_create(s->context, workers, &threads, &s->error);
-        options.threads = threads;
-        status = status == STN_OK ? stn_problem_solver_create(s->context, &options, &several, &s->error) : status;
-        for (int32_t i = 0; i < 10 && status == STN_OK && !s->trial->decided; i++) {
-            subject_reset(s);
-            problem_spec spec = subject_spec(s);
-            spec.islands = 1 + 3 * (i % 2);
-            spec.bodies *= spec.islands;
-            spec.contacts *= 2 * spec.islands;
-            stn_problem *p = subject_problem(s, &spec);
-            if (p == NULL) {
-                break;
-            }
-            s->problem_solver = alone;
-            solver_answer one = subject_solve(s, p);
-            s->problem_solver = several;
-            solver_answer more = subject_solve(s, p);
-            if (one.status != more.status || memcmp(one.v, more.v, (size_t)p->nv * sizeof(double)) != 0 ||
-                memcmp(one.gamma, more.gamma, (size_t)p->row_count * sizeof(double)) != 0) {
-                trial_fail(s->trial, "problem %d: other bytes on %d workers than on one%s", i, workers,
-                           subject_save(s, p));
-            }
-        }
-        s->problem_solver = alone;
-        if (status != STN_OK) {
-            trial_fail(s->trial, "%d workers: %s", workers, s->error.text);
-        }
-        stn_problem_solver_destroy(several);
-        stn_threads_destroy(threads);
-    }
-}
-
 void solver_repeats(validate_trial *trial) {
     solver_subject s;
     if (!subject_begin(&s, trial, true)) {
@@ -98,7 +60,41 @@ void solver_repeats(validate_trial *trial) {
     if (!subject_begin(&s, trial, false)) {
         return;
     }
-    compare_threads(&s);
+    // Islands on several workers, and one island with workers of its own.
+    for (int32_t workers = 2; workers <= 4 && !s.trial->decided; workers *= 2) {
+        stn_threads *threads = NULL;
+        stn_problem_solver *alone = s.problem_solver, *several = NULL;
+        stn_problem_solver_options options = {.solver = s.solver, .law = s.law};
+        stn_status status = stn_threads_create(s.context, workers, &threads, &s.error);
+        options.threads = threads;
+        status = status == STN_OK ? stn_problem_solver_create(s.context, &options, &several, &s.error) : status;
+        for (int32_t i = 0; i < 10 && status == STN_OK && !s.trial->decided; i++) {
+            subject_reset(&s);
+            problem_spec spec = subject_spec(&s);
+            spec.islands = 1 + 3 * (i % 2);
+            spec.bodies *= spec.islands;
+            spec.contacts *= 2 * spec.islands;
+            stn_problem *p = subject_problem(&s, &spec);
+            if (p == NULL) {
+                break;
+            }
+            s.problem_solver = alone;
+            solver_answer one = subject_solve(&s, p);
+            s.problem_solver = several;
+            solver_answer more = subject_solve(&s, p);
+            if (one.status != more.status || memcmp(one.v, more.v, (size_t)p->nv * sizeof(double)) != 0 ||
+                memcmp(one.gamma, more.gamma, (size_t)p->row_count * sizeof(double)) != 0) {
+                trial_fail(s.trial, "problem %d: other bytes on %d workers than on one%s", i, workers,
+                           subject_save(&s, p));
+            }
+        }
+        s.problem_solver = alone;
+        if (status != STN_OK) {
+            trial_fail(s.trial, "%d workers: %s", workers, s.error.text);
+        }
+        stn_problem_solver_destroy(several);
+        stn_threads_destroy(threads);
+    }
     trial_ok(trial, "%d calls made twice, with a fresh workspace, and on 1, 2 and 4 workers: the same bytes", calls);
 }
 
@@ -179,20 +175,6 @@ typedef struct place {
     double *value;
 } place;
 
-static int32_t places_of(const stn_problem *p, place *out) {
-    int32_t count = 0, last = p->row_count - 1;
-    const stn_constraint *contact = &p->constraints[0];
-    out[count++] = (place){"v_star", &p->v_star[p->nv / 2]};
-    out[count++] = (place){"v_guess", &p->v_guess[0]};
-    out[count++] = (place){"gamma_guess", &p->gamma_guess[0]};
-    out[count++] = (place){"A", &p->trees[0].A.values[0]};
-    out[count++] = (place){"a Jacobian", (double *)(uintptr_t)contact->J[0].values};
-    out[count++] = (place){"bias", &p->bias[last]};
-    out[count++] = (place){"mu", &p->constraints[0].mu1};
-    out[count++] = (place){"phi0", &p->constraints[0].phi0};
-    return count;
-}
-
 /// Outputs hold a mark before and must hold it after a failure.
 static void solve_spoilt(solver_subject *s, stn_problem *p, const char *what, double value) {
     static const double mark = 77.25;
@@ -248,7 +230,17 @@ void solver_not_a_number(validate_trial *trial) {
                 trial_skip(trial, "it takes no constraints that this check makes");
                 return;
             }
-            count = places_of(p, places);
+            int32_t last = p->row_count - 1;
+            count = 0;
+            const stn_constraint *contact = &p->constraints[0];
+            places[count++] = (place){"v_star", &p->v_star[p->nv / 2]};
+            places[count++] = (place){"v_guess", &p->v_guess[0]};
+            places[count++] = (place){"gamma_guess", &p->gamma_guess[0]};
+            places[count++] = (place){"A", &p->trees[0].A.values[0]};
+            places[count++] = (place){"a Jacobian", (double *)(uintptr_t)contact->J[0].values};
+            places[count++] = (place){"bias", &p->bias[last]};
+            places[count++] = (place){"mu", &p->constraints[0].mu1};
+            places[count++] = (place){"phi0", &p->constraints[0].phi0};
             *places[i].value = bad[k];
             solve_spoilt(&s, p, places[i].name, bad[k]);
             cases++;

@@ -123,18 +123,6 @@ void solver_closed_forms(validate_trial *trial) {
 
 // ------------------------------------------------------------------------------------------------------- no friction
 
-/// Largest impulse along the tangents, and along the normals, of all contacts.
-static void contact_impulses(const stn_problem *p, const double *gamma, double *tangent, double *normal) {
-    *tangent = *normal = 0.0;
-    for (int32_t k = 0; k < p->constraint_count; k++) {
-        const double *g = gamma + p->constraints[k].row;
-        if (p->constraints[k].kind == STN_CONSTRAINT_CONTACT) {
-            *tangent = fmax(*tangent, hypot(g[0], g[1]));
-            *normal = fmax(*normal, fabs(g[2]));
-        }
-    }
-}
-
 void solver_without_friction(validate_trial *trial) {
     solver_subject s;
     if (!subject_begin(&s, trial, false)) {
@@ -154,8 +142,14 @@ void solver_without_friction(validate_trial *trial) {
         }
         solver_answer a = subject_solve(&s, p);
         double tangent = 0.0, normal = 0.0;
-        if (a.status >= 0) { // converged or not
-            contact_impulses(p, a.gamma, &tangent, &normal);
+        if (a.status >= 0) { // converged or not: the largest impulse along the tangents, and along the normals
+            for (int32_t k = 0; k < p->constraint_count; k++) {
+                const double *g = a.gamma + p->constraints[k].row;
+                if (p->constraints[k].kind == STN_CONSTRAINT_CONTACT) {
+                    tangent = fmax(tangent, hypot(g[0], g[1]));
+                    normal = fmax(normal, fabs(g[2]));
+                }
+            }
         }
         worst = fmax(worst, tangent / fmax(normal, 1e-12));
         if (!(tangent <= 1e-9 * fmax(normal, 1e-12))) {
@@ -169,41 +163,6 @@ void solver_without_friction(validate_trial *trial) {
 }
 
 // ------------------------------------------------------------------------------------------------------- no contacts
-
-/// Straight to the solver, as the core would call it for a problem without constraints.
-static stn_status call_solver(solver_subject *s, stn_problem *p, double *v, double *gamma, stn_solve_info *info) {
-    stn_inverse *inverse = NULL;
-    stn_delassus delassus = {0};
-    void *workspace = NULL;
-    stn_law law = {s->law != NULL ? s->law->desc->ops.law : NULL, s->law != NULL ? s->law->self : NULL, "law"};
-    stn_solve_control control = {.tolerance = s->common->tolerance,
-                                 .absolute_tolerance = s->common->absolute_tolerance,
-                                 .max_iterations = s->common->max_iterations,
-                                 .context = s->context,
-                                 .arena = s->arena,
-                                 .law = s->law != NULL ? &law : NULL};
-    stn_status status = STN_OK;
-    if ((s->ops->needs & STN_NEEDS_DELASSUS) != 0) {
-        status = stn_inverse_create(s->context, &inverse, &s->error);
-        status = status == STN_OK ? stn_inverse_factor(inverse, p, NULL, &s->error) : status;
-        status = status == STN_OK ? stn_delassus_build(inverse, p, s->arena, &delassus, &s->error) : status;
-        control.inverse = inverse;
-        control.delassus = &delassus;
-    }
-    if (status == STN_OK && s->ops->create_workspace != NULL) {
-        status = s->ops->create_workspace(s->solver->self, s->context, &workspace, &s->error);
-        control.workspace = workspace;
-    }
-    stn_solution solution = {v, gamma};
-    if (status == STN_OK) {
-        status = s->ops->solve(s->solver->self, p, &control, &solution, info, &s->error);
-    }
-    if (workspace != NULL) {
-        s->ops->destroy_workspace(workspace);
-    }
-    stn_inverse_destroy(inverse);
-    return status;
-}
 
 void solver_without_contacts(validate_trial *trial) {
     solver_subject s;
@@ -226,7 +185,37 @@ void solver_without_contacts(validate_trial *trial) {
         if (!subject_has(&s, v)) {
             return;
         }
-        stn_status status = call_solver(&s, p, v, gamma, &info);
+        // Straight to the solver, as the core would call it for a problem without constraints.
+        stn_inverse *inverse = NULL;
+        stn_delassus delassus = {0};
+        void *workspace = NULL;
+        stn_law law = {s.law != NULL ? s.law->desc->ops.law : NULL, s.law != NULL ? s.law->self : NULL, "law"};
+        stn_solve_control control = {.tolerance = s.common->tolerance,
+                                     .absolute_tolerance = s.common->absolute_tolerance,
+                                     .max_iterations = s.common->max_iterations,
+                                     .context = s.context,
+                                     .arena = s.arena,
+                                     .law = s.law != NULL ? &law : NULL};
+        stn_status status = STN_OK;
+        if ((s.ops->needs & STN_NEEDS_DELASSUS) != 0) {
+            status = stn_inverse_create(s.context, &inverse, &s.error);
+            status = status == STN_OK ? stn_inverse_factor(inverse, p, NULL, &s.error) : status;
+            status = status == STN_OK ? stn_delassus_build(inverse, p, s.arena, &delassus, &s.error) : status;
+            control.inverse = inverse;
+            control.delassus = &delassus;
+        }
+        if (status == STN_OK && s.ops->create_workspace != NULL) {
+            status = s.ops->create_workspace(s.solver->self, s.context, &workspace, &s.error);
+            control.workspace = workspace;
+        }
+        stn_solution solution = {v, gamma};
+        if (status == STN_OK) {
+            status = s.ops->solve(s.solver->self, p, &control, &solution, &info, &s.error);
+        }
+        if (workspace != NULL) {
+            s.ops->destroy_workspace(workspace);
+        }
+        stn_inverse_destroy(inverse);
         bool own = (s.ops->yields & STN_YIELDS_VELOCITY) != 0;
         double error = own ? subject_difference(&s, p, v, p->v_star) : 0.0;
         worst = fmax(worst, error);

@@ -85,23 +85,6 @@ typedef struct inputs {
     uint64_t trees, jacobians;
 } inputs;
 
-static inputs take_inputs(const stn_problem *p, const stn_solve_control *control) {
-    return (inputs){spans_of(p, control), hash_trees(p), hash_jacobians(p)};
-}
-
-static void compare_inputs(solver_guard *g, const inputs *before, const stn_problem *p) {
-    const char *what = NULL;
-    for (int32_t i = 0; i < before->spans.count && what == NULL; i++) {
-        const span *s = &before->spans.items[i];
-        what = stn_hash(1, s->start, s->size) != s->hash ? s->name : NULL;
-    }
-    what = what == NULL && hash_trees(p) != before->trees ? "A" : what;
-    what = what == NULL && hash_jacobians(p) != before->jacobians ? "a Jacobian" : what;
-    if (what != NULL && g->changed_input[0] == '\0') {
-        snprintf(g->changed_input, sizeof g->changed_input, "call %d changed its input: %s", g->calls, what);
-    }
-}
-
 /// A solution's arrays, copied.
 typedef struct answer {
     double *v, *gamma;
@@ -183,12 +166,13 @@ static void check_word(solver_guard *g, const stn_problem *p, const stn_solve_co
     }
 }
 
-/// Once more, from the same start, with a fresh workspace and scratch memory of other content.
-static stn_status call_again(solver_guard *g, const stn_problem *p, const stn_solve_control *control, answer *start,
-                             stn_solve_info *info) {
+static void repeat(solver_guard *g, const stn_problem *p, const stn_solve_control *control, answer *start,
+                   const stn_solution *first, stn_status status, const stn_solve_info *info) {
+    stn_solve_info again = {.cost = (double)NAN, .reason = ""};
+    // Once more, from the same start, with a fresh workspace and scratch memory of other content.
     enum { GARBAGE = 1 << 16 };
     stn_error err = {STN_OK, ""};
-    stn_status status = STN_OK;
+    stn_status second = STN_OK;
     void *workspace = NULL;
     stn_arena_reset(g->other_arena);
     void *garbage = stn_arena_allocate(g->other_arena, GARBAGE, 1);
@@ -197,25 +181,18 @@ static stn_status call_again(solver_guard *g, const stn_problem *p, const stn_so
     }
     stn_arena_reset(g->other_arena);
     if (g->ops.create_workspace != NULL) {
-        status = g->inner->desc->ops.solver->create_workspace(g->inner->self, g->context, &workspace, &err);
+        second = g->inner->desc->ops.solver->create_workspace(g->inner->self, g->context, &workspace, &err);
     }
     stn_solve_control other = *control;
     other.workspace = workspace;
     other.arena = g->other_arena;
     stn_solution solution = {start->v, start->gamma};
-    if (status == STN_OK) {
-        status = g->inner->desc->ops.solver->solve(g->inner->self, p, &other, &solution, info, &err);
+    if (second == STN_OK) {
+        second = g->inner->desc->ops.solver->solve(g->inner->self, p, &other, &solution, &again, &err);
     }
     if (workspace != NULL) {
         g->ops.destroy_workspace(workspace);
     }
-    return status;
-}
-
-static void repeat(solver_guard *g, const stn_problem *p, const stn_solve_control *control, answer *start,
-                   const stn_solution *first, stn_status status, const stn_solve_info *info) {
-    stn_solve_info again = {.cost = (double)NAN, .reason = ""};
-    stn_status second = call_again(g, p, control, start, &again);
     int32_t v = first_difference(p->nv, first->v, start->v);
     int32_t gamma = first_difference(p->row_count, first->gamma, start->gamma);
     if (g->not_repeated[0] != '\0') {
@@ -243,10 +220,19 @@ static stn_status watch(void *self, const stn_problem *problem, const stn_solve_
     if (start.v == NULL || start.gamma == NULL || scratch.v == NULL || scratch.gamma == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "guard: out of memory");
     }
-    inputs before = take_inputs(problem, control);
+    inputs before = {spans_of(problem, control), hash_trees(problem), hash_jacobians(problem)};
     stn_error own = {STN_OK, ""};
     stn_status status = g->inner->desc->ops.solver->solve(g->inner->self, problem, control, solution, info, &own);
-    compare_inputs(g, &before, problem);
+    const char *what = NULL;
+    for (int32_t i = 0; i < before.spans.count && what == NULL; i++) {
+        const span *s = &before.spans.items[i];
+        what = stn_hash(1, s->start, s->size) != s->hash ? s->name : NULL;
+    }
+    what = what == NULL && hash_trees(problem) != before.trees ? "A" : what;
+    what = what == NULL && hash_jacobians(problem) != before.jacobians ? "a Jacobian" : what;
+    if (what != NULL && g->changed_input[0] == '\0') {
+        snprintf(g->changed_input, sizeof g->changed_input, "call %d changed its input: %s", g->calls, what);
+    }
     check_word(g, problem, control, &start, solution, status, info, &own);
     if (control->memory == NULL) { // a solver with memory starts elsewhere the second time
         repeat(g, problem, control, &scratch, solution, status, info);

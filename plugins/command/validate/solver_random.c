@@ -15,20 +15,6 @@ typedef struct harvest {
     char first_wrong[480];
 } harvest;
 
-static void gather(harvest *h, const solver_answer *a, const solver_verdict *verdict) {
-    int32_t n = a->status >= 0 ? a->report.iterations : 0;
-    bool claims = a->status == STN_OK || a->status == STN_STALLED;
-    h->count++;
-    h->wrong += !verdict->good;
-    h->not_finite += a->status >= 0 && !a->certificate.finite;
-    h->converged += verdict->good && claims;
-    h->not_converged += verdict->good && !claims;
-    h->stalled += verdict->good && a->status == STN_STALLED;
-    h->iterations[n < 100 ? n : 100]++;
-    h->most_iterations = n > h->most_iterations ? n : h->most_iterations;
-    h->worst = verdict->good && a->status == STN_OK && verdict->error > h->worst ? verdict->error : h->worst;
-}
-
 static int32_t median_iterations(const harvest *h) {
     int32_t seen = 0, n = 0;
     for (; n < 100 && 2 * (seen + h->iterations[n]) < h->count; n++) {
@@ -50,7 +36,17 @@ static void solve_one(solver_subject *s, const problem_spec *spec, int32_t i, in
         snprintf(h->first_wrong, sizeof h->first_wrong, "problem %d (%d dofs, %d constraints): %s%s", i, p->nv,
                  p->constraint_count, verdict.text, subject_save(s, p));
     }
-    gather(h, &a, &verdict);
+    int32_t n = a.status >= 0 ? a.report.iterations : 0;
+    bool claims = a.status == STN_OK || a.status == STN_STALLED;
+    h->count++;
+    h->wrong += !verdict.good;
+    h->not_finite += a.status >= 0 && !a.certificate.finite;
+    h->converged += verdict.good && claims;
+    h->not_converged += verdict.good && !claims;
+    h->stalled += verdict.good && a.status == STN_STALLED;
+    h->iterations[n < 100 ? n : 100]++;
+    h->most_iterations = n > h->most_iterations ? n : h->most_iterations;
+    h->worst = verdict.good && a.status == STN_OK && verdict.error > h->worst ? verdict.error : h->worst;
     trial_progress(s->trial, i + 1, count);
 }
 

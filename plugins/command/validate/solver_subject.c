@@ -7,10 +7,6 @@
 
 // ------------------------------------------------------------------------------------------------------------- make
 
-static bool needs_law(const stn_solver_ops *ops) {
-    return (ops->needs & STN_NEEDS_LAW) != 0 || ops->yields == STN_YIELDS_VELOCITY;
-}
-
 static stn_status create(solver_subject *s, bool guarded) {
     const validate_request *request = s->trial->request;
     stn_status status = stn_instance_create(s->context, STN_KIND_SOLVER, request->id, request->settings,
@@ -23,7 +19,7 @@ static stn_status create(solver_subject *s, bool guarded) {
     s->common = s->solver->common;
     const uint32_t cones = 1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE;
     s->sets = s->ops->sets;
-    if (needs_law(s->ops)) {
+    if ((s->ops->needs & STN_NEEDS_LAW) != 0 || s->ops->yields == STN_YIELDS_VELOCITY) {
         status = stn_instance_create(s->context, STN_KIND_LAW, request->law, NULL, 0, &s->law, &s->error);
         s->sets &= status == STN_OK ? s->law->desc->ops.law->sets | ~cones : 0;
     }

@@ -169,13 +169,6 @@ static bool begin_units(const solver_subject *s, const problem_units *u, solver_
     return status == STN_OK;
 }
 
-static void end_units(const solver_subject *s, solver_subject *other) {
-    if (s->law != NULL) {
-        stn_problem_solver_destroy(other->problem_solver);
-        stn_instance_destroy(other->law);
-    }
-}
-
 static bool solve_in_units(solver_subject *s, stn_problem *p, const solver_answer *first, double *v) {
     (void)first;
     static const problem_units units[] = {{1e3, 1e3, 1.0},  {1e-3, 1e2, 1.0},          {1.0, 1e-3, 1e3},
@@ -195,7 +188,10 @@ static bool solve_in_units(solver_subject *s, stn_problem *p, const solver_answe
     snprintf(what, sizeof what, "numbers of mass x %g, of length x %g, of time x %g", u->mass, u->length, u->time);
     solver_answer a = subject_solve(&other, q);
     bool good = subject_expect_solved(&other, q, &a, what);
-    end_units(s, &other);
+    if (s->law != NULL) {
+        stn_problem_solver_destroy(other.problem_solver);
+        stn_instance_destroy(other.law);
+    }
     for (int32_t d = 0; d < p->nv && good; d++) {
         v[d] = a.v[d] / scale[d];
     }
