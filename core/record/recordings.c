@@ -34,14 +34,15 @@ static stn_status show(recording *r, const stn_observation *o, stn_error *err) {
 
 static stn_status show_step(void *user, const stn_observation *o, stn_error *err) {
     world_record *record = user;
+    stn_status first = STN_OK;
+    stn_error later = {0};
     for (int32_t i = 0; i < record->recording_count; i++) {
         recording *r = &record->recordings[i];
-        stn_status status = r->failed ? STN_OK : show(r, o, err);
-        if (status < 0) {
-            return status;
-        }
+        stn_status status = r->failed ? STN_OK : show(r, o, first == STN_OK ? err : &later);
+        first = first == STN_OK && status < 0 ? status : first;
     }
-    return record_capture(record, o, err);
+    stn_status captured = record_capture(record, o, first == STN_OK ? err : &later);
+    return first == STN_OK ? captured : first;
 }
 
 // ----------------------------------------------------------------------------------------------------- with its world

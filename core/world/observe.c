@@ -63,14 +63,14 @@ void stn_world_show_state(stn_world *world) {
 }
 
 stn_status stn_step_observe(stn_world *world, stn_error *err) {
+    stn_status first = STN_OK;
     for (world->observer_at = 0; world->observer_at < world->observer_count; world->observer_at++) {
         const observer *o = &world->observers[world->observer_at];
-        stn_status status = o->call(o->user, &world->observation, err);
-        if (status < 0) {
-            return status;
-        }
+        stn_error later = {0};
+        stn_status status = o->call(o->user, &world->observation, first == STN_OK ? err : &later);
+        first = first == STN_OK && status < 0 ? status : first;
     }
-    return STN_OK;
+    return first;
 }
 
 const stn_observation *stn_world_observation(const stn_world *world) {

@@ -182,6 +182,7 @@ typedef struct stn_script_ops {
     /// with one line, "file:line: why": STN_ERR_FILE and STN_ERR_PARSE where the file cannot be read or is no script,
     /// STN_ERR_ARGUMENT for an error of the script, STN_ERR_INTERRUPTED, or the status of the step that failed. After
     /// steps were made, the summary of the run follows that line: look for errors of syntax before the first step.
+    /// Once it has returned it may be called again, for this or another host; nothing is left of the run before.
     /// [main thread]
     stn_status (*run)(void *self, stn_script_host *host, stn_error *err);
     /// OPTIONAL. Asks the script that runs to end soon, with STN_ERR_INTERRUPTED. Called from a signal handler on the

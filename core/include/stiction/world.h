@@ -171,8 +171,8 @@ STN_API uint64_t stn_world_hash(const stn_world *world);
 
 // ------------------------------------------------------------------------------------------------ observing
 
-/// Called after every step, in the order of adding. A negative status ends the step call with that status; the step
-/// itself stands.
+/// Called after every step, in the order of adding. The first negative status is that of the step call; the step itself
+/// stands, and observers behind the one that failed see it, too: a recording has no gap.
 typedef stn_status (*stn_observer)(void *user, const stn_observation *observation, stn_error *err);
 STN_API stn_status stn_world_observe(stn_world *world, stn_observer observer, void *user, stn_error *err);
 /// A number that recorders write with the next step.

@@ -72,9 +72,13 @@ void stn_session_clear(stn_session *session) {
 
 // --------------------------------------------------------------------------------------------------------------- run
 
-/// A script that skipped itself, or left with a status of its own, may not have come to its parameters.
+/// A script that skipped itself, or left with a status of its own, may not have come to its parameters. One that caught
+/// the error of a recording has not written what the command line asked for.
 static stn_status check_end(stn_session *session, stn_status status, stn_error *err) {
     bool whole = status == STN_OK && session->skipped == NULL && !(session->exited && session->exit_status != 0);
+    if (whole && session->unopened.status < 0) {
+        return stn_fail(err, session->unopened.status, "%s", session->unopened.text);
+    }
     return whole ? stn_session_check_overrides(session, err) : status;
 }
 

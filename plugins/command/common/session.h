@@ -112,6 +112,7 @@ typedef struct stn_session {
     int32_t result_room;    // its size, a power of two or 0
     stn_statistics statistics;
     stn_failure failure;
+    stn_error unopened;                      // why a recording was not begun, whose world makes no step; STN_OK: none
     bool asserted;                           // the script ended by a failed assertion
     double end_time;                         // of the present loop of steps [s], NaN when it has none
     const char *plugin_used[STN_KIND_COUNT]; // ids of the first world that steps, NULL: none

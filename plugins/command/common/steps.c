@@ -18,6 +18,7 @@ struct stn_followed {
     int32_t number;            // 1-based order in which it first stepped
     int64_t made;              // steps, whatever reset or restore did to the state's number
     bool keeps;                // a recording for session->keep is open
+    bool refused;              // it cannot be opened, or those of the command line cannot: session->unopened
     stn_world_account account; // of the session's statistics
 };
 
@@ -110,6 +111,17 @@ static stn_status capture(const stn_session *session, stn_world *world, stn_erro
     return stn_world_capture(world, &o, err);
 }
 
+/// A world whose recordings cannot be opened makes no step, whatever the script does about the error.
+static stn_status refuse_unopened(stn_followed *f, stn_status status, const stn_error *err) {
+    stn_error *unopened = &f->session->unopened;
+    if (status < 0) {
+        f->refused = true;
+        *unopened = *err;
+        unopened->status = status;
+    }
+    return status;
+}
+
 /// The first world that steps is the one that the run is about: the summary describes it, and it gets what the command
 /// line asked for.
 static stn_status begin_first(stn_followed *f, stn_error *err) {
@@ -135,11 +147,15 @@ static stn_status check_stop(const stn_session *session, stn_error *err) {
 stn_status stn_host_begin(stn_script_host *host, stn_world *world, stn_host_opens opens, void *user, stn_error *err) {
     stn_session *session = session_of(host);
     stn_status status = world != NULL ? check_stop(session, err) : stn_fail(err, STN_ERR_ARGUMENT, "there is no world");
-    if (status < 0 || find(session, world) != NULL) {
+    stn_followed *f = status >= 0 ? find(session, world) : NULL;
+    if (f != NULL && f->refused) {
+        return stn_fail(err, session->unopened.status, "%s", session->unopened.text);
+    }
+    if (status < 0 || f != NULL) {
         return status;
     }
     status = stn_world_compile(world, err);
-    stn_followed *f = status >= 0 ? stn_allocate(host->context, 1, sizeof *f) : NULL;
+    f = status >= 0 ? stn_allocate(host->context, 1, sizeof *f) : NULL;
     if (f == NULL) {
         return status < 0 ? status : stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
@@ -157,7 +173,7 @@ stn_status stn_host_begin(stn_script_host *host, stn_world *world, stn_host_open
     }
     f->next = session->followed;
     session->followed = f;
-    return session->stepped ? STN_OK : begin_first(f, err);
+    return session->stepped ? STN_OK : refuse_unopened(f, begin_first(f, err), err);
 }
 
 // --------------------------------------------------------------------------------------------------------------- step
@@ -191,7 +207,7 @@ static stn_status keep_before(stn_followed *f, stn_error *err) {
         return STN_OK;
     }
     f->keeps = true;
-    return open_recorder(f, keep->recording, err);
+    return refuse_unopened(f, open_recorder(f, keep->recording, err), err);
 }
 
 /// At the mark the recording ends, and with it the script, unless the step after it is wanted.
@@ -228,7 +244,9 @@ stn_status stn_host_step(stn_script_host *host, stn_world *world, stn_error *err
     if (status < 0) {
         return status;
     }
+    int64_t before = stn_world_state(world)->step;
     status = stn_world_step(world, err);
+    f->made += stn_world_state(world)->step != before; // a step stands whose observer failed
     if (status == STN_ERR_DIVERGED || status == STN_ERR_NUMERIC) {
         err->status = status;
         note_failure(session, world, err);
@@ -236,7 +254,6 @@ stn_status stn_host_step(stn_script_host *host, stn_world *world, stn_error *err
     if (status < 0) {
         return status;
     }
-    f->made++;
     stn_status kept = keep_after(f, err);
     return kept < 0 ? kept : status;
 }

@@ -23,10 +23,6 @@ static bool listed(const char *const *names, const char *name) {
     return false;
 }
 
-static void add_setting(choice_builder *b, const stn_setting *setting) {
-    b->settings[b->choice.setting_count++] = *setting;
-}
-
 /// A list of numbers becomes the text "a b c": what a plugin's text parameter can hold. Pushes it.
 static const char *push_list(choice_builder *b, int index, const char *name) {
     lua_State *L = b->L;
@@ -74,7 +70,7 @@ static void read_setting(choice_builder *b, const char *name, int value) {
         stn_lua_fail(L, "%s: %s must be a number, text, true or false, got %s", b->owner, name,
                      luaL_typename(L, value));
     }
-    add_setting(b, &s);
+    b->settings[b->choice.setting_count++] = s;
 }
 
 /// Room for the table's keys; pushes the memory and the position text.

@@ -30,22 +30,6 @@ static void set_forces(lua_State *L, stn_vec3 normal, stn_vec3 friction) {
     stn_lua_set_number(L, "friction_force", stn_vec3_norm(friction));
 }
 
-/// Impulse and force on B, and how B moves along A. The rows of contact i are those of constraint i.
-static void set_solution(lua_State *L, const stn_observation *o, int32_t i) {
-    const stn_constraint *c = &o->problem->constraints[i];
-    const double *gamma = &o->gamma[c->row];
-    stn_contact_report r;
-    stn_observation_contact(o, i, &r);
-    set_text(L, "state", stn_contact_state_name(r.state));
-    set_forces(L, r.normal_part, r.friction_part);
-    stn_lua_set_vector(L, "impulse", stn_mat3_apply(&c->frame, stn_vec3_make(gamma[0], gamma[1], gamma[2])));
-    stn_lua_set_number(L, "normal_impulse", gamma[2]);
-    stn_lua_set_number(L, "friction_impulse", sqrt(gamma[0] * gamma[0] + gamma[1] * gamma[1]));
-    stn_lua_set_number(L, "slip_speed", r.slip_speed);
-    stn_lua_set_number(L, "separation_speed", r.separation_speed);
-    stn_lua_set_number(L, "glide_gap", r.glide_gap);
-}
-
 void stn_lua_push_contacts(lua_State *L, stn_lua_world *w) {
     const stn_observation *o = stn_world_observation(w->world);
     int32_t count = o->problem != NULL && o->contacts != NULL ? o->contacts->count : 0;
@@ -61,7 +45,19 @@ void stn_lua_push_contacts(lua_State *L, stn_lua_world *w) {
         stn_lua_set_vector(L, "normal", contact->normal);
         stn_lua_set_number(L, "distance", contact->phi0);
         stn_lua_set_number(L, "mu", o->problem->constraints[i].mu1); // of this step: at rest or sliding
-        set_solution(L, o, i);
+        // impulse and force on B, and how B moves along A; the rows of contact i are those of constraint i
+        const stn_constraint *c = &o->problem->constraints[i];
+        const double *gamma = &o->gamma[c->row];
+        stn_contact_report r;
+        stn_observation_contact(o, i, &r);
+        set_text(L, "state", stn_contact_state_name(r.state));
+        set_forces(L, r.normal_part, r.friction_part);
+        stn_lua_set_vector(L, "impulse", stn_mat3_apply(&c->frame, stn_vec3_make(gamma[0], gamma[1], gamma[2])));
+        stn_lua_set_number(L, "normal_impulse", gamma[2]);
+        stn_lua_set_number(L, "friction_impulse", sqrt(gamma[0] * gamma[0] + gamma[1] * gamma[1]));
+        stn_lua_set_number(L, "slip_speed", r.slip_speed);
+        stn_lua_set_number(L, "separation_speed", r.separation_speed);
+        stn_lua_set_number(L, "glide_gap", r.glide_gap);
         lua_rawseti(L, -2, i + 1);
     }
 }
@@ -79,19 +75,14 @@ bool stn_lua_side_has(const void *user, int32_t geometry) {
     return link >= s->links.start && link < s->links.start + s->links.count;
 }
 
-static void check_apart(lua_State *L, const stn_lua_world *w, const stn_lua_side *a, const stn_lua_side *b,
-                        const char *owner) {
-    int32_t first = a->links.start > b->links.start ? a->links.start : b->links.start;
-    if (first < a->links.start + a->links.count && first < b->links.start + b->links.count) {
-        stn_lua_fail(L, "%s: link '%s' is on both sides", owner, stn_lua_link_name(w, first));
-    }
-}
-
 void stn_lua_sides(lua_State *L, int index, stn_lua_world *w, const char *owner, stn_lua_side *a, stn_lua_side *b) {
     const stn_model *model = stn_world_model(w->world);
     *a = (stn_lua_side){model, stn_lua_links(L, index, w, owner)};
     *b = (stn_lua_side){model, stn_lua_links(L, index + 1, w, owner)};
-    check_apart(L, w, a, b, owner);
+    int32_t first = a->links.start > b->links.start ? a->links.start : b->links.start;
+    if (first < a->links.start + a->links.count && first < b->links.start + b->links.count) {
+        stn_lua_fail(L, "%s: link '%s' is on both sides", owner, stn_lua_link_name(w, first));
+    }
 }
 
 /// What acts on the first side by the second in the last step; `by` NULL: by all others; torque

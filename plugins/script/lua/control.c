@@ -39,26 +39,8 @@ static const int32_t *read_joint_names(const stn_fields *f, const stn_lua_world 
     return joints;
 }
 
-/// `priority` and `active`: how it takes part at the start.
-static void read_part(const stn_fields *f, const stn_lua_world *w, int32_t controller) {
-    lua_Integer priority = 0;
-    bool active = true;
-    stn_fields_integer(f, "priority", -1000, 1000, &priority);
-    stn_fields_boolean(f, "active", &active);
-    stn_error err = {0};
-    stn_lua_check(f->L, stn_world_set_controller(w->world, controller, (int32_t)priority, active, &err), &err);
-}
-
-/// The plugin that a table names. "lua" is the one that takes efforts as they are, with the function that gives them.
-static stn_plugin_choice read_plugin(lua_State *L, bool *updates) {
-    static const char *const own[] = {"target", "joints", "priority", "active", "update", "rate", NULL};
-    stn_plugin_choice choice = stn_lua_plugin(L, 2, STN_KIND_CONTROLLER, "world:controller", own);
-    *updates = strcmp(choice.id, "lua") == 0;
-    choice.id = *updates ? "effort" : choice.id;
-    return choice;
-}
-
 static int controller_new(lua_State *L) {
+    static const char *const own[] = {"target", "joints", "priority", "active", "update", "rate", NULL};
     stn_lua_world *w = stn_lua_world_check(L, 1);
     stn_fields f = stn_fields_open(L, 2, "world:controller", NULL, 1);
     lua_getfield(L, 2, "target");
@@ -72,8 +54,9 @@ static int controller_new(lua_State *L) {
     }
     int32_t count = 0, controller = -1;
     const int32_t *joints = read_joint_names(&f, w, target->index, &count);
-    bool updates = false;
-    stn_plugin_choice choice = read_plugin(L, &updates);
+    stn_plugin_choice choice = stn_lua_plugin(L, 2, STN_KIND_CONTROLLER, "world:controller", own);
+    bool updates = strcmp(choice.id, "lua") == 0; // "effort" takes efforts as they are, and a function gives them
+    choice.id = updates ? "effort" : choice.id;
     double rate = stn_fields_update(&f, updates);
     stn_instance *instance = NULL;
     stn_error err = {0};
@@ -83,7 +66,11 @@ static int controller_new(lua_State *L) {
                   &err);
     stn_lua_check(L, stn_world_add_controller(w->world, instance, target->index, joints, count, &controller, &err),
                   &err);
-    read_part(&f, w, controller);
+    lua_Integer priority = 0;
+    bool active = true;
+    stn_fields_integer(&f, "priority", -1000, 1000, &priority);
+    stn_fields_boolean(&f, "active", &active);
+    stn_lua_check(L, stn_world_set_controller(w->world, controller, (int32_t)priority, active, &err), &err);
     if (rate > 0.0) {
         stn_lua_updates_add(L, 1, 2, controller, rate);
     }
@@ -164,38 +151,6 @@ static void refuse_followers(lua_State *L, const char *what, const stn_control_t
     }
 }
 
-/// Values by joint name: the others keep what they are.
-static void read_by_joint(lua_State *L, const char *what, const stn_control_target *target, const char *unit,
-                          double *values) {
-    int table = lua_gettop(L);
-    const stn_model *model = target->model;
-    for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
-        const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "[...]";
-        const char *names[257] = {NULL};
-        int32_t at = 0, found = -1, size = 0;
-        for (int32_t i = 0; i < target->joint_count; i++) {
-            const stn_joint *joint = &model->joints[target->joint[i]];
-            names[i < 256 ? i : 255] = joint->name;
-            if (strcmp(joint->name, name) == 0) {
-                found = at;
-                size = joint->nv;
-            }
-            at += joint->nv;
-        }
-        if (found < 0) {
-            refuse_followers(L, what, target, name);
-            stn_lua_unknown(L, what, name, names);
-        }
-        char place[320];
-        snprintf(place, sizeof place, "%s.%s", what, name);
-        if (size == 1) {
-            values[found] = stn_lua_real(L, -1, place, unit);
-        } else {
-            stn_lua_reals(L, -1, place, unit, size, &values[found]);
-        }
-    }
-}
-
 void stn_lua_push_references(lua_State *L, const stn_lua_world *w, int32_t controller) {
     const stn_controller_ops *ops = stn_world_controller(w->world, controller)->desc->ops.controller;
     const stn_control_target *target = stn_world_controller_target(w->world, controller);
@@ -210,16 +165,43 @@ void stn_lua_push_references(lua_State *L, const stn_lua_world *w, int32_t contr
 }
 
 /// The value on top of the stack as one vector of a channel: a number, a list, or values by joint over those in
-/// `values`.
+/// `values`, where the other joints keep what they are.
 static void read_vector(lua_State *L, const char *what, const stn_control_target *target, const stn_channel *channel,
                         double *values) {
-    int32_t size = channel->size > 0 ? channel->size : target->dof_count;
-    if (lua_type(L, -1) != LUA_TTABLE && size == 1) {
+    int32_t whole = channel->size > 0 ? channel->size : target->dof_count;
+    if (lua_type(L, -1) != LUA_TTABLE && whole == 1) {
         values[0] = stn_lua_real(L, -1, what, channel->unit);
-    } else if (lua_type(L, -1) == LUA_TTABLE && lua_rawlen(L, -1) == 0 && channel->size == 0) {
-        read_by_joint(L, what, target, channel->unit, values);
-    } else {
-        stn_lua_reals(L, -1, what, channel->unit, size, values);
+        return;
+    }
+    if (lua_type(L, -1) != LUA_TTABLE || lua_rawlen(L, -1) > 0 || channel->size > 0) {
+        stn_lua_reals(L, -1, what, channel->unit, whole, values);
+        return;
+    }
+    int table = lua_gettop(L);
+    for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
+        const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "[...]";
+        const char *names[257] = {NULL};
+        int32_t at = 0, found = -1, size = 0;
+        for (int32_t i = 0; i < target->joint_count; i++) {
+            const stn_joint *joint = &target->model->joints[target->joint[i]];
+            names[i < 256 ? i : 255] = joint->name;
+            if (strcmp(joint->name, name) == 0) {
+                found = at;
+                size = joint->nv;
+            }
+            at += joint->nv;
+        }
+        if (found < 0) {
+            refuse_followers(L, what, target, name);
+            stn_lua_unknown(L, what, name, names);
+        }
+        char place[320];
+        snprintf(place, sizeof place, "%s.%s", what, name);
+        if (size == 1) {
+            values[found] = stn_lua_real(L, -1, place, channel->unit);
+        } else {
+            stn_lua_reals(L, -1, place, channel->unit, size, &values[found]);
+        }
     }
 }
 
@@ -393,31 +375,6 @@ static void push_joints(lua_State *L, const stn_control_target *target, bool coo
     }
 }
 
-/// Pushes what an update sees: numbers of its own, copied.
-static void push_view(lua_State *L, const stn_lua_world *w, int32_t controller, double rate) {
-    const stn_state *state = stn_world_state(w->world);
-    const stn_control_target *target = stn_world_controller_target(w->world, controller);
-    double dt = stn_world_dt(w->world);
-    lua_createtable(L, 0, 6);
-    stn_lua_set_number(L, "time", state->time);
-    stn_lua_set_number(L, "period", fmax(dt, 1.0 / rate));
-    stn_lua_set_number(L, "weight", stn_world_controller_weight(w->world, controller));
-    push_joints(L, target, true, state->q);
-    lua_setfield(L, -2, "position");
-    push_joints(L, target, false, state->v);
-    lua_setfield(L, -2, "velocity");
-    stn_lua_push_references(L, w, controller);
-    lua_setfield(L, -2, "reference");
-}
-
-/// The error at the stack's top, with whose it is behind its place and text.
-static int fail_update(lua_State *L, const char *owner) {
-    if (lua_type(L, -1) == LUA_TSTRING) {
-        lua_pushfstring(L, "%s; in the update of %s", lua_tostring(L, -1), owner);
-    }
-    return lua_error(L);
-}
-
 /// Asks the entry at the stack's top.
 static void update(lua_State *L, stn_lua_world *w) {
     int entry = lua_gettop(L);
@@ -429,14 +386,28 @@ static void update(lua_State *L, stn_lua_world *w) {
     lua_getfield(L, entry, "controller");
     int32_t controller = (int32_t)lua_tointeger(L, -1);
     const stn_control_target *target = stn_world_controller_target(w->world, controller);
+    const stn_state *state = stn_world_state(w->world);
     lua_getfield(L, entry, "where");
-    const char *owner = lua_pushfstring(
-        L, "controller %s of %s (%s) at t = %f s", stn_world_controller(w->world, controller)->desc->id,
-        stn_lua_group_name(w, target->group), lua_tostring(L, -1), (lua_Number)stn_world_state(w->world)->time);
+    const char *owner =
+        lua_pushfstring(L, "controller %s of %s (%s) at t = %f s", stn_world_controller(w->world, controller)->desc->id,
+                        stn_lua_group_name(w, target->group), lua_tostring(L, -1), (lua_Number)state->time);
     lua_getfield(L, entry, "update");
-    push_view(L, w, controller, rate);
+    // It sees numbers of its own, copied.
+    lua_createtable(L, 0, 6);
+    stn_lua_set_number(L, "time", state->time);
+    stn_lua_set_number(L, "period", fmax(stn_world_dt(w->world), 1.0 / rate));
+    stn_lua_set_number(L, "weight", stn_world_controller_weight(w->world, controller));
+    push_joints(L, target, true, state->q);
+    lua_setfield(L, -2, "position");
+    push_joints(L, target, false, state->v);
+    lua_setfield(L, -2, "velocity");
+    stn_lua_push_references(L, w, controller);
+    lua_setfield(L, -2, "reference");
     if (stn_lua_world_ask(L, w, 1, 1, "the update of a controller") != LUA_OK) {
-        fail_update(L, owner);
+        if (lua_type(L, -1) == LUA_TSTRING) {
+            lua_pushfstring(L, "%s; in the update of %s", lua_tostring(L, -1), owner);
+        }
+        lua_error(L);
     }
     if (w->world == NULL) {
         stn_lua_fail(L, "the update of a controller closed its world");

@@ -43,24 +43,6 @@ static bool begins_tree(const stn_model *model, const dof_list *list, int32_t at
 
 // -------------------------------------------------------------------------------------------------- mass matrix, bias
 
-/// Adds the part of M (count x count) that lies in one tree. Pushes memory.
-static void add_mass_matrix(lua_State *L, stn_lua_world *w, const dof_list *list, int32_t tree, double *M) {
-    const stn_model *model = stn_world_model(w->world);
-    size_t n = (size_t)model->trees[tree].nv;
-    int32_t start = model->trees[tree].v_start;
-    stn_matrix whole = {.n = (int32_t)n, .form = STN_MATRIX_DENSE, .values = push_numbers(L, n * n)};
-    stn_mass_matrix(stn_world_kinematics(w->world), tree, &whole);
-    for (int32_t i = 0; i < list->count; i++) {
-        for (int32_t j = 0; j < list->count; j++) {
-            int32_t row = list->dof[i], column = list->dof[j];
-            if (model->dof_tree[row] == tree && model->dof_tree[column] == tree) {
-                M[(size_t)i * (size_t)list->count + (size_t)j] =
-                    whole.values[(size_t)(row - start) * n + (size_t)(column - start)];
-            }
-        }
-    }
-}
-
 static void push_rows(lua_State *L, const double *values, int32_t rows, int32_t columns) {
     lua_createtable(L, rows, 0);
     for (int32_t i = 0; i < rows; i++) {
@@ -75,11 +57,21 @@ static int group_mass_matrix(lua_State *L) {
     dof_list list = push_dofs(L, model, o->index);
     double *M = push_numbers(L, (size_t)list.count * (size_t)list.count);
     int top = lua_gettop(L);
-    for (int32_t i = 0; i < list.count; i++) {
-        if (begins_tree(model, &list, i)) {
-            add_mass_matrix(L, o->world, &list, model->dof_tree[list.dof[i]], M);
-            lua_settop(L, top);
+    for (int32_t first = 0; first < list.count; first++) {
+        if (!begins_tree(model, &list, first)) {
+            continue;
         }
+        int32_t tree = model->dof_tree[list.dof[first]], start = model->trees[tree].v_start;
+        size_t n = (size_t)model->trees[tree].nv;
+        stn_matrix whole = {.n = (int32_t)n, .form = STN_MATRIX_DENSE, .values = push_numbers(L, n * n)};
+        stn_mass_matrix(stn_world_kinematics(o->world->world), tree, &whole);
+        for (int32_t k = 0; k < list.count * list.count; k++) {
+            int32_t row = list.dof[k / list.count], column = list.dof[k % list.count];
+            if (model->dof_tree[row] == tree && model->dof_tree[column] == tree) {
+                M[k] = whole.values[(size_t)(row - start) * n + (size_t)(column - start)];
+            }
+        }
+        lua_settop(L, top);
     }
     push_rows(L, M, list.count, list.count);
     return 1;
@@ -293,24 +285,6 @@ static int group_set_velocity(lua_State *L) {
     return 0;
 }
 
-/// Raises when the description gives the group a velocity at the start.
-static void refuse_velocity(lua_State *L, int32_t group) {
-    lua_getiuservalue(L, 1, 1);
-    lua_getiuservalue(L, -1, 1);
-    int list = lua_gettop(L);
-    lua_Integer count = (lua_Integer)lua_rawlen(L, list);
-    for (lua_Integer i = 1; i <= count; i++) {
-        lua_rawgeti(L, list, i);
-        lua_getfield(L, -1, "group");
-        bool moves = lua_tointeger(L, -1) == group && lua_getfield(L, -2, "velocity") != LUA_TNIL;
-        if (moves) {
-            stn_lua_fail(L, "group:attach: the attached body has a start velocity of its own; it moves with the link");
-        }
-        lua_settop(L, list);
-    }
-    lua_pop(L, 2);
-}
-
 /// arm:attach(hand, "flange", pose): welds the hand's root to the link.
 static int group_attach(lua_State *L) {
     static const char owner[] = "group:attach";
@@ -335,7 +309,20 @@ static int group_attach(lua_State *L) {
     if (!lua_isnil(L, 4)) {
         stn_lua_pose(L, 4, "group:attach: pose", &pose);
     }
-    refuse_velocity(L, hand->index);
+    // Its start values must not have a velocity.
+    lua_getiuservalue(L, 1, 1);
+    lua_getiuservalue(L, -1, 1);
+    int list = lua_gettop(L);
+    lua_Integer count = (lua_Integer)lua_rawlen(L, list);
+    for (lua_Integer i = 1; i <= count; i++) {
+        lua_rawgeti(L, list, i);
+        lua_getfield(L, -1, "group");
+        if (lua_tointeger(L, -1) == hand->index && lua_getfield(L, -2, "velocity") != LUA_TNIL) {
+            stn_lua_fail(L, "group:attach: the attached body has a start velocity of its own; it moves with the link");
+        }
+        lua_settop(L, list);
+    }
+    lua_pop(L, 2);
     stn_error err = {0};
     stn_lua_check(L, stn_builder_attach(builder, hand->index, link, &pose, &err), &err);
     return 0;
@@ -535,44 +522,26 @@ static void read_goal(const stn_fields *f, const stn_lua_object *group, stn_ik_g
     goal->seeds = read_seeds(f, group, &goal->seed_count);
 }
 
-/// Pushes { joint = value } of the group's joints with one coordinate.
-static void push_positions(lua_State *L, const stn_lua_object *group, const double *q) {
-    const stn_model *model = stn_world_model(group->world->world);
-    const stn_group *r = &model->groups[group->index];
-    lua_createtable(L, 0, r->joint_count);
-    for (int32_t i = r->joint_start; i < r->joint_start + r->joint_count; i++) {
-        if (model->joints[i].nv == 1) {
-            stn_lua_set_number(L, model->joints[i].name, q[model->joints[i].q_start]);
-        }
-    }
-}
-
-/// Pushes "group 'arm' does not reach ...".
-static void push_reason(lua_State *L, const stn_lua_object *group, const stn_ik_goal *goal,
-                        const stn_ik_result *result) {
-    char text[512];
-    stn_vec3 p = goal->pose.position;
-    snprintf(
-        text, sizeof text,
-        "inverse_kinematics: group '%s' does not get link '%s' to (%.4g, %.4g, %.4g) m within its limits%s: %.3g m "
-        "and %.3g deg stay, the best of %d start%s",
-        stn_lua_group_name(group->world, group->index), stn_lua_link_name(group->world, goal->link), p.x, p.y, p.z,
-        result->refused > 0 ? " clear of what is around" : "", result->distance, result->angle * 180.0 / STN_PI,
-        (int)result->starts, result->starts == 1 ? "" : "s");
-    if (result->refused > 0) {
-        size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, "; %d came there and met something", (int)result->refused);
-    }
-    lua_pushstring(L, text);
-}
-
 bool stn_lua_solve_place(lua_State *L, const stn_lua_object *group, const stn_ik_goal *goal, double *q) {
     stn_ik_result result;
     stn_error err = {0};
     stn_status status = stn_inverse_kinematics(stn_world_kinematics(group->world->world), goal, q, &result, &err);
     stn_lua_check(L, status, &err);
     if (status != STN_OK) {
-        push_reason(L, group, goal, &result);
+        char text[512];
+        stn_vec3 p = goal->pose.position;
+        snprintf(
+            text, sizeof text,
+            "inverse_kinematics: group '%s' does not get link '%s' to (%.4g, %.4g, %.4g) m within its limits%s: %.3g m "
+            "and %.3g deg stay, the best of %d start%s",
+            stn_lua_group_name(group->world, group->index), stn_lua_link_name(group->world, goal->link), p.x, p.y, p.z,
+            result.refused > 0 ? " clear of what is around" : "", result.distance, result.angle * 180.0 / STN_PI,
+            (int)result.starts, result.starts == 1 ? "" : "s");
+        if (result.refused > 0) {
+            size_t used = strlen(text);
+            snprintf(text + used, sizeof text - used, "; %d came there and met something", (int)result.refused);
+        }
+        lua_pushstring(L, text);
     }
     return status == STN_OK;
 }
@@ -595,7 +564,15 @@ static int group_inverse_kinematics(lua_State *L) {
         lua_insert(L, -2);
         return 2;
     }
-    push_positions(L, o, q);
+    // { joint = value } of the group's joints with one coordinate
+    const stn_model *model = stn_world_model(o->world->world);
+    const stn_group *r = &model->groups[o->index];
+    lua_createtable(L, 0, r->joint_count);
+    for (int32_t i = r->joint_start; i < r->joint_start + r->joint_count; i++) {
+        if (model->joints[i].nv == 1) {
+            stn_lua_set_number(L, model->joints[i].name, q[model->joints[i].q_start]);
+        }
+    }
     return 1;
 }
 

@@ -6,13 +6,6 @@
 
 #include "bind.h"
 
-static const char *unit_of(const stn_joint *joint, stn_lua_quantity quantity) {
-    const stn_joint_units *units = stn_joint_type_units(joint->type);
-    return quantity == STN_LUA_POSITION   ? units->position
-           : quantity == STN_LUA_VELOCITY ? units->velocity
-                                          : units->effort;
-}
-
 static int32_t start_of(const stn_joint *joint, stn_lua_quantity quantity) {
     return quantity == STN_LUA_POSITION ? joint->q_start : joint->v_start;
 }
@@ -23,7 +16,10 @@ static int32_t size_of(const stn_joint *joint, stn_lua_quantity quantity) {
 
 void stn_lua_read_joint(lua_State *L, int index, const char *what, const stn_joint *joint, stn_lua_quantity quantity,
                         double *values) {
-    const char *unit = unit_of(joint, quantity);
+    const stn_joint_units *units = stn_joint_type_units(joint->type);
+    const char *unit = quantity == STN_LUA_POSITION   ? units->position
+                       : quantity == STN_LUA_VELOCITY ? units->velocity
+                                                      : units->effort;
     double *own = &values[start_of(joint, quantity)];
     if (size_of(joint, quantity) == 1) {
         own[0] = stn_lua_real(L, index, what, unit);
@@ -63,11 +59,14 @@ void stn_lua_follow(const stn_model *model, int32_t master, stn_lua_quantity qua
 
 // -------------------------------------------------------------------------------------------------- whole groups
 
-/// Reads the entries of the table, twice: joints that mimic follow their masters unless the table names them too.
-static void read_by_name(lua_State *L, int table, const char *owner, stn_lua_world *w, int32_t group,
+void stn_lua_read_joints(lua_State *L, int index, const char *owner, stn_lua_world *w, int32_t group,
                          stn_lua_quantity quantity, double *values) {
+    int table = lua_absindex(L, index);
     const stn_model *model = stn_world_model(w->world);
-    for (int pass = 0; pass < 2; pass++) {
+    const stn_group *r = &model->groups[group];
+    bool by_name = lua_type(L, table) == LUA_TTABLE && lua_rawlen(L, table) == 0;
+    // Twice: joints that mimic follow their masters unless the table names them too.
+    for (int pass = 0; pass < 2 && by_name; pass++) {
         for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
             const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "[...]";
             int32_t joint = stn_lua_find_joint(L, owner, w, group, name);
@@ -79,15 +78,7 @@ static void read_by_name(lua_State *L, int table, const char *owner, stn_lua_wor
             }
         }
     }
-}
-
-void stn_lua_read_joints(lua_State *L, int index, const char *owner, stn_lua_world *w, int32_t group,
-                         stn_lua_quantity quantity, double *values) {
-    int table = lua_absindex(L, index);
-    const stn_model *model = stn_world_model(w->world);
-    const stn_group *r = &model->groups[group];
-    if (lua_type(L, table) == LUA_TTABLE && lua_rawlen(L, table) == 0) {
-        read_by_name(L, table, owner, w, group, quantity, values);
+    if (by_name) {
         return;
     }
     int32_t count = 0, at = 0;
@@ -181,26 +172,20 @@ static int group_set_v(lua_State *L) {
 
 // ------------------------------------------------------------------------------------------------------ keyframes
 
-static int32_t find_keyframe(lua_State *L, const char *owner, const stn_model *model, int32_t group, const char *name) {
-    int32_t found = stn_model_find_keyframe(model, group, name);
-    if (found >= 0) {
-        return found;
-    }
-    const stn_group *r = &model->groups[group];
-    const char **names = lua_newuserdatauv(L, ((size_t)r->keyframe_count + 1) * sizeof *names, 0);
-    for (int32_t i = 0; i < r->keyframe_count; i++) {
-        names[i] = model->keyframes[r->keyframe_start + i].name;
-    }
-    names[r->keyframe_count] = NULL;
-    stn_lua_unknown(L, lua_pushfstring(L, "%s: group '%s' (keyframes)", owner, r->name), name, names);
-}
-
 void stn_lua_apply_keyframe(lua_State *L, const char *owner, stn_lua_world *w, int32_t group, const char *name,
                             bool keep_base) {
     int top = lua_gettop(L);
     const stn_model *model = stn_world_model(w->world);
     const stn_group *r = &model->groups[group];
-    int32_t keyframe = find_keyframe(L, owner, model, group, name);
+    int32_t keyframe = stn_model_find_keyframe(model, group, name);
+    if (keyframe < 0) {
+        const char **names = lua_newuserdatauv(L, ((size_t)r->keyframe_count + 1) * sizeof *names, 0);
+        for (int32_t i = 0; i < r->keyframe_count; i++) {
+            names[i] = model->keyframes[r->keyframe_start + i].name;
+        }
+        names[r->keyframe_count] = NULL;
+        stn_lua_unknown(L, lua_pushfstring(L, "%s: group '%s' (keyframes)", owner, r->name), name, names);
+    }
     double *q = stn_lua_copy_coordinates(L, w, STN_LUA_POSITION), *v = stn_lua_copy_coordinates(L, w, STN_LUA_VELOCITY);
     stn_model_keyframe_apply(model, keyframe, q);
     if (keep_base && model->keyframes[keyframe].has_base) { // its joint is the group's first

@@ -123,24 +123,6 @@ static void destroy_builder(void *object) {
     stn_builder_destroy(*(stn_model_builder **)object);
 }
 
-/// Loads and compiles; what no finding tells becomes one.
-static void examine(stn_context *context, const stn_load_request *request, stn_model_builder *builder,
-                    stn_diagnostics *list) {
-    int32_t group = -1;
-    stn_error err = {0};
-    stn_model *model = NULL;
-    const char *code = "file";
-    stn_status status = stn_load_robot(context, request, builder, &group, list, &err);
-    if (status >= 0) {
-        code = "model";
-        status = stn_model_compile(builder, &model, &err);
-        stn_model_destroy(model);
-    }
-    if (status < 0 && list->error_count == 0) {
-        stn_diagnostics_add(list, STN_SEVERITY_ERROR, code, request->path, 0, "", "%s", err.text);
-    }
-}
-
 /// stn.check_robot "file" or { "file", packages = ... }: everything worth saying about the file, as a list.
 static int check_robot(lua_State *L) {
     static const char *const keys[] = {"packages", "allow_absolute", "visual_meshes", "loader", NULL};
@@ -164,7 +146,18 @@ static int check_robot(lua_State *L) {
     if (request.path == NULL) {
         stn_diagnostics_add(list, STN_SEVERITY_ERROR, "file", name, 0, "", "no such file (tried %s)", tried);
     } else {
-        examine(context, &request, *builder, list);
+        int32_t group = -1;
+        stn_model *model = NULL;
+        const char *code = "file";
+        stn_status status = stn_load_robot(context, &request, *builder, &group, list, &err);
+        if (status >= 0) {
+            code = "model";
+            status = stn_model_compile(*builder, &model, &err);
+            stn_model_destroy(model);
+        }
+        if (status < 0 && list->error_count == 0) { // what no finding tells becomes one
+            stn_diagnostics_add(list, STN_SEVERITY_ERROR, code, request.path, 0, "", "%s", err.text);
+        }
     }
     push_list(L, list);
     stn_lua_release(L, owned);
@@ -247,36 +240,26 @@ static load_options read_options(const stn_fields *f) {
     return o;
 }
 
-/// Loads and places the group; on failure nothing stays in the builder.
-static stn_status load(stn_context *context, stn_model_builder *builder, const load_options *o, int32_t *group,
-                       stn_diagnostics *list, stn_error *err) {
-    stn_status status = stn_load_robot(context, &o->request, builder, group, list, err);
-    if (status < 0) {
-        return status;
-    }
+/// What the table says over the file.
+static stn_status change_group(stn_model_builder *builder, int32_t group, const load_options *o, stn_error *err) {
+    stn_status status = STN_OK;
     if (o->placed || o->fixed_given) { // what is not given is as the file says
         stn_pose base;
         bool fixed = false;
-        stn_builder_get_base(builder, *group, &base, &fixed);
+        stn_builder_get_base(builder, group, &base, &fixed);
         status =
-            stn_builder_set_base(builder, *group, o->placed ? &o->base : &base, o->fixed_given ? o->fixed : fixed, err);
+            stn_builder_set_base(builder, group, o->placed ? &o->base : &base, o->fixed_given ? o->fixed : fixed, err);
     }
     if (status >= 0 && o->velocity_limits) {
-        status = stn_builder_set_velocity_limits(builder, *group, true, err);
+        status = stn_builder_set_velocity_limits(builder, group, true, err);
     }
     if (status >= 0 && o->mass_factor != 1.0) {
-        status = stn_builder_scale_mass(builder, *group, o->mass_factor, err);
+        status = stn_builder_scale_mass(builder, group, o->mass_factor, err);
     }
     if (status >= 0 && o->has_material) {
-        status = stn_builder_set_material(builder, *group, &o->surface.material, err);
+        status = stn_builder_set_material(builder, group, &o->surface.material, err);
     }
-    if (status >= 0) {
-        status = stn_builder_set_field(builder, *group, &o->surface.field, err);
-    }
-    if (status < 0) {
-        stn_builder_discard(builder, *group);
-    }
-    return status;
+    return status >= 0 ? stn_builder_set_field(builder, group, &o->surface.field, err) : status;
 }
 
 int stn_lua_world_load(lua_State *L) {
@@ -293,7 +276,13 @@ int stn_lua_world_load(lua_State *L) {
     stn_error err = {0};
     stn_diagnostics *list = stn_lua_push_findings(L, w->session->context);
     int findings = lua_gettop(L);
-    stn_status status = load(w->session->context, builder, &o, &group, list, &err);
+    stn_status status = stn_load_robot(w->session->context, &o.request, builder, &group, list, &err);
+    if (status >= 0) {
+        status = change_group(builder, group, &o, &err);
+        if (status < 0) {
+            stn_builder_discard(builder, group);
+        }
+    }
     stn_lua_log_findings(L, o.request.path, list);
     if (status < 0) {
         stn_lua_release(L, findings);

@@ -2,40 +2,15 @@
 // world:log { "column", ..., values = function, patches = pairs }: the columns that a scenario declares for its tables.
 // They are signals of the world, set by an observer after every step and before the recorders see it.
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "bind.h"
 
 enum { COLUMNS = 4 }; // user value of the world: a copy of the table, which the script may change afterwards
 
-/// What the function on top of the stack returns; the stack is left as it was below `base`.
-static stn_status set_signals(lua_State *L, stn_lua_world *w, int table, int base, stn_error *err) {
-    int count = (int)lua_rawlen(L, table);
-    if (stn_lua_world_ask(L, w, 0, LUA_MULTRET, "the values of world:log") != LUA_OK) {
-        const char *text = lua_tostring(L, -1);
-        return stn_fail(err, STN_ERR_ARGUMENT, "world:log: values: %s",
-                        text != NULL ? text : "an error that is no text");
-    }
-    int returned = lua_gettop(L) - base;
-    if (returned != count) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "world:log: values returned %d number%s for %d column%s", returned,
-                        returned == 1 ? "" : "s", count, count == 1 ? "" : "s");
-    }
-    stn_status status = STN_OK;
-    for (int i = 1; i <= count && status == STN_OK; i++) {
-        lua_rawgeti(L, table, i);
-        const char *name = lua_tostring(L, -1);
-        status = lua_isnumber(L, base + i)
-                     ? stn_world_plot(w->world, name, lua_tonumber(L, base + i), err)
-                     : stn_fail(err, STN_ERR_ARGUMENT, "world:log: column '%s' is a %s, must be a number", name,
-                                luaL_typename(L, base + i));
-        lua_pop(L, 1);
-    }
-    return status;
-}
-
 stn_status stn_lua_log_columns(lua_State *L, int world_index, stn_lua_world *w, stn_error *err) {
-    int top = lua_gettop(L);
+    int top = lua_gettop(L), table = top + 1;
     if (!w->has_columns) {
         return stn_lua_log_patches(w, err);
     }
@@ -43,10 +18,36 @@ stn_status stn_lua_log_columns(lua_State *L, int world_index, stn_lua_world *w, 
         return stn_fail(err, STN_ERR_MEMORY, "world:log: out of memory");
     }
     lua_getiuservalue(L, world_index, COLUMNS);
-    lua_getfield(L, top + 1, "values");
-    stn_status status = set_signals(L, w, top + 1, top + 1, err);
+    lua_getfield(L, table, "values");
+    int count = (int)lua_rawlen(L, table);
+    stn_status status = STN_OK;
+    if (stn_lua_world_ask(L, w, 0, LUA_MULTRET, "the values of world:log") != LUA_OK) {
+        const char *text = lua_tostring(L, -1);
+        status =
+            stn_fail(err, STN_ERR_ARGUMENT, "world:log: values: %s", text != NULL ? text : "an error that is no text");
+    } else if (lua_gettop(L) - table != count) {
+        int returned = lua_gettop(L) - table;
+        status = stn_fail(err, STN_ERR_ARGUMENT, "world:log: values returned %d number%s for %d column%s", returned,
+                          returned == 1 ? "" : "s", count, count == 1 ? "" : "s");
+    }
+    for (int i = 1; i <= count && status == STN_OK; i++) {
+        lua_rawgeti(L, table, i);
+        const char *name = lua_tostring(L, -1);
+        status = lua_isnumber(L, table + i)
+                     ? stn_world_plot(w->world, name, lua_tonumber(L, table + i), err)
+                     : stn_fail(err, STN_ERR_ARGUMENT, "world:log: column '%s' is a %s, must be a number", name,
+                                luaL_typename(L, table + i));
+        lua_pop(L, 1);
+    }
+    stn_error later = {0};
+    for (int i = 1; i <= count && status < 0; i++) { // in place of the values of the step before
+        lua_rawgeti(L, table, i);
+        stn_world_plot(w->world, lua_tostring(L, -1), NAN, &later);
+        lua_pop(L, 1);
+    }
     lua_settop(L, top);
-    return status == STN_OK ? stn_lua_log_patches(w, err) : status;
+    stn_status logged = stn_lua_log_patches(w, status == STN_OK ? err : &later);
+    return status == STN_OK ? logged : status;
 }
 
 static stn_status observe(void *user, const stn_observation *observation, stn_error *err) {
@@ -69,24 +70,6 @@ bool stn_lua_is_table(const stn_lua_world *w, const char *recorder) {
     return false;
 }
 
-/// The name of column i, at the stack's top: every table has `step`, and signals are told apart by their names.
-static void check_name(lua_State *L, int table, int i) {
-    size_t size;
-    const char *name = lua_tolstring(L, -1, &size);
-    if (size == 0 || strlen(name) != size) {
-        stn_lua_fail(L, "world:log: column %d must be a name without the character \\0, not empty", i);
-    }
-    bool taken = strcmp(name, "step") == 0;
-    for (int k = 1; k < i && !taken; k++) {
-        lua_rawgeti(L, table, k);
-        taken = strcmp(lua_tostring(L, -1), name) == 0;
-        lua_pop(L, 1);
-    }
-    if (taken) {
-        stn_lua_fail(L, "world:log: column %d: there is a column '%s' already", i, name);
-    }
-}
-
 /// Are any declared? Patches alone join the usual columns.
 static bool check_columns(lua_State *L, const stn_fields *f, bool patches) {
     int count = (int)lua_rawlen(L, f->table);
@@ -102,7 +85,20 @@ static bool check_columns(lua_State *L, const stn_fields *f, bool patches) {
         if (lua_rawgeti(L, f->table, i) != LUA_TSTRING) {
             stn_lua_fail(L, "world:log: column %d is a %s, must be a name", i, luaL_typename(L, -1));
         }
-        check_name(L, f->table, i);
+        size_t size;
+        const char *name = lua_tolstring(L, -1, &size);
+        if (size == 0 || strlen(name) != size) {
+            stn_lua_fail(L, "world:log: column %d must be a name without the character \\0, not empty", i);
+        }
+        bool taken = strcmp(name, "step") == 0; // every table has it, and signals are told apart by their names
+        for (int k = 1; k < i && !taken; k++) {
+            lua_rawgeti(L, f->table, k);
+            taken = strcmp(lua_tostring(L, -1), name) == 0;
+            lua_pop(L, 1);
+        }
+        if (taken) {
+            stn_lua_fail(L, "world:log: column %d: there is a column '%s' already", i, name);
+        }
         lua_pop(L, 1);
     }
     lua_getfield(L, f->table, "values");
@@ -111,22 +107,6 @@ static bool check_columns(lua_State *L, const stn_fields *f, bool patches) {
     }
     lua_pop(L, 1);
     return true;
-}
-
-/// Of the columns and the function; and the log of patches at `patches`, 0: none.
-static void push_copy(lua_State *L, int table, int patches) {
-    int count = (int)lua_rawlen(L, table);
-    lua_createtable(L, count, 2);
-    for (int i = 1; i <= count; i++) {
-        lua_rawgeti(L, table, i);
-        lua_rawseti(L, -2, i);
-    }
-    lua_getfield(L, table, "values");
-    lua_setfield(L, -2, "values");
-    if (patches != 0) {
-        lua_pushvalue(L, patches);
-        lua_setfield(L, -2, "patches");
-    }
 }
 
 static int world_log(lua_State *L) {
@@ -144,7 +124,19 @@ static int world_log(lua_State *L) {
     }
     stn_error err = {0};
     stn_lua_check(L, stn_world_observe(w->world, observe, w, &err), &err);
-    push_copy(L, f.table, kept);
+    // a copy of the columns and the function, with the log of patches
+    int count = (int)lua_rawlen(L, f.table);
+    lua_createtable(L, count, 2);
+    for (int i = 1; i <= count; i++) {
+        lua_rawgeti(L, f.table, i);
+        lua_rawseti(L, -2, i);
+    }
+    lua_getfield(L, f.table, "values");
+    lua_setfield(L, -2, "values");
+    if (kept != 0) {
+        lua_pushvalue(L, kept);
+        lua_setfield(L, -2, "patches");
+    }
     lua_setiuservalue(L, 1, COLUMNS);
     w->has_columns = declared;
     w->patch_log = patches;
@@ -174,28 +166,6 @@ struct stn_lua_patch_log {
     logged_pair pairs[]; // (count)
 };
 
-/// Reads pair `i` of the list at `list`; its names join those in the table at `names`.
-static void read_pair(lua_State *L, stn_lua_world *w, int list, int i, int names, logged_pair *pair) {
-    char owner[64];
-    snprintf(owner, sizeof owner, "world:log: patches[%d]", i);
-    int top = lua_gettop(L);
-    if (lua_rawgeti(L, list, i) != LUA_TTABLE || lua_rawlen(L, -1) != 2) {
-        stn_lua_fail(L, "%s must be a pair { a, b }, each named as links are", owner);
-    }
-    lua_rawgeti(L, top + 1, 1);
-    lua_rawgeti(L, top + 1, 2);
-    stn_lua_side a, b;
-    stn_lua_sides(L, top + 2, w, owner, &a, &b);
-    pair->a = a.links;
-    pair->b = b.links;
-    const char *name_a = stn_lua_push_links_name(L, w, a.links), *name_b = stn_lua_push_links_name(L, w, b.links);
-    for (int32_t k = 0; k < PARTS; k++) {
-        pair->name[k] = lua_pushfstring(L, "patch[%s|%s].%s", name_a, name_b, parts[k]);
-        lua_rawseti(L, names, (lua_Integer)lua_rawlen(L, names) + 1);
-    }
-    lua_settop(L, top);
-}
-
 stn_lua_patch_log *stn_fields_patch_log(const stn_fields *f, stn_lua_world *w) {
     lua_State *L = f->L;
     if (!stn_fields_push(f, "patches")) {
@@ -209,54 +179,69 @@ stn_lua_patch_log *stn_fields_patch_log(const stn_fields *f, stn_lua_world *w) {
     stn_lua_patch_log *log = lua_newuserdatauv(L, sizeof *log + sizeof(logged_pair) * (size_t)count, 1);
     log->count = count;
     lua_newtable(L);
+    int names = list + 2, top = lua_gettop(L);
     for (int32_t i = 0; i < count; i++) {
-        read_pair(L, w, list, i + 1, list + 2, &log->pairs[i]);
+        logged_pair *pair = &log->pairs[i];
+        char owner[64];
+        snprintf(owner, sizeof owner, "world:log: patches[%d]", (int)i + 1);
+        if (lua_rawgeti(L, list, i + 1) != LUA_TTABLE || lua_rawlen(L, -1) != 2) {
+            stn_lua_fail(L, "%s must be a pair { a, b }, each named as links are", owner);
+        }
+        lua_rawgeti(L, top + 1, 1);
+        lua_rawgeti(L, top + 1, 2);
+        stn_lua_side a, b;
+        stn_lua_sides(L, top + 2, w, owner, &a, &b);
+        pair->a = a.links;
+        pair->b = b.links;
+        const char *name_a = stn_lua_push_links_name(L, w, a.links), *name_b = stn_lua_push_links_name(L, w, b.links);
+        for (int32_t k = 0; k < PARTS; k++) {
+            pair->name[k] = lua_pushfstring(L, "patch[%s|%s].%s", name_a, name_b, parts[k]);
+            lua_rawseti(L, names, (lua_Integer)lua_rawlen(L, names) + 1);
+        }
+        lua_settop(L, top);
     }
     lua_setiuservalue(L, list + 1, 1);
     lua_replace(L, list);
     return log;
 }
 
-static stn_status set_pair(stn_world *world, const logged_pair *pair, stn_error *err) {
-    const stn_observation *o = stn_world_observation(world);
-    const stn_lua_side a = {stn_world_model(world), pair->a}, b = {stn_world_model(world), pair->b};
-    const stn_contact_side sides[2] = {{stn_lua_side_has, &a}, {stn_lua_side_has, &b}};
-    stn_patch_report r;
-    if (!stn_observation_patch_between(o, &sides[0], &sides[1], &r)) {
-        r.center = stn_vec3_make((double)NAN, (double)NAN, (double)NAN);
-    }
-    stn_vec3 force = stn_vec3_add(r.normal_part, r.friction_part);
-    const double values[PARTS] = {force.x,
-                                  force.y,
-                                  force.z,
-                                  stn_vec3_norm(r.normal_part),
-                                  stn_vec3_norm(r.friction_part),
-                                  r.torque.x,
-                                  r.torque.y,
-                                  r.torque.z,
-                                  r.center.x,
-                                  r.center.y,
-                                  r.center.z,
-                                  r.area,
-                                  r.mean_pressure,
-                                  r.max_pressure,
-                                  r.faces,
-                                  r.sticking,
-                                  r.slipping,
-                                  r.slip_speed,
-                                  r.glide_gap,
-                                  r.elastic_J};
-    stn_status status = STN_OK;
-    for (int32_t k = 0; k < PARTS && status == STN_OK; k++) {
-        status = stn_world_plot(world, pair->name[k], values[k], err);
-    }
-    return status;
-}
-
 stn_status stn_lua_log_patches(const stn_lua_world *w, stn_error *err) {
-    stn_status status = STN_OK;
-    for (int32_t i = 0; w->patch_log != NULL && i < w->patch_log->count && status == STN_OK; i++) {
-        status = set_pair(w->world, &w->patch_log->pairs[i], err);
+    const stn_observation *o = stn_world_observation(w->world);
+    for (int32_t i = 0; w->patch_log != NULL && i < w->patch_log->count; i++) {
+        const logged_pair *pair = &w->patch_log->pairs[i];
+        const stn_lua_side a = {o->model, pair->a}, b = {o->model, pair->b};
+        const stn_contact_side sides[2] = {{stn_lua_side_has, &a}, {stn_lua_side_has, &b}};
+        stn_patch_report r;
+        if (!stn_observation_patch_between(o, &sides[0], &sides[1], &r)) {
+            r.center = stn_vec3_make((double)NAN, (double)NAN, (double)NAN);
+        }
+        stn_vec3 force = stn_vec3_add(r.normal_part, r.friction_part);
+        const double values[PARTS] = {force.x,
+                                      force.y,
+                                      force.z,
+                                      stn_vec3_norm(r.normal_part),
+                                      stn_vec3_norm(r.friction_part),
+                                      r.torque.x,
+                                      r.torque.y,
+                                      r.torque.z,
+                                      r.center.x,
+                                      r.center.y,
+                                      r.center.z,
+                                      r.area,
+                                      r.mean_pressure,
+                                      r.max_pressure,
+                                      r.faces,
+                                      r.sticking,
+                                      r.slipping,
+                                      r.slip_speed,
+                                      r.glide_gap,
+                                      r.elastic_J};
+        for (int32_t k = 0; k < PARTS; k++) {
+            stn_status status = stn_world_plot(w->world, pair->name[k], values[k], err);
+            if (status != STN_OK) {
+                return status;
+            }
+        }
     }
-    return status;
+    return STN_OK;
 }

@@ -15,8 +15,9 @@ static const double default_density = 1000.0; // [kg/m^3], water
 
 /// A body before it enters the builder.
 typedef struct body_description {
-    const char *type; // "box"
-    const char *name; // as given, NULL: make one
+    const char *type;  // "box"
+    const char *name;  // as given, NULL: make one
+    const char *where; // "file:line"
     stn_pose pose;
     bool placed; // the pose was given; a body without may be attached later
     bool fixed;
@@ -44,19 +45,19 @@ static const char *push_name(lua_State *L, stn_lua_world *w, const body_descript
 }
 
 /// Group with one link; on failure nothing stays in the builder.
-static stn_status add_body(stn_model_builder *builder, const body_description *d, const char *name, const char *where,
-                           int32_t *group, int32_t *link, stn_error *err) {
-    stn_link_spec spec = {.name = name, .mass = d->mass, .where = where};
-    stn_status status = stn_builder_begin_group(builder, name, group, err);
+static stn_status add_body(stn_model_builder *builder, const body_description *d, int32_t *group, stn_error *err) {
+    stn_link_spec spec = {.name = d->name, .mass = d->mass, .where = d->where};
+    stn_status status = stn_builder_begin_group(builder, d->name, group, err);
     if (status < 0) {
         return status;
     }
-    status = stn_builder_add_link(builder, &spec, link, err);
+    int32_t link = -1;
+    status = stn_builder_add_link(builder, &spec, &link, err);
     for (int32_t i = 0; i < d->count && status >= 0; i++) {
         const stn_lua_shape *shape = &d->shapes[i];
         stn_geometry_spec geometry = shape->geometry;
-        geometry.name = name;
-        geometry.where = where;
+        geometry.name = d->name;
+        geometry.where = d->where;
         int32_t index = -1;
         if (geometry.shape.mesh != NULL) {
             status = stn_builder_add_mesh(builder, shape->path, shape->scale, geometry.shape.mesh, &geometry.mesh, err);
@@ -66,7 +67,7 @@ static stn_status add_body(stn_model_builder *builder, const body_description *d
                                           &geometry.field.volume_mesh, err);
         }
         if (status >= 0) {
-            status = stn_builder_add_geometry(builder, *link, &geometry, &index, err);
+            status = stn_builder_add_geometry(builder, link, &geometry, &index, err);
         }
     }
     if (status >= 0 && d->on >= 0) {
@@ -80,18 +81,8 @@ static stn_status add_body(stn_model_builder *builder, const body_description *d
     return status;
 }
 
-/// Adds the start velocity in the table at `index` to the world's start values.
-static void note_start_velocity(lua_State *L, int index, int32_t group, const char *owner) {
-    stn_vec3 linear, angular;
-    char what[96];
-    snprintf(what, sizeof what, "%s: velocity", owner);
-    stn_lua_velocity(L, index, what, &linear, &angular);
-    stn_lua_push_velocity(L, linear, angular);
-    stn_lua_note_start(L, 1, group, "velocity");
-}
-
 /// Builds the body and pushes its group object. The table that described it is argument 2.
-static int finish_body(lua_State *L, stn_lua_world *w, const stn_fields *f, const body_description *d) {
+static int finish_body(lua_State *L, stn_lua_world *w, const stn_fields *f, body_description *d) {
     stn_model_builder *builder = stn_lua_world_builder(L, w, f->owner);
     bool moves = stn_fields_push(f, "velocity");
     int velocity = lua_gettop(L);
@@ -102,17 +93,23 @@ static int finish_body(lua_State *L, stn_lua_world *w, const stn_fields *f, cons
         stn_fields_warn_unread(f, w->world, &d->shapes[i].asked);
         stn_fields_warn_field(f, w->world, &d->shapes[i].geometry.field);
     }
-    const char *name = push_name(L, w, d);
+    d->name = push_name(L, w, d);
     stn_lua_position(L);
-    int32_t group = -1, link = -1;
+    d->where = lua_tostring(L, -1);
+    int32_t group = -1;
     stn_error err = {0};
-    stn_status status = add_body(builder, d, name, lua_tostring(L, -1), &group, &link, &err);
+    stn_status status = add_body(builder, d, &group, &err);
     if (status < 0) {
         stn_lua_fail(L, "%s: %s", f->owner, err.text);
     }
-    stn_lua_take_name(L, 1, name);
+    stn_lua_take_name(L, 1, d->name);
     if (moves) {
-        note_start_velocity(L, velocity, group, f->owner);
+        stn_vec3 linear, angular;
+        char what[96];
+        snprintf(what, sizeof what, "%s: velocity", f->owner);
+        stn_lua_velocity(L, velocity, what, &linear, &angular);
+        stn_lua_push_velocity(L, linear, angular);
+        stn_lua_note_start(L, 1, group, "velocity");
     }
     stn_lua_object_new(L, 1, STN_LUA_GROUP, group);
     return 1;
@@ -235,29 +232,6 @@ static int add_height_field(lua_State *L) {
 
 // ---------------------------------------------------------------------------------------------------- compound bodies
 
-/// One entry of `shapes`, at the stack's top: its shape with its pose and what is said about its mass.
-static void read_part(const stn_fields *part, int keep, stn_lua_shape *shape, double *mass) {
-    stn_fields_named_shape(part, keep, shape);
-    *mass = NAN;
-    stn_fields_at_least(part, "mass", "kg", 0.0, mass);
-}
-
-/// Reads all shapes of the list at `list`; `masses` gets NaN where none is given.
-static void read_parts(lua_State *L, const char *owner, int list, const body_description *d, double *masses) {
-    static const char *const keys[] = {STN_SIZE_KEYS,     "pose",         "mass", STN_POSE_KEYS,
-                                       STN_GEOMETRY_KEYS, STN_FIELD_KEYS, NULL};
-    lua_newtable(L);
-    int keep = lua_gettop(L);
-    for (int32_t i = 0; i < d->count; i++) {
-        char name[96];
-        snprintf(name, sizeof name, "%s: shapes[%d]", owner, i + 1);
-        lua_rawgeti(L, list, i + 1);
-        stn_fields part = stn_fields_open(L, -1, name, keys, 1);
-        read_part(&part, keep, &d->shapes[i], &masses[i]);
-        lua_pop(L, 1);
-    }
-}
-
 /// Sum of the parts. Masses of the shapes as given (the others then weigh nothing), or the body's mass spread by what
 /// they weigh of their materials, by volume where these are the same.
 static stn_mass weigh_parts(const stn_fields *f, const body_description *d, const double *masses) {
@@ -303,6 +277,8 @@ static void refuse_shape_keys(lua_State *L) {
 
 static int add_compound(lua_State *L) {
     static const char *const keys[] = {"shapes", PLACE_KEYS, NULL};
+    static const char *const part_keys[] = {STN_SIZE_KEYS,     "pose",         "mass", STN_POSE_KEYS,
+                                            STN_GEOMETRY_KEYS, STN_FIELD_KEYS, NULL};
     stn_lua_world *w = stn_lua_world_check(L, 1);
     refuse_shape_keys(L);
     stn_fields f = stn_fields_open(L, 2, "world:compound", keys, 0);
@@ -320,7 +296,18 @@ static int add_compound(lua_State *L) {
     d.count = (int32_t)count;
     d.shapes = lua_newuserdatauv(L, count * sizeof *d.shapes, 0);
     double *masses = lua_newuserdatauv(L, count * sizeof *masses, 0);
-    read_parts(L, f.owner, list, &d, masses);
+    lua_newtable(L);
+    int keep = lua_gettop(L);
+    for (int32_t i = 0; i < d.count; i++) {
+        char name[96];
+        snprintf(name, sizeof name, "%s: shapes[%d]", f.owner, i + 1);
+        lua_rawgeti(L, list, i + 1);
+        stn_fields part = stn_fields_open(L, -1, name, part_keys, 1);
+        stn_fields_named_shape(&part, keep, &d.shapes[i]);
+        masses[i] = NAN;
+        stn_fields_at_least(&part, "mass", "kg", 0.0, &masses[i]);
+        lua_pop(L, 1);
+    }
     d.mass = weigh_parts(&f, &d, masses);
     return finish_body(L, w, &f, &d);
 }
@@ -413,29 +400,26 @@ static int32_t read_joint(const stn_fields *f, const stn_lua_world *w) {
     return joint;
 }
 
-static void read_joints(const stn_fields *f, const stn_lua_world *w, stn_equality_spec *spec) {
-    lua_State *L = f->L;
-    int32_t *const ends[] = {&spec->a, &spec->b};
-    bool given = stn_fields_push(f, "joints");
-    if (!given || lua_type(L, -1) != LUA_TTABLE || lua_rawlen(L, -1) != 2) {
-        stn_lua_fail(L, "%s: joints must be a list of two, as in { { arm, \"lift\" }, { arm, \"tilt\" } }", f->owner);
-    }
-    int list = lua_gettop(L);
-    for (int i = 0; i < 2; i++) {
-        lua_rawgeti(L, list, i + 1);
-        *ends[i] = read_joint(f, w);
-        lua_settop(L, list);
-    }
-    lua_pop(L, 1);
-}
-
 static stn_equality_spec read_spec(const stn_fields *f, stn_lua_world *w, stn_equality_type type) {
     stn_equality_spec spec = stn_equality_spec_default(type, STN_WORLD, STN_WORLD);
     spec.name = stn_fields_text(f, "name");
     stn_fields_stiffness(f, "stiffness", "N/m", &spec.stiffness);
     stn_fields_at_least(f, "relaxation_time", "s", 0.0, &spec.relaxation_time);
     if (type == STN_EQUALITY_GEAR) {
-        read_joints(f, w, &spec);
+        lua_State *L = f->L;
+        int32_t *const ends[] = {&spec.a, &spec.b};
+        bool given = stn_fields_push(f, "joints");
+        if (!given || lua_type(L, -1) != LUA_TTABLE || lua_rawlen(L, -1) != 2) {
+            stn_lua_fail(L, "%s: joints must be a list of two, as in { { arm, \"lift\" }, { arm, \"tilt\" } }",
+                         f->owner);
+        }
+        int list = lua_gettop(L);
+        for (int i = 0; i < 2; i++) {
+            lua_rawgeti(L, list, i + 1);
+            *ends[i] = read_joint(f, w);
+            lua_settop(L, list);
+        }
+        lua_pop(L, 1);
         stn_fields_real(f, "ratio", "", &spec.ratio);
         stn_fields_real(f, "offset", "rad or m", &spec.offset);
         return spec;

@@ -40,16 +40,6 @@ static const char *name_entry(lua_State *L, const stn_fields *f, const char *key
     return lua_pushfstring(L, "%s: %s[%d]", f->owner, key, (int)i + 1);
 }
 
-static void read_poses(const stn_fields *f, int32_t count, stn_pose *poses) {
-    check_length(f, "poses", open_list(f, "poses"), count);
-    for (int32_t i = 0; i < count; i++) {
-        lua_rawgeti(f->L, -1, i + 1);
-        stn_lua_pose(f->L, -2, name_entry(f->L, f, "poses", i), &poses[i]);
-        lua_pop(f->L, 2);
-    }
-    lua_pop(f->L, 1);
-}
-
 /// false: none are given.
 static bool read_velocities(const stn_fields *f, int32_t count, stn_spatial *velocities) {
     int32_t given = open_list(f, "velocities");
@@ -84,7 +74,13 @@ static void push_samples(lua_State *L, int index, const char *owner) {
     double *times = (double *)(velocities + n);
     *motion = (stn_motion){.count = count, .time = times, .pose = poses};
     stn_fields_reals(&f, "times", "s", count, times);
-    read_poses(&f, count, poses);
+    check_length(&f, "poses", open_list(&f, "poses"), count);
+    for (int32_t i = 0; i < count; i++) {
+        lua_rawgeti(L, -1, i + 1);
+        stn_lua_pose(L, -2, name_entry(L, &f, "poses", i), &poses[i]);
+        lua_pop(L, 2);
+    }
+    lua_pop(L, 1);
     motion->velocity = read_velocities(&f, count, velocities) ? velocities : NULL;
     stn_fields_boolean(&f, "periodic", &motion->periodic);
     stn_error err = {0};
@@ -96,32 +92,10 @@ static void push_samples(lua_State *L, int index, const char *owner) {
 
 // --------------------------------------------------------------------------------------------------------- evaluation
 
-static void call_function(lua_State *L, int entry, stn_lua_world *w, double time, place *out) {
-    int top = lua_gettop(L);
-    lua_getfield(L, entry, "where");
-    const char *owner = lua_pushfstring(L, "kinematic motion (%s) at t = %f s", lua_tostring(L, -1), (lua_Number)time);
-    lua_getfield(L, entry, "motion");
-    lua_pushnumber(L, time);
-    if (stn_lua_world_ask(L, w, 1, 2, "a kinematic motion") != LUA_OK) {
-        lua_error(L);
-    }
-    if (lua_type(L, -2) != LUA_TTABLE) {
-        stn_lua_fail(L, "%s: the function must return a pose and perhaps a velocity, not %s", owner,
-                     luaL_typename(L, -2));
-    }
-    const char *of_pose = lua_pushfstring(L, "%s: the pose", owner);
-    stn_lua_pose(L, -3, of_pose, &out->pose);
-    out->has_velocity = !lua_isnil(L, -2);
-    if (out->has_velocity) {
-        const char *of_velocity = lua_pushfstring(L, "%s: the velocity", owner);
-        stn_lua_velocity(L, -3, of_velocity, &out->linear, &out->angular);
-    }
-    lua_settop(L, top);
-}
-
 /// Asks the motion in the table at stack index `entry`.
 static place evaluate(lua_State *L, int entry, stn_lua_world *w, double time) {
     place out = {.linear = stn_vec3_zero(), .angular = stn_vec3_zero()};
+    int top = lua_gettop(L);
     lua_getfield(L, entry, "motion");
     const stn_motion *samples = luaL_testudata(L, -1, SAMPLES);
     if (samples != NULL) {
@@ -130,11 +104,28 @@ static place evaluate(lua_State *L, int entry, stn_lua_world *w, double time) {
         out.linear = velocity.linear;
         out.angular = velocity.angular;
         out.has_velocity = true;
-        lua_pop(L, 1);
     } else {
-        lua_pop(L, 1);
-        call_function(L, entry, w, time, &out);
+        lua_getfield(L, entry, "where");
+        const char *owner =
+            lua_pushfstring(L, "kinematic motion (%s) at t = %f s", lua_tostring(L, -1), (lua_Number)time);
+        lua_getfield(L, entry, "motion");
+        lua_pushnumber(L, time);
+        if (stn_lua_world_ask(L, w, 1, 2, "a kinematic motion") != LUA_OK) {
+            lua_error(L);
+        }
+        if (lua_type(L, -2) != LUA_TTABLE) {
+            stn_lua_fail(L, "%s: the function must return a pose and perhaps a velocity, not %s", owner,
+                         luaL_typename(L, -2));
+        }
+        const char *of_pose = lua_pushfstring(L, "%s: the pose", owner);
+        stn_lua_pose(L, -3, of_pose, &out.pose);
+        out.has_velocity = !lua_isnil(L, -2);
+        if (out.has_velocity) {
+            const char *of_velocity = lua_pushfstring(L, "%s: the velocity", owner);
+            stn_lua_velocity(L, -3, of_velocity, &out.linear, &out.angular);
+        }
     }
+    lua_settop(L, top);
     return out;
 }
 
@@ -193,25 +184,7 @@ void stn_lua_motions_copy(lua_State *L, int from, int to) {
     lua_setiuservalue(L, to, MOTIONS);
 }
 
-// -------------------------------------------------------------------------------------------------------- kinematic
-// bodies
-
-/// Puts the entry at the stack's top, popped, into the list of the world at `index`, in place of the group's earlier
-/// one.
-static void keep(lua_State *L, int index, int32_t group) {
-    lua_getiuservalue(L, index, MOTIONS);
-    int list = lua_gettop(L);
-    lua_Integer count = (lua_Integer)lua_rawlen(L, list), at = count + 1;
-    for (lua_Integer i = 1; i <= count; i++) {
-        lua_rawgeti(L, list, i);
-        lua_getfield(L, -1, "group");
-        at = lua_tointeger(L, -1) == group ? i : at;
-        lua_pop(L, 2);
-    }
-    lua_pushvalue(L, list - 1);
-    lua_rawseti(L, list, at);
-    lua_settop(L, list - 2);
-}
+// --------------------------------------------------------------------------------------------------- kinematic bodies
 
 /// group:kinematic(function(t) return pose, velocity end) or group:kinematic { times =, poses =, ... }.
 int stn_lua_group_kinematic(lua_State *L) {
@@ -252,7 +225,18 @@ int stn_lua_group_kinematic(lua_State *L) {
                 owner, o->world->compiled_at, stn_lua_group_name(o->world, o->index));
         }
     }
-    keep(L, 3, o->index);
+    // in place of the group's earlier one
+    lua_getiuservalue(L, 3, MOTIONS);
+    int list = lua_gettop(L);
+    lua_Integer count = (lua_Integer)lua_rawlen(L, list), at = count + 1;
+    for (lua_Integer i = 1; i <= count; i++) {
+        lua_rawgeti(L, list, i);
+        lua_getfield(L, -1, "group");
+        at = lua_tointeger(L, -1) == o->index ? i : at;
+        lua_pop(L, 2);
+    }
+    lua_pushvalue(L, 4);
+    lua_rawseti(L, list, at);
     return 0;
 }
 

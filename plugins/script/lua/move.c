@@ -28,6 +28,7 @@ typedef struct move {
     stn_spline spline; // of the movers; its first point is where they begin
     double *times, *points;
     double *now, *scratch; // (3 count) what the spline asks for; (nv)
+    double *fit_scratch;   // (STN_SPLINE_SCRATCH)
     mover *mover;          // (count)
 } move;
 
@@ -77,16 +78,6 @@ static int32_t read_tip(const stn_fields *f, const stn_lua_object *group) {
     return tip;
 }
 
-/// Coordinates of the group's joints between the world and a link, from `found` to `q`; the others are not the goal's.
-static void take_chain(const stn_model *model, int32_t group, int32_t link, const double *found, double *q) {
-    for (int32_t b = model->links[link].body; b > 0; b = model->bodies[b].parent) {
-        const stn_joint *joint = &model->joints[model->bodies[b].joint];
-        for (int32_t k = joint->q_start; k < joint->q_start + joint->nq && joint->group == group; k++) {
-            q[k] = found[k];
-        }
-    }
-}
-
 /// The goal at stack index `at` as coordinates of the model, over `q`.
 static void read_goal(const stn_fields *f, int at, const char *what, const stn_lua_object *group, double *q) {
     lua_State *L = f->L;
@@ -114,7 +105,14 @@ static void read_goal(const stn_fields *f, int at, const char *what, const stn_l
     if (!stn_lua_solve_place(L, group, &goal, found)) {
         stn_lua_fail(L, "%s: %s", what, lua_tostring(L, -1));
     }
-    take_chain(stn_world_model(group->world->world), group->index, goal.link, found, q);
+    // of the group's joints between the world and the link; the others are not the goal's
+    const stn_model *model = stn_world_model(group->world->world);
+    for (int32_t b = model->links[goal.link].body; b > 0; b = model->bodies[b].parent) {
+        const stn_joint *joint = &model->joints[model->bodies[b].joint];
+        for (int32_t k = joint->q_start; k < joint->q_start + joint->nq && joint->group == group->index; k++) {
+            q[k] = found[k];
+        }
+    }
 }
 
 /// Finds the joints of the group that controllers drive; q gets their present references.
@@ -162,22 +160,8 @@ static void add_point(lua_State *L, move *m, const double *q, const char *what) 
 
 // ----------------------------------------------------------------------------------------------------------- its times
 
-/// Within `speed` times the velocity limits, and the acceleration limits; a joint without a velocity limit has one of
-/// 1 rad/s or 1 m/s. In memory on Lua's stack.
-static stn_spline_limits limits_of(lua_State *L, const move *m, double speed) {
-    double *velocity = lua_newuserdatauv(L, (2 * (size_t)m->count + 1) * sizeof(double), 0);
-    double *acceleration = velocity + m->count;
-    for (int32_t i = 0; i < m->count; i++) {
-        const stn_joint *joint = joint_of(m, i);
-        velocity[i] = speed * (isfinite(joint->velocity) && joint->velocity > 0.0 ? joint->velocity : 1.0);
-        acceleration[i] =
-            isfinite(joint->acceleration) && joint->acceleration > 0.0 ? joint->acceleration : (double)INFINITY;
-    }
-    return (stn_spline_limits){velocity, acceleration};
-}
-
 /// `times`, `seconds` or the shortest that `speed` allows.
-static void read_times(const stn_fields *f, move *m, double begin, double *fit_scratch) {
+static void read_times(const stn_fields *f, move *m, double begin) {
     lua_State *L = f->L;
     double speed = 0.5, seconds = 0.0;
     int32_t last = m->spline.count - 1;
@@ -187,8 +171,18 @@ static void read_times(const stn_fields *f, move *m, double begin, double *fit_s
     if (speed > 1.0) {
         stn_lua_fail(L, "%s: speed = %g must be <= 1, a part of the joints' velocity limits", f->owner, speed);
     }
-    stn_spline_limits limits = limits_of(L, m, speed);
-    stn_lua_check(L, stn_spline_choose_times(&m->spline, &limits, begin, REST, m->times, fit_scratch, &err), &err);
+    // Within `speed` times the velocity limits, and the acceleration limits; a joint without a velocity limit has one
+    // of 1 rad/s or 1 m/s.
+    double *velocity = lua_newuserdatauv(L, (2 * (size_t)m->count + 1) * sizeof(double), 0);
+    double *acceleration = velocity + m->count;
+    for (int32_t i = 0; i < m->count; i++) {
+        const stn_joint *joint = joint_of(m, i);
+        velocity[i] = speed * (isfinite(joint->velocity) && joint->velocity > 0.0 ? joint->velocity : 1.0);
+        acceleration[i] =
+            isfinite(joint->acceleration) && joint->acceleration > 0.0 ? joint->acceleration : (double)INFINITY;
+    }
+    const stn_spline_limits limits = {velocity, acceleration};
+    stn_lua_check(L, stn_spline_choose_times(&m->spline, &limits, begin, REST, m->times, m->fit_scratch, &err), &err);
     double chosen = m->times[last] - begin;
     const char *times = lua_pushfstring(L, "%s: times", f->owner);
     bool listed = stn_fields_push(f, "times");
@@ -208,7 +202,7 @@ static void read_times(const stn_fields *f, move *m, double begin, double *fit_s
             }
         }
     }
-    stn_status status = stn_spline_fit(&m->spline, fit_scratch, &err);
+    stn_status status = stn_spline_fit(&m->spline, m->fit_scratch, &err);
     stn_lua_check(L, status < 0 ? stn_error_prefix(&err, "%s", f->owner) : status, &err);
 }
 
@@ -234,23 +228,6 @@ static void warn_of_speed(lua_State *L, const move *m) {
                 "%s%s: joint '%s' of group '%s' has to go at up to %.4g %s, its limit is %g; allow %.3g times as long",
                 lua_tostring(L, -1), m->owner, fastest->name, stn_lua_group_name(m->world, m->group),
                 most * fastest->velocity, stn_joint_type_units(fastest->type)->velocity, fastest->velocity, most);
-    }
-}
-
-/// Between waypoints the curve must keep the joints' limits too; from where a joint is beyond them it may come back.
-static void check_extent(lua_State *L, const move *m) {
-    for (int32_t i = 0; i < m->count; i++) {
-        const stn_joint *joint = joint_of(m, i);
-        double value = 0.0, lower = fmin(joint->lower, m->points[i]), upper = fmax(joint->upper, m->points[i]);
-        bool bounded = joint->type != STN_JOINT_CONTINUOUS;
-        int32_t piece = bounded ? stn_spline_leaves(&m->spline, i, lower, upper, &value) : -1;
-        if (piece >= 0) {
-            stn_lua_fail(L,
-                         "%s: joint '%s' of group '%s' would go to %g %s between points %d and %d, its limits are "
-                         "%g and %g; add a waypoint or move these",
-                         m->owner, joint->name, stn_lua_group_name(m->world, m->group), value, unit_of(joint),
-                         (int)piece, (int)piece + 1, joint->lower, joint->upper);
-        }
     }
 }
 
@@ -288,30 +265,24 @@ static int move_close(lua_State *L) {
     return 0;
 }
 
-/// The joint that is farthest from its goal.
-static int32_t farthest(const move *m, double *distance) {
-    const double *q = stn_world_state(m->world->world)->q;
-    const double *goal = m->points + (size_t)(m->spline.count - 1) * (size_t)m->count;
-    int32_t found = -1;
-    *distance = 0.0;
-    for (int32_t i = 0; i < m->count; i++) {
-        double d = fabs(q[joint_of(m, i)->q_start] - goal[i]);
-        if (d > *distance) {
-            *distance = d;
-            found = i;
-        }
-    }
-    return found;
-}
-
 /// 2 the move, to be closed.
 static int move_on(lua_State *L, int status, lua_KContext context) {
     (void)status;
     lua_settop(L, 2);
     const move *m = lua_touserdata(L, 2);
     stn_lua_task *task = stn_lua_task_here(L, m->owner);
-    double begin = m->times[0], end = m->times[m->spline.count - 1], distance;
-    int32_t last = farthest(m, &distance);
+    double begin = m->times[0], end = m->times[m->spline.count - 1], distance = 0.0;
+    // the joint that is farthest from its goal
+    const double *q = stn_world_state(m->world->world)->q;
+    const double *goal = m->points + (size_t)(m->spline.count - 1) * (size_t)m->count;
+    int32_t last = -1;
+    for (int32_t i = 0; i < m->count; i++) {
+        double d = fabs(q[joint_of(m, i)->q_start] - goal[i]);
+        if (d > distance) {
+            distance = d;
+            last = i;
+        }
+    }
     bool over = stn_lua_task_is_past(task, end);
     if (over && distance <= m->tolerance) {
         return 0;
@@ -329,9 +300,8 @@ static int move_on(lua_State *L, int status, lua_KContext context) {
     return stn_lua_task_yield(L, task, m->owner, context, move_on);
 }
 
-/// Pushes a move through `count` waypoints, without them; `fit_scratch` is in it.
-static move *new_move(lua_State *L, const stn_lua_object *group, const char *owner, int32_t count,
-                      double **fit_scratch) {
+/// Pushes a move through `count` waypoints, without them.
+static move *new_move(lua_State *L, const stn_lua_object *group, const char *owner, int32_t count) {
     const stn_model *model = stn_world_model(group->world->world);
     size_t joints = (size_t)model->groups[group->index].joint_count + 1, nv = (size_t)model->nv + 1;
     size_t points = (size_t)count + 1, numbers = points + 3 * points * joints + 3 * joints + nv;
@@ -345,19 +315,12 @@ static move *new_move(lua_State *L, const stn_lua_object *group, const char *own
     m->spline.acceleration = m->spline.velocity + points * joints;
     m->now = m->spline.acceleration + points * joints;
     m->scratch = m->now + 3 * joints;
-    *fit_scratch = m->scratch + nv;
-    m->mover = (mover *)(*fit_scratch + STN_SPLINE_SCRATCH(points));
+    m->fit_scratch = m->scratch + nv;
+    m->mover = (mover *)(m->fit_scratch + STN_SPLINE_SCRATCH(points));
     luaL_setmetatable(L, MOVE);
     lua_getiuservalue(L, 1, 1);
     lua_setiuservalue(L, -2, 1);
     return m;
-}
-
-static void check_world(lua_State *L, const stn_lua_task *task, const stn_lua_object *group, const char *owner) {
-    if (task->world != group->world) {
-        stn_lua_fail(L, "%s: group '%s' is of another world than task '%s'", owner,
-                     stn_lua_group_name(group->world, group->index), task->name);
-    }
 }
 
 static int32_t count_points(lua_State *L, const char *owner) {
@@ -393,7 +356,10 @@ static int begin_move(lua_State *L, const char *owner, const char *const *keys, 
     lua_settop(L, 3);
     stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_GROUP);
     stn_lua_task *task = stn_lua_task_here(L, owner);
-    check_world(L, task, o, owner);
+    if (task->world != o->world) {
+        stn_lua_fail(L, "%s: group '%s' is of another world than task '%s'", owner,
+                     stn_lua_group_name(o->world, o->index), task->name);
+    }
     task->since = stn_lua_task_time(task);
     if (lua_isnil(L, 3)) {
         lua_newtable(L);
@@ -401,16 +367,28 @@ static int begin_move(lua_State *L, const char *owner, const char *const *keys, 
     }
     stn_fields f = stn_fields_open(L, 3, owner, keys, 0);
     int32_t count = list ? count_points(L, owner) : 1;
-    double *fit_scratch = NULL;
-    move *m = new_move(L, o, owner, count, &fit_scratch);
+    move *m = new_move(L, o, owner, count);
     int at = lua_gettop(L);
     read_points(&f, m, o, count, list);
     int kind = list ? stn_fields_choice(&f, "spline", splines) : -1;
     m->spline.kind = kind >= 0 ? (stn_spline_kind)kind : STN_SPLINE_MONOTONE;
     stn_fields_above_zero(&f, "tolerance", "rad or m", &m->tolerance);
     stn_fields_at_least(&f, "timeout", "s", 0.0, &m->timeout);
-    read_times(&f, m, task->since, fit_scratch);
-    check_extent(L, m);
+    read_times(&f, m, task->since);
+    // Between waypoints the curve must keep the joints' limits too; from where a joint is beyond them it may come back.
+    for (int32_t i = 0; i < m->count; i++) {
+        const stn_joint *joint = joint_of(m, i);
+        double value = 0.0, lower = fmin(joint->lower, m->points[i]), upper = fmax(joint->upper, m->points[i]);
+        bool bounded = joint->type != STN_JOINT_CONTINUOUS;
+        int32_t piece = bounded ? stn_spline_leaves(&m->spline, i, lower, upper, &value) : -1;
+        if (piece >= 0) {
+            stn_lua_fail(L,
+                         "%s: joint '%s' of group '%s' would go to %g %s between points %d and %d, its limits are "
+                         "%g and %g; add a waypoint or move these",
+                         m->owner, joint->name, stn_lua_group_name(m->world, m->group), value, unit_of(joint),
+                         (int)piece, (int)piece + 1, joint->lower, joint->upper);
+        }
+    }
     warn_of_speed(L, m);
     lua_settop(L, at);
     lua_replace(L, 2);
@@ -547,45 +525,11 @@ static int grip_on(lua_State *L, int status, lua_KContext context) {
     return stn_lua_task_yield(L, task, verbs[g->verb], context, grip_on);
 }
 
-/// What the controller is told, by the table at index 2.
-static void tell(lua_State *L, const stn_lua_object *group, const stn_fields *f, grip *g) {
-    bool gripper = false;
-    double force = 0.0, speed = 0.0, width = 1e3; // wider than any: cut to what the jaws can
-    g->controller = find_controller(L, group, g->verb, &gripper);
-    stn_fields_above_zero(f, "timeout", "s", &g->timeout);
-    bool wide = stn_fields_at_least(f, "width", "m", 0.0, &width);
-    if (wide && !gripper) {
-        stn_lua_fail(L, "%s: group '%s' is a hand, width is for grippers", f->owner,
-                     stn_lua_group_name(group->world, group->index));
-    }
-    if (g->verb == PRESHAPE && gripper) {
-        stn_lua_fail(L, "preshape: group '%s' is a gripper: open it to a width, open { width = 0.04 }",
-                     stn_lua_group_name(group->world, group->index));
-    }
-    if (stn_fields_at_least(f, "force", "N", 0.0, &force)) {
-        set(L, group->world, g->controller, "force", force);
-    }
-    if (stn_fields_above_zero(f, "speed", gripper ? "m/s" : "1/s", &speed)) {
-        set(L, group->world, g->controller, "speed", speed);
-    }
-    const double *told = stn_lua_scalar_reference(group->world, g->controller, "speed");
-    if (told != NULL && *told <= 0.0) {
-        stn_lua_fail(L, "%s: the fingers of group '%s' are told to go at speed 0; give one, speed = 0.1", f->owner,
-                     stn_lua_group_name(group->world, group->index));
-    }
-    g->pace = told != NULL ? fmin(1.0, *told / (gripper ? usual_width : usual_closure)) : 1.0;
-    static const double closures[] = {[CLOSE] = 1.0, [OPEN] = 0.0, [PRESHAPE] = 0.5};
-    if (gripper) {
-        set(L, group->world, g->controller, "width", g->verb == CLOSE ? -1e3 : width);
-    } else {
-        set(L, group->world, g->controller, "closure", closures[g->verb]);
-    }
-}
-
 static int move_fingers(lua_State *L, verb v) {
     static const char *const keys[][5] = {[CLOSE] = {"force", "speed", "timeout", NULL},
                                           [OPEN] = {"force", "speed", "timeout", "width", NULL},
                                           [PRESHAPE] = {"force", "speed", "timeout", NULL}};
+    static const double closures[] = {[CLOSE] = 1.0, [OPEN] = 0.0, [PRESHAPE] = 0.5};
     lua_settop(L, 2);
     const stn_lua_object *group = stn_lua_object_check(L, 1, STN_LUA_GROUP);
     stn_lua_task *task = stn_lua_task_here(L, verbs[v]);
@@ -601,7 +545,36 @@ static int move_fingers(lua_State *L, verb v) {
     stn_fields f = stn_fields_open(L, 2, verbs[v], keys[v], 0);
     grip *g = lua_newuserdatauv(L, sizeof *g, 0);
     *g = (grip){.verb = v, .begin = task->since, .timeout = 5.0, .standing_since = task->since};
-    tell(L, group, &f, g);
+    bool gripper = false;
+    double force = 0.0, speed = 0.0, width = 1e3; // wider than any: cut to what the jaws can
+    g->controller = find_controller(L, group, v, &gripper);
+    stn_fields_above_zero(&f, "timeout", "s", &g->timeout);
+    bool wide = stn_fields_at_least(&f, "width", "m", 0.0, &width);
+    if (wide && !gripper) {
+        stn_lua_fail(L, "%s: group '%s' is a hand, width is for grippers", f.owner,
+                     stn_lua_group_name(group->world, group->index));
+    }
+    if (v == PRESHAPE && gripper) {
+        stn_lua_fail(L, "preshape: group '%s' is a gripper: open it to a width, open { width = 0.04 }",
+                     stn_lua_group_name(group->world, group->index));
+    }
+    if (stn_fields_at_least(&f, "force", "N", 0.0, &force)) {
+        set(L, group->world, g->controller, "force", force);
+    }
+    if (stn_fields_above_zero(&f, "speed", gripper ? "m/s" : "1/s", &speed)) {
+        set(L, group->world, g->controller, "speed", speed);
+    }
+    const double *told = stn_lua_scalar_reference(group->world, g->controller, "speed");
+    if (told != NULL && *told <= 0.0) {
+        stn_lua_fail(L, "%s: the fingers of group '%s' are told to go at speed 0; give one, speed = 0.1", f.owner,
+                     stn_lua_group_name(group->world, group->index));
+    }
+    g->pace = told != NULL ? fmin(1.0, *told / (gripper ? usual_width : usual_closure)) : 1.0;
+    if (gripper) {
+        set(L, group->world, g->controller, "width", v == CLOSE ? -1e3 : width);
+    } else {
+        set(L, group->world, g->controller, "closure", closures[v]);
+    }
     lua_replace(L, 2);
     lua_settop(L, 2);
     return grip_on(L, LUA_OK, 0);

@@ -13,23 +13,6 @@
 
 static const char worlds_key = 'w'; // its address is the registry key of a list with weak values
 
-/// Notes the world on top of the stack.
-static void note_world(lua_State *L) {
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &worlds_key) != LUA_TTABLE) {
-        lua_pop(L, 1);
-        lua_newtable(L);
-        lua_createtable(L, 0, 1);
-        lua_pushliteral(L, "v");
-        lua_setfield(L, -2, "__mode");
-        lua_setmetatable(L, -2);
-        lua_pushvalue(L, -1);
-        lua_rawsetp(L, LUA_REGISTRYINDEX, &worlds_key);
-    }
-    lua_pushvalue(L, -2);
-    luaL_ref(L, -2);
-    lua_pop(L, 1);
-}
-
 int stn_lua_push_open_world(lua_State *L) {
     int count = 0;
     lua_pushnil(L);
@@ -55,7 +38,20 @@ stn_lua_world *stn_lua_push_world(lua_State *L, lua_session *session) {
         lua_setiuservalue(L, -2, i);
     }
     luaL_setmetatable(L, STN_LUA_WORLD);
-    note_world(L);
+    // into the list of worlds
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &worlds_key) != LUA_TTABLE) {
+        lua_pop(L, 1);
+        lua_newtable(L);
+        lua_createtable(L, 0, 1);
+        lua_pushliteral(L, "v");
+        lua_setfield(L, -2, "__mode");
+        lua_setmetatable(L, -2);
+        lua_pushvalue(L, -1);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &worlds_key);
+    }
+    lua_pushvalue(L, -2);
+    luaL_ref(L, -2);
+    lua_pop(L, 1);
     return w;
 }
 
@@ -144,31 +140,26 @@ static const char *name_of(const stn_lua_world *w, int32_t index, bool joints) {
 
 // -------------------------------------------------------------------------------------------------- what is refused
 
-/// Raises when several groups have the name: "link 'tip' is in several groups, name one of them: left/tip, right/tip".
-static void refuse_ambiguous(lua_State *L, const char *owner, const stn_lua_world *w, const char *name, bool joints) {
-    char places[512] = "";
-    int32_t count = 0;
-    for (int32_t r = 0; r < count_groups(w); r++) {
-        stn_link_range range = range_of(w, r, joints);
-        for (int32_t i = range.start; i < range.start + range.count; i++) {
-            size_t used = strlen(places);
-            if (strcmp(name_of(w, i, joints), name) == 0) {
-                snprintf(places + used, sizeof places - used, "%s%s/%s", count++ > 0 ? ", " : "",
-                         stn_lua_group_name(w, r), name);
-            }
-        }
-    }
-    if (count > 1) {
-        stn_lua_fail(L, "%s: %s '%s' is in several groups, name one of them: %s", owner, joints ? "joint" : "link",
-                     name, places);
-    }
-}
-
 /// Raises for a name that is not there, with the nearest one. `group` -1: of the whole world.
 _Noreturn static void refuse(lua_State *L, const char *owner, const stn_lua_world *w, int32_t group, const char *name,
                              bool joints) {
-    if (group < 0) {
-        refuse_ambiguous(L, owner, w, name, joints);
+    const char *kind = joints ? "joint" : "link";
+    if (group < 0) { // several groups may have it
+        char places[512] = "";
+        int32_t found = 0;
+        for (int32_t r = 0; r < count_groups(w); r++) {
+            stn_link_range range = range_of(w, r, joints);
+            for (int32_t i = range.start; i < range.start + range.count; i++) {
+                size_t used = strlen(places);
+                if (strcmp(name_of(w, i, joints), name) == 0) {
+                    snprintf(places + used, sizeof places - used, "%s%s/%s", found++ > 0 ? ", " : "",
+                             stn_lua_group_name(w, r), name);
+                }
+            }
+        }
+        if (found > 1) {
+            stn_lua_fail(L, "%s: %s '%s' is in several groups, name one of them: %s", owner, kind, name, places);
+        }
     }
     luaL_checkstack(L, NAMES_LISTED + 8, NULL);
     const char *names[NAMES_LISTED + 1] = {NULL}, *plain[NAMES_LISTED];
@@ -184,8 +175,7 @@ _Noreturn static void refuse(lua_State *L, const char *owner, const stn_lua_worl
     }
     const char *near = strchr(name, '/') == NULL ? stn_suggest(name, plain, count) : NULL;
     if (group < 0 && near != NULL) {
-        stn_lua_fail(L, "%s: the world has no %s '%s', did you mean '%s'?", owner, joints ? "joint" : "link", name,
-                     near);
+        stn_lua_fail(L, "%s: the world has no %s '%s', did you mean '%s'?", owner, kind, name, near);
     }
     char label[320];
     const char *of = group < 0 ? "the world" : lua_pushfstring(L, "group '%s'", stn_lua_group_name(w, group));
@@ -322,33 +312,6 @@ static void check_start(lua_State *L, stn_status status, const char *where, cons
     }
 }
 
-static void apply_joints(lua_State *L, stn_lua_world *w, int32_t group, const char *where) {
-    double *q = stn_lua_copy_coordinates(L, w, STN_LUA_POSITION);
-    const char *owner = lua_pushfstring(L, "joints (world:load at %s)", where);
-    stn_lua_read_joints(L, -3, owner, w, group, STN_LUA_POSITION, q);
-    stn_error err = {0};
-    check_start(L, stn_world_set_q(w->world, q, &err), where, "joints", &err);
-    lua_pop(L, 2);
-}
-
-/// The value on top: { name, whether the script placed the group, which then stands where it said }.
-static void apply_keyframe(lua_State *L, stn_lua_world *w, int32_t group, const char *where) {
-    lua_rawgeti(L, -1, 1);
-    lua_rawgeti(L, -2, 2);
-    const char *name = lua_tostring(L, -2), *owner = lua_pushfstring(L, "keyframe (world:load at %s)", where);
-    stn_lua_apply_keyframe(L, owner, w, group, name, lua_toboolean(L, -2));
-    lua_pop(L, 3);
-}
-
-static void apply_velocity(lua_State *L, stn_lua_world *w, int32_t group, const char *where) {
-    const stn_model *model = stn_world_model(w->world);
-    stn_vec3 linear, angular;
-    stn_lua_velocity(L, -1, "velocity", &linear, &angular);
-    int32_t body = model->links[model->groups[group].root_link].body;
-    stn_error err = {0};
-    check_start(L, stn_world_set_body_velocity(w->world, body, linear, angular, &err), where, "velocity", &err);
-}
-
 void stn_lua_world_apply_start(lua_State *L, int index, stn_lua_world *w) {
     lua_getiuservalue(L, index, 1);
     lua_Integer count = (lua_Integer)lua_rawlen(L, -1);
@@ -359,12 +322,24 @@ void stn_lua_world_apply_start(lua_State *L, int index, stn_lua_world *w) {
         const char *where = lua_tostring(L, -1);
         lua_getfield(L, top + 1, "group");
         int32_t group = (int32_t)lua_tointeger(L, -1);
+        stn_error err = {0};
         if (lua_getfield(L, top + 1, "keyframe") != LUA_TNIL) {
-            apply_keyframe(L, w, group, where);
+            // { name, whether the script placed the group, which then stands where it said }
+            lua_rawgeti(L, -1, 1);
+            lua_rawgeti(L, -2, 2);
+            const char *name = lua_tostring(L, -2), *owner = lua_pushfstring(L, "keyframe (world:load at %s)", where);
+            stn_lua_apply_keyframe(L, owner, w, group, name, lua_toboolean(L, -2));
         } else if (lua_getfield(L, top + 1, "joints") != LUA_TNIL) {
-            apply_joints(L, w, group, where);
+            double *q = stn_lua_copy_coordinates(L, w, STN_LUA_POSITION);
+            const char *owner = lua_pushfstring(L, "joints (world:load at %s)", where);
+            stn_lua_read_joints(L, -3, owner, w, group, STN_LUA_POSITION, q);
+            check_start(L, stn_world_set_q(w->world, q, &err), where, "joints", &err);
         } else if (lua_getfield(L, top + 1, "velocity") != LUA_TNIL) {
-            apply_velocity(L, w, group, where);
+            const stn_model *model = stn_world_model(w->world);
+            stn_vec3 linear, angular;
+            stn_lua_velocity(L, -1, "velocity", &linear, &angular);
+            int32_t body = model->links[model->groups[group].root_link].body;
+            check_start(L, stn_world_set_body_velocity(w->world, body, linear, angular, &err), where, "velocity", &err);
         }
         lua_settop(L, top);
     }
@@ -374,18 +349,6 @@ void stn_lua_world_apply_start(lua_State *L, int index, stn_lua_world *w) {
 
 // ---------------------------------------------------------------------------------------------------------- completing
 
-/// Where the script is, and the function of the binding that it has called.
-static void note_completion(lua_State *L, stn_lua_world *w) {
-    stn_lua_position(L);
-    snprintf(w->compiled_at, sizeof w->compiled_at, "%s", lua_tostring(L, -1));
-    lua_pop(L, 1);
-    lua_Debug function;
-    if (lua_getstack(L, 0, &function) != 0 && lua_getinfo(L, "n", &function) != 0 && function.name != NULL &&
-        strcmp(function.namewhat, "metamethod") != 0) {
-        snprintf(w->compiled_by, sizeof w->compiled_by, "%s", function.name);
-    }
-}
-
 void stn_lua_world_complete(lua_State *L, int index, stn_lua_world *w) {
     if (w->compiled) {
         return;
@@ -394,7 +357,15 @@ void stn_lua_world_complete(lua_State *L, int index, stn_lua_world *w) {
     stn_error err = {0};
     stn_lua_check(L, stn_world_compile(w->world, &err), &err);
     w->compiled = true;
-    note_completion(L, w);
+    // where the script is, and the function of the binding that it has called
+    stn_lua_position(L);
+    snprintf(w->compiled_at, sizeof w->compiled_at, "%s", lua_tostring(L, -1));
+    lua_pop(L, 1);
+    lua_Debug function;
+    if (lua_getstack(L, 0, &function) != 0 && lua_getinfo(L, "n", &function) != 0 && function.name != NULL &&
+        strcmp(function.namewhat, "metamethod") != 0) {
+        snprintf(w->compiled_by, sizeof w->compiled_by, "%s", function.name);
+    }
     stn_lua_world_apply_start(L, self, w);
 }
 

@@ -278,15 +278,6 @@ static stn_mat3 axes_across(stn_vec3 z, const stn_mat3 *body) {
     return (stn_mat3){{{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}}};
 }
 
-static stn_pose own_pose(const patch_object *patch, const stn_observation *o) {
-    stn_pose body = a_step_ago(o, patch->axes_body, o->kinematics->body_pose[patch->axes_body]);
-    stn_vec3 normal = patch->report.normal;
-    if (!(stn_vec3_norm(normal) > 0.5)) { // all around: nothing lies across
-        normal = stn_mat3_column(&body.rotation, 2);
-    }
-    return (stn_pose){axes_across(normal, &body.rotation), patch->report.center};
-}
-
 /// The frame that `link`, xyz and rpy or quat give; false without a link.
 static bool read_frame(const stn_fields *f, const patch_object *patch, const stn_observation *o, stn_pose *pose) {
     stn_pose in_link = stn_pose_identity();
@@ -330,25 +321,6 @@ static bool read_extent(const stn_fields *f, patch_image *image) {
     return true;
 }
 
-/// Square pixels, as small as they can be with the whole patch in the image.
-static void fit_extent(const patch_object *patch, const stn_contact_set *set, patch_image *image) {
-    double x = 0.0, y = 0.0;
-    for (int32_t k = 0; k < patch->count; k++) {
-        const stn_patch *p = &set->patches[patch->patches[k]];
-        for (int32_t i = p->contact_start; i < p->contact_start + p->contact_count; i++) {
-            const stn_contact *c = &set->contacts[i];
-            for (int32_t v = c->vertex_start; v < c->vertex_start + c->vertex_count; v++) {
-                stn_vec3 at = stn_pose_apply_inverse(&image->pose, set->vertices[v]);
-                x = fmax(x, fabs(at.x));
-                y = fmax(y, fabs(at.y));
-            }
-        }
-    }
-    double pixel = 2.0 * (1.0 + 1e-9) * fmax(x / image->width, y / image->height);
-    image->extent_x = pixel * image->width;
-    image->extent_y = pixel * image->height;
-}
-
 /// Rows of numbers, with what they mean.
 static void push_image(lua_State *L, const patch_image *image, const double *pressure) {
     double pixel_area = image->extent_x / image->width * (image->extent_y / image->height), sum = 0.0, max = 0.0;
@@ -376,8 +348,9 @@ static void push_image(lua_State *L, const patch_image *image, const double *pre
     lua_setfield(L, -2, "pose");
 }
 
-/// The patch at stack index 1, whose contacts are still there.
-static const patch_object *check_present(lua_State *L, const char *owner) {
+static int push_pressure(lua_State *L) {
+    static const char *const keys[] = {"width", "height", "extent", "link", STN_POSE_KEYS, NULL};
+    static const char owner[] = "patch:image";
     const patch_object *patch = luaL_checkudata(L, 1, STN_LUA_PATCH);
     if (patch->world->world == NULL) {
         stn_lua_fail(L, "%s: the world is closed", owner);
@@ -385,13 +358,6 @@ static const patch_object *check_present(lua_State *L, const char *owner) {
     if (patch->world->made != patch->made || stn_world_observation(patch->world->world)->problem == NULL) {
         stn_lua_fail(L, "%s: the patch's step is over; ask the world for its patches again", owner);
     }
-    return patch;
-}
-
-static int push_pressure(lua_State *L) {
-    static const char *const keys[] = {"width", "height", "extent", "link", STN_POSE_KEYS, NULL};
-    static const char owner[] = "patch:image";
-    const patch_object *patch = check_present(L, owner);
     lua_settop(L, 2);
     if (lua_isnil(L, 2)) {
         lua_newtable(L);
@@ -411,10 +377,31 @@ static int push_pressure(lua_State *L) {
                      owner);
     }
     if (!carried) {
-        image.pose = own_pose(patch, o);
+        stn_pose body = a_step_ago(o, patch->axes_body, o->kinematics->body_pose[patch->axes_body]);
+        stn_vec3 normal = patch->report.normal;
+        if (!(stn_vec3_norm(normal) > 0.5)) { // all around: nothing lies across
+            normal = stn_mat3_column(&body.rotation, 2);
+        }
+        image.pose = (stn_pose){axes_across(normal, &body.rotation), patch->report.center};
     }
     if (!sized) {
-        fit_extent(patch, o->contacts, &image);
+        // square pixels, as small as they can be with the whole patch in the image
+        const stn_contact_set *set = o->contacts;
+        double x = 0.0, y = 0.0;
+        for (int32_t k = 0; k < patch->count; k++) {
+            const stn_patch *p = &set->patches[patch->patches[k]];
+            for (int32_t i = p->contact_start; i < p->contact_start + p->contact_count; i++) {
+                const stn_contact *c = &set->contacts[i];
+                for (int32_t v = c->vertex_start; v < c->vertex_start + c->vertex_count; v++) {
+                    stn_vec3 at = stn_pose_apply_inverse(&image.pose, set->vertices[v]);
+                    x = fmax(x, fabs(at.x));
+                    y = fmax(y, fabs(at.y));
+                }
+            }
+        }
+        double pixel = 2.0 * (1.0 + 1e-9) * fmax(x / image.width, y / image.height);
+        image.extent_x = pixel * image.width;
+        image.extent_y = pixel * image.height;
     }
     size_t pixels = (size_t)image.width * (size_t)image.height;
     double *pressure = lua_newuserdatauv(L, sizeof(double) * pixels, 0);

@@ -72,21 +72,6 @@ static void find_strips(const cut *c, int axis, int32_t count, int32_t *first, i
     *last = (int32_t)fmin(fmax(floor(high), -1.0), count - 1.0);
 }
 
-static void paint_triangle(const patch_image *image, const cut *triangle, double scale, double *pressure) {
-    int32_t first, last, top, bottom;
-    find_strips(triangle, 0, image->width, &first, &last);
-    for (int32_t x = first; x <= last; x++) {
-        cut column;
-        keep_strip(triangle, 0, x, &column);
-        find_strips(&column, 1, image->height, &top, &bottom);
-        for (int32_t y = top; y <= bottom; y++) {
-            cut pixel;
-            keep_strip(&column, 1, y, &pixel);
-            pressure[(size_t)y * (size_t)image->width + (size_t)x] += scale * integral(&pixel);
-        }
-    }
-}
-
 /// Corner `i` of a face in the picture; `even`: the same is spread everywhere.
 static corner place(const stn_contact_set *set, int32_t i, const patch_image *image, bool even) {
     stn_vec3 p = stn_pose_apply_inverse(&image->pose, set->vertices[i]);
@@ -123,13 +108,26 @@ static void paint_face(const stn_contact_set *set, const stn_contact *c, double 
         return; // seen from its edge
     }
     double pixel_area = image->extent_x / image->width * (image->extent_y / image->height);
+    double scale = force / (pixel_area * all);
     for (int32_t i = 0; i < c->vertex_count - 2; i++) {
         cut triangle = triangle_of(set, c, i, image, even);
-        paint_triangle(image, &triangle, force / (pixel_area * all), pressure);
+        int32_t first, last, top, bottom;
+        find_strips(&triangle, 0, image->width, &first, &last);
+        for (int32_t x = first; x <= last; x++) {
+            cut column;
+            keep_strip(&triangle, 0, x, &column);
+            find_strips(&column, 1, image->height, &top, &bottom);
+            for (int32_t y = top; y <= bottom; y++) {
+                cut pixel;
+                keep_strip(&column, 1, y, &pixel);
+                pressure[(size_t)y * (size_t)image->width + (size_t)x] += scale * integral(&pixel);
+            }
+        }
     }
 }
 
-static stn_status check(const patch_image *image, stn_error *err) {
+stn_status patch_image_add(const stn_observation *o, int32_t patch, const patch_image *image, double *pressure,
+                           stn_error *err) {
     if (image->width < 1 || image->height < 1 || image->width > PATCH_IMAGE_MAX || image->height > PATCH_IMAGE_MAX) {
         return stn_fail(err, STN_ERR_ARGUMENT, "patch image: %d x %d pixels, must be 1 to %d a side", (int)image->width,
                         (int)image->height, (int)PATCH_IMAGE_MAX);
@@ -138,16 +136,10 @@ static stn_status check(const patch_image *image, stn_error *err) {
         return stn_fail(err, STN_ERR_ARGUMENT, "patch image: extent %g x %g m, must be finite and > 0", image->extent_x,
                         image->extent_y);
     }
-    return STN_OK;
-}
-
-stn_status patch_image_add(const stn_observation *o, int32_t patch, const patch_image *image, double *pressure,
-                           stn_error *err) {
-    stn_status status = check(image, err);
     stn_patch_report report;
     stn_observation_patch(o, patch, &report);
-    if (status != STN_OK || report.sticking + report.slipping == 0) {
-        return status;
+    if (report.sticking + report.slipping == 0) {
+        return STN_OK;
     }
     const stn_patch *p = &o->contacts->patches[patch];
     stn_vec3 z = stn_mat3_column(&image->pose.rotation, 2);

@@ -88,15 +88,6 @@ static stn_vec3 cycle(stn_vec3 v, int turns) {
     return turns == 0 ? v : cycle(stn_vec3_make(v.z, v.x, v.y), turns - 1);
 }
 
-/// The frame whose axis number `i` has the direction `n`, by the shortest turn.
-static void complete_one(stn_vec3 axis[3], int i) {
-    int to_z = 2 - i, back = (i + 1) % 3;
-    stn_vec3 x, y;
-    stn_plane_axes(cycle(axis[i], to_z), &x, &y);
-    axis[(i + 1) % 3] = cycle(x, back);
-    axis[(i + 2) % 3] = cycle(y, back);
-}
-
 /// axes = { x =, y =, z = }: directions of the frame's axes, of any length, one or more of them.
 static bool read_axes(const stn_fields *f, stn_mat3 *out) {
     static const char *const names[] = {"x", "y", "z", NULL};
@@ -122,7 +113,12 @@ static bool read_axes(const stn_fields *f, stn_mat3 *out) {
         stn_lua_fail(L, "%s: give at least one of x, y, z as a direction {x, y, z}", owner);
     }
     if (count == 1) {
-        complete_one(axis, given[0]);
+        // by the shortest turn
+        int i = given[0], to_z = 2 - i, back = (i + 1) % 3;
+        stn_vec3 x, y;
+        stn_plane_axes(cycle(axis[i], to_z), &x, &y);
+        axis[(i + 1) % 3] = cycle(x, back);
+        axis[(i + 2) % 3] = cycle(y, back);
     } else {
         int a = given[0], b = given[1], c = 3 - a - b;
         double cosine = stn_vec3_dot(axis[a], axis[b]);

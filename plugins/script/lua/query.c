@@ -187,25 +187,6 @@ static int world_overlap(lua_State *L) {
 
 // ---------------------------------------------------------------------------------------------------------- rays
 
-/// direction, or to, which ends the ray too.
-static stn_vec3 read_direction(const stn_fields *f, stn_vec3 from, double *max) {
-    stn_vec3 direction, to;
-    bool has_direction = stn_fields_vector(f, "direction", "m", &direction),
-         has_to = stn_fields_vector(f, "to", "m", &to);
-    if (has_direction == has_to) {
-        stn_lua_fail(f->L, "%s: give direction = {x, y, z} or to = {x, y, z}", f->owner);
-    }
-    if (has_to) {
-        direction = stn_vec3_sub(to, from);
-        *max = stn_vec3_norm(direction);
-    }
-    if (!(stn_vec3_norm(direction) > 0.0)) {
-        stn_lua_fail(f->L, "%s: the ray has no direction: %s", f->owner,
-                     has_to ? "from and to are the same point" : "direction must not be {0, 0, 0}");
-    }
-    return direction;
-}
-
 /// world:raycast { from =, direction = | to =, max =, exclude =, visual = }
 static int world_raycast(lua_State *L) {
     static const char *const keys[] = {"from", "direction", "to", "max", "exclude", "visual", NULL};
@@ -216,7 +197,20 @@ static int world_raycast(lua_State *L) {
     if (!stn_fields_vector(&f, "from", "m", &from)) {
         stn_lua_fail(L, "%s: from is missing; give {x, y, z} in m", f.owner);
     }
-    stn_vec3 direction = read_direction(&f, from, &end);
+    stn_vec3 direction, to; // the latter ends the ray too
+    bool has_direction = stn_fields_vector(&f, "direction", "m", &direction);
+    bool has_to = stn_fields_vector(&f, "to", "m", &to);
+    if (has_direction == has_to) {
+        stn_lua_fail(L, "%s: give direction = {x, y, z} or to = {x, y, z}", f.owner);
+    }
+    if (has_to) {
+        direction = stn_vec3_sub(to, from);
+        end = stn_vec3_norm(direction);
+    }
+    if (!(stn_vec3_norm(direction) > 0.0)) {
+        stn_lua_fail(L, "%s: the ray has no direction: %s", f.owner,
+                     has_to ? "from and to are the same point" : "direction must not be {0, 0, 0}");
+    }
     stn_fields_reach(&f, "max", &max);
     link_set set = read_exclude(&f, w);
     stn_query query = query_of(&set);
@@ -264,19 +258,6 @@ static double *read_positions(const stn_fields *f, const char *key, const stn_lu
     return q;
 }
 
-/// Pushes "at 40 % of the path link 'a/b' is 0.01 m inside 'box'".
-static void push_meeting(lua_State *L, const stn_lua_world *w, const stn_path_meeting *meeting) {
-    const stn_model *model = stn_world_model(w->world);
-    int32_t a = model->geometries[meeting->pair.geometry_a].link, b = model->geometries[meeting->pair.geometry_b].link;
-    const char *first = stn_lua_push_links_name(L, w, (stn_link_range){a, 1});
-    const char *second = b >= 0 ? stn_lua_push_links_name(L, w, (stn_link_range){b, 1}) : lua_pushliteral(L, "a node");
-    char text[320];
-    snprintf(text, sizeof text, "at %.3g %% of the path '%.100s' is %.3g m %s '%.100s'", 100.0 * meeting->part, first,
-             fabs(meeting->pair.distance), meeting->pair.distance < 0.0 ? "inside" : "from", second);
-    lua_pop(L, 2);
-    lua_pushstring(L, text);
-}
-
 /// What a path keeps: margin, self_margin, resolution and exclude; pushes the marks, which `others` is made of.
 static void read_margins(const stn_fields *f, const stn_lua_object *group, stn_path *path, link_set *set,
                          stn_query *others) {
@@ -311,7 +292,16 @@ static int group_path_is_free(lua_State *L) {
     bool free = meeting.pair.geometry_a < 0;
     lua_pushboolean(L, free);
     if (!free) {
-        push_meeting(L, o->world, &meeting);
+        const stn_geometry *geometries = stn_world_model(o->world->world)->geometries;
+        int32_t a = geometries[meeting.pair.geometry_a].link, b = geometries[meeting.pair.geometry_b].link;
+        const char *first = stn_lua_push_links_name(L, o->world, (stn_link_range){a, 1});
+        const char *second =
+            b >= 0 ? stn_lua_push_links_name(L, o->world, (stn_link_range){b, 1}) : lua_pushliteral(L, "a node");
+        char text[320];
+        snprintf(text, sizeof text, "at %.3g %% of the path '%.100s' is %.3g m %s '%.100s'", 100.0 * meeting.part,
+                 first, fabs(meeting.pair.distance), meeting.pair.distance < 0.0 ? "inside" : "from", second);
+        lua_pop(L, 2);
+        lua_pushstring(L, text);
     }
     return free ? 1 : 2;
 }
@@ -406,44 +396,6 @@ static void split(stn_vec3 a, stn_vec3 b, double out[6]) {
     memcpy(out, values, sizeof values);
 }
 
-static stn_status measure(sensor *s, stn_error *err) {
-    stn_world *world = s->world->world;
-    stn_spatial wrench = {stn_vec3_zero(), stn_vec3_zero()};
-    stn_vec3 force = stn_vec3_zero(), turn = stn_vec3_zero();
-    stn_status status = STN_OK;
-    if (s->kind == FORCE_TORQUE) {
-        status = stn_world_link_wrench(world, s->index, &wrench, err);
-        split(wrench.linear, wrench.angular, s->exact);
-    } else if (s->kind == IMU) {
-        status = stn_world_link_inertial(world, s->index, &force, &turn, err);
-        split(force, turn, s->exact);
-    } else if (s->kind == JOINT_TORQUE) {
-        status = stn_world_joint_torque(world, s->index, s->exact, err);
-    } else {
-        stn_contact_side on = {stn_lua_side_has, &s->on}, by = {stn_lua_side_has, &s->by};
-        stn_contact_force sum;
-        stn_observation_contact_force(stn_world_observation(world), &on, s->by_all ? NULL : &by, stn_vec3_zero(), &sum);
-        split(stn_vec3_add(sum.normal_part, sum.friction_part), sum.torque, s->exact);
-    }
-    return status;
-}
-
-static void add_noise(sensor *s) {
-    double dt = stn_world_dt(s->world->world), white = 1.0 / sqrt(dt), slow = sqrt(dt);
-    for (int32_t i = 0; i < 6; i++) {
-        int32_t part = i / s->count;
-        uint64_t seed = s->seed * 16 + (uint64_t)i, k = (uint64_t)s->step;
-        double own = 0.0;
-        if (part < 2 && s->density[part] > 0.0) {
-            own += s->density[part] * white * stn_noise_normal(seed, k);
-        }
-        if (part < 2 && s->walk[part] > 0.0) {
-            own += s->walk[part] * slow * stn_noise_walk(~seed, k);
-        }
-        s->read[i] = s->exact[i] + own;
-    }
-}
-
 static int32_t part_count(const sensor *s) {
     return parts[s->kind][1] != NULL ? 2 : 1;
 }
@@ -469,14 +421,43 @@ static stn_status observe(void *user, const stn_observation *observation, stn_er
     if (s->step == observation->step || observation->problem == NULL) {
         return STN_OK;
     }
-    stn_status status = measure(s, err);
+    stn_world *world = s->world->world;
+    stn_spatial wrench = {stn_vec3_zero(), stn_vec3_zero()};
+    stn_vec3 force = stn_vec3_zero(), turn = stn_vec3_zero();
+    stn_status status = STN_OK;
+    if (s->kind == FORCE_TORQUE) {
+        status = stn_world_link_wrench(world, s->index, &wrench, err);
+        split(wrench.linear, wrench.angular, s->exact);
+    } else if (s->kind == IMU) {
+        status = stn_world_link_inertial(world, s->index, &force, &turn, err);
+        split(force, turn, s->exact);
+    } else if (s->kind == JOINT_TORQUE) {
+        status = stn_world_joint_torque(world, s->index, s->exact, err);
+    } else {
+        stn_contact_side on = {stn_lua_side_has, &s->on}, by = {stn_lua_side_has, &s->by};
+        stn_contact_force sum;
+        stn_observation_contact_force(stn_world_observation(world), &on, s->by_all ? NULL : &by, stn_vec3_zero(), &sum);
+        split(stn_vec3_add(sum.normal_part, sum.friction_part), sum.torque, s->exact);
+    }
     if (status < 0) {
         stn_error_prefix(err, "sensor %s", kinds[s->kind]);
         return status;
     }
     s->step = observation->step;
     s->time = observation->time;
-    add_noise(s);
+    double dt = stn_world_dt(s->world->world), white = 1.0 / sqrt(dt), slow = sqrt(dt);
+    for (int32_t i = 0; i < 6; i++) {
+        int32_t part = i / s->count;
+        uint64_t seed = s->seed * 16 + (uint64_t)i, k = (uint64_t)s->step;
+        double own = 0.0;
+        if (part < 2 && s->density[part] > 0.0) {
+            own += s->density[part] * white * stn_noise_normal(seed, k);
+        }
+        if (part < 2 && s->walk[part] > 0.0) {
+            own += s->walk[part] * slow * stn_noise_walk(~seed, k);
+        }
+        s->read[i] = s->exact[i] + own;
+    }
     return plot(s, true, err);
 }
 
@@ -514,18 +495,6 @@ static void read_noise(const stn_fields *f, sensor *s) {
     lua_pop(f->L, 1);
 }
 
-static int32_t read_link(const stn_fields *f, const stn_lua_world *w) {
-    if (!stn_fields_push(f, "link")) {
-        stn_lua_fail(f->L, "%s: link is missing; name the one that it sits on, link = arm:link(\"tool\")", f->owner);
-    }
-    stn_link_range links = stn_lua_links(f->L, lua_gettop(f->L), (stn_lua_world *)w, f->owner);
-    if (links.count != 1) {
-        stn_lua_fail(f->L, "%s: link must name a single one, this group has %d", f->owner, (int)links.count);
-    }
-    lua_pop(f->L, 1);
-    return links.start;
-}
-
 /// The joint on top of the stack: an object, or its name as world:joint takes it.
 static int32_t joint_at_top(lua_State *L, const stn_lua_world *w, const char *owner) {
     if (lua_type(L, -1) == LUA_TSTRING) {
@@ -560,7 +529,15 @@ static void read_place(const stn_fields *f, stn_lua_world *w, sensor *s) {
         s->count = model->joints[s->index].nv;
         lua_pop(L, 1);
     } else {
-        s->index = read_link(f, w);
+        if (!stn_fields_push(f, "link")) {
+            stn_lua_fail(L, "%s: link is missing; name the one that it sits on, link = arm:link(\"tool\")", f->owner);
+        }
+        stn_link_range links = stn_lua_links(L, lua_gettop(L), w, f->owner);
+        if (links.count != 1) {
+            stn_lua_fail(L, "%s: link must name a single one, this group has %d", f->owner, (int)links.count);
+        }
+        lua_pop(L, 1);
+        s->index = links.start;
     }
 }
 
@@ -585,12 +562,15 @@ static void check_place(lua_State *L, const sensor *s) {
     stn_lua_check(L, status, &err);
 }
 
-static sensor *push_sensor(lua_State *L, const stn_fields *f, stn_lua_world *w) {
+static int sensor_new(lua_State *L) {
     static const char *const keys[][8] = {{"link", "noise", "seed", "log", NULL},
                                           {"link", "noise", "seed", "log", NULL},
                                           {"on", "by", "noise", "seed", "log", NULL},
                                           {"joint", "noise", "seed", "log", NULL}};
-    lua_rawgeti(L, f->table, 1);
+    stn_lua_world *w = stn_lua_world_check(L, 1);
+    stn_fields f = stn_fields_open(L, 2, "world:sensor", NULL, 1);
+    stn_lua_world_complete(L, 1, w);
+    lua_rawgeti(L, f.table, 1);
     if (lua_type(L, -1) != LUA_TSTRING) {
         stn_lua_fail(
             L, "world:sensor: what it measures is missing; begin with its kind, { \"force_torque\", link = ... }");
@@ -604,21 +584,13 @@ static sensor *push_sensor(lua_State *L, const stn_fields *f, stn_lua_world *w) 
         stn_lua_unknown(L, "world:sensor", word, kinds);
     }
     lua_pop(L, 1);
-    stn_fields own = stn_fields_open(L, f->table, "world:sensor", keys[kind], 1);
+    stn_fields own = stn_fields_open(L, f.table, "world:sensor", keys[kind], 1);
     sensor *s = lua_newuserdatauv(L, sizeof *s, 1);
     *s = (sensor){.world = w, .kind = kind, .step = -1};
     luaL_setmetatable(L, STN_LUA_SENSOR);
     read_place(&own, w, s);
     check_place(L, s);
     read_noise(&own, s);
-    return s;
-}
-
-static int sensor_new(lua_State *L) {
-    stn_lua_world *w = stn_lua_world_check(L, 1);
-    stn_fields f = stn_fields_open(L, 2, "world:sensor", NULL, 1);
-    stn_lua_world_complete(L, 1, w);
-    sensor *s = push_sensor(L, &f, w);
     int at = lua_gettop(L);
     lua_getiuservalue(L, 1, SENSORS);
     lua_Integer number = (lua_Integer)lua_rawlen(L, -1) + 1, seed = number;

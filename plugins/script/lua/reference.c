@@ -72,50 +72,41 @@ static cJSON *new_number(lua_State *L, double value, const char *path) {
 
 static void fill(lua_State *L, int index, cJSON *parent, const char *key, const char *path, int depth);
 
-static int compare_texts(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/// Members in the order of their names: tables have none.
-static void fill_object(lua_State *L, int table, cJSON *object, const char *path, int depth) {
-    size_t count = 0;
-    for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
-        if (lua_type(L, -2) != LUA_TSTRING) {
-            stn_lua_fail(L, "reference %s: the table's keys must be texts, or 1 to n", path);
-        }
-        count++;
-    }
-    const char **keys = lua_newuserdatauv(L, sizeof *keys * (count + 1), 0);
-    size_t i = 0;
-    for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
-        keys[i++] = lua_tostring(L, -2);
-    }
-    qsort(keys, count, sizeof *keys, compare_texts);
-    for (i = 0; i < count; i++) {
-        lua_getfield(L, table, keys[i]);
-        const char *member = lua_pushfstring(L, "%s.%s", path, keys[i]);
-        fill(L, lua_gettop(L) - 1, object, keys[i], member, depth);
-        lua_pop(L, 2);
-    }
-    lua_pop(L, 1);
-}
-
 static void fill_table(lua_State *L, int table, cJSON *parent, const char *key, const char *path, int depth) {
     if (depth == DEEPEST || !lua_checkstack(L, 16)) {
         stn_lua_fail(L, "reference %s: tables lie more than %d deep", path, DEEPEST);
     }
     lua_Integer count = (lua_Integer)lua_rawlen(L, table);
-    if (count == 0) {
-        fill_object(L, table, hang(L, parent, key, cJSON_CreateObject()), path, depth + 1);
-        return;
-    }
-    cJSON *list = hang(L, parent, key, cJSON_CreateArray());
+    cJSON *item = hang(L, parent, key, count > 0 ? cJSON_CreateArray() : cJSON_CreateObject());
     for (lua_Integer i = 1; i <= count; i++) {
         lua_rawgeti(L, table, i);
-        const char *item = lua_pushfstring(L, "%s[%d]", path, (int)i);
-        fill(L, lua_gettop(L) - 1, list, NULL, item, depth + 1);
+        const char *entry = lua_pushfstring(L, "%s[%d]", path, (int)i);
+        fill(L, lua_gettop(L) - 1, item, NULL, entry, depth + 1);
         lua_pop(L, 2);
     }
+    if (count > 0) {
+        return;
+    }
+    // members in the order of their names: tables have none
+    size_t members = 0, given = 0;
+    for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
+        if (lua_type(L, -2) != LUA_TSTRING) {
+            stn_lua_fail(L, "reference %s: the table's keys must be texts, or 1 to n", path);
+        }
+        members++;
+    }
+    const char **keys = lua_newuserdatauv(L, sizeof *keys * (members + 1), 0);
+    for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
+        keys[given++] = lua_tostring(L, -2);
+    }
+    qsort(keys, members, sizeof *keys, stn_lua_compare_names);
+    for (size_t i = 0; i < members; i++) {
+        lua_getfield(L, table, keys[i]);
+        const char *member = lua_pushfstring(L, "%s.%s", path, keys[i]);
+        fill(L, lua_gettop(L) - 1, item, keys[i], member, depth + 1);
+        lua_pop(L, 2);
+    }
+    lua_pop(L, 1);
 }
 
 /// The value at an absolute index as a member or an item of `parent`.
@@ -149,16 +140,6 @@ static const char *coordinate_name(const stn_joint *joint, int32_t i, bool veloc
     return velocities ? (slides ? "velocity" : "rate") : (slides ? "position" : "angle");
 }
 
-static void fill_coordinates(lua_State *L, cJSON *object, const stn_joint *joint, const double *values, int32_t count,
-                             bool velocities, const char *path) {
-    for (int32_t i = 0; i < count; i++) {
-        char key[64];
-        snprintf(key, sizeof key, "%s_%s", velocities ? "v" : "q", coordinate_name(joint, i, velocities));
-        hang(L, object, key, new_number(L, values[i], lua_pushfstring(L, "%s.%s", path, key)));
-        lua_pop(L, 1);
-    }
-}
-
 /// { "time_s", "group/joint": { "q_x", ..., "v_x", ... }, ... }
 static void fill_world(lua_State *L, int index, cJSON *parent, const char *key, const char *path) {
     stn_lua_world *w = stn_lua_world_compiled(L, index);
@@ -171,8 +152,15 @@ static void fill_world(lua_State *L, int index, cJSON *parent, const char *key, 
         const char *name = lua_pushfstring(L, "%s/%s", stn_lua_group_name(w, joint->group), joint->name);
         const char *place = lua_pushfstring(L, "%s.%s", path, name);
         cJSON *part = hang(L, object, name, cJSON_CreateObject());
-        fill_coordinates(L, part, joint, state->q + joint->q_start, joint->nq, false, place);
-        fill_coordinates(L, part, joint, state->v + joint->v_start, joint->nv, true, place);
+        for (int32_t i = 0; i < joint->nq + joint->nv; i++) {
+            bool velocity = i >= joint->nq;
+            int32_t k = velocity ? i - joint->nq : i;
+            double value = velocity ? state->v[joint->v_start + k] : state->q[joint->q_start + k];
+            char member[64];
+            snprintf(member, sizeof member, "%s_%s", velocity ? "v" : "q", coordinate_name(joint, k, velocity));
+            hang(L, part, member, new_number(L, value, lua_pushfstring(L, "%s.%s", place, member)));
+            lua_pop(L, 1);
+        }
         lua_pop(L, 2);
     }
 }
@@ -193,12 +181,13 @@ static const char *unit_of(const comparison *c, const char *key) {
     return c->of_world ? "" : c->unit;
 }
 
-static bool differ_number(comparison *c, double value, double stored, const char *key, const char *path) {
+static bool differ_number(comparison *c, const cJSON *item, const cJSON *other, const char *path) {
+    double value = item->valuedouble, stored = other->valuedouble;
     double allowed = c->absolute + c->relative * fabs(stored), off = value - stored;
     if (fabs(off) <= allowed) {
         return false;
     }
-    const char *unit = unit_of(c, key), *gap = unit[0] != '\0' ? " " : "";
+    const char *unit = unit_of(c, item->string), *gap = unit[0] != '\0' ? " " : "";
     snprintf(c->text, c->size, "%s = %.10g%s%s, reference %.10g%s%s: off by %.4g%s%s, allowed %.4g%s%s", path, value,
              gap, unit, stored, gap, unit, off, gap, unit, allowed, gap, unit);
     return true;
@@ -213,48 +202,6 @@ static const char *kind_of(const cJSON *item) {
                                   : "null";
 }
 
-static bool differ(comparison *c, const cJSON *value, const cJSON *stored, const char *path);
-
-/// Members of either side that the other has not, and those that differ.
-static bool differ_object(comparison *c, const cJSON *value, const cJSON *stored, const char *path) {
-    for (const cJSON *item = value->child; item != NULL; item = item->next) {
-        const cJSON *other = cJSON_GetObjectItemCaseSensitive(stored, item->string);
-        if (other == NULL) {
-            snprintf(c->text, c->size, "%s has '%s', the reference has not", path, item->string);
-            return true;
-        }
-        bool found = differ(c, item, other, lua_pushfstring(c->L, "%s.%s", path, item->string));
-        lua_pop(c->L, 1);
-        if (found) {
-            return true;
-        }
-    }
-    for (const cJSON *item = stored->child; item != NULL; item = item->next) {
-        if (cJSON_GetObjectItemCaseSensitive(value, item->string) == NULL) {
-            snprintf(c->text, c->size, "%s has no '%s', the reference has", path, item->string);
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool differ_list(comparison *c, const cJSON *value, const cJSON *stored, const char *path) {
-    int count = cJSON_GetArraySize(value), expected = cJSON_GetArraySize(stored), i = 1;
-    if (count != expected) {
-        snprintf(c->text, c->size, "%s has %d entries, the reference %d", path, count, expected);
-        return true;
-    }
-    const cJSON *other = stored->child;
-    for (const cJSON *item = value->child; item != NULL; item = item->next, other = other->next, i++) {
-        bool found = differ(c, item, other, lua_pushfstring(c->L, "%s[%d]", path, i));
-        lua_pop(c->L, 1);
-        if (found) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /// Writes the first difference to c->text.
 static bool differ(comparison *c, const cJSON *value, const cJSON *stored, const char *path) {
     luaL_checkstack(c->L, 8, "a reference lies too deep");
@@ -263,13 +210,44 @@ static bool differ(comparison *c, const cJSON *value, const cJSON *stored, const
         return true;
     }
     if (cJSON_IsNumber(value)) {
-        return differ_number(c, value->valuedouble, stored->valuedouble, value->string, path);
+        return differ_number(c, value, stored, path);
     }
     if (cJSON_IsObject(value)) {
-        return differ_object(c, value, stored, path);
+        for (const cJSON *item = value->child; item != NULL; item = item->next) {
+            const cJSON *other = cJSON_GetObjectItemCaseSensitive(stored, item->string);
+            if (other == NULL) {
+                snprintf(c->text, c->size, "%s has '%s', the reference has not", path, item->string);
+                return true;
+            }
+            bool found = differ(c, item, other, lua_pushfstring(c->L, "%s.%s", path, item->string));
+            lua_pop(c->L, 1);
+            if (found) {
+                return true;
+            }
+        }
+        for (const cJSON *item = stored->child; item != NULL; item = item->next) {
+            if (cJSON_GetObjectItemCaseSensitive(value, item->string) == NULL) {
+                snprintf(c->text, c->size, "%s has no '%s', the reference has", path, item->string);
+                return true;
+            }
+        }
+        return false;
     }
     if (cJSON_IsArray(value)) {
-        return differ_list(c, value, stored, path);
+        int count = cJSON_GetArraySize(value), expected = cJSON_GetArraySize(stored), i = 1;
+        if (count != expected) {
+            snprintf(c->text, c->size, "%s has %d entries, the reference %d", path, count, expected);
+            return true;
+        }
+        const cJSON *other = stored->child;
+        for (const cJSON *item = value->child; item != NULL; item = item->next, other = other->next, i++) {
+            bool found = differ(c, item, other, lua_pushfstring(c->L, "%s[%d]", path, i));
+            lua_pop(c->L, 1);
+            if (found) {
+                return true;
+            }
+        }
+        return false;
     }
     bool same = cJSON_IsString(value) ? strcmp(value->valuestring, stored->valuestring) == 0
                                       : cJSON_IsTrue(value) == cJSON_IsTrue(stored);
@@ -286,19 +264,6 @@ static bool differ(comparison *c, const cJSON *value, const cJSON *stored, const
 }
 
 // -------------------------------------------------------------------------------------------------------------- files
-
-/// "a/b.lua" -> pushes "a/b.reference.json".
-static const char *push_path(lua_State *L, const lua_session *session) {
-    if (session->host == NULL) {
-        stn_lua_fail(L, "stn.reference: needs a script that stiction test or stiction run runs");
-    }
-    size_t length = strlen(session->host->path);
-    size_t ending = length > 4 && strcmp(session->host->path + length - 4, ".lua") == 0 ? 4 : 0;
-    lua_pushlstring(L, session->host->path, length - ending);
-    const char *path = lua_pushfstring(L, "%s.reference.json", lua_tostring(L, -1));
-    lua_remove(L, -2);
-    return path;
-}
 
 static int line_of(const char *text, const char *at) {
     int line = 1;
@@ -352,19 +317,6 @@ static cJSON *read_values(lua_State *L, const lua_session *session, const char *
     return values;
 }
 
-static void write_values(lua_State *L, const char *path, const cJSON *tree) {
-    char *text = cJSON_Print(tree);
-    if (text == NULL) {
-        stn_lua_fail(L, "stn.reference: out of memory");
-    }
-    size_t length = strlen(text);
-    stn_error err = {0};
-    text[length] = '\n'; // in place of the end, which is not written
-    stn_status status = stn_output_write(path, text, length + 1, &err);
-    cJSON_free(text);
-    stn_lua_check(L, status, &err);
-}
-
 // ---------------------------------------------------------------------------------------------------------- reference
 
 static void take_options(lua_State *L, int index, comparison *c) {
@@ -384,20 +336,6 @@ static void take_options(lua_State *L, int index, comparison *c) {
     c->absolute = relative && !absolute ? 0.0 : c->absolute;
 }
 
-/// With --approve: puts the value on top of `holder` into the file.
-static void approve(lua_State *L, const char *path, cJSON *tree, cJSON *values, const char *key, cJSON *holder) {
-    bool known = cJSON_GetObjectItemCaseSensitive(values, key) != NULL;
-    cJSON *value = cJSON_DetachItemFromObjectCaseSensitive(holder, "value");
-    bool put =
-        known ? cJSON_ReplaceItemInObjectCaseSensitive(values, key, value) : cJSON_AddItemToObject(values, key, value);
-    if (!put) {
-        cJSON_Delete(value);
-        made(L, NULL);
-    }
-    write_values(L, path, tree);
-    printf("approved: %s in %s (%s)\n", key, path, known ? "changed" : "new");
-}
-
 /// stn.reference(name, value or world, { tolerance =, relative =, unit = })
 static int reference(lua_State *L) {
     lua_session *session = stn_lua_session(L);
@@ -408,7 +346,13 @@ static int reference(lua_State *L) {
     lua_settop(L, 3);
     take_options(L, 3, &c);
     c.of_world = luaL_testudata(L, 2, STN_LUA_WORLD) != NULL;
-    const char *path = push_path(L, session);
+    if (session->host == NULL) {
+        stn_lua_fail(L, "stn.reference: needs a script that stiction test or stiction run runs");
+    }
+    const char *script = session->host->path; // "a/b.lua": "a/b.reference.json" beside it
+    size_t length = strlen(script), ending = length > 4 && strcmp(script + length - 4, ".lua") == 0 ? 4 : 0;
+    lua_pushlstring(L, script, length - ending);
+    const char *path = lua_pushfstring(L, "%s.reference.json", lua_tostring(L, -1));
     const char *test = session->test_name != NULL ? session->test_name : "";
     const char *key = lua_pushfstring(L, "%s%s%s", test, test[0] != '\0' ? ": " : "", name);
     cJSON **holder = own_tree(L), **tree = own_tree(L);
@@ -431,7 +375,24 @@ static int reference(lua_State *L) {
     if (!session->host->approve) {
         stn_lua_fail(L, "%s", text);
     }
-    approve(L, path, *tree, values, key, *holder);
+    value = cJSON_DetachItemFromObjectCaseSensitive(*holder, "value");
+    bool put = stored != NULL ? cJSON_ReplaceItemInObjectCaseSensitive(values, key, value)
+                              : cJSON_AddItemToObject(values, key, value);
+    if (!put) {
+        cJSON_Delete(value);
+        made(L, NULL);
+    }
+    char *file = cJSON_Print(*tree);
+    if (file == NULL) {
+        stn_lua_fail(L, "stn.reference: out of memory");
+    }
+    size_t size = strlen(file);
+    stn_error err = {0};
+    file[size] = '\n'; // in place of the end, which is not written
+    stn_status status = stn_output_write(path, file, size + 1, &err);
+    cJSON_free(file);
+    stn_lua_check(L, status, &err);
+    printf("approved: %s in %s (%s)\n", key, path, stored != NULL ? "changed" : "new");
     return 0;
 }
 

@@ -37,29 +37,23 @@ static bool is_made_by(lua_State *L, int index, const char *type) {
     return same;
 }
 
-/// A number with the values that it may take.
-typedef struct number_range {
-    double min, max;  // infinite: no bound
-    const char *unit; // NULL: none; the table keeps it alive
-} number_range;
-
 /// stn.number { 0.5, min = 0, max = 2, unit = "m" }: a number within bounds, both of them included.
 static int number_new(lua_State *L) {
     static const char *const keys[] = {"min", "max", "unit", NULL};
-    number_range range = {-INFINITY, INFINITY, NULL};
+    double least = -INFINITY, most = INFINITY;
     stn_fields f = stn_fields_open(L, 1, "stn.number", keys, 1);
     if (lua_rawgeti(L, f.table, 1) != LUA_TNUMBER) {
         stn_lua_fail(L, "stn.number: needs a number, the default, and min, max or both; got %s", luaL_typename(L, -1));
     }
     double value = lua_tonumber(L, -1);
-    bool low = stn_fields_real(&f, "min", "as the value", &range.min);
-    bool high = stn_fields_real(&f, "max", "as the value", &range.max);
+    bool low = stn_fields_real(&f, "min", "as the value", &least);
+    bool high = stn_fields_real(&f, "max", "as the value", &most);
     stn_fields_text(&f, "unit");
     if (!low && !high) {
         stn_lua_fail(L, "stn.number: give min, max or both; a number without bounds is a plain default");
     }
-    if (!(range.min <= value && value <= range.max)) {
-        stn_lua_fail(L, "stn.number: the default %g is not within min = %g and max = %g", value, range.min, range.max);
+    if (!(least <= value && value <= most)) {
+        stn_lua_fail(L, "stn.number: the default %g is not within min = %g and max = %g", value, least, most);
     }
     luaL_newmetatable(L, NUMBER_TYPE);
     lua_setmetatable(L, f.table);
@@ -67,42 +61,27 @@ static int number_new(lua_State *L) {
     return 1;
 }
 
-/// Of the table at `index`.
-static number_range range_of(lua_State *L, int index) {
-    number_range range = {-INFINITY, INFINITY, NULL};
-    range.min = lua_getfield(L, index, "min") == LUA_TNUMBER ? lua_tonumber(L, -1) : range.min;
-    range.max = lua_getfield(L, index, "max") == LUA_TNUMBER ? lua_tonumber(L, -1) : range.max;
-    lua_getfield(L, index, "unit");
-    range.unit = lua_tostring(L, -1);
-    lua_pop(L, 3);
-    return range;
-}
-
-/// The list of a choice at `index`, in memory that it pushes.
-static const char *const *push_choices(lua_State *L, int index, int32_t *count) {
-    *count = (int32_t)lua_rawlen(L, index);
-    const char **choices = lua_newuserdatauv(L, sizeof *choices * (size_t)(*count + 1), 0);
-    for (int32_t i = 0; i < *count; i++) {
-        lua_rawgeti(L, index, i + 1);
-        const char *text = lua_tostring(L, -1); // the table keeps it alive
-        choices[i] = text != NULL ? text : "";
-        lua_pop(L, 1);
-    }
-    return choices;
-}
-
-/// Pushes the default that stands at `index`, and what goes with it.
-static stn_script_parameter push_default(lua_State *L, const char *name, int index) {
+/// Pushes the value of the parameter whose default is at `index`.
+static void push_parameter(lua_State *L, lua_session *session, const char *name, int index) {
     stn_script_parameter p = {.name = name};
     bool choice = is_made_by(L, index, CHOICE_TYPE), number = is_made_by(L, index, NUMBER_TYPE);
     if (choice) {
-        p.choices = push_choices(L, index, &p.choice_count);
+        p.choice_count = (int32_t)lua_rawlen(L, index);
+        const char **choices = lua_newuserdatauv(L, sizeof *choices * (size_t)(p.choice_count + 1), 0);
+        for (int32_t i = 0; i < p.choice_count; i++) {
+            lua_rawgeti(L, index, i + 1);
+            const char *text = lua_tostring(L, -1); // the table keeps it alive
+            choices[i] = text != NULL ? text : "";
+            lua_pop(L, 1);
+        }
+        p.choices = choices;
     } else if (number) {
-        const number_range range = range_of(L, index);
         p.bounded = true;
-        p.min = range.min;
-        p.max = range.max;
-        p.unit = range.unit;
+        p.min = lua_getfield(L, index, "min") == LUA_TNUMBER ? lua_tonumber(L, -1) : (double)-INFINITY;
+        p.max = lua_getfield(L, index, "max") == LUA_TNUMBER ? lua_tonumber(L, -1) : (double)INFINITY;
+        lua_getfield(L, index, "unit");
+        p.unit = lua_tostring(L, -1); // likewise
+        lua_pop(L, 3);
     }
     if (choice || number) {
         lua_rawgeti(L, index, 1);
@@ -128,12 +107,6 @@ static stn_script_parameter push_default(lua_State *L, const char *name, int ind
                      "got %s",
                      name, luaL_typename(L, -1));
     }
-    return p;
-}
-
-/// Pushes the value of the parameter whose default is at `index`.
-static void push_parameter(lua_State *L, lua_session *session, const char *name, int index) {
-    stn_script_parameter p = push_default(L, name, index);
     bool whole = lua_isinteger(L, -1);
     stn_error err = {0};
     session->declares_seconds = session->declares_seconds || strcmp(name, "seconds") == 0;
@@ -212,16 +185,6 @@ static double take_number(lua_State *L, int index, const char *what) {
     return without_sign_of_nan(lua_tonumber(L, index));
 }
 
-/// What tests say of a check that failed.
-static void describe_check(const stn_script_check *c, char *text, size_t size) {
-    if (!c->measured) {
-        snprintf(text, size, "check failed: %s", c->name);
-    } else {
-        snprintf(text, size, "check failed: %s: %g is not at %s %g%s%s", c->name, c->value, c->least ? "least" : "most",
-                 c->limit, c->unit != NULL ? " " : "", c->unit != NULL ? c->unit : "");
-    }
-}
-
 /// stn.check(name, ok) or stn.check(name, { value =, limit =, unit = }): value <= limit; `least` instead of limit: >=.
 static int check(lua_State *L) {
     static const char *const keys[] = {"value", "limit", "least", "unit", NULL};
@@ -259,7 +222,14 @@ static int check(lua_State *L) {
     }
     if (!ok && !session->check_failed) {
         session->check_failed = true;
-        describe_check(&c, session->failed_check, sizeof session->failed_check);
+        char *text = session->failed_check;
+        size_t size = sizeof session->failed_check;
+        if (!c.measured) {
+            snprintf(text, size, "check failed: %s", c.name);
+        } else {
+            snprintf(text, size, "check failed: %s: %g is not at %s %g%s%s", c.name, c.value,
+                     c.least ? "least" : "most", c.limit, c.unit != NULL ? " " : "", c.unit != NULL ? c.unit : "");
+        }
     }
     lua_pushboolean(L, ok);
     return 1;
@@ -353,20 +323,6 @@ static void compare(lua_State *L, int value, int expected, const allowance *a, c
     stn_lua_compare(L, take_number(L, value, what), wanted, a->absolute + a->relative * fabs(wanted), a->unit, what);
 }
 
-static void compare_lists(lua_State *L, const allowance *a, const char *what) {
-    lua_Integer count = (lua_Integer)lua_rawlen(L, 1);
-    if (count != (lua_Integer)lua_rawlen(L, 2)) {
-        stn_lua_fail(L, "%s has %lld numbers, expected %lld", what, (long long)count, (long long)lua_rawlen(L, 2));
-    }
-    for (lua_Integer i = 1; i <= count; i++) {
-        lua_rawgeti(L, 1, i);
-        lua_rawgeti(L, 2, i);
-        const char *item = lua_pushfstring(L, "%s[%d]", what, (int)i);
-        compare(L, -3, -2, a, item);
-        lua_pop(L, 3);
-    }
-}
-
 static bool is_pose(lua_State *L, int index) {
     static const char *const keys[] = {STN_POSE_KEYS};
     bool found = false;
@@ -378,22 +334,6 @@ static bool is_pose(lua_State *L, int index) {
     }
     lua_pop(L, 1);
     return found;
-}
-
-static void compare_poses(lua_State *L, const allowance *a, const char *what) {
-    stn_pose value, expected;
-    stn_lua_pose(L, 1, what, &value);
-    stn_lua_pose(L, 2, "stn.near: what is expected", &expected);
-    stn_vec3 p = value.position, e = expected.position;
-    stn_mat3 back = stn_mat3_transpose(&expected.rotation), turned = stn_mat3_mul(&back, &value.rotation);
-    double off = stn_vec3_norm(stn_vec3_sub(p, e)), angle = stn_vec3_norm(stn_quat_log(stn_quat_from_matrix(&turned)));
-    if (!(off <= a->absolute)) {
-        stn_lua_fail(L, "%s: xyz = {%.6g, %.6g, %.6g} m, expected {%.6g, %.6g, %.6g} m: off by %.4g m, allowed %.4g m",
-                     what, p.x, p.y, p.z, e.x, e.y, e.z, off, a->absolute);
-    }
-    if (!(angle <= a->angle)) {
-        stn_lua_fail(L, "%s: turned by %.4g rad from what is expected, allowed %.4g rad", what, angle, a->angle);
-    }
 }
 
 /// stn.near(value, expected, tolerance | { tolerance =, relative =, angle =, unit = }, what): numbers, lists of equal
@@ -409,9 +349,33 @@ static int near(lua_State *L) {
     }
     luaL_checktype(L, 2, LUA_TTABLE);
     if (is_pose(L, 1) || is_pose(L, 2)) {
-        compare_poses(L, &a, what);
+        stn_pose value, expected;
+        stn_lua_pose(L, 1, what, &value);
+        stn_lua_pose(L, 2, "stn.near: what is expected", &expected);
+        stn_vec3 p = value.position, e = expected.position;
+        stn_mat3 back = stn_mat3_transpose(&expected.rotation), turned = stn_mat3_mul(&back, &value.rotation);
+        double off = stn_vec3_norm(stn_vec3_sub(p, e)),
+               angle = stn_vec3_norm(stn_quat_log(stn_quat_from_matrix(&turned)));
+        if (!(off <= a.absolute)) {
+            stn_lua_fail(L,
+                         "%s: xyz = {%.6g, %.6g, %.6g} m, expected {%.6g, %.6g, %.6g} m: off by %.4g m, allowed %.4g m",
+                         what, p.x, p.y, p.z, e.x, e.y, e.z, off, a.absolute);
+        }
+        if (!(angle <= a.angle)) {
+            stn_lua_fail(L, "%s: turned by %.4g rad from what is expected, allowed %.4g rad", what, angle, a.angle);
+        }
     } else {
-        compare_lists(L, &a, what);
+        lua_Integer count = (lua_Integer)lua_rawlen(L, 1);
+        if (count != (lua_Integer)lua_rawlen(L, 2)) {
+            stn_lua_fail(L, "%s has %lld numbers, expected %lld", what, (long long)count, (long long)lua_rawlen(L, 2));
+        }
+        for (lua_Integer i = 1; i <= count; i++) {
+            lua_rawgeti(L, 1, i);
+            lua_rawgeti(L, 2, i);
+            const char *item = lua_pushfstring(L, "%s[%d]", what, (int)i);
+            compare(L, -3, -2, &a, item);
+            lua_pop(L, 3);
+        }
     }
     return 0;
 }

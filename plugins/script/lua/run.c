@@ -104,14 +104,6 @@ void stn_lua_push_certificate(lua_State *L, const stn_certificate *certificate) 
     luaL_setmetatable(L, STN_LUA_CERTIFICATE);
 }
 
-static void push_certificate(lua_State *L, const step_object *step) {
-    if (step->certified) {
-        stn_lua_push_certificate(L, &step->certificate);
-    } else {
-        lua_pushnil(L);
-    }
-}
-
 // ------------------------------------------------------------------------------------------------------ step objects
 
 /// The step at stack index 1, whose contacts are still there.
@@ -236,7 +228,11 @@ static bool get_step(lua_State *L, void *self, const char *name) {
     double real = 0.0;
     lua_Integer integer = 0;
     if (strcmp(name, "certificate") == 0) {
-        push_certificate(L, step);
+        if (step->certified) {
+            stn_lua_push_certificate(L, &step->certificate);
+        } else {
+            lua_pushnil(L);
+        }
     } else if (strcmp(name, "time") == 0) {
         lua_pushnumber(L, step->time);
     } else if (strcmp(name, "status") == 0) {
@@ -316,19 +312,6 @@ static const char *push_title(lua_State *L, const lua_session *session) {
     return lua_pushlstring(L, name, dot != NULL ? (size_t)(dot - name) : strlen(name));
 }
 
-/// The function on top of the stack becomes one of the world's at `index`.
-static void keep_function(lua_State *L, int index, stn_lua_world *w, stn_capture_options *o) {
-    lua_getiuservalue(L, index, CAPTURES);
-    lua_capture *c = lua_newuserdatauv(L, sizeof *c, 1);
-    *c = (lua_capture){.world = w, .number = (int)lua_rawlen(L, -2) + 1};
-    lua_pushvalue(L, -3);
-    lua_setiuservalue(L, -2, 1);
-    lua_rawseti(L, -2, c->number);
-    lua_pop(L, 1);
-    o->when = ask;
-    o->user = c;
-}
-
 static int world_capture(lua_State *L) {
     static const char owner[] = "world:capture";
     static const char *const keys[] = {"file", "every", "when", "most", "form", NULL};
@@ -350,7 +333,15 @@ static int world_capture(lua_State *L) {
         if (!lua_isfunction(L, -1)) {
             stn_lua_fail(L, "%s: 'when' is a %s, must be a function of the step", owner, luaL_typename(L, -1));
         }
-        keep_function(L, 1, w, &o);
+        lua_getiuservalue(L, 1, CAPTURES);
+        lua_capture *c = lua_newuserdatauv(L, sizeof *c, 1);
+        *c = (lua_capture){.world = w, .number = (int)lua_rawlen(L, -2) + 1};
+        lua_pushvalue(L, -3);
+        lua_setiuservalue(L, -2, 1);
+        lua_rawseti(L, -2, c->number);
+        lua_pop(L, 1);
+        o.when = ask;
+        o.user = c;
     }
     stn_error err = {0};
     stn_lua_check(L, stn_world_capture(w->world, &o, &err), &err);
@@ -425,17 +416,6 @@ static void refuse_copy(lua_State *L, const stn_lua_world *w, const char *owner)
     }
 }
 
-/// The host's step; the plain one for a stock interpreter.
-static stn_status step_world(lua_session *session, stn_world *world, stn_error *err) {
-    stn_status status =
-        session->host != NULL ? session->host->ops->step(session->host, world, err) : stn_world_step(world, err);
-    if (status == STN_ERR_DIVERGED || status == STN_ERR_NUMERIC) {
-        session->failed_step = *err;
-        session->failed_step.status = status;
-    }
-    return status;
-}
-
 /// A world's step, and what waits for it: recordings, tasks, kinematic motions, functions of controllers. Raises.
 static void make_step(lua_State *L, int index, stn_lua_world *w) {
     stn_lua_world_idle(L, index, "world:step");
@@ -454,10 +434,20 @@ static void make_step(lua_State *L, int index, stn_lua_world *w) {
     stn_lua_motions_step(L, self, w);
     stn_lua_updates_step(L, self, w);
     double dt = stn_world_dt(w->world);
+    int64_t before = stn_world_state(w->world)->step;
     stn_error err = {0};
-    stn_lua_check_host(L, step_world(w->session, w->world, &err), &err);
-    w->made++;
-    w->made_time += dt;
+    lua_session *session = w->session;
+    stn_script_host *host = session->host; // NULL: a stock interpreter
+    stn_status status = host != NULL ? host->ops->step(host, w->world, &err) : stn_world_step(w->world, &err);
+    if (status == STN_ERR_DIVERGED || status == STN_ERR_NUMERIC) {
+        session->failed_step = err;
+        session->failed_step.status = status;
+    }
+    if (stn_world_state(w->world)->step != before) { // it stands also when an observer failed
+        w->made++;
+        w->made_time += dt;
+    }
+    stn_lua_check_host(L, status, &err);
     stn_lua_tasks_advance(L, self, w, true);
 }
 
@@ -576,8 +566,12 @@ static bool has_signal(const stn_lua_world *w, const char *name) {
     return false;
 }
 
-/// Columns of a table are those of its first row.
-static void warn_late_signal(lua_State *L, const stn_lua_world *w, const char *name) {
+static int world_plot(lua_State *L) {
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    size_t size;
+    const char *name = luaL_checklstring(L, 2, &size);
+    luaL_argcheck(L, strlen(name) == size, 2, "a name without the character \\0 expected");
+    double value = stn_lua_real(L, 3, "world:plot: the value", "as plotted");
     if (w->made >= w->tables_begin && !has_signal(w, name)) {
         stn_lua_where(L);
         stn_log(w->session->context, STN_LOG_WARNING,
@@ -586,15 +580,6 @@ static void warn_late_signal(lua_State *L, const stn_lua_world *w, const char *n
                 lua_tostring(L, -1), name);
         lua_pop(L, 1);
     }
-}
-
-static int world_plot(lua_State *L) {
-    stn_lua_world *w = stn_lua_world_compiled(L, 1);
-    size_t size;
-    const char *name = luaL_checklstring(L, 2, &size);
-    luaL_argcheck(L, strlen(name) == size, 2, "a name without the character \\0 expected");
-    double value = stn_lua_real(L, 3, "world:plot: the value", "as plotted");
-    warn_late_signal(L, w, name);
     stn_error err = {0};
     stn_lua_check(L, stn_world_plot(w->world, name, value, &err), &err);
     return 0;

@@ -30,21 +30,6 @@ static int assert_with_place(lua_State *L) {
     return lua_error(L);
 }
 
-/// Scripts find modules beside themselves, in lib/ beside themselves and in Stiction's own scripts/lib.
-static void extend_search_path(lua_State *L, const char *script) {
-    const char *slash = strrchr(script, '/');
-    lua_getglobal(L, "package");
-    lua_getfield(L, -1, "path");
-    const char *present = lua_tostring(L, -1);
-    lua_pushlstring(L, slash != NULL ? script : ".", slash != NULL ? (size_t)(slash - script) : 1);
-    const char *folder = lua_tostring(L, -1);
-    stn_lua_push_root(L);
-    const char *root = lua_tostring(L, -1);
-    lua_pushfstring(L, "%s/?.lua;%s/lib/?.lua;%s/scripts/lib/?.lua;%s", folder, folder, root, present);
-    lua_setfield(L, -5, "path");
-    lua_pop(L, 4);
-}
-
 /// Argument: the session, as light userdata.
 static int fill_state(lua_State *L) {
     lua_session *session = lua_touserdata(L, 1);
@@ -56,7 +41,18 @@ static int fill_state(lua_State *L) {
     lua_register(L, "assert", assert_with_place);
     stn_lua_follow_coroutines(L);
     stn_lua_replace_exit(L);
-    extend_search_path(L, session->host->path);
+    // scripts find modules beside themselves, in lib/ beside themselves and in Stiction's own scripts/lib
+    const char *script = session->host->path, *slash = strrchr(script, '/');
+    lua_getglobal(L, "package");
+    lua_getfield(L, -1, "path");
+    const char *present = lua_tostring(L, -1);
+    lua_pushlstring(L, slash != NULL ? script : ".", slash != NULL ? (size_t)(slash - script) : 1);
+    const char *folder = lua_tostring(L, -1);
+    stn_lua_push_root(L);
+    const char *root = lua_tostring(L, -1);
+    lua_pushfstring(L, "%s/?.lua;%s/lib/?.lua;%s/scripts/lib/?.lua;%s", folder, folder, root, present);
+    lua_setfield(L, -5, "path");
+    lua_pop(L, 4);
     return 0;
 }
 
@@ -134,7 +130,10 @@ static stn_status run(void *self, stn_script_host *host, stn_error *err) {
     }
     lua_sethook(L, NULL, 0, 0);
     lua_close(L);
-    return add_unwritten(session, status, err);
+    status = add_unwritten(session, status, err);
+    stn_release(session->context, session->assertion);
+    *session = (lua_session){.context = session->context}; // the next run begins anew
+    return status;
 }
 
 static void stop(void *self) {
@@ -155,7 +154,6 @@ static stn_status create(stn_context *context, const void *config, void **self, 
 static void destroy(void *self) {
     lua_session *session = self;
     if (session != NULL) {
-        stn_release(session->context, session->assertion);
         stn_release(session->context, session);
     }
 }

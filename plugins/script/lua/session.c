@@ -23,26 +23,21 @@ static int release_session(lua_State *L) {
     return 0;
 }
 
-/// A stock interpreter: a session of its own, finalised after every object that was made later.
-static lua_session *make_default(lua_State *L) {
-    lua_session *session = lua_newuserdatauv(L, sizeof *session, 0);
-    *session = (lua_session){0};
-    lua_createtable(L, 0, 1);
-    lua_pushcfunction(L, release_session);
-    lua_setfield(L, -2, "__gc");
-    stn_error err = {0};
-    stn_lua_check(L, stn_context_create(NULL, &session->context, &err), &err);
-    lua_setmetatable(L, -2);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &session_key);
-    return session;
-}
-
 lua_session *stn_lua_session(lua_State *L) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &session_key);
     lua_session *session = lua_touserdata(L, -1);
     lua_pop(L, 1);
     if (session == NULL) {
-        session = make_default(L);
+        // a stock interpreter gets one of its own, finalised after every object that is made later
+        session = lua_newuserdatauv(L, sizeof *session, 0);
+        *session = (lua_session){0};
+        lua_createtable(L, 0, 1);
+        lua_pushcfunction(L, release_session);
+        lua_setfield(L, -2, "__gc");
+        stn_error err = {0};
+        stn_lua_check(L, stn_context_create(NULL, &session->context, &err), &err);
+        lua_setmetatable(L, -2);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &session_key);
     }
     if (session->context == NULL) {
         stn_lua_fail(L, "the state is being closed");

@@ -247,16 +247,6 @@ static stn_vec3 read_scale(const stn_fields *f) {
     return scale;
 }
 
-static void warn_open(const stn_fields *f, const char *path, const stn_mesh *mesh) {
-    if (stn_lua_first_time(f->L, path)) {
-        stn_lua_where(f->L);
-        stn_log(stn_lua_session(f->L)->context, STN_LOG_WARNING,
-                "%s%s: %s: the surface is not closed (%d open edges): mass and inertia are those of its convex hull",
-                lua_tostring(f->L, -1), f->owner, path, mesh->facts.open_edge_count);
-        lua_pop(f->L, 1);
-    }
-}
-
 /// What was found in tetrahedra, once for each file.
 static void tell_findings(const stn_fields *f, const char *path, const stn_mesh *mesh) {
     stn_mesh_finding found;
@@ -283,16 +273,17 @@ static bool is_given(const stn_fields *f, const char *key) {
 /// to be convex (convex = true). It weighs what the closed surface encloses, else what
 /// the hull does; an open surface that is part of the world weighs nothing unless it is told to.
 static void read_mesh(const stn_fields *f, int keep, stn_lua_shape *shape) {
+    lua_State *L = f->L;
     const char *file = stn_fields_text(f, "file");
     bool fixed = false, convex = true, declared = stn_fields_boolean(f, "convex", &convex) && convex;
-    int top = lua_gettop(f->L);
+    int top = lua_gettop(L);
     if (file == NULL) {
-        stn_lua_fail(f->L, "%s: file is missing; give the name of a mesh file such as \"part.stl\"", f->owner);
+        stn_lua_fail(L, "%s: file is missing; give the name of a mesh file such as \"part.stl\"", f->owner);
     }
     stn_fields_boolean(f, "fixed", &fixed);
     shape->scale = read_scale(f);
-    shape->path = stn_lua_find_file(f->L, f->owner, file);
-    hold(f->L, keep);
+    shape->path = stn_lua_find_file(L, f->owner, file);
+    hold(L, keep);
     stn_mesh_request request = {.path = shape->path, .scale = shape->scale};
     const stn_mesh *mesh = load_mesh(f, keep, &request), *hull = mesh;
     bool closed = mesh->solid.mass > 0.0, told = is_given(f, "mass") || is_given(f, "density");
@@ -301,14 +292,18 @@ static void read_mesh(const stn_fields *f, int keep, stn_lua_shape *shape) {
         request.convex = true;
         hull = load_mesh(f, keep, &request);
     }
-    if (!closed && !weightless) {
-        warn_open(f, shape->path, mesh);
+    if (!closed && !weightless && stn_lua_first_time(L, shape->path)) {
+        stn_lua_where(L);
+        stn_log(stn_lua_session(L)->context, STN_LOG_WARNING,
+                "%s%s: %s: the surface is not closed (%d open edges): mass and inertia are those of its convex hull",
+                lua_tostring(L, -1), f->owner, shape->path, mesh->facts.open_edge_count);
+        lua_pop(L, 1);
     }
     tell_findings(f, shape->path, mesh);
     shape->solid = stn_shape_mesh(closed ? mesh : hull);
     shape->volume = mesh->tetrahedron_count > 0 && !declared ? mesh : NULL;
     shape->geometry.shape = stn_shape_mesh(convex ? hull : mesh);
-    lua_settop(f->L, top);
+    lua_settop(L, top);
 }
 
 // ----------------------------------------------------------------------------------------------------- all shapes
@@ -400,16 +395,6 @@ void stn_fields_named_shape(const stn_fields *f, int keep, stn_lua_shape *out) {
 
 enum { SIDE_MAX = 1 << 20, HEIGHTS_MAX = 100000000 };
 
-/// size = {x, y}.
-static void read_size(const stn_fields *f, stn_height_field_spec *spec) {
-    double size[2];
-    if (!stn_fields_reals(f, "size", "m", 2, size)) {
-        stn_lua_fail(f->L, "%s: size is missing; give the whole edges {x, y} in m", f->owner);
-    }
-    spec->size_x = size[0];
-    spec->size_y = size[1];
-}
-
 /// Counts of rows and columns: those of the list at the stack's top, which the keys may repeat, or the keys alone.
 static void read_counts(const stn_fields *f, stn_height_field_spec *spec) {
     lua_State *L = f->L;
@@ -443,15 +428,6 @@ static void read_counts(const stn_fields *f, stn_height_field_spec *spec) {
     spec->columns = (int32_t)columns;
 }
 
-/// Row r of the list at the stack's top.
-static void copy_row(const stn_fields *f, int32_t r, int32_t columns, double *out) {
-    char what[96];
-    snprintf(what, sizeof what, "%s: heights[%d]", f->owner, r + 1);
-    lua_rawgeti(f->L, -1, r + 1);
-    stn_lua_reals(f->L, -1, what, "m", columns, out);
-    lua_pop(f->L, 1);
-}
-
 /// Row r by asking the function at the stack's top for each place.
 static void compute_row(const stn_fields *f, const stn_height_field_spec *spec, int32_t r, double *out) {
     lua_State *L = f->L;
@@ -473,7 +449,12 @@ void stn_fields_height_field(const stn_fields *f, int keep, stn_lua_shape *out) 
     lua_State *L = f->L;
     int top = lua_gettop(L);
     stn_height_field_spec spec = {0};
-    read_size(f, &spec);
+    double size[2];
+    if (!stn_fields_reals(f, "size", "m", 2, size)) {
+        stn_lua_fail(L, "%s: size is missing; give the whole edges {x, y} in m", f->owner);
+    }
+    spec.size_x = size[0];
+    spec.size_y = size[1];
     if (!stn_fields_push(f, "heights")) {
         stn_lua_fail(L, "%s: heights is missing; give rows of numbers or a function(x, y) that returns z, in m",
                      f->owner);
@@ -491,7 +472,11 @@ void stn_fields_height_field(const stn_fields *f, int keep, stn_lua_shape *out) 
         if (computed) {
             compute_row(f, &spec, r, row);
         } else {
-            copy_row(f, r, spec.columns, row);
+            char what[96];
+            snprintf(what, sizeof what, "%s: heights[%d]", f->owner, r + 1);
+            lua_rawgeti(L, -1, r + 1);
+            stn_lua_reals(L, -1, what, "m", spec.columns, row);
+            lua_pop(L, 1);
         }
     }
     spec.heights = heights;

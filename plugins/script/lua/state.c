@@ -305,17 +305,6 @@ static stn_problem copy_problem(lua_State *L, second_solve *s, const stn_problem
     return copy;
 }
 
-/// Impulses of the contacts in world axes, in the order of world:contacts().
-static void push_impulses(lua_State *L, const stn_problem *problem, int32_t contacts, const double *gamma) {
-    lua_createtable(L, contacts, 0);
-    for (int32_t i = 0; i < contacts; i++) {
-        const stn_constraint *c = &problem->constraints[i];
-        const double *g = &gamma[c->row];
-        stn_lua_push_vector(L, stn_mat3_apply(&c->frame, stn_vec3_make(g[0], g[1], g[2])));
-        lua_rawseti(L, -2, i + 1);
-    }
-}
-
 /// The world's law, or where that has none and the solver takes one, the default.
 static const stn_instance *choose_law(lua_State *L, second_solve *s, const stn_world *world) {
     const stn_instance *law = stn_world_plugin(world, STN_KIND_LAW);
@@ -370,7 +359,15 @@ static int world_solve_problem(lua_State *L) {
     stn_lua_set_number(L, "solve_us", report.prepare_us + report.solve_us);
     stn_lua_push_certificate(L, &certificate);
     lua_setfield(L, -2, "certificate");
-    push_impulses(L, &problem, o->contacts != NULL ? o->contacts->count : 0, s->gamma);
+    // of the contacts in world axes, in the order of world:contacts()
+    int32_t contacts = o->contacts != NULL ? o->contacts->count : 0;
+    lua_createtable(L, contacts, 0);
+    for (int32_t i = 0; i < contacts; i++) {
+        const stn_constraint *c = &problem.constraints[i];
+        const double *g = &s->gamma[c->row];
+        stn_lua_push_vector(L, stn_mat3_apply(&c->frame, stn_vec3_make(g[0], g[1], g[2])));
+        lua_rawseti(L, -2, i + 1);
+    }
     lua_setfield(L, -2, "impulses");
     stn_lua_release(L, held);
     return 1;

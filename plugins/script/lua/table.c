@@ -133,24 +133,6 @@ int stn_lua_compare_names(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/// Raises for an unknown member: collects the names of properties and, sorted, of methods.
-static void refuse_member(lua_State *L, const class_info *info, const char *name) {
-    const char *names[128];
-    int32_t count = 0;
-    for (const char *const *p = info->properties; p != NULL && *p != NULL && count < 64; p++) {
-        names[count++] = *p;
-    }
-    int32_t methods = count;
-    lua_pushnil(L);
-    while (count < STN_COUNT(names) - 1 && lua_next(L, lua_upvalueindex(1)) != 0) {
-        lua_pop(L, 1);
-        names[count++] = lua_tostring(L, -1);
-    }
-    qsort(&names[methods], (size_t)(count - methods), sizeof *names, stn_lua_compare_names);
-    names[count] = NULL;
-    stn_lua_unknown(L, strchr(info->type, '.') + 1, name, names);
-}
-
 static int index_object(lua_State *L) {
     const class_info *info = lua_touserdata(L, lua_upvalueindex(2));
     void *self = luaL_checkudata(L, 1, info->type);
@@ -163,7 +145,21 @@ static int index_object(lua_State *L) {
     }
     const char *name = lua_tostring(L, 2);
     if (info->get == NULL || !info->get(L, self, name)) {
-        refuse_member(L, info, name);
+        // unknown: the names of properties and, sorted, of methods are told
+        const char *names[128];
+        int32_t count = 0;
+        for (const char *const *p = info->properties; p != NULL && *p != NULL && count < 64; p++) {
+            names[count++] = *p;
+        }
+        int32_t methods = count;
+        lua_pushnil(L);
+        while (count < STN_COUNT(names) - 1 && lua_next(L, lua_upvalueindex(1)) != 0) {
+            lua_pop(L, 1);
+            names[count++] = lua_tostring(L, -1);
+        }
+        qsort(&names[methods], (size_t)(count - methods), sizeof *names, stn_lua_compare_names);
+        names[count] = NULL;
+        stn_lua_unknown(L, strchr(info->type, '.') + 1, name, names);
     }
     return 1;
 }
@@ -231,25 +227,21 @@ static int show_object(lua_State *L) {
     return 1;
 }
 
-/// Replaces an error object by a text: a script may raise anything, also what fails when it is shown.
-static void name_object(lua_State *L) {
-    bool shows = lua_isnumber(L, 1) || luaL_getmetafield(L, 1, "__tostring") != LUA_TNIL;
-    lua_settop(L, 1);
-    lua_pushcfunction(L, show_object);
-    lua_pushvalue(L, 1);
-    if (!shows || lua_pcall(L, 1, 1, 0) != LUA_OK) {
-        lua_pushfstring(L, "the script raised a %s value; raise a text", luaL_typename(L, 1));
-    }
-    lua_replace(L, 1);
-    lua_settop(L, 1);
-}
-
 int stn_lua_place_message(lua_State *L) {
     if (stn_lua_skip_reason(L, 1) != NULL) {
         return 1;
     }
     if (lua_type(L, 1) != LUA_TSTRING) {
-        name_object(L);
+        // a script may raise anything, also what fails when it is shown
+        bool shows = lua_isnumber(L, 1) || luaL_getmetafield(L, 1, "__tostring") != LUA_TNIL;
+        lua_settop(L, 1);
+        lua_pushcfunction(L, show_object);
+        lua_pushvalue(L, 1);
+        if (!shows || lua_pcall(L, 1, 1, 0) != LUA_OK) {
+            lua_pushfstring(L, "the script raised a %s value; raise a text", luaL_typename(L, 1));
+        }
+        lua_replace(L, 1);
+        lua_settop(L, 1);
     }
     if (!stn_lua_has_place(lua_tostring(L, 1))) {
         stn_lua_where(L);

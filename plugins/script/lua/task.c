@@ -130,44 +130,6 @@ static void push_chain(lua_State *L, lua_State *thread) {
     luaL_pushresult(&text);
 }
 
-/// The task raised an error: its text, with the way to it, is left behind.
-static void note_error(lua_State *L, stn_lua_task *task, int at) {
-    lua_State *thread = task->thread;
-    push_chain(L, thread);
-    bool text = lua_type(thread, -1) == LUA_TSTRING;
-    if (text && !stn_lua_has_place(lua_tostring(thread, -1))) {
-        stn_lua_where(thread);
-        lua_insert(thread, -2);
-        lua_concat(thread, 2);
-    }
-    task->state = STN_TASK_FAILED;
-    lua_resetthread(thread); // its to-be-closed variables; what one of them raises comes in place of the error
-    if (lua_type(thread, -1) == LUA_TSTRING) {
-        char started[32];
-        snprintf(started, sizeof started, "%.9g", task->started);
-        lua_pushfstring(L, "%s; in task '%s' (%s, begun at %s, t = %s s)", lua_tostring(thread, -1), task->name,
-                        lua_tostring(L, -1), task->started_at, started);
-    } else {
-        lua_xmove(thread, L, 1);
-    }
-    lua_setiuservalue(L, at, STN_TASK_RESULT);
-    lua_pop(L, 1);
-}
-
-static void keep_results(lua_State *L, stn_lua_task *task, int at, int count) {
-    luaL_checkstack(L, count + 4, NULL);
-    lua_createtable(L, count, 1);
-    int list = lua_gettop(L);
-    lua_xmove(task->thread, L, count);
-    for (int i = count; i >= 1; i--) {
-        lua_rawseti(L, list, i);
-    }
-    lua_pushinteger(L, count);
-    lua_setfield(L, list, "n");
-    lua_setiuservalue(L, at, STN_TASK_RESULT);
-    task->state = STN_TASK_DONE;
-}
-
 /// Pushes the world's list.
 static int push_list(lua_State *L, int world_index) {
     lua_getiuservalue(L, world_index, TASKS);
@@ -194,8 +156,14 @@ static bool is_awaited(lua_State *L, int list, int at) {
     return found;
 }
 
-/// A task cannot end itself, nor what waits for it: their code is under way.
-static void refuse_own(lua_State *L, const stn_lua_task *task) {
+void stn_lua_task_cancel(lua_State *L, int index) {
+    int at = lua_absindex(L, index), top = lua_gettop(L);
+    stn_lua_task *task = lua_touserdata(L, at);
+    if (task->state != STN_TASK_WAITING) {
+        return;
+    }
+    luaL_checkstack(L, 16, NULL);
+    // it cannot end itself, nor what waits for it: their code is under way
     const stn_lua_task *self = stn_lua_task_running(L);
     for (const stn_lua_task *t = self; t != NULL; t = t->owner) {
         if (t == task) {
@@ -204,16 +172,6 @@ static void refuse_own(lua_State *L, const stn_lua_task *task) {
         }
     }
     lua_pop(L, self != NULL ? 1 : 0);
-}
-
-void stn_lua_task_cancel(lua_State *L, int index) {
-    int at = lua_absindex(L, index), top = lua_gettop(L);
-    stn_lua_task *task = lua_touserdata(L, at);
-    if (task->state != STN_TASK_WAITING) {
-        return;
-    }
-    luaL_checkstack(L, 16, NULL);
-    refuse_own(L, task);
     task->state = STN_TASK_CANCELLED;
     note_place(L, task->cancelled_at, sizeof task->cancelled_at);
     lua_getiuservalue(L, at, STN_TASK_WORLD);
@@ -247,29 +205,41 @@ static void resume(lua_State *L, stn_lua_task *task) {
     if (status == LUA_YIELD) {
         lua_pop(task->thread, results);
     } else if (status == LUA_OK) {
-        keep_results(L, task, at, results);
+        luaL_checkstack(L, results + 4, NULL);
+        lua_createtable(L, results, 1);
+        int list = lua_gettop(L);
+        lua_xmove(task->thread, L, results);
+        for (int i = results; i >= 1; i--) {
+            lua_rawseti(L, list, i);
+        }
+        lua_pushinteger(L, results);
+        lua_setfield(L, list, "n");
+        lua_setiuservalue(L, at, STN_TASK_RESULT);
+        task->state = STN_TASK_DONE;
     } else {
-        note_error(L, task, at);
+        // its text, with the way to it, is left behind
+        lua_State *thread = task->thread;
+        push_chain(L, thread);
+        bool text = lua_type(thread, -1) == LUA_TSTRING;
+        if (text && !stn_lua_has_place(lua_tostring(thread, -1))) {
+            stn_lua_where(thread);
+            lua_insert(thread, -2);
+            lua_concat(thread, 2);
+        }
+        task->state = STN_TASK_FAILED;
+        lua_resetthread(thread); // its to-be-closed variables; what one of them raises comes in place of the error
+        if (lua_type(thread, -1) == LUA_TSTRING) {
+            char started[32];
+            snprintf(started, sizeof started, "%.9g", task->started);
+            lua_pushfstring(L, "%s; in task '%s' (%s, begun at %s, t = %s s)", lua_tostring(thread, -1), task->name,
+                            lua_tostring(L, -1), task->started_at, started);
+        } else {
+            lua_xmove(thread, L, 1);
+        }
+        lua_setiuservalue(L, at, STN_TASK_RESULT);
+        lua_pop(L, 1);
     }
     lua_settop(L, at);
-}
-
-/// Drops those that have ended.
-static void sweep(lua_State *L, int list) {
-    lua_Integer count = (lua_Integer)lua_rawlen(L, list), kept = 0;
-    for (lua_Integer i = 1; i <= count; i++) {
-        lua_rawgeti(L, list, i);
-        const stn_lua_task *task = lua_touserdata(L, -1);
-        if (task->state == STN_TASK_WAITING) {
-            lua_rawseti(L, list, ++kept);
-        } else {
-            lua_pop(L, 1);
-        }
-    }
-    for (lua_Integer i = kept + 1; i <= count; i++) {
-        lua_pushnil(L);
-        lua_rawseti(L, list, i);
-    }
 }
 
 /// Asks the tasks of the list in order, those that are `due`; false: one that nobody waits for failed, its error is
@@ -303,7 +273,21 @@ void stn_lua_tasks_advance(lua_State *L, int index, stn_lua_world *w, bool stepp
         w->runs_tasks = true;
         bool well = ask_all(L, list, stepped);
         w->runs_tasks = false;
-        sweep(L, list);
+        // those that have ended are dropped
+        lua_Integer count = (lua_Integer)lua_rawlen(L, list), kept = 0;
+        for (lua_Integer i = 1; i <= count; i++) {
+            lua_rawgeti(L, list, i);
+            const stn_lua_task *task = lua_touserdata(L, -1);
+            if (task->state == STN_TASK_WAITING) {
+                lua_rawseti(L, list, ++kept);
+            } else {
+                lua_pop(L, 1);
+            }
+        }
+        for (lua_Integer i = kept + 1; i <= count; i++) {
+            lua_pushnil(L);
+            lua_rawseti(L, list, i);
+        }
         if (!well) {
             lua_error(L);
         }

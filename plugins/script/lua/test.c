@@ -147,16 +147,6 @@ static bool take_fault(lua_State *L, int test, stn_test_verdict *verdict) {
     return found;
 }
 
-/// What ends with the test: worlds and with them recordings. Only in a process of its own are they surely of no use.
-static void collect(lua_State *L, lua_session *session, stn_test_verdict *verdict) {
-    lua_gc(L, LUA_GCCOLLECT);
-    lua_gc(L, LUA_GCCOLLECT); // what finalizers let go
-    if (session->unwritten.status < 0 && verdict->outcome == STN_TEST_PASSED) {
-        verdict->outcome = STN_TEST_FAILED;
-        snprintf(verdict->text, sizeof verdict->text, "%s", session->unwritten.text);
-    }
-}
-
 /// Runs a test of a list with its fixtures.
 static void run_test(const test_list *list, int32_t index, judgement *whole) {
     lua_State *L = list->L;
@@ -192,7 +182,13 @@ static void perform(void *user, int32_t index, stn_test_verdict *verdict) {
     judgement j = {0};
     run_test(list, index, &j);
     if (session->host->isolates_tests) {
-        collect(list->L, session, &j.verdict);
+        // worlds end with the test, and with them recordings: only in a process of its own are they surely of no use
+        lua_gc(list->L, LUA_GCCOLLECT);
+        lua_gc(list->L, LUA_GCCOLLECT); // what finalizers let go
+        if (session->unwritten.status < 0 && j.verdict.outcome == STN_TEST_PASSED) {
+            j.verdict.outcome = STN_TEST_FAILED;
+            snprintf(j.verdict.text, sizeof j.verdict.text, "%s", session->unwritten.text);
+        }
     }
     *verdict = j.verdict;
 }
@@ -203,18 +199,6 @@ static bool is_wanted(lua_State *L, int test) {
     bool wanted = lua_getfield(L, test, "wanted") != LUA_TNIL;
     lua_pop(L, 1);
     return wanted;
-}
-
-/// In a stock interpreter: here, and a test that fails raises its error.
-static void run_here(const test_list *list, int32_t count) {
-    for (int32_t i = 0; i < count; i++) {
-        judgement j = {0};
-        run_test(list, i, &j);
-        if (j.verdict.outcome == STN_TEST_FAILED && j.raised) {
-            lua_pushstring(list->L, j.verdict.text);
-            lua_error(list->L);
-        }
-    }
 }
 
 /// Runs the tests of the list on top of the stack, and takes it away.
@@ -234,7 +218,15 @@ static void run_list(lua_State *L) {
         stn_error err = {0};
         stn_lua_check_host(L, host->ops->tests(host, &batch, &err), &err);
     } else {
-        run_here(&list, count);
+        // a stock interpreter: a test that fails raises its error
+        for (int32_t i = 0; i < count; i++) {
+            judgement j = {0};
+            run_test(&list, i, &j);
+            if (j.verdict.outcome == STN_TEST_FAILED && j.raised) {
+                lua_pushstring(L, j.verdict.text);
+                lua_error(L);
+            }
+        }
     }
     lua_settop(L, list.index - 1);
 }
@@ -341,8 +333,17 @@ static void run_between(void *user) {
     lua_settop(L, top);
 }
 
-/// A group starts with the values of the one around it.
-static void inherit_values(lua_State *L, int group) {
+static bool has_fixtures_of_all(lua_State *L, int group) {
+    bool found = lua_getfield(L, group, "before_all") != LUA_TNIL || lua_getfield(L, group, "after_all") != LUA_TNIL;
+    lua_settop(L, group);
+    return found;
+}
+
+/// The one on top of the stack.
+static void run_group(lua_State *L, int group) {
+    stn_script_host *host = stn_lua_session(L)->host;
+    luaL_checkstack(L, 16, "groups lie too deep");
+    // it starts with the values of the one around it
     lua_newtable(L);
     if (lua_getfield(L, group, "above") == LUA_TTABLE) {
         lua_getfield(L, -1, "values");
@@ -354,43 +355,26 @@ static void inherit_values(lua_State *L, int group) {
     }
     lua_pop(L, 1);
     lua_setfield(L, group, "values");
-}
-
-static bool has_fixtures_of_all(lua_State *L, int group) {
-    bool found = lua_getfield(L, group, "before_all") != LUA_TNIL || lua_getfield(L, group, "after_all") != LUA_TNIL;
-    lua_settop(L, group);
-    return found;
-}
-
-/// In a process of its own when the session has them.
-static void run_fixtured(lua_State *L, stn_script_host *host, int group) {
-    test_list place = {L, group};
-    lua_newtable(L);
-    int list = lua_gettop(L);
-    gather(L, group, list);
-    int32_t count = (int32_t)lua_rawlen(L, list);
-    const char **names = lua_newuserdatauv(L, sizeof *names * (size_t)(count + 1), 0);
-    for (int32_t i = 0; i < count; i++) {
-        lua_rawgeti(L, list, i + 1);
-        names[i] = name_of(L, -1);
-        lua_pop(L, 1);
-    }
-    stn_test_group all = {name_of(L, group), names, count, run_between, &place};
-    if (count > 0 && host != NULL) {
-        host->ops->group(host, &all);
-    } else if (count > 0) {
-        run_between(&place);
-    }
-    lua_settop(L, group);
-}
-
-/// The one on top of the stack.
-static void run_group(lua_State *L, int group) {
-    stn_script_host *host = stn_lua_session(L)->host;
-    luaL_checkstack(L, 16, "groups lie too deep");
-    inherit_values(L, group);
     if (!(host != NULL && host->lists_tests) && has_fixtures_of_all(L, group)) {
-        run_fixtured(L, host, group);
+        // in a process of its own when the session has them
+        test_list place = {L, group};
+        lua_newtable(L);
+        int list = lua_gettop(L);
+        gather(L, group, list);
+        int32_t count = (int32_t)lua_rawlen(L, list);
+        const char **names = lua_newuserdatauv(L, sizeof *names * (size_t)(count + 1), 0);
+        for (int32_t i = 0; i < count; i++) {
+            lua_rawgeti(L, list, i + 1);
+            names[i] = name_of(L, -1);
+            lua_pop(L, 1);
+        }
+        stn_test_group all = {name_of(L, group), names, count, run_between, &place};
+        if (count > 0 && host != NULL) {
+            host->ops->group(host, &all);
+        } else if (count > 0) {
+            run_between(&place);
+        }
+        lua_settop(L, group);
     } else {
         run_nodes(L, group);
     }

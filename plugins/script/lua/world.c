@@ -9,34 +9,10 @@
 
 // ------------------------------------------------------------------------------------------------------- options
 
-/// Scalars of the table over the defaults.
-static void read_scalars(const stn_fields *f, stn_world_options *o) {
+int stn_lua_world_new(lua_State *L) {
     static const char *const points[] = {"stiffness", "midpoint", "a", "b", NULL};
     static const char *const relaxations[] = {"sum", "series", NULL};
     static const char *const certificates[] = {"full", "light", NULL};
-    lua_Integer whole = 0;
-    stn_fields_above_zero(f, "dt", "s", &o->dt);
-    stn_fields_vector(f, "gravity", "m/s^2", &o->gravity);
-    stn_fields_at_least(f, "margin", "m", 0.0, &o->margin);
-    int point = stn_fields_choice(f, "contact_point", points);
-    if (point >= 0) {
-        o->contact_point = (stn_contact_point_rule)point;
-    }
-    o->relaxation_rule =
-        stn_fields_choice(f, "relaxation_rule", relaxations) == 1 ? STN_RELAXATION_SERIES : STN_RELAXATION_SUM;
-    o->certificate_light = stn_fields_choice(f, "certificate", certificates) == 1;
-    stn_fields_boolean(f, "stiction", &o->stiction);
-    stn_fields_boolean(f, "exact_contacts", &o->exact_contacts);
-    stn_fields_boolean(f, "margin_only", &o->margin_only);
-    if (stn_fields_integer(f, "threads", 1, 1024, &whole)) {
-        o->threads = (int32_t)whole;
-    }
-    if (stn_fields_integer(f, "seed", 0, INT64_C(1) << 53, &whole)) {
-        o->seed = (uint64_t)whole;
-    }
-}
-
-int stn_lua_world_new(lua_State *L) {
     static const char *const keys[] = {"dt",
                                        "gravity",
                                        "solver",
@@ -60,7 +36,26 @@ int stn_lua_world_new(lua_State *L) {
     }
     stn_fields f = stn_fields_open(L, 1, "stn.world", keys, 0);
     stn_world_options o = stn_world_options_default();
-    read_scalars(&f, &o);
+    lua_Integer whole = 0;
+    stn_fields_above_zero(&f, "dt", "s", &o.dt);
+    stn_fields_vector(&f, "gravity", "m/s^2", &o.gravity);
+    stn_fields_at_least(&f, "margin", "m", 0.0, &o.margin);
+    int point = stn_fields_choice(&f, "contact_point", points);
+    if (point >= 0) {
+        o.contact_point = (stn_contact_point_rule)point;
+    }
+    o.relaxation_rule =
+        stn_fields_choice(&f, "relaxation_rule", relaxations) == 1 ? STN_RELAXATION_SERIES : STN_RELAXATION_SUM;
+    o.certificate_light = stn_fields_choice(&f, "certificate", certificates) == 1;
+    stn_fields_boolean(&f, "stiction", &o.stiction);
+    stn_fields_boolean(&f, "exact_contacts", &o.exact_contacts);
+    stn_fields_boolean(&f, "margin_only", &o.margin_only);
+    if (stn_fields_integer(&f, "threads", 1, 1024, &whole)) {
+        o.threads = (int32_t)whole;
+    }
+    if (stn_fields_integer(&f, "seed", 0, INT64_C(1) << 53, &whole)) {
+        o.seed = (uint64_t)whole;
+    }
     o.solver = stn_fields_plugin(&f, "solver");
     o.law = stn_fields_plugin(&f, "law");
     o.contact = stn_fields_plugin(&f, "contact");

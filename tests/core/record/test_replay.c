@@ -417,6 +417,30 @@ static void an_observer_gives_inputs_of_the_next_step(void **state) {
     }
 }
 
+static stn_status fail_at_ten(void *user, const stn_observation *o, stn_error *err) {
+    (void)user;
+    return o->step == 10 ? stn_fail(err, STN_ERR_ARGUMENT, "ten") : STN_OK;
+}
+
+/// The step of an observer that fails was made: recordings have it, and the run can be played again.
+static void an_observer_that_fails_leaves_no_gap(void **state) {
+    int32_t robot = 0;
+    stn_error err;
+    stn_world *world = busy_world(*state, 1, &robot);
+    tape *t = tape_record(world);
+    assert_ok(stn_world_observe(world, fail_at_ten, NULL, &err), err);
+    for (int32_t i = 1; i <= 20; i++) {
+        stn_status status = stn_world_step(world, &err);
+        assert_int_equal(status < 0 ? status : STN_OK, i == 10 ? STN_ERR_ARGUMENT : STN_OK);
+        assert_string_equal(i == 10 ? err.text : "ten", "ten");
+    }
+    uint64_t hash = stn_world_hash(world);
+    stn_world_destroy(world);
+    assert_int_equal(t->count, 20);
+    assert_true(tape_play(*state, t) == hash);
+    tape_drop(t);
+}
+
 /// A recorder that does not ask for it gets none, and nobody pays.
 static void without_a_reader_nothing_is_written(void **state) {
     int32_t robot = 0;
@@ -552,6 +576,7 @@ int main(void) {
         cmocka_unit_test(other_threads_agree_and_damage_is_refused),
         cmocka_unit_test(a_missing_plugin_is_named),
         cmocka_unit_test(an_observer_gives_inputs_of_the_next_step),
+        cmocka_unit_test(an_observer_that_fails_leaves_no_gap),
         cmocka_unit_test(without_a_reader_nothing_is_written),
         cmocka_unit_test(a_recorded_steady_step_allocates_nothing),
         cmocka_unit_test(forged_bytes_do_no_harm),

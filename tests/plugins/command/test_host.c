@@ -164,6 +164,35 @@ static void a_world_that_a_script_forgets_is_counted_and_its_steps_are_kept(void
     assert_int_equal(f->session.statistics.samples.steps, 3);
 }
 
+static void catch_a_missing_recording(stn_script_host *host) {
+    stn_error err = {0};
+    stn_world_options options = stn_world_options_default();
+    stn_world *first = NULL, *second = NULL;
+    assert_ok(stn_world_create(host->context, &options, &first, &err), err);
+    assert_ok(stn_world_create(host->context, &options, &second, &err), err);
+    for (int i = 0; i < 3; i++) {
+        err = (stn_error){0};
+        assert_int_equal(host->ops->step(host, first, &err), STN_ERR_FILE);
+        assert_non_null(strstr(err.text, "/nowhere/out.csv"));
+        assert_ok(host->ops->step(host, second, &err), err);
+    }
+    assert_int_equal(stn_world_state(first)->step, 0);
+    assert_int_equal(stn_world_state(second)->step, 3);
+    assert_ok(host->ops->end(host, first, &err), err);
+    assert_ok(host->ops->end(host, second, &err), err);
+}
+
+/// Also when the script takes no notice of it.
+static void a_world_whose_recording_cannot_be_opened_makes_no_step_and_the_run_fails(void **state) {
+    static const char *const paths[] = {STN_SOURCE_DIR "/nowhere/out.csv"};
+    fixture *f = *state;
+    stn_error err = {0};
+    f->session.record_paths = paths;
+    f->session.record_count = 1;
+    assert_int_equal(converse(f, catch_a_missing_recording, &err), STN_ERR_FILE);
+    assert_non_null(strstr(err.text, "/nowhere/out.csv"));
+}
+
 static void an_ending_that_no_language_has_is_told_with_those_that_exist(void **state) {
     fixture *f = *state;
     stn_error err = {0};
@@ -185,6 +214,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_script_without_a_step_has_results_and_its_own_exit_status, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_world_that_a_script_forgets_is_counted_and_its_steps_are_kept, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_world_whose_recording_cannot_be_opened_makes_no_step_and_the_run_fails,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_ending_that_no_language_has_is_told_with_those_that_exist, set_up,
                                         tear_down),
     };

@@ -35,6 +35,9 @@ static void test_log_writes_every_step_of_the_first_world(void **state) {
     stn_expect("run falling.lua -q --log out.csv " ERRORS, 0, "");
     stn_expect_part("run falling.lua --log out.xyz " ERRORS, 2, ".csv");
     stn_expect_part("run falling.lua --log nowhere/out.csv " ERRORS, 2, "nowhere/out.csv");
+    write_file("caught.lua", "local w = require 'stiction'.world {}\n"
+                             "assert(not pcall(w.step, w) and not pcall(w.step, w) and w.steps == 0)\n");
+    stn_expect_part("run caught.lua --log nowhere/out.csv " ERRORS, 2, "nowhere/out.csv");
 }
 
 static void test_recordings_of_several_kinds_are_made_at_once(void **state) {

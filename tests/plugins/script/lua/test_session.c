@@ -129,6 +129,31 @@ static void test_a_stopped_script_does_not_step(void **state) {
     assert_int_equal(f->session.statistics.samples.steps, 0);
 }
 
+/// Nothing of a run is left for the next one of the same instance: neither that it was stopped, nor how it ended.
+static void test_a_language_runs_again(void **state) {
+    static const char *const texts[] = {"local w = require 'stiction'.world {} w:step() os.exit(3)",
+                                        "assert(false, 'no')", "while true do require 'stiction'.skip 'no' end",
+                                        "local w = require 'stiction'.world {} w:step()\n"};
+    fixture *f = *state;
+    stn_error err = {0};
+    stn_instance *language = NULL;
+    assert_ok(stn_plugin_load(f->context, STN_KIND_SCRIPT, "lua", &err), err);
+    assert_ok(stn_instance_create(f->context, STN_KIND_SCRIPT, "lua", NULL, 0, &language, &err), err);
+    for (int i = 0; i < 2 * STN_COUNT(texts); i++) {
+        stn_session session;
+        stn_session_init(&session, f->context);
+        write_script(f, texts[i % STN_COUNT(texts)]);
+        stn_status status = stn_session_run_by(&session, language, f->script, &err);
+        assert_int_equal(status, i % STN_COUNT(texts) == 1 ? STN_ERR_ARGUMENT : STN_OK);
+        assert_int_equal(session.exit_status, i % STN_COUNT(texts) == 0 ? 3 : 0);
+        assert_int_equal(session.asserted, i % STN_COUNT(texts) == 1);
+        assert_int_equal(session.skipped != NULL, i % STN_COUNT(texts) == 2);
+        assert_int_equal(session.statistics.samples.steps, i % STN_COUNT(texts) % 3 == 0);
+        stn_session_clear(&session);
+    }
+    stn_instance_destroy(language);
+}
+
 static void test_a_skipped_script_leaves_its_reason(void **state) {
     fixture *f = *state;
     stn_error err = {0};
@@ -245,6 +270,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_energy_that_a_hand_gives_is_no_rise, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_an_override_that_nobody_takes_is_an_error, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_stopped_script_does_not_step, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_language_runs_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_skipped_script_leaves_its_reason, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_checks_and_results_cost_the_same_however_many_there_are, set_up,
                                         tear_down),
