@@ -6,8 +6,10 @@
 // finds it. Where shapes without end leave no bound, the margin grows until something is found.
 #include <string.h>
 
+#include "base/pose.h"
 #include "base/sort.h"
 #include "query/query_scene.h"
+#include "world/gap.h"
 
 /// The sphere that a point is asked about as; its radius is taken off again.
 static const double point_radius = 1e-9; // [m]
@@ -22,7 +24,6 @@ typedef struct side {
 
 /// Both sides of a query, and which model knows them.
 typedef struct search {
-    stn_world *world;
     query_scene *scene;
     const stn_model *model; // the world's, or that with the probe
     side a, b;
@@ -116,18 +117,22 @@ static void each_near(search *s, const double *within, pair_visit *visit) {
 }
 
 /// The contact point lies on A for `share_a` 1, on B for 0.
-static stn_contact_pair make_pair(const search *s, int32_t a, int32_t b, double share_a, double margin) {
+static stn_contact_pair make_pair(const search *s, int32_t a, int32_t b, double share_a) {
     bool swap = a > b;
-    stn_contact_pair pair = {.geometry_a = swap ? b : a, .geometry_b = swap ? a : b, .margin = margin};
+    stn_contact_pair pair = {.geometry_a = swap ? b : a, .geometry_b = swap ? a : b, .margin = s->margin};
     pair.pose_a = s->scene->pose[pair.geometry_a];
     pair.pose_b = s->scene->pose[pair.geometry_b];
-    pair.material = query_material(s->scene, s->model, pair.geometry_a, pair.geometry_b);
+    pair.material = stn_model_pair_material(s->model, pair.geometry_a, pair.geometry_b);
+    set_relaxation(&pair.material, s->scene->dt);
     pair.material.weight_a = swap ? 1.0 - share_a : share_a;
     return pair;
 }
 
 static stn_status run(search *s, const stn_contact_pair *pairs, int32_t count, stn_error *err) {
-    return query_collide(s->scene, s->model, pairs, count, &s->set, err);
+    const query_scene *scene = s->scene;
+    void *prepared = s->model == scene->model ? scene->prepared : scene->probed_prepared;
+    s->set = (stn_contact_set){.arena = scene->arena};
+    return stn_collide_pairs(scene->contact, s->model, prepared, pairs, count, scene->arena, &s->set, err);
 }
 
 static void note_pair(search *s, int32_t a, int32_t b) {
@@ -162,7 +167,7 @@ static stn_status collide_noted(search *s, double margin, pair_visit *visit, stn
     }
     sort_keys(s->pairs, s->pair_count);
     for (int32_t i = 0; i < s->pair_count; i++) {
-        pairs[i] = make_pair(s, (int32_t)(s->pairs[i] >> 32), (int32_t)(s->pairs[i] & UINT32_MAX), 1.0, margin);
+        pairs[i] = make_pair(s, (int32_t)(s->pairs[i] >> 32), (int32_t)(s->pairs[i] & UINT32_MAX), 1.0);
     }
     return run(s, pairs, s->pair_count, err);
 }
@@ -272,25 +277,31 @@ static void stand_straight(const stn_contact_set *on_a, const stn_contact_set *o
 
 /// The pair of the contact once more, with the points on either surface; with the same margin, as they may depend on
 /// it.
-static stn_status fill_result(search *s, const stn_contact *best, int32_t a, stn_world_distance_result *out,
-                              stn_error *err) {
-    bool swap = best->geometry_a != a;
-    int32_t b = swap ? best->geometry_a : best->geometry_b;
+static stn_status fill_result(search *s, const stn_contact *best, stn_world_distance_result *out, stn_error *err) {
+    bool swap =
+        !query_wants(s->scene, s->a.query, best->geometry_a) || !query_wants(s->scene, s->b.query, best->geometry_b);
+    int32_t a = swap ? best->geometry_b : best->geometry_a, b = swap ? best->geometry_a : best->geometry_b;
     *out = (stn_world_distance_result){a,           b,           best->phi0,
                                        best->point, best->point, swap ? stn_vec3_neg(best->normal) : best->normal};
-    stn_contact_pair pair = make_pair(s, a, b, 1.0, s->margin);
+    stn_contact_pair pair = make_pair(s, a, b, 1.0);
     stn_status status = run(s, &pair, 1, err);
+    if (status < 0) {
+        return status;
+    }
     const stn_contact_set on_a = s->set;
-    pair = make_pair(s, a, b, 0.0, s->margin);
-    status = status >= 0 ? run(s, &pair, 1, err) : status;
-    const stn_contact *deepest_a = status >= 0 ? deepest_of(&on_a) : NULL;
-    if (deepest_a != NULL && s->set.count == on_a.count) {
-        int32_t i = (int32_t)(deepest_a - on_a.contacts);
-        out->point_a = deepest_a->point;
+    pair = make_pair(s, a, b, 0.0);
+    status = run(s, &pair, 1, err);
+    if (status < 0) {
+        return status;
+    }
+    const stn_contact *deepest = deepest_of(&on_a);
+    if (deepest != NULL && s->set.count == on_a.count) {
+        int32_t i = (int32_t)(deepest - on_a.contacts);
+        out->point_a = deepest->point;
         out->point_b = s->set.contacts[i].point;
         stand_straight(&on_a, &s->set, i, out);
     }
-    return status < 0 ? status : STN_OK;
+    return STN_OK;
 }
 
 static const stn_world_distance_result nothing = {.geometry_a = -1, .geometry_b = -1, .distance = (double)INFINITY};
@@ -301,30 +312,35 @@ static bool is_geometry(const void *user, int32_t geometry) {
 
 /// The end of one side next to the other side: one of the two points is where they are nearest and the other one lies
 /// opposite to it, on its surface.
-static stn_status stand_opposite(stn_world *world, bool visual_a, bool visual_b, stn_world_distance_result *out,
-                                 stn_error *err) {
+static stn_status stand_opposite(const search *s, stn_world_distance_result *out, stn_error *err) {
     double beside = stn_vec3_norm(sideways(out->point_a, out->point_b, out->normal));
     if (!(beside > 1e-12 + 1e-9 * fabs(out->distance))) {
         return STN_OK;
     }
-    const stn_query only_a = {visual_a, is_geometry, &out->geometry_a},
-                    only_b = {visual_b, is_geometry, &out->geometry_b};
+    const stn_query only_a = {s->a.query != NULL && s->a.query->visual, is_geometry, &out->geometry_a},
+                    only_b = {s->b.query != NULL && s->b.query->visual, is_geometry, &out->geometry_b};
     stn_vec3 on_a = stn_vec3_mul_add(out->point_b, -out->distance, out->normal);
     stn_vec3 on_b = stn_vec3_mul_add(out->point_a, out->distance, out->normal);
     stn_world_distance_result off_a, off_b;
-    stn_status status = stn_world_nearest(world, &only_a, on_a, INFINITY, &off_a, err);
-    status = status == STN_OK ? stn_world_nearest(world, &only_b, on_b, INFINITY, &off_b, err) : status;
-    if (status == STN_OK && fabs(off_a.distance) < fabs(off_b.distance)) {
+    stn_status status = stn_world_nearest(s->scene->world, &only_a, on_a, INFINITY, &off_a, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    status = stn_world_nearest(s->scene->world, &only_b, on_b, INFINITY, &off_b, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    if (fabs(off_a.distance) < fabs(off_b.distance)) {
         out->point_a = on_a;
-    } else if (status == STN_OK) {
+    } else {
         out->point_b = on_b;
     }
-    return status;
+    return STN_OK;
 }
 
 stn_status stn_world_distance(stn_world *world, const stn_query *a, const stn_query *b, double max,
                               stn_world_distance_result *out, stn_error *err) {
-    search s = {.world = world};
+    search s = {.scene = NULL};
     stn_status status = query_scene_of(world, "distance", &s.scene, err);
     if (status != STN_OK) {
         return status;
@@ -335,98 +351,96 @@ stn_status stn_world_distance(stn_world *world, const stn_query *a, const stn_qu
         return stn_fail(err, STN_ERR_ARGUMENT, "distance: max = %g m must be a number", max);
     }
     status = list(&s, a, &s.a, err);
-    status = status == STN_OK ? list(&s, b, &s.b, err) : status;
-    if (status == STN_OK && (s.a.count == 0 || s.b.count == 0)) {
+    if (status != STN_OK) {
+        return status;
+    }
+    status = list(&s, b, &s.b, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    if (s.a.count == 0 || s.b.count == 0) {
         return stn_fail(err, STN_ERR_ARGUMENT, "distance: the %s side has no shapes to measure to",
                         s.a.count == 0 ? "first" : "second");
     }
     const stn_contact *best = NULL;
-    status = status == STN_OK ? find_closest(&s, max, &best, err) : status;
+    status = find_closest(&s, max, &best, err);
     if (status != STN_OK || best == NULL) {
         return status;
     }
-    bool first_is_a = query_wants(s.scene, a, best->geometry_a) && query_wants(s.scene, b, best->geometry_b);
-    status = fill_result(&s, best, first_is_a ? best->geometry_a : best->geometry_b, out, err);
-    bool visual_a = a != NULL && a->visual, visual_b = b != NULL && b->visual;
-    return status == STN_OK ? stand_opposite(world, visual_a, visual_b, out, err) : status;
+    status = fill_result(&s, best, out, err);
+    return status == STN_OK ? stand_opposite(&s, out, err) : status;
 }
 
 // -------------------------------------------------------------------------------------------------------- probes
 
-/// One side are the geometries that the query asks for, the other one is a shape that belongs to no body.
-static stn_status begin_probe(search *s, const char *what, const stn_query *query, const stn_shape *shape,
-                              const stn_pose *pose, stn_error *err) {
-    stn_status status = query_scene_of(s->world, what, &s->scene, err);
-    if (status == STN_OK) {
-        status = query_scene_probe(s->world, s->scene, shape, pose, err);
+/// The scene of `s` gets the shape as its probe, which is then side b: it belongs to no body.
+static stn_status begin_probe(search *s, const stn_shape *shape, const stn_pose *pose, stn_error *err) {
+    stn_status status = query_scene_probe(s->scene, shape, pose, err);
+    if (status != STN_OK) {
+        return status;
     }
-    if (status == STN_OK) {
-        int32_t *probe = STN_ARENA(s->scene->arena, 1, int32_t);
-        if (probe == NULL) {
-            return out_of_memory(err);
-        }
-        *probe = s->scene->count;
-        s->model = &s->scene->probed->face;
-        s->a = (side){.query = query};
-        s->b = (side){.count = 1, .item = probe};
+    int32_t *probe = STN_ARENA(s->scene->arena, 1, int32_t);
+    if (probe == NULL) {
+        return out_of_memory(err);
     }
-    return status;
+    *probe = s->scene->count;
+    s->model = &s->scene->probed->face;
+    s->b = (side){.count = 1, .item = probe};
+    return STN_OK;
 }
 
 stn_status stn_world_nearest(stn_world *world, const stn_query *query, stn_vec3 point, double radius,
                              stn_world_distance_result *out, stn_error *err) {
-    search s = {.world = world};
+    search s = {.a = {.query = query}};
     *out = nothing;
     if (!stn_vec3_finite(point) || isnan(radius)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "nearest: point (%g, %g, %g) m, radius %g m: must be numbers", point.x,
                         point.y, point.z, radius);
     }
+    stn_status status = query_scene_of(world, "nearest", &s.scene, err);
+    if (status != STN_OK) {
+        return status;
+    }
     const stn_shape ball = stn_shape_sphere(point_radius);
     const stn_pose pose = {stn_mat3_identity(), point};
-    stn_status status = begin_probe(&s, "nearest", query, &ball, &pose, err);
-    const stn_contact *best = NULL;
-    if (status == STN_OK) {
-        status = find_closest(&s, radius - point_radius, &best, err);
-        status = status == STN_ERR_UNSUPPORTED ? STN_OK : status; // nothing that a point could be near to
+    status = begin_probe(&s, &ball, &pose, err);
+    if (status != STN_OK) {
+        return status;
     }
+    const stn_contact *best = NULL;
+    status = find_closest(&s, radius - point_radius, &best, err);
     if (status == STN_OK && best != NULL) {
         *out = (stn_world_distance_result){best->geometry_a, -1,    best->phi0 + point_radius,
                                            best->point,      point, best->normal};
     }
-    return status;
-}
-
-/// The smallest distance of each geometry; the contacts of one stand together.
-static int32_t gather(const search *s, double margin, stn_world_overlap_result *found) {
-    int32_t count = 0;
-    for (int32_t i = 0; i < s->set.count; i++) {
-        const stn_contact *c = &s->set.contacts[i];
-        if (c->phi0 > margin) {
-            continue;
-        }
-        if (count > 0 && found[count - 1].geometry == c->geometry_a) {
-            found[count - 1].distance = fmin(found[count - 1].distance, c->phi0);
-        } else {
-            found[count++] = (stn_world_overlap_result){c->geometry_a, c->phi0};
-        }
-    }
-    return count;
+    return status == STN_ERR_UNSUPPORTED ? STN_OK : status; // nothing that a point could be near to
 }
 
 stn_status stn_world_overlap(stn_world *world, const stn_query *query, const stn_shape *shape, const stn_pose *pose,
                              double margin, const stn_world_overlap_result **found, int32_t *count, stn_error *err) {
-    search s = {.world = world};
+    search s = {.a = {.query = query}};
     *found = NULL;
     *count = 0;
-    if (!isfinite(margin)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "overlap: margin = %g m must be finite", margin);
+    if (!isfinite(margin) || !pose_finite(pose)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "overlap: margin = %g m must be finite, and so must the pose", margin);
     }
     stn_status status = stn_shape_check(shape, err);
-    if (status == STN_OK) {
-        status = begin_probe(&s, "overlap", query, shape, pose, err);
+    if (status != STN_OK) {
+        return status;
     }
-    status = status == STN_OK ? bound(&s, err) : status;
-    status = status == STN_OK ? collide_within(&s, margin, err) : status;
+    status = query_scene_of(world, "overlap", &s.scene, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    status = begin_probe(&s, shape, pose, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    status = bound(&s, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    status = collide_within(&s, margin, err);
     if (status < 0) {
         return status;
     }
@@ -434,13 +448,24 @@ stn_status stn_world_overlap(stn_world *world, const stn_query *query, const stn
     if (list_of == NULL) {
         return out_of_memory(err);
     }
-    *count = gather(&s, margin, list_of);
+    // The smallest distance of each geometry; the contacts of one stand together.
+    for (int32_t i = 0; i < s.set.count; i++) {
+        const stn_contact *c = &s.set.contacts[i];
+        if (c->phi0 > margin) {
+            continue;
+        }
+        stn_world_overlap_result *last = *count > 0 ? &list_of[*count - 1] : NULL;
+        if (last != NULL && last->geometry == c->geometry_a) {
+            last->distance = fmin(last->distance, c->phi0);
+        } else {
+            list_of[(*count)++] = (stn_world_overlap_result){c->geometry_a, c->phi0};
+        }
+    }
     *found = list_of;
     return STN_OK;
 }
 
-// ------------------------------------------------------------------------------------------- around what moves by
-// itself
+// -------------------------------------------------------------------------------------- around what moves by itself
 
 static bool is_mine(const search *s, int32_t geometry) {
     return s->a.query->accepts(s->a.query->user, geometry);
@@ -454,30 +479,9 @@ static void note_own_pair(search *s, int32_t a, int32_t b) {
     }
 }
 
-/// The nearest contact of each pair, with A on the first side; contacts of one pair stand together.
-static int32_t gather_near(const search *s, double within, stn_near_pair *found) {
-    int32_t count = 0;
-    for (int32_t i = 0; i < s->set.count; i++) {
-        const stn_contact *c = &s->set.contacts[i];
-        bool swap = !is_mine(s, c->geometry_a);
-        stn_near_pair pair = {.geometry_a = swap ? c->geometry_b : c->geometry_a,
-                              .geometry_b = swap ? c->geometry_a : c->geometry_b,
-                              .distance = c->phi0,
-                              .point = c->point,
-                              .normal = swap ? stn_vec3_neg(c->normal) : c->normal};
-        const stn_near_pair *last = count > 0 ? &found[count - 1] : NULL;
-        bool same = last != NULL && last->geometry_a == pair.geometry_a && last->geometry_b == pair.geometry_b;
-        if (pair.distance <= within && (!same || pair.distance < last->distance)) {
-            found[same ? count - 1 : count] = pair;
-            count += same ? 0 : 1;
-        }
-    }
-    return count;
-}
-
 stn_status query_near_pairs(stn_world *world, const stn_query *mine, const stn_query *others, double within,
                             const stn_near_pair **pairs, int32_t *count, stn_error *err) {
-    search s = {.world = world};
+    search s = {.b = {.query = others}};
     *pairs = NULL;
     *count = 0;
     stn_status status = query_scene_of(world, "near pairs", &s.scene, err);
@@ -485,18 +489,35 @@ stn_status query_near_pairs(stn_world *world, const stn_query *mine, const stn_q
         return status;
     }
     s.model = s.scene->model;
-    s.b = (side){.query = others};
     status = list(&s, mine, &s.a, err);
-    status = status == STN_OK ? collide_noted(&s, within, note_own_pair, err) : status;
-    stn_near_pair *found = status >= 0 ? STN_ARENA(s.scene->arena, s.set.count + 1, stn_near_pair) : NULL;
-    if (status >= 0 && found == NULL) {
+    if (status != STN_OK) {
+        return status;
+    }
+    status = collide_noted(&s, within, note_own_pair, err);
+    if (status < 0) {
+        return status;
+    }
+    stn_near_pair *found = STN_ARENA(s.scene->arena, s.set.count + 1, stn_near_pair);
+    if (found == NULL) {
         return out_of_memory(err);
     }
-    if (status >= 0) {
-        *count = gather_near(&s, within, found);
-        *pairs = found;
+    // The nearest contact of each pair, with A on the first side; contacts of one pair stand together.
+    for (int32_t i = 0; i < s.set.count; i++) {
+        const stn_contact *c = &s.set.contacts[i];
+        bool swap = !is_mine(&s, c->geometry_a);
+        stn_near_pair pair = {.geometry_a = swap ? c->geometry_b : c->geometry_a,
+                              .geometry_b = swap ? c->geometry_a : c->geometry_b,
+                              .distance = c->phi0,
+                              .point = c->point,
+                              .normal = swap ? stn_vec3_neg(c->normal) : c->normal};
+        const stn_near_pair *last = *count > 0 ? &found[*count - 1] : NULL;
+        bool same = last != NULL && last->geometry_a == pair.geometry_a && last->geometry_b == pair.geometry_b;
+        if (pair.distance <= within && (!same || pair.distance < last->distance)) {
+            found[same ? *count - 1 : (*count)++] = pair;
+        }
     }
-    return status < 0 ? status : STN_OK;
+    *pairs = found;
+    return STN_OK;
 }
 
 /// The tree that a controller moves.

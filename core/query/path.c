@@ -21,21 +21,6 @@ typedef struct walk {
     double fastest;       // of rate [m]
 } walk;
 
-/// From the origin of the body's frame to the furthest corner of its shapes' boxes.
-static double extent_of(const stn_model *model, int32_t body) {
-    double most = 0.0;
-    for (int32_t g = 0; g < model->geometry_count; g++) {
-        const stn_geometry *shape = &model->geometries[g];
-        if (shape->body == body && shape->collision) {
-            stn_aabb box = stn_shape_aabb(&shape->shape, &shape->pose, 0.0);
-            const stn_vec3 corner = {fmax(-box.lower.x, box.upper.x), fmax(-box.lower.y, box.upper.y),
-                                     fmax(-box.lower.z, box.upper.z)};
-            most = fmax(most, stn_vec3_norm(corner));
-        }
-    }
-    return most;
-}
-
 /// How far the joint may take its body from its place in the parent, anywhere on the path.
 static double travel_of(const stn_joint *joint, const double *q) {
     const double *at = q + joint->q_start;
@@ -53,37 +38,40 @@ static double travel_of(const stn_joint *joint, const double *q) {
     }
 }
 
-/// r of one joint over its own part of the path.
-static double rate_of(const walk *w, int32_t body) {
-    const stn_joint *joint = &w->model->joints[w->model->bodies[body].joint];
-    double travel = fabs(w->path->to[joint->q_start] - w->path->from[joint->q_start]);
-    switch (joint->type) {
-    case STN_JOINT_PRISMATIC:
-        return travel;
-    case STN_JOINT_SCREW:
-        return travel * (w->reach[body] + fabs(joint->screw_pitch) / (2.0 * STN_PI));
-    default:
-        return travel * w->reach[body];
-    }
-}
-
 /// Fills reach, from the tips inwards, and rate and moved, outwards: bodies come after their parents.
 static stn_status find_rates(walk *w, stn_error *err) {
     const stn_model *model = w->model;
+    const double *from = w->path->from, *to = w->path->to;
+    // From the origin of a body's frame to the furthest corner of its shapes' boxes.
+    for (int32_t g = 0; g < model->geometry_count; g++) {
+        const stn_geometry *shape = &model->geometries[g];
+        if (shape->body > 0 && shape->collision) {
+            stn_aabb box = stn_shape_aabb(&shape->shape, &shape->pose, 0.0);
+            const stn_vec3 corner = {fmax(-box.lower.x, box.upper.x), fmax(-box.lower.y, box.upper.y),
+                                     fmax(-box.lower.z, box.upper.z)};
+            w->reach[shape->body] = fmax(w->reach[shape->body], stn_vec3_norm(corner));
+        }
+    }
     for (int32_t b = model->body_count - 1; b > 0; b--) {
         const stn_joint *joint = &model->joints[model->bodies[b].joint];
         int32_t parent = model->bodies[b].parent;
-        w->reach[b] = fmax(w->reach[b], extent_of(model, b));
         if (parent > 0) {
-            double travel = fmax(travel_of(joint, w->path->from), travel_of(joint, w->path->to));
+            double travel = fmax(travel_of(joint, from), travel_of(joint, to));
             double out = stn_vec3_norm(joint->origin.position) + travel + w->reach[b];
             w->reach[parent] = fmax(w->reach[parent], out);
         }
     }
     for (int32_t b = 1; b < model->body_count; b++) {
+        const stn_joint *joint = &model->joints[model->bodies[b].joint];
         int32_t parent = model->bodies[b].parent > 0 ? model->bodies[b].parent : 0;
-        w->moved[b] = w->moved[parent] || model->joints[model->bodies[b].joint].group == w->path->group;
-        w->rate[b] = w->rate[parent] + rate_of(w, b);
+        double travel = fabs(to[joint->q_start] - from[joint->q_start]), rate = travel * w->reach[b];
+        if (joint->type == STN_JOINT_PRISMATIC) {
+            rate = travel;
+        } else if (joint->type == STN_JOINT_SCREW) {
+            rate = travel * (w->reach[b] + fabs(joint->screw_pitch) / (2.0 * STN_PI));
+        }
+        w->moved[b] = w->moved[parent] || joint->group == w->path->group;
+        w->rate[b] = w->rate[parent] + rate;
         w->fastest = fmax(w->fastest, w->rate[b]);
     }
     return isfinite(w->fastest) ? STN_OK : stn_fail(err, STN_ERR_ARGUMENT, "path: a shape without end moves on it");
@@ -98,15 +86,10 @@ static bool is_moved(const void *user, int32_t geometry) {
     return w->moved[body_of(w->model, geometry)];
 }
 
-/// Links that joints of the group do not move are its own too.
-static bool is_own(const walk *w, int32_t geometry) {
-    int32_t link = w->model->geometries[geometry].link;
-    return is_moved(w, geometry) || (link >= 0 && w->model->links[link].group == w->path->group);
-}
-
 /// At one place: how much of the path is certain to be free from there on; meeting->pair what is too near.
 static stn_status look_around(const walk *w, stn_path_meeting *meeting, double *free, stn_error *err) {
     const stn_path *path = w->path;
+    const stn_model *model = w->model;
     const stn_query mine = {.accepts = is_moved, .user = w}, all = {.accepts = NULL};
     const stn_near_pair *pairs = NULL;
     int32_t count = 0;
@@ -116,8 +99,11 @@ static stn_status look_around(const walk *w, stn_path_meeting *meeting, double *
         query_near_pairs(w->world, &mine, path->others != NULL ? path->others : &all, most + look, &pairs, &count, err);
     for (int32_t i = 0; i < count; i++) {
         const stn_near_pair *p = &pairs[i];
-        double left = p->distance - (is_own(w, p->geometry_b) ? path->self_margin : path->margin);
-        double rate = w->rate[body_of(w->model, p->geometry_a)] + w->rate[body_of(w->model, p->geometry_b)];
+        // links that joints of the group do not move are its own too
+        int32_t link = model->geometries[p->geometry_b].link;
+        bool own = is_moved(w, p->geometry_b) || (link >= 0 && model->links[link].group == path->group);
+        double left = p->distance - (own ? path->self_margin : path->margin);
+        double rate = w->rate[body_of(model, p->geometry_a)] + w->rate[body_of(model, p->geometry_b)];
         if (left < worst) {
             worst = left;
             meeting->pair = *p;
@@ -129,29 +115,29 @@ static stn_status look_around(const walk *w, stn_path_meeting *meeting, double *
 
 static stn_status follow(const walk *w, double *q, stn_path_meeting *meeting, stn_error *err) {
     const stn_path *path = w->path;
-    for (double part = w->fastest > 0.0 ? 0.0 : 1.0;; part = fmin(part, 1.0)) {
-        double free = 0.0;
+    double free = 0.0;
+    for (double part = w->fastest > 0.0 ? 0.0 : 1.0;; part = fmin(part + fmax(free, 1e-9), 1.0)) {
         for (int32_t k = 0; k < w->model->nq; k++) {
             q[k] = path->from[k] + part * (path->to[k] - path->from[k]);
         }
         meeting->part = part;
         stn_status status = stn_world_set_q(w->world, q, err);
-        status = status == STN_OK ? look_around(w, meeting, &free, err) : status;
+        if (status == STN_OK) {
+            status = look_around(w, meeting, &free, err);
+        }
         if (status != STN_OK || meeting->pair.geometry_a >= 0 || part >= 1.0) {
             return status;
         }
-        part += fmax(free, 1e-9);
     }
 }
 
 /// Only joints with one coordinate move along straight lines.
-static stn_status check(const walk *w, stn_error *err) {
-    const stn_path *path = w->path;
+static stn_status check(const stn_model *model, const stn_path *path, stn_error *err) {
     if (!(path->margin >= 0.0) || !(path->self_margin >= 0.0) || !(path->resolution > 0.0)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "path: margins must be >= 0, the resolution > 0");
     }
-    for (int32_t j = 0; j < w->model->joint_count; j++) {
-        const stn_joint *joint = &w->model->joints[j];
+    for (int32_t j = 0; j < model->joint_count; j++) {
+        const stn_joint *joint = &model->joints[j];
         for (int32_t k = joint->q_start; k < joint->q_start + joint->nq; k++) {
             if (!isfinite(path->from[k]) || !isfinite(path->to[k])) {
                 return stn_fail(err, STN_ERR_NUMERIC, "path: joint '%s': the path is not finite", joint->name);
@@ -168,27 +154,31 @@ static stn_status check(const walk *w, stn_error *err) {
 
 stn_status stn_world_path_meets(stn_world *world, const stn_path *path, stn_path_meeting *meeting, stn_error *err) {
     const stn_model *model = stn_world_model(world);
-    stn_context *context = stn_world_context(world);
-    walk w = {.world = world, .model = model, .path = path};
     *meeting = (stn_path_meeting){.pair = {.geometry_a = -1, .geometry_b = -1}};
-    stn_status status = check(&w, err);
+    stn_status status = query_check_compiled(world, "path", err);
     if (status != STN_OK) {
         return status;
     }
+    status = check(model, path, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    stn_context *context = stn_world_context(world);
     size_t bodies = (size_t)model->body_count;
     double *numbers = stn_allocate(context, 2 * bodies + (size_t)model->nq + 1, sizeof(double));
-    w.moved = stn_allocate(context, bodies, sizeof(bool));
-    if (numbers == NULL || w.moved == NULL) {
+    bool *moved = stn_allocate(context, bodies, sizeof(bool));
+    if (numbers == NULL || moved == NULL) {
         status = stn_fail(err, STN_ERR_MEMORY, "path: out of memory");
     } else {
         memset(numbers, 0, 2 * bodies * sizeof(double));
-        memset(w.moved, 0, bodies * sizeof(bool));
-        w.reach = numbers;
-        w.rate = numbers + bodies;
+        memset(moved, 0, bodies * sizeof(bool));
+        walk w = {world, model, path, numbers, numbers + bodies, moved, 0.0};
         status = find_rates(&w, err);
-        status = status == STN_OK ? follow(&w, numbers + 2 * bodies, meeting, err) : status;
+        if (status == STN_OK) {
+            status = follow(&w, numbers + 2 * bodies, meeting, err);
+        }
     }
     stn_release(context, numbers);
-    stn_release(context, w.moved);
+    stn_release(context, moved);
     return status;
 }

@@ -28,24 +28,30 @@ static void release_scene(stn_world *world, void *data) {
 }
 
 static stn_status make_scene(stn_world *world, query_scene **out, stn_error *err) {
-    query_scene *scene = stn_allocate(world->services.context, 1, sizeof *scene);
+    stn_context *context = world->services.context;
+    const stn_model *model = world->setup->model;
+    query_scene *scene = stn_allocate(context, 1, sizeof *scene);
     if (scene == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "query: out of memory");
     }
-    size_t count = (size_t)world->setup->model->geometry_count + 1;
-    scene->count = world->setup->model->geometry_count;
-    scene->pose = stn_allocate(world->services.context, count, sizeof *scene->pose);
-    scene->box = stn_allocate(world->services.context, count, sizeof *scene->box);
-    scene->arena = stn_arena_create(world->services.context);
-    stn_status status = box_tree_init(world->services.context, scene->count, &scene->tree, err);
+    size_t count = (size_t)model->geometry_count + 1;
+    scene->world = world;
+    scene->count = model->geometry_count;
+    scene->pose = stn_allocate(context, count, sizeof *scene->pose);
+    scene->box = stn_allocate(context, count, sizeof *scene->box);
+    scene->arena = stn_arena_create(context);
+    stn_status status = box_tree_init(context, scene->count, &scene->tree, err);
     if (scene->pose == NULL || scene->box == NULL || scene->arena == NULL || status != STN_OK) {
         status = stn_fail(err, STN_ERR_MEMORY, "query: out of memory");
+    } else {
+        status = stn_step_choose_distances(world->setup, &world->services, err);
     }
-    status = status == STN_OK ? stn_step_choose_distances(world->setup, &world->services, err) : status;
-    scene->model = world->setup->model;
+    scene->model = model;
     scene->contact = world->services.distances.contact;
     scene->prepared = world->services.distances.prepared;
-    status = status >= 0 ? stn_world_attach(world, release_scene, scene, err) : status;
+    if (status >= 0) {
+        status = stn_world_attach(world, release_scene, scene, err);
+    }
     if (status < 0) {
         release_scene(world, scene);
         return status;
@@ -68,13 +74,20 @@ static stn_aabb safe_box(const stn_shape *shape, const stn_pose *pose) {
     return box;
 }
 
+stn_status query_check_compiled(const stn_world *world, const char *what, stn_error *err) {
+    return world->setup->model != NULL
+               ? STN_OK
+               : stn_fail(err, STN_ERR_SEQUENCE, "%s: the world is not compiled yet (compile it, or make a step first)",
+                          what);
+}
+
 stn_status query_scene_of(stn_world *world, const char *what, query_scene **out, stn_error *err) {
-    if (world->setup->model == NULL) {
-        return stn_fail(err, STN_ERR_SEQUENCE, "%s: the world is not compiled yet (compile it, or make a step first)",
-                        what);
+    stn_status status = query_check_compiled(world, what, err);
+    if (status != STN_OK) {
+        return status;
     }
     query_scene *scene = stn_world_attached(world, release_scene);
-    stn_status status = scene == NULL ? make_scene(world, &scene, err) : STN_OK;
+    status = scene == NULL ? make_scene(world, &scene, err) : STN_OK;
     if (status != STN_OK) {
         return status;
     }
@@ -105,16 +118,17 @@ static void *copy_longer(stn_context *context, const void *array, int32_t count,
     return memory;
 }
 
-static stn_status make_probed(const stn_world *world, query_scene *scene, stn_error *err) {
-    const model_object *own = model_object_of(world->setup->model);
-    model_object *probed = stn_allocate(world->services.context, 1, sizeof *probed);
-    void *geometries = copy_longer(world->services.context, own->face.geometries, scene->count, sizeof(stn_geometry));
-    void *filter = copy_longer(world->services.context, own->filter, scene->count, sizeof(filter_entry));
-    void *surface = copy_longer(world->services.context, own->surface, scene->count, sizeof(stn_material));
+static stn_status make_probed(query_scene *scene, stn_error *err) {
+    const model_object *own = model_object_of(scene->model);
+    stn_context *context = scene->world->services.context;
+    model_object *probed = stn_allocate(context, 1, sizeof *probed);
+    void *geometries = copy_longer(context, own->face.geometries, scene->count, sizeof(stn_geometry));
+    void *filter = copy_longer(context, own->filter, scene->count, sizeof(filter_entry));
+    void *surface = copy_longer(context, own->surface, scene->count, sizeof(stn_material));
     if (probed == NULL || geometries == NULL || filter == NULL || surface == NULL) {
         void *memory[] = {probed, geometries, filter, surface};
         for (int32_t i = 0; i < STN_COUNT(memory); i++) {
-            stn_release(world->services.context, memory[i]);
+            stn_release(context, memory[i]);
         }
         return stn_fail(err, STN_ERR_MEMORY, "query: out of memory");
     }
@@ -129,22 +143,19 @@ static stn_status make_probed(const stn_world *world, query_scene *scene, stn_er
     return STN_OK;
 }
 
-/// Nothing that the contact model could have prepared is another one when a shape without a mesh only moves.
-static bool is_known(const stn_shape *a, const stn_shape *b) {
-    return a->type == b->type && a->mesh == NULL && b->mesh == NULL && a->radius == b->radius &&
-           a->half_length == b->half_length && a->half_extents.x == b->half_extents.x &&
-           a->half_extents.y == b->half_extents.y && a->half_extents.z == b->half_extents.z;
-}
-
-stn_status query_scene_probe(stn_world *world, query_scene *scene, const stn_shape *shape, const stn_pose *pose,
-                             stn_error *err) {
-    stn_status status = scene->probed == NULL ? make_probed(world, scene, err) : STN_OK;
+stn_status query_scene_probe(query_scene *scene, const stn_shape *shape, const stn_pose *pose, stn_error *err) {
+    stn_status status = scene->probed == NULL ? make_probed(scene, err) : STN_OK;
     if (status != STN_OK) {
         return status;
     }
     stn_geometry_spec spec = stn_geometry_spec_default(*shape);
     stn_geometry *geometry = (stn_geometry *)&scene->probed->face.geometries[scene->count];
-    bool known = scene->probe_known && is_known(&geometry->shape, shape);
+    // Nothing that the contact model could have prepared is another one when a shape without a mesh only moves.
+    const stn_shape *before = &geometry->shape;
+    bool known = scene->probe_known && before->type == shape->type && before->mesh == NULL && shape->mesh == NULL &&
+                 before->radius == shape->radius && before->half_length == shape->half_length &&
+                 before->half_extents.x == shape->half_extents.x && before->half_extents.y == shape->half_extents.y &&
+                 before->half_extents.z == shape->half_extents.z;
     *geometry = (stn_geometry){.name = "the shape of the query",
                                .node = -1,
                                .link = STN_WORLD,
@@ -169,23 +180,9 @@ stn_status query_scene_probe(stn_world *world, query_scene *scene, const stn_sha
         ops->release(scene->probed_prepared);
         scene->probed_prepared = NULL;
     }
-    status =
-        ops->prepare != NULL ? ops->prepare(contact->self, &scene->probed->face, &scene->probed_prepared, err) : STN_OK;
+    if (ops->prepare != NULL) {
+        status = ops->prepare(contact->self, &scene->probed->face, &scene->probed_prepared, err);
+    }
     scene->probe_known = status >= 0;
     return status;
-}
-
-// ------------------------------------------------------------------------------------------------------------ asking
-
-stn_status query_collide(const query_scene *scene, const stn_model *model, const stn_contact_pair *pairs, int32_t count,
-                         stn_contact_set *set, stn_error *err) {
-    void *prepared = model == scene->model ? scene->prepared : scene->probed_prepared;
-    *set = (stn_contact_set){.arena = scene->arena};
-    return stn_collide_pairs(scene->contact, model, prepared, pairs, count, scene->arena, set, err);
-}
-
-stn_pair_material query_material(const query_scene *scene, const stn_model *model, int32_t a, int32_t b) {
-    stn_pair_material material = stn_model_pair_material(model, a, b);
-    set_relaxation(&material, scene->dt);
-    return material;
 }

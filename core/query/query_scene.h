@@ -10,6 +10,7 @@
 #include "model/compiled.h"
 
 typedef struct query_scene {
+    stn_world *world;
     const stn_model *model; // of the world
     double dt;              // of the world [s]
     int32_t count;          // geometries of the model; the probe, where there is one, has this number
@@ -26,17 +27,12 @@ typedef struct query_scene {
     bool probe_known;            // probed_prepared is that of the present probe
 } query_scene;
 
+/// STN_ERR_SEQUENCE before the world is compiled; `what` was asked.
+stn_status query_check_compiled(const stn_world *world, const char *what, stn_error *err);
 /// The world's scene at its present state, its arena empty.
 stn_status query_scene_of(stn_world *world, const char *what, query_scene **out, stn_error *err);
 /// Puts a shape into the scene as its probe and prepares the contact model for it.
-stn_status query_scene_probe(stn_world *world, query_scene *scene, const stn_shape *shape, const stn_pose *pose,
-                             stn_error *err);
-
-/// Asks the contact model about pairs of the world's model, or of the one with the probe, in the scene's arena.
-stn_status query_collide(const query_scene *scene, const stn_model *model, const stn_contact_pair *pairs, int32_t count,
-                         stn_contact_set *set, stn_error *err);
-/// The material of a pair of either.
-stn_pair_material query_material(const query_scene *scene, const stn_model *model, int32_t a, int32_t b);
+stn_status query_scene_probe(query_scene *scene, const stn_shape *shape, const stn_pose *pose, stn_error *err);
 
 /// stn_near_pairs of the geometries that `mine` accepts, both queries of what collides; of the other side only what
 /// `others` accepts, also where it is one of mine.

@@ -28,19 +28,6 @@ static int32_t first_link(const stn_model *model, int32_t body) {
     return link;
 }
 
-/// Constraints that join bodies beyond the link to others go round it: not counted, so refused.
-static stn_status check_equalities(const stn_model *model, int32_t link, stn_error *err) {
-    for (int32_t i = 0; i < model->equality_count; i++) {
-        const stn_equality *e = &model->equalities[i];
-        if (e->type != STN_EQUALITY_GEAR && is_beyond(model, e->link_a, link) != is_beyond(model, e->link_b, link)) {
-            return stn_fail(err, STN_ERR_UNSUPPORTED,
-                            "constraint %s joins what is beyond link %s to something else, so that forces pass by it",
-                            e->name, model->links[link].name);
-        }
-    }
-    return STN_OK;
-}
-
 stn_status stn_world_check_sensor(const stn_world *world, int32_t link, bool forces, stn_error *err) {
     const stn_model *model = world->setup->model;
     if (model == NULL) {
@@ -53,7 +40,16 @@ stn_status stn_world_check_sensor(const stn_world *world, int32_t link, bool for
         return stn_fail(err, STN_ERR_UNSUPPORTED, "link %s moves as it is told, and no force moves it",
                         model->links[link].name);
     }
-    return forces ? check_equalities(model, link, err) : STN_OK;
+    // Constraints that join bodies beyond the link to others go round it: not counted, so refused.
+    for (int32_t i = 0; forces && i < model->equality_count; i++) {
+        const stn_equality *e = &model->equalities[i];
+        if (e->type != STN_EQUALITY_GEAR && is_beyond(model, e->link_a, link) != is_beyond(model, e->link_b, link)) {
+            return stn_fail(err, STN_ERR_UNSUPPORTED,
+                            "constraint %s joins what is beyond link %s to something else, so that forces pass by it",
+                            e->name, model->links[link].name);
+        }
+    }
+    return STN_OK;
 }
 
 static void release_velocities(stn_world *world, void *v) {
@@ -88,13 +84,14 @@ static stn_status look_back(stn_world *world, int32_t link, bool forces, stn_err
         return stn_fail(err, STN_ERR_SEQUENCE, "a sensor measures in a step: there was none yet");
     }
     stn_status status = stn_world_check_sensor(world, link, forces, err);
-    if (status == STN_OK && velocities_of(world) == NULL) {
-        status = stn_fail(err, STN_ERR_MEMORY, "a sensor: out of memory");
+    if (status != STN_OK) {
+        return status;
     }
-    if (status == STN_OK) {
-        look_at(world, 0.0);
+    if (velocities_of(world) == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "a sensor: out of memory");
     }
-    return status;
+    look_at(world, 0.0);
+    return STN_OK;
 }
 
 /// What is linear in accelerations and quadratic in velocities is the weighted sum of a few looks.
@@ -156,23 +153,6 @@ static stn_vec3 point_acceleration(const stn_world *world, int32_t body, const s
     return stn_vec3_add(own, stn_vec3_cross(body_omega(world, body), stn_point_velocity(k, body, point)));
 }
 
-/// That of the step's start, whatever velocities Coriolis forces are of.
-static stn_vec3 start_omega(const stn_world *world, int32_t body) {
-    const stn_model *model = world->setup->model;
-    stn_vec3 sum = stn_vec3_zero();
-    for (int32_t b = body; b > 0; b = model->bodies[b].parent) {
-        const stn_joint *joint = &model->joints[model->bodies[b].joint];
-        for (int32_t d = joint->v_start; d < joint->v_start + joint->nv; d++) {
-            stn_vec3 axis = world->frame.scratch_kinematics->motion[d].angular;
-            sum = stn_vec3_mul_add(sum, world->frame.v_next[d], axis);
-        }
-        if (stn_setup_is_kinematic(world->setup, b)) {
-            sum = stn_vec3_add(sum, body_omega(world, b));
-        }
-    }
-    return sum;
-}
-
 static stn_pose link_pose(const stn_world *world, int32_t link) {
     const stn_link *l = &world->setup->model->links[link];
     return stn_pose_mul(&world->frame.scratch_kinematics->body_pose[l->body], &l->pose);
@@ -181,26 +161,6 @@ static stn_pose link_pose(const stn_world *world, int32_t link) {
 static void add_force(stn_spatial *sum, stn_vec3 force, stn_vec3 arm) {
     sum->linear = stn_vec3_add(sum->linear, force);
     sum->angular = stn_vec3_add(sum->angular, stn_vec3_cross(arm, force));
-}
-
-/// What it takes to move one link as it moves, against gravity; about `about`.
-static void add_inertia(const stn_world *world, int32_t link, stn_vec3 about, double weight, stn_spatial *sum) {
-    const stn_link *l = &world->setup->model->links[link];
-    stn_pose pose = link_pose(world, link);
-    stn_spatial a = acceleration_of(world, l->body);
-    stn_vec3 center = stn_pose_apply(&pose, l->mass.com), omega = body_omega(world, l->body);
-    stn_mat3 inertia = stn_mat3_rotate_tensor(&pose.rotation, &l->mass.inertia);
-    stn_vec3 pull = stn_vec3_sub(point_acceleration(world, l->body, &a, center), world->state.gravity);
-    add_force(sum, stn_vec3_scale(weight * l->mass.mass, pull), stn_vec3_sub(center, about));
-    stn_vec3 spin = stn_vec3_cross(omega, stn_mat3_apply(&inertia, omega));
-    sum->angular = stn_vec3_mul_add(sum->angular, weight, stn_vec3_add(stn_mat3_apply(&inertia, a.angular), spin));
-}
-
-static void subtract_applied(const stn_world *world, int32_t body, stn_vec3 about, stn_spatial *sum) {
-    const double *w = world->state.wrench + 6 * (size_t)body;
-    stn_vec3 origin = world->frame.scratch_kinematics->body_pose[body].position;
-    add_force(sum, stn_vec3_make(-w[3], -w[4], -w[5]), stn_vec3_sub(origin, about));
-    sum->angular = stn_vec3_sub(sum->angular, stn_vec3_make(w[0], w[1], w[2]));
 }
 
 typedef struct beyond {
@@ -214,24 +174,38 @@ static bool has_geometry(const void *user, int32_t geometry) {
     return link >= 0 && is_beyond(b->model, link, b->root);
 }
 
-/// World axes, about `about`.
+/// What carries `link` exerts on it and on all that is beyond it; world axes, about `about`.
 static stn_spatial transmitted(stn_world *world, int32_t link, stn_vec3 about) {
     const stn_model *model = world->setup->model;
     stn_spatial sum = {stn_vec3_zero(), stn_vec3_zero()};
     look looks[MOST_LOOKS];
     int32_t count = looks_at(world, link, looks);
+    // What it takes to move the links as they move, against gravity.
     for (int32_t i = 0; i < count; i++) {
         look_at(world, looks[i].part);
-        for (int32_t l = 0; l < model->link_count; l++) {
-            if (is_beyond(model, l, link)) {
-                add_inertia(world, l, about, looks[i].weight, &sum);
+        for (int32_t k = 0; k < model->link_count; k++) {
+            if (is_beyond(model, k, link)) {
+                const stn_link *l = &model->links[k];
+                stn_pose pose = link_pose(world, k);
+                stn_spatial a = acceleration_of(world, l->body);
+                stn_vec3 center = stn_pose_apply(&pose, l->mass.com), omega = body_omega(world, l->body);
+                stn_mat3 inertia = stn_mat3_rotate_tensor(&pose.rotation, &l->mass.inertia);
+                stn_vec3 pull = stn_vec3_sub(point_acceleration(world, l->body, &a, center), world->state.gravity);
+                add_force(&sum, stn_vec3_scale(looks[i].weight * l->mass.mass, pull), stn_vec3_sub(center, about));
+                stn_vec3 spin = stn_vec3_cross(omega, stn_mat3_apply(&inertia, omega));
+                stn_vec3 turning = stn_vec3_add(stn_mat3_apply(&inertia, a.angular), spin);
+                sum.angular = stn_vec3_mul_add(sum.angular, looks[i].weight, turning);
             }
         }
     }
+    // What is applied to a body acts on its first link.
     for (int32_t l = 0; l < model->link_count; l++) {
         int32_t body = model->links[l].body;
         if (body > 0 && is_beyond(model, l, link) && first_link(model, body) == l) {
-            subtract_applied(world, body, about, &sum);
+            const double *w = world->state.wrench + 6 * (size_t)body;
+            stn_vec3 origin = world->frame.scratch_kinematics->body_pose[body].position;
+            add_force(&sum, stn_vec3_make(-w[3], -w[4], -w[5]), stn_vec3_sub(origin, about));
+            sum.angular = stn_vec3_sub(sum.angular, stn_vec3_make(w[0], w[1], w[2]));
         }
     }
     beyond set = {model, link};
@@ -245,56 +219,69 @@ static stn_spatial transmitted(stn_world *world, int32_t link, stn_vec3 about) {
 
 stn_status stn_world_link_wrench(stn_world *world, int32_t link, stn_spatial *wrench, stn_error *err) {
     stn_status status = look_back(world, link, true, err);
-    if (status == STN_OK) {
-        stn_pose pose = link_pose(world, link);
-        stn_spatial w = transmitted(world, link, pose.position);
-        wrench->angular = stn_mat3_apply_transposed(&pose.rotation, w.angular);
-        wrench->linear = stn_mat3_apply_transposed(&pose.rotation, w.linear);
+    if (status != STN_OK) {
+        return status;
     }
-    return status;
-}
-
-/// The link that a joint carries.
-static int32_t link_below(const stn_model *model, int32_t joint) {
-    int32_t link = 0;
-    while (link < model->link_count && model->links[link].joint != joint) {
-        link++;
-    }
-    return link;
+    stn_pose pose = link_pose(world, link);
+    stn_spatial w = transmitted(world, link, pose.position);
+    wrench->angular = stn_mat3_apply_transposed(&pose.rotation, w.angular);
+    wrench->linear = stn_mat3_apply_transposed(&pose.rotation, w.linear);
+    return STN_OK;
 }
 
 stn_status stn_world_joint_torque(stn_world *world, int32_t joint, double *torque, stn_error *err) {
     const stn_model *model = world->setup->model;
-    int32_t link = model != NULL ? link_below(model, joint) : 0;
-    stn_status status = look_back(world, link, true, err);
-    if (status == STN_OK) {
-        const stn_joint *j = &model->joints[joint];
-        const stn_kinematics *k = world->frame.scratch_kinematics;
-        stn_spatial w = transmitted(world, link, k->reference[model->bodies[j->child].tree]);
-        for (int32_t i = 0; i < j->nv; i++) {
-            const stn_spatial *s = &k->motion[j->v_start + i];
-            torque[i] = stn_vec3_dot(s->angular, w.angular) + stn_vec3_dot(s->linear, w.linear);
-        }
+    if (model != NULL && (joint < 0 || joint >= model->joint_count)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "joint %d is not one of 0 to %d", joint, model->joint_count - 1);
     }
-    return status;
+    int32_t link = 0; // that it carries
+    while (model != NULL && link < model->link_count && model->links[link].joint != joint) {
+        link++;
+    }
+    stn_status status = look_back(world, link, true, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    const stn_joint *j = &model->joints[joint];
+    const stn_kinematics *k = world->frame.scratch_kinematics;
+    stn_spatial w = transmitted(world, link, k->reference[model->bodies[j->child].tree]);
+    for (int32_t i = 0; i < j->nv; i++) {
+        const stn_spatial *s = &k->motion[j->v_start + i];
+        torque[i] = stn_vec3_dot(s->angular, w.angular) + stn_vec3_dot(s->linear, w.linear);
+    }
+    return STN_OK;
 }
 
 stn_status stn_world_link_inertial(stn_world *world, int32_t link, stn_vec3 *specific_force, stn_vec3 *angular_velocity,
                                    stn_error *err) {
     stn_status status = look_back(world, link, false, err);
-    if (status == STN_OK) {
-        int32_t body = world->setup->model->links[link].body;
-        stn_pose pose = link_pose(world, link);
-        stn_vec3 f = stn_vec3_neg(world->state.gravity);
-        look looks[MOST_LOOKS];
-        int32_t count = looks_at(world, link, looks);
-        for (int32_t i = 0; i < count; i++) {
-            look_at(world, looks[i].part);
-            stn_spatial a = acceleration_of(world, body);
-            f = stn_vec3_mul_add(f, looks[i].weight, point_acceleration(world, body, &a, pose.position));
-        }
-        *specific_force = stn_mat3_apply_transposed(&pose.rotation, f);
-        *angular_velocity = stn_mat3_apply_transposed(&pose.rotation, start_omega(world, body));
+    if (status != STN_OK) {
+        return status;
     }
-    return status;
+    const stn_model *model = world->setup->model;
+    int32_t body = model->links[link].body;
+    stn_pose pose = link_pose(world, link);
+    stn_vec3 f = stn_vec3_neg(world->state.gravity);
+    look looks[MOST_LOOKS];
+    int32_t count = looks_at(world, link, looks);
+    for (int32_t i = 0; i < count; i++) {
+        look_at(world, looks[i].part);
+        stn_spatial a = acceleration_of(world, body);
+        f = stn_vec3_mul_add(f, looks[i].weight, point_acceleration(world, body, &a, pose.position));
+    }
+    // The angular velocity of the step's start, whatever velocities Coriolis forces are of.
+    stn_vec3 omega = stn_vec3_zero();
+    for (int32_t b = body; b > 0; b = model->bodies[b].parent) {
+        const stn_joint *joint = &model->joints[model->bodies[b].joint];
+        for (int32_t d = joint->v_start; d < joint->v_start + joint->nv; d++) {
+            stn_vec3 axis = world->frame.scratch_kinematics->motion[d].angular;
+            omega = stn_vec3_mul_add(omega, world->frame.v_next[d], axis);
+        }
+        if (stn_setup_is_kinematic(world->setup, b)) {
+            omega = stn_vec3_add(omega, body_omega(world, b));
+        }
+    }
+    *specific_force = stn_mat3_apply_transposed(&pose.rotation, f);
+    *angular_velocity = stn_mat3_apply_transposed(&pose.rotation, omega);
+    return STN_OK;
 }

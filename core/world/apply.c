@@ -73,6 +73,10 @@ static stn_status make(stn_world *world, const world_input *input, stn_error *er
     case INPUT_DT:
         return apply_dt(world, input->dt, err);
     case INPUT_GRAVITY:
+        if (!stn_vec3_finite(input->gravity)) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "gravity = (%g, %g, %g) m/s^2 must be finite", input->gravity.x,
+                            input->gravity.y, input->gravity.z);
+        }
         world->state.gravity = input->gravity;
         return STN_OK;
     case INPUT_STATE:
@@ -110,9 +114,9 @@ stn_status stn_world_set_dt(stn_world *world, double dt, stn_error *err) {
     return stn_world_apply(world, &input, err);
 }
 
-void stn_world_set_gravity(stn_world *world, stn_vec3 gravity) {
+stn_status stn_world_set_gravity(stn_world *world, stn_vec3 gravity, stn_error *err) {
     const world_input input = {.kind = INPUT_GRAVITY, .gravity = gravity};
-    (void)stn_world_apply(world, &input, NULL);
+    return stn_world_apply(world, &input, err);
 }
 
 stn_status stn_world_add_controller(stn_world *world, stn_instance *instance, int32_t group, const int32_t *joints,

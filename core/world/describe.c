@@ -117,7 +117,7 @@ stn_status stn_setup_describe_controller(step_setup *setup, const controller *c,
     size_t before = t.length;
     char owner[32];
     snprintf(owner, sizeof owner, "controller.%d", number);
-    append(&t, "%s = %s\n%s.robot = %s\n%s.joints =", owner, c->instance->desc->id, owner,
+    append(&t, "%s = %s\n%s.group = %s\n%s.joints =", owner, c->instance->desc->id, owner,
            model->groups[c->target.group].name, owner);
     for (int32_t i = 0; i < c->target.joint_count; i++) {
         append(&t, "%s %s", i > 0 ? "," : "", model->joints[c->target.joint[i]].name);

@@ -112,7 +112,7 @@ end)
 stn.test("the parameters in force name those of controllers", function()
   local world, robot = pendulum { name = "p" }
   world:controller { "joint_pd", target = robot, kp = 123.5 }
-  for _, text in ipairs { "controller.1 = joint_pd\n", "controller.1.robot = p\n", "controller.1.joints = hinge\n", "controller.1.kp = 123.5 ", "\nsolver = sap\n" } do
+  for _, text in ipairs { "controller.1 = joint_pd\n", "controller.1.group = p\n", "controller.1.joints = hinge\n", "controller.1.kp = 123.5 ", "\nsolver = sap\n" } do
     assert(world.parameters:find(text, 1, true), text)
   end
   assert(world:clone().parameters == world.parameters)

@@ -67,7 +67,7 @@ typedef struct stn_loader_ops {
     bool (*recognises)(const char *text, size_t length);
     /// REQUIRED. Adds one robot (stn_builder_begin_group and so on) and says what it found; on any error in
     /// `diagnostics` the builder is left as it was. [setup]
-    stn_status (*load)(void *self, const stn_load_request *request, stn_model_builder *builder, int32_t *robot,
+    stn_status (*load)(void *self, const stn_load_request *request, stn_model_builder *builder, int32_t *group,
                        stn_diagnostics *diagnostics, stn_error *err);
     /// OPTIONAL. Writes one robot in the loader's format, so that loading the text gives the same robot up to
     /// round-off:
@@ -80,7 +80,7 @@ typedef struct stn_loader_ops {
 /// Loads a file with the loader plugin that was chosen, or that its extension and first bytes ask for. STN_ERR_PARSE
 /// for a robot without links.
 STN_API stn_status stn_load_robot(stn_context *context, const stn_load_request *request, stn_model_builder *builder,
-                                  int32_t *robot, stn_diagnostics *diagnostics, stn_error *err);
+                                  int32_t *group, stn_diagnostics *diagnostics, stn_error *err);
 
 /// Writes a robot to request->path with the loader `format` ("urdf"), NULL: the one whose files have the path's
 /// extension first in its list, which then must be one alone. The file comes to be whole or not at all. What the format

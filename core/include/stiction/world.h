@@ -79,8 +79,8 @@ STN_API const stn_model *stn_world_model(const stn_world *world);               
 STN_API const stn_state *stn_world_state(const stn_world *world);                 ///< NULL before compiling
 STN_API double stn_world_dt(const stn_world *world);                              // [s]
 STN_API stn_status stn_world_set_dt(stn_world *world, double dt, stn_error *err); ///< between steps
-STN_API void stn_world_set_gravity(stn_world *world,
-                                   stn_vec3 gravity); // [m/s^2], from the next step on; part of the state
+/// [m/s^2], from the next step on; part of the state. STN_ERR_ARGUMENT when it is not finite.
+STN_API stn_status stn_world_set_gravity(stn_world *world, stn_vec3 gravity, stn_error *err);
 /// Poses and velocities at the present state; borrowed until something changes it.
 STN_API const stn_kinematics *stn_world_kinematics(stn_world *world);
 /// [J] stored in the springs of the joints and in equality constraints that are not rigid, at the present state, and in

@@ -151,7 +151,9 @@ static int world_hash(lua_State *L) {
 
 static int world_set_gravity(lua_State *L) {
     stn_lua_world *w = stn_lua_world_idle(L, 1, "world:set_gravity");
-    stn_world_set_gravity(w->world, stn_lua_vector(L, 2, "world:set_gravity", "m/s^2"));
+    stn_error err = {0};
+    stn_vec3 gravity = stn_lua_vector(L, 2, "world:set_gravity", "m/s^2");
+    stn_lua_check(L, stn_world_set_gravity(w->world, gravity, &err), &err);
     stn_lua_touched(w);
     return 0;
 }

@@ -141,7 +141,7 @@ static stn_status begin_robot(reader *r, stn_error *err) {
     return stn_builder_begin_group(r->builder, asked != NULL ? asked : name, &r->robot, err);
 }
 
-static stn_status load(void *self, const stn_load_request *request, stn_model_builder *builder, int32_t *robot,
+static stn_status load(void *self, const stn_load_request *request, stn_model_builder *builder, int32_t *group,
                        stn_diagnostics *diagnostics, stn_error *err) {
     (void)self;
     reader r = {.request = request, .builder = builder, .diagnostics = diagnostics};
@@ -159,7 +159,7 @@ static stn_status load(void *self, const stn_load_request *request, stn_model_bu
     }
     fclose(file);
     if (status == STN_OK) {
-        *robot = r.robot;
+        *group = r.robot;
     }
     return status;
 }

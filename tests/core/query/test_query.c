@@ -467,6 +467,8 @@ static void a_query_that_makes_no_sense_says_so(void **state) {
     stn_world_distance_result result;
     const stn_world_overlap_result *found;
     int32_t count;
+    double number, torque[6];
+    stn_spatial wrench;
     stn_shape bad = stn_shape_sphere(-1.0), plane = stn_shape_half_space();
     stn_pose here = stn_pose_identity();
     stn_error err;
@@ -474,6 +476,14 @@ static void a_query_that_makes_no_sense_says_so(void **state) {
     assert_int_equal(stn_world_distance(world, NULL, NULL, 1.0, &result, &err), STN_ERR_SEQUENCE);
     assert_int_equal(stn_world_nearest(world, NULL, o, 1.0, &result, &err), STN_ERR_SEQUENCE);
     assert_int_equal(stn_world_overlap(world, NULL, &plane, &here, 0.0, &found, &count, &err), STN_ERR_SEQUENCE);
+    stn_path path = {.from = &here.position.x, .to = &here.position.x, .resolution = 1e-3};
+    stn_path_meeting meeting;
+    assert_int_equal(stn_world_path_meets(world, &path, &meeting, &err), STN_ERR_SEQUENCE);
+    assert_int_equal(stn_world_condition_number(world, &number, &err), STN_ERR_SEQUENCE);
+    assert_int_equal(stn_world_check_sensor(world, 0, true, &err), STN_ERR_SEQUENCE);
+    assert_int_equal(stn_world_joint_torque(world, 0, torque, &err), STN_ERR_SEQUENCE);
+    assert_int_equal(stn_world_link_wrench(world, 0, &wrench, &err), STN_ERR_SEQUENCE);
+    assert_int_equal(stn_world_link_inertial(world, 0, &o, &d, &err), STN_ERR_SEQUENCE);
     assert_ok(stn_world_compile(world, &err), err);
     assert_int_equal(stn_world_raycast(world, NULL, nan, d, 1.0, &hit, &err), STN_ERR_ARGUMENT);
     assert_int_equal(stn_world_raycast(world, NULL, o, stn_vec3_zero(), 1.0, &hit, &err), STN_ERR_ARGUMENT);
@@ -483,6 +493,10 @@ static void a_query_that_makes_no_sense_says_so(void **state) {
     assert_int_equal(stn_world_nearest(world, NULL, o, NAN, &result, &err), STN_ERR_ARGUMENT);
     assert_int_equal(stn_world_overlap(world, NULL, &bad, &here, 0.0, &found, &count, &err), STN_ERR_ARGUMENT);
     assert_int_equal(stn_world_overlap(world, NULL, &plane, &here, INFINITY, &found, &count, &err), STN_ERR_ARGUMENT);
+    const stn_pose nowhere = {stn_mat3_identity(), nan};
+    assert_int_equal(stn_world_overlap(world, NULL, &plane, &nowhere, 0.0, &found, &count, &err), STN_ERR_ARGUMENT);
+    assert_int_equal(stn_world_joint_torque(world, -1, torque, &err), STN_ERR_ARGUMENT); // a link on no joint has that
+    assert_int_equal(stn_world_joint_torque(world, 1, torque, &err), STN_ERR_ARGUMENT);
     const range none = {7, 7}, ground = {0, 0};
     const stn_query nobody = only(&none), floor = only(&ground);
     assert_int_equal(stn_world_distance(world, NULL, &nobody, 1.0, &result, &err), STN_ERR_ARGUMENT);

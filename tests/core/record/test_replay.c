@@ -72,7 +72,7 @@ static void drive(stn_world *world, int32_t pd, int32_t i, stn_snapshot **kept) 
         assert_ok(stn_world_set_dt(world, i % 80 == 21 ? 1e-3 : 2e-3, &err), err);
         break;
     case 24:
-        stn_world_set_gravity(world, stn_vec3_make(0.5, 0.0, -9.0));
+        assert_ok(stn_world_set_gravity(world, stn_vec3_make(0.5, 0.0, -9.0), &err), err);
         break;
     case 27:
         stn_snapshot_destroy(*kept);

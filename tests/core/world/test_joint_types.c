@@ -48,7 +48,7 @@ static void friction_bounds_every_velocity_of_a_joint_by_itself(void **state) {
     like.friction = 3.0;
     add_mounted(world, "cart", PLANAR, &Z, 1, &like);
     assert_ok(stn_world_compile(world, &err), err);
-    stn_world_set_gravity(world, stn_vec3_zero());
+    assert_ok(stn_world_set_gravity(world, stn_vec3_zero(), &err), err);
     const double holding[3] = {2.9, -2.9, 2.9}; // |(2.9, 2.9)| > 3: the bound is a square
     for (int32_t d = 0; d < 3; d++) {
         assert_ok(stn_world_set_effort(world, d, holding[d], &err), err);

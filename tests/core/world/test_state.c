@@ -52,6 +52,23 @@ static void reset_returns_to_the_start(void **state) {
     stn_world_destroy(world);
 }
 
+static void gravity_that_is_not_finite_is_refused_and_nothing_changes(void **state) {
+    stn_world *world = busy_world(*state);
+    stn_error err;
+    scene_steps(world, 2);
+    uint64_t hash = stn_world_hash(world);
+    for (int32_t i = 0; i < 3; i++) {
+        const double bad = i < 2 ? (double)NAN : (double)INFINITY;
+        stn_vec3 gravity = stn_vec3_make(i == 0 ? bad : 0.0, i == 1 ? bad : 0.0, i == 2 ? bad : -9.81);
+        assert_int_equal(stn_world_set_gravity(world, gravity, &err), STN_ERR_ARGUMENT);
+        assert_non_null(strstr(err.text, "gravity = ("));
+        assert_true(stn_world_hash(world) == hash);
+    }
+    assert_ok(stn_world_set_gravity(world, stn_vec3_zero(), &err), err);
+    assert_true(stn_world_hash(world) != hash);
+    stn_world_destroy(world);
+}
+
 /// A busy world after some steps, and its state, which the file holds, too.
 static stn_world *saved_world(stn_context *context, const char *path, stn_snapshot **snapshot) {
     stn_world *world = busy_world(context);
@@ -342,6 +359,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_clone_makes_bitwise_the_same_steps),
         cmocka_unit_test(reset_returns_to_the_start),
+        cmocka_unit_test(gravity_that_is_not_finite_is_refused_and_nothing_changes),
         cmocka_unit_test(a_saved_state_goes_on_bitwise),
         cmocka_unit_test(a_damaged_state_file_is_refused),
         cmocka_unit_test(forged_sizes_of_a_state_are_refused),
