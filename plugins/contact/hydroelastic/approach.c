@@ -74,17 +74,6 @@ static stn_vec3 corner_of(const posed *s, int32_t k) {
     return stn_pose_apply(s->pose, corner);
 }
 
-/// The most that closes along `n` anywhere on the smaller one, whether faces are there or not: a box on its edge that
-/// falls has none yet where it will touch.
-static double most_closing(const approaching *s, const approach *m, stn_vec3 n) {
-    const posed *smaller = smaller_of(s);
-    double furthest = 0.0;
-    for (int32_t k = 0; k < 8; k++) {
-        furthest = fmax(furthest, -stn_vec3_dot(approach_of(m, corner_of(smaller, k)), n));
-    }
-    return furthest;
-}
-
 /// What touches on one side tips: forces that are not the patch's, weight above all, take its middle along while the
 /// patch holds it where it is. The turn of a solid that is held in one point, its radius of gyration reckoned from its
 /// size.
@@ -119,18 +108,6 @@ static double share_down(const approaching *s, const approach *m, const approach
         }
     }
     return share;
-}
-
-/// How deep the tip takes what stands above the patch.
-static double deepest_corner(const approaching *s, const approach *m, stn_vec3 n) {
-    const posed *smaller = smaller_of(s);
-    double deepest = 0.0;
-    for (int32_t k = 0; k < 8; k++) {
-        stn_vec3 corner = corner_of(smaller, k);
-        double height = height_of(s, m->centre, corner, n);
-        deepest = height > 0.0 ? fmax(deepest, -stn_vec3_dot(approach_of(m, corner), n) - height) : deepest;
-    }
-    return deepest;
 }
 
 bool approach_whole(const approaching *s, approach *out) {
@@ -192,7 +169,13 @@ bool approach_closing(const approaching *s, const face_sink *faces, approach *ou
         tips = share > 0.0;
     }
     out->turn = without_spin(without_spin(out->turn, s->still), s->moving);
-    double furthest = tips ? deepest_corner(s, out, n) : 0.0, opening = 0.0;
+    const posed *smaller = smaller_of(s);
+    double furthest = 0.0, opening = 0.0;
+    for (int32_t k = 0; k < 8 && tips; k++) { // how deep the tip takes what stands above the patch
+        stn_vec3 corner = corner_of(smaller, k);
+        double height = height_of(s, centre, corner, n);
+        furthest = height > 0.0 ? fmax(furthest, -stn_vec3_dot(approach_of(out, corner), n) - height) : furthest;
+    }
     // the way along n is linear in x: of a corner in the frame of the faces it is rate . x + start
     stn_mat3 back = stn_mat3_transpose(&faces->frame.rotation);
     stn_vec3 rate = stn_mat3_apply(&back, stn_vec3_cross(n, out->turn));
@@ -212,7 +195,12 @@ bool approach_closing(const approaching *s, const face_sink *faces, approach *ou
     double limit = most_of_depth * lesser_depth(s), share = furthest > limit ? limit / furthest : 1.0;
     out->shift = stn_vec3_scale(share, out->shift);
     out->turn = stn_vec3_scale(share, out->turn);
-    return fmax(furthest, most_closing(s, out, n)) > negligible * lesser_depth(s);
+    // anywhere on the smaller one, whether faces are there or not: a box on its edge that falls has none yet where it
+    // will touch
+    for (int32_t k = 0; k < 8; k++) {
+        furthest = fmax(furthest, -stn_vec3_dot(approach_of(out, corner_of(smaller, k)), n));
+    }
+    return furthest > negligible * lesser_depth(s);
 }
 
 /// Pressure of one of the two at a point of the world: 0 outside of a field, infinite where it is rigid.
@@ -225,8 +213,8 @@ static double pressure_in(face_sink *sink, const posed *s, stn_vec3 x) {
         return -s->modulus * p.z / s->solid->depth;
     }
     int32_t *near = face_nearby(sink, 0, s->solid->tree.item_count);
-    const stn_aabb here = {p, p};
-    int32_t count = near != NULL ? tree_near(&s->solid->tree, (double)INFINITY, &here, NULL, 0.0, 0.0, near) : 0;
+    const tree_probe here = {.box = {p, p}};
+    int32_t count = near != NULL ? tree_near(&s->solid->tree, (double)INFINITY, &here, 0.0, near) : 0;
     for (int32_t i = 0; i < count; i++) {
         const cell *c = &s->solid->cells[near[i]];
         if (cell_holds(c, p)) {
@@ -236,16 +224,10 @@ static double pressure_in(face_sink *sink, const posed *s, stn_vec3 x) {
     return 0.0;
 }
 
-/// The least of what the fields have at the step's start, at least 0, where a point of a face was then, in the world; a
-/// surface goes with what is rigid, and between two fields it goes half of the way.
-static double pressure_before(const approaching *s, face_sink *sink, stn_vec3 x, stn_vec3 displacement) {
-    double share = isfinite(s->still->modulus) && isfinite(s->moving->modulus) ? 0.5 : 1.0;
-    return fmax(0.0, fmin(pressure_in(sink, s->still, stn_vec3_mul_add(x, -share, displacement)),
-                          pressure_in(sink, s->moving, stn_vec3_mul_add(x, share - 1.0, displacement))));
-}
-
 void approach_settle(const approaching *s, face_sink *sink, const approach *ahead) {
     double sign = s->m_is_still ? 1.0 : -1.0;
+    // a surface goes with what is rigid, and between two fields it goes half of the way
+    double share = isfinite(s->still->modulus) && isfinite(s->moving->modulus) ? 0.5 : 1.0;
     for (int32_t i = 0; i < sink->count; i++) {
         face *f = &sink->faces[i];
         double p = pressure_at(&f->p, f->centre);
@@ -255,7 +237,10 @@ void approach_settle(const approaching *s, face_sink *sink, const approach *ahea
         stn_vec3 x = stn_pose_apply(&sink->frame, f->centre), displacement = approach_of(ahead, x);
         stn_vec3 own_displacement =
             stn_vec3_scale(sign, stn_mat3_apply_transposed(&sink->frame.rotation, displacement));
-        double gained = p - pressure_before(s, sink, x, displacement), length = stn_vec3_norm(displacement);
+        // the least of what the fields have at the step's start where this point of the face was then
+        double before = fmax(0.0, fmin(pressure_in(sink, s->still, stn_vec3_mul_add(x, -share, displacement)),
+                                       pressure_in(sink, s->moving, stn_vec3_mul_add(x, share - 1.0, displacement))));
+        double gained = p - before, length = stn_vec3_norm(displacement);
         // no field is steeper than its gradient: more is what rounding loses between two cells
         double more = fmin(gained - stn_vec3_dot(f->gain, own_displacement), stn_vec3_norm(f->p.gradient) * length);
         if (length > 0.0 && more > 0.0) {

@@ -83,19 +83,6 @@ static bool find_edges(draft *d) {
     return d->corner_count - d->edge_count + d->face_count == 2; // Euler
 }
 
-static void draft_tetrahedron(const field *f, int32_t t, draft *d) {
-    *d = (draft){.corner_count = 4, .face_count = 4};
-    for (int32_t k = 0; k < 4; k++) {
-        d->corner[k] = surface_point(f->vertices, f->tetrahedra[4 * t + k]);
-        d->extent[k] = f->extents[f->tetrahedra[4 * t + k]];
-        d->on[k] = 0xfU & ~(1U << k);
-    }
-    for (int32_t k = 0; k < 4; k++) {
-        set_face(d, k, d->corner[(k + 1) % 4], d->corner[(k + 2) % 4], d->corner[(k + 3) % 4], d->corner[k]);
-    }
-    find_size(d);
-}
-
 /// The planes around the members, each once. False: too many.
 static bool find_faces(const members *m, draft *d) {
     const field *f = m->field;
@@ -158,8 +145,19 @@ static bool find_corners(const members *m, draft *d) {
     return true;
 }
 
-/// Each plane again through those of its corners that span most, so that it is as exact as can be.
-static void level_faces(draft *d) {
+/// The members as one polytope. Returns the one with the largest volume, whose gradient is most exact; -1: they are no
+/// polytope, or none that a cell has room for.
+static int32_t draft_joined(const members *m, draft *d) {
+    const double *x = m->field->vertices;
+    stn_aabb box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (int32_t i = 0; i < 4 * m->count; i++) {
+        surface_grow(&box, surface_point(x, m->field->tetrahedra[4 * m->list[i / 4] + i % 4]));
+    }
+    *d = (draft){.size = stn_vec3_norm(stn_vec3_sub(box.upper, box.lower))};
+    if (!find_faces(m, d) || !find_corners(m, d) || !find_edges(d)) {
+        return -1;
+    }
+    // each plane again through those of its corners that span most, so that it is as exact as can be
     stn_vec3 middle = stn_vec3_zero();
     for (int32_t i = 0; i < d->corner_count; i++) {
         middle = stn_vec3_mul_add(middle, 1.0 / d->corner_count, d->corner[i]);
@@ -185,25 +183,17 @@ static void level_faces(draft *d) {
             set_face(d, face, d->corner[own[0]], d->corner[b], d->corner[c], middle);
         }
     }
-}
-
-static double reach_of(const members *m) {
-    stn_aabb box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-    for (int32_t i = 0; i < 4 * m->count; i++) {
-        surface_grow(&box, surface_point(m->field->vertices, m->field->tetrahedra[4 * m->list[i / 4] + i % 4]));
-    }
-    return stn_vec3_norm(stn_vec3_sub(box.upper, box.lower));
-}
-
-/// The members as one polytope; false: they are none, or none that a cell has room for.
-static bool draft_joined(const members *m, draft *d) {
-    *d = (draft){.size = reach_of(m)};
-    if (!find_faces(m, d) || !find_corners(m, d) || !find_edges(d)) {
-        return false;
-    }
-    level_faces(d);
     find_size(d);
-    return true;
+    int32_t largest = m->list[0];
+    double most = 0.0;
+    for (int32_t i = 0; i < m->count; i++) {
+        const int32_t *v = m->field->tetrahedra + 4 * (size_t)m->list[i];
+        double volume = fabs(surface_det(surface_point(x, v[0]), surface_point(x, v[1]), surface_point(x, v[2]),
+                                         surface_point(x, v[3])));
+        largest = volume > most ? m->list[i] : largest;
+        most = fmax(most, volume);
+    }
+    return largest;
 }
 
 // --------------------------------------------------------------------------------------------------------- cells
@@ -216,35 +206,21 @@ static stn_aabb box_of(const stn_vec3 *corner, int32_t count) {
     return box;
 }
 
-/// The part of a cell up to a level (tree.h): a point is a mean of its corners; with the share w of those above 0,
-/// whose smallest extent is e, and the rest no lower than the field's lowest l, it is no higher than the level only if
-/// l + w (e - l) is not.
-static tree_box box_of_levels(const draft *d, double lowest) {
-    stn_vec3 low[CELL_CORNERS];
-    int32_t lows = 0;
-    double least = d->extent[0], above = (double)INFINITY;
-    for (int32_t k = 0; k < d->corner_count; k++) {
-        least = fmin(least, d->extent[k]);
-        if (d->extent[k] <= 0.0) {
-            low[lows++] = d->corner[k];
-        } else {
-            above = fmin(above, d->extent[k]);
-        }
-    }
-    tree_box box = {.full = box_of(d->corner, d->corner_count), .lowest = least};
-    box.low = lows > 0 ? box_of(low, lows) : box.full;
-    box.rise = lows > 0 ? 1.0 / (above - lowest) : 0.0;
-    return box;
-}
+/// The cells of a field while they are written.
+typedef struct writing {
+    const field *field;
+    double lowest; // of its extents
+    cell_array *to;
+    tree_box *boxes;
+    int32_t corners, faces, edges; // of the arrays in use
+} writing;
 
-/// How much of the arrays of corners, faces and edges is in use.
-typedef struct used {
-    int32_t corners, faces, edges;
-} used;
-
-static void write_shape(const draft *d, cell_array *a, used *at, cell *c) {
-    four_points *corners = a->corners + at->corners;
-    four_planes *faces = a->faces + at->faces;
+/// The next cell, with the gradient of a tetrahedron; drafts of tetrahedra bring no edges of their own.
+static void append(writing *w, const draft *d, int32_t tetrahedron, bool flat) {
+    tree_box *box = &w->boxes[w->to->count];
+    cell *c = &w->to->cells[w->to->count++];
+    four_points *corners = w->to->corners + w->corners;
+    four_planes *faces = w->to->faces + w->faces;
     c->corners = corners;
     c->faces = faces;
     c->corner_count = d->corner_count;
@@ -262,56 +238,57 @@ static void write_shape(const draft *d, cell_array *a, used *at, cell *c) {
         faces[k / 4].z[k % 4] = d->normal[k].z;
         faces[k / 4].at[k % 4] = d->at[k];
     }
-    for (int32_t k = 0; k < d->corner_count; k++) {
-        c->low |= d->extent[k] <= 0.0 ? 1U << k : 0U;
-    }
-    at->corners += c->corner_groups;
-    at->faces += (d->face_count + 3) / 4;
-}
-
-/// The next cell; drafts of tetrahedra bring no edges of their own.
-static void append(const draft *d, const field *f, int32_t tetrahedron, double lowest, cell_array *a, used *at,
-                   tree_box *box) {
-    cell *c = &a->cells[a->count++];
-    write_shape(d, a, at, c);
+    w->corners += c->corner_groups;
+    w->faces += (d->face_count + 3) / 4;
     c->edges = tetrahedron_edges;
     c->edge_count = STN_COUNT(tetrahedron_edges);
     if (d->edge_count > 0) {
-        c->edges = a->edges + at->edges;
+        c->edges = w->to->edges + w->edges;
         c->edge_count = d->edge_count;
-        memcpy(a->edges + at->edges, d->edge, (size_t)d->edge_count * sizeof *d->edge);
-        at->edges += d->edge_count;
+        memcpy(w->to->edges + w->edges, d->edge, (size_t)d->edge_count * sizeof *d->edge);
+        w->edges += d->edge_count;
     }
-    c->gradient = f->gradients[tetrahedron];
+    c->flat = flat;
+    c->gradient = w->field->gradients[tetrahedron];
     c->steep = stn_vec3_norm(c->gradient);
-    c->offset = f->offsets[tetrahedron];
+    c->offset = w->field->offsets[tetrahedron];
     c->size = d->size;
-    *box = box_of_levels(d, lowest);
+    // the part of a cell up to a level (tree.h): a point is a mean of its corners; with the share s of those above 0,
+    // whose smallest extent is e, and the rest no lower than the field's lowest l, it is no higher than the level only
+    // if l + s (e - l) is not
+    stn_vec3 low[CELL_CORNERS];
+    int32_t lows = 0;
+    double least = d->extent[0], above = (double)INFINITY;
+    for (int32_t k = 0; k < d->corner_count; k++) {
+        least = fmin(least, d->extent[k]);
+        if (d->extent[k] <= 0.0) {
+            c->low |= 1U << k;
+            low[lows++] = d->corner[k];
+        } else {
+            above = fmin(above, d->extent[k]);
+        }
+    }
+    *box = (tree_box){.full = box_of(d->corner, d->corner_count), .lowest = least};
+    box->low = lows > 0 ? box_of(low, lows) : box->full;
+    box->rise = lows > 0 ? 1.0 / (above - w->lowest) : 0.0;
     c->rise = box->rise;
 }
 
-static bool same_gradient(const field *f, int32_t t, int32_t u) {
-    stn_vec3 apart = stn_vec3_sub(f->gradients[t], f->gradients[u]);
-    return stn_vec3_norm(apart) <= same_place * stn_vec3_norm(f->gradients[t]);
-}
-
-/// The first tetrahedron of the cell that each one may belong to.
-static void find_owners(const field *f, bool join, int32_t *owner) {
-    stn_union_begin(owner, f->tetrahedron_count);
-    for (int32_t i = 0; join && i < 4 * f->tetrahedron_count; i++) {
-        if (f->neighbours[i] >= 0 && same_gradient(f, i / 4, f->neighbours[i])) {
-            stn_union_join(owner, i / 4, f->neighbours[i]);
+/// Sorts the tetrahedra by the first one of the cell that each may belong to, its owner; `start` (count + 1): where
+/// those of each owner begin.
+static void sort_by_owner(const field *f, bool join, int32_t *owner, int32_t *start, int32_t *sorted) {
+    int32_t count = f->tetrahedron_count;
+    stn_union_begin(owner, count);
+    for (int32_t i = 0; join && i < 4 * count; i++) {
+        int32_t t = i / 4, u = f->neighbours[i];
+        if (u >= 0 && stn_vec3_norm(stn_vec3_sub(f->gradients[t], f->gradients[u])) <=
+                          same_place * stn_vec3_norm(f->gradients[t])) {
+            stn_union_join(owner, t, u);
         }
     }
-    for (int32_t t = 0; t < f->tetrahedron_count; t++) {
-        owner[t] = stn_union_root(owner, t);
-    }
-}
-
-/// Sorts the tetrahedra by their owners; `start` (count + 1): where those of each begin.
-static void sort_by_owner(const int32_t *owner, int32_t count, int32_t *start, int32_t *sorted) {
     memset(start, 0, ((size_t)count + 1) * sizeof *start);
     for (int32_t t = 0; t < count; t++) {
+        owner[t] = stn_union_root(owner, t);
         start[owner[t] + 1]++;
     }
     for (int32_t t = 0; t < count; t++) {
@@ -326,47 +303,6 @@ static void sort_by_owner(const int32_t *owner, int32_t count, int32_t *start, i
     start[count] = count;
 }
 
-/// That with the largest volume, whose gradient is most exact.
-static int32_t largest_of(const members *m) {
-    int32_t largest = m->list[0];
-    double most = 0.0;
-    for (int32_t i = 0; i < m->count; i++) {
-        const int32_t *v = m->field->tetrahedra + 4 * (size_t)m->list[i];
-        const double *x = m->field->vertices;
-        double volume = fabs(surface_det(surface_point(x, v[0]), surface_point(x, v[1]), surface_point(x, v[2]),
-                                         surface_point(x, v[3])));
-        largest = volume > most ? m->list[i] : largest;
-        most = fmax(most, volume);
-    }
-    return largest;
-}
-
-/// `owner`, `start` and `sorted`: scratch.
-static void make_cells(const field *f, cell_joining join, int32_t *owner, int32_t *start, int32_t *sorted,
-                       cell_array *out, tree_box *boxes) {
-    double lowest = 0.0;
-    for (int32_t v = 0; v < f->vertex_count; v++) {
-        lowest = fmin(lowest, f->extents[v]);
-    }
-    find_owners(f, join != CELL_EACH, owner);
-    sort_by_owner(owner, f->tetrahedron_count, start, sorted);
-    used at = {0};
-    draft d;
-    for (int32_t t = 0; t < f->tetrahedron_count; t++) {
-        members m = {f, owner, sorted + start[t], start[t + 1] - start[t]};
-        if (m.count > 1 && draft_joined(&m, &d)) {
-            append(&d, f, largest_of(&m), lowest, out, &at, &boxes[out->count]);
-            out->cells[out->count - 1].flat = true;
-            continue;
-        }
-        for (int32_t i = 0; i < m.count; i++) {
-            draft_tetrahedron(f, m.list[i], &d);
-            append(&d, f, m.list[i], lowest, out, &at, &boxes[out->count]);
-            out->cells[out->count - 1].flat = join == CELL_ALL_FLAT;
-        }
-    }
-}
-
 stn_status cells_of_field(stn_context *context, const field *f, cell_joining join, cell_array *out, tree_box *boxes,
                           stn_error *err) {
     size_t count = (size_t)f->tetrahedron_count;
@@ -376,15 +312,42 @@ stn_status cells_of_field(stn_context *context, const field *f, cell_joining joi
         stn_allocate(context, count, sizeof *out->corners); // two groups of a cell are two tetrahedra or more
     out->faces = stn_allocate(context, count, sizeof *out->faces);
     out->edges = stn_allocate(context, 1 + (join != CELL_EACH ? CELL_EDGES * (count / 2) : 0), sizeof *out->edges);
-    int32_t *scratch = stn_allocate(context, 3 * count + 1, sizeof *scratch);
-    stn_status status = STN_OK;
-    if (out->cells == NULL || out->corners == NULL || out->faces == NULL || out->edges == NULL || scratch == NULL) {
-        status = stn_fail(err, STN_ERR_MEMORY, "out of memory for %d tetrahedra", (int)f->tetrahedron_count);
-    } else {
-        make_cells(f, join, scratch, scratch + count, scratch + 2 * count + 1, out, boxes);
+    int32_t *owner = stn_allocate(context, 3 * count + 1, sizeof *owner);
+    if (out->cells == NULL || out->corners == NULL || out->faces == NULL || out->edges == NULL || owner == NULL) {
+        stn_release(context, owner);
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory for %d tetrahedra", (int)f->tetrahedron_count);
     }
-    stn_release(context, scratch);
-    return status;
+    int32_t *start = owner + count, *sorted = start + count + 1;
+    sort_by_owner(f, join != CELL_EACH, owner, start, sorted);
+    writing w = {.field = f, .to = out, .boxes = boxes};
+    for (int32_t v = 0; v < f->vertex_count; v++) {
+        w.lowest = fmin(w.lowest, f->extents[v]);
+    }
+    draft d;
+    for (int32_t t = 0; t < f->tetrahedron_count; t++) {
+        members m = {f, owner, sorted + start[t], start[t + 1] - start[t]};
+        int32_t joined = m.count > 1 ? draft_joined(&m, &d) : -1;
+        if (joined >= 0) {
+            append(&w, &d, joined, true);
+            continue;
+        }
+        for (int32_t i = 0; i < m.count; i++) {
+            const int32_t *v = f->tetrahedra + 4 * (size_t)m.list[i];
+            d = (draft){.corner_count = 4, .face_count = 4};
+            for (int32_t k = 0; k < 4; k++) {
+                d.corner[k] = surface_point(f->vertices, v[k]);
+                d.extent[k] = f->extents[v[k]];
+                d.on[k] = 0xfU & ~(1U << k);
+            }
+            for (int32_t k = 0; k < 4; k++) {
+                set_face(&d, k, d.corner[(k + 1) % 4], d.corner[(k + 2) % 4], d.corner[(k + 3) % 4], d.corner[k]);
+            }
+            find_size(&d);
+            append(&w, &d, m.list[i], join == CELL_ALL_FLAT);
+        }
+    }
+    stn_release(context, owner);
+    return STN_OK;
 }
 
 void cells_clear(stn_context *context, cell_array *a) {

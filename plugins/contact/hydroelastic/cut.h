@@ -90,8 +90,8 @@ static inline void cell_slice(const cell *c, const double *height, double tolera
     }
 }
 
-/// Keeps what is inside of four planes. Most polygons are outside as a whole: that is seen first.
-static inline void polygon_clip_four(polygon *cut, const four_planes *f, double tolerance) {
+/// Keeps what is inside of a cell. Most polygons are outside of its first four planes as a whole: that is seen first.
+static inline void polygon_clip_faces(polygon *cut, const four_planes *f, int32_t count, double tolerance) {
     double height[4][POLYGON_CORNERS], lowest[4] = {0.0, 0.0, 0.0, 0.0};
     double highest[4] = {-1.0, -1.0, -1.0, -1.0};
     for (int32_t i = 0; i < cut->count; i++) {
@@ -119,14 +119,9 @@ static inline void polygon_clip_four(polygon *cut, const four_planes *f, double 
         }
         fresh = false;
     }
-}
-
-/// Keeps what is inside of a cell.
-static inline void polygon_clip_faces(polygon *cut, const four_planes *faces, int32_t count, double tolerance) {
-    polygon_clip_four(cut, &faces[0], tolerance);
     for (int32_t k = 4; k < count && cut->count >= 3; k++) {
-        const four_planes *f = &faces[k / 4];
-        polygon_clip_plane(cut, stn_vec3_make(f->x[k % 4], f->y[k % 4], f->z[k % 4]), f->at[k % 4], tolerance);
+        const four_planes *g = &f[k / 4];
+        polygon_clip_plane(cut, stn_vec3_make(g->x[k % 4], g->y[k % 4], g->z[k % 4]), g->at[k % 4], tolerance);
     }
 }
 

@@ -71,35 +71,30 @@ bool face_keep(face_sink *sink, double size) {
     return !sink->beyond;
 }
 
-/// Cuts one along the line of no pressure; false: out of memory.
-static bool split_at_rim(face_sink *sink, int32_t i) {
-    double height[POLYGON_CORNERS], below[POLYGON_CORNERS], lowest = 0.0, highest = 0.0;
-    int32_t count = sink->faces[i].cut.count;
-    for (int32_t k = 0; k < count; k++) {
-        height[k] = pressure_at(&sink->faces[i].p, sink->faces[i].cut.corner[k]);
-        below[k] = -height[k];
-        lowest = fmin(lowest, height[k]);
-        highest = fmax(highest, height[k]);
-    }
-    if (!(lowest < -1e-6 * highest && highest > -1e-6 * lowest) || count == POLYGON_CORNERS) {
-        return true;
-    }
-    face *outer = face_next(sink);
-    if (outer == NULL) {
-        return false;
-    }
-    face *inner = &sink->faces[i];
-    *outer = *inner;
-    outer->element_n |= FACE_OUTER;
-    polygon_clip(&inner->cut, height, 0.0);
-    polygon_clip(&outer->cut, below, 0.0);
-    inner->area = polygon_area(&inner->cut, &inner->centre);
-    outer->area = polygon_area(&outer->cut, &outer->centre);
-    sink->count++;
-    return true;
-}
-
 void face_split_all(face_sink *sink) {
-    for (int32_t i = 0, count = sink->count; i < count && split_at_rim(sink, i); i++) {
+    for (int32_t i = 0, count = sink->count; i < count; i++) {
+        double height[POLYGON_CORNERS], below[POLYGON_CORNERS], lowest = 0.0, highest = 0.0;
+        int32_t corners = sink->faces[i].cut.count;
+        for (int32_t k = 0; k < corners; k++) {
+            height[k] = pressure_at(&sink->faces[i].p, sink->faces[i].cut.corner[k]);
+            below[k] = -height[k];
+            lowest = fmin(lowest, height[k]);
+            highest = fmax(highest, height[k]);
+        }
+        if (!(lowest < -1e-6 * highest && highest > -1e-6 * lowest) || corners == POLYGON_CORNERS) {
+            continue;
+        }
+        face *outer = face_next(sink);
+        if (outer == NULL) {
+            return;
+        }
+        face *inner = &sink->faces[i];
+        *outer = *inner;
+        outer->element_n |= FACE_OUTER;
+        polygon_clip(&inner->cut, height, 0.0);
+        polygon_clip(&outer->cut, below, 0.0);
+        inner->area = polygon_area(&inner->cut, &inner->centre);
+        outer->area = polygon_area(&outer->cut, &outer->centre);
+        sink->count++;
     }
 }

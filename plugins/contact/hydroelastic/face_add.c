@@ -37,27 +37,6 @@ static stn_vec3 put_back(const adding *w, const face *f, stn_vec3 x, double *lev
     return stn_vec3_mul_add(at, -0.5, displacement);
 }
 
-static void whole_of(const adding *w, const face *f, face_part *out) {
-    out->count = f->cut.count;
-    for (int32_t i = 0; i < f->cut.count; i++) {
-        out->corner[i] = put_back(w, f, f->cut.corner[i], &out->pressure[i]);
-    }
-    out->centre = put_back(w, f, f->centre, &out->level);
-    out->area = f->area * f->weight;
-    out->point = part_centre_of_pressure(out);
-}
-
-static void begin_face(adding *w, const face *f, stn_vec3 point) {
-    uint64_t m = (uint32_t)f->element_m, n = (uint32_t)f->element_n, feature = w->m_is_a ? m << 32 | n : n << 32 | m;
-    stn_vec3 into_m = stn_mat3_apply(&w->frame->rotation, f->normal);
-    w->g = f->g;
-    w->contact = stn_contact_make(w->model, w->pair, point, point, w->m_is_a ? stn_vec3_neg(into_m) : into_m, feature);
-    // laws take phi0 = -p / g to change at v_n; the pressure changes at rise v_n, and phi0 with it at rise / g v_n
-    double rate = f->rise / f->g;
-    w->contact.material.dissipation = rate * w->pair->material.patch_dissipation;
-    w->contact.material.relaxation_time = rate * w->pair->material.patch_relaxation_time;
-}
-
 /// A part_visit. Numbers of parts are spread over all ids, far from those of other faces.
 static stn_status add_part(void *to, const face_part *p, int64_t number, stn_error *err) {
     adding *w = to;
@@ -85,25 +64,6 @@ static double weight_of(const face *f, bool pushes) {
     return f->area * f->weight * (pushes ? fmax(0.0, pressure_at(&f->p, f->centre)) : 1.0);
 }
 
-/// What the faces of a patch amount to: `force` of those that push, or the area of all when none does.
-typedef struct patch_size {
-    double area, force;
-    bool pushes;
-} patch_size;
-
-static patch_size size_of(const face_sink *sink) {
-    patch_size s = {0};
-    double all = 0.0;
-    for (int32_t i = 0; i < sink->count; i++) {
-        double force = weight_of(&sink->faces[i], true), area = weight_of(&sink->faces[i], false);
-        all += area;
-        s.force += force;
-        s.area += force > 0.0 ? area : 0.0;
-    }
-    s.pushes = s.force > 0.0;
-    return s.pushes ? s : (patch_size){all, all, false};
-}
-
 stn_status face_add_all(const face_sink *sink, const stn_model *model, const stn_contact_pair *pair, bool m_is_a,
                         const face_return *back, const face_division *division, double margin, stn_contact_set *set,
                         stn_error *err) {
@@ -114,15 +74,37 @@ stn_status face_add_all(const face_sink *sink, const stn_model *model, const stn
                 .m_is_a = m_is_a,
                 .margin = margin,
                 .set = set};
-    const patch_size size = size_of(sink);
-    part_rule rule = {.rows = part_rows(division->error), .area = size.area, .edge = division->edge};
+    // the force of the faces that push and their area; when none does, the area of all stands for both
+    double all = 0.0, force = 0.0, pushing = 0.0;
+    for (int32_t i = 0; i < sink->count; i++) {
+        double of_face = weight_of(&sink->faces[i], true), area = weight_of(&sink->faces[i], false);
+        all += area;
+        force += of_face;
+        pushing += of_face > 0.0 ? area : 0.0;
+    }
+    bool pushes = force > 0.0;
+    part_rule rule = {.rows = part_rows(division->error), .area = pushes ? pushing : all, .edge = division->edge};
     stn_status status = STN_OK;
     for (int32_t i = 0; i < sink->count && status == STN_OK; i++) {
         const face *f = &sink->faces[i];
+        rule.share = weight_of(f, pushes) / (pushes ? force : all);
         face_part whole;
-        rule.share = weight_of(f, size.pushes) / size.force;
-        whole_of(&w, f, &whole);
-        begin_face(&w, f, whole.point);
+        whole.count = f->cut.count;
+        for (int32_t k = 0; k < f->cut.count; k++) {
+            whole.corner[k] = put_back(&w, f, f->cut.corner[k], &whole.pressure[k]);
+        }
+        whole.centre = put_back(&w, f, f->centre, &whole.level);
+        whole.area = f->area * f->weight;
+        whole.point = part_centre_of_pressure(&whole);
+        uint64_t m = (uint32_t)f->element_m, n = (uint32_t)f->element_n, feature = m_is_a ? m << 32 | n : n << 32 | m;
+        stn_vec3 into_m = stn_mat3_apply(&sink->frame.rotation, f->normal),
+                 into = m_is_a ? stn_vec3_neg(into_m) : into_m;
+        w.g = f->g;
+        w.contact = stn_contact_make(model, pair, whole.point, whole.point, into, feature);
+        // laws take phi0 = -p / g to change at v_n; the pressure changes at rise v_n, and phi0 with it at rise / g v_n
+        double rate = f->rise / f->g;
+        w.contact.material.dissipation = rate * pair->material.patch_dissipation;
+        w.contact.material.relaxation_time = rate * pair->material.patch_relaxation_time;
         status = f->flat && part_is_large(&rule, &whole) ? part_divide(&rule, &whole, add_part, &w, err)
                                                          : add_part(&w, &whole, 0, err);
     }

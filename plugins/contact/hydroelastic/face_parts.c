@@ -70,81 +70,47 @@ static int32_t parts_of(double wanted) {
     return (int32_t)fmax(1.0, fmin(1e4, ceil(wanted - 1e-9)));
 }
 
-/// `all`: area of the face.
-static void divide_side(const part_rule *rule, double all, fan_triangle *t) {
-    double wanted = rule->share * t->area / (side_share * all);
-    wanted = t->length * t->length > slender * all ? fmax(wanted, 2.0 * rule->rows) : wanted;
-    t->columns = parts_of(wanted);
-    t->rows = parts_of(rule->rows * sqrt(rule->share) - 0.2);
-    if (isfinite(rule->edge)) {
-        t->rows = parts_of(sqrt(t->area / t->columns) / rule->edge);
-        t->columns = t->rows > 1 ? t->columns : parts_of(fmax(wanted, 0.5 * t->length / rule->edge));
-    }
-}
-
-/// Integral of the squared distance from the centre over a triangle of the fan.
-static double moment_over(const fan_triangle *t) {
-    stn_vec3 a = t->from_centre, b = stn_vec3_add(a, t->along);
-    return t->area / 6.0 * (stn_vec3_dot(a, a) + stn_vec3_dot(a, b) + stn_vec3_dot(b, b));
-}
-
-/// What is done with one part.
+/// A face while it is divided.
 typedef struct dividing {
     const face_part *whole;
-    part_visit *visit;
+    part_visit *visit; // NULL: arms alone
     void *to;
-    int64_t number; // of the side and column that is visited
-    double factor;  // of the distances of points
-    double moment;  // sum of area times squared distance of the centre, of all parts
+    double factor; // of the distances of points
+    double moment; // sum of area times squared distance of the centre, of all parts
 } dividing;
 
-/// A point of a triangle from the whole's centre towards a and b: coordinates u and v.
-static void place(const face_part *whole, const stn_vec3 toward[2], const double rise[2], double u, double v, int32_t k,
-                  face_part *out) {
-    out->corner[k] = stn_vec3_mul_add(stn_vec3_mul_add(whole->centre, u, toward[0]), v, toward[1]);
-    out->pressure[k] = whole->level + u * rise[0] + v * rise[1];
-}
-
-/// The triangle k of a row: those with an even number stand on their base, the others between them on their tips.
-static void triangle_of(const face_part *whole, const stn_vec3 toward[2], const double rise[2], int32_t row, int32_t k,
-                        double step, face_part *out) {
-    bool base = k % 2 == 0;
-    double v = step * (k / 2), u = step * row - v, mean_v = v + (base ? 1.0 : 2.0) / 3.0 * step;
-    double mean_u = u + (base ? 1.0 : -1.0) / 3.0 * step;
-    out->count = 3;
-    if (base) {
-        place(whole, toward, rise, u, v, 0, out);
-        place(whole, toward, rise, u + step, v, 1, out);
-    } else {
-        place(whole, toward, rise, u - step, v + step, 0, out);
-        place(whole, toward, rise, u, v, 1, out);
-    }
-    place(whole, toward, rise, u, v + step, 2, out);
-    out->centre = stn_vec3_mul_add(stn_vec3_mul_add(whole->centre, mean_u, toward[0]), mean_v, toward[1]);
-    out->level = whole->level + mean_u * rise[0] + mean_v * rise[1];
-}
-
-/// All parts over one side; without a visit their arms alone.
-static stn_status divide_fan_triangle(dividing *d, int32_t side, const fan_triangle *t, double area, stn_error *err) {
+/// All parts over one side.
+static stn_status divide_triangle(dividing *d, int32_t side, const fan_triangle *t, double area, stn_error *err) {
     const face_part *whole = d->whole;
     int32_t next = side + 1 < whole->count ? side + 1 : 0;
     double first = whole->pressure[side], more = whole->pressure[next] - first;
     double step = 1.0 / t->rows;
-    face_part part;
-    part.area = area / ((double)t->columns * t->rows * t->rows);
+    face_part part = {.count = 3, .area = area / ((double)t->columns * t->rows * t->rows)};
     stn_status status = STN_OK;
     for (int32_t k = 0; k < t->columns; k++) {
+        // a point is the whole's centre and u and v times the ways to the two ends of the column's side
         stn_vec3 toward[2];
         double rise[2];
-        d->number = side + (int64_t)k * POLYGON_CORNERS;
         for (int32_t end = 0; end < 2; end++) {
             double share = (double)(k + end) / t->columns;
             toward[end] = stn_vec3_mul_add(t->from_centre, share, t->along);
             rise[end] = first + share * more - whole->level;
         }
         for (int32_t i = 0; i < t->rows * t->rows && status == STN_OK; i++) {
-            int32_t row = (int32_t)sqrt((double)i + 0.5); // rows hold 1, 3, 5, ...
-            triangle_of(whole, toward, rise, row, i - row * row, step, &part);
+            // rows hold 1, 3, 5, ...: even places stand on their base, the others between them on their tips
+            int32_t row = (int32_t)sqrt((double)i + 0.5), place = i - row * row;
+            bool base = place % 2 == 0;
+            double v = step * (place / 2), u = step * row - v, mean_v = v + (base ? 1.0 : 2.0) / 3.0 * step;
+            double mean_u = u + (base ? 1.0 : -1.0) / 3.0 * step;
+            const double at[3][2] = {
+                {base ? u : u - step, base ? v : v + step}, {base ? u + step : u, v}, {u, v + step}};
+            for (int32_t c = 0; c < 3; c++) {
+                stn_vec3 along = stn_vec3_mul_add(whole->centre, at[c][0], toward[0]);
+                part.corner[c] = stn_vec3_mul_add(along, at[c][1], toward[1]);
+                part.pressure[c] = whole->level + at[c][0] * rise[0] + at[c][1] * rise[1];
+            }
+            part.centre = stn_vec3_mul_add(stn_vec3_mul_add(whole->centre, mean_u, toward[0]), mean_v, toward[1]);
+            part.level = whole->level + mean_u * rise[0] + mean_v * rise[1];
             if (d->visit == NULL) {
                 stn_vec3 arm = stn_vec3_sub(part.centre, whole->centre);
                 d->moment += part.area * stn_vec3_dot(arm, arm);
@@ -152,7 +118,8 @@ static stn_status divide_fan_triangle(dividing *d, int32_t side, const fan_trian
             }
             stn_vec3 from = stn_vec3_sub(part_centre_of_pressure(&part), whole->point);
             part.point = stn_vec3_mul_add(whole->point, d->factor, from);
-            status = d->visit(d->to, &part, d->number + (int64_t)i * FAN_STRIDE, err);
+            int64_t number = side + (int64_t)k * POLYGON_CORNERS + (int64_t)i * FAN_STRIDE;
+            status = d->visit(d->to, &part, number, err);
         }
     }
     return status;
@@ -160,24 +127,33 @@ static stn_status divide_fan_triangle(dividing *d, int32_t side, const fan_trian
 
 stn_status part_divide(const part_rule *rule, const face_part *whole, part_visit *visit, void *to, stn_error *err) {
     fan_triangle fan[POLYGON_CORNERS];
-    double all = 0.0, moment = 0.0;
+    double all = 0.0, moment = 0.0; // the integral of the squared distance from the centre
     for (int32_t i = 0; i < whole->count; i++) {
         fan[i] = side_of(whole, i);
+        stn_vec3 a = fan[i].from_centre, b = stn_vec3_add(a, fan[i].along);
         all += fan[i].area;
-        moment += moment_over(&fan[i]);
+        moment += fan[i].area / 6.0 * (stn_vec3_dot(a, a) + stn_vec3_dot(a, b) + stn_vec3_dot(b, b));
     }
     if (!(all > 0.0)) {
         return visit(to, whole, 0, err);
     }
     double scale = whole->area / all;
     for (int32_t i = 0; i < whole->count; i++) {
-        divide_side(rule, all, &fan[i]);
+        fan_triangle *t = &fan[i];
+        double wanted = rule->share * t->area / (side_share * all);
+        wanted = t->length * t->length > slender * all ? fmax(wanted, 2.0 * rule->rows) : wanted;
+        t->columns = parts_of(wanted);
+        t->rows = parts_of(rule->rows * sqrt(rule->share) - 0.2);
+        if (isfinite(rule->edge)) {
+            t->rows = parts_of(sqrt(t->area / t->columns) / rule->edge);
+            t->columns = t->rows > 1 ? t->columns : parts_of(fmax(wanted, 0.5 * t->length / rule->edge));
+        }
     }
     dividing d = {.whole = whole, .to = to, .factor = 1.0};
     stn_status status = STN_OK;
     for (int32_t pass = 0; pass < 2; pass++) {
         for (int32_t i = 0; i < whole->count && status == STN_OK; i++) {
-            status = divide_fan_triangle(&d, i, &fan[i], scale * fan[i].area, err);
+            status = divide_triangle(&d, i, &fan[i], scale * fan[i].area, err);
         }
         d.visit = visit;
         d.factor = d.moment > 0.0 ? sqrt(scale * moment / d.moment) : 1.0;

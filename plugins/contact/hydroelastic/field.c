@@ -19,46 +19,6 @@ const char *field_refuses(const stn_geometry *geometry) {
     }
 }
 
-/// A box or cylinder larger by the margin, so that with e = -`rim` on its faces the zero level stays where it was. The
-/// fields of the others are inflated (surface_inflate).
-static stn_shape larger_shape(const stn_shape *shape, const surface_plan *plan, const field_core *core, double margin,
-                              double *rim) {
-    stn_shape larger = *shape;
-    *rim = margin / core->depth;
-    if (shape->type == STN_SHAPE_BOX) {
-        larger.half_extents = stn_vec3_add(shape->half_extents, stn_vec3_make(margin, margin, margin));
-    } else if (shape->type == STN_SHAPE_CYLINDER) { // neither side nor caps move by less
-        *rim = margin / fmin(core->side, core->end);
-        larger.radius += *rim * core->side / (surface_prism_factor(plan->around) * cos(STN_PI / plan->around));
-        larger.half_length += *rim * core->end;
-    }
-    return larger;
-}
-
-static stn_status shape_field(stn_context *context, const stn_shape *shape, const surface_plan *plan, double margin,
-                              field **out, stn_error *err) {
-    field_core core;
-    stn_status status = field_core_make(context, shape, plan, &core, err);
-    if (status != STN_OK) {
-        return status;
-    }
-    double rim;
-    stn_shape larger = larger_shape(shape, plan, &core, margin, &rim);
-    surface_build s = surface_of_shape(context, &larger, plan, &core);
-    if (margin > 0.0 && !s.failed) {
-        if (shape->type == STN_SHAPE_BOX || shape->type == STN_SHAPE_CYLINDER) {
-            for (int32_t i = 0; i < s.vertex_count; i++) {
-                s.extents[i] = -rim;
-            }
-        } else {
-            surface_inflate(&s, &core, margin);
-        }
-    }
-    status = field_join(&s, &core, out, err);
-    stn_release(context, core.vertices);
-    return status;
-}
-
 stn_status field_create(stn_context *context, const stn_shape *shape, const stn_mesh *volume,
                         const field_fineness *fineness, int32_t max_tetrahedra, field **out, stn_error *err) {
     *out = NULL;
@@ -77,7 +37,38 @@ stn_status field_create(stn_context *context, const stn_shape *shape, const stn_
     stn_shape solid = surface_simplest(shape);
     surface_plan plan;
     status = surface_plan_make(&solid, fineness, true, max_tetrahedra, &plan, err);
-    return status == STN_OK ? shape_field(context, &solid, &plan, fineness->margin, out, err) : status;
+    if (status != STN_OK) {
+        return status;
+    }
+    field_core core;
+    status = field_core_make(context, &solid, &plan, &core, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    // a box or cylinder is made larger by the margin, so that with e = -rim on its faces the zero level stays where it
+    // was; the others are inflated
+    double margin = fineness->margin, rim = margin / core.depth;
+    stn_shape larger = solid;
+    if (solid.type == STN_SHAPE_BOX) {
+        larger.half_extents = stn_vec3_add(solid.half_extents, stn_vec3_make(margin, margin, margin));
+    } else if (solid.type == STN_SHAPE_CYLINDER) { // neither side nor caps move by less
+        rim = margin / fmin(core.side, core.end);
+        larger.radius += rim * core.side / (surface_prism_factor(plan.around) * cos(STN_PI / plan.around));
+        larger.half_length += rim * core.end;
+    }
+    surface_build s = surface_of_shape(context, &larger, &plan, &core);
+    if (margin > 0.0 && !s.failed) {
+        if (solid.type == STN_SHAPE_BOX || solid.type == STN_SHAPE_CYLINDER) {
+            for (int32_t i = 0; i < s.vertex_count; i++) {
+                s.extents[i] = -rim;
+            }
+        } else {
+            surface_inflate(&s, &core, margin);
+        }
+    }
+    status = field_join(&s, &core, out, err);
+    stn_release(context, core.vertices);
+    return status;
 }
 
 void field_destroy(stn_context *context, field *f) {

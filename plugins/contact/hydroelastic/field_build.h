@@ -74,11 +74,6 @@ stn_status field_finish(stn_context *context, field *field, stn_error *err);
 
 /// Circumradius of the regular polygon that has the area of the unit circle.
 double surface_prism_factor(int32_t around);
-/// The label of sector i is first + step i.
-typedef struct sector_labels {
-    int32_t first, step;
-} sector_labels;
-
 /// What has |z| below this is on the equator of a divided unit sphere.
 static const double surface_equator = 1e-9;
 

@@ -31,109 +31,57 @@ static bool set_gradient(field *f, int32_t tetrahedron) {
     return stn_vec3_finite(gradient) && isfinite(f->offsets[tetrahedron]);
 }
 
-/// Mean length of edges on the surface: sides of outer faces, where each edge counts twice.
-static double mean_edge(const field *f) {
-    double sum = 0.0;
-    int64_t count = 0;
-    for (int32_t i = 0; i < 4 * f->tetrahedron_count; i++) {
-        for (int32_t k = 1; f->neighbours[i] < 0 && k < 4; k++, count++) {
-            const int32_t *v = f->tetrahedra + (size_t)(i / 4 * 4);
-            int32_t from = (i + k) % 4, to = (i + k % 3 + 1) % 4;
-            sum += stn_vec3_norm(stn_vec3_sub(surface_point(f->vertices, v[from]), surface_point(f->vertices, v[to])));
+stn_status field_finish(stn_context *context, field *f, stn_error *err) {
+    size_t count = (size_t)f->tetrahedron_count;
+    f->neighbours = stn_allocate(context, count, 4 * sizeof(int32_t));
+    f->gradients = stn_allocate(context, count, sizeof(stn_vec3));
+    f->offsets = stn_allocate(context, count, sizeof(double));
+    if (f->neighbours == NULL || f->gradients == NULL || f->offsets == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory for a pressure field of %d tetrahedra",
+                        f->tetrahedron_count);
+    }
+    for (int32_t t = 0; t < f->tetrahedron_count; t++) {
+        if (!set_gradient(f, t)) {
+            return stn_fail(err, STN_ERR_ARGUMENT,
+                            "pressure field: tetrahedron %d has no volume: make the solid less thin, or its mesh "
+                            "coarser",
+                            t);
         }
     }
-    return sum / (double)count;
-}
-
-/// At most 1 everywhere, and nothing left of it outside.
-static stn_status check_extents(const field *f, stn_error *err) {
+    stn_status status =
+        stn_tetrahedra_across(context, f->tetrahedra, f->tetrahedron_count, f->vertex_count, f->neighbours, err);
+    if (status != STN_OK) {
+        return status;
+    }
     for (int32_t i = 0; i < f->vertex_count; i++) {
         if (!(f->extents[i] <= 1.0)) {
             return stn_fail(err, STN_ERR_NUMERIC, "pressure field: extent %g of vertex %d must be at most 1",
                             f->extents[i], i);
         }
     }
+    // nothing of the extent is left outside; the edge is the mean of the sides of outer faces, where each edge counts
+    // twice
+    double sum = 0.0;
+    int64_t sides = 0;
     for (int32_t i = 0; i < 4 * f->tetrahedron_count; i++) {
-        for (int32_t c = 1; f->neighbours[i] < 0 && c < 4; c++) {
-            int32_t vertex = f->tetrahedra[i / 4 * 4 + (i % 4 + c) % 4];
-            if (f->extents[vertex] > 0.0) {
+        const int32_t *v = f->tetrahedra + (size_t)(i / 4 * 4);
+        for (int32_t k = 1; f->neighbours[i] < 0 && k < 4; k++, sides++) {
+            int32_t from = v[(i + k) % 4], to = v[(i + k % 3 + 1) % 4];
+            if (f->extents[from] > 0.0) {
                 return stn_fail(err, STN_ERR_ARGUMENT,
-                                "pressure field: extent %g of vertex %d on the surface must be 0", f->extents[vertex],
-                                vertex);
+                                "pressure field: extent %g of vertex %d on the surface must be 0", f->extents[from],
+                                from);
             }
+            sum += stn_vec3_norm(stn_vec3_sub(surface_point(f->vertices, from), surface_point(f->vertices, to)));
         }
     }
-    return STN_OK;
-}
-
-stn_status field_finish(stn_context *context, field *f, stn_error *err) {
-    size_t count = (size_t)f->tetrahedron_count;
-    f->neighbours = stn_allocate(context, count, 4 * sizeof(int32_t));
-    f->gradients = stn_allocate(context, count, sizeof(stn_vec3));
-    f->offsets = stn_allocate(context, count, sizeof(double));
-    stn_status status = STN_OK;
-    if (f->neighbours == NULL || f->gradients == NULL || f->offsets == NULL) {
-        status =
-            stn_fail(err, STN_ERR_MEMORY, "out of memory for a pressure field of %d tetrahedra", f->tetrahedron_count);
-    }
-    for (int32_t t = 0; status == STN_OK && t < f->tetrahedron_count; t++) {
-        if (!set_gradient(f, t)) {
-            status = stn_fail(err, STN_ERR_ARGUMENT,
-                              "pressure field: tetrahedron %d has no volume: make the solid less thin, or its mesh "
-                              "coarser",
-                              t);
-        }
-    }
-    if (status == STN_OK) {
-        status =
-            stn_tetrahedra_across(context, f->tetrahedra, f->tetrahedron_count, f->vertex_count, f->neighbours, err);
-    }
-    if (status == STN_OK) {
-        status = check_extents(f, err);
-    }
-    f->edge = status == STN_OK ? mean_edge(f) : 0.0;
+    f->edge = sum / (double)sides;
     f->bounds = surface_bounds(f->vertices, f->vertex_count);
-    return status;
+    return STN_OK;
 }
 
 // ------------------------------------------------------------------------------------------------------- figures
 // Figures over all tetrahedra of a field.
-
-/// Longest edge over smallest height: heights are three volumes over the area of the face below.
-static double aspect(const stn_vec3 p[4], double volume) {
-    double longest = 0.0, largest = 0.0;
-    for (int32_t i = 0; i < 4; i++) {
-        for (int32_t j = i + 1; j < 4; j++) {
-            longest = fmax(longest, stn_vec3_norm(stn_vec3_sub(p[i], p[j])));
-        }
-        stn_vec3 a = p[(i + 1) % 4];
-        stn_vec3 across = stn_vec3_cross(stn_vec3_sub(p[(i + 2) % 4], a), stn_vec3_sub(p[(i + 3) % 4], a));
-        largest = fmax(largest, 0.5 * stn_vec3_norm(across));
-    }
-    return longest * largest / (3.0 * volume);
-}
-
-static void add_tetrahedron(const field *f, int32_t t, field_quality *q) {
-    const int32_t *v = f->tetrahedra + 4 * (size_t)t;
-    stn_vec3 p[4];
-    for (int32_t k = 0; k < 4; k++) {
-        p[k] = surface_point(f->vertices, v[k]);
-    }
-    double volume = surface_det(p[0], p[1], p[2], p[3]) / 6.0;
-    q->volume += volume;
-    q->smallest_volume = fmin(q->smallest_volume, volume);
-    q->worst_aspect = fmax(q->worst_aspect, aspect(p, volume));
-    q->steepest = fmax(q->steepest, f->depth * stn_vec3_norm(f->gradients[t]));
-    for (int32_t k = 0; k < 4; k++) {
-        if (f->neighbours[4 * t + k] >= 0) {
-            continue;
-        }
-        q->outer_faces++;
-        for (int32_t c = 1; c < 4; c++) {
-            q->outer_extent = fmax(q->outer_extent, fabs(f->extents[v[(k + c) % 4]] - q->lowest));
-        }
-    }
-}
 
 field_quality field_inspect(const field *f) {
     field_quality q = {.smallest_volume = INFINITY, .lowest = INFINITY, .highest = -INFINITY};
@@ -142,7 +90,30 @@ field_quality field_inspect(const field *f) {
         q.highest = fmax(q.highest, f->extents[i]);
     }
     for (int32_t t = 0; t < f->tetrahedron_count; t++) {
-        add_tetrahedron(f, t, &q);
+        const int32_t *v = f->tetrahedra + 4 * (size_t)t;
+        stn_vec3 p[4];
+        for (int32_t k = 0; k < 4; k++) {
+            p[k] = surface_point(f->vertices, v[k]);
+        }
+        double volume = surface_det(p[0], p[1], p[2], p[3]) / 6.0, longest = 0.0, largest = 0.0;
+        q.volume += volume;
+        q.smallest_volume = fmin(q.smallest_volume, volume);
+        q.steepest = fmax(q.steepest, f->depth * stn_vec3_norm(f->gradients[t]));
+        for (int32_t k = 0; k < 4; k++) {
+            for (int32_t j = k + 1; j < 4; j++) {
+                longest = fmax(longest, stn_vec3_norm(stn_vec3_sub(p[k], p[j])));
+            }
+            stn_vec3 a = p[(k + 1) % 4];
+            stn_vec3 across = stn_vec3_cross(stn_vec3_sub(p[(k + 2) % 4], a), stn_vec3_sub(p[(k + 3) % 4], a));
+            largest = fmax(largest, 0.5 * stn_vec3_norm(across));
+            bool outer = f->neighbours[4 * t + k] < 0;
+            q.outer_faces += outer;
+            for (int32_t c = 1; c < 4 && outer; c++) {
+                q.outer_extent = fmax(q.outer_extent, fabs(f->extents[v[(k + c) % 4]] - q.lowest));
+            }
+        }
+        // longest edge over smallest height: heights are three volumes over the area of the face below
+        q.worst_aspect = fmax(q.worst_aspect, longest * largest / (3.0 * volume));
     }
     return q;
 }

@@ -37,56 +37,10 @@ static void segment_core(double reach, double corners[12], field_core *core) {
     corners[5] = reach;
 }
 
-/// The side of a cylinder is that of a prism: a polygon lies below all of its faces at the same depth when its corners
-/// lie behind their middles.
-static stn_status disc_core(stn_context *context, double reach, int32_t around, field_core *core, stn_error *err) {
-    core->count = around;
-    core->regions = CYLINDER_SECTORS;
-    core->vertices = stn_allocate(context, (size_t)around, 3 * sizeof(double));
-    if (core->vertices == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "out of memory for a pressure field");
-    }
-    for (int32_t i = 0; i < around; i++) {
-        double angle = 2.0 * STN_PI * (i + 0.5) / around;
-        surface_put(core->vertices, i, stn_vec3_make(reach * cos(angle), reach * sin(angle), 0.0));
-    }
-    return STN_OK;
-}
-
-static stn_status cylinder_core(stn_context *context, const stn_shape *shape, int32_t around, double corners[12],
-                                field_core *core, stn_error *err) {
-    double half_length = shape->half_length;
-    double apothem = shape->radius * surface_prism_factor(around) * cos(STN_PI / around);
-    core->depth = fmin(shape->radius, half_length);
-    core->side = apothem;
-    core->end = core->depth;
-    if (is_longer(half_length, shape->radius, half_length)) {
-        core->regions = CYLINDER_HALVES;
-        segment_core(half_length - shape->radius, corners, core);
-    } else if (is_longer(apothem, half_length, apothem)) {
-        core->side = half_length;
-        return disc_core(context, apothem - half_length, around, core, err);
-    }
-    return STN_OK;
-}
-
-/// The centroid; its depth is that of the nearest face.
-static void hull_core(const stn_mesh *mesh, double corners[12], field_core *core) {
-    const stn_polytope *p = mesh->polytope;
-    stn_vec3 centroid = mesh->solid.com;
-    surface_put(corners, 0, centroid);
-    core->depth = INFINITY;
-    for (int32_t f = 0; f < p->face_count; f++) {
-        stn_vec3 normal = {p->planes[4 * f], p->planes[4 * f + 1], p->planes[4 * f + 2]};
-        core->depth = fmin(core->depth, p->planes[4 * f + 3] - stn_vec3_dot(normal, centroid));
-    }
-}
-
 stn_status field_core_make(stn_context *context, const stn_shape *shape, const surface_plan *plan, field_core *core,
                            stn_error *err) {
-    double corners[12] = {0};
+    double corners[12] = {0}, half_length = shape->half_length, polygon = 0.0; // polygon: distance of its corners
     stn_vec3 half = shape->half_extents;
-    stn_status status = STN_OK;
     *core = (field_core){.count = 1, .depth = shape->radius};
     switch (shape->type) {
     case STN_SHAPE_ELLIPSOID:
@@ -96,27 +50,54 @@ stn_status field_core_make(stn_context *context, const stn_shape *shape, const s
         box_core(half, corners, core);
         break;
     case STN_SHAPE_CAPSULE:
-        if (shape->half_length > 0.0) {
-            segment_core(shape->half_length, corners, core);
+        if (half_length > 0.0) {
+            segment_core(half_length, corners, core);
         }
         break;
-    case STN_SHAPE_CYLINDER:
-        status = cylinder_core(context, shape, plan->around, corners, core, err);
-        break;
-    case STN_SHAPE_CONVEX:
-        hull_core(shape->mesh, corners, core);
-        break;
-    default: // a sphere: its centre
+    case STN_SHAPE_CYLINDER: {
+        double apothem = shape->radius * surface_prism_factor(plan->around) * cos(STN_PI / plan->around);
+        core->depth = fmin(shape->radius, half_length);
+        core->side = apothem;
+        core->end = core->depth;
+        if (is_longer(half_length, shape->radius, half_length)) {
+            core->regions = CYLINDER_HALVES;
+            segment_core(half_length - shape->radius, corners, core);
+        } else if (is_longer(apothem, half_length, apothem)) {
+            // the side is that of a prism: a polygon lies below all of its faces at the same depth when its corners lie
+            // behind their middles
+            core->side = half_length;
+            core->count = plan->around;
+            core->regions = CYLINDER_SECTORS;
+            polygon = apothem - half_length;
+        }
         break;
     }
-    if (status != STN_OK || core->vertices != NULL) {
-        return status;
+    case STN_SHAPE_CONVEX: { // the centroid; its depth is that of the nearest face
+        const stn_polytope *p = shape->mesh->polytope;
+        stn_vec3 centroid = shape->mesh->solid.com;
+        surface_put(corners, 0, centroid);
+        core->depth = INFINITY;
+        for (int32_t f = 0; f < p->face_count; f++) {
+            stn_vec3 normal = {p->planes[4 * f], p->planes[4 * f + 1], p->planes[4 * f + 2]};
+            core->depth = fmin(core->depth, p->planes[4 * f + 3] - stn_vec3_dot(normal, centroid));
+        }
+        break;
+    }
+    default: // a sphere: its centre
+        break;
     }
     core->vertices = stn_allocate(context, (size_t)core->count, 3 * sizeof(double));
     if (core->vertices == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for a pressure field");
     }
-    memcpy(core->vertices, corners, (size_t)core->count * 3 * sizeof(double));
+    if (core->regions != CYLINDER_SECTORS) {
+        memcpy(core->vertices, corners, (size_t)core->count * 3 * sizeof(double));
+        return STN_OK;
+    }
+    for (int32_t i = 0; i < core->count; i++) {
+        double angle = 2.0 * STN_PI * (i + 0.5) / core->count;
+        surface_put(core->vertices, i, stn_vec3_make(polygon * cos(angle), polygon * sin(angle), 0.0));
+    }
     return STN_OK;
 }
 
@@ -141,98 +122,8 @@ void tetrahedra_add(tetrahedra_build *build, const double *vertices, int32_t a, 
     memcpy(build->corners + 4 * (size_t)build->count++, corners, sizeof corners);
 }
 
-typedef struct join {
-    const surface_build *surface;
-    const int32_t *across;
-    int32_t core_start, centre; // vertices
-    tetrahedra_build tetrahedra;
-} join;
-
 static int32_t next_corner(int32_t place) {
     return place % 3 == 2 ? place - 2 : place + 1;
-}
-
-static void join_triangles(join *j) {
-    const surface_build *s = j->surface;
-    for (int32_t t = 0; t < s->triangle_count; t++) {
-        const int32_t *v = s->triangles + 3 * (size_t)t;
-        tetrahedra_add(&j->tetrahedra, s->vertices, v[0], v[1], v[2], j->core_start + s->labels[t]);
-    }
-}
-
-static void join_edges(join *j) {
-    const surface_build *s = j->surface;
-    for (int32_t i = 0; i < 3 * s->triangle_count; i++) {
-        int32_t here = s->labels[i / 3], there = s->labels[j->across[i] / 3];
-        if (i < j->across[i] && here != there) {
-            tetrahedra_add(&j->tetrahedra, s->vertices, s->triangles[i], s->triangles[next_corner(i)],
-                           j->core_start + here, j->core_start + there);
-        }
-    }
-}
-
-/// Regions around the corner `start` (a place in `triangles`), in turn, as far as `max` of them fit; returns how many.
-static int32_t regions_around(const join *j, int32_t start, int32_t max, int32_t *regions) {
-    const surface_build *s = j->surface;
-    int32_t count = 0, place = start;
-    do {
-        int32_t label = s->labels[place / 3];
-        if (count < max && (count == 0 || regions[count - 1] != label)) {
-            regions[count++] = label;
-        }
-        place = j->across[next_corner(next_corner(place))]; // the side that ends here begins here in the neighbour
-    } while (place != start);
-    return count > 1 && regions[count - 1] == regions[0] ? count - 1 : count;
-}
-
-static void join_vertices(join *j, int32_t max, int32_t *regions, bool *seen) {
-    const surface_build *s = j->surface;
-    for (int32_t i = 0; i < 3 * s->triangle_count; i++) {
-        int32_t vertex = s->triangles[i];
-        if (seen[vertex]) {
-            continue;
-        }
-        seen[vertex] = true;
-        int32_t count = regions_around(j, i, max, regions);
-        if (count == 3) {
-            tetrahedra_add(&j->tetrahedra, s->vertices, vertex, j->core_start + regions[0], j->core_start + regions[1],
-                           j->core_start + regions[2]);
-        }
-        for (int32_t k = 0; count > 3 && k < count; k++) {
-            tetrahedra_add(&j->tetrahedra, s->vertices, vertex, j->core_start + regions[k],
-                           j->core_start + regions[(k + 1) % count], j->centre);
-        }
-    }
-}
-
-/// Appends the core to the surface's vertices and makes all tetrahedra.
-static void join_all(surface_build *surface, const field_core *core, tetrahedra_build *tetrahedra) {
-    stn_context *context = surface->context;
-    int32_t *across = surface_sides(context, surface->triangle_count, surface->triangles);
-    int32_t *regions = stn_allocate(context, (size_t)core->count + 1, sizeof *regions);
-    join j = {surface, across, surface->vertex_count, surface->vertex_count + core->count, {.context = context}};
-    for (int32_t i = 0; i < core->count; i++) {
-        surface_build_vertex(surface, surface_point(core->vertices, i), 1.0);
-    }
-    if (core->count > 3) {
-        surface_build_vertex(surface, core->centre, 1.0);
-    }
-    bool *seen = stn_allocate(context, (size_t)surface->vertex_count + 1, sizeof *seen);
-    if (across == NULL || regions == NULL || seen == NULL || surface->failed) {
-        surface->failed = true;
-    } else {
-        join_triangles(&j);
-        if (core->count > 1) {
-            join_edges(&j);
-        }
-        if (core->count > 2) {
-            join_vertices(&j, core->count + 1, regions, seen);
-        }
-    }
-    *tetrahedra = j.tetrahedra;
-    stn_release(context, across);
-    stn_release(context, regions);
-    stn_release(context, seen);
 }
 
 stn_status field_take(surface_build *surface, tetrahedra_build *tetrahedra, double depth, field **out, stn_error *err) {
@@ -262,10 +153,59 @@ stn_status field_take(surface_build *surface, tetrahedra_build *tetrahedra, doub
     return STN_OK;
 }
 
-stn_status field_join(surface_build *surface, const field_core *core, field **out, stn_error *err) {
-    tetrahedra_build tetrahedra = {.context = surface->context};
-    if (!surface->failed) {
-        join_all(surface, core, &tetrahedra);
+stn_status field_join(surface_build *s, const field_core *core, field **out, stn_error *err) {
+    stn_context *context = s->context;
+    tetrahedra_build tetrahedra = {.context = context};
+    if (s->failed) {
+        return field_take(s, &tetrahedra, core->depth, out, err);
     }
-    return field_take(surface, &tetrahedra, core->depth, out, err);
+    int32_t *across = surface_sides(context, s->triangle_count, s->triangles);
+    int32_t *regions = stn_allocate(context, (size_t)core->count + 1, sizeof *regions);
+    int32_t first = s->vertex_count, centre = first + core->count, max = core->count + 1;
+    for (int32_t i = 0; i < core->count; i++) {
+        surface_build_vertex(s, surface_point(core->vertices, i), 1.0);
+    }
+    if (core->count > 3) {
+        surface_build_vertex(s, core->centre, 1.0);
+    }
+    bool *seen = stn_allocate(context, (size_t)s->vertex_count + 1, sizeof *seen);
+    s->failed = s->failed || across == NULL || regions == NULL || seen == NULL;
+    for (int32_t t = 0; t < s->triangle_count && !s->failed; t++) {
+        const int32_t *v = s->triangles + 3 * (size_t)t;
+        tetrahedra_add(&tetrahedra, s->vertices, v[0], v[1], v[2], first + s->labels[t]);
+    }
+    for (int32_t i = 0; i < 3 * s->triangle_count && core->count > 1 && !s->failed; i++) {
+        int32_t here = s->labels[i / 3], there = s->labels[across[i] / 3];
+        if (i < across[i] && here != there) {
+            tetrahedra_add(&tetrahedra, s->vertices, s->triangles[i], s->triangles[next_corner(i)], first + here,
+                           first + there);
+        }
+    }
+    for (int32_t i = 0; i < 3 * s->triangle_count && core->count > 2 && !s->failed; i++) {
+        int32_t vertex = s->triangles[i], count = 0, place = i;
+        if (seen[vertex]) {
+            continue;
+        }
+        seen[vertex] = true;
+        do { // regions around the vertex, in turn
+            int32_t label = s->labels[place / 3];
+            if (count < max && (count == 0 || regions[count - 1] != label)) {
+                regions[count++] = label;
+            }
+            place = across[next_corner(next_corner(place))]; // the side that ends here begins here in the neighbour
+        } while (place != i);
+        count -= count > 1 && regions[count - 1] == regions[0];
+        if (count == 3) {
+            tetrahedra_add(&tetrahedra, s->vertices, vertex, first + regions[0], first + regions[1],
+                           first + regions[2]);
+        }
+        for (int32_t k = 0; count > 3 && k < count; k++) {
+            tetrahedra_add(&tetrahedra, s->vertices, vertex, first + regions[k], first + regions[(k + 1) % count],
+                           centre);
+        }
+    }
+    stn_release(context, across);
+    stn_release(context, regions);
+    stn_release(context, seen);
+    return field_take(s, &tetrahedra, core->depth, out, err);
 }

@@ -28,62 +28,8 @@ typedef struct skirt {
     stn_vec3 *normal;        // of each triangle, unit
     stn_vec3 *displacement;  // of each vertex at full length [m]
     double *share;           // of that which it moves [1]
+    int32_t *rim;            // the vertex that it becomes; itself where it does not move
 } skirt;
-
-static bool allocate_skirt(skirt *k) {
-    size_t vertices = (size_t)k->mesh->vertex_count, triangles = (size_t)k->mesh->triangle_count;
-    k->start = STN_ARENA_ZEROED(k->arena, vertices + 2, int32_t);
-    k->around = STN_ARENA(k->arena, 3 * triangles, int32_t);
-    k->dual = STN_ARENA_ZEROED(k->arena, 3 * triangles, double);
-    k->normal = STN_ARENA(k->arena, triangles, stn_vec3);
-    k->displacement = STN_ARENA(k->arena, vertices, stn_vec3);
-    k->share = STN_ARENA(k->arena, vertices, double);
-    return k->start != NULL && k->around != NULL && k->dual != NULL && k->normal != NULL && k->displacement != NULL &&
-           k->share != NULL;
-}
-
-static void list_triangles(skirt *k) {
-    const stn_mesh *m = k->mesh;
-    for (int32_t i = 0; i < 3 * m->triangle_count; i++) {
-        k->start[m->triangles[i] + 2]++;
-    }
-    for (int32_t v = 0; v < m->vertex_count; v++) {
-        k->start[v + 2] += k->start[v + 1];
-    }
-    for (int32_t i = 0; i < 3 * m->triangle_count; i++) {
-        k->around[k->start[m->triangles[i] + 1]++] = i / 3;
-    }
-    for (int32_t t = 0; t < m->triangle_count; t++) {
-        k->normal[t] = stn_mesh_triangle_normal(m, t);
-    }
-}
-
-/// The way of a vertex; shorter than it should be, and share below 1, where planes cannot all move.
-static void find_displacement(skirt *k, int32_t vertex) {
-    stn_vec3 displacement = stn_vec3_zero();
-    int32_t first = k->start[vertex], end = k->start[vertex + 1];
-    for (int32_t sweep = 0; sweep < DUAL_SWEEPS; sweep++) {
-        double change = 0.0;
-        for (int32_t i = first; i < end; i++) {
-            stn_vec3 n = k->normal[k->around[i]];
-            double dual = fmax(0.0, k->dual[i] + k->margin - stn_vec3_dot(n, displacement)), step = dual - k->dual[i];
-            k->dual[i] = dual;
-            displacement = stn_vec3_mul_add(displacement, step, n);
-            change = fmax(change, fabs(step));
-        }
-        if (change < 1e-6 * k->margin) {
-            break;
-        }
-    }
-    double length = stn_vec3_norm(displacement), least = INFINITY;
-    for (int32_t i = first; i < end; i++) {
-        least = fmin(least, stn_vec3_dot(k->normal[k->around[i]], displacement));
-    }
-    bool possible = least > 0.99 * k->margin && length < longest_displacement * k->margin;
-    k->displacement[vertex] = possible ? stn_vec3_scale(k->margin / least, displacement)
-                                       : stn_vec3_scale(length > k->margin ? k->margin / length : 1.0, displacement);
-    k->share[vertex] = possible || first == end ? 1.0 : 0.5;
-}
 
 static stn_vec3 moved(const skirt *k, int32_t vertex) {
     return stn_vec3_mul_add(surface_point(k->mesh->vertices, vertex), k->share[vertex], k->displacement[vertex]);
@@ -123,61 +69,92 @@ static bool stands(const skirt *k, int32_t triangle) {
     return true;
 }
 
-/// Halves the ways around prisms that turn over until none does, at last to nothing.
-static void shrink(skirt *k) {
+/// The way of a vertex; shorter than it should be, and share below 1, where planes cannot all move.
+static void find_displacement(skirt *k, int32_t vertex) {
+    stn_vec3 displacement = stn_vec3_zero();
+    int32_t first = k->start[vertex], end = k->start[vertex + 1];
+    for (int32_t sweep = 0; sweep < DUAL_SWEEPS; sweep++) {
+        double change = 0.0;
+        for (int32_t i = first; i < end; i++) {
+            stn_vec3 n = k->normal[k->around[i]];
+            double dual = fmax(0.0, k->dual[i] + k->margin - stn_vec3_dot(n, displacement)), step = dual - k->dual[i];
+            k->dual[i] = dual;
+            displacement = stn_vec3_mul_add(displacement, step, n);
+            change = fmax(change, fabs(step));
+        }
+        if (change < 1e-6 * k->margin) {
+            break;
+        }
+    }
+    double length = stn_vec3_norm(displacement), least = INFINITY;
+    for (int32_t i = first; i < end; i++) {
+        least = fmin(least, stn_vec3_dot(k->normal[k->around[i]], displacement));
+    }
+    bool possible = least > 0.99 * k->margin && length < longest_displacement * k->margin;
+    k->displacement[vertex] = possible ? stn_vec3_scale(k->margin / least, displacement)
+                                       : stn_vec3_scale(length > k->margin ? k->margin / length : 1.0, displacement);
+    k->share[vertex] = possible || first == end ? 1.0 : 0.5;
+}
+
+/// Finds how far each vertex of the mesh moves. False: out of memory.
+static bool find_skirt(skirt *k) {
+    const stn_mesh *m = k->mesh;
+    size_t vertices = (size_t)m->vertex_count, triangles = (size_t)m->triangle_count;
+    k->start = STN_ARENA_ZEROED(k->arena, vertices + 2, int32_t);
+    k->around = STN_ARENA(k->arena, 3 * triangles, int32_t);
+    k->dual = STN_ARENA_ZEROED(k->arena, 3 * triangles, double);
+    k->normal = STN_ARENA(k->arena, triangles, stn_vec3);
+    k->displacement = STN_ARENA(k->arena, vertices, stn_vec3);
+    k->share = STN_ARENA(k->arena, vertices, double);
+    k->rim = STN_ARENA(k->arena, vertices, int32_t);
+    if (k->start == NULL || k->around == NULL || k->dual == NULL || k->normal == NULL || k->displacement == NULL ||
+        k->share == NULL || k->rim == NULL) {
+        return false;
+    }
+    for (int32_t i = 0; i < 3 * m->triangle_count; i++) {
+        k->start[m->triangles[i] + 2]++;
+    }
+    for (int32_t v = 0; v < m->vertex_count; v++) {
+        k->start[v + 2] += k->start[v + 1];
+    }
+    for (int32_t i = 0; i < 3 * m->triangle_count; i++) {
+        k->around[k->start[m->triangles[i] + 1]++] = i / 3;
+    }
+    for (int32_t t = 0; t < m->triangle_count; t++) {
+        k->normal[t] = stn_mesh_triangle_normal(m, t);
+    }
+    for (int32_t v = 0; v < m->vertex_count; v++) {
+        find_displacement(k, v);
+    }
+    // the ways around prisms that turn over are halved until none does, at last to nothing
     bool again = true;
     for (int32_t round = 0; round < 2 * SHRINK_ROUNDS && again; round++) {
         again = false;
-        for (int32_t t = 0; t < k->mesh->triangle_count; t++) {
+        for (int32_t t = 0; t < m->triangle_count; t++) {
             if (!stands(k, t)) {
                 for (int32_t c = 0; c < 3; c++) {
-                    k->share[k->mesh->triangles[3 * t + c]] *= round < SHRINK_ROUNDS ? 0.5 : 0.0;
+                    k->share[m->triangles[3 * t + c]] *= round < SHRINK_ROUNDS ? 0.5 : 0.0;
                 }
                 again = true;
             }
         }
     }
-}
-
-static void add_prisms(const skirt *k, double depth, surface_build *s, tetrahedra_build *tetrahedra) {
-    int32_t *rim = STN_ARENA(k->arena, k->mesh->vertex_count, int32_t);
-    if (rim == NULL) {
-        s->failed = true;
-        return;
-    }
-    for (int32_t v = 0; v < k->mesh->vertex_count; v++) {
-        bool moves = k->start[v] < k->start[v + 1] && k->share[v] > 0.0;
-        rim[v] = moves ? surface_build_vertex(s, moved(k, v), -k->share[v] * k->margin / depth) : v;
-    }
-    for (int32_t t = 0; t < k->mesh->triangle_count && !s->failed; t++) {
-        int32_t v[3];
-        sorted_corners(k, t, v);
-        const int32_t prism[3][4] = {
-            {v[0], v[1], v[2], rim[v[2]]}, {v[0], v[1], rim[v[1]], rim[v[2]]}, {v[0], rim[v[0]], rim[v[1]], rim[v[2]]}};
-        for (int32_t c = 0; c < 3; c++) {
-            if (rim[v[2 - c]] != v[2 - c]) {
-                tetrahedra_add(tetrahedra, s->vertices, prism[c][0], prism[c][1], prism[c][2], prism[c][3]);
-            }
-        }
-    }
+    return true;
 }
 
 /// Adds the tetrahedra between the surface of a mesh, whose vertices `surface` begins with, and the margin around it.
 static void field_skirt(const stn_mesh *mesh, double margin, double depth, surface_build *s,
                         tetrahedra_build *tetrahedra) {
     skirt k = {.mesh = mesh, .margin = margin, .arena = stn_arena_create(s->context)};
-    if (k.arena == NULL || !allocate_skirt(&k)) {
+    if (k.arena == NULL || !find_skirt(&k)) {
         s->failed = true;
         stn_arena_destroy(k.arena);
         return;
     }
-    list_triangles(&k);
     int32_t shorter = 0;
     for (int32_t v = 0; v < mesh->vertex_count; v++) {
-        find_displacement(&k, v);
-    }
-    shrink(&k);
-    for (int32_t v = 0; v < mesh->vertex_count; v++) {
+        bool moves = k.start[v] < k.start[v + 1] && k.share[v] > 0.0;
+        k.rim[v] = moves ? surface_build_vertex(s, moved(&k, v), -k.share[v] * margin / depth) : v;
         shorter += k.share[v] < 1.0;
     }
     if (shorter > 0) {
@@ -186,27 +163,22 @@ static void field_skirt(const stn_mesh *mesh, double margin, double depth, surfa
                 "over; faces there begin nearer",
                 margin, shorter, mesh->vertex_count);
     }
-    add_prisms(&k, depth, s, tetrahedra);
+    for (int32_t t = 0; t < mesh->triangle_count && !s->failed; t++) {
+        int32_t v[3];
+        sorted_corners(&k, t, v);
+        const int32_t up[3] = {k.rim[v[0]], k.rim[v[1]], k.rim[v[2]]};
+        const int32_t prism[3][4] = {
+            {v[0], v[1], v[2], up[2]}, {v[0], v[1], up[1], up[2]}, {v[0], up[0], up[1], up[2]}};
+        for (int32_t c = 0; c < 3; c++) {
+            if (up[2 - c] != v[2 - c]) {
+                tetrahedra_add(tetrahedra, s->vertices, prism[c][0], prism[c][1], prism[c][2], prism[c][3]);
+            }
+        }
+    }
     stn_arena_destroy(k.arena);
 }
 
 // ---------------------------------------------------------------------------------------------------------- mesh
-
-/// Vertices, extents and tetrahedra of a mesh that is ready; returns the depth: the distance of what is deepest.
-static double copy_solid(const stn_mesh *ready, surface_build *s, tetrahedra_build *tetrahedra) {
-    int32_t deepest = 0;
-    for (int32_t i = 0; i < ready->vertex_count; i++) {
-        surface_build_vertex(s, surface_point(ready->vertices, i), ready->extents[i]);
-        deepest = ready->extents[i] > ready->extents[deepest] ? i : deepest;
-    }
-    for (int32_t t = 0; t < ready->tetrahedron_count && !s->failed; t++) {
-        const int32_t *v = ready->tetrahedra + 4 * (size_t)t;
-        tetrahedra_add(tetrahedra, s->vertices, v[0], v[1], v[2], v[3]);
-    }
-    stn_mesh_point nearest = {0};
-    stn_mesh_nearest(ready, surface_point(ready->vertices, deepest), INFINITY, &nearest);
-    return nearest.distance;
-}
 
 static stn_status check_count(double count, int32_t max, stn_error *err) {
     if (count > max) {
@@ -237,10 +209,20 @@ stn_status field_of_mesh(stn_context *context, const stn_mesh *mesh, double marg
     }
     surface_build s = surface_build_empty(context);
     tetrahedra_build tetrahedra = {.context = context};
-    double depth = copy_solid(ready, &s, &tetrahedra);
+    int32_t deepest = 0;
+    for (int32_t i = 0; i < ready->vertex_count; i++) {
+        surface_build_vertex(&s, surface_point(ready->vertices, i), ready->extents[i]);
+        deepest = ready->extents[i] > ready->extents[deepest] ? i : deepest;
+    }
+    for (int32_t t = 0; t < ready->tetrahedron_count && !s.failed; t++) {
+        const int32_t *v = ready->tetrahedra + 4 * (size_t)t;
+        tetrahedra_add(&tetrahedra, s.vertices, v[0], v[1], v[2], v[3]);
+    }
+    stn_mesh_point nearest = {0};
+    stn_mesh_nearest(ready, surface_point(ready->vertices, deepest), INFINITY, &nearest);
     if (margin > 0.0 && !s.failed) {
-        field_skirt(mesh, margin, depth, &s, &tetrahedra);
+        field_skirt(mesh, margin, nearest.distance, &s, &tetrahedra);
     }
     stn_mesh_release(ready);
-    return field_take(&s, &tetrahedra, depth, out, err);
+    return field_take(&s, &tetrahedra, nearest.distance, out, err);
 }

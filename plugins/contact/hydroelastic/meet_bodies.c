@@ -48,51 +48,10 @@ typedef struct cell_seen {
     double steep; // length of the gradient of p
     double size;
     bool flat;
-    stn_aabb box; // up to the level
 } cell_seen;
 
 static stn_vec3 blend(stn_vec3 a, stn_vec3 b, double share) {
     return stn_vec3_mul_add(a, share, stn_vec3_sub(b, a));
-}
-
-/// Its corners and box.
-static void see_corners(const meeting *w, const cell *c, double level, cell_seen *out) {
-    stn_vec3 corner[4 * CELL_GROUPS], low[4 * CELL_GROUPS];
-    int32_t lows = 0;
-    out->corner_groups = c->corner_groups;
-    for (int32_t k = 0; k < 4 * c->corner_groups; k++) {
-        stn_vec3 v = corner[k] = low[lows] = stn_pose_apply(&w->mn, cell_corner(c, k));
-        out->corners[k / 4].x[k % 4] = v.x;
-        out->corners[k / 4].y[k % 4] = v.y;
-        out->corners[k / 4].z[k % 4] = v.z;
-        lows += (c->low >> k & 1U) != 0;
-    }
-    out->box = box_around(corner, c->corner_count);
-    double share = (level - w->n->solid->tree.lowest) * c->rise;
-    if (lows > 0 && share < 1.0) {
-        stn_aabb below = box_around(low, lows);
-        out->box.lower = blend(below.lower, out->box.lower, share);
-        out->box.upper = blend(below.upper, out->box.upper, share);
-    }
-}
-
-/// What is needed to cut it.
-static void see_field(const meeting *w, const cell *c, cell_seen *out) {
-    out->face_count = c->face_count;
-    for (int32_t k = 0; k < c->face_count; k++) {
-        const four_planes *own = &c->faces[k / 4];
-        four_planes *seen = &out->faces[k / 4];
-        stn_vec3 a = stn_mat3_apply(&w->mn.rotation, stn_vec3_make(own->x[k % 4], own->y[k % 4], own->z[k % 4]));
-        seen->x[k % 4] = a.x;
-        seen->y[k % 4] = a.y;
-        seen->z[k % 4] = a.z;
-        seen->at[k % 4] = own->at[k % 4] - stn_vec3_dot(a, w->mn.position);
-    }
-    pressure own = cell_pressure(c, w->n->modulus);
-    out->p = pressure_seen(&own, &w->mn);
-    out->steep = w->n->modulus * c->steep;
-    out->size = c->size;
-    out->flat = c->flat;
 }
 
 /// False: the search must end.
@@ -137,14 +96,47 @@ static void meet_all_cells(const meeting *w, const near_question *q) {
         if (j < 0) {
             continue;
         }
+        // its corners, and its box up to the level
+        const cell *c = &q->n->cells[j];
         cell_seen seen;
-        see_corners(w, &q->n->cells[j], q->level_n, &seen);
-        int32_t near_m = near_elements_of_m(&near, k, &seen.box, NULL, 0.0, w->near_m);
+        stn_vec3 corner[4 * CELL_GROUPS], low[4 * CELL_GROUPS];
+        int32_t lows = 0;
+        seen.corner_groups = c->corner_groups;
+        for (int32_t i = 0; i < 4 * c->corner_groups; i++) {
+            stn_vec3 v = corner[i] = low[lows] = stn_pose_apply(&w->mn, cell_corner(c, i));
+            seen.corners[i / 4].x[i % 4] = v.x;
+            seen.corners[i / 4].y[i % 4] = v.y;
+            seen.corners[i / 4].z[i % 4] = v.z;
+            lows += (c->low >> i & 1U) != 0;
+        }
+        tree_probe at = {.box = box_around(corner, c->corner_count)};
+        double share = (q->level_n - w->n->solid->tree.lowest) * c->rise;
+        if (lows > 0 && share < 1.0) {
+            stn_aabb below = box_around(low, lows);
+            at.box.lower = blend(below.lower, at.box.lower, share);
+            at.box.upper = blend(below.upper, at.box.upper, share);
+        }
+        int32_t near_m = near_elements_of_m(&near, k, &at, w->near_m);
         if (near_m == 0 || ended) {
             continue;
         }
         w->sink->near += near_m;
-        see_field(w, &q->n->cells[j], &seen);
+        // its faces and pressure, to cut it
+        seen.face_count = c->face_count;
+        for (int32_t i = 0; i < c->face_count; i++) {
+            const four_planes *own = &c->faces[i / 4];
+            four_planes *to = &seen.faces[i / 4];
+            stn_vec3 a = stn_mat3_apply(&w->mn.rotation, stn_vec3_make(own->x[i % 4], own->y[i % 4], own->z[i % 4]));
+            to->x[i % 4] = a.x;
+            to->y[i % 4] = a.y;
+            to->z[i % 4] = a.z;
+            to->at[i % 4] = own->at[i % 4] - stn_vec3_dot(a, w->mn.position);
+        }
+        pressure own = cell_pressure(c, w->n->modulus);
+        seen.p = pressure_seen(&own, &w->mn);
+        seen.steep = w->n->modulus * c->steep;
+        seen.size = c->size;
+        seen.flat = c->flat;
         for (int32_t i = 0; i < near_m && !ended; i++) {
             ended = !meet_cells(w, w->near_m[i], j, &seen);
         }
@@ -157,15 +149,14 @@ static void meet_all_cells(const meeting *w, const near_question *q) {
 /// A triangle of N in M's frame.
 typedef struct facet_seen {
     stn_vec3 corner[3];
-    stn_vec3 normal;
-    double offset; // height above it = normal . x + offset
+    tree_probe at; // its box and plane
     double size;
 } facet_seen;
 
 static bool meet_facet(const meeting *w, int32_t i, int32_t j, const facet_seen *n) {
     const cell *m = &w->m->solid->cells[i];
     double height[CELL_CORNERS];
-    heights_of(m->corners, m->corner_groups, n->normal, n->offset, height);
+    heights_of(m->corners, m->corner_groups, n->at.normal, n->at.offset, height);
     if (!passes_between(height, m->corner_groups, CUT_LEVEL * m->size)) {
         return true;
     }
@@ -182,7 +173,7 @@ static bool meet_facet(const meeting *w, int32_t i, int32_t j, const facet_seen 
         return true;
     }
     pressure p = cell_pressure(m, w->m->modulus);
-    balance b = balance_rigid(&p, w->m->modulus * m->steep, n->normal);
+    balance b = balance_rigid(&p, w->m->modulus * m->steep, n->at.normal);
     if (b.weight == 0.0) {
         return true;
     }
@@ -201,13 +192,13 @@ static void meet_all_facets(const meeting *w, const near_question *q) {
             continue;
         }
         const facet *own = &q->n->facets[j];
-        facet_seen seen = {.normal = stn_mat3_apply(&w->mn.rotation, own->normal), .size = own->size};
+        facet_seen seen = {.size = own->size};
         for (int32_t c = 0; c < 3; c++) {
             seen.corner[c] = stn_pose_apply(&w->mn, own->corner[c]);
         }
-        stn_aabb box = box_around(seen.corner, 3);
-        seen.offset = -stn_vec3_dot(seen.normal, seen.corner[0]);
-        int32_t near_m = near_elements_of_m(&near, k, &box, &seen.normal, seen.offset, w->near_m);
+        stn_vec3 normal = stn_mat3_apply(&w->mn.rotation, own->normal);
+        seen.at = (tree_probe){box_around(seen.corner, 3), true, normal, -stn_vec3_dot(normal, seen.corner[0])};
+        int32_t near_m = near_elements_of_m(&near, k, &seen.at, w->near_m);
         if (ended) {
             continue;
         }
@@ -222,23 +213,13 @@ static void meet_all_facets(const meeting *w, const near_question *q) {
 // -------------------------------------------------------------------------------------------------------- search
 
 static bool holds_point(const solid *s, stn_vec3 p, int32_t *near) {
-    const stn_aabb here = {p, p};
-    int32_t count = tree_near(&s->tree, (double)INFINITY, &here, NULL, 0.0, 0.0, near);
+    const tree_probe here = {.box = {p, p}};
+    int32_t count = tree_near(&s->tree, (double)INFINITY, &here, 0.0, near);
     bool inside = false;
     for (int32_t i = 0; i < count && !inside; i++) {
         inside = cell_holds(&s->cells[near[i]], p);
     }
     return inside;
-}
-
-/// May the field, which stands at X_PF in the frame of `parts`, have a whole part inside? Yes where parts are too many.
-static bool may_hold_a_part(const solid *s, const solid *parts, const stn_pose *pf, int32_t *near) {
-    bool any = parts->part_count > SOLID_PARTS;
-    for (int32_t k = 0; k < parts->part_count && !any; k++) {
-        any = holds_point(s, stn_pose_apply_inverse(pf, parts->part_end[k][0]), near) &&
-              holds_point(s, stn_pose_apply_inverse(pf, parts->part_end[k][1]), near);
-    }
-    return any;
 }
 
 /// May a region in which the pressure of A is higher lie within B, which stands at X_AB, with no rim of its own?
@@ -288,7 +269,14 @@ void meet_fields(face_sink *sink, const posed *m, const posed *n) {
 void meet_facets(face_sink *sink, const posed *m, const posed *n) {
     meeting w;
     if (meeting_of(sink, m, n, &w)) {
+        // a whole part may be inside of the field: where parts are too many, or two points of one are
         stn_pose nm = stn_pose_inverse(&w.mn);
-        search(&w, meet_all_facets, may_hold_a_part(m->solid, n->solid, &nm, w.near_m));
+        bool inside = n->solid->part_count > SOLID_PARTS;
+        for (int32_t k = 0; k < n->solid->part_count && !inside; k++) {
+            const stn_vec3 *end = n->solid->part_end[k];
+            inside = holds_point(m->solid, stn_pose_apply_inverse(&nm, end[0]), w.near_m) &&
+                     holds_point(m->solid, stn_pose_apply_inverse(&nm, end[1]), w.near_m);
+        }
+        search(&w, meet_all_facets, inside);
     }
 }

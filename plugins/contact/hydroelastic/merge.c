@@ -20,8 +20,9 @@ static double turn(const corner_2d *o, const corner_2d *a, const corner_2d *b) {
     return (a->u - o->u) * (b->v - o->v) - (a->v - o->v) * (b->u - o->u);
 }
 
-static void sort_corners(corner_2d *c, int32_t count) {
-    for (int32_t i = 1; i < count; i++) {
+/// Convex hull by monotone chains; `out` holds one more than `count`.
+static int32_t hull(corner_2d *c, int32_t count, corner_2d *out) {
+    for (int32_t i = 1; i < count; i++) { // sorts
         corner_2d own = c[i];
         int32_t k = i;
         for (; k > 0 && (c[k - 1].u > own.u || (c[k - 1].u == own.u && c[k - 1].v > own.v)); k--) {
@@ -29,12 +30,7 @@ static void sort_corners(corner_2d *c, int32_t count) {
         }
         c[k] = own;
     }
-}
-
-/// Convex hull by monotone chains; `out` holds one more than `count`.
-static int32_t hull(corner_2d *c, int32_t count, corner_2d *out) {
     int32_t n = 0;
-    sort_corners(c, count);
     for (int32_t i = 0; i < count; i++) {
         while (n >= 2 && turn(&out[n - 2], &out[n - 1], &c[i]) <= 0.0) {
             n--;
@@ -50,23 +46,7 @@ static int32_t hull(corner_2d *c, int32_t count, corner_2d *out) {
     return n - 1;
 }
 
-/// Takes away the corners that span least until there is room for the rest.
-static int32_t simplify(corner_2d *c, int32_t count) {
-    while (count > POLYGON_CORNERS) {
-        int32_t least = 0;
-        double smallest = (double)INFINITY;
-        for (int32_t i = 0; i < count; i++) {
-            double area = fabs(turn(&c[(i + count - 1) % count], &c[i], &c[(i + 1) % count]));
-            least = area < smallest ? i : least;
-            smallest = fmin(area, smallest);
-        }
-        count--;
-        memmove(c + least, c + least + 1, (size_t)(count - least) * sizeof *c);
-    }
-    return count;
-}
-
-/// The hull of two polygons, seen along the normal.
+/// The hull of two polygons, seen along the normal, without the corners that span least where there is no room.
 static void join_polygons(polygon *a, const polygon *b, stn_vec3 normal) {
     stn_vec3 other = fabs(normal.x) < 0.6 ? stn_vec3_make(1.0, 0.0, 0.0) : stn_vec3_make(0.0, 1.0, 0.0);
     stn_vec3 u = stn_vec3_normalize_or(stn_vec3_cross(other, normal), other), v = stn_vec3_cross(normal, u);
@@ -76,7 +56,18 @@ static void join_polygons(polygon *a, const polygon *b, stn_vec3 normal) {
         stn_vec3 x = i < a->count ? a->corner[i] : b->corner[i - a->count];
         all[count++] = (corner_2d){stn_vec3_dot(u, x), stn_vec3_dot(v, x), x};
     }
-    int32_t kept = simplify(out, hull(all, count, out));
+    int32_t kept = hull(all, count, out);
+    while (kept > POLYGON_CORNERS) {
+        int32_t least = 0;
+        double smallest = (double)INFINITY;
+        for (int32_t i = 0; i < kept; i++) {
+            double area = fabs(turn(&out[(i + kept - 1) % kept], &out[i], &out[(i + 1) % kept]));
+            least = area < smallest ? i : least;
+            smallest = fmin(area, smallest);
+        }
+        kept--;
+        memmove(out + least, out + least + 1, (size_t)(kept - least) * sizeof *out);
+    }
     if (kept >= 3) {
         a->count = kept;
         for (int32_t i = 0; i < kept; i++) {
@@ -115,27 +106,6 @@ static face_sums sums_of(const face *f) {
                        .about = point_of(f)};
 }
 
-static face_sums sums_plus(const face_sums *a, const face_sums *b) {
-    stn_vec3 arm = stn_vec3_sub(b->about, a->about);
-    return (face_sums){.area = a->area + b->area,
-                       .counted = a->counted + b->counted,
-                       .stiffness = a->stiffness + b->stiffness,
-                       .rise = a->rise + b->rise,
-                       .force = stn_vec3_add(a->force, b->force),
-                       .about = a->about,
-                       .moment = stn_vec3_add(stn_vec3_add(a->moment, b->moment), stn_vec3_cross(arm, b->force))};
-}
-
-static double diameter(const polygon *p) {
-    double most = 0.0;
-    for (int32_t i = 1; i < p->count; i++) {
-        for (int32_t k = 0; k < i; k++) {
-            most = fmax(most, stn_vec3_norm(stn_vec3_sub(p->corner[i], p->corner[k])));
-        }
-    }
-    return most;
-}
-
 // --------------------------------------------------------------------------------------------------------- joins
 
 /// Worth a look? A face that pulls (in a margin, before it touches) is not joined with one that pushes.
@@ -148,7 +118,15 @@ static bool may_join(const face *a, const face *b, double bound) {
 
 /// Makes one face of two, where that is true within the bound; `s`: the sums over all that is in `a`.
 static bool join(face *a, face_sums *s, const face *b, double bound) {
-    const face_sums own = sums_of(b), all = sums_plus(s, &own);
+    const face_sums own = sums_of(b);
+    stn_vec3 arm = stn_vec3_sub(own.about, s->about);
+    const face_sums all = {.area = s->area + own.area,
+                           .counted = s->counted + own.counted,
+                           .stiffness = s->stiffness + own.stiffness,
+                           .rise = s->rise + own.rise,
+                           .force = stn_vec3_add(s->force, own.force),
+                           .about = s->about,
+                           .moment = stn_vec3_add(stn_vec3_add(s->moment, own.moment), stn_vec3_cross(arm, own.force))};
     double force = stn_vec3_norm(all.force);
     face whole = *a;
     join_polygons(&whole.cut, &b->cut, a->normal);
@@ -163,7 +141,13 @@ static bool join(face *a, face_sums *s, const face *b, double bound) {
     whole.g = all.stiffness / all.counted;
     whole.rise = all.rise / all.counted;
     stn_vec3 turned = stn_vec3_cross(stn_vec3_sub(point_of(&whole), all.about), all.force);
-    if (!(stn_vec3_norm(stn_vec3_sub(all.moment, turned)) <= bound * force * diameter(&whole.cut))) {
+    double diameter = 0.0;
+    for (int32_t i = 1; i < whole.cut.count; i++) {
+        for (int32_t k = 0; k < i; k++) {
+            diameter = fmax(diameter, stn_vec3_norm(stn_vec3_sub(whole.cut.corner[i], whole.cut.corner[k])));
+        }
+    }
+    if (!(stn_vec3_norm(stn_vec3_sub(all.moment, turned)) <= bound * force * diameter)) {
         return false;
     }
     double share = own.counted / all.counted;
@@ -175,46 +159,35 @@ static bool join(face *a, face_sums *s, const face *b, double bound) {
     return true;
 }
 
-/// The faces kept so far, by their element of M: heads of chains.
-typedef struct chains {
-    int32_t *head, *next;
-    face_sums *sums; // of each
-    uint32_t mask;
-} chains;
-
-static int32_t *head_of(const chains *c, int32_t element) {
-    return &c->head[((uint32_t)element * 2654435769u >> 7) & c->mask];
-}
-
 bool faces_merge(face_sink *sink, double bound) {
-    chains c = {.mask = 64};
-    while (c.mask < (uint32_t)sink->count) {
-        c.mask *= 2;
+    // the faces kept so far are in chains by their element of M
+    uint32_t size = 64;
+    while (size < (uint32_t)sink->count) {
+        size *= 2;
     }
-    c.head = STN_ARENA(sink->arena, c.mask, int32_t);
-    c.next = STN_ARENA(sink->arena, sink->count + 1, int32_t);
-    c.sums = STN_ARENA(sink->arena, sink->count + 1, face_sums);
-    if (c.head == NULL || c.next == NULL || c.sums == NULL) {
+    int32_t *heads = STN_ARENA(sink->arena, size, int32_t);
+    int32_t *next = STN_ARENA(sink->arena, sink->count + 1, int32_t);
+    face_sums *sums = STN_ARENA(sink->arena, sink->count + 1, face_sums);
+    if (heads == NULL || next == NULL || sums == NULL) {
         return false;
     }
-    memset(c.head, 0xff, (size_t)c.mask * sizeof *c.head);
-    c.mask--;
+    memset(heads, 0xff, (size_t)size * sizeof *heads);
     int32_t kept = 0;
     for (int32_t i = 0; i < sink->count; i++) {
         const face *f = &sink->faces[i];
-        int32_t *head = head_of(&c, f->element_m), k = *head;
+        int32_t *head = &heads[((uint32_t)f->element_m * 2654435769u >> 7) & (size - 1)], k = *head;
         while (k >= 0 && !(sink->faces[k].element_m == f->element_m && may_join(&sink->faces[k], f, bound) &&
-                           join(&sink->faces[k], &c.sums[k], f, bound))) {
-            k = c.next[k];
+                           join(&sink->faces[k], &sums[k], f, bound))) {
+            k = next[k];
         }
         if (k >= 0) {
             continue;
         }
-        c.sums[kept] = sums_of(f);
+        sums[kept] = sums_of(f);
         if (kept != i) {
             sink->faces[kept] = *f;
         }
-        c.next[kept] = *head;
+        next[kept] = *head;
         *head = kept++;
     }
     sink->count = kept;

@@ -89,30 +89,6 @@ static near_slot *slot_of(near_memory *memory, const near_question *q) {
     return oldest;
 }
 
-/// Room for a list of the slot: what it has, or more; NULL: there is none. When all is used up, it is taken back from
-/// everybody, but not again and again.
-static void *room_for(near_memory *memory, near_slot *slot, size_t size) {
-    if (size <= slot->room) {
-        return slot->fours;
-    }
-    size_t wanted = (size + size / 2 + 63) & ~(size_t)63;
-    if (wanted > memory->size - memory->used) {
-        if (wanted > memory->size || memory->clock - memory->emptied < 64 * SLOTS) {
-            return NULL;
-        }
-        for (int32_t i = 0; i < SLOTS; i++) {
-            memory->slots[i].listed = false;
-            memory->slots[i].room = 0;
-        }
-        memory->used = 0;
-        memory->emptied = memory->clock;
-    }
-    slot->fours = (tree_four *)(void *)(memory->bytes + memory->used);
-    slot->room = wanted;
-    memory->used += wanted;
-    return slot->fours;
-}
-
 // -------------------------------------------------------------------------------------------------------- motion
 
 static stn_vec3 middle(const stn_aabb *b) {
@@ -145,27 +121,21 @@ static double spacing(const solid *s) {
 
 // -------------------------------------------------------------------------------------------------------- search
 
-/// Chooses between the slot's list, a new one and the trees.
-static void consult(near_search *s) {
-    const near_question *q = s->question;
-    near_slot *slot = slot_of(s->memory, q);
-    bool known = slot->looked > 0;
-    slot->looked = ++s->memory->clock;
-    s->slot = slot;
-    double slack = slack_of_spacing * fmin(spacing(q->m), spacing(q->n));
-    s->reuses = slot->listed && motion(q, &slot->at, &q->mn) <= usable * slack;
-    slot->refused -= slot->refused > 0;
-    s->notes = !s->reuses && known && slot->refused == 0 && motion(q, &slot->last, &q->mn) <= worth * slack;
-    s->slack = s->notes ? slack : 0.0;
-    slot->last = q->mn;
-}
-
 void near_begin(near_search *s, near_memory *memory, stn_arena *arena, const near_question *question,
                 int32_t *found_n) {
     const solid *m = question->m, *n = question->n;
     *s = (near_search){.question = question, .arena = arena, .memory = memory, .found_n = found_n};
-    if (memory != NULL && m->count + n->count >= LEAST_ELEMENTS) {
-        consult(s);
+    if (memory != NULL && m->count + n->count >= LEAST_ELEMENTS) { // the slot's list, a new one, or the trees
+        near_slot *slot = s->slot = slot_of(memory, question);
+        bool known = slot->looked > 0;
+        double slack = slack_of_spacing * fmin(spacing(m), spacing(n));
+        slot->looked = ++memory->clock;
+        s->reuses = slot->listed && motion(question, &slot->at, &question->mn) <= usable * slack;
+        slot->refused -= slot->refused > 0;
+        s->notes =
+            !s->reuses && known && slot->refused == 0 && motion(question, &slot->last, &question->mn) <= worth * slack;
+        s->slack = s->notes ? slack : 0.0;
+        slot->last = question->mn;
     }
     if (s->reuses || s->notes) {
         stn_pose nm = stn_pose_inverse(&question->mn);
@@ -193,10 +163,9 @@ int32_t near_element(const near_search *s, int32_t k) {
 }
 
 /// Notes the elements of M near the k-th one, with the slack.
-static void note_row(near_search *s, int32_t k, const stn_aabb *box, const stn_vec3 *normal, double offset,
-                     int32_t *found) {
+static void note_row(near_search *s, int32_t k, const tree_probe *at, int32_t *found) {
     const near_question *q = s->question;
-    int32_t count = tree_near(&q->m->tree, q->level_m, box, normal, offset, s->slack, found), fours = (count + 3) / 4;
+    int32_t count = tree_near(&q->m->tree, q->level_m, at, s->slack, found), fours = (count + 3) / 4;
     if ((size_t)(s->four_count + fours) * sizeof *s->fours > s->memory->size) { // would find no room
         s->notes = false;
         s->slot->refused = 64;
@@ -221,15 +190,14 @@ static void note_row(near_search *s, int32_t k, const stn_aabb *box, const stn_v
     }
 }
 
-int32_t near_elements_of_m(near_search *s, int32_t k, const stn_aabb *box, const stn_vec3 *normal, double offset,
-                           int32_t *found) {
+int32_t near_elements_of_m(near_search *s, int32_t k, const tree_probe *at, int32_t *found) {
     const near_question *q = s->question;
     if (s->reuses) {
         const near_row *row = &s->slot->rows[k];
-        return tree_near_among(s->slot->fours + row->first, row->count, box, normal, offset, found);
+        return tree_near_among(s->slot->fours + row->first, row->count, at, found);
     }
     if (s->notes) {
-        note_row(s, k, box, normal, offset, found);
+        note_row(s, k, at, found);
     }
     if (s->slack > 0.0) {
         const stn_aabb own = tree_item_box(&q->n->tree, s->found_n[k], q->level_n);
@@ -237,7 +205,7 @@ int32_t near_elements_of_m(near_search *s, int32_t k, const stn_aabb *box, const
             return 0;
         }
     }
-    return tree_near(&q->m->tree, q->level_m, box, normal, offset, 0.0, found);
+    return tree_near(&q->m->tree, q->level_m, at, 0.0, found);
 }
 
 void near_end(near_search *s) {
@@ -245,14 +213,29 @@ void near_end(near_search *s) {
         return;
     }
     near_slot *slot = s->slot;
+    near_memory *memory = s->memory;
     size_t fours = (size_t)s->four_count * sizeof *s->fours, rows = (size_t)s->count * sizeof *s->rows;
+    size_t size = fours + rows + 1, wanted = (size + size / 2 + 63) & ~(size_t)63;
     slot->listed = false;
-    unsigned char *room = room_for(s->memory, slot, fours + rows + 1);
-    if (room == NULL) {
-        slot->refused = 64;
-        return;
+    if (size > slot->room && wanted > memory->size - memory->used) {
+        // when all is used up, it is taken back from everybody, but not again and again
+        if (wanted > memory->size || memory->clock - memory->emptied < 64 * SLOTS) {
+            slot->refused = 64;
+            return;
+        }
+        for (int32_t i = 0; i < SLOTS; i++) {
+            memory->slots[i].listed = false;
+            memory->slots[i].room = 0;
+        }
+        memory->used = 0;
+        memory->emptied = memory->clock;
     }
-    slot->rows = (near_row *)(void *)(room + fours);
+    if (size > slot->room) {
+        slot->fours = (tree_four *)(void *)(memory->bytes + memory->used);
+        slot->room = wanted;
+        memory->used += wanted;
+    }
+    slot->rows = (near_row *)(void *)((unsigned char *)slot->fours + fours);
     if (fours > 0) {
         memcpy(slot->fours, s->fours, fours);
     }

@@ -45,10 +45,9 @@ typedef struct near_search {
 void near_begin(near_search *s, near_memory *memory, stn_arena *arena, const near_question *question, int32_t *found_n);
 /// The k-th element of N, -1: there is nothing near it and nothing to note.
 int32_t near_element(const near_search *s, int32_t k);
-/// The elements of M near it. `box` is that of the k-th element up to its level, seen from M, with `normal` (else NULL)
-/// and `offset` its plane. `found`: room for all elements of M and one more.
-int32_t near_elements_of_m(near_search *s, int32_t k, const stn_aabb *box, const stn_vec3 *normal, double offset,
-                           int32_t *found);
+/// The elements of M near it. `at` is the box of the k-th element up to its level, seen from M, with its plane if it
+/// has one. `found`: room for all elements of M and one more.
+int32_t near_elements_of_m(near_search *s, int32_t k, const tree_probe *at, int32_t *found);
 /// After all elements of N, or without notes earlier.
 void near_end(near_search *s);
 

@@ -52,7 +52,15 @@ static bool sees_before(const posed *a, const posed *b, bool *decided) {
     return false;
 }
 
-static bool stands_before(const posed *a, const posed *b) {
+/// Which of a pair comes first; fields before half spaces before surfaces.
+static bool is_m(const posed *a, const posed *b) {
+    bool soft_a = isfinite(a->modulus), soft_b = isfinite(b->modulus);
+    if (soft_a != soft_b) {
+        return soft_a;
+    }
+    if (a->solid->kind != b->solid->kind) {
+        return a->solid->kind == SOLID_FIELD;
+    }
     double left[ORDER_NUMBERS], right[ORDER_NUMBERS];
     numbers_of(a, left);
     numbers_of(b, right);
@@ -68,55 +76,28 @@ static bool stands_before(const posed *a, const posed *b) {
     return true;
 }
 
-/// Which of a pair comes first; fields before half spaces before surfaces.
-static bool is_m(const posed *a, const posed *b) {
-    bool soft_a = isfinite(a->modulus), soft_b = isfinite(b->modulus);
-    if (soft_a != soft_b) {
-        return soft_a;
-    }
-    if (a->solid->kind != b->solid->kind) {
-        return a->solid->kind == SOLID_FIELD;
-    }
-    return stands_before(a, b);
-}
-
 static posed posed_of(const model_solids *p, int32_t geometry, const stn_pose *pose) {
     return (posed){prepared_solid(p, geometry), pose, p->modulus[geometry]};
 }
 
-static void meet(face_sink *sink, const posed *m, const posed *n) {
-    solid_kind k = m->solid->kind, l = n->solid->kind;
-    if (k == SOLID_HALF_SPACE) {
+/// The faces of a pair.
+static void cut(face_sink *sink, const posed *a, const posed *b, bool m_is_a) {
+    const posed *m = m_is_a ? a : b, *n = m_is_a ? b : a;
+    face_restart(sink, (double)INFINITY);
+    if (m->solid->kind == SOLID_HALF_SPACE) {
         meet_layer_facets(sink, m, n);
-    } else if (l == SOLID_FIELD) {
+    } else if (n->solid->kind == SOLID_FIELD) {
         meet_fields(sink, m, n);
-    } else if (l == SOLID_SURFACE) {
+    } else if (n->solid->kind == SOLID_SURFACE) {
         meet_facets(sink, m, n);
     } else if (isfinite(n->modulus)) {
         meet_layer(sink, m, n);
     } else {
         meet_plane(sink, m, n);
     }
-}
-
-/// The faces of a pair.
-static void cut(face_sink *sink, const posed *a, const posed *b, bool m_is_a) {
-    face_restart(sink, (double)INFINITY);
-    meet(sink, m_is_a ? a : b, m_is_a ? b : a);
     if (a->solid->fineness.margin + b->solid->fineness.margin > 0.0) {
         face_split_all(sink);
     }
-}
-
-/// A pair with its geometries exchanged.
-static stn_contact_pair exchanged(const stn_contact_pair *pair) {
-    stn_contact_pair other = *pair;
-    other.pose_a = pair->pose_b;
-    other.pose_b = pair->pose_a;
-    other.velocity = (stn_spatial){stn_vec3_neg(pair->velocity.angular), stn_vec3_neg(pair->velocity.linear)};
-    other.free_velocity =
-        (stn_spatial){stn_vec3_neg(pair->free_velocity.angular), stn_vec3_neg(pair->free_velocity.linear)};
-    return other;
 }
 
 /// The faces of a pair as the step closes it; true: `start->moving` is ahead by `*ahead` then.
@@ -182,7 +163,14 @@ stn_status patch_add(const stn_model *model, const model_solids *solids, const s
     bool fixed_a = model->geometries[pair->geometry_a].body == 0;
     bool fixed_b = model->geometries[pair->geometry_b].body == 0;
     bool m_stays = fixed_a == fixed_b || m_is_a == fixed_a, a_stays = m_stays == m_is_a;
-    const stn_contact_pair seen = a_stays ? *pair : exchanged(pair);
+    stn_contact_pair seen = *pair;
+    if (!a_stays) { // with its geometries exchanged
+        const stn_spatial *v = &pair->velocity, *free = &pair->free_velocity;
+        seen.pose_a = pair->pose_b;
+        seen.pose_b = pair->pose_a;
+        seen.velocity = (stn_spatial){stn_vec3_neg(v->angular), stn_vec3_neg(v->linear)};
+        seen.free_velocity = (stn_spatial){stn_vec3_neg(free->angular), stn_vec3_neg(free->linear)};
+    }
     approaching start = {&seen, a_stays ? &a : &b, a_stays ? &b : &a, m_stays, false};
     approach ahead;
     bool is_ahead = cut_ahead(sink, &start, &ahead);

@@ -79,88 +79,7 @@ static uint64_t hash_mesh(const stn_mesh *mesh) {
     return h != 0 ? h : 1;
 }
 
-static solid_key key_of(const request *r) {
-    const solid *plan = &r->plan;
-    const stn_shape *shape = &plan->shape;
-    solid_key key;
-    memset(&key, 0, sizeof key); // padding, too: bytes are compared
-    key.kind = plan->kind;
-    key.type = shape->type;
-    key.max_elements = r->max_elements;
-    key.compliant = stn_geometry_is_compliant(r->geometry);
-    key.given = plan->given;
-    const double sizes[] = {shape->radius, shape->half_length, shape->half_extents.x, shape->half_extents.y,
-                            shape->half_extents.z};
-    memcpy(key.sizes, sizes, sizeof sizes);
-    key.resolution = isnan(plan->fineness.resolution) ? -1.0 : plan->fineness.resolution; // NaNs differ in bytes
-    key.error = plan->fineness.error;
-    key.margin = plan->fineness.margin;
-    key.depth = isnan(plan->depth) ? -1.0 : plan->depth;
-    key.mesh = plan->mesh;
-    return key;
-}
-
 // ------------------------------------------------------------------------------------------------ making a solid
-
-/// A field's level of no pressure is the surface that the same fineness gives a rigid shape, whatever its margin.
-static stn_status find_field_error(const request *r, stn_context *context, solid *out, stn_error *err) {
-    rigid_surface *surface = NULL;
-    if (r->plan.given || !surface_is_round(&r->geometry->shape)) {
-        return STN_OK;
-    }
-    stn_status status =
-        rigid_surface_create(context, &r->geometry->shape, &out->fineness, r->max_elements, &surface, err);
-    out->error = status == STN_OK ? surface->error : out->error;
-    rigid_surface_destroy(context, surface);
-    return status;
-}
-
-static stn_status make_field(const request *r, stn_context *context, solid *out, stn_error *err) {
-    field *made = NULL;
-    const stn_mesh *volume = r->plan.given ? r->mesh : NULL;
-    stn_status status = field_create(context, &r->geometry->shape, volume, &out->fineness, r->max_elements, &made, err);
-    if (status == STN_OK) {
-        status = solid_of_field(context, made, out, err);
-    }
-    if (status == STN_OK) {
-        status = find_field_error(r, context, out, err);
-    }
-    field_destroy(context, made);
-    return status;
-}
-
-static stn_status make_surface(const request *r, stn_context *context, solid *out, stn_error *err) {
-    rigid_surface *made = NULL;
-    stn_status status = rigid_surface_create(context, &r->geometry->shape, &out->fineness, r->max_elements, &made, err);
-    if (status == STN_OK) {
-        status = solid_of_surface(context, made, out, err);
-    }
-    rigid_surface_destroy(context, made);
-    return status;
-}
-
-static stn_status check_half_space(const request *r, const solid *s, stn_error *err) {
-    if (stn_geometry_is_compliant(r->geometry) && !(s->depth > 0.0 && isfinite(s->depth))) {
-        return stn_fail(err, STN_ERR_ARGUMENT,
-                        "a compliant half space needs slab_thickness > 0, the depth [m] at which its pressure is the "
-                        "modulus; or leave it rigid (no modulus)");
-    }
-    return STN_OK;
-}
-
-static stn_status fill_solid(const request *r, stn_context *context, solid *out, stn_error *err) {
-    switch (out->kind) {
-    case SOLID_FIELD:
-        return make_field(r, context, out, err);
-    case SOLID_SURFACE:
-        return make_surface(r, context, out, err);
-    case SOLID_HALF_SPACE:
-        return check_half_space(r, out, err);
-    case SOLID_NONE:
-        break;
-    }
-    return STN_OK;
-}
 
 static void destroy_solid(stn_context *context, void *thing) {
     solid_clear(context, thing);
@@ -169,12 +88,39 @@ static void destroy_solid(stn_context *context, void *thing) {
 
 static stn_status create_solid(stn_context *context, void *user, void **thing, size_t *bytes, stn_error *err) {
     const request *r = user;
+    const stn_shape *shape = &r->geometry->shape;
     solid *s = stn_allocate(context, 1, sizeof *s);
     if (s == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
     *s = r->plan;
-    stn_status status = fill_solid(r, context, s, err);
+    stn_status status = STN_OK;
+    field *made = NULL;
+    rigid_surface *surface = NULL;
+    if (s->kind == SOLID_FIELD) {
+        const stn_mesh *volume = s->given ? r->mesh : NULL;
+        status = field_create(context, shape, volume, &s->fineness, r->max_elements, &made, err);
+        if (status == STN_OK) {
+            status = solid_of_field(context, made, s, err);
+        }
+    } else if (s->kind == SOLID_HALF_SPACE && stn_geometry_is_compliant(r->geometry) &&
+               !(s->depth > 0.0 && isfinite(s->depth))) {
+        status = stn_fail(err, STN_ERR_ARGUMENT,
+                          "a compliant half space needs slab_thickness > 0, the depth [m] at which its pressure is the "
+                          "modulus; or leave it rigid (no modulus)");
+    }
+    // a field's level of no pressure is the surface that the same fineness gives a rigid shape, whatever its margin
+    bool error_is_of_surface = s->kind == SOLID_FIELD && !s->given && surface_is_round(shape);
+    if (status == STN_OK && (s->kind == SOLID_SURFACE || error_is_of_surface)) {
+        status = rigid_surface_create(context, shape, &s->fineness, r->max_elements, &surface, err);
+    }
+    if (status == STN_OK && s->kind == SOLID_SURFACE) {
+        status = solid_of_surface(context, surface, s, err);
+    } else if (status == STN_OK && error_is_of_surface) {
+        s->error = surface->error;
+    }
+    field_destroy(context, made);
+    rigid_surface_destroy(context, surface);
     if (status != STN_OK) {
         destroy_solid(context, s);
         return status;
@@ -205,28 +151,34 @@ static stn_status name_geometry(const stn_model *model, const stn_geometry *g, s
 /// `mesh_hashes`: of the model's meshes, 0: not yet asked for.
 static stn_status hold_solid(request *r, uint64_t *mesh_hashes, const stn_shared **out, stn_error *err) {
     const stn_model *model = r->model;
+    solid *plan = &r->plan;
     if (r->mesh != NULL) {
-        int32_t index = r->plan.given ? r->geometry->field.volume_mesh : r->geometry->mesh;
+        int32_t index = plan->given ? r->geometry->field.volume_mesh : r->geometry->mesh;
         uint64_t own = 0, *hash = index >= 0 && model->meshes[index].data == r->mesh ? &mesh_hashes[index] : &own;
         *hash = *hash != 0 ? *hash : hash_mesh(r->mesh);
-        r->plan.mesh = *hash;
+        plan->mesh = *hash;
     }
-    const solid_key key = key_of(r);
+    solid_key key;
+    memset(&key, 0, sizeof key); // padding, too: bytes are compared
+    key.kind = plan->kind;
+    key.type = plan->shape.type;
+    key.max_elements = r->max_elements;
+    key.compliant = stn_geometry_is_compliant(r->geometry);
+    key.given = plan->given;
+    const stn_vec3 half = plan->shape.half_extents;
+    const double sizes[] = {plan->shape.radius, plan->shape.half_length, half.x, half.y, half.z};
+    memcpy(key.sizes, sizes, sizeof sizes);
+    key.resolution = isnan(plan->fineness.resolution) ? -1.0 : plan->fineness.resolution; // NaNs differ in bytes
+    key.error = plan->fineness.error;
+    key.margin = plan->fineness.margin;
+    key.depth = isnan(plan->depth) ? -1.0 : plan->depth;
+    key.mesh = plan->mesh;
     const stn_shared_spec spec = {&key, sizeof key, create_solid, r, destroy_solid};
     stn_status status = stn_shared_hold(model->context, &spec, out, err);
     return status == STN_OK ? STN_OK : name_geometry(model, r->geometry, status, err);
 }
 
-// ---------------------------------------------------------------------------------------------------- those of a
-// model
-
-static bool any_compliant(const stn_model *model) {
-    bool any = false;
-    for (int32_t g = 0; g < model->geometry_count && !any; g++) {
-        any = model->geometries[g].collision && stn_geometry_is_compliant(&model->geometries[g]);
-    }
-    return any;
-}
+// ---------------------------------------------------------------------------------------------- those of a model
 
 void prepared_destroy(model_solids *p) {
     if (p != NULL) {
@@ -238,27 +190,6 @@ void prepared_destroy(model_solids *p) {
         stn_release(p->context, p->modulus);
         stn_release(p->context, p);
     }
-}
-
-static stn_status hold_all(model_solids *p, const stn_model *model, const solid_limits *limits, stn_error *err) {
-    uint64_t *mesh_hashes = stn_allocate(p->context, (size_t)model->mesh_count, sizeof *mesh_hashes);
-    if (mesh_hashes == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "out of memory for %d meshes", (int)model->mesh_count);
-    }
-    stn_status status = STN_OK;
-    for (int32_t g = 0; g < p->count && status == STN_OK; g++) {
-        request r = request_of(model, &model->geometries[g], limits);
-        if (r.plan.kind != SOLID_NONE) {
-            status = hold_solid(&r, mesh_hashes, &p->of[g], err);
-        }
-    }
-    stn_release(p->context, mesh_hashes);
-    int64_t elements = 0;
-    for (int32_t g = 0; g < p->count && status == STN_OK; g++) {
-        const solid *s = prepared_solid(p, g);
-        elements += s != NULL ? s->count : 0;
-    }
-    return status == STN_OK ? near_memory_create(p->context, elements, &p->memory, err) : status;
 }
 
 stn_status prepared_create(const stn_model *model, const solid_limits *limits, model_solids **out, stn_error *err) {
@@ -273,21 +204,41 @@ stn_status prepared_create(const stn_model *model, const solid_limits *limits, m
     p->count = model->geometry_count;
     p->of = stn_allocate(context, count, sizeof *p->of);
     p->modulus = stn_allocate(context, count, sizeof *p->modulus);
-    stn_status status = STN_OK;
     if (p->of == NULL || p->modulus == NULL) {
-        status = stn_fail(err, STN_ERR_MEMORY, "out of memory for the fields of %d shapes", (int)model->geometry_count);
+        prepared_destroy(p);
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory for the fields of %d shapes", (int)model->geometry_count);
     }
-    for (int32_t g = 0; g < model->geometry_count && status == STN_OK; g++) {
+    bool any = false;
+    for (int32_t g = 0; g < model->geometry_count; g++) {
         const stn_geometry *geometry = &model->geometries[g];
-        p->modulus[g] = stn_geometry_is_compliant(geometry) ? geometry->material.modulus : (double)INFINITY;
+        bool compliant = stn_geometry_is_compliant(geometry);
+        p->modulus[g] = compliant ? geometry->material.modulus : (double)INFINITY;
+        any = any || (compliant && geometry->collision);
     }
-    if (status == STN_OK && any_compliant(model)) {
-        status = hold_all(p, model, limits, err);
+    *out = p;
+    if (!any) {
+        return STN_OK;
+    }
+    uint64_t *mesh_hashes = stn_allocate(context, (size_t)model->mesh_count, sizeof *mesh_hashes);
+    stn_status status = STN_OK;
+    if (mesh_hashes == NULL) {
+        status = stn_fail(err, STN_ERR_MEMORY, "out of memory for %d meshes", (int)model->mesh_count);
+    }
+    int64_t elements = 0;
+    for (int32_t g = 0; g < p->count && status == STN_OK; g++) {
+        request r = request_of(model, &model->geometries[g], limits);
+        if (r.plan.kind != SOLID_NONE) {
+            status = hold_solid(&r, mesh_hashes, &p->of[g], err);
+            elements += status == STN_OK ? prepared_solid(p, g)->count : 0;
+        }
+    }
+    stn_release(context, mesh_hashes);
+    if (status == STN_OK) {
+        status = near_memory_create(context, elements, &p->memory, err);
     }
     if (status != STN_OK) {
         prepared_destroy(p);
-        return status;
+        *out = NULL;
     }
-    *out = p;
-    return STN_OK;
+    return status;
 }

@@ -81,10 +81,6 @@ static int compare_sides(const void *a, const void *b) {
     return (p->place > q->place) - (p->place < q->place);
 }
 
-static bool same_side(const triangle_side *p, const triangle_side *q) {
-    return p->low == q->low && p->high == q->high;
-}
-
 int32_t *surface_sides(stn_context *context, int32_t triangle_count, const int32_t *triangles) {
     int32_t count = 3 * triangle_count;
     triangle_side *sides = stn_allocate(context, (size_t)count, sizeof *sides);
@@ -100,7 +96,7 @@ int32_t *surface_sides(stn_context *context, int32_t triangle_count, const int32
     }
     qsort(sides, (size_t)count, sizeof *sides, compare_sides);
     for (int32_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && same_side(sides + i, sides + end); end++) {
+        for (end = i + 1; end < count && sides[i].low == sides[end].low && sides[i].high == sides[end].high; end++) {
         }
         for (int32_t k = i; k < end; k++) {
             across[sides[k].place] = end - i == 2 ? sides[2 * i + 1 - k].place : -1;
@@ -131,9 +127,9 @@ typedef struct division {
     const surface_build *coarse;
     int32_t steps;
     surface_place *place;
-    const int32_t *across;
     int32_t *side_start; // (3 triangles): the first vertex within a side, from its corner k on
     bool *side_back;     // (3 triangles): they are numbered the other way
+    int32_t inner;       // the first vertex within the triangle that is divided
     surface_build fine;
 } division;
 
@@ -146,27 +142,8 @@ static stn_vec3 place_at(const division *d, int32_t triangle, int32_t i, int32_t
     return d->place(corner, b);
 }
 
-/// The vertices within the sides of a triangle, where its neighbours have not made them already.
-static void divide_sides(division *d, int32_t triangle) {
-    for (int32_t k = 0; k < 3; k++) {
-        int32_t here = 3 * triangle + k, there = d->across[here];
-        if (there >= 0 && there < here) {
-            d->side_start[here] = d->side_start[there];
-            d->side_back[here] = true;
-            continue;
-        }
-        d->side_start[here] = d->fine.vertex_count;
-        for (int32_t m = 1; m < d->steps; m++) {
-            int32_t share[3] = {0};
-            share[k] = d->steps - m;
-            share[(k + 1) % 3] = m;
-            surface_build_vertex(&d->fine, place_at(d, triangle, share[1], share[2]), 0.0);
-        }
-    }
-}
-
 /// Vertex (i, j) of a triangle: i steps from corner 0 to 1 and j from there in the direction from 0 to 2.
-static int32_t vertex_at(const division *d, int32_t triangle, int32_t inner, int32_t i, int32_t j) {
+static int32_t vertex_at(const division *d, int32_t triangle, int32_t i, int32_t j) {
     int32_t n = d->steps, rest = n - i - j, side = -1, m = 0;
     const int32_t *corners = d->coarse->triangles + 3 * (size_t)triangle;
     if (i == n || j == n || rest == n) {
@@ -187,50 +164,55 @@ static int32_t vertex_at(const division *d, int32_t triangle, int32_t inner, int
         return d->side_start[here] + (d->side_back[here] ? n - m - 1 : m - 1);
     }
     // row j of the inside holds n - 1 - j vertices, i = 1 .. n - 1 - j
-    return inner + (j - 1) * (n - 1) - j * (j - 1) / 2 + i - 1;
+    return d->inner + (j - 1) * (n - 1) - j * (j - 1) / 2 + i - 1;
 }
 
-static void divide_triangle(division *d, int32_t triangle) {
-    int32_t n = d->steps, inner = d->fine.vertex_count, label = d->coarse->labels[triangle];
-    for (int32_t j = 1; j < n; j++) {
-        for (int32_t i = 1; i < n - j; i++) {
-            surface_build_vertex(&d->fine, place_at(d, triangle, i, j), 0.0);
+surface_build surface_divide(const surface_build *coarse, int32_t n, surface_place *place) {
+    stn_context *context = coarse->context;
+    int32_t sides = 3 * coarse->triangle_count;
+    int32_t *across = coarse->failed ? NULL : surface_sides(context, coarse->triangle_count, coarse->triangles);
+    division d = {.coarse = coarse,
+                  .steps = n,
+                  .place = place,
+                  .side_start = stn_allocate(context, (size_t)sides, sizeof(int32_t)),
+                  .side_back = stn_allocate(context, (size_t)sides, sizeof(bool)),
+                  .fine = surface_build_empty(context)};
+    d.fine.failed = across == NULL || d.side_start == NULL || d.side_back == NULL;
+    bool ready = !d.fine.failed;
+    for (int32_t i = 0; i < coarse->vertex_count && ready; i++) {
+        surface_build_vertex(&d.fine, surface_point(coarse->vertices, i), 0.0);
+    }
+    for (int32_t here = 0; here < sides && ready; here++) { // the vertices within each side, once
+        int32_t there = across[here], k = here % 3;
+        if (there >= 0 && there < here) {
+            d.side_start[here] = d.side_start[there];
+            d.side_back[here] = true;
+            continue;
+        }
+        d.side_start[here] = d.fine.vertex_count;
+        for (int32_t m = 1; m < n; m++) {
+            int32_t share[3] = {0};
+            share[k] = n - m;
+            share[(k + 1) % 3] = m;
+            surface_build_vertex(&d.fine, place_at(&d, here / 3, share[1], share[2]), 0.0);
         }
     }
-    for (int32_t j = 0; j < n; j++) {
-        for (int32_t i = 0; i < n - j; i++) {
-            int32_t a = vertex_at(d, triangle, inner, i, j), b = vertex_at(d, triangle, inner, i + 1, j);
-            int32_t c = vertex_at(d, triangle, inner, i, j + 1);
-            surface_build_triangle(&d->fine, a, b, c, label);
-            if (i + j + 1 < n) {
-                surface_build_triangle(&d->fine, b, vertex_at(d, triangle, inner, i + 1, j + 1), c, label);
+    for (int32_t t = 0; t < coarse->triangle_count && ready; t++) {
+        int32_t label = coarse->labels[t];
+        d.inner = d.fine.vertex_count;
+        for (int32_t j = 1; j < n; j++) {
+            for (int32_t i = 1; i < n - j; i++) {
+                surface_build_vertex(&d.fine, place_at(&d, t, i, j), 0.0);
             }
         }
-    }
-}
-
-surface_build surface_divide(const surface_build *coarse, int32_t steps, surface_place *place) {
-    stn_context *context = coarse->context;
-    size_t sides = 3 * (size_t)coarse->triangle_count;
-    int32_t *across = coarse->failed ? NULL : surface_sides(context, coarse->triangle_count, coarse->triangles);
-    division d = {coarse,
-                  steps,
-                  place,
-                  across,
-                  stn_allocate(context, sides, sizeof(int32_t)),
-                  stn_allocate(context, sides, sizeof(bool)),
-                  surface_build_empty(context)};
-    if (across == NULL || d.side_start == NULL || d.side_back == NULL) {
-        d.fine.failed = true;
-    } else {
-        for (int32_t i = 0; i < coarse->vertex_count; i++) {
-            surface_build_vertex(&d.fine, surface_point(coarse->vertices, i), 0.0);
-        }
-        for (int32_t t = 0; t < coarse->triangle_count; t++) {
-            divide_sides(&d, t);
-        }
-        for (int32_t t = 0; t < coarse->triangle_count; t++) {
-            divide_triangle(&d, t);
+        for (int32_t j = 0; j < n; j++) {
+            for (int32_t i = 0; i < n - j; i++) {
+                int32_t a = vertex_at(&d, t, i, j), b = vertex_at(&d, t, i + 1, j), c = vertex_at(&d, t, i, j + 1);
+                surface_build_triangle(&d.fine, a, b, c, label);
+                if (i + j + 1 < n) {
+                    surface_build_triangle(&d.fine, b, vertex_at(&d, t, i + 1, j + 1), c, label);
+                }
+            }
         }
     }
     stn_release(context, across);
@@ -248,34 +230,6 @@ static int32_t following(int32_t place) {
 
 static double length_between(const surface_build *s, int32_t a, int32_t b) {
     return stn_vec3_norm(stn_vec3_sub(surface_point(s->vertices, a), surface_point(s->vertices, b)));
-}
-
-/// Middles of the sides that are the longest of a triangle, and longer than `edge`: middle[place] the new vertex, -1:
-/// none. Narrow triangles are so cut across alone. Returns how many.
-static int32_t split_sides(surface_build *s, const int32_t *across, double edge, int32_t *middle) {
-    int32_t count = 0;
-    for (int32_t i = 0; i < 3 * s->triangle_count; i++) {
-        middle[i] = -1;
-    }
-    for (int32_t t = 0; t < s->triangle_count; t++) {
-        int32_t longest = 3 * t;
-        double length = 0.0;
-        for (int32_t i = 3 * t; i < 3 * t + 3; i++) {
-            double side = length_between(s, s->triangles[i], s->triangles[following(i)]);
-            longest = side > length ? i : longest;
-            length = fmax(length, side);
-        }
-        if (length > edge && middle[longest] < 0) {
-            stn_vec3 a = surface_point(s->vertices, s->triangles[longest]);
-            stn_vec3 b = surface_point(s->vertices, s->triangles[following(longest)]);
-            middle[longest] = surface_build_vertex(s, stn_vec3_scale(0.5, stn_vec3_add(a, b)), 0.0);
-            if (across[longest] >= 0) {
-                middle[across[longest]] = middle[longest];
-            }
-            count++;
-        }
-    }
-    return count;
 }
 
 /// The parts of triangle t; the first of them takes its place.
@@ -320,13 +274,33 @@ void surface_refine(surface_build *s, double edge) {
         int32_t count = s->triangle_count;
         int32_t *across = surface_sides(s->context, count, s->triangles);
         int32_t *middle = stn_allocate(s->context, (size_t)count, 3 * sizeof *middle);
-        if (across == NULL || middle == NULL) {
-            s->failed = true;
-        } else {
-            split = split_sides(s, across, edge, middle);
-            for (int32_t t = 0; t < count; t++) {
-                split_triangle(s, t, middle);
+        s->failed = across == NULL || middle == NULL;
+        // sides that are the longest of a triangle, and longer than `edge`, get a vertex in their middle
+        // (middle[place], -1: none); narrow triangles are so cut across alone
+        split = 0;
+        for (int32_t i = 0; i < 3 * count && !s->failed; i++) {
+            middle[i] = -1;
+        }
+        for (int32_t t = 0; t < count && !s->failed; t++) {
+            int32_t longest = 3 * t;
+            double length = 0.0;
+            for (int32_t i = 3 * t; i < 3 * t + 3; i++) {
+                double side = length_between(s, s->triangles[i], s->triangles[following(i)]);
+                longest = side > length ? i : longest;
+                length = fmax(length, side);
             }
+            if (length > edge && middle[longest] < 0) {
+                stn_vec3 a = surface_point(s->vertices, s->triangles[longest]);
+                stn_vec3 b = surface_point(s->vertices, s->triangles[following(longest)]);
+                middle[longest] = surface_build_vertex(s, stn_vec3_scale(0.5, stn_vec3_add(a, b)), 0.0);
+                if (across[longest] >= 0) {
+                    middle[across[longest]] = middle[longest];
+                }
+                split++;
+            }
+        }
+        for (int32_t t = 0; t < count && !s->failed; t++) {
+            split_triangle(s, t, middle);
         }
         stn_release(s->context, across);
         stn_release(s->context, middle);

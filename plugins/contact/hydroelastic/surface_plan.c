@@ -21,38 +21,8 @@ static void plan_sphere(double radius, const field_fineness *f, surface_plan *pl
     plan->triangles = 20.0 * plan->steps * plan->steps;
 }
 
-/// Flat sides are exact however coarse they are: faces divide them where friction needs it (face_add.c). So without a
-/// resolution every quarter of a side has two triangles, and what is straight two bands.
-static void plan_box(stn_vec3 half, const field_fineness *f, surface_plan *plan) {
-    double longest = fmax(half.x, fmax(half.y, half.z));
-    plan->steps = isnan(f->resolution) ? 1 : parts_of(longest / f->resolution, 1);
-    plan->triangles = 48.0 * plan->steps * plan->steps;
-    plan->joins = 16.0 * plan->steps + 16.0;
-}
-
 static int32_t bands_of(double half_length, const field_fineness *f) {
     return isnan(f->resolution) ? 2 : parts_of(2.0 * half_length / f->resolution, 2);
-}
-
-static void plan_capsule(const stn_shape *shape, const field_fineness *f, surface_plan *plan) {
-    double quarter = 0.5 * STN_PI * shape->radius;
-    plan->steps = parts_of(isnan(f->resolution) ? sqrt(sqrt(120.0 / f->error)) : quarter / f->resolution, 1);
-    plan->bands = shape->half_length > 0.0 ? bands_of(shape->half_length, f) : 0;
-    plan->triangles = 8.0 * plan->steps * (plan->steps + plan->bands);
-    plan->joins = 4.0 * plan->steps;
-}
-
-/// On its side the force at a depth of 5 % of that of the field errs by 3.4 / (sectors / 4)^3, or by (radius /
-/// depth)^1.5 as much when it is short; of coins thinner than 1 : 4 by more.
-static void plan_cylinder(const stn_shape *shape, const field_fineness *f, surface_plan *plan) {
-    bool from_error = isnan(f->resolution);
-    double radius = shape->radius, slender = fmin(4.0, radius / fmin(radius, shape->half_length));
-    double around = 4.0 * sqrt(slender) * cbrt(3.4 / f->error);
-    plan->around = parts_of(from_error ? around : 2.0 * STN_PI * radius / f->resolution, 8);
-    plan->rings = from_error ? 1 : parts_of(radius / f->resolution, 1);
-    plan->bands = bands_of(shape->half_length, f);
-    plan->triangles = 2.0 * plan->around * (2.0 * plan->rings - 1.0 + plan->bands);
-    plan->joins = plan->around * (plan->bands + 4.0);
 }
 
 /// Counts are bounds: split sides are at least h / 2.
@@ -80,22 +50,40 @@ static void plan_hull(const stn_mesh *mesh, const field_fineness *f, surface_pla
 static surface_plan plan_at(const stn_shape *shape, const field_fineness *f) {
     surface_plan plan = {.steps = 1};
     stn_vec3 half = shape->half_extents;
+    double radius = shape->radius, longest = fmax(half.x, fmax(half.y, half.z));
+    bool from_error = isnan(f->resolution);
     switch (shape->type) {
     case STN_SHAPE_SPHERE:
-        plan_sphere(shape->radius, f, &plan);
+        plan_sphere(radius, f, &plan);
         break;
     case STN_SHAPE_ELLIPSOID: // stretching changes no relative error
-        plan_sphere(fmax(half.x, fmax(half.y, half.z)), f, &plan);
+        plan_sphere(longest, f, &plan);
         break;
+    // Flat sides are exact however coarse they are: faces divide them where friction needs it (face_add.c). So without
+    // a resolution every quarter of a side has two triangles, and what is straight two bands.
     case STN_SHAPE_BOX:
-        plan_box(half, f, &plan);
+        plan.steps = from_error ? 1 : parts_of(longest / f->resolution, 1);
+        plan.triangles = 48.0 * plan.steps * plan.steps;
+        plan.joins = 16.0 * plan.steps + 16.0;
         break;
     case STN_SHAPE_CAPSULE:
-        plan_capsule(shape, f, &plan);
+        plan.steps = parts_of(from_error ? sqrt(sqrt(120.0 / f->error)) : 0.5 * STN_PI * radius / f->resolution, 1);
+        plan.bands = shape->half_length > 0.0 ? bands_of(shape->half_length, f) : 0;
+        plan.triangles = 8.0 * plan.steps * (plan.steps + plan.bands);
+        plan.joins = 4.0 * plan.steps;
         break;
-    case STN_SHAPE_CYLINDER:
-        plan_cylinder(shape, f, &plan);
+    // On its side the force at a depth of 5 % of that of the field errs by 3.4 / (sectors / 4)^3, or by (radius /
+    // depth)^1.5 as much when it is short; of coins thinner than 1 : 4 by more.
+    case STN_SHAPE_CYLINDER: {
+        double slender = fmin(4.0, radius / fmin(radius, shape->half_length));
+        double around = 4.0 * sqrt(slender) * cbrt(3.4 / f->error);
+        plan.around = parts_of(from_error ? around : 2.0 * STN_PI * radius / f->resolution, 8);
+        plan.rings = from_error ? 1 : parts_of(radius / f->resolution, 1);
+        plan.bands = bands_of(shape->half_length, f);
+        plan.triangles = 2.0 * plan.around * (2.0 * plan.rings - 1.0 + plan.bands);
+        plan.joins = plan.around * (plan.bands + 4.0);
         break;
+    }
     case STN_SHAPE_CONVEX:
         plan_hull(shape->mesh, f, &plan);
         break;
@@ -143,17 +131,13 @@ stn_status surface_plan_check(const field_fineness *f, stn_error *err) {
     return STN_OK;
 }
 
-static double longest_size(const stn_shape *shape) {
-    stn_pose origin = stn_pose_identity();
-    stn_aabb box = stn_shape_aabb(shape, &origin, 0.0);
-    stn_vec3 d = stn_vec3_sub(box.upper, box.lower);
-    return fmax(d.x, fmax(d.y, d.z));
-}
-
 stn_status surface_plan_make(const stn_shape *shape, const field_fineness *fineness, bool solid, int32_t max_count,
                              surface_plan *plan, stn_error *err) {
     stn_status status = surface_plan_check(fineness, err);
-    double longest = longest_size(shape);
+    stn_pose origin = stn_pose_identity();
+    stn_aabb box = stn_shape_aabb(shape, &origin, 0.0);
+    stn_vec3 size = stn_vec3_sub(box.upper, box.lower);
+    double longest = fmax(size.x, fmax(size.y, size.z));
     if (status == STN_OK && !(longest >= 1e-90 && longest <= 1e90)) {
         status = stn_fail(err, STN_ERR_ARGUMENT, "%s: of %g m, but only from 1e-90 to 1e90 m can volumes be computed",
                           stn_shape_name(shape->type), longest);

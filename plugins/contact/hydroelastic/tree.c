@@ -52,18 +52,11 @@ static tree_box box_union(const building *b, range r) {
     return all;
 }
 
-static int32_t longest_axis(const stn_aabb *box) {
-    stn_vec3 size = stn_vec3_sub(box->upper, box->lower);
-    if (size.x >= size.y && size.x >= size.z) {
-        return 0;
-    }
-    return size.y >= size.z ? 1 : 2;
-}
-
 /// Halves a range at the median of its boxes along their longest axis.
 static void halve(building *b, range whole, range *left, range *right) {
     tree_box box = box_union(b, whole);
-    int32_t axis = longest_axis(&box.low);
+    stn_vec3 size = stn_vec3_sub(box.low.upper, box.low.lower);
+    int32_t axis = size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2;
     for (int32_t i = whole.first; i < whole.first + whole.count; i++) {
         const stn_aabb *own = &b->boxes[b->entries[i].item].low;
         b->entries[i].key = along(own->lower, axis) + along(own->upper, axis);
@@ -73,34 +66,10 @@ static void halve(building *b, range whole, range *left, range *right) {
     *right = (range){whole.first + whole.count / 2, whole.count - whole.count / 2};
 }
 
-/// Boxes of nodes are grown by more than those of items, so that whatever meets the box of an item meets those of all
-/// nodes above it, however numbers are rounded: what is found depends on the boxes of items alone.
-static void set_lane(const building *b, tree_node *node, int32_t k, const tree_box *box, bool item) {
-    double pad = item ? b->pad : 2.0 * b->pad;
-    for (int32_t axis = 0; axis < 3; axis++) {
-        double low = along(box->low.lower, axis) - pad, high = along(box->low.upper, axis) + pad;
-        node->low_lower[axis][k] = (float)low;
-        node->low_upper[axis][k] = (float)high;
-        node->more_lower[axis][k] = (float)(along(box->full.lower, axis) - pad - low);
-        node->more_upper[axis][k] = (float)(along(box->full.upper, axis) + pad - high);
-    }
-    node->lowest[k] = (float)(box->lowest - 1e-6 * fabs(box->lowest));
-    node->rise[k] = (float)(box->rise * (1.0 + 1e-6));
-}
-
-static void clear_lane(tree_node *node, int32_t k) {
-    for (int32_t axis = 0; axis < 3; axis++) {
-        node->low_lower[axis][k] = INFINITY;
-        node->low_upper[axis][k] = -INFINITY;
-    }
-    node->lowest[k] = INFINITY;
-}
-
-/// Into at most four parts, the larger ones first while there is one to halve.
-static int32_t split(building *b, range whole, range part[4]) {
-    part[0] = whole;
-    int32_t count = 1;
-    for (int32_t depth = 0; depth < 2; depth++) {
+static int32_t build(building *b, range whole) {
+    int32_t at = b->tree->node_count++, count = 1;
+    range part[4] = {whole};
+    for (int32_t depth = 0; depth < 2; depth++) { // into at most four parts, the larger ones first
         for (int32_t i = count - 1; i >= 0; i--) {
             if (part[i].count > 1) {
                 range left, right;
@@ -110,23 +79,32 @@ static int32_t split(building *b, range whole, range part[4]) {
             }
         }
     }
-    return count;
-}
-
-static int32_t build(building *b, range whole) {
-    int32_t at = b->tree->node_count++;
-    range part[4];
-    int32_t count = split(b, whole, part);
+    // boxes of nodes are grown by more than those of items, so that whatever meets the box of an item meets those of
+    // all nodes above it, however numbers are rounded: what is found depends on the boxes of items alone
     for (int32_t k = 0; k < 4; k++) {
+        tree_node *node = &b->tree->nodes[at];
         if (k >= count) {
-            clear_lane(&b->tree->nodes[at], k);
+            for (int32_t axis = 0; axis < 3; axis++) {
+                node->low_lower[axis][k] = INFINITY;
+                node->low_upper[axis][k] = -INFINITY;
+            }
+            node->lowest[k] = INFINITY;
             continue;
         }
         tree_box box = box_union(b, part[k]);
         bool alone = part[k].count == 1;
         int32_t item = b->entries[part[k].first].item;
-        set_lane(b, &b->tree->nodes[at], k, &box, alone);
-        b->tree->nodes[at].child[k] = alone ? -1 - item : build(b, part[k]);
+        double pad = alone ? b->pad : 2.0 * b->pad;
+        for (int32_t axis = 0; axis < 3; axis++) {
+            double low = along(box.low.lower, axis) - pad, high = along(box.low.upper, axis) + pad;
+            node->low_lower[axis][k] = (float)low;
+            node->low_upper[axis][k] = (float)high;
+            node->more_lower[axis][k] = (float)(along(box.full.lower, axis) - pad - low);
+            node->more_upper[axis][k] = (float)(along(box.full.upper, axis) + pad - high);
+        }
+        node->lowest[k] = (float)(box.lowest - 1e-6 * fabs(box.lowest));
+        node->rise[k] = (float)(box.rise * (1.0 + 1e-6));
+        node->child[k] = alone ? -1 - item : build(b, part[k]);
         if (alone) {
             b->tree->lane_of[item] = 4 * at + k;
         }
@@ -211,20 +189,21 @@ static inline void boxes_up_to(const tree_node *n, tree_lanes above, tree_lanes 
     }
 }
 
-/// A box and, when it is `flat`, what is within `slack` of a plane.
+/// A probe for four boxes at a time: what is within `slack` of its plane.
 typedef struct probe {
     tree_lanes lower[3], upper[3], normal[3], offset, slack;
     bool flat;
 } probe;
 
-static inline probe probe_of(const stn_aabb *box, const stn_vec3 *normal, double offset, double slack) {
-    const stn_vec3 n = normal != NULL ? *normal : stn_vec3_zero();
+static inline probe probe_of(const stn_aabb *box, const tree_probe *plane, double slack) {
+    const bool flat = plane != NULL && plane->flat;
+    const stn_vec3 n = flat ? plane->normal : stn_vec3_zero();
     probe p = {{all_lanes(box->lower.x), all_lanes(box->lower.y), all_lanes(box->lower.z)},
                {all_lanes(box->upper.x), all_lanes(box->upper.y), all_lanes(box->upper.z)},
                {all_lanes(n.x), all_lanes(n.y), all_lanes(n.z)},
-               all_lanes(offset),
+               all_lanes(flat ? plane->offset : 0.0),
                all_lanes(slack),
-               normal != NULL};
+               flat};
     return p;
 }
 
@@ -239,11 +218,10 @@ static inline tree_mask probe_meets(const probe *p, const tree_lanes low[3], con
     return meets;
 }
 
-int32_t tree_near(const element_tree *t, double level, const stn_aabb *box, const stn_vec3 *normal, double offset,
-                  double slack, int32_t *found) {
+int32_t tree_near(const element_tree *t, double level, const tree_probe *at, double slack, int32_t *found) {
     const tree_lanes above = all_lanes(level - t->lowest), top = all_lanes(level);
-    const stn_aabb grown = tree_box_grown(box, slack);
-    const probe p = probe_of(&grown, normal, offset, slack);
+    const stn_aabb grown = tree_box_grown(&at->box, slack);
+    const probe p = probe_of(&grown, at, slack);
     int32_t stack[3 * TREE_DEPTH + 4] = {0}, depth = 1, count = 0;
     while (depth > 0) {
         const tree_node *n = &t->nodes[stack[--depth]];
@@ -272,9 +250,8 @@ int32_t tree_pack(const element_tree *t, double level, const int32_t *items, int
     return (count + 3) / 4;
 }
 
-int32_t tree_near_among(const tree_four *fours, int32_t four_count, const stn_aabb *box, const stn_vec3 *normal,
-                        double offset, int32_t *found) {
-    const probe p = probe_of(box, normal, offset, 0.0);
+int32_t tree_near_among(const tree_four *fours, int32_t four_count, const tree_probe *at, int32_t *found) {
+    const probe p = probe_of(&at->box, at, 0.0);
     int32_t count = 0;
     for (int32_t i = 0; i < four_count; i++) {
         const tree_mask meets = probe_meets(&p, fours[i].lower, fours[i].upper);
@@ -299,7 +276,7 @@ stn_aabb tree_box_seen(const stn_aabb *box, const stn_pose *ab) {
 /// Does something in the tree meet the box? Told from nodes that are no larger than it.
 static bool touches(const element_tree *t, double level, const stn_aabb *box) {
     const tree_lanes above = all_lanes(level - t->lowest), top = all_lanes(level);
-    const probe p = probe_of(box, NULL, 0.0, 0.0);
+    const probe p = probe_of(box, NULL, 0.0);
     const float size = p.upper[0][0] - p.lower[0][0] + p.upper[1][0] - p.lower[1][0] + p.upper[2][0] - p.lower[2][0];
     int32_t stack[3 * TREE_DEPTH + 4] = {0}, depth = 1;
     while (depth > 0) {

@@ -57,10 +57,16 @@ stn_aabb tree_box_seen(const stn_aabb *box, const stn_pose *ab);
 
 // Each writes the items that it finds into `found` (room for all), always in the same order, and returns their number.
 
-/// Whose boxes up to a level meet a box and, with `normal` (else NULL), the plane normal . x + offset = 0; or would, if
-/// either came nearer by `slack` [m].
-int32_t tree_near(const element_tree *t, double level, const stn_aabb *box, const stn_vec3 *normal, double offset,
-                  double slack, int32_t *found);
+/// A box and, when it is `flat`, the plane normal . x + offset = 0 in it.
+typedef struct tree_probe {
+    stn_aabb box;
+    bool flat;
+    stn_vec3 normal;
+    double offset;
+} tree_probe;
+
+/// Whose boxes up to a level meet the probe; or would, if either came nearer by `slack` [m].
+int32_t tree_near(const element_tree *t, double level, const tree_probe *probe, double slack, int32_t *found);
 /// Items of `t` up to a level that may be near what `other` holds up to its level, when it stands at X_OT in that one's
 /// frame: all whose boxes meet the box of all of `other` (tree_whole, seen from `t`) and of which something meets boxes
 /// of its items; and a few more. Still true when either moves by `slack` [m].
@@ -75,8 +81,7 @@ typedef struct tree_four {
 int32_t tree_pack(const element_tree *t, double level, const int32_t *items, int32_t count, tree_four *fours);
 /// Those of the packed items, in their order, that tree_near finds at that level without slack;
 /// `found` has room for 4 x four_count + 1.
-int32_t tree_near_among(const tree_four *fours, int32_t four_count, const stn_aabb *box, const stn_vec3 *normal,
-                        double offset, int32_t *found);
+int32_t tree_near_among(const tree_four *fours, int32_t four_count, const tree_probe *probe, int32_t *found);
 /// Whose full boxes reach below `above` and, unless `below` is infinite, above -`below` of the plane
 /// normal . x + offset = 0 (unit normal) [m].
 int32_t tree_near_plane(const element_tree *t, stn_vec3 normal, double offset, double above, double below,

@@ -23,21 +23,6 @@ typedef struct axis {
     bool of_b;  // a face normal of B: B's face is the reference
 } axis;
 
-/// In place, number by number: what is copied whole right after it was written makes the processor wait.
-static void boxes_make(const stn_pose *x, const stn_shape *first, const stn_shape *second, boxes *g) {
-    const double *t = &x->position.x, *a = &first->half_extents.x, *b = &second->half_extents.x;
-    g->size = pair_size(first, second);
-    for (int32_t i = 0; i < 3; i++) {
-        g->t[i] = t[i];
-        g->a[i] = a[i];
-        g->b[i] = b[i];
-        for (int32_t j = 0; j < 3; j++) {
-            g->r[i][j] = x->rotation.m[i][j];
-            g->q[i][j] = fabs(g->r[i][j]);
-        }
-    }
-}
-
 /// False when a face axis separates by more than the margin.
 static bool try_faces(const boxes *g, double margin, axis *best) {
     int32_t axis_a = 0, axis_b = -1;
@@ -73,19 +58,6 @@ static bool try_faces(const boxes *g, double margin, axis *best) {
     return true;
 }
 
-/// The unit vector along e_i x (axis j of B); the reference is the face that looks more along it.
-static axis edge_axis(const boxes *g, int32_t i, int32_t j) {
-    int32_t k = (i + 1) % 3, l = (i + 2) % 3;
-    double n[3] = {0.0, 0.0, 0.0}, along = g->t[l] * g->r[k][j] - g->t[k] * g->r[l][j], on_b = 0.0;
-    double scale = (along < 0.0 ? -1.0 : 1.0) / sqrt(g->r[k][j] * g->r[k][j] + g->r[l][j] * g->r[l][j]);
-    n[k] = -scale * g->r[l][j];
-    n[l] = scale * g->r[k][j];
-    for (int32_t m = 0; m < 3; m++) {
-        on_b = fmax(on_b, fabs(n[k] * g->r[k][m] + n[l] * g->r[l][m]));
-    }
-    return (axis){.n = {n[0], n[1], n[2]}, .of_b = on_b > fmax(fabs(n[k]), fabs(n[l]))};
-}
-
 /// e_i x (axis j of B) has the components -r[k][j] along axis l and r[l][j] along axis k of A; with (i, k, l) and
 /// (j, m, n) cyclic its dot products with the other axes of B are r[i][n] and r[i][m]. All small together when the
 /// edges are nearly parallel, so the quotient stays exact; below 1e-7 rad the face axes stand for it.
@@ -116,9 +88,16 @@ static bool try_edges(const boxes *g, double margin, axis *best) {
             }
         }
     }
-    if (found_i >= 0) {
-        *best = edge_axis(g, found_i, found_j);
-        best->separation = found;
+    if (found_i >= 0) { // the unit vector along the product; the reference is the face that looks more along it
+        int32_t j = found_j, k = (found_i + 1) % 3, l = (found_i + 2) % 3;
+        double n[3] = {0.0, 0.0, 0.0}, along = g->t[l] * g->r[k][j] - g->t[k] * g->r[l][j], on_b = 0.0;
+        double scale = (along < 0.0 ? -1.0 : 1.0) / sqrt(g->r[k][j] * g->r[k][j] + g->r[l][j] * g->r[l][j]);
+        n[k] = -scale * g->r[l][j];
+        n[l] = scale * g->r[k][j];
+        for (int32_t m = 0; m < 3; m++) {
+            on_b = fmax(on_b, fabs(n[k] * g->r[k][m] + n[l] * g->r[l][m]));
+        }
+        *best = (axis){found, {n[0], n[1], n[2]}, on_b > fmax(fabs(n[k]), fabs(n[l]))};
     }
     return true;
 }
@@ -156,37 +135,43 @@ static void add_points(posed a, const axis *best, const overlap *points, double 
     }
 }
 
-/// Apart, with corners or a corner and an edge nearest.
-static void collide_apart(posed a, posed b, const stn_pose *x, double size, double margin, manifold *out) {
-    convex first = {a.shape, stn_pose_identity()}, second = {b.shape, *x};
+void box_box(posed a, posed b, double margin, manifold *out) {
+    stn_pose x = relative_pose(a.pose, b.pose);
+    boxes g; // in place, number by number: what is copied whole right after it was written makes the processor wait
+    const double *t = &x.position.x, *half_a = &a.shape->half_extents.x, *half_b = &b.shape->half_extents.x;
+    g.size = pair_size(a.shape, b.shape);
+    for (int32_t i = 0; i < 3; i++) {
+        g.t[i] = t[i];
+        g.a[i] = half_a[i];
+        g.b[i] = half_b[i];
+        for (int32_t j = 0; j < 3; j++) {
+            g.r[i][j] = x.rotation.m[i][j];
+            g.q[i][j] = fabs(g.r[i][j]);
+        }
+    }
+    axis best;
+    if (!try_faces(&g, margin, &best) || !try_edges(&g, margin, &best)) {
+        return;
+    }
+    overlap points;
+    double flat = 1e-11 * g.size, tiny = 1e-10 * g.size;
+    clip_faces(a, b, &x, &best, flat, &points);
+    if (!(overlap_depth(&points) > best.separation + tiny)) {
+        add_points(a, &best, &points, margin, out);
+        return;
+    }
+    // apart, with corners or a corner and an edge nearest
+    convex first = {a.shape, stn_pose_identity()}, second = {b.shape, x};
     separation s = convex_separation(&first, &second, margin);
     if (s.phi > margin) {
         return;
     }
     axis along = {.separation = s.phi, .n = s.normal};
-    overlap points;
-    clip_faces(a, b, x, &along, 1e-11 * size, &points);
-    if (overlap_depth(&points) <= s.phi + 1e-10 * size) {
+    clip_faces(a, b, &x, &along, flat, &points);
+    if (overlap_depth(&points) <= s.phi + tiny) {
         add_points(a, &along, &points, margin, out);
     } else {
         stn_vec3 normal = stn_mat3_apply(&a.pose->rotation, s.normal);
         manifold_add_both(out, stn_pose_apply(a.pose, s.a), stn_pose_apply(a.pose, s.b), normal, 0, 0);
-    }
-}
-
-void box_box(posed a, posed b, double margin, manifold *out) {
-    stn_pose x = relative_pose(a.pose, b.pose);
-    boxes g;
-    axis best;
-    boxes_make(&x, a.shape, b.shape, &g);
-    if (!try_faces(&g, margin, &best) || !try_edges(&g, margin, &best)) {
-        return;
-    }
-    overlap points;
-    clip_faces(a, b, &x, &best, 1e-11 * g.size, &points);
-    if (overlap_depth(&points) > best.separation + 1e-10 * g.size) {
-        collide_apart(a, b, &x, g.size, margin, out);
-    } else {
-        add_points(a, &best, &points, margin, out);
     }
 }

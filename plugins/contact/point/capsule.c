@@ -21,50 +21,12 @@ static void nearest(const segments *g, double *s, double *t) {
     }
 }
 
-/// Where segments meet, any normal across both is as good as any other.
-static stn_vec3 normal_where_they_meet(const segments *g, stn_vec3 apart) {
-    stn_vec3 across = stn_vec3_cross(g->u_a, g->u_b);
-    if (stn_vec3_dot(across, across) < 1e-20) {
-        stn_mat3 frame = stn_contact_frame(g->u_a);
-        return stn_mat3_column(&frame, 0);
-    }
-    across = stn_vec3_normalize_or(across, across);
-    return stn_vec3_dot(across, apart) < 0.0 ? stn_vec3_neg(across) : across;
-}
-
 /// From the axis to the surface along n: beside the axis, but round the end where n looks beyond it.
 static stn_vec3 surface_offset(stn_vec3 n, stn_vec3 axis, double at, double half_length, double radius) {
     double along = stn_vec3_dot(n, axis);
     bool beyond = (at >= half_length && along > 0.0) || (at <= -half_length && along < 0.0);
     stn_vec3 across = stn_vec3_mul_add(n, -along, axis);
     return stn_vec3_scale(radius, beyond ? n : stn_vec3_normalize_or(across, n));
-}
-
-static void add_at(const segments *g, double s, double t, stn_vec3 n, posed a, posed b, double margin,
-                   uint32_t feature_a, uint32_t feature_b, manifold *out) {
-    stn_vec3 p_a =
-        stn_vec3_add(stn_vec3_mul_add(g->c_a, s, g->u_a), surface_offset(n, g->u_a, s, g->l_a, a.shape->radius));
-    stn_vec3 p_b = stn_vec3_add(stn_vec3_mul_add(g->c_b, t, g->u_b),
-                                surface_offset(stn_vec3_neg(n), g->u_b, t, g->l_b, b.shape->radius));
-    if (!(stn_vec3_dot(n, stn_vec3_sub(p_b, p_a)) > margin)) {
-        manifold_add_both(out, p_a, p_b, n, feature_a, feature_b);
-    }
-}
-
-/// The stretch of A's axis that lies beside B, one contact at either end. Features: which half on A, which on B.
-static void add_shared_stretch(const segments *g, stn_vec3 n, posed a, posed b, double margin, manifold *out) {
-    stn_vec3 d = stn_vec3_sub(g->c_b, g->c_a);
-    double cosine = stn_vec3_dot(g->u_a, g->u_b), along = stn_vec3_dot(g->u_a, d), half = fabs(cosine) * g->l_b;
-    double low = fmax(-g->l_a, along - half), high = fmin(g->l_a, along + half);
-    if (fabs(cosine) < 0.999 || !(high - low > 1e-6 * fmin(g->l_a, g->l_b))) {
-        return;
-    }
-    const double end[2] = {low, high};
-    for (uint32_t i = 0; i < 2; i++) {
-        stn_vec3 p = stn_vec3_mul_add(g->c_a, end[i], g->u_a);
-        double t = clamp(stn_vec3_dot(g->u_b, stn_vec3_sub(p, g->c_b)), -g->l_b, g->l_b);
-        add_at(g, end[i], t, n, a, b, margin, 1 + i, cosine > 0.0 ? 1 + i : 2 - i, out);
-    }
 }
 
 void capsule_capsule(posed a, posed b, double margin, manifold *out) {
@@ -83,11 +45,38 @@ void capsule_capsule(posed a, posed b, double margin, manifold *out) {
     if (phi > margin) {
         return;
     }
-    bool meet = distance <= 1e-11 * pair_size(a.shape, b.shape);
-    stn_vec3 n = meet ? normal_where_they_meet(&g, apart) : stn_vec3_scale(1.0 / distance, apart);
-    add_shared_stretch(&g, n, a, b, margin, out);
-    if (!(manifold_depth(out) <=
-          phi + 1e-10 * pair_size(a.shape, b.shape))) { // else an end is as deep: the point between adds nothing
-        add_at(&g, s, t, n, a, b, margin, 0, 0, out);
+    double tiny = 1e-10 * pair_size(a.shape, b.shape);
+    stn_vec3 n, across = stn_vec3_cross(g.u_a, g.u_b);
+    if (!(distance <= 1e-11 * pair_size(a.shape, b.shape))) {
+        n = stn_vec3_scale(1.0 / distance, apart);
+    } else if (stn_vec3_dot(across, across) < 1e-20) { // where they meet, any normal across both is as good
+        stn_mat3 frame = stn_contact_frame(g.u_a);
+        n = stn_mat3_column(&frame, 0);
+    } else {
+        n = stn_vec3_normalize_or(across, across);
+        n = stn_vec3_dot(n, apart) < 0.0 ? stn_vec3_neg(n) : n;
+    }
+    // the stretch of A's axis that lies beside B has one contact at either end (features: which half on A, which on B);
+    // where an end is as deep, the point between adds nothing
+    double cosine = stn_vec3_dot(g.u_a, g.u_b), along = stn_vec3_dot(g.u_a, d), half = fabs(cosine) * g.l_b;
+    double low = fmax(-g.l_a, along - half), high = fmin(g.l_a, along + half);
+    bool shared = !(fabs(cosine) < 0.999) && high - low > 1e-6 * fmin(g.l_a, g.l_b);
+    for (uint32_t i = shared ? 0 : 2; i < 3 && (i < 2 || !(manifold_depth(out) <= phi + tiny)); i++) {
+        uint32_t feature_a = 0, feature_b = 0;
+        double on_a = s, on_b = t;
+        if (i < 2) {
+            on_a = i == 0 ? low : high;
+            stn_vec3 p = stn_vec3_mul_add(g.c_a, on_a, g.u_a);
+            on_b = clamp(stn_vec3_dot(g.u_b, stn_vec3_sub(p, g.c_b)), -g.l_b, g.l_b);
+            feature_a = 1 + i;
+            feature_b = cosine > 0.0 ? 1 + i : 2 - i;
+        }
+        stn_vec3 p_a =
+            stn_vec3_add(stn_vec3_mul_add(g.c_a, on_a, g.u_a), surface_offset(n, g.u_a, on_a, g.l_a, a.shape->radius));
+        stn_vec3 p_b = stn_vec3_add(stn_vec3_mul_add(g.c_b, on_b, g.u_b),
+                                    surface_offset(stn_vec3_neg(n), g.u_b, on_b, g.l_b, b.shape->radius));
+        if (!(stn_vec3_dot(n, stn_vec3_sub(p_b, p_a)) > margin)) {
+            manifold_add_both(out, p_a, p_b, n, feature_a, feature_b);
+        }
     }
 }

@@ -17,17 +17,6 @@ typedef struct touch {
     double on_box[3];
 } touch;
 
-static rod rod_make(const stn_pose *x, const stn_shape *box, const stn_shape *capsule) {
-    stn_vec3 h = box->half_extents;
-    rod g = {{x->position.x, x->position.y, x->position.z},
-             {x->rotation.m[0][2], x->rotation.m[1][2], x->rotation.m[2][2]},
-             {h.x, h.y, h.z},
-             capsule->half_length,
-             capsule->radius,
-             pair_size(box, capsule)};
-    return g;
-}
-
 static double excess(const rod *g, int32_t i, double t) {
     double p = g->c[i] + t * g->u[i];
     return p > g->h[i] ? p - g->h[i] : p < -g->h[i] ? p + g->h[i] : 0.0;
@@ -62,76 +51,52 @@ static double nearest_parameter(const rod *g) {
     return low - at_low * (high - low) / (at_high - at_low);
 }
 
-static void touch_outside(const rod *g, touch *out) {
-    double e[3];
-    out->t = nearest_parameter(g);
-    for (int32_t i = 0; i < 3; i++) {
-        e[i] = excess(g, i, out->t);
-        out->on_box[i] = g->c[i] + out->t * g->u[i] - e[i];
-    }
-    out->separation = sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2]);
-    for (int32_t i = 0; i < 3; i++) {
-        out->n[i] = e[i] / out->separation;
-    }
-}
-
-/// Moves a parameter to where the segment stands over face i. Of the deepest points of a segment along the face that is
-/// the one to take; of any other it is there already.
-static double over_face(const rod *g, int32_t i, double t) {
-    for (int32_t m = 1; m < 3; m++) {
-        int32_t k = (i + m) % 3;
-        if (g->u[k] != 0.0) {
-            double first = (-g->h[k] - g->c[k]) / g->u[k], last = (g->h[k] - g->c[k]) / g->u[k];
-            t = clamp(t, fmin(first, last), fmax(first, last));
+static void touch_inside(const rod *g, touch *best) {
+    best->separation = -INFINITY;
+    for (int32_t i = 0; i < 3; i++) { // along face axis i; the deepest point is an end of the segment
+        double side = g->c[i] < 0.0 ? -1.0 : 1.0;
+        double separation = side * g->c[i] - g->h[i] - g->l * fabs(g->u[i]);
+        if (!(separation > best->separation)) {
+            continue;
         }
-    }
-    return t;
-}
-
-/// Along face axis i; the deepest point is an end of the segment.
-static void try_face(const rod *g, int32_t i, touch *best) {
-    double side = g->c[i] < 0.0 ? -1.0 : 1.0;
-    double separation = side * g->c[i] - g->h[i] - g->l * fabs(g->u[i]);
-    if (separation > best->separation) {
-        *best = (touch){.separation = separation, .t = over_face(g, i, side * g->u[i] > 0.0 ? -g->l : g->l)};
+        // moved to where the segment stands over the face: of the deepest points of a segment along the face that is
+        // the one to take; any other is there already
+        double t = side * g->u[i] > 0.0 ? -g->l : g->l;
+        for (int32_t m = 1; m < 3; m++) {
+            int32_t k = (i + m) % 3;
+            if (g->u[k] != 0.0) {
+                double first = (-g->h[k] - g->c[k]) / g->u[k], last = (g->h[k] - g->c[k]) / g->u[k];
+                t = clamp(t, fmin(first, last), fmax(first, last));
+            }
+        }
+        *best = (touch){.separation = separation, .t = t};
         best->n[i] = side;
         for (int32_t k = 0; k < 3; k++) {
             best->on_box[k] = g->c[k] + best->t * g->u[k] - separation * best->n[k];
         }
     }
-}
-
-/// Along e_i x u: the segment against the box edge parallel to axis i that the normal points at.
-static void try_edge(const rod *g, int32_t i, touch *best) {
-    int32_t j = (i + 1) % 3, k = (i + 2) % 3;
-    double across = sqrt(g->u[j] * g->u[j] + g->u[k] * g->u[k]);
-    if (across < 1e-7) {
-        return;
-    }
-    double nj = -g->u[k] / across, nk = g->u[j] / across, centre = nj * g->c[j] + nk * g->c[k];
-    double side = centre < 0.0 ? -1.0 : 1.0;
-    nj *= side;
-    nk *= side;
-    double separation = side * centre - g->h[j] * fabs(nj) - g->h[k] * fabs(nk);
-    if (separation > best->separation + 1e-10 * g->size) { // a face is preferred
-        double ej = copysign(g->h[j], nj), ek = copysign(g->h[k], nk);
-        double t = (g->u[j] * (ej - g->c[j]) + g->u[k] * (ek - g->c[k])) / (across * across);
-        *best = (touch){.separation = separation, .t = clamp(t, -g->l, g->l)};
-        best->n[j] = nj;
-        best->n[k] = nk;
-        best->on_box[i] = g->c[i] + best->t * g->u[i];
-        best->on_box[j] = ej;
-        best->on_box[k] = ek;
-    }
-}
-
-static void touch_inside(const rod *g, touch *out) {
-    out->separation = -INFINITY;
-    for (int32_t i = 0; i < 3; i++) {
-        try_face(g, i, out);
-    }
-    for (int32_t i = 0; i < 3; i++) {
-        try_edge(g, i, out);
+    for (int32_t i = 0; i < 3;
+         i++) { // along e_i x u: against the box edge parallel to axis i that the normal points at
+        int32_t j = (i + 1) % 3, k = (i + 2) % 3;
+        double across = sqrt(g->u[j] * g->u[j] + g->u[k] * g->u[k]);
+        if (across < 1e-7) {
+            continue;
+        }
+        double nj = -g->u[k] / across, nk = g->u[j] / across, centre = nj * g->c[j] + nk * g->c[k];
+        double side = centre < 0.0 ? -1.0 : 1.0;
+        nj *= side;
+        nk *= side;
+        double separation = side * centre - g->h[j] * fabs(nj) - g->h[k] * fabs(nk);
+        if (separation > best->separation + 1e-10 * g->size) { // a face is preferred
+            double ej = copysign(g->h[j], nj), ek = copysign(g->h[k], nk);
+            double t = (g->u[j] * (ej - g->c[j]) + g->u[k] * (ek - g->c[k])) / (across * across);
+            *best = (touch){.separation = separation, .t = clamp(t, -g->l, g->l)};
+            best->n[j] = nj;
+            best->n[k] = nk;
+            best->on_box[i] = g->c[i] + best->t * g->u[i];
+            best->on_box[j] = ej;
+            best->on_box[k] = ek;
+        }
     }
 }
 
@@ -141,14 +106,28 @@ static stn_vec3 vector(const double x[3]) {
 
 void box_capsule(posed a, posed b, double margin, manifold *out) {
     stn_pose x = relative_pose(a.pose, b.pose), identity = stn_pose_identity();
-    rod g = rod_make(&x, a.shape, b.shape);
+    stn_vec3 h = a.shape->half_extents;
+    rod g = {{x.position.x, x.position.y, x.position.z},
+             {x.rotation.m[0][2], x.rotation.m[1][2], x.rotation.m[2][2]},
+             {h.x, h.y, h.z},
+             b.shape->half_length,
+             b.shape->radius,
+             pair_size(a.shape, b.shape)};
     for (int32_t i = 0; i < 3; i++) {
         if (fabs(g.c[i]) - g.h[i] - g.l * fabs(g.u[i]) - g.r > margin) {
             return;
         }
     }
-    touch main;
-    touch_outside(&g, &main);
+    touch main = {.t = nearest_parameter(&g)};
+    double e[3];
+    for (int32_t i = 0; i < 3; i++) {
+        e[i] = excess(&g, i, main.t);
+        main.on_box[i] = g.c[i] + main.t * g.u[i] - e[i];
+    }
+    main.separation = sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2]);
+    for (int32_t i = 0; i < 3; i++) {
+        main.n[i] = e[i] / main.separation;
+    }
     if (!(main.separation > 1e-11 * g.size)) {
         touch_inside(&g, &main);
     }

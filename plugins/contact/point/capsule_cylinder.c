@@ -45,21 +45,8 @@ static void tighten(const rod *g, double t, double *low, double *high) {
     }
 }
 
-/// Parameters where the line crosses rho = R.
-static bool side_crossings(const rod *g, double t[2]) {
-    double a = g->u.x * g->u.x + g->u.y * g->u.y, b = g->c.x * g->u.x + g->c.y * g->u.y;
-    double c = g->c.x * g->c.x + g->c.y * g->c.y - g->radius * g->radius, root2 = b * b - a * c;
-    if (!(root2 >= 0.0) || !(a > 0.0)) {
-        return false;
-    }
-    double far = -(b + copysign(sqrt(root2), b));
-    t[0] = far / a;
-    t[1] = far != 0.0 ? c / far : 0.0;
-    return true;
-}
-
 static double nearest_parameter(const rod *g) {
-    double low = -g->l, high = g->l, side[2];
+    double low = -g->l, high = g->l;
     if (slope(g, low) >= 0.0) {
         return low;
     }
@@ -68,15 +55,19 @@ static double nearest_parameter(const rod *g) {
     }
     tighten(g, (-g->half_length - g->c.z) / g->u.z, &low, &high);
     tighten(g, (g->half_length - g->c.z) / g->u.z, &low, &high);
-    if (side_crossings(g, side)) {
-        tighten(g, side[0], &low, &high);
-        tighten(g, side[1], &low, &high);
+    // where the line crosses rho = R
+    double a = g->u.x * g->u.x + g->u.y * g->u.y, b = g->c.x * g->u.x + g->c.y * g->u.y;
+    double c = g->c.x * g->c.x + g->c.y * g->c.y - g->radius * g->radius, root2 = b * b - a * c;
+    if (root2 >= 0.0 && a > 0.0) {
+        double far = -(b + copysign(sqrt(root2), b));
+        tighten(g, far / a, &low, &high);
+        tighten(g, far != 0.0 ? c / far : 0.0, &low, &high);
     }
     double t = 0.5 * (low + high);
     for (int32_t step = 0; step < 64; step++) {
-        double here = slope(g, t), c = curvature(g, t), old = t;
+        double here = slope(g, t), turn = curvature(g, t), old = t;
         *(here < 0.0 ? &low : &high) = t;
-        t -= here / c;
+        t -= here / turn;
         if (!(t > low && t < high)) {
             t = 0.5 * (low + high);
         }
@@ -87,79 +78,62 @@ static double nearest_parameter(const rod *g) {
     return t;
 }
 
-/// Where on the segment it is nearest, the outward normal of the cylinder and the separation there.
-typedef struct touch {
-    double t, separation;
-    stn_vec3 on_cylinder, normal;
-} touch;
-
-static touch find_touch(const rod *g, posed a, posed b, const stn_pose *x, double size) {
-    double t = nearest_parameter(g);
-    stn_vec3 p = at(g, t), e = excess(g, p);
-    touch found = {t, stn_vec3_norm(e), stn_vec3_sub(p, e), stn_vec3_normalize_or(e, stn_vec3_make(1.0, 0.0, 0.0))};
-    if (!(found.separation > 1e-11 * size)) {
-        convex cylinder = {b.shape, stn_pose_identity()}, segment = {a.shape, *x};
-        separation s = convex_penetration(&cylinder, &segment);
-        double lean = stn_vec3_dot(g->u, s.normal); // the deeper end, unless the segment lies nearly across the normal
-        t = lean > 1e-4 ? -g->l : lean < -1e-4 ? g->l : 0.0;
-        found = (touch){t, s.phi, s.a, s.normal};
-    }
-    return found;
-}
-
-/// The capsule's side line over the cap or along the side that the normal belongs to; points lie on the cylinder.
-static void overlap_line(posed b, const polygon *line, stn_vec3 n, overlap *out) {
-    stn_pose identity = stn_pose_identity();
-    if (2.0 * n.z * n.z >= 1.0) {
-        disk cap;
-        cylinder_cap(b.shape, &identity, n.z > 0.0, &cap);
-        clip_disk_polygon(&cap, line, n, out);
-    } else {
-        polygon side;
-        side_line(b.shape, &identity, n, &side);
-        clip_lines(&side, line, n, out);
-    }
-}
-
-static bool out_of_reach(const rod *g, double margin) {
-    double rise = fabs(g->u.z), reach_z = g->half_length + g->l * rise + g->r + margin;
-    double reach_rho = g->radius + g->l * sqrt(fmax(0.0, 1.0 - rise * rise)) + g->r + margin;
-    return fabs(g->c.z) > reach_z || g->c.x * g->c.x + g->c.y * g->c.y > reach_rho * reach_rho;
-}
-
 void capsule_cylinder(posed a, posed b, double margin, manifold *out) {
     stn_pose x = relative_pose(b.pose, a.pose);
     rod g = {x.position,           stn_mat3_column(&x.rotation, 2),
              a.shape->half_length, a.shape->radius,
              b.shape->radius,      b.shape->half_length};
-    if (out_of_reach(&g, margin)) {
+    double rise = fabs(g.u.z), reach_z = g.half_length + g.l * rise + g.r + margin;
+    double reach_rho = g.radius + g.l * sqrt(fmax(0.0, 1.0 - rise * rise)) + g.r + margin;
+    if (fabs(g.c.z) > reach_z || g.c.x * g.c.x + g.c.y * g.c.y > reach_rho * reach_rho) {
         return;
     }
-    double size = pair_size(a.shape, b.shape);
-    touch main = find_touch(&g, a, b, &x, size);
-    double phi = main.separation - g.r;
+    // where on the segment it is nearest, the outward normal of the cylinder and the separation there
+    double size = pair_size(a.shape, b.shape), t = nearest_parameter(&g);
+    stn_vec3 p = at(&g, t), e = excess(&g, p), on_cylinder = stn_vec3_sub(p, e);
+    stn_vec3 n = stn_vec3_normalize_or(e, stn_vec3_make(1.0, 0.0, 0.0));
+    double distance = stn_vec3_norm(e);
+    if (!(distance > 1e-11 * size)) {
+        convex cylinder = {b.shape, stn_pose_identity()}, segment = {a.shape, x};
+        separation s = convex_penetration(&cylinder, &segment);
+        double lean = stn_vec3_dot(g.u, s.normal); // the deeper end, unless the segment lies nearly across the normal
+        t = lean > 1e-4 ? -g.l : lean < -1e-4 ? g.l : 0.0;
+        distance = s.phi;
+        on_cylinder = s.a;
+        n = s.normal;
+    }
+    double phi = distance - g.r;
     if (phi > margin) {
         return;
     }
-    stn_vec3 n = main.normal, normal = stn_vec3_neg(stn_mat3_apply(&b.pose->rotation, n));
-    polygon line;
+    // the capsule's side line over the cap or along the side that the normal belongs to; points lie on the cylinder
+    stn_vec3 normal = stn_vec3_neg(stn_mat3_apply(&b.pose->rotation, n));
+    stn_pose identity = stn_pose_identity();
+    polygon line, side;
+    disk cap;
     overlap points;
     side_line(a.shape, &x, stn_vec3_neg(n), &line);
-    overlap_line(b, &line, n, &points);
-    uint32_t end = main.t == -g.l ? line.corner_code[0] : main.t == g.l ? line.corner_code[1] : CODE_BETWEEN;
+    if (2.0 * n.z * n.z >= 1.0) {
+        cylinder_cap(b.shape, &identity, n.z > 0.0, &cap);
+        clip_disk_polygon(&cap, &line, n, &points);
+    } else {
+        side_line(b.shape, &identity, n, &side);
+        clip_lines(&side, &line, n, &points);
+    }
+    uint32_t end = t == -g.l ? line.corner_code[0] : t == g.l ? line.corner_code[1] : CODE_BETWEEN;
     bool covered = false;
     for (int32_t i = 0; i < points.count; i++) {
-        const overlap_point *p = &points.points[i];
-        if (p->second != end && !(p->h > margin)) {
-            stn_vec3 on_b = stn_pose_apply(b.pose, p->p);
+        const overlap_point *q = &points.points[i];
+        if (q->second != end && !(q->h > margin)) {
+            stn_vec3 on_b = stn_pose_apply(b.pose, q->p);
             stn_vec3 on_a =
-                points.lines ? stn_pose_apply(b.pose, points.other[i]) : stn_vec3_mul_add(on_b, -p->h, normal);
-            manifold_add_both(out, on_a, on_b, normal, p->second, p->first);
-            covered = covered || p->h <= phi + 1e-10 * size;
+                points.lines ? stn_pose_apply(b.pose, points.other[i]) : stn_vec3_mul_add(on_b, -q->h, normal);
+            manifold_add_both(out, on_a, on_b, normal, q->second, q->first);
+            covered = covered || q->h <= phi + 1e-10 * size;
         }
     }
     if (!covered || end != CODE_BETWEEN) {
-        stn_vec3 on_b = stn_pose_apply(b.pose, main.on_cylinder);
+        stn_vec3 on_b = stn_pose_apply(b.pose, on_cylinder);
         manifold_add(out, stn_vec3_mul_add(on_b, -phi, normal), normal, phi, end, CODE_BETWEEN);
     }
 }

@@ -6,8 +6,11 @@
 // corner or those edges, on either side, whichever piece was called first: so they persist when the roles change.
 #include "clip.h"
 
-/// A face in its plane: inside where a x + b y <= c of every side. Corner k lies between sides k and k + 1.
+/// A face in its plane, which cuts the polygon `q`: inside where a x + b y <= c, or beyond by no more than the
+/// tolerance, of every side. Corner k lies between sides k and k + 1.
 typedef struct outline {
+    const polygon *q;
+    double tolerance;
     stn_vec3 centre, u, v, normal;
     int32_t sides;
     double a[POLYGON_CAPACITY], b[POLYGON_CAPACITY], c[POLYGON_CAPACITY], size;
@@ -39,28 +42,24 @@ static inline double beyond(const outline *r, uint32_t side, double x, double y)
     return r->a[side] * x + r->b[side] * y - r->c[side];
 }
 
-static uint32_t shared_corner(const outline *r, uint32_t side, uint32_t other) {
-    return r->corner_code[(side + 1) % (uint32_t)r->sides == other ? side : other];
-}
-
 /// Where the edge from a to b meets the side; d_a, d_b: how far they lie beyond it.
-static cut_corner meet(const outline *r, const polygon *q, const cut_corner *a, const cut_corner *b, double d_a,
-                       double d_b, uint32_t side) {
+static cut_corner meet(const outline *r, const cut_corner *a, const cut_corner *b, double d_a, double d_b,
+                       uint32_t side) {
     double t = clamp(d_a / (d_a - d_b), 0.0, 1.0);
     cut_corner c = {a->x + t * (b->x - a->x), a->y + t * (b->y - a->y), a->h + t * (b->h - a->h), 0, 0, 0};
     if (a->edge >= SECOND_EDGE) {
         c.first = r->edge_code[side];
-        c.second = q->edge_code[a->edge - SECOND_EDGE];
+        c.second = r->q->edge_code[a->edge - SECOND_EDGE];
     } else {
-        c.first = shared_corner(r, a->edge, side);
-        c.second = q->face_code;
+        c.first = r->corner_code[(a->edge + 1) % (uint32_t)r->sides == side ? a->edge : side];
+        c.second = r->q->face_code;
     }
     return c;
 }
 
 /// Cuts `from` into `to`; false when nothing lies beyond the side and `to` is not written.
-static bool cut_side(const outline *r, const polygon *q, uint32_t side, double tolerance, const cut *from, cut *to) {
-    double d[CUT_CAPACITY];
+static bool cut_side(const outline *r, uint32_t side, const cut *from, cut *to) {
+    double d[CUT_CAPACITY], tolerance = r->tolerance;
     bool any = false;
     for (int32_t i = 0; i < from->count; i++) {
         d[i] = beyond(r, side, from->corners[i].x, from->corners[i].y);
@@ -78,32 +77,50 @@ static bool cut_side(const outline *r, const polygon *q, uint32_t side, double t
         }
         if (inside != next_inside && to->count < CUT_CAPACITY) {
             cut_corner *m = &to->corners[to->count++];
-            *m = meet(r, q, &from->corners[i], &from->corners[j], d[i], d[j], side);
+            *m = meet(r, &from->corners[i], &from->corners[j], d[i], d[j], side);
             m->edge = inside ? side : from->corners[i].edge;
         }
     }
     return true;
 }
 
-/// A line has two ends; each side moves the end that lies beyond it.
-static void cut_line(const outline *r, const polygon *q, double tolerance, cut *c) {
-    for (uint32_t side = 0; side < (uint32_t)r->sides && c->count > 0; side++) {
+static void clip_outline(const outline *r, stn_vec3 n, overlap *out) {
+    const polygon *q = r->q;
+    cut first, second, *c = &first, *spare = &second;
+    c->count = q->count;
+    double along = 1.0 / stn_vec3_dot(n, r->normal), n_u = stn_vec3_dot(n, r->u), n_v = stn_vec3_dot(n, r->v);
+    for (int32_t i = 0; i < q->count; i++) {
+        stn_vec3 w = stn_vec3_sub(q->corner[i], r->centre);
+        double h = along * stn_vec3_dot(w, r->normal);
+        c->corners[i] = (cut_corner){
+            stn_vec3_dot(w, r->u) - h * n_u, stn_vec3_dot(w, r->v) - h * n_v, h, r->face_code, q->corner_code[i],
+            SECOND_EDGE + (uint32_t)i};
+    }
+    const cut_corner *from = &c->corners[0], *to = &c->corners[q->count / 2];
+    double extent = q->count > 0 ? fabs(to->x - from->x) + fabs(to->y - from->y) : 0.0;
+    for (uint32_t side = 0; q->count != 2 && side < (uint32_t)r->sides; side++) {
+        if (cut_side(r, side, c, spare)) {
+            cut *t = c;
+            c = spare;
+            spare = t;
+        }
+    }
+    // a line has two ends; each side moves the end that lies beyond it
+    for (uint32_t side = 0; q->count == 2 && side < (uint32_t)r->sides && c->count > 0; side++) {
         cut_corner *a = &c->corners[0], *b = &c->corners[1];
         double d_a = beyond(r, side, a->x, a->y), d_b = beyond(r, side, b->x, b->y);
-        if (d_a > tolerance && d_b > tolerance) {
+        if (d_a > r->tolerance && d_b > r->tolerance) {
             c->count = 0;
-        } else if (d_a > tolerance) {
-            *a = meet(r, q, a, b, d_a, d_b, side);
+        } else if (d_a > r->tolerance) {
+            *a = meet(r, a, b, d_a, d_b, side);
             a->edge = SECOND_EDGE;
-        } else if (d_b > tolerance) {
-            *b = meet(r, q, a, b, d_a, d_b, side);
+        } else if (d_b > r->tolerance) {
+            *b = meet(r, a, b, d_a, d_b, side);
             b->edge = SECOND_EDGE;
         }
     }
-}
-
-/// Corners that rounding has doubled become one, the deeper.
-static void merge_doubles(double near, cut *c) {
+    // corners that rounding has doubled become one, the deeper
+    double near = 1e-6 * fmin(r->size, extent);
     int32_t count = 0;
     for (int32_t i = 0; i < c->count; i++) {
         const cut_corner *here = &c->corners[i], *last = count > 0 ? &c->corners[count - 1] : NULL;
@@ -118,37 +135,9 @@ static void merge_doubles(double near, cut *c) {
         count--;
         c->corners[0] = c->corners[count].h < c->corners[0].h ? c->corners[count] : c->corners[0];
     }
-    c->count = count;
-}
-
-static void clip_outline(const outline *r, const polygon *q, stn_vec3 n, double tolerance, overlap *out) {
-    cut first, second, *c = &first, *spare = &second;
-    c->count = q->count;
-    double along = 1.0 / stn_vec3_dot(n, r->normal), n_u = stn_vec3_dot(n, r->u), n_v = stn_vec3_dot(n, r->v);
-    for (int32_t i = 0; i < q->count; i++) {
-        stn_vec3 w = stn_vec3_sub(q->corner[i], r->centre);
-        double h = along * stn_vec3_dot(w, r->normal);
-        c->corners[i] = (cut_corner){
-            stn_vec3_dot(w, r->u) - h * n_u, stn_vec3_dot(w, r->v) - h * n_v, h, r->face_code, q->corner_code[i],
-            SECOND_EDGE + (uint32_t)i};
-    }
-    const cut_corner *from = &c->corners[0], *to = &c->corners[q->count / 2];
-    double extent = q->count > 0 ? fabs(to->x - from->x) + fabs(to->y - from->y) : 0.0;
-    if (q->count == 2) {
-        cut_line(r, q, tolerance, c);
-    } else {
-        for (uint32_t side = 0; side < (uint32_t)r->sides; side++) {
-            if (cut_side(r, q, side, tolerance, c, spare)) {
-                cut *t = c;
-                c = spare;
-                spare = t;
-            }
-        }
-    }
-    merge_doubles(1e-6 * fmin(r->size, extent), c);
-    out->count = c->count;
+    out->count = count;
     out->lines = false;
-    for (int32_t i = 0; i < c->count; i++) {
+    for (int32_t i = 0; i < count; i++) {
         const cut_corner *k = &c->corners[i];
         stn_vec3 p = stn_vec3_mul_add(stn_vec3_mul_add(r->centre, k->x, r->u), k->y, r->v);
         out->points[i] = (overlap_point){p, k->h, k->first, k->second};
@@ -157,6 +146,8 @@ static void clip_outline(const outline *r, const polygon *q, stn_vec3 n, double 
 
 void clip_rectangle(const rectangle *r, const polygon *q, stn_vec3 n, double tolerance, overlap *out) {
     outline o;
+    o.q = q;
+    o.tolerance = tolerance;
     o.centre = r->centre;
     o.u = r->u;
     o.v = r->v;
@@ -172,12 +163,14 @@ void clip_rectangle(const rectangle *r, const polygon *q, stn_vec3 n, double tol
         o.corner_code[i] = r->corner_code[i];
         o.edge_code[i] = r->edge_code[i];
     }
-    clip_outline(&o, q, n, tolerance, out);
+    clip_outline(&o, n, out);
 }
 
 /// The outward side of an edge e = (x, y) is (y, -x), as corners stand counter-clockwise about u x v.
 void clip_polygon(const polygon *p, const polygon *q, stn_vec3 n, double tolerance, overlap *out) {
     outline o;
+    o.q = q;
+    o.tolerance = tolerance;
     int32_t middle = p->count / 2;
     stn_vec3 across = stn_vec3_sub(p->corner[middle], p->corner[0]), sum = stn_vec3_zero();
     o.normal = p->normal;
@@ -208,7 +201,7 @@ void clip_polygon(const polygon *p, const polygon *q, stn_vec3 n, double toleran
             o.c[i] = -o.c[i];
         }
     }
-    clip_outline(&o, q, n, tolerance, out);
+    clip_outline(&o, n, out);
 }
 
 void polygon_of(const rectangle *r, polygon *out) {

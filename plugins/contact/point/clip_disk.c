@@ -93,20 +93,6 @@ static bool is_inside(const flat_point *corner, int32_t count, double x, double 
     return left || right;
 }
 
-/// Rim points fixed to the disk that lie in the polygon, whose plane three of its corners span.
-static void add_rim_points(const disk *d, const flat_point *corner, const polygon *q, double size, overlap *out) {
-    const flat_point *c = &corner[0], *e = &corner[q->count / 3], *f = &corner[2 * q->count / 3];
-    affine m = {*c, {e->x - c->x, e->y - c->y, e->h - c->h}, {f->x - c->x, f->y - c->y, f->h - c->h}, 0.0};
-    set_inverse(&m);
-    for (uint32_t k = 0; k < RIM_POINTS; k++) {
-        double x = d->radius * rim_direction[k][0], y = d->radius * rim_direction[k][1], alpha, beta;
-        if (is_inside(corner, q->count, x, y, 1e-9 * size)) {
-            coordinates(&m, x, y, &alpha, &beta);
-            add(d, image(&m, alpha, beta), d->code + k, q->face_code, out);
-        }
-    }
-}
-
 void clip_disk_polygon(const disk *d, const polygon *q, stn_vec3 n, overlap *out) {
     flat_point corner[POLYGON_CAPACITY];
     if (q->count == 0) {
@@ -122,8 +108,17 @@ void clip_disk_polygon(const disk *d, const polygon *q, stn_vec3 n, overlap *out
             add(d, corner[i], d->code + CODE_CAP, q->corner_code[i], out);
         }
     }
-    if (q->count > 2) {
-        add_rim_points(d, corner, q, size, out);
+    if (q->count > 2) { // rim points fixed to the disk that lie in the polygon, whose plane three of its corners span
+        const flat_point *c = &corner[0], *e = &corner[q->count / 3], *f = &corner[2 * q->count / 3];
+        affine m = {*c, {e->x - c->x, e->y - c->y, e->h - c->h}, {f->x - c->x, f->y - c->y, f->h - c->h}, 0.0};
+        set_inverse(&m);
+        for (uint32_t k = 0; k < RIM_POINTS; k++) {
+            double x = r * rim_direction[k][0], y = r * rim_direction[k][1], alpha, beta;
+            if (is_inside(corner, q->count, x, y, 1e-9 * size)) {
+                coordinates(&m, x, y, &alpha, &beta);
+                add(d, image(&m, alpha, beta), d->code + k, q->face_code, out);
+            }
+        }
     }
     for (int32_t i = 0; i < (q->count > 2 ? q->count : q->count / 2); i++) {
         add_rim_crossings(d, corner[i], corner[(i + 1) % q->count], q->edge_code[i], out);
@@ -149,21 +144,6 @@ static bool crossing_angle(const affine *m, double r, double *angle) {
     return false;
 }
 
-static void add_circle_crossings(const disk *d, const disk *other, const affine *m, overlap *out) {
-    double r = d->radius, s = other->radius, apart = sqrt(m->c.x * m->c.x + m->c.y * m->c.y);
-    double cosine = (apart * apart + r * r - s * s) / (2.0 * apart * r);
-    if (!(fabs(cosine) < 1.0)) {
-        return;
-    }
-    for (uint32_t k = 0; k < 2; k++) {
-        double angle = atan2(m->c.y, m->c.x) + (k == 0 ? 1.0 : -1.0) * acos(cosine), alpha, beta;
-        if (crossing_angle(m, r, &angle)) {
-            coordinates(m, r * cos(angle), r * sin(angle), &alpha, &beta);
-            add(d, image(m, alpha, beta), d->code + CODE_RIM_CROSSING + k, other->code + CODE_RIM_CROSSING + k, out);
-        }
-    }
-}
-
 void clip_disk_disk(const disk *first, const disk *second, stn_vec3 n, overlap *out) {
     double r = first->radius, s = second->radius;
     flat_point c = project(first, second->centre, n);
@@ -186,7 +166,16 @@ void clip_disk_disk(const disk *first, const disk *second, stn_vec3 n, overlap *
             inside_first++;
         }
     }
-    if (inside_second < RIM_POINTS && inside_first < RIM_POINTS) {
-        add_circle_crossings(first, second, &m, out);
+    if (inside_second == RIM_POINTS || inside_first == RIM_POINTS) {
+        return;
+    }
+    double apart = sqrt(c.x * c.x + c.y * c.y), cosine = (apart * apart + r * r - s * s) / (2.0 * apart * r);
+    for (uint32_t k = 0; k < 2 && fabs(cosine) < 1.0; k++) { // the circles cross
+        double angle = atan2(c.y, c.x) + (k == 0 ? 1.0 : -1.0) * acos(cosine), alpha, beta;
+        if (crossing_angle(&m, r, &angle)) {
+            coordinates(&m, r * cos(angle), r * sin(angle), &alpha, &beta);
+            uint32_t code = CODE_RIM_CROSSING + k;
+            add(first, image(&m, alpha, beta), first->code + code, second->code + code, out);
+        }
     }
 }

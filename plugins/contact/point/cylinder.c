@@ -80,19 +80,6 @@ static bool no_shallower_direction(const convex *a, const convex *b, stn_vec3 n,
     return rho >= d && beyond >= 0.0 && -beyond * cosine - sideways * sine + balls >= d;
 }
 
-/// Middle of the points that are as deep as the deepest; they all lie under the flat piece.
-static stn_vec3 middle_of_deepest(const overlap *points, double bound) {
-    stn_vec3 sum = stn_vec3_zero();
-    double count = 0.0;
-    for (int32_t i = 0; i < points->count; i++) {
-        if (points->points[i].h <= bound) {
-            sum = stn_vec3_add(sum, points->points[i].p);
-            count += 1.0;
-        }
-    }
-    return stn_vec3_scale(1.0 / fmax(count, 1.0), sum);
-}
-
 /// Normal of a flat piece: the deepest point must lie under it.
 static bool flat_is_exact(const convex *a, const convex *b, const axis_candidate *axis, const facing *f,
                           separation *out) {
@@ -105,7 +92,16 @@ static bool flat_is_exact(const convex *a, const convex *b, const axis_candidate
     *out = (separation){s, n, of_a ? foot : deepest, of_a ? deepest : foot};
     if (depth <= s + tiny) { // the two pieces lie flat on each other
         out->phi = rho < 0.0 ? depth : s;
-        rho = fmax(rho, piece_clearance(flat, middle_of_deepest(&f->points, s + tiny)));
+        // the points that are as deep as the deepest all lie under the flat piece
+        stn_vec3 sum = stn_vec3_zero();
+        double count = 0.0;
+        for (int32_t i = 0; i < f->points.count; i++) {
+            if (f->points.points[i].h <= s + tiny) {
+                sum = stn_vec3_add(sum, f->points.points[i].p);
+                count += 1.0;
+            }
+        }
+        rho = fmax(rho, piece_clearance(flat, stn_vec3_scale(1.0 / fmax(count, 1.0), sum)));
     }
     return rho >= 0.0 && (s >= 0.0 || no_shallower_direction(a, b, n, -s, rho));
 }
@@ -124,20 +120,6 @@ static bool crossing_is_exact(const convex *a, const convex *b, const axis_candi
     double rho = fmin(l_a - fabs(x), b->shape->half_length - fabs(y)) * sqrt(sine2);
     *out = (separation){s, n, stn_vec3_mul_add(p, x, u), stn_vec3_mul_add(q, y, v)};
     return sine2 > 1e-6 && rho >= 0.0 && (s >= 0.0 || no_shallower_direction(a, b, n, -s, rho));
-}
-
-/// Whether the separation along the candidate is the signed distance; then the deepest points are returned too.
-static bool axis_is_exact(const convex *a, const convex *b, const axis_candidate *axis, const facing *f,
-                          separation *out) {
-    switch (axis->kind) {
-    case AXIS_OF_A:
-    case AXIS_OF_B:
-        return flat_is_exact(a, b, axis, f, out);
-    case AXIS_CROSSED:
-        return crossing_is_exact(a, b, axis, out);
-    default:
-        return false;
-    }
 }
 
 // ----------------------------------------------------------------------------------------------------------- rim
@@ -164,23 +146,6 @@ typedef struct rim_line {
     stn_vec3 e_1, e_2;   // across u, e_1 the start
 } rim_line;
 
-static bool rim_line_make(const convex *line, const convex *rim, int32_t edge, stn_vec3 start, rim_line *g) {
-    g->line = line;
-    g->rim = rim;
-    g->u = stn_mat3_column(&line->pose.rotation, edge);
-    g->y = stn_mat3_column(&rim->pose.rotation, 2);
-    g->t = stn_vec3_sub(rim->pose.position, line->pose.position);
-    stn_vec3 h = line->shape->half_extents;
-    bool box = line->shape->type == STN_SHAPE_BOX;
-    g->half = !box ? line->shape->half_length : edge == 0 ? h.x : edge == 1 ? h.y : h.z;
-    g->radius = line->shape->radius;
-    stn_vec3 across = stn_vec3_mul_add(start, -stn_vec3_dot(start, g->u), g->u);
-    double length = stn_vec3_norm(across);
-    g->e_1 = stn_vec3_scale(1.0 / length, across);
-    g->e_2 = stn_vec3_cross(g->u, g->e_1);
-    return length > 0.5;
-}
-
 /// s, s' and s'' at the normal n and its derivative m; the line's body reaches along the support point, plus a radius.
 static void separation_at(const rim_line *g, stn_vec3 n, stn_vec3 m, double s[3]) {
     double along = stn_vec3_dot(n, g->y), turn = stn_vec3_dot(m, g->y), r = g->rim->shape->radius;
@@ -197,25 +162,6 @@ static void separation_at(const rim_line *g, stn_vec3 n, stn_vec3 m, double s[3]
            r * ((turn * turn - along * along) / c + along * along * turn * turn / (c * c2));
 }
 
-/// Newton's method on s' = 0. False at a kink, or where s is not at a maximum.
-static bool turn_normal(const rim_line *g, double size, stn_vec3 *n, double *s) {
-    double angle = 0.0, at[3];
-    for (int32_t step = 0; step < 8; step++) {
-        double c = cos(angle), e = sin(angle);
-        *n = stn_vec3_mul_add(stn_vec3_scale(c, g->e_1), e, g->e_2);
-        separation_at(g, *n, stn_vec3_mul_add(stn_vec3_scale(-e, g->e_1), c, g->e_2), at);
-        *s = at[0];
-        if (fabs(at[1]) <= 1e-14 * size) {
-            return at[2] < 0.0;
-        }
-        if (!(at[2] < 0.0)) {
-            return false;
-        }
-        angle += clamp(-at[1] / at[2], -0.3, 0.3);
-    }
-    return false;
-}
-
 /// The proof of the file's head: the form r q q' + 2 rho u u' + (radius of the line) t t', t = u x n.
 static bool is_least_depth(const rim_line *g, stn_vec3 n, double rho, double depth) {
     stn_vec3 q = stn_vec3_normalize_or(stn_vec3_cross(g->y, n), g->u), t = stn_vec3_cross(g->u, n);
@@ -225,23 +171,52 @@ static bool is_least_depth(const rim_line *g, stn_vec3 n, double rho, double dep
     return 0.5 * least >= depth && inner_radius(g->line->shape) + inner_radius(g->rim->shape) >= depth;
 }
 
-/// From line to rim: the deepest rim point, its foot, which must lie on the line, and whether they prove the distance.
-static bool prove(const rim_line *g, stn_vec3 n, double s, double size, separation *out) {
-    stn_vec3 rim = convex_support(g->rim, stn_vec3_neg(n)), foot = stn_vec3_mul_add(rim, -s, n);
-    stn_vec3 middle = g->line->shape->type == STN_SHAPE_BOX ? convex_support(g->line, n)
-                                                            : stn_vec3_mul_add(g->line->pose.position, g->radius, n);
-    double beside_line = stn_vec3_norm(stn_vec3_cross(g->u, stn_vec3_sub(foot, middle)));
-    double rho = g->half - fabs(stn_vec3_dot(g->u, stn_vec3_sub(foot, g->line->pose.position)));
-    *out = (separation){s, n, foot, rim};
-    return rho >= 0.0 && beside_line <= 1e-12 * size && (s >= 0.0 || is_least_depth(g, n, rho, -s));
-}
-
+/// The normal turns by Newton's method on s' = 0. False at a kink, where s is not at a maximum, or where the deepest
+/// rim point and its foot on the line do not prove the distance.
 static bool try_line(const convex *line, const convex *rim, int32_t edge, stn_vec3 start, double size,
                      separation *out) {
-    rim_line g;
+    stn_vec3 h = line->shape->half_extents, u = stn_mat3_column(&line->pose.rotation, edge);
+    bool box = line->shape->type == STN_SHAPE_BOX;
+    stn_vec3 across_line = across(start, u);
+    double length = stn_vec3_norm(across_line);
+    rim_line g = {line,
+                  rim,
+                  u,
+                  stn_mat3_column(&rim->pose.rotation, 2),
+                  .t = stn_vec3_sub(rim->pose.position, line->pose.position),
+                  .half = !box        ? line->shape->half_length
+                          : edge == 0 ? h.x
+                          : edge == 1 ? h.y
+                                      : h.z,
+                  .radius = line->shape->radius,
+                  .e_1 = stn_vec3_scale(1.0 / length, across_line)};
+    g.e_2 = stn_vec3_cross(u, g.e_1);
+    if (!(length > 0.5)) {
+        return false;
+    }
+    double angle = 0.0, at[3];
     stn_vec3 n;
-    double s;
-    return rim_line_make(line, rim, edge, start, &g) && turn_normal(&g, size, &n, &s) && prove(&g, n, s, size, out);
+    bool found = false;
+    for (int32_t step = 0; step < 8 && !found; step++) {
+        double c = cos(angle), e = sin(angle);
+        n = stn_vec3_mul_add(stn_vec3_scale(c, g.e_1), e, g.e_2);
+        separation_at(&g, n, stn_vec3_mul_add(stn_vec3_scale(-e, g.e_1), c, g.e_2), at);
+        if (!(at[2] < 0.0)) {
+            return false;
+        }
+        found = fabs(at[1]) <= 1e-14 * size;
+        angle += clamp(-at[1] / at[2], -0.3, 0.3);
+    }
+    if (!found) {
+        return false;
+    }
+    double s = at[0];
+    stn_vec3 deepest = convex_support(rim, stn_vec3_neg(n)), foot = stn_vec3_mul_add(deepest, -s, n);
+    stn_vec3 middle = box ? convex_support(line, n) : stn_vec3_mul_add(line->pose.position, g.radius, n);
+    double beside_line = stn_vec3_norm(stn_vec3_cross(u, stn_vec3_sub(foot, middle)));
+    double rho = g.half - fabs(stn_vec3_dot(u, stn_vec3_sub(foot, line->pose.position)));
+    *out = (separation){s, n, foot, deepest};
+    return rho >= 0.0 && beside_line <= 1e-12 * size && (s >= 0.0 || is_least_depth(&g, n, rho, -s));
 }
 
 /// For a cylinder's rim against an edge of a box or the side of a cylinder, nearly along it or apart: the normal turns
@@ -278,7 +253,10 @@ static void convex_cylinder(posed a, posed b, double margin, manifold *out) {
     facing f;
     separation s;
     face_along(&first, &second, axis.n, 1e-11 * size, &f);
-    if (!axis_is_exact(&first, &second, &axis, &f, &s)) {
+    // is the separation along the candidate the signed distance?
+    bool flat = axis.kind == AXIS_OF_A || axis.kind == AXIS_OF_B;
+    if (flat ? !flat_is_exact(&first, &second, &axis, &f, &s)
+             : axis.kind != AXIS_CROSSED || !crossing_is_exact(&first, &second, &axis, &s)) {
         if (!rim_is_exact(&first, &second, axis.n, &s)) {
             s = convex_separation(&first, &second, margin);
         }

@@ -54,14 +54,15 @@ static double secular_root(const secular *s) {
     return u;
 }
 
-/// In the octant p >= 0; x and, on a tie, the lowest smallest axis.
-static void nearest_in_octant(const double e[3], const double p[3], double x[3]) {
+/// Sought in the octant p >= 0; on a tie along the lowest smallest axis.
+double closest_on_ellipsoid(stn_vec3 semi_axes, stn_vec3 p, stn_vec3 *surface, stn_vec3 *normal) {
+    const double e[3] = {semi_axes.x, semi_axes.y, semi_axes.z}, q[3] = {fabs(p.x), fabs(p.y), fabs(p.z)};
     int32_t least = e[0] <= e[1] && e[0] <= e[2] ? 0 : e[1] <= e[2] ? 1 : 2;
-    double m = e[least], z[3];
+    double m = e[least], x[3];
     secular s;
     for (int32_t i = 0; i < 3; i++) {
-        z[i] = p[i] / e[i];
-        s.rz[i] = (e[i] / m) * (e[i] / m) * z[i];
+        double z = q[i] / e[i];
+        s.rz[i] = (e[i] / m) * (e[i] / m) * z;
         s.shift[i] = (e[i] - m) / m * ((e[i] + m) / m);
     }
     double u = secular_root(&s), rest = 1.0;
@@ -73,16 +74,8 @@ static void nearest_in_octant(const double e[3], const double p[3], double x[3])
     if (u == 0.0) {
         x[least] = m * sqrt(fmax(rest, 0.0));
     }
-}
-
-double closest_on_ellipsoid(stn_vec3 semi_axes, stn_vec3 p, stn_vec3 *surface, stn_vec3 *normal) {
-    const double e[3] = {semi_axes.x, semi_axes.y, semi_axes.z}, q[3] = {fabs(p.x), fabs(p.y), fabs(p.z)};
-    double x[3];
-    nearest_in_octant(e, q, x);
     *surface = stn_vec3_make(copysign(x[0], p.x), copysign(x[1], p.y), copysign(x[2], p.z));
-    double least = fmin(e[0], fmin(e[1], e[2]));
-    stn_vec3 along = {surface->x / e[0] * (least / e[0]), surface->y / e[1] * (least / e[1]),
-                      surface->z / e[2] * (least / e[2])};
+    stn_vec3 along = {surface->x / e[0] * (m / e[0]), surface->y / e[1] * (m / e[1]), surface->z / e[2] * (m / e[2])};
     *normal = stn_vec3_normalize_or(along, stn_vec3_make(1.0, 0.0, 0.0));
     return stn_vec3_dot(*normal, stn_vec3_sub(p, *surface));
 }

@@ -79,22 +79,14 @@ static void first_tetrahedron(polytope *p, const convex *a, const convex *b) {
     }
 }
 
-static int32_t nearest_face(const polytope *p) {
-    int32_t best = -1;
-    for (int32_t i = 0; i < p->face_count; i++) {
-        if (p->faces[i].alive && (best < 0 || p->faces[i].distance < p->faces[best].distance)) {
-            best = i;
-        }
-    }
-    return best;
-}
-
-/// Marks the connected faces that see the new vertex, from `first` on; returns how many stand in `list`.
-static int32_t mark_visible(polytope *p, int32_t first, stn_vec3 w, double tiny, int32_t *list) {
-    int32_t count = 1;
+/// Replaces the faces that see the newest vertex by a cone from it over their horizon. False: the polytope is spoilt,
+/// or there is no room.
+static bool expand(polytope *p, int32_t first, double tiny) {
+    int32_t list[MOST_FACES], fresh[MOST_FACES], count = 1, fresh_count = 0, newest = p->vertex_count - 1;
+    stn_vec3 w = p->vertices[newest].w;
     list[0] = first;
     p->faces[first].visible = true;
-    for (int32_t i = 0; i < count; i++) {
+    for (int32_t i = 0; i < count; i++) { // the connected faces that see it
         for (int32_t k = 0; k < 3; k++) {
             int32_t id = p->faces[list[i]].neighbour[k];
             face *f = &p->faces[id];
@@ -105,46 +97,26 @@ static int32_t mark_visible(polytope *p, int32_t first, stn_vec3 w, double tiny,
             }
         }
     }
-    return count;
-}
-
-static int32_t edge_towards(const face *f, int32_t neighbour) {
-    return f->neighbour[0] == neighbour ? 0 : f->neighbour[1] == neighbour ? 1 : 2;
-}
-
-/// A face from the horizon edge (i, j) of a visible face to the new vertex; -1 when there is no room or the horizon
-/// crosses itself.
-static int32_t add_face(polytope *p, int32_t i, int32_t j, int32_t beyond, int32_t seen) {
-    if (p->start[i] >= 0 || (p->free_count == 0 && p->face_count == MOST_FACES)) {
-        return -1;
-    }
-    int32_t id = p->free_count > 0 ? p->free_faces[--p->free_count] : p->face_count++;
-    face *f = &p->faces[id], *outer = &p->faces[beyond];
-    *f = (face){.corner = {i, j, p->vertex_count - 1}, .neighbour = {beyond, -1, -1}};
-    set_plane(p, f);
-    outer->neighbour[edge_towards(outer, seen)] = id;
-    p->start[i] = id;
-    return id;
-}
-
-/// Replaces the faces that see the newest vertex by a cone from it over their horizon. False: the polytope is spoilt.
-static bool expand(polytope *p, int32_t first, double tiny) {
-    int32_t list[MOST_FACES], fresh[MOST_FACES], fresh_count = 0;
-    int32_t count = mark_visible(p, first, p->vertices[p->vertex_count - 1].w, tiny, list);
     for (int32_t i = 0; i < p->vertex_count; i++) {
         p->start[i] = -1;
     }
-    for (int32_t i = 0; i < count; i++) {
-        face seen = p->faces[list[i]];
-        for (int32_t k = 0; k < 3; k++) {
-            if (!p->faces[seen.neighbour[k]].visible) {
-                int32_t id = add_face(p, seen.corner[k], seen.corner[(k + 1) % 3], seen.neighbour[k], list[i]);
-                if (id < 0) {
-                    return false;
-                }
-                fresh[fresh_count++] = id;
-            }
+    for (int32_t i = 0; i < 3 * count; i++) { // a face from each edge of the horizon to the new vertex
+        const face *seen = &p->faces[list[i / 3]];
+        int32_t from = seen->corner[i % 3], to = seen->corner[(i % 3 + 1) % 3], beyond = seen->neighbour[i % 3];
+        face *outer = &p->faces[beyond];
+        if (outer->visible) {
+            continue;
         }
+        if (p->start[from] >= 0 || (p->free_count == 0 && p->face_count == MOST_FACES)) {
+            return false; // the horizon crosses itself, or there is no room
+        }
+        int32_t id = p->free_count > 0 ? p->free_faces[--p->free_count] : p->face_count++;
+        face *f = &p->faces[id];
+        *f = (face){.corner = {from, to, newest}, .neighbour = {beyond, -1, -1}};
+        set_plane(p, f);
+        outer->neighbour[outer->neighbour[0] == list[i / 3] ? 0 : outer->neighbour[1] == list[i / 3] ? 1 : 2] = id;
+        p->start[from] = id;
+        fresh[fresh_count++] = id;
     }
     for (int32_t i = 0; i < fresh_count; i++) {
         face *f = &p->faces[fresh[i]];
@@ -221,29 +193,23 @@ static stn_vec3 best_around_axis(const convex *a, const convex *b, const convex 
     return normal;
 }
 
-static int32_t flat_count(const convex *c) {
-    stn_shape_type type = c->shape->type;
-    bool hull = type == STN_SHAPE_CONVEX;
-    return hull ? c->shape->mesh->polytope->face_count : type == STN_SHAPE_BOX ? 6 : type == STN_SHAPE_CYLINDER ? 2 : 0;
-}
-
-/// Outward normal of one of the body's faces or caps.
-static stn_vec3 flat_normal(const convex *c, int32_t i) {
-    if (c->shape->type == STN_SHAPE_CONVEX) {
-        const double *plane = c->shape->mesh->polytope->planes + 4 * (size_t)i;
-        return stn_mat3_apply(&c->pose.rotation, stn_vec3_make(plane[0], plane[1], plane[2]));
-    }
-    return stn_vec3_scale(i % 2 == 0 ? 1.0 : -1.0, stn_mat3_column(&c->pose.rotation, 2 - i / 2));
-}
-
 /// The normal of a face or cap along which the depth is smallest, unless `normal` is better: a small body deep inside a
 /// hull of thousands of faces leaves it through one of them. `side`: 1 for A, whose faces look along the normal, -1 for
 /// B.
 static stn_vec3 best_of_flats(const convex *a, const convex *b, double side, stn_vec3 normal) {
     const convex *c = side > 0.0 ? a : b;
+    const stn_polytope *hull = c->shape->type == STN_SHAPE_CONVEX ? c->shape->mesh->polytope : NULL;
+    int32_t others = c->shape->type == STN_SHAPE_BOX ? 6 : c->shape->type == STN_SHAPE_CYLINDER ? 2 : 0;
     double best = depth_along(a, b, normal);
-    for (int32_t i = 0; i < flat_count(c); i++) {
-        stn_vec3 n = stn_vec3_scale(side, flat_normal(c, i));
+    for (int32_t i = 0; i < (hull != NULL ? hull->face_count : others); i++) {
+        stn_vec3 outward;
+        if (hull != NULL) {
+            const double *plane = hull->planes + 4 * (size_t)i;
+            outward = stn_mat3_apply(&c->pose.rotation, stn_vec3_make(plane[0], plane[1], plane[2]));
+        } else {
+            outward = stn_vec3_scale(i % 2 == 0 ? 1.0 : -1.0, stn_mat3_column(&c->pose.rotation, 2 - i / 2));
+        }
+        stn_vec3 n = stn_vec3_scale(side, outward);
         double depth = depth_along(a, b, n);
         if (depth < best) {
             best = depth;
@@ -289,11 +255,16 @@ separation convex_penetration(const convex *a, const convex *b) {
     face best = {.normal = {0.0, 0.0, 1.0}};
     first_tetrahedron(&p, a, b);
     while (p.vertex_count < MOST_VERTICES && smallest > goal + rounding) {
-        int32_t nearest = nearest_face(&p);
-        const face *f = &p.faces[nearest];
-        if (nearest < 0 || isinf(f->distance)) {
+        int32_t nearest = -1;
+        for (int32_t i = 0; i < p.face_count; i++) {
+            if (p.faces[i].alive && (nearest < 0 || p.faces[i].distance < p.faces[nearest].distance)) {
+                nearest = i;
+            }
+        }
+        if (nearest < 0 || isinf(p.faces[nearest].distance)) {
             break;
         }
+        const face *f = &p.faces[nearest];
         p.vertices[p.vertex_count] = difference_support(a, b, f->normal);
         double gap = stn_vec3_dot(f->normal, p.vertices[p.vertex_count].w) - f->distance;
         if (gap < smallest) {

@@ -108,8 +108,16 @@ static bool holds_origin(const vertex *s) {
     return true;
 }
 
-static void foot_on_tetrahedron(const vertex *s, foot *f) {
+static void find_foot(const vertex *s, int32_t count, foot *f) {
     static const int32_t face[4][3] = {{0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}};
+    if (count < 3) {
+        foot_on_line(s, 0, count - 1, f);
+        return;
+    }
+    if (count == 3) {
+        foot_on_triangle(s, 0, 1, 2, f);
+        return;
+    }
     foot other;
     f->length2 = INFINITY;
     for (int32_t k = 0; k < 4; k++) {
@@ -117,34 +125,6 @@ static void foot_on_tetrahedron(const vertex *s, foot *f) {
         if (other.length2 < f->length2) {
             *f = other;
         }
-    }
-}
-
-static void find_foot(const vertex *s, int32_t count, foot *f) {
-    switch (count) {
-    case 1:
-        foot_on_line(s, 0, 0, f);
-        break;
-    case 2:
-        foot_on_line(s, 0, 1, f);
-        break;
-    case 3:
-        foot_on_triangle(s, 0, 1, 2, f);
-        break;
-    default:
-        foot_on_tetrahedron(s, f);
-    }
-}
-
-/// Drops the corners that do not carry the foot.
-static void keep_corners(vertex *s, foot *f) {
-    vertex kept[3];
-    for (int32_t i = 0; i < f->count; i++) {
-        kept[i] = s[f->corner[i]];
-    }
-    for (int32_t i = 0; i < f->count; i++) {
-        s[i] = kept[i];
-        f->corner[i] = i;
     }
 }
 
@@ -157,17 +137,14 @@ static bool contains(const vertex *s, int32_t count, stn_vec3 w) {
     return false;
 }
 
-/// The direction of v: of a triangle it is the normal, which its edges give more exactly than its small v.
-static stn_vec3 direction_of(const vertex *s, const foot *f) {
+/// The direction is that of v: of a triangle the normal, which its edges give more exactly than its small v.
+static separation separation_of(const vertex *s, const foot *f) {
+    stn_vec3 direction = f->v;
     if (f->count == 3) {
         stn_vec3 a = s[0].w, n = stn_vec3_cross(stn_vec3_sub(s[1].w, a), stn_vec3_sub(s[2].w, a));
-        return stn_vec3_normalize_or(stn_vec3_dot(n, a) < 0.0 ? stn_vec3_neg(n) : n, f->v);
+        direction = stn_vec3_dot(n, a) < 0.0 ? stn_vec3_neg(n) : n;
     }
-    return stn_vec3_normalize_or(f->v, f->v);
-}
-
-static separation separation_of(const vertex *s, const foot *f) {
-    separation r = {.normal = direction_of(s, f)};
+    separation r = {.normal = stn_vec3_normalize_or(direction, f->v)};
     for (int32_t i = 0; i < f->count; i++) {
         r.a = stn_vec3_mul_add(r.a, f->weight[i], s[i].a);
         r.b = stn_vec3_mul_add(r.b, f->weight[i], s[i].b);
@@ -202,7 +179,14 @@ bool convex_apart(const convex *a, const convex *b, double margin, separation *o
             break; // rounding: no nearer point can be told
         }
         f = next;
-        keep_corners(s, &f);
+        vertex kept[3]; // the corners that carry the foot
+        for (int32_t i = 0; i < f.count; i++) {
+            kept[i] = s[f.corner[i]];
+        }
+        for (int32_t i = 0; i < f.count; i++) {
+            s[i] = kept[i];
+            f.corner[i] = i;
+        }
     }
     *out = separation_of(s, &f);
     return true;

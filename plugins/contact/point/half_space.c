@@ -70,24 +70,8 @@ void box_half_space(posed a, posed b, double margin, manifold *out) {
 
 enum { RIM_POINTS = 4, FEATURE_LOWEST = 8, FEATURE_ACROSS = 9 }; // both + 2: of the upper cap
 
-/// The cap that faces the plane: rim points fixed to the cylinder, so that they persist while it stands. Returns the
-/// lowest height among them.
-static double add_cap(posed a, const plane *p, stn_vec3 m, double centre, double z, double margin, manifold *out) {
-    static const double direction[RIM_POINTS][2] = {{1.0, 0.0}, {0.0, 1.0}, {-1.0, 0.0}, {0.0, -1.0}};
-    double lowest = INFINITY, r = a.shape->radius;
-    for (uint32_t k = 0; k < RIM_POINTS; k++) {
-        stn_vec3 rim = {r * direction[k][0], r * direction[k][1], z};
-        double phi = centre + stn_vec3_dot(m, rim);
-        lowest = fmin(lowest, phi);
-        if (!(phi > margin)) {
-            manifold_add(out, stn_pose_apply(a.pose, rim), stn_vec3_neg(p->m), phi, (z > 0.0 ? RIM_POINTS : 0) + k, 0);
-        }
-    }
-    return lowest;
-}
-
-/// Besides the fixed rim points the exact lowest one unless a fixed one is as low, and the one across from it (see
-/// add_facing).
+/// On the cap that faces the plane rim points fixed to the cylinder, so that they persist while it stands; besides, the
+/// exact lowest one unless a fixed one is as low, and the one across from it (see add_facing).
 void cylinder_half_space(posed a, posed b, double margin, manifold *out) {
     plane p = plane_of(b);
     stn_vec3 m = stn_mat3_apply_transposed(&a.pose->rotation, p.m); // in the cylinder's axes
@@ -96,9 +80,16 @@ void cylinder_half_space(posed a, posed b, double margin, manifold *out) {
     if (lowest > margin) {
         return;
     }
-    double down = m.z > 0.0 ? -l : l, fixed = INFINITY;
-    if (fabs(m.z) > 0.5) {
-        fixed = add_cap(a, &p, m, centre, down, margin, out);
+    double down = m.z > 0.0 ? -l : l, fixed = INFINITY; // lowest height among the fixed ones
+    for (uint32_t k = 0; k < RIM_POINTS && fabs(m.z) > 0.5; k++) {
+        static const double direction[RIM_POINTS][2] = {{1.0, 0.0}, {0.0, 1.0}, {-1.0, 0.0}, {0.0, -1.0}};
+        stn_vec3 rim = {r * direction[k][0], r * direction[k][1], down};
+        double phi = centre + stn_vec3_dot(m, rim);
+        fixed = fmin(fixed, phi);
+        if (!(phi > margin)) {
+            uint32_t feature = (down > 0.0 ? RIM_POINTS : 0) + k;
+            manifold_add(out, stn_pose_apply(a.pose, rim), stn_vec3_neg(p.m), phi, feature, 0);
+        }
     }
     double scale = slope > 0.0 ? -r / slope : 0.0;
     if (!(fixed <= lowest + (slope > 1e-10 ? 1e-12 * slope : 1e-10) * r)) {

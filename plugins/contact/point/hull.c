@@ -66,12 +66,15 @@ static void level_corners(const stn_shape *hull, stn_vec3 d, double slope, corne
     }
 }
 
-/// The face that looks most along d of those at the corners.
-static int32_t face_at(const stn_polytope *p, stn_vec3 d, const corner_list *list) {
+void hull_face(const stn_shape *hull, const stn_pose *pose, stn_vec3 direction, polygon *out) {
+    const stn_polytope *p = hull->mesh->polytope;
+    stn_vec3 d = stn_mat3_apply_transposed(&pose->rotation, direction);
+    corner_list level;
+    level_corners(hull, d, 0.0, &level);
     int32_t face = -1;
     double most = -INFINITY;
-    for (int32_t k = 0; k < list->count; k++) {
-        int32_t corner = list->corners[k];
+    for (int32_t k = 0; k < level.count; k++) { // of those at the corners the one that looks most along d
+        int32_t corner = level.corners[k];
         for (int32_t i = p->vertex_face_start[corner]; i < p->vertex_face_start[corner + 1]; i++) {
             double along = along_face(p, p->vertex_faces[i], d);
             if (along > most) {
@@ -80,14 +83,6 @@ static int32_t face_at(const stn_polytope *p, stn_vec3 d, const corner_list *lis
             }
         }
     }
-    return face;
-}
-
-void hull_face(const stn_shape *hull, const stn_pose *pose, stn_vec3 direction, polygon *out) {
-    stn_vec3 d = stn_mat3_apply_transposed(&pose->rotation, direction);
-    corner_list level;
-    level_corners(hull, d, 0.0, &level);
-    int32_t face = face_at(hull->mesh->polytope, d, &level);
     out->count = 0;
     if (face >= 0) {
         face_polygon(hull, pose, face, out);
@@ -150,30 +145,27 @@ static face_list faces_beside(const stn_shape *hull, const stn_pose *pose, stn_v
     return list;
 }
 
-/// The plane of the hull furthest below the point: of a point inside that is the nearest one.
-static double nearest_plane(const stn_mesh *mesh, stn_vec3 p, stn_vec3 *normal) {
-    double most = -INFINITY;
-    for (int32_t i = 0; i < mesh->polytope->face_count; i++) {
-        const double *plane = mesh->polytope->planes + 4 * (size_t)i;
-        double height = plane[0] * p.x + plane[1] * p.y + plane[2] * p.z - plane[3];
-        if (height > most) {
-            most = height;
-            *normal = stn_vec3_make(plane[0], plane[1], plane[2]);
-        }
-    }
-    return stn_vec3_dot(
-        *normal, stn_vec3_sub(p, stn_shape_support(&(stn_shape){.type = STN_SHAPE_CONVEX, .mesh = mesh}, *normal)));
-}
-
 void sphere_hull(posed a, posed b, double margin, manifold *out) {
     convex hull = {b.shape, stn_pose_identity()}, point = {a.shape, stn_pose_identity()};
     double r = a.shape->radius, least;
     separation s;
     point.pose.position = stn_pose_apply_inverse(b.pose, a.pose->position);
     if (!convex_apart(&point, &hull, margin + r, &s, &least)) {
-        s.phi = nearest_plane(b.shape->mesh, point.pose.position, &s.normal);
-        s.b = stn_vec3_mul_add(point.pose.position, -s.phi, s.normal);
-        s.normal = stn_vec3_neg(s.normal);
+        // inside: the plane of the hull furthest below the point is the nearest one
+        const stn_polytope *p = b.shape->mesh->polytope;
+        stn_vec3 centre = point.pose.position, outward = stn_vec3_zero();
+        double most = -INFINITY;
+        for (int32_t i = 0; i < p->face_count; i++) {
+            const double *plane = p->planes + 4 * (size_t)i;
+            double height = plane[0] * centre.x + plane[1] * centre.y + plane[2] * centre.z - plane[3];
+            if (height > most) {
+                most = height;
+                outward = stn_vec3_make(plane[0], plane[1], plane[2]);
+            }
+        }
+        s.phi = stn_vec3_dot(outward, stn_vec3_sub(centre, stn_shape_support(b.shape, outward)));
+        s.b = stn_vec3_mul_add(centre, -s.phi, outward);
+        s.normal = stn_vec3_neg(outward);
     } else if (!(least > margin + r) && s.phi - least > 1e-11 * shape_size(b.shape)) {
         s = convex_best(&point, &hull, &s);
     }
@@ -182,23 +174,6 @@ void sphere_hull(posed a, posed b, double margin, manifold *out) {
         stn_vec3 on_a = stn_vec3_mul_add(a.pose->position, r, normal);
         manifold_add_both(out, on_a, stn_pose_apply(b.pose, s.b), normal, 0, 0);
     }
-}
-
-/// The corners of a face as far as they are near and not there yet; the lowest height of them all.
-static double add_corners(const polygon *face, stn_vec3 on_plane, stn_vec3 normal, double margin, manifold *out) {
-    double depth = INFINITY;
-    for (int32_t i = 0; i < face->count; i++) {
-        double height = stn_vec3_dot(normal, stn_vec3_sub(on_plane, face->corner[i]));
-        bool known = height > margin;
-        depth = fmin(depth, height);
-        for (int32_t k = 0; k < out->count && !known; k++) {
-            known = out->points[k].feature_a == face->corner_code[i];
-        }
-        if (!known) {
-            manifold_add(out, face->corner[i], normal, height, face->corner_code[i], 0);
-        }
-    }
-    return depth;
 }
 
 /// The corners of the lowest face and of those that are nearly as low, and the lowest one when it is none of them.
@@ -217,41 +192,28 @@ void hull_half_space(posed a, posed b, double margin, manifold *out) {
     face_list list = face.count == 0 ? (face_list){0} : faces_beside(a.shape, a.pose, normal, &face);
     for (int32_t i = 0; i < list.count; i++) {
         face_polygon(a.shape, a.pose, list.faces[i], &face);
-        depth = fmin(depth, add_corners(&face, b.pose->position, normal, margin, out));
+        for (int32_t k = 0; k < face.count; k++) {
+            double height = stn_vec3_dot(normal, stn_vec3_sub(b.pose->position, face.corner[k]));
+            bool known = height > margin;
+            depth = fmin(depth, height);
+            for (int32_t l = 0; l < out->count && !known; l++) {
+                known = out->points[l].feature_a == face.corner_code[k];
+            }
+            if (!known) {
+                manifold_add(out, face.corner[k], normal, height, face.corner_code[k], 0);
+            }
+        }
     }
     if (!(depth <= phi + 1e-10 * shape_size(a.shape))) {
         manifold_add(out, lowest, normal, phi, CODE_DEEPEST, 0);
     }
 }
 
-/// Adds where the faces beside those of `f` overlap, as far as they are near. Not on a cap, whose counterweight is in
-/// one plane (add_facing).
-static void add_beside(const convex *a, const convex *b, stn_vec3 n, double margin, double tolerance, facing *f) {
-    bool hulls = f->a.kind == PIECE_POLYGON;
-    if (f->points.count == 0 || (f->a.kind != PIECE_FACE && !hulls)) {
-        return;
-    }
-    face_list on_a = {.count = 1}, on_b = faces_beside(b->shape, &b->pose, stn_vec3_neg(n), &f->b.line);
-    if (hulls) {
-        on_a = faces_beside(a->shape, &a->pose, n, &f->a.line);
-    }
-    facing more = {.a = f->a, .b = f->b};
-    for (int32_t i = 0; i < on_a.count; i++) {
-        if (hulls) {
-            face_polygon(a->shape, &a->pose, on_a.faces[i], &more.a.line);
-        }
-        for (int32_t k = i == 0; k < on_b.count; k++) {
-            face_polygon(b->shape, &b->pose, on_b.faces[k], &more.b.line);
-            facing_overlap(&more, n, tolerance);
-            facing_join(f, &more, n, margin);
-        }
-    }
-}
-
 /// A capsule is its segment, and its radius is taken off in the end.
 void convex_hull(posed a, posed b, double margin, manifold *out) {
     convex first = {a.shape, stn_pose_identity()}, second = {b.shape, relative_pose(a.pose, b.pose)};
-    double size = pair_size(a.shape, b.shape), radius = a.shape->type == STN_SHAPE_CAPSULE ? a.shape->radius : 0.0;
+    double size = pair_size(a.shape, b.shape), tolerance = 1e-11 * size;
+    double radius = a.shape->type == STN_SHAPE_CAPSULE ? a.shape->radius : 0.0;
     separation s = convex_separation(&first, &second, margin + radius);
     s.phi -= radius;
     if (s.phi > margin) {
@@ -259,7 +221,25 @@ void convex_hull(posed a, posed b, double margin, manifold *out) {
     }
     s.a = stn_vec3_mul_add(s.a, radius, s.normal);
     facing f;
-    face_along(&first, &second, s.normal, 1e-11 * size, &f);
-    add_beside(&first, &second, s.normal, margin, 1e-11 * size, &f);
+    face_along(&first, &second, s.normal, tolerance, &f);
+    // the faces beside those of `f` overlap, too; not on a cap, whose counterweight is in one plane (add_facing)
+    bool hulls = f.a.kind == PIECE_POLYGON;
+    if (f.points.count > 0 && (f.a.kind == PIECE_FACE || hulls)) {
+        face_list on_a = {.count = 1}, on_b = faces_beside(b.shape, &second.pose, stn_vec3_neg(s.normal), &f.b.line);
+        if (hulls) {
+            on_a = faces_beside(a.shape, &first.pose, s.normal, &f.a.line);
+        }
+        facing more = {.a = f.a, .b = f.b};
+        for (int32_t i = 0; i < on_a.count; i++) {
+            if (hulls) {
+                face_polygon(a.shape, &first.pose, on_a.faces[i], &more.a.line);
+            }
+            for (int32_t k = i == 0; k < on_b.count; k++) {
+                face_polygon(b.shape, &second.pose, on_b.faces[k], &more.b.line);
+                facing_overlap(&more, s.normal, tolerance);
+                facing_join(&f, &more, s.normal, margin);
+            }
+        }
+    }
     add_facing(a, &f, &s, margin, size, out);
 }

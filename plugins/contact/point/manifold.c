@@ -46,35 +46,6 @@ static double gain(const corner *p, const corner *a, const corner *b, double spr
     return (p->x - a->x) * (b->y - p->y) - (p->y - a->y) * (b->x - p->x) + 1e-3 * spread * length;
 }
 
-static double spread_of(const manifold *m) {
-    double spread = 0.0;
-    for (int32_t i = 1; i < m->count; i++) {
-        spread = fmax(spread, stn_vec3_norm(stn_vec3_sub(m->points[i].a, m->points[0].a)));
-    }
-    return spread;
-}
-
-/// The first of the deepest: rounding must not choose between points that are as deep.
-static int32_t firmest(const manifold *m, double spread) {
-    double least = manifold_depth(m);
-    int32_t first = 0;
-    while (!(m->points[first].phi <= least + 1e-10 * spread) && first + 1 < m->count) {
-        first++;
-    }
-    return first;
-}
-
-/// The first of those furthest from the middle.
-static int32_t outermost(const corner *corners, int32_t count, double spread) {
-    int32_t best = 0;
-    for (int32_t i = 1; i < count; i++) {
-        if (hypot(corners[i].x, corners[i].y) > hypot(corners[best].x, corners[best].y) + 1e-6 * spread) {
-            best = i;
-        }
-    }
-    return best;
-}
-
 /// The point not kept yet that adds most, the first of equals: which one must not hang on rounding.
 static int32_t most_gain(const corner *corners, const int32_t *order, int32_t count, int32_t start, double spread) {
     int32_t best = -1;
@@ -124,7 +95,11 @@ static void keep_most(manifold *m, int32_t limit, bool with_deepest) {
         return;
     }
     corner corners[MANIFOLD_CAPACITY];
-    double spread = spread_of(m), near = fmax(manifold_depth(m), 0.0) + 1e-3 * spread; // touching, or as near
+    double spread = 0.0;
+    for (int32_t i = 1; i < m->count; i++) {
+        spread = fmax(spread, stn_vec3_norm(stn_vec3_sub(m->points[i].a, m->points[0].a)));
+    }
+    double near = fmax(manifold_depth(m), 0.0) + 1e-3 * spread; // touching, or as near
     int32_t order[MANIFOLD_CAPACITY] = {0}, start = 0, kept = with_deepest ? keep_near(m, near, corners) : 0;
     if (kept >= limit) { // over rough ground only those in overlap carry
         drop_others(m, corners);
@@ -139,7 +114,17 @@ static void keep_most(manifold *m, int32_t limit, bool with_deepest) {
     if (kept > 0) {
         keep_near(m, near, corners);
     }
-    int32_t stays = with_deepest ? firmest(m, spread) : outermost(corners, m->count, spread);
+    // the first of the deepest, or of those furthest from the middle: rounding must not choose between equals
+    int32_t stays = 0;
+    double least = manifold_depth(m);
+    while (with_deepest && !(m->points[stays].phi <= least + 1e-10 * spread) && stays + 1 < m->count) {
+        stays++;
+    }
+    for (int32_t i = 1; i < m->count && !with_deepest; i++) {
+        if (hypot(corners[i].x, corners[i].y) > hypot(corners[stays].x, corners[stays].y) + 1e-6 * spread) {
+            stays = i;
+        }
+    }
     while (order[start] != stays) {
         start++;
     }

@@ -66,17 +66,18 @@ static double piece_stretch(const piece *p, stn_vec3 point, stn_vec3 step) {
     return least;
 }
 
-/// A hull's face q (of B) against any piece of A. Of two faces the one that looks more along n is the plane that
-/// heights are measured from; one that n runs nearly along is none.
-static bool overlap_polygon(const piece *a, const polygon *q, stn_vec3 n, double tolerance, overlap *out) {
+/// A hull's face (of B) against any piece of A; true when the points lie on B. Of two faces the one that looks more
+/// along n is the plane that heights are measured from; one that n runs nearly along is none.
+static bool overlap_polygon(facing *f, stn_vec3 n, double tolerance) {
     enum { STEEPEST = 20 };
+    const piece *a = &f->a;
     stn_vec3 back = stn_vec3_neg(n);
-    double on_b = stn_vec3_dot(back, q->normal), on_a = -INFINITY;
     polygon box;
-    const polygon *p = &a->line;
-    out->count = 0;
+    const polygon *p = &a->line, *q = &f->b.line;
+    double on_b = stn_vec3_dot(back, q->normal), on_a = -INFINITY;
+    f->points.count = 0;
     if (a->kind == PIECE_CAP) {
-        clip_disk_polygon(&a->cap, q, n, out);
+        clip_disk_polygon(&a->cap, q, n, &f->points);
         return false;
     }
     if (a->kind == PIECE_FACE) {
@@ -90,41 +91,11 @@ static bool overlap_polygon(const piece *a, const polygon *q, stn_vec3 n, double
         return false;
     }
     if (on_a >= on_b) {
-        clip_polygon(p, q, n, tolerance, out);
+        clip_polygon(p, q, n, tolerance, &f->points);
     } else {
-        clip_polygon(q, p, back, tolerance, out);
+        clip_polygon(q, p, back, tolerance, &f->points);
     }
     return on_a < on_b;
-}
-
-/// Overlap of the two pieces; true when its points lie on B instead of A.
-static bool overlap_pieces(const piece *a, const piece *b, stn_vec3 n, double tolerance, overlap *out) {
-    stn_vec3 back = stn_vec3_neg(n);
-    if (b->kind == PIECE_POLYGON) {
-        return overlap_polygon(a, &b->line, n, tolerance, out);
-    }
-    if (a->kind == PIECE_FACE && b->kind == PIECE_CAP) {
-        polygon q;
-        polygon_of(&a->face, &q);
-        clip_disk_polygon(&b->cap, &q, back, out);
-        return true;
-    }
-    if (a->kind == PIECE_FACE) {
-        clip_rectangle(&a->face, &b->line, n, tolerance, out);
-        return false;
-    }
-    if (a->kind == PIECE_LINE && b->kind == PIECE_CAP) {
-        clip_disk_polygon(&b->cap, &a->line, back, out);
-        return true;
-    }
-    if (a->kind == PIECE_LINE) {
-        clip_lines(&a->line, &b->line, n, out);
-    } else if (b->kind == PIECE_CAP) {
-        clip_disk_disk(&a->cap, &b->cap, n, out);
-    } else {
-        clip_disk_polygon(&a->cap, &b->line, n, out);
-    }
-    return false;
 }
 
 void face_along(const convex *a, const convex *b, stn_vec3 n, double tolerance, facing *out) {
@@ -134,7 +105,26 @@ void face_along(const convex *a, const convex *b, stn_vec3 n, double tolerance, 
 }
 
 void facing_overlap(facing *f, stn_vec3 n, double tolerance) {
-    f->on_b = overlap_pieces(&f->a, &f->b, n, tolerance, &f->points);
+    const piece *a = &f->a, *b = &f->b;
+    f->on_b = false;
+    if (b->kind == PIECE_POLYGON) {
+        f->on_b = overlap_polygon(f, n, tolerance);
+    } else if (a->kind == PIECE_FACE && b->kind == PIECE_LINE) {
+        clip_rectangle(&a->face, &b->line, n, tolerance, &f->points);
+    } else if (a->kind == PIECE_LINE && b->kind == PIECE_LINE) {
+        clip_lines(&a->line, &b->line, n, &f->points);
+    } else if (b->kind == PIECE_LINE) {
+        clip_disk_polygon(&a->cap, &b->line, n, &f->points);
+    } else if (a->kind == PIECE_CAP) {
+        clip_disk_disk(&a->cap, &b->cap, n, &f->points);
+    } else {
+        polygon q;
+        if (a->kind == PIECE_FACE) {
+            polygon_of(&a->face, &q);
+        }
+        f->on_b = true;
+        clip_disk_polygon(&b->cap, a->kind == PIECE_FACE ? &q : &a->line, stn_vec3_neg(n), &f->points);
+    }
 }
 
 void facing_join(facing *f, const facing *more, stn_vec3 n, double height) {
@@ -153,8 +143,19 @@ void facing_join(facing *f, const facing *more, stn_vec3 n, double height) {
     }
 }
 
-/// Adds the point across the middle of those there are from `deepest`, as far as the pieces reach.
-static void add_across(posed a, const facing *f, const witness *deepest, double margin, manifold *out) {
+/// Of a tilted cap: which points stay does not hang on the tilt, but for the deepest and its counterweight. Between two
+/// caps they are there even where the deepest is one of the others, which it comes upon going round.
+static void balance(posed a, const facing *f, const witness *deepest, double margin, double size, manifold *out) {
+    bool caps = f->a.kind == PIECE_CAP && f->b.kind == PIECE_CAP;
+    manifold_thin(out, out->limit - 2);
+    for (int32_t i = 0; i < out->count && !caps; i++) {
+        witness *w = &out->points[i];
+        if (stn_vec3_norm(stn_vec3_sub(w->a, deepest->a)) < 1e-6 * size) { // one point, where it is deepest
+            *w = (witness){deepest->a, deepest->b, deepest->normal, deepest->phi, w->feature_a, w->feature_b};
+            return;
+        }
+    }
+    // across the middle of those there are from the deepest, as far as the pieces reach
     stn_vec3 on_a = stn_vec3_zero(), on_b = stn_vec3_zero();
     double share = 1.0 / out->count;
     for (int32_t i = 0; i < out->count; i++) {
@@ -172,21 +173,6 @@ static void add_across(posed a, const facing *f, const witness *deepest, double 
     if (!(stn_vec3_dot(deepest->normal, stn_vec3_sub(on_b, on_a)) > margin)) {
         manifold_add_both(out, on_a, on_b, deepest->normal, CODE_ACROSS, CODE_ACROSS);
     }
-}
-
-/// Of a tilted cap: which points stay does not hang on the tilt, but for the deepest and its counterweight. Between two
-/// caps they are there even where the deepest is one of the others, which it comes upon going round.
-static void balance(posed a, const facing *f, const witness *deepest, double margin, double size, manifold *out) {
-    bool caps = f->a.kind == PIECE_CAP && f->b.kind == PIECE_CAP;
-    manifold_thin(out, out->limit - 2);
-    for (int32_t i = 0; i < out->count && !caps; i++) {
-        witness *w = &out->points[i];
-        if (stn_vec3_norm(stn_vec3_sub(w->a, deepest->a)) < 1e-6 * size) { // one point, where it is deepest
-            *w = (witness){deepest->a, deepest->b, deepest->normal, deepest->phi, w->feature_a, w->feature_b};
-            return;
-        }
-    }
-    add_across(a, f, deepest, margin, out);
     manifold_add_both(out, deepest->a, deepest->b, deepest->normal, CODE_DEEPEST, CODE_DEEPEST);
 }
 
@@ -195,37 +181,6 @@ static double from_plane(const piece *p, stn_vec3 point) {
     stn_vec3 centre = p->kind == PIECE_CAP ? p->cap.centre : p->kind == PIECE_FACE ? p->face.centre : p->line.corner[0];
     stn_vec3 normal = p->kind == PIECE_CAP ? p->cap.normal : p->kind == PIECE_FACE ? p->face.normal : p->line.normal;
     return fabs(stn_vec3_dot(stn_vec3_sub(point, centre), normal));
-}
-
-/// A cap and something flat.
-static bool has_cap(const facing *f) {
-    return (f->a.kind == PIECE_CAP || f->b.kind == PIECE_CAP) && f->a.kind != PIECE_LINE && f->b.kind != PIECE_LINE &&
-           f->points.count > 2;
-}
-
-/// Whether the deepest points are on the two pieces' planes.
-static bool lies_between(const facing *f, const separation *deepest, double tiny) {
-    return from_plane(&f->a, deepest->a) < tiny && from_plane(&f->b, deepest->b) < tiny;
-}
-
-/// No two points are nearer along the normal than `least`, the deepest. Where they seem to be, the corners of a hull's
-/// face are not quite in its plane, which the points lie on: they step back from it.
-static void add_overlap(posed a, const facing *f, stn_vec3 normal, double least, double margin, manifold *out) {
-    for (int32_t i = 0; i < f->points.count; i++) {
-        const overlap_point *p = &f->points.points[i];
-        if (p->h > margin) {
-            continue;
-        }
-        double h = fmax(p->h, least), back = h - p->h;
-        stn_vec3 world = stn_vec3_mul_add(stn_pose_apply(a.pose, p->p), f->on_b ? back : -back, normal);
-        if (f->points.lines) {
-            manifold_add_both(out, world, stn_pose_apply(a.pose, f->points.other[i]), normal, p->first, p->second);
-        } else if (f->on_b) {
-            manifold_add(out, stn_vec3_mul_add(world, -h, normal), normal, h, p->second, p->first);
-        } else {
-            manifold_add(out, world, normal, h, p->first, p->second);
-        }
-    }
 }
 
 static double highest(const overlap *o) {
@@ -247,9 +202,29 @@ void add_facing(posed a, const facing *f, const separation *deepest, double marg
                  CODE_DEEPEST};
     double depth = overlap_depth(&f->points), level = 1e-10 * size;
     bool missing = !(depth <= deepest->phi + level);
-    add_overlap(a, f, normal, deepest->phi, margin, out);
-    if (out->limit >= LIMIT_BALANCED && out->count > 0 && has_cap(f) && highest(&f->points) > depth + level) {
-        bool between = depth > deepest->phi && lies_between(f, deepest, 1e-9 * size);
+    // no two points are nearer along the normal than the deepest; where they seem to be, the corners of a hull's face
+    // are not quite in its plane, which the points lie on: they step back from it
+    for (int32_t i = 0; i < f->points.count; i++) {
+        const overlap_point *p = &f->points.points[i];
+        if (p->h > margin) {
+            continue;
+        }
+        double h = fmax(p->h, deepest->phi), back = h - p->h;
+        stn_vec3 world = stn_vec3_mul_add(stn_pose_apply(a.pose, p->p), f->on_b ? back : -back, normal);
+        if (f->points.lines) {
+            manifold_add_both(out, world, stn_pose_apply(a.pose, f->points.other[i]), normal, p->first, p->second);
+        } else if (f->on_b) {
+            manifold_add(out, stn_vec3_mul_add(world, -h, normal), normal, h, p->second, p->first);
+        } else {
+            manifold_add(out, world, normal, h, p->first, p->second);
+        }
+    }
+    bool cap = (f->a.kind == PIECE_CAP || f->b.kind == PIECE_CAP) && f->a.kind != PIECE_LINE &&
+               f->b.kind != PIECE_LINE && f->points.count > 2; // and something flat
+    if (out->limit >= LIMIT_BALANCED && out->count > 0 && cap && highest(&f->points) > depth + level) {
+        double tiny = 1e-9 * size; // the deepest points may lie on the two pieces' planes
+        bool between =
+            depth > deepest->phi && from_plane(&f->a, deepest->a) < tiny && from_plane(&f->b, deepest->b) < tiny;
         if (between || !missing) {
             w = between ? w : *manifold_deepest(out);
             balance(a, f, &w, margin, size, out);

@@ -107,67 +107,51 @@ static bool stands_before(const posed *a, const posed *b) {
     return false;
 }
 
-/// Exchanging A and B exchanges the answer, to the last bit: each pair is computed in one order alone. True: B was the
-/// first, and its points stand where A's should.
-static bool collide_shapes(posed a, posed b, double margin, int32_t max_points, manifold *out) {
-    bool swap =
-        a.shape->type == b.shape->type ? stands_before(&b, &a) : collide_table[a.shape->type][b.shape->type] == NULL;
-    out->count = 0;
-    out->limit = max_points;
-    if (swap) {
-        collide_table[b.shape->type][a.shape->type](b, a, margin, out);
-    } else {
-        collide_table[a.shape->type][b.shape->type](a, b, margin, out);
-    }
-    manifold_reduce(out, max_points);
-    return swap;
-}
-
-static stn_status add_points(const stn_model *model, const stn_contact_pair *pair, const manifold *points, bool swap,
-                             stn_contact_set *set, stn_error *err) {
-    stn_status status = STN_OK;
-    for (int32_t k = 0; k < points->count && status == STN_OK; k++) {
-        const witness *w = &points->points[k];
-        uint64_t a = swap ? w->feature_b : w->feature_a, b = swap ? w->feature_a : w->feature_b;
-        status =
-            swap ? stn_contact_set_add_point(model, set, pair, w->b, w->a, stn_vec3_neg(w->normal), a << 32 | b, err)
-                 : stn_contact_set_add_point(model, set, pair, w->a, w->b, w->normal, a << 32 | b, err);
-    }
-    return status;
-}
-
-static stn_status add_surface_points(const stn_model *model, const stn_contact_pair *pair, posed a, posed b,
-                                     int32_t max_points, surface_points *points, stn_contact_set *set, stn_error *err) {
-    bool swap = is_surface(a.shape);
-    stn_status status = STN_OK;
-    collide_surface(swap ? b : a, swap ? a : b, pair->margin, max_points, points);
-    for (int32_t i = 0; i < points->group_count && status == STN_OK; i++) {
-        status = add_points(model, pair, &points->group[i], swap, set, err);
-    }
-    return status;
-}
-
+/// Exchanging A and B exchanges the answer, to the last bit: each pair is computed in one order alone.
 static stn_status collide(void *self, const stn_model *model, void *prepared, const stn_contact_pair *pairs,
                           int32_t pair_count, stn_arena *arena, stn_contact_set *set, stn_error *err) {
     (void)prepared;
     const point_config *config = self;
     manifold points;
     surface_points *grouped = NULL;
-    stn_status status = STN_OK;
-    for (int32_t i = 0; i < pair_count && status == STN_OK; i++) {
+    for (int32_t i = 0; i < pair_count; i++) {
         const stn_contact_pair *pair = &pairs[i];
         posed a = {&model->geometries[pair->geometry_a].shape, &pair->pose_a};
         posed b = {&model->geometries[pair->geometry_b].shape, &pair->pose_b};
-        if (!is_surface(a.shape) && !is_surface(b.shape)) {
-            bool swap = collide_shapes(a, b, pair->margin, config->max_points, &points);
-            status = add_points(model, pair, &points, swap, set, err);
-            continue;
+        const manifold *groups = &points;
+        int32_t group_count = 1;
+        bool swap = is_surface(a.shape); // B is the first, and its points stand where A's should
+        if (swap || is_surface(b.shape)) {
+            grouped = grouped != NULL ? grouped : STN_ARENA(arena, 1, surface_points);
+            if (grouped == NULL) {
+                return stn_fail(err, STN_ERR_MEMORY, "out of memory for the points of a surface");
+            }
+            collide_surface(swap ? b : a, swap ? a : b, pair->margin, config->max_points, grouped);
+            groups = grouped->group;
+            group_count = grouped->group_count;
+        } else {
+            swap = a.shape->type == b.shape->type ? stands_before(&b, &a)
+                                                  : collide_table[a.shape->type][b.shape->type] == NULL;
+            posed first = swap ? b : a, second = swap ? a : b;
+            points.count = 0;
+            points.limit = config->max_points;
+            collide_table[first.shape->type][second.shape->type](first, second, pair->margin, &points);
+            manifold_reduce(&points, config->max_points);
         }
-        grouped = grouped != NULL ? grouped : STN_ARENA(arena, 1, surface_points);
-        status = grouped != NULL ? add_surface_points(model, pair, a, b, config->max_points, grouped, set, err)
-                                 : stn_fail(err, STN_ERR_MEMORY, "out of memory for the points of a surface");
+        for (int32_t g = 0; g < group_count; g++) {
+            for (int32_t k = 0; k < groups[g].count; k++) {
+                const witness *w = &groups[g].points[k];
+                uint64_t of_a = swap ? w->feature_b : w->feature_a, of_b = swap ? w->feature_a : w->feature_b;
+                stn_status status =
+                    stn_contact_set_add_point(model, set, pair, swap ? w->b : w->a, swap ? w->a : w->b,
+                                              swap ? stn_vec3_neg(w->normal) : w->normal, of_a << 32 | of_b, err);
+                if (status != STN_OK) {
+                    return status;
+                }
+            }
+        }
     }
-    return status;
+    return STN_OK;
 }
 
 /// What meshes keep for contacts is made now, so that steps allocate nothing.

@@ -132,48 +132,22 @@ static vertex gap_along(const convex *a, const convex *b, stn_vec3 n) {
     return difference_support(a, b, stn_vec3_neg(n));
 }
 
-/// One of Newton's steps within the tangents t[0 .. dimension - 1]. False where s does not bend down in two dimensions.
-static bool newton_step(const convex *a, const convex *b, stn_vec3 n, const stn_vec3 t[2], int32_t dimension,
-                        stn_vec3 w, stn_vec3 *step) {
-    double h[3] = {0.0, 0.0, 0.0}, s = stn_vec3_dot(n, w), g0 = stn_vec3_dot(t[0], w), g1 = stn_vec3_dot(t[1], w);
-    add_curvature(a, n, t, h);
-    add_curvature(b, stn_vec3_neg(n), t, h);
-    h[0] += s;
-    h[2] += s;
-    if (dimension == 1) {
-        double turn = h[0] > 0.0 ? clamp(g0 / h[0], -0.3, 0.3) : copysign(0.3, g0); // uphill to where s bends down
-        *step = stn_vec3_scale(turn, t[0]);
-        return true;
-    }
-    double det = h[0] * h[2] - h[1] * h[1];
-    double x = (h[2] * g0 - h[1] * g1) / det, y = (h[0] * g1 - h[1] * g0) / det, length = sqrt(x * x + y * y);
-    double scale = length > 0.3 ? 0.3 / length : 1.0;
-    *step = stn_vec3_mul_add(stn_vec3_scale(scale * x, t[0]), scale * y, t[1]);
-    return det > 0.0 && h[0] > 0.0;
-}
-
-/// The first kink, and the next one that stands most across it; how many directions are left to turn in.
-static int32_t choose_kinks(const kinks *k, stn_vec3 *c, stn_vec3 *normal) {
+/// Moves the normal to where s is stationary on the kinks, but for rounding of its slope, by Newton's method. False: no
+/// such place was found.
+static bool climb(const convex *a, const convex *b, const kinks *k, double rounding, stn_vec3 *normal) {
+    // the first kink, and the next one that stands most across it, leave 2, 1 or 0 directions to turn in
+    stn_vec3 n = *normal, fixed = n, c = k->c[0];
     double most = 1e-3;
-    int32_t left = k->count > 0 ? 1 : 2;
-    *c = k->c[0];
+    int32_t dimension = k->count > 0 ? 1 : 2;
     for (int32_t i = 1; i < k->count; i++) {
-        stn_vec3 across = stn_vec3_cross(k->c[0], k->c[i]);
+        stn_vec3 across = stn_vec3_cross(c, k->c[i]);
         double sine = stn_vec3_norm(across);
         if (sine > most) {
             most = sine;
-            *normal = stn_vec3_scale(1.0 / sine, across);
-            left = 0;
+            fixed = stn_vec3_scale(1.0 / sine, across);
+            dimension = 0;
         }
     }
-    return left;
-}
-
-/// Moves the normal to where s is stationary on the kinks, but for rounding of its slope. False: no such place was
-/// found.
-static bool climb(const convex *a, const convex *b, const kinks *k, double rounding, stn_vec3 *normal) {
-    stn_vec3 n = *normal, c, fixed = n, t[2];
-    int32_t dimension = choose_kinks(k, &c, &fixed);
     if (dimension == 0) {
         *normal = stn_vec3_dot(fixed, n) < 0.0 ? stn_vec3_neg(fixed) : fixed;
         return true;
@@ -184,41 +158,49 @@ static bool climb(const convex *a, const convex *b, const kinks *k, double round
     bool found = false, near = false;
     for (int32_t step = 0; step < MOST_STEPS && !found; step++) {
         stn_mat3 frame = stn_contact_frame(n);
-        t[0] = dimension == 1 ? stn_vec3_cross(n, c) : stn_mat3_column(&frame, 0);
-        t[1] = dimension == 1 ? c : stn_mat3_column(&frame, 1);
+        const stn_vec3 t[2] = {dimension == 1 ? stn_vec3_cross(n, c) : stn_mat3_column(&frame, 0),
+                               dimension == 1 ? c : stn_mat3_column(&frame, 1)};
         stn_vec3 turn, w = gap_along(a, b, n).w;
-        double slope = fabs(stn_vec3_dot(t[0], w)) + (dimension == 1 ? 0.0 : fabs(stn_vec3_dot(t[1], w)));
-        if (!newton_step(a, b, n, t, dimension, w, &turn)) {
-            break;
+        double h[3] = {0.0, 0.0, 0.0}, s = stn_vec3_dot(n, w), g0 = stn_vec3_dot(t[0], w), g1 = stn_vec3_dot(t[1], w);
+        add_curvature(a, n, t, h);
+        add_curvature(b, stn_vec3_neg(n), t, h);
+        h[0] += s;
+        h[2] += s;
+        if (dimension == 1) { // uphill to where s bends down
+            turn = stn_vec3_scale(h[0] > 0.0 ? clamp(g0 / h[0], -0.3, 0.3) : copysign(0.3, g0), t[0]);
+        } else {
+            double det = h[0] * h[2] - h[1] * h[1];
+            if (!(det > 0.0 && h[0] > 0.0)) {
+                break;
+            }
+            double x = (h[2] * g0 - h[1] * g1) / det, y = (h[0] * g1 - h[1] * g0) / det, length = sqrt(x * x + y * y);
+            double scale = length > 0.3 ? 0.3 / length : 1.0;
+            turn = stn_vec3_mul_add(stn_vec3_scale(scale * x, t[0]), scale * y, t[1]);
         }
         n = stn_vec3_normalize_or(stn_vec3_add(n, turn), n);
         found = stn_vec3_dot(turn, turn) < 1e-30;
-        near = slope <= rounding;
+        near = fabs(g0) + (dimension == 1 ? 0.0 : fabs(g1)) <= rounding;
     }
     *normal = n;
     return found || near;
-}
-
-/// The directions in which a normal on the kinks leaves one of them, kink i, but not those that cross it.
-static stn_vec3 away_from(const kinks *k, int32_t i, stn_vec3 n) {
-    stn_vec3 c = k->c[i], away = c;
-    double most = 1e-3;
-    for (int32_t j = 0; j < k->count; j++) {
-        stn_vec3 along = stn_vec3_cross(n, k->c[j]);
-        double sine = fabs(stn_vec3_dot(along, c));
-        if (sine > most) {
-            most = sine;
-            away = along;
-        }
-    }
-    return stn_vec3_normalize_or(stn_vec3_mul_add(away, -stn_vec3_dot(away, n), n), c);
 }
 
 /// Whether s rises from n on the kinks to one side of kink i; then n is moved there and the kink dropped. The slope
 /// tells this to rounding, where s itself is flat.
 static bool leave_kink(const convex *a, const convex *b, int32_t i, double rounding, kinks *k, stn_vec3 *n) {
     const double beside = 1e-13;
-    stn_vec3 away = away_from(k, i, *n);
+    // the directions in which a normal on the kinks leaves kink i, but not those that cross it
+    stn_vec3 c = k->c[i], away = c;
+    double most = 1e-3;
+    for (int32_t j = 0; j < k->count; j++) {
+        stn_vec3 along = stn_vec3_cross(*n, k->c[j]);
+        double sine = fabs(stn_vec3_dot(along, c));
+        if (sine > most) {
+            most = sine;
+            away = along;
+        }
+    }
+    away = stn_vec3_normalize_or(stn_vec3_mul_add(away, -stn_vec3_dot(away, *n), *n), c);
     for (int32_t side = -1; side <= 1; side += 2) {
         stn_vec3 m = stn_vec3_mul_add(*n, side * beside, away);
         stn_vec3 w = gap_along(a, b, m).w;

@@ -27,13 +27,6 @@ static double closest_on_box(stn_vec3 h, stn_vec3 p, stn_vec3 *surface, stn_vec3
     return z;
 }
 
-static double closest_on_capsule(const stn_shape *s, stn_vec3 p, stn_vec3 *surface, stn_vec3 *normal) {
-    stn_vec3 core = {0.0, 0.0, clamp(p.z, -s->half_length, s->half_length)}, out = stn_vec3_sub(p, core);
-    *normal = stn_vec3_normalize_or(out, stn_vec3_make(1.0, 0.0, 0.0));
-    *surface = stn_vec3_mul_add(core, s->radius, *normal);
-    return stn_vec3_norm(out) - s->radius;
-}
-
 static double closest_on_cylinder(const stn_shape *s, stn_vec3 p, stn_vec3 *surface, stn_vec3 *normal) {
     double l = s->half_length, r = s->radius, rho = sqrt(p.x * p.x + p.y * p.y);
     double side = rho - r, cap = fabs(p.z) - l;
@@ -57,8 +50,12 @@ double closest_point(const stn_shape *shape, stn_vec3 p, stn_vec3 *surface, stn_
     switch (shape->type) {
     case STN_SHAPE_BOX:
         return closest_on_box(shape->half_extents, p, surface, normal);
-    case STN_SHAPE_CAPSULE:
-        return closest_on_capsule(shape, p, surface, normal);
+    case STN_SHAPE_CAPSULE: {
+        stn_vec3 core = {0.0, 0.0, clamp(p.z, -shape->half_length, shape->half_length)}, out = stn_vec3_sub(p, core);
+        *normal = stn_vec3_normalize_or(out, stn_vec3_make(1.0, 0.0, 0.0));
+        *surface = stn_vec3_mul_add(core, shape->radius, *normal);
+        return stn_vec3_norm(out) - shape->radius;
+    }
     case STN_SHAPE_ELLIPSOID:
         return closest_on_ellipsoid(shape->half_extents, p, surface, normal);
     default:

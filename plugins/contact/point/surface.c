@@ -17,21 +17,6 @@ static void corners_of(const surface *s, int32_t triangle, stn_vec3 corner[3]) {
     }
 }
 
-/// The edge behind the longest side of a triangle.
-static int32_t across_longest(const surface *s, int32_t triangle, const stn_vec3 corner[3]) {
-    double longest2 = 0.0;
-    int32_t longest = 0;
-    for (int32_t k = 0; k < 3; k++) {
-        stn_vec3 side = stn_vec3_sub(corner[(k + 1) % 3], corner[k]);
-        double length2 = stn_vec3_dot(side, side);
-        if (length2 > longest2) {
-            longest2 = length2;
-            longest = k;
-        }
-    }
-    return s->across[3 * (size_t)triangle + (size_t)longest];
-}
-
 /// The normal of a needle is rounding; it takes that of its neighbour across its longest side.
 stn_vec3 surface_normal(const surface *s, int32_t triangle) {
     enum { MOST_HOPS = 8 };
@@ -46,7 +31,17 @@ stn_vec3 surface_normal(const surface *s, int32_t triangle) {
             return stn_vec3_scale(1.0 / area, n);
         }
         first = hop == 0 ? stn_vec3_normalize_or(n, first) : first;
-        int32_t other = across_longest(s, triangle, corner);
+        double longest2 = 0.0;
+        int32_t longest = 0;
+        for (int32_t k = 0; k < 3; k++) {
+            stn_vec3 side = stn_vec3_sub(corner[(k + 1) % 3], corner[k]);
+            double length2 = stn_vec3_dot(side, side);
+            if (length2 > longest2) {
+                longest2 = length2;
+                longest = k;
+            }
+        }
+        int32_t other = s->across[3 * (size_t)triangle + (size_t)longest];
         if (other < 0) {
             break;
         }
@@ -105,25 +100,23 @@ bool surface_holds(const surface *s, stn_vec3 point, double tolerance) {
 
 // ---------------------------------------------------------------------------------------------------- candidates
 
-/// Does a direction from the triangle to the middle of the body show that they are further apart than the margin?
-static bool is_far(const surface *s, const facet *f) {
-    stn_vec3 middle = stn_vec3_scale(1.0 / 3.0, stn_vec3_add(f->corner[0], stn_vec3_add(f->corner[1], f->corner[2])));
-    stn_vec3 lowest, d = stn_vec3_sub(s->centre, middle);
-    d = stn_vec3_normalize_or(d, f->normal);
-    double top = 0.0;
-    for (int32_t k = 0; k < 3; k++) {
-        top = fmax(top, stn_vec3_dot(d, stn_vec3_sub(f->corner[k], middle)));
-    }
-    return surface_gap(s, d, middle, &lowest) > s->margin + top;
-}
-
 static bool visit(void *user, int32_t triangle) {
     const surface *s = user;
     facet f = {.id = triangle, .normal = surface_normal(s, triangle)};
     corners_of(s, triangle, f.corner);
     double height = stn_vec3_dot(f.normal, stn_vec3_sub(s->centre, f.corner[0]));
     stn_vec3 lowest;
-    if (height > s->reach + s->margin || surface_gap(s, f.normal, f.corner[0], &lowest) > s->margin || is_far(s, &f)) {
+    if (height > s->reach + s->margin || surface_gap(s, f.normal, f.corner[0], &lowest) > s->margin) {
+        return true;
+    }
+    // a direction from the triangle to the middle of the body may show that they are further apart than the margin
+    stn_vec3 middle = stn_vec3_scale(1.0 / 3.0, stn_vec3_add(f.corner[0], stn_vec3_add(f.corner[1], f.corner[2])));
+    stn_vec3 d = stn_vec3_normalize_or(stn_vec3_sub(s->centre, middle), f.normal);
+    double top = 0.0;
+    for (int32_t k = 0; k < 3; k++) {
+        top = fmax(top, stn_vec3_dot(d, stn_vec3_sub(f.corner[k], middle)));
+    }
+    if (surface_gap(s, d, middle, &lowest) > s->margin + top) {
         return true;
     }
     for (int32_t k = 0; k < 3; k++) {
@@ -138,27 +131,6 @@ static bool visit(void *user, int32_t triangle) {
         surface_vertex_points(s, &f, k);
     }
     return true;
-}
-
-/// The middle of the body and its reach around it.
-static void set_ball(surface *s) {
-    const stn_shape *shape = s->body.shape;
-    stn_vec3 middle = stn_vec3_zero(), h = shape->half_extents;
-    switch (shape->type) {
-    case STN_SHAPE_CYLINDER:
-        s->reach = hypot(shape->radius, shape->half_length);
-        break;
-    case STN_SHAPE_CONVEX:
-        middle = stn_vec3_scale(0.5, stn_vec3_add(shape->mesh->bounds.lower, shape->mesh->bounds.upper));
-        s->reach = 0.5 * stn_vec3_norm(stn_vec3_sub(shape->mesh->bounds.upper, shape->mesh->bounds.lower));
-        break;
-    case STN_SHAPE_BOX:
-        s->reach = stn_vec3_norm(h);
-        break;
-    default:
-        s->reach = shape->radius + shape->half_length + fmax(h.x, fmax(h.y, h.z));
-    }
-    s->centre = stn_pose_apply(&s->body.pose, middle);
 }
 
 /// Mean normal at a point of a triangle, over the triangles that it belongs to, weighted by their angles there, which
@@ -192,23 +164,17 @@ static stn_vec3 mean_normal(const surface *s, const stn_mesh_point *at) {
     return n;
 }
 
-/// Does the surface enclose a solid, or is it filled?
-static bool may_hold(const surface *s, stn_vec3 p) {
-    if (s->filled) {
-        return p.z < stn_grid_height(s->mesh, p.x, p.y); // false outside of the border
-    }
-    stn_vec3 low = s->mesh->bounds.lower, high = s->mesh->bounds.upper;
-    return s->mesh->solid.mass > 0.0 && p.x > low.x && p.y > low.y && p.z > low.z && p.x < high.x && p.y < high.y &&
-           p.z < high.z;
-}
-
 /// A body whose middle lies inside comes out at the nearest point.
 static void add_sunk(const surface *s) {
     stn_mesh_point at;
-    if (!may_hold(s, s->centre) || !stn_mesh_nearest(s->mesh, s->centre, INFINITY, &at)) {
+    stn_vec3 p = s->centre, low = s->mesh->bounds.lower, high = s->mesh->bounds.upper;
+    bool may_hold = s->filled ? p.z < stn_grid_height(s->mesh, p.x, p.y) // false outside of the border
+                              : s->mesh->solid.mass > 0.0 && p.x > low.x && p.y > low.y && p.z > low.z &&
+                                    p.x < high.x && p.y < high.y && p.z < high.z;
+    if (!may_hold || !stn_mesh_nearest(s->mesh, p, INFINITY, &at)) {
         return;
     }
-    stn_vec3 out = stn_vec3_sub(at.point, s->centre), n = mean_normal(s, &at);
+    stn_vec3 out = stn_vec3_sub(at.point, p), n = mean_normal(s, &at);
     if (stn_vec3_dot(out, n) < 0.0) {
         return; // outside
     }
@@ -218,54 +184,62 @@ static void add_sunk(const surface *s) {
     surface_add(s, on_body, stn_vec3_mul_add(on_body, -phi, m), m, 0, (uint32_t)at.triangle);
 }
 
-static void to_world(const stn_pose *pose, surface_points *points) {
-    for (int32_t g = 0; g < points->group_count; g++) {
-        manifold *m = &points->group[g];
-        manifold_reduce(m, points->limit);
-        for (int32_t i = 0; i < m->count; i++) {
-            witness *w = &m->points[i];
-            w->a = stn_pose_apply(pose, w->a);
-            w->b = stn_pose_apply(pose, w->b);
-            w->normal = stn_mat3_apply(&pose->rotation, w->normal);
-        }
-    }
-}
-
-/// Visits what may be in contact. Beyond its own size, a body that is asked about with a wide margin needs only what is
-/// nearest: that is no further away than the point of the surface nearest to its middle.
-static void visit_candidates(surface *s) {
-    stn_mesh_point at;
-    if (s->margin <= 4.0 * s->reach || !stn_mesh_nearest(s->mesh, s->centre, s->margin + s->reach, &at)) {
-        stn_aabb box = stn_shape_aabb(s->body.shape, &s->body.pose, s->margin);
-        stn_mesh_visit(s->mesh, &box, visit, s);
-        return;
-    }
-    s->margin = fmin(s->margin, fmax(4.0 * s->reach, at.distance));
-    stn_mesh_visit_ball(s->mesh, s->centre, s->margin + s->reach, visit, s);
-}
-
 void collide_surface(posed a, posed b, double margin, int32_t max_points, surface_points *out) {
-    bool core = a.shape->type == STN_SHAPE_SPHERE || a.shape->type == STN_SHAPE_CAPSULE;
+    const stn_shape *shape = a.shape;
+    bool core = shape->type == STN_SHAPE_SPHERE || shape->type == STN_SHAPE_CAPSULE;
     plane_points plane;
     surface s = {.mesh = b.shape->mesh,
                  .across = stn_mesh_across(b.shape->mesh),
                  .filled = b.shape->type == STN_SHAPE_HEIGHT_FIELD,
-                 .body = {a.shape, relative_pose(b.pose, a.pose)},
-                 .radius = core ? a.shape->radius : 0.0,
+                 .body = {shape, relative_pose(b.pose, a.pose)},
+                 .radius = core ? shape->radius : 0.0,
                  .margin = margin,
                  .points = out,
                  .plane = &plane};
     plane.height = (double)NAN; // none yet
-    set_ball(&s);
+    stn_vec3 middle = stn_vec3_zero(), h = shape->half_extents;
+    switch (shape->type) {
+    case STN_SHAPE_CYLINDER:
+        s.reach = hypot(shape->radius, shape->half_length);
+        break;
+    case STN_SHAPE_CONVEX:
+        middle = stn_vec3_scale(0.5, stn_vec3_add(shape->mesh->bounds.lower, shape->mesh->bounds.upper));
+        s.reach = 0.5 * stn_vec3_norm(stn_vec3_sub(shape->mesh->bounds.upper, shape->mesh->bounds.lower));
+        break;
+    case STN_SHAPE_BOX:
+        s.reach = stn_vec3_norm(h);
+        break;
+    default:
+        s.reach = shape->radius + shape->half_length + fmax(h.x, fmax(h.y, h.z));
+    }
+    s.centre = stn_pose_apply(&s.body.pose, middle);
     s.size = s.reach + 1e-4 * stn_vec3_norm(s.centre);
     out->group_count = 0;
     out->limit = max_points;
     out->near = 1e-6 * s.reach;
-    visit_candidates(&s);
+    // beyond its own size, a body that is asked about with a wide margin needs only what is nearest: that is no further
+    // away than the point of the surface nearest to its middle
+    stn_mesh_point at;
+    if (margin <= 4.0 * s.reach || !stn_mesh_nearest(s.mesh, s.centre, margin + s.reach, &at)) {
+        stn_aabb box = stn_shape_aabb(shape, &s.body.pose, margin);
+        stn_mesh_visit(s.mesh, &box, visit, &s);
+    } else {
+        s.margin = fmin(margin, fmax(4.0 * s.reach, at.distance));
+        stn_mesh_visit_ball(s.mesh, s.centre, s.margin + s.reach, visit, &s);
+    }
     if (out->group_count == 0) {
         add_sunk(&s);
     }
     surface_settle(&s);
     surface_catch(&s);
-    to_world(b.pose, out);
+    for (int32_t g = 0; g < out->group_count; g++) {
+        manifold *m = &out->group[g];
+        manifold_reduce(m, out->limit);
+        for (int32_t i = 0; i < m->count; i++) {
+            witness *w = &m->points[i];
+            w->a = stn_pose_apply(b.pose, w->a);
+            w->b = stn_pose_apply(b.pose, w->b);
+            w->normal = stn_mat3_apply(&b.pose->rotation, w->normal);
+        }
+    }
 }

@@ -34,22 +34,6 @@ static double tolerance_of(const caught *c) {
     return 1e-8 * c->s->size + 1e-6 * c->depth;
 }
 
-static bool is_covered(caught *c, const stn_vec3 corner[3]) {
-    double covered = c->depth + tolerance_of(c);
-    for (int32_t i = 0; i < c->count; i++) {
-        stn_vec3 m = c->m[i];
-        double low = c->low[i], top = fmax(stn_vec3_dot(m, corner[0]), stn_vec3_dot(m, corner[1]));
-        if (fmax(top, stn_vec3_dot(m, corner[2])) - low <= covered) {
-            c->m[i] = c->m[0]; // the next triangle often comes out the same way
-            c->low[i] = c->low[0];
-            c->m[0] = m;
-            c->low[0] = low;
-            return true;
-        }
-    }
-    return false;
-}
-
 /// The body against the triangle alone.
 static separation part(const surface *s, const stn_vec3 corner[3]) {
     static const int32_t starts[4] = {0, 2, 4, 6}, neighbours[6] = {1, 2, 0, 2, 0, 1};
@@ -75,8 +59,17 @@ static bool visit(void *user, int32_t id) {
     for (int32_t k = 0; k < 3; k++) {
         corner[k] = surface_vertex(s, s->mesh->triangles[3 * (size_t)id + (size_t)k]);
     }
-    if (is_covered(c, corner)) {
-        return true;
+    double covered = c->depth + tolerance_of(c);
+    for (int32_t i = 0; i < c->count; i++) {
+        stn_vec3 m = c->m[i];
+        double low = c->low[i], top = fmax(stn_vec3_dot(m, corner[0]), stn_vec3_dot(m, corner[1]));
+        if (fmax(top, stn_vec3_dot(m, corner[2])) - low <= covered) {
+            c->m[i] = c->m[0]; // the next triangle often comes out the same way
+            c->low[i] = c->low[0];
+            c->m[0] = m;
+            c->low[0] = low;
+            return true;
+        }
     }
     stn_vec3 n = surface_normal(s, id), lowest;
     double gap = surface_gap(s, n, corner[0], &lowest);

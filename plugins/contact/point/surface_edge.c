@@ -15,8 +15,11 @@ typedef struct look {
     stn_vec3 lowest;
 } look;
 
+/// Edge k of a triangle.
 typedef struct edge {
     const surface *surface;
+    const facet *facet;
+    int32_t k, other; // across it the same edge of the next triangle, -1: a border
     stn_vec3 from, to, along, n, u;
     double length, c_end, d_end; // the direction where the arc ends
 } edge;
@@ -59,12 +62,6 @@ static double slope_of(const edge *e, const look *at, stn_vec3 point, double *va
     return at->c * y - at->d * x;
 }
 
-/// Straight towards a point of the body, which is as far as its own function rises.
-static look look_towards(const edge *e, stn_vec3 point) {
-    stn_vec3 w = stn_vec3_sub(point, e->from);
-    return look_along(e, stn_vec3_dot(e->n, w), stn_vec3_dot(e->u, w));
-}
-
 /// The largest s between two directions, where it rises towards the other on both; `left` and `right` close in on it.
 static look climb(const edge *e, look *left, look *right) {
     double tiny = 1e-15 * (e->surface->size + stn_vec3_norm(stn_vec3_sub(left->lowest, e->from)));
@@ -76,7 +73,9 @@ static look climb(const edge *e, look *left, look *right) {
         double rises = slope_of(e, &next, right->lowest, &of_right);
         bool met = fmin(of_left, of_right) - next.s <= tiny;
         if (met && (falls < 0.0) != (rises > 0.0)) { // the way up ends at a corner before
-            next = look_towards(e, falls < 0.0 ? left->lowest : right->lowest);
+            stn_vec3 w =
+                stn_vec3_sub(falls < 0.0 ? left->lowest : right->lowest, e->from); // as far as its function rises
+            next = look_along(e, stn_vec3_dot(e->n, w), stn_vec3_dot(e->u, w));
             best = next.s > best.s ? next : best;
             if (fabs(next.slope) <= tiny) {
                 break;
@@ -144,15 +143,15 @@ static void find_stretch(const edge *e, stn_vec3 m, bool within, bool over, over
 }
 
 /// The number of the edge, for its far end that which it has in the next triangle: each end has one of its own.
-static uint32_t code_at(const surface *s, const facet *f, int32_t k, uint32_t end) {
-    int32_t other = s->across[3 * (size_t)f->id + (size_t)k];
-    if (end == 2 && other < 0) {
-        return surface_vertex_code + (uint32_t)s->mesh->triangles[3 * (size_t)f->id + (size_t)((k + 1) % 3)];
+static uint32_t code_at(const edge *e, uint32_t end) {
+    int32_t first = 3 * e->facet->id;
+    if (end == 2 && e->other < 0) {
+        return surface_vertex_code + (uint32_t)e->surface->mesh->triangles[first + (e->k + 1) % 3];
     }
-    return surface_edge_code + (end == 2 ? (uint32_t)other : 3 * (uint32_t)f->id + (uint32_t)k);
+    return surface_edge_code + (uint32_t)(end == 2 ? e->other : first + e->k);
 }
 
-static void add_points(const edge *e, const facet *f, int32_t k, stn_vec3 m, bool within, stn_vec3 deepest) {
+static void add_points(const edge *e, stn_vec3 m, bool within, stn_vec3 deepest) {
     const surface *s = e->surface;
     overlap stretch;
     double at = stn_vec3_dot(e->along, stn_vec3_sub(deepest, e->from)), tolerance = 1e-9 * s->size;
@@ -170,48 +169,12 @@ static void add_points(const edge *e, const facet *f, int32_t k, stn_vec3 m, boo
         if (p->h <= s->margin) {
             stn_vec3 on_surface = stretch.lines ? stretch.other[i] : stn_vec3_mul_add(p->p, -p->h, m);
             uint32_t end = stretch.lines ? 0 : p->second;
-            surface_add(s, p->p, on_surface, m, p->first, code_at(s, f, k, end));
+            surface_add(s, p->p, on_surface, m, p->first, code_at(e, end));
         }
     }
     if (over && phi <= s->margin && !(overlap_depth(&stretch) <= phi + 1e-10 * s->size)) {
-        surface_add(s, stn_vec3_mul_add(deepest, -s->radius, m), under, m, CODE_DEEPEST, code_at(s, f, k, 0));
+        surface_add(s, stn_vec3_mul_add(deepest, -s->radius, m), under, m, CODE_DEEPEST, code_at(e, 0));
     }
-}
-
-/// False where no direction is admitted.
-static bool make_edge(const surface *s, const facet *f, int32_t k, edge *e) {
-    int32_t other = s->across[3 * (size_t)f->id + (size_t)k];
-    e->surface = s;
-    e->from = f->corner[k];
-    e->to = f->corner[(k + 1) % 3];
-    stn_vec3 along = stn_vec3_sub(e->to, e->from);
-    e->length = stn_vec3_norm(along);
-    e->along = stn_vec3_normalize_or(along, along);
-    e->n = f->normal;
-    e->u = f->outward[k];
-    e->c_end = 0.0;
-    e->d_end = 1.0;
-    if (other >= 0) {
-        stn_vec3 next = surface_normal(s, other / 3);
-        e->c_end = stn_vec3_dot(next, e->n);
-        e->d_end = stn_vec3_dot(next, e->u);
-    }
-    return e->d_end > 1e-7;
-}
-
-/// Does the next triangle's far corner lie below the plane? Most edges are told flat or concave by this alone.
-static bool may_be_convex(const surface *s, const facet *f, int32_t k, int32_t other) {
-    int32_t far = s->mesh->triangles[other / 3 * 3 + (other + 2) % 3];
-    stn_vec3 w = stn_vec3_sub(surface_vertex(s, far), f->corner[k]);
-    double down = -stn_vec3_dot(f->normal, w), across = stn_vec3_dot(f->outward[k], w);
-    return down > 1e-8 * fabs(across);
-}
-
-static bool is_near(const surface *s, const edge *e) {
-    stn_vec3 w = stn_vec3_sub(s->centre, e->from);
-    double t = clamp(stn_vec3_dot(w, e->along), 0.0, e->length), far = s->reach + s->margin;
-    w = stn_vec3_mul_add(w, -t, e->along);
-    return stn_vec3_dot(w, w) <= far * far;
 }
 
 enum { LOOKS = 5 };
@@ -245,10 +208,34 @@ static bool bracket(const edge *e, double slack, look *left, look *right) {
 }
 
 void surface_edge_points(const surface *s, const facet *f, int32_t k) {
-    edge e;
     int32_t other = s->across[3 * (size_t)f->id + (size_t)k];
-    if ((other >= 0 && (other / 3 < f->id || !may_be_convex(s, f, k, other))) || !make_edge(s, f, k, &e) ||
-        !is_near(s, &e)) {
+    if (other >= 0 && other / 3 < f->id) {
+        return;
+    }
+    if (other >= 0) { // most edges are told flat or concave by where the next triangle's far corner lies
+        int32_t far = s->mesh->triangles[other / 3 * 3 + (other + 2) % 3];
+        stn_vec3 w = stn_vec3_sub(surface_vertex(s, far), f->corner[k]);
+        double down = -stn_vec3_dot(f->normal, w), across = stn_vec3_dot(f->outward[k], w);
+        if (!(down > 1e-8 * fabs(across))) {
+            return;
+        }
+    }
+    edge e = {.surface = s, .facet = f, .k = k, .other = other, .from = f->corner[k], .to = f->corner[(k + 1) % 3]};
+    stn_vec3 along = stn_vec3_sub(e.to, e.from);
+    e.length = stn_vec3_norm(along);
+    e.along = stn_vec3_normalize_or(along, along);
+    e.n = f->normal;
+    e.u = f->outward[k];
+    e.d_end = 1.0;
+    if (other >= 0) {
+        stn_vec3 next = surface_normal(s, other / 3);
+        e.c_end = stn_vec3_dot(next, e.n);
+        e.d_end = stn_vec3_dot(next, e.u);
+    }
+    stn_vec3 w = stn_vec3_sub(s->centre, e.from);
+    double t = clamp(stn_vec3_dot(w, e.along), 0.0, e.length), far = s->reach + s->margin;
+    w = stn_vec3_mul_add(w, -t, e.along);
+    if (!(e.d_end > 1e-7) || !(stn_vec3_dot(w, w) <= far * far)) {
         return;
     }
     bool round = s->body.shape->type == STN_SHAPE_SPHERE || s->body.shape->type == STN_SHAPE_ELLIPSOID;
@@ -264,5 +251,5 @@ void surface_edge_points(const surface *s, const facet *f, int32_t k) {
     } else if (beyond) {
         m = stn_vec3_normalize_or(direction(&e, e.c_end, e.d_end), e.n);
     }
-    add_points(&e, f, k, m, !before && !beyond, deepest);
+    add_points(&e, m, !before && !beyond, deepest);
 }

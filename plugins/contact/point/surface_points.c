@@ -9,31 +9,27 @@
 
 static const double group_cosine = 0.996; // 5 degrees
 
-static int32_t group_of(surface_points *p, stn_vec3 normal) {
-    int32_t best = -1;
-    double most = -INFINITY;
-    for (int32_t i = 0; i < p->group_count; i++) {
-        double cosine = stn_vec3_dot(p->normal[i], normal);
-        if (cosine > most) {
-            most = cosine;
-            best = i;
-        }
-    }
-    if (most >= group_cosine || p->group_count == SURFACE_GROUPS) {
-        return best;
-    }
-    p->normal[p->group_count] = normal;
-    p->group[p->group_count].count = 0;
-    return p->group_count++;
-}
-
 void surface_add(const surface *s, stn_vec3 on_body, stn_vec3 on_surface, stn_vec3 m, uint32_t feature_a,
                  uint32_t feature_b) {
     surface_points *p = s->points;
     stn_vec3 normal = stn_vec3_neg(m);
     witness w = {on_body,   on_surface, normal, stn_vec3_dot(normal, stn_vec3_sub(on_surface, on_body)),
                  feature_a, feature_b};
-    manifold *g = &p->group[group_of(p, normal)];
+    int32_t group = -1;
+    double most = -INFINITY;
+    for (int32_t i = 0; i < p->group_count; i++) {
+        double cosine = stn_vec3_dot(p->normal[i], normal);
+        if (cosine > most) {
+            most = cosine;
+            group = i;
+        }
+    }
+    if (!(most >= group_cosine) && p->group_count < SURFACE_GROUPS) {
+        group = p->group_count++;
+        p->normal[group] = normal;
+        p->group[group].count = 0;
+    }
+    manifold *g = &p->group[group];
     for (int32_t i = 0; i < g->count; i++) {
         stn_vec3 apart = stn_vec3_sub(g->points[i].a, on_body);
         if (stn_vec3_dot(apart, apart) < p->near * p->near) {
@@ -53,30 +49,24 @@ typedef struct plane {
     double height, gap;
 } plane;
 
-/// The planes of all points, one of each group that has but one.
-static int32_t list_planes(const surface *s, plane *planes) {
-    int32_t count = 0;
-    for (int32_t k = 0; k < s->points->group_count; k++) {
-        const manifold *g = &s->points->group[k];
-        int32_t first = count;
-        for (int32_t i = 0; i < g->count; i++) {
-            stn_vec3 lowest, m = stn_vec3_neg(g->points[i].normal);
-            double height = stn_vec3_dot(m, g->points[i].b);
-            const plane *last = count > first ? &planes[count - 1] : NULL;
-            if (last == NULL || stn_vec3_dot(last->m, m) < 1.0 - 1e-15 ||
-                fabs(last->height - height) > 1e-12 * s->size) {
-                planes[count++] = (plane){m, height, surface_gap(s, m, g->points[i].b, &lowest)};
-            }
-        }
-    }
-    return count;
-}
-
 void surface_settle(const surface *s) {
     surface_points *p = s->points;
     plane planes[SURFACE_GROUPS * MANIFOLD_CAPACITY];
     double tolerance = 1e-9 * s->size;
-    int32_t plane_count = list_planes(s, planes);
+    int32_t plane_count = 0;
+    for (int32_t k = 0; k < p->group_count; k++) { // of all points, one of each group that has but one
+        const manifold *g = &p->group[k];
+        int32_t first = plane_count;
+        for (int32_t i = 0; i < g->count; i++) {
+            stn_vec3 lowest, m = stn_vec3_neg(g->points[i].normal);
+            double height = stn_vec3_dot(m, g->points[i].b);
+            const plane *last = plane_count > first ? &planes[plane_count - 1] : NULL;
+            if (last == NULL || stn_vec3_dot(last->m, m) < 1.0 - 1e-15 ||
+                fabs(last->height - height) > 1e-12 * s->size) {
+                planes[plane_count++] = (plane){m, height, surface_gap(s, m, g->points[i].b, &lowest)};
+            }
+        }
+    }
     for (int32_t k = 0; k < p->group_count && plane_count > 1; k++) {
         manifold *g = &p->group[k];
         int32_t kept = 0;

@@ -96,15 +96,6 @@ static void try_faces(face_search *f) {
     }
 }
 
-static bool is_lowest(const fan *around, int32_t triangle) {
-    for (int32_t i = 0; i < around->count; i++) {
-        if (around->edge[i] / 3 < triangle) {
-            return false;
-        }
-    }
-    return true;
-}
-
 void surface_vertex_points(const surface *s, const facet *f, int32_t k) {
     fan around;
     stn_vec3 corner = f->corner[k], to = stn_vec3_sub(corner, s->centre);
@@ -123,8 +114,10 @@ void surface_vertex_points(const surface *s, const facet *f, int32_t k) {
         return;
     }
     surface_fan(s, 3 * f->id + k, &around);
-    if (!is_lowest(&around, f->id)) {
-        return;
+    for (int32_t i = 0; i < around.count; i++) {
+        if (around.edge[i] / 3 < f->id) {
+            return;
+        }
     }
     if (!within || !admits(s, &around, corner, found.m)) {
         face_search search = {s, corner, &around, {.phi = -INFINITY}};
