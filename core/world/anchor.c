@@ -17,17 +17,6 @@
 /// their own u: what they contradict each other by had better stay below the tolerance of solvers.
 static const double taken_back = 0.5;
 
-// -------------------------------------------------------------------------------------------------------- geometry
-
-/// u of an anchor now, cut to its limit. `*dragged`: it was longer.
-static stn_vec3 displacement_of(const step_frame *frame, const anchor *a, stn_vec3 normal, bool *dragged) {
-    stn_vec3 apart = stn_vec3_sub(point_now(frame, a->body[1], a->point[1]), point_now(frame, a->body[0], a->point[0]));
-    stn_vec3 u = along_surface(apart, normal);
-    double size = stn_vec3_norm(u);
-    *dragged = size > a->limit;
-    return *dragged ? stn_vec3_scale(a->limit / size, u) : u;
-}
-
 bool anchor_is_near(const step_frame *frame, const anchor *a, stn_vec3 point, stn_vec3 normal) {
     stn_vec3 displacement = along_surface(stn_vec3_sub(point, point_now(frame, a->body[0], a->point[0])), normal);
     return a->body[0] >= 0 && a->body[1] >= 0 && stn_vec3_norm(displacement) <= FOLLOW_FROM * a->limit;
@@ -40,10 +29,138 @@ static uint32_t pair_slot(const pair_index *index, int32_t a, int32_t b) {
     return (uint32_t)stn_hash(0, key, sizeof key) & (index->capacity - 1);
 }
 
-static stn_status index_pairs(const step_setup *setup, const state_view *state, const step_frame *frame,
-                              pair_index *index, stn_error *err) {
+bool anchor_find(const holding *h, stn_vec3 point, anchor *a) {
+    const int32_t body[2] = {a->body[0], a->body[1]};
+    const uint64_t patch = a->patch;
+    double nearest = (double)INFINITY;
+    bool own = false;
+    if (body[0] < 0 || body[1] < 0) {
+        return false;
+    }
+    for (int32_t i = h->index.head[pair_slot(&h->index, body[0], body[1])]; i >= 0; i = h->index.next[i]) {
+        anchor found = stn_cache_anchor(h->setup, h->state, i);
+        bool turned = found.body[0] == body[1], same = found.patch == patch;
+        if (found.body[turned] != body[0] || found.body[!turned] != body[1] || (found.patch == 0) != (patch == 0)) {
+            continue;
+        }
+        double displacement = stn_vec3_norm(stn_vec3_sub(point_now(h->frame, found.body[0], found.point[0]), point));
+        if (same > own || (same == own && displacement < nearest)) {
+            own = same;
+            nearest = displacement;
+            *a = found;
+            for (int32_t side = 0; turned && side < 2; side++) {
+                a->body[side] = found.body[!side];
+                a->point[side] = found.point[!side];
+                a->across[side] = found.across[!side];
+            }
+        }
+    }
+    return isfinite(nearest);
+}
+
+// --------------------------------------------------------------------------------------------------- start of a step
+
+/// By how much the points of either body are farther in a step than its velocities take them.
+stn_vec3 anchor_lead(const holding *h, const int32_t body[2], stn_vec3 point) {
+    const step_frame *frame = h->frame;
+    const stn_kinematics *k = frame->kinematics;
+    double dt = frame->problem.dt;
+    stn_vec3 lead = stn_vec3_zero();
+    for (int32_t side = 0; side < 2; side++) {
+        const int32_t b = body[side];
+        stn_vec3 own;
+        if (b <= 0) {
+            continue;
+        }
+        stn_vec3 before = stn_point_velocity(k, b, point);
+        if (stn_setup_is_kinematic(h->setup, b)) { // of the velocities as the integrator adds them up
+            double share = frame->problem.velocity_kind == STN_VELOCITY_MID ? 1.0 : frame->force_theta_vq;
+            stn_vec3 after = stn_step_kinematic_velocity(h->setup, frame, b, point);
+            stn_vec3 mean = stn_vec3_add(stn_vec3_scale(share, after), stn_vec3_scale(1.0 - share, before));
+            own = stn_vec3_mul_add(stn_step_kinematic_displacement(h->setup, h->state, frame, b, point), -dt, mean);
+        } else { // constant velocities of joints move points along curves, dt^2/2 of J-dot v off dt J v
+            const stn_spatial *bias = &k->bias[b];
+            stn_vec3 arm = stn_vec3_sub(point, k->reference[h->setup->model->bodies[b].tree]);
+            stn_vec3 turning = stn_vec3_cross(k->body_velocity[b].angular, before);
+            stn_vec3 a = stn_vec3_add(stn_vec3_add(bias->linear, stn_vec3_cross(bias->angular, arm)), turning);
+            own = stn_vec3_scale(0.5 * dt * dt, a);
+        }
+        lead = stn_vec3_mul_add(lead, side == 0 ? -1.0 : 1.0, own);
+    }
+    return lead;
+}
+
+void anchor_shift(const holding *h, stn_constraint *c, stn_vec3 u, stn_vec3 lead) {
+    double share = stn_setup_law(h->setup).ops != NULL ? 1.0 : taken_back;
+    for (int32_t r = 0; r < 2; r++) {
+        stn_vec3 axis = stn_mat3_column(&c->frame, r);
+        c->anchor[r] = share * stn_vec3_dot(u, axis);
+        h->frame->problem.bias[c->row + r] += (c->anchor[r] + stn_vec3_dot(lead, axis)) / h->frame->problem.dt;
+    }
+}
+
+/// Puts u into the bias of a contact, and its anchor where the contact is.
+static void hold_contact(const holding *h, stn_constraint *c, anchor *a) {
+    const step_frame *frame = h->frame;
+    const stn_contact *contact = &frame->contacts.contacts[c->contact];
+    stn_vec3 n = stn_mat3_column(&c->frame, 2), u = stn_vec3_zero();
+    bool dragged = true, known = a->limit > 0.0;
+    if (!known) {
+        *a = (anchor){.body = {c->body[0], c->body[1]}};
+    }
+    if (known || anchor_find(h, c->point, a)) { // u now, cut to its limit
+        u = along_surface(
+            stn_vec3_sub(point_now(frame, a->body[1], a->point[1]), point_now(frame, a->body[0], a->point[0])), n);
+        double size = stn_vec3_norm(u);
+        dragged = size > a->limit;
+        u = dragged ? stn_vec3_scale(a->limit / size, u) : u;
+    }
+    if (!known || dragged || !anchor_is_near(frame, a, c->point, n)) {
+        *a = (anchor){.body = {c->body[0], c->body[1]}};
+        a->point[0] = point_in(frame, c->body[0], stn_vec3_mul_add(c->point, -0.5, u));
+        a->point[1] = point_in(frame, c->body[1], stn_vec3_mul_add(c->point, 0.5, u));
+    }
+    if (contact->bias.x != 0.0 || contact->bias.y != 0.0 || contact->bias.z != 0.0) { // a belt runs on within the step
+        stn_vec3 moved = stn_vec3_mul_add(point_now(frame, c->body[1], a->point[1]), frame->problem.dt, contact->bias);
+        a->point[1] = point_in(frame, c->body[1], moved);
+    }
+    anchor_shift(h, c, u, anchor_lead(h, c->body, c->point));
+}
+
+/// The coordinate that a row of dry friction holds; NULL: its joint has several velocities, and is not held.
+static const double *coordinate_of(const step_setup *setup, const state_view *state, const stn_constraint *c) {
+    const stn_tree *tree = &setup->model->trees[c->J[0].tree];
+    int32_t d = 0;
+    while (c->J[0].values[d] == 0.0) {
+        d++;
+    }
+    const stn_joint *joint = &setup->model->joints[setup->model->dof_joint[tree->v_start + d]];
+    return joint->nv == 1 ? &state->q[joint->q_start] : NULL;
+}
+
+static void hold_joint(const holding *h, stn_constraint *c, anchor *a) {
+    const double *q = coordinate_of(h->setup, h->state, c);
+    if (q == NULL) {
+        *a = anchor_none;
+        return;
+    }
+    double u = a->limit > 0.0 ? *q - a->point[0].x : 0.0;
+    bool dragged = !(fabs(u) <= a->limit);
+    u = dragged ? copysign(a->limit, u) : u;
+    if (dragged || !(a->limit > 0.0)) {
+        *a = (anchor){.body = {c->body[1], -1}, .point = {{*q - u, 0.0, 0.0}}};
+    }
+    c->anchor[0] = u;
+    h->frame->problem.bias[c->row] += u / h->frame->problem.dt;
+}
+
+stn_status stn_step_hold(const step_setup *setup, const state_view *state, step_frame *frame, stn_error *err) {
+    if (!setup->options.stiction) {
+        return STN_OK;
+    }
+    holding h = {.setup = setup, .state = state, .frame = frame, .index = {.capacity = 16}};
+    pair_index *index = &h.index;
     int32_t count = state->cache_count;
-    *index = (pair_index){.capacity = 16};
     while (index->capacity < (uint32_t)count) {
         index->capacity *= 2;
     }
@@ -61,151 +178,13 @@ static stn_status index_pairs(const step_setup *setup, const state_view *state, 
             *head = i;
         }
     }
-    return STN_OK;
-}
-
-static anchor turned_about(const anchor *a) {
-    anchor b = *a;
-    for (int32_t side = 0; side < 2; side++) {
-        b.body[side] = a->body[!side];
-        b.point[side] = a->point[!side];
-        b.across[side] = a->across[!side];
-    }
-    return b;
-}
-
-bool anchor_find(const step_setup *setup, const state_view *state, const step_frame *frame, const pair_index *index,
-                 const int32_t body[2], stn_vec3 point, uint64_t patch, anchor *out) {
-    double nearest = (double)INFINITY;
-    bool own = false;
-    if (body[0] < 0 || body[1] < 0) {
-        return false;
-    }
-    for (int32_t i = index->head[pair_slot(index, body[0], body[1])]; i >= 0; i = index->next[i]) {
-        anchor a = stn_cache_anchor(setup, state, i);
-        bool turned = a.body[0] == body[1], same = a.patch == patch;
-        if (a.body[turned] != body[0] || a.body[!turned] != body[1] || (a.patch == 0) != (patch == 0)) {
-            continue;
-        }
-        double displacement = stn_vec3_norm(stn_vec3_sub(point_now(frame, a.body[0], a.point[0]), point));
-        if (same > own || (same == own && displacement < nearest)) {
-            own = same;
-            nearest = displacement;
-            *out = turned ? turned_about(&a) : a;
-        }
-    }
-    return isfinite(nearest);
-}
-
-// --------------------------------------------------------------------------------------------------- start of a step
-
-/// By how much a point of a kinematic body is farther in a step than its velocities take it, as the integrator adds
-/// them up.
-static stn_vec3 kinematic_lead(const step_setup *setup, const state_view *state, const step_frame *frame, int32_t body,
-                               stn_vec3 point) {
-    double share = frame->problem.velocity_kind == STN_VELOCITY_MID ? 1.0 : frame->force_theta_vq;
-    stn_vec3 before = stn_point_velocity(frame->kinematics, body, point);
-    stn_vec3 after = stn_step_kinematic_velocity(setup, frame, body, point);
-    stn_vec3 mean = stn_vec3_add(stn_vec3_scale(share, after), stn_vec3_scale(1.0 - share, before));
-    return stn_vec3_mul_add(stn_step_kinematic_displacement(setup, state, frame, body, point), -frame->problem.dt,
-                            mean);
-}
-
-/// That of a free body: constant velocities of its joints move its points along curves, dt^2/2 of J-dot v off dt J v.
-static stn_vec3 free_lead(const step_setup *setup, const step_frame *frame, int32_t body, stn_vec3 point) {
-    const stn_kinematics *k = frame->kinematics;
-    const stn_spatial *bias = &k->bias[body];
-    stn_vec3 arm = stn_vec3_sub(point, k->reference[setup->model->bodies[body].tree]);
-    stn_vec3 turning = stn_vec3_cross(k->body_velocity[body].angular, stn_point_velocity(k, body, point));
-    stn_vec3 a = stn_vec3_add(stn_vec3_add(bias->linear, stn_vec3_cross(bias->angular, arm)), turning);
-    return stn_vec3_scale(0.5 * frame->problem.dt * frame->problem.dt, a);
-}
-
-stn_vec3 anchor_lead(const step_setup *setup, const state_view *state, const step_frame *frame, const int32_t body[2],
-                     stn_vec3 point) {
-    stn_vec3 lead = stn_vec3_zero();
-    for (int32_t side = 0; side < 2; side++) {
-        if (body[side] > 0) {
-            bool told = stn_setup_is_kinematic(setup, body[side]);
-            stn_vec3 own = told ? kinematic_lead(setup, state, frame, body[side], point)
-                                : free_lead(setup, frame, body[side], point);
-            lead = stn_vec3_mul_add(lead, side == 0 ? -1.0 : 1.0, own);
-        }
-    }
-    return lead;
-}
-
-void anchor_shift(const step_setup *setup, const step_frame *frame, stn_constraint *c, stn_vec3 u, stn_vec3 lead) {
-    double share = stn_setup_law(setup).ops != NULL ? 1.0 : taken_back;
-    for (int32_t r = 0; r < 2; r++) {
-        stn_vec3 axis = stn_mat3_column(&c->frame, r);
-        c->anchor[r] = share * stn_vec3_dot(u, axis);
-        frame->problem.bias[c->row + r] += (c->anchor[r] + stn_vec3_dot(lead, axis)) / frame->problem.dt;
-    }
-}
-
-/// Puts u into the bias of a contact, and its anchor where the contact is.
-static void hold_contact(const step_setup *setup, const state_view *state, step_frame *frame, const pair_index *index,
-                         stn_constraint *c, anchor *a) {
-    const stn_contact *contact = &frame->contacts.contacts[c->contact];
-    stn_vec3 n = stn_mat3_column(&c->frame, 2), u = stn_vec3_zero();
-    bool dragged = true, known = a->limit > 0.0;
-    if (known || anchor_find(setup, state, frame, index, c->body, c->point, 0, a)) {
-        u = displacement_of(frame, a, n, &dragged);
-    }
-    if (!known || dragged || !anchor_is_near(frame, a, c->point, n)) {
-        *a = (anchor){.body = {c->body[0], c->body[1]}};
-        a->point[0] = point_in(frame, c->body[0], stn_vec3_mul_add(c->point, -0.5, u));
-        a->point[1] = point_in(frame, c->body[1], stn_vec3_mul_add(c->point, 0.5, u));
-    }
-    if (contact->bias.x != 0.0 || contact->bias.y != 0.0 || contact->bias.z != 0.0) { // a belt runs on within the step
-        stn_vec3 moved = stn_vec3_mul_add(point_now(frame, c->body[1], a->point[1]), frame->problem.dt, contact->bias);
-        a->point[1] = point_in(frame, c->body[1], moved);
-    }
-    anchor_shift(setup, frame, c, u, anchor_lead(setup, state, frame, c->body, c->point));
-}
-
-/// The coordinate that a row of dry friction holds; NULL: its joint has several velocities, and is not held.
-static const double *coordinate_of(const step_setup *setup, const state_view *state, const stn_constraint *c) {
-    const stn_tree *tree = &setup->model->trees[c->J[0].tree];
-    int32_t d = 0;
-    while (c->J[0].values[d] == 0.0) {
-        d++;
-    }
-    const stn_joint *joint = &setup->model->joints[setup->model->dof_joint[tree->v_start + d]];
-    return joint->nv == 1 ? &state->q[joint->q_start] : NULL;
-}
-
-static void hold_joint(const step_setup *setup, const state_view *state, const step_frame *frame, stn_constraint *c,
-                       anchor *a) {
-    const double *q = coordinate_of(setup, state, c);
-    if (q == NULL) {
-        *a = anchor_none;
-        return;
-    }
-    double u = a->limit > 0.0 ? *q - a->point[0].x : 0.0;
-    bool dragged = !(fabs(u) <= a->limit);
-    u = dragged ? copysign(a->limit, u) : u;
-    if (dragged || !(a->limit > 0.0)) {
-        *a = (anchor){.body = {c->body[1], -1}, .point = {{*q - u, 0.0, 0.0}}};
-    }
-    c->anchor[0] = u;
-    frame->problem.bias[c->row] += u / frame->problem.dt;
-}
-
-stn_status stn_step_hold(const step_setup *setup, const state_view *state, step_frame *frame, stn_error *err) {
-    if (!setup->options.stiction) {
-        return STN_OK;
-    }
-    pair_index index;
-    stn_status status = index_pairs(setup, state, frame, &index, err);
-    status = status == STN_OK ? patch_anchors_hold(setup, state, frame, &index, err) : status;
+    stn_status status = patch_anchors_hold(&h, err);
     for (int32_t i = 0; i < frame->problem.constraint_count && status == STN_OK; i++) {
         stn_constraint *c = &frame->problem.constraints[i];
         if (c->kind == STN_CONSTRAINT_CONTACT && !anchor_is_of_patch(c)) {
-            hold_contact(setup, state, frame, &index, c, &frame->anchors[i]);
+            hold_contact(&h, c, &frame->anchors[i]);
         } else if (c->kind == STN_CONSTRAINT_DRY_FRICTION) {
-            hold_joint(setup, state, frame, c, &frame->anchors[i]);
+            hold_joint(&h, c, &frame->anchors[i]);
         }
     }
     return status;
@@ -219,15 +198,15 @@ static const double used_up = 1.0 - 1e-6; // of the cone
 /// what a solve has left, at most as much as friction could within a step. On the cone, and where a step was not
 /// solved, they let go: displacements of several contacts that no motion of their bodies takes back would brace these
 /// against each other.
-double anchor_transition_speed(const step_setup *setup, const step_frame *frame, int32_t i, const double *v_c,
-                               const double *gamma) {
+double anchor_transition_speed(const step_setup *setup, const step_frame *frame, int32_t i, const double *v_c) {
     const stn_constraint *c = &frame->problem.constraints[i];
+    const double *gamma = frame->solution.gamma + c->row;
     stn_law law = stn_setup_law(setup);
     if (!(gamma[2] > 0.0)) {
         return 0.0;
     }
     if (law.ops != NULL) {
-        return stn_ask_slip(&law, &frame->problem, i, v_c, gamma).transition_speed;
+        return stn_ask_slip(&law, &frame->problem, i, v_c + c->row, gamma).transition_speed;
     }
     double x = gamma[0] / c->mu1, y = gamma[1] / c->mu2; // NaN without friction
     bool sticks = sqrt(x * x + y * y) < used_up * gamma[2] && frame->report.status == STN_OK;
@@ -235,19 +214,21 @@ double anchor_transition_speed(const step_setup *setup, const step_frame *frame,
 }
 
 /// Moves the points of nodes on with them.
-static stn_vec3 move_with_support(const step_setup *setup, const state_view *state, const step_frame *frame,
-                                  const stn_support *support, stn_vec3 point) {
-    for (int32_t i = 0; support->body < 0 && i < support->node_count; i++) {
-        const stn_tree *tree = &setup->model->trees[setup->node_tree[support->node[i]]];
-        size_t at = (size_t)tree->q_start + 3 * (size_t)(support->node[i] - tree->node_start);
-        const double *before = state->q + at, *after = frame->q_next + at;
-        stn_vec3 displacement = stn_vec3_make(after[0] - before[0], after[1] - before[1], after[2] - before[2]);
-        point = stn_vec3_mul_add(point, support->weight[i], displacement);
+static void move_with_nodes(const holding *h, const stn_contact *contact, anchor *a) {
+    for (int32_t side = 0; side < 2; side++) {
+        const stn_support *support = side == 0 ? &contact->a : &contact->b;
+        for (int32_t i = 0; support->body < 0 && i < support->node_count; i++) {
+            const stn_tree *tree = &h->setup->model->trees[h->setup->node_tree[support->node[i]]];
+            size_t at = (size_t)tree->q_start + 3 * (size_t)(support->node[i] - tree->node_start);
+            const double *before = h->state->q + at, *after = h->frame->q_next + at;
+            stn_vec3 displacement = stn_vec3_make(after[0] - before[0], after[1] - before[1], after[2] - before[2]);
+            a->point[side] = stn_vec3_mul_add(a->point[side], support->weight[i], displacement);
+        }
     }
-    return point;
 }
 
 void stn_step_release(const step_setup *setup, const state_view *state, step_frame *frame, const double *v_c) {
+    const holding h = {.setup = setup, .state = state, .frame = frame};
     const stn_problem *p = &frame->problem;
     patch_anchors_release(setup, frame, v_c);
     for (int32_t i = 0; i < p->constraint_count; i++) {
@@ -256,12 +237,9 @@ void stn_step_release(const step_setup *setup, const state_view *state, step_fra
         if (c->kind == STN_CONSTRAINT_DRY_FRICTION) {
             a->limit = coordinate_of(setup, state, c) != NULL ? p->dt * p->R[c->row] * p->hi[c->row] : 0.0;
         } else if (c->kind == STN_CONSTRAINT_CONTACT && !anchor_is_of_patch(c)) {
-            double limit =
-                p->dt * anchor_transition_speed(setup, frame, i, v_c + c->row, frame->solution.gamma + c->row);
-            const stn_contact *contact = &frame->contacts.contacts[c->contact];
+            double limit = p->dt * anchor_transition_speed(setup, frame, i, v_c);
             a->limit = limit > 0.0 && isfinite(limit) ? limit : 0.0;
-            a->point[0] = move_with_support(setup, state, frame, &contact->a, a->point[0]);
-            a->point[1] = move_with_support(setup, state, frame, &contact->b, a->point[1]);
+            move_with_nodes(&h, &frame->contacts.contacts[c->contact], a);
         }
         if (!(a->limit > 0.0)) {
             *a = anchor_none;

@@ -35,24 +35,29 @@ static inline bool anchor_is_of_patch(const stn_constraint *c) {
     return c->kind == STN_CONSTRAINT_CONTACT && c->patch >= 0 && c->body[0] >= 0 && c->body[1] >= 0;
 }
 
-/// Of all anchors between two bodies the nearest one: a pair that is held goes on being held when the features change
-/// by which it touches. `patch` 0: anchors of points; else of patches, those of this id before all others.
-bool anchor_find(const step_setup *setup, const state_view *state, const step_frame *frame, const pair_index *index,
-                 const int32_t body[2], stn_vec3 point, uint64_t patch, anchor *out);
+/// What the anchors of a step are found and placed with.
+typedef struct holding {
+    const step_setup *setup;
+    const state_view *state;
+    step_frame *frame;
+    pair_index index; // of those of the last step
+} holding;
+
+/// Of all anchors between the two bodies of `a` the nearest one, which it becomes: a pair that is held goes on being
+/// held when the features change by which it touches. `a->patch` 0: anchors of points; else of patches, those of this
+/// id before all others.
+bool anchor_find(const holding *h, stn_vec3 point, anchor *a);
 /// Does the contact point still lie where the anchor is? Points of nodes are placed anew in every step.
 bool anchor_is_near(const step_frame *frame, const anchor *a, stn_vec3 point, stn_vec3 normal);
 /// Of B before A, by the end of the step, beyond dt v_c: bodies that turn together must not be told that they slip.
-stn_vec3 anchor_lead(const step_setup *setup, const state_view *state, const step_frame *frame, const int32_t body[2],
-                     stn_vec3 point);
+stn_vec3 anchor_lead(const holding *h, const int32_t body[2], stn_vec3 point);
 /// Puts displacement and lead [m] into the bias of a contact.
-void anchor_shift(const step_setup *setup, const step_frame *frame, stn_constraint *c, stn_vec3 u, stn_vec3 lead);
-/// Slip speed at which the friction of contact `i` lets go, 0: it holds nothing.
-double anchor_transition_speed(const step_setup *setup, const step_frame *frame, int32_t i, const double *v_c,
-                               const double *gamma);
+void anchor_shift(const holding *h, stn_constraint *c, stn_vec3 u, stn_vec3 lead);
+/// Slip speed at which the friction of contact `i` lets go, 0: it holds nothing. `v_c`: of all rows.
+double anchor_transition_speed(const step_setup *setup, const step_frame *frame, int32_t i, const double *v_c);
 
 /// patch_anchor.c: all patches of the step, as stn_step_hold and stn_step_release.
-stn_status patch_anchors_hold(const step_setup *setup, const state_view *state, step_frame *frame,
-                              const pair_index *index, stn_error *err);
+stn_status patch_anchors_hold(const holding *h, stn_error *err);
 void patch_anchors_release(const step_setup *setup, step_frame *frame, const double *v_c);
 
 #endif

@@ -39,30 +39,22 @@ stn_constraint *append_constraint(step_frame *frame, stn_constraint_kind kind, s
     return c;
 }
 
-stn_status assemble_out_of_memory(stn_error *err) {
-    return stn_fail(err, STN_ERR_MEMORY, "assembly: out of memory");
-}
-
-static double *block(const step_frame *frame, int32_t tree, int32_t rows, int32_t columns, stn_jacobian *J) {
-    double *values = STN_ARENA_ZEROED(frame->arena, rows * columns, double);
+double *append_block(const step_frame *frame, int32_t tree, int32_t count, stn_jacobian *J) {
+    double *values = STN_ARENA_ZEROED(frame->arena, count, double);
     *J = (stn_jacobian){.tree = tree, .values = values};
     return values;
 }
 
-double *append_block(const step_setup *setup, const step_frame *frame, int32_t tree, int32_t rows, stn_jacobian *J) {
-    return block(frame, tree, rows, setup->model->trees[tree].nv, J);
-}
-
-stn_status append_unit_row(const step_setup *setup, const step_frame *frame, stn_constraint *c, int32_t dof,
-                           double value, stn_error *err) {
-    int32_t tree = setup->model->dof_tree[dof], slot = c->J[0].tree < 0 || c->J[0].tree == tree ? 0 : 1;
+bool append_unit_row(const assembly *a, stn_constraint *c, int32_t dof, double value) {
+    const stn_model *model = a->setup->model;
+    int32_t tree = model->dof_tree[dof], slot = c->J[0].tree < 0 || c->J[0].tree == tree ? 0 : 1;
     stn_jacobian *J = &c->J[slot];
-    double *row = J->tree == tree ? (double *)(uintptr_t)J->values : append_block(setup, frame, tree, 1, J);
-    if (row == NULL) {
-        return assemble_out_of_memory(err);
+    double *row =
+        J->tree == tree ? (double *)(uintptr_t)J->values : append_block(a->frame, tree, model->trees[tree].nv, J);
+    if (row != NULL) {
+        row[dof - model->trees[tree].v_start] += value;
     }
-    row[dof - setup->model->trees[tree].v_start] += value;
-    return STN_OK;
+    return row != NULL;
 }
 
 /// -1: its support has no velocity in the problem.
@@ -73,52 +65,48 @@ static int32_t support_tree(const step_setup *setup, const stn_support *support)
     return setup->node_tree[support->node[0]];
 }
 
-/// Adds sign axes^T J of the support of a contact into `values`; for nodes, appends their blocks.
-static void add_support(const step_setup *setup, const stn_kinematics *k, const stn_support *support, stn_vec3 point,
-                        const stn_mat3 *axes, double sign, stn_jacobian *J, double *values) {
-    if (support->body >= 0) {
-        stn_point_jacobian_add(k, support->body, point, axes, sign, values);
-        return;
-    }
-    const stn_tree *tree = &setup->model->trees[J->tree];
-    for (int32_t i = 0; i < support->node_count; i++) {
-        double *block = values + 9 * (size_t)J->node_count;
-        J->node[J->node_count++] = support->node[i] - tree->node_start;
-        for (int32_t r = 0; r < 3; r++) {
-            stn_vec3 axis = stn_mat3_column(axes, r);
-            block[3 * r] = sign * support->weight[i] * axis.x;
-            block[3 * r + 1] = sign * support->weight[i] * axis.y;
-            block[3 * r + 2] = sign * support->weight[i] * axis.z;
-        }
-    }
-}
-
-/// J_B - J_A, in one block where both supports are of one tree.
-static stn_status contact_jacobian(const step_setup *setup, const step_frame *frame, const stn_kinematics *k,
-                                   const stn_contact *contact, stn_constraint *c, stn_error *err) {
-    int32_t tree_a = support_tree(setup, &contact->a), tree_b = support_tree(setup, &contact->b);
-    int32_t count = 0;
+/// J_B - J_A along the axes of the contact's frame, in one block where both supports are of one tree; false: out of
+/// memory.
+static bool contact_jacobian(const assembly *a, const stn_kinematics *k, const stn_contact *contact,
+                             stn_constraint *c) {
+    const stn_model *model = a->setup->model;
     const stn_support *supports[2] = {&contact->a, &contact->b};
-    const int32_t trees[2] = {tree_a, tree_b};
+    const int32_t trees[2] = {support_tree(a->setup, &contact->a), support_tree(a->setup, &contact->b)};
     double *values[2] = {NULL, NULL};
+    int32_t count = 0;
     for (int32_t side = 0; side < 2; side++) {
         if (trees[side] < 0) {
             continue;
         }
-        int32_t slot = side == 1 && tree_a == tree_b ? 0 : count;
+        const stn_tree *tree = &model->trees[trees[side]];
+        int32_t slot = side == 1 && trees[0] == trees[1] ? 0 : count;
+        stn_jacobian *J = &c->J[slot];
         if (slot == count) {
-            bool nodal = setup->model->trees[trees[side]].kind == STN_TREE_NODAL;
-            int32_t columns = nodal ? 3 * STN_MAX_NODES : setup->model->trees[trees[side]].nv;
-            values[slot] = block(frame, trees[side], 3, columns, &c->J[slot]);
+            int32_t columns = tree->kind == STN_TREE_NODAL ? 3 * STN_MAX_NODES : tree->nv;
+            values[slot] = append_block(a->frame, trees[side], 3 * columns, J);
             if (values[slot] == NULL) {
-                return assemble_out_of_memory(err);
+                return false;
             }
             count++;
         }
-        add_support(setup, k, supports[side], contact->point, &c->frame, side == 0 ? -1.0 : 1.0, &c->J[slot],
-                    values[slot]);
+        const stn_support *support = supports[side];
+        double sign = side == 0 ? -1.0 : 1.0;
+        if (support->body >= 0) {
+            stn_point_jacobian_add(k, support->body, contact->point, &c->frame, sign, values[slot]);
+            continue;
+        }
+        for (int32_t i = 0; i < support->node_count; i++) {
+            double *block = values[slot] + 9 * (size_t)J->node_count;
+            J->node[J->node_count++] = support->node[i] - tree->node_start;
+            for (int32_t r = 0; r < 3; r++) {
+                stn_vec3 axis = stn_mat3_column(&c->frame, r);
+                block[3 * r] = sign * support->weight[i] * axis.x;
+                block[3 * r + 1] = sign * support->weight[i] * axis.y;
+                block[3 * r + 2] = sign * support->weight[i] * axis.z;
+            }
+        }
     }
-    return STN_OK;
+    return true;
 }
 
 /// t1 along the material direction projected on the plane; the deterministic frame otherwise.
@@ -132,40 +120,17 @@ static stn_mat3 frame_of(const stn_contact *contact) {
     return stn_contact_frame(n);
 }
 
-/// Faces of patches share what their pair does.
-static stn_status add_jacobian(const step_setup *setup, step_frame *frame, const step_services *services,
-                               const stn_contact *contact, patch_pair *pair, stn_constraint *c, stn_error *err) {
-    if (contact->patch < 0 || contact->a.body < 0 || contact->b.body < 0) {
-        return contact_jacobian(setup, frame, frame->kinematics, contact, c, err);
-    }
-    stn_status status =
-        contact->patch != pair->patch ? make_patch_pair(setup, frame, services, contact->patch, pair, err) : STN_OK;
-    if (status == STN_OK) {
-        add_face_rows(pair, c);
-    }
-    return status;
-}
-
-/// What acts where contact i is later in the step.
-static stn_status add_middle(const step_setup *setup, step_frame *frame, int32_t i, stn_constraint *c, stn_error *err) {
-    const contact_middle *middle = &frame->middle[i];
-    stn_contact moved = frame->contacts.contacts[i];
+static void put_bias(step_frame *frame, const stn_constraint *c, stn_vec3 world) {
+    stn_vec3 b = stn_mat3_apply_transposed(&c->frame, world);
     double *bias = frame->problem.bias + c->row;
-    moved.point = middle->point;
-    moved.normal = middle->normal;
-    moved.direction = middle->direction;
-    c->frame = frame_of(&moved);
-    stn_vec3 b = stn_mat3_apply_transposed(&c->frame, stn_vec3_add(moved.bias, middle->change));
     bias[0] = b.x;
     bias[1] = b.y;
     bias[2] = b.z;
-    return contact_jacobian(setup, frame, frame->scratch_kinematics, &moved, c, err);
 }
 
-static stn_status add_contact(const step_setup *setup, step_frame *frame, step_services *services, int32_t i,
-                              patch_pair *pair, stn_error *err) {
+static bool add_contact(const assembly *a, int32_t i, patch_pair *pair) {
+    step_frame *frame = a->frame;
     const stn_contact *contact = &frame->contacts.contacts[i];
-    stn_problem *p = &frame->problem;
     bool isotropic = contact->material.mu == contact->mu2; // NaN cannot come here: the set was checked
     stn_constraint *c = append_constraint(frame, STN_CONSTRAINT_CONTACT, isotropic ? STN_SET_CONE : STN_SET_ELLIPSE, 3);
     c->id = contact->id;
@@ -182,60 +147,80 @@ static stn_status add_contact(const step_setup *setup, step_frame *frame, step_s
     c->body[1] = contact->b.body;
     c->contact = i;
     c->patch = contact->patch;
-    stn_vec3 told = stn_vec3_sub(stn_step_kinematic_velocity(setup, frame, contact->b.body, contact->point),
-                                 stn_step_kinematic_velocity(setup, frame, contact->a.body, contact->point));
-    stn_vec3 bias = stn_mat3_apply_transposed(&c->frame, stn_vec3_add(contact->bias, told));
-    p->bias[c->row] = bias.x;
-    p->bias[c->row + 1] = bias.y;
-    p->bias[c->row + 2] = bias.z;
-    bool later = frame->middle != NULL && frame->middle[i].known;
-    stn_status status =
-        later ? add_middle(setup, frame, i, c, err) : add_jacobian(setup, frame, services, contact, pair, c, err);
-    double mu_static = contact->material.mu_static; // NaN: none
-    if (mu_static > contact->material.mu && status == STN_OK) {
-        apply_static_friction(setup, frame, contact, c);
-    } else if (mu_static < contact->material.mu) {
-        say_static_friction_lost(setup, services, contact);
+    bool done = true;
+    if (frame->middle != NULL && frame->middle[i].known) { // it acts where it is later in the step
+        const contact_middle *middle = &frame->middle[i];
+        stn_contact moved = *contact;
+        moved.point = middle->point;
+        moved.normal = middle->normal;
+        moved.direction = middle->direction;
+        c->frame = frame_of(&moved);
+        put_bias(frame, c, stn_vec3_add(moved.bias, middle->change));
+        done = contact_jacobian(a, frame->scratch_kinematics, &moved, c);
+    } else {
+        stn_vec3 told = stn_vec3_sub(stn_step_kinematic_velocity(a->setup, frame, contact->b.body, contact->point),
+                                     stn_step_kinematic_velocity(a->setup, frame, contact->a.body, contact->point));
+        put_bias(frame, c, stn_vec3_add(contact->bias, told));
+        if (contact->patch < 0 || contact->a.body < 0 || contact->b.body < 0) {
+            done = contact_jacobian(a, frame->kinematics, contact, c);
+        } else { // faces of patches share what their pair does
+            done = contact->patch == pair->patch || make_patch_pair(a, contact->patch, pair);
+            if (done) {
+                add_face_rows(pair, c);
+            }
+        }
     }
-    return status;
+    double mu_static = contact->material.mu_static; // NaN: none
+    if (mu_static > contact->material.mu && done) {
+        apply_static_friction(a->setup, frame, contact, c);
+    } else if (mu_static < contact->material.mu) {
+        say_static_friction_lost(a->setup, a->services, contact);
+    }
+    return done;
 }
 
-static stn_status allocate_rows(const step_setup *setup, step_frame *frame, stn_error *err) {
+stn_status stn_step_assemble(const step_setup *setup, const state_view *state, step_frame *frame,
+                             step_services *services, stn_error *err) {
+    const assembly a = {setup, state, frame, services};
     stn_problem *p = &frame->problem;
     row_count joints = joint_row_count(setup, frame), equalities = equality_row_count(setup);
+    int32_t constraints = frame->contacts.count + joints.constraints + equalities.constraints;
     int32_t rows = 3 * frame->contacts.count + joints.rows + equalities.rows;
-    p->constraints =
-        STN_ARENA(frame->arena, frame->contacts.count + joints.constraints + equalities.constraints, stn_constraint);
     double **vectors[] = {&p->bias, &p->lo, &p->hi, &p->R, &p->v_hat, &p->gamma_guess, &p->phi};
+    frame->assembled = false;
+    p->constraints = STN_ARENA(frame->arena, constraints, stn_constraint);
     bool complete = p->constraints != NULL;
     for (int32_t i = 0; i < STN_COUNT(vectors); i++) {
         *vectors[i] = STN_ARENA(frame->arena, rows, double);
         complete = complete && *vectors[i] != NULL;
     }
-    return complete ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "assembly: out of memory for %d rows", rows);
-}
-
-/// A solver that works with the Delassus operator meets the same halves again.
-static stn_status update_masses(const step_setup *setup, step_frame *frame, const step_services *services,
-                                stn_error *err) {
-    bool delassus = (setup->plugin[STN_KIND_SOLVER]->desc->ops.solver->needs & STN_NEEDS_DELASSUS) != 0;
-    return delassus ? inverse_masses_keeping(services->inverse, &frame->problem, frame->arena, err)
-                    : inverse_masses_missing(services->inverse, &frame->problem, frame->arena, err);
-}
-
-stn_status stn_step_assemble(const step_setup *setup, const state_view *state, step_frame *frame,
-                             step_services *services, stn_error *err) {
-    stn_status status = allocate_rows(setup, frame, err);
-    patch_pair pair = {.patch = -1};
-    for (int32_t i = 0; i < frame->contacts.count && status == STN_OK; i++) {
-        status = add_contact(setup, frame, services, i, &pair, err);
+    if (!complete) {
+        return stn_fail(err, STN_ERR_MEMORY, "assembly: out of memory for %d rows", rows);
     }
-    status = status == STN_OK ? add_joint_rows(setup, state, frame, err) : status;
-    status = status == STN_OK ? add_equality_rows(setup, frame, err) : status;
-    status = status == STN_OK ? stn_cache_recall(setup, state, frame, services, err) : status;
-    status = status == STN_OK ? stn_step_lag(setup, state, frame, services, err) : status;
-    status = status == STN_OK ? stn_step_hold(setup, state, frame, err) : status;
-    status = status == STN_OK ? update_masses(setup, frame, services, err) : status;
+    patch_pair pair = {.patch = -1};
+    for (int32_t i = 0; i < frame->contacts.count && complete; i++) {
+        complete = add_contact(&a, i, &pair);
+    }
+    if (!complete || !add_joint_rows(&a) || !add_equality_rows(&a)) {
+        return stn_fail(err, STN_ERR_MEMORY, "assembly: out of memory");
+    }
+    // what earlier steps left: warm starts and memories, normal impulses for laws that lag, anchors of what sticks
+    stn_status status = stn_cache_recall(setup, state, frame, services, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    status = stn_step_lag(setup, state, frame, services, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    status = stn_step_hold(setup, state, frame, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    // a solver that works with the Delassus operator meets the same halves again
+    bool delassus = (setup->plugin[STN_KIND_SOLVER]->desc->ops.solver->needs & STN_NEEDS_DELASSUS) != 0;
+    status = delassus ? inverse_masses_keeping(services->inverse, p, frame->arena, err)
+                      : inverse_masses_missing(services->inverse, p, frame->arena, err);
     frame->assembled = status == STN_OK;
     return status;
 }

@@ -6,6 +6,14 @@
 
 #include "world/world.h"
 
+/// What the rows of a step are made from.
+typedef struct assembly {
+    const step_setup *setup;
+    const state_view *state;
+    step_frame *frame;
+    step_services *services;
+} assembly;
+
 /// How much room rows need at most.
 typedef struct row_count {
     int32_t constraints, rows;
@@ -13,12 +21,10 @@ typedef struct row_count {
 
 /// Next constraint of the problem, rigid data not set (NaN), rows without bias, bounds or error. There must be room.
 stn_constraint *append_constraint(step_frame *frame, stn_constraint_kind kind, stn_constraint_set set, int32_t rows);
-/// A zeroed block of `rows` x the tree's velocities; `J->values` cast back is what it returns, NULL: out of memory.
-double *append_block(const step_setup *setup, const step_frame *frame, int32_t tree, int32_t rows, stn_jacobian *J);
-/// A row with one entry.
-stn_status append_unit_row(const step_setup *setup, const step_frame *frame, stn_constraint *c, int32_t dof,
-                           double value, stn_error *err);
-stn_status assemble_out_of_memory(stn_error *err);
+/// A zeroed block of `count` values; `J->values` cast back is what it returns, NULL: out of memory.
+double *append_block(const step_frame *frame, int32_t tree, int32_t count, stn_jacobian *J);
+/// A row with one entry; false: out of memory.
+bool append_unit_row(const assembly *a, stn_constraint *c, int32_t dof, double value);
 
 /// Of the faces of a patch between two bodies, patch_rows.c.
 typedef struct patch_pair {
@@ -29,8 +35,7 @@ typedef struct patch_pair {
     double *twist[2], *rows[2]; // (6 x n) of B before A: angular, linear; where the next face's go
     double mobility[36];        // twist A^-1 twist^T
 } patch_pair;
-stn_status make_patch_pair(const step_setup *setup, step_frame *frame, const step_services *services, int32_t patch,
-                           patch_pair *pair, stn_error *err);
+bool make_patch_pair(const assembly *a, int32_t patch, patch_pair *pair); // false: out of memory
 /// Jacobian and inverse masses of the pair's next face, whose point and frame are set.
 void add_face_rows(patch_pair *pair, stn_constraint *c);
 
@@ -41,9 +46,9 @@ void say_static_friction_lost(const step_setup *setup, step_services *services,
                               const stn_contact *contact); // once a world
 
 row_count joint_row_count(const step_setup *setup, const step_frame *frame);
-stn_status add_joint_rows(const step_setup *setup, const state_view *state, step_frame *frame, stn_error *err);
+bool add_joint_rows(const assembly *a); // false: out of memory
 
 row_count equality_row_count(const step_setup *setup);
-stn_status add_equality_rows(const step_setup *setup, step_frame *frame, stn_error *err);
+bool add_equality_rows(const assembly *a); // false: out of memory
 
 #endif

@@ -70,42 +70,39 @@ static inline point_motion support_motion(const step_setup *setup, const state_v
     return sum;
 }
 
-/// The law's reach, asked for every collider, pair and far contact: the constraint that it reads is made once a step.
-typedef struct reach_query {
-    bool none; // the margin alone counts
-    stn_law law;
+/// What collision works with.
+typedef struct collision {
+    const step_setup *setup;
+    const state_view *state;
+    step_frame *frame;
+    const step_services *services;
+    double *speed; // of each collider: one that no point of it exceeds [m/s]
+    double *grown; // how far its box reaches beyond its shape [m]
+    // the law's reach is asked for every collider, pair and far contact: the constraint that it reads is made once
     double dt;
+    stn_law law;
     stn_constraint physical;
-} reach_query;
-
-static void reach_begin(const step_setup *setup, const step_frame *frame, reach_query *q) {
-    *q = (reach_query){
-        .none = setup->options.margin_only,
-        .law = stn_setup_law(setup),
-        .dt = frame->dt,
-        .physical = {.kind = STN_CONSTRAINT_CONTACT, .set = STN_SET_CONE, .rows = 3},
-    };
-}
+} collision;
 
 /// Without a law what is pressed together hovers about distance 0, and the speeds of v_star do not know what presses it
 /// (other contacts, motors with limits): left out for a step, a contact with a gap of round-off costs a kick. The order
 /// of a weight is far more than what a solve leaves over.
 static const double unforeseen_acceleration = 10.0; // [m/s^2]
 
-static double law_reach(reach_query *q, const stn_material *material, double normal_speed, double slip_speed) {
-    if (q->none) {
+static double law_reach(collision *s, const stn_material *material, double normal_speed, double slip_speed) {
+    if (s->setup->options.margin_only) {
         return 0.0;
     }
-    if (q->law.ops == NULL || q->law.ops->reach == NULL) {
+    if (s->law.ops == NULL || s->law.ops->reach == NULL) {
         // velocity-level solvers need what can close within the step
-        return 1.5 * q->dt * (normal_speed + unforeseen_acceleration * q->dt);
+        return 1.5 * s->dt * (normal_speed + unforeseen_acceleration * s->dt);
     }
-    stn_constraint *c = &q->physical;
+    stn_constraint *c = &s->physical;
     c->stiffness = material->stiffness;
-    c->relaxation_time = isnan(material->relaxation_time) ? q->dt : material->relaxation_time;
+    c->relaxation_time = isnan(material->relaxation_time) ? s->dt : material->relaxation_time;
     c->dissipation = material->dissipation;
     c->mu1 = c->mu2 = material->mu;
-    return q->law.ops->reach(q->law.self, q->dt, c, normal_speed, slip_speed);
+    return s->law.ops->reach(s->law.self, s->dt, c, normal_speed, slip_speed);
 }
 
 /// How fast a body moves, now and under v_star: its origin, and its turning.
@@ -114,31 +111,24 @@ typedef struct body_speed {
     double now, turning, star, star_turning; // [m/s], [rad/s]
 } body_speed;
 
-static body_speed speed_of(const step_setup *setup, const step_frame *frame, int32_t b) {
-    point_motion origin = body_motion(setup, frame, b, frame->kinematics->body_pose[b].position);
-    return (body_speed){b, stn_vec3_norm(origin.now), stn_vec3_norm(frame->kinematics->body_velocity[b].angular),
-                        stn_vec3_norm(origin.star), stn_vec3_norm(frame->star_velocity[b].angular)};
-}
-
 /// Of a belt, in the shape's axes.
 static stn_vec3 surface_velocity(const state_view *state, int32_t geometry) {
     const double *u = state->surface_velocity + 3 * (size_t)geometry;
     return stn_vec3_make(u[0], u[1], u[2]);
 }
 
-static bool is_belt(const stn_geometry *g) { // from the start
-    return g->surface_velocity.x != 0.0 || g->surface_velocity.y != 0.0 || g->surface_velocity.z != 0.0;
-}
-
 /// A speed that no point of the collider exceeds, now or under v_star. `last`: that of the body of the collider before,
 /// which is often the same.
-static double speed_bound(const step_setup *setup, const state_view *state, step_frame *frame, int32_t i,
-                          body_speed *last) {
+static double speed_bound(const collision *s, int32_t i, body_speed *last) {
+    const step_setup *setup = s->setup;
+    step_frame *frame = s->frame;
     const stn_geometry *g = &setup->model->geometries[setup->collider[i]];
-    double conveyor = stn_vec3_norm(surface_velocity(state, setup->collider[i]));
-    frame->has_belts = frame->has_belts || conveyor != 0.0 || is_belt(g);
+    const stn_vec3 *belt = &g->surface_velocity; // from the start
+    double conveyor = stn_vec3_norm(surface_velocity(s->state, setup->collider[i]));
+    frame->has_belts = frame->has_belts || conveyor != 0.0 || belt->x != 0.0 || belt->y != 0.0 || belt->z != 0.0;
     if (g->body < 0) {
-        const double *u = frame->problem.v_star + setup->node_dof[g->node], *u0 = state->v + setup->node_dof[g->node];
+        const double *u = frame->problem.v_star + setup->node_dof[g->node];
+        const double *u0 = s->state->v + setup->node_dof[g->node];
         return conveyor +
                fmax(sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]), sqrt(u0[0] * u0[0] + u0[1] * u0[1] + u0[2] * u0[2]));
     }
@@ -146,7 +136,10 @@ static double speed_bound(const step_setup *setup, const state_view *state, step
         return conveyor;
     }
     if (g->body != last->body) {
-        *last = speed_of(setup, frame, g->body);
+        point_motion origin = body_motion(setup, frame, g->body, frame->kinematics->body_pose[g->body].position);
+        *last = (body_speed){g->body, stn_vec3_norm(origin.now),
+                             stn_vec3_norm(frame->kinematics->body_velocity[g->body].angular),
+                             stn_vec3_norm(origin.star), stn_vec3_norm(frame->star_velocity[g->body].angular)};
     }
     double radius = setup->collider_radius[i];
     double a = last->now + radius * last->turning, b = last->star + radius * last->star_turning;
@@ -161,25 +154,21 @@ void stn_step_geometry_pose(const step_frame *frame, const stn_geometry *g, stn_
     }
 }
 
-/// Of each collider: a speed that no point of it exceeds, and how far its box reaches beyond its shape.
-typedef struct collider_bounds {
-    double *speed, *grown;
-} collider_bounds;
-
-static void update_boxes(const step_setup *setup, const state_view *state, step_frame *frame, reach_query *query,
-                         const collider_bounds *bounds) {
-    const stn_model *model = setup->model;
+/// Boxes of all colliders, grown by the reach of the worst of their pairs.
+static void update_boxes(collision *s) {
+    const step_setup *setup = s->setup;
+    step_frame *frame = s->frame;
     body_speed last = {.body = -1};
     frame->has_belts = false;
     for (int32_t i = 0; i < setup->collider_count; i++) {
-        const stn_geometry *g = &model->geometries[setup->collider[i]];
+        const stn_geometry *g = &setup->model->geometries[setup->collider[i]];
         stn_pose *pose = &frame->geometry_pose[setup->collider[i]];
         stn_step_geometry_pose(frame, g, pose);
-        double speed = bounds->speed[i] = speed_bound(setup, state, frame, i, &last);
+        double speed = s->speed[i] = speed_bound(s, i, &last);
         stn_material worst = setup->collider_worst[i];
-        worst.relaxation_time = at_least(worst.relaxation_time, query->dt); // of surfaces that set none
-        bounds->grown[i] = at_least(setup->collider_margin[i], law_reach(query, &worst, speed, speed));
-        frame->collider_box[i] = stn_shape_aabb(&g->shape, pose, bounds->grown[i]);
+        worst.relaxation_time = at_least(worst.relaxation_time, s->dt); // of surfaces that set none
+        s->grown[i] = at_least(setup->collider_margin[i], law_reach(s, &worst, speed, speed));
+        frame->collider_box[i] = stn_shape_aabb(&g->shape, pose, s->grown[i]);
     }
 }
 
@@ -188,7 +177,14 @@ static bool may_collide(const void *user, int32_t a, int32_t b) {
     return stn_model_may_collide(setup->model, setup->collider[a], setup->collider[b]);
 }
 
-static void apply_point_rule(const step_setup *setup, stn_pair_material *material) {
+void stn_step_describe_pair(const step_setup *setup, const state_view *state, const step_frame *frame,
+                            stn_contact_pair *pair) {
+    const int32_t geometry[2] = {pair->geometry_a, pair->geometry_b};
+    stn_pair_material *material = &pair->material;
+    pair->pose_a = frame->geometry_pose[geometry[0]];
+    pair->pose_b = frame->geometry_pose[geometry[1]];
+    stn_model_combine_surfaces(setup->model, setup->options.relaxation_rule, geometry[0], geometry[1], material);
+    set_relaxation(material, frame->dt);
     switch (setup->options.contact_point) {
     case STN_CONTACT_POINT_STIFFNESS:
         break;
@@ -202,25 +198,20 @@ static void apply_point_rule(const step_setup *setup, stn_pair_material *materia
         material->weight_a = 0.0;
         break;
     }
-}
-
-static bool wants_approach(const step_setup *setup) {
     const stn_contact_ops *ops = setup->plugin[STN_KIND_CONTACT]->desc->ops.contact;
-    return STN_PLUGIN_HAS(ops, approach);
-}
-
-/// What the pair's velocities promise: those of B against A about a point between the two.
-static void fill_approach(const step_setup *setup, const state_view *state, const step_frame *frame,
-                          stn_contact_pair *pair) {
+    if (!STN_PLUGIN_HAS(ops, approach)) {
+        return;
+    }
+    // what the pair's velocities promise: those of B against A about a point between the two
     const stn_vec3 middle = stn_vec3_scale(0.5, stn_vec3_add(pair->pose_a.position, pair->pose_b.position));
-    pair->velocity = pair->free_velocity = (stn_spatial){0};
+    stn_spatial *now = &pair->velocity, *star = &pair->free_velocity;
+    *now = *star = (stn_spatial){0};
     pair->dt = frame->dt;
     for (int32_t side = 0; side < 2; side++) {
         double sign = side == 0 ? -1.0 : 1.0;
-        const stn_geometry *g = &setup->model->geometries[side == 0 ? pair->geometry_a : pair->geometry_b];
+        const stn_geometry *g = &setup->model->geometries[geometry[side]];
         stn_support support = {.body = g->body, .node_count = g->body < 0, .node = {g->node}, .weight = {1.0}};
         point_motion at = support_motion(setup, state, frame, &support, middle);
-        stn_spatial *now = &pair->velocity, *star = &pair->free_velocity;
         now->linear = stn_vec3_mul_add(now->linear, sign, at.now);
         star->linear = stn_vec3_mul_add(star->linear, sign, at.star);
         if (g->body > 0) {
@@ -230,77 +221,20 @@ static void fill_approach(const step_setup *setup, const state_view *state, cons
     }
 }
 
-void stn_step_describe_pair(const step_setup *setup, const state_view *state, const step_frame *frame, int32_t a,
-                            int32_t b, stn_contact_pair *pair) {
-    pair->geometry_a = a;
-    pair->geometry_b = b;
-    pair->pose_a = frame->geometry_pose[a];
-    pair->pose_b = frame->geometry_pose[b];
-    stn_model_combine_surfaces(setup->model, setup->options.relaxation_rule, a, b, &pair->material);
-    set_relaxation(&pair->material, frame->dt);
-    apply_point_rule(setup, &pair->material);
-    if (wants_approach(setup)) {
-        fill_approach(setup, state, frame, pair);
-    }
-}
-
-static void fill_pair(const step_setup *setup, const state_view *state, const step_frame *frame,
-                      const stn_broadphase_pair *found, reach_query *query, const double *speed,
-                      stn_contact_pair *pair) {
-    stn_step_describe_pair(setup, state, frame, setup->collider[found->a], setup->collider[found->b], pair);
-    double s = speed[found->a] + speed[found->b];
-    pair->margin = at_least(setup->options.margin, law_reach(query, &pair->material.value, s, s));
-}
-
 /// Is the contact within the margin, or can the law reach it at its own speeds? The bound over whole bodies, by which
 /// it was found, let in more. One without stiffness could not push and goes.
-static bool is_reachable(const step_setup *setup, const state_view *state, const step_frame *frame,
-                         const stn_contact *c, reach_query *query) {
-    if (c->material.stiffness == 0.0 || c->phi0 <= setup->options.margin) {
+static bool is_reachable(collision *s, const stn_contact *c) {
+    double margin = s->setup->options.margin;
+    if (c->material.stiffness == 0.0 || c->phi0 <= margin) {
         return c->material.stiffness != 0.0;
     }
-    point_motion a = support_motion(setup, state, frame, &c->a, c->point),
-                 b = support_motion(setup, state, frame, &c->b, c->point);
+    point_motion a = support_motion(s->setup, s->state, s->frame, &c->a, c->point),
+                 b = support_motion(s->setup, s->state, s->frame, &c->b, c->point);
     stn_vec3 v_star = stn_vec3_sub(b.star, a.star), v0 = stn_vec3_sub(b.now, a.now);
     v_star = stn_vec3_add(v_star, c->bias);
     v0 = stn_vec3_add(v0, c->bias);
     stn_vec3 slip = stn_vec3_mul_add(v0, -stn_vec3_dot(v0, c->normal), c->normal);
-    return c->phi0 <= law_reach(query, &c->material, fabs(stn_vec3_dot(v_star, c->normal)), stn_vec3_norm(slip));
-}
-
-/// Contacts come with the surface velocities of the model; what counts are those of the state.
-static void set_belts(const state_view *state, step_frame *frame, int32_t first) {
-    for (int32_t i = first; i < frame->contacts.count; i++) {
-        stn_contact *c = &frame->contacts.contacts[i];
-        stn_vec3 a = surface_velocity(state, c->geometry_a), b = surface_velocity(state, c->geometry_b);
-        c->bias = stn_vec3_sub(stn_mat3_apply(&frame->geometry_pose[c->geometry_b].rotation, b),
-                               stn_mat3_apply(&frame->geometry_pose[c->geometry_a].rotation, a));
-    }
-}
-
-/// Of the contacts from `first` on keeps those that may act; the faces of a patch stay together.
-static void drop_unreachable(const step_setup *setup, const state_view *state, step_frame *frame, reach_query *query,
-                             int32_t first) {
-    stn_contact_set *set = &frame->contacts;
-    int32_t kept = first;
-    for (int32_t i = first; i < set->count; i++) {
-        const stn_contact *c = &set->contacts[i];
-        if (c->patch < 0 && !is_reachable(setup, state, frame, c, query)) {
-            continue;
-        }
-        keep_contact(set, i, kept++);
-    }
-    set->count = kept;
-}
-
-/// As much room as the last step needed, also for contacts that it dropped again, so that the set is not copied while
-/// it grows; much less needed is taken back. No room is no failure: the set grows by itself.
-static void begin_contacts(step_frame *frame) {
-    int32_t kept = frame->contacts.count, expected = frame->contacts.capacity;
-    frame->contacts = (stn_contact_set){.arena = frame->arena};
-    expected = kept < expected / 8 ? expected / 2 : expected;
-    frame->contacts.contacts = STN_ARENA(frame->arena, expected, stn_contact);
-    frame->contacts.capacity = frame->contacts.contacts != NULL ? expected : 0;
+    return c->phi0 <= law_reach(s, &c->material, fabs(stn_vec3_dot(v_star, c->normal)), stn_vec3_norm(slip));
 }
 
 stn_status stn_collide_pairs(const stn_instance *contact, const stn_model *model, void *prepared,
@@ -317,10 +251,10 @@ stn_status stn_collide_pairs(const stn_instance *contact, const stn_model *model
 }
 
 /// A batch at a time, so that pairs are read and contacts looked at again while the cache still holds them.
-static stn_status collide_found(const step_setup *setup, const state_view *state, step_frame *frame,
-                                const step_services *services, const stn_broadphase_pair *found, int32_t count,
-                                reach_query *query, const collider_bounds *bounds, stn_error *err) {
-    const stn_instance *contact = setup->plugin[STN_KIND_CONTACT];
+static stn_status collide_found(collision *s, const stn_broadphase_pair *found, int32_t count, stn_error *err) {
+    const step_setup *setup = s->setup;
+    step_frame *frame = s->frame;
+    stn_contact_set *set = &frame->contacts;
     int32_t capacity = count < OVERLAP_BATCH ? count : OVERLAP_BATCH;
     stn_contact_pair *pairs = STN_ARENA(frame->arena, capacity, stn_contact_pair);
     if (pairs == NULL) {
@@ -328,21 +262,38 @@ static stn_status collide_found(const step_setup *setup, const state_view *state
     }
     memset(pairs, 0, (size_t)capacity * sizeof *pairs);
     for (int32_t begin = 0; begin < count; begin += OVERLAP_BATCH) {
-        int32_t size = count - begin < OVERLAP_BATCH ? count - begin : OVERLAP_BATCH, first = frame->contacts.count;
+        int32_t size = count - begin < OVERLAP_BATCH ? count - begin : OVERLAP_BATCH, first = set->count;
         for (int32_t i = 0; i < size; i++) {
-            fill_pair(setup, state, frame, &found[begin + i], query, bounds->speed, &pairs[i]);
+            const stn_broadphase_pair *f = &found[begin + i];
+            double speed = s->speed[f->a] + s->speed[f->b];
+            pairs[i].geometry_a = setup->collider[f->a];
+            pairs[i].geometry_b = setup->collider[f->b];
+            stn_step_describe_pair(setup, s->state, frame, &pairs[i]);
+            pairs[i].margin = at_least(setup->options.margin, law_reach(s, &pairs[i].material.value, speed, speed));
         }
-        stn_status status = stn_collide_pairs(contact, setup->model, services->contact_prepared, pairs, size,
-                                              frame->arena, &frame->contacts, err);
+        stn_status status = stn_collide_pairs(setup->plugin[STN_KIND_CONTACT], setup->model,
+                                              s->services->contact_prepared, pairs, size, frame->arena, set, err);
         if (status < 0) {
             return status;
         }
-        if (frame->has_belts) {
-            set_belts(state, frame, first);
+        // contacts come with the surface velocities of the model; what counts are those of the state
+        for (int32_t i = first; frame->has_belts && i < set->count; i++) {
+            stn_contact *c = &set->contacts[i];
+            stn_vec3 a = surface_velocity(s->state, c->geometry_a), b = surface_velocity(s->state, c->geometry_b);
+            c->bias = stn_vec3_sub(stn_mat3_apply(&frame->geometry_pose[c->geometry_b].rotation, b),
+                                   stn_mat3_apply(&frame->geometry_pose[c->geometry_a].rotation, a));
         }
-        overlap_batch batch = {.count = size, .found = &found[begin], .pairs = pairs, .grown = bounds->grown};
+        overlap_batch batch = {.count = size, .found = &found[begin], .pairs = pairs, .grown = s->grown};
         stn_overlap_measure(setup, frame, &batch, first);
-        drop_unreachable(setup, state, frame, query, first);
+        // those that may act are kept; the faces of a patch stay together
+        int32_t kept = first;
+        for (int32_t i = first; i < set->count; i++) {
+            const stn_contact *c = &set->contacts[i];
+            if (c->patch >= 0 || is_reachable(s, c)) {
+                keep_contact(set, i, kept++);
+            }
+        }
+        set->count = kept;
         stn_overlap_note(frame, &batch, first);
     }
     return STN_OK;
@@ -350,22 +301,35 @@ static stn_status collide_found(const step_setup *setup, const state_view *state
 
 stn_status stn_step_collide(const step_setup *setup, const state_view *state, step_frame *frame,
                             step_services *services, stn_error *err) {
-    begin_contacts(frame);
+    // As much room as the last step needed, also for contacts that it dropped again, so that the set is not copied
+    // while it grows; much less needed is taken back. No room is no failure: the set grows by itself.
+    int32_t kept = frame->contacts.count, expected = frame->contacts.capacity;
+    expected = kept < expected / 8 ? expected / 2 : expected;
+    frame->contacts = (stn_contact_set){.arena = frame->arena};
+    frame->contacts.contacts = STN_ARENA(frame->arena, expected, stn_contact);
+    frame->contacts.capacity = frame->contacts.contacts != NULL ? expected : 0;
     stn_overlap_begin(&frame->report);
     frame->middle = NULL;
     if (setup->collider_count == 0) {
         return STN_OK;
     }
-    collider_bounds bounds = {STN_ARENA(frame->arena, setup->collider_count, double),
-                              STN_ARENA(frame->arena, setup->collider_count, double)};
-    if (bounds.speed == NULL || bounds.grown == NULL) {
+    collision s = {
+        .setup = setup,
+        .state = state,
+        .frame = frame,
+        .services = services,
+        .speed = STN_ARENA(frame->arena, setup->collider_count, double),
+        .grown = STN_ARENA(frame->arena, setup->collider_count, double),
+        .dt = frame->dt,
+        .law = stn_setup_law(setup),
+        .physical = {.kind = STN_CONSTRAINT_CONTACT, .set = STN_SET_CONE, .rows = 3},
+    };
+    if (s.speed == NULL || s.grown == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory");
     }
     double start = setup->options.profile ? stn_clock_us() : 0.0;
-    reach_query query;
-    reach_begin(setup, frame, &query);
     update_star_velocity(setup, frame);
-    update_boxes(setup, state, frame, &query, &bounds);
+    update_boxes(&s);
     const stn_broadphase_pair *found = NULL;
     int32_t pair_count = 0;
     stn_status status = stn_broadphase_update(services->broadphase, setup->collider_count, frame->collider_box,
@@ -374,9 +338,13 @@ stn_status stn_step_collide(const step_setup *setup, const state_view *state, st
         return status;
     }
     double middle = setup->options.profile ? stn_clock_us() : 0.0;
-    status = collide_found(setup, state, frame, services, found, pair_count, &query, &bounds, err);
-    status = status == STN_OK ? stn_step_find_middle(setup, state, frame, services, err) : status;
-    status = status == STN_OK ? stn_step_turn_seams(setup, frame, services, err) : status;
+    status = collide_found(&s, found, pair_count, err);
+    if (status == STN_OK) {
+        status = stn_step_find_middle(setup, state, frame, services, err);
+    }
+    if (status == STN_OK) {
+        status = stn_step_turn_seams(setup, frame, services, err);
+    }
     if (status == STN_OK) {
         stn_step_settle_middle(frame);
         stn_clearance_look(setup, state, frame, services);

@@ -31,22 +31,6 @@ static frame_pair place_frames(const stn_kinematics *kinematics, const stn_equal
                         stn_pose_mul(&kinematics->body_pose[e->body_b], &e->frame_b)};
 }
 
-/// The rotation vector that turns P into Q, world axes.
-static stn_vec3 rotation_between(const stn_mat3 *P, const stn_mat3 *Q) {
-    stn_mat3 back = stn_mat3_transpose(P), turn = stn_mat3_mul(Q, &back);
-    return stn_quat_log(stn_quat_from_matrix(&turn));
-}
-
-/// From P to Q; where they coincide the way in which Q leaves P, or some fixed direction when it does not.
-static stn_vec3 direction_of(const stn_kinematics *kinematics, const stn_equality *e, const frame_pair *at) {
-    stn_vec3 apart = stn_vec3_sub(at->Q.position, at->P.position);
-    if (stn_vec3_norm(apart) < 1e-10) {
-        apart = stn_vec3_sub(stn_point_velocity(kinematics, e->body_b, at->Q.position),
-                             stn_point_velocity(kinematics, e->body_a, at->P.position));
-    }
-    return stn_vec3_normalize_or(apart, stn_vec3_make(0.0, 0.0, 1.0));
-}
-
 static double gear_error(const stn_kinematics *kinematics, const stn_equality *e) {
     const stn_joint *joints = kinematics->model->joints;
     double q_a = kinematics->q[joints[e->joint_a].q_start], q_b = kinematics->q[joints[e->joint_b].q_start];
@@ -75,37 +59,50 @@ int32_t stn_equality_error(const stn_kinematics *kinematics, const stn_equality 
     if (e->type == STN_EQUALITY_BALL) {
         return 3;
     }
-    put(error + 3, rotation_between(&at.P.rotation, &at.Q.rotation));
+    stn_mat3 back = stn_mat3_transpose(&at.P.rotation), turn = stn_mat3_mul(&at.Q.rotation, &back);
+    put(error + 3, stn_quat_log(stn_quat_from_matrix(&turn))); // the rotation vector that turns P into Q
     return 6;
 }
 
 // ------------------------------------------------------------------------------------------------------------- rows
 
-/// How a kinematic body moves: at the start of the step, and at its end as it is told. Zero for all others.
-static stn_spatial driven_twist(const step_setup *setup, const step_frame *frame, int32_t body, stn_vec3 point,
-                                bool start) {
-    stn_spatial twist = {stn_vec3_zero(), stn_vec3_zero()};
-    if (stn_setup_is_kinematic(setup, body)) {
-        twist.angular = start ? frame->kinematics->body_velocity[body].angular
-                              : stn_step_kinematic_twist(setup, frame, body).angular;
-        twist.linear = start ? stn_point_velocity(frame->kinematics, body, point)
-                             : stn_step_kinematic_velocity(setup, frame, body, point);
+/// One constraint of an equality, and where its impulse acts on A and on B.
+typedef struct equality_part {
+    const stn_equality *e;
+    int32_t part;
+    stn_vec3 at[2];
+} equality_part;
+
+/// What kinematic bodies add to the rate of a part's error, u_B - u_A: as they move at the start of the step, or at its
+/// end as they are told.
+static stn_vec3 driven_rate(const step_setup *setup, const step_frame *frame, const equality_part *p, bool start) {
+    const int32_t bodies[2] = {p->e->body_a, p->e->body_b};
+    stn_vec3 u[2] = {stn_vec3_zero(), stn_vec3_zero()};
+    for (int32_t k = 0; k < 2; k++) {
+        if (!stn_setup_is_kinematic(setup, bodies[k])) {
+            continue;
+        }
+        if (p->part == ANGULAR_PART) {
+            u[k] = start ? frame->kinematics->body_velocity[bodies[k]].angular
+                         : stn_step_kinematic_twist(setup, frame, bodies[k]).angular;
+        } else {
+            u[k] = start ? stn_point_velocity(frame->kinematics, bodies[k], p->at[k])
+                         : stn_step_kinematic_velocity(setup, frame, bodies[k], p->at[k]);
+        }
     }
-    return twist;
+    return stn_vec3_sub(u[1], u[0]);
 }
 
-/// What kinematic bodies add to the rate of a part's error: u_B - u_A at the points where its impulse acts.
-static stn_vec3 driven_rate(const step_setup *setup, const step_frame *frame, const stn_equality *e, int32_t part,
-                            stn_vec3 on_a, stn_vec3 on_b, bool start) {
-    stn_spatial a = driven_twist(setup, frame, e->body_a, on_a, start),
-                b = driven_twist(setup, frame, e->body_b, on_b, start);
-    return part == ANGULAR_PART ? stn_vec3_sub(b.angular, a.angular) : stn_vec3_sub(b.linear, a.linear);
-}
-
-static stn_constraint *append_equality(const step_setup *setup, step_frame *frame, int32_t index,
-                                       stn_constraint_kind kind, int32_t part, int32_t rows) {
-    const stn_equality *e = &setup->model->equalities[index];
-    stn_constraint *c = append_constraint(frame, kind, STN_SET_EQUALITY, rows);
+static stn_constraint *append_equality(const assembly *a, int32_t index, int32_t part) {
+    static const stn_constraint_kind kinds[STN_EQUALITY_COUNT] = {
+        [STN_EQUALITY_WELD] = STN_CONSTRAINT_WELD,
+        [STN_EQUALITY_BALL] = STN_CONSTRAINT_BALL,
+        [STN_EQUALITY_DISTANCE] = STN_CONSTRAINT_DISTANCE,
+        [STN_EQUALITY_GEAR] = STN_CONSTRAINT_COUPLER,
+    };
+    const stn_equality *e = &a->setup->model->equalities[index];
+    int32_t rows = e->type == STN_EQUALITY_WELD || e->type == STN_EQUALITY_BALL ? 3 : 1;
+    stn_constraint *c = append_constraint(a->frame, kinds[e->type], STN_SET_EQUALITY, rows);
     c->id = stn_equality_id(index, part);
     c->stiffness = part == ANGULAR_PART ? e->angular_stiffness : e->stiffness;
     c->relaxation_time = e->relaxation_time;
@@ -115,104 +112,96 @@ static stn_constraint *append_equality(const step_setup *setup, step_frame *fram
     return c;
 }
 
-/// Blocks of `rows` for the trees of A and B, one when it is the same; a side that does not move freely gets none.
-/// `side[k]` is where body k adds its columns.
-static stn_status append_sides(const step_setup *setup, const step_frame *frame, const stn_equality *e,
-                               stn_constraint *c, double *side[2], stn_error *err) {
-    const int32_t bodies[2] = {e->body_a, e->body_b};
+/// Three rows for the trees of A and B, one block when it is the same; a side that does not move freely gets none.
+/// `side[k]` is where body k adds its columns. False: out of memory.
+static bool append_sides(const assembly *a, stn_constraint *c, double *side[2]) {
     int32_t trees[2], used = 0;
     for (int32_t k = 0; k < 2; k++) {
-        trees[k] = stn_setup_is_kinematic(setup, bodies[k]) ? -1 : setup->model->bodies[bodies[k]].tree;
+        const stn_body *body = &a->setup->model->bodies[c->body[k]];
+        trees[k] = stn_setup_is_kinematic(a->setup, c->body[k]) ? -1 : body->tree;
         side[k] = NULL;
         if (k == 1 && trees[1] == trees[0]) {
             side[1] = side[0];
         } else if (trees[k] >= 0) {
-            side[k] = append_block(setup, frame, trees[k], 3, &c->J[used++]);
+            int32_t count = 3 * a->setup->model->trees[trees[k]].nv;
+            side[k] = append_block(a->frame, trees[k], count, &c->J[used++]);
             if (side[k] == NULL) {
-                return assemble_out_of_memory(err);
+                return false;
             }
         }
     }
-    return STN_OK;
+    return true;
 }
 
-/// Translation or rotation of a ball or weld: three rows in world axes.
-static stn_status add_vector_rows(const step_setup *setup, step_frame *frame, int32_t index, stn_constraint_kind kind,
-                                  int32_t part, stn_vec3 point, const double *error, stn_error *err) {
-    const stn_equality *e = &setup->model->equalities[index];
-    stn_constraint *c = append_equality(setup, frame, index, kind, part, 3);
-    double *side[2];
-    stn_status status = append_sides(setup, frame, e, c, side, err);
-    if (status != STN_OK) {
-        return status;
-    }
-    c->point = point;
-    const int32_t bodies[2] = {e->body_a, e->body_b};
-    for (int32_t k = 0; k < 2; k++) {
-        double sign = k == 0 ? -1.0 : 1.0;
-        if (side[k] == NULL) {
-            continue;
-        }
-        if (part == ANGULAR_PART) {
-            stn_angular_jacobian_add(frame->kinematics, bodies[k], &c->frame, sign, side[k]);
-        } else {
-            stn_point_jacobian_add(frame->kinematics, bodies[k], point, &c->frame, sign, side[k]);
-        }
-    }
-    put(frame->problem.bias + c->row, driven_rate(setup, frame, e, part, point, point, false));
-    memcpy(frame->problem.phi + c->row, error, 3 * sizeof(double));
-    return STN_OK;
-}
-
-static stn_status add_weld_or_ball(const step_setup *setup, step_frame *frame, int32_t index, stn_error *err) {
-    const stn_equality *e = &setup->model->equalities[index];
-    bool weld = e->type == STN_EQUALITY_WELD;
-    stn_constraint_kind kind = weld ? STN_CONSTRAINT_WELD : STN_CONSTRAINT_BALL;
-    frame_pair at = place_frames(frame->kinematics, e);
+/// Translation and, of a weld, rotation: three rows each, in world axes.
+static bool add_weld_or_ball(const assembly *a, int32_t index) {
+    const stn_equality *e = &a->setup->model->equalities[index];
+    const stn_kinematics *kinematics = a->frame->kinematics;
+    stn_problem *p = &a->frame->problem;
+    frame_pair at = place_frames(kinematics, e);
     stn_vec3 middle = stn_vec3_scale(0.5, stn_vec3_add(at.P.position, at.Q.position));
-    double error[STN_EQUALITY_MAX_ROWS];
-    stn_equality_error(frame->kinematics, e, error);
-    stn_status status = add_vector_rows(setup, frame, index, kind, LINEAR_PART, middle, error, err);
-    if (status == STN_OK && weld) {
-        status = add_vector_rows(setup, frame, index, kind, ANGULAR_PART, middle, error + 3, err);
+    double error[STN_EQUALITY_MAX_ROWS], *side[2];
+    stn_equality_error(kinematics, e, error);
+    for (int32_t part = LINEAR_PART; part <= (e->type == STN_EQUALITY_WELD ? ANGULAR_PART : LINEAR_PART); part++) {
+        stn_constraint *c = append_equality(a, index, part);
+        if (!append_sides(a, c, side)) {
+            return false;
+        }
+        c->point = middle;
+        for (int32_t k = 0; k < 2; k++) {
+            double sign = k == 0 ? -1.0 : 1.0;
+            if (side[k] != NULL && part == ANGULAR_PART) {
+                stn_angular_jacobian_add(kinematics, c->body[k], &c->frame, sign, side[k]);
+            } else if (side[k] != NULL) {
+                stn_point_jacobian_add(kinematics, c->body[k], middle, &c->frame, sign, side[k]);
+            }
+        }
+        const equality_part driven = {e, part, {middle, middle}};
+        put(p->bias + c->row, driven_rate(a->setup, a->frame, &driven, false));
+        memcpy(p->phi + c->row, error + 3 * part, 3 * sizeof(double));
     }
-    return status;
+    return true;
 }
 
-static stn_status add_distance(const step_setup *setup, step_frame *frame, int32_t index, stn_error *err) {
-    const stn_equality *e = &setup->model->equalities[index];
-    frame_pair at = place_frames(frame->kinematics, e);
-    stn_constraint *c = append_equality(setup, frame, index, STN_CONSTRAINT_DISTANCE, LINEAR_PART, 1);
+static bool add_distance(const assembly *a, int32_t index) {
+    const stn_equality *e = &a->setup->model->equalities[index];
+    const stn_kinematics *kinematics = a->frame->kinematics;
+    frame_pair at = place_frames(kinematics, e);
+    const equality_part driven = {e, LINEAR_PART, {at.P.position, at.Q.position}};
+    stn_constraint *c = append_equality(a, index, LINEAR_PART);
     double *side[2];
-    stn_status status = append_sides(setup, frame, e, c, side, err); // three rows each; the last is the one along u
-    if (status != STN_OK) {
-        return status;
+    if (!append_sides(a, c, side)) { // three rows each; the last is the one along u
+        return false;
     }
-    c->frame = stn_contact_frame(direction_of(frame->kinematics, e, &at));
+    // from P to Q; where they coincide the way in which Q leaves P, or some fixed direction when it does not
+    stn_vec3 apart = stn_vec3_sub(at.Q.position, at.P.position);
+    if (stn_vec3_norm(apart) < 1e-10) {
+        apart = stn_vec3_sub(stn_point_velocity(kinematics, e->body_b, at.Q.position),
+                             stn_point_velocity(kinematics, e->body_a, at.P.position));
+    }
+    c->frame = stn_contact_frame(stn_vec3_normalize_or(apart, stn_vec3_make(0.0, 0.0, 1.0)));
     c->point = at.Q.position;
-    stn_equality_error(frame->kinematics, e, &c->phi0);
-    const int32_t bodies[2] = {e->body_a, e->body_b};
-    const stn_vec3 points[2] = {at.P.position, at.Q.position};
+    stn_equality_error(kinematics, e, &c->phi0);
     for (int32_t k = 0; k < 2; k++) {
         if (side[k] != NULL) {
-            stn_point_jacobian_add(frame->kinematics, bodies[k], points[k], &c->frame, k == 0 ? -1.0 : 1.0, side[k]);
+            stn_point_jacobian_add(kinematics, c->body[k], driven.at[k], &c->frame, k == 0 ? -1.0 : 1.0, side[k]);
         }
     }
-    stn_vec3 driven = driven_rate(setup, frame, e, LINEAR_PART, points[0], points[1], false);
-    frame->problem.bias[c->row] = stn_vec3_dot(stn_mat3_column(&c->frame, 2), driven);
+    a->frame->problem.bias[c->row] =
+        stn_vec3_dot(stn_mat3_column(&c->frame, 2), driven_rate(a->setup, a->frame, &driven, false));
     for (int32_t k = 0; k < 2 && c->J[k].tree >= 0; k++) {
-        c->J[k].values += 2 * (size_t)setup->model->trees[c->J[k].tree].nv;
+        c->J[k].values += 2 * (size_t)a->setup->model->trees[c->J[k].tree].nv;
     }
-    return STN_OK;
+    return true;
 }
 
-static stn_status add_gear(const step_setup *setup, step_frame *frame, int32_t index, stn_error *err) {
-    const stn_equality *e = &setup->model->equalities[index];
-    const stn_joint *joints = setup->model->joints;
-    stn_constraint *c = append_equality(setup, frame, index, STN_CONSTRAINT_COUPLER, LINEAR_PART, 1);
-    c->phi0 = gear_error(frame->kinematics, e);
-    stn_status status = append_unit_row(setup, frame, c, joints[e->joint_a].v_start, 1.0, err);
-    return status == STN_OK ? append_unit_row(setup, frame, c, joints[e->joint_b].v_start, -e->ratio, err) : status;
+static bool add_gear(const assembly *a, int32_t index) {
+    const stn_equality *e = &a->setup->model->equalities[index];
+    const stn_joint *joints = a->setup->model->joints;
+    stn_constraint *c = append_equality(a, index, LINEAR_PART);
+    c->phi0 = gear_error(a->frame->kinematics, e);
+    return append_unit_row(a, c, joints[e->joint_a].v_start, 1.0) &&
+           append_unit_row(a, c, joints[e->joint_b].v_start, -e->ratio);
 }
 
 row_count equality_row_count(const step_setup *setup) {
@@ -225,18 +214,18 @@ row_count equality_row_count(const step_setup *setup) {
     return most;
 }
 
-stn_status add_equality_rows(const step_setup *setup, step_frame *frame, stn_error *err) {
-    static stn_status (*const add[STN_EQUALITY_COUNT])(const step_setup *, step_frame *, int32_t, stn_error *) = {
+bool add_equality_rows(const assembly *a) {
+    static bool (*const add[STN_EQUALITY_COUNT])(const assembly *, int32_t) = {
         [STN_EQUALITY_WELD] = add_weld_or_ball,
         [STN_EQUALITY_BALL] = add_weld_or_ball,
         [STN_EQUALITY_DISTANCE] = add_distance,
         [STN_EQUALITY_GEAR] = add_gear,
     };
-    stn_status status = STN_OK;
-    for (int32_t i = 0; i < setup->model->equality_count && status == STN_OK; i++) {
-        status = add[setup->model->equalities[i].type](setup, frame, i, err);
+    bool complete = true;
+    for (int32_t i = 0; i < a->setup->model->equality_count && complete; i++) {
+        complete = add[a->setup->model->equalities[i].type](a, i);
     }
-    return status;
+    return complete;
 }
 
 // ------------------------------------------------------------------------------------------------------- questions
@@ -268,9 +257,9 @@ double stn_step_equality_work(const step_setup *setup, const step_frame *frame) 
         frame_pair at = place_frames(frame->kinematics, e);
         for (int32_t part = 0; part < (e->type == STN_EQUALITY_WELD ? 2 : 1); part++, c++) {
             bool vector = c->rows == 3;
-            stn_vec3 rate = driven_rate(setup, frame, e, part, vector ? c->point : at.P.position,
-                                        vector ? c->point : at.Q.position, true);
-            stn_vec3 along = stn_mat3_apply_transposed(&c->frame, rate);
+            const equality_part moved = {
+                e, part, {vector ? c->point : at.P.position, vector ? c->point : at.Q.position}};
+            stn_vec3 along = stn_mat3_apply_transposed(&c->frame, driven_rate(setup, frame, &moved, true));
             const double before[3] = {vector ? along.x : along.z, along.y, along.z};
             for (int32_t r = c->row; driven && r < c->row + c->rows; r++) {
                 work -= 0.5 * frame->solution.gamma[r] * (before[r - c->row] + p->bias[r]);

@@ -52,9 +52,9 @@ double stn_step_gap(const step_setup *setup, const state_view *state, const step
     }
     const distance_model *d = &services->distances;
     const stn_model *model = setup->model;
-    stn_contact_pair pair = {.margin = within};
+    stn_contact_pair pair = {.geometry_a = a < b ? a : b, .geometry_b = a < b ? b : a, .margin = within};
     stn_contact_set set = {.arena = frame->arena};
-    stn_step_describe_pair(setup, state, frame, a < b ? a : b, a < b ? b : a, &pair);
+    stn_step_describe_pair(setup, state, frame, &pair);
     const stn_geometry *first = &model->geometries[pair.geometry_a], *second = &model->geometries[pair.geometry_b];
     if (!d->contact->desc->ops.contact->handles(d->contact->self, first, second) ||
         stn_collide_pairs(d->contact, model, d->prepared, &pair, 1, frame->arena, &set, &unused) < 0) {

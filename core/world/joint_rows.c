@@ -5,53 +5,67 @@
 
 #include "world/assemble.h"
 
-/// Hashed with the kind, so that the ids of a joint's rows meet no others.
-static uint64_t joint_id(stn_constraint_kind kind, int32_t joint, int32_t side) {
-    int32_t key[3] = {(int32_t)kind, joint, side};
-    return stn_hash(0x6a6f696e74u, key, sizeof key);
+/// A row of a joint.
+static stn_constraint *append_row(const assembly *a, stn_constraint_kind kind, int32_t joint, int32_t side) {
+    bool coupler = kind == STN_CONSTRAINT_COUPLER;
+    stn_constraint *c = append_constraint(a->frame, kind, coupler ? STN_SET_EQUALITY : STN_SET_BOX, 1);
+    const int32_t key[3] = {(int32_t)kind, joint, side}; // so that the ids of a joint's rows meet no others
+    c->id = stn_hash(0x6a6f696e74u, key, sizeof key);
+    c->body[0] = a->setup->model->joints[joint].parent;
+    c->body[1] = a->setup->model->joints[joint].child;
+    return c;
 }
 
-/// Limits that can matter within the step: nearer than 2 dt max(|v0|, |v*|), or violated.
-static stn_status add_limits(const step_setup *setup, const state_view *state, step_frame *frame, int32_t j,
-                             stn_error *err) {
-    const stn_joint *joint = &setup->model->joints[j];
-    stn_problem *p = &frame->problem;
-    if (joint->nv != 1 || joint->mimic >= 0) {
-        return STN_OK;
-    }
-    double q = state->q[joint->q_start];
-    double speed = fmax(fabs(state->v[joint->v_start]), fabs(p->v_star[joint->v_start]));
-    for (int32_t side = 0; side < 2; side++) {
+/// Limits of a joint that can matter within the step. Those of its position are nearer than 2 dt max(|v0|, |v*|), or
+/// violated. |v| <= limit has a row a side, v_c = limit -+ v >= 0, when the joint is faster than half of that now or
+/// without constraints: a faster one is caught in the next step.
+static bool add_limits(const assembly *a, int32_t j) {
+    const stn_joint *joint = &a->setup->model->joints[j];
+    const double *v = a->state->v;
+    stn_problem *p = &a->frame->problem;
+    for (int32_t side = 0; joint->nv == 1 && joint->mimic < 0 && side < 2; side++) {
+        double q = a->state->q[joint->q_start];
+        double speed = fmax(fabs(v[joint->v_start]), fabs(p->v_star[joint->v_start]));
         double gap = side == 0 ? q - joint->lower : joint->upper - q;
         if (!(gap <= 2.0 * p->dt * speed)) {
             continue;
         }
-        stn_constraint *c = append_constraint(frame, STN_CONSTRAINT_JOINT_LIMIT, STN_SET_BOX, 1);
-        c->id = joint_id(STN_CONSTRAINT_JOINT_LIMIT, j, side);
+        stn_constraint *c = append_row(a, STN_CONSTRAINT_JOINT_LIMIT, j, side);
         c->phi0 = gap;
         c->stiffness = INFINITY;
         c->relaxation_time = p->dt;
-        c->body[0] = joint->parent;
-        c->body[1] = joint->child;
         p->lo[c->row] = 0.0;
-        stn_status status = append_unit_row(setup, frame, c, joint->v_start, side == 0 ? 1.0 : -1.0, err);
-        if (status != STN_OK) {
-            return status;
+        if (!append_unit_row(a, c, joint->v_start, side == 0 ? 1.0 : -1.0)) {
+            return false;
         }
     }
-    return STN_OK;
+    if (!a->setup->model->groups[joint->group].velocity_limits || isinf(joint->velocity)) {
+        return true;
+    }
+    for (int32_t k = 0; k < 2 * joint->nv; k++) {
+        int32_t dof = joint->v_start + k / 2;
+        double sign = k % 2 == 0 ? 1.0 : -1.0;
+        if (!(fmax(sign * v[dof], sign * p->v_star[dof]) > 0.5 * joint->velocity)) {
+            continue;
+        }
+        stn_constraint *c = append_row(a, STN_CONSTRAINT_VELOCITY_LIMIT, j, k);
+        p->lo[c->row] = 0.0;
+        p->bias[c->row] = joint->velocity;
+        if (!append_unit_row(a, c, dof, -sign)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /// u = clamp(-kp (q - q_ref) - kd (v - v_ref) + u_ff, -e, e) with q = q0 + dt v. Written as a compliant row: velocity
 /// relative to v_ref, phi0 = (q0 - q_ref) + dt v_ref, k = kp, tau_d = kd/kp, so that R = 1/(dt (dt kp + kd)) and v_hat
 /// follow as for every row; the feed-forward acts as a force of its own and shifts the bounds.
-static stn_status add_servo(const step_setup *setup, step_frame *frame, const stn_servo *servo, stn_error *err) {
-    stn_problem *p = &frame->problem;
-    stn_constraint *c = append_constraint(frame, STN_CONSTRAINT_SERVO, STN_SET_BOX, 1);
-    const stn_joint *joint = &setup->model->joints[setup->model->dof_joint[servo->dof]];
-    c->id = joint_id(STN_CONSTRAINT_SERVO, setup->model->dof_joint[servo->dof], servo->dof - joint->v_start);
-    c->body[0] = joint->parent;
-    c->body[1] = joint->child;
+static bool add_servo(const assembly *a, const stn_servo *servo) {
+    const stn_model *model = a->setup->model;
+    stn_problem *p = &a->frame->problem;
+    int32_t j = model->dof_joint[servo->dof];
+    stn_constraint *c = append_row(a, STN_CONSTRAINT_SERVO, j, servo->dof - model->joints[j].v_start);
     p->bias[c->row] = -servo->velocity;
     p->lo[c->row] = p->dt * (-servo->effort - servo->feedforward);
     p->hi[c->row] = p->dt * (servo->effort - servo->feedforward);
@@ -64,70 +78,7 @@ static stn_status add_servo(const step_setup *setup, step_frame *frame, const st
         c->stiffness = servo->kd / (2.0 * p->dt);
         c->phi0 = 0.0;
     }
-    return append_unit_row(setup, frame, c, servo->dof, 1.0, err);
-}
-
-/// q_i = ratio q_j + offset.
-static stn_status add_coupler(const step_setup *setup, const state_view *state, step_frame *frame, int32_t i,
-                              stn_error *err) {
-    const stn_joint *joint = &setup->model->joints[i];
-    if (joint->mimic < 0) {
-        return STN_OK;
-    }
-    const stn_joint *master = &setup->model->joints[joint->mimic];
-    stn_constraint *c = append_constraint(frame, STN_CONSTRAINT_COUPLER, STN_SET_EQUALITY, 1);
-    c->id = joint_id(STN_CONSTRAINT_COUPLER, i, 0);
-    c->phi0 = state->q[joint->q_start] - joint->mimic_multiplier * state->q[master->q_start] - joint->mimic_offset;
-    c->stiffness = INFINITY;
-    c->relaxation_time = frame->problem.dt;
-    c->body[0] = joint->parent;
-    c->body[1] = joint->child;
-    stn_status status = append_unit_row(setup, frame, c, joint->v_start, 1.0, err);
-    return status == STN_OK ? append_unit_row(setup, frame, c, master->v_start, -joint->mimic_multiplier, err) : status;
-}
-
-/// One row for each velocity of the joint.
-static stn_status add_dry_friction(const step_setup *setup, step_frame *frame, int32_t j, stn_error *err) {
-    const stn_joint *joint = &setup->model->joints[j];
-    stn_problem *p = &frame->problem;
-    stn_status status = STN_OK;
-    for (int32_t k = 0; k < joint->nv && joint->friction > 0.0 && status == STN_OK; k++) {
-        stn_constraint *c = append_constraint(frame, STN_CONSTRAINT_DRY_FRICTION, STN_SET_BOX, 1);
-        c->id = joint_id(STN_CONSTRAINT_DRY_FRICTION, j, k);
-        c->body[0] = joint->parent;
-        c->body[1] = joint->child;
-        p->lo[c->row] = -p->dt * joint->friction;
-        p->hi[c->row] = p->dt * joint->friction;
-        status = append_unit_row(setup, frame, c, joint->v_start + k, 1.0, err);
-    }
-    return status;
-}
-
-/// A joint that must keep to |v| <= limit has a row a side, v_c = limit -+ v >= 0, when it is faster than half of that
-/// now or without constraints: a faster one is caught in the next step.
-static stn_status add_velocity_limits(const step_setup *setup, const state_view *state, step_frame *frame, int32_t j,
-                                      stn_error *err) {
-    const stn_joint *joint = &setup->model->joints[j];
-    stn_problem *p = &frame->problem;
-    if (!setup->model->groups[joint->group].velocity_limits || isinf(joint->velocity)) {
-        return STN_OK;
-    }
-    stn_status status = STN_OK;
-    for (int32_t k = 0; k < 2 * joint->nv && status == STN_OK; k++) {
-        int32_t dof = joint->v_start + k / 2;
-        double sign = k % 2 == 0 ? 1.0 : -1.0;
-        if (!(fmax(sign * state->v[dof], sign * p->v_star[dof]) > 0.5 * joint->velocity)) {
-            continue;
-        }
-        stn_constraint *c = append_constraint(frame, STN_CONSTRAINT_VELOCITY_LIMIT, STN_SET_BOX, 1);
-        c->id = joint_id(STN_CONSTRAINT_VELOCITY_LIMIT, j, k);
-        c->body[0] = joint->parent;
-        c->body[1] = joint->child;
-        p->lo[c->row] = 0.0;
-        p->bias[c->row] = joint->velocity;
-        status = append_unit_row(setup, frame, c, dof, -sign, err);
-    }
-    return status;
+    return append_unit_row(a, c, servo->dof, 1.0);
 }
 
 row_count joint_row_count(const step_setup *setup, const step_frame *frame) {
@@ -137,16 +88,39 @@ row_count joint_row_count(const step_setup *setup, const step_frame *frame) {
     return (row_count){rows, rows};
 }
 
-stn_status add_joint_rows(const step_setup *setup, const state_view *state, step_frame *frame, stn_error *err) {
-    stn_status status = STN_OK;
-    for (int32_t j = 0; j < setup->model->joint_count && status == STN_OK; j++) {
-        status = add_limits(setup, state, frame, j, err);
-        status = status == STN_OK ? add_velocity_limits(setup, state, frame, j, err) : status;
-        status = status == STN_OK ? add_coupler(setup, state, frame, j, err) : status;
-        status = status == STN_OK ? add_dry_friction(setup, frame, j, err) : status;
+bool add_joint_rows(const assembly *a) {
+    const stn_joint *joints = a->setup->model->joints;
+    const double *q = a->state->q;
+    stn_problem *p = &a->frame->problem;
+    for (int32_t j = 0; j < a->setup->model->joint_count; j++) {
+        const stn_joint *joint = &joints[j];
+        if (!add_limits(a, j)) {
+            return false;
+        }
+        if (joint->mimic >= 0) { // q_i = ratio q_j + offset
+            const stn_joint *master = &joints[joint->mimic];
+            stn_constraint *c = append_row(a, STN_CONSTRAINT_COUPLER, j, 0);
+            c->phi0 = q[joint->q_start] - joint->mimic_multiplier * q[master->q_start] - joint->mimic_offset;
+            c->stiffness = INFINITY;
+            c->relaxation_time = p->dt;
+            if (!append_unit_row(a, c, joint->v_start, 1.0) ||
+                !append_unit_row(a, c, master->v_start, -joint->mimic_multiplier)) {
+                return false;
+            }
+        }
+        for (int32_t k = 0; k < joint->nv && joint->friction > 0.0; k++) { // dry friction, a row for each velocity
+            stn_constraint *c = append_row(a, STN_CONSTRAINT_DRY_FRICTION, j, k);
+            p->lo[c->row] = -p->dt * joint->friction;
+            p->hi[c->row] = p->dt * joint->friction;
+            if (!append_unit_row(a, c, joint->v_start + k, 1.0)) {
+                return false;
+            }
+        }
     }
-    for (int32_t i = 0; i < frame->forces.servo_count && status == STN_OK; i++) {
-        status = add_servo(setup, frame, &frame->forces.servos[i], err);
+    for (int32_t i = 0; i < a->frame->forces.servo_count; i++) {
+        if (!add_servo(a, &a->frame->forces.servos[i])) {
+            return false;
+        }
     }
-    return status;
+    return true;
 }

@@ -15,25 +15,8 @@ static bool moves_freely(const step_setup *setup, const stn_support *support) {
     return support->body >= 0 && !stn_setup_is_kinematic(setup, support->body);
 }
 
-static bool has_middle(const step_setup *setup, const stn_contact *c) {
-    return c->patch < 0 && moves_freely(setup, &c->a) && moves_freely(setup, &c->b);
-}
-
 static stn_vec3 velocity_at(const stn_kinematics *k, const stn_contact *c, stn_vec3 point) {
     return stn_vec3_sub(stn_point_velocity(k, c->b.body, point), stn_point_velocity(k, c->a.body, point));
-}
-
-/// The pair of a contact at q_s, with room for what moves away.
-static void fill_pair_later(const step_setup *setup, const state_view *state, const step_frame *frame,
-                            const stn_contact *c, stn_contact_pair *pair) {
-    const stn_kinematics *now = frame->kinematics, *later = frame->scratch_kinematics;
-    const stn_geometry *a = &setup->model->geometries[c->geometry_a], *b = &setup->model->geometries[c->geometry_b];
-    double travel = stn_vec3_norm(stn_point_velocity(now, a->body, c->point)) +
-                    stn_vec3_norm(stn_point_velocity(now, b->body, c->point));
-    stn_step_describe_pair(setup, state, frame, c->geometry_a, c->geometry_b, pair);
-    pair->pose_a = stn_pose_mul(&later->body_pose[a->body], &a->pose);
-    pair->pose_b = stn_pose_mul(&later->body_pose[b->body], &b->pose);
-    pair->margin = setup->options.margin + fmax(0.0, c->phi0) + frame->dt * travel;
 }
 
 static void find_again(const step_frame *frame, const stn_contact *c, const stn_contact_set *set,
@@ -56,24 +39,40 @@ static void find_again(const step_frame *frame, const stn_contact *c, const stn_
     }
 }
 
-static bool same_pair(const stn_contact *a, const stn_contact *b) {
-    return a->geometry_a == b->geometry_a && a->geometry_b == b->geometry_b;
-}
-
-/// Contacts of a pair follow each other.
-static stn_status find_all(const step_setup *setup, const state_view *state, step_frame *frame,
-                           const step_services *services, contact_middle *middle, stn_error *err) {
+stn_status stn_step_find_middle(const step_setup *setup, const state_view *state, step_frame *frame,
+                                const step_services *services, stn_error *err) {
     const stn_contact_set *now = &frame->contacts;
+    double s = frame->contact_theta;
+    frame->middle = NULL;
+    if (!(s > 0.0) || now->count == 0) {
+        return STN_OK;
+    }
+    contact_middle *middle = STN_ARENA_ZEROED(frame->arena, now->count, contact_middle);
+    double *q = STN_ARENA(frame->arena, setup->model->nq + 1, double);
+    if (middle == NULL || q == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory");
+    }
+    const stn_kinematics *at_start = frame->kinematics, *later = frame->scratch_kinematics;
+    stn_integrate_q(setup->model, state->q, state->v, s * frame->dt, q);
+    stn_kinematics_update(frame->scratch_kinematics, q, state->v);
+    frame->middle = middle;
     stn_contact_set set = {.arena = frame->arena};
-    for (int32_t i = 0; i < now->count; i++) {
+    for (int32_t i = 0; i < now->count; i++) { // contacts of a pair follow each other
         const stn_contact *c = &now->contacts[i];
         middle[i].id = c->id;
-        if (!has_middle(setup, c)) {
+        if (c->patch >= 0 || !moves_freely(setup, &c->a) || !moves_freely(setup, &c->b)) {
             continue;
         }
-        if (i == 0 || !same_pair(c, c - 1)) {
-            stn_contact_pair pair = {0};
-            fill_pair_later(setup, state, frame, c, &pair);
+        if (i == 0 || c->geometry_a != c[-1].geometry_a || c->geometry_b != c[-1].geometry_b) {
+            stn_contact_pair pair = {.geometry_a = c->geometry_a, .geometry_b = c->geometry_b};
+            const stn_geometry *a = &setup->model->geometries[c->geometry_a];
+            const stn_geometry *b = &setup->model->geometries[c->geometry_b];
+            double travel = stn_vec3_norm(stn_point_velocity(at_start, a->body, c->point)) +
+                            stn_vec3_norm(stn_point_velocity(at_start, b->body, c->point));
+            stn_step_describe_pair(setup, state, frame, &pair);
+            pair.pose_a = stn_pose_mul(&later->body_pose[a->body], &a->pose);
+            pair.pose_b = stn_pose_mul(&later->body_pose[b->body], &b->pose);
+            pair.margin = setup->options.margin + fmax(0.0, c->phi0) + frame->dt * travel; // room for what moves away
             set.count = set.patch_count = set.vertex_count = 0;
             stn_status status = stn_collide_pairs(setup->plugin[STN_KIND_CONTACT], setup->model,
                                                   services->contact_prepared, &pair, 1, frame->arena, &set, err);
@@ -86,24 +85,6 @@ static stn_status find_all(const step_setup *setup, const state_view *state, ste
         middle[i].before = c->normal;
     }
     return STN_OK;
-}
-
-stn_status stn_step_find_middle(const step_setup *setup, const state_view *state, step_frame *frame,
-                                const step_services *services, stn_error *err) {
-    double s = frame->contact_theta;
-    frame->middle = NULL;
-    if (!(s > 0.0) || frame->contacts.count == 0) {
-        return STN_OK;
-    }
-    contact_middle *middle = STN_ARENA_ZEROED(frame->arena, frame->contacts.count, contact_middle);
-    double *q = STN_ARENA(frame->arena, setup->model->nq + 1, double);
-    if (middle == NULL || q == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory");
-    }
-    stn_integrate_q(setup->model, state->q, state->v, s * frame->dt, q);
-    stn_kinematics_update(frame->scratch_kinematics, q, state->v);
-    frame->middle = middle;
-    return find_all(setup, state, frame, services, middle, err);
 }
 
 void stn_step_settle_middle(step_frame *frame) {

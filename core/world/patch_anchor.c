@@ -34,30 +34,25 @@ static const double full = 4.0; // of the mean limit of the faces
 
 // ------------------------------------------------------------------------------------------------------------- form
 
-/// Sum of what is written into `weight`: forces of the faces, else their areas, else 1 each.
-static double weigh(const step_frame *frame, const stn_patch *patch, double *weight) {
+/// Faces weigh by their forces, else by their areas, else by 1 each.
+static stn_status find_form(const step_frame *frame, const stn_patch *patch, patch_form *form, stn_error *err) {
     const stn_contact *faces = frame->contacts.contacts + patch->contact_start;
-    double force = 0.0, area = 0.0;
-    for (int32_t i = 0; i < patch->contact_count; i++) {
+    const int32_t count = patch->contact_count;
+    double *weight = STN_ARENA(frame->arena, count, double), force = 0.0, area = 0.0;
+    if (weight == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "stiction: out of memory");
+    }
+    for (int32_t i = 0; i < count; i++) {
         weight[i] = faces[i].area > 0.0 && faces[i].pressure > 0.0 ? faces[i].area * faces[i].pressure : 0.0;
         force += weight[i];
         area += faces[i].area > 0.0 ? faces[i].area : 0.0;
     }
-    for (int32_t i = 0; i < patch->contact_count && !(force > 0.0); i++) {
+    for (int32_t i = 0; i < count && !(force > 0.0); i++) {
         weight[i] = area > 0.0 ? fmax(faces[i].area, 0.0) : 1.0;
     }
-    return force > 0.0 ? force : area > 0.0 ? area : (double)patch->contact_count;
-}
-
-static stn_status find_form(const step_frame *frame, const stn_patch *patch, patch_form *form, stn_error *err) {
-    const stn_contact *faces = frame->contacts.contacts + patch->contact_start;
-    double *weight = STN_ARENA(frame->arena, patch->contact_count, double);
-    if (weight == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "stiction: out of memory");
-    }
-    *form = (patch_form){.start = patch->contact_start, .count = patch->contact_count, .weight = weight};
-    double scale = 1.0 / weigh(frame, patch, weight);
-    for (int32_t i = 0; i < form->count; i++) {
+    double scale = 1.0 / (force > 0.0 ? force : area > 0.0 ? area : (double)count);
+    *form = (patch_form){.start = patch->contact_start, .count = count, .weight = weight};
+    for (int32_t i = 0; i < count; i++) {
         weight[i] *= scale;
         form->center = stn_vec3_mul_add(form->center, weight[i], faces[i].point);
         form->normal = stn_vec3_mul_add(form->normal, weight[i], faces[i].normal);
@@ -75,14 +70,6 @@ static stn_vec3 shift_of(const step_frame *frame, const patch_form *form, const 
     const stn_constraint *face = &frame->problem.constraints[form->start + i];
     stn_vec3 turn = stn_vec3_cross(form->normal, arm_of(frame, form, i));
     return along_surface(stn_vec3_mul_add(d->u, d->theta, turn), stn_mat3_column(&face->frame, 2));
-}
-
-static double size_of(const step_frame *frame, const patch_form *form, const displacement *d) {
-    double sum = 0.0;
-    for (int32_t i = 0; i < form->count; i++) {
-        sum += form->weight[i] * stn_vec3_norm(shift_of(frame, form, d, i));
-    }
-    return sum;
 }
 
 // ----------------------------------------------------------------------------------------------------------- anchor
@@ -109,26 +96,16 @@ static displacement displacement_of(const step_frame *frame, const anchor *a, co
         stn_vec3 lever = stn_vec3_cross(n, stn_vec3_sub(form->center, middle));
         d.u = stn_vec3_mul_add(d.u, d.theta, lever);
     }
-    double size = size_of(frame, form, &d);
+    double size = 0.0;
+    for (int32_t i = 0; i < form->count; i++) {
+        size += form->weight[i] * stn_vec3_norm(shift_of(frame, form, &d, i));
+    }
     *dragged = size > a->limit;
     if (*dragged) {
         d.u = stn_vec3_scale(a->limit / size, d.u);
         d.theta *= a->limit / size;
     }
     return d;
-}
-
-/// At the center, with a displacement that is there already.
-static void place(const step_frame *frame, const patch_form *form, const displacement *d, anchor *a) {
-    stn_mat3 axes = stn_contact_frame(form->normal);
-    for (int32_t side = 0; side < 2; side++) {
-        double share = side == 0 ? -0.5 : 0.5;
-        stn_vec3 point = stn_vec3_mul_add(form->center, share, d->u);
-        stn_vec3 across = stn_vec3_add(stn_vec3_scale(cos(share * d->theta), stn_mat3_column(&axes, 0)),
-                                       stn_vec3_scale(sin(share * d->theta), stn_mat3_column(&axes, 1)));
-        a->point[side] = point_in(frame, a->body[side], point);
-        a->across[side] = direction_in(frame, a->body[side], across);
-    }
 }
 
 /// Surfaces that move by themselves run on within the step: their mean velocity and, about the normal, spin.
@@ -161,42 +138,49 @@ static bool is_held(const step_frame *frame, const stn_patch *patch) {
     return patch->contact_count > 0 && anchor_is_of_patch(&frame->problem.constraints[patch->contact_start]);
 }
 
-static stn_status hold(const step_setup *setup, const state_view *state, step_frame *frame, const pair_index *index,
-                       const stn_patch *patch, stn_error *err) {
+static stn_status hold(const holding *h, const stn_patch *patch, stn_error *err) {
+    step_frame *frame = h->frame;
     const int32_t *body = frame->problem.constraints[patch->contact_start].body;
     patch_form form = {0};
     stn_status status = find_form(frame, patch, &form, err);
     if (status != STN_OK) {
         return status;
     }
-    anchor a = anchor_none;
+    anchor a = {.body = {body[0], body[1]}, .patch = patch->id};
     displacement d = {.theta = 0.0};
-    bool dragged = true, known = anchor_find(setup, state, frame, index, body, form.center, patch->id, &a);
+    bool dragged = true, known = anchor_find(h, form.center, &a);
     if (known) {
         d = displacement_of(frame, &a, &form, &dragged);
     }
     if (!known || dragged || !anchor_is_near(frame, &a, form.center, form.normal)) {
+        // at the center, with the displacement that is there already
+        stn_mat3 axes = stn_contact_frame(form.normal);
         a = (anchor){.body = {body[0], body[1]}};
-        place(frame, &form, &d, &a);
+        for (int32_t side = 0; side < 2; side++) {
+            double share = side == 0 ? -0.5 : 0.5;
+            stn_vec3 point = stn_vec3_mul_add(form.center, share, d.u);
+            stn_vec3 across = stn_vec3_add(stn_vec3_scale(cos(share * d.theta), stn_mat3_column(&axes, 0)),
+                                           stn_vec3_scale(sin(share * d.theta), stn_mat3_column(&axes, 1)));
+            a.point[side] = point_in(frame, body[side], point);
+            a.across[side] = direction_in(frame, body[side], across);
+        }
     }
     a.patch = patch->id;
     run_on(frame, &form, &a);
-    stn_vec3 lead =
-        anchor_lead(setup, state, frame, body, form.center); // that of faces off it is no slip where a body rolls
+    stn_vec3 lead = anchor_lead(h, body, form.center); // that of faces off it is no slip where a body rolls
     for (int32_t i = 0; i < form.count; i++) {
         frame->anchors[form.start + i] = anchor_none; // what its id had
-        anchor_shift(setup, frame, &frame->problem.constraints[form.start + i], shift_of(frame, &form, &d, i), lead);
+        anchor_shift(h, &frame->problem.constraints[form.start + i], shift_of(frame, &form, &d, i), lead);
     }
     frame->anchors[form.start] = a;
     return STN_OK;
 }
 
-stn_status patch_anchors_hold(const step_setup *setup, const state_view *state, step_frame *frame,
-                              const pair_index *index, stn_error *err) {
+stn_status patch_anchors_hold(const holding *h, stn_error *err) {
     stn_status status = STN_OK;
-    for (int32_t k = 0; k < frame->contacts.patch_count && status == STN_OK; k++) {
-        const stn_patch *patch = &frame->contacts.patches[k];
-        status = is_held(frame, patch) ? hold(setup, state, frame, index, patch, err) : STN_OK;
+    for (int32_t k = 0; k < h->frame->contacts.patch_count && status == STN_OK; k++) {
+        const stn_patch *patch = &h->frame->contacts.patches[k];
+        status = is_held(h->frame, patch) ? hold(h, patch, err) : STN_OK;
     }
     return status;
 }
@@ -205,9 +189,8 @@ stn_status patch_anchors_hold(const step_setup *setup, const state_view *state, 
 static double limit_of(const step_setup *setup, const step_frame *frame, const stn_patch *patch, const double *v_c) {
     double sum = 0.0, normal = 0.0;
     for (int32_t i = patch->contact_start; i < patch->contact_start + patch->contact_count; i++) {
-        int32_t row = frame->problem.constraints[i].row;
-        const double *gamma = frame->solution.gamma + row;
-        double speed = anchor_transition_speed(setup, frame, i, v_c + row, gamma);
+        const double *gamma = frame->solution.gamma + frame->problem.constraints[i].row;
+        double speed = anchor_transition_speed(setup, frame, i, v_c);
         if (speed > 0.0 && isfinite(speed)) {
             sum += gamma[2] * speed;
         }

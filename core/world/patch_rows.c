@@ -23,19 +23,17 @@ static void add_square(int32_t n, const double *X, double *W) {
     }
 }
 
-static int32_t tree_of(const step_setup *setup, int32_t body) {
-    return stn_setup_is_kinematic(setup, body) ? -1 : setup->model->bodies[body].tree;
-}
-
-stn_status make_patch_pair(const step_setup *setup, step_frame *frame, const step_services *services, int32_t patch,
-                           patch_pair *pair, stn_error *err) {
+bool make_patch_pair(const assembly *a, int32_t patch, patch_pair *pair) {
+    const step_setup *setup = a->setup;
+    step_frame *frame = a->frame;
     const stn_patch *faces = &frame->contacts.patches[patch];
     const stn_contact *first = &frame->contacts.contacts[faces->contact_start];
     const int32_t body[2] = {first->a.body, first->b.body};
     const stn_mat3 axes = stn_mat3_identity();
     *pair = (patch_pair){.patch = patch, .center = first->point};
     for (int32_t side = 0; side < 2; side++) {
-        int32_t tree = tree_of(setup, body[side]), slot = pair->count;
+        int32_t tree = stn_setup_is_kinematic(setup, body[side]) ? -1 : setup->model->bodies[body[side]].tree;
+        int32_t slot = pair->count;
         if (tree < 0) {
             continue;
         }
@@ -50,7 +48,7 @@ stn_status make_patch_pair(const step_setup *setup, step_frame *frame, const ste
             pair->rows[slot] = STN_ARENA(frame->arena, 3 * (size_t)n * (size_t)faces->contact_count, double);
         }
         if (pair->twist[slot] == NULL || pair->rows[slot] == NULL) {
-            return assemble_out_of_memory(err);
+            return false;
         }
         double sign = side == 0 ? -1.0 : 1.0;
         stn_angular_jacobian_add(frame->kinematics, body[side], &axes, sign, pair->twist[slot]);
@@ -60,12 +58,12 @@ stn_status make_patch_pair(const step_setup *setup, step_frame *frame, const ste
         const stn_jacobian J = {.tree = pair->tree[slot], .values = pair->twist[slot]};
         double *X = STN_ARENA(frame->arena, 6 * pair->n[slot], double);
         if (X == NULL) {
-            return assemble_out_of_memory(err);
+            return false;
         }
-        inverse_half(services->inverse, J.tree, &J, 6, X);
+        inverse_half(a->services->inverse, J.tree, &J, 6, X);
         add_square(pair->n[slot], X, pair->mobility);
     }
-    return STN_OK;
+    return true;
 }
 
 /// Two dofs at a time.

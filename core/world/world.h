@@ -183,9 +183,9 @@ void stn_overlap_measure(const step_setup *setup, step_frame *frame, overlap_bat
 /// Reports the deepest, and that of the pairs which are left without a contact in overlap.
 void stn_overlap_note(step_frame *frame, const overlap_batch *batch, int32_t first);
 
-/// Geometries, poses and material of a pair, without the margin.
-void stn_step_describe_pair(const step_setup *setup, const state_view *state, const step_frame *frame, int32_t a,
-                            int32_t b, stn_contact_pair *pair);
+/// Poses and material of the pair whose geometries are set, without the margin.
+void stn_step_describe_pair(const step_setup *setup, const state_view *state, const step_frame *frame,
+                            stn_contact_pair *pair);
 
 // middle.c: where contacts act when that is not at the step's start
 stn_status stn_step_find_middle(const step_setup *setup, const state_view *state, step_frame *frame,
