@@ -13,27 +13,6 @@ static stn_status need_compiled(const stn_world *world, const char *what, stn_er
                     what);
 }
 
-static stn_status normalize_quaternions(const stn_model *model, double *q, stn_error *err) {
-    for (int32_t j = 0; j < model->joint_count; j++) {
-        int32_t first = stn_joint_type_quaternion(model->joints[j].type);
-        if (first < 0) {
-            continue;
-        }
-        double *r = q + model->joints[j].q_start + first;
-        double norm = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
-        if (!(norm > 1e-9 && norm < (double)INFINITY)) {
-            return stn_fail(err, STN_ERR_NUMERIC, "joint %s: the quaternion has length %g, must be 1",
-                            model->joints[j].name, norm);
-        }
-        if (fabs(norm - 1.0) > 1e-14) { // a unit one passes bit for bit
-            for (int32_t i = 0; i < 4; i++) {
-                r[i] /= norm;
-            }
-        }
-    }
-    return STN_OK;
-}
-
 stn_status stn_world_set_q(stn_world *world, const double *q, stn_error *err) {
     stn_status status = need_compiled(world, "set q", err);
     if (status != STN_OK) {
@@ -49,11 +28,23 @@ stn_status stn_world_set_q(stn_world *world, const double *q, stn_error *err) {
     }
     double *checked = world->frame.q_next; // free between steps
     memcpy(checked, q, (size_t)model->nq * sizeof(double));
-    status = normalize_quaternions(model, checked, err);
-    if (status == STN_OK) {
-        stn_world_apply_values(world, INPUT_Q, 0, (size_t)model->nq, checked);
+    for (int32_t j = 0; j < model->joint_count; j++) {
+        int32_t first = stn_joint_type_quaternion(model->joints[j].type);
+        if (first < 0) {
+            continue;
+        }
+        double *r = checked + model->joints[j].q_start + first;
+        double norm = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
+        if (!(norm > 1e-9 && norm < (double)INFINITY)) {
+            return stn_fail(err, STN_ERR_NUMERIC, "joint %s: the quaternion has length %g, must be 1",
+                            model->joints[j].name, norm);
+        }
+        for (int32_t i = 0; i < 4 && fabs(norm - 1.0) > 1e-14; i++) { // a unit one passes bit for bit
+            r[i] /= norm;
+        }
     }
-    return status;
+    stn_world_apply_values(world, INPUT_Q, 0, (size_t)model->nq, checked);
+    return STN_OK;
 }
 
 stn_status stn_world_set_v(stn_world *world, const double *v, stn_error *err) {
@@ -195,13 +186,13 @@ stn_status stn_world_set_wrench(stn_world *world, int32_t body, stn_vec3 force, 
     return STN_OK;
 }
 
-static stn_status check_told(const stn_world *world, int32_t body, const stn_pose *pose, const stn_vec3 *linear,
-                             const stn_vec3 *angular, stn_error *err) {
-    const stn_model *model = world->setup->model;
-    if (model == NULL) {
-        return stn_fail(err, STN_ERR_SEQUENCE,
-                        "set_kinematic: the world is not compiled yet (compile it, or make a step first)");
+stn_status stn_world_set_kinematic(stn_world *world, int32_t body, const stn_pose *pose, const stn_vec3 *linear,
+                                   const stn_vec3 *angular, stn_error *err) {
+    stn_status status = need_compiled(world, "set_kinematic", err);
+    if (status != STN_OK) {
+        return status;
     }
+    const stn_model *model = world->setup->model;
     if (body < 0 || body >= model->body_count || !stn_setup_is_kinematic(world->setup, body)) {
         return stn_fail(err, STN_ERR_ARGUMENT,
                         "set_kinematic: %s is not kinematic; stn_builder_make_kinematic says that it is",
@@ -217,22 +208,11 @@ static stn_status check_told(const stn_world *world, int32_t body, const stn_pos
     if ((linear == NULL) != (angular == NULL)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "set_kinematic: give both velocities of %s, or none", name);
     }
-    return STN_OK;
-}
-
-stn_status stn_world_set_kinematic(stn_world *world, int32_t body, const stn_pose *pose, const stn_vec3 *linear,
-                                   const stn_vec3 *angular, stn_error *err) {
-    stn_status status = check_told(world, body, pose, linear, angular, err);
-    if (status != STN_OK) {
-        return status;
-    }
-    const double *now = world->state.q + world->setup->model->joints[world->setup->model->bodies[body].joint].q_start;
-    stn_vec3 v, w;
+    const double *now = world->state.q + model->joints[model->bodies[body].joint].q_start;
     stn_quat r = stn_quat_from_matrix(&pose->rotation);
     const double values[7] = {pose->position.x, pose->position.y, pose->position.z, r.w, r.x, r.y, r.z};
-    stn_step_mean_twist(&world->frame, now, values, &v, &w);
-    v = linear != NULL ? *linear : v;
-    w = angular != NULL ? *angular : w;
+    stn_spatial mean = stn_step_mean_twist(&world->frame, now, values);
+    stn_vec3 v = linear != NULL ? *linear : mean.linear, w = angular != NULL ? *angular : mean.angular;
     const double next[KINEMATIC_NUMBERS] = {1.0,       values[0], values[1], values[2], values[3], values[4], values[5],
                                             values[6], v.x,       v.y,       v.z,       w.x,       w.y,       w.z};
     stn_world_apply_values(world, INPUT_KINEMATIC, KINEMATIC_NUMBERS * (size_t)world->setup->kinematic_of[body],

@@ -22,28 +22,6 @@ stn_status stn_step_advance(const step_setup *setup, const state_view *state, st
     return stn_step_check_energies(setup, state, frame, err);
 }
 
-/// The law's memory, and how far what sticks may hold.
-static stn_status commit_contacts(const step_setup *setup, const stn_state *state, step_frame *frame, stn_error *err) {
-    stn_law law = stn_setup_law(setup);
-    bool remembers = law.ops != NULL && law.ops->commit != NULL;
-    if (!remembers && !setup->options.stiction) {
-        return STN_OK;
-    }
-    double *v_c = STN_ARENA(frame->arena, frame->problem.row_count, double);
-    if (v_c == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
-    }
-    stn_problem_contact_velocity(&frame->problem, frame->solution.v, true, v_c);
-    if (remembers) {
-        law.ops->commit(law.self, &frame->problem, v_c, frame->solution.gamma, frame->law_memory);
-    }
-    if (setup->options.stiction) {
-        const state_view before = state_view_of(state);
-        stn_step_release(setup, &before, frame, v_c);
-    }
-    return STN_OK;
-}
-
 static void swap(double **a, double **b) {
     double *t = *a;
     *a = *b;
@@ -59,8 +37,23 @@ static void swap_bytes(unsigned char **a, unsigned char **b) {
 /// Memories first, then the state itself: with it the step is made.
 stn_status stn_step_commit(const step_setup *setup, stn_state *state, step_frame *frame, step_services *services,
                            stn_error *err) {
-    stn_status status = commit_contacts(setup, state, frame, err);
-    status = status == STN_OK ? stn_cache_commit(setup, state, frame, services, err) : status;
+    stn_law law = stn_setup_law(setup);
+    bool remembers = law.ops != NULL && law.ops->commit != NULL;
+    if (remembers || setup->options.stiction) { // the law's memory, and how far what sticks may hold
+        double *v_c = STN_ARENA(frame->arena, frame->problem.row_count, double);
+        if (v_c == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
+        }
+        stn_problem_contact_velocity(&frame->problem, frame->solution.v, true, v_c);
+        if (remembers) {
+            law.ops->commit(law.self, &frame->problem, v_c, frame->solution.gamma, frame->law_memory);
+        }
+        if (setup->options.stiction) {
+            const state_view before = state_view_of(state);
+            stn_step_release(setup, &before, frame, v_c);
+        }
+    }
+    stn_status status = stn_cache_commit(setup, state, frame, services, err);
     if (status != STN_OK) {
         return status;
     }

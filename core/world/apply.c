@@ -33,79 +33,70 @@ static field_view view_of(stn_world *world, input_field field) {
     }
 }
 
-static void write_values(stn_world *world, input_field field, double *to, size_t start, size_t count,
-                         const void *values) {
-    if (count > 0) {
-        memcpy(to + start, values, count * sizeof *to);
+static void write_values(stn_world *world, const input_part *part) {
+    if (part->count > 0) {
+        double *to = view_of(world, part->field).values + part->start;
+        memcpy(to, part->values, part->count * sizeof *to);
     }
-    if (field == INPUT_Q || field == INPUT_V) {
+    if (part->field == INPUT_Q || part->field == INPUT_V) {
         world->frame.kinematics_stale = true;
     }
-    if (field == INPUT_Q) {
-        stn_state_forget_anchors(world->setup, &world->state, start, count);
+    if (part->field == INPUT_Q) {
+        stn_state_forget_anchors(world->setup, &world->state, part->start, part->count);
     }
 }
 
-static stn_status apply_part(stn_world *world, const world_input *input, stn_error *err) {
-    field_view view = view_of(world, input->part.field);
-    size_t start = input->part.start, count = input->part.count;
-    if (start > view.count || count > view.count - start) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "input: numbers %zu to %zu of a field of %zu", start, start + count,
-                        view.count);
-    }
-    write_values(world, input->part.field, view.values, start, count, input->part.values);
-    return STN_OK;
-}
-
-static stn_status apply_dt(stn_world *world, double dt, stn_error *err) {
-    if (!(dt > 0.0) || !isfinite(dt)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "dt = %g s must be > 0 and finite", dt);
-    }
-    stn_cache_rescale(&world->state, dt / world->frame.dt); // forces go on
-    world->frame.dt = dt;
-    return STN_OK;
-}
-
-static stn_status make(stn_world *world, const world_input *input, stn_error *err) {
+stn_status stn_world_apply(stn_world *world, const world_input *input, stn_error *err) {
+    stn_status status = STN_OK;
     switch (input->kind) {
-    case INPUT_VALUES:
-        return apply_part(world, input, err);
+    case INPUT_VALUES: {
+        const input_part *part = &input->part;
+        size_t room = view_of(world, part->field).count;
+        if (part->start > room || part->count > room - part->start) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "input: numbers %zu to %zu of a field of %zu", part->start,
+                            part->start + part->count, room);
+        }
+        write_values(world, part);
+        break;
+    }
     case INPUT_DT:
-        return apply_dt(world, input->dt, err);
+        if (!(input->dt > 0.0) || !isfinite(input->dt)) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "dt = %g s must be > 0 and finite", input->dt);
+        }
+        stn_cache_rescale(&world->state, input->dt / world->frame.dt); // forces go on
+        world->frame.dt = input->dt;
+        break;
     case INPUT_GRAVITY:
         if (!stn_vec3_finite(input->gravity)) {
             return stn_fail(err, STN_ERR_ARGUMENT, "gravity = (%g, %g, %g) m/s^2 must be finite", input->gravity.x,
                             input->gravity.y, input->gravity.z);
         }
         world->state.gravity = input->gravity;
-        return STN_OK;
+        break;
     case INPUT_STATE:
-        return stn_world_take_state(world, input->state, err);
+        status = stn_world_take_state(world, input->state, err);
+        break;
     case INPUT_CONTROLLER:
-        return stn_world_take_controller(world, input, err);
+        status = stn_world_take_controller(world, input, err);
+        break;
     case INPUT_SIGNAL:
-        return stn_world_take_signal(world, input->signal.name, input->signal.value, err);
+        status = stn_world_take_signal(world, input->signal.name, input->signal.value, err);
+        break;
     default:
         return stn_fail(err, STN_ERR_ARGUMENT, "input: no kind %d", (int)input->kind);
     }
-}
-
-static void tell(const stn_world *world, const world_input *input) {
-    world->input_hook.told(world->input_hook.user, input);
-}
-
-stn_status stn_world_apply(stn_world *world, const world_input *input, stn_error *err) {
-    stn_status status = make(world, input, err);
     if (status == STN_OK && world->input_hook.told != NULL) {
-        tell(world, input);
+        world->input_hook.told(world->input_hook.user, input);
     }
     return status;
 }
 
 void stn_world_apply_values(stn_world *world, input_field field, size_t start, size_t count, const double *values) {
-    write_values(world, field, view_of(world, field).values, start, count, values);
+    const input_part part = {field, start, count, values};
+    write_values(world, &part);
     if (world->input_hook.told != NULL) { // references are set in every step, so the record is made for listeners alone
-        tell(world, &(world_input){.kind = INPUT_VALUES, .part = {field, start, count, values}});
+        const world_input input = {.kind = INPUT_VALUES, .part = part};
+        world->input_hook.told(world->input_hook.user, &input);
     }
 }
 

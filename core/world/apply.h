@@ -28,14 +28,16 @@ typedef enum input_kind {
     INPUT_SIGNAL,     // the value of a signal
 } input_kind;
 
+typedef struct input_part {
+    input_field field;
+    size_t start, count; // in the field
+    const void *values;  // (count) doubles, at any address
+} input_part;
+
 typedef struct world_input {
     input_kind kind;
     union {
-        struct {
-            input_field field;
-            size_t start, count; // in the field
-            const void *values;  // (count) doubles, at any address
-        } part;
+        input_part part;
         double dt;              // [s]
         stn_vec3 gravity;       // [m/s^2]
         const stn_state *state; // of the world's own sizes

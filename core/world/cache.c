@@ -142,23 +142,23 @@ static unsigned char *bytes_at(void *block, size_t item, int32_t i) {
     return item > 0 ? (unsigned char *)block + item * (size_t)i : NULL;
 }
 
-static stn_status allocate_memories(step_frame *frame, const memory_sizes *n, stn_error *err) {
-    size_t count = (size_t)frame->problem.constraint_count;
-    frame->law_memory = n->law > 0 ? stn_arena_zeroed(frame->arena, count, n->law) : NULL;
-    frame->solver_memory = n->solver > 0 ? stn_arena_zeroed(frame->arena, count, n->solver) : NULL;
-    frame->anchors = n->anchor > 0 ? STN_ARENA_ZEROED(frame->arena, count, anchor) : NULL;
-    bool complete = (n->law == 0 || frame->law_memory != NULL) && (n->solver == 0 || frame->solver_memory != NULL) &&
-                    (n->anchor == 0 || frame->anchors != NULL);
-    return complete ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "contact cache: out of memory");
-}
-
 stn_status stn_cache_recall(const step_setup *setup, const state_view *state, step_frame *frame,
                             const step_services *services, stn_error *err) {
     stn_problem *problem = &frame->problem;
     const memory_sizes n = sizes_of(setup);
     stn_status status = check_ids(setup, frame, err);
-    status = status == STN_OK ? allocate_memories(frame, &n, err) : status;
-    for (int32_t i = 0; i < problem->constraint_count && status == STN_OK; i++) {
+    if (status != STN_OK) {
+        return status;
+    }
+    size_t count = (size_t)problem->constraint_count;
+    frame->law_memory = n.law > 0 ? stn_arena_zeroed(frame->arena, count, n.law) : NULL;
+    frame->solver_memory = n.solver > 0 ? stn_arena_zeroed(frame->arena, count, n.solver) : NULL;
+    frame->anchors = n.anchor > 0 ? STN_ARENA_ZEROED(frame->arena, count, anchor) : NULL;
+    if ((n.law > 0 && frame->law_memory == NULL) || (n.solver > 0 && frame->solver_memory == NULL) ||
+        (n.anchor > 0 && frame->anchors == NULL)) {
+        return stn_fail(err, STN_ERR_MEMORY, "contact cache: out of memory");
+    }
+    for (int32_t i = 0; i < problem->constraint_count; i++) {
         stn_constraint *c = &problem->constraints[i];
         c->memory = i;
         int32_t position = find(state, services, c->id);
@@ -171,7 +171,7 @@ stn_status stn_cache_recall(const step_setup *setup, const state_view *state, st
         copy(bytes_at(frame->solver_memory, n.solver, i), memory + n.law, n.solver);
         copy(bytes_at(frame->anchors, n.anchor, i), memory + n.law + n.solver, n.anchor);
     }
-    return status;
+    return STN_OK;
 }
 
 void stn_cache_rescale(stn_state *state, double factor) {
@@ -199,39 +199,21 @@ void stn_cache_set_anchor(const step_setup *setup, stn_state *state, int32_t pos
     memcpy(state->cache_memory + anchor_offset(setup, position), a, sizeof *a);
 }
 
-static stn_status reserve_cache(stn_state *state, const step_services *services, int32_t count, size_t memory_bytes,
-                                stn_error *err) {
-    if (count <= state->cache_capacity) {
-        return STN_OK;
-    }
-    int32_t capacity = 2 * count;
-    stn_cache_entry *cache = stn_allocate(services->context, (size_t)capacity, sizeof *cache);
-    unsigned char *memory = stn_allocate(services->context, (size_t)capacity, memory_bytes);
-    if (cache == NULL || memory == NULL) {
-        stn_release(services->context, cache);
-        stn_release(services->context, memory);
-        return stn_fail(err, STN_ERR_MEMORY, "contact cache: out of memory for %d constraints", count);
-    }
-    stn_release(services->context, state->cache);
-    stn_release(services->context, state->cache_memory);
-    state->cache = cache;
-    state->cache_memory = memory;
-    state->cache_count = 0;
-    state->cache_capacity = capacity;
-    return STN_OK;
-}
-
 stn_status stn_cache_commit(const step_setup *setup, stn_state *state, step_frame *frame, step_services *services,
                             stn_error *err) {
     const stn_problem *problem = &frame->problem;
     const memory_sizes n = sizes_of(setup);
+    const int32_t count = problem->constraint_count;
     cache_index next; // all memory is found before anything changes: a step that fails leaves the cache as it was
-    stn_status status = find_index(services, problem->constraint_count, &next, err);
+    stn_status status = find_index(services, count, &next, err);
     if (status != STN_OK) {
         return status;
     }
     status = stn_step_note_touching(state, frame, err);
-    status = status != STN_OK ? status : reserve_cache(state, services, problem->constraint_count, n.all, err);
+    if (status == STN_OK && count > state->cache_capacity &&
+        !stn_state_reserve_cache(services->context, state, 2 * count, n.all)) {
+        status = stn_fail(err, STN_ERR_MEMORY, "contact cache: out of memory for %d constraints", count);
+    }
     if (status != STN_OK) {
         if (next.slot != services->cache_index.slot) {
             stn_release(services->context, next.slot);

@@ -82,20 +82,6 @@ static watched_pair *place_of(struct clearance_watch *w, const stn_patch *patch)
     return &w->pair[stn_hash(0, &pair, sizeof pair) % WATCHED];
 }
 
-/// Counts the step; NULL: not to be looked at.
-static watched_pair *due(const state_view *state, const step_services *services, struct clearance_watch *w,
-                         const stn_patch *patch) {
-    const int64_t now = state->step;
-    watched_pair *p = place_of(w, patch);
-    if (p->pair != pair_of(patch) || p->last != now - 1) {
-        *p = (watched_pair){.pair = pair_of(patch)};
-    }
-    p->last = now;
-    p->steps += p->steps < INT32_MAX;
-    bool power = (p->steps & (p->steps - 1)) == 0;
-    return !services->start_checked || (p->steps >= FIRST_LOOK && power) ? p : NULL;
-}
-
 /// Do forces of patches of shapes that are apart cancel each other on the geometry, by half at least?
 static bool is_held(const step_frame *frame, struct clearance_watch *w, int32_t geometry) {
     const stn_contact_set *set = &frame->contacts;
@@ -118,20 +104,10 @@ static bool is_held(const step_frame *frame, struct clearance_watch *w, int32_t 
     return stn_vec3_norm(sum) < 0.5 * all;
 }
 
-static bool is_eaten(const step_frame *frame, const step_services *services, struct clearance_watch *w,
-                     const stn_patch *patch, int32_t looks) {
-    const int32_t a = patch->geometry_a, b = patch->geometry_b;
-    if (!services->start_checked) {
-        return looks > 0;
-    }
-    return looks >= LOOKS &&
-           ((w->error[a].outward > 0.0 && is_held(frame, w, a)) || (w->error[b].outward > 0.0 && is_held(frame, w, b)));
-}
-
-/// Of the round shapes among the two, and of the type of the others.
-static uint64_t kind_of(const step_setup *setup, const struct clearance_watch *w, const stn_patch *patch) {
+/// Is it the first of two such shapes? Then they are noted.
+static bool is_new(const step_setup *setup, struct clearance_watch *w, const stn_patch *patch) {
     const int32_t sides[] = {patch->geometry_a, patch->geometry_b};
-    uint64_t kind = 0;
+    uint64_t kind = 0; // of the round shapes among the two, and of the type of the others
     for (int32_t i = 0; i < 2; i++) {
         const stn_shape *s = &setup->model->geometries[sides[i]].shape;
         const stn_surface_error *e = &w->error[sides[i]];
@@ -139,11 +115,6 @@ static uint64_t kind_of(const step_setup *setup, const struct clearance_watch *w
                                 s->half_extents.y, s->half_extents.z, e->resolution};
         kind += stn_hash(0, sizes, e->outward > 0.0 ? sizeof sizes : sizeof sizes[0]); // in either order
     }
-    return kind;
-}
-
-static bool is_new(const step_setup *setup, struct clearance_watch *w, const stn_patch *patch) {
-    const uint64_t kind = kind_of(setup, w, patch);
     for (int32_t i = 0; i < w->told_count; i++) {
         if (w->told[i] == kind) {
             return false;
@@ -156,31 +127,26 @@ static bool is_new(const step_setup *setup, struct clearance_watch *w, const stn
     return true;
 }
 
-/// "0.1 m out of NAME (a resolution of 5 m; 2 m leaves half of the gap)".
-static int print_side(const step_setup *setup, const stn_surface_error *e, int32_t geometry, double share, bool second,
-                      char *text, size_t size) {
-    char name[160];
-    if (!(e->outward > 0.0)) {
-        return 0;
+static void tell(const step_setup *setup, const state_view *state, const struct clearance_watch *w,
+                 const stn_patch *patch, double gap) {
+    const int32_t geometry[] = {patch->geometry_a, patch->geometry_b};
+    char name[2][160], sides[640] = ""; // " 0.1 m out of NAME (its resolution is 5 m; 2 m leaves half of the gap)"
+    size_t length = 0;
+    double share = fmin(1.0, 0.5 * gap / (w->error[geometry[0]].outward + w->error[geometry[1]].outward));
+    for (int32_t i = 0; i < 2; i++) {
+        const stn_surface_error *e = &w->error[geometry[i]];
+        stn_describe_geometry(setup->model, geometry[i], name[i], sizeof name[i]);
+        if (e->outward > 0.0) {
+            length += (size_t)snprintf(sides + length, sizeof sides - length,
+                                       "%s %.3g m out of %s (its resolution is %.3g m; %.2g m leaves half of the gap)",
+                                       length > 0 ? " and" : "", e->outward, name[i], e->resolution,
+                                       e->resolution * sqrt(share));
+        }
     }
-    stn_describe_geometry(setup->model, geometry, name, sizeof name);
-    return snprintf(text, size, "%s %.3g m out of %s (its resolution is %.3g m; %.2g m leaves half of the gap)",
-                    second ? " and" : "", e->outward, name, e->resolution, e->resolution * sqrt(share));
-}
-
-static void tell(const step_setup *setup, const state_view *state, const step_services *services,
-                 const struct clearance_watch *w, const stn_patch *patch, double gap) {
-    const stn_surface_error *ea = &w->error[patch->geometry_a], *eb = &w->error[patch->geometry_b];
-    char a[160], b[160], sides[640] = "";
-    stn_describe_geometry(setup->model, patch->geometry_a, a, sizeof a);
-    stn_describe_geometry(setup->model, patch->geometry_b, b, sizeof b);
-    double share = fmin(1.0, 0.5 * gap / (ea->outward + eb->outward));
-    int length = print_side(setup, ea, patch->geometry_a, share, false, sides, sizeof sides);
-    print_side(setup, eb, patch->geometry_b, share, length > 0, sides + length, sizeof sides - (size_t)length);
-    stn_log(services->context, STN_LOG_WARNING,
+    stn_log(setup->context, STN_LOG_WARNING,
             "%s and %s press on each other at t = %.4g s, though they are %.3g m apart: patches act on flat pieces, "
             "whose corners stand%s",
-            a, b, state->time, gap, sides);
+            name[0], name[1], state->time, gap, sides);
 }
 
 void stn_clearance_look(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services) {
@@ -188,19 +154,28 @@ void stn_clearance_look(const step_setup *setup, const state_view *state, step_f
     const stn_contact_set *set = &frame->contacts;
     for (int32_t i = 0; w != NULL && i < set->patch_count; i++) {
         const stn_patch *patch = &set->patches[i];
-        double outward = w->error[patch->geometry_a].outward + w->error[patch->geometry_b].outward;
+        const int32_t a = patch->geometry_a, b = patch->geometry_b;
+        double outward = w->error[a].outward + w->error[b].outward;
         if (!(outward > 0.0) || !presses(set, patch)) {
             continue;
         }
-        watched_pair *p = due(state, services, w, patch);
-        if (p == NULL) {
+        watched_pair *p = place_of(w, patch);
+        if (p->pair != pair_of(patch) || p->last != state->step - 1) {
+            *p = (watched_pair){.pair = pair_of(patch)};
+        }
+        p->last = state->step;
+        p->steps += p->steps < INT32_MAX;
+        bool power = (p->steps & (p->steps - 1)) == 0, first = !services->start_checked;
+        if (!first && !(p->steps >= FIRST_LOOK && power)) {
             continue;
         }
-        double gap =
-            stn_step_gap(setup, state, frame, services, patch->geometry_a, patch->geometry_b, most_share * outward);
+        double gap = stn_step_gap(setup, state, frame, services, a, b, most_share * outward);
         p->apart = gap > least_share * outward ? p->apart + 1 : 0;
-        if (is_eaten(frame, services, w, patch, p->apart) && is_new(setup, w, patch)) {
-            tell(setup, state, services, w, patch, gap);
+        bool eaten = first ? p->apart > 0
+                           : p->apart >= LOOKS && ((w->error[a].outward > 0.0 && is_held(frame, w, a)) ||
+                                                   (w->error[b].outward > 0.0 && is_held(frame, w, b)));
+        if (eaten && is_new(setup, w, patch)) {
+            tell(setup, state, w, patch, gap);
         }
     }
 }

@@ -18,8 +18,25 @@ stn_status stn_world_take_state(stn_world *world, const stn_state *from, stn_err
     return STN_OK;
 }
 
-/// A clone does not say again what its world has said.
-static void inherit_warnings(const stn_world *world, stn_world *clone) {
+/// The state and its start, and the warnings: a clone does not say again what its world has said.
+static stn_status fill_clone(const stn_world *world, stn_world *clone, stn_error *err) {
+    size_t bytes = stn_setup_cache_bytes(world->setup);
+    stn_status status = stn_world_prepare(clone, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    status = stn_state_copy(clone->services.context, &world->start, bytes, &clone->start, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    status = stn_state_copy(clone->services.context, &world->state, bytes, &clone->state, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    status = stn_world_size_memories(clone, &clone->state.sizes, err);
+    if (status != STN_OK) {
+        return status;
+    }
     const step_services *from = &world->services;
     step_services *to = &clone->services;
     to->start_checked = from->start_checked;
@@ -29,17 +46,7 @@ static void inherit_warnings(const stn_world *world, stn_world *clone) {
     to->hop_said = from->hop_said;
     memcpy(to->twist_said, from->twist_said, (size_t)world->setup->kinematic_count * sizeof *to->twist_said);
     stn_clearance_inherit(from, to);
-}
-
-static stn_status fill_clone(const stn_world *world, stn_world *clone, stn_error *err) {
-    size_t bytes = stn_setup_cache_bytes(world->setup);
-    stn_status status = stn_world_prepare(clone, err);
-    status =
-        status == STN_OK ? stn_state_copy(clone->services.context, &world->start, bytes, &clone->start, err) : status;
-    status =
-        status == STN_OK ? stn_state_copy(clone->services.context, &world->state, bytes, &clone->state, err) : status;
-    status = status == STN_OK ? stn_world_size_memories(clone, &clone->state.sizes, err) : status;
-    return status == STN_OK ? stn_world_take_state(clone, &world->state, err) : status;
+    return stn_world_take_state(clone, &world->state, err);
 }
 
 stn_status stn_world_clone(const stn_world *world, stn_world **out, stn_error *err) {
@@ -53,13 +60,12 @@ stn_status stn_world_clone(const stn_world *world, stn_world **out, stn_error *e
         return status;
     }
     clone->frame.dt = world->frame.dt;
+    clone->stepped = world->stepped;
     status = fill_clone(world, clone, err);
     if (status != STN_OK) {
         stn_world_destroy(clone);
         return status;
     }
-    clone->stepped = world->stepped;
-    inherit_warnings(world, clone);
     *out = clone;
     return STN_OK;
 }

@@ -283,8 +283,13 @@ static stn_status collide_found(collision *s, const stn_broadphase_pair *found, 
             c->bias = stn_vec3_sub(stn_mat3_apply(&frame->geometry_pose[c->geometry_b].rotation, b),
                                    stn_mat3_apply(&frame->geometry_pose[c->geometry_a].rotation, a));
         }
-        overlap_batch batch = {.count = size, .found = &found[begin], .pairs = pairs, .grown = s->grown};
-        stn_overlap_measure(setup, frame, &batch, first);
+        overlap_batch batch = {.count = size,
+                               .found = &found[begin],
+                               .pairs = pairs,
+                               .geometries = setup->model->geometries,
+                               .box = frame->collider_box,
+                               .grown = s->grown};
+        stn_overlap_measure(set, &batch, first);
         // those that may act are kept; the faces of a patch stay together
         int32_t kept = first;
         for (int32_t i = first; i < set->count; i++) {

@@ -61,44 +61,6 @@ static int compare_ranked(const void *a, const void *b) {
     return order != 0 ? order : (x->kind > y->kind) - (x->kind < y->kind);
 }
 
-static collider_key *list_keys(const step_setup *setup, stn_arena *arena) {
-    const model_object *object = model_object_of(setup->model);
-    collider_key *keys = STN_ARENA_ZEROED(arena, setup->collider_count, collider_key);
-    if (keys == NULL) {
-        return NULL;
-    }
-    for (int32_t i = 0; i < setup->collider_count; i++) {
-        int32_t g = setup->collider[i];
-        const filter_entry *filter = &object->filter[g];
-        keys[i] = (collider_key){
-            .contact = contact_class_of(&setup->model->geometries[g]),
-            .class = {filter->category, filter->mask, filter->overridden ? filter->link : NO_LINK},
-            .place = {filter->body, filter->parent, filter->excluded ? filter->link : NO_LINK},
-            .surface = object->surface[g],
-            .collider = i,
-        };
-    }
-    qsort(keys, (size_t)setup->collider_count, sizeof *keys, compare_keys);
-    return keys;
-}
-
-/// Kinds and classes from the sorted keys.
-static void group_keys(pair_table *t, const collider_key *keys) {
-    for (int32_t i = 0; i < t->setup->collider_count; i++) {
-        bool new_class = i == 0 || memcmp(&keys[i - 1], &keys[i], offsetof(collider_key, place)) != 0;
-        bool new_kind = i == 0 || memcmp(&keys[i - 1], &keys[i], offsetof(collider_key, collider)) != 0;
-        if (new_class) {
-            t->class_start[t->class_count++] = t->kind_count;
-        }
-        if (new_kind) {
-            int32_t first = keys[i].collider;
-            t->kinds[t->kind_count++] = (collider_kind){first, t->setup->collider[first], t->class_count - 1};
-        }
-        t->kind_of[keys[i].collider] = t->kind_count - 1;
-    }
-    t->class_start[t->class_count] = t->kind_count;
-}
-
 static double rank(const stn_material *surface, ranking by) {
     switch (by) {
     case BY_MU:
@@ -114,49 +76,61 @@ static double rank(const stn_material *surface, ranking by) {
     }
 }
 
-static void order_kinds(pair_table *t) {
-    const model_object *object = model_object_of(t->setup->model);
-    for (int32_t by = 0; by < RANKINGS; by++) {
-        for (int32_t k = 0; k < t->kind_count; k++) {
-            t->order[by][k] = (ranked){rank(&object->surface[t->kinds[k].geometry], (ranking)by), k};
-        }
-        for (int32_t c = 0; c < t->class_count; c++) {
-            int32_t start = t->class_start[c];
-            qsort(t->order[by] + start, (size_t)(t->class_start[c + 1] - start), sizeof(ranked), compare_ranked);
-        }
-    }
-}
-
+/// Kinds, classes and orders; false: out of memory.
 static bool make_table(pair_table *t) {
-    size_t n = (size_t)t->setup->collider_count;
-    const collider_key *keys = list_keys(t->setup, t->arena);
+    const step_setup *setup = t->setup;
+    const model_object *object = model_object_of(setup->model);
+    size_t n = (size_t)setup->collider_count;
+    collider_key *keys = STN_ARENA_ZEROED(t->arena, n, collider_key);
     t->kinds = STN_ARENA(t->arena, n, collider_kind);
     t->kind_of = STN_ARENA(t->arena, n, int32_t);
     t->class_start = STN_ARENA(t->arena, n + 1, int32_t);
-    bool complete = keys != NULL && t->kinds != NULL && t->kind_of != NULL && t->class_start != NULL;
+    if (keys == NULL || t->kinds == NULL || t->kind_of == NULL || t->class_start == NULL) {
+        return false;
+    }
+    for (int32_t i = 0; i < setup->collider_count; i++) {
+        int32_t g = setup->collider[i];
+        const filter_entry *filter = &object->filter[g];
+        keys[i] = (collider_key){
+            .contact = contact_class_of(&setup->model->geometries[g]),
+            .class = {filter->category, filter->mask, filter->overridden ? filter->link : NO_LINK},
+            .place = {filter->body, filter->parent, filter->excluded ? filter->link : NO_LINK},
+            .surface = object->surface[g],
+            .collider = i,
+        };
+    }
+    qsort(keys, n, sizeof *keys, compare_keys);
+    for (int32_t i = 0; i < setup->collider_count; i++) {
+        int32_t first = keys[i].collider;
+        if (i == 0 || memcmp(&keys[i - 1], &keys[i], offsetof(collider_key, place)) != 0) {
+            t->class_start[t->class_count++] = t->kind_count;
+        }
+        if (i == 0 || memcmp(&keys[i - 1], &keys[i], offsetof(collider_key, collider)) != 0) {
+            t->kinds[t->kind_count++] = (collider_kind){first, setup->collider[first], t->class_count - 1};
+        }
+        t->kind_of[first] = t->kind_count - 1;
+    }
+    t->class_start[t->class_count] = t->kind_count;
     for (int32_t by = 0; by < RANKINGS; by++) {
-        t->order[by] = STN_ARENA(t->arena, n, ranked);
-        complete = complete && t->order[by] != NULL;
+        ranked *order = t->order[by] = STN_ARENA(t->arena, n, ranked);
+        for (int32_t k = 0; order != NULL && k < t->kind_count; k++) {
+            order[k] = (ranked){rank(&object->surface[t->kinds[k].geometry], (ranking)by), k};
+        }
+        for (int32_t c = 0; order != NULL && c < t->class_count; c++) {
+            int32_t start = t->class_start[c];
+            qsort(order + start, (size_t)(t->class_start[c + 1] - start), sizeof *order, compare_ranked);
+        }
+        if (order == NULL) {
+            return false;
+        }
     }
-    if (complete) {
-        group_keys(t, keys);
-        order_kinds(t);
-    }
-    return complete;
+    return true;
 }
 
 // --------------------------------------------------------------------------------------------------------- pairs
 
 static bool may_touch(const pair_table *t, int32_t a, int32_t b) {
     return stn_model_may_collide(t->setup->model, t->kinds[a].geometry, t->kinds[b].geometry);
-}
-
-/// Do the filters of two classes meet? Where they do not, no order need be walked.
-static bool filters_meet(const pair_table *t, int32_t class_a, int32_t class_b) {
-    const model_object *object = model_object_of(t->setup->model);
-    const filter_entry *a = &object->filter[t->kinds[t->class_start[class_a]].geometry];
-    const filter_entry *b = &object->filter[t->kinds[t->class_start[class_b]].geometry];
-    return (a->category & b->mask) != 0 && (b->category & a->mask) != 0;
 }
 
 /// The first kind of a class, in the order of a ranking, that kind `a` may touch; -1: none.
@@ -211,8 +185,11 @@ static bool handles_classes(const pair_table *t, int32_t class_a, int32_t class_
 
 /// Takes the pairs of kind `a` with a class into account; false: the contact model has a gap there.
 static bool examine_class(const pair_table *t, int32_t a, int32_t class, stn_material *worst) {
-    if (!filters_meet(t, t->kinds[a].class, class)) {
-        return true;
+    const filter_entry *filters = model_object_of(t->setup->model)->filter;
+    const filter_entry *one = &filters[t->kinds[t->class_start[t->kinds[a].class]].geometry];
+    const filter_entry *other = &filters[t->kinds[t->class_start[class]].geometry];
+    if ((one->category & other->mask) == 0 || (other->category & one->mask) == 0) {
+        return true; // no order need be walked
     }
     int32_t partner = find_partner(t, a, class, BY_MU);
     if (partner < 0) {
@@ -230,15 +207,6 @@ static bool examine_class(const pair_table *t, int32_t a, int32_t class, stn_mat
     return true;
 }
 
-/// Would the contact model handle two rigid geometries if one of them, or both, were compliant?
-static bool wants_compliance(const stn_instance *contact, const stn_geometry *a, const stn_geometry *b) {
-    stn_geometry soft_a = *a, soft_b = *b;
-    soft_a.material.modulus = soft_b.material.modulus = 1e6;
-    return !stn_geometry_is_compliant(a) && !stn_geometry_is_compliant(b) &&
-           (collider_handles(contact, &soft_a, b) || collider_handles(contact, a, &soft_b) ||
-            collider_handles(contact, &soft_a, &soft_b));
-}
-
 /// Names the first pair of the model that the contact model does not handle; `first` is its lower collider.
 static stn_status fail_gap(const pair_table *t, int32_t first, stn_error *err) {
     const stn_model *model = t->setup->model;
@@ -250,7 +218,12 @@ static stn_status fail_gap(const pair_table *t, int32_t first, stn_error *err) {
     const stn_geometry *a = &model->geometries[t->setup->collider[first]];
     const stn_geometry *b = &model->geometries[t->setup->collider[second]];
     const stn_instance *contact = t->setup->plugin[STN_KIND_CONTACT];
-    bool both_rigid = wants_compliance(contact, a, b);
+    // would it handle two rigid geometries if one of them, or both, were compliant?
+    stn_geometry soft_a = *a, soft_b = *b;
+    soft_a.material.modulus = soft_b.material.modulus = 1e6;
+    bool both_rigid = !stn_geometry_is_compliant(a) && !stn_geometry_is_compliant(b) &&
+                      (collider_handles(contact, &soft_a, b) || collider_handles(contact, a, &soft_b) ||
+                       collider_handles(contact, &soft_a, &soft_b));
     char name_a[200], name_b[200];
     stn_describe_geometry(model, t->setup->collider[first], name_a, sizeof name_a);
     stn_describe_geometry(model, t->setup->collider[second], name_b, sizeof name_b);

@@ -23,18 +23,6 @@ static bool handles_in_an_order(const stn_instance *contact, const stn_geometry 
     return collider_handles(contact, a, b) || collider_handles(contact, b, a);
 }
 
-/// A geometry of no model.
-static stn_geometry make_simple(stn_shape shape, bool compliant) {
-    stn_geometry g = {.shape = shape, .node = -1, .collision = true, .category = 1, .mask = 1, .mesh = -1};
-    g.name = g.where = "";
-    g.body = shape.type == STN_SHAPE_HALF_SPACE ? 0 : 1;
-    g.pose = g.in_link = stn_pose_identity();
-    g.material = stn_material_default();
-    g.material.modulus = compliant ? 1e6 : (double)INFINITY;
-    g.field = stn_field_spec_unset();
-    return g;
-}
-
 /// Does the contact model handle the geometry together with any that there is, or that there could be?
 static bool is_handled(const step_setup *setup, const stn_geometry *g, const class_list *others) {
     const stn_shape simple[] = {
@@ -44,7 +32,14 @@ static bool is_handled(const step_setup *setup, const stn_geometry *g, const cla
     };
     const stn_instance *contact = setup->plugin[STN_KIND_CONTACT];
     for (int32_t i = 0; i < 2 * STN_COUNT(simple); i++) {
-        stn_geometry other = make_simple(simple[i / 2], i % 2 == 1);
+        const stn_shape *shape = &simple[i / 2];
+        stn_geometry other = {.shape = *shape, .node = -1, .collision = true, .category = 1, .mask = 1, .mesh = -1};
+        other.name = other.where = "";
+        other.body = shape->type == STN_SHAPE_HALF_SPACE ? 0 : 1;
+        other.pose = other.in_link = stn_pose_identity();
+        other.material = stn_material_default();
+        other.material.modulus = i % 2 == 1 ? 1e6 : (double)INFINITY;
+        other.field = stn_field_spec_unset();
         if (handles_in_an_order(contact, g, &other)) {
             return true;
         }
@@ -127,25 +122,6 @@ static bool class_is_handled(const class_list *list, const stn_geometry *g) {
     return list->items[low].handled;
 }
 
-/// One line for all shapes that touch nothing in this world.
-static void say_left_out(const step_setup *setup, const int32_t *left_out) {
-    char text[256] = "";
-    size_t used = 0;
-    for (int32_t type = 0; type < STN_SHAPE_COUNT && used < sizeof text; type++) {
-        if (left_out[type] > 0) {
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%d of type %s", used > 0 ? ", " : "",
-                                     left_out[type], stn_shape_name((stn_shape_type)type));
-        }
-    }
-    if (used > 0) {
-        stn_log(
-            setup->context, STN_LOG_WARNING,
-            "contact model %s has no contact for some collision shapes, which touch nothing: %s; use other shapes, or "
-            "another contact model",
-            setup->plugin[STN_KIND_CONTACT]->desc->id, text);
-    }
-}
-
 /// Points between convex shapes miss the contacts inside a dent, so a surface that may have some must not move.
 static stn_status check_moving_surfaces(const step_setup *setup, stn_error *err) {
     const stn_model *model = setup->model;
@@ -171,55 +147,39 @@ static stn_status check_moving_surfaces(const step_setup *setup, stn_error *err)
     return STN_OK;
 }
 
-/// Distance of the shape's furthest point from the origin of its body; bounds the speed of all of it.
-static double radius_about_body(const stn_geometry *g) {
-    if (g->shape.type == STN_SHAPE_HALF_SPACE || g->shape.type == STN_SHAPE_HEIGHT_FIELD) {
-        return 0.0; // cannot move
-    }
-    stn_pose centred = {g->pose.rotation, stn_vec3_zero()};
-    stn_aabb box = stn_shape_aabb(&g->shape, &centred, 0.0);
-    stn_vec3 corner = {fmax(box.upper.x, -box.lower.x), fmax(box.upper.y, -box.lower.y),
-                       fmax(box.upper.z, -box.lower.z)};
-    return stn_vec3_norm(corner) + stn_vec3_norm(g->pose.position);
-}
-
-/// How many colliders each body is composed of; a surface, whose triangles may be parts, counts as two.
-static void count_parts(step_setup *setup) {
-    const stn_model *model = setup->model;
-    memset(setup->body_parts, 0, (size_t)model->body_count * sizeof *setup->body_parts);
-    for (int32_t i = 0; i < setup->collider_count; i++) {
-        const stn_geometry *g = &model->geometries[setup->collider[i]];
-        bool surface = g->shape.type == STN_SHAPE_MESH || g->shape.type == STN_SHAPE_HEIGHT_FIELD;
-        if (g->body >= 0) {
-            setup->body_parts[g->body] += surface ? 2 : 1;
-        }
-    }
-}
-
-/// How far outside of a geometry pairs with it are wanted, whatever the law.
-static stn_status find_margin(const step_setup *setup, const stn_geometry *g, double *margin, stn_error *err) {
-    const stn_instance *contact = setup->plugin[STN_KIND_CONTACT];
-    const stn_contact_ops *ops = contact->desc->ops.contact;
-    *margin = 0.5 * setup->options.margin;
-    if (!STN_PLUGIN_HAS(ops, margin)) {
-        return STN_OK;
-    }
-    double own = ops->margin(contact->self, g);
-    if (!(own >= 0.0 && isfinite(own))) {
-        return stn_fail(err, STN_ERR_PLUGIN, "contact model %s: margin of geometry '%s' = %g m must be >= 0 and finite",
-                        contact->desc->id, g->name, own);
-    }
-    *margin = fmax(*margin, own);
-    return STN_OK;
-}
-
 static stn_status add_collider(step_setup *setup, int32_t geometry, stn_error *err) {
     const stn_geometry *g = &setup->model->geometries[geometry];
+    const stn_instance *contact = setup->plugin[STN_KIND_CONTACT];
+    const stn_contact_ops *ops = contact->desc->ops.contact;
     int32_t i = setup->collider_count++;
+    bool surface = g->shape.type == STN_SHAPE_MESH || g->shape.type == STN_SHAPE_HEIGHT_FIELD;
     setup->collider[i] = geometry;
     setup->collider_moves[i] = g->body != 0;
-    setup->collider_radius[i] = radius_about_body(g);
-    return find_margin(setup, g, &setup->collider_margin[i], err);
+    if (g->body >= 0) {
+        setup->body_parts[g->body] += surface ? 2 : 1; // triangles of a surface may be parts
+    }
+    // distance of the shape's furthest point from the origin of its body; bounds the speed of all of it
+    if (g->shape.type != STN_SHAPE_HALF_SPACE && g->shape.type != STN_SHAPE_HEIGHT_FIELD) { // which cannot move
+        stn_pose centred = {g->pose.rotation, stn_vec3_zero()};
+        stn_aabb box = stn_shape_aabb(&g->shape, &centred, 0.0);
+        stn_vec3 corner = {fmax(box.upper.x, -box.lower.x), fmax(box.upper.y, -box.lower.y),
+                           fmax(box.upper.z, -box.lower.z)};
+        setup->collider_radius[i] = stn_vec3_norm(corner) + stn_vec3_norm(g->pose.position);
+    } else {
+        setup->collider_radius[i] = 0.0;
+    }
+    // how far outside of it pairs are wanted, whatever the law
+    setup->collider_margin[i] = 0.5 * setup->options.margin;
+    if (STN_PLUGIN_HAS(ops, margin)) {
+        double own = ops->margin(contact->self, g);
+        if (!(own >= 0.0 && isfinite(own))) {
+            return stn_fail(err, STN_ERR_PLUGIN,
+                            "contact model %s: margin of geometry '%s' = %g m must be >= 0 and finite",
+                            contact->desc->id, g->name, own);
+        }
+        setup->collider_margin[i] = fmax(setup->collider_margin[i], own);
+    }
+    return STN_OK;
 }
 
 stn_status stn_setup_choose_colliders(step_setup *setup, stn_arena *arena, stn_error *err) {
@@ -239,6 +199,7 @@ stn_status stn_setup_choose_colliders(step_setup *setup, stn_arena *arena, stn_e
         left_out[item->key.type] += item->handled ? 0 : item->count;
     }
     status = check_compliant(setup, &list, err);
+    memset(setup->body_parts, 0, (size_t)model->body_count * sizeof *setup->body_parts);
     for (int32_t g = 0; g < model->geometry_count && status == STN_OK; g++) {
         if (model->geometries[g].collision && class_is_handled(&list, &model->geometries[g])) {
             status = add_collider(setup, g, err);
@@ -247,7 +208,21 @@ stn_status stn_setup_choose_colliders(step_setup *setup, stn_arena *arena, stn_e
     if (status != STN_OK) {
         return status;
     }
-    count_parts(setup);
-    say_left_out(setup, left_out);
+    // one line for all shapes that touch nothing in this world
+    char text[256] = "";
+    size_t used = 0;
+    for (int32_t type = 0; type < STN_SHAPE_COUNT && used < sizeof text; type++) {
+        if (left_out[type] > 0) {
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%d of type %s", used > 0 ? ", " : "",
+                                     left_out[type], stn_shape_name((stn_shape_type)type));
+        }
+    }
+    if (used > 0) {
+        stn_log(
+            setup->context, STN_LOG_WARNING,
+            "contact model %s has no contact for some collision shapes, which touch nothing: %s; use other shapes, or "
+            "another contact model",
+            setup->plugin[STN_KIND_CONTACT]->desc->id, text);
+    }
     return STN_OK;
 }

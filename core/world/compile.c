@@ -10,13 +10,16 @@ static stn_status out_of_memory(stn_error *err) {
     return stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
 }
 
-/// M, A dense per articulated tree; M diagonal and A nodal for clouds of nodes. One block of values each.
+/// M, A, K and D. M and A are dense per articulated tree; of clouds of nodes M is diagonal and A nodal.
 static stn_status allocate_matrices(stn_world *world, stn_error *err) {
     const stn_model *model = world->setup->model;
-    size_t trees = (size_t)model->tree_count;
-    world->frame.M = stn_allocate(world->services.context, trees, sizeof *world->frame.M);
-    world->frame.A = stn_allocate(world->services.context, trees, sizeof *world->frame.A);
-    if (world->frame.M == NULL || world->frame.A == NULL) {
+    stn_context *context = world->services.context;
+    step_frame *frame = &world->frame;
+    stn_forces *f = &frame->forces;
+    size_t trees = (size_t)model->tree_count, values = 0, at = 0;
+    frame->M = stn_allocate(context, trees, sizeof *frame->M);
+    frame->A = stn_allocate(context, trees, sizeof *frame->A);
+    if (frame->M == NULL || frame->A == NULL) {
         return out_of_memory(err);
     }
     for (int32_t t = 0; t < model->tree_count; t++) {
@@ -28,69 +31,33 @@ static stn_status allocate_matrices(stn_world *world, stn_error *err) {
                         .row_start = tree->row_start,
                         .column = tree->column};
         stn_matrix M = nodal ? (stn_matrix){.n = tree->nv, .form = STN_MATRIX_DIAGONAL} : A;
-        A.values = stn_allocate(world->services.context, (size_t)stn_matrix_value_count(&A), sizeof(double));
-        M.values = stn_allocate(world->services.context, (size_t)stn_matrix_value_count(&M), sizeof(double));
-        world->frame.A[t] = A;
-        world->frame.M[t] = M;
+        A.values = stn_allocate(context, (size_t)stn_matrix_value_count(&A), sizeof(double));
+        M.values = stn_allocate(context, (size_t)stn_matrix_value_count(&M), sizeof(double));
+        frame->A[t] = A;
+        frame->M[t] = M;
         if (A.values == NULL || M.values == NULL) {
             return out_of_memory(err);
         }
-    }
-    return STN_OK;
-}
-
-static stn_status allocate_forces(stn_world *world, stn_error *err) {
-    const stn_model *model = world->setup->model;
-    stn_forces *f = &world->frame.forces;
-    stn_context *context = world->services.context;
-    size_t values = 0;
-    for (int32_t t = 0; t < model->tree_count; t++) {
-        values += (size_t)stn_matrix_value_count(&world->frame.A[t]);
+        values += (size_t)stn_matrix_value_count(&A);
     }
     *f = (stn_forces){.model = model};
     f->tau = stn_allocate(context, (size_t)model->nv, sizeof(double));
-    f->K = stn_allocate(context, (size_t)model->tree_count, sizeof(stn_matrix));
-    f->D = stn_allocate(context, (size_t)model->tree_count, sizeof(stn_matrix));
-    f->servo_storage = stn_allocate(context, (size_t)model->nv, sizeof(stn_servo));
+    f->K = stn_allocate(context, trees, sizeof(stn_matrix));
+    f->D = stn_allocate(context, trees, sizeof(stn_matrix));
+    f->servos = f->servo_storage = stn_allocate(context, (size_t)model->nv, sizeof(stn_servo));
     f->K_storage = stn_allocate(context, values, sizeof(double));
     f->D_storage = stn_allocate(context, values, sizeof(double));
     if (f->tau == NULL || f->K == NULL || f->D == NULL || f->servo_storage == NULL || f->K_storage == NULL ||
         f->D_storage == NULL) {
         return out_of_memory(err);
     }
-    f->servos = f->servo_storage;
-    size_t at = 0;
     for (int32_t t = 0; t < model->tree_count; t++) {
-        f->K[t] = f->D[t] = world->frame.A[t];
+        f->K[t] = f->D[t] = frame->A[t];
         f->K[t].values = f->K_storage + at;
         f->D[t].values = f->D_storage + at;
-        at += (size_t)stn_matrix_value_count(&world->frame.A[t]);
+        at += (size_t)stn_matrix_value_count(&frame->A[t]);
     }
     return STN_OK;
-}
-
-/// What a step fills and what it works with.
-static stn_status allocate_step(const step_setup *setup, step_frame *frame, step_services *services, stn_error *err) {
-    const stn_model *model = setup->model;
-    stn_context *context = services->context;
-    size_t geometries = (size_t)model->geometry_count, kinematic = (size_t)setup->kinematic_count;
-    frame->collider_box = stn_allocate(context, (size_t)setup->collider_count, sizeof *frame->collider_box);
-    frame->geometry_pose = stn_allocate(context, geometries, sizeof *frame->geometry_pose);
-    frame->star_velocity = stn_allocate(context, (size_t)model->body_count, sizeof *frame->star_velocity);
-    frame->kinematic_twist = stn_allocate(context, kinematic, sizeof *frame->kinematic_twist);
-    frame->q_next = stn_allocate(context, (size_t)model->nq, sizeof(double));
-    frame->v_next = stn_allocate(context, (size_t)model->nv, sizeof(double));
-    services->twist_said = stn_allocate(context, kinematic, sizeof *services->twist_said);
-    if (frame->collider_box == NULL || frame->geometry_pose == NULL || frame->star_velocity == NULL ||
-        frame->kinematic_twist == NULL || frame->q_next == NULL || frame->v_next == NULL ||
-        services->twist_said == NULL) {
-        return out_of_memory(err);
-    }
-    stn_status status = stn_kinematics_create(model, &frame->kinematics, err);
-    if (status == STN_OK) {
-        status = stn_kinematics_create(model, &frame->scratch_kinematics, err);
-    }
-    return status == STN_OK ? stn_broadphase_create(context, &services->broadphase, err) : status;
 }
 
 /// The state that a compiled world starts from.
@@ -188,35 +155,46 @@ void stn_world_release_compiled(stn_world *world) {
 
 stn_status stn_world_prepare(stn_world *world, stn_error *err) {
     const step_setup *setup = world->setup;
+    const stn_model *model = setup->model;
+    step_frame *frame = &world->frame;
+    step_services *services = &world->services;
+    stn_context *context = services->context;
+    stn_status status = allocate_matrices(world, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    size_t geometries = (size_t)model->geometry_count, kinematic = (size_t)setup->kinematic_count;
+    frame->collider_box = stn_allocate(context, (size_t)setup->collider_count, sizeof *frame->collider_box);
+    frame->geometry_pose = stn_allocate(context, geometries, sizeof *frame->geometry_pose);
+    frame->star_velocity = stn_allocate(context, (size_t)model->body_count, sizeof *frame->star_velocity);
+    frame->kinematic_twist = stn_allocate(context, kinematic, sizeof *frame->kinematic_twist);
+    frame->q_next = stn_allocate(context, (size_t)model->nq, sizeof(double));
+    frame->v_next = stn_allocate(context, (size_t)model->nv, sizeof(double));
+    services->twist_said = stn_allocate(context, kinematic, sizeof *services->twist_said);
+    if (frame->collider_box == NULL || frame->geometry_pose == NULL || frame->star_velocity == NULL ||
+        frame->kinematic_twist == NULL || frame->q_next == NULL || frame->v_next == NULL ||
+        services->twist_said == NULL) {
+        return out_of_memory(err);
+    }
+    status = stn_kinematics_create(model, &frame->kinematics, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    status = stn_kinematics_create(model, &frame->scratch_kinematics, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    status = stn_broadphase_create(context, &services->broadphase, err);
+    if (status != STN_OK) {
+        return status;
+    }
     const stn_instance *contact = setup->plugin[STN_KIND_CONTACT];
     const stn_contact_ops *ops = contact->desc->ops.contact;
-    stn_status status = allocate_matrices(world, err);
-    status = status == STN_OK ? allocate_forces(world, err) : status;
-    status = status == STN_OK ? allocate_step(setup, &world->frame, &world->services, err) : status;
-    if (status == STN_OK && ops->prepare != NULL) {
-        status = ops->prepare(contact->self, setup->model, &world->services.contact_prepared, err);
-        status = status == STN_OK ? stn_clearance_prepare(world, err) : status;
+    if (ops->prepare == NULL) {
+        return STN_OK;
     }
-    return status;
-}
-
-/// Everything that follows from the model that the setup holds.
-static stn_status prepare_first(stn_world *world, stn_error *err) {
-    stn_status status = stn_setup_compile(world->setup, err);
-    status = status == STN_OK ? stn_world_prepare(world, err) : status;
-    status = status == STN_OK ? make_state(world, err) : status;
-    if (status == STN_OK) {
-        stn_world_show_state(world);
-    }
-    return status;
-}
-
-/// The model is complete, so that a world that cannot use it has no way back: it says so whenever it is asked.
-static stn_status fail_for_good(stn_world *world, stn_status status, const stn_error *why, stn_error *err) {
-    world->setup->model = NULL;
-    world->failure = *why;
-    world->failure.status = status;
-    return stn_fail(err, status, "%s", why->text);
+    status = ops->prepare(contact->self, model, &services->contact_prepared, err);
+    return status == STN_OK ? stn_clearance_prepare(world, err) : status;
 }
 
 stn_status stn_world_compile(stn_world *world, stn_error *err) {
@@ -231,6 +209,20 @@ stn_status stn_world_compile(stn_world *world, stn_error *err) {
         return status;
     }
     stn_error why = {0};
-    status = prepare_first(world, &why);
-    return status == STN_OK ? STN_OK : fail_for_good(world, status, &why, err);
+    status = stn_setup_compile(world->setup, &why);
+    if (status == STN_OK) {
+        status = stn_world_prepare(world, &why);
+    }
+    if (status == STN_OK) {
+        status = make_state(world, &why);
+    }
+    if (status != STN_OK) {
+        // the model is complete, so that a world that cannot use it has no way back: it says so whenever it is asked
+        world->setup->model = NULL;
+        world->failure = why;
+        world->failure.status = status;
+        return stn_fail(err, status, "%s", why.text);
+    }
+    stn_world_show_state(world);
+    return STN_OK;
 }

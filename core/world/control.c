@@ -8,9 +8,18 @@ static int32_t channel_size(const controller *c, int32_t channel) {
     return stn_channel_count(c->instance->desc->ops.controller, channel, c->target.dof_count);
 }
 
-static stn_status check_target(const stn_world *world, const stn_instance *instance, int32_t group,
-                               const int32_t *joints, int32_t joint_count, stn_error *err) {
+static stn_status check_index(const stn_world *world, int32_t index, stn_error *err) {
+    return index >= 0 && index < world->setup->controller_count
+               ? STN_OK
+               : stn_fail(err, STN_ERR_ARGUMENT, "controller %d is not one of 0 to %d", index,
+                          world->setup->controller_count - 1);
+}
+
+static stn_status check_target(const stn_world *world, const world_input *input, stn_error *err) {
     const stn_model *model = world->setup->model;
+    const stn_instance *instance = input->controller.instance;
+    const int32_t group = input->controller.group, joint_count = input->controller.joint_count;
+    const int32_t *joints = input->controller.joints;
     if (instance->desc->kind != STN_KIND_CONTROLLER) {
         return stn_fail(err, STN_ERR_ARGUMENT, "%s is a %s, not a controller", instance->desc->id,
                         stn_kind_name(instance->desc->kind));
@@ -38,14 +47,12 @@ static stn_status check_target(const stn_world *world, const stn_instance *insta
     return STN_OK;
 }
 
-/// All joints that a motor can move: not the floating base, not those that mimic others.
-static bool is_driven(const stn_joint *joint) {
-    return joint->type != STN_JOINT_FLOATING && joint->mimic < 0;
-}
-
-static stn_status fill_target(stn_world *world, controller *c, int32_t group, const int32_t *joints,
-                              int32_t joint_count, stn_error *err) {
+/// The joints of a controller: those that it names, else all that a motor can move, which are neither the floating base
+/// nor mimic others.
+static stn_status fill_target(const stn_world *world, const world_input *input, controller *c, stn_error *err) {
     const stn_model *model = world->setup->model;
+    const int32_t group = input->controller.group, joint_count = input->controller.joint_count;
+    const int32_t *joints = input->controller.joints;
     const stn_group *r = &model->groups[group];
     c->joints = stn_allocate(world->services.context, (size_t)(r->joint_count + joint_count), sizeof(int32_t));
     c->dofs = stn_allocate(world->services.context, (size_t)model->nv, sizeof(int32_t));
@@ -56,7 +63,8 @@ static stn_status fill_target(stn_world *world, controller *c, int32_t group, co
     int32_t candidates = joints != NULL ? joint_count : r->joint_count;
     for (int32_t i = 0; i < candidates; i++) {
         int32_t j = joints != NULL ? joints[i] : r->joint_start + i;
-        if (joints == NULL && !is_driven(&model->joints[j])) {
+        const stn_joint *joint = &model->joints[j];
+        if (joints == NULL && (joint->type == STN_JOINT_FLOATING || joint->mimic >= 0)) {
             continue;
         }
         c->joints[count++] = j;
@@ -101,7 +109,9 @@ static stn_status bind(stn_world *world, controller *c, stn_error *err) {
     sizes.activation_count = ((size_t)world->setup->controller_count + 1) * ACTIVATION_NUMBERS;
     // the frame's memories first: where the state does not grow after that, they are larger than it needs
     stn_status status = stn_world_size_memories(world, &sizes, err);
-    status = status == STN_OK ? stn_state_resize(world->services.context, &world->state, &sizes, err) : status;
+    if (status == STN_OK) {
+        status = stn_state_resize(world->services.context, &world->state, &sizes, err);
+    }
     if (status == STN_OK) {
         stn_activation_set(world->state.activation, world->setup->controller_count,
                            beginning(world->state.time, 0, true));
@@ -120,79 +130,75 @@ static void discard(stn_context *context, controller *c) {
 }
 
 stn_status stn_world_take_controller(stn_world *world, const world_input *input, stn_error *err) {
-    stn_instance *instance = input->controller.instance;
-    int32_t group = input->controller.group, joint_count = input->controller.joint_count;
-    const int32_t *joints = input->controller.joints;
-    controller c = {.instance = instance};
+    stn_context *context = world->services.context;
+    controller c = {.instance = input->controller.instance};
     stn_status status = stn_world_compile(world, err);
-    status = status == STN_OK ? check_target(world, instance, group, joints, joint_count, err) : status;
-    status = status == STN_OK ? fill_target(world, &c, group, joints, joint_count, err) : status;
-    status = status == STN_OK ? stn_setup_part(&world->setup, err) : status;
+    if (status == STN_OK) {
+        status = check_target(world, input, err);
+    }
+    if (status == STN_OK) {
+        status = fill_target(world, input, &c, err);
+    }
+    if (status == STN_OK) {
+        status = stn_setup_part(&world->setup, err);
+    }
     if (status != STN_OK) {
-        discard(world->services.context, &c);
+        discard(context, &c);
         return status;
     }
-    controller *grown = NULL;
-    size_t count = (size_t)world->setup->controller_count, described = strlen(world->setup->parameters);
-    grown = stn_reallocate(world->services.context, world->setup->controllers, count, count + 1, sizeof *grown);
+    step_setup *setup = world->setup;
+    size_t count = (size_t)setup->controller_count, described = strlen(setup->parameters);
+    controller *grown = stn_reallocate(context, setup->controllers, count, count + 1, sizeof *grown);
     if (grown != NULL) {
-        world->setup->controllers = grown;
-        status = stn_setup_describe_controller(world->setup, &c, (int32_t)count + 1, err);
+        setup->controllers = grown;
+        status = stn_setup_describe_controller(setup, &c, (int32_t)count + 1, err);
     } else {
         status = stn_fail(err, STN_ERR_MEMORY, "controller: out of memory");
     }
-    status = status == STN_OK ? bind(world, &c, err) : status;
+    if (status == STN_OK) {
+        status = bind(world, &c, err);
+    }
     if (status != STN_OK) {
-        world->setup->parameters[described] = '\0';
-        discard(world->services.context, &c);
+        setup->parameters[described] = '\0';
+        discard(context, &c);
         return status;
     }
-    world->setup->controllers[count] = c;
-    world->setup->controller_count++;
+    setup->controllers[count] = c;
+    setup->controller_count++;
     return STN_OK;
-}
-
-static stn_status find_channel(const controller *c, const char *name, int32_t *channel, size_t *start, stn_error *err) {
-    const stn_controller_ops *ops = c->instance->desc->ops.controller;
-    const char *names[32];
-    int32_t count = ops->channel_count < STN_COUNT(names) ? ops->channel_count : STN_COUNT(names);
-    *start = c->reference_start;
-    for (int32_t i = 0; i < ops->channel_count; i++) {
-        if (strcmp(ops->channels[i].name, name) == 0) {
-            *channel = i;
-            return STN_OK;
-        }
-        if (i < count) {
-            names[i] = ops->channels[i].name;
-        }
-        *start += (size_t)channel_size(c, i);
-    }
-    const char *near = stn_suggest(name, names, count);
-    return stn_fail(err, STN_ERR_ARGUMENT, "controller %s has no reference \"%s\"%s%s%s", c->instance->desc->id, name,
-                    near != NULL ? "; did you mean \"" : "", near != NULL ? near : "", near != NULL ? "\"?" : "");
 }
 
 stn_status stn_world_set_reference(stn_world *world, int32_t index, const char *name, const double *values,
                                    int32_t count, stn_error *err) {
-    if (index < 0 || index >= world->setup->controller_count) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "controller %d is not one of 0 to %d", index,
-                        world->setup->controller_count - 1);
-    }
-    const controller *c = &world->setup->controllers[index];
-    int32_t channel = 0;
-    size_t start = 0;
-    stn_status status = find_channel(c, name, &channel, &start, err);
+    stn_status status = check_index(world, index, err);
     if (status != STN_OK) {
         return status;
     }
+    const controller *c = &world->setup->controllers[index];
+    const stn_controller_ops *ops = c->instance->desc->ops.controller;
+    const char *id = c->instance->desc->id, *names[32];
+    size_t start = c->reference_start;
+    int32_t channel = 0;
+    for (; channel < ops->channel_count && strcmp(ops->channels[channel].name, name) != 0; channel++) {
+        start += (size_t)channel_size(c, channel);
+    }
+    if (channel == ops->channel_count) {
+        int32_t known = ops->channel_count < STN_COUNT(names) ? ops->channel_count : STN_COUNT(names);
+        for (int32_t i = 0; i < known; i++) {
+            names[i] = ops->channels[i].name;
+        }
+        const char *near = stn_suggest(name, names, known);
+        return stn_fail(err, STN_ERR_ARGUMENT, "controller %s has no reference \"%s\"%s%s%s", id, name,
+                        near != NULL ? "; did you mean \"" : "", near != NULL ? near : "", near != NULL ? "\"?" : "");
+    }
     if (count != channel_size(c, channel)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "controller %s: %s takes %d values, got %d", c->instance->desc->id, name,
+        return stn_fail(err, STN_ERR_ARGUMENT, "controller %s: %s takes %d values, got %d", id, name,
                         channel_size(c, channel), count);
     }
     for (int32_t i = 0; i < count; i++) {
         if (!isfinite(values[i])) {
-            return stn_fail(err, STN_ERR_NUMERIC, "controller %s: %s[%d] = %g, must be finite", c->instance->desc->id,
-                            name, i + 1, values[i]);
+            return stn_fail(err, STN_ERR_NUMERIC, "controller %s: %s[%d] = %g, must be finite", id, name, i + 1,
+                            values[i]);
         }
     }
     stn_world_apply_values(world, INPUT_REFERENCE, start, (size_t)count, values);
@@ -209,13 +215,6 @@ const stn_instance *stn_world_controller(const stn_world *world, int32_t index) 
 
 const stn_control_target *stn_world_controller_target(const stn_world *world, int32_t index) {
     return index >= 0 && index < world->setup->controller_count ? &world->setup->controllers[index].target : NULL;
-}
-
-static stn_status check_index(const stn_world *world, int32_t index, stn_error *err) {
-    return index >= 0 && index < world->setup->controller_count
-               ? STN_OK
-               : stn_fail(err, STN_ERR_ARGUMENT, "controller %d is not one of 0 to %d", index,
-                          world->setup->controller_count - 1);
 }
 
 static void apply_activation(stn_world *world, int32_t index, activation a) {

@@ -53,42 +53,41 @@ static void append(growing_text *t, const char *format, ...) {
     t->length += count;
 }
 
-static void append_params(growing_text *t, const char *owner, const stn_param *params, int32_t count,
-                          const void *config) {
-    for (int32_t i = 0; i < count; i++) {
-        char value[256];
-        stn_config_print(&params[i], config, value, sizeof value);
-        append(t, "%s.%s = %s %s\n", owner, params[i].name, value, params[i].unit);
-    }
-}
-
 /// The parameters of its kind, then its own.
 static void append_instance(growing_text *t, const char *owner, const stn_instance *p) {
-    const stn_param *common = NULL;
-    int32_t common_count = 0;
+    const stn_param *params[2] = {NULL, p->desc->params};
+    int32_t count[2] = {0, p->desc->param_count};
+    const void *config[2] = {p->common, p->config};
     size_t common_size = 0;
-    stn_kind_params(p->desc->kind, &common, &common_count, &common_size);
-    append_params(t, owner, common, common_count, p->common);
-    append_params(t, owner, p->desc->params, p->desc->param_count, p->config);
+    stn_kind_params(p->desc->kind, &params[0], &count[0], &common_size);
+    for (int32_t k = 0; k < 2; k++) {
+        for (int32_t i = 0; i < count[k]; i++) {
+            char value[256];
+            stn_config_print(&params[k][i], config[k], value, sizeof value);
+            append(t, "%s.%s = %s %s\n", owner, params[k][i].name, value, params[k][i].unit);
+        }
+    }
 }
 
-/// With the fewest digits that give the numbers back.
-static void append_reals(growing_text *t, const char *name, const double *values, int32_t count, const char *unit) {
-    append(t, "%s =", name);
-    for (int32_t i = 0; i < count; i++) {
-        char text[32];
-        stn_print_real(text, sizeof text, values[i]);
-        append(t, " %s", text);
-    }
-    append(t, " %s\n", unit);
+/// With the fewest digits that give the number back.
+static void append_real(growing_text *t, double value) {
+    char text[32];
+    stn_print_real(text, sizeof text, value);
+    append(t, " %s", text);
 }
 
 stn_status stn_setup_describe(step_setup *setup, stn_error *err) {
     const stn_world_options *o = &setup->options;
     growing_text t = begin(setup);
-    append_reals(&t, "dt", &o->dt, 1, "s");
-    append_reals(&t, "gravity", (const double[]){o->gravity.x, o->gravity.y, o->gravity.z}, 3, "m/s^2");
-    append_reals(&t, "margin", &o->margin, 1, "m");
+    append(&t, "dt =");
+    append_real(&t, o->dt);
+    append(&t, " s\ngravity =");
+    append_real(&t, o->gravity.x);
+    append_real(&t, o->gravity.y);
+    append_real(&t, o->gravity.z);
+    append(&t, " m/s^2\nmargin =");
+    append_real(&t, o->margin);
+    append(&t, " m\n");
     append(&t, "contact_point = %s\nrelaxation_rule = %s\nthreads = %d\nseed = %llu\n", point_rules[o->contact_point],
            o->relaxation_rule == STN_RELAXATION_SUM ? "sum" : "series", o->threads, (unsigned long long)o->seed);
     if (o->margin_only) {

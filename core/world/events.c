@@ -24,10 +24,6 @@ uint64_t stn_step_touching(const step_setup *setup, const step_frame *frame, con
     return pushes ? stn_step_links(setup, frame, c) : 0;
 }
 
-static stn_link_pair links_of(uint64_t key) {
-    return (stn_link_pair){(int32_t)(key >> 32) + LOWEST, (int32_t)(key & UINT32_MAX) + LOWEST};
-}
-
 /// The keys of the cache that touch, in memory of the step; false: none left.
 static bool list_touching(const stn_state *state, const step_frame *frame, uint64_t **keys, int32_t *count) {
     *count = 0;
@@ -45,8 +41,7 @@ stn_status stn_step_note_touching(const stn_state *state, step_frame *frame, stn
     return noted ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "contact events: out of memory");
 }
 
-/// Sorts and keeps one of each; returns how many.
-static int32_t make_set(uint64_t *keys, int32_t count) {
+int32_t stn_make_set(uint64_t *keys, int32_t count) {
     int32_t kept = 0;
     sort_keys(keys, count);
     for (int32_t i = 0; i < count; i++) {
@@ -65,41 +60,37 @@ static int32_t subtract(const uint64_t *a, int32_t a_count, const uint64_t *b, i
             j++;
         }
         if (j == b_count || b[j] != a[i]) {
-            out[count++] = links_of(a[i]);
+            out[count++] = (stn_link_pair){(int32_t)(a[i] >> 32) + LOWEST, (int32_t)(a[i] & UINT32_MAX) + LOWEST};
         }
     }
     return count;
 }
 
-static stn_status find_events(stn_world *world, stn_error *err) {
-    uint64_t *now = NULL;
-    int32_t now_count = 0;
-    bool listed = list_touching(&world->state, &world->frame, &now, &now_count);
-    now_count = listed ? make_set(now, now_count) : 0;
-    world->frame.touched_count = make_set(world->frame.touched, world->frame.touched_count);
-    stn_link_pair *begun = STN_ARENA(world->frame.arena, now_count, stn_link_pair);
-    stn_link_pair *ended = STN_ARENA(world->frame.arena, world->frame.touched_count, stn_link_pair);
-    if (!listed || begun == NULL || ended == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "contact events: out of memory");
-    }
-    world->events = (stn_contact_events){
-        .begun_count = subtract(now, now_count, world->frame.touched, world->frame.touched_count, begun),
-        .ended_count = subtract(world->frame.touched, world->frame.touched_count, now, now_count, ended),
-        .begun = begun,
-        .ended = ended,
-    };
-    world->events_known = true;
-    return STN_OK;
-}
-
 stn_status stn_world_contact_events(stn_world *world, stn_contact_events *out, stn_error *err) {
+    step_frame *frame = &world->frame;
+    uint64_t *now = NULL, *before = frame->touched;
+    int32_t now_count = 0;
     *out = (stn_contact_events){0};
     if (world->observation.problem == NULL) {
         return STN_OK;
     }
-    stn_status status = world->events_known ? STN_OK : find_events(world, err);
-    if (status == STN_OK) {
-        *out = world->events;
+    if (!world->events_known) {
+        bool listed = list_touching(&world->state, frame, &now, &now_count);
+        now_count = listed ? stn_make_set(now, now_count) : 0;
+        frame->touched_count = stn_make_set(before, frame->touched_count);
+        stn_link_pair *begun = STN_ARENA(frame->arena, now_count, stn_link_pair);
+        stn_link_pair *ended = STN_ARENA(frame->arena, frame->touched_count, stn_link_pair);
+        if (!listed || begun == NULL || ended == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "contact events: out of memory");
+        }
+        world->events = (stn_contact_events){
+            .begun_count = subtract(now, now_count, before, frame->touched_count, begun),
+            .ended_count = subtract(before, frame->touched_count, now, now_count, ended),
+            .begun = begun,
+            .ended = ended,
+        };
+        world->events_known = true;
     }
-    return status;
+    *out = world->events;
+    return STN_OK;
 }

@@ -57,34 +57,24 @@ stn_status stn_step_check_energies(const step_setup *setup, const state_view *st
     return STN_OK;
 }
 
-/// The dof that moves fastest without contact; -1: there is none, or no free velocities yet.
-static int32_t fastest_dof(const step_setup *setup, const step_frame *frame) {
-    const double *v_star = frame->problem.v_star;
-    int32_t fastest = -1;
-    for (int32_t d = 0; d < frame->problem.nv && v_star != NULL; d++) {
-        bool faster = fastest < 0 || fabs(v_star[d]) > fabs(v_star[fastest]);
-        fastest = faster && setup->model->dof_joint[d] >= 0 ? d : fastest;
-    }
-    return fastest;
-}
-
-/// Adds the body that moves fastest to the error of a step whose numbers broke down.
-static void name_suspect(const step_setup *setup, const step_frame *frame, stn_error *err) {
-    int32_t d = err != NULL && err->status == STN_ERR_NUMERIC ? fastest_dof(setup, frame) : -1;
-    if (d < 0) {
-        return;
-    }
-    const stn_joint *joint = &setup->model->joints[setup->model->dof_joint[d]];
-    const stn_group *group = &setup->model->groups[setup->model->bodies[joint->child].group];
-    size_t used = strlen(err->text);
-    snprintf(err->text + used, sizeof err->text - used,
-             "; the fastest without contact is %s, joint %s, at %.3g a second", group->name, joint->name,
-             frame->problem.v_star[d]);
-}
-
 stn_status stn_step_failed(stn_world *world, stn_stage stage, stn_status status, stn_error *err) {
-    if (stage == STN_STAGE_COLLISION || stage == STN_STAGE_ASSEMBLY || stage == STN_STAGE_SOLVE) {
-        name_suspect(world->setup, &world->frame, err);
+    const stn_problem *p = &world->frame.problem;
+    const stn_model *model = world->setup->model;
+    bool numbers = stage == STN_STAGE_COLLISION || stage == STN_STAGE_ASSEMBLY || stage == STN_STAGE_SOLVE;
+    if (numbers && err != NULL && err->status == STN_ERR_NUMERIC && p->v_star != NULL) {
+        // the body that moves fastest is likely to blame
+        int32_t fastest = -1;
+        for (int32_t d = 0; d < p->nv; d++) {
+            bool faster = fastest < 0 || fabs(p->v_star[d]) > fabs(p->v_star[fastest]);
+            fastest = faster && model->dof_joint[d] >= 0 ? d : fastest;
+        }
+        if (fastest >= 0) {
+            const stn_joint *joint = &model->joints[model->dof_joint[fastest]];
+            size_t used = strlen(err->text);
+            snprintf(err->text + used, sizeof err->text - used,
+                     "; the fastest without contact is %s, joint %s, at %.3g a second",
+                     model->groups[model->bodies[joint->child].group].name, joint->name, p->v_star[fastest]);
+        }
     }
     world->observation.problem = NULL;
     world->frame.kinematics_stale = true; // they may be those of the step that failed

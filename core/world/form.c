@@ -4,40 +4,6 @@
 
 #include "world/world.h"
 
-static stn_status refuse_massless(const step_setup *setup, stn_error *err) {
-    const stn_model *model = setup->model;
-    int32_t link = setup->massless_link;
-    if (link < 0) {
-        return STN_OK;
-    }
-    return stn_fail(err, STN_ERR_UNSUPPORTED,
-                    "group %s: link %s moves but neither it nor what hangs on it has mass, so "
-                    "it has no dynamics: give it an <inertial>",
-                    model->groups[model->links[link].group].name, model->links[link].name);
-}
-
-static void update_mass_matrices(const step_setup *setup, step_frame *frame) {
-    for (int32_t t = 0; t < setup->model->tree_count; t++) {
-        stn_mass_matrix(frame->kinematics, t, &frame->M[t]);
-    }
-}
-
-static stn_status allocate_vectors(const state_view *state, step_frame *frame, stn_error *err) {
-    stn_problem *p = &frame->problem;
-    size_t n = (size_t)p->nv;
-    p->v0 = STN_ARENA(frame->arena, n, double);
-    p->v_star = STN_ARENA_ZEROED(frame->arena, n, double);
-    p->v_guess = STN_ARENA(frame->arena, n, double);
-    p->free_impulse = STN_ARENA_ZEROED(frame->arena, n, double);
-    p->trees = STN_ARENA_ZEROED(frame->arena, p->tree_count, stn_problem_tree);
-    if (p->v0 == NULL || p->v_star == NULL || p->v_guess == NULL || p->free_impulse == NULL || p->trees == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
-    }
-    memcpy(p->v0, state->v, n * sizeof(double));
-    memcpy(p->v_guess, state->v, n * sizeof(double));
-    return STN_OK;
-}
-
 static stn_status run_integrator(const step_setup *setup, const state_view *state, step_frame *frame,
                                  step_services *services, stn_error *err) {
     const stn_model *model = setup->model;
@@ -107,31 +73,12 @@ stn_integrator_view stn_step_integrator_view(const step_setup *setup, const stat
     };
 }
 
-/// v_star += A^-1 free_impulse where A is regular; elsewhere the impulse stays in the problem.
-static void absorb_free_impulse(step_frame *frame, const step_services *services) {
-    stn_problem *p = &frame->problem;
-    bool left = false;
-    for (int32_t t = 0; t < p->tree_count; t++) {
-        int32_t start = p->trees[t].dof_start, n = p->trees[t].A.n;
-        if (!stn_inverse_regular(services->inverse, t)) {
-            left = true;
-            continue;
-        }
-        stn_inverse_apply(services->inverse, t, 1, p->free_impulse + start);
-        for (int32_t d = start; d < start + n; d++) {
-            p->v_star[d] += p->free_impulse[d];
-            p->free_impulse[d] = 0.0;
-        }
-    }
-    if (!left) {
-        p->free_impulse = NULL;
-    }
-}
-
 stn_status stn_step_form(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services,
                          stn_error *err) {
     const stn_model *model = setup->model;
-    frame->problem = (stn_problem){
+    const size_t n = (size_t)model->nv;
+    stn_problem *p = &frame->problem;
+    *p = (stn_problem){
         .form = STN_FORM_GLOBAL,
         .dt = frame->dt,
         .nv = model->nv,
@@ -140,21 +87,50 @@ stn_status stn_step_form(const step_setup *setup, const state_view *state, step_
         .sigma = NAN,
         .stiction_tolerance = NAN,
     };
-    stn_status status = refuse_massless(setup, err);
+    if (setup->massless_link >= 0) {
+        const stn_link *link = &model->links[setup->massless_link];
+        return stn_fail(err, STN_ERR_UNSUPPORTED,
+                        "group %s: link %s moves but neither it nor what hangs on it has mass, so "
+                        "it has no dynamics: give it an <inertial>",
+                        model->groups[link->group].name, link->name);
+    }
+    for (int32_t t = 0; t < model->tree_count; t++) {
+        stn_mass_matrix(frame->kinematics, t, &frame->M[t]);
+    }
+    p->v0 = STN_ARENA(frame->arena, n, double);
+    p->v_star = STN_ARENA_ZEROED(frame->arena, n, double);
+    p->v_guess = STN_ARENA(frame->arena, n, double);
+    p->free_impulse = STN_ARENA_ZEROED(frame->arena, n, double);
+    p->trees = STN_ARENA_ZEROED(frame->arena, p->tree_count, stn_problem_tree);
+    if (p->v0 == NULL || p->v_star == NULL || p->v_guess == NULL || p->free_impulse == NULL || p->trees == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
+    }
+    memcpy(p->v0, state->v, n * sizeof(double));
+    memcpy(p->v_guess, state->v, n * sizeof(double));
+    stn_status status = run_integrator(setup, state, frame, services, err);
     if (status != STN_OK) {
         return status;
     }
-    update_mass_matrices(setup, frame);
-    status = allocate_vectors(state, frame, err);
-    if (status == STN_OK) {
-        status = run_integrator(setup, state, frame, services, err);
-    }
-    if (status == STN_OK) {
-        status = stn_inverse_factor(services->inverse, &frame->problem, frame->M, err);
-    }
+    status = stn_inverse_factor(services->inverse, p, frame->M, err);
     if (status != STN_OK) {
         return status;
     }
-    absorb_free_impulse(frame, services);
-    return stn_step_check_dofs(setup, frame->problem.v_star, "free velocity of", err);
+    // v_star += A^-1 free_impulse where A is regular; elsewhere the impulse stays in the problem
+    bool left = false;
+    for (int32_t t = 0; t < p->tree_count; t++) {
+        int32_t start = p->trees[t].dof_start, end = start + p->trees[t].A.n;
+        if (!stn_inverse_regular(services->inverse, t)) {
+            left = true;
+            continue;
+        }
+        stn_inverse_apply(services->inverse, t, 1, p->free_impulse + start);
+        for (int32_t d = start; d < end; d++) {
+            p->v_star[d] += p->free_impulse[d];
+            p->free_impulse[d] = 0.0;
+        }
+    }
+    if (!left) {
+        p->free_impulse = NULL;
+    }
+    return stn_step_check_dofs(setup, p->v_star, "free velocity of", err);
 }

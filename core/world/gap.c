@@ -1,37 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "world/gap.h"
 
-static stn_status make_own(const step_setup *setup, const step_services *services, distance_model *d, stn_error *err) {
-    stn_status status = stn_instance_create(services->context, STN_KIND_CONTACT,
-                                            stn_world_standard_plugin(STN_KIND_CONTACT), NULL, 0, &d->own, err);
-    if (status != STN_OK) {
-        return status;
-    }
-    const stn_contact_ops *ops = d->own->desc->ops.contact;
-    if (ops->prepare != NULL) {
-        status = ops->prepare(d->own->self, setup->model, &d->prepared, err);
-    }
-    d->contact = status >= 0 ? d->own : NULL;
-    return status;
-}
-
 stn_status stn_step_choose_distances(const step_setup *setup, step_services *services, stn_error *err) {
     distance_model *d = &services->distances;
     const stn_instance *contact = setup->plugin[STN_KIND_CONTACT];
     const stn_contact_ops *ops = contact->desc->ops.contact;
-    stn_status status = STN_OK;
     if (d->contact != NULL) {
         return STN_OK;
     }
-    if (STN_PLUGIN_HAS(ops, no_distances)) {
-        status = make_own(setup, services, d, err);
-    } else {
+    if (!STN_PLUGIN_HAS(ops, no_distances)) {
         *d = (distance_model){.contact = contact, .prepared = services->contact_prepared};
+        return STN_OK;
+    }
+    stn_status status = stn_instance_create(services->context, STN_KIND_CONTACT,
+                                            stn_world_standard_plugin(STN_KIND_CONTACT), NULL, 0, &d->own, err);
+    if (status == STN_OK && d->own->desc->ops.contact->prepare != NULL) {
+        status = d->own->desc->ops.contact->prepare(d->own->self, setup->model, &d->prepared, err);
     }
     if (status < 0) {
         stn_step_release_distances(services);
         return status;
     }
+    d->contact = d->own;
     return STN_OK;
 }
 

@@ -21,40 +21,6 @@ stn_status stn_step_kinematics(const step_setup *setup, const state_view *state,
     return STN_OK;
 }
 
-static void clear_forces(const step_setup *setup, step_frame *frame) {
-    stn_forces *f = &frame->forces;
-    const stn_model *model = setup->model;
-    memset(f->tau, 0, (size_t)model->nv * sizeof(double));
-    f->servo_count = 0;
-    f->elastic_energy = 0.0;
-    for (int32_t t = 0; t < model->tree_count; t++) {
-        bool nodal = model->trees[t].kind == STN_TREE_NODAL && setup->model->element_group_count > 0;
-        f->K[t].form = f->D[t].form = nodal ? STN_MATRIX_NODAL : STN_MATRIX_ZERO;
-        if (nodal) {
-            size_t bytes = (size_t)stn_matrix_value_count(&f->K[t]) * sizeof(double);
-            memset(f->K[t].values, 0, bytes);
-            memset(f->D[t].values, 0, bytes);
-        }
-    }
-}
-
-/// Dampers and springs of the joints. The latter are there on joints of one velocity alone.
-static void add_passive_joints(const step_setup *setup, const state_view *state, step_frame *frame) {
-    const stn_model *model = setup->model;
-    for (int32_t j = 0; j < model->joint_count; j++) {
-        const stn_joint *joint = &model->joints[j];
-        if (joint->stiffness > 0.0) {
-            double stretch = state->q[joint->q_start] - joint->rest;
-            stn_forces_add_gain(&frame->forces, joint->v_start, joint->stiffness, 0.0, -joint->stiffness * stretch);
-        }
-        if (joint->damping > 0.0) {
-            for (int32_t d = joint->v_start; d < joint->v_start + joint->nv; d++) {
-                stn_forces_add_gain(&frame->forces, d, 0.0, joint->damping, -joint->damping * state->v[d]);
-            }
-        }
-    }
-}
-
 /// Gathers node vectors of every element: x (count x m) from the tree's q or v.
 static void gather(const stn_element_group *group, const double *node_values, double *x) {
     int32_t n = group->nodes_per_element;
@@ -80,8 +46,8 @@ static void scatter_blocks(const stn_element_group *group, const int32_t *slot, 
     }
 }
 
-static stn_status add_elements(const step_setup *setup, const state_view *state, step_frame *frame, int32_t g,
-                               stn_error *err) {
+/// Forces, stiffness and damping of a group of elements; false: out of memory.
+static bool add_elements(const step_setup *setup, const state_view *state, step_frame *frame, int32_t g) {
     const stn_element_group *group = &setup->model->element_groups[g];
     const stn_tree *tree = &setup->model->trees[group->tree];
     const stn_element_ops *ops = group->instance->desc->ops.element;
@@ -92,7 +58,7 @@ static stn_status add_elements(const step_setup *setup, const state_view *state,
     double *K = STN_ARENA(frame->arena, (int64_t)count * m * m, double);
     double *D = STN_ARENA(frame->arena, (int64_t)count * m * m, double);
     if (x == NULL || v == NULL || force == NULL || K == NULL || D == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "elements: out of memory for %d elements", count);
+        return false;
     }
     gather(group, state->q + tree->q_start, x);
     gather(group, state->v + tree->v_start, v);
@@ -107,7 +73,7 @@ static stn_status add_elements(const step_setup *setup, const state_view *state,
     scatter_blocks(group, setup->element_slots[g].slot, K, &frame->forces.K[group->tree]);
     scatter_blocks(group, setup->element_slots[g].slot, D, &frame->forces.D[group->tree]);
     frame->forces.elastic_energy += energy;
-    return STN_OK;
+    return true;
 }
 
 double stn_setup_element_energy(const step_setup *setup, const double *q, const double *v) {
@@ -132,26 +98,6 @@ double stn_setup_element_energy(const step_setup *setup, const double *q, const 
     return sum;
 }
 
-static void add_applied(const step_setup *setup, const state_view *state, step_frame *frame) {
-    const stn_model *model = setup->model;
-    for (int32_t d = 0; d < model->nv; d++) {
-        frame->forces.tau[d] += state->effort[d];
-    }
-    for (int32_t b = 1; b < model->body_count; b++) {
-        const double *w = state->wrench + 6 * (size_t)b;
-        if (w[0] != 0.0 || w[1] != 0.0 || w[2] != 0.0 || w[3] != 0.0 || w[4] != 0.0 || w[5] != 0.0) {
-            stn_spatial wrench = {stn_vec3_make(w[0], w[1], w[2]), stn_vec3_make(w[3], w[4], w[5])};
-            stn_forces_add_wrench(&frame->forces, frame->kinematics, b, frame->kinematics->body_pose[b].position,
-                                  wrench);
-        }
-    }
-}
-
-/// Forces enter the step here, so a NaN is named here.
-static stn_status check_forces(const step_setup *setup, const step_frame *frame, stn_error *err) {
-    return stn_step_check_dofs(setup, frame->forces.tau, "generalised force on", err);
-}
-
 /// Is the diagonal of gains finite and >= 0? The usual case, in one pass without a branch.
 static bool sound_diagonal(const stn_matrix *gain) {
     int32_t wrong = 0;
@@ -162,20 +108,22 @@ static bool sound_diagonal(const stn_matrix *gain) {
 }
 
 /// Gains of an articulated tree: finite, and no negative diagonal, which no A could stay positive with.
-static stn_status check_gains(const step_setup *setup, const stn_matrix *gain, int32_t t, const char *name,
-                              stn_error *err) {
-    int32_t n = gain->n, start = setup->model->trees[t].v_start;
-    int32_t columns = gain->form == STN_MATRIX_DENSE ? n : gain->form == STN_MATRIX_DIAGONAL ? 1 : 0;
-    if (columns == 0 || (columns == 1 && sound_diagonal(gain))) {
-        return STN_OK;
-    }
-    for (int32_t r = 0; r < n; r++) {
-        for (int32_t c = 0; c < columns; c++) {
-            double value = gain->values[(size_t)r * (size_t)columns + (size_t)c];
-            bool diagonal = columns == 1 || r == c;
+static stn_status check_gains(const step_setup *setup, const step_frame *frame, int32_t t, stn_error *err) {
+    const stn_model *model = setup->model;
+    for (int32_t k = 0; k < 2; k++) {
+        const stn_matrix *gain = k == 0 ? &frame->forces.K[t] : &frame->forces.D[t];
+        int32_t n = gain->n, columns = gain->form == STN_MATRIX_DENSE ? n : gain->form == STN_MATRIX_DIAGONAL ? 1 : 0;
+        if (columns == 0 || (columns == 1 && sound_diagonal(gain))) {
+            continue;
+        }
+        for (int32_t i = 0; i < n * columns; i++) {
+            int32_t r = i / columns;
+            bool diagonal = columns == 1 || r == i % columns;
+            double value = gain->values[i];
             if (!isfinite(value) || (diagonal && value < 0.0)) {
-                return stn_fail(err, STN_ERR_NUMERIC, "%s on joint %s is %g, must be finite%s", name,
-                                setup->model->joints[setup->model->dof_joint[start + r]].name, value,
+                return stn_fail(err, STN_ERR_NUMERIC, "%s on joint %s is %g, must be finite%s",
+                                k == 0 ? "stiffness" : "damping",
+                                model->joints[model->dof_joint[model->trees[t].v_start + r]].name, value,
                                 diagonal ? " and >= 0" : "");
             }
         }
@@ -183,60 +131,61 @@ static stn_status check_gains(const step_setup *setup, const stn_matrix *gain, i
     return STN_OK;
 }
 
-static stn_status check_all_gains(const step_setup *setup, const step_frame *frame, stn_error *err) {
-    stn_status status = STN_OK;
-    for (int32_t t = 0; t < setup->model->tree_count && status == STN_OK; t++) {
-        if (setup->model->trees[t].kind == STN_TREE_ARTICULATED) {
-            status = check_gains(setup, &frame->forces.K[t], t, "stiffness", err);
-            status = status == STN_OK ? check_gains(setup, &frame->forces.D[t], t, "damping", err) : status;
-        }
-    }
-    return status;
-}
-
 stn_status stn_step_inputs(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services,
                            stn_error *err) {
-    clear_forces(setup, frame);
-    add_passive_joints(setup, state, frame);
-    stn_status status = STN_OK;
-    for (int32_t g = 0; g < setup->model->element_group_count && status == STN_OK; g++) {
-        status = add_elements(setup, state, frame, g, err);
+    const stn_model *model = setup->model;
+    stn_forces *f = &frame->forces;
+    memset(f->tau, 0, (size_t)model->nv * sizeof(double));
+    f->servo_count = 0;
+    f->elastic_energy = 0.0;
+    for (int32_t t = 0; t < model->tree_count; t++) {
+        bool nodal = model->trees[t].kind == STN_TREE_NODAL && model->element_group_count > 0;
+        f->K[t].form = f->D[t].form = nodal ? STN_MATRIX_NODAL : STN_MATRIX_ZERO;
+        if (nodal) {
+            size_t bytes = (size_t)stn_matrix_value_count(&f->K[t]) * sizeof(double);
+            memset(f->K[t].values, 0, bytes);
+            memset(f->D[t].values, 0, bytes);
+        }
     }
-    add_applied(setup, state, frame);
-    if (status == STN_OK) {
-        status = stn_step_controllers(setup, state, frame, services, err);
+    for (int32_t j = 0; j < model->joint_count; j++) { // springs are there on joints of one velocity alone
+        const stn_joint *joint = &model->joints[j];
+        if (joint->stiffness > 0.0) {
+            double stretch = state->q[joint->q_start] - joint->rest;
+            stn_forces_add_gain(f, joint->v_start, joint->stiffness, 0.0, -joint->stiffness * stretch);
+        }
+        for (int32_t d = joint->v_start; joint->damping > 0.0 && d < joint->v_start + joint->nv; d++) {
+            stn_forces_add_gain(f, d, 0.0, joint->damping, -joint->damping * state->v[d]);
+        }
     }
+    for (int32_t g = 0; g < model->element_group_count; g++) {
+        if (!add_elements(setup, state, frame, g)) {
+            return stn_fail(err, STN_ERR_MEMORY, "elements: out of memory for %d elements",
+                            model->element_groups[g].element_count);
+        }
+    }
+    for (int32_t d = 0; d < model->nv; d++) {
+        f->tau[d] += state->effort[d];
+    }
+    for (int32_t b = 1; b < model->body_count; b++) {
+        const double *w = state->wrench + 6 * (size_t)b;
+        if (w[0] != 0.0 || w[1] != 0.0 || w[2] != 0.0 || w[3] != 0.0 || w[4] != 0.0 || w[5] != 0.0) {
+            stn_spatial wrench = {stn_vec3_make(w[0], w[1], w[2]), stn_vec3_make(w[3], w[4], w[5])};
+            stn_forces_add_wrench(f, frame->kinematics, b, frame->kinematics->body_pose[b].position, wrench);
+        }
+    }
+    stn_status status = stn_step_controllers(setup, state, frame, services, err);
     if (status < 0) {
         return status;
     }
-    for (int32_t i = 0; i < frame->forces.servo_count; i++) { // the row's bounds account for it, see assemble.c
-        frame->forces.tau[frame->forces.servos[i].dof] += frame->forces.servos[i].feedforward;
+    for (int32_t i = 0; i < f->servo_count; i++) { // the row's bounds account for it, see joint_rows.c
+        f->tau[f->servos[i].dof] += f->servos[i].feedforward;
     }
-    status = check_forces(setup, frame, err);
-    return status == STN_OK ? check_all_gains(setup, frame, err) : status;
-}
-
-/// What damper and spring of a joint contribute to the affine force model on one of its velocities, when its joint has
-/// moved by dq and its velocity changed by dv.
-static double passive_effort(const state_view *state, const stn_joint *joint, int32_t dof, double dq, double dv) {
-    double effort = -joint->damping * (state->v[dof] + dv);
-    if (joint->stiffness > 0.0) {
-        effort -= joint->stiffness * (state->q[joint->q_start] + dq - joint->rest);
+    // forces enter the step here, so a NaN is named here
+    status = stn_step_check_dofs(setup, f->tau, "generalised force on", err);
+    for (int32_t t = 0; t < model->tree_count && status == STN_OK; t++) {
+        status = model->trees[t].kind == STN_TREE_ARTICULATED ? check_gains(setup, frame, t, err) : STN_OK;
     }
-    return effort;
-}
-
-/// Velocity at the step's start of what a contact touches without being part of the problem: kinematic, or a belt.
-static stn_vec3 driven_start(const step_setup *setup, const step_frame *frame, const stn_contact *contact) {
-    stn_vec3 u = contact->bias;
-    const int32_t body[2] = {contact->a.body, contact->b.body};
-    for (int32_t side = 0; side < 2; side++) {
-        if (stn_setup_is_kinematic(setup, body[side])) {
-            stn_vec3 own = stn_point_velocity(frame->kinematics, body[side], contact->point);
-            u = stn_vec3_mul_add(u, side == 0 ? -1.0 : 1.0, own);
-        }
-    }
-    return u;
+    return status;
 }
 
 /// Work on all that moves freely of kinematic bodies and belts in one contact, -gamma (b0 + b)/2: of the velocity that
@@ -248,7 +197,16 @@ static double driven_work(const step_setup *setup, const step_frame *frame, cons
     if (still && !stn_setup_is_kinematic(setup, contact->a.body) && !stn_setup_is_kinematic(setup, contact->b.body)) {
         return 0.0;
     }
-    stn_vec3 before = stn_mat3_apply_transposed(&c->frame, driven_start(setup, frame, contact));
+    // velocity at the step's start of what the contact touches without being part of the problem: kinematic, or a belt
+    stn_vec3 u = contact->bias;
+    const int32_t body[2] = {contact->a.body, contact->b.body};
+    for (int32_t side = 0; side < 2; side++) {
+        if (stn_setup_is_kinematic(setup, body[side])) {
+            stn_vec3 own = stn_point_velocity(frame->kinematics, body[side], contact->point);
+            u = stn_vec3_mul_add(u, side == 0 ? -1.0 : 1.0, own);
+        }
+    }
+    stn_vec3 before = stn_mat3_apply_transposed(&c->frame, u);
     double b1 = b[0] - c->anchor[0] / frame->problem.dt, b2 = b[1] - c->anchor[1] / frame->problem.dt;
     return -0.5 * (gamma[0] * (before.x + b1) + gamma[1] * (before.y + b2) + gamma[2] * (before.z + b[2]));
 }
@@ -281,11 +239,15 @@ double stn_step_input_work(const step_setup *setup, const state_view *state, con
         stn_matrix_mul_add(&frame->forces.K[t], -1.0, dq + tree->v_start, j + tree->v_start);
         stn_matrix_mul_add(&frame->forces.D[t], -1.0, dv + tree->v_start, j + tree->v_start);
     }
-    for (int32_t i = 0; i < model->joint_count; i++) {
+    for (int32_t i = 0; i < model->joint_count; i++) { // without what damper and spring of a joint do
         const stn_joint *joint = &model->joints[i];
         bool passive = joint->damping > 0.0 || joint->stiffness > 0.0;
         for (int32_t d = joint->v_start; passive && d < joint->v_start + joint->nv; d++) {
-            j[d] -= passive_effort(state, joint, d, dq[d], dv[d]);
+            double effort = -joint->damping * (v0[d] + dv[d]);
+            if (joint->stiffness > 0.0) {
+                effort -= joint->stiffness * (state->q[joint->q_start] + dq[d] - joint->rest);
+            }
+            j[d] -= effort;
         }
     }
     for (int32_t d = 0; d < model->nv; d++) {

@@ -33,19 +33,12 @@ static stn_quat to_quat(const double *q) {
     return (stn_quat){q[0], q[1], q[2], q[3]};
 }
 
-/// Rotation vector of R(to) R(from)^T, length at most pi.
-static stn_vec3 rotation_between(stn_quat from, stn_quat to) {
-    stn_quat back = {from.w, -from.x, -from.y, -from.z};
-    return stn_quat_log(stn_quat_mul(to, back));
-}
-
-/// The velocities that lead from the present pose to the one at `next` in the next step.
-void stn_step_mean_twist(const step_frame *frame, const double *now, const double *next, stn_vec3 *linear,
-                         stn_vec3 *angular) {
+stn_spatial stn_step_mean_twist(const step_frame *frame, const double *now, const double *next) {
     double rate = 1.0 / frame->dt;
     stn_vec3 displacement = stn_vec3_make(next[0] - now[0], next[1] - now[1], next[2] - now[2]);
-    *linear = stn_vec3_scale(rate, displacement);
-    *angular = stn_vec3_scale(rate, rotation_between(to_quat(now + 3), to_quat(next + 3)));
+    stn_quat from = to_quat(now + 3), back = {from.w, -from.x, -from.y, -from.z};
+    stn_vec3 turn = stn_quat_log(stn_quat_mul(to_quat(next + 3), back)); // rotation vector, length at most pi
+    return (stn_spatial){.linear = stn_vec3_scale(rate, displacement), .angular = stn_vec3_scale(rate, turn)};
 }
 
 static stn_vec3 vector_at(const double *x) {
@@ -61,43 +54,36 @@ static bool fits(stn_vec3 mean, stn_vec3 before, stn_vec3 after, double least) {
     return off <= 0.5 * change + 0.05 * most + least;
 }
 
-/// Once a body and world: a twist that is not the rate of the poses makes contacts drift and work appear.
-static void check_twist(const step_setup *setup, const state_view *state, const step_frame *frame,
-                        step_services *services, int32_t i, const double *now, const double *next) {
-    static const double least = 1e-4; // [m/s], [rad/s]
-    stn_vec3 linear, angular, v = vector_at(next + TWIST), w = vector_at(next + TWIST + 3);
-    stn_step_mean_twist(frame, now, next, &linear, &angular);
-    bool moves = fits(linear, vector_at(now + TWIST), v, least),
-         turns = fits(angular, vector_at(now + TWIST + 3), w, least);
-    if (services->twist_said[i] || (moves && turns)) {
-        return;
-    }
-    services->twist_said[i] = true;
-    stn_vec3 is = moves ? angular : linear, given = moves ? w : v;
-    stn_log(
-        services->context, STN_LOG_WARNING,
-        "kinematic motion of %s, step %lld: the poses of the step's start and end are (%.4g, %.4g, %.4g) %s apart a "
-        "second, but the %s velocity given for its end is (%.4g, %.4g, %.4g): contacts follow the velocity, so let it "
-        "be the rate of the poses",
-        setup->model->bodies[setup->kinematic_bodies[i]].name, (long long)state->step, is.x, is.y, is.z,
-        moves ? "rad" : "m", moves ? "angular" : "linear", given.x, given.y, given.z);
-}
-
 // ----------------------------------------------------------------------------------------------------------- stepping
 
 void stn_step_kinematic_bodies(const step_setup *setup, const state_view *state, step_frame *frame,
                                step_services *services) {
+    static const double least = 1e-4; // [m/s], [rad/s]
     for (int32_t i = 0; i < setup->kinematic_count; i++) {
         stn_spatial *twist = &frame->kinematic_twist[i];
-        const double *to = told(state, i);
+        const double *to = told(state, i), *next = to + TOLD;
         const double *now = state->q + joint_of(setup, setup->kinematic_bodies[i])->q_start;
-        bool moves = to[0] != 0.0;
         *twist = (stn_spatial){stn_vec3_zero(), stn_vec3_zero()};
-        if (moves) {
-            check_twist(setup, state, frame, services, i, now, to + TOLD);
-            twist->linear = vector_at(to + TOLD + TWIST);
-            twist->angular = vector_at(to + TOLD + TWIST + 3);
+        if (to[0] == 0.0) {
+            continue;
         }
+        twist->linear = vector_at(next + TWIST);
+        twist->angular = vector_at(next + TWIST + 3);
+        // once a body and world: a twist that is not the rate of the poses makes contacts drift and work appear
+        stn_spatial mean = stn_step_mean_twist(frame, now, next);
+        bool moves = fits(mean.linear, vector_at(now + TWIST), twist->linear, least),
+             turns = fits(mean.angular, vector_at(now + TWIST + 3), twist->angular, least);
+        if (services->twist_said[i] || (moves && turns)) {
+            continue;
+        }
+        services->twist_said[i] = true;
+        stn_vec3 is = moves ? mean.angular : mean.linear, given = moves ? twist->angular : twist->linear;
+        stn_log(services->context, STN_LOG_WARNING,
+                "kinematic motion of %s, step %lld: the poses of the step's start and end are (%.4g, %.4g, %.4g) %s "
+                "apart a second, but the %s velocity given for its end is (%.4g, %.4g, %.4g): contacts follow the "
+                "velocity, so let it be the rate of the poses",
+                setup->model->bodies[setup->kinematic_bodies[i]].name, (long long)state->step, is.x, is.y, is.z,
+                moves ? "rad" : "m", moves ? "angular" : "linear", given.x, given.y, given.z);
     }
 }
 

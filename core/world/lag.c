@@ -11,45 +11,34 @@
 // friction. Shares go by k overlap, the elastic force; where none overlaps to the nearest. The problem states gamma_n0,
 // so that a saved one has the same solution. A change of dt scales all impulses that are remembered
 // (stn_cache_rescale).
-#include <string.h>
-
-#include "base/sort.h"
 #include "world/world.h"
 
 /// New contacts of two links, and what those of the step before left them.
 typedef struct inheritance {
+    uint64_t links;
     double impulse; // [N s]
     double force;   // sum of k overlap of the new ones [N]
     double nearest; // least gap among them [m]
     int32_t near;   // how many have it
 } inheritance;
 
-static bool law_lags(const step_setup *setup) {
-    const stn_instance *law = setup->plugin[STN_KIND_LAW];
-    const char *const *word = law != NULL ? law->desc->capabilities : NULL;
-    while (word != NULL && *word != NULL && strcmp(*word, "lagged") != 0) {
-        word++;
-    }
-    return word != NULL && *word != NULL;
-}
-
 static double elastic_force(const stn_constraint *c) {
     double stiffness = isinf(c->stiffness) ? 1.0 : c->stiffness;
     return stiffness * fmax(-c->phi0, 0.0);
 }
 
-/// -1: no contact of these links is gone.
-static int32_t find_links(const uint64_t *links, int32_t count, uint64_t key) {
+/// Of `pairs`, which ascend; NULL: no contact of these links is gone.
+static inheritance *find_links(inheritance *pairs, int32_t count, uint64_t key) {
     int32_t low = 0, high = count;
     while (low < high) {
         int32_t middle = low + (high - low) / 2;
-        if (links[middle] < key) {
+        if (pairs[middle].links < key) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low < count && links[low] == key ? low : -1;
+    return low < count && pairs[low].links == key ? &pairs[low] : NULL;
 }
 
 /// A contact that nothing is known of, between two bodies: nodes are found again by their own ids, or are new.
@@ -57,69 +46,22 @@ static bool is_new(const stn_constraint *c) {
     return c->kind == STN_CONSTRAINT_CONTACT && isnan(c->gamma_n0) && c->body[0] >= 0 && c->body[1] >= 0;
 }
 
-/// States what is remembered and marks it. Returns how many contacts are new.
-static int32_t state_known(const state_view *state, step_frame *frame, const step_services *services, bool *found) {
-    int32_t unknown = 0;
-    for (int32_t i = 0; i < frame->problem.constraint_count; i++) {
-        stn_constraint *c = &frame->problem.constraints[i];
-        const stn_cache_entry *entry =
-            c->kind == STN_CONSTRAINT_CONTACT ? stn_cache_find(state, services, c->id) : NULL;
-        if (entry != NULL) {
-            c->gamma_n0 = fmax(entry->gamma[2], 0.0);
-            found[entry - state->cache] = true;
-        }
-        unknown += is_new(c);
-    }
-    return unknown;
-}
-
-/// Pairs of links of contacts that pushed and are gone, ascending and each once. Returns how many.
-static int32_t list_gone(const state_view *state, const bool *found, uint64_t *links) {
-    int32_t count = 0, kept = 0;
-    for (int32_t i = 0; i < state->cache_count; i++) {
-        if (!found[i] && state->cache[i].touching != 0) {
-            links[count++] = state->cache[i].touching;
-        }
-    }
-    sort_keys(links, count);
-    for (int32_t i = 0; i < count; i++) {
-        if (kept == 0 || links[kept - 1] != links[i]) {
-            links[kept++] = links[i];
-        }
-    }
-    return kept;
-}
-
-static void add_up(const step_setup *setup, const state_view *state, const step_frame *frame, const bool *found,
-                   const uint64_t *links, int32_t count, inheritance *pairs) {
-    for (int32_t i = 0; i < count; i++) {
-        pairs[i].nearest = (double)INFINITY;
-    }
-    for (int32_t i = 0; i < state->cache_count; i++) {
-        const stn_cache_entry *entry = &state->cache[i];
-        if (!found[i] && entry->touching != 0) {
-            pairs[find_links(links, count, entry->touching)].impulse += entry->gamma[2];
-        }
-    }
-    for (int32_t i = 0; i < frame->problem.constraint_count; i++) {
-        const stn_constraint *c = &frame->problem.constraints[i];
-        int32_t at = is_new(c) ? find_links(links, count, stn_step_links(setup, frame, c)) : -1;
-        if (at >= 0) {
-            inheritance *pair = &pairs[at];
+/// New contacts share what those of their links that are gone left behind.
+static void share_out(const step_setup *setup, step_frame *frame, inheritance *pairs, int32_t count) {
+    stn_problem *p = &frame->problem;
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        inheritance *pair = is_new(c) ? find_links(pairs, count, stn_step_links(setup, frame, c)) : NULL;
+        if (pair != NULL) {
             pair->force += elastic_force(c);
             pair->near = c->phi0 < pair->nearest ? 1 : pair->near + (c->phi0 == pair->nearest);
             pair->nearest = fmin(pair->nearest, c->phi0);
         }
     }
-}
-
-static void share_out(const step_setup *setup, step_frame *frame, const uint64_t *links, int32_t count,
-                      const inheritance *pairs) {
-    for (int32_t i = 0; i < frame->problem.constraint_count; i++) {
-        stn_constraint *c = &frame->problem.constraints[i];
-        int32_t at = is_new(c) ? find_links(links, count, stn_step_links(setup, frame, c)) : -1;
-        if (at >= 0) {
-            const inheritance *pair = &pairs[at];
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        stn_constraint *c = &p->constraints[i];
+        const inheritance *pair = is_new(c) ? find_links(pairs, count, stn_step_links(setup, frame, c)) : NULL;
+        if (pair != NULL) {
             double alone = c->phi0 == pair->nearest ? 1.0 / pair->near : 0.0;
             c->gamma_n0 = pair->impulse * (pair->force > 0.0 ? elastic_force(c) / pair->force : alone);
         }
@@ -128,24 +70,49 @@ static void share_out(const step_setup *setup, step_frame *frame, const uint64_t
 
 stn_status stn_step_lag(const step_setup *setup, const state_view *state, step_frame *frame,
                         const step_services *services, stn_error *err) {
-    int32_t known = state->cache_count;
-    if (known == 0 || frame->problem.constraint_count == 0 || !law_lags(setup)) {
+    const int32_t known = state->cache_count;
+    const stn_cache_entry *cache = state->cache;
+    stn_problem *p = &frame->problem;
+    if (known == 0 || p->constraint_count == 0 || !stn_plugin_says(setup->plugin[STN_KIND_LAW], "lagged")) {
         return STN_OK;
     }
     bool *found = STN_ARENA_ZEROED(frame->arena, known, bool);
-    uint64_t *links = STN_ARENA(frame->arena, known, uint64_t);
+    uint64_t *links = STN_ARENA(frame->arena, known, uint64_t); // of contacts that pushed and are gone
     if (found == NULL || links == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "lagged friction: out of memory");
     }
-    int32_t count = state_known(state, frame, services, found) > 0 ? list_gone(state, found, links) : 0;
+    int32_t unknown = 0, count = 0;
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        stn_constraint *c = &p->constraints[i];
+        const stn_cache_entry *entry =
+            c->kind == STN_CONSTRAINT_CONTACT ? stn_cache_find(state, services, c->id) : NULL;
+        if (entry != NULL) {
+            c->gamma_n0 = fmax(entry->gamma[2], 0.0);
+            found[entry - cache] = true;
+        }
+        unknown += is_new(c);
+    }
+    for (int32_t i = 0; i < known && unknown > 0; i++) {
+        if (!found[i] && cache[i].touching != 0) {
+            links[count++] = cache[i].touching;
+        }
+    }
+    count = stn_make_set(links, count);
     if (count == 0) {
         return STN_OK;
     }
-    inheritance *pairs = STN_ARENA_ZEROED(frame->arena, count, inheritance);
+    inheritance *pairs = STN_ARENA(frame->arena, count, inheritance);
     if (pairs == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "lagged friction: out of memory");
     }
-    add_up(setup, state, frame, found, links, count, pairs);
-    share_out(setup, frame, links, count, pairs);
+    for (int32_t i = 0; i < count; i++) {
+        pairs[i] = (inheritance){.links = links[i], .nearest = (double)INFINITY};
+    }
+    for (int32_t i = 0; i < known; i++) {
+        if (!found[i] && cache[i].touching != 0) {
+            find_links(pairs, count, cache[i].touching)->impulse += cache[i].gamma[2];
+        }
+    }
+    share_out(setup, frame, pairs, count);
     return STN_OK;
 }

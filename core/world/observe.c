@@ -111,24 +111,15 @@ stn_status stn_world_observe(stn_world *world, stn_observer call, void *user, st
     return stn_world_observe_at(world, OBSERVER_OF_CALLER, call, user, err);
 }
 
-/// Number of the signal of that name, -1: none. They are plotted in the same order in every step, so the search begins
-/// behind the last one.
-static int32_t find_signal(const stn_world *world, const char *name) {
+stn_status stn_world_take_signal(stn_world *world, const char *name, double value, stn_error *err) {
     for (int32_t i = 0; i < world->signal_count; i++) {
+        // they are plotted in the same order in every step, so the search begins behind the last one
         int32_t k = (world->signal_next + i) % world->signal_count;
         if (strcmp(world->signals[k].name, name) == 0) {
-            return k;
+            world->signals[k].value = value;
+            world->signal_next = k + 1;
+            return STN_OK;
         }
-    }
-    return -1;
-}
-
-stn_status stn_world_take_signal(stn_world *world, const char *name, double value, stn_error *err) {
-    int32_t known = find_signal(world, name);
-    if (known >= 0) {
-        world->signals[known].value = value;
-        world->signal_next = known + 1;
-        return STN_OK;
     }
     size_t count = (size_t)world->signal_count;
     stn_signal *grown = stn_reallocate(world->services.context, world->signals, count, count + 1, sizeof *grown);

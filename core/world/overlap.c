@@ -38,40 +38,37 @@ static bool are_near(const stn_aabb *a, double grown_a, const stn_aabb *b, doubl
 enum { CLAIMS = 16 };
 
 /// What contacts [from, to) of one pair claim: the deepest, and their normals.
-static void read_claim(const stn_contact_set *set, int32_t from, int32_t to, overlap_claim *claim, stn_vec3 *normal) {
-    *claim = (overlap_claim){.normal = normal};
+static overlap_claim read_claim(const stn_contact_set *set, int32_t from, int32_t to, stn_vec3 normal[CLAIMS]) {
+    overlap_claim claim = {.normal = normal};
     for (int32_t i = from; i < to; i++) {
         const stn_contact *c = &set->contacts[i];
-        claim->depth = -c->phi0 > claim->depth ? -c->phi0 : claim->depth;
-        claim->compliant = claim->compliant || c->patch >= 0;
+        claim.depth = -c->phi0 > claim.depth ? -c->phi0 : claim.depth;
+        claim.compliant = claim.compliant || c->patch >= 0;
         bool known = false;
-        for (int32_t k = 0; k < claim->count && !known; k++) {
+        for (int32_t k = 0; k < claim.count && !known; k++) {
             known = stn_vec3_dot(normal[k], c->normal) > 1.0 - 1e-12;
         }
-        if (!known && claim->count < CLAIMS) {
-            normal[claim->count++] = c->normal;
+        if (!known && claim.count < CLAIMS) {
+            normal[claim.count++] = c->normal;
         }
     }
+    return claim;
 }
 
-static void measure(const step_setup *setup, step_frame *frame, overlap_batch *batch, int32_t i,
-                    const overlap_claim *claim) {
+static void measure(overlap_batch *batch, int32_t i, const overlap_claim *claim) {
     const stn_broadphase_pair *found = &batch->found[i];
     const stn_contact_pair *pair = &batch->pairs[i];
     double depth = claim->depth;
-    if (are_near(&frame->collider_box[found->a], batch->grown[found->a], &frame->collider_box[found->b],
-                 batch->grown[found->b])) {
-        const stn_geometry *g = setup->model->geometries;
+    if (are_near(&batch->box[found->a], batch->grown[found->a], &batch->box[found->b], batch->grown[found->b])) {
+        const stn_geometry *g = batch->geometries;
         depth = shapes_overlap((posed_shape){&g[pair->geometry_a].shape, &pair->pose_a},
                                (posed_shape){&g[pair->geometry_b].shape, &pair->pose_b}, claim);
     }
     batch->depth[i] = at_least(batch->depth[i], depth);
 }
 
-void stn_overlap_measure(const step_setup *setup, step_frame *frame, overlap_batch *batch, int32_t first) {
-    const stn_contact_set *set = &frame->contacts;
+void stn_overlap_measure(const stn_contact_set *set, overlap_batch *batch, int32_t first) {
     stn_vec3 normal[CLAIMS];
-    overlap_claim claim = {0};
     for (int32_t i = 0; i < batch->count; i++) {
         batch->depth[i] = -1.0;
     }
@@ -83,15 +80,15 @@ void stn_overlap_measure(const step_setup *setup, step_frame *frame, overlap_bat
         }
         int32_t found = find_pair(batch->pairs, batch->count, at, c);
         if (found >= 0) {
-            read_claim(set, i, end, &claim, normal);
-            measure(setup, frame, batch, found, &claim);
+            const overlap_claim claim = read_claim(set, i, end, normal);
+            measure(batch, found, &claim);
             at = found;
         }
     }
-    claim = (overlap_claim){.normal = normal};
+    const overlap_claim none = {.normal = normal};
     for (int32_t i = 0; i < batch->count; i++) {
         if (batch->depth[i] < 0.0) {
-            measure(setup, frame, batch, i, &claim);
+            measure(batch, i, &none);
         }
     }
 }

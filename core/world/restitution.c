@@ -2,40 +2,26 @@
 // Restitution that is asked of plugins which model none, whether a script or a robot file states it: the convex laws
 // have no coefficient of restitution. Contacts that no law regularises bounce by Newton's law, which is the core's
 // (problem/regularize.h). Told once, for the first surface that has one.
-#include <string.h>
-
 #include "base/context.h"
 #include "world/world.h"
-
-static bool is_used(const step_setup *setup) {
-    if (setup->plugin[STN_KIND_LAW] == NULL) {
-        return true;
-    }
-    static const stn_kind kinds[] = {STN_KIND_LAW, STN_KIND_SOLVER, STN_KIND_CONTACT};
-    for (int32_t i = 0; i < STN_COUNT(kinds); i++) {
-        const stn_instance *plugin = setup->plugin[kinds[i]];
-        const char *const *word = plugin != NULL ? plugin->desc->capabilities : NULL;
-        for (; word != NULL && *word != NULL; word++) {
-            if (strcmp(*word, "restitution") == 0) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
 
 static const char *id_of(const step_setup *setup, stn_kind kind) {
     return setup->plugin[kind] != NULL ? setup->plugin[kind]->desc->id : "none";
 }
 
 void stn_setup_check_restitution(const step_setup *setup) {
+    static const stn_kind kinds[] = {STN_KIND_LAW, STN_KIND_SOLVER, STN_KIND_CONTACT};
     const stn_model *model = setup->model;
+    bool used = setup->plugin[STN_KIND_LAW] == NULL;
+    for (int32_t i = 0; i < STN_COUNT(kinds); i++) {
+        used = used || stn_plugin_says(setup->plugin[kinds[i]], "restitution");
+    }
     int32_t g = 0;
     while (g < model->geometry_count &&
            !(model->geometries[g].collision && model->geometries[g].material.restitution > 0.0)) {
         g++;
     }
-    if (g == model->geometry_count || is_used(setup) || !stn_context_first_time(setup->context, STN_SAID_RESTITUTION)) {
+    if (g == model->geometry_count || used || !stn_context_first_time(setup->context, STN_SAID_RESTITUTION)) {
         return;
     }
     const stn_geometry *geometry = &model->geometries[g];

@@ -34,6 +34,8 @@ typedef struct seams {
     bool *waits; // (contacts): at a distance from a side that is covered
     bool any_waits;
     stn_contact_set asked; // of one pair, a little off
+    stn_status status;     // of asking
+    stn_error *err;
 } seams;
 
 static bool has_seams(const step_setup *setup, const stn_contact *c, const stn_support *support) {
@@ -47,19 +49,25 @@ static int32_t *chain_of(const seams *s, int32_t shape, int32_t body) {
 
 /// Most bodies lie on parts that are all below them: their normals are close to the first one's, so that none is
 /// across.
-static void note(seams *s, int32_t contact, int32_t shape, int32_t part, int32_t body, double side) {
+static void note(seams *s, int32_t contact, bool of_b) {
     static const double half_across = 0.82; // cosine of less than half the least angle across
-    const stn_contact *contacts = s->frame->contacts.contacts;
-    int32_t *first = chain_of(s, shape, body), same = *first;
-    while (same >= 0 && (s->touches[same].shape != shape || s->touches[same].body != body)) {
+    const stn_contact *contacts = s->frame->contacts.contacts, *c = &contacts[contact];
+    touch t = {.contact = contact,
+               .shape = of_b ? c->geometry_a : c->geometry_b,
+               .body = of_b ? c->b.body : c->a.body,
+               .part = of_b ? c->geometry_b : c->geometry_a,
+               .side = of_b ? -1.0 : 1.0};
+    int32_t *first = chain_of(s, t.shape, t.body), same = *first;
+    while (same >= 0 && (s->touches[same].shape != t.shape || s->touches[same].body != t.body)) {
         same = s->touches[same].next;
     }
-    int32_t oldest = same >= 0 ? s->touches[same].oldest : s->count;
-    s->touches[s->count] = (touch){contact, shape, body, part, side, *first, oldest, false, false};
+    t.next = *first;
+    t.oldest = same >= 0 ? s->touches[same].oldest : s->count;
+    s->touches[s->count] = t;
     *first = s->count++;
-    stn_vec3 before = contacts[s->touches[oldest].contact].normal;
-    if (fabs(stn_vec3_dot(before, contacts[contact].normal)) < half_across) {
-        s->touches[oldest].mixed = true;
+    stn_vec3 before = contacts[s->touches[t.oldest].contact].normal;
+    if (fabs(stn_vec3_dot(before, c->normal)) < half_across) {
+        s->touches[t.oldest].mixed = true;
     }
 }
 
@@ -69,10 +77,6 @@ static const stn_contact *contact_of(const seams *s, const touch *t) {
 
 static stn_vec3 outward(const seams *s, const touch *t) {
     return stn_vec3_scale(t->side, contact_of(s, t)->normal);
-}
-
-static bool is_surface(const stn_geometry *g) {
-    return g->shape.type == STN_SHAPE_MESH || g->shape.type == STN_SHAPE_HEIGHT_FIELD;
 }
 
 static double size_of(const stn_geometry *g) {
@@ -109,7 +113,9 @@ static bool make_seam(const seams *s, const touch *t, const touch *floor, seam *
     double size = fmin(size_of(&g[t->shape]), size_of(&g[t->part]));
     *m = (seam){.up = outward(s, floor)};
     m->height = isfinite(size) ? flush * size + fmin(fmax(-q->phi0, 0.0), deep * size) : 0.0;
-    if (!(m->height > 0.0) || (t->part == floor->part && !is_surface(&g[t->part]))) {
+    stn_shape_type type = g[t->part].shape.type;
+    bool surface = type == STN_SHAPE_MESH || type == STN_SHAPE_HEIGHT_FIELD;
+    if (!(m->height > 0.0) || (t->part == floor->part && !surface)) {
         return false;
     }
     for (int32_t k = *chain_of(s, t->shape, t->body); k >= 0; k = s->touches[k].next) {
@@ -131,8 +137,9 @@ static bool make_seam(const seams *s, const touch *t, const touch *floor, seam *
     return m->side != NULL;
 }
 
-/// Least distance of shape and part with the shape moved by `displacement`, as far as it is below the margin.
-static stn_status ask(seams *s, const seam *m, stn_vec3 displacement, double margin, double *least, stn_error *err) {
+/// Least distance of shape and part with the shape moved by `displacement`, as far as it is below the margin; NaN where
+/// asking fails.
+static double ask(seams *s, const seam *m, stn_vec3 displacement, double margin) {
     bool swap = m->side->shape > m->side->part;
     stn_contact_pair pair = {.geometry_a = swap ? m->side->part : m->side->shape,
                              .geometry_b = swap ? m->side->shape : m->side->part,
@@ -145,28 +152,16 @@ static stn_status ask(seams *s, const seam *m, stn_vec3 displacement, double mar
     set_relaxation(&pair.material, s->frame->dt);
     s->asked.count = s->asked.patch_count = s->asked.vertex_count = 0;
     stn_status status = stn_collide_pairs(s->setup->plugin[STN_KIND_CONTACT], s->setup->model,
-                                          s->services->contact_prepared, &pair, 1, s->frame->arena, &s->asked, err);
-    *least = margin;
+                                          s->services->contact_prepared, &pair, 1, s->frame->arena, &s->asked, s->err);
+    if (status < 0) {
+        s->status = status;
+        return (double)NAN;
+    }
+    double least = margin;
     for (int32_t i = 0; i < s->asked.count; i++) {
-        *least = fmin(*least, s->asked.contacts[i].phi0);
+        least = fmin(least, s->asked.contacts[i].phi0);
     }
-    return status < 0 ? status : STN_OK;
-}
-
-/// Is there no wall? `*phi` is then the distance along the floor's normal, below 0 only where the shape overlaps.
-static stn_status ask_seam(seams *s, const seam *m, bool *covered, double *phi, stn_error *err) {
-    stn_vec3 raised = stn_vec3_scale(m->height, m->up);
-    stn_vec3 past = stn_vec3_mul_add(raised, m->ahead + m->height, m->on);
-    double least;
-    stn_status status = ask(s, m, past, 0.0, &least, err);
-    *covered = status == STN_OK && least >= 0.0;
-    *phi = 0.0;
-    if (*covered && contact_of(s, m->side)->phi0 <= 0.0) {
-        status = ask(s, m, raised, m->height, &least, err);
-        *covered = status == STN_OK && least >= 0.0;
-        *phi = least - m->height;
-    }
-    return status;
+    return least;
 }
 
 /// Contacts in overlap turn, the others wait.
@@ -188,8 +183,7 @@ static void turn(seams *s, const seam *m, double phi) {
 }
 
 /// Looks at all that may cover the part of `t`, one contact of each floor.
-static stn_status look_at_part(seams *s, touch *t, stn_error *err) {
-    stn_status status = STN_OK;
+static void look_at_part(seams *s, touch *t) {
     const touch *last = NULL;
     for (int32_t k = *chain_of(s, t->shape, t->body); k >= 0; k = s->touches[k].next) {
         touch *floor = &s->touches[k];
@@ -197,88 +191,76 @@ static stn_status look_at_part(seams *s, touch *t, stn_error *err) {
             floor->seen = true;
         }
     }
-    for (int32_t k = *chain_of(s, t->shape, t->body); k >= 0 && status == STN_OK; k = s->touches[k].next) {
+    for (int32_t k = *chain_of(s, t->shape, t->body); k >= 0 && s->status == STN_OK; k = s->touches[k].next) {
         const touch *floor = &s->touches[k];
         seam m;
-        bool covered = false, again = last != NULL && last->part == floor->part &&
-                                      stn_vec3_dot(outward(s, last), outward(s, floor)) > 1.0 - 1e-12;
-        double phi;
+        bool again = last != NULL && last->part == floor->part &&
+                     stn_vec3_dot(outward(s, last), outward(s, floor)) > 1.0 - 1e-12;
         if (!is_of(floor, t) || s->waits[floor->contact] || again || !make_seam(s, t, floor, &m)) {
             continue;
         }
         last = floor;
-        status = ask_seam(s, &m, &covered, &phi, err);
+        // is there no wall? phi is then the distance along the floor's normal, below 0 only where the shape overlaps
+        stn_vec3 raised = stn_vec3_scale(m.height, m.up);
+        bool covered = ask(s, &m, stn_vec3_mul_add(raised, m.ahead + m.height, m.on), 0.0) >= 0.0;
+        double phi = 0.0;
+        if (covered && contact_of(s, m.side)->phi0 <= 0.0) {
+            double least = ask(s, &m, raised, m.height);
+            covered = least >= 0.0;
+            phi = least - m.height;
+        }
         if (covered) {
             turn(s, &m, phi);
         }
     }
-    return status;
-}
-
-static int32_t count_touches(const step_setup *setup, const step_frame *frame) {
-    const stn_contact_set *set = &frame->contacts;
-    int32_t count = 0;
-    for (int32_t i = 0; i < set->count; i++) {
-        const stn_contact *c = &set->contacts[i];
-        count += (has_seams(setup, c, &c->a) ? 1 : 0) + (has_seams(setup, c, &c->b) ? 1 : 0);
-    }
-    return count;
-}
-
-static bool begin(seams *s, int32_t count) {
-    int32_t contacts = s->frame->contacts.count, chains = 1;
-    while (chains < count) {
-        chains *= 2;
-    }
-    s->chain_mask = (uint32_t)chains - 1;
-    s->touches = STN_ARENA(s->frame->arena, count, touch);
-    s->first = STN_ARENA(s->frame->arena, chains, int32_t);
-    s->waits = STN_ARENA_ZEROED(s->frame->arena, contacts, bool);
-    for (int32_t i = 0; s->first != NULL && i < chains; i++) {
-        s->first[i] = -1;
-    }
-    return s->touches != NULL && s->first != NULL && s->waits != NULL;
-}
-
-static void drop_waiting(const seams *s) {
-    stn_contact_set *set = &s->frame->contacts;
-    int32_t kept = 0;
-    for (int32_t i = 0; i < set->count; i++) {
-        if (!s->waits[i]) {
-            keep_contact(set, i, kept++);
-        }
-    }
-    set->count = kept;
 }
 
 stn_status stn_step_turn_seams(const step_setup *setup, step_frame *frame, const step_services *services,
                                stn_error *err) {
     stn_contact_set *set = &frame->contacts;
-    seams s = {.setup = setup, .frame = frame, .services = services, .asked = {.arena = frame->arena}};
-    int32_t count = count_touches(setup, frame);
+    seams s = {.setup = setup, .frame = frame, .services = services, .asked = {.arena = frame->arena}, .err = err};
+    int32_t count = 0, chains = 1, kept = 0;
+    for (int32_t i = 0; i < set->count; i++) {
+        const stn_contact *c = &set->contacts[i];
+        count += (has_seams(setup, c, &c->a) ? 1 : 0) + (has_seams(setup, c, &c->b) ? 1 : 0);
+    }
     if (count < 2) {
         return STN_OK;
     }
-    if (!begin(&s, count)) {
+    while (chains < count) {
+        chains *= 2;
+    }
+    s.chain_mask = (uint32_t)chains - 1;
+    s.touches = STN_ARENA(frame->arena, count, touch);
+    s.first = STN_ARENA(frame->arena, chains, int32_t);
+    s.waits = STN_ARENA_ZEROED(frame->arena, set->count, bool);
+    if (s.touches == NULL || s.first == NULL || s.waits == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory for the seams of %d contacts", (int)set->count);
+    }
+    for (int32_t i = 0; i < chains; i++) {
+        s.first[i] = -1;
     }
     for (int32_t i = 0; i < set->count; i++) {
         const stn_contact *c = &set->contacts[i];
         if (has_seams(setup, c, &c->a)) {
-            note(&s, i, c->geometry_b, c->geometry_a, c->a.body, 1.0);
+            note(&s, i, false);
         }
         if (has_seams(setup, c, &c->b)) {
-            note(&s, i, c->geometry_a, c->geometry_b, c->b.body, -1.0);
+            note(&s, i, true);
         }
     }
-    stn_status status = STN_OK;
-    for (int32_t i = 0; i < s.count && status == STN_OK; i++) {
+    for (int32_t i = 0; i < s.count && s.status == STN_OK; i++) {
         if (s.touches[s.touches[i].oldest].mixed && !s.touches[i].seen) {
-            status = look_at_part(&s, &s.touches[i], err);
+            look_at_part(&s, &s.touches[i]);
         }
     }
-    if (status == STN_OK && s.any_waits) {
-        drop_waiting(&s);
+    for (int32_t i = 0; i < set->count && s.status == STN_OK && s.any_waits; i++) {
+        if (!s.waits[i]) {
+            keep_contact(set, i, kept++);
+        }
     }
-    return status;
+    if (s.status == STN_OK && s.any_waits) {
+        set->count = kept;
+    }
+    return s.status;
 }

@@ -33,24 +33,6 @@ const char *stn_world_standard_plugin(stn_kind kind) {
     return NULL;
 }
 
-static stn_status check_options(const stn_world_options *o, stn_error *err) {
-    if (!(o->dt > 0.0) || !isfinite(o->dt)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "dt = %g s must be > 0 and finite", o->dt);
-    }
-    if (!stn_vec3_finite(o->gravity)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "gravity = (%g, %g, %g) m/s^2 must be finite", o->gravity.x,
-                        o->gravity.y, o->gravity.z);
-    }
-    if (!(o->margin >= 0.0) || !isfinite(o->margin)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "margin = %g m must be >= 0 and finite", o->margin);
-    }
-    if ((unsigned)o->contact_point > STN_CONTACT_POINT_B || (unsigned)o->relaxation_rule > STN_RELAXATION_SERIES) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "contact_point = %d, relaxation_rule = %d: no such rule",
-                        (int)o->contact_point, (int)o->relaxation_rule);
-    }
-    return STN_OK;
-}
-
 /// Creates the plugins of the table; a solver that needs no law gets none.
 static stn_status create_plugins(step_setup *setup, const stn_world_options *options, stn_error *err) {
     for (int32_t i = 0; i < STN_COUNT(world_plugins); i++) {
@@ -76,20 +58,22 @@ static stn_status create_plugins(step_setup *setup, const stn_world_options *opt
     return STN_OK;
 }
 
-/// Anchors ask the law where its friction lets go.
-static void check_stiction(const step_setup *setup) {
-    stn_law law = stn_setup_law(setup);
-    if (setup->options.stiction && law.ops != NULL && !stn_law_tells_slip(&law)) {
-        stn_log(setup->context, STN_LOG_WARNING,
-                "stiction: law %s does not tell its transition speed (slip), so that no contact is held", law.id);
-    }
-}
-
 stn_status stn_setup_create(stn_context *context, const stn_world_options *options, step_setup **out, stn_error *err) {
     *out = NULL;
-    stn_status status = check_options(options, err);
-    if (status != STN_OK) {
-        return status;
+    if (!(options->dt > 0.0) || !isfinite(options->dt)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "dt = %g s must be > 0 and finite", options->dt);
+    }
+    if (!stn_vec3_finite(options->gravity)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "gravity = (%g, %g, %g) m/s^2 must be finite", options->gravity.x,
+                        options->gravity.y, options->gravity.z);
+    }
+    if (!(options->margin >= 0.0) || !isfinite(options->margin)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "margin = %g m must be >= 0 and finite", options->margin);
+    }
+    if ((unsigned)options->contact_point > STN_CONTACT_POINT_B ||
+        (unsigned)options->relaxation_rule > STN_RELAXATION_SERIES) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "contact_point = %d, relaxation_rule = %d: no such rule",
+                        (int)options->contact_point, (int)options->relaxation_rule);
     }
     step_setup *setup = stn_allocate(context, 1, sizeof *setup);
     if (setup == NULL) {
@@ -99,11 +83,15 @@ stn_status stn_setup_create(stn_context *context, const stn_world_options *optio
     setup->options = *options;
     setup->massless_link = -1;
     atomic_init(&setup->users, 1);
-    status = create_plugins(setup, options, err);
+    stn_status status = create_plugins(setup, options, err);
     setup->options.solver = setup->options.law = setup->options.contact = setup->options.integrator =
         setup->options.factor = (stn_plugin_choice){0};
     if (status == STN_OK) {
-        check_stiction(setup);
+        stn_law law = stn_setup_law(setup);
+        if (setup->options.stiction && law.ops != NULL && !stn_law_tells_slip(&law)) { // which anchors ask for
+            stn_log(context, STN_LOG_WARNING,
+                    "stiction: law %s does not tell its transition speed (slip), so that no contact is held", law.id);
+        }
         setup->slip_tolerance = law_slip_tolerance(setup->plugin[STN_KIND_LAW]);
         status = stn_setup_describe(setup, err);
     }
@@ -121,6 +109,14 @@ stn_law stn_setup_law(const step_setup *setup) {
         return (stn_law){0};
     }
     return (stn_law){.ops = law->desc->ops.law, .self = law->self, .id = law->desc->id};
+}
+
+bool stn_plugin_says(const stn_instance *plugin, const char *word) {
+    const char *const *said = plugin != NULL ? plugin->desc->capabilities : NULL;
+    while (said != NULL && *said != NULL && strcmp(*said, word) != 0) {
+        said++;
+    }
+    return said != NULL && *said != NULL;
 }
 
 size_t stn_setup_memory_bytes(const step_setup *setup, stn_kind kind) {
@@ -248,43 +244,40 @@ step_setup *stn_setup_keep(step_setup *setup) {
     return setup;
 }
 
-static void release_tables(step_setup *setup) {
+void stn_setup_release(step_setup *setup) {
+    if (setup == NULL || atomic_fetch_sub(&setup->users, 1) != 1) {
+        return;
+    }
     stn_context *context = setup->context;
+    for (int32_t i = setup->base != NULL ? setup->base->controller_count : 0; i < setup->controller_count; i++) {
+        const controller *c = &setup->controllers[i];
+        stn_instance_destroy(c->instance);
+        stn_release(context, c->joints);
+        stn_release(context, c->dofs);
+    }
+    stn_release(context, setup->controllers);
+    stn_release(context, setup->parameters);
+    if (setup->base != NULL) {
+        stn_setup_release(setup->base);
+        stn_release(context, setup);
+        return;
+    }
     for (int32_t g = 0; setup->element_slots != NULL && g < setup->compiled->element_group_count; g++) {
         stn_release(context, setup->element_slots[g].slot);
     }
-    void *memory[] = {
+    void *tables[] = {
         setup->element_slots,   setup->collider,       setup->collider_moves, setup->collider_radius,
         setup->collider_margin, setup->collider_worst, setup->body_parts,     setup->kinematic_bodies,
         setup->kinematic_of,    setup->node_dof,       setup->node_tree,
     };
-    for (int32_t i = 0; i < STN_COUNT(memory); i++) {
-        stn_release(context, memory[i]);
+    for (int32_t i = 0; i < STN_COUNT(tables); i++) {
+        stn_release(context, tables[i]);
     }
     stn_model_destroy(setup->compiled);
     for (int32_t kind = 0; kind < STN_KIND_COUNT; kind++) {
         stn_instance_destroy(setup->plugin[kind]);
     }
-}
-
-void stn_setup_release(step_setup *setup) {
-    if (setup == NULL || atomic_fetch_sub(&setup->users, 1) != 1) {
-        return;
-    }
-    for (int32_t i = setup->base != NULL ? setup->base->controller_count : 0; i < setup->controller_count; i++) {
-        const controller *c = &setup->controllers[i];
-        stn_instance_destroy(c->instance);
-        stn_release(setup->context, c->joints);
-        stn_release(setup->context, c->dofs);
-    }
-    stn_release(setup->context, setup->controllers);
-    stn_release(setup->context, setup->parameters);
-    if (setup->base != NULL) {
-        stn_setup_release(setup->base);
-    } else {
-        release_tables(setup);
-    }
-    stn_release(setup->context, setup);
+    stn_release(context, setup);
 }
 
 stn_status stn_setup_part(step_setup **setup, stn_error *err) {

@@ -30,35 +30,6 @@ static void soften(const step_setup *setup, step_frame *frame) {
     }
 }
 
-/// What the problem solver found out, into the report of the step.
-static void report_solve(const step_setup *setup, step_frame *frame, stn_status status,
-                         const stn_solve_report *solved) {
-    stn_step_report *report = &frame->report;
-    report->status = status;
-    report->iterations = solved->iterations;
-    report->island_count = solved->island_count;
-    report->not_converged = solved->not_converged;
-    report->cost = solved->cost;
-    report->reason = solved->reason;
-    if (frame->formed_loosely && status >= 0) {
-        report->status = STN_NOT_CONVERGED;
-        report->not_converged += 1;
-        report->reason = "integrator";
-    }
-    report->contact_count = frame->contacts.count;
-    report->constraint_count = frame->problem.constraint_count;
-    report->contact_J = frame->certificate.contact_J;
-    report->contact_start_J = frame->certificate.contact_start_J;
-    if (setup->options.profile) {
-        report->stage_us[STN_STAGE_ASSEMBLY] += solved->prepare_us;
-        report->stage_us[STN_STAGE_CERTIFICATE] += solved->certificate_us;
-        report->stage_us[STN_STAGE_SOLVE] -=
-            solved->prepare_us + solved->certificate_us; // the step adds the whole call
-    } else {
-        report->stage_us[STN_STAGE_SOLVE] = solved->solve_us;
-    }
-}
-
 stn_status stn_step_solve(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services,
                           stn_error *err) {
     frame->solution.v = STN_ARENA(frame->arena, frame->problem.nv, double);
@@ -75,10 +46,32 @@ stn_status stn_step_solve(const step_setup *setup, const state_view *state, step
         .certificate_flags = setup->options.certificate_light ? STN_CERTIFICATE_LIGHT : 0,
         .phase_us = setup->options.profile ? frame->report.phase_us : NULL,
     };
+    stn_step_report *report = &frame->report;
     stn_solve_report solved = {0};
     stn_status status = stn_problem_solve(services->solver, &frame->problem, &request, &frame->solution, &solved,
                                           &frame->certificate, err);
-    report_solve(setup, frame, status, &solved);
+    report->status = status;
+    report->iterations = solved.iterations;
+    report->island_count = solved.island_count;
+    report->not_converged = solved.not_converged;
+    report->cost = solved.cost;
+    report->reason = solved.reason;
+    if (frame->formed_loosely && status >= 0) {
+        report->status = STN_NOT_CONVERGED;
+        report->not_converged += 1;
+        report->reason = "integrator";
+    }
+    report->contact_count = frame->contacts.count;
+    report->constraint_count = frame->problem.constraint_count;
+    report->contact_J = frame->certificate.contact_J;
+    report->contact_start_J = frame->certificate.contact_start_J;
+    if (setup->options.profile) {
+        report->stage_us[STN_STAGE_ASSEMBLY] += solved.prepare_us;
+        report->stage_us[STN_STAGE_CERTIFICATE] += solved.certificate_us;
+        report->stage_us[STN_STAGE_SOLVE] -= solved.prepare_us + solved.certificate_us; // the step adds the whole call
+    } else {
+        report->stage_us[STN_STAGE_SOLVE] = solved.solve_us;
+    }
     if (status >= 0) {
         stn_step_check_resolution(setup, frame, services);
         stn_step_watch_hops(setup, state, frame, services);

@@ -31,46 +31,40 @@ stn_status stn_state_resize(stn_context *context, stn_state *state, const stn_st
     return STN_OK;
 }
 
-static bool same_sizes(const stn_state_sizes *a, const stn_state_sizes *b) {
-    return memcmp(a, b, sizeof *a) == 0;
-}
-
-static stn_status copy_cache(stn_context *context, const stn_state *from, size_t memory_bytes, stn_state *to,
-                             stn_error *err) {
-    if (from->cache_count > to->cache_capacity || to->cache == NULL) {
-        size_t count = (size_t)from->cache_count;
-        stn_cache_entry *cache = stn_allocate(context, count, sizeof *cache);
-        unsigned char *memory = stn_allocate(context, count, memory_bytes);
-        if (cache == NULL || memory == NULL) {
-            stn_release(context, cache);
-            stn_release(context, memory);
-            return stn_fail(err, STN_ERR_MEMORY, "state: out of memory for %d contacts", from->cache_count);
-        }
-        stn_release(context, to->cache);
-        stn_release(context, to->cache_memory);
-        to->cache = cache;
-        to->cache_memory = memory;
-        to->cache_capacity = from->cache_count;
+bool stn_state_reserve_cache(stn_context *context, stn_state *state, int32_t capacity, size_t memory_bytes) {
+    stn_cache_entry *cache = stn_allocate(context, (size_t)capacity, sizeof *cache);
+    unsigned char *memory = stn_allocate(context, (size_t)capacity, memory_bytes);
+    if (cache == NULL || memory == NULL) {
+        stn_release(context, cache);
+        stn_release(context, memory);
+        return false;
     }
-    to->cache_count = from->cache_count;
-    if (from->cache_count > 0) {
-        memcpy(to->cache, from->cache, (size_t)from->cache_count * sizeof *to->cache);
-        memcpy(to->cache_memory, from->cache_memory, (size_t)from->cache_count * memory_bytes);
-    }
-    return STN_OK;
+    stn_release(context, state->cache);
+    stn_release(context, state->cache_memory);
+    state->cache = cache;
+    state->cache_memory = memory;
+    state->cache_count = 0;
+    state->cache_capacity = capacity;
+    return true;
 }
 
 stn_status stn_state_copy(stn_context *context, const stn_state *from, size_t memory_bytes, stn_state *to,
                           stn_error *err) {
-    stn_status status = STN_OK;
-    if (to->q == NULL || !same_sizes(&from->sizes, &to->sizes)) {
-        status = stn_state_resize(context, to, &from->sizes, err);
+    if (to->q == NULL || memcmp(&from->sizes, &to->sizes, sizeof from->sizes) != 0) {
+        stn_status status = stn_state_resize(context, to, &from->sizes, err);
+        if (status != STN_OK) {
+            return status;
+        }
     }
-    if (status == STN_OK) {
-        status = copy_cache(context, from, memory_bytes, to, err);
+    size_t count = (size_t)from->cache_count;
+    if ((from->cache_count > to->cache_capacity || to->cache == NULL) &&
+        !stn_state_reserve_cache(context, to, from->cache_count, memory_bytes)) {
+        return stn_fail(err, STN_ERR_MEMORY, "state: out of memory for %d contacts", from->cache_count);
     }
-    if (status != STN_OK) {
-        return status;
+    to->cache_count = from->cache_count;
+    if (count > 0) {
+        memcpy(to->cache, from->cache, count * sizeof *to->cache);
+        memcpy(to->cache_memory, from->cache_memory, count * memory_bytes);
     }
     to->time = from->time;
     to->step = from->step;

@@ -21,15 +21,6 @@ static const struct {
     {STN_STAGE_ADVANCE, stn_step_advance},       // integrator     -> next q, v
 };
 
-static void begin(stn_world *world) {
-    stn_arena_reset(world->frame.arena);
-    world->stepped = true;
-    world->events_known = false;
-    world->frame.assembled = false;
-    world->frame.report = (stn_step_report){0};
-    world->frame.report.phase_us[STN_PHASE_OBSERVERS] = world->observers_us;
-}
-
 stn_status stn_world_step(stn_world *world, stn_error *err) {
     stn_status status = world->setup->model == NULL ? stn_world_compile(world, err) : STN_OK;
     if (status != STN_OK) {
@@ -41,7 +32,12 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
     const state_view before = state_view_of(&world->state);
     bool profile = setup->options.profile; // a small step would spend a twentieth of its time on looking at the clock
     double start = stn_clock_us(), mark = start;
-    begin(world);
+    stn_arena_reset(frame->arena);
+    world->stepped = true;
+    world->events_known = false;
+    frame->assembled = false;
+    frame->report = (stn_step_report){0};
+    frame->report.phase_us[STN_PHASE_OBSERVERS] = world->observers_us;
     for (int32_t i = 0; i <= STN_COUNT(stages); i++) {
         bool commits = i == STN_COUNT(stages); // law, cache -> the state
         stn_stage stage = commits ? STN_STAGE_COMMIT : stages[i].stage;
@@ -59,8 +55,8 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
     }
     stn_step_observation(world);
     mark = stn_clock_us();
-    world->frame.report.step_us = mark - start;
+    frame->report.step_us = mark - start;
     stn_status observed = stn_step_observe(world, err);
-    world->observers_us = world->setup->options.profile ? stn_clock_us() - mark : 0.0;
+    world->observers_us = profile ? stn_clock_us() - mark : 0.0;
     return observed < 0 ? observed : status;
 }

@@ -16,74 +16,37 @@
 
 static const double harmless = 0.5; // [m/s], [rad/s]: what is thrown at 0.5 m/s rises by 13 mm
 
-static double exit_speed(const stn_problem *p, const stn_constraint *c) {
-    bool considered = c->kind == STN_CONSTRAINT_CONTACT || c->kind == STN_CONSTRAINT_JOINT_LIMIT;
-    return considered && isinf(c->stiffness) ? -c->phi0 / (p->dt + c->relaxation_time) : 0.0;
-}
-
-/// Of an equality constraint that is rigid, which has the relaxation time dt.
-static double closing_speed(const step_frame *frame, const stn_equality *e, const double *error, int32_t rows) {
-    double square[2] = {0.0, 0.0}, speed = 0.0;
-    for (int32_t r = 0; r < rows; r++) {
-        square[r / 3] += error[r] * error[r];
-    }
-    for (int32_t part = 0; part < 2; part++) {
-        bool rigid = isinf(part == 0 ? e->stiffness : e->angular_stiffness);
-        speed = fmax(speed, rigid ? sqrt(square[part]) / (2.0 * frame->dt) : 0.0);
-    }
-    return speed;
-}
-
-static void say_overlap(const step_setup *setup, const step_frame *frame, const step_services *services,
-                        const stn_constraint *c, double speed, const char *others) {
-    const stn_contact *contact = &frame->contacts.contacts[c->contact];
-    char a[160], b[160];
-    stn_describe_geometry(setup->model, contact->geometry_a, a, sizeof a);
-    stn_describe_geometry(setup->model, contact->geometry_b, b, sizeof b);
-    stn_log(
-        services->context, STN_LOG_WARNING,
-        "the first step begins with %s and %s %.3g m inside each other%s; rigid contact drives them apart at %.2g m/s: "
-        "place them apart, or give the contact a longer relaxation_time or a stiffness",
-        a, b, -c->phi0, others, speed);
-}
-
-static void say_limit(const step_setup *setup, const state_view *state, const step_services *services,
-                      const stn_constraint *c, double speed, const char *others) {
-    for (int32_t j = 0; j < setup->model->joint_count; j++) {
-        const stn_joint *joint = &setup->model->joints[j];
-        double q = state->q[joint->q_start];
-        if (joint->nv == 1 && joint->child == c->body[1] && (q < joint->lower || q > joint->upper)) {
-            stn_log(
-                services->context, STN_LOG_WARNING,
-                "the first step begins with joint %s at %.4g, outside its limits %.4g to %.4g%s; they drive it back at "
-                "%.3g a second: start it inside",
-                joint->name, q, joint->lower, joint->upper, others, speed);
-            return;
-        }
-    }
-}
+enum { DESCRIPTION = 160 };
 
 /// The end of an equality constraint for a message: "arm/hand", "the world".
-static void describe_end(const stn_model *model, const stn_equality *e, bool b, char *text, size_t size) {
+static void describe_end(const stn_model *model, const stn_equality *e, bool b, char text[DESCRIPTION]) {
     int32_t link = b ? e->link_b : e->link_a, joint = b ? e->joint_b : e->joint_a;
     if (joint < 0 && link == STN_WORLD) {
-        snprintf(text, size, "the world");
+        snprintf(text, DESCRIPTION, "the world");
         return;
     }
     const char *name = joint >= 0 ? model->joints[joint].name : model->links[link].name;
     const char *group = model->groups[joint >= 0 ? model->joints[joint].group : model->links[link].group].name;
     bool alone = strcmp(name, group) == 0;
-    snprintf(text, size, "%s%s%s", alone ? "" : group, alone ? "" : "/", name);
+    snprintf(text, DESCRIPTION, "%s%s%s", alone ? "" : group, alone ? "" : "/", name);
 }
 
 /// The equality constraint that begins furthest from holding, when that is worth a word.
-static void check_equalities(const step_setup *setup, const step_frame *frame, const step_services *services) {
+static void check_equalities(const step_setup *setup, const step_frame *frame) {
     const stn_equality *worst = NULL;
     double fastest = harmless, error[STN_EQUALITY_MAX_ROWS] = {0.0}, worst_error[STN_EQUALITY_MAX_ROWS] = {0.0};
     int32_t count = 0;
-    for (int32_t i = 0; i < setup->model->equality_count; i++) {
+    for (int32_t i = 0; i < setup->model->equality_count; i++) { // a rigid one has the relaxation time dt
         const stn_equality *e = &setup->model->equalities[i];
-        double speed = closing_speed(frame, e, error, stn_equality_error(frame->kinematics, e, error));
+        double square[2] = {0.0, 0.0}, speed = 0.0;
+        int32_t rows = stn_equality_error(frame->kinematics, e, error);
+        for (int32_t r = 0; r < rows; r++) {
+            square[r / 3] += error[r] * error[r];
+        }
+        for (int32_t part = 0; part < 2; part++) {
+            bool rigid = isinf(part == 0 ? e->stiffness : e->angular_stiffness);
+            speed = fmax(speed, rigid ? sqrt(square[part]) / (2.0 * frame->dt) : 0.0);
+        }
         count += speed > harmless;
         if (speed > fastest) {
             fastest = speed;
@@ -94,9 +57,9 @@ static void check_equalities(const step_setup *setup, const step_frame *frame, c
     if (worst == NULL) {
         return;
     }
-    char a[160], b[160], others[64] = "", off[80];
-    describe_end(setup->model, worst, false, a, sizeof a);
-    describe_end(setup->model, worst, true, b, sizeof b);
+    char a[DESCRIPTION], b[DESCRIPTION], others[64] = "", off[80];
+    describe_end(setup->model, worst, false, a);
+    describe_end(setup->model, worst, true, b);
     if (count > 1) {
         snprintf(others, sizeof others, " (%d more such constraints)", count - 1);
     }
@@ -109,7 +72,7 @@ static void check_equalities(const step_setup *setup, const step_frame *frame, c
         snprintf(off, sizeof off, "%.3g%s", distance, worst->type == STN_EQUALITY_GEAR ? "" : " m");
     }
     stn_log(
-        services->context, STN_LOG_WARNING,
+        setup->context, STN_LOG_WARNING,
         "the first step begins with the %s%s%s%s between %s and %s %s from holding%s; it pulls them together at %.3g a "
         "second: place them so that it holds, or give it a stiffness",
         stn_equality_type_name(worst->type), worst->name[0] != '\0' ? " '" : "", worst->name,
@@ -117,18 +80,20 @@ static void check_equalities(const step_setup *setup, const step_frame *frame, c
 }
 
 /// The contact or joint limit that is driven out fastest.
-static void check_rows(const step_setup *setup, const state_view *state, const step_frame *frame,
-                       const step_services *services) {
+static void check_rows(const step_setup *setup, const state_view *state, const step_frame *frame) {
+    const stn_model *model = setup->model;
     const stn_problem *p = &frame->problem;
     const stn_constraint *worst = NULL;
     double speed = harmless;
     int32_t count = 0;
     for (int32_t i = 0; i < p->constraint_count; i++) {
-        double out = exit_speed(p, &p->constraints[i]);
+        const stn_constraint *c = &p->constraints[i];
+        bool considered = c->kind == STN_CONSTRAINT_CONTACT || c->kind == STN_CONSTRAINT_JOINT_LIMIT;
+        double out = considered && isinf(c->stiffness) ? -c->phi0 / (p->dt + c->relaxation_time) : 0.0;
         count += out > harmless;
         if (out > speed) {
             speed = out;
-            worst = &p->constraints[i];
+            worst = c;
         }
     }
     if (worst == NULL) {
@@ -139,9 +104,26 @@ static void check_rows(const step_setup *setup, const state_view *state, const s
         snprintf(others, sizeof others, " (%d more such contacts or joints)", count - 1);
     }
     if (worst->kind == STN_CONSTRAINT_CONTACT) {
-        say_overlap(setup, frame, services, worst, speed, others);
-    } else {
-        say_limit(setup, state, services, worst, speed, others);
+        const stn_contact *contact = &frame->contacts.contacts[worst->contact];
+        char a[160], b[160];
+        stn_describe_geometry(model, contact->geometry_a, a, sizeof a);
+        stn_describe_geometry(model, contact->geometry_b, b, sizeof b);
+        stn_log(setup->context, STN_LOG_WARNING,
+                "the first step begins with %s and %s %.3g m inside each other%s; rigid contact drives them apart at "
+                "%.2g m/s: place them apart, or give the contact a longer relaxation_time or a stiffness",
+                a, b, -worst->phi0, others, speed);
+        return;
+    }
+    for (int32_t j = 0; j < model->joint_count; j++) {
+        const stn_joint *joint = &model->joints[j];
+        double q = state->q[joint->q_start];
+        if (joint->nv == 1 && joint->child == worst->body[1] && (q < joint->lower || q > joint->upper)) {
+            stn_log(setup->context, STN_LOG_WARNING,
+                    "the first step begins with joint %s at %.4g, outside its limits %.4g to %.4g%s; they drive it "
+                    "back at %.3g a second: start it inside",
+                    joint->name, q, joint->lower, joint->upper, others, speed);
+            return;
+        }
     }
 }
 
@@ -149,8 +131,8 @@ void stn_step_check_start(const step_setup *setup, const state_view *state, cons
                           step_services *services) {
     if (!services->start_checked) {
         services->start_checked = true;
-        check_equalities(setup, frame, services);
-        check_rows(setup, state, frame, services);
+        check_equalities(setup, frame);
+        check_rows(setup, state, frame);
     }
 }
 
@@ -161,33 +143,18 @@ void stn_step_check_start(const step_setup *setup, const state_view *state, cons
 
 static const double steps_per_period = 10.0; // what we suggest: sap's two-stage schemes are then good to some per cent
 
-/// (dt / T)^2; 0 for contacts without a finite stiffness.
-static double coarseness(const step_frame *frame, const stn_constraint *c) {
-    const stn_problem *p = &frame->problem;
-    bool compliant = c->kind == STN_CONSTRAINT_CONTACT && c->w > 0.0 &&
-                     isfinite(frame->contacts.contacts[c->contact].material.stiffness); // as it was asked for
-    return compliant ? p->dt * p->dt * c->stiffness * c->w / (4.0 * STN_PI * STN_PI) : 0.0;
-}
-
-/// How the contact acts instead: with the stiffness that is left of R, where the law made it softer.
-static void describe_effect(const stn_problem *p, const stn_constraint *c, char *text, size_t size) {
-    double R = p->R[c->row + 2], asked = 1.0 / (p->dt * c->stiffness * (p->dt + c->relaxation_time));
-    if (R > asked * (1.0 + 1e-9)) {
-        snprintf(text, size, "the law makes it as soft as %.2g N/m", 1.0 / (R * p->dt * (p->dt + c->relaxation_time)));
-    } else {
-        snprintf(text, size, "its bounce and damping are those of the step");
-    }
-}
-
 void stn_step_check_resolution(const step_setup *setup, step_frame *frame, step_services *services) {
     const stn_problem *p = &frame->problem;
     const stn_constraint *worst = NULL;
     double most = 1.0;
     for (int32_t i = 0; i < p->constraint_count && !services->resolution_said; i++) {
-        double coarse = coarseness(frame, &p->constraints[i]);
+        const stn_constraint *c = &p->constraints[i];
+        bool compliant = c->kind == STN_CONSTRAINT_CONTACT && c->w > 0.0 &&
+                         isfinite(frame->contacts.contacts[c->contact].material.stiffness); // as it was asked for
+        double coarse = compliant ? p->dt * p->dt * c->stiffness * c->w / (4.0 * STN_PI * STN_PI) : 0.0; // (dt / T)^2
         if (coarse > most) {
             most = coarse;
-            worst = &p->constraints[i];
+            worst = c;
         }
     }
     if (worst == NULL) {
@@ -199,7 +166,14 @@ void stn_step_check_resolution(const step_setup *setup, step_frame *frame, step_
     char a[160], b[160], effect[96];
     stn_describe_geometry(setup->model, contact->geometry_a, a, sizeof a);
     stn_describe_geometry(setup->model, contact->geometry_b, b, sizeof b);
-    describe_effect(p, worst, effect, sizeof effect);
+    // how the contact acts instead: with the stiffness that is left of R, where the law made it softer
+    double later = p->dt * (p->dt + worst->relaxation_time);
+    double R = p->R[worst->row + 2], asked = 1.0 / (p->dt * worst->stiffness * (p->dt + worst->relaxation_time));
+    if (R > asked * (1.0 + 1e-9)) {
+        snprintf(effect, sizeof effect, "the law makes it as soft as %.2g N/m", 1.0 / (R * later));
+    } else {
+        snprintf(effect, sizeof effect, "its bounce and damping are those of the step");
+    }
     stn_log(
         services->context, STN_LOG_WARNING,
         "the contact of %s and %s with stiffness %.3g N/m has a period of %.2g s, shorter than the step of %.2g s: %s; "
@@ -223,48 +197,40 @@ enum { FLIGHT = 3, PATIENCE = 20 }; // steps without a push; steps to wait for t
 static const double coupled = 0.5;  // of mu |v_t|
 static const double visible = 5e-3; // [m]
 
-/// How high a contact that the law throws up would fly [m], 0: it is none. `v_c`: its velocity after the step.
-static double height_of(const state_view *state, const step_frame *frame, const stn_law *law, int32_t i, double *v_c) {
+/// Contact `i` as one that the law throws up; height 0: it is none.
+static hop_watch hop_of(const step_setup *setup, const state_view *state, const step_frame *frame, int32_t i) {
+    const hop_watch none = {0};
+    const stn_law law = stn_setup_law(setup);
     const stn_problem *p = &frame->problem;
     const stn_constraint *c = &p->constraints[i];
     const double *gamma = frame->solution.gamma + c->row, *bias = p->bias + c->row;
     if (c->kind != STN_CONSTRAINT_CONTACT || !(gamma[2] > 0.0) ||
         !(hypot(gamma[0], gamma[1]) > coupled * c->mu1 * gamma[2])) {
-        return 0.0;
+        return none;
     }
-    double before[3];
+    double before[3], v_c[3]; // after the step
     stn_constraint_velocity(p, c, frame->solution.v, v_c);
     for (int32_t r = 0; r < 3; r++) {
         v_c[r] += bias[r];
     }
     double coupling = coupled * c->mu1 * hypot(v_c[0], v_c[1]);
     if (!(v_c[2] > coupling) || !(c->phi0 + p->dt * v_c[2] > 0.0)) {
-        return 0.0;
+        return none;
     }
     stn_constraint_velocity(p, c, p->v0, before);
-    double glide = stn_ask_slip(law, p, i, v_c, gamma).glide_gap;
+    double glide = stn_ask_slip(&law, p, i, v_c, gamma).glide_gap;
     double height = v_c[2] * v_c[2] / (2.0 * fmax(stn_vec3_norm(state->gravity), 1e-3));
     bool sudden = v_c[2] - fmax(before[2] + bias[2], 0.0) > coupling;
-    return sudden && glide > 0.0 && height > fmax(glide, visible) ? height : 0.0;
-}
-
-/// The highest one of the step, where nothing higher is waited for.
-static void look_for(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services,
-                     const stn_law *law) {
-    hop_watch *hop = &services->hop;
-    for (int32_t i = 0; i < frame->contacts.count; i++) {
-        double v_c[3], height = height_of(state, frame, law, i, v_c);
-        if (height > hop->height) {
-            const stn_constraint *c = &frame->problem.constraints[i];
-            const stn_contact *contact = &frame->contacts.contacts[c->contact];
-            *hop = (hop_watch){.links = stn_step_links(setup, frame, c),
-                               .geometry = {contact->geometry_a, contact->geometry_b},
-                               .height = height,
-                               .slip_speed = hypot(v_c[0], v_c[1]),
-                               .normal_speed = v_c[2],
-                               .time = state->time};
-        }
+    if (!sudden || !(glide > 0.0) || !(height > fmax(glide, visible))) {
+        return none;
     }
+    const stn_contact *contact = &frame->contacts.contacts[c->contact];
+    return (hop_watch){.links = stn_step_links(setup, frame, c),
+                       .geometry = {contact->geometry_a, contact->geometry_b},
+                       .height = height,
+                       .slip_speed = hypot(v_c[0], v_c[1]),
+                       .normal_speed = v_c[2],
+                       .time = state->time};
 }
 
 static bool pushes(const step_setup *setup, const step_frame *frame, uint64_t links) {
@@ -277,23 +243,8 @@ static bool pushes(const step_setup *setup, const step_frame *frame, uint64_t li
     return false;
 }
 
-static void say(const step_setup *setup, step_services *services, const stn_law *law) {
-    const hop_watch *hop = &services->hop;
-    services->hop_said = true;
-    if (!stn_context_first_time(services->context, STN_SAID_HOP)) {
-        return;
-    }
-    char a[160], b[160];
-    stn_describe_geometry(setup->model, hop->geometry[0], a, sizeof a);
-    stn_describe_geometry(setup->model, hop->geometry[1], b, sizeof b);
-    stn_log(services->context, STN_LOG_WARNING,
-            "t = %.4g s: law %s threw %s and %s apart at %.2g m/s, about %.2g cm high: their slip, %.2g m/s after the "
-            "step, began within it, and this convex law makes up to mu times the slip a normal speed, at every dt; "
-            "law lagged does not (docs/laws.md)",
-            hop->time, law->id, a, b, hop->normal_speed, 100.0 * hop->height, hop->slip_speed);
-}
-
 void stn_step_watch_hops(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services) {
+    const stn_model *model = setup->model;
     stn_law law = stn_setup_law(setup);
     hop_watch *hop = &services->hop;
     if (services->hop_said || law.ops == NULL || !stn_law_tells_slip(&law)) {
@@ -303,12 +254,28 @@ void stn_step_watch_hops(const step_setup *setup, const state_view *state, step_
         hop->age++;
         hop->apart = pushes(setup, frame, hop->links) ? 0 : hop->apart + 1;
         if (hop->apart >= FLIGHT) {
-            say(setup, services, &law);
+            char a[160], b[160];
+            services->hop_said = true;
+            if (!stn_context_first_time(services->context, STN_SAID_HOP)) {
+                return;
+            }
+            stn_describe_geometry(model, hop->geometry[0], a, sizeof a);
+            stn_describe_geometry(model, hop->geometry[1], b, sizeof b);
+            stn_log(services->context, STN_LOG_WARNING,
+                    "t = %.4g s: law %s threw %s and %s apart at %.2g m/s, about %.2g cm high: their slip, %.2g m/s "
+                    "after the step, began within it, and this convex law makes up to mu times the slip a normal "
+                    "speed, at every dt; law lagged does not (docs/laws.md)",
+                    hop->time, law.id, a, b, hop->normal_speed, 100.0 * hop->height, hop->slip_speed);
             return;
         }
         if (hop->age > PATIENCE) {
             *hop = (hop_watch){0};
         }
     }
-    look_for(setup, state, frame, services, &law);
+    for (int32_t i = 0; i < frame->contacts.count; i++) { // the highest one, where nothing higher is waited for
+        const hop_watch seen = hop_of(setup, state, frame, i);
+        if (seen.height > hop->height) {
+            *hop = seen;
+        }
+    }
 }

@@ -8,13 +8,6 @@ stn_world_options stn_world_options_default(void) {
     return (stn_world_options){.dt = 2e-3, .gravity = {0.0, 0.0, -9.81}, .threads = 1, .seed = 1};
 }
 
-/// xoshiro256++ is seeded by splitmix64, as its authors advise.
-static void seed_random(uint64_t seed, uint64_t rng[4]) {
-    for (int32_t i = 0; i < 4; i++) {
-        rng[i] = stn_random_bits(&seed);
-    }
-}
-
 static uint64_t rotate_left(uint64_t x, int32_t k) {
     return (x << k) | (x >> (64 - k));
 }
@@ -32,25 +25,6 @@ double stn_world_random(stn_world *world) {
     return stn_random_unit(result);
 }
 
-static stn_status create_services(const step_setup *setup, step_services *services, stn_error *err) {
-    stn_context *context = setup->context;
-    stn_status status = STN_OK;
-    if (setup->options.threads != 1) {
-        status = stn_threads_create(context, setup->options.threads, &services->threads, err);
-    }
-    if (status != STN_OK) {
-        return status;
-    }
-    const stn_problem_solver_options options = {
-        .solver = setup->plugin[STN_KIND_SOLVER],
-        .law = setup->plugin[STN_KIND_LAW],
-        .factor = setup->plugin[STN_KIND_FACTOR],
-        .threads = services->threads,
-    };
-    status = stn_problem_solver_create(context, &options, &services->solver, err);
-    return status == STN_OK ? stn_inverse_create(context, &services->inverse, err) : status;
-}
-
 stn_status stn_world_of_setup(step_setup *setup, stn_world **out, stn_error *err) {
     stn_context *context = setup->context;
     stn_world *world = stn_allocate(context, 1, sizeof *world);
@@ -63,10 +37,30 @@ stn_status stn_world_of_setup(step_setup *setup, stn_world **out, stn_error *err
     world->services.surroundings = (stn_surroundings *)world;
     world->frame.dt = setup->options.dt;
     world->state.gravity = setup->options.gravity;
-    seed_random(setup->options.seed, world->state.rng);
+    uint64_t seed = setup->options.seed;
+    for (int32_t i = 0; i < 4; i++) { // xoshiro256++ is seeded by splitmix64, as its authors advise
+        world->state.rng[i] = stn_random_bits(&seed);
+    }
+    step_services *services = &world->services;
+    stn_status status = STN_OK;
     world->frame.arena = stn_arena_create(context);
-    stn_status status = world->frame.arena != NULL ? create_services(setup, &world->services, err)
-                                                   : stn_fail(err, STN_ERR_MEMORY, "world: out of memory");
+    if (world->frame.arena == NULL) {
+        status = stn_fail(err, STN_ERR_MEMORY, "world: out of memory");
+    } else if (setup->options.threads != 1) {
+        status = stn_threads_create(context, setup->options.threads, &services->threads, err);
+    }
+    if (status == STN_OK) {
+        const stn_problem_solver_options options = {
+            .solver = setup->plugin[STN_KIND_SOLVER],
+            .law = setup->plugin[STN_KIND_LAW],
+            .factor = setup->plugin[STN_KIND_FACTOR],
+            .threads = services->threads,
+        };
+        status = stn_problem_solver_create(context, &options, &services->solver, err);
+    }
+    if (status == STN_OK) {
+        status = stn_inverse_create(context, &services->inverse, err);
+    }
     if (status != STN_OK) {
         stn_world_destroy(world);
         return status;
@@ -80,7 +74,10 @@ stn_status stn_world_create(stn_context *context, const stn_world_options *optio
     stn_world *world = NULL;
     *out = NULL;
     stn_status status = stn_setup_create(context, options, &setup, err);
-    status = status == STN_OK ? stn_world_of_setup(setup, &world, err) : status;
+    if (status != STN_OK) {
+        return status;
+    }
+    status = stn_world_of_setup(setup, &world, err);
     if (status != STN_OK) {
         return status;
     }

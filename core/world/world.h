@@ -101,6 +101,8 @@ stn_status stn_setup_examine_pairs(step_setup *setup, stn_arena *arena, stn_erro
 stn_status stn_state_resize(stn_context *context, stn_state *state, const stn_state_sizes *sizes, stn_error *err);
 stn_status stn_state_copy(stn_context *context, const stn_state *from, size_t memory_bytes, stn_state *to,
                           stn_error *err);
+/// An empty cache with room for `capacity` entries; false: out of memory, and nothing changed.
+bool stn_state_reserve_cache(stn_context *context, stn_state *state, int32_t capacity, size_t memory_bytes);
 void stn_state_clear(stn_context *context, stn_state *state);
 uint64_t stn_state_hash(const stn_state *state, size_t memory_bytes);
 
@@ -174,12 +176,14 @@ typedef struct overlap_batch {
     int32_t count;
     const stn_broadphase_pair *found; // (count)
     const stn_contact_pair *pairs;    // (count), in ascending order
+    const stn_geometry *geometries;   // of the model
+    const stn_aabb *box;              // (collider_count)
     const double *grown;              // (collider_count) how far boxes reach beyond their shapes
     double depth[OVERLAP_BATCH];      // of each pair, 0: apart
 } overlap_batch;
 void stn_overlap_begin(stn_step_report *report);
 /// Fills the depths; the contacts from `first` on are all that the contact model has for these pairs.
-void stn_overlap_measure(const step_setup *setup, step_frame *frame, overlap_batch *batch, int32_t first);
+void stn_overlap_measure(const stn_contact_set *set, overlap_batch *batch, int32_t first);
 /// Reports the deepest, and that of the pairs which are left without a contact in overlap.
 void stn_overlap_note(step_frame *frame, const overlap_batch *batch, int32_t first);
 
@@ -201,8 +205,7 @@ bool stn_setup_is_kinematic(const step_setup *setup, int32_t body);
 void stn_step_kinematic_bodies(const step_setup *setup, const state_view *state, step_frame *frame,
                                step_services *services); // before all that asks for their velocity at the step's end:
 /// The velocities that lead from the pose at `now` to the one at `next` (position, quaternion) within the step.
-void stn_step_mean_twist(const step_frame *frame, const double *now, const double *next, stn_vec3 *linear,
-                         stn_vec3 *angular);
+stn_spatial stn_step_mean_twist(const step_frame *frame, const double *now, const double *next);
 stn_spatial stn_step_kinematic_twist(const step_setup *setup, const step_frame *frame,
                                      int32_t body); // of one that is kinematic
 stn_vec3 stn_step_kinematic_velocity(const step_setup *setup, const step_frame *frame, int32_t body,
@@ -282,6 +285,7 @@ void stn_step_release(const step_setup *setup, const state_view *state, step_fra
 void stn_state_forget_anchors(const step_setup *setup, stn_state *state, size_t start, size_t count);
 
 // events.c: contacts that begin and end
+int32_t stn_make_set(uint64_t *keys, int32_t count); // sorts and keeps one of each; returns how many
 uint64_t stn_step_links(const step_setup *setup, const step_frame *frame,
                         const stn_constraint *c); // key of a contact's pair of links, not 0
 uint64_t stn_step_touching(const step_setup *setup, const step_frame *frame,
