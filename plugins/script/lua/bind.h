@@ -21,8 +21,9 @@
 #define STN_LUA_SNAPSHOT    "stiction.snapshot"
 #define STN_LUA_POSE        "stiction.pose"
 #define STN_LUA_SKIP        "stiction.skip"
+#define STN_LUA_TASK        "stiction.task"
 
-typedef struct stn_lua_patch_log stn_lua_patch_log; // log.c
+typedef struct stn_lua_patch_log stn_lua_patch_log; // run.c
 
 /// The script that runs in one Lua state.
 typedef struct lua_session {
@@ -45,7 +46,7 @@ typedef struct lua_session {
 
 /// A world in Lua's hand. User value 1: table of start values, in order, applied when the model is compiled and after a
 /// reset; user value 2: set of the names in use; user value 3: findings about the files of loaded robots, by group;
-/// user value 4: what world:log was given; user value 5: kinematic motions (motion.c); user value 6: functions of
+/// user value 4: what world:log was given; user value 5: kinematic motions (control.c); user value 6: functions of
 /// world:capture; user value 7: tasks that have not ended (task.c); user value 8: functions
 /// of controllers (control.c); user value 9: sensors (query.c).
 typedef struct stn_lua_world {
@@ -85,9 +86,6 @@ void stn_lua_position(lua_State *L);
 _Noreturn void stn_lua_fail(lua_State *L, const char *format, ...) STN_PRINTF(2, 3);
 /// Raises an error of the core with the script's position; does nothing for STN_OK and the positive statuses.
 void stn_lua_check(lua_State *L, stn_status status, const stn_error *err);
-/// The name of today of what was called `name` in an earlier version, when it is among `names` (NULL-terminated; NULL:
-/// any); else NULL.
-const char *stn_lua_renamed(const char *name, const char *const *names);
 /// Makes the table on top of the stack, an answer, tell names of earlier versions when they are asked for.
 void stn_lua_tell_renamed(lua_State *L);
 /// Raises "owner has no 'name', did you mean 'x'?" or the list of `names` (NULL-terminated).
@@ -172,6 +170,8 @@ void stn_lua_set_vector(lua_State *L, const char *key, stn_vec3 value);
 // ---------------------------------------------------------------------------------------- poses (pose.c)
 
 #define STN_POSE_KEYS "xyz", "rpy", "quat", "rotation_vector", "matrix", "axes"
+/// Is the value at the index a pose? It is a table with a key of one then.
+bool stn_lua_is_pose(lua_State *L, int index);
 /// From these keys of an open table; identity where absent. True when any was there.
 bool stn_fields_pose_here(const stn_fields *f, stn_pose *out);
 /// From a table under `key` (pose = { xyz = ..., rpy = ... }).
@@ -206,8 +206,6 @@ void stn_fields_shape(const stn_fields *f, stn_shape_type type, int keep, stn_lu
 /// }.
 void stn_fields_named_shape(const stn_fields *f, int keep, stn_lua_shape *out);
 #define STN_SIZE_KEYS "radius", "size", "length", "radii", "file", "scale", "convex"
-/// Reads size, heights, rows and columns of a height field (shape.c).
-void stn_fields_height_field(const stn_fields *f, int keep, stn_lua_shape *out);
 
 // ------------------------------------------------------------------------------ plugin choices (choice.c)
 
@@ -291,8 +289,6 @@ stn_lua_object *stn_lua_object_check(lua_State *L, int index, const char *type);
 stn_lua_object *stn_lua_object_open(lua_State *L, int index, const char *type);
 /// The object without demanding a compiled world; NULL when it is none of that class.
 stn_lua_object *stn_lua_object_test(lua_State *L, int index, const char *type);
-/// Pushes the step object of the world's last step.
-void stn_lua_push_step(lua_State *L, int world_index, stn_lua_world *w);
 /// The word of a status >= 0 for scripts, as in the JSON of `stiction solve` where that has it.
 const char *stn_lua_status_word(stn_status status);
 /// Pushes a copy of residuals as steps have them.
@@ -302,15 +298,6 @@ void stn_lua_push_contacts(lua_State *L, stn_lua_world *w);
 /// Sets two fields of the table on top: the names of a link's group and of the link; "world" alone for what has no
 /// link.
 void stn_lua_set_link(lua_State *L, const stn_model *model, int32_t link, const char *group_key, const char *link_key);
-/// Sets the signals that world:log declared, if any (log.c).
-stn_status stn_lua_log_columns(lua_State *L, int world_index, stn_lua_world *w, stn_error *err);
-/// Pairs of sides whose patches are logged, from the key `patches`: pushed; NULL and nothing pushed without. Raises.
-stn_lua_patch_log *stn_fields_patch_log(const stn_fields *f, stn_lua_world *w);
-/// Sets the signals of those pairs, if any.
-stn_status stn_lua_log_patches(const stn_lua_world *w, stn_error *err);
-/// Does this recorder write tables, where columns that world:log declares stand in place of its own? Such a one has the
-/// parameter `columns`.
-bool stn_lua_is_table(const stn_lua_world *w, const char *recorder);
 int stn_lua_object_equal(lua_State *L); ///< __eq of groups, links and joints
 /// World pose and velocity of a link.
 stn_pose stn_lua_link_pose(stn_lua_world *w, int32_t link);
@@ -332,12 +319,6 @@ int32_t stn_lua_find_joint(lua_State *L, const char *owner, const stn_lua_world 
 
 typedef enum stn_lua_quantity { STN_LUA_POSITION, STN_LUA_VELOCITY, STN_LUA_EFFORT } stn_lua_quantity;
 
-/// One joint's share of `values` (nq or nv of the whole model): a number, or a list when it has several.
-void stn_lua_read_joint(lua_State *L, int index, const char *what, const stn_joint *joint, stn_lua_quantity quantity,
-                        double *values);
-void stn_lua_push_joint(lua_State *L, const stn_joint *joint, stn_lua_quantity quantity, const double *values);
-/// Sets the joints that mimic `master`, directly or through others, as it is in `values`.
-void stn_lua_follow(const stn_model *model, int32_t master, stn_lua_quantity quantity, double *values);
 /// A group's share of `values`, from a flat list or a table by joint name, where joints that mimic follow their
 /// masters.
 void stn_lua_read_joints(lua_State *L, int index, const char *owner, stn_lua_world *w, int32_t group,
@@ -348,12 +329,8 @@ void stn_lua_apply_keyframe(lua_State *L, const char *owner, stn_lua_world *w, i
                             bool keep_base);
 /// The present coordinates or velocities of the whole model, in memory that it pushes; and setting them.
 double *stn_lua_copy_coordinates(lua_State *L, const stn_lua_world *w, stn_lua_quantity quantity);
-void stn_lua_set_coordinates(lua_State *L, stn_lua_world *w, stn_lua_quantity quantity, const double *values);
 
 // ------------------------------------------------------------------------- equations of motion (group.c)
-
-/// Pushes the Jacobian of a link, of the point at stack index 2 (nil: its origin), by the velocities of the group at 3.
-int stn_lua_place_jacobian(lua_State *L, stn_lua_world *w, int32_t link);
 
 // ---------------------------------------------------------------------------- inverse kinematics (group.c)
 
@@ -381,17 +358,9 @@ stn_status stn_lua_set_reference(const stn_lua_world *w, int32_t controller, con
                                  double value, double *scratch, stn_error *err);
 /// Its reference of a channel of one number, as it is now; NULL: it has no such channel.
 const double *stn_lua_scalar_reference(const stn_lua_world *w, int32_t controller, const char *channel);
-/// Pushes all of its references as they are, a table of lists by channel.
-void stn_lua_push_references(lua_State *L, const stn_lua_world *w, int32_t controller);
-/// Sets those that the value on top of the stack gives: a table by channel; a list or a number is for the first one.
-void stn_lua_set_references(lua_State *L, const stn_lua_world *w, int32_t controller, const char *owner);
 
 // ------------------------------------------------------------------------ controllers' functions (control.c)
 
-/// Checks the keys update and rate; 0: there is no function, else its rate [Hz], infinite: every step.
-double stn_fields_update(const stn_fields *f, bool required);
-/// Keeps the function that the table at stack index `table` gives, for the world at `index`.
-void stn_lua_updates_add(lua_State *L, int index, int table, int32_t controller, double rate);
 /// Before a step: asks those that are due, and sets what they return.
 void stn_lua_updates_step(lua_State *L, int index, stn_lua_world *w);
 /// Gives one world the functions of another, both at absolute indices.
@@ -402,7 +371,7 @@ void stn_lua_updates_copy(lua_State *L, int from, int to);
 /// The state of the world at `index` has jumped: a step of the same number may follow, and is measured anew.
 void stn_lua_sensors_forget(lua_State *L, int index);
 
-// ------------------------------------------------------------------------------ kinematic motion (motion.c)
+// ------------------------------------------------------------------------------ kinematic motion (control.c)
 
 int stn_lua_group_kinematic(lua_State *L);
 /// Puts the kinematic bodies of the world at `index` where they are at the present time.
@@ -426,18 +395,57 @@ int stn_lua_push_open_world(lua_State *L);
 /// lua_resume of a thread, which the session follows; raises when the script is to stop.
 int stn_lua_resume(lua_State *L, lua_State *thread, int arguments, int *results);
 
+typedef enum stn_task_state { STN_TASK_WAITING, STN_TASK_DONE, STN_TASK_FAILED, STN_TASK_CANCELLED } stn_task_state;
+
+/// User values of a task.
+enum {
+    STN_TASK_WORLD = 1,   // that drives it
+    STN_TASK_THREAD = 2,  // its coroutine
+    STN_TASK_RESULT = 3,  // list of what it returned, with n; of one that failed the error
+    STN_TASK_OWNER = 4,   // the task whose parallel or race made it
+    STN_TASK_AWAITED = 5, // list of the tasks that it waits for
+    STN_TASK_VALUES = 5
+};
+
+typedef struct stn_lua_task {
+    stn_lua_world *world;
+    lua_State *thread;
+    struct stn_lua_task *owner; // NULL: none
+    stn_task_state state;
+    bool begun, running;
+    bool on_tasks;         // it waits for other tasks, which may end at the same time
+    int arguments;         // of its function, until it begins
+    double started, since; // it was made, its present wait began [s]
+    char name[64];
+    char started_at[96], waits_at[96], cancelled_at[96]; // "file:line"
+    char what[96];                                       // it waits for
+} stn_lua_task;
+
+/// Makes a task of the function at `index` and the arguments above it, which are popped; pushes it. `name` NULL: by its
+/// number.
+stn_lua_task *stn_lua_task_new(lua_State *L, int world_index, const char *name, int index, stn_lua_task *owner);
+/// The task that runs this code; raises outside of one, and where it cannot wait. Pushes it.
+stn_lua_task *stn_lua_task_here(lua_State *L, const char *what);
+/// The same without raising: NULL and nothing pushed outside of a task.
+stn_lua_task *stn_lua_task_running(lua_State *L);
+/// Ends the task at `index` if it has not ended: what it made by parallel and race first, then its to-be-closed
+/// variables.
+void stn_lua_task_cancel(lua_State *L, int index);
+/// Lets the step go on; the continuation is called when the task is asked again. Returns what a C function of Lua must.
+int stn_lua_task_yield(lua_State *L, stn_lua_task *task, const char *what, lua_KContext context,
+                       lua_KFunction continuation);
+double stn_lua_task_time(const stn_lua_task *task); ///< of its world [s]
+/// Has the world's time come to `time`? Half a millionth of a step forgives the rounding of a sum of many dt.
+bool stn_lua_task_is_past(const stn_lua_task *task, double time);
+
 // ------------------------------------------------------------------------------------------------ sessions, files
 
 /// The reason when the value is what stn.skip raises, else NULL.
 const char *stn_lua_skip_reason(lua_State *L, int index);
-/// Raises unless |value - expected| <= allowed: "what = 1.7 N, expected 1.5 N: off by 0.2 N, allowed 0.01 N". `unit`
-/// may be "".
-void stn_lua_compare(lua_State *L, double value, double expected, double allowed, const char *unit, const char *what);
 /// Adds stn.before_all and the like to the module on top of the stack.
 void stn_lua_add_fixtures(lua_State *L);
 
 // Classes and functions, by file.
-void stn_lua_open_world(lua_State *L);
 void stn_lua_open_state(lua_State *L); // snapshots
 void stn_lua_open_group(lua_State *L); // groups and links
 void stn_lua_open_joint(lua_State *L);
@@ -450,36 +458,24 @@ void stn_lua_open_patch(lua_State *L);
 void stn_lua_open_pose(lua_State *L);
 void stn_lua_open_task(lua_State *L);
 void stn_lua_open_move(lua_State *L);
-/// Of a table that names a robot file: the file's name, pushed; and the keys packages, allow_absolute, visual_meshes,
-/// loader.
-const char *stn_lua_file_entry(const stn_fields *f);
-void stn_lua_read_request(const stn_fields *f, stn_load_request *request);
-/// Pushes an empty list of findings, released by Lua.
-stn_diagnostics *stn_lua_push_findings(lua_State *L, stn_context *context);
-/// Warnings go to the log when the state loads the file for the first time.
-void stn_lua_log_findings(lua_State *L, const char *path, const stn_diagnostics *list);
 /// Is this the first time that the state meets the file? What is said about it needs saying once.
 bool stn_lua_first_time(lua_State *L, const char *path);
-/// Keeps them as those of a group.
-void stn_lua_keep_findings(lua_State *L, int world_index, int32_t group, const stn_diagnostics *list);
 /// Notes that a name is in use, so that no body gets it automatically.
 void stn_lua_take_name(lua_State *L, int world_index, const char *name);
-int stn_lua_world_new(lua_State *L);
-int stn_lua_world_from_capsule(lua_State *L);
-int stn_lua_world_load(lua_State *L);
 /// Methods of worlds.
 extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_state_methods[], stn_lua_run_methods[],
-    stn_lua_log_methods[], stn_lua_control_methods[], stn_lua_choice_methods[], stn_lua_constraint_methods[],
-    stn_lua_world_name_methods[], stn_lua_query_methods[], stn_lua_contact_methods[], stn_lua_solve_methods[],
-    stn_lua_capture_methods[], stn_lua_patch_methods[], stn_lua_task_methods[], stn_lua_sensor_methods[];
+    stn_lua_log_methods[], stn_lua_control_methods[], stn_lua_constraint_methods[], stn_lua_world_name_methods[],
+    stn_lua_query_methods[], stn_lua_contact_methods[], stn_lua_solve_methods[], stn_lua_capture_methods[],
+    stn_lua_patch_methods[], stn_lua_task_methods[], stn_lua_sensor_methods[];
 /// Of groups.
 extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[],
-    stn_lua_dynamics_methods[], stn_lua_inverse_methods[], stn_lua_grip_methods[], stn_lua_move_methods[],
-    stn_lua_path_methods[];
+    stn_lua_grip_methods[], stn_lua_move_methods[], stn_lua_path_methods[];
 /// Functions of the module.
 extern const luaL_Reg stn_lua_params_functions[], stn_lua_report_functions[], stn_lua_test_functions[],
     stn_lua_near_functions[], stn_lua_reference_functions[], stn_lua_pose_functions[], stn_lua_finding_functions[],
-    stn_lua_choice_functions[], stn_lua_material_functions[], stn_lua_task_functions[], stn_lua_wait_functions[];
+    stn_lua_material_functions[], stn_lua_task_functions[], stn_lua_wait_functions[];
+/// Of tasks.
+extern const luaL_Reg stn_lua_wait_methods[];
 
 // ------------------------------------------------------------------------------------------ files (session.c)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// world:controller { "joint_pd", target = group, ... }, the references that a script sets on it, and controllers that
-// are written in Lua.
+// What is given to a world before each of its steps: the references that a script sets on controllers, controllers
+// that are written in Lua, and motions of kinematic bodies. And world:controller { "joint_pd", target = group, ... }.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,75 +8,7 @@
 
 #include "bind.h"
 
-static int ascending(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
-/// Joints named under `joints`, in the group's order, in memory on Lua's stack; the count is 0 when the key is absent.
-static const int32_t *read_joint_names(const stn_fields *f, const stn_lua_world *w, int32_t group, int32_t *count) {
-    lua_State *L = f->L;
-    *count = 0;
-    if (!stn_fields_push(f, "joints")) {
-        return NULL;
-    }
-    int list = lua_gettop(L);
-    size_t length = lua_type(L, list) == LUA_TTABLE ? lua_rawlen(L, list) : 0;
-    if (length == 0) {
-        stn_lua_fail(L, "world:controller: joints must be a list of joint names");
-    }
-    int32_t *joints = lua_newuserdatauv(L, length * sizeof *joints, 0);
-    for (size_t i = 0; i < length; i++) {
-        if (lua_rawgeti(L, list, (lua_Integer)i + 1) != LUA_TSTRING) {
-            stn_lua_fail(L, "world:controller: joints[%zu] must be a joint's name", i + 1);
-        }
-        const char *name = lua_tostring(L, -1);
-        joints[i] = stn_lua_find_joint(L, "world:controller: joints", w, group, name);
-        lua_pop(L, 1);
-    }
-    qsort(joints, length, sizeof *joints, ascending);
-    *count = (int32_t)length;
-    return joints;
-}
-
-static int controller_new(lua_State *L) {
-    static const char *const own[] = {"target", "joints", "priority", "active", "update", "rate", NULL};
-    stn_lua_world *w = stn_lua_world_check(L, 1);
-    stn_fields f = stn_fields_open(L, 2, "world:controller", NULL, 1);
-    lua_getfield(L, 2, "target");
-    stn_lua_object *target = stn_lua_object_test(L, -1, STN_LUA_GROUP);
-    if (target == NULL || target->world != w) {
-        stn_lua_fail(L, "world:controller: target must be a group of this world, got %s", luaL_typename(L, -1));
-    }
-    stn_lua_world_complete(L, 1, w);
-    if (w->begun) {
-        stn_lua_fail(L, "world:controller: add controllers before the first step");
-    }
-    int32_t count = 0, controller = -1;
-    const int32_t *joints = read_joint_names(&f, w, target->index, &count);
-    stn_plugin_choice choice = stn_lua_plugin(L, 2, STN_KIND_CONTROLLER, "world:controller", own);
-    bool updates = strcmp(choice.id, "lua") == 0; // "effort" takes efforts as they are, and a function gives them
-    choice.id = updates ? "effort" : choice.id;
-    double rate = stn_fields_update(&f, updates);
-    stn_instance *instance = NULL;
-    stn_error err = {0};
-    stn_lua_check(L,
-                  stn_instance_create(w->session->context, STN_KIND_CONTROLLER, choice.id, choice.settings,
-                                      choice.setting_count, &instance, &err),
-                  &err);
-    stn_lua_check(L, stn_world_add_controller(w->world, instance, target->index, joints, count, &controller, &err),
-                  &err);
-    lua_Integer priority = 0;
-    bool active = true;
-    stn_fields_integer(&f, "priority", -1000, 1000, &priority);
-    stn_fields_boolean(&f, "active", &active);
-    stn_lua_check(L, stn_world_set_controller(w->world, controller, (int32_t)priority, active, &err), &err);
-    if (rate > 0.0) {
-        stn_lua_updates_add(L, 1, 2, controller, rate);
-    }
-    stn_lua_object_new(L, 1, STN_LUA_CONTROLLER, controller);
-    return 1;
-}
+// ---------------------------------------------------------------------------------------------------------- references
 
 /// The reference of a channel as it is now: references of all controllers are stacked in the state, channel by channel.
 static const double *present_reference(const stn_lua_world *w, int32_t controller, int32_t channel) {
@@ -151,7 +83,8 @@ static void refuse_followers(lua_State *L, const char *what, const stn_control_t
     }
 }
 
-void stn_lua_push_references(lua_State *L, const stn_lua_world *w, int32_t controller) {
+/// Pushes all of its references as they are, a table of lists by channel.
+static void push_references(lua_State *L, const stn_lua_world *w, int32_t controller) {
     const stn_controller_ops *ops = stn_world_controller(w->world, controller)->desc->ops.controller;
     const stn_control_target *target = stn_world_controller_target(w->world, controller);
     const double *values = present_reference(w, controller, 0);
@@ -205,31 +138,8 @@ static void read_vector(lua_State *L, const char *what, const stn_control_target
     }
 }
 
-/// The value on top of the stack as a series, { vector, vector, ... }: the last one fills the rest. Joints that a
-/// vector does not name are as in the one before.
-static void read_series(lua_State *L, const char *what, const stn_control_target *target, const stn_channel *channel,
-                        int32_t rows, double *values) {
-    int32_t size = channel->size > 0 ? channel->size : target->dof_count;
-    lua_Integer given = lua_type(L, -1) == LUA_TTABLE ? (lua_Integer)lua_rawlen(L, -1) : 0;
-    if (given < 1 || given > rows) {
-        stn_lua_fail(L, "%s must be a list of 1 to %d %s [%s], got %s of %d", what, rows,
-                     size == 1 ? "numbers" : "lists", channel->unit, luaL_typename(L, -1), (int)given);
-    }
-    for (int32_t row = 0; row < rows; row++, values += size) {
-        if (row > 0) {
-            memcpy(values, values - size, sizeof(double) * (size_t)size);
-        }
-        if (row < given) {
-            char place[160];
-            snprintf(place, sizeof place, "%s[%d]", what, row + 1);
-            lua_rawgeti(L, -1, row + 1);
-            read_vector(L, place, target, channel, values);
-            lua_pop(L, 1);
-        }
-    }
-}
-
-/// The value on top of the stack for one channel, set in the world.
+/// The value on top of the stack for one channel, set in the world: one vector, or a series of them, { vector, vector,
+/// ... }, whose last one fills the rest. Joints that a vector does not name are as in the one before.
 static void set_channel(lua_State *L, const stn_lua_world *w, int32_t controller, int32_t index, const char *owner) {
     const stn_instance *instance = stn_world_controller(w->world, controller);
     const stn_control_target *target = stn_world_controller_target(w->world, controller);
@@ -240,10 +150,28 @@ static void set_channel(lua_State *L, const stn_lua_world *w, int32_t controller
     const char *what = lua_pushfstring(L, "%s: %s", owner, channel->name);
     lua_rotate(L, -3, 2);
     memcpy(values, present_reference(w, controller, index), sizeof(double) * (size_t)size);
-    if (rows > 1) {
-        read_series(L, what, target, channel, rows, values);
-    } else {
+    if (rows == 1) {
         read_vector(L, what, target, channel, values);
+    } else {
+        int32_t width = size / rows;
+        lua_Integer given = lua_type(L, -1) == LUA_TTABLE ? (lua_Integer)lua_rawlen(L, -1) : 0;
+        if (given < 1 || given > rows) {
+            stn_lua_fail(L, "%s must be a list of 1 to %d %s [%s], got %s of %d", what, rows,
+                         width == 1 ? "numbers" : "lists", channel->unit, luaL_typename(L, -1), (int)given);
+        }
+        for (int32_t row = 0; row < rows; row++) {
+            double *vector = values + (size_t)row * (size_t)width;
+            if (row > 0) {
+                memcpy(vector, vector - width, sizeof(double) * (size_t)width);
+            }
+            if (row < given) {
+                char place[160];
+                snprintf(place, sizeof place, "%s[%d]", what, row + 1);
+                lua_rawgeti(L, -1, row + 1);
+                read_vector(L, place, target, channel, vector);
+                lua_pop(L, 1);
+            }
+        }
     }
     stn_error err = {0};
     stn_lua_check(L, stn_world_set_reference(w->world, controller, channel->name, values, size, &err), &err);
@@ -264,14 +192,6 @@ static void set_channels(lua_State *L, int table, const stn_lua_world *w, int32_
             set_channel(L, w, controller, i, owner);
             lua_pop(L, 1);
         }
-    }
-}
-
-void stn_lua_set_references(lua_State *L, const stn_lua_world *w, int32_t controller, const char *owner) {
-    if (lua_type(L, -1) == LUA_TNUMBER || (lua_type(L, -1) == LUA_TTABLE && lua_rawlen(L, -1) > 0)) {
-        set_channel(L, w, controller, 0, owner);
-    } else {
-        set_channels(L, lua_gettop(L), w, controller, owner);
     }
 }
 
@@ -332,16 +252,6 @@ static int controller_text(lua_State *L) {
     return 1;
 }
 
-const luaL_Reg stn_lua_control_methods[] = {{"controller", controller_new}, {NULL, NULL}};
-
-void stn_lua_open_control(lua_State *L) {
-    static const luaL_Reg methods[] = {{"set", controller_set},           {"joints", controller_joints},
-                                       {"activate", controller_activate}, {"deactivate", controller_deactivate},
-                                       {"weight", controller_weight},     {NULL, NULL}};
-    static const luaL_Reg meta[] = {{"__tostring", controller_text}, {NULL, NULL}};
-    stn_lua_class(L, STN_LUA_CONTROLLER, methods, meta, NULL, NULL);
-}
-
 // -------------------------------------------------------------------------------------------- functions of controllers
 
 // Controllers written in Lua: world:controller { "lua", update = f, rate = 100 }. Before a step, f gets a table of the
@@ -392,7 +302,7 @@ static void update(lua_State *L, stn_lua_world *w) {
         lua_pushfstring(L, "controller %s of %s (%s) at t = %f s", stn_world_controller(w->world, controller)->desc->id,
                         stn_lua_group_name(w, target->group), lua_tostring(L, -1), (lua_Number)state->time);
     lua_getfield(L, entry, "update");
-    // It sees numbers of its own, copied.
+    // it sees numbers of its own, copied
     lua_createtable(L, 0, 6);
     stn_lua_set_number(L, "time", state->time);
     stn_lua_set_number(L, "period", fmax(stn_world_dt(w->world), 1.0 / rate));
@@ -401,7 +311,7 @@ static void update(lua_State *L, stn_lua_world *w) {
     lua_setfield(L, -2, "position");
     push_joints(L, target, false, state->v);
     lua_setfield(L, -2, "velocity");
-    stn_lua_push_references(L, w, controller);
+    push_references(L, w, controller);
     lua_setfield(L, -2, "reference");
     if (stn_lua_world_ask(L, w, 1, 1, "the update of a controller") != LUA_OK) {
         if (lua_type(L, -1) == LUA_TSTRING) {
@@ -413,7 +323,12 @@ static void update(lua_State *L, stn_lua_world *w) {
         stn_lua_fail(L, "the update of a controller closed its world");
     }
     if (!lua_isnil(L, -1)) {
-        stn_lua_set_references(L, w, controller, owner);
+        // a table by channel; a list or a number is for the first one
+        if (lua_type(L, -1) == LUA_TNUMBER || (lua_type(L, -1) == LUA_TTABLE && lua_rawlen(L, -1) > 0)) {
+            set_channel(L, w, controller, 0, owner);
+        } else {
+            set_channels(L, lua_gettop(L), w, controller, owner);
+        }
     }
 }
 
@@ -441,7 +356,8 @@ void stn_lua_updates_copy(lua_State *L, int from, int to) {
     lua_setiuservalue(L, to, UPDATES);
 }
 
-double stn_fields_update(const stn_fields *f, bool required) {
+/// Checks the keys update and rate; 0: there is no function, else its rate [Hz], infinite: every step.
+static double read_update(const stn_fields *f, bool required) {
     lua_State *L = f->L;
     double rate = INFINITY;
     bool timed = stn_fields_above_zero(f, "rate", "Hz", &rate);
@@ -457,16 +373,341 @@ double stn_fields_update(const stn_fields *f, bool required) {
     return type == LUA_TNIL ? 0.0 : rate;
 }
 
-void stn_lua_updates_add(lua_State *L, int index, int table, int32_t controller, double rate) {
-    lua_getiuservalue(L, index, UPDATES);
-    lua_createtable(L, 0, 4);
-    lua_pushinteger(L, controller);
-    lua_setfield(L, -2, "controller");
-    stn_lua_set_number(L, "rate", rate);
+// --------------------------------------------------------------------------------------------------------- controllers
+
+static int ascending(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/// Joints named under `joints`, in the group's order, in memory on Lua's stack; the count is 0 when the key is absent.
+static const int32_t *read_joint_names(const stn_fields *f, const stn_lua_world *w, int32_t group, int32_t *count) {
+    lua_State *L = f->L;
+    *count = 0;
+    if (!stn_fields_push(f, "joints")) {
+        return NULL;
+    }
+    int list = lua_gettop(L);
+    size_t length = lua_type(L, list) == LUA_TTABLE ? lua_rawlen(L, list) : 0;
+    if (length == 0) {
+        stn_lua_fail(L, "world:controller: joints must be a list of joint names");
+    }
+    int32_t *joints = lua_newuserdatauv(L, length * sizeof *joints, 0);
+    for (size_t i = 0; i < length; i++) {
+        if (lua_rawgeti(L, list, (lua_Integer)i + 1) != LUA_TSTRING) {
+            stn_lua_fail(L, "world:controller: joints[%zu] must be a joint's name", i + 1);
+        }
+        const char *name = lua_tostring(L, -1);
+        joints[i] = stn_lua_find_joint(L, "world:controller: joints", w, group, name);
+        lua_pop(L, 1);
+    }
+    qsort(joints, length, sizeof *joints, ascending);
+    *count = (int32_t)length;
+    return joints;
+}
+
+static int controller_new(lua_State *L) {
+    static const char *const own[] = {"target", "joints", "priority", "active", "update", "rate", NULL};
+    stn_lua_world *w = stn_lua_world_check(L, 1);
+    stn_fields f = stn_fields_open(L, 2, "world:controller", NULL, 1);
+    lua_getfield(L, 2, "target");
+    stn_lua_object *target = stn_lua_object_test(L, -1, STN_LUA_GROUP);
+    if (target == NULL || target->world != w) {
+        stn_lua_fail(L, "world:controller: target must be a group of this world, got %s", luaL_typename(L, -1));
+    }
+    stn_lua_world_complete(L, 1, w);
+    if (w->begun) {
+        stn_lua_fail(L, "world:controller: add controllers before the first step");
+    }
+    int32_t count = 0, controller = -1;
+    const int32_t *joints = read_joint_names(&f, w, target->index, &count);
+    stn_plugin_choice choice = stn_lua_plugin(L, 2, STN_KIND_CONTROLLER, "world:controller", own);
+    bool updates = strcmp(choice.id, "lua") == 0; // "effort" takes efforts as they are, and a function gives them
+    choice.id = updates ? "effort" : choice.id;
+    double rate = read_update(&f, updates);
+    stn_instance *instance = NULL;
+    stn_error err = {0};
+    stn_lua_check(L,
+                  stn_instance_create(w->session->context, STN_KIND_CONTROLLER, choice.id, choice.settings,
+                                      choice.setting_count, &instance, &err),
+                  &err);
+    stn_lua_check(L, stn_world_add_controller(w->world, instance, target->index, joints, count, &controller, &err),
+                  &err);
+    lua_Integer priority = 0;
+    bool active = true;
+    stn_fields_integer(&f, "priority", -1000, 1000, &priority);
+    stn_fields_boolean(&f, "active", &active);
+    stn_lua_check(L, stn_world_set_controller(w->world, controller, (int32_t)priority, active, &err), &err);
+    if (rate > 0.0) {
+        lua_getiuservalue(L, 1, UPDATES);
+        lua_createtable(L, 0, 4);
+        lua_pushinteger(L, controller);
+        lua_setfield(L, -2, "controller");
+        stn_lua_set_number(L, "rate", rate);
+        stn_lua_position(L);
+        lua_setfield(L, -2, "where");
+        lua_getfield(L, 2, "update");
+        lua_setfield(L, -2, "update");
+        lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+        lua_pop(L, 1);
+    }
+    stn_lua_object_new(L, 1, STN_LUA_CONTROLLER, controller);
+    return 1;
+}
+
+const luaL_Reg stn_lua_control_methods[] = {{"controller", controller_new}, {NULL, NULL}};
+
+void stn_lua_open_control(lua_State *L) {
+    static const luaL_Reg methods[] = {{"set", controller_set},           {"joints", controller_joints},
+                                       {"activate", controller_activate}, {"deactivate", controller_deactivate},
+                                       {"weight", controller_weight},     {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__tostring", controller_text}, {NULL, NULL}};
+    stn_lua_class(L, STN_LUA_CONTROLLER, methods, meta, NULL, NULL);
+}
+
+// --------------------------------------------------------------------------------------------------- kinematic motions
+
+// Kinematic bodies: group:kinematic(function or samples). The motions of a world are a list in its user value 5, in
+// the order of the calls, of { group =, motion = function or samples, where = "file:line" }. They are asked once a
+// step, on the thread that steps, and what they answer is an input of the step: recordings are played again without
+// them.
+
+#define SAMPLES "stiction.samples"
+enum { MOTIONS = 5 }; // user value of a world
+
+/// What a motion answers for one time.
+typedef struct place {
+    stn_pose pose;
+    stn_vec3 linear, angular;
+    bool has_velocity;
+} place;
+
+// ------------------------------------------------------------------------------------------------------------ samples
+
+/// Length of the list under `key`, which is left on the stack; 0 and nothing pushed when there is none.
+static int32_t open_list(const stn_fields *f, const char *key) {
+    if (!stn_fields_push(f, key)) {
+        return 0;
+    }
+    size_t count = lua_type(f->L, -1) == LUA_TTABLE ? lua_rawlen(f->L, -1) : 0;
+    if (count == 0 || count > 10000000) {
+        stn_lua_fail(f->L, "%s: %s must be a list with one entry for each sample", f->owner, key);
+    }
+    return (int32_t)count;
+}
+
+static void check_length(const stn_fields *f, const char *key, int32_t count, int32_t wanted) {
+    if (count != wanted) {
+        stn_lua_fail(f->L, "%s: there are %d times, but %d %s", f->owner, (int)wanted, (int)count, key);
+    }
+}
+
+/// Text "group:kinematic: poses[3]", pushed.
+static const char *name_entry(lua_State *L, const stn_fields *f, const char *key, int32_t i) {
+    return lua_pushfstring(L, "%s: %s[%d]", f->owner, key, (int)i + 1);
+}
+
+/// false: none are given.
+static bool read_velocities(const stn_fields *f, int32_t count, stn_spatial *velocities) {
+    int32_t given = open_list(f, "velocities");
+    if (given == 0) {
+        return false;
+    }
+    check_length(f, "velocities", given, count);
+    for (int32_t i = 0; i < count; i++) {
+        lua_rawgeti(f->L, -1, i + 1);
+        const char *what = name_entry(f->L, f, "velocities", i);
+        stn_lua_velocity(f->L, -2, what, &velocities[i].linear, &velocities[i].angular);
+        lua_pop(f->L, 2);
+    }
+    lua_pop(f->L, 1);
+    return true;
+}
+
+/// Pushes a userdata that holds the samples of the table at `index`.
+static void push_samples(lua_State *L, int index, const char *owner) {
+    static const char *const keys[] = {"times", "poses", "velocities", "periodic", NULL};
+    stn_fields f = stn_fields_open(L, index, owner, keys, 0);
+    int32_t count = open_list(&f, "times");
+    if (count == 0) {
+        stn_lua_fail(L, "%s: times is missing; give times = {...} in s and poses = {...}, or a function of time",
+                     owner);
+    }
+    lua_pop(L, 1);
+    size_t n = (size_t)count, each = sizeof(double) + sizeof(stn_pose) + sizeof(stn_spatial);
+    stn_motion *motion = lua_newuserdatauv(L, sizeof *motion + n * each, 0);
+    stn_pose *poses = (stn_pose *)(motion + 1);
+    stn_spatial *velocities = (stn_spatial *)(poses + n);
+    double *times = (double *)(velocities + n);
+    *motion = (stn_motion){.count = count, .time = times, .pose = poses};
+    stn_fields_reals(&f, "times", "s", count, times);
+    check_length(&f, "poses", open_list(&f, "poses"), count);
+    for (int32_t i = 0; i < count; i++) {
+        lua_rawgeti(L, -1, i + 1);
+        stn_lua_pose(L, -2, name_entry(L, &f, "poses", i), &poses[i]);
+        lua_pop(L, 2);
+    }
+    lua_pop(L, 1);
+    motion->velocity = read_velocities(&f, count, velocities) ? velocities : NULL;
+    stn_fields_boolean(&f, "periodic", &motion->periodic);
+    stn_error err = {0};
+    if (stn_motion_check(motion, &err) < 0) {
+        stn_lua_fail(L, "%s: %s", owner, err.text);
+    }
+    luaL_setmetatable(L, SAMPLES);
+}
+
+// --------------------------------------------------------------------------------------------------------- evaluation
+
+/// Asks the motion in the table at stack index `entry`.
+static place evaluate(lua_State *L, int entry, stn_lua_world *w, double time) {
+    place out = {.linear = stn_vec3_zero(), .angular = stn_vec3_zero()};
+    int top = lua_gettop(L);
+    lua_getfield(L, entry, "motion");
+    const stn_motion *samples = luaL_testudata(L, -1, SAMPLES);
+    if (samples != NULL) {
+        stn_spatial velocity;
+        stn_motion_at(samples, time, &out.pose, &velocity);
+        out.linear = velocity.linear;
+        out.angular = velocity.angular;
+        out.has_velocity = true;
+    } else {
+        lua_getfield(L, entry, "where");
+        const char *owner =
+            lua_pushfstring(L, "kinematic motion (%s) at t = %f s", lua_tostring(L, -1), (lua_Number)time);
+        lua_getfield(L, entry, "motion");
+        lua_pushnumber(L, time);
+        if (stn_lua_world_ask(L, w, 1, 2, "a kinematic motion") != LUA_OK) {
+            lua_error(L);
+        }
+        if (lua_type(L, -2) != LUA_TTABLE) {
+            stn_lua_fail(L, "%s: the function must return a pose and perhaps a velocity, not %s", owner,
+                         luaL_typename(L, -2));
+        }
+        const char *of_pose = lua_pushfstring(L, "%s: the pose", owner);
+        stn_lua_pose(L, -3, of_pose, &out.pose);
+        out.has_velocity = !lua_isnil(L, -2);
+        if (out.has_velocity) {
+            const char *of_velocity = lua_pushfstring(L, "%s: the velocity", owner);
+            stn_lua_velocity(L, -3, of_velocity, &out.linear, &out.angular);
+        }
+    }
+    lua_settop(L, top);
+    return out;
+}
+
+/// Each motion of the world at `index` at a time, in order; `use` does with it what is wanted.
+static void for_each(lua_State *L, int index, stn_lua_world *w, double time,
+                     stn_status (*use)(stn_world *world, int32_t body, const place *at, stn_error *err)) {
+    if (lua_getiuservalue(L, index, MOTIONS) != LUA_TTABLE) {
+        lua_pop(L, 1);
+        return;
+    }
+    int list = lua_gettop(L);
+    lua_Integer count = (lua_Integer)lua_rawlen(L, list);
+    for (lua_Integer i = 1; i <= count; i++) {
+        lua_rawgeti(L, list, i);
+        lua_getfield(L, -1, "group");
+        int32_t group = (int32_t)lua_tointeger(L, -1);
+        place at = evaluate(L, list + 1, w, time);
+        stn_error err = {0};
+        if (w->world == NULL) {
+            stn_lua_fail(L, "the motion of a kinematic body closed its world");
+        }
+        const stn_model *model = stn_world_model(w->world);
+        stn_lua_check(L, use(w->world, model->links[model->groups[group].root_link].body, &at, &err), &err);
+        lua_settop(L, list);
+    }
+    lua_pop(L, 1);
+}
+
+static stn_status put(stn_world *world, int32_t body, const place *at, stn_error *err) {
+    stn_status status = stn_world_set_body_pose(world, body, &at->pose, err);
+    return status == STN_OK ? stn_world_set_body_velocity(world, body, at->linear, at->angular, err) : status;
+}
+
+static stn_status tell(stn_world *world, int32_t body, const place *at, stn_error *err) {
+    return stn_world_set_kinematic(world, body, &at->pose, at->has_velocity ? &at->linear : NULL,
+                                   at->has_velocity ? &at->angular : NULL, err);
+}
+
+void stn_lua_motions_start(lua_State *L, int index, stn_lua_world *w) {
+    for_each(L, index, w, stn_world_state(w->world)->time, put);
+}
+
+void stn_lua_motions_step(lua_State *L, int index, stn_lua_world *w) {
+    for_each(L, index, w, stn_world_state(w->world)->time + stn_world_dt(w->world), tell);
+}
+
+void stn_lua_motions_copy(lua_State *L, int from, int to) {
+    lua_newtable(L);
+    lua_getiuservalue(L, from, MOTIONS);
+    lua_Integer count = (lua_Integer)lua_rawlen(L, -1);
+    for (lua_Integer i = 1; i <= count; i++) {
+        lua_rawgeti(L, -1, i);
+        lua_rawseti(L, -3, i);
+    }
+    lua_pop(L, 1);
+    lua_setiuservalue(L, to, MOTIONS);
+}
+
+// --------------------------------------------------------------------------------------------------- kinematic bodies
+
+/// group:kinematic(function(t) return pose, velocity end) or group:kinematic { times =, poses =, ... }.
+int stn_lua_group_kinematic(lua_State *L) {
+    static const char owner[] = "group:kinematic";
+    stn_lua_object *o = stn_lua_object_open(L, 1, STN_LUA_GROUP);
+    lua_settop(L, 2);
+    bool function = lua_type(L, 2) == LUA_TFUNCTION;
+    if (!function && lua_type(L, 2) != LUA_TTABLE) {
+        stn_lua_fail(
+            L,
+            "%s takes a function of time that returns a pose and a velocity, or { times = ..., poses = ... }, not %s",
+            owner, luaL_typename(L, 2));
+    }
+    lua_getiuservalue(L, 1, 1);
+    lua_createtable(L, 0, 3);
+    lua_pushinteger(L, o->index);
+    lua_setfield(L, 4, "group");
     stn_lua_position(L);
-    lua_setfield(L, -2, "where");
-    lua_getfield(L, table, "update");
-    lua_setfield(L, -2, "update");
-    lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+    lua_setfield(L, 4, "where");
+    if (function) {
+        lua_pushvalue(L, 2);
+    } else {
+        push_samples(L, 2, owner);
+    }
+    lua_setfield(L, 4, "motion");
+    stn_error err = {0};
+    if (!o->world->compiled) {
+        place start = evaluate(L, 4, o->world, 0.0);
+        stn_model_builder *builder = stn_lua_world_builder(L, o->world, owner);
+        stn_lua_check(L, stn_builder_make_kinematic(builder, o->index, &err), &err);
+        stn_lua_check(L, stn_builder_set_base(builder, o->index, &start.pose, true, &err), &err);
+    } else {
+        const stn_model *model = stn_world_model(o->world->world);
+        int32_t joint = model->bodies[model->links[model->groups[o->index].root_link].body].joint;
+        if (joint < 0 || model->joints[joint].type != STN_JOINT_KINEMATIC) {
+            stn_lua_fail(
+                L, "%s: the world was completed at %s; make '%s' kinematic before that, then other motions may follow",
+                owner, o->world->compiled_at, stn_lua_group_name(o->world, o->index));
+        }
+    }
+    // in place of the group's earlier one
+    lua_getiuservalue(L, 3, MOTIONS);
+    int list = lua_gettop(L);
+    lua_Integer count = (lua_Integer)lua_rawlen(L, list), at = count + 1;
+    for (lua_Integer i = 1; i <= count; i++) {
+        lua_rawgeti(L, list, i);
+        lua_getfield(L, -1, "group");
+        at = lua_tointeger(L, -1) == o->index ? i : at;
+        lua_pop(L, 2);
+    }
+    lua_pushvalue(L, 4);
+    lua_rawseti(L, list, at);
+    return 0;
+}
+
+void stn_lua_open_motion(lua_State *L) {
+    luaL_newmetatable(L, SAMPLES);
     lua_pop(L, 1);
 }

@@ -110,40 +110,7 @@ static void take_columns(const stn_model *model, const dof_list *list, int32_t t
     }
 }
 
-/// place:jacobian(point, group).
-int stn_lua_place_jacobian(lua_State *L, stn_lua_world *w, int32_t link) {
-    const stn_model *model = stn_world_model(w->world);
-    lua_settop(L, 3);
-    stn_vec3 point = stn_lua_link_pose(w, link).position;
-    if (!lua_isnil(L, 2)) {
-        point = stn_lua_vector(L, 2, "jacobian: the point", "m");
-    }
-    int32_t group = model->links[link].group;
-    if (!lua_isnil(L, 3)) {
-        const stn_lua_object *other = stn_lua_object_check(L, 3, STN_LUA_GROUP);
-        if (other->world != w) {
-            stn_lua_fail(L, "jacobian: the group belongs to another world");
-        }
-        group = other->index;
-    }
-    dof_list list = push_dofs(L, model, group);
-    double *out = push_numbers(L, 6 * (size_t)list.count);
-    int32_t body = model->links[link].body, tree = model->bodies[body].tree;
-    if (tree >= 0) {
-        size_t n = (size_t)model->trees[tree].nv;
-        double *linear = push_numbers(L, 3 * n), *angular = push_numbers(L, 3 * n);
-        const stn_kinematics *k = stn_world_kinematics(w->world);
-        stn_mat3 axes = stn_mat3_identity();
-        stn_point_jacobian_add(k, body, point, &axes, 1.0, linear);
-        stn_angular_jacobian_add(k, body, &axes, 1.0, angular);
-        take_columns(model, &list, tree, linear, out);
-        take_columns(model, &list, tree, angular, out + 3 * (size_t)list.count);
-    }
-    push_rows(L, out, 6, list.count);
-    return 1;
-}
-
-const luaL_Reg stn_lua_dynamics_methods[] = {{"mass_matrix", group_mass_matrix}, {"bias", group_bias}, {NULL, NULL}};
+static const luaL_Reg dynamics_methods[] = {{"mass_matrix", group_mass_matrix}, {"bias", group_bias}, {NULL, NULL}};
 
 // --------------------------------------------------------------------------------------------------------------- group
 
@@ -227,10 +194,40 @@ static int place_apply_force(lua_State *L) {
     return 0;
 }
 
+/// place:jacobian(point, group): of the link's origin, by the velocities of its own group, when they are nil.
 static int place_jacobian(lua_State *L) {
     int32_t link = 0;
     stn_lua_object *o = check_place(L, &link);
-    return stn_lua_place_jacobian(L, o->world, link);
+    stn_lua_world *w = o->world;
+    const stn_model *model = stn_world_model(w->world);
+    lua_settop(L, 3);
+    stn_vec3 point = stn_lua_link_pose(w, link).position;
+    if (!lua_isnil(L, 2)) {
+        point = stn_lua_vector(L, 2, "jacobian: the point", "m");
+    }
+    int32_t group = model->links[link].group;
+    if (!lua_isnil(L, 3)) {
+        const stn_lua_object *other = stn_lua_object_check(L, 3, STN_LUA_GROUP);
+        if (other->world != w) {
+            stn_lua_fail(L, "jacobian: the group belongs to another world");
+        }
+        group = other->index;
+    }
+    dof_list list = push_dofs(L, model, group);
+    double *out = push_numbers(L, 6 * (size_t)list.count);
+    int32_t body = model->links[link].body, tree = model->bodies[body].tree;
+    if (tree >= 0) {
+        size_t n = (size_t)model->trees[tree].nv;
+        double *linear = push_numbers(L, 3 * n), *angular = push_numbers(L, 3 * n);
+        const stn_kinematics *k = stn_world_kinematics(w->world);
+        stn_mat3 axes = stn_mat3_identity();
+        stn_point_jacobian_add(k, body, point, &axes, 1.0, linear);
+        stn_angular_jacobian_add(k, body, &axes, 1.0, angular);
+        take_columns(model, &list, tree, linear, out);
+        take_columns(model, &list, tree, angular, out + 3 * (size_t)list.count);
+    }
+    push_rows(L, out, 6, list.count);
+    return 1;
 }
 
 /// Of all collision shapes of a link, or of all links of a group.
@@ -418,37 +415,6 @@ int stn_lua_object_equal(lua_State *L) {
     return 1;
 }
 
-void stn_lua_open_group(lua_State *L) {
-    static const luaL_Reg place[] = {
-        {"pose", place_pose},
-        {"position", place_position},
-        {"velocity", place_velocity},
-        {"speed", place_speed},
-        {"apply_force", place_apply_force},
-        {"set_surface_velocity", place_set_surface_velocity},
-        {"jacobian", place_jacobian},
-        {NULL, NULL},
-    };
-    static const luaL_Reg group[] = {{"set_pose", group_set_pose}, {"set_velocity", group_set_velocity},
-                                     {"attach", group_attach},     {"kinematic", stn_lua_group_kinematic},
-                                     {"mass", group_mass},         {NULL, NULL}};
-    static const luaL_Reg link[] = {
-        {"mass", link_mass}, {"parent", link_parent}, {"joint", link_joint}, {"group", link_group}, {NULL, NULL}};
-    static const luaL_Reg meta[] = {{"__tostring", place_text}, {"__eq", stn_lua_object_equal}, {NULL, NULL}};
-    stn_lua_class(L, STN_LUA_GROUP, place, meta, get_name, place_properties);
-    stn_lua_class(L, STN_LUA_LINK, place, meta, get_name, place_properties);
-    stn_lua_extend(L, STN_LUA_GROUP, group);
-    stn_lua_extend(L, STN_LUA_GROUP, stn_lua_name_methods);
-    stn_lua_extend(L, STN_LUA_GROUP, stn_lua_coordinate_methods);
-    stn_lua_extend(L, STN_LUA_GROUP, stn_lua_finding_methods);
-    stn_lua_extend(L, STN_LUA_GROUP, stn_lua_dynamics_methods);
-    stn_lua_extend(L, STN_LUA_GROUP, stn_lua_inverse_methods);
-    stn_lua_extend(L, STN_LUA_GROUP, stn_lua_move_methods);
-    stn_lua_extend(L, STN_LUA_GROUP, stn_lua_grip_methods);
-    stn_lua_extend(L, STN_LUA_GROUP, stn_lua_path_methods);
-    stn_lua_extend(L, STN_LUA_LINK, link);
-}
-
 // -------------------------------------------------------------------------------------------------- inverse kinematics
 
 // group:inverse_kinematics { link =, pose =, ... }: joint positions that put a link where it is wanted.
@@ -576,4 +542,35 @@ static int group_inverse_kinematics(lua_State *L) {
     return 1;
 }
 
-const luaL_Reg stn_lua_inverse_methods[] = {{"inverse_kinematics", group_inverse_kinematics}, {NULL, NULL}};
+static const luaL_Reg inverse_methods[] = {{"inverse_kinematics", group_inverse_kinematics}, {NULL, NULL}};
+
+void stn_lua_open_group(lua_State *L) {
+    static const luaL_Reg place[] = {
+        {"pose", place_pose},
+        {"position", place_position},
+        {"velocity", place_velocity},
+        {"speed", place_speed},
+        {"apply_force", place_apply_force},
+        {"set_surface_velocity", place_set_surface_velocity},
+        {"jacobian", place_jacobian},
+        {NULL, NULL},
+    };
+    static const luaL_Reg group[] = {{"set_pose", group_set_pose}, {"set_velocity", group_set_velocity},
+                                     {"attach", group_attach},     {"kinematic", stn_lua_group_kinematic},
+                                     {"mass", group_mass},         {NULL, NULL}};
+    static const luaL_Reg link[] = {
+        {"mass", link_mass}, {"parent", link_parent}, {"joint", link_joint}, {"group", link_group}, {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__tostring", place_text}, {"__eq", stn_lua_object_equal}, {NULL, NULL}};
+    stn_lua_class(L, STN_LUA_GROUP, place, meta, get_name, place_properties);
+    stn_lua_class(L, STN_LUA_LINK, place, meta, get_name, place_properties);
+    stn_lua_extend(L, STN_LUA_GROUP, group);
+    stn_lua_extend(L, STN_LUA_GROUP, stn_lua_name_methods);
+    stn_lua_extend(L, STN_LUA_GROUP, stn_lua_coordinate_methods);
+    stn_lua_extend(L, STN_LUA_GROUP, stn_lua_finding_methods);
+    stn_lua_extend(L, STN_LUA_GROUP, dynamics_methods);
+    stn_lua_extend(L, STN_LUA_GROUP, inverse_methods);
+    stn_lua_extend(L, STN_LUA_GROUP, stn_lua_move_methods);
+    stn_lua_extend(L, STN_LUA_GROUP, stn_lua_grip_methods);
+    stn_lua_extend(L, STN_LUA_GROUP, stn_lua_path_methods);
+    stn_lua_extend(L, STN_LUA_LINK, link);
+}

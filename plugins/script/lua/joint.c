@@ -14,8 +14,9 @@ static int32_t size_of(const stn_joint *joint, stn_lua_quantity quantity) {
     return quantity == STN_LUA_POSITION ? joint->nq : joint->nv;
 }
 
-void stn_lua_read_joint(lua_State *L, int index, const char *what, const stn_joint *joint, stn_lua_quantity quantity,
-                        double *values) {
+/// One joint's share of `values` (nq or nv of the whole model): a number, or a list when it has several.
+static void read_joint(lua_State *L, int index, const char *what, const stn_joint *joint, stn_lua_quantity quantity,
+                       double *values) {
     const stn_joint_units *units = stn_joint_type_units(joint->type);
     const char *unit = quantity == STN_LUA_POSITION   ? units->position
                        : quantity == STN_LUA_VELOCITY ? units->velocity
@@ -28,7 +29,7 @@ void stn_lua_read_joint(lua_State *L, int index, const char *what, const stn_joi
     }
 }
 
-void stn_lua_push_joint(lua_State *L, const stn_joint *joint, stn_lua_quantity quantity, const double *values) {
+static void push_joint(lua_State *L, const stn_joint *joint, stn_lua_quantity quantity, const double *values) {
     const double *own = &values[start_of(joint, quantity)];
     if (size_of(joint, quantity) == 1) {
         lua_pushnumber(L, own[0]);
@@ -39,7 +40,8 @@ void stn_lua_push_joint(lua_State *L, const stn_joint *joint, stn_lua_quantity q
 
 // ---------------------------------------------------------------------------------------------------------- mimic
 
-void stn_lua_follow(const stn_model *model, int32_t master, stn_lua_quantity quantity, double *values) {
+/// Sets the joints that mimic `master`, directly or through others, as it is in `values`.
+static void move_followers(const stn_model *model, int32_t master, stn_lua_quantity quantity, double *values) {
     const stn_group *group = &model->groups[model->joints[master].group];
     double value = values[start_of(&model->joints[master], quantity)];
     for (int32_t i = group->joint_start; i < group->joint_start + group->joint_count; i++) {
@@ -72,9 +74,9 @@ void stn_lua_read_joints(lua_State *L, int index, const char *owner, stn_lua_wor
             int32_t joint = stn_lua_find_joint(L, owner, w, group, name);
             char what[192];
             snprintf(what, sizeof what, "%s: %s", owner, name);
-            stn_lua_read_joint(L, -1, what, &model->joints[joint], quantity, values);
+            read_joint(L, -1, what, &model->joints[joint], quantity, values);
             if (pass == 0) {
-                stn_lua_follow(model, joint, quantity, values);
+                move_followers(model, joint, quantity, values);
             }
         }
     }
@@ -107,7 +109,7 @@ double *stn_lua_copy_coordinates(lua_State *L, const stn_lua_world *w, stn_lua_q
     return values;
 }
 
-void stn_lua_set_coordinates(lua_State *L, stn_lua_world *w, stn_lua_quantity quantity, const double *values) {
+static void set_coordinates(lua_State *L, stn_lua_world *w, stn_lua_quantity quantity, const double *values) {
     stn_error err = {0};
     bool position = quantity == STN_LUA_POSITION;
     stn_lua_check(L, position ? stn_world_set_q(w->world, values, &err) : stn_world_set_v(w->world, values, &err),
@@ -127,7 +129,7 @@ static int push_all(lua_State *L, stn_lua_quantity quantity, bool by_name) {
     for (int32_t i = 0; i < r->joint_count; i++) {
         const stn_joint *joint = &model->joints[r->joint_start + i];
         if (by_name) {
-            stn_lua_push_joint(L, joint, quantity, values);
+            push_joint(L, joint, quantity, values);
             lua_setfield(L, -2, joint->name);
         }
         for (int32_t k = 0; k < size_of(joint, quantity) && !by_name; k++) {
@@ -142,7 +144,7 @@ static int set_all(lua_State *L, const char *owner, stn_lua_quantity quantity) {
     stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_GROUP);
     double *values = stn_lua_copy_coordinates(L, o->world, quantity);
     stn_lua_read_joints(L, 2, owner, o->world, o->index, quantity, values);
-    stn_lua_set_coordinates(L, o->world, quantity, values);
+    set_coordinates(L, o->world, quantity, values);
     return 0;
 }
 
@@ -195,8 +197,8 @@ void stn_lua_apply_keyframe(lua_State *L, const char *owner, stn_lua_world *w, i
     for (int32_t i = r->joint_start; i < r->joint_start + r->joint_count; i++) {
         memset(v + model->joints[i].v_start, 0, sizeof(double) * (size_t)model->joints[i].nv);
     }
-    stn_lua_set_coordinates(L, w, STN_LUA_POSITION, q);
-    stn_lua_set_coordinates(L, w, STN_LUA_VELOCITY, v);
+    set_coordinates(L, w, STN_LUA_POSITION, q);
+    set_coordinates(L, w, STN_LUA_VELOCITY, v);
     lua_settop(L, top);
 }
 
@@ -240,20 +242,20 @@ static const stn_joint *joint_of(const stn_lua_object *o) {
 
 static int joint_position(lua_State *L) {
     const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_JOINT);
-    stn_lua_push_joint(L, joint_of(o), STN_LUA_POSITION, stn_world_state(o->world->world)->q);
+    push_joint(L, joint_of(o), STN_LUA_POSITION, stn_world_state(o->world->world)->q);
     return 1;
 }
 
 static int joint_velocity(lua_State *L) {
     const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_JOINT);
-    stn_lua_push_joint(L, joint_of(o), STN_LUA_VELOCITY, stn_world_state(o->world->world)->v);
+    push_joint(L, joint_of(o), STN_LUA_VELOCITY, stn_world_state(o->world->world)->v);
     return 1;
 }
 
 /// What set_effort gave; controllers come on top.
 static int joint_effort(lua_State *L) {
     const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_JOINT);
-    stn_lua_push_joint(L, joint_of(o), STN_LUA_EFFORT, stn_world_state(o->world->world)->effort);
+    push_joint(L, joint_of(o), STN_LUA_EFFORT, stn_world_state(o->world->world)->effort);
     return 1;
 }
 
@@ -261,9 +263,9 @@ static int joint_effort(lua_State *L) {
 static int set_value(lua_State *L, const char *what, stn_lua_quantity quantity) {
     const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_JOINT);
     double *values = stn_lua_copy_coordinates(L, o->world, quantity);
-    stn_lua_read_joint(L, 2, what, joint_of(o), quantity, values);
-    stn_lua_follow(stn_world_model(o->world->world), o->index, quantity, values);
-    stn_lua_set_coordinates(L, o->world, quantity, values);
+    read_joint(L, 2, what, joint_of(o), quantity, values);
+    move_followers(stn_world_model(o->world->world), o->index, quantity, values);
+    set_coordinates(L, o->world, quantity, values);
     return 0;
 }
 
@@ -279,7 +281,7 @@ static int joint_set_effort(lua_State *L) {
     const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_JOINT);
     const stn_joint *joint = joint_of(o);
     double *efforts = stn_lua_copy_coordinates(L, o->world, STN_LUA_VELOCITY);
-    stn_lua_read_joint(L, 2, "set_effort", joint, STN_LUA_EFFORT, efforts);
+    read_joint(L, 2, "set_effort", joint, STN_LUA_EFFORT, efforts);
     stn_error err = {0};
     for (int32_t i = joint->v_start; i < joint->v_start + joint->nv; i++) {
         stn_lua_check(L, stn_world_set_effort(o->world->world, i, efforts[i], &err), &err);

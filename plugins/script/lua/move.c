@@ -7,7 +7,7 @@
 
 #include <stiction/spline.h>
 
-#include "task.h"
+#include "bind.h"
 
 #define MOVE "stiction.move"
 /// Between waypoints that are equal, where times are chosen [s].
@@ -42,18 +42,6 @@ static const char *unit_of(const stn_joint *joint) {
 
 // ---------------------------------------------------------------------------------------------------------- the goal
 
-/// Is the table at `index` a pose? It has a key of one then.
-static bool is_pose(lua_State *L, int index) {
-    static const char *const keys[] = {STN_POSE_KEYS, NULL};
-    bool found = false;
-    for (int i = 0; keys[i] != NULL && !found; i++) {
-        lua_pushstring(L, keys[i]);
-        found = lua_rawget(L, index) != LUA_TNIL;
-        lua_pop(L, 1);
-    }
-    return found;
-}
-
 /// The link that a pose is for: named, or the only one of the group that nothing of it hangs on.
 static int32_t read_tip(const stn_fields *f, const stn_lua_object *group) {
     const stn_model *model = stn_world_model(group->world->world);
@@ -85,7 +73,7 @@ static void read_goal(const stn_fields *f, int at, const char *what, const stn_l
         stn_lua_fail(L, "%s takes a pose or joint positions, { joint = value, ... }, got %s", what,
                      lua_isnoneornil(L, at) ? "nothing" : luaL_typename(L, at));
     }
-    if (!is_pose(L, at)) {
+    if (!stn_lua_is_pose(L, at)) {
         stn_lua_read_joints(L, at, what, group->world, group->index, STN_LUA_POSITION, q);
         return;
     }

@@ -139,6 +139,18 @@ static bool read_axes(const stn_fields *f, stn_mat3 *out) {
 
 // -------------------------------------------------------------------------------------------------------------- poses
 
+bool stn_lua_is_pose(lua_State *L, int index) {
+    static const char *const keys[] = {STN_POSE_KEYS};
+    int table = lua_absindex(L, index);
+    bool found = false;
+    for (int i = 0; i < STN_COUNT(keys) && !found && lua_type(L, table) == LUA_TTABLE; i++) {
+        lua_pushstring(L, keys[i]);
+        found = lua_rawget(L, table) != LUA_TNIL;
+        lua_pop(L, 1);
+    }
+    return found;
+}
+
 bool stn_fields_pose_here(const stn_fields *f, stn_pose *out) {
     static const struct {
         const char *name;

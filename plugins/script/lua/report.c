@@ -307,33 +307,16 @@ static allowance take_allowance(lua_State *L, int index) {
     return a;
 }
 
-void stn_lua_compare(lua_State *L, double value, double expected, double allowed, const char *unit, const char *what) {
-    double off = value - expected;
-    if (value == expected || fabs(off) <= allowed) {
+static void compare(lua_State *L, int value, int expected, const allowance *a, const char *what) {
+    double wanted = take_number(L, expected, "stn.near: what is expected"), got = take_number(L, value, what);
+    double allowed = a->absolute + a->relative * fabs(wanted), off = got - wanted;
+    if (got == wanted || fabs(off) <= allowed) {
         return;
     }
-    const char *gap = unit[0] != '\0' ? " " : "";
+    const char *unit = a->unit, *gap = unit[0] != '\0' ? " " : "";
     stn_lua_fail(L, "%s = %.10g%s%s, expected %.10g%s%s: off by %.4g%s%s, allowed %.4g%s%s", what,
-                 isnan(value) ? (double)NAN : value, gap, unit, expected, gap, unit, isnan(off) ? (double)NAN : off,
-                 gap, unit, allowed, gap, unit);
-}
-
-static void compare(lua_State *L, int value, int expected, const allowance *a, const char *what) {
-    double wanted = take_number(L, expected, "stn.near: what is expected");
-    stn_lua_compare(L, take_number(L, value, what), wanted, a->absolute + a->relative * fabs(wanted), a->unit, what);
-}
-
-static bool is_pose(lua_State *L, int index) {
-    static const char *const keys[] = {STN_POSE_KEYS};
-    bool found = false;
-    lua_pushvalue(L, index);
-    for (int i = 0; i < STN_COUNT(keys) && !found; i++) {
-        lua_pushstring(L, keys[i]);
-        found = lua_rawget(L, -2) != LUA_TNIL;
-        lua_pop(L, 1);
-    }
-    lua_pop(L, 1);
-    return found;
+                 isnan(got) ? (double)NAN : got, gap, unit, wanted, gap, unit, isnan(off) ? (double)NAN : off, gap,
+                 unit, allowed, gap, unit);
 }
 
 /// stn.near(value, expected, tolerance | { tolerance =, relative =, angle =, unit = }, what): numbers, lists of equal
@@ -348,7 +331,7 @@ static int near(lua_State *L) {
         return 0;
     }
     luaL_checktype(L, 2, LUA_TTABLE);
-    if (is_pose(L, 1) || is_pose(L, 2)) {
+    if (stn_lua_is_pose(L, 1) || stn_lua_is_pose(L, 2)) {
         stn_pose value, expected;
         stn_lua_pose(L, 1, what, &value);
         stn_lua_pose(L, 2, "stn.near: what is expected", &expected);

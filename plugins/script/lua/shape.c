@@ -306,89 +306,6 @@ static void read_mesh(const stn_fields *f, int keep, stn_lua_shape *shape) {
     lua_settop(L, top);
 }
 
-// ----------------------------------------------------------------------------------------------------- all shapes
-
-static void read_color(const stn_fields *f, float rgba[4]) {
-    if (!stn_fields_push(f, "color")) {
-        return;
-    }
-    double color[4] = {0.0, 0.0, 0.0, 1.0};
-    int32_t count = lua_type(f->L, -1) == LUA_TTABLE && lua_rawlen(f->L, -1) == 4 ? 4 : 3;
-    char what[96];
-    snprintf(what, sizeof what, "%s: color", f->owner);
-    stn_lua_reals(f->L, -1, what, "0 to 1", count, color);
-    for (int i = 0; i < 4; i++) {
-        if (!(color[i] >= 0.0 && color[i] <= 1.0)) {
-            stn_lua_fail(f->L, "%s[%d] = %g must be from 0 to 1", what, i + 1, color[i]);
-        }
-        rgba[i] = (float)color[i];
-    }
-    lua_pop(f->L, 1);
-}
-
-void stn_fields_shape(const stn_fields *f, stn_shape_type type, int keep, stn_lua_shape *out) {
-    *out = (stn_lua_shape){.geometry = stn_geometry_spec_default(stn_shape_half_space())};
-    stn_geometry_spec *spec = &out->geometry;
-    if (type == STN_SHAPE_MESH) {
-        read_mesh(f, keep, out);
-    } else if (type == STN_SHAPE_HEIGHT_FIELD) {
-        stn_fields_height_field(f, keep, out);
-    } else {
-        spec->shape = out->solid = read_simple(f, type);
-    }
-    stn_error err = {0};
-    if (stn_shape_check(&spec->shape, &err) < 0) {
-        stn_lua_fail(f->L, "%s: %s", f->owner, err.text);
-    }
-    lua_Integer bits = 0;
-    stn_lua_surface surface;
-    stn_fields_surface(f, &surface);
-    out->asked = surface.asked;
-    out->density = surface.density;
-    spec->material = surface.material;
-    spec->field = surface.field;
-    read_color(f, spec->rgba);
-    if (stn_fields_integer(f, "category", 0, UINT32_MAX, &bits)) {
-        spec->category = (uint32_t)bits;
-    }
-    if (stn_fields_integer(f, "mask", 0, UINT32_MAX, &bits)) {
-        spec->mask = (uint32_t)bits;
-    }
-    stn_fields_vector(f, "surface_velocity", "m/s", &spec->surface_velocity);
-    stn_fields_boolean(f, "visual", &spec->visual);
-}
-
-bool stn_fields_body_pose(const stn_fields *f, stn_pose *pose) {
-    *pose = stn_pose_identity();
-    bool whole = stn_fields_pose(f, "pose", pose), parts = stn_fields_pose_here(f, pose);
-    if (whole && parts) {
-        stn_lua_fail(f->L, "%s: give pose, or xyz with rpy or quat, not both", f->owner);
-    }
-    return whole || parts;
-}
-
-void stn_fields_named_shape(const stn_fields *f, int keep, stn_lua_shape *out) {
-    static const char *const words[] = {"sphere", "box", "capsule", "cylinder", "ellipsoid", "mesh", NULL};
-    static const stn_shape_type types[] = {STN_SHAPE_SPHERE,   STN_SHAPE_BOX,       STN_SHAPE_CAPSULE,
-                                           STN_SHAPE_CYLINDER, STN_SHAPE_ELLIPSOID, STN_SHAPE_MESH};
-    lua_State *L = f->L;
-    lua_rawgeti(L, f->table, 1);
-    if (lua_type(L, -1) != LUA_TSTRING) {
-        stn_lua_fail(L, "%s: the first entry must be a shape's name, as in { \"box\", size = {...} }", f->owner);
-    }
-    const char *word = lua_tostring(L, -1);
-    int which = 0;
-    while (words[which] != NULL && strcmp(words[which], word) != 0) {
-        which++;
-    }
-    if (words[which] == NULL) {
-        stn_lua_unknown(L, f->owner, word, words);
-    }
-    lua_pop(L, 1);
-    stn_fields_shape(f, types[which], keep, out);
-    stn_fields_body_pose(f, &out->geometry.pose);
-}
-
 // ------------------------------------------------------------------------------------------------------- height fields
 
 // Height fields from tables of numbers or from a function of the place.
@@ -445,7 +362,8 @@ static void compute_row(const stn_fields *f, const stn_height_field_spec *spec, 
     }
 }
 
-void stn_fields_height_field(const stn_fields *f, int keep, stn_lua_shape *out) {
+/// Reads size, heights, rows and columns of a height field (shape.c).
+static void read_height_field(const stn_fields *f, int keep, stn_lua_shape *out) {
     lua_State *L = f->L;
     int top = lua_gettop(L);
     stn_height_field_spec spec = {0};
@@ -489,4 +407,87 @@ void stn_fields_height_field(const stn_fields *f, int keep, stn_lua_shape *out) 
     out->scale = stn_vec3_make(1.0, 1.0, 1.0);
     lua_rawseti(L, keep, (lua_Integer)lua_rawlen(L, keep) + 1); // the list holds it
     lua_settop(L, top);
+}
+
+// ----------------------------------------------------------------------------------------------------- all shapes
+
+static void read_color(const stn_fields *f, float rgba[4]) {
+    if (!stn_fields_push(f, "color")) {
+        return;
+    }
+    double color[4] = {0.0, 0.0, 0.0, 1.0};
+    int32_t count = lua_type(f->L, -1) == LUA_TTABLE && lua_rawlen(f->L, -1) == 4 ? 4 : 3;
+    char what[96];
+    snprintf(what, sizeof what, "%s: color", f->owner);
+    stn_lua_reals(f->L, -1, what, "0 to 1", count, color);
+    for (int i = 0; i < 4; i++) {
+        if (!(color[i] >= 0.0 && color[i] <= 1.0)) {
+            stn_lua_fail(f->L, "%s[%d] = %g must be from 0 to 1", what, i + 1, color[i]);
+        }
+        rgba[i] = (float)color[i];
+    }
+    lua_pop(f->L, 1);
+}
+
+void stn_fields_shape(const stn_fields *f, stn_shape_type type, int keep, stn_lua_shape *out) {
+    *out = (stn_lua_shape){.geometry = stn_geometry_spec_default(stn_shape_half_space())};
+    stn_geometry_spec *spec = &out->geometry;
+    if (type == STN_SHAPE_MESH) {
+        read_mesh(f, keep, out);
+    } else if (type == STN_SHAPE_HEIGHT_FIELD) {
+        read_height_field(f, keep, out);
+    } else {
+        spec->shape = out->solid = read_simple(f, type);
+    }
+    stn_error err = {0};
+    if (stn_shape_check(&spec->shape, &err) < 0) {
+        stn_lua_fail(f->L, "%s: %s", f->owner, err.text);
+    }
+    lua_Integer bits = 0;
+    stn_lua_surface surface;
+    stn_fields_surface(f, &surface);
+    out->asked = surface.asked;
+    out->density = surface.density;
+    spec->material = surface.material;
+    spec->field = surface.field;
+    read_color(f, spec->rgba);
+    if (stn_fields_integer(f, "category", 0, UINT32_MAX, &bits)) {
+        spec->category = (uint32_t)bits;
+    }
+    if (stn_fields_integer(f, "mask", 0, UINT32_MAX, &bits)) {
+        spec->mask = (uint32_t)bits;
+    }
+    stn_fields_vector(f, "surface_velocity", "m/s", &spec->surface_velocity);
+    stn_fields_boolean(f, "visual", &spec->visual);
+}
+
+bool stn_fields_body_pose(const stn_fields *f, stn_pose *pose) {
+    *pose = stn_pose_identity();
+    bool whole = stn_fields_pose(f, "pose", pose), parts = stn_fields_pose_here(f, pose);
+    if (whole && parts) {
+        stn_lua_fail(f->L, "%s: give pose, or xyz with rpy or quat, not both", f->owner);
+    }
+    return whole || parts;
+}
+
+void stn_fields_named_shape(const stn_fields *f, int keep, stn_lua_shape *out) {
+    static const char *const words[] = {"sphere", "box", "capsule", "cylinder", "ellipsoid", "mesh", NULL};
+    static const stn_shape_type types[] = {STN_SHAPE_SPHERE,   STN_SHAPE_BOX,       STN_SHAPE_CAPSULE,
+                                           STN_SHAPE_CYLINDER, STN_SHAPE_ELLIPSOID, STN_SHAPE_MESH};
+    lua_State *L = f->L;
+    lua_rawgeti(L, f->table, 1);
+    if (lua_type(L, -1) != LUA_TSTRING) {
+        stn_lua_fail(L, "%s: the first entry must be a shape's name, as in { \"box\", size = {...} }", f->owner);
+    }
+    const char *word = lua_tostring(L, -1);
+    int which = 0;
+    while (words[which] != NULL && strcmp(words[which], word) != 0) {
+        which++;
+    }
+    if (words[which] == NULL) {
+        stn_lua_unknown(L, f->owner, word, words);
+    }
+    lua_pop(L, 1);
+    stn_fields_shape(f, types[which], keep, out);
+    stn_fields_body_pose(f, &out->geometry.pose);
 }

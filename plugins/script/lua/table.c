@@ -58,7 +58,9 @@ void stn_lua_check(lua_State *L, stn_status status, const stn_error *err) {
 /// Names of earlier versions, each followed by its name of today.
 static const char *const renamed[][2] = {{"prescribe", "kinematic"}, {"robot", "group"}, {"robots", "groups"}};
 
-const char *stn_lua_renamed(const char *name, const char *const *names) {
+/// The name of today of what was called `name` in an earlier version, when it is among `names` (NULL-terminated; NULL:
+/// any); else NULL.
+static const char *name_today(const char *name, const char *const *names) {
     for (size_t i = 0; i < STN_COUNT(renamed); i++) {
         bool there = names == NULL;
         for (const char *const *n = names; !there && *n != NULL; n++) {
@@ -72,7 +74,7 @@ const char *stn_lua_renamed(const char *name, const char *const *names) {
 }
 
 static int index_answer(lua_State *L) {
-    const char *now = lua_type(L, 2) == LUA_TSTRING ? stn_lua_renamed(lua_tostring(L, 2), NULL) : NULL;
+    const char *now = lua_type(L, 2) == LUA_TSTRING ? name_today(lua_tostring(L, 2), NULL) : NULL;
     if (now != NULL) {
         stn_lua_fail(L, "'%s' is called '%s' now", lua_tostring(L, 2), now);
     }
@@ -88,7 +90,7 @@ void stn_lua_tell_renamed(lua_State *L) {
 }
 
 void stn_lua_unknown(lua_State *L, const char *owner, const char *name, const char *const *names) {
-    const char *now = stn_lua_renamed(name, names);
+    const char *now = name_today(name, names);
     if (now != NULL) {
         stn_lua_fail(L, "%s: '%s' is called '%s' now", owner, name, now);
     }
@@ -326,7 +328,7 @@ static void check_key(const stn_fields *f, int key, const char *const *keys, int
     if (keys == NULL) {
         return;
     }
-    const char *now = stn_lua_renamed(name, keys);
+    const char *now = name_today(name, keys);
     if (now != NULL) {
         stn_lua_fail(L, "%s: '%s' is called '%s' now", f->owner, name, now);
     }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "task.h"
+#include "bind.h"
 
 enum { TASKS = 7 }; // user value of a world
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// stn.world { ... }: creation, completion of the model, properties, life.
+// stn.world { ... }: creation, completion of the model, properties, life; and the module "stiction".
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <stiction/lua.h>
+
 #include "bind.h"
 
 // ------------------------------------------------------------------------------------------------------- options
 
-int stn_lua_world_new(lua_State *L) {
+static int world_new(lua_State *L) {
     static const char *const points[] = {"stiffness", "midpoint", "a", "b", NULL};
     static const char *const relaxations[] = {"sum", "series", NULL};
     static const char *const certificates[] = {"full", "light", NULL};
@@ -75,7 +77,7 @@ int stn_lua_world_new(lua_State *L) {
     return 1;
 }
 
-int stn_lua_world_from_capsule(lua_State *L) {
+static int world_from_capsule(lua_State *L) {
     lua_session *session = stn_lua_session(L);
     const char *path = luaL_checkstring(L, 1);
     const stn_script_host *host = session->host;
@@ -223,17 +225,154 @@ static int world_text(lua_State *L) {
     return 1;
 }
 
-void stn_lua_open_world(lua_State *L) {
-    static const luaL_Reg methods[] = {{"close", world_close}, {"clone", world_clone}, {NULL, NULL}};
+// ------------------------------------------------------------------------------------------------------ plugins in use
+
+/// The kind that the argument names; anything else is raised.
+static stn_kind check_kind(lua_State *L, int index, const char *owner) {
+    const char *word = luaL_checkstring(L, index), *kinds[STN_KIND_COUNT + 1] = {NULL};
+    int32_t kind = 0;
+    for (int32_t i = 0; i < STN_KIND_COUNT; i++) {
+        kinds[i] = stn_kind_name((stn_kind)i);
+    }
+    while (kinds[kind] != NULL && strcmp(kinds[kind], word) != 0) {
+        kind++;
+    }
+    if (kinds[kind] == NULL) {
+        stn_lua_unknown(L, owner, word, kinds);
+    }
+    return (stn_kind)kind;
+}
+
+/// stn.plugins(kind): ids of the plugins of a kind that were found, sorted.
+static int list_plugins(lua_State *L) {
+    stn_kind wanted = check_kind(L, 1, "stn.plugins");
+    const stn_plugin_info *plugins = NULL;
+    int32_t count = 0;
+    stn_error err = {0};
+    if (stn_plugins_of_kind(stn_lua_session(L)->context, wanted, &plugins, &count, &err) < 0) {
+        stn_lua_fail(L, "stn.plugins: %s", err.text);
+    }
+    lua_newtable(L);
+    for (int32_t i = 0; i < count; i++) {
+        lua_pushstring(L, plugins[i].desc->id);
+        lua_rawseti(L, -2, i + 1);
+    }
+    return 1;
+}
+
+/// Parameters with their values into the table on top of the stack.
+static void push_values(lua_State *L, const stn_param *params, int32_t count, const void *config) {
+    for (int32_t i = 0; i < count; i++) {
+        const void *value = (const unsigned char *)config + params[i].offset;
+        switch (params[i].type) {
+        case STN_PARAM_TYPE_REAL:
+            lua_pushnumber(L, *(const double *)value);
+            break;
+        case STN_PARAM_TYPE_INT:
+            lua_pushinteger(L, *(const int32_t *)value);
+            break;
+        case STN_PARAM_TYPE_BOOL:
+            lua_pushboolean(L, *(const bool *)value);
+            break;
+        case STN_PARAM_TYPE_CHOICE:
+            lua_pushstring(L, params[i].choices[*(const int32_t *)value]);
+            break;
+        case STN_PARAM_TYPE_TEXT:
+            lua_pushstring(L, *(const char *const *)value);
+            break;
+        }
+        lua_setfield(L, -2, params[i].name);
+    }
+}
+
+/// world:plugin(kind): the plugin in use as stn.world takes it, { "sap", sigma = 1e-3, ... }; nil when there is none.
+static int world_plugin(lua_State *L) {
+    const stn_lua_world *w = stn_lua_world_check(L, 1);
+    const stn_instance *plugin = stn_world_plugin(w->world, check_kind(L, 2, "world:plugin"));
+    if (plugin == NULL) {
+        lua_pushnil(L);
+        return 1;
+    }
+    const stn_param *common = NULL;
+    int32_t common_count = 0;
+    size_t common_size = 0;
+    stn_kind_params(plugin->desc->kind, &common, &common_count, &common_size);
+    lua_newtable(L);
+    lua_pushstring(L, plugin->desc->id);
+    lua_rawseti(L, -2, 1);
+    push_values(L, common, common_count, plugin->common);
+    push_values(L, plugin->desc->params, plugin->desc->param_count, plugin->config);
+    return 1;
+}
+
+static void open_world(lua_State *L) {
+    static const luaL_Reg methods[] = {
+        {"close", world_close}, {"clone", world_clone}, {"plugin", world_plugin}, {NULL, NULL}};
     static const luaL_Reg meta[] = {
         {"__gc", world_collect}, {"__close", world_close}, {"__tostring", world_text}, {NULL, NULL}};
     stn_lua_class(L, STN_LUA_WORLD, methods, meta, get_world, world_properties);
-    const luaL_Reg *const more[] = {
-        stn_lua_model_methods, stn_lua_pair_methods,       stn_lua_state_methods,  stn_lua_run_methods,
-        stn_lua_log_methods,   stn_lua_control_methods,    stn_lua_sensor_methods, stn_lua_world_name_methods,
-        stn_lua_query_methods, stn_lua_constraint_methods, stn_lua_choice_methods, stn_lua_contact_methods,
-        stn_lua_solve_methods, stn_lua_capture_methods,    stn_lua_patch_methods,  stn_lua_task_methods};
+    const luaL_Reg *const more[] = {stn_lua_model_methods,      stn_lua_pair_methods,       stn_lua_state_methods,
+                                    stn_lua_run_methods,        stn_lua_log_methods,        stn_lua_control_methods,
+                                    stn_lua_sensor_methods,     stn_lua_world_name_methods, stn_lua_query_methods,
+                                    stn_lua_constraint_methods, stn_lua_contact_methods,    stn_lua_solve_methods,
+                                    stn_lua_capture_methods,    stn_lua_patch_methods,      stn_lua_task_methods};
     for (int i = 0; i < STN_COUNT(more); i++) {
         stn_lua_extend(L, STN_LUA_WORLD, more[i]);
     }
+}
+
+// ---------------------------------------------------------------------------------------------------------- the module
+
+/// stn.wrold: the nearest name, or all.
+static int refuse_name(lua_State *L) {
+    const char *names[64] = {NULL};
+    int count = 0;
+    for (lua_pushnil(L); lua_next(L, 1) != 0; lua_pop(L, 1)) {
+        if (count < STN_COUNT(names) - 1 && lua_type(L, -2) == LUA_TSTRING) {
+            names[count++] = lua_tostring(L, -2);
+        }
+    }
+    stn_lua_unknown(L, "stiction", luaL_tolstring(L, 2, NULL), names);
+}
+
+int luaopen_stiction(lua_State *L) {
+    static const luaL_Reg functions[] = {
+        {"world", world_new}, {"capsule", world_from_capsule}, {"plugins", list_plugins}, {NULL, NULL}};
+    luaL_checkversion(L);
+    stn_lua_session(L);
+    open_world(L);
+    stn_lua_open_state(L);
+    stn_lua_open_group(L);
+    stn_lua_open_joint(L);
+    stn_lua_open_control(L);
+    stn_lua_open_sensor(L);
+    stn_lua_open_constraint(L);
+    stn_lua_open_step(L);
+    stn_lua_open_motion(L);
+    stn_lua_open_patch(L);
+    stn_lua_open_pose(L);
+    stn_lua_open_task(L);
+    stn_lua_open_move(L);
+    lua_newtable(L);
+    luaL_setfuncs(L, functions, 0);
+    luaL_setfuncs(L, stn_lua_params_functions, 0);
+    luaL_setfuncs(L, stn_lua_report_functions, 0);
+    luaL_setfuncs(L, stn_lua_test_functions, 0);
+    luaL_setfuncs(L, stn_lua_near_functions, 0);
+    luaL_setfuncs(L, stn_lua_reference_functions, 0);
+    stn_lua_add_fixtures(L);
+    luaL_setfuncs(L, stn_lua_pose_functions, 0);
+    luaL_setfuncs(L, stn_lua_finding_functions, 0);
+    luaL_setfuncs(L, stn_lua_material_functions, 0);
+    luaL_setfuncs(L, stn_lua_task_functions, 0);
+    luaL_setfuncs(L, stn_lua_wait_functions, 0);
+    lua_pushnumber(L, STN_PI / 180.0);
+    lua_setfield(L, -2, "deg");
+    lua_pushliteral(L, STN_VERSION);
+    lua_setfield(L, -2, "version");
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, refuse_name);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, -2);
+    return 1;
 }
