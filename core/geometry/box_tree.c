@@ -6,7 +6,72 @@
 
 #include <string.h>
 
-#include "geometry/box_split.h"
+// ---------------------------------------------------------------------------------------------------------- splitting
+
+/// Twice the middle.
+static double centre(const stn_aabb *box, int32_t axis) {
+    switch (axis) {
+    case 0:
+        return box->lower.x + box->upper.x;
+    case 1:
+        return box->lower.y + box->upper.y;
+    default:
+        return box->lower.z + box->upper.z;
+    }
+}
+
+void box_split(const stn_aabb *boxes, int32_t *order, float *key, int32_t count, int32_t left) {
+    int32_t axis = 0;
+    double longest = -1.0, begin = 0.0;
+    for (int32_t i = 0; i < 3; i++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int32_t k = 0; k < count; k++) {
+            double c = centre(&boxes[order[k]], i);
+            low = c < low ? c : low;
+            high = c > high ? c : high;
+        }
+        if (high - low > longest) {
+            longest = high - low;
+            axis = i;
+            begin = low;
+        }
+    }
+    for (int32_t i = 0; i < count; i++) {
+        key[i] = (float)(centre(&boxes[order[i]], axis) - begin); // from there: far from the origin floats are coarse
+    }
+    // quickselect: afterwards no key before `left` exceeds one from there on
+    int32_t first = 0, last = count - 1;
+    while (first < last) {
+        float a = key[first], b = key[first + (last - first) / 2], c = key[last];
+        float low = a < b ? a : b, high = a < b ? b : a, pivot = c < low ? low : c > high ? high : c;
+        int32_t i = first, j = last;
+        while (i <= j) {
+            while (key[i] < pivot) {
+                i++;
+            }
+            while (key[j] > pivot) {
+                j--;
+            }
+            if (i <= j) {
+                float k = key[i];
+                key[i] = key[j];
+                key[j] = k;
+                int32_t box = order[i];
+                order[i++] = order[j];
+                order[j--] = box;
+            }
+        }
+        if (left <= j) {
+            last = j;
+        } else if (left >= i) {
+            first = i;
+        } else {
+            return;
+        }
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------- tree
 
 enum { LEAF = 4, DEEPEST = 64 };
 static const double LOOSE = 1.5;
@@ -36,15 +101,6 @@ void box_tree_clear(stn_context *context, box_tree *tree) {
     *tree = (box_tree){0};
 }
 
-// ------------------------------------------------------------------------------------------------------ building
-
-static signed char kind_of(const stn_aabb *b) {
-    if (!(b->lower.x <= b->upper.x && b->lower.y <= b->upper.y && b->lower.z <= b->upper.z)) {
-        return KIND_EMPTY;
-    }
-    return stn_vec3_finite(b->lower) && stn_vec3_finite(b->upper) ? KIND_INNER : KIND_WIDE;
-}
-
 static int32_t build(box_tree *tree, const stn_aabb *boxes, int32_t first, int32_t count) {
     int32_t id = tree->node_count++;
     box_node *n = &tree->nodes[id];
@@ -67,11 +123,6 @@ static void join(stn_aabb *a, const stn_aabb *b) {
     }
 }
 
-static double half_area(const stn_aabb *b) {
-    stn_vec3 d = stn_vec3_sub(b->upper, b->lower);
-    return d.x * d.y + d.y * d.z + d.z * d.x;
-}
-
 /// Children stand behind their parent, so one backward pass meets them first. Returns the area of all nodes.
 static double fit(box_tree *tree, const stn_aabb *boxes) {
     double area = 0.0;
@@ -86,12 +137,25 @@ static double fit(box_tree *tree, const stn_aabb *boxes) {
                 join(&n->box, &boxes[tree->order[n->first + i]]);
             }
         }
-        area += half_area(&n->box);
+        stn_vec3 side = stn_vec3_sub(n->box.upper, n->box.lower);
+        area += side.x * side.y + side.y * side.z + side.z * side.x;
     }
     return area;
 }
 
-static void build_all(box_tree *tree, const stn_aabb *boxes, int32_t count) {
+void box_tree_update(box_tree *tree, const stn_aabb *boxes, int32_t count) {
+    bool same = true;
+    for (int32_t i = 0; i < count; i++) {
+        const stn_aabb *b = &boxes[i];
+        bool empty = !(b->lower.x <= b->upper.x && b->lower.y <= b->upper.y && b->lower.z <= b->upper.z);
+        bool finite = stn_vec3_finite(b->lower) && stn_vec3_finite(b->upper);
+        signed char kind = empty ? KIND_EMPTY : finite ? KIND_INNER : KIND_WIDE;
+        same = same && kind == tree->kind[i];
+        tree->kind[i] = kind;
+    }
+    if (same && fit(tree, boxes) <= LOOSE * tree->built_area) {
+        return;
+    }
     tree->inner_count = tree->wide_count = tree->node_count = 0;
     for (int32_t i = 0; i < count; i++) {
         if (tree->kind[i] == KIND_INNER) {
@@ -107,18 +171,6 @@ static void build_all(box_tree *tree, const stn_aabb *boxes, int32_t count) {
         build(tree, boxes, 0, tree->inner_count);
     }
     tree->built_area = fit(tree, boxes);
-}
-
-void box_tree_update(box_tree *tree, const stn_aabb *boxes, int32_t count) {
-    bool same = true;
-    for (int32_t i = 0; i < count; i++) {
-        signed char kind = kind_of(&boxes[i]);
-        same = same && kind == tree->kind[i];
-        tree->kind[i] = kind;
-    }
-    if (!same || !(fit(tree, boxes) <= LOOSE * tree->built_area)) {
-        build_all(tree, boxes, count);
-    }
 }
 
 // ----------------------------------------------------------------------------------------------------- searching

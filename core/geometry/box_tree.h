@@ -7,6 +7,11 @@
 #include <stiction/context.h>
 #include <stiction/geometry.h>
 
+/// How trees over boxes are divided: orders the `count` boxes that `order` names so that the first `left` of them are
+/// those whose middles lie lowest along the axis on which the middles spread furthest. `key` (count): scratch. Which of
+/// equals come first is left open.
+void box_split(const stn_aabb *boxes, int32_t *order, float *key, int32_t count, int32_t left);
+
 /// In depth-first order: the left child follows its parent.
 typedef struct box_node {
     stn_aabb box;

@@ -15,8 +15,146 @@
 #include <float.h>
 #include <string.h>
 
-#include "geometry/box_split.h"
+#include "geometry/box_tree.h"
 #include "geometry/broadphase.h"
+
+// ----------------------------------------------------------------------------------------------------- lists of pairs
+// Lists of pairs in ascending order: candidates, whose fat boxes overlap, and the pairs of an update among them.
+
+static bool grow(stn_broadphase *bp, stn_broadphase_pair **list, int32_t capacity) {
+    void *grown = stn_reallocate(bp->context, *list, (size_t)bp->pair_capacity, (size_t)capacity, sizeof **list);
+    if (grown != NULL) {
+        *list = grown;
+    }
+    return grown != NULL;
+}
+
+/// All three lists have room for as many, because they change places.
+static bool reserve_pairs(stn_broadphase *bp, int32_t count) {
+    if (count <= bp->pair_capacity) {
+        return true;
+    }
+    int32_t capacity = count < INT32_MAX / 2 - 256 ? 2 * count + 256 : INT32_MAX;
+    if (!grow(bp, &bp->pairs, capacity) || !grow(bp, &bp->sorted, capacity) || !grow(bp, &bp->candidates, capacity)) {
+        bp->out_of_memory = true;
+        return false;
+    }
+    bp->pair_capacity = capacity;
+    return true;
+}
+
+/// Notes two boxes, if one of them moves and the pair is allowed.
+static void meet(stn_broadphase *bp, int32_t i, int32_t j) {
+    int32_t a = i < j ? i : j, b = i < j ? j : i;
+    bool may = (bp->moving[a] || bp->moving[b]) && (bp->allowed == NULL || bp->allowed(bp->user, a, b));
+    if (may && bp->pair_count < INT32_MAX && reserve_pairs(bp, bp->pair_count + 1)) {
+        bp->pairs[bp->pair_count++] = (stn_broadphase_pair){a, b};
+    }
+}
+
+static bool overlap(const stn_aabb *a, const stn_aabb *b) {
+    return (a->lower.x <= b->upper.x) & (b->lower.x <= a->upper.x) & (a->lower.y <= b->upper.y) &
+           (b->lower.y <= a->upper.y) & (a->lower.z <= b->upper.z) & (b->lower.z <= a->upper.z);
+}
+
+static bool is_before(const stn_broadphase_pair *p, const stn_broadphase_pair *q) {
+    return p->a < q->a || (p->a == q->a && p->b < q->b);
+}
+
+/// One stable counting pass over one member of every pair.
+static void counting_pass(stn_broadphase *bp, const stn_broadphase_pair *from, stn_broadphase_pair *to, int32_t count,
+                          bool by_a) {
+    int32_t *start = bp->start;
+    memset(start, 0, ((size_t)count + 1) * sizeof *start);
+    for (int32_t i = 0; i < bp->pair_count; i++) {
+        start[(by_a ? from[i].a : from[i].b) + 1]++;
+    }
+    for (int32_t i = 0; i < count; i++) {
+        start[i + 1] += start[i];
+    }
+    for (int32_t i = 0; i < bp->pair_count; i++) {
+        to[start[by_a ? from[i].a : from[i].b]++] = from[i];
+    }
+}
+
+static void sort_pairs(stn_broadphase *bp, int32_t count) {
+    bool sorted = true;
+    for (int32_t i = 1; i < bp->pair_count && sorted; i++) {
+        sorted = is_before(&bp->pairs[i - 1], &bp->pairs[i]);
+    }
+    if (!sorted) {
+        counting_pass(bp, bp->pairs, bp->sorted, count, false);
+        counting_pass(bp, bp->sorted, bp->pairs, count, true);
+    }
+}
+
+static void swap(stn_broadphase_pair **a, stn_broadphase_pair **b) {
+    stn_broadphase_pair *t = *a;
+    *a = *b;
+    *b = t;
+}
+
+/// What met since pair_count was 0 is added to the candidates of boxes that did not leave.
+static void merge_candidates(stn_broadphase *bp, int32_t count) {
+    if (bp->pair_count > INT32_MAX - bp->candidate_count) {
+        bp->out_of_memory = true;
+    }
+    if (bp->out_of_memory || !reserve_pairs(bp, bp->candidate_count + bp->pair_count)) {
+        return;
+    }
+    sort_pairs(bp, count);
+    stn_broadphase_pair *to = bp->sorted;
+    int32_t k = 0;
+    for (int32_t i = 0; i < bp->candidate_count; i++) {
+        const stn_broadphase_pair *p = &bp->candidates[i];
+        if (bp->has_left[p->a] || bp->has_left[p->b]) {
+            continue;
+        }
+        while (k < bp->pair_count && is_before(&bp->pairs[k], p)) {
+            *to++ = bp->pairs[k++];
+        }
+        *to++ = *p;
+    }
+    while (k < bp->pair_count) {
+        *to++ = bp->pairs[k++];
+    }
+    bp->candidate_count = (int32_t)(to - bp->sorted);
+    swap(&bp->sorted, &bp->candidates);
+}
+
+/// The pairs of this update: of wide boxes with all, and of candidates.
+static void list_pairs(stn_broadphase *bp, int32_t count) {
+    if (!bp->out_of_memory) {
+        bp->pair_count = 0;
+        for (int32_t k = 0; k < bp->wide_count; k++) {
+            int32_t i = bp->wide[k];
+            for (int32_t j = 0; j < count; j++) {
+                bool met = bp->slot[j] == SLOT_WIDE && j <= i; // two wide boxes meet once
+                if (!met && bp->slot[j] != SLOT_EMPTY && overlap(&bp->boxes[i], &bp->boxes[j])) {
+                    meet(bp, i, j);
+                }
+            }
+        }
+    }
+    if (bp->pair_count > INT32_MAX - bp->candidate_count) {
+        bp->out_of_memory = true;
+    }
+    if (bp->out_of_memory) {
+        return;
+    }
+    if (bp->candidate_count > 0 && reserve_pairs(bp, bp->pair_count + bp->candidate_count)) {
+        // without branches: about every second candidate is a pair, in no order that a processor could guess
+        stn_broadphase_pair *to = bp->pairs + bp->pair_count;
+        for (int32_t i = 0; i < bp->candidate_count; i++) {
+            *to = bp->candidates[i];
+            to += overlap(&bp->boxes[to->a], &bp->boxes[to->b]);
+        }
+        bp->pair_count = (int32_t)(to - bp->pairs);
+    }
+    sort_pairs(bp, count);
+}
+
+// ---------------------------------------------------------------------------------------------------- blocks of boxes
 
 enum { FEW = 48 };              // up to here all against all is faster than the tree, by measurement
 enum { MANY = 4 };              // when more than 1/4 leave, walking the whole tree is faster than looking them up
@@ -51,7 +189,9 @@ void stn_broadphase_destroy(stn_broadphase *bp) {
         return;
     }
     release_boxes(bp);
-    broadphase_release_pairs(bp);
+    stn_release(bp->context, bp->pairs);
+    stn_release(bp->context, bp->sorted);
+    stn_release(bp->context, bp->candidates);
     stn_release(bp->context, bp);
 }
 
@@ -105,7 +245,7 @@ static void block_self(stn_broadphase *bp, int32_t id) {
         lane_mask mask = block_overlap(b, i, b);
         for (int32_t j = i + 1; j < LANES; j++) {
             if (mask[j]) {
-                broadphase_meet(bp, bp->order[LANES * id + i], bp->order[LANES * id + j]);
+                meet(bp, bp->order[LANES * id + i], bp->order[LANES * id + j]);
             }
         }
     }
@@ -119,7 +259,7 @@ static void block_cross(stn_broadphase *bp, int32_t id_a, int32_t id_b) {
         if (lanes_any(mask)) {
             for (int32_t j = 0; j < LANES; j++) {
                 if (mask[j]) {
-                    broadphase_meet(bp, bp->order[LANES * id_a + i], bp->order[LANES * id_b + j]);
+                    meet(bp, bp->order[LANES * id_a + i], bp->order[LANES * id_b + j]);
                 }
             }
         }
@@ -148,17 +288,6 @@ static int32_t build(stn_broadphase *bp, int32_t first, int32_t count) {
     return id;
 }
 
-/// Arranges order[0 .. slot_count) so that near boxes stand together, and lays the tree over it.
-static void tree_build(stn_broadphase *bp) {
-    bp->node_count = 0;
-    build(bp, 0, bp->slot_count);
-    for (int32_t s = 0; s < bp->slot_count; s++) {
-        bp->slot[bp->order[s]] = s;
-    }
-    bp->built_work = -1;
-    bp->asked = 0;
-}
-
 static float least(lanes v) {
     float a = v[0] < v[1] ? v[0] : v[1], b = v[2] < v[3] ? v[2] : v[3];
     return a < b ? a : b;
@@ -169,29 +298,25 @@ static float greatest(lanes v) {
     return a > b ? a : b;
 }
 
-static void fit_leaf(const stn_broadphase *bp, node *n) {
-    const block *b = &bp->blocks[n->block];
-    n->lower = (lanes){least(b->lower[0]), least(b->lower[1]), least(b->lower[2]), 0.0F};
-    n->upper = (lanes){greatest(b->upper[0]), greatest(b->upper[1]), greatest(b->upper[2]), 0.0F};
-    n->moving = false;
-    int32_t first = LANES * n->block;
-    for (int32_t s = first; s < first + LANES && s < bp->slot_count; s++) {
-        n->moving = n->moving || bp->moving[bp->order[s]];
-    }
-}
-
-/// Children stand behind their parent, so one backward pass meets them first.
+/// Fits the nodes to the blocks. Children stand behind their parent, so one backward pass meets them first.
 static void fit(stn_broadphase *bp) {
     for (int32_t i = bp->node_count - 1; i >= 0; i--) {
         node *n = &bp->nodes[i];
-        if (n->right < 0) {
-            fit_leaf(bp, n);
+        if (n->right >= 0) {
+            const node *l = &bp->nodes[i + 1], *r = &bp->nodes[n->right];
+            n->lower = select_lanes(l->lower < r->lower, l->lower, r->lower);
+            n->upper = select_lanes(l->upper > r->upper, l->upper, r->upper);
+            n->moving = l->moving || r->moving;
             continue;
         }
-        const node *l = &bp->nodes[i + 1], *r = &bp->nodes[n->right];
-        n->lower = select_lanes(l->lower < r->lower, l->lower, r->lower);
-        n->upper = select_lanes(l->upper > r->upper, l->upper, r->upper);
-        n->moving = l->moving || r->moving;
+        const block *b = &bp->blocks[n->block];
+        n->lower = (lanes){least(b->lower[0]), least(b->lower[1]), least(b->lower[2]), 0.0F};
+        n->upper = (lanes){greatest(b->upper[0]), greatest(b->upper[1]), greatest(b->upper[2]), 0.0F};
+        n->moving = false;
+        int32_t first = LANES * n->block;
+        for (int32_t s = first; s < first + LANES && s < bp->slot_count; s++) {
+            n->moving = n->moving || bp->moving[bp->order[s]];
+        }
     }
 }
 
@@ -226,22 +351,7 @@ static void walk(stn_broadphase *bp, int32_t id) {
     cross(bp, id + 1, n->right);
 }
 
-/// Boxes of a leaf that overlap fat box i. A pair of two that left meets once.
-static void ask_block(stn_broadphase *bp, int32_t i, int32_t id) {
-    const block *b = &bp->blocks[id];
-    const fat_box *f = &bp->fat[i];
-    lane_mask mask = (lane_mask){-1, -1, -1, -1};
-    for (int32_t k = 0; k < 3; k++) {
-        mask &= (lanes_of(f->lower[k]) <= b->upper[k]) & (b->lower[k] <= lanes_of(f->upper[k]));
-    }
-    for (int32_t k = 0; lanes_any(mask) && k < LANES; k++) {
-        int32_t j = mask[k] ? bp->order[LANES * id + k] : i;
-        if (j > i || (j < i && !bp->has_left[j])) {
-            broadphase_meet(bp, i, j);
-        }
-    }
-}
-
+/// Lets fat box i meet those of leaves that overlap it. A pair of two that left meets once.
 static void ask(stn_broadphase *bp, int32_t i) {
     const fat_box *f = &bp->fat[i];
     const lanes lower = {f->lower[0], f->lower[1], f->lower[2], 0.0F},
@@ -255,36 +365,23 @@ static void ask(stn_broadphase *bp, int32_t i) {
         if (!lanes_all((n->lower <= upper) & (lower <= n->upper)) || !(n->moving || bp->moving[i])) {
             continue;
         }
-        if (n->right < 0) {
-            ask_block(bp, i, n->block);
-        } else {
+        if (n->right >= 0) {
             waiting[count++] = n->right;
             waiting[count++] = id + 1;
+            continue;
+        }
+        const block *b = &bp->blocks[n->block];
+        lane_mask mask = (lane_mask){-1, -1, -1, -1};
+        for (int32_t k = 0; k < 3; k++) {
+            mask &= (lanes_of(f->lower[k]) <= b->upper[k]) & (b->lower[k] <= lanes_of(f->upper[k]));
+        }
+        for (int32_t k = 0; lanes_any(mask) && k < LANES; k++) {
+            int32_t j = mask[k] ? bp->order[LANES * n->block + k] : i;
+            if (j > i || (j < i && !bp->has_left[j])) {
+                meet(bp, i, j);
+            }
         }
     }
-}
-
-/// Lets every pair meet that has a box which left its fat one.
-static void tree_left(stn_broadphase *bp) {
-    fit(bp);
-    for (int32_t k = 0; k < bp->left_count; k++) {
-        bp->has_left[bp->left[k]] = true;
-    }
-    for (int32_t k = 0; k < bp->left_count; k++) {
-        ask(bp, bp->left[k]);
-    }
-    bp->asked += bp->left_count;
-    bp->stale = bp->asked > 8 * (int64_t)bp->slot_count;
-}
-
-/// Fits the nodes to the blocks, then lets every pair meet whose fat boxes overlap.
-static void tree_pairs(stn_broadphase *bp) {
-    fit(bp);
-    walk(bp, 0);
-    if (bp->built_work < 0) {
-        bp->built_work = bp->work;
-    }
-    bp->stale = bp->work > bp->built_work + bp->built_work / 2;
 }
 
 // -------------------------------------------------------------------------------------------------------- update
@@ -298,24 +395,14 @@ static float round_down(double x) {
     return (float)y;
 }
 
-static float round_up(double x) {
-    return -round_down(-x);
-}
-
 static void fatten(stn_broadphase *bp, int32_t i) {
     const double *lower = &bp->boxes[i].lower.x, *upper = &bp->boxes[i].upper.x;
     double sides = (upper[0] - lower[0]) + (upper[1] - lower[1]) + (upper[2] - lower[2]);
     double margin = bp->moving[i] ? FAT / 3.0 * sides : 0.0;
     for (int32_t k = 0; k < 3; k++) {
         bp->fat[i].lower[k] = round_down(lower[k] - margin);
-        bp->fat[i].upper[k] = round_up(upper[k] + margin);
+        bp->fat[i].upper[k] = -round_down(-(upper[k] + margin));
     }
-}
-
-static bool is_held(const fat_box *f, const stn_aabb *b) {
-    return (double)f->lower[0] <= b->lower.x && (double)f->lower[1] <= b->lower.y &&
-           (double)f->lower[2] <= b->lower.z && b->upper.x <= (double)f->upper[0] &&
-           b->upper.y <= (double)f->upper[1] && b->upper.z <= (double)f->upper[2];
 }
 
 static void fill_slot(stn_broadphase *bp, int32_t s) {
@@ -325,13 +412,6 @@ static void fill_slot(stn_broadphase *bp, int32_t s) {
     for (int32_t k = 0; k < 3; k++) {
         b->lower[k][i] = fat != NULL ? fat->lower[k] : INFINITY;
         b->upper[k][i] = fat != NULL ? fat->upper[k] : -INFINITY;
-    }
-}
-
-static void fill_blocks(stn_broadphase *bp) {
-    int32_t count = (bp->slot_count + LANES - 1) / LANES;
-    for (int32_t s = 0; s < count * LANES; s++) {
-        fill_slot(bp, s);
     }
 }
 
@@ -376,70 +456,58 @@ static stn_status partition(stn_broadphase *bp, int32_t count, bool *same, stn_e
     return STN_OK;
 }
 
-/// Nothing is known: fat boxes for all, in a new order.
-static void begin_anew(stn_broadphase *bp, int32_t count) {
-    bp->count = count;
-    bp->slot_count = 0;
-    for (int32_t i = 0; i < count; i++) {
-        bp->moved[i] = bp->moving[i];
-        bp->has_left[i] = false;
-        if (classify(&bp->boxes[i]) == BOX_FINITE) {
-            bp->slot[i] = bp->slot_count;
-            bp->order[bp->slot_count++] = i;
-            fatten(bp, i);
-        }
-    }
-    bp->left_count = bp->slot_count;
-    bp->stale = true;
-}
-
-/// New fat boxes for those that left theirs.
-static void follow(stn_broadphase *bp, int32_t count) {
-    bp->left_count = 0;
-    for (int32_t i = 0; i < count; i++) {
-        if (bp->slot[i] >= 0 && !is_held(&bp->fat[i], &bp->boxes[i])) {
-            bp->left[bp->left_count++] = i;
-            fatten(bp, i);
-            fill_slot(bp, bp->slot[i]);
-        }
-    }
-}
-
-static void all_against_all(stn_broadphase *bp) {
-    int32_t blocks = (bp->slot_count + LANES - 1) / LANES;
-    for (int32_t a = 0; a < blocks; a++) {
-        block_self(bp, a);
-        for (int32_t b = a + 1; b < blocks; b++) {
-            block_cross(bp, a, b);
-        }
-    }
-}
-
 /// Brings the candidates up to date after `left_count` boxes left their fat ones.
 static void update_candidates(stn_broadphase *bp, int32_t count) {
     bool tree = bp->slot_count > FEW;
-    if (bp->stale && tree) {
-        tree_build(bp);
+    int32_t blocks = (bp->slot_count + LANES - 1) / LANES;
+    if (bp->stale && tree) { // order[0 .. slot_count) anew, so that near boxes stand together, and a tree over it
+        bp->node_count = 0;
+        build(bp, 0, bp->slot_count);
+        for (int32_t s = 0; s < bp->slot_count; s++) {
+            bp->slot[bp->order[s]] = s;
+        }
+        bp->built_work = -1;
+        bp->asked = 0;
     }
     if (bp->stale) {
-        fill_blocks(bp);
+        for (int32_t s = 0; s < blocks * LANES; s++) {
+            fill_slot(bp, s);
+        }
         bp->stale = false;
     }
     bp->pair_count = 0;
-    if (tree && bp->known && bp->left_count <= bp->slot_count / MANY) {
-        tree_left(bp);
-        broadphase_merge_candidates(bp, count);
+    if (tree) {
+        fit(bp);
+    }
+    if (tree && bp->known && bp->left_count <= bp->slot_count / MANY) { // pairs of boxes which left their fat ones
+        for (int32_t k = 0; k < bp->left_count; k++) {
+            bp->has_left[bp->left[k]] = true;
+        }
+        for (int32_t k = 0; k < bp->left_count; k++) {
+            ask(bp, bp->left[k]);
+        }
+        bp->asked += bp->left_count;
+        bp->stale = bp->asked > 8 * (int64_t)bp->slot_count;
+        merge_candidates(bp, count);
         for (int32_t k = 0; k < bp->left_count; k++) {
             bp->has_left[bp->left[k]] = false;
         }
         return;
     }
     if (tree) {
-        tree_pairs(bp);
-    } else {
-        all_against_all(bp);
+        walk(bp, 0);
+        bp->built_work = bp->built_work < 0 ? bp->work : bp->built_work;
+        bp->stale = bp->work > bp->built_work + bp->built_work / 2;
     }
-    broadphase_replace_candidates(bp, count);
+    for (int32_t a = 0; a < blocks && !tree; a++) {
+        block_self(bp, a);
+        for (int32_t b = a + 1; b < blocks; b++) {
+            block_cross(bp, a, b);
+        }
+    }
+    sort_pairs(bp, count);
+    swap(&bp->pairs, &bp->candidates);
+    bp->candidate_count = bp->pair_count;
 }
 
 stn_status stn_broadphase_update(stn_broadphase *bp, int32_t count, const stn_aabb *boxes, const bool *moving,
@@ -461,15 +529,38 @@ stn_status stn_broadphase_update(stn_broadphase *bp, int32_t count, const stn_aa
         return status;
     }
     bp->known = same;
-    if (same) {
-        follow(bp, count);
-    } else {
-        begin_anew(bp, count);
+    bp->left_count = 0;
+    for (int32_t i = 0; i < count && same; i++) { // new fat boxes for those that left theirs
+        const fat_box *f = &bp->fat[i];
+        const stn_aabb *b = &boxes[i];
+        bool held = bp->slot[i] < 0 || ((double)f->lower[0] <= b->lower.x && (double)f->lower[1] <= b->lower.y &&
+                                        (double)f->lower[2] <= b->lower.z && b->upper.x <= (double)f->upper[0] &&
+                                        b->upper.y <= (double)f->upper[1] && b->upper.z <= (double)f->upper[2]);
+        if (!held) {
+            bp->left[bp->left_count++] = i;
+            fatten(bp, i);
+            fill_slot(bp, bp->slot[i]);
+        }
+    }
+    if (!same) { // nothing is known: fat boxes for all, in a new order
+        bp->count = count;
+        bp->slot_count = 0;
+        for (int32_t i = 0; i < count; i++) {
+            bp->moved[i] = moving[i];
+            bp->has_left[i] = false;
+            if (classify(&boxes[i]) == BOX_FINITE) {
+                bp->slot[i] = bp->slot_count;
+                bp->order[bp->slot_count++] = i;
+                fatten(bp, i);
+            }
+        }
+        bp->left_count = bp->slot_count;
+        bp->stale = true;
     }
     if (bp->left_count > 0 || !same) {
         update_candidates(bp, count);
     }
-    broadphase_list_pairs(bp, count);
+    list_pairs(bp, count);
     bp->known = !bp->out_of_memory;
     if (bp->out_of_memory) {
         return stn_fail(err, STN_ERR_MEMORY, "broad phase: out of memory for %d pairs", (int)bp->pair_count);

@@ -60,14 +60,4 @@ struct stn_broadphase {
     bool out_of_memory;
 };
 
-// broadphase_pairs.c
-void broadphase_release_pairs(stn_broadphase *bp);
-/// Notes two boxes, if one of them moves and the pair is allowed.
-void broadphase_meet(stn_broadphase *bp, int32_t a, int32_t b);
-/// What met since pair_count was 0 becomes the candidates, or is added to those of boxes that did not leave.
-void broadphase_replace_candidates(stn_broadphase *bp, int32_t count);
-void broadphase_merge_candidates(stn_broadphase *bp, int32_t count);
-/// The pairs of this update: of wide boxes with all, and of candidates.
-void broadphase_list_pairs(stn_broadphase *bp, int32_t count);
-
 #endif

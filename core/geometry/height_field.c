@@ -39,42 +39,6 @@ static stn_status check_spec(const stn_height_field_spec *spec, stn_error *err) 
     return STN_OK;
 }
 
-static void fill_vertices(const stn_height_field_spec *spec, const stn_grid *grid, double *vertices) {
-    for (int32_t r = 0; r < grid->rows; r++) {
-        for (int32_t c = 0; c < grid->columns; c++) {
-            double *p = vertices + 3 * ((size_t)r * (size_t)grid->columns + (size_t)c);
-            p[0] = c + 1 < grid->columns ? grid->x + c * grid->dx : -grid->x; // the border lies on it exactly
-            p[1] = r + 1 < grid->rows ? grid->y + r * grid->dy : -grid->y;
-            p[2] = spec->heights[(size_t)r * (size_t)grid->columns + (size_t)c];
-        }
-    }
-}
-
-static void fill_triangles(const stn_grid *grid, int32_t *triangles) {
-    for (int32_t r = 0; r + 1 < grid->rows; r++) {
-        for (int32_t c = 0; c + 1 < grid->columns; c++) {
-            int32_t low = r * grid->columns + c, high = low + grid->columns;
-            const int32_t corners[6] = {low, low + 1, high + 1, low, high + 1, high};
-            for (int32_t k = 0; k < 6; k++) {
-                *triangles++ = corners[k];
-            }
-        }
-    }
-}
-
-static stn_mesh_facts facts_of(const raw_mesh *mesh, const stn_grid *grid) {
-    stn_aabb bounds = mesh_bounds(mesh);
-    mesh_integrals integrals = mesh_integrate(mesh, &bounds, false);
-    return (stn_mesh_facts){.vertex_count = mesh->vertex_count,
-                            .triangle_count = mesh->triangle_count,
-                            .open_edge_count = 2 * (grid->rows - 1) + 2 * (grid->columns - 1),
-                            .area = integrals.area,
-                            .volume = integrals.volume,
-                            .unit = 1.0,
-                            .up_axis = 'z',
-                            .instance_count = 1};
-}
-
 stn_status stn_mesh_create_height_field(stn_context *context, const stn_height_field_spec *spec, stn_mesh **out,
                                         stn_error *err) {
     *out = NULL;
@@ -92,16 +56,42 @@ stn_status stn_mesh_create_height_field(stn_context *context, const stn_height_f
     raw_mesh mesh = {.context = context, .vertex_count = grid.rows * grid.columns, .triangle_count = 2 * cells};
     mesh.vertices = stn_allocate(context, 3 * (size_t)mesh.vertex_count, sizeof *mesh.vertices);
     mesh.triangles = stn_allocate(context, 3 * (size_t)mesh.triangle_count, sizeof *mesh.triangles);
-    const stn_mass none = {0};
     if (mesh.vertices == NULL || mesh.triangles == NULL) {
-        status =
-            stn_fail(err, STN_ERR_MEMORY, "height field: out of memory for %d x %d heights", grid.rows, grid.columns);
-    } else {
-        fill_vertices(spec, &grid, mesh.vertices);
-        fill_triangles(&grid, mesh.triangles);
-        stn_mesh_facts facts = facts_of(&mesh, &grid);
-        status = mesh_wrap(&mesh, &facts, &none, false, out, err);
+        raw_mesh_clear(&mesh);
+        return stn_fail(err, STN_ERR_MEMORY, "height field: out of memory for %d x %d heights", grid.rows,
+                        grid.columns);
     }
+    double *p = mesh.vertices;
+    const double *height = spec->heights;
+    int32_t *triangle = mesh.triangles;
+    for (int32_t r = 0; r < grid.rows; r++) {
+        for (int32_t c = 0; c < grid.columns; c++) {
+            *p++ = c + 1 < grid.columns ? grid.x + c * grid.dx : -grid.x; // the border lies on it exactly
+            *p++ = r + 1 < grid.rows ? grid.y + r * grid.dy : -grid.y;
+            *p++ = *height++;
+        }
+    }
+    for (int32_t r = 0; r + 1 < grid.rows; r++) {
+        for (int32_t c = 0; c + 1 < grid.columns; c++) {
+            int32_t low = r * grid.columns + c, high = low + grid.columns;
+            const int32_t corners[6] = {low, low + 1, high + 1, low, high + 1, high};
+            for (int32_t k = 0; k < 6; k++) {
+                *triangle++ = corners[k];
+            }
+        }
+    }
+    const stn_mass none = {0};
+    stn_aabb bounds = mesh_bounds(&mesh);
+    mesh_integrals integrals = mesh_integrate(&mesh, &bounds, false);
+    const stn_mesh_facts facts = {.vertex_count = mesh.vertex_count,
+                                  .triangle_count = mesh.triangle_count,
+                                  .open_edge_count = 2 * (grid.rows - 1) + 2 * (grid.columns - 1),
+                                  .area = integrals.area,
+                                  .volume = integrals.volume,
+                                  .unit = 1.0,
+                                  .up_axis = 'z',
+                                  .instance_count = 1};
+    status = mesh_wrap(&mesh, &facts, &none, false, out, err);
     if (status == STN_OK) {
         (*out)->grid = grid;
     }

@@ -111,13 +111,6 @@ stn_mass stn_mass_transform(const stn_pose *ab, const stn_mass *mass) {
     return (stn_mass){mass->mass, stn_pose_apply(ab, mass->com), stn_mat3_rotate_tensor(&ab->rotation, &mass->inertia)};
 }
 
-/// Inertia of a point mass at `d`, m (|d|^2 1 - d d^T).
-static stn_mat3 point_inertia(double m, stn_vec3 d) {
-    return (stn_mat3){{{m * (d.y * d.y + d.z * d.z), -m * d.x * d.y, -m * d.x * d.z},
-                       {-m * d.x * d.y, m * (d.x * d.x + d.z * d.z), -m * d.y * d.z},
-                       {-m * d.x * d.z, -m * d.y * d.z, m * (d.x * d.x + d.y * d.y)}}};
-}
-
 /// About the common centre both parts together weigh, for rotation, as their reduced mass at their distance.
 stn_mass stn_mass_add(const stn_mass *a, const stn_mass *b) {
     double total = a->mass + b->mass;
@@ -125,7 +118,10 @@ stn_mass stn_mass_add(const stn_mass *a, const stn_mass *b) {
     if (total > 0.0) {
         double share = b->mass / total;
         stn_vec3 d = stn_vec3_sub(b->com, a->com);
-        stn_mat3 apart = point_inertia(a->mass * share, d);
+        double m = a->mass * share; // a point mass at d: m (|d|^2 1 - d d^T)
+        stn_mat3 apart = {{{m * (d.y * d.y + d.z * d.z), -m * d.x * d.y, -m * d.x * d.z},
+                           {-m * d.x * d.y, m * (d.x * d.x + d.z * d.z), -m * d.y * d.z},
+                           {-m * d.x * d.z, -m * d.y * d.z, m * (d.x * d.x + d.y * d.y)}}};
         result.com = stn_vec3_mul_add(a->com, share, d);
         result.inertia = stn_mat3_add(&result.inertia, &apart);
     }
@@ -174,13 +170,6 @@ static stn_vec3 corner_from(const raw_mesh *mesh, const int32_t *ids, int32_t k,
     return stn_vec3_sub(mesh_vertex(mesh->vertices, ids[k]), centre);
 }
 
-/// Has a body these second moments? Then none is negative, but for rounding.
-static bool is_body(const stn_mat3 *covariance) {
-    double lambda[3];
-    stn_mat3_eigenvalues(covariance, lambda);
-    return lambda[2] > 0.0 && lambda[0] >= -1e-12 * lambda[2];
-}
-
 /// Zero when no volume is left beside rounding (a folded sheet), or when the second moments are those of no body (parts
 /// of different signs).
 static stn_mass solid_from(const sums *s, stn_vec3 centre, double least_volume) {
@@ -197,7 +186,9 @@ static stn_mass solid_from(const sums *s, stn_vec3 centre, double least_volume) 
             c.m[i][j] = c.m[j][i] = sign * s->second[i][j] - mass * d[i] * d[j];
         }
     }
-    if (!is_body(&c)) {
+    double lambda[3];
+    stn_mat3_eigenvalues(&c, lambda);
+    if (!(lambda[2] > 0.0 && lambda[0] >= -1e-12 * lambda[2])) { // but for rounding
         return none;
     }
     stn_mass solid = {.mass = mass, .com = stn_vec3_add(centre, com)};
@@ -208,16 +199,6 @@ static stn_mass solid_from(const sums *s, stn_vec3 centre, double least_volume) 
         }
     }
     return solid;
-}
-
-stn_aabb mesh_bounds(const raw_mesh *mesh) {
-    stn_aabb box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-    for (int32_t i = 0; i < mesh->vertex_count; i++) {
-        stn_vec3 p = mesh_vertex(mesh->vertices, i);
-        box.lower = stn_vec3_make(fmin(box.lower.x, p.x), fmin(box.lower.y, p.y), fmin(box.lower.z, p.z));
-        box.upper = stn_vec3_make(fmax(box.upper.x, p.x), fmax(box.upper.y, p.y), fmax(box.upper.z, p.z));
-    }
-    return box;
 }
 
 mesh_integrals mesh_integrate(const raw_mesh *mesh, const stn_aabb *bounds, bool closed) {

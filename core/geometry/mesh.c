@@ -5,23 +5,33 @@
 #include <string.h>
 
 #include "geometry/mesh_build.h"
-#include "geometry/mesh_tree.h"
 #include "geometry/raw_mesh.h"
 
 /// Fifth powers of lengths stay finite below it, and so do all mass properties.
 static const double largest_coordinate = 1e50; // [m]
 
-static stn_status check_count(const char *what, int32_t count, const void *array, stn_error *err) {
-    if (count < 0 || count > STN_MESH_COUNT_MAX) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "mesh: %d %s, must be 0 to %d", count, what, STN_MESH_COUNT_MAX);
+static stn_status check_numbers(const raw_mesh *raw, stn_vec3 factor, stn_error *err) {
+    const struct {
+        const char *one, *many;
+        int32_t count;
+        const void *array;
+        const int32_t *ids;
+        size_t width;
+    } lists[3] = {{"vertex", "vertices", raw->vertex_count, raw->vertices, NULL, 0},
+                  {"triangle", "triangles", raw->triangle_count, raw->triangles, raw->triangles, 3},
+                  {"tetrahedron", "tetrahedra", raw->tetrahedron_count, raw->tetrahedra, raw->tetrahedra, 4}};
+    for (int32_t k = 0; k < 3; k++) {
+        if (lists[k].count < 0 || lists[k].count > STN_MESH_COUNT_MAX) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "mesh: %d %s, must be 0 to %d", lists[k].count, lists[k].many,
+                            STN_MESH_COUNT_MAX);
+        }
+        if (lists[k].count > 0 && lists[k].array == NULL) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "mesh: %d %s, but no array of them", lists[k].count, lists[k].many);
+        }
     }
-    if (count > 0 && array == NULL) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "mesh: %d %s, but no array of them", count, what);
+    if (raw->triangle_count == 0 && raw->tetrahedron_count == 0) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "mesh: no triangles and no tetrahedra");
     }
-    return STN_OK;
-}
-
-static stn_status check_positions(const raw_mesh *raw, stn_vec3 factor, stn_error *err) {
     for (int32_t i = 0; i < raw->vertex_count; i++) {
         stn_vec3 p = mesh_vertex(raw->vertices, i);
         double x = fabs(p.x * factor.x), y = fabs(p.y * factor.y), z = fabs(p.z * factor.z);
@@ -31,44 +41,16 @@ static stn_status check_positions(const raw_mesh *raw, stn_vec3 factor, stn_erro
                             p.y, p.z, largest_coordinate);
         }
     }
-    return STN_OK;
-}
-
-static stn_status check_indices(const char *what, const int32_t *ids, int32_t count, size_t width, int32_t vertex_count,
-                                stn_error *err) {
-    for (size_t i = 0; i < (size_t)count * width; i++) {
-        if (ids[i] < 0 || ids[i] >= vertex_count) {
-            return stn_fail(err, STN_ERR_ARGUMENT, "mesh: %s %zu (counted from 0) names vertex %d of %d", what,
-                            i / width, ids[i], vertex_count);
+    for (int32_t k = 1; k < 3; k++) {
+        const int32_t *ids = lists[k].ids;
+        for (size_t i = 0; i < (size_t)lists[k].count * lists[k].width; i++) {
+            if (ids[i] < 0 || ids[i] >= raw->vertex_count) {
+                return stn_fail(err, STN_ERR_ARGUMENT, "mesh: %s %zu (counted from 0) names vertex %d of %d",
+                                lists[k].one, i / lists[k].width, ids[i], raw->vertex_count);
+            }
         }
     }
-    return STN_OK;
-}
-
-static stn_status check_numbers(const raw_mesh *raw, stn_vec3 factor, stn_error *err) {
-    stn_status status = check_count("vertices", raw->vertex_count, raw->vertices, err);
-    if (status == STN_OK) {
-        status = check_count("triangles", raw->triangle_count, raw->triangles, err);
-    }
-    if (status == STN_OK) {
-        status = check_count("tetrahedra", raw->tetrahedron_count, raw->tetrahedra, err);
-    }
-    if (status == STN_OK && raw->triangle_count == 0 && raw->tetrahedron_count == 0) {
-        status = stn_fail(err, STN_ERR_ARGUMENT, "mesh: no triangles and no tetrahedra");
-    }
-    if (status == STN_OK) {
-        status = check_positions(raw, factor, err);
-    }
-    if (status == STN_OK) {
-        status = check_indices("triangle", raw->triangles, raw->triangle_count, 3, raw->vertex_count, err);
-    }
-    if (status == STN_OK) {
-        status = check_indices("tetrahedron", raw->tetrahedra, raw->tetrahedron_count, 4, raw->vertex_count, err);
-    }
-    if (status == STN_OK && raw->extents != NULL) {
-        status = mesh_check_extents(raw, err);
-    }
-    return status;
+    return raw->extents != NULL ? mesh_check_extents(raw, err) : STN_OK;
 }
 
 static bool is_axis(char axis) {
@@ -141,15 +123,6 @@ static stn_status finish(raw_mesh *mesh, stn_mesh_facts *facts, bool closed, mes
     return status;
 }
 
-static stn_status find_topology(raw_mesh *mesh, stn_mesh_facts *facts, bool *closed, stn_error *err) {
-    stn_status status = STN_OK;
-    if (mesh->tetrahedron_count > 0) {
-        status = mesh_make_solid(mesh, &facts->solid, err);
-        facts->triangle_count = mesh->triangle_count;
-    }
-    return status == STN_OK ? mesh_count_edges(mesh, &facts->open_edge_count, closed, err) : status;
-}
-
 stn_status mesh_from_raw(stn_context *context, const raw_mesh *raw, stn_mesh **out, stn_error *err) {
     *out = NULL;
     double unit = raw->unit != 0.0 ? raw->unit : 1.0;
@@ -171,8 +144,12 @@ stn_status mesh_from_raw(stn_context *context, const raw_mesh *raw, stn_mesh **o
     if (status == STN_OK) {
         status = mesh_weld(context, raw, factor, &mesh, err);
     }
+    if (status == STN_OK && mesh.tetrahedron_count > 0) {
+        status = mesh_make_solid(&mesh, &facts.solid, err);
+        facts.triangle_count = mesh.triangle_count;
+    }
     if (status == STN_OK) {
-        status = find_topology(&mesh, &facts, &closed, err);
+        status = mesh_count_edges(&mesh, &facts.open_edge_count, &closed, err);
     }
     if (status == STN_OK) {
         status = finish(&mesh, &facts, closed, &integrals, err);
@@ -206,22 +183,6 @@ static raw_mesh view_of(const stn_mesh *mesh) {
                       .extents = (double *)mesh->extents};
 }
 
-/// `facts` holds those of the new surface and gets what is known of the given one: its counts, and for a hull, whose
-/// source is gone, figures by rule.
-static void scale_facts(const stn_mesh *source, stn_vec3 scale, stn_mesh_facts *facts) {
-    stn_mesh_facts scaled = source->facts;
-    double x = fabs(scale.x), y = fabs(scale.y), z = fabs(scale.z);
-    scaled.degenerate_count += facts->degenerate_count;
-    scaled.solid.flat_count += facts->solid.flat_count; // the other findings stay
-    scaled.solid.least_quality = facts->solid.least_quality;
-    scaled.volume *= x * y * z;
-    scaled.area = facts->area;
-    if (source->convex) {
-        scaled.area = x == y && y == z ? source->facts.area * x * x : 0.0;
-    }
-    *facts = scaled;
-}
-
 stn_status stn_mesh_create_scaled(const stn_mesh *mesh, stn_vec3 scale, stn_mesh **out, stn_error *err) {
     *out = NULL;
     if (!stn_vec3_finite(scale) || scale.x == 0.0 || scale.y == 0.0 || scale.z == 0.0) {
@@ -248,24 +209,28 @@ stn_status stn_mesh_create_scaled(const stn_mesh *mesh, stn_vec3 scale, stn_mesh
                           scale.y, scale.z);
     }
     if (status == STN_OK) {
-        scale_facts(mesh, scale, &facts);
-        status = mesh_wrap(&scaled, &facts, &integrals.solid, mesh->convex, out, err);
+        // what is known of the given one stays: its counts, and for a hull, whose source is gone, figures by rule
+        stn_mesh_facts known = mesh->facts;
+        double x = fabs(scale.x), y = fabs(scale.y), z = fabs(scale.z);
+        known.degenerate_count += facts.degenerate_count;
+        known.solid.flat_count += facts.solid.flat_count;
+        known.solid.least_quality = facts.solid.least_quality;
+        known.volume *= x * y * z;
+        known.area = !mesh->convex ? facts.area : x == y && y == z ? mesh->facts.area * x * x : 0.0;
+        status = mesh_wrap(&scaled, &known, &integrals.solid, mesh->convex, out, err);
     }
     raw_mesh_clear(&scaled);
     return status;
-}
-
-static bool solid_facts_are_sound(const stn_solid_facts *f) {
-    return f->inverted_count >= 0 && f->flat_count >= 0 && f->duplicate_count >= 0 && f->curved_count >= 0 &&
-           f->unused_count >= 0 && f->part_count >= 0 && f->touching_count >= 0 && f->raised_count >= 0 &&
-           f->least_quality >= 0.0 && f->least_quality <= 1.0 + 1e-9;
 }
 
 static bool facts_are_sound(const stn_mesh *parts) {
     const stn_mesh_facts *f = &parts->facts;
     bool sound = f->vertex_count >= 0 && f->triangle_count >= 0 && f->tetrahedron_count >= 0 &&
                  f->degenerate_count >= 0 && f->open_edge_count >= 0 && f->instance_count >= 1 && is_axis(f->up_axis);
-    sound = sound && solid_facts_are_sound(&f->solid);
+    const stn_solid_facts *s = &f->solid;
+    sound = sound && s->inverted_count >= 0 && s->flat_count >= 0 && s->duplicate_count >= 0 && s->curved_count >= 0 &&
+            s->unused_count >= 0 && s->part_count >= 0 && s->touching_count >= 0 && s->raised_count >= 0 &&
+            s->least_quality >= 0.0 && s->least_quality <= 1.0 + 1e-9;
     sound = sound && f->area >= 0.0 && isfinite(f->area) && isfinite(f->volume) && f->unit > 0.0 && isfinite(f->unit);
     sound = sound && parts->solid.mass >= 0.0 && isfinite(parts->solid.mass) && stn_vec3_finite(parts->solid.com);
     for (int32_t i = 0; i < 3; i++) {

@@ -80,8 +80,6 @@ mesh_integrals mesh_integrate(const raw_mesh *mesh, const stn_aabb *bounds, bool
 stn_status mesh_polytope_create(const raw_mesh *mesh, double volume, stn_polytope **out, stn_error *err);
 void mesh_polytope_release(stn_context *context, const stn_polytope *polytope); ///< accepts NULL
 size_t mesh_polytope_bytes(const stn_polytope *polytope);                       ///< accepts NULL
-/// Where climbing starts: fills `starts` once `start_side`, the neighbours and the slack are set.
-void mesh_fill_starts(const stn_mesh *mesh, int32_t *starts);
 
 /// Gives the arrays to a new object with one reference; of a convex surface it finds the polytope. On failure they
 /// stay.

@@ -24,8 +24,10 @@ stn_status mesh_further_add(mesh_further_list *list, const char *name, size_t le
 typedef struct mesh_key {
     uint64_t hash[2], size; // of the file: XXH3, 128 bits, which finds but does not protect from forgery
     double scale[3];
-    uint64_t plugin; // that reads it: mesh_plugin_hash
+    uint64_t plugin; // that reads it: mesh_key_set_plugin
     uint64_t convex;
+    uint64_t unknown_code; // 1: the plugin was made at run time, so nothing tells it from another one of its name
+                           // elsewhere: its meshes stay in the context, where names are unique
 } mesh_key;
 
 /// Where the further files of a scene are looked for; canonical folders.
@@ -33,9 +35,8 @@ typedef struct mesh_place {
     const char *folder, *root;
 } mesh_place;
 
-/// What tells the build of a mesh plugin from every other one, and its plugin from others: id, version, `build`, the
-/// code in memory and the bytes of its file. Looked at once a context. Thread: [any].
-uint64_t mesh_plugin_hash(stn_context *context, const stn_plugin_info *plugin);
+/// Sets `plugin` and `unknown_code`. A plugin is looked at once a context. Thread: [any].
+void mesh_key_set_plugin(mesh_key *key, stn_context *context, const stn_plugin_info *plugin);
 
 /// The mesh of `key`, kept for the caller; NULL when neither the context nor the folder has it, or when it came from
 /// further files that have changed. Never fails: what is unreadable or damaged is not there. Thread: [any].
@@ -55,22 +56,5 @@ stn_status mesh_entry_decode(stn_context *context, const mesh_key *key, const ch
 /// Writes what makes the bytes an entry of this key: magic, version, size, checksum. Fewer than a header stay as they
 /// are.
 void mesh_entry_seal(const mesh_key *key, char *bytes, size_t size);
-
-/// The cache folder. `path` is empty when there is none.
-typedef struct mesh_store {
-    char path[3800]; // with room for the name of a file
-    int64_t limit;   // [bytes] of all files
-    int64_t used;    // [bytes], as last seen; -1: not looked yet
-} mesh_store;
-
-/// STICTION_CACHE (off: none), else XDG_CACHE_HOME/stiction, else HOME/.cache/stiction. Nothing is created yet.
-void mesh_store_init(mesh_store *store);
-/// STN_ERR_FILE when there is no entry; other failures are worth a line of the debug log.
-stn_status mesh_store_read(const mesh_store *store, stn_context *context, const mesh_key *key, stn_mesh **mesh,
-                           mesh_further_list *further, stn_error *err);
-/// Creates the folder when it is missing; the file is whole or not there. Oldest files go when there are too many
-/// bytes.
-void mesh_store_write(mesh_store *store, stn_context *context, const mesh_key *key, const stn_mesh *mesh,
-                      const mesh_further_list *further);
 
 #endif

@@ -124,29 +124,21 @@ static bool find_edges(splitting *s) {
     return true;
 }
 
-/// Face of a tetrahedron that lies inside, though its corners and edges are of the surface?
-static bool is_shut(const splitting *s, const int32_t v[4], int32_t face) {
-    const int32_t *c = face_corners[face];
-    for (int32_t k = 0; k < 3; k++) {
-        int32_t a = v[c[k]], b = v[c[(k + 1) % 3]];
-        if (is_inner(s, a) || find(&s->edges, edge_between(a, b)) >= 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
+/// Faces of tetrahedra that lie inside, though their corners and edges are of the surface.
 static bool find_faces(splitting *s) {
     for (int32_t pass = 0; pass < 2; pass++) {
         int32_t count = 0;
         for (int32_t i = 0; i < 4 * s->mesh->tetrahedron_count; i++) {
             const int32_t *v = s->mesh->tetrahedra + 4 * (size_t)(i / 4), *c = face_corners[i % 4];
-            if (i / 4 < s->across[i] && is_shut(s, v, i % 4)) {
-                if (pass == 1) {
-                    s->faces.items[count] = face_between(v[c[0]], v[c[1]], v[c[2]]);
-                }
-                count++;
+            bool shut = i / 4 < s->across[i];
+            for (int32_t k = 0; k < 3 && shut; k++) {
+                int32_t a = v[c[k]], b = v[c[(k + 1) % 3]];
+                shut = !is_inner(s, a) && find(&s->edges, edge_between(a, b)) < 0;
             }
+            if (shut && pass == 1) {
+                s->faces.items[count] = face_between(v[c[0]], v[c[1]], v[c[2]]);
+            }
+            count += shut;
         }
         if (pass == 0) {
             s->faces = (simplices){stn_allocate(s->context, (size_t)count, sizeof(simplex)), count};
@@ -203,13 +195,6 @@ static int32_t first_face(const splitting *s, const int32_t v[4], int32_t *face)
     return first;
 }
 
-static void put(splitting *s, const int32_t v[4]) {
-    if (s->out.tetrahedra != NULL) {
-        memcpy(s->out.tetrahedra + 4 * s->count, v, 4 * sizeof *v);
-    }
-    s->count++;
-}
-
 static void split(splitting *s, const int32_t v[4]);
 
 /// A copy for each of the places, with `middle` there.
@@ -238,7 +223,10 @@ static void split(splitting *s, const int32_t v[4]) {
         return;
     }
     if (is_inner(s, v[0]) || is_inner(s, v[1]) || is_inner(s, v[2]) || is_inner(s, v[3])) {
-        put(s, v);
+        if (s->out.tetrahedra != NULL) {
+            memcpy(s->out.tetrahedra + 4 * s->count, v, 4 * sizeof *v);
+        }
+        s->count++;
         return;
     }
     int32_t middle = s->vertex_count++;
@@ -246,6 +234,9 @@ static void split(splitting *s, const int32_t v[4]) {
     split_at(s, v, all, 4, middle);
 }
 
+// --------------------------------------------------------------------------------------------------------- in order
+
+/// Splits all; counts only, as long as there are no arrays.
 static void split_all(splitting *s) {
     s->count = 0;
     s->vertex_count = s->mesh->vertex_count + s->edges.count + s->faces.count;
@@ -254,22 +245,18 @@ static void split_all(splitting *s) {
     }
 }
 
-// --------------------------------------------------------------------------------------------------------- in order
-
-static bool find_splits(splitting *s) {
-    const stn_mesh *mesh = s->mesh;
-    s->across = stn_mesh_across_faces(mesh);
-    s->outer = stn_allocate(s->context, (size_t)mesh->vertex_count, sizeof *s->outer);
-    for (int32_t i = 0; s->outer != NULL && i < 3 * mesh->triangle_count; i++) {
-        s->outer[mesh->triangles[i]] = true;
-    }
-    return s->across != NULL && s->outer != NULL && find_edges(s) && find_faces(s);
-}
-
 /// The arrays of the split mesh, with the surface as it was.
-static bool fill(splitting *s) {
+static stn_status fill(splitting *s, stn_error *err) {
     const stn_mesh *mesh = s->mesh;
     size_t corners = 3 * (size_t)mesh->triangle_count;
+    int64_t fixed = (int64_t)mesh->vertex_count + s->edges.count + s->faces.count;
+    if (fixed + mesh->tetrahedron_count > STN_MESH_COUNT_MAX || mesh->tetrahedron_count > STN_MESH_COUNT_MAX / 16) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "mesh: %d tetrahedra are too many to be split where they have no vertex inside: give a coarser "
+                        "mesh",
+                        mesh->tetrahedron_count);
+    }
+    split_all(s);
     s->out = (raw_mesh){.context = s->context,
                         .vertex_count = s->vertex_count,
                         .triangle_count = mesh->triangle_count,
@@ -279,12 +266,12 @@ static bool fill(splitting *s) {
     s->out.tetrahedra = stn_allocate(s->context, 4 * (size_t)s->count, sizeof *s->out.tetrahedra);
     s->out.extents = stn_allocate(s->context, (size_t)s->vertex_count, sizeof *s->out.extents);
     if (s->out.vertices == NULL || s->out.triangles == NULL || s->out.tetrahedra == NULL || s->out.extents == NULL) {
-        return false;
+        return stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for %lld tetrahedra", (long long)s->count);
     }
     memcpy(s->out.vertices, mesh->vertices, 3 * (size_t)mesh->vertex_count * sizeof *mesh->vertices);
     memcpy(s->out.triangles, mesh->triangles, corners * sizeof *mesh->triangles);
     split_all(s);
-    return true;
+    return STN_OK;
 }
 
 /// Extents of the new mesh. Given ones stay; others are distances to the surface over that of the deepest vertex.
@@ -305,26 +292,6 @@ static stn_status fill_extents(const stn_mesh *source, stn_mesh *made, stn_error
     return status;
 }
 
-static stn_status make_ready(splitting *s, stn_mesh **made, stn_error *err) {
-    const stn_mesh *mesh = s->mesh;
-    if (!find_splits(s)) {
-        return stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for a field");
-    }
-    int64_t fixed = (int64_t)mesh->vertex_count + s->edges.count + s->faces.count;
-    if (fixed + mesh->tetrahedron_count > STN_MESH_COUNT_MAX || mesh->tetrahedron_count > STN_MESH_COUNT_MAX / 16) {
-        return stn_fail(err, STN_ERR_ARGUMENT,
-                        "mesh: %d tetrahedra are too many to be split where they have no vertex inside: give a coarser "
-                        "mesh",
-                        mesh->tetrahedron_count);
-    }
-    split_all(s); // counts
-    if (!fill(s)) {
-        return stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for %lld tetrahedra", (long long)s->count);
-    }
-    stn_status status = mesh_wrap(&s->out, &mesh->facts, &mesh->solid, false, made, err);
-    return status == STN_OK ? fill_extents(mesh, *made, err) : status;
-}
-
 stn_status stn_mesh_create_field_ready(const stn_mesh *mesh, stn_mesh **out, stn_error *err) {
     splitting s = {.mesh = mesh, .context = ((mesh_object *)mesh)->context};
     stn_mesh *made = NULL;
@@ -332,7 +299,19 @@ stn_status stn_mesh_create_field_ready(const stn_mesh *mesh, stn_mesh **out, stn
     if (mesh->tetrahedron_count == 0) {
         return stn_fail(err, STN_ERR_ARGUMENT, "mesh: no tetrahedra: a surface has no pressure field");
     }
-    stn_status status = make_ready(&s, &made, err);
+    s.across = stn_mesh_across_faces(mesh);
+    s.outer = stn_allocate(s.context, (size_t)mesh->vertex_count, sizeof *s.outer);
+    for (int32_t i = 0; s.outer != NULL && i < 3 * mesh->triangle_count; i++) {
+        s.outer[mesh->triangles[i]] = true;
+    }
+    bool found = s.across != NULL && s.outer != NULL && find_edges(&s) && find_faces(&s);
+    stn_status status = found ? fill(&s, err) : stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for a field");
+    if (status == STN_OK) {
+        status = mesh_wrap(&s.out, &mesh->facts, &mesh->solid, false, &made, err);
+    }
+    if (status == STN_OK) {
+        status = fill_extents(mesh, made, err);
+    }
     if (status == STN_OK) {
         *out = made;
     } else {

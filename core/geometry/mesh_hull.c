@@ -99,33 +99,13 @@ static ssize_t hear(void *user, const char *text, size_t size) {
     return (ssize_t)size;
 }
 
-/// qhull's exit status in our terms.
-static stn_status translate(int exit_status, const listener *l, stn_error *err) {
-    if (l->stopped) {
-        return stn_fail(
-            err, STN_ERR_UNSUPPORTED,
-            "mesh: its convex hull takes too long (thousands of corners in one plane?): use fewer vertices");
-    }
-    switch (exit_status) {
-    case qh_ERRnone:
-        return STN_OK;
-    case qh_ERRsingular:
-        return hull_flat(err);
-    case qh_ERRmem:
-        return hull_out_of_memory(err);
-    default:
-        return stn_fail(err, STN_ERR_NUMERIC, "mesh: no convex hull found: %s", l->error);
-    }
-}
-
 static int32_t point_id(const qhT *qh, const vertexT *vertex) {
     return (int32_t)((vertex->point - qh->first_point) / 3);
 }
 
-/// Follows the sides of a facet round, counter-clockwise from outside: `follower` of each corner. Returns the number of
-/// corners, one of which is `*first`.
-static int32_t link_corners(hull *h, const qhT *qh, const facetT *facet, int32_t *first) {
-    int32_t count = 0;
+/// Corners of a facet in `polygon`, counter-clockwise from outside; 0 when its sides are not one round.
+static int32_t walk(hull *h, const qhT *qh, const facetT *facet) {
+    int32_t count = 0, first = 0;
     if (facet->simplicial) {
         int32_t ids[3] = {0};
         vertexT *vertex, **vertexp;
@@ -138,27 +118,22 @@ static int32_t link_corners(hull *h, const qhT *qh, const facetT *facet, int32_t
         for (int32_t k = 0; k < 3; k++) {
             h->follower[ids[k]] = ids[(k + (as_stored ? 1 : 2)) % 3];
         }
-        *first = ids[0];
-        return count;
+        first = ids[0];
+    } else {
+        ridgeT *ridge, **ridgep;
+        FOREACHridge_(facet->ridges) {
+            int32_t a = point_id(qh, SETfirstt_(ridge->vertices, vertexT));
+            int32_t b = point_id(qh, SETsecondt_(ridge->vertices, vertexT));
+            bool as_stored = ((ridge->top == facet ? 1 : 0) ^ qh_ORIENTclock) == 0;
+            h->follower[as_stored ? a : b] = as_stored ? b : a;
+            first = a;
+            count++;
+        }
     }
-    ridgeT *ridge, **ridgep;
-    FOREACHridge_(facet->ridges) {
-        int32_t a = point_id(qh, SETfirstt_(ridge->vertices, vertexT));
-        int32_t b = point_id(qh, SETsecondt_(ridge->vertices, vertexT));
-        bool as_stored = ((ridge->top == facet ? 1 : 0) ^ qh_ORIENTclock) == 0;
-        h->follower[as_stored ? a : b] = as_stored ? b : a;
-        *first = a;
-        count++;
-    }
-    return count;
-}
-
-/// Corners of a facet in `polygon`; 0 when its sides are not one round.
-static int32_t walk(hull *h, const qhT *qh, const facetT *facet) {
-    int32_t first, count = link_corners(h, qh, facet, &first), corner = first;
     if (count > h->point_count) {
         return 0;
     }
+    int32_t corner = first;
     for (int32_t k = 0; k < count; k++) {
         if (corner == first && k > 0) {
             return 0;
@@ -257,8 +232,17 @@ static stn_status hull_run(hull *h, stn_error *err) {
     setvbuf(stream, NULL, _IONBF, 0);
     library.zero(&qh, stream);
     int exit_status = library.new_qhull(&qh, 3, h->point_count, h->points, False, command, NULL, stream);
-    status = translate(exit_status, &l, err);
-    if (status == STN_OK) {
+    if (l.stopped) {
+        status =
+            stn_fail(err, STN_ERR_UNSUPPORTED,
+                     "mesh: its convex hull takes too long (thousands of corners in one plane?): use fewer vertices");
+    } else if (exit_status == qh_ERRsingular) {
+        status = hull_flat(err);
+    } else if (exit_status == qh_ERRmem) {
+        status = hull_out_of_memory(err);
+    } else if (exit_status != qh_ERRnone) {
+        status = stn_fail(err, STN_ERR_NUMERIC, "mesh: no convex hull found: %s", l.error);
+    } else {
         status = triangulate(h, &qh, err);
     }
     int long_left = 0, short_left = 0;
@@ -272,17 +256,8 @@ static stn_status hull_run(hull *h, stn_error *err) {
 
 enum { POINTS_MAX = 4000000 }; // qhull's counters of work are ints
 
-static void hull_clear(hull *h) {
-    stn_release(h->context, h->vertex);
-    stn_release(h->context, h->points);
-    stn_release(h->context, h->triangles);
-    stn_release(h->context, h->follower);
-    stn_release(h->context, h->used);
-    stn_release(h->context, h->polygon);
-    stn_release(h->context, h->edge);
-}
-
-/// Lists the vertices that triangles have; others may lie anywhere.
+/// Lists the vertices that triangles have, as others may lie anywhere, with each axis brought to [-1, 1], and how exact
+/// they then are.
 static stn_status list_points(hull *h, const stn_mesh *mesh, stn_error *err) {
     size_t n = (size_t)mesh->vertex_count;
     h->vertex = stn_allocate(h->context, n, sizeof *h->vertex);
@@ -306,11 +281,9 @@ static stn_status list_points(hull *h, const stn_mesh *mesh, stn_error *err) {
         return stn_fail(err, STN_ERR_UNSUPPORTED, "mesh: convex hulls of %d vertices at most, not %d", POINTS_MAX,
                         h->point_count);
     }
-    return h->point_count < 4 ? hull_flat(err) : STN_OK;
-}
-
-/// Each axis to [-1, 1], and how exact the points then are.
-static stn_status normalize(hull *h, const stn_mesh *mesh, stn_error *err) {
+    if (h->point_count < 4) {
+        return hull_flat(err);
+    }
     const double lower[3] = {mesh->bounds.lower.x, mesh->bounds.lower.y, mesh->bounds.lower.z};
     const double upper[3] = {mesh->bounds.upper.x, mesh->bounds.upper.y, mesh->bounds.upper.z};
     for (int32_t axis = 0; axis < 3; axis++) {
@@ -331,41 +304,25 @@ static stn_status normalize(hull *h, const stn_mesh *mesh, stn_error *err) {
     return STN_OK;
 }
 
-/// Normal and a corner of the plane of a triangle.
-static stn_vec3 plane_of(const hull *h, int32_t triangle, stn_vec3 *corner) {
-    const int32_t *ids = h->triangles + 3 * (size_t)triangle;
-    *corner = mesh_vertex(h->points, ids[0]);
-    stn_vec3 u = stn_vec3_sub(mesh_vertex(h->points, ids[1]), *corner);
-    stn_vec3 v = stn_vec3_sub(mesh_vertex(h->points, ids[2]), *corner);
-    return stn_vec3_normalize_or(stn_vec3_cross(u, v), stn_vec3_zero());
-}
-
-/// The mean of the corners, and how many they are; marks them in `used`.
-static stn_vec3 middle_of(hull *h, int32_t *corners) {
+/// Convex: closed with the Euler characteristic of a ball (triangles = 2 corners - 4), the middle inside every plane,
+/// and no neighbour's far corner outside it by more than slivers, whose normals are inexact, may have it: 1e-7 of the
+/// box.
+static stn_status check_convex(hull *h, bool *convex, stn_error *err) {
+    int32_t corners = 0, *other = stn_allocate(h->context, 3 * (size_t)h->triangle_count, sizeof *other);
+    if (other == NULL) {
+        return hull_out_of_memory(err);
+    }
     stn_vec3 sum = stn_vec3_zero();
-    *corners = 0;
     memset(h->used, 0, (size_t)h->point_count * sizeof *h->used);
     for (size_t i = 0; i < 3 * (size_t)h->triangle_count; i++) {
         int32_t id = h->triangles[i];
         if (h->used[id] == 0) {
             h->used[id] = 1;
-            ++*corners;
+            corners++;
             sum = stn_vec3_add(sum, mesh_vertex(h->points, id));
         }
     }
-    return stn_vec3_scale(1.0 / *corners, sum);
-}
-
-/// Convex: closed with the Euler characteristic of a ball (triangles = 2 corners - 4), the middle inside every plane,
-/// and no neighbour's far corner outside it by more than slivers, whose normals are inexact, may have it: 1e-7 of the
-/// box.
-static stn_status check_convex(hull *h, bool *convex, stn_error *err) {
-    int32_t corners;
-    stn_vec3 middle = middle_of(h, &corners), corner;
-    int32_t *other = stn_allocate(h->context, 3 * (size_t)h->triangle_count, sizeof *other);
-    if (other == NULL) {
-        return hull_out_of_memory(err);
-    }
+    stn_vec3 middle = stn_vec3_scale(1.0 / corners, sum);
     const raw_mesh view = {.context = h->context,
                            .vertex_count = h->point_count,
                            .triangle_count = h->triangle_count,
@@ -373,7 +330,10 @@ static stn_status check_convex(hull *h, bool *convex, stn_error *err) {
     stn_status status = mesh_pair_edges(&view, other, err);
     *convex = status == STN_OK && h->triangle_count == 2 * corners - 4;
     for (int32_t i = 0; i < h->triangle_count && *convex; i++) {
-        stn_vec3 normal = plane_of(h, i, &corner);
+        const int32_t *ids = h->triangles + 3 * (size_t)i;
+        stn_vec3 corner = mesh_vertex(h->points, ids[0]), u = stn_vec3_sub(mesh_vertex(h->points, ids[1]), corner),
+                 v = stn_vec3_sub(mesh_vertex(h->points, ids[2]), corner);
+        stn_vec3 normal = stn_vec3_normalize_or(stn_vec3_cross(u, v), stn_vec3_zero());
         *convex = stn_vec3_dot(normal, stn_vec3_sub(middle, corner)) < 0.0;
         for (int32_t k = 0; k < 3 && *convex; k++) {
             int32_t across = other[3 * (size_t)i + (size_t)k];
@@ -387,28 +347,6 @@ static stn_status check_convex(hull *h, bool *convex, stn_error *err) {
         }
     }
     stn_release(h->context, other);
-    return status;
-}
-
-static stn_status find_hull(hull *h, const stn_mesh *mesh, stn_error *err) {
-    enum { ATTEMPTS = 6 }; // up to a millionth of the first accuracy
-    stn_status status = list_points(h, mesh, err);
-    if (status == STN_OK) {
-        status = normalize(h, mesh, err);
-    }
-    bool convex = false;
-    for (int32_t attempt = 0; attempt < ATTEMPTS && status == STN_OK && !convex; attempt++) {
-        h->accuracy *= attempt > 0 ? 16.0 : 1.0;
-        status = hull_run(h, err);
-        if (status == STN_OK) {
-            status = check_convex(h, &convex, err);
-        } else if (status == STN_ERR_NUMERIC && attempt + 1 < ATTEMPTS) {
-            status = STN_OK;
-        }
-    }
-    if (status == STN_OK && !convex) {
-        status = stn_fail(err, STN_ERR_NUMERIC, "mesh: no convex hull found: rounding makes its faces bend inwards");
-    }
     return status;
 }
 
@@ -430,10 +368,24 @@ static stn_status name_vertices(hull *h, const stn_mesh *mesh, raw_mesh *out, st
 }
 
 stn_status stn_mesh_create_hull(const stn_mesh *mesh, stn_mesh **out, stn_error *err) {
+    enum { ATTEMPTS = 6 }; // up to a millionth of the first accuracy
     *out = NULL;
     raw_mesh result = {.context = ((const mesh_object *)mesh)->context};
     hull h = {.context = result.context};
-    stn_status status = find_hull(&h, mesh, err);
+    bool convex = false;
+    stn_status status = list_points(&h, mesh, err);
+    for (int32_t attempt = 0; attempt < ATTEMPTS && status == STN_OK && !convex; attempt++) {
+        h.accuracy *= attempt > 0 ? 16.0 : 1.0;
+        status = hull_run(&h, err);
+        if (status == STN_OK) {
+            status = check_convex(&h, &convex, err);
+        } else if (status == STN_ERR_NUMERIC && attempt + 1 < ATTEMPTS) {
+            status = STN_OK;
+        }
+    }
+    if (status == STN_OK && !convex) {
+        status = stn_fail(err, STN_ERR_NUMERIC, "mesh: no convex hull found: rounding makes its faces bend inwards");
+    }
     if (status == STN_OK) {
         status = name_vertices(&h, mesh, &result, err);
     }
@@ -443,7 +395,13 @@ stn_status stn_mesh_create_hull(const stn_mesh *mesh, stn_mesh **out, stn_error 
         status = integrals.solid.mass > 0.0 ? mesh_wrap(&result, &mesh->facts, &integrals.solid, true, out, err)
                                             : hull_flat(err);
     }
-    hull_clear(&h);
+    stn_release(h.context, h.vertex);
+    stn_release(h.context, h.points);
+    stn_release(h.context, h.triangles);
+    stn_release(h.context, h.follower);
+    stn_release(h.context, h.used);
+    stn_release(h.context, h.polygon);
+    stn_release(h.context, h.edge);
     raw_mesh_clear(&result);
     return status;
 }

@@ -82,46 +82,7 @@ static stn_status refuse_name(const formats *f, const char *path, stn_error *err
                     known[0] != '\0' ? known : " none: no plugin of kind mesh is installed");
 }
 
-static stn_status check_request(const stn_mesh_request *request, stn_error *err) {
-    if (request->path == NULL || request->path[0] == '\0') {
-        return stn_fail(err, STN_ERR_ARGUMENT, "mesh: no path is given");
-    }
-    const double s[3] = {request->scale.x, request->scale.y, request->scale.z};
-    for (int i = 0; i < 3; i++) {
-        if (!isfinite(s[i]) || s[i] == 0.0) {
-            return stn_fail(err, STN_ERR_ARGUMENT, "%s: scale (%g, %g, %g) must be finite and not 0", request->path,
-                            s[0], s[1], s[2]);
-        }
-    }
-    return STN_OK;
-}
-
 // ------------------------------------------------------------------------------------------------------------ reading
-
-/// The folder where further files are sought, and the one they must lie below. Links are followed first.
-static stn_status find_place(loading *l, stn_error *err) {
-    const char *path = l->request->path, *root = l->request->root;
-    if (realpath(path, l->folder) == NULL) {
-        return stn_fail(err, STN_ERR_FILE, "%s: cannot be read: %s", path, strerror(errno));
-    }
-    char *slash = strrchr(l->folder, '/');
-    slash[slash == l->folder] = '\0';
-    if (root == NULL) {
-        memcpy(l->root, l->folder, sizeof l->root);
-    } else if (realpath(root, l->root) == NULL) {
-        return stn_fail(err, STN_ERR_FILE, "%s: its root folder %s cannot be found: %s", path, root, strerror(errno));
-    }
-    return STN_OK;
-}
-
-static void make_key(loading *l) {
-    XXH128_hash_t hash = XXH3_128bits(l->bytes, l->size);
-    l->key = (mesh_key){{hash.low64, hash.high64},
-                        l->size,
-                        {l->request->scale.x, l->request->scale.y, l->request->scale.z},
-                        mesh_plugin_hash(l->context, l->format),
-                        l->request->convex};
-}
 
 /// A mesh made from `*mesh` takes its place; on failure there is none.
 static void replace(stn_mesh **mesh, stn_mesh *next) {
@@ -153,9 +114,6 @@ static stn_status finish(const loading *l, const stn_raw_mesh *given, stn_mesh *
         status = stn_mesh_create_hull(*out, &next, err);
         replace(out, next);
     }
-    if (status != STN_OK) {
-        stn_error_prefix(err, "%s", l->request->path);
-    }
     return status;
 }
 
@@ -169,78 +127,81 @@ static void release_raw(const loading *l, const stn_instance *format, stn_raw_me
     stn_release(l->context, raw->triangles);
     stn_release(l->context, raw->tetrahedra);
     stn_release(l->context, raw->extents);
-    bool listed = raw->further != NULL && raw->further_count <= STN_MESH_FURTHER_MAX; // as check_rest wants it
+    bool listed = raw->further != NULL && raw->further_count <= STN_MESH_FURTHER_MAX; // else it was refused
     for (int32_t i = 0; listed && i < raw->further_count; i++) {
         stn_release(l->context, raw->further[i].name);
     }
     stn_release(l->context, raw->further);
 }
 
-/// What the plugin says beside the numbers, which mesh_from_raw checks.
-static stn_status check_rest(const loading *l, const stn_raw_mesh *raw, stn_error *err) {
-    bool counts = raw->curved_count >= 0 && raw->instance_count >= 0 && raw->further_count >= 0 &&
-                  raw->further_count <= STN_MESH_FURTHER_MAX && (raw->further_count == 0 || raw->further != NULL);
-    return counts ? STN_OK
-                  : stn_fail(err, STN_ERR_PLUGIN,
-                             "%s: mesh %s gives %d elements of higher order, %d placements and %d further files",
-                             l->request->path, l->format->desc->id, raw->curved_count, raw->instance_count,
-                             raw->further_count);
-}
-
-static stn_status take_further(const loading *l, const stn_raw_mesh *raw, mesh_further_list *out, stn_error *err) {
-    stn_status status = STN_OK;
-    for (int32_t i = 0; i < raw->further_count && status == STN_OK; i++) {
-        const stn_mesh_further *f = &raw->further[i];
-        status = mesh_further_add(out, f->name, f->name != NULL ? strlen(f->name) : 0, f->hash, f->size, err);
-    }
-    if (status != STN_OK) {
-        stn_error_prefix(err, "%s", l->request->path);
-    }
-    return status;
-}
-
-/// What the plugin finds in the file. Its failures name the file, whatever it says.
-static stn_status read_raw(const loading *l, const stn_instance *format, stn_raw_mesh *raw, stn_error *err) {
-    const stn_mesh_source source = {.context = l->context,
-                                    .path = l->request->path,
-                                    .bytes = l->bytes,
-                                    .size = l->size,
-                                    .folder = l->folder,
-                                    .root = l->root};
-    stn_answer_begin(err);
-    stn_status status = stn_answer_end(format->desc->ops.mesh->read(format->self, &source, raw, err), err);
-    if (status < 0 && err != NULL && strstr(err->text, source.path) == NULL) {
-        stn_error_prefix(err, "%s", source.path);
-    }
-    return status > 0 ? STN_OK : status;
-}
-
+/// What the plugin finds in the file, as a mesh. Failures name the file, whatever the plugin says.
 static stn_status read_with(loading *l, const stn_instance *format, const stn_mesh **out, stn_error *err) {
+    const char *path = l->request->path;
+    const stn_mesh_source source = {
+        .context = l->context, .path = path, .bytes = l->bytes, .size = l->size, .folder = l->folder, .root = l->root};
     stn_raw_mesh raw = {0};
-    mesh_further_list further = {.context = l->context};
-    stn_mesh *mesh = NULL;
-    stn_status status = read_raw(l, format, &raw, err);
-    if (status != STN_OK) {
+    stn_answer_begin(err);
+    stn_status status = stn_answer_end(format->desc->ops.mesh->read(format->self, &source, &raw, err), err);
+    if (status < 0) {
+        if (err != NULL && strstr(err->text, path) == NULL) {
+            stn_error_prefix(err, "%s", path);
+        }
         return status;
     }
     stn_release(l->context, l->bytes); // not needed beside what comes now
     l->bytes = NULL;
-    status = check_rest(l, &raw, err);
-    if (status == STN_OK) {
-        status = take_further(l, &raw, &further, err);
+    mesh_further_list further = {.context = l->context};
+    stn_mesh *mesh = NULL;
+    status = STN_OK;
+    if (raw.curved_count < 0 || raw.instance_count < 0 || raw.further_count < 0 ||
+        raw.further_count > STN_MESH_FURTHER_MAX || (raw.further_count > 0 && raw.further == NULL)) {
+        status = stn_fail(err, STN_ERR_PLUGIN,
+                          "mesh %s gives %d elements of higher order, %d placements and %d further files",
+                          l->format->desc->id, raw.curved_count, raw.instance_count, raw.further_count);
+    }
+    for (int32_t i = 0; i < raw.further_count && status == STN_OK; i++) {
+        const stn_mesh_further *f = &raw.further[i];
+        status = mesh_further_add(&further, f->name, f->name != NULL ? strlen(f->name) : 0, f->hash, f->size, err);
     }
     if (status == STN_OK) {
         status = finish(l, &raw, &mesh, err);
     }
     if (status == STN_OK) {
         *out = mesh_cache_add(l->context, &l->key, mesh, &further);
+    } else {
+        stn_error_prefix(err, "%s", path);
     }
     mesh_further_clear(&further);
     release_raw(l, format, &raw);
     return status;
 }
 
-static stn_status read_mesh(loading *l, const stn_mesh **out, stn_error *err) {
+/// The mesh of a file whose bytes are there. Further files are sought in its folder and must lie below the root; links
+/// are followed first.
+static stn_status find_or_read(loading *l, const formats *f, const stn_mesh **out, stn_error *err) {
+    const char *path = l->request->path, *root = l->request->root;
+    if (realpath(path, l->folder) == NULL) {
+        return stn_fail(err, STN_ERR_FILE, "%s: cannot be read: %s", path, strerror(errno));
+    }
+    char *slash = strrchr(l->folder, '/');
+    slash[slash == l->folder] = '\0';
+    if (root == NULL) {
+        memcpy(l->root, l->folder, sizeof l->root);
+    } else if (realpath(root, l->root) == NULL) {
+        return stn_fail(err, STN_ERR_FILE, "%s: its root folder %s cannot be found: %s", path, root, strerror(errno));
+    }
+    l->format = format_of_content(f, l);
+    XXH128_hash_t hash = XXH3_128bits(l->bytes, l->size);
+    l->key = (mesh_key){.hash = {hash.low64, hash.high64},
+                        .size = l->size,
+                        .scale = {l->request->scale.x, l->request->scale.y, l->request->scale.z},
+                        .convex = l->request->convex};
+    mesh_key_set_plugin(&l->key, l->context, l->format);
+    const mesh_place place = {l->folder, l->root};
+    *out = mesh_cache_find(l->context, &l->key, &place);
+    if (*out != NULL) {
+        return STN_OK;
+    }
     stn_instance *format = NULL;
     stn_status status = stn_instance_create(l->context, STN_KIND_MESH, l->format->desc->id, NULL, 0, &format, err);
     if (status == STN_OK) {
@@ -253,15 +214,22 @@ static stn_status read_mesh(loading *l, const stn_mesh **out, stn_error *err) {
 stn_status stn_mesh_load(stn_context *context, const stn_mesh_request *request, const stn_mesh **out, stn_error *err) {
     formats f = {NULL, 0};
     *out = NULL;
-    stn_status status = check_request(request, err);
-    if (status == STN_OK) {
-        status = stn_plugins_of_kind(context, STN_KIND_MESH, &f.plugins, &f.count, err);
+    if (request->path == NULL || request->path[0] == '\0') {
+        return stn_fail(err, STN_ERR_ARGUMENT, "mesh: no path is given");
     }
-    if (status == STN_OK && format_of_name(&f, request->path) == NULL) {
-        status = refuse_name(&f, request->path, err);
+    const double s[3] = {request->scale.x, request->scale.y, request->scale.z};
+    for (int i = 0; i < 3; i++) {
+        if (!isfinite(s[i]) || s[i] == 0.0) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "%s: scale (%g, %g, %g) must be finite and not 0", request->path,
+                            s[0], s[1], s[2]);
+        }
     }
+    stn_status status = stn_plugins_of_kind(context, STN_KIND_MESH, &f.plugins, &f.count, err);
     if (status != STN_OK) {
         return status;
+    }
+    if (format_of_name(&f, request->path) == NULL) {
+        return refuse_name(&f, request->path, err);
     }
     loading *l = stn_allocate(context, 1, sizeof *l);
     if (l == NULL) {
@@ -271,14 +239,7 @@ stn_status stn_mesh_load(stn_context *context, const stn_mesh_request *request, 
     l->request = request;
     status = stn_read_regular(context, request->path, 0, STN_MESH_FILE_MAX, &l->bytes, &l->size, err);
     if (status == STN_OK) {
-        status = find_place(l, err);
-    }
-    if (status == STN_OK) {
-        l->format = format_of_content(&f, l);
-        make_key(l);
-        const mesh_place place = {l->folder, l->root};
-        *out = mesh_cache_find(context, &l->key, &place);
-        status = *out != NULL ? STN_OK : read_mesh(l, out, err);
+        status = find_or_read(l, &f, out, err);
     }
     stn_release(context, l->bytes);
     stn_release(context, l);

@@ -72,76 +72,51 @@ static int32_t gather_group(faces *f, int32_t seed, int32_t first, double tolera
     return end;
 }
 
-/// Edges of a group towards other ones, as `follower` of their vertices; `start`: the vertex of the last one.
-static int32_t link_outline(faces *f, int32_t first, int32_t end, int32_t *start) {
-    int32_t count = 0;
-    for (int32_t i = first; i < end; i++) {
-        for (int32_t k = 0; k < 3; k++) {
-            int32_t edge = 3 * f->members[i] + k;
-            if (f->face[f->other[edge] / 3] != first) {
-                *start = faces_vertex(f, edge);
-                f->follower[*start] = edge;
-                count++;
-            }
-        }
-    }
-    return count;
-}
-
 static stn_vec3 side(const faces *f, int32_t edge) {
     int32_t triangle = edge / 3, k = edge % 3;
     return stn_vec3_sub(corner(f, triangle, (k + 1) % 3), corner(f, triangle, k));
 }
 
-/// Curved surfaces of small triangles can leave groups with dents.
-static bool has_dent(const faces *f, const int32_t *corners, int32_t count, stn_vec3 n, double tolerance) {
-    for (int32_t k = 0; k < count; k++) {
-        stn_vec3 a = side(f, corners[k]), b = side(f, corners[k + 1 < count ? k + 1 : 0]);
-        double longer = fmax(stn_vec3_norm(a), stn_vec3_norm(b));
-        if (stn_vec3_dot(n, stn_vec3_cross(a, b)) < -4.0 * tolerance * longer) {
-            return true;
+/// Writes the outline of a group, its edges towards other ones, as the corners of the next face. Returns how many they
+/// are; 0 when they are not one round, or when it has a dent, which curved surfaces of small triangles can leave.
+static int32_t outline_of(faces *f, int32_t first, int32_t end, double tolerance) {
+    int32_t count = 0, start = 0, *corners = f->corners + f->corner_count;
+    for (int32_t i = first; i < end; i++) {
+        for (int32_t k = 0; k < 3; k++) {
+            int32_t edge = 3 * f->members[i] + k;
+            if (f->face[f->other[edge] / 3] != first) {
+                start = faces_vertex(f, edge);
+                f->follower[start] = edge;
+                count++;
+            }
         }
     }
-    return false;
-}
-
-/// Writes the outline as the corners of the next face; false when it is not one round.
-static bool walk_outline(faces *f, int32_t start, int32_t count) {
-    int32_t vertex = start, *corners = f->corners + f->corner_count;
-    for (int32_t k = 0; k < count; k++) {
+    int32_t vertex = start;
+    for (int32_t k = 0; k < count && count >= 3; k++) {
         int32_t edge = f->follower[vertex];
         if (k > 0 && vertex == start) {
-            return false;
+            return 0;
         }
         corners[k] = edge;
         vertex = faces_vertex(f, 3 * (edge / 3) + (edge + 1) % 3);
     }
-    return vertex == start;
+    if (count < 3 || vertex != start) {
+        return 0;
+    }
+    stn_vec3 n = plane_of(f, f->members[first]).n;
+    for (int32_t k = 0; k < count; k++) {
+        stn_vec3 a = side(f, corners[k]), b = side(f, corners[k + 1 < count ? k + 1 : 0]);
+        double longer = fmax(stn_vec3_norm(a), stn_vec3_norm(b));
+        if (stn_vec3_dot(n, stn_vec3_cross(a, b)) < -4.0 * tolerance * longer) {
+            return 0;
+        }
+    }
+    return count;
 }
 
 static void end_face(faces *f, int32_t corner_count) {
     f->corner_count += corner_count;
     f->start[++f->face_count] = f->corner_count;
-}
-
-static void name_faces(faces *f, int32_t group_count, const int32_t *groups, double tolerance) {
-    for (int32_t g = 0; g < group_count; g++) {
-        int32_t first = groups[g], end = g + 1 < group_count ? groups[g + 1] : f->mesh->triangle_count, start = 0;
-        int32_t count = link_outline(f, first, end, &start);
-        stn_vec3 n = plane_of(f, f->members[first]).n;
-        if (count >= 3 && walk_outline(f, start, count) &&
-            !has_dent(f, f->corners + f->corner_count, count, n, tolerance)) {
-            end_face(f, count);
-            continue;
-        }
-        for (int32_t i = first; i < end; i++) {
-            for (int32_t k = 0; k < 3; k++) {
-                f->corners[f->corner_count + k] = 3 * f->members[i] + k;
-            }
-            f->face[f->members[i]] = -1 - i; // a group of its own
-            end_face(f, 3);
-        }
-    }
 }
 
 typedef struct ranked {
@@ -175,11 +150,154 @@ static bool faces_gather(faces *f, double tolerance) {
                 end = gather_group(f, order[i].triangle, end, tolerance);
             }
         }
-        name_faces(f, group_count, groups, tolerance);
+        for (int32_t g = 0; g < group_count; g++) {
+            int32_t first = groups[g], end = g + 1 < group_count ? groups[g + 1] : count;
+            int32_t corner_count = outline_of(f, first, end, tolerance);
+            if (corner_count > 0) {
+                end_face(f, corner_count);
+                continue;
+            }
+            for (int32_t i = first; i < end; i++) { // a face of each triangle
+                for (int32_t k = 0; k < 3; k++) {
+                    f->corners[f->corner_count + k] = 3 * f->members[i] + k;
+                }
+                f->face[f->members[i]] = -1 - i; // a group of its own
+                end_face(f, 3);
+            }
+        }
     }
     stn_release(f->mesh->context, order);
     stn_release(f->mesh->context, groups);
     return done;
+}
+
+// ----------------------------------------------------------------------------------------------------- support points
+// The vertex of a mesh furthest along a direction.
+//
+// On a convex hull a vertex that no neighbour surpasses is a furthest one, so it is found by climbing: from a vertex
+// that a table over the cube of directions names, always on to the best neighbour. Rounding makes false summits where
+// several vertices are equally far but for it (a face across the direction). So whatever is connected with the summit
+// within that height is looked at too, up to a bound; beyond that all vertices are.
+
+enum { PLATEAU_MAX = 64 };
+
+static int32_t scan(const stn_mesh *mesh, stn_vec3 d) {
+    int32_t best = 0;
+    double reach = -INFINITY;
+    for (int32_t i = 0; i < mesh->vertex_count; i++) {
+        double along = stn_vec3_dot(mesh_vertex(mesh->vertices, i), d);
+        if (along > reach) {
+            reach = along;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static int32_t cell_along(double ratio, int32_t side) {
+    int32_t cell = (int32_t)(0.5 * (ratio + 1.0) * side);
+    return cell < 0 ? 0 : cell < side ? cell : side - 1;
+}
+
+/// The cell of the cube of directions; d is finite and not 0.
+static int32_t cell_of(stn_vec3 d, int32_t side) {
+    double x = fabs(d.x), y = fabs(d.y), z = fabs(d.z);
+    int32_t face;
+    double first, second;
+    if (x >= y && x >= z) {
+        face = d.x > 0.0 ? 0 : 1;
+        first = d.y / x;
+        second = d.z / x;
+    } else if (y >= z) {
+        face = d.y > 0.0 ? 2 : 3;
+        first = d.z / y;
+        second = d.x / y;
+    } else {
+        face = d.z > 0.0 ? 4 : 5;
+        first = d.x / z;
+        second = d.y / z;
+    }
+    return (face * side + cell_along(first, side)) * side + cell_along(second, side);
+}
+
+/// To a vertex that no neighbour surpasses; `second`: the furthest of its neighbours.
+static int32_t climb(const stn_mesh *mesh, int32_t from, stn_vec3 d, double *reach, double *second) {
+    const stn_polytope *p = mesh->polytope;
+    int32_t here = -1;
+    *reach = stn_vec3_dot(mesh_vertex(mesh->vertices, from), d);
+    while (from != here) {
+        here = from;
+        *second = -INFINITY;
+        for (int32_t k = p->neighbour_start[here]; k < p->neighbour_start[here + 1]; k++) {
+            double along = stn_vec3_dot(mesh_vertex(mesh->vertices, p->neighbours[k]), d);
+            *second = along > *second ? along : *second;
+            if (along > *reach) {
+                *reach = along;
+                from = p->neighbours[k];
+            }
+        }
+    }
+    return here;
+}
+
+/// The first of the furthest among what is connected with the summit and not below `level`; -1: too many.
+static int32_t search_plateau(const stn_mesh *mesh, int32_t summit, stn_vec3 d, double level) {
+    const stn_polytope *p = mesh->polytope;
+    int32_t seen[PLATEAU_MAX], count = 1, best = summit;
+    double reach = stn_vec3_dot(mesh_vertex(mesh->vertices, summit), d);
+    seen[0] = summit;
+    for (int32_t i = 0; i < count; i++) {
+        for (int32_t k = p->neighbour_start[seen[i]]; k < p->neighbour_start[seen[i] + 1]; k++) {
+            int32_t id = p->neighbours[k], known = 0;
+            double along = stn_vec3_dot(mesh_vertex(mesh->vertices, id), d);
+            if (!(along >= level)) {
+                continue;
+            }
+            while (known < count && seen[known] != id) {
+                known++;
+            }
+            if (known == count) {
+                if (count == PLATEAU_MAX) {
+                    return -1;
+                }
+                seen[count++] = id;
+                bool first = along > reach || (along == reach && id < best);
+                best = first ? id : best;
+                reach = first ? along : reach;
+            }
+        }
+    }
+    return best;
+}
+
+int32_t stn_mesh_support(const stn_mesh *mesh, stn_vec3 d) {
+    const stn_polytope *p = mesh->polytope;
+    double size = fabs(d.x) + fabs(d.y) + fabs(d.z), reach, second;
+    if (p == NULL || p->start_side == 0 || !(size > 0.0) || !isfinite(size)) {
+        return scan(mesh, d);
+    }
+    int32_t summit = climb(mesh, p->starts[cell_of(d, p->start_side)], d, &reach, &second);
+    double level = reach - p->slack * size;
+    if (second < level) {
+        return summit;
+    }
+    summit = search_plateau(mesh, summit, d, level);
+    return summit >= 0 ? summit : scan(mesh, d);
+}
+
+/// The furthest along the middle of each cell, each climb starting where the last one ended.
+static void fill_starts(const stn_mesh *mesh, int32_t *starts) {
+    int32_t side = mesh->polytope->start_side, last = 0;
+    for (int32_t cell = 0; cell < 6 * side * side; cell++) {
+        int32_t face = cell / (side * side), row = cell / side % side, column = cell % side;
+        double sign = face % 2 == 0 ? 1.0 : -1.0, first = (2 * row + 1) / (double)side - 1.0, reach, second;
+        double last_axis = (2 * column + 1) / (double)side - 1.0;
+        stn_vec3 d = face < 2   ? stn_vec3_make(sign, first, last_axis)
+                     : face < 4 ? stn_vec3_make(last_axis, sign, first)
+                                : stn_vec3_make(first, last_axis, sign);
+        last = climb(mesh, last, d, &reach, &second);
+        starts[cell] = last;
+    }
 }
 
 // ------------------------------------------------------------------------------------------------------ polytope
@@ -193,14 +311,6 @@ typedef struct polytope_object {
 
 static stn_status out_of_memory(stn_error *err) {
     return stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for the faces of its hull");
-}
-
-static void faces_clear(faces *f) {
-    stn_context *context = f->mesh->context;
-    int32_t *const arrays[] = {f->other, f->members, f->face, f->follower, f->start, f->corners, f->edge};
-    for (int32_t i = 0; i < STN_COUNT(arrays); i++) {
-        stn_release(context, arrays[i]);
-    }
 }
 
 static stn_status faces_create(const raw_mesh *mesh, faces *f, stn_error *err) {
@@ -223,61 +333,8 @@ static stn_status faces_create(const raw_mesh *mesh, faces *f, stn_error *err) {
     return status;
 }
 
-/// Numbers the sides of faces, each shared by two of them.
-static void number_edges(faces *f) {
-    for (int32_t i = 0; i < 3 * f->mesh->triangle_count; i++) {
-        int32_t across = f->other[i];
-        bool side = f->face[i / 3] != f->face[across / 3];
-        if (side && i < across) {
-            f->edge[i] = f->edge[across] = f->edge_count++;
-        }
-    }
-}
-
-static double largest_coordinate(const raw_mesh *mesh) {
-    double largest = 0.0;
-    for (size_t i = 0; i < 3 * (size_t)mesh->vertex_count; i++) {
-        largest = fmax(largest, fabs(mesh->vertices[i]));
-    }
-    return largest;
-}
-
-/// What a file in single precision leaves of a plane; a ten-thousandth of a thin body's thickness at most (that of a
-/// plate is about 2 V / A).
-static double plane_tolerance(const raw_mesh *mesh, double volume, double largest) {
-    double area = 0.0;
-    for (int32_t i = 0; i < mesh->triangle_count; i++) {
-        const int32_t *ids = mesh->triangles + 3 * (size_t)i;
-        stn_vec3 a = mesh_vertex(mesh->vertices, ids[0]);
-        area += 0.5 * stn_vec3_norm(stn_vec3_cross(stn_vec3_sub(mesh_vertex(mesh->vertices, ids[1]), a),
-                                                   stn_vec3_sub(mesh_vertex(mesh->vertices, ids[2]), a)));
-    }
-    return fmax(fmin(0x1p-21 * largest, 2e-4 * volume / area), 0x1p-50 * largest);
-}
-
 static stn_vec3 face_vertex(const faces *f, int32_t corner) {
     return mesh_vertex(f->mesh->vertices, faces_vertex(f, f->corners[corner]));
-}
-
-/// The area vector of the outline is the normal; the plane supports the corner furthest out.
-static void set_plane(const faces *f, int32_t face, double *plane) {
-    stn_vec3 sum = stn_vec3_zero(), origin = face_vertex(f, f->start[face]);
-    for (int32_t i = f->start[face] + 1; i + 1 < f->start[face + 1]; i++) {
-        sum = stn_vec3_add(
-            sum, stn_vec3_cross(stn_vec3_sub(face_vertex(f, i), origin), stn_vec3_sub(face_vertex(f, i + 1), origin)));
-    }
-    stn_vec3 n = stn_vec3_normalize_or(sum, stn_vec3_make(0.0, 0.0, 1.0));
-    double d = -INFINITY;
-    for (int32_t i = f->start[face]; i < f->start[face + 1]; i++) {
-        d = fmax(d, stn_vec3_dot(n, face_vertex(f, i)));
-    }
-    memcpy(plane, (const double[4]){n.x, n.y, n.z, d}, 4 * sizeof *plane);
-}
-
-/// Twice the area of the triangle of three corners.
-static double triangle_area(const faces *f, int32_t i, int32_t j, int32_t k) {
-    stn_vec3 a = face_vertex(f, i);
-    return stn_vec3_norm(stn_vec3_cross(stn_vec3_sub(face_vertex(f, j), a), stn_vec3_sub(face_vertex(f, k), a)));
 }
 
 /// From the first corner the furthest, then again and again the corner that adds most area; positions into `outline`.
@@ -289,10 +346,10 @@ static int32_t choose_outline(const faces *f, int32_t face, int32_t *outline) {
         double most = -1.0;
         for (int32_t k = 0; k < count; k++) {
             int32_t from = outline[k], to = k + 1 < count ? outline[k + 1] : first + corners;
-            int32_t end = to < first + corners ? to : first;
+            stn_vec3 a = face_vertex(f, from), b = face_vertex(f, to < first + corners ? to : first);
             for (int32_t i = from + 1; i < to; i++) {
-                double gain = count > 1 ? triangle_area(f, from, i, end)
-                                        : stn_vec3_norm(stn_vec3_sub(face_vertex(f, i), face_vertex(f, from)));
+                stn_vec3 p = stn_vec3_sub(face_vertex(f, i), a);
+                double gain = stn_vec3_norm(count > 1 ? stn_vec3_cross(p, stn_vec3_sub(b, a)) : p);
                 if (gain > most * (1.0 + 1e-9)) {
                     most = gain;
                     best = i;
@@ -319,7 +376,18 @@ static void fill_faces(const faces *f, stn_polytope *p, int32_t **block, double 
     int32_t *outline_start = take(block, count + 1);
     memcpy(start, f->start, ((size_t)count + 1) * sizeof *start);
     for (int32_t face = 0; face < count; face++) {
-        set_plane(f, face, planes + 4 * (size_t)face);
+        // the area vector of the outline is the normal; the plane supports the corner furthest out
+        stn_vec3 sum = stn_vec3_zero(), origin = face_vertex(f, start[face]);
+        for (int32_t i = start[face] + 1; i + 1 < start[face + 1]; i++) {
+            stn_vec3 a = stn_vec3_sub(face_vertex(f, i), origin), b = stn_vec3_sub(face_vertex(f, i + 1), origin);
+            sum = stn_vec3_add(sum, stn_vec3_cross(a, b));
+        }
+        stn_vec3 n = stn_vec3_normalize_or(sum, stn_vec3_make(0.0, 0.0, 1.0));
+        double d = -INFINITY;
+        for (int32_t i = start[face]; i < start[face + 1]; i++) {
+            d = fmax(d, stn_vec3_dot(n, face_vertex(f, i)));
+        }
+        memcpy(planes + 4 * (size_t)face, (const double[4]){n.x, n.y, n.z, d}, 4 * sizeof *planes);
         for (int32_t i = start[face]; i < start[face + 1]; i++) {
             int32_t half = f->corners[i], *edge = edges + 4 * (size_t)f->edge[half];
             vertices[i] = faces_vertex(f, half);
@@ -353,52 +421,37 @@ static void accumulate(int32_t *start, int32_t count) {
     }
 }
 
-static void fill_neighbours(const faces *f, stn_polytope *p, int32_t **block) {
-    const raw_mesh *mesh = f->mesh;
-    int32_t *start = take(block, mesh->vertex_count + 1), *neighbours = take(block, 3 * mesh->triangle_count);
-    for (int32_t i = 0; i < 3 * mesh->triangle_count; i++) {
-        start[mesh->triangles[i] + 1]++;
-    }
-    accumulate(start, mesh->vertex_count);
-    memcpy(f->follower, start, (size_t)mesh->vertex_count * sizeof *start);
-    for (int32_t i = 0; i < 3 * mesh->triangle_count; i++) {
-        neighbours[f->follower[mesh->triangles[i]]++] = mesh->triangles[3 * (i / 3) + (i + 1) % 3];
-    }
-    p->neighbour_start = start;
-    p->neighbours = neighbours;
-}
-
-/// Goes over the faces' vertices, those inside included, and counts or writes each pair once.
-static void visit_vertices(const faces *f, int32_t *last, int32_t *count, int32_t *next, int32_t *list) {
-    int32_t face = -1, before = 0;
-    memset(last, 0xff, (size_t)f->mesh->vertex_count * sizeof *last); // -1
-    for (int32_t i = 0; i < f->mesh->triangle_count; i++) {
-        int32_t triangle = f->members[i];
-        bool fresh = i == 0 || f->face[triangle] != before;
-        face += fresh;
-        before = f->face[triangle];
-        for (int32_t k = 0; k < 3; k++) {
-            int32_t v = f->mesh->triangles[3 * (size_t)triangle + (size_t)k];
-            if (last[v] != face) {
+/// Faces at each vertex, those of vertices inside a face included: counted first, then written, each pair once.
+static void fill_vertex_faces(const faces *f, stn_polytope *p, int32_t **block) {
+    int32_t vertex_count = f->mesh->vertex_count, triangle_count = f->mesh->triangle_count;
+    int32_t *start = take(block, vertex_count + 1), *list = take(block, 3 * triangle_count);
+    int32_t *last = f->follower, *next = f->edge; // no longer needed, and long enough
+    for (int32_t pass = 0; pass < 2; pass++) {
+        int32_t face = -1, before = 0;
+        memset(last, 0xff, (size_t)vertex_count * sizeof *last); // -1
+        for (int32_t i = 0; i < triangle_count; i++) {
+            int32_t triangle = f->members[i];
+            bool fresh = i == 0 || f->face[triangle] != before;
+            face += fresh;
+            before = f->face[triangle];
+            for (int32_t k = 0; k < 3; k++) {
+                int32_t v = f->mesh->triangles[3 * (size_t)triangle + (size_t)k];
+                if (last[v] == face) {
+                    continue;
+                }
                 last[v] = face;
-                if (list != NULL) {
-                    list[next[v]++] = face;
+                if (pass == 0) {
+                    start[v + 1]++;
                 } else {
-                    count[v + 1]++;
+                    list[next[v]++] = face;
                 }
             }
         }
+        if (pass == 0) {
+            accumulate(start, vertex_count);
+            memcpy(next, start, (size_t)vertex_count * sizeof *start);
+        }
     }
-}
-
-static void fill_vertex_faces(const faces *f, stn_polytope *p, int32_t **block) {
-    int32_t vertex_count = f->mesh->vertex_count, *start = take(block, vertex_count + 1);
-    int32_t *list = take(block, 3 * f->mesh->triangle_count);
-    visit_vertices(f, f->follower, start, NULL, NULL);
-    accumulate(start, vertex_count);
-    int32_t *next = f->edge; // no longer needed, and long enough
-    memcpy(next, start, (size_t)vertex_count * sizeof *start);
-    visit_vertices(f, f->follower, NULL, next, list);
     p->vertex_face_start = start;
     p->vertex_faces = list;
 }
@@ -447,13 +500,23 @@ static stn_status assemble(faces *f, double largest, stn_polytope **out, stn_err
     int32_t *block = object->integers;
     stn_polytope *p = &object->face;
     fill_faces(f, p, &block, object->planes);
-    fill_neighbours(f, p, &block);
+    int32_t *start = take(&block, mesh->vertex_count + 1), *neighbours = take(&block, 3 * mesh->triangle_count);
+    for (int32_t i = 0; i < 3 * mesh->triangle_count; i++) {
+        start[mesh->triangles[i] + 1]++;
+    }
+    accumulate(start, mesh->vertex_count);
+    memcpy(f->follower, start, (size_t)mesh->vertex_count * sizeof *start);
+    for (int32_t i = 0; i < 3 * mesh->triangle_count; i++) {
+        neighbours[f->follower[mesh->triangles[i]]++] = mesh->triangles[3 * (i / 3) + (i + 1) % 3];
+    }
+    p->neighbour_start = start;
+    p->neighbours = neighbours;
     fill_vertex_faces(f, p, &block);
     p->slack = 2.0 * inward_bend(mesh, p) + 0x1p-49 * largest;
     p->start_side = side;
     stn_mesh view = {.vertex_count = mesh->vertex_count, .vertices = mesh->vertices, .polytope = p};
     int32_t *starts = take(&block, 6 * side * side);
-    mesh_fill_starts(&view, starts);
+    fill_starts(&view, starts);
     p->starts = starts;
     *out = p;
     return STN_OK;
@@ -462,16 +525,33 @@ static stn_status assemble(faces *f, double largest, stn_polytope **out, stn_err
 stn_status mesh_polytope_create(const raw_mesh *mesh, double volume, stn_polytope **out, stn_error *err) {
     faces f;
     *out = NULL;
-    double largest = largest_coordinate(mesh);
     stn_status status = faces_create(mesh, &f, err);
-    if (status == STN_OK && !faces_gather(&f, plane_tolerance(mesh, volume, largest))) {
+    double largest = 0.0, area = 0.0;
+    for (size_t i = 0; i < 3 * (size_t)mesh->vertex_count; i++) {
+        largest = fmax(largest, fabs(mesh->vertices[i]));
+    }
+    for (int32_t i = 0; i < mesh->triangle_count; i++) {
+        area += 0.5 * stn_vec3_norm(area_vector(&f, i));
+    }
+    // what a file in single precision leaves of a plane; a ten-thousandth of a thin body's thickness at most (that of a
+    // plate is about 2 V / A)
+    double tolerance = fmax(fmin(0x1p-21 * largest, 2e-4 * volume / area), 0x1p-50 * largest);
+    if (status == STN_OK && !faces_gather(&f, tolerance)) {
         status = out_of_memory(err);
     }
     if (status == STN_OK) {
-        number_edges(&f);
+        for (int32_t i = 0; i < 3 * mesh->triangle_count; i++) { // numbers the sides of faces, each of two of them
+            int32_t across = f.other[i];
+            if (i < across && f.face[i / 3] != f.face[across / 3]) {
+                f.edge[i] = f.edge[across] = f.edge_count++;
+            }
+        }
         status = assemble(&f, largest, out, err);
     }
-    faces_clear(&f);
+    int32_t *const arrays[] = {f.other, f.members, f.face, f.follower, f.start, f.corners, f.edge};
+    for (int32_t i = 0; i < STN_COUNT(arrays); i++) {
+        stn_release(mesh->context, arrays[i]);
+    }
     return status;
 }
 

@@ -1,52 +1,380 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks over the tree of a mesh. Four boxes are tested at a time; what a test lets pass is looked at exactly.
-#include "geometry/mesh_tree.h"
-#include "geometry/triangle.h"
+// Questions to a mesh: what a box or a ball meets, the nearest point, rays. Four boxes of its tree are tested at a
+// time; what a test lets pass is looked at exactly. The cells of a height field are found by division.
+#include <float.h>
+#include <string.h>
+
+#include <stiction/mesh_query.h>
+
+#include "geometry/box_lanes.h"
+#include "geometry/raw_mesh.h"
+
+// ------------------------------------------------------------------------------------------------------- one triangle
+// One triangle: its nearest point, the foot of the perpendicular or the nearest point of its edges, and where a ray
+// meets it [woop-2013].
+//
+// For the ray, space is sheared and permuted so that the ray runs along z from the origin. It meets the triangle when
+// the three edge functions of the corners' shadows, U = C_x B_y - C_y B_x and so on, do not differ in sign. Two
+// triangles that share an edge compute this edge's function from the same products, exactly negated, so that no ray
+// passes between them; this needs products and differences that are rounded one by one (no fused ones).
+
+typedef struct mesh_triangle {
+    stn_vec3 a, b, c;
+} mesh_triangle;
+
+/// A ray prepared for triangles: axis z of the permuted frame is the largest component of the direction.
+typedef struct triangle_ray {
+    stn_vec3 origin;
+    int32_t x, y, z;
+    double shear_x, shear_y, shear_z;
+} triangle_ray;
+
+static mesh_triangle triangle_of(const stn_mesh *mesh, int32_t id) {
+    const int32_t *ids = mesh->triangles + 3 * (size_t)id;
+    return (mesh_triangle){mesh_vertex(mesh->vertices, ids[0]), mesh_vertex(mesh->vertices, ids[1]),
+                           mesh_vertex(mesh->vertices, ids[2])};
+}
+
+stn_vec3 stn_mesh_triangle_normal(const stn_mesh *mesh, int32_t id) {
+    mesh_triangle t = triangle_of(mesh, id);
+    stn_vec3 n = stn_vec3_cross(stn_vec3_sub(t.b, t.a), stn_vec3_sub(t.c, t.a));
+    return stn_vec3_normalize_or(n, stn_vec3_make(0.0, 0.0, 1.0));
+}
+
+/// The point of the triangle that is nearest to p.
+static stn_vec3 triangle_nearest(const mesh_triangle *t, stn_vec3 p) {
+    const stn_vec3 corner[4] = {t->a, t->b, t->c, t->a};
+    stn_vec3 n = stn_vec3_cross(stn_vec3_sub(t->b, t->a), stn_vec3_sub(t->c, t->a)), best = t->a;
+    double n2 = stn_vec3_dot(n, n), least = INFINITY;
+    bool over = n2 > 0.0;
+    for (int32_t k = 0; k < 3; k++) {
+        stn_vec3 edge = stn_vec3_sub(corner[k + 1], corner[k]), arm = stn_vec3_sub(p, corner[k]);
+        if (over && stn_vec3_dot(n, stn_vec3_cross(edge, arm)) > 0.0) {
+            continue; // on the inner side of this edge
+        }
+        over = false;
+        double length2 = stn_vec3_dot(edge, edge), along = stn_vec3_dot(edge, arm);
+        stn_vec3 q = along < length2 ? stn_vec3_mul_add(corner[k], along / length2, edge) : corner[k + 1];
+        q = along > 0.0 ? q : corner[k];
+        stn_vec3 away = stn_vec3_sub(q, p);
+        double d = stn_vec3_dot(away, away);
+        if (d < least) {
+            least = d;
+            best = q;
+        }
+    }
+    return over ? stn_vec3_mul_add(p, -stn_vec3_dot(n, stn_vec3_sub(p, t->a)) / n2, n) : best;
+}
+
+static double component(stn_vec3 v, int32_t axis) {
+    return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
+}
+
+static triangle_ray triangle_ray_make(stn_vec3 origin, stn_vec3 direction) {
+    double x = fabs(direction.x), y = fabs(direction.y), z = fabs(direction.z);
+    triangle_ray ray = {.origin = origin, .z = z >= x && z >= y ? 2 : y >= x ? 1 : 0};
+    double largest = component(direction, ray.z);
+    ray.x = (ray.z + 1) % 3;
+    ray.y = (ray.z + 2) % 3;
+    ray.shear_x = component(direction, ray.x) / largest;
+    ray.shear_y = component(direction, ray.y) / largest;
+    ray.shear_z = 1.0 / largest;
+    return ray;
+}
+
+static stn_vec3 sheared(const triangle_ray *ray, stn_vec3 p) {
+    stn_vec3 d = stn_vec3_sub(p, ray->origin);
+    double z = component(d, ray->z);
+    return stn_vec3_make(component(d, ray->x) - ray->shear_x * z, component(d, ray->y) - ray->shear_y * z,
+                         ray->shear_z * z);
+}
+
+/// Where the line origin + t direction meets the triangle, of either side; false: nowhere, or it lies in its plane.
+static bool triangle_meet(const mesh_triangle *t, const triangle_ray *ray, double *at) {
+    stn_vec3 a = sheared(ray, t->a), b = sheared(ray, t->b), c = sheared(ray, t->c);
+    double u = c.x * b.y - c.y * b.x, v = a.x * c.y - a.y * c.x, w = b.x * a.y - b.y * a.x;
+    if ((u < 0.0 || v < 0.0 || w < 0.0) && (u > 0.0 || v > 0.0 || w > 0.0)) {
+        return false;
+    }
+    double sum = u + v + w;
+    if (sum == 0.0 || !isfinite(sum)) {
+        return false;
+    }
+    *at = (u * a.z + v * b.z + w * c.z) / sum;
+    return true;
+}
+
+// -------------------------------------------------------------------------------------------------- building the tree
+// Building the tree of boxes over a mesh: median splits along the longest axis, twice for the four children of a node,
+// so that the depth is log4 n whatever the triangles are like. The median is found by halving the interval of values:
+// two passes over evenly spread ones, at most SPLIT_PASSES, where quickselect has inputs that take n^2.
+
+//
+// Every node has up to four children whose boxes lie side by side. Boxes are floats in units of half the mesh's size
+// about its centre, x' = (x - centre) scale, within [-1, 1], and reach TREE_MARGIN further on every side: more than all
+// rounding of what is compared with them, so that a test may keep a box too many, never one too few.
+
+/// Enough for a ray: along each axis the planes of a box, at most 2 away, are met within 2 * 2^-22 (subtraction,
+/// rounded inverse, product), with 2^-25 each for the box and the ray's origin.
+#define TREE_MARGIN 0x1p-20F
+
+enum {
+    SPLIT_PASSES = 40,
+    TREE_STACK = 64 // depth is log4 of the number of triangles, rounded up: 15; a walk holds three siblings of each
+};
+
+typedef struct tree_node {
+    lanes lower[3], upper[3]; // of the children; no child: lower is infinite, upper its negative
+    int32_t child[LANES];     // >= 0: node; < 0: triangle ~child
+} tree_node;
+
+struct mesh_tree {
+    stn_context *context;
+    stn_vec3 centre;
+    double scale; // a power of two
+    int32_t node_count;
+    tree_node *nodes; // a parent before its children; 0 is the root
+};
+
+static stn_vec3 tree_local(const mesh_tree *tree, stn_vec3 p) {
+    return stn_vec3_scale(tree->scale, stn_vec3_sub(p, tree->centre));
+}
+
+/// What is arranged while the tree is built.
+typedef struct build {
+    const stn_mesh *mesh;
+    mesh_tree *tree;
+    int32_t *order;   // triangles, near ones together
+    float *centre[3]; // [axis][triangle], doubled
+} build;
+
+static stn_aabb triangle_box(const stn_mesh *mesh, int32_t triangle) {
+    const int32_t *ids = mesh->triangles + 3 * (size_t)triangle;
+    stn_vec3 a = mesh_vertex(mesh->vertices, ids[0]);
+    stn_aabb box = {a, a};
+    for (int32_t k = 1; k < 3; k++) {
+        stn_vec3 p = mesh_vertex(mesh->vertices, ids[k]);
+        box.lower = stn_vec3_make(fmin(box.lower.x, p.x), fmin(box.lower.y, p.y), fmin(box.lower.z, p.z));
+        box.upper = stn_vec3_make(fmax(box.upper.x, p.x), fmax(box.upper.y, p.y), fmax(box.upper.z, p.z));
+    }
+    return box;
+}
+
+/// Afterwards no centre before place `middle` of the range lies beyond one from there on, along the axis on which the
+/// centres spread most.
+static void split_at(build *b, int32_t first, int32_t count, int32_t middle) {
+    const float *centre = b->centre[0];
+    float low = 0.0F, high = 0.0F, longest = -1.0F;
+    for (int32_t axis = 0; axis < 3; axis++) {
+        float least = FLT_MAX, most = -FLT_MAX;
+        for (int32_t s = first; s < first + count; s++) {
+            float c = b->centre[axis][b->order[s]];
+            least = c < least ? c : least;
+            most = c > most ? c : most;
+        }
+        if (most - least > longest) {
+            longest = most - least;
+            centre = b->centre[axis];
+            low = least;
+            high = most;
+        }
+    }
+    for (int32_t pass = 0; pass < SPLIT_PASSES && count > 1; pass++) {
+        float pivot = 0.5F * (low + high);
+        if (!(pivot > low)) { // neighbouring values
+            pivot = high;
+            pass = SPLIT_PASSES;
+        }
+        int32_t *order = b->order + first, below = 0;
+        for (int32_t s = 0; s < count; s++) { // those below the pivot to the front
+            int32_t triangle = order[s];
+            if (centre[triangle] < pivot) {
+                order[s] = order[below];
+                order[below++] = triangle;
+            }
+        }
+        if (middle < below) {
+            count = below;
+            high = pivot;
+        } else {
+            first += below;
+            count -= below;
+            middle -= below;
+            low = pivot;
+        }
+    }
+}
+
+static void set_lane(tree_node *node, int32_t lane, const float lower[3], const float upper[3], int32_t child) {
+    for (int32_t axis = 0; axis < 3; axis++) {
+        node->lower[axis][lane] = lower[axis];
+        node->upper[axis][lane] = upper[axis];
+    }
+    node->child[lane] = child;
+}
+
+static void add_node(const build *b, tree_node *node, int32_t lane, int32_t child) {
+    const tree_node *c = &b->tree->nodes[child];
+    float lower[3], upper[3];
+    for (int32_t axis = 0; axis < 3; axis++) {
+        lower[axis] = c->lower[axis][0];
+        upper[axis] = c->upper[axis][0];
+        for (int32_t k = 1; k < LANES; k++) {
+            lower[axis] = c->lower[axis][k] < lower[axis] ? c->lower[axis][k] : lower[axis];
+            upper[axis] = c->upper[axis][k] > upper[axis] ? c->upper[axis][k] : upper[axis];
+        }
+    }
+    set_lane(node, lane, lower, upper, child);
+}
+
+/// Triangles of the first half: whole blocks of four, so that all nodes at the bottom but one are full.
+static int32_t left_half(int32_t count) {
+    int32_t blocks = (count + LANES - 1) / LANES;
+    return blocks > 1 ? (blocks + 1) / 2 * LANES : count;
+}
+
+static int32_t build_node(build *b, int32_t first, int32_t count) {
+    int32_t id = b->tree->node_count++;
+    tree_node *node = &b->tree->nodes[id];
+    for (int32_t axis = 0; axis < 3; axis++) {
+        node->lower[axis] = lanes_of((float)INFINITY);
+        node->upper[axis] = lanes_of(-(float)INFINITY);
+    }
+    memset(node->child, -1, sizeof node->child);
+    if (count <= LANES) {
+        for (int32_t i = 0; i < count; i++) {
+            int32_t triangle = b->order[first + i];
+            stn_aabb box = triangle_box(b->mesh, triangle);
+            stn_vec3 low = tree_local(b->tree, box.lower), high = tree_local(b->tree, box.upper);
+            const float lower[3] = {(float)low.x - TREE_MARGIN, (float)low.y - TREE_MARGIN, (float)low.z - TREE_MARGIN};
+            const float upper[3] = {(float)high.x + TREE_MARGIN, (float)high.y + TREE_MARGIN,
+                                    (float)high.z + TREE_MARGIN};
+            set_lane(node, i, lower, upper, ~triangle);
+        }
+        return id;
+    }
+    int32_t half = left_half(count);
+    split_at(b, first, count, half);
+    int32_t lane = 0;
+    for (int32_t side = 0; side < 2; side++) {
+        int32_t start = side == 0 ? first : first + half, n = side == 0 ? half : count - half, left = left_half(n);
+        if (left < n) {
+            split_at(b, start, n, left);
+        }
+        add_node(b, node, lane++, build_node(b, start, left));
+        if (left < n) {
+            add_node(b, node, lane++, build_node(b, start + left, n - left));
+        }
+    }
+    return id;
+}
+
+void mesh_tree_destroy(mesh_tree *tree) {
+    if (tree != NULL) {
+        stn_release(tree->context, tree->nodes);
+        stn_release(tree->context, tree);
+    }
+}
+
+size_t mesh_tree_bytes(const mesh_tree *tree) {
+    return tree != NULL ? sizeof *tree + (size_t)tree->node_count * sizeof *tree->nodes : 0;
+}
+
+static mesh_tree *make_tree(const stn_mesh *mesh, stn_context *context) {
+    size_t n = (size_t)mesh->triangle_count, blocks = (n + LANES - 1) / LANES;
+    build b = {.mesh = mesh, .tree = stn_allocate(context, 1, sizeof *b.tree)};
+    b.order = stn_allocate(context, n, sizeof *b.order);
+    float *centres = stn_allocate(context, 3 * n, sizeof *centres);
+    if (b.tree != NULL) {
+        // a power of two, so that only the difference to the centre rounds
+        stn_vec3 size = stn_vec3_sub(mesh->bounds.upper, mesh->bounds.lower);
+        int exponent;
+        frexp(0.5 * fmax(size.x, fmax(size.y, size.z)), &exponent);
+        *b.tree = (mesh_tree){
+            .context = context,
+            .centre = stn_vec3_mul_add(stn_vec3_scale(0.5, mesh->bounds.lower), 0.5, mesh->bounds.upper),
+            .scale = ldexp(1.0, exponent < -1000 ? 1000 : -exponent),
+            .nodes = stn_allocate(context, 2 * blocks, sizeof *b.tree->nodes), // every inner one has two children
+        };
+    }
+    bool complete = b.tree != NULL && b.tree->nodes != NULL && b.order != NULL && centres != NULL;
+    if (complete) {
+        for (size_t axis = 0; axis < 3; axis++) {
+            b.centre[axis] = centres + axis * n;
+        }
+        for (int32_t i = 0; i < mesh->triangle_count; i++) {
+            stn_aabb box = triangle_box(mesh, i);
+            stn_vec3 low = tree_local(b.tree, box.lower), high = tree_local(b.tree, box.upper);
+            b.centre[0][i] = (float)(low.x + high.x);
+            b.centre[1][i] = (float)(low.y + high.y);
+            b.centre[2][i] = (float)(low.z + high.z);
+            b.order[i] = i;
+        }
+        build_node(&b, 0, mesh->triangle_count);
+        size_t used = (size_t)b.tree->node_count;
+        tree_node *fitted = stn_reallocate(context, b.tree->nodes, 2 * blocks, used, sizeof *fitted);
+        b.tree->nodes = fitted != NULL ? fitted : b.tree->nodes;
+    } else {
+        mesh_tree_destroy(b.tree);
+    }
+    stn_release(context, centres);
+    stn_release(context, b.order);
+    return complete ? b.tree : NULL;
+}
+
+/// The tree of a mesh, made at the first call; NULL without memory.
+static const mesh_tree *mesh_tree_of(const stn_mesh *mesh) {
+    mesh_object *object = (mesh_object *)mesh;
+    mesh_tree *tree = atomic_load_explicit(&object->tree, memory_order_acquire);
+    if (tree != NULL) {
+        return tree;
+    }
+    mesh_tree *made = make_tree(mesh, object->context);
+    if (made != NULL && !atomic_compare_exchange_strong_explicit(&object->tree, &tree, made, memory_order_acq_rel,
+                                                                 memory_order_acquire)) {
+        mesh_tree_destroy(made); // another thread was first
+        return tree;
+    }
+    return made;
+}
+
+stn_status stn_mesh_prepare(const stn_mesh *mesh, stn_error *err) {
+    if (mesh_tree_of(mesh) != NULL) {
+        return STN_OK;
+    }
+    return stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for the tree over its %d triangles",
+                    mesh->triangle_count);
+}
+
+// ---------------------------------------------------------------------------------------- cells of height fields
 
 /// Shares of a cell by which ranges are wider than computed, so that rounding loses no cell.
 static const double cell_slack = 1e-9;
 
-/// A ray seen from above, in units of cells: strips of cells across the axis along which it crosses more of them.
-typedef struct grid_walk {
-    const stn_mesh *mesh;
-    bool along_rows;           // strips are rows, else columns
-    double strip0, strip_rate; // coordinate across strips, and per length of the ray
-    double cell0, cell_rate;   // along them
-    double z, z_rate, length, slack;
-    int32_t strip, last, step;
-    bool done;
-} grid_walk;
+/// Rows or columns of cells; none: start = end.
+typedef struct cell_range {
+    int32_t start, end;
+} cell_range;
 
-/// The cells that the ray may touch in one strip, and the heights between which it runs there.
-typedef struct grid_strip {
-    stn_grid_cells cells;
-    double low, high;
-} grid_strip;
-
-// ---------------------------------------------------------------------------------------- cells of height fields
-
-/// Cells from coordinate `low` to `high`, in cells; `count` are there. Nothing: start = end.
-static void cell_range(double low, double high, int32_t count, int32_t *start, int32_t *end) {
-    *start = *end = 0;
-    if (low <= count + cell_slack && high >= -cell_slack) { // false for NaN
-        double first = fmin(fmax(floor(low - cell_slack), 0.0), count - 1.0);
-        double last = fmin(fmax(floor(high + cell_slack), 0.0), count - 1.0);
-        *start = (int32_t)first;
-        *end = (int32_t)last + 1;
+/// Cells from coordinate `low` to `high`, in cells; `count` are there.
+static cell_range cells_between(double low, double high, int32_t count) {
+    if (!(low <= count + cell_slack && high >= -cell_slack)) { // NaN too
+        return (cell_range){0, 0};
     }
+    double first = fmin(fmax(floor(low - cell_slack), 0.0), count - 1.0);
+    double last = fmin(fmax(floor(high + cell_slack), 0.0), count - 1.0);
+    return (cell_range){(int32_t)first, (int32_t)last + 1};
 }
 
 stn_grid_cells stn_grid_cells_under(const stn_mesh *mesh, const stn_aabb *box) {
     const stn_grid *g = &mesh->grid;
-    stn_grid_cells cells = {0};
-    cell_range((box->lower.x - g->x) / g->dx, (box->upper.x - g->x) / g->dx, g->columns - 1, &cells.column_start,
-               &cells.column_end);
-    cell_range((box->lower.y - g->y) / g->dy, (box->upper.y - g->y) / g->dy, g->rows - 1, &cells.row_start,
-               &cells.row_end);
-    if (cells.column_start == cells.column_end || cells.row_start == cells.row_end) {
+    cell_range columns = cells_between((box->lower.x - g->x) / g->dx, (box->upper.x - g->x) / g->dx, g->columns - 1);
+    cell_range rows = cells_between((box->lower.y - g->y) / g->dy, (box->upper.y - g->y) / g->dy, g->rows - 1);
+    if (columns.start == columns.end || rows.start == rows.end) {
         return (stn_grid_cells){0};
     }
-    return cells;
+    return (stn_grid_cells){
+        .row_start = rows.start, .row_end = rows.end, .column_start = columns.start, .column_end = columns.end};
 }
 
 int32_t stn_grid_triangle_at(const stn_mesh *mesh, double x, double y) {
@@ -69,88 +397,9 @@ double stn_grid_height(const stn_mesh *mesh, double x, double y) {
     stn_vec3 a = mesh_vertex(mesh->vertices, ids[0]), b = mesh_vertex(mesh->vertices, ids[1]),
              c = mesh_vertex(mesh->vertices, ids[2]);
     double u = (x - a.x) / mesh->grid.dx, v = (y - a.y) / mesh->grid.dy;
-    // a - b runs along x and b - c along y in the first at of a cell, a - c along y and c - b along x in the
+    // a - b runs along x and b - c along y in the first triangle of a cell, a - c along y and c - b along x in the
     // other
     return at % 2 == 0 ? a.z + u * (b.z - a.z) + v * (c.z - b.z) : a.z + v * (c.z - a.z) + u * (b.z - c.z);
-}
-
-// ----------------------------------------------------------------------------------------------- rays over cells
-
-/// `start` and the end after `length` lie within the bounds of the mesh, or nearly.
-static grid_walk grid_walk_begin(const stn_mesh *mesh, stn_vec3 start, stn_vec3 direction, double length) {
-    const stn_grid *g = &mesh->grid;
-    double u = (start.x - g->x) / g->dx, v = (start.y - g->y) / g->dy, du = direction.x / g->dx,
-           dv = direction.y / g->dy;
-    stn_vec3 size = stn_vec3_sub(mesh->bounds.upper, mesh->bounds.lower);
-    grid_walk walk = {.mesh = mesh,
-                      .along_rows = fabs(dv) > fabs(du),
-                      .z = start.z,
-                      .z_rate = direction.z,
-                      .length = length,
-                      .slack = 1e-7 * fmax(size.x, fmax(size.y, size.z)) + 1e-14 * fabs(start.z)};
-    walk.strip0 = walk.along_rows ? v : u;
-    walk.strip_rate = walk.along_rows ? dv : du;
-    walk.cell0 = walk.along_rows ? u : v;
-    walk.cell_rate = walk.along_rows ? du : dv;
-    walk.step = walk.strip_rate < 0.0 ? -1 : 1;
-    int32_t count = (walk.along_rows ? g->rows : g->columns) - 1, start_strip, end_strip;
-    double other = walk.strip0 + walk.strip_rate * length;
-    cell_range(fmin(walk.strip0, other), fmax(walk.strip0, other), count, &start_strip, &end_strip);
-    walk.done = start_strip == end_strip;
-    walk.strip = walk.step > 0 ? start_strip : end_strip - 1;
-    walk.last = walk.step > 0 ? end_strip - 1 : start_strip;
-    return walk;
-}
-
-/// Lengths of the ray between which it lies in the strip.
-static void strip_lengths(const grid_walk *walk, double *from, double *to) {
-    *from = 0.0;
-    *to = walk->length;
-    if (walk->strip_rate != 0.0) {
-        double side = walk->step > 0 ? 0.0 : 1.0;
-        double enter = (walk->strip + side - walk->strip0) / walk->strip_rate,
-               leave = (walk->strip + 1.0 - side - walk->strip0) / walk->strip_rate;
-        *from = fmin(fmax(enter, 0.0), walk->length);
-        *to = fmin(fmax(leave, 0.0), walk->length);
-    }
-}
-
-/// The next strip along the ray; false behind the last.
-static bool grid_walk_next(grid_walk *walk, grid_strip *strip) {
-    if (walk->done) {
-        return false;
-    }
-    const stn_grid *g = &walk->mesh->grid;
-    double from, to;
-    strip_lengths(walk, &from, &to);
-    double a = walk->cell0 + walk->cell_rate * from, b = walk->cell0 + walk->cell_rate * to;
-    int32_t start, end, count = (walk->along_rows ? g->columns : g->rows) - 1;
-    cell_range(fmin(a, b), fmax(a, b), count, &start, &end);
-    if (walk->along_rows) {
-        strip->cells = (stn_grid_cells){walk->strip, walk->strip + 1, start, end};
-    } else {
-        strip->cells = (stn_grid_cells){start, end, walk->strip, walk->strip + 1};
-    }
-    double z_a = walk->z + walk->z_rate * from, z_b = walk->z + walk->z_rate * to;
-    strip->low = fmin(z_a, z_b) - walk->slack;
-    strip->high = fmax(z_a, z_b) + walk->slack;
-    walk->done = walk->strip == walk->last;
-    walk->strip += walk->step;
-    return true;
-}
-
-/// Does some part of the cell lie between two heights?
-static bool grid_cell_reaches(const stn_mesh *mesh, int32_t row, int32_t column, double low, double high) {
-    const double *p = mesh->vertices + 3 * ((size_t)row * (size_t)mesh->grid.columns + (size_t)column);
-    const double *q = p + 3 * (size_t)mesh->grid.columns;
-    double least = fmin(fmin(p[2], p[5]), fmin(q[2], q[5])), most = fmax(fmax(p[2], p[5]), fmax(q[2], q[5]));
-    return least <= high && most >= low;
-}
-
-stn_vec3 stn_mesh_triangle_normal(const stn_mesh *mesh, int32_t id) {
-    triangle t = triangle_of(mesh, id);
-    stn_vec3 n = stn_vec3_cross(stn_vec3_sub(t.b, t.a), stn_vec3_sub(t.c, t.a));
-    return stn_vec3_normalize_or(n, stn_vec3_make(0.0, 0.0, 1.0));
 }
 
 // --------------------------------------------------------------------------------------------------------- boxes
@@ -159,22 +408,29 @@ static bool range_meets(double a, double b, double c, double low, double high) {
     return (a <= high || b <= high || c <= high) && (a >= low || b >= low || c >= low);
 }
 
+/// What is asked of triangles whose own boxes overlap one.
+typedef struct box_query {
+    const stn_mesh *mesh;
+    const stn_aabb *box;
+    stn_triangle_visitor visit;
+    void *user;
+} box_query;
+
 /// Visits the triangle when its own box overlaps; false when the visitor ends the query.
-static bool visit_triangle(const stn_mesh *mesh, int32_t id, const stn_aabb *box, stn_triangle_visitor visit,
-                           void *user) {
-    triangle t = triangle_of(mesh, id);
-    bool meets = range_meets(t.a.x, t.b.x, t.c.x, box->lower.x, box->upper.x) &&
-                 range_meets(t.a.y, t.b.y, t.c.y, box->lower.y, box->upper.y) &&
-                 range_meets(t.a.z, t.b.z, t.c.z, box->lower.z, box->upper.z);
-    return !meets || visit(user, id);
+static bool visit_triangle(const box_query *q, int32_t id) {
+    mesh_triangle t = triangle_of(q->mesh, id);
+    bool meets = range_meets(t.a.x, t.b.x, t.c.x, q->box->lower.x, q->box->upper.x) &&
+                 range_meets(t.a.y, t.b.y, t.c.y, q->box->lower.y, q->box->upper.y) &&
+                 range_meets(t.a.z, t.b.z, t.c.z, q->box->lower.z, q->box->upper.z);
+    return !meets || q->visit(q->user, id);
 }
 
-static bool visit_cells(const stn_mesh *mesh, const stn_aabb *box, stn_triangle_visitor visit, void *user) {
-    stn_grid_cells cells = stn_grid_cells_under(mesh, box);
+static bool visit_cells(const box_query *q) {
+    stn_grid_cells cells = stn_grid_cells_under(q->mesh, q->box);
     for (int32_t r = cells.row_start; r < cells.row_end; r++) {
         for (int32_t c = cells.column_start; c < cells.column_end; c++) {
-            int32_t first = 2 * (r * (mesh->grid.columns - 1) + c);
-            if (!visit_triangle(mesh, first, box, visit, user) || !visit_triangle(mesh, first + 1, box, visit, user)) {
+            int32_t first = 2 * (r * (q->mesh->grid.columns - 1) + c);
+            if (!visit_triangle(q, first) || !visit_triangle(q, first + 1)) {
                 return false;
             }
         }
@@ -182,20 +438,15 @@ static bool visit_cells(const stn_mesh *mesh, const stn_aabb *box, stn_triangle_
     return true;
 }
 
-/// In the tree's units, cut off just outside of it: far values stay finite, infinite ones become so.
-static void local_box(const mesh_tree *tree, const stn_aabb *box, lanes lower[3], lanes upper[3]) {
-    stn_vec3 low = tree_local(tree, box->lower), high = tree_local(tree, box->upper);
+static bool visit_tree(const box_query *q, const mesh_tree *tree) {
+    // the box in the tree's units, cut off just outside of it: far values stay finite, infinite ones become so
+    stn_vec3 low = tree_local(tree, q->box->lower), high = tree_local(tree, q->box->upper);
     const double l[3] = {low.x, low.y, low.z}, h[3] = {high.x, high.y, high.z};
+    lanes lower[3], upper[3];
     for (int32_t axis = 0; axis < 3; axis++) {
         lower[axis] = lanes_of((float)fmin(fmax(l[axis], -2.0), 2.0));
         upper[axis] = lanes_of((float)fmin(fmax(h[axis], -2.0), 2.0));
     }
-}
-
-static bool visit_tree(const stn_mesh *mesh, const mesh_tree *tree, const stn_aabb *box, stn_triangle_visitor visit,
-                       void *user) {
-    lanes lower[3], upper[3];
-    local_box(tree, box, lower, upper);
     int32_t stack[TREE_STACK], count = 0;
     stack[count++] = 0;
     while (count > 0) {
@@ -206,7 +457,7 @@ static bool visit_tree(const stn_mesh *mesh, const mesh_tree *tree, const stn_aa
         for (int32_t k = 0; k < LANES; k++) {
             if (mask[k] && node->child[k] >= 0) {
                 stack[count++] = node->child[k];
-            } else if (mask[k] && !visit_triangle(mesh, ~node->child[k], box, visit, user)) {
+            } else if (mask[k] && !visit_triangle(q, ~node->child[k])) {
                 return false;
             }
         }
@@ -219,15 +470,16 @@ bool stn_mesh_visit(const stn_mesh *mesh, const stn_aabb *box, stn_triangle_visi
     if (!meets) {
         return true; // empty, or not a number
     }
+    const box_query q = {mesh, box, visit, user};
     if (mesh->grid.rows > 0) {
-        return visit_cells(mesh, box, visit, user);
+        return visit_cells(&q);
     }
     const mesh_tree *tree = mesh_tree_of(mesh);
     if (tree != NULL) {
-        return visit_tree(mesh, tree, box, visit, user);
+        return visit_tree(&q, tree);
     }
     for (int32_t i = 0; i < mesh->triangle_count; i++) {
-        if (!visit_triangle(mesh, i, box, visit, user)) {
+        if (!visit_triangle(&q, i)) {
             return false;
         }
     }
@@ -246,7 +498,7 @@ typedef struct waiting {
 } waiting;
 
 static void look_nearest(const stn_mesh *mesh, int32_t id, stn_vec3 p, stn_mesh_point *best) {
-    triangle t = triangle_of(mesh, id);
+    mesh_triangle t = triangle_of(mesh, id);
     stn_vec3 q = triangle_nearest(&t, p);
     double distance = stn_vec3_norm(stn_vec3_sub(q, p));
     if (distance < best->distance || (distance == best->distance && (best->triangle < 0 || id < best->triangle))) {
@@ -281,36 +533,19 @@ static void push_sorted(waiting *stack, int32_t *end, int32_t count, waiting ite
     stack[at] = item;
 }
 
-static void nearest_in_tree(const stn_mesh *mesh, const mesh_tree *tree, stn_vec3 point, stn_mesh_point *best) {
-    stn_vec3 local = tree_local(tree, point);
-    const double p[3] = {local.x, local.y, local.z};
-    waiting stack[TREE_STACK];
-    int32_t count = 0;
-    stack[count++] = (waiting){0.0, 0};
-    while (count > 0) {
-        waiting top = stack[--count];
-        double reach = tree->scale * best->distance, limit = reach * reach * (1.0 + 1e-9); // beyond it by rounding
-        if (top.least > limit) {
-            continue;
-        }
-        const tree_node *node = &tree->nodes[top.node];
-        wide_lanes distance = box_distances(node, p);
-        int32_t pushed = 0;
-        for (int32_t k = 0; k < LANES; k++) {
-            if (distance[k] > limit || distance[k] == (double)INFINITY) {
-                continue;
-            }
-            if (node->child[k] >= 0) {
-                push_sorted(stack, &count, pushed++, (waiting){distance[k], node->child[k]});
-            } else {
-                look_nearest(mesh, ~node->child[k], point, best);
-            }
+bool stn_mesh_visit_ball(const stn_mesh *mesh, stn_vec3 centre, double radius, stn_triangle_visitor visit, void *user) {
+    if (!stn_vec3_finite(centre) || !(radius >= 0.0)) {
+        return true;
+    }
+    const mesh_tree *tree = mesh_tree_of(mesh);
+    for (int32_t i = 0; tree == NULL && i < mesh->triangle_count; i++) {
+        if (!visit(user, i)) {
+            return false;
         }
     }
-}
-
-static bool visit_ball_in_tree(const mesh_tree *tree, stn_vec3 centre, double radius, stn_triangle_visitor visit,
-                               void *user) {
+    if (tree == NULL) {
+        return true;
+    }
     stn_vec3 local = tree_local(tree, centre);
     const double p[3] = {local.x, local.y, local.z}, reach = tree->scale * radius;
     double limit = reach * reach * (1.0 + 1e-9); // beyond it by rounding
@@ -333,33 +568,40 @@ static bool visit_ball_in_tree(const mesh_tree *tree, stn_vec3 centre, double ra
     return true;
 }
 
-bool stn_mesh_visit_ball(const stn_mesh *mesh, stn_vec3 centre, double radius, stn_triangle_visitor visit, void *user) {
-    if (!stn_vec3_finite(centre) || !(radius >= 0.0)) {
-        return true;
-    }
-    const mesh_tree *tree = mesh_tree_of(mesh);
-    if (tree != NULL) {
-        return visit_ball_in_tree(tree, centre, radius, visit, user);
-    }
-    for (int32_t i = 0; i < mesh->triangle_count; i++) {
-        if (!visit(user, i)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 bool stn_mesh_nearest(const stn_mesh *mesh, stn_vec3 point, double radius, stn_mesh_point *out) {
     if (!stn_vec3_finite(point) || !(radius >= 0.0)) {
         return false;
     }
     stn_mesh_point best = {-1, point, radius};
     const mesh_tree *tree = mesh_tree_of(mesh);
+    for (int32_t i = 0; tree == NULL && i < mesh->triangle_count; i++) {
+        look_nearest(mesh, i, point, &best);
+    }
+    stn_vec3 local = tree != NULL ? tree_local(tree, point) : point;
+    const double p[3] = {local.x, local.y, local.z};
+    waiting stack[TREE_STACK];
+    int32_t count = 0;
     if (tree != NULL) {
-        nearest_in_tree(mesh, tree, point, &best);
-    } else {
-        for (int32_t i = 0; i < mesh->triangle_count; i++) {
-            look_nearest(mesh, i, point, &best);
+        stack[count++] = (waiting){0.0, 0};
+    }
+    while (count > 0) {
+        waiting top = stack[--count];
+        double reach = tree->scale * best.distance, limit = reach * reach * (1.0 + 1e-9); // beyond it by rounding
+        if (top.least > limit) {
+            continue;
+        }
+        const tree_node *node = &tree->nodes[top.node];
+        wide_lanes distance = box_distances(node, p);
+        int32_t pushed = 0;
+        for (int32_t k = 0; k < LANES; k++) {
+            if (distance[k] > limit || distance[k] == (double)INFINITY) {
+                continue;
+            }
+            if (node->child[k] >= 0) {
+                push_sorted(stack, &count, pushed++, (waiting){distance[k], node->child[k]});
+            } else {
+                look_nearest(mesh, ~node->child[k], point, &best);
+            }
         }
     }
     if (best.triangle >= 0) {
@@ -376,19 +618,6 @@ typedef struct tree_ray {
     bool back[3]; // the direction points down this axis: the upper plane comes first
 } tree_ray;
 
-/// `start`: a point of the ray within the tree's box, or nearly.
-static tree_ray make_tree_ray(stn_vec3 start, stn_vec3 direction) {
-    const double o[3] = {start.x, start.y, start.z}, d[3] = {direction.x, direction.y, direction.z};
-    tree_ray ray;
-    for (int32_t axis = 0; axis < 3; axis++) {
-        double size = fmax(fabs(d[axis]), 1e-30); // below, the ray stays within the margin of the boxes
-        ray.back[axis] = d[axis] < 0.0;
-        ray.origin[axis] = lanes_of((float)o[axis]);
-        ray.inverse[axis] = lanes_of((float)((ray.back[axis] ? -1.0 : 1.0) / size));
-    }
-    return ray;
-}
-
 /// Where the ray enters the boxes, in the tree's units; infinite where it does not within [0, end].
 static lanes enter_boxes(const tree_node *node, const tree_ray *ray, float end) {
     lanes enter = lanes_of(0.0F), leave = lanes_of(end);
@@ -403,31 +632,10 @@ static lanes enter_boxes(const tree_node *node, const tree_ray *ray, float end) 
     return select_lanes(enter <= leave, enter, lanes_of((float)INFINITY));
 }
 
-/// Parameters between which the ray lies in the bounds of the mesh, grown a little on every side; false: nowhere.
-static bool clip_ray(const stn_aabb *bounds, stn_vec3 origin, stn_vec3 direction, double *from, double *to) {
-    const double o[3] = {origin.x, origin.y, origin.z}, d[3] = {direction.x, direction.y, direction.z};
-    const double lower[3] = {bounds->lower.x, bounds->lower.y, bounds->lower.z};
-    const double upper[3] = {bounds->upper.x, bounds->upper.y, bounds->upper.z};
-    stn_vec3 size = stn_vec3_sub(bounds->upper, bounds->lower);
-    double slack = 1e-7 * fmax(size.x, fmax(size.y, size.z));
-    for (int32_t axis = 0; axis < 3; axis++) {
-        double own = slack + 1e-14 * fabs(o[axis]), low = lower[axis] - own - o[axis],
-               high = upper[axis] + own - o[axis];
-        if (d[axis] == 0.0) {
-            if (low > 0.0 || high < 0.0) {
-                return false;
-            }
-            continue;
-        }
-        double near = (d[axis] > 0.0 ? low : high) / d[axis], far = (d[axis] > 0.0 ? high : low) / d[axis];
-        *from = fmax(*from, near);
-        *to = fmin(*to, far);
-    }
-    return *from <= *to;
-}
-
-/// Candidates of one ray, measured from `start`, a point on it.
+/// One ray from `start`, a point within the bounds of the mesh or nearly, and its candidates, measured from there.
 typedef struct search {
+    stn_vec3 start, direction;
+    double length; // to where it leaves the bounds
     triangle_ray ray;
     double before, most; // from the origin to `start`; the longest allowed from the origin
     double best;         // from `start`; infinite: none yet
@@ -435,7 +643,7 @@ typedef struct search {
 } search;
 
 static void look_ray(const stn_mesh *mesh, int32_t id, search *s) {
-    triangle t = triangle_of(mesh, id);
+    mesh_triangle t = triangle_of(mesh, id);
     double at;
     if (!triangle_meet(&t, &s->ray, &at)) {
         return;
@@ -448,15 +656,22 @@ static void look_ray(const stn_mesh *mesh, int32_t id, search *s) {
     }
 }
 
-static void raycast_tree(const stn_mesh *mesh, const mesh_tree *tree, stn_vec3 start, stn_vec3 direction, double length,
-                         search *s) {
-    tree_ray ray = make_tree_ray(tree_local(tree, start), direction);
+static void raycast_tree(const stn_mesh *mesh, const mesh_tree *tree, search *s) {
+    stn_vec3 start = tree_local(tree, s->start);
+    const double o[3] = {start.x, start.y, start.z}, d[3] = {s->direction.x, s->direction.y, s->direction.z};
+    tree_ray ray;
+    for (int32_t axis = 0; axis < 3; axis++) {
+        double size = fmax(fabs(d[axis]), 1e-30); // below, the ray stays within the margin of the boxes
+        ray.back[axis] = d[axis] < 0.0;
+        ray.origin[axis] = lanes_of((float)o[axis]);
+        ray.inverse[axis] = lanes_of((float)((ray.back[axis] ? -1.0 : 1.0) / size));
+    }
     waiting stack[TREE_STACK];
     int32_t count = 0;
     stack[count++] = (waiting){0.0, 0};
     while (count > 0) {
         waiting top = stack[--count];
-        double end = (fmin(s->best, length) * tree->scale) * (1.0 + 0x1p-20) + (double)TREE_MARGIN;
+        double end = (fmin(s->best, s->length) * tree->scale) * (1.0 + 0x1p-20) + (double)TREE_MARGIN;
         if (top.least > end) {
             continue;
         }
@@ -476,15 +691,92 @@ static void raycast_tree(const stn_mesh *mesh, const mesh_tree *tree, stn_vec3 s
     }
 }
 
+/// A ray seen from above, in units of cells: strips of cells across the axis along which it crosses more of them.
+typedef struct grid_walk {
+    const stn_mesh *mesh;
+    bool along_rows;           // strips are rows, else columns
+    double strip0, strip_rate; // coordinate across strips, and per length of the ray
+    double cell0, cell_rate;   // along them
+    double z, z_rate, length, slack;
+    int32_t strip, last, step;
+    bool done;
+} grid_walk;
+
+/// The cells that the ray may touch in one strip, and the heights between which it runs there.
+typedef struct grid_strip {
+    stn_grid_cells cells;
+    double low, high;
+} grid_strip;
+
+static grid_walk grid_walk_begin(const stn_mesh *mesh, const search *s) {
+    stn_vec3 start = s->start, direction = s->direction;
+    const stn_grid *g = &mesh->grid;
+    double u = (start.x - g->x) / g->dx, v = (start.y - g->y) / g->dy, du = direction.x / g->dx,
+           dv = direction.y / g->dy;
+    stn_vec3 size = stn_vec3_sub(mesh->bounds.upper, mesh->bounds.lower);
+    grid_walk walk = {.mesh = mesh,
+                      .along_rows = fabs(dv) > fabs(du),
+                      .z = start.z,
+                      .z_rate = direction.z,
+                      .length = s->length,
+                      .slack = 1e-7 * fmax(size.x, fmax(size.y, size.z)) + 1e-14 * fabs(start.z)};
+    walk.strip0 = walk.along_rows ? v : u;
+    walk.strip_rate = walk.along_rows ? dv : du;
+    walk.cell0 = walk.along_rows ? u : v;
+    walk.cell_rate = walk.along_rows ? du : dv;
+    walk.step = walk.strip_rate < 0.0 ? -1 : 1;
+    int32_t count = (walk.along_rows ? g->rows : g->columns) - 1;
+    double other = walk.strip0 + walk.strip_rate * s->length;
+    cell_range strips = cells_between(fmin(walk.strip0, other), fmax(walk.strip0, other), count);
+    walk.done = strips.start == strips.end;
+    walk.strip = walk.step > 0 ? strips.start : strips.end - 1;
+    walk.last = walk.step > 0 ? strips.end - 1 : strips.start;
+    return walk;
+}
+
+/// The next strip along the ray; false behind the last.
+static bool grid_walk_next(grid_walk *walk, grid_strip *strip) {
+    if (walk->done) {
+        return false;
+    }
+    // lengths of the ray between which it lies in the strip
+    double from = 0.0, to = walk->length;
+    if (walk->strip_rate != 0.0) {
+        double side = walk->step > 0 ? 0.0 : 1.0;
+        double enter = (walk->strip + side - walk->strip0) / walk->strip_rate,
+               leave = (walk->strip + 1.0 - side - walk->strip0) / walk->strip_rate;
+        from = fmin(fmax(enter, 0.0), walk->length);
+        to = fmin(fmax(leave, 0.0), walk->length);
+    }
+    const stn_grid *g = &walk->mesh->grid;
+    double a = walk->cell0 + walk->cell_rate * from, b = walk->cell0 + walk->cell_rate * to;
+    cell_range cells = cells_between(fmin(a, b), fmax(a, b), (walk->along_rows ? g->columns : g->rows) - 1);
+    if (walk->along_rows) {
+        strip->cells = (stn_grid_cells){walk->strip, walk->strip + 1, cells.start, cells.end};
+    } else {
+        strip->cells = (stn_grid_cells){cells.start, cells.end, walk->strip, walk->strip + 1};
+    }
+    double z_a = walk->z + walk->z_rate * from, z_b = walk->z + walk->z_rate * to;
+    strip->low = fmin(z_a, z_b) - walk->slack;
+    strip->high = fmax(z_a, z_b) + walk->slack;
+    walk->done = walk->strip == walk->last;
+    walk->strip += walk->step;
+    return true;
+}
+
 /// Cell by cell along the ray: a strip behind the first one that is met holds nothing nearer.
-static void raycast_grid(const stn_mesh *mesh, stn_vec3 start, stn_vec3 direction, double length, search *s) {
-    grid_walk walk = grid_walk_begin(mesh, start, direction, length);
+static void raycast_grid(const stn_mesh *mesh, search *s) {
+    grid_walk walk = grid_walk_begin(mesh, s);
+    size_t columns = (size_t)mesh->grid.columns;
     grid_strip strip;
     while (s->triangle == INT32_MAX && grid_walk_next(&walk, &strip)) {
         const stn_grid_cells *cells = &strip.cells;
         for (int32_t r = cells->row_start; r < cells->row_end; r++) {
             for (int32_t c = cells->column_start; c < cells->column_end; c++) {
-                if (grid_cell_reaches(mesh, r, c, strip.low, strip.high)) {
+                const double *p = mesh->vertices + 3 * ((size_t)r * columns + (size_t)c), *q = p + 3 * columns;
+                double least = fmin(fmin(p[2], p[5]), fmin(q[2], q[5]));
+                double most = fmax(fmax(p[2], p[5]), fmax(q[2], q[5]));
+                if (least <= strip.high && most >= strip.low) {
                     int32_t first = 2 * (r * (mesh->grid.columns - 1) + c);
                     look_ray(mesh, first, s);
                     look_ray(mesh, first + 1, s);
@@ -495,19 +787,42 @@ static void raycast_grid(const stn_mesh *mesh, stn_vec3 start, stn_vec3 directio
 }
 
 bool stn_mesh_raycast(const stn_mesh *mesh, stn_vec3 origin, stn_vec3 direction, double max, stn_mesh_point *out) {
-    double from = 0.0, to = max;
-    bool sound = stn_vec3_finite(origin) && stn_vec3_finite(direction) && max >= 0.0;
-    sound = sound && stn_vec3_norm(direction) > 0.0;
-    if (!sound || !clip_ray(&mesh->bounds, origin, direction, &from, &to)) {
+    if (!stn_vec3_finite(origin) || !stn_vec3_finite(direction) || !(max >= 0.0) || !(stn_vec3_norm(direction) > 0.0)) {
+        return false;
+    }
+    // the part of the ray in the bounds of the mesh, grown a little on every side
+    const double o[3] = {origin.x, origin.y, origin.z}, d[3] = {direction.x, direction.y, direction.z};
+    const double lower[3] = {mesh->bounds.lower.x, mesh->bounds.lower.y, mesh->bounds.lower.z};
+    const double upper[3] = {mesh->bounds.upper.x, mesh->bounds.upper.y, mesh->bounds.upper.z};
+    stn_vec3 size = stn_vec3_sub(mesh->bounds.upper, mesh->bounds.lower);
+    double from = 0.0, to = max, slack = 1e-7 * fmax(size.x, fmax(size.y, size.z));
+    for (int32_t axis = 0; axis < 3; axis++) {
+        double own = slack + 1e-14 * fabs(o[axis]), low = lower[axis] - own - o[axis],
+               high = upper[axis] + own - o[axis];
+        if (d[axis] != 0.0) {
+            from = fmax(from, (d[axis] > 0.0 ? low : high) / d[axis]);
+            to = fmin(to, (d[axis] > 0.0 ? high : low) / d[axis]);
+        } else if (low > 0.0 || high < 0.0) {
+            return false;
+        }
+    }
+    if (!(from <= to)) {
         return false;
     }
     stn_vec3 start = stn_vec3_mul_add(origin, from, direction);
-    search s = {triangle_ray_make(start, direction), from, max, (double)INFINITY, INT32_MAX};
+    search s = {.start = start,
+                .direction = direction,
+                .length = to - from,
+                .ray = triangle_ray_make(start, direction),
+                .before = from,
+                .most = max,
+                .best = (double)INFINITY,
+                .triangle = INT32_MAX};
     const mesh_tree *tree = mesh->grid.rows > 0 ? NULL : mesh_tree_of(mesh);
     if (mesh->grid.rows > 0) {
-        raycast_grid(mesh, start, direction, to - from, &s);
+        raycast_grid(mesh, &s);
     } else if (tree != NULL) {
-        raycast_tree(mesh, tree, start, direction, to - from, &s);
+        raycast_tree(mesh, tree, &s);
     } else {
         for (int32_t i = 0; i < mesh->triangle_count; i++) {
             look_ray(mesh, i, &s);

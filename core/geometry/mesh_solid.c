@@ -137,14 +137,6 @@ static void drop_marked(solid *s, const bool *marked) {
     mesh->tetrahedron_count = kept;
 }
 
-static void sort_four(int32_t id[4]) {
-    swap_if_falling(&id[0], &id[1]);
-    swap_if_falling(&id[2], &id[3]);
-    swap_if_falling(&id[0], &id[2]);
-    swap_if_falling(&id[1], &id[3]);
-    swap_if_falling(&id[1], &id[2]);
-}
-
 /// Of tetrahedra with the same corners the first stays.
 static stn_status drop_duplicates(solid *s) {
     raw_mesh *mesh = s->mesh;
@@ -155,7 +147,11 @@ static stn_status drop_duplicates(solid *s) {
         for (size_t k = 0; k < 4; k++) {
             id[k] = mesh->tetrahedra[4 * (size_t)i + k];
         }
-        sort_four(id);
+        swap_if_falling(&id[0], &id[1]); // a network that sorts four
+        swap_if_falling(&id[2], &id[3]);
+        swap_if_falling(&id[0], &id[2]);
+        swap_if_falling(&id[1], &id[3]);
+        swap_if_falling(&id[1], &id[2]);
     }
     if (status == STN_OK) {
         status = tuples_sort(&corners, mesh->vertex_count, s->err);
@@ -249,8 +245,21 @@ static stn_status collect_boundary(const solid *s, int32_t *triangles, int32_t *
 
 // -------------------------------------------------------------------------------------------- dropping flat ones
 
-/// Joins flat tetrahedra that share a face.
-static void join_clusters(const solid *s, int32_t *cluster) {
+/// The faces that a cluster bares, flat tetrahedra that share faces, must look to one side.
+static stn_status check_flat(const solid *s) {
+    stn_status status = STN_OK;
+    int32_t count = s->mesh->tetrahedron_count;
+    int32_t *cluster = stn_allocate(s->mesh->context, (size_t)count, sizeof *cluster);
+    int32_t *first_bared = stn_allocate(s->mesh->context, (size_t)count, sizeof *first_bared);
+    if (cluster == NULL || first_bared == NULL) {
+        stn_release(s->mesh->context, first_bared);
+        stn_release(s->mesh->context, cluster);
+        return stn_fail(s->err, STN_ERR_MEMORY, "mesh: out of memory for its flat tetrahedra");
+    }
+    stn_union_begin(cluster, count);
+    for (int32_t i = 0; i < count; i++) {
+        first_bared[i] = -1;
+    }
     for (int32_t i = 0, end; i < s->faces.count; i = end) {
         int32_t first = -1;
         end = tuples_end(&s->faces, i);
@@ -262,51 +271,25 @@ static void join_clusters(const solid *s, int32_t *cluster) {
             }
         }
     }
-}
-
-/// The faces that a cluster bares must look to one side.
-static stn_status check_bared(const solid *s, int32_t *cluster, int32_t *first_bared) {
-    for (int32_t i = 0, end; i < s->faces.count; i = end) {
+    for (int32_t i = 0, end; i < s->faces.count && status == STN_OK; i = end) {
         int32_t side[2] = {0}, sides = 0, flat = -1;
         end = tuples_end(&s->faces, i);
-        stn_status status = sides_of(s, i, end, side, &sides);
+        status = sides_of(s, i, end, side, &sides);
         for (int32_t k = i; k < end; k++) {
             flat = s->flat[s->faces.order[k] / 4] ? s->faces.order[k] / 4 : flat;
         }
         if (status != STN_OK || sides != 1 || flat < 0) {
-            if (status != STN_OK) {
-                return status;
-            }
             continue;
         }
         int32_t *first = &first_bared[stn_union_root(cluster, flat)];
         if (*first < 0) {
             *first = side[0];
         } else if (!(stn_vec3_dot(face_normal(s->mesh, *first), face_normal(s->mesh, side[0])) > 0.0)) {
-            return stn_fail(s->err, STN_ERR_ARGUMENT,
-                            "mesh: tetrahedron %d (counted from 0) has no volume, and dropping it would tear the solid "
-                            "open; mesh the solid anew",
-                            s->given[flat]);
+            status = stn_fail(s->err, STN_ERR_ARGUMENT,
+                              "mesh: tetrahedron %d (counted from 0) has no volume, and dropping it would tear the "
+                              "solid open; mesh the solid anew",
+                              s->given[flat]);
         }
-    }
-    return STN_OK;
-}
-
-static stn_status check_flat(const solid *s) {
-    stn_status status = STN_OK;
-    int32_t count = s->mesh->tetrahedron_count;
-    int32_t *cluster = stn_allocate(s->mesh->context, (size_t)count, sizeof *cluster);
-    int32_t *first_bared = stn_allocate(s->mesh->context, (size_t)count, sizeof *first_bared);
-    if (cluster == NULL || first_bared == NULL) {
-        status = stn_fail(s->err, STN_ERR_MEMORY, "mesh: out of memory for its flat tetrahedra");
-    }
-    if (status == STN_OK) {
-        for (int32_t i = 0; i < count; i++) {
-            first_bared[i] = -1;
-        }
-        stn_union_begin(cluster, count);
-        join_clusters(s, cluster);
-        status = check_bared(s, cluster, first_bared);
     }
     stn_release(s->mesh->context, first_bared);
     stn_release(s->mesh->context, cluster);
@@ -315,44 +298,8 @@ static stn_status check_flat(const solid *s) {
 
 // ------------------------------------------------------------------------------------------------------ in order
 
-static stn_status make_solid(solid *s) {
-    raw_mesh *mesh = s->mesh;
-    int32_t count = 0, *triangles = NULL;
-    stn_status status = drop_duplicates(s);
-    if (status != STN_OK) {
-        return status;
-    }
-    s->facts->flat_count = find_flat(s);
-    if (s->facts->flat_count == mesh->tetrahedron_count) {
-        return stn_fail(s->err, STN_ERR_ARGUMENT, "mesh: none of its %d tetrahedra has a volume",
-                        mesh->tetrahedron_count);
-    }
-    status = sort_faces(s);
-    if (status == STN_OK && s->facts->flat_count > 0) {
-        status = check_flat(s);
-    }
-    if (status == STN_OK) {
-        status = collect_boundary(s, NULL, &count);
-    }
-    if (status == STN_OK) {
-        triangles = stn_allocate(mesh->context, 3 * (size_t)count, sizeof *triangles);
-        status = triangles != NULL ? collect_boundary(s, triangles, &count)
-                                   : stn_fail(s->err, STN_ERR_MEMORY, "mesh: out of memory for its boundary");
-    }
-    if (status == STN_OK) {
-        stn_release(mesh->context, mesh->triangles);
-        mesh->triangles = triangles;
-        mesh->triangle_count = count;
-        triangles = NULL;
-    }
-    if (status == STN_OK && s->facts->flat_count > 0) {
-        drop_marked(s, s->flat);
-    }
-    stn_release(mesh->context, triangles);
-    return status;
-}
-
 stn_status mesh_make_solid(raw_mesh *mesh, stn_solid_facts *facts, stn_error *err) {
+    int32_t boundary = 0, *triangles = NULL;
     size_t count = (size_t)mesh->tetrahedron_count;
     solid s = {.mesh = mesh, .facts = facts, .err = err};
     s.given = stn_allocate(mesh->context, count, sizeof *s.given);
@@ -366,14 +313,40 @@ stn_status mesh_make_solid(raw_mesh *mesh, stn_solid_facts *facts, stn_error *er
         s.given[i] = (int32_t)i;
     }
     if (status == STN_OK) {
-        status = make_solid(&s);
+        status = drop_duplicates(&s);
     }
     if (status == STN_OK) {
+        facts->flat_count = find_flat(&s);
+        status = facts->flat_count < mesh->tetrahedron_count
+                     ? sort_faces(&s)
+                     : stn_fail(err, STN_ERR_ARGUMENT, "mesh: none of its %d tetrahedra has a volume",
+                                mesh->tetrahedron_count);
+    }
+    if (status == STN_OK && facts->flat_count > 0) {
+        status = check_flat(&s);
+    }
+    if (status == STN_OK) {
+        status = collect_boundary(&s, NULL, &boundary);
+    }
+    if (status == STN_OK) {
+        triangles = stn_allocate(mesh->context, 3 * (size_t)boundary, sizeof *triangles);
+        status = triangles != NULL ? collect_boundary(&s, triangles, &boundary)
+                                   : stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for its boundary");
+    }
+    if (status == STN_OK) {
+        stn_release(mesh->context, mesh->triangles);
+        mesh->triangles = triangles;
+        mesh->triangle_count = boundary;
+        triangles = NULL;
+        if (facts->flat_count > 0) {
+            drop_marked(&s, s.flat);
+        }
         status = mesh_count_touching(mesh, &facts->touching_count, err);
     }
     if (status == STN_OK && mesh->extents != NULL) {
         status = mesh_finish_extents(mesh, &facts->raised_count, err);
     }
+    stn_release(mesh->context, triangles);
     tuples_clear(&s.faces);
     stn_release(mesh->context, s.given);
     stn_release(mesh->context, s.flat);

@@ -175,28 +175,6 @@ static double descend(const solid *a, const solid *b, stn_vec3 n) {
     return depth;
 }
 
-/// Directions that shapes come apart along: axes of both, what joins their middles, the normal of a triangle.
-static int32_t list_starts(const solid *a, const solid *b, stn_vec3 *starts) {
-    const solid *both[2] = {a, b};
-    int32_t count = 0;
-    starts[count++] = stn_vec3_normalize_or(stn_vec3_sub(middle_of(b), middle_of(a)), stn_vec3_make(0.0, 0.0, 1.0));
-    for (int32_t i = 0; i < 2; i++) {
-        const solid *s = both[i];
-        for (int32_t k = 0; k < 3 && s->shape != NULL; k++) {
-            starts[count++] = stn_mat3_column(&s->pose->rotation, k);
-        }
-        if (s->shape == NULL) {
-            stn_vec3 n =
-                stn_vec3_cross(stn_vec3_sub(s->corner[1], s->corner[0]), stn_vec3_sub(s->corner[2], s->corner[0]));
-            starts[count++] = stn_vec3_normalize_or(n, starts[0]);
-        }
-    }
-    for (int32_t i = 0, given = count; i < given; i++) {
-        starts[count++] = stn_vec3_neg(starts[i]);
-    }
-    return count;
-}
-
 /// Steps of a shrinking star of directions around n, where the slope tells nothing along a sharp ridge.
 static double settle(const solid *a, const solid *b, stn_vec3 n, double depth) {
     for (double step = 0.3; step > 1e-8; step *= 0.6) {
@@ -227,7 +205,24 @@ static double search_depth(const solid *a, const solid *b, const overlap_claim *
         return 0.0;
     }
     stn_vec3 starts[STARTS], best = {0};
-    int32_t count = list_starts(a, b, starts);
+    // directions that shapes come apart along: axes of both, what joins their middles, the normal of a triangle
+    const solid *both[2] = {a, b};
+    int32_t count = 0;
+    starts[count++] = stn_vec3_normalize_or(stn_vec3_sub(middle_of(b), middle_of(a)), stn_vec3_make(0.0, 0.0, 1.0));
+    for (int32_t i = 0; i < 2; i++) {
+        const solid *s = both[i];
+        for (int32_t k = 0; k < 3 && s->shape != NULL; k++) {
+            starts[count++] = stn_mat3_column(&s->pose->rotation, k);
+        }
+        if (s->shape == NULL) {
+            stn_vec3 n =
+                stn_vec3_cross(stn_vec3_sub(s->corner[1], s->corner[0]), stn_vec3_sub(s->corner[2], s->corner[0]));
+            starts[count++] = stn_vec3_normalize_or(n, starts[0]);
+        }
+    }
+    for (int32_t i = 0, given = count; i < given; i++) {
+        starts[count++] = stn_vec3_neg(starts[i]);
+    }
     double depth = INFINITY;
     for (int32_t i = 0; i < count + claim->count; i++) {
         stn_vec3 n = i < count ? starts[i] : claim->normal[i - count];

@@ -49,8 +49,10 @@ stn_status mesh_from_raw(stn_context *context, const raw_mesh *raw, stn_mesh **o
 /// could tell (joined vertices, convexity, facts that fit) is believed.
 stn_status mesh_from_parts(stn_context *context, const stn_mesh *parts, stn_mesh **out, stn_error *err);
 
-/// The tree that queries walk: mesh_tree.h.
+/// The tree of boxes over the triangles that queries walk: mesh_query.c.
 typedef struct mesh_tree mesh_tree;
+void mesh_tree_destroy(mesh_tree *tree);       ///< accepts NULL
+size_t mesh_tree_bytes(const mesh_tree *tree); ///< accepts NULL
 
 /// The object behind a stn_mesh, which is its first member and owns the arrays.
 typedef struct mesh_object {

@@ -58,71 +58,58 @@ static span joined(span a, span b) {
     return s;
 }
 
-static span box_span(stn_vec3 o, stn_vec3 d, stn_vec3 h) {
-    span x = slab_span(o.x, d.x, h.x, stn_vec3_make(1.0, 0.0, 0.0));
-    span y = slab_span(o.y, d.y, h.y, stn_vec3_make(0.0, 1.0, 0.0));
-    span z = slab_span(o.z, d.z, h.z, stn_vec3_make(0.0, 0.0, 1.0));
-    return common(common(x, y), z);
-}
-
-/// The cylinder about z without ends.
-static span tube_span(stn_vec3 o, stn_vec3 d, double radius) {
+/// The tube about z, between its ends.
+static span cylinder_span(stn_vec3 o, stn_vec3 d, double radius, double half_length) {
     stn_vec3 across = {d.x, d.y, 0.0}, from = {o.x, o.y, 0.0};
     double rate = stn_vec3_norm(across);
-    if (rate == 0.0) {
-        span whole = {-INFINITY, INFINITY, {1.0, 0.0, 0.0}};
-        return stn_vec3_norm(from) <= radius ? whole : nowhere;
+    span tube = {-INFINITY, INFINITY, {1.0, 0.0, 0.0}};
+    if (rate != 0.0) {
+        tube = sphere_span(from, stn_vec3_scale(1.0 / rate, across), radius);
+        tube.enter /= rate;
+        tube.leave /= rate;
+    } else if (!(stn_vec3_norm(from) <= radius)) {
+        tube = nowhere;
     }
-    span s = sphere_span(from, stn_vec3_scale(1.0 / rate, across), radius);
-    s.enter /= rate;
-    s.leave /= rate;
-    return s;
-}
-
-static span cylinder_span(stn_vec3 o, stn_vec3 d, double radius, double half_length) {
-    return common(tube_span(o, d, radius), slab_span(o.z, d.z, half_length, stn_vec3_make(0.0, 0.0, 1.0)));
-}
-
-static span capsule_span(stn_vec3 o, stn_vec3 d, double radius, double half_length) {
-    stn_vec3 above = {o.x, o.y, o.z - half_length}, below = {o.x, o.y, o.z + half_length};
-    span ends = joined(sphere_span(above, d, radius), sphere_span(below, d, radius));
-    return half_length > 0.0 ? joined(cylinder_span(o, d, radius, half_length), ends) : ends;
-}
-
-static span ellipsoid_span(stn_vec3 o, stn_vec3 d, stn_vec3 h) {
-    stn_vec3 scaled = {d.x / h.x, d.y / h.y, d.z / h.z};
-    double rate = stn_vec3_norm(scaled);
-    span s = sphere_span(stn_vec3_make(o.x / h.x, o.y / h.y, o.z / h.z), stn_vec3_scale(1.0 / rate, scaled), 1.0);
-    s.enter /= rate;
-    s.leave /= rate;
-    stn_vec3 gradient = {s.normal.x / h.x, s.normal.y / h.y, s.normal.z / h.z};
-    s.normal = stn_vec3_normalize_or(gradient, stn_vec3_neg(d));
-    return s;
-}
-
-static span half_space_span(stn_vec3 o, stn_vec3 d) {
-    span s = {-INFINITY, INFINITY, {0.0, 0.0, 1.0}};
-    if (d.z == 0.0) {
-        return o.z < 0.0 ? s : nowhere;
-    }
-    *(d.z < 0.0 ? &s.enter : &s.leave) = -o.z / d.z;
-    return s;
+    return common(tube, slab_span(o.z, d.z, half_length, stn_vec3_make(0.0, 0.0, 1.0)));
 }
 
 static span span_of(const stn_shape *shape, stn_vec3 o, stn_vec3 d) {
+    stn_vec3 h = shape->half_extents;
+    double l = shape->half_length;
     switch (shape->type) {
     case STN_SHAPE_SPHERE:
         return sphere_span(o, d, shape->radius);
-    case STN_SHAPE_BOX:
-        return box_span(o, d, shape->half_extents);
-    case STN_SHAPE_CAPSULE:
-        return capsule_span(o, d, shape->radius, shape->half_length);
+    case STN_SHAPE_BOX: {
+        span x = slab_span(o.x, d.x, h.x, stn_vec3_make(1.0, 0.0, 0.0));
+        span y = slab_span(o.y, d.y, h.y, stn_vec3_make(0.0, 1.0, 0.0));
+        span z = slab_span(o.z, d.z, h.z, stn_vec3_make(0.0, 0.0, 1.0));
+        return common(common(x, y), z);
+    }
+    case STN_SHAPE_CAPSULE: {
+        stn_vec3 above = {o.x, o.y, o.z - l}, below = {o.x, o.y, o.z + l};
+        span ends = joined(sphere_span(above, d, shape->radius), sphere_span(below, d, shape->radius));
+        return l > 0.0 ? joined(cylinder_span(o, d, shape->radius, l), ends) : ends;
+    }
     case STN_SHAPE_CYLINDER:
-        return cylinder_span(o, d, shape->radius, shape->half_length);
-    case STN_SHAPE_ELLIPSOID:
-        return ellipsoid_span(o, d, shape->half_extents);
-    case STN_SHAPE_HALF_SPACE:
-        return half_space_span(o, d);
+        return cylinder_span(o, d, shape->radius, l);
+    case STN_SHAPE_ELLIPSOID: {
+        stn_vec3 scaled = {d.x / h.x, d.y / h.y, d.z / h.z};
+        double rate = stn_vec3_norm(scaled);
+        span s = sphere_span(stn_vec3_make(o.x / h.x, o.y / h.y, o.z / h.z), stn_vec3_scale(1.0 / rate, scaled), 1.0);
+        s.enter /= rate;
+        s.leave /= rate;
+        stn_vec3 gradient = {s.normal.x / h.x, s.normal.y / h.y, s.normal.z / h.z};
+        s.normal = stn_vec3_normalize_or(gradient, stn_vec3_neg(d));
+        return s;
+    }
+    case STN_SHAPE_HALF_SPACE: {
+        span s = {-INFINITY, INFINITY, {0.0, 0.0, 1.0}};
+        if (d.z == 0.0) {
+            return o.z < 0.0 ? s : nowhere;
+        }
+        *(d.z < 0.0 ? &s.enter : &s.leave) = -o.z / d.z;
+        return s;
+    }
     default:
         return nowhere;
     }
@@ -131,40 +118,37 @@ static span span_of(const stn_shape *shape, stn_vec3 o, stn_vec3 d) {
 /// What is met in the shape's frame; the point follows from the distance.
 typedef stn_ray_hit local_hit;
 
+/// The ray there.
+typedef struct local_ray {
+    stn_vec3 o, d;
+    double max;
+} local_ray;
+
 static local_hit inside_hit(stn_vec3 d) {
     return (local_hit){.normal = stn_vec3_neg(d), .triangle = -1, .inside = true};
 }
 
-static bool meet_solid(const stn_shape *shape, stn_vec3 o, stn_vec3 d, double max, local_hit *hit) {
-    span s = span_of(shape, o, d);
-    if (!(s.enter <= s.leave && s.leave > 0.0 && s.enter <= max)) {
-        return false;
-    }
-    *hit = s.enter < 0.0 ? inside_hit(d)
-                         : (local_hit){.distance = s.enter, .normal = s.normal, .triangle = -1, .inside = false};
-    return true;
-}
-
 /// `solid`: closed, corners counter-clockwise seen from outside.
-static bool meet_mesh(const stn_mesh *mesh, bool solid, stn_vec3 o, stn_vec3 d, double max, local_hit *hit) {
+static bool meet_mesh(const stn_mesh *mesh, bool solid, const local_ray *ray, local_hit *hit) {
     stn_mesh_point found;
-    if (!stn_mesh_raycast(mesh, o, d, solid ? (double)INFINITY : max, &found)) {
+    if (!stn_mesh_raycast(mesh, ray->o, ray->d, solid ? (double)INFINITY : ray->max, &found)) {
         return false;
     }
     stn_vec3 normal = stn_mesh_triangle_normal(mesh, found.triangle);
-    bool back = stn_vec3_dot(normal, d) > 0.0;
+    bool back = stn_vec3_dot(normal, ray->d) > 0.0;
     if (solid && back) {
-        *hit = inside_hit(d);
+        *hit = inside_hit(ray->d);
         return found.distance > 0.0;
     }
     *hit = (local_hit){
         .distance = found.distance, .normal = back ? stn_vec3_neg(normal) : normal, .triangle = found.triangle};
-    return found.distance <= max;
+    return found.distance <= ray->max;
 }
 
 /// The surface, or before it a side under the border.
-static bool meet_height_field(const stn_mesh *mesh, stn_vec3 o, stn_vec3 d, double max, local_hit *hit) {
+static bool meet_height_field(const stn_mesh *mesh, const local_ray *ray, local_hit *hit) {
     const stn_grid *g = &mesh->grid;
+    stn_vec3 o = ray->o, d = ray->d;
     span sides = common(slab_span(o.x, d.x, -g->x, stn_vec3_make(1.0, 0.0, 0.0)),
                         slab_span(o.y, d.y, -g->y, stn_vec3_make(0.0, 1.0, 0.0)));
     if (!(sides.enter <= sides.leave && sides.leave > 0.0)) {
@@ -176,9 +160,9 @@ static bool meet_height_field(const stn_mesh *mesh, stn_vec3 o, stn_vec3 d, doub
     if (p.z < stn_grid_height(mesh, x, y)) {
         *hit =
             sides.enter < 0.0 ? inside_hit(d) : (local_hit){.distance = begin, .normal = sides.normal, .triangle = -1};
-        return begin <= max;
+        return begin <= ray->max;
     }
-    return meet_mesh(mesh, false, o, d, max, hit);
+    return meet_mesh(mesh, false, ray, hit);
 }
 
 bool stn_shape_raycast(const stn_shape *shape, const stn_pose *pose, stn_vec3 origin, stn_vec3 direction, double max,
@@ -187,19 +171,23 @@ bool stn_shape_raycast(const stn_shape *shape, const stn_pose *pose, stn_vec3 or
     if (!stn_vec3_finite(origin) || !(max >= 0.0) || !(stn_vec3_dot(unit, unit) > 0.5)) {
         return false;
     }
-    stn_vec3 o = stn_pose_apply_inverse(pose, origin), d = stn_mat3_apply_transposed(&pose->rotation, unit);
+    const local_ray ray = {stn_pose_apply_inverse(pose, origin), stn_mat3_apply_transposed(&pose->rotation, unit), max};
     local_hit local;
+    span s;
     bool met = false;
     switch (shape->type) {
     case STN_SHAPE_MESH:
     case STN_SHAPE_CONVEX:
-        met = shape->mesh != NULL && meet_mesh(shape->mesh, shape->type == STN_SHAPE_CONVEX, o, d, max, &local);
+        met = shape->mesh != NULL && meet_mesh(shape->mesh, shape->type == STN_SHAPE_CONVEX, &ray, &local);
         break;
     case STN_SHAPE_HEIGHT_FIELD:
-        met = meet_height_field(shape->mesh, o, d, max, &local);
+        met = meet_height_field(shape->mesh, &ray, &local);
         break;
     default:
-        met = meet_solid(shape, o, d, max, &local);
+        s = span_of(shape, ray.o, ray.d);
+        met = s.enter <= s.leave && s.leave > 0.0 && s.enter <= max;
+        local = s.enter < 0.0 ? inside_hit(ray.d)
+                              : (local_hit){.distance = s.enter, .normal = s.normal, .triangle = -1, .inside = false};
     }
     if (met) {
         *hit = local;

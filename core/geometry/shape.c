@@ -60,31 +60,26 @@ static stn_status check_size(const stn_shape *shape, const char *member, double 
                     value, may_be_zero ? ">=" : ">");
 }
 
-static stn_status check_box(const stn_shape *shape, stn_error *err) {
+stn_status stn_shape_check(const stn_shape *shape, stn_error *err) {
     const double h[3] = {shape->half_extents.x, shape->half_extents.y, shape->half_extents.z};
     static const char *const member[3] = {"half_extents.x", "half_extents.y", "half_extents.z"};
     stn_status status = STN_OK;
-    for (int32_t i = 0; i < 3 && status == STN_OK; i++) {
-        status = check_size(shape, member[i], h[i], false, err);
-    }
-    return status;
-}
-
-stn_status stn_shape_check(const stn_shape *shape, stn_error *err) {
     switch (shape->type) {
     case STN_SHAPE_SPHERE:
         return check_size(shape, "radius", shape->radius, false, err);
     case STN_SHAPE_BOX:
     case STN_SHAPE_ELLIPSOID:
-        return check_box(shape, err);
+        for (int32_t i = 0; i < 3 && status == STN_OK; i++) {
+            status = check_size(shape, member[i], h[i], false, err);
+        }
+        return status;
     case STN_SHAPE_CAPSULE:
-    case STN_SHAPE_CYLINDER: {
-        stn_status status = check_size(shape, "radius", shape->radius, false, err);
+    case STN_SHAPE_CYLINDER:
+        status = check_size(shape, "radius", shape->radius, false, err);
         if (status == STN_OK) {
             status = check_size(shape, "half_length", shape->half_length, shape->type == STN_SHAPE_CAPSULE, err);
         }
         return status;
-    }
     case STN_SHAPE_HALF_SPACE:
         return STN_OK;
     case STN_SHAPE_MESH:
@@ -158,40 +153,34 @@ static double hull_reach(const stn_mesh *mesh, stn_vec3 d) {
     return stn_vec3_dot(d, mesh_vertex(mesh->vertices, stn_mesh_support(mesh, d)));
 }
 
-static stn_aabb hull_box(const stn_mesh *mesh, const stn_pose *pose, double margin) {
-    double lower[3], upper[3];
-    const double position[3] = {pose->position.x, pose->position.y, pose->position.z};
-    for (int32_t i = 0; i < 3; i++) {
-        const double *row = pose->rotation.m[i];
-        stn_vec3 d = {row[0], row[1], row[2]};
-        upper[i] = position[i] + hull_reach(mesh, d) + margin;
-        lower[i] = position[i] - hull_reach(mesh, stn_vec3_neg(d)) - margin;
-    }
-    return (stn_aabb){{lower[0], lower[1], lower[2]}, {upper[0], upper[1], upper[2]}};
-}
-
-/// That of its surface, without end in the direction in which it is filled.
-static stn_aabb height_field_box(const stn_mesh *mesh, const stn_pose *pose, double margin) {
-    stn_aabb box = mesh_box(mesh, pose, margin);
-    double *lower[3] = {&box.lower.x, &box.lower.y, &box.lower.z},
-           *upper[3] = {&box.upper.x, &box.upper.y, &box.upper.z};
-    for (int32_t i = 0; i < 3; i++) {
-        double up = pose->rotation.m[i][2];
-        *lower[i] = up > 0.0 ? -(double)INFINITY : *lower[i];
-        *upper[i] = up < 0.0 ? (double)INFINITY : *upper[i];
-    }
-    return box;
-}
-
 stn_aabb stn_shape_aabb(const stn_shape *shape, const stn_pose *pose, double margin) {
     if (shape->type == STN_SHAPE_HALF_SPACE) {
         return half_space_box(pose, margin);
     }
     if (shape->type == STN_SHAPE_CONVEX && shape->mesh != NULL) {
-        return hull_box(shape->mesh, pose, margin);
+        const stn_mesh *mesh = shape->mesh;
+        double lower[3], upper[3];
+        const double position[3] = {pose->position.x, pose->position.y, pose->position.z};
+        for (int32_t i = 0; i < 3; i++) {
+            const double *row = pose->rotation.m[i];
+            stn_vec3 d = {row[0], row[1], row[2]};
+            upper[i] = position[i] + hull_reach(mesh, d) + margin;
+            lower[i] = position[i] - hull_reach(mesh, stn_vec3_neg(d)) - margin;
+        }
+        return (stn_aabb){{lower[0], lower[1], lower[2]}, {upper[0], upper[1], upper[2]}};
     }
     if (shape->type == STN_SHAPE_HEIGHT_FIELD) {
-        return height_field_box(shape->mesh, pose, margin);
+        // that of its surface, without end in the direction in which it is filled
+        const stn_mesh *mesh = shape->mesh;
+        stn_aabb box = mesh_box(mesh, pose, margin);
+        double *lower[3] = {&box.lower.x, &box.lower.y, &box.lower.z},
+               *upper[3] = {&box.upper.x, &box.upper.y, &box.upper.z};
+        for (int32_t i = 0; i < 3; i++) {
+            double up = pose->rotation.m[i][2];
+            *lower[i] = up > 0.0 ? -(double)INFINITY : *lower[i];
+            *upper[i] = up < 0.0 ? (double)INFINITY : *upper[i];
+        }
+        return box;
     }
     if (shape->mesh != NULL) {
         return mesh_box(shape->mesh, pose, margin);

@@ -46,7 +46,7 @@ static void write_again(stn_context *context, const mesh_key *key, const stn_mes
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    const mesh_key key = {{1, 2}, 3, {1.0, 1.0, 1.0}, 4, 0};
+    const mesh_key key = {{1, 2}, 3, {1.0, 1.0, 1.0}, 4, 0, 0};
     stn_context *context = NULL;
     stn_mesh *mesh = NULL;
     mesh_further_list further;

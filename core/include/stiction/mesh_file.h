@@ -60,8 +60,8 @@ typedef struct stn_mesh_ops {
     bool (*recognises)(const char *bytes, size_t size);
     /// REQUIRED. Reads a file of any content; `out` is zeroed. STN_ERR_ARGUMENT "path:line: what is wrong" or
     /// "path: what is wrong" for a bad file, then `out` holds nothing. The same bytes give the same mesh: it is kept
-    /// across processes under the bytes of file, plugin and `build`. The core checks counts, indices and numbers.
-    /// [setup]
+    /// across processes under the bytes of file, plugin and `build`, but in its context alone where descriptor or
+    /// function were made at run time. The core checks counts, indices and numbers. [setup]
     stn_status (*read)(void *self, const stn_mesh_source *source, stn_raw_mesh *out, stn_error *err);
     /// OPTIONAL. Gives back what `read` handed over, once the mesh is made. Without it the core releases the arrays,
     /// the names of further files and their list with stn_release. [setup]

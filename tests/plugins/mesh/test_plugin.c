@@ -54,15 +54,22 @@ static stn_status read_corner(void *self, const stn_mesh_source *source, stn_raw
 
 static const char *const extensions[] = {"corner", NULL};
 
+/// A descriptor in the program, whose code tells it from another one.
+static stn_plugin_desc describe(stn_mesh_ops *ops, const char *id, const char *version, const char *build) {
+    *ops = (stn_mesh_ops){.size = sizeof *ops, .extensions = extensions, .read = read_corner, .build = build};
+    return (stn_plugin_desc){.size = sizeof(stn_plugin_desc),
+                             .kind = STN_KIND_MESH,
+                             .id = id,
+                             .version = version,
+                             .summary = "a corner",
+                             .ops = {.mesh = ops}};
+}
+
 /// Loads the file with a plugin of this version and build, in a context of its own.
 static stn_status load_with(const char *path, const char *id, const char *version, const char *build, stn_error *err) {
-    stn_mesh_ops ops = {.size = sizeof ops, .extensions = extensions, .read = read_corner, .build = build};
-    stn_plugin_desc desc = {.size = sizeof desc,
-                            .kind = STN_KIND_MESH,
-                            .id = id,
-                            .version = version,
-                            .summary = "a corner",
-                            .ops = {.mesh = &ops}};
+    static stn_mesh_ops ops;
+    static stn_plugin_desc desc;
+    desc = describe(&ops, id, version, build);
     stn_heap heap = {0};
     stn_context *context = stn_heap_context(&heap);
     const stn_mesh_request request = {.path = path, .scale = {1.0, 1.0, 1.0}};
@@ -92,6 +99,35 @@ static void a_plugin_that_changes_reads_anew(void **state) {
     for (int32_t i = 0; i < STN_COUNT(loads); i++) {
         assert_ok(load_with(path, loads[i].id, loads[i].version, loads[i].build, &err), err);
         assert_int_equal(reads, loads[i].reads);
+    }
+}
+
+/// Nothing tells descriptors apart that were made at run time: a mesh of one is never taken for that of another.
+static void a_plugin_made_at_run_time_is_kept_in_the_context_alone(void **state) {
+    (void)state;
+    stn_error err;
+    const stn_mesh_request request = {.path = write_text("a.corner", "anything"), .scale = {1.0, 1.0, 1.0}};
+    setenv("STICTION_CACHE", in_folder("cache"), 1);
+    present = RIGHT;
+    reads = 0;
+    for (int32_t turn = 1; turn <= 2; turn++) {
+        stn_mesh_ops *ops = malloc(sizeof *ops);
+        stn_plugin_desc *desc = malloc(sizeof *desc);
+        assert_true(ops != NULL && desc != NULL);
+        *desc = describe(ops, "corner", "1", NULL);
+        stn_context *context = NULL;
+        assert_ok(stn_context_create(NULL, &context, &err), err);
+        assert_ok(stn_plugin_register(context, desc, &err), err);
+        const stn_mesh *first = NULL, *second = NULL;
+        assert_ok(stn_mesh_load(context, &request, &first, &err), err);
+        assert_ok(stn_mesh_load(context, &request, &second, &err), err);
+        assert_ptr_equal(first, second);
+        assert_int_equal(reads, turn);
+        stn_mesh_release(first);
+        stn_mesh_release(second);
+        stn_context_destroy(context);
+        free(desc);
+        free(ops);
     }
 }
 
@@ -126,6 +162,8 @@ static void what_a_wrong_plugin_gives_is_refused_with_the_path(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_plugin_that_changes_reads_anew, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(a_plugin_made_at_run_time_is_kept_in_the_context_alone, enter_folder,
+                                        leave_folder),
         cmocka_unit_test_setup_teardown(what_a_wrong_plugin_gives_is_refused_with_the_path, enter_folder, leave_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
