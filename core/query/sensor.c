@@ -94,28 +94,10 @@ static stn_status look_back(stn_world *world, int32_t link, bool forces, stn_err
     return STN_OK;
 }
 
-/// What is linear in accelerations and quadratic in velocities is the weighted sum of a few looks.
-typedef struct look {
-    double part, weight;
-} look;
-
-enum { MOST_LOOKS = 3 };
-
-static int32_t looks_at(const stn_world *world, int32_t link, look *looks) {
+static int32_t looks_at(const stn_world *world, int32_t link, stn_bias_look looks[STN_BIAS_LOOKS]) {
     int32_t body = world->setup->model->links[link].body;
-    switch (body > 0 ? world->frame.bias_rule[world->setup->model->bodies[body].tree] : STN_BIAS_START) {
-    case STN_BIAS_MEAN:
-        looks[0] = (look){0.5, 1.0};
-        return 1;
-    case STN_BIAS_POLAR:
-        looks[0] = (look){0.5, 2.0};
-        looks[1] = (look){0.0, -0.5};
-        looks[2] = (look){1.0, -0.5};
-        return 3;
-    default:
-        looks[0] = (look){0.0, 1.0};
-        return 1;
-    }
+    int32_t tree = body > 0 ? world->setup->model->bodies[body].tree : -1;
+    return stn_bias_looks(tree >= 0 ? world->frame.bias_rule[tree] : STN_BIAS_START, looks);
 }
 
 /// Acceleration of a body at its tree's reference point, spatial; zero of the world.
@@ -178,7 +160,7 @@ static bool has_geometry(const void *user, int32_t geometry) {
 static stn_spatial transmitted(stn_world *world, int32_t link, stn_vec3 about) {
     const stn_model *model = world->setup->model;
     stn_spatial sum = {stn_vec3_zero(), stn_vec3_zero()};
-    look looks[MOST_LOOKS];
+    stn_bias_look looks[STN_BIAS_LOOKS];
     int32_t count = looks_at(world, link, looks);
     // What it takes to move the links as they move, against gravity.
     for (int32_t i = 0; i < count; i++) {
@@ -262,7 +244,7 @@ stn_status stn_world_link_inertial(stn_world *world, int32_t link, stn_vec3 *spe
     int32_t body = model->links[link].body;
     stn_pose pose = link_pose(world, link);
     stn_vec3 f = stn_vec3_neg(world->state.gravity);
-    look looks[MOST_LOOKS];
+    stn_bias_look looks[STN_BIAS_LOOKS];
     int32_t count = looks_at(world, link, looks);
     for (int32_t i = 0; i < count; i++) {
         look_at(world, looks[i].part);

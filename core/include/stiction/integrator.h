@@ -29,6 +29,24 @@ typedef enum stn_bias_rule {
     STN_BIAS_POLAR, // C(v0, v_star) = 2 c(v_m) - (c(v0) + c(v_star))/2, the symmetric bilinear form of c
 } stn_bias_rule;
 
+/// What is linear in accelerations and quadratic in velocities, as a rule takes it: the sum, times the weights, of what
+/// it is at v0 + part (v_star - v0).
+typedef struct stn_bias_look {
+    double part, weight;
+} stn_bias_look;
+enum { STN_BIAS_LOOKS = 3 };
+
+/// The looks of a rule; returns how many. [any]
+static inline int32_t stn_bias_looks(stn_bias_rule rule, stn_bias_look looks[STN_BIAS_LOOKS]) {
+    const bool polar = rule == STN_BIAS_POLAR;
+    looks[0].part = rule == STN_BIAS_START ? 0.0 : 0.5;
+    looks[0].weight = polar ? 2.0 : 1.0;
+    looks[1].part = 0.0;
+    looks[2].part = 1.0;
+    looks[1].weight = looks[2].weight = -0.5;
+    return polar ? 3 : 1;
+}
+
 /// What form fills. Arrays exist already; A[t] comes dense (articulated) or nodal with the tree's pattern, zeroed.
 typedef struct stn_formed {
     stn_matrix *A;   // (tree_count), impulse scaling: A (v - v_star) = J^T gamma [N s]

@@ -96,8 +96,10 @@ typedef struct task {
     double W[ROWS * ROWS];                // J M^-1 J^T, then its factor
 } task;
 
-static stn_status begin(task *t, stn_error *err) {
-    const stn_tree *tree = &t->view->target->model->trees[t->control->tree];
+/// References, and the errors along the axes of the stiffness with their Jacobian.
+static stn_status begin(task *t, const double *reference, stn_error *err) {
+    const stn_control_target *target = t->view->target;
+    const stn_tree *tree = &target->model->trees[t->control->tree];
     size_t n = (size_t)tree->nv;
     t->n = tree->nv;
     t->start = tree->v_start;
@@ -110,11 +112,9 @@ static stn_status begin(task *t, stn_error *err) {
         *place[i] = STN_ARENA_ZEROED(t->view->arena, size[i], double);
         complete = complete && *place[i] != NULL;
     }
-    return complete ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "out of memory");
-}
-
-static stn_status read_references(task *t, const double *reference, stn_error *err) {
-    const stn_control_target *target = t->view->target;
+    if (!complete) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
     memcpy(&t->ref, reference, sizeof t->ref);
     for (int32_t r = 0; r < ROWS; r++) {
         if (t->ref.stiffness[r] < 0.0) {
@@ -126,11 +126,6 @@ static stn_status read_references(task *t, const double *reference, stn_error *e
         t->driven[dof - t->start] = true;
         t->posture[dof - t->start] = t->view->q[joint_coordinate(target->model, dof)] - reference[FIXED_REFERENCES + i];
     }
-    return STN_OK;
-}
-
-/// Errors along the axes of the stiffness, and their Jacobian.
-static void find_errors(task *t) {
     const stn_kinematics *kinematics = t->view->kinematics;
     stn_pose pose = link_pose(kinematics, t->control->link);
     int32_t body = kinematics->model->links[t->control->link].body;
@@ -150,15 +145,16 @@ static void find_errors(task *t) {
         to[0] = e.x, to[1] = e.y, to[2] = e.z;
     }
     stn_point_jacobian_add(kinematics, body, pose.position, &axes, 1.0, t->J);
-    stn_angular_jacobian_add(kinematics, body, &axes, 1.0, t->J + (size_t)3 * (size_t)t->n);
-    for (int32_t i = 0; i < ROWS * t->n; i++) {
-        t->J[i] = t->driven[i % t->n] ? t->J[i] : 0.0;
+    stn_angular_jacobian_add(kinematics, body, &axes, 1.0, t->J + 3 * n);
+    for (size_t i = 0; i < ROWS * n; i++) {
+        t->J[i] = t->driven[i % n] ? t->J[i] : 0.0;
     }
+    return STN_OK;
 }
 
-/// Factor of M, J M^-1 and the factor of W, and with them the damping that the ratio asks for. W is kept regular where
-/// the arm is singular: a row feels at most 1e3 kg, kg m^2.
-static stn_status find_masses(task *t, stn_error *err) {
+/// Springs and dampers of the link; with them the factor of M, J M^-1 and the factor of W, by which the damping has the
+/// ratio that is asked for. W is kept regular where the arm is singular: a row feels at most 1e3 kg, kg m^2.
+static stn_status add_task(task *t, stn_error *err) {
     size_t n = (size_t)t->n;
     stn_matrix M = {.n = t->n, .form = STN_MATRIX_DENSE, .values = t->L};
     stn_mass_matrix(t->view->kinematics, t->control->tree, &M);
@@ -185,11 +181,6 @@ static stn_status find_masses(task *t, stn_error *err) {
     if (stn_cholesky(ROWS, t->W, ROWS) >= 0) {
         return stn_fail(err, STN_ERR_NUMERIC, "J M^-1 J^T is not positive definite");
     }
-    return STN_OK;
-}
-
-static void add_task(task *t) {
-    size_t n = (size_t)t->n;
     for (size_t r = 0; r < ROWS; r++) {
         const double *row = t->J + r * n;
         double k = t->ref.stiffness[r], d = t->d[r];
@@ -202,12 +193,14 @@ static void add_task(task *t) {
             }
         }
     }
+    return STN_OK;
 }
 
-/// N over the driven joints, whose columns of J alone are not zero.
-static void find_null_space(task *t) {
+static void add_posture(task *t) {
     size_t n = (size_t)t->n;
-    for (size_t j = 0; j < n; j++) {
+    const double *v = t->view->v + t->start;
+    double k = t->control->posture_stiffness;
+    for (size_t j = 0; j < n; j++) { // N over the driven joints, whose columns of J alone are not zero
         double y[ROWS];
         for (size_t r = 0; r < ROWS; r++) {
             y[r] = t->J[r * n + j];
@@ -222,13 +215,6 @@ static void find_null_space(task *t) {
             t->N[i * n + j] = sum;
         }
     }
-}
-
-static void add_posture(task *t) {
-    size_t n = (size_t)t->n;
-    const double *v = t->view->v + t->start;
-    double k = t->control->posture_stiffness;
-    find_null_space(t);
     for (size_t i = 0; i < n; i++) {
         double d = 2.0 * t->control->damping_ratio * sqrt(k * t->M_ii[i]), rate = 0.0;
         const double *row = t->N + i * n;
@@ -244,23 +230,6 @@ static void add_posture(task *t) {
             }
         }
     }
-}
-
-/// What weight and motion of the tree need, within the limits.
-static stn_status find_bias(task *t, stn_error *err) {
-    const stn_model *model = t->view->target->model;
-    int32_t tree = t->control->tree;
-    stn_spatial *scratch = STN_ARENA(t->view->arena, model->trees[tree].body_count + 1, stn_spatial);
-    if (scratch == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
-    }
-    stn_inverse_dynamics(t->view->kinematics, tree, t->view->gravity, NULL, scratch, t->bias);
-    for (int32_t i = 0; i < t->n; i++) {
-        double limit =
-            t->control->effort_limits ? model->joints[model->dof_joint[t->start + i]].effort : (double)INFINITY;
-        t->bias[i] = t->driven[i] ? fmin(fmax(t->bias[i], -limit), limit) : 0.0;
-    }
-    return STN_OK;
 }
 
 /// The factor <= 1 that `efforts` may act with beside the bias.
@@ -289,28 +258,36 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
                            stn_forces *forces, stn_error *err) {
     (void)state;
     task t = {.control = self, .view = view};
-    stn_status status = begin(&t, err);
-    if (status == STN_OK) {
-        status = read_references(&t, reference, err);
+    stn_status status = begin(&t, reference, err);
+    if (status != STN_OK) {
+        return status;
     }
-    if (status == STN_OK) {
-        find_errors(&t);
-        status = find_masses(&t, err);
+    status = add_task(&t, err);
+    if (status != STN_OK) {
+        return status;
     }
-    if (status == STN_OK) {
-        add_task(&t);
-        if (t.control->posture_stiffness > 0.0) {
-            add_posture(&t);
-        }
-        status = find_bias(&t, err);
+    if (t.control->posture_stiffness > 0.0) {
+        add_posture(&t);
     }
-    if (status == STN_OK) { // dampers first, with the damping ratio of the springs that are left
-        double damping = sqrt(room_for(&t, t.spring));
-        take(&t, fmin(damping, room_for(&t, t.damper)), t.damper, t.D);
-        take(&t, room_for(&t, t.spring), t.spring, t.K);
-        stn_forces_add_matrix(forces, t.control->tree, t.K, t.D, t.bias);
+    // what weight and motion of the tree need, within the limits
+    const stn_model *model = view->target->model;
+    int32_t tree = t.control->tree;
+    stn_spatial *scratch = STN_ARENA(view->arena, model->trees[tree].body_count + 1, stn_spatial);
+    if (scratch == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
-    return status;
+    stn_inverse_dynamics(view->kinematics, tree, view->gravity, NULL, scratch, t.bias);
+    for (int32_t i = 0; i < t.n; i++) {
+        double effort = model->joints[model->dof_joint[t.start + i]].effort;
+        double limit = t.control->effort_limits ? effort : (double)INFINITY;
+        t.bias[i] = t.driven[i] ? fmin(fmax(t.bias[i], -limit), limit) : 0.0;
+    }
+    // dampers first, with the damping ratio of the springs that are left
+    double damping = sqrt(room_for(&t, t.spring));
+    take(&t, fmin(damping, room_for(&t, t.damper)), t.damper, t.D);
+    take(&t, room_for(&t, t.spring), t.spring, t.K);
+    stn_forces_add_matrix(forces, tree, t.K, t.D, t.bias);
+    return STN_OK;
 }
 
 static const stn_controller_ops ops = {

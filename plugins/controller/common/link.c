@@ -3,22 +3,19 @@
 
 #include "common/link.h"
 
-/// Is it the one named, or that of the last joint when none is?
-static bool is_meant(const stn_control_target *target, const char *frame, int32_t link) {
-    const stn_link *l = &target->model->links[link];
-    bool named = frame != NULL && frame[0] != '\0';
-    return named ? strcmp(l->name, frame) == 0 : l->joint == target->joint[target->joint_count - 1];
-}
-
 stn_status link_find(const stn_control_target *target, const char *frame, int32_t *link, int32_t *tree,
                      stn_error *err) {
     const stn_model *model = target->model;
     const stn_group *robot = &model->groups[target->group];
-    *link = robot->link_start;
-    while (*link < robot->link_start + robot->link_count && !is_meant(target, frame, *link)) {
-        ++*link;
+    bool named = frame != NULL && frame[0] != '\0'; // else that of the last joint
+    int32_t end = robot->link_start + robot->link_count;
+    for (*link = robot->link_start; *link < end; ++*link) {
+        const stn_link *l = &model->links[*link];
+        if (named ? strcmp(l->name, frame) == 0 : l->joint == target->joint[target->joint_count - 1]) {
+            break;
+        }
     }
-    if (*link == robot->link_start + robot->link_count) {
+    if (*link == end) {
         return stn_fail(err, STN_ERR_ARGUMENT, "frame = \"%s\" is no link of the robot", frame != NULL ? frame : "");
     }
     *tree = model->bodies[model->links[*link].body].tree;

@@ -24,20 +24,6 @@ typedef struct solver {
 /// What is left of a column in those before it, below which it depends on them.
 static const double dependent = 1e-11;
 
-static stn_status begin(solver *s, stn_arena *arena, stn_error *err) {
-    size_t n = (size_t)s->problem->n, all = 2 * n + (size_t)s->problem->rows;
-    double **place[] = {&s->L, &s->W, &s->Q, &s->R, &s->r, &s->w, &s->z, &s->result->x, &s->result->multiplier};
-    const size_t size[] = {n * n, n * n, n * n, n * n, n, n, n, n, all};
-    s->active = STN_ARENA(arena, n, int32_t);
-    s->is_active = STN_ARENA_ZEROED(arena, all, bool);
-    bool complete = s->active != NULL && s->is_active != NULL;
-    for (int32_t i = 0; i < STN_COUNT(place); i++) {
-        *place[i] = STN_ARENA_ZEROED(arena, size[i], double);
-        complete = complete && *place[i] != NULL;
-    }
-    return complete ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "out of memory");
-}
-
 /// Is one NaN, or infinite where that is not `allowed`?
 static bool is_bad(const double *values, size_t count, double allowed) {
     for (size_t i = 0; i < count; i++) {
@@ -48,33 +34,38 @@ static bool is_bad(const double *values, size_t count, double allowed) {
     return false;
 }
 
-/// A NaN among them would pass for a constraint that is met.
-static stn_status check_constraints(const qp *p, stn_error *err) {
-    size_t n = (size_t)p->n, rows = (size_t)p->rows;
-    bool bad = is_bad(p->lower, n, -INFINITY) || is_bad(p->upper, n, INFINITY) || is_bad(p->A, rows * n, 0.0) ||
-               is_bad(p->b, rows, -INFINITY);
-    return bad ? stn_fail(err, STN_ERR_NUMERIC, "quadratic program: a constraint is not finite") : STN_OK;
-}
-
 /// The minimum without constraints.
-static stn_status find_free_minimum(solver *s, stn_error *err) {
+static stn_status begin(solver *s, stn_arena *arena, stn_error *err) {
     const qp *p = s->problem;
-    int32_t n = p->n;
-    memcpy(s->L, p->H, sizeof(double) * (size_t)n * (size_t)n);
-    if (stn_cholesky(n, s->L, n) >= 0) {
+    size_t n = (size_t)p->n, rows = (size_t)p->rows, all = 2 * n + rows;
+    double **place[] = {&s->L, &s->W, &s->Q, &s->R, &s->r, &s->w, &s->z, &s->result->x, &s->result->multiplier};
+    const size_t size[] = {n * n, n * n, n * n, n * n, n, n, n, n, all};
+    s->active = STN_ARENA(arena, n, int32_t);
+    s->is_active = STN_ARENA_ZEROED(arena, all, bool);
+    bool complete = s->active != NULL && s->is_active != NULL;
+    for (int32_t i = 0; i < STN_COUNT(place); i++) {
+        *place[i] = STN_ARENA_ZEROED(arena, size[i], double);
+        complete = complete && *place[i] != NULL;
+    }
+    if (!complete) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    if (is_bad(p->lower, n, -INFINITY) || is_bad(p->upper, n, INFINITY) || is_bad(p->A, rows * n, 0.0) ||
+        is_bad(p->b, rows, -INFINITY)) { // a NaN among them would pass for a constraint that is met
+        return stn_fail(err, STN_ERR_NUMERIC, "quadratic program: a constraint is not finite");
+    }
+    memcpy(s->L, p->H, sizeof(double) * n * n);
+    if (stn_cholesky(p->n, s->L, p->n) >= 0) {
         return stn_fail(err, STN_ERR_NUMERIC, "quadratic program: the matrix is not positive definite");
     }
-    for (int32_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         s->result->x[i] = -p->g[i];
     }
-    stn_cholesky_forward(n, s->L, n, 1, s->result->x, n);
-    stn_cholesky_backward(n, s->L, n, 1, s->result->x, n);
-    for (int32_t i = 0; i < n; i++) {
-        if (!isfinite(s->result->x[i])) {
-            return stn_fail(err, STN_ERR_NUMERIC, "quadratic program: the gradient is not finite");
-        }
-    }
-    return STN_OK;
+    stn_cholesky_forward(p->n, s->L, p->n, 1, s->result->x, p->n);
+    stn_cholesky_backward(p->n, s->L, p->n, 1, s->result->x, p->n);
+    return is_bad(s->result->x, n, 0.0)
+               ? stn_fail(err, STN_ERR_NUMERIC, "quadratic program: the gradient is not finite")
+               : STN_OK;
 }
 
 /// a . x - b of a constraint; `scale` is how large its terms are.
@@ -96,32 +87,6 @@ static double slack_of(const solver *s, int32_t c, double *scale) {
     }
     *scale = fmax(1.0, fmax(size, isfinite(b) ? fabs(b) : 0.0));
     return sum - b;
-}
-
-/// The one that is violated most; -1: none.
-static int32_t most_violated(const solver *s) {
-    int32_t found = -1;
-    double worst = -1e-10;
-    for (int32_t c = 0; c < 2 * s->problem->n + s->problem->rows; c++) {
-        double scale, slack = slack_of(s, c, &scale);
-        if (!s->is_active[c] && slack < worst * scale) {
-            worst = slack / scale;
-            found = c;
-        }
-    }
-    return found;
-}
-
-/// w = L^-1 a.
-static void find_column(const solver *s, int32_t c, double *w) {
-    const qp *p = s->problem;
-    memset(w, 0, sizeof(double) * (size_t)p->n);
-    if (c < 2 * p->n) {
-        w[c % p->n] = c < p->n ? 1.0 : -1.0;
-    } else {
-        memcpy(w, p->A + (size_t)(c - 2 * p->n) * (size_t)p->n, sizeof(double) * (size_t)p->n);
-    }
-    stn_cholesky_forward(p->n, s->L, p->n, 1, w, p->n);
 }
 
 static double dot(int32_t n, const double *a, const double *b) {
@@ -186,73 +151,59 @@ static bool factor_active(solver *s, int32_t first) {
     return true;
 }
 
-static void drop(solver *s, int32_t at) {
-    size_t n = (size_t)s->problem->n;
-    int32_t last = --s->active_count;
-    s->is_active[s->active[at]] = false;
-    s->result->multiplier[s->active[at]] = 0.0;
-    for (int32_t i = at; i < last; i++) {
-        s->active[i] = s->active[i + 1];
-        memcpy(s->W + (size_t)i * n, s->W + (size_t)(i + 1) * n, sizeof(double) * n);
-    }
-    s->result->changes++;
-}
-
-static void take(solver *s, int32_t c) {
-    size_t n = (size_t)s->problem->n;
-    memcpy(s->W + (size_t)s->active_count * n, s->w, sizeof(double) * n);
-    s->active[s->active_count++] = c;
-    s->is_active[c] = true;
-    s->result->changes++;
-}
-
-/// The active one whose multiplier is the first to reach zero, after `*step`; -1: none.
-static int32_t first_to_go(const solver *s, double *step) {
-    int32_t found = -1;
-    *step = INFINITY;
-    for (int32_t i = 0; i < s->active_count; i++) {
-        double at = s->r[i] > 0.0 ? s->result->multiplier[s->active[i]] / s->r[i] : (double)INFINITY;
-        if (at < *step) {
-            *step = at;
-            found = i;
-        }
-    }
-    return found;
-}
-
-static void move(solver *s, int32_t c, double step, bool moves_x) {
-    int32_t n = s->problem->n;
-    for (int32_t i = 0; i < s->active_count; i++) {
-        double *u = &s->result->multiplier[s->active[i]];
-        *u = fmax(*u - step * s->r[i], 0.0);
-    }
-    s->result->multiplier[c] += step;
-    if (moves_x) {
-        stn_cholesky_backward(n, s->L, n, 1, s->z, n);
-        for (int32_t i = 0; i < n; i++) {
-            s->result->x[i] += step * s->z[i];
-        }
-    }
-}
-
 /// Meets constraint c, giving others up where it must. False: it cannot be met beside those that hold.
 static bool meet(solver *s, int32_t c) {
-    double scale;
-    find_column(s, c, s->w);
+    const qp *p = s->problem;
+    size_t n = (size_t)p->n;
+    double scale, *multiplier = s->result->multiplier;
+    memset(s->w, 0, sizeof(double) * n); // L^-1 a
+    if (c < 2 * p->n) {
+        s->w[c % p->n] = c < p->n ? 1.0 : -1.0;
+    } else {
+        memcpy(s->w, p->A + (size_t)(c - 2 * p->n) * n, sizeof(double) * n);
+    }
+    stn_cholesky_forward(p->n, s->L, p->n, 1, s->w, p->n);
     for (;;) {
-        double left = find_direction(s), partial;
+        // as far as c is met, or as an active one's multiplier reaches zero, the first of all
+        double left = find_direction(s), partial = INFINITY;
         double full = left > 0.0 ? -slack_of(s, c, &scale) / left : (double)INFINITY;
-        int32_t goes = first_to_go(s, &partial);
+        int32_t goes = -1;
+        for (int32_t i = 0; i < s->active_count; i++) {
+            double at = s->r[i] > 0.0 ? multiplier[s->active[i]] / s->r[i] : (double)INFINITY;
+            if (at < partial) {
+                partial = at;
+                goes = i;
+            }
+        }
         double step = fmin(partial, full);
         if (isinf(step)) {
             return false;
         }
-        move(s, c, step, left > 0.0);
+        for (int32_t i = 0; i < s->active_count; i++) {
+            double *u = &multiplier[s->active[i]];
+            *u = fmax(*u - step * s->r[i], 0.0);
+        }
+        multiplier[c] += step;
+        if (left > 0.0) {
+            stn_cholesky_backward(p->n, s->L, p->n, 1, s->z, p->n);
+            for (size_t i = 0; i < n; i++) {
+                s->result->x[i] += step * s->z[i];
+            }
+        }
+        s->result->changes++;
         if (full <= partial) {
-            take(s, c);
+            memcpy(s->W + (size_t)s->active_count * n, s->w, sizeof(double) * n);
+            s->active[s->active_count++] = c;
+            s->is_active[c] = true;
             return factor_active(s, s->active_count - 1);
         }
-        drop(s, goes);
+        s->active_count--;
+        s->is_active[s->active[goes]] = false;
+        multiplier[s->active[goes]] = 0.0;
+        for (int32_t i = goes; i < s->active_count; i++) {
+            s->active[i] = s->active[i + 1];
+            memcpy(s->W + (size_t)i * n, s->W + (size_t)(i + 1) * n, sizeof(double) * n);
+        }
         if (!factor_active(s, goes)) {
             return false;
         }
@@ -263,21 +214,25 @@ stn_status qp_solve(const qp *problem, stn_arena *arena, qp_result *result, stn_
     solver s = {.problem = problem, .result = result};
     *result = (qp_result){.changes = 0};
     stn_status status = begin(&s, arena, err);
-    if (status == STN_OK) {
-        status = check_constraints(problem, err);
+    if (status != STN_OK) {
+        return status;
     }
-    if (status == STN_OK) {
-        status = find_free_minimum(&s, err);
-    }
-    const int32_t most = 20 * (3 * problem->n + problem->rows);
-    while (status == STN_OK) {
-        int32_t c = most_violated(&s);
-        if (c < 0) {
-            break;
+    const int32_t all = 2 * problem->n + problem->rows, most = 20 * (all + problem->n);
+    for (;;) {
+        int32_t violated = -1; // most
+        double worst = -1e-10;
+        for (int32_t c = 0; c < all; c++) {
+            double scale, slack = slack_of(&s, c, &scale);
+            if (!s.is_active[c] && slack < worst * scale) {
+                worst = slack / scale;
+                violated = c;
+            }
         }
-        if (result->changes > most || !meet(&s, c)) {
+        if (violated < 0) {
+            return STN_OK;
+        }
+        if (result->changes > most || !meet(&s, violated)) {
             return STN_NOT_CONVERGED;
         }
     }
-    return status;
 }

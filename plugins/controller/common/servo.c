@@ -26,27 +26,10 @@ stn_status servo_gravity(const stn_control_view *view, double *hold, stn_error *
     return STN_OK;
 }
 
-static void tree_scatter(const stn_control_target *target, int32_t t, const double *of, double *tree) {
-    for (int32_t i = 0; i < target->dof_count; i++) {
-        if (target->model->dof_tree[target->dof[i]] == t) {
-            tree[target->dof[i] - target->model->trees[t].v_start] = of[i];
-        }
-    }
-}
-
-static void tree_gather(const stn_control_target *target, int32_t t, const double *tree, double *of) {
-    for (int32_t i = 0; i < target->dof_count; i++) {
-        if (target->model->dof_tree[target->dof[i]] == t) {
-            of[i] = tree[target->dof[i] - target->model->trees[t].v_start];
-        }
-    }
-}
-
 stn_status servo_tree_dynamics(const stn_control_view *view, int32_t tree, const double *acceleration, double *effort,
                                stn_error *err) {
-    static const struct {
-        double part, weight; // of the step's change of velocity, of its Coriolis forces
-    } looks[] = {{0.5, 2.0}, {0.0, -0.5}, {1.0, -0.5}};
+    stn_bias_look looks[STN_BIAS_LOOKS];
+    int32_t look_count = stn_bias_looks(STN_BIAS_POLAR, looks);
     const stn_model *model = view->target->model;
     const stn_tree *t = &model->trees[tree];
     double *v = STN_ARENA(view->arena, t->nv, double), *tau = STN_ARENA(view->arena, t->nv, double);
@@ -57,7 +40,7 @@ stn_status servo_tree_dynamics(const stn_control_view *view, int32_t tree, const
     for (int32_t r = 0; r < t->nv; r++) {
         effort[r] = 0.0;
     }
-    for (int32_t i = 0; i < STN_COUNT(looks); i++) {
+    for (int32_t i = 0; i < look_count; i++) {
         for (int32_t r = 0; r < t->nv; r++) {
             v[r] = view->v[t->v_start + r] + looks[i].part * view->dt * acceleration[r];
         }
@@ -83,12 +66,20 @@ stn_status servo_dynamics(const stn_control_view *view, const double *accelerati
         if (a == NULL || tau == NULL) {
             return stn_fail(err, STN_ERR_MEMORY, "out of memory");
         }
-        tree_scatter(target, t, acceleration, a);
+        for (int32_t k = i; k < target->dof_count; k++) {
+            if (target->model->dof_tree[target->dof[k]] == t) {
+                a[target->dof[k] - tree->v_start] = acceleration[k];
+            }
+        }
         stn_status status = servo_tree_dynamics(view, t, a, tau, err);
         if (status != STN_OK) {
             return status;
         }
-        tree_gather(target, t, tau, effort);
+        for (int32_t k = i; k < target->dof_count; k++) {
+            if (target->model->dof_tree[target->dof[k]] == t) {
+                effort[k] = tau[target->dof[k] - tree->v_start];
+            }
+        }
     }
     for (int32_t i = 0; i < target->dof_count; i++) {
         const stn_joint *joint = &target->model->joints[target->model->dof_joint[target->dof[i]]];

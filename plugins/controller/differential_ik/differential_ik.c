@@ -81,17 +81,21 @@ static void initial_reference(const void *self, const stn_control_target *target
 
 // -------------------------------------------------------------------------------------------------------------- step
 
-/// Begins with the joints as they are, also after steps in which it was not asked; later the command is led back to
-/// where the effort limit lets the servo still pull.
-static void find_command(const reach_options *o, const stn_control_view *view, memory *m) {
+static stn_status evaluate(void *self, const stn_control_view *view, const double *reference, void *state,
+                           stn_forces *forces, stn_error *err) {
+    const reach_options *o = self;
     const stn_control_target *target = view->target;
-    double *command = m->values, *rate = m->values + target->dof_count;
+    memory *m = state;
+    int32_t count = target->dof_count;
+    double *command = m->values, *rate = m->values + count;
+    // begins with the joints as they are, also after steps in which it was not asked; later the command is led back to
+    // where the effort limit lets the servo still pull
     bool goes_on = m->until > 0.0 && fabs(view->time - m->until) < 0.5 * view->dt;
-    for (int32_t i = 0; i < target->dof_count; i++) {
+    for (int32_t i = 0; i < count; i++) {
         int32_t dof = target->dof[i];
         double q = view->q[joint_coordinate(target->model, dof)];
-        double effort = target->model->joints[target->model->dof_joint[dof]].effort;
-        double lead = o->kp > 0.0 && o->effort_limits ? effort / o->kp : (double)INFINITY;
+        double limit = target->model->joints[target->model->dof_joint[dof]].effort;
+        double lead = o->kp > 0.0 && o->effort_limits ? limit / o->kp : (double)INFINITY;
         if (!goes_on) {
             command[i] = q;
             rate[i] = view->v[dof];
@@ -99,47 +103,29 @@ static void find_command(const reach_options *o, const stn_control_view *view, m
         command[i] = fmin(fmax(command[i], q - lead), q + lead);
     }
     m->until = view->time + view->dt;
-}
-
-static stn_status follow(const reach_options *o, const stn_control_view *view, memory *m, const double *next,
-                         stn_forces *forces, stn_error *err) {
-    const stn_control_target *target = view->target;
-    double *command = m->values, *rate = m->values + target->dof_count;
-    double *acceleration = STN_ARENA(view->arena, target->dof_count, double);
-    double *effort = STN_ARENA(view->arena, target->dof_count, double);
+    stn_vec3 place[4];
+    memcpy(place, reference, sizeof place);
+    const reach_goal goal = {place[0], place[1], place[2], place[3], reference + FIXED_REFERENCES, command, rate};
+    double *next = NULL;
+    stn_status status = reach_velocities(o, view, &goal, &next, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    double *acceleration = STN_ARENA(view->arena, count, double), *effort = STN_ARENA(view->arena, count, double);
     if (acceleration == NULL || effort == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
-    for (int32_t i = 0; i < target->dof_count; i++) {
+    for (int32_t i = 0; i < count; i++) {
         acceleration[i] = (next[i] - rate[i]) / view->dt;
     }
-    stn_status status = servo_dynamics(view, acceleration, effort, err);
-    for (int32_t i = 0; i < target->dof_count && status == STN_OK; i++) {
+    status = servo_dynamics(view, acceleration, effort, err);
+    for (int32_t i = 0; i < count && status == STN_OK; i++) {
         command[i] += view->dt * next[i];
         rate[i] = next[i];
         const servo_law law = {o->kp, o->kd, command[i], rate[i], effort[i]};
         status = servo_add(view, target->dof[i], &law, o->effort_limits, forces, err);
     }
     return status;
-}
-
-static stn_status evaluate(void *self, const stn_control_view *view, const double *reference, void *state,
-                           stn_forces *forces, stn_error *err) {
-    const reach_options *o = self;
-    memory *m = state;
-    stn_vec3 place[4];
-    memcpy(place, reference, sizeof place);
-    find_command(o, view, m);
-    const reach_goal goal = {.position = place[0],
-                             .rotation = place[1],
-                             .velocity = place[2],
-                             .angular_velocity = place[3],
-                             .posture = reference + FIXED_REFERENCES,
-                             .command = m->values,
-                             .rate = m->values + view->target->dof_count};
-    double *next = NULL;
-    stn_status status = reach_velocities(o, view, &goal, &next, err);
-    return status == STN_OK ? follow(o, view, m, next, forces, err) : status;
 }
 
 static const stn_controller_ops ops = {

@@ -45,24 +45,6 @@ static stn_status out_of_memory(stn_error *err) {
     return stn_fail(err, STN_ERR_MEMORY, "out of memory");
 }
 
-static stn_status begin(reach *r, stn_error *err) {
-    size_t n = (size_t)r->view->target->dof_count, all = n + SLACKS;
-    double **place[] = {&r->lead, &r->J, &r->drawn, &r->rest, &r->H, &r->g, &r->lower, &r->upper};
-    const size_t size[] = {n, ROWS * n, n, n, all * all, all, all, all};
-    bool complete = true;
-    r->n = (int32_t)n;
-    r->all = (int32_t)all;
-    for (int32_t i = 0; i < STN_COUNT(place); i++) {
-        *place[i] = STN_ARENA_ZEROED(r->view->arena, size[i], double);
-        complete = complete && *place[i] != NULL;
-    }
-    for (int32_t i = 0; complete && i < r->n; i++) {
-        int32_t coordinate = joint_coordinate(r->view->target->model, r->view->target->dof[i]);
-        r->lead[i] = r->goal->command[i] - r->view->q[coordinate];
-    }
-    return complete ? STN_OK : out_of_memory(err);
-}
-
 /// The columns of the target's dofs, out of those of the tree.
 static void pick(const reach *r, int32_t rows, const double *of_tree, double *out) {
     const stn_tree *tree = &r->view->target->model->trees[r->o->tree];
@@ -98,13 +80,24 @@ static stn_vec3 row_product(const reach *r, int32_t first, double weight) {
 }
 
 /// J, and the twist that takes the link to its goal.
-static stn_status find_task(reach *r, stn_error *err) {
+static stn_status begin(reach *r, stn_error *err) {
     const stn_kinematics *kinematics = r->view->kinematics;
     const stn_model *model = r->view->target->model;
     int32_t body = model->links[r->o->link].body, nt = model->trees[r->o->tree].nv;
-    double *whole = STN_ARENA_ZEROED(r->view->arena, (size_t)ROWS * (size_t)nt, double);
-    if (whole == NULL) {
-        return out_of_memory(err);
+    size_t n = (size_t)r->view->target->dof_count, all = n + SLACKS;
+    double *whole, **place[] = {&r->lead, &r->J, &r->drawn, &r->rest, &r->H, &r->g, &r->lower, &r->upper, &whole};
+    const size_t size[] = {n, ROWS * n, n, n, all * all, all, all, all, ROWS * (size_t)nt};
+    r->n = (int32_t)n;
+    r->all = (int32_t)all;
+    for (int32_t i = 0; i < STN_COUNT(place); i++) {
+        *place[i] = STN_ARENA_ZEROED(r->view->arena, size[i], double);
+        if (*place[i] == NULL) {
+            return out_of_memory(err);
+        }
+    }
+    for (int32_t i = 0; i < r->n; i++) {
+        int32_t coordinate = joint_coordinate(model, r->view->target->dof[i]);
+        r->lead[i] = r->goal->command[i] - r->view->q[coordinate];
     }
     stn_pose pose = link_pose(kinematics, r->o->link);
     stn_mat3 axes = stn_mat3_identity(), wanted = stn_quat_matrix(stn_quat_exp(r->goal->rotation));
@@ -122,17 +115,17 @@ static stn_status find_task(reach *r, stn_error *err) {
     return STN_OK;
 }
 
-/// u_0 and N u_0 = u_0 - J^T (J J^T)^-1 J u_0.
-static stn_status find_rest(reach *r, stn_error *err) {
+/// H and g, with u_0 and N u_0 = u_0 - J^T (J J^T)^-1 J u_0.
+static stn_status find_objective(reach *r, stn_error *err) {
+    size_t n = (size_t)r->n, stride = (size_t)r->all;
     double JJ[ROWS * ROWS], x[ROWS];
-    for (int32_t i = 0; i < r->n; i++) {
+    for (size_t i = 0; i < n; i++) {
         r->drawn[i] = r->rest[i] = r->o->posture_gain * (r->goal->posture[i] - r->goal->command[i]);
     }
-    for (int32_t k = 0; k < ROWS; k++) {
-        const double *row = r->J + (size_t)k * (size_t)r->n;
-        x[k] = dot(r->n, row, r->rest);
-        for (int32_t l = 0; l <= k; l++) {
-            JJ[k * ROWS + l] = dot(r->n, row, r->J + (size_t)l * (size_t)r->n) + (k == l ? tiny : 0.0);
+    for (size_t k = 0; k < ROWS; k++) {
+        x[k] = dot(r->n, r->J + k * n, r->rest);
+        for (size_t l = 0; l <= k; l++) {
+            JJ[k * ROWS + l] = dot(r->n, r->J + k * n, r->J + l * n) + (k == l ? tiny : 0.0);
         }
     }
     if (stn_cholesky(ROWS, JJ, ROWS) >= 0) {
@@ -140,18 +133,11 @@ static stn_status find_rest(reach *r, stn_error *err) {
     }
     stn_cholesky_forward(ROWS, JJ, ROWS, 1, x, ROWS);
     stn_cholesky_backward(ROWS, JJ, ROWS, 1, x, ROWS);
-    for (int32_t i = 0; i < r->n; i++) {
-        for (int32_t k = 0; k < ROWS; k++) {
-            r->rest[i] -= r->J[(size_t)k * (size_t)r->n + (size_t)i] * x[k];
-        }
-    }
-    return STN_OK;
-}
-
-static void find_objective(reach *r) {
-    size_t n = (size_t)r->n, stride = (size_t)r->all;
     double damping = r->o->damping * r->o->damping, weight = r->o->posture_weight * r->o->posture_weight;
     for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < ROWS; k++) {
+            r->rest[i] -= r->J[k * n + i] * x[k];
+        }
         r->g[i] = -damping * r->rest[i] - weight * r->drawn[i];
         for (size_t k = 0; k < ROWS; k++) {
             r->g[i] -= r->J[k * n + i] * r->twist[k];
@@ -165,6 +151,7 @@ static void find_objective(reach *r) {
         r->H[k * (stride + 1)] = 1.0;
         r->g[k] = penalty[k - n];
     }
+    return STN_OK;
 }
 
 // --------------------------------------------------------------------------------------------------------- the limits
@@ -210,18 +197,6 @@ static int32_t body_of(const stn_model *model, int32_t geometry) {
     return link >= 0 ? model->links[link].body : 0;
 }
 
-/// Does the option ask to keep clear of this body? What floats freely is there to be taken.
-static bool is_avoided(const reach *r, int32_t body) {
-    const stn_model *model = r->view->target->model;
-    if (body == 0 || r->o->avoid == AVOID_ALL) {
-        return true;
-    }
-    int32_t tree = model->bodies[body].tree;
-    bool floats = tree >= 0 && model->trees[tree].body_count == 1 &&
-                  model->joints[model->bodies[body].joint].type == STN_JOINT_FLOATING;
-    return tree == r->o->tree || (r->o->avoid == AVOID_ROBOTS && !floats);
-}
-
 /// J += sign n^T J_point of a body on the robot's tree; else its velocity along n is added to `drift`.
 static void add_side(const reach *r, int32_t body, const stn_near_pair *pair, double sign, double *whole,
                      double *drift) {
@@ -245,82 +220,71 @@ static void add_side(const reach *r, int32_t body, const stn_near_pair *pair, do
     }
 }
 
-/// What joints of the tree that others drive do to the distance.
-static double others_rate(const reach *r, const double *whole) {
-    const stn_tree *tree = &r->view->target->model->trees[r->o->tree];
-    double sum = dot(tree->nv, whole, r->view->v + tree->v_start);
-    for (int32_t i = 0; i < r->n; i++) {
-        int32_t d = r->view->target->dof[i];
-        sum -= whole[d - tree->v_start] * r->view->v[d];
-    }
-    return sum;
-}
-
-/// Is it of the robot itself, or of what moves with it? The base, which the world holds, is.
-static bool is_own(const reach *r, int32_t geometry) {
-    const stn_model *model = r->view->target->model;
-    int32_t link = model->geometries[geometry].link, body = body_of(model, geometry);
-    bool robots = link >= 0 && model->links[link].group == r->view->target->group;
-    return robots || (body > 0 && model->bodies[body].tree == r->o->tree);
-}
-
 /// The damper of one pair; a pair that the joints cannot part has none.
 static void add_distance(reach *r, const stn_near_pair *pair, double *whole) {
     const stn_model *model = r->view->target->model;
+    const stn_tree *tree = &model->trees[r->o->tree];
     double drift = 0.0, *row = r->A + (size_t)r->rows * (size_t)r->all;
-    memset(whole, 0, sizeof(double) * (size_t)model->trees[r->o->tree].nv);
-    add_side(r, body_of(model, pair->geometry_b), pair, 1.0, whole, &drift);
+    int32_t other = body_of(model, pair->geometry_b);
+    memset(whole, 0, sizeof(double) * (size_t)tree->nv);
+    add_side(r, other, pair, 1.0, whole, &drift);
     add_side(r, body_of(model, pair->geometry_a), pair, -1.0, whole, &drift);
     pick(r, 1, whole, row);
     double moves = dot(r->n, row, row);
     if (moves < 1e-12) {
         return;
     }
-    int32_t other = body_of(model, pair->geometry_b);
-    bool stands = other == 0 || model->bodies[other].tree == r->o->tree;
+    bool attached = other > 0 && model->bodies[other].tree == r->o->tree, stands = other == 0 || attached;
     row[r->n + MOVED] = stands ? 0.0 : 1.0;
     row[r->n + STANDING] = stands ? 1.0 : 0.0;
-    drift += others_rate(r, whole);
-    double kept = is_own(r, pair->geometry_b) ? r->o->self_distance : r->o->distance,
-           yield = fmin(r->o->yield, 1.0 / r->view->dt);
+    double rate = dot(tree->nv, whole, r->view->v + tree->v_start); // of joints of the tree that others drive
+    for (int32_t i = 0; i < r->n; i++) {
+        int32_t d = r->view->target->dof[i];
+        rate -= whole[d - tree->v_start] * r->view->v[d];
+    }
+    drift += rate;
+    // of the robot itself, or of what moves with it: the base, which the world holds, is, too
+    int32_t link = model->geometries[pair->geometry_b].link;
+    bool own = attached || (link >= 0 && model->links[link].group == r->view->target->group);
+    double kept = own ? r->o->self_distance : r->o->distance, yield = fmin(r->o->yield, 1.0 / r->view->dt);
     r->b[r->rows++] = -yield * (pair->distance + dot(r->n, row, r->lead) - kept) - drift;
-}
-
-static stn_status find_distances(reach *r, stn_error *err) {
-    const stn_near_pair *pairs = NULL;
-    const stn_model *model = r->view->target->model;
-    int32_t count = 0;
-    stn_status status = STN_OK;
-    if (r->o->avoid != AVOID_NONE) {
-        status = stn_near_pairs(r->view, fmax(r->o->influence, r->o->distance), &pairs, &count, err);
-    }
-    if (status != STN_OK || count == 0) {
-        return status;
-    }
-    double *whole = STN_ARENA(r->view->arena, model->trees[r->o->tree].nv, double);
-    r->A = STN_ARENA(r->view->arena, (size_t)count * (size_t)r->all, double);
-    r->b = STN_ARENA(r->view->arena, count, double);
-    if (whole == NULL || r->A == NULL || r->b == NULL) {
-        return out_of_memory(err);
-    }
-    for (int32_t i = 0; i < count; i++) {
-        if (is_avoided(r, body_of(model, pairs[i].geometry_b))) {
-            add_distance(r, &pairs[i], whole);
-        }
-    }
-    return STN_OK;
 }
 
 // --------------------------------------------------------------------------------------------------------- the answer
 
 static stn_status solve_qp(reach *r, double **velocity, stn_error *err) {
-    stn_status status = find_distances(r, err);
+    const stn_model *model = r->view->target->model;
+    const stn_near_pair *pairs = NULL;
+    int32_t count = 0;
+    stn_status status = STN_OK;
+    if (r->o->avoid != AVOID_NONE) {
+        status = stn_near_pairs(r->view, fmax(r->o->influence, r->o->distance), &pairs, &count, err);
+    }
+    if (status != STN_OK) {
+        return status;
+    }
+    if (count > 0) {
+        double *whole = STN_ARENA(r->view->arena, model->trees[r->o->tree].nv, double);
+        r->A = STN_ARENA(r->view->arena, (size_t)count * (size_t)r->all, double);
+        r->b = STN_ARENA(r->view->arena, count, double);
+        if (whole == NULL || r->A == NULL || r->b == NULL) {
+            return out_of_memory(err);
+        }
+        for (int32_t i = 0; i < count; i++) {
+            int32_t body = body_of(model, pairs[i].geometry_b), tree = body > 0 ? model->bodies[body].tree : -1;
+            bool floats = tree >= 0 && model->trees[tree].body_count == 1 &&
+                          model->joints[model->bodies[body].joint].type == STN_JOINT_FLOATING;
+            // what floats freely is there to be taken
+            if (body == 0 || tree == r->o->tree || r->o->avoid == AVOID_ALL ||
+                (r->o->avoid == AVOID_ROBOTS && !floats)) {
+                add_distance(r, &pairs[i], whole);
+            }
+        }
+    }
     const qp problem = {
         .n = r->all, .H = r->H, .g = r->g, .lower = r->lower, .upper = r->upper, .rows = r->rows, .A = r->A, .b = r->b};
     qp_result result;
-    if (status == STN_OK) {
-        status = qp_solve(&problem, r->view->arena, &result, err);
-    }
+    status = qp_solve(&problem, r->view->arena, &result, err);
     if (status == STN_NOT_CONVERGED) { // rounding alone can do that: the bounds leave room, the slacks do the rest
         return stn_fail(err, STN_ERR_NUMERIC, "the quadratic program of %d velocities and %d distances has no solution",
                         r->n, r->rows);
@@ -359,16 +323,13 @@ stn_status reach_velocities(const reach_options *options, const stn_control_view
                             double **velocity, stn_error *err) {
     reach r = {.o = options, .view = view, .goal = goal};
     stn_status status = begin(&r, err);
-    if (status == STN_OK) {
-        status = find_task(&r, err);
-    }
-    if (status == STN_OK) {
-        status = find_rest(&r, err);
-    }
     if (status != STN_OK) {
         return status;
     }
-    find_objective(&r);
+    status = find_objective(&r, err);
+    if (status != STN_OK) {
+        return status;
+    }
     find_bounds(&r);
     return options->method == METHOD_QP ? solve_qp(&r, velocity, err) : solve_dls(&r, velocity, err);
 }

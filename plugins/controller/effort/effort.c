@@ -35,29 +35,26 @@ static void initial_reference(const void *self, const stn_control_target *target
     joints_positions(target, q, reference + POSITION * target->dof_count);
 }
 
-static stn_status add_joint(const effort *control, const stn_control_view *view, const double *reference, int32_t i,
-                            stn_forces *forces, stn_error *err) {
-    const stn_model *model = view->target->model;
-    int32_t count = view->target->dof_count, dof = view->target->dof[i];
-    const stn_joint *joint = &model->joints[model->dof_joint[dof]];
-    const servo_law law = {.kp = reference[STIFFNESS * count + i],
-                           .kd = reference[DAMPING * count + i],
-                           .position = reference[POSITION * count + i],
-                           .velocity = reference[VELOCITY * count + i],
-                           .feedforward = reference[EFFORT * count + i]};
-    if (law.kp < 0.0 || law.kd < 0.0) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "%s of joint %s is %g, must be >= 0",
-                        law.kp < 0.0 ? "stiffness" : "damping", joint->name, fmin(law.kp, law.kd));
-    }
-    return servo_add(view, dof, &law, control->effort_limits, forces, err);
-}
-
 static stn_status evaluate(void *self, const stn_control_view *view, const double *reference, void *state,
                            stn_forces *forces, stn_error *err) {
     (void)state;
+    const effort *control = self;
+    const stn_model *model = view->target->model;
+    int32_t count = view->target->dof_count;
     stn_status status = STN_OK;
-    for (int32_t i = 0; i < view->target->dof_count && status == STN_OK; i++) {
-        status = add_joint(self, view, reference, i, forces, err);
+    for (int32_t i = 0; i < count && status == STN_OK; i++) {
+        int32_t dof = view->target->dof[i];
+        const servo_law law = {.kp = reference[STIFFNESS * count + i],
+                               .kd = reference[DAMPING * count + i],
+                               .position = reference[POSITION * count + i],
+                               .velocity = reference[VELOCITY * count + i],
+                               .feedforward = reference[EFFORT * count + i]};
+        if (law.kp < 0.0 || law.kd < 0.0) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "%s of joint %s is %g, must be >= 0",
+                            law.kp < 0.0 ? "stiffness" : "damping", model->joints[model->dof_joint[dof]].name,
+                            fmin(law.kp, law.kd));
+        }
+        status = servo_add(view, dof, &law, control->effort_limits, forces, err);
     }
     return status;
 }

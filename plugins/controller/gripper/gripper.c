@@ -60,33 +60,6 @@ static void initial_reference(const void *self, const stn_control_target *target
     reference[FORCE] = isfinite(reference[FORCE]) ? reference[FORCE] : 100.0; // motors without limits
 }
 
-/// How far beside the width the command may be: there every jaw pulls in full, also one that is held off the middle.
-static double widest_lead(const gripper *g, const stn_control_view *view, double force, double width) {
-    double lead = 0.0;
-    for (int32_t i = 0; i < view->target->joint_count; i++) {
-        double ratio, position = jaws_position(&g->pair, view->target, i, width, &ratio);
-        double q = view->q[joint_coordinate(view->target->model, view->target->dof[i])];
-        double effort = force * effort_of_force(g, view->target->model, view->target->joint[i]);
-        effort = fmin(effort, view->target->model->joints[view->target->joint[i]].effort);
-        lead = fmax(lead, (fabs(q - position) + press_lead(effort, g->kp)) / fabs(ratio));
-    }
-    return lead;
-}
-
-/// Leads the commanded width towards the one asked for; returns how fast [m/s].
-static double lead_width(const gripper *g, const stn_control_view *view, const double *reference, memory *m) {
-    double width = jaws_width(&g->pair, view->target->model, view->q), step = reference[SPEED] * view->dt;
-    if (m->begun == 0.0) {
-        *m = (memory){1.0, width};
-    }
-    double lead = widest_lead(g, view, reference[FORCE], width);
-    m->width = fmin(fmax(m->width, width - lead), width + lead);
-    double goal = fmin(fmax(reference[WIDTH], g->pair.closed), g->pair.open);
-    double move = fmin(fmax(goal - m->width, -step), step);
-    m->width += move;
-    return move / view->dt;
-}
-
 static stn_status evaluate(void *self, const stn_control_view *view, const double *reference, void *state,
                            stn_forces *forces, stn_error *err) {
     const gripper *g = self;
@@ -102,11 +75,28 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
     if (status != STN_OK) {
         return status;
     }
-    double rate = lead_width(g, view, reference, m);
-    for (int32_t i = 0; i < view->target->joint_count && status == STN_OK; i++) {
-        double ratio, position = jaws_position(&g->pair, view->target, i, m->width, &ratio);
+    const stn_control_target *target = view->target;
+    double width = jaws_width(&g->pair, target->model, view->q), step = reference[SPEED] * view->dt, lead = 0.0;
+    if (m->begun == 0.0) {
+        *m = (memory){1.0, width};
+    }
+    // the command is led towards the width asked for, no further beside the width than every jaw pulls in full there,
+    // also one that is held off the middle
+    for (int32_t i = 0; i < target->joint_count; i++) {
+        double ratio, position = jaws_position(&g->pair, target, i, width, &ratio);
+        double q = view->q[joint_coordinate(target->model, target->dof[i])];
+        double effort = reference[FORCE] * effort_of_force(g, target->model, target->joint[i]);
+        effort = fmin(effort, target->model->joints[target->joint[i]].effort);
+        lead = fmax(lead, (fabs(q - position) + press_lead(effort, g->kp)) / fabs(ratio));
+    }
+    m->width = fmin(fmax(m->width, width - lead), width + lead);
+    double goal = fmin(fmax(reference[WIDTH], g->pair.closed), g->pair.open);
+    double move = fmin(fmax(goal - m->width, -step), step), rate = move / view->dt;
+    m->width += move;
+    for (int32_t i = 0; i < target->joint_count && status == STN_OK; i++) {
+        double ratio, position = jaws_position(&g->pair, target, i, m->width, &ratio);
         const press_law law = {g->kp, g->kd, position, ratio * rate,
-                               reference[FORCE] * effort_of_force(g, view->target->model, view->target->joint[i])};
+                               reference[FORCE] * effort_of_force(g, target->model, target->joint[i])};
         status = press_add(view, i, weight[i], &law, forces, err);
     }
     return status;

@@ -10,49 +10,9 @@ static stn_status refuse(const stn_control_target *target, const char *why, stn_
                     target->model->groups[target->group].name, why);
 }
 
-/// Joints that the target moves: its own and those that mimic them.
-static stn_status find_joints(const stn_control_target *target, jaws *out, stn_error *err) {
-    const stn_model *model = target->model;
-    int32_t count = 0;
-    for (int32_t j = 0; j < model->joint_count; j++) {
-        for (int32_t i = 0; i < target->joint_count; i++) {
-            double ratio = press_ratio(model, target->joint[i], j);
-            if (ratio == 0.0) {
-                continue;
-            }
-            if (count == 2 || model->joints[j].type != STN_JOINT_PRISMATIC) {
-                return refuse(target, count == 2 ? "it has more than two jaws" : "a joint of it does not slide", err);
-            }
-            out->moved[count] = (press_joint){i, j, ratio};
-            out->joint[count++] = j;
-        }
-    }
-    out->driver_count = target->joint_count;
-    return count == 2 ? STN_OK : refuse(target, "it has one jaw that moves", err);
-}
-
 /// Direction in which a joint moves its body, in the body that carries both.
 static stn_vec3 direction(const stn_joint *joint) {
     return stn_mat3_apply(&joint->origin.rotation, joint->axis);
-}
-
-/// Extent of the shapes of the jaw along the line, with its joint at 0.
-static bool find_extent(const stn_model *model, const stn_joint *joint, stn_vec3 line, double extent[2]) {
-    stn_pose turn = stn_pose_identity();
-    stn_mat3 axes = stn_contact_frame(line);
-    turn.rotation = stn_mat3_transpose(&axes);
-    extent[0] = INFINITY;
-    extent[1] = -INFINITY;
-    for (int32_t g = 0; g < model->geometry_count; g++) {
-        const stn_geometry *geometry = &model->geometries[g];
-        if (geometry->body == joint->child && geometry->collision) {
-            stn_pose in_parent = stn_pose_mul(&joint->origin, &geometry->pose), pose = stn_pose_mul(&turn, &in_parent);
-            stn_aabb box = stn_shape_aabb(&geometry->shape, &pose, 0.0);
-            extent[0] = fmin(extent[0], box.lower.z);
-            extent[1] = fmax(extent[1], box.upper.z);
-        }
-    }
-    return extent[0] <= extent[1];
 }
 
 static double limits_middle(const stn_joint *joint) {
@@ -64,6 +24,8 @@ static stn_status find_faces(const stn_control_target *target, jaws *out, stn_er
     const stn_model *model = target->model;
     const stn_joint *joint[2] = {&model->joints[out->joint[0]], &model->joints[out->joint[1]]};
     stn_vec3 line = direction(joint[0]);
+    stn_mat3 axes = stn_contact_frame(line);
+    stn_pose turn = {.rotation = stn_mat3_transpose(&axes)};
     double extent[2][2], centre[2], slope[2];
     for (int32_t i = 0; i < 2; i++) {
         slope[i] = stn_vec3_dot(line, direction(joint[i]));
@@ -73,7 +35,20 @@ static stn_status find_faces(const stn_control_target *target, jaws *out, stn_er
         if (!isfinite(joint[i]->lower) || !isfinite(joint[i]->upper)) {
             return refuse(target, "a jaw has no limits", err);
         }
-        if (!find_extent(model, joint[i], line, extent[i])) {
+        double *lower = &extent[i][0], *upper = &extent[i][1]; // of its shapes along the line, with its joint at 0
+        *lower = INFINITY;
+        *upper = -INFINITY;
+        for (int32_t g = 0; g < model->geometry_count; g++) {
+            const stn_geometry *geometry = &model->geometries[g];
+            if (geometry->body == joint[i]->child && geometry->collision) {
+                stn_pose in_parent = stn_pose_mul(&joint[i]->origin, &geometry->pose);
+                stn_pose pose = stn_pose_mul(&turn, &in_parent);
+                stn_aabb box = stn_shape_aabb(&geometry->shape, &pose, 0.0);
+                *lower = fmin(*lower, box.lower.z);
+                *upper = fmax(*upper, box.upper.z);
+            }
+        }
+        if (!(*lower <= *upper)) {
             return refuse(target, "a jaw has no shape that collides", err);
         }
         slope[i] = copysign(1.0, slope[i]);
@@ -119,10 +94,25 @@ static void add_range(double rate, const stn_joint *joint, double *low, double *
 stn_status jaws_find(const stn_control_target *target, jaws *out, stn_error *err) {
     *out = (jaws){.driver_count = 0};
     const stn_model *model = target->model;
-    stn_status status = find_joints(target, out, err);
-    if (status == STN_OK) {
-        status = find_faces(target, out, err);
+    int32_t count = 0;
+    for (int32_t j = 0; j < model->joint_count; j++) { // that the target moves: its own and those that mimic them
+        for (int32_t i = 0; i < target->joint_count; i++) {
+            double ratio = press_ratio(model, target->joint[i], j);
+            if (ratio == 0.0) {
+                continue;
+            }
+            if (count == 2 || model->joints[j].type != STN_JOINT_PRISMATIC) {
+                return refuse(target, count == 2 ? "it has more than two jaws" : "a joint of it does not slide", err);
+            }
+            out->moved[count] = (press_joint){i, j, ratio};
+            out->joint[count++] = j;
+        }
     }
+    out->driver_count = target->joint_count;
+    if (count < 2) {
+        return refuse(target, "it has one jaw that moves", err);
+    }
+    stn_status status = find_faces(target, out, err);
     if (status != STN_OK) {
         return status;
     }

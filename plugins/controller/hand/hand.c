@@ -68,28 +68,23 @@ static void destroy(void *self) {
     }
 }
 
-/// The joint of a finger has one axis.
-static stn_status check_fingers(const stn_control_target *target, stn_error *err) {
-    stn_status status = joints_check_types(target, "hand", err);
-    for (int32_t i = 0; i < target->joint_count && status == STN_OK; i++) {
-        const stn_joint *joint = &target->model->joints[target->joint[i]];
-        if (joint->nv != 1) {
-            status = stn_fail(err, STN_ERR_UNSUPPORTED,
-                              "joint %s is %s: the joints of fingers have one axis; name the other "
-                              "joints with joints = {...}",
-                              joint->name, stn_joint_type_name(joint->type));
-        }
-    }
-    return status;
-}
-
 static stn_status bind(void *self, const stn_control_target *target, stn_error *err) {
     hand *h = self;
     const stn_model *model = target->model;
-    stn_status status = check_fingers(target, err);
-    if (status == STN_OK) {
-        status = joints_check_motors(target, err);
+    stn_status status = joints_check_types(target, "hand", err);
+    if (status != STN_OK) {
+        return status;
     }
+    for (int32_t i = 0; i < target->joint_count; i++) {
+        const stn_joint *joint = &model->joints[target->joint[i]];
+        if (joint->nv != 1) {
+            return stn_fail(err, STN_ERR_UNSUPPORTED,
+                            "joint %s is %s: the joints of fingers have one axis; name the other "
+                            "joints with joints = {...}",
+                            joint->name, stn_joint_type_name(joint->type));
+        }
+    }
+    status = joints_check_motors(target, err);
     if (status != STN_OK) {
         return status;
     }
@@ -120,13 +115,6 @@ static size_t state_size(const void *self, const stn_control_target *target) {
 
 /// Open is as near to 0 as the limits allow; closed the limit that is further from there, unless both are alike: a
 /// joint that spreads the fingers stays.
-static void posture_of(const stn_joint *joint, double *open, double *closed) {
-    *open = fmin(fmax(0.0, joint->lower), joint->upper);
-    double up = joint->upper - *open, down = *open - joint->lower;
-    bool bends = isfinite(up) && isfinite(down) && fabs(up - down) > 0.1 * (up + down);
-    *closed = !bends ? *open : up > down ? joint->upper : joint->lower;
-}
-
 static void initial_reference(const void *self, const stn_control_target *target, const double *q, double *reference) {
     const hand *h = self;
     (void)q;
@@ -136,7 +124,11 @@ static void initial_reference(const void *self, const stn_control_target *target
     reference[FORCE] = 5.0;
     reference[SPEED] = h->options.speed;
     for (int32_t i = 0; i < n; i++) {
-        posture_of(&target->model->joints[target->joint[i]], &open[i], &closed[i]);
+        const stn_joint *joint = &target->model->joints[target->joint[i]];
+        open[i] = fmin(fmax(0.0, joint->lower), joint->upper);
+        double up = joint->upper - open[i], down = open[i] - joint->lower;
+        bool bends = isfinite(up) && isfinite(down) && fabs(up - down) > 0.1 * (up + down);
+        closed[i] = !bends ? open[i] : up > down ? joint->upper : joint->lower;
         preshape[i] = 0.5 * (open[i] + closed[i]);
     }
 }
@@ -153,20 +145,6 @@ static double posture_at(const stn_control_target *target, const double *referen
     return preshape[i] + (closure - 0.5) * *slope;
 }
 
-/// The closure at which joint i is where it is, and how much of it the servo's lead is; false: all postures are alike.
-static bool closure_of(const hand *h, const stn_control_view *view, const double *reference, int32_t i, double effort,
-                       double *closure, double *lead) {
-    double early, late, q = view->q[joint_coordinate(view->target->model, view->target->dof[i])];
-    double open = posture_at(view->target, reference, i, 0.0, &early), way;
-    double preshape = posture_at(view->target, reference, i, 0.5, &late);
-    bool is_early = late == 0.0 || (early != 0.0 && (preshape - q) * early > 0.0);
-    double slope = is_early ? early : late;
-    way = is_early ? q - open : q - preshape;
-    *closure = (is_early ? 0.0 : 0.5) + (slope != 0.0 ? way / slope : 0.0);
-    *lead = slope != 0.0 ? press_lead(effort, h->options.kp) / fabs(slope) : 0.0;
-    return slope != 0.0;
-}
-
 /// Leads the closure towards the one asked for, never so far beside the fingers that all pull in full already, so that
 /// they turn back at once; returns how fast [1/s].
 static double lead_closure(const hand *h, const stn_control_view *view, const double *reference, const double *lever,
@@ -174,8 +152,17 @@ static double lead_closure(const hand *h, const stn_control_view *view, const do
     double step = reference[SPEED] * view->dt, goal = fmin(fmax(reference[CLOSURE], 0.0), 1.0);
     double least = INFINITY, most = -INFINITY;
     for (int32_t i = 0; i < view->target->dof_count; i++) {
-        double closure, lead, limit = view->target->model->joints[view->target->joint[i]].effort;
-        if (closure_of(h, view, reference, i, fmin(reference[FORCE] * lever[i], limit), &closure, &lead)) {
+        // the closure at which the joint is where it is, and how much of it the servo's lead is
+        const stn_control_target *target = view->target;
+        double early, late, q = view->q[joint_coordinate(target->model, target->dof[i])];
+        double open = posture_at(target, reference, i, 0.0, &early);
+        double preshape = posture_at(target, reference, i, 0.5, &late);
+        bool is_early = late == 0.0 || (early != 0.0 && (preshape - q) * early > 0.0);
+        double slope = is_early ? early : late;
+        if (slope != 0.0) { // else all postures are alike
+            double effort = fmin(reference[FORCE] * lever[i], target->model->joints[target->joint[i]].effort);
+            double closure = (is_early ? 0.0 : 0.5) + (is_early ? q - open : q - preshape) / slope;
+            double lead = press_lead(effort, h->options.kp) / fabs(slope);
             least = fmin(least, closure - lead);
             most = fmax(most, closure + lead);
         }

@@ -3,24 +3,6 @@
 
 #include "tips.h"
 
-/// Is the link on the body of the joint or beyond it?
-static bool is_beyond(const stn_model *model, int32_t link, int32_t joint) {
-    int32_t body = model->links[link].body;
-    while (body > 0 && model->bodies[body].joint != joint) {
-        body = model->bodies[body].parent;
-    }
-    return body > 0;
-}
-
-static bool carries(const stn_model *model, int32_t link) {
-    for (int32_t l = 0; l < model->link_count; l++) {
-        if (model->links[l].parent == link && model->links[l].group == model->links[link].group) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /// The far end of the link: of its origin and the middles of the sides of its shapes' boxes what lies furthest from the
 /// joint that moves it; body frame. A link without shapes is a frame that stands at the end.
 static stn_vec3 far_end(const stn_model *model, int32_t link) {
@@ -48,7 +30,15 @@ int32_t tip_find(const stn_model *model, int32_t joint, stn_vec3 *point) {
     int32_t robot = model->joints[joint].group;
     int32_t start = model->groups[robot].link_start, end = start + model->groups[robot].link_count;
     for (int32_t l = start; l < end; l++) {
-        if (is_beyond(model, l, joint) && !carries(model, l)) {
+        int32_t body = model->links[l].body;
+        while (body > 0 && model->bodies[body].joint != joint) {
+            body = model->bodies[body].parent;
+        }
+        bool last = body > 0; // on the body of the joint or beyond it, and carries no other
+        for (int32_t k = start; k < end && last; k++) {
+            last = model->links[k].parent != l;
+        }
+        if (last) {
             *point = far_end(model, l);
             return model->links[l].body;
         }

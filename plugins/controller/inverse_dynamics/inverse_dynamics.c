@@ -40,21 +40,28 @@ static void initial_reference(const void *self, const stn_control_target *target
 
 /// One tree of the robot; arrays (n) and (n x n) over its velocities, of which `driven` are the controller's.
 typedef struct tree_control {
+    const inverse_dynamics *control;
+    const stn_control_view *view;
     int32_t tree, n, start;
     bool *driven, *servo;
     double *e, *e_dot, *v_ref, *a_ref; // zero where not driven
     double *feedforward;               // M a_ref + C v - g + passive
     double *pull;                      // kp e + kd e'
-    double *M, *gain, *tau;
+    double *M, *K, *D, *tau;
 } tree_control;
 
-static stn_status begin(tree_control *c, const stn_control_view *view, int32_t tree, stn_error *err) {
-    const stn_tree *t = &view->target->model->trees[tree];
-    size_t n = (size_t)t->nv;
+/// Errors, M, and what moves the tree along the reference when there is no error. Joints of others count as not
+/// accelerated.
+static stn_status begin(tree_control *c, const double *reference, stn_error *err) {
+    const stn_control_view *view = c->view;
+    const stn_control_target *target = view->target;
+    const stn_model *model = target->model;
+    size_t n = (size_t)model->trees[c->tree].nv;
+    c->n = (int32_t)n;
+    c->start = model->trees[c->tree].v_start;
     double *vectors = STN_ARENA_ZEROED(view->arena, 7 * n, double);
-    *c = (tree_control){.tree = tree, .n = t->nv, .start = t->v_start};
     c->driven = STN_ARENA_ZEROED(view->arena, 2 * n, bool);
-    c->M = STN_ARENA(view->arena, 2 * n * n, double);
+    c->M = STN_ARENA(view->arena, 3 * n * n, double);
     if (vectors == NULL || c->driven == NULL || c->M == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
@@ -63,31 +70,21 @@ static stn_status begin(tree_control *c, const stn_control_view *view, int32_t t
         *place[i] = vectors + (size_t)i * n;
     }
     c->servo = c->driven + n;
-    c->gain = c->M + n * n;
-    return STN_OK;
-}
-
-static void read_errors(tree_control *c, const inverse_dynamics *control, const stn_control_view *view,
-                        const double *reference) {
-    const stn_control_target *target = view->target;
+    c->K = c->M + n * n;
+    c->D = c->K + n * n;
     int32_t count = target->dof_count;
     for (int32_t i = 0; i < count; i++) {
         int32_t dof = target->dof[i], r = dof - c->start;
-        if (target->model->dof_tree[dof] != c->tree) {
+        if (model->dof_tree[dof] != c->tree) {
             continue;
         }
         c->driven[r] = true;
         c->v_ref[r] = reference[VELOCITY * count + i];
         c->a_ref[r] = reference[ACCELERATION * count + i];
-        c->e[r] = view->q[joint_coordinate(target->model, dof)] - reference[i];
+        c->e[r] = view->q[joint_coordinate(model, dof)] - reference[i];
         c->e_dot[r] = view->v[dof] - c->v_ref[r];
-        c->pull[r] = control->kp * c->e[r] + control->kd * c->e_dot[r];
+        c->pull[r] = c->control->kp * c->e[r] + c->control->kd * c->e_dot[r];
     }
-}
-
-/// M, and what moves the tree along the reference when there is no error. Joints of others count as not accelerated.
-static stn_status find_dynamics(tree_control *c, const stn_control_view *view, stn_error *err) {
-    const stn_model *model = view->target->model;
     stn_matrix M = {.n = c->n, .form = STN_MATRIX_DENSE, .values = c->M};
     stn_mass_matrix(view->kinematics, c->tree, &M);
     stn_status status = servo_tree_dynamics(view, c->tree, c->a_ref, c->feedforward, err);
@@ -114,10 +111,12 @@ static double coupled(const tree_control *c, int32_t r, const double *x) {
 /// Servos where the effort would reach the limit: when a contact holds the joint where it is, or when it moves freely,
 ///     (v - v0)/dt = a_ref - kp (e + dt v) - kd (v - v_ref),
 /// by which its acceleration is (a_ref - pull - dt kp v0)/(1 + dt kd + dt^2 kp).
-static void find_servos(tree_control *c, const inverse_dynamics *control, const stn_control_view *view) {
+static void find_servos(tree_control *c) {
+    const inverse_dynamics *control = c->control;
+    const stn_control_view *view = c->view;
     const stn_model *model = view->target->model;
     double dt = view->dt, softening = 1.0 / (1.0 + dt * control->kd + dt * dt * control->kp);
-    double *left = c->tau, *most = c->gain; // scratch: the pull at the step's end, the larger effort
+    double *left = c->tau, *most = c->K; // scratch: the pull at the step's end, the larger effort
     for (int32_t r = 0; r < c->n; r++) {
         left[r] = c->a_ref[r] - softening * (c->a_ref[r] - c->pull[r] - dt * control->kp * view->v[c->start + r]);
     }
@@ -136,25 +135,23 @@ static void find_servos(tree_control *c, const inverse_dynamics *control, const 
     }
 }
 
-static void add_coupled(tree_control *c, const inverse_dynamics *control, double *D, stn_forces *forces) {
+static stn_status add_forces(const tree_control *c, stn_forces *forces, stn_error *err) {
+    const inverse_dynamics *control = c->control;
+    const stn_model *model = c->view->target->model;
     for (int32_t r = 0; r < c->n; r++) {
         bool own = c->driven[r] && !c->servo[r];
         c->tau[r] = own ? c->feedforward[r] - coupled(c, r, c->pull) : 0.0;
         for (int32_t s = 0; s < c->n; s++) {
             size_t at = (size_t)r * (size_t)c->n + (size_t)s;
             double m = own && c->driven[s] && !c->servo[s] ? c->M[at] : 0.0;
-            c->gain[at] = control->kp * m;
-            D[at] = control->kd * m;
+            c->K[at] = control->kp * m;
+            c->D[at] = control->kd * m;
         }
     }
-    stn_forces_add_matrix(forces, c->tree, c->gain, D, c->tau);
-}
-
-static stn_status add_servos(const tree_control *c, const inverse_dynamics *control, const stn_control_view *view,
-                             stn_forces *forces, stn_error *err) {
+    stn_forces_add_matrix(forces, c->tree, c->K, c->D, c->tau);
     stn_status status = STN_OK;
     for (int32_t r = 0; r < c->n && status == STN_OK; r++) {
-        const stn_joint *joint = &view->target->model->joints[view->target->model->dof_joint[c->start + r]];
+        const stn_joint *joint = &model->joints[model->dof_joint[c->start + r]];
         double m = c->M[(size_t)r * (size_t)(c->n + 1)];
         stn_servo servo = {.dof = c->start + r,
                            .kp = control->kp * m,
@@ -172,26 +169,6 @@ static stn_status add_servos(const tree_control *c, const inverse_dynamics *cont
     return status;
 }
 
-static stn_status control_tree(const inverse_dynamics *control, const stn_control_view *view, const double *reference,
-                               int32_t tree, stn_forces *forces, stn_error *err) {
-    tree_control c;
-    stn_status status = begin(&c, view, tree, err);
-    if (status != STN_OK) {
-        return status;
-    }
-    read_errors(&c, control, view, reference);
-    status = find_dynamics(&c, view, err);
-    double *D = STN_ARENA(view->arena, (size_t)c.n * (size_t)c.n, double);
-    if (status != STN_OK || D == NULL) {
-        return status != STN_OK ? status : stn_fail(err, STN_ERR_MEMORY, "out of memory");
-    }
-    if (control->effort_limits) {
-        find_servos(&c, control, view);
-    }
-    add_coupled(&c, control, D, forces);
-    return add_servos(&c, control, view, forces, err);
-}
-
 static stn_status evaluate(void *self, const stn_control_view *view, const double *reference, void *state,
                            stn_forces *forces, stn_error *err) {
     (void)state;
@@ -200,10 +177,19 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
     int32_t last = -1;
     for (int32_t i = 0; i < view->target->dof_count && status == STN_OK; i++) {
         int32_t tree = model->dof_tree[view->target->dof[i]]; // dofs of a tree follow each other
-        if (tree != last) {
-            status = control_tree(self, view, reference, tree, forces, err);
+        if (tree == last) {
+            continue;
         }
         last = tree;
+        tree_control c = {.control = self, .view = view, .tree = tree};
+        status = begin(&c, reference, err);
+        if (status != STN_OK) {
+            return status;
+        }
+        if (c.control->effort_limits) {
+            find_servos(&c);
+        }
+        status = add_forces(&c, forces, err);
     }
     return status;
 }

@@ -41,59 +41,47 @@ static void initial_reference(const void *self, const stn_control_target *target
     }
 }
 
-/// Of the tree at hand, over its velocities: what weight and motion need, and the diagonal of M.
-typedef struct tree_dynamics {
-    int32_t tree;
-    double *bias, *inertia;
-} tree_dynamics;
-
-static stn_status find_dynamics(const stn_control_view *view, int32_t tree, tree_dynamics *out, stn_error *err) {
-    const stn_tree *t = &view->target->model->trees[tree];
-    stn_spatial *scratch = STN_ARENA(view->arena, t->body_count + 1, stn_spatial);
-    double *values = STN_ARENA(view->arena, 2 * t->nv, double);
-    stn_matrix M = {.n = t->nv, .form = STN_MATRIX_DENSE};
-    M.values = STN_ARENA(view->arena, (int64_t)t->nv * t->nv, double);
-    if (scratch == NULL || values == NULL || M.values == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
-    }
-    *out = (tree_dynamics){.tree = tree, .bias = values, .inertia = values + t->nv};
-    stn_inverse_dynamics(view->kinematics, tree, view->gravity, NULL, scratch, out->bias);
-    stn_mass_matrix(view->kinematics, tree, &M);
-    stn_matrix_diagonal(&M, out->inertia);
-    return STN_OK;
-}
-
-static stn_status add_joint(const impedance *control, const stn_control_view *view, const double *reference, int32_t i,
-                            const tree_dynamics *tree, stn_forces *forces, stn_error *err) {
-    const stn_model *model = view->target->model;
-    int32_t count = view->target->dof_count, dof = view->target->dof[i];
-    const stn_joint *joint = &model->joints[model->dof_joint[dof]];
-    int32_t r = dof - model->trees[tree->tree].v_start;
-    double k = reference[STIFFNESS * count + i];
-    if (k < 0.0) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "stiffness of joint %s is %g, must be >= 0", joint->name, k);
-    }
-    const servo_law law = {.kp = k,
-                           .kd = 2.0 * control->damping_ratio * sqrt(k * tree->inertia[r]),
-                           .position = reference[POSITION * count + i],
-                           .velocity = reference[VELOCITY * count + i],
-                           .feedforward = reference[FEEDFORWARD * count + i] + tree->bias[r]};
-    return servo_add(view, dof, &law, control->effort_limits, forces, err);
-}
-
 static stn_status evaluate(void *self, const stn_control_view *view, const double *reference, void *state,
                            stn_forces *forces, stn_error *err) {
     (void)state;
-    tree_dynamics tree = {.tree = -1};
-    stn_status status = STN_OK;
-    for (int32_t i = 0; i < view->target->dof_count && status == STN_OK; i++) {
-        int32_t own = view->target->model->dof_tree[view->target->dof[i]];
-        status = own != tree.tree ? find_dynamics(view, own, &tree, err) : STN_OK;
-        if (status == STN_OK) {
-            status = add_joint(self, view, reference, i, &tree, forces, err);
+    const impedance *control = self;
+    const stn_model *model = view->target->model;
+    int32_t count = view->target->dof_count, tree = -1;
+    double *bias = NULL, *inertia = NULL; // of the tree at hand: what weight and motion need, and the diagonal of M
+    for (int32_t i = 0; i < count; i++) {
+        int32_t dof = view->target->dof[i], own = model->dof_tree[dof];
+        const stn_tree *t = &model->trees[own];
+        if (own != tree) {
+            stn_spatial *scratch = STN_ARENA(view->arena, t->body_count + 1, stn_spatial);
+            stn_matrix M = {.n = t->nv, .form = STN_MATRIX_DENSE};
+            bias = STN_ARENA(view->arena, 2 * t->nv, double);
+            M.values = STN_ARENA(view->arena, (int64_t)t->nv * t->nv, double);
+            if (scratch == NULL || bias == NULL || M.values == NULL) {
+                return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+            }
+            tree = own;
+            inertia = bias + t->nv;
+            stn_inverse_dynamics(view->kinematics, tree, view->gravity, NULL, scratch, bias);
+            stn_mass_matrix(view->kinematics, tree, &M);
+            stn_matrix_diagonal(&M, inertia);
+        }
+        double k = reference[STIFFNESS * count + i];
+        if (k < 0.0) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "stiffness of joint %s is %g, must be >= 0",
+                            model->joints[model->dof_joint[dof]].name, k);
+        }
+        int32_t r = dof - t->v_start;
+        const servo_law law = {.kp = k,
+                               .kd = 2.0 * control->damping_ratio * sqrt(k * inertia[r]),
+                               .position = reference[POSITION * count + i],
+                               .velocity = reference[VELOCITY * count + i],
+                               .feedforward = reference[FEEDFORWARD * count + i] + bias[r]};
+        stn_status status = servo_add(view, dof, &law, control->effort_limits, forces, err);
+        if (status != STN_OK) {
+            return status;
         }
     }
-    return status;
+    return STN_OK;
 }
 
 static const stn_controller_ops ops = {

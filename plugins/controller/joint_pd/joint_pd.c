@@ -70,9 +70,10 @@ static int32_t list_joints(const stn_control_target *target, joint_test *is_so, 
     return count;
 }
 
-/// The robot's gains are asked for, and nobody gave any for some joints: says what these have. Joints without a motor
-/// are not driven.
-static void warn(const joint_pd *pd, const stn_control_target *target) {
+/// Where the robot's gains are asked for, and nobody gave any for some joints, says what these have. Joints without a
+/// motor are not driven.
+static stn_status bind(void *self, const stn_control_target *target, stn_error *err) {
+    const joint_pd *pd = self;
     char names[5 * 64];
     const char *robot = target->model->groups[target->group].name;
     bool default_gains = pd->gains == GAINS_ROBOT && pd->kp == DEFAULT_KP && pd->kd == DEFAULT_KD;
@@ -90,27 +91,12 @@ static void warn(const joint_pd *pd, const stn_control_target *target) {
                 "others with joints = {...}, or set effort_limits = false",
                 count, target->joint_count, robot, names);
     }
-}
-
-static stn_status bind(void *self, const stn_control_target *target, stn_error *err) {
-    const joint_pd *pd = self;
-    warn(pd, target);
     return joints_check_types(target, "joint_pd", err);
 }
 
 static void initial_reference(const void *self, const stn_control_target *target, const double *q, double *reference) {
     (void)self;
     joints_positions(target, q, reference);
-}
-
-typedef struct pd_gains {
-    double kp, kd;
-} pd_gains;
-
-/// A joint without servo gains has those of the controller.
-static pd_gains gains_of(const joint_pd *pd, const stn_joint *joint) {
-    bool own = pd->gains == GAINS_ROBOT && has_gains(joint);
-    return own ? (pd_gains){joint->servo_kp, joint->servo_kd} : (pd_gains){pd->kp, pd->kd};
 }
 
 static stn_status evaluate(void *self, const stn_control_view *view, const double *reference, void *state,
@@ -126,8 +112,12 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
     }
     stn_status status = pd->gravity_compensation ? servo_gravity(view, hold, err) : STN_OK;
     for (int32_t i = 0; i < target->dof_count && status == STN_OK; i++) {
-        pd_gains gains = gains_of(pd, &target->model->joints[target->model->dof_joint[target->dof[i]]]);
-        servo_law law = {gains.kp, gains.kd, position[i], velocity[i], feedforward[i] + hold[i]};
+        const stn_joint *joint = &target->model->joints[target->model->dof_joint[target->dof[i]]];
+        servo_law law = {pd->kp, pd->kd, position[i], velocity[i], feedforward[i] + hold[i]};
+        if (pd->gains == GAINS_ROBOT && has_gains(joint)) {
+            law.kp = joint->servo_kp;
+            law.kd = joint->servo_kd;
+        }
         status = servo_add(view, target->dof[i], &law, pd->effort_limits, forces, err);
     }
     return status;

@@ -63,16 +63,6 @@ static size_t state_size(const void *self, const stn_control_target *target) {
     return (1 + 2 * POINTS + 3 * rows(target)) * sizeof(double);
 }
 
-/// A state may come from a file: a count that is none means no spline.
-static memory memory_of(void *state, const stn_control_target *target) {
-    double *numbers = (double *)state + 1, count = *(const double *)state;
-    memory m = {.count = count >= 1.0 && count <= POINTS ? (int32_t)count : 0, .reference = numbers};
-    m.times = m.reference + POINTS + rows(target);
-    m.velocity = m.times + POINTS;
-    m.acceleration = m.velocity + rows(target);
-    return m;
-}
-
 static stn_status bind(void *self, const stn_control_target *target, stn_error *err) {
     const trajectory *control = self;
     stn_status status = joints_check_types(target, "trajectory", err);
@@ -103,26 +93,6 @@ static const stn_joint *joint_of(const stn_control_target *target, int32_t i) {
     return &target->model->joints[target->model->dof_joint[target->dof[i]]];
 }
 
-/// Of the joints, (dof_count) each, in the arena.
-static stn_status find_limits(const trajectory *control, const stn_control_view *view, stn_spline_limits *limits,
-                              stn_error *err) {
-    const stn_control_target *target = view->target;
-    double *velocity = STN_ARENA(view->arena, target->dof_count, double);
-    double *acceleration = STN_ARENA(view->arena, target->dof_count, double);
-    if (velocity == NULL || acceleration == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
-    }
-    for (int32_t i = 0; i < target->dof_count; i++) {
-        const stn_joint *joint = joint_of(target, i);
-        bool fast = isfinite(joint->velocity) && joint->velocity > 0.0;
-        bool brisk = isfinite(joint->acceleration) && joint->acceleration > 0.0;
-        velocity[i] = fast ? control->velocity_scale * joint->velocity : control->velocity_limit;
-        acceleration[i] = brisk ? joint->acceleration : control->acceleration;
-    }
-    *limits = (stn_spline_limits){velocity, acceleration};
-    return STN_OK;
-}
-
 /// The curve itself must stay within the joints' position limits, between waypoints too.
 static stn_status check_extent(const stn_spline *spline, const stn_control_target *target, stn_error *err) {
     for (int32_t i = 0; i < target->dof_count; i++) {
@@ -141,32 +111,24 @@ static stn_status check_extent(const stn_spline *spline, const stn_control_targe
     return STN_OK;
 }
 
-/// Stretches the times where a limit asks for it.
-static stn_status scale(stn_spline *spline, const stn_spline_limits *limits, double *times, double *scratch,
-                        stn_error *err) {
-    stn_status status = stn_spline_fit(spline, scratch, err);
-    double factor = status == STN_OK ? stn_spline_stretch(spline, limits) : 0.0;
-    if (factor <= 1.0) {
-        return status;
-    }
-    for (int32_t k = 1; k < spline->count; k++) {
-        times[k] = times[0] + factor * (times[k] - times[0]);
-    }
-    return stn_spline_fit(spline, scratch, err);
-}
-
 static stn_status find_spline(const trajectory *control, const stn_control_view *view, const memory *m,
                               stn_spline *spline, stn_error *err) {
     int32_t times = given_rows(m->reference, 1), points = given_rows(spline->points, spline->size);
     double *scratch = STN_ARENA(view->arena, STN_SPLINE_SCRATCH(POINTS), double);
-    stn_spline_limits limits;
-    stn_status status = scratch != NULL ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "out of memory");
-    if (status == STN_OK) {
-        status = find_limits(control, view, &limits, err);
+    double *velocity = STN_ARENA(view->arena, spline->size, double);
+    double *acceleration = STN_ARENA(view->arena, spline->size, double);
+    if (scratch == NULL || velocity == NULL || acceleration == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
-    if (status != STN_OK) {
-        return status;
+    for (int32_t i = 0; i < spline->size; i++) {
+        const stn_joint *joint = joint_of(view->target, i);
+        bool fast = isfinite(joint->velocity) && joint->velocity > 0.0;
+        bool brisk = isfinite(joint->acceleration) && joint->acceleration > 0.0;
+        velocity[i] = fast ? control->velocity_scale * joint->velocity : control->velocity_limit;
+        acceleration[i] = brisk ? joint->acceleration : control->acceleration;
     }
+    const stn_spline_limits limits = {velocity, acceleration};
+    stn_status status = STN_OK;
     if (times > 1 && points > times) {
         return stn_fail(err, STN_ERR_ARGUMENT, "%d waypoints, but times for %d; give one time for each, or one for all",
                         points, times);
@@ -176,31 +138,16 @@ static stn_status find_spline(const trajectory *control, const stn_control_view 
     if (times == 1) {
         status = stn_spline_choose_times(spline, &limits, m->reference[0], REST, m->times, scratch, err);
     } else {
-        status =
-            control->scaling ? scale(spline, &limits, m->times, scratch, err) : stn_spline_fit(spline, scratch, err);
+        status = stn_spline_fit(spline, scratch, err);
+        double factor = status == STN_OK && control->scaling ? stn_spline_stretch(spline, &limits) : 0.0;
+        if (!(factor <= 1.0)) { // a limit asks for longer times
+            for (int32_t k = 1; k < spline->count; k++) {
+                m->times[k] = m->times[0] + factor * (m->times[k] - m->times[0]);
+            }
+            status = stn_spline_fit(spline, scratch, err);
+        }
     }
     return status == STN_OK ? check_extent(spline, view->target, err) : status;
-}
-
-/// The spline of the references: as kept, or found anew when they have changed.
-static stn_status current_spline(const trajectory *control, const stn_control_view *view, const double *reference,
-                                 void *state, stn_spline *spline, stn_error *err) {
-    memory m = memory_of(state, view->target);
-    size_t bytes = (POINTS + rows(view->target)) * sizeof(double);
-    *spline = (stn_spline){.kind = (stn_spline_kind)control->spline,
-                           .count = m.count,
-                           .size = view->target->dof_count,
-                           .times = m.times,
-                           .points = m.reference + POINTS,
-                           .velocity = m.velocity,
-                           .acceleration = m.acceleration};
-    if (m.count > 0 && memcmp(m.reference, reference, bytes) == 0) {
-        return STN_OK;
-    }
-    memcpy(m.reference, reference, bytes);
-    stn_status status = find_spline(control, view, &m, spline, err);
-    *(double *)state = status == STN_OK ? spline->count : 0;
-    return status;
 }
 
 // -------------------------------------------------------------------------------------------------------------- step
@@ -209,8 +156,28 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
                            stn_forces *forces, stn_error *err) {
     const trajectory *control = self;
     int32_t count = view->target->dof_count;
-    stn_spline spline;
-    stn_status status = current_spline(control, view, reference, state, &spline, err);
+    // the spline of the references: as kept, or found anew when they have changed; a state may come from a file: a
+    // count that is none means no spline
+    size_t kept = rows(view->target), bytes = (POINTS + kept) * sizeof(double);
+    double *state_count = state;
+    memory m = {.count = *state_count >= 1.0 && *state_count <= POINTS ? (int32_t)*state_count : 0};
+    m.reference = state_count + 1;
+    m.times = m.reference + POINTS + kept;
+    m.velocity = m.times + POINTS;
+    m.acceleration = m.velocity + kept;
+    stn_spline spline = {.kind = (stn_spline_kind)control->spline,
+                         .count = m.count,
+                         .size = count,
+                         .times = m.times,
+                         .points = m.reference + POINTS,
+                         .velocity = m.velocity,
+                         .acceleration = m.acceleration};
+    stn_status status = STN_OK;
+    if (m.count == 0 || memcmp(m.reference, reference, bytes) != 0) {
+        memcpy(m.reference, reference, bytes);
+        status = find_spline(control, view, &m, &spline, err);
+        *state_count = status == STN_OK ? spline.count : 0;
+    }
     double *numbers = STN_ARENA(view->arena, 4 * count, double);
     if (status != STN_OK || numbers == NULL) {
         return status != STN_OK ? status : stn_fail(err, STN_ERR_MEMORY, "out of memory");

@@ -14,17 +14,6 @@ double broyden_norm(const broyden *b, const double *x) {
     return sqrt(sum);
 }
 
-/// x . y / y . y in the metric of the masses.
-static double share(const broyden *b, const double *x, const double *y) {
-    double xy = 0.0, yy = 0.0;
-    for (int32_t i = 0; i < b->n; i++) {
-        double weighted = y[i] / (b->scale[i] * b->scale[i]);
-        xy += x[i] * weighted;
-        yy += y[i] * weighted;
-    }
-    return yy > 0.0 ? xy / yy : 0.0;
-}
-
 double *broyden_step(const broyden *b, int32_t count, const double *m) {
     int32_t n = b->n;
     double *step = b->steps + (size_t)count * (size_t)n;
@@ -35,7 +24,13 @@ double *broyden_step(const broyden *b, int32_t count, const double *m) {
     stn_cholesky_backward(n, b->factor, n, 1, step, n);
     for (int32_t j = 0; j < count; j++) {
         const double *made = b->steps + (size_t)j * (size_t)n, *next = made + n;
-        double s = share(b, step, made);
+        double xy = 0.0, yy = 0.0; // share of the step made in this one, in the metric of the masses
+        for (int32_t i = 0; i < n; i++) {
+            double weighted = made[i] / (b->scale[i] * b->scale[i]);
+            xy += step[i] * weighted;
+            yy += made[i] * weighted;
+        }
+        double s = yy > 0.0 ? xy / yy : 0.0;
         double factor = next == step ? s / (1.0 - s) : s; // the last update holds the step itself
         for (int32_t i = 0; i < n; i++) {
             step[i] += factor * next[i];

@@ -16,20 +16,20 @@
 enum { MAX_ITERATIONS = 10 };
 static const double TOLERANCE = 1e-14; // of |L|
 
-/// Cubes and balls about their origin: no gyroscopic torque, whatever the spin.
-static bool turns_evenly(const stn_mass *mass) {
-    const stn_mat3 *I = &mass->inertia;
-    double x = I->m[0][0], small = 1e-13 * x, off = fabs(I->m[1][0]) + fabs(I->m[2][0]) + fabs(I->m[2][1]);
-    return off + fabs(I->m[1][1] - x) + fabs(I->m[2][2] - x) <= small && stn_vec3_norm(mass->com) == 0.0;
-}
-
 bool spinning_body_is(const stn_model *model, const stn_tree *tree) {
     if (tree->kind != STN_TREE_ARTICULATED || tree->body_count != 1) {
         return false;
     }
     const stn_body *body = &model->bodies[tree->body_start];
     stn_joint_type type = model->joints[body->joint].type;
-    return (type == STN_JOINT_FLOATING || type == STN_JOINT_BALL) && !turns_evenly(&body->mass);
+    if (type != STN_JOINT_FLOATING && type != STN_JOINT_BALL) {
+        return false;
+    }
+    // cubes and balls about their origin feel no gyroscopic torque, whatever the spin
+    const stn_mat3 *I = &body->mass.inertia;
+    double x = I->m[0][0], small = 1e-13 * x, off = fabs(I->m[1][0]) + fabs(I->m[2][0]) + fabs(I->m[2][1]);
+    bool even = off + fabs(I->m[1][1] - x) + fabs(I->m[2][2] - x) <= small;
+    return !(even && stn_vec3_norm(body->mass.com) == 0.0);
 }
 
 /// exp(u) x - x without loss of digits at small u.
@@ -39,14 +39,6 @@ static stn_vec3 turn_change(stn_vec3 u, stn_vec3 x) {
     double c = angle > 1e-8 ? 2.0 * half * half / (angle * angle) : 0.5;
     stn_vec3 first = stn_vec3_cross(u, x);
     return stn_vec3_mul_add(stn_vec3_scale(s, first), c, stn_vec3_cross(u, first));
-}
-
-/// B^-1 b by Cramer's rule, B in columns.
-static stn_vec3 solve(stn_vec3 x, stn_vec3 y, stn_vec3 z, stn_vec3 b) {
-    stn_vec3 yz = stn_vec3_cross(y, z);
-    double inverse = 1.0 / stn_vec3_dot(x, yz);
-    return stn_vec3_make(inverse * stn_vec3_dot(b, yz), inverse * stn_vec3_dot(x, stn_vec3_cross(b, z)),
-                         inverse * stn_vec3_dot(x, stn_vec3_cross(y, b)));
 }
 
 /// One column of the derivative of I w + h w x I w: I e + h (e x I w + w x I e), I e = column.
@@ -68,22 +60,15 @@ static stn_vec3 spin_on(const stn_mat3 *I, stn_vec3 omega, double dt) {
         if (stn_vec3_norm(residual) <= small) {
             return stn_vec3_sub(stn_vec3_scale(2.0, w), omega);
         }
-        w = stn_vec3_add(
-            w, solve(derivative(ex, x, h, w, Iw), derivative(ey, y, h, w, Iw), derivative(ez, z, h, w, Iw), residual));
+        // B^-1 residual by Cramer's rule, B in columns
+        stn_vec3 a = derivative(ex, x, h, w, Iw), b = derivative(ey, y, h, w, Iw), c = derivative(ez, z, h, w, Iw);
+        stn_vec3 bc = stn_vec3_cross(b, c);
+        double inverse = 1.0 / stn_vec3_dot(a, bc);
+        stn_vec3 step = {inverse * stn_vec3_dot(residual, bc), inverse * stn_vec3_dot(a, stn_vec3_cross(residual, c)),
+                         inverse * stn_vec3_dot(a, stn_vec3_cross(b, residual))};
+        w = stn_vec3_add(w, step);
     }
     return omega;
-}
-
-/// Inertia about the origin of what has the inertia I about its centre of mass, at c.
-static stn_mat3 moved_inertia(stn_mat3 I, double mass, stn_vec3 c) {
-    const double x[3] = {c.x, c.y, c.z};
-    for (int32_t i = 0; i < 3; i++) {
-        I.m[i][i] += mass * stn_vec3_dot(c, c);
-        for (int32_t j = 0; j < 3; j++) {
-            I.m[i][j] -= mass * x[i] * x[j];
-        }
-    }
-    return I;
 }
 
 void spinning_body_impulse(const stn_integrator_view *view, const stn_tree *tree, double *impulse) {
@@ -93,7 +78,13 @@ void spinning_body_impulse(const stn_integrator_view *view, const stn_tree *tree
     bool flies = view->model->joints[body->joint].type == STN_JOINT_FLOATING;
     stn_mat3 I = stn_mat3_rotate_tensor(rotation, &body->mass.inertia);
     stn_vec3 c = stn_mat3_apply(rotation, body->mass.com), omega0 = k->body_velocity[tree->body_start].angular;
-    I = flies ? I : moved_inertia(I, body->mass.mass, c);
+    const double x[3] = {c.x, c.y, c.z};
+    for (int32_t i = 0; i < 3 && !flies; i++) { // about the pivot
+        I.m[i][i] += body->mass.mass * stn_vec3_dot(c, c);
+        for (int32_t j = 0; j < 3; j++) {
+            I.m[i][j] -= body->mass.mass * x[i] * x[j];
+        }
+    }
     stn_vec3 omega = spin_on(&I, omega0, view->dt);
     stn_vec3 change = stn_vec3_scale(view->dt, view->gravity); // of the centre's velocity
     if (flies) {

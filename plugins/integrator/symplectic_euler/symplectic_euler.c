@@ -11,38 +11,30 @@
 #include "spinning_body.h"
 #include "turning_tree.h"
 
-/// -dt c of one tree.
-static stn_status form_bias(const stn_integrator_view *view, int32_t t, const stn_formed *formed, double *impulse,
-                            stn_error *err) {
-    const stn_tree *tree = &view->model->trees[t];
-    if (spinning_body_is(view->model, tree)) {
-        formed->bias_rule[t] = STN_BIAS_MEAN;
-        spinning_body_impulse(view, tree, impulse);
-        return STN_OK;
-    }
-    if (turning_tree_is(view->model, tree)) {
-        formed->bias_rule[t] = STN_BIAS_POLAR;
-        return turning_tree_impulse(view, t, formed, impulse, err);
-    }
-    stn_spatial *scratch = STN_ARENA(view->arena, tree->body_count + 1, stn_spatial);
-    double *bias = STN_ARENA(view->arena, tree->nv, double);
-    if (scratch == NULL || bias == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
-    }
-    stn_inverse_dynamics(view->kinematics, t, view->gravity, NULL, scratch, bias);
-    for (int32_t i = 0; i < tree->nv; i++) {
-        impulse[i] = -view->dt * bias[i];
-    }
-    return STN_OK;
-}
-
 /// The impulse dt (tau - c) - dt^2 K v0 of one tree; the core divides it by A.
 static stn_status form_impulse(const stn_integrator_view *view, int32_t t, const stn_formed *formed, stn_error *err) {
     const stn_tree *tree = &view->model->trees[t];
     double *impulse = formed->free_impulse + tree->v_start;
-    stn_status status = form_bias(view, t, formed, impulse, err);
-    if (status < 0) {
-        return status;
+    stn_status status = STN_OK;
+    if (spinning_body_is(view->model, tree)) {
+        formed->bias_rule[t] = STN_BIAS_MEAN;
+        spinning_body_impulse(view, tree, impulse);
+    } else if (turning_tree_is(view->model, tree)) {
+        formed->bias_rule[t] = STN_BIAS_POLAR;
+        status = turning_tree_impulse(view, t, formed, impulse, err);
+        if (status < 0) {
+            return status;
+        }
+    } else {
+        stn_spatial *scratch = STN_ARENA(view->arena, tree->body_count + 1, stn_spatial);
+        double *bias = STN_ARENA(view->arena, tree->nv, double);
+        if (scratch == NULL || bias == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+        }
+        stn_inverse_dynamics(view->kinematics, t, view->gravity, NULL, scratch, bias);
+        for (int32_t i = 0; i < tree->nv; i++) {
+            impulse[i] = -view->dt * bias[i];
+        }
     }
     for (int32_t i = 0; i < tree->nv; i++) {
         impulse[i] += view->dt * view->forces->tau[tree->v_start + i];

@@ -62,33 +62,6 @@ static stn_status allocate(turning *w, stn_error *err) {
     return whole ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "out of memory");
 }
 
-/// dt tau - dt^2 K v0, the factor of A, and the metric. False: A is not positive definite, which the core will say.
-static bool prepare(turning *w) {
-    const stn_integrator_view *view = w->view;
-    memcpy(w->newton.factor, w->A->values, (size_t)w->n * (size_t)w->n * sizeof(double));
-    stn_matrix_diagonal(&view->M[w->tree], w->newton.scale);
-    for (int32_t i = 0; i < w->n; i++) {
-        w->newton.scale[i] = 1.0 / sqrt(w->newton.scale[i]);
-        w->known[i] = view->dt * view->forces->tau[w->start + i];
-    }
-    stn_matrix_mul_add(&view->forces->K[w->tree], -view->dt * view->dt, view->v + w->start, w->known);
-    return stn_cholesky(w->n, w->newton.factor, w->n) < 0;
-}
-
-/// The largest of what must balance: the momentum, and gravity's impulse on the whole, held or not.
-static double size_of(turning *w) {
-    const stn_model *model = w->view->model;
-    const stn_tree *tree = &model->trees[w->tree];
-    double mass = 0.0;
-    for (int32_t b = tree->body_start; b < tree->body_start + tree->body_count; b++) {
-        mass += model->bodies[b].mass.mass;
-    }
-    memset(w->m, 0, (size_t)w->n * sizeof(double));
-    stn_matrix_mul_add(w->A, 1.0, w->view->v + w->start, w->m);
-    double largest = fmax(broyden_norm(&w->newton, w->m), broyden_norm(&w->newton, w->known));
-    return fmax(largest, w->view->dt * stn_vec3_norm(w->view->gravity) * sqrt(mass));
-}
-
 /// m = A dv - known + dt bias.
 static void find_residual(turning *w) {
     for (int32_t i = 0; i < w->n; i++) {
@@ -106,25 +79,34 @@ static void find_bias(turning *w, double part, double *bias) {
     stn_inverse_dynamics_at(w->view->kinematics, w->tree, w->view->gravity, w->v_at, NULL, w->scratch, bias);
 }
 
-static void improve(turning *w, int32_t iteration) {
-    const double *step = broyden_step(&w->newton, iteration, w->m);
-    for (int32_t i = 0; i < w->n; i++) {
-        w->dv[i] += step[i];
-    }
-    find_bias(w, 0.5, w->bias);
-    find_bias(w, 1.0, w->end_bias);
-    for (int32_t i = 0; i < w->n; i++) {
-        w->bias[i] = 2.0 * w->bias[i] - 0.5 * (w->start_bias[i] + w->end_bias[i]);
-    }
-}
-
 /// The bias. False: it does not end, as in turns of radians in a step; `relative` is then what is left.
 static bool solve(turning *w, double *relative) {
-    double size = size_of(w), small = TOLERANCE * size, residual = INFINITY;
+    const stn_integrator_view *view = w->view;
+    const stn_tree *tree = &view->model->trees[w->tree];
+    stn_bias_look looks[STN_BIAS_LOOKS];
+    stn_bias_looks(STN_BIAS_POLAR, looks); // at the mean, at both ends, which weigh the same
+    double mass = 0.0, residual = INFINITY;
+    for (int32_t b = tree->body_start; b < tree->body_start + tree->body_count; b++) {
+        mass += view->model->bodies[b].mass.mass;
+    }
+    // the largest of what must balance: the momentum, and gravity's impulse on the whole, held or not
+    memset(w->m, 0, (size_t)w->n * sizeof(double));
+    stn_matrix_mul_add(w->A, 1.0, view->v + w->start, w->m);
+    double size = fmax(broyden_norm(&w->newton, w->m), broyden_norm(&w->newton, w->known));
+    size = fmax(size, view->dt * stn_vec3_norm(view->gravity) * sqrt(mass));
+    double small = TOLERANCE * size;
     memset(w->dv, 0, (size_t)w->n * sizeof(double));
     find_residual(w);
-    for (int32_t i = 0; i < MAX_ITERATIONS && residual > small; i++) {
-        improve(w, i);
+    for (int32_t iteration = 0; iteration < MAX_ITERATIONS && residual > small; iteration++) {
+        const double *step = broyden_step(&w->newton, iteration, w->m);
+        for (int32_t i = 0; i < w->n; i++) {
+            w->dv[i] += step[i];
+        }
+        find_bias(w, looks[0].part, w->bias);
+        find_bias(w, looks[2].part, w->end_bias);
+        for (int32_t i = 0; i < w->n; i++) {
+            w->bias[i] = looks[0].weight * w->bias[i] + looks[1].weight * (w->start_bias[i] + w->end_bias[i]);
+        }
         find_residual(w);
         residual = broyden_norm(&w->newton, w->m);
     }
@@ -150,8 +132,16 @@ stn_status turning_tree_impulse(const stn_integrator_view *view, int32_t t, cons
     stn_inverse_dynamics(view->kinematics, t, view->gravity, NULL, w.scratch, w.bias);
     memcpy(w.start_bias, w.bias, (size_t)w.n * sizeof(double));
     set_impulse(&w, impulse);
+    // dt tau - dt^2 K v0, the factor of A, and the metric; where A is not positive definite the core will say so
+    memcpy(w.newton.factor, w.A->values, (size_t)w.n * (size_t)w.n * sizeof(double));
+    stn_matrix_diagonal(&view->M[t], w.newton.scale);
+    for (int32_t i = 0; i < w.n; i++) {
+        w.newton.scale[i] = 1.0 / sqrt(w.newton.scale[i]);
+        w.known[i] = view->dt * view->forces->tau[w.start + i];
+    }
+    stn_matrix_mul_add(&view->forces->K[t], -view->dt * view->dt, view->v + w.start, w.known);
     double residual = 0.0;
-    if (prepare(&w) && !solve(&w, &residual)) {
+    if (stn_cholesky(w.n, w.newton.factor, w.n) < 0 && !solve(&w, &residual)) {
         const stn_body *body = &view->model->bodies[tree->body_start];
         return stn_fail(err, STN_NOT_CONVERGED,
                         "group %s, tree of link %s turns too far in a step: its Coriolis forces do not converge in %d "

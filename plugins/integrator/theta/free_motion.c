@@ -63,12 +63,6 @@ static stn_status form_at_start(const free_motion *f, int32_t t, stn_error *err)
     return status == STN_OK ? add_gains(f, t, err) : stn_fail(err, status, "the mass matrix does not fit A");
 }
 
-/// A with the mass matrix at q_th, of an articulated tree.
-static stn_status form_at_theta(const free_motion *f, int32_t t, stn_error *err) {
-    stn_mass_matrix(f->view->scratch_kinematics, t, &f->formed->A[t]);
-    return add_gains(f, t, err);
-}
-
 static stn_status describe(const free_motion *f, int32_t t, stn_status status, const char *what, double value,
                            stn_error *err) {
     const stn_model *model = f->view->model;
@@ -105,20 +99,6 @@ static stn_status leave_impulse(const free_motion *f, int32_t t, stn_error *err)
 
 // ---------------------------------------------------------------------------------------------------------- Newton
 
-/// (q_th, v_th) of the present v_star, and the kinematics there.
-static void move_to_theta(const free_motion *f) {
-    const stn_integrator_view *view = f->view;
-    double theta = f->scheme->theta, theta_vq = f->scheme->theta_vq;
-    const double *v = f->formed->v_star;
-    for (int32_t d = 0; d < view->model->nv; d++) {
-        f->dv[d] = v[d] - view->v[d];
-        f->v_vq[d] = view->v[d] + theta_vq * f->dv[d];
-        f->v_th[d] = view->v[d] + theta * f->dv[d];
-    }
-    stn_integrate_q(view->model, view->q, f->v_vq, theta * view->dt, f->q_th);
-    stn_kinematics_update(view->scratch_kinematics, f->q_th, f->v_th);
-}
-
 /// m += s B x, and the larger of `largest` and the term's norm.
 static double add_gain(const free_motion *f, const tree_motion *motion, const stn_matrix *B, double s, const double *x,
                        double largest) {
@@ -133,8 +113,9 @@ static double add_gain(const free_motion *f, const tree_motion *motion, const st
     return fmax(largest, broyden_norm(&motion->newton, f->work));
 }
 
-/// m at the present v_star, and the size of its largest term: momenta, or impulses of forces that may balance.
-static double find_residual(const free_motion *f, const tree_motion *motion) {
+/// One step of v_star by m, its residual; the last one, which needs no more kinematics, when m is small enough beside
+/// its largest term: momenta, or impulses of forces that may balance.
+static stn_status improve(const free_motion *f, tree_motion *motion, int32_t iteration, stn_error *err) {
     const stn_integrator_view *view = f->view;
     const stn_forces *forces = view->forces;
     int32_t t = motion->tree, start = view->model->trees[t].v_start, n = view->model->trees[t].nv;
@@ -148,44 +129,25 @@ static double find_residual(const free_motion *f, const tree_motion *motion) {
         f->m[i] = dt * (f->m[i] - forces->tau[start + i]);
     }
     double largest = add_gain(f, motion, &forces->K[t], dt * theta * dt, f->v_vq + start, motion->size);
-    return add_gain(f, motion, &forces->D[t], dt * theta, f->dv + start, largest);
-}
-
-/// One step of v_star; the last one, which needs no more kinematics, when m is small enough.
-static stn_status improve(const free_motion *f, tree_motion *motion, int32_t iteration, stn_error *err) {
-    const stn_tree *tree = &f->view->model->trees[motion->tree];
-    double largest = find_residual(f, motion), residual = broyden_norm(&motion->newton, f->m);
+    largest = add_gain(f, motion, &forces->D[t], dt * theta, f->dv + start, largest);
+    double residual = broyden_norm(&motion->newton, f->m);
     motion->done = residual <= TOLERANCE * largest;
     if (!motion->done && (iteration == MAX_ITERATIONS || !isfinite(residual))) {
         return describe(
-            f, motion->tree, STN_ERR_DIVERGED,
+            f, t, STN_ERR_DIVERGED,
             "its free motion does not converge in 40 iterations: it moves too far in a step, use a smaller dt; "
             "relative residual",
             residual / largest, err);
     }
     const double *step = broyden_step(&motion->newton, iteration, f->m);
-    for (int32_t i = 0; i < tree->nv; i++) {
-        f->formed->v_star[tree->v_start + i] += step[i];
+    for (int32_t i = 0; i < n; i++) {
+        f->formed->v_star[start + i] += step[i];
     }
-    return motion->done ? form_at_theta(f, motion->tree, err) : STN_OK;
-}
-
-/// The part of the largest term that is known before the first iteration.
-static double size_of(const free_motion *f, const tree_motion *motion) {
-    const stn_integrator_view *view = f->view;
-    const stn_tree *tree = &view->model->trees[motion->tree];
-    double mass = 0.0, dt = view->dt, *x = f->work;
-    for (int32_t b = tree->body_start; b < tree->body_start + tree->body_count; b++) {
-        mass += view->model->bodies[b].mass.mass;
+    if (!motion->done) {
+        return STN_OK;
     }
-    double size = dt * stn_vec3_norm(view->gravity) * sqrt(mass);
-    for (int32_t i = 0; i < tree->nv; i++) {
-        x[i] = dt * view->forces->tau[tree->v_start + i];
-    }
-    size = fmax(size, broyden_norm(&motion->newton, x));
-    memset(x, 0, (size_t)tree->nv * sizeof *x);
-    stn_matrix_mul_add(&view->M[motion->tree], 1.0, view->v + tree->v_start, x);
-    return fmax(size, broyden_norm(&motion->newton, x));
+    stn_mass_matrix(view->scratch_kinematics, t, &f->formed->A[t]); // that at q_th
+    return add_gains(f, t, err);
 }
 
 static stn_status begin_tree(free_motion *f, int32_t t, stn_error *err) {
@@ -207,55 +169,68 @@ static stn_status begin_tree(free_motion *f, int32_t t, stn_error *err) {
     for (int32_t i = 0; i < n; i++) {
         newton->scale[i] = 1.0 / sqrt(newton->scale[i]);
     }
-    motion->size = size_of(f, motion);
+    // the part of the largest term that is known before the first iteration
+    const stn_tree *tree = &view->model->trees[t];
+    double mass = 0.0, dt = view->dt, *x = f->work;
+    for (int32_t b = tree->body_start; b < tree->body_start + tree->body_count; b++) {
+        mass += view->model->bodies[b].mass.mass;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        x[i] = dt * view->forces->tau[tree->v_start + i];
+    }
+    motion->size = fmax(dt * stn_vec3_norm(view->gravity) * sqrt(mass), broyden_norm(newton, x));
+    memset(x, 0, (size_t)n * sizeof *x);
+    stn_matrix_mul_add(&view->M[t], 1.0, view->v + tree->v_start, x);
+    motion->size = fmax(motion->size, broyden_norm(newton, x));
     stn_status status = form_at_start(f, t, err);
     return status == STN_OK ? factor(f, motion, err) : status;
-}
-
-/// All trees at once, as kinematics are updated for all of them; those that are done keep their v_star.
-static stn_status iterate(const free_motion *f, stn_error *err) {
-    int32_t left = f->tree_count;
-    for (int32_t iteration = 0; left > 0; iteration++) {
-        move_to_theta(f);
-        left = 0;
-        for (int32_t i = 0; i < f->tree_count; i++) {
-            if (f->trees[i].done) {
-                continue;
-            }
-            stn_status status = improve(f, &f->trees[i], iteration, err);
-            if (status != STN_OK) {
-                return status;
-            }
-            left += !f->trees[i].done;
-        }
-    }
-    return STN_OK;
-}
-
-static stn_status allocate(free_motion *f, stn_error *err) {
-    const stn_model *model = f->view->model;
-    stn_arena *arena = f->view->arena;
-    double **const vectors[] = {&f->v_vq, &f->v_th, &f->dv, &f->m, &f->work};
-    bool whole = true;
-    for (int32_t i = 0; i < STN_COUNT(vectors); i++) {
-        *vectors[i] = STN_ARENA(arena, model->nv + 1, double);
-        whole = whole && *vectors[i] != NULL;
-    }
-    f->q_th = STN_ARENA(arena, model->nq + 1, double);
-    f->scratch = STN_ARENA(arena, model->body_count + 1, stn_spatial);
-    f->trees = STN_ARENA(arena, model->tree_count + 1, tree_motion);
-    return whole && f->q_th != NULL && f->scratch != NULL && f->trees != NULL ? STN_OK : out_of_memory(err);
 }
 
 stn_status theta_free_motion(const theta_scheme *scheme, const stn_integrator_view *view, stn_formed *formed,
                              stn_error *err) {
     const stn_model *model = view->model;
     free_motion f = {.scheme = scheme, .view = view, .formed = formed};
-    stn_status status = allocate(&f, err);
-    memcpy(formed->v_star, view->v, (size_t)model->nv * sizeof *view->v);
-    for (int32_t t = 0; t < model->tree_count && status == STN_OK; t++) {
-        bool exact = scheme->theta == 0.0 || model->trees[t].kind == STN_TREE_NODAL;
-        status = exact ? leave_impulse(&f, t, err) : begin_tree(&f, t, err);
+    double **const vectors[] = {&f.v_vq, &f.v_th, &f.dv, &f.m, &f.work};
+    f.q_th = STN_ARENA(view->arena, model->nq + 1, double);
+    f.scratch = STN_ARENA(view->arena, model->body_count + 1, stn_spatial);
+    f.trees = STN_ARENA(view->arena, model->tree_count + 1, tree_motion);
+    bool whole = f.q_th != NULL && f.scratch != NULL && f.trees != NULL;
+    for (int32_t i = 0; i < STN_COUNT(vectors); i++) {
+        *vectors[i] = STN_ARENA(view->arena, model->nv + 1, double);
+        whole = whole && *vectors[i] != NULL;
     }
-    return status == STN_OK ? iterate(&f, err) : status;
+    if (!whole) {
+        return out_of_memory(err);
+    }
+    memcpy(formed->v_star, view->v, (size_t)model->nv * sizeof *view->v);
+    for (int32_t t = 0; t < model->tree_count; t++) {
+        bool exact = scheme->theta == 0.0 || model->trees[t].kind == STN_TREE_NODAL;
+        stn_status status = exact ? leave_impulse(&f, t, err) : begin_tree(&f, t, err);
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    // all trees at once, as kinematics are updated for all of them; those that are done keep their v_star
+    int32_t left = f.tree_count;
+    for (int32_t iteration = 0; left > 0; iteration++) {
+        for (int32_t d = 0; d < model->nv; d++) { // (q_th, v_th), and the kinematics there
+            f.dv[d] = formed->v_star[d] - view->v[d];
+            f.v_vq[d] = view->v[d] + scheme->theta_vq * f.dv[d];
+            f.v_th[d] = view->v[d] + scheme->theta * f.dv[d];
+        }
+        stn_integrate_q(model, view->q, f.v_vq, scheme->theta * view->dt, f.q_th);
+        stn_kinematics_update(view->scratch_kinematics, f.q_th, f.v_th);
+        left = 0;
+        for (int32_t i = 0; i < f.tree_count; i++) {
+            if (f.trees[i].done) {
+                continue;
+            }
+            stn_status status = improve(&f, &f.trees[i], iteration, err);
+            if (status != STN_OK) {
+                return status;
+            }
+            left += !f.trees[i].done;
+        }
+    }
+    return STN_OK;
 }
