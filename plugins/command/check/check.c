@@ -27,12 +27,6 @@ static bool holds(const cli_list *list, const char *name) {
     return false;
 }
 
-/// Errors are always told: a file with an error is none that works.
-static bool is_wanted(const request *asked, const stn_diagnostic *finding) {
-    bool chosen = asked->only.count == 0 || holds(&asked->only, finding->code);
-    return finding->severity == STN_SEVERITY_ERROR || (chosen && !holds(&asked->ignored, finding->code));
-}
-
 static const check_rule *find_rule(const char *name) {
     for (int32_t i = 0; i < check_rule_count; i++) {
         if (strcmp(check_rules[i].name, name) == 0) {
@@ -86,33 +80,14 @@ static void take(findings *f, const request *asked, const stn_diagnostics *list)
     for (int32_t i = 0; i < list->count; i++) {
         stn_severity severity = list->items[i].severity;
         f->unlisted -= severity == STN_SEVERITY_ERROR || (all && severity == STN_SEVERITY_WARNING);
-        if (is_wanted(asked, &list->items[i])) {
+        const char *rule = list->items[i].code;
+        bool chosen = asked->only.count == 0 || holds(&asked->only, rule);
+        // errors are always told: a file with an error is none that works
+        if (severity == STN_SEVERITY_ERROR || (chosen && !holds(&asked->ignored, rule))) {
             f->items[f->count++] = &list->items[i];
-            f->of[list->items[i].severity]++;
+            f->of[severity]++;
         }
     }
-}
-
-static stn_status collect(const request *asked, const cli_robot *robot, const check *c, findings *f, stn_error *err) {
-    size_t most = (size_t)robot->diagnostics.count + (size_t)c->findings.count;
-    f->items = stn_allocate(robot->context, most, sizeof *f->items);
-    if (f->items == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", asked->path);
-    }
-    take(f, asked, &robot->diagnostics);
-    take(f, asked, &c->findings);
-    qsort(f->items, (size_t)f->count, sizeof *f->items, compare_lines);
-    return STN_OK;
-}
-
-static cJSON *finding_json(const stn_diagnostic *finding) {
-    cJSON *json = cJSON_CreateObject();
-    cJSON_AddItemToObject(json, "line", finding->line > 0 ? cJSON_CreateNumber(finding->line) : cJSON_CreateNull());
-    cli_json_add_text(json, "where", finding->where);
-    cli_json_add_text(json, "text", finding->text);
-    cli_json_add_text(json, "rule", finding->code);
-    cli_json_add_text(json, "file", finding->file);
-    return json;
 }
 
 static bool print_json(const request *asked, const findings *f) {
@@ -122,8 +97,15 @@ static bool print_json(const request *asked, const findings *f) {
     for (int32_t severity = STN_SEVERITY_ERROR; severity >= STN_SEVERITY_NOTE; severity--) {
         cJSON *list = cJSON_AddArrayToObject(json, names[severity]);
         for (int32_t i = 0; i < f->count; i++) {
-            if ((int32_t)f->items[i]->severity == severity) {
-                cJSON_AddItemToArray(list, finding_json(f->items[i]));
+            const stn_diagnostic *d = f->items[i];
+            if ((int32_t)d->severity == severity) {
+                cJSON *item = cJSON_CreateObject();
+                cJSON_AddItemToObject(item, "line", d->line > 0 ? cJSON_CreateNumber(d->line) : cJSON_CreateNull());
+                cli_json_add_text(item, "where", d->where);
+                cli_json_add_text(item, "text", d->text);
+                cli_json_add_text(item, "rule", d->code);
+                cli_json_add_text(item, "file", d->file);
+                cJSON_AddItemToArray(list, item);
             }
         }
     }
@@ -159,28 +141,6 @@ static void print_text(const request *asked, const findings *f) {
 
 // --------------------------------------------------------------------------------------------------------- command
 
-/// A file that is none of a robot, or not there, is an error like those inside of a file.
-static void add_failure(cli_robot *robot, const stn_error *error) {
-    if (robot->diagnostics.error_count == 0) {
-        size_t length = strlen(robot->path); // "path: text" names the file once
-        bool named = strncmp(error->text, robot->path, length) == 0 && strncmp(error->text + length, ": ", 2) == 0;
-        stn_diagnostics_add(&robot->diagnostics, STN_SEVERITY_ERROR, "file", robot->path, 0, "", "%s",
-                            error->text + (named ? length + 2 : 0));
-    }
-}
-
-static stn_status run_rules(const request *asked, check *c, const cli_robot *robot, stn_error *err) {
-    stn_status status = check_prepare(c, robot, err);
-    for (int32_t i = 0; i < check_rule_count && status == STN_OK; i++) {
-        bool chosen = asked->only.count == 0 || holds(&asked->only, check_rules[i].name);
-        if (chosen && !holds(&asked->ignored, check_rules[i].name)) {
-            check_run(c, &check_rules[i]);
-        }
-        status = c->out_of_memory ? stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", robot->path) : STN_OK;
-    }
-    return status;
-}
-
 static int run(const cli_command *command, const request *asked) {
     stn_error error = {STN_OK, ""};
     cli_robot robot;
@@ -189,13 +149,34 @@ static int run(const cli_command *command, const request *asked) {
     cli_robot_options options = {.visual_meshes = true, .packages = asked->packages.items};
     stn_status status = cli_robot_load(&robot, asked->path, &options, &error);
     if (status != STN_OK && robot.context != NULL && status != STN_ERR_MEMORY) {
-        add_failure(&robot, &error);
+        // A file that is not a robot's, or missing, is an error like those inside of a file.
+        if (robot.diagnostics.error_count == 0) {
+            size_t length = strlen(robot.path); // "path: text" names the file once
+            bool named = strncmp(error.text, robot.path, length) == 0 && strncmp(error.text + length, ": ", 2) == 0;
+            stn_diagnostics_add(&robot.diagnostics, STN_SEVERITY_ERROR, "file", robot.path, 0, "", "%s",
+                                error.text + (named ? length + 2 : 0));
+        }
         status = STN_OK;
     } else if (status == STN_OK) {
-        status = run_rules(asked, &c, &robot, &error);
+        status = check_prepare(&c, &robot, &error);
+        for (int32_t i = 0; i < check_rule_count && status == STN_OK; i++) {
+            bool chosen = asked->only.count == 0 || holds(&asked->only, check_rules[i].name);
+            if (chosen && !holds(&asked->ignored, check_rules[i].name)) {
+                check_run(&c, &check_rules[i]);
+            }
+            status = c.out_of_memory ? stn_fail(&error, STN_ERR_MEMORY, "%s: out of memory", robot.path) : STN_OK;
+        }
     }
     if (status == STN_OK) {
-        status = collect(asked, &robot, &c, &found, &error);
+        size_t most = (size_t)robot.diagnostics.count + (size_t)c.findings.count;
+        found.items = stn_allocate(robot.context, most, sizeof *found.items);
+        if (found.items == NULL) {
+            status = stn_fail(&error, STN_ERR_MEMORY, "%s: out of memory", asked->path);
+        } else {
+            take(&found, asked, &robot.diagnostics);
+            take(&found, asked, &c.findings);
+            qsort(found.items, (size_t)found.count, sizeof *found.items, compare_lines);
+        }
     }
     int result = found.of[STN_SEVERITY_ERROR] > 0 ? STN_EXIT_BAD_INPUT : STN_EXIT_DONE;
     if (status != STN_OK) {
@@ -213,33 +194,32 @@ static int run(const cli_command *command, const request *asked) {
     return result;
 }
 
-/// Rows of the documentation.
-static int print_rules(bool json) {
-    cJSON *list = json ? cJSON_CreateArray() : NULL;
-    for (int32_t i = 0; i < check_rule_count; i++) {
-        const check_rule *rule = &check_rules[i];
-        if (!json) {
-            printf("%-20s %-8s %s\n", rule->name, cli_severity_name(rule->severity), rule->text);
-            continue;
-        }
-        cJSON *item = cJSON_CreateObject();
-        cli_json_add_text(item, "name", rule->name);
-        cli_json_add_text(item, "severity", cli_severity_name(rule->severity));
-        cli_json_add_text(item, "text", rule->text);
-        cJSON_AddItemToArray(list, item);
-    }
-    return !json || cli_json_print(list, true) ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;
-}
-
 static int answer(const cli_command *command, const request *asked) {
     if (asked->list) {
-        return print_rules(asked->json);
+        // Rows of the documentation.
+        bool json = asked->json;
+        cJSON *list = json ? cJSON_CreateArray() : NULL;
+        for (int32_t i = 0; i < check_rule_count; i++) {
+            const check_rule *rule = &check_rules[i];
+            if (!json) {
+                printf("%-20s %-8s %s\n", rule->name, cli_severity_name(rule->severity), rule->text);
+                continue;
+            }
+            cJSON *item = cJSON_CreateObject();
+            cli_json_add_text(item, "name", rule->name);
+            cli_json_add_text(item, "severity", cli_severity_name(rule->severity));
+            cli_json_add_text(item, "text", rule->text);
+            cJSON_AddItemToArray(list, item);
+        }
+        return !json || cli_json_print(list, true) ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;
     }
     if (asked->path == NULL) {
         return cli_fail(command, "needs MODEL; see stiction check --help");
     }
     int status = check_names(command, "rule", &asked->only);
-    status = status == STN_EXIT_DONE ? check_names(command, "ignore", &asked->ignored) : status;
+    if (status == STN_EXIT_DONE) {
+        status = check_names(command, "ignore", &asked->ignored);
+    }
     return status == STN_EXIT_DONE ? run(command, asked) : status;
 }
 

@@ -80,15 +80,6 @@ static stn_status collide(search *s, const stn_contact_pair *pairs, int32_t coun
     return status;
 }
 
-static stn_contact_pair make_pair(const search *s, const stn_broadphase_pair *found) {
-    stn_contact_pair pair = {.geometry_a = s->colliders[found->a], .geometry_b = s->colliders[found->b]};
-    pair.pose_a = s->pose[found->a];
-    pair.pose_b = s->pose[found->b];
-    pair.material = stn_model_pair_material(s->c->model, pair.geometry_a, pair.geometry_b);
-    pair.material.value.relaxation_time = pair.material.patch_relaxation_time = 0.0;
-    return pair;
-}
-
 static stn_status collide_all(search *s, const stn_broadphase_pair *found, int32_t count, stn_error *err) {
     const stn_contact_ops *ops = s->plugin->desc->ops.contact;
     stn_contact_pair *pairs = STN_ARENA(s->c->arena, BATCH, stn_contact_pair);
@@ -102,7 +93,13 @@ static stn_status collide_all(search *s, const stn_broadphase_pair *found, int32
             s->unanswered++;
             continue;
         }
-        pairs[used++] = make_pair(s, &found[i]);
+        int32_t a = found[i].a, b = found[i].b;
+        stn_contact_pair *pair = &pairs[used++];
+        *pair = (stn_contact_pair){.geometry_a = s->colliders[a], .geometry_b = s->colliders[b]};
+        pair->pose_a = s->pose[a];
+        pair->pose_b = s->pose[b];
+        pair->material = stn_model_pair_material(s->c->model, pair->geometry_a, pair->geometry_b);
+        pair->material.value.relaxation_time = pair->material.patch_relaxation_time = 0.0;
         if (used == BATCH) {
             status = collide(s, pairs, used, err);
             used = 0;
@@ -138,74 +135,33 @@ static int32_t joints_between(const stn_model *m, int32_t a, int32_t b) {
     return count;
 }
 
-static void tell(search *s, const overlap *o) {
-    const stn_model *m = s->c->model;
-    const stn_geometry *a = &m->geometries[o->geometry_a], *b = &m->geometries[o->geometry_b];
-    int32_t joints = joints_between(m, a->body, b->body);
-    const char *advice =
-        joints == 1 ? "its parent is fixed to the world, so they collide"
-                    : "give smaller shapes, or exclude the pair (MJCF: <exclude>, else drake:collision_filter_group)";
-    check_say_shape(s->c, o->geometry_b,
-                    "overlaps link %s (line %d) by %.3g m where the robot starts, %d joint%s apart: %s",
-                    o->link_a >= 0 ? m->links[o->link_a].name : "world", (int)cli_line_of(a->where), o->depth,
-                    (int)joints, joints == 1 ? "" : "s", advice);
-}
-
-static void tell_all(search *s) {
-    if (s->found_count > 0) {
-        qsort(s->found, (size_t)s->found_count, sizeof *s->found, compare_overlaps);
-    }
-    int32_t links = 0;
-    for (int32_t i = 0; i < s->found_count; i++) {
-        bool first =
-            i == 0 || s->found[i].link_a != s->found[i - 1].link_a || s->found[i].link_b != s->found[i - 1].link_b;
-        links += first;
-        if (first && links <= MOST_TOLD) {
-            tell(s, &s->found[i]);
-        }
-    }
-    if (links > MOST_TOLD) {
-        check_note(s->c, "%d more pairs of links overlap where the robot starts", (int)(links - MOST_TOLD));
-    }
-}
-
 // ------------------------------------------------------------------------------------------------------- searching
 
-/// Colliding shapes, their poses and boxes.
-static bool collect(search *s, stn_aabb **boxes, bool **moving) {
+static stn_status find_overlaps(search *s, stn_error *err) {
     const stn_model *m = s->c->model;
     stn_arena *arena = s->c->arena;
+    stn_aabb *boxes = STN_ARENA(arena, m->geometry_count, stn_aabb);
+    bool *moving = STN_ARENA(arena, m->geometry_count, bool);
     s->colliders = STN_ARENA(arena, m->geometry_count, int32_t);
     s->pose = STN_ARENA(arena, m->geometry_count, stn_pose);
-    *boxes = STN_ARENA(arena, m->geometry_count, stn_aabb);
-    *moving = STN_ARENA(arena, m->geometry_count, bool);
-    if (s->colliders == NULL || s->pose == NULL || *boxes == NULL || *moving == NULL) {
-        return false;
+    if (s->colliders == NULL || s->pose == NULL || boxes == NULL || moving == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "self-collision: out of memory");
     }
     for (int32_t i = 0; i < m->geometry_count; i++) {
         const stn_geometry *g = &m->geometries[i];
         bool known = g->shape.type != STN_SHAPE_MESH || g->shape.mesh != NULL;
         if (g->collision && known) {
             s->pose[s->count] = stn_pose_mul(&s->c->kinematics->body_pose[g->body], &g->pose);
-            (*boxes)[s->count] = stn_shape_aabb(&g->shape, &s->pose[s->count], 0.0);
-            (*moving)[s->count] = g->body > 0;
+            boxes[s->count] = stn_shape_aabb(&g->shape, &s->pose[s->count], 0.0);
+            moving[s->count] = g->body > 0;
             s->colliders[s->count++] = i;
         }
-    }
-    return true;
-}
-
-static stn_status find_overlaps(search *s, stn_error *err) {
-    stn_aabb *boxes = NULL;
-    bool *moving = NULL;
-    if (!collect(s, &boxes, &moving)) {
-        return stn_fail(err, STN_ERR_MEMORY, "self-collision: out of memory");
     }
     if (s->count > MOST_COLLIDERS) {
         return stn_fail(err, STN_ERR_UNSUPPORTED, "%d shapes are too many", (int)s->count);
     }
     const stn_contact_ops *ops = s->plugin->desc->ops.contact;
-    stn_status status = ops->prepare != NULL ? ops->prepare(s->plugin->self, s->c->model, &s->prepared, err) : STN_OK;
+    stn_status status = ops->prepare != NULL ? ops->prepare(s->plugin->self, m, &s->prepared, err) : STN_OK;
     stn_broadphase *broadphase = NULL;
     const stn_broadphase_pair *found = NULL;
     int32_t count = 0;
@@ -240,7 +196,31 @@ void check_self_collision(check *c) {
     if (status < STN_OK) {
         check_note(c, "self-collision is not looked at: %.600s", error.text);
     }
-    tell_all(&s);
+    if (s.found_count > 0) {
+        qsort(s.found, (size_t)s.found_count, sizeof *s.found, compare_overlaps);
+    }
+    int32_t links = 0;
+    for (int32_t i = 0; i < s.found_count; i++) {
+        bool first = i == 0 || s.found[i].link_a != s.found[i - 1].link_a || s.found[i].link_b != s.found[i - 1].link_b;
+        links += first;
+        if (first && links <= MOST_TOLD) {
+            const overlap *o = &s.found[i];
+            const stn_model *m = c->model;
+            const stn_geometry *a = &m->geometries[o->geometry_a], *b = &m->geometries[o->geometry_b];
+            int32_t joints = joints_between(m, a->body, b->body);
+            const char *advice =
+                joints == 1
+                    ? "its parent is fixed to the world, so they collide"
+                    : "give smaller shapes, or exclude the pair (MJCF: <exclude>, else drake:collision_filter_group)";
+            check_say_shape(c, o->geometry_b,
+                            "overlaps link %s (line %d) by %.3g m where the robot starts, %d joint%s apart: %s",
+                            o->link_a >= 0 ? m->links[o->link_a].name : "world", (int)cli_line_of(a->where), o->depth,
+                            (int)joints, joints == 1 ? "" : "s", advice);
+        }
+    }
+    if (links > MOST_TOLD) {
+        check_note(c, "%d more pairs of links overlap where the robot starts", (int)(links - MOST_TOLD));
+    }
     if (s.unanswered > 0) {
         check_note(c, "%d pair%s of shapes overlap%s with their boxes, but no contact model compares them",
                    (int)s.unanswered, s.unanswered == 1 ? "" : "s", s.unanswered == 1 ? "s" : "");

@@ -96,24 +96,20 @@ static const span *find_extreme(const span *spans, int32_t count) {
     return NULL;
 }
 
-static void check_numbers_of_link(check *c, int32_t link) {
-    const stn_mass *mass = &c->model->links[link].mass;
-    double p[3];
-    cli_judge_inertia(mass, p);
-    const span spans[] = {
-        {"mass", "kg", mass->mass, 1e-6, 1e5},
-        {"largest principal moment", "kg m^2", p[2], 1e-14, 1e8},
-    };
-    const span *found = find_extreme(spans, STN_COUNT(spans));
-    if (found != NULL) {
-        check_say_link(c, link, "%s %g %s is very %s", found->what, found->value, found->unit,
-                       found->value > found->most ? "large" : "small");
-    }
-}
-
 void check_number_extreme(check *c) {
     for (int32_t i = 0; i < c->model->link_count; i++) {
-        check_numbers_of_link(c, i);
+        const stn_mass *mass = &c->model->links[i].mass;
+        double p[3];
+        cli_judge_inertia(mass, p);
+        const span spans[] = {
+            {"mass", "kg", mass->mass, 1e-6, 1e5},
+            {"largest principal moment", "kg m^2", p[2], 1e-14, 1e8},
+        };
+        const span *found = find_extreme(spans, STN_COUNT(spans));
+        if (found != NULL) {
+            check_say_link(c, i, "%s %g %s is very %s", found->what, found->value, found->unit,
+                           found->value > found->most ? "large" : "small");
+        }
     }
     for (int32_t j = 0; j < c->model->joint_count; j++) {
         const stn_joint *joint = &c->model->joints[j];

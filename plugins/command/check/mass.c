@@ -35,17 +35,6 @@ void check_inertia_point(check *c) {
 
 // --------------------------------------------------------------------------------------------- radius of gyration
 
-/// Distance from the centre of mass to the furthest corner of the shapes; 0 when they are not known.
-static double reach_of(const check *c, int32_t link, const stn_aabb *box) {
-    stn_vec3 com = c->model->links[link].mass.com;
-    if (cli_box_is_empty(box)) {
-        return 0.0;
-    }
-    return stn_vec3_norm(stn_vec3_make(fmax(fabs(box->lower.x - com.x), fabs(box->upper.x - com.x)),
-                                       fmax(fabs(box->lower.y - com.y), fabs(box->upper.y - com.y)),
-                                       fmax(fabs(box->lower.z - com.z), fabs(box->upper.z - com.z))));
-}
-
 /// Lengths of a link with mass and inertia.
 typedef struct spread {
     double gyration; // k
@@ -59,8 +48,13 @@ static bool measure(const check *c, int32_t link, spread *s) {
     const stn_mass *mass = &c->model->links[link].mass;
     cli_inertia inertia = cli_judge_inertia(mass, p);
     stn_aabb box = check_box_of_link(c, link);
+    stn_vec3 com = mass->com;
     s->gyration = mass->mass > 0.0 ? sqrt(p[2] / mass->mass) : 0.0;
-    s->reach = reach_of(c, link, &box);
+    s->reach = cli_box_is_empty(&box)
+                   ? 0.0
+                   : stn_vec3_norm(stn_vec3_make(fmax(fabs(box.lower.x - com.x), fabs(box.upper.x - com.x)),
+                                                 fmax(fabs(box.lower.y - com.y), fabs(box.upper.y - com.y)),
+                                                 fmax(fabs(box.lower.z - com.z), fabs(box.upper.z - com.z))));
     s->half = 0.5 * cli_box_diagonal(&box);
     return (inertia == CLI_INERTIA_OK || inertia == CLI_INERTIA_TRIANGLE) && s->reach > 0.0;
 }
@@ -157,24 +151,20 @@ void check_density(check *c) {
     }
 }
 
-/// Of each body the mass of those further out; NULL: out of memory. A parent has the smaller number.
-static double *masses_beyond(const check *c) {
-    const stn_model *m = c->model;
-    double *beyond = STN_ARENA_ZEROED(c->arena, m->body_count, double);
-    for (int32_t b = m->body_count - 1; b > 0 && beyond != NULL; b--) {
-        beyond[m->bodies[b].parent] += beyond[b] + m->bodies[b].mass.mass;
-    }
-    return beyond;
-}
-
 void check_mass_zero(check *c) {
     const stn_model *m = c->model;
     if (stn_total_mass(m) == 0.0) {
         return; // good for kinematics, which the loader says
     }
-    const double *beyond = masses_beyond(c);
-    c->out_of_memory |= beyond == NULL;
-    for (int32_t b = 1; b < m->body_count && beyond != NULL; b++) {
+    double *beyond = STN_ARENA_ZEROED(c->arena, m->body_count, double); // of each body the mass of those further out
+    if (beyond == NULL) {
+        c->out_of_memory = true;
+        return;
+    }
+    for (int32_t b = m->body_count - 1; b > 0; b--) { // a parent has the smaller number
+        beyond[m->bodies[b].parent] += beyond[b] + m->bodies[b].mass.mass;
+    }
+    for (int32_t b = 1; b < m->body_count; b++) {
         int32_t j = m->bodies[b].joint;
         const stn_joint *joint = &m->joints[j];
         // a step between joints at one place, as in a wrist of several axes

@@ -31,7 +31,22 @@ static check_shapes *no_shapes(check *c, int32_t count) {
     return shapes;
 }
 
-static void measure(check *c) {
+stn_status check_prepare(check *c, const cli_robot *robot, stn_error *err) {
+    c->robot = robot;
+    c->model = robot->model;
+    stn_diagnostics_init(&c->findings, robot->context);
+    c->arena = stn_arena_create(robot->context);
+    stn_status status = stn_kinematics_create(c->model, &c->kinematics, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    c->v = c->arena != NULL ? STN_ARENA_ZEROED(c->arena, c->model->nv, double) : NULL;
+    c->links = c->v != NULL ? no_shapes(c, c->model->link_count) : NULL;
+    c->bodies = c->links != NULL ? no_shapes(c, c->model->body_count) : NULL;
+    if (c->bodies == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", robot->path);
+    }
+    stn_kinematics_update(c->kinematics, c->model->q0, c->v);
     const stn_model *m = c->model;
     for (int32_t i = 0; i < m->geometry_count; i++) {
         const stn_geometry *g = &m->geometries[i];
@@ -50,25 +65,6 @@ static void measure(check *c) {
         int32_t *heaviest = &c->bodies[m->links[i].body].link;
         *heaviest = *heaviest < 0 || m->links[i].mass.mass > m->links[*heaviest].mass.mass ? i : *heaviest;
     }
-}
-
-stn_status check_prepare(check *c, const cli_robot *robot, stn_error *err) {
-    c->robot = robot;
-    c->model = robot->model;
-    stn_diagnostics_init(&c->findings, robot->context);
-    c->arena = stn_arena_create(robot->context);
-    stn_status status = stn_kinematics_create(c->model, &c->kinematics, err);
-    if (status != STN_OK) {
-        return status;
-    }
-    c->v = c->arena != NULL ? STN_ARENA_ZEROED(c->arena, c->model->nv, double) : NULL;
-    c->links = c->v != NULL ? no_shapes(c, c->model->link_count) : NULL;
-    c->bodies = c->links != NULL ? no_shapes(c, c->model->body_count) : NULL;
-    if (c->bodies == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", robot->path);
-    }
-    stn_kinematics_update(c->kinematics, c->model->q0, c->v);
-    measure(c);
     return STN_OK;
 }
 
@@ -76,14 +72,6 @@ void check_clear(check *c) {
     stn_diagnostics_clear(&c->findings);
     stn_kinematics_destroy(c->kinematics);
     stn_arena_destroy(c->arena);
-}
-
-/// A box that holds a posed box.
-static stn_aabb posed_box(const stn_aabb *box, const stn_pose *pose) {
-    stn_vec3 half = stn_vec3_scale(0.5, stn_vec3_sub(box->upper, box->lower));
-    stn_pose centred = {pose->rotation, stn_pose_apply(pose, stn_vec3_add(box->lower, half))};
-    stn_shape shape = stn_shape_box(half);
-    return stn_shape_aabb(&shape, &centred, 0.0);
 }
 
 stn_aabb check_box_of_link(const check *c, int32_t link) {
@@ -95,8 +83,12 @@ stn_aabb check_box_of_link(const check *c, int32_t link) {
     if (used->unknown > 0 || cli_box_is_empty(&box) || used == own) {
         return used->unknown > 0 ? cli_box_empty() : box;
     }
+    // the box in the link's axes that holds that of the body
     stn_pose from_body = stn_pose_inverse(&l->pose);
-    return posed_box(&box, &from_body);
+    stn_vec3 half = stn_vec3_scale(0.5, stn_vec3_sub(box.upper, box.lower));
+    stn_pose centred = {from_body.rotation, stn_pose_apply(&from_body, stn_vec3_add(box.lower, half))};
+    stn_shape shape = stn_shape_box(half);
+    return stn_shape_aabb(&shape, &centred, 0.0);
 }
 
 bool check_is_own_joint(const check *c, int32_t joint) {
@@ -135,16 +127,13 @@ static bool has_said(const check *c, const char *words, const char *element) {
     return false;
 }
 
-static bool is_silenced(const check *c, const char *element) {
-    return (!c->repeats && has_said(c, c->rule->said_as, element)) || has_said(c, c->rule->unless, element);
-}
-
 static void say(check *c, stn_severity severity, const char *what, const char *name, const char *where,
                 const char *format, va_list arguments) {
     char element[400], text[1000];
     snprintf(element, sizeof element, "%s%s%s", what, name[0] != '\0' ? " " : "", name);
     vsnprintf(text, sizeof text, format, arguments);
-    if (!is_silenced(c, element)) {
+    bool silenced = (!c->repeats && has_said(c, c->rule->said_as, element)) || has_said(c, c->rule->unless, element);
+    if (!silenced) {
         stn_diagnostics_add(&c->findings, severity, c->rule->name, c->robot->path, cli_line_of(where), element, "%s",
                             text);
     }

@@ -39,12 +39,6 @@ static int32_t next_mesh(const stn_model *m, int32_t i) {
     return i < m->geometry_count ? i : -1;
 }
 
-static const char *file_name(const stn_model *m, int32_t geometry) {
-    int32_t mesh = m->geometries[geometry].mesh;
-    const char *path = mesh >= 0 ? m->meshes[mesh].path : "", *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 void check_scale_robot(check *c) {
     stn_aabb all = cli_robot_box(c->robot, c->kinematics, true), visual = cli_robot_box(c->robot, c->kinematics, false);
     cli_box_add(&all, &visual);
@@ -88,10 +82,12 @@ void check_scale_mesh(check *c) {
     for (int32_t i = next_mesh(c->model, 0); i >= 0 && reference > 0.0; i = next_mesh(c->model, i + 1)) {
         double size = diagonal_of(&c->model->geometries[i]);
         if (size > MESH_FACTOR * reference) {
+            int32_t mesh = c->model->geometries[i].mesh;
+            const char *path = mesh >= 0 ? c->model->meshes[mesh].path : "", *slash = strrchr(path, '/');
             check_say_shape(c, i,
                             "the mesh %s measures %.4g m where the rest is about %.3g m large: is it in millimetres? "
                             "Then add scale=\"0.001 0.001 0.001\"",
-                            file_name(c->model, i), size, reference);
+                            slash != NULL ? slash + 1 : path, size, reference);
         }
     }
 }

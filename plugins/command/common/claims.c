@@ -87,18 +87,13 @@ const char *stn_session_failed_check(const stn_session *session, int32_t first, 
     return NULL;
 }
 
-static uint32_t hash_of(const char *name) {
-    uint32_t hash = 2166136261u; // FNV-1a
-    for (; *name != '\0'; name++) {
-        hash = (hash ^ (unsigned char)*name) * 16777619u;
-    }
-    return hash;
-}
-
 /// Where a result of that name has its place in the table, or would have it.
 static int32_t *place_of(const stn_session *session, const char *name) {
-    uint32_t mask = (uint32_t)session->result_room - 1;
-    for (uint32_t at = hash_of(name) & mask;; at = (at + 1) & mask) {
+    uint32_t mask = (uint32_t)session->result_room - 1, hash = 2166136261u; // FNV-1a
+    for (const char *c = name; *c != '\0'; c++) {
+        hash = (hash ^ (unsigned char)*c) * 16777619u;
+    }
+    for (uint32_t at = hash & mask;; at = (at + 1) & mask) {
         int32_t *place = &session->result_places[at];
         if (*place == 0 || strcmp(session->results[*place - 1].name, name) == 0) {
             return place;
@@ -205,8 +200,13 @@ void stn_session_perform(stn_session *session, const stn_test_batch *batch, int3
     verdict->seconds = 1e-6 * (stn_clock_us() - start);
 }
 
-/// Here, one after the other.
-static stn_status run_here(stn_session *session, const stn_test_batch *batch, stn_error *err) {
+stn_status stn_host_tests(stn_script_host *host, const stn_test_batch *batch, stn_error *err) {
+    stn_session *session = session_of(host);
+    if (batch->count > 0 && session->runner.tests != NULL) {
+        session->runner.tests(session->runner.user, batch);
+        return STN_OK;
+    }
+    // Here, one after the other.
     for (int32_t i = 0; i < batch->count; i++) {
         stn_verdict verdict = {0};
         stn_session_perform(session, batch, i, &verdict);
@@ -221,15 +221,6 @@ static stn_status run_here(stn_session *session, const stn_test_batch *batch, st
         }
     }
     return STN_OK;
-}
-
-stn_status stn_host_tests(stn_script_host *host, const stn_test_batch *batch, stn_error *err) {
-    stn_session *session = session_of(host);
-    if (batch->count > 0 && session->runner.tests != NULL) {
-        session->runner.tests(session->runner.user, batch);
-        return STN_OK;
-    }
-    return run_here(session, batch, err);
 }
 
 void stn_host_group(stn_script_host *host, const stn_test_group *group) {

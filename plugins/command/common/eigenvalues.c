@@ -90,18 +90,6 @@ static bool diagonalize(size_t n, double *d, double *e) {
     return true;
 }
 
-/// Scaled so that the largest entry is 1, squares neither over- nor underflow. 0 for the zero matrix, NaN for bad ones.
-static double largest(size_t count, const double *a) {
-    double big = 0.0;
-    for (size_t i = 0; i < count; i++) {
-        if (!isfinite(a[i])) {
-            return NAN;
-        }
-        big = fmax(big, fabs(a[i]));
-    }
-    return big;
-}
-
 static int compare(const void *a, const void *b) {
     const double *x = a, *y = b;
     return (*x > *y) - (*x < *y);
@@ -109,9 +97,12 @@ static int compare(const void *a, const void *b) {
 
 stn_status symmetric_eigenvalues(int32_t n, double *a, double *eigenvalues, stn_error *err) {
     size_t size = (size_t)n;
-    double scale = largest(size * size, a);
-    if (isnan(scale)) {
-        return stn_fail(err, STN_ERR_NUMERIC, "eigenvalues: an entry of the %d x %d matrix is not finite", n, n);
+    double scale = 0.0; // with a largest entry of 1, squares neither over- nor underflow
+    for (size_t i = 0; i < size * size; i++) {
+        if (!isfinite(a[i])) {
+            return stn_fail(err, STN_ERR_NUMERIC, "eigenvalues: an entry of the %d x %d matrix is not finite", n, n);
+        }
+        scale = fmax(scale, fabs(a[i]));
     }
     for (size_t i = 0; i < size * size; i++) {
         a[i] = scale > 0.0 ? a[i] / scale : 0.0;

@@ -179,35 +179,6 @@ static double attend(job_run *run) {
     return pause;
 }
 
-static void report_done(job_run *run) {
-    while (!run->stopped && run->done < run->begun && run->list[run->done].ended) {
-        job *j = &run->list[run->done++];
-        run->stopped = !run->jobs->done(run->jobs->user, &j->end);
-        close_files(j);
-    }
-}
-
-/// Sleeps until a child ends, an interrupt comes or the time is over.
-static void await(job_run *run, double seconds) {
-    struct timespec pause = {.tv_sec = 0, .tv_nsec = (long)(1e9 * seconds) + 1};
-    int number = sigtimedwait(&run->waited, NULL, &pause);
-    run->interrupt = number > 0 && number != SIGCHLD ? number : 0;
-    if (run->jobs->progress != NULL) {
-        run->jobs->progress(run->jobs->user, run->ended);
-    }
-}
-
-/// What the system does not give while others run is asked for again when one of them has ended.
-static stn_status begin_jobs(job_run *run, stn_error *err) {
-    const cli_jobs *jobs = run->jobs;
-    stn_status status = STN_OK;
-    while (status == STN_OK && run->begun < jobs->count && run->begun - run->ended < jobs->at_once &&
-           run->begun - run->done < run->ahead) {
-        status = begin_job(run, err);
-    }
-    return run->begun > run->ended ? STN_OK : status;
-}
-
 /// Two files for each job that has begun and is not done, and one that `prepare` may make, of as many as this process
 /// may have.
 static int32_t farthest_ahead(void) {
@@ -221,44 +192,32 @@ static int32_t farthest_ahead(void) {
 static stn_status run_jobs(job_run *run, stn_error *err) {
     const cli_jobs *jobs = run->jobs;
     while (run->done < jobs->count && !run->stopped && run->interrupt == 0) {
-        stn_status status = begin_jobs(run, err);
-        if (status != STN_OK) {
-            return status;
+        stn_status status = STN_OK;
+        while (status == STN_OK && run->begun < jobs->count && run->begun - run->ended < jobs->at_once &&
+               run->begun - run->done < run->ahead) {
+            status = begin_job(run, err);
+        }
+        if (status != STN_OK && run->begun == run->ended) {
+            return status; // while others run, it is tried again when one of them has ended
         }
         int32_t ended = run->ended;
-        double pause = attend(run);
-        report_done(run);
+        double seconds = attend(run);
+        while (!run->stopped && run->done < run->begun && run->list[run->done].ended) {
+            job *j = &run->list[run->done++];
+            run->stopped = !jobs->done(jobs->user, &j->end);
+            close_files(j);
+        }
         if (run->ended == ended && run->done < jobs->count && !run->stopped) {
-            await(run, pause);
+            // Sleeps until a child ends, an interrupt comes or the time is over.
+            struct timespec pause = {.tv_sec = 0, .tv_nsec = (long)(1e9 * seconds) + 1};
+            int number = sigtimedwait(&run->waited, NULL, &pause);
+            run->interrupt = number > 0 && number != SIGCHLD ? number : 0;
+            if (jobs->progress != NULL) {
+                jobs->progress(jobs->user, run->ended);
+            }
         }
     }
     return STN_OK;
-}
-
-/// Running jobs may have begun jobs of their own, in process groups that we do not know: they are asked to end those.
-static void ask_to_end(job_run *run) {
-    static const struct timespec pause = {.tv_nsec = 2000000};
-    for (int32_t i = run->done; i < run->begun; i++) {
-        if (!run->list[i].ended) {
-            kill(run->list[i].process, SIGTERM);
-        }
-    }
-    double patience = cli_seconds_now() + 1.0;
-    for (int32_t i = run->done; i < run->begun; i++) {
-        while (!run->list[i].ended && !has_ended(&run->list[i]) && cli_seconds_now() < patience) {
-            nanosleep(&pause, NULL);
-        }
-    }
-}
-
-static void end_all(job_run *run) {
-    ask_to_end(run);
-    for (int32_t i = run->done; i < run->begun; i++) {
-        if (!run->list[i].ended) {
-            end_job(&run->list[i]);
-        }
-        close_files(&run->list[i]);
-    }
 }
 
 /// An interrupt that is ignored (nohup, a background job of a script) stays so: waited for, it would come all the same.
@@ -296,7 +255,26 @@ stn_status cli_jobs_run(const cli_jobs *jobs, stn_error *err) {
     sigaction(SIGCHLD, &usual, &before); // ignored, there would be no exit statuses
     sigprocmask(SIG_BLOCK, &run.waited, &run.before);
     stn_status status = run_jobs(&run, err);
-    end_all(&run);
+    // Running jobs may have begun jobs of their own, in process groups that we do not know: they are asked to end
+    // those.
+    static const struct timespec pause = {.tv_nsec = 2000000};
+    for (int32_t i = run.done; i < run.begun; i++) {
+        if (!run.list[i].ended) {
+            kill(run.list[i].process, SIGTERM);
+        }
+    }
+    double patience = cli_seconds_now() + 1.0;
+    for (int32_t i = run.done; i < run.begun; i++) {
+        while (!run.list[i].ended && !has_ended(&run.list[i]) && cli_seconds_now() < patience) {
+            nanosleep(&pause, NULL);
+        }
+    }
+    for (int32_t i = run.done; i < run.begun; i++) {
+        if (!run.list[i].ended) {
+            end_job(&run.list[i]);
+        }
+        close_files(&run.list[i]);
+    }
     free(run.list);
     sigprocmask(SIG_SETMASK, &run.before, NULL);
     sigaction(SIGCHLD, &before, NULL);

@@ -84,22 +84,6 @@ static const cli_option *find(const cli_command *command, const char *word, cons
     return NULL;
 }
 
-static int unknown(const cli_command *command, const char *word) {
-    const char *names[MOST_OPTIONS + 1] = {NULL};
-    int32_t count = 0;
-    char name[64];
-    for (; count < command->option_count && count < MOST_OPTIONS; count++) {
-        names[count] = command->options[count].name;
-    }
-    names[count++] = "help";
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
-    const char *near = word[1] == '-' ? stn_suggest(name + 2, names, count) : NULL;
-    if (near != NULL) {
-        return cli_fail(command, "unknown option %s; did you mean --%s?", name, near);
-    }
-    return cli_fail(command, "unknown option %s; see stiction %s --help", name, command->name);
-}
-
 static bool append(const reader *r, cli_list *list, const char *text) {
     if (list->items == NULL) {
         list->items = calloc((size_t)r->argc, sizeof *list->items); // never more words than argc
@@ -111,7 +95,38 @@ static bool append(const reader *r, cli_list *list, const char *text) {
     return true;
 }
 
-static int store(const reader *r, const cli_option *o, const char *value) {
+static int read_option(reader *r, const char *word) {
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        print_help(r->command);
+        return STN_EXIT_DONE;
+    }
+    const char *value = NULL;
+    const cli_option *o = find(r->command, word, &value);
+    if (o == NULL) {
+        const cli_command *command = r->command;
+        const char *names[MOST_OPTIONS + 1] = {NULL};
+        int32_t count = 0;
+        char name[64];
+        for (; count < command->option_count && count < MOST_OPTIONS; count++) {
+            names[count] = command->options[count].name;
+        }
+        names[count++] = "help";
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+        const char *near = word[1] == '-' ? stn_suggest(name + 2, names, count) : NULL;
+        if (near != NULL) {
+            return cli_fail(command, "unknown option %s; did you mean --%s?", name, near);
+        }
+        return cli_fail(command, "unknown option %s; see stiction %s --help", name, command->name);
+    }
+    if (o->form == CLI_FLAG && value != NULL) {
+        return cli_fail(r->command, "--%s takes no value", o->name);
+    }
+    if (o->form != CLI_FLAG && value == NULL) {
+        if (r->next == r->argc) {
+            return cli_fail(r->command, "--%s needs a value: --%s %s", o->name, o->name, o->argument);
+        }
+        value = r->argv[r->next++];
+    }
     double number = 0.0;
     switch (o->form) {
     case CLI_FLAG:
@@ -136,28 +151,6 @@ static int store(const reader *r, const cli_option *o, const char *value) {
         return append(r, o->target, value) ? CLI_PROCEED : cli_fail(r->command, "out of memory");
     }
     return CLI_PROCEED;
-}
-
-static int read_option(reader *r, const char *word) {
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-        print_help(r->command);
-        return STN_EXIT_DONE;
-    }
-    const char *value = NULL;
-    const cli_option *o = find(r->command, word, &value);
-    if (o == NULL) {
-        return unknown(r->command, word);
-    }
-    if (o->form == CLI_FLAG && value != NULL) {
-        return cli_fail(r->command, "--%s takes no value", o->name);
-    }
-    if (o->form != CLI_FLAG && value == NULL) {
-        if (r->next == r->argc) {
-            return cli_fail(r->command, "--%s needs a value: --%s %s", o->name, o->name, o->argument);
-        }
-        value = r->argv[r->next++];
-    }
-    return store(r, o, value);
 }
 
 static int read_words(reader *r, cli_list *words) {

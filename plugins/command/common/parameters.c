@@ -48,37 +48,34 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/// Says why nobody took an override.
-static stn_status refuse_override(const stn_session *session, const char *name, stn_error *err) {
-    char known[512] = "";
-    const char *names[64] = {NULL};
-    int32_t count = 0;
-    for (int32_t p = 0; p < session->parameter_count && count < STN_COUNT(names); p++) {
-        names[count++] = session->parameters[p].name;
-    }
-    qsort(names, (size_t)count, sizeof *names, compare_names); // languages declare them in any order
-    for (int32_t p = 0; p < count; p++) {
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", used > 0 ? ", " : "", names[p]);
-    }
-    if (is_world_option(name)) {
-        return stn_fail(err, STN_ERR_PARAMETER,
-                        "--set %s: the script declares no such parameter; --%s sets it for every world", name, name);
-    }
-    const char *near = stn_suggest(name, names, count);
-    if (near != NULL) {
-        return stn_fail(err, STN_ERR_PARAMETER, "--set %s: the script declares no such parameter, did you mean '%s'?",
-                        name, near);
-    }
-    return stn_fail(err, STN_ERR_PARAMETER,
-                    "--set %s: the script declares no such parameter before its first world; it declares: %s", name,
-                    count > 0 ? known : "none");
-}
-
 stn_status stn_session_check_overrides(stn_session *session, stn_error *err) {
     for (int32_t i = 0; i < session->override_count && !session->overrides_shared; i++) {
         if (!session->overrides[i].used) {
-            return refuse_override(session, session->overrides[i].name, err);
+            const char *name = session->overrides[i].name;
+            char known[512] = "";
+            const char *names[64] = {NULL};
+            int32_t count = 0;
+            for (int32_t p = 0; p < session->parameter_count && count < STN_COUNT(names); p++) {
+                names[count++] = session->parameters[p].name;
+            }
+            qsort(names, (size_t)count, sizeof *names, compare_names); // languages declare them in any order
+            for (int32_t p = 0; p < count; p++) {
+                size_t used = strlen(known);
+                snprintf(known + used, sizeof known - used, "%s%s", used > 0 ? ", " : "", names[p]);
+            }
+            if (is_world_option(name)) {
+                return stn_fail(err, STN_ERR_PARAMETER,
+                                "--set %s: the script declares no such parameter; --%s sets it for every world", name,
+                                name);
+            }
+            const char *near = stn_suggest(name, names, count);
+            if (near != NULL) {
+                return stn_fail(err, STN_ERR_PARAMETER,
+                                "--set %s: the script declares no such parameter, did you mean '%s'?", name, near);
+            }
+            return stn_fail(err, STN_ERR_PARAMETER,
+                            "--set %s: the script declares no such parameter before its first world; it declares: %s",
+                            name, count > 0 ? known : "none");
         }
     }
     return STN_OK;
@@ -202,22 +199,6 @@ static stn_parameter *find_parameter(stn_session *session, const char *name) {
     return &grown[count];
 }
 
-/// Notes the value for the summary; the text that the script gets is the session's.
-static bool note_parameter(stn_session *session, stn_script_parameter *p) {
-    stn_parameter *noted = find_parameter(session, p->name);
-    if (noted == NULL) {
-        return false;
-    }
-    noted->type = p->type;
-    noted->number = p->number;
-    if (p->type == STN_SCRIPT_TEXT || p->type == STN_SCRIPT_CHOICE) {
-        bool kept = keep_text(session->host.context, &noted->text, p->text);
-        p->text = noted->text;
-        return kept;
-    }
-    return true;
-}
-
 stn_status stn_host_parameter(stn_script_host *host, stn_script_parameter *parameter, stn_error *err) {
     stn_session *session = session_of(host);
     stn_script_parameter p = *parameter;
@@ -236,13 +217,19 @@ stn_status stn_host_parameter(stn_script_host *host, stn_script_parameter *param
     } else if (status == STN_OK && p.type == STN_SCRIPT_CHOICE) {
         status = check_choice(&p, err);
     }
-    if (status == STN_OK && !note_parameter(session, &p)) {
-        status = stn_fail(err, STN_ERR_MEMORY, "parameter %s: out of memory", p.name);
+    if (status != STN_OK) {
+        return status;
     }
-    if (status == STN_OK) {
-        *parameter = p;
+    // The summary needs the value too; the text that the script gets is the session's.
+    stn_parameter *noted = find_parameter(session, p.name);
+    if (noted == NULL || (texts && !keep_text(session->host.context, &noted->text, p.text))) {
+        return stn_fail(err, STN_ERR_MEMORY, "parameter %s: out of memory", p.name);
     }
-    return status;
+    noted->type = p.type;
+    noted->number = p.number;
+    p.text = texts ? noted->text : p.text;
+    *parameter = p;
+    return STN_OK;
 }
 
 // ------------------------------------------------------------------------------------------------- plugins, options

@@ -16,15 +16,6 @@ static bool same_end(double a, double b) {
     return a == b || (isnan(a) && isnan(b));
 }
 
-/// Starts counting again when the script begins another world:run.
-static void follow_run(cli_progress *p, const stn_observation *o, double end_time, double now) {
-    if (p->begun == 0.0 || !same_end(p->end_time, end_time)) {
-        p->begun = p->shown = now;
-        p->begun_at = o->time - o->dt;
-        p->end_time = end_time;
-    }
-}
-
 enum { BAR = 24, LONGEST = 160 };
 
 /// "[######..................] ", `done` from 0 to 1.
@@ -48,10 +39,21 @@ static void print_left(double seconds, char *text, size_t size) {
     }
 }
 
-/// The figures, the most important first; whole ones as long as they fit into `width` columns.
-static void print_figures(const cli_progress *p, const stn_observation *o, double now, char *text, int width) {
-    char figures[5][48];
-    int count = 0, used = 0;
+void cli_progress_step(void *user, const stn_observation *o, double end_time) {
+    cli_progress *p = user;
+    double now = cli_seconds_now();
+    if (p->begun == 0.0 || !same_end(p->end_time, end_time)) { // another world:run of the script
+        p->begun = p->shown = now;
+        p->begun_at = o->time - o->dt;
+        p->end_time = end_time;
+    }
+    if (now - p->shown < shortest_pause) {
+        return;
+    }
+    p->shown = now;
+    p->visible = true;
+    char figures[5][48]; // the most important first
+    int count = 0;
     double speed = (o->time - p->begun_at) / (now - p->begun);
     bool ends = !isnan(p->end_time);
     if (ends) {
@@ -65,36 +67,21 @@ static void print_figures(const cli_progress *p, const stn_observation *o, doubl
     }
     snprintf(figures[count++], sizeof *figures, "%d contacts", o->report->contact_count);
     snprintf(figures[count++], sizeof *figures, "%d iterations", o->report->iterations);
-    text[0] = '\0';
+    // A line longer than the terminal would leave rests of itself behind: the bar goes first, then the last figures.
+    int width = cli_width_of_stderr() - 1, used = 0; // the last column would wrap
+    char bar[BAR + 4] = "", text[LONGEST] = "";
     for (int i = 0; i < count; i++) {
         int length = (int)strlen(figures[i]) + (i > 0 ? 2 : 0);
         if (used + length > width || used + length >= LONGEST) {
-            return;
+            break;
         }
         used += snprintf(text + used, (size_t)(LONGEST - used), "%s%s", i > 0 ? ", " : "", figures[i]);
     }
-}
-
-/// A line longer than the terminal would leave rests of itself behind: the bar goes first, then the last figures.
-static void print_line(const cli_progress *p, const stn_observation *o, double now, int width) {
-    char bar[BAR + 4] = "", text[LONGEST];
-    print_figures(p, o, now, text, width);
-    if (!isnan(p->end_time) && BAR + 3 + (int)strlen(text) <= width) {
+    if (ends && BAR + 3 + used <= width) {
         draw_bar((o->time - p->begun_at) / (p->end_time - p->begun_at), bar);
     }
     fprintf(stderr, "\r\033[K%s%s", bar, text);
     fflush(stderr);
-}
-
-void cli_progress_step(void *user, const stn_observation *o, double end_time) {
-    cli_progress *p = user;
-    double now = cli_seconds_now();
-    follow_run(p, o, end_time, now);
-    if (now - p->shown >= shortest_pause) {
-        p->shown = now;
-        p->visible = true;
-        print_line(p, o, now, cli_width_of_stderr() - 1); // the last column would wrap
-    }
 }
 
 void cli_progress_count(cli_progress *p, int32_t done, int32_t total, const char *what) {

@@ -159,22 +159,12 @@ static stn_status take_block(cli_recording *r, int64_t offset, stn_error *err) {
     return STN_OK;
 }
 
-/// A line before the first block belongs to the viewer.
-static stn_status keep_head(cli_recording *r, stn_error *err) {
-    if (r->head.size + r->line.size > HEAD_MAX) {
-        return stn_fail(err, STN_ERR_PARSE, "%s: no scene in the first %d MiB; this is no recording", r->path,
-                        HEAD_MAX / MIB);
-    }
-    return append(r, &r->head, r->line.data, r->line.size) ? STN_OK : out_of_memory(r, err);
-}
-
-/// Reads up to the next block, past lines that are none.
+/// Reads up to the next block, past lines that are none; those before the first block belong to the viewer.
 static stn_status read_block(cli_recording *r, bool in_head, stn_error *err) {
-    stn_status status = STN_OK;
     r->block = (cli_block){0};
-    while (!r->ended && r->block.kind[0] == '\0' && status == STN_OK) {
+    while (!r->ended && r->block.kind[0] == '\0') {
         int64_t offset = r->offset;
-        status = read_line(r, in_head ? HEAD_MAX : LINE_MAX_SIZE, err);
+        stn_status status = read_line(r, in_head ? HEAD_MAX : LINE_MAX_SIZE, err);
         r->offset += (int64_t)r->line.size;
         r->ended = r->line.size == 0;
         if (status < 0 || r->ended) {
@@ -182,11 +172,17 @@ static stn_status read_block(cli_recording *r, bool in_head, stn_error *err) {
         }
         if (begins_with(r->line.data, r->line.size, opening)) {
             status = take_block(r, offset, err);
-        } else if (in_head) {
-            status = keep_head(r, err);
+        } else if (in_head && r->head.size + r->line.size > HEAD_MAX) {
+            status = stn_fail(err, STN_ERR_PARSE, "%s: no scene in the first %d MiB; this is no recording", r->path,
+                              HEAD_MAX / MIB);
+        } else if (in_head && !append(r, &r->head, r->line.data, r->line.size)) {
+            status = out_of_memory(r, err);
+        }
+        if (status != STN_OK) {
+            return status;
         }
     }
-    return status;
+    return STN_OK;
 }
 
 stn_status cli_recording_next(cli_recording *r, cli_block *block, stn_error *err) {
@@ -203,38 +199,11 @@ static stn_status damaged(const cli_recording *r, const char *how, stn_error *er
                     r->block.kind, how);
 }
 
-static stn_status inflate_packed(cli_recording *r, z_stream *stream, size_t limit, stn_error *err) {
-    text *out = &r->payload;
-    int state = Z_OK;
-    out->size = 0;
-    while (state == Z_OK) {
-        if (out->size > limit) {
-            char how[40];
-            snprintf(how, sizeof how, "holds more than %zu MiB", limit / MIB);
-            return damaged(r, how, err);
-        }
-        if (!make_room(r->context, out, PIECE)) {
-            return out_of_memory(r, err);
-        }
-        stream->next_out = (Bytef *)out->data + out->size;
-        stream->avail_out = PIECE - 1;
-        state = inflate(stream, Z_NO_FLUSH);
-        out->size += PIECE - 1 - stream->avail_out;
-    }
-    if (state == Z_MEM_ERROR) {
-        return out_of_memory(r, err);
-    }
-    if (state != Z_STREAM_END || stream->avail_in > 0) {
-        return damaged(r, "cannot be unpacked; the file is damaged", err);
-    }
-    out->data[out->size] = '\0';
-    return STN_OK;
-}
-
+/// Of at most `limit` bytes when it is unpacked; a zero follows.
 static stn_status unpack(cli_recording *r, size_t limit, const uint8_t **payload, size_t *size, stn_error *err) {
+    text *out = &r->payload;
     *payload = NULL;
-    *size = 0;
-    r->packed.size = 0;
+    *size = out->size = r->packed.size = 0;
     if (!make_room(r->context, &r->packed, r->block.text_length + 4)) {
         return out_of_memory(r, err);
     }
@@ -245,13 +214,33 @@ static stn_status unpack(cli_recording *r, size_t limit, const uint8_t **payload
     if (inflateInit(&stream) != Z_OK) {
         return out_of_memory(r, err);
     }
-    stn_status status = inflate_packed(r, &stream, limit, err);
-    inflateEnd(&stream);
-    if (status == STN_OK) {
-        *payload = (const uint8_t *)r->payload.data;
-        *size = r->payload.size;
+    int state = Z_OK;
+    while (state == Z_OK && out->size <= limit) {
+        if (!make_room(r->context, out, PIECE)) {
+            state = Z_MEM_ERROR;
+            break;
+        }
+        stream.next_out = (Bytef *)out->data + out->size;
+        stream.avail_out = PIECE - 1;
+        state = inflate(&stream, Z_NO_FLUSH);
+        out->size += PIECE - 1 - stream.avail_out;
     }
-    return status;
+    inflateEnd(&stream);
+    if (state == Z_OK) {
+        char how[40];
+        snprintf(how, sizeof how, "holds more than %zu MiB", limit / MIB);
+        return damaged(r, how, err);
+    }
+    if (state == Z_MEM_ERROR) {
+        return out_of_memory(r, err);
+    }
+    if (state != Z_STREAM_END || stream.avail_in > 0) {
+        return damaged(r, "cannot be unpacked; the file is damaged", err);
+    }
+    out->data[out->size] = '\0';
+    *payload = (const uint8_t *)out->data;
+    *size = out->size;
+    return STN_OK;
 }
 
 stn_status cli_recording_unpack(cli_recording *r, const uint8_t **payload, size_t *size, stn_error *err) {

@@ -14,54 +14,6 @@ static void drop_message(void *user, stn_log_level level, const char *text) {
     }
 }
 
-static stn_status build(cli_robot *robot, const cli_robot_options *options, stn_model_builder *builder,
-                        stn_error *err) {
-    stn_load_request request = {
-        .path = robot->path, .package_paths = options->packages, .visual_meshes = options->visual_meshes};
-    stn_pose base;
-    bool fixed = false;
-    int32_t index = 0;
-    stn_status status = stn_load_robot(robot->context, &request, builder, &index, &robot->diagnostics, err);
-    if (status == STN_OK && options->fixed) {
-        stn_builder_get_base(builder, index, &base, &fixed); // where the file puts it
-        status = stn_builder_set_base(builder, index, &base, true, err);
-    }
-    return status == STN_OK ? stn_model_compile(builder, &robot->model, err) : status;
-}
-
-static stn_status find_children(cli_robot *robot, stn_error *err) {
-    const stn_model *m = robot->model;
-    robot->child_of = stn_allocate(robot->context, (size_t)m->joint_count, sizeof *robot->child_of);
-    if (robot->child_of == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", robot->path);
-    }
-    for (int32_t i = 0; i < m->link_count; i++) {
-        if (m->links[i].joint >= 0) {
-            robot->child_of[m->links[i].joint] = i;
-        }
-    }
-    return STN_OK;
-}
-
-/// Each joint is looked at twice, however long the chains are; the compiler has refused circles.
-static void follow(cli_robot *robot, int32_t joint, int32_t *path) {
-    const stn_joint *joints = robot->model->joints;
-    int32_t length = 0;
-    while (joints[joint].mimic >= 0 && robot->chains[joint].master < 0) {
-        path[length++] = joint;
-        joint = joints[joint].mimic;
-    }
-    if (joints[joint].mimic < 0) {
-        robot->chains[joint] = (cli_chain){joint, 1.0, 0.0};
-    }
-    while (length > 0) {
-        const stn_joint *next = &joints[path[--length]];
-        cli_chain above = robot->chains[next->mimic];
-        robot->chains[path[length]] = (cli_chain){above.master, next->mimic_multiplier * above.scale,
-                                                  next->mimic_multiplier * above.offset + next->mimic_offset};
-    }
-}
-
 static stn_status find_chains(cli_robot *robot, stn_error *err) {
     size_t count = (size_t)robot->model->joint_count;
     int32_t *path = stn_allocate(robot->context, count, sizeof *path);
@@ -74,7 +26,23 @@ static stn_status find_chains(cli_robot *robot, stn_error *err) {
         robot->chains[j].master = -1;
     }
     for (int32_t j = 0; j < robot->model->joint_count; j++) {
-        follow(robot, j, path);
+        // Each joint is looked at twice, however long the chains are; the compiler has refused circles.
+        int32_t joint = j;
+        const stn_joint *joints = robot->model->joints;
+        int32_t length = 0;
+        while (joints[joint].mimic >= 0 && robot->chains[joint].master < 0) {
+            path[length++] = joint;
+            joint = joints[joint].mimic;
+        }
+        if (joints[joint].mimic < 0) {
+            robot->chains[joint] = (cli_chain){joint, 1.0, 0.0};
+        }
+        while (length > 0) {
+            const stn_joint *next = &joints[path[--length]];
+            cli_chain above = robot->chains[next->mimic];
+            robot->chains[path[length]] = (cli_chain){above.master, next->mimic_multiplier * above.scale,
+                                                      next->mimic_multiplier * above.offset + next->mimic_offset};
+        }
     }
     stn_release(robot->context, path);
     return STN_OK;
@@ -92,14 +60,36 @@ stn_status cli_robot_load(cli_robot *robot, const char *path, const cli_robot_op
     stn_model_builder *builder = NULL;
     status = stn_builder_create(robot->context, &builder, err);
     if (status == STN_OK) {
-        status = build(robot, options, builder, err);
+        stn_load_request request = {
+            .path = path, .package_paths = options->packages, .visual_meshes = options->visual_meshes};
+        stn_pose base;
+        bool fixed = false;
+        int32_t index = 0;
+        status = stn_load_robot(robot->context, &request, builder, &index, &robot->diagnostics, err);
+        if (status == STN_OK && options->fixed) {
+            stn_builder_get_base(builder, index, &base, &fixed); // where the file puts it
+            status = stn_builder_set_base(builder, index, &base, true, err);
+        }
+        if (status == STN_OK) {
+            status = stn_model_compile(builder, &robot->model, err);
+        }
     }
     stn_builder_destroy(builder);
     robot->load_ms = 1e3 * (cli_seconds_now() - begun);
-    if (status == STN_OK) {
-        status = find_children(robot, err);
+    if (status != STN_OK) {
+        return status;
     }
-    return status == STN_OK ? find_chains(robot, err) : status;
+    const stn_model *m = robot->model;
+    robot->child_of = stn_allocate(robot->context, (size_t)m->joint_count, sizeof *robot->child_of);
+    if (robot->child_of == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+    }
+    for (int32_t i = 0; i < m->link_count; i++) {
+        if (m->links[i].joint >= 0) {
+            robot->child_of[m->links[i].joint] = i;
+        }
+    }
+    return find_chains(robot, err);
 }
 
 void cli_robot_clear(cli_robot *robot) {

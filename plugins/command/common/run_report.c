@@ -11,17 +11,6 @@
 #include "common/run_report.h"
 #include "common/terminal.h"
 
-/// Steps that do not count for allocations: workspaces grow in them.
-static int64_t warm_up(const stn_session *session) {
-    int64_t tenth = session->statistics.samples.steps / 10;
-    return tenth > 20 ? tenth : 20;
-}
-
-static long peak_kilobytes(void) {
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss : 0;
-}
-
 /// "scripts/clutter.lua" -> "clutter"; a capsule keeps its ending.
 static void name_scenario(const stn_session *session, const char *script, char *name, size_t size) {
     const char *slash = strrchr(script, '/');
@@ -36,45 +25,6 @@ static void name_scenario(const stn_session *session, const char *script, char *
 
 static int compare_parameters(const void *a, const void *b) {
     return strcmp(((const stn_parameter *)a)->name, ((const stn_parameter *)b)->name);
-}
-
-static void add_parameters(cJSON *json, const stn_session *session) {
-    cJSON *object = cJSON_AddObjectToObject(json, "parameters");
-    // Lua gives table keys in no order: sorted, the output of equal runs is equal
-    if (session->parameter_count > 1) { // without any the array may be NULL
-        qsort(session->parameters, (size_t)session->parameter_count, sizeof *session->parameters, compare_parameters);
-    }
-    for (int32_t i = 0; i < session->parameter_count; i++) {
-        const stn_parameter *p = &session->parameters[i];
-        if (p->type == STN_SCRIPT_BOOL) {
-            cJSON_AddBoolToObject(object, p->name, p->number != 0.0);
-        } else if (p->type != STN_SCRIPT_NUMBER) {
-            cli_json_add_text(object, p->name, p->text);
-        } else if (isinf(p->number)) {
-            cli_json_add_text(object, p->name, p->number > 0.0 ? "inf" : "-inf");
-        } else {
-            cli_json_add_real(object, p->name, p->number);
-        }
-    }
-}
-
-static void add_versions(cJSON *json) {
-    char abi[32];
-    snprintf(abi, sizeof abi, "%d.%d", STN_ABI_MAJOR, STN_ABI_MINOR);
-    cJSON *versions = cJSON_AddObjectToObject(json, "versions");
-    cli_json_add_text(versions, "stiction", STN_VERSION);
-    cli_json_add_text(versions, "abi", abi);
-}
-
-static void add_plugins(cJSON *json, const stn_session *session) {
-    static const stn_kind kinds[] = {STN_KIND_SOLVER, STN_KIND_LAW, STN_KIND_CONTACT, STN_KIND_INTEGRATOR,
-                                     STN_KIND_FACTOR};
-    cJSON *plugins = cJSON_AddObjectToObject(json, "plugins");
-    for (int32_t i = 0; i < STN_COUNT(kinds); i++) {
-        if (session->plugin_used[kinds[i]] != NULL) {
-            cli_json_add_text(plugins, stn_kind_name(kinds[i]), session->plugin_used[kinds[i]]);
-        }
-    }
 }
 
 enum { WITH_MEAN = 1, WITH_MEDIAN = 2, WITH_P99 = 4, WITH_MAX = 8 };
@@ -97,49 +47,6 @@ static void add_summary(cJSON *json, const char *name, const stn_session *sessio
             cli_json_add_real(object, parts[i].name, parts[i].value);
         }
     }
-}
-
-static void add_certificate(cJSON *json, const stn_session *session) {
-    cJSON *certificate = cJSON_AddObjectToObject(json, "certificate");
-#define ADD_FIELD(member, name, unit, text) \
-    add_summary(certificate, name, session, STN_SAMPLE_##member, WITH_MEAN | WITH_P99 | WITH_MAX);
-    STN_CERTIFICATE_FIELDS(ADD_FIELD)
-#undef ADD_FIELD
-    cJSON_AddBoolToObject(certificate, "finite", session->statistics.not_finite == 0);
-}
-
-static void add_checks(cJSON *json, const stn_session *session) {
-    cJSON *checks = cJSON_AddArrayToObject(json, "checks");
-    for (int32_t i = 0; i < session->check_count; i++) {
-        const stn_check *c = &session->checks[i];
-        cJSON *item = cJSON_CreateObject();
-        cli_json_add_text(item, "name", c->name);
-        cJSON_AddBoolToObject(item, "ok", c->ok);
-        cli_json_add_real(item, "value", c->value);
-        cli_json_add_real(item, "limit", c->limit);
-        cli_json_add_text(item, "unit", c->unit);
-        cJSON_AddItemToArray(checks, item);
-    }
-}
-
-static void add_results(cJSON *json, const stn_session *session) {
-    cJSON *results = cJSON_AddObjectToObject(json, "results"), *units = cJSON_AddObjectToObject(json, "result_units");
-    for (int32_t i = 0; i < session->result_count; i++) {
-        cli_json_add_real(results, session->results[i].name, session->results[i].value);
-        cli_json_add_text(units, session->results[i].name, session->results[i].unit);
-    }
-}
-
-static void add_failure(cJSON *json, const stn_session *session) {
-    const stn_failure *f = &session->failure;
-    if (f->status == STN_OK) {
-        return;
-    }
-    cJSON *failure = cJSON_AddObjectToObject(json, "failure");
-    cli_json_add_text(failure, "reason", f->text);
-    cli_json_add_real(failure, "step", (double)f->step);
-    cli_json_add_real(failure, "time_s", f->time);
-    cli_json_add_text(failure, "capsule", f->saved[0] != '\0' ? f->saved : NULL);
 }
 
 static void add_steps(cJSON *json, const stn_session *session, const cli_run_end *end) {
@@ -166,7 +73,12 @@ static void add_steps(cJSON *json, const stn_session *session, const cli_run_end
     if (s->captured > 0) {
         cli_json_add_real(json, "captured", (double)s->captured);
     }
-    add_certificate(json, session);
+    cJSON *certificate = cJSON_AddObjectToObject(json, "certificate");
+#define ADD_FIELD(member, name, unit, text) \
+    add_summary(certificate, name, session, STN_SAMPLE_##member, WITH_MEAN | WITH_P99 | WITH_MAX);
+    STN_CERTIFICATE_FIELDS(ADD_FIELD)
+#undef ADD_FIELD
+    cJSON_AddBoolToObject(certificate, "finite", s->not_finite == 0);
     add_summary(json, "overlap_m", session, STN_SAMPLE_OVERLAP, WITH_MEAN | WITH_P99 | WITH_MAX);
     add_summary(json, "overlap_without_contact_m", session, STN_SAMPLE_BARE_OVERLAP, WITH_MEAN | WITH_P99 | WITH_MAX);
     add_summary(json, "contacts", session, STN_SAMPLE_CONTACTS, WITH_MEAN | WITH_MAX);
@@ -218,20 +130,71 @@ cJSON *cli_run_json(const stn_session *session, const cli_run_end *end) {
     cJSON *json = cJSON_CreateObject();
     cli_json_add_text(json, "status", end->status);
     cli_json_add_text(json, "scenario", scenario);
-    add_parameters(json, session);
-    add_versions(json);
-    add_plugins(json, session);
+    cJSON *parameters = cJSON_AddObjectToObject(json, "parameters");
+    // Lua gives table keys in no order: sorted, the output of equal runs is equal
+    if (session->parameter_count > 1) { // without any the array may be NULL
+        qsort(session->parameters, (size_t)session->parameter_count, sizeof *session->parameters, compare_parameters);
+    }
+    for (int32_t i = 0; i < session->parameter_count; i++) {
+        const stn_parameter *p = &session->parameters[i];
+        if (p->type == STN_SCRIPT_BOOL) {
+            cJSON_AddBoolToObject(parameters, p->name, p->number != 0.0);
+        } else if (p->type != STN_SCRIPT_NUMBER) {
+            cli_json_add_text(parameters, p->name, p->text);
+        } else if (isinf(p->number)) {
+            cli_json_add_text(parameters, p->name, p->number > 0.0 ? "inf" : "-inf");
+        } else {
+            cli_json_add_real(parameters, p->name, p->number);
+        }
+    }
+    char abi[32];
+    snprintf(abi, sizeof abi, "%d.%d", STN_ABI_MAJOR, STN_ABI_MINOR);
+    cJSON *versions = cJSON_AddObjectToObject(json, "versions");
+    cli_json_add_text(versions, "stiction", STN_VERSION);
+    cli_json_add_text(versions, "abi", abi);
+    static const stn_kind kinds[] = {STN_KIND_SOLVER, STN_KIND_LAW, STN_KIND_CONTACT, STN_KIND_INTEGRATOR,
+                                     STN_KIND_FACTOR};
+    cJSON *plugins = cJSON_AddObjectToObject(json, "plugins");
+    for (int32_t i = 0; i < STN_COUNT(kinds); i++) {
+        if (session->plugin_used[kinds[i]] != NULL) {
+            cli_json_add_text(plugins, stn_kind_name(kinds[i]), session->plugin_used[kinds[i]]);
+        }
+    }
     cJSON *model = cJSON_AddObjectToObject(json, "model");
     cli_json_add_real(model, "bodies", session->body_count);
     cli_json_add_real(model, "nq", session->nq);
     cli_json_add_real(model, "nv", session->nv);
     add_steps(json, session, end);
-    cli_json_add_real(json, "peak_rss_kb", (double)peak_kilobytes());
-    cli_json_add_real(json, "allocations_per_step", stn_statistics_allocations(&session->statistics, warm_up(session)));
+    struct rusage usage;
+    int64_t tenth = session->statistics.samples.steps / 10,
+            warm_up = tenth > 20 ? tenth : 20; // workspaces grow in them
+    cli_json_add_real(json, "peak_rss_kb", getrusage(RUSAGE_SELF, &usage) == 0 ? (double)usage.ru_maxrss : 0.0);
+    cli_json_add_real(json, "allocations_per_step", stn_statistics_allocations(&session->statistics, warm_up));
     add_verdict(json, session);
-    add_checks(json, session);
-    add_results(json, session);
-    add_failure(json, session);
+    cJSON *checks = cJSON_AddArrayToObject(json, "checks");
+    for (int32_t i = 0; i < session->check_count; i++) {
+        const stn_check *c = &session->checks[i];
+        cJSON *item = cJSON_CreateObject();
+        cli_json_add_text(item, "name", c->name);
+        cJSON_AddBoolToObject(item, "ok", c->ok);
+        cli_json_add_real(item, "value", c->value);
+        cli_json_add_real(item, "limit", c->limit);
+        cli_json_add_text(item, "unit", c->unit);
+        cJSON_AddItemToArray(checks, item);
+    }
+    cJSON *results = cJSON_AddObjectToObject(json, "results"), *units = cJSON_AddObjectToObject(json, "result_units");
+    for (int32_t i = 0; i < session->result_count; i++) {
+        cli_json_add_real(results, session->results[i].name, session->results[i].value);
+        cli_json_add_text(units, session->results[i].name, session->results[i].unit);
+    }
+    const stn_failure *f = &session->failure;
+    if (f->status != STN_OK) {
+        cJSON *failure = cJSON_AddObjectToObject(json, "failure");
+        cli_json_add_text(failure, "reason", f->text);
+        cli_json_add_real(failure, "step", (double)f->step);
+        cli_json_add_real(failure, "time_s", f->time);
+        cli_json_add_text(failure, "capsule", f->saved[0] != '\0' ? f->saved : NULL);
+    }
     return json;
 }
 
@@ -328,13 +291,6 @@ static const char *plural(int64_t count) {
     return count == 1 ? "" : "s";
 }
 
-static void print_contacts(const stn_contact_tally *last) {
-    if (last->sticking + last->slipping > 0) {
-        fprintf(stderr, "  at the end %d contact%s stick%s, %d slip, at up to %.2g m/s\n", (int)last->sticking,
-                plural(last->sticking), last->sticking == 1 ? "s" : "", (int)last->slipping, last->slip_speed);
-    }
-}
-
 static void print_steps(const stn_session *session, const cli_run_end *end) {
     const stn_statistics *s = &session->statistics;
     if (s->samples.steps == 0) {
@@ -343,7 +299,11 @@ static void print_steps(const stn_session *session, const cli_run_end *end) {
     fprintf(stderr, "  %lld step%s, %.4g s simulated in %.3g s: %.1f times real time\n", (long long)s->samples.steps,
             plural(s->samples.steps), s->simulated, end->wall, s->simulated / end->wall);
     print_table(session);
-    print_contacts(&s->contacts_last);
+    if (s->contacts_last.sticking + s->contacts_last.slipping > 0) {
+        fprintf(stderr, "  at the end %d contact%s stick%s, %d slip, at up to %.2g m/s\n",
+                (int)s->contacts_last.sticking, plural(s->contacts_last.sticking),
+                s->contacts_last.sticking == 1 ? "s" : "", (int)s->contacts_last.slipping, s->contacts_last.slip_speed);
+    }
     stn_figure figures[STN_FIGURE_COUNT];
     stn_statistics_figures(s, figures);
     double rise = figures[STN_FIGURE_ENERGY].value;
@@ -371,17 +331,6 @@ static void print_unit(const char *unit) {
         cli_print_message(unit);
     }
     fputc('\n', stderr);
-}
-
-static void print_check(const stn_check *c) {
-    fprintf(stderr, "  %-6s ", c->ok ? "ok" : "FAILED");
-    cli_print_message(c->name);
-    if (isnan(c->limit)) {
-        fputc('\n', stderr);
-        return;
-    }
-    fprintf(stderr, ": %.4g, %s %.4g", c->value, c->least ? "at least" : "limit", c->limit);
-    print_unit(c->unit);
 }
 
 void cli_run_tell_no_capture(const stn_session *session, const char *begin) {
@@ -437,7 +386,15 @@ void cli_run_print_summary(const stn_session *session, const cli_run_end *end) {
         print_unit(r->unit);
     }
     for (int32_t i = 0; i < session->check_count; i++) {
-        print_check(&session->checks[i]);
+        const stn_check *c = &session->checks[i];
+        fprintf(stderr, "  %-6s ", c->ok ? "ok" : "FAILED");
+        cli_print_message(c->name);
+        if (isnan(c->limit)) {
+            fputc('\n', stderr);
+        } else {
+            fprintf(stderr, ": %.4g, %s %.4g", c->value, c->least ? "at least" : "limit", c->limit);
+            print_unit(c->unit);
+        }
     }
     bool recorded = session->statistics.samples.steps > 0 && strcmp(end->status, "error") != 0;
     for (int32_t i = 0; i < session->record_count && recorded; i++) {

@@ -30,26 +30,21 @@ int64_t stn_samples_step(const stn_samples *s, int32_t kept) {
     return step;
 }
 
-static bool make_totals(stn_context *context, stn_samples *s) {
+static bool grow(stn_context *context, stn_samples *s) {
     size_t columns = (size_t)s->columns;
-    s->count = stn_allocate(context, 3 * columns, sizeof *s->count);
-    if (s->count != NULL) {
+    if (s->count == NULL) {
+        s->count = stn_allocate(context, 3 * columns, sizeof *s->count);
+        if (s->count == NULL) {
+            return false;
+        }
         s->sum = s->count + columns;
         s->max = s->sum + columns;
         for (size_t c = 0; c < columns; c++) {
             s->max[c] = -(double)INFINITY;
         }
     }
-    return s->count != NULL;
-}
-
-static bool grow(stn_context *context, stn_samples *s) {
     int32_t capacity = s->capacity > 0 ? 2 * s->capacity : 1024;
-    size_t row = (size_t)s->columns * sizeof *s->values;
-    double *grown = NULL;
-    if (s->count != NULL || make_totals(context, s)) {
-        grown = stn_reallocate(context, s->values, (size_t)s->kept, (size_t)capacity, row);
-    }
+    double *grown = stn_reallocate(context, s->values, (size_t)s->kept, (size_t)capacity, columns * sizeof *s->values);
     if (grown != NULL) {
         s->values = grown;
         s->capacity = capacity;
@@ -57,19 +52,26 @@ static bool grow(stn_context *context, stn_samples *s) {
     return grown != NULL;
 }
 
-/// Blocks of twice the length.
-static void halve(stn_samples *s) {
-    size_t row = (size_t)s->columns;
-    s->level++;
-    s->kept /= 2;
-    for (int32_t i = 0; i < s->kept; i++) {
-        memmove(s->values + (size_t)i * row, s->values + (size_t)(2 * i + half_of(i, s->level)) * row,
-                row * sizeof *s->values);
+bool stn_samples_add(stn_context *context, stn_samples *s, const double *row) {
+    int32_t columns = s->columns;
+    size_t size = (size_t)columns * sizeof *row;
+    if (s->kept == s->capacity && s->capacity < STN_SAMPLES_MOST && !grow(context, s)) {
+        return false;
     }
-}
-
-static void add_totals(int32_t columns, const double *restrict row, double *restrict count, double *restrict sum,
-                       double *restrict max) {
+    if (s->kept == STN_SAMPLES_MOST && s->steps == (int64_t)s->kept << s->level) {
+        s->level++; // blocks of twice the length: the step begins one, and the two before it are whole
+        s->kept /= 2;
+        for (int32_t i = 0; i < s->kept; i++) {
+            int64_t from = 2 * i + half_of(i, s->level);
+            memmove(s->values + (size_t)i * (size_t)columns, s->values + (size_t)from * (size_t)columns, size);
+        }
+    }
+    if (is_picked(s->steps, s->level)) {
+        memcpy(s->values + (size_t)s->kept++ * (size_t)columns, row, size);
+    }
+    double *restrict count = s->count;
+    double *restrict sum = s->sum;
+    double *restrict max = s->max;
     for (int32_t c = 0; c < columns; c++) {
         double x = row[c];
         if (x == x) { // not NaN; as a rule a column has only such, or none
@@ -78,19 +80,6 @@ static void add_totals(int32_t columns, const double *restrict row, double *rest
             max[c] = x > max[c] ? x : max[c];
         }
     }
-}
-
-bool stn_samples_add(stn_context *context, stn_samples *s, const double *row) {
-    if (s->kept == s->capacity && s->capacity < STN_SAMPLES_MOST && !grow(context, s)) {
-        return false;
-    }
-    if (s->kept == STN_SAMPLES_MOST && s->steps == (int64_t)s->kept << s->level) {
-        halve(s); // the step begins a block, and the two before it are whole
-    }
-    if (is_picked(s->steps, s->level)) {
-        memcpy(s->values + (size_t)s->kept++ * (size_t)s->columns, row, (size_t)s->columns * sizeof *row);
-    }
-    add_totals(s->columns, row, s->count, s->sum, s->max);
     s->steps++;
     return true;
 }

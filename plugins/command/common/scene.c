@@ -50,33 +50,8 @@ static void measure(stn_scene *s, const stn_model *model, int32_t geometry) {
     }
 }
 
-/// Where the shape is.
-static void place(stn_scene *s, const stn_kinematics *k, const stn_geometry *g) {
-    stn_pose pose = stn_pose_mul(&k->body_pose[g->body], &g->pose);
-    stn_aabb box = stn_shape_aabb(&g->shape, &pose, 0.0);
-    s->anchored = s->anchored || g->body == 0;
-    s->meets = s->meets || (s->owner >= 0 && s->owner != g->body);
-    s->owner = g->body;
-    if (has_end(&box)) {
-        unite(&s->box, &box);
-    }
-    if (has_end(&box) && s->shortness[g->body] > 0.0) {
-        unite(&s->moving, &box);
-    }
-}
-
 static double diagonal(const stn_aabb *box) {
     return has_end(box) ? stn_vec3_norm(stn_vec3_sub(box->upper, box->lower)) : 0.0;
-}
-
-static void weigh(stn_scene *s, const stn_model *model, const stn_kinematics *k) {
-    stn_aabb masses = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
-    for (int32_t b = 1; b < model->body_count; b++) {
-        stn_vec3 point = stn_pose_apply(&k->body_pose[b], model->bodies[b].mass.com);
-        unite(&masses, &(stn_aabb){point, point});
-        s->mass += model->bodies[b].mass.mass;
-    }
-    s->reach = s->size > 0.0 ? s->size : diagonal(&masses);
 }
 
 stn_status stn_scene_create(stn_context *context, stn_world *world, stn_scene **out, stn_error *err) {
@@ -96,11 +71,27 @@ stn_status stn_scene_create(stn_context *context, stn_world *world, stn_scene **
         const stn_geometry *g = &model->geometries[i];
         if (g->collision && g->body >= 0) {
             measure(s, model, i);
-            place(s, k, g);
+            stn_pose pose = stn_pose_mul(&k->body_pose[g->body], &g->pose);
+            stn_aabb box = stn_shape_aabb(&g->shape, &pose, 0.0);
+            s->anchored = s->anchored || g->body == 0;
+            s->meets = s->meets || (s->owner >= 0 && s->owner != g->body);
+            s->owner = g->body;
+            if (has_end(&box)) {
+                unite(&s->box, &box);
+            }
+            if (has_end(&box) && s->shortness[g->body] > 0.0) {
+                unite(&s->moving, &box);
+            }
         }
     }
     s->size = fmin(diagonal(&s->box), 10.0 * diagonal(&s->moving));
-    weigh(s, model, k);
+    stn_aabb masses = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    for (int32_t b = 1; b < model->body_count; b++) {
+        stn_vec3 point = stn_pose_apply(&k->body_pose[b], model->bodies[b].mass.com);
+        unite(&masses, &(stn_aabb){point, point});
+        s->mass += model->bodies[b].mass.mass;
+    }
+    s->reach = s->size > 0.0 ? s->size : diagonal(&masses);
     *out = s;
     return STN_OK;
 }
@@ -164,41 +155,11 @@ static double slimness_of(const stn_scene *s, const stn_model *model, const stn_
     return (c->patch >= 0 ? 0.25 : isfinite(c->material.stiffness) ? 0.5 : 1.0) * fmax(a, b);
 }
 
-static void note_overlaps(const stn_scene *s, const stn_observation *o, stn_figure *worst) {
-    for (int32_t i = 0; i < o->contacts->count; i++) {
-        const stn_contact *c = &o->contacts->contacts[i];
-        double ratio = c->phi0 < 0.0 ? -c->phi0 * slimness_of(s, o->model, c) : 0.0;
-        if (ratio > worst->ratio) {
-            note_pair(o, c->geometry_a, c->geometry_b, -c->phi0, ratio, worst);
-        }
-    }
-    const int32_t *bare = o->report->bare_geometry;
-    double depth = o->report->overlap_without_contact_m;
-    if (depth > 0.0) {
-        note_pair(o, bare[0], bare[1], depth, depth * fmax(s->slimness[bare[0]], s->slimness[bare[1]]), worst);
-    }
-}
-
 // -------------------------------------------------------------------------------------------------- move and distance
 
 static void note_body(const stn_observation *o, int32_t body, double value, double ratio, stn_figure *worst) {
     *worst = (stn_figure){.value = value, .ratio = ratio, .time = o->time};
     name_body(o->model, body, worst->what, sizeof worst->what);
-}
-
-static void note_moves(const stn_scene *s, const stn_observation *o, stn_figure *worst) {
-    if (!s->meets) {
-        return;
-    }
-    for (int32_t b = 1; b < o->model->body_count; b++) {
-        if (s->shortness[b] == 0.0) {
-            continue;
-        }
-        double travel = o->dt * stn_vec3_norm(velocity_of(o->model, o->kinematics, b));
-        if (travel * s->shortness[b] > worst->ratio) {
-            note_body(o, b, travel, travel * s->shortness[b], worst);
-        }
-    }
 }
 
 static bool touches(const stn_observation *o, int32_t body) {
@@ -236,28 +197,45 @@ static double height_beyond(const stn_aabb *box, stn_vec3 point, stn_vec3 down, 
     return fabs(depth) - reach;
 }
 
-static void note_distances(const stn_scene *s, const stn_observation *o, stn_vec3 gravity, stn_figure *worst) {
-    double g = stn_vec3_norm(gravity), thrown = 2.0 * s->speed * s->time;
-    stn_vec3 down = stn_vec3_scale(1.0 / g, gravity);
-    for (int32_t b = 1; b < o->model->body_count; b++) {
-        bool below;
-        stn_vec3 point = o->kinematics->body_pose[b].position;
-        double away = height_beyond(&s->box, point, down, &below), ratio = (away - thrown) / s->size;
-        if (s->shortness[b] > 0.0 && ratio > worst->ratio && !(below && is_above_ground(o, point, down)) &&
-            !touches(o, b)) {
-            note_body(o, b, away, ratio, worst);
-        }
-    }
-}
-
 void stn_scene_observe(stn_scene *s, const stn_observation *o, stn_vec3 gravity, stn_figure *figures) {
     s->time += o->dt;
-    note_moves(s, o, &figures[STN_FIGURE_MOVE]);
-    if (o->contacts != NULL) {
-        note_overlaps(s, o, &figures[STN_FIGURE_OVERLAP]);
+    stn_figure *farthest = &figures[STN_FIGURE_MOVE];
+    for (int32_t b = 1; b < o->model->body_count && s->meets; b++) {
+        if (s->shortness[b] > 0.0) {
+            double travel = o->dt * stn_vec3_norm(velocity_of(o->model, o->kinematics, b));
+            if (travel * s->shortness[b] > farthest->ratio) {
+                note_body(o, b, travel, travel * s->shortness[b], farthest);
+            }
+        }
     }
-    if (o->contacts != NULL && s->anchored && s->size > 0.0 &&
-        (gravity.x != 0.0 || gravity.y != 0.0 || gravity.z != 0.0)) {
-        note_distances(s, o, gravity, &figures[STN_FIGURE_DISTANCE]);
+    if (o->contacts == NULL) {
+        return;
+    }
+    stn_figure *deepest = &figures[STN_FIGURE_OVERLAP];
+    for (int32_t i = 0; i < o->contacts->count; i++) {
+        const stn_contact *c = &o->contacts->contacts[i];
+        double ratio = c->phi0 < 0.0 ? -c->phi0 * slimness_of(s, o->model, c) : 0.0;
+        if (ratio > deepest->ratio) {
+            note_pair(o, c->geometry_a, c->geometry_b, -c->phi0, ratio, deepest);
+        }
+    }
+    const int32_t *bare = o->report->bare_geometry;
+    double depth = o->report->overlap_without_contact_m;
+    if (depth > 0.0) {
+        note_pair(o, bare[0], bare[1], depth, depth * fmax(s->slimness[bare[0]], s->slimness[bare[1]]), deepest);
+    }
+    if (s->anchored && s->size > 0.0 && (gravity.x != 0.0 || gravity.y != 0.0 || gravity.z != 0.0)) {
+        stn_figure *worst = &figures[STN_FIGURE_DISTANCE];
+        double g = stn_vec3_norm(gravity), thrown = 2.0 * s->speed * s->time;
+        stn_vec3 down = stn_vec3_scale(1.0 / g, gravity);
+        for (int32_t b = 1; b < o->model->body_count; b++) {
+            bool below;
+            stn_vec3 point = o->kinematics->body_pose[b].position;
+            double away = height_beyond(&s->box, point, down, &below), ratio = (away - thrown) / s->size;
+            if (s->shortness[b] > 0.0 && ratio > worst->ratio && !(below && is_above_ground(o, point, down)) &&
+                !touches(o, b)) {
+                note_body(o, b, away, ratio, worst);
+            }
+        }
     }
 }

@@ -72,9 +72,19 @@ void stn_session_clear(stn_session *session) {
 
 // --------------------------------------------------------------------------------------------------------------- run
 
-/// A script that skipped itself, or left with a status of its own, may not have come to its parameters. One that caught
-/// the error of a recording has not written what the command line asked for.
-static stn_status check_end(stn_session *session, stn_status status, stn_error *err) {
+stn_status stn_session_run_by(stn_session *session, stn_instance *language, const char *script, stn_error *err) {
+    stn_script_host *host = &session->host;
+    host->path = script;
+    host->output = session->record_count > 0 ? session->record_paths[0] : session->capture_file;
+    host->lists_tests = session->runner.lists;
+    host->isolates_tests = session->runner.tests != NULL && !session->runner.lists;
+    session->running = language;
+    stn_status status = language->desc->ops.script->run(language->self, host, err);
+    session->running = NULL;
+    stn_session_drop_worlds(session);
+    host->path = NULL;
+    // A script that skipped itself, or left with a status of its own, may not have come to its parameters. One that
+    // caught the error of a recording has not written what the command line asked for.
     bool whole = status == STN_OK && session->skipped == NULL && !(session->exited && session->exit_status != 0);
     if (whole && session->unopened.status < 0) {
         return stn_fail(err, session->unopened.status, "%s", session->unopened.text);
@@ -82,37 +92,25 @@ static stn_status check_end(stn_session *session, stn_status status, stn_error *
     return whole ? stn_session_check_overrides(session, err) : status;
 }
 
-/// What a script sees of the command line.
-static void fill_host(stn_session *session, const char *path) {
-    stn_script_host *host = &session->host;
-    host->path = path;
-    host->output = session->record_count > 0 ? session->record_paths[0] : session->capture_file;
-    host->lists_tests = session->runner.lists;
-    host->isolates_tests = session->runner.tests != NULL && !session->runner.lists;
-}
-
-stn_status stn_session_run_by(stn_session *session, stn_instance *language, const char *script, stn_error *err) {
-    fill_host(session, script);
-    session->running = language;
-    stn_status status = language->desc->ops.script->run(language->self, &session->host, err);
-    session->running = NULL;
-    stn_session_drop_worlds(session);
-    session->host.path = NULL;
-    return check_end(session, status, err);
-}
-
 stn_status stn_session_run(stn_session *session, const char *script, stn_error *err) {
     stn_context *context = session->host.context;
     const char *id = NULL, *dot = strrchr(script, '.');
     stn_instance *language = NULL;
     snprintf(session->ending, sizeof session->ending, "%s", dot != NULL ? dot : "");
-    stn_status status = stn_plugin_for_file(context, STN_KIND_SCRIPT, script, &id, err);
     struct stat file;
-    if (status == STN_ERR_PLUGIN && stat(script, &file) != 0) { // of a wrong path its ending says nothing
+    stn_status status;
+    if (session->language != NULL) {
+        id = session->language;
+        status = stn_plugin_load(context, STN_KIND_SCRIPT, id, err);
+    } else {
+        status = stn_plugin_for_file(context, STN_KIND_SCRIPT, script, &id, err);
+    }
+    bool unknown = status == STN_ERR_PLUGIN && session->language == NULL;
+    if (unknown && stat(script, &file) != 0) { // of a wrong path its ending says nothing
         return stn_fail(err, STN_ERR_FILE, "%s: cannot be read: %s; give the path of a script", script,
                         strerror(errno));
     }
-    if (status == STN_ERR_PLUGIN && S_ISDIR(file.st_mode)) {
+    if (unknown && S_ISDIR(file.st_mode)) {
         return stn_fail(err, STN_ERR_FILE, "%s: is a folder; give the path of a script", script);
     }
     if (status == STN_OK) {
@@ -134,9 +132,26 @@ void stn_session_stop(stn_session *session) {
 }
 
 /// Makes the step that failed, or the session's seconds, and ends the world.
-static stn_status step_capsule(stn_session *session, stn_world *world, stn_error *err) {
+stn_status stn_session_run_capsule(stn_session *session, const char *path, stn_error *err) {
+    static const stn_kind kinds[] = {STN_KIND_SOLVER, STN_KIND_LAW, STN_KIND_CONTACT, STN_KIND_INTEGRATOR,
+                                     STN_KIND_FACTOR};
     stn_script_host *host = &session->host;
-    stn_status status = isnan(host->dt) ? STN_OK : stn_world_set_dt(world, host->dt, err);
+    stn_replay_options options = {.threads = host->threads};
+    stn_world *world = NULL;
+    stn_status status = STN_OK;
+    for (int i = 0; i < STN_COUNT(kinds) && status == STN_OK; i++) {
+        status = stn_host_choose(host, stn_kind_name(kinds[i]), &options.plugin[kinds[i]], err);
+    }
+    if (status == STN_OK) {
+        status = stn_session_check_overrides(session, err);
+    }
+    if (status == STN_OK) {
+        status = stn_capsule_load(host->context, path, &options, &world, err);
+    }
+    if (status < 0) {
+        return status;
+    }
+    status = isnan(host->dt) ? STN_OK : stn_world_set_dt(world, host->dt, err);
     double made = 0.0, seconds = isnan(host->seconds) ? stn_world_dt(world) : host->seconds;
     session->end_time = stn_world_state(world)->time + seconds;
     // half a millionth of a step forgives the rounding of a sum of many dt
@@ -149,19 +164,4 @@ static stn_status step_capsule(stn_session *session, stn_world *world, stn_error
     stn_error closing = {STN_OK, ""};
     stn_status closed = stn_host_end(host, world, &closing);
     return status >= 0 && closed < 0 ? stn_fail(err, closed, "%s", closing.text) : status;
-}
-
-stn_status stn_session_run_capsule(stn_session *session, const char *path, stn_error *err) {
-    static const stn_kind kinds[] = {STN_KIND_SOLVER, STN_KIND_LAW, STN_KIND_CONTACT, STN_KIND_INTEGRATOR,
-                                     STN_KIND_FACTOR};
-    stn_script_host *host = &session->host;
-    stn_replay_options options = {.threads = host->threads};
-    stn_world *world = NULL;
-    stn_status status = STN_OK;
-    for (int i = 0; i < STN_COUNT(kinds) && status == STN_OK; i++) {
-        status = stn_host_choose(host, stn_kind_name(kinds[i]), &options.plugin[kinds[i]], err);
-    }
-    status = status == STN_OK ? stn_session_check_overrides(session, err) : status;
-    status = status == STN_OK ? stn_capsule_load(host->context, path, &options, &world, err) : status;
-    return status >= 0 ? step_capsule(session, world, err) : status;
 }

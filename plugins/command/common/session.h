@@ -89,6 +89,7 @@ typedef struct stn_session {
 
     // given; NULL: as the script says
     const char *plugin[STN_KIND_COUNT]; // id by kind
+    const char *language; // id of the script plugin, or the path of its file; NULL: by the script's ending
     stn_override *overrides;
     int32_t override_count;
     bool overrides_shared;           // with other scripts: one that takes none of them is no error
@@ -159,9 +160,9 @@ bool stn_session_add_check(stn_session *session, const char *name, bool ok, doub
 /// A line about the first check from `first` on that failed, in `text`; NULL when none did.
 const char *stn_session_failed_check(const stn_session *session, int32_t first, char *text, size_t size);
 
-/// Runs a file by the script plugin of its ending, and ends all of its worlds. STN_ERR_PLUGIN: no language has such an
-/// ending; otherwise as stn_script_ops.run. A script that skipped itself leaves its reason in `skipped`, and STN_OK;
-/// one that called exit its status in `exit_status`, and STN_OK.
+/// Runs a file by the chosen language, else by the script plugin of its ending, and ends all of its worlds.
+/// STN_ERR_PLUGIN: there is none; otherwise as stn_script_ops.run. A script that skipped itself leaves its reason in
+/// `skipped`, and STN_OK; one that called exit its status in `exit_status`, and STN_OK.
 stn_status stn_session_run(stn_session *session, const char *script, stn_error *err);
 /// The same by a script plugin that the caller chose, whatever the ending.
 stn_status stn_session_run_by(stn_session *session, stn_instance *language, const char *script, stn_error *err);

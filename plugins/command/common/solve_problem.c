@@ -56,37 +56,10 @@ bool cli_settings_text(cli_settings *settings, const char *name, const char *whe
 static const char *const usual_law = "sap"; // of a command line that names none
 
 /// A law only where the solver takes one or the user names one.
-static stn_status create_law(cli_solver *s, const cli_solver_choice *choice, stn_error *err) {
-    const stn_solver_ops *ops = s->solver->desc->ops.solver;
-    const cli_settings *settings = &choice->settings[1];
-    bool needs_law = stn_solver_needs_law(ops), optional = stn_solver_may_have_law(ops);
-    bool none = optional && choice->law != NULL && strcmp(choice->law, "none") == 0;
-    if (!needs_law && !optional && (choice->law != NULL || settings->count > 0)) {
-        return stn_fail(err, STN_ERR_PARAMETER,
-                        "solver %s takes no contact law, so --law and --set law.%s mean "
-                        "nothing",
-                        choice->solver, settings->count > 0 ? settings->items[0].name : "NAME");
-    }
-    if (needs_law || (optional && !none)) {
-        const char *law = choice->law != NULL ? choice->law : usual_law;
-        return stn_instance_create(s->context, STN_KIND_LAW, law, settings->items, settings->count, &s->law, err);
-    }
-    return STN_OK;
-}
-
-static stn_status create_factor(cli_solver *s, const cli_solver_choice *choice, stn_error *err) {
-    const cli_settings *settings = &choice->settings[2];
-    if (choice->factor != NULL) {
-        return stn_instance_create(s->context, STN_KIND_FACTOR, choice->factor, settings->items, settings->count,
-                                   &s->factor, err);
-    }
-    return settings->count == 0
-               ? STN_OK
-               : stn_fail(err, STN_ERR_PARAMETER, "--set factor.%s needs --factor ID", settings->items[0].name);
-}
-
-/// The command line may name files of plugins; what it solves may not.
-static stn_status load_named(stn_context *context, const cli_solver_choice *choice, stn_error *err) {
+stn_status cli_solver_init(cli_solver *s, stn_context *context, const cli_solver_choice *choice, stn_error *err) {
+    const cli_settings *own = &choice->settings[0], *of_law = &choice->settings[1], *of_factor = &choice->settings[2];
+    *s = (cli_solver){.context = context};
+    // The command line may name files of plugins; what it solves may not.
     stn_status status = stn_plugin_load(context, STN_KIND_SOLVER, choice->solver, err);
     if (status == STN_OK && choice->law != NULL) {
         status = stn_plugin_load(context, STN_KIND_LAW, choice->law, err);
@@ -94,18 +67,31 @@ static stn_status load_named(stn_context *context, const cli_solver_choice *choi
     if (status == STN_OK && choice->factor != NULL) {
         status = stn_plugin_load(context, STN_KIND_FACTOR, choice->factor, err);
     }
-    return status;
-}
-
-stn_status cli_solver_init(cli_solver *s, stn_context *context, const cli_solver_choice *choice, stn_error *err) {
-    *s = (cli_solver){.context = context};
-    stn_status status = load_named(context, choice, err);
     if (status == STN_OK) {
-        status = stn_instance_create(context, STN_KIND_SOLVER, choice->solver, choice->settings[0].items,
-                                     choice->settings[0].count, &s->solver, err);
+        status = stn_instance_create(context, STN_KIND_SOLVER, choice->solver, own->items, own->count, &s->solver, err);
     }
-    status = status == STN_OK ? create_law(s, choice, err) : status;
-    status = status == STN_OK ? create_factor(s, choice, err) : status;
+    if (status != STN_OK) {
+        return status;
+    }
+    const stn_solver_ops *ops = s->solver->desc->ops.solver;
+    bool needs_law = stn_solver_needs_law(ops), optional = stn_solver_may_have_law(ops);
+    bool none = optional && choice->law != NULL && strcmp(choice->law, "none") == 0;
+    if (!needs_law && !optional && (choice->law != NULL || of_law->count > 0)) {
+        return stn_fail(err, STN_ERR_PARAMETER,
+                        "solver %s takes no contact law, so --law and --set law.%s mean "
+                        "nothing",
+                        choice->solver, of_law->count > 0 ? of_law->items[0].name : "NAME");
+    }
+    if (needs_law || (optional && !none)) {
+        const char *law = choice->law != NULL ? choice->law : usual_law;
+        status = stn_instance_create(context, STN_KIND_LAW, law, of_law->items, of_law->count, &s->law, err);
+    }
+    if (status == STN_OK && choice->factor != NULL) {
+        status = stn_instance_create(context, STN_KIND_FACTOR, choice->factor, of_factor->items, of_factor->count,
+                                     &s->factor, err);
+    } else if (status == STN_OK && of_factor->count > 0) {
+        status = stn_fail(err, STN_ERR_PARAMETER, "--set factor.%s needs --factor ID", of_factor->items[0].name);
+    }
     if (status == STN_OK && choice->threads != 1) {
         status = stn_threads_create(context, choice->threads, &s->threads, err);
     }

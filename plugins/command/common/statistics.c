@@ -37,18 +37,6 @@ void stn_statistics_clear(stn_context *context, stn_statistics *s) {
     *s = (stn_statistics){.energy_first = NAN, .energy_last = NAN, .total_first = NAN, .total_last = NAN};
 }
 
-static bool note_momentum(stn_context *context, stn_statistics *s, double error, double size) {
-    if (s->momentum == NULL) {
-        s->momentum = stn_allocate(context, MOMENTUM_BINS, sizeof *s->momentum);
-    }
-    if (s->momentum != NULL && !isnan(error)) {
-        stn_momentum_bin *bin = &s->momentum[bin_of(error * size)];
-        bin->sum += error;
-        bin->max = error > bin->max ? error : bin->max;
-    }
-    return s->momentum != NULL;
-}
-
 /// Mechanical energy at the present state; elements have that of the last step.
 static double present_energy(stn_world *world) {
     const stn_kinematics *k = stn_world_kinematics(world);
@@ -56,40 +44,35 @@ static double present_energy(stn_world *world) {
            stn_world_elastic_energy(world);
 }
 
-static stn_status begin_account(stn_world_account *a, stn_world *world, stn_error *err) {
+stn_status stn_account_before(stn_world_account *a, stn_world *world, stn_error *err) {
     stn_statistics *s = a->statistics;
-    stn_status status = stn_scene_create(stn_world_context(world), world, &a->scene, err);
-    if (status < 0) {
-        return status;
+    bool begins = !stn_account_begun(a);
+    if (begins) {
+        stn_status status = stn_scene_create(stn_world_context(world), world, &a->scene, err);
+        if (status < 0) {
+            return status;
+        }
+        a->stored_low = a->work_low = (double)INFINITY;
+        a->stored_most = a->work_most = -(double)INFINITY;
+        a->next = s->open;
+        a->place = &s->open;
+        if (s->open != NULL) {
+            s->open->place = &a->next;
+        }
+        s->open = a;
+        double energy = present_energy(world);
+        a->mechanical = (stn_balance){.energy = energy, .balance = energy, .low = energy};
+        s->energy_first = a->first ? energy : s->energy_first;
     }
-    a->stored_low = a->work_low = (double)INFINITY;
-    a->stored_most = a->work_most = -(double)INFINITY;
-    a->next = s->open;
-    a->place = &s->open;
-    if (s->open != NULL) {
-        s->open->place = &a->next;
+    a->restarts = a->restarts || begins || a->touched; // a step that failed told nothing
+    if (a->restarts) {
+        a->mechanical.energy = present_energy(world); // the change by hand is work: the balance stays
+        stn_scene_note_speeds(a->scene, world);
     }
-    s->open = a;
-    double energy = present_energy(world);
-    a->mechanical = (stn_balance){.energy = energy, .balance = energy, .low = energy};
-    if (a->first) {
-        s->energy_first = energy;
-    }
+    a->touched = false;
+    a->gravity = stn_world_state(world)->gravity;
+    a->allocations = stn_context_allocations(stn_world_context(world));
     return STN_OK;
-}
-
-stn_status stn_account_before(stn_world_account *account, stn_world *world, stn_error *err) {
-    bool begins = !stn_account_begun(account);
-    stn_status status = begins ? begin_account(account, world, err) : STN_OK;
-    account->restarts = account->restarts || begins || account->touched; // a step that failed told nothing
-    if (status >= 0 && account->restarts) {
-        account->mechanical.energy = present_energy(world); // the change by hand is work: the balance stays
-        stn_scene_note_speeds(account->scene, world);
-    }
-    account->touched = false;
-    account->gravity = stn_world_state(world)->gravity;
-    account->allocations = stn_context_allocations(stn_world_context(world));
-    return status;
 }
 
 /// After a step that did `work`.
@@ -132,15 +115,10 @@ static void note_energy(stn_world_account *a, const stn_step_report *r, double t
     }
 }
 
-/// Turns of other threads that ours had to make room for.
-static long count_interruptions(void) {
-    struct rusage usage;
-    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
-}
-
 static void note_profile(stn_profile *p, const stn_step_report *report) {
     double now = stn_clock_us(), last = p->last;
-    long interruptions = count_interruptions();
+    struct rusage usage;
+    long interruptions = getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0; // our thread had to make room
     bool before = p->disturbed; // its observers' time is subtracted from this step's
     p->disturbed = last == 0.0 || interruptions != p->interruptions; // in the first step memory is found
     p->last = now;
@@ -159,38 +137,40 @@ static void note_profile(stn_profile *p, const stn_step_report *report) {
     }
 }
 
-/// All figures of the step.
-static bool note_samples(stn_context *context, stn_statistics *s, const stn_step_report *report,
-                         const stn_certificate *c, double allocations) {
-    stn_samples *samples = &s->samples;
-    double before = samples->steps > 0 ? samples->max[STN_SAMPLE_ALLOCATIONS] : 0.0;
+stn_status stn_account_observe(stn_world_account *account, stn_context *context, const stn_observation *o,
+                               stn_error *err) {
+    stn_statistics *s = account->statistics;
+    const stn_certificate *c = o->certificate;
+    double allocations = (double)(stn_context_allocations(context) - account->allocations);
+    double before = s->samples.steps > 0 ? s->samples.max[STN_SAMPLE_ALLOCATIONS] : 0.0;
     double row[STN_SAMPLE_COUNT] = {
-        [STN_SAMPLE_STEP_US] = report->step_us,
-        [STN_SAMPLE_ITERATIONS] = report->iterations,
-        [STN_SAMPLE_CONTACTS] = report->contact_count,
-        [STN_SAMPLE_OVERLAP] = report->overlap_m,
-        [STN_SAMPLE_BARE_OVERLAP] = report->overlap_without_contact_m,
+        [STN_SAMPLE_STEP_US] = o->report->step_us,
+        [STN_SAMPLE_ITERATIONS] = o->report->iterations,
+        [STN_SAMPLE_CONTACTS] = o->report->contact_count,
+        [STN_SAMPLE_OVERLAP] = o->report->overlap_m,
+        [STN_SAMPLE_BARE_OVERLAP] = o->report->overlap_without_contact_m,
         [STN_SAMPLE_ALLOCATIONS] = before + allocations,
 #define FIELD_OF(member, name, unit, text) [STN_SAMPLE_##member] = c != NULL ? c->member : (double)NAN,
         STN_CERTIFICATE_FIELDS(FIELD_OF)
 #undef FIELD_OF
             [STN_SAMPLE_MOMENTUM_SIZE] = c != NULL ? c->momentum_size : (double)NAN,
     };
-    samples->columns = STN_SAMPLE_COUNT;
-    return note_momentum(context, s, row[STN_SAMPLE_momentum], row[STN_SAMPLE_MOMENTUM_SIZE]) &&
-           stn_samples_add(context, samples, row);
-}
-
-stn_status stn_account_observe(stn_world_account *account, stn_context *context, const stn_observation *o,
-                               stn_error *err) {
-    stn_statistics *s = account->statistics;
-    double allocations = (double)(stn_context_allocations(context) - account->allocations);
-    if (!note_samples(context, s, o->report, o->certificate, allocations)) {
+    if (s->momentum == NULL) {
+        s->momentum = stn_allocate(context, MOMENTUM_BINS, sizeof *s->momentum);
+    }
+    double error = row[STN_SAMPLE_momentum];
+    if (s->momentum != NULL && !isnan(error)) {
+        stn_momentum_bin *bin = &s->momentum[bin_of(error * row[STN_SAMPLE_MOMENTUM_SIZE])];
+        bin->sum += error;
+        bin->max = error > bin->max ? error : bin->max;
+    }
+    s->samples.columns = STN_SAMPLE_COUNT;
+    if (s->momentum == NULL || !stn_samples_add(context, &s->samples, row)) {
         return stn_fail(err, STN_ERR_MEMORY, "run statistics: out of memory after %lld steps",
                         (long long)s->samples.steps);
     }
     s->not_converged += o->report->not_converged > 0;
-    s->not_finite += o->certificate != NULL && !o->certificate->finite;
+    s->not_finite += c != NULL && !c->finite;
     note_energy(account, o->report, o->time);
     if (account->scene != NULL) {
         stn_scene_observe(account->scene, o, account->gravity, account->figures);
@@ -202,19 +182,17 @@ stn_status stn_account_observe(stn_world_account *account, stn_context *context,
     return STN_OK;
 }
 
-/// What the rise of a world's energy is compared with: the most that moved, what was stored and given back, what the
-/// inputs put in or took, and what moves everything by a twentieth of the scene's size. It is the smaller rise of both
-/// sums: what contacts give back is none of the second, what a contact stores that is found late is none of the first.
-static stn_figure energy_figure(const stn_world_account *a) {
-    double scale = a->kinetic_most + (a->stored_most - a->stored_low) + (a->work_most - a->work_low);
-    scale += stn_scene_shift(a->scene, a->gravity);
-    const stn_balance *b = a->mechanical.rise < a->total.rise ? &a->mechanical : &a->total;
-    return (stn_figure){b->rise, b->rise > 0.0 ? b->rise / scale : b->rise, b->time, ""};
-}
-
 static void merge_figures(const stn_world_account *account, stn_figure *worst) {
+    // What the rise of a world's energy is compared with: the most that moved, what was stored and given back, what
+    // the inputs put in or took, and what moves everything by a twentieth of the scene's size. It is the smaller
+    // rise of both sums: what contacts give back is none of the second, what a contact stores that is found late is
+    // none of the first.
+    double scale =
+        account->kinetic_most + (account->stored_most - account->stored_low) + (account->work_most - account->work_low);
+    scale += stn_scene_shift(account->scene, account->gravity);
+    const stn_balance *b = account->mechanical.rise < account->total.rise ? &account->mechanical : &account->total;
+    stn_figure energy = {b->rise, b->rise > 0.0 ? b->rise / scale : b->rise, b->time, ""};
     for (int i = 0; i < STN_FIGURE_COUNT; i++) {
-        stn_figure energy = energy_figure(account);
         stn_figure_merge(&worst[i], i == STN_FIGURE_ENERGY ? &energy : &account->figures[i]);
     }
 }

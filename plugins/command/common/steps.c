@@ -90,27 +90,6 @@ static stn_status open_recorder(const stn_followed *f, const char *path, stn_err
     return status >= 0 ? stn_world_record(f->world, recorder, path, err) : status;
 }
 
-/// "scripts/clutter.lua" -> "clutter".
-static void name_problems(const char *path, char *title, size_t size) {
-    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path, *dot = strrchr(name, '.');
-    snprintf(title, size, "%.*s", (int)(dot != NULL ? (size_t)(dot - name) : strlen(name)), name);
-}
-
-static stn_status capture(const stn_session *session, stn_world *world, stn_error *err) {
-    char title[256];
-    stn_capture_options o = {.file = session->capture_file,
-                             .every = session->capture_every,
-                             .form = session->capture_local ? STN_FORM_LOCAL : STN_FORM_GLOBAL};
-    if (o.file == NULL) {
-        return STN_OK;
-    }
-    if (session->host.path != NULL) {
-        name_problems(session->host.path, title, sizeof title);
-        o.title = title;
-    }
-    return stn_world_capture(world, &o, err);
-}
-
 /// A world whose recordings cannot be opened makes no step, whatever the script does about the error.
 static stn_status refuse_unopened(stn_followed *f, stn_status status, const stn_error *err) {
     stn_error *unopened = &f->session->unopened;
@@ -133,7 +112,19 @@ static stn_status begin_first(stn_followed *f, stn_error *err) {
     for (int32_t i = 0; i < session->record_count && status >= 0; i++) {
         status = open_recorder(f, session->record_paths[i], err);
     }
-    status = status >= 0 ? capture(session, f->world, err) : status;
+    stn_capture_options capture = {.file = session->capture_file,
+                                   .every = session->capture_every,
+                                   .form = session->capture_local ? STN_FORM_LOCAL : STN_FORM_GLOBAL};
+    char title[256]; // "scripts/clutter.lua": "clutter"
+    const char *path = session->host.path;
+    if (path != NULL) {
+        const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path, *dot = strrchr(name, '.');
+        snprintf(title, sizeof title, "%.*s", (int)(dot != NULL ? (size_t)(dot - name) : strlen(name)), name);
+        capture.title = title;
+    }
+    if (status >= 0 && capture.file != NULL) {
+        status = stn_world_capture(f->world, &capture, err);
+    }
     if (status >= 0 && session->begins != NULL) {
         session->begins(session->begins_user, f->world);
     }
@@ -201,15 +192,6 @@ static bool is_kept(const stn_followed *f) {
     return f->session->keep != NULL && f->session->keep->until.world == f->number;
 }
 
-static stn_status keep_before(stn_followed *f, stn_error *err) {
-    const stn_keepsake *keep = f->session->keep;
-    if (!is_kept(f) || f->keeps || f->made < keep->from) {
-        return STN_OK;
-    }
-    f->keeps = true;
-    return refuse_unopened(f, open_recorder(f, keep->recording, err), err);
-}
-
 /// At the mark the recording ends, and with it the script, unless the step after it is wanted.
 static stn_status keep_after(stn_followed *f, stn_error *err) {
     stn_session *session = f->session;
@@ -234,13 +216,21 @@ static stn_status keep_after(stn_followed *f, stn_error *err) {
 stn_status stn_host_step(stn_script_host *host, stn_world *world, stn_error *err) {
     stn_session *session = session_of(host);
     stn_status status = stn_host_begin(host, world, NULL, NULL, err);
-    status = status >= 0 ? check_stop(session, err) : status; // the command's begins may have asked for it
+    if (status >= 0) {
+        status = check_stop(session, err); // the command's begins may have asked for it
+    }
     if (status < 0) {
         return status;
     }
     stn_followed *f = session->followed;
-    status = keep_before(f, err);
-    status = status >= 0 ? stn_account_before(&f->account, world, err) : status;
+    const stn_keepsake *keep = session->keep;
+    if (is_kept(f) && !f->keeps && f->made >= keep->from) {
+        f->keeps = true;
+        status = refuse_unopened(f, open_recorder(f, keep->recording, err), err);
+    }
+    if (status >= 0) {
+        status = stn_account_before(&f->account, world, err);
+    }
     if (status < 0) {
         return status;
     }

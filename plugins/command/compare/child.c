@@ -55,23 +55,6 @@ static void forget_start(stn_problem *p) {
     }
 }
 
-/// A solver that has never seen a problem, and keeps nothing.
-static stn_status solve_once(bench *b, stn_solve_report *report) {
-    cli_problem *p = b->problem;
-    const cli_solver *s = &b->solver->solver;
-    const size_t count = (size_t)p->problem.constraint_count;
-    stn_problem_solver_options options = {s->solver, s->law, s->factor, NULL};
-    stn_problem_solver *fresh = NULL;
-    stn_solve_request request = {.law_memory = p->law_memory, .solver_memory = p->solver_memory};
-    memset(p->solver_memory, 0, count * (size_t)s->solver->desc->memory_per_constraint);
-    stn_status status = stn_problem_solver_create(b->context, &options, &fresh, &b->error);
-    if (status == STN_OK) {
-        status = stn_problem_solve(fresh, &p->problem, &request, &p->solution, report, NULL, &b->error);
-    }
-    stn_problem_solver_destroy(fresh);
-    return status;
-}
-
 /// Short solves are repeated, for 30 ms and an odd number of times, at most nine: the time is the median.
 static void solve_timed(bench *b, outcome *out) {
     enum { MOST_REPEATS = 9 };
@@ -80,7 +63,20 @@ static void solve_timed(bench *b, outcome *out) {
     int32_t wanted = 1;
     out->repeats = 0;
     for (int32_t i = 0; i < wanted; i++) {
-        out->status = solve_once(b, &out->report);
+        // A solver that has never seen a problem, and keeps nothing.
+        cli_problem *p = b->problem;
+        const cli_solver *s = &b->solver->solver;
+        const size_t count = (size_t)p->problem.constraint_count;
+        stn_problem_solver_options options = {s->solver, s->law, s->factor, NULL};
+        stn_problem_solver *fresh = NULL;
+        stn_solve_request request = {.law_memory = p->law_memory, .solver_memory = p->solver_memory};
+        memset(p->solver_memory, 0, count * (size_t)s->solver->desc->memory_per_constraint);
+        stn_status status = stn_problem_solver_create(b->context, &options, &fresh, &b->error);
+        if (status == STN_OK) {
+            status = stn_problem_solve(fresh, &p->problem, &request, &p->solution, &out->report, NULL, &b->error);
+        }
+        stn_problem_solver_destroy(fresh);
+        out->status = status;
         if (out->status < 0) {
             return;
         }
@@ -112,38 +108,6 @@ static stn_solver_common *common_of(const bench *b) {
     return b->solver->solver.solver->common;
 }
 
-/// A success that the judge does not see is no success.
-static void note_claim(const bench *b, compare_row *row) {
-    stn_formulation f = b->solver->formulation;
-    bool has_measure = f == STN_REGULARIZED || f == STN_CCP || f == STN_NCP;
-    if (has_measure && !isnan(row->residual) && row->residual > 100.0 * common_of(b)->tolerance) {
-        snprintf(row->note, sizeof row->note, "says converged, %s is %.1e", compare_measure(f), row->residual);
-    }
-}
-
-static void fill_row(const bench *b, const outcome *o, compare_row *row) {
-    row->iterations = o->report.iterations;
-    row->islands = o->report.island_count;
-    row->repeats = o->repeats;
-    row->time_ms = o->time_ms;
-    row->certificate = o->certificate;
-    row->residual = compare_residual(b->solver->formulation, &o->certificate);
-    row->status = o->status == STN_OK ? COMPARE_CONVERGED : COMPARE_NOT_CONVERGED;
-    if (!o->certificate.finite) {
-        row->status = COMPARE_FAILED;
-        snprintf(row->note, sizeof row->note, "v or gamma is not finite");
-    } else if (o->status == STN_OK) {
-        note_claim(b, row);
-    } else {
-        snprintf(row->note, sizeof row->note, "%s", o->report.reason);
-    }
-}
-
-static void fail_row(compare_row *row, const stn_error *err) {
-    row->status = err->status == STN_ERR_UNSUPPORTED ? COMPARE_REFUSED : COMPARE_FAILED;
-    snprintf(row->note, sizeof row->note, "%s", err->text);
-}
-
 void compare_solve_row(comparison *c, cli_problem *problem, int32_t index) {
     compare_row *row = &c->rows[index];
     bench b;
@@ -157,9 +121,29 @@ void compare_solve_row(comparison *c, cli_problem *problem, int32_t index) {
         status = o.status < 0 ? o.status : judge(&b, &o);
     }
     if (status < 0) {
-        fail_row(row, &b.error);
+        row->status = b.error.status == STN_ERR_UNSUPPORTED ? COMPARE_REFUSED : COMPARE_FAILED;
+        snprintf(row->note, sizeof row->note, "%s", b.error.text);
     } else {
-        fill_row(&b, &o, row);
+        row->iterations = o.report.iterations;
+        row->islands = o.report.island_count;
+        row->repeats = o.repeats;
+        row->time_ms = o.time_ms;
+        row->certificate = o.certificate;
+        row->residual = compare_residual(b.solver->formulation, &o.certificate);
+        row->status = o.status == STN_OK ? COMPARE_CONVERGED : COMPARE_NOT_CONVERGED;
+        if (!o.certificate.finite) {
+            row->status = COMPARE_FAILED;
+            snprintf(row->note, sizeof row->note, "v or gamma is not finite");
+        } else if (o.status == STN_OK) {
+            // A success that the judge does not see is no success.
+            stn_formulation f = b.solver->formulation;
+            bool has_measure = f == STN_REGULARIZED || f == STN_CCP || f == STN_NCP;
+            if (has_measure && !isnan(row->residual) && row->residual > 100.0 * common_of(&b)->tolerance) {
+                snprintf(row->note, sizeof row->note, "says converged, %s is %.1e", compare_measure(f), row->residual);
+            }
+        } else {
+            snprintf(row->note, sizeof row->note, "%s", o.report.reason);
+        }
     }
     row->done = true;
 }

@@ -36,27 +36,15 @@ static int refuse_options(const cli_command *command, const compare_options *o, 
     }
     const char *const outputs[] = {o->csv, o->html};
     int status = cli_keep_apart(command, problems->items, problems->count, outputs, STN_COUNT(outputs));
-    status = status == CLI_PROCEED && o->csv != NULL ? cli_probe_output(command, o->csv) : status;
+    if (status == CLI_PROCEED && o->csv != NULL) {
+        status = cli_probe_output(command, o->csv);
+    }
     return status == CLI_PROCEED && o->html != NULL ? cli_probe_output(command, o->html) : status;
 }
 
 static const char *last_part(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;
-}
-
-/// File names without folders where that tells all of them apart.
-static void name_problems(comparison *c, const cli_list *paths) {
-    bool different = true;
-    for (int32_t i = 0; i < paths->count; i++) {
-        for (int32_t k = 0; k < i && different; k++) {
-            different = strcmp(last_part(paths->items[i]), last_part(paths->items[k])) != 0;
-        }
-    }
-    for (int32_t i = 0; i < paths->count; i++) {
-        c->problems[i].path = paths->items[i];
-        c->problems[i].name = different ? last_part(paths->items[i]) : paths->items[i];
-    }
 }
 
 /// Rows lie in memory that the children share.
@@ -67,26 +55,44 @@ static bool make_room(comparison *c, const cli_list *paths, size_t *size) {
     void *rows = mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     c->rows = rows != MAP_FAILED ? rows : NULL;
     if (c->problems != NULL) {
-        name_problems(c, paths);
+        // File names without folders where that tells all of them apart.
+        bool different = true;
+        for (int32_t i = 0; i < paths->count; i++) {
+            for (int32_t k = 0; k < i && different; k++) {
+                different = strcmp(last_part(paths->items[i]), last_part(paths->items[k])) != 0;
+            }
+        }
+        for (int32_t i = 0; i < paths->count; i++) {
+            c->problems[i].path = paths->items[i];
+            c->problems[i].name = different ? last_part(paths->items[i]) : paths->items[i];
+        }
     }
     return c->problems != NULL && c->rows != NULL;
 }
 
-/// Nothing was compared when no problem could be read: a mistake in the words.
-static int refuse_unreadable(const comparison *c) {
-    for (int32_t i = 0; i < c->problem_count; i++) {
-        if (c->problems[i].read) {
-            return CLI_PROCEED;
-        }
+static int compare(comparison *c) {
+    const compare_options *o = &c->options;
+    stn_error err = {0};
+    if (compare_solve(c, &err) != STN_OK) {
+        return cli_fail_status(c->command, &err);
     }
+    bool read = false;
     for (int32_t i = 0; i < c->problem_count; i++) {
+        read = read || c->problems[i].read;
+    }
+    for (int32_t i = 0; i < c->problem_count && !read; i++) {
         cli_fail(c->command, "%s", c->problems[i].unreadable);
     }
-    return STN_EXIT_BAD_INPUT;
-}
-
-static int report(const comparison *c) {
-    const compare_options *o = &c->options;
+    if (!read) {
+        return STN_EXIT_BAD_INPUT; // nothing was compared: a mistake in the words
+    }
+    if (!o->json) {
+        compare_print_table(c);
+        fflush(stdout);
+    }
+    if (o->curves && compare_trace(c, &err) != STN_OK) {
+        return cli_fail_status(c->command, &err);
+    }
     int status = o->csv != NULL ? compare_write_csv(c, o->csv) : CLI_PROCEED;
     if (status == CLI_PROCEED && o->html != NULL) {
         status = compare_write_page(c, o->html);
@@ -94,32 +100,16 @@ static int report(const comparison *c) {
     if (status == CLI_PROCEED && o->json && !cli_json_print(compare_json(c), true)) {
         status = STN_EXIT_BAD_INPUT;
     }
-    for (int32_t i = 0; i < 2 && status == CLI_PROCEED; i++) {
+    if (status != CLI_PROCEED) {
+        return status;
+    }
+    for (int32_t i = 0; i < 2; i++) {
         const char *path = i == 0 ? o->csv : o->html;
         if (path != NULL) {
             fprintf(stderr, "written: %s\n", path);
         }
     }
-    return status == CLI_PROCEED ? STN_EXIT_DONE : status;
-}
-
-static int compare(comparison *c) {
-    stn_error err = {0};
-    if (compare_solve(c, &err) != STN_OK) {
-        return cli_fail_status(c->command, &err);
-    }
-    int status = refuse_unreadable(c);
-    if (status != CLI_PROCEED) {
-        return status;
-    }
-    if (!c->options.json) {
-        compare_print_table(c);
-        fflush(stdout);
-    }
-    if (c->options.curves && compare_trace(c, &err) != STN_OK) {
-        return cli_fail_status(c->command, &err);
-    }
-    return report(c);
+    return STN_EXIT_DONE;
 }
 
 static int run(comparison *c, const cli_list *paths) {

@@ -50,36 +50,6 @@ static void print_residual(const compare_row *row, double residual) {
     }
 }
 
-static void print_row(const compare_problem *p, const compare_solver *s, const compare_row *row, int problems,
-                      int solvers) {
-    cli_print_padded(p->name, problems);
-    printf("  %8d  %-*s  %-11s  %-13s", p->contacts, solvers, s->label, stn_formulation_name(s->formulation),
-           status_word(row->status));
-    print_residual(row, row->residual);
-    print_residual(row, row->certificate.natural_scaled);
-    if (has_result(row)) {
-        printf("  %10d  %10.4g", row->iterations, row->time_ms);
-    } else {
-        printf("  %10s  %10s", "-", "-");
-    }
-    fputs(row->note[0] != '\0' ? "  " : "", stdout);
-    cli_print_name(row->note);
-    putchar('\n');
-}
-
-static void print_counts(const comparison *c) {
-    int32_t counts[COMPARE_STATUS_COUNT] = {0}, shown = 0;
-    for (int32_t i = 0; i < c->problem_count * c->solver_count; i++) {
-        counts[c->rows[i].status]++;
-    }
-    for (int32_t s = 0; s < COMPARE_STATUS_COUNT; s++) {
-        if (counts[s] > 0) {
-            printf("%s%d %s", shown++ > 0 ? ", " : "", counts[s], status_word((compare_status)s));
-        }
-    }
-    putchar('\n');
-}
-
 void compare_print_table(const comparison *c) {
     int problems = 7, solvers = 6;
     for (int32_t i = 0; i < c->problem_count; i++) {
@@ -99,10 +69,33 @@ void compare_print_table(const comparison *c) {
             putchar('\n');
         }
         for (int32_t k = 0; k < c->solver_count && p->read; k++) {
-            print_row(p, &c->solvers[k], compare_row_of(c, i, k), problems, solvers);
+            const compare_solver *s = &c->solvers[k];
+            const compare_row *row = compare_row_of(c, i, k);
+            cli_print_padded(p->name, problems);
+            printf("  %8d  %-*s  %-11s  %-13s", p->contacts, solvers, s->label, stn_formulation_name(s->formulation),
+                   status_word(row->status));
+            print_residual(row, row->residual);
+            print_residual(row, row->certificate.natural_scaled);
+            if (has_result(row)) {
+                printf("  %10d  %10.4g", row->iterations, row->time_ms);
+            } else {
+                printf("  %10s  %10s", "-", "-");
+            }
+            fputs(row->note[0] != '\0' ? "  " : "", stdout);
+            cli_print_name(row->note);
+            putchar('\n');
         }
     }
-    print_counts(c);
+    int32_t counts[COMPARE_STATUS_COUNT] = {0}, shown = 0;
+    for (int32_t i = 0; i < c->problem_count * c->solver_count; i++) {
+        counts[c->rows[i].status]++;
+    }
+    for (int32_t s = 0; s < COMPARE_STATUS_COUNT; s++) {
+        if (counts[s] > 0) {
+            printf("%s%d %s", shown++ > 0 ? ", " : "", counts[s], status_word((compare_status)s));
+        }
+    }
+    putchar('\n');
 }
 
 // ------------------------------------------------------------------------------------------------------------- JSON
@@ -118,29 +111,6 @@ static void add_reached(cJSON *json, const char *name, const compare_row *row, b
         cli_json_add_real(item, "time_ms", time_ms);
         cJSON_AddItemToArray(array, item);
     }
-}
-
-static const char *curve_note(const compare_row *row) {
-    if (row->point_count > 0 && !row->traced) {
-        return "a shorter solve came to no result";
-    }
-    return row->bent ? "converges sooner with a smaller limit of iterations" : "";
-}
-
-static void add_curve(cJSON *json, const compare_row *row) {
-    cJSON *curve = cJSON_AddArrayToObject(json, "curve");
-    for (int32_t i = 0; i < row->point_count; i++) {
-        const compare_point *p = &row->points[i];
-        cJSON *item = cJSON_CreateObject();
-        cJSON_AddNumberToObject(item, "iterations", p->iterations);
-        cli_json_add_real(item, "time_ms", p->time_ms);
-        cli_json_add_real(item, "residual", p->residual);
-        cli_json_add_real(item, "natural_scaled", p->natural_scaled);
-        cJSON_AddItemToArray(curve, item);
-    }
-    cli_json_add_text(json, "curve_note", curve_note(row));
-    add_reached(json, "reached", row, false);
-    add_reached(json, "reached_coulomb", row, true);
 }
 
 static void add_real(cJSON *json, const char *name, bool known, double value) {
@@ -166,37 +136,22 @@ static cJSON *row_json(const comparison *c, int32_t problem, int32_t solver) {
     add_real(json, "repeats", known, row->repeats);
     cli_json_add_text(json, "note", row->note);
     if (c->options.curves) {
-        add_curve(json, row);
+        cJSON *curve = cJSON_AddArrayToObject(json, "curve");
+        for (int32_t i = 0; i < row->point_count; i++) {
+            const compare_point *p = &row->points[i];
+            cJSON *item = cJSON_CreateObject();
+            cJSON_AddNumberToObject(item, "iterations", p->iterations);
+            cli_json_add_real(item, "time_ms", p->time_ms);
+            cli_json_add_real(item, "residual", p->residual);
+            cli_json_add_real(item, "natural_scaled", p->natural_scaled);
+            cJSON_AddItemToArray(curve, item);
+        }
+        const char *note = row->bent ? "converges sooner with a smaller limit of iterations" : "";
+        note = row->point_count > 0 && !row->traced ? "a shorter solve came to no result" : note;
+        cli_json_add_text(json, "curve_note", note);
+        add_reached(json, "reached", row, false);
+        add_reached(json, "reached_coulomb", row, true);
     }
-    return json;
-}
-
-static cJSON *problem_json(const compare_problem *p) {
-    cJSON *json = cJSON_CreateObject();
-    cli_json_add_text(json, "problem", p->path);
-    cli_json_add_text(json, "name", p->name);
-    add_real(json, "contacts", p->read, p->contacts);
-    add_real(json, "constraints", p->read, p->constraints);
-    add_real(json, "nv", p->read, p->nv);
-    cli_json_add_text(json, "unreadable", p->read ? NULL : p->unreadable);
-    cli_json_add_text(json, "note", p->note);
-    return json;
-}
-
-static cJSON *solver_json(const compare_solver *s) {
-    const stn_plugin_desc *desc = s->solver.solver->desc;
-    const stn_solver_common *common = s->solver.solver->common;
-    cJSON *json = cJSON_CreateObject();
-    cli_json_add_text(json, "solver", s->label);
-    cli_json_add_text(json, "id", desc->id);
-    cli_json_add_text(json, "version", desc->version);
-    cli_json_add_text(json, "summary", desc->summary);
-    cli_json_add_text(json, "formulation", stn_formulation_name(s->formulation));
-    cli_json_add_text(json, "judged_by", compare_measure(s->formulation));
-    cJSON_AddBoolToObject(json, "coulomb", compare_is_coulomb(s->formulation));
-    cli_json_add_text(json, "law", s->solver.law != NULL ? s->solver.law->desc->id : NULL);
-    cli_json_add_real(json, "tolerance", common->tolerance);
-    cJSON_AddNumberToObject(json, "max_iterations", common->max_iterations);
     return json;
 }
 
@@ -209,10 +164,33 @@ cJSON *compare_json(const comparison *c) {
     cJSON *problems = cJSON_AddArrayToObject(json, "problems"), *solvers = cJSON_AddArrayToObject(json, "solvers");
     cJSON *rows = cJSON_AddArrayToObject(json, "rows");
     for (int32_t i = 0; i < c->solver_count; i++) {
-        cJSON_AddItemToArray(solvers, solver_json(&c->solvers[i]));
+        const compare_solver *s = &c->solvers[i];
+        const stn_plugin_desc *desc = s->solver.solver->desc;
+        const stn_solver_common *common = s->solver.solver->common;
+        cJSON *solver = cJSON_CreateObject();
+        cli_json_add_text(solver, "solver", s->label);
+        cli_json_add_text(solver, "id", desc->id);
+        cli_json_add_text(solver, "version", desc->version);
+        cli_json_add_text(solver, "summary", desc->summary);
+        cli_json_add_text(solver, "formulation", stn_formulation_name(s->formulation));
+        cli_json_add_text(solver, "judged_by", compare_measure(s->formulation));
+        cJSON_AddBoolToObject(solver, "coulomb", compare_is_coulomb(s->formulation));
+        cli_json_add_text(solver, "law", s->solver.law != NULL ? s->solver.law->desc->id : NULL);
+        cli_json_add_real(solver, "tolerance", common->tolerance);
+        cJSON_AddNumberToObject(solver, "max_iterations", common->max_iterations);
+        cJSON_AddItemToArray(solvers, solver);
     }
     for (int32_t i = 0; i < c->problem_count; i++) {
-        cJSON_AddItemToArray(problems, problem_json(&c->problems[i]));
+        const compare_problem *p = &c->problems[i];
+        cJSON *problem = cJSON_CreateObject();
+        cli_json_add_text(problem, "problem", p->path);
+        cli_json_add_text(problem, "name", p->name);
+        add_real(problem, "contacts", p->read, p->contacts);
+        add_real(problem, "constraints", p->read, p->constraints);
+        add_real(problem, "nv", p->read, p->nv);
+        cli_json_add_text(problem, "unreadable", p->read ? NULL : p->unreadable);
+        cli_json_add_text(problem, "note", p->note);
+        cJSON_AddItemToArray(problems, problem);
         for (int32_t k = 0; k < c->solver_count; k++) {
             cJSON_AddItemToArray(rows, row_json(c, i, k));
         }
@@ -269,36 +247,6 @@ static void put_real(FILE *file, bool known, double value) {
     fprintf(file, ",%s", text);
 }
 
-static void put_row(FILE *file, const comparison *c, int32_t problem, int32_t solver) {
-    const compare_row *row = compare_row_of(c, problem, solver);
-    const compare_problem *p = &c->problems[problem];
-    const compare_solver *s = &c->solvers[solver];
-    bool known = has_result(row);
-    put_text(file, p->path);
-    put_real(file, p->read, p->contacts);
-    put_real(file, p->read, p->nv);
-    fputc(',', file);
-    put_text(file, s->label);
-    fprintf(file, ",%s,%s,%s", stn_formulation_name(s->formulation), status_word(row->status),
-            compare_measure(s->formulation));
-    put_real(file, known, row->residual);
-#define PUT_FIELD(member, name, unit, text) put_real(file, known, row->certificate.member);
-    STN_CERTIFICATE_FIELDS(PUT_FIELD)
-#undef PUT_FIELD
-    put_real(file, known, row->iterations);
-    put_real(file, known, row->time_ms);
-    put_real(file, known, row->repeats);
-    for (int32_t i = 0; i < COMPARE_TARGETS; i++) {
-        double iterations = (double)NAN, time_ms = (double)NAN;
-        bool reached = compare_reach(row, compare_targets[i], false, &iterations, &time_ms);
-        put_real(file, reached, iterations);
-        put_real(file, reached, time_ms);
-    }
-    fputc(',', file);
-    put_text(file, row->note);
-    fputc('\n', file);
-}
-
 int compare_write_csv(const comparison *c, const char *path) {
     output out;
     int status = open_output(&out, c, path);
@@ -316,21 +264,36 @@ int compare_write_csv(const comparison *c, const char *path) {
     fputs(",note\n", out.file);
     for (int32_t i = 0; i < c->problem_count; i++) {
         for (int32_t k = 0; k < c->solver_count; k++) {
-            put_row(out.file, c, i, k);
+            const compare_row *row = compare_row_of(c, i, k);
+            const compare_problem *p = &c->problems[i];
+            const compare_solver *s = &c->solvers[k];
+            bool known = has_result(row);
+            put_text(out.file, p->path);
+            put_real(out.file, p->read, p->contacts);
+            put_real(out.file, p->read, p->nv);
+            fputc(',', out.file);
+            put_text(out.file, s->label);
+            fprintf(out.file, ",%s,%s,%s", stn_formulation_name(s->formulation), status_word(row->status),
+                    compare_measure(s->formulation));
+            put_real(out.file, known, row->residual);
+#define PUT_FIELD(member, name, unit, text) put_real(out.file, known, row->certificate.member);
+            STN_CERTIFICATE_FIELDS(PUT_FIELD)
+#undef PUT_FIELD
+            put_real(out.file, known, row->iterations);
+            put_real(out.file, known, row->time_ms);
+            put_real(out.file, known, row->repeats);
+            for (int32_t t = 0; t < COMPARE_TARGETS; t++) {
+                double iterations = (double)NAN, time_ms = (double)NAN;
+                bool reached = compare_reach(row, compare_targets[t], false, &iterations, &time_ms);
+                put_real(out.file, reached, iterations);
+                put_real(out.file, reached, time_ms);
+            }
+            fputc(',', out.file);
+            put_text(out.file, row->note);
+            fputc('\n', out.file);
         }
     }
     return close_output(&out);
-}
-
-/// JSON inside of a page: no name of a file may end the element.
-static void put_json(FILE *file, const char *text) {
-    for (; *text != '\0'; text++) {
-        if (*text == '<') {
-            fputs("\\u003c", file);
-        } else {
-            fputc(*text, file);
-        }
-    }
 }
 
 int compare_write_page(const comparison *c, const char *path) {
@@ -343,7 +306,13 @@ int compare_write_page(const comparison *c, const char *path) {
     char *text = cJSON_PrintUnformatted(json);
     fwrite(cli_compare_page, 1, (size_t)(cli_compare_script - cli_compare_page), out.file);
     fputs("<script type=\"application/json\" id=\"comparison\">", out.file);
-    put_json(out.file, text);
+    for (const char *at = text; *at != '\0'; at++) { // no name of a file may end the element
+        if (*at == '<') {
+            fputs("\\u003c", out.file);
+        } else {
+            fputc(*at, out.file);
+        }
+    }
     fputs("</script>\n<script>\n", out.file);
     fwrite(cli_compare_script, 1, (size_t)(cli_compare_script_end - cli_compare_script), out.file);
     fputs("</script>\n", out.file);

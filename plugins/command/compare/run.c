@@ -24,15 +24,6 @@ typedef struct pass {
     cli_progress progress;
 } pass;
 
-static void note_crash(compare_row *row, const cli_job_end *end) {
-    row->status = COMPARE_FAILED;
-    if (end->outcome == CLI_JOB_CRASHED) {
-        snprintf(row->note, sizeof row->note, "ended by signal %d (%s)", end->code, strsignal(end->code));
-    } else {
-        snprintf(row->note, sizeof row->note, "the solver ended its process, with exit status %d", end->code);
-    }
-}
-
 static void end_solve(compare_row *row, const cli_job_end *end, double limit_s) {
     if (row->done) {
         return;
@@ -40,8 +31,13 @@ static void end_solve(compare_row *row, const cli_job_end *end, double limit_s) 
     if (end->outcome == CLI_JOB_TIMEOUT) {
         row->status = COMPARE_TIMEOUT;
         snprintf(row->note, sizeof row->note, "not done after %g s", limit_s);
+        return;
+    }
+    row->status = COMPARE_FAILED;
+    if (end->outcome == CLI_JOB_CRASHED) {
+        snprintf(row->note, sizeof row->note, "ended by signal %d (%s)", end->code, strsignal(end->code));
     } else {
-        note_crash(row, end);
+        snprintf(row->note, sizeof row->note, "the solver ended its process, with exit status %d", end->code);
     }
 }
 
@@ -62,39 +58,34 @@ static int work(void *user, int32_t index) {
     return 0;
 }
 
-static void read_problem(pass *p, int32_t index) {
-    comparison *c = p->comparison;
-    compare_problem *of = &c->problems[index];
-    stn_error err = {0};
-    cli_problem_clear(&p->problem);
-    cli_progress_end(&p->progress); // a warning has a line of its own
-    p->loaded = index;
-    c->reading = p->job == compare_solve_row ? of : NULL; // the second time all is said
-    stn_status status = cli_problem_load(&p->problem, c->context, of->path, &err);
-    c->reading = NULL;
-    if (status != STN_OK) {
-        cli_problem_clear(&p->problem);
-        snprintf(of->unreadable, sizeof of->unreadable, "%s", err.text);
-        return;
-    }
-    of->read = true;
-    of->contacts = cli_problem_contacts(&p->problem);
-    of->constraints = p->problem.problem.constraint_count;
-    of->nv = p->problem.problem.nv;
-}
-
-/// What the child of a job inherits.
+/// What the child of a job inherits: the problem of its row, read when the one before had another.
 static void prepare(void *user, int32_t index) {
     pass *p = user;
     comparison *c = p->comparison;
     compare_row *row = &c->rows[p->rows[index]];
     int32_t problem = p->rows[index] / c->solver_count;
+    compare_problem *of = &c->problems[problem];
     if (problem != p->loaded) {
-        read_problem(p, problem);
+        stn_error err = {0};
+        cli_problem_clear(&p->problem);
+        cli_progress_end(&p->progress); // a warning has a line of its own
+        p->loaded = problem;
+        c->reading = p->job == compare_solve_row ? of : NULL; // the second time all is said
+        stn_status status = cli_problem_load(&p->problem, c->context, of->path, &err);
+        c->reading = NULL;
+        if (status != STN_OK) {
+            cli_problem_clear(&p->problem);
+            snprintf(of->unreadable, sizeof of->unreadable, "%s", err.text);
+        } else {
+            of->read = true;
+            of->contacts = cli_problem_contacts(&p->problem);
+            of->constraints = p->problem.problem.constraint_count;
+            of->nv = p->problem.problem.nv;
+        }
     }
-    if (!c->problems[problem].read) {
+    if (!of->read) {
         row->status = COMPARE_FAILED;
-        snprintf(row->note, sizeof row->note, "%s", c->problems[problem].unreadable);
+        snprintf(row->note, sizeof row->note, "%s", of->unreadable);
         row->done = true;
     }
 }

@@ -18,9 +18,24 @@ static bool cut(char *text, char **value) {
 
 // --------------------------------------------------------------------------------------------------------- settings
 
-/// What --tolerance, --max-iterations and --set say to this solver; texts are borrowed from the list `sets`.
-static bool add_common(const comparison *c, compare_solver *s, bool law, char *const *sets) {
+/// Makes a solver ready. What it is told goes from the general to the particular: --tolerance and --max-iterations,
+/// --set, whose texts are borrowed from the list `sets`, and the settings behind its name.
+static int set_up(const comparison *c, compare_solver *s, char *const *sets) {
     const compare_options *o = &c->options;
+    stn_error err = {0};
+    const stn_plugin_info *info = NULL;
+    char *own = strchr(s->words, ':');
+    if (own != NULL) {
+        *own++ = '\0';
+    }
+    s->choice = (cli_solver_choice){.solver = s->words, .threads = 1, .settings = s->settings};
+    if (stn_plugin_load(c->context, STN_KIND_SOLVER, s->words, &err) != STN_OK ||
+        stn_plugin_find(c->context, STN_KIND_SOLVER, s->words, &info, &err) != STN_OK) {
+        return cli_fail(c->command, "--solvers: %s", err.text);
+    }
+    const stn_solver_ops *ops = info->desc->ops.solver;
+    bool takes_law = stn_solver_takes_law(ops), none = o->law != NULL && strcmp(o->law, "none") == 0;
+    s->choice.law = takes_law && !(stn_solver_needs_law(ops) && none) ? o->law : NULL;
     bool room = cli_settings_number(&s->settings[0], "tolerance", "--tolerance", o->tolerance);
     if (o->max_iterations != CLI_UNSET) {
         room = room && cli_settings_number(&s->settings[0], "max_iterations", "--max-iterations", o->max_iterations);
@@ -29,17 +44,15 @@ static bool add_common(const comparison *c, compare_solver *s, bool law, char *c
         const char *owner = sets[i], *name = owner + strlen(owner) + 1, *value = name + strlen(name) + 1;
         if (strcmp(owner, "solver") == 0 || strcmp(owner, s->choice.solver) == 0) {
             room = cli_settings_text(&s->settings[0], name, "--set", value);
-        } else if (strcmp(owner, "law") == 0 && law) {
+        } else if (strcmp(owner, "law") == 0 && takes_law) {
             room = cli_settings_text(&s->settings[1], name, "--set", value);
         }
     }
-    return room;
-}
-
-/// The settings behind the solver's name.
-static int add_own(const comparison *c, compare_solver *s, char *settings) {
+    if (!room) {
+        return cli_fail(c->command, "more than %d settings", CLI_MOST_SETTINGS);
+    }
     char *rest = NULL;
-    for (char *item = strtok_r(settings, ":", &rest); item != NULL; item = strtok_r(NULL, ":", &rest)) {
+    for (char *item = own != NULL ? strtok_r(own, ":", &rest) : NULL; item != NULL; item = strtok_r(NULL, ":", &rest)) {
         char *value = NULL;
         if (!cut(item, &value)) {
             return cli_fail(c->command, "--solvers %s: expected ID:NAME=VALUE at \"%s\"", s->label, item);
@@ -51,33 +64,6 @@ static int add_own(const comparison *c, compare_solver *s, char *settings) {
         } else if (!cli_settings_text(&s->settings[0], item, s->label, value)) {
             return cli_fail(c->command, "--solvers %s: more than %d settings", s->label, CLI_MOST_SETTINGS);
         }
-    }
-    return CLI_PROCEED;
-}
-
-/// Makes a solver ready: what it is told goes from the general to the particular.
-static int set_up(const comparison *c, compare_solver *s, char *const *sets) {
-    stn_error err = {0};
-    const stn_plugin_info *info = NULL;
-    char *settings = strchr(s->words, ':');
-    if (settings != NULL) {
-        *settings++ = '\0';
-    }
-    s->choice = (cli_solver_choice){.solver = s->words, .threads = 1, .settings = s->settings};
-    if (stn_plugin_load(c->context, STN_KIND_SOLVER, s->words, &err) != STN_OK ||
-        stn_plugin_find(c->context, STN_KIND_SOLVER, s->words, &info, &err) != STN_OK) {
-        return cli_fail(c->command, "--solvers: %s", err.text);
-    }
-    const stn_solver_ops *ops = info->desc->ops.solver;
-    bool takes_law = stn_solver_takes_law(ops);
-    bool none = c->options.law != NULL && strcmp(c->options.law, "none") == 0;
-    s->choice.law = takes_law && !(stn_solver_needs_law(ops) && none) ? c->options.law : NULL;
-    if (!add_common(c, s, takes_law, sets)) {
-        return cli_fail(c->command, "more than %d settings", CLI_MOST_SETTINGS);
-    }
-    int status = settings != NULL ? add_own(c, s, settings) : CLI_PROCEED;
-    if (status != CLI_PROCEED) {
-        return status;
     }
     if (cli_solver_init(&s->solver, c->context, &s->choice, &err) != STN_OK) {
         return cli_fail(c->command, "%s", err.text);
@@ -97,43 +83,6 @@ static bool append(comparison *c, const char *label, size_t length) {
     compare_solver *s = &grown[c->solver_count++];
     *s = (compare_solver){.label = strndup(label, length), .words = strndup(label, length)};
     return s->label != NULL && s->words != NULL;
-}
-
-static bool append_installed(comparison *c, stn_error *err) {
-    const stn_plugin_info *plugins = NULL;
-    int32_t count = 0;
-    bool room = stn_plugins_of_kind(c->context, STN_KIND_SOLVER, &plugins, &count, err) == STN_OK;
-    for (int32_t i = 0; i < count && room; i++) {
-        room = append(c, plugins[i].desc->id, strlen(plugins[i].desc->id));
-    }
-    return room;
-}
-
-static bool append_named(comparison *c, const char *names) {
-    bool room = true;
-    for (const char *at = names; room; at += 1) {
-        size_t length = strcspn(at, ",");
-        room = append(c, at, length);
-        at += length;
-        if (*at == '\0') {
-            break;
-        }
-    }
-    return room;
-}
-
-static int refuse_twice(const comparison *c) {
-    for (int32_t i = 0; i < c->solver_count; i++) {
-        if (c->solvers[i].label[0] == '\0') {
-            return cli_fail(c->command, "--solvers %s: a name is missing", c->options.solvers);
-        }
-        for (int32_t k = 0; k < i; k++) {
-            if (strcmp(c->solvers[i].label, c->solvers[k].label) == 0) {
-                return cli_fail(c->command, "--solvers: %s is named twice", c->solvers[i].label);
-            }
-        }
-    }
-    return c->solver_count > 0 ? CLI_PROCEED : cli_fail(c->command, "no solver is installed");
 }
 
 /// "OWNER.NAME=VALUE" as three texts behind each other. The owner must be one of the solvers that are compared.
@@ -160,14 +109,44 @@ static int read_set(const comparison *c, const char *text, char **out) {
 int compare_choose_solvers(comparison *c) {
     stn_error err = {0};
     const compare_options *o = &c->options;
-    if (!(o->solvers != NULL ? append_named(c, o->solvers) : append_installed(c, &err))) {
+    bool room = true;
+    if (o->solvers != NULL) {
+        const char *at = o->solvers;
+        for (size_t length = strcspn(at, ","); room; at += length + 1, length = strcspn(at, ",")) {
+            room = append(c, at, length);
+            if (at[length] == '\0') {
+                break;
+            }
+        }
+    } else { // all that are installed
+        const stn_plugin_info *plugins = NULL;
+        int32_t count = 0;
+        room = stn_plugins_of_kind(c->context, STN_KIND_SOLVER, &plugins, &count, &err) == STN_OK;
+        for (int32_t i = 0; i < count && room; i++) {
+            room = append(c, plugins[i].desc->id, strlen(plugins[i].desc->id));
+        }
+    }
+    if (!room) {
         return cli_fail(c->command, "%s", err.text[0] != '\0' ? err.text : "out of memory");
     }
-    int status = refuse_twice(c);
+    for (int32_t i = 0; i < c->solver_count; i++) {
+        if (c->solvers[i].label[0] == '\0') {
+            return cli_fail(c->command, "--solvers %s: a name is missing", o->solvers);
+        }
+        for (int32_t k = 0; k < i; k++) {
+            if (strcmp(c->solvers[i].label, c->solvers[k].label) == 0) {
+                return cli_fail(c->command, "--solvers: %s is named twice", c->solvers[i].label);
+            }
+        }
+    }
+    if (c->solver_count == 0) {
+        return cli_fail(c->command, "no solver is installed");
+    }
     char **sets = calloc((size_t)o->set.count + 1, sizeof *sets);
     if (sets == NULL) {
         return cli_fail(c->command, "out of memory");
     }
+    int status = CLI_PROCEED;
     for (int32_t i = 0; i < o->set.count && status == CLI_PROCEED; i++) {
         status = read_set(c, o->set.items[i], &sets[i]);
     }

@@ -22,10 +22,12 @@ static int run(const cli_command *command, const request *asked) {
     stn_status status = cli_robot_load(&robot, asked->in, &options, &error);
     if (status == STN_OK) {
         stn_save_request save = {.model = robot.model, .name = asked->name, .path = asked->out};
-        status =
-            asked->format != NULL ? stn_plugin_load(robot.context, STN_KIND_LOADER, asked->format, &error) : STN_OK;
-        status =
-            status != STN_OK ? status : stn_save_robot(robot.context, &save, asked->format, &robot.diagnostics, &error);
+        if (asked->format != NULL) {
+            status = stn_plugin_load(robot.context, STN_KIND_LOADER, asked->format, &error);
+        }
+        if (status == STN_OK) {
+            status = stn_save_robot(robot.context, &save, asked->format, &robot.diagnostics, &error);
+        }
         cli_print_findings(&robot.diagnostics, STN_SEVERITY_WARNING);
     }
     int result = status == STN_OK ? STN_EXIT_DONE : cli_fail_status(command, &error);

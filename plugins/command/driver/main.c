@@ -112,16 +112,6 @@ static int dispatch(stn_context *context, int argc, char **argv) {
     return run(context, argc, argv);
 }
 
-/// A closed stdin, stdout or stderr would give its number to the next file that is opened, and what is printed would
-/// land in a recording. Nothing comes from what takes its place, and writing to it fails as before.
-static void keep_standard_files(void) {
-    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++) {
-        if (fcntl(i, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != i) {
-            _exit(STN_EXIT_BAD_INPUT);
-        }
-    }
-}
-
 static pid_t in_command; // this process, while it is inside of a command
 
 /// exit is called by plugins and libraries only, and would say with its status what this command never said.
@@ -137,7 +127,13 @@ static void refuse_exit(void) {
 
 /// Whatever the command: output that was lost is an error.
 int main(int argc, char **argv) {
-    keep_standard_files();
+    // A closed stdin, stdout or stderr would give its number to the next file that is opened, and what is printed would
+    // land in a recording. Nothing comes from what takes its place, and writing to it fails as before.
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++) {
+        if (fcntl(i, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != i) {
+            _exit(STN_EXIT_BAD_INPUT);
+        }
+    }
     signal(SIGXFSZ, SIG_IGN); // a write beyond ulimit -f is then a failed write: the cache does without, others say it
     stn_error err = {STN_OK, ""};
     stn_context *context = NULL;

@@ -13,49 +13,11 @@
 
 enum { LARGEST_FILE = 1 << 24, CANDIDATES = 500 };
 
-static void set_zero(const info_report *r) {
-    for (int32_t j = 0; j < r->robot.model->joint_count; j++) {
-        const stn_joint *joint = &r->robot.model->joints[j];
-        stn_joint_type_rest(joint->type, r->q + joint->q_start);
-    }
-}
-
-static void set_floating(double *q) {
-    stn_mat3 turn = stn_mat3_from_rpy(0.1, 0.2, 0.3);
-    stn_quat r = stn_quat_from_matrix(&turn);
-    const double values[7] = {0.1, 0.2, 0.3, r.w, r.x, r.y, r.z};
-    memcpy(q, values, sizeof values);
-}
-
-static void set_planar(double *q) {
-    const double values[3] = {0.1, -0.2, 0.3};
-    memcpy(q, values, sizeof values);
-}
-
 /// Rule A: 30 % of the way between the limits, where there are any.
 static double value_a(const stn_joint *joint) {
     bool limited = joint->type == STN_JOINT_REVOLUTE || joint->type == STN_JOINT_PRISMATIC;
     limited = limited && isfinite(joint->lower) && isfinite(joint->upper) && joint->upper > joint->lower;
     return limited ? joint->lower + 0.3 * (joint->upper - joint->lower) : 0.3;
-}
-
-/// Rule B: another value for each joint, whatever the limits.
-static double value_b(const stn_joint *joint, int32_t number) {
-    return (joint->type == STN_JOINT_PRISMATIC ? 0.05 : 0.3) * sin(number + 1);
-}
-
-static void set_by_rule(const info_report *r, char rule) {
-    for (int32_t j = 0; j < r->robot.model->joint_count; j++) {
-        const stn_joint *joint = &r->robot.model->joints[j];
-        double *q = r->q + joint->q_start;
-        if (joint->type == STN_JOINT_FLOATING) {
-            set_floating(q);
-        } else if (joint->type == STN_JOINT_PLANAR) {
-            set_planar(q);
-        } else if (stn_joint_type_is_axial(joint->type)) {
-            *q = rule == 'A' ? value_a(joint) : value_b(joint, j);
-        }
-    }
 }
 
 static void follow_masters(const info_report *r) {
@@ -70,17 +32,6 @@ static void follow_masters(const info_report *r) {
 
 // ---------------------------------------------------------------------------------------------------- JSON file
 
-static stn_status unknown_joint(const info_report *r, const char *path, const char *name, stn_error *err) {
-    const char *names[CANDIDATES];
-    int32_t count = r->robot.model->joint_count < CANDIDATES ? r->robot.model->joint_count : CANDIDATES;
-    for (int32_t j = 0; j < count; j++) {
-        names[j] = r->robot.model->joints[j].name;
-    }
-    const char *near = stn_suggest(name, names, count);
-    return stn_fail(err, STN_ERR_PARSE, "%s: the robot has no moving joint '%.80s'%s%.80s%s", path, name,
-                    near != NULL ? "; did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?" : "");
-}
-
 /// Numbers of a JSON value, -1 when it is something else or has more than `capacity`.
 static int32_t read_numbers(const cJSON *value, double *numbers, int32_t capacity) {
     const cJSON *item = cJSON_IsArray(value) ? value->child : value;
@@ -94,29 +45,18 @@ static int32_t read_numbers(const cJSON *value, double *numbers, int32_t capacit
     return count;
 }
 
-/// Files hold quaternions with some digits: they are made unit ones when they are nearly so.
-static stn_status normalize(const stn_joint *joint, const char *path, double *numbers, stn_error *err) {
-    int32_t first = stn_joint_type_quaternion(joint->type);
-    if (first < 0) {
-        return STN_OK;
-    }
-    double *w = numbers + first;
-    double norm = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2] + w[3] * w[3]);
-    if (!(fabs(norm - 1.0) <= 1e-3)) {
-        return stn_fail(err, STN_ERR_PARSE,
-                        "%s: joint '%.80s': the quaternion (w x y z, numbers %d to %d) has length %g, not 1", path,
-                        joint->name, (int)first + 1, (int)first + 4, norm);
-    }
-    for (int32_t k = 0; k < 4; k++) {
-        w[k] /= norm;
-    }
-    return STN_OK;
-}
-
 static stn_status set_joint(const info_report *r, const char *path, const cJSON *value, stn_error *err) {
     int32_t index = stn_model_find_joint(r->robot.model, 0, value->string);
     if (index < 0) {
-        return unknown_joint(r, path, value->string, err);
+        const char *name = value->string;
+        const char *names[CANDIDATES];
+        int32_t count = r->robot.model->joint_count < CANDIDATES ? r->robot.model->joint_count : CANDIDATES;
+        for (int32_t j = 0; j < count; j++) {
+            names[j] = r->robot.model->joints[j].name;
+        }
+        const char *near = stn_suggest(name, names, count);
+        return stn_fail(err, STN_ERR_PARSE, "%s: the robot has no moving joint '%.80s'%s%.80s%s", path, name,
+                        near != NULL ? "; did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?" : "");
     }
     const stn_joint *joint = &r->robot.model->joints[index];
     double numbers[7] = {0.0};
@@ -124,25 +64,21 @@ static stn_status set_joint(const info_report *r, const char *path, const cJSON 
         return stn_fail(err, STN_ERR_PARSE, "%s: joint '%.80s' is %s: give %d finite number%s", path, joint->name,
                         stn_joint_type_name(joint->type), (int)joint->nq, joint->nq > 1 ? "s in an array" : "");
     }
-    stn_status status = normalize(joint, path, numbers, err);
-    if (status == STN_OK) {
-        memcpy(r->q + joint->q_start, numbers, (size_t)joint->nq * sizeof *numbers);
+    int32_t first = stn_joint_type_quaternion(joint->type);
+    if (first >= 0) { // files hold quaternions with some digits: they are made unit ones when they are nearly so
+        double *w = numbers + first;
+        double norm = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2] + w[3] * w[3]);
+        if (!(fabs(norm - 1.0) <= 1e-3)) {
+            return stn_fail(err, STN_ERR_PARSE,
+                            "%s: joint '%.80s': the quaternion (w x y z, numbers %d to %d) has length %g, not 1", path,
+                            joint->name, (int)first + 1, (int)first + 4, norm);
+        }
+        for (int32_t k = 0; k < 4; k++) {
+            w[k] /= norm;
+        }
     }
-    return status;
-}
-
-static stn_status set_from_json(const info_report *r, const char *path, const char *text, stn_error *err) {
-    cJSON *json = cJSON_ParseWithOpts(text, NULL, true);
-    if (!cJSON_IsObject(json)) {
-        cJSON_Delete(json);
-        return stn_fail(err, STN_ERR_PARSE, "%s: must be one JSON object { \"joint\": value }", path);
-    }
-    stn_status status = STN_OK;
-    for (const cJSON *value = json->child; value != NULL && status == STN_OK; value = value->next) {
-        status = set_joint(r, path, value, err);
-    }
-    cJSON_Delete(json);
-    return status;
+    memcpy(r->q + joint->q_start, numbers, (size_t)joint->nq * sizeof *numbers);
+    return STN_OK;
 }
 
 static stn_status set_from_file(const info_report *r, const char *path, stn_error *err) {
@@ -160,18 +96,46 @@ static stn_status set_from_file(const info_report *r, const char *path, stn_erro
     char *text = stn_allocate(r->robot.context, size + 1, 1);
     ssize_t got = text != NULL ? read(file, text, size) : -1;
     close(file);
-    stn_status status = got == (ssize_t)size ? set_from_json(r, path, text, err)
-                                             : stn_fail(err, STN_ERR_FILE, "--q %s: cannot be read", path);
+    cJSON *json = got == (ssize_t)size ? cJSON_ParseWithOpts(text, NULL, true) : NULL;
     stn_release(r->robot.context, text);
+    stn_status status = STN_OK;
+    if (got != (ssize_t)size) {
+        status = stn_fail(err, STN_ERR_FILE, "--q %s: cannot be read", path);
+    } else if (!cJSON_IsObject(json)) {
+        status = stn_fail(err, STN_ERR_PARSE, "%s: must be one JSON object { \"joint\": value }", path);
+    }
+    for (const cJSON *value = json != NULL ? json->child : NULL; value != NULL && status == STN_OK;
+         value = value->next) {
+        status = set_joint(r, path, value, err);
+    }
+    cJSON_Delete(json);
     return status;
 }
 
 stn_status info_configure(info_report *r, const char *choice, stn_error *err) {
     stn_status status = STN_OK;
     int32_t keyframe = choice != NULL ? stn_model_find_keyframe(r->robot.model, 0, choice) : -1;
-    set_zero(r);
+    for (int32_t j = 0; j < r->robot.model->joint_count; j++) {
+        const stn_joint *joint = &r->robot.model->joints[j];
+        stn_joint_type_rest(joint->type, r->q + joint->q_start);
+    }
     if (choice != NULL && (strcmp(choice, "A") == 0 || strcmp(choice, "B") == 0)) {
-        set_by_rule(r, choice[0]);
+        for (int32_t j = 0; j < r->robot.model->joint_count; j++) {
+            const stn_joint *joint = &r->robot.model->joints[j];
+            double *q = r->q + joint->q_start;
+            if (joint->type == STN_JOINT_FLOATING) {
+                stn_mat3 turn = stn_mat3_from_rpy(0.1, 0.2, 0.3);
+                stn_quat u = stn_quat_from_matrix(&turn);
+                const double values[7] = {0.1, 0.2, 0.3, u.w, u.x, u.y, u.z};
+                memcpy(q, values, sizeof values);
+            } else if (joint->type == STN_JOINT_PLANAR) {
+                const double values[3] = {0.1, -0.2, 0.3};
+                memcpy(q, values, sizeof values);
+            } else if (stn_joint_type_is_axial(joint->type)) {
+                double other = (joint->type == STN_JOINT_PRISMATIC ? 0.05 : 0.3) * sin(j + 1); // whatever the limits
+                *q = choice[0] == 'A' ? value_a(joint) : other;
+            }
+        }
     } else if (keyframe >= 0) {
         stn_model_keyframe_apply(r->robot.model, keyframe, r->q);
     } else if (choice != NULL && strcmp(choice, "Z") != 0) {

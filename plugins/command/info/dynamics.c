@@ -19,55 +19,6 @@ typedef struct coordinates {
     double *M_reduced;     // (dof_reduced x dof_reduced)
 } coordinates;
 
-static bool number_coordinates(const info_report *r, coordinates *c) {
-    const stn_model *m = c->model;
-    cli_chain *rows = STN_ARENA(r->arena, m->nv, cli_chain);
-    c->number = STN_ARENA(r->arena, m->nv, int32_t);
-    if (rows == NULL || c->number == NULL) {
-        return false;
-    }
-    int32_t count = 0;
-    for (int32_t i = 0; i < m->nv; i++) {
-        const cli_chain *chain = &r->robot.chains[m->dof_joint[i]];
-        bool follows = m->joints[m->dof_joint[i]].mimic >= 0;
-        rows[i] = follows ? (cli_chain){m->joints[chain->master].v_start, chain->scale, 0.0} : (cli_chain){i, 1.0, 0.0};
-        c->number[i] = follows ? -1 : count++;
-    }
-    c->rows = rows;
-    return true;
-}
-
-/// The blocks of all trees, without rotors; mimic joints may couple trees.
-static stn_status fill_matrix(const info_report *r, coordinates *c, stn_error *err) {
-    size_t n = (size_t)c->model->nv;
-    for (int32_t t = 0; t < c->model->tree_count; t++) {
-        const stn_tree *tree = &c->model->trees[t];
-        size_t size = (size_t)tree->nv, start = (size_t)tree->v_start;
-        stn_matrix block = {.n = tree->nv, .form = STN_MATRIX_DENSE};
-        block.values = size == n ? c->M : stn_arena_zeroed(r->arena, size * size, sizeof *block.values);
-        if (block.values == NULL) {
-            return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->robot.path);
-        }
-        stn_mass_matrix(r->kinematics, t, &block);
-        for (size_t i = 0; i < size; i++) {
-            memmove(c->M + (start + i) * n + start, block.values + i * size, size * sizeof *c->M);
-            c->M[(start + i) * (n + 1)] -= c->model->joints[c->model->dof_joint[start + i]].reflected_inertia;
-        }
-    }
-    return STN_OK;
-}
-
-static void reduce_matrix(const info_report *r, coordinates *c) {
-    size_t n = (size_t)c->model->nv, reduced = (size_t)r->counts.dof_reduced;
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < n; j++) {
-            cli_chain a = c->rows[i], b = c->rows[j];
-            size_t row = (size_t)c->number[a.master], column = (size_t)c->number[b.master];
-            c->M_reduced[row * reduced + column] += a.scale * b.scale * c->M[i * n + j];
-        }
-    }
-}
-
 static double trace(const double *M, int32_t n) {
     double sum = 0.0;
     for (size_t i = 0; i < (size_t)n; i++) {
@@ -111,13 +62,30 @@ static stn_status compute_matrices(info_report *r, coordinates *c, stn_error *er
     if (c->M == NULL || c->M_reduced == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->robot.path);
     }
-    stn_status status = fill_matrix(r, c, err);
-    if (status != STN_OK) {
-        return status;
+    const stn_model *m = c->model;
+    for (int32_t t = 0; t < m->tree_count; t++) { // without rotors; mimic joints may couple trees
+        const stn_tree *tree = &m->trees[t];
+        size_t size = (size_t)tree->nv, start = (size_t)tree->v_start;
+        stn_matrix block = {.n = tree->nv, .form = STN_MATRIX_DENSE};
+        block.values = size == n ? c->M : stn_arena_zeroed(r->arena, size * size, sizeof *block.values);
+        if (block.values == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->robot.path);
+        }
+        stn_mass_matrix(r->kinematics, t, &block);
+        for (size_t i = 0; i < size; i++) {
+            memmove(c->M + (start + i) * n + start, block.values + i * size, size * sizeof *c->M);
+            c->M[(start + i) * (n + 1)] -= m->joints[m->dof_joint[start + i]].reflected_inertia;
+        }
     }
     d->full.mass_trace = d->reduced.mass_trace = trace(c->M, c->model->nv);
     if (r->counts.mimic > 0) {
-        reduce_matrix(r, c);
+        for (size_t i = 0; i < n; i++) {
+            for (size_t j = 0; j < n; j++) {
+                cli_chain a = c->rows[i], b = c->rows[j];
+                size_t row = (size_t)c->number[a.master], column = (size_t)c->number[b.master];
+                c->M_reduced[row * reduced + column] += a.scale * b.scale * c->M[i * n + j];
+            }
+        }
         d->reduced.mass_trace = trace(c->M_reduced, r->counts.dof_reduced);
     }
     if (n > MOST_FOR_EIGENVALUES) {
@@ -162,11 +130,22 @@ stn_status info_compute(info_report *r, stn_error *err) {
     coordinates c = {.model = r->robot.model};
     r->dynamics = (info_dynamics){.full.condition = (double)NAN, .reduced.condition = (double)NAN};
     stn_kinematics_update(r->kinematics, r->q, r->v);
-    if (!number_coordinates(r, &c)) {
+    const stn_model *m = c.model;
+    cli_chain *rows = STN_ARENA(r->arena, m->nv, cli_chain);
+    c.number = STN_ARENA(r->arena, m->nv, int32_t);
+    if (rows == NULL || c.number == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->robot.path);
     }
+    int32_t count = 0;
+    for (int32_t i = 0; i < m->nv; i++) {
+        const cli_chain *chain = &r->robot.chains[m->dof_joint[i]];
+        bool follows = m->joints[m->dof_joint[i]].mimic >= 0;
+        rows[i] = follows ? (cli_chain){m->joints[chain->master].v_start, chain->scale, 0.0} : (cli_chain){i, 1.0, 0.0};
+        c.number[i] = follows ? -1 : count++;
+    }
+    c.rows = rows;
     stn_status status = compute_gravity(r, &c, err);
-    if (status == STN_OK && c.model->nv <= MOST_FOR_MATRIX) {
+    if (status == STN_OK && m->nv <= MOST_FOR_MATRIX) {
         status = compute_matrices(r, &c, err);
     } else if (status == STN_OK) {
         r->dynamics.full.mass_trace = r->dynamics.reduced.mass_trace = (double)NAN;

@@ -35,25 +35,7 @@ static stn_status prepare(info_report *r, const char *path, const cli_list *pack
     return status;
 }
 
-static void clear(info_report *r) {
-    stn_arena_destroy(r->arena);
-    stn_kinematics_destroy(r->kinematics);
-    cli_robot_clear(&r->robot);
-}
-
 // ------------------------------------------------------------------------------------------------- --fk LINK[,x,y,z]
-
-static stn_status unknown_link(const info_report *r, const char *word, stn_error *err) {
-    const char *names[CANDIDATES];
-    int32_t count = r->robot.model->link_count < CANDIDATES ? r->robot.model->link_count : CANDIDATES;
-    for (int32_t i = 0; i < count; i++) {
-        names[i] = r->robot.model->links[i].name;
-    }
-    const char *near = stn_suggest(word, names, count);
-    return stn_fail(err, STN_ERR_ARGUMENT, "--fk %.200s: no such link%s%.80s%s", word,
-                    near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
-                    near != NULL ? "'?" : "; give LINK or LINK,x,y,z");
-}
 
 /// Cuts ",x,y,z" off the end of "LINK,x,y,z", as names may hold commas.
 static bool split_point(char *name, stn_vec3 *point) {
@@ -70,7 +52,8 @@ static bool split_point(char *name, stn_vec3 *point) {
 }
 
 static stn_status parse_frame(const info_report *r, const char *word, info_frame *frame, stn_error *err) {
-    *frame = (info_frame){.key = word, .link = stn_model_find_link(r->robot.model, 0, word)};
+    const stn_model *m = r->robot.model;
+    *frame = (info_frame){.key = word, .link = stn_model_find_link(m, 0, word)};
     if (frame->link >= 0) {
         return STN_OK;
     }
@@ -79,12 +62,22 @@ static stn_status parse_frame(const info_report *r, const char *word, info_frame
         return stn_fail(err, STN_ERR_MEMORY, "--fk: out of memory");
     }
     bool split = split_point(name, &frame->point);
-    frame->link = split ? stn_model_find_link(r->robot.model, 0, name) : -1;
-    stn_status status = frame->link >= 0 ? STN_OK : unknown_link(r, split ? name : word, err);
-    stn_release(r->robot.context, name);
-    if (status == STN_OK) {
-        frame->key = r->robot.model->links[frame->link].name;
+    frame->link = split ? stn_model_find_link(m, 0, name) : -1;
+    stn_status status = STN_OK;
+    if (frame->link >= 0) {
+        frame->key = m->links[frame->link].name;
+    } else {
+        const char *names[CANDIDATES], *wanted = split ? name : word;
+        int32_t count = m->link_count < CANDIDATES ? m->link_count : CANDIDATES;
+        for (int32_t i = 0; i < count; i++) {
+            names[i] = m->links[i].name;
+        }
+        const char *near = stn_suggest(wanted, names, count);
+        status = stn_fail(err, STN_ERR_ARGUMENT, "--fk %.200s: no such link%s%.80s%s", wanted,
+                          near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
+                          near != NULL ? "'?" : "; give LINK or LINK,x,y,z");
     }
+    stn_release(r->robot.context, name);
     return status;
 }
 
@@ -109,24 +102,6 @@ static stn_status parse_frames(info_report *r, const cli_list *words, stn_error 
 
 // ------------------------------------------------------------------------------------------------------ command
 
-/// Several errors of one file are listed, a single one is the line of every command.
-static int fail(const cli_command *command, const info_report *r, const stn_error *error) {
-    if (r->robot.model == NULL && r->robot.diagnostics.error_count > 1) {
-        cli_print_findings(&r->robot.diagnostics, STN_SEVERITY_ERROR);
-    }
-    return cli_fail_status(command, error);
-}
-
-static int print(const info_report *r, bool json) {
-    if (json) {
-        return info_print_json(r) ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;
-    }
-    bool written = info_print_text(r);
-    cli_print_findings(&r->robot.diagnostics, STN_SEVERITY_NOTE);
-    fprintf(stderr, "loaded in %.1f ms\n", r->robot.load_ms);
-    return written ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;
-}
-
 /// What was asked for.
 typedef struct request {
     const char *path, *q;
@@ -147,8 +122,22 @@ static int run(const cli_command *command, const request *asked) {
     if (status == STN_OK) {
         status = info_compute(&r, &error);
     }
-    int result = status == STN_OK ? print(&r, asked->json) : fail(command, &r, &error);
-    clear(&r);
+    int result;
+    if (status != STN_OK) {
+        if (r.robot.model == NULL && r.robot.diagnostics.error_count > 1) { // one is the line of every command
+            cli_print_findings(&r.robot.diagnostics, STN_SEVERITY_ERROR);
+        }
+        result = cli_fail_status(command, &error);
+    } else {
+        result = (asked->json ? info_print_json(&r) : info_print_text(&r)) ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;
+    }
+    if (status == STN_OK && !asked->json) {
+        cli_print_findings(&r.robot.diagnostics, STN_SEVERITY_NOTE);
+        fprintf(stderr, "loaded in %.1f ms\n", r.robot.load_ms);
+    }
+    stn_arena_destroy(r.arena);
+    stn_kinematics_destroy(r.kinematics);
+    cli_robot_clear(&r.robot);
     return result;
 }
 

@@ -3,16 +3,6 @@
 #include "common/print.h"
 #include "info.h"
 
-static cJSON *joint_counts(const info_counts *counts) {
-    cJSON *json = cJSON_CreateObject();
-    cJSON_AddNumberToObject(json, "total", counts->joints);
-    for (int32_t i = 0; i < STN_JOINT_COUNT; i++) {
-        cJSON_AddNumberToObject(json, stn_joint_type_name((stn_joint_type)i), counts->of_type[i]);
-    }
-    cJSON_AddNumberToObject(json, "mimic", counts->mimic);
-    return json;
-}
-
 static void add_index(cJSON *json, const char *name, const stn_joint *joint, int32_t index) {
     cJSON_AddItemToObject(json, name, joint != NULL ? cJSON_CreateNumber(index) : cJSON_CreateNull());
 }
@@ -25,51 +15,11 @@ static void add_line(cJSON *json, const char *where) {
 
 // -------------------------------------------------------------------------------------------------------- joints
 
-static cJSON *mimic_json(const info_report *r, const stn_joint *joint) {
-    if (joint == NULL || joint->mimic < 0) {
-        return cJSON_CreateNull();
-    }
-    cJSON *json = cJSON_CreateObject();
-    cli_json_add_text(json, "joint", r->robot.model->joints[joint->mimic].name);
-    cli_json_add_real(json, "multiplier", joint->mimic_multiplier);
-    cli_json_add_real(json, "offset", joint->mimic_offset);
-    return json;
-}
-
-/// null when there is no limit at all; an infinite one of two is null in its place.
-static void add_limits(cJSON *json, const stn_joint *joint) {
-    const double limits[2] = {joint != NULL ? joint->lower : (double)NAN, joint != NULL ? joint->upper : (double)NAN};
-    if (isfinite(limits[0]) || isfinite(limits[1])) {
-        cli_json_add_reals(json, "limits", limits, 2);
-    } else {
-        cJSON_AddNullToObject(json, "limits");
-    }
-    cli_json_add_real(json, "lower", limits[0]);
-    cli_json_add_real(json, "upper", limits[1]);
-}
-
 /// null when the robot gives the joint no gains of its own.
 static void add_servo(cJSON *json, const stn_joint *joint) {
     bool given = info_has_servo(joint);
     cli_json_add_real(json, "servo_kp", given ? joint->servo_kp : (double)NAN);
     cli_json_add_real(json, "servo_kd", given ? joint->servo_kd : (double)NAN);
-}
-
-static void add_motion(cJSON *json, const stn_joint *joint) {
-    bool has_axis = stn_joint_type_has_axis(joint->type), screw = joint->type == STN_JOINT_SCREW;
-    if (has_axis) {
-        cli_json_add_vector(json, "axis", joint->axis);
-    } else {
-        cJSON_AddNullToObject(json, "axis");
-    }
-    cli_json_add_real(json, "screw_pitch_m", screw ? joint->screw_pitch : (double)NAN);
-    cli_json_add_real(json, "damping", joint->damping);
-    cli_json_add_real(json, "friction", joint->friction);
-    cli_json_add_real(json, "reflected_inertia", joint->reflected_inertia);
-    cli_json_add_real(json, "stiffness", joint->stiffness);
-    cli_json_add_real(json, "rest", joint->stiffness > 0.0 ? joint->rest : (double)NAN);
-    add_servo(json, joint);
-    cli_json_add_text(json, "actuator", joint->actuator[0] != '\0' ? joint->actuator : NULL);
 }
 
 /// The joint above a link; `joint` is NULL for a fixed one. What is infinite is null.
@@ -83,13 +33,41 @@ static cJSON *joint_json(const info_report *r, const stn_link *child, const stn_
     add_index(json, "v_index", joint, joint != NULL ? joint->v_start : -1);
     cJSON_AddNumberToObject(json, "nq", joint != NULL ? joint->nq : 0);
     cJSON_AddNumberToObject(json, "nv", joint != NULL ? joint->nv : 0);
-    add_limits(json, joint);
+    // null when there is no limit at all; an infinite one of two is null in its place.
+    const double limits[2] = {joint != NULL ? joint->lower : (double)NAN, joint != NULL ? joint->upper : (double)NAN};
+    if (isfinite(limits[0]) || isfinite(limits[1])) {
+        cli_json_add_reals(json, "limits", limits, 2);
+    } else {
+        cJSON_AddNullToObject(json, "limits");
+    }
+    cli_json_add_real(json, "lower", limits[0]);
+    cli_json_add_real(json, "upper", limits[1]);
     cli_json_add_real(json, "effort", joint != NULL ? joint->effort : (double)NAN);
     cli_json_add_real(json, "velocity", joint != NULL ? joint->velocity : (double)NAN);
     cli_json_add_real(json, "acceleration", joint != NULL ? joint->acceleration : (double)NAN);
-    cJSON_AddItemToObject(json, "mimic", mimic_json(r, joint));
+    if (joint != NULL && joint->mimic >= 0) {
+        cJSON *mimic = cJSON_AddObjectToObject(json, "mimic");
+        cli_json_add_text(mimic, "joint", r->robot.model->joints[joint->mimic].name);
+        cli_json_add_real(mimic, "multiplier", joint->mimic_multiplier);
+        cli_json_add_real(mimic, "offset", joint->mimic_offset);
+    } else {
+        cJSON_AddNullToObject(json, "mimic");
+    }
     if (joint != NULL) {
-        add_motion(json, joint);
+        bool has_axis = stn_joint_type_has_axis(joint->type), screw = joint->type == STN_JOINT_SCREW;
+        if (has_axis) {
+            cli_json_add_vector(json, "axis", joint->axis);
+        } else {
+            cJSON_AddNullToObject(json, "axis");
+        }
+        cli_json_add_real(json, "screw_pitch_m", screw ? joint->screw_pitch : (double)NAN);
+        cli_json_add_real(json, "damping", joint->damping);
+        cli_json_add_real(json, "friction", joint->friction);
+        cli_json_add_real(json, "reflected_inertia", joint->reflected_inertia);
+        cli_json_add_real(json, "stiffness", joint->stiffness);
+        cli_json_add_real(json, "rest", joint->stiffness > 0.0 ? joint->rest : (double)NAN);
+        add_servo(json, joint);
+        cli_json_add_text(json, "actuator", joint->actuator[0] != '\0' ? joint->actuator : NULL);
     }
     add_line(json, child->joint_where);
     return json;
@@ -135,63 +113,28 @@ const char *info_equality_end(const stn_model *model, const stn_equality *equali
     return link >= 0 ? model->links[link].name : "world";
 }
 
-static cJSON *equality_list(const stn_model *model) {
-    cJSON *list = cJSON_CreateArray();
-    for (int32_t i = 0; i < model->equality_count; i++) {
-        const stn_equality *e = &model->equalities[i];
-        cJSON *json = cJSON_CreateObject();
-        cli_json_add_text(json, "name", e->name);
-        cli_json_add_text(json, "type", stn_equality_type_name(e->type));
-        cli_json_add_text(json, "a", info_equality_end(model, e, false));
-        cli_json_add_text(json, "b", info_equality_end(model, e, true));
-        cJSON_AddItemToArray(list, json);
-    }
-    return list;
-}
-
-static cJSON *keyframe_list(const stn_model *model) {
-    cJSON *list = cJSON_CreateArray();
-    for (int32_t i = 0; i < model->keyframe_count; i++) {
-        cJSON_AddItemToArray(list, cJSON_CreateString(model->keyframes[i].name));
-    }
-    return list;
-}
-
 // --------------------------------------------------------------------------------------------------------- links
-
-static cJSON *link_json(const info_report *r, const stn_link *link) {
-    double moments[3];
-    cli_inertia inertia = cli_judge_inertia(&link->mass, moments);
-    cJSON *json = cJSON_CreateObject();
-    cli_json_add_text(json, "name", link->name);
-    cli_json_add_text(json, "parent", link->parent >= 0 ? r->robot.model->links[link->parent].name : NULL);
-    cli_json_add_text(json, "joint", link->joint_name);
-    cli_json_add_real(json, "mass_kg", link->mass.mass);
-    cli_json_add_text(json, "inertia", cli_inertia_name(inertia));
-    if (inertia != CLI_INERTIA_NONE) {
-        cli_json_add_vector(json, "com", link->mass.com);
-        cli_json_add_reals(json, "principal_moments", moments, 3);
-    }
-    add_line(json, link->where);
-    return json;
-}
 
 static cJSON *link_list(const info_report *r) {
     cJSON *list = cJSON_CreateArray();
     for (int32_t i = 0; i < r->robot.model->link_count; i++) {
-        cJSON_AddItemToArray(list, link_json(r, &r->robot.model->links[i]));
+        const stn_link *link = &r->robot.model->links[i];
+        double moments[3];
+        cli_inertia inertia = cli_judge_inertia(&link->mass, moments);
+        cJSON *json = cJSON_CreateObject();
+        cli_json_add_text(json, "name", link->name);
+        cli_json_add_text(json, "parent", link->parent >= 0 ? r->robot.model->links[link->parent].name : NULL);
+        cli_json_add_text(json, "joint", link->joint_name);
+        cli_json_add_real(json, "mass_kg", link->mass.mass);
+        cli_json_add_text(json, "inertia", cli_inertia_name(inertia));
+        if (inertia != CLI_INERTIA_NONE) {
+            cli_json_add_vector(json, "com", link->mass.com);
+            cli_json_add_reals(json, "principal_moments", moments, 3);
+        }
+        add_line(json, link->where);
+        cJSON_AddItemToArray(list, json);
     }
     return list;
-}
-
-static cJSON *inertia_counts(const info_counts *c) {
-    cJSON *json = cJSON_CreateObject();
-    bool sound = c->inertias[CLI_INERTIA_NEGATIVE] == 0 && c->inertias[CLI_INERTIA_TRIANGLE] == 0;
-    cJSON_AddBoolToObject(json, "physical", sound);
-    for (int32_t i = 0; i < CLI_INERTIA_COUNT; i++) {
-        cJSON_AddNumberToObject(json, cli_inertia_name((cli_inertia)i), c->inertias[i]);
-    }
-    return json;
 }
 
 static void add_shape_counts(cJSON *json, const char *name, const int32_t counts[STN_SHAPE_COUNT]) {
@@ -203,25 +146,6 @@ static void add_shape_counts(cJSON *json, const char *name, const int32_t counts
     }
 }
 
-/// Of round shapes, where contact acts on flat pieces.
-static cJSON *surface_errors(const info_report *r) {
-    const stn_model *m = r->robot.model;
-    cJSON *json = cJSON_CreateArray();
-    for (int32_t i = 0; i < r->surface_count; i++) {
-        const info_surface *s = &r->surfaces[i];
-        const stn_geometry *g = &m->geometries[s->geometry];
-        cJSON *object = cJSON_CreateObject();
-        cli_json_add_text(object, "link", m->links[g->link].name);
-        cli_json_add_text(object, "name", g->name);
-        cli_json_add_text(object, "shape", stn_shape_name(g->shape.type));
-        cli_json_add_real(object, "outward_m", s->error.outward);
-        cli_json_add_real(object, "inward_m", s->error.inward);
-        cli_json_add_real(object, "resolution_m", s->error.resolution);
-        cJSON_AddItemToArray(json, object);
-    }
-    return json;
-}
-
 static cJSON *geometry_counts(const info_report *r) {
     const info_counts *c = &r->counts;
     cJSON *json = cJSON_CreateObject();
@@ -231,49 +155,24 @@ static cJSON *geometry_counts(const info_report *r) {
     cJSON_AddNumberToObject(json, "tetrahedra", c->tetrahedra);
     add_shape_counts(json, "collision_shapes", c->collision_shapes);
     add_shape_counts(json, "visual_shapes", c->visual_shapes);
-    cJSON_AddItemToObject(json, "surface_errors", surface_errors(r));
-    return json;
-}
-
-static cJSON *size_json(const info_size *size) {
-    if (cli_box_is_empty(&size->box)) {
-        return cJSON_CreateNull();
+    cJSON *errors =
+        cJSON_AddArrayToObject(json, "surface_errors"); // of round shapes, where contact acts on flat pieces
+    for (int32_t i = 0; i < r->surface_count; i++) {
+        const info_surface *s = &r->surfaces[i];
+        const stn_geometry *g = &r->robot.model->geometries[s->geometry];
+        cJSON *object = cJSON_CreateObject();
+        cli_json_add_text(object, "link", r->robot.model->links[g->link].name);
+        cli_json_add_text(object, "name", g->name);
+        cli_json_add_text(object, "shape", stn_shape_name(g->shape.type));
+        cli_json_add_real(object, "outward_m", s->error.outward);
+        cli_json_add_real(object, "inward_m", s->error.inward);
+        cli_json_add_real(object, "resolution_m", s->error.resolution);
+        cJSON_AddItemToArray(errors, object);
     }
-    cJSON *json = cJSON_CreateObject();
-    cli_json_add_text(json, "of", size->collision ? "collision" : "visual");
-    cli_json_add_box(json, &size->box);
-    cJSON_AddNumberToObject(json, "meshes_left_out", size->missing);
     return json;
-}
-
-static cJSON *warnings_json(const info_report *r) {
-    cJSON *list = cJSON_CreateArray();
-    for (int32_t i = 0; i < r->robot.diagnostics.count; i++) {
-        char text[2048];
-        if (r->robot.diagnostics.items[i].severity == STN_SEVERITY_WARNING) {
-            cli_finding_line(&r->robot.diagnostics.items[i], text, sizeof text);
-            cJSON_AddItemToArray(list, cJSON_CreateString(text));
-        }
-    }
-    return list;
 }
 
 // ---------------------------------------------------------------------------------------------------------- at q
-
-static cJSON *frames_json(const info_report *r) {
-    cJSON *list = cJSON_CreateObject();
-    for (int32_t i = 0; i < r->frame_count; i++) {
-        const info_frame *frame = &r->frames[i];
-        stn_pose pose = info_link_pose(r, frame->link);
-        stn_quat turn = stn_quat_from_matrix(&pose.rotation);
-        const double quat[4] = {turn.w, turn.x, turn.y, turn.z};
-        cJSON *json = cJSON_AddObjectToObject(list, frame->key);
-        cli_json_add_vector(json, "xyz", pose.position);
-        cli_json_add_reals(json, "quat_wxyz", quat, 4);
-        cli_json_add_vector(json, "point_xyz", stn_pose_apply(&pose, frame->point));
-    }
-    return list;
-}
 
 /// By the names of the joints, nv numbers each; without masses null.
 static void add_gravity(cJSON *json, const char *name, const info_report *r, const double *gravity, bool reduced) {
@@ -294,7 +193,17 @@ static cJSON *at_q_json(const info_report *r) {
     const info_dynamics *d = &r->dynamics;
     cJSON *json = cJSON_CreateObject();
     cli_json_add_reals(json, "q", r->q, r->robot.model->nq);
-    cJSON_AddItemToObject(json, "fk", frames_json(r));
+    cJSON *frames = cJSON_AddObjectToObject(json, "fk");
+    for (int32_t i = 0; i < r->frame_count; i++) {
+        const info_frame *frame = &r->frames[i];
+        stn_pose pose = info_link_pose(r, frame->link);
+        stn_quat turn = stn_quat_from_matrix(&pose.rotation);
+        const double quat[4] = {turn.w, turn.x, turn.y, turn.z};
+        cJSON *item = cJSON_AddObjectToObject(frames, frame->key);
+        cli_json_add_vector(item, "xyz", pose.position);
+        cli_json_add_reals(item, "quat_wxyz", quat, 4);
+        cli_json_add_vector(item, "point_xyz", stn_pose_apply(&pose, frame->point));
+    }
     cli_json_add_real(json, "mass_matrix_trace_full", d->full.mass_trace);
     cli_json_add_real(json, "gravity_norm_full", d->full.gravity_norm);
     cli_json_add_real(json, "mass_matrix_trace_reduced", d->reduced.mass_trace);
@@ -309,25 +218,62 @@ static cJSON *at_q_json(const info_report *r) {
 
 bool info_print_json(const info_report *r) {
     const stn_model *m = r->robot.model;
+    const info_counts *c = &r->counts;
     cJSON *json = cJSON_CreateObject();
     cli_json_add_text(json, "name", m->groups[0].name);
     cli_json_add_text(json, "file", r->robot.path);
     cJSON_AddNumberToObject(json, "links", m->link_count);
-    cJSON_AddItemToObject(json, "joints", joint_counts(&r->counts));
+    cJSON *joints = cJSON_AddObjectToObject(json, "joints");
+    cJSON_AddNumberToObject(joints, "total", c->joints);
+    for (int32_t i = 0; i < STN_JOINT_COUNT; i++) {
+        cJSON_AddNumberToObject(joints, stn_joint_type_name((stn_joint_type)i), c->of_type[i]);
+    }
+    cJSON_AddNumberToObject(joints, "mimic", c->mimic);
     cJSON_AddNumberToObject(json, "nq", m->nq);
     cJSON_AddNumberToObject(json, "nv", m->nv);
-    cJSON_AddNumberToObject(json, "dof_reduced", r->counts.dof_reduced);
-    cli_json_add_real(json, "mass_kg", r->counts.mass);
+    cJSON_AddNumberToObject(json, "dof_reduced", c->dof_reduced);
+    cli_json_add_real(json, "mass_kg", c->mass);
     cli_json_add_text(json, "root_link", m->links[m->groups[0].root_link].name);
     cJSON_AddItemToObject(json, "joint_list", joint_list(r));
     cJSON_AddItemToObject(json, "link_list", link_list(r));
-    cJSON_AddItemToObject(json, "inertia", inertia_counts(&r->counts));
+    cJSON *inertia = cJSON_AddObjectToObject(json, "inertia");
+    bool sound = c->inertias[CLI_INERTIA_NEGATIVE] == 0 && c->inertias[CLI_INERTIA_TRIANGLE] == 0;
+    cJSON_AddBoolToObject(inertia, "physical", sound);
+    for (int32_t i = 0; i < CLI_INERTIA_COUNT; i++) {
+        cJSON_AddNumberToObject(inertia, cli_inertia_name((cli_inertia)i), c->inertias[i]);
+    }
     cJSON_AddItemToObject(json, "actuators", actuator_list(r));
-    cJSON_AddItemToObject(json, "keyframes", keyframe_list(m));
-    cJSON_AddItemToObject(json, "constraints", equality_list(m));
+    cJSON *keyframes = cJSON_AddArrayToObject(json, "keyframes");
+    for (int32_t i = 0; i < m->keyframe_count; i++) {
+        cJSON_AddItemToArray(keyframes, cJSON_CreateString(m->keyframes[i].name));
+    }
+    cJSON *constraints = cJSON_AddArrayToObject(json, "constraints");
+    for (int32_t i = 0; i < m->equality_count; i++) {
+        const stn_equality *e = &m->equalities[i];
+        cJSON *item = cJSON_CreateObject();
+        cli_json_add_text(item, "name", e->name);
+        cli_json_add_text(item, "type", stn_equality_type_name(e->type));
+        cli_json_add_text(item, "a", info_equality_end(m, e, false));
+        cli_json_add_text(item, "b", info_equality_end(m, e, true));
+        cJSON_AddItemToArray(constraints, item);
+    }
     cJSON_AddItemToObject(json, "geometries", geometry_counts(r));
-    cJSON_AddItemToObject(json, "size", size_json(&r->size));
-    cJSON_AddItemToObject(json, "warnings", warnings_json(r));
+    if (cli_box_is_empty(&r->size.box)) {
+        cJSON_AddNullToObject(json, "size");
+    } else {
+        cJSON *size = cJSON_AddObjectToObject(json, "size");
+        cli_json_add_text(size, "of", r->size.collision ? "collision" : "visual");
+        cli_json_add_box(size, &r->size.box);
+        cJSON_AddNumberToObject(size, "meshes_left_out", r->size.missing);
+    }
+    cJSON *warnings = cJSON_AddArrayToObject(json, "warnings");
+    for (int32_t i = 0; i < r->robot.diagnostics.count; i++) {
+        char text[2048];
+        if (r->robot.diagnostics.items[i].severity == STN_SEVERITY_WARNING) {
+            cli_finding_line(&r->robot.diagnostics.items[i], text, sizeof text);
+            cJSON_AddItemToArray(warnings, cJSON_CreateString(text));
+        }
+    }
     cJSON_AddItemToObject(json, "at_q", at_q_json(r));
     cli_json_add_real(json, "load_ms", r->robot.load_ms);
     return cli_json_print(json, true);

@@ -35,62 +35,7 @@ bool info_is_mesh(const char *path) {
     return format_of(path) != NULL;
 }
 
-static void find_hull(mesh_report *r) {
-    stn_error error = {STN_OK, ""};
-    if (stn_mesh_create_hull(r->mesh, &r->hull, &error) != STN_OK) {
-        snprintf(r->no_hull, sizeof r->no_hull, "%s", error.text);
-    }
-}
-
-static stn_status load(mesh_report *r, stn_error *err) {
-    stn_mesh_request request = {.path = r->path, .scale = {1.0, 1.0, 1.0}};
-    double begun = cli_seconds_now();
-    stn_status status = stn_context_create(NULL, &r->context, err);
-    if (status == STN_OK) {
-        status = stn_mesh_load(r->context, &request, &r->mesh, err);
-    }
-    r->load_ms = 1e3 * (cli_seconds_now() - begun);
-    if (status == STN_OK) {
-        find_hull(r);
-    }
-    return status;
-}
-
 // ---------------------------------------------------------------------------------------------------------- JSON
-
-static cJSON *mass_json(const stn_mass *solid) {
-    if (!(solid->mass > 0.0)) {
-        return cJSON_CreateNull();
-    }
-    double moments[3];
-    stn_mat3_eigenvalues(&solid->inertia, moments);
-    cJSON *json = cJSON_CreateObject();
-    cli_json_add_real(json, "mass_kg", solid->mass);
-    cli_json_add_vector(json, "com", solid->com);
-    cli_json_add_reals(json, "inertia", &solid->inertia.m[0][0], 9);
-    cli_json_add_reals(json, "principal_moments", moments, 3);
-    return json;
-}
-
-static cJSON *hull_json(const mesh_report *r) {
-    if (r->hull == NULL) {
-        return cJSON_CreateNull();
-    }
-    cJSON *json = cJSON_CreateObject();
-    cJSON_AddNumberToObject(json, "vertices", r->hull->vertex_count);
-    cJSON_AddNumberToObject(json, "triangles", r->hull->triangle_count);
-    cli_json_add_real(json, "volume_m3", r->hull->solid.mass);
-    return json;
-}
-
-static cJSON *findings_json(const stn_mesh *mesh) {
-    cJSON *json = cJSON_CreateArray();
-    stn_mesh_finding found;
-    for (int32_t i = 0; stn_mesh_finding_of(mesh, i, &found); i++) {
-        cJSON_AddItemToArray(json, cJSON_CreateString(found.text));
-    }
-    return json;
-}
 
 static bool print_json(const mesh_report *r) {
     const stn_mesh *mesh = r->mesh;
@@ -104,7 +49,11 @@ static bool print_json(const mesh_report *r) {
     cJSON_AddNumberToObject(json, "triangles", facts->triangle_count);
     cJSON_AddNumberToObject(json, "tetrahedra", facts->tetrahedron_count);
     cJSON_AddBoolToObject(json, "pressure_field", mesh->extents != NULL);
-    cJSON_AddItemToObject(json, "findings", findings_json(mesh));
+    cJSON *findings = cJSON_AddArrayToObject(json, "findings");
+    stn_mesh_finding found;
+    for (int32_t i = 0; stn_mesh_finding_of(mesh, i, &found); i++) {
+        cJSON_AddItemToArray(findings, cJSON_CreateString(found.text));
+    }
     cJSON_AddNumberToObject(json, "degenerate_triangles", facts->degenerate_count);
     cJSON_AddNumberToObject(json, "open_edges", facts->open_edge_count);
     cJSON_AddBoolToObject(json, "closed", facts->open_edge_count == 0);
@@ -115,25 +64,31 @@ static bool print_json(const mesh_report *r) {
     cli_json_add_real(json, "unit_m", facts->unit);
     cli_json_add_text(json, "up_axis", up);
     cJSON_AddNumberToObject(json, "instances", facts->instance_count);
-    cJSON_AddItemToObject(json, "unit_density", mass_json(&mesh->solid));
-    cJSON_AddItemToObject(json, "hull", hull_json(r));
+    const stn_mass *solid = &mesh->solid;
+    if (solid->mass > 0.0) {
+        double moments[3];
+        stn_mat3_eigenvalues(&solid->inertia, moments);
+        cJSON *mass = cJSON_AddObjectToObject(json, "unit_density");
+        cli_json_add_real(mass, "mass_kg", solid->mass);
+        cli_json_add_vector(mass, "com", solid->com);
+        cli_json_add_reals(mass, "inertia", &solid->inertia.m[0][0], 9);
+        cli_json_add_reals(mass, "principal_moments", moments, 3);
+    } else {
+        cJSON_AddNullToObject(json, "unit_density");
+    }
+    if (r->hull != NULL) {
+        cJSON *hull = cJSON_AddObjectToObject(json, "hull");
+        cJSON_AddNumberToObject(hull, "vertices", r->hull->vertex_count);
+        cJSON_AddNumberToObject(hull, "triangles", r->hull->triangle_count);
+        cli_json_add_real(hull, "volume_m3", r->hull->solid.mass);
+    } else {
+        cJSON_AddNullToObject(json, "hull");
+    }
     cli_json_add_real(json, "load_ms", r->load_ms);
     return cli_json_print(json, true);
 }
 
 // ---------------------------------------------------------------------------------------------------------- text
-
-static void print_solid(const stn_mass *solid) {
-    double p[3];
-    if (!(solid->mass > 0.0)) {
-        puts("  solid     none: the surface is not closed, or inside out");
-        return;
-    }
-    stn_mat3_eigenvalues(&solid->inertia, p);
-    printf("  solid     centre of mass (%.6g, %.6g, %.6g) m; at 1 kg/m^3 %.6g kg, principal moments %.6g, %.6g, %.6g "
-           "kg m^2\n",
-           solid->com.x, solid->com.y, solid->com.z, solid->mass, p[0], p[1], p[2]);
-}
 
 static bool print_text(const mesh_report *r) {
     const stn_mesh *mesh = r->mesh;
@@ -157,7 +112,17 @@ static bool print_text(const mesh_report *r) {
            f->volume < 0.0 ? " (inside out)" : "");
     printf("  file      unit %.6g m, %c axis up, %d part%s\n", f->unit, f->up_axis, (int)f->instance_count,
            f->instance_count == 1 ? "" : "s");
-    print_solid(&mesh->solid);
+    if (mesh->solid.mass > 0.0) {
+        const stn_mass *solid = &mesh->solid;
+        double p[3];
+        stn_mat3_eigenvalues(&solid->inertia, p);
+        printf(
+            "  solid     centre of mass (%.6g, %.6g, %.6g) m; at 1 kg/m^3 %.6g kg, principal moments %.6g, %.6g, %.6g "
+            "kg m^2\n",
+            solid->com.x, solid->com.y, solid->com.z, solid->mass, p[0], p[1], p[2]);
+    } else {
+        puts("  solid     none: the surface is not closed, or inside out");
+    }
     if (r->hull != NULL) {
         printf("  hull      %d vertices, %d triangles, %.6g m^3\n", (int)r->hull->vertex_count,
                (int)r->hull->triangle_count, r->hull->solid.mass);
@@ -169,13 +134,23 @@ static bool print_text(const mesh_report *r) {
 }
 
 int info_mesh(const cli_command *command, const char *path, bool json) {
-    stn_error error = {STN_OK, ""};
+    stn_error error = {STN_OK, ""}, of_hull = {STN_OK, ""};
     mesh_report r = {.path = path};
+    stn_mesh_request request = {.path = path, .scale = {1.0, 1.0, 1.0}};
+    double begun = cli_seconds_now();
+    stn_status status = stn_context_create(NULL, &r.context, &error);
+    if (status == STN_OK) {
+        status = stn_mesh_load(r.context, &request, &r.mesh, &error);
+    }
+    r.load_ms = 1e3 * (cli_seconds_now() - begun);
+    if (status == STN_OK && stn_mesh_create_hull(r.mesh, &r.hull, &of_hull) != STN_OK) {
+        snprintf(r.no_hull, sizeof r.no_hull, "%s", of_hull.text);
+    }
     int result = STN_EXIT_DONE;
-    if (load(&r, &error) != STN_OK) {
+    if (status != STN_OK) {
         result = cli_fail_status(command, &error);
-    } else {
-        result = (json ? print_json(&r) : print_text(&r)) ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;
+    } else if (!(json ? print_json(&r) : print_text(&r))) {
+        result = STN_EXIT_BAD_INPUT;
     }
     stn_mesh_release(r.mesh);
     stn_mesh_release(r.hull);

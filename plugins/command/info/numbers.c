@@ -10,44 +10,6 @@ bool info_is_driven(const stn_joint *joint) {
     return joint->actuator[0] != '\0' || joint->reflected_inertia > 0.0 || info_has_servo(joint);
 }
 
-static void count_links(info_report *r) {
-    const stn_model *m = r->robot.model;
-    info_counts *c = &r->counts;
-    for (int32_t i = 0; i < m->link_count; i++) {
-        double moments[3];
-        c->mass += m->links[i].mass.mass;
-        c->joints += m->links[i].joint_name != NULL;
-        c->inertias[cli_judge_inertia(&m->links[i].mass, moments)]++;
-    }
-}
-
-static void count_joints(info_report *r) {
-    const stn_model *m = r->robot.model;
-    info_counts *c = &r->counts;
-    for (int32_t j = 0; j < m->joint_count; j++) {
-        c->of_type[m->joints[j].type]++;
-        c->mimic += m->joints[j].mimic >= 0;
-        c->actuators += info_is_driven(&m->joints[j]);
-    }
-    c->of_type[STN_JOINT_FIXED] = c->joints - m->joint_count;
-    c->dof_reduced = m->nv - c->mimic;
-}
-
-static void count_shapes(info_report *r) {
-    const stn_model *m = r->robot.model;
-    info_counts *c = &r->counts;
-    for (int32_t g = 0; g < m->geometry_count; g++) {
-        const stn_geometry *shape = &m->geometries[g];
-        c->collision += shape->collision;
-        c->visual += shape->visual;
-        bool compliant = shape->collision && stn_geometry_is_compliant(shape);
-        c->compliant += compliant;
-        c->tetrahedra += compliant && shape->field.volume_mesh >= 0;
-        c->collision_shapes[shape->shape.type] += shape->collision;
-        c->visual_shapes[shape->shape.type] += shape->visual;
-    }
-}
-
 static void measure(info_report *r, bool collision) {
     const stn_model *m = r->robot.model;
     r->size = (info_size){.box = cli_robot_box(&r->robot, r->kinematics, collision), .collision = collision};
@@ -60,9 +22,31 @@ static void measure(info_report *r, bool collision) {
 
 void info_count(info_report *r) {
     r->counts = (info_counts){0};
-    count_links(r);
-    count_joints(r);
-    count_shapes(r);
+    const stn_model *m = r->robot.model;
+    info_counts *c = &r->counts;
+    for (int32_t i = 0; i < m->link_count; i++) {
+        double moments[3];
+        c->mass += m->links[i].mass.mass;
+        c->joints += m->links[i].joint_name != NULL;
+        c->inertias[cli_judge_inertia(&m->links[i].mass, moments)]++;
+    }
+    for (int32_t j = 0; j < m->joint_count; j++) {
+        c->of_type[m->joints[j].type]++;
+        c->mimic += m->joints[j].mimic >= 0;
+        c->actuators += info_is_driven(&m->joints[j]);
+    }
+    c->of_type[STN_JOINT_FIXED] = c->joints - m->joint_count;
+    c->dof_reduced = m->nv - c->mimic;
+    for (int32_t g = 0; g < m->geometry_count; g++) {
+        const stn_geometry *shape = &m->geometries[g];
+        bool compliant = shape->collision && stn_geometry_is_compliant(shape);
+        c->collision += shape->collision;
+        c->visual += shape->visual;
+        c->compliant += compliant;
+        c->tetrahedra += compliant && shape->field.volume_mesh >= 0;
+        c->collision_shapes[shape->shape.type] += shape->collision;
+        c->visual_shapes[shape->shape.type] += shape->visual;
+    }
     stn_kinematics_update(r->kinematics, r->q, r->v);
     measure(r, true);
     if (cli_box_is_empty(&r->size.box)) {

@@ -21,17 +21,6 @@ static const char *model_of_pieces(stn_context *context) {
     return NULL;
 }
 
-static void list(info_report *r, const stn_contact_ops *ops, const void *prepared) {
-    const stn_model *m = r->robot.model;
-    for (int32_t g = 0; g < m->geometry_count; g++) {
-        info_surface s = {.geometry = g};
-        ops->surface_error(prepared, g, &s.error);
-        if (m->geometries[g].collision && s.error.resolution > 0.0) {
-            r->surfaces[r->surface_count++] = s;
-        }
-    }
-}
-
 void info_measure_surfaces(info_report *r) {
     const char *id = r->counts.compliant > 0 ? model_of_pieces(r->robot.context) : NULL;
     stn_instance *instance = NULL;
@@ -43,7 +32,14 @@ void info_measure_surfaces(info_report *r) {
     }
     const stn_contact_ops *ops = instance->desc->ops.contact;
     if (ops->prepare(instance->self, r->robot.model, &prepared, NULL) >= 0) { // else a world will say why not
-        list(r, ops, prepared);
+        const stn_model *m = r->robot.model;
+        for (int32_t g = 0; g < m->geometry_count; g++) {
+            info_surface s = {.geometry = g};
+            ops->surface_error(prepared, g, &s.error);
+            if (m->geometries[g].collision && s.error.resolution > 0.0) {
+                r->surfaces[r->surface_count++] = s;
+            }
+        }
         ops->release(prepared);
     }
     stn_instance_destroy(instance);

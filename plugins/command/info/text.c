@@ -43,19 +43,6 @@ static void print_inertia(const info_report *r) {
     }
 }
 
-/// Where contact acts on flat pieces: how far they lie beside the round shapes.
-static void print_surfaces(const info_report *r) {
-    const stn_model *m = r->robot.model;
-    for (int32_t i = 0; i < r->surface_count; i++) {
-        const info_surface *s = &r->surfaces[i];
-        const stn_geometry *g = &m->geometries[s->geometry];
-        printf("%s%s of ", i == 0 ? "  patches   " : "            ", stn_shape_name(g->shape.type));
-        cli_print_name(m->links[g->link].name);
-        printf(": its flat pieces stand up to %.3g m out of it and lie up to %.3g m inside; resolution %.3g m\n",
-               s->error.outward, s->error.inward, s->error.resolution);
-    }
-}
-
 static void print_size(const info_size *size) {
     stn_vec3 l = size->box.lower, u = size->box.upper;
     if (cli_box_is_empty(&size->box)) {
@@ -66,28 +53,6 @@ static void print_size(const info_size *size) {
            u.y - l.y, u.z - l.z, l.x, l.y, l.z, u.x, u.y, u.z);
     printf("            by the %s shapes", size->collision ? "collision" : "visual");
     printf(size->missing > 0 ? ", without %d meshes that are not loaded\n" : "\n", (int)size->missing);
-}
-
-static void print_keyframes(const stn_model *m) {
-    for (int32_t i = 0; i < m->keyframe_count; i++) {
-        fputs(i == 0 ? "  keyframes " : ", ", stdout);
-        cli_print_name(m->keyframes[i].name);
-    }
-    fputs(m->keyframe_count > 0 ? "\n" : "", stdout);
-}
-
-/// "  weld      grasp: hand, world", a line each.
-static void print_equalities(const stn_model *m) {
-    for (int32_t i = 0; i < m->equality_count; i++) {
-        const stn_equality *e = &m->equalities[i];
-        printf("  %-9s ", stn_equality_type_name(e->type));
-        cli_print_name(e->name);
-        fputs(e->name[0] != '\0' ? ": " : "", stdout);
-        cli_print_name(info_equality_end(m, e, false));
-        fputs(", ", stdout);
-        cli_print_name(info_equality_end(m, e, true));
-        putchar('\n');
-    }
 }
 
 static void print_summary(const info_report *r) {
@@ -123,10 +88,31 @@ static void print_summary(const info_report *r) {
     fputs(", ", stdout);
     print_shapes(c->visual, "visual", c->visual_shapes);
     putchar('\n');
-    print_surfaces(r);
+    for (int32_t i = 0; i < r->surface_count; i++) { // where contact acts on flat pieces
+        const info_surface *s = &r->surfaces[i];
+        const stn_geometry *g = &m->geometries[s->geometry];
+        printf("%s%s of ", i == 0 ? "  patches   " : "            ", stn_shape_name(g->shape.type));
+        cli_print_name(m->links[g->link].name);
+        printf(": its flat pieces stand up to %.3g m out of it and lie up to %.3g m inside; resolution %.3g m\n",
+               s->error.outward, s->error.inward, s->error.resolution);
+    }
     print_size(&r->size);
-    print_keyframes(m);
-    print_equalities(m);
+    for (int32_t i = 0; i < m->keyframe_count; i++) {
+        fputs(i == 0 ? "  keyframes " : ", ", stdout);
+        cli_print_name(m->keyframes[i].name);
+    }
+    fputs(m->keyframe_count > 0 ? "\n" : "", stdout);
+    // "  weld      grasp: hand, world", a line each.
+    for (int32_t i = 0; i < m->equality_count; i++) {
+        const stn_equality *e = &m->equalities[i];
+        printf("  %-9s ", stn_equality_type_name(e->type));
+        cli_print_name(e->name);
+        fputs(e->name[0] != '\0' ? ": " : "", stdout);
+        cli_print_name(info_equality_end(m, e, false));
+        fputs(", ", stdout);
+        cli_print_name(info_equality_end(m, e, true));
+        putchar('\n');
+    }
 }
 
 // -------------------------------------------------------------------------------------------------------- joints
@@ -156,37 +142,6 @@ static void print_bound(double value) {
     }
 }
 
-static void print_joint(const info_report *r, const stn_joint *joint, const columns *c) {
-    printf("  %3d  ", (int)joint->q_start);
-    cli_print_padded(joint->name, c->name);
-    printf("  %-10s", stn_joint_type_name(joint->type));
-    print_bound(joint->lower);
-    print_bound(joint->upper);
-    print_bound(joint->effort);
-    print_bound(joint->velocity);
-    if (c->acceleration) {
-        print_bound(joint->acceleration);
-    }
-    if (c->actuator && info_is_driven(joint)) {
-        fputs("  ", stdout);
-        const char *unnamed = joint->reflected_inertia > 0.0 ? "rotor" : "servo";
-        cli_print_padded(joint->actuator[0] != '\0' ? joint->actuator : unnamed, 8);
-    }
-    if (info_has_servo(joint)) {
-        printf("  kp %.6g, kd %.6g", joint->servo_kp, joint->servo_kd);
-    }
-    if (joint->stiffness > 0.0) {
-        printf("  spring %.6g %s, slack at %.6g", joint->stiffness, stn_joint_type_units(joint->type)->stiffness,
-               joint->rest);
-    }
-    if (joint->mimic >= 0) {
-        printf("  = %.6g ", joint->mimic_multiplier);
-        cli_print_name(r->robot.model->joints[joint->mimic].name);
-        printf(" %+.6g", joint->mimic_offset);
-    }
-    putchar('\n');
-}
-
 static void print_joints(const info_report *r) {
     const stn_model *m = r->robot.model;
     columns c = choose_columns(m);
@@ -196,28 +151,40 @@ static void print_joints(const info_report *r) {
     printf("\n    q  %-*s  %-10s  %9s  %9s  %9s  %9s%s%s\n", c.name, "joint", "type", "lower", "upper", "effort",
            "velocity", c.acceleration ? "  accelerat" : "", c.actuator ? "  actuator" : "");
     for (int32_t j = 0; j < m->joint_count; j++) {
-        print_joint(r, &m->joints[j], &c);
+        const stn_joint *joint = &m->joints[j];
+        printf("  %3d  ", (int)joint->q_start);
+        cli_print_padded(joint->name, c.name);
+        printf("  %-10s", stn_joint_type_name(joint->type));
+        print_bound(joint->lower);
+        print_bound(joint->upper);
+        print_bound(joint->effort);
+        print_bound(joint->velocity);
+        if (c.acceleration) {
+            print_bound(joint->acceleration);
+        }
+        if (c.actuator && info_is_driven(joint)) {
+            fputs("  ", stdout);
+            const char *unnamed = joint->reflected_inertia > 0.0 ? "rotor" : "servo";
+            cli_print_padded(joint->actuator[0] != '\0' ? joint->actuator : unnamed, 8);
+        }
+        if (info_has_servo(joint)) {
+            printf("  kp %.6g, kd %.6g", joint->servo_kp, joint->servo_kd);
+        }
+        if (joint->stiffness > 0.0) {
+            printf("  spring %.6g %s, slack at %.6g", joint->stiffness, stn_joint_type_units(joint->type)->stiffness,
+                   joint->rest);
+        }
+        if (joint->mimic >= 0) {
+            printf("  = %.6g ", joint->mimic_multiplier);
+            cli_print_name(r->robot.model->joints[joint->mimic].name);
+            printf(" %+.6g", joint->mimic_offset);
+        }
+        putchar('\n');
     }
     printf("  (rad, m; N m, N; rad/s, m/s%s)\n", c.acceleration ? "; rad/s^2, m/s^2" : "");
 }
 
 // ------------------------------------------------------------------------------------------------------- figures
-
-static void print_frames(const info_report *r) {
-    for (int32_t i = 0; i < r->frame_count; i++) {
-        const info_frame *frame = &r->frames[i];
-        stn_pose pose = info_link_pose(r, frame->link);
-        stn_quat turn = stn_quat_from_matrix(&pose.rotation);
-        stn_vec3 p = stn_pose_apply(&pose, frame->point);
-        fputs("  ", stdout);
-        cli_print_name(r->robot.model->links[frame->link].name);
-        printf("\n    origin      %.9g %.9g %.9g m\n    quaternion  %.9g %.9g %.9g %.9g (w x y z)\n", pose.position.x,
-               pose.position.y, pose.position.z, turn.w, turn.x, turn.y, turn.z);
-        if (stn_vec3_norm(frame->point) > 0.0) {
-            printf("    point       %.9g %.9g %.9g m\n", p.x, p.y, p.z);
-        }
-    }
-}
 
 static void print_matrix(const char *what, const info_figures *f) {
     printf("  %s trace of the mass matrix %.9g, ", what, f->mass_trace);
@@ -227,26 +194,11 @@ static void print_matrix(const char *what, const info_figures *f) {
     printf("norm of the gravity forces %.9g\n", f->gravity_norm);
 }
 
-/// Forces that hold the robot still, when a configuration was asked for.
-static void print_gravity(const info_report *r) {
-    const stn_model *m = r->robot.model;
-    int width = choose_columns(m).name;
-    printf("  gravity forces (N m, N)%s\n", r->counts.mimic > 0 ? ": every joint, mimic joints eliminated" : "");
-    for (int32_t j = 0; j < m->joint_count; j++) {
-        const stn_joint *joint = &m->joints[j];
-        fputs("    ", stdout);
-        cli_print_padded(joint->name, width);
-        for (int32_t k = 0; k < joint->nv; k++) {
-            printf("  %12.6g", r->dynamics.full.gravity[joint->v_start + k] + 0.0); // no minus before 0
-        }
-        if (r->counts.mimic > 0 && joint->mimic < 0 && joint->nv == 1) {
-            printf("  %12.6g", r->dynamics.reduced.gravity[joint->v_start] + 0.0);
-        }
-        putchar('\n');
-    }
-}
-
-static void print_figures(const info_report *r) {
+bool info_print_text(const info_report *r) {
+    cli_terminal terminal = cli_terminal_of_stdout();
+    print_summary(r);
+    print_joints(r);
+    info_print_tree(r, &terminal);
     const info_dynamics *d = &r->dynamics;
     printf("\n  at q =");
     for (int32_t i = 0; i < r->robot.model->nq; i++) {
@@ -265,16 +217,35 @@ static void print_figures(const info_report *r) {
         putchar('\n');
     }
     if (r->configured && r->counts.mass > 0.0) {
-        print_gravity(r);
+        // Forces that hold the robot still, when a configuration was asked for.
+        const stn_model *m = r->robot.model;
+        int width = choose_columns(m).name;
+        printf("  gravity forces (N m, N)%s\n", r->counts.mimic > 0 ? ": every joint, mimic joints eliminated" : "");
+        for (int32_t j = 0; j < m->joint_count; j++) {
+            const stn_joint *joint = &m->joints[j];
+            fputs("    ", stdout);
+            cli_print_padded(joint->name, width);
+            for (int32_t k = 0; k < joint->nv; k++) {
+                printf("  %12.6g", r->dynamics.full.gravity[joint->v_start + k] + 0.0); // no minus before 0
+            }
+            if (r->counts.mimic > 0 && joint->mimic < 0 && joint->nv == 1) {
+                printf("  %12.6g", r->dynamics.reduced.gravity[joint->v_start] + 0.0);
+            }
+            putchar('\n');
+        }
     }
-    print_frames(r);
-}
-
-bool info_print_text(const info_report *r) {
-    cli_terminal terminal = cli_terminal_of_stdout();
-    print_summary(r);
-    print_joints(r);
-    info_print_tree(r, &terminal);
-    print_figures(r);
+    for (int32_t i = 0; i < r->frame_count; i++) {
+        const info_frame *frame = &r->frames[i];
+        stn_pose pose = info_link_pose(r, frame->link);
+        stn_quat turn = stn_quat_from_matrix(&pose.rotation);
+        stn_vec3 p = stn_pose_apply(&pose, frame->point);
+        fputs("  ", stdout);
+        cli_print_name(r->robot.model->links[frame->link].name);
+        printf("\n    origin      %.9g %.9g %.9g m\n    quaternion  %.9g %.9g %.9g %.9g (w x y z)\n", pose.position.x,
+               pose.position.y, pose.position.z, turn.w, turn.x, turn.y, turn.z);
+        if (stn_vec3_norm(frame->point) > 0.0) {
+            printf("    point       %.9g %.9g %.9g m\n", p.x, p.y, p.z);
+        }
+    }
     return fflush(stdout) == 0;
 }

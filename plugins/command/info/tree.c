@@ -23,15 +23,6 @@ typedef struct tree {
     bool more[DEEPEST_DRAWN + 1]; // do siblings follow at this depth?
 } tree;
 
-static strokes choose_strokes(bool utf8, bool wide) {
-    static const strokes all[2][2] = {
-        {{"| ", "  ", "|-", "`-"}, {"|   ", "    ", "|-- ", "`-- "}},
-        {{"\u2502 ", "  ", "\u251c\u2500", "\u2514\u2500"},
-         {"\u2502   ", "    ", "\u251c\u2500\u2500 ", "\u2514\u2500\u2500 "}},
-    };
-    return all[utf8][wide];
-}
-
 static bool find_children(tree *t) {
     const stn_model *m = t->r->robot.model;
     t->first = STN_ARENA(t->r->arena, m->link_count + 1, int32_t);
@@ -68,21 +59,6 @@ static void label(const tree *t, int32_t link, char *text, size_t size) {
     }
 }
 
-static void print_line(const tree *t, int32_t link, int32_t depth) {
-    char text[LONGEST_LINE];
-    size_t used = (size_t)snprintf(text, sizeof text, "  ");
-    for (int32_t d = 1; d < level(depth); d++) {
-        used +=
-            (size_t)snprintf(text + used, sizeof text - used, "%s", t->more[d] ? t->strokes.trunk : t->strokes.nothing);
-    }
-    if (depth > 0) {
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s",
-                                 t->more[level(depth)] ? t->strokes.branch : t->strokes.last);
-    }
-    label(t, link, text + used, sizeof text - used);
-    cli_print_cut(t->terminal, text);
-}
-
 /// The link after `link` depth first, -1 after the last. Without recursion: a file may be one chain of very many links.
 static int32_t step(const tree *t, int32_t link, int32_t *depth) {
     int32_t next = t->first[link];
@@ -114,10 +90,28 @@ void info_print_tree(const info_report *r, const cli_terminal *terminal) {
         return;
     }
     int32_t root = r->robot.model->groups[0].root_link, depth = 0;
-    t.strokes = choose_strokes(terminal->utf8, fits_wide(&t, root));
+    bool utf8 = terminal->utf8;
+    bool wide = fits_wide(&t, root);
+    static const strokes all[2][2] = {
+        {{"| ", "  ", "|-", "`-"}, {"|   ", "    ", "|-- ", "`-- "}},
+        {{"\u2502 ", "  ", "\u251c\u2500", "\u2514\u2500"},
+         {"\u2502   ", "    ", "\u251c\u2500\u2500 ", "\u2514\u2500\u2500 "}},
+    };
+    t.strokes = all[utf8][wide];
     putchar('\n');
     for (int32_t link = root; link >= 0; link = step(&t, link, &depth)) {
         t.more[level(depth)] = t.next[link] >= 0;
-        print_line(&t, link, depth);
+        char text[LONGEST_LINE];
+        size_t used = (size_t)snprintf(text, sizeof text, "  ");
+        for (int32_t d = 1; d < level(depth); d++) {
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s",
+                                     t.more[d] ? t.strokes.trunk : t.strokes.nothing);
+        }
+        if (depth > 0) {
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s",
+                                     t.more[level(depth)] ? t.strokes.branch : t.strokes.last);
+        }
+        label(&t, link, text + used, sizeof text - used);
+        cli_print_cut(t.terminal, text);
     }
 }

@@ -57,19 +57,6 @@ static int check_kind(const cli_command *command, const char *word, stn_kind *ki
                     near != NULL ? near : "", near != NULL ? "?" : "", list);
 }
 
-/// An id of a plugin, a name of files and a word of Lua at once.
-static int check_name(const cli_command *command, const char *name) {
-    size_t good = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_"), length = strlen(name);
-    if (length == 0 || good < length || strchr("abcdefghijklmnopqrstuvwxyz", name[0]) == NULL) {
-        return cli_fail(command, "the name \"%s\" must begin with a small letter and hold only a to z, 0 to 9 and _",
-                        name);
-    }
-    if (length > MOST_LETTERS) {
-        return cli_fail(command, "the name %s has %zu letters, at most %d", name, length, MOST_LETTERS);
-    }
-    return CLI_PROCEED;
-}
-
 /// A second plugin of the same kind and name would be found or not by the order of folders.
 static int check_free(const cli_command *command, stn_context *context, stn_kind kind, const char *name) {
     stn_error err = {STN_OK, ""};
@@ -159,18 +146,21 @@ static int copy_templates(scaffold *s, const char *kind) {
     return result;
 }
 
-static void remove_part(const scaffold *s) {
-    char path[STN_INPUT_PATH + 2 * MOST_LETTERS];
-    for (int32_t i = 0; i < s->count; i++) {
-        snprintf(path, sizeof path, "%s/%s", s->part, s->written[i]);
-        unlink(path);
-    }
-    rmdir(s->part);
-}
-
-/// The folder comes to be under another name and gets its own when it is whole.
-static int make(scaffold *s, stn_kind kind) {
+/// DIR/NAME, which comes to be under another name and gets its own when it is whole.
+static int make(scaffold *s, stn_kind kind, const char *parent) {
+    enum { ROOM = sizeof s->folder - 64 };
     struct stat what;
+    size_t last = strlen(parent);
+    if (last == 0) {
+        return cli_fail(s->command, "--folder: the name is empty; leave it out for the current folder");
+    }
+    const char *between = parent[last - 1] == '/' ? "" : "/", *name = s->words[PLACE_NAME];
+    bool here = strcmp(parent, ".") == 0;
+    int length = snprintf(s->folder, ROOM, "%s%s%s", here ? "" : parent, here ? "" : between, name);
+    if (length >= ROOM) {
+        return cli_fail(s->command, "--folder: the path has %d letters, at most %d", length, ROOM - 1);
+    }
+    snprintf(s->part, sizeof s->part, "%.*s.%ld.part", (int)ROOM, s->folder, (long)getpid());
     if (lstat(s->folder, &what) == 0) {
         return cli_fail(s->command, "%s is there already; choose another name, or another --folder", s->folder);
     }
@@ -178,28 +168,24 @@ static int make(scaffold *s, stn_kind kind) {
         return cannot(s, "made", s->folder);
     }
     int result = kind < STN_KIND_COUNT ? copy_templates(s, "common") : CLI_PROCEED;
-    result = result == CLI_PROCEED ? copy_templates(s, s->words[PLACE_KIND]) : result;
+    if (result == CLI_PROCEED) {
+        result = copy_templates(s, s->words[PLACE_KIND]);
+    }
     if (result == CLI_PROCEED && rename(s->part, s->folder) != 0) {
         result = cannot(s, "made", s->folder);
     }
     if (result != CLI_PROCEED) {
-        remove_part(s);
+        for (int32_t i = 0; i < s->count; i++) {
+            char path[STN_INPUT_PATH + 2 * MOST_LETTERS];
+            snprintf(path, sizeof path, "%s/%s", s->part, s->written[i]);
+            unlink(path);
+        }
+        rmdir(s->part);
     }
     return result;
 }
 
 // ---------------------------------------------------------------------------------------------------------- what next
-
-/// PREFIX of PREFIX/share/stiction; NULL in a build tree, which is no package that CMake finds.
-static const char *prefix_of(char *root) {
-    static const char below[] = "/share/stiction";
-    size_t length = strlen(root), tail = sizeof below - 1;
-    if (length <= tail || strcmp(root + length - tail, below) != 0) {
-        return NULL;
-    }
-    root[length - tail] = '\0';
-    return root;
-}
 
 static void say_next(scaffold *s, stn_kind kind) {
     const char *name = s->words[PLACE_NAME];
@@ -214,7 +200,13 @@ static void say_next(scaffold *s, stn_kind kind) {
         printf("  cd %s\n  stiction run %s.lua\n  stiction test test_%s.lua\n", s->folder, name, name);
         return;
     }
-    const char *prefix = prefix_of(s->root);
+    static const char below[] = "/share/stiction"; // the prefix of an installed package, which CMake finds
+    const char *prefix = NULL;
+    size_t length = strlen(s->root), tail = sizeof below - 1;
+    if (length > tail && strcmp(s->root + length - tail, below) == 0) {
+        s->root[length - tail] = '\0';
+        prefix = s->root;
+    }
     printf("  cd %s && cmake -B build -DCMAKE_PREFIX_PATH=%s && cmake --build build\n", s->folder,
            prefix != NULL ? prefix : "PREFIX");
     printf("  stiction validate build/%s_%s.so\n", s->words[PLACE_KIND], name);
@@ -227,23 +219,6 @@ static void say_next(scaffold *s, stn_kind kind) {
     if (prefix == NULL) {
         puts("where PREFIX is a folder of your choice, after: cmake --install build/release --prefix PREFIX");
     }
-}
-
-/// DIR/NAME and the name under which it comes to be.
-static int name_folders(scaffold *s, const char *parent) {
-    enum { ROOM = sizeof s->folder - 64 };
-    size_t last = strlen(parent);
-    if (last == 0) {
-        return cli_fail(s->command, "--folder: the name is empty; leave it out for the current folder");
-    }
-    const char *between = parent[last - 1] == '/' ? "" : "/", *name = s->words[PLACE_NAME];
-    bool here = strcmp(parent, ".") == 0;
-    int length = snprintf(s->folder, ROOM, "%s%s%s", here ? "" : parent, here ? "" : between, name);
-    if (length >= ROOM) {
-        return cli_fail(s->command, "--folder: the path has %d letters, at most %d", length, ROOM - 1);
-    }
-    snprintf(s->part, sizeof s->part, "%.*s.%ld.part", (int)ROOM, s->folder, (long)getpid());
-    return CLI_PROCEED;
 }
 
 static int run_new(void *self, const stn_command_call *call) {
@@ -269,16 +244,29 @@ static int run_new(void *self, const stn_command_call *call) {
     stn_kind kind = STN_KIND_COUNT;
     scaffold s = {.command = &command, .words = {[PLACE_NAME] = words.items[1], [PLACE_KIND] = words.items[0]}};
     cli_list_clear(&words);
+    const char *name = s.words[PLACE_NAME];
     status = check_kind(&command, s.words[PLACE_KIND], &kind);
-    status = status == CLI_PROCEED ? check_name(&command, s.words[PLACE_NAME]) : status;
-    status = status == CLI_PROCEED && kind < STN_KIND_COUNT
-                 ? check_free(&command, call->context, kind, s.words[PLACE_NAME])
-                 : status;
+    if (status != CLI_PROCEED) {
+        return status;
+    }
+    // an id of a plugin, a name of files and a word of Lua at once
+    size_t good = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_"), length = strlen(name);
+    if (length == 0 || good < length || strchr("abcdefghijklmnopqrstuvwxyz", name[0]) == NULL) {
+        return cli_fail(&command, "the name \"%s\" must begin with a small letter and hold only a to z, 0 to 9 and _",
+                        name);
+    }
+    if (length > MOST_LETTERS) {
+        return cli_fail(&command, "the name %s has %zu letters, at most %d", name, length, MOST_LETTERS);
+    }
+    if (kind < STN_KIND_COUNT) {
+        status = check_free(&command, call->context, kind, name);
+    }
     if (status == CLI_PROCEED && !stn_shipped_folder(s.root)) {
         status = cli_fail(&command, "the templates are not there; they belong into share/stiction/scripts/templates");
     }
-    status = status == CLI_PROCEED ? name_folders(&s, parent) : status;
-    status = status == CLI_PROCEED ? make(&s, kind) : status;
+    if (status == CLI_PROCEED) {
+        status = make(&s, kind, parent);
+    }
     if (status == CLI_PROCEED) {
         say_next(&s, kind);
         status = STN_EXIT_DONE;

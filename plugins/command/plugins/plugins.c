@@ -2,6 +2,7 @@
 // stiction plugins [ID]: what is installed, and what can be set.
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <stiction/plugin.h>
@@ -17,7 +18,34 @@ typedef struct listing {
     int32_t count;
     const char *const *problems;
     int32_t problem_count;
+    char *notes; // lines of its log: "FILE: KIND ID is hidden by that of FILE"
 } listing;
+
+static void keep_note(void *user, stn_log_level level, const char *text) {
+    listing *found = user;
+    if (level >= STN_LOG_WARNING) {
+        fprintf(stderr, "%s: %s\n", level == STN_LOG_ERROR ? "error" : "warning", text);
+        return;
+    }
+    size_t used = found->notes != NULL ? strlen(found->notes) : 0, size = strlen(text) + 2;
+    char *grown = realloc(found->notes, used + size);
+    if (grown != NULL) {
+        snprintf(grown + used, size, "%s\n", text);
+        found->notes = grown;
+    }
+}
+
+/// Says in `format` the file of each plugin that this one hides, by having its id and coming first.
+static void print_hidden(const listing *found, const stn_plugin_info *info, const char *format) {
+    char words[256];
+    snprintf(words, sizeof words, ": %s %.100s is hidden by that of ", stn_kind_name(info->desc->kind), info->desc->id);
+    for (const char *line = found->notes; line != NULL && *line != '\0'; line = strchr(line, '\n') + 1) {
+        const char *end = strchr(line, '\n'), *at = strstr(line, words);
+        if (at != NULL && at < end) {
+            printf(format, (int)(at - line), line);
+        }
+    }
+}
 
 static const char *type_name(stn_param_type type) {
     switch (type) {
@@ -61,7 +89,12 @@ static void visit_params(const stn_plugin_desc *desc, void (*visit)(const stn_pa
     }
 }
 
-static void add_default(cJSON *json, const stn_param *param) {
+static void add_param(const stn_param *param, void *user) {
+    cJSON *json = cJSON_CreateObject();
+    bool ranged = param->type == STN_PARAM_TYPE_REAL || param->type == STN_PARAM_TYPE_INT;
+    cli_json_add_text(json, "name", param->name);
+    cli_json_add_text(json, "type", type_name(param->type));
+    cli_json_add_text(json, "unit", param->unit);
     switch (param->type) {
     case STN_PARAM_TYPE_BOOL:
         cJSON_AddBoolToObject(json, "default", param->default_number != 0.0);
@@ -76,15 +109,6 @@ static void add_default(cJSON *json, const stn_param *param) {
         cli_json_add_real(json, "default", param->default_number);
         break;
     }
-}
-
-static void add_param(const stn_param *param, void *user) {
-    cJSON *json = cJSON_CreateObject();
-    bool ranged = param->type == STN_PARAM_TYPE_REAL || param->type == STN_PARAM_TYPE_INT;
-    cli_json_add_text(json, "name", param->name);
-    cli_json_add_text(json, "type", type_name(param->type));
-    cli_json_add_text(json, "unit", param->unit);
-    add_default(json, param);
     cli_json_add_real(json, "min", ranged ? param->minimum : (double)NAN);
     cli_json_add_real(json, "max", ranged ? param->maximum : (double)NAN);
     cli_json_add_texts(json, "choices", param->choices);
@@ -92,59 +116,34 @@ static void add_param(const stn_param *param, void *user) {
     cJSON_AddItemToArray(user, json);
 }
 
-static cJSON *plugin_json(const stn_plugin_info *info) {
-    static const char *const none[] = {NULL};
-    const stn_plugin_desc *desc = info->desc;
-    cJSON *json = cJSON_CreateObject();
-    cli_json_add_text(json, "kind", stn_kind_name(desc->kind));
-    cli_json_add_text(json, "id", desc->id);
-    cli_json_add_text(json, "version", desc->version);
-    cli_json_add_text(json, "summary", desc->summary);
-    cli_json_add_text(json, "reference", desc->reference);
-    if (desc->kind == STN_KIND_SOLVER) {
-        cli_json_add_text(json, "formulation", stn_formulation_name(desc->ops.solver->formulation));
-    }
-    cli_json_add_text(json, "file", info->file);
-    cli_json_add_texts(json, "capabilities", desc->capabilities != NULL ? desc->capabilities : none);
-    visit_params(desc, add_param, cJSON_AddArrayToObject(json, "parameters"));
-    return json;
-}
-
 static int print_json(const listing *found, const char *id) {
+    static const char *const none[] = {NULL};
     cJSON *json = cJSON_CreateObject();
     cJSON *plugins = cJSON_AddArrayToObject(json, "plugins");
     for (int32_t i = 0; i < found->count; i++) {
-        if (is_wanted(&found->plugins[i], id)) {
-            cJSON_AddItemToArray(plugins, plugin_json(&found->plugins[i]));
+        const stn_plugin_desc *desc = found->plugins[i].desc;
+        if (!is_wanted(&found->plugins[i], id)) {
+            continue;
         }
+        cJSON *plugin = cJSON_CreateObject();
+        cli_json_add_text(plugin, "kind", stn_kind_name(desc->kind));
+        cli_json_add_text(plugin, "id", desc->id);
+        cli_json_add_text(plugin, "version", desc->version);
+        cli_json_add_text(plugin, "summary", desc->summary);
+        cli_json_add_text(plugin, "reference", desc->reference);
+        if (desc->kind == STN_KIND_SOLVER) {
+            cli_json_add_text(plugin, "formulation", stn_formulation_name(desc->ops.solver->formulation));
+        }
+        cli_json_add_text(plugin, "file", found->plugins[i].file);
+        cli_json_add_texts(plugin, "capabilities", desc->capabilities != NULL ? desc->capabilities : none);
+        visit_params(desc, add_param, cJSON_AddArrayToObject(plugin, "parameters"));
+        cJSON_AddItemToArray(plugins, plugin);
     }
     cJSON *problems = cJSON_AddArrayToObject(json, "problems");
     for (int32_t i = 0; i < found->problem_count; i++) {
         cJSON_AddItemToArray(problems, cJSON_CreateString(found->problems[i]));
     }
     return cli_json_print(json, true) ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;
-}
-
-/// "0 to 1", ">= 0", "manifold | spheres26".
-static void print_range(const stn_param *param) {
-    char low[40], high[40];
-    if (param->type == STN_PARAM_TYPE_CHOICE) {
-        for (int32_t i = 0; param->choices[i] != NULL; i++) {
-            printf("%s%s", i == 0 ? ", " : " | ", param->choices[i]);
-        }
-    }
-    if (param->type != STN_PARAM_TYPE_REAL && param->type != STN_PARAM_TYPE_INT) {
-        return;
-    }
-    stn_print_real(low, sizeof low, param->minimum);
-    stn_print_real(high, sizeof high, param->maximum);
-    if (isfinite(param->minimum) && isfinite(param->maximum)) {
-        printf(", %s to %s", low, high);
-    } else if (isfinite(param->minimum)) {
-        printf(", >= %s", low);
-    } else if (isfinite(param->maximum)) {
-        printf(", <= %s", high);
-    }
 }
 
 static void print_param(const stn_param *param, void *user) {
@@ -170,11 +169,26 @@ static void print_param(const stn_param *param, void *user) {
         printf(" %s", param->unit);
     }
     printf("  (%s", type_name(param->type));
-    print_range(param);
+    // ", 0 to 1", ", >= 0", ", manifold | spheres26"
+    for (int32_t i = 0; param->type == STN_PARAM_TYPE_CHOICE && param->choices[i] != NULL; i++) {
+        printf("%s%s", i == 0 ? ", " : " | ", param->choices[i]);
+    }
+    if (param->type == STN_PARAM_TYPE_REAL || param->type == STN_PARAM_TYPE_INT) {
+        char low[40], high[40];
+        stn_print_real(low, sizeof low, param->minimum);
+        stn_print_real(high, sizeof high, param->maximum);
+        if (isfinite(param->minimum) && isfinite(param->maximum)) {
+            printf(", %s to %s", low, high);
+        } else if (isfinite(param->minimum)) {
+            printf(", >= %s", low);
+        } else if (isfinite(param->maximum)) {
+            printf(", <= %s", high);
+        }
+    }
     printf(")\n      %s\n", param->summary);
 }
 
-static void print_plugin(const stn_plugin_info *info) {
+static void print_plugin(const listing *found, const stn_plugin_info *info) {
     const stn_plugin_desc *desc = info->desc;
     printf("%s %s %s\n  %s\n", stn_kind_name(desc->kind), desc->id, desc->version, desc->summary);
     if (desc->reference != NULL) {
@@ -191,24 +205,8 @@ static void print_plugin(const stn_plugin_info *info) {
         printf("  formulation: %s\n", stn_formulation_name(desc->ops.solver->formulation));
     }
     printf("  file: %s\n", info->file);
+    print_hidden(found, info, "  hides that of %.*s\n");
     visit_params(desc, print_param, NULL);
-}
-
-static void print_table(const listing *found, const char *id) {
-    int widest = 2, kinds = 10;
-    for (int32_t i = 0; i < found->count; i++) {
-        int width = (int)strlen(found->plugins[i].desc->id);
-        int kind = (int)strlen(stn_kind_name(found->plugins[i].desc->kind));
-        widest = width > widest ? width : widest;
-        kinds = kind > kinds ? kind : kinds;
-    }
-    printf("%-*s  %-*s  %s\n", kinds, "kind", widest, "id", "summary");
-    for (int32_t i = 0; i < found->count; i++) {
-        const stn_plugin_desc *desc = found->plugins[i].desc;
-        if (is_wanted(&found->plugins[i], id)) {
-            printf("%-*s  %-*s  %s\n", kinds, stn_kind_name(desc->kind), widest, desc->id, desc->summary);
-        }
-    }
 }
 
 /// Files and folders that were refused.
@@ -220,92 +218,101 @@ static void print_problems(const listing *found) {
 
 static int print_people(const listing *found, const char *id, bool is_kind) {
     if (id == NULL || is_kind) {
-        print_table(found, id);
+        int widest = 2, kinds = 10;
+        for (int32_t i = 0; i < found->count; i++) {
+            int width = (int)strlen(found->plugins[i].desc->id);
+            int kind = (int)strlen(stn_kind_name(found->plugins[i].desc->kind));
+            widest = width > widest ? width : widest;
+            kinds = kind > kinds ? kind : kinds;
+        }
+        printf("%-*s  %-*s  %s\n", kinds, "kind", widest, "id", "summary");
+        for (int32_t i = 0; i < found->count; i++) {
+            const stn_plugin_desc *desc = found->plugins[i].desc;
+            if (is_wanted(&found->plugins[i], id)) {
+                printf("%-*s  %-*s  %s", kinds, stn_kind_name(desc->kind), widest, desc->id, desc->summary);
+                print_hidden(found, &found->plugins[i], " (hides that of %.*s)");
+                putchar('\n');
+            }
+        }
         print_problems(found);
     }
     for (int32_t i = 0; i < found->count; i++) {
         if (id != NULL && is_named(&found->plugins[i], id)) {
-            print_plugin(&found->plugins[i]);
+            print_plugin(found, &found->plugins[i]);
         }
     }
     return fflush(stdout) == 0 ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;
 }
 
-static bool names_a_kind(const char *id) {
-    for (int kind = 0; id != NULL && kind < STN_KIND_COUNT; kind++) {
-        if (strcmp(stn_kind_name((stn_kind)kind), id) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static int unknown(const cli_command *command, const listing *found, const char *id) {
-    const char *names[MOST_NAMES] = {NULL};
-    int32_t count = 0;
-    for (; count < found->count && count < MOST_NAMES - STN_KIND_COUNT; count++) {
-        names[count] = found->plugins[count].desc->id;
-    }
-    for (int kind = 0; kind < STN_KIND_COUNT; kind++) {
-        names[count++] = stn_kind_name((stn_kind)kind);
-    }
-    const char *near = stn_suggest(strchr(id, '/') != NULL ? strchr(id, '/') + 1 : id, names, count);
-    print_problems(found); // which it may be among
-    return cli_fail(command, "unknown plugin %s;%s%s%s see stiction plugins", id, near != NULL ? " did you mean " : "",
-                    near != NULL ? near : "", near != NULL ? "?" : "");
-}
-
 static int show(const cli_command *command, const listing *found, const char *id, bool json) {
-    bool is_kind = names_a_kind(id), any = id == NULL || is_kind;
+    bool is_kind = false;
+    for (int kind = 0; id != NULL && kind < STN_KIND_COUNT; kind++) {
+        is_kind = is_kind || strcmp(stn_kind_name((stn_kind)kind), id) == 0;
+    }
+    bool any = id == NULL || is_kind;
     for (int32_t i = 0; i < found->count; i++) {
         any = any || is_wanted(&found->plugins[i], id);
     }
     if (!any) {
-        return unknown(command, found, id);
+        const char *names[MOST_NAMES] = {NULL};
+        int32_t count = 0;
+        for (; count < found->count && count < MOST_NAMES - STN_KIND_COUNT; count++) {
+            names[count] = found->plugins[count].desc->id;
+        }
+        for (int kind = 0; kind < STN_KIND_COUNT; kind++) {
+            names[count++] = stn_kind_name((stn_kind)kind);
+        }
+        const char *near = stn_suggest(strchr(id, '/') != NULL ? strchr(id, '/') + 1 : id, names, count);
+        print_problems(found); // which it may be among
+        return cli_fail(command, "unknown plugin %s;%s%s%s see stiction plugins", id,
+                        near != NULL ? " did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
     }
     return json ? print_json(found, id) : print_people(found, id, is_kind);
 }
 
-/// The plugins of one shared object, at most one a kind, into `place`.
-static stn_status read_file(stn_context *context, const char *path, stn_plugin_info place[STN_KIND_COUNT],
-                            listing *found, stn_error *err) {
-    stn_status status = STN_OK;
-    found->plugins = place;
+/// The plugins of one shared object, at most one a kind.
+static int show_file(const cli_command *command, stn_context *context, const char *path, bool json) {
+    stn_error err = {STN_OK, ""};
+    stn_plugin_info infos[STN_KIND_COUNT];
+    listing found = {.plugins = infos};
     for (int kind = 0; kind < STN_KIND_COUNT; kind++) {
         const stn_plugin_info *info = NULL;
-        stn_status one = stn_plugin_load(context, (stn_kind)kind, path, err);
-        one = one == STN_OK ? stn_plugin_find(context, (stn_kind)kind, path, &info, err) : one;
-        if (one == STN_OK) {
-            place[found->count++] = *info;
-        } else {
-            status = one;
+        stn_status status = stn_plugin_load(context, (stn_kind)kind, path, &err);
+        if (status == STN_OK) {
+            status = stn_plugin_find(context, (stn_kind)kind, path, &info, &err);
+        }
+        if (status == STN_OK) {
+            infos[found.count++] = *info;
         }
     }
-    return found->count > 0 ? STN_OK : status;
-}
-
-static int show_file(const listing *found, bool json) {
-    if (json) {
-        return print_json(found, NULL);
+    if (found.count == 0) {
+        return cli_fail_status(command, &err);
     }
-    for (int32_t i = 0; i < found->count; i++) {
-        print_plugin(&found->plugins[i]);
+    if (json) {
+        return print_json(&found, NULL);
+    }
+    for (int32_t i = 0; i < found.count; i++) {
+        print_plugin(&found, &infos[i]);
     }
     return fflush(stdout) == 0 ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;
 }
 
 static int answer(const cli_command *command, stn_context *context, const char *id, bool json) {
+    if (id != NULL && strchr(id, '/') != NULL && cli_kind_before_slash(id) == STN_KIND_COUNT) {
+        return show_file(command, context, id, json);
+    }
     stn_error error = {STN_OK, ""};
     listing found = {0};
-    stn_plugin_info place[STN_KIND_COUNT];
-    bool is_path = id != NULL && strchr(id, '/') != NULL && cli_kind_before_slash(id) == STN_KIND_COUNT;
-    stn_status status =
-        is_path ? read_file(context, id, place, &found, &error)
-                : stn_plugins(context, &found.plugins, &found.count, &found.problems, &found.problem_count, &error);
-    if (status != STN_OK) {
-        return cli_fail_status(command, &error);
+    const stn_context_options heard = {.log = keep_note, .log_user = &found};
+    stn_context *own = NULL; // whose search is told by notes
+    stn_status status = stn_context_create(&heard, &own, &error);
+    if (status == STN_OK) {
+        status = stn_plugins(own, &found.plugins, &found.count, &found.problems, &found.problem_count, &error);
     }
-    return is_path ? show_file(&found, json) : show(command, &found, id, json);
+    int result = status == STN_OK ? show(command, &found, id, json) : cli_fail_status(command, &error);
+    stn_context_destroy(own);
+    free(found.notes);
+    return result;
 }
 
 static int run_plugins(void *self, const stn_command_call *call) {

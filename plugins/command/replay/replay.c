@@ -34,7 +34,7 @@ typedef struct player {
     bool failed;    // the file is damaged, or the replay diverged
     int32_t scenes; // a second one begins another recording
     int64_t steps, first_step;
-    double simulated;                 // [s]
+    double simulated, wall;           // [s]
     stn_replay_difference difference; // the first
     int64_t differs_at;
     double differs_time;
@@ -51,19 +51,6 @@ static stn_status show_progress(void *user, const stn_observation *observation, 
     return STN_OK;
 }
 
-static stn_status open_recorders(player *p, stn_world *world, stn_error *err) {
-    stn_status status = STN_OK;
-    for (int32_t i = 0; i < p->o->records.count && status == STN_OK; i++) {
-        const char *path = p->o->records.items[i], *id = NULL;
-        stn_instance *recorder = NULL;
-        status = stn_plugin_for_file(p->context, STN_KIND_RECORDER, path, &id, err);
-        status =
-            status == STN_OK ? stn_instance_create(p->context, STN_KIND_RECORDER, id, NULL, 0, &recorder, err) : status;
-        status = status == STN_OK ? stn_world_record(world, recorder, path, err) : status;
-    }
-    return status;
-}
-
 static stn_status begin(player *p, const uint8_t *run, size_t size, stn_error *err) {
     if (p->replay != NULL) {
         return stn_fail(err, STN_ERR_PARSE, "a second run before the end of the first; the file is damaged");
@@ -74,17 +61,18 @@ static stn_status begin(player *p, const uint8_t *run, size_t size, stn_error *e
     }
     stn_world *world = stn_replay_world(p->replay);
     p->first_step = stn_world_state(world)->step;
-    status = open_recorders(p, world, err);
-    return status == STN_OK && p->shows_progress ? stn_world_observe(world, show_progress, p, err) : status;
-}
-
-static void note_difference(player *p, const stn_replay_difference *d) {
-    const stn_state *state = stn_world_state(stn_replay_world(p->replay));
-    if (d->differs && !p->difference.differs) {
-        p->difference = *d;
-        p->differs_at = state->step;
-        p->differs_time = state->time;
+    for (int32_t i = 0; i < p->o->records.count && status == STN_OK; i++) {
+        const char *path = p->o->records.items[i], *id = NULL;
+        stn_instance *recorder = NULL;
+        status = stn_plugin_for_file(p->context, STN_KIND_RECORDER, path, &id, err);
+        if (status == STN_OK) {
+            status = stn_instance_create(p->context, STN_KIND_RECORDER, id, NULL, 0, &recorder, err);
+        }
+        if (status == STN_OK) {
+            status = stn_world_record(world, recorder, path, err);
+        }
     }
+    return status == STN_OK && p->shows_progress ? stn_world_observe(world, show_progress, p, err) : status;
 }
 
 static bool is_over(const player *p) {
@@ -106,7 +94,12 @@ static stn_status play(player *p, const uint8_t *records, size_t size, stn_error
         }
         p->steps++;
         p->simulated += stn_world_dt(world);
-        note_difference(p, &d);
+        const stn_state *state = stn_world_state(world);
+        if (d.differs && !p->difference.differs) {
+            p->difference = d;
+            p->differs_at = state->step;
+            p->differs_time = state->time;
+        }
     }
     return STN_OK;
 }
@@ -152,7 +145,9 @@ static stn_status play_file(player *p, stn_error *err) {
     for (bool over = false; status == STN_OK && !over;) {
         cli_block block;
         status = cli_recording_next(p->recording, &block, err);
-        status = status == STN_OK ? take_block(p, &block, &over, err) : status;
+        if (status == STN_OK) {
+            status = take_block(p, &block, &over, err);
+        }
     }
     if (status == STN_OK && p->replay == NULL) {
         return stn_fail(err, STN_ERR_PARSE, "%s: holds no run to replay: it was written without, or cut off before it",
@@ -179,64 +174,14 @@ static void name_tree(const player *p, char *name, size_t size) {
     }
 }
 
-/// Of the larger one.
-static double relative_difference(const stn_replay_difference *d) {
-    return (d->replayed - d->recorded) / fmax(fabs(d->replayed), fabs(d->recorded));
-}
-
-static void print_difference(const player *p) {
-    const stn_replay_difference *d = &p->difference;
-    char name[256];
-    name_tree(p, name, sizeof name);
-    fprintf(stderr, "  differs at step %lld, t = %.9g s: %s%s", (long long)p->differs_at, p->differs_time, d->quantity,
-            name[0] != '\0' ? " of " : "");
-    cli_print_message(name);
-    fputc('\n', stderr);
-    const char *space = d->unit[0] != '\0' ? " " : "";
-    if (d->replayed == d->recorded) {
-        fputs("  by little: the energies of the step are equal in all digits\n", stderr);
-    } else {
-        fprintf(stderr, "  %s %.17g%s%s, recorded %.17g%s%s: difference %.3g%s%s, relative %.3g\n", d->measure,
-                d->replayed, space, d->unit, d->recorded, space, d->unit, d->replayed - d->recorded, space, d->unit,
-                relative_difference(d));
-    }
-}
-
-static void print_build(const player *p) {
-    const char *other = stn_replay_other_build(p->replay);
-    if (other != NULL) {
-        fputs("  ", stderr);
-        cli_print_message(other);
-        fputc('\n', stderr);
-    }
-}
-
-static void print_summary(const player *p, double wall, const char *word) {
-    cli_print_message(p->o->path);
-    fprintf(stderr, ": %s\n", word);
-    fprintf(stderr, "  %lld step%s, %.4g s simulated in %.3g s: %.1f times real time\n", (long long)p->steps,
-            p->steps == 1 ? "" : "s", p->simulated, wall, p->simulated / wall);
-    if (p->difference.differs) {
-        print_difference(p);
-        print_build(p);
-    }
-    if (!p->ended && !p->failed && !is_over(p)) {
-        fprintf(stderr, "  the recording was cut off; it was replayed up to step %lld\n",
-                (long long)(p->first_step + p->steps));
-    }
-    if (p->scenes > 1) {
-        fputs("  the page holds several recordings; the first was replayed\n", stderr);
-    }
-}
-
-static bool print_json(const player *p, double wall, const char *word) {
+static bool print_json(const player *p, const char *word) {
     const stn_replay_difference *d = &p->difference;
     cJSON *json = cJSON_CreateObject();
     cli_json_add_text(json, "status", word);
     cli_json_add_text(json, "recording", p->o->path);
     cli_json_add_real(json, "steps", (double)p->steps);
     cli_json_add_real(json, "simulated_s", p->simulated);
-    cli_json_add_real(json, "wall_s", wall);
+    cli_json_add_real(json, "wall_s", p->wall);
     cJSON_AddBoolToObject(json, "whole", p->ended);
     cli_json_add_text(json, "other_build", stn_replay_other_build(p->replay));
     if (d->differs) {
@@ -255,7 +200,7 @@ static bool print_json(const player *p, double wall, const char *word) {
     return cli_json_print(json, true);
 }
 
-static int report(const cli_command *command, player *p, stn_status status, stn_error *err, double wall) {
+static int report(const cli_command *command, player *p, stn_status status, stn_error *err) {
     int result = STN_EXIT_DONE;
     const char *word = p->difference.differs ? "differs" : "the same";
     p->failed = status < 0;
@@ -269,26 +214,56 @@ static int report(const cli_command *command, player *p, stn_status status, stn_
     } else if (is_over(p)) {
         result = STN_EXIT_CHECK_FAILED;
     }
-    print_summary(p, wall, word);
-    return !p->o->json || print_json(p, wall, word) ? result : STN_EXIT_BAD_INPUT;
-}
-
-/// The command line may name files of plugins; the recording may not.
-static stn_status load_named(const player *p, stn_error *err) {
-    stn_status status = STN_OK;
-    for (int32_t kind = 0; kind < STN_KIND_COUNT && status == STN_OK; kind++) {
-        const char *name = p->o->use.plugin[kind].id;
-        status = name != NULL ? stn_plugin_load(p->context, (stn_kind)kind, name, err) : STN_OK;
+    cli_print_message(p->o->path);
+    fprintf(stderr, ": %s\n", word);
+    fprintf(stderr, "  %lld step%s, %.4g s simulated in %.3g s: %.1f times real time\n", (long long)p->steps,
+            p->steps == 1 ? "" : "s", p->simulated, p->wall, p->simulated / p->wall);
+    if (p->difference.differs) {
+        const stn_replay_difference *d = &p->difference;
+        char name[256];
+        name_tree(p, name, sizeof name);
+        fprintf(stderr, "  differs at step %lld, t = %.9g s: %s%s", (long long)p->differs_at, p->differs_time,
+                d->quantity, name[0] != '\0' ? " of " : "");
+        cli_print_message(name);
+        fputc('\n', stderr);
+        const char *space = d->unit[0] != '\0' ? " " : "";
+        if (d->replayed == d->recorded) {
+            fputs("  by little: the energies of the step are equal in all digits\n", stderr);
+        } else {
+            fprintf(stderr, "  %s %.17g%s%s, recorded %.17g%s%s: difference %.3g%s%s, relative %.3g\n", d->measure,
+                    d->replayed, space, d->unit, d->recorded, space, d->unit, d->replayed - d->recorded, space, d->unit,
+                    (d->replayed - d->recorded) / fmax(fabs(d->replayed), fabs(d->recorded)));
+        }
+        const char *other = stn_replay_other_build(p->replay);
+        if (other != NULL) {
+            fputs("  ", stderr);
+            cli_print_message(other);
+            fputc('\n', stderr);
+        }
     }
-    return status;
+    if (!p->ended && !p->failed && !is_over(p)) {
+        fprintf(stderr, "  the recording was cut off; it was replayed up to step %lld\n",
+                (long long)(p->first_step + p->steps));
+    }
+    if (p->scenes > 1) {
+        fputs("  the page holds several recordings; the first was replayed\n", stderr);
+    }
+    return !p->o->json || print_json(p, word) ? result : STN_EXIT_BAD_INPUT;
 }
 
 static int replay(const cli_command *command, stn_context *context, const replay_options *o) {
     stn_error err = {STN_OK, ""};
     player p = {.o = o, .context = context, .shows_progress = cli_stderr_redraws()};
     double start = cli_seconds_now();
-    stn_status status = load_named(&p, &err);
-    status = status == STN_OK ? play_file(&p, &err) : status;
+    // The command line may name files of plugins; the recording may not.
+    stn_status status = STN_OK;
+    for (int32_t kind = 0; kind < STN_KIND_COUNT && status == STN_OK; kind++) {
+        const char *name = p.o->use.plugin[kind].id;
+        status = name != NULL ? stn_plugin_load(p.context, (stn_kind)kind, name, &err) : STN_OK;
+    }
+    if (status == STN_OK) {
+        status = play_file(&p, &err);
+    }
     if (p.replay != NULL) {
         stn_error closing = {STN_OK, ""};
         stn_status closed = stn_world_close_recordings(stn_replay_world(p.replay), &closing);
@@ -298,7 +273,8 @@ static int replay(const cli_command *command, stn_context *context, const replay
         }
     }
     cli_progress_end(&p.progress);
-    int result = report(command, &p, status, &err, cli_seconds_now() - start);
+    p.wall = cli_seconds_now() - start;
+    int result = report(command, &p, status, &err);
     stn_replay_destroy(p.replay);
     cli_recording_close(p.recording);
     return result;

@@ -19,6 +19,7 @@
 /// The words of the command line.
 typedef struct run_options {
     const char *script, *capsule; // one of the two
+    const char *language;
     const char *solver, *law, *integrator, *contact, *factor;
     double dt, seconds;
     const char *capture, *form;
@@ -26,6 +27,16 @@ typedef struct run_options {
     bool json, profile, quiet, stiction, strict;
     cli_list sets, records;
 } run_options;
+
+/// One run of the command.
+typedef struct run {
+    const cli_command *command;
+    const run_options *o;
+    stn_session session;
+    cli_run_end end;
+    stn_error err;
+    char failure_path[512];
+} run;
 
 // ------------------------------------------------------------------------------------------------------- interrupts
 
@@ -42,17 +53,13 @@ static void on_interrupt(int signal_number) {
     stn_session_stop(running);
 }
 
-static void watch_interrupt(stn_session *session) {
-    struct sigaction action = {.sa_handler = on_interrupt};
-    sigemptyset(&action.sa_mask);
-    running = session;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
 // -------------------------------------------------------------------------------------------------------------- run
 
-static stn_status fill_session(stn_session *session, const run_options *o, stn_error *err) {
+static stn_status fill_session(run *r) {
+    static const char ending[] = ".capsule.json";
+    const run_options *o = r->o;
+    stn_session *session = &r->session;
+    session->language = o->language;
     session->plugin[STN_KIND_SOLVER] = o->solver;
     session->plugin[STN_KIND_LAW] = o->law;
     session->plugin[STN_KIND_INTEGRATOR] = o->integrator;
@@ -69,8 +76,17 @@ static stn_status fill_session(stn_session *session, const run_options *o, stn_e
     session->capture_local = o->form != NULL && strcmp(o->form, "local") == 0;
     session->record_paths = o->records.items;
     session->record_count = o->records.count;
+    session->failure_path = r->failure_path;
+    // "scripts/clutter.lua": "clutter.capsule.json" in the current folder; "a.capsule.json": "a.again.capsule.json"
+    const char *from = o->script != NULL ? o->script : o->capsule, *slash = strrchr(from, '/');
+    const char *name = slash != NULL ? slash + 1 : from, *dot = strrchr(name, '.');
+    size_t length = strlen(name), tail = strlen(ending);
+    bool again = o->script == NULL && length > tail && strcmp(name + length - tail, ending) == 0;
+    size_t stem = again ? length - tail : dot != NULL ? (size_t)(dot - name) : length;
+    snprintf(r->failure_path, sizeof r->failure_path, "%.*s%s%s", (int)stem, name, o->script == NULL ? ".again" : "",
+             ending);
     for (int32_t i = 0; i < o->sets.count; i++) {
-        stn_status status = stn_session_set(session, o->sets.items[i], err);
+        stn_status status = stn_session_set(session, o->sets.items[i], &r->err);
         if (status < 0) {
             return status;
         }
@@ -78,57 +94,22 @@ static stn_status fill_session(stn_session *session, const run_options *o, stn_e
     return STN_OK;
 }
 
-static int report(const cli_command *command, stn_session *session, const cli_run_end *end, const stn_error *err,
-                  int exit, const run_options *o) {
-    const stn_failure *f = &session->failure;
-    if (session->exit_status != 0) {
-        cli_fail(command, "%s", session->exit_text);
-    } else if (exit == STN_EXIT_BAD_INPUT) {
-        cli_fail(command, "%s", err->text);
-        if (session->statistics.samples.steps == 0) {
-            return exit;
-        }
-    } else if (exit == STN_EXIT_SOLVER_FAILED) {
-        cli_fail(command, "%s", err->text);
-        if (f->saved[0] != '\0') {
-            fprintf(stderr,
-                    "  that step is kept in %s: stiction run --from makes it again, stiction solve its problem\n",
-                    f->saved);
-        }
-    }
-    if (!o->quiet || exit != STN_EXIT_DONE) {
-        cli_run_print_summary(session, end);
-    } else if (cli_run_is_reserved(session)) {
-        cli_run_print_headline(session, end);
-    } else if (session->capture_file != NULL && session->statistics.captured == 0) {
-        cli_run_tell_no_capture(session, "warning: ");
-    }
-    if (o->json && !cli_json_print(cli_run_json(session, end), true)) {
-        return STN_EXIT_BAD_INPUT;
-    }
-    return exit;
-}
-
-/// "scripts/clutter.lua" -> "clutter.capsule.json" in the current folder, "a.capsule.json" -> "a.again.capsule.json".
-static void name_capsule(const run_options *o, char *path, size_t size) {
-    static const char ending[] = ".capsule.json";
-    const char *from = o->script != NULL ? o->script : o->capsule, *slash = strrchr(from, '/');
-    const char *name = slash != NULL ? slash + 1 : from, *dot = strrchr(name, '.');
-    size_t length = strlen(name), tail = strlen(ending);
-    bool again = o->script == NULL && length > tail && strcmp(name + length - tail, ending) == 0;
-    size_t stem = again ? length - tail : dot != NULL ? (size_t)(dot - name) : length;
-    snprintf(path, size, "%.*s%s%s", (int)stem, name, o->script == NULL ? ".again" : "", ending);
-}
-
 /// Where the report goes stdout is its alone: what the script prints goes to stderr meanwhile.
-static stn_status run_session(stn_session *session, const run_options *o, stn_error *err) {
+static stn_status run_session(run *r) {
+    const run_options *o = r->o;
     fflush(stdout);
     int report = o->json ? dup(STDOUT_FILENO) : -1;
     if (o->json && (report < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)) {
-        return stn_fail(err, STN_ERR_FILE, "--json: stdout cannot be set aside for it: %s", strerror(errno));
+        return stn_fail(&r->err, STN_ERR_FILE, "--json: stdout cannot be set aside for it: %s", strerror(errno));
     }
-    stn_status status = o->script != NULL ? stn_session_run(session, o->script, err)
-                                          : stn_session_run_capsule(session, o->capsule, err);
+    struct sigaction action = {.sa_handler = on_interrupt};
+    sigemptyset(&action.sa_mask);
+    running = &r->session;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    stn_status status = o->script != NULL ? stn_session_run(&r->session, o->script, &r->err)
+                                          : stn_session_run_capsule(&r->session, o->capsule, &r->err);
+    running = NULL;
     if (report >= 0) {
         fflush(stdout);
         dup2(report, STDOUT_FILENO);
@@ -137,42 +118,67 @@ static stn_status run_session(stn_session *session, const run_options *o, stn_er
     return status;
 }
 
-static int run(const cli_command *command, const run_options *o) {
-    stn_error err = {0};
+static int report(run *r, int exit) {
+    const stn_session *session = &r->session;
+    const stn_failure *f = &session->failure;
+    if (session->exit_status != 0) {
+        cli_fail(r->command, "%s", session->exit_text);
+    } else if (exit == STN_EXIT_BAD_INPUT) {
+        cli_fail(r->command, "%s", r->err.text);
+        if (session->statistics.samples.steps == 0) {
+            return exit;
+        }
+    } else if (exit == STN_EXIT_SOLVER_FAILED) {
+        cli_fail(r->command, "%s", r->err.text);
+        if (f->saved[0] != '\0') {
+            fprintf(stderr,
+                    "  that step is kept in %s: stiction run --from makes it again, stiction solve its problem\n",
+                    f->saved);
+        }
+    }
+    if (!r->o->quiet || exit != STN_EXIT_DONE) {
+        cli_run_print_summary(session, &r->end);
+    } else if (cli_run_is_reserved(session)) {
+        cli_run_print_headline(session, &r->end);
+    } else if (session->capture_file != NULL && session->statistics.captured == 0) {
+        cli_run_tell_no_capture(session, "warning: ");
+    }
+    if (r->o->json && !cli_json_print(cli_run_json(session, &r->end), true)) {
+        return STN_EXIT_BAD_INPUT;
+    }
+    return exit;
+}
+
+static int run_once(const cli_command *command, const run_options *o) {
+    run r = {.command = command, .o = o, .end = {.script = o->script != NULL ? o->script : o->capsule}};
     stn_context *context = NULL;
     cli_warnings warnings = {.quiet = o->quiet};
     const stn_context_options logs = {.log = cli_warnings_log, .log_user = &warnings};
-    if (stn_context_create(&logs, &context, &err) < 0) {
-        return cli_fail_status(command, &err);
+    if (stn_context_create(&logs, &context, &r.err) < 0) {
+        return cli_fail_status(command, &r.err);
     }
-    stn_session session;
-    stn_session_init(&session, context);
-    stn_status status = fill_session(&session, o, &err);
-    char failure_path[512];
-    name_capsule(o, failure_path, sizeof failure_path);
-    session.failure_path = failure_path;
-    cli_count_tests(&session);
+    stn_session_init(&r.session, context);
+    stn_status status = fill_session(&r);
+    cli_count_tests(&r.session);
     cli_progress progress = {0};
     if (cli_stderr_redraws() && !o->quiet) {
-        session.progress = cli_progress_step;
-        session.progress_user = &progress;
+        r.session.progress = cli_progress_step;
+        r.session.progress_user = &progress;
     }
-    cli_run_end end = {.script = o->script != NULL ? o->script : o->capsule, .profile = o->profile};
+    r.end.profile = o->profile;
     double start = cli_seconds_now();
     if (status >= 0) {
-        watch_interrupt(&session);
-        status = run_session(&session, o, &err);
-        running = NULL;
+        status = run_session(&r);
     }
-    end.wall = cli_seconds_now() - start;
+    r.end.wall = cli_seconds_now() - start;
     cli_progress_end(&progress);
     if (o->strict && status >= 0) {
-        cli_judge_strictly(&session);
+        cli_judge_strictly(&r.session);
     }
-    int exit = cli_judge_run(&session, status, &err, &end.status);
+    int exit = cli_judge_run(&r.session, status, &r.err, &r.end.status);
     cli_warnings_end(&warnings, exit != STN_EXIT_DONE);
-    exit = report(command, &session, &end, &err, exit, o);
-    stn_session_clear(&session);
+    exit = report(&r, exit);
+    stn_session_clear(&r.session);
     stn_context_destroy(context);
     return exit;
 }
@@ -181,6 +187,9 @@ static int check_options(const cli_command *command, const run_options *o) {
     if ((o->script != NULL) == (o->capsule != NULL)) {
         return cli_fail(command,
                         o->script == NULL ? "needs SCRIPT, or --from CAPSULE" : "give SCRIPT or --from, not both");
+    }
+    if (o->language != NULL && o->script == NULL) {
+        return cli_fail(command, "--language means nothing with --from CAPSULE");
     }
     if (!isnan(o->dt) && !(o->dt > 0.0)) {
         return cli_fail(command, "--dt %g: must be > 0 s", o->dt);
@@ -213,6 +222,8 @@ static int run_run(void *self, const stn_command_call *call) {
     run_options o = {.dt = NAN, .seconds = NAN, .seed = CLI_UNSET, .threads = CLI_UNSET, .every = CLI_UNSET};
     const cli_option options[] = {
         {"set", 0, CLI_TEXTS, "NAME=VALUE", "a parameter of the scenario, or solver.tolerance and the like", &o.sets},
+        {"language", 0, CLI_TEXT, "ID", "of the script, whatever its name ends with; SCRIPT may be -, stdin",
+         &o.language},
         {"solver", 0, CLI_TEXT, "ID", "another solver than the script's", &o.solver},
         {"law", 0, CLI_TEXT, "ID", "another contact law (convex solvers)", &o.law},
         {"integrator", 0, CLI_TEXT, "ID", "another integrator", &o.integrator},
@@ -245,9 +256,15 @@ static int run_run(void *self, const stn_command_call *call) {
         return status;
     }
     o.script = words.count > 0 ? words.items[0] : NULL;
-    status = check_options(&command, &o);
+    bool from_stdin = o.script != NULL && strcmp(o.script, "-") == 0;
+    if (from_stdin && o.language == NULL) {
+        status = cli_fail(&command, "-: the language of a script on stdin has to be told: add --language ID");
+    } else {
+        o.script = from_stdin ? "/dev/stdin" : o.script;
+        status = check_options(&command, &o);
+    }
     if (status == CLI_PROCEED) {
-        status = run(&command, &o);
+        status = run_once(&command, &o);
     }
     cli_list_clear(&o.sets);
     cli_list_clear(&o.records);

@@ -113,25 +113,12 @@ static stn_status read_contact(const table *t, char *line, contact *out, stn_err
     return STN_OK;
 }
 
-static int32_t count_lines(const char *text) {
-    int32_t count = 1;
-    for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++) {
-        count++;
-    }
-    return count;
-}
-
-static stn_status read_text(stn_context *context, const char *path, char **text, stn_error *err) {
-    size_t size = 0;
-    stn_status status = stn_read_regular(context, path, 0, MOST_BYTES, text, &size, err);
-    size_t length = status == STN_OK ? strlen(*text) : 0;
-    return status == STN_OK && length != size
-               ? stn_fail(err, STN_ERR_FILE, "%s: byte %zu is a character 0, expected text", path, length + 1)
-               : status;
-}
-
 static stn_status read_table(stn_context *context, char *text, table *t, stn_error *err) {
-    t->contacts = stn_allocate(context, (size_t)count_lines(text), sizeof *t->contacts);
+    size_t lines = 1;
+    for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++) {
+        lines++;
+    }
+    t->contacts = stn_allocate(context, lines, sizeof *t->contacts);
     if (t->contacts == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", t->path);
     }
@@ -151,13 +138,6 @@ static stn_status read_table(stn_context *context, char *text, table *t, stn_err
 
 // ------------------------------------------------------------------------------------------------------------- solve
 
-static const char *kind_of(const contact *c, const double *l) {
-    if (l[2] <= 0.0) {
-        return "open";
-    }
-    return hypot(l[0], l[1]) < c->mu * l[2] * (1.0 - 1e-12) || c->mu == 0.0 ? "stick" : "slip";
-}
-
 /// The least time of a solve over some batches [ns].
 static double solve_contact(const stn_instance *solver, const contact *c, double precision, double *l) {
     const stn_solver_ops *ops = solver->desc->ops.solver;
@@ -172,15 +152,6 @@ static double solve_contact(const stn_instance *solver, const contact *c, double
     return least;
 }
 
-static bool print_contact(const contact *c, const double *l, double ns) {
-    cJSON *json = cJSON_CreateObject();
-    cJSON_AddNumberToObject(json, "id", c->id);
-    cli_json_add_text(json, "kind", kind_of(c, l));
-    cli_json_add_reals(json, "l", l, 3);
-    cJSON_AddNumberToObject(json, "ns", round(ns));
-    return cli_json_print(json, false);
-}
-
 stn_status single_contacts_solve(stn_context *context, const char *path, const stn_instance *solver, double precision,
                                  stn_error *err) {
     const stn_solver_ops *ops = solver->desc->ops.solver;
@@ -190,11 +161,24 @@ stn_status single_contacts_solve(stn_context *context, const char *path, const s
     }
     table t = {.path = path, .line = 1};
     char *text = NULL;
-    stn_status status = read_text(context, path, &text, err);
-    status = status == STN_OK ? read_table(context, text, &t, err) : status;
+    size_t size = 0;
+    stn_status status = stn_read_regular(context, path, 0, MOST_BYTES, &text, &size, err);
+    if (status == STN_OK && strlen(text) != size) {
+        status = stn_fail(err, STN_ERR_FILE, "%s: byte %zu is a character 0, expected text", path, strlen(text) + 1);
+    }
+    if (status == STN_OK) {
+        status = read_table(context, text, &t, err);
+    }
     for (int32_t i = 0; status == STN_OK && i < t.count; i++) {
-        double l[3], ns = solve_contact(solver, &t.contacts[i], precision, l);
-        if (!print_contact(&t.contacts[i], l, ns)) {
+        const contact *c = &t.contacts[i];
+        double l[3], ns = solve_contact(solver, c, precision, l);
+        bool sticks = hypot(l[0], l[1]) < c->mu * l[2] * (1.0 - 1e-12) || c->mu == 0.0;
+        cJSON *json = cJSON_CreateObject();
+        cJSON_AddNumberToObject(json, "id", c->id);
+        cli_json_add_text(json, "kind", l[2] <= 0.0 ? "open" : sticks ? "stick" : "slip");
+        cli_json_add_reals(json, "l", l, 3);
+        cJSON_AddNumberToObject(json, "ns", round(ns));
+        if (!cli_json_print(json, false)) {
             break; // stdout is gone, which main says
         }
     }

@@ -72,23 +72,7 @@ static int collect_settings(const cli_command *command, const solve_options *o, 
     return room ? CLI_PROCEED : cli_fail(command, "more than %d settings", CLI_MOST_SETTINGS);
 }
 
-static void release(solve_run *run) {
-    if (run->context == NULL) {
-        return;
-    }
-    cli_problem_clear(&run->problem);
-    cli_solver_clear(&run->solver);
-    stn_context_destroy(run->context);
-}
-
 // ------------------------------------------------------------------------------------------------------------ output
-
-static void add_certificate(cJSON *json, const stn_certificate *certificate) {
-    cJSON *object = cJSON_AddObjectToObject(json, "certificate");
-#define ADD_FIELD(member, name, unit, text) cli_json_add_real(object, name, certificate->member);
-    STN_CERTIFICATE_FIELDS(ADD_FIELD)
-#undef ADD_FIELD
-}
 
 static cJSON *result_json(const solve_run *run, stn_status status, bool full) {
     const stn_solve_report *r = &run->report;
@@ -108,7 +92,10 @@ static cJSON *result_json(const solve_run *run, stn_status status, bool full) {
     cJSON_AddNumberToObject(json, "islands", r->island_count);
     cli_json_add_real(json, "time_ms", 1e-3 * (r->prepare_us + r->solve_us));
     cli_json_add_real(json, "cost", r->cost);
-    add_certificate(json, &run->certificate);
+    cJSON *certificate = cJSON_AddObjectToObject(json, "certificate");
+#define ADD_FIELD(member, name, unit, text) cli_json_add_real(certificate, name, run->certificate.member);
+    STN_CERTIFICATE_FIELDS(ADD_FIELD)
+#undef ADD_FIELD
     if (full && status >= 0) {
         cli_json_add_reals(json, "v", run->problem.solution.v, run->problem.problem.nv);
         cli_json_add_reals(json, "gamma", run->problem.solution.gamma, run->problem.problem.row_count);
@@ -157,38 +144,6 @@ static int write_result(const solve_run *run, stn_status status) {
     return written == STN_OK ? CLI_PROCEED : cli_fail_status(run->command, &err);
 }
 
-/// Impulses and contact velocities for FCLIB's tools.
-static int write_solution(solve_run *run) {
-    stn_status status = stn_solution_save(run->context, &run->problem.problem, run->problem.solution.v,
-                                          run->problem.solution.gamma, run->options->out, &run->error);
-    return status == STN_OK ? CLI_PROCEED : cli_fail_status(run->command, &run->error);
-}
-
-/// Everything that was found out, and the exit status.
-static int show(solve_run *run, stn_status status) {
-    if (status < 0) {
-        cli_fail_status(run->command, &run->error);
-    }
-    if (run->options->json) {
-        if (!cli_json_print(result_json(run, status, run->options->full), !run->options->full)) {
-            return STN_EXIT_BAD_INPUT;
-        }
-    } else {
-        print_table(run, status);
-        if (fflush(stdout) != 0) {
-            return STN_EXIT_BAD_INPUT;
-        }
-    }
-    if (run->options->out != NULL) {
-        int outcome = cli_ends_with(run->options->out, ".json") ? write_result(run, status)
-                                                                : (status >= 0 ? write_solution(run) : CLI_PROCEED);
-        if (outcome != CLI_PROCEED) {
-            return outcome;
-        }
-    }
-    return status == STN_OK ? STN_EXIT_DONE : STN_EXIT_SOLVER_FAILED;
-}
-
 /// What a formulation without a residual of its own in the certificate is, NULL: it has one.
 static const char *other_model(stn_formulation formulation) {
     switch (formulation) {
@@ -203,38 +158,35 @@ static const char *other_model(stn_formulation formulation) {
     }
 }
 
-/// "converged" of another model than Coulomb's, whose error is the only one in the table.
-static void note_model(solve_run *run, stn_status status) {
-    const char *model = other_model(stn_solver_formulation(run->solver.solver));
-    if (status >= STN_OK && model != NULL) {
-        char text[160];
-        snprintf(text, sizeof text, "the status is that of %s; natural_ncp is how far this is from Coulomb's law",
-                 model);
-        note(run, text);
+/// Everything that was found out, and the exit status.
+static int show(solve_run *run, stn_status status) {
+    const solve_options *o = run->options;
+    if (status < 0) {
+        cli_fail_status(run->command, &run->error);
     }
-}
-
-/// What keeps a solver that stopped from coming closer.
-static void note_floor(solve_run *run, stn_status status) {
-    const stn_problem *p = &run->problem.problem;
-    if (status == STN_STALLED) {
-        note(run, p->general_W ? "stalled: the residual falls no further, which is W's asymmetry or round-off"
-                               : "stalled: the residual falls no further than round-off");
+    if (o->json) {
+        if (!cli_json_print(result_json(run, status, o->full), !o->full)) {
+            return STN_EXIT_BAD_INPUT;
+        }
+    } else {
+        print_table(run, status);
+        if (fflush(stdout) != 0) {
+            return STN_EXIT_BAD_INPUT;
+        }
     }
-    if (status > STN_OK && p->form == STN_FORM_GLOBAL && p->row_count > p->nv) {
-        char text[128];
-        snprintf(text, sizeof text, "W has %d rows and rank %d at most: impulses are not unique", p->row_count, p->nv);
-        note(run, text);
+    if (o->out != NULL && cli_ends_with(o->out, ".json")) {
+        int outcome = write_result(run, status);
+        if (outcome != CLI_PROCEED) {
+            return outcome;
+        }
+    } else if (o->out != NULL && status >= 0) { // impulses and contact velocities for FCLIB's tools
+        stn_status saved = stn_solution_save(run->context, &run->problem.problem, run->problem.solution.v,
+                                             run->problem.solution.gamma, o->out, &run->error);
+        if (saved != STN_OK) {
+            return cli_fail_status(run->command, &run->error);
+        }
     }
-}
-
-/// Parameters of the law that the user sets, in place of those of the file.
-static void prefer_settings(solve_run *run, const cli_settings *law) {
-    char told[256] = "";
-    cli_problem_prefer(&run->problem, law, told, sizeof told);
-    if (told[0] != '\0') {
-        note(run, told);
-    }
+    return status == STN_OK ? STN_EXIT_DONE : STN_EXIT_SOLVER_FAILED;
 }
 
 static int solve(solve_run *run, const cli_settings plugins[3]) {
@@ -243,16 +195,24 @@ static int solve(solve_run *run, const cli_settings plugins[3]) {
     cli_problem *p = &run->problem;
     const stn_context_options heard = {.log = log_message, .log_user = run};
     stn_status status = stn_context_create(&heard, &run->context, &run->error);
-    status = status == STN_OK ? cli_solver_init(&run->solver, run->context, &choice, &run->error) : status;
+    if (status == STN_OK) {
+        status = cli_solver_init(&run->solver, run->context, &choice, &run->error);
+    }
     if (status == STN_OK && cli_problem_load(p, run->context, run->path, &run->error) != STN_OK) {
         return cli_fail(run->command, "%s", run->error.text); // whatever its status: the file is bad, no solver failed
     }
     if (status == STN_OK) {
-        prefer_settings(run, &plugins[1]);
+        char told[256] = "";
+        cli_problem_prefer(p, &plugins[1], told, sizeof told); // what the user sets of the law, not what the file says
+        if (told[0] != '\0') {
+            note(run, told);
+        }
+        status = cli_problem_make_room(p, &run->solver, &run->error);
     }
-    status = status == STN_OK ? cli_problem_make_room(p, &run->solver, &run->error) : status;
     stn_problem_solver *solver = run->solver.problem_solver;
-    status = status == STN_OK ? stn_problem_solver_accepts(solver, &p->problem, &run->error) : status;
+    if (status == STN_OK) {
+        status = stn_problem_solver_accepts(solver, &p->problem, &run->error);
+    }
     if (status != STN_OK) {
         return cli_fail_status(run->command, &run->error);
     }
@@ -266,8 +226,23 @@ static int solve(solve_run *run, const cli_settings plugins[3]) {
     cli_certificate_unknown(&run->certificate);
     status =
         stn_problem_solve(solver, &p->problem, &request, &p->solution, &run->report, &run->certificate, &run->error);
-    note_model(run, status);
-    note_floor(run, status);
+    const char *model = other_model(stn_solver_formulation(run->solver.solver));
+    char text[160];
+    if (status >= STN_OK && model != NULL) {
+        // Coulomb's law has the only residual in the table
+        snprintf(text, sizeof text, "the status is that of %s; natural_ncp is how far this is from Coulomb's law",
+                 model);
+        note(run, text);
+    }
+    if (status == STN_STALLED) {
+        note(run, p->problem.general_W ? "stalled: the residual falls no further, which is W's asymmetry or round-off"
+                                       : "stalled: the residual falls no further than round-off");
+    }
+    if (status > STN_OK && p->problem.form == STN_FORM_GLOBAL && p->problem.row_count > p->problem.nv) {
+        snprintf(text, sizeof text, "W has %d rows and rank %d at most: impulses are not unique", p->problem.row_count,
+                 p->problem.nv);
+        note(run, text);
+    }
     return show(run, status);
 }
 
@@ -321,13 +296,6 @@ static int solve_singles(solve_run *run, const cli_settings plugins[3]) {
     return status == STN_OK ? STN_EXIT_DONE : cli_fail_status(run->command, &run->error);
 }
 
-/// What is not the whole result as JSON is a solution, which a plugin writes.
-static int check_solution_name(const cli_command *command, stn_context *context, const char *path) {
-    stn_error err = {STN_OK, ""};
-    stn_status status = stn_problem_file_named(context, path, true, &err);
-    return status == STN_OK ? CLI_PROCEED : cli_fail(command, "--out %s; for the whole result in .json", err.text);
-}
-
 static int run_solve(void *self, const stn_command_call *call) {
     (void)self;
     cli_json_begin();
@@ -371,7 +339,11 @@ static int run_solve(void *self, const stn_command_call *call) {
         status = refuse_for_singles(&command, &o, plugins);
     }
     if (status == CLI_PROCEED && o.out != NULL && !cli_ends_with(o.out, ".json")) {
-        status = check_solution_name(&command, call->context, o.out);
+        // what is not the whole result as JSON is a solution, which a plugin writes
+        stn_error err = {STN_OK, ""};
+        if (stn_problem_file_named(call->context, o.out, true, &err) != STN_OK) {
+            status = cli_fail(&command, "--out %s; for the whole result in .json", err.text);
+        }
     }
     if (status == CLI_PROCEED && o.out != NULL) {
         status = cli_keep_apart(&command, words.items, 1, &o.out, 1);
@@ -382,7 +354,11 @@ static int run_solve(void *self, const stn_command_call *call) {
     if (status == CLI_PROCEED) {
         solve_run run = {.command = &command, .options = &o, .path = words.items[0]};
         status = o.singles ? solve_singles(&run, plugins) : solve(&run, plugins);
-        release(&run);
+        if (run.context != NULL) {
+            cli_problem_clear(&run.problem);
+            cli_solver_clear(&run.solver);
+            stn_context_destroy(run.context);
+        }
     }
     cli_list_clear(&o.set);
     cli_list_clear(&words);

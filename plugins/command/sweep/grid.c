@@ -60,33 +60,6 @@ static double round_off(double value) {
     return value;
 }
 
-/// "a:b:n" and "a:b:n:log": n values from a to b.
-static stn_status read_spaced(cli_axis *axis, const char *given, const char *text, stn_error *err) {
-    double first = 0.0, last = 0.0, number = 0.0;
-    const char *at = text;
-    bool read = take_number(&at, ":", &first) && at != NULL && take_number(&at, ":", &last) && at != NULL &&
-                take_number(&at, ":", &number);
-    bool logarithmic = at != NULL && strcmp(at, "log") == 0;
-    if (!read || (at != NULL && !logarithmic)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "--vary %s: a range is first:last:count or first:last:count:log", given);
-    }
-    if (!is_whole(number) || number < 1.0 || number > MOST_RUNS) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "--vary %s: the count must be a whole number from 1 to %d", given,
-                        MOST_RUNS);
-    }
-    if (logarithmic && !(first > 0.0 && last > 0.0)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "--vary %s: both ends of a logarithmic range must be > 0", given);
-    }
-    stn_status status = reserve(axis, (size_t)number, err);
-    for (double i = 0.0; i < number && status >= 0; i++) {
-        double share = number > 1.0 ? i / (number - 1.0) : 0.0;
-        double value = logarithmic ? pow(10.0, (1.0 - share) * log10(first) + share * log10(last))
-                                   : (1.0 - share) * first + share * last;
-        status = add_number(axis, i == 0.0 ? first : i == number - 1.0 ? last : round_off(value), err);
-    }
-    return status;
-}
-
 /// "a..b" and "a..b..step": whole numbers, b among them where a step comes to it.
 static stn_status read_whole(cli_axis *axis, const char *given, const char *text, stn_error *err) {
     double first = 0.0, last = 0.0, step = 1.0;
@@ -137,15 +110,33 @@ static bool is_range(const char *text, const char *separator) {
 
 static stn_status read_values(cli_axis *axis, const char *given, const char *text, stn_error *err) {
     if (is_range(text, ":")) {
-        return read_spaced(axis, given, text, err);
+        // "a:b:n" and "a:b:n:log": n values from a to b.
+        double first = 0.0, last = 0.0, number = 0.0;
+        const char *at = text;
+        bool read = take_number(&at, ":", &first) && at != NULL && take_number(&at, ":", &last) && at != NULL &&
+                    take_number(&at, ":", &number);
+        bool logarithmic = at != NULL && strcmp(at, "log") == 0;
+        if (!read || (at != NULL && !logarithmic)) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "--vary %s: a range is first:last:count or first:last:count:log",
+                            given);
+        }
+        if (!is_whole(number) || number < 1.0 || number > MOST_RUNS) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "--vary %s: the count must be a whole number from 1 to %d", given,
+                            MOST_RUNS);
+        }
+        if (logarithmic && !(first > 0.0 && last > 0.0)) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "--vary %s: both ends of a logarithmic range must be > 0", given);
+        }
+        stn_status status = reserve(axis, (size_t)number, err);
+        for (double i = 0.0; i < number && status >= 0; i++) {
+            double share = number > 1.0 ? i / (number - 1.0) : 0.0;
+            double value = logarithmic ? pow(10.0, (1.0 - share) * log10(first) + share * log10(last))
+                                       : (1.0 - share) * first + share * last;
+            status = add_number(axis, i == 0.0 ? first : i == number - 1.0 ? last : round_off(value), err);
+        }
+        return status;
     }
     return is_range(text, "..") ? read_whole(axis, given, text, err) : read_list(axis, given, text, err);
-}
-
-/// A value of --set is taken as it is.
-static stn_status read_value(cli_axis *axis, const char *text, stn_error *err) {
-    stn_status status = reserve(axis, 1, err);
-    return status >= 0 ? add_value(axis, text, strlen(text), err) : status;
 }
 
 static stn_status read_axis(cli_axis *axis, const char *given, bool varied, stn_error *err) {
@@ -163,26 +154,14 @@ static stn_status read_axis(cli_axis *axis, const char *given, bool varied, stn_
     if (axis->name == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
-    return varied ? read_values(axis, given, equals + 1, err) : read_value(axis, equals + 1, err);
+    if (varied) {
+        return read_values(axis, given, equals + 1, err);
+    }
+    stn_status status = reserve(axis, 1, err); // a value of --set is taken as it is
+    return status >= 0 ? add_value(axis, equals + 1, strlen(equals + 1), err) : status;
 }
 
 // --------------------------------------------------------------------------------------------------------- all of them
-
-static stn_status count_runs(cli_grid *grid, stn_error *err) {
-    double count = grid->repeats > 0 ? grid->repeats : 1;
-    for (int32_t i = 0; i < grid->axis_count; i++) {
-        count *= grid->axes[i].count;
-    }
-    if (count > MOST_RUNS) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "%.15g runs are asked for; there may be %d", count, MOST_RUNS);
-    }
-    if (grid->repeats > 0 && grid->first_seed > INT32_MAX - count) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "--seed %d: must be less, that of the last run would be too large",
-                        grid->first_seed);
-    }
-    grid->run_count = (int32_t)count;
-    return STN_OK;
-}
 
 static stn_status add_axis(cli_grid *grid, const char *given, bool varied, stn_error *err) {
     int32_t added = grid->axis_count++;
@@ -206,7 +185,22 @@ stn_status cli_grid_read(const cli_list *sets, const cli_list *varied, int32_t r
     for (int32_t i = 0; i < varied->count && status >= 0; i++) {
         status = add_axis(grid, varied->items[i], true, err);
     }
-    return status >= 0 ? count_runs(grid, err) : status;
+    if (status < 0) {
+        return status;
+    }
+    double count = repeats > 0 ? repeats : 1;
+    for (int32_t i = 0; i < grid->axis_count; i++) {
+        count *= grid->axes[i].count;
+    }
+    if (count > MOST_RUNS) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%.15g runs are asked for; there may be %d", count, MOST_RUNS);
+    }
+    if (repeats > 0 && first_seed > INT32_MAX - count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "--seed %d: must be less, that of the last run would be too large",
+                        first_seed);
+    }
+    grid->run_count = (int32_t)count;
+    return STN_OK;
 }
 
 void cli_grid_clear(cli_grid *grid) {

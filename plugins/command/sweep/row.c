@@ -48,19 +48,16 @@ static bool add_own_columns(cli_texts *columns) {
     return added;
 }
 
-/// A parameter that is named like a column of ours has one that begins with "set.".
-static bool add_axis_column(cli_texts *columns, const cli_texts *own, const char *name) {
-    char prefixed[256];
-    bool taken = strcmp(name, "run") == 0 || strcmp(name, "script") == 0 || cli_texts_find(own, 0, name) >= 0;
-    snprintf(prefixed, sizeof prefixed, "set.%s", name);
-    return cli_texts_add(columns, taken ? prefixed : name);
-}
-
 bool cli_sweep_columns(const cli_sweep_plan *plan, cli_texts *columns) {
     cli_texts own = {0};
     bool added = add_own_columns(&own) && cli_texts_add(columns, "run");
     for (int32_t i = 0; i < plan->grid.axis_count && added; i++) {
-        added = add_axis_column(columns, &own, plan->grid.axes[i].name);
+        // A parameter that is named like a column of ours has one that begins with "set.".
+        const char *name = plan->grid.axes[i].name;
+        char prefixed[256];
+        bool taken = strcmp(name, "run") == 0 || strcmp(name, "script") == 0 || cli_texts_find(&own, 0, name) >= 0;
+        snprintf(prefixed, sizeof prefixed, "set.%s", name);
+        added = cli_texts_add(columns, taken ? prefixed : name);
     }
     if (plan->grid.repeats > 0) {
         added = added && cli_texts_add(columns, "seed");
@@ -102,18 +99,6 @@ static const cJSON *member(const cJSON *json, const char *name) {
     return cJSON_GetObjectItemCaseSensitive(json, name);
 }
 
-static bool add_results(const cJSON *json, cli_texts *names, cli_texts *values) {
-    bool added = true;
-    const cJSON *item;
-    cJSON_ArrayForEach(item, member(json, "results")) {
-        char name[512];
-        snprintf(name, sizeof name, "result.%s", item->string);
-        added = added && cli_texts_add(names, name) &&
-                add_real(values, cJSON_IsNumber(item) ? item->valuedouble : (double)NAN);
-    }
-    return added;
-}
-
 /// A check that failed before one that did not.
 static const cJSON *worst_of(const cJSON *checks, const char *name) {
     const cJSON *item, *found = NULL;
@@ -150,28 +135,6 @@ static bool add_checks(const cJSON *json, cli_texts *names, cli_texts *values) {
     return added;
 }
 
-static int32_t count_failed(const cJSON *json) {
-    const cJSON *item;
-    int32_t failed = 0;
-    cJSON_ArrayForEach(item, member(json, "checks")) {
-        failed += cJSON_IsFalse(member(item, "ok"));
-    }
-    return failed;
-}
-
-/// "energy, distance".
-static bool add_reservations(const cJSON *verdict, cli_texts *cells) {
-    char text[256] = "";
-    const cJSON *item;
-    cJSON_ArrayForEach(item, verdict) {
-        if (cJSON_IsTrue(member(item, "reserved"))) {
-            size_t length = strlen(text);
-            snprintf(text + length, sizeof text - length, "%s%s", length > 0 ? ", " : "", item->string);
-        }
-    }
-    return cli_texts_add(cells, text);
-}
-
 /// The cells of a run that left a report.
 static bool add_report(const cJSON *json, cli_texts *cells, cli_texts *names, cli_texts *values) {
     const char *word = member(json, "status")->valuestring;
@@ -179,16 +142,34 @@ static bool add_report(const cJSON *json, cli_texts *cells, cli_texts *names, cl
     bool ended = strcmp(word, "error") != 0 && strcmp(word, "exit") != 0;
     bool added = cli_texts_add(cells, ended ? word : "failed") && add_figure(cells, member(json, "wall_s"));
     for (int32_t i = 0; i < STN_COUNT(figures); i++) {
-        const cJSON *item = member(json, figures[i].member);
-        added = added && add_figure(cells, figures[i].part != NULL ? member(item, figures[i].part) : item);
+        const cJSON *figure = member(json, figures[i].member);
+        added = added && add_figure(cells, figures[i].part != NULL ? member(figure, figures[i].part) : figure);
     }
     for (int32_t i = 0; i < STN_COUNT(residuals); i++) {
         added = added && add_figure(cells, member(member(certificate, residuals[i]), "max"));
     }
-    added = added && add_whole(cells, count_failed(json));
+    int32_t failed = 0;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, member(json, "checks")) {
+        failed += cJSON_IsFalse(member(item, "ok"));
+    }
+    char reservations[256] = ""; // "energy, distance"
+    cJSON_ArrayForEach(item, member(json, "verdict")) {
+        if (cJSON_IsTrue(member(item, "reserved"))) {
+            size_t length = strlen(reservations);
+            snprintf(reservations + length, sizeof reservations - length, "%s%s", length > 0 ? ", " : "", item->string);
+        }
+    }
+    added = added && add_whole(cells, failed);
     added = added && cli_texts_add(cells, cJSON_IsString(reason) ? reason->valuestring : "");
-    added = added && add_reservations(member(json, "verdict"), cells);
-    return added && add_results(json, names, values) && add_checks(json, names, values);
+    added = added && cli_texts_add(cells, reservations);
+    cJSON_ArrayForEach(item, member(json, "results")) {
+        char name[512];
+        snprintf(name, sizeof name, "result.%s", item->string);
+        added = added && cli_texts_add(names, name) &&
+                add_real(values, cJSON_IsNumber(item) ? item->valuedouble : (double)NAN);
+    }
+    return added && add_checks(json, names, values);
 }
 
 /// The cells of one that did not.
@@ -209,21 +190,15 @@ static bool add_end(const cli_job_end *end, cli_texts *cells) {
     return added && cli_texts_add(cells, reason) && cli_texts_add(cells, "");
 }
 
-/// All that the file holds; NULL: out of memory.
-static char *read_all(FILE *file) {
-    char *text = NULL;
+bool cli_sweep_row(const cli_sweep_plan *plan, int32_t run, const cli_job_end *end, cli_texts *cells, cli_texts *names,
+                   cli_texts *values) {
+    char *text = NULL; // all that the run printed; NULL: out of memory
     size_t size = 0;
     FILE *memory = open_memstream(&text, &size);
     if (memory != NULL) {
-        cli_job_print(file, memory);
+        cli_job_print(end->output, memory);
         fclose(memory);
     }
-    return text;
-}
-
-bool cli_sweep_row(const cli_sweep_plan *plan, int32_t run, const cli_job_end *end, cli_texts *cells, cli_texts *names,
-                   cli_texts *values) {
-    char *text = read_all(end->output);
     cJSON *json = text != NULL && end->outcome == CLI_JOB_EXITED ? cJSON_Parse(text) : NULL;
     bool added = text != NULL && cli_sweep_key(plan, run, cells) &&
                  (json != NULL ? add_report(json, cells, names, values) : add_end(end, cells));

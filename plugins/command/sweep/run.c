@@ -28,33 +28,18 @@ static stn_kind kind_of(const char *name, size_t length) {
 }
 
 /// Its options with numbers.
+enum { DT, SECONDS, SEED, THREADS };
 static const struct {
     const char *name;
     double least, most;
     bool whole;
     const char *range;
 } numbers[] = {
-    {"dt", DBL_TRUE_MIN, INFINITY, false, "a number > 0 [s]"},
-    {"seconds", 0.0, INFINITY, false, "a number >= 0 [s]"},
-    {"seed", 0.0, INT32_MAX, true, "a whole number from 0 to 2147483647"},
-    {"threads", 1.0, 1024.0, true, "a whole number from 1 to 1024"},
+    [DT] = {"dt", DBL_TRUE_MIN, INFINITY, false, "a number > 0 [s]"},
+    [SECONDS] = {"seconds", 0.0, INFINITY, false, "a number >= 0 [s]"},
+    [SEED] = {"seed", 0.0, INT32_MAX, true, "a whole number from 0 to 2147483647"},
+    [THREADS] = {"threads", 1.0, 1024.0, true, "a whole number from 1 to 1024"},
 };
-
-static void assign_number(stn_session *session, int32_t which, double value) {
-    switch (which) {
-    case 0:
-        session->host.dt = value;
-        return;
-    case 1:
-        session->host.seconds = value;
-        return;
-    case 2:
-        session->host.seed = (int64_t)value;
-        return;
-    default:
-        session->host.threads = (int32_t)value;
-    }
-}
 
 /// "name=value", as the option of that name of `stiction run`, else as --set.
 static stn_status assign(stn_session *session, const char *assignment, stn_error *err) {
@@ -76,7 +61,15 @@ static stn_status assign(stn_session *session, const char *assignment, stn_error
             (numbers[i].whole && value != floor(value))) {
             return stn_fail(err, STN_ERR_ARGUMENT, "%s: must be %s", assignment, numbers[i].range);
         }
-        assign_number(session, i, value);
+        if (i == DT) {
+            session->host.dt = value;
+        } else if (i == SECONDS) {
+            session->host.seconds = value;
+        } else if (i == SEED) {
+            session->host.seed = (int64_t)value;
+        } else {
+            session->host.threads = (int32_t)value;
+        }
         return STN_OK;
     }
     if (strncmp(assignment, "stiction=", 9) == 0) {
@@ -107,35 +100,9 @@ static FILE *divert_output(void) {
     return report >= 0 && nothing >= 0 && dup2(nothing, STDOUT_FILENO) >= 0 ? fdopen(report, "w") : NULL;
 }
 
-/// What a row says beside its figures.
-static const char *reason_of(const stn_session *session, const char *word, const stn_error *err, char *text,
-                             size_t size) {
-    if (session->skipped != NULL) {
-        snprintf(text, size, "skipped: %s", session->skipped);
-        return text;
-    }
-    if (strcmp(word, "exit") == 0) {
-        return session->exit_text;
-    }
-    bool checked = strcmp(word, "check_failed") == 0 && !session->asserted;
-    return checked ? stn_session_failed_check(session, 0, text, size) : err->text;
-}
-
 static void replace_infinite(cJSON *object, const char *name, double value) {
     if (isinf(value)) {
         cJSON_ReplaceItemInObjectCaseSensitive(object, name, cJSON_CreateRaw(value > 0.0 ? "1e999" : "-1e999"));
-    }
-}
-
-/// JSON has no infinity, a table does: numbers too large for a double, which the parent reads as infinite.
-static void keep_infinite(cJSON *json, const stn_session *session) {
-    cJSON *results = cJSON_GetObjectItemCaseSensitive(json, "results");
-    cJSON *check = cJSON_GetObjectItemCaseSensitive(json, "checks")->child;
-    for (int32_t i = 0; i < session->result_count; i++) {
-        replace_infinite(results, session->results[i].name, session->results[i].value);
-    }
-    for (int32_t i = 0; i < session->check_count; i++, check = check->next) {
-        replace_infinite(check, "value", session->checks[i].value);
     }
 }
 
@@ -162,8 +129,25 @@ int cli_sweep_run(const cli_sweep_plan *plan, int32_t run) {
     }
     cli_judge_run(&session, status, &err, &end.status);
     cJSON *json = cli_run_json(&session, &end);
-    keep_infinite(json, &session);
-    cli_json_add_text(json, "reason", reason_of(&session, end.status, &err, text, sizeof text));
+    // JSON has no infinity, a table does: numbers too large for a double, which the parent reads as infinite.
+    cJSON *results = cJSON_GetObjectItemCaseSensitive(json, "results");
+    cJSON *check = cJSON_GetObjectItemCaseSensitive(json, "checks")->child;
+    for (int32_t i = 0; i < session.result_count; i++) {
+        replace_infinite(results, session.results[i].name, session.results[i].value);
+    }
+    for (int32_t i = 0; i < session.check_count; i++, check = check->next) {
+        replace_infinite(check, "value", session.checks[i].value);
+    }
+    const char *reason = err.text;
+    if (session.skipped != NULL) {
+        snprintf(text, sizeof text, "skipped: %s", session.skipped);
+        reason = text;
+    } else if (strcmp(end.status, "exit") == 0) {
+        reason = session.exit_text;
+    } else if (strcmp(end.status, "check_failed") == 0 && !session.asserted) {
+        reason = stn_session_failed_check(&session, 0, text, sizeof text);
+    }
+    cli_json_add_text(json, "reason", reason);
     char *printed = cJSON_PrintUnformatted(json);
     bool written = fputs(printed, report) >= 0 && fclose(report) == 0;
     cJSON_free(printed);
@@ -191,20 +175,6 @@ static stn_status check_values(const stn_session *session, const cli_axis *axis,
         }
     }
     return STN_OK;
-}
-
-/// Every value of every option, whatever the combination.
-static stn_status check_options(stn_session *session, const cli_grid *grid, stn_error *err) {
-    stn_session trial;
-    stn_session_init(&trial, session->host.context);
-    stn_status status = STN_OK;
-    for (int32_t i = 0; i < grid->axis_count; i++) {
-        for (int32_t k = 0; k < grid->axes[i].count && status >= 0; k++) {
-            status = assign(&trial, grid->axes[i].assignments[k], err);
-        }
-    }
-    stn_session_clear(&trial);
-    return status;
 }
 
 /// The run that is looked at, and where its world is kept.
@@ -260,7 +230,15 @@ int cli_sweep_probe(const cli_sweep_plan *plan) {
         fclose(report);
         return STN_EXIT_BAD_INPUT;
     }
-    status = check_options(&session, &plan->grid, &err);
+    // Every value of every option, whatever the combination.
+    stn_session trial;
+    stn_session_init(&trial, session.host.context);
+    for (int32_t i = 0; i < plan->grid.axis_count; i++) {
+        for (int32_t k = 0; k < plan->grid.axes[i].count && status >= 0; k++) {
+            status = assign(&trial, plan->grid.axes[i].assignments[k], &err);
+        }
+    }
+    stn_session_clear(&trial);
     if (status >= 0) {
         status = check_names(&session, plan, &err);
     }

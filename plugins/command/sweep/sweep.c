@@ -56,18 +56,6 @@ static stn_status hash_script(const char *path, char hash[32], stn_error *err) {
                  : stn_fail(err, STN_ERR_FILE, "%s: cannot be read: %s; give the path of a script", path, reason);
 }
 
-/// Every run loads the script anew: a row of another one must not stand among those of this one.
-static stn_status check_unchanged(const cli_sweep_plan *plan, stn_error *err) {
-    char now[sizeof plan->hash];
-    stn_status status = hash_script(plan->script, now, err);
-    return status < 0 || strcmp(now, plan->hash) == 0
-               ? status
-               : stn_fail(err, STN_ERR_FILE,
-                          "%s: was changed while its runs were made; the rows that are there are of what it was, name "
-                          "another file for what it is",
-                          plan->script);
-}
-
 // ---------------------------------------------------------------------------------------------------------- the table
 
 /// Counts a row that is there, when it is one of this sweep.
@@ -107,7 +95,15 @@ static stn_status accept_row(void *user, int32_t index, const cli_texts *cells, 
 static bool add_row(void *user, const cli_job_end *end) {
     sweep *s = user;
     cli_texts cells = {0}, names = {0}, values = {0};
-    stn_status status = check_unchanged(&s->plan, &s->err);
+    char now[sizeof s->plan.hash];
+    stn_status status = hash_script(s->plan.script, now, &s->err);
+    if (status >= 0 && strcmp(now, s->plan.hash) != 0) {
+        // every run loads the script anew: a row of another one must not stand among those of this one
+        status = stn_fail(&s->err, STN_ERR_FILE,
+                          "%s: was changed while its runs were made; the rows that are there are of what it was, name "
+                          "another file for what it is",
+                          s->plan.script);
+    }
     if (status >= 0) {
         status = cli_sweep_row(&s->plan, s->done + end->index, end, &cells, &names, &values)
                      ? cli_table_add(&s->table, &cells, &names, &values, &s->err)
@@ -173,23 +169,6 @@ static bool judge_probe(void *user, const cli_job_end *end) {
     return true;
 }
 
-static stn_status check_names(sweep *s, double limit_s, stn_error *err) {
-    probe p = {s, err, STN_OK};
-    cli_jobs jobs = {.count = 1,
-                     .at_once = 1,
-                     .limit_s = limit_s,
-                     .work = make_probe,
-                     .done = judge_probe,
-                     .survives = true,
-                     .user = &p};
-    cli_sweep_folder_make(&s->plan.folder);
-    stn_status status = run_jobs(s, &jobs, err);
-    status = status >= 0 ? p.status : status;
-    s->plan.context = status >= 0 ? cli_sweep_fields(&s->plan.folder) : NULL;
-    cli_sweep_folder_remove(&s->plan.folder);
-    return status;
-}
-
 // ------------------------------------------------------------------------------------------------------------ output
 
 /// A number, a text, null for what the row does not have and for what JSON cannot say.
@@ -233,27 +212,6 @@ static stn_status print_json(sweep *s, stn_error *err) {
     return status;
 }
 
-/// "40 of 40 runs, 12 of them there before: 38 ok, 2 timeout; out.csv", or how far it came.
-static void print_summary(const sweep *s) {
-    const char *separator = ": ";
-    fprintf(stderr, "%d of %d runs", (int)s->table.rows, (int)s->plan.grid.run_count);
-    if (s->done > 0) {
-        fprintf(stderr, ", %d of them there before", (int)s->done);
-    }
-    for (int32_t i = 0; i < STN_COUNT(ends); i++) {
-        if (s->tally[i] > 0) {
-            fprintf(stderr, "%s%d %s", separator, (int)s->tally[i], ends[i]);
-            separator = ", ";
-        }
-    }
-    if (s->table.path != NULL) {
-        fputs("; ", stderr);
-        cli_print_message(s->table.path);
-        fputs(s->table.rows < s->plan.grid.run_count ? ", which the same command goes on with" : "", stderr);
-    }
-    fputc('\n', stderr);
-}
-
 // ----------------------------------------------------------------------------------------------------------- command
 
 typedef struct sweep_options {
@@ -279,14 +237,24 @@ static stn_status prepare(sweep *s, const sweep_options *o, stn_error *err) {
         status = stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
     if (status >= 0) {
-        status = check_names(s, o->timeout, err);
+        // one run up to its first step tells which names the script takes
+        probe p = {s, err, STN_OK};
+        cli_jobs jobs = {.count = 1,
+                         .at_once = 1,
+                         .limit_s = o->timeout,
+                         .work = make_probe,
+                         .done = judge_probe,
+                         .survives = true,
+                         .user = &p};
+        cli_sweep_folder_make(&s->plan.folder);
+        status = run_jobs(s, &jobs, err);
+        if (status >= 0) {
+            status = p.status;
+        }
+        s->plan.context = status >= 0 ? cli_sweep_fields(&s->plan.folder) : NULL;
+        cli_sweep_folder_remove(&s->plan.folder);
     }
     return status >= 0 ? cli_table_open(&s->table, o->csv, &s->columns, accept_row, s, err) : status;
-}
-
-static int judge(const sweep *s, const sweep_options *o) {
-    const int32_t all = s->plan.grid.run_count, ok = s->tally[0], check_failed = s->tally[1];
-    return ok + (o->check ? 0 : check_failed) == all ? STN_EXIT_DONE : STN_EXIT_CHECK_FAILED;
 }
 
 static int run(sweep *s, const sweep_options *o) {
@@ -305,9 +273,30 @@ static int run(sweep *s, const sweep_options *o) {
                      .survives = true,
                      .user = s};
     status = run_jobs(s, &jobs, &err);
-    int exit = status < 0 ? cli_fail_status(s->command, &err) : judge(s, o);
+    int32_t passed = s->tally[0] + (o->check ? 0 : s->tally[1]); // ok, check_failed
+    int exit = passed == s->plan.grid.run_count ? STN_EXIT_DONE : STN_EXIT_CHECK_FAILED;
+    if (status < 0) {
+        exit = cli_fail_status(s->command, &err);
+    }
     if (!s->quiet || status < 0) {
-        print_summary(s);
+        // "40 of 40 runs, 12 of them there before: 38 ok, 2 timeout; out.csv", or how far it came.
+        const char *separator = ": ";
+        fprintf(stderr, "%d of %d runs", (int)s->table.rows, (int)s->plan.grid.run_count);
+        if (s->done > 0) {
+            fprintf(stderr, ", %d of them there before", (int)s->done);
+        }
+        for (int32_t i = 0; i < STN_COUNT(ends); i++) {
+            if (s->tally[i] > 0) {
+                fprintf(stderr, "%s%d %s", separator, (int)s->tally[i], ends[i]);
+                separator = ", ";
+            }
+        }
+        if (s->table.path != NULL) {
+            fputs("; ", stderr);
+            cli_print_message(s->table.path);
+            fputs(s->table.rows < s->plan.grid.run_count ? ", which the same command goes on with" : "", stderr);
+        }
+        fputc('\n', stderr);
     }
     if (o->json && print_json(s, &err) < 0) {
         exit = cli_fail_status(s->command, &err);
@@ -368,7 +357,9 @@ static int run_sweep(void *self, const stn_command_call *call) {
     s.command = &command;
     s.plan.script = words.items[0];
     status = check_options(&command, &o);
-    status = status == CLI_PROCEED ? cli_keep_apart(&command, words.items, 1, &o.csv, 1) : status;
+    if (status == CLI_PROCEED) {
+        status = cli_keep_apart(&command, words.items, 1, &o.csv, 1);
+    }
     if (status == CLI_PROCEED) {
         status = run(&s, &o);
     }

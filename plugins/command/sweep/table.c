@@ -47,29 +47,26 @@ void cli_texts_clear(cli_texts *list) {
 
 // --------------------------------------------------------------------------------------------------------------- lines
 
-/// RFC 4180, but that a line end is a space: a row is a line.
-static void put_cell(FILE *to, const char *text) {
-    bool quoted = strpbrk(text, ",\"") != NULL;
-    if (quoted) {
-        fputc('"', to);
-    }
-    for (; *text != '\0'; text++) {
-        if (*text == '"') {
-            fputc('"', to);
-        }
-        fputc((unsigned char)*text < ' ' ? ' ' : *text, to);
-    }
-    if (quoted) {
-        fputc('"', to);
-    }
-}
-
 static void put_line(FILE *to, const cli_texts *cells) {
     for (int32_t i = 0; i < cells->count; i++) {
         if (i > 0) {
             fputc(',', to);
         }
-        put_cell(to, cells->items[i]);
+        // RFC 4180, but that a line end is a space: a row is a line.
+        const char *text = cells->items[i];
+        bool quoted = strpbrk(text, ",\"") != NULL;
+        if (quoted) {
+            fputc('"', to);
+        }
+        for (; *text != '\0'; text++) {
+            if (*text == '"') {
+                fputc('"', to);
+            }
+            fputc((unsigned char)*text < ' ' ? ' ' : *text, to);
+        }
+        if (quoted) {
+            fputc('"', to);
+        }
     }
     fputc('\n', to);
 }
@@ -90,16 +87,6 @@ static char *take_cell(char **at) {
     *at = *from == ',' ? from + 1 : NULL;
     *to = '\0';
     return cell;
-}
-
-static bool split_line(char *line, cli_texts *cells) {
-    cli_texts_clear(cells);
-    for (char *at = line; at != NULL;) {
-        if (!cli_texts_add(cells, take_cell(&at))) {
-            return false;
-        }
-    }
-    return true;
 }
 
 // ---------------------------------------------------------------------------------------------------------------- file
@@ -124,17 +111,6 @@ static stn_status lock(const cli_table *table, FILE *file, stn_error *err) {
     return STN_OK;
 }
 
-/// Closes the descriptor when there is no stream of it.
-static FILE *stream_of(int descriptor) {
-    FILE *file = descriptor >= 0 ? fdopen(descriptor, "r+") : NULL;
-    if (file == NULL && descriptor >= 0) {
-        int error = errno;
-        close(descriptor);
-        errno = error;
-    }
-    return file;
-}
-
 static stn_status open_file(cli_table *table, stn_error *err) {
     if (table->path == NULL) {
         table->file = tmpfile();
@@ -145,20 +121,15 @@ static stn_status open_file(cli_table *table, stn_error *err) {
         return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: it is not a regular file; name another",
                         table->path);
     }
-    table->file = stream_of(open(table->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-    return table->file != NULL ? lock(table, table->file, err) : fail_file(table, "written", err);
-}
-
-/// The end of the last whole line.
-static stn_status find_end(const cli_table *table, long *end, stn_error *err) {
-    *end = 0;
-    long at = 0;
-    rewind(table->file);
-    for (int c = fgetc(table->file); c != EOF; c = fgetc(table->file)) {
-        at++;
-        *end = c == '\n' ? at : *end;
+    int descriptor = open(table->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "r+") : NULL;
+    if (file == NULL && descriptor >= 0) {
+        int error = errno;
+        close(descriptor);
+        errno = error;
     }
-    return ferror(table->file) == 0 ? STN_OK : fail_file(table, "read", err);
+    table->file = file;
+    return table->file != NULL ? lock(table, table->file, err) : fail_file(table, "written", err);
 }
 
 static stn_status write_header(cli_table *table, stn_error *err) {
@@ -244,11 +215,18 @@ static stn_status read_rows(cli_table *table, cli_table_row *row, void *user, in
     *rows = -1; // the header is none
     rewind(table->file);
     for (bool more = true;; (*rows)++) {
-        status = status >= 0 ? next_line(table, &line, &size, &more, err) : status;
+        if (status >= 0) {
+            status = next_line(table, &line, &size, &more, err);
+        }
         if (status < 0 || !more) {
             break;
         }
-        if (!split_line(line, &cells)) {
+        bool room = true;
+        cli_texts_clear(&cells);
+        for (char *at = line; at != NULL && room;) {
+            room = cli_texts_add(&cells, take_cell(&at));
+        }
+        if (!room) {
             status = no_memory(err);
         } else if (*rows < 0) {
             status = table->columns.count == table->fixed ? take_header(table, &cells, err) : STN_OK;
@@ -271,16 +249,6 @@ stn_status cli_table_read(cli_table *table, cli_table_row *row, void *user, stn_
     return status;
 }
 
-/// Nothing is changed before all of the file was accepted.
-static stn_status continue_file(cli_table *table, cli_table_row *row, void *user, stn_error *err) {
-    long end = 0;
-    stn_status status = find_end(table, &end, err);
-    if (status >= 0 && end > 0) {
-        status = read_rows(table, row, user, &table->rows, err);
-    }
-    return status >= 0 ? repair_end(table, end, err) : status;
-}
-
 stn_status cli_table_open(cli_table *table, const char *path, const cli_texts *columns, cli_table_row *row, void *user,
                           stn_error *err) {
     *table = (cli_table){.path = path, .fixed = columns->count};
@@ -291,7 +259,20 @@ stn_status cli_table_open(cli_table *table, const char *path, const cli_texts *c
     }
     stn_status status = open_file(table, err);
     if (status >= 0) {
-        status = continue_file(table, row, user, err);
+        // Nothing is changed before all of the file was accepted.
+        long end = 0, at = 0; // of the last whole line
+        rewind(table->file);
+        for (int c = fgetc(table->file); c != EOF; c = fgetc(table->file)) {
+            at++;
+            end = c == '\n' ? at : end;
+        }
+        status = ferror(table->file) == 0 ? STN_OK : fail_file(table, "read", err);
+        if (status >= 0 && end > 0) {
+            status = read_rows(table, row, user, &table->rows, err);
+        }
+        if (status >= 0) {
+            status = repair_end(table, end, err);
+        }
     }
     if (status >= 0) {
         fseek(table->file, 0, SEEK_END);
@@ -341,27 +322,24 @@ static stn_status put_rows(cli_table *table, FILE *to, int32_t added, stn_error 
     return ferror(table->file) == 0 && fflush(to) == 0 && ferror(to) == 0 ? STN_OK : fail_file(table, "written", err);
 }
 
-/// A new file that takes the place of the table's when it is closed; locked like that.
-static stn_status open_wider(cli_table *table, stn_output *output, FILE **file, stn_error *err) {
-    *file = NULL;
-    if (table->path == NULL) {
-        *file = tmpfile();
-    } else {
-        stn_status status = stn_output_open(table->path, STN_OUTPUT_WHOLE, output, err);
-        if (status != STN_OK) {
-            return status;
-        }
-        *file = cli_stream_of(output);
-    }
-    return *file != NULL ? lock(table, *file, err) : fail_file(table, "written", err);
-}
-
-/// The file with `added` columns more takes the place of the one that is there.
+/// A file with `added` columns more takes the place of the one that is there; locked like that.
 static stn_status widen(cli_table *table, int32_t added, stn_error *err) {
     stn_output output = {.descriptor = -1};
     FILE *file = NULL;
-    stn_status status = open_wider(table, &output, &file, err);
-    status = status >= 0 ? put_rows(table, file, added, err) : status;
+    stn_status status = STN_OK;
+    if (table->path == NULL) {
+        file = tmpfile();
+    } else {
+        status = stn_output_open(table->path, STN_OUTPUT_WHOLE, &output, err);
+        if (status != STN_OK) {
+            return status;
+        }
+        file = cli_stream_of(&output);
+    }
+    status = file != NULL ? lock(table, file, err) : fail_file(table, "written", err);
+    if (status >= 0) {
+        status = put_rows(table, file, added, err);
+    }
     if (output.descriptor >= 0) {
         stn_status ended = stn_output_close(&output, status >= 0 ? STN_OUTPUT_KEEP : STN_OUTPUT_DROP, err);
         status = status >= 0 ? ended : status;
@@ -377,7 +355,14 @@ static stn_status widen(cli_table *table, int32_t added, stn_error *err) {
     return STN_OK;
 }
 
-static stn_status add_columns(cli_table *table, const cli_texts *names, stn_error *err) {
+stn_status cli_table_add(cli_table *table, const cli_texts *cells, const cli_texts *names, const cli_texts *values,
+                         stn_error *err) {
+    struct stat named, open;
+    bool in_place = table->path == NULL || (stat(table->path, &named) == 0 && fstat(fileno(table->file), &open) == 0 &&
+                                            named.st_dev == open.st_dev && named.st_ino == open.st_ino);
+    if (!in_place) { // rows of a file that was removed would be nobody's
+        return stn_fail(err, STN_ERR_FILE, "%s: was removed or replaced while it was written", name_of(table));
+    }
     int32_t before = table->columns.count;
     for (int32_t i = 0; i < names->count; i++) {
         if (cli_texts_find(&table->columns, table->fixed, names->items[i]) < 0 &&
@@ -385,53 +370,31 @@ static stn_status add_columns(cli_table *table, const cli_texts *names, stn_erro
             return no_memory(err);
         }
     }
-    return table->columns.count > before ? widen(table, table->columns.count - before, err) : STN_OK;
-}
-
-/// Rows of a file that was removed would be nobody's.
-static stn_status check_in_place(const cli_table *table, stn_error *err) {
-    struct stat named, open;
-    bool in_place = table->path == NULL || (stat(table->path, &named) == 0 && fstat(fileno(table->file), &open) == 0 &&
-                                            named.st_dev == open.st_dev && named.st_ino == open.st_ino);
-    return in_place ? STN_OK
-                    : stn_fail(err, STN_ERR_FILE, "%s: was removed or replaced while it was written", name_of(table));
-}
-
-/// One write of the whole line.
-static stn_status write_line(cli_table *table, const cli_texts *cells, stn_error *err) {
-    char *line = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&line, &size);
-    if (memory == NULL) {
-        return no_memory(err);
-    }
-    put_line(memory, cells);
-    bool made = fclose(memory) == 0;
-    bool written = made && fwrite(line, 1, size, table->file) == size && fflush(table->file) == 0;
-    free(line);
-    if (!written) {
-        return made ? fail_file(table, "written", err) : no_memory(err);
-    }
-    table->rows++;
-    return STN_OK;
-}
-
-stn_status cli_table_add(cli_table *table, const cli_texts *cells, const cli_texts *names, const cli_texts *values,
-                         stn_error *err) {
-    stn_status status = check_in_place(table, err);
-    status = status >= 0 ? add_columns(table, names, err) : status;
-    cli_texts line = {0};
-    for (int32_t i = 0; i < table->columns.count && status >= 0; i++) {
-        const char *text = i < table->fixed ? cells->items[i] : "";
-        int32_t at = i < table->fixed ? -1 : cli_texts_find(names, 0, table->columns.items[i]);
-        if (!cli_texts_add(&line, at >= 0 ? values->items[at] : text)) {
-            status = no_memory(err);
+    if (table->columns.count > before) {
+        stn_status status = widen(table, table->columns.count - before, err);
+        if (status < 0) {
+            return status;
         }
     }
-    if (status >= 0) {
-        status = write_line(table, &line, err);
+    cli_texts row = {0};
+    bool room = true;
+    for (int32_t i = 0; i < table->columns.count && room; i++) {
+        const char *text = i < table->fixed ? cells->items[i] : "";
+        int32_t at = i < table->fixed ? -1 : cli_texts_find(names, 0, table->columns.items[i]);
+        room = cli_texts_add(&row, at >= 0 ? values->items[at] : text);
     }
-    cli_texts_clear(&line);
+    char *line = NULL;
+    size_t size = 0;
+    FILE *memory = room ? open_memstream(&line, &size) : NULL;
+    if (memory != NULL) {
+        put_line(memory, &row);
+    }
+    bool made = memory != NULL && fclose(memory) == 0;
+    bool written = made && fwrite(line, 1, size, table->file) == size && fflush(table->file) == 0; // one write
+    stn_status status = written ? STN_OK : made ? fail_file(table, "written", err) : no_memory(err);
+    table->rows += written;
+    free(line);
+    cli_texts_clear(&row);
     return status;
 }
 

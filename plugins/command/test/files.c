@@ -53,11 +53,6 @@ static void add_file(cli_test_files *list, const char *path) {
     list->count++;
 }
 
-/// Hidden names do not count, and neither do folders "lib", where scripts find the modules that they share.
-static bool is_wanted(const cli_test_files *list, const char *name, bool folder) {
-    return name[0] != '.' && (folder ? strcmp(name, "lib") != 0 : is_script(list, name));
-}
-
 /// Everything below a folder, in the order of the names.
 static void add_folder(cli_test_files *list, const char *path) {
     struct dirent **entries = NULL;
@@ -75,7 +70,9 @@ static void add_folder(cli_test_files *list, const char *path) {
         struct stat what;
         if (below != NULL) {
             snprintf(below, size, "%s%s%s", path, slash, name);
-            if (stat(below, &what) == 0 && is_wanted(list, name, S_ISDIR(what.st_mode))) {
+            // Hidden names do not count, and neither do folders "lib", where scripts find the modules that they share.
+            if (name[0] != '.' && stat(below, &what) == 0 &&
+                (S_ISDIR(what.st_mode) ? strcmp(name, "lib") != 0 : is_script(list, name))) {
                 cli_test_files_add(list, below);
             }
         }
@@ -85,28 +82,25 @@ static void add_folder(cli_test_files *list, const char *path) {
     free(entries);
 }
 
-/// Not one that it lies in itself, by a symbolic link: there would be no end.
-static void enter_folder(cli_test_files *list, const char *path, const struct stat *what) {
-    open_folder folder = {list->folder, what->st_dev, what->st_ino};
+void cli_test_files_add(cli_test_files *list, const char *path) {
+    struct stat what;
+    if (stat(path, &what) != 0) {
+        break_off(list, path, strerror(errno));
+        return;
+    }
+    if (!S_ISDIR(what.st_mode)) {
+        add_file(list, path);
+        return;
+    }
+    open_folder folder = {list->folder, what.st_dev, what.st_ino};
     for (const open_folder *above = folder.above; above != NULL; above = above->above) {
         if (above->device == folder.device && above->number == folder.number) {
-            return;
+            return; // it lies in itself, by a symbolic link: there would be no end
         }
     }
     list->folder = &folder;
     add_folder(list, path);
     list->folder = folder.above;
-}
-
-void cli_test_files_add(cli_test_files *list, const char *path) {
-    struct stat what;
-    if (stat(path, &what) != 0) {
-        break_off(list, path, strerror(errno));
-    } else if (S_ISDIR(what.st_mode)) {
-        enter_folder(list, path, &what);
-    } else {
-        add_file(list, path);
-    }
 }
 
 void cli_test_files_clear(cli_test_files *list) {

@@ -6,17 +6,6 @@
 #include "common/terminal.h"
 #include "test.h"
 
-/// A text of several lines, each behind `indent`.
-static void print_block(const char *indent, const char *text) {
-    while (*text != '\0') {
-        size_t length = strcspn(text, "\n");
-        fputs(indent, stdout);
-        cli_print_part(text, length);
-        putchar('\n');
-        text += length + (text[length] == '\n');
-    }
-}
-
 void cli_test_print_line(const cli_test_result *r) {
     static const char *const words[] = {"ok", "FAIL", "skip"};
     static const char *const labels[] = {[CLI_TEST_RECORDING] = "recording", [CLI_TEST_CAPSULE] = "capsule"};
@@ -34,7 +23,14 @@ void cli_test_print_line(const cli_test_result *r) {
     cli_print_name(name != NULL ? name : "");
     printf(" (%.0f ms)\n", 1e3 * r->seconds);
     if (r->text[CLI_TEST_REASON] != NULL) {
-        print_block("     ", r->text[CLI_TEST_REASON]);
+        const char *text = r->text[CLI_TEST_REASON];
+        while (*text != '\0') { // a line at a time
+            size_t length = strcspn(text, "\n");
+            fputs("     ", stdout);
+            cli_print_part(text, length);
+            putchar('\n');
+            text += length + (text[length] == '\n');
+        }
     }
     for (int i = CLI_TEST_RECORDING; i <= CLI_TEST_CAPSULE; i++) {
         if (r->text[i] != NULL) {

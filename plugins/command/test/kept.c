@@ -19,20 +19,15 @@ static const char list_name[] = ".kept-by-stiction-test";
 
 enum { MOST_BYTES = 1 << 24, NAME_MOST = 512 };
 
-/// "SCRIPT: TEST" as one line.
-static void name_test(const char *script, const char *test, char *name, size_t size) {
-    snprintf(name, size, "%s: %s", script, test);
-    for (char *at = name; *at != '\0'; at++) {
+void cli_test_kept_add(const char *folder, const char *script, const char *test, const char *file) {
+    char path[1400], name[NAME_MOST], line[2 * NAME_MOST];
+    snprintf(path, sizeof path, "%s/%s", folder, list_name);
+    snprintf(name, sizeof name, "%s: %s", script, test);
+    for (char *at = name; *at != '\0'; at++) { // one line
         if (*at == '\n' || *at == '\t') {
             *at = ' ';
         }
     }
-}
-
-void cli_test_kept_add(const char *folder, const char *script, const char *test, const char *file) {
-    char path[1400], name[NAME_MOST], line[2 * NAME_MOST];
-    snprintf(path, sizeof path, "%s/%s", folder, list_name);
-    name_test(script, test, name, sizeof name);
     int length = snprintf(line, sizeof line, "%s\t%s\n", file, name);
     int list = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
     bool written = list >= 0 && length > 0 && write(list, line, (size_t)length) == length;

@@ -258,49 +258,6 @@ static bool claims(const stn_session *session) {
     return session->check_count > 0 || session->claim_count > 0 || session->stepped;
 }
 
-/// A file that has no test is one test; an error outside of the tests is a failure of the file.
-static void judge_file(file_run *run, const char *path, stn_status status, const char *text, double seconds) {
-    const stn_session *session = run->session;
-    char check[512];
-    bool whole = session->test_count == 0;
-    if (whole && session->pattern != NULL && strstr(path, session->pattern) == NULL) {
-        return;
-    }
-    cli_test_result r = {.outcome = STN_TEST_FAILED, .seconds = seconds};
-    const char *reason = NULL;
-    if (status < 0) {
-        reason = text;
-        r.broken = !session->asserted;
-    } else if (session->exited) {
-        reason = session->exit_text;
-    } else if (session->skipped != NULL) {
-        r.outcome = STN_TEST_SKIPPED;
-        reason = session->skipped;
-    } else if ((reason = stn_session_failed_check(session, 0, check, sizeof check)) == NULL) {
-        r.outcome = !whole || claims(session) ? STN_TEST_PASSED : STN_TEST_SKIPPED;
-        reason = r.outcome == STN_TEST_SKIPPED ? "no test in it: no stn.test, check, assert or step" : NULL;
-        if (run->options->strict && whole && say_reservation(session, check, sizeof check)) {
-            r.outcome = STN_TEST_FAILED;
-            reason = check;
-        }
-    }
-    if (reason != NULL) {
-        set_text(&r, CLI_TEST_REASON, reason);
-    }
-    if (whole || r.outcome != STN_TEST_PASSED) {
-        tell(run, &r);
-    }
-}
-
-static stn_status add_sets(stn_session *session, const cli_list *sets, stn_error *err) {
-    stn_status status = STN_OK;
-    for (int32_t i = 0; i < sets->count && status >= 0; i++) {
-        status = stn_session_set(session, sets->items[i], err);
-    }
-    session->overrides_shared = true;
-    return status;
-}
-
 static void run_script(file_run *run, stn_context *context, const char *path) {
     stn_session session;
     stn_error err = {0};
@@ -310,7 +267,11 @@ static void run_script(file_run *run, stn_context *context, const char *path) {
     session.host.approve = o->approve;
     session.runner = (stn_test_runner){o->list ? list_tests : run_tests, run_group, run, o->list};
     run->session = &session;
-    stn_status status = add_sets(&session, &o->sets, &err);
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < o->sets.count && status >= 0; i++) {
+        status = stn_session_set(&session, o->sets.items[i], &err);
+    }
+    session.overrides_shared = true;
     if (o->artifacts != NULL && !o->list) {
         char folder[1024];
         cli_test_folder(o, path, folder, sizeof folder);
@@ -318,16 +279,44 @@ static void run_script(file_run *run, stn_context *context, const char *path) {
     }
     double start = cli_seconds_now();
     set_alarm(o->limit);
-    status = status < 0 ? status : stn_session_run(&session, path, &err);
+    if (status >= 0) {
+        status = stn_session_run(&session, path, &err);
+    }
     set_alarm(0.0);
     for (int32_t i = 0; i < session.override_count && i < MOST_SETS; i++) {
         run->share->used[i] |= session.overrides[i].used;
     }
-    if (!o->list || status < 0) {
-        judge_file(run, path, status, err.text, cli_seconds_now() - start);
-    } else if (session.test_count == 0 && claims(&session) &&
-               (o->pattern == NULL || strstr(path, o->pattern) != NULL)) {
+    bool whole = session.test_count == 0; // a file that has no test is one test
+    bool named = !whole || o->pattern == NULL || strstr(path, o->pattern) != NULL;
+    if (o->list && status >= 0 && whole && named && claims(&session)) {
         printf("%s\n", path);
+    }
+    if (named && (!o->list || status < 0)) {
+        cli_test_result r = {.outcome = STN_TEST_FAILED, .seconds = cli_seconds_now() - start};
+        const char *reason = NULL;
+        char check[512];
+        if (status < 0) { // outside of the tests
+            reason = err.text;
+            r.broken = !session.asserted;
+        } else if (session.exited) {
+            reason = session.exit_text;
+        } else if (session.skipped != NULL) {
+            r.outcome = STN_TEST_SKIPPED;
+            reason = session.skipped;
+        } else if ((reason = stn_session_failed_check(&session, 0, check, sizeof check)) == NULL) {
+            r.outcome = !whole || claims(&session) ? STN_TEST_PASSED : STN_TEST_SKIPPED;
+            reason = r.outcome == STN_TEST_SKIPPED ? "no test in it: no stn.test, check, assert or step" : NULL;
+            if (o->strict && whole && say_reservation(&session, check, sizeof check)) {
+                r.outcome = STN_TEST_FAILED;
+                reason = check;
+            }
+        }
+        if (reason != NULL) {
+            set_text(&r, CLI_TEST_REASON, reason);
+        }
+        if (whole || r.outcome != STN_TEST_PASSED) {
+            tell(run, &r);
+        }
     }
     stn_session_clear(&session);
 }
@@ -437,7 +426,9 @@ stn_status cli_test_run(const cli_test_files *files, const cli_test_options *opt
         for (int32_t i = 0; i < jobs.count; i++) { // of files that an interrupt ended
             take_records(&run, i);
         }
-        status = status < 0 ? status : check_sets(&run, err);
+        if (status >= 0) {
+            status = check_sets(&run, err);
+        }
     }
     if (run.shares != NULL) {
         munmap(run.shares, size);

@@ -8,21 +8,6 @@
 #include "common/progress.h"
 #include "test.h"
 
-/// In TAP the counts are a comment, behind the plan.
-static void print_sum(const cli_test_results *all, bool tap, bool interrupted) {
-    if (tap && interrupted) {
-        puts("Bail out! interrupted");
-    } else if (tap) {
-        printf("1..%zu\n", all->count);
-    }
-    const int32_t *of = all->of;
-    printf("%s%d passed, %d failed", tap ? "# " : "", of[STN_TEST_PASSED], of[STN_TEST_FAILED]);
-    if (of[STN_TEST_SKIPPED] > 0) {
-        printf(", %d skipped", of[STN_TEST_SKIPPED]);
-    }
-    putchar('\n');
-}
-
 static int run(const cli_test_files *files, const cli_test_options *o) {
     cli_test_results all = {0};
     stn_error err = {0};
@@ -41,7 +26,17 @@ static int run(const cli_test_files *files, const cli_test_options *o) {
             exit = cli_fail_status(o->command, &err);
         }
         if (!o->list) {
-            print_sum(&all, o->tap, interrupted);
+            if (o->tap && interrupted) {
+                puts("Bail out! interrupted");
+            } else if (o->tap) {
+                printf("1..%zu\n", all.count);
+            }
+            const int32_t *of = all.of; // in TAP a comment, behind the plan
+            printf("%s%d passed, %d failed", o->tap ? "# " : "", of[STN_TEST_PASSED], of[STN_TEST_FAILED]);
+            if (of[STN_TEST_SKIPPED] > 0) {
+                printf(", %d skipped", of[STN_TEST_SKIPPED]);
+            }
+            putchar('\n');
         }
     }
     if (exit == STN_EXIT_DONE && (files->broken || all.out_of_memory || fflush(stdout) != 0)) {
@@ -79,23 +74,6 @@ static int check_options(const cli_test_options *o, const cli_test_files *files)
     return status == CLI_PROCEED && o->junit != NULL ? cli_probe_output(o->command, o->junit) : status;
 }
 
-static int run_paths(cli_test_options *o, stn_context *context, const cli_list *words) {
-    cli_test_files files = {.command = o->command, .context = context};
-    for (int32_t i = 0; i < words->count; i++) {
-        cli_test_files_add(&files, words->items[i]);
-    }
-    o->artifacts = o->artifacts[0] != '\0' ? o->artifacts : NULL;
-    int status = check_options(o, &files);
-    if (status == CLI_PROCEED && (o->quick || o->full)) {
-        setenv("STICTION_TEST_TIER", o->full ? "full" : "quick", 1); // for scripts, and commands that they start
-    }
-    if (status == CLI_PROCEED) {
-        status = run(&files, o);
-    }
-    cli_test_files_clear(&files);
-    return status;
-}
-
 static int run_test(void *self, const stn_command_call *call) {
     (void)self;
     cli_test_options o = {.workers = 1, .limit = 300.0, .artifacts = "stiction-test"};
@@ -129,7 +107,19 @@ static int run_test(void *self, const stn_command_call *call) {
     if (status != CLI_PROCEED) {
         return status;
     }
-    status = run_paths(&o, call->context, &words);
+    cli_test_files files = {.command = &command, .context = call->context};
+    for (int32_t i = 0; i < words.count; i++) {
+        cli_test_files_add(&files, words.items[i]);
+    }
+    o.artifacts = o.artifacts[0] != '\0' ? o.artifacts : NULL;
+    status = check_options(&o, &files);
+    if (status == CLI_PROCEED && (o.quick || o.full)) {
+        setenv("STICTION_TEST_TIER", o.full ? "full" : "quick", 1); // for scripts, and commands that they start
+    }
+    if (status == CLI_PROCEED) {
+        status = run(&files, &o);
+    }
+    cli_test_files_clear(&files);
     cli_list_clear(&o.sets);
     cli_list_clear(&words);
     return status;

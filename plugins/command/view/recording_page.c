@@ -12,8 +12,9 @@
 typedef struct page {
     stn_context *context;
     FILE *file;
-    uint64_t hash; // of all that was put
-    char **titles; // that recordings have so far
+    uint64_t hash;    // of all that was put
+    const char *path; // of the recording that is added
+    char **titles;    // that recordings have so far
     int32_t title_count;
 } page;
 
@@ -34,8 +35,8 @@ static bool is_taken(const page *p, const char *title) {
 }
 
 /// "out", then "out (b/out.html)", then "out (b/out.html, 2)". Kept by the page; NULL: out of memory.
-static const char *choose_title(page *p, const char *wanted, const char *path) {
-    size_t size = strlen(wanted) + strlen(path) + 32;
+static const char *choose_title(page *p, const char *wanted) {
+    size_t size = strlen(wanted) + strlen(p->path) + 32;
     char *title = stn_allocate(p->context, size, 1);
     size_t count = (size_t)p->title_count;
     char **grown = stn_reallocate(p->context, p->titles, count, count + 1, sizeof *grown);
@@ -46,23 +47,13 @@ static const char *choose_title(page *p, const char *wanted, const char *path) {
     }
     snprintf(title, size, "%s", wanted);
     for (int32_t number = 1; is_taken(p, title); number++) {
-        snprintf(title, size, number == 1 ? "%s (%s)" : "%s (%s, %d)", wanted, path, (int)number);
+        snprintf(title, size, number == 1 ? "%s (%s)" : "%s (%s, %d)", wanted, p->path, (int)number);
     }
     p->titles[p->title_count++] = title;
     return title;
 }
 
 // ----------------------------------------------------------------------------------------------------------- blocks
-
-static void put_base64(page *p, const uint8_t *from, size_t count) {
-    enum { PIECE = 3 * 1024 };
-    char digits[STN_BASE64_SIZE(PIECE)];
-    for (size_t at = 0; at < count; at += PIECE) {
-        size_t piece = count - at < PIECE ? count - at : PIECE;
-        stn_base64_encode(from + at, piece, digits);
-        put(p, digits, STN_BASE64_SIZE(piece));
-    }
-}
 
 static bool put_scene(page *p, const char *json) {
     uLongf size = compressBound((uLong)strlen(json));
@@ -74,15 +65,20 @@ static bool put_scene(page *p, const char *json) {
                               "<script type=\"application/x-stiction\" data-kind=\"scene\" data-length=\"%zu\">",
                               STN_BASE64_SIZE(size));
         put(p, tag, (size_t)length);
-        put_base64(p, packed, size);
+        enum { PIECE = 3 * 1024 };
+        char digits[STN_BASE64_SIZE(PIECE)];
+        for (size_t at = 0; at < size; at += PIECE) {
+            size_t piece = size - at < PIECE ? size - at : PIECE;
+            stn_base64_encode(packed + at, piece, digits);
+            put(p, digits, STN_BASE64_SIZE(piece));
+        }
         put(p, "</script>\n", strlen("</script>\n"));
     }
     stn_release(p->context, packed);
     return whole;
 }
 
-static stn_status add_scene(page *p, cli_recording *recording, const cli_block *block, const char *path,
-                            stn_error *err) {
+static stn_status add_scene(page *p, cli_recording *recording, const cli_block *block, stn_error *err) {
     cJSON *scene = NULL;
     stn_status status = cli_recording_scene(recording, &scene, err);
     if (status < 0) {
@@ -90,7 +86,7 @@ static stn_status add_scene(page *p, cli_recording *recording, const cli_block *
     }
     const char *wanted = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(scene, "title"));
     wanted = wanted != NULL ? wanted : "";
-    const char *title = choose_title(p, wanted, path);
+    const char *title = choose_title(p, wanted);
     bool whole = title != NULL;
     if (whole && strcmp(title, wanted) == 0) {
         put(p, block->line, block->line_length);
@@ -103,31 +99,12 @@ static stn_status add_scene(page *p, cli_recording *recording, const cli_block *
         cJSON_free(json);
     }
     cJSON_Delete(scene);
-    return whole ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
-}
-
-static stn_status add_blocks(page *p, cli_recording *recording, const char *path, stn_error *err) {
-    cli_block block = {0};
-    stn_status status = cli_recording_next(recording, &block, err);
-    while (status == STN_OK && block.kind[0] != '\0') {
-        if (strcmp(block.kind, "scene") == 0) {
-            status = add_scene(p, recording, &block, path, err);
-        } else {
-            put(p, block.line, block.line_length);
-            put(p, "\n", 1);
-        }
-        if (status == STN_OK) {
-            status = cli_recording_next(recording, &block, err);
-        }
-    }
-    if (status == STN_OK && cli_recording_is_cut(recording)) {
-        stn_log(p->context, STN_LOG_WARNING, "%s ends in the middle of a block; what is before it is shown", path);
-    }
-    return status;
+    return whole ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", p->path);
 }
 
 static stn_status add_file(page *p, const char *path, bool first, stn_error *err) {
     cli_recording *recording = NULL;
+    p->path = path;
     stn_status status = cli_recording_open(p->context, path, &recording, err);
     if (status == STN_OK && first) {
         size_t size = 0;
@@ -135,7 +112,22 @@ static stn_status add_file(page *p, const char *path, bool first, stn_error *err
         put(p, head, size);
     }
     if (status == STN_OK) {
-        status = add_blocks(p, recording, path, err);
+        cli_block block = {0};
+        status = cli_recording_next(recording, &block, err);
+        while (status == STN_OK && block.kind[0] != '\0') {
+            if (strcmp(block.kind, "scene") == 0) {
+                status = add_scene(p, recording, &block, err);
+            } else {
+                put(p, block.line, block.line_length);
+                put(p, "\n", 1);
+            }
+            if (status == STN_OK) {
+                status = cli_recording_next(recording, &block, err);
+            }
+        }
+        if (status == STN_OK && cli_recording_is_cut(recording)) {
+            stn_log(p->context, STN_LOG_WARNING, "%s ends in the middle of a block; what is before it is shown", path);
+        }
     }
     cli_recording_close(recording);
     return status;

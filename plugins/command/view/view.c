@@ -16,22 +16,6 @@ enum { PATH_SIZE = 4096 };
 
 // ---------------------------------------------------------------------------------------------------------- browser
 
-/// "file:///home/a%20b.html"; false when the file has gone.
-static bool name_url(const char *path, char *url, size_t size) {
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
-    char *whole = realpath(path, NULL);
-    if (whole == NULL) {
-        return false;
-    }
-    size_t used = (size_t)snprintf(url, size, "file://");
-    for (const char *c = whole; *c != '\0' && used + 4 < size; c++) {
-        const char *form = strchr(plain, *c) != NULL ? "%c" : "%%%02X";
-        used += (size_t)snprintf(url + used, size - used, form, (unsigned char)*c);
-    }
-    free(whole);
-    return true;
-}
-
 /// Hands a URL to the desktop's browser. False when there is no desktop, or it does not take it.
 static bool open_browser(char *url) {
     if (getenv("DISPLAY") == NULL && getenv("WAYLAND_DISPLAY") == NULL) {
@@ -45,11 +29,19 @@ static bool open_browser(char *url) {
            WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+/// In the browser, by "file:///home/a%20b.html".
 static int show(const cli_command *command, const char *path) {
-    char url[3 * PATH_SIZE + 16];
-    if (!name_url(path, url, sizeof url)) {
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+    char url[3 * PATH_SIZE + 16], *whole = realpath(path, NULL);
+    if (whole == NULL) {
         return cli_fail(command, "%s: the file has gone", path);
     }
+    size_t used = (size_t)snprintf(url, sizeof url, "file://");
+    for (const char *c = whole; *c != '\0' && used + 4 < sizeof url; c++) {
+        const char *form = strchr(plain, *c) != NULL ? "%c" : "%%%02X";
+        used += (size_t)snprintf(url + used, sizeof url - used, form, (unsigned char)*c);
+    }
+    free(whole);
     if (!open_browser(url)) {
         printf("%s\n", url);
     }
