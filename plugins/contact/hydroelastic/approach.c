@@ -214,7 +214,7 @@ static double pressure_in(face_sink *sink, const posed *s, stn_vec3 x) {
     }
     int32_t *near = face_nearby(sink, 0, s->solid->tree.item_count);
     const tree_probe here = {.box = {p, p}};
-    int32_t count = near != NULL ? tree_near(&s->solid->tree, (double)INFINITY, &here, 0.0, near) : 0;
+    int32_t count = near != NULL ? tree_near((tree_part){&s->solid->tree, (double)INFINITY}, &here, 0.0, near) : 0;
     for (int32_t i = 0; i < count; i++) {
         const cell *c = &s->solid->cells[near[i]];
         if (cell_holds(c, p)) {

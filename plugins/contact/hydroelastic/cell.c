@@ -39,13 +39,13 @@ static double height_over(const draft *d, int32_t face, stn_vec3 x) {
     return stn_vec3_dot(d->normal[face], x) + d->at[face];
 }
 
-/// A face through three points with `inside` on its positive side.
-static void set_face(draft *d, int32_t face, stn_vec3 a, stn_vec3 b, stn_vec3 c, stn_vec3 inside) {
-    stn_vec3 n = stn_vec3_cross(stn_vec3_sub(b, a), stn_vec3_sub(c, a));
+/// A face through p[1], p[2] and p[3] with p[0] on its positive side.
+static void set_face(draft *d, int32_t face, const stn_vec3 p[4]) {
+    stn_vec3 n = stn_vec3_cross(stn_vec3_sub(p[2], p[1]), stn_vec3_sub(p[3], p[1]));
     n = stn_vec3_normalize_or(n, stn_vec3_zero());
-    n = stn_vec3_dot(n, stn_vec3_sub(inside, a)) < 0.0 ? stn_vec3_neg(n) : n;
+    n = stn_vec3_dot(n, stn_vec3_sub(p[0], p[1])) < 0.0 ? stn_vec3_neg(n) : n;
     d->normal[face] = n;
-    d->at[face] = -stn_vec3_dot(n, a);
+    d->at[face] = -stn_vec3_dot(n, p[1]);
 }
 
 static void find_size(draft *d) {
@@ -106,7 +106,7 @@ static bool find_faces(const members *m, draft *d) {
             return false;
         }
         if (!known) {
-            set_face(d, d->face_count++, p[1], p[2], p[3], p[0]);
+            set_face(d, d->face_count++, p);
         }
     }
     return true;
@@ -180,7 +180,8 @@ static int32_t draft_joined(const members *m, draft *d) {
             }
         }
         if (widest > 0.0) {
-            set_face(d, face, d->corner[own[0]], d->corner[b], d->corner[c], middle);
+            const stn_vec3 p[4] = {middle, d->corner[own[0]], d->corner[b], d->corner[c]};
+            set_face(d, face, p);
         }
     }
     find_size(d);
@@ -274,10 +275,10 @@ static void append(writing *w, const draft *d, int32_t tetrahedron, bool flat) {
     c->rise = box->rise;
 }
 
-/// Sorts the tetrahedra by the first one of the cell that each may belong to, its owner; `start` (count + 1): where
-/// those of each owner begin.
-static void sort_by_owner(const field *f, bool join, int32_t *owner, int32_t *start, int32_t *sorted) {
-    int32_t count = f->tetrahedron_count;
+/// Sorts the tetrahedra by the first one of the cell that each may belong to, its owner: (count) owners, (count + 1)
+/// places where those of each owner begin, and (count) tetrahedra, sorted.
+static void sort_by_owner(const field *f, bool join, int32_t *owner) {
+    int32_t count = f->tetrahedron_count, *start = owner + count, *sorted = start + count + 1;
     stn_union_begin(owner, count);
     for (int32_t i = 0; join && i < 4 * count; i++) {
         int32_t t = i / 4, u = f->neighbours[i];
@@ -318,7 +319,7 @@ stn_status cells_of_field(stn_context *context, const field *f, cell_joining joi
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for %d tetrahedra", (int)f->tetrahedron_count);
     }
     int32_t *start = owner + count, *sorted = start + count + 1;
-    sort_by_owner(f, join != CELL_EACH, owner, start, sorted);
+    sort_by_owner(f, join != CELL_EACH, owner);
     writing w = {.field = f, .to = out, .boxes = boxes};
     for (int32_t v = 0; v < f->vertex_count; v++) {
         w.lowest = fmin(w.lowest, f->extents[v]);
@@ -340,7 +341,9 @@ stn_status cells_of_field(stn_context *context, const field *f, cell_joining joi
                 d.on[k] = 0xfU & ~(1U << k);
             }
             for (int32_t k = 0; k < 4; k++) {
-                set_face(&d, k, d.corner[(k + 1) % 4], d.corner[(k + 2) % 4], d.corner[(k + 3) % 4], d.corner[k]);
+                const stn_vec3 p[4] = {d.corner[k], d.corner[(k + 1) % 4], d.corner[(k + 2) % 4],
+                                       d.corner[(k + 3) % 4]};
+                set_face(&d, k, p);
             }
             find_size(&d);
             append(&w, &d, m.list[i], join == CELL_ALL_FLAT);

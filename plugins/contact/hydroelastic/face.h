@@ -79,22 +79,19 @@ enum { FACE_OUTER = 1 << 30 };
 /// face that reaches far into the skirt would not.
 void face_split_all(face_sink *sink);
 
-/// How finely a flat face is divided, for friction alone: force and torque of the pressure are exact in any case.
-typedef struct face_division {
-    double error; // as in field_fineness
-    double edge;  // wanted length [m]; infinite: any
-} face_division;
-
-/// How faces go back to the step's start.
-typedef struct face_return {
+/// How faces become contacts at the step's start.
+typedef struct face_use {
     const approach *ahead; // of the one that moves, as they were cut; NULL: where it is
     bool m_stays;          // the other one moves
-} face_return;
+    bool m_is_a;           // M is geometry a of the pair
+    double margin;         // those that are further away are left out [m]
+    // how finely a flat face is divided, for friction alone: force and torque of the pressure are exact in any case
+    double error; // as in field_fineness
+    double edge;  // wanted length [m]; infinite: any
+} face_use;
 
-/// Appends the faces to the set as contacts of a patch, except those further than `margin` [m]. `m_is_a`: M is geometry
-/// a of the pair.
-stn_status face_add_all(const face_sink *sink, const stn_model *model, const stn_contact_pair *pair, bool m_is_a,
-                        const face_return *back, const face_division *division, double margin, stn_contact_set *set,
-                        stn_error *err);
+/// Appends the faces to the set as contacts of a patch.
+stn_status face_add_all(const face_sink *sink, const stn_model *model, const stn_contact_pair *pair,
+                        const face_use *use, stn_contact_set *set, stn_error *err);
 
 #endif

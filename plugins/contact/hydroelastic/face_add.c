@@ -14,9 +14,7 @@ typedef struct adding {
     const stn_model *model;
     const stn_contact_pair *pair;
     const stn_pose *frame; // that they are cut in, in the world
-    const face_return *back;
-    bool m_is_a;
-    double margin;
+    const face_use *use;
     stn_contact_set *set;
     bool begun;
     double g;            // of the face
@@ -28,12 +26,12 @@ typedef struct adding {
 static stn_vec3 put_back(const adding *w, const face *f, stn_vec3 x, double *level) {
     stn_vec3 at = stn_pose_apply(w->frame, x);
     *level = pressure_at(&f->p, x);
-    if (w->back->ahead == NULL) {
+    if (w->use->ahead == NULL) {
         return at;
     }
-    stn_vec3 displacement = approach_of(w->back->ahead, at);
+    stn_vec3 displacement = approach_of(w->use->ahead, at);
     double gained = stn_vec3_dot(stn_mat3_apply(&w->frame->rotation, f->gain), displacement);
-    *level -= w->back->m_stays ? gained : -gained;
+    *level -= w->use->m_stays ? gained : -gained;
     return stn_vec3_mul_add(at, -0.5, displacement);
 }
 
@@ -41,7 +39,7 @@ static stn_vec3 put_back(const adding *w, const face *f, stn_vec3 x, double *lev
 static stn_status add_part(void *to, const face_part *p, int64_t number, stn_error *err) {
     adding *w = to;
     double phi0 = -p->level / w->g;
-    if (phi0 > w->margin) {
+    if (phi0 > w->use->margin) {
         return STN_OK;
     }
     stn_contact c = w->contact;
@@ -64,16 +62,10 @@ static double weight_of(const face *f, bool pushes) {
     return f->area * f->weight * (pushes ? fmax(0.0, pressure_at(&f->p, f->centre)) : 1.0);
 }
 
-stn_status face_add_all(const face_sink *sink, const stn_model *model, const stn_contact_pair *pair, bool m_is_a,
-                        const face_return *back, const face_division *division, double margin, stn_contact_set *set,
-                        stn_error *err) {
-    adding w = {.model = model,
-                .pair = pair,
-                .frame = &sink->frame,
-                .back = back,
-                .m_is_a = m_is_a,
-                .margin = margin,
-                .set = set};
+stn_status face_add_all(const face_sink *sink, const stn_model *model, const stn_contact_pair *pair,
+                        const face_use *use, stn_contact_set *set, stn_error *err) {
+    adding w = {.model = model, .pair = pair, .frame = &sink->frame, .use = use, .set = set};
+    bool m_is_a = use->m_is_a;
     // the force of the faces that push and their area; when none does, the area of all stands for both
     double all = 0.0, force = 0.0, pushing = 0.0;
     for (int32_t i = 0; i < sink->count; i++) {
@@ -83,7 +75,7 @@ stn_status face_add_all(const face_sink *sink, const stn_model *model, const stn
         pushing += of_face > 0.0 ? area : 0.0;
     }
     bool pushes = force > 0.0;
-    part_rule rule = {.rows = part_rows(division->error), .area = pushes ? pushing : all, .edge = division->edge};
+    part_rule rule = {.rows = part_rows(use->error), .area = pushes ? pushing : all, .edge = use->edge};
     stn_status status = STN_OK;
     for (int32_t i = 0; i < sink->count && status == STN_OK; i++) {
         const face *f = &sink->faces[i];

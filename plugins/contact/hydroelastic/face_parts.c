@@ -73,15 +73,19 @@ static int32_t parts_of(double wanted) {
 /// A face while it is divided.
 typedef struct dividing {
     const face_part *whole;
-    part_visit *visit; // NULL: arms alone
+    const fan_triangle *fan; // (whole->count)
+    double scale;            // of its areas
+    part_visit *visit;       // NULL: arms alone
     void *to;
     double factor; // of the distances of points
     double moment; // sum of area times squared distance of the centre, of all parts
 } dividing;
 
 /// All parts over one side.
-static stn_status divide_triangle(dividing *d, int32_t side, const fan_triangle *t, double area, stn_error *err) {
+static stn_status divide_triangle(dividing *d, int32_t side, stn_error *err) {
     const face_part *whole = d->whole;
+    const fan_triangle *t = &d->fan[side];
+    double area = d->scale * t->area;
     int32_t next = side + 1 < whole->count ? side + 1 : 0;
     double first = whole->pressure[side], more = whole->pressure[next] - first;
     double step = 1.0 / t->rows;
@@ -149,11 +153,11 @@ stn_status part_divide(const part_rule *rule, const face_part *whole, part_visit
             t->columns = t->rows > 1 ? t->columns : parts_of(fmax(wanted, 0.5 * t->length / rule->edge));
         }
     }
-    dividing d = {.whole = whole, .to = to, .factor = 1.0};
+    dividing d = {.whole = whole, .fan = fan, .scale = scale, .to = to, .factor = 1.0};
     stn_status status = STN_OK;
     for (int32_t pass = 0; pass < 2; pass++) {
         for (int32_t i = 0; i < whole->count && status == STN_OK; i++) {
-            status = divide_triangle(&d, i, &fan[i], scale * fan[i].area, err);
+            status = divide_triangle(&d, i, err);
         }
         d.visit = visit;
         d.factor = d.moment > 0.0 ? sqrt(scale * moment / d.moment) : 1.0;

@@ -87,8 +87,8 @@ static bool meet_cells(const meeting *w, int32_t i, int32_t j, const cell_seen *
 }
 
 static void meet_all_cells(const meeting *w, const near_question *q) {
-    near_search near;
-    near_begin(&near, w->sink->memory, w->sink->arena, q, w->near_n);
+    near_search near = {.question = q, .arena = w->sink->arena, .memory = w->sink->memory, .found_n = w->near_n};
+    near_begin(&near);
     w->sink->recalled += near.reuses;
     bool ended = false;
     for (int32_t k = 0; k < near.count && !(ended && !near.notes); k++) { // a list is noted whole
@@ -110,7 +110,7 @@ static void meet_all_cells(const meeting *w, const near_question *q) {
             lows += (c->low >> i & 1U) != 0;
         }
         tree_probe at = {.box = box_around(corner, c->corner_count)};
-        double share = (q->level_n - w->n->solid->tree.lowest) * c->rise;
+        double share = (q->part_n.level - q->part_n.tree->lowest) * c->rise;
         if (lows > 0 && share < 1.0) {
             stn_aabb below = box_around(low, lows);
             at.box.lower = blend(below.lower, at.box.lower, share);
@@ -182,8 +182,8 @@ static bool meet_facet(const meeting *w, int32_t i, int32_t j, const facet_seen 
 }
 
 static void meet_all_facets(const meeting *w, const near_question *q) {
-    near_search near;
-    near_begin(&near, w->sink->memory, w->sink->arena, q, w->near_n);
+    near_search near = {.question = q, .arena = w->sink->arena, .memory = w->sink->memory, .found_n = w->near_n};
+    near_begin(&near);
     w->sink->recalled += near.reuses;
     bool ended = false;
     for (int32_t k = 0; k < near.count && !(ended && !near.notes); k++) { // a list is noted whole
@@ -214,7 +214,7 @@ static void meet_all_facets(const meeting *w, const near_question *q) {
 
 static bool holds_point(const solid *s, stn_vec3 p, int32_t *near) {
     const tree_probe here = {.box = {p, p}};
-    int32_t count = tree_near(&s->tree, (double)INFINITY, &here, 0.0, near);
+    int32_t count = tree_near((tree_part){&s->tree, (double)INFINITY}, &here, 0.0, near);
     bool inside = false;
     for (int32_t i = 0; i < count && !inside; i++) {
         inside = cell_holds(&s->cells[near[i]], p);
@@ -245,12 +245,9 @@ static void search(const meeting *w, void (*meet_all)(const meeting *w, const ne
     double highest = fmin(w->m->modulus, w->n->modulus), cap = all ? (double)INFINITY : first * highest;
     do {
         face_restart(w->sink, cap);
-        const near_question q = {w->sink->pair,
-                                 w->m->solid,
-                                 w->n->solid,
-                                 cap / w->m->modulus,
-                                 isfinite(w->n->modulus) ? cap / w->n->modulus : (double)INFINITY,
-                                 w->mn};
+        const solid *m = w->m->solid, *n = w->n->solid;
+        double level_n = isfinite(w->n->modulus) ? cap / w->n->modulus : (double)INFINITY;
+        const near_question q = {w->sink->pair, m, n, {&m->tree, cap / w->m->modulus}, {&n->tree, level_n}, w->mn};
         meet_all(w, &q);
         cap = more * cap < highest ? more * cap : (double)INFINITY;
     } while (w->sink->beyond && !w->sink->no_memory);

@@ -77,15 +77,15 @@ void near_memory_destroy(near_memory *memory) {
 /// The slot of a pair at a level: its own, or that of the pair looked at longest ago among those that may have it.
 static near_slot *slot_of(near_memory *memory, const near_question *q) {
     uint64_t h = stn_hash(0, &q->pair, sizeof q->pair);
-    h = stn_hash(h, &q->level_m, sizeof q->level_m);
+    h = stn_hash(h, &q->part_m.level, sizeof q->part_m.level);
     near_slot *ways = &memory->slots[h % (SLOTS / WAYS) * WAYS], *oldest = ways;
     for (near_slot *slot = ways; slot < ways + WAYS; slot++) {
-        if (slot->looked > 0 && slot->pair == q->pair && slot->level_m == q->level_m) {
+        if (slot->looked > 0 && slot->pair == q->pair && slot->level_m == q->part_m.level) {
             return slot;
         }
         oldest = slot->looked < oldest->looked ? slot : oldest;
     }
-    *oldest = (near_slot){.pair = q->pair, .level_m = q->level_m, .fours = oldest->fours, .room = oldest->room};
+    *oldest = (near_slot){.pair = q->pair, .level_m = q->part_m.level, .fours = oldest->fours, .room = oldest->room};
     return oldest;
 }
 
@@ -121,10 +121,10 @@ static double spacing(const solid *s) {
 
 // -------------------------------------------------------------------------------------------------------- search
 
-void near_begin(near_search *s, near_memory *memory, stn_arena *arena, const near_question *question,
-                int32_t *found_n) {
+void near_begin(near_search *s) {
+    const near_question *question = s->question;
+    near_memory *memory = s->memory;
     const solid *m = question->m, *n = question->n;
-    *s = (near_search){.question = question, .arena = arena, .memory = memory, .found_n = found_n};
     if (memory != NULL && m->count + n->count >= LEAST_ELEMENTS) { // the slot's list, a new one, or the trees
         near_slot *slot = s->slot = slot_of(memory, question);
         bool known = slot->looked > 0;
@@ -139,17 +139,16 @@ void near_begin(near_search *s, near_memory *memory, stn_arena *arena, const nea
     }
     if (s->reuses || s->notes) {
         stn_pose nm = stn_pose_inverse(&question->mn);
-        stn_aabb whole = tree_whole(&m->tree, question->level_m);
+        stn_aabb whole = tree_whole(question->part_m);
         s->whole_m = tree_box_seen(&whole, &nm);
     }
     if (s->reuses) {
         s->count = s->slot->row_count;
         return;
     }
-    s->count =
-        tree_near_tree(&n->tree, question->level_n, &m->tree, question->level_m, &question->mn, s->slack, found_n);
+    s->count = tree_near_tree(question->part_n, question->part_m, &question->mn, s->slack, s->found_n);
     if (s->notes) {
-        s->rows = STN_ARENA(arena, s->count, near_row);
+        s->rows = STN_ARENA(s->arena, s->count, near_row);
         s->notes = s->rows != NULL;
     }
 }
@@ -165,7 +164,7 @@ int32_t near_element(const near_search *s, int32_t k) {
 /// Notes the elements of M near the k-th one, with the slack.
 static void note_row(near_search *s, int32_t k, const tree_probe *at, int32_t *found) {
     const near_question *q = s->question;
-    int32_t count = tree_near(&q->m->tree, q->level_m, at, s->slack, found), fours = (count + 3) / 4;
+    int32_t count = tree_near(q->part_m, at, s->slack, found), fours = (count + 3) / 4;
     if ((size_t)(s->four_count + fours) * sizeof *s->fours > s->memory->size) { // would find no room
         s->notes = false;
         s->slot->refused = 64;
@@ -184,9 +183,9 @@ static void note_row(near_search *s, int32_t k, const tree_probe *at, int32_t *f
         s->fours = larger;
         s->four_capacity = capacity;
     }
-    s->rows[k] = (near_row){tree_item_box(&q->n->tree, s->found_n[k], q->level_n), s->found_n[k], s->four_count, fours};
+    s->rows[k] = (near_row){tree_item_box(q->part_n, s->found_n[k]), s->found_n[k], s->four_count, fours};
     if (count > 0) { // without any there may be no array yet
-        s->four_count += tree_pack(&q->m->tree, q->level_m, found, count, s->fours + s->four_count);
+        s->four_count += tree_pack(q->part_m, found, count, s->fours + s->four_count);
     }
 }
 
@@ -200,12 +199,12 @@ int32_t near_elements_of_m(near_search *s, int32_t k, const tree_probe *at, int3
         note_row(s, k, at, found);
     }
     if (s->slack > 0.0) {
-        const stn_aabb own = tree_item_box(&q->n->tree, s->found_n[k], q->level_n);
+        const stn_aabb own = tree_item_box(q->part_n, s->found_n[k]);
         if (!tree_boxes_meet(&own, &s->whole_m)) { // found for the slack alone
             return 0;
         }
     }
-    return tree_near(&q->m->tree, q->level_m, at, 0.0, found);
+    return tree_near(q->part_m, at, 0.0, found);
 }
 
 void near_end(near_search *s) {

@@ -18,7 +18,7 @@ void near_memory_destroy(near_memory *memory); // accepts NULL
 typedef struct near_question {
     uint64_t pair; // of the two geometries, in their order
     const solid *m, *n;
-    double level_m, level_n;
+    tree_part part_m, part_n;
     stn_pose mn;
 } near_question;
 
@@ -41,8 +41,8 @@ typedef struct near_search {
     int32_t four_count, four_capacity;
 } near_search;
 
-/// `memory` may be NULL. `found_n`: room for all elements of N.
-void near_begin(near_search *s, near_memory *memory, stn_arena *arena, const near_question *question, int32_t *found_n);
+/// Given are question, arena, memory, which may be NULL, and in `found_n` room for all elements of N; the rest is zero.
+void near_begin(near_search *s);
 /// The k-th element of N, -1: there is nothing near it and nothing to note.
 int32_t near_element(const near_search *s, int32_t k);
 /// The elements of M near it. `at` is the box of the k-th element up to its level, seen from M, with its plane if it

@@ -178,8 +178,11 @@ stn_status patch_add(const stn_model *model, const model_solids *solids, const s
     if (sink->no_memory || (merges && !faces_merge(sink, solids->merge))) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for the faces of a patch");
     }
-    double margin = fmax(pair->margin, 0.0) + a.solid->fineness.margin + b.solid->fineness.margin;
-    const face_return back = {is_ahead ? &ahead : NULL, m_stays};
-    const face_division division = {a.solid->fineness.error, fmin(edge_of(a.solid), edge_of(b.solid))};
-    return face_add_all(sink, model, pair, m_is_a, &back, &division, margin, set, err);
+    const face_use use = {.ahead = is_ahead ? &ahead : NULL,
+                          .m_stays = m_stays,
+                          .m_is_a = m_is_a,
+                          .margin = fmax(pair->margin, 0.0) + a.solid->fineness.margin + b.solid->fineness.margin,
+                          .error = a.solid->fineness.error,
+                          .edge = fmin(edge_of(a.solid), edge_of(b.solid))};
+    return face_add_all(sink, model, pair, &use, set, err);
 }

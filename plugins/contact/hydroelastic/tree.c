@@ -218,13 +218,13 @@ static inline tree_mask probe_meets(const probe *p, const tree_lanes low[3], con
     return meets;
 }
 
-int32_t tree_near(const element_tree *t, double level, const tree_probe *at, double slack, int32_t *found) {
-    const tree_lanes above = all_lanes(level - t->lowest), top = all_lanes(level);
+int32_t tree_near(tree_part part, const tree_probe *at, double slack, int32_t *found) {
+    const tree_lanes above = all_lanes(part.level - part.tree->lowest), top = all_lanes(part.level);
     const stn_aabb grown = tree_box_grown(&at->box, slack);
     const probe p = probe_of(&grown, at, slack);
     int32_t stack[3 * TREE_DEPTH + 4] = {0}, depth = 1, count = 0;
     while (depth > 0) {
-        const tree_node *n = &t->nodes[stack[--depth]];
+        const tree_node *n = &part.tree->nodes[stack[--depth]];
         tree_lanes low[3], high[3];
         boxes_up_to(n, above, low, high);
         count = sort_out(n, (n->lowest <= top) & probe_meets(&p, low, high), stack, &depth, found, count);
@@ -232,8 +232,9 @@ int32_t tree_near(const element_tree *t, double level, const tree_probe *at, dou
     return count;
 }
 
-int32_t tree_pack(const element_tree *t, double level, const int32_t *items, int32_t count, tree_four *fours) {
-    const tree_lanes above = all_lanes(level - t->lowest);
+int32_t tree_pack(tree_part part, const int32_t *items, int32_t count, tree_four *fours) {
+    const element_tree *t = part.tree;
+    const tree_lanes above = all_lanes(part.level - t->lowest);
     for (int32_t i = 0; i < (count + 3) / 4 * 4; i++) {
         tree_four *four = &fours[i / 4];
         tree_lanes low[3] = {all_lanes((double)INFINITY)}, high[3] = {all_lanes(-(double)INFINITY)};
@@ -274,8 +275,9 @@ stn_aabb tree_box_seen(const stn_aabb *box, const stn_pose *ab) {
 }
 
 /// Does something in the tree meet the box? Told from nodes that are no larger than it.
-static bool touches(const element_tree *t, double level, const stn_aabb *box) {
-    const tree_lanes above = all_lanes(level - t->lowest), top = all_lanes(level);
+static bool touches(tree_part part, const stn_aabb *box) {
+    const element_tree *t = part.tree;
+    const tree_lanes above = all_lanes(part.level - t->lowest), top = all_lanes(part.level);
     const probe p = probe_of(box, NULL, 0.0);
     const float size = p.upper[0][0] - p.lower[0][0] + p.upper[1][0] - p.lower[1][0] + p.upper[2][0] - p.lower[2][0];
     int32_t stack[3 * TREE_DEPTH + 4] = {0}, depth = 1;
@@ -298,8 +300,8 @@ static bool touches(const element_tree *t, double level, const stn_aabb *box) {
 }
 
 /// The box of child k up to a level.
-static inline stn_aabb child_box(const element_tree *t, const tree_node *n, int32_t k, double level) {
-    double share = (level - t->lowest) * (double)n->rise[k], corner[6];
+static inline stn_aabb child_box(tree_part part, const tree_node *n, int32_t k) {
+    double share = (part.level - part.tree->lowest) * (double)n->rise[k], corner[6];
     share = share < 1.0 ? share : 1.0;
     for (int32_t axis = 0; axis < 3; axis++) {
         corner[axis] = (double)n->low_lower[axis][k] + share * (double)n->more_lower[axis][k];
@@ -313,34 +315,34 @@ static bool has_child(const tree_node *n, int32_t k, double level) {
     return n->lowest[k] <= (float)level && n->low_lower[0][k] <= n->low_upper[0][k];
 }
 
-stn_aabb tree_whole(const element_tree *t, double level) {
+stn_aabb tree_whole(tree_part part) {
+    const tree_node *root = &part.tree->nodes[0];
     stn_aabb all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (int32_t k = 0; k < 4; k++) {
-        if (has_child(&t->nodes[0], k, level)) {
-            stn_aabb box = child_box(t, &t->nodes[0], k, level);
+        if (has_child(root, k, part.level)) {
+            stn_aabb box = child_box(part, root, k);
             grow(&all, &box);
         }
     }
     return all;
 }
 
-stn_aabb tree_item_box(const element_tree *t, int32_t item, double level) {
-    int32_t lane = t->lane_of[item];
-    return child_box(t, &t->nodes[lane / 4], lane % 4, level);
+stn_aabb tree_item_box(tree_part part, int32_t item) {
+    int32_t lane = part.tree->lane_of[item];
+    return child_box(part, &part.tree->nodes[lane / 4], lane % 4);
 }
 
-int32_t tree_near_tree(const element_tree *t, double level, const element_tree *other, double other_level,
-                       const stn_pose *ot, double slack, int32_t *found) {
+int32_t tree_near_tree(tree_part part, tree_part other, const stn_pose *ot, double slack, int32_t *found) {
     int32_t stack[3 * TREE_DEPTH + 4] = {0}, depth = 1, count = 0;
     stn_pose to = stn_pose_inverse(ot);
-    stn_aabb whole = tree_whole(other, other_level);
+    stn_aabb whole = tree_whole(other);
     whole = tree_box_seen(&whole, &to);
     whole = tree_box_grown(&whole, slack);
     while (depth > 0) {
-        const tree_node *n = &t->nodes[stack[--depth]];
+        const tree_node *n = &part.tree->nodes[stack[--depth]];
         for (int32_t k = 3; k >= 0; k--) {
-            stn_aabb box = child_box(t, n, k, level);
-            if (!has_child(n, k, level) || !tree_boxes_meet(&box, &whole)) {
+            stn_aabb box = child_box(part, n, k);
+            if (!has_child(n, k, part.level) || !tree_boxes_meet(&box, &whole)) {
                 continue;
             }
             if (n->child[k] < 0) {
@@ -349,7 +351,7 @@ int32_t tree_near_tree(const element_tree *t, double level, const element_tree *
             }
             box = tree_box_seen(&box, ot);
             box = tree_box_grown(&box, slack);
-            if (touches(other, other_level, &box)) {
+            if (touches(other, &box)) {
                 stack[depth++] = n->child[k];
             }
         }

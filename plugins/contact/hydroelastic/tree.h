@@ -49,9 +49,15 @@ static inline stn_aabb tree_box_grown(const stn_aabb *box, double by) {
     return (stn_aabb){stn_vec3_sub(box->lower, all), stn_vec3_add(box->upper, all)};
 }
 
-/// The box of everything up to a level, and that of one item.
-stn_aabb tree_whole(const element_tree *t, double level);
-stn_aabb tree_item_box(const element_tree *t, int32_t item, double level);
+/// What a tree holds up to a level.
+typedef struct tree_part {
+    const element_tree *tree;
+    double level;
+} tree_part;
+
+/// The box of everything, and that of one item.
+stn_aabb tree_whole(tree_part part);
+stn_aabb tree_item_box(tree_part part, int32_t item);
 /// The box in A's axes of a box that stands at X_AB.
 stn_aabb tree_box_seen(const stn_aabb *box, const stn_pose *ab);
 
@@ -65,20 +71,19 @@ typedef struct tree_probe {
     double offset;
 } tree_probe;
 
-/// Whose boxes up to a level meet the probe; or would, if either came nearer by `slack` [m].
-int32_t tree_near(const element_tree *t, double level, const tree_probe *probe, double slack, int32_t *found);
-/// Items of `t` up to a level that may be near what `other` holds up to its level, when it stands at X_OT in that one's
-/// frame: all whose boxes meet the box of all of `other` (tree_whole, seen from `t`) and of which something meets boxes
-/// of its items; and a few more. Still true when either moves by `slack` [m].
-int32_t tree_near_tree(const element_tree *t, double level, const element_tree *other, double other_level,
-                       const stn_pose *ot, double slack, int32_t *found);
+/// Whose boxes meet the probe; or would, if either came nearer by `slack` [m].
+int32_t tree_near(tree_part part, const tree_probe *probe, double slack, int32_t *found);
+/// Items that may be near what `other` holds, when it stands at X_OT in that one's frame: all whose boxes meet the box
+/// of all of `other` (tree_whole, seen from `part`) and of which something meets boxes of its items; and a few more.
+/// Still true when either moves by `slack` [m].
+int32_t tree_near_tree(tree_part part, tree_part other, const stn_pose *ot, double slack, int32_t *found);
 /// The boxes up to a level of four items, to be asked without the tree.
 typedef struct tree_four {
     tree_lanes lower[3], upper[3];
     int32_t item[4];
 } tree_four;
 /// Packs the boxes of items in their order; returns how many fours that makes: (count + 3) / 4.
-int32_t tree_pack(const element_tree *t, double level, const int32_t *items, int32_t count, tree_four *fours);
+int32_t tree_pack(tree_part part, const int32_t *items, int32_t count, tree_four *fours);
 /// Those of the packed items, in their order, that tree_near finds at that level without slack;
 /// `found` has room for 4 x four_count + 1.
 int32_t tree_near_among(const tree_four *fours, int32_t four_count, const tree_probe *probe, int32_t *found);

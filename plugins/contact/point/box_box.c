@@ -11,10 +11,12 @@
 #include "gjk.h"
 
 typedef struct boxes {
+    posed first, second;
+    const stn_pose *x;       // of B in A
     double r[3][3], q[3][3]; // rotation of B in A, and its absolute values
     double t[3];             // centre of B in A
     double a[3], b[3];       // half extents
-    double size;
+    double size, margin;
 } boxes;
 
 typedef struct axis {
@@ -24,13 +26,13 @@ typedef struct axis {
 } axis;
 
 /// False when a face axis separates by more than the margin.
-static bool try_faces(const boxes *g, double margin, axis *best) {
+static bool try_faces(const boxes *g, axis *best) {
     int32_t axis_a = 0, axis_b = -1;
     double s_a = -INFINITY, s_b = -INFINITY, along_b[3];
     for (int32_t i = 0; i < 3; i++) {
         const double *q = g->q[i];
         double s = fabs(g->t[i]) - g->a[i] - (q[0] * g->b[0] + q[1] * g->b[1] + q[2] * g->b[2]);
-        if (s > margin) {
+        if (s > g->margin) {
             return false;
         }
         axis_a = s > s_a ? i : axis_a;
@@ -39,7 +41,7 @@ static bool try_faces(const boxes *g, double margin, axis *best) {
     for (int32_t j = 0; j < 3; j++) {
         along_b[j] = g->t[0] * g->r[0][j] + g->t[1] * g->r[1][j] + g->t[2] * g->r[2][j];
         double s = fabs(along_b[j]) - g->b[j] - (g->q[0][j] * g->a[0] + g->q[1][j] * g->a[1] + g->q[2][j] * g->a[2]);
-        if (s > margin) {
+        if (s > g->margin) {
             return false;
         }
         axis_b = s > s_b ? j : axis_b;
@@ -61,7 +63,7 @@ static bool try_faces(const boxes *g, double margin, axis *best) {
 /// e_i x (axis j of B) has the components -r[k][j] along axis l and r[l][j] along axis k of A; with (i, k, l) and
 /// (j, m, n) cyclic its dot products with the other axes of B are r[i][n] and r[i][m]. All small together when the
 /// edges are nearly parallel, so the quotient stays exact; below 1e-7 rad the face axes stand for it.
-static bool try_edges(const boxes *g, double margin, axis *best) {
+static bool try_edges(const boxes *g, axis *best) {
     double preferred = best->separation + 1e-10 * g->size; // a face is preferred
     int32_t found_i = -1, found_j = -1;
     double found = preferred;
@@ -77,7 +79,7 @@ static bool try_edges(const boxes *g, double margin, axis *best) {
             }
             if (d * fabs(d) > found * fabs(found) * squared) { // only a better one needs the root
                 double s = d / sqrt(squared);
-                if (s > margin) {
+                if (s > g->margin) {
                     return false;
                 }
                 if (s > found) {
@@ -103,13 +105,14 @@ static bool try_edges(const boxes *g, double margin, axis *best) {
 }
 
 /// Overlap of the two faces that look along the normal. Points lie on the reference's face.
-static void clip_faces(posed a, posed b, const stn_pose *x, const axis *best, double tolerance, overlap *out) {
+static void clip_faces(const boxes *g, const axis *best, overlap *out) {
     static const stn_pose identity = {{{{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}}, {0.0, 0.0, 0.0}};
     stn_vec3 back = stn_vec3_neg(best->n);
+    double tolerance = 1e-11 * g->size;
     rectangle on_a, on_b;
     polygon q;
-    box_face(a.shape->half_extents, &identity, best->n, &on_a);
-    box_face(b.shape->half_extents, x, back, &on_b);
+    box_face(g->first.shape->half_extents, &identity, best->n, &on_a);
+    box_face(g->second.shape->half_extents, g->x, back, &on_b);
     if (best->of_b) {
         polygon_of(&on_a, &q);
         clip_rectangle(&on_b, &q, back, tolerance, out);
@@ -119,11 +122,12 @@ static void clip_faces(posed a, posed b, const stn_pose *x, const axis *best, do
     }
 }
 
-static void add_points(posed a, const axis *best, const overlap *points, double margin, manifold *out) {
+static void add_points(const boxes *g, const axis *best, const overlap *points, manifold *out) {
+    posed a = g->first;
     stn_vec3 normal = stn_mat3_apply(&a.pose->rotation, best->n);
     for (int32_t i = 0; i < points->count; i++) {
         const overlap_point *p = &points->points[i];
-        if (p->h > margin) {
+        if (p->h > g->margin) {
             continue;
         }
         stn_vec3 world = stn_pose_apply(a.pose, p->p);
@@ -139,7 +143,11 @@ void box_box(posed a, posed b, double margin, manifold *out) {
     stn_pose x = relative_pose(a.pose, b.pose);
     boxes g; // in place, number by number: what is copied whole right after it was written makes the processor wait
     const double *t = &x.position.x, *half_a = &a.shape->half_extents.x, *half_b = &b.shape->half_extents.x;
+    g.first = a;
+    g.second = b;
+    g.x = &x;
     g.size = pair_size(a.shape, b.shape);
+    g.margin = margin;
     for (int32_t i = 0; i < 3; i++) {
         g.t[i] = t[i];
         g.a[i] = half_a[i];
@@ -150,14 +158,14 @@ void box_box(posed a, posed b, double margin, manifold *out) {
         }
     }
     axis best;
-    if (!try_faces(&g, margin, &best) || !try_edges(&g, margin, &best)) {
+    if (!try_faces(&g, &best) || !try_edges(&g, &best)) {
         return;
     }
     overlap points;
-    double flat = 1e-11 * g.size, tiny = 1e-10 * g.size;
-    clip_faces(a, b, &x, &best, flat, &points);
+    double tiny = 1e-10 * g.size;
+    clip_faces(&g, &best, &points);
     if (!(overlap_depth(&points) > best.separation + tiny)) {
-        add_points(a, &best, &points, margin, out);
+        add_points(&g, &best, &points, out);
         return;
     }
     // apart, with corners or a corner and an edge nearest
@@ -167,9 +175,9 @@ void box_box(posed a, posed b, double margin, manifold *out) {
         return;
     }
     axis along = {.separation = s.phi, .n = s.normal};
-    clip_faces(a, b, &x, &along, flat, &points);
+    clip_faces(&g, &along, &points);
     if (overlap_depth(&points) <= s.phi + tiny) {
-        add_points(a, &along, &points, margin, out);
+        add_points(&g, &along, &points, out);
     } else {
         stn_vec3 normal = stn_mat3_apply(&a.pose->rotation, s.normal);
         manifold_add_both(out, stn_pose_apply(a.pose, s.a), stn_pose_apply(a.pose, s.b), normal, 0, 0);

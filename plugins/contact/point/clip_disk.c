@@ -30,11 +30,16 @@ static void set_inverse(affine *m) {
     m->inverse = area != 0.0 ? 1.0 / area : 0.0;
 }
 
-static void coordinates(const affine *m, double x, double y, double *alpha, double *beta) {
+/// Alpha and beta of a point.
+typedef struct place {
+    double alpha, beta;
+} place;
+
+static place coordinates(const affine *m, double x, double y) {
     x -= m->c.x;
     y -= m->c.y;
-    *alpha = m->inverse * (x * m->f.y - y * m->f.x);
-    *beta = m->inverse * (y * m->e.x - x * m->e.y);
+    place at = {m->inverse * (x * m->f.y - y * m->f.x), m->inverse * (y * m->e.x - x * m->e.y)};
+    return at;
 }
 
 static flat_point image(const affine *m, double alpha, double beta) {
@@ -113,10 +118,10 @@ void clip_disk_polygon(const disk *d, const polygon *q, stn_vec3 n, overlap *out
         affine m = {*c, {e->x - c->x, e->y - c->y, e->h - c->h}, {f->x - c->x, f->y - c->y, f->h - c->h}, 0.0};
         set_inverse(&m);
         for (uint32_t k = 0; k < RIM_POINTS; k++) {
-            double x = r * rim_direction[k][0], y = r * rim_direction[k][1], alpha, beta;
+            double x = r * rim_direction[k][0], y = r * rim_direction[k][1];
             if (is_inside(corner, q->count, x, y, 1e-9 * size)) {
-                coordinates(&m, x, y, &alpha, &beta);
-                add(d, image(&m, alpha, beta), d->code + k, q->face_code, out);
+                place at = coordinates(&m, x, y);
+                add(d, image(&m, at.alpha, at.beta), d->code + k, q->face_code, out);
             }
         }
     }
@@ -128,14 +133,14 @@ void clip_disk_polygon(const disk *d, const polygon *q, stn_vec3 n, overlap *out
 /// Angle on the first rim that lies on the second one, by Newton's method from the crossing of two circles.
 static bool crossing_angle(const affine *m, double r, double *angle) {
     for (int32_t step = 0; step < 8; step++) {
-        double alpha, beta, c = r * cos(*angle), s = r * sin(*angle);
-        coordinates(m, c, s, &alpha, &beta);
-        double value = alpha * alpha + beta * beta - 1.0;
+        double c = r * cos(*angle), s = r * sin(*angle);
+        place at = coordinates(m, c, s);
+        double value = at.alpha * at.alpha + at.beta * at.beta - 1.0;
         if (fabs(value) < 1e-12) {
             return true;
         }
         double d_alpha = m->inverse * (-s * m->f.y - c * m->f.x), d_beta = m->inverse * (c * m->e.x + s * m->e.y);
-        double slope = 2.0 * (alpha * d_alpha + beta * d_beta);
+        double slope = 2.0 * (at.alpha * d_alpha + at.beta * d_beta);
         if (!(fabs(slope) > 1e-6)) {
             return false;
         }
@@ -154,10 +159,9 @@ void clip_disk_disk(const disk *first, const disk *second, stn_vec3 n, overlap *
     int32_t inside_second = 0, inside_first = 0;
     start(first, s, out);
     for (uint32_t k = 0; k < RIM_POINTS; k++) {
-        double alpha, beta;
-        coordinates(&m, r * rim_direction[k][0], r * rim_direction[k][1], &alpha, &beta);
-        if (alpha * alpha + beta * beta <= 1.0 + 1e-9) {
-            add(first, image(&m, alpha, beta), first->code + k, second->code + CODE_CAP, out);
+        place at = coordinates(&m, r * rim_direction[k][0], r * rim_direction[k][1]);
+        if (at.alpha * at.alpha + at.beta * at.beta <= 1.0 + 1e-9) {
+            add(first, image(&m, at.alpha, at.beta), first->code + k, second->code + CODE_CAP, out);
             inside_second++;
         }
         flat_point p = image(&m, rim_direction[k][0], rim_direction[k][1]);
@@ -171,11 +175,11 @@ void clip_disk_disk(const disk *first, const disk *second, stn_vec3 n, overlap *
     }
     double apart = sqrt(c.x * c.x + c.y * c.y), cosine = (apart * apart + r * r - s * s) / (2.0 * apart * r);
     for (uint32_t k = 0; k < 2 && fabs(cosine) < 1.0; k++) { // the circles cross
-        double angle = atan2(c.y, c.x) + (k == 0 ? 1.0 : -1.0) * acos(cosine), alpha, beta;
+        double angle = atan2(c.y, c.x) + (k == 0 ? 1.0 : -1.0) * acos(cosine);
         if (crossing_angle(&m, r, &angle)) {
-            coordinates(&m, r * cos(angle), r * sin(angle), &alpha, &beta);
+            place at = coordinates(&m, r * cos(angle), r * sin(angle));
             uint32_t code = CODE_RIM_CROSSING + k;
-            add(first, image(&m, alpha, beta), first->code + code, second->code + code, out);
+            add(first, image(&m, at.alpha, at.beta), first->code + code, second->code + code, out);
         }
     }
 }

@@ -15,6 +15,22 @@
 // least that of the two inscribed balls about the centres. When this is >= d too, no direction has a smaller depth.
 // Apart, two points at the distance that the direction shows are proof enough.
 
+/// A direction that may separate best: the normal of a flat piece of A or of B, across an edge or axis of A and the
+/// axis of B, or from an axis straight to the other's centre.
+typedef enum axis_kind { AXIS_OF_A, AXIS_OF_B, AXIS_CROSSED, AXIS_RADIAL } axis_kind;
+typedef struct axis_candidate {
+    double separation;
+    stn_vec3 n; // unit, from A to B
+    axis_kind kind;
+    int32_t edge; // of AXIS_CROSSED: the axis of A
+} axis_candidate;
+
+/// Two bodies, and their best candidate.
+typedef struct axis_search {
+    const convex *a, *b;
+    axis_candidate best;
+} axis_search;
+
 static double reach(const convex *c, stn_vec3 n) {
     stn_vec3 d = stn_mat3_apply_transposed(&c->pose.rotation, n), h = c->shape->half_extents;
     if (c->shape->type == STN_SHAPE_BOX) {
@@ -24,16 +40,19 @@ static double reach(const convex *c, stn_vec3 n) {
 }
 
 /// Replaces the best candidate when n, of any length, separates more. `edge`: the axis of A that n was crossed with.
-static void try_axis(const convex *a, const convex *b, stn_vec3 n, axis_kind kind, int32_t edge, axis_candidate *best) {
-    double length = stn_vec3_norm(n), along = stn_vec3_dot(n, b->pose.position);
+static void try_axis(axis_search *w, stn_vec3 n, axis_kind kind, int32_t edge) {
+    const convex *a = w->a, *b = w->b;
+    double length = stn_vec3_norm(n), along = stn_vec3_dot(n, b->pose.position), preferred = 0.0;
     if (!(length > 1e-6)) {
         return;
     }
     n = stn_vec3_scale((along < 0.0 ? -1.0 : 1.0) / length, n);
     double s = fabs(along) / length - reach(a, n) - reach(b, n);
-    double preferred = kind >= AXIS_CROSSED && best->kind < AXIS_CROSSED ? 1e-10 * pair_size(a->shape, b->shape) : 0.0;
-    if (s > best->separation + preferred) { // a flat piece is preferred
-        *best = (axis_candidate){s, n, kind, edge};
+    if (kind >= AXIS_CROSSED && w->best.kind < AXIS_CROSSED) { // a flat piece is preferred
+        preferred = 1e-10 * pair_size(a->shape, b->shape);
+    }
+    if (s > w->best.separation + preferred) {
+        w->best = (axis_candidate){s, n, kind, edge};
     }
 }
 
@@ -41,25 +60,25 @@ static stn_vec3 across(stn_vec3 v, stn_vec3 axis) {
     return stn_vec3_mul_add(v, -stn_vec3_dot(v, axis), axis);
 }
 
-/// The candidate that separates most; the search ends early when one separates by more than the margin. B: a cylinder.
-static axis_candidate best_axis(const convex *a, const convex *b, double margin) {
-    axis_candidate best = {.separation = -INFINITY};
-    stn_vec3 axis_b = stn_mat3_column(&b->pose.rotation, 2), t = b->pose.position;
-    bool box = a->shape->type == STN_SHAPE_BOX;
-    try_axis(a, b, axis_b, AXIS_OF_B, -1, &best);
-    for (int32_t i = box ? 0 : 2; i < 3 && !(best.separation > margin); i++) {
-        try_axis(a, b, stn_mat3_column(&a->pose.rotation, i), AXIS_OF_A, -1, &best);
+/// Finds the candidate that separates most; the search ends early when one separates by more than the margin. B: a
+/// cylinder.
+static void find_axis(axis_search *w, double margin) {
+    const stn_mat3 *axes_a = &w->a->pose.rotation;
+    stn_vec3 axis_b = stn_mat3_column(&w->b->pose.rotation, 2), t = w->b->pose.position;
+    bool box = w->a->shape->type == STN_SHAPE_BOX;
+    try_axis(w, axis_b, AXIS_OF_B, -1);
+    for (int32_t i = box ? 0 : 2; i < 3 && !(w->best.separation > margin); i++) {
+        try_axis(w, stn_mat3_column(axes_a, i), AXIS_OF_A, -1);
     }
-    if (!(best.separation > margin)) {
-        try_axis(a, b, across(t, axis_b), AXIS_RADIAL, -1, &best);
+    if (!(w->best.separation > margin)) {
+        try_axis(w, across(t, axis_b), AXIS_RADIAL, -1);
     }
-    for (int32_t i = box ? 0 : 2; i < 3 && !(best.separation > margin); i++) {
-        try_axis(a, b, stn_vec3_cross(stn_mat3_column(&a->pose.rotation, i), axis_b), AXIS_CROSSED, i, &best);
+    for (int32_t i = box ? 0 : 2; i < 3 && !(w->best.separation > margin); i++) {
+        try_axis(w, stn_vec3_cross(stn_mat3_column(axes_a, i), axis_b), AXIS_CROSSED, i);
     }
-    if (!box && !(best.separation > margin)) {
-        try_axis(a, b, across(t, stn_mat3_column(&a->pose.rotation, 2)), AXIS_RADIAL, -1, &best);
+    if (!box && !(w->best.separation > margin)) {
+        try_axis(w, across(t, stn_mat3_column(axes_a, 2)), AXIS_RADIAL, -1);
     }
-    return best;
 }
 
 /// Radius of the largest ball in a box or cylinder.
@@ -71,18 +90,19 @@ static double inner_radius(const stn_shape *s) {
 }
 
 /// The proof of the file's head for the depth d and the clearance rho.
-static bool no_shallower_direction(const convex *a, const convex *b, stn_vec3 n, double d, double rho) {
-    double beyond = stn_vec3_dot(n, b->pose.position), sum = d * d + rho * rho;
-    double sideways = stn_vec3_norm(across(b->pose.position, n));
-    double cosine = (d * d - rho * rho) / sum,
-           sine = 2.0 * rho * d / sum; // of the angle at which the disk's bound ends
-    double balls = inner_radius(a->shape) + inner_radius(b->shape);
+static bool no_shallower_direction(const axis_search *w, double d, double rho) {
+    stn_vec3 n = w->best.n, t = w->b->pose.position;
+    double beyond = stn_vec3_dot(n, t), sum = d * d + rho * rho, sideways = stn_vec3_norm(across(t, n));
+    // of the angle at which the disk's bound ends
+    double cosine = (d * d - rho * rho) / sum, sine = 2.0 * rho * d / sum;
+    double balls = inner_radius(w->a->shape) + inner_radius(w->b->shape);
     return rho >= d && beyond >= 0.0 && -beyond * cosine - sideways * sine + balls >= d;
 }
 
 /// Normal of a flat piece: the deepest point must lie under it.
-static bool flat_is_exact(const convex *a, const convex *b, const axis_candidate *axis, const facing *f,
-                          separation *out) {
+static bool flat_is_exact(const axis_search *w, const facing *f, separation *out) {
+    const convex *a = w->a, *b = w->b;
+    const axis_candidate *axis = &w->best;
     bool of_a = axis->kind == AXIS_OF_A;
     const piece *flat = of_a ? &f->a : &f->b;
     stn_vec3 n = axis->n, deepest = of_a ? convex_support(b, stn_vec3_neg(n)) : convex_support(a, n);
@@ -103,12 +123,14 @@ static bool flat_is_exact(const convex *a, const convex *b, const axis_candidate
         }
         rho = fmax(rho, piece_clearance(flat, stn_vec3_scale(1.0 / fmax(count, 1.0), sum)));
     }
-    return rho >= 0.0 && (s >= 0.0 || no_shallower_direction(a, b, n, -s, rho));
+    return rho >= 0.0 && (s >= 0.0 || no_shallower_direction(w, -s, rho));
 }
 
 /// Normal across an edge or axis u of A and the axis v of B: an edge or side line p + x u of A and the side line q + y
 /// v of B must cross. They span the flat side of C.
-static bool crossing_is_exact(const convex *a, const convex *b, const axis_candidate *axis, separation *out) {
+static bool crossing_is_exact(const axis_search *w, separation *out) {
+    const convex *a = w->a, *b = w->b;
+    const axis_candidate *axis = &w->best;
     stn_vec3 n = axis->n, u = stn_mat3_column(&a->pose.rotation, axis->edge);
     stn_vec3 v = stn_mat3_column(&b->pose.rotation, 2), h = a->shape->half_extents;
     bool box = a->shape->type == STN_SHAPE_BOX;
@@ -119,7 +141,7 @@ static bool crossing_is_exact(const convex *a, const convex *b, const axis_candi
     double x = (du - uv * dv) / sine2, y = (uv * du - dv) / sine2, s = axis->separation;
     double rho = fmin(l_a - fabs(x), b->shape->half_length - fabs(y)) * sqrt(sine2);
     *out = (separation){s, n, stn_vec3_mul_add(p, x, u), stn_vec3_mul_add(q, y, v)};
-    return sine2 > 1e-6 && rho >= 0.0 && (s >= 0.0 || no_shallower_direction(a, b, n, -s, rho));
+    return sine2 > 1e-6 && rho >= 0.0 && (s >= 0.0 || no_shallower_direction(w, -s, rho));
 }
 
 // ----------------------------------------------------------------------------------------------------------- rim
@@ -245,27 +267,28 @@ static bool rim_is_exact(const convex *a, const convex *b, stn_vec3 start, separ
 
 static void convex_cylinder(posed a, posed b, double margin, manifold *out) {
     convex first = {a.shape, stn_pose_identity()}, second = {b.shape, relative_pose(a.pose, b.pose)};
-    axis_candidate axis = best_axis(&first, &second, margin);
-    if (axis.separation > margin) {
+    axis_search w = {&first, &second, {.separation = -INFINITY}};
+    find_axis(&w, margin);
+    if (w.best.separation > margin) {
         return;
     }
-    double size = pair_size(a.shape, b.shape);
     facing f;
     separation s;
-    face_along(&first, &second, axis.n, 1e-11 * size, &f);
+    f.size = pair_size(a.shape, b.shape);
+    f.margin = margin;
+    face_along(&first, &second, w.best.n, &f);
     // is the separation along the candidate the signed distance?
-    bool flat = axis.kind == AXIS_OF_A || axis.kind == AXIS_OF_B;
-    if (flat ? !flat_is_exact(&first, &second, &axis, &f, &s)
-             : axis.kind != AXIS_CROSSED || !crossing_is_exact(&first, &second, &axis, &s)) {
-        if (!rim_is_exact(&first, &second, axis.n, &s)) {
+    bool flat = w.best.kind == AXIS_OF_A || w.best.kind == AXIS_OF_B;
+    if (flat ? !flat_is_exact(&w, &f, &s) : w.best.kind != AXIS_CROSSED || !crossing_is_exact(&w, &s)) {
+        if (!rim_is_exact(&first, &second, w.best.n, &s)) {
             s = convex_separation(&first, &second, margin);
         }
         if (s.phi > margin) {
             return;
         }
-        face_along(&first, &second, s.normal, 1e-11 * size, &f);
+        face_along(&first, &second, s.normal, &f);
     }
-    add_facing(a, &f, &s, margin, size, out);
+    add_facing(a, &f, &s, out);
 }
 
 void box_cylinder(posed a, posed b, double margin, manifold *out) {

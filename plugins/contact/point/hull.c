@@ -212,7 +212,6 @@ void hull_half_space(posed a, posed b, double margin, manifold *out) {
 /// A capsule is its segment, and its radius is taken off in the end.
 void convex_hull(posed a, posed b, double margin, manifold *out) {
     convex first = {a.shape, stn_pose_identity()}, second = {b.shape, relative_pose(a.pose, b.pose)};
-    double size = pair_size(a.shape, b.shape), tolerance = 1e-11 * size;
     double radius = a.shape->type == STN_SHAPE_CAPSULE ? a.shape->radius : 0.0;
     separation s = convex_separation(&first, &second, margin + radius);
     s.phi -= radius;
@@ -221,7 +220,9 @@ void convex_hull(posed a, posed b, double margin, manifold *out) {
     }
     s.a = stn_vec3_mul_add(s.a, radius, s.normal);
     facing f;
-    face_along(&first, &second, s.normal, tolerance, &f);
+    f.size = pair_size(a.shape, b.shape);
+    f.margin = margin;
+    face_along(&first, &second, s.normal, &f);
     // the faces beside those of `f` overlap, too; not on a cap, whose counterweight is in one plane (add_facing)
     bool hulls = f.a.kind == PIECE_POLYGON;
     if (f.points.count > 0 && (f.a.kind == PIECE_FACE || hulls)) {
@@ -229,17 +230,17 @@ void convex_hull(posed a, posed b, double margin, manifold *out) {
         if (hulls) {
             on_a = faces_beside(a.shape, &first.pose, s.normal, &f.a.line);
         }
-        facing more = {.a = f.a, .b = f.b};
+        facing more = {.size = f.size, .a = f.a, .b = f.b};
         for (int32_t i = 0; i < on_a.count; i++) {
             if (hulls) {
                 face_polygon(a.shape, &first.pose, on_a.faces[i], &more.a.line);
             }
             for (int32_t k = i == 0; k < on_b.count; k++) {
                 face_polygon(b.shape, &second.pose, on_b.faces[k], &more.b.line);
-                facing_overlap(&more, s.normal, tolerance);
-                facing_join(&f, &more, s.normal, margin);
+                facing_overlap(&more, s.normal);
+                facing_join(&f, &more, s.normal);
             }
         }
     }
-    add_facing(a, &f, &s, margin, size, out);
+    add_facing(a, &f, &s, out);
 }

@@ -98,13 +98,14 @@ static bool overlap_polygon(facing *f, stn_vec3 n, double tolerance) {
     return on_a < on_b;
 }
 
-void face_along(const convex *a, const convex *b, stn_vec3 n, double tolerance, facing *out) {
-    piece_towards(a, n, &out->a);
-    piece_towards(b, stn_vec3_neg(n), &out->b);
-    facing_overlap(out, n, tolerance);
+void face_along(const convex *a, const convex *b, stn_vec3 n, facing *f) {
+    piece_towards(a, n, &f->a);
+    piece_towards(b, stn_vec3_neg(n), &f->b);
+    facing_overlap(f, n);
 }
 
-void facing_overlap(facing *f, stn_vec3 n, double tolerance) {
+void facing_overlap(facing *f, stn_vec3 n) {
+    double tolerance = 1e-11 * f->size;
     const piece *a = &f->a, *b = &f->b;
     f->on_b = false;
     if (b->kind == PIECE_POLYGON) {
@@ -127,10 +128,10 @@ void facing_overlap(facing *f, stn_vec3 n, double tolerance) {
     }
 }
 
-void facing_join(facing *f, const facing *more, stn_vec3 n, double height) {
+void facing_join(facing *f, const facing *more, stn_vec3 n) {
     for (int32_t i = 0; i < more->points.count; i++) {
         overlap_point p = more->points.points[i];
-        bool known = p.h > height;
+        bool known = p.h > f->margin;
         if (more->on_b != f->on_b) {
             p = (overlap_point){stn_vec3_mul_add(p.p, f->on_b ? p.h : -p.h, n), p.h, p.second, p.first};
         }
@@ -145,12 +146,12 @@ void facing_join(facing *f, const facing *more, stn_vec3 n, double height) {
 
 /// Of a tilted cap: which points stay does not hang on the tilt, but for the deepest and its counterweight. Between two
 /// caps they are there even where the deepest is one of the others, which it comes upon going round.
-static void balance(posed a, const facing *f, const witness *deepest, double margin, double size, manifold *out) {
+static void balance(posed a, const facing *f, const witness *deepest, manifold *out) {
     bool caps = f->a.kind == PIECE_CAP && f->b.kind == PIECE_CAP;
     manifold_thin(out, out->limit - 2);
     for (int32_t i = 0; i < out->count && !caps; i++) {
         witness *w = &out->points[i];
-        if (stn_vec3_norm(stn_vec3_sub(w->a, deepest->a)) < 1e-6 * size) { // one point, where it is deepest
+        if (stn_vec3_norm(stn_vec3_sub(w->a, deepest->a)) < 1e-6 * f->size) { // one point, where it is deepest
             *w = (witness){deepest->a, deepest->b, deepest->normal, deepest->phi, w->feature_a, w->feature_b};
             return;
         }
@@ -170,7 +171,7 @@ static void balance(posed a, const facing *f, const witness *deepest, double mar
                       stn_mat3_apply_transposed(&frame->rotation, along_b)));
     on_a = stn_vec3_mul_add(on_a, part, along_a);
     on_b = stn_vec3_mul_add(on_b, part, along_b);
-    if (!(stn_vec3_dot(deepest->normal, stn_vec3_sub(on_b, on_a)) > margin)) {
+    if (!(stn_vec3_dot(deepest->normal, stn_vec3_sub(on_b, on_a)) > f->margin)) {
         manifold_add_both(out, on_a, on_b, deepest->normal, CODE_ACROSS, CODE_ACROSS);
     }
     manifold_add_both(out, deepest->a, deepest->b, deepest->normal, CODE_DEEPEST, CODE_DEEPEST);
@@ -191,7 +192,8 @@ static double highest(const overlap *o) {
     return height;
 }
 
-void add_facing(posed a, const facing *f, const separation *deepest, double margin, double size, manifold *out) {
+void add_facing(posed a, const facing *f, const separation *deepest, manifold *out) {
+    double size = f->size;
     enum { LIMIT_BALANCED = 6 }; // with fewer points there is none to spare for a counterweight
     stn_vec3 normal = stn_mat3_apply(&a.pose->rotation, deepest->normal);
     witness w = {stn_pose_apply(a.pose, deepest->a),
@@ -206,7 +208,7 @@ void add_facing(posed a, const facing *f, const separation *deepest, double marg
     // are not quite in its plane, which the points lie on: they step back from it
     for (int32_t i = 0; i < f->points.count; i++) {
         const overlap_point *p = &f->points.points[i];
-        if (p->h > margin) {
+        if (p->h > f->margin) {
             continue;
         }
         double h = fmax(p->h, deepest->phi), back = h - p->h;
@@ -227,7 +229,7 @@ void add_facing(posed a, const facing *f, const separation *deepest, double marg
             depth > deepest->phi && from_plane(&f->a, deepest->a) < tiny && from_plane(&f->b, deepest->b) < tiny;
         if (between || !missing) {
             w = between ? w : *manifold_deepest(out);
-            balance(a, f, &w, margin, size, out);
+            balance(a, f, &w, out);
             return;
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of the surface of a body, and what the candidate directions alone tell of a cylinder and a box or cylinder.
+// Pieces of the surface of a body, and where two of them overlap.
 #ifndef STN_PLUGIN_CONTACT_POINT_PIECE_H
 #define STN_PLUGIN_CONTACT_POINT_PIECE_H
 
@@ -23,15 +23,17 @@ double piece_clearance(const piece *p, stn_vec3 point);
 
 /// The two pieces that look at each other along n, and where they overlap.
 typedef struct facing {
+    double size, margin; // of the pair: the length that tolerances are measured by, and how far points may be apart
     piece a, b;
     overlap points;
     bool on_b; // the points lie on B instead of A
 } facing;
-void face_along(const convex *a, const convex *b, stn_vec3 n, double tolerance, facing *out);
+/// Finds them; size and margin are given.
+void face_along(const convex *a, const convex *b, stn_vec3 n, facing *f);
 /// Where the two pieces of `f` overlap.
-void facing_overlap(facing *f, stn_vec3 n, double tolerance);
-/// Adds the points of `more` up to a height that `f` does not have yet, as their codes tell.
-void facing_join(facing *f, const facing *more, stn_vec3 n, double height);
+void facing_overlap(facing *f, stn_vec3 n);
+/// Adds the points of `more` within the margin that `f` does not have yet, as their codes tell.
+void facing_join(facing *f, const facing *more, stn_vec3 n);
 /// Adds the points of the overlap, and the deepest one unless one of these is as deep; in A's axes, A first.
 ///
 /// The deepest point of a cap's rim goes round it with the direction of a tilt, however small. Alone it would shift the
@@ -39,19 +41,9 @@ void facing_join(facing *f, const facing *more, stn_vec3 n, double height);
 /// kicked to and fro for ever. So its counterweight comes with it, the point across the middle of the others, and which
 /// of those stay does not hang on the tilt.
 enum { CODE_DEEPEST = 1 << 29, CODE_ACROSS };
-void add_facing(posed a, const facing *f, const separation *deepest, double margin, double size, manifold *out);
+void add_facing(posed a, const facing *f, const separation *deepest, manifold *out);
 
 /// The face of a hull (posed in the common frame) at its furthest corner that looks most along `direction`.
 void hull_face(const stn_shape *hull, const stn_pose *pose, stn_vec3 direction, polygon *out);
-
-/// A direction that may separate best: the normal of a flat piece of A or of B, across an edge or axis of A and the
-/// axis of B, or from an axis straight to the other's centre.
-typedef enum axis_kind { AXIS_OF_A, AXIS_OF_B, AXIS_CROSSED, AXIS_RADIAL } axis_kind;
-typedef struct axis_candidate {
-    double separation;
-    stn_vec3 n; // unit, from A to B
-    axis_kind kind;
-    int32_t edge; // of AXIS_CROSSED: the axis of A
-} axis_candidate;
 
 #endif

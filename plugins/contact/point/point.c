@@ -126,7 +126,8 @@ static stn_status collide(void *self, const stn_model *model, void *prepared, co
             if (grouped == NULL) {
                 return stn_fail(err, STN_ERR_MEMORY, "out of memory for the points of a surface");
             }
-            collide_surface(swap ? b : a, swap ? a : b, pair->margin, config->max_points, grouped);
+            grouped->limit = config->max_points;
+            collide_surface(swap ? b : a, swap ? a : b, pair->margin, grouped);
             groups = grouped->group;
             group_count = grouped->group_count;
         } else {

@@ -15,6 +15,8 @@ enum { MOST_STEPS = 10, KINKS_MAX = 4 };
 /// Directions that the normal must stay across.
 typedef struct kinks {
     int32_t count;
+    bool free_a, free_b; // a body has none: its support point is the only one
+    double angle;        // all within it are here; negative: they are not all
     stn_vec3 c[KINKS_MAX];
 } kinks;
 
@@ -36,23 +38,23 @@ static void add_kink(kinks *k, stn_vec3 c) {
     }
 }
 
-/// Axes of the body that the direction is within `angle` of standing across.
-static void axis_kinks(const convex *c, stn_vec3 n, int32_t first, double angle, kinks *k) {
+/// Axes of the body that the direction is within the angle of standing across.
+static void axis_kinks(const convex *c, stn_vec3 n, int32_t first, kinks *k) {
     for (int32_t i = first; i < 3; i++) {
         stn_vec3 axis = stn_mat3_column(&c->pose.rotation, i);
-        if (fabs(stn_vec3_dot(n, axis)) < angle) {
+        if (fabs(stn_vec3_dot(n, axis)) < k->angle) {
             add_kink(k, axis);
         }
     }
 }
 
 /// The two sides of a hull's furthest vertex that fall least along the direction.
-static void hull_kinks(const convex *c, stn_vec3 n, double angle, kinks *k) {
+static void hull_kinks(const convex *c, stn_vec3 n, kinks *k) {
     const stn_mesh *mesh = c->shape->mesh;
     const stn_polytope *p = mesh->polytope;
     stn_vec3 d = stn_mat3_apply_transposed(&c->pose.rotation, n), best[2] = {d, d};
     int32_t v = stn_mesh_support(mesh, d);
-    double rise[2] = {-angle, -angle};
+    double rise[2] = {-k->angle, -k->angle};
     const double *x = mesh->vertices + 3 * (size_t)v;
     for (int32_t i = p->neighbour_start[v]; i < p->neighbour_start[v + 1]; i++) {
         const double *y = mesh->vertices + 3 * (size_t)p->neighbours[i];
@@ -70,33 +72,33 @@ static void hull_kinks(const convex *c, stn_vec3 n, double angle, kinks *k) {
         }
     }
     for (int32_t i = 0; i < 2; i++) {
-        if (rise[i] > -angle) {
+        if (rise[i] > -k->angle) {
             add_kink(k, stn_mat3_apply(&c->pose.rotation, best[i]));
         }
     }
 }
 
 /// Adds those of one body; true when there are none: then its support point is the only one.
-static bool find_kinks(const convex *c, stn_vec3 n, double angle, kinks *k) {
+static bool find_kinks(const convex *c, stn_vec3 n, kinks *k) {
     int32_t before = k->count;
     switch (c->shape->type) {
     case STN_SHAPE_BOX:
-        axis_kinks(c, n, 0, angle, k);
+        axis_kinks(c, n, 0, k);
         break;
     case STN_SHAPE_CYLINDER: {
         double along = stn_vec3_dot(n, stn_mat3_column(&c->pose.rotation, 2));
-        if (1.0 - along * along < angle * angle) { // along the axis: a cap
+        if (1.0 - along * along < k->angle * k->angle) { // along the axis: a cap
             add_kink(k, stn_mat3_column(&c->pose.rotation, 0));
             add_kink(k, stn_mat3_column(&c->pose.rotation, 1));
         }
-        axis_kinks(c, n, 2, angle, k);
+        axis_kinks(c, n, 2, k);
         break;
     }
     case STN_SHAPE_CAPSULE:
-        axis_kinks(c, n, 2, angle, k);
+        axis_kinks(c, n, 2, k);
         break;
     case STN_SHAPE_CONVEX:
-        hull_kinks(c, n, angle, k);
+        hull_kinks(c, n, k);
         break;
     default:
         break;
@@ -134,7 +136,8 @@ static vertex gap_along(const convex *a, const convex *b, stn_vec3 n) {
 
 /// Moves the normal to where s is stationary on the kinks, but for rounding of its slope, by Newton's method. False: no
 /// such place was found.
-static bool climb(const convex *a, const convex *b, const kinks *k, double rounding, stn_vec3 *normal) {
+static bool climb(const refinement *g, const kinks *k, stn_vec3 *normal) {
+    const convex *a = g->a, *b = g->b;
     // the first kink, and the next one that stands most across it, leave 2, 1 or 0 directions to turn in
     stn_vec3 n = *normal, fixed = n, c = k->c[0];
     double most = 1e-3;
@@ -179,7 +182,7 @@ static bool climb(const convex *a, const convex *b, const kinks *k, double round
         }
         n = stn_vec3_normalize_or(stn_vec3_add(n, turn), n);
         found = stn_vec3_dot(turn, turn) < 1e-30;
-        near = fabs(g0) + (dimension == 1 ? 0.0 : fabs(g1)) <= rounding;
+        near = fabs(g0) + (dimension == 1 ? 0.0 : fabs(g1)) <= g->rounding;
     }
     *normal = n;
     return found || near;
@@ -187,7 +190,7 @@ static bool climb(const convex *a, const convex *b, const kinks *k, double round
 
 /// Whether s rises from n on the kinks to one side of kink i; then n is moved there and the kink dropped. The slope
 /// tells this to rounding, where s itself is flat.
-static bool leave_kink(const convex *a, const convex *b, int32_t i, double rounding, kinks *k, stn_vec3 *n) {
+static bool leave_kink(const refinement *g, int32_t i, kinks *k, stn_vec3 *n) {
     const double beside = 1e-13;
     // the directions in which a normal on the kinks leaves kink i, but not those that cross it
     stn_vec3 c = k->c[i], away = c;
@@ -203,9 +206,9 @@ static bool leave_kink(const convex *a, const convex *b, int32_t i, double round
     away = stn_vec3_normalize_or(stn_vec3_mul_add(away, -stn_vec3_dot(away, *n), *n), c);
     for (int32_t side = -1; side <= 1; side += 2) {
         stn_vec3 m = stn_vec3_mul_add(*n, side * beside, away);
-        stn_vec3 w = gap_along(a, b, m).w;
-        if (side * stn_vec3_dot(away, w) - beside * stn_vec3_dot(m, w) > rounding) {
-            kinks left = {.count = 0};
+        stn_vec3 w = gap_along(g->a, g->b, m).w;
+        if (side * stn_vec3_dot(away, w) - beside * stn_vec3_dot(m, w) > g->rounding) {
+            kinks left = {.free_a = k->free_a, .free_b = k->free_b, .angle = k->angle};
             for (int32_t j = 0; j < k->count; j++) {
                 if (fabs(stn_vec3_dot(away, k->c[j])) < 1e-3) {
                     left.c[left.count++] = k->c[j];
@@ -223,27 +226,26 @@ static bool leave_kink(const convex *a, const convex *b, int32_t i, double round
 /// separates more; of two that rounding cannot tell apart, the one that turned less: bodies almost in touch are
 /// separated nearly as much by any normal around the best. Where s is concave, as it is above minus the
 /// smallest radii of ellipsoids, a stationary normal on no kink, or on one that holds it, is the best of all; so is one
-/// that separates by the most that any can. That holds for all kinks within the angle, and a turn well below it;
-/// negative: they are not all, which proves nothing and wins no tie.
-static void try_kinks(const refinement *g, stn_vec3 n, kinks k, bool free_a, bool free_b, double angle,
-                      candidate *best) {
+/// that separates by the most that any can. That holds for all kinks within the angle, and a turn well below it; others
+/// prove nothing and win no tie.
+static void try_kinks(const refinement *g, stn_vec3 n, kinks k, candidate *best) {
     const convex *a = g->a, *b = g->b;
     double rounding = g->rounding;
     stn_vec3 found = n;
-    bool stationary = climb(a, b, &k, rounding, &found);
+    bool stationary = climb(g, &k, &found);
     for (int32_t i = 0; i < k.count; i++) {
-        if (leave_kink(a, b, i, rounding, &k, &found)) {
-            stationary = climb(a, b, &k, rounding, &found);
-            free_a = free_a || k.count == 0;
-            free_b = free_b || k.count == 0;
+        if (leave_kink(g, i, &k, &found)) {
+            stationary = climb(g, &k, &found);
+            k.free_a = k.free_a || k.count == 0;
+            k.free_b = k.free_b || k.count == 0;
             i = -1;
         }
     }
     stn_vec3 turn = stn_vec3_sub(found, n);
     candidate c = {
-        stn_vec3_dot(found, gap_along(a, b, found).w), stn_vec3_dot(turn, turn), found, free_a, free_b, false};
-    bool all = angle >= 0.0 && stationary, near = 9.0 * c.turn2 <= angle * angle;
-    bool point = free_a || free_b || is_ellipsoid(a) || is_ellipsoid(b); // from which the other follows
+        stn_vec3_dot(found, gap_along(a, b, found).w), stn_vec3_dot(turn, turn), found, k.free_a, k.free_b, false};
+    bool all = k.angle >= 0.0 && stationary, near = 9.0 * c.turn2 <= k.angle * k.angle;
+    bool point = k.free_a || k.free_b || is_ellipsoid(a) || is_ellipsoid(b); // from which the other follows
     c.proven = all && near && point && ((k.count <= 1 && c.s > g->concave) || c.s >= g->most);
     if (c.proven || c.s > best->s + rounding || (all && c.s > best->s - 4.0 * rounding && c.turn2 < best->turn2)) {
         *best = c;
@@ -253,15 +255,15 @@ static void try_kinks(const refinement *g, stn_vec3 n, kinks k, bool free_a, boo
 /// With the kinks within the angle, together and each alone. Returns how many there are; with as many as `before`
 /// nothing is tried.
 static int32_t try_angle(const refinement *g, stn_vec3 n, double angle, int32_t before, candidate *best) {
-    kinks k = {.count = 0};
-    bool free_a = find_kinks(g->a, n, angle, &k);
+    kinks k = {.angle = angle};
+    k.free_a = find_kinks(g->a, n, &k);
     int32_t of_a = k.count;
-    bool free_b = find_kinks(g->b, stn_vec3_neg(n), angle, &k);
+    k.free_b = find_kinks(g->b, stn_vec3_neg(n), &k);
     if (k.count != before) {
-        try_kinks(g, n, k, free_a, free_b, angle, best);
+        try_kinks(g, n, k, best);
         for (int32_t i = 0; i < k.count && k.count > 1 && !best->proven; i++) {
-            const kinks one = {1, {k.c[i]}};
-            try_kinks(g, n, one, i >= of_a, i < of_a, -1.0, best);
+            const kinks one = {1, i >= of_a, i < of_a, -1.0, {k.c[i]}};
+            try_kinks(g, n, one, best);
         }
     }
     return k.count;

@@ -184,7 +184,7 @@ static void add_sunk(const surface *s) {
     surface_add(s, on_body, stn_vec3_mul_add(on_body, -phi, m), m, 0, (uint32_t)at.triangle);
 }
 
-void collide_surface(posed a, posed b, double margin, int32_t max_points, surface_points *out) {
+void collide_surface(posed a, posed b, double margin, surface_points *out) {
     const stn_shape *shape = a.shape;
     bool core = shape->type == STN_SHAPE_SPHERE || shape->type == STN_SHAPE_CAPSULE;
     plane_points plane;
@@ -215,7 +215,6 @@ void collide_surface(posed a, posed b, double margin, int32_t max_points, surfac
     s.centre = stn_pose_apply(&s.body.pose, middle);
     s.size = s.reach + 1e-4 * stn_vec3_norm(s.centre);
     out->group_count = 0;
-    out->limit = max_points;
     out->near = 1e-6 * s.reach;
     // beyond its own size, a body that is asked about with a wide margin needs only what is nearest: that is no further
     // away than the point of the surface nearest to its middle

@@ -87,7 +87,7 @@ void surface_face_points(const surface *s, const facet *f);
 void surface_edge_points(const surface *s, const facet *f, int32_t k);
 void surface_vertex_points(const surface *s, const facet *f, int32_t k);
 
-/// Normals from A, the convex body, into B, a mesh or height field; in the world.
-void collide_surface(posed a, posed b, double margin, int32_t max_points, surface_points *out);
+/// Normals from A, the convex body, into B, a mesh or height field; in the world. The limit of `out` is given.
+void collide_surface(posed a, posed b, double margin, surface_points *out);
 
 #endif
