@@ -17,20 +17,16 @@ static stn_status build_links(robot_reader *reader, stn_model_builder *builder, 
     return status;
 }
 
-/// The masters of mimic joints may come later and are set when all joints are there.
-static stn_status build_joint(robot_reader *reader, robot_joint *joint, stn_model_builder *builder, stn_error *err) {
-    stn_joint_spec spec = joint->spec;
-    spec.parent = reader->links[spec.parent].out_index;
-    spec.child = reader->links[spec.child].out_index;
-    spec.mimic = -1;
-    spec.where = where(reader, joint->place);
-    return stn_builder_add_joint(builder, &spec, &joint->out_index, err);
-}
-
 static stn_status build_joints(robot_reader *reader, stn_model_builder *builder, stn_error *err) {
     stn_status status = STN_OK;
     for (int32_t i = 0; i < reader->joint_count && status == STN_OK; i++) {
-        status = build_joint(reader, &reader->joints[i], builder, err);
+        robot_joint *joint = &reader->joints[i];
+        stn_joint_spec spec = joint->spec;
+        spec.parent = reader->links[spec.parent].out_index;
+        spec.child = reader->links[spec.child].out_index;
+        spec.mimic = -1; // its master may come later
+        spec.where = where(reader, joint->place);
+        status = stn_builder_add_joint(builder, &spec, &joint->out_index, err);
     }
     for (int32_t i = 0; i < reader->joint_count && status == STN_OK; i++) {
         const robot_joint *joint = &reader->joints[i];
@@ -93,37 +89,9 @@ static stn_status build_equalities(robot_reader *reader, stn_model_builder *buil
     return status;
 }
 
-/// What the file says of the robot as a whole: where it stands, and in what poses.
-static stn_status build_poses(robot_reader *reader, stn_model_builder *builder, int32_t robot, stn_error *err) {
-    stn_status status = STN_OK;
-    if (reader->has_pose) {
-        status = stn_builder_propose_base(builder, robot, &reader->pose, reader->stands_fixed, err);
-    }
-    for (int32_t i = 0; i < reader->keyframe_count && status == STN_OK; i++) {
-        robot_keyframe *key = &reader->keyframes[i];
-        key->spec.where = where(reader, key->place);
-        status = stn_builder_add_keyframe(builder, robot, &key->spec, err);
-    }
-    return status;
-}
-
-static stn_status build_all(robot_reader *reader, stn_model_builder *builder, int32_t robot, stn_error *err) {
+stn_status robot_build(robot_reader *reader, stn_model_builder *builder, int32_t *robot, stn_error *err) {
     static stn_status (*const stages[])(robot_reader *, stn_model_builder *, stn_error *) = {
         build_links, build_joints, build_geometries, build_exclusions, build_equalities};
-    for (int32_t i = 0; i < STN_COUNT(stages); i++) {
-        stn_status status = stages[i](reader, builder, err);
-        if (status != STN_OK) {
-            return status;
-        }
-    }
-    stn_status status = build_poses(reader, builder, robot, err);
-    if (status != STN_OK) {
-        return status;
-    }
-    return reader->out_of_memory ? stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", reader->request->path) : STN_OK;
-}
-
-stn_status robot_build(robot_reader *reader, stn_model_builder *builder, int32_t *robot, stn_error *err) {
     const char *name = reader->request->robot_name != NULL ? reader->request->robot_name : reader->name;
     int32_t index = 0;
     stn_error own = {STN_OK, ""};
@@ -131,7 +99,21 @@ stn_status robot_build(robot_reader *reader, stn_model_builder *builder, int32_t
     if (status != STN_OK) {
         return status; // two robots of one name: no fault of the file
     }
-    status = build_all(reader, builder, index, &own);
+    for (int32_t i = 0; i < STN_COUNT(stages) && status == STN_OK; i++) {
+        status = stages[i](reader, builder, &own);
+    }
+    // What the file says of the robot as a whole: where it stands, and in what poses.
+    if (status == STN_OK && reader->has_pose) {
+        status = stn_builder_propose_base(builder, index, &reader->pose, reader->stands_fixed, &own);
+    }
+    for (int32_t i = 0; i < reader->keyframe_count && status == STN_OK; i++) {
+        robot_keyframe *key = &reader->keyframes[i];
+        key->spec.where = where(reader, key->place);
+        status = stn_builder_add_keyframe(builder, index, &key->spec, &own);
+    }
+    if (status == STN_OK && reader->out_of_memory) {
+        status = stn_fail(&own, STN_ERR_MEMORY, "%s: out of memory", reader->request->path);
+    }
     if (status == STN_OK) {
         *robot = index;
         return STN_OK;

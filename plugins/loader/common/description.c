@@ -2,17 +2,13 @@
 // Lists of what a file describes, in the order in which it does.
 #include "robot.h"
 
-/// The list with room for one more item.
-static void *reserve(robot_reader *reader, void *items, int32_t count, int32_t *capacity, size_t size) {
-    return count == *capacity ? robot_grow(reader, items, count, capacity, size) : items;
-}
-
 static robot_place place_of(const robot_reader *reader, const xml_element *xml) {
     return xml != NULL ? robot_at(xml) : (robot_place){reader->request->path, 0};
 }
 
 int32_t robot_add_link(robot_reader *reader, const char *name, const xml_element *xml) {
-    reader->links = reserve(reader, reader->links, reader->link_count, &reader->link_capacity, sizeof *reader->links);
+    reader->links =
+        robot_reserve(reader, reader->links, reader->link_count, &reader->link_capacity, sizeof *reader->links);
     if (reader->link_count == reader->link_capacity) {
         return -1;
     }
@@ -31,7 +27,7 @@ int32_t robot_add_link(robot_reader *reader, const char *name, const xml_element
 
 int32_t robot_add_joint(robot_reader *reader, const char *name, stn_joint_type type, const xml_element *xml) {
     reader->joints =
-        reserve(reader, reader->joints, reader->joint_count, &reader->joint_capacity, sizeof *reader->joints);
+        robot_reserve(reader, reader->joints, reader->joint_count, &reader->joint_capacity, sizeof *reader->joints);
     if (reader->joint_count == reader->joint_capacity) {
         return -1;
     }
@@ -49,8 +45,8 @@ int32_t robot_add_joint(robot_reader *reader, const char *name, stn_joint_type t
 }
 
 int32_t robot_add_geometry(robot_reader *reader, int32_t link, bool collision, const xml_element *xml) {
-    reader->geometries = reserve(reader, reader->geometries, reader->geometry_count, &reader->geometry_capacity,
-                                 sizeof *reader->geometries);
+    reader->geometries = robot_reserve(reader, reader->geometries, reader->geometry_count, &reader->geometry_capacity,
+                                       sizeof *reader->geometries);
     if (reader->geometry_count == reader->geometry_capacity) {
         return -1;
     }
@@ -64,8 +60,8 @@ int32_t robot_add_geometry(robot_reader *reader, int32_t link, bool collision, c
 }
 
 bool robot_add_exclusion(robot_reader *reader, int32_t link_a, int32_t link_b) {
-    reader->exclusions = reserve(reader, reader->exclusions, reader->exclusion_count, &reader->exclusion_capacity,
-                                 sizeof *reader->exclusions);
+    reader->exclusions = robot_reserve(reader, reader->exclusions, reader->exclusion_count, &reader->exclusion_capacity,
+                                       sizeof *reader->exclusions);
     if (reader->exclusion_count == reader->exclusion_capacity) {
         return false;
     }
@@ -75,8 +71,8 @@ bool robot_add_exclusion(robot_reader *reader, int32_t link_a, int32_t link_b) {
 
 robot_equality *robot_add_equality(robot_reader *reader, stn_equality_type type, const char *name, int32_t a, int32_t b,
                                    const xml_element *xml) {
-    reader->equalities = reserve(reader, reader->equalities, reader->equality_count, &reader->equality_capacity,
-                                 sizeof *reader->equalities);
+    reader->equalities = robot_reserve(reader, reader->equalities, reader->equality_count, &reader->equality_capacity,
+                                       sizeof *reader->equalities);
     if (reader->equality_count == reader->equality_capacity) {
         return NULL;
     }
@@ -87,8 +83,8 @@ robot_equality *robot_add_equality(robot_reader *reader, stn_equality_type type,
 }
 
 robot_keyframe *robot_add_keyframe(robot_reader *reader, const char *name, const xml_element *xml) {
-    reader->keyframes = reserve(reader, reader->keyframes, reader->keyframe_count, &reader->keyframe_capacity,
-                                sizeof *reader->keyframes);
+    reader->keyframes = robot_reserve(reader, reader->keyframes, reader->keyframe_count, &reader->keyframe_capacity,
+                                      sizeof *reader->keyframes);
     if (reader->keyframe_count == reader->keyframe_capacity) {
         return NULL;
     }

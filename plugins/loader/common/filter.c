@@ -37,27 +37,19 @@ static const char *name_in(robot_reader *reader, const xml_element *xml, const c
     return text ? robot_text_name(reader, xml) : robot_name_of(reader, xml, attribute);
 }
 
-/// The work that follows grows with groups and what they hold, times the links.
-static bool is_small_enough(robot_reader *reader, const xml_element *root, int32_t *total) {
+static bool collect(robot_reader *reader, const xml_element *root, filters *f) {
+    int32_t total = 0;
     int64_t entries = 0;
     for (const xml_element *e = xml_first_child(root); e != NULL; e = xml_next_sibling(e)) {
-        *total += is_group(e);
+        total += is_group(e);
         for (const xml_element *c = is_group(e) ? xml_first_child(e) : NULL; c != NULL; c = xml_next_sibling(c)) {
             entries++;
         }
     }
-    if ((entries + *total) * reader->link_count > MOST_CELLS) {
+    if ((entries + total) * reader->link_count > MOST_CELLS) { // the work that follows grows with this
         reader->label = "robot";
         robot_error(reader, root, "size", "%d collision filter groups with %d entries are too many for %d links",
-                    (int)*total, (int)entries, (int)reader->link_count);
-        return false;
-    }
-    return true;
-}
-
-static bool collect(robot_reader *reader, const xml_element *root, filters *f) {
-    int32_t total = 0;
-    if (!is_small_enough(reader, root, &total)) {
+                    (int)total, (int)entries, (int)reader->link_count);
         return true;
     }
     f->groups = ROBOT_NEW(reader, total, group);
@@ -78,27 +70,6 @@ static bool collect(robot_reader *reader, const xml_element *root, filters *f) {
         }
     }
     return true;
-}
-
-static int32_t find_link(robot_reader *reader, const char *prefix, const char *name) {
-    return robot_names_find(&reader->link_names, 0,
-                            prefix[0] != '\0' ? robot_text(reader, "%s%s", prefix, name) : name);
-}
-
-static void mark_links(robot_reader *reader, filters *f, int32_t index, const char *prefix) {
-    label_group(reader, f->groups[index].xml);
-    for (const xml_element *e = xml_first_child(f->groups[index].xml); e != NULL; e = xml_next_sibling(e)) {
-        if (strcmp(xml_name(e), "drake:member") != 0) {
-            continue;
-        }
-        const char *name = name_in(reader, e, "link");
-        int32_t link = name != NULL ? find_link(reader, prefix, name) : -1;
-        if (link >= 0) {
-            f->groups[index].member[link] = true;
-        } else if (name != NULL) {
-            robot_error(reader, e, "unknown_link", "its member link '%.80s' does not exist", name);
-        }
-    }
 }
 
 /// The group that an attribute of `xml` names, -1 after saying that there is none.
@@ -129,45 +100,27 @@ static bool mark_groups(robot_reader *reader, filters *f, int32_t index) {
     return grew;
 }
 
-static bool list_members(robot_reader *reader, group *g) {
-    g->links = ROBOT_NEW(reader, reader->link_count, int32_t);
-    for (int32_t i = 0; g->links != NULL && i < reader->link_count; i++) {
-        if (g->member[i]) {
-            g->links[g->count++] = i;
-        }
-    }
-    return g->links != NULL;
-}
-
-static bool exclude_groups(robot_reader *reader, const filters *f, int32_t index, int32_t other) {
-    const group *mine = &f->groups[index], *theirs = &f->groups[other];
-    for (int32_t a = 0; a < mine->count; a++) {
-        for (int32_t b = index == other ? a + 1 : 0; b < theirs->count; b++) {
-            if (mine->links[a] == theirs->links[b]) {
-                continue;
-            }
-            if (reader->exclusion_count == MOST_EXCLUSIONS) {
-                robot_error(reader, mine->xml, "size", "more than %d pairs of links in collision filter groups",
-                            (int)MOST_EXCLUSIONS);
-                return false;
-            }
-            if (!robot_add_exclusion(reader, mine->links[a], theirs->links[b])) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
+/// Keeps the links of a group from colliding with those of the groups that it ignores. false: too many, said, or no
+/// memory.
 static bool exclude_ignored(robot_reader *reader, const filters *f, int32_t index) {
-    label_group(reader, f->groups[index].xml);
-    for (const xml_element *e = xml_first_child(f->groups[index].xml); e != NULL; e = xml_next_sibling(e)) {
-        if (strcmp(xml_name(e), "drake:ignored_collision_filter_group") != 0) {
-            continue;
-        }
-        int32_t other = named_group(reader, f, e);
-        if (other >= 0 && !exclude_groups(reader, f, index, other)) {
-            return false;
+    const group *mine = &f->groups[index];
+    label_group(reader, mine->xml);
+    for (const xml_element *e = xml_first_child(mine->xml); e != NULL; e = xml_next_sibling(e)) {
+        bool ignores = strcmp(xml_name(e), "drake:ignored_collision_filter_group") == 0;
+        int32_t other = ignores ? named_group(reader, f, e) : -1;
+        for (int32_t a = 0; other >= 0 && a < mine->count; a++) {
+            const group *theirs = &f->groups[other];
+            for (int32_t b = index == other ? a + 1 : 0; b < theirs->count; b++) {
+                bool same = mine->links[a] == theirs->links[b];
+                if (!same && reader->exclusion_count == MOST_EXCLUSIONS) {
+                    robot_error(reader, mine->xml, "size", "more than %d pairs of links in collision filter groups",
+                                (int)MOST_EXCLUSIONS);
+                    return false;
+                }
+                if (!same && !robot_add_exclusion(reader, mine->links[a], theirs->links[b])) {
+                    return false;
+                }
+            }
         }
     }
     return true;
@@ -179,7 +132,21 @@ bool robot_parse_filters(robot_reader *reader, const xml_element *root, const ch
         return false;
     }
     for (int32_t g = 0; g < f.count; g++) {
-        mark_links(reader, &f, g, prefix);
+        label_group(reader, f.groups[g].xml);
+        for (const xml_element *e = xml_first_child(f.groups[g].xml); e != NULL; e = xml_next_sibling(e)) {
+            bool member = strcmp(xml_name(e), "drake:member") == 0;
+            const char *name = member ? name_in(reader, e, "link") : NULL;
+            if (name == NULL) {
+                continue;
+            }
+            const char *full = prefix[0] != '\0' ? robot_text(reader, "%s%s", prefix, name) : name;
+            int32_t link = robot_names_find(&reader->link_names, 0, full);
+            if (link >= 0) {
+                f.groups[g].member[link] = true;
+            } else {
+                robot_error(reader, e, "unknown_link", "its member link '%.80s' does not exist", name);
+            }
+        }
     }
     bool grew = true;
     int32_t errors = reader->diagnostics->error_count;
@@ -197,8 +164,15 @@ bool robot_parse_filters(robot_reader *reader, const xml_element *root, const ch
         return true;
     }
     for (int32_t g = 0; g < f.count; g++) {
-        if (!list_members(reader, &f.groups[g])) {
+        group *own = &f.groups[g];
+        own->links = ROBOT_NEW(reader, reader->link_count, int32_t);
+        if (own->links == NULL) {
             return false;
+        }
+        for (int32_t i = 0; i < reader->link_count; i++) {
+            if (own->member[i]) {
+                own->links[own->count++] = i;
+            }
         }
     }
     for (int32_t g = 0; g < f.count; g++) {

@@ -24,11 +24,6 @@ void robot_check_mass(robot_reader *reader, const xml_element *inertial, double 
     }
 }
 
-static bool is_massless(const stn_mass *mass) {
-    return mass->mass == 0.0 && mass->inertia.m[0][0] == 0.0 && mass->inertia.m[1][1] == 0.0 &&
-           mass->inertia.m[2][2] == 0.0;
-}
-
 void robot_warn_massless(robot_reader *reader, const int32_t *order) {
     bool *carries = ROBOT_NEW(reader, reader->link_count, bool); // some mass in the subtree from this link on
     if (carries == NULL) {
@@ -36,7 +31,9 @@ void robot_warn_massless(robot_reader *reader, const int32_t *order) {
     }
     for (int32_t i = reader->link_count - 1; i >= 0; i--) { // children before parents
         const robot_link *link = &reader->links[order[i]];
-        carries[order[i]] |= !is_massless(&link->mass);
+        const stn_mat3 *inertia = &link->mass.inertia;
+        carries[order[i]] |=
+            link->mass.mass != 0.0 || inertia->m[0][0] != 0.0 || inertia->m[1][1] != 0.0 || inertia->m[2][2] != 0.0;
         if (link->joint >= 0) {
             carries[reader->joints[link->joint].spec.parent] |= carries[order[i]];
         }

@@ -28,53 +28,33 @@ static stn_status out_of_memory(const robot_reader *reader, stn_error *err) {
     return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", reader->request->path);
 }
 
-static bool keep_document(robot_reader *reader, xml_document *document) {
-    if (reader->document_count == reader->document_capacity) {
-        reader->documents = robot_grow(reader, reader->documents, reader->document_count, &reader->document_capacity,
-                                       sizeof(xml_document *));
-    }
-    if (reader->document_count == reader->document_capacity) {
-        return false;
-    }
-    reader->documents[reader->document_count++] = document;
-    return true;
-}
-
 const xml_element *robot_read_document(robot_reader *reader, const char *path, stn_status *status, stn_error *err) {
     xml_problem problem;
-    size_t length = 0;
     *status = STN_OK;
     if (reader->document_count == MOST_DOCUMENTS) {
         robot_say(reader, STN_SEVERITY_ERROR, "size", (robot_place){path, 0},
                   "one robot may be made of %d files, this is one more", (int)MOST_DOCUMENTS);
         return NULL;
     }
-    char *text = robot_read_source(reader, path, &length, status, err);
-    if (text == NULL) {
+    robot_source source = {.path = path};
+    *status = robot_read_source(reader, &source, err);
+    if (source.text == NULL) {
         return NULL;
     }
-    xml_document *document = xml_parse(text, length, robot_text(reader, "%s", path), &problem);
+    xml_document *document = xml_parse(source.text, source.length, robot_text(reader, "%s", path), &problem);
     if (document == NULL && !problem.out_of_memory) {
         robot_say(reader, STN_SEVERITY_ERROR, "xml", (robot_place){path, problem.line}, "%s", problem.text);
         return NULL;
     }
-    if (document == NULL || !keep_document(reader, document)) {
+    reader->documents = robot_reserve(reader, reader->documents, reader->document_count, &reader->document_capacity,
+                                      sizeof(xml_document *));
+    if (document == NULL || reader->document_count == reader->document_capacity) {
         xml_free(document);
         *status = out_of_memory(reader, err);
         return NULL;
     }
+    reader->documents[reader->document_count++] = document;
     return xml_root(document);
-}
-
-static bool make_names(robot_reader *reader) {
-    robot_names *const tables[] = {&reader->link_names, &reader->joint_names, &reader->shape_names, &reader->said,
-                                   &reader->file_names, &reader->mesh_names,  &reader->form_names};
-    for (int32_t i = 0; i < STN_COUNT(tables); i++) {
-        if (!robot_names_init(reader, tables[i], 0)) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /// STN_OK with errors in the diagnostics when the file is bad.
@@ -89,7 +69,14 @@ static stn_status read_robot(robot_reader *reader, stn_model_builder *builder, i
         return stn_fail(err, STN_ERR_FILE, "%s: its folder cannot be found, or its path is too long", path);
     }
     reader->main_base = reader->base;
-    if (!make_names(reader) || !reader->format->parse(reader, root) || reader->out_of_memory) {
+    robot_names *const tables[] = {&reader->link_names, &reader->joint_names, &reader->shape_names, &reader->said,
+                                   &reader->file_names, &reader->mesh_names,  &reader->form_names};
+    for (int32_t i = 0; i < STN_COUNT(tables); i++) {
+        if (!robot_names_init(reader, tables[i], 0)) {
+            return out_of_memory(reader, err);
+        }
+    }
+    if (!reader->format->parse(reader, root) || reader->out_of_memory) {
         return out_of_memory(reader, err);
     }
     bool good = reader->diagnostics->error_count == reader->errors_before;

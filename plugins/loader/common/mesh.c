@@ -24,49 +24,10 @@ static const char *kind_of(const mesh_use *use) {
     return use->collision ? "collision" : "visual";
 }
 
-/// What the context says of the file, without the path that is said anyway.
-static const char *reason(robot_reader *reader, const robot_file *file, const char *text) {
-    size_t length = strlen(file->path);
-    bool repeated = strncmp(text, file->path, length) == 0 && strncmp(text + length, ": ", 2) == 0;
-    return robot_text(reader, "%s", repeated ? text + length + 2 : text);
-}
-
-static void read_mesh(robot_reader *reader, const mesh_use *use, robot_mesh *mesh) {
-    stn_mesh_request request = {
-        .path = use->file->path, .scale = mesh->scale, .convex = use->form == AS_HULL, .root = use->file->root->path};
-    stn_error err = {STN_OK, ""};
-    stn_status status = stn_mesh_load(reader->diagnostics->context, &request, &mesh->data, &err);
-    if (status == STN_ERR_MEMORY) {
-        reader->out_of_memory = true;
-    }
-    mesh->why = status < 0 ? reason(reader, use->file, err.text) : NULL;
-    reader->triangle_count += mesh->data != NULL ? mesh->data->facts.triangle_count : 0;
-}
-
-/// Every scale of a file is a mesh of its own, so their number is bounded too.
-static bool has_room(robot_reader *reader, const mesh_use *use) {
-    int32_t forms = robot_names_find(&reader->form_names, 0, use->file->real);
-    bool room = reader->mesh_count < MOST_MESHES && reader->triangle_count < MOST_TRIANGLES;
-    if (room && forms < MOST_FORMS) {
-        robot_names_add(reader, &reader->form_names, 0, use->file->real, forms < 0 ? 1 : forms + 1);
-        return true;
-    }
-    if (robot_first(reader, use->collision ? ROBOT_TOO_MANY_COLLISIONS : ROBOT_TOO_MANY_VISUALS,
-                    room ? use->file->real : "")) {
-        robot_say(reader, use->collision ? STN_SEVERITY_ERROR : STN_SEVERITY_WARNING, "size", robot_at(use->xml),
-                  "one robot may have %d meshes with %d triangles together, and %d scales of one file%s",
-                  (int)MOST_MESHES, (int)MOST_TRIANGLES, (int)MOST_FORMS,
-                  use->collision ? "" : "; further visuals are left out");
-    }
-    return false;
-}
-
 /// Room for one more; NULL without memory.
 static robot_mesh *reserve_mesh(robot_reader *reader) {
-    if (reader->mesh_count == reader->mesh_capacity) {
-        reader->meshes =
-            robot_grow(reader, reader->meshes, reader->mesh_count, &reader->mesh_capacity, sizeof *reader->meshes);
-    }
+    reader->meshes =
+        robot_reserve(reader, reader->meshes, reader->mesh_count, &reader->mesh_capacity, sizeof *reader->meshes);
     return reader->mesh_count < reader->mesh_capacity ? &reader->meshes[reader->mesh_count] : NULL;
 }
 
@@ -88,18 +49,42 @@ static robot_mesh *find_mesh(robot_reader *reader, const mesh_use *use, stn_vec3
     if (index >= 0) {
         return &reader->meshes[index];
     }
-    if (!has_room(reader, use)) {
+    // Every scale of a file is a mesh of its own, so their number is bounded too.
+    const char *real = use->file->real;
+    int32_t forms = robot_names_find(&reader->form_names, 0, real);
+    bool room = reader->mesh_count < MOST_MESHES && reader->triangle_count < MOST_TRIANGLES;
+    if (!room || forms >= MOST_FORMS) {
+        if (robot_first(reader, use->collision ? ROBOT_TOO_MANY_COLLISIONS : ROBOT_TOO_MANY_VISUALS,
+                        room ? real : "")) {
+            robot_say(reader, use->collision ? STN_SEVERITY_ERROR : STN_SEVERITY_WARNING, "size", robot_at(use->xml),
+                      "one robot may have %d meshes with %d triangles together, and %d scales of one file%s",
+                      (int)MOST_MESHES, (int)MOST_TRIANGLES, (int)MOST_FORMS,
+                      use->collision ? "" : "; further visuals are left out");
+        }
         return NULL;
     }
+    robot_names_add(reader, &reader->form_names, 0, real, forms < 0 ? 1 : forms + 1);
     robot_mesh *mesh = reserve_mesh(reader);
     if (mesh == NULL) {
         return NULL;
     }
     *mesh = (robot_mesh){.scale = scale};
     robot_names_add(reader, &reader->mesh_names, (int32_t)use->form, key, reader->mesh_count++);
-    if (use->form != AS_REFERENCE) {
-        read_mesh(reader, use, mesh);
+    if (use->form == AS_REFERENCE) {
+        return mesh;
     }
+    const char *path = use->file->path;
+    const stn_mesh_request request = {
+        .path = path, .scale = scale, .convex = use->form == AS_HULL, .root = use->file->root->path};
+    stn_error err = {STN_OK, ""};
+    stn_status status = stn_mesh_load(reader->diagnostics->context, &request, &mesh->data, &err);
+    reader->out_of_memory |= status == STN_ERR_MEMORY;
+    if (status < 0) { // why, without the path that is said anyway
+        size_t length = strlen(path);
+        bool repeated = strncmp(err.text, path, length) == 0 && strncmp(err.text + length, ": ", 2) == 0;
+        mesh->why = robot_text(reader, "%s", repeated ? err.text + length + 2 : err.text);
+    }
+    reader->triangle_count += mesh->data != NULL ? mesh->data->facts.triangle_count : 0;
     return mesh;
 }
 
@@ -129,14 +114,6 @@ void robot_stand_up(robot_geometry *g) {
     if (robot_is_gltf(g->file->path)) {
         g->spec.pose = stn_pose_mul(&g->spec.pose, &turn);
         g->scale = stn_vec3_make(g->scale.x, g->scale.z, g->scale.y);
-    }
-}
-
-static void say_solid(robot_reader *reader, const mesh_use *use, const stn_mesh *mesh) {
-    const char *uri = use->file->uri;
-    stn_mesh_finding found;
-    for (int32_t i = 0; stn_mesh_finding_of(mesh, i, &found); i++) {
-        SAY(found.warning ? STN_SEVERITY_WARNING : STN_SEVERITY_NOTE, found.code, "%s", found.text);
     }
 }
 
@@ -180,7 +157,10 @@ static void say_facts(robot_reader *reader, const mesh_use *use, const stn_mesh 
     }
     if (use->collision) {
         say_surface(reader, use, mesh);
-        say_solid(reader, use, mesh);
+        stn_mesh_finding found;
+        for (int32_t i = 0; stn_mesh_finding_of(mesh, i, &found); i++) {
+            SAY(found.warning ? STN_SEVERITY_WARNING : STN_SEVERITY_NOTE, found.code, "%s", found.text);
+        }
     }
     if (facts->up_axis != 'z' && !robot_is_gltf(use->file->path)) {
         SAY(STN_SEVERITY_WARNING, "up_axis", "the file says that %c is up: it is read as if z were", facts->up_axis);
@@ -190,27 +170,13 @@ static void say_facts(robot_reader *reader, const mesh_use *use, const stn_mesh 
     }
 }
 
-static mesh_use use_of(const robot_reader *reader, const robot_geometry *g) {
+bool robot_load_mesh(robot_reader *reader, robot_geometry *g) {
     mesh_use use = {g->mesh, g->file, g->spec.collision, isfinite(g->spec.material.modulus), AS_SURFACE};
     if (!g->spec.collision && !reader->request->visual_meshes) {
         use.form = AS_REFERENCE;
     } else if (g->spec.collision && (g->declared_convex || !g->declared_rigid)) {
         use.form = AS_HULL;
     }
-    return use;
-}
-
-/// The tetrahedra of a file whose hull or surface is there already; also of a rigid shape, which may be made compliant
-/// when it is in the builder.
-static bool load_volume(robot_reader *reader, mesh_use use, robot_geometry *g) {
-    use.form = AS_SURFACE;
-    const robot_mesh *mesh = find_mesh(reader, &use, g->scale);
-    g->volume = mesh != NULL && mesh->why == NULL ? mesh->data : NULL;
-    return g->volume != NULL && !reader->out_of_memory;
-}
-
-bool robot_load_mesh(robot_reader *reader, robot_geometry *g) {
-    const mesh_use use = use_of(reader, g);
     const robot_mesh *mesh = find_mesh(reader, &use, g->scale);
     if (mesh == NULL || reader->out_of_memory) {
         return false;
@@ -226,7 +192,14 @@ bool robot_load_mesh(robot_reader *reader, robot_geometry *g) {
     }
     g->data = mesh->data;
     g->spec.shape = stn_shape_mesh(mesh->data);
-    return !use.collision || g->declared_convex || g->data->facts.tetrahedron_count == 0 || load_volume(reader, use, g);
+    if (!use.collision || g->declared_convex || g->data->facts.tetrahedron_count == 0) {
+        return true;
+    }
+    // The tetrahedra beside the hull or surface; also of a rigid shape, which may be made compliant in the builder.
+    use.form = AS_SURFACE;
+    const robot_mesh *volume = find_mesh(reader, &use, g->scale);
+    g->volume = volume != NULL && volume->why == NULL ? volume->data : NULL;
+    return g->volume != NULL && !reader->out_of_memory;
 }
 
 void robot_release_meshes(robot_reader *reader) {

@@ -34,48 +34,40 @@ static void find_master(robot_reader *reader, int32_t index) {
     }
 }
 
-/// Follows masters from `start`; a circle that was not met before is said and cut.
-static void check_circle(robot_reader *reader, int32_t start, int32_t *visit) {
-    int32_t stamp = start + 1, at = start;
-    while (at >= 0 && visit[at] == 0) {
-        visit[at] = stamp;
-        at = reader->joints[at].spec.mimic;
-    }
-    if (at >= 0 && visit[at] == stamp) {
-        robot_joint *joint = &reader->joints[at];
-        reader->label = joint->label;
-        robot_error(reader, joint->xml, "mimic", "following '%.80s', it comes to mimic itself: break the circle",
-                    joint->mimic);
-        joint->spec.mimic = -1;
-    }
-}
-
-/// A chain that is too long is said and cut where it becomes so.
-static void check_length(robot_reader *reader, int32_t start) {
-    int32_t length = 0;
-    for (int32_t at = start; at >= 0 && length <= LONGEST_CHAIN; at = reader->joints[at].spec.mimic) {
-        length++;
-    }
-    if (length > LONGEST_CHAIN) {
-        robot_joint *joint = &reader->joints[start];
-        reader->label = joint->label;
-        robot_error(reader, joint->xml, "mimic", "it follows a chain of more than %d joints: name the first one",
-                    (int)LONGEST_CHAIN);
-        joint->spec.mimic = -1;
-    }
-}
-
 void robot_resolve_mimic(robot_reader *reader) {
     for (int32_t i = 0; i < reader->joint_count; i++) {
         if (reader->joints[i].mimic != NULL) {
             find_master(reader, i);
         }
     }
+    // Masters are followed from each joint; a circle that was not met before is said and cut.
     int32_t *visit = ROBOT_NEW(reader, reader->joint_count, int32_t);
     for (int32_t i = 0; visit != NULL && i < reader->joint_count; i++) {
-        check_circle(reader, i, visit);
+        int32_t stamp = i + 1, at = i;
+        while (at >= 0 && visit[at] == 0) {
+            visit[at] = stamp;
+            at = reader->joints[at].spec.mimic;
+        }
+        if (at >= 0 && visit[at] == stamp) {
+            robot_joint *joint = &reader->joints[at];
+            reader->label = joint->label;
+            robot_error(reader, joint->xml, "mimic", "following '%.80s', it comes to mimic itself: break the circle",
+                        joint->mimic);
+            joint->spec.mimic = -1;
+        }
     }
+    // A chain that is too long is said and cut where it becomes so.
     for (int32_t i = 0; i < reader->joint_count; i++) {
-        check_length(reader, i);
+        int32_t length = 0;
+        for (int32_t at = i; at >= 0 && length <= LONGEST_CHAIN; at = reader->joints[at].spec.mimic) {
+            length++;
+        }
+        if (length > LONGEST_CHAIN) {
+            robot_joint *joint = &reader->joints[i];
+            reader->label = joint->label;
+            robot_error(reader, joint->xml, "mimic", "it follows a chain of more than %d joints: name the first one",
+                        (int)LONGEST_CHAIN);
+            joint->spec.mimic = -1;
+        }
     }
 }

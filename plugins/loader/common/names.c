@@ -35,26 +35,20 @@ int32_t robot_names_find(const robot_names *names, int32_t scope, const char *na
     return robot_names_find_part(names, scope, name, strlen(name));
 }
 
-/// Twice the room; without memory the table stays as it is, and the load fails.
-static bool grow(robot_reader *reader, robot_names *names) {
-    robot_names larger;
-    if (!robot_names_init(reader, &larger, (int32_t)names->mask + 1)) {
-        return false;
-    }
-    for (uint32_t i = 0; i <= names->mask; i++) {
-        const struct robot_name *old = &names->slots[i];
-        if (old->name != NULL) {
-            *slot_of(&larger, old->scope, old->name, strlen(old->name)) = *old;
-        }
-    }
-    larger.count = names->count;
-    *names = larger;
-    return true;
-}
-
 void robot_names_add(robot_reader *reader, robot_names *names, int32_t scope, const char *name, int32_t value) {
-    if (2 * names->count > (int32_t)names->mask && !grow(reader, names)) {
-        return;
+    if (2 * names->count > (int32_t)names->mask) { // twice the room; without memory the load fails
+        robot_names larger;
+        if (!robot_names_init(reader, &larger, (int32_t)names->mask + 1)) {
+            return;
+        }
+        for (uint32_t i = 0; i <= names->mask; i++) {
+            const struct robot_name *old = &names->slots[i];
+            if (old->name != NULL) {
+                *slot_of(&larger, old->scope, old->name, strlen(old->name)) = *old;
+            }
+        }
+        larger.count = names->count;
+        *names = larger;
     }
     struct robot_name *slot = slot_of(names, scope, name, strlen(name));
     names->count += slot->name == NULL;

@@ -58,21 +58,24 @@ static bool go_up(char path[ROBOT_PATH]) {
 
 // ---------------------------------------------------------------------------------------------------- package.xml
 
-static ssize_t read_file(const char *path, char *text, size_t size) {
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0) {
-        return -1;
-    }
-    ssize_t length = read(file, text, size);
-    close(file);
-    return length;
-}
-
-/// The <name> in a package.xml, "" when it is not there or not plain XML of a sensible size.
-static void parse_name(const char *text, size_t length, char *name, size_t size) {
-    xml_problem problem;
+/// The name of the package that a folder is: "" when its package.xml has none, or is not plain XML of a sensible size.
+/// false: no readable package.xml.
+static bool read_package_name(const char *folder, char name[ROBOT_PACKAGE_NAME]) {
+    char path[ROBOT_PATH], text[PACKAGE_FILE + 1];
     name[0] = '\0';
+    int file = join(path, folder, "package.xml") ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    if (file < 0) {
+        return false;
+    }
+    ssize_t got = read(file, text, PACKAGE_FILE);
+    close(file);
+    if (got < 0) {
+        return false;
+    }
+    xml_problem problem;
+    size_t length = (size_t)got;
     int32_t marks = 0;
+    text[length] = '\0';
     bool plain =
         length < PACKAGE_FILE && memchr(text, '\0', length) == NULL && robot_has_few_marks(text, length, &marks, NULL);
     xml_document *document = plain ? xml_parse(text, length, "package.xml", &problem) : NULL;
@@ -80,23 +83,11 @@ static void parse_name(const char *text, size_t length, char *name, size_t size)
          e = xml_next_sibling(e)) {
         if (strcmp(xml_name(e), "name") == 0) {
             const char *start = xml_text(e) + strspn(xml_text(e), " \t\r\n");
-            snprintf(name, size, "%.*s", (int)strcspn(start, " \t\r\n"), start);
+            snprintf(name, ROBOT_PACKAGE_NAME, "%.*s", (int)strcspn(start, " \t\r\n"), start);
             break;
         }
     }
     xml_free(document);
-}
-
-/// The name of the package that a folder is: "" when its package.xml has none. false: no readable package.xml.
-static bool read_package_name(const char *folder, char name[ROBOT_PACKAGE_NAME]) {
-    char path[ROBOT_PATH], text[PACKAGE_FILE + 1];
-    ssize_t length = join(path, folder, "package.xml") ? read_file(path, text, PACKAGE_FILE) : -1;
-    name[0] = '\0';
-    if (length < 0) {
-        return false;
-    }
-    text[length] = '\0';
-    parse_name(text, (size_t)length, name, ROBOT_PACKAGE_NAME);
     return true;
 }
 
@@ -134,9 +125,7 @@ static void take_better(match *best, const char *path, int32_t rank) {
 
 static void add_folder(robot_reader *reader, robot_folders *place, const char *path, int32_t depth) {
     char name[ROBOT_PACKAGE_NAME];
-    if (place->count == place->capacity) {
-        place->folders = robot_grow(reader, place->folders, place->count, &place->capacity, sizeof *place->folders);
-    }
+    place->folders = robot_reserve(reader, place->folders, place->count, &place->capacity, sizeof *place->folders);
     if (place->count < place->capacity) {
         bool known = read_package_name(path, name);
         place->folders[place->count++] =
@@ -204,22 +193,19 @@ static void scan_beside(robot_reader *reader, robot_folders *place) {
     }
 }
 
-static void scan_list(robot_reader *reader, robot_folders *place, const char *list) {
-    while (list != NULL && *list != '\0') {
-        char entry[ROBOT_PATH];
-        size_t length = strcspn(list, ":");
-        if (length > 0 && length < sizeof entry) {
-            snprintf(entry, sizeof entry, "%.*s", (int)length, list);
-            scan(reader, place, entry);
-        }
-        list += length + (list[length] == ':');
-    }
-}
-
 static void scan_environment(robot_reader *reader, robot_folders *place) {
     static const char *const names[] = {"ROS_PACKAGE_PATH", "GZ_SIM_RESOURCE_PATH", "GAZEBO_MODEL_PATH", "SDF_PATH"};
     for (int32_t i = 0; i < STN_COUNT(names); i++) {
-        scan_list(reader, place, getenv(names[i]));
+        const char *list = getenv(names[i]);
+        while (list != NULL && *list != '\0') {
+            char entry[ROBOT_PATH];
+            size_t length = strcspn(list, ":");
+            if (length > 0 && length < sizeof entry) {
+                snprintf(entry, sizeof entry, "%.*s", (int)length, list);
+                scan(reader, place, entry);
+            }
+            list += length + (list[length] == ':');
+        }
     }
 }
 
@@ -245,20 +231,6 @@ static match look_in(robot_reader *reader, robot_folders_id id, const char *want
 
 // --------------------------------------------------------------------------------------------------------- lookup
 
-/// "name=folder" of the caller, where no folder has that whole text as its name.
-static match look_in_map(robot_reader *reader, const char *wanted) {
-    const char *const *entry = reader->request->package_paths;
-    size_t length = strlen(wanted);
-    for (; entry != NULL && *entry != NULL; entry++) {
-        char real[PATH_MAX];
-        bool named = strncmp(*entry, wanted, length) == 0 && (*entry)[length] == '=' && !is_folder(*entry);
-        if (named && realpath(*entry + length + 1, real) != NULL && is_folder(real)) {
-            return (match){robot_text(reader, "%s", real), 0};
-        }
-    }
-    return none;
-}
-
 static void consider(robot_reader *reader, match *best, const char *path, int32_t depth, const char *wanted) {
     char name[ROBOT_PACKAGE_NAME];
     bool known = read_package_name(path, name);
@@ -268,7 +240,9 @@ static void consider(robot_reader *reader, match *best, const char *path, int32_
     }
 }
 
-static match look_above(robot_reader *reader, const char *wanted) {
+/// In the folders of the file and above, and beside them; then in and beside its package, where a package.xml's name
+/// beats a folder's.
+static match look_nearby(robot_reader *reader, const char *wanted) {
     char path[ROBOT_PATH], beside[ROBOT_PATH];
     match best = none;
     snprintf(path, sizeof path, "%s", reader->main_base.folder);
@@ -281,23 +255,11 @@ static match look_above(robot_reader *reader, const char *wanted) {
             break;
         }
     }
-    return best;
-}
-
-static match look_nearby(robot_reader *reader, const char *wanted) {
-    match best = look_above(reader, wanted);
     for (int32_t id = ROBOT_FOLDERS_INSIDE; id <= ROBOT_FOLDERS_BESIDE && best.rank >= BY_FOLDER; id++) {
         match other = look_in(reader, (robot_folders_id)id, wanted);
         best = other.rank < BY_FOLDER || best.rank == NO_MATCH ? other : best;
     }
     return best;
-}
-
-static match look_everywhere(robot_reader *reader, const char *wanted) {
-    match best = look_in_map(reader, wanted);
-    best = best.rank == NO_MATCH ? look_in(reader, ROBOT_FOLDERS_GIVEN, wanted) : best;
-    best = best.rank == NO_MATCH ? look_nearby(reader, wanted) : best;
-    return best.rank == NO_MATCH ? look_in(reader, ROBOT_FOLDERS_ENVIRONMENT, wanted) : best;
 }
 
 bool robot_make_root(robot_reader *reader, const char *path, robot_root *root) {
@@ -325,7 +287,18 @@ const robot_root *robot_find_package(robot_reader *reader, const char *name) {
     }
     *found = (robot_package){robot_text(reader, "%s", name), NULL, reader->packages};
     reader->packages = found;
-    match best = look_everywhere(reader, name);
+    match best = none;
+    const char *const *entry = reader->request->package_paths;
+    for (size_t length = strlen(name); entry != NULL && *entry != NULL && best.rank == NO_MATCH; entry++) {
+        char real[PATH_MAX]; // "name=folder" of the caller, where no folder has that whole text as its name
+        bool named = strncmp(*entry, name, length) == 0 && (*entry)[length] == '=' && !is_folder(*entry);
+        if (named && realpath(*entry + length + 1, real) != NULL && is_folder(real)) {
+            best = (match){robot_text(reader, "%s", real), 0};
+        }
+    }
+    best = best.rank == NO_MATCH ? look_in(reader, ROBOT_FOLDERS_GIVEN, name) : best;
+    best = best.rank == NO_MATCH ? look_nearby(reader, name) : best;
+    best = best.rank == NO_MATCH ? look_in(reader, ROBOT_FOLDERS_ENVIRONMENT, name) : best;
     robot_root *root = best.rank < NO_MATCH ? ROBOT_NEW(reader, 1, robot_root) : NULL;
     if (root != NULL && robot_make_root(reader, best.path, root)) {
         found->root = root;

@@ -59,42 +59,47 @@ const char *robot_part_unique(robot_parts *p, robot_names *taken, const char *na
 
 // ----------------------------------------------------------------------------------------------------------- links
 
-/// Joints from other robots and welds to them are not of this robot.
-static void find_parent(robot_parts *p, robot_part *part) {
-    const stn_link *link = part->link;
-    int32_t start = p->robot->link_start;
-    bool own = link->parent >= start && link->parent < start + p->count;
-    part->parent = own ? link->parent - start : -1;
-    part->on_world = link->parent == STN_WORLD && link->joint_name != NULL;
-    if (link->parent >= 0 && !own) {
-        robot_lose(p, "attached", robot_part_text(p, "link %s", link->name),
-                   "it hangs on another robot, of which the file says nothing: it is the root here");
-        return;
-    }
-    if (link->joint_name != NULL) {
-        part->joint_name = link->joint_name;
-        part->origin = link->origin;
-        part->joint = link->joint >= 0 ? &p->model->joints[link->joint] : NULL;
-        part->type = part->joint != NULL ? part->joint->type : STN_JOINT_FIXED;
-    }
-}
-
 static int compare_ranks(const void *a, const void *b) {
     const int32_t *x = a, *y = b;
     return (x[0] > y[0]) - (x[0] < y[0]);
 }
 
-static void order_joints(robot_parts *p) {
-    int32_t(*order)[2] = robot_part_allocate(p, (size_t)p->count, sizeof *order); // rank, part
-    p->joints = NEW(p, p->count, int32_t);
-    if (p->out_of_memory) {
-        return;
+static stn_status check_name(const robot_parts *p, const char *what, const char *name, stn_error *err) {
+    if (!xml_cannot_hold(name)) {
+        return STN_OK;
     }
-    for (int32_t i = 0; i < p->count; i++) {
-        if (p->parts[i].joint_name != NULL) {
-            order[p->joint_count][0] = p->parts[i].link->joint_rank;
+    return stn_fail(err, STN_ERR_UNSUPPORTED, "%s: the name of a %s holds a control character, which XML cannot",
+                    p->request->path, what);
+}
+
+/// Links with the joints above them. Joints from other robots and welds to them are not of this robot.
+static void take_links(robot_parts *p) {
+    int32_t start = p->robot->link_start;
+    int32_t(*order)[2] = robot_part_allocate(p, (size_t)p->count, sizeof *order); // rank, part
+    p->parts = NEW(p, p->count, robot_part);
+    p->joints = NEW(p, p->count, int32_t);
+    for (int32_t i = 0; i < p->count && !p->out_of_memory; i++) {
+        robot_part *part = &p->parts[i];
+        const stn_link *link = &p->model->links[start + i];
+        bool own = link->parent >= start && link->parent < start + p->count;
+        *part = (robot_part){.link = link, .name = link->name, .parent = own ? link->parent - start : -1};
+        part->origin = stn_pose_identity();
+        part->master = part->first_child = part->next_sibling = -1;
+        part->on_world = link->parent == STN_WORLD && link->joint_name != NULL;
+        if (link->parent >= 0 && !own) {
+            robot_lose(p, "attached", robot_part_text(p, "link %s", link->name),
+                       "it hangs on another robot, of which the file says nothing: it is the root here");
+        } else if (link->joint_name != NULL) {
+            part->joint_name = link->joint_name;
+            part->origin = link->origin;
+            part->joint = link->joint >= 0 ? &p->model->joints[link->joint] : NULL;
+            part->type = part->joint != NULL ? part->joint->type : STN_JOINT_FIXED;
+            order[p->joint_count][0] = link->joint_rank;
             order[p->joint_count++][1] = i;
         }
+    }
+    if (p->out_of_memory) {
+        return;
     }
     qsort(order, (size_t)p->joint_count, sizeof *order, compare_ranks);
     for (int32_t i = 0; i < p->joint_count; i++) {
@@ -128,65 +133,32 @@ static void find_masters(robot_parts *p) {
     }
 }
 
+/// Finds the root, and refuses names that a file cannot hold.
 static stn_status find_root(robot_parts *p, stn_error *err) {
-    const char *path = p->request->path;
-    bool on_world = false;
     p->root = -1;
     for (int32_t i = 0; i < p->count; i++) {
-        const robot_part *part = &p->parts[i];
-        on_world |= part->on_world;
-        p->root = part->joint_name == NULL ? i : p->root;
+        p->root = p->parts[i].joint_name == NULL ? i : p->root;
     }
     p->root_is_world = p->root >= 0 && strcmp(p->parts[p->root].name, "world") == 0;
     for (int32_t i = 0; i < p->count; i++) {
         if (strcmp(p->parts[i].name, "world") == 0 && !(p->root_is_world && i == p->root)) {
             return stn_fail(err, STN_ERR_UNSUPPORTED,
                             "%s: link 'world' is not the root: in a file that name means the world itself; rename it",
-                            path);
+                            p->request->path);
         }
     }
-    return STN_OK;
-}
-
-static stn_status check_name(const robot_parts *p, const char *what, const char *name, stn_error *err) {
-    if (!xml_cannot_hold(name)) {
-        return STN_OK;
-    }
-    return stn_fail(err, STN_ERR_UNSUPPORTED, "%s: the name of a %s holds a control character, which XML cannot",
-                    p->request->path, what);
-}
-
-static stn_status check_names(const robot_parts *p, stn_error *err) {
     stn_status status = check_name(p, "robot", p->name, err);
     for (int32_t i = 0; i < p->count && status == STN_OK; i++) {
         const robot_part *part = &p->parts[i];
         status = check_name(p, "link", part->name, err);
-        status = status == STN_OK && part->joint_name != NULL ? check_name(p, "joint", part->joint_name, err) : status;
-        status =
-            status == STN_OK && part->joint != NULL ? check_name(p, "actuator", part->joint->actuator, err) : status;
+        if (status == STN_OK && part->joint_name != NULL) {
+            status = check_name(p, "joint", part->joint_name, err);
+        }
+        if (status == STN_OK && part->joint != NULL) {
+            status = check_name(p, "actuator", part->joint->actuator, err);
+        }
     }
     return status;
-}
-
-static stn_status take_links(robot_parts *p, stn_error *err) {
-    p->parts = NEW(p, p->count, robot_part);
-    for (int32_t i = 0; i < p->count && !p->out_of_memory; i++) {
-        robot_part *part = &p->parts[i];
-        part->link = &p->model->links[p->robot->link_start + i];
-        part->name = part->link->name;
-        part->origin = stn_pose_identity();
-        part->master = part->first_child = part->next_sibling = -1;
-        find_parent(p, part);
-    }
-    if (!p->out_of_memory) {
-        order_joints(p);
-    }
-    if (p->out_of_memory) {
-        return STN_OK;
-    }
-    find_masters(p);
-    stn_status status = find_root(p, err);
-    return status == STN_OK ? check_names(p, err) : status;
 }
 
 // ---------------------------------------------------------------------------------------------------------- shapes
@@ -218,13 +190,6 @@ static const char *name_mesh(robot_parts *p, const robot_part *part, const char 
     return robot_part_text(p, "%s", found);
 }
 
-/// The opposite of robot_stand_up.
-static void lie_down(robot_shape *shape) {
-    const stn_pose turn = {{{{1.0, 0.0, 0.0}, {0.0, 0.0, 1.0}, {0.0, -1.0, 0.0}}}, {0.0, 0.0, 0.0}};
-    shape->pose = stn_pose_mul(&shape->pose, &turn);
-    shape->scale = stn_vec3_make(shape->scale.x, shape->scale.z, shape->scale.y);
-}
-
 stn_pose robot_save_pose(const robot_shape *shape) {
     stn_pose pose = shape->pose;
     if (shape->geometry->shape.type == STN_SHAPE_HALF_SPACE) {
@@ -232,17 +197,6 @@ stn_pose robot_save_pose(const robot_shape *shape) {
         pose.rotation = stn_mat3_mul(&pose.rotation, &back);
     }
     return pose;
-}
-
-/// Is the mesh of its field what a file of its own mesh would give?
-static bool has_own_volume(const stn_model *m, const stn_geometry *g) {
-    if (g->field.volume_mesh < 0) {
-        return true;
-    }
-    const stn_mesh_reference *volume = &m->meshes[g->field.volume_mesh];
-    const stn_mesh_reference *mesh = g->mesh >= 0 ? &m->meshes[g->mesh] : NULL;
-    return mesh != NULL && strcmp(mesh->path, volume->path) == 0 && mesh->scale.x == volume->scale.x &&
-           mesh->scale.y == volume->scale.y && mesh->scale.z == volume->scale.z;
 }
 
 /// false: a format cannot name it.
@@ -257,7 +211,9 @@ static bool take_shape(robot_parts *p, const robot_part *part, const stn_geometr
         robot_lose(p, "collision_mask", robot_part_text(p, "link %s", part->name),
                    "categories and masks of shapes are left out: exclude pairs of links instead");
     }
-    if (!has_own_volume(p->model, g)) {
+    const stn_mesh_reference *volume = g->field.volume_mesh >= 0 ? &p->model->meshes[g->field.volume_mesh] : NULL;
+    if (volume != NULL && !(mesh != NULL && strcmp(mesh->path, volume->path) == 0 && mesh->scale.x == volume->scale.x &&
+                            mesh->scale.y == volume->scale.y && mesh->scale.z == volume->scale.z)) {
         robot_lose(p, "volume_mesh", robot_part_text(p, "link %s", part->name),
                    "tetrahedra that are not those of its shape's mesh file are left out");
     }
@@ -271,8 +227,10 @@ static bool take_shape(robot_parts *p, const robot_part *part, const stn_geometr
     }
     shape->mesh = name_mesh(p, part, mesh->path);
     shape->scale = mesh->scale;
-    if (robot_is_gltf(mesh->path)) {
-        lie_down(shape);
+    if (robot_is_gltf(mesh->path)) { // the opposite of robot_stand_up
+        const stn_pose turn = {{{{1.0, 0.0, 0.0}, {0.0, 0.0, 1.0}, {0.0, -1.0, 0.0}}}, {0.0, 0.0, 0.0}};
+        shape->pose = stn_pose_mul(&shape->pose, &turn);
+        shape->scale = stn_vec3_make(shape->scale.x, shape->scale.z, shape->scale.y);
     }
     return true;
 }
@@ -337,22 +295,6 @@ static void take_pairs(robot_parts *p) {
 
 // ------------------------------------------------------------------------------------------------------------- all
 
-static void find_folder(robot_parts *p) {
-    char real[PATH_MAX];
-    const char *slash = strrchr(p->request->path, '/');
-    int length = slash != NULL ? (int)(slash - p->request->path) : 0;
-    const char *folder = slash == NULL ? "." : length > 0 ? robot_part_text(p, "%.*s", length, p->request->path) : "/";
-    if (realpath(folder, real) == NULL) {
-        return;
-    }
-    p->folder = robot_part_text(p, "%s", real);
-    char *last = strrchr(real, '/');
-    if (last != NULL && last != real) { // the root folder is no home of anybody's
-        *last = '\0';
-        p->folder_above = robot_part_text(p, "%s", real);
-    }
-}
-
 stn_status robot_parts_init(robot_parts *p, const stn_save_request *request, stn_diagnostics *diagnostics,
                             stn_error *err) {
     const stn_model *model = request->model;
@@ -365,17 +307,30 @@ stn_status robot_parts_init(robot_parts *p, const stn_save_request *request, stn
     p->tables.arena = p->arena;
     p->name = request->name != NULL ? request->name : p->robot->name;
     p->count = p->robot->link_count;
-    find_folder(p);
-    stn_status status = p->out_of_memory ? STN_OK : take_links(p, err);
-    if (status == STN_OK && !p->out_of_memory) {
+    char real[PATH_MAX];
+    const char *slash = strrchr(request->path, '/');
+    int length = slash != NULL ? (int)(slash - request->path) : 0;
+    const char *folder = slash == NULL ? "." : length > 0 ? robot_part_text(p, "%.*s", length, request->path) : "/";
+    if (realpath(folder, real) != NULL) {
+        p->folder = robot_part_text(p, "%s", real);
+        char *last = strrchr(real, '/');
+        if (last != NULL && last != real) { // the root folder is no home of anybody's
+            *last = '\0';
+            p->folder_above = robot_part_text(p, "%s", real);
+        }
+    }
+    take_links(p);
+    if (!p->out_of_memory) {
+        find_masters(p);
+        stn_status status = find_root(p, err);
+        if (status != STN_OK) {
+            return status;
+        }
         p->fixed = p->robot->fixed && !p->root_is_world && p->root >= 0 && p->parts[p->root].link->parent == STN_WORLD;
         take_shapes(p);
         take_pairs(p);
     }
-    if (status == STN_OK && p->out_of_memory) {
-        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", request->path);
-    }
-    return status;
+    return p->out_of_memory ? stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", request->path) : STN_OK;
 }
 
 void robot_parts_clear(robot_parts *p) {

@@ -23,38 +23,44 @@ static const property properties[] = {
     {"drake:slab_thickness", "m", offsetof(stn_geometry_spec, field.thickness), true},
 };
 
-static bool parse_value(robot_reader *reader, const xml_element *xml, const char *unit, bool positive, double *value) {
+static bool parse_value(robot_reader *reader, const xml_element *xml, const property *p, double *value) {
     double read = 0.0;
     bool text = xml_attribute(xml, "value") == NULL && xml_text(xml)[0] != '\0'; // as SDF has it
     if (!(text ? robot_text_reals(reader, xml, 1, &read) : robot_required(reader, xml, "value", 1, &read))) {
         return false;
     }
-    if (read < 0.0 || (positive && read == 0.0)) {
-        robot_error(reader, xml, "range", "<%s> = %g %s must be %s 0", xml_name(xml), read, unit,
-                    positive ? ">" : ">=");
+    if (read < 0.0 || (p->positive && read == 0.0)) {
+        robot_error(reader, xml, "range", "<%s> = %g %s must be %s 0", xml_name(xml), read, p->unit,
+                    p->positive ? ">" : ">=");
         return false;
     }
     *value = read;
     return true;
 }
 
-/// A contact law at the level of velocities has one friction coefficient, and that is the sliding one.
-static void parse_static_friction(robot_reader *reader, const xml_element *xml, stn_material *material) {
-    const xml_element *e = robot_child(reader, xml, "drake:mu_static");
+void robot_parse_proximity(robot_reader *reader, const xml_element *xml, robot_geometry *g) {
+    for (int32_t i = 0; i < STN_COUNT(properties); i++) {
+        const property *p = &properties[i];
+        const xml_element *child = robot_child(reader, xml, p->name);
+        double value = 0.0;
+        if (child != NULL && parse_value(reader, child, p, &value)) {
+            memcpy((char *)&g->spec + p->offset, &value, sizeof value);
+        }
+    }
+    // A contact law at the level of velocities has one friction coefficient, and that is the sliding one.
+    stn_material *material = &g->spec.material;
+    static const property at_rest_property = {"drake:mu_static", "1", 0, false};
+    const xml_element *at_rest = robot_child(reader, xml, at_rest_property.name);
     double mu = 0.0;
-    if (e == NULL || !parse_value(reader, e, "1", false, &mu)) {
-        return;
+    if (at_rest != NULL && parse_value(reader, at_rest, &at_rest_property, &mu)) {
+        if (isnan(material->mu)) {
+            material->mu = mu;
+        } else if (mu != material->mu && robot_first(reader, ROBOT_STATIC_FRICTION, "")) {
+            robot_note(reader, at_rest, "skipped",
+                       "mu_static = %g is not read beside mu_dynamic = %g, which counts for both", mu, material->mu);
+        }
     }
-    if (isnan(material->mu)) {
-        material->mu = mu;
-    } else if (mu != material->mu && robot_first(reader, ROBOT_STATIC_FRICTION, "")) {
-        robot_note(reader, e, "skipped", "mu_static = %g is not read beside mu_dynamic = %g, which counts for both", mu,
-                   material->mu);
-    }
-}
-
-/// Rigid or compliant; a rigid surface has an infinite modulus, and so has one that is given none.
-static void parse_compliance(robot_reader *reader, const xml_element *xml, robot_geometry *g) {
+    // Rigid or compliant; a rigid surface has an infinite modulus, and so has one that is given none.
     const xml_element *rigid = robot_child(reader, xml, "drake:rigid_hydroelastic");
     const xml_element *compliant = robot_child(reader, xml, "drake:compliant_hydroelastic");
     const xml_element *soft = robot_child(reader, xml, "drake:soft_hydroelastic"); // until 2022
@@ -63,26 +69,13 @@ static void parse_compliance(robot_reader *reader, const xml_element *xml, robot
         robot_error(reader, compliant, "conflict", "<%s> beside <drake:rigid_hydroelastic>: keep one of them",
                     xml_name(compliant));
     } else if (rigid != NULL) {
-        if (!isnan(g->spec.material.modulus)) {
+        if (!isnan(material->modulus)) {
             robot_note(reader, rigid, "skipped", "a rigid surface has no modulus: hydroelastic_modulus is not read");
         }
-        g->spec.material.modulus = (double)INFINITY;
+        material->modulus = (double)INFINITY;
         g->declared_rigid = true;
     } else if (compliant != NULL && robot_child(reader, xml, "drake:hydroelastic_modulus") == NULL) {
         robot_warn(reader, compliant, "default", "<%s> without <drake:hydroelastic_modulus>: taken as rigid",
                    xml_name(compliant));
     }
-}
-
-void robot_parse_proximity(robot_reader *reader, const xml_element *xml, robot_geometry *g) {
-    for (int32_t i = 0; i < STN_COUNT(properties); i++) {
-        const property *p = &properties[i];
-        const xml_element *child = robot_child(reader, xml, p->name);
-        double value = 0.0;
-        if (child != NULL && parse_value(reader, child, p->unit, p->positive, &value)) {
-            memcpy((char *)&g->spec + p->offset, &value, sizeof value);
-        }
-    }
-    parse_static_friction(reader, xml, &g->spec.material);
-    parse_compliance(reader, xml, g);
 }

@@ -230,8 +230,9 @@ void robot_say(robot_reader *reader, stn_severity severity, const char *code, ro
 void *robot_allocate(robot_reader *reader, size_t count, size_t size);
 #define ROBOT_NEW(reader, count, type) ((type *)robot_allocate((reader), (size_t)(count), sizeof(type)))
 const char *robot_text(robot_reader *reader, const char *format, ...) STN_PRINTF(2, 3); // "" without memory
-/// Copy of an array with room for more; `capacity` stays when there is no memory.
-void *robot_grow(robot_reader *reader, void *items, int32_t count, int32_t *capacity, size_t size);
+/// An array with room for one more item: itself, or where it is full a larger copy; `capacity` stays when there is no
+/// memory.
+void *robot_reserve(robot_reader *reader, void *items, int32_t count, int32_t *capacity, size_t size);
 
 /// Reads `least` to `most` (<= ROBOT_MOST_REALS) numbers of a text; `what` names it in messages: "size of <box>". How
 /// many were read; 0 after an error when the text holds anything else, `values` then stays.
@@ -299,8 +300,13 @@ const char *robot_unique_shape_name(robot_reader *reader, const xml_element *xml
 
 // ------------------------------------------------------------------------------------------------ source.c
 
-/// The file's text, zero at its end. NULL: `status` and an error or a finding say why.
-char *robot_read_source(robot_reader *reader, const char *path, size_t *length, stn_status *status, stn_error *err);
+/// A file as text, zero at its end. NULL: the status or, where that is STN_OK, a finding says why.
+typedef struct robot_source {
+    const char *path;
+    char *text;
+    size_t length;
+} robot_source;
+stn_status robot_read_source(robot_reader *reader, robot_source *source, stn_error *err);
 /// Few enough elements and attributes for the XML library to be quick? `marks` counts on over files. `line`, where it
 /// becomes too many, may be NULL.
 bool robot_has_few_marks(const char *text, size_t length, int32_t *marks, int32_t *line);

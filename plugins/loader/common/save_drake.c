@@ -3,16 +3,6 @@
 // attributes (URDF) or as text (SDFormat).
 #include "parts.h"
 
-static void put_value(xml_writer *w, const char *element, double value, bool as_text) {
-    if (as_text) {
-        xml_real_element(w, element, value);
-        return;
-    }
-    xml_begin(w, element);
-    xml_put_real(w, "value", value);
-    xml_end(w);
-}
-
 static void put_name(xml_writer *w, const char *element, const char *attribute, const char *name, bool as_text) {
     if (as_text) {
         xml_text_element(w, element, name);
@@ -52,7 +42,13 @@ void robot_save_proximity(xml_writer *w, const stn_material *m, const stn_field_
     xml_begin(w, "drake:proximity_properties");
     for (int32_t i = 0; i < STN_COUNT(values); i++) {
         if (isfinite(values[i].value)) { // an infinite stiffness is what is meant without one
-            put_value(w, values[i].name, values[i].value, as_text);
+            xml_begin(w, values[i].name);
+            if (as_text) {
+                xml_inside_reals(w, &values[i].value, 1);
+            } else {
+                xml_put_real(w, "value", values[i].value);
+            }
+            xml_end(w);
         }
     }
     if (rigid || compliant) {
@@ -69,12 +65,11 @@ void robot_lose_static_friction(robot_parts *parts, const char *link, const stn_
     }
 }
 
-/// Parts that have pairs which can be said; NULL without memory.
-static bool *find_grouped(robot_parts *p, bool world_is_link) {
-    bool *grouped = robot_part_allocate(p, (size_t)p->count, sizeof *grouped);
+void robot_save_filters(robot_parts *p, xml_writer *w, bool as_text) {
+    bool *grouped = robot_part_allocate(p, (size_t)p->count, sizeof *grouped); // parts with pairs that can be said
     for (int32_t i = 0; i < p->pair_count && grouped != NULL; i++) {
         const robot_pair *pair = &p->pairs[i];
-        bool world = pair->a < 0 || (!world_is_link && p->root_is_world && (pair->a == p->root || pair->b == p->root));
+        bool world = pair->a < 0 || (as_text && p->root_is_world && (pair->a == p->root || pair->b == p->root));
         if (world) {
             robot_lose(p, "exclude", robot_part_text(p, "link %s", p->parts[pair->b].name),
                        "that it never collides with the world cannot be said: left out");
@@ -82,11 +77,6 @@ static bool *find_grouped(robot_parts *p, bool world_is_link) {
             grouped[pair->a] = grouped[pair->b] = true;
         }
     }
-    return grouped;
-}
-
-void robot_save_filters(robot_parts *p, xml_writer *w, bool as_text) {
-    bool *grouped = find_grouped(p, !as_text);
     for (int32_t i = 0, at = 0; i < p->count && grouped != NULL; i++) {
         if (!grouped[i]) {
             continue;

@@ -20,12 +20,6 @@ typedef struct chart {
 /// Steps of 2e-15: four times what round-off moves an angle, so that it comes back to the same step.
 static const double GRID = 5e14;
 
-/// The largest of 1, 2, 5, 10, 20, ... that does not exceed x >= 1.
-static double round_down(double x) {
-    double decade = pow(10.0, floor(log10(x)));
-    return decade * (x >= 5.0 * decade ? 5.0 : x >= 2.0 * decade ? 2.0 : 1.0);
-}
-
 static double round_to(double x, double grid) {
     return nearbyint(x * grid) / grid;
 }
@@ -71,7 +65,9 @@ static void settle(const chart *c, const double *target, double *out) {
 /// follows it: the roll is rounded to what is known, and the second column without the roll is (-sin yaw, cos yaw, 0).
 static void write_rpy(const double *r, double *rpy) {
     double upright = hypot(r[7], r[8]); // cosine of the pitch
-    double known = fmin(GRID, round_down(fmax(2.0 * GRID * upright, 1.0)));
+    double steps = fmax(2.0 * GRID * upright, 1.0), decade = pow(10.0, floor(log10(steps)));
+    steps = decade * (steps >= 5.0 * decade ? 5.0 : steps >= 2.0 * decade ? 2.0 : 1.0); // of 1, 2, 5, 10, 20, ...
+    double known = fmin(GRID, steps);
     rpy[0] = upright > 1e-15 ? round_angle(atan2(r[7], r[8]), known) : 0.0;
     rpy[1] = round_angle(atan2(-r[6], upright), GRID);
     double c = cos(rpy[0]), s = sin(rpy[0]);

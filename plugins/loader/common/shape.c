@@ -9,22 +9,16 @@ stn_severity robot_fault(const robot_geometry *g) {
     return g->spec.collision ? STN_SEVERITY_ERROR : STN_SEVERITY_WARNING;
 }
 
-static const robot_shape_word *word_of(const xml_element *xml, const robot_shape_word *words, int32_t count) {
-    for (int32_t i = 0; i < count; i++) {
-        if (strcmp(xml_name(xml), words[i].name) == 0) {
-            return &words[i];
-        }
-    }
-    return NULL;
-}
-
 const robot_shape_word *robot_find_shape(robot_reader *reader, const xml_element *xml, const xml_element *geometry,
                                          const robot_shape_word *words, int32_t count, const xml_element **shape) {
     const robot_shape_word *found = NULL;
     for (const xml_element *e = geometry != NULL ? xml_first_child(geometry) : NULL; e != NULL;
          e = xml_next_sibling(e)) {
-        const robot_shape_word *word = word_of(e, words, count);
-        if (word == NULL) {
+        int32_t k = 0;
+        while (k < count && strcmp(xml_name(e), words[k].name) != 0) {
+            k++;
+        }
+        if (k == count) {
             continue;
         }
         if (found != NULL) {
@@ -33,7 +27,7 @@ const robot_shape_word *robot_find_shape(robot_reader *reader, const xml_element
                        xml_name(e), (int)xml_line(*shape), xml_name(xml));
             break;
         }
-        found = word;
+        found = &words[k];
         *shape = e;
     }
     return found;

@@ -90,70 +90,36 @@ static int32_t order_links(robot_reader *reader, int32_t *order) {
     return count;
 }
 
-/// Says the cycle that `start` lies on, from parents to children. `chain` has room for every link.
-static void say_cycle(robot_reader *reader, int32_t start, int32_t *chain) {
-    char links[400] = "", joints[400] = "";
-    int32_t count = 0, at = start;
-    do { // upwards
-        chain[count++] = at;
-        at = reader->joints[reader->links[at].joint].spec.parent;
-    } while (at != start);
-    for (int32_t k = 0; k < count; k++) {
-        int32_t parent = chain[(count - k) % count], child = chain[count - 1 - k];
-        const char *joint = reader->joints[reader->links[child].joint].spec.name;
-        robot_list_name(links, sizeof links, k, reader->links[parent].name);
-        robot_list_name(joints, sizeof joints, k, joint != NULL ? joint : "?");
-    }
-    reader->label = reader->links[start].label;
-    robot_say(reader, STN_SEVERITY_ERROR, "cycle", reader->links[start].place,
-              "links %s form a cycle through joints %s: a robot is a tree, remove one of these joints", links, joints);
-}
-
+/// Says every cycle, from parents to children.
 static void say_cycles(robot_reader *reader) {
     int32_t *visit = ROBOT_NEW(reader, reader->link_count, int32_t);
     int32_t *chain = ROBOT_NEW(reader, reader->link_count, int32_t);
     for (int32_t start = 0; visit != NULL && chain != NULL && start < reader->link_count; start++) {
-        int32_t at = start; // upwards to a root, or to a link that was met before
-        while (at >= 0 && visit[at] == 0) {
-            visit[at] = start + 1;
-            int32_t joint = reader->links[at].joint;
-            at = joint >= 0 ? reader->joints[joint].spec.parent : -1;
+        int32_t met = start; // upwards to a root, or to a link that was met before
+        while (met >= 0 && visit[met] == 0) {
+            visit[met] = start + 1;
+            int32_t joint = reader->links[met].joint;
+            met = joint >= 0 ? reader->joints[joint].spec.parent : -1;
         }
-        if (at >= 0 && visit[at] == start + 1) {
-            say_cycle(reader, at, chain);
+        if (met < 0 || visit[met] != start + 1) {
+            continue;
         }
-    }
-}
-
-/// The one link without a joint above it, -1 after saying why there is none.
-static int32_t find_root(robot_reader *reader) {
-    char names[400] = "";
-    int32_t root = -1, count = 0;
-    robot_place place = {reader->request->path, 0};
-    for (int32_t i = 0; i < reader->link_count; i++) {
-        if (reader->links[i].joint < 0) {
-            place = count == 1 ? reader->links[i].place : place;
-            robot_list_name(names, sizeof names, count++, reader->links[i].name);
-            root = root < 0 ? i : root;
+        char links[400] = "", joints[400] = "";
+        int32_t count = 0, at = met;
+        do { // upwards
+            chain[count++] = at;
+            at = reader->joints[reader->links[at].joint].spec.parent;
+        } while (at != met);
+        for (int32_t k = 0; k < count; k++) {
+            int32_t parent = chain[(count - k) % count], child = chain[count - 1 - k];
+            const char *joint = reader->joints[reader->links[child].joint].spec.name;
+            robot_list_name(links, sizeof links, k, reader->links[parent].name);
+            robot_list_name(joints, sizeof joints, k, joint != NULL ? joint : "?");
         }
-    }
-    if (count > 1) {
-        reader->label = "robot";
-        robot_say(reader, STN_SEVERITY_ERROR, "two_roots", place,
-                  "links %s have no joint above them: connect all but one by joints, or split the file", names);
-        return -1;
-    }
-    return root;
-}
-
-/// The world has no mass of its own.
-static void clear_world(robot_reader *reader) {
-    robot_link *root = &reader->links[reader->root];
-    if (strcmp(root->name, "world") == 0 && root->mass.mass > 0.0) {
-        reader->label = root->label;
-        robot_say(reader, STN_SEVERITY_WARNING, "world", root->place,
-                  "the root link 'world' is the world itself: its <inertial> is ignored");
-        root->mass = (stn_mass){0};
+        reader->label = reader->links[met].label;
+        robot_say(reader, STN_SEVERITY_ERROR, "cycle", reader->links[met].place,
+                  "links %s form a cycle through joints %s: a robot is a tree, remove one of these joints", links,
+                  joints);
     }
 }
 
@@ -169,12 +135,35 @@ bool robot_connect(robot_reader *reader) {
     if (order == NULL) {
         return false;
     }
-    reader->root = find_root(reader);
+    // The root is the one link without a joint above it.
+    char names[400] = "";
+    int32_t root_count = 0;
+    robot_place second = {reader->request->path, 0};
+    reader->root = -1;
+    for (int32_t i = 0; i < reader->link_count; i++) {
+        if (reader->links[i].joint < 0) {
+            second = root_count == 1 ? reader->links[i].place : second;
+            robot_list_name(names, sizeof names, root_count++, reader->links[i].name);
+            reader->root = reader->root < 0 ? i : reader->root;
+        }
+    }
+    if (root_count > 1) {
+        reader->label = "robot";
+        robot_say(reader, STN_SEVERITY_ERROR, "two_roots", second,
+                  "links %s have no joint above them: connect all but one by joints, or split the file", names);
+        reader->root = -1;
+    }
     if (reader->root < 0 || order_links(reader, order) < reader->link_count) {
         say_cycles(reader);
         return !reader->out_of_memory;
     }
-    clear_world(reader);
+    robot_link *root = &reader->links[reader->root];
+    if (strcmp(root->name, "world") == 0 && root->mass.mass > 0.0) {
+        reader->label = root->label;
+        robot_say(reader, STN_SEVERITY_WARNING, "world", root->place,
+                  "the root link 'world' is the world itself: its <inertial> is ignored");
+        root->mass = (stn_mass){0};
+    }
     robot_warn_massless(reader, order);
     return !reader->out_of_memory;
 }

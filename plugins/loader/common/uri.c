@@ -52,17 +52,27 @@ static bool is_below(const char *path, const char *root) {
     return strncmp(path, root, length) == 0 && path[length] == '/';
 }
 
-static bool is_inside(const char *real, const robot_root *root) {
-    return is_below(real, root->real) ||
-           (root->package != NULL && root->package[0] != '\0' && robot_is_inside_package(real, root->package));
-}
-
-static void check_file(robot_reader *reader, robot_file *file, const char *path, const robot_root *root) {
+/// folder/name, which must stay below `root`.
+static void resolve_below(robot_reader *reader, robot_file *file, const char *folder, const char *name,
+                          const robot_root *root) {
+    char path[ROBOT_PATH], real[PATH_MAX];
     struct stat about;
-    char real[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (length < 0 || length >= ROBOT_PATH) {
+        refuse(file, "path", "the path is too long");
+        return;
+    }
+    if (!normalise(path) || !is_below(path, root->path)) {
+        refuse(file, "path", robot_text(reader, "it leaves %s: only files below that are read", root->path));
+        return;
+    }
     if (realpath(path, real) == NULL || stat(real, &about) != 0) {
         refuse(file, "missing_mesh", robot_text(reader, "there is no file %s", path));
-    } else if (!is_inside(real, root) && !reader->request->allow_absolute) {
+        return;
+    }
+    bool packed = root->package != NULL && root->package[0] != '\0';
+    bool inside = is_below(real, root->real) || (packed && robot_is_inside_package(real, root->package));
+    if (!inside && !reader->request->allow_absolute) {
         refuse(file, "path",
                robot_text(reader, "a symbolic link on its way leaves %s: only files below that are read", root->path));
     } else if (!S_ISREG(about.st_mode) || access(real, R_OK) != 0) {
@@ -71,20 +81,6 @@ static void check_file(robot_reader *reader, robot_file *file, const char *path,
         file->path = robot_text(reader, "%s", path);
         file->real = robot_text(reader, "%s", real);
         file->root = root;
-    }
-}
-
-/// folder/name, which must stay below `root`.
-static void resolve_below(robot_reader *reader, robot_file *file, const char *folder, const char *name,
-                          const robot_root *root) {
-    char path[ROBOT_PATH];
-    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
-    if (length < 0 || length >= ROBOT_PATH) {
-        refuse(file, "path", "the path is too long");
-    } else if (!normalise(path) || !is_below(path, root->path)) {
-        refuse(file, "path", robot_text(reader, "it leaves %s: only files below that are read", root->path));
-    } else {
-        check_file(reader, file, path, root);
     }
 }
 
@@ -121,8 +117,18 @@ static void resolve_absolute(robot_reader *reader, robot_file *file, const char 
     }
 }
 
-static void resolve(robot_reader *reader, robot_file *file) {
-    const char *uri = file->uri;
+const robot_file *robot_find_file(robot_reader *reader, const char *uri) {
+    int32_t index = robot_names_find(&reader->file_names, reader->base.id, uri);
+    if (index >= 0) {
+        return &reader->files[index];
+    }
+    reader->files =
+        robot_reserve(reader, reader->files, reader->file_count, &reader->file_capacity, sizeof *reader->files);
+    if (reader->file_count == reader->file_capacity) {
+        return NULL;
+    }
+    robot_file *file = &reader->files[reader->file_count];
+    *file = (robot_file){.uri = uri, .subject = uri};
     if (strncmp(uri, "package://", 10) == 0) {
         resolve_package(reader, file, "package", uri + 10);
     } else if (strncmp(uri, "model://", 8) == 0) {
@@ -136,23 +142,6 @@ static void resolve(robot_reader *reader, robot_file *file) {
     } else {
         resolve_below(reader, file, reader->base.folder, uri, &reader->base.home);
     }
-}
-
-const robot_file *robot_find_file(robot_reader *reader, const char *uri) {
-    int32_t index = robot_names_find(&reader->file_names, reader->base.id, uri);
-    if (index >= 0) {
-        return &reader->files[index];
-    }
-    if (reader->file_count == reader->file_capacity) {
-        reader->files =
-            robot_grow(reader, reader->files, reader->file_count, &reader->file_capacity, sizeof *reader->files);
-    }
-    if (reader->file_count == reader->file_capacity) {
-        return NULL;
-    }
-    robot_file *file = &reader->files[reader->file_count];
-    *file = (robot_file){.uri = uri, .subject = uri};
-    resolve(reader, file);
     robot_names_add(reader, &reader->file_names, reader->base.id, uri, reader->file_count++);
     return file;
 }

@@ -27,7 +27,10 @@ void *robot_allocate(robot_reader *reader, size_t count, size_t size) {
     return memory;
 }
 
-void *robot_grow(robot_reader *reader, void *items, int32_t count, int32_t *capacity, size_t size) {
+void *robot_reserve(robot_reader *reader, void *items, int32_t count, int32_t *capacity, size_t size) {
+    if (count < *capacity) {
+        return items;
+    }
     int32_t larger = *capacity > 0 ? 2 * *capacity : 16;
     void *grown = robot_allocate(reader, (size_t)larger, size);
     if (grown == NULL) {

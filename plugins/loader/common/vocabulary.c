@@ -4,6 +4,11 @@
 
 #include "robot.h"
 
+typedef struct search {
+    robot_reader *reader;
+    const robot_vocabulary *vocabulary;
+} search;
+
 bool robot_lists(const char *list, const char *name) {
     size_t length = strlen(name);
     for (const char *at = list; length > 0 && (at = strstr(at, name)) != NULL; at += length) {
@@ -15,36 +20,22 @@ bool robot_lists(const char *list, const char *name) {
     return false;
 }
 
-static const robot_word *find_word(const robot_vocabulary *v, const char *parent, const char *name) {
-    for (int32_t i = 0; i < v->count; i++) {
-        const robot_word *w = &v->words[i];
-        if (strcmp(w->name, name) == 0 && (w->parent == NULL || strcmp(w->parent, parent) == 0)) {
-            return w;
-        }
-    }
-    return NULL;
-}
-
-/// "link a", "collision_filter_group g", "gazebo a".
-static void set_label(robot_reader *reader, const robot_vocabulary *v, const xml_element *labelled) {
-    if (labelled == NULL) {
-        reader->label = v->words[0].name;
-        return;
-    }
-    const char *kind = xml_name(labelled), *name = xml_attribute(labelled, "name");
-    name = name == NULL ? xml_attribute(labelled, "reference") : name;
-    kind += strncmp(kind, "drake:", 6) == 0 ? 6 : 0;
-    reader->label = name != NULL ? robot_text(reader, "%s %s", kind, name) : kind;
-}
-
-/// What a note says, or, for what changes how the robot moves, a warning.
-static void say_skipped(robot_reader *reader, const robot_vocabulary *v, const xml_element *labelled,
-                        const xml_element *xml, const char *attribute) {
+/// An element or, unless NULL, an attribute of it is skipped: a note, or a warning for what changes how the robot
+/// moves. Labels read "link a", "collision_filter_group g", "gazebo a".
+static void say_skipped(const search *s, const xml_element *labelled, const xml_element *xml, const char *attribute) {
+    const robot_vocabulary *v = s->vocabulary;
     const char *name = attribute != NULL ? attribute : xml_name(xml);
     stn_severity other = v->severity == STN_SEVERITY_NOTE ? STN_SEVERITY_WARNING : STN_SEVERITY_NOTE;
     stn_severity severity = robot_lists(v->exceptions, name) ? other : v->severity;
     const char *effect = severity == STN_SEVERITY_WARNING ? ": the robot moves as if it were not there" : "";
-    set_label(reader, v, labelled);
+    robot_reader *reader = s->reader;
+    reader->label = v->words[0].name;
+    if (labelled != NULL) {
+        const char *kind = xml_name(labelled), *its_name = xml_attribute(labelled, "name");
+        its_name = its_name == NULL ? xml_attribute(labelled, "reference") : its_name;
+        kind += strncmp(kind, "drake:", 6) == 0 ? 6 : 0;
+        reader->label = its_name != NULL ? robot_text(reader, "%s %s", kind, its_name) : kind;
+    }
     if (attribute != NULL) {
         robot_say(reader, severity, "skipped", robot_at(xml), "the attribute '%.80s' of <%.80s> is not read%s", name,
                   xml_name(xml), effect);
@@ -53,34 +44,37 @@ static void say_skipped(robot_reader *reader, const robot_vocabulary *v, const x
     }
 }
 
-static void visit_attributes(robot_reader *reader, const robot_vocabulary *v, const xml_element *labelled,
-                             const xml_element *xml, const robot_word *w) {
+/// As deep as the table goes, and no deeper than the parser lets elements nest.
+static void visit(const search *s, const xml_element *labelled, const xml_element *xml, const robot_word *w) {
+    const robot_vocabulary *v = s->vocabulary;
     for (const xml_attribute_entry *a = xml_first_attribute(xml); a != NULL; a = xml_next_attribute(a)) {
         const char *name = xml_attribute_name(a);
         if (!robot_lists(w->attributes, name) && strncmp(name, "xmlns", 5) != 0 &&
-            robot_first(reader, ROBOT_SKIPPED_ATTRIBUTE, name)) {
-            say_skipped(reader, v, labelled, xml, name);
+            robot_first(s->reader, ROBOT_SKIPPED_ATTRIBUTE, name)) {
+            say_skipped(s, labelled, xml, name);
         }
     }
-}
-
-/// As deep as the table goes, and no deeper than the parser lets elements nest.
-static void visit(robot_reader *reader, const robot_vocabulary *v, const xml_element *labelled, const xml_element *xml,
-                  const robot_word *w) {
-    visit_attributes(reader, v, labelled, xml, w);
     for (const xml_element *e = xml_first_child(xml); e != NULL; e = xml_next_sibling(e)) {
         const xml_element *owner = robot_lists(v->labels, xml_name(e)) ? e : labelled;
-        const robot_word *inner = find_word(v, w->name, xml_name(e));
-        if (!robot_lists(w->children, xml_name(e))) {
-            if (robot_first(reader, ROBOT_SKIPPED_ELEMENT, xml_name(e))) {
-                say_skipped(reader, v, owner, e, NULL);
+        const char *name = xml_name(e);
+        if (!robot_lists(w->children, name)) {
+            if (robot_first(s->reader, ROBOT_SKIPPED_ELEMENT, name)) {
+                say_skipped(s, owner, e, NULL);
             }
-        } else if (inner != NULL) {
-            visit(reader, v, owner, e, inner);
+            continue;
+        }
+        const robot_word *inner = v->words, *end = v->words + v->count;
+        while (inner < end &&
+               (strcmp(inner->name, name) != 0 || (inner->parent != NULL && strcmp(inner->parent, w->name) != 0))) {
+            inner++;
+        }
+        if (inner < end) {
+            visit(s, owner, e, inner);
         }
     }
 }
 
 void robot_note_skipped(robot_reader *reader, const robot_vocabulary *vocabulary, const xml_element *root) {
-    visit(reader, vocabulary, NULL, root, &vocabulary->words[0]);
+    const search s = {reader, vocabulary};
+    visit(&s, NULL, root, &vocabulary->words[0]);
 }

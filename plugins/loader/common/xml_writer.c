@@ -5,26 +5,22 @@
 
 #include <string.h>
 
-static bool make_room(xml_writer *w, size_t more) {
-    if (w->out_of_memory || w->capacity - w->length > more) {
-        return !w->out_of_memory;
-    }
-    size_t capacity = 2 * w->capacity + more + 4096;
-    char *text = stn_reallocate(w->context, w->text, w->capacity, capacity, 1);
-    if (text == NULL) {
-        w->out_of_memory = true;
-        return false;
-    }
-    w->text = text;
-    w->capacity = capacity;
-    return true;
-}
-
 static void put(xml_writer *w, const char *bytes, size_t count) {
-    if (make_room(w, count)) {
-        memcpy(w->text + w->length, bytes, count);
-        w->length += count;
+    if (w->out_of_memory) {
+        return;
     }
+    if (w->capacity - w->length <= count) {
+        size_t capacity = 2 * w->capacity + count + 4096;
+        char *text = stn_reallocate(w->context, w->text, w->capacity, capacity, 1);
+        if (text == NULL) {
+            w->out_of_memory = true;
+            return;
+        }
+        w->text = text;
+        w->capacity = capacity;
+    }
+    memcpy(w->text + w->length, bytes, count);
+    w->length += count;
 }
 
 static void put_word(xml_writer *w, const char *word) {

@@ -21,48 +21,6 @@ static bool reads(robot_reader *reader, const mjcf_item *item, const char *attri
     return xml_attribute(item->xml, attribute) != NULL && mjcf_reals(reader, item, attribute, 1, most, values) > 0;
 }
 
-static void apply_general(robot_reader *reader, const mjcf_item *one, mjcf_actuator *a) {
-    double gain[10] = {a->gain}, bias[10] = {a->bias[0], a->bias[1], a->bias[2]};
-    if (reads(reader, one, "gainprm", 10, gain)) {
-        a->gain = gain[0];
-    }
-    if (reads(reader, one, "biasprm", 10, bias)) {
-        memcpy(a->bias, bias, sizeof a->bias);
-    }
-    int32_t bias_type = mjcf_plain_choice(reader, one->xml, "biastype", "none affine muscle user dcmotor", a->affine);
-    int32_t gain_type = mjcf_plain_choice(reader, one->xml, "gaintype", "fixed affine muscle user dcmotor", 0);
-    int32_t dynamics = mjcf_plain_choice(reader, one->xml, "dyntype",
-                                         "none integrator filter filterexact muscle user dcmotor", a->filtered ? 2 : 0);
-    a->affine = bias_type == 1;
-    a->filtered = dynamics == 2 || dynamics == 3;
-    a->foreign |= bias_type > 1 || gain_type > 0 || dynamics == 1 || dynamics > 3;
-}
-
-static void apply_position(robot_reader *reader, const mjcf_item *one, mjcf_actuator *a) {
-    double kp = a->gain, kv = -a->bias[2], time = 0.0;
-    reads(reader, one, "kp", 1, &kp);
-    if (reads(reader, one, "kv", 1, &kv) && kv < 0.0) {
-        robot_error(reader, one->xml, "range", "kv of <%.20s> = %g must be >= 0", xml_name(one->xml), kv);
-        kv = 0.0;
-    }
-    reads(reader, one, "dampratio", 1, &a->dampratio);
-    a->filtered |= reads(reader, one, "timeconst", 1, &time) && time > 0.0;
-    a->gain = kp;
-    a->bias[0] = 0.0;
-    a->bias[1] = -kp;
-    a->bias[2] = -kv;
-    a->affine = true;
-}
-
-static void apply_velocity(robot_reader *reader, const mjcf_item *one, mjcf_actuator *a) {
-    double kv = a->gain;
-    reads(reader, one, "kv", 1, &kv);
-    a->gain = kv;
-    a->bias[0] = a->bias[1] = 0.0;
-    a->bias[2] = -kv;
-    a->affine = true;
-}
-
 /// One layer: a default, or the element itself.
 static void apply(robot_reader *reader, const xml_element *xml, mjcf_actuator *a) {
     const mjcf_item one = {xml, MJCF_JOINT, 0}; // only its own attributes are asked for
@@ -72,28 +30,45 @@ static void apply(robot_reader *reader, const xml_element *xml, mjcf_actuator *a
         a->gear = gear[0];
     }
     if (strcmp(a->tag, "general") == 0) {
-        apply_general(reader, &one, a);
+        double gain[10] = {a->gain}, bias[10] = {a->bias[0], a->bias[1], a->bias[2]};
+        if (reads(reader, &one, "gainprm", 10, gain)) {
+            a->gain = gain[0];
+        }
+        if (reads(reader, &one, "biasprm", 10, bias)) {
+            memcpy(a->bias, bias, sizeof a->bias);
+        }
+        int32_t bias_type = mjcf_plain_choice(reader, xml, "biastype", "none affine muscle user dcmotor", a->affine);
+        int32_t gain_type = mjcf_plain_choice(reader, xml, "gaintype", "fixed affine muscle user dcmotor", 0);
+        int32_t dynamics = mjcf_plain_choice(
+            reader, xml, "dyntype", "none integrator filter filterexact muscle user dcmotor", a->filtered ? 2 : 0);
+        a->affine = bias_type == 1;
+        a->filtered = dynamics == 2 || dynamics == 3;
+        a->foreign |= bias_type > 1 || gain_type > 0 || dynamics == 1 || dynamics > 3;
     } else if (strcmp(a->tag, "position") == 0) {
-        apply_position(reader, &one, a);
+        double kp = a->gain, kv = -a->bias[2], time = 0.0;
+        reads(reader, &one, "kp", 1, &kp);
+        if (reads(reader, &one, "kv", 1, &kv) && kv < 0.0) {
+            robot_error(reader, xml, "range", "kv of <%.20s> = %g must be >= 0", xml_name(xml), kv);
+            kv = 0.0;
+        }
+        reads(reader, &one, "dampratio", 1, &a->dampratio);
+        a->filtered |= reads(reader, &one, "timeconst", 1, &time) && time > 0.0;
+        a->gain = kp;
+        a->bias[0] = 0.0;
+        a->bias[1] = -kp;
+        a->bias[2] = -kv;
+        a->affine = true;
     } else if (strcmp(a->tag, "velocity") == 0) {
-        apply_velocity(reader, &one, a);
+        reads(reader, &one, "kv", 1, &a->gain);
+        a->bias[0] = a->bias[1] = 0.0;
+        a->bias[2] = -a->gain;
+        a->affine = true;
     } else if (strcmp(a->tag, "motor") == 0) {
         a->gain = 1.0;
         a->affine = a->foreign = a->filtered = false;
     } else {
         a->foreign = true;
     }
-}
-
-static mjcf_actuator resolve(robot_reader *reader, const mjcf_item *item) {
-    const mjcf_layers *layers = &mjcf_of(reader)->classes[item->class_index].layers[MJCF_ACTUATOR];
-    mjcf_actuator a = {.gain = 1.0, .gear = 1.0};
-    for (int32_t i = 0; i < layers->count; i++) {
-        apply(reader, layers->items[i], &a);
-        a.foreign &= strcmp(a.tag, "general") == 0; // a default of another kind leaves nothing to one that is read
-    }
-    apply(reader, item->xml, &a);
-    return a;
 }
 
 /// Largest size of a range that is in force; infinite: none.
@@ -135,32 +110,15 @@ static robot_joint *driven_joint(robot_reader *reader, const xml_element *xml) {
     return &reader->joints[index];
 }
 
-/// Gains of the servo; false: it is something else, said.
-static bool set_gains(robot_reader *reader, const xml_element *xml, const mjcf_actuator *a, stn_joint_spec *spec) {
-    double square = a->gear * a->gear;
-    if (!a->affine) {
-        return true; // a motor
-    }
-    bool position = a->bias[1] < 0.0 && a->bias[2] <= 0.0;
-    bool velocity = a->bias[0] == 0.0 && a->bias[1] == 0.0 && a->bias[2] <= 0.0 && a->bias[2] == -a->gain;
-    if (!position && !velocity) {
-        robot_warn(reader, xml, "actuator",
-                   "its force %g ctrl %+g %+g q %+g v is that of no motor and no servo: not read", a->gain, a->bias[0],
-                   a->bias[1], a->bias[2]);
-        return false;
-    }
-    if (position && (a->gain != -a->bias[1] || a->bias[0] != 0.0)) {
-        robot_note(reader, xml, "actuator",
-                   "its control is no angle or length: the servo is read, for targets of the joint");
-    }
-    spec->servo_kp += -a->bias[1] * square;
-    spec->servo_kd += -a->bias[2] * square;
-    return true;
-}
-
 static void read_actuator(robot_reader *reader, const xml_element *xml) {
     const mjcf_item item = mjcf_item_of(reader, xml, MJCF_ACTUATOR, 0);
-    const mjcf_actuator a = resolve(reader, &item);
+    const mjcf_layers *layers = &mjcf_of(reader)->classes[item.class_index].layers[MJCF_ACTUATOR];
+    mjcf_actuator a = {.gain = 1.0, .gear = 1.0};
+    for (int32_t i = 0; i < layers->count; i++) {
+        apply(reader, layers->items[i], &a);
+        a.foreign &= strcmp(a.tag, "general") == 0; // a default of another kind leaves nothing to one that is read
+    }
+    apply(reader, xml, &a);
     robot_joint *joint = driven_joint(reader, xml);
     if (joint == NULL) {
         return;
@@ -174,8 +132,22 @@ static void read_actuator(robot_reader *reader, const xml_element *xml) {
         robot_warn(reader, xml, "actuator", "its gear is 0: it drives nothing");
         return;
     }
-    if (!set_gains(reader, xml, &a, &joint->spec)) {
-        return;
+    if (a.affine) { // else it is a motor
+        bool position = a.bias[1] < 0.0 && a.bias[2] <= 0.0;
+        bool velocity = a.bias[0] == 0.0 && a.bias[1] == 0.0 && a.bias[2] <= 0.0 && a.bias[2] == -a.gain;
+        if (!position && !velocity) {
+            robot_warn(reader, xml, "actuator",
+                       "its force %g ctrl %+g %+g q %+g v is that of no motor and no servo: not read", a.gain,
+                       a.bias[0], a.bias[1], a.bias[2]);
+            return;
+        }
+        if (position && (a.gain != -a.bias[1] || a.bias[0] != 0.0)) {
+            robot_note(reader, xml, "actuator",
+                       "its control is no angle or length: the servo is read, for targets of the joint");
+        }
+        double square = a.gear * a.gear;
+        joint->spec.servo_kp += -a.bias[1] * square;
+        joint->spec.servo_kd += -a.bias[2] * square;
     }
     if (a.filtered) {
         robot_warn(reader, xml, "actuator", "the filter of its control is not read");

@@ -5,31 +5,6 @@
 
 #include "mjcf.h"
 
-static bool is_absolute(const char *path) {
-    return path[0] == '/' || strstr(path, "://") != NULL;
-}
-
-/// The name of a mesh file from the folder of the main file.
-static const char *uri_of(robot_reader *reader, const char *file) {
-    const mjcf_compiler *c = &mjcf_of(reader)->compiler;
-    const char *folder = c->meshdir != NULL ? c->meshdir : c->assetdir, *slash = strrchr(file, '/');
-    if (c->strippath && slash != NULL) {
-        file = slash + 1;
-    }
-    size_t length = strlen(folder);
-    if (is_absolute(file) || length == 0) {
-        return file;
-    }
-    return robot_text(reader, "%s%s%s", folder, folder[length - 1] == '/' ? "" : "/", file);
-}
-
-/// The file's name without folder and extension.
-static const char *name_from(robot_reader *reader, const char *file) {
-    const char *slash = strrchr(file, '/'), *start = slash != NULL ? slash + 1 : file, *dot = strrchr(start, '.');
-    return robot_text(reader, "%.*s", (int)(dot != NULL && dot != start ? (size_t)(dot - start) : strlen(start)),
-                      start);
-}
-
 /// refpos and refquat say where the origin of the mesh is in the file: x_used = S R^T (x_file - p), which with the
 /// scale first is R^T S x_file - S R^T p where S and R commute.
 static void read_reference(robot_reader *reader, const mjcf_item *item, mjcf_mesh *mesh) {
@@ -49,18 +24,6 @@ static void read_reference(robot_reader *reader, const mjcf_item *item, mjcf_mes
                     "turn the mesh in its file");
         mesh->faulty = true;
     }
-}
-
-static void read_scale(robot_reader *reader, const mjcf_item *item, mjcf_mesh *mesh) {
-    double s[3] = {1.0, 1.0, 1.0};
-    mjcf_reals(reader, item, "scale", 3, 3, s);
-    if (s[0] == 0.0 || s[1] == 0.0 || s[2] == 0.0) {
-        robot_error(reader, item->xml, "size_of_shape", "scale of <mesh> = %g %g %g: no factor may be 0", s[0], s[1],
-                    s[2]);
-        mesh->faulty = true;
-        s[0] = s[1] = s[2] = 1.0;
-    }
-    mesh->scale = stn_vec3_make(s[0], s[1], s[2]);
 }
 
 /// As many numbers as an attribute holds, NULL when it is absent or bad.
@@ -102,33 +65,6 @@ static void fan_out(const double *v, int32_t count, int32_t *triangles) {
     }
 }
 
-/// Corners of the triangles that the file lists, or such that make the hull of the points; NULL: said.
-static int32_t *read_faces(robot_reader *reader, const xml_element *xml, const double *v, int32_t points,
-                           int32_t *count) {
-    double *faces = read_list(reader, xml, "face", count);
-    if (faces == NULL && xml_attribute(xml, "face") != NULL) {
-        return NULL;
-    }
-    int32_t *triangles = ROBOT_NEW(reader, faces != NULL ? *count : 3 * points, int32_t);
-    if (triangles == NULL) {
-        return NULL;
-    }
-    if (faces == NULL) {
-        fan_out(v, points, triangles);
-        *count = 3 * points;
-        return triangles;
-    }
-    for (int32_t i = 0; i < *count; i++) {
-        if (!(faces[i] >= 0.0 && faces[i] < points && faces[i] == floor(faces[i]))) {
-            robot_error(reader, xml, "mesh", "face of <mesh>: %g is no number of a vertex, there are %d", faces[i],
-                        (int)points);
-            return NULL;
-        }
-        triangles[i] = (int32_t)faces[i];
-    }
-    return triangles;
-}
-
 enum { MOST_MADE = 2000 }; // as many as meshes in files
 
 static stn_status make_hull(robot_reader *reader, mjcf_mesh *mesh, const stn_mesh_data *data, stn_error *err) {
@@ -163,20 +99,42 @@ static void read_numbers(robot_reader *reader, const xml_element *xml, mjcf_mesh
     if (mesh->faulty) {
         return;
     }
+    mesh->faulty = true; // until it is made
     double *v = read_list(reader, xml, "vertex", &data.vertex_count);
-    data.vertex_count /= 3;
     data.vertices = v;
-    data.triangles = v != NULL ? read_faces(reader, xml, v, data.vertex_count, &data.triangle_count) : NULL;
-    data.triangle_count /= 3;
-    mesh->faulty = data.triangles == NULL;
-    if (mesh->faulty) {
+    data.vertex_count /= 3;
+    if (v == NULL) {
         return;
     }
+    // Corners of the triangles that the file lists, or such that make the hull of the points.
+    int32_t corners = 0;
+    const double *faces = read_list(reader, xml, "face", &corners);
+    if (faces == NULL && xml_attribute(xml, "face") != NULL) {
+        return;
+    }
+    corners = faces != NULL ? corners : 3 * data.vertex_count;
+    int32_t *triangles = ROBOT_NEW(reader, corners, int32_t);
+    if (triangles == NULL) {
+        return;
+    }
+    if (faces == NULL) {
+        fan_out(v, data.vertex_count, triangles);
+    }
+    for (int32_t i = 0; faces != NULL && i < corners; i++) {
+        if (!(faces[i] >= 0.0 && faces[i] < data.vertex_count && faces[i] == floor(faces[i]))) {
+            robot_error(reader, xml, "mesh", "face of <mesh>: %g is no number of a vertex, there are %d", faces[i],
+                        (int)data.vertex_count);
+            return;
+        }
+        triangles[i] = (int32_t)faces[i];
+    }
+    data.triangles = triangles;
+    data.triangle_count = corners / 3;
     stn_status status = make_hull(reader, mesh, &data, &err);
     reader->out_of_memory |= status == STN_ERR_MEMORY;
-    if (status != STN_OK) {
+    mesh->faulty = status != STN_OK;
+    if (mesh->faulty) {
         robot_error(reader, xml, "mesh", "<mesh>: %s", err.text);
-        mesh->faulty = true;
     }
 }
 
@@ -185,8 +143,12 @@ static void read_mesh(robot_reader *reader, const xml_element *xml) {
     const char *given = xml_attribute(xml, "name"), *file = xml_attribute(xml, "file");
     const mjcf_item item = mjcf_item_of(reader, xml, MJCF_MESH, 0);
     mjcf_mesh mesh = {.name = given, .xml = xml, .turn = stn_pose_identity()};
-    if (given == NULL) {
-        mesh.name = file != NULL ? name_from(reader, file) : robot_name_of(reader, xml, "name");
+    if (given == NULL && file != NULL) { // the file's name without folder and extension
+        const char *slash = strrchr(file, '/'), *start = slash != NULL ? slash + 1 : file, *dot = strrchr(start, '.');
+        size_t length = dot != NULL && dot != start ? (size_t)(dot - start) : strlen(start);
+        mesh.name = robot_text(reader, "%.*s", (int)length, start);
+    } else if (given == NULL) {
+        mesh.name = robot_name_of(reader, xml, "name");
     }
     reader->label = mesh.name != NULL ? robot_text(reader, "mesh %s", mesh.name) : "mesh";
     if (mesh.name == NULL) {
@@ -196,19 +158,30 @@ static void read_mesh(robot_reader *reader, const xml_element *xml) {
         robot_error(reader, xml, "duplicate_mesh", "there is a mesh '%.80s' already: rename one", mesh.name);
         return;
     }
-    read_scale(reader, &item, &mesh);
+    double s[3] = {1.0, 1.0, 1.0};
+    mjcf_reals(reader, &item, "scale", 3, 3, s);
+    if (s[0] == 0.0 || s[1] == 0.0 || s[2] == 0.0) {
+        robot_error(reader, xml, "size_of_shape", "scale of <mesh> = %g %g %g: no factor may be 0", s[0], s[1], s[2]);
+        mesh.faulty = true;
+        s[0] = s[1] = s[2] = 1.0;
+    }
+    mesh.scale = stn_vec3_make(s[0], s[1], s[2]);
     read_reference(reader, &item, &mesh);
-    if (file != NULL) {
-        mesh.uri = uri_of(reader, file);
+    if (file != NULL) { // from the folder of the main file
+        const mjcf_compiler *c = &mjcf->compiler;
+        const char *folder = c->meshdir != NULL ? c->meshdir : c->assetdir, *slash = strrchr(file, '/');
+        size_t length = strlen(folder);
+        mesh.uri = c->strippath && slash != NULL ? slash + 1 : file;
+        if (mesh.uri[0] != '/' && strstr(mesh.uri, "://") == NULL && length > 0) {
+            mesh.uri = robot_text(reader, "%s%s%s", folder, folder[length - 1] == '/' ? "" : "/", mesh.uri);
+        }
     } else if (xml_attribute(xml, "vertex") != NULL) {
         read_numbers(reader, xml, &mesh);
     } else {
         robot_error(reader, xml, "missing", "<mesh> has neither file nor vertex: give one of them");
         mesh.faulty = true;
     }
-    if (mjcf->mesh_count == mjcf->mesh_capacity) {
-        mjcf->meshes = robot_grow(reader, mjcf->meshes, mjcf->mesh_count, &mjcf->mesh_capacity, sizeof *mjcf->meshes);
-    }
+    mjcf->meshes = robot_reserve(reader, mjcf->meshes, mjcf->mesh_count, &mjcf->mesh_capacity, sizeof *mjcf->meshes);
     if (mjcf->mesh_count < mjcf->mesh_capacity) {
         robot_names_add(reader, &mjcf->mesh_names, 0, mesh.name, mjcf->mesh_count);
         mjcf->meshes[mjcf->mesh_count++] = mesh;
@@ -234,10 +207,8 @@ static void read_material(robot_reader *reader, const xml_element *xml) {
                     material.name);
         return;
     }
-    if (mjcf->material_count == mjcf->material_capacity) {
-        mjcf->materials = robot_grow(reader, mjcf->materials, mjcf->material_count, &mjcf->material_capacity,
-                                     sizeof *mjcf->materials);
-    }
+    mjcf->materials =
+        robot_reserve(reader, mjcf->materials, mjcf->material_count, &mjcf->material_capacity, sizeof *mjcf->materials);
     if (mjcf->material_count < mjcf->material_capacity) {
         robot_names_add(reader, &mjcf->material_names, 0, material.name, mjcf->material_count);
         mjcf->materials[mjcf->material_count++] = material;

@@ -26,27 +26,21 @@ int32_t mjcf_add_link(robot_reader *reader, const char *name, const xml_element 
     return -1;
 }
 
-static void add_part(robot_reader *reader, mjcf_parts *parts, const xml_element *xml, const place *at) {
-    if (parts->count == parts->capacity) {
-        parts->items = robot_grow(reader, parts->items, parts->count, &parts->capacity, sizeof *parts->items);
-    }
-    if (parts->count < parts->capacity) {
-        parts->items[parts->count++] = (mjcf_part){xml, at->frame, at->class_index};
-    }
-}
-
 /// What stands in a body, out of frames.
 static void collect(robot_reader *reader, const xml_element *xml, const place *at, mjcf_parts *parts) {
     for (const xml_element *e = xml_first_child(xml); e != NULL; e = xml_next_sibling(e)) {
-        if (strcmp(xml_name(e), "frame") != 0) {
-            add_part(reader, parts, e, at);
+        if (strcmp(xml_name(e), "frame") == 0) {
+            stn_pose pose = mjcf_plain_pose(reader, e);
+            place inner = *at;
+            inner.frame = stn_pose_mul(&at->frame, &pose);
+            inner.class_index = mjcf_class_of(reader, e, "childclass", at->class_index);
+            collect(reader, e, &inner, parts);
             continue;
         }
-        stn_pose pose = mjcf_plain_pose(reader, e);
-        place inner = *at;
-        inner.frame = stn_pose_mul(&at->frame, &pose);
-        inner.class_index = mjcf_class_of(reader, e, "childclass", at->class_index);
-        collect(reader, e, &inner, parts);
+        parts->items = robot_reserve(reader, parts->items, parts->count, &parts->capacity, sizeof *parts->items);
+        if (parts->count < parts->capacity) {
+            parts->items[parts->count++] = (mjcf_part){e, at->frame, at->class_index};
+        }
     }
 }
 
@@ -75,9 +69,7 @@ static void reserve_names(robot_reader *reader, const xml_element *xml) {
 
 static int32_t add_body(robot_reader *reader, const char *name, int32_t parent) {
     mjcf_reader *mjcf = mjcf_of(reader);
-    if (mjcf->body_count == mjcf->body_capacity) {
-        mjcf->bodies = robot_grow(reader, mjcf->bodies, mjcf->body_count, &mjcf->body_capacity, sizeof *mjcf->bodies);
-    }
+    mjcf->bodies = robot_reserve(reader, mjcf->bodies, mjcf->body_count, &mjcf->body_capacity, sizeof *mjcf->bodies);
     if (mjcf->body_count == mjcf->body_capacity) {
         return -1;
     }
@@ -101,9 +93,7 @@ static void add_site(robot_reader *reader, const mjcf_part *part, int32_t link) 
     if (name == NULL || name[0] == '\0' || robot_name_of(reader, part->xml, "name") == NULL) {
         return;
     }
-    if (mjcf->site_count == mjcf->site_capacity) {
-        mjcf->sites = robot_grow(reader, mjcf->sites, mjcf->site_count, &mjcf->site_capacity, sizeof *mjcf->sites);
-    }
+    mjcf->sites = robot_reserve(reader, mjcf->sites, mjcf->site_count, &mjcf->site_capacity, sizeof *mjcf->sites);
     if (mjcf->site_count < mjcf->site_capacity) {
         robot_names_add(reader, &mjcf->site_names, 0, name, mjcf->site_count);
         mjcf->sites[mjcf->site_count++] = (mjcf_site){name, part->xml, link, stn_pose_mul(&part->frame, &pose)};
@@ -150,15 +140,7 @@ static stn_mass read_geoms(robot_reader *reader, const mjcf_parts *parts, int32_
     return sum;
 }
 
-static void read_body(robot_reader *reader, const mjcf_part *part, int32_t parent);
-
-static void read_bodies(robot_reader *reader, const mjcf_parts *parts, int32_t parent) {
-    for (int32_t i = 0; i < parts->count && !reader->out_of_memory && !mjcf_of(reader)->too_many_links; i++) {
-        if (strcmp(xml_name(parts->items[i].xml), "body") == 0) {
-            read_body(reader, &parts->items[i], parent);
-        }
-    }
-}
+static void read_bodies(robot_reader *reader, const mjcf_parts *parts, int32_t parent);
 
 static const char *name_of(robot_reader *reader, const xml_element *xml) {
     mjcf_reader *mjcf = mjcf_of(reader);
@@ -187,21 +169,25 @@ static void fill_body(robot_reader *reader, int32_t index, int32_t link, const m
     read_bodies(reader, parts, index);
 }
 
-static void read_body(robot_reader *reader, const mjcf_part *part, int32_t parent) {
-    const char *name = name_of(reader, part->xml);
-    mjcf_parts parts = {0};
-    int32_t index = add_body(reader, name, parent);
-    if (index < 0) {
-        return;
-    }
-    collect_body(reader, part, &parts);
-    reader->label = robot_text(reader, "body %s", name);
-    stn_pose pose = mjcf_plain_pose(reader, part->xml);
-    pose = stn_pose_mul(&part->frame, &pose);
-    mjcf_of(reader)->bodies[index].drawn = stn_pose_mul(&mjcf_of(reader)->bodies[parent].drawn, &pose);
-    int32_t link = mjcf_hang(reader, index, part->xml, mjcf_of(reader)->bodies[parent].link, &pose, &parts);
-    if (link >= 0) {
-        fill_body(reader, index, link, &parts);
+static void read_bodies(robot_reader *reader, const mjcf_parts *parts, int32_t parent) {
+    mjcf_reader *mjcf = mjcf_of(reader);
+    for (int32_t i = 0; i < parts->count && !reader->out_of_memory && !mjcf->too_many_links; i++) {
+        const mjcf_part *part = &parts->items[i];
+        if (strcmp(xml_name(part->xml), "body") != 0) {
+            continue;
+        }
+        const char *name = name_of(reader, part->xml);
+        mjcf_parts inside = {0};
+        int32_t index = add_body(reader, name, parent);
+        if (index < 0) {
+            continue;
+        }
+        collect_body(reader, part, &inside);
+        reader->label = robot_text(reader, "body %s", name);
+        int32_t link = mjcf_hang(reader, index, part, &inside);
+        if (link >= 0) {
+            fill_body(reader, index, link, &inside);
+        }
     }
 }
 
@@ -231,73 +217,58 @@ static const mjcf_part *find_root(robot_reader *reader, const mjcf_parts *world,
     return joint == NULL || mjcf_is_plain_free(reader, joint) ? root : NULL;
 }
 
-static void read_root(robot_reader *reader, const mjcf_part *part, const mjcf_parts *inside) {
-    const char *name = name_of(reader, part->xml);
-    int32_t index = add_body(reader, name, 0), link = index >= 0 ? mjcf_add_link(reader, name, part->xml) : -1;
-    if (link < 0) {
-        return;
-    }
-    reader->label = robot_text(reader, "body %s", name);
-    stn_pose pose = mjcf_plain_pose(reader, part->xml);
-    reader->has_pose = true;
-    reader->pose = stn_pose_mul(&part->frame, &pose);
-    mjcf_of(reader)->bodies[index].drawn = reader->pose;
-    reader->stands_fixed = mjcf_count_joints(inside) == 0;
-    for (int32_t i = 0; i < inside->count; i++) {
-        if (mjcf_is_joint(inside->items[i].xml)) {
-            mjcf_add_coordinates(reader, -1, 0.0);
-            mjcf_note_free(reader, &inside->items[i]);
-        }
-    }
-    fill_body(reader, index, link, inside);
-}
-
-/// What does not belong in the world; does anything else stand there?
-static bool check_world(robot_reader *reader, const mjcf_parts *parts) {
-    bool any = false;
-    for (int32_t i = 0; i < parts->count; i++) {
-        const xml_element *xml = parts->items[i].xml;
-        const char *name = xml_name(xml);
-        any |= robot_lists("body geom site replicate attach composite", name);
-        if (mjcf_is_joint(xml) || strcmp(name, "inertial") == 0) {
-            robot_error(reader, xml, "world", "<%.20s> in <worldbody>: the world does not move", name);
-        }
-        const char *mocap = xml_attribute(xml, "mocap");
-        if (mocap != NULL && strcmp(mocap, "true") == 0) {
-            robot_warn(reader, xml, "mocap", "mocap is not read: the body stands where it is drawn");
-        }
-    }
-    return any;
-}
-
 void mjcf_read_world(robot_reader *reader, const xml_element *root) {
+    mjcf_reader *mjcf = mjcf_of(reader);
     mjcf_parts world = {0}, inside = {0};
     const place at = {.frame = stn_pose_identity()};
-    const xml_element *e = NULL;
-    robot_names_add(reader, &mjcf_of(reader)->links_taken, 0, "world", 1);
-    while ((e = mjcf_next(root, "worldbody", e)) != NULL) {
+    const xml_element *first = mjcf_next(root, "worldbody", NULL);
+    robot_names_add(reader, &mjcf->links_taken, 0, "world", 1);
+    for (const xml_element *e = first; e != NULL; e = mjcf_next(root, "worldbody", e)) {
         reserve_names(reader, e);
         reader->label = "worldbody";
         collect(reader, e, &at, &world);
     }
-    if (!check_world(reader, &world)) {
-        robot_error(reader, mjcf_next(root, "worldbody", NULL), "no_link",
-                    "<worldbody> holds no body: a robot has one");
+    bool any = false; // does anything stand there?
+    for (int32_t i = 0; i < world.count; i++) {
+        const xml_element *xml = world.items[i].xml;
+        const char *name = xml_name(xml), *mocap = xml_attribute(xml, "mocap");
+        any |= robot_lists("body geom site replicate attach composite", name);
+        if (mjcf_is_joint(xml) || strcmp(name, "inertial") == 0) {
+            robot_error(reader, xml, "world", "<%.20s> in <worldbody>: the world does not move", name);
+        }
+        if (mocap != NULL && strcmp(mocap, "true") == 0) {
+            robot_warn(reader, xml, "mocap", "mocap is not read: the body stands where it is drawn");
+        }
+    }
+    if (!any) {
+        robot_error(reader, first, "no_link", "<worldbody> holds no body: a robot has one");
         return;
     }
     if (add_body(reader, "world", -1) < 0) {
         return;
     }
     const mjcf_part *body = find_root(reader, &world, &inside);
-    if (body != NULL) {
-        read_root(reader, body, &inside);
-    } else {
-        int32_t link = mjcf_add_link(reader, "world", mjcf_next(root, "worldbody", NULL));
-        if (link >= 0) {
-            mjcf_of(reader)->bodies[0].link = link;
-            read_geoms(reader, &world, link, false);
-            read_bodies(reader, &world, 0);
+    const char *name = body != NULL ? name_of(reader, body->xml) : "world";
+    int32_t index = body != NULL ? add_body(reader, name, 0) : 0;
+    int32_t link = index >= 0 ? mjcf_add_link(reader, name, body != NULL ? body->xml : first) : -1;
+    if (link >= 0 && body != NULL) {
+        reader->label = robot_text(reader, "body %s", name);
+        stn_pose pose = mjcf_plain_pose(reader, body->xml);
+        reader->has_pose = true;
+        reader->pose = stn_pose_mul(&body->frame, &pose);
+        reader->stands_fixed = mjcf_count_joints(&inside) == 0;
+        mjcf->bodies[index].drawn = reader->pose;
+        for (int32_t i = 0; i < inside.count; i++) {
+            if (mjcf_is_joint(inside.items[i].xml)) {
+                mjcf_add_coordinates(reader, -1, 0.0);
+                mjcf_note_free(reader, &inside.items[i]);
+            }
         }
+        fill_body(reader, index, link, &inside);
+    } else if (link >= 0) {
+        mjcf->bodies[0].link = link;
+        read_geoms(reader, &world, link, false);
+        read_bodies(reader, &world, 0);
     }
     mjcf_scale_masses(reader);
 }

@@ -5,51 +5,8 @@
 
 #include "mjcf.h"
 
-static const char angles[] = "xyzXYZ";
-
 static void read_flag(robot_reader *reader, const xml_element *xml, const char *attribute, bool *flag) {
     *flag = mjcf_plain_choice(reader, xml, attribute, "false true", *flag) == 1;
-}
-
-static void read_eulerseq(robot_reader *reader, const xml_element *xml, mjcf_compiler *c) {
-    const char *text = xml_attribute(xml, "eulerseq");
-    if (text == NULL) {
-        return;
-    }
-    if (strlen(text) != 3 || strspn(text, angles) != 3) {
-        robot_error(reader, xml, "compiler", "eulerseq '%.20s' must be three of the letters x y z X Y Z", text);
-        return;
-    }
-    c->eulerseq = text;
-}
-
-static void read_masses(robot_reader *reader, const xml_element *xml, mjcf_compiler *c) {
-    robot_not_negative(reader, xml, "boundmass", "kg", &c->bound_mass);
-    robot_not_negative(reader, xml, "boundinertia", "kg m^2", &c->bound_inertia);
-    robot_real(reader, xml, "settotalmass", &c->total_mass);
-    robot_reals(reader, xml, "inertiagrouprange", 2, c->group_range);
-    c->inertia_from_geom = mjcf_plain_choice(reader, xml, "inertiafromgeom", "false true auto", c->inertia_from_geom);
-    read_flag(reader, xml, "balanceinertia", &c->balance_inertia);
-}
-
-static void read_one(robot_reader *reader, const xml_element *xml, mjcf_compiler *c) {
-    bool global = mjcf_plain_choice(reader, xml, "coordinate", "local global", 0) == 1, align = false;
-    if (global) {
-        robot_error(reader, xml, "compiler",
-                    "coordinate=\"global\" is not read, and by MuJoCo no longer: save the file with local coordinates");
-    }
-    c->degree = mjcf_plain_choice(reader, xml, "angle", "radian degree", c->degree) == 1;
-    read_flag(reader, xml, "autolimits", &c->autolimits);
-    read_flag(reader, xml, "strippath", &c->strippath);
-    read_flag(reader, xml, "alignfree", &align);
-    if (align) {
-        robot_warn(reader, xml, "compiler", "alignfree is not read: the frames of free bodies stay as they are drawn");
-    }
-    read_eulerseq(reader, xml, c);
-    read_masses(reader, xml, c);
-    const char *meshdir = xml_attribute(xml, "meshdir"), *assetdir = xml_attribute(xml, "assetdir");
-    c->meshdir = meshdir != NULL ? meshdir : c->meshdir;
-    c->assetdir = assetdir != NULL ? assetdir : c->assetdir;
 }
 
 void mjcf_read_compiler(robot_reader *reader, const xml_element *root) {
@@ -63,31 +20,38 @@ void mjcf_read_compiler(robot_reader *reader, const xml_element *root) {
                          .assetdir = ""};
     reader->label = "compiler";
     for (const xml_element *e = xml_first_child(root); e != NULL; e = xml_next_sibling(e)) {
-        if (strcmp(xml_name(e), "compiler") == 0) {
-            read_one(reader, e, c);
+        if (strcmp(xml_name(e), "compiler") != 0) {
+            continue;
         }
-    }
-}
-
-static void note_gravity(robot_reader *reader, const xml_element *xml) {
-    double g[3] = {0.0, 0.0, -9.81};
-    if (robot_reals(reader, xml, "gravity", 3, g) && !(g[0] == 0.0 && g[1] == 0.0 && g[2] == -9.81)) {
-        robot_note(reader, xml, "option", "gravity %g %g %g m/s^2 is a setting of the world: give it there", g[0], g[1],
-                   g[2]);
-    }
-    if (xml_attribute(xml, "timestep") != NULL) {
-        robot_note(reader, xml, "option", "timestep is a setting of the world: give it there");
-    }
-}
-
-static void warn_medium(robot_reader *reader, const xml_element *xml) {
-    static const char *const names[] = {"density", "viscosity", "wind"};
-    for (int32_t i = 0; i < STN_COUNT(names); i++) {
-        double value[3] = {0.0};
-        if (robot_reals(reader, xml, names[i], i == 2 ? 3 : 1, value) &&
-            !(value[0] == 0.0 && value[1] == 0.0 && value[2] == 0.0)) {
-            robot_warn(reader, xml, "option", "%s is not read: bodies move in a vacuum here", names[i]);
+        if (mjcf_plain_choice(reader, e, "coordinate", "local global", 0) == 1) {
+            robot_error(
+                reader, e, "compiler",
+                "coordinate=\"global\" is not read, and by MuJoCo no longer: save the file with local coordinates");
         }
+        c->degree = mjcf_plain_choice(reader, e, "angle", "radian degree", c->degree) == 1;
+        read_flag(reader, e, "autolimits", &c->autolimits);
+        read_flag(reader, e, "strippath", &c->strippath);
+        bool align = false;
+        read_flag(reader, e, "alignfree", &align);
+        if (align) {
+            robot_warn(reader, e, "compiler",
+                       "alignfree is not read: the frames of free bodies stay as they are drawn");
+        }
+        const char *sequence = xml_attribute(e, "eulerseq");
+        if (sequence != NULL && (strlen(sequence) != 3 || strspn(sequence, "xyzXYZ") != 3)) {
+            robot_error(reader, e, "compiler", "eulerseq '%.20s' must be three of the letters x y z X Y Z", sequence);
+        } else if (sequence != NULL) {
+            c->eulerseq = sequence;
+        }
+        robot_not_negative(reader, e, "boundmass", "kg", &c->bound_mass);
+        robot_not_negative(reader, e, "boundinertia", "kg m^2", &c->bound_inertia);
+        robot_real(reader, e, "settotalmass", &c->total_mass);
+        robot_reals(reader, e, "inertiagrouprange", 2, c->group_range);
+        c->inertia_from_geom = mjcf_plain_choice(reader, e, "inertiafromgeom", "false true auto", c->inertia_from_geom);
+        read_flag(reader, e, "balanceinertia", &c->balance_inertia);
+        const char *meshdir = xml_attribute(e, "meshdir"), *assetdir = xml_attribute(e, "assetdir");
+        c->meshdir = meshdir != NULL ? meshdir : c->meshdir;
+        c->assetdir = assetdir != NULL ? assetdir : c->assetdir;
     }
 }
 
@@ -105,13 +69,27 @@ static void warn_flags(robot_reader *reader, const xml_element *xml) {
 }
 
 void mjcf_note_option(robot_reader *reader, const xml_element *root) {
+    static const char *const medium[] = {"density", "viscosity", "wind"};
     reader->label = "option";
     for (const xml_element *e = xml_first_child(root); e != NULL; e = xml_next_sibling(e)) {
         if (strcmp(xml_name(e), "option") != 0) {
             continue;
         }
-        note_gravity(reader, e);
-        warn_medium(reader, e);
+        double g[3] = {0.0, 0.0, -9.81};
+        if (robot_reals(reader, e, "gravity", 3, g) && !(g[0] == 0.0 && g[1] == 0.0 && g[2] == -9.81)) {
+            robot_note(reader, e, "option", "gravity %g %g %g m/s^2 is a setting of the world: give it there", g[0],
+                       g[1], g[2]);
+        }
+        if (xml_attribute(e, "timestep") != NULL) {
+            robot_note(reader, e, "option", "timestep is a setting of the world: give it there");
+        }
+        for (int32_t i = 0; i < STN_COUNT(medium); i++) {
+            double value[3] = {0.0};
+            if (robot_reals(reader, e, medium[i], i == 2 ? 3 : 1, value) &&
+                !(value[0] == 0.0 && value[1] == 0.0 && value[2] == 0.0)) {
+                robot_warn(reader, e, "option", "%s is not read: bodies move in a vacuum here", medium[i]);
+            }
+        }
         for (const xml_element *f = xml_first_child(e); f != NULL; f = xml_next_sibling(f)) {
             if (strcmp(xml_name(f), "flag") == 0) {
                 warn_flags(reader, f);

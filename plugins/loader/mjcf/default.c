@@ -9,41 +9,11 @@
 
 enum { MOST_LAYERS = 16 }; // every attribute of every element looks through them
 
-static mjcf_kind kind_of(const char *name) {
-    static const char *const kinds[MJCF_KIND_COUNT] = {
-        "joint", "geom",     "site",
-        "mesh",  "material", "general motor position velocity intvelocity damper cylinder muscle adhesion dcmotor"};
-    int32_t kind = 0;
-    while (kind < MJCF_KIND_COUNT && !robot_lists(kinds[kind], name)) {
-        kind++;
-    }
-    return (mjcf_kind)kind;
-}
-
-static void add_layer(robot_reader *reader, mjcf_layers *layers, const xml_element *xml) {
-    if (layers->count == MOST_LAYERS) {
-        robot_error(reader, xml, "size", "<%.60s> of this class has defaults in %d places already: join some",
-                    xml_name(xml), (int)MOST_LAYERS);
-        return;
-    }
-    const xml_element **items = ROBOT_NEW(reader, layers->count + 1, const xml_element *);
-    if (items == NULL) {
-        return;
-    }
-    if (layers->count > 0) {
-        memcpy(items, layers->items, (size_t)layers->count * sizeof *items);
-    }
-    items[layers->count] = xml;
-    *layers = (mjcf_layers){items, layers->count + 1};
-}
-
 /// A new class with what its parent (-1: none) holds now; -1 without memory.
 static int32_t add_class(robot_reader *reader, const char *name, int32_t parent) {
     mjcf_reader *mjcf = mjcf_of(reader);
-    if (mjcf->class_count == mjcf->class_capacity) {
-        mjcf->classes =
-            robot_grow(reader, mjcf->classes, mjcf->class_count, &mjcf->class_capacity, sizeof *mjcf->classes);
-    }
+    mjcf->classes =
+        robot_reserve(reader, mjcf->classes, mjcf->class_count, &mjcf->class_capacity, sizeof *mjcf->classes);
     if (mjcf->class_count == mjcf->class_capacity) {
         return -1;
     }
@@ -53,28 +23,45 @@ static int32_t add_class(robot_reader *reader, const char *name, int32_t parent)
     return index;
 }
 
-/// The class of a nested <default>, -1 after an error.
-static int32_t begin_class(robot_reader *reader, const xml_element *xml, int32_t parent) {
-    const char *name = robot_name_of(reader, xml, "class");
-    if (name == NULL) {
-        return -1;
-    }
-    if (robot_names_find(&mjcf_of(reader)->class_names, 0, name) >= 0) {
-        robot_error(reader, xml, "duplicate_class", "there is a class '%.80s' already: rename one", name);
-        return -1;
-    }
-    return add_class(reader, name, parent);
-}
-
 static void read_default(robot_reader *reader, const xml_element *xml, int32_t class_index) {
+    static const char *const kinds[MJCF_KIND_COUNT] = {
+        "joint", "geom",     "site",
+        "mesh",  "material", "general motor position velocity intvelocity damper cylinder muscle adhesion dcmotor"};
+    mjcf_reader *mjcf = mjcf_of(reader);
     for (const xml_element *e = xml_first_child(xml); e != NULL; e = xml_next_sibling(e)) {
-        mjcf_kind kind = kind_of(xml_name(e));
-        if (kind < MJCF_KIND_COUNT) {
-            add_layer(reader, &mjcf_of(reader)->classes[class_index].layers[kind], e);
+        int32_t kind = 0;
+        while (kind < MJCF_KIND_COUNT && !robot_lists(kinds[kind], xml_name(e))) {
+            kind++;
         }
+        if (kind == MJCF_KIND_COUNT) {
+            continue;
+        }
+        mjcf_layers *layers = &mjcf->classes[class_index].layers[kind];
+        if (layers->count == MOST_LAYERS) {
+            robot_error(reader, e, "size", "<%.60s> of this class has defaults in %d places already: join some",
+                        xml_name(e), (int)MOST_LAYERS);
+            continue;
+        }
+        const xml_element **items = ROBOT_NEW(reader, layers->count + 1, const xml_element *);
+        if (items == NULL) {
+            continue;
+        }
+        if (layers->count > 0) {
+            memcpy(items, layers->items, (size_t)layers->count * sizeof *items);
+        }
+        items[layers->count] = e;
+        *layers = (mjcf_layers){items, layers->count + 1};
     }
     for (const xml_element *e = xml_first_child(xml); e != NULL; e = xml_next_sibling(e)) {
-        int32_t inner = strcmp(xml_name(e), "default") == 0 ? begin_class(reader, e, class_index) : -1;
+        const char *name = strcmp(xml_name(e), "default") == 0 ? robot_name_of(reader, e, "class") : NULL;
+        if (name == NULL) {
+            continue;
+        }
+        if (robot_names_find(&mjcf->class_names, 0, name) >= 0) {
+            robot_error(reader, e, "duplicate_class", "there is a class '%.80s' already: rename one", name);
+            continue;
+        }
+        int32_t inner = add_class(reader, name, class_index);
         if (inner >= 0) {
             read_default(reader, e, inner);
         }
@@ -150,24 +137,6 @@ static bool is_known_bad(robot_reader *reader, const mjcf_item *item, const xml_
                         robot_text(reader, "%s:%d:%s", xml_file(holder), (int)xml_line(holder), attribute));
 }
 
-/// The numbers of one layer; -1: bad.
-static int32_t parse_layer(robot_reader *reader, const mjcf_item *item, const xml_element *holder,
-                           const char *attribute, int32_t least, int32_t most, double *values) {
-    char what[128];
-    double read[ROBOT_MOST_REALS];
-    const char *text = xml_attribute(holder, attribute);
-    int32_t count = stn_parse_reals(text, read, most);
-    if (count >= least && count <= most) {
-        memcpy(values, read, (size_t)count * sizeof *values);
-        return count;
-    }
-    if (!is_known_bad(reader, item, holder, attribute)) {
-        snprintf(what, sizeof what, "%s of <%.60s>", attribute, xml_name(holder));
-        robot_parse_reals(reader, holder, what, text, least, most, values);
-    }
-    return -1;
-}
-
 int32_t mjcf_reals(robot_reader *reader, const mjcf_item *item, const char *attribute, int32_t least, int32_t most,
                    double *values) {
     const mjcf_layers *layers = layers_of(reader, item);
@@ -175,11 +144,17 @@ int32_t mjcf_reals(robot_reader *reader, const mjcf_item *item, const char *attr
     int32_t filled = 0;
     for (int32_t i = layers->count; i >= 0 && filled < most; i--) {
         const xml_element *holder = i == layers->count ? item->xml : layers->items[i];
-        if (xml_attribute(holder, attribute) == NULL) {
+        const char *text = xml_attribute(holder, attribute);
+        if (text == NULL) {
             continue;
         }
-        int32_t count = parse_layer(reader, item, holder, attribute, least, most, read);
-        if (count < 0) {
+        int32_t count = stn_parse_reals(text, read, most);
+        if (count < least || count > most) {
+            if (!is_known_bad(reader, item, holder, attribute)) {
+                char what[128];
+                snprintf(what, sizeof what, "%s of <%.60s>", attribute, xml_name(holder));
+                robot_parse_reals(reader, holder, what, text, least, most, read);
+            }
             return 0;
         }
         for (; filled < count; filled++) {
@@ -250,17 +225,15 @@ int32_t mjcf_plain_choice(robot_reader *reader, const xml_element *xml, const ch
     return choice;
 }
 
-/// A range of 0 0 takes back that of a default, as if there were none.
-static bool is_no_range(const char *text) {
-    double read[2];
-    return stn_parse_reals(text, read, 2) == 2 && read[0] == 0.0 && read[1] == 0.0;
-}
-
 bool mjcf_is_limited(robot_reader *reader, const mjcf_item *item, const char *limited, const char *range) {
     enum { IS_FALSE, IS_TRUE, IS_AUTO };
     int32_t choice = mjcf_choice(reader, item, limited, "false true auto", IS_AUTO);
     const xml_element *holder = mjcf_holder(reader, item, range);
-    bool given = holder != NULL && !is_no_range(xml_attribute(holder, range));
+    double read[2];
+    bool given = holder != NULL;
+    if (given && stn_parse_reals(xml_attribute(holder, range), read, 2) == 2) {
+        given = read[0] != 0.0 || read[1] != 0.0; // 0 0 takes back the range of a default, as if there were none
+    }
     if (choice == IS_AUTO && given && !mjcf_of(reader)->compiler.autolimits &&
         robot_first(reader, (robot_topic)MJCF_NO_LIMIT, range)) {
         robot_warn(reader, holder, "limit", "a %s without %s=\"true\", where autolimits is off: unlimited", range,

@@ -32,29 +32,6 @@ static int32_t joint_of(robot_reader *reader, const xml_element *xml, const char
     return joint;
 }
 
-static void follow(robot_reader *reader, const xml_element *xml, int32_t own, int32_t master, const double *c) {
-    robot_joint *joint = &reader->joints[own];
-    double offset = c[0] + ref_of(reader, own) - c[1] * ref_of(reader, master);
-    bool other = joint->mimic != NULL && strcmp(joint->mimic, reader->joints[master].spec.name) != 0;
-    if (other && own != master && c[1] != 0.0) { // it follows one joint as a mimic, further ones by gears
-        robot_equality *gear =
-            robot_add_equality(reader, STN_EQUALITY_GEAR, xml_attribute(xml, "name"), own, master, xml);
-        if (gear != NULL) {
-            gear->spec.ratio = c[1];
-            gear->spec.offset = offset;
-        }
-        return;
-    }
-    if (joint->mimic != NULL) {
-        robot_warn(reader, xml, "equality", "%s follows '%.80s' already: this one is ignored", joint->label,
-                   joint->mimic);
-        return;
-    }
-    joint->mimic = reader->joints[master].spec.name;
-    joint->spec.mimic_multiplier = c[1];
-    joint->spec.mimic_offset = offset;
-}
-
 static void read_joint(robot_reader *reader, const xml_element *xml) {
     double c[5] = {0.0, 1.0, 0.0, 0.0, 0.0};
     const char *text = xml_attribute(xml, "polycoef");
@@ -81,7 +58,26 @@ static void read_joint(robot_reader *reader, const xml_element *xml) {
                    reader->joints[own].label);
         return;
     }
-    follow(reader, xml, own, master, c);
+    robot_joint *joint = &reader->joints[own];
+    double offset = c[0] + ref_of(reader, own) - c[1] * ref_of(reader, master);
+    bool other = joint->mimic != NULL && strcmp(joint->mimic, reader->joints[master].spec.name) != 0;
+    if (other && own != master && c[1] != 0.0) { // it follows one joint as a mimic, further ones by gears
+        robot_equality *gear =
+            robot_add_equality(reader, STN_EQUALITY_GEAR, xml_attribute(xml, "name"), own, master, xml);
+        if (gear != NULL) {
+            gear->spec.ratio = c[1];
+            gear->spec.offset = offset;
+        }
+        return;
+    }
+    if (joint->mimic != NULL) {
+        robot_warn(reader, xml, "equality", "%s follows '%.80s' already: this one is ignored", joint->label,
+                   joint->mimic);
+        return;
+    }
+    joint->mimic = reader->joints[master].spec.name;
+    joint->spec.mimic_multiplier = c[1];
+    joint->spec.mimic_offset = offset;
 }
 
 /// One side of a connect or weld.
@@ -100,15 +96,6 @@ static int32_t body_of(robot_reader *reader, const xml_element *xml, const char 
     return body;
 }
 
-/// The body that a link belongs to.
-static int32_t body_of_link(const mjcf_reader *mjcf, int32_t link) {
-    int32_t body = mjcf->body_count - 1;
-    while (body > 0 && mjcf->bodies[body].link != link) {
-        body--;
-    }
-    return body;
-}
-
 static bool site_of(robot_reader *reader, const xml_element *xml, const char *attribute, end *out) {
     const mjcf_reader *mjcf = mjcf_of(reader);
     const char *name = robot_name_of(reader, xml, attribute);
@@ -120,7 +107,11 @@ static bool site_of(robot_reader *reader, const xml_element *xml, const char *at
         }
         return false;
     }
-    *out = (end){body_of_link(mjcf, mjcf->sites[site].link), mjcf->sites[site].pose};
+    int32_t body = mjcf->body_count - 1; // that the site's link belongs to
+    while (body > 0 && mjcf->bodies[body].link != mjcf->sites[site].link) {
+        body--;
+    }
+    *out = (end){body, mjcf->sites[site].pose};
     return true;
 }
 
@@ -161,16 +152,6 @@ static bool read_weld(robot_reader *reader, const xml_element *xml, end ends[2])
     return true;
 }
 
-static bool read_ends(robot_reader *reader, const xml_element *xml, bool weld, end ends[2]) {
-    ends[0].at = ends[1].at = stn_pose_identity();
-    if (xml_attribute(xml, "site1") != NULL || xml_attribute(xml, "site2") != NULL) {
-        return site_of(reader, xml, "site1", &ends[0]) && site_of(reader, xml, "site2", &ends[1]);
-    }
-    ends[0].body = body_of(reader, xml, "body1");
-    ends[1].body = xml_attribute(xml, "body2") != NULL ? body_of(reader, xml, "body2") : 0;
-    return ends[0].body >= 0 && ends[1].body >= 0 && (weld ? read_weld : read_connect)(reader, xml, ends);
-}
-
 /// The link of an end. A world without geoms has none: it stands where it is drawn.
 static int32_t link_of(const mjcf_reader *mjcf, const end *e) {
     return mjcf->bodies[e->body].link >= 0 ? mjcf->bodies[e->body].link : STN_WORLD;
@@ -179,9 +160,17 @@ static int32_t link_of(const mjcf_reader *mjcf, const end *e) {
 static void read_joined(robot_reader *reader, const xml_element *xml) {
     const mjcf_reader *mjcf = mjcf_of(reader);
     bool weld = strcmp(xml_name(xml), "weld") == 0;
-    end ends[2];
-    if (!read_ends(reader, xml, weld, ends)) {
-        return;
+    end ends[2] = {{0, stn_pose_identity()}, {0, stn_pose_identity()}};
+    if (xml_attribute(xml, "site1") != NULL || xml_attribute(xml, "site2") != NULL) {
+        if (!site_of(reader, xml, "site1", &ends[0]) || !site_of(reader, xml, "site2", &ends[1])) {
+            return;
+        }
+    } else {
+        ends[0].body = body_of(reader, xml, "body1");
+        ends[1].body = xml_attribute(xml, "body2") != NULL ? body_of(reader, xml, "body2") : 0;
+        if (ends[0].body < 0 || ends[1].body < 0 || !(weld ? read_weld : read_connect)(reader, xml, ends)) {
+            return;
+        }
     }
     if (mjcf->bodies[ends[0].body].weld == mjcf->bodies[ends[1].body].weld) {
         robot_note(reader, xml, "equality", "both ends are of one rigid body, or both fixed in the world: left out");

@@ -10,10 +10,6 @@
 
 enum { MOST_CLASSES = 32, MOST_EXCLUSIONS = 1000000 };
 
-static bool meet(const mjcf_filter *a, const mjcf_filter *b) {
-    return (a->contype & b->conaffinity) != 0 || (b->contype & a->conaffinity) != 0;
-}
-
 /// The number of a filter among `count` classes; -1: it is not there.
 static int32_t find_class(const mjcf_filter *classes, int32_t count, const mjcf_filter *filter) {
     for (int32_t k = 0; k < count; k++) {
@@ -47,7 +43,9 @@ void mjcf_set_filters(robot_reader *reader) {
         spec->category = 1u << own;
         spec->mask = 0;
         for (int32_t k = 0; k < count; k++) {
-            spec->mask |= meet(&classes[own], &classes[k]) ? 1u << k : 0u;
+            const mjcf_filter *a = &classes[own], *b = &classes[k];
+            bool meet = (a->contype & b->conaffinity) != 0 || (b->contype & a->conaffinity) != 0;
+            spec->mask |= meet ? 1u << k : 0u;
         }
     }
 }
@@ -63,69 +61,53 @@ static int32_t body_of(robot_reader *reader, const xml_element *xml, const char 
     return body;
 }
 
-static void read_exclude(robot_reader *reader, const xml_element *xml) {
-    const mjcf_body *bodies = mjcf_of(reader)->bodies;
-    int32_t a = body_of(reader, xml, "body1"), b = body_of(reader, xml, "body2");
-    if (a < 0 || b < 0) {
-        return;
-    }
-    if (bodies[a].link < 0 || bodies[b].link < 0) {
-        robot_note(reader, xml, "exclude", "the world of this file has no geoms: there is nothing to exclude");
-    } else if (!robot_add_exclusion(reader, bodies[a].link, bodies[b].link)) {
-        reader->out_of_memory = true;
-    }
-}
-
 void mjcf_read_contact(robot_reader *reader, const xml_element *root) {
+    const mjcf_body *bodies = mjcf_of(reader)->bodies;
     const xml_element *section = NULL;
     reader->label = "contact";
     while ((section = mjcf_next(root, "contact", section)) != NULL) {
         for (const xml_element *e = xml_first_child(section); e != NULL; e = xml_next_sibling(e)) {
-            if (strcmp(xml_name(e), "exclude") == 0) {
-                read_exclude(reader, e);
+            if (strcmp(xml_name(e), "exclude") != 0) {
+                continue;
+            }
+            int32_t a = body_of(reader, e, "body1"), b = body_of(reader, e, "body2");
+            if (a < 0 || b < 0) {
+                continue;
+            }
+            if (bodies[a].link < 0 || bodies[b].link < 0) {
+                robot_note(reader, e, "exclude", "the world of this file has no geoms: there is nothing to exclude");
+            } else if (!robot_add_exclusion(reader, bodies[a].link, bodies[b].link)) {
+                reader->out_of_memory = true;
             }
         }
     }
-}
-
-/// Bodies with colliding geoms that are one rigid body with `weld`, from the list of the first and the next ones.
-typedef struct groups {
-    int32_t *first, *next;
-} groups;
-
-static bool group_bodies(robot_reader *reader, groups *g) {
-    const mjcf_reader *mjcf = mjcf_of(reader);
-    g->first = ROBOT_NEW(reader, mjcf->body_count, int32_t);
-    g->next = ROBOT_NEW(reader, mjcf->body_count, int32_t);
-    if (g->first == NULL || g->next == NULL) {
-        return false;
-    }
-    memset(g->first, 0xff, (size_t)mjcf->body_count * sizeof *g->first); // -1: none
-    for (int32_t i = mjcf->body_count - 1; i > 0; i--) {
-        const mjcf_body *body = &mjcf->bodies[i];
-        if (body->link >= 0 && reader->links[body->link].geometry_count > 0) {
-            g->next[i] = g->first[body->weld];
-            g->first[body->weld] = i;
-        }
-    }
-    return true;
 }
 
 /// MuJoCo filters what one joint or several of one body connect; here several joints have links between them, so that
 /// the two rigid bodies are no neighbours.
 void mjcf_exclude_neighbours(robot_reader *reader) {
     const mjcf_reader *mjcf = mjcf_of(reader);
-    groups g;
-    if (reader->out_of_memory || !group_bodies(reader, &g)) {
+    // Bodies with colliding geoms that are one rigid body, in a list: its first one, by `weld`, and the next ones.
+    int32_t *first = reader->out_of_memory ? NULL : ROBOT_NEW(reader, mjcf->body_count, int32_t);
+    int32_t *next = first != NULL ? ROBOT_NEW(reader, mjcf->body_count, int32_t) : NULL;
+    if (next == NULL) {
         return;
+    }
+    memset(first, 0xff, (size_t)mjcf->body_count * sizeof *first); // -1: none
+    for (int32_t i = mjcf->body_count - 1; i > 0; i--) {
+        const mjcf_body *body = &mjcf->bodies[i];
+        if (body->link >= 0 && reader->links[body->link].geometry_count > 0) {
+            next[i] = first[body->weld];
+            first[body->weld] = i;
+        }
     }
     for (int32_t i = 1; i < mjcf->body_count; i++) {
         int32_t above = mjcf->bodies[i].parent > 0 ? mjcf->bodies[mjcf->bodies[i].parent].weld : 0;
         if (mjcf->bodies[i].joint_count < 2 || above == 0) {
             continue;
         }
-        for (int32_t a = g.first[above]; a >= 0; a = g.next[a]) {
-            for (int32_t b = g.first[i]; b >= 0; b = g.next[b]) {
+        for (int32_t a = first[above]; a >= 0; a = next[a]) {
+            for (int32_t b = first[i]; b >= 0; b = next[b]) {
                 if (reader->exclusion_count == MOST_EXCLUSIONS) {
                     reader->label = "robot";
                     robot_say(reader, STN_SEVERITY_ERROR, "size", reader->links[mjcf->bodies[i].link].place,

@@ -18,33 +18,24 @@ typedef struct mjcf_geom {
     bool has_mass;
 } mjcf_geom;
 
-/// How many numbers of `size` the type has, all > 0, without one that fromto gives.
-static int32_t size_count(geom_type type, bool fromto) {
-    switch (type) {
-    case SPHERE:
-        return 1;
-    case CAPSULE:
-    case CYLINDER:
-        return fromto ? 1 : 2;
-    case ELLIPSOID:
-    case BOX:
-        return fromto ? 1 : 3;
-    default:
-        return 0;
-    }
-}
-
-static bool read_size(robot_reader *reader, const mjcf_geom *geom, bool fromto, double size[3]) {
-    int32_t wanted = size_count(geom->type, fromto);
-    const xml_element *holder = mjcf_holder(reader, &geom->item, "size");
-    int32_t count = mjcf_reals(reader, &geom->item, "size", 1, 3, size);
+static bool read_primitive(robot_reader *reader, mjcf_geom *geom) {
+    const mjcf_item *item = &geom->item;
+    double size[3] = {0.0}, p[6];
+    bool fromto = geom->type >= CAPSULE && geom->type <= BOX && mjcf_holder(reader, item, "fromto") != NULL;
+    bool round = geom->type == CAPSULE || geom->type == CYLINDER;
+    // How many numbers of `size` the type has, all > 0, without one that fromto gives.
+    int32_t wanted = geom->type == SPHERE ? 1 : round ? 2 : geom->type == ELLIPSOID || geom->type == BOX ? 3 : 0;
+    wanted = fromto ? 1 : wanted;
+    const xml_element *holder = mjcf_holder(reader, item, "size");
+    int32_t count = mjcf_reals(reader, item, "size", 1, 3, size);
     if (holder != NULL && count == 0) {
         return false; // said
     }
     if (count < wanted) {
-        robot_error(reader, holder != NULL ? holder : geom->item.xml, "size_of_shape",
+        const char *type = mjcf_word(reader, item, "type");
+        robot_error(reader, holder != NULL ? holder : item->xml, "size_of_shape",
                     "size of <geom> has %d of the %d numbers of a %s", (int)count, (int)wanted,
-                    mjcf_word(reader, &geom->item, "type") != NULL ? mjcf_word(reader, &geom->item, "type") : "sphere");
+                    type != NULL ? type : "sphere");
         return false;
     }
     for (int32_t i = 0; i < wanted; i++) {
@@ -57,35 +48,18 @@ static bool read_size(robot_reader *reader, const mjcf_geom *geom, bool fromto, 
             return false;
         }
     }
-    return true;
-}
-
-/// Two points, between which the shape lies along its z, which looks from the second to the first.
-static bool read_fromto(robot_reader *reader, const mjcf_geom *geom, double *half_length) {
-    double p[6];
-    if (mjcf_reals(reader, &geom->item, "fromto", 6, 6, p) != 6) {
-        return false;
-    }
-    stn_vec3 a = stn_vec3_make(p[0], p[1], p[2]), b = stn_vec3_make(p[3], p[4], p[5]), v = stn_vec3_sub(a, b);
-    *half_length = 0.5 * stn_vec3_norm(v);
-    if (!(*half_length > 1e-14)) {
-        robot_error(reader, geom->item.xml, "size_of_shape", "the two points of fromto are the same");
-        return false;
-    }
-    geom->g->spec.pose = (stn_pose){mjcf_turn_z(v), stn_vec3_add(b, stn_vec3_scale(0.5, v))};
-    return true;
-}
-
-static bool read_primitive(robot_reader *reader, mjcf_geom *geom) {
-    double size[3] = {0.0}, half_length = 0.0;
-    bool fromto = geom->type >= CAPSULE && geom->type <= BOX && mjcf_holder(reader, &geom->item, "fromto") != NULL;
-    if (!read_size(reader, geom, fromto, size) || (fromto && !read_fromto(reader, geom, &half_length))) {
-        return false;
-    }
-    if (fromto && (geom->type == CAPSULE || geom->type == CYLINDER)) {
-        size[1] = half_length;
-    } else if (fromto) {
-        size[1] = size[0];
+    if (fromto) { // two points, between which the shape lies along its z, which looks from the second to the first
+        if (mjcf_reals(reader, item, "fromto", 6, 6, p) != 6) {
+            return false;
+        }
+        stn_vec3 a = stn_vec3_make(p[0], p[1], p[2]), b = stn_vec3_make(p[3], p[4], p[5]), v = stn_vec3_sub(a, b);
+        double half_length = 0.5 * stn_vec3_norm(v);
+        if (!(half_length > 1e-14)) {
+            robot_error(reader, item->xml, "size_of_shape", "the two points of fromto are the same");
+            return false;
+        }
+        geom->g->spec.pose = (stn_pose){mjcf_turn_z(v), stn_vec3_add(b, stn_vec3_scale(0.5, v))};
+        size[1] = round ? half_length : size[0];
         size[2] = half_length;
     }
     const stn_vec3 all = stn_vec3_make(size[0], size[1], size[2]);
@@ -98,43 +72,41 @@ static bool read_primitive(robot_reader *reader, mjcf_geom *geom) {
     return true;
 }
 
-/// The mesh in place of whatever primitive MuJoCo would fit to it.
-static bool read_mesh(robot_reader *reader, mjcf_geom *geom, const char *name) {
-    const xml_element *xml = geom->item.xml;
-    geom->mesh = mjcf_find_mesh(reader, mjcf_holder(reader, &geom->item, "mesh"), name);
-    if (geom->mesh == NULL) {
-        return false;
-    }
-    if (geom->type != MESH) {
-        robot_warn(reader, xml, "shape", "a %s fitted to mesh '%.80s' is not made: the mesh itself is used",
-                   mjcf_word(reader, &geom->item, "type") != NULL ? mjcf_word(reader, &geom->item, "type") : "sphere",
-                   name);
-    }
-    robot_geometry *g = geom->g;
-    g->scale = geom->mesh->scale;
-    g->mesh = geom->mesh->xml;
-    if (geom->mesh->made != NULL) {
-        g->data = geom->mesh->made;
-        g->spec.shape = stn_shape_mesh(g->data);
-    } else {
-        g->file = robot_find_mesh(reader, g->mesh, geom->mesh->uri, geom->collides);
-    }
-    g->spec.pose = stn_pose_mul(&g->spec.pose, &geom->mesh->turn);
-    return g->data != NULL || (g->file != NULL && robot_load_mesh(reader, g));
-}
-
 static bool read_shape(robot_reader *reader, mjcf_geom *geom) {
-    const char *mesh = mjcf_word(reader, &geom->item, "mesh");
+    const xml_element *xml = geom->item.xml;
+    const char *name = mjcf_word(reader, &geom->item, "mesh"), *type = mjcf_word(reader, &geom->item, "type");
     if (geom->type == HFIELD || geom->type == SDF) {
-        robot_warn(reader, geom->item.xml, "shape", "a geom of type %s is not read: it neither collides nor weighs",
+        robot_warn(reader, xml, "shape", "a geom of type %s is not read: it neither collides nor weighs",
                    geom->type == HFIELD ? "hfield" : "sdf");
         return false;
     }
-    if (geom->type == MESH && mesh == NULL) {
-        robot_error(reader, geom->item.xml, "shape", "a geom of type mesh names none: add mesh=\"...\"");
+    if (geom->type == MESH && name == NULL) {
+        robot_error(reader, xml, "shape", "a geom of type mesh names none: add mesh=\"...\"");
         return false;
     }
-    return mesh != NULL ? read_mesh(reader, geom, mesh) : read_primitive(reader, geom);
+    if (name == NULL) {
+        return read_primitive(reader, geom);
+    }
+    mjcf_mesh *mesh = mjcf_find_mesh(reader, mjcf_holder(reader, &geom->item, "mesh"), name);
+    if (mesh == NULL) {
+        return false;
+    }
+    geom->mesh = mesh;
+    if (geom->type != MESH) {
+        robot_warn(reader, xml, "shape", "a %s fitted to mesh '%.80s' is not made: the mesh itself is used",
+                   type != NULL ? type : "sphere", name);
+    }
+    robot_geometry *g = geom->g;
+    g->scale = mesh->scale;
+    g->mesh = mesh->xml;
+    if (mesh->made != NULL) {
+        g->data = mesh->made;
+        g->spec.shape = stn_shape_mesh(g->data);
+    } else {
+        g->file = robot_find_mesh(reader, g->mesh, mesh->uri, geom->collides);
+    }
+    g->spec.pose = stn_pose_mul(&g->spec.pose, &mesh->turn);
+    return g->data != NULL || (g->file != NULL && robot_load_mesh(reader, g));
 }
 
 static uint32_t read_bits(robot_reader *reader, const mjcf_item *item, const char *attribute) {
@@ -146,32 +118,6 @@ static uint32_t read_bits(robot_reader *reader, const mjcf_item *item, const cha
         return 1;
     }
     return (uint32_t)(int64_t)value;
-}
-
-static void read_surface(robot_reader *reader, const mjcf_geom *geom) {
-    double friction[3] = {1.0, 0.0, 0.0}, condim = 3.0;
-    const xml_element *holder = mjcf_holder(reader, &geom->item, "friction");
-    mjcf_reals(reader, &geom->item, "friction", 1, 3, friction);
-    mjcf_real(reader, &geom->item, "condim", &condim);
-    if (friction[0] < 0.0) {
-        robot_error(reader, holder, "range", "friction of <geom> = %g must be >= 0", friction[0]);
-        return;
-    }
-    geom->g->spec.material.mu = condim == 1.0 ? 0.0 : friction[0];
-    if (condim > 3.0 && robot_first(reader, (robot_topic)MJCF_LEFT_OUT, "condim")) {
-        robot_warn(reader, geom->item.xml, "friction", "condim = %g: friction against turning and rolling is not read",
-                   condim);
-    }
-}
-
-static void read_colour(robot_reader *reader, const mjcf_geom *geom) {
-    double rgba[4] = {0.5, 0.5, 0.5, 1.0};
-    const char *material = mjcf_word(reader, &geom->item, "material");
-    bool given = mjcf_reals(reader, &geom->item, "rgba", 4, 4, rgba) == 4;
-    const mjcf_material *m = material != NULL ? mjcf_find_material(reader, geom->item.xml, material) : NULL;
-    for (int32_t i = 0; i < 4; i++) {
-        geom->g->spec.rgba[i] = !given && m != NULL ? m->rgba[i] : (float)fmin(fmax(rgba[i], 0.0), 1.0);
-    }
 }
 
 /// What it weighs, in the body's frame; mass 0: nothing.
@@ -207,29 +153,13 @@ static bool counts(robot_reader *reader, const mjcf_geom *geom) {
     return group >= c->group_range[0] && group <= c->group_range[1];
 }
 
-static void keep_filter(robot_reader *reader, const mjcf_geom *geom, int32_t index) {
-    mjcf_reader *mjcf = mjcf_of(reader);
-    if (index >= mjcf->filter_capacity) {
-        mjcf->filters = robot_grow(reader, mjcf->filters, index, &mjcf->filter_capacity, sizeof *mjcf->filters);
-    }
-    if (index < mjcf->filter_capacity) {
-        mjcf->filters[index] = geom->filter;
-    }
-}
-
-static void name_geom(robot_reader *reader, const xml_element *xml, int32_t link, robot_geometry *g) {
-    const char *name = xml_attribute(xml, "name");
-    if (name != NULL && name[0] != '\0' && robot_name_of(reader, xml, "name") != NULL) {
-        g->spec.name = robot_unique_shape_name(reader, xml, link, name);
-    }
-}
-
 void mjcf_read_geom(robot_reader *reader, const mjcf_part *part, int32_t link, stn_mass *sum) {
+    mjcf_reader *mjcf = mjcf_of(reader);
     const xml_element *xml = part->xml;
     const char *name = xml_attribute(xml, "name");
     reader->label = name != NULL ? robot_text(reader, "geom %s", name) : "geom";
     mjcf_geom geom = {.item = mjcf_item_of(reader, xml, MJCF_GEOM, part->class_index), .density = 1000.0};
-    double group = 0.0;
+    double group = 0.0, rgba[4] = {0.5, 0.5, 0.5, 1.0}, friction[3] = {1.0, 0.0, 0.0}, condim = 3.0;
     geom.type = (geom_type)mjcf_choice(reader, &geom.item, "type", types, SPHERE);
     geom.filter.contype = read_bits(reader, &geom.item, "contype");
     geom.filter.conaffinity = read_bits(reader, &geom.item, "conaffinity");
@@ -239,23 +169,45 @@ void mjcf_read_geom(robot_reader *reader, const mjcf_part *part, int32_t link, s
         return;
     }
     geom.g = &reader->geometries[index];
+    stn_geometry_spec *spec = &geom.g->spec;
     mjcf_real(reader, &geom.item, "group", &group);
-    geom.g->spec.visual = group <= 2.0; // what MuJoCo's viewer shows at first
-    geom.g->spec.pose = mjcf_pose(reader, &geom.item);
+    spec->visual = group <= 2.0; // what MuJoCo's viewer shows at first
+    spec->pose = mjcf_pose(reader, &geom.item);
     bool good = read_shape(reader, &geom);
-    geom.g->spec.pose = stn_pose_mul(&part->frame, &geom.g->spec.pose);
+    spec->pose = stn_pose_mul(&part->frame, &spec->pose);
     geom.has_mass = mjcf_not_negative(reader, &geom.item, "mass", "kg", &geom.mass);
     mjcf_not_negative(reader, &geom.item, "density", "kg/m^3", &geom.density);
-    read_surface(reader, &geom);
-    read_colour(reader, &geom);
+    mjcf_reals(reader, &geom.item, "friction", 1, 3, friction);
+    mjcf_real(reader, &geom.item, "condim", &condim);
+    if (friction[0] < 0.0) {
+        const xml_element *holder = mjcf_holder(reader, &geom.item, "friction");
+        robot_error(reader, holder, "range", "friction of <geom> = %g must be >= 0", friction[0]);
+    } else {
+        spec->material.mu = condim == 1.0 ? 0.0 : friction[0];
+        if (condim > 3.0 && robot_first(reader, (robot_topic)MJCF_LEFT_OUT, "condim")) {
+            robot_warn(reader, xml, "friction", "condim = %g: friction against turning and rolling is not read",
+                       condim);
+        }
+    }
+    const char *material = mjcf_word(reader, &geom.item, "material");
+    bool coloured = mjcf_reals(reader, &geom.item, "rgba", 4, 4, rgba) == 4;
+    const mjcf_material *m = material != NULL ? mjcf_find_material(reader, xml, material) : NULL;
+    for (int32_t i = 0; i < 4; i++) {
+        spec->rgba[i] = !coloured && m != NULL ? m->rgba[i] : (float)fmin(fmax(rgba[i], 0.0), 1.0);
+    }
     if (good && sum != NULL && counts(reader, &geom)) {
         stn_mass own = weigh(reader, &geom);
         *sum = stn_mass_add(sum, &own);
     }
-    if (good && (geom.collides || geom.g->spec.visual)) {
-        name_geom(reader, xml, link, geom.g);
-        keep_filter(reader, &geom, index);
-    } else {
+    if (!good || !(geom.collides || spec->visual)) {
         reader->geometry_count--;
+        return;
+    }
+    if (name != NULL && name[0] != '\0' && robot_name_of(reader, xml, "name") != NULL) {
+        spec->name = robot_unique_shape_name(reader, xml, link, name);
+    }
+    mjcf->filters = robot_reserve(reader, mjcf->filters, index, &mjcf->filter_capacity, sizeof *mjcf->filters);
+    if (index < mjcf->filter_capacity) {
+        mjcf->filters[index] = geom.filter;
     }
 }

@@ -5,23 +5,6 @@
 
 #include "mjcf.h"
 
-static const mjcf_part *find_inertial(robot_reader *reader, const mjcf_parts *parts) {
-    const mjcf_part *found = NULL;
-    for (int32_t i = 0; i < parts->count; i++) {
-        if (strcmp(xml_name(parts->items[i].xml), "inertial") != 0) {
-            continue;
-        }
-        if (found != NULL) {
-            robot_warn(reader, parts->items[i].xml, "repeated",
-                       "a second <inertial> is ignored, the one of line %d counts: remove one",
-                       (int)xml_line(found->xml));
-            break;
-        }
-        found = &parts->items[i];
-    }
-    return found;
-}
-
 bool mjcf_wants_geoms(robot_reader *reader, const mjcf_parts *parts) {
     int32_t rule = mjcf_of(reader)->compiler.inertia_from_geom;
     bool given = false;
@@ -31,60 +14,47 @@ bool mjcf_wants_geoms(robot_reader *reader, const mjcf_parts *parts) {
     return rule == MJCF_ALWAYS || (rule == MJCF_AUTO && !given);
 }
 
-/// Moments about the principal axes, or all six: Ixx Iyy Izz Ixy Ixz Iyz.
-static bool read_moments(robot_reader *reader, const xml_element *xml, stn_mat3 *inertia) {
-    double v[6] = {0.0};
+static void read_inertial(robot_reader *reader, const mjcf_part *part, stn_mass *out) {
+    const xml_element *xml = part->xml;
+    double mass = 0.0, v[6] = {0.0}, lambda[3];
+    stn_pose pose = mjcf_plain_pose(reader, xml);
+    pose = stn_pose_mul(&part->frame, &pose);
+    if (!robot_required(reader, xml, "mass", 1, &mass)) {
+        return;
+    }
+    // Moments about the principal axes, or all six: Ixx Iyy Izz Ixy Ixz Iyz.
     bool full = xml_attribute(xml, "fullinertia") != NULL, diagonal = xml_attribute(xml, "diaginertia") != NULL;
     if (full && mjcf_is_turned(xml)) {
         robot_error(reader, xml, "conflict", "<inertial> has fullinertia and says how it is turned: keep one");
-        return false;
+        return;
     }
     if (full && diagonal) {
         robot_error(reader, xml, "conflict", "<inertial> has diaginertia and fullinertia: keep one");
-        return false;
+        return;
     }
     if (!full && !diagonal) {
         robot_error(reader, xml, "missing",
                     "<inertial> has no inertia: add diaginertia=\"...\" or fullinertia=\"...\"");
-        return false;
+        return;
     }
     if (!robot_reals(reader, xml, full ? "fullinertia" : "diaginertia", full ? 6 : 3, v)) {
-        return false;
-    }
-    *inertia = stn_mat3_diagonal(v[0], v[1], v[2]);
-    inertia->m[0][1] = inertia->m[1][0] = v[3];
-    inertia->m[0][2] = inertia->m[2][0] = v[4];
-    inertia->m[1][2] = inertia->m[2][1] = v[5];
-    return true;
-}
-
-/// Makes moments that no rigid body has equal to their mean, where balanceinertia asks for it.
-static void balance(robot_reader *reader, const xml_element *xml, stn_mat3 *inertia) {
-    double lambda[3];
-    stn_mat3_eigenvalues(inertia, lambda);
-    if (!mjcf_of(reader)->compiler.balance_inertia || lambda[0] + lambda[1] >= lambda[2]) {
         return;
     }
-    double mean = (lambda[0] + lambda[1] + lambda[2]) / 3.0;
-    *inertia = stn_mat3_diagonal(mean, mean, mean);
-    robot_note(reader, xml, "inertia",
-               "no rigid body has these moments: made equal to their mean, as balanceinertia says");
-}
-
-static void read_inertial(robot_reader *reader, const mjcf_part *part, stn_mass *out) {
-    const xml_element *xml = part->xml;
-    double mass = 0.0;
-    stn_mat3 inertia = stn_mat3_diagonal(0.0, 0.0, 0.0);
-    stn_pose pose = mjcf_plain_pose(reader, xml);
-    pose = stn_pose_mul(&part->frame, &pose);
-    if (!robot_required(reader, xml, "mass", 1, &mass) || !read_moments(reader, xml, &inertia)) {
-        return;
-    }
+    stn_mat3 inertia = stn_mat3_diagonal(v[0], v[1], v[2]);
+    inertia.m[0][1] = inertia.m[1][0] = v[3];
+    inertia.m[0][2] = inertia.m[2][0] = v[4];
+    inertia.m[1][2] = inertia.m[2][1] = v[5];
     if (mass < 0.0) {
         robot_error(reader, xml, "range", "mass = %g kg must be >= 0", mass);
         return;
     }
-    balance(reader, xml, &inertia);
+    stn_mat3_eigenvalues(&inertia, lambda);
+    if (mjcf_of(reader)->compiler.balance_inertia && !(lambda[0] + lambda[1] >= lambda[2])) {
+        double mean = (lambda[0] + lambda[1] + lambda[2]) / 3.0;
+        inertia = stn_mat3_diagonal(mean, mean, mean);
+        robot_note(reader, xml, "inertia",
+                   "no rigid body has these moments: made equal to their mean, as balanceinertia says");
+    }
     robot_check_mass(reader, xml, mass, &inertia);
     *out = (stn_mass){mass, pose.position, stn_mat3_rotate_tensor(&pose.rotation, &inertia)};
 }
@@ -110,16 +80,37 @@ static stn_vec3 find_eigenvector(const stn_mat3 *a, double lambda, double scale)
     return stn_mat3_column(&frame, 0);
 }
 
-/// boundmass, and boundinertia: no principal moment is smaller.
-static void bound(robot_reader *reader, robot_link *link) {
+void mjcf_read_mass(robot_reader *reader, const mjcf_parts *parts, int32_t index, const stn_mass *sum) {
     const mjcf_compiler *c = &mjcf_of(reader)->compiler;
+    robot_link *link = &reader->links[index];
+    reader->label = robot_text(reader, "body %s", link->name);
+    const mjcf_part *inertial = NULL;
+    for (int32_t i = 0; i < parts->count; i++) {
+        const mjcf_part *part = &parts->items[i];
+        bool found = strcmp(xml_name(part->xml), "inertial") == 0;
+        if (found && inertial != NULL) {
+            robot_warn(reader, part->xml, "repeated",
+                       "a second <inertial> is ignored, the one of line %d counts: remove one",
+                       (int)xml_line(inertial->xml));
+            break;
+        }
+        inertial = found ? part : inertial;
+    }
+    if (inertial != NULL && c->inertia_from_geom != MJCF_ALWAYS) {
+        read_inertial(reader, inertial, &link->mass);
+    } else if (c->inertia_from_geom == MJCF_NEVER) {
+        robot_error(reader, link->xml, "missing", "<body> has no <inertial>, and inertiafromgeom is off: add it");
+    } else if (sum->mass > 0.0) {
+        link->mass = *sum;
+    }
+    // boundmass, and boundinertia: no principal moment is smaller.
     stn_mat3 *inertia = &link->mass.inertia;
     double lambda[3], trace = inertia->m[0][0] + inertia->m[1][1] + inertia->m[2][2];
     link->mass.mass = fmax(link->mass.mass, c->bound_mass);
     for (int32_t k = 0; k < 3 && c->bound_inertia > 0.0; k++) {
         stn_mat3_eigenvalues(inertia, lambda);
         if (!(lambda[0] < c->bound_inertia)) {
-            return;
+            break;
         }
         stn_vec3 v = find_eigenvector(inertia, lambda[0], fmax(fabs(trace), c->bound_inertia));
         const double x[3] = {v.x, v.y, v.z};
@@ -127,21 +118,6 @@ static void bound(robot_reader *reader, robot_link *link) {
             inertia->m[i / 3][i % 3] += (c->bound_inertia - lambda[0]) * x[i / 3] * x[i % 3];
         }
     }
-}
-
-void mjcf_read_mass(robot_reader *reader, const mjcf_parts *parts, int32_t index, const stn_mass *sum) {
-    robot_link *link = &reader->links[index];
-    int32_t rule = mjcf_of(reader)->compiler.inertia_from_geom;
-    reader->label = robot_text(reader, "body %s", link->name);
-    const mjcf_part *inertial = find_inertial(reader, parts);
-    if (inertial != NULL && rule != MJCF_ALWAYS) {
-        read_inertial(reader, inertial, &link->mass);
-    } else if (rule == MJCF_NEVER) {
-        robot_error(reader, link->xml, "missing", "<body> has no <inertial>, and inertiafromgeom is off: add it");
-    } else if (sum->mass > 0.0) {
-        link->mass = *sum;
-    }
-    bound(reader, link);
 }
 
 void mjcf_scale_masses(robot_reader *reader) {

@@ -22,8 +22,7 @@ typedef struct mjcf_joint {
 
 /// The end of the chain so far.
 typedef struct chain {
-    const char *body; // its name
-    const xml_element *xml;
+    const char *body;   // its name
     const char *parent; // name of the last link
     stn_pose origin;    // of what comes next, from that link's frame as it would be at the body's
     stn_vec3 at;        // where that link's frame is in the body's
@@ -54,10 +53,8 @@ bool mjcf_is_plain_free(robot_reader *reader, const mjcf_part *part) {
 
 void mjcf_add_coordinates(robot_reader *reader, int32_t joint, double ref) {
     mjcf_reader *mjcf = mjcf_of(reader);
-    if (mjcf->coordinates_count == mjcf->coordinates_capacity) {
-        mjcf->coordinates = robot_grow(reader, mjcf->coordinates, mjcf->coordinates_count, &mjcf->coordinates_capacity,
-                                       sizeof *mjcf->coordinates);
-    }
+    mjcf->coordinates = robot_reserve(reader, mjcf->coordinates, mjcf->coordinates_count, &mjcf->coordinates_capacity,
+                                      sizeof *mjcf->coordinates);
     if (mjcf->coordinates_count < mjcf->coordinates_capacity) {
         mjcf->coordinates[mjcf->coordinates_count++] = (mjcf_coordinates){joint, ref};
     }
@@ -69,83 +66,42 @@ static double unit_of(robot_reader *reader, const mjcf_joint *j) {
     return angle && mjcf_of(reader)->compiler.degree ? 3.14159265358979323846 / 180.0 : 1.0;
 }
 
-static bool read_axis(robot_reader *reader, const mjcf_part *part, mjcf_joint *j) {
-    double p[3] = {0.0}, a[3] = {0.0, 0.0, 1.0};
-    mjcf_reals(reader, &j->item, "pos", 3, 3, p);
-    mjcf_reals(reader, &j->item, "axis", 3, 3, a);
-    stn_vec3 given = stn_vec3_make(a[0], a[1], a[2]);
-    stn_vec3 unit = stn_vec3_normalize_or(given, stn_vec3_zero());
-    if (j->type <= SLIDE && (!(stn_vec3_norm(given) >= 1e-14) || stn_vec3_dot(unit, unit) == 0.0)) {
-        robot_error(reader, mjcf_holder(reader, &j->item, "axis"), "axis",
-                    "the axis has length 0: give a direction such as axis=\"0 0 1\"");
-        return false;
-    }
-    j->point = stn_pose_apply(&part->frame, stn_vec3_make(p[0], p[1], p[2]));
-    j->axis = stn_mat3_apply(&part->frame.rotation, unit);
-    return true;
-}
-
-static void read_range(robot_reader *reader, const mjcf_joint *j, stn_joint_spec *spec) {
-    double range[2] = {0.0};
-    if (!mjcf_is_limited(reader, &j->item, "limited", "range")) {
-        return;
-    }
-    if (j->type == BALL) {
-        robot_warn(reader, j->item.xml, "limit", "the range of a ball joint is not read: it turns freely");
-    }
-    if (j->type >= BALL || !mjcf_range(reader, &j->item, "range", range)) { // MuJoCo does not limit free ones
-        return;
-    }
-    spec->lower = range[0] * unit_of(reader, j);
-    spec->upper = range[1] * unit_of(reader, j);
-    spec->type = j->type == HINGE ? STN_JOINT_REVOLUTE : spec->type;
-}
-
-/// Forces that act along one coordinate: spring, rotor.
-static void read_axial(robot_reader *reader, const mjcf_joint *j, stn_joint_spec *spec) {
+/// Limits, and forces that act along one coordinate: damping, friction, spring, rotor.
+static void read_forces(robot_reader *reader, const mjcf_joint *j, stn_joint_spec *spec) {
+    const mjcf_item *item = &j->item;
     const stn_joint_units *units = stn_joint_type_units(spec->type);
-    double stiffness = 0.0, armature = 0.0, rest = 0.0;
-    mjcf_not_negative(reader, &j->item, "stiffness", units->stiffness, &stiffness);
-    mjcf_not_negative(reader, &j->item, "armature", units->inertia, &armature);
-    mjcf_real(reader, &j->item, "springref", &rest);
+    double range[2] = {0.0}, stiffness = 0.0, armature = 0.0, rest = 0.0;
+    bool limited = mjcf_is_limited(reader, item, "limited", "range");
+    if (limited && j->type == BALL) {
+        robot_warn(reader, item->xml, "limit", "the range of a ball joint is not read: it turns freely");
+    }
+    if (limited && j->type < BALL && mjcf_range(reader, item, "range", range)) { // MuJoCo does not limit free ones
+        spec->lower = range[0] * unit_of(reader, j);
+        spec->upper = range[1] * unit_of(reader, j);
+        spec->type = j->type == HINGE ? STN_JOINT_REVOLUTE : spec->type;
+    }
+    mjcf_not_negative(reader, item, "damping", units->damping, &spec->damping);
+    mjcf_not_negative(reader, item, "frictionloss", units->effort, &spec->friction);
+    units = stn_joint_type_units(spec->type);
+    mjcf_not_negative(reader, item, "stiffness", units->stiffness, &stiffness);
+    mjcf_not_negative(reader, item, "armature", units->inertia, &armature);
+    mjcf_real(reader, item, "springref", &rest);
+    const char *type = stn_joint_type_name(spec->type);
     if (stn_joint_type_is_axial(spec->type)) {
         spec->stiffness = stiffness;
         spec->rest = rest * unit_of(reader, j);
         spec->rotor_inertia = armature;
         spec->gear_ratio = armature > 0.0 ? 1.0 : spec->gear_ratio;
-        return;
+    } else if (stiffness > 0.0) {
+        robot_warn(reader, item->xml, "spring", "the spring of a %s joint is not read", type);
     }
-    if (stiffness > 0.0) {
-        robot_warn(reader, j->item.xml, "spring", "the spring of a %s joint is not read",
-                   stn_joint_type_name(spec->type));
+    if (!stn_joint_type_is_axial(spec->type) && armature > 0.0) {
+        robot_warn(reader, item->xml, "armature", "armature of a %s joint is not read", type);
     }
-    if (armature > 0.0) {
-        robot_warn(reader, j->item.xml, "armature", "armature of a %s joint is not read",
-                   stn_joint_type_name(spec->type));
-    }
-}
-
-static void read_effort(robot_reader *reader, const mjcf_joint *j, stn_joint_spec *spec) {
-    double range[2] = {0.0};
-    if (mjcf_is_limited(reader, &j->item, "actuatorfrclimited", "actuatorfrcrange") &&
-        mjcf_range(reader, &j->item, "actuatorfrcrange", range)) {
+    if (mjcf_is_limited(reader, item, "actuatorfrclimited", "actuatorfrcrange") &&
+        mjcf_range(reader, item, "actuatorfrcrange", range)) {
         spec->effort = fmax(fabs(range[0]), fabs(range[1]));
     }
-}
-
-static stn_joint_type type_of(joint_type type) {
-    static const stn_joint_type ours[] = {STN_JOINT_CONTINUOUS, STN_JOINT_PRISMATIC, STN_JOINT_BALL,
-                                          STN_JOINT_FLOATING};
-    return ours[type];
-}
-
-static void read_forces(robot_reader *reader, const mjcf_joint *j, stn_joint_spec *spec) {
-    const stn_joint_units *units = stn_joint_type_units(spec->type);
-    read_range(reader, j, spec);
-    mjcf_not_negative(reader, &j->item, "damping", units->damping, &spec->damping);
-    mjcf_not_negative(reader, &j->item, "frictionloss", units->effort, &spec->friction);
-    read_axial(reader, j, spec);
-    read_effort(reader, j, spec);
 }
 
 void mjcf_note_free(robot_reader *reader, const mjcf_part *part) {
@@ -188,51 +144,8 @@ static void move_to(chain *c, stn_vec3 point) {
     c->at = point;
 }
 
-/// The coordinate is `ref` as drawn, so the joint's own frame is turned or shifted back.
-static void apply_ref(chain *c, const mjcf_joint *j) {
-    stn_pose back = stn_pose_identity();
-    if (j->type == HINGE) {
-        back.rotation = stn_quat_matrix(stn_quat_exp(stn_vec3_scale(-j->ref, j->axis)));
-    } else {
-        back.position = stn_vec3_scale(-j->ref, j->axis);
-    }
-    c->origin = stn_pose_mul(&c->origin, &back);
-}
-
-static void hang_joint(robot_reader *reader, chain *c, const mjcf_joint *j, const char *child) {
-    const xml_element *xml = j->item.xml;
-    const char *name = name_joint(reader, c, xml, j->type == FREE ? "free" : "joint");
-    if (j->type == HINGE || j->type == BALL) {
-        move_to(c, j->point);
-    }
-    if (j->type <= SLIDE) {
-        apply_ref(c, j);
-    }
-    int32_t index = link_up(reader, c, name, child, type_of(j->type), xml);
-    if (index < 0) {
-        return;
-    }
-    stn_joint_spec *spec = &reader->joints[index].spec;
-    spec->axis = j->axis;
-    reader->label = reader->joints[index].label;
-    if (!is_freejoint(xml)) {
-        read_forces(reader, j, spec);
-    }
-    mjcf_add_coordinates(reader, index, j->ref);
-}
-
-/// What is wrong with a joint where it stands; false: said.
-static bool check_place(robot_reader *reader, const mjcf_joint *j, int32_t count, bool top) {
-    if (j->type == FREE && (!top || count > 1)) {
-        robot_error(reader, j->item.xml, "joint_type",
-                    "a free joint must be the only joint of a body that stands in "
-                    "<worldbody>: free bodies move in the world");
-        return false;
-    }
-    return true;
-}
-
-static bool read_joint(robot_reader *reader, const mjcf_part *part, int32_t count, bool top, mjcf_joint *j) {
+/// `only`: the only joint of a body in the world. false: it is bad, said.
+static bool read_joint(robot_reader *reader, const mjcf_part *part, bool only, mjcf_joint *j) {
     const char *name = xml_attribute(part->xml, "name");
     reader->label = name != NULL ? robot_text(reader, "joint %s", name) : "joint";
     *j = (mjcf_joint){.item = {part->xml, MJCF_JOINT, part->class_index}, .type = FREE};
@@ -240,7 +153,10 @@ static bool read_joint(robot_reader *reader, const mjcf_part *part, int32_t coun
         j->item = mjcf_item_of(reader, part->xml, MJCF_JOINT, part->class_index);
         j->type = (joint_type)mjcf_choice(reader, &j->item, "type", types, HINGE);
     }
-    if (!check_place(reader, j, count, top)) {
+    if (j->type == FREE && !only) {
+        robot_error(reader, part->xml, "joint_type",
+                    "a free joint must be the only joint of a body that stands in "
+                    "<worldbody>: free bodies move in the world");
         return false;
     }
     if (j->type == FREE) {
@@ -250,7 +166,19 @@ static bool read_joint(robot_reader *reader, const mjcf_part *part, int32_t coun
         mjcf_real(reader, &j->item, "ref", &j->ref);
         j->ref *= unit_of(reader, j);
     }
-    return read_axis(reader, part, j);
+    double p[3] = {0.0}, a[3] = {0.0, 0.0, 1.0};
+    mjcf_reals(reader, &j->item, "pos", 3, 3, p);
+    mjcf_reals(reader, &j->item, "axis", 3, 3, a);
+    stn_vec3 given = stn_vec3_make(a[0], a[1], a[2]);
+    stn_vec3 unit = stn_vec3_normalize_or(given, stn_vec3_zero());
+    if (j->type <= SLIDE && (!(stn_vec3_norm(given) >= 1e-14) || stn_vec3_dot(unit, unit) == 0.0)) {
+        robot_error(reader, mjcf_holder(reader, &j->item, "axis"), "axis",
+                    "the axis has length 0: give a direction such as axis=\"0 0 1\"");
+        return false;
+    }
+    j->point = stn_pose_apply(&part->frame, stn_vec3_make(p[0], p[1], p[2]));
+    j->axis = stn_mat3_apply(&part->frame.rotation, unit);
+    return true;
 }
 
 int32_t mjcf_count_joints(const mjcf_parts *parts) {
@@ -261,44 +189,63 @@ int32_t mjcf_count_joints(const mjcf_parts *parts) {
     return count;
 }
 
-/// All joints of a body, read; false: one is bad, said.
-static bool read_joints(robot_reader *reader, const mjcf_parts *parts, int32_t count, bool top, mjcf_joint *joints) {
-    bool good = joints != NULL;
-    int32_t k = 0;
-    for (int32_t i = 0; good && i < parts->count; i++) {
-        if (mjcf_is_joint(parts->items[i].xml)) {
-            good = read_joint(reader, &parts->items[i], count, top, &joints[k++]);
-        }
-    }
-    return good;
-}
-
-/// A link without mass between two joints.
-static const char *add_between(robot_reader *reader, const chain *c, int32_t number) {
-    const char *wanted = robot_text(reader, "%s_part%d", c->body, (int)number + 1);
-    const char *name = robot_names_unique(reader, &mjcf_of(reader)->links_taken, wanted);
-    mjcf_add_link(reader, name, c->xml);
-    return name;
-}
-
-int32_t mjcf_hang(robot_reader *reader, int32_t body, const xml_element *xml, int32_t parent_link, const stn_pose *pose,
-                  const mjcf_parts *parts) {
-    const mjcf_body *own = &mjcf_of(reader)->bodies[body];
-    int32_t count = mjcf_count_joints(parts);
+int32_t mjcf_hang(robot_reader *reader, int32_t body, const mjcf_part *part, const mjcf_parts *inside) {
+    static const stn_joint_type ours[] = {STN_JOINT_CONTINUOUS, STN_JOINT_PRISMATIC, STN_JOINT_BALL,
+                                          STN_JOINT_FLOATING};
+    mjcf_reader *mjcf = mjcf_of(reader);
+    mjcf_body *own = &mjcf->bodies[body];
+    const mjcf_body *above = &mjcf->bodies[own->parent];
+    stn_pose pose = mjcf_plain_pose(reader, part->xml);
+    pose = stn_pose_mul(&part->frame, &pose);
+    own->drawn = stn_pose_mul(&above->drawn, &pose);
+    int32_t count = mjcf_count_joints(inside), read = 0;
     mjcf_joint *joints = ROBOT_NEW(reader, count, mjcf_joint);
-    chain c = {.body = own->name, .xml = xml, .parent = reader->links[parent_link].name, .origin = *pose};
-    if (!read_joints(reader, parts, count, own->parent == 0, joints)) {
-        count = 0; // the error is said; what hangs on the body is still read
+    bool good = joints != NULL, only = own->parent == 0 && count == 1;
+    chain c = {.body = own->name, .parent = reader->links[above->link].name, .origin = pose};
+    for (int32_t i = 0; good && i < inside->count; i++) {
+        const mjcf_part *item = &inside->items[i];
+        good = !mjcf_is_joint(item->xml) || read_joint(reader, item, only, &joints[read++]);
     }
+    count = good ? count : 0; // the error is said; what hangs on the body is still read
     for (int32_t k = 0; k < count; k++) {
-        bool centred = k + 1 == count; // is the next frame the body's?
-        stn_vec3 at = joints[k].type == HINGE || joints[k].type == BALL ? joints[k].point : c.at;
-        centred = centred && stn_vec3_dot(at, at) == 0.0;
-        hang_joint(reader, &c, &joints[k], centred ? own->name : add_between(reader, &c, k));
+        const mjcf_joint *j = &joints[k];
+        const xml_element *from = j->item.xml;
+        bool anchored = j->type == HINGE || j->type == BALL;
+        stn_vec3 at = anchored ? j->point : c.at;
+        const char *child = own->name;
+        if (k + 1 < count || stn_vec3_dot(at, at) != 0.0) { // the next frame is not the body's: a link without mass
+            child = robot_names_unique(reader, &mjcf->links_taken, robot_text(reader, "%s_part%d", c.body, (int)k + 1));
+            mjcf_add_link(reader, child, part->xml);
+        }
+        const char *name = name_joint(reader, &c, from, j->type == FREE ? "free" : "joint");
+        if (anchored) {
+            move_to(&c, j->point);
+        }
+        // The coordinate is `ref` as drawn, so the joint's own frame is turned or shifted back.
+        stn_pose back = stn_pose_identity();
+        if (j->type == HINGE) {
+            back.rotation = stn_quat_matrix(stn_quat_exp(stn_vec3_scale(-j->ref, j->axis)));
+        } else if (j->type == SLIDE) {
+            back.position = stn_vec3_scale(-j->ref, j->axis);
+        }
+        if (j->type <= SLIDE) {
+            c.origin = stn_pose_mul(&c.origin, &back);
+        }
+        int32_t index = link_up(reader, &c, name, child, ours[j->type], from);
+        if (index < 0) {
+            continue;
+        }
+        stn_joint_spec *spec = &reader->joints[index].spec;
+        spec->axis = j->axis;
+        reader->label = reader->joints[index].label;
+        if (!is_freejoint(from)) {
+            read_forces(reader, j, spec);
+        }
+        mjcf_add_coordinates(reader, index, j->ref);
     }
     if (count == 0 || stn_vec3_dot(c.at, c.at) != 0.0) {
         move_to(&c, stn_vec3_zero());
-        link_up(reader, &c, name_joint(reader, &c, NULL, "fixed"), own->name, STN_JOINT_FIXED, xml);
+        link_up(reader, &c, name_joint(reader, &c, NULL, "fixed"), own->name, STN_JOINT_FIXED, part->xml);
     }
-    return mjcf_add_link(reader, own->name, xml);
+    return mjcf_add_link(reader, own->name, part->xml);
 }

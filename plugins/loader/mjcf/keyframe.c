@@ -33,64 +33,28 @@ static bool read_free(robot_reader *reader, const xml_element *xml, const double
     return true;
 }
 
-/// Coordinates of one joint from MuJoCo's. false: said.
-static bool convert(robot_reader *reader, const xml_element *xml, const mjcf_coordinates *c, const double *in,
-                    stn_keyframe_spec *spec, double *out) {
-    stn_pose pose;
-    stn_quat q;
-    if (c->joint < 0) {
-        stn_pose *base = ROBOT_NEW(reader, 1, stn_pose);
-        spec->base = base;
-        return base != NULL && read_free(reader, xml, in, base);
-    }
-    const stn_joint_spec *joint = &reader->joints[c->joint].spec;
-    if (joint->type == STN_JOINT_FLOATING) {
-        if (!read_free(reader, xml, in, &pose)) {
-            return false;
-        }
-        stn_pose back = stn_pose_inverse(&joint->origin);
-        pose = stn_pose_mul(&back, &pose);
-        out[0] = pose.position.x;
-        out[1] = pose.position.y;
-        out[2] = pose.position.z;
-        put_quaternion(stn_quat_from_matrix(&pose.rotation), out + 3);
-        return true;
-    }
-    if (joint->type == STN_JOINT_BALL) {
-        bool good = mjcf_quaternion(reader, xml, "a quaternion in qpos", in, &q);
-        if (good) {
-            put_quaternion(q, out);
-        }
-        return good;
-    }
-    out[0] = in[0];
-    return true;
-}
-
-/// The coordinates as drawn.
-static void draw(const robot_reader *reader, const mjcf_coordinates *c, double *qpos) {
-    if (c->joint >= 0 && reader->joints[c->joint].spec.type == STN_JOINT_BALL) {
-        put_quaternion(stn_quat_identity(), qpos);
-    } else if (c->joint >= 0 && reader->joints[c->joint].spec.type != STN_JOINT_FLOATING) {
-        qpos[0] = c->ref;
-    } else {
-        const stn_pose *pose = c->joint < 0 ? &reader->pose : &reader->joints[c->joint].spec.origin;
-        qpos[0] = pose->position.x;
-        qpos[1] = pose->position.y;
-        qpos[2] = pose->position.z;
-        put_quaternion(stn_quat_from_matrix(&pose->rotation), qpos + 3);
-    }
-}
-
-/// MuJoCo's coordinates of a key, `nq` of them; false: said.
+/// MuJoCo's coordinates of a key, `nq` of them, or as drawn where it gives none; false: said.
 static bool read_qpos(robot_reader *reader, const xml_element *xml, int32_t nq, double *qpos) {
     const mjcf_reader *mjcf = mjcf_of(reader);
     const char *text = xml_attribute(xml, "qpos");
-    if (text == NULL) {
-        for (int32_t i = 0, at = 0; i < mjcf->coordinates_count; i++) {
-            draw(reader, &mjcf->coordinates[i], qpos + at);
-            at += size_of(reader, &mjcf->coordinates[i]);
+    for (int32_t i = 0, at = 0; text == NULL && i < mjcf->coordinates_count; i++) {
+        const mjcf_coordinates *c = &mjcf->coordinates[i];
+        const stn_joint_spec *joint = c->joint >= 0 ? &reader->joints[c->joint].spec : NULL;
+        double *out = qpos + at;
+        at += size_of(reader, c);
+        if (joint != NULL && joint->type == STN_JOINT_BALL) {
+            put_quaternion(stn_quat_identity(), out);
+        } else if (joint != NULL && joint->type != STN_JOINT_FLOATING) {
+            out[0] = c->ref;
+        } else {
+            const stn_pose *pose = joint == NULL ? &reader->pose : &joint->origin;
+            out[0] = pose->position.x;
+            out[1] = pose->position.y;
+            out[2] = pose->position.z;
+            put_quaternion(stn_quat_from_matrix(&pose->rotation), out + 3);
         }
+    }
+    if (text == NULL) {
         return true;
     }
     int32_t most = (int32_t)(strlen(text) / 2 + 1); // the file is bounded
@@ -109,29 +73,9 @@ static bool read_qpos(robot_reader *reader, const xml_element *xml, int32_t nq, 
     return true;
 }
 
-static void note_rest(robot_reader *reader, const xml_element *xml) {
-    static const char *const names[] = {"time", "qvel", "act", "ctrl", "mpos", "mquat"};
-    for (int32_t i = 0; i < STN_COUNT(names); i++) {
-        if (xml_attribute(xml, names[i]) != NULL && robot_first(reader, (robot_topic)MJCF_LEFT_OUT, names[i])) {
-            robot_note(reader, xml, "keyframe", "%s of <key> is not read: a keyframe is a configuration", names[i]);
-        }
-    }
-}
-
-/// Few enough keys? Each is a copy of all coordinates, and is compared with all joints, the fixed ones too.
-static bool has_room(robot_reader *reader, const xml_element *xml, int32_t number, int32_t nq) {
-    if (number < MOST_KEYS && ((int64_t)number + 1) * ((int64_t)nq + reader->joint_count) <= MOST_NUMBERS) {
-        return true;
-    }
-    reader->label = "keyframe";
-    robot_error(reader, xml, "size",
-                "too much for one robot: the limits are %d keys, with %d joints and coordinates together",
-                (int)MOST_KEYS, (int)MOST_NUMBERS);
-    return false;
-}
-
 static void read_key(robot_reader *reader, const xml_element *xml, int32_t number, int32_t nq) {
-    const mjcf_reader *mjcf = mjcf_of(reader);
+    static const char *const rest[] = {"time", "qvel", "act", "ctrl", "mpos", "mquat"};
+    mjcf_reader *mjcf = mjcf_of(reader);
     const char *name = xml_attribute(xml, "name");
     reader->label = name != NULL ? robot_text(reader, "key %s", name) : "key";
     if (name != NULL && (name = robot_name_of(reader, xml, "name")) == NULL) {
@@ -141,22 +85,50 @@ static void read_key(robot_reader *reader, const xml_element *xml, int32_t numbe
         robot_error(reader, xml, "duplicate_keyframe", "there is a key of the same name: rename one");
         return;
     }
-    name = name != NULL ? name
-                        : robot_names_unique(reader, &mjcf_of(reader)->keys_taken, robot_text(reader, "key%d", number));
-    robot_names_add(reader, &mjcf_of(reader)->keys_taken, 1, name, 1);
-    note_rest(reader, xml);
+    name = name != NULL ? name : robot_names_unique(reader, &mjcf->keys_taken, robot_text(reader, "key%d", number));
+    robot_names_add(reader, &mjcf->keys_taken, 1, name, 1);
+    for (int32_t i = 0; i < STN_COUNT(rest); i++) {
+        if (xml_attribute(xml, rest[i]) != NULL && robot_first(reader, (robot_topic)MJCF_LEFT_OUT, rest[i])) {
+            robot_note(reader, xml, "keyframe", "%s of <key> is not read: a keyframe is a configuration", rest[i]);
+        }
+    }
     double *qpos = ROBOT_NEW(reader, nq, double), *q = ROBOT_NEW(reader, nq, double);
     if (qpos == NULL || q == NULL || !read_qpos(reader, xml, nq, qpos)) {
         return;
     }
     stn_keyframe_spec spec = {.name = name, .q = q};
-    for (int32_t i = 0, at = 0; i < mjcf->coordinates_count; i++) {
+    const double *in = qpos;
+    for (int32_t i = 0; i < mjcf->coordinates_count; i++) {
         const mjcf_coordinates *c = &mjcf->coordinates[i];
-        if (!convert(reader, xml, c, qpos + at, &spec, q + spec.q_count)) {
-            return;
+        const stn_joint_spec *joint = c->joint >= 0 ? &reader->joints[c->joint].spec : NULL;
+        double *out = q + spec.q_count;
+        if (joint == NULL) {
+            stn_pose *base = ROBOT_NEW(reader, 1, stn_pose);
+            spec.base = base;
+            if (base == NULL || !read_free(reader, xml, in, base)) {
+                return;
+            }
+        } else if (joint->type == STN_JOINT_FLOATING) {
+            stn_pose pose, back = stn_pose_inverse(&joint->origin);
+            if (!read_free(reader, xml, in, &pose)) {
+                return;
+            }
+            pose = stn_pose_mul(&back, &pose);
+            out[0] = pose.position.x;
+            out[1] = pose.position.y;
+            out[2] = pose.position.z;
+            put_quaternion(stn_quat_from_matrix(&pose.rotation), out + 3);
+        } else if (joint->type == STN_JOINT_BALL) {
+            stn_quat turn;
+            if (!mjcf_quaternion(reader, xml, "a quaternion in qpos", in, &turn)) {
+                return;
+            }
+            put_quaternion(turn, out);
+        } else {
+            out[0] = in[0];
         }
-        at += size_of(reader, c);
-        spec.q_count += c->joint >= 0 ? size_of(reader, c) : 0;
+        in += size_of(reader, c);
+        spec.q_count += joint != NULL ? size_of(reader, c) : 0;
     }
     robot_keyframe *key = robot_add_keyframe(reader, name, xml);
     if (key != NULL) {
@@ -164,21 +136,16 @@ static void read_key(robot_reader *reader, const xml_element *xml, int32_t numbe
     }
 }
 
-/// The names that the file gives are kept for those that it gives them to.
-static void reserve_names(robot_reader *reader, const xml_element *section) {
-    for (const xml_element *e = xml_first_child(section); e != NULL; e = xml_next_sibling(e)) {
-        if (strcmp(xml_name(e), "key") == 0 && xml_attribute(e, "name") != NULL) {
-            robot_names_add(reader, &mjcf_of(reader)->keys_taken, 0, xml_attribute(e, "name"), 1);
-        }
-    }
-}
-
 void mjcf_read_keyframes(robot_reader *reader, const xml_element *root) {
-    const mjcf_reader *mjcf = mjcf_of(reader);
+    mjcf_reader *mjcf = mjcf_of(reader);
     const xml_element *section = NULL;
     int32_t nq = 0;
-    while ((section = mjcf_next(root, "keyframe", section)) != NULL) {
-        reserve_names(reader, section);
+    while ((section = mjcf_next(root, "keyframe", section)) != NULL) { // those names are kept for the keys with them
+        for (const xml_element *e = xml_first_child(section); e != NULL; e = xml_next_sibling(e)) {
+            if (strcmp(xml_name(e), "key") == 0 && xml_attribute(e, "name") != NULL) {
+                robot_names_add(reader, &mjcf->keys_taken, 0, xml_attribute(e, "name"), 1);
+            }
+        }
     }
     for (int32_t i = 0; i < mjcf->coordinates_count; i++) {
         nq += size_of(reader, &mjcf->coordinates[i]);
@@ -194,7 +161,12 @@ void mjcf_read_keyframes(robot_reader *reader, const xml_element *root) {
             if (reader->diagnostics->error_count > reader->errors_before + MOST_FAULTS) {
                 return;
             }
-            if (!has_room(reader, e, number, nq)) {
+            // Each is a copy of all coordinates, and is compared with all joints, the fixed ones too.
+            if (number >= MOST_KEYS || ((int64_t)number + 1) * ((int64_t)nq + reader->joint_count) > MOST_NUMBERS) {
+                reader->label = "keyframe";
+                robot_error(reader, e, "size",
+                            "too much for one robot: the limits are %d keys, with %d joints and coordinates together",
+                            (int)MOST_KEYS, (int)MOST_NUMBERS);
                 return;
             }
             read_key(reader, e, number++, nq);

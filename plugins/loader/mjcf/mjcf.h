@@ -193,10 +193,9 @@ bool mjcf_quaternion(robot_reader *reader, const xml_element *xml, const char *w
 
 // ----------------------------------------------------------------------------------------- parts of a body
 
-/// joint.c: joints and links between a parent's link and a new body's, which is drawn at `pose`. The body's link; -1:
-/// none, said or no memory.
-int32_t mjcf_hang(robot_reader *reader, int32_t body, const xml_element *xml, int32_t parent_link, const stn_pose *pose,
-                  const mjcf_parts *parts);
+/// joint.c: where a new body is drawn, and joints and links between its parent's link and its own. `inside` is what it
+/// holds. Its link; -1: none, said or no memory.
+int32_t mjcf_hang(robot_reader *reader, int32_t body, const mjcf_part *part, const mjcf_parts *inside);
 bool mjcf_is_joint(const xml_element *xml);
 int32_t mjcf_count_joints(const mjcf_parts *parts);
 /// A free joint without forces of its own, such as a floating base has anyway?

@@ -25,41 +25,12 @@ static bool parse_root(robot_reader *reader, const xml_element *root) {
     return reader->name != NULL;
 }
 
-static bool make_names(robot_reader *reader) {
-    mjcf_reader *mjcf = mjcf_of(reader);
-    robot_names *const tables[] = {&mjcf->class_names,    &mjcf->body_names,  &mjcf->mesh_names,
-                                   &mjcf->material_names, &mjcf->links_taken, &mjcf->joints_taken,
-                                   &mjcf->keys_taken,     &mjcf->included,    &mjcf->site_names};
-    for (int32_t i = 0; i < STN_COUNT(tables); i++) {
-        if (!robot_names_init(reader, tables[i], 0)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /// What would take much memory or time, before any of it is read: every part is a record of its own, and names come
 /// back in those of the parts made from them.
 typedef struct census {
     int32_t shapes;
     bool good;
 } census;
-
-static void refuse_size(robot_reader *reader, const xml_element *xml, census *c, const char *what, int32_t limit) {
-    reader->label = "mujoco";
-    robot_error(reader, xml, "size", "too much for one robot: the limit is %d %s", (int)limit, what);
-    c->good = false;
-}
-
-static void count_part(robot_reader *reader, const xml_element *xml, census *c) {
-    const char *name = xml_name(xml), *given = xml_attribute(xml, "name");
-    c->shapes += strcmp(name, "geom") == 0;
-    if (c->shapes > MOST_SHAPES) {
-        refuse_size(reader, xml, c, "geoms", MOST_SHAPES);
-    } else if (given != NULL && strlen(given) > LONGEST_NAME) {
-        refuse_size(reader, xml, c, "bytes of a name", LONGEST_NAME);
-    }
-}
 
 /// Also parts that these would make: the robot would lack them.
 static void take_census(robot_reader *reader, const xml_element *xml, census *c) {
@@ -73,50 +44,33 @@ static void take_census(robot_reader *reader, const xml_element *xml, census *c)
                 name);
             continue;
         }
-        count_part(reader, e, c);
+        const char *given = xml_attribute(e, "name");
+        c->shapes += strcmp(name, "geom") == 0;
+        bool crowded = c->shapes > MOST_SHAPES;
+        if (crowded || (given != NULL && strlen(given) > LONGEST_NAME)) {
+            reader->label = "mujoco";
+            robot_error(reader, e, "size", "too much for one robot: the limit is %d %s",
+                        (int)(crowded ? MOST_SHAPES : LONGEST_NAME), crowded ? "geoms" : "bytes of a name");
+            c->good = false;
+        }
         if (robot_lists("worldbody body frame", name)) {
             take_census(reader, e, c);
         }
     }
 }
 
-static void read_world(robot_reader *reader, const xml_element *root) {
-    const xml_element *first = NULL, *e = NULL;
-    while ((e = mjcf_next(root, "worldbody", e)) != NULL) {
-        first = first == NULL ? e : first;
-    }
-    reader->label = "worldbody";
-    if (first == NULL) {
-        robot_error(reader, root, "no_link", "there is no <worldbody>: a robot stands in one");
-        return;
-    }
-    mjcf_read_world(reader, root);
-}
-
-static bool finish(robot_reader *reader, const xml_element *root) {
-    mjcf_read_sites(reader);
-    mjcf_read_contact(reader, root);
-    mjcf_exclude_neighbours(reader);
-    mjcf_set_filters(reader);
-    mjcf_read_equality(reader, root);
-    mjcf_read_actuators(reader, root);
-    mjcf_read_keyframes(reader, root);
-    mjcf_note_option(reader, root);
-    mjcf_note_skipped(reader, root);
-    if (reader->out_of_memory) {
-        return false;
-    }
-    robot_resolve_mimic(reader);
-    bool good = reader->diagnostics->error_count == reader->errors_before;
-    return good ? robot_connect(reader) : !reader->out_of_memory; // what stands in each other is a tree
-}
-
 bool mjcf_parse(robot_reader *reader, const xml_element *root) {
+    mjcf_reader *mjcf = mjcf_of(reader);
+    robot_names *const tables[] = {&mjcf->class_names,    &mjcf->body_names,  &mjcf->mesh_names,
+                                   &mjcf->material_names, &mjcf->links_taken, &mjcf->joints_taken,
+                                   &mjcf->keys_taken,     &mjcf->included,    &mjcf->site_names};
     if (!parse_root(reader, root)) {
         return true;
     }
-    if (!make_names(reader)) {
-        return false;
+    for (int32_t i = 0; i < STN_COUNT(tables); i++) {
+        if (!robot_names_init(reader, tables[i], 0)) {
+            return false;
+        }
     }
     if (!mjcf_include(reader, root)) {
         return true; // what is missing would be missed again
@@ -132,9 +86,28 @@ bool mjcf_parse(robot_reader *reader, const xml_element *root) {
     if (reader->out_of_memory) {
         return false;
     }
-    read_world(reader, root);
+    reader->label = "worldbody";
+    if (mjcf_next(root, "worldbody", NULL) == NULL) {
+        robot_error(reader, root, "no_link", "there is no <worldbody>: a robot stands in one");
+        return true;
+    }
+    mjcf_read_world(reader, root);
     if (reader->out_of_memory || reader->link_count == 0) {
         return !reader->out_of_memory;
     }
-    return finish(reader, root);
+    mjcf_read_sites(reader);
+    mjcf_read_contact(reader, root);
+    mjcf_exclude_neighbours(reader);
+    mjcf_set_filters(reader);
+    mjcf_read_equality(reader, root);
+    mjcf_read_actuators(reader, root);
+    mjcf_read_keyframes(reader, root);
+    mjcf_note_option(reader, root);
+    mjcf_note_skipped(reader, root);
+    if (reader->out_of_memory) {
+        return false;
+    }
+    robot_resolve_mimic(reader);
+    bool good = reader->diagnostics->error_count == reader->errors_before;
+    return good ? robot_connect(reader) : !reader->out_of_memory; // what stands in each other is a tree
 }

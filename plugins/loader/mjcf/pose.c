@@ -10,13 +10,14 @@
 static const double PI = 3.14159265358979323846;
 static const double SMALLEST = 1e-14; // MuJoCo's bound on the length of a direction
 
-static bool is_direction(robot_reader *reader, const xml_element *xml, const char *what, stn_vec3 v, stn_vec3 *unit) {
-    *unit = stn_vec3_normalize_or(v, stn_vec3_zero());
-    if (!(stn_vec3_norm(v) >= SMALLEST) || stn_vec3_dot(*unit, *unit) == 0.0) {
+/// Of length 1; 0 when the given one is too short, said.
+static stn_vec3 unit_of(robot_reader *reader, const xml_element *xml, const char *what, stn_vec3 v) {
+    stn_vec3 unit = stn_vec3_normalize_or(v, stn_vec3_zero());
+    if (!(stn_vec3_norm(v) >= SMALLEST) || stn_vec3_dot(unit, unit) == 0.0) {
         robot_error(reader, xml, "axis", "%s of <%.60s> has length 0: give a direction", what, xml_name(xml));
-        return false;
+        return stn_vec3_zero();
     }
-    return true;
+    return unit;
 }
 
 bool mjcf_quaternion(robot_reader *reader, const xml_element *xml, const char *what, const double *wxyz,
@@ -45,39 +46,6 @@ static double to_radians(robot_reader *reader, double angle) {
 
 static stn_mat3 turn_about(stn_vec3 unit, double angle) {
     return stn_quat_matrix(stn_quat_exp(stn_vec3_scale(angle, unit)));
-}
-
-static stn_mat3 from_euler(robot_reader *reader, const double *angles) {
-    const char *sequence = mjcf_of(reader)->compiler.eulerseq;
-    stn_mat3 r = stn_mat3_identity();
-    for (int32_t i = 0; i < 3; i++) {
-        char letter = (char)(sequence[i] | 0x20);
-        stn_vec3 axis = stn_vec3_make(letter == 'x', letter == 'y', letter == 'z');
-        stn_mat3 turn = turn_about(axis, to_radians(reader, angles[i]));
-        r = letter == sequence[i] ? stn_mat3_mul(&r, &turn) : stn_mat3_mul(&turn, &r);
-    }
-    return r;
-}
-
-static void from_axes(robot_reader *reader, const xml_element *xml, const double *v, stn_mat3 *r) {
-    stn_vec3 x, y, second = stn_vec3_make(v[3], v[4], v[5]);
-    if (!is_direction(reader, xml, "the x axis in xyaxes", stn_vec3_make(v[0], v[1], v[2]), &x) ||
-        !is_direction(reader, xml, "the y axis in xyaxes", stn_vec3_mul_add(second, -stn_vec3_dot(x, second), x), &y)) {
-        return;
-    }
-    *r = stn_mat3_columns(x, y, stn_vec3_cross(x, y));
-}
-
-/// One of the ways but quat.
-static void turn(robot_reader *reader, const xml_element *xml, const char *way, const double *v, stn_mat3 *r) {
-    stn_vec3 unit;
-    if (strcmp(way, "euler") == 0) {
-        *r = from_euler(reader, v);
-    } else if (strcmp(way, "xyaxes") == 0) {
-        from_axes(reader, xml, v, r);
-    } else if (is_direction(reader, xml, way, stn_vec3_make(v[0], v[1], v[2]), &unit)) {
-        *r = strcmp(way, "zaxis") == 0 ? mjcf_turn_z(unit) : turn_about(unit, to_radians(reader, v[3]));
-    }
 }
 
 static const struct {
@@ -111,38 +79,56 @@ bool mjcf_is_turned(const xml_element *xml) {
     return turned;
 }
 
-/// The element that says how something is turned, by the innermost other way or else by quat, and that way (-1: quat).
-static const xml_element *find_way(robot_reader *reader, const mjcf_item *item, int32_t *way) {
-    const mjcf_layers *layers = &mjcf_of(reader)->classes[item->class_index].layers[item->kind];
-    for (int32_t i = layers->count; i >= 0; i--) {
-        const xml_element *holder = i == layers->count ? item->xml : layers->items[i];
-        *way = way_of(reader, holder);
-        if (*way >= 0) {
-            return holder;
-        }
-    }
-    return mjcf_holder(reader, item, "quat");
-}
-
+/// `way` -1: quat. No rotation where there is none, and after an error.
 static stn_mat3 read_turn(robot_reader *reader, const xml_element *xml, int32_t way) {
     double v[6] = {1.0};
     stn_mat3 r = stn_mat3_identity();
     stn_quat q;
-    if (way >= 0) {
-        if (robot_reals(reader, xml, ways[way].name, ways[way].count, v)) {
-            turn(reader, xml, ways[way].name, v, &r);
-        }
-    } else if (xml != NULL && robot_reals(reader, xml, "quat", 4, v) && mjcf_quaternion(reader, xml, "quat", v, &q)) {
-        r = stn_quat_matrix(q);
+    if (way < 0) {
+        bool given = xml != NULL && robot_reals(reader, xml, "quat", 4, v);
+        return given && mjcf_quaternion(reader, xml, "quat", v, &q) ? stn_quat_matrix(q) : r;
     }
-    return r;
+    const char *name = ways[way].name;
+    if (!robot_reals(reader, xml, name, ways[way].count, v)) {
+        return r;
+    }
+    if (strcmp(name, "euler") == 0) {
+        const char *sequence = mjcf_of(reader)->compiler.eulerseq;
+        for (int32_t i = 0; i < 3; i++) {
+            char letter = (char)(sequence[i] | 0x20);
+            stn_vec3 axis = stn_vec3_make(letter == 'x', letter == 'y', letter == 'z');
+            stn_mat3 about = turn_about(axis, to_radians(reader, v[i]));
+            r = letter == sequence[i] ? stn_mat3_mul(&r, &about) : stn_mat3_mul(&about, &r);
+        }
+        return r;
+    }
+    bool axes = strcmp(name, "xyaxes") == 0;
+    stn_vec3 first = unit_of(reader, xml, axes ? "the x axis in xyaxes" : name, stn_vec3_make(v[0], v[1], v[2]));
+    if (stn_vec3_dot(first, first) == 0.0) {
+        return r;
+    }
+    if (axes) {
+        stn_vec3 second = stn_vec3_make(v[3], v[4], v[5]);
+        second =
+            unit_of(reader, xml, "the y axis in xyaxes", stn_vec3_mul_add(second, -stn_vec3_dot(first, second), first));
+        bool good = stn_vec3_dot(second, second) > 0.0;
+        return good ? stn_mat3_columns(first, second, stn_vec3_cross(first, second)) : r;
+    }
+    return strcmp(name, "zaxis") == 0 ? mjcf_turn_z(first) : turn_about(first, to_radians(reader, v[3]));
 }
 
+/// The innermost of the other ways counts, else quat.
 stn_pose mjcf_pose(robot_reader *reader, const mjcf_item *item) {
+    const mjcf_layers *layers = &mjcf_of(reader)->classes[item->class_index].layers[item->kind];
+    const xml_element *xml = NULL;
     double p[3] = {0.0};
-    int32_t way = -1;
+    int32_t way = -1; // quat
     mjcf_reals(reader, item, "pos", 3, 3, p);
-    const xml_element *xml = find_way(reader, item, &way);
+    for (int32_t i = layers->count; i >= 0 && way < 0; i--) {
+        xml = i == layers->count ? item->xml : layers->items[i];
+        way = way_of(reader, xml);
+    }
+    xml = way >= 0 ? xml : mjcf_holder(reader, item, "quat");
     return (stn_pose){read_turn(reader, xml, way), {p[0], p[1], p[2]}};
 }
 

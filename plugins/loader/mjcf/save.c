@@ -38,67 +38,54 @@ static int32_t size_of(const stn_shape *shape, double size[3]) {
     return box || flat ? 3 : ball ? 1 : 2;
 }
 
-static const char *type_of(const stn_shape *shape) {
-    bool ball = shape->type == STN_SHAPE_CAPSULE && shape->half_length == 0.0;
-    return shape->type == STN_SHAPE_HALF_SPACE ? "plane" : ball ? "sphere" : stn_shape_name(shape->type);
-}
-
-/// One friction coefficient; MuJoCo's default is another one than ours.
-static void put_surface(mjcf_saver *s, const robot_part *part, const stn_geometry *g) {
-    const stn_material *m = &g->material;
-    double mu = isnan(m->mu) ? stn_material_default().mu : m->mu;
-    xml_put_real(&s->xml, "friction", mu);
-    robot_lose_static_friction(&s->parts, part->name, m);
-    const stn_field_spec *field = &g->field;
-    if (isfinite(m->stiffness) || isfinite(m->relaxation_time) || isfinite(m->dissipation) || !isnan(m->modulus) ||
-        isfinite(m->restitution) || isfinite(field->resolution) || isfinite(field->margin) ||
-        isfinite(field->thickness)) {
-        robot_lose(&s->parts, "surface", mjcf_save_label(s, "link", part->name),
-                   "of a surface MJCF holds the friction alone: stiffness, dissipation, restitution, hydroelastic "
-                   "modulus and what belongs to it are left out");
-    }
-}
-
-static void put_geom(mjcf_saver *s, const robot_part *part, int32_t index) {
-    xml_writer *w = &s->xml;
-    const robot_shape *shape = &s->parts.shapes[index];
-    const stn_geometry *g = shape->geometry;
-    stn_geometry_spec plain = stn_geometry_spec_default(g->shape);
-    double size[3], rgba[4];
-    xml_begin(w, "geom");
-    if (s->shape_names[index] != NULL) {
-        xml_put_text(w, "name", s->shape_names[index]);
-    }
-    if (s->shape_mesh[index] >= 0) {
-        xml_put_text(w, "type", "mesh");
-        xml_put_text(w, "mesh", s->mesh_names[s->shape_mesh[index]]);
-    } else {
-        xml_put_text(w, "type", type_of(&g->shape));
-        xml_put_reals(w, "size", size, size_of(&g->shape, size));
-    }
-    put_pose(w, &g->in_link); // MuJoCo turns no mesh
-    if (!g->collision) {
-        xml_put_text(w, "contype", "0");
-        xml_put_text(w, "conaffinity", "0");
-    } else {
-        put_surface(s, part, g);
-    }
-    if (part->link->mass.mass == 0.0) {
-        xml_put_text(w, "mass", "0"); // without <inertial> a body weighs what its geoms do
-    }
-    if (g->collision != g->visual) {
-        xml_put_text(w, "group", g->collision ? "3" : "2"); // viewers show groups 0 to 2
-    }
-    if (g->visual && memcmp(plain.rgba, g->rgba, sizeof plain.rgba) != 0) {
-        robot_settle_colour(g->rgba, rgba);
-        xml_put_reals(w, "rgba", rgba, 4);
-    }
-    xml_end(w);
-}
-
 static void put_geoms(mjcf_saver *s, const robot_part *part) {
+    xml_writer *w = &s->xml;
     for (int32_t i = part->shape_start; i < part->shape_start + part->shape_count; i++) {
-        put_geom(s, part, i);
+        const stn_geometry *g = s->parts.shapes[i].geometry;
+        const stn_shape *shape = &g->shape;
+        const stn_material *m = &g->material;
+        const stn_field_spec *field = &g->field;
+        const stn_geometry_spec plain = stn_geometry_spec_default(*shape);
+        bool ball = shape->type == STN_SHAPE_CAPSULE && shape->half_length == 0.0;
+        double size[3], rgba[4];
+        xml_begin(w, "geom");
+        if (s->shape_names[i] != NULL) {
+            xml_put_text(w, "name", s->shape_names[i]);
+        }
+        if (s->shape_mesh[i] >= 0) {
+            xml_put_text(w, "type", "mesh");
+            xml_put_text(w, "mesh", s->mesh_names[s->shape_mesh[i]]);
+        } else {
+            bool plane = shape->type == STN_SHAPE_HALF_SPACE;
+            xml_put_text(w, "type", plane ? "plane" : ball ? "sphere" : stn_shape_name(shape->type));
+            xml_put_reals(w, "size", size, size_of(shape, size));
+        }
+        put_pose(w, &g->in_link); // MuJoCo turns no mesh
+        if (!g->collision) {
+            xml_put_text(w, "contype", "0");
+            xml_put_text(w, "conaffinity", "0");
+        } else { // one friction coefficient; MuJoCo's default is another one than ours
+            xml_put_real(w, "friction", isnan(m->mu) ? stn_material_default().mu : m->mu);
+            robot_lose_static_friction(&s->parts, part->name, m);
+        }
+        if (g->collision && (isfinite(m->stiffness) || isfinite(m->relaxation_time) || isfinite(m->dissipation) ||
+                             !isnan(m->modulus) || isfinite(m->restitution) || isfinite(field->resolution) ||
+                             isfinite(field->margin) || isfinite(field->thickness))) {
+            robot_lose(&s->parts, "surface", mjcf_save_label(s, "link", part->name),
+                       "of a surface MJCF holds the friction alone: stiffness, dissipation, restitution, hydroelastic "
+                       "modulus and what belongs to it are left out");
+        }
+        if (part->link->mass.mass == 0.0) {
+            xml_put_text(w, "mass", "0"); // without <inertial> a body weighs what its geoms do
+        }
+        if (g->collision != g->visual) {
+            xml_put_text(w, "group", g->collision ? "3" : "2"); // viewers show groups 0 to 2
+        }
+        if (g->visual && memcmp(plain.rgba, g->rgba, sizeof plain.rgba) != 0) {
+            robot_settle_colour(g->rgba, rgba);
+            xml_put_reals(w, "rgba", rgba, 4);
+        }
+        xml_end(w);
     }
 }
 
@@ -114,38 +101,6 @@ const char *mjcf_save_motion_name(mjcf_saver *s, const robot_part *part, int32_t
                    : part->joint_name;
 }
 
-static void put_range(mjcf_saver *s, const robot_part *part) {
-    const stn_joint *j = part->joint;
-    double range[2] = {isfinite(j->lower) ? j->lower : -FAR, isfinite(j->upper) ? j->upper : FAR};
-    if (!isfinite(j->lower) && !isfinite(j->upper)) {
-        return;
-    }
-    if (!isfinite(j->lower) || !isfinite(j->upper)) {
-        robot_lose(&s->parts, "limit", mjcf_save_label(s, "joint", part->joint_name),
-                   "a range needs two numbers in MJCF: %g stands for infinity", FAR);
-    }
-    if (!(range[0] < range[1])) {
-        range[1] = range[0] + ROOM * fmax(1.0, fabs(range[0]));
-        robot_lose(&s->parts, "locked", mjcf_save_label(s, "joint", part->joint_name),
-                   "it is locked, for which MJCF has no range: it gets one of %g", ROOM);
-    }
-    xml_put_reals(&s->xml, "range", range, 2);
-}
-
-/// Forces along one coordinate, and what no joint of MJCF holds.
-static void put_axial(mjcf_saver *s, const robot_part *part) {
-    xml_writer *w = &s->xml;
-    const stn_joint *j = part->joint;
-    put_range(s, part);
-    if (j->reflected_inertia != 0.0) {
-        xml_put_real(w, "armature", j->reflected_inertia);
-    }
-    if (j->stiffness != 0.0) {
-        xml_put_real(w, "stiffness", j->stiffness);
-        xml_put_real(w, "springref", j->rest);
-    }
-}
-
 /// `axis` NULL: a ball or free joint.
 static void put_motion(mjcf_saver *s, const robot_part *part, int32_t k, const char *type, const stn_vec3 *axis) {
     xml_writer *w = &s->xml;
@@ -158,8 +113,26 @@ static void put_motion(mjcf_saver *s, const robot_part *part, int32_t k, const c
         robot_settle_axis(*axis, xyz);
         xml_put_reals(w, "axis", xyz, 3);
     }
-    if (stn_joint_type_is_axial(j->type)) {
-        put_axial(s, part);
+    bool axial = stn_joint_type_is_axial(j->type), limited = axial && (isfinite(j->lower) || isfinite(j->upper));
+    double range[2] = {isfinite(j->lower) ? j->lower : -FAR, isfinite(j->upper) ? j->upper : FAR};
+    if (limited && (!isfinite(j->lower) || !isfinite(j->upper))) {
+        robot_lose(&s->parts, "limit", mjcf_save_label(s, "joint", part->joint_name),
+                   "a range needs two numbers in MJCF: %g stands for infinity", FAR);
+    }
+    if (limited && !(range[0] < range[1])) {
+        range[1] = range[0] + ROOM * fmax(1.0, fabs(range[0]));
+        robot_lose(&s->parts, "locked", mjcf_save_label(s, "joint", part->joint_name),
+                   "it is locked, for which MJCF has no range: it gets one of %g", ROOM);
+    }
+    if (limited) {
+        xml_put_reals(w, "range", range, 2);
+    }
+    if (axial && j->reflected_inertia != 0.0) {
+        xml_put_real(w, "armature", j->reflected_inertia);
+    }
+    if (axial && j->stiffness != 0.0) {
+        xml_put_real(w, "stiffness", j->stiffness);
+        xml_put_real(w, "springref", j->rest);
     }
     if (j->damping != 0.0) {
         xml_put_real(w, "damping", j->damping);
@@ -208,18 +181,6 @@ static bool on_world(const robot_parts *p, const robot_part *part) {
     return part->on_world || (p->root_is_world && part->parent == p->root && part->joint_name != NULL);
 }
 
-static stn_status check_joints(const robot_parts *p, stn_error *err) {
-    for (int32_t i = 0; i < p->count; i++) {
-        const robot_part *part = &p->parts[i];
-        bool bound = part->joint_name != NULL && part->type == STN_JOINT_FLOATING && !on_world(p, part);
-        if (bound || (part->joint_name != NULL && part->type == STN_JOINT_SCREW)) {
-            return stn_fail(err, STN_ERR_UNSUPPORTED, "%s: joint %s: MJCF has no %s", p->request->path,
-                            part->joint_name, bound ? "floating joints between bodies" : "screw joints");
-        }
-    }
-    return STN_OK;
-}
-
 // ---------------------------------------------------------------------------------------------------------- bodies
 
 const stn_joint *mjcf_save_free_root(const mjcf_saver *s) {
@@ -260,20 +221,6 @@ static bool is_between(const robot_parts *p, const robot_part *part, const robot
     robot_settle_quaternion(&step->rotation, quat);
     return step->position.x == 0.0 && step->position.y == 0.0 && step->position.z == 0.0 && quat[1] == 0.0 &&
            quat[2] == 0.0 && quat[3] == 0.0;
-}
-
-static void find_between(mjcf_saver *s) {
-    robot_parts *p = &s->parts;
-    s->between = robot_part_allocate(p, (size_t)p->count, sizeof *s->between);
-    s->listed = robot_part_allocate(p, (size_t)p->count, sizeof *s->listed);
-    s->number = robot_part_allocate(p, (size_t)p->count, sizeof *s->number);
-    for (int32_t i = 0; i < p->count && s->between != NULL; i++) {
-        int32_t above = p->parts[i].parent;
-        while (above >= 0 && is_between(p, &p->parts[above], &p->parts[i])) {
-            s->between[above] = true;
-            above = p->parts[above].parent;
-        }
-    }
 }
 
 /// The tables follow the order of the bodies, which is that of the links when the file is read.
@@ -325,32 +272,29 @@ static void put_body(mjcf_saver *s, int32_t index) {
     xml_end(&s->xml);
 }
 
-static void put_root(mjcf_saver *s, const robot_part *part) {
-    const robot_parts *p = &s->parts;
-    const stn_joint *free = mjcf_save_free_root(s);
-    begin_body(s, part, &p->robot->base);
-    if (free != NULL) {
-        xml_begin(&s->xml, "freejoint");
-        xml_put_text(&s->xml, "name", free->name);
-        xml_end(&s->xml);
-    }
-    put_inertial(&s->xml, &part->link->mass);
-    put_geoms(s, part);
-    put_children(s, part);
-    xml_end(&s->xml);
-}
-
 static void put_world(mjcf_saver *s) {
     const robot_parts *p = &s->parts;
     xml_begin(&s->xml, "worldbody");
-    if (p->root >= 0) {
+    const robot_part *root = p->root >= 0 ? &p->parts[p->root] : NULL;
+    if (root != NULL) {
         list_part(s, p->root);
     }
-    if (p->root_is_world) {
-        put_geoms(s, &p->parts[p->root]);
-        put_children(s, &p->parts[p->root]);
-    } else if (p->root >= 0) {
-        put_root(s, &p->parts[p->root]);
+    if (root != NULL && !p->root_is_world) {
+        const stn_joint *free = mjcf_save_free_root(s);
+        begin_body(s, root, &p->robot->base);
+        if (free != NULL) {
+            xml_begin(&s->xml, "freejoint");
+            xml_put_text(&s->xml, "name", free->name);
+            xml_end(&s->xml);
+        }
+        put_inertial(&s->xml, &root->link->mass);
+    }
+    if (root != NULL) {
+        put_geoms(s, root);
+        put_children(s, root);
+    }
+    if (root != NULL && !p->root_is_world) {
+        xml_end(&s->xml);
     }
     for (int32_t i = 0; i < p->joint_count; i++) {
         if (p->parts[p->joints[i]].on_world) {
@@ -360,37 +304,50 @@ static void put_world(mjcf_saver *s) {
     xml_end(&s->xml);
 }
 
-static void put_model(mjcf_saver *s) {
-    xml_begin(&s->xml, "mujoco");
-    xml_put_text(&s->xml, "model", s->parts.name);
-    xml_begin(&s->xml, "compiler");
-    xml_put_text(&s->xml, "angle", "radian");
-    xml_put_text(&s->xml, "autolimits", "true");
-    xml_end(&s->xml);
-    mjcf_save_assets(s);
-    put_world(s);
-    mjcf_save_contact(s);
-    mjcf_save_equality(s);
-    mjcf_save_actuators(s);
-    mjcf_save_keyframes(s);
-    xml_end(&s->xml);
-}
-
 stn_status mjcf_save(void *self, const stn_save_request *request, char **text, size_t *length,
                      stn_diagnostics *diagnostics, stn_error *err) {
     (void)self;
     mjcf_saver s = {.xml = {.context = request->model->context}};
-    stn_status status = robot_parts_init(&s.parts, request, diagnostics, err);
-    if (status == STN_OK) {
-        status = check_joints(&s.parts, err);
-    }
-    if (status == STN_OK) {
-        find_between(&s);
-        if (!s.parts.out_of_memory) {
-            put_model(&s);
+    robot_parts *p = &s.parts;
+    stn_status status = robot_parts_init(p, request, diagnostics, err);
+    for (int32_t i = 0; i < p->count && status == STN_OK; i++) {
+        const robot_part *part = &p->parts[i];
+        bool bound = part->joint_name != NULL && part->type == STN_JOINT_FLOATING && !on_world(p, part);
+        if (bound || (part->joint_name != NULL && part->type == STN_JOINT_SCREW)) {
+            status = stn_fail(err, STN_ERR_UNSUPPORTED, "%s: joint %s: MJCF has no %s", request->path, part->joint_name,
+                              bound ? "floating joints between bodies" : "screw joints");
         }
-        status = robot_parts_finish(&s.parts, &s.xml, text, length, err);
     }
-    robot_parts_clear(&s.parts);
+    if (status != STN_OK) {
+        robot_parts_clear(p);
+        return status;
+    }
+    s.between = robot_part_allocate(p, (size_t)p->count, sizeof *s.between);
+    s.listed = robot_part_allocate(p, (size_t)p->count, sizeof *s.listed);
+    s.number = robot_part_allocate(p, (size_t)p->count, sizeof *s.number);
+    for (int32_t i = 0; i < p->count && s.between != NULL; i++) {
+        int32_t above = p->parts[i].parent;
+        while (above >= 0 && is_between(p, &p->parts[above], &p->parts[i])) {
+            s.between[above] = true;
+            above = p->parts[above].parent;
+        }
+    }
+    if (!p->out_of_memory) {
+        xml_begin(&s.xml, "mujoco");
+        xml_put_text(&s.xml, "model", p->name);
+        xml_begin(&s.xml, "compiler");
+        xml_put_text(&s.xml, "angle", "radian");
+        xml_put_text(&s.xml, "autolimits", "true");
+        xml_end(&s.xml);
+        mjcf_save_assets(&s);
+        put_world(&s);
+        mjcf_save_contact(&s);
+        mjcf_save_equality(&s);
+        mjcf_save_actuators(&s);
+        mjcf_save_keyframes(&s);
+        xml_end(&s.xml);
+    }
+    status = robot_parts_finish(p, &s.xml, text, length, err);
+    robot_parts_clear(p);
     return status;
 }

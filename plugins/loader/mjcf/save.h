@@ -16,6 +16,7 @@ typedef struct mjcf_saver {
     robot_names mesh_keys, mesh_taken; // file and scale -> asset; the names
     int32_t *shape_mesh;               // (shapes) asset, -1
     int32_t mesh_count;
+    bool has_equality; // the section is begun
 } mjcf_saver;
 
 /// "link b", for messages.

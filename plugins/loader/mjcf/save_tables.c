@@ -9,25 +9,6 @@
 
 // ---------------------------------------------------------------------------------------------------------- meshes
 
-static void name_shapes(mjcf_saver *s, int32_t total) {
-    robot_parts *p = &s->parts;
-    robot_names given;
-    bool made = robot_part_names(p, &given);
-    for (int32_t i = 0; i < total && made; i++) {
-        const stn_geometry *g = p->shapes[i].geometry;
-        bool named = g != NULL && g->name != NULL && g->name[0] != '\0' && !xml_cannot_hold(g->name);
-        if (named) {
-            s->shape_names[i] = robot_part_unique(p, &given, g->name);
-        }
-    }
-}
-
-/// The file's name without folder and extension.
-static const char *stem_of(robot_parts *p, const char *file) {
-    const char *slash = strrchr(file, '/'), *begin = slash != NULL ? slash + 1 : file, *dot = strrchr(begin, '.');
-    return robot_part_text(p, "%.*s", (int)(dot != NULL ? dot - begin : (ptrdiff_t)strlen(begin)), begin);
-}
-
 /// A mesh in one scale is one asset.
 static void put_mesh(mjcf_saver *s, int32_t index) {
     robot_parts *p = &s->parts;
@@ -40,7 +21,10 @@ static void put_mesh(mjcf_saver *s, int32_t index) {
         return;
     }
     robot_names_add(&p->tables, &s->mesh_keys, 0, key, s->mesh_count);
-    s->mesh_names[s->mesh_count] = robot_part_unique(p, &s->mesh_taken, stem_of(p, shape->mesh));
+    const char *slash = strrchr(shape->mesh, '/'), *stem = slash != NULL ? slash + 1 : shape->mesh;
+    const char *dot = strrchr(stem, '.');
+    int length = (int)(dot != NULL ? dot - stem : (ptrdiff_t)strlen(stem));
+    s->mesh_names[s->mesh_count] = robot_part_unique(p, &s->mesh_taken, robot_part_text(p, "%.*s", length, stem));
     if (s->mesh_count == 0) {
         xml_begin(&s->xml, "asset");
     }
@@ -61,8 +45,13 @@ void mjcf_save_assets(mjcf_saver *s) {
     s->mesh_names = robot_part_allocate(p, (size_t)total, sizeof *s->mesh_names);
     bool made = robot_part_names(p, &s->mesh_keys) && robot_part_names(p, &s->mesh_taken);
     s->shape_mesh = robot_part_allocate(p, (size_t)total, sizeof *s->shape_mesh);
-    if (!p->out_of_memory) {
-        name_shapes(s, total);
+    robot_names given;
+    bool named = !p->out_of_memory && robot_part_names(p, &given);
+    for (int32_t i = 0; i < total && named; i++) {
+        const stn_geometry *g = p->shapes[i].geometry;
+        if (g != NULL && g->name != NULL && g->name[0] != '\0' && !xml_cannot_hold(g->name)) {
+            s->shape_names[i] = robot_part_unique(p, &given, g->name);
+        }
     }
     for (int32_t i = 0; i < total && made && !p->out_of_memory; i++) {
         const stn_geometry *g = p->shapes[i].geometry;
@@ -113,9 +102,9 @@ static int compare_pairs(const void *a, const void *b) {
     return order != 0 ? order : (x->b > y->b) - (x->b < y->b);
 }
 
-/// The pairs by places in the file, ascending; how many.
-static int32_t list_pairs(mjcf_saver *s, robot_pair *list) {
+void mjcf_save_contact(mjcf_saver *s) {
     robot_parts *p = &s->parts;
+    robot_pair *list = robot_part_allocate(p, (size_t)p->pair_count, sizeof *list); // by places in the file, ascending
     int32_t count = 0;
     for (int32_t i = 0; i < p->pair_count && list != NULL; i++) {
         const robot_pair *pair = &p->pairs[i];
@@ -131,19 +120,10 @@ static int32_t list_pairs(mjcf_saver *s, robot_pair *list) {
             list[count++] = (robot_pair){a < b ? a : b, a < b ? b : a};
         }
     }
-    if (count > 0) {
-        qsort(list, (size_t)count, sizeof *list, compare_pairs);
-    }
-    return count;
-}
-
-void mjcf_save_contact(mjcf_saver *s) {
-    robot_parts *p = &s->parts;
-    robot_pair *list = robot_part_allocate(p, (size_t)p->pair_count, sizeof *list);
-    int32_t count = list_pairs(s, list);
     if (count == 0) {
         return;
     }
+    qsort(list, (size_t)count, sizeof *list, compare_pairs);
     xml_begin(&s->xml, "contact");
     for (int32_t i = 0; i < count; i++) {
         xml_begin(&s->xml, "exclude");
@@ -157,17 +137,18 @@ void mjcf_save_contact(mjcf_saver *s) {
 // --------------------------------------------------------------------------------------------------------- equality
 
 /// Begins the section before its first element.
-static void begin_equality(mjcf_saver *s, bool *any, const char *element) {
-    if (!*any) {
+static void begin_equality(mjcf_saver *s, const char *element) {
+    if (!s->has_equality) {
         xml_begin(&s->xml, "equality");
     }
-    *any = true;
+    s->has_equality = true;
     xml_begin(&s->xml, element);
 }
 
-static void put_linear(mjcf_saver *s, bool *any, const char *joint, const char *master, double offset, double ratio) {
-    const double polynomial[5] = {offset, ratio, 0.0, 0.0, 0.0};
-    begin_equality(s, any, "joint");
+/// q = line[0] + line[1] q(master).
+static void put_linear(mjcf_saver *s, const char *joint, const char *master, const double line[2]) {
+    const double polynomial[5] = {line[0], line[1], 0.0, 0.0, 0.0};
+    begin_equality(s, "joint");
     xml_put_text(&s->xml, "joint1", joint);
     xml_put_text(&s->xml, "joint2", master);
     xml_put_reals(&s->xml, "polycoef", polynomial, 5);
@@ -205,30 +186,17 @@ static stn_kinematics *draw(mjcf_saver *s) {
     return kinematics;
 }
 
-/// Are both points one as the bodies are drawn? Then <connect> can say it, which has the point of body 1 alone.
-static bool meets_as_drawn(const stn_kinematics *kinematics, const stn_equality *e) {
-    stn_vec3 a = stn_pose_apply(&kinematics->body_pose[e->body_a], e->frame_a.position);
-    stn_vec3 b = stn_pose_apply(&kinematics->body_pose[e->body_b], e->frame_b.position);
-    return stn_vec3_norm(stn_vec3_sub(b, a)) < 1e-9;
-}
-
-static void put_relpose(mjcf_saver *s, const stn_pose *a, const stn_pose *b) {
-    stn_pose back = stn_pose_inverse(b), relative = stn_pose_mul(a, &back);
-    const double anchor[3] = {b->position.x, b->position.y, b->position.z};
-    double numbers[7] = {relative.position.x, relative.position.y, relative.position.z};
-    robot_settle_quaternion(&relative.rotation, numbers + 3);
-    xml_put_reals(&s->xml, "anchor", anchor, 3);
-    xml_put_reals(&s->xml, "relpose", numbers, 7);
-}
-
 /// A weld or ball; body 1 is the one that is not the world.
-static void put_joined(mjcf_saver *s, const stn_equality *e, const stn_kinematics *drawn, bool *any) {
+static void put_joined(mjcf_saver *s, const stn_equality *e, const stn_kinematics *drawn) {
     robot_parts *p = &s->parts;
-    bool weld = e->type == STN_EQUALITY_WELD, lost = !weld && !meets_as_drawn(drawn, e);
+    // <connect> has the point of body 1 alone: both must be one as the bodies are drawn.
+    stn_vec3 drawn_a = stn_pose_apply(&drawn->body_pose[e->body_a], e->frame_a.position);
+    stn_vec3 drawn_b = stn_pose_apply(&drawn->body_pose[e->body_b], e->frame_b.position);
+    bool meet = stn_vec3_norm(stn_vec3_sub(drawn_b, drawn_a)) < 1e-9;
+    bool weld = e->type == STN_EQUALITY_WELD, lost = !weld && !meet;
     const char *name_a = body_name(s, e->link_a, &lost), *name_b = body_name(s, e->link_b, &lost);
     bool swap = name_a == NULL;
     const stn_pose *at_1 = swap ? &e->pose_b : &e->pose_a, *at_2 = swap ? &e->pose_a : &e->pose_b;
-    const double anchor[3] = {at_1->position.x, at_1->position.y, at_1->position.z};
     if (lost) {
         robot_lose(
             p, "constraint", robot_equality_label(p, e),
@@ -237,7 +205,7 @@ static void put_joined(mjcf_saver *s, const stn_equality *e, const stn_kinematic
                    "out");
         return;
     }
-    begin_equality(s, any, weld ? "weld" : "connect");
+    begin_equality(s, weld ? "weld" : "connect");
     if (e->name[0] != '\0' && !xml_cannot_hold(e->name)) {
         xml_put_text(&s->xml, "name", e->name);
     }
@@ -245,51 +213,51 @@ static void put_joined(mjcf_saver *s, const stn_equality *e, const stn_kinematic
     if (name_a != NULL && name_b != NULL) {
         xml_put_text(&s->xml, "body2", name_b);
     }
+    stn_vec3 anchor = weld ? at_2->position : at_1->position;
+    const double xyz[3] = {anchor.x, anchor.y, anchor.z};
+    xml_put_reals(&s->xml, "anchor", xyz, 3);
     if (weld) {
-        put_relpose(s, at_1, at_2);
-    } else {
-        xml_put_reals(&s->xml, "anchor", anchor, 3);
+        stn_pose back = stn_pose_inverse(at_2), relative = stn_pose_mul(at_1, &back);
+        double numbers[7] = {relative.position.x, relative.position.y, relative.position.z};
+        robot_settle_quaternion(&relative.rotation, numbers + 3);
+        xml_put_reals(&s->xml, "relpose", numbers, 7);
     }
     xml_end(&s->xml);
 }
 
-static void put_constraint(mjcf_saver *s, const stn_equality *e, const stn_kinematics *drawn, bool *any) {
-    robot_parts *p = &s->parts;
-    if (e->type == STN_EQUALITY_DISTANCE) {
-        robot_lose(p, "constraint_distance", robot_equality_label(p, e),
-                   "MJCF holds no two points at a distance: left out");
-        return;
-    }
-    if (isfinite(e->stiffness) || isfinite(e->angular_stiffness)) {
-        robot_lose(p, "constraint_stiffness", robot_equality_label(p, e),
-                   "its stiffness is left out: it is rigid in the file");
-    }
-    if (e->type == STN_EQUALITY_GEAR) {
-        const stn_joint *joints = p->model->joints;
-        put_linear(s, any, joints[e->joint_a].name, joints[e->joint_b].name, e->offset, e->ratio);
-    } else {
-        put_joined(s, e, drawn, any);
-    }
-}
-
 void mjcf_save_equality(mjcf_saver *s) {
     robot_parts *p = &s->parts;
-    bool any = false;
     for (int32_t i = 0; i < s->listed_count; i++) {
         const robot_part *part = &p->parts[s->listed[i]];
         if (part->master >= 0) {
-            put_linear(s, &any, part->joint_name, p->parts[part->master].joint_name, part->joint->mimic_offset,
-                       part->joint->mimic_multiplier);
+            const double line[2] = {part->joint->mimic_offset, part->joint->mimic_multiplier};
+            put_linear(s, part->joint_name, p->parts[part->master].joint_name, line);
         }
     }
     const stn_equality **list = robot_part_allocate(p, (size_t)p->model->equality_count, sizeof *list);
     int32_t count = list != NULL ? robot_take_equalities(p, list) : 0;
     stn_kinematics *drawn = count > 0 ? draw(s) : NULL;
     for (int32_t i = 0; i < count && drawn != NULL; i++) {
-        put_constraint(s, list[i], drawn, &any);
+        const stn_equality *e = list[i];
+        const stn_joint *joints = p->model->joints;
+        if (e->type == STN_EQUALITY_DISTANCE) {
+            robot_lose(p, "constraint_distance", robot_equality_label(p, e),
+                       "MJCF holds no two points at a distance: left out");
+            continue;
+        }
+        if (isfinite(e->stiffness) || isfinite(e->angular_stiffness)) {
+            robot_lose(p, "constraint_stiffness", robot_equality_label(p, e),
+                       "its stiffness is left out: it is rigid in the file");
+        }
+        if (e->type == STN_EQUALITY_GEAR) {
+            const double line[2] = {e->offset, e->ratio};
+            put_linear(s, joints[e->joint_a].name, joints[e->joint_b].name, line);
+        } else {
+            put_joined(s, e, drawn);
+        }
     }
     stn_kinematics_destroy(drawn);
-    if (any) {
+    if (s->has_equality) {
         xml_end(&s->xml);
     }
 }
@@ -297,31 +265,8 @@ void mjcf_save_equality(mjcf_saver *s) {
 // -------------------------------------------------------------------------------------------------------- actuators
 
 /// A servo of the position or the velocity, or a motor, with the effort that it leaves to the joint.
-static void put_actuator(mjcf_saver *s, const robot_part *part, const char *name) {
-    xml_writer *w = &s->xml;
-    const stn_joint *j = part->joint;
-    const double range[2] = {-j->effort, j->effort};
-    bool position = j->servo_kp != 0.0, velocity = !position && j->servo_kd != 0.0;
-    xml_begin(w, position ? "position" : velocity ? "velocity" : "motor");
-    xml_put_text(w, "name", name);
-    xml_put_text(w, "joint", part->joint_name);
-    if (position) {
-        xml_put_real(w, "kp", j->servo_kp);
-    }
-    if (j->servo_kd != 0.0) {
-        xml_put_real(w, "kv", j->servo_kd);
-    }
-    if (isfinite(j->effort) && j->effort > 0.0) {
-        xml_put_reals(w, position || velocity ? "forcerange" : "ctrlrange", range, 2);
-    }
-    xml_end(w);
-}
-
-static bool is_driven(const stn_joint *j) {
-    return j->actuator[0] != '\0' || j->servo_kp != 0.0 || j->servo_kd != 0.0 || isfinite(j->effort);
-}
-
 void mjcf_save_actuators(mjcf_saver *s) {
+    xml_writer *w = &s->xml;
     robot_parts *p = &s->parts;
     robot_names taken;
     bool made = robot_part_names(p, &taken);
@@ -329,26 +274,40 @@ void mjcf_save_actuators(mjcf_saver *s) {
     for (int32_t i = 0; i < s->listed_count && made; i++) {
         const robot_part *part = &p->parts[s->listed[i]];
         const stn_joint *j = part->joint;
-        if (j == NULL || !is_driven(j)) {
+        if (j == NULL || !(j->actuator[0] != '\0' || j->servo_kp != 0.0 || j->servo_kd != 0.0 || isfinite(j->effort))) {
             continue;
         }
         bool axial = stn_joint_type_is_axial(j->type), still = j->effort == 0.0;
+        bool position = j->servo_kp != 0.0, velocity = !position && j->servo_kd != 0.0;
         if (!axial || still) {
             robot_lose(p, "effort", mjcf_save_label(s, "joint", part->joint_name),
                        "the effort limit %g of a %s joint cannot be said in MJCF: left out", j->effort,
                        stn_joint_type_name(j->type));
         }
-        if (!axial || (still && j->servo_kp == 0.0 && j->servo_kd == 0.0)) {
+        if (!axial || (still && !position && !velocity)) {
             continue;
         }
         if (count++ == 0) {
-            xml_begin(&s->xml, "actuator");
+            xml_begin(w, "actuator");
         }
+        xml_begin(w, position ? "position" : velocity ? "velocity" : "motor");
         const char *name = j->actuator[0] != '\0' ? j->actuator : part->joint_name;
-        put_actuator(s, part, robot_part_unique(p, &taken, name));
+        xml_put_text(w, "name", robot_part_unique(p, &taken, name));
+        xml_put_text(w, "joint", part->joint_name);
+        if (position) {
+            xml_put_real(w, "kp", j->servo_kp);
+        }
+        if (j->servo_kd != 0.0) {
+            xml_put_real(w, "kv", j->servo_kd);
+        }
+        if (isfinite(j->effort) && j->effort > 0.0) {
+            const double range[2] = {-j->effort, j->effort};
+            xml_put_reals(w, position || velocity ? "forcerange" : "ctrlrange", range, 2);
+        }
+        xml_end(w);
     }
     if (count > 0) {
-        xml_end(&s->xml);
+        xml_end(w);
     }
 }
 
@@ -359,35 +318,33 @@ static int compare_starts(const void *a, const void *b) {
     return ((*x)->q_start > (*y)->q_start) - ((*x)->q_start < (*y)->q_start);
 }
 
-/// Coordinates as MuJoCo has them: a body that floats on the world by a joint of its own is placed in the world.
-static void convert(const mjcf_saver *s, const stn_joint *joint, double *q) {
-    int32_t turn = stn_joint_type_quaternion(joint->type);
-    if (turn < 0) {
-        return;
-    }
-    stn_vec3 at = turn == 3 ? stn_vec3_make(q[0], q[1], q[2]) : stn_vec3_zero();
-    stn_quat given = {q[turn], q[turn + 1], q[turn + 2], q[turn + 3]};
-    stn_pose pose = stn_pose_make(stn_quat_normalize(given), at);
-    if (turn == 3 && joint != mjcf_save_free_root(s)) {
-        pose = stn_pose_mul(&joint->origin, &pose);
-    }
-    if (turn == 3) {
-        const double xyz[3] = {pose.position.x, pose.position.y, pose.position.z};
-        memcpy(q, xyz, sizeof xyz);
-    }
-    robot_settle_quaternion(&pose.rotation, q + turn);
-}
-
-/// qpos: the joints depth first, as they stand in the file, which is the order of their coordinates.
+/// qpos: the joints depth first, as they stand in the file, which is the order of their coordinates. A body that floats
+/// on the world by a joint of its own is placed in the world.
 static void put_key(mjcf_saver *s, const stn_keyframe *key, const stn_joint **ordered, const int32_t *starts) {
     const stn_group *robot = s->parts.robot;
     const stn_joint *first = s->parts.model->joints + robot->joint_start;
     double *qpos = robot_part_allocate(&s->parts, (size_t)key->q_count, sizeof *qpos);
     int32_t count = 0;
     for (int32_t i = 0; i < robot->joint_count && qpos != NULL; i++) {
-        memcpy(qpos + count, key->q + starts[ordered[i] - first], (size_t)ordered[i]->nq * sizeof *qpos);
-        convert(s, ordered[i], qpos + count);
-        count += ordered[i]->nq;
+        const stn_joint *joint = ordered[i];
+        double *q = qpos + count;
+        memcpy(q, key->q + starts[joint - first], (size_t)joint->nq * sizeof *q);
+        count += joint->nq;
+        int32_t turn = stn_joint_type_quaternion(joint->type);
+        if (turn < 0) {
+            continue;
+        }
+        stn_vec3 at = turn == 3 ? stn_vec3_make(q[0], q[1], q[2]) : stn_vec3_zero();
+        stn_quat given = {q[turn], q[turn + 1], q[turn + 2], q[turn + 3]};
+        stn_pose pose = stn_pose_make(stn_quat_normalize(given), at);
+        if (turn == 3 && joint != mjcf_save_free_root(s)) {
+            pose = stn_pose_mul(&joint->origin, &pose);
+        }
+        if (turn == 3) {
+            const double xyz[3] = {pose.position.x, pose.position.y, pose.position.z};
+            memcpy(q, xyz, sizeof xyz);
+        }
+        robot_settle_quaternion(&pose.rotation, q + turn);
     }
     if (qpos != NULL) {
         xml_begin(&s->xml, "key");

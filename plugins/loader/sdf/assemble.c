@@ -38,42 +38,39 @@ int32_t sdf_add_massless(robot_reader *reader, const char *name, const xml_eleme
     return robot_add_link(reader, unique(reader, &reader->link_names, name), xml);
 }
 
-/// The link of the whole world, made when it is first asked for.
-static int32_t world_link(robot_reader *reader) {
-    int32_t link = robot_names_find(&reader->link_names, 0, "world");
-    return link >= 0 ? link : robot_add_link(reader, "world", NULL);
-}
-
-static int32_t add_joint(robot_reader *reader, const char *name, stn_joint_type type, int32_t parent, int32_t child,
-                         const stn_pose *origin, const xml_element *xml) {
-    int32_t from = parent >= 0 ? parent : world_link(reader);
-    int32_t index = from >= 0 ? robot_add_joint(reader, sdf_unique_joint(reader, name), type, xml) : -1;
+/// A joint of the tree: its frame stands at `in_parent`, and it carries the child by that child's own frame.
+static int32_t add_joint(robot_reader *reader, const sdf_hinge *hinge, stn_joint_type type) {
+    int32_t from = hinge->parent >= 0 ? hinge->parent : robot_names_find(&reader->link_names, 0, "world");
+    from = from >= 0 ? from : robot_add_link(reader, "world", NULL); // made when it is first asked for
+    int32_t index = from >= 0 ? robot_add_joint(reader, sdf_unique_joint(reader, hinge->name), type, hinge->xml) : -1;
     if (index >= 0) {
         robot_joint *joint = &reader->joints[index];
         joint->parent = reader->links[from].name;
-        joint->child = reader->links[child].name;
-        joint->spec.origin = *origin;
+        joint->child = reader->links[hinge->child].name;
+        joint->spec.origin = hinge->in_parent;
     }
     return index;
 }
 
 int32_t sdf_add_hinge(robot_reader *reader, const sdf_hinge *hinge, stn_joint_type type) {
+    sdf_hinge own = *hinge;
     stn_pose child_in_joint = stn_pose_inverse(&hinge->in_child);
     if (type == STN_JOINT_FIXED) {
-        stn_pose origin = stn_pose_mul(&hinge->in_parent, &child_in_joint);
-        return add_joint(reader, hinge->name, type, hinge->parent, hinge->child, &origin, hinge->xml);
+        own.in_parent = stn_pose_mul(&hinge->in_parent, &child_in_joint);
+        return add_joint(reader, &own, type);
     }
-    int32_t carried = hinge->child;
-    if (!is_identity(&hinge->in_child)) {
-        carried = sdf_add_massless(reader, robot_text(reader, "%s_frame", hinge->name), hinge->xml);
-        if (carried < 0) {
-            return -1;
-        }
+    if (is_identity(&hinge->in_child)) {
+        return add_joint(reader, &own, type);
     }
-    int32_t index = add_joint(reader, hinge->name, type, hinge->parent, carried, &hinge->in_parent, hinge->xml);
-    if (carried != hinge->child && index >= 0) {
-        const char *name = robot_text(reader, "%s_child", hinge->name);
-        add_joint(reader, name, STN_JOINT_FIXED, carried, hinge->child, &child_in_joint, hinge->xml);
+    own.child = sdf_add_massless(reader, robot_text(reader, "%s_frame", hinge->name), hinge->xml);
+    int32_t index = own.child >= 0 ? add_joint(reader, &own, type) : -1;
+    if (index >= 0) {
+        const sdf_hinge rest = {.xml = hinge->xml,
+                                .name = robot_text(reader, "%s_child", hinge->name),
+                                .parent = own.child,
+                                .child = hinge->child,
+                                .in_parent = child_in_joint};
+        add_joint(reader, &rest, STN_JOINT_FIXED);
     }
     return index;
 }
@@ -87,56 +84,49 @@ void sdf_add_frame_links(robot_reader *reader) {
     }
 }
 
-static void fix_frames(robot_reader *reader) {
+void sdf_assemble(robot_reader *reader) {
     const sdf_reader *sdf = sdf_of(reader);
     for (int32_t i = 0; i < sdf->frame_count && !reader->out_of_memory; i++) {
         const sdf_frame *f = &sdf->frames[i];
         if (f->own >= 0) {
-            stn_pose origin = sdf_pose_between(reader, f->link >= 0 ? sdf->link_frames[f->link] : 0, i);
-            add_joint(reader, robot_text(reader, "%s_fixed", f->name), STN_JOINT_FIXED, f->link, f->own, &origin,
-                      f->xml);
+            const sdf_hinge fixed = {.xml = f->xml,
+                                     .name = robot_text(reader, "%s_fixed", f->name),
+                                     .parent = f->link,
+                                     .child = f->own,
+                                     .in_parent =
+                                         sdf_pose_between(reader, f->link >= 0 ? sdf->link_frames[f->link] : 0, i)};
+            add_joint(reader, &fixed, STN_JOINT_FIXED);
         }
     }
-}
-
-/// Links that no joint carries, the world apart. Returns how many; `roots` has room for all.
-static int32_t find_roots(robot_reader *reader, int32_t *roots) {
+    bool world = robot_names_find(&reader->link_names, 0, "world") >= 0;
     bool *carried = ROBOT_NEW(reader, reader->link_count, bool);
+    int32_t *roots = ROBOT_NEW(reader, sdf->link_total, int32_t); // links that no joint carries
     int32_t count = 0;
-    for (int32_t i = 0; carried != NULL && i < reader->joint_count; i++) {
-        int32_t child = robot_names_find(&reader->link_names, 0, reader->joints[i].child);
-        carried[child] = true;
+    if (carried == NULL || roots == NULL) {
+        return;
     }
-    for (int32_t i = 0; carried != NULL && i < sdf_of(reader)->link_total; i++) {
+    for (int32_t i = 0; i < reader->joint_count; i++) {
+        carried[robot_names_find(&reader->link_names, 0, reader->joints[i].child)] = true;
+    }
+    for (int32_t i = 0; i < sdf->link_total; i++) {
         if (!carried[i]) {
             roots[count++] = i;
         }
     }
-    return count;
-}
-
-static void hang_on_world(robot_reader *reader, int32_t root) {
-    const sdf_reader *sdf = sdf_of(reader);
-    const sdf_frame *f = &sdf->frames[sdf->link_frames[root]];
-    bool fixed = sdf->models[f->model].is_static;
-    const char *name = robot_text(reader, "%s_%s", f->name, fixed ? "fixed" : "floating");
-    add_joint(reader, name, fixed ? STN_JOINT_FIXED : STN_JOINT_FLOATING, -1, root, &f->pose, f->xml);
-}
-
-void sdf_assemble(robot_reader *reader) {
-    const sdf_reader *sdf = sdf_of(reader);
-    fix_frames(reader);
-    int32_t *roots = ROBOT_NEW(reader, sdf->link_total, int32_t);
-    int32_t count = roots != NULL ? find_roots(reader, roots) : 0;
-    bool world = robot_names_find(&reader->link_names, 0, "world") >= 0;
-    if (count == 1 && !world) {
-        const sdf_frame *f = &sdf->frames[sdf->link_frames[roots[0]]];
-        reader->has_pose = true;
-        reader->pose = f->pose;
-        reader->stands_fixed = sdf->models[f->model].is_static;
-        return;
-    }
     for (int32_t i = 0; i < count && !reader->out_of_memory; i++) {
-        hang_on_world(reader, roots[i]);
+        const sdf_frame *f = &sdf->frames[sdf->link_frames[roots[i]]];
+        bool fixed = sdf->models[f->model].is_static;
+        if (count == 1 && !world) {
+            reader->has_pose = true;
+            reader->pose = f->pose;
+            reader->stands_fixed = fixed;
+            return;
+        }
+        const sdf_hinge free = {.xml = f->xml,
+                                .name = robot_text(reader, "%s_%s", f->name, fixed ? "fixed" : "floating"),
+                                .parent = -1,
+                                .child = roots[i],
+                                .in_parent = f->pose};
+        add_joint(reader, &free, fixed ? STN_JOINT_FIXED : STN_JOINT_FLOATING);
     }
 }

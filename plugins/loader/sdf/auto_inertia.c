@@ -15,32 +15,6 @@ static double parse_density(robot_reader *reader, const xml_element *xml, double
     return density;
 }
 
-/// What one collision weighs, in the link's frame. false: it has no volume, said.
-static bool weigh(robot_reader *reader, const robot_geometry *g, const xml_element *xml, double density,
-                  stn_mass *out) {
-    double volume = stn_shape_volume(&g->spec.shape);
-    stn_mass own;
-    if (!(volume > 0.0) || !isfinite(volume) ||
-        stn_shape_mass(&g->spec.shape, density * volume, &own, NULL) != STN_OK) {
-        robot_error(reader, xml, "inertia", "auto=\"true\": a %s has no volume that weighs: write <mass> and <inertia>",
-                    stn_shape_name(g->spec.shape.type));
-        return false;
-    }
-    if (g->file != NULL) {
-        robot_note(reader, xml, "inertia", "auto=\"true\": of mesh '%.200s' the convex hull weighs", g->file->uri);
-    }
-    *out = stn_mass_transform(&g->spec.pose, &own);
-    return true;
-}
-
-static void scale_to(stn_mass *mass, double wanted) {
-    double factor = wanted / mass->mass;
-    mass->mass = wanted;
-    for (int32_t i = 0; i < 9; i++) {
-        mass->inertia.m[i / 3][i % 3] *= factor;
-    }
-}
-
 static void compute(robot_reader *reader, const sdf_auto *item) {
     robot_link *link = &reader->links[item->link];
     double common = parse_density(reader, item->inertial, WATER), wanted = 0.0;
@@ -48,21 +22,35 @@ static void compute(robot_reader *reader, const sdf_auto *item) {
     reader->label = link->label;
     for (int32_t i = link->geometry_start; i < link->geometry_start + link->geometry_count; i++) {
         const robot_geometry *g = &reader->geometries[i];
-        stn_mass part;
+        const stn_shape *shape = &g->spec.shape;
+        stn_mass own;
         if (!g->spec.collision) {
             continue;
         }
-        if (!weigh(reader, g, item->inertial, parse_density(reader, g->xml, common), &part)) {
+        double density = parse_density(reader, g->xml, common), volume = stn_shape_volume(shape);
+        if (!(volume > 0.0) || !isfinite(volume) || stn_shape_mass(shape, density * volume, &own, NULL) != STN_OK) {
+            robot_error(reader, item->inertial, "inertia",
+                        "auto=\"true\": a %s has no volume that weighs: write <mass> and <inertia>",
+                        stn_shape_name(shape->type));
             return;
         }
-        sum = stn_mass_add(&sum, &part);
+        if (g->file != NULL) {
+            robot_note(reader, item->inertial, "inertia", "auto=\"true\": of mesh '%.200s' the convex hull weighs",
+                       g->file->uri);
+        }
+        own = stn_mass_transform(&g->spec.pose, &own);
+        sum = stn_mass_add(&sum, &own);
     }
     if (!(sum.mass > 0.0)) {
         robot_error(reader, item->inertial, "inertia", "auto=\"true\": the link has no <collision> that weighs");
         return;
     }
     if (sdf_not_negative(reader, item->inertial, "mass", "kg", &wanted)) {
-        scale_to(&sum, wanted);
+        double factor = wanted / sum.mass;
+        sum.mass = wanted;
+        for (int32_t i = 0; i < 9; i++) {
+            sum.inertia.m[i / 3][i % 3] *= factor;
+        }
     }
     link->mass = sum;
 }
@@ -76,9 +64,7 @@ void sdf_compute_inertias(robot_reader *reader) {
 
 void sdf_compute_later(robot_reader *reader, const xml_element *inertial, int32_t link) {
     sdf_reader *sdf = sdf_of(reader);
-    if (sdf->auto_count == sdf->auto_capacity) {
-        sdf->autos = robot_grow(reader, sdf->autos, sdf->auto_count, &sdf->auto_capacity, sizeof *sdf->autos);
-    }
+    sdf->autos = robot_reserve(reader, sdf->autos, sdf->auto_count, &sdf->auto_capacity, sizeof *sdf->autos);
     if (sdf->auto_count < sdf->auto_capacity) {
         sdf->autos[sdf->auto_count++] = (sdf_auto){inertial, link};
     }

@@ -4,23 +4,20 @@
 
 #include "sdf.h"
 
-/// The frame whose axes a direction is given in: until 1.4 the model's, until 1.6 a flag says, from then on a name.
-static int32_t find_axes(robot_reader *reader, const xml_element *axis, const xml_element *xyz, int32_t frame) {
-    const sdf_reader *sdf = sdf_of(reader);
-    const sdf_model *model = &sdf->models[sdf->frames[frame].model];
-    const char *name = xyz != NULL ? xml_attribute(xyz, "expressed_in") : NULL;
-    if (name != NULL && name[0] != '\0') {
-        return sdf_need_frame(reader, sdf->frames[frame].model, xyz, "expressed_in", name);
-    }
-    bool old = model->version < SDF_FRAMES;
-    bool in_model = old && sdf_flag(reader, axis, "use_parent_model_frame", model->version <= SDF_OLDEST);
-    return in_model ? model->frame : frame;
-}
-
 bool sdf_axis_direction(robot_reader *reader, const xml_element *axis, int32_t frame, stn_vec3 *direction) {
     const xml_element *xyz = robot_child(reader, axis, "xyz");
     double v[3] = {0.0, 0.0, 1.0};
-    int32_t axes = find_axes(reader, axis, xyz, frame);
+    // The frame whose axes it is given in: until 1.4 the model's, until 1.6 a flag says, from then on a name.
+    const sdf_reader *sdf = sdf_of(reader);
+    const sdf_model *model = &sdf->models[sdf->frames[frame].model];
+    const char *name = xyz != NULL ? xml_attribute(xyz, "expressed_in") : NULL;
+    int32_t axes = frame;
+    if (name != NULL && name[0] != '\0') {
+        axes = sdf_need_frame(reader, sdf->frames[frame].model, xyz, "expressed_in", name);
+    } else if (model->version < SDF_FRAMES &&
+               sdf_flag(reader, axis, "use_parent_model_frame", model->version <= SDF_OLDEST)) {
+        axes = model->frame;
+    }
     if (xyz == NULL) {
         robot_note(reader, axis, "default", "<%s> has no <xyz>: taken as 0 0 1", xml_name(axis));
     }
@@ -70,23 +67,32 @@ static void parse_bound(robot_reader *reader, const xml_element *limit, const ch
     }
 }
 
-/// Springs act along or about one axis.
-static void parse_spring(robot_reader *reader, const xml_element *dynamics, stn_joint_spec *spec) {
-    double stiffness = 0.0, rest = 0.0;
-    sdf_not_negative(reader, dynamics, "spring_stiffness", stn_joint_type_units(spec->type)->stiffness, &stiffness);
-    sdf_number(reader, dynamics, "spring_reference", &rest);
-    if (stiffness > 0.0 && !stn_joint_type_is_axial(spec->type)) {
-        robot_warn(reader, dynamics, "skipped", "<spring_stiffness> of a %s joint is not read: it has no spring",
-                   stn_joint_type_name(spec->type));
-    } else if (stiffness > 0.0) {
-        spec->stiffness = stiffness;
-        spec->rest = rest;
-    }
-}
-
-/// follower = multiplier (leader - reference) + offset.
-static void parse_mimic(robot_reader *reader, const xml_element *axis, int32_t frame, robot_joint *joint) {
+void sdf_parse_axis(robot_reader *reader, const xml_element *axis, int32_t frame, robot_joint *joint) {
     const sdf_reader *sdf = sdf_of(reader);
+    stn_joint_spec *spec = &joint->spec;
+    const stn_joint_units *units = stn_joint_type_units(spec->type);
+    const xml_element *limit = robot_child(reader, axis, "limit"), *dynamics = robot_child(reader, axis, "dynamics");
+    if (limit != NULL) {
+        parse_range(reader, limit, spec);
+        parse_bound(reader, limit, "effort", &spec->effort);
+        parse_bound(reader, limit, "velocity", &spec->velocity);
+        parse_bound(reader, limit, "drake:acceleration", &spec->acceleration);
+    }
+    if (dynamics != NULL) {
+        double stiffness = 0.0, rest = 0.0;
+        sdf_not_negative(reader, dynamics, "damping", units->damping, &spec->damping);
+        sdf_not_negative(reader, dynamics, "friction", units->effort, &spec->friction);
+        sdf_not_negative(reader, dynamics, "spring_stiffness", units->stiffness, &stiffness);
+        sdf_number(reader, dynamics, "spring_reference", &rest);
+        if (stiffness > 0.0 && !stn_joint_type_is_axial(spec->type)) {
+            robot_warn(reader, dynamics, "skipped", "<spring_stiffness> of a %s joint is not read: it has no spring",
+                       stn_joint_type_name(spec->type));
+        } else if (stiffness > 0.0) {
+            spec->stiffness = stiffness;
+            spec->rest = rest;
+        }
+    }
+    // follower = multiplier (leader - reference) + offset.
     const xml_element *mimic = robot_child(reader, axis, "mimic");
     const char *name = mimic != NULL ? robot_name_of(reader, mimic, "joint") : NULL;
     if (name == NULL) {
@@ -103,24 +109,6 @@ static void parse_mimic(robot_reader *reader, const xml_element *axis, int32_t f
                            : robot_text(reader, "%s%s", sdf->models[model].prefix, name);
     bool second = which != NULL && strcmp(which, "axis2") == 0;
     joint->mimic = second ? sdf_second_name(reader, full) : full;
-    joint->spec.mimic_multiplier = multiplier;
-    joint->spec.mimic_offset = offset - multiplier * reference;
-}
-
-void sdf_parse_axis(robot_reader *reader, const xml_element *axis, int32_t frame, robot_joint *joint) {
-    stn_joint_spec *spec = &joint->spec;
-    const stn_joint_units *units = stn_joint_type_units(spec->type);
-    const xml_element *limit = robot_child(reader, axis, "limit"), *dynamics = robot_child(reader, axis, "dynamics");
-    if (limit != NULL) {
-        parse_range(reader, limit, spec);
-        parse_bound(reader, limit, "effort", &spec->effort);
-        parse_bound(reader, limit, "velocity", &spec->velocity);
-        parse_bound(reader, limit, "drake:acceleration", &spec->acceleration);
-    }
-    if (dynamics != NULL) {
-        sdf_not_negative(reader, dynamics, "damping", units->damping, &spec->damping);
-        sdf_not_negative(reader, dynamics, "friction", units->effort, &spec->friction);
-        parse_spring(reader, dynamics, spec);
-    }
-    parse_mimic(reader, axis, frame, joint);
+    spec->mimic_multiplier = multiplier;
+    spec->mimic_offset = offset - multiplier * reference;
 }

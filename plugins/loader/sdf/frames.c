@@ -10,12 +10,6 @@
 enum { CANDIDATES = 500 };
 static const double FARTHEST = 1e100; // [m] of a frame from the world: what lies between two of them is finite too
 
-static bool is_reserved(const char *name) {
-    size_t length = strlen(name);
-    bool underscored = length >= 4 && strncmp(name, "__", 2) == 0 && strcmp(name + length - 2, "__") == 0;
-    return underscored || strcmp(name, "world") == 0;
-}
-
 static const char *kind_name(sdf_frame_kind kind) {
     static const char *const names[] = {"world", "model", "link", "joint", "frame"};
     return names[kind];
@@ -25,11 +19,13 @@ static const char *kind_name(sdf_frame_kind kind) {
 static bool may_have_name(robot_reader *reader, sdf_frame_kind kind, const sdf_model *model, const xml_element *xml,
                           const char *name) {
     const sdf_reader *sdf = sdf_of(reader);
-    if (is_reserved(name)) {
+    size_t length = strlen(name);
+    bool underscored = length >= 4 && strncmp(name, "__", 2) == 0 && strcmp(name + length - 2, "__") == 0;
+    if (underscored || strcmp(name, "world") == 0) {
         robot_error(reader, xml, "name", "the name '%.80s' is reserved: choose another", name);
         return false;
     }
-    if (strlen(model->prefix) + strlen(name) > SDF_LONGEST_NAME) {
+    if (strlen(model->prefix) + length > SDF_LONGEST_NAME) {
         robot_error(reader, xml, "size", "a name with those of the models around it may have at most %d bytes",
                     (int)SDF_LONGEST_NAME);
         return false;
@@ -52,32 +48,15 @@ static bool may_have_name(robot_reader *reader, sdf_frame_kind kind, const sdf_m
     return true;
 }
 
-static bool make_room(robot_reader *reader) {
-    sdf_reader *sdf = sdf_of(reader);
-    if (sdf->frame_count == sdf->frame_capacity) {
-        sdf->frames = robot_grow(reader, sdf->frames, sdf->frame_count, &sdf->frame_capacity, sizeof *sdf->frames);
-    }
-    return sdf->frame_count < sdf->frame_capacity;
-}
-
-/// The first link of a model carries it, else its first model does. What is merged into a model counts as its own.
-static void note_first(sdf_reader *sdf, int32_t model, int32_t frame) {
-    bool link = sdf->frames[frame].kind == SDF_LINK;
-    for (int32_t at = model, last = -1; at != last;
-         last = at, at = sdf->models[at].scope == at ? at : sdf->models[at].parent) {
-        sdf_model *m = &sdf->models[at];
-        if (m->first < 0 || (link && !m->first_is_link)) {
-            m->first = frame;
-            m->first_is_link = link;
-        }
-    }
-}
-
 int32_t sdf_add_frame(robot_reader *reader, sdf_frame_kind kind, int32_t model, const xml_element *xml,
                       const char *name) {
     sdf_reader *sdf = sdf_of(reader);
     const sdf_model *owner = &sdf->models[model];
-    if (name == NULL || !may_have_name(reader, kind, owner, xml, name) || !make_room(reader)) {
+    if (name == NULL || !may_have_name(reader, kind, owner, xml, name)) {
+        return -1;
+    }
+    sdf->frames = robot_reserve(reader, sdf->frames, sdf->frame_count, &sdf->frame_capacity, sizeof *sdf->frames);
+    if (sdf->frame_count == sdf->frame_capacity) {
         return -1;
     }
     int32_t index = sdf->frame_count++;
@@ -96,8 +75,15 @@ int32_t sdf_add_frame(robot_reader *reader, sdf_frame_kind kind, int32_t model, 
     if (robot_names_find(&sdf->names, owner->scope, name) < 0) {
         robot_names_add(reader, &sdf->names, owner->scope, name, index);
     }
-    if (kind == SDF_LINK || kind == SDF_MODEL) {
-        note_first(sdf, model, index);
+    // The first link of a model carries it, else its first model does. What is merged into a model counts as its own.
+    bool link = kind == SDF_LINK, more = link || kind == SDF_MODEL;
+    for (int32_t at = model; more; at = sdf->models[at].parent) {
+        sdf_model *m = &sdf->models[at];
+        if (m->first < 0 || (link && !m->first_is_link)) {
+            m->first = index;
+            m->first_is_link = link;
+        }
+        more = m->scope != at;
     }
     return index;
 }
@@ -213,48 +199,43 @@ static int32_t next_of(const sdf_frame *f, relation which) {
     return which == RELATIVE ? f->relative : f->attached;
 }
 
-static bool is_end(const sdf_frame *f, relation which) {
-    return f->kind == SDF_WORLD || (which == ATTACHED && f->kind == SDF_LINK);
-}
-
-static void say_circle(robot_reader *reader, int32_t start, relation which) {
-    const sdf_reader *sdf = sdf_of(reader);
-    char names[400] = "";
-    int32_t at = start, count = 0;
-    do {
-        robot_list_name(names, sizeof names, count++, sdf->frames[at].name);
-        at = next_of(&sdf->frames[at], which);
-    } while (at != start);
-    reader->label = sdf->frames[start].label;
-    robot_error(reader, sdf->frames[start].xml, "frame_cycle",
-                "%s leads in a circle through %s: give one of them another frame",
-                which == RELATIVE ? "relative_to" : "attached_to", names);
-}
-
 /// All frames so that each one comes after the one that it refers to. false: a circle, said.
 static bool order_frames(robot_reader *reader, relation which, int32_t *order) {
     const sdf_reader *sdf = sdf_of(reader);
     int32_t *visit = ROBOT_NEW(reader, sdf->frame_count, int32_t); // 0: new, > 0: on the path of that start, -1: placed
     int32_t *path = ROBOT_NEW(reader, sdf->frame_count, int32_t);
     int32_t placed = 0;
-    bool good = visit != NULL && path != NULL;
-    for (int32_t start = 0; good && start < sdf->frame_count; start++) {
+    if (visit == NULL || path == NULL) {
+        return false;
+    }
+    for (int32_t start = 0; start < sdf->frame_count; start++) {
         int32_t at = start, length = 0;
         while (visit[at] == 0) {
             visit[at] = start + 1;
             path[length++] = at;
             at = next_of(&sdf->frames[at], which);
         }
-        if (visit[at] == start + 1 && !is_end(&sdf->frames[at], which)) {
-            say_circle(reader, at, which);
-            good = false;
+        const sdf_frame *met = &sdf->frames[at];
+        bool end = met->kind == SDF_WORLD || (which == ATTACHED && met->kind == SDF_LINK);
+        if (visit[at] == start + 1 && !end) {
+            char names[400] = "";
+            int32_t on = at, count = 0;
+            do {
+                robot_list_name(names, sizeof names, count++, sdf->frames[on].name);
+                on = next_of(&sdf->frames[on], which);
+            } while (on != at);
+            reader->label = met->label;
+            robot_error(reader, met->xml, "frame_cycle",
+                        "%s leads in a circle through %s: give one of them another frame",
+                        which == RELATIVE ? "relative_to" : "attached_to", names);
+            return false;
         }
         while (length > 0) {
             visit[path[--length]] = -1;
             order[placed++] = path[length];
         }
     }
-    return good;
+    return true;
 }
 
 /// A frame of a model in that model's own frame: what lies between is known from the frames' given poses.
@@ -306,25 +287,6 @@ static bool place_models(robot_reader *reader) {
     return true;
 }
 
-/// The poses of all frames, each after the one that it is given in. false: one is out of all bounds, said.
-static bool place_frames(robot_reader *reader, const int32_t *order) {
-    const sdf_reader *sdf = sdf_of(reader);
-    for (int32_t i = 0; i < sdf->frame_count; i++) {
-        sdf_frame *f = &sdf->frames[order[i]];
-        f->pose = f->kind == SDF_WORLD ? stn_pose_identity() : stn_pose_mul(&sdf->frames[f->relative].pose, &f->given);
-        stn_vec3 p = f->pose.position;
-        if (!(fmax(fabs(p.x), fmax(fabs(p.y), fabs(p.z))) <= FARTHEST) || !stn_vec3_finite(p)) {
-            reader->label = f->label;
-            robot_error(reader, f->xml, "pose",
-                        "with the frames that its pose is given in it stands at (%g, %g, %g) m: at most %g m are read, "
-                        "write smaller numbers",
-                        p.x, p.y, p.z, FARTHEST);
-            return false;
-        }
-    }
-    return true;
-}
-
 bool sdf_resolve_frames(robot_reader *reader) {
     sdf_reader *sdf = sdf_of(reader);
     int32_t *order = ROBOT_NEW(reader, sdf->frame_count, int32_t);
@@ -343,7 +305,21 @@ bool sdf_resolve_frames(robot_reader *reader) {
     if (!order_frames(reader, RELATIVE, order) || !place_models(reader)) {
         return false;
     }
-    return place_frames(reader, order);
+    // The poses of all frames, each after the one that it is given in.
+    for (int32_t i = 0; i < sdf->frame_count; i++) {
+        sdf_frame *f = &sdf->frames[order[i]];
+        f->pose = f->kind == SDF_WORLD ? stn_pose_identity() : stn_pose_mul(&sdf->frames[f->relative].pose, &f->given);
+        stn_vec3 p = f->pose.position;
+        if (!(fmax(fabs(p.x), fmax(fabs(p.y), fabs(p.z))) <= FARTHEST) || !stn_vec3_finite(p)) {
+            reader->label = f->label;
+            robot_error(reader, f->xml, "pose",
+                        "with the frames that its pose is given in it stands at (%g, %g, %g) m: at most %g m are read, "
+                        "write smaller numbers",
+                        p.x, p.y, p.z, FARTHEST);
+            return false;
+        }
+    }
+    return true;
 }
 
 /// As the file says it where it does, so that no rounding comes in.

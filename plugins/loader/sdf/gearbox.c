@@ -10,73 +10,79 @@
 
 static const double PARALLEL = 1e-9; // of 1 - |cosine|
 
-/// The hinge of the robot from link `base` to `link`; -1: there is none. `above`: frame of the joint above each link.
-static int32_t find_hinge(robot_reader *reader, const int32_t *above, int32_t base, int32_t link, int32_t *frame) {
-    *frame = link >= 0 ? above[link] : 0;
-    int32_t index = *frame > 0 ? robot_names_find(&reader->joint_names, 0, sdf_of(reader)->frames[*frame].name) : -1;
+/// A hinge of the robot from the gearbox's reference body to one of its links.
+typedef struct side {
+    int32_t joint; // -1: there is none
+    double sense;  // +1 or -1: along or against the gearbox's axis; 0: neither
+} side;
+
+typedef struct gearbox {
+    int32_t frame, base;  // its own; link of the reference body, -1: the world
+    const int32_t *above; // frame of the joint above each link
+} gearbox;
+
+static side find_side(robot_reader *reader, const gearbox *g, int32_t link, const xml_element *axis) {
+    const sdf_reader *sdf = sdf_of(reader);
+    side out = {-1, 0.0};
+    int32_t frame = link >= 0 ? g->above[link] : 0;
+    int32_t index = frame > 0 ? robot_names_find(&reader->joint_names, 0, sdf->frames[frame].name) : -1;
     if (index < 0) {
-        return -1;
+        return out;
     }
     const robot_joint *joint = &reader->joints[index];
     bool turns = joint->spec.type == STN_JOINT_REVOLUTE || joint->spec.type == STN_JOINT_CONTINUOUS;
-    return turns && strcmp(joint->parent, base >= 0 ? reader->links[base].name : "world") == 0 ? index : -1;
-}
-
-/// +1 or -1 for a hinge along or against an axis of the gearbox; 0: neither.
-static double sense(robot_reader *reader, const xml_element *axis, int32_t gearbox, int32_t frame, int32_t hinge) {
-    const sdf_reader *sdf = sdf_of(reader);
+    if (!turns || strcmp(joint->parent, g->base >= 0 ? reader->links[g->base].name : "world") != 0) {
+        return out;
+    }
+    out.joint = index;
     stn_vec3 wanted;
-    if (axis == NULL || !sdf_axis_direction(reader, axis, gearbox, &wanted)) {
-        return 0.0;
+    if (axis != NULL && sdf_axis_direction(reader, axis, g->frame, &wanted)) {
+        wanted = stn_mat3_apply(&sdf->frames[g->frame].pose.rotation, wanted);
+        double cosine = stn_vec3_dot(wanted, stn_mat3_apply(&sdf->frames[frame].pose.rotation, joint->spec.axis));
+        out.sense = fabs(cosine) < 1.0 - PARALLEL ? 0.0 : cosine > 0.0 ? 1.0 : -1.0;
     }
-    wanted = stn_mat3_apply(&sdf->frames[gearbox].pose.rotation, wanted);
-    stn_vec3 own = stn_mat3_apply(&sdf->frames[frame].pose.rotation, reader->joints[hinge].spec.axis);
-    double cosine = stn_vec3_dot(wanted, own);
-    return fabs(cosine) < 1.0 - PARALLEL ? 0.0 : cosine > 0.0 ? 1.0 : -1.0;
-}
-
-/// The link that the reference body is, -1 the world. false: there is none, said.
-static bool find_reference(robot_reader *reader, const sdf_joint *joint, int32_t *link) {
-    const sdf_reader *sdf = sdf_of(reader);
-    const xml_element *body = robot_child(reader, joint->xml, "gearbox_reference_body");
-    const char *name = body != NULL ? robot_text_name(reader, body) : NULL;
-    if (body == NULL) {
-        robot_error(reader, joint->xml, "missing", "a gearbox joint without <gearbox_reference_body>: add it");
-    }
-    if (name == NULL) {
-        return false;
-    }
-    bool world = strcmp(name, "world") == 0;
-    int32_t model = sdf->frames[joint->frame].model;
-    int32_t found = world ? 0 : sdf_need_frame(reader, model, body, "gearbox_reference_body", name);
-    *link = found >= 0 ? sdf->frames[found].link : -1;
-    return found >= 0;
+    return out;
 }
 
 static void build_gearbox(robot_reader *reader, const int32_t *above, const sdf_joint *joint) {
+    const sdf_reader *sdf = sdf_of(reader);
+    const xml_element *xml = joint->xml;
     sdf_hinge ends;
-    int32_t base = -1, frames[2] = {0};
     double ratio = 1.0;
-    reader->label = sdf_of(reader)->frames[joint->frame].label;
-    if (!sdf_find_ends(reader, joint, &ends) || !find_reference(reader, joint, &base)) {
+    reader->label = sdf->frames[joint->frame].label;
+    if (!sdf_find_ends(reader, joint, &ends)) {
         return;
     }
-    sdf_number(reader, joint->xml, "gearbox_ratio", &ratio);
-    int32_t first = find_hinge(reader, above, base, ends.parent, &frames[0]);
-    int32_t second = find_hinge(reader, above, base, ends.child, &frames[1]);
-    const xml_element *axis = robot_child(reader, joint->xml, "axis"),
-                      *axis2 = robot_child(reader, joint->xml, "axis2");
-    double s1 = first >= 0 ? sense(reader, axis, joint->frame, frames[0], first) : 0.0;
-    double s2 = second >= 0 ? sense(reader, axis2, joint->frame, frames[1], second) : 0.0;
-    if (s1 == 0.0 || s2 == 0.0 || first == second || reader->joints[second].mimic != NULL) {
-        robot_warn(reader, joint->xml, "joint_type",
+    const xml_element *body = robot_child(reader, xml, "gearbox_reference_body");
+    if (body == NULL) {
+        robot_error(reader, xml, "missing", "a gearbox joint without <gearbox_reference_body>: add it");
+        return;
+    }
+    const char *name = robot_text_name(reader, body);
+    if (name == NULL) {
+        return;
+    }
+    int32_t reference = 0; // frame of that body
+    if (strcmp(name, "world") != 0) {
+        reference = sdf_need_frame(reader, sdf->frames[joint->frame].model, body, "gearbox_reference_body", name);
+    }
+    if (reference < 0) {
+        return;
+    }
+    sdf_number(reader, xml, "gearbox_ratio", &ratio);
+    const gearbox g = {joint->frame, sdf->frames[reference].link, above};
+    const xml_element *axis = robot_child(reader, xml, "axis"), *axis2 = robot_child(reader, xml, "axis2");
+    side first = find_side(reader, &g, ends.parent, axis), second = find_side(reader, &g, ends.child, axis2);
+    if (first.sense == 0.0 || second.sense == 0.0 || first.joint == second.joint ||
+        reader->joints[second.joint].mimic != NULL) {
+        robot_warn(reader, xml, "joint_type",
                    "a gearbox joint is read where free hinges lie between its reference body and both links, along its "
                    "axes: this one is left out, the robot moves as if it were not there");
         return;
     }
-    robot_joint *follower = &reader->joints[second];
-    follower->mimic = reader->joints[first].spec.name;
-    follower->spec.mimic_multiplier = -ratio * s1 * s2;
+    robot_joint *follower = &reader->joints[second.joint];
+    follower->mimic = reader->joints[first.joint].spec.name;
+    follower->spec.mimic_multiplier = -ratio * first.sense * second.sense;
     follower->spec.mimic_offset = 0.0;
 }
 

@@ -96,53 +96,29 @@ static const robot_shape_word shapes[] = {{"box", parse_box},
                                           {"mesh", parse_mesh},
                                           {"plane", parse_plane}};
 
-/// The one shape inside <geometry>. false: left out, and the reason said, unless it says itself to be empty.
-static bool parse_shape(robot_reader *reader, const xml_element *xml, robot_geometry *g) {
-    const xml_element *geometry = robot_child(reader, xml, "geometry");
-    const xml_element *shape = NULL;
-    const robot_shape_word *word = robot_find_shape(reader, xml, geometry, shapes, STN_COUNT(shapes), &shape);
-    const xml_element *other = geometry != NULL ? xml_first_child(geometry) : NULL;
-    if (word != NULL) {
-        return word->parse(reader, shape, g);
-    }
-    if (other != NULL && strcmp(xml_name(other), "empty") == 0) {
-        return false;
-    }
-    const char *left = g->spec.collision ? "" : "; left out";
-    if (other != NULL) {
-        robot_say(reader, robot_fault(g), "shape", robot_at(other),
-                  "a <%s> cannot %s here: use box, sphere, cylinder, capsule, ellipsoid, plane or mesh%s",
-                  xml_name(other), g->spec.collision ? "collide" : "be drawn", left);
-    } else {
-        robot_say(reader, robot_fault(g), "shape", robot_at(geometry != NULL ? geometry : xml),
-                  "<%s> has no shape: give <geometry> with box, sphere, cylinder, capsule, ellipsoid, plane or mesh%s",
-                  xml_name(xml), left);
-    }
-    return false;
-}
-
-/// Its pose is not given in the link's frame: that is made good when the poses of all frames are known.
-static void place_later(robot_reader *reader, const sdf_placement *placement) {
-    sdf_reader *sdf = sdf_of(reader);
-    if (sdf->placement_count == sdf->placement_capacity) {
-        sdf->placements = robot_grow(reader, sdf->placements, sdf->placement_count, &sdf->placement_capacity,
-                                     sizeof *sdf->placements);
-    }
-    if (sdf->placement_count < sdf->placement_capacity) {
-        sdf->placements[sdf->placement_count++] = *placement;
-    }
-}
-
 void sdf_parse_geometry(robot_reader *reader, int32_t frame, const xml_element *xml, bool collision) {
-    const sdf_frame *f = &sdf_of(reader)->frames[frame];
-    int32_t link = f->link, index = robot_add_geometry(reader, link, collision, xml);
+    sdf_reader *sdf = sdf_of(reader);
+    int32_t link = sdf->frames[frame].link, index = robot_add_geometry(reader, link, collision, xml);
     if (index < 0) {
         return;
     }
     robot_geometry *g = &reader->geometries[index];
     const char *relative_to = NULL;
     g->spec.pose = sdf_pose(reader, xml, &relative_to);
-    bool good = parse_shape(reader, xml, g);
+    const xml_element *shape = NULL, *geometry = robot_child(reader, xml, "geometry");
+    const robot_shape_word *word = robot_find_shape(reader, xml, geometry, shapes, STN_COUNT(shapes), &shape);
+    const xml_element *other = geometry != NULL ? xml_first_child(geometry) : NULL;
+    const char *left = collision ? "" : "; left out";
+    bool good = word != NULL && word->parse(reader, shape, g);
+    if (word == NULL && other == NULL) {
+        robot_say(reader, robot_fault(g), "shape", robot_at(geometry != NULL ? geometry : xml),
+                  "<%s> has no shape: give <geometry> with box, sphere, cylinder, capsule, ellipsoid, plane or mesh%s",
+                  xml_name(xml), left);
+    } else if (word == NULL && strcmp(xml_name(other), "empty") != 0) {
+        robot_say(reader, robot_fault(g), "shape", robot_at(other),
+                  "a <%s> cannot %s here: use box, sphere, cylinder, capsule, ellipsoid, plane or mesh%s",
+                  xml_name(other), collision ? "collide" : "be drawn", left);
+    }
     const xml_element *proximity = collision ? robot_child(reader, xml, "drake:proximity_properties") : NULL;
     if (proximity != NULL) {
         robot_parse_proximity(reader, proximity, g);
@@ -156,8 +132,16 @@ void sdf_parse_geometry(robot_reader *reader, int32_t frame, const xml_element *
     g->spec.name = robot_shape_name(reader, xml, 2 * link + collision);
     if (!good) {
         reader->geometry_count--;
-    } else if (relative_to != NULL) {
-        place_later(reader, &(sdf_placement){index, frame, xml, relative_to});
+        return;
+    }
+    if (relative_to == NULL) {
+        return;
+    }
+    // Its pose is not given in the link's frame: that is made good when the poses of all frames are known.
+    sdf->placements =
+        robot_reserve(reader, sdf->placements, sdf->placement_count, &sdf->placement_capacity, sizeof *sdf->placements);
+    if (sdf->placement_count < sdf->placement_capacity) {
+        sdf->placements[sdf->placement_count++] = (sdf_placement){index, frame, xml, relative_to};
     }
 }
 

@@ -30,30 +30,14 @@ static const xml_element *read_file(robot_reader *reader, const xml_element *inc
     return root;
 }
 
-static bool names_file(const char *uri) {
-    const char *slash = strrchr(uri, '/'), *last = slash != NULL ? slash + 1 : uri, *dot = strrchr(last, '.');
-    return dot != NULL && robot_lists("sdf world urdf xml config", dot + 1);
-}
-
-/// The <sdf> of a model.config with the largest version that is known.
-static const char *newest_file(robot_reader *reader, const xml_element *config) {
-    const char *newest = NULL;
-    int32_t best = -1;
-    for (const xml_element *e = xml_first_child(config); e != NULL; e = xml_next_sibling(e)) {
-        if (strcmp(xml_name(e), "sdf") != 0) {
-            continue;
-        }
-        double version = 1.0;
-        const char *text = xml_attribute(e, "version"),
-                   *minor = text != NULL && strncmp(text, "1.", 2) == 0 ? text + 2 : "";
-        int32_t found =
-            stn_parse_real(minor, &version) && version >= 0.0 && version <= SDF_NEWEST ? (int32_t)version : 0;
-        if (found > best) {
-            best = found;
-            newest = robot_text_name(reader, e);
-        }
+/// A file by its address. NULL: said.
+static const robot_file *find_file(robot_reader *reader, const xml_element *xml, const char *uri) {
+    const robot_file *file = robot_find_file(reader, uri);
+    if (file == NULL || file->path == NULL) {
+        robot_error(reader, xml, "include", "'%.200s': %s", uri, refused(reader, file));
+        return NULL;
     }
-    return newest;
+    return file;
 }
 
 /// The file that a folder's model.config names.
@@ -65,33 +49,30 @@ static const robot_file *find_in_folder(robot_reader *reader, const xml_element 
         robot_error(reader, xml, "include", "'%.200s': %s", uri, refused(reader, config));
         return NULL;
     }
-    const char *path = config->path;
+    const char *path = config->path, *name = NULL;
     const xml_element *root = read_file(reader, xml, path);
-    const char *name = root != NULL ? newest_file(reader, root) : NULL;
+    int32_t newest = -1; // version of the <sdf> that counts: the largest that is known
+    for (const xml_element *e = root != NULL ? xml_first_child(root) : NULL; e != NULL; e = xml_next_sibling(e)) {
+        if (strcmp(xml_name(e), "sdf") != 0) {
+            continue;
+        }
+        const char *text = xml_attribute(e, "version");
+        const char *minor = text != NULL && strncmp(text, "1.", 2) == 0 ? text + 2 : "";
+        double number = 1.0;
+        bool known = stn_parse_real(minor, &number) && number >= 0.0 && number <= SDF_NEWEST;
+        int32_t version = known ? (int32_t)number : 0;
+        if (version > newest) {
+            newest = version;
+            name = robot_text_name(reader, e);
+        }
+    }
     if (root != NULL && name == NULL) {
         robot_error(reader, root, "include", "no <sdf version=\"...\"> in model.config: name the model's file");
     }
     if (name == NULL || !robot_locate_file(reader, path, &reader->base)) {
         return NULL;
     }
-    const robot_file *file = robot_find_file(reader, name);
-    if (file == NULL || file->path == NULL) {
-        robot_error(reader, root, "include", "'%.200s': %s", name, refused(reader, file));
-        return NULL;
-    }
-    return file;
-}
-
-static const robot_file *find_model_file(robot_reader *reader, const xml_element *xml, const char *uri) {
-    if (!names_file(uri)) {
-        return find_in_folder(reader, xml, uri);
-    }
-    const robot_file *file = robot_find_file(reader, uri);
-    if (file == NULL || file->path == NULL) {
-        robot_error(reader, xml, "include", "'%.200s': %s", uri, refused(reader, file));
-        return NULL;
-    }
-    return file;
+    return find_file(reader, root, name);
 }
 
 /// The one model of a file. NULL: said.
@@ -119,27 +100,22 @@ static const xml_element *only_model(robot_reader *reader, const xml_element *xm
     return model;
 }
 
-static bool may_open(robot_reader *reader, const xml_element *xml, const robot_file *file) {
-    const sdf_opened *outer = sdf_of(reader)->opened;
-    for (const sdf_opened *o = outer; o != NULL; o = o->outer) {
-        if (strcmp(o->real, file->real) == 0) {
-            robot_error(reader, xml, "include", "%.200s includes itself, by way of %.200s: break the circle",
-                        file->path, xml_file(xml));
-            return false;
-        }
-    }
-    if (outer != NULL && outer->depth >= DEEPEST) {
-        robot_error(reader, xml, "include", "files include each other more than %d deep", (int)DEEPEST);
-        return false;
-    }
-    return true;
-}
-
 static void open_file(robot_reader *reader, int32_t parent, const xml_element *xml, const robot_file *file) {
     sdf_reader *sdf = sdf_of(reader);
     const char *label = reader->label;
     const sdf_opened opened = {file->real, sdf->opened != NULL ? sdf->opened->depth + 1 : 1, sdf->opened};
-    if (!may_open(reader, xml, file) || !robot_locate_file(reader, file->path, &reader->base)) {
+    for (const sdf_opened *o = sdf->opened; o != NULL; o = o->outer) {
+        if (strcmp(o->real, file->real) == 0) {
+            robot_error(reader, xml, "include", "%.200s includes itself, by way of %.200s: break the circle",
+                        file->path, xml_file(xml));
+            return;
+        }
+    }
+    if (opened.depth > DEEPEST) {
+        robot_error(reader, xml, "include", "files include each other more than %d deep", (int)DEEPEST);
+        return;
+    }
+    if (!robot_locate_file(reader, file->path, &reader->base)) {
         return;
     }
     const xml_element *root = read_file(reader, xml, file->path);
@@ -177,7 +153,9 @@ void sdf_parse_include(robot_reader *reader, int32_t parent, const xml_element *
     }
     reader->label = robot_text(reader, "include %.200s", address);
     const robot_base base = reader->base;
-    const robot_file *file = find_model_file(reader, xml, address);
+    const char *slash = strrchr(address, '/'), *dot = strrchr(slash != NULL ? slash + 1 : address, '.');
+    bool direct = dot != NULL && robot_lists("sdf world urdf xml config", dot + 1); // else the name of a folder
+    const robot_file *file = (direct ? find_file : find_in_folder)(reader, xml, address);
     if (file != NULL) {
         const robot_file found = *file; // the list of files grows
         open_file(reader, parent, xml, &found);

@@ -46,9 +46,7 @@ void sdf_parse_joint(robot_reader *reader, int32_t model, const xml_element *xml
         robot_error(reader, xml, "world", "the child of a joint cannot be the world: exchange parent and child");
         f->attached_to = NULL;
     }
-    if (sdf->joint_count == sdf->joint_capacity) {
-        sdf->joints = robot_grow(reader, sdf->joints, sdf->joint_count, &sdf->joint_capacity, sizeof *sdf->joints);
-    }
+    sdf->joints = robot_reserve(reader, sdf->joints, sdf->joint_count, &sdf->joint_capacity, sizeof *sdf->joints);
     if (sdf->joint_count < sdf->joint_capacity) {
         sdf->joints[sdf->joint_count++] = (sdf_joint){.xml = xml, .frame = frame};
     }
@@ -165,35 +163,6 @@ static void parse_screw(robot_reader *reader, const xml_element *xml, stn_joint_
     }
 }
 
-/// Rotors and gains that Drake's extensions give a joint with one motion.
-static void parse_motor(robot_reader *reader, const xml_element *xml, stn_joint_spec *spec) {
-    const xml_element *ratio = robot_child(reader, xml, "drake:gear_ratio");
-    const xml_element *gains = robot_child(reader, xml, "drake:controller_gains");
-    if (!stn_joint_type_is_axial(spec->type)) {
-        return;
-    }
-    sdf_not_negative(reader, xml, "drake:rotor_inertia", "kg m^2", &spec->rotor_inertia);
-    if (sdf_number(reader, xml, "drake:gear_ratio", &spec->gear_ratio) && spec->gear_ratio == 0.0) {
-        robot_error(reader, ratio, "range", "<drake:gear_ratio> = 0 must not be 0");
-    }
-    if (gains != NULL) {
-        robot_not_negative(reader, gains, "p", stn_joint_type_units(spec->type)->stiffness, &spec->servo_kp);
-        robot_not_negative(reader, gains, "d", stn_joint_type_units(spec->type)->damping, &spec->servo_kd);
-    }
-}
-
-/// <drake:mimic joint multiplier offset>, where no <mimic> of an axis stands.
-static void parse_drake_mimic(robot_reader *reader, const xml_element *xml, int32_t model, robot_joint *joint) {
-    const xml_element *mimic = robot_child(reader, xml, "drake:mimic");
-    if (mimic == NULL || joint->mimic != NULL) {
-        return;
-    }
-    const char *name = robot_name_of(reader, mimic, "joint");
-    joint->mimic = name != NULL ? robot_text(reader, "%s%s", sdf_of(reader)->models[model].prefix, name) : NULL;
-    robot_real(reader, mimic, "multiplier", &joint->spec.mimic_multiplier);
-    robot_real(reader, mimic, "offset", &joint->spec.mimic_offset);
-}
-
 const char *sdf_second_name(robot_reader *reader, const char *name) {
     return robot_text(reader, "%s_axis2", name);
 }
@@ -220,62 +189,33 @@ static bool turn_to_axes(robot_reader *reader, const xml_element *xml, int32_t f
     return true;
 }
 
-/// One figure of damping holds for all motions of a joint.
-static void compare_second(robot_reader *reader, const xml_element *xml, int32_t frame, const robot_joint *joint) {
-    const xml_element *second = robot_child(reader, xml, "axis2");
-    robot_joint other = *joint;
-    other.spec = stn_joint_spec_default(joint->spec.name, joint->spec.type);
-    sdf_parse_axis(reader, second, frame, &other);
-    if (other.spec.damping != joint->spec.damping || other.spec.friction != joint->spec.friction) {
-        robot_warn(reader, second, "damping",
-                   "damping and friction differ between the axes: one figure holds for both, those of <axis> count");
-    }
-}
-
-/// Drake gives a planar joint three figures, along x, along y and about the axis; the model has one for all.
-static void parse_drake_damping(robot_reader *reader, const xml_element *xml, stn_joint_spec *spec) {
-    const xml_element *e = robot_child(reader, xml, "drake:damping");
-    int32_t count = spec->type == STN_JOINT_PLANAR ? 3 : 1;
-    double three[3] = {0.0};
-    if (e != NULL && robot_text_reals(reader, e, count, three)) {
-        robot_set_damping(reader, e, three, count, spec);
-    }
-}
-
 // ----------------------------------------------------------------------------------------------------------- joints
 
-/// The second hinge of a revolute2 joint, between the link that the first one carries and the child.
-static void build_second(robot_reader *reader, const sdf_joint *joint, const sdf_hinge *whole, int32_t between) {
-    const xml_element *axis = need_axis(reader, joint->xml, "axis2");
-    const sdf_hinge hinge = {joint->xml,
-                             sdf_unique_joint(reader, sdf_second_name(reader, whole->name)),
-                             between,
-                             whole->child,
-                             stn_pose_identity(),
-                             whole->in_child};
-    int32_t index = axis != NULL ? sdf_add_hinge(reader, &hinge, STN_JOINT_REVOLUTE) : -1;
+/// The two hinges of a revolute2 joint, with a link between them that the first one carries.
+static void build_two(robot_reader *reader, const sdf_joint *joint, const sdf_hinge *whole) {
+    int32_t between = sdf_add_massless(reader, robot_text(reader, "%s_between", whole->name), joint->xml);
+    const xml_element *axis = need_axis(reader, joint->xml, "axis");
+    if (between < 0) {
+        return;
+    }
+    sdf_hinge first = *whole, second = *whole;
+    first.child = second.parent = between;
+    first.in_child = second.in_parent = stn_pose_identity();
+    int32_t index = sdf_add_hinge(reader, &first, STN_JOINT_REVOLUTE);
+    if (index >= 0 && axis != NULL &&
+        sdf_axis_direction(reader, axis, joint->frame, &reader->joints[index].spec.axis)) {
+        sdf_parse_axis(reader, axis, joint->frame, &reader->joints[index]);
+    }
+    axis = need_axis(reader, joint->xml, "axis2");
+    second.name = sdf_unique_joint(reader, sdf_second_name(reader, whole->name));
+    index = axis != NULL ? sdf_add_hinge(reader, &second, STN_JOINT_REVOLUTE) : -1;
     if (index >= 0 && sdf_axis_direction(reader, axis, joint->frame, &reader->joints[index].spec.axis)) {
         sdf_parse_axis(reader, axis, joint->frame, &reader->joints[index]);
     }
 }
 
-static void build_two(robot_reader *reader, const sdf_joint *joint, const sdf_hinge *hinge) {
-    sdf_hinge first = *hinge;
-    int32_t between = sdf_add_massless(reader, robot_text(reader, "%s_between", hinge->name), joint->xml);
-    const xml_element *axis = need_axis(reader, joint->xml, "axis");
-    first.child = between;
-    first.in_child = stn_pose_identity();
-    int32_t index = between >= 0 ? sdf_add_hinge(reader, &first, STN_JOINT_REVOLUTE) : -1;
-    if (index >= 0 && axis != NULL &&
-        sdf_axis_direction(reader, axis, joint->frame, &reader->joints[index].spec.axis)) {
-        sdf_parse_axis(reader, axis, joint->frame, &reader->joints[index]);
-    }
-    if (between >= 0) {
-        build_second(reader, joint, hinge, between);
-    }
-}
-
 static void build_one(robot_reader *reader, const sdf_joint *joint, const joint_kind *kind, sdf_hinge *hinge) {
+    const sdf_reader *sdf = sdf_of(reader);
     const xml_element *xml = joint->xml;
     if (kind->type == STN_JOINT_UNIVERSAL && !turn_to_axes(reader, xml, joint->frame, hinge)) {
         return;
@@ -285,25 +225,59 @@ static void build_one(robot_reader *reader, const sdf_joint *joint, const joint_
         return;
     }
     robot_joint *built = &reader->joints[index];
-    built->spec.axis = stn_vec3_make(0.0, 0.0, 1.0);
+    stn_joint_spec *spec = &built->spec;
+    spec->axis = stn_vec3_make(0.0, 0.0, 1.0);
     const xml_element *axis = kind->axes > 0 ? need_axis(reader, xml, "axis") : robot_child(reader, xml, "axis");
     if (axis != NULL && !is_drake(xml)) {
         if (kind->axes == 1) {
-            sdf_axis_direction(reader, axis, joint->frame, &built->spec.axis);
+            sdf_axis_direction(reader, axis, joint->frame, &spec->axis);
         }
         sdf_parse_axis(reader, axis, joint->frame, built);
     }
-    if (kind->axes == 2) {
-        compare_second(reader, xml, joint->frame, built);
+    if (kind->axes == 2) { // one figure of damping holds for all motions of a joint
+        const xml_element *second = robot_child(reader, xml, "axis2");
+        robot_joint other = *built;
+        other.spec = stn_joint_spec_default(spec->name, spec->type);
+        sdf_parse_axis(reader, second, joint->frame, &other);
+        if (other.spec.damping != spec->damping || other.spec.friction != spec->friction) {
+            robot_warn(
+                reader, second, "damping",
+                "damping and friction differ between the axes: one figure holds for both, those of <axis> count");
+        }
     }
     if (kind->type == STN_JOINT_SCREW) {
-        parse_screw(reader, xml, &built->spec);
+        parse_screw(reader, xml, spec);
     }
-    if (is_drake(xml)) {
-        parse_drake_damping(reader, xml, &built->spec);
+    const xml_element *damping = is_drake(xml) ? robot_child(reader, xml, "drake:damping") : NULL;
+    if (damping != NULL) { // three figures of a planar joint, along x, along y and about the axis
+        int32_t count = spec->type == STN_JOINT_PLANAR ? 3 : 1;
+        double three[3] = {0.0};
+        if (robot_text_reals(reader, damping, count, three)) {
+            robot_set_damping(reader, damping, three, count, spec);
+        }
     }
-    parse_motor(reader, xml, &built->spec);
-    parse_drake_mimic(reader, xml, sdf_of(reader)->frames[joint->frame].model, built);
+    // Rotors and gains that Drake's extensions give a joint with one motion.
+    const xml_element *ratio = robot_child(reader, xml, "drake:gear_ratio");
+    const xml_element *gains = robot_child(reader, xml, "drake:controller_gains");
+    if (stn_joint_type_is_axial(spec->type)) {
+        const stn_joint_units *units = stn_joint_type_units(spec->type);
+        sdf_not_negative(reader, xml, "drake:rotor_inertia", "kg m^2", &spec->rotor_inertia);
+        if (sdf_number(reader, xml, "drake:gear_ratio", &spec->gear_ratio) && spec->gear_ratio == 0.0) {
+            robot_error(reader, ratio, "range", "<drake:gear_ratio> = 0 must not be 0");
+        }
+        if (gains != NULL) {
+            robot_not_negative(reader, gains, "p", units->stiffness, &spec->servo_kp);
+            robot_not_negative(reader, gains, "d", units->damping, &spec->servo_kd);
+        }
+    }
+    const xml_element *mimic = robot_child(reader, xml, "drake:mimic");
+    if (mimic != NULL && built->mimic == NULL) { // where no <mimic> of an axis stands
+        const char *name = robot_name_of(reader, mimic, "joint");
+        const char *prefix = sdf->models[sdf->frames[joint->frame].model].prefix;
+        built->mimic = name != NULL ? robot_text(reader, "%s%s", prefix, name) : NULL;
+        robot_real(reader, mimic, "multiplier", &spec->mimic_multiplier);
+        robot_real(reader, mimic, "offset", &spec->mimic_offset);
+    }
 }
 
 // ------------------------------------------------------------------------------------------------------------ loops
@@ -341,16 +315,6 @@ static bool close_loop(robot_reader *reader, const sdf_joint *joint, const joint
     return true;
 }
 
-/// Does another joint carry the link already? It is noted as carried from now on.
-static bool take_child(robot_reader *reader, int32_t link) {
-    bool *carried = sdf_of(reader)->carried;
-    bool before = carried != NULL && carried[link];
-    if (carried != NULL) {
-        carried[link] = true;
-    }
-    return before;
-}
-
 void sdf_build_joint(robot_reader *reader, sdf_joint *joint) {
     const sdf_reader *sdf = sdf_of(reader);
     const sdf_frame *f = &sdf->frames[joint->frame];
@@ -361,8 +325,11 @@ void sdf_build_joint(robot_reader *reader, sdf_joint *joint) {
     if (kind == NULL || joint->gearbox || !sdf_find_ends(reader, joint, &hinge)) {
         return;
     }
-    if (take_child(reader, hinge.child) && !sdf->models[f->model].is_static &&
-        close_loop(reader, joint, kind, &hinge)) {
+    bool taken = sdf->carried != NULL && sdf->carried[hinge.child]; // by another joint already
+    if (sdf->carried != NULL) {
+        sdf->carried[hinge.child] = true;
+    }
+    if (taken && !sdf->models[f->model].is_static && close_loop(reader, joint, kind, &hinge)) {
         return;
     }
     if (sdf->models[f->model].is_static && kind->type != STN_JOINT_FIXED) {

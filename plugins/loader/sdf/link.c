@@ -5,25 +5,10 @@
 
 #include "sdf.h"
 
-static const char *const moments[] = {"ixx", "iyy", "izz"};
-static const char *const products[] = {"ixy", "ixz", "iyz"};
-
 /// Diagonal entries default to 1, the others to 0.
-static void parse_inertia(robot_reader *reader, const xml_element *xml, stn_mat3 *inertia) {
-    static const int32_t row[] = {0, 0, 1}, column[] = {1, 2, 2};
-    for (int32_t i = 0; i < 3; i++) {
-        double moment = 1.0, product = 0.0;
-        if (robot_child(reader, xml, moments[i]) == NULL) {
-            robot_warn(reader, xml, "default", "<inertia> has no %s: taken as 1 kg m^2, as SDFormat says", moments[i]);
-        }
-        sdf_number(reader, xml, moments[i], &moment);
-        sdf_number(reader, xml, products[i], &product);
-        inertia->m[i][i] = moment;
-        inertia->m[row[i]][column[i]] = inertia->m[column[i]][row[i]] = product;
-    }
-}
-
 static void parse_inertial(robot_reader *reader, const xml_element *xml, stn_mass *out) {
+    static const char *const moments[] = {"ixx", "iyy", "izz"}, *const products[] = {"ixy", "ixz", "iyz"};
+    static const int32_t row[] = {0, 0, 1}, column[] = {1, 2, 2}; // of the products
     const xml_element *inertia_xml = robot_child(reader, xml, "inertia");
     const char *relative_to = NULL;
     stn_pose pose = sdf_pose(reader, xml, &relative_to);
@@ -37,8 +22,17 @@ static void parse_inertial(robot_reader *reader, const xml_element *xml, stn_mas
         robot_warn(reader, xml, "default", "<inertial> has no <mass>: taken as 1 kg, as SDFormat says");
     }
     sdf_not_negative(reader, xml, "mass", "kg", &mass);
+    for (int32_t i = 0; inertia_xml != NULL && i < 3; i++) {
+        double product = 0.0;
+        if (robot_child(reader, inertia_xml, moments[i]) == NULL) {
+            robot_warn(reader, inertia_xml, "default", "<inertia> has no %s: taken as 1 kg m^2, as SDFormat says",
+                       moments[i]);
+        }
+        sdf_number(reader, inertia_xml, moments[i], &inertia.m[i][i]);
+        sdf_number(reader, inertia_xml, products[i], &product);
+        inertia.m[row[i]][column[i]] = inertia.m[column[i]][row[i]] = product;
+    }
     if (inertia_xml != NULL) {
-        parse_inertia(reader, inertia_xml, &inertia);
         robot_check_mass(reader, inertia_xml, mass, &inertia);
     } else if (mass == 0.0) {
         inertia = stn_mat3_diagonal(0.0, 0.0, 0.0);
@@ -47,17 +41,6 @@ static void parse_inertial(robot_reader *reader, const xml_element *xml, stn_mas
                    "<inertial> has no <inertia>: taken as 1 kg m^2 about each axis, as SDFormat says");
     }
     *out = (stn_mass){mass, pose.position, stn_mat3_rotate_tensor(&pose.rotation, &inertia)};
-}
-
-static void parse_shapes(robot_reader *reader, const xml_element *xml, int32_t frame, int32_t index) {
-    for (const xml_element *e = xml_first_child(xml); e != NULL; e = xml_next_sibling(e)) {
-        bool collision = strcmp(xml_name(e), "collision") == 0;
-        if (collision || strcmp(xml_name(e), "visual") == 0) {
-            sdf_parse_geometry(reader, frame, e, collision);
-        }
-    }
-    robot_link *link = &reader->links[index];
-    link->geometry_count = reader->geometry_count - link->geometry_start;
 }
 
 void sdf_parse_link(robot_reader *reader, int32_t model, const xml_element *xml) {
@@ -91,5 +74,12 @@ void sdf_parse_link(robot_reader *reader, int32_t model, const xml_element *xml)
                        "<mass>0</mass>");
         }
     }
-    parse_shapes(reader, xml, frame, index);
+    for (const xml_element *e = xml_first_child(xml); e != NULL; e = xml_next_sibling(e)) {
+        bool collision = strcmp(xml_name(e), "collision") == 0;
+        if (collision || strcmp(xml_name(e), "visual") == 0) {
+            sdf_parse_geometry(reader, frame, e, collision);
+        }
+    }
+    robot_link *link = &reader->links[index];
+    link->geometry_count = reader->geometry_count - link->geometry_start;
 }

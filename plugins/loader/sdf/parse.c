@@ -12,9 +12,7 @@ static bool is(const xml_element *xml, const char *name) {
 /// A model without its frame yet; -1: no memory.
 static int32_t add_model(robot_reader *reader, const sdf_model *model) {
     sdf_reader *sdf = sdf_of(reader);
-    if (sdf->model_count == sdf->model_capacity) {
-        sdf->models = robot_grow(reader, sdf->models, sdf->model_count, &sdf->model_capacity, sizeof *sdf->models);
-    }
+    sdf->models = robot_reserve(reader, sdf->models, sdf->model_count, &sdf->model_capacity, sizeof *sdf->models);
     if (sdf->model_count == sdf->model_capacity) {
         return -1;
     }
@@ -47,20 +45,9 @@ static void parse_children(robot_reader *reader, int32_t model, const xml_elemen
     }
 }
 
-/// The name that Gazebo gives the frame of a model whose contents stand in its parent.
-static const char *merged_name(robot_reader *reader, const char *name) {
-    return robot_text(reader, "_merged__%s__model__", name);
-}
-
 static const char *text_attribute(const xml_element *xml, const char *name) {
     const char *text = xml_attribute(xml, name);
     return text != NULL && text[0] != '\0' ? text : NULL;
-}
-
-/// The frame that a model's pose places, from the <include> or from <model>.
-static const char *find_placement(robot_reader *reader, const xml_element *xml, const sdf_override *over) {
-    const xml_element *given = over->xml != NULL ? robot_child(reader, over->xml, "placement_frame") : NULL;
-    return given != NULL ? robot_text_name(reader, given) : text_attribute(xml, "placement_frame");
 }
 
 void sdf_parse_model(robot_reader *reader, int32_t parent, int32_t version, const xml_element *xml,
@@ -68,7 +55,10 @@ void sdf_parse_model(robot_reader *reader, int32_t parent, int32_t version, cons
     sdf_reader *sdf = sdf_of(reader);
     reader->label = "model";
     const char *name = over->name != NULL ? over->name : robot_name_of(reader, xml, "name");
-    const char *known = over->merge && name != NULL ? merged_name(reader, name) : name;
+    const char *known = name; // for what is merged into its parent, the name that Gazebo gives its frame
+    if (over->merge && name != NULL) {
+        known = robot_text(reader, "_merged__%s__model__", name);
+    }
     int32_t frame = sdf_add_frame(reader, SDF_MODEL, parent, xml, known);
     if (frame < 0) {
         return;
@@ -78,6 +68,9 @@ void sdf_parse_model(robot_reader *reader, int32_t parent, int32_t version, cons
     const sdf_model *around = &sdf->models[parent];
     bool is_static = sdf_flag(reader, xml, "static", false);
     bool whole = parent == 0 && around->prefix[0] == '\0' && !sdf->many; // the robot's names are its names
+    const char *prefix = over->merge || whole ? around->prefix : robot_text(reader, "%s%s::", around->prefix, name);
+    const xml_element *placed = over->xml != NULL ? robot_child(reader, over->xml, "placement_frame") : NULL;
+    const char *placement = placed != NULL ? robot_text_name(reader, placed) : text_attribute(xml, "placement_frame");
     int32_t index =
         add_model(reader, &(sdf_model){
                               .xml = xml,
@@ -87,10 +80,9 @@ void sdf_parse_model(robot_reader *reader, int32_t parent, int32_t version, cons
                               .version = version,
                               .first = -1,
                               .is_static = around->is_static || (over->has_static ? over->is_static : is_static),
-                              .prefix = over->merge || whole ? around->prefix
-                                                             : robot_text(reader, "%s%s::", around->prefix, name),
+                              .prefix = prefix,
                               .canonical = text_attribute(xml, "canonical_link"),
-                              .placement = find_placement(reader, xml, over),
+                              .placement = placement,
                               .place_xml = posed ? over->xml : xml,
                           });
     if (index < 0) {
@@ -109,21 +101,6 @@ static int32_t count_models(const xml_element *xml) {
         count += is(e, "model") || is(e, "include");
     }
     return count;
-}
-
-static bool check_root(robot_reader *reader, const xml_element *root) {
-    reader->label = "sdf";
-    if (is(root, "sdf")) {
-        return true;
-    }
-    robot_error(reader, root, "root", "the root element is <%.60s>, SDFormat has <sdf version=\"1.7\">%s",
-                xml_name(root),
-                is(root, "model")    ? ": put <model> inside it"
-                : is(root, "robot")  ? ": this is URDF, name the file .urdf or the loader 'urdf'"
-                : is(root, "mujoco") ? ": this is MJCF, name the file .xml or the loader 'mjcf'"
-                : is(root, "gazebo") ? ": this is older than 1.4"
-                                     : "");
-    return false;
 }
 
 /// What holds the models: <world> or the root itself. NULL: said.
@@ -153,53 +130,23 @@ static const xml_element *find_content(robot_reader *reader, const xml_element *
     return content;
 }
 
-/// The robot is called like its only model, else like the world or the file.
-static const char *robot_name(robot_reader *reader, const xml_element *content) {
-    const sdf_reader *sdf = sdf_of(reader);
-    const char *name = is(content, "world") ? text_attribute(content, "name") : NULL;
-    if (!sdf->many && sdf->model_count > 1) {
-        return sdf->frames[sdf->models[1].frame].name;
-    }
-    return name != NULL ? robot_name_of(reader, content, "name") : robot_stem(reader);
-}
-
-static bool begin(robot_reader *reader, int32_t version, const xml_element *content) {
-    sdf_reader *sdf = sdf_of(reader);
-    sdf->many = count_models(content) > 1;
-    if (!robot_names_init(reader, &sdf->names, 0)) {
-        return false;
-    }
-    int32_t world =
-        add_model(reader, &(sdf_model){.xml = content, .parent = -1, .version = version, .first = -1, .prefix = ""});
-    sdf->frames = ROBOT_NEW(reader, 16, sdf_frame);
-    if (world < 0 || sdf->frames == NULL) {
-        return false;
-    }
-    sdf->frame_capacity = 16;
-    sdf->frames[sdf->frame_count++] =
-        (sdf_frame){.kind = SDF_WORLD, .name = "world", .label = "world", .xml = content, .link = -1};
-    return true;
-}
-
-static bool list_link_frames(robot_reader *reader) {
-    sdf_reader *sdf = sdf_of(reader);
-    sdf->link_total = reader->link_count;
-    sdf->carried = ROBOT_NEW(reader, sdf->link_total, bool);
-    sdf->link_frames = ROBOT_NEW(reader, reader->link_count, int32_t);
-    for (int32_t i = 0; sdf->link_frames != NULL && i < sdf->frame_count; i++) {
-        if (sdf->frames[i].kind == SDF_LINK && sdf->frames[i].link >= 0) {
-            sdf->link_frames[sdf->frames[i].link] = i;
-        }
-    }
-    return sdf->link_frames != NULL;
-}
-
 /// From the parts that were read to one tree.
 static bool finish(robot_reader *reader, const xml_element *content) {
     sdf_reader *sdf = sdf_of(reader);
     int32_t errors = reader->diagnostics->error_count;
-    if (!sdf_resolve_frames(reader) || !list_link_frames(reader)) {
+    if (!sdf_resolve_frames(reader)) {
         return !reader->out_of_memory;
+    }
+    sdf->link_total = reader->link_count;
+    sdf->carried = ROBOT_NEW(reader, sdf->link_total, bool);
+    sdf->link_frames = ROBOT_NEW(reader, sdf->link_total, int32_t);
+    if (sdf->link_frames == NULL) {
+        return false;
+    }
+    for (int32_t i = 0; i < sdf->frame_count; i++) {
+        if (sdf->frames[i].kind == SDF_LINK && sdf->frames[i].link >= 0) {
+            sdf->link_frames[sdf->frames[i].link] = i;
+        }
     }
     sdf_place_geometries(reader);
     sdf_compute_inertias(reader);
@@ -210,7 +157,13 @@ static bool finish(robot_reader *reader, const xml_element *content) {
     }
     sdf_build_gearboxes(reader);
     sdf_assemble(reader);
-    reader->name = robot_name(reader, content);
+    // The robot is called like its only model, else like the world or the file.
+    const char *name = is(content, "world") ? text_attribute(content, "name") : NULL;
+    if (!sdf->many && sdf->model_count > 1) {
+        reader->name = sdf->frames[sdf->models[1].frame].name;
+    } else {
+        reader->name = name != NULL ? robot_name_of(reader, content, "name") : robot_stem(reader);
+    }
     robot_resolve_mimic(reader);
     if (reader->out_of_memory || !robot_connect(reader)) {
         return false;
@@ -224,7 +177,16 @@ static bool finish(robot_reader *reader, const xml_element *content) {
 }
 
 bool sdf_parse(robot_reader *reader, const xml_element *root) {
-    if (!check_root(reader, root)) {
+    sdf_reader *sdf = sdf_of(reader);
+    reader->label = "sdf";
+    if (!is(root, "sdf")) {
+        robot_error(reader, root, "root", "the root element is <%.60s>, SDFormat has <sdf version=\"1.7\">%s",
+                    xml_name(root),
+                    is(root, "model")    ? ": put <model> inside it"
+                    : is(root, "robot")  ? ": this is URDF, name the file .urdf or the loader 'urdf'"
+                    : is(root, "mujoco") ? ": this is MJCF, name the file .xml or the loader 'mjcf'"
+                    : is(root, "gazebo") ? ": this is older than 1.4"
+                                         : "");
         return true;
     }
     int32_t version = sdf_version(reader, root);
@@ -232,9 +194,16 @@ bool sdf_parse(robot_reader *reader, const xml_element *root) {
     if (content == NULL) {
         return true;
     }
-    if (!begin(reader, version, content)) {
+    // The world is the first model and the first frame.
+    sdf->many = count_models(content) > 1;
+    sdf->frame_capacity = 16;
+    sdf->frames = ROBOT_NEW(reader, sdf->frame_capacity, sdf_frame);
+    const sdf_model world = {.xml = content, .parent = -1, .version = version, .first = -1, .prefix = ""};
+    if (!robot_names_init(reader, &sdf->names, 0) || add_model(reader, &world) < 0 || sdf->frames == NULL) {
         return false;
     }
+    sdf->frames[sdf->frame_count++] =
+        (sdf_frame){.kind = SDF_WORLD, .name = "world", .label = "world", .xml = content, .link = -1};
     int32_t errors = reader->diagnostics->error_count;
     parse_children(reader, 0, content);
     sdf_note_skipped(reader, root);

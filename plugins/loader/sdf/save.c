@@ -39,34 +39,28 @@ static const char *label(saver *s, const char *what, const char *name) {
 
 // ---------------------------------------------------------------------------------------------------------- shapes
 
-static void put_mesh(saver *s, const robot_part *part, const robot_shape *shape) {
-    xml_writer *w = &s->xml;
-    const stn_geometry *g = shape->geometry;
-    const double scale[3] = {shape->scale.x, shape->scale.y, shape->scale.z};
-    bool rigid = isinf(g->material.modulus);
-    xml_begin(w, "mesh");
-    xml_text_element(w, "uri", shape->mesh);
-    if (scale[0] != 1.0 || scale[1] != 1.0 || scale[2] != 1.0) {
-        xml_reals_element(w, "scale", scale, 3);
-    }
-    if (robot_save_is_convex(g)) {
-        xml_begin(w, "drake:declare_convex");
-        xml_end(w);
-    }
-    xml_end(w);
-    if (g->collision && g->shape.type == STN_SHAPE_MESH && !rigid) {
-        robot_lose(&s->parts, "surface", label(s, "link", part->name),
-                   "a colliding mesh that is not rigid is read as its convex hull");
-    }
-}
-
 static void put_shape(saver *s, const robot_part *part, const robot_shape *shape) {
     xml_writer *w = &s->xml;
-    const stn_shape *g = &shape->geometry->shape;
+    const stn_geometry *geometry = shape->geometry;
+    const stn_shape *g = &geometry->shape;
     const double radii[3] = {g->half_extents.x, g->half_extents.y, g->half_extents.z}, up[3] = {0.0, 0.0, 1.0};
     const double size[3] = {2.0 * radii[0], 2.0 * radii[1], 2.0 * radii[2]};
+    const double scale[3] = {shape->scale.x, shape->scale.y, shape->scale.z};
     if (g->type == STN_SHAPE_MESH || g->type == STN_SHAPE_CONVEX) {
-        put_mesh(s, part, shape);
+        xml_begin(w, "mesh");
+        xml_text_element(w, "uri", shape->mesh);
+        if (scale[0] != 1.0 || scale[1] != 1.0 || scale[2] != 1.0) {
+            xml_reals_element(w, "scale", scale, 3);
+        }
+        if (robot_save_is_convex(geometry)) {
+            xml_begin(w, "drake:declare_convex");
+            xml_end(w);
+        }
+        xml_end(w);
+        if (geometry->collision && g->type == STN_SHAPE_MESH && !isinf(geometry->material.modulus)) {
+            robot_lose(&s->parts, "surface", label(s, "link", part->name),
+                       "a colliding mesh that is not rigid is read as its convex hull");
+        }
         return;
     }
     xml_begin(w, g->type == STN_SHAPE_HALF_SPACE ? "plane" : stn_shape_name(g->type));
@@ -85,65 +79,37 @@ static void put_shape(saver *s, const robot_part *part, const robot_shape *shape
     xml_end(w);
 }
 
-/// Friction and restitution in SDFormat's own words, which every program reads.
-static void put_surface(xml_writer *w, const stn_material *m) {
-    if (isnan(m->mu) && isnan(m->restitution)) {
-        return;
-    }
-    xml_begin(w, "surface");
-    if (!isnan(m->mu)) {
-        xml_begin(w, "friction");
-        xml_begin(w, "ode");
-        xml_real_element(w, "mu", m->mu);
-        xml_real_element(w, "mu2", m->mu);
-        xml_end(w);
-        xml_end(w);
-    }
-    if (!isnan(m->restitution)) {
-        xml_begin(w, "bounce");
-        xml_real_element(w, "restitution_coefficient", m->restitution);
-        xml_end(w);
-    }
-    xml_end(w);
-}
-
-static void put_colour(xml_writer *w, const stn_geometry *g) {
-    stn_geometry_spec plain = stn_geometry_spec_default(g->shape);
-    double rgba[4];
-    if (memcmp(plain.rgba, g->rgba, sizeof plain.rgba) == 0) {
-        return;
-    }
-    robot_settle_colour(g->rgba, rgba);
-    xml_begin(w, "material");
-    xml_reals_element(w, "ambient", rgba, 4);
-    xml_reals_element(w, "diffuse", rgba, 4);
-    xml_end(w);
-}
-
-static void put_geometry(saver *s, const robot_part *part, const robot_shape *shape, bool collision, const char *name) {
+/// Contact parameters of a collision: friction and restitution in SDFormat's own words, which every program reads, the
+/// others in Drake's.
+static void put_surface(saver *s, const robot_part *part, const stn_geometry *g) {
     xml_writer *w = &s->xml;
-    const stn_geometry *g = shape->geometry;
-    stn_pose pose = robot_save_pose(shape);
-    stn_material material = g->material;
-    xml_begin(w, collision ? "collision" : "visual");
-    xml_put_text(w, "name", name);
-    put_pose(w, NULL, &pose);
-    xml_begin(w, "geometry");
-    put_shape(s, part, shape);
-    xml_end(w);
-    if (collision) {
-        put_surface(w, &material);
-        material.mu = (double)NAN;
-        robot_save_proximity(w, &material, &g->field, true);
-        robot_lose_static_friction(&s->parts, part->name, &g->material);
-    } else {
-        put_colour(w, g);
+    stn_material m = g->material;
+    if (!isnan(m.mu) || !isnan(m.restitution)) {
+        xml_begin(w, "surface");
+        if (!isnan(m.mu)) {
+            xml_begin(w, "friction");
+            xml_begin(w, "ode");
+            xml_real_element(w, "mu", m.mu);
+            xml_real_element(w, "mu2", m.mu);
+            xml_end(w);
+            xml_end(w);
+        }
+        if (!isnan(m.restitution)) {
+            xml_begin(w, "bounce");
+            xml_real_element(w, "restitution_coefficient", m.restitution);
+            xml_end(w);
+        }
+        xml_end(w);
     }
-    xml_end(w);
+    m.mu = (double)NAN;
+    robot_save_proximity(w, &m, &g->field, true);
+    robot_lose_static_friction(&s->parts, part->name, &g->material);
 }
 
 /// Shapes of one kind; in SDFormat each has a name.
 static void put_shapes(saver *s, const robot_part *part, bool collision) {
+    xml_writer *w = &s->xml;
+    const char *kind = collision ? "collision" : "visual";
     robot_names taken;
     bool made = robot_part_names(&s->parts, &taken);
     for (int32_t i = 0; i < part->shape_count && made; i++) {
@@ -153,30 +119,30 @@ static void put_shapes(saver *s, const robot_part *part, bool collision) {
             continue;
         }
         bool named = g->name != NULL && g->name[0] != '\0' && !xml_cannot_hold(g->name);
-        const char *name =
-            named ? g->name : robot_part_text(&s->parts, "%s_%s", part->name, collision ? "collision" : "visual");
-        put_geometry(s, part, shape, collision, robot_part_unique(&s->parts, &taken, name));
+        const char *name = named ? g->name : robot_part_text(&s->parts, "%s_%s", part->name, kind);
+        stn_pose pose = robot_save_pose(shape);
+        xml_begin(w, kind);
+        xml_put_text(w, "name", robot_part_unique(&s->parts, &taken, name));
+        put_pose(w, NULL, &pose);
+        xml_begin(w, "geometry");
+        put_shape(s, part, shape);
+        xml_end(w);
+        const stn_geometry_spec plain = stn_geometry_spec_default(g->shape);
+        if (collision) {
+            put_surface(s, part, g);
+        } else if (memcmp(plain.rgba, g->rgba, sizeof plain.rgba) != 0) {
+            double rgba[4];
+            robot_settle_colour(g->rgba, rgba);
+            xml_begin(w, "material");
+            xml_reals_element(w, "ambient", rgba, 4);
+            xml_reals_element(w, "diffuse", rgba, 4);
+            xml_end(w);
+        }
+        xml_end(w);
     }
 }
 
 // ----------------------------------------------------------------------------------------------------------- links
-
-static void put_inertial(xml_writer *w, const stn_mass *mass) {
-    static const char *const names[] = {"ixx", "ixy", "ixz", "iyy", "iyz", "izz"};
-    static const int32_t row[] = {0, 0, 0, 1, 1, 2}, column[] = {0, 1, 2, 1, 2, 2};
-    const stn_pose pose = {stn_mat3_identity(), mass->com};
-    xml_begin(w, "inertial");
-    put_pose(w, NULL, &pose);
-    xml_real_element(w, "mass", mass->mass); // an absent one would be 1 kg
-    if (mass->mass > 0.0) {
-        xml_begin(w, "inertia");
-        for (int32_t k = 0; k < STN_COUNT(names); k++) {
-            xml_real_element(w, names[k], mass->inertia.m[row[k]][column[k]]);
-        }
-        xml_end(w);
-    }
-    xml_end(w);
-}
 
 static bool is_floating(const robot_part *part) {
     return part->joint_name != NULL && part->type == STN_JOINT_FLOATING;
@@ -199,9 +165,14 @@ static const char *base_joint(saver *s) {
 }
 
 static void put_link(saver *s, int32_t index) {
+    static const struct {
+        const char *name;
+        int32_t i, j;
+    } entries[] = {{"ixx", 0, 0}, {"ixy", 0, 1}, {"ixz", 0, 2}, {"iyy", 1, 1}, {"iyz", 1, 2}, {"izz", 2, 2}};
     xml_writer *w = &s->xml;
     const robot_part *part = &s->parts.parts[index];
-    const stn_pose none = stn_pose_identity();
+    const stn_mass *mass = &part->link->mass;
+    const stn_pose none = stn_pose_identity(), at_com = {stn_mat3_identity(), mass->com};
     bool jointed = part->joint_name != NULL && !is_floating(part), planar = jointed && part->type == STN_JOINT_PLANAR;
     xml_begin(w, "link");
     xml_put_text(w, "name", part->name);
@@ -214,7 +185,17 @@ static void put_link(saver *s, int32_t index) {
     } else {
         put_pose(w, NULL, &part->origin);
     }
-    put_inertial(w, &part->link->mass);
+    xml_begin(w, "inertial");
+    put_pose(w, NULL, &at_com);
+    xml_real_element(w, "mass", mass->mass); // an absent one would be 1 kg
+    if (mass->mass > 0.0) {
+        xml_begin(w, "inertia");
+        for (int32_t k = 0; k < STN_COUNT(entries); k++) {
+            xml_real_element(w, entries[k].name, mass->inertia.m[entries[k].i][entries[k].j]);
+        }
+        xml_end(w);
+    }
+    xml_end(w);
     put_shapes(s, part, false);
     put_shapes(s, part, true);
     xml_end(w);
@@ -222,54 +203,44 @@ static void put_link(saver *s, int32_t index) {
 
 // ---------------------------------------------------------------------------------------------------------- joints
 
-static void put_limit(xml_writer *w, const stn_joint *j) {
-    const struct {
-        const char *name;
-        double value;
-    } figures[] = {{"lower", j->lower},
-                   {"upper", j->upper},
-                   {"effort", j->effort},
-                   {"velocity", j->velocity},
-                   {"drake:acceleration", j->acceleration}};
-    bool any = false;
-    for (int32_t i = 0; i < STN_COUNT(figures); i++) {
-        any |= isfinite(figures[i].value);
-    }
-    if (!any) {
-        return;
-    }
-    xml_begin(w, "limit");
-    for (int32_t i = 0; i < STN_COUNT(figures); i++) {
-        if (isfinite(figures[i].value)) {
-            xml_real_element(w, figures[i].name, figures[i].value);
-        }
-    }
-    xml_end(w);
-}
-
-static void put_dynamics(xml_writer *w, const stn_joint *j) {
-    if (j->damping == 0.0 && j->friction == 0.0 && j->stiffness == 0.0) {
-        return;
-    }
-    xml_begin(w, "dynamics");
-    xml_real_element(w, "damping", j->damping);
-    xml_real_element(w, "friction", j->friction);
-    if (j->stiffness != 0.0) {
-        xml_real_element(w, "spring_reference", j->rest);
-        xml_real_element(w, "spring_stiffness", j->stiffness);
-    }
-    xml_end(w);
-}
-
 static void put_axis(saver *s, const robot_part *part, const char *name, stn_vec3 axis) {
     xml_writer *w = &s->xml;
     const stn_joint *j = part->joint;
+    const struct {
+        const char *name;
+        double value;
+    } limits[] = {{"lower", j->lower},
+                  {"upper", j->upper},
+                  {"effort", j->effort},
+                  {"velocity", j->velocity},
+                  {"drake:acceleration", j->acceleration}};
     double xyz[3];
     robot_settle_axis(axis, xyz);
     xml_begin(w, name);
     xml_reals_element(w, "xyz", xyz, 3);
-    put_limit(w, j);
-    put_dynamics(w, j);
+    bool limited = false;
+    for (int32_t i = 0; i < STN_COUNT(limits); i++) {
+        if (isfinite(limits[i].value)) {
+            if (!limited) {
+                xml_begin(w, "limit");
+            }
+            limited = true;
+            xml_real_element(w, limits[i].name, limits[i].value);
+        }
+    }
+    if (limited) {
+        xml_end(w);
+    }
+    if (j->damping != 0.0 || j->friction != 0.0 || j->stiffness != 0.0) {
+        xml_begin(w, "dynamics");
+        xml_real_element(w, "damping", j->damping);
+        xml_real_element(w, "friction", j->friction);
+        if (j->stiffness != 0.0) {
+            xml_real_element(w, "spring_reference", j->rest);
+            xml_real_element(w, "spring_stiffness", j->stiffness);
+        }
+        xml_end(w);
+    }
     if (part->master >= 0) {
         xml_begin(w, "mimic");
         xml_put_text(w, "joint", s->joint_names[part->master]);
@@ -279,42 +250,6 @@ static void put_axis(saver *s, const robot_part *part, const char *name, stn_vec
         xml_end(w);
     }
     xml_end(w);
-}
-
-static void put_motor(saver *s, const robot_part *part) {
-    const stn_joint *j = part->joint;
-    if (j->reflected_inertia != 0.0) {
-        xml_real_element(&s->xml, "drake:rotor_inertia", j->reflected_inertia);
-        xml_real_element(&s->xml, "drake:gear_ratio", 1.0);
-    }
-    if (j->servo_kp != 0.0 || j->servo_kd != 0.0) {
-        xml_begin(&s->xml, "drake:controller_gains");
-        xml_put_real(&s->xml, "p", j->servo_kp);
-        xml_put_real(&s->xml, "d", j->servo_kd);
-        xml_end(&s->xml);
-    }
-    if (j->actuator[0] != '\0') {
-        robot_lose(&s->parts, "actuator", label(s, "joint", part->joint_name),
-                   "SDFormat has no names of motors: '%.80s' is left out", j->actuator);
-    }
-}
-
-static void put_axes(saver *s, const robot_part *part) {
-    const stn_joint *j = part->joint;
-    bool said = isfinite(j->effort) || isfinite(j->velocity) || isfinite(j->acceleration) || j->damping != 0.0 ||
-                j->friction != 0.0;
-    if (j->type == STN_JOINT_UNIVERSAL) {
-        put_axis(s, part, "axis", stn_vec3_make(1.0, 0.0, 0.0));
-        put_axis(s, part, "axis2", stn_vec3_make(0.0, 1.0, 0.0));
-    } else if (j->type == STN_JOINT_BALL && said) {
-        put_axis(s, part, "axis", stn_vec3_make(0.0, 0.0, 1.0)); // its direction means nothing
-    } else if (j->type != STN_JOINT_BALL) {
-        put_axis(s, part, "axis", j->axis);
-    }
-    if (j->type == STN_JOINT_SCREW) {
-        xml_real_element(&s->xml, "screw_thread_pitch", j->screw_pitch);
-    }
-    put_motor(s, part);
 }
 
 /// A frame that a planar joint needs; where it would be that of the link itself, the link's name.
@@ -369,7 +304,9 @@ static void put_planar(saver *s, int32_t index) {
 }
 
 static void put_joint(saver *s, int32_t index) {
+    xml_writer *w = &s->xml;
     const robot_part *part = &s->parts.parts[index];
+    const stn_joint *j = part->joint;
     if (is_floating(part)) {
         return;
     }
@@ -377,16 +314,44 @@ static void put_joint(saver *s, int32_t index) {
         put_planar(s, index);
         return;
     }
-    xml_begin(&s->xml, "joint");
-    xml_put_text(&s->xml, "name", s->joint_names[index]);
-    xml_put_text(&s->xml, "type", stn_joint_type_name(part->type));
-    put_pose(&s->xml, parent_frame(s, part), &part->origin);
-    xml_text_element(&s->xml, "parent", parent_link(s, part));
-    xml_text_element(&s->xml, "child", part->name);
-    if (part->joint != NULL) {
-        put_axes(s, part);
+    xml_begin(w, "joint");
+    xml_put_text(w, "name", s->joint_names[index]);
+    xml_put_text(w, "type", stn_joint_type_name(part->type));
+    put_pose(w, parent_frame(s, part), &part->origin);
+    xml_text_element(w, "parent", parent_link(s, part));
+    xml_text_element(w, "child", part->name);
+    if (j == NULL) {
+        xml_end(w);
+        return;
     }
-    xml_end(&s->xml);
+    bool said = isfinite(j->effort) || isfinite(j->velocity) || isfinite(j->acceleration) || j->damping != 0.0 ||
+                j->friction != 0.0;
+    if (j->type == STN_JOINT_UNIVERSAL) {
+        put_axis(s, part, "axis", stn_vec3_make(1.0, 0.0, 0.0));
+        put_axis(s, part, "axis2", stn_vec3_make(0.0, 1.0, 0.0));
+    } else if (j->type == STN_JOINT_BALL && said) {
+        put_axis(s, part, "axis", stn_vec3_make(0.0, 0.0, 1.0)); // its direction means nothing
+    } else if (j->type != STN_JOINT_BALL) {
+        put_axis(s, part, "axis", j->axis);
+    }
+    if (j->type == STN_JOINT_SCREW) {
+        xml_real_element(w, "screw_thread_pitch", j->screw_pitch);
+    }
+    if (j->reflected_inertia != 0.0) {
+        xml_real_element(w, "drake:rotor_inertia", j->reflected_inertia);
+        xml_real_element(w, "drake:gear_ratio", 1.0);
+    }
+    if (j->servo_kp != 0.0 || j->servo_kd != 0.0) {
+        xml_begin(w, "drake:controller_gains");
+        xml_put_real(w, "p", j->servo_kp);
+        xml_put_real(w, "d", j->servo_kd);
+        xml_end(w);
+    }
+    if (j->actuator[0] != '\0') {
+        robot_lose(&s->parts, "actuator", label(s, "joint", part->joint_name),
+                   "SDFormat has no names of motors: '%.80s' is left out", j->actuator);
+    }
+    xml_end(w);
 }
 
 // ------------------------------------------------------------------------------------------------------------- all
@@ -434,20 +399,6 @@ static stn_status check_floating(saver *s, stn_error *err) {
     return STN_OK;
 }
 
-static void put_base(saver *s) {
-    const robot_parts *p = &s->parts;
-    if (!p->fixed) {
-        return;
-    }
-    xml_begin(&s->xml, "joint");
-    xml_put_text(&s->xml, "name", base_joint(s));
-    xml_put_text(&s->xml, "type", "fixed");
-    put_pose(&s->xml, "__model__", &p->robot->base);
-    xml_text_element(&s->xml, "parent", "world");
-    xml_text_element(&s->xml, "child", p->parts[p->root].name);
-    xml_end(&s->xml);
-}
-
 static void put_model(saver *s) {
     const robot_parts *p = &s->parts;
     xml_writer *w = &s->xml;
@@ -465,8 +416,14 @@ static void put_model(saver *s) {
         } else {
             put_link(s, i);
         }
-        if (i == p->root) {
-            put_base(s);
+        if (i == p->root && p->fixed) {
+            xml_begin(w, "joint");
+            xml_put_text(w, "name", base_joint(s));
+            xml_put_text(w, "type", "fixed");
+            put_pose(w, "__model__", &p->robot->base);
+            xml_text_element(w, "parent", "world");
+            xml_text_element(w, "child", p->parts[p->root].name);
+            xml_end(w);
         }
         for (; joint < p->joint_count && p->joints[joint] <= i; joint++) {
             put_joint(s, p->joints[joint]);
@@ -481,19 +438,6 @@ static void put_model(saver *s) {
     }
 }
 
-/// <mimic> came with 1.11; everything else is older, and older versions are read by more programs.
-static void put_sdf(saver *s) {
-    bool mimics = false;
-    for (int32_t i = 0; i < s->parts.count; i++) {
-        mimics |= s->parts.parts[i].master >= 0;
-    }
-    xml_begin(&s->xml, "sdf");
-    xml_put_text(&s->xml, "version", mimics ? "1.11" : "1.9");
-    xml_put_text(&s->xml, "xmlns:drake", "http://drake.mit.edu");
-    put_model(s);
-    xml_end(&s->xml);
-}
-
 /// Longer names are not read again.
 static stn_status check_length(const saver *s, const char *what, const char *name, stn_error *err) {
     return name == NULL || strlen(name) <= SDF_LONGEST_NAME
@@ -503,33 +447,38 @@ static stn_status check_length(const saver *s, const char *what, const char *nam
                           s->parts.request->path, what, strlen(name), (int)SDF_LONGEST_NAME);
 }
 
-static stn_status check_lengths(const saver *s, stn_error *err) {
-    stn_status status = check_length(s, "robot", s->parts.name, err);
-    for (int32_t i = 0; i < s->parts.count && status == STN_OK; i++) {
-        status = check_length(s, "link", s->parts.parts[i].name, err);
-        status = status == STN_OK ? check_length(s, "joint", s->parts.parts[i].joint_name, err) : status;
-    }
-    return status;
-}
-
 stn_status sdf_save(void *self, const stn_save_request *request, char **text, size_t *length,
                     stn_diagnostics *diagnostics, stn_error *err) {
     (void)self;
     saver s = {.xml = {.context = request->model->context}};
-    stn_status status = robot_parts_init(&s.parts, request, diagnostics, err);
+    robot_parts *p = &s.parts;
+    bool mimics = false;
+    stn_status status = robot_parts_init(p, request, diagnostics, err);
     if (status == STN_OK) {
         name_joints(&s);
         status = check_floating(&s, err);
     }
     if (status == STN_OK) {
-        status = check_lengths(&s, err);
+        status = check_length(&s, "robot", p->name, err);
+    }
+    for (int32_t i = 0; i < p->count && status == STN_OK; i++) {
+        status = check_length(&s, "link", p->parts[i].name, err);
+        if (status == STN_OK) {
+            status = check_length(&s, "joint", p->parts[i].joint_name, err);
+        }
+        mimics |= p->parts[i].master >= 0;
+    }
+    if (status == STN_OK && !p->out_of_memory) {
+        xml_begin(&s.xml, "sdf");
+        // <mimic> came with 1.11; everything else is older, and older versions are read by more programs.
+        xml_put_text(&s.xml, "version", mimics ? "1.11" : "1.9");
+        xml_put_text(&s.xml, "xmlns:drake", "http://drake.mit.edu");
+        put_model(&s);
+        xml_end(&s.xml);
     }
     if (status == STN_OK) {
-        if (!s.parts.out_of_memory) {
-            put_sdf(&s);
-        }
-        status = robot_parts_finish(&s.parts, &s.xml, text, length, err);
+        status = robot_parts_finish(p, &s.xml, text, length, err);
     }
-    robot_parts_clear(&s.parts);
+    robot_parts_clear(p);
     return status;
 }

@@ -5,11 +5,6 @@
 
 static const uint32_t all_bits = 0xffff;
 
-static const xml_element *descend(robot_reader *reader, const xml_element *xml, const char *first, const char *second) {
-    const xml_element *child = xml != NULL ? robot_child(reader, xml, first) : NULL;
-    return child != NULL ? robot_child(reader, child, second) : NULL;
-}
-
 /// 16 bits; absent or bad: `fallback`.
 static uint32_t parse_bits(robot_reader *reader, const xml_element *contact, const char *name, uint32_t fallback) {
     double value = 0.0;
@@ -24,9 +19,39 @@ static uint32_t parse_bits(robot_reader *reader, const xml_element *contact, con
     return (uint32_t)value;
 }
 
-/// Two collisions meet when the category of either has a bit of the other's mask. Here it takes both, which is the same
-/// for the usual file, where each one's category is its mask.
-static void parse_masks(robot_reader *reader, const xml_element *contact, robot_geometry *g) {
+void sdf_parse_surface(robot_reader *reader, const xml_element *collision, robot_geometry *g) {
+    const xml_element *surface = robot_child(reader, collision, "surface");
+    if (surface == NULL) {
+        return;
+    }
+    const xml_element *friction = robot_child(reader, surface, "friction");
+    friction = friction != NULL ? robot_child(reader, friction, "ode") : NULL;
+    const xml_element *contact = robot_child(reader, surface, "contact");
+    const xml_element *spring = contact != NULL ? robot_child(reader, contact, "ode") : NULL;
+    const xml_element *bounce = robot_child(reader, surface, "bounce");
+    stn_material given = stn_material_unset();
+    if (friction != NULL) {
+        given.mu = robot_surface_friction(reader, friction, "mu", "mu2");
+    }
+    if (spring != NULL) {
+        robot_surface_spring(reader, spring, "kp", "kd", &given);
+    }
+    if (bounce != NULL) { // in Gazebo only what is faster than a threshold, and the default threshold is never reached
+        given.restitution = robot_surface_restitution(reader, bounce, "restitution_coefficient");
+        const xml_element *threshold = robot_child(reader, bounce, "threshold");
+        double speed = 0.0;
+        if (given.restitution > 0.0 && threshold != NULL && sdf_number(reader, bounce, "threshold", &speed) &&
+            speed > 0.0) {
+            robot_warn(reader, threshold, "skipped", "<threshold> = %g m/s is not read: it bounces at any speed",
+                       speed);
+        }
+    }
+    robot_fill_material(&g->spec.material, &given);
+    if (contact == NULL) {
+        return;
+    }
+    // Two collisions meet when the category of either has a bit of the other's mask. Here it takes both, which is the
+    // same for the usual file, where each one's category is its mask.
     uint32_t mask = parse_bits(reader, contact, "collide_bitmask", all_bits);
     uint32_t category = parse_bits(reader, contact, "category_bitmask", mask);
     if (category != mask) {
@@ -40,39 +65,6 @@ static void parse_masks(robot_reader *reader, const xml_element *contact, robot_
         g->spec.mask = mask;
         g->spec.category = category;
     }
-}
-
-/// Gazebo lets bounce only what is faster than a threshold, and the default threshold is never reached.
-static double parse_restitution(robot_reader *reader, const xml_element *bounce) {
-    double restitution = robot_surface_restitution(reader, bounce, "restitution_coefficient");
-    const xml_element *threshold = robot_child(reader, bounce, "threshold");
-    double speed = 0.0;
-    if (restitution > 0.0 && threshold != NULL && sdf_number(reader, bounce, "threshold", &speed) && speed > 0.0) {
-        robot_warn(reader, threshold, "skipped", "<threshold> = %g m/s is not read: it bounces at any speed", speed);
-    }
-    return restitution;
-}
-
-void sdf_parse_surface(robot_reader *reader, const xml_element *collision, robot_geometry *g) {
-    const xml_element *surface = robot_child(reader, collision, "surface");
-    const xml_element *friction = descend(reader, surface, "friction", "ode");
-    const xml_element *contact = surface != NULL ? robot_child(reader, surface, "contact") : NULL;
-    const xml_element *spring = contact != NULL ? robot_child(reader, contact, "ode") : NULL;
-    const xml_element *bounce = surface != NULL ? robot_child(reader, surface, "bounce") : NULL;
-    stn_material given = stn_material_unset();
-    if (friction != NULL) {
-        given.mu = robot_surface_friction(reader, friction, "mu", "mu2");
-    }
-    if (spring != NULL) {
-        robot_surface_spring(reader, spring, "kp", "kd", &given);
-    }
-    if (bounce != NULL) {
-        given.restitution = parse_restitution(reader, bounce);
-    }
-    if (contact != NULL) {
-        parse_masks(reader, contact, g);
-    }
-    robot_fill_material(&g->spec.material, &given);
 }
 
 /// Shapes without bits of their own meet all that have any.

@@ -82,9 +82,25 @@ bool sdf_attribute_flag(robot_reader *reader, const xml_element *xml, const char
     return text != NULL ? parse_flag(reader, xml, what, text, fallback) : fallback;
 }
 
-/// x y z and a quaternion x y z w.
-static stn_pose pose_of_quaternion(robot_reader *reader, const xml_element *xml) {
-    double v[7];
+stn_pose sdf_pose(robot_reader *reader, const xml_element *parent, const char **relative_to) {
+    const xml_element *xml = robot_child(reader, parent, "pose");
+    const char *name = xml != NULL ? xml_attribute(xml, "relative_to") : NULL;
+    name = xml != NULL && name == NULL ? xml_attribute(xml, "frame") : name; // its name before 1.7
+    *relative_to = name != NULL && name[0] != '\0' ? name : NULL;
+    if (xml == NULL || trim(reader, xml_text(xml))[0] == '\0') {
+        return stn_pose_identity();
+    }
+    const char *format = xml_attribute(xml, "rotation_format");
+    double v[7] = {0.0};
+    if (format == NULL || strcmp(format, "euler_rpy") == 0) {
+        double unit = sdf_attribute_flag(reader, xml, "degrees", false) ? STN_PI / 180.0 : 1.0;
+        robot_text_reals(reader, xml, 6, v);
+        return (stn_pose){stn_mat3_from_rpy(unit * v[3], unit * v[4], unit * v[5]), stn_vec3_make(v[0], v[1], v[2])};
+    }
+    if (strcmp(format, "quat_xyzw") != 0) {
+        robot_error(reader, xml, "pose", "rotation_format '%.80s' of <pose> must be euler_rpy or quat_xyzw", format);
+        return stn_pose_identity();
+    }
     if (!robot_text_reals(reader, xml, 7, v)) {
         return stn_pose_identity();
     }
@@ -96,32 +112,6 @@ static stn_pose pose_of_quaternion(robot_reader *reader, const xml_element *xml)
     }
     stn_quat q = {v[6] / length, v[3] / length, v[4] / length, v[5] / length};
     return stn_pose_make(q, stn_vec3_make(v[0], v[1], v[2]));
-}
-
-static stn_pose pose_of_angles(robot_reader *reader, const xml_element *xml) {
-    double v[6] = {0.0};
-    double unit = sdf_attribute_flag(reader, xml, "degrees", false) ? STN_PI / 180.0 : 1.0;
-    robot_text_reals(reader, xml, 6, v);
-    return (stn_pose){stn_mat3_from_rpy(unit * v[3], unit * v[4], unit * v[5]), stn_vec3_make(v[0], v[1], v[2])};
-}
-
-stn_pose sdf_pose(robot_reader *reader, const xml_element *parent, const char **relative_to) {
-    const xml_element *xml = robot_child(reader, parent, "pose");
-    const char *name = xml != NULL ? xml_attribute(xml, "relative_to") : NULL;
-    name = xml != NULL && name == NULL ? xml_attribute(xml, "frame") : name; // its name before 1.7
-    *relative_to = name != NULL && name[0] != '\0' ? name : NULL;
-    if (xml == NULL || trim(reader, xml_text(xml))[0] == '\0') {
-        return stn_pose_identity();
-    }
-    const char *format = xml_attribute(xml, "rotation_format");
-    if (format == NULL || strcmp(format, "euler_rpy") == 0) {
-        return pose_of_angles(reader, xml);
-    }
-    if (strcmp(format, "quat_xyzw") == 0) {
-        return pose_of_quaternion(reader, xml);
-    }
-    robot_error(reader, xml, "pose", "rotation_format '%.80s' of <pose> must be euler_rpy or quat_xyzw", format);
-    return stn_pose_identity();
 }
 
 int32_t sdf_version(robot_reader *reader, const xml_element *root) {

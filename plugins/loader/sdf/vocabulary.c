@@ -126,48 +126,6 @@ static bool has_value(const char *text, double value) {
     return stn_parse_real(text, &read) && read == value;
 }
 
-static const char *blank_free(robot_reader *reader, const char *text) {
-    const char *start = text + strspn(text, " \t\r\n");
-    return robot_text(reader, "%.*s", (int)strcspn(start, "\t\r\n"), start);
-}
-
-static void check_neutral(robot_reader *reader, const xml_element *parent, const xml_element *xml) {
-    for (int32_t i = 0; i < STN_COUNT(neutrals); i++) {
-        const neutral *n = &neutrals[i];
-        if (strcmp(n->name, xml_name(xml)) != 0 || strcmp(n->parent, xml_name(parent)) != 0 ||
-            has_value(xml_text(xml), n->value) || !robot_first(reader, (robot_topic)SDF_NEUTRAL, n->name)) {
-            continue;
-        }
-        robot_say(reader, n->note ? STN_SEVERITY_NOTE : STN_SEVERITY_WARNING, "skipped", robot_at(xml),
-                  "<%s> %.40s is not read%s", n->name, blank_free(reader, xml_text(xml)),
-                  n->note ? "" : ": the robot moves as if it were not there");
-    }
-}
-
-static void check_world(robot_reader *reader, const xml_element *world, const xml_element *xml) {
-    double v[3] = {0.0};
-    bool three = stn_parse_reals(xml_text(xml), v, 3) == 3;
-    if (strcmp(xml_name(world), "world") != 0 || !three) {
-        return;
-    }
-    if (strcmp(xml_name(xml), "gravity") == 0 && (v[0] != 0.0 || v[1] != 0.0 || fabs(v[2] + 9.8) > 0.02)) {
-        robot_warn(reader, xml, "skipped",
-                   "<gravity> %g %g %g m/s^2 is not read: set the gravity of the world that the "
-                   "robot is put into",
-                   v[0], v[1], v[2]);
-    }
-}
-
-/// In Gazebo links of one model do not collide with each other unless a flag says so, here they do as in other formats.
-static void check_self_collide(robot_reader *reader, const xml_element *xml) {
-    if (strcmp(xml_name(xml), "self_collide") == 0 && has_value(xml_text(xml), 0.0) &&
-        robot_first(reader, (robot_topic)SDF_SELF_COLLIDE, "")) {
-        robot_note(reader, xml, "self_collide",
-                   "<self_collide> is not read: links that no joint connects collide, exclude pairs by "
-                   "<drake:collision_filter_group>");
-    }
-}
-
 /// As deep as the parser lets elements nest.
 static void visit(robot_reader *reader, const xml_element *xml) {
     const char *label = reader->label, *name = xml_name(xml);
@@ -176,9 +134,33 @@ static void visit(robot_reader *reader, const xml_element *xml) {
         reader->label = robot_text(reader, "%s %s", name, xml_attribute(xml, "name"));
     }
     for (const xml_element *e = xml_first_child(xml); e != NULL; e = xml_next_sibling(e)) {
-        check_neutral(reader, xml, e);
-        check_world(reader, xml, e);
-        check_self_collide(reader, e);
+        for (int32_t i = 0; i < STN_COUNT(neutrals); i++) {
+            const neutral *n = &neutrals[i];
+            if (strcmp(n->name, xml_name(e)) != 0 || strcmp(n->parent, name) != 0 || has_value(xml_text(e), n->value) ||
+                !robot_first(reader, (robot_topic)SDF_NEUTRAL, n->name)) {
+                continue;
+            }
+            const char *start = xml_text(e) + strspn(xml_text(e), " \t\r\n");
+            const char *text = robot_text(reader, "%.*s", (int)strcspn(start, "\t\r\n"), start);
+            robot_say(reader, n->note ? STN_SEVERITY_NOTE : STN_SEVERITY_WARNING, "skipped", robot_at(e),
+                      "<%s> %.40s is not read%s", n->name, text,
+                      n->note ? "" : ": the robot moves as if it were not there");
+        }
+        double g[3] = {0.0};
+        if (strcmp(name, "world") == 0 && strcmp(xml_name(e), "gravity") == 0 &&
+            stn_parse_reals(xml_text(e), g, 3) == 3 && (g[0] != 0.0 || g[1] != 0.0 || fabs(g[2] + 9.8) > 0.02)) {
+            robot_warn(reader, e, "skipped",
+                       "<gravity> %g %g %g m/s^2 is not read: set the gravity of the world that the "
+                       "robot is put into",
+                       g[0], g[1], g[2]);
+        }
+        // In Gazebo links of one model do not collide with each other unless this says so, here they do.
+        if (strcmp(xml_name(e), "self_collide") == 0 && has_value(xml_text(e), 0.0) &&
+            robot_first(reader, (robot_topic)SDF_SELF_COLLIDE, "")) {
+            robot_note(reader, e, "self_collide",
+                       "<self_collide> is not read: links that no joint connects collide, exclude pairs by "
+                       "<drake:collision_filter_group>");
+        }
         if (!robot_lists(harmless, xml_name(e))) {
             visit(reader, e);
         }

@@ -78,20 +78,6 @@ static const robot_shape_word shapes[] = {{"box", parse_box},
                                           {"plane", parse_plane},
                                           {"drake:ellipsoid", parse_ellipsoid}};
 
-/// The one shape inside <geometry>. false: left out, and the reason said.
-static bool parse_shape(robot_reader *reader, const xml_element *xml, robot_geometry *g) {
-    const xml_element *geometry = robot_child(reader, xml, "geometry");
-    const xml_element *shape = NULL;
-    const robot_shape_word *word = robot_find_shape(reader, xml, geometry, shapes, STN_COUNT(shapes), &shape);
-    if (word != NULL) {
-        return word->parse(reader, shape, g);
-    }
-    robot_say(reader, robot_fault(g), "shape", robot_at(geometry != NULL ? geometry : xml),
-              "<%s> has no shape: give <geometry> with box, sphere, cylinder, capsule, drake:ellipsoid, plane or mesh",
-              xml_name(xml));
-    return false;
-}
-
 void urdf_parse_geometry(robot_reader *reader, const xml_element *xml, int32_t link, bool collision) {
     int32_t index = robot_add_geometry(reader, link, collision, xml);
     if (index < 0) {
@@ -99,7 +85,15 @@ void urdf_parse_geometry(robot_reader *reader, const xml_element *xml, int32_t l
     }
     robot_geometry *g = &reader->geometries[index];
     g->spec.pose = urdf_origin(reader, xml);
-    bool good = parse_shape(reader, xml, g);
+    const xml_element *shape = NULL, *geometry = robot_child(reader, xml, "geometry");
+    const robot_shape_word *word = robot_find_shape(reader, xml, geometry, shapes, STN_COUNT(shapes), &shape);
+    bool good = word != NULL && word->parse(reader, shape, g);
+    if (word == NULL) {
+        robot_say(
+            reader, robot_fault(g), "shape", robot_at(geometry != NULL ? geometry : xml),
+            "<%s> has no shape: give <geometry> with box, sphere, cylinder, capsule, drake:ellipsoid, plane or mesh",
+            xml_name(xml));
+    }
     const xml_element *proximity = collision ? robot_child(reader, xml, "drake:proximity_properties") : NULL;
     const xml_element *material = collision ? NULL : robot_child(reader, xml, "material");
     if (proximity != NULL) {

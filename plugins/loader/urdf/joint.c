@@ -32,22 +32,6 @@ static bool parse_type(robot_reader *reader, const xml_element *xml, stn_joint_t
     return false;
 }
 
-static void parse_axis(robot_reader *reader, const xml_element *xml, stn_joint_spec *spec) {
-    const xml_element *axis = robot_child(reader, xml, "axis");
-    double xyz[3] = {1.0, 0.0, 0.0};
-    spec->axis = stn_vec3_make(1.0, 0.0, 0.0);
-    if (!stn_joint_type_has_axis(spec->type)) {
-        return;
-    }
-    if (axis == NULL) {
-        robot_note(reader, xml, "default", "no <axis>: taken as 1 0 0");
-        return;
-    }
-    if (robot_required(reader, axis, "xyz", 3, xyz)) {
-        robot_direction(reader, axis, xyz, &spec->axis);
-    }
-}
-
 static void parse_range(robot_reader *reader, const xml_element *limit, stn_joint_spec *spec) {
     const char *unit = stn_joint_type_units(spec->type)->position;
     bool no_lower = xml_attribute(limit, "lower") == NULL, no_upper = xml_attribute(limit, "upper") == NULL;
@@ -78,81 +62,59 @@ static void parse_range(robot_reader *reader, const xml_element *limit, stn_join
     }
 }
 
-static void parse_rates(robot_reader *reader, const xml_element *limit, stn_joint_spec *spec) {
+/// Axis, limits, damping, friction and pitch.
+static void parse_motion(robot_reader *reader, const xml_element *xml, stn_joint_spec *spec) {
     const stn_joint_units *units = stn_joint_type_units(spec->type);
-    robot_not_negative(reader, limit, "effort", units->effort, &spec->effort);
-    robot_not_negative(reader, limit, "velocity", units->velocity, &spec->velocity);
-    robot_not_negative(reader, limit, "drake:acceleration", units->acceleration, &spec->acceleration);
-    bool no_effort = xml_attribute(limit, "effort") == NULL, no_velocity = xml_attribute(limit, "velocity") == NULL;
-    if (no_effort || no_velocity) {
-        robot_warn(reader, limit, "default", "<limit> has no %s: taken as unlimited",
-                   no_effort && no_velocity ? "effort and no velocity" : (no_effort ? "effort" : "velocity"));
+    const xml_element *axis = robot_child(reader, xml, "axis");
+    double xyz[3] = {1.0, 0.0, 0.0}, three[3] = {0.0};
+    spec->axis = stn_vec3_make(1.0, 0.0, 0.0);
+    if (stn_joint_type_has_axis(spec->type) && axis == NULL) {
+        robot_note(reader, xml, "default", "no <axis>: taken as 1 0 0");
+    } else if (stn_joint_type_has_axis(spec->type) && robot_required(reader, axis, "xyz", 3, xyz)) {
+        robot_direction(reader, axis, xyz, &spec->axis);
     }
-}
-
-/// A screw may be limited but, as in Drake, need not.
-static void parse_limit(robot_reader *reader, const xml_element *xml, stn_joint_spec *spec) {
+    const char *type = stn_joint_type_name(spec->type);
     const xml_element *limit = robot_child(reader, xml, "limit");
     bool ranged = spec->type == STN_JOINT_REVOLUTE || spec->type == STN_JOINT_PRISMATIC;
     if (limit == NULL && ranged) {
-        robot_warn(reader, xml, "default", "a %s joint without <limit>: taken as unlimited",
-                   stn_joint_type_name(spec->type));
+        robot_warn(reader, xml, "default", "a %s joint without <limit>: taken as unlimited", type);
     }
-    if (limit == NULL || spec->type == STN_JOINT_FIXED) {
-        return;
+    if (limit != NULL && spec->type != STN_JOINT_FIXED) {
+        bool given = xml_attribute(limit, "lower") != NULL || xml_attribute(limit, "upper") != NULL;
+        if (ranged || (given && stn_joint_type_is_limited(spec->type))) { // a screw need not be limited, as in Drake
+            parse_range(reader, limit, spec);
+        } else if (given) {
+            robot_note(reader, limit, "skipped", "lower and upper of a %s joint are not read", type);
+        }
+        robot_not_negative(reader, limit, "effort", units->effort, &spec->effort);
+        robot_not_negative(reader, limit, "velocity", units->velocity, &spec->velocity);
+        robot_not_negative(reader, limit, "drake:acceleration", units->acceleration, &spec->acceleration);
+        bool no_effort = xml_attribute(limit, "effort") == NULL, no_velocity = xml_attribute(limit, "velocity") == NULL;
+        if (no_effort || no_velocity) {
+            robot_warn(reader, limit, "default", "<limit> has no %s: taken as unlimited",
+                       no_effort && no_velocity ? "effort and no velocity" : (no_effort ? "effort" : "velocity"));
+        }
     }
-    bool given = xml_attribute(limit, "lower") != NULL || xml_attribute(limit, "upper") != NULL;
-    if (ranged || (given && stn_joint_type_is_limited(spec->type))) {
-        parse_range(reader, limit, spec);
-    } else if (given) {
-        robot_note(reader, limit, "skipped", "lower and upper of a %s joint are not read",
-                   stn_joint_type_name(spec->type));
-    }
-    parse_rates(reader, limit, spec);
-}
-
-/// Drake gives a planar joint three figures, along x, along y and about the axis; the model has one for all.
-static void parse_damping(robot_reader *reader, const xml_element *dynamics, stn_joint_spec *spec) {
-    const char *text = xml_attribute(dynamics, "damping");
-    double three[3] = {0.0};
-    if (spec->type != STN_JOINT_PLANAR || text == NULL || stn_parse_reals(text, three, 3) != 3) {
-        robot_not_negative(reader, dynamics, "damping", stn_joint_type_units(spec->type)->damping, &spec->damping);
-        return;
-    }
-    robot_set_damping(reader, dynamics, three, 3, spec);
-}
-
-static void parse_dynamics(robot_reader *reader, const xml_element *xml, stn_joint_spec *spec) {
     const xml_element *dynamics = robot_child(reader, xml, "dynamics");
     const xml_element *old = robot_child(reader, xml, "joint_properties"); // spelling of early files
     dynamics = dynamics != NULL ? dynamics : old;
     if (dynamics != NULL && spec->type != STN_JOINT_FIXED) {
-        parse_damping(reader, dynamics, spec);
-        robot_not_negative(reader, dynamics, "friction", stn_joint_type_units(spec->type)->effort, &spec->friction);
+        // Drake gives a planar joint three figures, along x, along y and about the axis; the model has one for all.
+        const char *damping = xml_attribute(dynamics, "damping");
+        if (spec->type == STN_JOINT_PLANAR && damping != NULL && stn_parse_reals(damping, three, 3) == 3) {
+            robot_set_damping(reader, dynamics, three, 3, spec);
+        } else {
+            robot_not_negative(reader, dynamics, "damping", units->damping, &spec->damping);
+        }
+        robot_not_negative(reader, dynamics, "friction", units->effort, &spec->friction);
     }
-}
-
-static void parse_screw(robot_reader *reader, const xml_element *xml, stn_joint_spec *spec) {
     const xml_element *pitch = robot_child(reader, xml, "drake:screw_thread_pitch");
-    if (spec->type != STN_JOINT_SCREW) {
-        return;
-    }
-    if (pitch == NULL) {
+    if (spec->type == STN_JOINT_SCREW && pitch == NULL) {
         robot_error(reader, xml, "missing",
                     "a screw joint without <drake:screw_thread_pitch value=\"...\"/> [m per turn]: add it");
-        return;
+    } else if (spec->type == STN_JOINT_SCREW) {
+        robot_required(reader, pitch, "value", 1, &spec->screw_pitch);
     }
-    robot_required(reader, pitch, "value", 1, &spec->screw_pitch);
-}
-
-static void parse_mimic(robot_reader *reader, const xml_element *xml, robot_joint *joint) {
-    const xml_element *mimic = robot_child(reader, xml, "mimic");
-    if (mimic == NULL) {
-        return;
-    }
-    joint->mimic = robot_name_of(reader, mimic, "joint");
-    robot_real(reader, mimic, "multiplier", &joint->spec.mimic_multiplier);
-    robot_real(reader, mimic, "offset", &joint->spec.mimic_offset);
 }
 
 static const char *parse_end(robot_reader *reader, const xml_element *xml, const char *which) {
@@ -185,10 +147,12 @@ void urdf_parse_joint(robot_reader *reader, const xml_element *xml) {
     joint->child = parse_end(reader, xml, "child");
     joint->spec.origin = urdf_origin(reader, xml);
     if (good) {
-        parse_axis(reader, xml, &joint->spec);
-        parse_limit(reader, xml, &joint->spec);
-        parse_dynamics(reader, xml, &joint->spec);
-        parse_screw(reader, xml, &joint->spec);
-        parse_mimic(reader, xml, joint);
+        parse_motion(reader, xml, &joint->spec);
+    }
+    const xml_element *mimic = good ? robot_child(reader, xml, "mimic") : NULL;
+    if (mimic != NULL) {
+        joint->mimic = robot_name_of(reader, mimic, "joint");
+        robot_real(reader, mimic, "multiplier", &joint->spec.mimic_multiplier);
+        robot_real(reader, mimic, "offset", &joint->spec.mimic_offset);
     }
 }

@@ -14,53 +14,38 @@ stn_pose urdf_origin(robot_reader *reader, const xml_element *xml) {
     return (stn_pose){stn_mat3_from_rpy(rpy[0], rpy[1], rpy[2]), stn_vec3_make(xyz[0], xyz[1], xyz[2])};
 }
 
-/// Diagonal entries must be there; an absent product of inertia is taken as zero.
-static bool parse_inertia(robot_reader *reader, const xml_element *xml, stn_mat3 *inertia) {
+/// Mass and diagonal entries must be there; an absent product of inertia is taken as zero.
+static void parse_inertial(robot_reader *reader, const xml_element *xml, stn_mass *out) {
     static const struct {
         const char *name;
         int32_t i, j;
     } entries[] = {{"ixx", 0, 0}, {"iyy", 1, 1}, {"izz", 2, 2}, {"ixy", 0, 1}, {"ixz", 0, 2}, {"iyz", 1, 2}};
-    bool good = true;
-    for (int32_t k = 0; k < STN_COUNT(entries); k++) {
-        double value = 0.0;
-        int32_t i = entries[k].i, j = entries[k].j;
-        if (i != j && xml_attribute(xml, entries[k].name) == NULL) {
-            robot_warn(reader, xml, "default", "<inertia> has no %s: taken as 0", entries[k].name);
-            continue;
-        }
-        good = robot_required(reader, xml, entries[k].name, 1, &value) && good;
-        inertia->m[i][j] = inertia->m[j][i] = value;
-    }
-    return good;
-}
-
-/// NaN when it is missing or wrong, which is said.
-static double parse_mass(robot_reader *reader, const xml_element *inertial) {
-    const xml_element *xml = robot_child(reader, inertial, "mass");
-    double mass = 0.0;
-    if (xml == NULL) {
-        robot_error(reader, inertial, "missing",
-                    "<inertial> has no <mass>: add <mass value=\"...\"/> [kg] or remove it");
-        return (double)NAN;
-    }
-    if (!robot_required(reader, xml, "value", 1, &mass)) {
-        return (double)NAN;
-    }
-    if (mass < 0.0) {
-        robot_error(reader, xml, "range", "mass = %g kg must be >= 0", mass);
-        return (double)NAN;
-    }
-    return mass;
-}
-
-static void parse_inertial(robot_reader *reader, const xml_element *xml, stn_mass *out) {
     const xml_element *inertia_xml = robot_child(reader, xml, "inertia");
     stn_pose pose = urdf_origin(reader, xml);
+    const xml_element *mass_xml = robot_child(reader, xml, "mass");
+    double mass = (double)NAN; // when it is missing or wrong, which is said
+    if (mass_xml == NULL) {
+        robot_error(reader, xml, "missing", "<inertial> has no <mass>: add <mass value=\"...\"/> [kg] or remove it");
+    } else if (robot_required(reader, mass_xml, "value", 1, &mass) && mass < 0.0) {
+        robot_error(reader, mass_xml, "range", "mass = %g kg must be >= 0", mass);
+        mass = (double)NAN;
+    }
     stn_mat3 inertia = stn_mat3_diagonal(0.0, 0.0, 0.0);
-    double mass = parse_mass(reader, xml);
+    bool good = inertia_xml != NULL;
     if (inertia_xml == NULL) {
         robot_error(reader, xml, "missing", "<inertial> has no <inertia>: add it with ixx, iyy, izz, ixy, ixz, iyz");
-    } else if (parse_inertia(reader, inertia_xml, &inertia)) {
+    }
+    for (int32_t k = 0; inertia_xml != NULL && k < STN_COUNT(entries); k++) {
+        double value = 0.0;
+        int32_t i = entries[k].i, j = entries[k].j;
+        if (i != j && xml_attribute(inertia_xml, entries[k].name) == NULL) {
+            robot_warn(reader, inertia_xml, "default", "<inertia> has no %s: taken as 0", entries[k].name);
+            continue;
+        }
+        good = robot_required(reader, inertia_xml, entries[k].name, 1, &value) && good;
+        inertia.m[i][j] = inertia.m[j][i] = value;
+    }
+    if (good) {
         robot_check_mass(reader, inertia_xml, mass, &inertia);
     }
     *out = (stn_mass){mass, pose.position, stn_mat3_rotate_tensor(&pose.rotation, &inertia)};

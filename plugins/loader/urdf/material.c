@@ -4,45 +4,6 @@
 
 #include "urdf.h"
 
-static bool parse_color(robot_reader *reader, const xml_element *xml, float rgba[4]) {
-    const xml_element *color = robot_child(reader, xml, "color");
-    double value[4];
-    if (color == NULL || !robot_required(reader, color, "rgba", 4, value)) {
-        return false;
-    }
-    robot_set_colour(reader, color, "rgba", value, rgba);
-    return true;
-}
-
-static bool is_same(const float a[4], const float b[4]) {
-    return a[0] == b[0] && a[1] == b[1] && a[2] == b[2] && a[3] == b[3];
-}
-
-/// The entry of a name, new when there is none.
-static urdf_material *material_of(robot_reader *reader, const char *name) {
-    urdf_reader *urdf = urdf_of(reader);
-    int32_t index = robot_names_find(&urdf->material_names, 0, name);
-    if (index < 0) {
-        index = urdf->material_count++;
-        robot_names_add(reader, &urdf->material_names, 0, name, index);
-        urdf->materials[index].name = name;
-    }
-    return &urdf->materials[index];
-}
-
-/// The first colour of a name counts for those who only name it.
-static void define(robot_reader *reader, const xml_element *xml, const char *name, const float rgba[4]) {
-    urdf_material *material = material_of(reader, name);
-    if (!material->has_color) {
-        memcpy(material->rgba, rgba, sizeof material->rgba);
-        material->has_color = true;
-    } else if (!is_same(material->rgba, rgba) && !material->disputed) {
-        material->disputed = true;
-        robot_warn(reader, xml, "duplicate_material", "material '%.80s' has another colour elsewhere: the first counts",
-                   name);
-    }
-}
-
 void urdf_parse_material(robot_reader *reader, const xml_element *xml, int32_t geometry) {
     urdf_reader *urdf = urdf_of(reader);
     const char *name = xml_attribute(xml, "name");
@@ -50,13 +11,31 @@ void urdf_parse_material(robot_reader *reader, const xml_element *xml, int32_t g
     if (global) {
         reader->label = named ? robot_text(reader, "material %s", name) : "material";
     }
+    const xml_element *color = robot_child(reader, xml, "color");
+    double value[4];
     float rgba[4];
-    bool colored = parse_color(reader, xml, rgba);
-    if (named && colored) {
-        define(reader, xml, name, rgba);
+    bool colored = color != NULL && robot_required(reader, color, "rgba", 4, value);
+    if (colored) {
+        robot_set_colour(reader, color, "rgba", value, rgba);
     }
     if (named) {
-        urdf_material *material = material_of(reader, name);
+        int32_t index = robot_names_find(&urdf->material_names, 0, name);
+        if (index < 0) {
+            index = urdf->material_count++;
+            robot_names_add(reader, &urdf->material_names, 0, name, index);
+            urdf->materials[index].name = name;
+        }
+        urdf_material *material = &urdf->materials[index];
+        const float *known = material->rgba;
+        if (colored && !material->has_color) { // the first colour of a name counts for those who only name it
+            memcpy(material->rgba, rgba, sizeof material->rgba);
+            material->has_color = true;
+        } else if (colored && !material->disputed &&
+                   !(known[0] == rgba[0] && known[1] == rgba[1] && known[2] == rgba[2] && known[3] == rgba[3])) {
+            material->disputed = true;
+            robot_warn(reader, xml, "duplicate_material",
+                       "material '%.80s' has another colour elsewhere: the first counts", name);
+        }
         material->used |= !global;
         material->xml = global && material->xml == NULL ? xml : material->xml;
     }
@@ -72,9 +51,20 @@ void urdf_forget_use(robot_reader *reader, int32_t geometry) {
     urdf->use_count -= urdf->use_count > 0 && urdf->uses[urdf->use_count - 1].geometry == geometry;
 }
 
-/// One note for all of them: files made of parts bring the same list of colours everywhere.
-static void note_unused(robot_reader *reader) {
+void urdf_resolve_materials(robot_reader *reader) {
     const urdf_reader *urdf = urdf_of(reader);
+    for (int32_t i = 0; i < urdf->use_count; i++) {
+        const urdf_use *use = &urdf->uses[i];
+        robot_geometry *g = &reader->geometries[use->geometry];
+        int32_t index = robot_names_find(&urdf->material_names, 0, use->name);
+        if (index >= 0 && urdf->materials[index].has_color) {
+            memcpy(g->spec.rgba, urdf->materials[index].rgba, sizeof g->spec.rgba);
+            continue;
+        }
+        reader->label = reader->links[g->link].label;
+        robot_note(reader, use->xml, "material", "material '%.80s' has no colour in this file: drawn grey", use->name);
+    }
+    // One note for all that nobody uses: files made of parts bring the same list of colours everywhere.
     char names[400] = "";
     const xml_element *first = NULL;
     int32_t count = 0;
@@ -89,20 +79,4 @@ static void note_unused(robot_reader *reader) {
         reader->label = "robot";
         robot_note(reader, first, "material_unused", "no visual uses material %s", names);
     }
-}
-
-void urdf_resolve_materials(robot_reader *reader) {
-    const urdf_reader *urdf = urdf_of(reader);
-    for (int32_t i = 0; i < urdf->use_count; i++) {
-        const urdf_use *use = &urdf->uses[i];
-        robot_geometry *g = &reader->geometries[use->geometry];
-        int32_t index = robot_names_find(&urdf->material_names, 0, use->name);
-        if (index >= 0 && urdf->materials[index].has_color) {
-            memcpy(g->spec.rgba, urdf->materials[index].rgba, sizeof g->spec.rgba);
-            continue;
-        }
-        reader->label = reader->links[g->link].label;
-        robot_note(reader, use->xml, "material", "material '%.80s' has no colour in this file: drawn grey", use->name);
-    }
-    note_unused(reader);
 }

@@ -4,10 +4,6 @@
 
 #include "urdf.h"
 
-static bool is_joint(const xml_element *xml) {
-    return strcmp(xml_name(xml), "joint") == 0 || strcmp(xml_name(xml), "drake:joint") == 0;
-}
-
 /// The first element of the xacro language; as deep as the parser lets elements nest.
 static const xml_element *find_xacro(const xml_element *xml) {
     if (strncmp(xml_name(xml), "xacro:", 6) == 0) {
@@ -18,22 +14,6 @@ static const xml_element *find_xacro(const xml_element *xml) {
         found = find_xacro(e);
     }
     return found;
-}
-
-/// Every <material> may bring a name, and every use of one may be looked up at the end.
-static bool make_room(robot_reader *reader, const xml_element *root) {
-    urdf_reader *urdf = urdf_of(reader);
-    int32_t definitions = 0, visuals = 0;
-    for (const xml_element *e = xml_first_child(root); e != NULL; e = xml_next_sibling(e)) {
-        bool link = strcmp(xml_name(e), "link") == 0;
-        definitions += strcmp(xml_name(e), "material") == 0;
-        for (const xml_element *c = link ? xml_first_child(e) : NULL; c != NULL; c = xml_next_sibling(c)) {
-            visuals += strcmp(xml_name(c), "visual") == 0;
-        }
-    }
-    urdf->materials = ROBOT_NEW(reader, definitions + visuals, urdf_material);
-    urdf->uses = ROBOT_NEW(reader, visuals, urdf_use);
-    return !reader->out_of_memory && robot_names_init(reader, &urdf->material_names, definitions + visuals);
 }
 
 static bool parse_root(robot_reader *reader, const xml_element *root) {
@@ -63,7 +43,25 @@ static bool parse_root(robot_reader *reader, const xml_element *root) {
     return true;
 }
 
-static void parse_children(robot_reader *reader, const xml_element *root) {
+bool urdf_parse(robot_reader *reader, const xml_element *root) {
+    if (!parse_root(reader, root)) {
+        return true;
+    }
+    // Every <material> may bring a name, and every use of one may be looked up at the end.
+    urdf_reader *urdf = urdf_of(reader);
+    int32_t definitions = 0, visuals = 0;
+    for (const xml_element *e = xml_first_child(root); e != NULL; e = xml_next_sibling(e)) {
+        bool link = strcmp(xml_name(e), "link") == 0;
+        definitions += strcmp(xml_name(e), "material") == 0;
+        for (const xml_element *c = link ? xml_first_child(e) : NULL; c != NULL; c = xml_next_sibling(c)) {
+            visuals += strcmp(xml_name(c), "visual") == 0;
+        }
+    }
+    urdf->materials = ROBOT_NEW(reader, definitions + visuals, urdf_material);
+    urdf->uses = ROBOT_NEW(reader, visuals, urdf_use);
+    if (reader->out_of_memory || !robot_names_init(reader, &urdf->material_names, definitions + visuals)) {
+        return false;
+    }
     for (const xml_element *e = xml_first_child(root); e != NULL; e = xml_next_sibling(e)) {
         if (strcmp(xml_name(e), "material") == 0) {
             urdf_parse_material(reader, e, -1);
@@ -72,7 +70,7 @@ static void parse_children(robot_reader *reader, const xml_element *root) {
     for (const xml_element *e = xml_first_child(root); e != NULL; e = xml_next_sibling(e)) {
         if (strcmp(xml_name(e), "link") == 0) {
             urdf_parse_link(reader, e);
-        } else if (is_joint(e)) {
+        } else if (robot_lists("joint drake:joint", xml_name(e))) {
             urdf_parse_joint(reader, e);
         }
     }
@@ -83,16 +81,6 @@ static void parse_children(robot_reader *reader, const xml_element *root) {
             urdf_parse_gazebo(reader, e);
         }
     }
-}
-
-bool urdf_parse(robot_reader *reader, const xml_element *root) {
-    if (!parse_root(reader, root)) {
-        return true;
-    }
-    if (!make_room(reader, root)) {
-        return false;
-    }
-    parse_children(reader, root);
     if (reader->out_of_memory) {
         return false;
     }

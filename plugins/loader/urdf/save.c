@@ -49,31 +49,12 @@ static void put_origin(xml_writer *w, const stn_pose *pose) {
 
 // ---------------------------------------------------------------------------------------------------------- shapes
 
-static void put_mesh(saver *s, const robot_shape *shape) {
-    xml_writer *w = &s->xml;
-    const stn_geometry *g = shape->geometry;
-    const double scale[3] = {shape->scale.x, shape->scale.y, shape->scale.z};
-    xml_begin(w, "mesh");
-    xml_put_text(w, "filename", shape->mesh);
-    if (scale[0] != 1.0 || scale[1] != 1.0 || scale[2] != 1.0) {
-        xml_put_reals(w, "scale", scale, 3);
-    }
-    if (robot_save_is_convex(g)) {
-        xml_begin(w, "drake:declare_convex");
-        xml_end(w);
-    }
-    xml_end(w);
-    if (g->collision && g->shape.type == STN_SHAPE_MESH && !isinf(g->material.modulus)) {
-        robot_lose(&s->parts, "surface", robot_part_text(&s->parts, "link %s", s->parts.parts[0].name),
-                   "a colliding mesh that is not rigid is read as its convex hull");
-    }
-}
-
 static void put_shape(saver *s, const robot_shape *shape) {
     xml_writer *w = &s->xml;
     const stn_shape *g = &shape->geometry->shape;
     const double half[3] = {g->half_extents.x, g->half_extents.y, g->half_extents.z};
     const double size[3] = {2.0 * half[0], 2.0 * half[1], 2.0 * half[2]};
+    const double scale[3] = {shape->scale.x, shape->scale.y, shape->scale.z};
     switch (g->type) {
     case STN_SHAPE_SPHERE:
         put_value(w, "sphere", "radius", g->radius);
@@ -104,7 +85,20 @@ static void put_shape(saver *s, const robot_shape *shape) {
         break;
     case STN_SHAPE_MESH:
     case STN_SHAPE_CONVEX:
-        put_mesh(s, shape);
+        xml_begin(w, "mesh");
+        xml_put_text(w, "filename", shape->mesh);
+        if (scale[0] != 1.0 || scale[1] != 1.0 || scale[2] != 1.0) {
+            xml_put_reals(w, "scale", scale, 3);
+        }
+        if (robot_save_is_convex(shape->geometry)) {
+            xml_begin(w, "drake:declare_convex");
+            xml_end(w);
+        }
+        xml_end(w);
+        if (shape->geometry->collision && g->type == STN_SHAPE_MESH && !isinf(shape->geometry->material.modulus)) {
+            robot_lose(&s->parts, "surface", robot_part_text(&s->parts, "link %s", s->parts.parts[0].name),
+                       "a colliding mesh that is not rigid is read as its convex hull");
+        }
         break;
     case STN_SHAPE_HEIGHT_FIELD: // made from numbers: left out when the parts were taken
     case STN_SHAPE_COUNT:
@@ -126,28 +120,6 @@ static int32_t find_colour(saver *s, const stn_geometry *g) {
         robot_names_add(&s->parts.tables, &s->colours, 0, key, number);
     }
     return number;
-}
-
-static void put_geometry(saver *s, const robot_shape *shape, bool collision) {
-    xml_writer *w = &s->xml;
-    const stn_geometry *g = shape->geometry;
-    int32_t colour = collision ? 0 : find_colour(s, g);
-    stn_pose pose = robot_save_pose(shape);
-    xml_begin(w, collision ? "collision" : "visual");
-    if (g->name != NULL && g->name[0] != '\0' && !xml_cannot_hold(g->name)) {
-        xml_put_text(w, "name", g->name);
-    }
-    put_origin(w, &pose);
-    xml_begin(w, "geometry");
-    put_shape(s, shape);
-    xml_end(w);
-    if (colour > 0) {
-        put_name(w, "material", "name", robot_part_text(&s->parts, "colour_%d", (int)colour));
-    }
-    if (collision) {
-        robot_save_proximity(w, &g->material, &g->field, false);
-    }
-    xml_end(w);
 }
 
 static void put_materials(saver *s) {
@@ -175,23 +147,6 @@ static void put_materials(saver *s) {
 
 // ----------------------------------------------------------------------------------------------------------- links
 
-static void put_inertial(xml_writer *w, const stn_mass *mass) {
-    static const struct {
-        const char *name;
-        int32_t i, j;
-    } entries[] = {{"ixx", 0, 0}, {"ixy", 0, 1}, {"ixz", 0, 2}, {"iyy", 1, 1}, {"iyz", 1, 2}, {"izz", 2, 2}};
-    stn_pose pose = {stn_mat3_identity(), mass->com};
-    xml_begin(w, "inertial");
-    put_origin(w, &pose);
-    put_value(w, "mass", "value", mass->mass);
-    xml_begin(w, "inertia");
-    for (int32_t k = 0; k < STN_COUNT(entries); k++) {
-        xml_put_real(w, entries[k].name, mass->inertia.m[entries[k].i][entries[k].j]);
-    }
-    xml_end(w);
-    xml_end(w);
-}
-
 /// Bullet's word, as Drake has none: one restitution for all collisions of a link.
 static void put_restitution(saver *s, const robot_part *part) {
     double common = (double)NAN;
@@ -216,22 +171,51 @@ static void put_restitution(saver *s, const robot_part *part) {
 }
 
 static void put_link(saver *s, const robot_part *part) {
+    static const struct {
+        const char *name;
+        int32_t i, j;
+    } entries[] = {{"ixx", 0, 0}, {"ixy", 0, 1}, {"ixz", 0, 2}, {"iyy", 1, 1}, {"iyz", 1, 2}, {"izz", 2, 2}};
     xml_writer *w = &s->xml;
+    const stn_mass *mass = &part->link->mass;
     xml_begin(w, "link");
     xml_put_text(w, "name", part->name);
-    if (part->link->mass.mass > 0.0) {
-        put_inertial(w, &part->link->mass);
-    }
-    for (int32_t collision = 0; collision <= 1; collision++) {
-        for (int32_t i = part->shape_start; i < part->shape_start + part->shape_count; i++) {
-            const stn_geometry *g = s->parts.shapes[i].geometry;
-            if (collision ? g->collision : g->visual) {
-                put_geometry(s, &s->parts.shapes[i], collision == 1);
-                if (collision == 1) {
-                    robot_lose_static_friction(&s->parts, part->name, &g->material);
-                }
-            }
+    if (mass->mass > 0.0) {
+        const stn_pose at_com = {stn_mat3_identity(), mass->com};
+        xml_begin(w, "inertial");
+        put_origin(w, &at_com);
+        put_value(w, "mass", "value", mass->mass);
+        xml_begin(w, "inertia");
+        for (int32_t k = 0; k < STN_COUNT(entries); k++) {
+            xml_put_real(w, entries[k].name, mass->inertia.m[entries[k].i][entries[k].j]);
         }
+        xml_end(w);
+        xml_end(w);
+    }
+    for (int32_t k = 0; k < 2 * part->shape_count; k++) { // visuals, then collisions
+        bool collision = k >= part->shape_count;
+        const robot_shape *shape = &s->parts.shapes[part->shape_start + k % part->shape_count];
+        const stn_geometry *g = shape->geometry;
+        if (!(collision ? g->collision : g->visual)) {
+            continue;
+        }
+        int32_t colour = collision ? 0 : find_colour(s, g);
+        stn_pose pose = robot_save_pose(shape);
+        xml_begin(w, collision ? "collision" : "visual");
+        if (g->name != NULL && g->name[0] != '\0' && !xml_cannot_hold(g->name)) {
+            xml_put_text(w, "name", g->name);
+        }
+        put_origin(w, &pose);
+        xml_begin(w, "geometry");
+        put_shape(s, shape);
+        xml_end(w);
+        if (colour > 0) {
+            put_name(w, "material", "name", robot_part_text(&s->parts, "colour_%d", (int)colour));
+        }
+        if (collision) {
+            robot_save_proximity(w, &g->material, &g->field, false);
+            robot_lose_static_friction(&s->parts, part->name, &g->material);
+        }
+        xml_end(w);
     }
     put_restitution(s, part);
     xml_end(w);
@@ -239,36 +223,27 @@ static void put_link(saver *s, const robot_part *part) {
 
 // ---------------------------------------------------------------------------------------------------------- joints
 
-/// lower and upper as URDF can say them. false: it needs none.
-static bool find_range(saver *s, const robot_part *part, double range[2]) {
-    const stn_joint *j = part->joint;
-    bool rated = isfinite(j->effort) || isfinite(j->velocity) || isfinite(j->acceleration);
-    bool lower = isfinite(j->lower), upper = isfinite(j->upper);
-    bool needed = lower || upper || (rated && j->type == STN_JOINT_PRISMATIC);
-    if (needed && !(lower && upper)) {
-        robot_lose(&s->parts, "limit", robot_part_text(&s->parts, "joint %s", part->joint_name),
-                   "a limit needs two numbers in URDF: %g stands for infinity", FAR);
-    }
-    range[0] = lower ? j->lower : -FAR;
-    range[1] = upper ? j->upper : FAR;
-    return needed && stn_joint_type_is_limited(j->type);
-}
-
 static void put_limit(saver *s, const robot_part *part) {
     const stn_joint *j = part->joint;
     const struct {
         const char *name;
         double value;
     } rates[] = {{"effort", j->effort}, {"velocity", j->velocity}, {"drake:acceleration", j->acceleration}};
-    double range[2];
-    bool ranged = find_range(s, part, range);
-    if (!ranged && !isfinite(j->effort) && !isfinite(j->velocity) && !isfinite(j->acceleration)) {
+    bool rated = isfinite(j->effort) || isfinite(j->velocity) || isfinite(j->acceleration);
+    bool lower = isfinite(j->lower), upper = isfinite(j->upper);
+    bool needed = lower || upper || (rated && j->type == STN_JOINT_PRISMATIC);
+    bool ranged = needed && stn_joint_type_is_limited(j->type);
+    if (needed && !(lower && upper)) {
+        robot_lose(&s->parts, "limit", robot_part_text(&s->parts, "joint %s", part->joint_name),
+                   "a limit needs two numbers in URDF: %g stands for infinity", FAR);
+    }
+    if (!ranged && !rated) {
         return;
     }
     xml_begin(&s->xml, "limit");
     if (ranged) {
-        xml_put_real(&s->xml, "lower", range[0]);
-        xml_put_real(&s->xml, "upper", range[1]);
+        xml_put_real(&s->xml, "lower", lower ? j->lower : -FAR);
+        xml_put_real(&s->xml, "upper", upper ? j->upper : FAR);
     }
     for (int32_t i = 0; i < STN_COUNT(rates); i++) {
         if (isfinite(rates[i].value)) {
@@ -278,11 +253,25 @@ static void put_limit(saver *s, const robot_part *part) {
     xml_end(&s->xml);
 }
 
-static void put_motion(saver *s, const robot_part *part) {
+static void put_joint(saver *s, const robot_part *part) {
     xml_writer *w = &s->xml;
     const stn_joint *j = part->joint;
-    double axis[3];
+    stn_joint_type type = part->type;
+    // A revolute joint without limits is what URDF calls continuous.
+    bool unlimited = j != NULL && j->type == STN_JOINT_REVOLUTE && isinf(j->lower) && isinf(j->upper);
+    bool drake = type == STN_JOINT_BALL || type == STN_JOINT_SCREW || type == STN_JOINT_UNIVERSAL;
+    xml_begin(w, drake ? "drake:joint" : "joint");
+    xml_put_text(w, "name", part->joint_name);
+    xml_put_text(w, "type", stn_joint_type_name(unlimited ? STN_JOINT_CONTINUOUS : type));
+    put_name(w, "parent", "link", part->parent >= 0 ? s->parts.parts[part->parent].name : "world");
+    put_name(w, "child", "link", part->name);
+    put_origin(w, &part->origin);
+    if (j == NULL) {
+        xml_end(w);
+        return;
+    }
     if (stn_joint_type_has_axis(j->type)) {
+        double axis[3];
         robot_settle_axis(j->axis, axis);
         xml_begin(w, "axis");
         xml_put_reals(w, "xyz", axis, 3);
@@ -312,28 +301,6 @@ static void put_motion(saver *s, const robot_part *part) {
     if (j->servo_kp != 0.0 || j->servo_kd != 0.0) {
         robot_lose(&s->parts, "servo", robot_part_text(&s->parts, "joint %s", part->joint_name),
                    "URDF has no gains of servos: left out");
-    }
-}
-
-/// A revolute joint without limits is what URDF calls continuous.
-static const char *type_name(const robot_part *part) {
-    const stn_joint *j = part->joint;
-    bool free = j != NULL && j->type == STN_JOINT_REVOLUTE && isinf(j->lower) && isinf(j->upper);
-    return stn_joint_type_name(free ? STN_JOINT_CONTINUOUS : part->type);
-}
-
-static void put_joint(saver *s, const robot_part *part) {
-    xml_writer *w = &s->xml;
-    stn_joint_type type = part->type;
-    bool drake = type == STN_JOINT_BALL || type == STN_JOINT_SCREW || type == STN_JOINT_UNIVERSAL;
-    xml_begin(w, drake ? "drake:joint" : "joint");
-    xml_put_text(w, "name", part->joint_name);
-    xml_put_text(w, "type", type_name(part));
-    put_name(w, "parent", "link", part->parent >= 0 ? s->parts.parts[part->parent].name : "world");
-    put_name(w, "child", "link", part->name);
-    put_origin(w, &part->origin);
-    if (part->joint != NULL) {
-        put_motion(s, part);
     }
     xml_end(w);
 }
@@ -370,42 +337,40 @@ static void put_transmission(saver *s, const robot_part *part) {
 
 // ------------------------------------------------------------------------------------------------------------- all
 
-static void put_robot(saver *s) {
-    const robot_parts *p = &s->parts;
-    xml_writer *w = &s->xml;
-    xml_begin(w, "robot");
-    xml_put_text(w, "name", p->name);
-    xml_put_text(w, "xmlns:drake", "http://drake.mit.edu");
-    put_materials(s);
-    if (p->root < 0) { // joints hang on the world
-        put_name(w, "link", "name", "world");
-    }
-    for (int32_t i = 0, joint = 0; i < p->count; i++) {
-        put_link(s, &p->parts[i]);
-        for (; joint < p->joint_count && p->joints[joint] <= i && p->parts[p->joints[joint]].parent <= i; joint++) {
-            put_joint(s, &p->parts[p->joints[joint]]);
-        }
-    }
-    for (int32_t i = 0; i < p->joint_count; i++) {
-        put_transmission(s, &p->parts[p->joints[i]]);
-    }
-    robot_save_filters(&s->parts, w, false);
-    robot_lose_equalities(&s->parts, "URDF");
-    if (p->robot->keyframe_count > 0) {
-        robot_lose(&s->parts, "keyframe", "robot", "URDF has no keyframes: %d left out", (int)p->robot->keyframe_count);
-    }
-    xml_end(w);
-}
-
 stn_status urdf_save(void *self, const stn_save_request *request, char **text, size_t *length,
                      stn_diagnostics *diagnostics, stn_error *err) {
     (void)self;
     saver s = {.xml = {.context = request->model->context}};
-    stn_status status = robot_parts_init(&s.parts, request, diagnostics, err);
-    if (status == STN_OK) {
-        put_robot(&s);
-        status = robot_parts_finish(&s.parts, &s.xml, text, length, err);
+    robot_parts *p = &s.parts;
+    xml_writer *w = &s.xml;
+    stn_status status = robot_parts_init(p, request, diagnostics, err);
+    if (status != STN_OK) {
+        robot_parts_clear(p);
+        return status;
     }
-    robot_parts_clear(&s.parts);
+    xml_begin(w, "robot");
+    xml_put_text(w, "name", p->name);
+    xml_put_text(w, "xmlns:drake", "http://drake.mit.edu");
+    put_materials(&s);
+    if (p->root < 0) { // joints hang on the world
+        put_name(w, "link", "name", "world");
+    }
+    for (int32_t i = 0, joint = 0; i < p->count; i++) {
+        put_link(&s, &p->parts[i]);
+        for (; joint < p->joint_count && p->joints[joint] <= i && p->parts[p->joints[joint]].parent <= i; joint++) {
+            put_joint(&s, &p->parts[p->joints[joint]]);
+        }
+    }
+    for (int32_t i = 0; i < p->joint_count; i++) {
+        put_transmission(&s, &p->parts[p->joints[i]]);
+    }
+    robot_save_filters(p, w, false);
+    robot_lose_equalities(p, "URDF");
+    if (p->robot->keyframe_count > 0) {
+        robot_lose(p, "keyframe", "robot", "URDF has no keyframes: %d left out", (int)p->robot->keyframe_count);
+    }
+    xml_end(w);
+    status = robot_parts_finish(p, w, text, length, err);
+    robot_parts_clear(p);
     return status;
 }

@@ -13,13 +13,6 @@ typedef struct drive {
     bool has_inertia, has_ratio, has_reduction;
 } drive;
 
-/// The type, from whichever dialect; "" when there is none.
-static const char *type_of(robot_reader *reader, const xml_element *xml) {
-    const char *type = xml_attribute(xml, "type");
-    const xml_element *e = type == NULL ? robot_child(reader, xml, "type") : NULL;
-    return type != NULL ? type : e != NULL ? xml_text(e) : "";
-}
-
 /// `value` of a child. Present but bad is an error.
 static bool parse_value(robot_reader *reader, const xml_element *parent, const char *name, double *value) {
     const xml_element *xml = robot_child(reader, parent, name);
@@ -34,23 +27,6 @@ static void parse_reduction(robot_reader *reader, const xml_element *parent, dri
     d->has_reduction = d->reduction != 0.0;
     if (!d->has_reduction) {
         robot_warn(reader, xml, "range", "mechanicalReduction = 0 is no reduction; ignored");
-    }
-}
-
-static void parse_actuator(robot_reader *reader, const xml_element *actuator, drive *d) {
-    d->has_inertia = parse_value(reader, actuator, "drake:rotor_inertia", &d->rotor_inertia);
-    d->has_ratio = parse_value(reader, actuator, "drake:gear_ratio", &d->gear_ratio);
-    if (d->has_inertia && d->rotor_inertia < 0.0) {
-        robot_error(reader, actuator, "range", "<drake:rotor_inertia> = %g kg m^2 must be >= 0", d->rotor_inertia);
-    }
-    if (d->has_ratio && d->gear_ratio == 0.0) {
-        robot_error(reader, actuator, "range", "<drake:gear_ratio> = 0 must not be 0");
-    }
-    parse_reduction(reader, actuator, d);
-    if (d->has_ratio && d->has_reduction && d->reduction != d->gear_ratio && d->reduction != 1.0) {
-        robot_note(reader, actuator, "transmission",
-                   "mechanicalReduction %g beside <drake:gear_ratio> %g: the latter counts", d->reduction,
-                   d->gear_ratio);
     }
 }
 
@@ -82,7 +58,9 @@ static robot_joint *driven_joint(robot_reader *reader, const xml_element *xml) {
 void urdf_parse_transmission(robot_reader *reader, const xml_element *xml) {
     const char *name = xml_attribute(xml, "name");
     reader->label = name != NULL ? robot_text(reader, "transmission %s", name) : "transmission";
-    const char *type = type_of(reader, xml);
+    const char *type = xml_attribute(xml, "type");
+    const xml_element *type_xml = type == NULL ? robot_child(reader, xml, "type") : NULL;
+    type = type != NULL ? type : type_xml != NULL ? xml_text(type_xml) : "";
     if (type[strspn(type, " \t\r\n")] != '\0' && strstr(type, "SimpleTransmission") == NULL) {
         robot_note(reader, xml, "transmission", "type '%.80s' is not read: only SimpleTransmission is", type);
         return;
@@ -91,7 +69,20 @@ void urdf_parse_transmission(robot_reader *reader, const xml_element *xml) {
     drive d = {.gear_ratio = 1.0};
     parse_reduction(reader, xml, &d);
     if (actuator != NULL) {
-        parse_actuator(reader, actuator, &d);
+        d.has_inertia = parse_value(reader, actuator, "drake:rotor_inertia", &d.rotor_inertia);
+        d.has_ratio = parse_value(reader, actuator, "drake:gear_ratio", &d.gear_ratio);
+        if (d.has_inertia && d.rotor_inertia < 0.0) {
+            robot_error(reader, actuator, "range", "<drake:rotor_inertia> = %g kg m^2 must be >= 0", d.rotor_inertia);
+        }
+        if (d.has_ratio && d.gear_ratio == 0.0) {
+            robot_error(reader, actuator, "range", "<drake:gear_ratio> = 0 must not be 0");
+        }
+        parse_reduction(reader, actuator, &d);
+        if (d.has_ratio && d.has_reduction && d.reduction != d.gear_ratio && d.reduction != 1.0) {
+            robot_note(reader, actuator, "transmission",
+                       "mechanicalReduction %g beside <drake:gear_ratio> %g: the latter counts", d.reduction,
+                       d.gear_ratio);
+        }
     }
     robot_joint *joint = actuator != NULL ? driven_joint(reader, xml) : NULL;
     if (joint == NULL) {
