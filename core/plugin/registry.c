@@ -88,9 +88,11 @@ static const stn_plugin_info *lookup_own(const stn_registry *registry, stn_kind 
     return NULL;
 }
 
-/// Opens one file after the other until one holds the plugin: folder by folder, in each the nearest name first.
+/// Opens one file after the other until one holds the plugin: folder by folder, in each the nearest name first. A file
+/// that is named for the plugin and was refused on the way is told: another one takes its place.
 static stn_status lookup_file(stn_registry *registry, stn_kind kind, const char *id, const stn_plugin_info **out,
                               stn_error *err) {
+    stn_plugin_file *refused = NULL;
     for (const stn_plugin_folder *folder = registry->folders; folder != NULL; folder = folder->next) {
         for (int near = 0; near < NEARNESS_COUNT; near++) {
             for (int32_t i = folder->start; i < folder->start + folder->count; i++) {
@@ -100,9 +102,15 @@ static stn_status lookup_file(stn_registry *registry, stn_kind kind, const char 
                 }
                 stn_status status = stn_registry_open_file(registry, file, err);
                 *out = status == STN_OK ? stn_library_plugin(file->library, kind, id) : NULL;
+                if (*out != NULL && refused != NULL && !refused->told) {
+                    refused->told = true;
+                    stn_log(registry->context, STN_LOG_WARNING, "%s; %s %s is that of %s", refused->problem,
+                            stn_kind_name(kind), id, file->path);
+                }
                 if (status != STN_OK || *out != NULL) {
                     return status;
                 }
+                refused = near == NAMED_SO && refused == NULL && file->problem != NULL ? file : refused;
             }
         }
     }

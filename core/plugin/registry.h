@@ -43,6 +43,7 @@ typedef struct stn_plugin_file {
     stn_kind kind;              // whose word the name begins with; STN_KIND_COUNT: with none
     const stn_library *library; // NULL: not opened yet, or refused
     const char *problem;        // line for the user when it was refused
+    bool told;                  // that the plugin that it is named for is taken from another file
 } stn_plugin_file;
 
 /// A list that was given out.

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/context.h"
 #include "base/library_folder.h"
@@ -115,9 +116,12 @@ static stn_status search_folder(stn_registry *registry, const char *path, const 
     return status;
 }
 
-/// Colon separated folders; empty places are skipped.
+/// Colon separated folders; empty places are skipped. A relative one is that of now, wherever the process goes before
+/// its files are opened.
 static stn_status search_path(stn_registry *registry, const char *path, const char *named_by, stn_plugin_folder ***last,
                               stn_error *err) {
+    char here[PATH_MAX];
+    bool known = path != NULL && getcwd(here, sizeof here) != NULL;
     while (path != NULL && *path != '\0') {
         size_t length = strcspn(path, ":");
         size_t shown = length;
@@ -125,7 +129,9 @@ static stn_status search_path(stn_registry *registry, const char *path, const ch
             shown--;
         }
         if (shown > 0) {
-            const char *folder = stn_registry_text(registry, "%.*s", (int)shown, path);
+            bool relative = path[0] != '/' && known;
+            const char *folder =
+                stn_registry_text(registry, "%s%s%.*s", relative ? here : "", relative ? "/" : "", (int)shown, path);
             stn_status status = folder == NULL ? stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory")
                                                : search_folder(registry, folder, named_by, last, err);
             if (status != STN_OK) {

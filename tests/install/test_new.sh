@@ -51,6 +51,8 @@ robot=$work/prefix/share/stiction/models/panda/panda.urdf
 export STICTION_PLUGIN_PATH=$work/build/try_command
 "$stiction" --help | grep -q '^  try_command  prints mass' || fail "stiction --help does not list the new word"
 "$stiction" try_command --json "$robot" | grep -qx '{"robot": "panda", "mass_kg": [0-9.]*, "nv": [0-9]*}' || fail "stiction try_command does not work"
+echo '<robot name='"'"'a "b" \c'"'"'><link name="l"/></robot>' >"$work/odd.urdf"
+"$stiction" try_command --json "$work/odd.urdf" 2>/dev/null | grep -qxF '{"robot": "a \"b\" \\c", "mass_kg": 0, "nv": 6}' || fail "stiction try_command writes a name that is no JSON"
 # the new language runs a script with all that the command offers, and its own code knows of none of it
 cp "$work/try_script/sample.try_script" "$work/box.try_script"
 export STICTION_PLUGIN_PATH=$work/build/try_script

@@ -35,32 +35,23 @@ static int print_usage(stn_context *context, FILE *out) {
     return STN_EXIT_DONE;
 }
 
-/// The line about a file command_<word>.so that was refused; NULL without.
-static const char *find_refusal(const char *word, const char *const *problems, int32_t count) {
-    char name[128];
-    snprintf(name, sizeof name, "/command_%.64s.so: ", word);
-    for (int32_t i = 0; i < count; i++) {
-        if (strstr(problems[i], name) != NULL) {
-            return problems[i];
-        }
-    }
-    return NULL;
-}
-
 static int unknown(stn_context *context, const char *word) {
     const char *names[MOST_WORDS] = {"--help", "--version"};
     const stn_plugin_info *plugins = NULL;
     const char *const *problems = NULL;
     int32_t count = 0, problem_count = 0, name_count = 2;
+    char file[128];
     stn_error err = {STN_OK, ""};
     if (stn_plugins(context, &plugins, &count, &problems, &problem_count, &err) != STN_OK) {
         fprintf(stderr, "stiction: %s\n", err.text);
         return STN_EXIT_BAD_INPUT;
     }
-    const char *refusal = find_refusal(word, problems, problem_count);
-    if (refusal != NULL) {
-        fprintf(stderr, "stiction: %s: %s\n", word, refusal);
-        return STN_EXIT_BAD_INPUT;
+    snprintf(file, sizeof file, "/command_%.64s.so: ", word);
+    for (int32_t i = 0; i < problem_count; i++) {
+        if (strstr(problems[i], file) != NULL) { // it is there, and was refused
+            fprintf(stderr, "stiction: %s: %s\n", word, problems[i]);
+            return STN_EXIT_BAD_INPUT;
+        }
     }
     for (int32_t i = 0; i < count && name_count < MOST_WORDS; i++) {
         if (plugins[i].desc->kind == STN_KIND_COMMAND) {
@@ -73,35 +64,12 @@ static int unknown(stn_context *context, const char *word) {
     return STN_EXIT_BAD_INPUT;
 }
 
-/// A word is an id, never a path: no file elsewhere is opened for it.
-static bool is_word(const char *text) {
-    return text[0] >= 'a' && text[0] <= 'z' && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(text);
-}
-
 static int run(stn_context *context, int argc, char **argv) {
-    stn_error err = {STN_OK, ""};
-    stn_instance *command = NULL;
-    const stn_plugin_info *found = NULL;
-    if (!is_word(argv[1]) || stn_plugin_find(context, STN_KIND_COMMAND, argv[1], &found, NULL) != STN_OK) {
-        return unknown(context, argv[1]);
-    }
-    if (stn_instance_create(context, STN_KIND_COMMAND, argv[1], NULL, 0, &command, &err) != STN_OK) {
-        fprintf(stderr, "stiction %s: %s\n", argv[1], err.text);
-        return STN_EXIT_BAD_INPUT;
-    }
-    stn_command_call call = {
-        .size = sizeof call, .context = context, .program = "stiction", .argc = argc - 1, .argv = argv + 1};
-    int status = command->desc->ops.command->run(command->self, &call);
-    stn_instance_destroy(command);
-    return status;
-}
-
-static int dispatch(stn_context *context, int argc, char **argv) {
-    if (argc < 2) {
+    const char *word = argc > 1 ? argv[1] : NULL;
+    if (word == NULL) {
         print_usage(context, stderr);
         return STN_EXIT_BAD_INPUT;
     }
-    const char *word = argv[1];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
         return print_usage(context, stdout);
     }
@@ -109,7 +77,24 @@ static int dispatch(stn_context *context, int argc, char **argv) {
         printf("stiction %s, plugin ABI %d.%d\n", STN_VERSION, STN_ABI_MAJOR, STN_ABI_MINOR);
         return STN_EXIT_DONE;
     }
-    return run(context, argc, argv);
+    // a word is an id, never a path: no file elsewhere is opened for it
+    bool is_word =
+        word[0] >= 'a' && word[0] <= 'z' && strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(word);
+    stn_error err = {STN_OK, ""};
+    stn_instance *command = NULL;
+    const stn_plugin_info *found = NULL;
+    if (!is_word || stn_plugin_find(context, STN_KIND_COMMAND, word, &found, NULL) != STN_OK) {
+        return unknown(context, word);
+    }
+    if (stn_instance_create(context, STN_KIND_COMMAND, word, NULL, 0, &command, &err) != STN_OK) {
+        fprintf(stderr, "stiction %s: %s\n", word, err.text);
+        return STN_EXIT_BAD_INPUT;
+    }
+    stn_command_call call = {
+        .size = sizeof call, .context = context, .program = "stiction", .argc = argc - 1, .argv = argv + 1};
+    int status = command->desc->ops.command->run(command->self, &call);
+    stn_instance_destroy(command);
+    return status;
 }
 
 static pid_t in_command; // this process, while it is inside of a command
@@ -125,6 +110,27 @@ static void refuse_exit(void) {
     }
 }
 
+/// Relative folders of STICTION_PLUGIN_PATH are those of now, also for the contexts and the programs of a command that
+/// has gone to another folder.
+static void keep_plugin_folders(void) {
+    const char *path = getenv("STICTION_PLUGIN_PATH");
+    char *here = path != NULL ? getcwd(NULL, 0) : NULL, *whole = NULL;
+    size_t size = 0;
+    FILE *text = here != NULL ? open_memstream(&whole, &size) : NULL;
+    for (const char *at = path; text != NULL && *at != '\0';) {
+        size_t length = strcspn(at, ":");
+        bool relative = length > 0 && at[0] != '/';
+        fprintf(text, "%s%s%.*s%s", relative ? here : "", relative ? "/" : "", (int)length, at,
+                at[length] == ':' ? ":" : "");
+        at += length + (at[length] == ':');
+    }
+    if (text != NULL && fclose(text) == 0) {
+        setenv("STICTION_PLUGIN_PATH", whole, 1);
+    }
+    free(whole);
+    free(here);
+}
+
 /// Whatever the command: output that was lost is an error.
 int main(int argc, char **argv) {
     // A closed stdin, stdout or stderr would give its number to the next file that is opened, and what is printed would
@@ -135,6 +141,7 @@ int main(int argc, char **argv) {
         }
     }
     signal(SIGXFSZ, SIG_IGN); // a write beyond ulimit -f is then a failed write: the cache does without, others say it
+    keep_plugin_folders();
     stn_error err = {STN_OK, ""};
     stn_context *context = NULL;
     if (stn_context_create(NULL, &context, &err) != STN_OK) {
@@ -143,7 +150,7 @@ int main(int argc, char **argv) {
     }
     in_command = getpid();
     atexit(refuse_exit);
-    int status = dispatch(context, argc, argv);
+    int status = run(context, argc, argv);
     in_command = 0;
     stn_context_destroy(context);
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {

@@ -29,6 +29,21 @@ static stn_status load(stn_context *context, const char *path, stn_model **model
     return status;
 }
 
+/// A text of a file may hold whatever JSON has another meaning for.
+static void print_json_text(const char *text) {
+    putchar('"');
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\') {
+            printf("\\%c", *text);
+        } else if ((unsigned char)*text < ' ') {
+            printf("\\u%04x", (unsigned)*text);
+        } else {
+            putchar(*text);
+        }
+    }
+    putchar('"');
+}
+
 static stn_status weigh(stn_context *context, const char *path, bool json, stn_error *err) {
     stn_model *model = NULL;
     stn_status status = load(context, path, &model, err);
@@ -41,8 +56,14 @@ static stn_status weigh(stn_context *context, const char *path, bool json, stn_e
         sum += model->links[i].mass.mass;
     }
     stn_print_real(mass, sizeof mass, sum); // all digits, a point whatever the locale
-    printf(json ? "{\"robot\": \"%s\", \"mass_kg\": %s, \"nv\": %d}\n" : "%s: %s kg, %d degrees of freedom\n",
-           model->groups[0].name, mass, model->nv);
+    const char *name = model->groups[0].name;
+    if (json) {
+        fputs("{\"robot\": ", stdout);
+        print_json_text(name);
+        printf(", \"mass_kg\": %s, \"nv\": %d}\n", mass, model->nv);
+    } else {
+        printf("%s: %s kg, %d degrees of freedom\n", name, mass, model->nv);
+    }
     stn_model_destroy(model);
     return STN_OK;
 }

@@ -171,6 +171,19 @@ static void *ask(void *user) {
     return NULL;
 }
 
+static void test_a_relative_folder_stays_where_it_was_when_its_names_were_read(void **state) {
+    (void)state;
+    char here[4096];
+    assert_non_null(getcwd(here, sizeof here));
+    assert_int_equal(chdir(FAKE_DIR), 0);
+    stn_context *context = context_with("near");
+    assert_string_equal(find(context, STN_KIND_RECORDER, "quiet")->file, FAKE_DIR "/near/recorder_quiet.so");
+    assert_int_equal(chdir("/"), 0);
+    assert_string_equal(find(context, STN_KIND_RECORDER, "loud")->file, FAKE_DIR "/near/recorder_b.so");
+    assert_int_equal(chdir(here), 0);
+    stn_context_destroy(context);
+}
+
 static void test_threads_may_ask_at_the_same_time(void **state) {
     (void)state;
     static const char *const ids[] = {"quiet", "loud", "any"};
@@ -214,6 +227,7 @@ int main(void) {
         cmocka_unit_test(test_within_a_folder_the_nearest_name_wins),
         cmocka_unit_test(test_a_registered_plugin_hides_a_file_that_was_not_opened),
         cmocka_unit_test(test_a_path_in_a_folder_of_the_search_is_found_without_loading_it_first),
+        cmocka_unit_test(test_a_relative_folder_stays_where_it_was_when_its_names_were_read),
         cmocka_unit_test(test_threads_may_ask_at_the_same_time),
         cmocka_unit_test(test_an_unknown_id_has_looked_into_every_file),
     };

@@ -88,6 +88,47 @@ static void test_refused_plugins_are_told_and_do_no_harm(void **state) {
     setenv("STICTION_PLUGIN_PATH", FAKE_DIR "/good", 1);
 }
 
+static void test_a_plugin_that_hides_one_of_its_id_says_so(void **state) {
+    (void)state;
+    setenv("STICTION_PLUGIN_PATH", FAKE_DIR "/second:" FAKE_DIR "/good", 1);
+    stn_expect_part("plugins recorder " QUIET, 0, " (hides that of " FAKE_DIR "/good/recorder_quiet.so)\n");
+    stn_expect_part("plugins quiet " QUIET, 0,
+                    "  file: " FAKE_DIR "/second/recorder_quiet.so\n"
+                    "  hides that of " FAKE_DIR "/good/recorder_quiet.so\n");
+    setenv("STICTION_PLUGIN_PATH", FAKE_DIR "/good", 1);
+}
+
+static void test_a_refused_word_is_told_when_the_shipped_one_takes_its_place(void **state) {
+    (void)state;
+    char folder[] = "/tmp/stiction-driver-XXXXXX", file[64], line[200];
+    assert_non_null(mkdtemp(folder));
+    snprintf(file, sizeof file, "%s/command_info.so", folder);
+    FILE *broken = fopen(file, "w");
+    assert_non_null(broken);
+    fputs("no shared object\n", broken);
+    fclose(broken);
+    setenv("STICTION_PLUGIN_PATH", folder, 1);
+    snprintf(line, sizeof line, "warning: %s: cannot be loaded: file too short; command info is that of ", file);
+    stn_expect_part("info --help 2>&1 >/dev/null", 0, line);
+    stn_expect_part("info --help " QUIET, 0, "usage: stiction info ");
+    stn_expect("convert --help 2>&1 >/dev/null", 0, "");
+    setenv("STICTION_PLUGIN_PATH", FAKE_DIR "/good", 1);
+    unlink(file);
+    rmdir(folder);
+}
+
+static void test_a_relative_folder_is_that_of_the_start(void **state) {
+    (void)state;
+    char here[4096];
+    assert_non_null(getcwd(here, sizeof here));
+    assert_int_equal(chdir(FAKE_DIR), 0);
+    setenv("STICTION_PLUGIN_PATH", "nowhere::good:", 1);
+    stn_expect_part("plugins quiet " QUIET, 0, "  file: " FAKE_DIR "/good/recorder_quiet.so\n");
+    stn_expect_part("plugins 2>&1 >/dev/null", 0, "warning: " FAKE_DIR "/nowhere: folder cannot be read");
+    setenv("STICTION_PLUGIN_PATH", FAKE_DIR "/good", 1);
+    assert_int_equal(chdir(here), 0);
+}
+
 static const char *member(const cJSON *object, const char *name) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
     assert_non_null(item);
@@ -149,6 +190,9 @@ int main(void) {
         cmocka_unit_test(test_plugins_with_an_id_tells_what_can_be_set),
         cmocka_unit_test(test_a_path_shows_the_plugins_of_one_file),
         cmocka_unit_test(test_refused_plugins_are_told_and_do_no_harm),
+        cmocka_unit_test(test_a_plugin_that_hides_one_of_its_id_says_so),
+        cmocka_unit_test(test_a_refused_word_is_told_when_the_shipped_one_takes_its_place),
+        cmocka_unit_test(test_a_relative_folder_is_that_of_the_start),
         cmocka_unit_test(test_plugins_as_json_hold_every_documented_key),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);

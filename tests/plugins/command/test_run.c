@@ -46,6 +46,19 @@ static void test_a_run_is_summed_up_in_json(void **state) {
     cJSON_Delete(json);
 }
 
+static void test_the_language_may_be_told_and_the_script_be_stdin(void **state) {
+    (void)state;
+    write_file("falling.txt", falling);
+    stn_expect_part("run falling.txt " ERRORS, 2, "endings that are known: .lua");
+    stn_expect_part("run falling.txt --language lua " ERRORS, 0, "falling: ok\n");
+    stn_expect_part("run - --language lua <falling.txt " ERRORS, 0, "stdin: ok\n");
+    stn_expect("run - <falling.txt " ERRORS, 2,
+               "stiction run: -: the language of a script on stdin has to be told: add --language ID\n");
+    stn_expect_part("run falling.txt --language toy " ERRORS, 2, "stiction run: unknown script toy; there is lua");
+    stn_expect("run --from a.capsule.json --language lua " ERRORS, 2,
+               "stiction run: --language means nothing with --from CAPSULE\n");
+}
+
 static void test_the_summary_tells_what_contacts_did_at_the_end(void **state) {
     (void)state;
     write_file("two.lua", "local stn = require 'stiction'\n"
@@ -519,6 +532,7 @@ static void test_a_ball_that_lands_is_no_clearance(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_run_is_summed_up_in_json, enter_folder, leave_folder),
+        cmocka_unit_test(test_the_language_may_be_told_and_the_script_be_stdin),
         cmocka_unit_test(test_the_summary_tells_what_contacts_did_at_the_end),
         cmocka_unit_test_setup_teardown(test_the_certificate_in_json_sums_up_the_log, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_material_that_nothing_uses_is_a_warning, enter_folder, leave_folder),
