@@ -19,111 +19,80 @@
 //     relaxation  g = v_c - v_hat + R gamma
 // and for box and equality rows g = v_c - v_hat + R gamma in both.
 
-static double gap_velocity(const stn_problem *p, const stn_constraint *c, double v_n, double gamma_n) {
-    if (isnan(c->phi0)) {
-        return 0.0;
-    }
-    double tau = isnan(c->relaxation_time) ? 0.0 : c->relaxation_time;
-    double speed;
-    if (problem_impact(p, c, &speed)) {
-        return -speed;
-    }
-    double compliance = c->stiffness > 0.0 ? 1.0 / c->stiffness : 0.0; // infinite and unknown k: rigid
-    return (c->phi0 + tau * v_n + compliance * gamma_n / p->dt) / p->dt;
-}
+/// What a certificate is made from, and the certificate.
+typedef struct certification {
+    const stn_problem *p;
+    const double *v, *gamma, *v_c;
+    const stn_law *law;
+    const void *law_memory;
+    const stn_inverse *inverse;
+    stn_arena *scratch;
+    stn_certificate out;
+} certification;
 
 /// Squares of the maps. u, gamma: the constraint's own rows.
 static double coulomb_map(const stn_problem *p, const stn_constraint *c, const double *u, const double *gamma) {
-    const double g[3] = {u[0], u[1], u[2] + gap_velocity(p, c, u[2], gamma[2])};
-    return natural_map_cone(c, true, natural_map_omega(3, c->w_trace), gamma, g);
+    double gap = 0.0, speed;
+    if (!isnan(c->phi0) && problem_impact(p, c, &speed)) {
+        gap = -speed;
+    } else if (!isnan(c->phi0)) {
+        double tau = isnan(c->relaxation_time) ? 0.0 : c->relaxation_time;
+        double compliance = c->stiffness > 0.0 ? 1.0 / c->stiffness : 0.0; // infinite and unknown k: rigid
+        gap = (c->phi0 + tau * u[2] + compliance * gamma[2] / p->dt) / p->dt;
+    }
+    const double g[3] = {u[0], u[1], u[2] + gap};
+    return natural_map_cone(c, (natural_form){true, natural_map_omega(3, c->w_trace)}, gamma, g);
 }
 
-/// g = v_c - v_hat + R gamma of the constraint's rows.
-static void slack(const stn_problem *p, const stn_constraint *c, const double *u, const double *gamma, double *g) {
-    const double *R = p->R + c->row, *v_hat = p->v_hat + c->row;
+/// With g = v_c - v_hat + R gamma.
+static double relaxed_map(const stn_problem *p, const stn_constraint *c, const double *u, const double *gamma) {
+    const double *R = p->R + c->row, *v_hat = p->v_hat + c->row, omega = natural_map_omega(c->rows, c->w_trace);
+    double g[STN_MAX_ROWS];
     for (int32_t r = 0; r < c->rows; r++) {
         g[r] = u[r] - v_hat[r] + R[r] * gamma[r];
     }
+    return stn_constraint_has_cone(c) ? natural_map_cone(c, (natural_form){false, omega}, gamma, g)
+                                      : stn_natural_map_box(c->rows, omega, p->lo + c->row, p->hi + c->row, gamma, g);
 }
 
-static double relaxed_map(const stn_problem *p, const stn_constraint *c, const double *u, const double *gamma) {
-    double g[3];
-    slack(p, c, u, gamma, g);
-    return natural_map_cone(c, false, natural_map_omega(3, c->w_trace), gamma, g);
-}
-
-static double row_map(const stn_problem *p, const stn_constraint *c, const double *u, const double *gamma) {
-    double g[STN_MAX_ROWS];
-    slack(p, c, u, gamma, g);
-    return stn_natural_map_box(c->rows, natural_map_omega(c->rows, c->w_trace), p->lo + c->row, p->hi + c->row, gamma,
-                               g);
-}
-
-static void certify_natural(const stn_problem *p, const double *v_c, const double *gamma, stn_certificate *out) {
-    double ncp = 0.0, ccp = 0.0;
-    for (int32_t i = 0; i < p->constraint_count; i++) {
-        const stn_constraint *c = &p->constraints[i];
-        const double *u = v_c + c->row, *own = gamma + c->row;
-        if (stn_constraint_has_cone(c)) {
-            ncp = worst(ncp, coulomb_map(p, c, u, own));
-            ccp = worst(ccp, relaxed_map(p, c, u, own));
-        } else {
-            double e = row_map(p, c, u, own);
-            ncp = worst(ncp, e);
-            ccp = worst(ccp, e);
-        }
-    }
-    out->natural_ncp = sqrt(ncp);
-    out->natural_ccp = sqrt(ccp);
-}
-
-/// u = W gamma + q, which depends on gamma alone, and q = u(0).
-static stn_status velocities_of_impulse(const stn_problem *p, const double *gamma, const stn_inverse *inverse,
-                                        stn_arena *scratch, double *u, double *q, stn_error *err) {
-    double *none = STN_ARENA_ZEROED(scratch, p->row_count, double);
-    double *v = STN_ARENA(scratch, p->nv, double);
-    if (none == NULL || v == NULL) {
+/// Of u = W gamma + q, which depends on gamma alone, relative to u and q = u(0).
+static stn_status certify_scaled(certification *s, stn_error *err) {
+    const stn_problem *p = s->p;
+    const double *gamma = s->gamma;
+    double *u = STN_ARENA(s->scratch, p->row_count, double), *q = STN_ARENA(s->scratch, p->row_count, double);
+    double *none = STN_ARENA_ZEROED(s->scratch, p->row_count, double), *v = STN_ARENA(s->scratch, p->nv, double);
+    if (u == NULL || q == NULL || none == NULL || v == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "certificate: out of memory");
     }
     if (p->form == STN_FORM_LOCAL) {
         local_form form;
-        stn_status status = local_form_reduce(p, scratch, &form, err);
-        if (status == STN_OK) {
-            local_form_velocity(&form, p->row_count, gamma, u);
-            memcpy(q, form.q, (size_t)p->row_count * sizeof *q);
+        stn_status status = local_form_reduce(p, s->scratch, &form, err);
+        if (status != STN_OK) {
+            return status;
         }
-        return status;
-    }
-    stn_inverse_velocity(inverse, p, gamma, v);
-    stn_problem_contact_velocity(p, v, true, u);
-    stn_inverse_velocity(inverse, p, none, v);
-    stn_problem_contact_velocity(p, v, true, q);
-    return STN_OK;
-}
-
-static stn_status certify_scaled(const stn_problem *p, const double *gamma, const stn_inverse *inverse,
-                                 stn_arena *scratch, stn_certificate *out, stn_error *err) {
-    double *u = STN_ARENA(scratch, p->row_count, double), *q = STN_ARENA(scratch, p->row_count, double);
-    if (u == NULL || q == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "certificate: out of memory");
-    }
-    stn_status status = velocities_of_impulse(p, gamma, inverse, scratch, u, q, err);
-    if (status != STN_OK) {
-        return status;
+        local_form_velocity(&form, p->row_count, gamma, u);
+        memcpy(q, form.q, (size_t)p->row_count * sizeof *q);
+    } else {
+        stn_inverse_velocity(s->inverse, p, gamma, v);
+        stn_problem_contact_velocity(p, v, true, u);
+        stn_inverse_velocity(s->inverse, p, none, v);
+        stn_problem_contact_velocity(p, v, true, q);
     }
     double ncp = 0.0, ccp = 0.0, size_u = 0.0, size_q = 0.0;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
-        ncp += (stn_constraint_has_cone(c) ? coulomb_map : row_map)(p, c, u + c->row, gamma + c->row);
-        ccp += (stn_constraint_has_cone(c) ? relaxed_map : row_map)(p, c, u + c->row, gamma + c->row);
+        double relaxed = relaxed_map(p, c, u + c->row, gamma + c->row);
+        ncp += stn_constraint_has_cone(c) ? coulomb_map(p, c, u + c->row, gamma + c->row) : relaxed;
+        ccp += relaxed;
         for (int32_t r = c->row; r < c->row + c->rows && c->set != STN_SET_EQUALITY; r++) {
             size_u += u[r] * u[r];
             size_q += q[r] * q[r];
         }
     }
     double size = sqrt(worst(size_u, size_q)), scale = size < 1e-300 ? 1e-300 : size;
-    out->natural_scaled = ncp == 0.0 ? 0.0 : sqrt(ncp) / scale;
-    out->natural_ccp_scaled = ccp == 0.0 ? 0.0 : sqrt(ccp) / scale;
+    s->out.natural_scaled = ncp == 0.0 ? 0.0 : sqrt(ncp) / scale;
+    s->out.natural_ccp_scaled = ccp == 0.0 ? 0.0 : sqrt(ccp) / scale;
+    s->out.finite = s->out.finite && isfinite(s->out.natural_scaled) && isfinite(s->out.natural_ccp_scaled);
     return STN_OK;
 }
 
@@ -132,13 +101,15 @@ static stn_status certify_scaled(const stn_problem *p, const double *gamma, cons
 // the law plugin, all other rows by the box law; those with R = 0 have none, the natural maps judge them. 0 when both
 // are zero.
 
-static stn_status certify_law(const stn_problem *p, const double *v_c, const double *gamma, const stn_law *law,
-                              const void *law_memory, stn_arena *scratch, stn_certificate *out, stn_error *err) {
-    double *answer = STN_ARENA(scratch, p->row_count, double);
+static stn_status certify_law(certification *s, stn_error *err) {
+    const stn_problem *p = s->p;
+    const double *gamma = s->gamma;
+    double *answer = STN_ARENA(s->scratch, p->row_count, double);
     if (answer == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "certificate: out of memory");
     }
-    stn_status status = complete_impulses_at(p, law, law_memory, v_c, answer, NULL, scratch, err);
+    const law_question asked = {.problem = p, .law = s->law, .law_memory = s->law_memory, .scratch = s->scratch};
+    stn_status status = complete_impulses_at(&asked, s->v_c, answer, err);
     if (status < 0) {
         return status;
     }
@@ -156,7 +127,8 @@ static stn_status certify_law(const stn_problem *p, const double *v_c, const dou
         }
         largest = worst(largest, sqrt(difference));
     }
-    out->law_residual = largest == 0.0 ? 0.0 : largest / sqrt(worst(size_gamma, size_law));
+    s->out.law_residual = largest == 0.0 ? 0.0 : largest / sqrt(worst(size_gamma, size_law));
+    s->out.finite = s->out.finite && isfinite(s->out.law_residual);
     return STN_OK;
 }
 
@@ -173,32 +145,28 @@ static double ratio(double error, double size, double most) {
     return error / worst(size, error / most);
 }
 
-/// D^2 = diag(A)^-1 in dofs; where A_ii = 0 the tree's largest diagonal serves, or 1 when there is none.
-static void fill_scale(const stn_problem *p, double *D2) {
+/// S(32). Returns max(|D A v|, |D J^T gamma|), which also scales the complementarity; work (4 nv).
+static double certify_momentum(certification *s, double *work) {
+    const stn_problem *p = s->p;
+    int32_t n = p->nv;
+    double *D2 = work, *momentum = D2 + n, *impulse = momentum + n, *r = impulse + n;
+    // D^2 = diag(A)^-1 in dofs; where A_ii = 0 the tree's largest diagonal serves, or 1 when there is none
     for (int32_t t = 0; t < p->tree_count; t++) {
         double *d = D2 + p->trees[t].dof_start, largest = 0.0;
-        int32_t n = p->trees[t].A.n;
+        int32_t dofs = p->trees[t].A.n;
         stn_matrix_diagonal(&p->trees[t].A, d);
-        for (int32_t i = 0; i < n; i++) {
+        for (int32_t i = 0; i < dofs; i++) {
             largest = d[i] > largest ? d[i] : largest;
         }
         largest = largest > 0.0 ? largest : 1.0;
-        for (int32_t i = 0; i < n; i++) {
+        for (int32_t i = 0; i < dofs; i++) {
             d[i] = 1.0 / (d[i] > 0.0 ? d[i] : largest);
         }
     }
-}
-
-/// S(32). Returns max(|D A v|, |D J^T gamma|), which also scales the complementarity.
-static double certify_momentum(const stn_problem *p, const double *v, const double *gamma, double *work,
-                               stn_certificate *out) {
-    int32_t n = p->nv;
-    double *D2 = work, *momentum = D2 + n, *impulse = momentum + n, *r = impulse + n;
-    fill_scale(p, D2);
     memset(impulse, 0, (size_t)n * sizeof(double));
-    stn_problem_jacobian_transposed_add(p, 1.0, gamma, impulse);
-    stn_problem_mass_times(p, v, NULL, momentum);
-    stn_problem_mass_times(p, v, p->v_star, r);
+    stn_problem_jacobian_transposed_add(p, 1.0, s->gamma, impulse);
+    stn_problem_mass_times(p, s->v, NULL, momentum);
+    stn_problem_mass_times(p, s->v, p->v_star, r);
     double a = 0.0, b = 0.0, c = 0.0; // |D A v|^2, |D J^T gamma|^2, |D residual|^2
     for (int32_t i = 0; i < n; i++) {
         double free_impulse = p->free_impulse != NULL ? p->free_impulse[i] : 0.0;
@@ -208,24 +176,9 @@ static double certify_momentum(const stn_problem *p, const double *v, const doub
         c += D2[i] * rest * rest;
     }
     double size = sqrt(worst(a, b));
-    out->momentum = ratio(sqrt(c), size, 1e14);
-    out->momentum_size = size;
+    s->out.momentum = ratio(sqrt(c), size, 1e14);
+    s->out.momentum_size = size;
     return size;
-}
-
-/// v_c of every row: J v + bias, or W gamma + q.
-static stn_status contact_velocities(const stn_problem *p, const double *v, const double *gamma, stn_arena *scratch,
-                                     double *v_c, stn_error *err) {
-    if (p->form == STN_FORM_GLOBAL) {
-        stn_problem_contact_velocity(p, v, true, v_c);
-        return STN_OK;
-    }
-    local_form form;
-    stn_status status = local_form_reduce(p, scratch, &form, err);
-    if (status == STN_OK) {
-        local_form_velocity(&form, p->row_count, gamma, v_c);
-    }
-    return status;
 }
 
 /// Most contacts: no root, no division. False for NaN.
@@ -233,19 +186,8 @@ static bool is_inside(const stn_constraint *c, const double *g) {
     return c->set == STN_SET_CONE && g[2] >= 0.0 && g[0] * g[0] + g[1] * g[1] <= c->mu1 * c->mu1 * g[2] * g[2];
 }
 
-/// How far the impulse leaves its cone or ellipse, relative to its normal part; and how far that pulls, relative to
-/// `largest`, the largest number in an impulse of any contact.
-static double cone_violation(const stn_constraint *c, const double *g, double largest) {
-    if (is_inside(c, g) || largest == 0.0) {
-        return 0.0;
-    }
-    circular x = circular_of(c, g, g);
-    double beyond = worst(sqrt(x.gamma[0] * x.gamma[0] + x.gamma[1] * x.gamma[1]) - x.mu * g[2], 0.0);
-    double relative = sqrt(beyond * beyond + x.forbidden * x.forbidden) / worst(g[2], 1e-12 * largest);
-    return worst(relative, -g[2] / largest);
-}
-
-/// The worst of all contacts.
+/// The worst of all contacts: how far the impulse leaves its cone or ellipse, relative to its normal part; and how far
+/// that pulls, relative to the largest number in an impulse of any contact.
 static double cone_violations(const stn_problem *p, const double *gamma) {
     double largest = 0.0, violation = 0.0;
     for (int32_t i = 0; i < p->constraint_count; i++) {
@@ -256,41 +198,34 @@ static double cone_violations(const stn_problem *p, const double *gamma) {
     }
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
-        if (stn_constraint_has_cone(c)) {
-            violation = worst(violation, cone_violation(c, gamma + c->row, largest));
+        const double *g = gamma + c->row;
+        if (!stn_constraint_has_cone(c) || is_inside(c, g) || largest == 0.0) {
+            continue;
         }
+        circular x = circular_of(c, g, g);
+        double beyond = worst(sqrt(x.gamma[0] * x.gamma[0] + x.gamma[1] * x.gamma[1]) - x.mu * g[2], 0.0);
+        double relative = sqrt(beyond * beyond + x.forbidden * x.forbidden) / worst(g[2], 1e-12 * largest);
+        violation = worst(violation, worst(relative, -g[2] / largest));
     }
     return violation;
 }
 
-/// What the normal force of contact i stores at its gap now and at `gap`, that of the step's end.
-static void add_stored(const stn_problem *p, int32_t i, const stn_law *law, double gap, stn_certificate *out) {
-    const stn_constraint *c = &p->constraints[i];
-    if (law != NULL && STN_PLUGIN_HAS(law->ops, stored)) {
-        out->contact_start_J += law->ops->stored(law->self, p, i, c->phi0);
-        out->contact_J += law->ops->stored(law->self, p, i, gap);
-        return;
-    }
-    double before = c->phi0 < 0.0 ? c->phi0 : 0.0, after = gap < 0.0 ? gap : 0.0;
-    double compliance = p->R[c->row + 2] * p->dt * (p->dt + c->relaxation_time);
-    double half = compliance > 0.0 ? 0.5 / compliance : 0.0;
-    out->contact_start_J += half * before * before;
-    out->contact_J += half * after * after;
-}
-
-static void certify_contacts(const stn_problem *p, const double *v_c, const double *gamma, double size,
-                             const stn_law *law, stn_certificate *out) {
+static void certify_constraints(certification *s, double size) {
+    const stn_problem *p = s->p;
     int32_t contacts = 0, with_distance = 0;
     double defect = 0.0, deepest = 0.0;
     bool inside = true;
-    out->friction_work_J = out->contact_start_J = out->contact_J = 0.0;
+    s->out.friction_work_J = s->out.contact_start_J = s->out.contact_J = s->out.box = 0.0;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
+        for (int32_t r = c->row; c->set == STN_SET_BOX && r < c->row + c->rows; r++) {
+            s->out.box = worst(s->out.box, worst(p->lo[r] - s->gamma[r], s->gamma[r] - p->hi[r]));
+        }
         if (!stn_constraint_has_cone(c)) {
             continue;
         }
         contacts++;
-        const double *g = gamma + c->row, *u = v_c + c->row, *R = p->R + c->row, *v_hat = p->v_hat + c->row;
+        const double *g = s->gamma + c->row, *u = s->v_c + c->row, *R = p->R + c->row, *v_hat = p->v_hat + c->row;
         double product = 0.0;
         for (int32_t r = 0; r < 3; r++) {
             product += (u[r] - v_hat[r] + R[r] * g[r]) * g[r];
@@ -298,28 +233,28 @@ static void certify_contacts(const stn_problem *p, const double *v_c, const doub
         defect += fabs(product);
         inside = inside && is_inside(c, g);
         double wrong_way = g[0] * u[0] + g[1] * u[1];
-        out->friction_work_J += wrong_way <= 0.0 ? 0.0 : wrong_way;
+        s->out.friction_work_J += wrong_way <= 0.0 ? 0.0 : wrong_way;
         if (isfinite(c->phi0)) {
             with_distance++;
             double gap = c->phi0 + p->dt * u[2];
             deepest = worst(deepest, -gap);
-            add_stored(p, i, law, gap, out);
+            // what its normal force stores now and at the gap of the step's end
+            if (s->law != NULL && STN_PLUGIN_HAS(s->law->ops, stored)) {
+                s->out.contact_start_J += s->law->ops->stored(s->law->self, p, i, c->phi0);
+                s->out.contact_J += s->law->ops->stored(s->law->self, p, i, gap);
+                continue;
+            }
+            double before = c->phi0 < 0.0 ? c->phi0 : 0.0, after = gap < 0.0 ? gap : 0.0;
+            double compliance = R[2] * p->dt * (p->dt + c->relaxation_time);
+            double half = compliance > 0.0 ? 0.5 / compliance : 0.0;
+            s->out.contact_start_J += half * before * before;
+            s->out.contact_J += half * after * after;
         }
     }
-    out->cone = inside ? 0.0 : cone_violations(p, gamma);
-    out->penetration_m = contacts > 0 && with_distance == 0 ? (double)NAN : deepest;
-    out->complementarity_J = contacts > 0 ? defect / contacts : 0.0;
-    out->complementarity = ratio(out->complementarity_J, 0.5 * size * size, 1e28);
-}
-
-static void certify_boxes(const stn_problem *p, const double *gamma, stn_certificate *out) {
-    out->box = 0.0;
-    for (int32_t i = 0; i < p->constraint_count; i++) {
-        const stn_constraint *c = &p->constraints[i];
-        for (int32_t r = c->row; c->set == STN_SET_BOX && r < c->row + c->rows; r++) {
-            out->box = worst(out->box, worst(p->lo[r] - gamma[r], gamma[r] - p->hi[r]));
-        }
-    }
+    s->out.cone = inside ? 0.0 : cone_violations(p, s->gamma);
+    s->out.penetration_m = contacts > 0 && with_distance == 0 ? (double)NAN : deepest;
+    s->out.complementarity_J = contacts > 0 ? defect / contacts : 0.0;
+    s->out.complementarity = ratio(s->out.complementarity_J, 0.5 * size * size, 1e28);
 }
 
 static bool all_finite(const double *x, int32_t n) {
@@ -331,62 +266,12 @@ static bool all_finite(const double *x, int32_t n) {
     return true;
 }
 
-/// What stn_certify was asked for, beside the solution.
-typedef struct certify_request {
-    const stn_law *law;
-    const void *law_memory;
-    const stn_inverse *inverse;
-    uint32_t flags;
-} certify_request;
-
-static void certify_basics(const stn_problem *p, const double *v, const double *gamma, const double *v_c,
-                           const stn_law *law, double *work, stn_certificate *out) {
-    bool global = p->form == STN_FORM_GLOBAL;
-    double size = global ? certify_momentum(p, v, gamma, work, out) : (double)NAN;
-    certify_contacts(p, v_c, gamma, size, law, out);
-    certify_boxes(p, gamma, out);
-    const double always[] = {out->complementarity_J, out->cone, out->friction_work_J, out->box};
-    out->finite = all_finite(gamma, p->row_count) && all_finite(v_c, p->row_count) &&
-                  all_finite(always, STN_COUNT(always)) && !isinf(out->penetration_m) &&
-                  (!global || (all_finite(v, p->nv) && isfinite(out->momentum) && isfinite(out->complementarity)));
-}
-
-/// The residuals beyond the basics, as far as they were asked for.
-static stn_status certify_more(const stn_problem *p, const double *v_c, const double *gamma,
-                               const certify_request *asked, stn_arena *scratch, stn_certificate *out, stn_error *err) {
-    bool light = (asked->flags & STN_CERTIFICATE_LIGHT) != 0, scaled = (asked->flags & STN_CERTIFICATE_SCALED) != 0;
-    if (!light) {
-        certify_natural(p, v_c, gamma, out);
-        out->finite = out->finite && isfinite(out->natural_ncp) && isfinite(out->natural_ccp);
-    }
-    if (!light && asked->law != NULL && p->form == STN_FORM_GLOBAL) {
-        stn_status status = certify_law(p, v_c, gamma, asked->law, asked->law_memory, scratch, out, err);
-        if (status != STN_OK) {
-            return status;
-        }
-        out->finite = out->finite && isfinite(out->law_residual);
-    }
-    if (scaled) {
-        stn_status status = certify_scaled(p, gamma, asked->inverse, scratch, out, err);
-        if (status != STN_OK) {
-            return status;
-        }
-        out->finite = out->finite && isfinite(out->natural_scaled) && isfinite(out->natural_ccp_scaled);
-    }
-    return STN_OK;
-}
-
 stn_status stn_certify(const stn_problem *problem, const double *v, const double *gamma, const stn_law *law,
                        const void *law_memory, const stn_inverse *inverse, uint32_t flags, stn_arena *scratch,
                        stn_certificate *out, stn_error *err) {
-    stn_certificate result = {
-#define NOT_APPLICABLE(member, name, unit, text) .member = (double)NAN,
-        STN_CERTIFICATE_FIELDS(NOT_APPLICABLE)
-#undef NOT_APPLICABLE
-            .momentum_size = (double)NAN,
-    };
-    bool global = problem->form == STN_FORM_GLOBAL;
-    if ((flags & STN_CERTIFICATE_SCALED) != 0 && global && inverse == NULL) {
+    const bool global = problem->form == STN_FORM_GLOBAL, light = (flags & STN_CERTIFICATE_LIGHT) != 0;
+    const bool scaled = (flags & STN_CERTIFICATE_SCALED) != 0;
+    if (scaled && global && inverse == NULL) {
         return stn_fail(err, STN_ERR_ARGUMENT, "certificate: natural_scaled needs the inverse of A");
     }
     double *work = STN_ARENA(scratch, 4 * (size_t)problem->nv, double);
@@ -394,16 +279,62 @@ stn_status stn_certify(const stn_problem *problem, const double *v, const double
     if (work == NULL || v_c == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "certificate: out of memory");
     }
-    stn_status status = contact_velocities(problem, v, gamma, scratch, v_c, err);
-    if (status == STN_OK) {
-        certify_basics(problem, v, gamma, v_c, law, work, &result);
+    if (global) { // v_c of every row: J v + bias, or W gamma + q
+        stn_problem_contact_velocity(problem, v, true, v_c);
+    } else {
+        local_form form;
+        stn_status status = local_form_reduce(problem, scratch, &form, err);
+        if (status != STN_OK) {
+            return status;
+        }
+        local_form_velocity(&form, problem->row_count, gamma, v_c);
     }
-    if (status == STN_OK) {
-        const certify_request asked = {law, law_memory, inverse, flags};
-        status = certify_more(problem, v_c, gamma, &asked, scratch, &result, err);
+    certification s = {
+        .p = problem,
+        .v = v,
+        .gamma = gamma,
+        .v_c = v_c,
+        .law = law,
+        .law_memory = law_memory,
+        .inverse = inverse,
+        .scratch = scratch,
+#define NOT_APPLICABLE(member, name, unit, text) .out.member = (double)NAN,
+        STN_CERTIFICATE_FIELDS(NOT_APPLICABLE)
+#undef NOT_APPLICABLE
+            .out.momentum_size = (double)NAN,
+    };
+    stn_certificate *c = &s.out;
+    certify_constraints(&s, global ? certify_momentum(&s, work) : (double)NAN);
+    const double always[] = {c->complementarity_J, c->cone, c->friction_work_J, c->box};
+    c->finite = all_finite(gamma, problem->row_count) && all_finite(v_c, problem->row_count) &&
+                all_finite(always, STN_COUNT(always)) && !isinf(c->penetration_m) &&
+                (!global || (all_finite(v, problem->nv) && isfinite(c->momentum) && isfinite(c->complementarity)));
+    // beyond the basics, as far as it was asked for
+    if (!light) {
+        double ncp = 0.0, ccp = 0.0;
+        for (int32_t i = 0; i < problem->constraint_count; i++) {
+            const stn_constraint *k = &problem->constraints[i];
+            const double *u = v_c + k->row, *own = gamma + k->row;
+            double relaxed = relaxed_map(problem, k, u, own);
+            ncp = worst(ncp, stn_constraint_has_cone(k) ? coulomb_map(problem, k, u, own) : relaxed);
+            ccp = worst(ccp, relaxed);
+        }
+        c->natural_ncp = sqrt(ncp);
+        c->natural_ccp = sqrt(ccp);
+        c->finite = c->finite && isfinite(c->natural_ncp) && isfinite(c->natural_ccp);
     }
-    if (status == STN_OK) {
-        *out = result;
+    if (!light && law != NULL && global) {
+        stn_status status = certify_law(&s, err);
+        if (status != STN_OK) {
+            return status;
+        }
     }
-    return status;
+    if (scaled) {
+        stn_status status = certify_scaled(&s, err);
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    *out = s.out;
+    return STN_OK;
 }

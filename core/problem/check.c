@@ -17,32 +17,29 @@
 static const double symmetry_tolerance = 1e-9;
 static const double definite_shift = 1e-10; // eigenvalues of the scaled matrix below minus this are no round-off
 
-static stn_status refuse_pair(const char *label, int32_t i, int32_t j, double a, double b, stn_error *err) {
-    return stn_fail(err, STN_ERR_ARGUMENT,
-                    "%s is not symmetric: entry (%d, %d) = %.17g but (%d, %d) = %.17g; both triangles must be stored",
-                    label, i, j, a, j, i, b);
-}
+/// Entries (i, j) and (j, i) of a matrix, and those of its diagonal.
+typedef struct entry_pair {
+    int32_t i, j;
+    double a_ij, a_ji, a_ii, a_jj;
+} entry_pair;
 
-static stn_status refuse_indefinite(const char *label, int32_t dof, stn_error *err) {
-    return stn_fail(err, STN_ERR_ARGUMENT, "%s is not positive semidefinite: elimination fails at dof %d", label, dof);
-}
-
-/// One pair of entries against the diagonal.
-static stn_status check_pair(const char *label, int32_t i, int32_t j, double a_ij, double a_ji, double a_ii,
-                             double a_jj, stn_error *err) {
-    if (!isfinite(a_ij) || !isfinite(a_ji)) {
-        bool first = !isfinite(a_ij);
-        return stn_fail(err, STN_ERR_NUMERIC, "%s: entry (%d, %d) is %g, must be finite", label, first ? i : j,
-                        first ? j : i, first ? a_ij : a_ji);
+static stn_status check_pair(const char *label, const entry_pair *e, stn_error *err) {
+    if (!isfinite(e->a_ij) || !isfinite(e->a_ji)) {
+        bool first = !isfinite(e->a_ij);
+        return stn_fail(err, STN_ERR_NUMERIC, "%s: entry (%d, %d) is %g, must be finite", label, first ? e->i : e->j,
+                        first ? e->j : e->i, first ? e->a_ij : e->a_ji);
     }
-    double scale = sqrt(a_ii) * sqrt(a_jj);
-    if (!(fabs(a_ij - a_ji) <= symmetry_tolerance * scale)) {
-        return refuse_pair(label, i, j, a_ij, a_ji, err);
+    double scale = sqrt(e->a_ii) * sqrt(e->a_jj);
+    if (!(fabs(e->a_ij - e->a_ji) <= symmetry_tolerance * scale)) {
+        return stn_fail(
+            err, STN_ERR_ARGUMENT,
+            "%s is not symmetric: entry (%d, %d) = %.17g but (%d, %d) = %.17g; both triangles must be stored", label,
+            e->i, e->j, e->a_ij, e->j, e->i, e->a_ji);
     }
-    if (!(fabs(a_ij) <= (1.0 + symmetry_tolerance) * scale)) {
+    if (!(fabs(e->a_ij) <= (1.0 + symmetry_tolerance) * scale)) {
         return stn_fail(err, STN_ERR_ARGUMENT,
                         "%s is not positive semidefinite: entry (%d, %d) = %g exceeds sqrt(%g * %g) of its diagonal",
-                        label, i, j, a_ij, a_ii, a_jj);
+                        label, e->i, e->j, e->a_ij, e->a_ii, e->a_jj);
     }
     return STN_OK;
 }
@@ -61,39 +58,37 @@ static double inverse_root(double a) {
     return a > 0.0 ? 1.0 / sqrt(a) : 0.0;
 }
 
-static stn_status check_dense_definite(stn_context *context, const char *label, int32_t n, const double *a,
-                                       stn_error *err) {
-    size_t size = (size_t)n;
-    double *scaled = stn_allocate(context, size * size, sizeof *scaled);
-    if (scaled == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory for %d x %d numbers", label, n, n);
-    }
-    for (size_t i = 0; i < size; i++) {
-        double d = inverse_root(a[i * size + i]);
-        for (size_t j = 0; j < i; j++) {
-            scaled[i * size + j] = d * a[i * size + j] * inverse_root(a[j * size + j]);
-        }
-        scaled[i * size + i] = 1.0 + definite_shift; // a zero row passed the test of pairs, so it is zero throughout
-    }
-    int32_t pivot = stn_cholesky(n, scaled, n);
-    stn_release(context, scaled);
-    return pivot < 0 ? STN_OK : refuse_indefinite(label, pivot, err);
-}
-
 static stn_status check_dense(stn_context *context, const char *label, const stn_matrix *A, stn_error *err) {
-    size_t n = (size_t)A->n;
+    const size_t n = (size_t)A->n;
     const double *a = A->values;
     for (size_t i = 0; i < n; i++) {
         stn_status status = check_diagonal_entry(label, (int32_t)i, a[i * n + i], err);
         for (size_t j = 0; j < i && status == STN_OK; j++) {
-            status =
-                check_pair(label, (int32_t)i, (int32_t)j, a[i * n + j], a[j * n + i], a[i * n + i], a[j * n + j], err);
+            const entry_pair e = {(int32_t)i, (int32_t)j, a[i * n + j], a[j * n + i], a[i * n + i], a[j * n + j]};
+            status = check_pair(label, &e, err);
         }
         if (status != STN_OK) {
             return status;
         }
     }
-    return check_dense_definite(context, label, A->n, a, err);
+    double *scaled = stn_allocate(context, n * n, sizeof *scaled);
+    if (scaled == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory for %d x %d numbers", label, A->n, A->n);
+    }
+    for (size_t i = 0; i < n; i++) {
+        double d = inverse_root(a[i * n + i]);
+        for (size_t j = 0; j < i; j++) {
+            scaled[i * n + j] = d * a[i * n + j] * inverse_root(a[j * n + j]);
+        }
+        scaled[i * n + i] = 1.0 + definite_shift; // a zero row passed the test of pairs, so it is zero throughout
+    }
+    int32_t pivot = stn_cholesky(A->n, scaled, A->n);
+    stn_release(context, scaled);
+    if (pivot >= 0) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s is not positive semidefinite: elimination fails at dof %d", label,
+                        pivot);
+    }
+    return STN_OK;
 }
 
 /// Index of block (row, column) of a nodal matrix, -1 when it is not in the pattern.
@@ -153,31 +148,14 @@ static double nodal_diagonal(const stn_matrix *A, int32_t dof) {
     return A->values[9 * (size_t)find_block(A, dof / 3, dof / 3) + 4 * (size_t)a];
 }
 
-/// Block (i, j) against its mirror image.
-static stn_status check_block(const char *label, const stn_matrix *A, int32_t i, int32_t e, stn_error *err) {
-    int32_t j = A->column[e], mirror = find_block(A, j, i);
-    if (mirror < 0) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "%s: the pattern has block (%d, %d) but not (%d, %d)", label, i, j, j,
-                        i);
-    }
-    for (int32_t k = 0; k < 9; k++) {
-        int32_t a = k / 3, b = k % 3;
-        stn_status status = check_pair(label, 3 * i + a, 3 * j + b, A->values[9 * (size_t)e + (size_t)k],
-                                       A->values[9 * (size_t)mirror + (size_t)(3 * b + a)],
-                                       nodal_diagonal(A, 3 * i + a), nodal_diagonal(A, 3 * j + b), err);
-        if (status != STN_OK) {
-            return status;
-        }
-    }
-    return STN_OK;
-}
-
-/// Scales and shifts a copy of A; false when out of memory.
-static bool scale_nodal(stn_context *context, const stn_matrix *A, stn_matrix *scaled) {
+static stn_status check_nodal_definite(stn_context *context, const char *label, const stn_matrix *A, stn_error *err) {
     double *values = stn_allocate(context, (size_t)stn_matrix_value_count(A), sizeof *values);
     double *d = stn_allocate(context, (size_t)A->n, sizeof *d);
-    *scaled = *A;
-    scaled->values = values;
+    stn_matrix scaled = *A;
+    nodal_cache cache = {.context = context};
+    stn_error cause = {STN_OK, ""};
+    stn_status status = STN_ERR_MEMORY;
+    scaled.values = values;
     if (values != NULL && d != NULL) {
         for (int32_t i = 0; i < A->n; i++) {
             d[i] = inverse_root(nodal_diagonal(A, i));
@@ -192,23 +170,15 @@ static bool scale_nodal(stn_context *context, const stn_matrix *A, stn_matrix *s
                 }
             }
         }
-    }
-    stn_release(context, d);
-    return values != NULL && d != NULL;
-}
-
-static stn_status check_nodal_definite(stn_context *context, const char *label, const stn_matrix *A, stn_error *err) {
-    stn_matrix scaled;
-    nodal_cache cache = {.context = context};
-    int32_t index = 0;
-    stn_error cause = {STN_OK, ""};
-    bool ready = scale_nodal(context, A, &scaled);
-    stn_status status = ready ? nodal_cache_take(&cache, &scaled, &index, &cause) : STN_ERR_MEMORY;
-    if (status == STN_OK) {
-        status = nodal_factor_numeric(&cache.entries[index], &scaled, &cause);
+        int32_t index = 0;
+        status = nodal_cache_take(&cache, &scaled, &index, &cause);
+        if (status == STN_OK) {
+            status = nodal_factor_numeric(&cache.entries[index], &scaled, &cause);
+        }
     }
     nodal_cache_clear(&cache);
-    stn_release(context, scaled.values);
+    stn_release(context, d);
+    stn_release(context, values);
     if (status == STN_ERR_NUMERIC) {
         return stn_fail(err, STN_ERR_ARGUMENT, "%s is not positive semidefinite: %s", label, cause.text);
     }
@@ -220,12 +190,33 @@ static stn_status check_nodal(stn_context *context, const char *label, const stn
     for (int32_t d = 0; d < A->n && status == STN_OK; d++) {
         status = check_diagonal_entry(label, d, nodal_diagonal(A, d), err);
     }
-    for (int32_t i = 0; i < A->node_count && status == STN_OK; i++) {
-        for (int32_t e = A->row_start[i]; e < A->row_start[i + 1] && status == STN_OK; e++) {
-            status = check_block(label, A, i, e, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    for (int32_t i = 0; i < A->node_count; i++) { // every block against its mirror image
+        for (int32_t e = A->row_start[i]; e < A->row_start[i + 1]; e++) {
+            int32_t j = A->column[e], mirror = find_block(A, j, i);
+            if (mirror < 0) {
+                return stn_fail(err, STN_ERR_ARGUMENT, "%s: the pattern has block (%d, %d) but not (%d, %d)", label, i,
+                                j, j, i);
+            }
+            const double *block = A->values + 9 * (size_t)e, *opposite = A->values + 9 * (size_t)mirror;
+            for (int32_t k = 0; k < 9; k++) {
+                int32_t row = 3 * i + k / 3, column = 3 * j + k % 3;
+                const entry_pair pair = {row,
+                                         column,
+                                         block[k],
+                                         opposite[3 * (k % 3) + k / 3],
+                                         nodal_diagonal(A, row),
+                                         nodal_diagonal(A, column)};
+                status = check_pair(label, &pair, err);
+                if (status != STN_OK) {
+                    return status;
+                }
+            }
         }
     }
-    return status == STN_OK && A->n > 0 ? check_nodal_definite(context, label, A, err) : status;
+    return A->n > 0 ? check_nodal_definite(context, label, A, err) : STN_OK;
 }
 
 stn_status stn_matrix_check(stn_context *context, const char *label, const stn_matrix *a, stn_error *err) {
@@ -255,19 +246,6 @@ stn_status stn_matrix_check(stn_context *context, const char *label, const stn_m
 }
 
 // --------------------------------------------------------------------------------------------------- the problem
-
-/// "constraint 3 (contact, id 17)": how messages name a constraint.
-typedef struct label {
-    char text[96];
-} label;
-
-static label constraint_label(const stn_constraint *c, int32_t i) {
-    label l;
-    const char *kind = stn_constraint_kind_name(c->kind);
-    snprintf(l.text, sizeof l.text, "constraint %d (%s, id %llu)", i, kind != NULL ? kind : "unknown kind",
-             (unsigned long long)c->id);
-    return l;
-}
 
 static stn_status check_header(const stn_problem *p, stn_error *err) {
     if (p->form != STN_FORM_GLOBAL && p->form != STN_FORM_LOCAL) {
@@ -301,6 +279,7 @@ static stn_status check_header(const stn_problem *p, stn_error *err) {
     return STN_OK;
 }
 
+/// Matrices of the trees, then what is given by dofs.
 static stn_status check_trees(stn_context *context, const stn_problem *p, stn_error *err) {
     int64_t dof = 0;
     for (int32_t t = 0; t < p->tree_count; t++) {
@@ -320,18 +299,6 @@ static stn_status check_trees(stn_context *context, const stn_problem *p, stn_er
     if (p->form == STN_FORM_GLOBAL && dof != p->nv) {
         return stn_fail(err, STN_ERR_ARGUMENT, "nv = %d, but the trees have %lld dofs", p->nv, (long long)dof);
     }
-    return STN_OK;
-}
-
-static int32_t tree_of_dof(const stn_problem *p, int32_t dof) {
-    int32_t t = 0;
-    while (t + 1 < p->tree_count && p->trees[t + 1].dof_start <= dof) {
-        t++;
-    }
-    return t;
-}
-
-static stn_status check_dof_vectors(const stn_problem *p, stn_error *err) {
     const struct {
         const char *name;
         const double *values;
@@ -342,7 +309,10 @@ static stn_status check_dof_vectors(const stn_problem *p, stn_error *err) {
         }
         for (int32_t d = 0; d < p->nv && vectors[k].values != NULL; d++) {
             if (!isfinite(vectors[k].values[d])) {
-                int32_t t = tree_of_dof(p, d);
+                int32_t t = 0;
+                while (t + 1 < p->tree_count && p->trees[t + 1].dof_start <= d) {
+                    t++;
+                }
                 return stn_fail(err, STN_ERR_NUMERIC, "%s of tree %d (source %d), dof %d, is %g, must be finite",
                                 vectors[k].name, t, p->trees[t].source, d - p->trees[t].dof_start,
                                 vectors[k].values[d]);
@@ -364,30 +334,17 @@ static stn_status check_finite(const char *name, const double *values, size_t co
     return STN_OK;
 }
 
-static stn_status check_local(stn_context *context, const stn_problem *p, stn_error *err) {
-    size_t rows = (size_t)p->row_count, bilateral = (size_t)p->bilateral_count;
-    if (p->form != STN_FORM_LOCAL) {
-        return STN_OK;
-    }
-    stn_matrix W = {.n = p->row_count, .form = STN_MATRIX_DENSE, .values = p->W};
-    stn_status status =
-        p->general_W ? check_finite("W", p->W, rows * rows, err) : stn_matrix_check(context, "W", &W, err);
-    const struct {
-        const char *name;
-        const double *values;
-        size_t count;
-    } arrays[] = {{"q", p->q, rows},
-                  {"V", p->V, rows * bilateral},
-                  {"R_bilateral", p->R_bilateral, bilateral * bilateral},
-                  {"s", p->s, bilateral}};
-    for (int32_t i = 0; i < STN_COUNT(arrays) && status == STN_OK; i++) {
-        status = check_finite(arrays[i].name, arrays[i].values, arrays[i].count, err);
-    }
-    return status;
-}
+/// A constraint, and how messages name it: "constraint 3 (contact, id 17)".
+typedef struct named_constraint {
+    const stn_problem *problem;
+    const stn_constraint *c;
+    char who[96];
+} named_constraint;
 
-static stn_status check_jacobian(const stn_problem *p, const stn_constraint *c, const char *who, int32_t side,
-                                 stn_error *err) {
+static stn_status check_jacobian(const named_constraint *named, int32_t side, stn_error *err) {
+    const stn_problem *p = named->problem;
+    const stn_constraint *c = named->c;
+    const char *who = named->who;
     const stn_jacobian *J = &c->J[side];
     if (p->form == STN_FORM_LOCAL || (side == 1 && J->tree == -1)) {
         return STN_OK;
@@ -423,27 +380,13 @@ static stn_status check_jacobian(const stn_problem *p, const stn_constraint *c, 
     return check_finite(name, J->values, (size_t)c->rows * columns, err);
 }
 
-/// value >= low (NaN passes when it may be absent), and finite unless infinity has a meaning.
-static stn_status check_datum(const char *who, const char *name, double value, double low, bool may_miss,
-                              bool may_be_infinite, const char *unit, stn_error *err) {
-    if (isnan(value) && may_miss) {
-        return STN_OK;
-    }
-    if (isnan(value)) {
-        return stn_fail(err, STN_ERR_NUMERIC, "%s: %s is not a number", who, name);
-    }
-    if (!(value >= low) || (isinf(value) && !(may_be_infinite && value > 0.0))) {
-        const char *rule = isinf(low) ? "finite" : (may_be_infinite ? ">= 0" : ">= 0 and finite");
-        return stn_fail(err, STN_ERR_ARGUMENT, "%s: %s = %g%s%s, must be %s", who, name, value,
-                        *unit != '\0' ? " " : "", unit, rule);
-    }
-    return STN_OK;
-}
-
-static stn_status check_physical(const stn_problem *p, const stn_constraint *c, const char *who, stn_error *err) {
+static stn_status check_physical(const named_constraint *named, stn_error *err) {
+    const stn_problem *p = named->problem;
+    const stn_constraint *c = named->c;
+    const char *who = named->who;
     bool contact = stn_constraint_has_cone(c);
     bool derived = contact && !p->explicit_R && p->form == STN_FORM_GLOBAL; // R follows from these data
-    const struct {
+    const struct { // value >= low (NaN passes when it may be absent), and finite unless infinity has a meaning
         const char *name, *unit;
         double value, low;
         bool may_miss, may_be_infinite;
@@ -461,10 +404,19 @@ static stn_status check_physical(const stn_problem *p, const stn_constraint *c, 
         {"vn0", "m/s", c->vn0, -INFINITY, true, false},
     };
     for (int32_t k = 0; k < STN_COUNT(data); k++) {
-        stn_status status = check_datum(who, data[k].name, data[k].value, data[k].low, data[k].may_miss,
-                                        data[k].may_be_infinite, data[k].unit, err);
-        if (status != STN_OK) {
-            return status;
+        const char *name = data[k].name, *unit = data[k].unit;
+        double value = data[k].value, low = data[k].low;
+        bool may_be_infinite = data[k].may_be_infinite;
+        if (isnan(value)) {
+            if (data[k].may_miss) {
+                continue;
+            }
+            return stn_fail(err, STN_ERR_NUMERIC, "%s: %s is not a number", who, name);
+        }
+        if (!(value >= low) || (isinf(value) && !(may_be_infinite && value > 0.0))) {
+            const char *rule = isinf(low) ? "finite" : (may_be_infinite ? ">= 0" : ">= 0 and finite");
+            return stn_fail(err, STN_ERR_ARGUMENT, "%s: %s = %g%s%s, must be %s", who, name, value,
+                            *unit != '\0' ? " " : "", unit, rule);
         }
     }
     if (c->set == STN_SET_CONE && c->mu1 != c->mu2) {
@@ -474,72 +426,60 @@ static stn_status check_physical(const stn_problem *p, const stn_constraint *c, 
     return STN_OK;
 }
 
-static stn_status check_row(const stn_problem *p, const stn_constraint *c, const char *who, int32_t r, stn_error *err) {
-    double lo = p->lo[r], hi = p->hi[r];
-    bool below = isinf(lo) && lo < 0.0, above = isinf(hi) && hi > 0.0; // unbounded on that side
-    bool ordered = (below || isfinite(lo)) && (above || isfinite(hi)) && lo <= hi;
-    if (!ordered) {
-        return stn_fail(err, isnan(lo) || isnan(hi) ? STN_ERR_NUMERIC : STN_ERR_ARGUMENT,
-                        "%s, row %d: lo = %g, hi = %g N s, must be lo <= hi", who, r - c->row, lo, hi);
-    }
-    if (c->set != STN_SET_BOX && !(below && above)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "%s, row %d: lo = %g, hi = %g N s, but only box sets have bounds", who,
-                        r - c->row, lo, hi);
-    }
-    if (!isfinite(p->bias[r]) || !isfinite(p->gamma_guess[r])) {
-        return stn_fail(err, STN_ERR_NUMERIC, "%s, row %d: bias = %g m/s, gamma_guess = %g N s, must be finite", who,
-                        r - c->row, p->bias[r], p->gamma_guess[r]);
-    }
-    if (p->phi != NULL && isinf(p->phi[r])) {
-        return stn_fail(err, STN_ERR_NUMERIC, "%s, row %d: phi = %g m, must be finite, or NaN for none", who,
-                        r - c->row, p->phi[r]);
-    }
-    if (p->explicit_R && !(p->R[r] >= 0.0 && isfinite(p->R[r]) && isfinite(p->v_hat[r]))) {
-        bool number = !isnan(p->R[r]) && !isnan(p->v_hat[r]);
-        return stn_fail(err, number ? STN_ERR_ARGUMENT : STN_ERR_NUMERIC,
-                        "%s, row %d: R = %g 1/kg, v_hat = %g m/s, must be >= 0 and finite", who, r - c->row, p->R[r],
-                        p->v_hat[r]);
-    }
-    return STN_OK;
-}
-
 static stn_status check_constraint(const stn_problem *p, int32_t i, int32_t row, stn_error *err) {
     const stn_constraint *c = &p->constraints[i];
-    label who = constraint_label(c, i);
-    if (stn_constraint_kind_name(c->kind) == NULL || stn_constraint_set_name(c->set) == NULL) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "%s: kind = %d, set = %d are not known", who.text, (int)c->kind,
+    const char *kind = stn_constraint_kind_name(c->kind);
+    named_constraint named = {.problem = p, .c = c};
+    snprintf(named.who, sizeof named.who, "constraint %d (%s, id %llu)", i, kind != NULL ? kind : "unknown kind",
+             (unsigned long long)c->id);
+    if (kind == NULL || stn_constraint_set_name(c->set) == NULL) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: kind = %d, set = %d are not known", named.who, (int)c->kind,
                         (int)c->set);
     }
     bool contact = stn_constraint_has_cone(c);
     if (c->rows < 1 || c->rows > STN_MAX_ROWS || (contact && c->rows != 3)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "%s: rows = %d, must be %s", who.text, c->rows,
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: rows = %d, must be %s", named.who, c->rows,
                         contact ? "3 for a friction cone" : "1 to 6");
     }
     if (c->row != row || c->row > p->row_count - c->rows) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "%s: rows [%d, %d), expected to start at %d and to end by %d", who.text,
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: rows [%d, %d), expected to start at %d and to end by %d", named.who,
                         c->row, c->row + c->rows, row, p->row_count);
     }
     if (c->memory < -1) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "%s: memory = %d, must be -1 or a slot", who.text, c->memory);
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: memory = %d, must be -1 or a slot", named.who, c->memory);
     }
-    stn_status status = check_physical(p, c, who.text, err);
+    stn_status status = check_physical(&named, err);
     for (int32_t side = 0; side < 2 && status == STN_OK; side++) {
-        status = check_jacobian(p, c, who.text, side, err);
+        status = check_jacobian(&named, side, err);
     }
     for (int32_t r = c->row; r < c->row + c->rows && status == STN_OK; r++) {
-        status = check_row(p, c, who.text, r, err);
+        double lo = p->lo[r], hi = p->hi[r];
+        bool below = isinf(lo) && lo < 0.0, above = isinf(hi) && hi > 0.0; // unbounded on that side
+        bool ordered = (below || isfinite(lo)) && (above || isfinite(hi)) && lo <= hi;
+        if (!ordered) {
+            return stn_fail(err, isnan(lo) || isnan(hi) ? STN_ERR_NUMERIC : STN_ERR_ARGUMENT,
+                            "%s, row %d: lo = %g, hi = %g N s, must be lo <= hi", named.who, r - c->row, lo, hi);
+        }
+        if (c->set != STN_SET_BOX && !(below && above)) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "%s, row %d: lo = %g, hi = %g N s, but only box sets have bounds",
+                            named.who, r - c->row, lo, hi);
+        }
+        if (!isfinite(p->bias[r]) || !isfinite(p->gamma_guess[r])) {
+            return stn_fail(err, STN_ERR_NUMERIC, "%s, row %d: bias = %g m/s, gamma_guess = %g N s, must be finite",
+                            named.who, r - c->row, p->bias[r], p->gamma_guess[r]);
+        }
+        if (p->phi != NULL && isinf(p->phi[r])) {
+            return stn_fail(err, STN_ERR_NUMERIC, "%s, row %d: phi = %g m, must be finite, or NaN for none", named.who,
+                            r - c->row, p->phi[r]);
+        }
+        if (p->explicit_R && !(p->R[r] >= 0.0 && isfinite(p->R[r]) && isfinite(p->v_hat[r]))) {
+            bool number = !isnan(p->R[r]) && !isnan(p->v_hat[r]);
+            return stn_fail(err, number ? STN_ERR_ARGUMENT : STN_ERR_NUMERIC,
+                            "%s, row %d: R = %g 1/kg, v_hat = %g m/s, must be >= 0 and finite", named.who, r - c->row,
+                            p->R[r], p->v_hat[r]);
+        }
     }
     return status;
-}
-
-static stn_status check_row_vectors(const stn_problem *p, stn_error *err) {
-    bool all =
-        p->bias != NULL && p->lo != NULL && p->hi != NULL && p->R != NULL && p->v_hat != NULL && p->gamma_guess != NULL;
-    if (p->row_count > 0 && !all) {
-        return stn_fail(err, STN_ERR_ARGUMENT,
-                        "one of bias, lo, hi, R, v_hat, gamma_guess is missing, expected %d numbers", p->row_count);
-    }
-    return STN_OK;
 }
 
 static stn_status check_ids(stn_context *context, const stn_problem *p, stn_error *err) {
@@ -573,11 +513,12 @@ stn_status stn_problem_check(stn_context *context, const stn_problem *problem, s
     if (status == STN_OK) {
         status = check_trees(context, problem, err);
     }
-    if (status == STN_OK) {
-        status = check_dof_vectors(problem, err);
-    }
-    if (status == STN_OK) {
-        status = check_row_vectors(problem, err);
+    bool complete = problem->bias != NULL && problem->lo != NULL && problem->hi != NULL && problem->R != NULL &&
+                    problem->v_hat != NULL && problem->gamma_guess != NULL;
+    if (status == STN_OK && problem->row_count > 0 && !complete) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "one of bias, lo, hi, R, v_hat, gamma_guess is missing, expected %d numbers",
+                        problem->row_count);
     }
     int32_t row = 0;
     for (int32_t i = 0; i < problem->constraint_count && status == STN_OK; i++) {
@@ -588,8 +529,22 @@ stn_status stn_problem_check(stn_context *context, const stn_problem *problem, s
         return stn_fail(err, STN_ERR_ARGUMENT, "row_count = %d, but the constraints have %d rows", problem->row_count,
                         row);
     }
-    if (status == STN_OK) {
-        status = check_local(context, problem, err);
+    if (status == STN_OK && problem->form == STN_FORM_LOCAL) {
+        size_t rows = (size_t)problem->row_count, bilateral = (size_t)problem->bilateral_count;
+        const struct {
+            const char *name;
+            const double *values;
+            size_t count;
+        } arrays[] = {{"q", problem->q, rows},
+                      {"V", problem->V, rows * bilateral},
+                      {"R_bilateral", problem->R_bilateral, bilateral * bilateral},
+                      {"s", problem->s, bilateral}};
+        stn_matrix W = {.n = problem->row_count, .form = STN_MATRIX_DENSE, .values = problem->W};
+        status = problem->general_W ? check_finite("W", problem->W, rows * rows, err)
+                                    : stn_matrix_check(context, "W", &W, err);
+        for (int32_t i = 0; i < STN_COUNT(arrays) && status == STN_OK; i++) {
+            status = check_finite(arrays[i].name, arrays[i].values, arrays[i].count, err);
+        }
     }
     return status == STN_OK ? check_ids(context, problem, err) : status;
 }

@@ -78,7 +78,8 @@ static stn_status form_hessian(const stn_problem *p, const double *v, const stn_
         return stn_fail(err, STN_ERR_MEMORY, "condition number: out of memory");
     }
     stn_problem_contact_velocity(p, v, true, v_c);
-    stn_status status = complete_impulses_at(p, law, law_memory, v_c, gamma, G, scratch, err);
+    const law_question asked = {.problem = p, .law = law, .law_memory = law_memory, .scratch = scratch, .G = G};
+    stn_status status = complete_impulses_at(&asked, v_c, gamma, err);
     if (status < 0) {
         return status;
     }

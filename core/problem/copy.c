@@ -57,67 +57,6 @@ static double *copy_reals(copier *to, const double *from, size_t count) {
     return copy_bytes(to, from, count, sizeof *from);
 }
 
-static int32_t *copy_indices(copier *to, const int32_t *from, size_t count) {
-    return copy_bytes(to, from, count, sizeof *from);
-}
-
-static void copy_trees(copier *to, stn_problem *p) {
-    p->trees = copy_bytes(to, p->trees, (size_t)p->tree_count, sizeof *p->trees);
-    for (int32_t t = 0; t < p->tree_count && !to->failed; t++) {
-        stn_matrix *A = &p->trees[t].A;
-        A->values = copy_reals(to, A->values, (size_t)stn_matrix_value_count(A));
-        if (A->form == STN_MATRIX_NODAL) {
-            size_t entries = A->node_count > 0 ? (size_t)A->row_start[A->node_count] : 0;
-            A->row_start = copy_indices(to, A->row_start, (size_t)A->node_count + 1);
-            A->column = copy_indices(to, A->column, entries);
-        }
-    }
-}
-
-static void copy_constraints(copier *to, stn_problem *p) {
-    p->constraints = copy_bytes(to, p->constraints, (size_t)p->constraint_count, sizeof *p->constraints);
-    for (int32_t i = 0; i < p->constraint_count && !to->failed; i++) {
-        stn_constraint *c = &p->constraints[i];
-        for (int32_t side = 0; side < 2; side++) {
-            stn_jacobian *J = &c->J[side];
-            if (J->tree >= 0) {
-                int32_t columns = J->node_count > 0 ? 3 * J->node_count : p->trees[J->tree].A.n;
-                J->values = copy_reals(to, J->values, (size_t)c->rows * (size_t)columns);
-            } else {
-                J->values = NULL;
-            }
-        }
-    }
-}
-
-static void copy_vectors(copier *to, stn_problem *p) {
-    size_t nv = (size_t)p->nv, rows = (size_t)p->row_count, bilateral = (size_t)p->bilateral_count;
-    struct {
-        double **vector;
-        size_t count;
-    } vectors[] = {
-        {&p->v0, nv},
-        {&p->v_star, nv},
-        {&p->v_guess, nv},
-        {&p->free_impulse, nv},
-        {&p->W, rows * rows},
-        {&p->q, rows},
-        {&p->s, bilateral},
-        {&p->V, rows * bilateral},
-        {&p->bias, rows},
-        {&p->R_bilateral, bilateral * bilateral},
-        {&p->lo, rows},
-        {&p->hi, rows},
-        {&p->R, rows},
-        {&p->v_hat, rows},
-        {&p->gamma_guess, rows},
-        {&p->phi, rows},
-    };
-    for (int32_t k = 0; k < STN_COUNT(vectors); k++) {
-        *vectors[k].vector = copy_reals(to, *vectors[k].vector, vectors[k].count);
-    }
-}
-
 stn_status stn_problem_copy(stn_context *context, const stn_problem *problem, stn_problem_owner **out, stn_error *err) {
     *out = NULL;
     stn_problem_owner *owner = NULL;
@@ -129,9 +68,54 @@ stn_status stn_problem_copy(stn_context *context, const stn_problem *problem, st
     stn_problem *copy = &owner->problem;
     *copy = *problem;
     copy->name = copy_bytes(&to, copy->name, copy->name != NULL ? strlen(copy->name) + 1 : 0, 1);
-    copy_trees(&to, copy);
-    copy_constraints(&to, copy);
-    copy_vectors(&to, copy);
+    copy->trees = copy_bytes(&to, copy->trees, (size_t)copy->tree_count, sizeof *copy->trees);
+    for (int32_t t = 0; t < copy->tree_count && !to.failed; t++) {
+        stn_matrix *A = &copy->trees[t].A;
+        A->values = copy_reals(&to, A->values, (size_t)stn_matrix_value_count(A));
+        if (A->form == STN_MATRIX_NODAL) {
+            size_t entries = A->node_count > 0 ? (size_t)A->row_start[A->node_count] : 0;
+            A->row_start = copy_bytes(&to, A->row_start, (size_t)A->node_count + 1, sizeof *A->row_start);
+            A->column = copy_bytes(&to, A->column, entries, sizeof *A->column);
+        }
+    }
+    copy->constraints = copy_bytes(&to, copy->constraints, (size_t)copy->constraint_count, sizeof *copy->constraints);
+    for (int32_t i = 0; i < copy->constraint_count && !to.failed; i++) {
+        stn_constraint *c = &copy->constraints[i];
+        for (int32_t side = 0; side < 2; side++) {
+            stn_jacobian *J = &c->J[side];
+            if (J->tree < 0) {
+                J->values = NULL;
+                continue;
+            }
+            int32_t columns = J->node_count > 0 ? 3 * J->node_count : copy->trees[J->tree].A.n;
+            J->values = copy_reals(&to, J->values, (size_t)c->rows * (size_t)columns);
+        }
+    }
+    size_t nv = (size_t)copy->nv, rows = (size_t)copy->row_count, bilateral = (size_t)copy->bilateral_count;
+    struct {
+        double **vector;
+        size_t count;
+    } vectors[] = {
+        {&copy->v0, nv},
+        {&copy->v_star, nv},
+        {&copy->v_guess, nv},
+        {&copy->free_impulse, nv},
+        {&copy->W, rows * rows},
+        {&copy->q, rows},
+        {&copy->s, bilateral},
+        {&copy->V, rows * bilateral},
+        {&copy->bias, rows},
+        {&copy->R_bilateral, bilateral * bilateral},
+        {&copy->lo, rows},
+        {&copy->hi, rows},
+        {&copy->R, rows},
+        {&copy->v_hat, rows},
+        {&copy->gamma_guess, rows},
+        {&copy->phi, rows},
+    };
+    for (int32_t k = 0; k < STN_COUNT(vectors); k++) {
+        *vectors[k].vector = copy_reals(&to, *vectors[k].vector, vectors[k].count);
+    }
     if (to.failed) {
         stn_problem_destroy(owner);
         return stn_fail(err, STN_ERR_MEMORY, "problem: out of memory for a copy");
@@ -145,38 +129,8 @@ stn_status stn_problem_copy(stn_context *context, const stn_problem *problem, st
 
 static const int64_t most_numbers = (int64_t)1 << 26; // of W, as readers of files allow
 
-/// W is symmetric but for the round-off of its blocks, half of which each side takes.
-static void expand(const stn_delassus *d, double *W) {
-    const stn_constraint *constraints = d->problem->constraints;
-    size_t rows = (size_t)d->rows;
-    for (int32_t i = 0; i < d->n; i++) {
-        const stn_constraint *c = &constraints[i];
-        for (int32_t e = d->row_start[i]; e < d->row_start[i + 1]; e++) {
-            const stn_constraint *other = &constraints[d->column[e]];
-            const double *block = d->values + d->offset[e];
-            for (int32_t r = 0; r < c->rows; r++) {
-                for (int32_t k = 0; k < other->rows; k++) {
-                    size_t at = (size_t)(c->row + r), to = (size_t)(other->row + k);
-                    W[at * rows + to] += 0.5 * block[r * other->rows + k];
-                    W[to * rows + at] += 0.5 * block[r * other->rows + k];
-                }
-            }
-        }
-    }
-}
-
-/// Without dofs a contact knows its velocity before the step as vn0 alone.
-static void keep_constraint(const stn_problem *from, stn_constraint *c) {
-    bool contact = stn_constraint_has_cone(c);
-    if (contact && isnan(c->vn0)) {
-        double v_c[STN_MAX_ROWS];
-        stn_constraint_velocity(from, c, from->v0, v_c);
-        c->vn0 = v_c[2] + from->bias[c->row + 2];
-    }
-    c->J[0] = c->J[1] = (stn_jacobian){.tree = -1};
-}
-
-/// Everything but W and q, which are filled, in the arena that the caller throws away after copying.
+/// `to` from the operator of `from`, in the arena that the caller throws away after copying. W is symmetric but for the
+/// round-off of its blocks, half of which each side takes. False: out of memory.
 static bool reduce(const stn_problem *from, const stn_delassus *d, stn_arena *arena, stn_problem *to) {
     size_t rows = (size_t)from->row_count, count = (size_t)from->constraint_count;
     *to = *from;
@@ -191,27 +145,28 @@ static bool reduce(const stn_problem *from, const stn_delassus *d, stn_arena *ar
     if (to->W == NULL || to->q == NULL || to->bias == NULL || to->constraints == NULL) {
         return false;
     }
-    expand(d, to->W);
     memcpy(to->q, d->b, rows * sizeof *to->q);
     memcpy(to->constraints, from->constraints, count * sizeof *to->constraints);
-    for (int32_t i = 0; i < from->constraint_count; i++) {
-        keep_constraint(from, &to->constraints[i]);
+    for (int32_t i = 0; i < d->n; i++) {
+        const stn_constraint *row = &from->constraints[i];
+        for (int32_t e = d->row_start[i]; e < d->row_start[i + 1]; e++) {
+            const stn_constraint *column = &from->constraints[d->column[e]];
+            const double *block = d->values + d->offset[e];
+            for (int32_t k = 0; k < row->rows * column->rows; k++) {
+                size_t r = (size_t)(row->row + k / column->rows), c = (size_t)(column->row + k % column->rows);
+                to->W[r * rows + c] += 0.5 * block[k];
+                to->W[c * rows + r] += 0.5 * block[k];
+            }
+        }
+        stn_constraint *c = &to->constraints[i];
+        if (stn_constraint_has_cone(c) && isnan(c->vn0)) { // without dofs all it knows of its velocity before the step
+            double v_c[STN_MAX_ROWS];
+            stn_constraint_velocity(from, c, from->v0, v_c);
+            c->vn0 = v_c[2] + from->bias[c->row + 2];
+        }
+        c->J[0] = c->J[1] = (stn_jacobian){.tree = -1};
     }
     return true;
-}
-
-static stn_status make(stn_context *context, const stn_problem *problem, stn_inverse *inverse, stn_arena *arena,
-                       stn_problem_owner **out, stn_error *err) {
-    stn_delassus delassus;
-    stn_problem local;
-    stn_status status = stn_inverse_factor(inverse, problem, NULL, err);
-    if (status == STN_OK) {
-        status = stn_delassus_build(inverse, problem, arena, &delassus, err);
-    }
-    if (status == STN_OK && !reduce(problem, &delassus, arena, &local)) {
-        status = stn_fail(err, STN_ERR_MEMORY, "local form of %d rows: out of memory", problem->row_count);
-    }
-    return status == STN_OK ? stn_problem_copy(context, &local, out, err) : status;
 }
 
 stn_status stn_problem_local(stn_context *context, const stn_problem *problem, stn_problem_owner **out,
@@ -228,8 +183,19 @@ stn_status stn_problem_local(stn_context *context, const stn_problem *problem, s
     stn_arena *arena = stn_arena_create(context);
     stn_status status = arena != NULL ? stn_inverse_create(context, &inverse, err)
                                       : stn_fail(err, STN_ERR_MEMORY, "local form: out of memory");
+    stn_delassus delassus;
+    stn_problem local;
     if (status == STN_OK) {
-        status = make(context, problem, inverse, arena, out, err);
+        status = stn_inverse_factor(inverse, problem, NULL, err);
+    }
+    if (status == STN_OK) {
+        status = stn_delassus_build(inverse, problem, arena, &delassus, err);
+    }
+    if (status == STN_OK && !reduce(problem, &delassus, arena, &local)) {
+        status = stn_fail(err, STN_ERR_MEMORY, "local form of %d rows: out of memory", problem->row_count);
+    }
+    if (status == STN_OK) {
+        status = stn_problem_copy(context, &local, out, err);
     }
     stn_inverse_destroy(inverse);
     stn_arena_destroy(arena);

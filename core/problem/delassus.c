@@ -19,43 +19,18 @@ typedef struct touch {
 typedef struct builder {
     const stn_inverse *inverse;
     const stn_problem *problem;
+    stn_arena *arena;
     int32_t *start; // (tree_count + 1)
     touch *list;
     int32_t *row_start, *column;
     int64_t *offset;
     double *values;
+    const double *free_velocity; // (rows)
 } builder;
 
 static stn_status out_of_memory(const stn_problem *problem, stn_error *err) {
     return stn_fail(err, STN_ERR_MEMORY, "Delassus operator of %d constraints: out of memory",
                     problem->constraint_count);
-}
-
-static bool list_touches(builder *b, stn_arena *arena) {
-    const stn_problem *p = b->problem;
-    b->start = STN_ARENA_ZEROED(arena, (size_t)p->tree_count + 2, int32_t);
-    b->list = STN_ARENA(arena, 2 * (size_t)p->constraint_count, touch);
-    if (b->start == NULL || b->list == NULL) {
-        return false;
-    }
-    for (int32_t c = 0; c < p->constraint_count; c++) {
-        for (int32_t side = 0; side < 2; side++) {
-            int32_t t = p->constraints[c].J[side].tree;
-            b->start[t >= 0 ? t + 2 : 0] += t >= 0;
-        }
-    }
-    for (int32_t t = 0; t < p->tree_count; t++) {
-        b->start[t + 2] += b->start[t + 1];
-    }
-    for (int32_t c = 0; c < p->constraint_count; c++) {
-        for (int32_t side = 0; side < 2; side++) {
-            int32_t t = p->constraints[c].J[side].tree;
-            if (t >= 0) {
-                b->list[b->start[t + 1]++] = (touch){c, side};
-            }
-        }
-    }
-    return true;
 }
 
 // Constraints that meet constraint c: the union of its trees' lists, ascending. Only counts when `out` is NULL.
@@ -83,12 +58,33 @@ static int32_t neighbours(const builder *b, int32_t c, int32_t *out) {
     return count;
 }
 
-static bool make_pattern(builder *b, stn_arena *arena) {
+// The constraints of every tree, then where the blocks of W lie; false: out of memory.
+static bool make_pattern(builder *b) {
     const stn_problem *p = b->problem;
+    stn_arena *arena = b->arena;
     int32_t n = p->constraint_count;
+    b->start = STN_ARENA_ZEROED(arena, (size_t)p->tree_count + 2, int32_t);
+    b->list = STN_ARENA(arena, 2 * (size_t)n, touch);
     b->row_start = STN_ARENA(arena, (size_t)n + 1, int32_t);
-    if (b->row_start == NULL) {
+    if (b->start == NULL || b->list == NULL || b->row_start == NULL) {
         return false;
+    }
+    for (int32_t c = 0; c < n; c++) {
+        for (int32_t side = 0; side < 2; side++) {
+            int32_t t = p->constraints[c].J[side].tree;
+            b->start[t >= 0 ? t + 2 : 0] += t >= 0;
+        }
+    }
+    for (int32_t t = 0; t < p->tree_count; t++) {
+        b->start[t + 2] += b->start[t + 1];
+    }
+    for (int32_t c = 0; c < n; c++) {
+        for (int32_t side = 0; side < 2; side++) {
+            int32_t t = p->constraints[c].J[side].tree;
+            if (t >= 0) {
+                b->list[b->start[t + 1]++] = (touch){c, side};
+            }
+        }
     }
     b->row_start[0] = 0;
     for (int32_t c = 0; c < n; c++) {
@@ -187,16 +183,6 @@ static bool add_body(const builder *b, int32_t tree, double *X) {
     return true;
 }
 
-// The half that the inverse masses left, or a new one into X.
-static const double *branched_half(const builder *b, const stn_ltl *branched, const touch *i, double *X) {
-    const stn_jacobian *J = &b->problem->constraints[i->constraint].J[i->side];
-    const double *kept = inverse_kept_half(b->inverse, i->constraint, i->side, J);
-    if (kept == NULL) {
-        inverse_branched_half(branched, J, X);
-    }
-    return kept != NULL ? kept : X;
-}
-
 // A tree with branches that only contacts touch: a pair costs the dofs that move its first contact. `half` receives
 // where that of every contact is.
 static bool add_branched(const builder *b, int32_t tree, const double **half, double *X) {
@@ -208,7 +194,12 @@ static bool add_branched(const builder *b, int32_t tree, const double **half, do
     const ltl_kernels *kernels = ltl_kernels_choose();
     const int32_t n = branched->n, count = (int32_t)(end - first);
     for (int32_t i = 0; i < count; i++, X += BRANCHED_HALF(n)) {
-        half[i] = branched_half(b, branched, first + i, X);
+        const stn_jacobian *J = &b->problem->constraints[first[i].constraint].J[first[i].side];
+        half[i] = inverse_kept_half(b->inverse, first[i].constraint, first[i].side, J); // that the masses left
+        if (half[i] == NULL) {
+            inverse_branched_half(branched, J, X);
+            half[i] = X;
+        }
     }
     for (int32_t i = 0; i < count; i++) {
         const int32_t *dofs = inverse_half_dofs(n, half[i]);
@@ -240,7 +231,7 @@ static void add_full_tree(const builder *b, int32_t tree, double *Y) {
     }
 }
 
-static bool add_trees(const builder *b, stn_arena *arena) {
+static bool add_trees(const builder *b) {
     const stn_problem *p = b->problem;
     size_t most = 0, touches = 0;
     for (int32_t t = 0; t < p->tree_count; t++) {
@@ -256,8 +247,8 @@ static bool add_trees(const builder *b, stn_arena *arena) {
         needed = needed > branched ? needed : branched;
         most = needed > most ? needed : most;
     }
-    double *X = STN_ARENA(arena, most, double);
-    const double **half = STN_ARENA(arena, touches, const double *);
+    double *X = STN_ARENA(b->arena, most, double);
+    const double **half = STN_ARENA(b->arena, touches, const double *);
     if (X == NULL || half == NULL) {
         return false;
     }
@@ -276,48 +267,6 @@ static inline void transpose(int32_t rows, int32_t columns, bool diagonal, const
             to[c * rows + r] = from[r * columns + c];
         }
     }
-}
-
-// W_ji = W_ij^T for j > i, and the diagonal blocks' own lower triangles. Rows ascend, so the place of (j, i) is the
-// next of row j.
-static bool mirror(const builder *b, stn_arena *arena) {
-    const stn_problem *p = b->problem;
-    int32_t *next = STN_ARENA(arena, p->constraint_count, int32_t);
-    if (next == NULL) {
-        return false;
-    }
-    memcpy(next, b->row_start, (size_t)p->constraint_count * sizeof *next);
-    for (int32_t i = 0; i < p->constraint_count; i++) {
-        int32_t rows = p->constraints[i].rows;
-        for (int32_t e = next[i]; e < b->row_start[i + 1]; e++) {
-            int32_t j = b->column[e], columns = p->constraints[j].rows;
-            const double *from = b->values + b->offset[e];
-            double *to = b->values + b->offset[next[j]++];
-            if (rows == 3 && columns == 3) { // a pair of contacts
-                transpose(3, 3, j == i, from, to);
-            } else {
-                transpose(rows, columns, j == i, from, to);
-            }
-        }
-    }
-    return true;
-}
-
-// b = J (v_star + A^-1 free_impulse) + bias.
-static bool free_velocity(const builder *b, stn_arena *arena, double *out) {
-    const stn_problem *p = b->problem;
-    const double *v = p->v_star;
-    if (p->free_impulse != NULL) {
-        double *moved = STN_ARENA(arena, p->nv, double);
-        double *none = STN_ARENA_ZEROED(arena, p->row_count, double);
-        if (moved == NULL || none == NULL) {
-            return false;
-        }
-        stn_inverse_velocity(b->inverse, p, none, moved);
-        v = moved;
-    }
-    stn_problem_contact_velocity(p, v, true, out);
-    return true;
 }
 
 /// Where the blocks of the pattern lie; row_start is filled, column and offset too once they are there.
@@ -343,13 +292,35 @@ static void local_pattern(builder *b, const bool *blocks, int32_t *entries, int6
     *values = place;
 }
 
-static void copy_blocks(builder *b, const double *W) {
+static stn_status build_local(builder *b, stn_error *err) {
     const stn_problem *p = b->problem;
+    local_form form;
+    stn_status status = local_form_reduce(p, b->arena, &form, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    int32_t entries;
+    int64_t values;
+    const bool *blocks = local_form_blocks(p, form.W, b->arena);
+    b->row_start = STN_ARENA(b->arena, (size_t)p->constraint_count + 1, int32_t);
+    if (b->row_start == NULL || blocks == NULL) {
+        return out_of_memory(p, err);
+    }
+    local_pattern(b, blocks, &entries, &values);
+    b->column = STN_ARENA(b->arena, entries, int32_t);
+    b->offset = STN_ARENA(b->arena, (size_t)entries + 1, int64_t);
+    b->values = STN_ARENA(b->arena, values, double);
+    if (b->column == NULL || b->offset == NULL || b->values == NULL) {
+        return out_of_memory(p, err);
+    }
+    local_pattern(b, blocks, &entries, &values);
+    b->offset[entries] = values;
+    b->free_velocity = form.q;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *row = &p->constraints[i];
         for (int32_t e = b->row_start[i]; e < b->row_start[i + 1]; e++) {
             const stn_constraint *column = &p->constraints[b->column[e]];
-            const double *from = W + (size_t)row->row * (size_t)p->row_count + column->row;
+            const double *from = form.W + (size_t)row->row * (size_t)p->row_count + column->row;
             double *to = b->values + b->offset[e];
             for (int32_t r = 0; r < row->rows; r++, to += column->rows, from += p->row_count) {
                 for (int32_t c = 0; c < column->rows; c++) { // few: a call of memcpy costs more
@@ -358,68 +329,60 @@ static void copy_blocks(builder *b, const double *W) {
             }
         }
     }
-}
-
-static stn_status build_local(builder *b, stn_arena *arena, const double **free_velocities, stn_error *err) {
-    const stn_problem *p = b->problem;
-    local_form form;
-    stn_status status = local_form_reduce(p, arena, &form, err);
-    if (status != STN_OK) {
-        return status;
-    }
-    int32_t entries;
-    int64_t values;
-    const bool *blocks = local_form_blocks(p, form.W, arena);
-    b->row_start = STN_ARENA(arena, (size_t)p->constraint_count + 1, int32_t);
-    if (b->row_start == NULL || blocks == NULL) {
-        return out_of_memory(p, err);
-    }
-    local_pattern(b, blocks, &entries, &values);
-    b->column = STN_ARENA(arena, entries, int32_t);
-    b->offset = STN_ARENA(arena, (size_t)entries + 1, int64_t);
-    b->values = STN_ARENA(arena, values, double);
-    if (b->column == NULL || b->offset == NULL || b->values == NULL) {
-        return out_of_memory(p, err);
-    }
-    local_pattern(b, blocks, &entries, &values);
-    copy_blocks(b, form.W);
-    b->offset[entries] = values;
-    *free_velocities = form.q;
     return STN_OK;
 }
 
-static stn_status build_global(builder *b, stn_arena *arena, const double **free_velocities, stn_error *err) {
-    double *out = STN_ARENA(arena, b->problem->row_count, double);
-    if (out == NULL || !list_touches(b, arena) || !make_pattern(b, arena) || !add_trees(b, arena) ||
-        !mirror(b, arena) || !free_velocity(b, arena, out)) {
-        return out_of_memory(b->problem, err);
+static stn_status build_global(builder *b, stn_error *err) {
+    const stn_problem *p = b->problem;
+    double *velocity = STN_ARENA(b->arena, p->row_count, double); // J (v_star + A^-1 free_impulse) + bias
+    int32_t *next = STN_ARENA(b->arena, p->constraint_count, int32_t);
+    if (velocity == NULL || next == NULL || !make_pattern(b) || !add_trees(b)) {
+        return out_of_memory(p, err);
     }
-    *free_velocities = out;
+    // W_ji = W_ij^T for j > i, and the diagonal blocks' own lower triangles. Rows ascend, so the place of (j, i) is the
+    // next of row j.
+    memcpy(next, b->row_start, (size_t)p->constraint_count * sizeof *next);
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        int32_t rows = p->constraints[i].rows;
+        for (int32_t e = next[i]; e < b->row_start[i + 1]; e++) {
+            int32_t j = b->column[e], columns = p->constraints[j].rows;
+            const double *from = b->values + b->offset[e];
+            double *to = b->values + b->offset[next[j]++];
+            if (rows == 3 && columns == 3) { // a pair of contacts
+                transpose(3, 3, j == i, from, to);
+            } else {
+                transpose(rows, columns, j == i, from, to);
+            }
+        }
+    }
+    const double *v = p->v_star;
+    if (p->free_impulse != NULL) {
+        double *moved = STN_ARENA(b->arena, p->nv, double), *none = STN_ARENA_ZEROED(b->arena, p->row_count, double);
+        if (moved == NULL || none == NULL) {
+            return out_of_memory(p, err);
+        }
+        stn_inverse_velocity(b->inverse, p, none, moved);
+        v = moved;
+    }
+    stn_problem_contact_velocity(p, v, true, velocity);
+    b->free_velocity = velocity;
     return STN_OK;
 }
 
 stn_status stn_delassus_build(const stn_inverse *inverse, const stn_problem *problem, stn_arena *arena,
                               stn_delassus *out, stn_error *err) {
-    builder b = {.inverse = inverse, .problem = problem};
-    const double *free_velocities = NULL;
-    stn_status status = problem->form == STN_FORM_LOCAL ? build_local(&b, arena, &free_velocities, err)
-                                                        : build_global(&b, arena, &free_velocities, err);
+    builder b = {.inverse = inverse, .problem = problem, .arena = arena};
+    stn_status status = (problem->form == STN_FORM_LOCAL ? build_local : build_global)(&b, err);
     if (status == STN_OK) {
         *out = (stn_delassus){
             problem,        problem->constraint_count, problem->row_count, b.row_start, b.column, b.offset, b.values,
-            free_velocities};
+            b.free_velocity};
     }
     return status;
 }
 
 // ----------------------------------------------------------------------------------------------------------- use
 // Products with the Delassus operator, and the residual that impulse solvers share as a stopping test.
-
-static void contact_mul_add(const double *restrict W, const double *restrict g, double *restrict y) {
-    y[0] += W[0] * g[0] + W[1] * g[1] + W[2] * g[2];
-    y[1] += W[3] * g[0] + W[4] * g[1] + W[5] * g[2];
-    y[2] += W[6] * g[0] + W[7] * g[1] + W[8] * g[2];
-}
 
 void stn_delassus_row_mul_add(const stn_delassus *d, int32_t i, const double *gamma, double *y) {
     const stn_constraint *constraints = d->problem->constraints;
@@ -428,7 +391,10 @@ void stn_delassus_row_mul_add(const stn_delassus *d, int32_t i, const double *ga
         const stn_constraint *other = &constraints[d->column[e]];
         const double *W = d->values + d->offset[e], *g = gamma + other->row;
         if (rows == 3 && other->rows == 3) {
-            contact_mul_add(W, g, y);
+            const double g0 = g[0], g1 = g[1], g2 = g[2];
+            y[0] += W[0] * g0 + W[1] * g1 + W[2] * g2;
+            y[1] += W[3] * g0 + W[4] * g1 + W[5] * g2;
+            y[2] += W[6] * g0 + W[7] * g1 + W[8] * g2;
             continue;
         }
         for (int32_t r = 0; r < rows; r++, W += other->rows) {
@@ -452,16 +418,6 @@ const double *stn_delassus_diagonal(const stn_delassus *d, int32_t i) {
     return d->values + d->offset[low];
 }
 
-// g = W gamma + b - v_hat + R gamma of constraint i.
-static void slack(const stn_delassus *d, int32_t i, const double *gamma, double *g) {
-    const stn_problem *p = d->problem;
-    const stn_constraint *c = &p->constraints[i];
-    for (int32_t r = 0; r < c->rows; r++) {
-        g[r] = d->b[c->row + r] - p->v_hat[c->row + r] + p->R[c->row + r] * gamma[c->row + r];
-    }
-    stn_delassus_row_mul_add(d, i, gamma, g);
-}
-
 double stn_delassus_residual(const stn_delassus *d, bool convex, const double *gamma) {
     const stn_problem *p = d->problem;
     double largest = 0.0;
@@ -469,13 +425,16 @@ double stn_delassus_residual(const stn_delassus *d, bool convex, const double *g
         const stn_constraint *c = &p->constraints[i];
         const double *W = stn_delassus_diagonal(d, i), *own = gamma + c->row;
         double g[STN_MAX_ROWS], trace = 0.0;
-        slack(d, i, gamma, g);
+        for (int32_t r = 0; r < c->rows; r++) { // g = W gamma + b - v_hat + R gamma
+            g[r] = d->b[c->row + r] - p->v_hat[c->row + r] + p->R[c->row + r] * own[r];
+        }
+        stn_delassus_row_mul_add(d, i, gamma, g);
         for (int32_t r = 0; r < c->rows; r++) {
             trace += W[r * (c->rows + 1)];
         }
         double omega = natural_map_omega(c->rows, trace);
         largest = worst(largest, stn_constraint_has_cone(c)
-                                     ? natural_map_cone(c, !convex, omega, own, g)
+                                     ? natural_map_cone(c, (natural_form){!convex, omega}, own, g)
                                      : stn_natural_map_box(c->rows, omega, p->lo + c->row, p->hi + c->row, own, g));
     }
     return sqrt(largest);

@@ -19,8 +19,9 @@ typedef struct tree_factor {
     stn_matrix_form form;
     bool regular;
     int32_t n;
-    int32_t nodal; // index into the cache
-    bool branched; // dense: L^T L, kept by ltl
+    int32_t singular; // the first dof at which the matrix is, -1: none
+    int32_t nodal;    // index into the cache
+    bool branched;    // dense: L^T L, kept by ltl
     /// Dense: L (n x n, lower), for n = 6 then 1/l_ii. Diagonal: 1/a_ii (n), then 1/sqrt(a_ii) (n).
     double *values;
     stn_ltl ltl;
@@ -66,99 +67,54 @@ static size_t values_needed(const stn_matrix *a, const stn_matrix *fallback) {
     return dense ? STN_LTL_VALUES(n) + n : 2 * n; // n doubles hold the 2 n integers of the shape
 }
 
-// What a factorisation reads it has written: the room need not be zeroed.
-static stn_status reserve(stn_inverse *inverse, const stn_problem *problem, const stn_matrix *fallback,
-                          stn_error *err) {
-    size_t needed = 0;
-    for (int32_t t = 0; t < problem->tree_count; t++) {
-        needed += values_needed(&problem->trees[t].A, fallback != NULL ? &fallback[t] : NULL);
-    }
-    if (problem->tree_count > inverse->tree_capacity) {
-        tree_factor *trees =
-            stn_context_allocate_raw(inverse->context, 2 * (size_t)problem->tree_count * sizeof *trees);
-        if (trees == NULL) {
-            return stn_fail(err, STN_ERR_MEMORY, "inverse of A: out of memory for %d trees", problem->tree_count);
+// Factors one matrix into f. STN_OK also where it is singular: f->singular.
+static stn_status factor_matrix(stn_inverse *inverse, const stn_matrix *a, tree_factor *f, stn_error *err) {
+    const int32_t n = a->n;
+    const double *values = a->values;
+    f->form = a->form;
+    f->n = n;
+    f->nodal = f->singular = -1;
+    f->branched = false;
+    if (a->form == STN_MATRIX_NODAL) {
+        stn_status status = nodal_cache_take(&inverse->nodal, a, &f->nodal, err);
+        if (status == STN_OK) {
+            status = nodal_factor_numeric(&inverse->nodal.entries[f->nodal], a, err);
+            f->singular = status == STN_ERR_NUMERIC ? 0 : -1;
         }
-        stn_release(inverse->context, inverse->trees);
-        inverse->trees = trees;
-        inverse->tree_capacity = 2 * problem->tree_count;
+        return status == STN_ERR_NUMERIC ? STN_OK : status;
     }
-    if (needed > inverse->value_capacity) {
-        size_t capacity = needed + needed / 2;
-        double *values = stn_context_allocate_raw(inverse->context, capacity * sizeof *values);
-        if (values == NULL) {
-            return stn_fail(err, STN_ERR_MEMORY, "inverse of A: out of memory for %zu values", capacity);
+    if (n == 0) { // a kinematic body has no velocities
+        return STN_OK;
+    }
+    if (a->form == STN_MATRIX_ZERO) {
+        f->singular = 0;
+    } else if (a->form == STN_MATRIX_DIAGONAL) {
+        for (int32_t i = 0; i < n && f->singular < 0; i++) {
+            f->singular = values[i] > 0.0 && isfinite(values[i]) ? -1 : i;
+            f->values[i] = 1.0 / values[i];
+            f->values[n + i] = 1.0 / sqrt(values[i]);
         }
-        stn_release(inverse->context, inverse->values);
-        inverse->values = values;
-        inverse->value_capacity = capacity;
+    } else if (n == 6) {
+        f->singular = inverse->body->factor(values, SINGULAR_PIVOT, f->values);
+    } else {
+        f->ltl = (stn_ltl){n, f->values, (int32_t *)(void *)(f->values + STN_LTL_VALUES(n))};
+        f->branched = n >= BRANCHED_DOFS && stn_ltl_analyse(&f->ltl, values, n);
+        if (f->branched) {
+            f->singular = stn_ltl_factor(&f->ltl, values, n, SINGULAR_PIVOT);
+            return STN_OK;
+        }
+        memcpy(f->values, values, (size_t)n * (size_t)n * sizeof *values);
+        f->singular = stn_cholesky(n, f->values, n);
+        int32_t end = f->singular < 0 ? n : f->singular;
+        for (int32_t i = 0; i < end; i++) {
+            size_t ii = (size_t)i * (size_t)(n + 1);
+            if (!(f->values[ii] * f->values[ii] > SINGULAR_PIVOT * values[ii])) {
+                f->singular = i;
+                break;
+            }
+        }
     }
     return STN_OK;
-}
-
-// The factorisations return the first singular dof, or -1.
-static int32_t factor_dense(const body_kernels *body, tree_factor *f, const double *a) {
-    int32_t n = f->n;
-    if (n == 0) { // a kinematic body has no velocities
-        return -1;
-    }
-    if (n == 6) {
-        return body->factor(a, SINGULAR_PIVOT, f->values);
-    }
-    f->ltl = (stn_ltl){n, f->values, (int32_t *)(void *)(f->values + STN_LTL_VALUES(n))};
-    f->branched = n >= BRANCHED_DOFS && stn_ltl_analyse(&f->ltl, a, n);
-    if (f->branched) {
-        return stn_ltl_factor(&f->ltl, a, n, SINGULAR_PIVOT);
-    }
-    memcpy(f->values, a, (size_t)n * (size_t)n * sizeof *a);
-    int32_t pivot = stn_cholesky(n, f->values, n);
-    int32_t end = pivot < 0 ? n : pivot;
-    for (int32_t i = 0; i < end; i++) {
-        size_t ii = (size_t)i * (size_t)(n + 1);
-        if (!(f->values[ii] * f->values[ii] > SINGULAR_PIVOT * a[ii])) {
-            return i;
-        }
-    }
-    return pivot;
-}
-
-static int32_t factor_diagonal(tree_factor *f, const double *a) {
-    for (int32_t i = 0; i < f->n; i++) {
-        if (!(a[i] > 0.0) || !isfinite(a[i])) {
-            return i;
-        }
-        f->values[i] = 1.0 / a[i];
-        f->values[f->n + i] = 1.0 / sqrt(a[i]);
-    }
-    return -1;
-}
-
-// Factors one matrix into f. STN_OK with *singular >= 0: the dof at which it is singular.
-static stn_status factor_matrix(stn_inverse *inverse, const stn_matrix *a, tree_factor *f, int32_t *singular,
-                                stn_error *err) {
-    f->form = a->form;
-    f->n = a->n;
-    f->nodal = -1;
-    f->branched = false;
-    switch (a->form) {
-    case STN_MATRIX_ZERO:
-        *singular = a->n > 0 ? 0 : -1;
-        return STN_OK;
-    case STN_MATRIX_DIAGONAL:
-        *singular = factor_diagonal(f, a->values);
-        return STN_OK;
-    case STN_MATRIX_DENSE:
-        *singular = factor_dense(inverse->body, f, a->values);
-        return STN_OK;
-    case STN_MATRIX_NODAL:
-        break;
-    }
-    stn_status status = nodal_cache_take(&inverse->nodal, a, &f->nodal, err);
-    if (status == STN_OK) {
-        status = nodal_factor_numeric(&inverse->nodal.entries[f->nodal], a, err);
-        *singular = status == STN_ERR_NUMERIC ? 0 : -1;
-    }
-    return status == STN_ERR_NUMERIC ? STN_OK : status;
 }
 
 // A matrix that holds a NaN is an error of its own, never "singular": the fallback must not hide it.
@@ -173,48 +129,67 @@ static stn_status check_finite(const stn_matrix *a, int32_t tree, const char *wh
     return STN_OK;
 }
 
-static stn_status factor_tree(stn_inverse *inverse, const stn_problem_tree *tree, int32_t index,
-                              const stn_matrix *fallback, tree_factor *f, stn_error *err) {
-    int32_t singular = -1;
-    stn_status status = factor_matrix(inverse, &tree->A, f, &singular, err);
-    f->regular = singular < 0;
-    if (status != STN_OK || f->regular) {
-        return status;
-    }
-    int32_t first = singular;
-    status = check_finite(&tree->A, index, "A", err);
-    if (status != STN_OK) {
-        return status;
-    }
-    if (fallback == NULL) {
-        return stn_fail(err, STN_ERR_NUMERIC,
-                        "A of tree %d (source %d) is singular at dof %d: give the dof mass, stiffness or damping",
-                        index, tree->source, first);
-    }
-    status = factor_matrix(inverse, fallback, f, &singular, err);
-    if (status == STN_OK && singular >= 0) {
-        status = check_finite(fallback, index, "mass matrix", err);
-        if (status == STN_OK) {
-            status = stn_fail(err, STN_ERR_NUMERIC,
-                              "A of tree %d (source %d) is singular at dof %d, and so is its mass matrix at dof %d",
-                              index, tree->source, first, singular);
-        }
-    }
-    return status;
-}
-
 stn_status stn_inverse_factor(stn_inverse *inverse, const stn_problem *problem, const stn_matrix *fallback,
                               stn_error *err) {
     inverse->problem = NULL;
     inverse_keep_halves(inverse, NULL, 0);
-    stn_status status = reserve(inverse, problem, fallback, err);
     nodal_cache_begin(&inverse->nodal);
+    // what a factorisation reads it has written: the room need not be zeroed
+    size_t needed = 0;
+    for (int32_t t = 0; t < problem->tree_count; t++) {
+        needed += values_needed(&problem->trees[t].A, fallback != NULL ? &fallback[t] : NULL);
+    }
+    if (problem->tree_count > inverse->tree_capacity) {
+        size_t capacity = 2 * (size_t)problem->tree_count;
+        tree_factor *trees = stn_context_allocate_raw(inverse->context, capacity * sizeof *trees);
+        if (trees == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "inverse of A: out of memory for %d trees", problem->tree_count);
+        }
+        stn_release(inverse->context, inverse->trees);
+        inverse->trees = trees;
+        inverse->tree_capacity = (int32_t)capacity;
+    }
+    if (needed > inverse->value_capacity) {
+        size_t capacity = needed + needed / 2;
+        double *room = stn_context_allocate_raw(inverse->context, capacity * sizeof *room);
+        if (room == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "inverse of A: out of memory for %zu values", capacity);
+        }
+        stn_release(inverse->context, inverse->values);
+        inverse->values = room;
+        inverse->value_capacity = capacity;
+    }
+    stn_status status = STN_OK;
     double *values = inverse->values;
     for (int32_t t = 0; status == STN_OK && t < problem->tree_count; t++) {
+        const stn_problem_tree *tree = &problem->trees[t];
         const stn_matrix *other = fallback != NULL ? &fallback[t] : NULL;
-        inverse->trees[t].values = values;
-        values += values_needed(&problem->trees[t].A, other);
-        status = factor_tree(inverse, &problem->trees[t], t, other, &inverse->trees[t], err);
+        tree_factor *f = &inverse->trees[t];
+        f->values = values;
+        values += values_needed(&tree->A, other);
+        status = factor_matrix(inverse, &tree->A, f, err);
+        const int32_t first = f->singular;
+        f->regular = first < 0;
+        if (status != STN_OK || f->regular) {
+            continue;
+        }
+        status = check_finite(&tree->A, t, "A", err);
+        if (status == STN_OK && other == NULL) {
+            status = stn_fail(err, STN_ERR_NUMERIC,
+                              "A of tree %d (source %d) is singular at dof %d: give the dof mass, stiffness or damping",
+                              t, tree->source, first);
+        }
+        if (status == STN_OK) {
+            status = factor_matrix(inverse, other, f, err);
+        }
+        if (status == STN_OK && f->singular >= 0) {
+            status = check_finite(other, t, "mass matrix", err);
+            if (status == STN_OK) {
+                status = stn_fail(err, STN_ERR_NUMERIC,
+                                  "A of tree %d (source %d) is singular at dof %d, and so is its mass matrix at dof %d",
+                                  t, tree->source, first, f->singular);
+            }
+        }
     }
     if (status == STN_OK) {
         inverse->problem = problem;
@@ -330,40 +305,30 @@ void stn_inverse_velocity(const stn_inverse *inverse, const stn_problem *problem
     }
 }
 
-static stn_status view_halves(stn_inverse *view, const int32_t *constraint, int32_t count, stn_arena *arena,
-                              stn_error *err) {
-    const kept_half *all = view->halves;
-    inverse_keep_halves(view, NULL, 0);
-    if (all == NULL) {
-        return STN_OK;
-    }
-    kept_half *halves = STN_ARENA(arena, 2 * (size_t)count, kept_half);
-    if (halves == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "inverse of A: out of memory for a view of %d constraints", count);
-    }
-    for (int32_t k = 0; k < count; k++) {
-        memcpy(halves + 2 * (size_t)k, all + 2 * (size_t)constraint[k], 2 * sizeof *halves);
-    }
-    inverse_keep_halves(view, halves, count);
-    return STN_OK;
-}
-
-stn_status inverse_view(const stn_inverse *inverse, const stn_problem *part, const stn_islands *islands, int32_t index,
-                        stn_arena *arena, const stn_inverse **out, stn_error *err) {
-    const int32_t *tree = islands->tree + islands->tree_start[index];
-    int32_t count = part->tree_count;
+const stn_inverse *inverse_view(const stn_inverse *inverse, const stn_problem *part, const int32_t *tree,
+                                const int32_t *constraint, stn_arena *arena) {
     stn_inverse *view = STN_ARENA(arena, 1, stn_inverse);
-    tree_factor *trees = STN_ARENA(arena, count, tree_factor);
+    tree_factor *trees = STN_ARENA(arena, part->tree_count, tree_factor);
     if (view == NULL || trees == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "inverse of A: out of memory for a view of %d trees", count);
+        return NULL;
     }
-    for (int32_t k = 0; k < count; k++) {
+    for (int32_t k = 0; k < part->tree_count; k++) {
         trees[k] = inverse->trees[tree[k]];
     }
     *view = *inverse;
     view->problem = part;
     view->trees = trees;
-    *out = view;
-    return view_halves(view, islands->constraint + islands->constraint_start[index], part->constraint_count, arena,
-                       err);
+    inverse_keep_halves(view, NULL, 0);
+    if (inverse->halves == NULL) {
+        return view;
+    }
+    kept_half *halves = STN_ARENA(arena, 2 * (size_t)part->constraint_count, kept_half);
+    if (halves == NULL) {
+        return NULL;
+    }
+    for (int32_t k = 0; k < part->constraint_count; k++) {
+        memcpy(halves + 2 * (size_t)k, inverse->halves + 2 * (size_t)constraint[k], 2 * sizeof *halves);
+    }
+    inverse_keep_halves(view, halves, part->constraint_count);
+    return view;
 }

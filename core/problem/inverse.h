@@ -13,6 +13,20 @@ bool inverse_has_half(const stn_inverse *inverse, int32_t tree);
 /// X (rows x n_t, one row of J after the other) = (L^-1 J^T)^T.
 void inverse_half(const stn_inverse *inverse, int32_t tree, const stn_jacobian *J, int32_t rows, double *X);
 
+/// W (rows x rows) += X X^T with X rows x n, W symmetric.
+static inline void inverse_add_square(int32_t rows, int32_t n, const double *restrict X, double *restrict W) {
+    for (int32_t i = 0; i < rows; i++) {
+        for (int32_t j = 0; j <= i; j++) {
+            double sum = 0.0;
+            for (int32_t k = 0; k < n; k++) {
+                sum += X[i * n + k] * X[j * n + k];
+            }
+            W[i * rows + j] += sum;
+            W[j * rows + i] += i == j ? 0.0 : sum;
+        }
+    }
+}
+
 /// Has a block three rows on an articulated tree, as the kernels' lanes t1, t2, n, 0 hold them?
 static inline bool inverse_fits_lanes(const stn_constraint *constraint, const stn_jacobian *J) {
     return constraint->rows == 3 && J->node_count == 0;
@@ -41,10 +55,10 @@ void inverse_keep_halves(stn_inverse *inverse, const kept_half *halves, int32_t 
 /// Kernels and factor of a tree that is a free body (dense, n = 6); NULL for another.
 const body_kernels *inverse_body(const stn_inverse *inverse, int32_t tree, const double **factor);
 
-/// The same factors seen from island `index`: tree k and constraint k of the view are those of its lists. The view
-/// lives in `arena`, is not destroyed, and ends with the next factorisation. Views without a common tree may be used by
-/// different threads.
-stn_status inverse_view(const stn_inverse *inverse, const stn_problem *part, const stn_islands *islands, int32_t index,
-                        stn_arena *arena, const stn_inverse **out, stn_error *err);
+/// The same factors seen from a part of the problem: tree k and constraint k of the view are those of the lists. The
+/// view lives in `arena`, is not destroyed, and ends with the next factorisation. Views without a common tree may be
+/// used by different threads. NULL: out of memory.
+const stn_inverse *inverse_view(const stn_inverse *inverse, const stn_problem *part, const int32_t *tree,
+                                const int32_t *constraint, stn_arena *arena);
 
 #endif

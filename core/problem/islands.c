@@ -19,42 +19,31 @@ static bool any(const double *values, int32_t count) {
     return false;
 }
 
-static bool is_bilateral(const stn_problem *p, const stn_constraint *c) {
-    return any(p->V + (size_t)c->row * (size_t)p->bilateral_count, c->rows * p->bilateral_count);
-}
-
-/// W is not read on once all constraints are in one set.
-static bool merge_constraints(const stn_problem *p, stn_arena *arena, int32_t *parent) {
-    int32_t pulled = -1, n = p->constraint_count, sets = n; // pulled: the first constraint that bilateral rows act on
-    bool *present = STN_ARENA(arena, n, bool);
-    if (present == NULL) {
-        return false;
-    }
-    stn_union_begin(parent, n);
-    for (int32_t i = 0; i < n && p->bilateral_count > 0; i++) {
-        if (is_bilateral(p, &p->constraints[i])) {
-            pulled = pulled < 0 ? i : pulled;
-            sets -= stn_union_join(parent, pulled, i);
-        }
-    }
-    for (int32_t i = 0; i < n && sets > 1; i++) {
-        local_form_block_row(p, p->W, i, present);
-        for (int32_t j = 0; j < n; j++) {
-            sets -= present[j] && stn_union_join(parent, i, j);
-        }
-    }
-    return true;
-}
-
 /// stn_problem_islands of a local problem: no trees, islands by their smallest constraint.
 static stn_status local_islands(const stn_problem *p, stn_arena *arena, stn_islands *out, stn_error *err) {
     int32_t n = p->constraint_count, count = 0;
     int32_t *parent = STN_ARENA(arena, n, int32_t), *island_of = STN_ARENA(arena, n, int32_t);
     int32_t *constraint = STN_ARENA(arena, n, int32_t), *start = STN_ARENA_ZEROED(arena, n + 2, int32_t);
     int32_t *tree_start = STN_ARENA_ZEROED(arena, n + 1, int32_t);
+    bool *present = STN_ARENA(arena, n, bool);
     if (parent == NULL || island_of == NULL || constraint == NULL || start == NULL || tree_start == NULL ||
-        !merge_constraints(p, arena, parent)) {
+        present == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "islands: out of memory for %d constraints", n);
+    }
+    stn_union_begin(parent, n);
+    int32_t pulled = -1, sets = n; // pulled: the first constraint that bilateral rows act on
+    for (int32_t i = 0; i < n && p->bilateral_count > 0; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        if (any(p->V + (size_t)c->row * (size_t)p->bilateral_count, c->rows * p->bilateral_count)) {
+            pulled = pulled < 0 ? i : pulled;
+            sets -= stn_union_join(parent, pulled, i);
+        }
+    }
+    for (int32_t i = 0; i < n && sets > 1; i++) { // W is not read on once all constraints are in one set
+        local_form_block_row(p, p->W, i, present);
+        for (int32_t j = 0; j < n; j++) {
+            sets -= present[j] && stn_union_join(parent, i, j);
+        }
     }
     for (int32_t i = 0; i < n; i++) { // a root is met before its members
         int32_t root = stn_union_root(parent, i);
@@ -84,19 +73,6 @@ typedef struct piece {
     int32_t row, rows;
 } piece;
 
-static int32_t list_pieces(const stn_problem *p, const int32_t *index, int32_t count, piece *pieces) {
-    int32_t found = 0;
-    for (int32_t i = 0; i < count; i++) {
-        const stn_constraint *c = &p->constraints[index[i]];
-        if (found > 0 && pieces[found - 1].row + pieces[found - 1].rows == c->row) {
-            pieces[found - 1].rows += c->rows;
-        } else {
-            pieces[found++] = (piece){c->row, c->rows};
-        }
-    }
-    return found;
-}
-
 /// The pieces of a row of W, one after the other. Returns the end.
 static double *gather(const double *from, const piece *pieces, int32_t count, double *to) {
     for (int32_t k = 0; k < count; k++) {
@@ -106,18 +82,26 @@ static double *gather(const double *from, const piece *pieces, int32_t count, do
     return to;
 }
 
-/// W, q, and where bilateral rows act on it V, of an island whose constraints and rows are counted already.
-static stn_status local_island_operator(const stn_problem *p, const int32_t *index, stn_arena *arena,
-                                        stn_problem *island, stn_error *err) {
+/// W, q, and where bilateral rows act on it V, of an island whose constraints and rows are counted already. False: out
+/// of memory.
+static bool local_island_operator(const stn_problem *p, const int32_t *index, stn_arena *arena, stn_problem *island) {
     size_t n = (size_t)island->row_count, bilateral = (size_t)p->bilateral_count;
     piece *pieces = STN_ARENA(arena, island->constraint_count, piece);
     island->W = STN_ARENA(arena, n * n, double);
     island->q = STN_ARENA(arena, n, double);
     island->V = STN_ARENA(arena, n * bilateral, double);
     if (pieces == NULL || island->W == NULL || island->q == NULL || island->V == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "island of %zu rows: out of memory", n);
+        return false;
     }
-    int32_t count = list_pieces(p, index, island->constraint_count, pieces);
+    int32_t count = 0;
+    for (int32_t i = 0; i < island->constraint_count; i++) {
+        const stn_constraint *c = &p->constraints[index[i]];
+        if (count > 0 && pieces[count - 1].row + pieces[count - 1].rows == c->row) {
+            pieces[count - 1].rows += c->rows;
+        } else {
+            pieces[count++] = (piece){c->row, c->rows};
+        }
+    }
     double *W = island->W, *V = island->V;
     for (int32_t k = 0; k < count; k++) {
         for (int32_t r = pieces[k].row; r < pieces[k].row + pieces[k].rows; r++) {
@@ -133,31 +117,10 @@ static stn_status local_island_operator(const stn_problem *p, const int32_t *ind
     if (!any(island->V, (int32_t)(n * bilateral))) {
         island->bilateral_count = 0;
     }
-    return STN_OK;
+    return true;
 }
 
 // -------------------------------------------------------------------------------------------- of global problems
-
-/// parent[t]: smallest tree of t's component, or -1 for a tree without constraint.
-static void merge_trees(const stn_problem *problem, int32_t *parent) {
-    for (int32_t t = 0; t < problem->tree_count; t++) {
-        parent[t] = -1;
-    }
-    for (int32_t i = 0; i < problem->constraint_count; i++) {
-        const stn_jacobian *J = problem->constraints[i].J;
-        int32_t a = J[0].tree, b = J[1].tree < 0 ? J[0].tree : J[1].tree;
-        parent[a] = parent[a] < 0 ? a : parent[a];
-        parent[b] = parent[b] < 0 ? b : parent[b];
-        if (a != b) {
-            stn_union_join(parent, a, b);
-        }
-    }
-    for (int32_t t = 0; t < problem->tree_count; t++) {
-        if (parent[t] >= 0) {
-            parent[t] = stn_union_root(parent, t);
-        }
-    }
-}
 
 /// Turns counts at start[i + 1] into starts.
 static void accumulate(int32_t count, int32_t *start) {
@@ -180,7 +143,22 @@ stn_status stn_problem_islands(const stn_problem *problem, stn_arena *arena, stn
     int32_t *tree_start = constraint + constraint_count, *constraint_start = tree_start + tree_count + 1;
     memset(tree_start, 0, 2 * ((size_t)tree_count + 1) * sizeof(int32_t));
 
-    merge_trees(problem, island_of);
+    // first the smallest tree of each one's component, -1 for a tree without constraint
+    for (int32_t t = 0; t < tree_count; t++) {
+        island_of[t] = -1;
+    }
+    for (int32_t i = 0; i < constraint_count; i++) {
+        const stn_jacobian *J = problem->constraints[i].J;
+        int32_t a = J[0].tree, b = J[1].tree < 0 ? J[0].tree : J[1].tree;
+        island_of[a] = island_of[a] < 0 ? a : island_of[a];
+        island_of[b] = island_of[b] < 0 ? b : island_of[b];
+        if (a != b) {
+            stn_union_join(island_of, a, b);
+        }
+    }
+    for (int32_t t = 0; t < tree_count; t++) {
+        island_of[t] = island_of[t] >= 0 ? stn_union_root(island_of, t) : -1;
+    }
     int32_t count = 0;
     for (int32_t t = 0; t < tree_count; t++) { // a root is met before its members: number islands in passing
         int32_t root = island_of[t];
@@ -220,105 +198,73 @@ stn_status stn_problem_islands(const stn_problem *problem, stn_arena *arena, stn
     return STN_OK;
 }
 
-/// Trees of the island, dofs counted anew. Returns nv.
-static int32_t take_trees(const stn_problem *problem, const int32_t *tree, int32_t count, stn_problem_tree *trees) {
-    int32_t nv = 0;
-    for (int32_t t = 0; t < count; t++) {
-        trees[t] = problem->trees[tree[t]];
-        trees[t].dof_start = nv;
-        nv += trees[t].A.n;
+stn_status stn_problem_island(const stn_problem *problem, const stn_islands *islands, int32_t i, stn_arena *arena,
+                              stn_problem *out, stn_error *err) {
+    const int32_t *tree = islands->tree + islands->tree_start[i];
+    const int32_t *index = islands->constraint + islands->constraint_start[i];
+    stn_problem island = *problem;
+    island.tree_count = islands->tree_start[i + 1] - islands->tree_start[i];
+    island.constraint_count = islands->constraint_start[i + 1] - islands->constraint_start[i];
+    island.trees = STN_ARENA(arena, island.tree_count, stn_problem_tree);
+    island.constraints = STN_ARENA(arena, island.constraint_count, stn_constraint);
+    if (island.trees == NULL || island.constraints == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "island %d: out of memory", i);
     }
-    return nv;
-}
-
-/// Constraints of the island, rows and trees counted anew. Returns the rows.
-static int32_t take_constraints(const stn_problem *problem, const stn_islands *islands, int32_t island,
-                                stn_constraint *constraints) {
-    const int32_t *index = islands->constraint + islands->constraint_start[island];
-    int32_t count = islands->constraint_start[island + 1] - islands->constraint_start[island];
-    int32_t rows = 0;
-    for (int32_t i = 0; i < count; i++) {
-        stn_constraint *c = &constraints[i];
-        *c = problem->constraints[index[i]];
-        c->row = rows;
-        rows += c->rows;
+    island.nv = island.row_count = 0; // dofs, rows and trees are counted anew
+    for (int32_t t = 0; t < island.tree_count; t++) {
+        island.trees[t] = problem->trees[tree[t]];
+        island.trees[t].dof_start = island.nv;
+        island.nv += island.trees[t].A.n;
+    }
+    for (int32_t k = 0; k < island.constraint_count; k++) {
+        stn_constraint *c = &island.constraints[k];
+        *c = problem->constraints[index[k]];
+        c->row = island.row_count;
+        island.row_count += c->rows;
         for (int32_t side = 0; side < 2; side++) {
             if (c->J[side].tree >= 0) {
                 c->J[side].tree = islands->tree_position[c->J[side].tree];
             }
         }
     }
-    return rows;
-}
-
-static double *gather_dofs(const stn_problem *problem, const int32_t *tree, int32_t count, const double *from,
-                           double **to) {
-    double *start = *to;
-    for (int32_t t = 0; t < count; t++) {
-        const stn_problem_tree *source = &problem->trees[tree[t]];
-        memcpy(*to, from + source->dof_start, (size_t)source->A.n * sizeof(double));
-        *to += source->A.n;
-    }
-    return start;
-}
-
-/// Constraints that are neighbours in the problem have their rows in one piece.
-static void gather_rows(const stn_problem *problem, const int32_t *index, stn_problem *island, double *to) {
-    double *const from[] = {problem->bias,  problem->lo,          problem->hi, problem->R,
-                            problem->v_hat, problem->gamma_guess, problem->phi};
-    double **const member[] = {&island->bias,  &island->lo,          &island->hi, &island->R,
-                               &island->v_hat, &island->gamma_guess, &island->phi};
-    int32_t count = problem->phi != NULL ? STN_COUNT(from) : STN_COUNT(from) - 1; // phi may be missing
-    for (int32_t a = 0; a < count; a++) {
-        *member[a] = to + (size_t)a * (size_t)island->row_count;
-    }
-    for (int32_t i = 0, end = 0, at = 0; i < island->constraint_count; i = end) {
-        for (end = i + 1; end < island->constraint_count && index[end] == index[end - 1] + 1;) {
-            end++;
-        }
-        const stn_constraint *last = &problem->constraints[index[end - 1]];
-        int32_t row = problem->constraints[index[i]].row, rows = last->row + last->rows - row;
-        for (int32_t a = 0; a < count; a++) {
-            memcpy(*member[a] + at, from[a] + row, (size_t)rows * sizeof(double));
-        }
-        at += rows;
-    }
-}
-
-stn_status stn_problem_island(const stn_problem *problem, const stn_islands *islands, int32_t i, stn_arena *arena,
-                              stn_problem *out, stn_error *err) {
-    const int32_t *tree = islands->tree + islands->tree_start[i];
-    int32_t tree_count = islands->tree_start[i + 1] - islands->tree_start[i];
-    int32_t constraint_count = islands->constraint_start[i + 1] - islands->constraint_start[i];
-    stn_problem island = *problem;
-    island.tree_count = tree_count;
-    island.constraint_count = constraint_count;
-    island.trees = STN_ARENA(arena, tree_count, stn_problem_tree);
-    island.constraints = STN_ARENA(arena, constraint_count, stn_constraint);
-    if (island.trees == NULL || island.constraints == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "island %d: out of memory", i);
-    }
-    island.nv = take_trees(problem, tree, tree_count, island.trees);
-    island.row_count = take_constraints(problem, islands, i, island.constraints);
-
-    if (problem->form == STN_FORM_LOCAL) {
-        const int32_t *index = islands->constraint + islands->constraint_start[i];
-        stn_status status = local_island_operator(problem, index, arena, &island, err);
-        if (status != STN_OK) {
-            return status;
-        }
+    if (problem->form == STN_FORM_LOCAL && !local_island_operator(problem, index, arena, &island)) {
+        return stn_fail(err, STN_ERR_MEMORY, "island of %d rows: out of memory", island.row_count);
     }
     double *memory = STN_ARENA(arena, 4 * (size_t)island.nv + 7 * (size_t)island.row_count, double);
     if (memory == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "island %d: out of memory", i);
     }
-    island.v0 = gather_dofs(problem, tree, tree_count, problem->v0, &memory);
-    island.v_star = gather_dofs(problem, tree, tree_count, problem->v_star, &memory);
-    island.v_guess = gather_dofs(problem, tree, tree_count, problem->v_guess, &memory);
-    if (problem->free_impulse != NULL) {
-        island.free_impulse = gather_dofs(problem, tree, tree_count, problem->free_impulse, &memory);
+    double **const vectors[] = {&island.v0, &island.v_star, &island.v_guess, &island.free_impulse};
+    int32_t vector_count = problem->free_impulse != NULL ? 4 : 3;
+    for (int32_t k = 0; k < vector_count; k++) { // they point at those of the problem
+        const double *from = *vectors[k];
+        *vectors[k] = memory;
+        for (int32_t t = 0; t < island.tree_count; t++) {
+            const stn_problem_tree *source = &problem->trees[tree[t]];
+            memcpy(memory, from + source->dof_start, (size_t)source->A.n * sizeof(double));
+            memory += source->A.n;
+        }
     }
-    gather_rows(problem, islands->constraint + islands->constraint_start[i], &island, memory);
+    // constraints that are neighbours in the problem have their rows in one piece
+    double *const rows_from[] = {problem->bias,  problem->lo,          problem->hi, problem->R,
+                                 problem->v_hat, problem->gamma_guess, problem->phi};
+    double **const rows_of[] = {&island.bias,  &island.lo,          &island.hi, &island.R,
+                                &island.v_hat, &island.gamma_guess, &island.phi};
+    int32_t count = problem->phi != NULL ? STN_COUNT(rows_from) : STN_COUNT(rows_from) - 1; // phi may be missing
+    for (int32_t a = 0; a < count; a++) {
+        *rows_of[a] = memory + (size_t)a * (size_t)island.row_count;
+    }
+    for (int32_t k = 0, end = 0, at = 0; k < island.constraint_count; k = end) {
+        for (end = k + 1; end < island.constraint_count && index[end] == index[end - 1] + 1;) {
+            end++;
+        }
+        const stn_constraint *last = &problem->constraints[index[end - 1]];
+        int32_t row = problem->constraints[index[k]].row, rows = last->row + last->rows - row;
+        for (int32_t a = 0; a < count; a++) {
+            memcpy(*rows_of[a] + at, rows_from[a] + row, (size_t)rows * sizeof(double));
+        }
+        at += rows;
+    }
     *out = island;
     return STN_OK;
 }

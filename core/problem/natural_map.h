@@ -23,22 +23,26 @@ typedef struct circular {
 
 circular circular_of(const stn_constraint *constraint, const double *gamma, const double *g);
 
-/// Of the circular cone of an ellipse in those variables.
-double natural_map_ellipse(const stn_constraint *constraint, bool coulomb, double omega, const double *gamma,
-                           const double *g);
+/// How a map is taken: with g_n raised by mu |g_t|, the form of De Saxce [desaxce-1998]; omega = trace(W_ii)/rows.
+typedef struct natural_form {
+    bool coulomb;
+    double omega;
+} natural_form;
 
-static inline double natural_map_circle(double mu, bool coulomb, double omega, const double *gamma, const double *g) {
-    double shifted = coulomb ? g[2] + mu * sqrt(g[0] * g[0] + g[1] * g[1]) : g[2];
-    return stn_natural_map_cone(mu, omega, shifted, gamma, g);
+/// Of the circular cone of an ellipse in those variables.
+double natural_map_ellipse(const stn_constraint *constraint, natural_form form, const double *gamma, const double *g);
+
+static inline double natural_map_circle(double mu, natural_form form, const double *gamma, const double *g) {
+    double shifted = form.coulomb ? g[2] + mu * sqrt(g[0] * g[0] + g[1] * g[1]) : g[2];
+    return stn_natural_map_cone(mu, form.omega, shifted, gamma, g);
 }
 
-/// Squares of the maps [m^2/s^2]. omega = trace(W_ii)/rows = 1/rho: e = |omega gamma - P(omega gamma - g)|, for cones
-/// are cones in any unit. Of a cone or ellipse; `coulomb`: g_n is raised by mu |g_t|, the form of De Saxce
-/// [desaxce-1998].
-static inline double natural_map_cone(const stn_constraint *constraint, bool coulomb, double omega, const double *gamma,
+/// Squares of the maps [m^2/s^2] of a cone or ellipse. omega = 1/rho: e = |omega gamma - P(omega gamma - g)|, for cones
+/// are cones in any unit.
+static inline double natural_map_cone(const stn_constraint *constraint, natural_form form, const double *gamma,
                                       const double *g) {
-    return constraint->set == STN_SET_CONE ? natural_map_circle(constraint->mu1, coulomb, omega, gamma, g)
-                                           : natural_map_ellipse(constraint, coulomb, omega, gamma, g);
+    return constraint->set == STN_SET_CONE ? natural_map_circle(constraint->mu1, form, gamma, g)
+                                           : natural_map_ellipse(constraint, form, gamma, g);
 }
 /// 1 where the trace is 0.
 static inline double natural_map_omega(int32_t rows, double trace) {

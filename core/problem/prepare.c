@@ -29,8 +29,11 @@ static bool treats_local(const stn_solver_ops *ops) {
     return (ops->needs & STN_NEEDS_DELASSUS) != 0 && ops->yields != STN_YIELDS_VELOCITY;
 }
 
+enum { SOLVERS_TEXT = 256 };
+
 /// Ids of the solvers found that take these sets (and local problems), for a message.
-static void list_solvers(const stn_problem_solver *s, uint32_t sets, bool local, char *text, size_t size) {
+static void list_solvers(const stn_problem_solver *s, uint32_t sets, bool local, char text[SOLVERS_TEXT]) {
+    const size_t size = SOLVERS_TEXT;
     const stn_plugin_info *plugins = NULL;
     int32_t count = 0;
     snprintf(text, size, "none");
@@ -46,9 +49,11 @@ static void list_solvers(const stn_problem_solver *s, uint32_t sets, bool local,
     }
 }
 
-/// The first constraint of a set that is not in `able`, and how many more.
-static stn_status refuse_sets(const stn_problem_solver *s, const stn_problem *problem, const char *who, uint32_t able,
-                              stn_error *err) {
+static const uint32_t cones = 1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE;
+
+/// The first constraint of a set that the solver, or its law, cannot treat, and how many more.
+static stn_status refuse_sets(const stn_problem_solver *s, const stn_problem *problem, bool by_law, stn_error *err) {
+    const uint32_t able = by_law ? s->law.ops->sets | ~cones : s->ops.sets;
     int32_t first = -1, more = 0;
     for (int32_t i = 0; i < problem->constraint_count; i++) {
         if ((able >> problem->constraints[i].set & 1u) == 0) {
@@ -57,32 +62,30 @@ static stn_status refuse_sets(const stn_problem_solver *s, const stn_problem *pr
         }
     }
     const stn_constraint *c = &problem->constraints[first];
-    char others[48] = "", solvers[256];
+    char others[48] = "", solvers[SOLVERS_TEXT];
     if (more > 0) {
         snprintf(others, sizeof others, " and %d more", more);
     }
-    list_solvers(s, sets_of(problem), problem->form == STN_FORM_LOCAL, solvers, sizeof solvers);
-    return stn_fail(err, STN_ERR_UNSUPPORTED,
-                    "%s cannot treat the set '%s': constraint %d (%s, id %llu, rows %d to %d)%s; solvers that can: %s",
-                    who, stn_constraint_set_name(c->set), first, stn_constraint_kind_name(c->kind),
-                    (unsigned long long)c->id, c->row, c->row + c->rows - 1, others, solvers);
+    list_solvers(s, sets_of(problem), problem->form == STN_FORM_LOCAL, solvers);
+    return stn_fail(
+        err, STN_ERR_UNSUPPORTED,
+        "%s %s cannot treat the set '%s': constraint %d (%s, id %llu, rows %d to %d)%s; solvers that can: %s",
+        by_law ? "law" : "solver", by_law ? s->law.id : s->options.solver->desc->id, stn_constraint_set_name(c->set),
+        first, stn_constraint_kind_name(c->kind), (unsigned long long)c->id, c->row, c->row + c->rows - 1, others,
+        solvers);
 }
 
 stn_status stn_problem_solver_accepts(const stn_problem_solver *solver, const stn_problem *problem, stn_error *err) {
     uint32_t sets = sets_of(problem);
-    const uint32_t cones = 1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE;
-    char who[128];
     if ((sets & ~solver->ops.sets) != 0) {
-        snprintf(who, sizeof who, "solver %s", solver->options.solver->desc->id);
-        return refuse_sets(solver, problem, who, solver->ops.sets, err);
+        return refuse_sets(solver, problem, false, err);
     }
     if (solver->law.ops != NULL && (sets & cones & ~solver->law.ops->sets) != 0) {
-        snprintf(who, sizeof who, "law %s", solver->law.id);
-        return refuse_sets(solver, problem, who, solver->law.ops->sets | ~cones, err);
+        return refuse_sets(solver, problem, true, err);
     }
     if (problem->form == STN_FORM_LOCAL && !treats_local(&solver->ops)) {
-        char solvers[256];
-        list_solvers(solver, sets, true, solvers, sizeof solvers);
+        char solvers[SOLVERS_TEXT];
+        list_solvers(solver, sets, true, solvers);
         return stn_fail(err, STN_ERR_UNSUPPORTED,
                         "solver %s works on velocities, but a local problem has none; solvers that can: %s",
                         solver->options.solver->desc->id, solvers);
@@ -92,40 +95,14 @@ stn_status stn_problem_solver_accepts(const stn_problem_solver *solver, const st
 
 // --------------------------------------------------------------------------------------------------------- ready
 
-static bool has_free_impulse(const stn_problem *problem) {
-    for (int32_t d = 0; d < problem->nv && problem->free_impulse != NULL; d++) {
-        if (problem->free_impulse[d] != 0.0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool needs_inverse(const solve_job *job, bool scaled) {
-    const stn_solver_ops *ops = &job->solver->ops;
-    return job->problem->form == STN_FORM_GLOBAL &&
-           (job->request->masses || scaled || (ops->needs & STN_NEEDS_DELASSUS) != 0 ||
-            ops->yields == STN_YIELDS_IMPULSE || has_free_impulse(job->problem));
-}
-
-static stn_status check_memories(const stn_problem_solver *s, const stn_solve_request *request, stn_error *err) {
-    const stn_instance *solver = s->options.solver, *law = s->options.law;
-    if (solver->desc->memory_per_constraint > 0 && request->solver_memory == NULL) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "solver %s keeps memory and none is given", solver->desc->id);
-    }
-    if (s->law.ops != NULL && law->desc->memory_per_constraint > 0 && request->law_memory == NULL) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "law %s keeps memory and none is given", law->desc->id);
-    }
-    return STN_OK;
-}
-
-/// A solver need not look for what is not finite in its vectors.
-static stn_status check_velocities(const stn_problem *problem, stn_error *err) {
+/// A solver need not look for what is not finite in its vectors, in friction and in what is given by rows: bias,
+/// bounds, start.
+static stn_status check_vectors(const stn_problem *problem, stn_error *err) {
     const struct {
         const char *name;
         const double *values;
     } vectors[] = {{"v_star", problem->v_star}, {"v_guess", problem->v_guess}};
-    for (int32_t t = 0; t < problem->tree_count; t++) {
+    for (int32_t t = 0; t < problem->tree_count; t++) { // of a global problem
         const stn_problem_tree *tree = &problem->trees[t];
         for (int32_t i = 0; i < STN_COUNT(vectors); i++) {
             const double *v = vectors[i].values + tree->dof_start;
@@ -137,11 +114,6 @@ static stn_status check_velocities(const stn_problem *problem, stn_error *err) {
             }
         }
     }
-    return STN_OK;
-}
-
-/// Likewise of friction, and of what is given by rows: bias, bounds, start.
-static stn_status check_rows(const stn_problem *problem, stn_error *err) {
     for (int32_t i = 0; i < problem->constraint_count; i++) {
         const stn_constraint *c = &problem->constraints[i];
         bool contact = stn_constraint_has_cone(c);
@@ -189,24 +161,36 @@ static stn_status check_regularisation(const stn_problem_solver *s, const stn_pr
 stn_status prepare_problem(solve_job *job, bool scaled, stn_error *err) {
     stn_problem_solver *s = job->solver;
     stn_problem *problem = job->problem;
+    const stn_solve_request *request = job->request;
+    const stn_plugin_desc *solver = s->options.solver->desc;
+    const bool global = problem->form == STN_FORM_GLOBAL;
     stn_status status = stn_problem_solver_accepts(s, problem, err);
-    if (status == STN_OK) {
-        status = check_memories(s, job->request, err);
+    if (status != STN_OK) {
+        return status;
     }
-    if (status == STN_OK && problem->form == STN_FORM_GLOBAL) {
-        status = check_velocities(problem, err);
+    if (solver->memory_per_constraint > 0 && request->solver_memory == NULL) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "solver %s keeps memory and none is given", solver->id);
     }
-    if (status == STN_OK) {
-        status = check_rows(problem, err);
+    if (s->law.ops != NULL && s->options.law->desc->memory_per_constraint > 0 && request->law_memory == NULL) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "law %s keeps memory and none is given", s->options.law->desc->id);
     }
-    if (status == STN_OK && needs_inverse(job, scaled)) {
-        job->inverse = job->request->inverse;
+    status = check_vectors(problem, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    bool needed =
+        request->masses || scaled || (s->ops.needs & STN_NEEDS_DELASSUS) != 0 || s->ops.yields == STN_YIELDS_IMPULSE;
+    for (int32_t d = 0; d < problem->nv && problem->free_impulse != NULL && global && !needed; d++) {
+        needed = problem->free_impulse[d] != 0.0;
+    }
+    if (needed && global) {
+        job->inverse = request->inverse;
         if (job->inverse == NULL) {
-            status = stn_inverse_factor(s->inverse, problem, job->request->fallback, err);
+            status = stn_inverse_factor(s->inverse, problem, request->fallback, err);
             job->inverse = s->inverse;
         }
     }
-    if (status == STN_OK && job->request->masses && job->inverse != NULL) {
+    if (status == STN_OK && request->masses && job->inverse != NULL) {
         status = stn_inverse_masses(job->inverse, problem, s->arena, err);
     }
     if (status != STN_OK) {

@@ -17,34 +17,6 @@ const char *stn_constraint_set_name(stn_constraint_set set) {
     return (int)set >= 0 && (int)set < STN_SET_COUNT ? set_names[set] : NULL;
 }
 
-/// y (n) += s J^T g. Three rows, which contacts have, are taken in one pass over y.
-static void add_dense_transposed(int32_t rows, int32_t n, const double *J, double s, const double *g, double *y) {
-    if (rows == 3) {
-        const double *j0 = J, *j1 = J + n, *j2 = J + 2 * n;
-        double g0 = s * g[0], g1 = s * g[1], g2 = s * g[2];
-        for (int32_t d = 0; d < n; d++) {
-            y[d] += j0[d] * g0 + j1[d] * g1 + j2[d] * g2;
-        }
-        return;
-    }
-    for (int32_t r = 0; r < rows; r++) {
-        double f = s * g[r];
-        for (int32_t d = 0; d < n; d++) {
-            y[d] += J[r * n + d] * f;
-        }
-    }
-}
-
-static inline double dot(int32_t n, const double *a, const double *b) {
-    double s0 = 0.0, s1 = 0.0; // two sums keep the adder busy
-    int32_t d = 0;
-    for (; d + 1 < n; d += 2) {
-        s0 += a[d] * b[d];
-        s1 += a[d + 1] * b[d + 1];
-    }
-    return (d < n ? s0 + a[d] * b[d] : s0) + s1;
-}
-
 /// Three rows, which contacts have, in one pass over v.
 static inline void add_three_products(int32_t n, const double *J, const double *v, double *v_c) {
     const double *j0 = J, *j1 = J + n, *j2 = J + 2 * n;
@@ -63,30 +35,6 @@ static inline void add_three_products(int32_t n, const double *J, const double *
     v_c[2] += (d < n ? s2[0] + j2[d] * last : s2[0]) + s2[1];
 }
 
-/// v_c (rows) += J v.
-static void add_dense_product(int32_t rows, int32_t n, const double *J, const double *v, double *v_c) {
-    if (rows == 3 && n == 6) { // free bodies: the length known to the compiler
-        add_three_products(6, J, v, v_c);
-        return;
-    }
-    if (rows == 3) {
-        add_three_products(n, J, v, v_c);
-        return;
-    }
-    for (int32_t r = 0; r < rows; r++) {
-        v_c[r] += dot(n, J + r * n, v);
-    }
-}
-
-static void add_block_transposed(int32_t rows, const double *B, double s, const double *g, double *y) {
-    for (int32_t r = 0; r < rows; r++) {
-        double f = s * g[r];
-        y[0] += B[3 * r] * f;
-        y[1] += B[3 * r + 1] * f;
-        y[2] += B[3 * r + 2] * f;
-    }
-}
-
 static void add_block_product(int32_t rows, const double *B, const double *v, double *v_c) {
     for (int32_t r = 0; r < rows; r++) {
         v_c[r] += B[3 * r] * v[0] + B[3 * r + 1] * v[1] + B[3 * r + 2] * v[2];
@@ -102,13 +50,32 @@ void stn_constraint_transposed_add(const stn_problem *problem, const stn_constra
             continue;
         }
         const stn_problem_tree *tree = &problem->trees[J->tree];
+        const int32_t n = tree->A.n;
+        const double *values = J->values;
         double *y_tree = y + tree->dof_start;
-        if (J->node_count == 0) {
-            add_dense_transposed(rows, tree->A.n, J->values, s, gamma, y_tree);
+        if (J->node_count == 0 && rows == 3) { // contacts: three rows in one pass over y
+            const double *j0 = values, *j1 = values + n, *j2 = values + 2 * n;
+            double g0 = s * gamma[0], g1 = s * gamma[1], g2 = s * gamma[2];
+            for (int32_t d = 0; d < n; d++) {
+                y_tree[d] += j0[d] * g0 + j1[d] * g1 + j2[d] * g2;
+            }
             continue;
         }
+        for (int32_t r = 0; r < rows && J->node_count == 0; r++) {
+            double f = s * gamma[r];
+            for (int32_t d = 0; d < n; d++) {
+                y_tree[d] += values[r * n + d] * f;
+            }
+        }
         for (int32_t b = 0; b < J->node_count; b++) {
-            add_block_transposed(rows, J->values + 3 * rows * b, s, gamma, y_tree + 3 * J->node[b]);
+            const double *block = values + 3 * rows * b;
+            double *z = y_tree + 3 * J->node[b];
+            for (int32_t r = 0; r < rows; r++) {
+                double f = s * gamma[r];
+                z[0] += block[3 * r] * f;
+                z[1] += block[3 * r + 1] * f;
+                z[2] += block[3 * r + 2] * f;
+            }
         }
     }
 }
@@ -126,9 +93,22 @@ void stn_constraint_velocity(const stn_problem *problem, const stn_constraint *c
         }
         const stn_problem_tree *tree = &problem->trees[J->tree];
         const double *v_tree = v + tree->dof_start;
-        if (J->node_count == 0) {
-            add_dense_product(rows, tree->A.n, J->values, v_tree, v_c);
-            continue;
+        if (J->node_count == 0 && rows == 3 && tree->A.n == 6) { // free bodies: the length known to the compiler
+            add_three_products(6, J->values, v_tree, v_c);
+        } else if (J->node_count == 0 && rows == 3) {
+            add_three_products(tree->A.n, J->values, v_tree, v_c);
+        } else if (J->node_count == 0) {
+            const int32_t n = tree->A.n;
+            for (int32_t r = 0; r < rows; r++) {
+                const double *row = J->values + r * n;
+                double s0 = 0.0, s1 = 0.0; // two sums keep the adder busy
+                int32_t d = 0;
+                for (; d + 1 < n; d += 2) {
+                    s0 += row[d] * v_tree[d];
+                    s1 += row[d + 1] * v_tree[d + 1];
+                }
+                v_c[r] += (d < n ? s0 + row[d] * v_tree[d] : s0) + s1;
+            }
         }
         for (int32_t b = 0; b < J->node_count; b++) {
             add_block_product(rows, J->values + 3 * rows * b, v_tree + 3 * J->node[b], v_c);
@@ -154,7 +134,9 @@ void stn_problem_contact_velocity(const stn_problem *problem, const double *v, b
 }
 
 /// y += A d for symmetric dense A: sums of rows, so that the inner loop runs along memory without a reduction.
-static void add_dense_mass(int32_t n, const double *A, const double *x, const double *x0, double *y) {
+static void add_dense_mass(const stn_matrix *dense, const double *x, const double *x0, double *y) {
+    const int32_t n = dense->n;
+    const double *A = dense->values;
     int32_t j = 0;
     for (; j + 3 < n; j += 4) {
         const double *a0 = A + (size_t)j * (size_t)n, *a1 = a0 + n, *a2 = a1 + n, *a3 = a2 + n;
@@ -176,16 +158,6 @@ static void add_dense_mass(int32_t n, const double *A, const double *x, const do
             y[i] += a[i] * d;
         }
     }
-}
-
-/// NaN differs from everything.
-static bool differ(int32_t n, const double *x, const double *x0) {
-    for (int32_t i = 0; i < n; i++) {
-        if (x[i] != x0[i]) {
-            return true;
-        }
-    }
-    return false;
 }
 
 static void add_nodal_mass(const stn_matrix *A, const double *x, const double *x0, double *y) {
@@ -213,6 +185,7 @@ void stn_problem_mass_times(const stn_problem *problem, const double *x, const d
         const stn_matrix *A = &problem->trees[t].A;
         int32_t start = problem->trees[t].dof_start;
         const double *x_t = x + start, *x0_t = x0 != NULL ? x0 + start : NULL;
+        bool moved;
         switch (A->form) {
         case STN_MATRIX_ZERO:
             break;
@@ -222,8 +195,12 @@ void stn_problem_mass_times(const stn_problem *problem, const double *x, const d
             }
             break;
         case STN_MATRIX_DENSE:
-            if (x0_t == NULL || differ(A->n, x_t, x0_t)) { // trees without constraint move as they would
-                add_dense_mass(A->n, A->values, x_t, x0_t, y + start);
+            moved = x0_t == NULL;
+            for (int32_t d = 0; d < A->n && !moved; d++) {
+                moved = x_t[d] != x0_t[d]; // NaN differs from everything
+            }
+            if (moved) { // trees without constraint move as they would
+                add_dense_mass(A, x_t, x0_t, y + start);
             }
             break;
         case STN_MATRIX_NODAL:

@@ -108,21 +108,6 @@ static const stn_plugin_info *writer_of_format(const formats *f, const char *for
     return NULL;
 }
 
-/// By what the file holds; where several could read that, or none, by its ending.
-static const stn_plugin_info *reader_of(const formats *f, const char *path, const char *bytes, size_t size) {
-    const stn_plugin_info *by_content = NULL, *by_ending = NULL;
-    for (int32_t i = 0; i < f->count; i++) {
-        const stn_problem_file_ops *ops = ops_of(&f->plugins[i]);
-        bool listed = lists_ending(ops, path), recognised = ops->recognises(bytes, size);
-        if (listed && recognised) {
-            return &f->plugins[i];
-        }
-        by_ending = listed && by_ending == NULL ? &f->plugins[i] : by_ending;
-        by_content = recognised && by_content == NULL ? &f->plugins[i] : by_content;
-    }
-    return by_content != NULL ? by_content : by_ending;
-}
-
 stn_status stn_problem_file_named(stn_context *context, const char *path, bool solution, stn_error *err) {
     formats f;
     stn_status status = find_formats(context, &f, err);
@@ -147,7 +132,14 @@ static stn_status take_answer(stn_status status, const char *path, stn_error *er
 
 /// Masses that the file does not state; those it does stay. A singular A leaves them NaN: its owner knows a better
 /// matrix.
-static stn_status compute_masses(stn_context *context, stn_problem *p, stn_error *err) {
+static stn_status complete_masses(stn_context *context, stn_problem *p, stn_error *err) {
+    bool missing = false;
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        missing = missing || isnan(p->constraints[i].w) || isnan(p->constraints[i].w_trace);
+    }
+    if (!missing) {
+        return STN_OK;
+    }
     stn_inverse *inverse = NULL;
     stn_arena *scratch = stn_arena_create(context);
     stn_constraint *kept = stn_allocate(context, (size_t)p->constraint_count, sizeof *kept);
@@ -177,30 +169,6 @@ static stn_status compute_masses(stn_context *context, stn_problem *p, stn_error
     return status;
 }
 
-static stn_status complete_masses(stn_context *context, stn_problem *p, stn_error *err) {
-    bool missing = false;
-    for (int32_t i = 0; i < p->constraint_count; i++) {
-        missing = missing || isnan(p->constraints[i].w) || isnan(p->constraints[i].w_trace);
-    }
-    if (!missing) {
-        return STN_OK;
-    }
-    return compute_masses(context, p, err);
-}
-
-static stn_status read_with(stn_context *context, const stn_plugin_info *plugin, const stn_problem_source *source,
-                            stn_problem *problem, stn_error *err) {
-    stn_instance *format = NULL;
-    stn_status status = stn_instance_create(context, STN_KIND_PROBLEM_FILE, plugin->desc->id, NULL, 0, &format, err);
-    if (status == STN_OK) {
-        stn_answer_begin(err);
-        status =
-            take_answer(format->desc->ops.problem_file->read(format->self, source, problem, err), source->path, err);
-    }
-    stn_instance_destroy(format);
-    return status;
-}
-
 static stn_status read_problem(stn_context *context, const char *path, stn_problem_owner *owner, stn_error *err) {
     formats f;
     char *bytes = NULL;
@@ -210,11 +178,27 @@ static stn_status read_problem(stn_context *context, const char *path, stn_probl
         status = find_formats(context, &f, err);
     }
     if (status == STN_OK) {
-        const stn_plugin_info *plugin = reader_of(&f, path, bytes, size);
+        // by what the file holds; where several could read that, or none, by its ending
+        const stn_plugin_info *plugin = NULL, *by_content = NULL, *by_ending = NULL;
+        for (int32_t i = 0; i < f.count && plugin == NULL; i++) {
+            const stn_problem_file_ops *ops = ops_of(&f.plugins[i]);
+            bool listed = lists_ending(ops, path), recognised = ops->recognises(bytes, size);
+            plugin = listed && recognised ? &f.plugins[i] : NULL;
+            by_ending = listed && by_ending == NULL ? &f.plugins[i] : by_ending;
+            by_content = recognised && by_content == NULL ? &f.plugins[i] : by_content;
+        }
+        plugin = plugin != NULL ? plugin : by_content != NULL ? by_content : by_ending;
         const stn_problem_source source = {
             .context = context, .arena = owner->arena, .path = path, .bytes = bytes, .size = size};
         if (plugin != NULL) {
-            status = read_with(context, plugin, &source, &owner->problem, err);
+            stn_instance *format = NULL;
+            status = stn_instance_create(context, STN_KIND_PROBLEM_FILE, plugin->desc->id, NULL, 0, &format, err);
+            if (status == STN_OK) {
+                stn_answer_begin(err);
+                status = format->desc->ops.problem_file->read(format->self, &source, &owner->problem, err);
+                status = take_answer(status, path, err);
+            }
+            stn_instance_destroy(format);
         } else {
             char endings[300];
             list_endings(&f, reads, endings, sizeof endings);
@@ -226,17 +210,6 @@ static stn_status read_problem(stn_context *context, const char *path, stn_probl
     }
     stn_release(context, bytes);
     return status;
-}
-
-/// Nobody is to take the floor that a solver stops at for the solver's fault.
-static void tell_asymmetry(stn_context *context, const char *path, const stn_problem *p) {
-    double asymmetry = p->general_W ? local_form_asymmetry(p) : 0.0;
-    if (asymmetry > round_off) {
-        stn_log(context, STN_LOG_WARNING,
-                "%s: W is not symmetric, by %.1e of its largest entry: it is judged as it is; a solver that minimises "
-                "an energy takes its symmetric part and may come no closer than that",
-                path, asymmetry);
-    }
 }
 
 stn_status stn_problem_load(stn_context *context, const char *path, stn_problem_owner **out, stn_error *err) {
@@ -251,7 +224,9 @@ stn_status stn_problem_load(stn_context *context, const char *path, stn_problem_
     status = read_problem(context, path, owner, err);
     if (status == STN_OK) {
         status = stn_problem_check(context, &owner->problem, err);
-        status = status == STN_OK ? complete_masses(context, &owner->problem, err) : status;
+        if (status == STN_OK) {
+            status = complete_masses(context, &owner->problem, err);
+        }
         if (status != STN_OK) {
             stn_error_prefix(err, "%s", path);
         }
@@ -260,15 +235,23 @@ stn_status stn_problem_load(stn_context *context, const char *path, stn_problem_
         stn_problem_destroy(owner);
         return status;
     }
-    tell_asymmetry(context, path, &owner->problem);
+    // nobody is to take the floor that a solver stops at for the solver's fault
+    double asymmetry = owner->problem.general_W ? local_form_asymmetry(&owner->problem) : 0.0;
+    if (asymmetry > round_off) {
+        stn_log(context, STN_LOG_WARNING,
+                "%s: W is not symmetric, by %.1e of its largest entry: it is judged as it is; a solver that minimises "
+                "an energy takes its symmetric part and may come no closer than that",
+                path, asymmetry);
+    }
     *out = owner;
     return STN_OK;
 }
 
 // ------------------------------------------------------------------------------------------------------------ writing
 
-static stn_status write_with(const stn_plugin_info *plugin, stn_problem_sink *sink, const stn_problem *problem,
-                             const stn_problem_result *result, stn_error *err) {
+/// Writes a solution, or where it has no v_c its problem alone.
+static stn_status write_with(const stn_plugin_info *plugin, stn_problem_sink *sink, const stn_problem_result *result,
+                             stn_error *err) {
     stn_instance *format = NULL;
     stn_status status =
         stn_instance_create(sink->context, STN_KIND_PROBLEM_FILE, plugin->desc->id, NULL, 0, &format, err);
@@ -276,8 +259,8 @@ static stn_status write_with(const stn_plugin_info *plugin, stn_problem_sink *si
         const stn_problem_file_ops *ops = format->desc->ops.problem_file;
         sink->format = sink->format != NULL ? sink->format : ops->formats[0];
         stn_answer_begin(err);
-        status = result != NULL ? ops->write_solution(format->self, sink, result, err)
-                                : ops->write(format->self, sink, problem, err);
+        status = result->v_c != NULL ? ops->write_solution(format->self, sink, result, err)
+                                     : ops->write(format->self, sink, result->problem, err);
         status = take_answer(status, sink->path, err);
     }
     stn_instance_destroy(format);
@@ -289,19 +272,19 @@ static void put_into_file(const stn_problem_sink *sink, const void *bytes, size_
 }
 
 /// A file that appears whole or not at all.
-static stn_status write_file(stn_context *context, const stn_plugin_info *plugin, const char *format, const char *path,
-                             const stn_problem *problem, const stn_problem_result *result, stn_error *err) {
-    file_writer *file = stn_allocate(context, 1, sizeof *file);
-    stn_status status =
-        file != NULL ? file_open(path, file, err) : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+static stn_status write_file(const stn_plugin_info *plugin, stn_problem_sink *sink, const stn_problem_result *result,
+                             stn_error *err) {
+    file_writer *file = stn_allocate(sink->context, 1, sizeof *file);
+    stn_status status = file != NULL ? file_open(sink->path, file, err)
+                                     : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", sink->path);
     if (status == STN_OK) {
-        stn_problem_sink sink = {
-            .context = context, .path = path, .format = format, .put = put_into_file, .user = file};
-        status = write_with(plugin, &sink, problem, result, err);
+        sink->put = put_into_file;
+        sink->user = file;
+        status = write_with(plugin, sink, result, err);
         stn_status closed = file_close(file, status == STN_OK, status == STN_OK ? err : NULL);
         status = status == STN_OK ? closed : status;
     }
-    stn_release(context, file);
+    stn_release(sink->context, file);
     return status;
 }
 
@@ -327,7 +310,8 @@ stn_status stn_problem_save(stn_context *context, const stn_problem *problem, co
         stn_error_prefix(err, "%s", path);
         return status;
     }
-    return write_file(context, plugin, format, path, problem, NULL, err);
+    stn_problem_sink sink = {.context = context, .path = path, .format = format};
+    return write_file(plugin, &sink, &(stn_problem_result){.problem = problem}, err);
 }
 
 stn_status problem_file_put(stn_context *context, const stn_problem *problem, problem_file_take *take, void *user,
@@ -343,48 +327,43 @@ stn_status problem_file_put(stn_context *context, const stn_problem *problem, pr
         return stn_fail(err, STN_ERR_UNSUPPORTED, "no plugin writes %s", STN_PROBLEM_FORMAT);
     }
     stn_problem_sink sink = {.context = context, .format = STN_PROBLEM_FORMAT, .put = take, .user = user};
-    return write_with(plugin, &sink, problem, NULL, err);
+    return write_with(plugin, &sink, &(stn_problem_result){.problem = problem}, err);
 }
 
 // ---------------------------------------------------------------------------------------------------------- solutions
-
-/// J v + bias, or W gamma + q.
-static stn_status contact_velocities(stn_context *context, const stn_problem *p, const double *v, const double *gamma,
-                                     double *v_c, stn_error *err) {
-    if (p->form == STN_FORM_GLOBAL) {
-        stn_problem_contact_velocity(p, v, true, v_c);
-        return STN_OK;
-    }
-    stn_arena *arena = stn_arena_create(context);
-    local_form form;
-    stn_status status =
-        arena != NULL ? local_form_reduce(p, arena, &form, err) : stn_fail(err, STN_ERR_MEMORY, "out of memory");
-    if (status == STN_OK) {
-        local_form_velocity(&form, p->row_count, gamma, v_c);
-    }
-    stn_arena_destroy(arena);
-    return status;
-}
 
 stn_status stn_solution_save(stn_context *context, const stn_problem *problem, const double *v, const double *gamma,
                              const char *path, stn_error *err) {
     formats f;
     stn_status status = stn_problem_file_named(context, path, true, err);
-    status = status == STN_OK ? find_formats(context, &f, err) : status;
     if (status != STN_OK) {
         return status;
     }
-    double *v_c = stn_allocate(context, (size_t)problem->row_count, sizeof *v_c);
-    if (v_c == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+    status = find_formats(context, &f, err);
+    if (status != STN_OK) {
+        return status;
     }
-    status = contact_velocities(context, problem, v, gamma, v_c, err);
+    stn_arena *arena = stn_arena_create(context);
+    double *v_c = stn_allocate(context, (size_t)problem->row_count, sizeof *v_c);
+    local_form form;
+    if (v_c == NULL || arena == NULL) {
+        status = stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    } else if (problem->form == STN_FORM_GLOBAL) { // J v + bias, or W gamma + q
+        stn_problem_contact_velocity(problem, v, true, v_c);
+    } else {
+        status = local_form_reduce(problem, arena, &form, err);
+    }
+    if (status == STN_OK && problem->form == STN_FORM_LOCAL) {
+        local_form_velocity(&form, problem->row_count, gamma, v_c);
+    }
     if (status == STN_OK) {
         const stn_problem_result result = {.problem = problem, .v = v, .gamma = gamma, .v_c = v_c};
-        status = write_file(context, writer_of_name(&f, path, WRITES_SOLUTIONS), NULL, path, problem, &result, err);
+        stn_problem_sink sink = {.context = context, .path = path};
+        status = write_file(writer_of_name(&f, path, WRITES_SOLUTIONS), &sink, &result, err);
     } else {
         stn_error_prefix(err, "%s", path);
     }
     stn_release(context, v_c);
+    stn_arena_destroy(arena);
     return status;
 }

@@ -11,6 +11,7 @@
 
 /// What the solver sees of one island; all in the slot's arena.
 typedef struct part {
+    stn_arena *arena;
     stn_problem problem;
     const stn_inverse *inverse; // of its trees
     stn_delassus delassus;
@@ -26,81 +27,44 @@ static bool all_zero(const double *x, int32_t n) {
     return true;
 }
 
-/// Nothing moves or pushes: zeros are where a solver begins then, for beside no speed at all no other start is near.
-static bool is_at_rest(const part *island) {
-    const stn_problem *p = &island->problem;
-    bool global = p->form == STN_FORM_GLOBAL;
-    return all_zero(p->v_hat, p->row_count) && all_zero(p->bias, p->row_count) &&
-           (global ? all_zero(p->v_star, p->nv) && all_zero(p->free_impulse, p->nv)
-                   : all_zero(p->q, p->row_count) && all_zero(p->s, p->bilateral_count));
-}
-
-static stn_status build_island(const solve_job *job, int32_t index, stn_arena *arena, part *out, stn_error *err) {
-    *out = (part){.problem = *job->problem};
-    stn_status status = STN_OK;
+static stn_status build_island(const solve_job *job, int32_t index, part *out, stn_error *err) {
+    stn_arena *arena = out->arena;
+    stn_problem *p = &out->problem;
     const stn_islands *islands = &job->islands;
-    if (!job->whole) {
-        status = stn_problem_island(job->problem, islands, index, arena, &out->problem, err);
-    }
+    const bool global = job->problem->form == STN_FORM_GLOBAL;
+    stn_status status = STN_OK;
+    *p = *job->problem;
     out->inverse = job->inverse;
-    if (status == STN_OK && job->inverse != NULL && !job->whole && out->problem.form == STN_FORM_GLOBAL) {
-        status = inverse_view(job->inverse, &out->problem, islands, index, arena, &out->inverse, err);
+    if (!job->whole) {
+        status = stn_problem_island(job->problem, islands, index, arena, p, err);
+    }
+    if (status == STN_OK && job->inverse != NULL && !job->whole && global) {
+        out->inverse = inverse_view(job->inverse, p, islands->tree + islands->tree_start[index],
+                                    islands->constraint + islands->constraint_start[index], arena);
+        if (out->inverse == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "inverse of A: out of memory for a view of %d trees", p->tree_count);
+        }
     }
     if (status == STN_OK && (job->solver->ops.needs & STN_NEEDS_DELASSUS) != 0) {
-        status = stn_delassus_build(out->inverse, &out->problem, arena, &out->delassus, err);
+        status = stn_delassus_build(out->inverse, p, arena, &out->delassus, err);
     }
     if (status != STN_OK) {
         return status;
     }
-    size_t nv = (size_t)out->problem.nv, rows = (size_t)out->problem.row_count;
+    size_t nv = (size_t)p->nv, rows = (size_t)p->row_count;
     out->solution = (stn_solution){STN_ARENA(arena, nv, double), STN_ARENA(arena, rows, double)};
     if (out->solution.v == NULL || out->solution.gamma == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
-    bool rests = is_at_rest(out);
-    const double *v = out->problem.v_guess, *gamma = out->problem.gamma_guess;
+    // where nothing moves or pushes a solver begins with zeros, for beside no speed at all no other start is near
+    bool rests = all_zero(p->v_hat, p->row_count) && all_zero(p->bias, p->row_count) &&
+                 (global ? all_zero(p->v_star, p->nv) && all_zero(p->free_impulse, p->nv)
+                         : all_zero(p->q, p->row_count) && all_zero(p->s, p->bilateral_count));
     for (size_t d = 0; d < nv; d++) {
-        out->solution.v[d] = rests ? 0.0 : v[d];
+        out->solution.v[d] = rests ? 0.0 : p->v_guess[d];
     }
     for (size_t r = 0; r < rows; r++) {
-        out->solution.gamma[r] = rests ? 0.0 : gamma[r];
-    }
-    return STN_OK;
-}
-
-static stn_solve_control control_of(const solve_job *job, worker_slot *slot, const part *island) {
-    const stn_problem_solver *s = job->solver;
-    const stn_solver_common *common = s->options.solver->common;
-    const stn_instance *factor = s->options.factor;
-    bool delassus = (s->ops.needs & STN_NEEDS_DELASSUS) != 0;
-    return (stn_solve_control){
-        .tolerance = common->tolerance,
-        .absolute_tolerance = common->absolute_tolerance,
-        .max_iterations = common->max_iterations,
-        .context = s->context,
-        .arena = slot->arena,
-        .threads = job->islands.count == 1 ? s->options.threads : NULL, // with several they are busy with islands
-        .law = s->law.ops != NULL ? &s->law : NULL,
-        .law_memory = job->request->law_memory,
-        .memory = job->request->solver_memory,
-        .inverse = delassus ? island->inverse : NULL,
-        .delassus = delassus ? &island->delassus : NULL,
-        .factor = factor != NULL ? factor->desc->ops.factor : NULL,
-        .factor_self = factor != NULL ? factor->self : NULL,
-        .workspace = slot->workspace,
-        .phase_us = job->request->phase_us != NULL ? slot->phase_us : NULL,
-    };
-}
-
-/// The half that the solver leaves to the core.
-static stn_status complete(const solve_job *job, part *island, stn_arena *arena, stn_error *err) {
-    const stn_problem_solver *s = job->solver;
-    if (s->ops.yields == STN_YIELDS_IMPULSE && island->problem.form == STN_FORM_GLOBAL) {
-        stn_inverse_velocity(island->inverse, &island->problem, island->solution.gamma, island->solution.v);
-    }
-    if (s->ops.yields == STN_YIELDS_VELOCITY) {
-        return complete_impulses(&island->problem, &s->law, job->request->law_memory, island->solution.v,
-                                 island->solution.gamma, arena, err);
+        out->solution.gamma[r] = rests ? 0.0 : p->gamma_guess[r];
     }
     return STN_OK;
 }
@@ -130,141 +94,112 @@ static stn_status check_solution(const part *island, stn_error *err) {
     return STN_OK;
 }
 
-static void scatter(const solve_job *job, int32_t index, const part *island) {
-    const stn_islands *islands = &job->islands;
-    for (int32_t k = 0; k < island->problem.tree_count; k++) {
-        const stn_problem_tree *from = &island->problem.trees[k];
-        int32_t tree = job->whole ? k : islands->tree[islands->tree_start[index] + k];
-        memcpy(job->v + job->problem->trees[tree].dof_start, island->solution.v + from->dof_start,
-               (size_t)from->A.n * sizeof(double));
-    }
-    for (int32_t k = 0; k < island->problem.constraint_count; k++) {
-        const stn_constraint *from = &island->problem.constraints[k];
-        int32_t c = job->whole ? k : islands->constraint[islands->constraint_start[index] + k];
-        memcpy(job->gamma + job->problem->constraints[c].row, island->solution.gamma + from->row,
-               (size_t)from->rows * sizeof(double));
-    }
-}
-
-static stn_status run(const solve_job *job, int32_t index, worker_slot *slot, stn_solve_info *info, stn_error *err) {
+static stn_status run(const solve_job *job, int32_t index, worker_slot *slot, stn_error *err) {
     const stn_problem_solver *s = job->solver;
-    part island;
+    const stn_islands *islands = &job->islands;
+    part island = {.arena = slot->arena};
+    stn_problem *p = &island.problem;
     stn_arena_reset(slot->arena);
-    stn_status status = build_island(job, index, slot->arena, &island, err);
+    stn_status status = build_island(job, index, &island, err);
     if (status != STN_OK) {
         return status;
     }
-    stn_solve_control control = control_of(job, slot, &island);
-    status = s->ops.solve(s->options.solver->self, &island.problem, &control, &island.solution, info, err);
+    const stn_solver_common *common = s->options.solver->common;
+    const stn_instance *factor = s->options.factor;
+    bool delassus = (s->ops.needs & STN_NEEDS_DELASSUS) != 0;
+    stn_solve_control control = {
+        .tolerance = common->tolerance,
+        .absolute_tolerance = common->absolute_tolerance,
+        .max_iterations = common->max_iterations,
+        .context = s->context,
+        .arena = slot->arena,
+        .threads = job->islands.count == 1 ? s->options.threads : NULL, // with several they are busy with islands
+        .law = s->law.ops != NULL ? &s->law : NULL,
+        .law_memory = job->request->law_memory,
+        .memory = job->request->solver_memory,
+        .inverse = delassus ? island.inverse : NULL,
+        .delassus = delassus ? &island.delassus : NULL,
+        .factor = factor != NULL ? factor->desc->ops.factor : NULL,
+        .factor_self = factor != NULL ? factor->self : NULL,
+        .workspace = slot->workspace,
+        .phase_us = job->request->phase_us != NULL ? slot->phase_us : NULL,
+    };
+    status = s->ops.solve(s->options.solver->self, p, &control, &island.solution, &job->outcomes[index].info, err);
     status = stn_answer_end(status, err); // err came in empty
     if (status < 0) {
         return status;
     }
-    stn_status completed = complete(job, &island, slot->arena, err);
+    // the half that the solver leaves to the core
+    stn_status completed = STN_OK;
+    if (s->ops.yields == STN_YIELDS_IMPULSE && p->form == STN_FORM_GLOBAL) {
+        stn_inverse_velocity(island.inverse, p, island.solution.gamma, island.solution.v);
+    } else if (s->ops.yields == STN_YIELDS_VELOCITY) {
+        const law_question asked = {
+            .problem = p, .law = &s->law, .law_memory = job->request->law_memory, .scratch = slot->arena};
+        completed = complete_impulses(&asked, island.solution.v, island.solution.gamma, err);
+    }
     if (completed == STN_OK) {
         completed = check_solution(&island, err);
     }
     if (completed != STN_OK) {
         return completed;
     }
-    scatter(job, index, &island);
-    return status;
-}
-
-static void solve_island(solve_job *job, int32_t index, worker_slot *slot) {
-    island_outcome *outcome = &job->outcomes[index];
-    *outcome = (island_outcome){.info = {.cost = (double)NAN, .reason = ""}};
-    stn_error err;
-    err.status = STN_OK;
-    err.text[0] = '\0';
-    outcome->status = run(job, index, slot, &outcome->info, &err);
-    if (outcome->status < 0 && (slot->failed_island < 0 || index < slot->failed_island)) {
-        slot->failed_island = index;
-        slot->error = err;
+    for (int32_t k = 0; k < p->tree_count; k++) {
+        int32_t tree = job->whole ? k : islands->tree[islands->tree_start[index] + k];
+        memcpy(job->v + job->problem->trees[tree].dof_start, island.solution.v + p->trees[k].dof_start,
+               (size_t)p->trees[k].A.n * sizeof(double));
     }
+    for (int32_t k = 0; k < p->constraint_count; k++) {
+        const stn_constraint *from = &p->constraints[k];
+        int32_t c = job->whole ? k : islands->constraint[islands->constraint_start[index] + k];
+        memcpy(job->gamma + job->problem->constraints[c].row, island.solution.gamma + from->row,
+               (size_t)from->rows * sizeof(double));
+    }
+    return status;
 }
 
 /// Solves the islands of chunk `index`: what stn_parallel_for calls; `user` is the job.
 static void solve_chunk(void *user, int32_t index, int32_t worker) {
     (void)worker;
     solve_job *job = user;
+    worker_slot *slot = &job->solver->slots[index];
     for (int32_t i = job->chunk_start[index]; i < job->chunk_start[index + 1]; i++) {
-        solve_island(job, i, &job->solver->slots[index]);
+        island_outcome *outcome = &job->outcomes[i];
+        *outcome = (island_outcome){.info = {.cost = (double)NAN, .reason = ""}};
+        stn_error err;
+        err.status = STN_OK;
+        err.text[0] = '\0';
+        outcome->status = run(job, i, slot, &err);
+        if (outcome->status < 0 && (slot->failed_island < 0 || i < slot->failed_island)) {
+            slot->failed_island = i;
+            slot->error = err;
+        }
     }
 }
 
 // ---------------------------------------------------------------------------------------------------- the object
 
-static stn_status check_options(const stn_problem_solver_options *o, stn_error *err) {
+stn_status stn_problem_solver_create(stn_context *context, const stn_problem_solver_options *options,
+                                     stn_problem_solver **out, stn_error *err) {
+    enum { SLOTS_PER_WORKER = 4 };
+    const stn_instance *solver = options->solver, *law = options->law;
     const struct {
         const stn_instance *instance;
         stn_kind kind;
-    } given[] = {{o->solver, STN_KIND_SOLVER}, {o->law, STN_KIND_LAW}, {o->factor, STN_KIND_FACTOR}};
+    } given[] = {{solver, STN_KIND_SOLVER}, {law, STN_KIND_LAW}, {options->factor, STN_KIND_FACTOR}};
+    *out = NULL;
     for (int32_t i = 0; i < STN_COUNT(given); i++) {
         if (given[i].instance != NULL && given[i].instance->desc->kind != given[i].kind) {
             return stn_fail(err, STN_ERR_ARGUMENT, "%s %s is no %s", stn_kind_name(given[i].instance->desc->kind),
                             given[i].instance->desc->id, stn_kind_name(given[i].kind));
         }
     }
-    if (o->solver == NULL) {
+    if (solver == NULL) {
         return stn_fail(err, STN_ERR_ARGUMENT, "no solver is chosen");
     }
-    const stn_solver_ops *ops = o->solver->desc->ops.solver;
-    if (o->law == NULL && stn_solver_needs_law(ops)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "solver %s needs a contact law and none is chosen", o->solver->desc->id);
-    }
-    return STN_OK;
-}
-
-/// Which law is evaluated, and which one says what R and v_hat are.
-static stn_status choose_laws(stn_problem_solver *s, stn_error *err) {
-    const stn_instance *given = s->options.law;
-    if (stn_solver_needs_law(&s->ops)) {
-        s->law = s->regularizer = (stn_law){given->desc->ops.law, given->self, given->desc->id};
-    } else if (stn_solver_may_have_law(&s->ops) && given != NULL) {
-        if (given->desc->ops.law->regularize == NULL) {
-            return stn_fail(
-                err, STN_ERR_UNSUPPORTED,
-                "solver %s works with laws that are quadratic, such as sap; %s is evaluated point by point, "
-                "by solver sap",
-                s->options.solver->desc->id, given->desc->id);
-        }
-        s->regularizer = (stn_law){given->desc->ops.law, given->self, given->desc->id};
-    }
-    return STN_OK;
-}
-
-static stn_status create_slots(stn_problem_solver *s, stn_error *err) {
-    enum { SLOTS_PER_WORKER = 4 };
-    int32_t workers = stn_threads_count(s->options.threads), count = workers == 1 ? 1 : SLOTS_PER_WORKER * workers;
-    s->slots = stn_allocate(s->context, (size_t)count, sizeof *s->slots);
-    if (s->slots == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "problem solver: out of memory");
-    }
-    s->slot_count = count;
-    for (int32_t k = 0; k < count; k++) {
-        s->slots[k].arena = stn_arena_create(s->context);
-        if (s->slots[k].arena == NULL) {
-            return stn_fail(err, STN_ERR_MEMORY, "problem solver: out of memory");
-        }
-        if (s->ops.create_workspace == NULL) {
-            continue;
-        }
-        stn_status status = s->ops.create_workspace(s->options.solver->self, s->context, &s->slots[k].workspace, err);
-        if (status != STN_OK) {
-            s->slots[k].workspace = NULL;
-            return status;
-        }
-    }
-    return STN_OK;
-}
-
-stn_status stn_problem_solver_create(stn_context *context, const stn_problem_solver_options *options,
-                                     stn_problem_solver **out, stn_error *err) {
-    *out = NULL;
-    stn_status status = check_options(options, err);
-    if (status != STN_OK) {
-        return status;
+    const stn_solver_ops *ops = solver->desc->ops.solver;
+    if (law == NULL && stn_solver_needs_law(ops)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "solver %s needs a contact law and none is chosen", solver->desc->id);
     }
     stn_problem_solver *s = stn_allocate(context, 1, sizeof *s);
     if (s == NULL) {
@@ -272,16 +207,38 @@ stn_status stn_problem_solver_create(stn_context *context, const stn_problem_sol
     }
     s->context = context;
     s->options = *options;
-    const stn_solver_ops *ops = options->solver->desc->ops.solver;
     memcpy(&s->ops, ops, ops->size < sizeof s->ops ? ops->size : sizeof s->ops);
-    status = choose_laws(s, err);
-    s->arena = stn_arena_create(context);
-    if (status == STN_OK) {
-        status = s->arena != NULL ? stn_inverse_create(context, &s->inverse, err)
-                                  : stn_fail(err, STN_ERR_MEMORY, "problem solver: out of memory");
+    // which law is evaluated, and which one says what R and v_hat are
+    stn_status status = STN_OK;
+    if (stn_solver_needs_law(&s->ops)) {
+        s->law = s->regularizer = (stn_law){law->desc->ops.law, law->self, law->desc->id};
+    } else if (stn_solver_may_have_law(&s->ops) && law != NULL) {
+        s->regularizer = (stn_law){law->desc->ops.law, law->self, law->desc->id};
+        if (law->desc->ops.law->regularize == NULL) {
+            status =
+                stn_fail(err, STN_ERR_UNSUPPORTED,
+                         "solver %s works with laws that are quadratic, such as sap; %s is evaluated point by point, "
+                         "by solver sap",
+                         solver->desc->id, law->desc->id);
+        }
     }
+    int32_t workers = stn_threads_count(s->options.threads), count = workers == 1 ? 1 : SLOTS_PER_WORKER * workers;
+    s->arena = stn_arena_create(context);
+    s->slots = stn_allocate(context, (size_t)count, sizeof *s->slots);
     if (status == STN_OK) {
-        status = create_slots(s, err);
+        status = s->arena != NULL && s->slots != NULL ? stn_inverse_create(context, &s->inverse, err)
+                                                      : stn_fail(err, STN_ERR_MEMORY, "problem solver: out of memory");
+    }
+    s->slot_count = s->slots != NULL ? count : 0;
+    for (int32_t k = 0; k < count && status == STN_OK; k++) {
+        worker_slot *slot = &s->slots[k];
+        slot->arena = stn_arena_create(context);
+        if (slot->arena == NULL) {
+            status = stn_fail(err, STN_ERR_MEMORY, "problem solver: out of memory");
+        } else if (s->ops.create_workspace != NULL) {
+            status = s->ops.create_workspace(solver->self, context, &slot->workspace, err);
+            slot->workspace = status == STN_OK ? slot->workspace : NULL;
+        }
     }
     if (status != STN_OK) {
         stn_problem_solver_destroy(s);
@@ -309,33 +266,27 @@ void stn_problem_solver_destroy(stn_problem_solver *s) {
 
 // --------------------------------------------------------------------------------------------------------- solve
 
-static stn_status find_islands(solve_job *job, stn_error *err) {
+/// Islands, room for what comes of them, and chunks: consecutive islands together, at most as many as there are slots,
+/// of equal numbers of constraints, and at least CHUNK of them, because small islands are not worth a turn each and
+/// neighbours write into the same cache lines.
+static stn_status cut_chunks(solve_job *job, stn_error *err) {
+    enum { CHUNK = 16 };
     const stn_problem *problem = job->problem;
-    stn_problem_solver *s = job->solver;
-    stn_status status = stn_problem_islands(problem, s->arena, &job->islands, err);
+    stn_arena *arena = job->solver->arena;
+    stn_status status = stn_problem_islands(problem, arena, &job->islands, err);
     if (status != STN_OK) {
         return status;
     }
-    job->whole = job->islands.count == 1 && job->islands.tree_start[1] == problem->tree_count;
-    job->outcomes = STN_ARENA(s->arena, job->islands.count, island_outcome);
-    job->v = STN_ARENA(s->arena, problem->nv, double);
-    job->gamma = STN_ARENA(s->arena, problem->row_count, double);
-    if (job->outcomes == NULL || job->v == NULL || job->gamma == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "problem solver: out of memory");
-    }
-    return STN_OK;
-}
-
-/// Consecutive islands together, at most as many chunks as there are slots: of equal numbers of constraints, and at
-/// least CHUNK of them, because small islands are not worth a turn each and neighbours write into the same cache lines.
-static stn_status cut_chunks(solve_job *job, stn_error *err) {
-    enum { CHUNK = 16 };
     const int32_t count = job->islands.count, *start = job->islands.constraint_start, slots = job->solver->slot_count;
-    job->chunk_start = STN_ARENA(job->solver->arena, count + 1, int32_t);
-    if (job->chunk_start == NULL) {
+    job->whole = count == 1 && job->islands.tree_start[1] == problem->tree_count;
+    job->outcomes = STN_ARENA(arena, count, island_outcome);
+    job->v = STN_ARENA(arena, problem->nv, double);
+    job->gamma = STN_ARENA(arena, problem->row_count, double);
+    job->chunk_start = STN_ARENA(arena, count + 1, int32_t);
+    if (job->outcomes == NULL || job->v == NULL || job->gamma == NULL || job->chunk_start == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "problem solver: out of memory");
     }
-    const int32_t share = (job->problem->constraint_count + slots - 1) / slots, least = share > CHUNK ? share : CHUNK;
+    const int32_t share = (problem->constraint_count + slots - 1) / slots, least = share > CHUNK ? share : CHUNK;
     job->chunk_count = 0;
     job->chunk_start[0] = 0;
     for (int32_t i = 0; i < count; i++) {
@@ -346,9 +297,48 @@ static stn_status cut_chunks(solve_job *job, stn_error *err) {
     return STN_OK;
 }
 
-/// Trees in no island: v = v_star + A^-1 free_impulse.
-static void free_trees(const solve_job *job) {
+static int32_t severity(stn_status status) {
+    return status == STN_NOT_CONVERGED ? 2 : (status == STN_STALLED ? 1 : 0);
+}
+
+static stn_status solve_islands(solve_job *job, stn_error *err) {
     const stn_problem *problem = job->problem;
+    stn_problem_solver *s = job->solver;
+    stn_status status = cut_chunks(job, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    for (int32_t k = 0; k < s->slot_count; k++) {
+        s->slots[k].failed_island = -1;
+    }
+    stn_parallel_for(s->options.threads, job->chunk_count, solve_chunk, job);
+    for (int32_t k = 0; k < s->slot_count && job->request->phase_us != NULL; k++) { // phases of all slots, from zero
+        for (int32_t i = 0; i < STN_PHASE_COUNT; i++) {
+            job->request->phase_us[i] += s->slots[k].phase_us[i];
+            s->slots[k].phase_us[i] = 0.0;
+        }
+    }
+    // the failure of the first island that failed, whichever chunk it was in
+    const worker_slot *first = NULL;
+    for (int32_t k = 0; k < s->slot_count; k++) {
+        const worker_slot *slot = &s->slots[k];
+        if (slot->failed_island >= 0 && (first == NULL || slot->failed_island < first->failed_island)) {
+            first = slot;
+        }
+    }
+    if (first != NULL) {
+        status = job->outcomes[first->failed_island].status;
+        if (err != NULL) {
+            *err = first->error;
+            err->status = status;
+            if (job->islands.count > 1) {
+                stn_error_prefix(err, "island %d", first->failed_island);
+            }
+            stn_error_prefix(err, "solver %s", s->options.solver->desc->id);
+        }
+        return status;
+    }
+    // trees in no island: v = v_star + A^-1 free_impulse
     for (int32_t t = 0; t < problem->tree_count; t++) {
         if (job->islands.tree_position[t] >= 0) {
             continue;
@@ -367,106 +357,14 @@ static void free_trees(const solve_job *job) {
             v[d] += v_star[d];
         }
     }
-}
-
-/// The failure of the first island that failed, whichever chunk it was in.
-static stn_status first_failure(const solve_job *job, stn_error *err) {
-    const stn_problem_solver *s = job->solver;
-    const worker_slot *first = NULL;
-    for (int32_t k = 0; k < s->slot_count; k++) {
-        const worker_slot *slot = &s->slots[k];
-        if (slot->failed_island >= 0 && (first == NULL || slot->failed_island < first->failed_island)) {
-            first = slot;
-        }
-    }
-    if (first == NULL) {
-        return STN_OK;
-    }
-    stn_status status = job->outcomes[first->failed_island].status;
-    if (err != NULL) {
-        *err = first->error;
-        err->status = status;
-        if (job->islands.count > 1) {
-            stn_error_prefix(err, "island %d", first->failed_island);
-        }
-        stn_error_prefix(err, "solver %s", s->options.solver->desc->id);
-    }
-    return status;
-}
-
-static int32_t severity(stn_status status) {
-    return status == STN_NOT_CONVERGED ? 2 : (status == STN_STALLED ? 1 : 0);
-}
-
-static void summarise(const solve_job *job, stn_solve_report *report) {
-    report->status = STN_OK;
-    report->reason = "no constraints";
-    report->worst = -1;
-    report->island_count = job->islands.count;
-    for (int32_t i = 0; i < job->islands.count; i++) { // in island order: sums do not depend on the workers
-        const island_outcome *o = &job->outcomes[i];
-        if (report->worst < 0 || severity(o->status) > severity(report->status)) {
-            report->status = o->status;
-            report->reason = o->info.reason;
-            report->worst = i;
-        }
-        report->not_converged += o->status == STN_NOT_CONVERGED;
-        report->iterations = o->info.iterations > report->iterations ? o->info.iterations : report->iterations;
-        report->factorizations += o->info.factorizations;
-        report->line_search_evaluations += o->info.line_search_evaluations;
-        report->cost += o->info.cost;
-    }
-}
-
-/// Residuals that overflow say nothing of a solution, whatever the solver says.
-static void refuse_claim(const solve_job *job, stn_solve_report *report) {
-    if (severity(report->status) < severity(STN_NOT_CONVERGED)) {
-        report->status = STN_NOT_CONVERGED;
-        report->reason = "residuals not finite";
-        report->not_converged = report->not_converged > 0 ? report->not_converged : 1;
-        report->worst = job->islands.count > 0 ? 0 : -1;
-    }
-}
-
-/// Phases of all slots, which began at zero, into the request.
-static void gather_profile(const solve_job *job) {
-    const stn_problem_solver *s = job->solver;
-    for (int32_t k = 0; k < s->slot_count; k++) {
-        for (int32_t i = 0; i < STN_PHASE_COUNT; i++) {
-            job->request->phase_us[i] += s->slots[k].phase_us[i];
-            s->slots[k].phase_us[i] = 0.0;
-        }
-    }
-}
-
-static stn_status solve_islands(solve_job *job, stn_error *err) {
-    stn_problem_solver *s = job->solver;
-    stn_status status = find_islands(job, err);
-    if (status == STN_OK) {
-        status = cut_chunks(job, err);
-    }
-    if (status != STN_OK) {
-        return status;
-    }
-    for (int32_t k = 0; k < s->slot_count; k++) {
-        s->slots[k].failed_island = -1;
-    }
-    stn_parallel_for(s->options.threads, job->chunk_count, solve_chunk, job);
-    if (job->request->phase_us != NULL) {
-        gather_profile(job);
-    }
-    status = first_failure(job, err);
-    if (status == STN_OK) {
-        free_trees(job);
-    }
-    return status;
+    return STN_OK;
 }
 
 stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, const stn_solve_request *request,
                              stn_solution *solution, stn_solve_report *report, stn_certificate *certificate,
                              stn_error *err) {
     solve_job job = {.solver = solver, .problem = problem, .request = request};
-    stn_solve_report result = {0};
+    stn_solve_report result = {.status = STN_OK, .reason = "no constraints", .worst = -1};
     stn_certificate certified;
     bool scaled = certificate != NULL && (request->certificate_flags & STN_CERTIFICATE_SCALED) != 0;
     stn_arena_reset(solver->arena);
@@ -495,11 +393,28 @@ stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, c
     if (certificate != NULL) {
         *certificate = certified;
     }
-    summarise(&job, &result);
+    result.island_count = job.islands.count;
+    for (int32_t i = 0; i < job.islands.count; i++) { // in island order: sums do not depend on the workers
+        const island_outcome *o = &job.outcomes[i];
+        if (result.worst < 0 || severity(o->status) > severity(result.status)) {
+            result.status = o->status;
+            result.reason = o->info.reason;
+            result.worst = i;
+        }
+        result.not_converged += o->status == STN_NOT_CONVERGED;
+        result.iterations = o->info.iterations > result.iterations ? o->info.iterations : result.iterations;
+        result.factorizations += o->info.factorizations;
+        result.line_search_evaluations += o->info.line_search_evaluations;
+        result.cost += o->info.cost;
+    }
     result.prepare_us = prepared - start;
     result.solve_us = solved - prepared;
-    if (certificate != NULL && !certified.finite) {
-        refuse_claim(&job, &result);
+    if (certificate != NULL && !certified.finite && severity(result.status) < severity(STN_NOT_CONVERGED)) {
+        // residuals that overflow say nothing of a solution, whatever the solver says
+        result.status = STN_NOT_CONVERGED;
+        result.reason = "residuals not finite";
+        result.not_converged = result.not_converged > 0 ? result.not_converged : 1;
+        result.worst = job.islands.count > 0 ? 0 : -1;
     }
     result.certificate_us = stn_clock_us() - solved;
     if (report != NULL) {

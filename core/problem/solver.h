@@ -52,12 +52,19 @@ typedef struct solve_job {
 /// certificate will ask for A^-1.
 stn_status prepare_problem(solve_job *job, bool scaled, stn_error *err);
 
+/// What a law is asked about.
+typedef struct law_question {
+    const stn_problem *problem;
+    const stn_law *law;
+    const void *law_memory;
+    stn_arena *scratch;
+    double *G; // (constraint_count x 6): receives the Hessians -dgamma/dv_c, of a cone or an ellipse 11, 12, 22, 13,
+               // 23, 33, of other sets the diagonal; NULL: not wanted
+} law_question;
+
 /// gamma from v by the law, for solvers that yield velocities alone; box and equality rows by clamping.
-stn_status complete_impulses(const stn_problem *problem, const stn_law *law, const void *law_memory, const double *v,
-                             double *gamma, stn_arena *scratch, stn_error *err);
-/// The same from the velocities v_c = J v + bias of the rows. G (constraint_count x 6), unless NULL, receives the
-/// Hessians -dgamma/dv_c: of a cone or an ellipse 11, 12, 22, 13, 23, 33, of other sets the diagonal.
-stn_status complete_impulses_at(const stn_problem *problem, const stn_law *law, const void *law_memory,
-                                const double *v_c, double *gamma, double *G, stn_arena *scratch, stn_error *err);
+stn_status complete_impulses(const law_question *q, const double *v, double *gamma, stn_error *err);
+/// The same from the velocities v_c = J v + bias of the rows.
+stn_status complete_impulses_at(const law_question *q, const double *v_c, double *gamma, stn_error *err);
 
 #endif

@@ -9,20 +9,6 @@
 #include "problem/inverse.h"
 #include "world/assemble.h"
 
-/// W (6 x 6) += X X^T.
-static void add_square(int32_t n, const double *X, double *W) {
-    for (int32_t i = 0; i < 6; i++) {
-        for (int32_t j = 0; j <= i; j++) {
-            double sum = 0.0;
-            for (int32_t k = 0; k < n; k++) {
-                sum += X[i * n + k] * X[j * n + k];
-            }
-            W[6 * i + j] += sum;
-            W[6 * j + i] = W[6 * i + j];
-        }
-    }
-}
-
 bool make_patch_pair(const assembly *a, int32_t patch, patch_pair *pair) {
     const step_setup *setup = a->setup;
     step_frame *frame = a->frame;
@@ -61,7 +47,7 @@ bool make_patch_pair(const assembly *a, int32_t patch, patch_pair *pair) {
             return false;
         }
         inverse_half(a->services->inverse, J.tree, &J, 6, X);
-        add_square(pair->n[slot], X, pair->mobility);
+        inverse_add_square(6, pair->n[slot], X, pair->mobility);
     }
     return true;
 }
