@@ -98,10 +98,6 @@ const body_kernels *body_kernels_choose(void);
 const angle_kernels *angle_kernels_choose(void);
 const ltl_kernels *ltl_kernels_choose(void);
 
-struct stn_ltl;
-/// The kernel of that name.
-int32_t ltl_half(const struct stn_ltl *factor, const double *J, double *X, int32_t *dofs);
-
 extern const panel_kernels panel_kernels_plain;
 extern const row_kernels row_kernels_plain;
 extern const body_kernels body_kernels_plain;

@@ -2,8 +2,7 @@
 // Which dofs carry which, read from the zeros of a matrix, and the factor A = L^T L for it. end(i) is one past the last
 // column right of the diagonal where row i is not zero, and no less than the ends of the rows between: so ends are
 // nested as in a tree whatever A is, and a full matrix is a chain.
-#include <stiction/factor.h>
-
+#include "base/ltl.h"
 #include "base/kernels.h"
 
 typedef uint64_t bits __attribute__((may_alias));

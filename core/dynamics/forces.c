@@ -130,37 +130,6 @@ stn_status stn_forces_add_servo(stn_forces *forces, const stn_servo *servo, stn_
     return STN_OK;
 }
 
-/// a += J^T diag(weight) J.
-static void add_products(stn_matrix *a, double *storage, int32_t rows, const double *J, const double *weight) {
-    size_t n = (size_t)a->n;
-    for (int32_t r = 0; r < rows; r++) {
-        const double *row = J + (size_t)r * n;
-        if (weight[r] == 0.0) {
-            continue;
-        }
-        make_dense(a, storage);
-        for (size_t i = 0; i < n; i++) {
-            double s = weight[r] * row[i];
-            for (size_t j = 0; j < n; j++) {
-                a->values[i * n + j] += s * row[j];
-            }
-        }
-    }
-}
-
-void stn_forces_add_task(stn_forces *forces, int32_t tree, int32_t rows, const double *J, const double *k,
-                         const double *d, const double *f0) {
-    const stn_tree *t = &forces->model->trees[tree];
-    double *tau = forces->tau + t->v_start;
-    for (int32_t r = 0; r < rows; r++) {
-        for (int32_t i = 0; i < t->nv; i++) {
-            tau[i] += J[(size_t)r * (size_t)t->nv + (size_t)i] * f0[r];
-        }
-    }
-    add_products(&forces->K[tree], storage_of(forces, forces->K_storage, tree), rows, J, k);
-    add_products(&forces->D[tree], storage_of(forces, forces->D_storage, tree), rows, J, d);
-}
-
 void stn_forces_add_matrix(stn_forces *forces, int32_t tree, const double *K_t, const double *D_t, const double *tau0) {
     const stn_tree *t = &forces->model->trees[tree];
     const double *from[2] = {K_t, D_t};

@@ -377,29 +377,21 @@ stn_grid_cells stn_grid_cells_under(const stn_mesh *mesh, const stn_aabb *box) {
         .row_start = rows.start, .row_end = rows.end, .column_start = columns.start, .column_end = columns.end};
 }
 
-int32_t stn_grid_triangle_at(const stn_mesh *mesh, double x, double y) {
+double stn_grid_height(const stn_mesh *mesh, double x, double y) {
     const stn_grid *g = &mesh->grid;
     if (!(fabs(x) <= -g->x && fabs(y) <= -g->y)) {
-        return -1;
-    }
-    double u = (x - g->x) / g->dx, v = (y - g->y) / g->dy;
-    double column = fmin(floor(u), g->columns - 2.0), row = fmin(floor(v), g->rows - 2.0);
-    int32_t first = 2 * ((int32_t)row * (g->columns - 1) + (int32_t)column);
-    return u - column >= v - row ? first : first + 1;
-}
-
-double stn_grid_height(const stn_mesh *mesh, double x, double y) {
-    int32_t at = stn_grid_triangle_at(mesh, x, y);
-    if (at < 0) {
         return NAN;
     }
-    const int32_t *ids = mesh->triangles + 3 * (size_t)at;
+    double across = (x - g->x) / g->dx, up = (y - g->y) / g->dy;
+    double column = fmin(floor(across), g->columns - 2.0), row = fmin(floor(up), g->rows - 2.0);
+    bool second = across - column < up - row; // triangle of the cell
+    size_t at = 2 * ((size_t)row * (size_t)(g->columns - 1) + (size_t)column) + second;
+    const int32_t *ids = mesh->triangles + 3 * at;
     stn_vec3 a = mesh_vertex(mesh->vertices, ids[0]), b = mesh_vertex(mesh->vertices, ids[1]),
              c = mesh_vertex(mesh->vertices, ids[2]);
-    double u = (x - a.x) / mesh->grid.dx, v = (y - a.y) / mesh->grid.dy;
-    // a - b runs along x and b - c along y in the first triangle of a cell, a - c along y and c - b along x in the
-    // other
-    return at % 2 == 0 ? a.z + u * (b.z - a.z) + v * (c.z - b.z) : a.z + v * (c.z - a.z) + u * (b.z - c.z);
+    double u = (x - a.x) / g->dx, v = (y - a.y) / g->dy;
+    // a - b runs along x and b - c along y in the first one, a - c along y and c - b along x in the second
+    return second ? a.z + v * (c.z - a.z) + u * (b.z - c.z) : a.z + u * (b.z - a.z) + v * (c.z - b.z);
 }
 
 // --------------------------------------------------------------------------------------------------------- boxes

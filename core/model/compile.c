@@ -59,7 +59,7 @@ static stn_status copy_meshes(compiler *c, stn_error *err) {
 }
 
 /// The builder becomes empty; the model keeps what it held: texts, meshes, plugins, and the specs that
-/// stn_model_save writes.
+/// model_encode writes.
 static void hand_over(compiler *c, stn_model_builder *fresh) {
     stn_model_builder *b = c->builder, held = *b;
     *b = *fresh;

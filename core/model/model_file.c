@@ -114,7 +114,6 @@ static stn_status model_mesh_pass(byte_stream *b, stn_arena *scratch, const stn_
 
 static const char magic[8] = {'S', 'T', 'N', 'M', 'O', 'D', 'E', 'L'};
 enum { FILE_VERSION = 4 };
-static const size_t largest_file = (size_t)1 << 33; // bytes
 
 /// Both ends of a pass: the builder that is written from or read into.
 typedef struct passing {
@@ -522,39 +521,5 @@ stn_status model_decode(stn_model_builder *builder, const void *data, size_t siz
     if (status != STN_OK) {
         stn_error_prefix(err, "a saved model");
     }
-    return status;
-}
-
-stn_status stn_model_save(const stn_model *model, const char *path, stn_error *err) {
-    byte_stream b;
-    stn_status status = model_encode(model, &b, err);
-    if (status == STN_OK) {
-        status = stn_output_write(path, b.data, b.size, err);
-        bytes_clear(&b);
-    }
-    return status;
-}
-
-stn_status stn_model_load(stn_context *context, const char *path, stn_model **out, stn_error *err) {
-    *out = NULL;
-    char *data = NULL;
-    size_t size = 0;
-    stn_model_builder *builder = NULL;
-    stn_status status = stn_read_regular(context, path, 0, largest_file, &data, &size, err);
-    if (status != STN_OK) {
-        return status;
-    }
-    status = stn_builder_create(context, &builder, err);
-    if (status == STN_OK) {
-        status = model_decode(builder, data, size, err);
-    }
-    if (status == STN_OK) {
-        status = stn_model_compile(builder, out, err);
-    }
-    if (status != STN_OK) {
-        stn_error_prefix(err, "%s", path);
-    }
-    stn_builder_destroy(builder);
-    stn_release(context, data);
     return status;
 }

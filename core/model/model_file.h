@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model by value: what its builder held, as a block of bytes.
+// A model by value: what its builder held, as a block of bytes, with its meshes and the parameters of element plugins.
+// Decoding goes through a builder, which is compiled again and gives the same model bit for bit. Meshes that are only
+// drawn stay references.
 #ifndef STICTION_CORE_MODEL_MODEL_FILE_H
 #define STICTION_CORE_MODEL_MODEL_FILE_H
 

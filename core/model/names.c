@@ -138,15 +138,6 @@ stn_status check_names(compiler *c, stn_error *err) {
 
 // ------------------------------------------------------------------------------------------------------- lookups
 
-int32_t stn_model_find_group(const stn_model *model, const char *name) {
-    for (int32_t i = 0; i < model->group_count; i++) {
-        if (strcmp(model->groups[i].name, name) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
-
 /// One member of the structs of an array.
 typedef struct column {
     const void *items;

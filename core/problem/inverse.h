@@ -6,6 +6,8 @@
 #include <stiction/delassus.h>
 
 #include "base/kernels.h"
+#include "base/ltl.h"
+#include "problem/islands.h"
 
 /// Dense and diagonal trees offer X = L^-1 J^T with A = L L^T (branched ones L^-T J^T with A = L^T L), so that
 /// W_ij = X_i^T X_j; nodal trees only A^-1 itself.

@@ -4,6 +4,7 @@
 #include <stiction/union_find.h>
 #include <string.h>
 
+#include "problem/islands.h"
 #include "problem/local_form.h"
 
 // --------------------------------------------------------------------------------------------- of local problems

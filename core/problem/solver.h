@@ -5,6 +5,8 @@
 
 #include <stiction/solve.h>
 
+#include "problem/islands.h"
+
 /// What the islands of one chunk share: scratch of the island at hand, the solver's cache, and the first failure in
 /// island order. It belongs to the chunk, not to the thread that happens to run it: which memory grows, and when, then
 /// follows from the problems alone, and a steady step allocates nothing however the threads are scheduled.

@@ -5,6 +5,7 @@
 #include <stiction/dynamics.h>
 #include <stiction/factor.h>
 
+#include "base/ltl.h"
 #include "bench_row.h"
 #include "bench_time.h"
 

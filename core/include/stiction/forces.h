@@ -44,10 +44,6 @@ STN_API void stn_forces_add_gain(stn_forces *forces, int32_t dof, double kp, dou
 /// means that the gains weight, and limits add up to at most the joint's own, since there is one motor. `servos` is
 /// kept sorted by dof. STN_ERR_ARGUMENT and STN_ERR_NUMERIC name the joint.
 STN_API stn_status stn_forces_add_servo(stn_forces *forces, const stn_servo *servo, stn_error *err);
-/// Task-space spring-damper f = f0 - k (x - x0) - d (xdot - xdot0), J rows x n_t of an articulated tree, row-major, k
-/// and d per row: tau += J^T f0, K += J^T k J, D += J^T d J.
-STN_API void stn_forces_add_task(stn_forces *forces, int32_t tree, int32_t rows, const double *J, const double *k,
-                                 const double *d, const double *f0);
 /// Stiffness and damping that couple all dofs of an articulated tree: K += K_t, D += D_t, each n_t x n_t, row-major,
 /// symmetric, >= 0; NULL: none. tau0 (n_t) as in stn_forces_add_gain; NULL: none.
 STN_API void stn_forces_add_matrix(stn_forces *forces, int32_t tree, const double *K_t, const double *D_t,

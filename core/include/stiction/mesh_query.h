@@ -31,10 +31,6 @@ STN_API const int32_t *stn_mesh_across_faces(const stn_mesh *mesh);
 STN_API stn_status stn_tetrahedra_across(stn_context *context, const int32_t *tetrahedra, int32_t count,
                                          int32_t vertex_count, int32_t *across, stn_error *err);
 
-/// Writes the extents (vertex_count) of the field that grows with the distance to the surface: 0 there, the distance
-/// over the largest one of a vertex elsewhere. STN_ERR_ARGUMENT for a surface, and when no vertex lies inside.
-STN_API stn_status stn_mesh_distance_extents(const stn_mesh *mesh, double *extents, stn_error *err);
-
 /// Called with a triangle; false ends the query.
 typedef bool (*stn_triangle_visitor)(void *user, int32_t triangle);
 
@@ -75,9 +71,7 @@ typedef struct stn_grid_cells {
 /// The cells whose rectangle in x and y touches that of `box`, perhaps some beside by rounding; empty when it lies
 /// outside. Only for meshes with a grid. O(1).
 STN_API stn_grid_cells stn_grid_cells_under(const stn_mesh *mesh, const stn_aabb *box);
-/// The triangle of a height field over or under a point; -1 outside its border.
-STN_API int32_t stn_grid_triangle_at(const stn_mesh *mesh, double x, double y);
-/// Height of the surface there; NaN outside its border.
+/// Height of the surface of a height field over or under a point; NaN outside its border.
 STN_API double stn_grid_height(const stn_mesh *mesh, double x, double y);
 
 STN_END_C

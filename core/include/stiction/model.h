@@ -510,18 +510,10 @@ typedef struct stn_model {
 /// then the groups attached there, as added; clouds of nodes last.
 STN_API stn_status stn_model_compile(stn_model_builder *builder, stn_model **out, stn_error *err);
 STN_API void stn_model_destroy(stn_model *model); ///< accepts NULL
-/// A model as a file by value, with its meshes and element plugins' parameters: what the builder held. Loading goes
-/// through a builder and compiles again, which gives the same model bit for bit. Meshes that are only drawn stay
-/// references. The file appears whole or not at all; loading trusts nothing in it: STN_ERR_PARSE for one that is none,
-/// damaged or of another version, STN_ERR_PLUGIN when an element plugin is missing.
-STN_API stn_status stn_model_save(const stn_model *model, const char *path, stn_error *err);
-STN_API stn_status stn_model_load(stn_context *context, const char *path, stn_model **out, stn_error *err);
-
 /// Index by name within a group (group -1: "group/name", or a name that only one group has); -1 when there is none.
 STN_API int32_t stn_model_find_link(const stn_model *model, int32_t group, const char *name);
 STN_API int32_t stn_model_find_joint(const stn_model *model, int32_t group, const char *name);
 STN_API int32_t stn_model_find_keyframe(const stn_model *model, int32_t group, const char *name);
-STN_API int32_t stn_model_find_group(const stn_model *model, const char *name);
 /// Writes the coordinates of a keyframe's group into `q` (nq), which holds a configuration of the whole model. Joints
 /// that mimic one of the group follow, those of the group that mimic another follow that one's present coordinate. A
 /// root that floats without a joint of its own stays where it is when the keyframe has no base. Thread: [any].

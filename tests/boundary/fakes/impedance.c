@@ -18,19 +18,30 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
     const impedance *config = self;
     const stn_model *model = view->target->model;
     int32_t t = model->dof_tree[view->target->dof[0]];
-    double *J = STN_ARENA_ZEROED(view->arena, model->trees[t].nv, double);
-    if (J == NULL) {
+    int32_t first = model->trees[t].v_start, n = model->trees[t].nv;
+    double *tau = STN_ARENA_ZEROED(view->arena, n, double), *K = STN_ARENA_ZEROED(view->arena, n * n, double),
+           *D = STN_ARENA_ZEROED(view->arena, n * n, double);
+    if (tau == NULL || K == NULL || D == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
     double x = 0.0, xdot = 0.0;
     for (int32_t i = 0; i < view->target->dof_count; i++) {
         int32_t dof = view->target->dof[i];
-        J[dof - model->trees[t].v_start] = 1.0;
+        tau[dof - first] = 1.0; // of the task's row
         x += view->q[model->joints[view->target->joint[i]].q_start];
         xdot += view->v[dof];
     }
     double f0 = -config->k * (x - reference[0]) - config->d * xdot;
-    stn_forces_add_task(forces, t, 1, J, &config->k, &config->d, &f0);
+    for (int32_t i = 0; i < n; i++) {
+        for (int32_t j = 0; j < n; j++) {
+            K[i * n + j] = config->k * tau[i] * tau[j];
+            D[i * n + j] = config->d * tau[i] * tau[j];
+        }
+    }
+    for (int32_t i = 0; i < n; i++) {
+        tau[i] *= f0;
+    }
+    stn_forces_add_matrix(forces, t, K, D, tau);
     return STN_OK;
 }
 

@@ -8,6 +8,7 @@
 #include <stiction/factor.h>
 
 #include "base/kernels.h"
+#include "base/ltl.h"
 #include "stn_random.h"
 
 enum { MOST = 70, COLUMNS = 6 };

@@ -97,26 +97,6 @@ static void gains_make_a_diagonal_only_where_they_act(void **state) {
     assert_ptr_equal(f->D[1].values, f->D_storage + ARM * ARM);
 }
 
-static void tasks_add_products_on_top_of_gains(void **state) {
-    fixture *f = *state;
-    const double J[2 * ARM] = {1.0, 2.0, -1.0, 0.5, 0.0, 1.0, 3.0, -2.0}, k[2] = {10.0, 0.0}, d[2] = {0.0, 0.0};
-    const double k2[2] = {1.0, 4.0}, f0[2] = {0.5, -1.5}, none[2] = {0.0, 0.0};
-    stn_forces_add_gain(&f->forces, 3, 100.0, 5.0, 0.0);
-    stn_forces_add_task(&f->forces, 0, 2, J, k, d, f0);
-    stn_forces_add_task(&f->forces, 0, 2, J, k2, d, none);
-    stn_forces_add_gain(&f->forces, 0, 200.0, 0.0, 0.0);
-    assert_int_equal(f->K[0].form, STN_MATRIX_DENSE);
-    assert_int_equal(f->D[0].form, STN_MATRIX_DIAGONAL); // no damping in the task
-    for (int32_t i = 0; i < ARM; i++) {
-        assert_near(f->tau[i], J[i] * 0.5 - J[ARM + i] * 1.5, 1e-15);
-        for (int32_t j = 0; j < ARM; j++) {
-            double expected = 11.0 * J[i] * J[j] + 4.0 * J[ARM + i] * J[ARM + j];
-            expected += i == j ? (i == 3 ? 100.0 : i == 0 ? 200.0 : 0.0) : 0.0;
-            assert_near(f->K[0].values[i * ARM + j], expected, 1e-13);
-        }
-    }
-}
-
 static void matrices_couple_the_dofs_of_a_tree(void **state) {
     fixture *f = *state;
     double K[ARM * ARM], tau0[ARM] = {1.0, -2.0, 3.0, -4.0};
@@ -211,9 +191,11 @@ static void bad_servos_are_refused_by_name(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(gains_make_a_diagonal_only_where_they_act), TEST(tasks_add_products_on_top_of_gains),
-        TEST(wrench_does_the_power_of_force_and_torque), TEST(matrices_couple_the_dofs_of_a_tree),
-        TEST(servos_of_a_dof_add_up_and_are_sorted),     TEST(bad_servos_are_refused_by_name),
+        TEST(gains_make_a_diagonal_only_where_they_act),
+        TEST(wrench_does_the_power_of_force_and_torque),
+        TEST(matrices_couple_the_dofs_of_a_tree),
+        TEST(servos_of_a_dof_add_up_and_are_sorted),
+        TEST(bad_servos_are_refused_by_name),
     };
     return cmocka_run_group_tests_name("forces", tests, NULL, NULL);
 }

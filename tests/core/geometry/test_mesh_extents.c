@@ -2,6 +2,7 @@
 // Pressure fields of solids: given ones, and the distance to the surface.
 #include <stiction/mesh_query.h>
 
+#include "geometry/mesh_build.h"
 #include "mesh_lattice.h"
 
 /// Distance from a point of the unit cube to its surface.

@@ -3,6 +3,7 @@
 #include <stiction/delassus.h>
 
 #include "full_problem.h"
+#include "problem/islands.h"
 #include "stn_heap.h"
 #include "stn_test.h"
 
