@@ -27,25 +27,20 @@ static bool holds(const cli_list *list, const char *name) {
     return false;
 }
 
-static const check_rule *find_rule(const char *name) {
-    for (int32_t i = 0; i < check_rule_count; i++) {
-        if (strcmp(check_rules[i].name, name) == 0) {
-            return &check_rules[i];
-        }
-    }
-    return NULL;
-}
-
 /// Words of --rule and --ignore may be codes of loaders, which are not known here; only likely typing errors are
 /// refused.
 static int check_names(const cli_command *command, const char *option, const cli_list *names) {
     for (int32_t i = 0; i < names->count; i++) {
         const char *known[64];
         int32_t count = 0;
-        for (; count < check_rule_count && count < STN_COUNT(known); count++) {
-            known[count] = check_rules[count].name;
+        bool there = false;
+        for (int32_t r = 0; r < check_rule_count; r++) {
+            there = there || strcmp(check_rules[r].name, names->items[i]) == 0;
+            if (count < STN_COUNT(known)) {
+                known[count++] = check_rules[r].name;
+            }
         }
-        const char *near = find_rule(names->items[i]) == NULL ? stn_suggest(names->items[i], known, count) : NULL;
+        const char *near = there ? NULL : stn_suggest(names->items[i], known, count);
         if (near != NULL) {
             return cli_fail(command, "--%s %s: there is no such rule; did you mean %s?", option, names->items[i], near);
         }

@@ -39,42 +39,32 @@ static bool may_collide(const void *user, int32_t a, int32_t b) {
     return stn_model_may_collide(s->c->model, s->colliders[a], s->colliders[b]);
 }
 
-static bool keep(search *s, overlap found) {
-    if (s->found_count == s->found_capacity) {
-        int32_t capacity = s->found_capacity > 0 ? 2 * s->found_capacity : 64;
-        overlap *grown =
-            stn_reallocate(s->c->robot->context, s->found, (size_t)s->found_capacity, (size_t)capacity, sizeof *grown);
-        if (grown == NULL) {
-            return false;
-        }
-        s->found = grown;
-        s->found_capacity = capacity;
-    }
-    s->found[s->found_count++] = found;
-    return true;
-}
-
-static overlap overlap_of(const search *s, const stn_contact *contact) {
-    const stn_model *m = s->c->model;
-    overlap o = {.geometry_a = contact->geometry_a, .geometry_b = contact->geometry_b, .depth = -contact->phi0};
-    if (m->geometries[o.geometry_a].link > m->geometries[o.geometry_b].link) {
-        o.geometry_a = contact->geometry_b;
-        o.geometry_b = contact->geometry_a;
-    }
-    o.link_a = m->geometries[o.geometry_a].link;
-    o.link_b = m->geometries[o.geometry_b].link;
-    return o;
-}
-
 /// Contacts of some pairs; the deepest of each pair of shapes stays.
 static stn_status collide(search *s, const stn_contact_pair *pairs, int32_t count, stn_error *err) {
-    stn_contact_set set = {.arena = s->scratch};
+    const stn_geometry *shapes = s->c->model->geometries;
     const stn_contact_ops *ops = s->plugin->desc->ops.contact;
+    stn_contact_set set = {.arena = s->scratch};
     stn_status status = ops->collide(s->plugin->self, s->c->model, s->prepared, pairs, count, s->scratch, &set, err);
     for (int32_t i = 0; i < set.count && status >= STN_OK; i++) {
-        if (-set.contacts[i].phi0 > DEEP && !keep(s, overlap_of(s, &set.contacts[i]))) {
-            status = stn_fail(err, STN_ERR_MEMORY, "self-collision: out of memory");
+        const stn_contact *contact = &set.contacts[i];
+        if (!(-contact->phi0 > DEEP)) {
+            continue;
         }
+        if (s->found_count == s->found_capacity) {
+            int32_t capacity = s->found_capacity > 0 ? 2 * s->found_capacity : 64;
+            overlap *grown = stn_reallocate(s->c->robot->context, s->found, (size_t)s->found_capacity, (size_t)capacity,
+                                            sizeof *grown);
+            if (grown == NULL) {
+                status = stn_fail(err, STN_ERR_MEMORY, "self-collision: out of memory");
+                break;
+            }
+            s->found = grown;
+            s->found_capacity = capacity;
+        }
+        bool turned = shapes[contact->geometry_a].link > shapes[contact->geometry_b].link;
+        int32_t a = turned ? contact->geometry_b : contact->geometry_a;
+        int32_t b = turned ? contact->geometry_a : contact->geometry_b;
+        s->found[s->found_count++] = (overlap){shapes[a].link, shapes[b].link, a, b, -contact->phi0};
     }
     stn_arena_reset(s->scratch);
     return status;

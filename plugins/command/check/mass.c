@@ -9,10 +9,6 @@ static const double SMALL = 0.02;                  // k over half the diagonal o
 static const double FAR_OUTSIDE = 0.5;             // of the box's diagonal
 static const double DENSEST = 5e4, LIGHTEST = 2.0; // [kg/m^3]; tungsten has 1.9e4, stiff foam 20
 
-static bool has_mass(const check *c, int32_t link) {
-    return c->model->links[link].mass.mass > 0.0;
-}
-
 void check_inertia_triangle(check *c) {
     for (int32_t i = 0; i < c->model->link_count; i++) {
         double p[3];
@@ -59,23 +55,16 @@ static bool measure(const check *c, int32_t link, spread *s) {
     return (inertia == CLI_INERTIA_OK || inertia == CLI_INERTIA_TRIANGLE) && s->reach > 0.0;
 }
 
-static bool is_unit_inertia(const stn_mat3 *inertia) {
-    stn_mat3 one = stn_mat3_identity();
-    for (int32_t i = 0; i < 9; i++) {
-        if (inertia->m[i / 3][i % 3] != one.m[i / 3][i % 3]) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /// 1, 1, 1 is what tools write when nobody gave an inertia; by chance it may be right.
 static bool is_placeholder(const check *c, int32_t link) {
-    spread s;
-    if (!has_mass(c, link) || !is_unit_inertia(&c->model->links[link].mass.inertia)) {
-        return false;
+    const stn_mass *mass = &c->model->links[link].mass;
+    const stn_mat3 one = stn_mat3_identity();
+    bool unit = mass->mass > 0.0;
+    for (int32_t i = 0; i < 9 && unit; i++) {
+        unit = mass->inertia.m[i / 3][i % 3] == one.m[i / 3][i % 3];
     }
-    return !measure(c, link, &s) || s.gyration > s.reach || s.gyration < 0.1 * s.half;
+    spread s;
+    return unit && (!measure(c, link, &s) || s.gyration > s.reach || s.gyration < 0.1 * s.half);
 }
 
 void check_inertia_placeholder(check *c) {
@@ -123,7 +112,7 @@ static double outside(double lower, double upper, double x) {
 void check_com_outside(check *c) {
     for (int32_t i = 0; i < c->model->link_count; i++) {
         stn_aabb box = check_box_of_link(c, i);
-        if (!has_mass(c, i) || cli_box_is_empty(&box)) {
+        if (!(c->model->links[i].mass.mass > 0.0) || cli_box_is_empty(&box)) {
             continue;
         }
         stn_vec3 com = c->model->links[i].mass.com;

@@ -101,31 +101,22 @@ static int32_t *place_of(const stn_session *session, const char *name) {
     }
 }
 
-/// At most half of the table is taken. False: out of memory.
-static bool grow_places(stn_session *session) {
-    if (2 * session->result_count < session->result_room) {
-        return true;
-    }
-    int32_t room = session->result_room > 0 ? 2 * session->result_room : 16;
-    int32_t *places = stn_allocate(session->host.context, (size_t)room, sizeof *places);
-    if (places == NULL) {
-        return false;
-    }
-    stn_release(session->host.context, session->result_places);
-    session->result_places = places;
-    session->result_room = room;
-    for (int32_t i = 0; i < session->result_count; i++) {
-        *place_of(session, session->results[i].name) = i + 1;
-    }
-    return true;
-}
-
 stn_status stn_host_result(stn_script_host *host, const char *name, double value, const char *unit, stn_error *err) {
     stn_session *session = session_of(host);
     int32_t count = session->result_count;
     name = name != NULL ? name : "";
-    if (!grow_places(session)) {
-        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    if (2 * count >= session->result_room) { // at most half of the table is taken
+        int32_t room = session->result_room > 0 ? 2 * session->result_room : 16;
+        int32_t *places = stn_allocate(host->context, (size_t)room, sizeof *places);
+        if (places == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+        }
+        stn_release(host->context, session->result_places);
+        session->result_places = places;
+        session->result_room = room;
+        for (int32_t i = 0; i < count; i++) {
+            *place_of(session, session->results[i].name) = i + 1;
+        }
     }
     int32_t *place = place_of(session, name);
     if (*place != 0) {

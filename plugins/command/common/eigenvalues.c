@@ -71,25 +71,6 @@ static void sweep(size_t l, size_t m, double *d, double *e) {
     e[m] = 0.0;
 }
 
-static bool diagonalize(size_t n, double *d, double *e) {
-    for (size_t l = 0; l < n; l++) {
-        for (int32_t count = 0;; count++) {
-            size_t m = l;
-            while (m + 1 < n && fabs(e[m]) > DBL_EPSILON * (fabs(d[m]) + fabs(d[m + 1]))) {
-                m++;
-            }
-            if (m == l) {
-                break;
-            }
-            if (count == MOST_SWEEPS) {
-                return false;
-            }
-            sweep(l, m, d, e);
-        }
-    }
-    return true;
-}
-
 static int compare(const void *a, const void *b) {
     const double *x = a, *y = b;
     return (*x > *y) - (*x < *y);
@@ -119,8 +100,21 @@ stn_status symmetric_eigenvalues(int32_t n, double *a, double *eigenvalues, stn_
     if (size > 0) {
         a[size - 1] = 0.0;
     }
-    if (!diagonalize(size, eigenvalues, a)) {
-        return stn_fail(err, STN_ERR_NUMERIC, "eigenvalues of a %d x %d matrix: no convergence", n, n);
+    double *d = eigenvalues, *e = a; // the diagonal, and what is beside it
+    for (size_t l = 0; l < size; l++) {
+        for (int32_t count = 0;; count++) {
+            size_t m = l;
+            while (m + 1 < size && fabs(e[m]) > DBL_EPSILON * (fabs(d[m]) + fabs(d[m + 1]))) {
+                m++;
+            }
+            if (m == l) {
+                break;
+            }
+            if (count == MOST_SWEEPS) {
+                return stn_fail(err, STN_ERR_NUMERIC, "eigenvalues of a %d x %d matrix: no convergence", n, n);
+            }
+            sweep(l, m, d, e);
+        }
     }
     for (size_t i = 0; i < size; i++) {
         eigenvalues[i] *= scale;

@@ -141,13 +141,6 @@ static int end_job(const job *j) {
     return status;
 }
 
-/// An endless loop that prints would fill the disk.
-static bool writes_too_much(const job *j) {
-    struct stat output, error;
-    return fstat(fileno(j->end.output), &output) == 0 && fstat(fileno(j->end.error), &error) == 0 &&
-           output.st_size + error.st_size > most_output;
-}
-
 /// Not reaped yet: its process group is still its own.
 static bool has_ended(const job *j) {
     siginfo_t info = {0};
@@ -165,7 +158,10 @@ static double attend(job_run *run) {
             continue;
         }
         bool ended = has_ended(j);
-        if (writes_too_much(j)) { // asked also of what has ended, or it would hang on how fast a job is
+        struct stat output, error;
+        bool floods = fstat(fileno(j->end.output), &output) == 0 && fstat(fileno(j->end.error), &error) == 0 &&
+                      output.st_size + error.st_size > most_output; // an endless loop that prints would fill the disk
+        if (floods) { // asked also of what has ended, or it would hang on how fast a job is
             end_job(j);
             note_end(run, j, SIGXFSZ, false); // as with a limit of the system's
         } else if (ended) {
@@ -177,16 +173,6 @@ static double attend(job_run *run) {
         }
     }
     return pause;
-}
-
-/// Two files for each job that has begun and is not done, and one that `prepare` may make, of as many as this process
-/// may have.
-static int32_t farthest_ahead(void) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= 3 * FARTHEST_AHEAD + FILES_LEFT) {
-        return FARTHEST_AHEAD;
-    }
-    return limit.rlim_cur > FILES_LEFT + 3 ? ((int32_t)limit.rlim_cur - FILES_LEFT) / 3 : 1;
 }
 
 static stn_status run_jobs(job_run *run, stn_error *err) {
@@ -243,7 +229,13 @@ stn_status cli_jobs_run(const cli_jobs *jobs, stn_error *err) {
     job_run run = {.jobs = jobs,
                    .list = calloc((size_t)jobs->count + 1, sizeof *run.list),
                    .parent = getpid(),
-                   .ahead = farthest_ahead()};
+                   .ahead = FARTHEST_AHEAD};
+    // two files for each job that has begun and is not done, and one that `prepare` may make, of as many as this
+    // process may have
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 3 * FARTHEST_AHEAD + FILES_LEFT) {
+        run.ahead = limit.rlim_cur > FILES_LEFT + 3 ? ((int32_t)limit.rlim_cur - FILES_LEFT) / 3 : 1;
+    }
     struct sigaction usual = {.sa_handler = SIG_DFL}, before;
     if (run.list == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
@@ -255,8 +247,7 @@ stn_status cli_jobs_run(const cli_jobs *jobs, stn_error *err) {
     sigaction(SIGCHLD, &usual, &before); // ignored, there would be no exit statuses
     sigprocmask(SIG_BLOCK, &run.waited, &run.before);
     stn_status status = run_jobs(&run, err);
-    // Running jobs may have begun jobs of their own, in process groups that we do not know: they are asked to end
-    // those.
+    // running jobs may have begun jobs of their own, in process groups that we do not know: they are asked to end those
     static const struct timespec pause = {.tv_nsec = 2000000};
     for (int32_t i = run.done; i < run.begun; i++) {
         if (!run.list[i].ended) {

@@ -153,30 +153,6 @@ static int read_option(reader *r, const char *word) {
     return CLI_PROCEED;
 }
 
-static int read_words(reader *r, cli_list *words) {
-    bool options = true; // until "--"
-    int32_t count = 0;
-    while (r->next < r->argc) {
-        const char *word = r->argv[r->next++];
-        if (options && strcmp(word, "--") == 0) {
-            options = false;
-        } else if (options && word[0] == '-' && word[1] != '\0') {
-            int status = read_option(r, word);
-            if (status != CLI_PROCEED) {
-                return status;
-            }
-        } else if (words == NULL || count++ == r->command->most_words) {
-            return cli_fail(r->command, "too many words at \"%s\"; see stiction %s --help", word, r->command->name);
-        } else if (!append(r, words, word)) {
-            return cli_fail(r->command, "out of memory");
-        }
-    }
-    if (count < r->command->least_words) {
-        return cli_fail(r->command, "needs %s; see stiction %s --help", r->command->words, r->command->name);
-    }
-    return CLI_PROCEED;
-}
-
 void cli_list_clear(cli_list *list) {
     free(list->items);
     *list = (cli_list){0};
@@ -187,7 +163,24 @@ int cli_parse(const cli_command *command, int argc, char **argv, cli_list *words
     if (words != NULL) {
         *words = (cli_list){0};
     }
-    int status = read_words(&r, words);
+    bool options = true; // until "--"
+    int32_t count = 0;
+    int status = CLI_PROCEED;
+    while (r.next < argc && status == CLI_PROCEED) {
+        const char *word = argv[r.next++];
+        if (options && strcmp(word, "--") == 0) {
+            options = false;
+        } else if (options && word[0] == '-' && word[1] != '\0') {
+            status = read_option(&r, word);
+        } else if (words == NULL || count++ == command->most_words) {
+            status = cli_fail(command, "too many words at \"%s\"; see stiction %s --help", word, command->name);
+        } else if (!append(&r, words, word)) {
+            status = cli_fail(command, "out of memory");
+        }
+    }
+    if (status == CLI_PROCEED && count < command->least_words) {
+        status = cli_fail(command, "needs %s; see stiction %s --help", command->words, command->name);
+    }
     if (status == CLI_PROCEED) {
         return status;
     }

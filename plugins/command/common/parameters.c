@@ -32,18 +32,6 @@ stn_status stn_session_set(stn_session *session, const char *assignment, stn_err
     return STN_OK;
 }
 
-/// Has the command an option of this name, whatever the script declares?
-static bool is_world_option(const char *name) {
-    static const char *const options[] = {"dt",         "threads", "seed",   "solver",  "law",
-                                          "integrator", "contact", "factor", "stiction"};
-    for (int32_t i = 0; i < STN_COUNT(options); i++) {
-        if (strcmp(name, options[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static int compare_names(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -63,7 +51,13 @@ stn_status stn_session_check_overrides(stn_session *session, stn_error *err) {
                 size_t used = strlen(known);
                 snprintf(known + used, sizeof known - used, "%s%s", used > 0 ? ", " : "", names[p]);
             }
-            if (is_world_option(name)) {
+            static const char *const options[] = {"dt",         "threads", "seed",   "solver",  "law",
+                                                  "integrator", "contact", "factor", "stiction"};
+            bool of_worlds = false; // the command has an option of this name, whatever the script declares
+            for (int32_t k = 0; k < STN_COUNT(options); k++) {
+                of_worlds = of_worlds || strcmp(name, options[k]) == 0;
+            }
+            if (of_worlds) {
                 return stn_fail(err, STN_ERR_PARAMETER,
                                 "--set %s: the script declares no such parameter; --%s sets it for every world", name,
                                 name);
@@ -137,38 +131,6 @@ static stn_status take_text(stn_script_parameter *p, const char *text, stn_error
     }
 }
 
-static stn_status check_number(const stn_script_parameter *p, stn_error *err) {
-    const char *gap = p->unit != NULL ? " " : "", *unit = p->unit != NULL ? p->unit : "";
-    char bounds[80];
-    if (isnan(p->number)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "parameter %s is not a number (nan)", p->name);
-    }
-    if (!p->bounded || (p->number >= p->min && p->number <= p->max)) {
-        return STN_OK;
-    }
-    if (isinf(p->max)) {
-        snprintf(bounds, sizeof bounds, ">= %g", p->min);
-    } else if (isinf(p->min)) {
-        snprintf(bounds, sizeof bounds, "<= %g", p->max);
-    } else {
-        snprintf(bounds, sizeof bounds, "%g to %g", p->min, p->max);
-    }
-    return stn_fail(err, STN_ERR_ARGUMENT, "parameter %s = %g%s%s must be %s%s%s", p->name, p->number, gap, unit,
-                    bounds, gap, unit);
-}
-
-static stn_status check_choice(const stn_script_parameter *p, stn_error *err) {
-    char known[512] = "";
-    for (int32_t i = 0; i < p->choice_count; i++) {
-        if (strcmp(p->choices[i], p->text) == 0) {
-            return STN_OK;
-        }
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", used > 0 ? ", " : "", p->choices[i]);
-    }
-    return stn_fail(err, STN_ERR_ARGUMENT, "parameter %s = \"%s\" must be one of: %s", p->name, p->text, known);
-}
-
 static bool keep_text(stn_context *context, char **to, const char *text) {
     char *copy = stn_duplicate_text(context, text);
     if (copy != NULL) {
@@ -209,16 +171,35 @@ stn_status stn_host_parameter(stn_script_host *host, stn_script_parameter *param
     if ((uint32_t)p.type > STN_SCRIPT_CHOICE || (texts && p.text == NULL)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "parameter %s needs a default", p.name);
     }
-    char number[40];
+    char number[40], bounds[80], known[512] = "";
     const char *given = override_text(session, p.name, number, sizeof number);
     stn_status status = given != NULL ? take_text(&p, given, err) : STN_OK;
-    if (status == STN_OK && !texts) {
-        status = check_number(&p, err);
-    } else if (status == STN_OK && p.type == STN_SCRIPT_CHOICE) {
-        status = check_choice(&p, err);
-    }
     if (status != STN_OK) {
         return status;
+    }
+    if (!texts && isnan(p.number)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "parameter %s is not a number (nan)", p.name);
+    }
+    if (!texts && p.bounded && !(p.number >= p.min && p.number <= p.max)) {
+        const char *gap = p.unit != NULL ? " " : "", *unit = p.unit != NULL ? p.unit : "";
+        if (isinf(p.max)) {
+            snprintf(bounds, sizeof bounds, ">= %g", p.min);
+        } else if (isinf(p.min)) {
+            snprintf(bounds, sizeof bounds, "<= %g", p.max);
+        } else {
+            snprintf(bounds, sizeof bounds, "%g to %g", p.min, p.max);
+        }
+        return stn_fail(err, STN_ERR_ARGUMENT, "parameter %s = %g%s%s must be %s%s%s", p.name, p.number, gap, unit,
+                        bounds, gap, unit);
+    }
+    bool offered = p.type != STN_SCRIPT_CHOICE;
+    for (int32_t i = 0; i < p.choice_count && !offered; i++) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", used > 0 ? ", " : "", p.choices[i]);
+        offered = strcmp(p.choices[i], p.text) == 0;
+    }
+    if (!offered) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "parameter %s = \"%s\" must be one of: %s", p.name, p.text, known);
     }
     // The summary needs the value too; the text that the script gets is the session's.
     stn_parameter *noted = find_parameter(session, p.name);

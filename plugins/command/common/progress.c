@@ -12,10 +12,6 @@ double cli_seconds_now(void) {
     return 1e-6 * stn_clock_us();
 }
 
-static bool same_end(double a, double b) {
-    return a == b || (isnan(a) && isnan(b));
-}
-
 enum { BAR = 24, LONGEST = 160 };
 
 /// "[######..................] ", `done` from 0 to 1.
@@ -42,7 +38,8 @@ static void print_left(double seconds, char *text, size_t size) {
 void cli_progress_step(void *user, const stn_observation *o, double end_time) {
     cli_progress *p = user;
     double now = cli_seconds_now();
-    if (p->begun == 0.0 || !same_end(p->end_time, end_time)) { // another world:run of the script
+    bool same_end = p->end_time == end_time || (isnan(p->end_time) && isnan(end_time));
+    if (p->begun == 0.0 || !same_end) { // another world:run of the script
         p->begun = p->shown = now;
         p->begun_at = o->time - o->dt;
         p->end_time = end_time;

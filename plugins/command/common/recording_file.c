@@ -273,21 +273,6 @@ stn_status cli_recording_scene(cli_recording *r, cJSON **out, stn_error *err) {
 
 // ------------------------------------------------------------------------------------------------------------- file
 
-static stn_status open_file(cli_recording *r, stn_error *err) {
-    size_t size = 0;
-    int descriptor = stn_open_regular(r->path, 0, &size);
-    r->file = descriptor >= 0 ? fdopen(descriptor, "rb") : NULL;
-    if (r->file == NULL) {
-        stn_status status = stn_fail(err, STN_ERR_FILE, "%s: cannot be read: %s", r->path,
-                                     errno == EINVAL ? "it is no regular file" : strerror(errno));
-        if (descriptor >= 0) {
-            close(descriptor);
-        }
-        return status;
-    }
-    return size > 0 ? STN_OK : stn_fail(err, STN_ERR_PARSE, "%s: the file is empty; it is no recording", r->path);
-}
-
 static stn_status read_first_scene(cli_recording *r, stn_error *err) {
     stn_status status = read_block(r, true, err);
     if (status < 0) {
@@ -318,8 +303,21 @@ stn_status cli_recording_open(stn_context *context, const char *path, cli_record
     }
     r->context = context;
     r->path = stn_duplicate_text(context, path);
-    stn_status status = r->path != NULL ? open_file(r, err) : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
-    if (status == STN_OK) {
+    size_t size = 0;
+    int descriptor = r->path != NULL ? stn_open_regular(path, 0, &size) : -1;
+    r->file = descriptor >= 0 ? fdopen(descriptor, "rb") : NULL;
+    stn_status status = STN_OK;
+    if (r->path == NULL) {
+        status = stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+    } else if (r->file == NULL) {
+        status = stn_fail(err, STN_ERR_FILE, "%s: cannot be read: %s", path,
+                          errno == EINVAL ? "it is no regular file" : strerror(errno));
+        if (descriptor >= 0) {
+            close(descriptor);
+        }
+    } else if (size == 0) {
+        status = stn_fail(err, STN_ERR_PARSE, "%s: the file is empty; it is no recording", path);
+    } else {
         status = read_first_scene(r, err);
     }
     if (status < 0) {

@@ -38,16 +38,6 @@ static stn_followed *find(stn_session *session, const stn_world *world) {
 
 // -------------------------------------------------------------------------------------------------------------- begin
 
-/// The momentum of what a solver of impulses leaves is balanced whatever the impulses are, since the core completes v.
-static stn_sample judged_by(const stn_instance *solver) {
-    if (solver->desc->ops.solver->yields != STN_YIELDS_IMPULSE) {
-        return STN_SAMPLE_momentum;
-    }
-    stn_formulation formulation = stn_solver_formulation(solver);
-    bool convex = formulation == STN_CCP || formulation == STN_REGULARIZED || formulation == STN_QP;
-    return convex ? STN_SAMPLE_natural_ccp : STN_SAMPLE_natural_ncp;
-}
-
 /// Sizes and plugins for the summary.
 static void describe(stn_session *session, const stn_world *world) {
     const stn_model *model = stn_world_model(world);
@@ -59,7 +49,15 @@ static void describe(stn_session *session, const stn_world *world) {
         const stn_instance *plugin = stn_world_plugin(world, kind);
         session->plugin_used[kind] = plugin != NULL ? plugin->desc->id : NULL;
     }
-    session->judged = judged_by(stn_world_plugin(world, STN_KIND_SOLVER));
+    // the momentum of what a solver of impulses leaves is balanced whatever the impulses are, since the core completes
+    // v
+    const stn_instance *solver = stn_world_plugin(world, STN_KIND_SOLVER);
+    session->judged = STN_SAMPLE_momentum;
+    if (solver->desc->ops.solver->yields == STN_YIELDS_IMPULSE) {
+        stn_formulation formulation = stn_solver_formulation(solver);
+        bool convex = formulation == STN_CCP || formulation == STN_REGULARIZED || formulation == STN_QP;
+        session->judged = convex ? STN_SAMPLE_natural_ccp : STN_SAMPLE_natural_ncp;
+    }
 }
 
 static stn_status observe(void *user, const stn_observation *o, stn_error *err) {
@@ -169,24 +167,6 @@ stn_status stn_host_begin(stn_script_host *host, stn_world *world, stn_host_open
 
 // --------------------------------------------------------------------------------------------------------------- step
 
-/// Notes the step that failed; a capsule keeps what it was made of.
-static void note_failure(stn_session *session, stn_world *world, const stn_error *err) {
-    stn_failure *failure = &session->failure;
-    const stn_state *state = stn_world_state(world);
-    *failure = (stn_failure){.status = err->status, .step = state->step, .time = state->time};
-    memcpy(failure->text, err->text, sizeof failure->text);
-    const char *path = session->failure_path;
-    stn_error unsaved = {0};
-    if (path == NULL) {
-        return;
-    }
-    if (stn_world_save_capsule(world, err, path, &unsaved) >= 0) {
-        snprintf(failure->saved, sizeof failure->saved, "%s", path);
-    } else {
-        stn_log(session->host.context, STN_LOG_ERROR, "the failed step could not be kept: %s", unsaved.text);
-    }
-}
-
 /// Does the session keep the last steps of this world?
 static bool is_kept(const stn_followed *f) {
     return f->session->keep != NULL && f->session->keep->until.world == f->number;
@@ -238,8 +218,19 @@ stn_status stn_host_step(stn_script_host *host, stn_world *world, stn_error *err
     status = stn_world_step(world, err);
     f->made += stn_world_state(world)->step != before; // a step stands whose observer failed
     if (status == STN_ERR_DIVERGED || status == STN_ERR_NUMERIC) {
+        stn_failure *failure = &session->failure; // a capsule keeps what the step was made of
+        const stn_state *state = stn_world_state(world);
+        stn_error unsaved = {0};
         err->status = status;
-        note_failure(session, world, err);
+        *failure = (stn_failure){.status = status, .step = state->step, .time = state->time};
+        memcpy(failure->text, err->text, sizeof failure->text);
+        if (session->failure_path != NULL) {
+            if (stn_world_save_capsule(world, err, session->failure_path, &unsaved) >= 0) {
+                snprintf(failure->saved, sizeof failure->saved, "%s", session->failure_path);
+            } else {
+                stn_log(host->context, STN_LOG_ERROR, "the failed step could not be kept: %s", unsaved.text);
+            }
+        }
     }
     if (status < 0) {
         return status;

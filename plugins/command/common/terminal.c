@@ -10,17 +10,6 @@
 
 #include "common/terminal.h"
 
-/// Of the locale that the environment names; the program itself stays in the "C" locale.
-static bool speaks_utf8(void) {
-    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-    if (locale == (locale_t)0) {
-        return false;
-    }
-    bool utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
-    freelocale(locale);
-    return utf8;
-}
-
 /// The window, else what COLUMNS says, else the old 80.
 static int window_width(int descriptor) {
     struct winsize window = {0};
@@ -36,7 +25,13 @@ cli_terminal cli_terminal_of_stdout(void) {
     if (isatty(STDOUT_FILENO) == 0) {
         return (cli_terminal){.utf8 = false, .width = INT_MAX};
     }
-    return (cli_terminal){.utf8 = speaks_utf8(), .width = window_width(STDOUT_FILENO)};
+    cli_terminal terminal = {.utf8 = false, .width = window_width(STDOUT_FILENO)};
+    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0); // the program itself stays in the "C" locale
+    if (locale != (locale_t)0) {
+        terminal.utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+        freelocale(locale);
+    }
+    return terminal;
 }
 
 int cli_width_of_stderr(void) {

@@ -181,16 +181,6 @@ void compare_close_curve(compare_row *row) {
         (compare_point){row->iterations, row->time_ms, row->residual, row->certificate.natural_scaled};
 }
 
-/// The solver's own measure is not the judge's: it may have stopped a little above a target that its tolerance asks
-/// for.
-static bool stopped_short(const compare_row *row, double tolerance) {
-    bool is_short = false;
-    for (int32_t i = 0; i < COMPARE_TARGETS; i++) {
-        is_short = is_short || (tolerance <= compare_targets[i] && row->residual > compare_targets[i]);
-    }
-    return is_short && row->status == COMPARE_CONVERGED;
-}
-
 /// The solver again with growing limits, up to what it needed.
 void compare_trace_row(comparison *c, cli_problem *problem, int32_t index) {
     compare_row *row = &c->rows[index];
@@ -217,7 +207,12 @@ void compare_trace_row(comparison *c, cli_problem *problem, int32_t index) {
     if (row->done) {
         compare_close_curve(row);
     }
-    if (stopped_short(row, given.tolerance)) {
+    bool is_short = false;
+    for (int32_t i = 0; i < COMPARE_TARGETS; i++) {
+        is_short = is_short || (given.tolerance <= compare_targets[i] && row->residual > compare_targets[i]);
+    }
+    if (is_short && row->status == COMPARE_CONVERGED) {
+        // the solver's own measure is not the judge's: it stopped a little above a target that its tolerance asks for
         *common = given;
         common->tolerance *= 0.1;
         add_point(&b, row);

@@ -47,29 +47,6 @@ static const char *last_part(const char *path) {
     return slash != NULL ? slash + 1 : path;
 }
 
-/// Rows lie in memory that the children share.
-static bool make_room(comparison *c, const cli_list *paths, size_t *size) {
-    c->problem_count = paths->count;
-    c->problems = calloc((size_t)paths->count, sizeof *c->problems);
-    *size = (size_t)paths->count * (size_t)c->solver_count * sizeof *c->rows;
-    void *rows = mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    c->rows = rows != MAP_FAILED ? rows : NULL;
-    if (c->problems != NULL) {
-        // File names without folders where that tells all of them apart.
-        bool different = true;
-        for (int32_t i = 0; i < paths->count; i++) {
-            for (int32_t k = 0; k < i && different; k++) {
-                different = strcmp(last_part(paths->items[i]), last_part(paths->items[k])) != 0;
-            }
-        }
-        for (int32_t i = 0; i < paths->count; i++) {
-            c->problems[i].path = paths->items[i];
-            c->problems[i].name = different ? last_part(paths->items[i]) : paths->items[i];
-        }
-    }
-    return c->problems != NULL && c->rows != NULL;
-}
-
 static int compare(comparison *c) {
     const compare_options *o = &c->options;
     stn_error err = {0};
@@ -114,14 +91,30 @@ static int compare(comparison *c) {
 
 static int run(comparison *c, const cli_list *paths) {
     stn_error err = {0};
-    size_t size = 0;
     const stn_context_options options = {.log = log_message, .log_user = c};
     if (stn_context_create(&options, &c->context, &err) != STN_OK) {
         return cli_fail_status(c->command, &err);
     }
     int status = compare_choose_solvers(c);
+    size_t size = (size_t)paths->count * (size_t)c->solver_count * sizeof *c->rows;
+    if (status == CLI_PROCEED) { // rows lie in memory that the children share
+        void *rows = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        c->rows = rows != MAP_FAILED ? rows : NULL;
+        c->problem_count = paths->count;
+        c->problems = calloc((size_t)paths->count, sizeof *c->problems);
+    }
+    bool room = c->problems != NULL && c->rows != NULL, different = true;
+    for (int32_t i = 0; i < paths->count && room; i++) {
+        for (int32_t k = 0; k < i && different; k++) {
+            different = strcmp(last_part(paths->items[i]), last_part(paths->items[k])) != 0;
+        }
+    }
+    for (int32_t i = 0; i < paths->count && room; i++) { // without folders where that tells all of them apart
+        c->problems[i].path = paths->items[i];
+        c->problems[i].name = different ? last_part(paths->items[i]) : paths->items[i];
+    }
     if (status == CLI_PROCEED) {
-        status = make_room(c, paths, &size) ? compare(c) : cli_fail(c->command, "out of memory");
+        status = room ? compare(c) : cli_fail(c->command, "out of memory");
     }
     if (c->rows != NULL) {
         munmap(c->rows, size);
@@ -132,19 +125,13 @@ static int run(comparison *c, const cli_list *paths) {
     return status;
 }
 
-/// Two solves on the threads of one core would disturb each other's times.
-static int32_t half_of_the_processors(void) {
-    int32_t count = cli_jobs_usual();
-    return count >= 4 ? count / 2 : 1;
-}
-
 static int run_compare(void *self, const stn_command_call *call) {
     (void)self;
     cli_json_begin();
-    comparison c = {
-        .options = {
-            .tolerance = 1e-9, .timeout_s = 60.0, .max_iterations = CLI_UNSET, .jobs = half_of_the_processors()}};
+    comparison c = {.options = {.tolerance = 1e-9, .timeout_s = 60.0, .max_iterations = CLI_UNSET}};
     compare_options *o = &c.options;
+    int32_t processors = cli_jobs_usual();
+    o->jobs = processors >= 4 ? processors / 2 : 1; // two solves on the threads of one core would disturb each other
     const cli_option options[] = {
         {"solvers", 0, CLI_TEXT, "A,B:NAME=VALUE", "which solvers, with settings of each; default: all installed",
          &o->solvers},

@@ -12,29 +12,6 @@ typedef struct request {
     cli_list packages;
 } request;
 
-static int run(const cli_command *command, const request *asked) {
-    stn_error error = {STN_OK, ""};
-    cli_robot robot;
-    cli_robot_options options = {.fixed = asked->fixed, .packages = asked->packages.items};
-    if (cli_keep_apart(command, &asked->in, 1, &asked->out, 1) != CLI_PROCEED) { // the new one holds less than the old
-        return STN_EXIT_BAD_INPUT;
-    }
-    stn_status status = cli_robot_load(&robot, asked->in, &options, &error);
-    if (status == STN_OK) {
-        stn_save_request save = {.model = robot.model, .name = asked->name, .path = asked->out};
-        if (asked->format != NULL) {
-            status = stn_plugin_load(robot.context, STN_KIND_LOADER, asked->format, &error);
-        }
-        if (status == STN_OK) {
-            status = stn_save_robot(robot.context, &save, asked->format, &robot.diagnostics, &error);
-        }
-        cli_print_findings(&robot.diagnostics, STN_SEVERITY_WARNING);
-    }
-    int result = status == STN_OK ? STN_EXIT_DONE : cli_fail_status(command, &error);
-    cli_robot_clear(&robot);
-    return result;
-}
-
 static int run_convert(void *self, const stn_command_call *call) {
     (void)self;
     request asked = {0};
@@ -56,7 +33,25 @@ static int run_convert(void *self, const stn_command_call *call) {
     char path[STN_INPUT_PATH];
     asked.in = stn_find_shipped(words.items[0], path);
     asked.out = words.items[1];
-    status = run(&command, &asked);
+    stn_error error = {STN_OK, ""};
+    cli_robot robot = {0};
+    const cli_robot_options how = {.fixed = asked.fixed, .packages = asked.packages.items};
+    status = cli_keep_apart(&command, &asked.in, 1, &asked.out, 1); // the new one holds less than the old
+    if (status == CLI_PROCEED && cli_robot_load(&robot, asked.in, &how, &error) == STN_OK) {
+        stn_save_request save = {.model = robot.model, .name = asked.name, .path = asked.out};
+        stn_status saved = STN_OK;
+        if (asked.format != NULL) {
+            saved = stn_plugin_load(robot.context, STN_KIND_LOADER, asked.format, &error);
+        }
+        if (saved == STN_OK) {
+            saved = stn_save_robot(robot.context, &save, asked.format, &robot.diagnostics, &error);
+        }
+        cli_print_findings(&robot.diagnostics, STN_SEVERITY_WARNING);
+        status = saved == STN_OK ? STN_EXIT_DONE : cli_fail_status(&command, &error);
+    } else if (status == CLI_PROCEED) {
+        status = cli_fail_status(&command, &error);
+    }
+    cli_robot_clear(&robot);
     cli_list_clear(&asked.packages);
     cli_list_clear(&words);
     return status;

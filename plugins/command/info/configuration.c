@@ -13,23 +13,6 @@
 
 enum { LARGEST_FILE = 1 << 24, CANDIDATES = 500 };
 
-/// Rule A: 30 % of the way between the limits, where there are any.
-static double value_a(const stn_joint *joint) {
-    bool limited = joint->type == STN_JOINT_REVOLUTE || joint->type == STN_JOINT_PRISMATIC;
-    limited = limited && isfinite(joint->lower) && isfinite(joint->upper) && joint->upper > joint->lower;
-    return limited ? joint->lower + 0.3 * (joint->upper - joint->lower) : 0.3;
-}
-
-static void follow_masters(const info_report *r) {
-    for (int32_t j = 0; j < r->robot.model->joint_count; j++) {
-        const stn_joint *joints = r->robot.model->joints;
-        if (joints[j].mimic >= 0) {
-            cli_chain chain = r->robot.chains[j];
-            r->q[joints[j].q_start] = chain.scale * r->q[joints[chain.master].q_start] + chain.offset;
-        }
-    }
-}
-
 // ---------------------------------------------------------------------------------------------------- JSON file
 
 /// Numbers of a JSON value, -1 when it is something else or has more than `capacity`.
@@ -132,8 +115,12 @@ stn_status info_configure(info_report *r, const char *choice, stn_error *err) {
                 const double values[3] = {0.1, -0.2, 0.3};
                 memcpy(q, values, sizeof values);
             } else if (stn_joint_type_is_axial(joint->type)) {
-                double other = (joint->type == STN_JOINT_PRISMATIC ? 0.05 : 0.3) * sin(j + 1); // whatever the limits
-                *q = choice[0] == 'A' ? value_a(joint) : other;
+                // A: 30 % of the way between the limits, where there are any; B: another value for each joint
+                bool limited = joint->type == STN_JOINT_REVOLUTE || joint->type == STN_JOINT_PRISMATIC;
+                limited = limited && isfinite(joint->lower) && isfinite(joint->upper) && joint->upper > joint->lower;
+                double a = limited ? joint->lower + 0.3 * (joint->upper - joint->lower) : 0.3;
+                double b = (joint->type == STN_JOINT_PRISMATIC ? 0.05 : 0.3) * sin(j + 1);
+                *q = choice[0] == 'A' ? a : b;
             }
         }
     } else if (keyframe >= 0) {
@@ -141,6 +128,12 @@ stn_status info_configure(info_report *r, const char *choice, stn_error *err) {
     } else if (choice != NULL && strcmp(choice, "Z") != 0) {
         status = set_from_file(r, choice, err);
     }
-    follow_masters(r);
+    for (int32_t j = 0; j < r->robot.model->joint_count; j++) { // mimic joints follow
+        const stn_joint *joints = r->robot.model->joints;
+        if (joints[j].mimic >= 0) {
+            cli_chain chain = r->robot.chains[j];
+            r->q[joints[j].q_start] = chain.scale * r->q[joints[chain.master].q_start] + chain.offset;
+        }
+    }
     return status;
 }

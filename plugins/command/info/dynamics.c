@@ -36,24 +36,6 @@ static double condition_of(double *M, int32_t n, double *lambda) {
     return low > 4.0 * DBL_EPSILON * (double)n * high ? high / low : (double)NAN;
 }
 
-static stn_status find_conditions(info_report *r, const coordinates *c, stn_error *err) {
-    info_dynamics *d = &r->dynamics;
-    double *lambda = STN_ARENA(r->arena, c->model->nv, double);
-    if (lambda == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->robot.path);
-    }
-    bool finite = isfinite(d->full.mass_trace) && isfinite(d->reduced.mass_trace);
-    d->full.condition = d->reduced.condition = condition_of(c->M, c->model->nv, lambda);
-    if (r->counts.mimic > 0) {
-        d->reduced.condition = condition_of(c->M_reduced, r->counts.dof_reduced, lambda);
-    }
-    if (isnan(d->full.condition)) {
-        d->note = finite ? "the mass matrix is singular: some joint moves no mass, or too little of it"
-                         : "the mass matrix overflows: masses or lengths are too large";
-    }
-    return STN_OK;
-}
-
 static stn_status compute_matrices(info_report *r, coordinates *c, stn_error *err) {
     size_t n = (size_t)c->model->nv, reduced = r->counts.mimic > 0 ? (size_t)r->counts.dof_reduced : 0;
     info_dynamics *d = &r->dynamics;
@@ -92,10 +74,24 @@ static stn_status compute_matrices(info_report *r, coordinates *c, stn_error *er
         d->note = "more than 1000 degrees of freedom: no condition number";
         return STN_OK;
     }
-    return r->counts.mass > 0.0 && n > 0 ? find_conditions(r, c, err) : STN_OK;
+    if (!(r->counts.mass > 0.0) || n == 0) {
+        return STN_OK;
+    }
+    double *lambda = STN_ARENA(r->arena, m->nv, double);
+    if (lambda == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->robot.path);
+    }
+    bool finite = isfinite(d->full.mass_trace) && isfinite(d->reduced.mass_trace);
+    d->full.condition = d->reduced.condition = condition_of(c->M, m->nv, lambda);
+    if (r->counts.mimic > 0) {
+        d->reduced.condition = condition_of(c->M_reduced, r->counts.dof_reduced, lambda);
+    }
+    if (isnan(d->full.condition)) {
+        d->note = finite ? "the mass matrix is singular: some joint moves no mass, or too little of it"
+                         : "the mass matrix overflows: masses or lengths are too large";
+    }
+    return STN_OK;
 }
-
-// ------------------------------------------------------------------------------------------------------ gravity
 
 static double norm(const double *x, int32_t n) {
     double sum = 0.0;
@@ -103,27 +99,6 @@ static double norm(const double *x, int32_t n) {
         sum += x[i] * x[i];
     }
     return sqrt(sum);
-}
-
-static stn_status compute_gravity(info_report *r, const coordinates *c, stn_error *err) {
-    const stn_model *m = c->model;
-    info_dynamics *d = &r->dynamics;
-    stn_spatial *scratch = STN_ARENA(r->arena, m->body_count, stn_spatial);
-    d->full.gravity = STN_ARENA_ZEROED(r->arena, m->nv, double);
-    d->reduced.gravity = STN_ARENA_ZEROED(r->arena, m->nv, double);
-    if (scratch == NULL || d->full.gravity == NULL || d->reduced.gravity == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->robot.path);
-    }
-    for (int32_t t = 0; t < m->tree_count; t++) {
-        stn_gravity_efforts(r->kinematics, t, stn_vec3_make(0.0, 0.0, -9.81), scratch,
-                            d->full.gravity + m->trees[t].v_start);
-    }
-    for (int32_t i = 0; i < m->nv; i++) {
-        d->reduced.gravity[c->rows[i].master] += c->rows[i].scale * d->full.gravity[i];
-    }
-    d->full.gravity_norm = norm(d->full.gravity, m->nv);
-    d->reduced.gravity_norm = norm(d->reduced.gravity, m->nv);
-    return STN_OK;
 }
 
 stn_status info_compute(info_report *r, stn_error *err) {
@@ -144,15 +119,31 @@ stn_status info_compute(info_report *r, stn_error *err) {
         c.number[i] = follows ? -1 : count++;
     }
     c.rows = rows;
-    stn_status status = compute_gravity(r, &c, err);
-    if (status == STN_OK && m->nv <= MOST_FOR_MATRIX) {
+    info_dynamics *d = &r->dynamics;
+    stn_spatial *scratch = STN_ARENA(r->arena, m->body_count, stn_spatial);
+    d->full.gravity = STN_ARENA_ZEROED(r->arena, m->nv, double);
+    d->reduced.gravity = STN_ARENA_ZEROED(r->arena, m->nv, double);
+    if (scratch == NULL || d->full.gravity == NULL || d->reduced.gravity == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->robot.path);
+    }
+    for (int32_t t = 0; t < m->tree_count; t++) {
+        stn_gravity_efforts(r->kinematics, t, stn_vec3_make(0.0, 0.0, -9.81), scratch,
+                            d->full.gravity + m->trees[t].v_start);
+    }
+    for (int32_t i = 0; i < m->nv; i++) {
+        d->reduced.gravity[rows[i].master] += rows[i].scale * d->full.gravity[i];
+    }
+    d->full.gravity_norm = norm(d->full.gravity, m->nv);
+    d->reduced.gravity_norm = norm(d->reduced.gravity, m->nv);
+    stn_status status = STN_OK;
+    if (m->nv <= MOST_FOR_MATRIX) {
         status = compute_matrices(r, &c, err);
-    } else if (status == STN_OK) {
-        r->dynamics.full.mass_trace = r->dynamics.reduced.mass_trace = (double)NAN;
-        r->dynamics.note = "more than 2000 degrees of freedom: no mass matrix";
+    } else {
+        d->full.mass_trace = d->reduced.mass_trace = (double)NAN;
+        d->note = "more than 2000 degrees of freedom: no mass matrix";
     }
     if (r->counts.mass == 0.0) {
-        r->dynamics.note = "no link has a mass: good for kinematics only";
+        d->note = "no link has a mass: good for kinematics only";
     }
     return status;
 }

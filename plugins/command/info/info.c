@@ -81,25 +81,6 @@ static stn_status parse_frame(const info_report *r, const char *word, info_frame
     return status;
 }
 
-static stn_status parse_frames(info_report *r, const cli_list *words, stn_error *err) {
-    r->frames = STN_ARENA(r->arena, words->count, info_frame);
-    if (r->frames == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "--fk: out of memory");
-    }
-    for (int32_t i = 0; i < words->count; i++) {
-        stn_status status = parse_frame(r, words->items[i], &r->frames[i], err);
-        if (status != STN_OK) {
-            return status;
-        }
-        for (int32_t k = 0; k < i; k++) {
-            bool again = r->frames[k].link == r->frames[i].link;
-            r->frames[i].key = again ? words->items[i] : r->frames[i].key;
-        }
-    }
-    r->frame_count = words->count;
-    return STN_OK;
-}
-
 // ------------------------------------------------------------------------------------------------------ command
 
 /// What was asked for.
@@ -114,7 +95,15 @@ static int run(const cli_command *command, const request *asked) {
     info_report r = {.configured = asked->q != NULL};
     stn_status status = prepare(&r, asked->path, &asked->packages, &error);
     if (status == STN_OK) {
-        status = parse_frames(&r, &asked->frames, &error);
+        r.frames = STN_ARENA(r.arena, asked->frames.count, info_frame);
+        status = r.frames != NULL ? STN_OK : stn_fail(&error, STN_ERR_MEMORY, "--fk: out of memory");
+    }
+    for (; r.frame_count < asked->frames.count && status == STN_OK; r.frame_count++) {
+        info_frame *frame = &r.frames[r.frame_count];
+        status = parse_frame(&r, asked->frames.items[r.frame_count], frame, &error);
+        for (int32_t k = 0; k < r.frame_count; k++) {
+            frame->key = r.frames[k].link == frame->link ? asked->frames.items[r.frame_count] : frame->key;
+        }
     }
     if (status == STN_OK) {
         status = info_configure(&r, asked->q, &error);

@@ -73,21 +73,6 @@ static cJSON *joint_json(const info_report *r, const stn_link *child, const stn_
     return json;
 }
 
-/// Moving joints in the order of q, then the fixed ones.
-static cJSON *joint_list(const info_report *r) {
-    const stn_model *m = r->robot.model;
-    cJSON *list = cJSON_CreateArray();
-    for (int32_t j = 0; j < m->joint_count; j++) {
-        cJSON_AddItemToArray(list, joint_json(r, &m->links[r->robot.child_of[j]], &m->joints[j]));
-    }
-    for (int32_t i = 0; i < m->link_count; i++) {
-        if (m->links[i].joint_name != NULL && m->links[i].joint < 0) {
-            cJSON_AddItemToArray(list, joint_json(r, &m->links[i], NULL));
-        }
-    }
-    return list;
-}
-
 static cJSON *actuator_list(const info_report *r) {
     cJSON *list = cJSON_CreateArray();
     for (int32_t j = 0; j < r->robot.model->joint_count; j++) {
@@ -234,7 +219,15 @@ bool info_print_json(const info_report *r) {
     cJSON_AddNumberToObject(json, "dof_reduced", c->dof_reduced);
     cli_json_add_real(json, "mass_kg", c->mass);
     cli_json_add_text(json, "root_link", m->links[m->groups[0].root_link].name);
-    cJSON_AddItemToObject(json, "joint_list", joint_list(r));
+    cJSON *joint_list = cJSON_AddArrayToObject(json, "joint_list"); // moving joints in the order of q, then fixed ones
+    for (int32_t j = 0; j < m->joint_count; j++) {
+        cJSON_AddItemToArray(joint_list, joint_json(r, &m->links[r->robot.child_of[j]], &m->joints[j]));
+    }
+    for (int32_t i = 0; i < m->link_count; i++) {
+        if (m->links[i].joint_name != NULL && m->links[i].joint < 0) {
+            cJSON_AddItemToArray(joint_list, joint_json(r, &m->links[i], NULL));
+        }
+    }
     cJSON_AddItemToObject(json, "link_list", link_list(r));
     cJSON *inertia = cJSON_AddObjectToObject(json, "inertia");
     bool sound = c->inertias[CLI_INERTIA_NEGATIVE] == 0 && c->inertias[CLI_INERTIA_TRIANGLE] == 0;

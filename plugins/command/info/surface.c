@@ -5,24 +5,17 @@
 
 #include "info.h"
 
-/// The first contact model that acts on flat pieces; NULL: there is none.
-static const char *model_of_pieces(stn_context *context) {
+void info_measure_surfaces(info_report *r) {
+    const char *id = NULL; // of the first contact model that acts on flat pieces
     const stn_plugin_info *plugins = NULL;
     int32_t count = 0;
-    if (stn_plugins_of_kind(context, STN_KIND_CONTACT, &plugins, &count, NULL) < 0) {
-        return NULL;
+    if (r->counts.compliant > 0) {
+        stn_plugins_of_kind(r->robot.context, STN_KIND_CONTACT, &plugins, &count, NULL);
     }
-    for (int32_t i = 0; i < count; i++) {
+    for (int32_t i = 0; i < count && id == NULL; i++) {
         const stn_plugin_desc *d = plugins[i].desc;
-        if (STN_PLUGIN_HAS(d->ops.contact, surface_error)) {
-            return d->id;
-        }
+        id = STN_PLUGIN_HAS(d->ops.contact, surface_error) ? d->id : NULL;
     }
-    return NULL;
-}
-
-void info_measure_surfaces(info_report *r) {
-    const char *id = r->counts.compliant > 0 ? model_of_pieces(r->robot.context) : NULL;
     stn_instance *instance = NULL;
     void *prepared = NULL;
     r->surfaces = STN_ARENA(r->arena, r->robot.model->geometry_count, info_surface);

@@ -43,18 +43,6 @@ static void print_inertia(const info_report *r) {
     }
 }
 
-static void print_size(const info_size *size) {
-    stn_vec3 l = size->box.lower, u = size->box.upper;
-    if (cli_box_is_empty(&size->box)) {
-        puts("  size      not known: no shape with an extent is loaded");
-        return;
-    }
-    printf("  size      %.4g x %.4g x %.4g m at zero, from (%.4g, %.4g, %.4g) to (%.4g, %.4g, %.4g)\n", u.x - l.x,
-           u.y - l.y, u.z - l.z, l.x, l.y, l.z, u.x, u.y, u.z);
-    printf("            by the %s shapes", size->collision ? "collision" : "visual");
-    printf(size->missing > 0 ? ", without %d meshes that are not loaded\n" : "\n", (int)size->missing);
-}
-
 static void print_summary(const info_report *r) {
     const stn_model *m = r->robot.model;
     const info_counts *c = &r->counts;
@@ -96,7 +84,16 @@ static void print_summary(const info_report *r) {
         printf(": its flat pieces stand up to %.3g m out of it and lie up to %.3g m inside; resolution %.3g m\n",
                s->error.outward, s->error.inward, s->error.resolution);
     }
-    print_size(&r->size);
+    const info_size *size = &r->size;
+    stn_vec3 l = size->box.lower, u = size->box.upper;
+    if (cli_box_is_empty(&size->box)) {
+        puts("  size      not known: no shape with an extent is loaded");
+    } else {
+        printf("  size      %.4g x %.4g x %.4g m at zero, from (%.4g, %.4g, %.4g) to (%.4g, %.4g, %.4g)\n", u.x - l.x,
+               u.y - l.y, u.z - l.z, l.x, l.y, l.z, u.x, u.y, u.z);
+        printf("            by the %s shapes", size->collision ? "collision" : "visual");
+        printf(size->missing > 0 ? ", without %d meshes that are not loaded\n" : "\n", (int)size->missing);
+    }
     for (int32_t i = 0; i < m->keyframe_count; i++) {
         fputs(i == 0 ? "  keyframes " : ", ", stdout);
         cli_print_name(m->keyframes[i].name);

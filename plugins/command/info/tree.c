@@ -23,24 +23,6 @@ typedef struct tree {
     bool more[DEEPEST_DRAWN + 1]; // do siblings follow at this depth?
 } tree;
 
-static bool find_children(tree *t) {
-    const stn_model *m = t->r->robot.model;
-    t->first = STN_ARENA(t->r->arena, m->link_count + 1, int32_t);
-    t->next = STN_ARENA(t->r->arena, m->link_count + 1, int32_t);
-    if (t->first == NULL || t->next == NULL) {
-        return false;
-    }
-    memset(t->first, 0xff, (size_t)m->link_count * sizeof *t->first);
-    for (int32_t i = m->link_count - 1; i >= 0; i--) {
-        t->next[i] = -1;
-        if (m->links[i].parent >= 0) {
-            t->next[i] = t->first[m->links[i].parent];
-            t->first[m->links[i].parent] = i;
-        }
-    }
-    return true;
-}
-
 static int32_t level(int32_t depth) {
     return depth < DEEPEST_DRAWN ? depth : DEEPEST_DRAWN;
 }
@@ -85,11 +67,22 @@ static bool fits_wide(const tree *t, int32_t root) {
 }
 
 void info_print_tree(const info_report *r, const cli_terminal *terminal) {
+    const stn_model *m = r->robot.model;
     tree t = {.r = r, .terminal = terminal};
-    if (!find_children(&t)) {
+    t.first = STN_ARENA(r->arena, m->link_count + 1, int32_t);
+    t.next = STN_ARENA(r->arena, m->link_count + 1, int32_t);
+    if (t.first == NULL || t.next == NULL) {
         return;
     }
-    int32_t root = r->robot.model->groups[0].root_link, depth = 0;
+    memset(t.first, 0xff, (size_t)m->link_count * sizeof *t.first);
+    for (int32_t i = m->link_count - 1; i >= 0; i--) {
+        t.next[i] = -1;
+        if (m->links[i].parent >= 0) {
+            t.next[i] = t.first[m->links[i].parent];
+            t.first[m->links[i].parent] = i;
+        }
+    }
+    int32_t root = m->groups[0].root_link, depth = 0;
     bool utf8 = terminal->utf8;
     bool wide = fits_wide(&t, root);
     static const strokes all[2][2] = {

@@ -24,8 +24,7 @@ typedef struct listing {
 static void keep_note(void *user, stn_log_level level, const char *text) {
     listing *found = user;
     if (level >= STN_LOG_WARNING) {
-        fprintf(stderr, "%s: %s\n", level == STN_LOG_ERROR ? "error" : "warning", text);
-        return;
+        return; // the search of the list tells it too
     }
     size_t used = found->notes != NULL ? strlen(found->notes) : 0, size = strlen(text) + 2;
     char *grown = realloc(found->notes, used + size);
@@ -216,7 +215,32 @@ static void print_problems(const listing *found) {
     }
 }
 
-static int print_people(const listing *found, const char *id, bool is_kind) {
+static int show(const cli_command *command, const listing *found, const char *id, bool json) {
+    bool is_kind = false;
+    for (int kind = 0; id != NULL && kind < STN_KIND_COUNT; kind++) {
+        is_kind = is_kind || strcmp(stn_kind_name((stn_kind)kind), id) == 0;
+    }
+    bool any = id == NULL || is_kind;
+    for (int32_t i = 0; i < found->count; i++) {
+        any = any || is_wanted(&found->plugins[i], id);
+    }
+    if (!any) {
+        const char *names[MOST_NAMES] = {NULL};
+        int32_t count = 0;
+        for (; count < found->count && count < MOST_NAMES - STN_KIND_COUNT; count++) {
+            names[count] = found->plugins[count].desc->id;
+        }
+        for (int kind = 0; kind < STN_KIND_COUNT; kind++) {
+            names[count++] = stn_kind_name((stn_kind)kind);
+        }
+        const char *near = stn_suggest(strchr(id, '/') != NULL ? strchr(id, '/') + 1 : id, names, count);
+        print_problems(found); // which it may be among
+        return cli_fail(command, "unknown plugin %s;%s%s%s see stiction plugins", id,
+                        near != NULL ? " did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
+    }
+    if (json) {
+        return print_json(found, id);
+    }
     if (id == NULL || is_kind) {
         int widest = 2, kinds = 10;
         for (int32_t i = 0; i < found->count; i++) {
@@ -242,32 +266,6 @@ static int print_people(const listing *found, const char *id, bool is_kind) {
         }
     }
     return fflush(stdout) == 0 ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;
-}
-
-static int show(const cli_command *command, const listing *found, const char *id, bool json) {
-    bool is_kind = false;
-    for (int kind = 0; id != NULL && kind < STN_KIND_COUNT; kind++) {
-        is_kind = is_kind || strcmp(stn_kind_name((stn_kind)kind), id) == 0;
-    }
-    bool any = id == NULL || is_kind;
-    for (int32_t i = 0; i < found->count; i++) {
-        any = any || is_wanted(&found->plugins[i], id);
-    }
-    if (!any) {
-        const char *names[MOST_NAMES] = {NULL};
-        int32_t count = 0;
-        for (; count < found->count && count < MOST_NAMES - STN_KIND_COUNT; count++) {
-            names[count] = found->plugins[count].desc->id;
-        }
-        for (int kind = 0; kind < STN_KIND_COUNT; kind++) {
-            names[count++] = stn_kind_name((stn_kind)kind);
-        }
-        const char *near = stn_suggest(strchr(id, '/') != NULL ? strchr(id, '/') + 1 : id, names, count);
-        print_problems(found); // which it may be among
-        return cli_fail(command, "unknown plugin %s;%s%s%s see stiction plugins", id,
-                        near != NULL ? " did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
-    }
-    return json ? print_json(found, id) : print_people(found, id, is_kind);
 }
 
 /// The plugins of one shared object, at most one a kind.
@@ -297,24 +295,6 @@ static int show_file(const cli_command *command, stn_context *context, const cha
     return fflush(stdout) == 0 ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;
 }
 
-static int answer(const cli_command *command, stn_context *context, const char *id, bool json) {
-    if (id != NULL && strchr(id, '/') != NULL && cli_kind_before_slash(id) == STN_KIND_COUNT) {
-        return show_file(command, context, id, json);
-    }
-    stn_error error = {STN_OK, ""};
-    listing found = {0};
-    const stn_context_options heard = {.log = keep_note, .log_user = &found};
-    stn_context *own = NULL; // whose search is told by notes
-    stn_status status = stn_context_create(&heard, &own, &error);
-    if (status == STN_OK) {
-        status = stn_plugins(own, &found.plugins, &found.count, &found.problems, &found.problem_count, &error);
-    }
-    int result = status == STN_OK ? show(command, &found, id, json) : cli_fail_status(command, &error);
-    stn_context_destroy(own);
-    free(found.notes);
-    return result;
-}
-
 static int run_plugins(void *self, const stn_command_call *call) {
     (void)self;
     cli_json_begin();
@@ -331,8 +311,26 @@ static int run_plugins(void *self, const stn_command_call *call) {
     if (status != CLI_PROCEED) {
         return status;
     }
-    status = answer(&command, call->context, words.count > 0 ? words.items[0] : NULL, json);
+    const char *id = words.count > 0 ? words.items[0] : NULL;
     cli_list_clear(&words);
+    if (id != NULL && strchr(id, '/') != NULL && cli_kind_before_slash(id) == STN_KIND_COUNT) {
+        return show_file(&command, call->context, id, json);
+    }
+    stn_error err = {STN_OK, ""};
+    listing found = {0};
+    const stn_context_options heard = {.log = keep_note, .log_user = &found};
+    stn_context *search = NULL; // that tells by notes which plugins are hidden
+    if (!json && stn_context_create(&heard, &search, NULL) == STN_OK) {
+        stn_plugins(search, &found.plugins, &found.count, NULL, NULL, NULL);
+        stn_context_destroy(search);
+    }
+    if (stn_plugins(call->context, &found.plugins, &found.count, &found.problems, &found.problem_count, &err) ==
+        STN_OK) {
+        status = show(&command, &found, id, json);
+    } else {
+        status = cli_fail_status(&command, &err);
+    }
+    free(found.notes);
     return status;
 }
 

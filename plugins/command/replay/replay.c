@@ -104,19 +104,6 @@ static stn_status play(player *p, const uint8_t *records, size_t size, stn_error
     return STN_OK;
 }
 
-/// The last block says how many steps were made: a page that lost some of them is not the same run.
-static stn_status end(player *p, const uint8_t *text, stn_error *err) {
-    cJSON *json = cJSON_Parse((const char *)text);
-    const cJSON *count = cJSON_GetObjectItemCaseSensitive(json, "steps");
-    double steps = cJSON_IsNumber(count) ? count->valuedouble : (double)NAN;
-    cJSON_Delete(json);
-    p->ended = true;
-    return p->replay == NULL || steps == (double)p->steps
-               ? STN_OK
-               : stn_fail(err, STN_ERR_PARSE, "a run of %.17g steps, of which %lld are in the file; it is damaged",
-                          steps, (long long)p->steps);
-}
-
 /// `*over`: nothing more is to be read. After its end only another scene matters.
 static stn_status take_block(player *p, const cli_block *block, bool *over, stn_error *err) {
     const uint8_t *payload = NULL;
@@ -129,30 +116,28 @@ static stn_status take_block(player *p, const cli_block *block, bool *over, stn_
         return STN_OK;
     }
     stn_status status = cli_recording_unpack(p->recording, &payload, &size, err);
-    if (status == STN_OK) {
-        status = run ? begin(p, payload, size, err) : steps ? play(p, payload, size, err) : end(p, payload, err);
-        if (status < 0) {
-            stn_error_prefix(err, "%s", p->o->path);
+    if (status < 0) {
+        return status;
+    }
+    if (run) {
+        status = begin(p, payload, size, err);
+    } else if (steps) {
+        status = play(p, payload, size, err);
+    } else { // how many steps were made: a page that lost some of them is not the same run
+        cJSON *json = cJSON_Parse((const char *)payload);
+        const cJSON *count = cJSON_GetObjectItemCaseSensitive(json, "steps");
+        double made = cJSON_IsNumber(count) ? count->valuedouble : (double)NAN;
+        cJSON_Delete(json);
+        p->ended = true;
+        if (p->replay != NULL && made != (double)p->steps) {
+            status = stn_fail(err, STN_ERR_PARSE, "a run of %.17g steps, of which %lld are in the file; it is damaged",
+                              made, (long long)p->steps);
         }
+    }
+    if (status < 0) {
+        stn_error_prefix(err, "%s", p->o->path);
     }
     *over = *over || is_over(p);
-    return status;
-}
-
-/// The first recording of the file, to its end or to the first difference.
-static stn_status play_file(player *p, stn_error *err) {
-    stn_status status = cli_recording_open(p->context, p->o->path, &p->recording, err);
-    for (bool over = false; status == STN_OK && !over;) {
-        cli_block block;
-        status = cli_recording_next(p->recording, &block, err);
-        if (status == STN_OK) {
-            status = take_block(p, &block, &over, err);
-        }
-    }
-    if (status == STN_OK && p->replay == NULL) {
-        return stn_fail(err, STN_ERR_PARSE, "%s: holds no run to replay: it was written without, or cut off before it",
-                        p->o->path);
-    }
     return status;
 }
 
@@ -262,7 +247,18 @@ static int replay(const cli_command *command, stn_context *context, const replay
         status = name != NULL ? stn_plugin_load(p.context, (stn_kind)kind, name, &err) : STN_OK;
     }
     if (status == STN_OK) {
-        status = play_file(&p, &err);
+        status = cli_recording_open(context, o->path, &p.recording, &err);
+    }
+    for (bool over = false; status == STN_OK && !over;) { // to its end or to the first difference
+        cli_block block;
+        status = cli_recording_next(p.recording, &block, &err);
+        if (status == STN_OK) {
+            status = take_block(&p, &block, &over, &err);
+        }
+    }
+    if (status == STN_OK && p.replay == NULL) {
+        status = stn_fail(&err, STN_ERR_PARSE,
+                          "%s: holds no run to replay: it was written without, or cut off before it", o->path);
     }
     if (p.replay != NULL) {
         stn_error closing = {STN_OK, ""};

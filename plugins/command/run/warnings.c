@@ -9,13 +9,6 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/// Does it begin with "file:line: "? Such are told apart by where they are, and scripts say what they say.
-static bool has_place(const char *text) {
-    const char *colon = strchr(text, ':');
-    size_t digits = colon != NULL ? strspn(colon + 1, "0123456789") : 0;
-    return digits > 0 && colon[1 + digits] == ':';
-}
-
 /// Are the first letters the same?
 static bool is_alike(const char *a, const char *b) {
     for (int32_t letters = 0; letters < ALIKE; letters++, a++, b++) {
@@ -34,8 +27,10 @@ static bool is_alike(const char *a, const char *b) {
 
 /// False: there was one of its kind, which is counted.
 static bool is_new(cli_warnings *w, const char *text) {
-    if (has_place(text)) {
-        return true;
+    const char *colon = strchr(text, ':');
+    size_t digits = colon != NULL ? strspn(colon + 1, "0123456789") : 0;
+    if (digits > 0 && colon[1 + digits] == ':') {
+        return true; // "file:line: " tells such apart, and scripts say what they say
     }
     for (int32_t i = 0; i < w->kind_count; i++) {
         if (is_alike(w->kinds[i].text, text)) {

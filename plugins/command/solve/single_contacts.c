@@ -60,28 +60,6 @@ static int32_t cut_fields(char *line, char *fields[MOST_COLUMNS]) {
     return count;
 }
 
-static stn_status read_header(table *t, char *line, stn_error *err) {
-    char *fields[MOST_COLUMNS];
-    t->columns = cut_fields(line, fields);
-    if (t->columns > MOST_COLUMNS) {
-        return stn_fail(err, STN_ERR_FILE, "%s:1: %d columns, at most %d are read", t->path, t->columns, MOST_COLUMNS);
-    }
-    for (int32_t n = 0; n < NAMES; n++) {
-        t->place[n] = -1;
-        for (int32_t k = 0; k < t->columns && t->place[n] < 0; k++) {
-            t->place[n] = strcmp(fields[k], names[n]) == 0 ? k : -1;
-        }
-        if (t->place[n] < 0) {
-            return stn_fail(
-                err, STN_ERR_FILE,
-                "%s:1: the header names no column '%s'; id, mu, Wxx, Wxy, Wxz, Wyy, Wyz, Wzz, cx, cy, cz are "
-                "needed",
-                t->path, names[n]);
-        }
-    }
-    return STN_OK;
-}
-
 static bool is_positive_definite(const double *W) {
     double minor = W[0] * W[4] - W[1] * W[1];
     double det =
@@ -126,7 +104,25 @@ static stn_status read_table(stn_context *context, char *text, table *t, stn_err
     if (line == NULL) {
         return stn_fail(err, STN_ERR_FILE, "%s:1: the file is empty", t->path);
     }
-    stn_status status = read_header(t, line, err);
+    char *fields[MOST_COLUMNS];
+    t->columns = cut_fields(line, fields);
+    if (t->columns > MOST_COLUMNS) {
+        return stn_fail(err, STN_ERR_FILE, "%s:1: %d columns, at most %d are read", t->path, t->columns, MOST_COLUMNS);
+    }
+    for (int32_t n = 0; n < NAMES; n++) {
+        t->place[n] = -1;
+        for (int32_t k = 0; k < t->columns && t->place[n] < 0; k++) {
+            t->place[n] = strcmp(fields[k], names[n]) == 0 ? k : -1;
+        }
+        if (t->place[n] < 0) {
+            return stn_fail(
+                err, STN_ERR_FILE,
+                "%s:1: the header names no column '%s'; id, mu, Wxx, Wxy, Wxz, Wyy, Wyz, Wzz, cx, cy, cz are "
+                "needed",
+                t->path, names[n]);
+        }
+    }
+    stn_status status = STN_OK;
     for (t->line = 2; status == STN_OK && (line = next_line(&text)) != NULL; t->line++) {
         if (line[0] != '\0') {
             status = read_contact(t, line, &t->contacts[t->count], err);

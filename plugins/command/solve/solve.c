@@ -131,19 +131,6 @@ static void print_table(const solve_run *run, stn_status status) {
 #undef PRINT_FIELD
 }
 
-/// The whole result as JSON in a file that appears whole or not at all.
-static int write_result(const solve_run *run, stn_status status) {
-    cJSON *json = result_json(run, status, true);
-    char *text = cJSON_Print(json);
-    cJSON_Delete(json);
-    size_t length = strlen(text);
-    stn_error err = {STN_OK, ""};
-    text[length] = '\n'; // in place of the end, which is not written
-    stn_status written = stn_output_write(run->options->out, text, length + 1, &err);
-    cJSON_free(text);
-    return written == STN_OK ? CLI_PROCEED : cli_fail_status(run->command, &err);
-}
-
 /// What a formulation without a residual of its own in the certificate is, NULL: it has one.
 static const char *other_model(stn_formulation formulation) {
     switch (formulation) {
@@ -175,9 +162,16 @@ static int show(solve_run *run, stn_status status) {
         }
     }
     if (o->out != NULL && cli_ends_with(o->out, ".json")) {
-        int outcome = write_result(run, status);
-        if (outcome != CLI_PROCEED) {
-            return outcome;
+        cJSON *json = result_json(run, status, true);
+        char *text = cJSON_Print(json);
+        cJSON_Delete(json);
+        size_t length = strlen(text);
+        text[length] = '\n'; // in place of the end, which is not written
+        stn_error err = {STN_OK, ""};
+        stn_status written = stn_output_write(o->out, text, length + 1, &err);
+        cJSON_free(text);
+        if (written != STN_OK) {
+            return cli_fail_status(run->command, &err);
         }
     } else if (o->out != NULL && status >= 0) { // impulses and contact velocities for FCLIB's tools
         stn_status saved = stn_solution_save(run->context, &run->problem.problem, run->problem.solution.v,

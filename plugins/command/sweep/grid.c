@@ -139,7 +139,11 @@ static stn_status read_values(cli_axis *axis, const char *given, const char *tex
     return is_range(text, "..") ? read_whole(axis, given, text, err) : read_list(axis, given, text, err);
 }
 
-static stn_status read_axis(cli_axis *axis, const char *given, bool varied, stn_error *err) {
+// --------------------------------------------------------------------------------------------------------- all of them
+
+static stn_status add_axis(cli_grid *grid, const char *given, bool varied, stn_error *err) {
+    int32_t added = grid->axis_count++;
+    cli_axis *axis = &grid->axes[added];
     const char *equals = strchr(given, '='), *option = varied ? "vary" : "set";
     if (equals == NULL || equals == given) {
         return stn_fail(err, STN_ERR_ARGUMENT, "--%s %s: write %s", option, given,
@@ -154,21 +158,13 @@ static stn_status read_axis(cli_axis *axis, const char *given, bool varied, stn_
     if (axis->name == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
-    if (varied) {
-        return read_values(axis, given, equals + 1, err);
+    stn_status status = varied ? read_values(axis, given, equals + 1, err) : reserve(axis, 1, err);
+    if (!varied && status >= 0) {
+        status = add_value(axis, equals + 1, strlen(equals + 1), err); // a value of --set is taken as it is
     }
-    stn_status status = reserve(axis, 1, err); // a value of --set is taken as it is
-    return status >= 0 ? add_value(axis, equals + 1, strlen(equals + 1), err) : status;
-}
-
-// --------------------------------------------------------------------------------------------------------- all of them
-
-static stn_status add_axis(cli_grid *grid, const char *given, bool varied, stn_error *err) {
-    int32_t added = grid->axis_count++;
-    stn_status status = read_axis(&grid->axes[added], given, varied, err);
     for (int32_t i = 0; i < added && status >= 0; i++) {
-        if (strcmp(grid->axes[i].name, grid->axes[added].name) == 0) {
-            return stn_fail(err, STN_ERR_ARGUMENT, "--%s %s: the name is given twice", varied ? "vary" : "set", given);
+        if (strcmp(grid->axes[i].name, axis->name) == 0) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "--%s %s: the name is given twice", option, given);
         }
     }
     return status;

@@ -99,42 +99,6 @@ static const cJSON *member(const cJSON *json, const char *name) {
     return cJSON_GetObjectItemCaseSensitive(json, name);
 }
 
-/// A check that failed before one that did not.
-static const cJSON *worst_of(const cJSON *checks, const char *name) {
-    const cJSON *item, *found = NULL;
-    cJSON_ArrayForEach(item, checks) {
-        bool same = strcmp(member(item, "name")->valuestring, name) == 0;
-        if (same && (found == NULL || (cJSON_IsTrue(member(found, "ok")) && cJSON_IsFalse(member(item, "ok"))))) {
-            found = item;
-        }
-    }
-    return found;
-}
-
-/// The value that was checked, 1 or 0 for a check of true or false. A failed assertion, which is the reason, is no
-/// column.
-static bool add_checks(const cJSON *json, cli_texts *names, cli_texts *values) {
-    const cJSON *item, *checks = member(json, "checks"), *reason = member(json, "reason");
-    bool added = true;
-    cJSON_ArrayForEach(item, checks) {
-        const char *check = member(item, "name")->valuestring;
-        char name[512];
-        snprintf(name, sizeof name, "check.%s", check);
-        if (cli_texts_find(names, 0, name) >= 0 ||
-            (cJSON_IsString(reason) && strcmp(reason->valuestring, check) == 0)) {
-            continue;
-        }
-        const cJSON *worst = worst_of(checks, check), *value = member(worst, "value");
-        double truth = cJSON_IsTrue(member(worst, "ok")) ? 1.0 : 0.0;
-        bool has_value = cJSON_IsNumber(member(worst, "limit"));
-        added = added && cli_texts_add(names, name) &&
-                add_real(values, !has_value              ? truth
-                                 : cJSON_IsNumber(value) ? value->valuedouble
-                                                         : (double)NAN);
-    }
-    return added;
-}
-
 /// The cells of a run that left a report.
 static bool add_report(const cJSON *json, cli_texts *cells, cli_texts *names, cli_texts *values) {
     const char *word = member(json, "status")->valuestring;
@@ -169,25 +133,30 @@ static bool add_report(const cJSON *json, cli_texts *cells, cli_texts *names, cl
         added = added && cli_texts_add(names, name) &&
                 add_real(values, cJSON_IsNumber(item) ? item->valuedouble : (double)NAN);
     }
-    return added && add_checks(json, names, values);
-}
-
-/// The cells of one that did not.
-static bool add_end(const cli_job_end *end, cli_texts *cells) {
-    char reason[96];
-    if (end->outcome == CLI_JOB_TIMEOUT) {
-        snprintf(reason, sizeof reason, "ended after its time");
-    } else if (end->outcome == CLI_JOB_CRASHED) {
-        snprintf(reason, sizeof reason, "ended by signal %d (%s)", end->code, strsignal(end->code));
-    } else {
-        snprintf(reason, sizeof reason, "ended with exit status %d and no report", end->code);
+    // of a check its value, 1 or 0 for one of true or false; of several of one name a failed one before one that did
+    // not. A failed assertion, which is the reason, is no column
+    cJSON_ArrayForEach(item, member(json, "checks")) {
+        const char *check = member(item, "name")->valuestring;
+        char name[512];
+        snprintf(name, sizeof name, "check.%s", check);
+        if (cli_texts_find(names, 0, name) >= 0 ||
+            (cJSON_IsString(reason) && strcmp(reason->valuestring, check) == 0)) {
+            continue;
+        }
+        const cJSON *worst = item; // the first of its name
+        for (const cJSON *next = item->next; next != NULL && !cJSON_IsFalse(member(worst, "ok")); next = next->next) {
+            bool same = strcmp(member(next, "name")->valuestring, check) == 0;
+            worst = same && cJSON_IsFalse(member(next, "ok")) ? next : worst;
+        }
+        const cJSON *value = member(worst, "value");
+        double truth = cJSON_IsTrue(member(worst, "ok")) ? 1.0 : 0.0;
+        bool has_value = cJSON_IsNumber(member(worst, "limit"));
+        added = added && cli_texts_add(names, name) &&
+                add_real(values, !has_value              ? truth
+                                 : cJSON_IsNumber(value) ? value->valuedouble
+                                                         : (double)NAN);
     }
-    bool added = cli_texts_add(cells, end->outcome == CLI_JOB_TIMEOUT ? "timeout" : "crashed");
-    added = added && add_real(cells, end->seconds);
-    for (int32_t i = 0; i < STN_COUNT(figures) + STN_COUNT(residuals) + 1 && added; i++) {
-        added = cli_texts_add(cells, "");
-    }
-    return added && cli_texts_add(cells, reason) && cli_texts_add(cells, "");
+    return added;
 }
 
 bool cli_sweep_row(const cli_sweep_plan *plan, int32_t run, const cli_job_end *end, cli_texts *cells, cli_texts *names,
@@ -200,9 +169,25 @@ bool cli_sweep_row(const cli_sweep_plan *plan, int32_t run, const cli_job_end *e
         fclose(memory);
     }
     cJSON *json = text != NULL && end->outcome == CLI_JOB_EXITED ? cJSON_Parse(text) : NULL;
-    bool added = text != NULL && cli_sweep_key(plan, run, cells) &&
-                 (json != NULL ? add_report(json, cells, names, values) : add_end(end, cells));
-    cJSON_Delete(json);
+    bool added = text != NULL && cli_sweep_key(plan, run, cells);
     free(text);
-    return added;
+    if (json != NULL) {
+        added = added && add_report(json, cells, names, values);
+        cJSON_Delete(json);
+        return added;
+    }
+    char reason[96];
+    if (end->outcome == CLI_JOB_TIMEOUT) {
+        snprintf(reason, sizeof reason, "ended after its time");
+    } else if (end->outcome == CLI_JOB_CRASHED) {
+        snprintf(reason, sizeof reason, "ended by signal %d (%s)", end->code, strsignal(end->code));
+    } else {
+        snprintf(reason, sizeof reason, "ended with exit status %d and no report", end->code);
+    }
+    added = added && cli_texts_add(cells, end->outcome == CLI_JOB_TIMEOUT ? "timeout" : "crashed");
+    added = added && add_real(cells, end->seconds);
+    for (int32_t i = 0; i < STN_COUNT(figures) + STN_COUNT(residuals) + 1 && added; i++) {
+        added = cli_texts_add(cells, "");
+    }
+    return added && cli_texts_add(cells, reason) && cli_texts_add(cells, "");
 }

@@ -14,18 +14,8 @@
 
 // -------------------------------------------------------------------------------------------------------- assignments
 
-/// The kind of plugin that `stiction run` has an option of this name for; STN_KIND_COUNT: none.
-static stn_kind kind_of(const char *name, size_t length) {
-    static const stn_kind kinds[] = {STN_KIND_SOLVER, STN_KIND_LAW, STN_KIND_INTEGRATOR, STN_KIND_CONTACT,
-                                     STN_KIND_FACTOR};
-    for (int32_t i = 0; i < STN_COUNT(kinds); i++) {
-        const char *known = stn_kind_name(kinds[i]);
-        if (strlen(known) == length && strncmp(known, name, length) == 0) {
-            return kinds[i];
-        }
-    }
-    return STN_KIND_COUNT;
-}
+/// The kinds of plugins that `stiction run` has an option for.
+static const stn_kind kinds[] = {STN_KIND_SOLVER, STN_KIND_LAW, STN_KIND_INTEGRATOR, STN_KIND_CONTACT, STN_KIND_FACTOR};
 
 /// Its options with numbers.
 enum { DT, SECONDS, SEED, THREADS };
@@ -45,12 +35,14 @@ static const struct {
 static stn_status assign(stn_session *session, const char *assignment, stn_error *err) {
     size_t length = strcspn(assignment, "=");
     const char *text = assignment + length + 1;
-    stn_kind kind = kind_of(assignment, length);
-    if (kind != STN_KIND_COUNT) {
-        const stn_plugin_info *info = NULL;
-        session->plugin[kind] = text;
-        stn_status status = stn_plugin_load(session->host.context, kind, text, err);
-        return status == STN_OK ? stn_plugin_find(session->host.context, kind, text, &info, err) : status;
+    for (int32_t i = 0; i < STN_COUNT(kinds); i++) {
+        const char *known = stn_kind_name(kinds[i]);
+        if (strlen(known) == length && strncmp(known, assignment, length) == 0) {
+            const stn_plugin_info *info = NULL;
+            session->plugin[kinds[i]] = text;
+            stn_status status = stn_plugin_load(session->host.context, kinds[i], text, err);
+            return status == STN_OK ? stn_plugin_find(session->host.context, kinds[i], text, &info, err) : status;
+        }
     }
     for (int32_t i = 0; i < STN_COUNT(numbers); i++) {
         double value;
@@ -158,25 +150,6 @@ int cli_sweep_run(const cli_sweep_plan *plan, int32_t run) {
     return written ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;
 }
 
-/// May a declared parameter have all values of its axis?
-static stn_status check_values(const stn_session *session, const cli_axis *axis, stn_error *err) {
-    const stn_parameter *p = NULL;
-    for (int32_t i = 0; i < session->parameter_count; i++) {
-        p = strcmp(session->parameters[i].name, axis->name) == 0 ? &session->parameters[i] : p;
-    }
-    for (int32_t i = 0; i < axis->count && p != NULL; i++) {
-        const char *text = strchr(axis->assignments[i], '=') + 1;
-        double value;
-        if (p->type == STN_SCRIPT_NUMBER && !stn_parse_real(text, &value) && strcmp(text, "inf") != 0) {
-            return stn_fail(err, STN_ERR_ARGUMENT, "%s: must be a number", axis->assignments[i]);
-        }
-        if (p->type == STN_SCRIPT_BOOL && strcmp(text, "true") != 0 && strcmp(text, "false") != 0) {
-            return stn_fail(err, STN_ERR_ARGUMENT, "%s: must be true or false", axis->assignments[i]);
-        }
-    }
-    return STN_OK;
-}
-
 /// The run that is looked at, and where its world is kept.
 typedef struct first_run {
     stn_session *session;
@@ -209,11 +182,26 @@ static stn_status check_names(stn_session *session, const cli_sweep_plan *plan, 
                    stn_session_check_overrides(session, &unused) < 0)) {
         return stn_fail(err, status, "%s", script.text);
     }
-    status = STN_OK; // stopped, or what the runs will meet too
-    for (int32_t i = 0; i < plan->grid.axis_count && status >= 0; i++) {
-        status = check_values(session, &plan->grid.axes[i], err);
+    // stopped, or what the runs will meet too
+    for (int32_t i = 0; i < plan->grid.axis_count; i++) {
+        const cli_axis *axis = &plan->grid.axes[i];
+        const stn_parameter *p = NULL;
+        for (int32_t k = 0; k < session->parameter_count; k++) {
+            p = strcmp(session->parameters[k].name, axis->name) == 0 ? &session->parameters[k] : p;
+        }
+        for (int32_t k = 0; k < axis->count && p != NULL;
+             k++) { // may a declared parameter have all values of its axis?
+            const char *text = strchr(axis->assignments[k], '=') + 1;
+            double value;
+            if (p->type == STN_SCRIPT_NUMBER && !stn_parse_real(text, &value) && strcmp(text, "inf") != 0) {
+                return stn_fail(err, STN_ERR_ARGUMENT, "%s: must be a number", axis->assignments[k]);
+            }
+            if (p->type == STN_SCRIPT_BOOL && strcmp(text, "true") != 0 && strcmp(text, "false") != 0) {
+                return stn_fail(err, STN_ERR_ARGUMENT, "%s: must be true or false", axis->assignments[k]);
+            }
+        }
     }
-    return status;
+    return STN_OK;
 }
 
 int cli_sweep_probe(const cli_sweep_plan *plan) {

@@ -171,22 +171,21 @@ static bool judge_probe(void *user, const cli_job_end *end) {
 
 // ------------------------------------------------------------------------------------------------------------ output
 
-/// A number, a text, null for what the row does not have and for what JSON cannot say.
-static cJSON *json_of(const char *cell) {
-    double value;
-    if (cell[0] == '\0' || strcmp(cell, "nan") == 0 || strcmp(cell, "inf") == 0 || strcmp(cell, "-inf") == 0) {
-        return cJSON_CreateNull();
-    }
-    return stn_parse_real(cell, &value) ? cli_json_real(value) : cJSON_CreateString(cell);
-}
-
 /// One line a row.
 static stn_status print_row(void *user, int32_t index, const cli_texts *cells, stn_error *err) {
     (void)err;
     const cli_texts *columns = user;
     cJSON *row = cJSON_CreateObject();
     for (int32_t i = 0; i < columns->count; i++) {
-        cJSON_AddItemToObject(row, columns->items[i], json_of(cells->items[i]));
+        const char *cell = cells->items[i];
+        double value;
+        // null for what the row does not have and for what JSON cannot say
+        bool none =
+            cell[0] == '\0' || strcmp(cell, "nan") == 0 || strcmp(cell, "inf") == 0 || strcmp(cell, "-inf") == 0;
+        cJSON *item = none                           ? cJSON_CreateNull()
+                      : stn_parse_real(cell, &value) ? cli_json_real(value)
+                                                     : cJSON_CreateString(cell);
+        cJSON_AddItemToObject(row, columns->items[i], item);
     }
     char *text = cJSON_PrintUnformatted(row);
     printf("%s\n    %s", index > 0 ? "," : "", text);

@@ -111,36 +111,6 @@ static stn_status lock(const cli_table *table, FILE *file, stn_error *err) {
     return STN_OK;
 }
 
-static stn_status open_file(cli_table *table, stn_error *err) {
-    if (table->path == NULL) {
-        table->file = tmpfile();
-        return table->file != NULL ? STN_OK : fail_file(table, "made", err);
-    }
-    struct stat what;
-    if (stat(table->path, &what) == 0 && !S_ISREG(what.st_mode)) {
-        return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: it is not a regular file; name another",
-                        table->path);
-    }
-    int descriptor = open(table->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    FILE *file = descriptor >= 0 ? fdopen(descriptor, "r+") : NULL;
-    if (file == NULL && descriptor >= 0) {
-        int error = errno;
-        close(descriptor);
-        errno = error;
-    }
-    table->file = file;
-    return table->file != NULL ? lock(table, table->file, err) : fail_file(table, "written", err);
-}
-
-static stn_status write_header(cli_table *table, stn_error *err) {
-    rewind(table->file);
-    if (ftruncate(fileno(table->file), 0) != 0) {
-        return fail_file(table, "written", err);
-    }
-    put_line(table->file, &table->columns);
-    return fflush(table->file) == 0 ? STN_OK : fail_file(table, "written", err);
-}
-
 /// The header that is there may have further columns, which rows brought.
 static stn_status take_header(cli_table *table, const cli_texts *found, stn_error *err) {
     for (int32_t i = 0; i < table->fixed; i++) {
@@ -188,8 +158,15 @@ static stn_status repair_end(cli_table *table, long end, stn_error *err) {
     if (!is_begun_header(table, &begun)) {
         return fail_file(table, "read", err);
     }
-    return begun ? write_header(table, err)
-                 : stn_fail(err, STN_ERR_FILE, "%s: is not the table of a sweep; name another file", name_of(table));
+    if (!begun) {
+        return stn_fail(err, STN_ERR_FILE, "%s: is not the table of a sweep; name another file", name_of(table));
+    }
+    rewind(table->file);
+    if (ftruncate(fileno(table->file), 0) != 0) {
+        return fail_file(table, "written", err);
+    }
+    put_line(table->file, &table->columns);
+    return fflush(table->file) == 0 ? STN_OK : fail_file(table, "written", err);
 }
 
 /// The next line without its end in `*line`; `*more` is false at the end of the file, where half a row does not count.
@@ -257,22 +234,41 @@ stn_status cli_table_open(cli_table *table, const char *path, const cli_texts *c
             return no_memory(err);
         }
     }
-    stn_status status = open_file(table, err);
+    if (path == NULL) {
+        table->file = tmpfile();
+        if (table->file == NULL) {
+            return fail_file(table, "made", err);
+        }
+    } else {
+        struct stat what;
+        if (stat(path, &what) == 0 && !S_ISREG(what.st_mode)) {
+            return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: it is not a regular file; name another", path);
+        }
+        int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        table->file = descriptor >= 0 ? fdopen(descriptor, "r+") : NULL;
+        if (table->file == NULL && descriptor >= 0) {
+            int error = errno;
+            close(descriptor);
+            errno = error;
+        }
+        stn_status status = table->file != NULL ? lock(table, table->file, err) : fail_file(table, "written", err);
+        if (status < 0) {
+            return status;
+        }
+    }
+    // Nothing is changed before all of the file was accepted.
+    long end = 0, at = 0; // of the last whole line
+    rewind(table->file);
+    for (int c = fgetc(table->file); c != EOF; c = fgetc(table->file)) {
+        at++;
+        end = c == '\n' ? at : end;
+    }
+    stn_status status = ferror(table->file) == 0 ? STN_OK : fail_file(table, "read", err);
+    if (status >= 0 && end > 0) {
+        status = read_rows(table, row, user, &table->rows, err);
+    }
     if (status >= 0) {
-        // Nothing is changed before all of the file was accepted.
-        long end = 0, at = 0; // of the last whole line
-        rewind(table->file);
-        for (int c = fgetc(table->file); c != EOF; c = fgetc(table->file)) {
-            at++;
-            end = c == '\n' ? at : end;
-        }
-        status = ferror(table->file) == 0 ? STN_OK : fail_file(table, "read", err);
-        if (status >= 0 && end > 0) {
-            status = read_rows(table, row, user, &table->rows, err);
-        }
-        if (status >= 0) {
-            status = repair_end(table, end, err);
-        }
+        status = repair_end(table, end, err);
     }
     if (status >= 0) {
         fseek(table->file, 0, SEEK_END);

@@ -82,29 +82,6 @@ static void put_attribute(FILE *to, const char *name, const char *value) {
     putc('"', to);
 }
 
-/// The reason as text, and where to look.
-static void put_reason(FILE *to, const cli_test_result *r) {
-    const char *element = r->outcome == STN_TEST_SKIPPED ? "skipped" : r->broken ? "error" : "failure";
-    const char *reason = r->text[CLI_TEST_REASON] != NULL ? r->text[CLI_TEST_REASON] : "";
-    fprintf(to, "      <%s", element);
-    put_attribute(to, "message", reason);
-    if (r->outcome == STN_TEST_SKIPPED) {
-        fputs("/>\n", to);
-        return;
-    }
-    put_attribute(to, "type", r->broken ? "error" : "check");
-    putc('>', to);
-    put(to, reason, strlen(reason), false);
-    static const char *const labels[] = {[CLI_TEST_RECORDING] = "recording", [CLI_TEST_CAPSULE] = "capsule"};
-    for (int i = CLI_TEST_RECORDING; i <= CLI_TEST_CAPSULE; i++) {
-        if (r->text[i] != NULL) {
-            fprintf(to, "\n%s: ", labels[i]);
-            put(to, r->text[i], r->size[i], false);
-        }
-    }
-    fprintf(to, "</%s>\n", element);
-}
-
 static void put_output(FILE *to, const char *element, const cli_test_result *r, cli_test_text which) {
     if (r->text[which] != NULL) {
         fprintf(to, "      <%s>", element);
@@ -126,7 +103,25 @@ static void put_case(FILE *to, const cli_test_result *r) {
     putc('"', to);
     fprintf(to, " time=\"%.6f\">\n", r->seconds);
     if (r->outcome != STN_TEST_PASSED) {
-        put_reason(to, r);
+        bool skipped = r->outcome == STN_TEST_SKIPPED;
+        const char *element = skipped ? "skipped" : r->broken ? "error" : "failure";
+        const char *reason = r->text[CLI_TEST_REASON] != NULL ? r->text[CLI_TEST_REASON] : "";
+        fprintf(to, "      <%s", element);
+        put_attribute(to, "message", reason);
+        if (skipped) {
+            fputs("/>\n", to);
+        } else { // the reason as text, and where to look
+            put_attribute(to, "type", r->broken ? "error" : "check");
+            putc('>', to);
+            put(to, reason, strlen(reason), false);
+            for (int i = CLI_TEST_RECORDING; i <= CLI_TEST_CAPSULE; i++) {
+                if (r->text[i] != NULL) {
+                    fprintf(to, "\n%s: ", i == CLI_TEST_RECORDING ? "recording" : "capsule");
+                    put(to, r->text[i], r->size[i], false);
+                }
+            }
+            fprintf(to, "</%s>\n", element);
+        }
     }
     put_output(to, "system-out", r, CLI_TEST_OUTPUT);
     put_output(to, "system-err", r, CLI_TEST_ERRORS);

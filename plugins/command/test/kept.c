@@ -39,19 +39,6 @@ void cli_test_kept_add(const char *folder, const char *script, const char *test,
     }
 }
 
-/// A name that only this program gives, whatever a list says.
-static bool is_own_name(const char *file) {
-    return file[0] >= '0' && file[0] <= '9' && strchr(file, '/') == NULL &&
-           (cli_ends_with(file, ".html") || cli_ends_with(file, ".capsule.json"));
-}
-
-/// Is what the line tells to go? It stays when another script, or a test that the pattern leaves out, left it.
-static bool is_due(const char *test, const char *script, const char *pattern) {
-    size_t length = strlen(script);
-    return strncmp(test, script, length) == 0 && strncmp(test + length, ": ", 2) == 0 &&
-           (pattern == NULL || strstr(test, pattern) != NULL);
-}
-
 /// Removes the files of the lines that are due; the other lines move to the front of `text`. Returns their bytes.
 static size_t remove_due(const char *folder, char *text, const char *script, const char *pattern) {
     char *to = text, *at = text;
@@ -64,7 +51,14 @@ static size_t remove_due(const char *folder, char *text, const char *script, con
             continue;
         }
         *tab = *end = '\0';
-        if (is_own_name(at) && is_due(tab + 1, script, pattern)) {
+        // a name that only this program gives, whatever a list says
+        bool own = at[0] >= '0' && at[0] <= '9' && strchr(at, '/') == NULL &&
+                   (cli_ends_with(at, ".html") || cli_ends_with(at, ".capsule.json"));
+        // of this script, and of a test that the pattern does not leave out
+        const char *test = tab + 1;
+        bool due = strncmp(test, script, strlen(script)) == 0 && strncmp(test + strlen(script), ": ", 2) == 0 &&
+                   (pattern == NULL || strstr(test, pattern) != NULL);
+        if (own && due) {
             snprintf(path, sizeof path, "%s/%s", folder, at);
             if (unlink(path) != 0 && errno != ENOENT) {
                 fprintf(stderr, "warning: %s: cannot be removed: %s\n", path, strerror(errno));

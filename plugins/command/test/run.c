@@ -388,22 +388,6 @@ static bool end_file(void *user, const cli_job_end *end) {
     return true;
 }
 
-/// A --set that no script took is a mistake in its name.
-static stn_status check_sets(const test_run *all, stn_error *err) {
-    const cli_list *sets = &all->options->sets;
-    for (int32_t i = 0; i < sets->count; i++) {
-        bool used = false;
-        for (size_t k = 0; k < all->files->count; k++) {
-            used |= all->shares[k].used[i];
-        }
-        if (!used) {
-            return stn_fail(err, STN_ERR_PARAMETER, "--set %s: no script that ran declares such a parameter",
-                            sets->items[i]);
-        }
-    }
-    return STN_OK;
-}
-
 stn_status cli_test_run(const cli_test_files *files, const cli_test_options *options, cli_test_results *all,
                         stn_error *err) {
     size_t size = (files->count + 1) * sizeof(file_share);
@@ -426,8 +410,15 @@ stn_status cli_test_run(const cli_test_files *files, const cli_test_options *opt
         for (int32_t i = 0; i < jobs.count; i++) { // of files that an interrupt ended
             take_records(&run, i);
         }
-        if (status >= 0) {
-            status = check_sets(&run, err);
+        for (int32_t i = 0; i < options->sets.count && status >= 0; i++) {
+            bool used = false;
+            for (size_t k = 0; k < files->count; k++) {
+                used |= run.shares[k].used[i];
+            }
+            if (!used) { // a mistake in its name
+                status = stn_fail(err, STN_ERR_PARAMETER, "--set %s: no script that ran declares such a parameter",
+                                  options->sets.items[i]);
+            }
         }
     }
     if (run.shares != NULL) {

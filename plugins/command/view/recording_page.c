@@ -25,34 +25,6 @@ static void put(page *p, const void *bytes, size_t count) {
 
 // ----------------------------------------------------------------------------------------------------------- titles
 
-static bool is_taken(const page *p, const char *title) {
-    for (int32_t i = 0; i < p->title_count; i++) {
-        if (strcmp(p->titles[i], title) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/// "out", then "out (b/out.html)", then "out (b/out.html, 2)". Kept by the page; NULL: out of memory.
-static const char *choose_title(page *p, const char *wanted) {
-    size_t size = strlen(wanted) + strlen(p->path) + 32;
-    char *title = stn_allocate(p->context, size, 1);
-    size_t count = (size_t)p->title_count;
-    char **grown = stn_reallocate(p->context, p->titles, count, count + 1, sizeof *grown);
-    p->titles = grown != NULL ? grown : p->titles;
-    if (title == NULL || grown == NULL) {
-        stn_release(p->context, title);
-        return NULL;
-    }
-    snprintf(title, size, "%s", wanted);
-    for (int32_t number = 1; is_taken(p, title); number++) {
-        snprintf(title, size, number == 1 ? "%s (%s)" : "%s (%s, %d)", wanted, p->path, (int)number);
-    }
-    p->titles[p->title_count++] = title;
-    return title;
-}
-
 // ----------------------------------------------------------------------------------------------------------- blocks
 
 static bool put_scene(page *p, const char *json) {
@@ -86,8 +58,27 @@ static stn_status add_scene(page *p, cli_recording *recording, const cli_block *
     }
     const char *wanted = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(scene, "title"));
     wanted = wanted != NULL ? wanted : "";
-    const char *title = choose_title(p, wanted);
-    bool whole = title != NULL;
+    // "out", then "out (b/out.html)", then "out (b/out.html, 2)"; kept by the page
+    size_t size = strlen(wanted) + strlen(p->path) + 32, count = (size_t)p->title_count;
+    char *title = stn_allocate(p->context, size, 1);
+    char **grown = stn_reallocate(p->context, p->titles, count, count + 1, sizeof *grown);
+    bool whole = title != NULL && grown != NULL;
+    p->titles = grown != NULL ? grown : p->titles;
+    if (!whole) {
+        stn_release(p->context, title);
+    } else {
+        snprintf(title, size, "%s", wanted);
+        for (int32_t number = 1, k = 0; k < p->title_count;) {
+            if (strcmp(p->titles[k], title) != 0) {
+                k++;
+                continue;
+            }
+            snprintf(title, size, number == 1 ? "%s (%s)" : "%s (%s, %d)", wanted, p->path, (int)number);
+            number++;
+            k = 0;
+        }
+        p->titles[p->title_count++] = title;
+    }
     if (whole && strcmp(title, wanted) == 0) {
         put(p, block->line, block->line_length);
         put(p, "\n", 1);

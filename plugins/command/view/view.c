@@ -50,37 +50,6 @@ static int show(const cli_command *command, const char *path) {
 
 // -------------------------------------------------------------------------------------------------------------- view
 
-/// Is it whole? A browser would show an empty page of what is not.
-static stn_status look_through(stn_context *context, const char *path, stn_error *err) {
-    cli_recording *recording = NULL;
-    stn_status status = cli_recording_open(context, path, &recording, err);
-    cli_block block = {.kind = "?"};
-    while (status == STN_OK && block.kind[0] != '\0') {
-        status = cli_recording_next(recording, &block, err);
-    }
-    if (status == STN_OK && cli_recording_is_cut(recording)) {
-        stn_log(context, STN_LOG_WARNING, "%s ends in the middle of a block; what is before it is shown", path);
-    }
-    cli_recording_close(recording);
-    return status;
-}
-
-static int view(const cli_command *command, stn_context *context, const cli_list *files, const char *out) {
-    stn_error err = {STN_OK, ""};
-    char path[PATH_SIZE];
-    if (cli_keep_apart(command, files->items, files->count, &out, 1) != CLI_PROCEED) {
-        return STN_EXIT_BAD_INPUT;
-    }
-    stn_status status = STN_OK;
-    if (files->count == 1 && out == NULL) {
-        status = look_through(context, files->items[0], &err);
-        snprintf(path, sizeof path, "%s", files->items[0]);
-    } else {
-        status = cli_recording_merge(context, files->items, files->count, out, path, sizeof path, &err);
-    }
-    return status == STN_OK ? show(command, path) : cli_fail_status(command, &err);
-}
-
 static int run_view(void *self, const stn_command_call *call) {
     (void)self;
     const char *out = NULL;
@@ -100,7 +69,30 @@ static int run_view(void *self, const stn_command_call *call) {
                                  64};
     int status = cli_parse(&command, call->argc, call->argv, &words);
     if (status == CLI_PROCEED) {
-        status = view(&command, call->context, &words, out);
+        status = cli_keep_apart(&command, words.items, words.count, &out, 1);
+    }
+    stn_error err = {STN_OK, ""};
+    stn_status looked = STN_OK;
+    char path[PATH_SIZE];
+    if (status == CLI_PROCEED && words.count == 1 && out == NULL) {
+        // is it whole? A browser would show an empty page of what is not
+        cli_recording *recording = NULL;
+        cli_block block = {.kind = "?"};
+        snprintf(path, sizeof path, "%s", words.items[0]);
+        looked = cli_recording_open(call->context, words.items[0], &recording, &err);
+        while (looked == STN_OK && block.kind[0] != '\0') {
+            looked = cli_recording_next(recording, &block, &err);
+        }
+        if (looked == STN_OK && cli_recording_is_cut(recording)) {
+            stn_log(call->context, STN_LOG_WARNING, "%s ends in the middle of a block; what is before it is shown",
+                    words.items[0]);
+        }
+        cli_recording_close(recording);
+    } else if (status == CLI_PROCEED) {
+        looked = cli_recording_merge(call->context, words.items, words.count, out, path, sizeof path, &err);
+    }
+    if (status == CLI_PROCEED) {
+        status = looked == STN_OK ? show(&command, path) : cli_fail_status(&command, &err);
     }
     cli_list_clear(&words);
     return status;
