@@ -107,26 +107,6 @@ static void end_parameters(csv_recording *r, stn_output_end end, stn_error *err,
     }
 }
 
-/// The recording with its files; what a failure leaves open, csv_open closes.
-static stn_status open_files(csv_recording *r, const stn_record_header *header, stn_error *err) {
-    r->parameters.descriptor = -1;
-    stn_status status = stn_output_open(r->path, STN_OUTPUT_STREAM, &r->output, err);
-    if (status != STN_OK) {
-        return status;
-    }
-    r->file = stream_of(&r->output);
-    status = r->file != NULL ? write_parameters(r, header, err) : failed(r->path, err);
-    if (status != STN_OK) {
-        if (r->file != NULL) {
-            fclose(r->file);
-        }
-        stn_status told = status;
-        end_parameters(r, STN_OUTPUT_DROP, NULL, &told);
-        stn_output_close(&r->output, STN_OUTPUT_DROP, NULL);
-    }
-    return status;
-}
-
 static stn_status csv_open(void *self, const stn_record_header *header, void **recording, stn_error *err) {
     *recording = NULL;
     csv_recording *r = calloc(1, sizeof *r);
@@ -138,8 +118,21 @@ static stn_status csv_open(void *self, const stn_record_header *header, void **r
     }
     r->config = self;
     r->path = path;
-    stn_status status = open_files(r, header, err);
+    r->parameters.descriptor = -1;
+    stn_status status = stn_output_open(r->path, STN_OUTPUT_STREAM, &r->output, err);
     if (status != STN_OK) {
+        release(r);
+        return status;
+    }
+    r->file = stream_of(&r->output);
+    status = r->file != NULL ? write_parameters(r, header, err) : failed(r->path, err);
+    if (status != STN_OK) {
+        if (r->file != NULL) {
+            fclose(r->file);
+        }
+        stn_status told = status;
+        end_parameters(r, STN_OUTPUT_DROP, NULL, &told);
+        stn_output_close(&r->output, STN_OUTPUT_DROP, NULL);
         release(r);
         return status;
     }
@@ -177,46 +170,21 @@ static void write_column(const csv_recording *r, column c) {
     fprintf(r->file, "%s%s%s%s", bracketed ? "]" : "", c.part[0] != '\0' ? "." : "", c.part, quoted ? "\"" : "");
 }
 
-/// The robot's name where several robots have a joint of that name, else "".
-static const char *qualifier_of(const stn_model *model, const stn_joint *joint) {
-    int32_t same = 0;
-    for (int32_t j = 0; j < model->joint_count; j++) {
-        same += strcmp(model->joints[j].name, joint->name) == 0;
-    }
-    return same > 1 ? model->groups[joint->group].name : "";
-}
-
 static void write_joint_columns(const csv_recording *r, const stn_model *model, const char *letter) {
     bool position = letter[0] == 'q';
     for (int32_t j = 0; j < model->joint_count; j++) {
         const stn_joint *joint = &model->joints[j];
-        int32_t count = position ? joint->nq : joint->nv;
+        int32_t count = position ? joint->nq : joint->nv, same = 0;
+        for (int32_t k = 0; k < model->joint_count; k++) {
+            same += strcmp(model->joints[k].name, joint->name) == 0;
+        }
+        const char *qualifier = same > 1 ? model->groups[joint->group].name : ""; // where several have such a joint
         for (int32_t i = 0; i < count; i++) {
             const char *part =
                 position ? stn_joint_coordinate_name(joint->type, i) : stn_joint_velocity_name(joint->type, i);
-            write_column(r, (column){letter, qualifier_of(model, joint), joint->name, count > 1 ? part : ""});
+            write_column(r, (column){letter, qualifier, joint->name, count > 1 ? part : ""});
         }
     }
-}
-
-static void write_node_columns(const csv_recording *r, const stn_model *model, const char *letter) {
-    for (int32_t n = 0; n < model->node_count; n++) {
-        for (int32_t i = 0; i < 3; i++) {
-            fprintf(r->file, ",%s[node %d].%s", letter, n, coordinate_names[i]);
-        }
-    }
-}
-
-static stn_status keep_signals(csv_recording *r, const stn_observation *o, stn_error *err) {
-    r->signal = calloc((size_t)o->signal_count + 1, sizeof *r->signal);
-    for (int32_t i = 0; r->signal != NULL && i < o->signal_count; i++) {
-        r->signal[i] = strdup(o->signals[i].name);
-        if (r->signal[i] == NULL) {
-            return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->path);
-        }
-        r->signal_count++;
-    }
-    return r->signal != NULL ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->path);
 }
 
 /// For every body a column of each of these.
@@ -230,38 +198,37 @@ static void write_body_columns(const csv_recording *r, const stn_model *model, c
     }
 }
 
-static void write_own_columns(const csv_recording *r, const stn_observation *o) {
-    fputs(",time_s", r->file);
-    if (r->config->coordinates) {
-        for (int32_t i = 0; i < 2; i++) {
-            write_joint_columns(r, o->model, i == 0 ? "q" : "v");
-            write_node_columns(r, o->model, i == 0 ? "q" : "v");
-        }
-    }
-    if (r->config->bodies) {
-        write_body_columns(r, o->model, "body", coordinate_names, STN_COUNT(coordinate_names));
-    }
-    if (r->config->forces) {
-        write_body_columns(r, o->model, "contact", force_names, STN_COUNT(force_names));
-    }
-    if (r->config->energies) {
-        fputs(",kinetic_J,potential_J,elastic_J,input_work_J,contact_J,total_energy_J", r->file);
-    }
-    fputs(",contacts,patches,faces,iterations,momentum,complementarity,cone,penetration_m,overlap_m,overlap_without_"
-          "contact_m,"
-          "step_us",
-          r->file);
-}
-
 static stn_status write_header(csv_recording *r, const stn_observation *o, stn_error *err) {
     r->has_header = true;
-    stn_status status = keep_signals(r, o, err);
-    if (status != STN_OK) {
-        return status;
+    r->signal = calloc((size_t)o->signal_count + 1, sizeof *r->signal);
+    for (int32_t i = 0; r->signal != NULL && i < o->signal_count && r->signal_count == i; i++) {
+        r->signal[i] = strdup(o->signals[i].name);
+        r->signal_count += r->signal[i] != NULL;
+    }
+    if (r->signal == NULL || r->signal_count < o->signal_count) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->path);
     }
     fputs("step", r->file);
     if (r->config->columns == ALL) {
-        write_own_columns(r, o);
+        fputs(",time_s", r->file);
+        for (int32_t k = 0; k < 2 && r->config->coordinates; k++) {
+            const char *letter = k == 0 ? "q" : "v";
+            write_joint_columns(r, o->model, letter);
+            for (int32_t i = 0; i < 3 * o->model->node_count; i++) {
+                fprintf(r->file, ",%s[node %d].%s", letter, i / 3, coordinate_names[i % 3]);
+            }
+        }
+        if (r->config->bodies) {
+            write_body_columns(r, o->model, "body", coordinate_names, STN_COUNT(coordinate_names));
+        }
+        if (r->config->forces) {
+            write_body_columns(r, o->model, "contact", force_names, STN_COUNT(force_names));
+        }
+        if (r->config->energies) {
+            fputs(",kinetic_J,potential_J,elastic_J,input_work_J,contact_J,total_energy_J", r->file);
+        }
+        fputs(",contacts,patches,faces,iterations,momentum,complementarity,cone,penetration_m,overlap_m", r->file);
+        fputs(",overlap_without_contact_m,step_us", r->file);
     }
     for (int32_t i = 0; i < r->signal_count; i++) {
         write_column(r, (column){"", "", r->signal[i], ""});
@@ -276,17 +243,6 @@ static void write_number(const csv_recording *r, double value) {
         fputc(',', r->file);
     } else {
         fprintf(r->file, ",%.*g", r->config->digits, value);
-    }
-}
-
-static void write_bodies(const csv_recording *r, const stn_observation *o) {
-    for (int32_t b = 1; b < o->model->body_count; b++) {
-        const stn_pose *pose = &o->kinematics->body_pose[b];
-        stn_quat q = stn_quat_from_matrix(&pose->rotation);
-        const double values[] = {pose->position.x, pose->position.y, pose->position.z, q.w, q.x, q.y, q.z};
-        for (int32_t i = 0; i < STN_COUNT(values); i++) {
-            write_number(r, values[i]);
-        }
     }
 }
 
@@ -318,18 +274,6 @@ static void write_forces(const csv_recording *r, const stn_observation *o) {
     }
 }
 
-static void write_signals(const csv_recording *r, const stn_observation *o) {
-    for (int32_t i = 0; i < r->signal_count; i++) {
-        double value = NAN;
-        for (int32_t k = 0; k < o->signal_count; k++) {
-            if (strcmp(o->signals[k].name, r->signal[i]) == 0) {
-                value = o->signals[k].value;
-            }
-        }
-        write_number(r, value);
-    }
-}
-
 static void write_own_values(const csv_recording *r, const stn_observation *o) {
     write_number(r, o->time);
     if (r->config->coordinates) {
@@ -341,7 +285,14 @@ static void write_own_values(const csv_recording *r, const stn_observation *o) {
         }
     }
     if (r->config->bodies) {
-        write_bodies(r, o);
+        for (int32_t b = 1; b < o->model->body_count; b++) {
+            const stn_pose *pose = &o->kinematics->body_pose[b];
+            stn_quat q = stn_quat_from_matrix(&pose->rotation);
+            const double place[] = {pose->position.x, pose->position.y, pose->position.z, q.w, q.x, q.y, q.z};
+            for (int32_t i = 0; i < STN_COUNT(place); i++) {
+                write_number(r, place[i]);
+            }
+        }
     }
     if (r->config->forces) {
         write_forces(r, o);
@@ -369,27 +320,6 @@ static void write_own_values(const csv_recording *r, const stn_observation *o) {
     }
 }
 
-static void write_row(const csv_recording *r, const stn_observation *o) {
-    fprintf(r->file, "%lld", (long long)o->step);
-    if (r->config->columns == ALL) {
-        write_own_values(r, o);
-    }
-    write_signals(r, o);
-    fputc('\n', r->file);
-}
-
-/// Drops what was written of a row that did not fit.
-static stn_status cut_back(const csv_recording *r, stn_error *err) {
-    char remains[STN_OUTPUT_PATH + 80];
-    stn_status status = stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s%s", r->path, strerror(errno),
-                                 stn_output_remains(&r->output, remains, sizeof remains));
-    __fpurge(r->file);                               // or closing would try the rest of the row again
-    if (ftruncate(fileno(r->file), r->whole) == 0) { // a device cannot be cut
-        lseek(fileno(r->file), r->whole, SEEK_SET);
-    }
-    return status;
-}
-
 static stn_status write_step(csv_recording *r, const stn_observation *o, stn_error *err) {
     if (!r->has_header) {
         stn_status status = write_header(r, o, err);
@@ -400,9 +330,29 @@ static stn_status write_step(csv_recording *r, const stn_observation *o, stn_err
     if (o->step % r->config->every != 0) {
         return STN_OK;
     }
-    write_row(r, o);
-    if (fflush(r->file) != 0 || ferror(r->file)) {
-        return cut_back(r, err);
+    fprintf(r->file, "%lld", (long long)o->step);
+    if (r->config->columns == ALL) {
+        write_own_values(r, o);
+    }
+    for (int32_t i = 0; i < r->signal_count; i++) {
+        double value = NAN;
+        for (int32_t k = 0; k < o->signal_count; k++) {
+            if (strcmp(o->signals[k].name, r->signal[i]) == 0) {
+                value = o->signals[k].value;
+            }
+        }
+        write_number(r, value);
+    }
+    fputc('\n', r->file);
+    if (fflush(r->file) != 0 || ferror(r->file)) { // what was written of a row that did not fit is dropped
+        char remains[STN_OUTPUT_PATH + 80];
+        stn_status status = stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s%s", r->path, strerror(errno),
+                                     stn_output_remains(&r->output, remains, sizeof remains));
+        __fpurge(r->file);                               // or closing would try the rest of the row again
+        if (ftruncate(fileno(r->file), r->whole) == 0) { // a device cannot be cut
+            lseek(fileno(r->file), r->whole, SEEK_SET);
+        }
+        return status;
     }
     r->whole = ftello(r->file);
     return STN_OK;
@@ -425,8 +375,11 @@ static stn_status csv_close(void *recording, stn_error *err) {
     bad = fclose(r->file) != 0 || bad;
     stn_status status = bad && !r->failed ? failed(r->path, err) : STN_OK; // a failure is said once
     stn_output_end end = r->steps == 0 ? STN_OUTPUT_DROP : bad || r->failed ? STN_OUTPUT_LEAVE : STN_OUTPUT_KEEP;
-    stn_status ended = stn_output_close(&r->output, end, status == STN_OK ? err : NULL);
-    status = status == STN_OK ? ended : status;
+    if (status == STN_OK) {
+        status = stn_output_close(&r->output, end, err);
+    } else {
+        stn_output_close(&r->output, end, NULL);
+    }
     end_parameters(r, end == STN_OUTPUT_KEEP && status != STN_OK ? STN_OUTPUT_LEAVE : end, err, &status);
     release(r);
     return status;

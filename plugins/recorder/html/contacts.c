@@ -62,25 +62,21 @@ static int32_t first_slot(const contact_writer *w, uint64_t id) {
     return (int32_t)((id ^ id >> 32) & (uint64_t)(w->slot_count - 1));
 }
 
-static void fill_slots(contact_writer *w) {
-    w->hashed = true;
-    memset(w->slots, 0, (size_t)w->slot_count * sizeof *w->slots);
-    for (int32_t i = 0; i < w->before_count; i++) {
-        int32_t slot = first_slot(w, w->before[i].id);
-        while (w->slots[slot] != 0) {
-            slot = (slot + 1) & (w->slot_count - 1);
-        }
-        w->slots[slot] = i + 1;
-    }
-}
-
 /// Index in the frame before, -1: it was not there. Mostly it is the one that is expected.
 static int32_t find(contact_writer *w, uint64_t id, int32_t expected) {
     if (expected < w->before_count && w->before[expected].id == id) {
         return expected;
     }
     if (!w->hashed) {
-        fill_slots(w);
+        w->hashed = true;
+        memset(w->slots, 0, (size_t)w->slot_count * sizeof *w->slots);
+        for (int32_t i = 0; i < w->before_count; i++) {
+            int32_t slot = first_slot(w, w->before[i].id);
+            while (w->slots[slot] != 0) {
+                slot = (slot + 1) & (w->slot_count - 1);
+            }
+            w->slots[slot] = i + 1;
+        }
     }
     for (int32_t slot = first_slot(w, id); w->slots[slot] != 0; slot = (slot + 1) & (w->slot_count - 1)) {
         if (w->before[w->slots[slot] - 1].id == id) {
@@ -98,15 +94,6 @@ static void quantise_vector(stn_vec3 value, double per_unit, const int64_t *othe
     number[2] = quantise(value.z, per_unit, otherwise[2]);
 }
 
-static void quantise_touch(const scene_units *per_unit, const touch *t, const int64_t *otherwise, int64_t *number) {
-    quantise_vector(t->point, per_unit->length, otherwise + POINT, number + POINT);
-    quantise_vector(t->normal, per_unit->normal, otherwise + NORMAL, number + NORMAL);
-    quantise_vector(t->force, per_unit->force, otherwise + FORCE, number + FORCE);
-    number[GAP] = quantise(t->gap, per_unit->length, otherwise[GAP]);
-    number[SLIP_SPEED] = quantise(t->slip_speed, per_unit->velocity, otherwise[SLIP_SPEED]);
-    number[GLIDE_GAP] = quantise(t->glide_gap, per_unit->length, otherwise[GLIDE_GAP]);
-}
-
 static uint8_t *write_numbers(uint8_t *at, const int64_t *number, const int64_t *from, int32_t start, int32_t count) {
     for (int32_t k = start; k < start + count; k++) {
         at = write_s(at, number[k] - from[k]);
@@ -114,36 +101,12 @@ static uint8_t *write_numbers(uint8_t *at, const int64_t *number, const int64_t 
     return at;
 }
 
-/// `at`: where each stream goes on, with room for the contact.
-static void write_touch(contact_writer *w, const touch *t, kept_contact *kept, int32_t *expected, uint8_t **at) {
-    static const int64_t nothing[CONTACT_NUMBERS] = {0};
-    int32_t linked = find(w, t->id, *expected);
-    const int64_t *from = linked >= 0 ? w->before[linked].number : nothing;
-    if (linked >= 0) {
-        at[LINKS] = write_u(at[LINKS], 1 + zigzag((int64_t)linked - *expected));
-        *expected = linked + 1;
-    } else {
-        at[LINKS] = write_u(at[LINKS], 0);
-        at[LINKS] = write_u(at[LINKS], (uint64_t)t->geometry_a);
-        at[LINKS] = write_u(at[LINKS], (uint64_t)t->geometry_b);
-    }
-    kept->id = t->id;
-    quantise_touch(&w->per_unit, t, from, kept->number);
-    at[POINTS] = write_numbers(at[POINTS], kept->number, from, POINT, 3);
-    at[NORMALS] = write_numbers(at[NORMALS], kept->number, from, NORMAL, 3);
-    at[FORCES] = write_numbers(at[FORCES], kept->number, from, FORCE, 3);
-    at[GAPS] = write_numbers(at[GAPS], kept->number, from, GAP, 2);
-    at[STATES] = write_u(at[STATES], (uint64_t)t->state);
-    if ((t->state & ~TOUCH_IN_PATCH) == STN_CONTACT_SLIP) {
-        at[GLIDES] = write_numbers(at[GLIDES], kept->number, from, GLIDE_GAP, 1);
-    }
-}
-
 /// All contacts of a frame, with one look for room; without memory the streams have failed, and nothing is put.
 static void add_touches(contact_writer *w, const moment *m) {
+    static const int64_t nothing[CONTACT_NUMBERS] = {0};
     static const size_t numbers[CONTACT_STREAMS] = {
         [LINKS] = 3, [POINTS] = 3, [NORMALS] = 3, [FORCES] = 3, [GAPS] = 2, [STATES] = 1, [GLIDES] = 1};
-    uint8_t *at[CONTACT_STREAMS];
+    uint8_t *at[CONTACT_STREAMS]; // where each stream goes on
     bool room = true;
     for (int32_t i = 0; i < CONTACT_STREAMS; i++) {
         at[i] = bytes_reserve(&w->contact[i], ((size_t)m->touch_count * numbers[i] + 1) * NUMBER_MAX);
@@ -155,40 +118,37 @@ static void add_touches(contact_writer *w, const moment *m) {
     int32_t expected = 0;
     at[LINKS] = write_u(at[LINKS], (uint64_t)m->touch_count);
     for (int32_t i = 0; i < m->touch_count; i++) {
-        write_touch(w, &m->touches[i], &w->now[i], &expected, at);
+        const touch *t = &m->touches[i];
+        kept_contact *kept = &w->now[i];
+        int32_t linked = find(w, t->id, expected);
+        const int64_t *from = linked >= 0 ? w->before[linked].number : nothing;
+        if (linked >= 0) {
+            at[LINKS] = write_u(at[LINKS], 1 + zigzag((int64_t)linked - expected));
+            expected = linked + 1;
+        } else {
+            at[LINKS] = write_u(at[LINKS], 0);
+            at[LINKS] = write_u(at[LINKS], (uint64_t)t->geometry_a);
+            at[LINKS] = write_u(at[LINKS], (uint64_t)t->geometry_b);
+        }
+        kept->id = t->id;
+        int64_t *number = kept->number;
+        quantise_vector(t->point, w->per_unit.length, from + POINT, number + POINT);
+        quantise_vector(t->normal, w->per_unit.normal, from + NORMAL, number + NORMAL);
+        quantise_vector(t->force, w->per_unit.force, from + FORCE, number + FORCE);
+        number[GAP] = quantise(t->gap, w->per_unit.length, from[GAP]);
+        number[SLIP_SPEED] = quantise(t->slip_speed, w->per_unit.velocity, from[SLIP_SPEED]);
+        number[GLIDE_GAP] = quantise(t->glide_gap, w->per_unit.length, from[GLIDE_GAP]);
+        at[POINTS] = write_numbers(at[POINTS], number, from, POINT, 3);
+        at[NORMALS] = write_numbers(at[NORMALS], number, from, NORMAL, 3);
+        at[FORCES] = write_numbers(at[FORCES], number, from, FORCE, 3);
+        at[GAPS] = write_numbers(at[GAPS], number, from, GAP, 2);
+        at[STATES] = write_u(at[STATES], (uint64_t)t->state);
+        if ((t->state & ~TOUCH_IN_PATCH) == STN_CONTACT_SLIP) {
+            at[GLIDES] = write_numbers(at[GLIDES], number, from, GLIDE_GAP, 1);
+        }
     }
     for (int32_t i = 0; i < CONTACT_STREAMS; i++) {
         w->contact[i].count = (size_t)(at[i] - w->contact[i].data);
-    }
-}
-
-// ---------------------------------------------------------------------------------------------------------- patches
-
-static void add_face(contact_writer *w, const moment *m, const touch *t, const int64_t *point) {
-    int64_t from[3] = {point[0], point[1], point[2]};
-    bytes_put_u(&w->patch[PATCHES], (uint64_t)t->vertex_count);
-    for (int32_t i = t->vertex_start; i < t->vertex_start + t->vertex_count; i++) {
-        int64_t corner[3];
-        quantise_vector(m->vertices[i], w->per_unit.length, from, corner);
-        for (int32_t c = 0; c < 3; c++) {
-            bytes_put_s(&w->patch[CORNERS], corner[c] - from[c]);
-        }
-        memcpy(from, corner, sizeof from);
-        bytes_put_f32(&w->patch[PRESSURES], (float)m->pressure[i]);
-    }
-}
-
-static void add_patches(contact_writer *w, const moment *m) {
-    bytes_put_u(&w->patch[PATCHES], (uint64_t)m->patch_count);
-    for (int32_t p = 0; p < m->patch_count; p++) {
-        const stn_patch *patch = &m->patches[p];
-        bytes_put_u(&w->patch[PATCHES], (uint64_t)patch->geometry_a);
-        bytes_put_u(&w->patch[PATCHES], (uint64_t)patch->geometry_b);
-        bytes_put_u(&w->patch[PATCHES], (uint64_t)patch->contact_start);
-        bytes_put_u(&w->patch[PATCHES], (uint64_t)patch->contact_count);
-        for (int32_t i = patch->contact_start; i < patch->contact_start + patch->contact_count; i++) {
-            add_face(w, m, &m->touches[i], w->now[i].number + POINT);
-        }
     }
 }
 
@@ -200,7 +160,29 @@ stn_status contacts_add(contact_writer *w, const moment *m, stn_error *err) {
     }
     w->hashed = false;
     add_touches(w, m);
-    add_patches(w, m);
+    bytes_put_u(&w->patch[PATCHES], (uint64_t)m->patch_count);
+    for (int32_t p = 0; p < m->patch_count; p++) {
+        const stn_patch *patch = &m->patches[p];
+        bytes_put_u(&w->patch[PATCHES], (uint64_t)patch->geometry_a);
+        bytes_put_u(&w->patch[PATCHES], (uint64_t)patch->geometry_b);
+        bytes_put_u(&w->patch[PATCHES], (uint64_t)patch->contact_start);
+        bytes_put_u(&w->patch[PATCHES], (uint64_t)patch->contact_count);
+        for (int32_t i = patch->contact_start; i < patch->contact_start + patch->contact_count; i++) {
+            const touch *t = &m->touches[i];
+            int64_t from[3];
+            memcpy(from, w->now[i].number + POINT, sizeof from);
+            bytes_put_u(&w->patch[PATCHES], (uint64_t)t->vertex_count);
+            for (int32_t v = t->vertex_start; v < t->vertex_start + t->vertex_count; v++) {
+                int64_t corner[3];
+                quantise_vector(m->vertices[v], w->per_unit.length, from, corner);
+                for (int32_t c = 0; c < 3; c++) {
+                    bytes_put_s(&w->patch[CORNERS], corner[c] - from[c]);
+                }
+                memcpy(from, corner, sizeof from);
+                bytes_put_f32(&w->patch[PRESSURES], (float)m->pressure[v]);
+            }
+        }
+    }
     kept_contact *last = w->before;
     w->before = w->now;
     w->now = last;

@@ -4,12 +4,6 @@
 
 enum { BODY_COLUMNS = 13, NODE_COLUMNS = 3 };
 
-/// The first frame of a block is told whole, so that few of them cost.
-static int32_t frames_that_fit(int64_t columns) {
-    int64_t frames = columns > 0 ? NUMBERS_IN_BLOCK / columns : FRAMES_IN_BLOCK;
-    return frames < 4 ? 4 : frames < FRAMES_IN_BLOCK ? (int32_t)frames : FRAMES_IN_BLOCK;
-}
-
 stn_status frames_open(frame_writer *w, const stn_model *model, const scene_units *units, stn_error *err) {
     *w = (frame_writer){.context = model->context, .body_count = model->body_count, .node_count = model->node_count};
     w->per_unit = (scene_units){1.0 / units->length,           1.0 / units->rotation, 1.0 / units->velocity,
@@ -18,7 +12,9 @@ stn_status frames_open(frame_writer *w, const stn_model *model, const scene_unit
     int64_t columns = (int64_t)BODY_COLUMNS * (model->body_count - 1) + (int64_t)NODE_COLUMNS * model->node_count;
     if (columns <= INT32_MAX) {
         w->column_count = (int32_t)columns;
-        w->capacity = frames_that_fit(columns);
+        // the first frame of a block is told whole, so that few of them cost
+        int64_t frames = columns > 0 ? NUMBERS_IN_BLOCK / columns : FRAMES_IN_BLOCK;
+        w->capacity = frames < 4 ? 4 : frames < FRAMES_IN_BLOCK ? (int32_t)frames : FRAMES_IN_BLOCK;
         w->columns = stn_allocate(w->context, (size_t)columns * (size_t)w->capacity + 1, sizeof *w->columns);
         w->last = stn_allocate(w->context, (size_t)columns + 1, sizeof *w->last);
     }
@@ -50,47 +46,31 @@ static void put_vector(frame_writer *w, int32_t column, stn_vec3 value, double p
     put(w, column + 2, value.z, per_unit);
 }
 
-/// Of the two quaternions of a rotation the one nearer to the last frame's.
-static void put_rotation(frame_writer *w, int32_t column, stn_quat q) {
-    const int64_t *last = w->last + column;
-    double along = (double)last[0] * q.w + (double)last[1] * q.x + (double)last[2] * q.y + (double)last[3] * q.z;
-    double sign = along < 0.0 ? -1.0 : 1.0;
-    put(w, column, sign * q.w, w->per_unit.rotation);
-    put_vector(w, column + 1, stn_vec3_make(sign * q.x, sign * q.y, sign * q.z), w->per_unit.rotation);
-}
-
-static void add_bodies(frame_writer *w, const moment *m) {
+stn_status frames_add(frame_writer *w, const moment *m, stn_error *err) {
+    stn_status status = contacts_add(&w->contacts, m, err);
+    if (status < 0) {
+        return status;
+    }
     for (int32_t b = 1; b < w->body_count; b++) {
         int32_t column = BODY_COLUMNS * (b - 1);
         put_vector(w, column, m->body_pose[b].position, w->per_unit.length);
-        put_rotation(w, column + 3, stn_quat_from_matrix(&m->body_pose[b].rotation));
+        // of the two quaternions of a rotation the one nearer to the last frame's
+        stn_quat q = stn_quat_from_matrix(&m->body_pose[b].rotation);
+        const int64_t *last = w->last + column + 3;
+        double along = (double)last[0] * q.w + (double)last[1] * q.x + (double)last[2] * q.y + (double)last[3] * q.z;
+        double sign = along < 0.0 ? -1.0 : 1.0;
+        put(w, column + 3, sign * q.w, w->per_unit.rotation);
+        put_vector(w, column + 4, stn_vec3_make(sign * q.x, sign * q.y, sign * q.z), w->per_unit.rotation);
         put_vector(w, column + 7, m->body_velocity[b].linear, w->per_unit.velocity);
         put_vector(w, column + 10, m->body_velocity[b].angular, w->per_unit.angular_velocity);
     }
     for (int32_t n = 0; n < w->node_count; n++) {
         put_vector(w, BODY_COLUMNS * (w->body_count - 1) + NODE_COLUMNS * n, m->node[n], w->per_unit.length);
     }
-}
-
-stn_status frames_add(frame_writer *w, const moment *m, stn_error *err) {
-    stn_status status = contacts_add(&w->contacts, m, err);
-    if (status == STN_OK) {
-        add_bodies(w, m);
-        w->step[w->count] = m->step;
-        w->time[w->count] = m->time;
-        w->count++;
-    }
-    return status;
-}
-
-static void put_column(const int64_t *column, int32_t count, bytes *out) {
-    uint8_t *at = bytes_reserve(out, FRAMES_IN_BLOCK * NUMBER_MAX), *begin = at;
-    int64_t last = 0;
-    for (int32_t f = 0; f < count && at != NULL; f++) {
-        at = write_s(at, column[f] - last);
-        last = column[f];
-    }
-    out->count += (size_t)(at - begin);
+    w->step[w->count] = m->step;
+    w->time[w->count] = m->time;
+    w->count++;
+    return STN_OK;
 }
 
 void frames_write(frame_writer *w, bytes *out) {
@@ -105,7 +85,14 @@ void frames_write(frame_writer *w, bytes *out) {
         bytes_put_f64(out, w->time[f]);
     }
     for (int32_t c = 0; c < w->column_count; c++) {
-        put_column(w->columns + (size_t)c * (size_t)w->capacity, w->count, out);
+        const int64_t *column = w->columns + (size_t)c * (size_t)w->capacity;
+        uint8_t *at = bytes_reserve(out, FRAMES_IN_BLOCK * NUMBER_MAX), *begin = at;
+        last = 0;
+        for (int32_t f = 0; f < w->count && at != NULL; f++) {
+            at = write_s(at, column[f] - last);
+            last = column[f];
+        }
+        out->count += (size_t)(at - begin);
     }
     contacts_write(&w->contacts, out);
     w->count = 0;

@@ -185,17 +185,13 @@ static bool frame_is_due(recording *r, const stn_observation *o) {
     return true;
 }
 
-/// Steps count up within a block: after a reset of the world a new one begins.
-static stn_status follow_reset(recording *r, const stn_observation *o, stn_error *err) {
-    if (!r->moment.filled || o->step > r->moment.step) {
-        return STN_OK;
+static stn_status html_observe(void *self, const stn_observation *o, stn_error *err) {
+    recording *r = self;
+    stn_status status = r->begun ? STN_OK : begin(r, o, err);
+    if (status == STN_OK && r->moment.filled && o->step <= r->moment.step) { // a reset: steps count up within a block
+        r->next_frame = -INFINITY;
+        status = write_blocks(r, err);
     }
-    r->next_frame = -INFINITY;
-    return write_blocks(r, err);
-}
-
-static stn_status add_step(recording *r, const stn_observation *o, stn_error *err) {
-    stn_status status = follow_reset(r, o, err);
     if (status == STN_OK) {
         status = moment_take(&r->moment, o, err);
     }
@@ -213,31 +209,12 @@ static stn_status add_step(recording *r, const stn_observation *o, stn_error *er
         status = write_blocks(r, err);
     }
     r->step_count += o->problem != NULL;
-    return status;
-}
-
-static stn_status html_observe(void *self, const stn_observation *o, stn_error *err) {
-    recording *r = self;
-    stn_status status = r->begun ? STN_OK : begin(r, o, err);
-    if (status == STN_OK) {
-        status = add_step(r, o, err);
-    }
     r->failed = status < 0;
     r->stepped = r->stepped || o->step > 0;
     return status;
 }
 
 // ------------------------------------------------------------------------------------------------------------ close
-
-static stn_status write_end(recording *r, stn_error *err) {
-    char time[40] = "0", text[160];
-    stn_print_real(time, sizeof time, r->moment.time);
-    int length = snprintf(text, sizeof text, "{ \"steps\": %lld, \"frames\": %lld, \"time\": %s }",
-                          (long long)r->step_count, (long long)r->frame_count, time);
-    bytes_clear(&r->payload);
-    bytes_put(&r->payload, text, (size_t)length);
-    return writer_put(&r->writer, "end", &r->payload, err);
-}
 
 static stn_status finish(recording *r, stn_error *err) {
     if (!r->begun) {
@@ -250,7 +227,16 @@ static stn_status finish(recording *r, stn_error *err) {
     if (status == STN_OK) {
         status = write_blocks(r, err);
     }
-    return status == STN_OK ? write_end(r, err) : status;
+    if (status < 0) {
+        return status;
+    }
+    char time[40] = "0", text[160];
+    stn_print_real(time, sizeof time, r->moment.time);
+    int length = snprintf(text, sizeof text, "{ \"steps\": %lld, \"frames\": %lld, \"time\": %s }",
+                          (long long)r->step_count, (long long)r->frame_count, time);
+    bytes_clear(&r->payload);
+    bytes_put(&r->payload, text, (size_t)length);
+    return writer_put(&r->writer, "end", &r->payload, err);
 }
 
 static stn_status html_close(void *self, stn_error *err) {

@@ -57,7 +57,13 @@ static bool make_room(moment *m, const stn_contact_set *set) {
     return whole;
 }
 
-static void take_bodies(moment *m, const stn_kinematics *k) {
+stn_status moment_take(moment *m, const stn_observation *o, stn_error *err) {
+    m->step = o->step;
+    m->time = o->time;
+    m->filled = true;
+    m->written = false;
+    m->touch_count = m->patch_count = m->vertex_count = 0;
+    const stn_kinematics *k = o->kinematics;
     const stn_model *model = m->model;
     memcpy(m->body_pose, k->body_pose, (size_t)model->body_count * sizeof *m->body_pose);
     for (int32_t b = 1; b < model->body_count; b++) {
@@ -67,9 +73,12 @@ static void take_bodies(moment *m, const stn_kinematics *k) {
     if (model->node_count > 0) {
         memcpy(m->node, k->node, (size_t)model->node_count * sizeof *m->node);
     }
-}
-
-static void take_contacts(moment *m, const stn_observation *o) {
+    if (o->contacts == NULL || o->problem == NULL) {
+        return STN_OK;
+    }
+    if (!make_room(m, o->contacts)) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory for %d contacts", (int)o->contacts->count);
+    }
     const stn_contact_set *set = o->contacts;
     m->touch_count = set->count;
     for (int32_t i = 0; i < set->count; i++) {
@@ -91,9 +100,6 @@ static void take_contacts(moment *m, const stn_observation *o) {
             .vertex_count = c->vertex_count,
         };
     }
-}
-
-static void take_patches(moment *m, const stn_contact_set *set) {
     m->patch_count = set->patch_count;
     m->vertex_count = set->vertex_count;
     if (set->patch_count > 0) {
@@ -103,22 +109,5 @@ static void take_patches(moment *m, const stn_contact_set *set) {
         memcpy(m->vertices, set->vertices, (size_t)set->vertex_count * sizeof *m->vertices);
         memcpy(m->pressure, set->vertex_pressure, (size_t)set->vertex_count * sizeof *m->pressure);
     }
-}
-
-stn_status moment_take(moment *m, const stn_observation *o, stn_error *err) {
-    m->step = o->step;
-    m->time = o->time;
-    m->filled = true;
-    m->written = false;
-    m->touch_count = m->patch_count = m->vertex_count = 0;
-    take_bodies(m, o->kinematics);
-    if (o->contacts == NULL || o->problem == NULL) {
-        return STN_OK;
-    }
-    if (!make_room(m, o->contacts)) {
-        return stn_fail(err, STN_ERR_MEMORY, "out of memory for %d contacts", (int)o->contacts->count);
-    }
-    take_contacts(m, o);
-    take_patches(m, o->contacts);
     return STN_OK;
 }

@@ -23,19 +23,6 @@ __asm__(".section .rodata\n"
         ".previous\n");
 extern const char recorder_html_head[], recorder_html_head_end[];
 
-/// False where npm could not bring the viewer (viewer.cmake); the page without it says so.
-static bool has_viewer(void) {
-    static const char without[] = "<meta name=\"stiction-viewer\" content=\"none\">";
-    return memmem(recorder_html_head, (size_t)(recorder_html_head_end - recorder_html_head), without,
-                  sizeof without - 1) == NULL;
-}
-
-static stn_status fail_write(const page *p, int code, stn_error *err) {
-    char remains[STN_OUTPUT_PATH + 80];
-    return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s%s", p->path, strerror(code),
-                    stn_output_remains(&p->output, remains, sizeof remains));
-}
-
 /// Writes all, or leaves the file as it was.
 static stn_status write_whole(page *p, const void *data, size_t count, stn_error *err) {
     const char *from = data;
@@ -50,7 +37,9 @@ static stn_status write_whole(page *p, const void *data, size_t count, stn_error
             if (ftruncate(p->output.descriptor, p->whole) == 0) { // a device cannot be cut
                 lseek(p->output.descriptor, p->whole, SEEK_SET);
             }
-            return fail_write(p, code, err);
+            char remains[STN_OUTPUT_PATH + 80];
+            return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s%s", p->path, strerror(code),
+                            stn_output_remains(&p->output, remains, sizeof remains));
         }
         done += (size_t)written;
     }
@@ -76,9 +65,13 @@ static void release(page *p) {
     *p = (page){.output = {.descriptor = -1}};
 }
 
+/// What the page without a viewer says, where npm could not bring one (viewer.cmake).
+static const char without_viewer[] = "<meta name=\"stiction-viewer\" content=\"none\">";
+
 stn_status page_open(page *p, stn_context *context, const char *path, stn_error *err) {
     *p = (page){
         .context = context, .output = {.descriptor = -1}, .packed = {.context = context}, .line = {.context = context}};
+    size_t head_size = (size_t)(recorder_html_head_end - recorder_html_head);
     p->path = stn_duplicate_text(context, path);
     p->stream = (z_stream){.zalloc = allocate_zlib, .zfree = release_zlib, .opaque = context};
     p->deflating = p->path != NULL && deflateInit(&p->stream, LEVEL) == Z_OK;
@@ -89,14 +82,14 @@ stn_status page_open(page *p, stn_context *context, const char *path, stn_error 
         status = stn_output_open(path, STN_OUTPUT_STREAM, &p->output, err);
     }
     if (status == STN_OK) {
-        status = write_whole(p, recorder_html_head, (size_t)(recorder_html_head_end - recorder_html_head), err);
+        status = write_whole(p, recorder_html_head, head_size, err);
     }
     if (status < 0) {
         if (p->output.descriptor >= 0) {
             stn_output_close(&p->output, STN_OUTPUT_DROP, NULL);
         }
         release(p);
-    } else if (!has_viewer()) {
+    } else if (memmem(recorder_html_head, head_size, without_viewer, sizeof without_viewer - 1) != NULL) {
         stn_log(context, STN_LOG_WARNING,
                 "recorder html: %s is recorded without the viewer, which this build lacks: ./dev viewer builds it",
                 path);
@@ -104,18 +97,14 @@ stn_status page_open(page *p, stn_context *context, const char *path, stn_error 
     return status;
 }
 
-/// Frames are differences, which are alike in runs only: to search them for more finds nothing and costs most of the
-/// time.
-static int strategy_of(const char *kind) {
-    return strcmp(kind, "frames") == 0 ? Z_RLE : Z_DEFAULT_STRATEGY;
-}
-
 /// Deflates into p->packed.
 static bool pack(page *p, const char *kind, const bytes *payload) {
     bytes_clear(&p->packed);
     uint8_t *into = bytes_reserve(&p->packed, deflateBound(&p->stream, payload->count));
-    if (into == NULL || deflateReset(&p->stream) != Z_OK ||
-        deflateParams(&p->stream, LEVEL, strategy_of(kind)) != Z_OK) {
+    // frames are differences, which are alike in runs only: to search them for more finds nothing and costs most of the
+    // time
+    int strategy = strcmp(kind, "frames") == 0 ? Z_RLE : Z_DEFAULT_STRATEGY;
+    if (into == NULL || deflateReset(&p->stream) != Z_OK || deflateParams(&p->stream, LEVEL, strategy) != Z_OK) {
         return false;
     }
     p->stream.next_in = payload->data;
@@ -127,36 +116,22 @@ static bool pack(page *p, const char *kind, const bytes *payload) {
     return done;
 }
 
-static void put_base64(bytes *out, const uint8_t *from, size_t count) {
-    static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    uint8_t *to = bytes_reserve(out, 4 * ((count + 2) / 3));
-    if (to == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < count; i += 3) {
-        size_t left = count - i;
-        uint32_t three = (uint32_t)from[i] << 16 | (left > 1 ? (uint32_t)from[i + 1] << 8 : 0) |
-                         (left > 2 ? (uint32_t)from[i + 2] : 0);
-        *to++ = (uint8_t)alphabet[three >> 18];
-        *to++ = (uint8_t)alphabet[three >> 12 & 63];
-        *to++ = left > 1 ? (uint8_t)alphabet[three >> 6 & 63] : '=';
-        *to++ = left > 2 ? (uint8_t)alphabet[three & 63] : '=';
-    }
-    out->count += 4 * ((count + 2) / 3);
-}
-
 stn_status page_block(page *p, const char *kind, const bytes *payload, stn_error *err) {
     static const char end[] = "</script>\n";
     if (payload->failed || payload->count > UINT32_MAX / 2 || !pack(p, kind, payload)) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory for a block of %zu bytes", p->path, payload->count);
     }
     char tag[128];
-    int length =
-        snprintf(tag, sizeof tag, "<script type=\"application/x-stiction\" data-kind=\"%s\" data-length=\"%zu\">", kind,
-                 4 * ((p->packed.count + 2) / 3));
+    size_t size = STN_BASE64_SIZE(p->packed.count);
+    int length = snprintf(tag, sizeof tag,
+                          "<script type=\"application/x-stiction\" data-kind=\"%s\" data-length=\"%zu\">", kind, size);
     bytes_clear(&p->line);
     bytes_put(&p->line, tag, (size_t)length);
-    put_base64(&p->line, p->packed.data, p->packed.count);
+    uint8_t *to = bytes_reserve(&p->line, size);
+    if (to != NULL) {
+        stn_base64_encode(p->packed.data, p->packed.count, (char *)to);
+        p->line.count += size;
+    }
     bytes_put(&p->line, end, sizeof end - 1);
     if (p->line.failed) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory for a block of %zu bytes", p->path, payload->count);

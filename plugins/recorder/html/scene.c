@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scene block: what is there, in which units numbers follow, and which meshes come after it.
+// The scene block: what is there, in which units numbers follow, and which meshes come after it. And their blocks.
 //
 // Units. A number is kept as a whole multiple of its unit, a power of ten near
 //   length   min(2e-4 median r, 2e-3 smallest r)                  r: radii of what moves
@@ -59,19 +59,6 @@ static int32_t collect_radii(const stn_model *model, bool moving, double *values
     return count;
 }
 
-static int32_t collect_masses(const stn_model *model, double *values) {
-    int32_t count = 0;
-    for (int32_t b = 1; b < model->body_count; b++) {
-        if (model->bodies[b].mass.mass > 0.0) {
-            values[count++] = model->bodies[b].mass.mass;
-        }
-    }
-    for (int32_t n = 0; n < model->node_count; n++) {
-        values[count++] = model->node_mass[n];
-    }
-    return count;
-}
-
 static stn_status choose_units(const stn_model *model, scene_units *units, stn_error *err) {
     size_t room = (size_t)model->geometry_count + (size_t)model->body_count + (size_t)model->node_count;
     double *values = stn_allocate(model->context, room, sizeof *values);
@@ -82,7 +69,16 @@ static stn_status choose_units(const stn_model *model, scene_units *units, stn_e
     if (length == 0.0) {
         length = step_below(values, collect_radii(model, false, values));
     }
-    double force = GRAVITY * step_below(values, collect_masses(model, values));
+    int32_t masses = 0;
+    for (int32_t b = 1; b < model->body_count; b++) {
+        if (model->bodies[b].mass.mass > 0.0) {
+            values[masses++] = model->bodies[b].mass.mass;
+        }
+    }
+    for (int32_t n = 0; n < model->node_count; n++) {
+        values[masses++] = model->node_mass[n];
+    }
+    double force = GRAVITY * step_below(values, masses);
     stn_release(model->context, values);
     units->length = power_of_ten_near(length > 0.0 ? 2.0 * length : 1e-5);
     units->velocity = 100.0 * units->length;
@@ -95,53 +91,41 @@ static stn_status choose_units(const stn_model *model, scene_units *units, stn_e
 
 // ----------------------------------------------------------------------------------------------------------- meshes
 
-static void leave_out(const stn_model *model, int32_t mesh, const char *why) {
-    stn_log(model->context, STN_LOG_WARNING, "recorder html: mesh %s is not recorded: %s", model->meshes[mesh].path,
-            why);
-}
-
-static stn_status take_mesh(scene *s, int32_t mesh, int64_t *triangles, stn_error *err) {
-    const stn_mesh *data = NULL;
-    stn_error why = {STN_OK, ""};
-    stn_status status = stn_model_load_mesh(s->model, mesh, &data, &why);
-    if (status == STN_ERR_MEMORY) {
-        return stn_fail(err, status, "%s", why.text);
-    }
-    if (status < 0) {
-        leave_out(s->model, mesh, why.text);
-        return STN_OK;
-    }
-    if (data->triangle_count > TRIANGLES_MAX - *triangles) {
-        leave_out(s->model, mesh, "the meshes of a recording may have 4000000 triangles together");
-        stn_mesh_release(data);
-        return STN_OK;
-    }
-    *triangles += data->triangle_count;
-    s->number[mesh] = s->mesh_count;
-    s->meshes[s->mesh_count++] = data;
-    return STN_OK;
-}
-
 /// Meshes that some shape wants: all that collide, and those that are only drawn when they are asked for.
 static stn_status take_meshes(scene *s, bool visual_meshes, stn_error *err) {
-    stn_status status = STN_OK;
+    const stn_model *model = s->model;
     int64_t triangles = 0;
-    for (int32_t m = 0; m < s->model->mesh_count; m++) {
+    for (int32_t m = 0; m < model->mesh_count; m++) {
         s->number[m] = -1;
     }
-    for (int32_t i = 0; i < s->model->geometry_count; i++) {
-        const stn_geometry *g = &s->model->geometries[i];
+    for (int32_t i = 0; i < model->geometry_count; i++) {
+        const stn_geometry *g = &model->geometries[i];
         if (g->mesh >= 0 && (g->collision || visual_meshes)) {
             s->number[g->mesh] = 0; // wanted
         }
     }
-    for (int32_t m = 0; m < s->model->mesh_count && status == STN_OK; m++) {
-        if (s->number[m] == 0) {
-            s->number[m] = -1;
-            status = take_mesh(s, m, &triangles, err);
+    for (int32_t m = 0; m < model->mesh_count; m++) {
+        if (s->number[m] < 0) {
+            continue;
         }
+        s->number[m] = -1;
+        const stn_mesh *data = NULL;
+        stn_error why = {STN_OK, ""};
+        stn_status status = stn_model_load_mesh(model, m, &data, &why);
+        if (status == STN_ERR_MEMORY) {
+            return stn_fail(err, status, "%s", why.text);
+        }
+        if (status >= 0 && data->triangle_count <= TRIANGLES_MAX - triangles) {
+            triangles += data->triangle_count;
+            s->number[m] = s->mesh_count;
+            s->meshes[s->mesh_count++] = data;
+            continue;
+        }
+        stn_log(model->context, STN_LOG_WARNING, "recorder html: mesh %s is not recorded: %s", model->meshes[m].path,
+                status < 0 ? why.text : "the meshes of a recording may have 4000000 triangles together");
+        stn_mesh_release(data);
     }
-    return status;
+    return STN_OK;
 }
 
 stn_status scene_open(scene *s, const stn_model *model, bool visual_meshes, stn_error *err) {
@@ -196,64 +180,6 @@ static void add_numbers(cJSON *to, const char *name, const double *values, int32
     }
 }
 
-static void add_units(cJSON *to, const scene_units *units) {
-    cJSON *json = cJSON_AddObjectToObject(to, "units");
-    add_number(json, "length", units->length);
-    add_number(json, "rotation", units->rotation);
-    add_number(json, "velocity", units->velocity);
-    add_number(json, "angular_velocity", units->angular_velocity);
-    add_number(json, "force", units->force);
-    add_number(json, "normal", units->normal);
-}
-
-static void add_bodies(cJSON *to, const stn_model *model) {
-    cJSON *robots = cJSON_AddArrayToObject(to, "robots");
-    for (int32_t i = 0; i < model->group_count; i++) {
-        cJSON *robot = cJSON_CreateObject();
-        cJSON_AddStringToObject(robot, "name", model->groups[i].name);
-        cJSON_AddItemToArray(robots, robot);
-    }
-    cJSON *bodies = cJSON_AddArrayToObject(to, "bodies");
-    for (int32_t b = 0; b < model->body_count; b++) {
-        cJSON *body = cJSON_CreateObject();
-        cJSON_AddStringToObject(body, "name", b > 0 ? model->bodies[b].name : "world");
-        if (b > 0) {
-            add_number(body, "robot", model->bodies[b].group);
-            add_number(body, "mass", model->bodies[b].mass.mass);
-        }
-        cJSON_AddItemToArray(bodies, body);
-    }
-}
-
-static void add_sizes(cJSON *to, const scene *s, const stn_geometry *g) {
-    const stn_shape *shape = &g->shape;
-    const double half[3] = {shape->half_extents.x, shape->half_extents.y, shape->half_extents.z};
-    switch (shape->type) {
-    case STN_SHAPE_SPHERE:
-        add_number(to, "radius", shape->radius);
-        break;
-    case STN_SHAPE_BOX:
-    case STN_SHAPE_ELLIPSOID:
-        add_numbers(to, "half_extents", half, 3);
-        break;
-    case STN_SHAPE_CAPSULE:
-    case STN_SHAPE_CYLINDER:
-        add_number(to, "radius", shape->radius);
-        add_number(to, "half_length", shape->half_length);
-        break;
-    case STN_SHAPE_MESH:
-    case STN_SHAPE_CONVEX:
-    case STN_SHAPE_HEIGHT_FIELD:
-        if (g->mesh >= 0 && s->number[g->mesh] >= 0) {
-            add_number(to, "mesh", s->number[g->mesh]);
-        }
-        break;
-    case STN_SHAPE_HALF_SPACE:
-    case STN_SHAPE_COUNT:
-        break;
-    }
-}
-
 static cJSON *geometry_json(const scene *s, const stn_geometry *g) {
     cJSON *json = cJSON_CreateObject();
     cJSON_AddStringToObject(json, "name", g->name);
@@ -262,7 +188,32 @@ static cJSON *geometry_json(const scene *s, const stn_geometry *g) {
         add_number(json, "link", g->link);
     }
     cJSON_AddStringToObject(json, "type", stn_shape_name(g->shape.type));
-    add_sizes(json, s, g);
+    const stn_shape *shape = &g->shape;
+    const double half[3] = {shape->half_extents.x, shape->half_extents.y, shape->half_extents.z};
+    switch (shape->type) {
+    case STN_SHAPE_SPHERE:
+        add_number(json, "radius", shape->radius);
+        break;
+    case STN_SHAPE_BOX:
+    case STN_SHAPE_ELLIPSOID:
+        add_numbers(json, "half_extents", half, 3);
+        break;
+    case STN_SHAPE_CAPSULE:
+    case STN_SHAPE_CYLINDER:
+        add_number(json, "radius", shape->radius);
+        add_number(json, "half_length", shape->half_length);
+        break;
+    case STN_SHAPE_MESH:
+    case STN_SHAPE_CONVEX:
+    case STN_SHAPE_HEIGHT_FIELD:
+        if (g->mesh >= 0 && s->number[g->mesh] >= 0) {
+            add_number(json, "mesh", s->number[g->mesh]);
+        }
+        break;
+    case STN_SHAPE_HALF_SPACE:
+    case STN_SHAPE_COUNT:
+        break;
+    }
     stn_vec3 p = g->pose.position;
     stn_quat q = stn_quat_from_matrix(&g->pose.rotation);
     const double pose[] = {p.x, p.y, p.z, q.w, q.x, q.y, q.z};
@@ -280,8 +231,8 @@ static cJSON *geometry_json(const scene *s, const stn_geometry *g) {
     return json;
 }
 
-/// NULL: out of memory.
-static cJSON *scene_json(const scene *s, const scene_options *options) {
+stn_status scene_write(const scene *s, const scene_options *options, bytes *out, stn_error *err) {
+    bytes_clear(out);
     cJSON *json = cJSON_CreateObject();
     cJSON_AddStringToObject(json, "format", "stiction-recording-1");
     cJSON_AddStringToObject(json, "title", options->title);
@@ -289,25 +240,37 @@ static cJSON *scene_json(const scene *s, const scene_options *options) {
     add_number(json, "dt", options->dt);
     add_number(json, "frame_rate", options->frame_rate);
     cJSON_AddStringToObject(json, "parameters", options->parameters);
-    add_units(json, &s->units);
+    cJSON *units = cJSON_AddObjectToObject(json, "units");
+    add_number(units, "length", s->units.length);
+    add_number(units, "rotation", s->units.rotation);
+    add_number(units, "velocity", s->units.velocity);
+    add_number(units, "angular_velocity", s->units.angular_velocity);
+    add_number(units, "force", s->units.force);
+    add_number(units, "normal", s->units.normal);
     add_number(json, "mesh_count", s->mesh_count);
-    add_bodies(json, s->model);
+    const stn_model *model = s->model;
+    cJSON *robots = cJSON_AddArrayToObject(json, "robots");
+    for (int32_t i = 0; i < model->group_count; i++) {
+        cJSON *robot = cJSON_CreateObject();
+        cJSON_AddStringToObject(robot, "name", model->groups[i].name);
+        cJSON_AddItemToArray(robots, robot);
+    }
+    cJSON *bodies = cJSON_AddArrayToObject(json, "bodies");
+    for (int32_t b = 0; b < model->body_count; b++) {
+        cJSON *body = cJSON_CreateObject();
+        cJSON_AddStringToObject(body, "name", b > 0 ? model->bodies[b].name : "world");
+        if (b > 0) {
+            add_number(body, "robot", model->bodies[b].group);
+            add_number(body, "mass", model->bodies[b].mass.mass);
+        }
+        cJSON_AddItemToArray(bodies, body);
+    }
     cJSON *geometries = cJSON_AddArrayToObject(json, "geometries");
-    for (int32_t i = 0; i < s->model->geometry_count; i++) {
-        cJSON_AddItemToArray(geometries, geometry_json(s, &s->model->geometries[i]));
+    for (int32_t i = 0; i < model->geometry_count; i++) {
+        cJSON_AddItemToArray(geometries, geometry_json(s, &model->geometries[i]));
     }
-    add_number(json, "node_count", s->model->node_count);
-    if (!surfaces_add(json, s->model)) {
-        cJSON_Delete(json);
-        return NULL;
-    }
-    return json;
-}
-
-stn_status scene_write(const scene *s, const scene_options *options, bytes *out, stn_error *err) {
-    bytes_clear(out);
-    cJSON *json = scene_json(s, options);
-    char *text = json != NULL ? cJSON_PrintUnformatted(json) : NULL;
+    add_number(json, "node_count", model->node_count);
+    char *text = surfaces_add(json, model) ? cJSON_PrintUnformatted(json) : NULL;
     if (text != NULL) {
         bytes_put(out, text, strlen(text));
     }
@@ -315,4 +278,40 @@ stn_status scene_write(const scene *s, const scene_options *options, bytes *out,
     cJSON_free(text);
     cJSON_Delete(json);
     return whole ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "out of memory for the scene");
+}
+
+// ---------------------------------------------------------------------------------------------------------- mesh block
+
+// A mesh block: vertices in 65535ths of the bounds, everything as differences.
+
+static const double STEPS = 65535.0;
+
+static double component(stn_vec3 v, int32_t axis) {
+    return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
+}
+
+void mesh_write(const stn_mesh *mesh, bytes *out) {
+    stn_vec3 lower = mesh->bounds.lower, size = stn_vec3_sub(mesh->bounds.upper, lower);
+    bytes_put_u(out, (uint64_t)mesh->vertex_count);
+    bytes_put_u(out, (uint64_t)mesh->triangle_count);
+    for (int32_t axis = 0; axis < 3; axis++) {
+        bytes_put_f64(out, component(lower, axis));
+    }
+    for (int32_t axis = 0; axis < 3; axis++) {
+        bytes_put_f64(out, component(size, axis));
+    }
+    for (int32_t axis = 0; axis < 3; axis++) {
+        double from = component(lower, axis), per_unit = STEPS / component(size, axis);
+        int64_t last = 0;
+        for (int32_t i = 0; i < mesh->vertex_count; i++) {
+            int64_t here = quantise(mesh->vertices[3 * i + axis] - from, per_unit, 0); // flat: 0/0
+            bytes_put_s(out, here - last);
+            last = here;
+        }
+    }
+    int64_t last = 0;
+    for (int32_t i = 0; i < 3 * mesh->triangle_count; i++) {
+        bytes_put_s(out, mesh->triangles[i] - last);
+        last = mesh->triangles[i];
+    }
 }

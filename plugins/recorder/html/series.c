@@ -81,39 +81,6 @@ static void set(series_writer *w, int32_t series, double value) {
     w->values[(size_t)series * POINTS_IN_BLOCK + (size_t)w->count] = (float)value;
 }
 
-/// How many contacts slip, and how fast the fastest does.
-static void count_slipping(const moment *m, double *slipping, double *fastest) {
-    *slipping = *fastest = 0.0;
-    for (int32_t i = 0; i < m->touch_count; i++) {
-        const touch *t = &m->touches[i];
-        if ((t->state & ~TOUCH_IN_PATCH) == STN_CONTACT_SLIP) {
-            *slipping += 1.0;
-            *fastest = fmax(*fastest, t->slip_speed);
-        }
-    }
-}
-
-/// At the start there was no step to report of, only a state with its energies.
-static void set_reported(series_writer *w, const stn_observation *o, const moment *m) {
-    const stn_step_report *r = o->report;
-    double values[ALWAYS] = {[KINETIC] = r->kinetic_J, [POTENTIAL] = r->potential_J, [ELASTIC] = r->elastic_J};
-    const double none = (double)NAN;
-    count_slipping(m, &values[SLIPPING], &values[SLIP]);
-    if (o->problem == NULL) {
-        values[SLIPPING] = values[SLIP] = none;
-    }
-    values[CONTACTS] = o->problem != NULL ? r->contact_count : none;
-    values[CONTACT] = o->problem != NULL ? r->contact_J : none;
-    values[ITERATIONS] = o->problem != NULL ? r->iterations : none;
-    values[OVERLAP] = o->problem != NULL ? r->overlap_m : none;
-    values[STEP_US] = o->problem != NULL ? r->step_us : none;
-    values[MOMENTUM] = o->certificate != NULL ? o->certificate->momentum : none;
-    values[PENETRATION] = o->certificate != NULL ? o->certificate->penetration_m : none;
-    for (int32_t i = 0; i < ALWAYS; i++) {
-        set(w, i, values[i]);
-    }
-}
-
 /// Signals are numbered as they come, and mostly come in the same order.
 static int32_t find_signal(const series_writer *w, const char *name, int32_t expected) {
     if (expected < w->series_count && strcmp(w->names[expected], name) == 0) {
@@ -131,7 +98,30 @@ stn_status series_add(series_writer *w, const stn_observation *o, const moment *
     for (int32_t s = 0; s < w->series_count; s++) {
         set(w, s, NAN);
     }
-    set_reported(w, o, m);
+    // at the start there was no step to report of, only a state with its energies
+    const stn_step_report *r = o->report;
+    double values[ALWAYS] = {[KINETIC] = r->kinetic_J, [POTENTIAL] = r->potential_J, [ELASTIC] = r->elastic_J};
+    const double none = (double)NAN;
+    for (int32_t i = 0; i < m->touch_count; i++) {
+        const touch *t = &m->touches[i];
+        if ((t->state & ~TOUCH_IN_PATCH) == STN_CONTACT_SLIP) {
+            values[SLIPPING] += 1.0;
+            values[SLIP] = fmax(values[SLIP], t->slip_speed);
+        }
+    }
+    if (o->problem == NULL) {
+        values[SLIPPING] = values[SLIP] = none;
+    }
+    values[CONTACTS] = o->problem != NULL ? r->contact_count : none;
+    values[CONTACT] = o->problem != NULL ? r->contact_J : none;
+    values[ITERATIONS] = o->problem != NULL ? r->iterations : none;
+    values[OVERLAP] = o->problem != NULL ? r->overlap_m : none;
+    values[STEP_US] = o->problem != NULL ? r->step_us : none;
+    values[MOMENTUM] = o->certificate != NULL ? o->certificate->momentum : none;
+    values[PENETRATION] = o->certificate != NULL ? o->certificate->penetration_m : none;
+    for (int32_t i = 0; i < ALWAYS; i++) {
+        set(w, i, values[i]);
+    }
     for (int32_t i = 0; i < o->signal_count; i++) {
         int32_t series = find_signal(w, o->signals[i].name, ALWAYS + i);
         if (series < 0) {

@@ -47,42 +47,8 @@ static int by_key(const void *a, const void *b) {
     return memcmp(((const face *)a)->key, ((const face *)b)->key, sizeof((const face *)a)->key);
 }
 
-/// The faces that are there once, in the order of their keys.
-static void keep_outside(face_list *list) {
-    qsort(list->items, list->count, sizeof *list->items, by_key);
-    size_t kept = 0;
-    for (size_t i = 0, next = 0; i < list->count; i = next) {
-        for (next = i + 1; next < list->count && by_key(&list->items[i], &list->items[next]) == 0;) {
-            next++;
-        }
-        if (next == i + 1) {
-            list->items[kept++] = list->items[i];
-        }
-    }
-    list->count = kept;
-}
-
 static bool has_surface(const stn_element_group *group, int32_t tree) {
     return group->tree == tree && (group->nodes_per_element == 3 || group->nodes_per_element == 4);
-}
-
-static size_t most_faces(const stn_model *model, int32_t tree) {
-    size_t count = 0;
-    for (int32_t g = 0; g < model->element_group_count; g++) {
-        const stn_element_group *group = &model->element_groups[g];
-        count += has_surface(group, tree) ? 4 * (size_t)group->element_count : 0;
-    }
-    return count;
-}
-
-static void collect(const stn_model *model, int32_t tree, face_list *list) {
-    for (int32_t g = 0; g < model->element_group_count; g++) {
-        const stn_element_group *group = &model->element_groups[g];
-        for (int32_t e = 0; has_surface(group, tree) && e < group->element_count; e++) {
-            add_element(list, group->index + (size_t)e * (size_t)group->nodes_per_element, group->nodes_per_element);
-        }
-    }
-    keep_outside(list);
 }
 
 static cJSON *surface_json(const stn_tree *tree, int32_t number, const face_list *list) {
@@ -109,12 +75,34 @@ bool surfaces_add(cJSON *to, const stn_model *model) {
             continue;
         }
         number++;
-        size_t most = most_faces(model, t);
+        size_t most = 0;
+        for (int32_t g = 0; g < model->element_group_count; g++) {
+            const stn_element_group *group = &model->element_groups[g];
+            most += has_surface(group, t) ? 4 * (size_t)group->element_count : 0;
+        }
         face_list list = {.items = stn_allocate(model->context, most, sizeof *list.items)};
         if (most > 0 && list.items == NULL) {
             return false;
         }
-        collect(model, t, &list);
+        for (int32_t g = 0; g < model->element_group_count; g++) {
+            const stn_element_group *group = &model->element_groups[g];
+            for (int32_t e = 0; has_surface(group, t) && e < group->element_count; e++) {
+                add_element(&list, group->index + (size_t)e * (size_t)group->nodes_per_element,
+                            group->nodes_per_element);
+            }
+        }
+        // those stay that are there once, in the order of their keys
+        qsort(list.items, list.count, sizeof *list.items, by_key);
+        size_t kept = 0;
+        for (size_t i = 0, next = 0; i < list.count; i = next) {
+            for (next = i + 1; next < list.count && by_key(&list.items[i], &list.items[next]) == 0;) {
+                next++;
+            }
+            if (next == i + 1) {
+                list.items[kept++] = list.items[i];
+            }
+        }
+        list.count = kept;
         if (list.count > 0) {
             cJSON_AddItemToArray(surfaces, surface_json(&model->trees[t], number, &list));
         }

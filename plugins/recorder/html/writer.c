@@ -46,16 +46,6 @@ static void *write_blocks(void *user) {
     return NULL;
 }
 
-/// A signal is for the thread that simulates.
-static int start_thread(writer *w) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int code = pthread_create(&w->thread, NULL, write_blocks, w);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return code;
-}
-
 stn_status writer_open(writer *w, stn_context *context, const char *path, stn_error *err) {
     *w = (writer){0};
     for (int32_t i = 0; i < QUEUE; i++) {
@@ -67,7 +57,12 @@ stn_status writer_open(writer *w, stn_context *context, const char *path, stn_er
     }
     pthread_mutex_init(&w->mutex, NULL);
     pthread_cond_init(&w->changed, NULL);
-    int code = start_thread(w);
+    // a signal is for the thread that simulates
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int code = pthread_create(&w->thread, NULL, write_blocks, w);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (code != 0) {
         page_close(&w->page, STN_OUTPUT_DROP, NULL);
         return stn_fail(err, STN_ERR_MEMORY, "%s: no thread to write it: %s", path, strerror(code));

@@ -20,12 +20,6 @@ static void set_axes(view *v, stn_vec3 right, stn_vec3 up, stn_vec3 forward) {
     v->axes = stn_mat3_transpose(&columns);
 }
 
-static void orbit(view *v, double azimuth, double elevation) {
-    stn_vec3 forward = {-cos(elevation) * cos(azimuth), -cos(elevation) * sin(azimuth), -sin(elevation)};
-    stn_vec3 right = {-sin(azimuth), cos(azimuth), 0.0};
-    set_axes(v, right, stn_vec3_cross(right, forward), forward);
-}
-
 /// Limits for one pair of sides: the reach on both, in directions `side` -+ t forward.
 typedef struct bounds {
     double plus, minus, tangent;
@@ -52,22 +46,12 @@ static double middle(const bounds *b, double at) {
     return isnan(at) ? 0.5 * (b->plus - b->minus) : at;
 }
 
-/// The origin of the closest view that holds everything, in view axes.
-static stn_vec3 fit(const view *v, const camera *c, reach_function reach, const void *points) {
-    double tangent = (1.0 - MARGIN) * tan(0.5 * c->field_of_view);
-    bounds across = measure(v, 0, tangent * c->width / c->height, reach, points);
-    bounds along = measure(v, 1, tangent, reach, points);
-    stn_vec3 aim = {NAN, NAN, NAN};
-    if (c->aimed) {
-        aim = stn_mat3_apply(&v->axes, c->target);
-    }
-    return stn_vec3_make(middle(&across, aim.x), middle(&along, aim.y),
-                         fmin(furthest(&across, aim.x), furthest(&along, aim.y)));
-}
-
 view camera_view(const camera *c, reach_function reach, const void *points, stn_vec3 centre, double radius) {
     view v = {.perspective = true};
-    orbit(&v, c->azimuth, c->elevation);
+    double azimuth = c->azimuth, elevation = c->elevation;
+    stn_vec3 forward = {-cos(elevation) * cos(azimuth), -cos(elevation) * sin(azimuth), -sin(elevation)};
+    stn_vec3 right = {-sin(azimuth), cos(azimuth), 0.0};
+    set_axes(&v, right, stn_vec3_cross(right, forward), forward);
     v.scale = 0.5 * SAMPLES * c->height / tan(0.5 * c->field_of_view);
     v.centre_x = 0.5 * SAMPLES * c->width;
     v.centre_y = 0.5 * SAMPLES * c->height;
@@ -75,7 +59,16 @@ view camera_view(const camera *c, reach_function reach, const void *points, stn_
     stn_vec3 at = target;
     at.z -= c->distance;
     if (c->distance == 0.0 && radius > 0.0) {
-        at = fit(&v, c, reach, points);
+        // the origin of the closest view that holds everything, in view axes
+        double tangent = (1.0 - MARGIN) * tan(0.5 * c->field_of_view);
+        bounds across = measure(&v, 0, tangent * c->width / c->height, reach, points);
+        bounds along = measure(&v, 1, tangent, reach, points);
+        stn_vec3 aim = {NAN, NAN, NAN};
+        if (c->aimed) {
+            aim = stn_mat3_apply(&v.axes, c->target);
+        }
+        at = stn_vec3_make(middle(&across, aim.x), middle(&along, aim.y),
+                           fmin(furthest(&across, aim.x), furthest(&along, aim.y)));
     }
     double distance = target.z - at.z;
     if (!(distance > 0.0) || !stn_vec3_finite(at)) { // nothing to fit

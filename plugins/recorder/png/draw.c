@@ -34,19 +34,6 @@ static void release_raster(stn_context *context, raster *r) {
     *r = (raster){0};
 }
 
-static int32_t band_rows(const camera *c) {
-    int32_t rows = BAND_SAMPLES / (SAMPLES * SAMPLES * c->width);
-    return rows < c->height ? rows : c->height;
-}
-
-static void fill_encoding(uint8_t *encoded) {
-    for (int32_t i = 0; i <= ENCODED_MAX; i++) {
-        double linear = (double)i / ENCODED_MAX;
-        double srgb = linear <= 0.0031308 ? 12.92 * linear : 1.055 * pow(linear, 1.0 / 2.4) - 0.055;
-        encoded[i] = (uint8_t)(255.0 * srgb + 0.5);
-    }
-}
-
 stn_status picture_open(picture *p, const stn_model *model, const picture_options *options, stn_error *err) {
     *p = (picture){.context = model->context, .options = *options};
     stn_status status = scene_open(&p->scene, model, options->choice, err);
@@ -54,7 +41,8 @@ stn_status picture_open(picture *p, const stn_model *model, const picture_option
         return status;
     }
     const camera *c = &options->camera;
-    int32_t width = SAMPLES * c->width, rows = SAMPLES * band_rows(c);
+    int32_t band = BAND_SAMPLES / (SAMPLES * SAMPLES * c->width);
+    int32_t width = SAMPLES * c->width, rows = SAMPLES * (band < c->height ? band : c->height);
     p->row = stn_allocate(p->context, (size_t)c->width, 3);
     p->encoded = stn_allocate(p->context, ENCODED_MAX + 1, 1);
     bool whole = p->row != NULL && p->encoded != NULL;
@@ -64,7 +52,11 @@ stn_status picture_open(picture *p, const stn_model *model, const picture_option
     if (!whole) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for a picture of %d x %d", (int)c->width, (int)c->height);
     }
-    fill_encoding(p->encoded);
+    for (int32_t i = 0; i <= ENCODED_MAX; i++) {
+        double linear = (double)i / ENCODED_MAX;
+        double srgb = linear <= 0.0031308 ? 12.92 * linear : 1.055 * pow(linear, 1.0 / 2.4) - 0.055;
+        p->encoded[i] = (uint8_t)(255.0 * srgb + 0.5);
+    }
     return STN_OK;
 }
 
@@ -95,18 +87,11 @@ static void mark(const picture *p, stn_shape shape, stn_pose pose, int32_t numbe
     solid_draw(&s, &p->front, &p->view, p->scene.item_count + number, BOOST);
 }
 
-static void mark_frame(const picture *p, const stn_pose *frame) {
-    double length = AXIS_LENGTH * p->scene.radius;
-    for (int32_t axis = 0; axis < 3; axis++) {
-        stn_vec3 along = stn_mat3_column(&frame->rotation, axis);
-        stn_pose pose = {stn_contact_frame(along), stn_vec3_mul_add(frame->position, 0.5 * length, along)};
-        mark(p, stn_shape_cylinder(length_shown(p, frame->position, LINE_RADIUS), 0.5 * length), pose, MARK_X + axis);
-    }
-}
-
 /// Faces of patches, coloured from 0 to the largest pressure of the moment; those of the first step are left out, as
-/// wide patches that hardly press would hide all the rest.
-static void mark_pressed(const picture *p, const moment *m) {
+/// wide patches that hardly press would hide all the rest. Points of contact and frames of links where they are asked
+/// for.
+static void draw_marks(const picture *p, const moment *m) {
+    const stn_model *model = p->scene.model;
     double most = 0.0;
     for (int32_t i = 0; i < m->pressed_count; i++) {
         most = fmax(most, m->pressed[i].pressure);
@@ -118,18 +103,19 @@ static void mark_pressed(const picture *p, const moment *m) {
             triangle_draw(t->corner, &p->front, &p->view, p->scene.item_count + MARK_PRESSURE + step, BOOST);
         }
     }
-}
-
-static void draw_marks(const picture *p, const moment *m) {
-    const stn_model *model = p->scene.model;
-    mark_pressed(p, m);
     for (int32_t i = 0; p->options.contacts && i < m->contact_count; i++) {
         stn_pose pose = {stn_mat3_identity(), m->contact[i]};
         mark(p, stn_shape_sphere(length_shown(p, m->contact[i], CONTACT_RADIUS)), pose, MARK_CONTACT);
     }
     for (int32_t i = 0; p->options.frames && i < model->link_count; i++) {
         stn_pose frame = stn_pose_mul(&m->body_pose[model->links[i].body], &model->links[i].pose);
-        mark_frame(p, &frame);
+        double length = AXIS_LENGTH * p->scene.radius;
+        for (int32_t axis = 0; axis < 3; axis++) {
+            stn_vec3 along = stn_mat3_column(&frame.rotation, axis);
+            stn_pose pose = {stn_contact_frame(along), stn_vec3_mul_add(frame.position, 0.5 * length, along)};
+            mark(p, stn_shape_cylinder(length_shown(p, frame.position, LINE_RADIUS), 0.5 * length), pose,
+                 MARK_X + axis);
+        }
     }
 }
 
@@ -150,34 +136,29 @@ static void cast_shadows(picture *p) {
     }
 }
 
-/// The largest of 1, 2 and 5 times a power of ten that is not above a length.
-static double round_length(double length) {
-    double power = pow(10.0, floor(log10(length))), part = length / power;
-    return power * (part >= 5.0 ? 5.0 : part >= 2.0 ? 2.0 : 1.0);
-}
-
-static shown_plane show_plane(const scene_plane *ground, const view *v, stn_vec3 middle) {
-    stn_vec3 n = stn_mat3_column(&ground->world.rotation, 2), at = ground->world.position;
-    stn_vec3 seen = stn_mat3_apply(&v->axes, n);
-    shown_plane shown = {.height = stn_vec3_dot(n, stn_vec3_sub(v->origin, at))};
-    shown.centre = stn_vec3_mul_add(middle, -stn_vec3_dot(n, stn_vec3_sub(middle, at)), n);
-    shown.fall[1] = -seen.x / v->scale;
-    shown.fall[2] = seen.y / v->scale;
-    shown.fall[0] = -seen.z - (0.5 - v->centre_x) * seen.x / v->scale + (0.5 - v->centre_y) * seen.y / v->scale;
-    return shown;
-}
-
 static void lay_out_planes(const picture *p, shading *s) {
     double radius = p->scene.radius > 0.0 ? p->scene.radius : 1.0;
-    s->grid = round_length(GRID_SPACING * radius);
+    // the grid's spacing: the largest of 1, 2 and 5 times a power of ten that is not above
+    double power = pow(10.0, floor(log10(GRID_SPACING * radius))), part = GRID_SPACING * radius / power;
+    s->grid = power * (part >= 5.0 ? 5.0 : part >= 2.0 ? 2.0 : 1.0);
     s->edge = EDGE * radius;
     for (int32_t i = 0; i < p->scene.plane_count; i++) {
-        s->planes[i] = show_plane(&p->scene.planes[i], &p->view, p->scene.centre);
+        const scene_plane *ground = &p->scene.planes[i];
+        const view *v = &p->view;
+        stn_vec3 middle = p->scene.centre;
+        stn_vec3 n = stn_mat3_column(&ground->world.rotation, 2), at = ground->world.position;
+        stn_vec3 seen = stn_mat3_apply(&v->axes, n);
+        shown_plane *shown = &s->planes[i];
+        shown->height = stn_vec3_dot(n, stn_vec3_sub(v->origin, at));
+        shown->centre = stn_vec3_mul_add(middle, -stn_vec3_dot(n, stn_vec3_sub(middle, at)), n);
+        shown->fall[1] = -seen.x / v->scale;
+        shown->fall[2] = seen.y / v->scale;
+        shown->fall[0] = -seen.z - (0.5 - v->centre_x) * seen.x / v->scale + (0.5 - v->centre_y) * seen.y / v->scale;
     }
 }
 
-static void draw_band(picture *p, const moment *m, int32_t row_start) {
-    p->front.row_start = p->glass.row_start = SAMPLES * row_start;
+static void draw_band(picture *p, const moment *m, int32_t first_row) {
+    p->front.row_start = p->glass.row_start = SAMPLES * first_row;
     raster_clear(&p->front);
     if (p->glass.nearness != NULL) {
         raster_clear(&p->glass);
@@ -187,29 +168,6 @@ static void draw_band(picture *p, const moment *m, int32_t row_start) {
         solid_draw(&p->scene.items[i].solid, opaque ? &p->front : &p->glass, &p->view, i, 1.0);
     }
     draw_marks(p, m);
-}
-
-static void draw_rows(picture *p, const moment *m, const shading *s, writer *w) {
-    int32_t height = p->options.camera.height, rows = p->front.row_count / SAMPLES;
-    for (int32_t row = 0; row < height; row++) {
-        if (row % rows == 0) {
-            draw_band(p, m, row);
-        }
-        shade_row(s, row, p->row);
-        writer_row(w, p->row);
-    }
-}
-
-static stn_status write_text(const picture *p, const moment *m, const char *parameters, char **text, stn_error *err) {
-    size_t size = strlen(parameters) + 80;
-    *text = stn_allocate(p->context, size, 1);
-    if (*text == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "out of memory for the text of a picture");
-    }
-    char time[40] = "";
-    stn_print_real(time, sizeof time, m->time);
-    snprintf(*text, size, "step %lld\ntime = %s s\n%s", (long long)m->step, time, parameters);
-    return STN_OK;
 }
 
 stn_status picture_draw(picture *p, const moment *m, const char *path, const char *parameters, stn_error *err) {
@@ -222,17 +180,29 @@ stn_status picture_draw(picture *p, const moment *m, const char *path, const cha
     shading s = {.picture = p};
     shade_colours(&s);
     s.planes = stn_allocate(p->context, (size_t)p->scene.plane_count + 1, sizeof *s.planes);
-    char *text = NULL;
+    size_t size = strlen(parameters) + 80;
+    char *text = stn_allocate(p->context, size, 1);
     writer *w = NULL;
-    stn_status status = s.planes == NULL ? stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path)
-                                         : write_text(p, m, parameters, &text, err);
-    if (status == STN_OK) {
+    stn_status status = STN_OK;
+    if (s.planes == NULL || text == NULL) {
+        status = stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+    } else {
+        char time[40] = "";
+        stn_print_real(time, sizeof time, m->time);
+        snprintf(text, size, "step %lld\ntime = %s s\n%s", (long long)m->step, time, parameters);
         status = writer_open(p->context, path, c->width, c->height, text, &w, err);
     }
     if (status == STN_OK) {
         lay_out_planes(p, &s);
         cast_shadows(p);
-        draw_rows(p, m, &s, w);
+        int32_t rows = p->front.row_count / SAMPLES; // of a band
+        for (int32_t row = 0; row < c->height; row++) {
+            if (row % rows == 0) {
+                draw_band(p, m, row);
+            }
+            shade_row(&s, row, p->row);
+            writer_row(w, p->row);
+        }
         status = writer_close(w, true, err);
     }
     stn_release(p->context, text);

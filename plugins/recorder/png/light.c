@@ -25,16 +25,6 @@ colour colour_scale(float s, colour a) {
     return (colour){s * a.r, s * a.g, s * a.b};
 }
 
-/// Sum of the four texels of a row that are not nearer to the light than `depth`, weighted 1 - f, 1, 1, f.
-static float filter_row(const float *row, float depth, float f) {
-    float sum = 0.0f;
-    for (int32_t k = 0; k < 4; k++) {
-        float weight = k == 0 ? 1.0f - f : k == 3 ? f : 1.0f;
-        sum += row[k] <= depth ? weight : 0.0f;
-    }
-    return sum;
-}
-
 float light_reaching(const light *l, stn_vec3 point, float facing) {
     if (facing <= 0.0f) {
         return 0.0f;
@@ -49,8 +39,14 @@ float light_reaching(const light *l, stn_vec3 point, float facing) {
     int32_t column = (int32_t)x, row = (int32_t)y;
     float fx = (float)(x - column), fy = (float)(y - row), sum = 0.0f;
     for (int32_t k = 0; k < 4; k++) {
-        float weight = k == 0 ? 1.0f - fy : k == 3 ? fy : 1.0f;
-        sum += weight * filter_row(l->shadow.nearness + (size_t)(row + k) * SHADOW_SIZE + column, depth, fx);
+        // the texels of a row that are not nearer to the light, weighted 1 - f, 1, 1, f
+        const float *texel = l->shadow.nearness + (size_t)(row + k) * SHADOW_SIZE + column;
+        float weight = k == 0 ? 1.0f - fy : k == 3 ? fy : 1.0f, lit = 0.0f;
+        for (int32_t i = 0; i < 4; i++) {
+            float part = i == 0 ? 1.0f - fx : i == 3 ? fx : 1.0f;
+            lit += texel[i] <= depth ? part : 0.0f;
+        }
+        sum += weight * lit;
     }
     return sum / 9.0f;
 }

@@ -23,37 +23,9 @@ static void release(fans *f) {
     stn_release(f->context, f->unit);
 }
 
-static bool allocate(fans *f, const stn_mesh *mesh) {
-    size_t vertices = (size_t)mesh->vertex_count, triangles = (size_t)mesh->triangle_count;
-    f->start = stn_allocate(f->context, vertices + 1, sizeof *f->start);
-    f->member = stn_allocate(f->context, 3 * triangles, sizeof *f->member);
-    f->area = stn_allocate(f->context, triangles, sizeof *f->area);
-    f->unit = stn_allocate(f->context, triangles, sizeof *f->unit);
-    return f->start != NULL && f->member != NULL && f->area != NULL && f->unit != NULL;
-}
-
 static stn_vec3 corner_at(const stn_mesh *mesh, int32_t t, int32_t k) {
     const double *p = mesh->vertices + 3 * (size_t)mesh->triangles[3 * (size_t)t + (size_t)k];
     return stn_vec3_make(p[0], p[1], p[2]);
-}
-
-static void fill(fans *f, const stn_mesh *mesh) {
-    int32_t corners = 3 * mesh->triangle_count;
-    for (int32_t c = 0; c < corners; c++) {
-        f->start[mesh->triangles[c]]++;
-    }
-    for (int32_t v = 0, sum = 0; v <= mesh->vertex_count; v++) { // now the end of each vertex's part
-        sum += v < mesh->vertex_count ? f->start[v] : 0;
-        f->start[v] = sum;
-    }
-    for (int32_t c = corners - 1; c >= 0; c--) { // and at last its start
-        f->member[--f->start[mesh->triangles[c]]] = c / 3;
-    }
-    for (int32_t t = 0; t < mesh->triangle_count; t++) {
-        stn_vec3 a = corner_at(mesh, t, 0);
-        f->area[t] = stn_vec3_cross(stn_vec3_sub(corner_at(mesh, t, 1), a), stn_vec3_sub(corner_at(mesh, t, 2), a));
-        f->unit[t] = stn_vec3_normalize_or(f->area[t], stn_vec3_make(0.0, 0.0, 1.0));
-    }
 }
 
 static stn_vec3 corner_normal(const fans *f, int32_t vertex_number, int32_t own) {
@@ -69,17 +41,37 @@ static stn_vec3 corner_normal(const fans *f, int32_t vertex_number, int32_t own)
 }
 
 stn_status mesh_normals(stn_context *context, const stn_mesh *mesh, uint32_t **out, stn_error *err) {
+    size_t vertices = (size_t)mesh->vertex_count, triangles = (size_t)mesh->triangle_count;
     fans f = {.context = context};
-    uint32_t *normals = stn_allocate(context, 3 * (size_t)mesh->triangle_count, sizeof *normals);
+    f.start = stn_allocate(context, vertices + 1, sizeof *f.start);
+    f.member = stn_allocate(context, 3 * triangles, sizeof *f.member);
+    f.area = stn_allocate(context, triangles, sizeof *f.area);
+    f.unit = stn_allocate(context, triangles, sizeof *f.unit);
+    uint32_t *normals = stn_allocate(context, 3 * triangles, sizeof *normals);
     *out = NULL;
-    if (normals == NULL || !allocate(&f, mesh)) {
+    if (normals == NULL || f.start == NULL || f.member == NULL || f.area == NULL || f.unit == NULL) {
         release(&f);
         stn_release(context, normals);
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for the normals of %d triangles",
                         (int)mesh->triangle_count);
     }
-    fill(&f, mesh);
-    for (int32_t c = 0; c < 3 * mesh->triangle_count; c++) {
+    int32_t corners = 3 * mesh->triangle_count;
+    for (int32_t c = 0; c < corners; c++) {
+        f.start[mesh->triangles[c]]++;
+    }
+    for (int32_t v = 0, sum = 0; v <= mesh->vertex_count; v++) { // now the end of each vertex's part
+        sum += v < mesh->vertex_count ? f.start[v] : 0;
+        f.start[v] = sum;
+    }
+    for (int32_t c = corners - 1; c >= 0; c--) { // and at last its start
+        f.member[--f.start[mesh->triangles[c]]] = c / 3;
+    }
+    for (int32_t t = 0; t < mesh->triangle_count; t++) {
+        stn_vec3 a = corner_at(mesh, t, 0);
+        f.area[t] = stn_vec3_cross(stn_vec3_sub(corner_at(mesh, t, 1), a), stn_vec3_sub(corner_at(mesh, t, 2), a));
+        f.unit[t] = stn_vec3_normalize_or(f.area[t], stn_vec3_make(0.0, 0.0, 1.0));
+    }
+    for (int32_t c = 0; c < corners; c++) {
         normals[c] = normal_pack(corner_normal(&f, mesh->triangles[c], c / 3));
     }
     release(&f);

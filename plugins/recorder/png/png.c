@@ -65,17 +65,6 @@ static stn_status read_options(const png_config *config, picture_options *option
     return STN_OK;
 }
 
-static bool allocate(recording *r, const stn_record_header *header) {
-    stn_context *context = r->context;
-    r->path = stn_duplicate_text(context, header->path);
-    r->frame_path = stn_allocate(context, strlen(header->path) + 32, 1);
-    r->parameters = stn_duplicate_text(context, header->parameters);
-    r->moment.body_pose = stn_allocate(context, (size_t)header->model->body_count, sizeof *r->moment.body_pose);
-    r->moment.node = stn_allocate(context, (size_t)header->model->node_count + 1, sizeof *r->moment.node);
-    return r->path != NULL && r->frame_path != NULL && r->parameters != NULL && r->moment.body_pose != NULL &&
-           r->moment.node != NULL;
-}
-
 static void release(recording *r) {
     picture_close(&r->picture);
     stn_release(r->context, r->path);
@@ -106,8 +95,16 @@ static stn_status png_open(void *self, const stn_record_header *header, void **o
     }
     r->context = context;
     r->every = config->every;
-    status = allocate(r, header) ? picture_open(&r->picture, header->model, &options, err)
-                                 : stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    moment *m = &r->moment;
+    r->path = stn_duplicate_text(context, header->path);
+    r->frame_path = stn_allocate(context, strlen(header->path) + 32, 1);
+    r->parameters = stn_duplicate_text(context, header->parameters);
+    m->body_pose = stn_allocate(context, (size_t)header->model->body_count, sizeof *m->body_pose);
+    m->node = stn_allocate(context, (size_t)header->model->node_count + 1, sizeof *m->node);
+    bool whole =
+        r->path != NULL && r->frame_path != NULL && r->parameters != NULL && m->body_pose != NULL && m->node != NULL;
+    status = whole ? picture_open(&r->picture, header->model, &options, err)
+                   : stn_fail(err, STN_ERR_MEMORY, "out of memory");
     if (status < 0) {
         release(r);
         return stn_error_prefix(err, "%s", header->path);
@@ -132,15 +129,6 @@ static bool reserve(const recording *r, void **array, int32_t *capacity, int32_t
     return grown != NULL;
 }
 
-/// The polygon of a face as a fan of triangles.
-static void copy_face(moment *m, const stn_contact_set *set, const stn_contact *c) {
-    const stn_vec3 *at = &set->vertices[c->vertex_start];
-    const double *p = &set->vertex_pressure[c->vertex_start];
-    for (int32_t i = 2; i < c->vertex_count; i++) {
-        m->pressed[m->pressed_count++] = (pressed){{at[0], at[i - 1], at[i]}, (p[0] + p[i - 1] + p[i]) / 3.0};
-    }
-}
-
 /// Points of contact, and faces of patches.
 static stn_status copy_contacts(recording *r, const stn_contact_set *set, stn_error *err) {
     moment *m = &r->moment;
@@ -158,21 +146,17 @@ static stn_status copy_contacts(recording *r, const stn_contact_set *set, stn_er
     }
     for (int32_t i = 0; i < set->count; i++) {
         const stn_contact *c = &set->contacts[i];
-        if (c->vertex_count > 0) {
-            copy_face(m, set, c);
-        } else {
+        if (c->vertex_count == 0) {
             m->contact[m->contact_count++] = c->point;
+            continue;
+        }
+        const stn_vec3 *at = &set->vertices[c->vertex_start];
+        const double *p = &set->vertex_pressure[c->vertex_start];
+        for (int32_t k = 2; k < c->vertex_count; k++) { // the polygon of a face as a fan of triangles
+            m->pressed[m->pressed_count++] = (pressed){{at[0], at[k - 1], at[k]}, (p[0] + p[k - 1] + p[k]) / 3.0};
         }
     }
     return STN_OK;
-}
-
-/// "out.png" to "out_000100.png".
-static void name_frame(const recording *r) {
-    const char *slash = strrchr(r->path, '/'), *name = slash != NULL ? slash + 1 : r->path, *dot = strrchr(name, '.');
-    size_t length = strlen(r->path), stem = dot != NULL && dot != name ? (size_t)(dot - r->path) : length;
-    snprintf(r->frame_path, length + 32, "%.*s_%06lld%s", (int)stem, r->path, (long long)r->moment.step,
-             r->path + stem);
 }
 
 static stn_status png_observe(void *self, const stn_observation *o, stn_error *err) {
@@ -187,7 +171,11 @@ static stn_status png_observe(void *self, const stn_observation *o, stn_error *e
     m->filled = true;
     stn_status status = copy_contacts(r, o->contacts, err);
     if (status == STN_OK && r->every > 0 && o->step % r->every == 0) {
-        name_frame(r);
+        // "out.png" to "out_000100.png"
+        const char *slash = strrchr(r->path, '/'), *name = slash != NULL ? slash + 1 : r->path;
+        const char *dot = strrchr(name, '.');
+        size_t length = strlen(r->path), stem = dot != NULL && dot != name ? (size_t)(dot - r->path) : length;
+        snprintf(r->frame_path, length + 32, "%.*s_%06lld%s", (int)stem, r->path, (long long)m->step, r->path + stem);
         status = picture_draw(&r->picture, m, r->frame_path, r->parameters, err);
     }
     r->failed = status < 0;

@@ -113,20 +113,8 @@ static void fill_row(const raster *r, const patch *p, int32_t row, int32_t from,
     }
 }
 
-/// Slopes of the carried quantities; `area` is twice the signed area.
-static void find_slopes(patch *p, double area) {
-    const corner *c = p->c;
-    double x1 = c[1].x - c[0].x, y1 = c[1].y - c[0].y, x2 = c[2].x - c[0].x, y2 = c[2].y - c[0].y;
-    for (int32_t k = 0; k < CARRIED; k++) {
-        double q1 = c[1].carried[k] - c[0].carried[k], q2 = c[2].carried[k] - c[0].carried[k];
-        p->dx[k] = (q1 * y2 - q2 * y1) / area;
-        p->dy[k] = (q2 * x1 - q1 * x2) / area;
-    }
-    p->low = least(c[0].carried[0], c[1].carried[0], c[2].carried[0]);
-    p->high = -least(-c[0].carried[0], -c[1].carried[0], -c[2].carried[0]);
-}
-
 static void fill(const raster *r, const view *v, const corner c[3], const paint *with) {
+    // twice the signed area
     double area = (c[1].x - c[0].x) * (c[2].y - c[0].y) - (c[2].x - c[0].x) * (c[1].y - c[0].y);
     bool turned = area > 0.0; // y points down
     if (!(fabs(area) > 0.0) || !isfinite(area) || (turned && with->closed)) {
@@ -140,7 +128,14 @@ static void fill(const raster *r, const view *v, const corner c[3], const paint 
         return; // between samples, as many triangles of a fine mesh are
     }
     patch p = {.c = c, .with = with, .tie = (float)(1.0 + TIE / v->scale), .turned = turned};
-    find_slopes(&p, area);
+    double x1 = c[1].x - c[0].x, y1 = c[1].y - c[0].y, x2 = c[2].x - c[0].x, y2 = c[2].y - c[0].y;
+    for (int32_t k = 0; k < CARRIED; k++) {
+        double q1 = c[1].carried[k] - c[0].carried[k], q2 = c[2].carried[k] - c[0].carried[k];
+        p.dx[k] = (q1 * y2 - q2 * y1) / area;
+        p.dy[k] = (q2 * x1 - q1 * x2) / area;
+    }
+    p.low = least(c[0].carried[0], c[1].carried[0], c[2].carried[0]);
+    p.high = -least(-c[0].carried[0], -c[1].carried[0], -c[2].carried[0]);
     for (; row < last; row++) {
         double left, right;
         cross(c, row + 0.5, &left, &right);

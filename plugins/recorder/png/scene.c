@@ -117,24 +117,6 @@ static stn_status add_item(scene *s, const stn_geometry *g, float alpha, stn_err
     return STN_OK;
 }
 
-static stn_status add_items(scene *s, scene_choice choice, const bool *has_visual, stn_error *err) {
-    stn_status status = STN_OK;
-    for (int32_t i = 0; i < s->model->geometry_count && status == STN_OK; i++) {
-        const stn_geometry *g = &s->model->geometries[i];
-        if (g->shape.type == STN_SHAPE_HALF_SPACE) {
-            colour own = colour_of(g->rgba[0], g->rgba[1], g->rgba[2]), white = {1.0f, 1.0f, 1.0f};
-            s->planes[s->plane_count++] =
-                (scene_plane){.pose = g->pose, .body = g->body, .colour = colour_mix(own, white, 0.8f)};
-            continue;
-        }
-        float alpha = visibility(g, choice, has_visual[g->link + 1]);
-        if (alpha > 0.0f) {
-            status = add_item(s, g, alpha, err);
-        }
-    }
-    return status;
-}
-
 stn_status scene_open(scene *s, const stn_model *model, scene_choice choice, stn_error *err) {
     *s = (scene){.model = model};
     size_t count = (size_t)model->geometry_count + 1;
@@ -150,7 +132,17 @@ stn_status scene_open(scene *s, const stn_model *model, scene_choice choice, stn
         status = find_visuals(s, has_visual, err);
     }
     if (status == STN_OK) {
-        status = add_items(s, choice, has_visual, err);
+        for (int32_t i = 0; i < model->geometry_count && status == STN_OK; i++) {
+            const stn_geometry *g = &model->geometries[i];
+            float alpha = visibility(g, choice, has_visual[g->link + 1]);
+            if (g->shape.type == STN_SHAPE_HALF_SPACE) {
+                colour own = colour_of(g->rgba[0], g->rgba[1], g->rgba[2]), white = {1.0f, 1.0f, 1.0f};
+                s->planes[s->plane_count++] =
+                    (scene_plane){.pose = g->pose, .body = g->body, .colour = colour_mix(own, white, 0.8f)};
+            } else if (alpha > 0.0f) {
+                status = add_item(s, g, alpha, err);
+            }
+        }
     }
     stn_release(model->context, has_visual);
     if (status < 0) {
@@ -176,7 +168,19 @@ void scene_close(scene *s) {
 
 // ---------------------------------------------------------------------------------------------------------- places
 
-static void measure(scene *s) {
+void scene_place(scene *s, const stn_pose *body_pose, const stn_vec3 *node) {
+    for (int32_t i = 0; i < s->item_count; i++) {
+        scene_item *it = &s->items[i];
+        it->solid.pose = it->pose;
+        if (it->body >= 0) {
+            it->solid.pose = stn_pose_mul(&body_pose[it->body], &it->pose);
+        } else {
+            it->solid.pose.position = stn_vec3_add(node[it->node], it->pose.position);
+        }
+    }
+    for (int32_t i = 0; i < s->plane_count; i++) {
+        s->planes[i].world = stn_pose_mul(&body_pose[s->planes[i].body], &s->planes[i].pose);
+    }
     stn_aabb all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (int32_t i = 0; i < s->item_count; i++) {
         stn_aabb box = stn_shape_aabb(&s->items[i].solid.shape, &s->items[i].solid.pose, 0.0);
@@ -192,22 +196,6 @@ static void measure(scene *s) {
         s->radius = 0.0;
         s->centre = stn_vec3_zero();
     }
-}
-
-void scene_place(scene *s, const stn_pose *body_pose, const stn_vec3 *node) {
-    for (int32_t i = 0; i < s->item_count; i++) {
-        scene_item *it = &s->items[i];
-        it->solid.pose = it->pose;
-        if (it->body >= 0) {
-            it->solid.pose = stn_pose_mul(&body_pose[it->body], &it->pose);
-        } else {
-            it->solid.pose.position = stn_vec3_add(node[it->node], it->pose.position);
-        }
-    }
-    for (int32_t i = 0; i < s->plane_count; i++) {
-        s->planes[i].world = stn_pose_mul(&body_pose[s->planes[i].body], &s->planes[i].pose);
-    }
-    measure(s);
 }
 
 double scene_reach(const void *scene_pointer, stn_vec3 direction) {

@@ -146,21 +146,6 @@ static colour shade_sample(const shading *s, const sight *seen, colour backgroun
     return c;
 }
 
-static colour shade_pixel(const shading *s, int32_t row, int32_t column, colour background) {
-    sight seen[PER_PIXEL];
-    colour shown[PER_PIXEL], sum = {0.0f, 0.0f, 0.0f};
-    for (int32_t k = 0; k < PER_PIXEL; k++) {
-        look(s, SAMPLES * row + k / SAMPLES, SAMPLES * column + k % SAMPLES, &seen[k]);
-        int32_t same = 0;
-        while (same < k && !shows_same(&seen[same], &seen[k])) {
-            same++;
-        }
-        shown[k] = same < k ? shown[same] : shade_sample(s, &seen[k], background);
-        sum = (colour){sum.r + shown[k].r, sum.g + shown[k].g, sum.b + shown[k].b};
-    }
-    return colour_scale(1.0f / PER_PIXEL, sum);
-}
-
 static uint8_t encode(const picture *p, float linear) {
     float scaled = linear * ENCODED_MAX + 0.5f;
     return p->encoded[scaled > 0.0f ? scaled < ENCODED_MAX ? (int32_t)scaled : ENCODED_MAX : 0];
@@ -198,7 +183,18 @@ void shade_row(const shading *s, int32_t row, uint8_t *pixels) {
     double low = 1.5 * (row + 0.5) / p->options.camera.height; // the sky ends at two thirds
     colour background = colour_mix(s->zenith, s->horizon, (float)fmin(low, 1.0));
     for (int32_t column = 0; column < p->options.camera.width; column++) {
-        colour c = shade_pixel(s, row, column, background);
+        sight seen[PER_PIXEL];
+        colour shown[PER_PIXEL], sum = {0.0f, 0.0f, 0.0f};
+        for (int32_t k = 0; k < PER_PIXEL; k++) {
+            look(s, SAMPLES * row + k / SAMPLES, SAMPLES * column + k % SAMPLES, &seen[k]);
+            int32_t same = 0;
+            while (same < k && !shows_same(&seen[same], &seen[k])) {
+                same++;
+            }
+            shown[k] = same < k ? shown[same] : shade_sample(s, &seen[k], background);
+            sum = (colour){sum.r + shown[k].r, sum.g + shown[k].g, sum.b + shown[k].b};
+        }
+        colour c = colour_scale(1.0f / PER_PIXEL, sum);
         pixels[3 * column] = encode(p, c.r);
         pixels[3 * column + 1] = encode(p, c.g);
         pixels[3 * column + 2] = encode(p, c.b);

@@ -65,21 +65,6 @@ static vertex revolve_point(const brush *b, const profile *p, int32_t i, double 
     return place(b, point, stn_vec3_normalize_or(normal, stn_vec3_make(0.0, 0.0, 1.0)));
 }
 
-static void revolve(const brush *b, const profile *p, int32_t segments) {
-    vertex meridian[2][PROFILE_MAX];
-    for (int32_t k = 0; k <= segments; k++) {
-        double angle = 2.0 * STN_PI * (k % segments) / segments; // closes with the same numbers
-        vertex *here = meridian[k & 1], *before = meridian[(k + 1) & 1];
-        for (int32_t i = 0; i < p->count; i++) {
-            here[i] = revolve_point(b, p, i, cos(angle), sin(angle));
-        }
-        for (int32_t i = 1; k > 0 && i < p->count; i++) {
-            triangle(b, before[i - 1], here[i - 1], here[i]);
-            triangle(b, before[i - 1], here[i], before[i]);
-        }
-    }
-}
-
 static void draw_round(const brush *b, const stn_shape *shape) {
     profile p = {.scale = {1.0, 1.0, 1.0}};
     double radius = shape->radius, reach = shape->radius + shape->half_length;
@@ -101,7 +86,18 @@ static void draw_round(const brush *b, const stn_shape *shape) {
         add_arc(&p, radius, -shape->half_length, -0.5 * STN_PI, 0.0, segments / 4);
         add_arc(&p, radius, shape->half_length, 0.0, 0.5 * STN_PI, segments / 4);
     }
-    revolve(b, &p, segments);
+    vertex meridian[2][PROFILE_MAX];
+    for (int32_t k = 0; k <= segments; k++) {
+        double angle = 2.0 * STN_PI * (k % segments) / segments; // closes with the same numbers
+        vertex *here = meridian[k & 1], *before = meridian[(k + 1) & 1];
+        for (int32_t i = 0; i < p.count; i++) {
+            here[i] = revolve_point(b, &p, i, cos(angle), sin(angle));
+        }
+        for (int32_t i = 1; k > 0 && i < p.count; i++) {
+            triangle(b, before[i - 1], here[i - 1], here[i]);
+            triangle(b, before[i - 1], here[i], before[i]);
+        }
+    }
 }
 
 static void draw_box(const brush *b, stn_vec3 h) {
@@ -118,21 +114,6 @@ static void draw_box(const brush *b, stn_vec3 h) {
         }
         triangle(b, corner[0], corner[1], corner[2]);
         triangle(b, corner[0], corner[2], corner[3]);
-    }
-}
-
-static stn_vec3 mesh_point(const stn_mesh *mesh, int32_t vertex_number) {
-    const double *p = mesh->vertices + 3 * (size_t)vertex_number;
-    return stn_vec3_make(p[0], p[1], p[2]);
-}
-
-static void draw_mesh(const brush *b, const stn_mesh *mesh, const uint32_t *normals) {
-    for (size_t t = 0; t < (size_t)mesh->triangle_count; t++) {
-        vertex corner[3];
-        for (size_t k = 0; k < 3; k++) {
-            corner[k] = place(b, mesh_point(mesh, mesh->triangles[3 * t + k]), normal_unpack(normals[3 * t + k]));
-        }
-        triangle(b, corner[0], corner[1], corner[2]);
     }
 }
 
@@ -155,7 +136,16 @@ void solid_draw(const solid *s, const raster *r, const view *v, int32_t item_num
     case STN_SHAPE_CONVEX:
     case STN_SHAPE_HEIGHT_FIELD:
         if (s->shape.mesh != NULL && s->normals != NULL) {
-            draw_mesh(&b, s->shape.mesh, s->normals);
+            const stn_mesh *mesh = s->shape.mesh;
+            const uint32_t *normals = s->normals;
+            for (size_t t = 0; t < (size_t)mesh->triangle_count; t++) {
+                vertex corner[3];
+                for (size_t k = 0; k < 3; k++) {
+                    const double *p = mesh->vertices + 3 * (size_t)mesh->triangles[3 * t + k];
+                    corner[k] = place(&b, stn_vec3_make(p[0], p[1], p[2]), normal_unpack(normals[3 * t + k]));
+                }
+                triangle(&b, corner[0], corner[1], corner[2]);
+            }
         }
         break;
     default:

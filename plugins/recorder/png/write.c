@@ -66,18 +66,6 @@ static void put_chunk(writer *w, const char *type, const void *head, size_t head
     put_number(w, (uint32_t)crc);
 }
 
-static void put_head(writer *w, int32_t width, int32_t height, const char *text) {
-    static const uint8_t signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-    static const char keyword[] = "Comment\0\0\0\0"; // no compression, no language, keyword not translated
-    uint8_t size[13] = {[8] = 8, [9] = 2};           // bits a channel, RGB
-    set_number(size, (uint32_t)width);
-    set_number(size + 4, (uint32_t)height);
-    put(w, signature, sizeof signature);
-    put_chunk(w, "IHDR", size, sizeof size, "", 0);
-    put_chunk(w, "sRGB", "", 1, "", 0); // perceptual
-    put_chunk(w, "iTXt", keyword, sizeof keyword, text, strlen(text));
-}
-
 static void deflate_bytes(writer *w, uint8_t *bytes, size_t count, int flush) {
     w->stream.next_in = bytes;
     w->stream.avail_in = (uInt)count;
@@ -104,31 +92,28 @@ static int32_t paeth(int32_t left, int32_t above, int32_t corner) {
     return to_above <= to_corner ? above : corner;
 }
 
-/// Filters a row; returns the sum of the differences, taken as signed bytes.
-static uint32_t apply_filter(const writer *w, filter kind, uint8_t *out) {
-    uint32_t sum = 0;
-    *out++ = (uint8_t)kind;
-    const uint8_t *here = w->here + PIXEL, *above = w->above + PIXEL;
-    for (size_t i = 0; i < w->row_size; i++) {
-        const uint8_t *left = here + i - PIXEL, *corner = above + i - PIXEL;
-        int32_t guess = kind == FILTER_LEFT ? *left : kind == FILTER_ABOVE ? above[i] : paeth(*left, above[i], *corner);
-        out[i] = (uint8_t)(here[i] - guess);
-        sum += out[i] < 128 ? out[i] : 256u - out[i];
-    }
-    return sum;
-}
-
 void writer_row(writer *w, const uint8_t *row) {
     static const filter kinds[FILTERS] = {FILTER_LEFT, FILTER_ABOVE, FILTER_PAETH};
     memcpy(w->here + PIXEL, row, w->row_size);
     uint8_t *best = NULL;
     uint32_t least = UINT32_MAX;
     for (size_t k = 0; k < FILTERS; k++) {
-        uint8_t *out = w->filtered + k * (w->row_size + 1);
-        uint32_t sum = apply_filter(w, kinds[k], out);
+        uint8_t *line = w->filtered + k * (w->row_size + 1), *out = line + 1;
+        filter kind = kinds[k];
+        uint32_t sum = 0; // of the differences, taken as signed bytes
+        line[0] = (uint8_t)kind;
+        const uint8_t *here = w->here + PIXEL, *above = w->above + PIXEL;
+        for (size_t i = 0; i < w->row_size; i++) {
+            const uint8_t *left = here + i - PIXEL, *corner = above + i - PIXEL;
+            int32_t guess = kind == FILTER_LEFT    ? *left
+                            : kind == FILTER_ABOVE ? above[i]
+                                                   : paeth(*left, above[i], *corner);
+            out[i] = (uint8_t)(here[i] - guess);
+            sum += out[i] < 128 ? out[i] : 256u - out[i];
+        }
         if (sum < least) {
             least = sum;
-            best = out;
+            best = line;
         }
     }
     deflate_bytes(w, best, w->row_size + 1, Z_NO_FLUSH);
@@ -177,16 +162,6 @@ static void release_zlib(voidpf context, voidpf memory) {
     stn_release(context, memory);
 }
 
-static bool allocate(writer *w, const char *path) {
-    w->path = stn_duplicate_text(w->context, path);
-    w->above = stn_allocate(w->context, w->row_size + PIXEL, 1);
-    w->here = stn_allocate(w->context, w->row_size + PIXEL, 1);
-    w->filtered = stn_allocate(w->context, w->row_size + 1, FILTERS);
-    w->stream = (z_stream){.zalloc = allocate_zlib, .zfree = release_zlib, .opaque = w->context};
-    w->deflating = deflateInit(&w->stream, Z_DEFAULT_COMPRESSION) == Z_OK;
-    return w->path != NULL && w->above != NULL && w->here != NULL && w->filtered != NULL && w->deflating;
-}
-
 static void release(writer *w) {
     if (w->deflating) {
         deflateEnd(&w->stream);
@@ -200,6 +175,8 @@ static void release(writer *w) {
 
 stn_status writer_open(stn_context *context, const char *path, int32_t width, int32_t height, const char *text,
                        writer **out, stn_error *err) {
+    static const uint8_t signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+    static const char keyword[] = "Comment\0\0\0\0"; // no compression, no language, keyword not translated
     writer *w = stn_allocate(context, 1, sizeof *w);
     *out = NULL;
     if (w == NULL) {
@@ -207,15 +184,26 @@ stn_status writer_open(stn_context *context, const char *path, int32_t width, in
     }
     w->context = context;
     w->row_size = PIXEL * (size_t)width;
-    stn_status status = allocate(w, path) ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
-    if (status == STN_OK) {
-        status = open_output(path, &w->output, &w->file, err);
-    }
+    w->path = stn_duplicate_text(context, path);
+    w->above = stn_allocate(context, w->row_size + PIXEL, 1);
+    w->here = stn_allocate(context, w->row_size + PIXEL, 1);
+    w->filtered = stn_allocate(context, w->row_size + 1, FILTERS);
+    w->stream = (z_stream){.zalloc = allocate_zlib, .zfree = release_zlib, .opaque = context};
+    w->deflating = deflateInit(&w->stream, Z_DEFAULT_COMPRESSION) == Z_OK;
+    bool whole = w->path != NULL && w->above != NULL && w->here != NULL && w->filtered != NULL && w->deflating;
+    stn_status status =
+        whole ? open_output(path, &w->output, &w->file, err) : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
     if (status < 0) {
         release(w);
         return status;
     }
-    put_head(w, width, height, text);
+    uint8_t size[13] = {[8] = 8, [9] = 2}; // bits a channel, RGB
+    set_number(size, (uint32_t)width);
+    set_number(size + 4, (uint32_t)height);
+    put(w, signature, sizeof signature);
+    put_chunk(w, "IHDR", size, sizeof size, "", 0);
+    put_chunk(w, "sRGB", "", 1, "", 0); // perceptual
+    put_chunk(w, "iTXt", keyword, sizeof keyword, text, strlen(text));
     *out = w;
     return STN_OK;
 }
@@ -234,7 +222,6 @@ stn_status writer_close(writer *w, bool keep, stn_error *err) {
     bool kept = keep && w->failure == 0;
     stn_status status = w->failure != 0 ? fail_path(w->path, w->failure, err) : STN_OK;
     stn_status ended = stn_output_close(&w->output, kept ? STN_OUTPUT_KEEP : STN_OUTPUT_DROP, kept ? err : NULL);
-    status = status == STN_OK ? ended : status;
     release(w);
-    return status;
+    return status == STN_OK ? ended : status;
 }
