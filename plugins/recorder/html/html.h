@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a recording, after docs/recording.md: page.c writes blocks into the file; scene.c, mesh.c, frames.c,
+// The parts of a recording, after docs/recording.md: page.c writes blocks into the file; scene.c, frames.c,
 // contacts.c and series.c make their payloads; moment.c keeps what a step showed.
 #ifndef RECORDER_HTML_H
 #define RECORDER_HTML_H
