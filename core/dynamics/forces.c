@@ -68,7 +68,13 @@ void stn_forces_add_gain(stn_forces *forces, int32_t dof, double kp, double kd, 
     }
 }
 
-static stn_status check_servo(const stn_forces *forces, const stn_servo *servo, stn_error *err) {
+/// Mean of two values by their gains.
+static double weighted(double gain_a, double a, double gain_b, double b) {
+    return gain_a + gain_b > 0.0 ? (gain_a * a + gain_b * b) / (gain_a + gain_b) : 0.0;
+}
+
+/// Kept in the order of their dofs, which is also the usual order of adding.
+stn_status stn_forces_add_servo(stn_forces *forces, const stn_servo *servo, stn_error *err) {
     const stn_model *model = forces->model;
     if (servo->dof < 0 || servo->dof >= model->nv) {
         return stn_fail(err, STN_ERR_ARGUMENT, "servo: dof %d, must be 0 to %d", servo->dof, model->nv - 1);
@@ -87,40 +93,22 @@ static stn_status check_servo(const stn_forces *forces, const stn_servo *servo, 
         return stn_fail(err, STN_ERR_NUMERIC, "servo on '%s': error %g, velocity %g and feed-forward %g must be finite",
                         name, servo->error, servo->velocity, servo->feedforward);
     }
-    return STN_OK;
-}
-
-/// Mean of two values by their gains.
-static double weighted(double gain_a, double a, double gain_b, double b) {
-    return gain_a + gain_b > 0.0 ? (gain_a * a + gain_b * b) / (gain_a + gain_b) : 0.0;
-}
-
-/// u = u_a + u_b before the clamp: the gains' sums about the means of the references.
-static void merge_servo(const stn_model *model, stn_servo *a, const stn_servo *b) {
-    int32_t joint = model->dof_joint[a->dof];
-    double motor = joint >= 0 ? model->joints[joint].effort : (double)INFINITY;
-    double limit = a->effort + b->effort;
-    a->error = weighted(a->kp, a->error, b->kp, b->error);
-    a->velocity = weighted(a->kd, a->velocity, b->kd, b->velocity);
-    a->kp += b->kp;
-    a->kd += b->kd;
-    a->feedforward += b->feedforward;
-    a->effort = motor > 0.0 ? fmin(limit, motor) : limit;
-}
-
-/// Kept in the order of their dofs, which is also the usual order of adding.
-stn_status stn_forces_add_servo(stn_forces *forces, const stn_servo *servo, stn_error *err) {
-    stn_status status = check_servo(forces, servo, err);
-    if (status != STN_OK) {
-        return status;
-    }
     stn_servo *servos = forces->servo_storage;
     int32_t at = forces->servo_count;
     while (at > 0 && servos[at - 1].dof >= servo->dof) {
         at--;
     }
     if (at < forces->servo_count && servos[at].dof == servo->dof) {
-        merge_servo(forces->model, &servos[at], servo);
+        // u = u_a + u_b before the clamp: the gains' sums about the means of the references.
+        stn_servo *a = &servos[at];
+        double motor = joint >= 0 ? model->joints[joint].effort : (double)INFINITY;
+        double limit = a->effort + servo->effort;
+        a->error = weighted(a->kp, a->error, servo->kp, servo->error);
+        a->velocity = weighted(a->kd, a->velocity, servo->kd, servo->velocity);
+        a->kp += servo->kp;
+        a->kd += servo->kd;
+        a->feedforward += servo->feedforward;
+        a->effort = motor > 0.0 ? fmin(limit, motor) : limit;
         return STN_OK;
     }
     memmove(servos + at + 1, servos + at, (size_t)(forces->servo_count - at) * sizeof *servos);

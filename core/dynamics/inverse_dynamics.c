@@ -5,30 +5,6 @@
 
 #include "dynamics/tree_kernels.h"
 
-static void store_free(const stn_spatial *F, double *tau) {
-    tau[0] = F->linear.x;
-    tau[1] = F->linear.y;
-    tau[2] = F->linear.z;
-    tau[3] = F->angular.x;
-    tau[4] = F->angular.y;
-    tau[5] = F->angular.z;
-}
-
-/// One body floating in the world: Newton and Euler about its origin, which accelerates by a.
-static void free_body(const kinematics_object *k, int32_t body, stn_vec3 gravity, const double *a, double *tau) {
-    const inertia *i = &k->inertia[body];
-    stn_vec3 omega = k->face.body_velocity[body].angular, alpha = stn_vec3_zero(), u = stn_vec3_neg(gravity);
-    if (a != NULL) {
-        u = stn_vec3_add(u, stn_vec3_make(a[0], a[1], a[2]));
-        alpha = stn_vec3_make(a[3], a[4], a[5]);
-    }
-    stn_vec3 swing = stn_vec3_cross(omega, stn_vec3_cross(omega, inertia_moment(i))), spin = inertia_turn(i, omega);
-    stn_spatial F = inertia_apply(i, &(stn_spatial){alpha, u});
-    F.linear = stn_vec3_add(F.linear, swing);
-    F.angular = stn_vec3_add(F.angular, stn_vec3_cross(omega, spin));
-    store_free(&F, tau);
-}
-
 static void nodal(const stn_tree *tree, const double *node_mass, stn_vec3 gravity, const double *acceleration,
                   double *tau) {
     const double g[3] = {gravity.x, gravity.y, gravity.z};
@@ -45,38 +21,27 @@ void stn_inverse_dynamics(const stn_kinematics *kinematics, int32_t tree, stn_ve
     if (t->kind == STN_TREE_NODAL) {
         nodal(t, kinematics->model->node_mass, gravity, acceleration, tau);
     } else if (t->body_count == 1 && k->plan[t->body_start].free_root) {
-        free_body(k, t->body_start, gravity, acceleration, tau);
+        // One body floating in the world: Newton and Euler about its origin, which accelerates by a.
+        int32_t body = t->body_start;
+        const inertia *i = &k->inertia[body];
+        stn_vec3 omega = k->face.body_velocity[body].angular, alpha = stn_vec3_zero(), u = stn_vec3_neg(gravity);
+        if (acceleration != NULL) {
+            u = stn_vec3_add(u, stn_vec3_make(acceleration[0], acceleration[1], acceleration[2]));
+            alpha = stn_vec3_make(acceleration[3], acceleration[4], acceleration[5]);
+        }
+        stn_vec3 swing = stn_vec3_cross(omega, stn_vec3_cross(omega, inertia_moment(i))), spin = inertia_turn(i, omega);
+        stn_spatial F = inertia_apply(i, &(stn_spatial){alpha, u});
+        F.linear = stn_vec3_add(F.linear, swing);
+        F.angular = stn_vec3_add(F.angular, stn_vec3_cross(omega, spin));
+        tau[0] = F.linear.x;
+        tau[1] = F.linear.y;
+        tau[2] = F.linear.z;
+        tau[3] = F.angular.x;
+        tau[4] = F.angular.y;
+        tau[5] = F.angular.z;
     } else {
         k->kernels->inverse_dynamics(k, t, gravity, acceleration, scratch, tau);
     }
-}
-
-/// V and c of one body, as kinematics would have them, from those of its parent and v.
-static void change_velocity(const kinematics_object *k, int32_t body, const double *v, stn_spatial *V, stn_spatial *c) {
-    const body_plan *plan = &k->plan[body];
-    const stn_joint *joint = &k->face.model->joints[plan->joint];
-    const joint_kind *kind = joint_kind_get((stn_joint_type)plan->type);
-    const stn_spatial *S = k->face.motion + plan->v, zero = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
-    stn_spatial Sv = zero, own = zero;
-    for (int32_t j = 0; j < plan->nv; j++) {
-        spatial_add_to(&Sv, v[plan->dof + j], &S[j]);
-    }
-    if (plan->free_root) {
-        own.linear = stn_vec3_cross(Sv.linear, Sv.angular);
-    } else if (kind->own_bias != NULL) {
-        stn_pose frame = stn_pose_mul(&k->face.body_pose[plan->parent], &joint->origin);
-        stn_vec3 origin = k->face.reference[k->face.model->bodies[body].tree];
-        stn_vec3 r = stn_vec3_sub(k->face.body_pose[body].position, origin);
-        kind->own_bias(joint, &frame, k->face.q + plan->q, v + plan->dof, r, &own);
-    }
-    const stn_spatial *up = plan->parent > 0 ? &V[plan->parent] : &zero;
-    c[body] = plan->parent > 0 ? c[plan->parent] : zero;
-    c[body].angular = stn_vec3_add(c[body].angular, stn_vec3_cross(up->angular, Sv.angular));
-    c[body].linear = stn_vec3_add(c[body].linear, stn_vec3_cross(up->angular, Sv.linear));
-    c[body].linear = stn_vec3_add(c[body].linear, stn_vec3_cross(up->linear, Sv.angular));
-    spatial_add_to(&c[body], 1.0, &own);
-    V[body] = *up;
-    spatial_add_to(&V[body], 1.0, &Sv);
 }
 
 void stn_inverse_dynamics_at(const stn_kinematics *kinematics, int32_t tree, stn_vec3 gravity, const double *v,
@@ -94,7 +59,31 @@ void stn_inverse_dynamics_at(const stn_kinematics *kinematics, int32_t tree, stn
             V[i] = kinematics->body_velocity[i];
             c[i] = kinematics->bias[i];
         } else {
-            change_velocity(&other, i, v, V, c);
+            // V and c of one body, as kinematics would have them, from those of its parent and v.
+            const body_plan *plan = &other.plan[i];
+            const stn_joint *joint = &model->joints[plan->joint];
+            const joint_kind *kind = joint_kind_get((stn_joint_type)plan->type);
+            const stn_spatial *S = kinematics->motion + plan->v, zero = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+            stn_spatial Sv = zero, own = zero;
+            for (int32_t j = 0; j < plan->nv; j++) {
+                spatial_add_to(&Sv, v[plan->dof + j], &S[j]);
+            }
+            if (plan->free_root) {
+                own.linear = stn_vec3_cross(Sv.linear, Sv.angular);
+            } else if (kind->own_bias != NULL) {
+                stn_pose frame = stn_pose_mul(&kinematics->body_pose[plan->parent], &joint->origin);
+                stn_vec3 origin = kinematics->reference[model->bodies[i].tree];
+                stn_vec3 r = stn_vec3_sub(kinematics->body_pose[i].position, origin);
+                kind->own_bias(joint, &frame, kinematics->q + plan->q, v + plan->dof, r, &own);
+            }
+            const stn_spatial *up = plan->parent > 0 ? &V[plan->parent] : &zero;
+            c[i] = plan->parent > 0 ? c[plan->parent] : zero;
+            c[i].angular = stn_vec3_add(c[i].angular, stn_vec3_cross(up->angular, Sv.angular));
+            c[i].linear = stn_vec3_add(c[i].linear, stn_vec3_cross(up->angular, Sv.linear));
+            c[i].linear = stn_vec3_add(c[i].linear, stn_vec3_cross(up->linear, Sv.angular));
+            spatial_add_to(&c[i], 1.0, &own);
+            V[i] = *up;
+            spatial_add_to(&V[i], 1.0, &Sv);
         }
     }
     stn_inverse_dynamics(&other.face, tree, gravity, acceleration, c + model->body_count + 1, tau);

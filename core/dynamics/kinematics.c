@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kinematics object: its memory, and what it knows of every body before the first update. All arrays lie in one
 // arena, which aligns them for the kernels.
-#include "dynamics/kinematics.h"
+#include <string.h>
+
 #include "base/kernels.h"
+#include "dynamics/kinematics.h"
 #include "dynamics/tree_kernels.h"
 
 // ------------------------------------------------------------------------------------------------------- kernels
@@ -24,22 +26,6 @@ static const dynamics_kernels *dynamics_kernels_choose(void) {
 
 // ----------------------------------------------------------------------------------------------------- constants
 
-/// R_PJ [a a^T, 1 - a a^T, [a]] for the rotation R(q) = a a^T + cos q (1 - a a^T) + sin q [a] about a unit vector a.
-static void fill_rotation(body_constants *c, const stn_mat3 *origin, stn_vec3 a) {
-    const double x[3] = {a.x, a.y, a.z};
-    stn_mat3 along, cross = {{{0.0, -a.z, a.y}, {a.z, 0.0, -a.x}, {-a.y, a.x, 0.0}}};
-    for (int32_t i = 0; i < 9; i++) {
-        along.m[i / 3][i % 3] = c->turns ? x[i / 3] * x[i % 3] : i % 4 == 0 ? 1.0 : 0.0;
-    }
-    along = stn_mat3_mul(origin, &along);
-    cross = stn_mat3_mul(origin, &cross);
-    for (int32_t i = 0; i < 9; i++) {
-        c->constant[i / 3][i % 3] = along.m[i / 3][i % 3];
-        c->cosine[i / 3][i % 3] = c->turns ? origin->m[i / 3][i % 3] - along.m[i / 3][i % 3] : 0.0;
-        c->sine[i / 3][i % 3] = cross.m[i / 3][i % 3];
-    }
-}
-
 /// Of a joint whose one column of S is constant in the joint frame.
 static void fill_axial(body_constants *c, const stn_joint *joint, const joint_kind *kind) {
     const double none = 0.0;
@@ -49,7 +35,21 @@ static void fill_axial(body_constants *c, const stn_joint *joint, const joint_ki
     c->axial = true;
     c->turns = stn_vec3_dot(S.angular, S.angular) > 0.0;
     c->slides = stn_vec3_dot(S.linear, S.linear) > 0.0;
-    fill_rotation(c, &joint->origin.rotation, S.angular);
+    // R_PJ [a a^T, 1 - a a^T, [a]] for the rotation R(q) = a a^T + cos q (1 - a a^T) + sin q [a] about a unit vector a.
+    const double x[3] = {S.angular.x, S.angular.y, S.angular.z};
+    stn_mat3 along,
+        cross = {
+            {{0.0, -S.angular.z, S.angular.y}, {S.angular.z, 0.0, -S.angular.x}, {-S.angular.y, S.angular.x, 0.0}}};
+    for (int32_t i = 0; i < 9; i++) {
+        along.m[i / 3][i % 3] = c->turns ? x[i / 3] * x[i % 3] : i % 4 == 0 ? 1.0 : 0.0;
+    }
+    along = stn_mat3_mul(&joint->origin.rotation, &along);
+    cross = stn_mat3_mul(&joint->origin.rotation, &cross);
+    for (int32_t i = 0; i < 9; i++) {
+        c->constant[i / 3][i % 3] = along.m[i / 3][i % 3];
+        c->cosine[i / 3][i % 3] = c->turns ? joint->origin.rotation.m[i / 3][i % 3] - along.m[i / 3][i % 3] : 0.0;
+        c->sine[i / 3][i % 3] = cross.m[i / 3][i % 3];
+    }
     stn_vec3 p = joint->origin.position, d = stn_mat3_apply(&joint->origin.rotation, S.linear);
     stn_vec3 axis = stn_mat3_apply(&joint->origin.rotation, S.angular);
     const double last[3][3] = {{p.x, d.x, axis.x}, {p.y, d.y, axis.y}, {p.z, d.z, axis.z}};
@@ -60,41 +60,24 @@ static void fill_axial(body_constants *c, const stn_joint *joint, const joint_ki
     }
 }
 
-static void fill_mass(body_constants *c, const stn_mass *mass) {
-    const double(*I)[3] = mass->inertia.m;
-    const double entries[6] = {I[0][0], I[1][1], I[2][2], I[0][1], I[0][2], I[1][2]};
-    for (int32_t i = 0; i < 6; i++) {
-        c->inertia[i] = entries[i];
-    }
-    c->com[0] = mass->com.x;
-    c->com[1] = mass->com.y;
-    c->com[2] = mass->com.z;
-    c->com[3] = mass->mass;
-}
-
 static void fill_constants(const stn_model *model, const body_plan *plans, body_constants *constants, double *rotor) {
     for (int32_t i = 1; i < model->body_count; i++) {
         const body_plan *plan = &plans[i];
         const joint_kind *kind = joint_kind_get((stn_joint_type)plan->type);
         body_constants *c = &constants[i];
-        fill_mass(c, &model->bodies[i].mass);
+        const stn_mass *mass = &model->bodies[i].mass;
+        const double(*I)[3] = mass->inertia.m;
+        const double entries[6] = {I[0][0], I[1][1], I[2][2], I[0][1], I[0][2], I[1][2]};
+        memcpy(c->inertia, entries, sizeof entries);
+        c->com[0] = mass->com.x;
+        c->com[1] = mass->com.y;
+        c->com[2] = mass->com.z;
+        c->com[3] = mass->mass;
         for (int32_t j = 0; j < plan->nv; j++) {
             rotor[plan->v + j] = model->joints[plan->joint].reflected_inertia;
         }
         if (kind->axial) {
             fill_axial(c, &model->joints[plan->joint], kind);
-        }
-    }
-}
-
-/// Fills the columns of S that never change.
-static void fill_free_roots(kinematics_object *k, const stn_model *model) {
-    for (int32_t i = 1; i < model->body_count; i++) {
-        const body_plan *plan = &k->plan[i];
-        if (plan->free_root) {
-            stn_pose frame = stn_pose_identity();
-            joint_kind_get((stn_joint_type)plan->type)
-                ->motion(&model->joints[plan->joint], &frame, NULL, stn_vec3_zero(), k->face.motion + plan->v);
         }
     }
 }
@@ -113,54 +96,7 @@ static void find_ends(const body_plan *plans, const stn_tree *tree, int32_t *end
     }
 }
 
-/// Dofs with the same end form a chain, which is cut into blocks.
-static int32_t cut_blocks(const int32_t *end, int32_t n, mass_block *blocks) {
-    int32_t count = 0;
-    for (int32_t d = 0; d < n; d++) {
-        mass_block *last = count > 0 ? &blocks[count - 1] : NULL;
-        if (last != NULL && last->end == end[d] && last->count < MASS_BLOCK) {
-            last->count++;
-        } else {
-            blocks[count++] = (mass_block){.row = d, .count = 1, .end = end[d]};
-        }
-    }
-    return count;
-}
-
-/// false: out of memory.
-static bool make_blocks(kinematics_object *k, const stn_model *model) {
-    mass_block *blocks = STN_ARENA(k->memory, model->nv, mass_block);
-    int32_t *start = STN_ARENA_ZEROED(k->memory, model->tree_count + 1, int32_t);
-    int32_t *end = STN_ARENA_ZEROED(k->memory, model->nv, int32_t);
-    if (blocks == NULL || start == NULL || end == NULL) {
-        return false;
-    }
-    for (int32_t t = 0; t < model->tree_count; t++) {
-        const stn_tree *tree = &model->trees[t];
-        start[t + 1] = start[t];
-        if (tree->kind == STN_TREE_ARTICULATED) {
-            find_ends(k->plan, tree, end + tree->v_start);
-            start[t + 1] += cut_blocks(end + tree->v_start, tree->nv, blocks + start[t]);
-        }
-    }
-    k->blocks = blocks;
-    k->block_start = start;
-    return true;
-}
-
 // -------------------------------------------------------------------------------------------------------- memory
-
-/// Places for angles, first of the joints that turn, then one whose angle stays 0 for all others.
-static void number_turns(kinematics_object *k, const stn_model *model, body_constants *constants, int32_t *turn_q) {
-    for (int32_t i = 1; i < model->body_count; i++) {
-        if (constants[i].turns) {
-            turn_q[k->turn_count++] = k->plan[i].q;
-        }
-    }
-    for (int32_t i = 1, turn = 0; i < model->body_count; i++) {
-        constants[i].turn = constants[i].turns ? turn++ : k->turn_count;
-    }
-}
 
 /// false: out of memory.
 static bool allocate(kinematics_object *k, const stn_model *model) {
@@ -190,8 +126,41 @@ static bool allocate(kinematics_object *k, const stn_model *model) {
     k->constants = constants;
     k->rotor = rotor;
     k->turn_q = turn_q;
-    number_turns(k, model, constants, turn_q);
-    return make_blocks(k, model);
+    // Places for angles, first of the joints that turn, then one whose angle stays 0 for all others.
+    for (int32_t i = 1; i < model->body_count; i++) {
+        if (constants[i].turns) {
+            turn_q[k->turn_count++] = k->plan[i].q;
+        }
+    }
+    for (int32_t i = 1, turn = 0; i < model->body_count; i++) {
+        constants[i].turn = constants[i].turns ? turn++ : k->turn_count;
+    }
+    mass_block *blocks = STN_ARENA(k->memory, model->nv, mass_block);
+    int32_t *start = STN_ARENA_ZEROED(k->memory, model->tree_count + 1, int32_t);
+    int32_t *end = STN_ARENA_ZEROED(k->memory, model->nv, int32_t);
+    if (blocks == NULL || start == NULL || end == NULL) {
+        return false;
+    }
+    for (int32_t t = 0; t < model->tree_count; t++) {
+        const stn_tree *tree = &model->trees[t];
+        start[t + 1] = start[t];
+        if (tree->kind == STN_TREE_ARTICULATED) {
+            find_ends(k->plan, tree, end + tree->v_start);
+            // Dofs with the same end form a chain, which is cut into blocks.
+            for (int32_t d = 0; d < tree->nv; d++) {
+                mass_block *last = start[t + 1] > start[t] ? &blocks[start[t + 1] - 1] : NULL;
+                int32_t behind = end[tree->v_start + d];
+                if (last != NULL && last->end == behind && last->count < MASS_BLOCK) {
+                    last->count++;
+                } else {
+                    blocks[start[t + 1]++] = (mass_block){.row = d, .count = 1, .end = behind};
+                }
+            }
+        }
+    }
+    k->blocks = blocks;
+    k->block_start = start;
+    return true;
 }
 
 stn_status stn_kinematics_create(const stn_model *model, stn_kinematics **out, stn_error *err) {
@@ -213,7 +182,15 @@ stn_status stn_kinematics_create(const stn_model *model, stn_kinematics **out, s
     for (int32_t i = 0; i < 3; i++) {
         k->frame[0].column[i][i] = 1.0;
     }
-    fill_free_roots(k, model);
+    // The columns of S that never change.
+    for (int32_t i = 1; i < model->body_count; i++) {
+        const body_plan *plan = &k->plan[i];
+        if (plan->free_root) {
+            stn_pose frame = stn_pose_identity();
+            joint_kind_get((stn_joint_type)plan->type)
+                ->motion(&model->joints[plan->joint], &frame, NULL, stn_vec3_zero(), k->face.motion + plan->v);
+        }
+    }
     *out = &k->face;
     return STN_OK;
 }

@@ -4,46 +4,40 @@
 
 #include "dynamics/tree_kernels.h"
 
-/// M of one body on S = 1: [m 1, -h x; h x, I] on (linear, angular).
-static void fill_free_body(const inertia *i, double *M) {
-    const double m = i->moment[3], x = i->moment[0], y = i->moment[1], z = i->moment[2];
-    const double(*I)[4] = i->turning;
-    const double values[6][6] = {
-        {m, 0.0, 0.0, 0.0, z, -y},
-        {0.0, m, 0.0, -z, 0.0, x},
-        {0.0, 0.0, m, y, -x, 0.0},
-        {0.0, -z, y, I[0][0], I[1][0], I[2][0]},
-        {z, 0.0, -x, I[1][0], I[1][1], I[2][1]},
-        {-y, x, 0.0, I[2][0], I[2][1], I[2][2]},
-    };
-    memcpy(M, values, sizeof values);
-}
-
-static void fill_nodal(const stn_tree *tree, const double *node_mass, stn_matrix *M) {
-    for (int32_t i = 0; i < tree->node_count; i++) {
-        double m = node_mass[tree->node_start + i];
-        if (M->form == STN_MATRIX_DIAGONAL) {
-            M->values[3 * i] = M->values[3 * i + 1] = M->values[3 * i + 2] = m;
-            continue;
-        }
-        for (int32_t r = M->row_start[i]; r < M->row_start[i + 1]; r++) {
-            double *block = M->values + 9 * (size_t)r;
-            memset(block, 0, 9 * sizeof *block);
-            if (M->column[r] == i) {
-                block[0] = block[4] = block[8] = m;
-            }
-        }
-    }
-}
-
 void stn_mass_matrix(const stn_kinematics *kinematics, int32_t tree, stn_matrix *M) {
     const stn_model *model = kinematics->model;
     const kinematics_object *k = kinematics_object_of(kinematics);
     const stn_tree *t = &model->trees[tree];
     if (t->kind == STN_TREE_NODAL) {
-        fill_nodal(t, model->node_mass, M);
+        const double *node_mass = model->node_mass;
+        for (int32_t i = 0; i < t->node_count; i++) {
+            double m = node_mass[t->node_start + i];
+            if (M->form == STN_MATRIX_DIAGONAL) {
+                M->values[3 * i] = M->values[3 * i + 1] = M->values[3 * i + 2] = m;
+                continue;
+            }
+            for (int32_t r = M->row_start[i]; r < M->row_start[i + 1]; r++) {
+                double *block = M->values + 9 * (size_t)r;
+                memset(block, 0, 9 * sizeof *block);
+                if (M->column[r] == i) {
+                    block[0] = block[4] = block[8] = m;
+                }
+            }
+        }
     } else if (t->body_count == 1 && k->plan[t->body_start].free_root) {
-        fill_free_body(&k->inertia[t->body_start], M->values);
+        // M of one body on S = 1: [m 1, -h x; h x, I] on (linear, angular).
+        const inertia *i = &k->inertia[t->body_start];
+        const double m = i->moment[3], x = i->moment[0], y = i->moment[1], z = i->moment[2];
+        const double(*I)[4] = i->turning;
+        const double values[6][6] = {
+            {m, 0.0, 0.0, 0.0, z, -y},
+            {0.0, m, 0.0, -z, 0.0, x},
+            {0.0, 0.0, m, y, -x, 0.0},
+            {0.0, -z, y, I[0][0], I[1][0], I[2][0]},
+            {z, 0.0, -x, I[1][0], I[1][1], I[2][1]},
+            {-y, x, 0.0, I[2][0], I[2][1], I[2][2]},
+        };
+        memcpy(M->values, values, sizeof values);
     } else {
         k->kernels->mass_matrix(k, tree, M->values);
     }

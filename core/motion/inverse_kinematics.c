@@ -61,30 +61,6 @@ static int32_t master_of(const stn_model *model, int32_t joint, double *multipli
     return joint;
 }
 
-static int32_t variable_of(chain *c, int32_t joint) {
-    for (int32_t i = 0; i < c->variable_count; i++) {
-        if (c->variable[i] == joint) {
-            return i;
-        }
-    }
-    c->variable[c->variable_count] = joint;
-    return c->variable_count++;
-}
-
-/// Adds the joint above a body, with the constant way to it before; false when it does not move here.
-static bool add_joint(chain *c, int32_t joint, const stn_pose *before) {
-    const stn_joint *j = &c->model->joints[joint];
-    if (j->group != c->goal->group || j->nv != 1) {
-        return false;
-    }
-    chain_joint *out = &c->joint[c->joint_count++];
-    int32_t master = master_of(c->model, joint, &out->multiplier, &out->offset);
-    out->before = stn_pose_mul(before, &j->origin);
-    out->joint = j;
-    out->variable = variable_of(c, master);
-    return true;
-}
-
 static stn_status make_chain(chain *c, const stn_kinematics *present, stn_error *err) {
     const stn_model *model = c->model;
     const stn_link *link = &model->links[c->goal->link];
@@ -99,13 +75,25 @@ static stn_status make_chain(chain *c, const stn_kinematics *present, stn_error 
     stn_pose offset = stn_pose_identity();
     for (int32_t i = length - 1; i >= 0; i--) {
         const stn_body *body = &model->bodies[path[i]];
-        if (add_joint(c, body->joint, &offset)) {
-            offset = stn_pose_identity();
-        } else {
+        const stn_joint *joint = &model->joints[body->joint];
+        if (joint->group != c->goal->group || joint->nv != 1) { // it does not move here
             stn_pose back = stn_pose_inverse(&present->body_pose[body->parent]);
             stn_pose step = stn_pose_mul(&back, &present->body_pose[path[i]]);
             offset = stn_pose_mul(&offset, &step);
+            continue;
         }
+        chain_joint *out = &c->joint[c->joint_count++];
+        int32_t master = master_of(model, body->joint, &out->multiplier, &out->offset);
+        out->before = stn_pose_mul(&offset, &joint->origin);
+        out->joint = joint;
+        out->variable = 0;
+        while (out->variable < c->variable_count && c->variable[out->variable] != master) {
+            out->variable++;
+        }
+        if (out->variable == c->variable_count) {
+            c->variable[c->variable_count++] = master;
+        }
+        offset = stn_pose_identity();
     }
     c->after = stn_pose_mul(&offset, &link->pose);
     if (c->joint_count == 0) {
@@ -210,37 +198,31 @@ static void solve_damped(const chain *c, double J[6][MOST], const bool *held, do
     }
 }
 
-/// A step from `t` to `next`. Joints that it would take beyond their limits stay there and the rest is solved again.
-static void make_step(const chain *c, const trial *t, double J[6][MOST], double mu, trial *next) {
-    bool held[MOST] = {false};
-    double y[6];
-    bool again = true;
-    for (int32_t pass = 0; again && pass < c->variable_count; pass++) {
-        again = false;
-        solve_damped(c, J, held, mu, t->error, y);
-        for (int32_t i = 0; i < c->variable_count; i++) {
-            double step = 0.0;
-            for (int32_t r = 0; r < 6; r++) {
-                step += J[r][i] * y[r];
-            }
-            next->x[i] = held[i] ? t->x[i] : clamp(c, i, t->x[i] + step);
-            bool stuck =
-                !held[i] && step != 0.0 && next->x[i] == t->x[i] && clamp(c, i, t->x[i] + step) != t->x[i] + step;
-            held[i] = held[i] || stuck;
-            again = again || stuck;
-        }
-    }
-    evaluate(c, next, NULL);
-}
-
 /// From t->x to a place where the error is least.
 static void descend(const chain *c, trial *t, int32_t *iterations) {
-    double J[6][MOST], mu = 1e-3;
+    double J[6][MOST], y[6], mu = 1e-3;
     trial next;
     evaluate(c, t, J);
-    for (int32_t i = 0; i < c->goal->iterations_a_start && !reached(c, t) && mu < 1e6; i++) {
+    for (int32_t round = 0; round < c->goal->iterations_a_start && !reached(c, t) && mu < 1e6; round++) {
         (*iterations)++;
-        make_step(c, t, J, mu, &next);
+        // Joints that the step would take beyond their limits stay there and the rest is solved again.
+        bool held[MOST] = {false}, again = true;
+        for (int32_t pass = 0; again && pass < c->variable_count; pass++) {
+            again = false;
+            solve_damped(c, J, held, mu, t->error, y);
+            for (int32_t i = 0; i < c->variable_count; i++) {
+                double step = 0.0;
+                for (int32_t r = 0; r < 6; r++) {
+                    step += J[r][i] * y[r];
+                }
+                next.x[i] = held[i] ? t->x[i] : clamp(c, i, t->x[i] + step);
+                bool stuck =
+                    !held[i] && step != 0.0 && next.x[i] == t->x[i] && clamp(c, i, t->x[i] + step) != t->x[i] + step;
+                held[i] = held[i] || stuck;
+                again = again || stuck;
+            }
+        }
+        evaluate(c, &next, NULL);
         bool better = next.cost < t->cost;
         bool little = better && next.cost > (1.0 - 1e-6) * t->cost;
         mu = better ? fmax(0.1 * mu, 1e-12) : 10.0 * mu;
@@ -251,24 +233,6 @@ static void descend(const chain *c, trial *t, int32_t *iterations) {
         if (little) { // a place that it cannot leave
             return;
         }
-    }
-}
-
-static void start_at(const chain *c, const double *q, trial *t) {
-    for (int32_t i = 0; i < c->variable_count; i++) {
-        t->x[i] = clamp(c, i, q[c->model->joints[c->variable[i]].q_start]);
-    }
-}
-
-/// Uniform within the limits; without limits within half a turn, or a metre, to both sides.
-static void start_anywhere(const chain *c, uint64_t *random, trial *t) {
-    for (int32_t i = 0; i < c->variable_count; i++) {
-        const stn_joint *j = &c->model->joints[c->variable[i]];
-        double free = j->type == STN_JOINT_PRISMATIC ? 1.0 : STN_PI;
-        bool limited = j->type != STN_JOINT_CONTINUOUS;
-        double low = limited && isfinite(j->lower) ? j->lower : -free;
-        double high = limited && isfinite(j->upper) ? j->upper : free;
-        t->x[i] = low + (high - low) * stn_random_unit(stn_random_bits(random));
     }
 }
 
@@ -314,9 +278,20 @@ stn_status stn_inverse_kinematics(const stn_kinematics *present, const stn_ik_go
     memmove(q, present->q, nq * sizeof *q);
     for (int32_t start = 0; start < given + goal->random_starts && (!found || goal->nearest); start++) {
         if (start >= given) {
-            start_anywhere(&c, &random, &t);
+            // Uniform within the limits; without limits within half a turn, or a metre, to both sides.
+            for (int32_t i = 0; i < c.variable_count; i++) {
+                const stn_joint *j = &c.model->joints[c.variable[i]];
+                double free = j->type == STN_JOINT_PRISMATIC ? 1.0 : STN_PI;
+                bool limited = j->type != STN_JOINT_CONTINUOUS;
+                double low = limited && isfinite(j->lower) ? j->lower : -free;
+                double high = limited && isfinite(j->upper) ? j->upper : free;
+                t.x[i] = low + (high - low) * stn_random_unit(stn_random_bits(&random));
+            }
         } else {
-            start_at(&c, goal->seed_count > 0 ? goal->seeds + (size_t)start * nq : present->q, &t);
+            const double *from = goal->seed_count > 0 ? goal->seeds + (size_t)start * nq : present->q;
+            for (int32_t i = 0; i < c.variable_count; i++) {
+                t.x[i] = clamp(&c, i, from[c.model->joints[c.variable[i]].q_start]);
+            }
         }
         descend(&c, &t, &result->iterations);
         result->starts++;

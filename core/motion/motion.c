@@ -21,32 +21,33 @@ static stn_vec3 turn_between(const stn_mat3 *from, const stn_mat3 *to) { // in t
 
 // ------------------------------------------------------------------------------------------------------------- checks
 
-static stn_status check_sample(const stn_motion *motion, int32_t i, stn_error *err) {
-    double t = motion->time[i];
-    if (!isfinite(t) || !pose_finite(&motion->pose[i]) ||
-        (motion->velocity != NULL &&
-         !(stn_vec3_finite(motion->velocity[i].linear) && stn_vec3_finite(motion->velocity[i].angular)))) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "sample %d: its time, pose and velocity must be finite", i + 1);
+stn_status stn_motion_check(const stn_motion *motion, stn_error *err) {
+    if (motion->count < 1) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "a motion needs at least one sample");
     }
-    if (i == 0) {
+    int32_t last = motion->count - 1;
+    for (int32_t i = 0; i <= last; i++) {
+        double t = motion->time[i];
+        if (!isfinite(t) || !pose_finite(&motion->pose[i]) ||
+            (motion->velocity != NULL &&
+             !(stn_vec3_finite(motion->velocity[i].linear) && stn_vec3_finite(motion->velocity[i].angular)))) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "sample %d: its time, pose and velocity must be finite", i + 1);
+        }
+        if (i > 0 && !(t > motion->time[i - 1])) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "sample %d: its time %g s must be after the one before, %g s", i + 1,
+                            t, motion->time[i - 1]);
+        }
+        if (i > 0 &&
+            stn_vec3_norm(turn_between(&motion->pose[i - 1].rotation, &motion->pose[i].rotation)) > 0.999 * STN_PI) {
+            return stn_fail(
+                err, STN_ERR_ARGUMENT,
+                "sample %d: is half a turn from the one before, so that both ways are as long: put one between them",
+                i + 1);
+        }
+    }
+    if (!motion->periodic) {
         return STN_OK;
     }
-    if (!(t > motion->time[i - 1])) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "sample %d: its time %g s must be after the one before, %g s", i + 1, t,
-                        motion->time[i - 1]);
-    }
-    double angle = stn_vec3_norm(turn_between(&motion->pose[i - 1].rotation, &motion->pose[i].rotation));
-    if (angle > 0.999 * STN_PI) {
-        return stn_fail(
-            err, STN_ERR_ARGUMENT,
-            "sample %d: is half a turn from the one before, so that both ways are as long: put one between them",
-            i + 1);
-    }
-    return STN_OK;
-}
-
-static stn_status check_period(const stn_motion *motion, stn_error *err) {
-    int32_t last = motion->count - 1;
     if (last < 1) {
         return stn_fail(err, STN_ERR_ARGUMENT, "a periodic motion needs two samples or more, the last as the first");
     }
@@ -59,45 +60,26 @@ static stn_status check_period(const stn_motion *motion, stn_error *err) {
             "the motion is periodic, but its last pose is %.3g m and %.3g rad from the first: they must be one",
             displacement, angle);
     }
-    if (motion->velocity == NULL) {
-        return STN_OK;
-    }
-    const stn_spatial *v = &motion->velocity[0], *w = &motion->velocity[last];
-    if (stn_vec3_norm(stn_vec3_sub(v->linear, w->linear)) > 1e-9 ||
-        stn_vec3_norm(stn_vec3_sub(v->angular, w->angular)) > 1e-9) {
+    const stn_spatial *v = motion->velocity, *w = v != NULL ? v + last : NULL;
+    if (v != NULL && (stn_vec3_norm(stn_vec3_sub(v->linear, w->linear)) > 1e-9 ||
+                      stn_vec3_norm(stn_vec3_sub(v->angular, w->angular)) > 1e-9)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "the motion is periodic, but its last velocity is not the first");
     }
     return STN_OK;
 }
 
-stn_status stn_motion_check(const stn_motion *motion, stn_error *err) {
-    if (motion->count < 1) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "a motion needs at least one sample");
-    }
-    stn_status status = STN_OK;
-    for (int32_t i = 0; i < motion->count && status == STN_OK; i++) {
-        status = check_sample(motion, i, err);
-    }
-    return status == STN_OK && motion->periodic ? check_period(motion, err) : status;
-}
-
 // --------------------------------------------------------------------------------------------------------- evaluation
-
-static bool same_orientation(const stn_mat3 *a, const stn_mat3 *b) {
-    bool same = true;
-    for (int32_t i = 0; i < 9; i++) {
-        same = same && a->m[i / 3][i % 3] == b->m[i / 3][i % 3];
-    }
-    return same;
-}
 
 /// Mean velocity from sample i to the next: linear in the world, angular in the axes of both; zero without round-off
 /// where these are the same.
 static stn_spatial rate(const stn_motion *motion, int32_t i) {
     const stn_pose *from = &motion->pose[i], *to = from + 1;
     double per = 1.0 / (motion->time[i + 1] - motion->time[i]);
-    stn_vec3 turn = same_orientation(&from->rotation, &to->rotation) ? stn_vec3_zero()
-                                                                     : turn_between(&from->rotation, &to->rotation);
+    bool same = true;
+    for (int32_t k = 0; k < 9; k++) {
+        same = same && from->rotation.m[k / 3][k % 3] == to->rotation.m[k / 3][k % 3];
+    }
+    stn_vec3 turn = same ? stn_vec3_zero() : turn_between(&from->rotation, &to->rotation);
     return (stn_spatial){.angular = stn_vec3_scale(per, turn),
                          .linear = stn_vec3_scale(per, stn_vec3_sub(to->position, from->position))};
 }
@@ -137,51 +119,11 @@ static stn_spatial velocity_at(const stn_motion *motion, int32_t i) {
                          .linear = at_middle(of_a, a.linear, of_b, b.linear)};
 }
 
-/// The sample at or before t, which lies between the first and the last.
-static int32_t find_sample(const stn_motion *motion, double t) {
-    int32_t low = 0, high = motion->count - 1; // time[low] <= t < time[high]
-    while (high - low > 1) {
-        int32_t middle = low + (high - low) / 2;
-        if (motion->time[middle] <= t) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-static void interpolate_position(const stn_pose *from, const stn_spatial *v0, const stn_spatial *v1, double h, double s,
-                                 stn_pose *pose, stn_spatial *velocity) {
-    const stn_pose *to = from + 1;
-    double t = 1.0 - s, rise = 6.0 * s * t;
-    stn_vec3 displacement = stn_vec3_sub(to->position, from->position);
-    pose->position = stn_vec3_mul_add(from->position, s * s * (3.0 - 2.0 * s), displacement);
-    pose->position = stn_vec3_mul_add(pose->position, h * s * t * t, v0->linear);
-    pose->position = stn_vec3_mul_add(pose->position, -h * s * s * t, v1->linear);
-    velocity->linear = blend(t * (1.0 - 3.0 * s), v0->linear, s * (3.0 * s - 2.0), v1->linear);
-    velocity->linear = stn_vec3_mul_add(velocity->linear, rise / h, displacement);
-}
-
 /// Multiplies R by exp(b a) and carries the velocity in body axes over, to which b' a is added.
 static void add_turn(double b, double rate_of_b, stn_vec3 a, stn_mat3 *R, stn_vec3 *w) {
     stn_mat3 turn = stn_quat_matrix(stn_quat_exp(stn_vec3_scale(b, a)));
     *R = stn_mat3_mul(R, &turn);
     *w = stn_vec3_mul_add(stn_mat3_apply_transposed(&turn, *w), rate_of_b, a);
-}
-
-static void interpolate_rotation(const stn_pose *from, const stn_spatial *v0, const stn_spatial *v1, double h, double s,
-                                 stn_pose *pose, stn_spatial *velocity) {
-    stn_vec3 a1 = stn_vec3_scale(h / 3.0, v0->angular), a3 = stn_vec3_scale(h / 3.0, v1->angular);
-    stn_mat3 first = stn_quat_matrix(stn_quat_exp(a1)), last = stn_quat_matrix(stn_quat_exp(stn_vec3_neg(a3)));
-    stn_mat3 begin = stn_mat3_mul(&from->rotation, &first), end = stn_mat3_mul(&from[1].rotation, &last);
-    stn_vec3 a2 = turn_between(&begin, &end), w = stn_vec3_zero();
-    double t = 1.0 - s;
-    pose->rotation = from->rotation;
-    add_turn(1.0 - t * t * t, 3.0 * t * t / h, a1, &pose->rotation, &w);
-    add_turn(s * s * (3.0 - 2.0 * s), 6.0 * s * t / h, a2, &pose->rotation, &w);
-    add_turn(s * s * s, 3.0 * s * s / h, a3, &pose->rotation, &w);
-    velocity->angular = stn_mat3_apply(&pose->rotation, w);
 }
 
 void stn_motion_at(const stn_motion *motion, double time, stn_pose *pose, stn_spatial *velocity) {
@@ -195,9 +137,34 @@ void stn_motion_at(const stn_motion *motion, double time, stn_pose *pose, stn_sp
         *velocity = (stn_spatial){stn_vec3_zero(), stn_vec3_zero()};
         return;
     }
-    int32_t i = find_sample(motion, t);
-    double h = motion->time[i + 1] - motion->time[i], s = (t - motion->time[i]) / h;
+    // The sample at or before t, which lies between the first and the last.
+    int32_t i = 0, high = motion->count - 1; // time[low] <= t < time[high]
+    while (high - i > 1) {
+        int32_t middle = i + (high - i) / 2;
+        if (motion->time[middle] <= t) {
+            i = middle;
+        } else {
+            high = middle;
+        }
+    }
+    const stn_pose *from = &motion->pose[i], *to = from + 1;
     stn_spatial v0 = velocity_at(motion, i), v1 = velocity_at(motion, i + 1);
-    interpolate_position(&motion->pose[i], &v0, &v1, h, s, pose, velocity);
-    interpolate_rotation(&motion->pose[i], &v0, &v1, h, s, pose, velocity);
+    double h = motion->time[i + 1] - motion->time[i], s = (t - motion->time[i]) / h, left = 1.0 - s;
+    // position
+    stn_vec3 displacement = stn_vec3_sub(to->position, from->position);
+    pose->position = stn_vec3_mul_add(from->position, s * s * (3.0 - 2.0 * s), displacement);
+    pose->position = stn_vec3_mul_add(pose->position, h * s * left * left, v0.linear);
+    pose->position = stn_vec3_mul_add(pose->position, -h * s * s * left, v1.linear);
+    velocity->linear = blend(left * (1.0 - 3.0 * s), v0.linear, s * (3.0 * s - 2.0), v1.linear);
+    velocity->linear = stn_vec3_mul_add(velocity->linear, 6.0 * s * left / h, displacement);
+    // orientation, by three turns one after the other
+    stn_vec3 a1 = stn_vec3_scale(h / 3.0, v0.angular), a3 = stn_vec3_scale(h / 3.0, v1.angular);
+    stn_mat3 first = stn_quat_matrix(stn_quat_exp(a1)), third = stn_quat_matrix(stn_quat_exp(stn_vec3_neg(a3)));
+    stn_mat3 middle_begin = stn_mat3_mul(&from->rotation, &first), middle_end = stn_mat3_mul(&to->rotation, &third);
+    stn_vec3 a2 = turn_between(&middle_begin, &middle_end), w = stn_vec3_zero();
+    pose->rotation = from->rotation;
+    add_turn(1.0 - left * left * left, 3.0 * left * left / h, a1, &pose->rotation, &w);
+    add_turn(s * s * (3.0 - 2.0 * s), 6.0 * s * left / h, a2, &pose->rotation, &w);
+    add_turn(s * s * s, 3.0 * s * s / h, a3, &pose->rotation, &w);
+    velocity->angular = stn_mat3_apply(&pose->rotation, w);
 }

@@ -57,19 +57,9 @@ static block block_mul(block a, block b) {
                    a.av * b.va + a.aa * b.aa};
 }
 
-static block block_inverse(block a) {
-    double det = a.vv * a.aa - a.va * a.av;
-    return (block){a.aa / det, -a.va / det, -a.av / det, a.vv / det};
-}
-
 /// Couples a waypoint (rows) with the next, a piece of length h later (columns); transposed, the other way round.
 static block quintic_coupling(double h) {
     return (block){168.0 / (h * h * h), -24.0 / (h * h), 24.0 / (h * h), -3.0 / h};
-}
-
-static block quintic_diagonal(double before, double after) {
-    double b2 = before * before, a2 = after * after, skew = 36.0 / a2 - 36.0 / b2;
-    return (block){192.0 / (b2 * before) + 192.0 / (a2 * after), skew, skew, 9.0 / before + 9.0 / after};
 }
 
 static void fit_quintic(const stn_spline *s, block *next) {
@@ -78,9 +68,13 @@ static void fit_quintic(const stn_spline *s, block *next) {
     for (int32_t k = 1; k < last; k++) {
         double before = length_of(s, k - 1), after = length_of(s, k);
         block up = quintic_coupling(before), low = {up.vv, up.av, up.va, up.aa};
-        block pivot = quintic_diagonal(before, after), taken = block_mul(low, next[k - 1]);
-        pivot = (block){pivot.vv - taken.vv, pivot.va - taken.va, pivot.av - taken.av, pivot.aa - taken.aa};
-        block inverse = block_inverse(pivot);
+        // the pivot: the diagonal block less what elimination takes from it
+        double b2 = before * before, a2 = after * after, skew = 36.0 / a2 - 36.0 / b2;
+        block taken = block_mul(low, next[k - 1]);
+        block pivot = {192.0 / (b2 * before) + 192.0 / (a2 * after) - taken.vv, skew - taken.va, skew - taken.av,
+                       9.0 / before + 9.0 / after - taken.aa};
+        double det = pivot.vv * pivot.aa - pivot.va * pivot.av;
+        block inverse = {pivot.aa / det, -pivot.va / det, -pivot.av / det, pivot.vv / det};
         next[k] = block_mul(inverse, quintic_coupling(after));
         double *v = s->velocity + (size_t)k * (size_t)size, *a = s->acceleration + (size_t)k * (size_t)size;
         for (int32_t i = 0; i < size; i++) {
@@ -114,7 +108,8 @@ static void fit_monotone(const stn_spline *s) {
     }
 }
 
-static stn_status check_times(const stn_spline *s, stn_error *err) {
+stn_status stn_spline_fit(stn_spline *spline, double *scratch, stn_error *err) {
+    const stn_spline *s = spline;
     for (int32_t k = 0; k < s->count; k++) {
         if (!isfinite(s->times[k]) || (k > 0 && !(s->times[k] > s->times[k - 1]))) {
             return stn_fail(err, STN_ERR_NUMERIC,
@@ -127,17 +122,12 @@ static stn_status check_times(const stn_spline *s, stn_error *err) {
             }
         }
     }
-    return STN_OK;
-}
-
-/// Without checks.
-static void fit(const stn_spline *s, double *scratch) {
     size_t size = (size_t)s->size, last = (size_t)(s->count - 1) * size;
     memset(s->velocity, 0, size * sizeof(double));
     memset(s->velocity + last, 0, size * sizeof(double));
     if (s->kind == STN_SPLINE_CUBIC) {
         fit_cubic(s, scratch);
-        return;
+        return STN_OK;
     }
     memset(s->acceleration, 0, size * sizeof(double));
     memset(s->acceleration + last, 0, size * sizeof(double));
@@ -146,14 +136,7 @@ static void fit(const stn_spline *s, double *scratch) {
     } else {
         fit_quintic(s, (block *)scratch);
     }
-}
-
-stn_status stn_spline_fit(stn_spline *spline, double *scratch, stn_error *err) {
-    stn_status status = check_times(spline, err);
-    if (status == STN_OK) {
-        fit(spline, scratch);
-    }
-    return status;
+    return STN_OK;
 }
 
 // ---------------------------------------------------------------------------------------------------------- one piece
@@ -325,16 +308,6 @@ double stn_spline_stretch(const stn_spline *spline, const stn_spline_limits *lim
 /// A way that asks for less is rounding: such times would vanish beside later ones [s].
 static const double least_length = 1e-6;
 
-/// What a piece asks for by itself.
-static double own_length(const stn_spline *s, int32_t piece, const stn_spline_limits *limits) {
-    double most = 0.0;
-    for (int32_t i = 0; i < s->size; i++) {
-        double travel = fabs(change_of(s, piece, i));
-        most = fmax(most, fmax(travel / limits->velocity[i], sqrt(travel / limits->acceleration[i])));
-    }
-    return most;
-}
-
 static void lay_out(double *times, double begin, const double *length, int32_t count) {
     times[0] = begin;
     for (int32_t k = 0; k + 1 < count; k++) {
@@ -350,7 +323,12 @@ stn_status stn_spline_choose_times(stn_spline *spline, const stn_spline_limits *
     double shortest = INFINITY, stretch = 1.0;
     bool moves = false;
     for (int32_t k = 0; k < pieces; k++) {
-        double own = own_length(spline, k, limits);
+        // What a piece asks for by itself.
+        double own = 0.0;
+        for (int32_t i = 0; i < spline->size; i++) {
+            double travel = fabs(change_of(spline, k, i));
+            own = fmax(own, fmax(travel / limits->velocity[i], sqrt(travel / limits->acceleration[i])));
+        }
         length[k] = best[k] = own > least_length ? own : rest;
         moves = moves || own > least_length;
     }

@@ -128,34 +128,6 @@ static void put_text(file_writer *w, const char *text) {
     put(w, "\"");
 }
 
-static void put_failure(file_writer *w, const stn_world *world, const stn_error *why) {
-    char step[24], time[40] = "null";
-    snprintf(step, sizeof step, "%lld", (long long)world->state.step);
-    if (isfinite(world->state.time)) {
-        stn_print_real(time, sizeof time, world->state.time);
-    }
-    put(w, "{ \"step\": ");
-    put(w, step);
-    put(w, ", \"time_s\": ");
-    put(w, time);
-    put(w, ", \"reason\": ");
-    put_text(w, why->text);
-    put(w, " }");
-}
-
-static void put_bytes(file_writer *w, const unsigned char *data, size_t size) {
-    enum { PIECE = 3 * 1024 };
-    char digits[STN_BASE64_SIZE(PIECE) + 1];
-    put(w, "\"");
-    for (size_t at = 0; at < size; at += PIECE) {
-        size_t piece = size - at < PIECE ? size - at : PIECE;
-        stn_base64_encode(data + at, piece, digits);
-        digits[STN_BASE64_SIZE(piece)] = '\0';
-        put(w, digits);
-    }
-    put(w, "\"");
-}
-
 static void take_problem(const stn_problem_sink *sink, const void *bytes, size_t size) {
     bytes_pass(sink->user, (void *)bytes, size); // written: only read from
 }
@@ -169,7 +141,9 @@ static void put_problem(file_writer *w, const stn_world *world) {
     bool written = false;
     if (world->frame.assembled) {
         stn_status status = problem_file_put(context, &world->frame.problem, take_problem, &text, &why);
-        status = status == STN_OK ? bytes_status(&text, &why) : status;
+        if (status == STN_OK) {
+            status = bytes_status(&text, &why);
+        }
         if (status == STN_OK && !is_object(&text)) {
             status = stn_fail(&why, STN_ERR_PLUGIN, "what was written as %s is no JSON object", STN_PROBLEM_FORMAT);
         }
@@ -187,6 +161,7 @@ static void put_problem(file_writer *w, const stn_world *world) {
 }
 
 stn_status stn_world_save_capsule(const stn_world *world, const stn_error *why, const char *path, stn_error *err) {
+    enum { PIECE = 3 * 1024 }; // bytes of the run that become text at a time
     if (world->setup->model == NULL) {
         return stn_fail(err, STN_ERR_SEQUENCE, "%s: the world was not completed, so no step of it has failed", path);
     }
@@ -201,9 +176,28 @@ stn_status stn_world_save_capsule(const stn_world *world, const stn_error *why, 
         put(w, "{\n  \"format\": ");
         put_text(w, format);
         put(w, ",\n  \"failure\": ");
-        put_failure(w, world, why);
+        char step[24], time[40] = "null";
+        snprintf(step, sizeof step, "%lld", (long long)world->state.step);
+        if (isfinite(world->state.time)) {
+            stn_print_real(time, sizeof time, world->state.time);
+        }
+        put(w, "{ \"step\": ");
+        put(w, step);
+        put(w, ", \"time_s\": ");
+        put(w, time);
+        put(w, ", \"reason\": ");
+        put_text(w, why->text);
+        put(w, " }");
         put(w, ",\n  \"run\": ");
-        put_bytes(w, run.data, run.size);
+        put(w, "\"");
+        for (size_t at = 0; at < run.size; at += PIECE) {
+            char digits[STN_BASE64_SIZE(PIECE) + 1];
+            size_t piece = run.size - at < PIECE ? run.size - at : PIECE;
+            stn_base64_encode(run.data + at, piece, digits);
+            digits[STN_BASE64_SIZE(piece)] = '\0';
+            put(w, digits);
+        }
+        put(w, "\"");
         put(w, ",\n  \"problem\": ");
         put_problem(w, world);
         put(w, "}\n");
@@ -246,55 +240,40 @@ static bool find_texts(char *text, size_t size, json_text *name, json_text *run)
     return ends && p.at == p.end;
 }
 
-/// The bytes behind "run", in place of their text.
-static stn_status parse(stn_context *context, stn_arena *arena, const char *path, unsigned char **data, size_t *size,
-                        stn_error *err) {
+stn_status stn_capsule_load(stn_context *context, const char *path, const stn_replay_options *options, stn_world **out,
+                            stn_error *err) {
+    stn_error local = {STN_OK, ""};
+    err = err != NULL ? err : &local;
+    *out = NULL;
     char *text = NULL;
-    size_t length = 0;
-    json_text name = {NULL, 0}, run = {NULL, 0};
+    size_t length = 0, size = 0;
     stn_status status = stn_read_regular(context, path, 0, largest_file, &text, &length, err);
     if (status != STN_OK) {
         return status;
     }
+    json_text name = {NULL, 0}, run = {NULL, 0};
     bool ends = find_texts(text, length, &name, &run);
+    unsigned char *data = NULL; // of the run
     if (!is_text(name, format)) {
         status = stn_fail(err, STN_ERR_PARSE, "%s: no failure capsule: expected the format \"%s\"", path, format);
     } else if (!ends) {
         status = stn_fail(err, STN_ERR_PARSE, "%s: it is cut off or damaged: its JSON is not complete", path);
     } else if (run.length == 0) {
         status = stn_fail(err, STN_ERR_PARSE, "%s: key 'run': missing, or no text", path);
-    }
-    if (status == STN_OK) {
-        *data = stn_arena_allocate(arena, run.length, 1);
-        status = *data == NULL ? stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path)
-                 : stn_base64_decode(run.text, run.length, *data, size)
-                     ? STN_OK
-                     : stn_fail(err, STN_ERR_PARSE, "%s: key 'run': is no base64; the file is damaged", path);
+    } else if ((data = stn_allocate(context, run.length, 1)) == NULL) {
+        status = stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+    } else if (!stn_base64_decode(run.text, run.length, data, &size)) {
+        status = stn_fail(err, STN_ERR_PARSE, "%s: key 'run': is no base64; the file is damaged", path);
     }
     stn_release(context, text);
-    return status;
-}
-
-stn_status stn_capsule_load(stn_context *context, const char *path, const stn_replay_options *options, stn_world **out,
-                            stn_error *err) {
-    stn_error local = {STN_OK, ""};
-    err = err != NULL ? err : &local;
-    *out = NULL;
-    stn_arena *scratch = stn_arena_create(context);
-    if (scratch == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
-    }
-    unsigned char *data = NULL;
-    size_t size = 0;
-    recorded_run run = {0};
-    stn_status status = parse(context, scratch, path, &data, &size, err);
     if (status == STN_OK) {
-        status = run_decode(context, data, size, options, &run, err);
+        recorded_run decoded = {0};
+        status = run_decode(context, data, size, options, &decoded, err);
         if (status != STN_OK) {
             stn_error_prefix(err, "%s", path);
         }
+        *out = decoded.world;
     }
-    stn_arena_destroy(scratch);
-    *out = run.world;
+    stn_release(context, data);
     return status;
 }

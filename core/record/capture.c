@@ -34,15 +34,11 @@ static bool find_place(const char *file, size_t *begin, size_t *end) {
     return false;
 }
 
-static size_t stem_of(const char *file) {
-    const char *slash = strrchr(file, '/'), *dot = strrchr(slash != NULL ? slash : file, '.');
-    return dot != NULL ? (size_t)(dot - file) : strlen(file);
-}
-
 /// The ending goes on being the last part of the name.
 static void name_file(problem_capture *c, int64_t step) {
     const stn_capture_options *o = &c->options;
-    size_t stem = stem_of(o->file), begin = stem, end = stem;
+    const char *slash = strrchr(o->file, '/'), *dot = strrchr(slash != NULL ? slash : o->file, '.');
+    size_t stem = dot != NULL ? (size_t)(dot - o->file) : strlen(o->file), begin = stem, end = stem;
     char round[24] = "", number[NUMBERS] = "";
     if (c->rounds > 0) {
         snprintf(round, sizeof round, "-%d", c->rounds + 1);
@@ -59,22 +55,6 @@ static void name_file(problem_capture *c, int64_t step) {
              o->file + end + middle);
 }
 
-/// Told now, not after half an hour.
-static stn_status check_folder(stn_context *context, const char *file, stn_error *err) {
-    const char *slash = strrchr(file, '/');
-    char *folder = slash != NULL ? stn_duplicate_text(context, file) : NULL;
-    struct stat what;
-    bool there = true;
-    if (folder != NULL) {
-        folder[slash - file + 1] = '\0';
-        there = stat(folder, &what) == 0 && S_ISDIR(what.st_mode);
-    }
-    stn_status status =
-        there ? STN_OK : stn_fail(err, STN_ERR_FILE, "capture: %s: there is no folder %s", file, folder);
-    stn_release(context, folder);
-    return status;
-}
-
 static stn_status check(stn_context *context, const stn_capture_options *o, stn_error *err) {
     if (stn_problem_file_named(context, o->file, false, err) != STN_OK) {
         stn_error_prefix(err, "capture");
@@ -84,7 +64,19 @@ static stn_status check(stn_context *context, const stn_capture_options *o, stn_
         return stn_fail(err, STN_ERR_ARGUMENT, "capture: %s = %lld, must not be negative",
                         o->every < 0 ? "every" : "most", (long long)(o->every < 0 ? o->every : o->most));
     }
-    return check_folder(context, o->file, err);
+    // Told now, not after half an hour: is there a folder?
+    const char *slash = strrchr(o->file, '/');
+    char *folder = slash != NULL ? stn_duplicate_text(context, o->file) : NULL;
+    if (folder == NULL) {
+        return STN_OK;
+    }
+    struct stat what;
+    folder[slash - o->file + 1] = '\0';
+    bool there = stat(folder, &what) == 0 && S_ISDIR(what.st_mode);
+    stn_status status =
+        there ? STN_OK : stn_fail(err, STN_ERR_FILE, "capture: %s: there is no folder %s", o->file, folder);
+    stn_release(context, folder);
+    return status;
 }
 
 // ------------------------------------------------------------------------------------------------------------- saving
@@ -110,20 +102,21 @@ static stn_status save(stn_context *context, const stn_observation *o, problem_c
     return status;
 }
 
-/// Is the step one that is asked for?
-static stn_status choose(const problem_capture *c, const stn_observation *o, bool *take, stn_error *err) {
-    const stn_capture_options *options = &c->options;
-    *take = (options->most == 0 || c->saved < options->most) && o->step % options->every == 0;
-    return *take && options->when != NULL ? options->when(options->user, o, take, err) : STN_OK;
-}
-
 stn_status record_capture(const world_record *record, const stn_observation *o, stn_error *err) {
     for (problem_capture *c = record->captures; c != NULL; c = c->next) {
+        const stn_capture_options *options = &c->options;
         c->rounds += o->step <= c->last_step;
         c->last_step = o->step;
-        bool take = false;
-        stn_status status = o->contacts->count > 0 ? choose(c, o, &take, err) : STN_OK;
-        status = status == STN_OK && take ? save(record->world->services.context, o, c, err) : status;
+        // Is the step one that is asked for?
+        bool take =
+            o->contacts->count > 0 && (options->most == 0 || c->saved < options->most) && o->step % options->every == 0;
+        stn_status status = STN_OK;
+        if (take && options->when != NULL) {
+            status = options->when(options->user, o, &take, err);
+        }
+        if (status == STN_OK && take) {
+            status = save(record->world->services.context, o, c, err);
+        }
         if (status < 0) {
             return stn_error_prefix(err, "capture");
         }

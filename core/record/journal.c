@@ -17,17 +17,6 @@ enum { OP_ASSIGN = 'a', OP_DT = 'd', OP_GRAVITY = 'g', OP_STATE = 's', OP_CONTRO
 
 // ---------------------------------------------------------------------------------------------------------- inputs
 
-static void write_state(byte_stream *b, const stn_world *world) {
-    byte_stream state;
-    const stn_snapshot view = snapshot_view(world);
-    if (snapshot_encode(&view, &state, NULL) == STN_OK) {
-        bytes_put_block(b, state.data, state.size);
-        bytes_clear(&state);
-    } else {
-        bytes_out_of_memory(b);
-    }
-}
-
 static void write_op(byte_stream *b, unsigned char op) {
     BYTES_PASS(b, &op);
 }
@@ -36,7 +25,8 @@ static void write_op(byte_stream *b, unsigned char op) {
 static void write_input(void *user, const world_input *input) {
     step_journal *journal = user;
     const stn_world *world = journal->world;
-    byte_stream *b = &journal->pending;
+    byte_stream *b = &journal->pending, state;
+    stn_snapshot view;
     world_input copy = *input; // bytes_pass serves both directions, so that it takes what it could change
     switch (input->kind) {
     case INPUT_VALUES:
@@ -56,7 +46,13 @@ static void write_input(void *user, const world_input *input) {
         break;
     case INPUT_STATE:
         write_op(b, OP_STATE);
-        write_state(b, world);
+        view = snapshot_view(world);
+        if (snapshot_encode(&view, &state, NULL) == STN_OK) {
+            bytes_put_block(b, state.data, state.size);
+            bytes_clear(&state);
+        } else {
+            bytes_out_of_memory(b);
+        }
         break;
     case INPUT_CONTROLLER:
         write_op(b, OP_CONTROLLER);
@@ -165,17 +161,6 @@ bool journal_read(byte_stream *b, int32_t tree_count, byte_stream *inputs, step_
     return !b->failed;
 }
 
-static bool all_finite(const unsigned char *values, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        double x;
-        memcpy(&x, values + i * sizeof x, sizeof x);
-        if (!isfinite(x)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool is_rotation(const double *r) {
     return r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3] > 0.5;
 }
@@ -205,9 +190,13 @@ static void apply_values(stn_world *world, byte_stream *b) {
     size_t start = (size_t)bytes_get_varint(b), count = (size_t)bytes_get_varint(b);
     const unsigned char *values =
         count <= bytes_left(b) / sizeof(double) ? bytes_get_view(b, count * sizeof(double)) : NULL;
+    for (size_t i = 0; i < count && values != NULL; i++) {
+        double x;
+        memcpy(&x, values + i * sizeof x, sizeof x);
+        b->failed = b->failed || !isfinite(x);
+    }
     const world_input input = {.kind = INPUT_VALUES, .part = {(input_field)field, start, count, values}};
-    b->failed = b->failed || values == NULL || !all_finite(values, count) ||
-                stn_world_apply(world, &input, NULL) != STN_OK ||
+    b->failed = b->failed || values == NULL || stn_world_apply(world, &input, NULL) != STN_OK ||
                 ((field == INPUT_Q || field == INPUT_KINEMATIC) && !has_rotations(world));
 }
 

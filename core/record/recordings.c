@@ -100,10 +100,6 @@ stn_status record_of(stn_world *world, world_record **out, stn_error *err) {
 
 // ------------------------------------------------------------------------------------------------- opening and closing
 
-static bool needs_run(const stn_recorder_ops *ops) {
-    return STN_PLUGIN_HAS(ops, needs) && (ops->needs & STN_RECORDER_NEEDS_RUN) != 0;
-}
-
 static stn_status open_recording(world_record *record, stn_instance *instance, const char *path, stn_error *err) {
     stn_world *world = record->world;
     size_t count = (size_t)record->recording_count;
@@ -114,9 +110,10 @@ static stn_status open_recording(world_record *record, stn_instance *instance, c
     record->recordings = grown;
     recording *r = &grown[count];
     *r = (recording){.instance = instance};
+    const stn_recorder_ops *ops = instance->desc->ops.recorder;
     byte_stream run = bytes_writer(world->services.context);
     stn_status status = STN_OK;
-    if (needs_run(instance->desc->ops.recorder)) {
+    if (STN_PLUGIN_HAS(ops, needs) && (ops->needs & STN_RECORDER_NEEDS_RUN) != 0) {
         status = run_encode(world, record->journal.pending.size, &run, err);
         r->wants_run = true;
     }
@@ -125,7 +122,6 @@ static stn_status open_recording(world_record *record, stn_instance *instance, c
                                       .parameters = stn_world_parameters(world),
                                       .run = run.data,
                                       .run_size = run.size};
-    const stn_recorder_ops *ops = instance->desc->ops.recorder;
     if (status == STN_OK) {
         stn_answer_begin(err);
         status = stn_answer_end(ops->open(instance->self, &header, &r->recording, err), err);
@@ -155,7 +151,9 @@ stn_status stn_world_record(stn_world *world, stn_instance *recorder, const char
     } else if (world->setup->model == NULL) {
         status = stn_world_compile(world, err);
     }
-    status = status == STN_OK ? record_of(world, &record, err) : status;
+    if (status == STN_OK) {
+        status = record_of(world, &record, err);
+    }
     int32_t before = record != NULL ? record->recording_count : 0;
     if (status == STN_OK) {
         (void)stn_world_kinematics(world); // the energies of the start

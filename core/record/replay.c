@@ -54,27 +54,6 @@ static stn_replay_difference differ(const char *quantity, double recorded, doubl
     return (stn_replay_difference){true, quantity, -1, quantity, "", recorded, replayed};
 }
 
-/// Of coordinates there are hashes; by how much they differ the energies tell.
-static stn_replay_difference differ_by_energy(const char *quantity, const step_result *a, const step_result *b) {
-    bool kinetic = a->kinetic_J != b->kinetic_J;
-    return (stn_replay_difference){true,
-                                   quantity,
-                                   -1,
-                                   kinetic ? "kinetic energy" : "potential energy",
-                                   "J",
-                                   kinetic ? a->kinetic_J : a->potential_J,
-                                   kinetic ? b->kinetic_J : b->potential_J};
-}
-
-static int32_t first_tree(const stn_replay *replay, const unsigned char *recorded) {
-    for (int32_t t = 0; t < replay->run.world->setup->model->tree_count; t++) {
-        if (memcmp(recorded + sizeof(uint16_t) * (size_t)t, &replay->trees[t], sizeof(uint16_t)) != 0) {
-            return t;
-        }
-    }
-    return -1;
-}
-
 /// Coordinates first: where they differ, counts only follow.
 static stn_replay_difference compare(const stn_replay *replay, const step_result *a, const unsigned char *trees,
                                      const step_result *b) {
@@ -83,8 +62,19 @@ static stn_replay_difference compare(const stn_replay *replay, const step_result
     }
     if (a->q != b->q || a->v != b->v) {
         const char *quantity = a->v == b->v ? "q" : a->q == b->q ? "v" : "q and v";
-        stn_replay_difference d = differ_by_energy(quantity, a, b);
-        d.tree = first_tree(replay, trees);
+        // Of coordinates there are hashes; by how much they differ the energies tell.
+        bool kinetic = a->kinetic_J != b->kinetic_J;
+        stn_replay_difference d = {true,
+                                   quantity,
+                                   -1,
+                                   kinetic ? "kinetic energy" : "potential energy",
+                                   "J",
+                                   kinetic ? a->kinetic_J : a->potential_J,
+                                   kinetic ? b->kinetic_J : b->potential_J};
+        for (int32_t t = 0; t < replay->run.world->setup->model->tree_count && d.tree < 0; t++) {
+            bool same = memcmp(trees + sizeof(uint16_t) * (size_t)t, &replay->trees[t], sizeof(uint16_t)) == 0;
+            d.tree = same ? -1 : t;
+        }
         return d;
     }
     if (a->contacts != b->contacts) {
@@ -97,13 +87,6 @@ static stn_replay_difference compare(const stn_replay *replay, const step_result
         return differ("status", a->status, b->status);
     }
     return (stn_replay_difference){.tree = -1};
-}
-
-/// The first record holds inputs that came before the state which the replay began from.
-static void skip_known(stn_replay *replay, byte_stream *inputs) {
-    if (!replay->begun && bytes_get_view(inputs, replay->run.known) != NULL) {
-        replay->begun = true;
-    }
 }
 
 stn_status stn_replay_step(stn_replay *replay, const void *journal, size_t size, size_t *used,
@@ -119,7 +102,10 @@ stn_status stn_replay_step(stn_replay *replay, const void *journal, size_t size,
                         (long long)world->state.step + 1);
     }
     *used = size - bytes_left(&b);
-    skip_known(replay, &inputs);
+    // The first record holds inputs that came before the state which the replay began from.
+    if (!replay->begun && bytes_get_view(&inputs, replay->run.known) != NULL) {
+        replay->begun = true;
+    }
     stn_status status = journal_apply(world, &inputs, replay->run.adapt, err);
     if (status != STN_OK) {
         stn_error_prefix(err, "inputs of step %lld", (long long)recorded.step);

@@ -34,19 +34,6 @@ static void pass_options(byte_stream *b, stn_world_options *o) {
     BYTES_PASS(b, &o->seed);
 }
 
-static stn_status write_plugins(byte_stream *b, const stn_world *world, stn_error *err) {
-    stn_status status = STN_OK;
-    for (int32_t i = 0; i < STN_COUNT(kinds) && status == STN_OK; i++) {
-        const stn_instance *plugin = world->setup->plugin[kinds[i]];
-        if (plugin != NULL) {
-            status = instance_write(b, plugin, err);
-        } else {
-            instance_choice_pass(b, &(instance_choice){0});
-        }
-    }
-    return status;
-}
-
 void run_write_controller(byte_stream *b, const controller *c) {
     stn_control_target target = c->target;
     const void *joints = c->joints;
@@ -58,33 +45,24 @@ void run_write_controller(byte_stream *b, const controller *c) {
     bytes_pass_array(b, NULL, &joints, (size_t)target.joint_count, sizeof(int32_t));
 }
 
-static void write_signals(byte_stream *b, const stn_world *world) {
-    int32_t count = world->signal_count;
-    BYTES_PASS(b, &count);
-    for (int32_t i = 0; i < count; i++) {
-        stn_signal signal = world->signals[i];
-        bytes_pass_text(b, &signal.name);
-        BYTES_PASS(b, &signal.value);
+/// Between options and controllers: plugins and the model.
+static stn_status write_parts(byte_stream *b, const stn_world *world, stn_error *err) {
+    for (int32_t i = 0; i < STN_COUNT(kinds); i++) {
+        const stn_instance *plugin = world->setup->plugin[kinds[i]];
+        if (plugin == NULL) {
+            instance_choice_pass(b, &(instance_choice){0});
+            continue;
+        }
+        stn_status status = instance_write(b, plugin, err);
+        if (status != STN_OK) {
+            return status;
+        }
     }
-}
-
-static stn_status write_model(byte_stream *b, const stn_world *world, stn_error *err) {
-    byte_stream part;
-    stn_status status = model_encode(world->setup->model, &part, err);
+    byte_stream model;
+    stn_status status = model_encode(world->setup->model, &model, err);
     if (status == STN_OK) {
-        bytes_put_block(b, part.data, part.size);
-        bytes_clear(&part);
-    }
-    return status;
-}
-
-static stn_status write_state(byte_stream *b, const stn_world *world, stn_error *err) {
-    byte_stream part;
-    const stn_snapshot view = snapshot_view(world);
-    stn_status status = snapshot_encode(&view, &part, err);
-    if (status == STN_OK) {
-        bytes_put_block(b, part.data, part.size);
-        bytes_clear(&part);
+        bytes_put_block(b, model.data, model.size);
+        bytes_clear(&model);
     }
     return status;
 }
@@ -95,24 +73,38 @@ stn_status run_encode(const stn_world *world, size_t known, byte_stream *out, st
     uint64_t plugins = build_plugins(world);
     build_text(build);
     stn_world_options options = world->setup->options;
-    int32_t count = world->setup->controller_count;
+    int32_t controllers = world->setup->controller_count, signals = world->signal_count;
     options.gravity = world->state.gravity;
     options.dt = world->frame.dt;
     *out = bytes_begin(world->services.context, magic, FILE_VERSION);
     bytes_pass_text(out, &library);
     BYTES_PASS(out, &plugins);
     pass_options(out, &options);
-    stn_status status = write_plugins(out, world, err);
-    status = status == STN_OK ? write_model(out, world, err) : status;
-    BYTES_PASS(out, &count);
-    for (int32_t i = 0; i < count; i++) {
+    stn_status status = write_parts(out, world, err);
+    BYTES_PASS(out, &controllers);
+    for (int32_t i = 0; i < controllers; i++) {
         run_write_controller(out, &world->setup->controllers[i]);
     }
-    write_signals(out, world);
-    status = status == STN_OK ? write_state(out, world, err) : status;
+    BYTES_PASS(out, &signals);
+    for (int32_t i = 0; i < signals; i++) {
+        stn_signal signal = world->signals[i];
+        bytes_pass_text(out, &signal.name);
+        BYTES_PASS(out, &signal.value);
+    }
+    if (status == STN_OK) {
+        byte_stream state;
+        const stn_snapshot view = snapshot_view(world);
+        status = snapshot_encode(&view, &state, err);
+        if (status == STN_OK) {
+            bytes_put_block(out, state.data, state.size);
+            bytes_clear(&state);
+        }
+    }
     bytes_put_varint(out, known);
     bytes_seal(out);
-    status = status == STN_OK ? bytes_status(out, err) : status;
+    if (status == STN_OK) {
+        status = bytes_status(out, err);
+    }
     if (status != STN_OK) {
         bytes_clear(out);
     }
@@ -147,74 +139,48 @@ static bool same_plugin(stn_context *context, stn_kind kind, const char *wish, c
             strcmp(info->desc->id, recorded) == 0);
 }
 
-/// Recorded choices, or what the caller wants instead. `*other`: some plugin is another, or set otherwise.
-static stn_status choose(stn_context *context, instance_choice *recorded, const stn_replay_options *wanted,
-                         stn_world_options *o, bool *other, stn_error *err) {
+/// A world of the recorded options and plugins, or of what the caller wants instead, still without a model.
+/// run->adapt: some plugin is another, or set otherwise.
+static stn_status read_world(byte_stream *b, const stn_replay_options *wanted, recorded_run *run, stn_error *err) {
+    stn_world_options o = stn_world_options_default();
     stn_plugin_choice *places[STN_KIND_COUNT] = {
-        [STN_KIND_SOLVER] = &o->solver,         [STN_KIND_LAW] = &o->law,       [STN_KIND_CONTACT] = &o->contact,
-        [STN_KIND_INTEGRATOR] = &o->integrator, [STN_KIND_FACTOR] = &o->factor,
+        [STN_KIND_SOLVER] = &o.solver,         [STN_KIND_LAW] = &o.law,       [STN_KIND_CONTACT] = &o.contact,
+        [STN_KIND_INTEGRATOR] = &o.integrator, [STN_KIND_FACTOR] = &o.factor,
     };
     static const stn_plugin_choice as_recorded = {0};
-    stn_status status = STN_OK;
-    for (int32_t i = 0; i < STN_COUNT(kinds) && status == STN_OK; i++) {
-        const stn_plugin_choice *choice = &recorded[i].choice;
-        const stn_plugin_choice *wish = wanted != NULL ? &wanted->plugin[kinds[i]] : &as_recorded;
-        bool same = wish->id == NULL || same_plugin(context, kinds[i], wish->id, choice->id);
-        if (same && wish->setting_count > 0) {
-            status = add_settings(context, wish, &recorded[i], err);
-        }
-        recorded[i].choice.id = same && wish->id != NULL ? wish->id : choice->id;
-        *places[kinds[i]] = same ? *choice : *wish;
-        *other = *other || !same || wish->setting_count > 0;
-    }
-    o->threads = wanted != NULL && wanted->threads > 0 ? wanted->threads : o->threads;
-    return status;
-}
-
-static void compare_versions(const stn_world *world, const instance_choice *recorded) {
-    for (int32_t i = 0; i < STN_COUNT(kinds); i++) {
-        const stn_instance *plugin = world->setup->plugin[kinds[i]];
-        const char *id = recorded[i].choice.id;
-        if (plugin != NULL && id != NULL && strcmp(plugin->desc->id, id) == 0) {
-            instance_compare_version(plugin, recorded[i].version);
-        }
-    }
-}
-
-/// A world of the recorded options and plugins, still without a model.
-static stn_status read_world(byte_stream *b, const stn_replay_options *wanted, stn_world **world, bool *adapt,
-                             stn_error *err) {
-    stn_world_options options = stn_world_options_default();
     instance_choice recorded[STN_COUNT(kinds)] = {0};
-    pass_options(b, &options);
+    pass_options(b, &o);
     for (int32_t i = 0; i < STN_COUNT(kinds); i++) {
         instance_choice_pass(b, &recorded[i]);
     }
     stn_status status = bytes_status(b, err);
-    if (status == STN_OK) {
-        status = choose(b->context, recorded, wanted, &options, adapt, err);
+    for (int32_t i = 0; i < STN_COUNT(kinds) && status == STN_OK; i++) {
+        const stn_plugin_choice *choice = &recorded[i].choice;
+        const stn_plugin_choice *wish = wanted != NULL ? &wanted->plugin[kinds[i]] : &as_recorded;
+        bool same = wish->id == NULL || same_plugin(b->context, kinds[i], wish->id, choice->id);
+        if (same && wish->setting_count > 0) {
+            status = add_settings(b->context, wish, &recorded[i], err);
+        }
+        recorded[i].choice.id = same && wish->id != NULL ? wish->id : choice->id;
+        *places[kinds[i]] = same ? *choice : *wish;
+        run->adapt = run->adapt || !same || wish->setting_count > 0;
     }
+    o.threads = wanted != NULL && wanted->threads > 0 ? wanted->threads : o.threads;
     if (status == STN_OK) {
-        status = stn_world_create(b->context, &options, world, err);
+        status = stn_world_create(b->context, &o, &run->world, err);
         for (int32_t i = 0; i < STN_COUNT(kinds); i++) {
             instance_explain(b->context, kinds[i], &recorded[i], status, err);
         }
     }
-    if (status == STN_OK) {
-        compare_versions(*world, recorded);
-    }
     for (int32_t i = 0; i < STN_COUNT(kinds); i++) {
+        const stn_instance *plugin = status == STN_OK ? run->world->setup->plugin[kinds[i]] : NULL;
+        const char *id = recorded[i].choice.id;
+        if (plugin != NULL && id != NULL && strcmp(plugin->desc->id, id) == 0) {
+            instance_compare_version(plugin, recorded[i].version);
+        }
         instance_choice_clear(b->context, &recorded[i]);
     }
     return status;
-}
-
-static stn_status read_model(byte_stream *b, stn_world *world, stn_error *err) {
-    size_t size = 0;
-    const unsigned char *data = bytes_get_block(b, &size);
-    stn_status status = bytes_status(b, err);
-    status = status == STN_OK ? model_decode(stn_world_builder(world), data, size, err) : status;
-    return status == STN_OK ? stn_world_compile(world, err) : status;
 }
 
 stn_status run_read_controller(byte_stream *b, stn_world *world, stn_error *err) {
@@ -241,31 +207,6 @@ stn_status run_read_controller(byte_stream *b, stn_world *world, stn_error *err)
     return status;
 }
 
-static stn_status read_controllers(byte_stream *b, stn_world *world, stn_error *err) {
-    int32_t count = 0;
-    bytes_pass_count(b, &count, INT32_MAX);
-    stn_status status = bytes_status(b, err);
-    for (int32_t i = 0; i < count && status == STN_OK; i++) {
-        status = run_read_controller(b, world, err);
-    }
-    return status;
-}
-
-static stn_status read_signals(byte_stream *b, stn_world *world, stn_error *err) {
-    int32_t count = 0;
-    bytes_pass_count(b, &count, INT32_MAX);
-    stn_status status = STN_OK;
-    for (int32_t i = 0; i < count && status == STN_OK && !b->failed; i++) {
-        const char *name = NULL;
-        double value = 0.0;
-        bytes_pass_text(b, &name);
-        BYTES_PASS(b, &value);
-        b->failed = b->failed || name == NULL;
-        status = b->failed ? STN_OK : stn_world_plot(world, name, value, err);
-    }
-    return status;
-}
-
 /// Other plugins keep other memory: theirs starts empty, all else is taken.
 static stn_status adapt_state(const stn_world *world, stn_snapshot *snapshot, stn_error *err) {
     const stn_snapshot own = snapshot_view(world);
@@ -283,48 +224,68 @@ static stn_status adapt_state(const stn_world *world, stn_snapshot *snapshot, st
 stn_status run_take_state(stn_world *world, const void *data, size_t size, bool adapt, stn_error *err) {
     stn_snapshot *snapshot = NULL;
     stn_status status = snapshot_decode(world->services.context, data, size, &snapshot, err);
-    if (status == STN_OK && adapt) {
+    if (status != STN_OK) {
+        return status;
+    }
+    if (adapt) {
         status = adapt_state(world, snapshot, err);
     }
-    status = status == STN_OK ? stn_world_restore(world, snapshot, err) : status;
+    if (status == STN_OK) {
+        status = stn_world_restore(world, snapshot, err);
+    }
     stn_snapshot_destroy(snapshot);
     return status;
 }
 
-static stn_status read_state(byte_stream *b, stn_world *world, bool adapt, stn_error *err) {
+/// What the block holds behind options and plugins.
+static stn_status fill_world(byte_stream *b, recorded_run *run, stn_error *err) {
+    stn_world *world = run->world;
     size_t size = 0;
     const unsigned char *data = bytes_get_block(b, &size);
     stn_status status = bytes_status(b, err);
-    return status == STN_OK ? run_take_state(world, data, size, adapt, err) : status;
-}
-
-static void compare_builds(recorded_run *run, const char *library, uint64_t plugins) {
-    char here[BUILD_TEXT];
-    build_text(here);
-    if (library == NULL || strcmp(library, here) != 0) {
-        snprintf(run->other_build, sizeof run->other_build, "recorded by Stiction %.127s; this is %s",
-                 library != NULL ? library : "of another version", here);
-    } else if (!run->adapt && plugins != build_plugins(run->world)) {
-        snprintf(run->other_build, sizeof run->other_build, "recorded with plugins of another build");
+    if (status != STN_OK) {
+        return status;
     }
-}
-
-static stn_status read_run(byte_stream *b, const stn_replay_options *wanted, recorded_run *run, stn_error *err) {
-    const char *library = NULL;
-    uint64_t plugins = 0;
-    bytes_pass_text(b, &library);
-    BYTES_PASS(b, &plugins);
-    stn_status status = read_world(b, wanted, &run->world, &run->adapt, err);
-    status = status == STN_OK ? read_model(b, run->world, err) : status;
-    status = status == STN_OK ? read_controllers(b, run->world, err) : status;
-    status = status == STN_OK ? read_signals(b, run->world, err) : status;
-    status = status == STN_OK ? read_state(b, run->world, run->adapt, err) : status;
+    status = model_decode(stn_world_builder(world), data, size, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    status = stn_world_compile(world, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    int32_t controllers = 0, signals = 0;
+    bytes_pass_count(b, &controllers, INT32_MAX);
+    status = bytes_status(b, err);
+    for (int32_t i = 0; i < controllers && status == STN_OK; i++) {
+        status = run_read_controller(b, world, err);
+    }
+    if (status != STN_OK) {
+        return status;
+    }
+    bytes_pass_count(b, &signals, INT32_MAX);
+    for (int32_t i = 0; i < signals && !b->failed; i++) {
+        const char *name = NULL;
+        double value = 0.0;
+        bytes_pass_text(b, &name);
+        BYTES_PASS(b, &value);
+        b->failed = b->failed || name == NULL;
+        status = b->failed ? STN_OK : stn_world_plot(world, name, value, err);
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    data = bytes_get_block(b, &size);
+    status = bytes_status(b, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    status = run_take_state(world, data, size, run->adapt, err);
+    if (status != STN_OK) {
+        return status;
+    }
     run->known = (size_t)bytes_get_varint(b);
-    status = status == STN_OK ? bytes_status(b, err) : status;
-    if (status == STN_OK) {
-        compare_builds(run, library, plugins);
-    }
-    return status;
+    return bytes_status(b, err);
 }
 
 stn_status run_decode(stn_context *context, const void *data, size_t size, const stn_replay_options *wanted,
@@ -335,11 +296,27 @@ stn_status run_decode(stn_context *context, const void *data, size_t size, const
     if (status != STN_OK) {
         return status;
     }
-    status = read_run(&b, wanted, out, err);
+    char here[BUILD_TEXT];
+    const char *library = NULL;
+    uint64_t plugins = 0;
+    bytes_pass_text(&b, &library);
+    BYTES_PASS(&b, &plugins);
+    status = read_world(&b, wanted, out, err);
+    if (status == STN_OK) {
+        status = fill_world(&b, out, err);
+    }
     if (status != STN_OK) {
         stn_error_prefix(err, "a recorded run");
         stn_world_destroy(out->world);
         out->world = NULL;
+        return status;
     }
-    return status;
+    build_text(here);
+    if (library == NULL || strcmp(library, here) != 0) {
+        snprintf(out->other_build, sizeof out->other_build, "recorded by Stiction %.127s; this is %s",
+                 library != NULL ? library : "of another version", here);
+    } else if (!out->adapt && plugins != build_plugins(out->world)) {
+        snprintf(out->other_build, sizeof out->other_build, "recorded with plugins of another build");
+    }
+    return STN_OK;
 }

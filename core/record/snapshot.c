@@ -138,27 +138,6 @@ static bool plausible(const sizes_part *part, size_t left) {
     return fits;
 }
 
-static stn_status allocate(stn_snapshot *snapshot, const sizes_part *part, stn_error *err) {
-    stn_state *state = &snapshot->state;
-    stn_status status = stn_state_resize(snapshot->context, state, &part->sizes, err);
-    if (status != STN_OK) {
-        return status;
-    }
-    state->cache = stn_allocate(snapshot->context, part->cache_count, sizeof *state->cache);
-    state->cache_memory = stn_allocate(snapshot->context, part->cache_count, part->memory_bytes);
-    if (state->cache == NULL || state->cache_memory == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
-    }
-    state->cache_count = state->cache_capacity = (int32_t)part->cache_count;
-    state->time = part->time;
-    state->step = part->step;
-    state->gravity = part->gravity;
-    memcpy(state->rng, part->rng, sizeof state->rng);
-    snapshot->signature = part->signature;
-    snapshot->memory_bytes = part->memory_bytes;
-    return STN_OK;
-}
-
 stn_status snapshot_decode(stn_context *context, const void *data, size_t size, stn_snapshot **out, stn_error *err) {
     *out = NULL;
     byte_stream b;
@@ -175,9 +154,24 @@ stn_status snapshot_decode(stn_context *context, const void *data, size_t size, 
     if (snapshot == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "a saved state: out of memory");
     }
+    stn_state *state = &snapshot->state;
     snapshot->context = context;
-    status = allocate(snapshot, &part, err);
+    snapshot->signature = part.signature;
+    snapshot->memory_bytes = part.memory_bytes;
+    status = stn_state_resize(context, state, &part.sizes, err);
     if (status == STN_OK) {
+        state->cache = stn_allocate(context, part.cache_count, sizeof *state->cache);
+        state->cache_memory = stn_allocate(context, part.cache_count, part.memory_bytes);
+        if (state->cache == NULL || state->cache_memory == NULL) {
+            status = stn_fail(err, STN_ERR_MEMORY, "out of memory");
+        }
+    }
+    if (status == STN_OK) {
+        state->cache_count = state->cache_capacity = (int32_t)part.cache_count;
+        state->time = part.time;
+        state->step = part.step;
+        state->gravity = part.gravity;
+        memcpy(state->rng, part.rng, sizeof state->rng);
         pass_arrays(&b, snapshot);
         status = bytes_left(&b) == 0 ? STN_OK : stn_fail(err, STN_ERR_PARSE, "a saved state: damaged (too long)");
     }
