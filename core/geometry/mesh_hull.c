@@ -58,8 +58,9 @@ typedef struct qhull {
 } qhull;
 
 /// Loads the library at the first hull, and not with ours: it looks up each of its own 450 functions when it is loaded,
-/// a third of a start of the command, which few runs need. It stays loaded.
+/// a third of a start of the command, which few runs need. It stays loaded. A static one is a part of ours.
 static stn_status load_qhull(qhull *out, stn_error *err) {
+#ifdef QHULL_LIBRARY
     void *handle = dlopen(QHULL_LIBRARY, RTLD_LAZY | RTLD_LOCAL);
     if (handle == NULL) {
         return stn_fail(err, STN_ERR_UNSUPPORTED, "mesh: no convex hulls without the library qhull: %s", dlerror());
@@ -72,6 +73,11 @@ static stn_status load_qhull(qhull *out, stn_error *err) {
     return out->zero != NULL && out->new_qhull != NULL && out->freeqhull != NULL && out->memfreeshort != NULL
                ? STN_OK
                : stn_fail(err, STN_ERR_UNSUPPORTED, "mesh: %s is no qhull that makes convex hulls", QHULL_LIBRARY);
+#else
+    (void)err;
+    *out = (qhull){qh_zero, qh_new_qhull, qh_freeqhull, qh_memfreeshort};
+    return STN_OK;
+#endif
 }
 
 /// What qhull says, and what it may do.

@@ -59,8 +59,71 @@ static bool find_program(const stn_process_request *r, char program[STN_PROCESS_
             access(program, X_OK) == 0);
 }
 
-/// Starts it with `channel` as standard input; output goes nowhere. Signals are as at the start of any program, and
-/// those of the terminal do not reach it. Returns 0 or errno.
+static size_t input_size(const child *c) {
+    return c->request->input[0].size + c->request->input[1].size;
+}
+
+static bool all_sent(const child *c) {
+    return c->sent == input_size(c);
+}
+
+/// Sends and receives as it goes without waiting, until the program says no more. One that does not listen is no error
+/// here: its answer, or silence, tells.
+static stn_process_fault exchange(child *c) {
+    const stn_process_request *r = c->request;
+    stn_process_answer *a = c->answer;
+    if (all_sent(c)) {
+        shutdown(c->channel, SHUT_WR);
+    }
+    for (;;) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        int64_t left =
+            (c->deadline.tv_sec - now.tv_sec) * INT64_C(1000) + (c->deadline.tv_nsec - now.tv_nsec) / 1000000;
+        struct pollfd wait = {.fd = c->channel, .events = (short)(POLLIN | (all_sent(c) ? 0 : POLLOUT))};
+        int ready = left > 0 ? poll(&wait, 1, (int)left) : 0;
+        if (ready == 0) {
+            return STN_PROCESS_SLOW;
+        }
+        if (ready > 0 && (wait.revents & POLLOUT) != 0) {
+            bool first = c->sent < r->input[0].size;
+            const stn_process_part *part = first ? &r->input[0] : &r->input[1];
+            size_t begin = first ? c->sent : c->sent - r->input[0].size;
+            ssize_t n = send(c->channel, (const char *)part->data + begin, part->size - begin, MSG_NOSIGNAL);
+            c->sent += n > 0 ? (size_t)n : 0;
+            c->sent = n < 0 && errno != EAGAIN && errno != EINTR ? input_size(c) : c->sent;
+            if (all_sent(c)) {
+                shutdown(c->channel, SHUT_WR);
+            }
+        }
+        if (ready < 0 || (wait.revents & (POLLIN | POLLHUP | POLLERR)) == 0) {
+            continue;
+        }
+        if (a->size == a->capacity) { // twice of what was there, or at once what it announces when that is little
+            size_t capacity = a->capacity > 0 ? 2 * a->capacity : FIRST_CAPACITY;
+            size_t wanted = (r->announced != NULL ? r->announced(a->output, a->size) : 0) + FIRST_CAPACITY;
+            capacity = capacity < wanted && wanted <= BELIEVED_CAPACITY ? wanted : capacity;
+            capacity = capacity < r->most_output ? capacity : r->most_output;
+            if (capacity == a->capacity) {
+                return STN_PROCESS_MUCH;
+            }
+            unsigned char *more = stn_reallocate(c->context, a->output, a->size, capacity, 1);
+            if (more == NULL) {
+                return STN_PROCESS_NO_MEMORY;
+            }
+            a->output = more;
+            a->capacity = capacity;
+        }
+        ssize_t n = recv(c->channel, a->output + a->size, a->capacity - a->size, 0);
+        a->size += n > 0 ? (size_t)n : 0;
+        if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+            return STN_PROCESS_ANSWERED;
+        }
+    }
+}
+
+/// Starts a program with `channel` as standard input; output goes nowhere. Signals are as at the start of any program,
+/// and those of the terminal do not reach it. Returns 0 or errno.
 static int spawn(const char *program, char *const *arguments, int channel, pid_t *process) {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -87,120 +150,32 @@ static int spawn(const char *program, char *const *arguments, int channel, pid_t
     return error;
 }
 
-static stn_process_fault start(child *c) {
-    stn_process_answer *a = c->answer;
-    int ends[2];
-    bool found = find_program(c->request, a->program);
-    if (!found) {
-        snprintf(a->program, sizeof a->program, "%s", c->request->name);
-    }
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-        a->error = errno;
-        return STN_PROCESS_NO_CHANNEL;
-    }
-    a->error = found ? spawn(a->program, c->request->arguments, ends[1], &a->process) : ENOENT;
-    close(ends[1]);
-    if (a->error != 0) {
-        close(ends[0]);
-        a->process = 0;
-        return STN_PROCESS_NOT_STARTED;
-    }
-    c->channel = ends[0];
-    fcntl(c->channel, F_SETFL, O_NONBLOCK);
-    clock_gettime(CLOCK_MONOTONIC, &c->deadline);
-    c->deadline.tv_sec += c->request->seconds;
-    return STN_PROCESS_ANSWERED;
-}
-
-static size_t input_size(const child *c) {
-    return c->request->input[0].size + c->request->input[1].size;
-}
-
-static bool all_sent(const child *c) {
-    return c->sent == input_size(c);
-}
-
-/// Sends what goes without waiting. A program that does not listen is no error here: its answer, or silence, tells.
-static void send_part(child *c) {
-    const stn_process_part *input = c->request->input;
-    bool first = c->sent < input[0].size;
-    const stn_process_part *part = first ? &input[0] : &input[1];
-    size_t begin = first ? c->sent : c->sent - input[0].size;
-    ssize_t n = send(c->channel, (const char *)part->data + begin, part->size - begin, MSG_NOSIGNAL);
-    if (n > 0) {
-        c->sent += (size_t)n;
-    } else if (n < 0 && errno != EAGAIN && errno != EINTR) {
-        c->sent = input_size(c);
-    }
-    if (all_sent(c)) {
-        shutdown(c->channel, SHUT_WR);
-    }
-}
-
-/// Room for more of the output: twice of what was there, or at once what it announces when that is little.
-static stn_process_fault make_room(child *c) {
-    const stn_process_request *r = c->request;
-    stn_process_answer *a = c->answer;
-    size_t capacity = a->capacity > 0 ? 2 * a->capacity : FIRST_CAPACITY;
-    size_t wanted = (r->announced != NULL ? r->announced(a->output, a->size) : 0) + FIRST_CAPACITY;
-    if (capacity < wanted && wanted <= BELIEVED_CAPACITY) {
-        capacity = wanted;
-    }
-    capacity = capacity < r->most_output ? capacity : r->most_output;
-    if (capacity == a->capacity) {
-        return STN_PROCESS_MUCH;
-    }
-    unsigned char *more = stn_reallocate(c->context, a->output, a->size, capacity, 1);
-    if (more == NULL) {
-        return STN_PROCESS_NO_MEMORY;
-    }
-    a->output = more;
-    a->capacity = capacity;
-    return STN_PROCESS_ANSWERED;
-}
-
-static stn_process_fault exchange(child *c) {
-    stn_process_answer *a = c->answer;
-    if (all_sent(c)) {
-        shutdown(c->channel, SHUT_WR);
-    }
-    for (;;) {
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        int64_t left =
-            (c->deadline.tv_sec - now.tv_sec) * INT64_C(1000) + (c->deadline.tv_nsec - now.tv_nsec) / 1000000;
-        struct pollfd wait = {.fd = c->channel, .events = (short)(POLLIN | (all_sent(c) ? 0 : POLLOUT))};
-        int ready = left > 0 ? poll(&wait, 1, (int)left) : 0;
-        if (ready == 0) {
-            return STN_PROCESS_SLOW;
-        }
-        if (ready > 0 && (wait.revents & POLLOUT) != 0) {
-            send_part(c);
-        }
-        if (ready > 0 && (wait.revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
-            stn_process_fault fault = a->size == a->capacity ? make_room(c) : STN_PROCESS_ANSWERED;
-            if (fault != STN_PROCESS_ANSWERED) {
-                return fault;
-            }
-            ssize_t n = recv(c->channel, a->output + a->size, a->capacity - a->size, 0);
-            a->size += n > 0 ? (size_t)n : 0;
-            if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-                return STN_PROCESS_ANSWERED; // it will say no more
-            }
-        }
-    }
-}
-
 stn_process_fault stn_process_talk(stn_context *context, const stn_process_request *request,
                                    stn_process_answer *answer) {
+    int ends[2];
     *answer = (stn_process_answer){0};
-    child c = {.request = request, .context = context, .answer = answer};
-    answer->fault = start(&c);
-    if (answer->fault == STN_PROCESS_ANSWERED) {
-        answer->fault = exchange(&c);
-        close(c.channel);
-        kill(answer->process, SIGKILL);
+    bool found = find_program(request, answer->program);
+    if (!found) {
+        snprintf(answer->program, sizeof answer->program, "%s", request->name);
     }
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        answer->error = errno;
+        return answer->fault = STN_PROCESS_NO_CHANNEL;
+    }
+    answer->error = found ? spawn(answer->program, request->arguments, ends[1], &answer->process) : ENOENT;
+    close(ends[1]);
+    if (answer->error != 0) {
+        close(ends[0]);
+        answer->process = 0;
+        return answer->fault = STN_PROCESS_NOT_STARTED;
+    }
+    child c = {.request = request, .context = context, .answer = answer, .channel = ends[0]};
+    fcntl(c.channel, F_SETFL, O_NONBLOCK);
+    clock_gettime(CLOCK_MONOTONIC, &c.deadline);
+    c.deadline.tv_sec += request->seconds;
+    answer->fault = exchange(&c);
+    close(c.channel);
+    kill(answer->process, SIGKILL);
     return answer->fault;
 }
 
@@ -216,47 +191,46 @@ int stn_process_reap(int process) {
 
 // ------------------------------------------------------------------------------------------------- with usual words
 
-static stn_status explain_fault(const stn_process_request *r, const stn_process_answer *a, stn_error *err) {
-    switch (a->fault) {
-    case STN_PROCESS_ANSWERED:
-        return STN_OK;
-    case STN_PROCESS_NO_CHANNEL:
-        return stn_fail(err, STN_ERR_FILE, "no channel to the program %s: %s", r->name, strerror(a->error));
-    case STN_PROCESS_NOT_STARTED:
-        return stn_fail(err, STN_ERR_FILE,
-                        "it needs the program %s, which cannot be started: %s; it is installed with the library, or "
-                        "named by %s",
-                        r->name, strerror(a->error), r->variable);
-    case STN_PROCESS_SLOW:
-        return stn_fail(err, STN_ERR_ARGUMENT, "it takes longer than %d s", r->seconds);
-    case STN_PROCESS_MUCH:
-        return stn_fail(err, STN_ERR_ARGUMENT, "it gives more than %zu bytes", r->most_output);
-    case STN_PROCESS_NO_MEMORY:
-        break;
-    }
-    return stn_fail(err, STN_ERR_MEMORY, "out of memory for more than %zu bytes", a->capacity);
-}
-
-/// A program that has answered is killed while it cleans up, or ends by itself: only silence is looked into.
-static stn_status explain_silence(const stn_process_request *r, int status, stn_error *err) {
-    if (status != -1 && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "the program %s died of it (signal %d): it may be damaged", r->name,
-                        WTERMSIG(status));
-    }
-    if (status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 127) { // says the dynamic linker
-        return stn_fail(err, STN_ERR_FILE, "it needs the program %s, for which a library is missing", r->name);
-    }
-    return stn_fail(err, STN_ERR_ARGUMENT, "the program %s ended without an answer", r->name);
-}
-
 stn_status stn_process_run(stn_context *context, const stn_process_request *request, unsigned char **output,
                            size_t *size, stn_error *err) {
+    const stn_process_request *r = request;
     stn_process_answer a;
+    stn_status status = STN_OK;
     stn_process_talk(context, request, &a);
-    stn_status status = explain_fault(request, &a, err);
+    // a program that has answered is killed while it cleans up, or ends by itself: only silence is looked into
     int how = a.process > 0 ? stn_process_reap(a.process) : -1;
-    if (status == STN_OK && a.size == 0) {
-        status = explain_silence(request, how, err);
+    switch (a.fault) {
+    case STN_PROCESS_ANSWERED:
+        if (a.size > 0) {
+            break;
+        }
+        if (how != -1 && WIFSIGNALED(how) && WTERMSIG(how) != SIGKILL) {
+            status = stn_fail(err, STN_ERR_ARGUMENT, "the program %s died of it (signal %d): it may be damaged",
+                              r->name, WTERMSIG(how));
+        } else if (how != -1 && WIFEXITED(how) && WEXITSTATUS(how) == 127) { // says the dynamic linker
+            status = stn_fail(err, STN_ERR_FILE, "it needs the program %s, for which a library is missing", r->name);
+        } else {
+            status = stn_fail(err, STN_ERR_ARGUMENT, "the program %s ended without an answer", r->name);
+        }
+        break;
+    case STN_PROCESS_NO_CHANNEL:
+        status = stn_fail(err, STN_ERR_FILE, "no channel to the program %s: %s", r->name, strerror(a.error));
+        break;
+    case STN_PROCESS_NOT_STARTED:
+        status = stn_fail(err, STN_ERR_FILE,
+                          "it needs the program %s, which cannot be started: %s; it is installed with the library, or "
+                          "named by %s",
+                          r->name, strerror(a.error), r->variable);
+        break;
+    case STN_PROCESS_SLOW:
+        status = stn_fail(err, STN_ERR_ARGUMENT, "it takes longer than %d s", r->seconds);
+        break;
+    case STN_PROCESS_MUCH:
+        status = stn_fail(err, STN_ERR_ARGUMENT, "it gives more than %zu bytes", r->most_output);
+        break;
+    case STN_PROCESS_NO_MEMORY:
+        status = stn_fail(err, STN_ERR_MEMORY, "out of memory for more than %zu bytes", a.capacity);
+        break;
     }
     if (status != STN_OK) {
         stn_release(context, a.output);

@@ -23,21 +23,10 @@ static const uint64_t reply_most = UINT64_C(1) << 30;
 
 typedef struct worker {
     const stn_mesh_source *file;
-    mesh_scene_format format;
-    stn_context *context;
     int seconds;
     mesh_wire_request request;
-    char *head; // request, root and folder; behind it goes the file
-    size_t head_size;
     stn_process_answer answer;
 } worker;
-
-static int allowed_seconds(void) {
-    const char *text = getenv("STICTION_MESH_SECONDS");
-    double seconds = 0.0;
-    bool good = text != NULL && stn_parse_real(text, &seconds) && seconds >= 1.0 && seconds <= MOST_SECONDS;
-    return good ? (int)seconds : DEFAULT_SECONDS;
-}
 
 static stn_status refuse_program(const worker *w, const char *reason, stn_error *err) {
     return stn_fail(
@@ -45,30 +34,6 @@ static stn_status refuse_program(const worker *w, const char *reason, stn_error 
         "%s: DAE and glTF are read by the program %s, which cannot be started: %s; it is installed with the "
         "library, or named by STICTION_MESH_WORKER",
         w->file->path, w->answer.program, reason);
-}
-
-static stn_status prepare(worker *w, stn_error *err) {
-    uint64_t size = w->file->size, reply_bytes = REPLY_LEAST + REPLY_FACTOR * size;
-    size_t root = strlen(w->file->root), folder = strlen(w->file->folder);
-    w->seconds = allowed_seconds();
-    w->request = (mesh_wire_request){.version = MESH_WIRE_VERSION,
-                                     .format = (uint32_t)w->format,
-                                     .size = size,
-                                     .memory = MEMORY_LEAST + MEMORY_FACTOR * size,
-                                     .reply_bytes = reply_bytes < reply_most ? reply_bytes : reply_most,
-                                     .seconds = (uint32_t)w->seconds,
-                                     .root_length = (uint32_t)root,
-                                     .folder_length = (uint32_t)folder};
-    memcpy(w->request.magic, MESH_WIRE_REQUEST, sizeof w->request.magic);
-    w->head_size = sizeof w->request + root + folder;
-    w->head = stn_allocate(w->context, w->head_size, 1);
-    if (w->head == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", w->file->path);
-    }
-    memcpy(w->head, &w->request, sizeof w->request);
-    memcpy(w->head + sizeof w->request, w->file->root, root);
-    memcpy(w->head + sizeof w->request + root, w->file->folder, folder);
-    return STN_OK;
 }
 
 /// How many bytes the head of the reply announces, without the names of further files; 0 while it is not there.
@@ -140,47 +105,57 @@ static stn_status explain_end(const worker *w, int status, const char *wrong, st
     return stn_fail(err, STN_ERR_ARGUMENT, "%s", wrong);
 }
 
-/// The answer, if there is one. A process that has answered needs some time to give its memory back: it is waited for
-/// when the mesh has been made (mesh_scene_clear).
-static stn_status take_answer(worker *w, mesh_scene *out, stn_error *err) {
-    out->context = w->context;
-    out->reply = w->answer.output;
-    out->worker = w->answer.process;
-    stn_status status = explain_fault(w, err);
-    if (status != STN_OK) {
-        return status;
+stn_status mesh_scene_read(const stn_mesh_source *source, mesh_scene_format format, mesh_scene *out, stn_error *err) {
+    *out = (mesh_scene){0};
+    const char *allowed = getenv("STICTION_MESH_SECONDS");
+    double given = 0.0;
+    bool good = allowed != NULL && stn_parse_real(allowed, &given) && given >= 1.0 && given <= MOST_SECONDS;
+    worker w = {.file = source, .seconds = good ? (int)given : DEFAULT_SECONDS};
+    uint64_t size = source->size, reply_bytes = REPLY_LEAST + REPLY_FACTOR * size;
+    size_t root = strlen(source->root), folder = strlen(source->folder), head_size = sizeof w.request + root + folder;
+    w.request = (mesh_wire_request){.version = MESH_WIRE_VERSION,
+                                    .format = (uint32_t)format,
+                                    .size = size,
+                                    .memory = MEMORY_LEAST + MEMORY_FACTOR * size,
+                                    .reply_bytes = reply_bytes < reply_most ? reply_bytes : reply_most,
+                                    .seconds = (uint32_t)w.seconds,
+                                    .root_length = (uint32_t)root,
+                                    .folder_length = (uint32_t)folder};
+    memcpy(w.request.magic, MESH_WIRE_REQUEST, sizeof w.request.magic);
+    char *head = stn_allocate(source->context, head_size, 1); // request, root and folder; behind it goes the file
+    if (head == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", source->path);
     }
-    stn_error reason = {STN_OK, ""};
-    status = mesh_scene_parse(w->file->path, w->answer.size, out, &reason);
-    if (status == STN_OK || status == STN_ERR_MEMORY) {
-        return status == STN_OK ? STN_OK : stn_fail(err, status, "%s", reason.text);
-    }
-    out->worker = 0;
-    return explain_end(w, stn_process_reap(w->answer.process), reason.text, err);
-}
-
-static void ask(worker *w) {
+    memcpy(head, &w.request, sizeof w.request);
+    memcpy(head + sizeof w.request, source->root, root);
+    memcpy(head + sizeof w.request + root, source->folder, folder);
     char name[] = "stiction-mesh", *arguments[] = {name, NULL};
     const stn_process_request request = {.name = name,
                                          .installed = PROGRAM_INSTALLED,
                                          .variable = "STICTION_MESH_WORKER",
                                          .arguments = arguments,
-                                         .input = {{w->head, w->head_size}, {w->file->bytes, w->file->size}},
-                                         .most_output = (size_t)w->request.reply_bytes,
-                                         .seconds = w->seconds,
+                                         .input = {{head, head_size}, {source->bytes, source->size}},
+                                         .most_output = (size_t)w.request.reply_bytes,
+                                         .seconds = w.seconds,
                                          .announced = announced};
-    stn_process_talk(w->context, &request, &w->answer);
-}
-
-stn_status mesh_scene_read(const stn_mesh_source *source, mesh_scene_format format, mesh_scene *out, stn_error *err) {
-    worker w = {.file = source, .format = format, .context = source->context};
-    *out = (mesh_scene){0};
-    stn_status status = prepare(&w, err);
+    stn_process_talk(source->context, &request, &w.answer);
+    stn_release(source->context, head);
+    // A process that has answered needs some time to give its memory back: it is waited for when the mesh has been
+    // made.
+    out->context = source->context;
+    out->reply = w.answer.output;
+    out->worker = w.answer.process;
+    stn_status status = explain_fault(&w, err);
     if (status == STN_OK) {
-        ask(&w);
-        status = take_answer(&w, out, err);
+        stn_error reason = {STN_OK, ""};
+        status = mesh_scene_parse(source->path, w.answer.size, out, &reason);
+        if (status == STN_ERR_MEMORY) {
+            stn_fail(err, status, "%s", reason.text);
+        } else if (status != STN_OK) {
+            out->worker = 0;
+            status = explain_end(&w, stn_process_reap(w.answer.process), reason.text, err);
+        }
     }
-    stn_release(source->context, w.head);
     if (status != STN_OK) {
         mesh_scene_clear(out);
     }

@@ -23,33 +23,22 @@ static stn_vec3 turn(const mesh_reader *r, int32_t a, int32_t b, int32_t c) {
     return stn_vec3_cross(stn_vec3_sub(vertex(r, b), origin), stn_vec3_sub(vertex(r, c), origin));
 }
 
-static bool fan_covers_once(const mesh_reader *r, const int32_t *corners, int32_t count, int32_t apex,
-                            stn_vec3 normal) {
-    double slack = 1e-9 * stn_vec3_dot(normal, normal); // corners on one line turn either way by rounding
-    for (int32_t i = 1; i + 1 < count; i++) {
-        int32_t b = corners[(apex + i) % count], c = corners[(apex + i + 1) % count];
-        if (!(stn_vec3_dot(turn(r, corners[apex], b, c), normal) >= -slack)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static int32_t choose_apex(const mesh_reader *r, const int32_t *corners, int32_t count) {
+stn_status reader_add_polygon(mesh_reader *r, const int32_t *corners, int32_t count) {
+    int32_t apex = 0;
     stn_vec3 normal = {0.0, 0.0, 0.0};
-    for (int32_t i = 1; i + 1 < count; i++) {
+    for (int32_t i = 1; i + 1 < count && count > 3; i++) {
         normal = stn_vec3_add(normal, turn(r, corners[0], corners[i], corners[i + 1]));
     }
-    for (int32_t k = 0; k < count && k < MOST_TRIED; k++) {
-        if (fan_covers_once(r, corners, count, k, normal)) {
-            return k;
+    double slack = 1e-9 * stn_vec3_dot(normal, normal); // corners on one line turn either way by rounding
+    bool once = count <= 3;
+    for (int32_t k = 0; k < count && k < MOST_TRIED && !once; k++) {
+        once = true;
+        for (int32_t i = 1; i + 1 < count && once; i++) {
+            int32_t b = corners[(k + i) % count], c = corners[(k + i + 1) % count];
+            once = stn_vec3_dot(turn(r, corners[k], b, c), normal) >= -slack;
         }
+        apex = once ? k : 0;
     }
-    return 0;
-}
-
-stn_status reader_add_polygon(mesh_reader *r, const int32_t *corners, int32_t count) {
-    int32_t apex = count > 3 ? choose_apex(r, corners, count) : 0;
     stn_status status = STN_OK;
     for (int32_t i = 1; i + 1 < count && status == STN_OK; i++) {
         status = reader_add_triangle(r, corners[apex], corners[(apex + i) % count], corners[(apex + i + 1) % count]);

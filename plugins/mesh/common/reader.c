@@ -41,24 +41,6 @@ static void *take(mesh_reader *r, mesh_list *list) {
     return less != NULL ? less : items;
 }
 
-/// A field must have a value wherever the solid is; of a surface it is none.
-static stn_status finish_extents(mesh_reader *r) {
-    const int32_t *corner = r->tetrahedra.items;
-    if (r->tetrahedra.count == 0) {
-        stn_release(r->context, r->extents);
-        r->extents = NULL;
-    }
-    for (size_t i = 0; r->extents != NULL && i < 4 * (size_t)r->tetrahedra.count; i++) {
-        if (isnan(r->extents[corner[i]])) {
-            return stn_fail(r->err, STN_ERR_ARGUMENT,
-                            "%s: its field extent has no value at vertex %d (counted from 0) of tetrahedron %zu: give "
-                            "one at every vertex, or no field",
-                            r->path, corner[i], i / 4);
-        }
-    }
-    return STN_OK;
-}
-
 stn_status reader_finish(mesh_reader *r, stn_status status, stn_raw_mesh *out) {
     *out = (stn_raw_mesh){0};
     stn_release(r->context, r->corners.items);
@@ -67,8 +49,19 @@ stn_status reader_finish(mesh_reader *r, stn_status status, stn_raw_mesh *out) {
     } else if (status == STN_OK && r->triangles.count == 0 && r->tetrahedra.count == 0) {
         status = stn_fail(r->err, STN_ERR_ARGUMENT, "%s: there are no triangles and no tetrahedra in it", r->path);
     }
-    if (status == STN_OK) {
-        status = finish_extents(r);
+    if (status == STN_OK && r->tetrahedra.count == 0) { // a field of a surface is none
+        stn_release(r->context, r->extents);
+        r->extents = NULL;
+    }
+    const int32_t *corner = r->tetrahedra.items;
+    for (size_t i = 0; r->extents != NULL && i < 4 * (size_t)r->tetrahedra.count && status == STN_OK; i++) {
+        if (isnan(r->extents[corner[i]])) {
+            status =
+                stn_fail(r->err, STN_ERR_ARGUMENT,
+                         "%s: its field extent has no value at vertex %d (counted from 0) of tetrahedron %zu: give "
+                         "one at every vertex, or no field",
+                         r->path, corner[i], i / 4);
+        }
     }
     if (r->tetrahedra.count > 0) {
         stn_release(r->context, r->triangles.items);

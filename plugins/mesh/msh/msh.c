@@ -149,21 +149,7 @@ static stn_status read_element_block(msh_file *f, int64_t type, int64_t count, i
     return status;
 }
 
-/// In a text file: number type tag_count tags nodes.
-static stn_status read_element_line(msh_file *f) {
-    mesh_reader *r = &f->r;
-    int64_t head[3] = {0};
-    element_type found;
-    stn_status status = reader_integers(r, "element", 4, head, 3);
-    if (status == STN_OK) {
-        status = find_type(r, head[1], &found);
-    }
-    if (status == STN_OK) {
-        status = skip_tags(r, head[2]);
-    }
-    return status == STN_OK ? read_element(f, &found, 4) : status;
-}
-
+/// Text: number type tag_count tags nodes. Binary: headers, each with elements behind it.
 static stn_status read_elements_2(msh_file *f) {
     mesh_reader *r = &f->r;
     int64_t count = 0, done = 0;
@@ -174,19 +160,29 @@ static stn_status read_elements_2(msh_file *f) {
     if (status == STN_OK) {
         status = reader_check_count(r, "number of elements", count, 8);
     }
+    for (; done < count && status == STN_OK && !r->has_binary; done++) {
+        int64_t head[3] = {0};
+        element_type found;
+        status = reader_integers(r, "element", 4, head, 3);
+        if (status == STN_OK) {
+            status = find_type(r, head[1], &found);
+        }
+        if (status == STN_OK) {
+            status = skip_tags(r, head[2]);
+        }
+        if (status == STN_OK) {
+            status = read_element(f, &found, 4);
+        }
+    }
     while (done < count && status == STN_OK) {
-        int64_t head[3] = {0, 1, 0}; // type, elements behind this header, tags of each
-        if (!f->r.has_binary) {
-            status = read_element_line(f);
-        } else {
-            status = reader_integers(r, "header of elements", 4, head, 3);
-            if (status == STN_OK && (head[1] < 1 || head[1] > count - done)) {
-                return reader_fail(r, "a header of %lld elements; %lld are left of those announced", (long long)head[1],
-                                   (long long)(count - done));
-            }
-            if (status == STN_OK) {
-                status = read_element_block(f, head[0], head[1], head[2]);
-            }
+        int64_t head[3] = {0}; // type, elements behind this header, tags of each
+        status = reader_integers(r, "header of elements", 4, head, 3);
+        if (status == STN_OK && (head[1] < 1 || head[1] > count - done)) {
+            return reader_fail(r, "a header of %lld elements; %lld are left of those announced", (long long)head[1],
+                               (long long)(count - done));
+        }
+        if (status == STN_OK) {
+            status = read_element_block(f, head[0], head[1], head[2]);
         }
         done += head[1];
     }
@@ -222,15 +218,6 @@ static stn_status read_elements_4(msh_file *f) {
         return reader_fail(r, "the blocks have %lld elements, $Elements announces %lld", (long long)done,
                            (long long)head[1]);
     }
-    return status;
-}
-
-static stn_status read_elements(msh_file *f) {
-    if (f->nodes == NULL) {
-        return reader_fail(&f->r, "$Elements before $Nodes");
-    }
-    stn_status status = f->version == 2 ? read_elements_2(f) : read_elements_4(f);
-    reader_end_numbers(&f->r);
     return status;
 }
 
@@ -278,7 +265,9 @@ static stn_status read_section(msh_file *f, mesh_word name) {
     } else if (nodes) {
         status = msh_read_nodes(f);
     } else if (elements) {
-        status = read_elements(f);
+        status = f->nodes == NULL  ? reader_fail(r, "$Elements before $Nodes")
+                 : f->version == 2 ? read_elements_2(f)
+                                   : read_elements_4(f);
     } else if (word_is(name, "$nodedata")) {
         bool read = false;
         status = msh_read_data(f, &read);

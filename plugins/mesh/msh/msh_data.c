@@ -6,80 +6,26 @@
 
 #include "msh.h"
 
-/// A text in quotes that ends on its line.
-static stn_status read_text(mesh_reader *r, mesh_word *text) {
-    mesh_word word = reader_word(r);
-    if (word.length == 0 || word.text[0] != '"') {
-        char shown[READER_SHOWN];
-        return reader_fail(r, "expected a text in quotes, found %s", reader_show(word, shown));
-    }
-    const char *first = word.text + 1, *p = first;
-    while (p < r->end && *p != '"' && *p != '\n') {
-        p++;
-    }
-    if (p == r->end || *p != '"') {
-        return reader_fail(r, "a text in quotes does not end");
-    }
-    r->at = p + 1;
-    *text = (mesh_word){first, (size_t)(p - first)};
-    return STN_OK;
-}
-
-/// n, then n texts, of which the first is kept.
+/// n, then n texts in quotes, each of which ends on its line; the first is kept.
 static stn_status read_texts(mesh_reader *r, mesh_word *first) {
     int64_t count = 0;
     *first = (mesh_word){.text = r->at};
     stn_status status = reader_text_integer(r, "number of texts", "", &count);
     for (int64_t i = 0; i < count && status == STN_OK; i++) {
-        mesh_word text = {0};
-        status = read_text(r, &text);
-        *first = i == 0 && status == STN_OK ? text : *first;
-    }
-    return status;
-}
-
-/// The head of the view, behind its name.
-static stn_status read_head(mesh_reader *r, int64_t *components, int64_t *nodes) {
-    int64_t count = 0, whole[3] = {0}, ignored = 0;
-    double real = 0.0;
-    stn_status status = reader_text_integer(r, "number of decimal numbers", "", &count);
-    for (int64_t i = 0; i < count && status == STN_OK; i++) {
-        status = reader_text_real(r, "a decimal number of $NodeData", "", &real);
-    }
-    if (status == STN_OK) {
-        status = reader_text_integer(r, "number of whole numbers", "", &count);
-    }
-    if (status == STN_OK && count < 3) {
-        return reader_fail(r, "$NodeData with %lld whole numbers: step, components and nodes are needed",
-                           (long long)count);
-    }
-    for (int64_t i = 0; i < count && status == STN_OK; i++) {
-        status = reader_text_integer(r, "a whole number of $NodeData", "", i < 3 ? &whole[i] : &ignored);
-    }
-    *components = whole[1];
-    *nodes = whole[2];
-    return status;
-}
-
-static stn_status read_values(msh_file *f, int64_t count) {
-    mesh_reader *r = &f->r;
-    stn_status status = reader_begin_extents(r);
-    if (status == STN_OK) {
-        status = reader_begin_numbers(r);
-    }
-    for (int64_t i = 0; i < count && status == STN_OK; i++) {
-        int64_t tag = 0;
-        int32_t vertex = 0;
-        status = reader_integer(r, "node of a value", 4, &tag);
-        if (status == STN_OK) {
-            status = msh_find_vertex(f, "the field extent", tag, &vertex);
+        mesh_word word = reader_word(r);
+        if (word.length == 0 || word.text[0] != '"') {
+            char shown[READER_SHOWN];
+            return reader_fail(r, "expected a text in quotes, found %s", reader_show(word, shown));
         }
-        if (status == STN_OK && !isnan(r->extents[vertex])) {
-            return reader_fail(r, "the field extent has a second value at node %lld", (long long)tag);
+        const char *begin = word.text + 1, *p = begin;
+        while (p < r->end && *p != '"' && *p != '\n') {
+            p++;
         }
-        if (status == STN_OK) {
-            status = reader_extent(r, vertex, 8);
+        if (p == r->end || *p != '"') {
+            return reader_fail(r, "a text in quotes does not end");
         }
+        r->at = p + 1;
+        *first = i == 0 ? (mesh_word){begin, (size_t)(p - begin)} : *first;
     }
     return status;
 }
@@ -97,16 +43,50 @@ stn_status msh_read_data(msh_file *f, bool *read) {
         *r = start;
         return STN_OK;
     }
-    int64_t components = 0, nodes = 0;
     if (f->nodes == NULL) {
         return reader_fail(r, "the field extent before $Nodes");
     }
-    status = read_head(r, &components, &nodes);
-    if (status == STN_OK && components != 1) {
-        return reader_fail(r, "the field extent has %lld components, must have 1", (long long)components);
+    int64_t count = 0, whole[3] = {0}, ignored = 0; // step, components, nodes
+    double real = 0.0;
+    status = reader_text_integer(r, "number of decimal numbers", "", &count);
+    for (int64_t i = 0; i < count && status == STN_OK; i++) {
+        status = reader_text_real(r, "a decimal number of $NodeData", "", &real);
     }
     if (status == STN_OK) {
-        status = reader_check_count(r, "values of the field extent", nodes, r->has_binary ? 12 : 4);
+        status = reader_text_integer(r, "number of whole numbers", "", &count);
     }
-    return status == STN_OK ? read_values(f, nodes) : status;
+    if (status == STN_OK && count < 3) {
+        return reader_fail(r, "$NodeData with %lld whole numbers: step, components and nodes are needed",
+                           (long long)count);
+    }
+    for (int64_t i = 0; i < count && status == STN_OK; i++) {
+        status = reader_text_integer(r, "a whole number of $NodeData", "", i < 3 ? &whole[i] : &ignored);
+    }
+    if (status == STN_OK && whole[1] != 1) {
+        return reader_fail(r, "the field extent has %lld components, must have 1", (long long)whole[1]);
+    }
+    if (status == STN_OK) {
+        status = reader_check_count(r, "values of the field extent", whole[2], r->has_binary ? 12 : 4);
+    }
+    if (status == STN_OK) {
+        status = reader_begin_extents(r);
+    }
+    if (status == STN_OK) {
+        status = reader_begin_numbers(r);
+    }
+    for (int64_t i = 0; i < whole[2] && status == STN_OK; i++) {
+        int64_t tag = 0;
+        int32_t vertex = 0;
+        status = reader_integer(r, "node of a value", 4, &tag);
+        if (status == STN_OK) {
+            status = msh_find_vertex(f, "the field extent", tag, &vertex);
+        }
+        if (status == STN_OK && !isnan(r->extents[vertex])) {
+            return reader_fail(r, "the field extent has a second value at node %lld", (long long)tag);
+        }
+        if (status == STN_OK) {
+            status = reader_extent(r, vertex, 8);
+        }
+    }
+    return status;
 }

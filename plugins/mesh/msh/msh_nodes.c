@@ -58,28 +58,6 @@ static stn_status read_nodes_2(msh_file *f) {
     return status;
 }
 
-/// The tags of a block stand before the positions, so both are walked along together: `tags` reads the first.
-static stn_status read_node_block(msh_file *f, int64_t count, int64_t parameters) {
-    mesh_reader *r = &f->r;
-    mesh_reader tags = *r;
-    int64_t tag = 0;
-    stn_status status = STN_OK;
-    if (f->r.has_binary) {
-        status = reader_skip_bytes(r, "node tags", count * SIZE_WIDTH);
-    } else {
-        for (int64_t i = 0; i < count && status == STN_OK; i++) {
-            status = reader_integer(r, "node tag", SIZE_WIDTH, &tag);
-        }
-    }
-    for (int64_t i = 0; i < count && status == STN_OK; i++) {
-        status = reader_integer(&tags, "node tag", SIZE_WIDTH, &tag);
-        if (status == STN_OK) {
-            status = read_node(f, tag, parameters);
-        }
-    }
-    return status;
-}
-
 static stn_status read_nodes_4(msh_file *f) {
     mesh_reader *r = &f->r;
     int64_t head[4] = {0}; // blocks, nodes, least and largest tag
@@ -91,18 +69,31 @@ static stn_status read_nodes_4(msh_file *f) {
         status = reserve_nodes(f, head[1], 8, 32);
     }
     for (int64_t i = 0; i < head[0] && status == STN_OK; i++) {
-        int64_t block[3] = {0}, count = 0; // dimension, entity, parametric
+        int64_t block[3] = {0}, count = 0, tag = 0; // dimension, entity, parametric
         status = reader_integers(r, "block of nodes", 4, block, 3);
         if (status == STN_OK) {
             status = reader_integer(r, "nodes of a block", SIZE_WIDTH, &count);
         }
-        if (status == STN_OK &&
-            (block[0] < 0 || block[0] > 3 || count < 0 || count > f->node_count - r->vertices.count)) {
+        if (status != STN_OK) {
+            return status;
+        }
+        if (block[0] < 0 || block[0] > 3 || count < 0 || count > f->node_count - r->vertices.count) {
             return reader_fail(r, "a block of %lld nodes of dimension %lld; %d nodes are left of those announced",
                                (long long)count, (long long)block[0], f->node_count - r->vertices.count);
         }
-        if (status == STN_OK) {
-            status = read_node_block(f, count, block[2] != 0 ? block[0] : 0);
+        // the tags of a block stand before the positions, so both are walked along together: `tags` reads the first
+        mesh_reader tags = *r;
+        if (r->has_binary) {
+            status = reader_skip_bytes(r, "node tags", count * SIZE_WIDTH);
+        }
+        for (int64_t k = 0; k < count && status == STN_OK && !r->has_binary; k++) {
+            status = reader_integer(r, "node tag", SIZE_WIDTH, &tag);
+        }
+        for (int64_t k = 0; k < count && status == STN_OK; k++) {
+            status = reader_integer(&tags, "node tag", SIZE_WIDTH, &tag);
+            if (status == STN_OK) {
+                status = read_node(f, tag, block[2] != 0 ? block[0] : 0);
+            }
         }
     }
     if (status == STN_OK && r->vertices.count != f->node_count) {
@@ -125,8 +116,15 @@ static void sort_by_byte(const tagged_node *from, tagged_node *to, int32_t count
     }
 }
 
-/// By all eight bytes, the lowest first: the time is the same for any tags.
-static stn_status sort_nodes(msh_file *f) {
+stn_status msh_read_nodes(msh_file *f) {
+    if (f->nodes != NULL) {
+        return reader_fail(&f->r, "$Nodes a second time");
+    }
+    stn_status status = f->version == 2 ? read_nodes_2(f) : read_nodes_4(f);
+    reader_end_numbers(&f->r);
+    if (status != STN_OK) {
+        return status;
+    }
     bool sorted = true;
     for (int32_t i = 1; i < f->node_count; i++) {
         sorted = sorted && f->nodes[i - 1].tag < f->nodes[i].tag;
@@ -138,7 +136,7 @@ static stn_status sort_nodes(msh_file *f) {
     if (other == NULL) {
         return reader_no_memory(&f->r);
     }
-    for (int32_t shift = 0; shift < 64; shift += 16) { // there and back
+    for (int32_t shift = 0; shift < 64; shift += 16) { // by all eight bytes, the lowest first, there and back
         sort_by_byte(f->nodes, other, f->node_count, shift);
         sort_by_byte(other, f->nodes, f->node_count, shift + 8);
     }
@@ -149,15 +147,6 @@ static stn_status sort_nodes(msh_file *f) {
         }
     }
     return STN_OK;
-}
-
-stn_status msh_read_nodes(msh_file *f) {
-    if (f->nodes != NULL) {
-        return reader_fail(&f->r, "$Nodes a second time");
-    }
-    stn_status status = f->version == 2 ? read_nodes_2(f) : read_nodes_4(f);
-    reader_end_numbers(&f->r);
-    return status == STN_OK ? sort_nodes(f) : status;
 }
 
 stn_status msh_find_vertex(const msh_file *f, const char *who, int64_t tag, int32_t *vertex) {

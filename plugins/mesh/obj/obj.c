@@ -49,70 +49,27 @@ static bool more(mesh_reader *r) {
     }
 }
 
-/// Steps over the rest of the statement that began at `first`. In a comment a last backslash is but text.
-static void skip_statement(mesh_reader *r, const char *first) {
-    bool continued = true;
-    while (continued && r->at < r->end) {
-        reader_skip_line(r);
-        const char *last = r->at - 1; // the line end, or the last byte of the file
-        last -= last > first && last[-1] == '\r';
-        continued = last > first && last[-1] == '\\' && memchr(first, '#', (size_t)(last - first)) == NULL;
-        first = r->at;
-    }
-}
-
-/// x y z, then a weight, a colour or both, which are only checked.
-static stn_status read_vertex(mesh_reader *r) {
-    double p[8];
-    int32_t count = 0;
-    while (more(r)) {
-        if (count == STN_COUNT(p)) {
-            return reader_fail(r, "v has more than %d numbers", STN_COUNT(p));
-        }
-        stn_status status = reader_text_real(r, "v", stops, &p[count++]);
-        if (status != STN_OK) {
-            return status;
-        }
-    }
-    if (count < 3) {
-        return reader_fail(r, "v has %d numbers, x y z are needed", count);
-    }
-    return reader_add_vertex(r, p);
-}
-
-/// The indices of texture and normal behind slashes are not used: whole numbers, or nothing.
-static stn_status skip_references(mesh_reader *r) {
-    stn_status status = STN_OK;
-    for (int32_t i = 0; i < 2 && r->at < r->end && *r->at == '/' && status == STN_OK; i++) {
-        const char *p = ++r->at;
-        int64_t ignored = 0;
-        if (p < r->end && !is_blank(*p) && *p != '\n' && *p != '/') {
-            status = reader_text_integer(r, "f", "/#\\", &ignored);
-        }
-    }
-    return status;
-}
-
-static stn_status read_corner(mesh_reader *r, int32_t vertices_before) {
-    int64_t given = 0;
-    stn_status status = reader_text_integer(r, "f", "/#\\", &given);
-    if (status != STN_OK) {
-        return status;
-    }
-    int64_t index = given < 0 ? vertices_before + given : given - 1;
-    if (given == 0 || index < 0 || index >= r->vertices.count) {
-        return reader_fail(r,
-                           "f names vertex %lld; there are %d, counted from 1, or from -1 backwards from the %d so far",
-                           (long long)given, r->vertices.count, vertices_before);
-    }
-    status = skip_references(r);
-    return status == STN_OK ? reader_add_corner(r, (int32_t)index) : status;
-}
-
 static stn_status read_face(mesh_reader *r, int32_t vertices_before) {
     r->corners.count = 0;
     while (more(r)) {
-        stn_status status = read_corner(r, vertices_before);
+        int64_t given = 0, ignored = 0;
+        stn_status status = reader_text_integer(r, "f", "/#\\", &given);
+        int64_t index = given < 0 ? vertices_before + given : given - 1;
+        if (status == STN_OK && (given == 0 || index < 0 || index >= r->vertices.count)) {
+            return reader_fail(
+                r, "f names vertex %lld; there are %d, counted from 1, or from -1 backwards from the %d so far",
+                (long long)given, r->vertices.count, vertices_before);
+        }
+        // indices of texture and normal behind slashes are not used: whole numbers, or nothing
+        for (int32_t i = 0; i < 2 && status == STN_OK && r->at < r->end && *r->at == '/'; i++) {
+            const char *p = ++r->at;
+            if (p < r->end && !is_blank(*p) && *p != '\n' && *p != '/') {
+                status = reader_text_integer(r, "f", "/#\\", &ignored);
+            }
+        }
+        if (status == STN_OK) {
+            status = reader_add_corner(r, (int32_t)index);
+        }
         if (status != STN_OK) {
             return status;
         }
@@ -123,37 +80,50 @@ static stn_status read_face(mesh_reader *r, int32_t vertices_before) {
     return reader_add_polygon(r, r->corners.items, r->corners.count);
 }
 
-static stn_status refuse(const mesh_reader *r, mesh_word word) {
-    char shown[READER_SHOWN];
-    if (one_of(word, curved, STN_COUNT(curved))) {
-        return reader_fail(r, "%s: curved surfaces are not read; save the mesh as polygons", reader_show(word, shown));
-    }
-    return reader_fail(r, "unknown statement %s", reader_show(word, shown));
-}
-
 /// One of the two walks through the file: vertices, or faces.
 static stn_status walk(mesh_reader *r, bool faces) {
     int32_t vertices_before = 0;
-    for (;;) {
-        mesh_word word = reader_word(r);
+    for (mesh_word word = reader_word(r); word.length > 0; word = reader_word(r)) {
         stn_status status = STN_OK;
-        if (word.length == 0) {
-            return STN_OK;
-        }
         bool vertex = word_is(word, "v"), face = word_is(word, "f") || word_is(word, "fo");
-        if (vertex && !faces) {
-            status = read_vertex(r);
+        if (vertex && !faces) { // x y z, then a weight, a colour or both, which are only checked
+            double p[8];
+            int32_t count = 0;
+            while (status == STN_OK && more(r)) {
+                if (count == STN_COUNT(p)) {
+                    return reader_fail(r, "v has more than %d numbers", STN_COUNT(p));
+                }
+                status = reader_text_real(r, "v", stops, &p[count++]);
+            }
+            if (status == STN_OK && count < 3) {
+                return reader_fail(r, "v has %d numbers, x y z are needed", count);
+            }
+            if (status == STN_OK) {
+                status = reader_add_vertex(r, p);
+            }
         } else if (face && faces) {
             status = read_face(r, vertices_before);
         } else if (!vertex && !face && !faces && word.text[0] != '#' && !one_of(word, skipped, STN_COUNT(skipped))) {
-            status = refuse(r, word);
+            char shown[READER_SHOWN];
+            reader_show(word, shown);
+            status = one_of(word, curved, STN_COUNT(curved))
+                         ? reader_fail(r, "%s: curved surfaces are not read; save the mesh as polygons", shown)
+                         : reader_fail(r, "unknown statement %s", shown);
         }
         if (status != STN_OK) {
             return status;
         }
         vertices_before += vertex;
-        skip_statement(r, word.text);
+        // the rest of the statement; in a comment a last backslash is but text
+        const char *first = word.text;
+        for (bool continued = true; continued && r->at < r->end; first = r->at) {
+            reader_skip_line(r);
+            const char *last = r->at - 1; // the line end, or the last byte of the file
+            last -= last > first && last[-1] == '\r';
+            continued = last > first && last[-1] == '\\' && memchr(first, '#', (size_t)(last - first)) == NULL;
+        }
     }
+    return STN_OK;
 }
 
 static stn_status read(void *self, const stn_mesh_source *source, stn_raw_mesh *out, stn_error *err) {

@@ -15,26 +15,6 @@
 
 enum { HEADER = 80, BEFORE = HEADER + 4, EACH = 50, NORMAL = 12 };
 
-/// Text begins with "solid" and has no zero byte where a binary file has its header and count.
-static bool is_text(const stn_mesh_source *source) {
-    mesh_reader probe;
-    reader_start(&probe, source, NULL);
-    bool named = word_is(reader_word(&probe), "solid");
-    return named && memchr(source->bytes, '\0', source->size < BEFORE ? source->size : BEFORE) == NULL;
-}
-
-static stn_status read_corner(mesh_reader *r, int32_t triangle, const char *bytes) {
-    double p[3];
-    for (int32_t i = 0; i < 3; i++) {
-        p[i] = (double)load_f32(bytes + 4 * i, false);
-        if (!isfinite(p[i])) {
-            r->at = bytes + 4 * i;
-            return reader_fail(r, "triangle %d: the coordinate %g is no finite number", triangle, p[i]);
-        }
-    }
-    return reader_add_vertex(r, p);
-}
-
 static stn_status read_binary(mesh_reader *r, int64_t count) {
     r->has_binary = true;
     if (3 * count > STN_MESH_COUNT_MAX) {
@@ -47,36 +27,22 @@ static stn_status read_binary(mesh_reader *r, int64_t count) {
     const char *bytes = r->begin + BEFORE + NORMAL;
     for (int32_t i = 0; i < (int32_t)count && status == STN_OK; i++, bytes += EACH) {
         for (int32_t k = 0; k < 3 && status == STN_OK; k++) {
-            status = read_corner(r, i, bytes + 12 * k);
+            double p[3];
+            for (int32_t axis = 0; axis < 3; axis++) {
+                const char *at = bytes + 12 * k + 4 * axis;
+                p[axis] = (double)load_f32(at, false);
+                if (!isfinite(p[axis])) {
+                    r->at = at;
+                    return reader_fail(r, "triangle %d: the coordinate %g is no finite number", i, p[axis]);
+                }
+            }
+            status = reader_add_vertex(r, p);
         }
         if (status == STN_OK) {
             status = reader_add_triangle(r, 3 * i, 3 * i + 1, 3 * i + 2);
         }
     }
     return status;
-}
-
-static stn_status read_vertex(mesh_reader *r) {
-    double p[3] = {0.0, 0.0, 0.0};
-    stn_status status = reader_expect(r, "vertex");
-    for (int32_t i = 0; i < 3 && status == STN_OK; i++) {
-        status = reader_text_real(r, "vertex", "", &p[i]);
-    }
-    return status == STN_OK ? reader_add_vertex(r, p) : status;
-}
-
-/// What follows the word "facet".
-static stn_status read_facet(mesh_reader *r) {
-    static const char *const words[] = {"outer", "loop", NULL, NULL, NULL, "endloop", "endfacet"};
-    stn_status status = reader_expect(r, "normal");
-    for (int32_t i = 0; i < 3; i++) {
-        reader_word(r);
-    }
-    for (int32_t i = 0; i < STN_COUNT(words) && status == STN_OK; i++) {
-        status = words[i] == NULL ? read_vertex(r) : reader_expect(r, words[i]);
-    }
-    int32_t n = r->vertices.count;
-    return status == STN_OK ? reader_add_triangle(r, n - 3, n - 2, n - 1) : status;
 }
 
 /// One or more solids, one behind the other.
@@ -86,7 +52,27 @@ static stn_status read_text(mesh_reader *r) {
         mesh_word word = reader_word(r);
         stn_status status = STN_OK;
         if (inside && word_is(word, "facet")) {
-            status = read_facet(r);
+            // normal X Y Z outer loop ... endfacet
+            static const char *const words[] = {"outer", "loop", "vertex", "vertex", "vertex", "endloop", "endfacet"};
+            status = reader_expect(r, "normal");
+            for (int32_t i = 0; i < 3; i++) {
+                reader_word(r);
+            }
+            for (int32_t i = 0; i < STN_COUNT(words) && status == STN_OK; i++) {
+                double p[3] = {0.0, 0.0, 0.0};
+                bool vertex = words[i][0] == 'v';
+                status = reader_expect(r, words[i]);
+                for (int32_t k = 0; k < 3 && status == STN_OK && vertex; k++) {
+                    status = reader_text_real(r, "vertex", "", &p[k]);
+                }
+                if (status == STN_OK && vertex) {
+                    status = reader_add_vertex(r, p);
+                }
+            }
+            int32_t n = r->vertices.count;
+            if (status == STN_OK) {
+                status = reader_add_triangle(r, n - 3, n - 2, n - 1);
+            }
         } else if (word_is(word, inside ? "endsolid" : "solid")) {
             inside = !inside;
             reader_skip_line(r);
@@ -111,10 +97,14 @@ static stn_status read(void *self, const stn_mesh_source *source, stn_raw_mesh *
     size_t size = source->size;
     uint64_t count = size >= BEFORE ? load_u32(source->bytes + HEADER, false) : 0;
     uint64_t fitting = BEFORE + EACH * count;
+    // text begins with "solid" and has no zero byte where a binary file has its header and count
+    mesh_reader probe = r;
+    bool text = word_is(reader_word(&probe), "solid") &&
+                memchr(source->bytes, '\0', source->size < BEFORE ? source->size : BEFORE) == NULL;
     stn_status status = STN_OK;
     if (size >= BEFORE && size == fitting) {
         status = read_binary(&r, (int64_t)count);
-    } else if (is_text(source)) {
+    } else if (text) {
         status = read_text(&r);
     } else if (size >= BEFORE) {
         status =

@@ -91,44 +91,18 @@ stn_status vtk_skip_values(vtk_file *f, const vtk_type *type, int64_t count) {
     return STN_OK;
 }
 
-/// name, components, tuples, type, and the numbers; arrays of texts have one a line.
-static stn_status skip_array(vtk_file *f) {
-    mesh_reader *r = &f->r;
-    int64_t components = 0, tuples = 0;
-    vtk_type type = {0};
-    stn_status status = reader_integer(r, "components of a field", 4, &components);
-    if (status == STN_OK) {
-        status = reader_integer(r, "tuples of a field", 4, &tuples);
-    }
-    if (status == STN_OK) {
-        status = vtk_read_type(f, &type);
-    }
-    if (status != STN_OK) {
-        return status;
-    }
-    if (components < 0 || components > STN_MESH_COUNT_MAX || tuples < 0 || tuples > STN_MESH_COUNT_MAX) {
-        return reader_fail(r, "a field of %lld x %lld", (long long)tuples, (long long)components);
-    }
-    f->components = components;
-    return vtk_skip_values(f, &type, components * tuples);
-}
-
-static bool line_is_empty(const char *first, const char *end) {
-    while (first < end && (is_blank(*first) || *first == '\n')) {
-        first++;
-    }
-    return first == end;
-}
-
 /// Lines up to an empty one, but the names of components, one a line, may be empty.
 void vtk_skip_metadata(vtk_file *f) {
     mesh_reader *r = &f->r;
     reader_skip_line(r);
     while (r->at < r->end) {
-        const char *first = r->at;
+        const char *p = r->at;
         mesh_reader line = *r;
         reader_skip_line(r);
-        if (line_is_empty(first, r->at)) {
+        while (p < r->at && (is_blank(*p) || *p == '\n')) {
+            p++;
+        }
+        if (p == r->at) {
             return;
         }
         bool names = word_is(reader_word(&line), "component_names");
@@ -138,19 +112,35 @@ void vtk_skip_metadata(vtk_file *f) {
     }
 }
 
+/// Its name, a count, and arrays: name, components, tuples, type, and the numbers; arrays of texts have one a line.
 static stn_status skip_field(vtk_file *f) {
     mesh_reader *r = &f->r;
-    int64_t count = 0;
-    reader_word(r); // its name
+    int64_t count = 0, components = 0, tuples = 0;
+    vtk_type type = {0};
+    reader_word(r);
     stn_status status = reader_integer(r, "arrays of a field", 4, &count);
     while (count > 0 && status == STN_OK) {
         mesh_word word = reader_word(r);
         if (word_is(word, "metadata")) {
             vtk_skip_metadata(f);
-        } else {
-            status = skip_array(f);
-            count--;
+            continue;
         }
+        count--;
+        status = reader_integer(r, "components of a field", 4, &components);
+        if (status == STN_OK) {
+            status = reader_integer(r, "tuples of a field", 4, &tuples);
+        }
+        if (status == STN_OK) {
+            status = vtk_read_type(f, &type);
+        }
+        if (status != STN_OK) {
+            return status;
+        }
+        if (components < 0 || components > STN_MESH_COUNT_MAX || tuples < 0 || tuples > STN_MESH_COUNT_MAX) {
+            return reader_fail(r, "a field of %lld x %lld", (long long)tuples, (long long)components);
+        }
+        f->components = components;
+        status = vtk_skip_values(f, &type, components * tuples);
     }
     return status;
 }
@@ -202,34 +192,30 @@ static const section sections[] = {
     {"vertices", false, true, vtk_skip_cells},    {"lines", false, true, vtk_skip_cells},
 };
 
-static stn_status read_section(vtk_file *f, mesh_word word) {
-    for (int32_t i = 0; i < STN_COUNT(sections); i++) {
-        if (word_is(word, sections[i].name) && (f->grid ? sections[i].grid : sections[i].surface)) {
-            return sections[i].read(f);
-        }
-    }
-    char shown[READER_SHOWN];
-    return reader_fail(&f->r, "%s: no section of %s", reader_show(word, shown),
-                       f->grid ? "UNSTRUCTURED_GRID" : "POLYDATA");
-}
-
-/// Data of points and cells come last.
+/// Sections of the dataset; data of points and cells come last.
 static stn_status read_sections(vtk_file *f) {
-    mesh_word word;
-    for (;;) {
-        word = reader_word(&f->r);
-        if (word.length == 0 || word_is(word, "point_data") || word_is(word, "cell_data")) {
-            break;
-        }
-        stn_status status = STN_OK;
+    mesh_word word = reader_word(&f->r);
+    while (word.length > 0 && !word_is(word, "point_data") && !word_is(word, "cell_data")) {
         if (word_is(word, "metadata")) {
             vtk_skip_metadata(f);
-        } else {
-            status = read_section(f, word);
+            word = reader_word(&f->r);
+            continue;
         }
+        const section *s = NULL;
+        for (int32_t i = 0; i < STN_COUNT(sections) && s == NULL; i++) {
+            bool may = f->grid ? sections[i].grid : sections[i].surface;
+            s = may && word_is(word, sections[i].name) ? &sections[i] : NULL;
+        }
+        if (s == NULL) {
+            char shown[READER_SHOWN];
+            return reader_fail(&f->r, "%s: no section of %s", reader_show(word, shown),
+                               f->grid ? "UNSTRUCTURED_GRID" : "POLYDATA");
+        }
+        stn_status status = s->read(f);
         if (status != STN_OK) {
             return status;
         }
+        word = reader_word(&f->r);
     }
     if (f->grid_cells.offset != NULL) {
         return reader_fail(&f->r, "CELLS without CELL_TYPES behind them");

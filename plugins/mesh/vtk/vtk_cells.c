@@ -195,29 +195,9 @@ static const char *cell_name(int64_t type) {
 }
 
 /// Cells of higher order begin with their corners; the other points lie between these.
-static stn_status add_cell(vtk_file *f, int64_t type, const int32_t *points, int32_t count) {
+stn_status vtk_read_cell_types(vtk_file *f) {
     enum { EMPTY = 0, POLY_LINE = 4, TRIANGLE = 5, TETRAHEDRON = 10, QUADRATIC_EDGE = 21 };
     enum { QUADRATIC_TRIANGLE = 22, QUADRATIC_TETRAHEDRON = 24, LAGRANGE_TRIANGLE = 69, LAGRANGE_TETRAHEDRON = 71 };
-    mesh_reader *r = &f->r;
-    if ((type >= EMPTY && type <= POLY_LINE) || type == QUADRATIC_EDGE) {
-        return STN_OK;
-    }
-    bool triangle = type == TRIANGLE || type == QUADRATIC_TRIANGLE || type == LAGRANGE_TRIANGLE;
-    bool tetrahedron = type == TETRAHEDRON || type == QUADRATIC_TETRAHEDRON || type == LAGRANGE_TETRAHEDRON;
-    if (!triangle && !tetrahedron) {
-        return reader_fail(r, "cell type %lld (%s): triangles (5) and tetrahedra (10) are read; save the mesh as those",
-                           (long long)type, cell_name(type));
-    }
-    bool curved = type != TRIANGLE && type != TETRAHEDRON, lagrange = type >= LAGRANGE_TRIANGLE;
-    int32_t corners = triangle ? 3 : 4, wanted = curved && !lagrange ? (triangle ? 6 : 10) : corners;
-    if (lagrange ? count < wanted : count != wanted) {
-        return reader_fail(r, "a %s of %d points needs %d", cell_name(type), count, wanted);
-    }
-    r->curved_count += curved;
-    return triangle ? reader_add_triangle(r, points[0], points[1], points[2]) : reader_add_tetrahedron(r, points);
-}
-
-stn_status vtk_read_cell_types(vtk_file *f) {
     mesh_reader *r = &f->r;
     const vtk_cells *c = &f->grid_cells;
     int64_t count = 0;
@@ -229,10 +209,27 @@ stn_status vtk_read_cell_types(vtk_file *f) {
         status = reader_begin_numbers(&f->r);
     }
     for (int32_t i = 0; i < count && status == STN_OK; i++) {
+        const int32_t *points = c->index + c->offset[i];
+        int32_t point_count = c->offset[i + 1] - c->offset[i];
         int64_t type = 0;
         status = reader_integer(r, "CELL_TYPES", 4, &type);
-        if (status == STN_OK) {
-            status = add_cell(f, type, c->index + c->offset[i], c->offset[i + 1] - c->offset[i]);
+        if (status != STN_OK || (type >= EMPTY && type <= POLY_LINE) || type == QUADRATIC_EDGE) {
+            continue;
+        }
+        bool triangle = type == TRIANGLE || type == QUADRATIC_TRIANGLE || type == LAGRANGE_TRIANGLE;
+        bool tetrahedron = type == TETRAHEDRON || type == QUADRATIC_TETRAHEDRON || type == LAGRANGE_TETRAHEDRON;
+        bool curved = type != TRIANGLE && type != TETRAHEDRON, lagrange = type >= LAGRANGE_TRIANGLE;
+        int32_t corners = triangle ? 3 : 4, wanted = curved && !lagrange ? (triangle ? 6 : 10) : corners;
+        if (!triangle && !tetrahedron) {
+            status = reader_fail(
+                r, "cell type %lld (%s): triangles (5) and tetrahedra (10) are read; save the mesh as those",
+                (long long)type, cell_name(type));
+        } else if (lagrange ? point_count < wanted : point_count != wanted) {
+            status = reader_fail(r, "a %s of %d points needs %d", cell_name(type), point_count, wanted);
+        } else {
+            r->curved_count += curved;
+            status =
+                triangle ? reader_add_triangle(r, points[0], points[1], points[2]) : reader_add_tetrahedron(r, points);
         }
     }
     reader_end_numbers(&f->r);

@@ -18,8 +18,15 @@ static bool is_field(const data_section *d, mesh_word name) {
     return d->points && name.length == 6 && memcmp(name.text, "extent", 6) == 0;
 }
 
-static stn_status read_field(data_section *d, const vtk_type *type, int64_t components) {
+static stn_status take_values(data_section *d, mesh_word name, const vtk_type *type, int64_t components) {
     mesh_reader *r = &d->f->r;
+    d->f->components = components;
+    if (components < 0 || components > STN_MESH_COUNT_MAX) {
+        return reader_fail(r, "%lld components", (long long)components);
+    }
+    if (!is_field(d, name)) {
+        return vtk_skip_values(d->f, type, components * d->count);
+    }
     d->field_near = true;
     if (type->whole || type->width == 0 || components != 1) {
         return reader_fail(r, "field extent: %lld of type %s at a point: one float or double is read",
@@ -38,14 +45,6 @@ static stn_status read_field(data_section *d, const vtk_type *type, int64_t comp
     reader_end_numbers(r);
     d->field_near = status != STN_OK;
     return status;
-}
-
-static stn_status take_values(data_section *d, mesh_word name, const vtk_type *type, int64_t components) {
-    d->f->components = components;
-    if (components < 0 || components > STN_MESH_COUNT_MAX) {
-        return reader_fail(&d->f->r, "%lld components", (long long)components);
-    }
-    return is_field(d, name) ? read_field(d, type, components) : vtk_skip_values(d->f, type, components * d->count);
 }
 
 /// name type [components], then LOOKUP_TABLE name.
@@ -74,38 +73,6 @@ static stn_status read_scalars(data_section *d) {
         status = take_values(d, name, &type, components);
     }
     return status;
-}
-
-/// name type, with a number of components that the keyword tells.
-static stn_status read_tuples(data_section *d, int64_t components) {
-    vtk_type type = {0};
-    mesh_word name = reader_word(&d->f->r);
-    stn_status status = vtk_read_type(d->f, &type);
-    return status == STN_OK ? take_values(d, name, &type, components) : status;
-}
-
-/// name components type
-static stn_status read_coordinates(data_section *d) {
-    vtk_type type = {0};
-    int64_t components = 0;
-    mesh_word name = reader_word(&d->f->r);
-    stn_status status = reader_text_integer(&d->f->r, "components of coordinates", "", &components);
-    if (status == STN_OK) {
-        status = vtk_read_type(d->f, &type);
-    }
-    return status == STN_OK ? take_values(d, name, &type, components) : status;
-}
-
-/// name count, then bytes in a binary file and numbers in a text: colours, `each` of them for a tuple, or a table.
-static stn_status skip_colours(data_section *d, bool table) {
-    static const vtk_type byte = {"unsigned_char", 1, true};
-    int64_t count = 0;
-    reader_word(&d->f->r); // its name
-    stn_status status = reader_text_integer(&d->f->r, "number of colours", "", &count);
-    if (status == STN_OK && (count < 0 || count > STN_MESH_COUNT_MAX)) {
-        return reader_fail(&d->f->r, "%lld colours", (long long)count);
-    }
-    return status == STN_OK ? vtk_skip_values(d->f, &byte, count * (table ? 4 : d->count)) : status;
 }
 
 /// name n, then n arrays: name components tuples type.
@@ -143,49 +110,44 @@ static stn_status read_arrays(data_section *d) {
 static stn_status read_array(data_section *d, mesh_word word) {
     static const struct {
         const char *name;
-        int64_t components;
-    } tuples[] = {{"vectors", 3},    {"normals", 3},      {"tensors", 9},   {"tensors6", 6},
-                  {"global_ids", 1}, {"pedigree_ids", 1}, {"edge_flags", 1}};
+        int64_t components; // 0: a number behind the name of the array says it
+    } tuples[] = {{"vectors", 3},    {"normals", 3},      {"tensors", 9},    {"tensors6", 6},
+                  {"global_ids", 1}, {"pedigree_ids", 1}, {"edge_flags", 1}, {"texture_coordinates", 0}};
+    static const vtk_type byte = {"unsigned_char", 1, true};
+    mesh_reader *r = &d->f->r;
     for (int32_t i = 0; i < STN_COUNT(tuples); i++) {
-        if (word_is(word, tuples[i].name)) {
-            return read_tuples(d, tuples[i].components);
+        if (!word_is(word, tuples[i].name)) {
+            continue;
         }
+        vtk_type type = {0};
+        int64_t components = tuples[i].components;
+        mesh_word name = reader_word(r);
+        stn_status status =
+            components == 0 ? reader_text_integer(r, "components of coordinates", "", &components) : STN_OK;
+        if (status == STN_OK) {
+            status = vtk_read_type(d->f, &type);
+        }
+        return status == STN_OK ? take_values(d, name, &type, components) : status;
     }
     if (word_is(word, "scalars")) {
         return read_scalars(d);
     }
-    if (word_is(word, "texture_coordinates")) {
-        return read_coordinates(d);
-    }
-    if (word_is(word, "color_scalars") || word_is(word, "lookup_table")) {
-        return skip_colours(d, word_is(word, "lookup_table"));
-    }
     if (word_is(word, "field")) {
         return read_arrays(d);
     }
-    char shown[READER_SHOWN];
-    return reader_fail(&d->f->r, "%s: no array of data", reader_show(word, shown));
-}
-
-/// POINT_DATA or CELL_DATA stands before; what follows is read to the end of the file.
-static stn_status follow(data_section *d, mesh_word word) {
-    stn_status status = STN_OK;
-    while (word.length > 0 && status == STN_OK) {
-        bool points = word_is(word, "point_data");
-        if (points || word_is(word, "cell_data")) {
-            d->points = points;
-            status = reader_text_integer(&d->f->r, "number of data", "", &d->count);
-            if (status == STN_OK && (d->count < 0 || d->count > STN_MESH_COUNT_MAX)) {
-                status = reader_fail(&d->f->r, "data of %lld points or cells", (long long)d->count);
-            }
-        } else if (word_is(word, "metadata")) {
-            vtk_skip_metadata(d->f);
-        } else {
-            status = read_array(d, word);
-        }
-        word = status == STN_OK ? reader_word(&d->f->r) : word;
+    bool table = word_is(word, "lookup_table");
+    if (!table && !word_is(word, "color_scalars")) {
+        char shown[READER_SHOWN];
+        return reader_fail(r, "%s: no array of data", reader_show(word, shown));
     }
-    return status;
+    // name count, then bytes in a binary file and numbers in a text: colours, `count` of them for a tuple, or a table
+    int64_t count = 0;
+    reader_word(r);
+    stn_status status = reader_text_integer(r, "number of colours", "", &count);
+    if (status == STN_OK && (count < 0 || count > STN_MESH_COUNT_MAX)) {
+        return reader_fail(r, "%lld colours", (long long)count);
+    }
+    return status == STN_OK ? vtk_skip_values(d->f, &byte, count * (table ? 4 : d->count)) : status;
 }
 
 stn_status vtk_read_data(vtk_file *f, mesh_word word) {
@@ -193,7 +155,22 @@ stn_status vtk_read_data(vtk_file *f, mesh_word word) {
     stn_error *err = r->err, why = {STN_OK, ""};
     data_section d = {.f = f};
     r->err = &why;
-    stn_status status = follow(&d, word);
+    stn_status status = STN_OK;
+    while (word.length > 0 && status == STN_OK) { // to the end of the file
+        bool points = word_is(word, "point_data");
+        if (points || word_is(word, "cell_data")) {
+            d.points = points;
+            status = reader_text_integer(r, "number of data", "", &d.count);
+            if (status == STN_OK && (d.count < 0 || d.count > STN_MESH_COUNT_MAX)) {
+                status = reader_fail(r, "data of %lld points or cells", (long long)d.count);
+            }
+        } else if (word_is(word, "metadata")) {
+            vtk_skip_metadata(f);
+        } else {
+            status = read_array(&d, word);
+        }
+        word = status == STN_OK ? reader_word(r) : word;
+    }
     r->err = err;
     if (status == STN_OK || status == STN_ERR_MEMORY) {
         return status == STN_OK ? status : reader_no_memory(r);

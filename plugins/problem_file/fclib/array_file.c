@@ -45,40 +45,6 @@ static bool is_failure(const unsigned char *bytes, size_t size, stn_error *err) 
     return true;
 }
 
-/// Takes the next array off the bytes; false: they are not as they should be.
-static bool next_item(const array_file *file, size_t size, size_t *at, array_item *out) {
-    array_wire_item item;
-    if (size - *at < sizeof item) {
-        return false;
-    }
-    memcpy(&item, file->bytes + *at, sizeof item);
-    *at += sizeof item;
-    size_t width = item.type == ARRAY_WIRE_LETTERS ? 1 : 8;
-    if (item.type > ARRAY_WIRE_LETTERS || item.name_length > ARRAY_WIRE_NAME_MAX || size - *at < item.name_length ||
-        item.count > (size - *at - item.name_length) / width) {
-        return false;
-    }
-    *out = (array_item){(const char *)file->bytes + *at, item.name_length, (array_wire_type)item.type, item.count,
-                        file->bytes + *at + item.name_length};
-    *at += item.name_length + item.count * width;
-    return true;
-}
-
-static stn_status parse(array_file *file, size_t size, stn_error *err) {
-    array_wire_head head;
-    size_t at = sizeof head;
-    bool good = size >= sizeof head;
-    if (good) {
-        memcpy(&head, file->bytes, sizeof head);
-        good = memcmp(head.magic, ARRAY_WIRE_DATA, sizeof head.magic) == 0 && head.count <= ARRAY_WIRE_ITEMS_MAX;
-    }
-    for (uint64_t i = 0; good && i < head.count; i++) {
-        good = next_item(file, size, &at, &file->items[i]);
-        file->count = (int32_t)i + 1;
-    }
-    return good && at == size ? STN_OK : stn_fail(err, STN_ERR_PARSE, "reading it gave a bad answer");
-}
-
 stn_status array_file_unpack(stn_context *context, const char *bytes, size_t size, array_file *out, stn_error *err) {
     char program[] = "stiction-hdf5", word[] = "unpack", most[24];
     snprintf(most, sizeof most, "%zu", most_bytes);
@@ -91,11 +57,38 @@ stn_status array_file_unpack(stn_context *context, const char *bytes, size_t siz
 
 stn_status array_file_take(stn_context *context, unsigned char *answer, size_t size, array_file *out, stn_error *err) {
     *out = (array_file){.context = context, .bytes = answer};
-    stn_status status = is_failure(answer, size, err) ? STN_ERR_PARSE : parse(out, size, err);
-    if (status != STN_OK) {
+    if (is_failure(answer, size, err)) {
         array_file_clear(out);
+        return STN_ERR_PARSE;
     }
-    return status;
+    array_wire_head head = {.count = 0};
+    size_t at = sizeof head;
+    bool good = size >= sizeof head;
+    if (good) {
+        memcpy(&head, answer, sizeof head);
+        good = memcmp(head.magic, ARRAY_WIRE_DATA, sizeof head.magic) == 0 && head.count <= ARRAY_WIRE_ITEMS_MAX;
+    }
+    for (uint64_t i = 0; good && i < head.count; i++) {
+        array_wire_item item = {.type = ARRAY_WIRE_LETTERS + 1};
+        if (size - at >= sizeof item) {
+            memcpy(&item, answer + at, sizeof item);
+            at += sizeof item;
+        }
+        size_t width = item.type == ARRAY_WIRE_LETTERS ? 1 : 8, left = size - at;
+        good = item.type <= ARRAY_WIRE_LETTERS && item.name_length <= ARRAY_WIRE_NAME_MAX && item.name_length <= left &&
+               item.count <= (left - item.name_length) / width;
+        if (good) {
+            out->items[i] = (array_item){(const char *)answer + at, item.name_length, (array_wire_type)item.type,
+                                         item.count, answer + at + item.name_length};
+            out->count = (int32_t)i + 1;
+            at += item.name_length + item.count * width;
+        }
+    }
+    if (good && at == size) {
+        return STN_OK;
+    }
+    array_file_clear(out);
+    return stn_fail(err, STN_ERR_PARSE, "reading it gave a bad answer");
 }
 
 void array_file_clear(array_file *file) {

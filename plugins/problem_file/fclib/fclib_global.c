@@ -18,6 +18,14 @@ typedef struct global_form {
     const double *f, *w, *b;
 } global_form;
 
+/// How its dofs are parted into trees.
+typedef struct parting {
+    int32_t *parent;    // (nv) of a union
+    int32_t *tree_of;   // (nv)
+    int32_t *place;     // (nv) where it goes, tree after tree
+    int32_t (*side)[2]; // (contacts) the two trees, by a dof of each; -1: none
+} parting;
+
 // ------------------------------------------------------------------------------------------------------------- trees
 
 /// Trees of what M couples and of blocks of so many neighbours.
@@ -72,9 +80,8 @@ static void choose_trees(const global_form *g, int32_t contacts, int32_t *parent
 }
 
 /// Where each dof goes, tree after tree, and the trees with their A.
-static void place_dofs(fclib_reader *r, const global_form *g, int32_t *parent, int32_t *tree_of, int32_t *place,
-                       stn_problem *p) {
-    int32_t n = g->M.n;
+static void place_dofs(fclib_reader *r, const global_form *g, const parting *parts, stn_problem *p) {
+    int32_t n = g->M.n, *parent = parts->parent, *tree_of = parts->tree_of, *place = parts->place;
     for (int32_t i = 0; i < n; i++) {
         tree_of[i] = stn_union_root(parent, i) == i ? p->tree_count++ : tree_of[stn_union_root(parent, i)];
     }
@@ -114,87 +121,66 @@ static void place_dofs(fclib_reader *r, const global_form *g, int32_t *parent, i
     }
 }
 
-static void fill_jacobians(fclib_reader *r, const global_form *g, const int32_t *tree_of, const int32_t *place,
-                           int32_t (*side)[2], stn_problem *p) {
+static void fill_global(fclib_reader *r, const global_form *g, stn_problem *p) {
+    p->nv = g->M.n;
+    parting parts = {.parent = fclib_allocate(r, p->nv, sizeof *parts.parent),
+                     .tree_of = fclib_allocate(r, p->nv, sizeof *parts.tree_of),
+                     .place = fclib_allocate(r, p->nv, sizeof *parts.place),
+                     .side = fclib_allocate(r, p->constraint_count, sizeof *parts.side)};
+    double **vectors[] = {&p->v0, &p->v_star, &p->v_guess, &p->free_impulse};
+    for (int32_t k = 0; k < STN_COUNT(vectors); k++) {
+        *vectors[k] = fclib_allocate(r, p->nv, sizeof(double));
+    }
+    double *none = fclib_allocate(r, p->row_count, sizeof *none);
+    if (r->status != STN_OK) {
+        return;
+    }
+    choose_trees(g, p->constraint_count, parts.parent, parts.side);
+    place_dofs(r, g, &parts, p);
     for (int32_t i = 0; i < p->constraint_count && r->status == STN_OK; i++) {
         for (int32_t s = 0; s < 2; s++) {
-            int32_t tree = side[i][s] >= 0 ? tree_of[side[i][s]] : (s == 0 ? 0 : -1);
+            int32_t tree = parts.side[i][s] >= 0 ? parts.tree_of[parts.side[i][s]] : (s == 0 ? 0 : -1);
             double *values = tree >= 0 ? fclib_allocate(r, 3 * (int64_t)p->trees[tree].A.n, sizeof(double)) : NULL;
             p->constraints[i].J[s] = (stn_jacobian){.tree = tree, .values = values};
         }
     }
-    for (int64_t k = 0; k < g->H.count && r->status == STN_OK; k++) {
+    if (r->status != STN_OK) {
+        return;
+    }
+    for (int64_t k = 0; k < g->H.count; k++) {
         const stn_constraint *c = &p->constraints[g->H.column[k] / 3];
-        int32_t tree = tree_of[g->H.row[k]], local = place[g->H.row[k]] - p->trees[tree].dof_start;
+        int32_t tree = parts.tree_of[g->H.row[k]], local = parts.place[g->H.row[k]] - p->trees[tree].dof_start;
         const stn_jacobian *J = &c->J[c->J[0].tree == tree ? 0 : 1];
         if (g->H.x[k] != 0.0) {
             double *values = (double *)(uintptr_t)J->values;
             values[(fclib_row(g->H.column[k]) - c->row) * p->trees[tree].A.n + local] += g->H.x[k];
         }
     }
-}
-
-/// v_star = M^-1 f; free_impulse is f when it comes.
-static void free_motion(fclib_reader *r, stn_problem *p) {
+    for (int32_t i = 0; i < p->nv; i++) {
+        p->free_impulse[parts.place[i]] = g->f[i];
+    }
+    for (int32_t i = 0; i < p->row_count; i++) {
+        p->bias[fclib_row(i)] = g->w[i];
+    }
+    // v_star = M^-1 f
     stn_inverse *inverse = NULL;
-    double *none = fclib_allocate(r, p->row_count, sizeof *none);
-    stn_status status = r->status == STN_OK ? stn_inverse_create(r->context, &inverse, r->err) : r->status;
-    status = status == STN_OK ? stn_inverse_factor(inverse, p, NULL, r->err) : status;
+    stn_status status = stn_inverse_create(r->context, &inverse, r->err);
+    if (status == STN_OK) {
+        status = stn_inverse_factor(inverse, p, NULL, r->err);
+    }
     if (status == STN_OK) {
         stn_inverse_velocity(inverse, p, none, p->v_guess);
         memcpy(p->v_star, p->v_guess, (size_t)p->nv * sizeof *p->v_star);
         memcpy(p->v0, p->v_guess, (size_t)p->nv * sizeof *p->v0);
         p->free_impulse = NULL;
-    } else if (r->status == STN_OK) {
+    } else {
         r->status = status;
         stn_error_prefix(r->err, "%s: %s/M is not positive definite", r->path, r->group);
     }
     stn_inverse_destroy(inverse);
 }
 
-static void fill_global(fclib_reader *r, const global_form *g, stn_problem *p) {
-    p->nv = g->M.n;
-    int32_t *parent = fclib_allocate(r, p->nv, sizeof *parent), *tree_of = fclib_allocate(r, p->nv, sizeof *tree_of);
-    int32_t *place = fclib_allocate(r, p->nv, sizeof *place);
-    int32_t(*side)[2] = fclib_allocate(r, p->constraint_count, sizeof *side);
-    double **vectors[] = {&p->v0, &p->v_star, &p->v_guess, &p->free_impulse};
-    for (int32_t k = 0; k < STN_COUNT(vectors); k++) {
-        *vectors[k] = fclib_allocate(r, p->nv, sizeof(double));
-    }
-    if (r->status != STN_OK) {
-        return;
-    }
-    choose_trees(g, p->constraint_count, parent, side);
-    place_dofs(r, g, parent, tree_of, place, p);
-    fill_jacobians(r, g, tree_of, place, side, p);
-    for (int32_t i = 0; i < p->nv && r->status == STN_OK; i++) {
-        p->free_impulse[place[i]] = g->f[i];
-    }
-    for (int32_t i = 0; i < p->row_count && r->status == STN_OK; i++) {
-        p->bias[fclib_row(i)] = g->w[i];
-    }
-    free_motion(r, p);
-}
-
 // ------------------------------------------------------------------------------------------------------------- local
-
-/// [M -G; G^T 0] and the columns [H; 0] and [f; -b].
-static void fill_system(const global_form *g, int32_t columns, double *K, double *X) {
-    int32_t n = g->M.n, size = n + g->G.n;
-    for (int64_t k = 0; k < g->M.count; k++) {
-        K[(int64_t)g->M.row[k] * size + g->M.column[k]] += g->M.x[k];
-    }
-    for (int64_t k = 0; k < g->G.count; k++) {
-        K[(int64_t)g->G.row[k] * size + n + g->G.column[k]] -= g->G.x[k];
-        K[(int64_t)(n + g->G.column[k]) * size + g->G.row[k]] += g->G.x[k];
-    }
-    for (int64_t k = 0; k < g->H.count; k++) {
-        X[(int64_t)g->H.row[k] * columns + fclib_row(g->H.column[k])] += g->H.x[k];
-    }
-    for (int32_t i = 0; i < size; i++) {
-        X[(int64_t)i * columns + columns - 1] = i < n ? g->f[i] : -g->b[i - n];
-    }
-}
 
 /// Without symmetry, or with G, no factor of M tells that it has energy; its symmetric part must not take any away.
 static void check_energy(fclib_reader *r, const fclib_matrix *M) {
@@ -228,7 +214,21 @@ static void fill_local(fclib_reader *r, const global_form *g, stn_problem *p) {
     if (r->status != STN_OK) {
         return;
     }
-    fill_system(g, (int32_t)columns, K, X);
+    // [M -G; G^T 0] and the columns [H; 0] and [f; -b]
+    int32_t n = g->M.n;
+    for (int64_t k = 0; k < g->M.count; k++) {
+        K[g->M.row[k] * size + g->M.column[k]] += g->M.x[k];
+    }
+    for (int64_t k = 0; k < g->G.count; k++) {
+        K[g->G.row[k] * size + n + g->G.column[k]] -= g->G.x[k];
+        K[(n + g->G.column[k]) * size + g->G.row[k]] += g->G.x[k];
+    }
+    for (int64_t k = 0; k < g->H.count; k++) {
+        X[g->H.row[k] * columns + fclib_row(g->H.column[k])] += g->H.x[k];
+    }
+    for (int32_t i = 0; i < size; i++) {
+        X[i * columns + columns - 1] = i < n ? g->f[i] : -g->b[i - n];
+    }
     if (!stn_matrix_eliminate((int32_t)size, (int32_t)columns, K, X)) {
         fclib_fail(r, "M", "with G it is singular: drop redundant bilateral rows");
         return;

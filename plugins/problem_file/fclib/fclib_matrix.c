@@ -10,8 +10,8 @@
 enum { MOST_ROWS = 1 << 24 };
 
 /// One of the arrays of a matrix, of at least `least` entries; NULL and a failure otherwise.
-static const array_item *find_part(fclib_reader *r, const char *name, const char *part, array_wire_type type,
-                                   int64_t least) {
+static const array_item *find_part(fclib_reader *r, const char *name, const char *part, int64_t least) {
+    array_wire_type type = part[0] == 'x' ? ARRAY_WIRE_REALS : ARRAY_WIRE_INTEGERS;
     char path[ARRAY_WIRE_NAME_MAX], local[64];
     snprintf(path, sizeof path, "%s/%s/%s", r->group, name, part);
     snprintf(local, sizeof local, "%s/%s", name, part);
@@ -47,43 +47,9 @@ static void take_indices(fclib_reader *r, const char *name, const char *part, co
     }
 }
 
-/// Pointers p[0..lines] of compressed lines, and each entry's line.
-static void take_lines(fclib_reader *r, const char *name, const array_item *p, int32_t lines, int64_t count,
-                       int32_t *line) {
-    for (int32_t l = 0; l < lines && r->status == STN_OK; l++) {
-        int64_t start = array_item_integer(p, (uint64_t)l), end = array_item_integer(p, (uint64_t)l + 1);
-        if (start < 0 || end < start || end > count || (l == 0 && start != 0)) {
-            fclib_fail(r, name, "p[%d] = %lld, p[%d] = %lld must rise from 0 to the number of entries", l,
-                       (long long)start, l + 1, (long long)end);
-            return;
-        }
-        for (int64_t k = start; k < end; k++) {
-            line[k] = l;
-        }
-    }
-}
-
-/// Some writers have rows and columns of triplets the other way round: then an index is beyond its bound.
-static bool are_swapped(const array_item *i, const array_item *p, int64_t count, int32_t m, int32_t n) {
-    bool beyond = false;
-    for (int64_t k = 0; k < count; k++) {
-        beyond = beyond || array_item_integer(i, (uint64_t)k) >= m || array_item_integer(p, (uint64_t)k) >= n;
-    }
-    return beyond;
-}
-
-static void take_values(fclib_reader *r, const char *name, const array_item *x, fclib_matrix *A) {
-    for (int64_t k = 0; k < A->count && r->status == STN_OK; k++) {
-        A->x[k] = array_item_real(x, (uint64_t)k);
-        if (!isfinite(A->x[k])) {
-            fclib_fail(r, name, "entry (%d, %d) is %g, must be finite", A->row[k], A->column[k], A->x[k]);
-        }
-    }
-}
-
 static void take_entries(fclib_reader *r, const char *name, int32_t storage, fclib_matrix *A) {
     int32_t lines = storage == -1 ? A->n : A->m;
-    const array_item *p = find_part(r, name, "p", ARRAY_WIRE_INTEGERS, storage >= 0 ? storage : (int64_t)lines + 1);
+    const array_item *p = find_part(r, name, "p", storage >= 0 ? storage : (int64_t)lines + 1);
     A->count = storage;
     if (storage < 0 && p != NULL) {
         A->count = array_item_integer(p, (uint64_t)lines);
@@ -92,8 +58,8 @@ static void take_entries(fclib_reader *r, const char *name, int32_t storage, fcl
                        (long long)FCLIB_MAX_NUMBERS);
         }
     }
-    const array_item *i = r->status == STN_OK ? find_part(r, name, "i", ARRAY_WIRE_INTEGERS, A->count) : NULL;
-    const array_item *x = r->status == STN_OK ? find_part(r, name, "x", ARRAY_WIRE_REALS, A->count) : NULL;
+    const array_item *i = r->status == STN_OK ? find_part(r, name, "i", A->count) : NULL;
+    const array_item *x = r->status == STN_OK ? find_part(r, name, "x", A->count) : NULL;
     A->row = fclib_allocate(r, A->count, sizeof *A->row);
     A->column = fclib_allocate(r, A->count, sizeof *A->column);
     A->x = fclib_allocate(r, A->count, sizeof *A->x);
@@ -101,14 +67,34 @@ static void take_entries(fclib_reader *r, const char *name, int32_t storage, fcl
         return;
     }
     if (storage >= 0) {
-        bool swapped = are_swapped(i, p, A->count, A->m, A->n);
+        // some writers have rows and columns the other way round: then an index is beyond its bound
+        bool swapped = false;
+        for (uint64_t k = 0; k < (uint64_t)A->count; k++) {
+            swapped = swapped || array_item_integer(i, k) >= A->m || array_item_integer(p, k) >= A->n;
+        }
         take_indices(r, name, swapped ? "p" : "i", swapped ? p : i, A->count, A->m, A->row);
         take_indices(r, name, swapped ? "i" : "p", swapped ? i : p, A->count, A->n, A->column);
     } else {
-        take_lines(r, name, p, lines, A->count, storage == -1 ? A->column : A->row);
+        // pointers p[0 .. lines] of compressed lines, which give each entry its line
+        int32_t *line = storage == -1 ? A->column : A->row;
+        for (int32_t l = 0; l < lines && r->status == STN_OK; l++) {
+            int64_t start = array_item_integer(p, (uint64_t)l), end = array_item_integer(p, (uint64_t)l + 1);
+            if (start < 0 || end < start || end > A->count || (l == 0 && start != 0)) {
+                fclib_fail(r, name, "p[%d] = %lld, p[%d] = %lld must rise from 0 to the number of entries", l,
+                           (long long)start, l + 1, (long long)end);
+            }
+            for (int64_t k = start; k < end && r->status == STN_OK; k++) {
+                line[k] = l;
+            }
+        }
         take_indices(r, name, "i", i, A->count, storage == -1 ? A->m : A->n, storage == -1 ? A->row : A->column);
     }
-    take_values(r, name, x, A);
+    for (int64_t k = 0; k < A->count && r->status == STN_OK; k++) {
+        A->x[k] = array_item_real(x, (uint64_t)k);
+        if (!isfinite(A->x[k])) {
+            fclib_fail(r, name, "entry (%d, %d) is %g, must be finite", A->row[k], A->column[k], A->x[k]);
+        }
+    }
 }
 
 bool fclib_read_matrix(fclib_reader *r, const char *name, bool optional, fclib_matrix *out) {

@@ -52,14 +52,6 @@ int32_t fclib_integer(fclib_reader *r, const char *name, int64_t low, int64_t hi
     return (int32_t)value;
 }
 
-///< of vectors/name, -1 when it is not there
-static int64_t length_of(const fclib_reader *r, const char *name) {
-    char path[64];
-    snprintf(path, sizeof path, "vectors/%s", name);
-    const array_item *item = find_array(r, path);
-    return item != NULL ? (int64_t)item->count : -1;
-}
-
 double *fclib_vector(fclib_reader *r, const char *name, int64_t count, const char *why) {
     char path[64];
     snprintf(path, sizeof path, "vectors/%s", name);
@@ -115,7 +107,8 @@ static void fill_contact(stn_constraint *c, int32_t i, double mu, bool local) {
 }
 
 static void read_contacts(fclib_reader *r, stn_problem *p) {
-    int64_t count = length_of(r, "mu");
+    const array_item *given = find_array(r, "vectors/mu");
+    int64_t count = given != NULL ? (int64_t)given->count : -1;
     if (count > FCLIB_MAX_NUMBERS / 64) {
         fclib_fail(r, "vectors/mu", "%lld contacts are too many", (long long)count);
     }
@@ -154,31 +147,6 @@ void fclib_judge_definite(fclib_reader *r, const char *name, stn_problem *p) {
     }
 }
 
-/// V, R and s: rows that pull as well as push.
-static void read_bilateral(fclib_reader *r, stn_problem *p) {
-    fclib_matrix V, R;
-    if (!fclib_read_matrix(r, "V", true, &V) || V.n == 0) {
-        return;
-    }
-    fclib_read_matrix(r, "R", false, &R);
-    if (r->status == STN_OK &&
-        (V.m != p->row_count || R.m != V.n || R.n != V.n || (int64_t)V.n * V.n > FCLIB_MAX_NUMBERS)) {
-        fclib_fail(r, "V",
-                   "V is %d x %d and R %d x %d: V must have the %d rows of W, R as many as V has columns, at most 8192",
-                   V.m, V.n, R.m, R.n, p->row_count);
-    }
-    p->bilateral_count = V.n;
-    p->s = fclib_vector(r, "s", V.n, "columns of V");
-    p->V = fclib_allocate(r, (int64_t)p->row_count * V.n, sizeof(double));
-    p->R_bilateral = fclib_allocate(r, (int64_t)V.n * V.n, sizeof(double));
-    for (int64_t k = 0; k < V.count && r->status == STN_OK; k++) {
-        p->V[(int64_t)fclib_row(V.row[k]) * V.n + V.column[k]] += V.x[k];
-    }
-    for (int64_t k = 0; k < R.count && r->status == STN_OK; k++) {
-        p->R_bilateral[(int64_t)R.row[k] * V.n + R.column[k]] += R.x[k];
-    }
-}
-
 static void read_local(fclib_reader *r, stn_problem *p) {
     fclib_matrix W;
     int64_t rows = p->row_count;
@@ -203,68 +171,68 @@ static void read_local(fclib_reader *r, stn_problem *p) {
         p->general_W = fclib_asymmetry(r, &W) > symmetric_enough;
         fclib_judge_definite(r, "W", p);
     }
-    read_bilateral(r, p);
+    fclib_matrix V, R; // V, R and s: rows that pull as well as push
+    if (!fclib_read_matrix(r, "V", true, &V) || V.n == 0) {
+        return;
+    }
+    fclib_read_matrix(r, "R", false, &R);
+    if (r->status == STN_OK &&
+        (V.m != p->row_count || R.m != V.n || R.n != V.n || (int64_t)V.n * V.n > FCLIB_MAX_NUMBERS)) {
+        fclib_fail(r, "V",
+                   "V is %d x %d and R %d x %d: V must have the %d rows of W, R as many as V has columns, at most 8192",
+                   V.m, V.n, R.m, R.n, p->row_count);
+    }
+    p->bilateral_count = V.n;
+    p->s = fclib_vector(r, "s", V.n, "columns of V");
+    p->V = fclib_allocate(r, rows * V.n, sizeof(double));
+    p->R_bilateral = fclib_allocate(r, (int64_t)V.n * V.n, sizeof(double));
+    for (int64_t k = 0; k < V.count && r->status == STN_OK; k++) {
+        p->V[(int64_t)fclib_row(V.row[k]) * V.n + V.column[k]] += V.x[k];
+    }
+    for (int64_t k = 0; k < R.count && r->status == STN_OK; k++) {
+        p->R_bilateral[(int64_t)R.row[k] * V.n + R.column[k]] += R.x[k];
+    }
 }
 
 // -------------------------------------------------------------------------------------------------------------- file
 
-static const char *find_group(const array_file *file) {
-    static const char *const groups[] = {"fclib_local", "fclib_global", "fclib_global_rolling"};
-    for (int32_t g = 0; g < STN_COUNT(groups); g++) {
-        char path[64];
-        snprintf(path, sizeof path, "%s/spacedim", groups[g]);
-        if (array_file_find(file, path) != NULL) {
-            return groups[g];
-        }
-    }
-    return NULL;
-}
-
-static void read_name(fclib_reader *r, stn_problem *p) {
-    const array_item *title = find_array(r, "info/title");
-    if (title == NULL || title->type != ARRAY_WIRE_LETTERS) {
-        return;
-    }
-    size_t length = 0; // up to the terminator, of printable letters
-    while (length < title->count && title->values[length] >= ' ' && title->values[length] <= '~') {
-        length++;
-    }
-    char *name = fclib_allocate(r, (int64_t)length + 1, 1);
-    p->name = name != NULL ? memcpy(name, title->values, length) : NULL;
-}
-
-static void read_problem(fclib_reader *r, stn_problem *p) {
-    int32_t dimension = fclib_integer(r, "spacedim", 1, 16);
-    if (strcmp(r->group, "fclib_global_rolling") == 0 || dimension == 5) {
-        fclib_fail(r, "spacedim", "rolling friction is not read");
-    } else if (dimension != 3) {
-        fclib_fail(r, "spacedim", "is %d: only problems in 3 dimensions are read", dimension);
-    }
-    *p = (stn_problem){.form = strcmp(r->group, "fclib_local") == 0 ? STN_FORM_LOCAL : STN_FORM_GLOBAL,
-                       .velocity_kind = STN_VELOCITY_END,
-                       .theta = 1.0,
-                       .dt = 1.0, // the layout has none
-                       .beta = (double)NAN,
-                       .sigma = (double)NAN,
-                       .stiction_tolerance = (double)NAN};
-    read_name(r, p);
-    read_contacts(r, p);
-    if (p->form == STN_FORM_LOCAL) {
-        read_local(r, p);
-    } else {
-        fclib_read_global(r, p);
-    }
-}
-
 stn_status fclib_read_arrays(stn_context *context, stn_arena *arena, const char *path, const array_file *file,
                              stn_problem *problem, stn_error *err) {
-    fclib_reader r = {
-        .context = context, .arena = arena, .path = path, .group = find_group(file), .file = file, .err = err};
+    static const char *const groups[] = {"fclib_local", "fclib_global", "fclib_global_rolling"};
+    fclib_reader r = {.context = context, .arena = arena, .path = path, .file = file, .err = err};
+    for (int32_t g = 0; g < STN_COUNT(groups) && r.group == NULL; g++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s/spacedim", groups[g]);
+        r.group = array_file_find(file, name) != NULL ? groups[g] : NULL;
+    }
     if (r.group == NULL) {
         return stn_fail(err, STN_ERR_PARSE,
                         "%s: neither fclib_local/spacedim nor fclib_global/spacedim: no FCLIB problem", path);
     }
-    read_problem(&r, problem);
+    int32_t dimension = fclib_integer(&r, "spacedim", 1, 16);
+    if (strcmp(r.group, "fclib_global_rolling") == 0 || dimension == 5) {
+        fclib_fail(&r, "spacedim", "rolling friction is not read");
+    } else if (dimension != 3) {
+        fclib_fail(&r, "spacedim", "is %d: only problems in 3 dimensions are read", dimension);
+    }
+    *problem = (stn_problem){.form = strcmp(r.group, "fclib_local") == 0 ? STN_FORM_LOCAL : STN_FORM_GLOBAL,
+                             .velocity_kind = STN_VELOCITY_END,
+                             .theta = 1.0,
+                             .dt = 1.0, // the layout has none
+                             .beta = (double)NAN,
+                             .sigma = (double)NAN,
+                             .stiction_tolerance = (double)NAN};
+    const array_item *title = find_array(&r, "info/title");
+    if (title != NULL && title->type == ARRAY_WIRE_LETTERS) {
+        size_t length = 0; // up to the terminator, of printable letters
+        while (length < title->count && title->values[length] >= ' ' && title->values[length] <= '~') {
+            length++;
+        }
+        char *name = fclib_allocate(&r, (int64_t)length + 1, 1);
+        problem->name = name != NULL ? memcpy(name, title->values, length) : NULL;
+    }
+    read_contacts(&r, problem);
+    (problem->form == STN_FORM_LOCAL ? read_local : fclib_read_global)(&r, problem);
     return r.status;
 }
 

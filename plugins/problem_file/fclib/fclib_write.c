@@ -12,44 +12,29 @@
 
 // ------------------------------------------------------------------------------------------------------ what is lost
 
-static bool is_regularized(const stn_problem *p, const stn_constraint *c) {
-    for (int32_t r = c->row; r < c->row + c->rows && p->explicit_R; r++) {
-        if (p->R[r] != 0.0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static stn_status check_constraint(const stn_problem *p, int32_t i, stn_error *err) {
-    const stn_constraint *c = &p->constraints[i];
-    const char *what = NULL;
-    if (c->kind != STN_CONSTRAINT_CONTACT) {
-        what = stn_constraint_kind_name(c->kind);
-    } else if (c->set != STN_SET_CONE) {
-        what = stn_constraint_set_name(c->set);
-    } else if (isfinite(c->stiffness)) {
-        what = "a stiffness";
-    } else if (is_regularized(p, c)) {
-        what = "a regularisation R";
-    } else if (c->restitution > 0.0) {
-        what = "restitution";
-    }
-    return what == NULL ? STN_OK
-                        : stn_fail(err, STN_ERR_UNSUPPORTED,
-                                   "FCLIB's layout cannot hold constraint %d (id %llu): %s; write JSON", i,
-                                   (unsigned long long)c->id, what);
-}
-
 static stn_status check_lost(const stn_problem *p, stn_error *err) {
     if (p->velocity_kind != STN_VELOCITY_END) {
         return stn_fail(err, STN_ERR_UNSUPPORTED, "FCLIB's layout cannot hold velocities of kind mid; write JSON");
     }
-    stn_status status = STN_OK;
-    for (int32_t i = 0; i < p->constraint_count && status == STN_OK; i++) {
-        status = check_constraint(p, i, err);
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        bool regularized = false;
+        for (int32_t r = c->row; r < c->row + c->rows && p->explicit_R; r++) {
+            regularized = regularized || p->R[r] != 0.0;
+        }
+        const char *what = c->kind != STN_CONSTRAINT_CONTACT ? stn_constraint_kind_name(c->kind)
+                           : c->set != STN_SET_CONE          ? stn_constraint_set_name(c->set)
+                           : isfinite(c->stiffness)          ? "a stiffness"
+                           : regularized                     ? "a regularisation R"
+                           : c->restitution > 0.0            ? "restitution"
+                                                             : NULL;
+        if (what != NULL) {
+            return stn_fail(err, STN_ERR_UNSUPPORTED,
+                            "FCLIB's layout cannot hold constraint %d (id %llu): %s; write JSON", i,
+                            (unsigned long long)c->id, what);
+        }
     }
-    return status;
+    return STN_OK;
 }
 
 // ---------------------------------------------------------------------------------------------------------- matrices
@@ -93,27 +78,6 @@ static void put_integer(array_builder *b, const char *group, const char *name, i
     array_builder_add(b, path, ARRAY_WIRE_INTEGERS, &value, 1);
 }
 
-static void put_reals(array_builder *b, const char *group, const char *name, const double *values, int64_t count) {
-    char path[ARRAY_WIRE_NAME_MAX];
-    snprintf(path, sizeof path, "%s/%s", group, name);
-    array_builder_add(b, path, ARRAY_WIRE_REALS, values, (uint64_t)count);
-}
-
-/// As triplets: i holds rows, p columns. Empties the entries.
-static void put_matrix(array_builder *b, const char *group, int64_t m, int64_t n, entries *e) {
-    char path[ARRAY_WIRE_NAME_MAX];
-    put_integer(b, group, "m", m);
-    put_integer(b, group, "n", n);
-    put_integer(b, group, "nz", e->count);
-    put_integer(b, group, "nzmax", e->count);
-    snprintf(path, sizeof path, "%s/i", group);
-    array_builder_add(b, path, ARRAY_WIRE_INTEGERS, e->row, (uint64_t)e->count);
-    snprintf(path, sizeof path, "%s/p", group);
-    array_builder_add(b, path, ARRAY_WIRE_INTEGERS, e->column, (uint64_t)e->count);
-    put_reals(b, group, "x", e->x, e->count);
-    e->count = 0;
-}
-
 /// Row i here as the file counts them: the normal first.
 static int32_t file_row(int32_t i) {
     return i % 3 == 2 ? i - 2 : i + 1;
@@ -128,29 +92,45 @@ typedef struct fclib_writer {
     double *work; // (nv + row_count)
 } fclib_writer;
 
-static void put_mu(fclib_writer *w, const char *group) {
+static void put_reals(fclib_writer *w, const char *path, const double *values, int64_t count) {
+    array_builder_add(&w->builder, path, ARRAY_WIRE_REALS, values, (uint64_t)count);
+}
+
+/// As triplets: i holds rows, p columns. Empties the entries.
+static void put_matrix(fclib_writer *w, const char *group, int64_t m, int64_t n) {
+    char path[ARRAY_WIRE_NAME_MAX];
+    entries *e = &w->entries;
+    put_integer(&w->builder, group, "m", m);
+    put_integer(&w->builder, group, "n", n);
+    put_integer(&w->builder, group, "nz", e->count);
+    put_integer(&w->builder, group, "nzmax", e->count);
+    snprintf(path, sizeof path, "%s/i", group);
+    array_builder_add(&w->builder, path, ARRAY_WIRE_INTEGERS, e->row, (uint64_t)e->count);
+    snprintf(path, sizeof path, "%s/p", group);
+    array_builder_add(&w->builder, path, ARRAY_WIRE_INTEGERS, e->column, (uint64_t)e->count);
+    snprintf(path, sizeof path, "%s/x", group);
+    put_reals(w, path, e->x, e->count);
+    e->count = 0;
+}
+
+static void put_mu(fclib_writer *w, const char *path) {
     const stn_problem *p = w->problem;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         w->work[i] = p->constraints[i].mu1;
     }
-    put_reals(&w->builder, group, "mu", w->work, p->constraint_count);
+    put_reals(w, path, w->work, p->constraint_count);
 }
 
-/// What is added to the contact velocity of a row so that its law acts on nothing else.
-static double target(const stn_problem *p, const stn_constraint *c, int32_t row) {
-    if (p->explicit_R) {
-        return -p->v_hat[row];
-    }
-    double tau = isnan(c->relaxation_time) ? 0.0 : c->relaxation_time;
-    return row == c->row + 2 && !isnan(c->phi0) ? c->phi0 / (p->dt + tau) : 0.0;
-}
-
-static void put_offsets(fclib_writer *w, const char *group, const char *name, const double *own) {
+/// With what is added to the contact velocity of a row so that its law acts on nothing else.
+static void put_offsets(fclib_writer *w, const char *path, const double *own) {
     const stn_problem *p = w->problem;
     for (int32_t i = 0; i < p->row_count; i++) {
-        w->work[file_row(i)] = own[i] + target(p, &p->constraints[i / 3], i);
+        const stn_constraint *c = &p->constraints[i / 3];
+        double tau = isnan(c->relaxation_time) ? 0.0 : c->relaxation_time;
+        double target = i == c->row + 2 && !isnan(c->phi0) ? c->phi0 / (p->dt + tau) : 0.0;
+        w->work[file_row(i)] = own[i] + (p->explicit_R ? -p->v_hat[i] : target);
     }
-    put_reals(&w->builder, group, name, w->work, p->row_count);
+    put_reals(w, path, w->work, p->row_count);
 }
 
 static void put_global(fclib_writer *w) {
@@ -166,7 +146,7 @@ static void put_global(fclib_writer *w) {
         }
     }
     put_integer(&w->builder, "fclib_global", "spacedim", 3);
-    put_matrix(&w->builder, "fclib_global/M", p->nv, p->nv, &w->entries);
+    put_matrix(w, "fclib_global/M", p->nv, p->nv);
     for (int32_t i = 0; i < p->row_count; i++) {
         const stn_constraint *c = &p->constraints[i / 3];
         memset(w->work, 0, bytes);
@@ -175,14 +155,14 @@ static void put_global(fclib_writer *w) {
             add_entry(&w->entries, j, file_row(i), w->work[j]);
         }
     }
-    put_matrix(&w->builder, "fclib_global/H", p->nv, p->row_count, &w->entries);
+    put_matrix(w, "fclib_global/H", p->nv, p->row_count);
     stn_problem_mass_times(p, p->v_star, NULL, w->work);
     for (int32_t j = 0; j < p->nv; j++) {
         w->work[j] += p->free_impulse != NULL ? p->free_impulse[j] : 0.0;
     }
-    put_reals(&w->builder, "fclib_global/vectors", "f", w->work, p->nv);
-    put_offsets(w, "fclib_global/vectors", "w", p->bias);
-    put_mu(w, "fclib_global/vectors");
+    put_reals(w, "fclib_global/vectors/f", w->work, p->nv);
+    put_offsets(w, "fclib_global/vectors/w", p->bias);
+    put_mu(w, "fclib_global/vectors/mu");
 }
 
 static void put_local(fclib_writer *w) {
@@ -194,29 +174,22 @@ static void put_local(fclib_writer *w) {
             add_entry(&w->entries, file_row(i), file_row(j), p->W[i * rows + j]);
         }
     }
-    put_matrix(&w->builder, "fclib_local/W", rows, rows, &w->entries);
+    put_matrix(w, "fclib_local/W", rows, rows);
     for (int32_t i = 0; i < rows; i++) {
         for (int64_t k = 0; k < bilateral; k++) {
             add_entry(&w->entries, file_row(i), k, p->V[i * bilateral + k]);
         }
     }
     if (bilateral > 0) {
-        put_matrix(&w->builder, "fclib_local/V", rows, bilateral, &w->entries);
+        put_matrix(w, "fclib_local/V", rows, bilateral);
         for (int64_t k = 0; k < bilateral * bilateral; k++) {
             add_entry(&w->entries, k / bilateral, k % bilateral, p->R_bilateral[k]);
         }
-        put_matrix(&w->builder, "fclib_local/R", bilateral, bilateral, &w->entries);
-        put_reals(&w->builder, "fclib_local/vectors", "s", p->s, bilateral);
+        put_matrix(w, "fclib_local/R", bilateral, bilateral);
+        put_reals(w, "fclib_local/vectors/s", p->s, bilateral);
     }
-    put_offsets(w, "fclib_local/vectors", "q", p->q);
-    put_mu(w, "fclib_local/vectors");
-}
-
-static void put_name(fclib_writer *w, const char *path) {
-    const char *name = w->problem->name;
-    if (name != NULL && name[0] != '\0') {
-        array_builder_add(&w->builder, path, ARRAY_WIRE_LETTERS, name, strlen(name) + 1);
-    }
+    put_offsets(w, "fclib_local/vectors/q", p->q);
+    put_mu(w, "fclib_local/vectors/mu");
 }
 
 stn_status fclib_write(const stn_problem_sink *sink, const stn_problem *problem, stn_error *err) {
@@ -232,7 +205,11 @@ stn_status fclib_write(const stn_problem_sink *sink, const stn_problem *problem,
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
     (local ? put_local : put_global)(&w);
-    put_name(&w, local ? "fclib_local/info/title" : "fclib_global/info/title");
+    const char *path = local ? "fclib_local/info/title" : "fclib_global/info/title";
+    const char *name = w.problem->name;
+    if (name != NULL && name[0] != '\0') {
+        array_builder_add(&w.builder, path, ARRAY_WIRE_LETTERS, name, strlen(name) + 1);
+    }
     w.builder.failed = w.builder.failed || w.entries.failed;
     status = array_builder_write(&w.builder, sink, err);
     stn_release(context, w.entries.row);
@@ -263,8 +240,8 @@ stn_status fclib_write_solution(const stn_problem_sink *sink, const stn_problem_
         file[rows + (size_t)file_row(i)] = result->v_c[i];
     }
     array_builder b = {.context = sink->context};
-    put_reals(&b, "solution", "r", file, p->row_count);
-    put_reals(&b, "solution", "u", file + rows, p->row_count);
+    array_builder_add(&b, "solution/r", ARRAY_WIRE_REALS, file, rows);
+    array_builder_add(&b, "solution/u", ARRAY_WIRE_REALS, file + rows, rows);
     stn_release(sink->context, file);
     return array_builder_write(&b, sink, err);
 }

@@ -13,19 +13,27 @@ static int64_t line_of(const char *text, const char *position) {
     return line;
 }
 
-/// The place of a syntax error as far as it can be shown in one line.
-static void fail_syntax(json_reader *r, const char *text, size_t size, const char *position) {
-    const char *end = text + size;
-    position = position < text || position > end ? end : position;
-    const char *rest = position;
+cJSON *json_parse(json_reader *r, const char *text, size_t size) {
+    const char *zero = memchr(text, '\0', size), *end = text + size, *rest = NULL;
+    if (zero != NULL) {
+        r->status = stn_fail(r->err, STN_ERR_PARSE, "%s: line %lld: a zero byte; this is no text file", r->path,
+                             (long long)line_of(text, zero));
+        return NULL;
+    }
+    cJSON *root = cJSON_ParseWithLengthOpts(text, size + 1, &rest, 1);
+    if (root != NULL) {
+        return root;
+    }
+    // the place of the error as far as it can be shown in one line
+    const char *position = rest < text || rest > end ? end : rest;
+    rest = position;
     while (rest < end && (*rest == ' ' || *rest == '\t' || *rest == '\n' || *rest == '\r')) {
         rest++;
     }
-    int64_t line = line_of(text, position);
     if (rest >= end - 1) {
         r->status = stn_fail(r->err, STN_ERR_PARSE, "%s: line %lld: the file ends before its JSON is complete", r->path,
-                             (long long)line);
-        return;
+                             (long long)line_of(text, position));
+        return NULL;
     }
     char shown[25] = "";
     for (size_t i = 0; i + 1 < sizeof shown && rest + i < end && (unsigned char)rest[i] >= ' '; i++) {
@@ -33,21 +41,7 @@ static void fail_syntax(json_reader *r, const char *text, size_t size, const cha
     }
     r->status = stn_fail(r->err, STN_ERR_PARSE, "%s: line %lld: not JSON at '%s'", r->path,
                          (long long)line_of(text, rest), shown);
-}
-
-cJSON *json_parse(json_reader *r, const char *text, size_t size) {
-    const char *zero = memchr(text, '\0', size);
-    if (zero != NULL) {
-        r->status = stn_fail(r->err, STN_ERR_PARSE, "%s: line %lld: a zero byte; this is no text file", r->path,
-                             (long long)line_of(text, zero));
-        return NULL;
-    }
-    const char *end = NULL;
-    cJSON *root = cJSON_ParseWithLengthOpts(text, size + 1, &end, 1);
-    if (root == NULL) {
-        fail_syntax(r, text, size, end);
-    }
-    return root;
+    return NULL;
 }
 
 void json_fail(json_reader *r, const char *key, const char *format, ...) {
@@ -186,12 +180,12 @@ int64_t json_integer(json_reader *r, const cJSON *object, const char *key, int64
     return value;
 }
 
-bool json_bool(json_reader *r, const cJSON *object, const char *key, uint32_t flags, bool absent) {
-    const cJSON *item = json_find(r, object, key, flags);
+bool json_bool(json_reader *r, const cJSON *object, const char *key) {
+    const cJSON *item = json_find(r, object, key, JSON_OPTIONAL);
     if (item != NULL && !cJSON_IsBool(item)) {
         json_fail(r, key, "%s, expected true or false", type_name(item));
     }
-    return item != NULL ? cJSON_IsTrue(item) != 0 : absent;
+    return item != NULL && cJSON_IsTrue(item) != 0;
 }
 
 const char *json_text(json_reader *r, const cJSON *object, const char *key, uint32_t flags) {

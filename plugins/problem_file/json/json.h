@@ -44,7 +44,7 @@ double json_real(json_reader *r, const cJSON *object, const char *key, uint32_t 
 /// Whole number in [low, high]; `absent` when optional and absent.
 int64_t json_integer(json_reader *r, const cJSON *object, const char *key, int64_t low, int64_t high, uint32_t flags,
                      int64_t absent);
-bool json_bool(json_reader *r, const cJSON *object, const char *key, uint32_t flags, bool absent);
+bool json_bool(json_reader *r, const cJSON *object, const char *key);                        // absent: false
 const char *json_text(json_reader *r, const cJSON *object, const char *key, uint32_t flags); // absent, null: NULL
 /// Index of a text in `names`; `absent` when optional and absent.
 int32_t json_choice(json_reader *r, const cJSON *object, const char *key, const char *const *names, int32_t count,

@@ -4,51 +4,14 @@
 
 #include "json.h"
 
-enum { PER_CONTACT_COUNT = 7 };
-
 /// Keys with one number per contact that a file may leave out; absent means NaN.
 typedef struct per_contact {
+    const double *mu; // always given
     const double *k, *tau_d, *d, *phi0, *w, *vn0, *gamma_n0;
 } per_contact;
 
 static double entry(const double *values, int32_t i) {
     return values != NULL ? values[i] : (double)NAN;
-}
-
-static per_contact read_per_contact(json_reader *r, const cJSON *root, int32_t nc) {
-    per_contact data;
-    const struct {
-        const char *key;
-        const double **values;
-        uint32_t flags;
-    } keys[PER_CONTACT_COUNT] = {
-        {"k", &data.k, JSON_SPECIAL}, // a rigid contact has k = "inf"
-        {"tau_d", &data.tau_d, 0},    {"d", &data.d, 0},
-        {"phi0", &data.phi0, 0},      {"w", &data.w, 0},
-        {"vn0", &data.vn0, 0},        {"gamma_n0", &data.gamma_n0, 0},
-    };
-    for (int32_t i = 0; i < PER_CONTACT_COUNT; i++) {
-        *keys[i].values = json_reals(r, root, keys[i].key, nc, "nc", JSON_OPTIONAL | keys[i].flags);
-    }
-    return data;
-}
-
-static void read_tree(json_reader *r, const cJSON *root, stn_problem *p) {
-    int64_t nv = json_integer(r, root, "nv", 1, INT32_MAX, 0, 0);
-    if (nv * nv > JSON_MAX_NUMBERS) {
-        json_fail(r, "nv", "%lld, but a dense A of more than %lld numbers is not read", (long long)nv,
-                  (long long)JSON_MAX_NUMBERS);
-    }
-    p->nv = (int32_t)nv;
-    p->tree_count = 1;
-    p->trees = json_allocate(r, 1, sizeof *p->trees);
-    double *A = json_reals(r, root, "A", nv * nv, "nv*nv", 0);
-    p->v_star = json_reals(r, root, "v_star", nv, "nv", 0);
-    p->v0 = json_reals(r, root, "v0", nv, "nv", JSON_OPTIONAL);
-    p->v_guess = json_reals(r, root, "v_guess", nv, "nv", JSON_OPTIONAL);
-    if (r->status == STN_OK) {
-        p->trees[0].A = (stn_matrix){.n = p->nv, .form = STN_MATRIX_DENSE, .values = A};
-    }
 }
 
 static double *duplicate(json_reader *r, const double *from, int32_t count) {
@@ -88,7 +51,7 @@ static void read_rows(json_reader *r, const cJSON *root, stn_problem *p) {
     }
 }
 
-static void fill_contact(stn_constraint *c, int32_t i, const double *J, double mu, const per_contact *data) {
+static void fill_contact(stn_constraint *c, int32_t i, const double *J, const per_contact *data) {
     double unknown = (double)NAN;
     *c = (stn_constraint){
         .id = (uint64_t)i,
@@ -101,8 +64,8 @@ static void fill_contact(stn_constraint *c, int32_t i, const double *J, double m
         .stiffness = entry(data->k, i),
         .relaxation_time = entry(data->tau_d, i),
         .dissipation = entry(data->d, i),
-        .mu1 = mu,
-        .mu2 = mu,
+        .mu1 = data->mu[i],
+        .mu2 = data->mu[i],
         .restitution = unknown,
         .w = entry(data->w, i),
         .w_trace = unknown,
@@ -127,7 +90,21 @@ void json_read_problem_1(json_reader *r, const cJSON *root, stn_problem *p) {
     p->beta = json_real(r, root, "beta", JSON_OPTIONAL);
     p->sigma = json_real(r, root, "sigma", JSON_OPTIONAL);
     p->stiction_tolerance = json_real(r, root, "v_s", JSON_OPTIONAL);
-    read_tree(r, root, p);
+    int64_t nv = json_integer(r, root, "nv", 1, INT32_MAX, 0, 0);
+    if (nv * nv > JSON_MAX_NUMBERS) {
+        json_fail(r, "nv", "%lld, but a dense A of more than %lld numbers is not read", (long long)nv,
+                  (long long)JSON_MAX_NUMBERS);
+    }
+    p->nv = (int32_t)nv;
+    p->tree_count = 1;
+    p->trees = json_allocate(r, 1, sizeof *p->trees);
+    double *A = json_reals(r, root, "A", nv * nv, "nv*nv", 0);
+    p->v_star = json_reals(r, root, "v_star", nv, "nv", 0);
+    p->v0 = json_reals(r, root, "v0", nv, "nv", JSON_OPTIONAL);
+    p->v_guess = json_reals(r, root, "v_guess", nv, "nv", JSON_OPTIONAL);
+    if (r->status == STN_OK) {
+        p->trees[0].A = (stn_matrix){.n = p->nv, .form = STN_MATRIX_DENSE, .values = A};
+    }
     int64_t nc = json_integer(r, root, "nc", 0, JSON_MAX_NUMBERS / 3, 0, 0);
     if (3 * nc * p->nv > JSON_MAX_NUMBERS) {
         json_fail(r, "nc", "%lld, but a dense J of more than %lld numbers is not read", (long long)nc,
@@ -136,8 +113,20 @@ void json_read_problem_1(json_reader *r, const cJSON *root, stn_problem *p) {
     p->constraint_count = (int32_t)nc;
     p->row_count = 3 * p->constraint_count;
     const double *J = json_reals(r, root, "J", 3 * nc * p->nv, "3*nc*nv", 0);
-    const double *mu = json_reals(r, root, "mu", nc, "nc", 0);
-    per_contact data = read_per_contact(r, root, p->constraint_count);
+    per_contact data = {.mu = json_reals(r, root, "mu", nc, "nc", 0)};
+    const struct {
+        const char *key;
+        const double **values;
+        uint32_t flags;
+    } keys[] = {
+        {"k", &data.k, JSON_SPECIAL}, // a rigid contact has k = "inf"
+        {"tau_d", &data.tau_d, 0},    {"d", &data.d, 0},
+        {"phi0", &data.phi0, 0},      {"w", &data.w, 0},
+        {"vn0", &data.vn0, 0},        {"gamma_n0", &data.gamma_n0, 0},
+    };
+    for (int32_t i = 0; i < STN_COUNT(keys); i++) {
+        *keys[i].values = json_reals(r, root, keys[i].key, nc, "nc", JSON_OPTIONAL | keys[i].flags);
+    }
     read_rows(r, root, p);
     p->constraints = json_allocate(r, nc, sizeof *p->constraints);
     if (name != NULL) {
@@ -149,7 +138,7 @@ void json_read_problem_1(json_reader *r, const cJSON *root, stn_problem *p) {
         p->v0 = p->v0 != NULL ? p->v0 : duplicate(r, p->v_star, p->nv);
         p->v_guess = p->v_guess != NULL ? p->v_guess : duplicate(r, p->v_star, p->nv);
         for (int32_t i = 0; i < p->constraint_count; i++) {
-            fill_contact(&p->constraints[i], i, J + 3 * (size_t)i * (size_t)p->nv, mu[i], &data);
+            fill_contact(&p->constraints[i], i, J + 3 * (size_t)i * (size_t)p->nv, &data);
         }
     }
 }

@@ -62,21 +62,6 @@ static const cJSON *checked_object(json_reader *r, const cJSON *item, const char
     return r->status == STN_OK ? item : NULL;
 }
 
-static int32_t *read_pattern(json_reader *r, const cJSON *object, stn_matrix *A) {
-    int32_t *row_start = json_integers(r, object, "row_start", (int64_t)A->node_count + 1, "n/3 + 1", 0);
-    int64_t entries = row_start != NULL ? row_start[A->node_count] : 0;
-    bool ascending = row_start != NULL && row_start[0] == 0;
-    for (int32_t i = 0; i < A->node_count && ascending; i++) {
-        ascending = row_start[i + 1] >= row_start[i];
-    }
-    if (row_start != NULL && !ascending) {
-        json_fail(r, "row_start", "must begin with 0 and never fall");
-    }
-    A->row_start = row_start;
-    A->column = json_integers(r, object, "column", entries, "last of row_start", 0);
-    return row_start;
-}
-
 static void read_matrix(json_reader *r, const cJSON *object, stn_matrix *A) {
     A->form = (stn_matrix_form)json_choice(r, object, "form", matrix_form_names, STN_COUNT(matrix_form_names), 0, 0);
     int64_t n = json_integer(r, object, "n", 0, JSON_MAX_NUMBERS, 0, 0);
@@ -90,9 +75,19 @@ static void read_matrix(json_reader *r, const cJSON *object, stn_matrix *A) {
             json_fail(r, "n", "%lld, expected 3 per node", (long long)n);
         }
         A->node_count = (int32_t)(n / 3);
-        if (read_pattern(r, object, A) == NULL) {
+        int32_t *row_start = json_integers(r, object, "row_start", (int64_t)A->node_count + 1, "n/3 + 1", 0);
+        if (row_start == NULL) {
             return;
         }
+        bool ascending = row_start[0] == 0;
+        for (int32_t i = 0; i < A->node_count && ascending; i++) {
+            ascending = row_start[i + 1] >= row_start[i];
+        }
+        if (!ascending) {
+            json_fail(r, "row_start", "must begin with 0 and never fall");
+        }
+        A->row_start = row_start;
+        A->column = json_integers(r, object, "column", row_start[A->node_count], "last of row_start", 0);
     }
     static const char *const count_texts[] = {"", "n", "n*n", "9 per block"};
     if (A->form != STN_MATRIX_ZERO) {
@@ -132,25 +127,8 @@ static void read_trees(json_reader *r, const cJSON *root, stn_problem *p) {
     p->nv = (int32_t)nv;
 }
 
-static void read_jacobian_nodes(json_reader *r, const cJSON *object, stn_jacobian *J) {
-    const cJSON *nodes = json_array(r, object, "node", JSON_OPTIONAL);
-    int64_t count = nodes != NULL ? json_length(nodes) : 0;
-    if (count > STN_MAX_NODES) {
-        json_fail(r, "node", "%lld nodes, at most %d fit", (long long)count, STN_MAX_NODES);
-    }
-    if (nodes == NULL || r->status != STN_OK) {
-        return;
-    }
-    char text[16];
-    snprintf(text, sizeof text, "%d", (int)count);
-    const int32_t *values = json_integers(r, object, "node", count, text, 0);
-    if (values != NULL) {
-        J->node_count = (int32_t)count;
-        memcpy(J->node, values, (size_t)count * sizeof *values);
-    }
-}
-
-static void read_jacobians(json_reader *r, const cJSON *object, const stn_problem *p, int32_t i, stn_constraint *c) {
+static void read_jacobians(json_reader *r, const cJSON *object, const stn_problem *p, int32_t i) {
+    stn_constraint *c = &p->constraints[i];
     const cJSON *array = json_array(r, object, "J", p->form == STN_FORM_LOCAL ? JSON_OPTIONAL : 0);
     int64_t count = array != NULL ? json_length(array) : 0;
     if (count > 2 || (count < 1 && p->form == STN_FORM_GLOBAL)) {
@@ -166,31 +144,23 @@ static void read_jacobians(json_reader *r, const cJSON *object, const stn_proble
             return;
         }
         J->tree = (int32_t)json_integer(r, block, "tree", 0, p->tree_count - 1, 0, 0);
-        read_jacobian_nodes(r, block, J);
+        const cJSON *nodes = json_array(r, block, "node", JSON_OPTIONAL);
+        int64_t node_count = nodes != NULL ? json_length(nodes) : 0;
+        if (node_count > STN_MAX_NODES) {
+            json_fail(r, "node", "%lld nodes, at most %d fit", (long long)node_count, STN_MAX_NODES);
+        }
+        char text[16];
+        snprintf(text, sizeof text, "%d", (int)node_count);
+        const int32_t *node = nodes != NULL ? json_integers(r, block, "node", node_count, text, 0) : NULL;
+        if (node != NULL) {
+            J->node_count = (int32_t)node_count;
+            memcpy(J->node, node, (size_t)node_count * sizeof *node);
+        }
         int64_t columns = J->node_count > 0 || r->status != STN_OK ? 3 * J->node_count : p->trees[J->tree].A.n;
         J->values = json_reals(r, block, "values", c->rows * columns,
                                J->node_count > 0 ? "rows * 3 * nodes" : "rows * n of the tree", 0);
     }
     set_where(r, "constraints[%d].", i);
-}
-
-static void read_id(json_reader *r, const cJSON *object, stn_constraint *c) {
-    const char *text = json_text(r, object, "id", 0);
-    size_t digits = text != NULL ? strspn(text, "0123456789") : 0;
-    if (text == NULL) {
-        return;
-    }
-    uint64_t id = 0;
-    bool fits = digits > 0 && text[digits] == '\0';
-    for (size_t k = 0; k < digits && fits; k++) {
-        uint64_t digit = (uint64_t)(text[k] - '0');
-        fits = id <= (UINT64_MAX - digit) / 10;
-        id = 10 * id + digit;
-    }
-    if (!fits) {
-        json_fail(r, "id", "'%.24s', expected a whole number of 64 bits as a decimal text", text);
-    }
-    c->id = id;
 }
 
 static void read_reporting(json_reader *r, const cJSON *object, stn_constraint *c) {
@@ -213,7 +183,32 @@ static void read_reporting(json_reader *r, const cJSON *object, stn_constraint *
     c->patch = (int32_t)json_integer(r, object, "patch", -1, INT32_MAX, JSON_OPTIONAL, -1);
 }
 
-static void read_physical(json_reader *r, const cJSON *object, stn_constraint *c) {
+static void read_constraint(json_reader *r, const cJSON *object, stn_problem *p, int32_t i) {
+    stn_constraint *c = &p->constraints[i];
+    const char *kinds[STN_CONSTRAINT_KIND_COUNT], *sets[STN_SET_COUNT];
+    for (int32_t k = 0; k < STN_CONSTRAINT_KIND_COUNT; k++) {
+        kinds[k] = stn_constraint_kind_name((stn_constraint_kind)k);
+    }
+    for (int32_t k = 0; k < STN_SET_COUNT; k++) {
+        sets[k] = stn_constraint_set_name((stn_constraint_set)k);
+    }
+    c->J[0].tree = c->J[1].tree = -1;
+    const char *text = json_text(r, object, "id", 0);
+    size_t digits = text != NULL ? strspn(text, "0123456789") : 0;
+    bool fits = digits > 0 && text[digits] == '\0';
+    for (size_t k = 0; k < digits && fits; k++) {
+        uint64_t digit = (uint64_t)(text[k] - '0');
+        fits = c->id <= (UINT64_MAX - digit) / 10;
+        c->id = 10 * c->id + digit;
+    }
+    if (text != NULL && !fits) {
+        json_fail(r, "id", "'%.24s', expected a whole number of 64 bits as a decimal text", text);
+    }
+    c->kind = (stn_constraint_kind)json_choice(r, object, "kind", kinds, STN_CONSTRAINT_KIND_COUNT, 0, 0);
+    c->set = (stn_constraint_set)json_choice(r, object, "set", sets, STN_SET_COUNT, 0, 0);
+    c->rows = (int32_t)json_integer(r, object, "rows", 1, STN_MAX_ROWS, 0, 1);
+    c->row = p->row_count;
+    p->row_count += c->rows;
     const struct {
         const char *key;
         double *value;
@@ -233,27 +228,8 @@ static void read_physical(json_reader *r, const cJSON *object, stn_constraint *c
     for (int32_t k = 0; k < STN_COUNT(members); k++) {
         *members[k].value = json_real(r, object, members[k].key, JSON_OPTIONAL | JSON_SPECIAL);
     }
-}
-
-static void read_constraint(json_reader *r, const cJSON *object, stn_problem *p, int32_t i) {
-    stn_constraint *c = &p->constraints[i];
-    const char *kinds[STN_CONSTRAINT_KIND_COUNT], *sets[STN_SET_COUNT];
-    for (int32_t k = 0; k < STN_CONSTRAINT_KIND_COUNT; k++) {
-        kinds[k] = stn_constraint_kind_name((stn_constraint_kind)k);
-    }
-    for (int32_t k = 0; k < STN_SET_COUNT; k++) {
-        sets[k] = stn_constraint_set_name((stn_constraint_set)k);
-    }
-    c->J[0].tree = c->J[1].tree = -1;
-    read_id(r, object, c);
-    c->kind = (stn_constraint_kind)json_choice(r, object, "kind", kinds, STN_CONSTRAINT_KIND_COUNT, 0, 0);
-    c->set = (stn_constraint_set)json_choice(r, object, "set", sets, STN_SET_COUNT, 0, 0);
-    c->rows = (int32_t)json_integer(r, object, "rows", 1, STN_MAX_ROWS, 0, 1);
-    c->row = p->row_count;
-    p->row_count += c->rows;
-    read_physical(r, object, c);
     read_reporting(r, object, c);
-    read_jacobians(r, object, p, i, c);
+    read_jacobians(r, object, p, i);
 }
 
 /// The per-row vectors of a constraint into those of the problem.
@@ -281,22 +257,6 @@ static void read_rows(json_reader *r, const cJSON *object, stn_problem *p, const
     }
 }
 
-static void allocate_rows(json_reader *r, stn_problem *p) {
-    double **vectors[] = {&p->bias, &p->gamma_guess, &p->lo, &p->hi, &p->R, &p->v_hat, &p->phi};
-    for (int32_t k = 0; k < STN_COUNT(vectors); k++) {
-        *vectors[k] = json_allocate(r, p->row_count, sizeof(double));
-    }
-}
-
-/// NULL says that no row has an error of its own.
-static void drop_empty_errors(stn_problem *p) {
-    bool any = false;
-    for (int32_t row = 0; p->phi != NULL && row < p->row_count; row++) {
-        any = any || !isnan(p->phi[row]);
-    }
-    p->phi = any ? p->phi : NULL;
-}
-
 static void read_constraints(json_reader *r, const cJSON *root, stn_problem *p) {
     const cJSON *array = json_array(r, root, "constraints", 0);
     int64_t count = array != NULL ? json_length(array) : 0;
@@ -313,33 +273,21 @@ static void read_constraints(json_reader *r, const cJSON *root, stn_problem *p) 
             read_constraint(r, item, p, i);
         }
     }
-    allocate_rows(r, p);
+    double **vectors[] = {&p->bias, &p->gamma_guess, &p->lo, &p->hi, &p->R, &p->v_hat, &p->phi};
+    for (int32_t k = 0; k < STN_COUNT(vectors); k++) {
+        *vectors[k] = json_allocate(r, p->row_count, sizeof(double));
+    }
     i = 0;
     for (const cJSON *item = first; item != NULL && r->status == STN_OK; item = item->next, i++) {
         set_where(r, "constraints[%d].", i);
         read_rows(r, item, p, &p->constraints[i]);
     }
-    if (r->status == STN_OK) {
-        drop_empty_errors(p);
+    bool any = false; // NULL says that no row has an error of its own
+    for (int32_t row = 0; r->status == STN_OK && row < p->row_count; row++) {
+        any = any || !isnan(p->phi[row]);
     }
+    p->phi = any ? p->phi : NULL;
     set_where(r, "%s", "");
-}
-
-static void read_dof_vectors(json_reader *r, const cJSON *root, stn_problem *p) {
-    bool local = p->form == STN_FORM_LOCAL;
-    p->v_star = json_reals(r, root, "v_star", p->nv, "nv", local ? JSON_OPTIONAL : 0);
-    double **optional[] = {&p->v0, &p->v_guess};
-    static const char *const keys[] = {"v0", "v_guess"};
-    for (int32_t k = 0; k < STN_COUNT(optional); k++) {
-        *optional[k] = json_reals(r, root, keys[k], p->nv, "nv", JSON_OPTIONAL);
-        if (*optional[k] == NULL && p->v_star != NULL) {
-            *optional[k] = json_allocate(r, p->nv, sizeof(double));
-            if (*optional[k] != NULL) {
-                memcpy(*optional[k], p->v_star, (size_t)p->nv * sizeof(double));
-            }
-        }
-    }
-    p->free_impulse = json_reals(r, root, "free_impulse", p->nv, "nv", JSON_OPTIONAL);
 }
 
 static void read_local(json_reader *r, const cJSON *root, stn_problem *p) {
@@ -349,7 +297,7 @@ static void read_local(json_reader *r, const cJSON *root, stn_problem *p) {
     }
     p->W = json_reals(r, root, "W", rows * rows, "rows*rows", 0);
     p->q = json_reals(r, root, "q", rows, "rows", 0);
-    p->general_W = json_bool(r, root, "general_W", JSON_OPTIONAL, false);
+    p->general_W = json_bool(r, root, "general_W");
     const cJSON *s = json_array(r, root, "s", JSON_OPTIONAL);
     int64_t bilateral = s != NULL ? json_length(s) : 0;
     if (bilateral * bilateral > JSON_MAX_NUMBERS) {
@@ -360,17 +308,6 @@ static void read_local(json_reader *r, const cJSON *root, stn_problem *p) {
         p->V = json_reals(r, root, "V", rows * bilateral, "rows * length of s", 0);
         p->R_bilateral = json_reals(r, root, "R_bilateral", bilateral * bilateral, "length of s, squared", 0);
         p->s = json_reals(r, root, "s", bilateral, "length of s", 0);
-    }
-}
-
-/// What a global problem would silently lose.
-static void refuse_local(json_reader *r, const cJSON *root) {
-    static const char *const keys[] = {"W", "q", "V", "R_bilateral", "s"};
-    for (int32_t k = 0; k < STN_COUNT(keys); k++) {
-        const cJSON *item = json_find(r, root, keys[k], JSON_OPTIONAL);
-        if (item != NULL && !cJSON_IsNull(item)) {
-            json_fail(r, keys[k], "only a problem of form 'local' has it");
-        }
     }
 }
 
@@ -388,14 +325,32 @@ void json_read_problem_2(json_reader *r, const cJSON *root, stn_problem *p) {
     p->beta = json_real(r, root, "beta", JSON_OPTIONAL | JSON_SPECIAL);
     p->sigma = json_real(r, root, "sigma", JSON_OPTIONAL | JSON_SPECIAL);
     p->stiction_tolerance = json_real(r, root, "stiction_tolerance", JSON_OPTIONAL | JSON_SPECIAL);
-    p->explicit_R = json_bool(r, root, "explicit_R", JSON_OPTIONAL, false);
+    p->explicit_R = json_bool(r, root, "explicit_R");
     read_trees(r, root, p);
-    read_dof_vectors(r, root, p);
+    p->v_star = json_reals(r, root, "v_star", p->nv, "nv", p->form == STN_FORM_LOCAL ? JSON_OPTIONAL : 0);
+    double **optional[] = {&p->v0, &p->v_guess};
+    static const char *const keys[] = {"v0", "v_guess"};
+    for (int32_t k = 0; k < STN_COUNT(optional); k++) {
+        *optional[k] = json_reals(r, root, keys[k], p->nv, "nv", JSON_OPTIONAL);
+        if (*optional[k] == NULL && p->v_star != NULL) {
+            *optional[k] = json_allocate(r, p->nv, sizeof(double));
+            if (*optional[k] != NULL) {
+                memcpy(*optional[k], p->v_star, (size_t)p->nv * sizeof(double));
+            }
+        }
+    }
+    p->free_impulse = json_reals(r, root, "free_impulse", p->nv, "nv", JSON_OPTIONAL);
     read_constraints(r, root, p);
     if (p->form == STN_FORM_LOCAL) {
         read_local(r, root, p);
-    } else {
-        refuse_local(r, root);
+    }
+    static const char *const local_keys[] = {"W", "q", "V", "R_bilateral",
+                                             "s"}; // a global one would silently lose them
+    for (int32_t k = 0; k < STN_COUNT(local_keys) && p->form != STN_FORM_LOCAL; k++) {
+        const cJSON *item = json_find(r, root, local_keys[k], JSON_OPTIONAL);
+        if (item != NULL && !cJSON_IsNull(item)) {
+            json_fail(r, local_keys[k], "only a problem of form 'local' has it");
+        }
     }
     if (name != NULL && r->status == STN_OK) {
         size_t size = strlen(name) + 1;

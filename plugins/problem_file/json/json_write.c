@@ -72,52 +72,48 @@ static void put_integers(json_writer *w, const int32_t *values, size_t count) {
     json_put(w, "]");
 }
 
-void json_put_key(json_writer *w, const char *indent, const char *key) {
+void json_put_key(json_writer *w, const char *key) {
     json_put(w, w->first ? "\n" : ",\n");
     w->first = false;
-    json_put(w, indent);
+    json_put(w, w->indent);
     json_put_text(w, key);
     json_put(w, ": ");
 }
 
-static void put_named_reals(json_writer *w, const char *indent, const char *key, const double *values, size_t count) {
-    json_put_key(w, indent, key);
+void json_put_named_reals(json_writer *w, const char *key, const double *values, size_t count) {
+    json_put_key(w, key);
     json_put_reals(w, values, count);
 }
 
-static void put_matrix(json_writer *w, const stn_matrix *A) {
-    json_put(w, "{ \"form\": ");
-    json_put_text(w, matrix_form_names[A->form]);
-    json_put(w, ", \"n\": ");
-    json_put_integer(w, A->n);
-    if (A->form == STN_MATRIX_NODAL) {
-        json_put(w, ", \"row_start\": ");
-        put_integers(w, A->row_start, (size_t)A->node_count + 1);
-        json_put(w, ", \"column\": ");
-        put_integers(w, A->column, (size_t)A->row_start[A->node_count]);
-    }
-    if (A->form != STN_MATRIX_ZERO) {
-        json_put(w, ", \"values\": ");
-        json_put_reals(w, A->values, (size_t)stn_matrix_value_count(A));
-    }
-    json_put(w, " }");
-}
-
 static void put_trees(json_writer *w, const stn_problem *p) {
-    json_put_key(w, "  ", "trees");
+    json_put_key(w, "trees");
     json_put(w, "[");
     for (int32_t t = 0; t < p->tree_count; t++) {
         json_put(w, t > 0 ? ",\n    { \"source\": " : "\n    { \"source\": ");
         json_put_integer(w, p->trees[t].source);
         json_put(w, ", \"A\": ");
-        put_matrix(w, &p->trees[t].A);
-        json_put(w, " }");
+        const stn_matrix *A = &p->trees[t].A;
+        json_put(w, "{ \"form\": ");
+        json_put_text(w, matrix_form_names[A->form]);
+        json_put(w, ", \"n\": ");
+        json_put_integer(w, A->n);
+        if (A->form == STN_MATRIX_NODAL) {
+            json_put(w, ", \"row_start\": ");
+            put_integers(w, A->row_start, (size_t)A->node_count + 1);
+            json_put(w, ", \"column\": ");
+            put_integers(w, A->column, (size_t)A->row_start[A->node_count]);
+        }
+        if (A->form != STN_MATRIX_ZERO) {
+            json_put(w, ", \"values\": ");
+            json_put_reals(w, A->values, (size_t)stn_matrix_value_count(A));
+        }
+        json_put(w, " } }");
     }
     json_put(w, p->tree_count > 0 ? "\n  ]" : "]");
 }
 
 static void put_jacobians(json_writer *w, const stn_problem *p, const stn_constraint *c) {
-    json_put_key(w, "      ", "J");
+    json_put_key(w, "J");
     json_put(w, "[");
     for (int32_t side = 0; side < 2 && c->J[side].tree >= 0; side++) {
         const stn_jacobian *J = &c->J[side];
@@ -135,7 +131,19 @@ static void put_jacobians(json_writer *w, const stn_problem *p, const stn_constr
     json_put(w, "]");
 }
 
-static void put_physical(json_writer *w, const stn_constraint *c) {
+static void put_constraint(json_writer *w, const stn_problem *p, const stn_constraint *c) {
+    size_t row = (size_t)c->row, rows = (size_t)c->rows;
+    char id[32];
+    snprintf(id, sizeof id, "%llu", (unsigned long long)c->id);
+    w->first = true;
+    json_put_key(w, "id");
+    json_put_text(w, id);
+    json_put_key(w, "kind");
+    json_put_text(w, stn_constraint_kind_name(c->kind));
+    json_put_key(w, "set");
+    json_put_text(w, stn_constraint_set_name(c->set));
+    json_put_key(w, "rows");
+    json_put_integer(w, c->rows);
     const struct {
         const char *key;
         double value;
@@ -153,117 +161,91 @@ static void put_physical(json_writer *w, const stn_constraint *c) {
         {"vn0", c->vn0},
     };
     for (int32_t k = 0; k < STN_COUNT(members); k++) {
-        json_put_key(w, "      ", members[k].key);
+        json_put_key(w, members[k].key);
         json_put_real(w, members[k].value);
     }
-}
-
-static void put_reporting(json_writer *w, const stn_constraint *c) {
     const char *const keys[] = {"memory", "contact", "patch"};
     const int32_t values[] = {c->memory, c->contact, c->patch};
     for (int32_t k = 0; k < STN_COUNT(keys); k++) {
-        json_put_key(w, "      ", keys[k]);
+        json_put_key(w, keys[k]);
         json_put_integer(w, values[k]);
     }
     const double point[3] = {c->point.x, c->point.y, c->point.z};
-    json_put_key(w, "      ", "body");
+    json_put_key(w, "body");
     put_integers(w, c->body, 2);
-    put_named_reals(w, "      ", "point", point, 3);
-    put_named_reals(w, "      ", "frame", &c->frame.m[0][0], 9);
-}
-
-static bool has_row_errors(const stn_problem *p, const stn_constraint *c) {
-    bool any = false;
-    for (int32_t r = c->row; p->phi != NULL && r < c->row + c->rows; r++) {
-        any = any || !isnan(p->phi[r]);
-    }
-    return any;
-}
-
-static void put_constraint(json_writer *w, const stn_problem *p, const stn_constraint *c) {
-    size_t row = (size_t)c->row, rows = (size_t)c->rows;
-    char id[32];
-    snprintf(id, sizeof id, "%llu", (unsigned long long)c->id);
-    w->first = true;
-    json_put_key(w, "      ", "id");
-    json_put_text(w, id);
-    json_put_key(w, "      ", "kind");
-    json_put_text(w, stn_constraint_kind_name(c->kind));
-    json_put_key(w, "      ", "set");
-    json_put_text(w, stn_constraint_set_name(c->set));
-    json_put_key(w, "      ", "rows");
-    json_put_integer(w, c->rows);
-    put_physical(w, c);
-    put_reporting(w, c);
+    json_put_named_reals(w, "point", point, 3);
+    json_put_named_reals(w, "frame", &c->frame.m[0][0], 9);
     if (c->anchor[0] != 0.0 || c->anchor[1] != 0.0) {
-        put_named_reals(w, "      ", "anchor", c->anchor, 2);
+        json_put_named_reals(w, "anchor", c->anchor, 2);
     }
-    if (has_row_errors(p, c)) {
-        put_named_reals(w, "      ", "phi", p->phi + row, rows);
+    bool has_row_errors = false;
+    for (size_t r = row; p->phi != NULL && r < row + rows; r++) {
+        has_row_errors = has_row_errors || !isnan(p->phi[r]);
     }
-    put_named_reals(w, "      ", "bias", p->bias + row, rows);
+    if (has_row_errors) {
+        json_put_named_reals(w, "phi", p->phi + row, rows);
+    }
+    json_put_named_reals(w, "bias", p->bias + row, rows);
     if (c->set == STN_SET_BOX) {
-        put_named_reals(w, "      ", "lo", p->lo + row, rows);
-        put_named_reals(w, "      ", "hi", p->hi + row, rows);
+        json_put_named_reals(w, "lo", p->lo + row, rows);
+        json_put_named_reals(w, "hi", p->hi + row, rows);
     }
-    put_named_reals(w, "      ", "R", p->R + row, rows);
-    put_named_reals(w, "      ", "v_hat", p->v_hat + row, rows);
-    put_named_reals(w, "      ", "gamma_guess", p->gamma_guess + row, rows);
+    json_put_named_reals(w, "R", p->R + row, rows);
+    json_put_named_reals(w, "v_hat", p->v_hat + row, rows);
+    json_put_named_reals(w, "gamma_guess", p->gamma_guess + row, rows);
     put_jacobians(w, p, c);
-}
-
-static void put_constraints(json_writer *w, const stn_problem *p) {
-    json_put_key(w, "  ", "constraints");
-    json_put(w, "[");
-    for (int32_t i = 0; i < p->constraint_count; i++) {
-        json_put(w, i > 0 ? ",\n    {" : "\n    {");
-        put_constraint(w, p, &p->constraints[i]);
-        json_put(w, "\n    }");
-    }
-    w->first = false;
-    json_put(w, p->constraint_count > 0 ? "\n  ]" : "]");
 }
 
 void json_put_problem_2(json_writer *w, const stn_problem *p) {
     size_t nv = (size_t)p->nv, rows = (size_t)p->row_count, bilateral = (size_t)p->bilateral_count;
     json_put(w, "{");
+    w->indent = "  ";
     w->first = true;
-    json_put_key(w, "  ", "format");
+    json_put_key(w, "format");
     json_put_text(w, "contact-problem-2");
-    json_put_key(w, "  ", "name");
+    json_put_key(w, "name");
     json_put_text(w, p->name);
-    json_put_key(w, "  ", "form");
+    json_put_key(w, "form");
     json_put_text(w, problem_form_names[p->form]);
-    json_put_key(w, "  ", "velocity_kind");
+    json_put_key(w, "velocity_kind");
     json_put_text(w, problem_velocity_names[p->velocity_kind]);
     const char *const keys[] = {"theta", "dt", "beta", "sigma", "stiction_tolerance"};
     const double values[] = {p->theta, p->dt, p->beta, p->sigma, p->stiction_tolerance};
     for (int32_t k = 0; k < STN_COUNT(keys); k++) {
-        json_put_key(w, "  ", keys[k]);
+        json_put_key(w, keys[k]);
         json_put_real(w, values[k]);
     }
-    json_put_key(w, "  ", "explicit_R");
+    json_put_key(w, "explicit_R");
     json_put(w, p->explicit_R ? "true" : "false");
     if (p->form == STN_FORM_LOCAL) {
-        put_named_reals(w, "  ", "W", p->W, rows * rows);
-        put_named_reals(w, "  ", "q", p->q, rows);
+        json_put_named_reals(w, "W", p->W, rows * rows);
+        json_put_named_reals(w, "q", p->q, rows);
         if (p->general_W) {
-            json_put_key(w, "  ", "general_W");
+            json_put_key(w, "general_W");
             json_put(w, "true");
         }
     }
     if (p->form == STN_FORM_LOCAL && bilateral > 0) {
-        put_named_reals(w, "  ", "V", p->V, rows * bilateral);
-        put_named_reals(w, "  ", "R_bilateral", p->R_bilateral, bilateral * bilateral);
-        put_named_reals(w, "  ", "s", p->s, bilateral);
+        json_put_named_reals(w, "V", p->V, rows * bilateral);
+        json_put_named_reals(w, "R_bilateral", p->R_bilateral, bilateral * bilateral);
+        json_put_named_reals(w, "s", p->s, bilateral);
     }
     if (p->form == STN_FORM_GLOBAL) {
         put_trees(w, p);
-        put_named_reals(w, "  ", "v0", p->v0, nv);
-        put_named_reals(w, "  ", "v_star", p->v_star, nv);
-        put_named_reals(w, "  ", "v_guess", p->v_guess, nv);
-        put_named_reals(w, "  ", "free_impulse", p->free_impulse, nv);
+        json_put_named_reals(w, "v0", p->v0, nv);
+        json_put_named_reals(w, "v_star", p->v_star, nv);
+        json_put_named_reals(w, "v_guess", p->v_guess, nv);
+        json_put_named_reals(w, "free_impulse", p->free_impulse, nv);
     }
-    put_constraints(w, p);
+    json_put_key(w, "constraints");
+    json_put(w, "[");
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        json_put(w, i > 0 ? ",\n    {" : "\n    {");
+        w->indent = "      ";
+        put_constraint(w, p, &p->constraints[i]);
+        json_put(w, "\n    }");
+    }
+    w->first = false;
+    json_put(w, p->constraint_count > 0 ? "\n  ]" : "]");
     json_put(w, "\n}\n");
 }

@@ -7,7 +7,8 @@
 
 typedef struct json_writer {
     const stn_problem_sink *sink;
-    bool first; // no key yet in the present object
+    const char *indent; // of keys
+    bool first;         // no key yet in the present object
 } json_writer;
 
 void json_put(json_writer *w, const char *text);      // as it is
@@ -16,7 +17,8 @@ void json_put_real(json_writer *w, double value);
 void json_put_integer(json_writer *w, int64_t value);
 void json_put_reals(json_writer *w, const double *values, size_t count); // null for NULL
 /// The next key of an object, on a line of its own, with the comma that belongs before it.
-void json_put_key(json_writer *w, const char *indent, const char *key);
+void json_put_key(json_writer *w, const char *key);
+void json_put_named_reals(json_writer *w, const char *key, const double *values, size_t count);
 
 /// The whole object, with a line's end.
 void json_put_problem_2(json_writer *w, const stn_problem *p);

@@ -19,26 +19,6 @@ static bool any_nonzero(const double *values, int32_t count) {
     return false;
 }
 
-static stn_status check_contact(const stn_problem *p, int32_t i, stn_error *err) {
-    const stn_constraint *c = &p->constraints[i];
-    const char *what = NULL;
-    if (c->kind != STN_CONSTRAINT_CONTACT) {
-        what = stn_constraint_kind_name(c->kind);
-    } else if (c->set != STN_SET_CONE) {
-        what = stn_constraint_set_name(c->set);
-    } else if (any_nonzero(p->bias + c->row, c->rows)) {
-        what = "bias";
-    } else if (c->restitution > 0.0) {
-        what = "restitution";
-    }
-    if (what != NULL) {
-        return stn_fail(err, STN_ERR_UNSUPPORTED,
-                        "contact-problem-1 cannot hold constraint %d (id %llu): %s; use contact-problem-2", i,
-                        (unsigned long long)c->id, what);
-    }
-    return STN_OK;
-}
-
 /// Members that one file holds for all contacts or for none.
 static const struct {
     const char *key;
@@ -83,9 +63,21 @@ stn_status json_check_problem_1(const stn_problem *p, stn_error *err) {
                         "contact-problem-1 cannot hold nv = %d: A is one dense matrix; use contact-problem-2", p->nv);
     }
     for (int32_t i = 0; i < p->constraint_count; i++) {
-        stn_status status = check_contact(p, i, err);
-        if (status != STN_OK) {
-            return status;
+        const stn_constraint *c = &p->constraints[i];
+        const char *what = NULL;
+        if (c->kind != STN_CONSTRAINT_CONTACT) {
+            what = stn_constraint_kind_name(c->kind);
+        } else if (c->set != STN_SET_CONE) {
+            what = stn_constraint_set_name(c->set);
+        } else if (any_nonzero(p->bias + c->row, c->rows)) {
+            what = "bias";
+        } else if (c->restitution > 0.0) {
+            what = "restitution";
+        }
+        if (what != NULL) {
+            return stn_fail(err, STN_ERR_UNSUPPORTED,
+                            "contact-problem-1 cannot hold constraint %d (id %llu): %s; use contact-problem-2", i,
+                            (unsigned long long)c->id, what);
         }
     }
     for (int32_t r = 0; r < p->row_count && !p->explicit_R; r++) {
@@ -113,7 +105,7 @@ static void put_row(json_writer *w, const double *row, int32_t count, bool first
 
 static void put_matrices(json_writer *w, const stn_problem *p, double *row) {
     size_t bytes = (size_t)p->nv * sizeof *row;
-    json_put_key(w, "  ", "A");
+    json_put_key(w, "A");
     json_put(w, "[");
     for (int32_t t = 0; t < p->tree_count; t++) {
         for (int32_t d = 0; d < p->trees[t].A.n; d++) {
@@ -123,7 +115,7 @@ static void put_matrices(json_writer *w, const stn_problem *p, double *row) {
         }
     }
     json_put(w, "]");
-    json_put_key(w, "  ", "J");
+    json_put_key(w, "J");
     json_put(w, "[");
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
@@ -136,32 +128,48 @@ static void put_matrices(json_writer *w, const stn_problem *p, double *row) {
     json_put(w, "]");
 }
 
-static void put_vector(json_writer *w, const char *key, const double *values, int32_t count) {
-    json_put_key(w, "  ", key);
-    json_put_reals(w, values, (size_t)count);
-}
-
-static void put_scalars(json_writer *w, const stn_problem *p) {
+bool json_put_problem_1(json_writer *w, const stn_problem *p) {
+    stn_context *context = w->sink->context;
+    double *row = stn_allocate(context, (size_t)p->nv, sizeof *row);
+    if (row == NULL) {
+        return false;
+    }
+    size_t nv_bytes = (size_t)p->nv * sizeof *row;
+    json_put(w, "{");
+    w->indent = "  ";
+    w->first = true;
     const char *const keys[] = {"dt", "beta", "sigma", "v_s"};
     const double values[] = {p->dt, p->beta, p->sigma, p->stiction_tolerance};
-    json_put_key(w, "  ", "format");
+    json_put_key(w, "format");
     json_put_text(w, "contact-problem-1");
-    json_put_key(w, "  ", "name");
+    json_put_key(w, "name");
     json_put_text(w, p->name);
-    json_put_key(w, "  ", "nv");
+    json_put_key(w, "nv");
     json_put_integer(w, p->nv);
-    json_put_key(w, "  ", "nc");
+    json_put_key(w, "nc");
     json_put_integer(w, p->constraint_count);
     for (int32_t k = 0; k < STN_COUNT(keys); k++) {
         if (isfinite(values[k])) {
-            json_put_key(w, "  ", keys[k]);
+            json_put_key(w, keys[k]);
             json_put_real(w, values[k]);
         }
     }
-}
-
-static void put_members(json_writer *w, const stn_problem *p) {
-    json_put_key(w, "  ", "mu");
+    put_matrices(w, p, row);
+    json_put_named_reals(w, "v_star", p->v_star, (size_t)p->nv);
+    if (memcmp(p->v0, p->v_star, nv_bytes) != 0) {
+        json_put_named_reals(w, "v0", p->v0, (size_t)p->nv);
+    }
+    if (memcmp(p->v_guess, p->v_star, nv_bytes) != 0) {
+        json_put_named_reals(w, "v_guess", p->v_guess, (size_t)p->nv);
+    }
+    if (p->explicit_R || (p->row_count > 0 && !isnan(p->R[0]))) {
+        json_put_named_reals(w, "R", p->R, (size_t)p->row_count);
+        json_put_named_reals(w, "v_hat", p->v_hat, (size_t)p->row_count);
+    }
+    if (any_nonzero(p->gamma_guess, p->row_count)) {
+        json_put_named_reals(w, "gamma_guess", p->gamma_guess, (size_t)p->row_count);
+    }
+    json_put_key(w, "mu");
     json_put(w, "[");
     for (int32_t i = 0; i < p->constraint_count; i++) {
         json_put(w, i > 0 ? ", " : "");
@@ -172,7 +180,7 @@ static void put_members(json_writer *w, const stn_problem *p) {
         if (known(p, m) == 0) {
             continue;
         }
-        json_put_key(w, "  ", members[m].key);
+        json_put_key(w, members[m].key);
         json_put(w, "[");
         for (int32_t i = 0; i < p->constraint_count; i++) {
             json_put(w, i > 0 ? ", " : "");
@@ -180,34 +188,6 @@ static void put_members(json_writer *w, const stn_problem *p) {
         }
         json_put(w, "]");
     }
-}
-
-bool json_put_problem_1(json_writer *w, const stn_problem *p) {
-    stn_context *context = w->sink->context;
-    double *row = stn_allocate(context, (size_t)p->nv, sizeof *row);
-    if (row == NULL) {
-        return false;
-    }
-    size_t nv_bytes = (size_t)p->nv * sizeof *row;
-    json_put(w, "{");
-    w->first = true;
-    put_scalars(w, p);
-    put_matrices(w, p, row);
-    put_vector(w, "v_star", p->v_star, p->nv);
-    if (memcmp(p->v0, p->v_star, nv_bytes) != 0) {
-        put_vector(w, "v0", p->v0, p->nv);
-    }
-    if (memcmp(p->v_guess, p->v_star, nv_bytes) != 0) {
-        put_vector(w, "v_guess", p->v_guess, p->nv);
-    }
-    if (p->explicit_R || (p->row_count > 0 && !isnan(p->R[0]))) {
-        put_vector(w, "R", p->R, p->row_count);
-        put_vector(w, "v_hat", p->v_hat, p->row_count);
-    }
-    if (any_nonzero(p->gamma_guess, p->row_count)) {
-        put_vector(w, "gamma_guess", p->gamma_guess, p->row_count);
-    }
-    put_members(w, p);
     json_put(w, "\n}\n");
     stn_release(context, row);
     return true;

@@ -11,42 +11,6 @@ const char *const problem_form_names[2] = {"global", "local"};
 const char *const problem_velocity_names[2] = {"end", "mid"};
 const char *const matrix_form_names[4] = {"zero", "diagonal", "dense", "nodal"};
 
-/// The problem in a failure capsule (docs/capsule.md); any other object as it is. NULL and a failure when there is
-/// none.
-static const cJSON *open_capsule(json_reader *r, const cJSON *root) {
-    const char *format = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "format"));
-    if (format == NULL || strcmp(format, "stiction-capsule-1") != 0) {
-        return root;
-    }
-    const cJSON *problem = cJSON_GetObjectItemCaseSensitive(root, "problem");
-    if (!cJSON_IsObject(problem)) {
-        r->status =
-            stn_fail(r->err, STN_ERR_PARSE,
-                     "%s: this capsule holds no contact problem: its step failed before one was formed, or it could "
-                     "not be written; make the step again with stiction run --from",
-                     r->path);
-        return NULL;
-    }
-    return problem;
-}
-
-static void read_problem(json_reader *r, const cJSON *root, stn_problem *problem) {
-    static const char *const formats[] = {"contact-problem-1", "contact-problem-2"};
-    root = open_capsule(r, root);
-    if (root == NULL) {
-        return;
-    }
-    if (!cJSON_IsObject(root)) {
-        r->status = stn_fail(r->err, STN_ERR_PARSE,
-                             "%s: not a contact problem: expected a JSON object with the key 'format'", r->path);
-        return;
-    }
-    int32_t format = json_choice(r, root, "format", formats, STN_COUNT(formats), 0, 0);
-    if (r->status == STN_OK) {
-        (format == 0 ? json_read_problem_1 : json_read_problem_2)(r, root, problem);
-    }
-}
-
 /// An object, maybe behind a byte order mark; its key "format" says the rest.
 static bool recognises(const char *bytes, size_t size) {
     size_t i = size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
@@ -56,12 +20,31 @@ static bool recognises(const char *bytes, size_t size) {
     return i < size && bytes[i] == '{';
 }
 
+/// A problem, or that in a failure capsule (docs/capsule.md).
 static stn_status read(void *self, const stn_problem_source *source, stn_problem *out, stn_error *err) {
+    static const char *const known[] = {"contact-problem-1", "contact-problem-2"};
     (void)self;
     json_reader r = {.context = source->context, .arena = source->arena, .path = source->path, .err = err};
     cJSON *root = json_parse(&r, source->bytes, source->size);
-    if (root != NULL) {
-        read_problem(&r, root, out);
+    if (root == NULL) {
+        return r.status;
+    }
+    const char *format = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "format"));
+    bool capsule = format != NULL && strcmp(format, "stiction-capsule-1") == 0;
+    const cJSON *problem = capsule ? cJSON_GetObjectItemCaseSensitive(root, "problem") : root;
+    if (capsule && !cJSON_IsObject(problem)) {
+        r.status = stn_fail(err, STN_ERR_PARSE,
+                            "%s: this capsule holds no contact problem: its step failed before one was formed, or it "
+                            "could not be written; make the step again with stiction run --from",
+                            r.path);
+    } else if (!cJSON_IsObject(problem)) {
+        r.status = stn_fail(err, STN_ERR_PARSE,
+                            "%s: not a contact problem: expected a JSON object with the key 'format'", r.path);
+    } else {
+        int32_t which = json_choice(&r, problem, "format", known, STN_COUNT(known), 0, 0);
+        if (r.status == STN_OK) {
+            (which == 0 ? json_read_problem_1 : json_read_problem_2)(&r, problem, out);
+        }
     }
     cJSON_Delete(root);
     return r.status;

@@ -79,22 +79,6 @@ static void decode_percent(const char *name, char *out) {
     *out = '\0';
 }
 
-static bool read_whole(int file, unsigned char *bytes, size_t size) {
-    size_t have = 0;
-    while (have < size) {
-        ssize_t n = read(file, bytes + have, size - have);
-        if (n <= 0 && !(n < 0 && errno == EINTR)) {
-            return false;
-        }
-        have += n > 0 ? (size_t)n : 0;
-    }
-    return true;
-}
-
-static const char *why_refused(int error) {
-    return error == EXDEV ? "it lies outside of the folder that is allowed" : strerror(error);
-}
-
 /// Opens, reads and remembers one more file; NULL with a refusal noted.
 static const source *read_further(file_set *files, const char *name) {
     char decoded[STN_MESH_PATH_MAX];
@@ -110,7 +94,8 @@ static const source *read_further(file_set *files, const char *name) {
         decode_percent(name, decoded);
         file = strcmp(decoded, name) != 0 ? stn_open_below(files->root, files->folder, decoded, &size) : -1;
         if (file < 0) {
-            snprintf(files->refusal, sizeof files->refusal, "%.200s: %s", name, why_refused(first_error));
+            snprintf(files->refusal, sizeof files->refusal, "%.200s: %s", name,
+                     first_error == EXDEV ? "it lies outside of the folder that is allowed" : strerror(first_error));
             return NULL;
         }
         name = decoded;
@@ -118,7 +103,12 @@ static const source *read_further(file_set *files, const char *name) {
     source *next = &files->further[files->further_count];
     bool small = size <= STN_MESH_FILE_MAX - files->further_bytes;
     next->bytes = small ? malloc(size + 1) : NULL;
-    bool whole = next->bytes != NULL && read_whole(file, next->bytes, size);
+    bool whole = next->bytes != NULL;
+    for (size_t have = 0; have < size && whole;) {
+        ssize_t n = read(file, next->bytes + have, size - have);
+        whole = n > 0 || (n < 0 && errno == EINTR);
+        have += n > 0 ? (size_t)n : 0;
+    }
     close(file);
     if (!whole) {
         free(next->bytes);
@@ -136,32 +126,21 @@ static const source *read_further(file_set *files, const char *name) {
     return next;
 }
 
-static const source *find_source(file_set *files, const char *name) {
-    if (strcmp(name, files->scene.name) == 0) {
-        return &files->scene;
-    }
-    char decoded[STN_MESH_PATH_MAX];
-    for (uint32_t i = 0; i < files->further_count; i++) {
-        const char *known = files->further[i].name;
-        if (strcmp(name, known) == 0) {
-            return &files->further[i];
-        }
-        if (strlen(name) < sizeof decoded) {
-            decode_percent(name, decoded);
-            if (strcmp(decoded, known) == 0) {
-                return &files->further[i];
-            }
-        }
-    }
-    return read_further(files, name);
-}
-
 static struct aiFile *open_file(struct aiFileIO *face, const char *name, const char *mode) {
     file_set *files = (file_set *)(void *)face->UserData;
     if (mode[0] != 'r' || strchr(mode, '+') != NULL) {
         return NULL;
     }
-    const source *from = find_source(files, name);
+    char decoded[STN_MESH_PATH_MAX] = "";
+    if (strlen(name) < sizeof decoded) {
+        decode_percent(name, decoded);
+    }
+    const source *from = strcmp(name, files->scene.name) == 0 ? &files->scene : NULL;
+    for (uint32_t i = 0; i < files->further_count && from == NULL; i++) {
+        const char *known = files->further[i].name;
+        from = strcmp(name, known) == 0 || strcmp(decoded, known) == 0 ? &files->further[i] : NULL;
+    }
+    from = from != NULL ? from : read_further(files, name);
     open_source *self = from != NULL ? malloc(sizeof *self) : NULL;
     if (self == NULL) {
         return NULL;

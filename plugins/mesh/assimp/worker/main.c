@@ -20,20 +20,6 @@
 
 #include "worker/worker.h"
 
-/// Memory for the whole import in large pages, where the system has them: the process lives for milliseconds, and most
-/// of them went into page faults. What is not used costs address space only.
-static void prepare_memory(size_t file_size) {
-    const size_t page = (size_t)2 << 20, size = 4 * page + 10 * file_size;
-    mallopt(M_MMAP_THRESHOLD, INT_MAX);
-    mallopt(M_TRIM_THRESHOLD, INT_MAX);
-    char *memory = malloc(size);
-    if (memory != NULL) {
-        char *first = (char *)(((uintptr_t)memory + page - 1) / page * page);
-        madvise(first, size - (size_t)(first - memory), MADV_HUGEPAGE);
-        free(memory); // stays in the heap: nothing is trimmed
-    }
-}
-
 static void receive(void *bytes, size_t size) {
     size_t have = 0;
     while (have < size) {
@@ -55,29 +41,6 @@ static char *receive_text(uint32_t length) {
     return text;
 }
 
-static mesh_wire_request receive_request(file_set *files) {
-    mesh_wire_request request;
-    receive(&request, sizeof request);
-    if (memcmp(request.magic, MESH_WIRE_REQUEST, sizeof request.magic) != 0 || request.version != MESH_WIRE_VERSION ||
-        request.format < MESH_SCENE_DAE || request.format > MESH_SCENE_GLB || request.size > STN_MESH_FILE_MAX) {
-        channel_fail("stiction-mesh and the library are of different versions");
-    }
-    stn_worker_limit(request.memory, request.seconds);
-    prepare_memory(request.size);
-    files->root = receive_text(request.root_length);
-    files->folder = receive_text(request.folder_length);
-    files->scene.size = request.size;
-    files->scene.bytes = malloc(request.size + 1);
-    files->further = calloc(STN_MESH_FURTHER_MAX, sizeof *files->further);
-    if (files->scene.bytes == NULL || files->further == NULL) {
-        channel_fail("out of memory");
-    }
-    receive(files->scene.bytes, request.size);
-    static const char *const names[] = {"", "scene.dae", "scene.gltf", "scene.glb"}; // the ending chooses the importer
-    snprintf(files->scene.name, sizeof files->scene.name, "%s", names[request.format]);
-    return request;
-}
-
 /// Only the importer of the format counts: assimp tries others when it does not recognise a file.
 static bool is_of_format(const struct aiScene *scene, mesh_scene_format format) {
     const struct aiMetadata *data = scene->mMetaData;
@@ -94,7 +57,35 @@ static bool is_of_format(const struct aiScene *scene, mesh_scene_format format) 
 int main(void) {
     close_range(STN_WORKER_CHANNEL + 3, ~0U, 0); // what the program that started it left open
     file_set files = {0};
-    mesh_wire_request request = receive_request(&files);
+    mesh_wire_request request;
+    receive(&request, sizeof request);
+    if (memcmp(request.magic, MESH_WIRE_REQUEST, sizeof request.magic) != 0 || request.version != MESH_WIRE_VERSION ||
+        request.format < MESH_SCENE_DAE || request.format > MESH_SCENE_GLB || request.size > STN_MESH_FILE_MAX) {
+        channel_fail("stiction-mesh and the library are of different versions");
+    }
+    stn_worker_limit(request.memory, request.seconds);
+    // Memory for the whole import in large pages, where the system has them: the process lives for milliseconds, and
+    // most of them went into page faults. What is not used costs address space only.
+    const size_t page = (size_t)2 << 20, size = 4 * page + 10 * request.size;
+    mallopt(M_MMAP_THRESHOLD, INT_MAX);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    char *memory = malloc(size);
+    if (memory != NULL) {
+        char *first = (char *)(((uintptr_t)memory + page - 1) / page * page);
+        madvise(first, size - (size_t)(first - memory), MADV_HUGEPAGE);
+        free(memory); // stays in the heap: nothing is trimmed
+    }
+    files.root = receive_text(request.root_length);
+    files.folder = receive_text(request.folder_length);
+    files.scene.size = request.size;
+    files.scene.bytes = malloc(request.size + 1);
+    files.further = calloc(STN_MESH_FURTHER_MAX, sizeof *files.further);
+    if (files.scene.bytes == NULL || files.further == NULL) {
+        channel_fail("out of memory");
+    }
+    receive(files.scene.bytes, request.size);
+    static const char *const names[] = {"", "scene.dae", "scene.gltf", "scene.glb"}; // the ending chooses the importer
+    snprintf(files.scene.name, sizeof files.scene.name, "%s", names[request.format]);
     mesh_scene_format format = (mesh_scene_format)request.format;
     struct aiFileIO face;
     file_set_face(&files, &face);

@@ -38,77 +38,42 @@ static matrix from_node(const struct aiMatrix4x4 *t) {
                      {(double)t->c1, (double)t->c2, (double)t->c3, (double)t->c4}}};
 }
 
-static matrix multiply(const matrix *a, const matrix *b) {
-    matrix c;
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 4; j++) {
-            c.m[i][j] = j == 3 ? a->m[i][3] : 0.0;
-            for (int k = 0; k < 3; k++) {
-                c.m[i][j] += a->m[i][k] * b->m[k][j];
-            }
-        }
-    }
-    return c;
-}
-
-static uint32_t count_triangles(const struct aiMesh *mesh) {
-    uint32_t count = 0;
-    for (uint32_t f = 0; f < mesh->mNumFaces; f++) {
-        count += mesh->mFaces[f].mNumIndices == 3;
-    }
-    return count;
-}
-
-static void write_vertices(const struct aiMesh *mesh, const matrix *t) {
-    for (uint32_t v = 0; v < mesh->mNumVertices; v++) {
-        const struct aiVector3D *p = &mesh->mVertices[v];
-        double x[3];
-        for (int i = 0; i < 3; i++) {
-            x[i] = t->m[i][0] * (double)p->x + t->m[i][1] * (double)p->y + t->m[i][2] * (double)p->z + t->m[i][3];
-        }
-        channel_write(x, sizeof x);
-    }
-}
-
-static void write_triangles(const struct aiMesh *mesh, uint64_t first) {
-    for (uint32_t f = 0; f < mesh->mNumFaces; f++) {
-        const struct aiFace *face = &mesh->mFaces[f];
-        if (face->mNumIndices == 3) {
-            int32_t corners[3];
-            for (int i = 0; i < 3; i++) {
-                corners[i] = (int32_t)(first + face->mIndices[i]);
-            }
-            channel_write(corners, sizeof corners);
-        }
-    }
-}
-
-/// Does piece i of a node begin a new part? assimp splits a part by material into pieces of one name and rising ids.
-static bool begins_part(const walk *w, const struct aiNode *node, uint32_t i, uint32_t before) {
-    if (before == UINT32_MAX) {
-        return true;
-    }
-    if (w->part_per_node) {
-        return false;
-    }
-    uint32_t a = node->mMeshes[before], b = node->mMeshes[i];
-    return b <= a || strcmp(w->scene->mMeshes[a]->mName.data, w->scene->mMeshes[b]->mName.data) != 0;
-}
-
 static void visit_pieces(walk *w, const struct aiNode *node, const matrix *t) {
     uint32_t before = UINT32_MAX;
     for (uint32_t i = 0; i < node->mNumMeshes; i++) {
         const struct aiMesh *mesh = w->scene->mMeshes[node->mMeshes[i]];
-        uint32_t triangles = count_triangles(mesh);
+        uint32_t triangles = 0;
+        for (uint32_t f = 0; f < mesh->mNumFaces; f++) {
+            triangles += mesh->mFaces[f].mNumIndices == 3;
+        }
         if (triangles == 0) {
             continue;
         }
-        w->tally.instances += begins_part(w, node, i, before);
+        // assimp splits a part by material into pieces of one name and rising ids
+        bool begins = before == UINT32_MAX;
+        if (!begins && !w->part_per_node) {
+            uint32_t a = node->mMeshes[before], b = node->mMeshes[i];
+            begins = b <= a || strcmp(w->scene->mMeshes[a]->mName.data, mesh->mName.data) != 0;
+        }
+        w->tally.instances += begins;
         before = i;
-        if (w->pass == VERTICES) {
-            write_vertices(mesh, t);
-        } else if (w->pass == TRIANGLES) {
-            write_triangles(mesh, w->tally.vertices);
+        for (uint32_t v = 0; v < mesh->mNumVertices && w->pass == VERTICES; v++) {
+            const struct aiVector3D *p = &mesh->mVertices[v];
+            double x[3];
+            for (int k = 0; k < 3; k++) {
+                x[k] = t->m[k][0] * (double)p->x + t->m[k][1] * (double)p->y + t->m[k][2] * (double)p->z + t->m[k][3];
+            }
+            channel_write(x, sizeof x);
+        }
+        for (uint32_t f = 0; f < mesh->mNumFaces && w->pass == TRIANGLES; f++) {
+            const struct aiFace *face = &mesh->mFaces[f];
+            int32_t corners[3];
+            for (int k = 0; k < 3 && face->mNumIndices == 3; k++) {
+                corners[k] = (int32_t)(w->tally.vertices + face->mIndices[k]);
+            }
+            if (face->mNumIndices == 3) {
+                channel_write(corners, sizeof corners);
+            }
         }
         w->tally.vertices += mesh->mNumVertices;
         w->tally.triangles += triangles;
@@ -125,8 +90,16 @@ static void visit(walk *w, const struct aiNode *node, const matrix *t, int depth
                      (unsigned long long)w->tally.vertices);
     }
     for (uint32_t i = 0; i < node->mNumChildren; i++) {
-        matrix child = from_node(&node->mChildren[i]->mTransformation);
-        child = multiply(t, &child);
+        matrix own = from_node(&node->mChildren[i]->mTransformation), child;
+        for (int row = 0; row < 3; row++) {
+            for (int column = 0; column < 4; column++) {
+                double sum = column == 3 ? t->m[row][3] : 0.0;
+                for (int k = 0; k < 3; k++) {
+                    sum += t->m[row][k] * own.m[k][column];
+                }
+                child.m[row][column] = sum;
+            }
+        }
         visit(w, node->mChildren[i], &child, depth + 1);
     }
 }
@@ -141,58 +114,35 @@ static tally walk_scene(const struct aiScene *scene, mesh_scene_format format, w
     return w.tally;
 }
 
-/// The decimal number with fewest digits that gives this float: what the file says, as nearly as double can.
-static double shortest_decimal(float value) {
-    char text[32];
-    for (int digits = 6; digits <= 9; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, (double)value);
-        if (strtof(text, NULL) == value) {
-            break;
-        }
-    }
-    return strtod(text, NULL);
-}
-
-static bool is_scaled(const struct aiMatrix4x4 *t, float unit, const int rotation[9]) {
-    const float parts[9] = {t->a1, t->a2, t->a3, t->b1, t->b2, t->b3, t->c1, t->c2, t->c3};
-    bool same = t->a4 == 0.0f && t->b4 == 0.0f && t->c4 == 0.0f;
-    for (int i = 0; i < 9; i++) {
-        same = same && parts[i] == unit * (float)rotation[i];
-    }
-    return same;
-}
-
-static void read_collada_root(const struct aiMatrix4x4 *t, mesh_wire_reply *reply) {
-    static const struct {
-        char axis;
-        int rotation[9];
-    } known[] = {
-        {'y', {1, 0, 0, 0, 1, 0, 0, 0, 1}}, {'z', {1, 0, 0, 0, 0, 1, 0, -1, 0}}, {'x', {0, -1, 0, 1, 0, 0, 0, 0, 1}}};
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        float unit = known[i].axis == 'x' ? t->b1 : t->a1;
-        if (isfinite(unit) && unit > 0.0f && is_scaled(t, unit, known[i].rotation)) {
-            reply->unit = shortest_decimal(unit);
-            reply->up_axis = (unsigned char)known[i].axis;
-            return;
-        }
-    }
-    channel_fail("its unit of length is no number above 0");
-}
-
-static void write_files(const file_set *files) {
-    for (uint32_t i = 0; i < files->further_count; i++) {
-        const source *s = &files->further[i];
-        mesh_wire_file file = {{s->hash[0], s->hash[1]}, s->size, (uint32_t)strlen(s->name), 0};
-        channel_write(&file, sizeof file);
-        channel_write(s->name, file.name_length);
-    }
-}
+/// The root of COLLADA: a unit times a rotation.
+static const struct {
+    char axis;
+    int rotation[9];
+} known[] = {
+    {'y', {1, 0, 0, 0, 1, 0, 0, 0, 1}}, {'z', {1, 0, 0, 0, 0, 1, 0, -1, 0}}, {'x', {0, -1, 0, 1, 0, 0, 0, 0, 1}}};
 
 void scene_reply(const struct aiScene *scene, mesh_scene_format format, const file_set *files, uint64_t reply_bytes) {
     mesh_wire_reply reply = {.version = MESH_WIRE_VERSION, .unit = 1.0, .up_axis = 'y'};
     memcpy(reply.magic, MESH_WIRE_REPLY, sizeof reply.magic);
-    if (format == MESH_SCENE_DAE) {
-        read_collada_root(&scene->mRootNode->mTransformation, &reply);
+    const struct aiMatrix4x4 *t = &scene->mRootNode->mTransformation;
+    const float parts[9] = {t->a1, t->a2, t->a3, t->b1, t->b2, t->b3, t->c1, t->c2, t->c3};
+    bool found = format != MESH_SCENE_DAE;
+    for (size_t i = 0; i < sizeof known / sizeof known[0] && !found; i++) {
+        float unit = known[i].axis == 'x' ? t->b1 : t->a1;
+        found = isfinite(unit) && unit > 0.0f && t->a4 == 0.0f && t->b4 == 0.0f && t->c4 == 0.0f;
+        for (int k = 0; k < 9; k++) {
+            found = found && parts[k] == unit * (float)known[i].rotation[k];
+        }
+        // the decimal number with fewest digits that gives this float: what the file says, as nearly as double can
+        char text[32] = "";
+        for (int digits = 6; digits <= 9 && found && (digits == 6 || strtof(text, NULL) != unit); digits++) {
+            snprintf(text, sizeof text, "%.*g", digits, (double)unit);
+        }
+        reply.unit = found ? strtod(text, NULL) : reply.unit;
+        reply.up_axis = found ? (unsigned char)known[i].axis : reply.up_axis;
+    }
+    if (!found) {
+        channel_fail("its unit of length is no number above 0");
     }
     uint64_t vertex_limit = reply_bytes / (3 * sizeof(double));
     if (vertex_limit > INT32_MAX / 4) {
@@ -209,6 +159,11 @@ void scene_reply(const struct aiScene *scene, mesh_scene_format format, const fi
     channel_write(&reply, sizeof reply);
     walk_scene(scene, format, VERTICES, vertex_limit);
     walk_scene(scene, format, TRIANGLES, vertex_limit);
-    write_files(files);
+    for (uint32_t i = 0; i < files->further_count; i++) {
+        const source *s = &files->further[i];
+        mesh_wire_file file = {{s->hash[0], s->hash[1]}, s->size, (uint32_t)strlen(s->name), 0};
+        channel_write(&file, sizeof file);
+        channel_write(s->name, file.name_length);
+    }
     channel_flush();
 }

@@ -48,20 +48,6 @@ void bytes_add(bytes *b, const void *from, size_t size) {
     b->size += size;
 }
 
-static void receive_all(bytes *in) {
-    static unsigned char part[1 << 16];
-    for (;;) {
-        ssize_t n = recv(STN_WORKER_CHANNEL, part, sizeof part, 0);
-        if (n == 0) {
-            return;
-        }
-        if (n < 0 && errno != EINTR) {
-            _exit(1);
-        }
-        bytes_add(in, part, n > 0 ? (size_t)n : 0);
-    }
-}
-
 int main(int count, char **arguments) {
     close_range(STN_WORKER_CHANNEL + 3, ~0U, 0); // what the program that started it left open
     bool unpacks = count == 3 && strcmp(arguments[1], "unpack") == 0;
@@ -71,7 +57,14 @@ int main(int count, char **arguments) {
     }
     stn_worker_limit(memory, SECONDS);
     bytes in = {0}, out = {0};
-    receive_all(&in);
+    static unsigned char part[1 << 16];
+    for (ssize_t n = 1; n != 0;) {
+        n = recv(STN_WORKER_CHANNEL, part, sizeof part, 0);
+        if (n < 0 && errno != EINTR) {
+            _exit(1);
+        }
+        bytes_add(&in, part, n > 0 ? (size_t)n : 0);
+    }
     if (H5open() < 0) {
         fail("the HDF5 library does not start");
     }

@@ -14,14 +14,6 @@ static void take(const bytes *from, size_t *at, void *to, size_t size) {
     *at += size;
 }
 
-static hid_t create_set(hid_t file, const char *name, hid_t type, hid_t space) {
-    hid_t links = H5Pcreate(H5P_LINK_CREATE);
-    H5Pset_create_intermediate_group(links, 1);
-    hid_t set = H5Dcreate2(file, name, type, space, links, H5P_DEFAULT, H5P_DEFAULT);
-    H5Pclose(links);
-    return set;
-}
-
 static void add_array(hid_t file, const char *name, const array_wire_item *item, const void *values) {
     bool letters = item->type == ARRAY_WIRE_LETTERS;
     hid_t stored =
@@ -32,7 +24,10 @@ static void add_array(hid_t file, const char *name, const array_wire_item *item,
     if (letters) {
         H5Tset_size(stored, item->count > 0 ? (size_t)item->count : 1);
     }
-    hid_t space = H5Screate_simple(1, &size, NULL), set = create_set(file, name, stored, space);
+    hid_t space = H5Screate_simple(1, &size, NULL), links = H5Pcreate(H5P_LINK_CREATE);
+    H5Pset_create_intermediate_group(links, 1);
+    hid_t set = H5Dcreate2(file, name, stored, space, links, H5P_DEFAULT, H5P_DEFAULT);
+    H5Pclose(links);
     if (set < 0 ||
         (item->count > 0 && H5Dwrite(set, letters ? stored : memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)) {
         fail("%s cannot be stored", name);

@@ -30,52 +30,6 @@ static bool choose_type(hid_t stored, array_wire_type *type, hid_t *memory, size
     return false;
 }
 
-static bool is_in_this_file(hid_t set) {
-    hid_t layout = H5Dget_create_plist(set);
-    bool here = layout >= 0 && H5Pget_external_count(layout) == 0 && H5Pget_layout(layout) != H5D_VIRTUAL;
-    H5Pclose(layout);
-    return here;
-}
-
-/// The numbers of a data set of `count` elements.
-static void *read_values(const visit *v, hid_t set, hid_t memory, const char *name, uint64_t count, size_t width) {
-    if (count > v->most / width || v->out->size + count * width > v->most) {
-        fail("%s holds %llu numbers: more than the %llu bytes that are read of a file", name, (unsigned long long)count,
-             (unsigned long long)v->most);
-    }
-    void *values = calloc(count > 0 ? count : 1, width);
-    if (values == NULL) {
-        fail("%s: out of memory for %llu numbers", name, (unsigned long long)count);
-    }
-    if (count > 0 && H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
-        fail("%s cannot be read: the file is damaged or cut off", name);
-    }
-    return values;
-}
-
-static void add_set(visit *v, hid_t set, const char *name) {
-    hid_t stored = H5Dget_type(set), space = H5Dget_space(set), memory = H5I_INVALID_HID;
-    hssize_t count = H5Sget_simple_extent_npoints(space);
-    array_wire_type type;
-    size_t width;
-    if (stored < 0 || space < 0 || count < 0) {
-        fail("%s cannot be read: the file is damaged", name);
-    }
-    if (choose_type(stored, &type, &memory, &width) && is_in_this_file(set)) {
-        void *values = read_values(v, set, memory, name, (uint64_t)count, width);
-        uint64_t sent = type == ARRAY_WIRE_LETTERS ? (uint64_t)count * width : (uint64_t)count;
-        array_wire_item item = {(uint32_t)strlen(name), (uint32_t)type, sent};
-        bytes_add(v->out, &item, sizeof item);
-        bytes_add(v->out, name, item.name_length);
-        bytes_add(v->out, values, (size_t)count * width);
-        v->head.count++;
-        free(values);
-    }
-    H5Tclose(memory);
-    H5Sclose(space);
-    H5Tclose(stored);
-}
-
 static herr_t meet(hid_t root, const char *name, const H5O_info_t *info, void *user) {
     visit *v = user;
     if (info->type != H5O_TYPE_DATASET) {
@@ -88,7 +42,39 @@ static herr_t meet(hid_t root, const char *name, const H5O_info_t *info, void *u
     if (set < 0) {
         fail("%s cannot be opened: the file is damaged", name);
     }
-    add_set(v, set, name);
+    hid_t stored = H5Dget_type(set), space = H5Dget_space(set), layout = H5Dget_create_plist(set);
+    hid_t memory = H5I_INVALID_HID;
+    hssize_t count = H5Sget_simple_extent_npoints(space);
+    if (stored < 0 || space < 0 || count < 0) {
+        fail("%s cannot be read: the file is damaged", name);
+    }
+    array_wire_type type;
+    size_t width;
+    bool in_this_file = layout >= 0 && H5Pget_external_count(layout) == 0 && H5Pget_layout(layout) != H5D_VIRTUAL;
+    if (choose_type(stored, &type, &memory, &width) && in_this_file) {
+        uint64_t n = (uint64_t)count;
+        if (n > v->most / width || v->out->size + n * width > v->most) {
+            fail("%s holds %llu numbers: more than the %llu bytes that are read of a file", name, (unsigned long long)n,
+                 (unsigned long long)v->most);
+        }
+        void *values = calloc(n > 0 ? n : 1, width);
+        if (values == NULL) {
+            fail("%s: out of memory for %llu numbers", name, (unsigned long long)n);
+        }
+        if (n > 0 && H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
+            fail("%s cannot be read: the file is damaged or cut off", name);
+        }
+        array_wire_item item = {(uint32_t)strlen(name), (uint32_t)type, type == ARRAY_WIRE_LETTERS ? n * width : n};
+        bytes_add(v->out, &item, sizeof item);
+        bytes_add(v->out, name, item.name_length);
+        bytes_add(v->out, values, n * width);
+        v->head.count++;
+        free(values);
+    }
+    H5Tclose(memory);
+    H5Pclose(layout);
+    H5Sclose(space);
+    H5Tclose(stored);
     H5Dclose(set);
     return 0;
 }
