@@ -788,13 +788,20 @@ static int world_record(lua_State *L) {
     } else {
         stn_lua_check(L, stn_plugin_for_file(w->session->context, STN_KIND_RECORDER, path, &choice.id, &err), &err);
     }
-    stn_lua_check(L, prepare_recorder(L, 1, w, &choice, &err), &err);
+    int64_t tables_begin = w->tables_begin;
     stn_instance *recorder = NULL;
-    stn_lua_check(L,
-                  stn_instance_create(w->session->context, STN_KIND_RECORDER, choice.id, choice.settings,
-                                      choice.setting_count, &recorder, &err),
-                  &err);
-    stn_lua_check(L, stn_world_record(w->world, recorder, path, &err), &err);
+    stn_status status = prepare_recorder(L, 1, w, &choice, &err);
+    if (status >= 0) {
+        status = stn_instance_create(w->session->context, STN_KIND_RECORDER, choice.id, choice.settings,
+                                     choice.setting_count, &recorder, &err);
+    }
+    if (status >= 0) {
+        status = stn_world_record(w->world, recorder, path, &err);
+    }
+    if (status < 0) {
+        w->tables_begin = tables_begin; // no table was opened
+    }
+    stn_lua_check(L, status, &err);
     w->recorded_by = getpid();
     return 0;
 }

@@ -38,6 +38,12 @@ static void test_log_writes_every_step_of_the_first_world(void **state) {
     write_file("caught.lua", "local w = require 'stiction'.world {}\n"
                              "assert(not pcall(w.step, w) and not pcall(w.step, w) and w.steps == 0)\n");
     stn_expect_part("run caught.lua --log nowhere/out.csv " ERRORS, 2, "nowhere/out.csv");
+    write_file("again.lua", "local w = require 'stiction'.world {}\n"
+                            "assert(not pcall(w.record, w, 'nowhere/out.csv'))\n"
+                            "w:log { 'z', values = function() return w.time end }\n" // no table is open
+                            "w:record 'again.csv'\nw:step()\n");
+    stn_run_to("run again.lua " QUIET, 0);
+    assert_int_equal(count_lines("again.csv", &whole), 3);
 }
 
 static void test_recordings_of_several_kinds_are_made_at_once(void **state) {
