@@ -46,6 +46,21 @@ static void test_log_writes_every_step_of_the_first_world(void **state) {
     assert_int_equal(count_lines("again.csv", &whole), 3);
 }
 
+/// The step stands, and so does its row; the values of the step before are not in it.
+static void test_a_step_whose_values_fail_has_a_row_without_them(void **state) {
+    (void)state;
+    char text[200] = "";
+    write_file("gap.lua", "local w = require 'stiction'.world {}\nlocal n = 0\n"
+                          "w:log { 'n', values = function() n = n + 1 assert(n ~= 3) return n end }\n"
+                          "for i = 1, 3 do assert(pcall(w.step, w) == (i ~= 2)) end\n");
+    stn_run_to("run gap.lua --log gap.csv " QUIET, 0);
+    FILE *file = fopen("gap.csv", "r");
+    assert_non_null(file);
+    assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+    fclose(file);
+    assert_string_equal(text, "step,n\n0,1\n1,2\n2,\n3,4\n");
+}
+
 static void test_recordings_of_several_kinds_are_made_at_once(void **state) {
     (void)state;
     bool whole = false;
@@ -315,6 +330,8 @@ static void test_problems_of_a_run_are_captured(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_a_step_whose_values_fail_has_a_row_without_them, enter_folder,
+                                        leave_folder),
         cmocka_unit_test_setup_teardown(test_recordings_of_several_kinds_are_made_at_once, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_signal_that_comes_too_late_for_a_table_is_told, enter_folder,
                                         leave_folder),
