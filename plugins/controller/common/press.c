@@ -53,11 +53,11 @@ stn_status press_weights(const stn_control_view *view, const press_joint *joints
     return STN_OK;
 }
 
-stn_status press_add(const stn_control_view *view, int32_t index, double weight, const press_law *law,
-                     stn_forces *forces, stn_error *err) {
+stn_status press_add(const stn_control_view *view, int32_t index, const press_law *law, stn_forces *forces,
+                     stn_error *err) {
     const stn_model *model = view->target->model;
     int32_t dof = view->target->dof[index];
-    double limit = model->joints[model->dof_joint[dof]].effort, carried = fmin(fmax(weight, -limit), limit);
+    double limit = model->joints[model->dof_joint[dof]].effort, carried = fmin(fmax(law->weight, -limit), limit);
     double effort = fmin(law->effort, limit - fabs(carried)), lead = press_lead(effort, law->kp);
     double error = view->q[joint_coordinate(model, dof)] - law->position;
     stn_forces_add_effort(forces, dof, carried);

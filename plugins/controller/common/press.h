@@ -10,6 +10,7 @@ typedef struct press_law {
     double kp, kd;             // > 0
     double position, velocity; // references
     double effort;             // >= 0: with which it presses, besides what carries the weight [N m] or [N]
+    double weight;             // what carries it
 } press_law;
 
 /// How fast a joint turns or slides for each unit of joint `driver`: 1 for the driver, its multiplier for a joint that
@@ -36,7 +37,7 @@ stn_status press_weights(const stn_control_view *view, const press_joint *joints
                          stn_error *err);
 /// A servo row on dof `index` of the target. The effort is cut to what the joint's limit leaves beside the weight, the
 /// reference to press_lead: what is let go moves no faster than 1.5 effort/kd.
-stn_status press_add(const stn_control_view *view, int32_t index, double weight, const press_law *law,
-                     stn_forces *forces, stn_error *err);
+stn_status press_add(const stn_control_view *view, int32_t index, const press_law *law, stn_forces *forces,
+                     stn_error *err);
 
 #endif

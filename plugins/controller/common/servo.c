@@ -90,10 +90,10 @@ stn_status servo_dynamics(const stn_control_view *view, const double *accelerati
     return STN_OK;
 }
 
-stn_status servo_add(const stn_control_view *view, int32_t dof, const servo_law *law, bool limited, stn_forces *forces,
+stn_status servo_add(const stn_control_view *view, int32_t dof, const servo_law *law, stn_forces *forces,
                      stn_error *err) {
     const stn_model *model = view->target->model;
-    const double effort = limited ? model->joints[model->dof_joint[dof]].effort : (double)INFINITY;
+    const double effort = law->limited ? model->joints[model->dof_joint[dof]].effort : (double)INFINITY;
     double error = view->q[joint_coordinate(model, dof)] - law->position;
     if (isinf(effort)) {
         double tau = -law->kp * error - law->kd * (view->v[dof] - law->velocity) + law->feedforward;

@@ -10,11 +10,12 @@ typedef struct servo_law {
     double kp, kd;             // >= 0
     double position, velocity; // references
     double feedforward;        // [N m] or [N]
+    bool limited;              // to the joint's effort limit
 } servo_law;
 
-/// With `limited` and a finite effort limit of the joint a servo row; without gains, or where the limit is zero (no
+/// With a finite effort limit of the joint, where it counts, a servo row; without gains, or where the limit is zero (no
 /// motor), the clamped feed-forward; else gains in K and D.
-stn_status servo_add(const stn_control_view *view, int32_t dof, const servo_law *law, bool limited, stn_forces *forces,
+stn_status servo_add(const stn_control_view *view, int32_t dof, const servo_law *law, stn_forces *forces,
                      stn_error *err);
 /// Efforts that hold the whole tree of every controlled joint still against gravity, (dof_count).
 stn_status servo_gravity(const stn_control_view *view, double *hold, stn_error *err);

@@ -122,8 +122,8 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
     for (int32_t i = 0; i < count && status == STN_OK; i++) {
         command[i] += view->dt * next[i];
         rate[i] = next[i];
-        const servo_law law = {o->kp, o->kd, command[i], rate[i], effort[i]};
-        status = servo_add(view, target->dof[i], &law, o->effort_limits, forces, err);
+        const servo_law law = {o->kp, o->kd, command[i], rate[i], effort[i], o->effort_limits};
+        status = servo_add(view, target->dof[i], &law, forces, err);
     }
     return status;
 }

@@ -38,6 +38,7 @@ typedef struct reach {
     double *H, *g;         // (all x all), (all)
     double *lower, *upper; // (all)
     double *A, *b;         // (rows x all), (rows)
+    double *whole;         // of one row, over the velocities of the tree
     int32_t rows;
 } reach;
 
@@ -197,17 +198,15 @@ static int32_t body_of(const stn_model *model, int32_t geometry) {
     return link >= 0 ? model->links[link].body : 0;
 }
 
-/// J += sign n^T J_point of a body on the robot's tree; else its velocity along n is added to `drift`.
-static void add_side(const reach *r, int32_t body, const stn_near_pair *pair, double sign, double *whole,
-                     double *drift) {
+/// whole += sign n^T J_point of a body on the robot's tree; of another one returns its velocity along n times the sign.
+static double add_side(const reach *r, int32_t body, const stn_near_pair *pair, double sign) {
     const stn_kinematics *kinematics = r->view->kinematics;
     const stn_model *model = r->view->target->model;
     if (body == 0) {
-        return;
+        return 0.0;
     }
     if (model->bodies[body].tree != r->o->tree) {
-        *drift += sign * stn_vec3_dot(pair->normal, stn_point_velocity(kinematics, body, pair->point));
-        return;
+        return sign * stn_vec3_dot(pair->normal, stn_point_velocity(kinematics, body, pair->point));
     }
     stn_vec3 reference = kinematics->reference[r->o->tree], lever = stn_vec3_sub(pair->point, reference);
     for (int32_t b = body; b > 0; b = model->bodies[b].parent) {
@@ -215,20 +214,22 @@ static void add_side(const reach *r, int32_t body, const stn_near_pair *pair, do
         for (int32_t d = joint->v_start; d < joint->v_start + joint->nv; d++) {
             const stn_spatial *s = &kinematics->motion[d];
             stn_vec3 moves = stn_vec3_add(s->linear, stn_vec3_cross(s->angular, lever));
-            whole[d - model->trees[r->o->tree].v_start] += sign * stn_vec3_dot(pair->normal, moves);
+            r->whole[d - model->trees[r->o->tree].v_start] += sign * stn_vec3_dot(pair->normal, moves);
         }
     }
+    return 0.0;
 }
 
 /// The damper of one pair; a pair that the joints cannot part has none.
-static void add_distance(reach *r, const stn_near_pair *pair, double *whole) {
+static void add_distance(reach *r, const stn_near_pair *pair) {
     const stn_model *model = r->view->target->model;
     const stn_tree *tree = &model->trees[r->o->tree];
-    double drift = 0.0, *row = r->A + (size_t)r->rows * (size_t)r->all;
+    double *whole = r->whole, *row = r->A + (size_t)r->rows * (size_t)r->all;
     int32_t other = body_of(model, pair->geometry_b);
     memset(whole, 0, sizeof(double) * (size_t)tree->nv);
-    add_side(r, other, pair, 1.0, whole, &drift);
-    add_side(r, body_of(model, pair->geometry_a), pair, -1.0, whole, &drift);
+    double drift = 0.0;
+    drift += add_side(r, other, pair, 1.0);
+    drift += add_side(r, body_of(model, pair->geometry_a), pair, -1.0);
     pick(r, 1, whole, row);
     double moves = dot(r->n, row, row);
     if (moves < 1e-12) {
@@ -264,10 +265,10 @@ static stn_status solve_qp(reach *r, double **velocity, stn_error *err) {
         return status;
     }
     if (count > 0) {
-        double *whole = STN_ARENA(r->view->arena, model->trees[r->o->tree].nv, double);
+        r->whole = STN_ARENA(r->view->arena, model->trees[r->o->tree].nv, double);
         r->A = STN_ARENA(r->view->arena, (size_t)count * (size_t)r->all, double);
         r->b = STN_ARENA(r->view->arena, count, double);
-        if (whole == NULL || r->A == NULL || r->b == NULL) {
+        if (r->whole == NULL || r->A == NULL || r->b == NULL) {
             return out_of_memory(err);
         }
         for (int32_t i = 0; i < count; i++) {
@@ -277,7 +278,7 @@ static stn_status solve_qp(reach *r, double **velocity, stn_error *err) {
             // what floats freely is there to be taken
             if (body == 0 || tree == r->o->tree || r->o->avoid == AVOID_ALL ||
                 (r->o->avoid == AVOID_ROBOTS && !floats)) {
-                add_distance(r, &pairs[i], whole);
+                add_distance(r, &pairs[i]);
             }
         }
     }

@@ -48,13 +48,14 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
                                .kd = reference[DAMPING * count + i],
                                .position = reference[POSITION * count + i],
                                .velocity = reference[VELOCITY * count + i],
-                               .feedforward = reference[EFFORT * count + i]};
+                               .feedforward = reference[EFFORT * count + i],
+                               .limited = control->effort_limits};
         if (law.kp < 0.0 || law.kd < 0.0) {
             return stn_fail(err, STN_ERR_ARGUMENT, "%s of joint %s is %g, must be >= 0",
                             law.kp < 0.0 ? "stiffness" : "damping", model->joints[model->dof_joint[dof]].name,
                             fmin(law.kp, law.kd));
         }
-        status = servo_add(view, dof, &law, control->effort_limits, forces, err);
+        status = servo_add(view, dof, &law, forces, err);
     }
     return status;
 }

@@ -95,9 +95,13 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
     m->width += move;
     for (int32_t i = 0; i < target->joint_count && status == STN_OK; i++) {
         double ratio, position = jaws_position(&g->pair, target, i, m->width, &ratio);
-        const press_law law = {g->kp, g->kd, position, ratio * rate,
-                               reference[FORCE] * effort_of_force(g, target->model, target->joint[i])};
-        status = press_add(view, i, weight[i], &law, forces, err);
+        const press_law law = {g->kp,
+                               g->kd,
+                               position,
+                               ratio * rate,
+                               reference[FORCE] * effort_of_force(g, target->model, target->joint[i]),
+                               weight[i]};
+        status = press_add(view, i, &law, forces, err);
     }
     return status;
 }

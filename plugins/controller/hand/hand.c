@@ -145,37 +145,6 @@ static double posture_at(const stn_control_target *target, const double *referen
     return preshape[i] + (closure - 0.5) * *slope;
 }
 
-/// Leads the closure towards the one asked for, never so far beside the fingers that all pull in full already, so that
-/// they turn back at once; returns how fast [1/s].
-static double lead_closure(const hand *h, const stn_control_view *view, const double *reference, const double *lever,
-                           memory *m) {
-    double step = reference[SPEED] * view->dt, goal = fmin(fmax(reference[CLOSURE], 0.0), 1.0);
-    double least = INFINITY, most = -INFINITY;
-    for (int32_t i = 0; i < view->target->dof_count; i++) {
-        // the closure at which the joint is where it is, and how much of it the servo's lead is
-        const stn_control_target *target = view->target;
-        double early, late, q = view->q[joint_coordinate(target->model, target->dof[i])];
-        double open = posture_at(target, reference, i, 0.0, &early);
-        double preshape = posture_at(target, reference, i, 0.5, &late);
-        bool is_early = late == 0.0 || (early != 0.0 && (preshape - q) * early > 0.0);
-        double slope = is_early ? early : late;
-        if (slope != 0.0) { // else all postures are alike
-            double effort = fmin(reference[FORCE] * lever[i], target->model->joints[target->joint[i]].effort);
-            double closure = (is_early ? 0.0 : 0.5) + (is_early ? q - open : q - preshape) / slope;
-            double lead = press_lead(effort, h->options.kp) / fabs(slope);
-            least = fmin(least, closure - lead);
-            most = fmax(most, closure + lead);
-        }
-    }
-    if (m->begun == 0.0) {
-        *m = (memory){1.0, goal};
-    }
-    m->closure = least <= most ? fmin(fmax(m->closure, fmin(least, 1.0)), fmax(most, 0.0)) : m->closure;
-    double move = fmin(fmax(goal - m->closure, -step), step);
-    m->closure += move;
-    return move / view->dt;
-}
-
 static stn_status evaluate(void *self, const stn_control_view *view, const double *reference, void *state,
                            stn_forces *forces, stn_error *err) {
     const hand *h = self;
@@ -198,11 +167,36 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
         double arm = tip_lever(view->kinematics, dof, h->tips[k].body, h->tips[k].point);
         lever[joint->driver] += fabs(joint->ratio) * fmax(arm, least_lever);
     }
-    double rate = lead_closure(h, view, reference, lever, m);
+    double step = reference[SPEED] * view->dt, goal = fmin(fmax(reference[CLOSURE], 0.0), 1.0);
+    if (m->begun == 0.0) {
+        *m = (memory){1.0, goal};
+    }
+    // the closure is led towards the one asked for, never so far beside the fingers that all pull in full already, so
+    // that they turn back at once
+    double least = INFINITY, most = -INFINITY;
+    for (int32_t i = 0; i < target->dof_count; i++) {
+        // the closure at which the joint is where it is, and how much of it the servo's lead is
+        double early, late, q = view->q[joint_coordinate(target->model, target->dof[i])];
+        double open = posture_at(target, reference, i, 0.0, &early);
+        double preshape = posture_at(target, reference, i, 0.5, &late);
+        bool is_early = late == 0.0 || (early != 0.0 && (preshape - q) * early > 0.0);
+        double slope = is_early ? early : late;
+        if (slope != 0.0) { // else all postures are alike
+            double effort = fmin(reference[FORCE] * lever[i], target->model->joints[target->joint[i]].effort);
+            double closure = (is_early ? 0.0 : 0.5) + (is_early ? q - open : q - preshape) / slope;
+            double lead = press_lead(effort, h->options.kp) / fabs(slope);
+            least = fmin(least, closure - lead);
+            most = fmax(most, closure + lead);
+        }
+    }
+    m->closure = least <= most ? fmin(fmax(m->closure, fmin(least, 1.0)), fmax(most, 0.0)) : m->closure;
+    double move = fmin(fmax(goal - m->closure, -step), step), rate = move / view->dt;
+    m->closure += move;
     for (int32_t i = 0; i < target->dof_count && status == STN_OK; i++) {
         double slope, position = posture_at(target, reference, i, m->closure, &slope);
-        const press_law law = {h->options.kp, h->options.kd, position, slope * rate, reference[FORCE] * lever[i]};
-        status = press_add(view, i, weight[i], &law, forces, err);
+        const press_law law = {h->options.kp, h->options.kd, position, slope * rate, reference[FORCE] * lever[i],
+                               weight[i]};
+        status = press_add(view, i, &law, forces, err);
     }
     return status;
 }

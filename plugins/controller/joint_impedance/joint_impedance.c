@@ -75,8 +75,9 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
                                .kd = 2.0 * control->damping_ratio * sqrt(k * inertia[r]),
                                .position = reference[POSITION * count + i],
                                .velocity = reference[VELOCITY * count + i],
-                               .feedforward = reference[FEEDFORWARD * count + i] + bias[r]};
-        stn_status status = servo_add(view, dof, &law, control->effort_limits, forces, err);
+                               .feedforward = reference[FEEDFORWARD * count + i] + bias[r],
+                               .limited = control->effort_limits};
+        stn_status status = servo_add(view, dof, &law, forces, err);
         if (status != STN_OK) {
             return status;
         }

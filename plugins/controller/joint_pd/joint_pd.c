@@ -113,12 +113,12 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
     stn_status status = pd->gravity_compensation ? servo_gravity(view, hold, err) : STN_OK;
     for (int32_t i = 0; i < target->dof_count && status == STN_OK; i++) {
         const stn_joint *joint = &target->model->joints[target->model->dof_joint[target->dof[i]]];
-        servo_law law = {pd->kp, pd->kd, position[i], velocity[i], feedforward[i] + hold[i]};
+        servo_law law = {pd->kp, pd->kd, position[i], velocity[i], feedforward[i] + hold[i], pd->effort_limits};
         if (pd->gains == GAINS_ROBOT && has_gains(joint)) {
             law.kp = joint->servo_kp;
             law.kd = joint->servo_kd;
         }
-        status = servo_add(view, target->dof[i], &law, pd->effort_limits, forces, err);
+        status = servo_add(view, target->dof[i], &law, forces, err);
     }
     return status;
 }

@@ -187,8 +187,8 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
     stn_spline_step(&spline, view->time, view->dt, position, velocity, acceleration);
     status = servo_dynamics(view, acceleration, effort, err);
     for (int32_t i = 0; i < count && status == STN_OK; i++) {
-        const servo_law law = {control->kp, control->kd, position[i], velocity[i], effort[i]};
-        status = servo_add(view, view->target->dof[i], &law, control->effort_limits, forces, err);
+        const servo_law law = {control->kp, control->kd, position[i], velocity[i], effort[i], control->effort_limits};
+        status = servo_add(view, view->target->dof[i], &law, forces, err);
     }
     return status;
 }

@@ -99,18 +99,18 @@ static stn_status leave_impulse(const free_motion *f, int32_t t, stn_error *err)
 
 // ---------------------------------------------------------------------------------------------------------- Newton
 
-/// m += s B x, and the larger of `largest` and the term's norm.
-static double add_gain(const free_motion *f, const tree_motion *motion, const stn_matrix *B, double s, const double *x,
-                       double largest) {
+/// m += s B x; returns the term's norm.
+static double add_gain(const free_motion *f, const tree_motion *motion, const stn_matrix *B, double s,
+                       const double *x) {
     if (B->form == STN_MATRIX_ZERO) {
-        return largest;
+        return 0.0;
     }
     memset(f->work, 0, (size_t)B->n * sizeof *f->work);
     stn_matrix_mul_add(B, s, x, f->work);
     for (int32_t i = 0; i < B->n; i++) {
         f->m[i] += f->work[i];
     }
-    return fmax(largest, broyden_norm(&motion->newton, f->work));
+    return broyden_norm(&motion->newton, f->work);
 }
 
 /// One step of v_star by m, its residual; the last one, which needs no more kinematics, when m is small enough beside
@@ -128,8 +128,9 @@ static stn_status improve(const free_motion *f, tree_motion *motion, int32_t ite
     for (int32_t i = 0; i < n; i++) {
         f->m[i] = dt * (f->m[i] - forces->tau[start + i]);
     }
-    double largest = add_gain(f, motion, &forces->K[t], dt * theta * dt, f->v_vq + start, motion->size);
-    largest = add_gain(f, motion, &forces->D[t], dt * theta, f->dv + start, largest);
+    double stiff = add_gain(f, motion, &forces->K[t], dt * theta * dt, f->v_vq + start);
+    double damped = add_gain(f, motion, &forces->D[t], dt * theta, f->dv + start);
+    double largest = fmax(fmax(motion->size, stiff), damped);
     double residual = broyden_norm(&motion->newton, f->m);
     motion->done = residual <= TOLERANCE * largest;
     if (!motion->done && (iteration == MAX_ITERATIONS || !isfinite(residual))) {
