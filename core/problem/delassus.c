@@ -231,35 +231,6 @@ static void add_full_tree(const builder *b, int32_t tree, double *Y) {
     }
 }
 
-static bool add_trees(const builder *b) {
-    const stn_problem *p = b->problem;
-    size_t most = 0, touches = 0;
-    for (int32_t t = 0; t < p->tree_count; t++) {
-        size_t rows = 0;
-        for (int32_t k = b->start[t]; k < b->start[t + 1]; k++) {
-            rows += (size_t)p->constraints[b->list[k].constraint].rows;
-        }
-        rows = inverse_has_half(b->inverse, t) ? rows : STN_MAX_ROWS;
-        size_t columns = (size_t)p->trees[t].A.n; // a body's contacts have 8 values a row
-        size_t needed = rows * (columns > 8 ? columns : 8);
-        size_t count = (size_t)(b->start[t + 1] - b->start[t]), branched = count * BRANCHED_HALF(columns);
-        touches = touches > count ? touches : count;
-        needed = needed > branched ? needed : branched;
-        most = needed > most ? needed : most;
-    }
-    double *X = STN_ARENA(b->arena, most, double);
-    const double **half = STN_ARENA(b->arena, touches, const double *);
-    if (X == NULL || half == NULL) {
-        return false;
-    }
-    for (int32_t t = 0; t < p->tree_count; t++) {
-        if (!add_body(b, t, X) && !add_branched(b, t, half, X)) {
-            (inverse_has_half(b->inverse, t) ? add_half_tree : add_full_tree)(b, t, X);
-        }
-    }
-    return true;
-}
-
 // to (columns x rows) = from^T; of a diagonal block, in place, the upper triangle goes to the lower.
 static inline void transpose(int32_t rows, int32_t columns, bool diagonal, const double *from, double *to) {
     for (int32_t r = 0; r < rows; r++) {
@@ -336,8 +307,33 @@ static stn_status build_global(builder *b, stn_error *err) {
     const stn_problem *p = b->problem;
     double *velocity = STN_ARENA(b->arena, p->row_count, double); // J (v_star + A^-1 free_impulse) + bias
     int32_t *next = STN_ARENA(b->arena, p->constraint_count, int32_t);
-    if (velocity == NULL || next == NULL || !make_pattern(b) || !add_trees(b)) {
+    if (velocity == NULL || next == NULL || !make_pattern(b)) {
         return out_of_memory(p, err);
+    }
+    // the upper triangle, tree by tree
+    size_t most = 0, touches = 0;
+    for (int32_t t = 0; t < p->tree_count; t++) {
+        size_t rows = 0;
+        for (int32_t k = b->start[t]; k < b->start[t + 1]; k++) {
+            rows += (size_t)p->constraints[b->list[k].constraint].rows;
+        }
+        rows = inverse_has_half(b->inverse, t) ? rows : STN_MAX_ROWS;
+        size_t columns = (size_t)p->trees[t].A.n; // a body's contacts have 8 values a row
+        size_t needed = rows * (columns > 8 ? columns : 8);
+        size_t count = (size_t)(b->start[t + 1] - b->start[t]), branched = count * BRANCHED_HALF(columns);
+        touches = touches > count ? touches : count;
+        needed = needed > branched ? needed : branched;
+        most = needed > most ? needed : most;
+    }
+    double *X = STN_ARENA(b->arena, most, double);
+    const double **half = STN_ARENA(b->arena, touches, const double *);
+    if (X == NULL || half == NULL) {
+        return out_of_memory(p, err);
+    }
+    for (int32_t t = 0; t < p->tree_count; t++) {
+        if (!add_body(b, t, X) && !add_branched(b, t, half, X)) {
+            (inverse_has_half(b->inverse, t) ? add_half_tree : add_full_tree)(b, t, X);
+        }
     }
     // W_ji = W_ij^T for j > i, and the diagonal blocks' own lower triangles. Rows ascend, so the place of (j, i) is the
     // next of row j.

@@ -136,28 +136,6 @@ static stn_status check_vectors(const stn_problem *problem, stn_error *err) {
     return STN_OK;
 }
 
-/// R and v_hat that went wrong are named here, with the data that they come from. A convex law divides by R.
-static stn_status check_regularisation(const stn_problem_solver *s, const stn_problem *problem, stn_error *err) {
-    bool convex = s->law.ops != NULL, regularizes = convex && s->law.ops->regularize != NULL;
-    for (int32_t i = 0; i < problem->constraint_count; i++) {
-        const stn_constraint *c = &problem->constraints[i];
-        bool contact = stn_constraint_has_cone(c);
-        bool positive = contact ? regularizes : convex; // a law without regularize does not read R
-        for (int32_t r = c->row; r < c->row + c->rows; r++) {
-            bool good = positive ? problem->R[r] > 0.0 : problem->R[r] >= 0.0;
-            if (!good || !isfinite(problem->R[r]) || !isfinite(problem->v_hat[r])) {
-                return stn_fail(
-                    err, STN_ERR_NUMERIC,
-                    "constraint %d (%s, id %llu), row %d: R = %g 1/kg and v_hat = %g m/s, must be finite and R "
-                    "%s 0 (w = %g 1/kg, k = %g N/m, tau_d = %g s, phi0 = %g m)",
-                    i, stn_constraint_kind_name(c->kind), (unsigned long long)c->id, r - c->row, problem->R[r],
-                    problem->v_hat[r], positive ? ">" : ">=", c->w, c->stiffness, c->relaxation_time, c->phi0);
-            }
-        }
-    }
-    return STN_OK;
-}
-
 stn_status prepare_problem(solve_job *job, bool scaled, stn_error *err) {
     stn_problem_solver *s = job->solver;
     stn_problem *problem = job->problem;
@@ -201,5 +179,23 @@ stn_status prepare_problem(solve_job *job, bool scaled, stn_error *err) {
     if (s->regularizer.ops != NULL && s->regularizer.ops->regularize != NULL && !problem->explicit_R && !physical) {
         s->regularizer.ops->regularize(s->regularizer.self, problem);
     }
-    return check_regularisation(s, problem, err);
+    // what went wrong is named here, with the data that it comes from; a convex law divides by R
+    bool convex = s->law.ops != NULL, regularizes = convex && s->law.ops->regularize != NULL;
+    for (int32_t i = 0; i < problem->constraint_count; i++) {
+        const stn_constraint *c = &problem->constraints[i];
+        bool contact = stn_constraint_has_cone(c);
+        bool positive = contact ? regularizes : convex; // a law without regularize does not read R
+        for (int32_t r = c->row; r < c->row + c->rows; r++) {
+            bool good = positive ? problem->R[r] > 0.0 : problem->R[r] >= 0.0;
+            if (!good || !isfinite(problem->R[r]) || !isfinite(problem->v_hat[r])) {
+                return stn_fail(
+                    err, STN_ERR_NUMERIC,
+                    "constraint %d (%s, id %llu), row %d: R = %g 1/kg and v_hat = %g m/s, must be finite and R "
+                    "%s 0 (w = %g 1/kg, k = %g N/m, tau_d = %g s, phi0 = %g m)",
+                    i, stn_constraint_kind_name(c->kind), (unsigned long long)c->id, r - c->row, problem->R[r],
+                    problem->v_hat[r], positive ? ">" : ">=", c->w, c->stiffness, c->relaxation_time, c->phi0);
+            }
+        }
+    }
+    return STN_OK;
 }
