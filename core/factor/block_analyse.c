@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "factor/block_factor.h"
-#include "factor/block_tree.h"
 
 // A supernode while columns are being merged; sizes are scalar.
 typedef struct merge {
@@ -14,7 +13,7 @@ typedef struct merge {
 } merge;
 
 typedef struct analysis {
-    block_tree tree;
+    stn_block_tree tree;
     merge *merged;
     int32_t *supernode; // of every block (by place)
     int32_t *panel_row; // first panel row of every block in the supernode at hand
@@ -35,7 +34,7 @@ static bool worth_merging(const merge *child, const merge *parent, merge *out) {
 }
 
 static int32_t merge_columns(analysis *a) {
-    const block_tree *t = &a->tree;
+    const stn_block_tree *t = &a->tree;
     int32_t count = 0;
     for (int32_t j = 0; j < t->n; j++) {
         merge now = {j, j + 1, t->size[j], t->size[j], 0};
@@ -91,7 +90,7 @@ static int32_t append_run(row_run *runs, int32_t begin, int32_t end, int32_t fro
 
 // Block rows of a supernode below its own columns: those of its last column.
 static void rows_below(const analysis *a, const block_supernode *node, const int32_t **rows, int32_t *count) {
-    const block_tree *t = &a->tree;
+    const stn_block_tree *t = &a->tree;
     int32_t last = node->block_end - 1;
     *rows = t->row + t->column_start[last];
     *count = t->column_start[last + 1] - t->column_start[last];
@@ -170,7 +169,7 @@ static void make_gather(analysis *a, block_supernode *node, int32_t *run_count) 
 
 static void place_entries(analysis *a, const stn_block_pattern *p) {
     block_factor *f = a->f;
-    const block_tree *t = &a->tree;
+    const stn_block_tree *t = &a->tree;
     int32_t located = -1;
     // by column of L, so that every supernode is located once
     for (int32_t place = 0; place < t->n; place++) {
@@ -270,7 +269,7 @@ static bool allocate_values(block_factor *f) {
 
 static bool analyse(analysis *a, const stn_block_pattern *p) {
     block_factor *f = a->f;
-    if (!block_tree_build(p, a->scratch, &a->tree) || !copy_numbering(a, p) || !make_supernodes(a, p) ||
+    if (!stn_block_tree_build(p, a->scratch, &a->tree) || !copy_numbering(a, p) || !make_supernodes(a, p) ||
         !allocate_lists(a)) {
         return false;
     }

@@ -2,7 +2,7 @@
 // Symbolic factorisation in blocks. The elimination tree: parent(j) = first row below the diagonal in column j of L
 // [liu-1990]. Row i of L is the union of the tree's paths from every k with a_ik != 0, k < i, up towards i; walking
 // them row by row lists every column's rows in ascending order.
-#include "factor/block_tree.h"
+#include <stiction/factor.h>
 
 #include "factor/minimum_degree.h"
 
@@ -42,7 +42,7 @@ static bool full_graph(const stn_block_pattern *p, stn_arena *scratch, graph *g)
     return true;
 }
 
-static void lower_neighbours(const graph *g, const block_tree *t, lower_graph *lower) {
+static void lower_neighbours(const graph *g, const stn_block_tree *t, lower_graph *lower) {
     int32_t e = 0;
     for (int32_t i = 0; i < g->n; i++) {
         int32_t original = t->order[i];
@@ -57,14 +57,14 @@ static void lower_neighbours(const graph *g, const block_tree *t, lower_graph *l
     lower->start[g->n] = e;
 }
 
-static void set_places(block_tree *t) {
+static void set_places(stn_block_tree *t) {
     for (int32_t i = 0; i < t->n; i++) {
         t->place[t->order[i]] = i;
     }
 }
 
 // Parents by path compression.
-static void find_parents(const block_tree *t, const lower_graph *lower, int32_t *ancestor) {
+static void find_parents(const stn_block_tree *t, const lower_graph *lower, int32_t *ancestor) {
     for (int32_t i = 0; i < t->n; i++) {
         t->parent[i] = ancestor[i] = -1;
         for (int32_t k = lower->start[i]; k < lower->start[i + 1]; k++) {
@@ -82,7 +82,8 @@ static void find_parents(const block_tree *t, const lower_graph *lower, int32_t 
 }
 
 // Calls for every (i, j) of the strictly lower triangle of L, i ascending: rows[cursor[j]++] = i, or only counts.
-static void walk_rows(const block_tree *t, const lower_graph *lower, int32_t *mark, int32_t *cursor, int32_t *rows) {
+static void walk_rows(const stn_block_tree *t, const lower_graph *lower, int32_t *mark, int32_t *cursor,
+                      int32_t *rows) {
     for (int32_t i = 0; i < t->n; i++) {
         mark[i] = i;
         for (int32_t k = lower->start[i]; k < lower->start[i + 1]; k++) {
@@ -99,8 +100,8 @@ static void walk_rows(const block_tree *t, const lower_graph *lower, int32_t *ma
 
 // Postorder in which every vertex comes right after the child with most rows, so that the two can share a panel.
 // after[k] = the vertex that comes k-th.
-static void postorder(const block_tree *t, const int32_t *rows, int32_t *first_child, int32_t *sibling, int32_t *stack,
-                      int32_t *after) {
+static void postorder(const stn_block_tree *t, const int32_t *rows, int32_t *first_child, int32_t *sibling,
+                      int32_t *stack, int32_t *after) {
     int32_t roots = -1;
     for (int32_t i = 0; i < t->n; i++) {
         first_child[i] = -1;
@@ -144,7 +145,7 @@ typedef struct work {
     int32_t *a, *b, *c, *d; // (n + 1) each
 } work;
 
-static bool allocate(const graph *g, stn_arena *scratch, block_tree *t, work *w) {
+static bool allocate(const graph *g, stn_arena *scratch, stn_block_tree *t, work *w) {
     size_t n = (size_t)g->n + 1;
     t->n = g->n;
     t->order = STN_ARENA(scratch, n, int32_t);
@@ -164,7 +165,7 @@ static bool allocate(const graph *g, stn_arena *scratch, block_tree *t, work *w)
 }
 
 // Renumbers by `after`: order, place, and what follows from them.
-static void renumber(const graph *g, block_tree *t, work *w, const int32_t *after, int32_t *old_order) {
+static void renumber(const graph *g, stn_block_tree *t, work *w, const int32_t *after, int32_t *old_order) {
     for (int32_t i = 0; i < t->n; i++) {
         old_order[i] = t->order[i];
     }
@@ -183,7 +184,7 @@ static void clear_counts(int32_t n, int32_t *mark, int32_t *count) {
     }
 }
 
-bool block_tree_build(const stn_block_pattern *pattern, stn_arena *scratch, block_tree *t) {
+bool stn_block_tree_build(const stn_block_pattern *pattern, stn_arena *scratch, stn_block_tree *t) {
     graph g;
     work w;
     if (!full_graph(pattern, scratch, &g) || !allocate(&g, scratch, t, &w) ||

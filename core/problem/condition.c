@@ -16,65 +16,15 @@ typedef struct dense {
     double *values;
 } dense;
 
-/// Dofs of the trees that a constraint acts on; `dofs` holds all of them at most.
-static int32_t list_dofs(const stn_problem *p, const stn_constraint *c, int32_t *dofs) {
-    int32_t count = 0;
-    for (int32_t side = 0; side < 2 && c->J[side].tree >= 0; side++) {
-        const stn_problem_tree *tree = &p->trees[c->J[side].tree];
-        for (int32_t d = 0; d < tree->A.n && (side == 0 || c->J[1].tree != c->J[0].tree); d++) {
-            dofs[count++] = tree->dof_start + d;
-        }
-    }
-    return count;
-}
-
-/// Entry (a, b) of a constraint's Hessian.
-static double entry(const stn_constraint *c, const double *G, int32_t a, int32_t b) {
-    static const int32_t packed[3][3] = {{0, 1, 3}, {1, 2, 4}, {3, 4, 5}};
-    if (stn_constraint_has_cone(c)) {
-        return G[packed[a][b]];
-    }
-    return a == b ? G[a] : 0.0;
-}
-
-/// H += J^T G J of one constraint; `rows` holds STN_MAX_ROWS vectors of zeros, and does so again afterwards.
-static void add_constraint(const stn_problem *p, const stn_constraint *c, const double *G, double *rows, int32_t *dofs,
-                           dense *H) {
-    size_t n = (size_t)H->n;
-    int32_t count = list_dofs(p, c, dofs);
-    for (int32_t a = 0; a < c->rows; a++) {
-        double unit[STN_MAX_ROWS] = {0.0};
-        unit[a] = 1.0;
-        stn_constraint_transposed_add(p, c, 1.0, unit, rows + (size_t)a * n);
-    }
-    for (int32_t a = 0; a < c->rows; a++) {
-        for (int32_t b = 0; b < c->rows; b++) {
-            double g = entry(c, G, a, b);
-            for (int32_t i = 0; i < count && g != 0.0; i++) {
-                double scale = g * rows[(size_t)a * n + (size_t)dofs[i]], *out = H->values + (size_t)dofs[i] * n;
-                for (int32_t k = 0; k < count; k++) {
-                    out[dofs[k]] += scale * rows[(size_t)b * n + (size_t)dofs[k]];
-                }
-            }
-        }
-    }
-    for (int32_t a = 0; a < c->rows; a++) {
-        for (int32_t i = 0; i < count; i++) {
-            rows[(size_t)a * n + (size_t)dofs[i]] = 0.0;
-        }
-    }
-}
-
-/// H = A, then scaled by D on both sides with the constraints' part in between.
+/// H = A + J^T G J, column by column, scaled by D on both sides.
 static stn_status form_hessian(const stn_problem *p, const double *v, const stn_law *law, const void *law_memory,
                                stn_arena *scratch, dense *H, stn_error *err) {
-    size_t n = (size_t)p->nv;
-    double *v_c = STN_ARENA(scratch, p->row_count, double), *gamma = STN_ARENA(scratch, p->row_count, double);
+    const size_t n = (size_t)p->nv;
+    double *v_c = STN_ARENA(scratch, p->row_count + 1, double), *gamma = STN_ARENA(scratch, p->row_count + 1, double);
     double *G = STN_ARENA_ZEROED(scratch, 6 * (size_t)p->constraint_count, double);
-    double *rows = STN_ARENA_ZEROED(scratch, STN_MAX_ROWS * n, double), *D = STN_ARENA(scratch, n, double);
-    int32_t *dofs = STN_ARENA(scratch, n, int32_t);
+    double *unit = STN_ARENA_ZEROED(scratch, n, double), *D = STN_ARENA(scratch, n, double);
     *H = (dense){p->nv, STN_ARENA_ZEROED(scratch, n * n, double)};
-    if (v_c == NULL || gamma == NULL || G == NULL || rows == NULL || D == NULL || dofs == NULL || H->values == NULL) {
+    if (v_c == NULL || gamma == NULL || G == NULL || unit == NULL || D == NULL || H->values == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "condition number: out of memory");
     }
     stn_problem_contact_velocity(p, v, true, v_c);
@@ -83,14 +33,28 @@ static stn_status form_hessian(const stn_problem *p, const double *v, const stn_
     if (status < 0) {
         return status;
     }
-    for (size_t i = 0; i < n; i++) { // A is symmetric: its columns are its rows
-        rows[i] = 1.0;
-        stn_problem_mass_times(p, rows, NULL, H->values + i * n);
-        rows[i] = 0.0;
-        D[i] = 1.0 / sqrt(H->values[i * n + i]);
-    }
-    for (int32_t i = 0; i < p->constraint_count; i++) {
-        add_constraint(p, &p->constraints[i], G + 6 * (size_t)i, rows, dofs, H);
+    for (size_t i = 0; i < n; i++) { // H is symmetric: its columns are its rows
+        double *column = H->values + i * n;
+        unit[i] = 1.0;
+        stn_problem_mass_times(p, unit, NULL, column);
+        D[i] = 1.0 / sqrt(column[i]);
+        stn_problem_contact_velocity(p, unit, false, v_c);
+        unit[i] = 0.0;
+        for (int32_t c = 0; c < p->constraint_count; c++) {
+            const stn_constraint *constraint = &p->constraints[c];
+            const double *g = G + 6 * (size_t)c, *x = v_c + constraint->row;
+            double *out = gamma + constraint->row;
+            if (stn_constraint_has_cone(constraint)) {
+                out[0] = g[0] * x[0] + g[1] * x[1] + g[3] * x[2];
+                out[1] = g[1] * x[0] + g[2] * x[1] + g[4] * x[2];
+                out[2] = g[3] * x[0] + g[4] * x[1] + g[5] * x[2];
+            } else {
+                for (int32_t r = 0; r < constraint->rows; r++) {
+                    out[r] = g[r] * x[r];
+                }
+            }
+        }
+        stn_problem_jacobian_transposed_add(p, 1.0, gamma, column);
     }
     for (size_t i = 0; i < n * n; i++) {
         H->values[i] *= D[i / n] * D[i % n];

@@ -24,6 +24,23 @@ typedef struct stn_block_matrix {
     double *values;            // of all blocks of the lower triangle
 } stn_block_matrix;
 
+/// How a matrix of a block pattern is eliminated: an order that keeps the fill small (approximate minimum degree
+/// [amestoy-1996], postordered), the elimination tree [liu-1990] and the rows of L. A function of the pattern alone.
+/// "place": where a block comes in the order. Children come before their parent, the one with most rows right before
+/// it.
+typedef struct stn_block_tree {
+    int32_t n;             // blocks
+    int32_t *order;        // (n) block of the pattern at every place
+    int32_t *place;        // (n) the inverse
+    int32_t *size;         // (n) block sizes, by place
+    int32_t *parent;       // (n) by place, a place; -1: root
+    int32_t *column_start; // (n + 1) column of L at place j: row[column_start[j]] ...
+    int32_t *row;          // places of its block rows below the diagonal, ascending
+} stn_block_tree;
+
+/// All arrays live in `arena`. False: out of memory. Thread: [any].
+STN_API bool stn_block_tree_build(const stn_block_pattern *pattern, stn_arena *arena, stn_block_tree *out);
+
 /// What a factorisation does; plugin kind "factor".
 typedef struct stn_factor_ops {
     uint32_t size; // sizeof of the struct as the plugin was compiled

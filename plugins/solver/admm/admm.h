@@ -13,7 +13,7 @@ typedef struct velocity_form {
     const scaled_dual *dual; // its blocks hold nothing but their trace
     augmented H;
     double *v;            // (nv) of the last solve
-    double *G;            // D^-1
+    double *G, *line_G;   // D^-1 of its lanes and lines
     double *soft;         // (rows) diagonal of D^-1
     double *target;       // (rows) sigma w/s - bias + v_hat
     double *gamma, *v_c;  // (rows)

@@ -64,14 +64,27 @@ stn_status velocity_form_build(const stn_problem *problem, const stn_solve_contr
         *rows[i] = STN_ARENA_ZEROED(arena, problem->row_count + 1, double);
         good = good && *dofs[i] != NULL && *rows[i] != NULL;
     }
-    out->G = STN_ARENA_ZEROED(arena, STN_MAX_ROWS * STN_MAX_ROWS * (size_t)problem->constraint_count + 1, double);
-    if (!good || out->G == NULL) {
+    if (!good) {
         return stn_fail(err, STN_ERR_MEMORY, "%d dofs, %d rows: out of memory", problem->nv, problem->row_count);
     }
     memcpy(out->v, v, (size_t)problem->nv * sizeof *v);
     fill_scale(problem, out->scale);
     stn_status status = scaled_dual_build(&traces, arena, dual, err);
-    return status == STN_OK ? augmented_build(problem, control, &out->H, err) : status;
+    if (status == STN_OK) {
+        status = augmented_pack(&out->H, problem, control, err);
+    }
+    if (status == STN_OK) {
+        status = augmented_analyse(&out->H, AUGMENTED_AUTO, err);
+    }
+    if (status != STN_OK) {
+        return status;
+    }
+    out->G = STN_ARENA_ZEROED(arena, 6 * (size_t)out->H.lane_stride + 1, double);
+    out->line_G = STN_ARENA_ZEROED(arena, out->H.line_stride + 1, double);
+    if (out->G == NULL || out->line_G == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d dofs, %d rows: out of memory", problem->nv, problem->row_count);
+    }
+    return STN_OK;
 }
 
 /// Scale of row r: gamma = scale x. 0 along a tangent without friction.
@@ -81,16 +94,25 @@ static double scale_of(const velocity_form *form, const packed_row *row, int32_t
 
 stn_status velocity_form_factor(velocity_form *form, double sigma, stn_error *err) {
     const stn_problem *p = form->problem;
+    augmented *H = &form->H;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const packed_row *row = &form->dual->H.rows[i];
-        double *G = form->G + (size_t)i * STN_MAX_ROWS * STN_MAX_ROWS;
         for (int32_t r = 0; r < row->rows; r++) {
             double s = scale_of(form, row, r), D = p->R[row->row + r] + sigma / (s * s);
             form->soft[row->row + r] = s > 0.0 ? 1.0 / D : 0.0;
-            G[r * (row->rows + 1)] = form->soft[row->row + r];
         }
     }
-    return augmented_factor(&form->H, form->G, err);
+    for (int32_t i = 0; i < H->lane_count; i++) {
+        const double *soft = form->soft + p->constraints[H->lane_constraint[i]].row;
+        form->G[i] = soft[0];
+        form->G[i + 2 * H->lane_stride] = soft[1];
+        form->G[i + 5 * H->lane_stride] = soft[2];
+    }
+    for (int32_t i = 0; i < H->line_count; i++) {
+        form->line_G[i] = form->soft[H->line_row[i]];
+    }
+    augmented_assemble(H, form->G, form->line_G, NULL);
+    return augmented_factor(H, 0.0, err);
 }
 
 void velocity_form_solve(velocity_form *form, double sigma, const double *w, double *x) {

@@ -1,316 +1,286 @@
 // SPDX-License-Identifier: Apache-2.0
-// See augmented.h.
+// The sum, block by block in the lower triangle, and the factor:
+//
+//     H_st = A_st + sum over clusters of J_s^T G J_t
+//
+// The products of a cluster are kept, and computed again only when a G of the cluster changed: near the solution most
+// contacts stick or stay open from one iteration to the next.
 #include "common/augmented.h"
 
 #include <string.h>
 
-enum { DENSE_LIMIT = 40 };
+#include "common/vectors.h"
 
-typedef augmented_part part;
+// ----------------------------------------------------------------------------------------------- products of a cluster
 
-/// How many parts a constraint has, for which there must be room.
-static int32_t count_parts(const stn_problem *p, const stn_constraint *c) {
-    int32_t count = 0;
-    for (int32_t side = 0; side < 2; side++) {
-        const stn_jacobian *J = &c->J[side];
-        if (J->tree >= 0) {
-            const stn_matrix *A = &p->trees[J->tree].A;
-            count += J->node_count > 0 ? J->node_count : (A->form == STN_MATRIX_NODAL ? A->node_count : 1);
-        }
-    }
-    return count;
+/// G of the lanes and lines of a cluster.
+typedef struct cluster_G {
+    int32_t lanes, lines;
+    size_t stride; // of `lane`
+    const double *lane, *line;
+} cluster_G;
+
+/// Open contacts have no part in H.
+STN_KERNEL_INLINE bool is_open(size_t stride, const double *G) {
+    return G[5 * stride] == 0.0 && G[0] == 0.0 && G[2 * stride] == 0.0;
 }
 
-static int32_t list_parts(const augmented *h, const stn_constraint *c, part *parts) {
-    int32_t count = 0;
-    for (int32_t side = 0; side < 2; side++) {
-        const stn_jacobian *J = &c->J[side];
-        if (J->tree < 0) {
+/// Stacked rows with G != 0, counted.
+static int32_t find_active(const cluster_G *g, int32_t *active) {
+    int32_t n = 0, row = 0;
+    for (int32_t i = 0; i < g->lanes; i++, row += 3) {
+        if (!is_open(g->stride, g->lane + i)) {
+            active[n++] = row;
+            active[n++] = row + 1;
+            active[n++] = row + 2;
+        }
+    }
+    for (int32_t i = 0; i < g->lines; i++, row++) {
+        if (g->line[i] != 0.0) {
+            active[n++] = row;
+        }
+    }
+    return n;
+}
+
+/// out = G J: rows of `panel` that are active, in their order.
+STN_KERNEL_INLINE void panel_times_G(const cluster_G *g, int32_t ld, const double *panel, double *out) {
+    const size_t stride = g->stride;
+    const double *G = g->lane, *line_G = g->line;
+    for (int32_t i = 0; i < g->lanes; i++, G++, panel += 3 * ld) {
+        if (is_open(stride, G)) {
             continue;
         }
-        const stn_matrix *A = &h->problem->trees[J->tree].A;
-        int32_t first = h->block[J->tree];
-        for (int32_t b = 0; b < J->node_count; b++) {
-            parts[count++] = (part){first + J->node[b], 3, 3, J->values + 3 * (size_t)c->rows * (size_t)b};
+        double g11 = G[0], g12 = G[stride], g22 = G[2 * stride];
+        double g13 = G[3 * stride], g23 = G[4 * stride], g33 = G[5 * stride];
+        for (int32_t c = 0; c < ld; c += 4) {
+            v4 a = v4_load(panel + c), b = v4_load(panel + ld + c), n = v4_load(panel + 2 * ld + c);
+            v4_store(out + c, g11 * a + g12 * b + g13 * n);
+            v4_store(out + ld + c, g12 * a + g22 * b + g23 * n);
+            v4_store(out + 2 * ld + c, g13 * a + g23 * b + g33 * n);
         }
-        int32_t pieces = J->node_count > 0 || A->n == 0 ? 0 : (A->form == STN_MATRIX_NODAL ? A->node_count : 1);
-        for (int32_t b = 0; b < pieces; b++) {
-            parts[count++] = (part){first + b, A->n / pieces, A->n, J->values + (size_t)(A->n / pieces) * (size_t)b};
+        out += 3 * ld;
+    }
+    for (int32_t i = 0; i < g->lines; i++, panel += ld) {
+        if (line_G[i] != 0.0) {
+            for (int32_t c = 0; c < ld; c += 4) {
+                v4_store(out + c, line_G[i] * v4_load(panel + c));
+            }
+            out += ld;
         }
     }
-    return count;
 }
 
-// ---------------------------------------------------------------------------------------------------------- pattern
+/// C (n_P x ld_T) = P^T T over the active rows.
+typedef struct product {
+    int32_t count;
+    const int32_t *active; // rows of P; T has no others
+    const double *P, *T;
+    int32_t n_P, ld_P, ld_T;
+    bool lower; // P and T are of one block, and C is wanted up to the diagonal
+    double *C;
+} product;
 
-typedef struct builder {
-    stn_arena *arena;
-    augmented *h;
-    part *parts; // of one constraint
-    int32_t *start, *row, *size, *place, *block;
-    int32_t blocks;
-    int64_t pairs; // of parts, at most
-    int32_t most_parts, widest;
-} builder;
-
-static bool list_blocks(builder *b) {
-    const stn_problem *p = b->h->problem;
-    int32_t count = 0;
-    for (int32_t t = 0; t < p->tree_count; t++) {
-        const stn_matrix *A = &p->trees[t].A;
-        count += A->form == STN_MATRIX_NODAL ? A->node_count : (A->n > 0 ? 1 : 0);
+/// Tile of C from (i, j): 6 rows, `wide` columns; the sums stay in registers. The last tile of a block reads beyond its
+/// n columns of P, into the next row, and does not store what comes of it.
+STN_KERNEL_INLINE void tile(const product *m, int32_t i, int32_t j, int32_t wide) {
+    v4 sum[6][2];
+    const double *T = m->T + j;
+    UNROLL
+    for (int32_t r = 0; r < 6; r++) {
+        sum[r][0] = sum[r][1] = (v4){0.0};
     }
-    b->size = STN_ARENA(b->arena, count + 1, int32_t);
-    b->place = STN_ARENA(b->arena, count + 1, int32_t);
-    b->block = STN_ARENA(b->arena, p->tree_count + 1, int32_t);
-    b->start = STN_ARENA_ZEROED(b->arena, count + 2, int32_t);
-    if (b->size == NULL || b->place == NULL || b->block == NULL || b->start == NULL) {
-        return false;
-    }
-    for (int32_t t = 0; t < p->tree_count; t++) {
-        const stn_matrix *A = &p->trees[t].A;
-        int32_t pieces = A->form == STN_MATRIX_NODAL ? A->node_count : (A->n > 0 ? 1 : 0);
-        b->block[t] = b->blocks;
-        for (int32_t k = 0; k < pieces; k++) {
-            b->size[b->blocks] = A->n / pieces;
-            b->place[b->blocks++] = p->trees[t].dof_start + k * (A->n / pieces);
-        }
-        b->widest = A->n > b->widest ? A->n : b->widest;
-    }
-    b->place[b->blocks] = p->nv;
-    b->h->block = b->block;
-    b->h->place = b->place;
-    for (int32_t i = 0; i < p->constraint_count; i++) {
-        int32_t parts = count_parts(p, &p->constraints[i]);
-        b->most_parts = parts > b->most_parts ? parts : b->most_parts;
-        b->pairs += (int64_t)parts * parts;
-    }
-    b->parts = STN_ARENA(b->arena, b->most_parts + 1, part);
-    return b->parts != NULL;
-}
-
-/// Calls for every entry that is not on the diagonal, perhaps several times: counts in `position`, or fills `row`.
-static void visit_entries(const builder *b, int32_t *position, int32_t *row) {
-    const stn_problem *p = b->h->problem;
-    for (int32_t t = 0; t < p->tree_count; t++) {
-        const stn_matrix *A = &p->trees[t].A;
-        for (int32_t i = 0; A->form == STN_MATRIX_NODAL && i < A->node_count; i++) {
-            for (int32_t e = A->row_start[i]; e < A->row_start[i + 1] && A->column[e] < i; e++) {
-                int32_t at = position[b->block[t] + A->column[e]]++;
-                if (row != NULL) {
-                    row[at] = b->block[t] + i;
-                }
+    for (int32_t k = 0; k < m->count; k++, T += m->ld_T) {
+        const double *p = m->P + i + (int64_t)m->active[k] * m->ld_P;
+        v4 t0 = v4_load(T), t1 = wide == 8 ? v4_load(T + 4) : t0;
+        UNROLL
+        for (int32_t r = 0; r < 6; r++) {
+            sum[r][0] += p[r] * t0;
+            if (wide == 8) {
+                sum[r][1] += p[r] * t1;
             }
         }
     }
-    for (int32_t c = 0; c < p->constraint_count; c++) {
-        int32_t count = list_parts(b->h, &p->constraints[c], b->parts);
-        for (int32_t k = 0; k < count * count; k++) {
-            int32_t low = b->parts[k / count].block, high = b->parts[k % count].block;
-            if (low < high) {
-                int32_t at = position[low]++;
-                if (row != NULL) {
-                    row[at] = high;
-                }
+    double *C = m->C + (int64_t)i * m->ld_T + j;
+    UNROLL
+    for (int32_t r = 0; r < 6; r++) {
+        if (r < m->n_P - i) {
+            v4_store(C + (int64_t)r * m->ld_T, sum[r][0]);
+            if (wide == 8) {
+                v4_store(C + (int64_t)r * m->ld_T + 4, sum[r][1]);
             }
         }
     }
 }
 
-/// Insertion: columns are short, or nearly in order.
-static void sort(int32_t *x, int32_t count) {
-    for (int32_t i = 1; i < count; i++) {
-        int32_t value = x[i], at = i;
-        for (; at > 0 && x[at - 1] > value; at--) {
-            x[at] = x[at - 1];
-        }
-        x[at] = value;
-    }
-}
-
-/// Column by column: the diagonal, then each row once. Returns how many entries there are.
-static int32_t merge_entries(const builder *b, const int32_t *begin, int32_t *listed, int32_t *column_start,
-                             int32_t *row) {
-    int32_t count = 0;
-    for (int32_t j = 0; j < b->blocks; j++) {
-        int32_t *first = listed + begin[j], total = begin[j + 1] - begin[j];
-        sort(first, total);
-        column_start[j] = count;
-        row[count++] = j;
-        for (int32_t k = 0; k < total; k++) {
-            if (first[k] != row[count - 1]) {
-                row[count++] = first[k];
+STN_KERNEL_INLINE void multiply(product m) {
+    for (int32_t i = 0; i < m.n_P; i += 6) {
+        int32_t end = m.lower && i + 6 < m.ld_T ? i + 6 : m.ld_T;
+        for (int32_t j = 0; j < end; j += 8) {
+            if (m.ld_T - j >= 8) {
+                tile(&m, i, j, 8);
+            } else {
+                tile(&m, i, j, 4);
             }
         }
     }
-    column_start[b->blocks] = count;
-    return count;
 }
 
-static bool make_pattern(builder *b) {
-    int32_t *position = STN_ARENA_ZEROED(b->arena, b->blocks + 2, int32_t);
-    int32_t *column_start = STN_ARENA(b->arena, b->blocks + 1, int32_t);
-    if (position == NULL || column_start == NULL) {
-        return false;
-    }
-    visit_entries(b, position, NULL);
-    for (int32_t j = 0; j < b->blocks; j++) {
-        b->start[j + 1] = b->start[j] + position[j];
-        position[j] = b->start[j];
-    }
-    int32_t total = b->start[b->blocks];
-    int32_t *listed = STN_ARENA(b->arena, total + 1, int32_t);
-    b->row = STN_ARENA(b->arena, total + b->blocks + 1, int32_t);
-    if (listed == NULL || b->row == NULL) {
-        return false;
-    }
-    visit_entries(b, position, listed);
-    int32_t count = merge_entries(b, b->start, listed, column_start, b->row);
-    int64_t *offset = STN_ARENA(b->arena, count + 1, int64_t);
-    if (offset == NULL) {
-        return false;
-    }
-    offset[0] = 0;
-    for (int32_t j = 0; j < b->blocks; j++) {
-        for (int32_t e = column_start[j]; e < column_start[j + 1]; e++) {
-            offset[e + 1] = offset[e] + (int64_t)b->size[b->row[e]] * b->size[j];
-        }
-    }
-    double *values = STN_ARENA(b->arena, offset[count] + 1, double);
-    b->h->matrix = (stn_block_matrix){{b->blocks, b->size, column_start, b->row}, offset, values};
-    return values != NULL;
-}
-
-/// Where the entry (row, column) is; it is there.
-static int32_t find_entry(const stn_block_pattern *pattern, int32_t row, int32_t column) {
-    int32_t low = pattern->column_start[column], high = pattern->column_start[column + 1];
-    while (high - low > 1) {
-        int32_t middle = low + (high - low) / 2;
-        if (pattern->row[middle] <= row) {
-            low = middle;
+STN_KERNEL static void form_products(const augmented *h, const augmented_cluster *cluster, const cluster_G *g) {
+    const augmented_part *parts = h->parts + cluster->part_start;
+    int32_t count = find_active(g, h->active);
+    for (int32_t q = 0; q < cluster->part_count; q++) {
+        int32_t ld_q = h->blocks[parts[q].block].ld;
+        int64_t before = 0;
+        if (ld_q == 8) {
+            panel_times_G(g, 8, h->panels + parts[q].panel, h->scratch);
         } else {
-            high = middle;
+            panel_times_G(g, ld_q, h->panels + parts[q].panel, h->scratch);
         }
-    }
-    return low;
-}
-
-static bool list_targets(builder *b) {
-    const stn_problem *p = b->h->problem;
-    int32_t *entry = STN_ARENA(b->arena, b->pairs + 1, int32_t), at = 0;
-    b->h->scratch = STN_ARENA(b->arena, STN_MAX_ROWS * (size_t)(b->widest + 1), double);
-    if (entry == NULL || b->h->scratch == NULL) {
-        return false;
-    }
-    for (int32_t c = 0; c < p->constraint_count; c++) {
-        int32_t count = list_parts(b->h, &p->constraints[c], b->parts);
-        for (int32_t k = 0; k < count * count; k++) {
-            int32_t column = b->parts[k / count].block, row = b->parts[k % count].block;
-            if (row >= column) {
-                entry[at++] = find_entry(&b->h->matrix.pattern, row, column);
-            }
+        for (int32_t k = 0; k < q; k++) {
+            before += h->blocks[parts[k].block].ld;
         }
-    }
-    b->h->entry = entry;
-    b->h->parts = b->parts;
-    return true;
-}
-
-stn_status augmented_build(const stn_problem *problem, const stn_solve_control *control, augmented *out,
-                           stn_error *err) {
-    *out = (augmented){.problem = problem};
-    builder b = {.arena = control->arena, .h = out};
-    if (control->workspace == NULL) {
-        return stn_fail(err, STN_ERR_SEQUENCE, "no workspace was given");
-    }
-    if (!list_blocks(&b) || !make_pattern(&b) || !list_targets(&b)) {
-        return stn_fail(err, STN_ERR_MEMORY, "A + J^T G J of %d dofs: out of memory", problem->nv);
-    }
-    bool dense = problem->nv <= DENSE_LIMIT || b.blocks == 1;
-    out->ops = control->factor != NULL ? control->factor : (dense ? stn_factor_dense() : stn_factor_block());
-    return symbolic_cache_find(control->workspace, out->ops, control->factor != NULL ? control->factor_self : NULL,
-                               &out->matrix.pattern, &out->factor, err);
-}
-
-// --------------------------------------------------------------------------------------------------------------- sum
-
-static void add_masses(augmented *h) {
-    const stn_problem *p = h->problem;
-    const stn_block_pattern *pattern = &h->matrix.pattern;
-    memset(h->matrix.values, 0, (size_t)h->matrix.offset[pattern->column_start[pattern->block_count]] * sizeof(double));
-    for (int32_t t = 0; t < p->tree_count; t++) {
-        const stn_matrix *A = &p->trees[t].A;
-        if (A->n == 0) {
-            continue;
-        }
-        int32_t first = h->block[t];
-        double *values = h->matrix.values + h->matrix.offset[pattern->column_start[first]];
-        if (A->form == STN_MATRIX_DENSE) {
-            memcpy(values, A->values, (size_t)A->n * (size_t)A->n * sizeof *values);
-        }
-        for (int32_t i = 0; i < A->n && A->form == STN_MATRIX_DIAGONAL; i++) {
-            values[(size_t)i * (size_t)(A->n + 1)] = A->values[i];
-        }
-        for (int32_t i = 0; A->form == STN_MATRIX_NODAL && i < A->node_count; i++) {
-            for (int32_t e = A->row_start[i]; e < A->row_start[i + 1] && A->column[e] <= i; e++) {
-                int32_t at = find_entry(pattern, first + i, first + A->column[e]);
-                memcpy(h->matrix.values + h->matrix.offset[at], A->values + 9 * (size_t)e, 9 * sizeof *values);
+        for (int32_t p = q; p < cluster->part_count; p++) {
+            const augmented_block *block = &h->blocks[parts[p].block];
+            const double *P = h->panels + parts[p].panel;
+            double *C = h->product + parts[p].product + block->n * before;
+            if (block->n == 6 && ld_q == 8) {
+                multiply((product){count, h->active, P, h->scratch, 6, 8, 8, p == q, C});
+            } else {
+                multiply((product){count, h->active, P, h->scratch, block->n, block->ld, ld_q, p == q, C});
             }
         }
     }
 }
 
-/// out (rows x n) = G J.
-static void multiply_panel(const double *G, int32_t rows, const part *J, double *restrict out) {
-    for (int32_t r = 0; r < rows; r++) {
-        for (int32_t k = 0; k < J->n; k++) {
-            out[r * J->n + k] = G[r * rows] * J->values[k];
+// ----------------------------------------------------------------------------------------------------------------- sum
+
+/// values = A + terms, n x m at distance `stride`; on the diagonal up to it.
+STN_KERNEL_INLINE void sum_terms(const augmented *h, const augmented_entry *entry) {
+    const int32_t n = h->blocks[entry->row].n, m = h->blocks[entry->column].n, ld = h->blocks[entry->column].ld;
+    for (int32_t i = 0; i < n; i++) {
+        double *out = entry->values + (int64_t)i * entry->stride;
+        const double *A = entry->A == NULL ? NULL : entry->A + (int64_t)i * entry->A_ld;
+        int32_t end = entry->row == entry->column ? i + 1 : m, j = 0;
+        for (; j + 4 <= end; j += 4) {
+            v4 sum = A == NULL ? (v4){0.0} : (v4) * (const v4u *)(A + j);
+            for (int32_t t = 0; t < entry->term_count; t++) {
+                sum += (v4) * (const v4u *)(h->product + h->terms[entry->term_start + t].product + (int64_t)i * ld + j);
+            }
+            *(v4u *)(out + j) = sum;
         }
-        for (int32_t m = 1; m < rows; m++) {
-            const double *from = J->values + (size_t)m * (size_t)J->stride;
-            double g = G[r * rows + m];
-            for (int32_t k = 0; k < J->n; k++) {
-                out[r * J->n + k] += g * from[k];
+        for (; j < end; j++) {
+            double sum = A == NULL ? 0.0 : A[j];
+            for (int32_t t = 0; t < entry->term_count; t++) {
+                sum += h->product[h->terms[entry->term_start + t].product + (int64_t)i * ld + j];
+            }
+            out[j] = sum;
+        }
+    }
+}
+
+/// The same for 6 x 6, with all sums in registers.
+STN_KERNEL_INLINE void sum_terms_6(const augmented *h, const augmented_entry *entry) {
+    v4 low[6];
+    v2u high[6];
+    UNROLL
+    for (int32_t i = 0; i < 6; i++) {
+        low[i] = entry->A == NULL ? (v4){0.0} : v4_load(entry->A + 8 * i);
+        high[i] = entry->A == NULL ? (v2u){0.0} : *(const v2u *)(entry->A + 8 * i + 4);
+    }
+    for (int32_t t = 0; t < entry->term_count; t++) {
+        const double *term = h->product + h->terms[entry->term_start + t].product;
+        UNROLL
+        for (int32_t i = 0; i < 6; i++) {
+            low[i] += v4_load(term + 8 * i);
+            high[i] += *(const v2u *)(term + 8 * i + 4);
+        }
+    }
+    UNROLL
+    for (int32_t i = 0; i < 6; i++) {
+        *(v4u *)(entry->values + (int64_t)i * entry->stride) = low[i];
+        *(v2u *)(entry->values + (int64_t)i * entry->stride + 4) = high[i];
+    }
+}
+
+STN_KERNEL static void write_entry(const augmented *h, const augmented_entry *entry) {
+    const int32_t n = h->blocks[entry->row].n;
+    if (n == 6 && h->blocks[entry->column].n == 6) {
+        sum_terms_6(h, entry);
+        return;
+    }
+    sum_terms(h, entry);
+    if (entry->row == entry->column && !h->dense) { // our dense factor reads the lower triangle alone
+        for (int64_t i = 0; i < n; i++) {
+            for (int64_t j = i + 1; j < n; j++) {
+                entry->values[i * entry->stride + j] = entry->values[j * entry->stride + i];
             }
         }
     }
 }
 
-/// H (n x columns) += J^T (rows x n) GJ (rows x columns).
-static void add_product(int32_t rows, const part *J, const double *restrict GJ, int32_t columns, double *restrict H) {
-    for (int32_t r = 0; r < rows; r++) {
-        const double *from = J->values + (size_t)r * (size_t)J->stride;
-        for (int32_t i = 0; i < J->n; i++) {
-            for (int32_t k = 0; k < columns; k++) {
-                H[i * columns + k] += from[i] * GJ[r * columns + k];
-            }
+void augmented_assemble(augmented *h, const double *G, const double *line_G, const int64_t *changed) {
+    for (int32_t k = 0; k < h->cluster_count; k++) {
+        augmented_cluster *cluster = &h->clusters[k];
+        bool any = h->fresh || (changed == NULL && cluster->lane_count > 0);
+        for (int32_t i = 0; i < cluster->lane_count && changed != NULL; i++) {
+            any |= changed[cluster->lane_start + i] != 0;
+        }
+        for (int32_t i = cluster->line_start; i < cluster->line_start + cluster->line_count; i++) {
+            any |= line_G[i] != h->line_G[i];
+        }
+        cluster->changed = any;
+        if (any) {
+            cluster_G g = {cluster->lane_count, cluster->line_count, (size_t)h->lane_stride, G + cluster->lane_start,
+                           line_G + cluster->line_start};
+            form_products(h, cluster, &g);
         }
     }
+    memcpy(h->line_G, line_G, (size_t)h->line_stride * sizeof *h->line_G);
+    for (int32_t e = 0; e < h->entry_count; e++) {
+        const augmented_entry *entry = &h->entries[e];
+        bool any = h->fresh;
+        for (int32_t t = 0; t < entry->term_count && !any; t++) {
+            any = h->clusters[h->terms[entry->term_start + t].cluster].changed;
+        }
+        if (any) {
+            write_entry(h, entry);
+        }
+    }
+    h->fresh = false;
 }
 
-stn_status augmented_factor(augmented *h, const double *G, stn_error *err) {
-    const stn_problem *p = h->problem;
-    const int32_t *entry = h->entry;
-    add_masses(h);
-    for (int32_t c = 0; c < p->constraint_count; c++) {
-        const stn_constraint *constraint = &p->constraints[c];
-        const double *own = G + (size_t)c * STN_MAX_ROWS * STN_MAX_ROWS;
-        int32_t count = list_parts(h, constraint, h->parts);
-        for (int32_t k = 0; k < count; k++) {
-            const part *column = &h->parts[k];
-            multiply_panel(own, constraint->rows, column, h->scratch);
-            for (int32_t m = 0; m < count; m++) {
-                const part *row = &h->parts[m];
-                if (row->block >= column->block) {
-                    double *values = h->matrix.values + h->matrix.offset[*entry++];
-                    add_product(constraint->rows, row, h->scratch, column->n, values);
-                }
-            }
+// -------------------------------------------------------------------------------------------------------------- factor
+
+stn_status augmented_factor(augmented *h, double damping, stn_error *err) {
+    for (int32_t e = 0; e < h->entry_count && damping > 0.0; e++) {
+        const augmented_entry *entry = &h->entries[e];
+        for (int64_t i = 0; entry->row == entry->column && i < h->blocks[entry->row].n; i++) {
+            entry->values[i * (entry->stride + 1)] *= 1.0 + damping;
         }
+        h->fresh = true; // what is in it now must not serve the next step
     }
-    return h->ops->numeric(h->factor, &h->matrix, err);
+    if (!h->dense) {
+        return h->ops->numeric(h->factor, &h->matrix, err);
+    }
+    memcpy(h->lower, h->values, (size_t)h->nv * (size_t)h->stride * sizeof *h->lower);
+    int32_t pivot = stn_cholesky(h->nv, h->lower, h->stride);
+    if (pivot < 0) {
+        return STN_OK;
+    }
+    const augmented_block *block = h->blocks;
+    while (block->compact + block->n <= pivot) {
+        block++;
+    }
+    return stn_fail(err, STN_ERR_NUMERIC, "tree %d (source %d): pivot of dof %d is not > 0", block->tree,
+                    h->problem->trees[block->tree].source, block->dof + pivot - block->compact);
 }
 
 void augmented_solve(const augmented *h, double *x) {
-    h->ops->solve(h->factor, 1, x);
+    if (h->dense) {
+        stn_cholesky_forward(h->nv, h->lower, h->stride, 1, x, h->nv);
+        stn_cholesky_backward(h->nv, h->lower, h->stride, 1, x, h->nv);
+    } else {
+        h->ops->solve(h->factor, 1, x);
+    }
 }

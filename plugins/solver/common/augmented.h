@@ -1,37 +1,116 @@
 // SPDX-License-Identifier: Apache-2.0
-// H = A + J^T G J over the velocities of a global problem, G block diagonal over constraints: what methods that keep
-// the velocities factor. Blocks are trees, or nodes where A is nodal; in the order of the dofs.
+// H = A + J^T G J over the velocities of a global problem, G block diagonal over constraints: its pattern, its sum and
+// its factor, for all methods that keep the velocities.
+//
+// Block    an articulated tree, or one node of a nodal tree: the block unit of H. Vectors over velocities may be
+//          "padded": every block starts at a multiple of 4 doubles and ends in zeros, so that loops run over whole
+//          vectors; or "compact", blocks one after the other, which is the order of the dofs.
+// Cluster  the constraints on the same blocks. Their rows are stacked, 3 per cone first, then box and equality rows
+//          ("lines"), then zero rows up to a multiple of 4. One Jacobian panel (rows x padded block) for each block.
+// Lane     a cone, in the order of the clusters and the structure-of-arrays form that laws evaluate.
 #ifndef SOLVER_COMMON_AUGMENTED_H
 #define SOLVER_COMMON_AUGMENTED_H
 
+#include <stiction/plugin.h>
+
 #include "common/symbolic_cache.h"
 
-/// A panel of a constraint's Jacobian that lies in one block: rows x n at `values`, rows `stride` apart.
+typedef struct augmented_block {
+    int32_t n, ld;   // size, and size rounded up to 4
+    int32_t tree;    // of the problem
+    int32_t dof;     // first dof in the problem
+    int32_t start;   // in padded vectors
+    int32_t compact; // in compact vectors
+    int64_t A;       // its diagonal block of A (n x ld)
+} augmented_block;
+
+/// One block of a cluster: its Jacobian panel, and where the products J_p^T G J_q with the blocks q <= p of the cluster
+/// begin (n_p x ld_q each).
 typedef struct augmented_part {
-    int32_t block, n, stride;
-    const double *values;
+    int32_t block;
+    int64_t panel, product;
 } augmented_part;
+
+typedef struct augmented_cluster {
+    int32_t part_start, part_count; // blocks, ascending
+    int32_t constraint_count;
+    int32_t lane_start, lane_count;
+    int32_t line_start, line_count;
+    int32_t row_start, rows; // a multiple of 4
+    bool changed;            // some G differs from that in H
+} augmented_cluster;
+
+/// Term of a block of H: a product J_p^T G J_q of a cluster, or (cluster -1) block `product` of a nodal A.
+typedef struct augmented_term {
+    int32_t row, cluster;
+    int64_t product;
+} augmented_term;
+
+/// Block of H in the lower triangle, by block column: A + sum of its terms.
+typedef struct augmented_entry {
+    int32_t row, column; // blocks
+    int32_t term_start, term_count;
+    const double *A; // n_row x n_column at distance A_ld; NULL: zero
+    int32_t A_ld;
+    int32_t stride; // of `values`
+    double *values;
+} augmented_entry;
 
 typedef struct augmented {
     const stn_problem *problem;
-    stn_block_matrix matrix; // lower triangle
-    const int32_t *place;    // (block_count + 1) first dof of a block
-    const int32_t *block;    // (tree_count) first block of a tree
-    const int32_t *entry;    // what products of parts are added to, in the order of assembly
-    augmented_part *parts;   // of one constraint
-    double *scratch;         // G J of one of them
+    const stn_solve_control *control;
+
+    // packed
+    int32_t block_count, nv, nx; // nx: length of padded vectors, a multiple of 8
+    augmented_block *blocks;
+    bool nodal;          // some A is
+    int32_t *tree_block; // first block of each tree
+    int64_t A_size;
+    double *A; // diagonal blocks, zeros beyond
+    int32_t cluster_count, row_count;
+    augmented_cluster *clusters;
+    augmented_part *parts;
+    int64_t panel_size;
+    double *panels;
+    int32_t lane_count, lane_stride; // lane_stride: a multiple of STN_LANES
+    int32_t *lane_constraint;        // the problem's constraint of each lane
+    int32_t line_count, line_stride; // line_stride: a multiple of 8
+    int32_t *line_row;               // the problem's row of each line
+
+    // analysed
+    bool ready; // pattern and memory are there
+    bool fresh; // nothing is in it that may stay
+    bool dense;
+    int32_t entry_count;
+    augmented_entry *entries;
+    augmented_term *terms;
+    double *product;
+    double *scratch; // G J of one cluster
+    int32_t *active; // its rows with G != 0
+    double *line_G;  // those in H
+    stn_block_matrix matrix;
     const stn_factor_ops *ops;
-    void *factor;
+    void *factor;   // borrowed from the workspace
+    double *values; // dense: unknowns x stride
+    double *lower;  // dense: L
+    int32_t stride;
 } augmented;
 
-/// Finds the pattern and its symbolic factor. The workspace of `control` is a symbolic_cache; its factor plugin is used
-/// where there is one, else the core's: dense for small systems. Everything else lives in the arena.
-stn_status augmented_build(const stn_problem *problem, const stn_solve_control *control, augmented *out,
-                           stn_error *err);
-/// Sums and factors. G holds STN_MAX_ROWS^2 numbers a constraint, of which the first rows x rows are its block,
-/// row-major, symmetric. STN_ERR_NUMERIC: H is singular.
-stn_status augmented_factor(augmented *h, const double *G, stn_error *err);
-/// x (nv) = H^-1 x.
+/// AUTO: the factor plugin of `control` where there is one, else dense up to 40 dofs or one block, else by blocks.
+typedef enum augmented_form { AUGMENTED_AUTO, AUGMENTED_DENSE, AUGMENTED_BLOCK } augmented_form;
+
+/// Blocks, A and the panels of all constraints. The workspace of `control` is a symbolic_cache; everything else lives
+/// in its arena. Numbers that are not finite stay what they are.
+stn_status augmented_pack(augmented *h, const stn_problem *problem, const stn_solve_control *control, stn_error *err);
+/// Pattern, memory and symbolic factor, once for what was packed.
+stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err);
+/// Sums H. G: of the lanes, symmetric 3 x 3 each, stored as 11, 12, 22, 13, 23, 33 (6 x lane_stride). line_G: of the
+/// lines (line_stride). Only blocks whose G changed are written. `changed` (lane_stride): 0 where a lane's G is that of
+/// the last call; NULL: nothing is known of lanes.
+void augmented_assemble(augmented *h, const double *G, const double *line_G, const int64_t *changed);
+/// Factors H, its diagonal times 1 + damping. STN_ERR_NUMERIC: not positive definite.
+stn_status augmented_factor(augmented *h, double damping, stn_error *err);
+/// x = H^-1 x, compact.
 void augmented_solve(const augmented *h, double *x);
 
 #endif

@@ -28,10 +28,9 @@ static stn_status build_over_velocities(const stn_solve_control *control, const 
     m->tau = packed_vector(m->p, control->arena);
     m->rho = packed_vector(m->p, control->arena);
     m->inverse = STN_ARENA(control->arena, (size_t)m->p->n * BLOCK, double);
-    m->G = STN_ARENA(control->arena, (size_t)m->p->n * BLOCK, double);
     m->gamma = STN_ARENA(control->arena, problem->row_count, double);
     m->v = STN_ARENA(control->arena, problem->nv, double);
-    if (m->tau == NULL || m->rho == NULL || m->inverse == NULL || m->G == NULL || m->gamma == NULL || m->v == NULL) {
+    if (m->tau == NULL || m->rho == NULL || m->inverse == NULL || m->gamma == NULL || m->v == NULL) {
         return out_of_memory(err);
     }
     for (int32_t i = 0; i < m->p->n; i++) {
@@ -44,7 +43,16 @@ static stn_status build_over_velocities(const stn_solve_control *control, const 
             m->rho[k] = S > 0.0 ? m->tau[k] * m->tau[k] * problem->R[row->row + r] : own;
         }
     }
-    return augmented_build(problem, control, &m->H, err);
+    stn_status status = augmented_pack(&m->H, problem, control, err);
+    if (status == STN_OK) {
+        status = augmented_analyse(&m->H, AUGMENTED_AUTO, err);
+    }
+    if (status != STN_OK) {
+        return status;
+    }
+    m->G = STN_ARENA_ZEROED(control->arena, 6 * (size_t)m->H.lane_stride + 1, double);
+    m->line_G = STN_ARENA_ZEROED(control->arena, m->H.line_stride + 1, double);
+    return m->G != NULL && m->line_G != NULL ? STN_OK : out_of_memory(err);
 }
 
 stn_status newton_system_build(const stn_problem *problem, const stn_solve_control *control, const scaled_dual *dual,
@@ -147,22 +155,39 @@ static bool invert_cone(const jordan_frame *frame, const double *value, const do
 }
 
 static bool factor_velocities(newton_system *m) {
+    augmented *H = &m->H;
     for (int32_t i = 0; i < m->p->n; i++) {
         const packed_row *row = &m->p->rows[i];
-        double *inverse = m->inverse + (size_t)i * BLOCK, *G = m->G + (size_t)i * BLOCK;
-        const double *value = m->value + row->place, *rho = m->rho + row->place, *tau = m->tau + row->place;
+        double *inverse = m->inverse + (size_t)i * BLOCK;
+        const double *value = m->value + row->place, *rho = m->rho + row->place;
         if (row->cone && !invert_cone(&m->frame[i], value, rho, inverse)) {
             return false;
         }
-        for (int32_t r = 0; r < row->rows; r++) {
+        for (int32_t r = 0; r < row->rows && !row->cone; r++) {
             for (int32_t c = 0; c < row->rows; c++) {
-                int32_t e = r * row->rows + c;
-                inverse[e] = row->cone ? inverse[e] : r == c ? 1.0 / (value[r] + rho[r]) : 0.0;
-                G[e] = tau[r] * inverse[e] * tau[c];
+                inverse[r * row->rows + c] = r == c ? 1.0 / (value[r] + rho[r]) : 0.0;
             }
         }
+        // m->gamma serves as a list of the rows' own G
+        for (int32_t r = 0; r < row->rows; r++) {
+            double tau = m->tau[row->place + r];
+            m->gamma[row->row + r] = tau * inverse[r * (row->rows + 1)] * tau;
+        }
     }
-    return augmented_factor(&m->H, m->G, NULL) == STN_OK;
+    for (int32_t i = 0; i < H->lane_count; i++) {
+        static const int32_t entries[6][2] = {{0, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}, {2, 2}};
+        const int32_t index = H->lane_constraint[i];
+        const double *inverse = m->inverse + (size_t)index * BLOCK, *tau = m->tau + m->p->rows[index].place;
+        for (int32_t e = 0; e < 6; e++) {
+            int32_t r = entries[e][0], c = entries[e][1];
+            m->G[e * H->lane_stride + i] = tau[r] * inverse[3 * r + c] * tau[c];
+        }
+    }
+    for (int32_t i = 0; i < H->line_count; i++) {
+        m->line_G[i] = m->gamma[H->line_row[i]];
+    }
+    augmented_assemble(H, m->G, m->line_G, NULL);
+    return augmented_factor(H, 0.0, NULL) == STN_OK;
 }
 
 /// x = B^-1 x.

@@ -26,10 +26,10 @@ typedef struct newton_system {
     double *value;       // (size) the diagonal of D in the frames, likewise
     dense_dual dense;
     augmented H;
-    double *tau, *rho; // (size)
-    double *inverse;   // (n x STN_MAX_ROWS^2) B^-1
-    double *G;         // (n x STN_MAX_ROWS^2) tau B^-1 tau
-    double *gamma, *v; // (row_count), (nv)
+    double *tau, *rho;  // (size)
+    double *inverse;    // (n x STN_MAX_ROWS^2) B^-1
+    double *G, *line_G; // tau B^-1 tau of the lanes and lines of H
+    double *gamma, *v;  // (row_count), (nv)
 } newton_system;
 
 /// T (size) scales impulses on top of the scaling of `dual`. Everything lives in the arena of `control`.

@@ -19,16 +19,16 @@
 
 typedef int64_t mask4 __attribute__((vector_size(32), may_alias));
 
-STN_KERNEL_INLINE sap_v4 pick(mask4 mask, sap_v4 a, sap_v4 b) {
-    return (sap_v4)((mask & (mask4)a) | (~mask & (mask4)b));
+STN_KERNEL_INLINE v4 pick(mask4 mask, v4 a, v4 b) {
+    return (v4)((mask & (mask4)a) | (~mask & (mask4)b));
 }
 
 STN_KERNEL_INLINE bool any(mask4 m) {
     return (m[0] | m[1] | m[2] | m[3]) != 0;
 }
 
-STN_KERNEL_INLINE sap_v4 root(sap_v4 x) {
-    sap_v4 r;
+STN_KERNEL_INLINE v4 root(v4 x) {
+    v4 r;
     for (int32_t i = 0; i < 4; i++) {
         r[i] = sqrt(x[i]);
     }
@@ -37,14 +37,14 @@ STN_KERNEL_INLINE sap_v4 root(sap_v4 x) {
 
 /// (mu p_n - t.p_t)/(mu max(p_n, gamma_n)), mu = |gamma_t|/gamma_n, of four sliding contacts: 0 for those that slide
 /// on, at most 1. What is predicted beyond the cone lies on it. square = |gamma_t|^2, inverse its inverse.
-STN_KERNEL_INLINE sap_v4 share_of_sticking(const double *predicted, size_t stride, sap_v4 g1, sap_v4 g2, sap_v4 gn,
-                                           sap_v4 square, sap_v4 inverse) {
-    const sap_v4 zero = {0.0}, one = {1.0, 1.0, 1.0, 1.0};
-    sap_v4 p1 = sap_load(predicted), p2 = sap_load(predicted + stride), pn = sap_load(predicted + 2 * stride);
-    sap_v4 limit = pn * pn * square, reach = gn * gn * (p1 * p1 + p2 * p2);
+STN_KERNEL_INLINE v4 share_of_sticking(const double *predicted, size_t stride, v4 g1, v4 g2, v4 gn, v4 square,
+                                       v4 inverse) {
+    const v4 zero = {0.0}, one = {1.0, 1.0, 1.0, 1.0};
+    v4 p1 = v4_load(predicted), p2 = v4_load(predicted + stride), pn = v4_load(predicted + 2 * stride);
+    v4 limit = pn * pn * square, reach = gn * gn * (p1 * p1 + p2 * p2);
     mask4 beyond = (mask4)(reach > limit);
-    sap_v4 shrink = root(pick(beyond, limit, one) / pick(beyond, reach, one));
-    sap_v4 share = (pn - shrink * gn * (p1 * g1 + p2 * g2) * inverse) / pick((mask4)(pn > gn), pn, gn);
+    v4 shrink = root(pick(beyond, limit, one) / pick(beyond, reach, one));
+    v4 share = (pn - shrink * gn * (p1 * g1 + p2 * g2) * inverse) / pick((mask4)(pn > gn), pn, gn);
     share = pick((mask4)(share < one), share, one);
     return pick((mask4)(pn > zero) & (mask4)(share > 0.01 * one), share, zero); // less: as Newton has it
 }
@@ -52,34 +52,34 @@ STN_KERNEL_INLINE sap_v4 share_of_sticking(const double *predicted, size_t strid
 /// The model's G of four contacts into H_G; returns the lanes where it was another.
 STN_KERNEL_INLINE mask4 anticipate_lanes(size_t stride, const double *gamma, const double *G, const double *predicted,
                                          double *H_G) {
-    const sap_v4 zero = {0.0}, one = {1.0, 1.0, 1.0, 1.0};
-    sap_v4 g1 = sap_load(gamma), g2 = sap_load(gamma + stride), gn = sap_load(gamma + 2 * stride);
-    sap_v4 g[6];
+    const v4 zero = {0.0}, one = {1.0, 1.0, 1.0, 1.0};
+    v4 g1 = v4_load(gamma), g2 = v4_load(gamma + stride), gn = v4_load(gamma + 2 * stride);
+    v4 g[6];
     for (size_t e = 0; e < 6; e++) {
-        g[e] = sap_load(G + e * stride);
+        g[e] = v4_load(G + e * stride);
     }
-    sap_v4 square = g1 * g1 + g2 * g2;
+    v4 square = g1 * g1 + g2 * g2;
     mask4 rubs = (mask4)(square > 1e-200 * one) & (mask4)(gn > zero);
 
     // times |gamma_t|^2; with v_n free to follow, stick and slide both have the tangent stiffness of friction alone
-    sap_v4 coupling = g[3] * g1 + g[4] * g2, mixed = 2.0 * g[1] * g1 * g2;
-    sap_v4 secant = g[0] * g2 * g2 - mixed + g[2] * g1 * g1;
-    sap_v4 along = g[0] * g1 * g1 + mixed + g[2] * g2 * g2;
-    sap_v4 missing = secant - (along - coupling * coupling / pick((mask4)(g[5] > zero), g[5], one));
+    v4 coupling = g[3] * g1 + g[4] * g2, mixed = 2.0 * g[1] * g1 * g2;
+    v4 secant = g[0] * g2 * g2 - mixed + g[2] * g1 * g1;
+    v4 along = g[0] * g1 * g1 + mixed + g[2] * g2 * g2;
+    v4 missing = secant - (along - coupling * coupling / pick((mask4)(g[5] > zero), g[5], one));
     mask4 slides = rubs & (mask4)(missing > 1e-6 * secant); // else round-off
     if (any(slides)) {
         square = pick(slides, square, one);
-        sap_v4 inverse = one / square;
-        sap_v4 share = share_of_sticking(predicted, stride, g1, g2, pick(slides, gn, one), square, inverse);
-        sap_v4 k = pick(slides, share * missing * inverse * inverse, zero);
+        v4 inverse = one / square;
+        v4 share = share_of_sticking(predicted, stride, g1, g2, pick(slides, gn, one), square, inverse);
+        v4 k = pick(slides, share * missing * inverse * inverse, zero);
         g[0] += k * g1 * g1;
         g[1] += k * g1 * g2;
         g[2] += k * g2 * g2;
     }
     mask4 changed = {0};
     for (size_t e = 0; e < 6; e++) {
-        changed |= (mask4)(g[e] != sap_load(H_G + e * stride));
-        sap_store(H_G + e * stride, g[e]);
+        changed |= (mask4)(g[e] != v4_load(H_G + e * stride));
+        v4_store(H_G + e * stride, g[e]);
     }
     return changed;
 }
@@ -88,7 +88,7 @@ STN_KERNEL void sap_anticipate(sap_system *s) {
     const size_t stride = (size_t)s->batch.stride;
     for (size_t i = 0; i < stride; i += 4) {
         mask4 changed = anticipate_lanes(stride, s->now.gamma + i, s->now.G + i, s->predicted + i, s->H_G + i);
-        *(mask4 *)(s->H.changed + i) = changed;
+        *(mask4 *)(s->changed + i) = changed;
     }
 }
 

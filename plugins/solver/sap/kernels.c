@@ -5,31 +5,30 @@
 
 #include "system.h"
 
-STN_KERNEL_INLINE double sum4(sap_v4 a) {
+STN_KERNEL_INLINE double sum4(v4 a) {
     return (a[0] + a[2]) + (a[1] + a[3]);
 }
 
 /// (sum a, sum b, sum c, sum d), with the additions of sum4 in the same order.
-STN_KERNEL_INLINE sap_v4 sum_rows(sap_v4 a, sap_v4 b, sap_v4 c, sap_v4 d) {
-    sap_v4 ab =
-        __builtin_shufflevector(a, b, 0, 4, 1, 5) + __builtin_shufflevector(a, b, 2, 6, 3, 7); // a02 b02 a13 b13
-    sap_v4 cd = __builtin_shufflevector(c, d, 0, 4, 1, 5) + __builtin_shufflevector(c, d, 2, 6, 3, 7);
+STN_KERNEL_INLINE v4 sum_rows(v4 a, v4 b, v4 c, v4 d) {
+    v4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5) + __builtin_shufflevector(a, b, 2, 6, 3, 7); // a02 b02 a13 b13
+    v4 cd = __builtin_shufflevector(c, d, 0, 4, 1, 5) + __builtin_shufflevector(c, d, 2, 6, 3, 7);
     return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
 }
 
 STN_KERNEL double sap_dot(int32_t n, const double *x, const double *y) {
-    sap_v4 a = {0.0}, b = {0.0};
+    v4 a = {0.0}, b = {0.0};
     for (int32_t i = 0; i < n; i += 8) {
-        a += sap_load(x + i) * sap_load(y + i);
-        b += sap_load(x + i + 4) * sap_load(y + i + 4);
+        a += v4_load(x + i) * v4_load(y + i);
+        b += v4_load(x + i + 4) * v4_load(y + i + 4);
     }
     return sum4(a + b);
 }
 
 STN_KERNEL double sap_scaled_norm(int32_t n, const double *d, const double *x) {
-    sap_v4 a = {0.0}, b = {0.0};
+    v4 a = {0.0}, b = {0.0};
     for (int32_t i = 0; i < n; i += 8) {
-        sap_v4 p = sap_load(d + i) * sap_load(x + i), q = sap_load(d + i + 4) * sap_load(x + i + 4);
+        v4 p = v4_load(d + i) * v4_load(x + i), q = v4_load(d + i + 4) * v4_load(x + i + 4);
         a += p * p;
         b += q * q;
     }
@@ -38,10 +37,10 @@ STN_KERNEL double sap_scaled_norm(int32_t n, const double *d, const double *x) {
 
 /// 0 x is 0 for all that is finite, and NaN stays NaN in a sum.
 STN_KERNEL bool sap_finite(int64_t n, const double *x) {
-    sap_v4 a = {0.0}, b = {0.0};
+    v4 a = {0.0}, b = {0.0};
     for (int64_t i = 0; i < n; i += 8) {
-        a += 0.0 * sap_load(x + i);
-        b += 0.0 * sap_load(x + i + 4);
+        a += 0.0 * v4_load(x + i);
+        b += 0.0 * v4_load(x + i + 4);
     }
     return sum4(a + b) == 0.0;
 }
@@ -49,18 +48,18 @@ STN_KERNEL bool sap_finite(int64_t n, const double *x) {
 /// y = A x for a block of ld <= 8: A is symmetric, so its rows serve as columns.
 STN_KERNEL_INLINE void block_times(int32_t n, int32_t ld, const double *A, const double *x, double *y) {
     for (int32_t c = 0; c < ld; c += 4) {
-        sap_v4 sum = {0.0};
+        v4 sum = {0.0};
         for (int32_t i = 0; i < n; i++) {
-            sum += sap_load(A + (int64_t)i * ld + c) * x[i];
+            sum += v4_load(A + (int64_t)i * ld + c) * x[i];
         }
-        sap_store(y + c, sum);
+        v4_store(y + c, sum);
     }
 }
 
 /// y += the blocks of a nodal A beside the diagonal.
 static void nodes_times_add(const sap_system *s, int32_t tree, const double *x, double *y) {
     const stn_matrix *A = &s->problem->trees[tree].A;
-    const sap_block *nodes = s->blocks + s->tree_block[tree];
+    const augmented_block *nodes = s->H.blocks + s->H.tree_block[tree];
     for (int32_t i = 0; i < A->node_count; i++) {
         double *yi = y + nodes[i].start;
         for (int32_t e = A->row_start[i]; e < A->row_start[i + 1]; e++) {
@@ -73,12 +72,12 @@ static void nodes_times_add(const sap_system *s, int32_t tree, const double *x, 
 }
 
 STN_KERNEL static void blocks_times(const sap_system *s, const double *x, double *y) {
-    for (int32_t b = 0; b < s->block_count; b++) {
-        const sap_block *block = &s->blocks[b];
+    for (int32_t b = 0; b < s->H.block_count; b++) {
+        const augmented_block *block = &s->H.blocks[b];
         if (block->n == 6) {
-            block_times(6, 8, s->A + block->A, x + block->start, y + block->start);
+            block_times(6, 8, s->H.A + block->A, x + block->start, y + block->start);
         } else {
-            block_times(block->n, block->ld, s->A + block->A, x + block->start, y + block->start);
+            block_times(block->n, block->ld, s->H.A + block->A, x + block->start, y + block->start);
         }
     }
 }
@@ -93,31 +92,31 @@ void sap_mass_times(const sap_system *s, const double *x, double *y) {
 }
 
 /// Four rows of a panel times x, added to the four partial sums.
-STN_KERNEL_INLINE void rows_times_add(int32_t ld, const double *panel, const double *x, sap_v4 sum[4]) {
+STN_KERNEL_INLINE void rows_times_add(int32_t ld, const double *panel, const double *x, v4 sum[4]) {
     for (int32_t c = 0; c < ld; c += 4) {
-        sap_v4 xc = sap_load(x + c);
+        v4 xc = v4_load(x + c);
         for (int32_t r = 0; r < 4; r++) {
-            sum[r] += sap_load(panel + (int64_t)r * ld + c) * xc;
+            sum[r] += v4_load(panel + (int64_t)r * ld + c) * xc;
         }
     }
 }
 
 STN_KERNEL static void panels_times(const sap_system *s, const double *x, double *rows) {
-    for (int32_t k = 0; k < s->cluster_count; k++) {
-        const sap_cluster *cluster = &s->clusters[k];
-        const sap_part *parts = s->parts + cluster->part_start;
+    for (int32_t k = 0; k < s->H.cluster_count; k++) {
+        const augmented_cluster *cluster = &s->H.clusters[k];
+        const augmented_part *parts = s->H.parts + cluster->part_start;
         for (int32_t r = 0; r < cluster->rows; r += 4) {
-            sap_v4 sum[4] = {{0.0}};
+            v4 sum[4] = {{0.0}};
             for (int32_t p = 0; p < cluster->part_count; p++) {
-                const sap_block *block = &s->blocks[parts[p].block];
-                const double *panel = s->panels + parts[p].panel;
+                const augmented_block *block = &s->H.blocks[parts[p].block];
+                const double *panel = s->H.panels + parts[p].panel;
                 if (block->ld == 8) {
                     rows_times_add(8, panel + 8 * (int64_t)r, x + block->start, sum);
                 } else {
                     rows_times_add(block->ld, panel + (int64_t)block->ld * r, x + block->start, sum);
                 }
             }
-            sap_store(rows + cluster->row_start + r, sum_rows(sum[0], sum[1], sum[2], sum[3]));
+            v4_store(rows + cluster->row_start + r, sum_rows(sum[0], sum[1], sum[2], sum[3]));
         }
     }
 }
@@ -125,8 +124,8 @@ STN_KERNEL static void panels_times(const sap_system *s, const double *x, double
 void sap_jacobian_times(const sap_system *s, const double *x, double *v, double *line_v) {
     panels_times(s, x, s->rows);
     const size_t stride = (size_t)s->batch.stride;
-    for (int32_t k = 0; k < s->cluster_count; k++) {
-        const sap_cluster *cluster = &s->clusters[k];
+    for (int32_t k = 0; k < s->H.cluster_count; k++) {
+        const augmented_cluster *cluster = &s->H.clusters[k];
         const double *row = s->rows + cluster->row_start;
         double *lane = v + cluster->lane_start;
         for (int32_t i = 0; i < cluster->lane_count; i++, lane++, row += 3) {
@@ -144,21 +143,21 @@ void sap_jacobian_times(const sap_system *s, const double *x, double *v, double 
 STN_KERNEL_INLINE void rows_transposed_add(int32_t rows, int32_t ld, const double *panel, const double *gamma,
                                            double *y) {
     for (int32_t c = 0; c < ld; c += 4) {
-        sap_v4 sum = sap_load(y + c);
+        v4 sum = v4_load(y + c);
         for (int32_t r = 0; r < rows; r++) {
-            sum += sap_load(panel + (int64_t)r * ld + c) * gamma[r];
+            sum += v4_load(panel + (int64_t)r * ld + c) * gamma[r];
         }
-        sap_store(y + c, sum);
+        v4_store(y + c, sum);
     }
 }
 
 STN_KERNEL static void panels_transposed(const sap_system *s, const double *rows, double *y) {
-    for (int32_t k = 0; k < s->cluster_count; k++) {
-        const sap_cluster *cluster = &s->clusters[k];
+    for (int32_t k = 0; k < s->H.cluster_count; k++) {
+        const augmented_cluster *cluster = &s->H.clusters[k];
         for (int32_t p = 0; p < cluster->part_count; p++) {
-            const sap_part *part = &s->parts[cluster->part_start + p];
-            const sap_block *block = &s->blocks[part->block];
-            const double *panel = s->panels + part->panel, *gamma = rows + cluster->row_start;
+            const augmented_part *part = &s->H.parts[cluster->part_start + p];
+            const augmented_block *block = &s->H.blocks[part->block];
+            const double *panel = s->H.panels + part->panel, *gamma = rows + cluster->row_start;
             if (block->ld == 8) {
                 rows_transposed_add(cluster->rows, 8, panel, gamma, y + block->start);
             } else {
@@ -170,8 +169,8 @@ STN_KERNEL static void panels_transposed(const sap_system *s, const double *rows
 
 void sap_jacobian_transposed(sap_system *s) {
     const size_t stride = (size_t)s->batch.stride;
-    for (int32_t k = 0; k < s->cluster_count; k++) {
-        const sap_cluster *cluster = &s->clusters[k];
+    for (int32_t k = 0; k < s->H.cluster_count; k++) {
+        const augmented_cluster *cluster = &s->H.clusters[k];
         double *row = s->rows + cluster->row_start, *end = row + cluster->rows;
         const double *lane = s->now.gamma + cluster->lane_start;
         for (int32_t i = 0; i < cluster->lane_count; i++, lane++, row += 3) {
@@ -186,7 +185,7 @@ void sap_jacobian_transposed(sap_system *s) {
             *row++ = 0.0;
         }
     }
-    memset(s->j, 0, (size_t)s->nx * sizeof *s->j);
+    memset(s->j, 0, (size_t)s->H.nx * sizeof *s->j);
     panels_transposed(s, s->rows, s->j);
 }
 
@@ -199,7 +198,7 @@ void sap_evaluate(sap_system *s, sap_point *at) {
             at->cost += s->lane_cost[i];
         }
     }
-    for (int32_t i = 0; i < s->line_count; i++) {
+    for (int32_t i = 0; i < s->H.line_count; i++) {
         at->cost += stn_box_law(at->line_v[i], s->line_R[i], s->line_v_hat[i], s->line_lo[i], s->line_hi[i],
                                 &at->line_gamma[i], &at->line_G[i]);
     }
@@ -212,20 +211,20 @@ STN_KERNEL static void add(int32_t n, const double *x, double *y) {
 }
 
 void sap_refresh(sap_system *s) {
-    for (int32_t i = 0; i < s->nx; i++) {
+    for (int32_t i = 0; i < s->H.nx; i++) {
         s->dv[i] = s->v[i] - s->v_star[i];
     }
     sap_mass_times(s, s->dv, s->p);
     sap_jacobian_times(s, s->v, s->now.v, s->now.line_v);
     add(3 * s->batch.stride, s->bias, s->now.v);
-    add(s->line_stride, s->line_bias, s->now.line_v);
+    add(s->H.line_stride, s->line_bias, s->now.line_v);
     sap_evaluate(s, &s->now);
-    s->cost = 0.5 * sap_dot(s->nx, s->dv, s->p) - sap_dot(s->nx, s->force, s->v) + s->now.cost;
+    s->cost = 0.5 * sap_dot(s->H.nx, s->dv, s->p) - sap_dot(s->H.nx, s->force, s->v) + s->now.cost;
 }
 
 STN_KERNEL void sap_gradient(sap_system *s) {
     sap_jacobian_transposed(s);
-    for (int32_t i = 0; i < s->nx; i++) {
+    for (int32_t i = 0; i < s->H.nx; i++) {
         s->gradient[i] = s->p[i] - s->j[i] - s->force[i];
         s->Av[i] = s->p[i] + s->A_v_star[i];
     }

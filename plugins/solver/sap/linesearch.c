@@ -27,7 +27,7 @@ STN_KERNEL static void move_constraints(const sap_system *s, double a) {
     for (int32_t i = 0; i < 3 * s->batch.stride; i++) {
         s->trial.v[i] = s->now.v[i] + a * s->dv_c[i];
     }
-    for (int32_t i = 0; i < s->line_count; i++) {
+    for (int32_t i = 0; i < s->H.line_count; i++) {
         s->trial.line_v[i] = s->now.line_v[i] + a * s->line_dv[i];
     }
 }
@@ -35,14 +35,14 @@ STN_KERNEL static void move_constraints(const sap_system *s, double a) {
 /// -dv_c.gamma and dv_c.G dv_c over all lanes.
 STN_KERNEL static void cone_derivatives(const sap_system *s, double *slope, double *curvature) {
     const int64_t stride = s->batch.stride;
-    sap_v4 first = {0.0}, second = {0.0};
+    v4 first = {0.0}, second = {0.0};
     for (int64_t i = 0; i < stride; i += 4) {
         const double *v = s->dv_c + i, *gamma = s->trial.gamma + i, *G = s->trial.G + i;
-        sap_v4 x = sap_load(v), y = sap_load(v + stride), n = sap_load(v + 2 * stride);
-        sap_v4 Gx = sap_load(G) * x + sap_load(G + stride) * y + sap_load(G + 3 * stride) * n;
-        sap_v4 Gy = sap_load(G + stride) * x + sap_load(G + 2 * stride) * y + sap_load(G + 4 * stride) * n;
-        sap_v4 Gn = sap_load(G + 3 * stride) * x + sap_load(G + 4 * stride) * y + sap_load(G + 5 * stride) * n;
-        first -= x * sap_load(gamma) + y * sap_load(gamma + stride) + n * sap_load(gamma + 2 * stride);
+        v4 x = v4_load(v), y = v4_load(v + stride), n = v4_load(v + 2 * stride);
+        v4 Gx = v4_load(G) * x + v4_load(G + stride) * y + v4_load(G + 3 * stride) * n;
+        v4 Gy = v4_load(G + stride) * x + v4_load(G + 2 * stride) * y + v4_load(G + 4 * stride) * n;
+        v4 Gn = v4_load(G + 3 * stride) * x + v4_load(G + 4 * stride) * y + v4_load(G + 5 * stride) * n;
+        first -= x * v4_load(gamma) + y * v4_load(gamma + stride) + n * v4_load(gamma + 2 * stride);
         second += x * Gx + y * Gy + n * Gn;
     }
     *slope = (first[0] + first[2]) + (first[1] + first[3]);
@@ -58,7 +58,7 @@ static sample try_step(sap_system *s, const ray *line, double a) {
     cone_derivatives(s, &t.slope, &t.curvature);
     t.slope += line->linear + a * line->quadratic;
     t.curvature += line->quadratic;
-    for (int32_t i = 0; i < s->line_count; i++) {
+    for (int32_t i = 0; i < s->H.line_count; i++) {
         t.slope -= s->line_dv[i] * s->trial.line_gamma[i];
         t.curvature += s->line_dv[i] * s->trial.line_G[i] * s->line_dv[i];
     }
@@ -67,7 +67,7 @@ static sample try_step(sap_system *s, const ray *line, double a) {
 
 /// The trial becomes the present point.
 static double accept(sap_system *s, double a) {
-    for (int32_t i = 0; i < s->nx; i++) {
+    for (int32_t i = 0; i < s->H.nx; i++) {
         s->v[i] += a * s->dv[i];
         s->p[i] += a * s->dp[i];
         s->compact[i] = s->v[i] - s->v_star[i];
@@ -75,7 +75,7 @@ static double accept(sap_system *s, double a) {
     sap_point before = s->now;
     s->now = s->trial;
     s->trial = before;
-    s->cost = 0.5 * sap_dot(s->nx, s->compact, s->p) - sap_dot(s->nx, s->force, s->v) + s->now.cost;
+    s->cost = 0.5 * sap_dot(s->H.nx, s->compact, s->p) - sap_dot(s->H.nx, s->force, s->v) + s->now.cost;
     return a;
 }
 
@@ -138,8 +138,8 @@ static double search_armijo(sap_system *s, const ray *line, double slope) {
 
 double sap_line_search(sap_system *s, double slope) {
     const stn_law *law = s->control->law;
-    double p_dv = sap_dot(s->nx, s->p, s->dv), force_dv = sap_dot(s->nx, s->force, s->dv);
-    ray line = {p_dv - force_dv, sap_dot(s->nx, s->dv, s->dp), s->cost - s->now.cost, 1.5};
+    double p_dv = sap_dot(s->H.nx, s->p, s->dv), force_dv = sap_dot(s->H.nx, s->force, s->dv);
+    ray line = {p_dv - force_dv, sap_dot(s->H.nx, s->dv, s->dp), s->cost - s->now.cost, 1.5};
     if (s->batch.count > 0 && law->ops->max_step != NULL) {
         line.limit = fmin(line.limit, 0.99 * law->ops->max_step(law->self, &s->batch, s->now.v, s->dv_c));
     }

@@ -9,18 +9,17 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/symbolic_cache.h"
 #include "system.h"
 
 static const char *const line_searches[] = {"exact", "armijo", NULL};
-static const char *const factorizations[] = {"auto", "dense", "block", NULL};
+static const char *const factorizations[] = {"auto", "dense", "block", NULL}; // augmented_form
 
 static const stn_param params[] = {
     STN_PARAM_CHOICE(sap_config, line_search, line_searches, SAP_EXACT, "how far to go along Newton's direction"),
     STN_PARAM_REAL(sap_config, line_search_tolerance, "1", 1e-2, 0.0, 0.5,
                    "exact line search: slope left over that of the start"),
     STN_PARAM_CHOICE(
-        sap_config, factorization, factorizations, SAP_AUTO,
+        sap_config, factorization, factorizations, AUGMENTED_AUTO,
         "of the Hessian; auto: the chosen factor plugin, else dense up to 40 dofs or one tree, else block"),
 };
 
@@ -31,10 +30,10 @@ typedef struct residual {
 
 static residual find_residual(sap_system *s) {
     sap_gradient(s);
-    double Av = sap_scaled_norm(s->nx, s->D, s->Av), j = sap_scaled_norm(s->nx, s->D, s->j);
+    double Av = sap_scaled_norm(s->H.nx, s->D, s->Av), j = sap_scaled_norm(s->H.nx, s->D, s->j);
     const stn_solve_control *control = s->control;
     double scale = fmax(Av, j);
-    return (residual){sap_scaled_norm(s->nx, s->D, s->gradient),
+    return (residual){sap_scaled_norm(s->H.nx, s->D, s->gradient),
                       control->absolute_tolerance + control->tolerance * scale, scale};
 }
 
@@ -166,10 +165,10 @@ static stn_status solve_softened(sap_system *s, const stn_problem *problem, cons
     sap_system before = *s;
     stn_problem soft = *problem;
     stn_solve_control rough = *control;
-    double *gamma;
+    double *gamma = STN_ARENA(control->arena, problem->row_count + 1, double);
+    soft.R = STN_ARENA(control->arena, problem->row_count + 1, double);
     soft.constraints = STN_ARENA(control->arena, problem->constraint_count, stn_constraint);
-    if (soft.constraints == NULL || !sap_allocate(s, problem->row_count, &soft.R) ||
-        !sap_allocate(s, problem->row_count, &gamma)) {
+    if (soft.constraints == NULL || soft.R == NULL || gamma == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
     rough.tolerance = fmax(loose, control->tolerance);
@@ -199,9 +198,6 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     if (problem->form != STN_FORM_GLOBAL) {
         return stn_fail(err, STN_ERR_UNSUPPORTED,
                         "the problem has no velocities (local form); sap needs A, J and v_star");
-    }
-    if (control->workspace == NULL) {
-        return stn_fail(err, STN_ERR_SEQUENCE, "no workspace was given");
     }
     const sap_config *config = self;
     const int32_t limit = control->max_iterations;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packing, once per solve: the problem's trees become blocks, its vectors padded ones. Constraints: clusters.c.
+// Packing, once per solve: vectors become padded ones, constraints the lanes of the law and the lines of boxes and
+// equalities.
 #include <math.h>
 #include <string.h>
 
@@ -9,12 +10,19 @@ static stn_status out_of_memory(stn_error *err) {
     return stn_fail(err, STN_ERR_MEMORY, "out of memory");
 }
 
-bool sap_allocate_all(sap_system *s, int32_t count, const sap_array *arrays) {
+typedef struct array {
+    double **out;
+    int64_t n;
+} array;
+
+/// Several arrays of doubles in one piece: the last 8 of each and 8 beyond are zero, so that whole vectors may be read
+/// from the end.
+static bool allocate(stn_arena *arena, int32_t count, const array *arrays) {
     int64_t total = 0;
     for (int32_t i = 0; i < count; i++) {
         total += (arrays[i].n + 15) / 8 * 8; // every one begins at a whole vector
     }
-    double *memory = STN_ARENA(s->control->arena, total, double);
+    double *memory = STN_ARENA(arena, total, double);
     for (int32_t i = 0; i < count && memory != NULL; i++) {
         int64_t n = arrays[i].n, tail = n < 8 ? n : 8;
         *arrays[i].out = memory;
@@ -26,16 +34,8 @@ bool sap_allocate_all(sap_system *s, int32_t count, const sap_array *arrays) {
     return memory != NULL;
 }
 
-bool sap_allocate(sap_system *s, int64_t n, double **out) {
-    return sap_allocate_all(s, 1, &(sap_array){out, n});
-}
-
-bool sap_allocate_zeroed(sap_system *s, int64_t n, double **out) {
-    *out = STN_ARENA_ZEROED(s->control->arena, n + 8, double);
-    return *out != NULL;
-}
-
-stn_status sap_name_fault(const sap_system *s, const double *v, stn_error *err) {
+/// Something is not finite: says what.
+static stn_status name_fault(const sap_system *s, const double *v, stn_error *err) {
     const stn_problem *problem = s->problem;
     for (int32_t i = 0; i < problem->nv; i++) {
         if (!isfinite(v[i])) {
@@ -46,63 +46,6 @@ stn_status sap_name_fault(const sap_system *s, const double *v, stn_error *err) 
     return status != STN_OK
                ? status
                : stn_fail(err, STN_ERR_NUMERIC, "numbers of the problem are too large: A v_star overflows");
-}
-
-static void add_block(sap_system *s, int32_t tree, int32_t dof, int32_t n, int64_t *A_size) {
-    sap_block *block = &s->blocks[s->block_count++];
-    *block = (sap_block){n, (n + 3) / 4 * 4, tree, dof, s->nx, s->nv, *A_size};
-    s->nx += block->ld;
-    s->nv += n;
-    *A_size += (int64_t)n * block->ld;
-}
-
-static stn_status pack_blocks(sap_system *s, int64_t *A_size, stn_error *err) {
-    const stn_problem *problem = s->problem;
-    int64_t count = 0;
-    for (int32_t t = 0; t < problem->tree_count; t++) {
-        const stn_matrix *A = &problem->trees[t].A;
-        count += A->form == STN_MATRIX_NODAL ? A->node_count : 1;
-    }
-    s->blocks = STN_ARENA(s->control->arena, count + 1, sap_block);
-    s->tree_block = STN_ARENA(s->control->arena, problem->tree_count + 1, int32_t);
-    if (s->blocks == NULL || s->tree_block == NULL) {
-        return out_of_memory(err);
-    }
-    *A_size = 0;
-    for (int32_t t = 0; t < problem->tree_count; t++) {
-        const stn_problem_tree *tree = &problem->trees[t];
-        s->tree_block[t] = s->block_count;
-        if (tree->A.form == STN_MATRIX_NODAL) {
-            for (int32_t i = 0; i < tree->A.node_count; i++) {
-                add_block(s, t, tree->dof_start + 3 * i, 3, A_size);
-            }
-        } else if (tree->A.n > 0) {
-            add_block(s, t, tree->dof_start, tree->A.n, A_size);
-        }
-    }
-    s->nx = (s->nx + 7) / 8 * 8;
-    return STN_OK;
-}
-
-/// Diagonal block of A with padded rows.
-static void pack_block_mass(const stn_matrix *A, const sap_block *block, int32_t node, double *out) {
-    const int64_t n = block->n, ld = block->ld;
-    if (A->form == STN_MATRIX_DENSE && n == 6) {
-        sap_copy_padded_6(6, A->values, out);
-    } else if (A->form == STN_MATRIX_DENSE) {
-        sap_copy_padded(n, n, ld, A->values, out);
-    } else if (A->form == STN_MATRIX_NODAL) {
-        int32_t e = A->row_start[node];
-        while (A->column[e] != node) {
-            e++;
-        }
-        sap_copy_padded(3, 3, 4, A->values + 9 * (int64_t)e, out);
-    } else {
-        memset(out, 0, (size_t)(n * ld) * sizeof *out);
-        for (int64_t i = 0; i < n && A->form == STN_MATRIX_DIAGONAL; i++) {
-            out[i * ld + i] = A->values[i];
-        }
-    }
 }
 
 /// a = a^-1/2, or 0 where a is not > 0; returns whether there are such.
@@ -120,18 +63,18 @@ STN_KERNEL static bool invert_roots(int32_t n, double *a) {
 
 /// Where a dof has no inertia of its own the largest of its tree stands in, or 1.
 static void fill_scale(sap_system *s) {
-    for (int32_t b = 0; b < s->block_count;) {
-        int32_t first = b, tree = s->blocks[b].tree;
+    for (int32_t b = 0; b < s->H.block_count;) {
+        int32_t first = b, tree = s->H.blocks[b].tree;
         double least = INFINITY; // of D: the largest inertia
-        for (; b < s->block_count && s->blocks[b].tree == tree; b++) {
-            for (int32_t i = 0; i < s->blocks[b].n; i++) {
-                double d = s->D[s->blocks[b].start + i];
+        for (; b < s->H.block_count && s->H.blocks[b].tree == tree; b++) {
+            for (int32_t i = 0; i < s->H.blocks[b].n; i++) {
+                double d = s->D[s->H.blocks[b].start + i];
                 least = d > 0.0 && d < least ? d : least;
             }
         }
         for (int32_t k = first; k < b; k++) {
-            for (int32_t i = 0; i < s->blocks[k].n; i++) {
-                double *d = &s->D[s->blocks[k].start + i];
+            for (int32_t i = 0; i < s->H.blocks[k].n; i++) {
+                double *d = &s->D[s->H.blocks[k].start + i];
                 *d = *d > 0.0 ? *d : (isfinite(least) ? least : 1.0);
             }
         }
@@ -140,46 +83,44 @@ static void fill_scale(sap_system *s) {
 
 /// D = diag(A)^-1/2; 1/sqrt(inf) keeps the padding 0.
 static void scale_blocks(sap_system *s) {
-    for (int32_t i = s->nx - 8; i < s->nx; i++) {
+    for (int32_t i = s->H.nx - 8; i < s->H.nx; i++) {
         s->D[i] = INFINITY;
     }
-    for (int32_t b = 0; b < s->block_count; b++) {
-        const sap_block *block = &s->blocks[b];
+    for (int32_t b = 0; b < s->H.block_count; b++) {
+        const augmented_block *block = &s->H.blocks[b];
         for (int32_t i = 0; i < block->ld; i++) {
-            s->D[block->start + i] = i < block->n ? s->A[block->A + (int64_t)i * (block->ld + 1)] : (double)INFINITY;
+            s->D[block->start + i] = i < block->n ? s->H.A[block->A + (int64_t)i * (block->ld + 1)] : (double)INFINITY;
         }
     }
-    if (invert_roots(s->nx, s->D)) {
+    if (invert_roots(s->H.nx, s->D)) {
         fill_scale(s);
     }
 }
 
 static void pack_vector(const sap_system *s, const double *x, double *padded) {
-    for (int32_t b = 0; b < s->block_count; b++) {
-        const sap_block *block = &s->blocks[b];
+    for (int32_t b = 0; b < s->H.block_count; b++) {
+        const augmented_block *block = &s->H.blocks[b];
         if (block->n == 6) {
-            sap_copy_padded_6(1, x + block->dof, padded + block->start);
+            copy_padded_6(1, x + block->dof, padded + block->start);
         } else {
-            sap_copy_padded(1, block->n, block->ld, x + block->dof, padded + block->start);
+            copy_padded(1, block->n, block->ld, x + block->dof, padded + block->start);
         }
     }
 }
 
-static stn_status pack_velocities(sap_system *s, const double *v, int64_t A_size, stn_error *err) {
+static stn_status pack_velocities(sap_system *s, const double *v, stn_error *err) {
     const stn_problem *problem = s->problem;
-    const int64_t nx = s->nx;
-    const sap_array arrays[] = {{&s->v, nx},        {&s->v_star, nx},  {&s->D, nx},    {&s->p, nx},
-                                {&s->A_v_star, nx}, {&s->Av, nx},      {&s->j, nx},    {&s->gradient, nx},
-                                {&s->dp, nx},       {&s->compact, nx}, {&s->A, A_size}};
-    if (!sap_allocate_zeroed(s, nx, &s->force) || !sap_allocate_zeroed(s, nx, &s->dv) ||
-        !sap_allocate_all(s, STN_COUNT(arrays), arrays)) {
+    stn_arena *arena = s->control->arena;
+    const int64_t nx = s->H.nx;
+    const array arrays[] = {{&s->v, nx},  {&s->v_star, nx}, {&s->D, nx},        {&s->p, nx},  {&s->A_v_star, nx},
+                            {&s->Av, nx}, {&s->j, nx},      {&s->gradient, nx}, {&s->dp, nx}, {&s->compact, nx}};
+    s->force = STN_ARENA_ZEROED(arena, nx + 8, double);
+    s->dv = STN_ARENA_ZEROED(arena, nx + 8, double);
+    s->rows = STN_ARENA(arena, s->H.row_count + 8, double);
+    if (s->force == NULL || s->dv == NULL || s->rows == NULL || !allocate(arena, STN_COUNT(arrays), arrays)) {
         return out_of_memory(err);
     }
-    for (int32_t b = 0; b < s->block_count; b++) {
-        const sap_block *block = &s->blocks[b];
-        pack_block_mass(&problem->trees[block->tree].A, block, b - s->tree_block[block->tree], s->A + block->A);
-    }
-    if (s->nx > 0) {
+    if (nx > 0) {
         scale_blocks(s);
     }
     pack_vector(s, v, s->v);
@@ -188,28 +129,111 @@ static stn_status pack_velocities(sap_system *s, const double *v, int64_t A_size
         pack_vector(s, problem->free_impulse, s->force);
     }
     sap_mass_times(s, s->v_star, s->A_v_star);
+    bool finite = sap_finite(nx, s->v) && sap_finite(nx, s->v_star) && sap_finite(nx, s->force) &&
+                  sap_finite(s->H.A_size, s->H.A) && sap_finite(nx, s->A_v_star) &&
+                  sap_finite(s->H.panel_size, s->H.panels);
+    return finite ? STN_OK : name_fault(s, v, err);
+}
+
+static stn_status pack_lanes(sap_system *s, stn_error *err) {
+    const stn_problem *problem = s->problem;
+    const stn_law *law = s->control->law;
+    const int64_t stride = s->H.lane_stride, lines = s->H.line_stride;
+    s->batch.count = s->H.lane_count;
+    s->batch.stride = s->H.lane_stride;
+    s->batch.constraint = s->H.lane_constraint;
+    if (s->batch.count > 0 && law == NULL) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "contacts need a law, and none was given");
+    }
+    int64_t coefficients = s->batch.count > 0 ? law->ops->coefficient_count * stride : 0;
+    sap_point *a = &s->now, *b = &s->trial;
+    const array arrays[] = {{&s->bias, 3 * stride}, {&s->lane_cost, stride},     {&s->dv_c, 3 * stride},
+                            {&s->H_G, 6 * stride},  {&s->predicted, 3 * stride}, {&s->batch.coefficients, coefficients},
+                            {&a->v, 3 * stride},    {&a->gamma, 3 * stride},     {&a->G, 6 * stride},
+                            {&a->line_v, lines},    {&a->line_gamma, lines},     {&a->line_G, lines},
+                            {&b->v, 3 * stride},    {&b->gamma, 3 * stride},     {&b->G, 6 * stride},
+                            {&b->line_v, lines},    {&b->line_gamma, lines},     {&b->line_G, lines}};
+    s->changed = STN_ARENA(s->control->arena, stride + 1, int64_t);
+    if (s->changed == NULL || !allocate(s->control->arena, STN_COUNT(arrays), arrays)) {
+        return out_of_memory(err);
+    }
+    double *const padded[] = {s->bias, a->v, b->v, s->dv_c, s->predicted}; // padding lanes stay at velocity 0
+    for (int32_t k = 0; k < STN_COUNT(padded); k++) {
+        for (int64_t e = 0; e < 3; e++) {
+            for (int64_t i = s->batch.count; i < stride; i++) {
+                padded[k][e * stride + i] = 0.0;
+            }
+        }
+    }
+    for (int32_t i = 0; i < s->batch.count; i++) {
+        const stn_constraint *c = &problem->constraints[s->batch.constraint[i]];
+        if ((law->ops->sets & 1u << c->set) == 0) {
+            return stn_fail(err, STN_ERR_UNSUPPORTED, "constraint %d (id %llx): the law %s does not know the set '%s'",
+                            s->batch.constraint[i], (unsigned long long)c->id, law->id,
+                            stn_constraint_set_name(c->set));
+        }
+        for (int64_t e = 0; e < 3; e++) {
+            s->bias[e * stride + i] = problem->bias[c->row + e];
+            s->predicted[e * stride + i] = problem->gamma_guess[c->row + e];
+        }
+    }
+    if (s->batch.count == 0) {
+        return STN_OK;
+    }
+    stn_status status = law->ops->prepare(law->self, problem, &s->batch, s->control->law_memory, err);
+    if (status < 0) {
+        stn_error_prefix(err, "law %s", law->id);
+    }
+    return status;
+}
+
+static stn_status pack_lines(sap_system *s, stn_error *err) {
+    const stn_problem *problem = s->problem;
+    const int64_t lines = s->H.line_stride;
+    const array arrays[] = {{&s->line_bias, lines}, {&s->line_R, lines},  {&s->line_v_hat, lines},
+                            {&s->line_lo, lines},   {&s->line_hi, lines}, {&s->line_dv, lines}};
+    if (!allocate(s->control->arena, STN_COUNT(arrays), arrays)) {
+        return out_of_memory(err);
+    }
+    for (int32_t i = 0; i < s->H.line_count; i++) {
+        int32_t row = s->H.line_row[i];
+        s->line_bias[i] = problem->bias[row];
+        s->line_R[i] = problem->R[row];
+        s->line_v_hat[i] = problem->v_hat[row];
+        s->line_lo[i] = problem->lo[row];
+        s->line_hi[i] = problem->hi[row];
+        if (!(s->line_R[i] > 0.0) || !isfinite(s->line_R[i]) || !isfinite(s->line_v_hat[i]) ||
+            !(s->line_lo[i] <= s->line_hi[i])) {
+            return stn_fail(
+                err, STN_ERR_NUMERIC,
+                "row %d: R = %g 1/kg must be > 0, v_hat = %g m/s finite and the bounds [%g, %g] N s ordered", row,
+                s->line_R[i], s->line_v_hat[i], s->line_lo[i], s->line_hi[i]);
+        }
+    }
     return STN_OK;
 }
 
 stn_status sap_pack(sap_system *s, const double *v, stn_error *err) {
-    int64_t A_size = 0;
-    stn_status status = pack_blocks(s, &A_size, err);
+    stn_status status = augmented_pack(&s->H, s->problem, s->control, err);
     if (status == STN_OK) {
-        status = pack_velocities(s, v, A_size, err);
-    }
-    if (status == STN_OK && !(sap_finite(s->nx, s->v) && sap_finite(s->nx, s->v_star) && sap_finite(s->nx, s->force) &&
-                              sap_finite(A_size, s->A) && sap_finite(s->nx, s->A_v_star))) {
-        status = sap_name_fault(s, v, err);
+        status = pack_velocities(s, v, err);
     }
     if (status == STN_OK) {
-        status = sap_pack_constraints(s, v, err);
+        status = pack_lanes(s, err);
+    }
+    if (status == STN_OK) {
+        status = pack_lines(s, err);
+    }
+    if (status == STN_OK &&
+        !(sap_finite(3 * (int64_t)s->batch.stride, s->bias) && sap_finite(s->H.line_stride, s->line_bias))) {
+        status = name_fault(s, v, err);
     }
     return status;
 }
 
 void sap_unpack(const sap_system *s, stn_solution *solution) {
-    for (int32_t b = 0; b < s->block_count; b++) {
-        const sap_block *block = &s->blocks[b];
+    for (int32_t b = 0; b < s->H.block_count; b++) {
+        const augmented_block *block = &s->H.blocks[b];
         memcpy(solution->v + block->dof, s->v + block->start, (size_t)block->n * sizeof *solution->v);
     }
     const size_t stride = (size_t)s->batch.stride;
@@ -219,7 +243,7 @@ void sap_unpack(const sap_system *s, stn_solution *solution) {
             gamma[a] = s->now.gamma[a * stride + (size_t)i];
         }
     }
-    for (int32_t i = 0; i < s->line_count; i++) {
-        solution->gamma[s->line_row[i]] = s->now.line_gamma[i];
+    for (int32_t i = 0; i < s->H.line_count; i++) {
+        solution->gamma[s->H.line_row[i]] = s->now.line_gamma[i];
     }
 }

@@ -138,7 +138,9 @@ static void a_heavy_box_rests_on_light_ones(void **state) {
         const double push = 0.3 * 9.81 * 0.002; // 0.3 of the weight of a light box, mu = 1
         make_stack(&s, f->context, HEIGHT, tops[k], push);
         choose(f, "newton_ncp", 1e-11, 300.0);
-        assert_ok(solve(f, &s.problem), f->err);
+        stn_status status = solve(f, &s.problem); // beside 1e4 the digits may end just above the tolerance
+        assert_true(status == STN_OK || (status == STN_STALLED && tops[k] > 100.0));
+        assert_true(f->certificate.natural_ncp <= 1e-12);
         print_message("heavier by %g: %d steps, natural map %.1e\n", tops[k], f->report.iterations,
                       f->certificate.natural_ncp);
         for (int32_t layer = 0; layer < HEIGHT; layer++) {

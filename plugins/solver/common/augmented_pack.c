@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packing, once per problem: trees become blocks; constraints are sorted by the blocks that they act on, grouped in
+// clusters with their Jacobian panels, and numbered as lanes and lines.
+#include <string.h>
+
+#include "common/augmented.h"
+#include "common/vectors.h"
+
+static stn_status out_of_memory(const augmented *h, stn_error *err) {
+    return stn_fail(err, STN_ERR_MEMORY, "A + J^T G J of %d dofs: out of memory", h->problem->nv);
+}
+
+// ------------------------------------------------------------------------------------------------------------- blocks
+
+static void add_block(augmented *h, int32_t tree, int32_t dof, int32_t n) {
+    augmented_block *block = &h->blocks[h->block_count++];
+    *block = (augmented_block){n, (n + 3) / 4 * 4, tree, dof, h->nx, h->nv, h->A_size};
+    h->nx += block->ld;
+    h->nv += n;
+    h->A_size += (int64_t)n * block->ld;
+}
+
+/// Diagonal block of A with padded rows.
+static void pack_mass(const stn_matrix *A, const augmented_block *block, int32_t node, double *out) {
+    const int64_t n = block->n, ld = block->ld;
+    if (A->form == STN_MATRIX_DENSE && n == 6) {
+        copy_padded_6(6, A->values, out);
+    } else if (A->form == STN_MATRIX_DENSE) {
+        copy_padded(n, n, ld, A->values, out);
+    } else if (A->form == STN_MATRIX_NODAL) {
+        int32_t e = A->row_start[node];
+        while (A->column[e] != node) {
+            e++;
+        }
+        copy_padded(3, 3, 4, A->values + 9 * (int64_t)e, out);
+    } else {
+        memset(out, 0, (size_t)(n * ld) * sizeof *out);
+        for (int64_t i = 0; i < n && A->form == STN_MATRIX_DIAGONAL; i++) {
+            out[i * ld + i] = A->values[i];
+        }
+    }
+}
+
+static stn_status pack_blocks(augmented *h, stn_error *err) {
+    const stn_problem *problem = h->problem;
+    stn_arena *arena = h->control->arena;
+    int64_t count = 0;
+    for (int32_t t = 0; t < problem->tree_count; t++) {
+        const stn_matrix *A = &problem->trees[t].A;
+        count += A->form == STN_MATRIX_NODAL ? A->node_count : 1;
+    }
+    h->blocks = STN_ARENA(arena, count + 1, augmented_block);
+    h->tree_block = STN_ARENA(arena, problem->tree_count + 1, int32_t);
+    if (h->blocks == NULL || h->tree_block == NULL) {
+        return out_of_memory(h, err);
+    }
+    for (int32_t t = 0; t < problem->tree_count; t++) {
+        const stn_problem_tree *tree = &problem->trees[t];
+        h->tree_block[t] = h->block_count;
+        if (tree->A.form == STN_MATRIX_NODAL) {
+            h->nodal = true;
+            for (int32_t i = 0; i < tree->A.node_count; i++) {
+                add_block(h, t, tree->dof_start + 3 * i, 3);
+            }
+        } else if (tree->A.n > 0) {
+            add_block(h, t, tree->dof_start, tree->A.n);
+        }
+    }
+    h->nx = (h->nx + 7) / 8 * 8;
+    h->A = STN_ARENA(arena, h->A_size + 8, double);
+    if (h->A == NULL) {
+        return out_of_memory(h, err);
+    }
+    memset(h->A + h->A_size, 0, 8 * sizeof *h->A);
+    for (int32_t b = 0; b < h->block_count; b++) {
+        const augmented_block *block = &h->blocks[b];
+        pack_mass(&problem->trees[block->tree].A, block, b - h->tree_block[block->tree], h->A + block->A);
+    }
+    return STN_OK;
+}
+
+// ----------------------------------------------------------------------------------------- where the constraints act
+
+/// For each constraint up to `width` blocks, ascending, and the values for each (rows x n_block). `order` lists the
+/// constraints by first block, second block, cones before lines.
+typedef struct placement {
+    int32_t width;
+    int32_t *count;        // (n)
+    int32_t *block;        // (n x width)
+    const double **values; // (n x width)
+    int32_t *order;        // (n)
+} placement;
+
+/// Puts a block and its values among those of constraint i; the list stays ascending.
+static void place_block(placement *where, int32_t i, int32_t block, const double *values) {
+    int32_t *blocks = where->block + (int64_t)i * where->width, at = where->count[i]++;
+    const double **sources = where->values + (int64_t)i * where->width;
+    for (; at > 0 && blocks[at - 1] > block; at--) {
+        blocks[at] = blocks[at - 1];
+        sources[at] = sources[at - 1];
+    }
+    blocks[at] = block;
+    sources[at] = values;
+}
+
+/// How many blocks a side of a constraint has.
+static int32_t count_blocks(const stn_problem *problem, const stn_jacobian *J) {
+    const stn_matrix *A = J->tree < 0 ? NULL : &problem->trees[J->tree].A;
+    return A == NULL || A->n == 0        ? 0
+           : A->form != STN_MATRIX_NODAL ? 1
+           : J->node_count > 0           ? J->node_count
+                                         : A->node_count;
+}
+
+/// A side whose Jacobian is by nodes although A is not, or the other way: a copy in the form of A. Problems of files
+/// may have such ones.
+static bool place_copy(const augmented *h, int32_t i, const stn_jacobian *J, placement *where) {
+    const stn_matrix *A = &h->problem->trees[J->tree].A;
+    const int32_t rows = h->problem->constraints[i].rows, first = h->tree_block[J->tree];
+    double *copy = STN_ARENA_ZEROED(h->control->arena, (size_t)rows * (size_t)A->n, double);
+    if (copy == NULL) {
+        return false;
+    }
+    if (J->node_count == 0) {
+        for (int32_t b = 0; b < A->node_count; b++, copy += 3 * rows) {
+            for (int32_t e = 0; e < 3 * rows; e++) {
+                copy[e] = J->values[(size_t)(e / 3) * (size_t)A->n + (size_t)(3 * b + e % 3)];
+            }
+            place_block(where, i, first + b, copy);
+        }
+        return true;
+    }
+    for (int32_t b = 0; b < J->node_count; b++) {
+        for (int32_t e = 0; e < 3 * rows; e++) {
+            copy[(size_t)(e / 3) * (size_t)A->n + (size_t)(3 * J->node[b] + e % 3)] = J->values[3 * rows * b + e];
+        }
+    }
+    place_block(where, i, first, copy);
+    return true;
+}
+
+static bool place_constraint(const augmented *h, int32_t i, placement *where) {
+    const stn_constraint *c = &h->problem->constraints[i];
+    bool good = true;
+    where->count[i] = 0;
+    for (int32_t k = 0; k < 2; k++) {
+        const stn_jacobian *J = &c->J[k];
+        if (J->tree < 0 || h->problem->trees[J->tree].A.n == 0) {
+            continue;
+        }
+        int32_t first = h->tree_block[J->tree];
+        if ((J->node_count > 0) != (h->problem->trees[J->tree].A.form == STN_MATRIX_NODAL)) {
+            good = good && place_copy(h, i, J, where);
+        } else if (J->node_count == 0) {
+            place_block(where, i, first, J->values);
+        } else {
+            for (int32_t b = 0; b < J->node_count; b++) {
+                place_block(where, i, first + J->node[b], J->values + 3 * (int64_t)c->rows * b);
+            }
+        }
+    }
+    return good;
+}
+
+/// Sorting key: rank 1 is the first block, rank 0 the second one and cones before lines. Below 2 (block_count + 1).
+static int32_t sort_key(const augmented *h, const placement *where, int32_t i, int32_t rank) {
+    int32_t block = where->count[i] > 1 - rank ? where->block[(int64_t)i * where->width + 1 - rank] + 1 : 0;
+    return rank == 1 ? block : 2 * block + (stn_constraint_has_cone(&h->problem->constraints[i]) ? 0 : 1);
+}
+
+static stn_status place_constraints(augmented *h, placement *where, stn_error *err) {
+    const stn_problem *problem = h->problem;
+    stn_arena *arena = h->control->arena;
+    const int32_t n = problem->constraint_count, buckets = 2 * (h->block_count + 1);
+    where->width = 2;
+    for (int32_t i = 0; i < n && h->nodal; i++) {
+        const stn_jacobian *J = problem->constraints[i].J;
+        int32_t count = count_blocks(problem, &J[0]) + count_blocks(problem, &J[1]);
+        where->width = count > where->width ? count : where->width;
+    }
+    const size_t size = (size_t)n * (size_t)where->width;
+    int32_t *start = STN_ARENA(arena, buckets + 1, int32_t), *spare = STN_ARENA(arena, n + 1, int32_t);
+    where->count = STN_ARENA(arena, n + 1, int32_t);
+    where->order = STN_ARENA(arena, n + 1, int32_t);
+    where->block = STN_ARENA(arena, size + 1, int32_t);
+    where->values = STN_ARENA(arena, size + 1, const double *);
+    if (start == NULL || spare == NULL || where->count == NULL || where->order == NULL || where->block == NULL ||
+        where->values == NULL) {
+        return out_of_memory(h, err);
+    }
+    for (int32_t i = 0; i < n; i++) {
+        if (!place_constraint(h, i, where)) {
+            return out_of_memory(h, err);
+        }
+    }
+    for (int32_t rank = 0; rank < 2; rank++) { // counting sorts, stable: the last one decides first
+        const int32_t *from = rank == 0 ? NULL : spare;
+        int32_t *to = rank == 0 ? spare : where->order;
+        memset(start, 0, (size_t)(buckets + 1) * sizeof *start);
+        for (int32_t i = 0; i < n; i++) {
+            start[sort_key(h, where, i, rank) + 1]++;
+        }
+        for (int32_t k = 0; k < buckets; k++) {
+            start[k + 1] += start[k];
+        }
+        for (int32_t i = 0; i < n; i++) {
+            int32_t constraint = from == NULL ? i : from[i];
+            to[start[sort_key(h, where, constraint, rank)]++] = constraint;
+        }
+    }
+    return STN_OK;
+}
+
+// ----------------------------------------------------------------------------------------------------------- clusters
+
+static bool same_blocks(const augmented *h, const augmented_cluster *cluster, const placement *where, int32_t i) {
+    bool same = cluster->part_count == where->count[i];
+    for (int32_t k = 0; same && k < cluster->part_count; k++) {
+        same = h->parts[cluster->part_start + k].block == where->block[(int64_t)i * where->width + k];
+    }
+    return same;
+}
+
+/// Groups the sorted constraints: neighbours on the same blocks share a cluster, in which no cone follows a line. Then
+/// places rows and panels.
+static stn_status form_clusters(augmented *h, const placement *where, stn_error *err) {
+    const stn_problem *problem = h->problem;
+    stn_arena *arena = h->control->arena;
+    const size_t n = (size_t)problem->constraint_count;
+    h->lane_constraint = STN_ARENA(arena, n + 1, int32_t);
+    h->line_row = STN_ARENA(arena, problem->row_count + 1, int32_t);
+    h->clusters = STN_ARENA(arena, n + 1, augmented_cluster);
+    h->parts = STN_ARENA(arena, n * (size_t)where->width + 1, augmented_part);
+    if (h->lane_constraint == NULL || h->line_row == NULL || h->clusters == NULL || h->parts == NULL) {
+        return out_of_memory(h, err);
+    }
+    int32_t parts = 0;
+    augmented_cluster *cluster = NULL;
+    for (size_t i = 0; i < n; i++) {
+        int32_t index = where->order[i];
+        const stn_constraint *c = &problem->constraints[index];
+        bool cone = stn_constraint_has_cone(c);
+        if (cluster == NULL || !same_blocks(h, cluster, where, index) || (cone && cluster->line_count > 0)) {
+            cluster = &h->clusters[h->cluster_count++];
+            *cluster = (augmented_cluster){.part_start = parts,
+                                           .part_count = where->count[index],
+                                           .lane_start = h->lane_count,
+                                           .line_start = h->line_count};
+            for (int32_t k = 0; k < cluster->part_count; k++) {
+                h->parts[parts++].block = where->block[(int64_t)index * where->width + k];
+            }
+        }
+        cluster->constraint_count++;
+        if (cone) {
+            h->lane_constraint[h->lane_count++] = index;
+            cluster->lane_count++;
+        } else {
+            for (int32_t r = 0; r < c->rows; r++) {
+                h->line_row[h->line_count++] = c->row + r;
+            }
+            cluster->line_count += c->rows;
+        }
+    }
+    h->lane_stride = (h->lane_count + STN_LANES - 1) / STN_LANES * STN_LANES;
+    h->line_stride = (h->line_count + 7) / 8 * 8;
+    for (int32_t k = 0; k < h->cluster_count; k++) {
+        cluster = &h->clusters[k];
+        cluster->rows = (3 * cluster->lane_count + cluster->line_count + 3) / 4 * 4;
+        cluster->row_start = h->row_count;
+        h->row_count += cluster->rows;
+        for (int32_t p = 0; p < cluster->part_count; p++) {
+            augmented_part *part = &h->parts[cluster->part_start + p];
+            part->panel = h->panel_size;
+            h->panel_size += (int64_t)cluster->rows * h->blocks[part->block].ld;
+        }
+    }
+    return STN_OK;
+}
+
+STN_KERNEL static void fill_panels(augmented *h, const placement *where) {
+    const int32_t *order = where->order;
+    for (int32_t k = 0; k < h->cluster_count; k++) {
+        const augmented_cluster *cluster = &h->clusters[k];
+        const augmented_part *parts = h->parts + cluster->part_start;
+        int64_t row = 0;
+        for (int32_t i = 0; i < cluster->constraint_count; i++, order++) {
+            const double **values = where->values + (int64_t)*order * where->width;
+            int32_t rows = h->problem->constraints[*order].rows;
+            for (int32_t p = 0; p < cluster->part_count; p++) {
+                int64_t n = h->blocks[parts[p].block].n, ld = h->blocks[parts[p].block].ld;
+                double *panel = h->panels + parts[p].panel + row * ld;
+                if (n == 6) {
+                    copy_padded_6(rows, values[p], panel);
+                } else {
+                    copy_padded(rows, n, ld, values[p], panel);
+                }
+            }
+            row += rows;
+        }
+        for (int32_t p = 0; p < cluster->part_count; p++) {
+            int64_t ld = h->blocks[parts[p].block].ld;
+            memset(h->panels + parts[p].panel + row * ld, 0, (size_t)((cluster->rows - row) * ld) * sizeof *h->panels);
+        }
+    }
+}
+
+stn_status augmented_pack(augmented *h, const stn_problem *problem, const stn_solve_control *control, stn_error *err) {
+    placement where;
+    *h = (augmented){.problem = problem, .control = control};
+    if (control->workspace == NULL) {
+        return stn_fail(err, STN_ERR_SEQUENCE, "no workspace was given");
+    }
+    stn_status status = pack_blocks(h, err);
+    if (status == STN_OK) {
+        status = place_constraints(h, &where, err);
+    }
+    if (status == STN_OK) {
+        status = form_clusters(h, &where, err);
+    }
+    if (status != STN_OK) {
+        return status;
+    }
+    h->panels = STN_ARENA(control->arena, h->panel_size + 8, double); // tiles read beyond the end
+    if (h->panels == NULL) {
+        return out_of_memory(h, err);
+    }
+    fill_panels(h, &where);
+    return STN_OK;
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which blocks of H there are, which products of clusters each of them is the sum of, and where it is.
+#include "common/augmented.h"
+
+static stn_status out_of_memory(const augmented *h, stn_error *err) {
+    return stn_fail(err, STN_ERR_MEMORY, "A + J^T G J of %d dofs: out of memory", h->problem->nv);
+}
+
+/// Counts, or lists when `terms` is given, the blocks of nodal matrices below the diagonal.
+static void nodal_terms(const augmented *h, int32_t *position, augmented_term *terms) {
+    for (int32_t t = 0; t < h->problem->tree_count; t++) {
+        const stn_matrix *A = &h->problem->trees[t].A;
+        int32_t first = h->tree_block[t];
+        for (int32_t i = 0; A->form == STN_MATRIX_NODAL && i < A->node_count; i++) {
+            for (int32_t e = A->row_start[i]; e < A->row_start[i + 1] && A->column[e] < i; e++) {
+                int32_t at = position[first + A->column[e]]++;
+                if (terms != NULL) {
+                    terms[at] = (augmented_term){first + i, -1, e};
+                }
+            }
+        }
+    }
+}
+
+/// Products on the diagonal first: what follows in a column is then nearly in order already.
+static void cluster_terms(const augmented *h, bool diagonal, int32_t *position) {
+    for (int32_t k = 0; k < h->cluster_count; k++) {
+        const augmented_cluster *cluster = &h->clusters[k];
+        const augmented_part *parts = h->parts + cluster->part_start;
+        int64_t width = 0;
+        for (int32_t q = 0; q < cluster->part_count; q++) {
+            int32_t end = diagonal ? q + 1 : cluster->part_count;
+            for (int32_t p = diagonal ? q : q + 1; p < end; p++) {
+                int64_t product = parts[p].product + h->blocks[parts[p].block].n * width;
+                h->terms[position[parts[q].block]++] = (augmented_term){parts[p].block, k, product};
+            }
+            width += h->blocks[parts[q].block].ld;
+        }
+    }
+}
+
+/// One entry for each row that occurs among the terms of a column, the diagonal always.
+static void form_entries(augmented *h, int32_t column, int32_t start, int32_t end) {
+    const augmented_block *block = &h->blocks[column];
+    augmented_entry *entry = &h->entries[h->entry_count++];
+    *entry = (augmented_entry){
+        .row = column, .column = column, .term_start = start, .A = h->A + block->A, .A_ld = block->ld};
+    for (int32_t t = start + 1; t < end; t++) { // insertion: stable, and one pass when in order
+        augmented_term term = h->terms[t];
+        int32_t at = t;
+        for (; at > start && h->terms[at - 1].row > term.row; at--) {
+            h->terms[at] = h->terms[at - 1];
+        }
+        h->terms[at] = term;
+    }
+    for (int32_t t = start; t < end; t++) {
+        const augmented_term *term = &h->terms[t];
+        if (term->row != entry->row) {
+            entry = &h->entries[h->entry_count++];
+            *entry = (augmented_entry){.row = term->row, .column = column, .term_start = t};
+        }
+        if (term->cluster < 0) { // comes first among its row's
+            entry->A = h->problem->trees[block->tree].A.values + 9 * term->product;
+            entry->A_ld = 3;
+            entry->term_start++;
+        } else {
+            entry->term_count++;
+        }
+    }
+}
+
+static stn_status list_entries(augmented *h, stn_error *err) {
+    stn_arena *arena = h->control->arena;
+    const int32_t n = h->block_count;
+    int32_t *start = STN_ARENA_ZEROED(arena, n + 1, int32_t), *position = STN_ARENA(arena, n + 1, int32_t);
+    if (start == NULL || position == NULL) {
+        return out_of_memory(h, err);
+    }
+    // room for the products of all clusters, and how many terms every column has
+    int64_t product_size = 0, scratch_size = 0;
+    int32_t rows = 0;
+    for (int32_t k = 0; k < h->cluster_count; k++) {
+        const augmented_cluster *cluster = &h->clusters[k];
+        augmented_part *parts = h->parts + cluster->part_start;
+        int64_t width = 0;
+        rows = cluster->rows > rows ? cluster->rows : rows;
+        for (int32_t p = 0; p < cluster->part_count; p++) {
+            const augmented_block *block = &h->blocks[parts[p].block];
+            int64_t panel = (int64_t)cluster->rows * block->ld;
+            scratch_size = panel > scratch_size ? panel : scratch_size;
+            width += block->ld;
+            parts[p].product = product_size;
+            product_size += block->n * width;
+            start[parts[p].block] += cluster->part_count - p;
+        }
+    }
+    nodal_terms(h, start, NULL);
+    int32_t total = 0;
+    for (int32_t b = 0; b <= n; b++) {
+        int32_t count = start[b];
+        start[b] = position[b] = total;
+        total += count;
+    }
+    h->terms = STN_ARENA(arena, total + 1, augmented_term);
+    h->entries = STN_ARENA(arena, (size_t)total + (size_t)n + 1, augmented_entry);
+    h->product = STN_ARENA(arena, product_size + 8, double);
+    h->scratch = STN_ARENA(arena, scratch_size + 8, double); // tiles read beyond the end
+    h->active = STN_ARENA(arena, rows + 1, int32_t);
+    h->line_G = STN_ARENA(arena, h->line_stride + 1, double);
+    if (h->terms == NULL || h->entries == NULL || h->product == NULL || h->scratch == NULL || h->active == NULL ||
+        h->line_G == NULL) {
+        return out_of_memory(h, err);
+    }
+    nodal_terms(h, position, h->terms);
+    cluster_terms(h, true, position);
+    cluster_terms(h, false, position);
+    for (int32_t b = 0; b < n; b++) {
+        form_entries(h, b, start[b], start[b + 1]);
+    }
+    return STN_OK;
+}
+
+/// Entries point into one dense matrix of all unknowns.
+static stn_status place_dense(augmented *h, stn_error *err) {
+    h->stride = (h->nv + 7) / 8 * 8;
+    size_t size = (size_t)h->nv * (size_t)h->stride + 8;
+    h->values = STN_ARENA_ZEROED(h->control->arena, size, double);
+    h->lower = STN_ARENA(h->control->arena, size, double);
+    if (h->values == NULL || h->lower == NULL) {
+        return out_of_memory(h, err);
+    }
+    for (int32_t e = 0; e < h->entry_count; e++) {
+        augmented_entry *entry = &h->entries[e];
+        entry->stride = h->stride;
+        entry->values =
+            h->values + (int64_t)h->blocks[entry->row].compact * h->stride + h->blocks[entry->column].compact;
+    }
+    return STN_OK;
+}
+
+/// Entries are the blocks of a block matrix, in its order.
+static stn_status place_blocks(augmented *h, stn_error *err) {
+    stn_arena *arena = h->control->arena;
+    int32_t n = h->block_count, m = h->entry_count;
+    int32_t *size = STN_ARENA(arena, n + 1, int32_t), *start = STN_ARENA_ZEROED(arena, n + 1, int32_t);
+    int32_t *row = STN_ARENA(arena, m + 1, int32_t);
+    int64_t *offset = STN_ARENA(arena, m + 1, int64_t);
+    if (size == NULL || start == NULL || row == NULL || offset == NULL) {
+        return out_of_memory(h, err);
+    }
+    for (int32_t b = 0; b < n; b++) {
+        size[b] = h->blocks[b].n;
+    }
+    offset[0] = 0;
+    for (int32_t e = 0; e < m; e++) {
+        const augmented_entry *entry = &h->entries[e];
+        row[e] = entry->row;
+        start[entry->column + 1] = e + 1;
+        offset[e + 1] = offset[e] + (int64_t)size[entry->row] * size[entry->column];
+    }
+    h->values = STN_ARENA(arena, offset[m] + 8, double);
+    if (h->values == NULL) {
+        return out_of_memory(h, err);
+    }
+    for (int32_t e = 0; e < m; e++) {
+        h->entries[e].values = h->values + offset[e];
+        h->entries[e].stride = size[h->entries[e].column];
+    }
+    h->matrix = (stn_block_matrix){{n, size, start, row}, offset, h->values};
+    return STN_OK;
+}
+
+stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err) {
+    enum { DENSE_LIMIT = 40 };
+    const stn_solve_control *control = h->control;
+    bool chosen = form == AUGMENTED_AUTO && control->factor != NULL; // a factor plugin
+    h->dense =
+        form == AUGMENTED_DENSE || (form == AUGMENTED_AUTO && !chosen && (h->nv <= DENSE_LIMIT || h->block_count == 1));
+    stn_status status = list_entries(h, err);
+    if (status == STN_OK) {
+        status = h->dense ? place_dense(h, err) : place_blocks(h, err);
+    }
+    h->ready = status == STN_OK;
+    h->fresh = true;
+    if (status != STN_OK || h->dense) {
+        return status;
+    }
+    h->ops = chosen ? control->factor : stn_factor_block();
+    return symbolic_cache_find(control->workspace, h->ops, chosen ? control->factor_self : NULL, &h->matrix.pattern,
+                               &h->factor, err);
+}

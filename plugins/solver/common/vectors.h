@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Four doubles at a time; lowered to what the target has. Inside functions marked STN_KERNEL only.
+#ifndef SOLVER_COMMON_VECTORS_H
+#define SOLVER_COMMON_VECTORS_H
+
+#include <stiction/kernel.h>
+
+// Loops over vectors that shall stay in registers must disappear.
+#define UNROLL _Pragma("GCC unroll 8")
+
+// Passed by value only between inlined functions, so no ABI is at stake.
+#pragma GCC diagnostic ignored "-Wpsabi"
+typedef double v4 __attribute__((vector_size(32), may_alias));
+typedef double v4u __attribute__((vector_size(32), aligned(8), may_alias)); // anywhere
+typedef double v2u __attribute__((vector_size(16), aligned(8), may_alias));
+
+STN_KERNEL_INLINE v4 v4_load(const double *x) {
+    return *(const v4 *)x;
+}
+
+STN_KERNEL_INLINE void v4_store(double *x, v4 a) {
+    *(v4 *)x = a;
+}
+
+/// rows x n values into rows x ld, filled up with zeros.
+STN_KERNEL_INLINE void copy_padded(int64_t rows, int64_t n, int64_t ld, const double *values, double *out) {
+    for (int64_t r = 0; r < rows; r++, values += n, out += ld) {
+        for (int64_t i = 0; i < n; i++) {
+            out[i] = values[i];
+        }
+        for (int64_t i = n; i < ld; i++) {
+            out[i] = 0.0;
+        }
+    }
+}
+
+/// The same for 6 values a row.
+STN_KERNEL_INLINE void copy_padded_6(int64_t rows, const double *values, double *out) {
+    for (int64_t r = 0; r < rows; r++, values += 6, out += 8) {
+        v2u rest = *(const v2u *)(values + 4);
+        *(v4 *)out = (v4) * (const v4u *)values;
+        *(v4 *)(out + 4) = (v4){rest[0], rest[1], 0.0, 0.0};
+    }
+}
+
+#endif
