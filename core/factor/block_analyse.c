@@ -33,27 +33,6 @@ static bool worth_merging(const merge *child, const merge *parent, merge *out) {
     return (double)zeros <= limit * (double)size;
 }
 
-static int32_t merge_columns(analysis *a) {
-    const stn_block_tree *t = &a->tree;
-    int32_t count = 0;
-    for (int32_t j = 0; j < t->n; j++) {
-        merge now = {j, j + 1, t->size[j], t->size[j], 0};
-        for (int32_t e = t->column_start[j]; e < t->column_start[j + 1]; e++) {
-            now.rows += t->size[t->row[e]];
-        }
-        while (count > 0 && t->parent[j - 1] >= 0) { // the supernode on top ends with block now.first - 1
-            merge *child = &a->merged[count - 1], both;
-            if (t->parent[child->end - 1] != j || !worth_merging(child, &now, &both)) {
-                break;
-            }
-            now = both;
-            count--;
-        }
-        a->merged[count++] = now;
-    }
-    return count;
-}
-
 static void place_panels(analysis *a) {
     block_factor *f = a->f;
     int64_t place = 0;
@@ -245,7 +224,24 @@ static bool make_supernodes(analysis *a, const stn_block_pattern *p) {
     if (a->merged == NULL || a->supernode == NULL || a->panel_row == NULL) {
         return false;
     }
-    f->supernode_count = merge_columns(a);
+    const stn_block_tree *t = &a->tree;
+    int32_t count = 0;
+    for (int32_t j = 0; j < t->n; j++) {
+        merge now = {j, j + 1, t->size[j], t->size[j], 0};
+        for (int32_t e = t->column_start[j]; e < t->column_start[j + 1]; e++) {
+            now.rows += t->size[t->row[e]];
+        }
+        while (count > 0 && t->parent[j - 1] >= 0) { // the supernode on top ends with block now.first - 1
+            merge *child = &a->merged[count - 1], both;
+            if (t->parent[child->end - 1] != j || !worth_merging(child, &now, &both)) {
+                break;
+            }
+            now = both;
+            count--;
+        }
+        a->merged[count++] = now;
+    }
+    f->supernode_count = count;
     f->supernodes = STN_ARENA(f->arena, f->supernode_count, block_supernode);
     if (f->supernodes == NULL) {
         return false;

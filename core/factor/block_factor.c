@@ -36,29 +36,6 @@ static void write_entry(const block_entry *e, const double *restrict from, doubl
     }
 }
 
-static void update_ancestors(const block_factor *f, const block_supernode *node) {
-    const double *panel = f->values + node->panel;
-    for (int32_t k = node->group_start; k < node->group_end; k++) {
-        const block_group *g = &f->groups[k];
-        for (int32_t q = g->first; q < g->last; q += KERNEL_CHUNK) {
-            int32_t count = g->last - q < KERNEL_CHUNK ? g->last - q : KERNEL_CHUNK;
-            f->kernels->panel_update(node->columns, node->rows, node->ld, panel, q, count, f->update);
-            f->kernels->scatter(g->runs, g->run_count, q - g->first, count, f->update, node->ld,
-                                f->values + g->target + (int64_t)(q - g->first) * g->target_ld, g->target_ld);
-        }
-    }
-}
-
-static stn_status refuse(const block_factor *f, int32_t column, stn_error *err) {
-    int32_t place = 0;
-    while (f->start[place + 1] <= column) {
-        place++;
-    }
-    return stn_fail(err, STN_ERR_NUMERIC,
-                    "factor block: pivot %d of block %d is not > 0: the matrix is not positive definite",
-                    column - f->start[place], f->order[place]);
-}
-
 static stn_status numeric(void *factor, const stn_block_matrix *matrix, stn_error *err) {
     const block_factor *f = factor;
     memset(f->values, 0, (size_t)f->value_count * sizeof *f->values);
@@ -70,9 +47,25 @@ static stn_status numeric(void *factor, const stn_block_matrix *matrix, stn_erro
         int32_t bad = f->kernels->panel_factor(node->columns, node->rows, node->ld, f->values + node->panel,
                                                f->scale + node->first_column);
         if (bad >= 0) {
-            return refuse(f, node->first_column + bad, err);
+            int32_t column = node->first_column + bad;
+            int32_t place = 0;
+            while (f->start[place + 1] <= column) {
+                place++;
+            }
+            return stn_fail(err, STN_ERR_NUMERIC,
+                            "factor block: pivot %d of block %d is not > 0: the matrix is not positive definite",
+                            column - f->start[place], f->order[place]);
         }
-        update_ancestors(f, node);
+        const double *panel = f->values + node->panel;
+        for (int32_t k = node->group_start; k < node->group_end; k++) {
+            const block_group *g = &f->groups[k];
+            for (int32_t q = g->first; q < g->last; q += KERNEL_CHUNK) {
+                int32_t count = g->last - q < KERNEL_CHUNK ? g->last - q : KERNEL_CHUNK;
+                f->kernels->panel_update(node->columns, node->rows, node->ld, panel, q, count, f->update);
+                f->kernels->scatter(g->runs, g->run_count, q - g->first, count, f->update, node->ld,
+                                    f->values + g->target + (int64_t)(q - g->first) * g->target_ld, g->target_ld);
+            }
+        }
     }
     return STN_OK;
 }
@@ -96,19 +89,6 @@ static void forward(const block_factor *f, const block_supernode *node) {
     f->kernels->add_runs(f->gather_runs + node->gather_start, node->gather_end - node->gather_start, f->t, f->x);
 }
 
-static void backward(const block_factor *f, const block_supernode *node) {
-    double *own = f->x + node->first_column;
-    memcpy(f->t, own, (size_t)node->columns * sizeof *own);
-    for (int32_t k = node->gather_start; k < node->gather_end; k++) {
-        const row_run *run = &f->gather_runs[k];
-        memcpy(f->t + run->from, f->x + run->to, (size_t)run->count * sizeof *own);
-    }
-    memset(f->t + node->rows, 0, (size_t)(node->ld - node->rows) * sizeof *own);
-    f->kernels->panel_backward(node->columns, node->rows, node->ld, f->values + node->panel,
-                               f->scale + node->first_column, f->t);
-    memcpy(own, f->t, (size_t)node->columns * sizeof *own);
-}
-
 static void solve(void *factor, int32_t columns, double *x) {
     const block_factor *f = factor;
     for (int32_t c = 0; c < columns; c++, x += f->n) {
@@ -117,7 +97,17 @@ static void solve(void *factor, int32_t columns, double *x) {
             forward(f, &f->supernodes[s]);
         }
         for (int32_t s = f->supernode_count - 1; s >= 0; s--) {
-            backward(f, &f->supernodes[s]);
+            const block_supernode *node = &f->supernodes[s];
+            double *own = f->x + node->first_column;
+            memcpy(f->t, own, (size_t)node->columns * sizeof *own);
+            for (int32_t k = node->gather_start; k < node->gather_end; k++) {
+                const row_run *run = &f->gather_runs[k];
+                memcpy(f->t + run->from, f->x + run->to, (size_t)run->count * sizeof *own);
+            }
+            memset(f->t + node->rows, 0, (size_t)(node->ld - node->rows) * sizeof *own);
+            f->kernels->panel_backward(node->columns, node->rows, node->ld, f->values + node->panel,
+                                       f->scale + node->first_column, f->t);
+            memcpy(own, f->t, (size_t)node->columns * sizeof *own);
         }
         permute(f, true, x);
     }

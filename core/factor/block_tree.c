@@ -164,19 +164,6 @@ static bool allocate(const graph *g, stn_arena *scratch, stn_block_tree *t, work
            w->d != NULL;
 }
 
-// Renumbers by `after`: order, place, and what follows from them.
-static void renumber(const graph *g, stn_block_tree *t, work *w, const int32_t *after, int32_t *old_order) {
-    for (int32_t i = 0; i < t->n; i++) {
-        old_order[i] = t->order[i];
-    }
-    for (int32_t i = 0; i < t->n; i++) {
-        t->order[i] = old_order[after[i]];
-    }
-    set_places(t);
-    lower_neighbours(g, t, &w->lower);
-    find_parents(t, &w->lower, w->a);
-}
-
 static void clear_counts(int32_t n, int32_t *mark, int32_t *count) {
     for (int32_t i = 0; i < n; i++) {
         mark[i] = -1;
@@ -198,7 +185,17 @@ bool stn_block_tree_build(const stn_block_pattern *pattern, stn_arena *scratch, 
     clear_counts(t->n, mark, rows);
     walk_rows(t, &w.lower, mark, rows, NULL);
     postorder(t, rows, w.a, w.c, w.d, t->column_start);
-    renumber(&g, t, &w, t->column_start, w.c);
+    // Renumbers by `after`: order, place, and what follows from them.
+    const int32_t *after = t->column_start;
+    for (int32_t i = 0; i < t->n; i++) {
+        w.c[i] = t->order[i];
+    }
+    for (int32_t i = 0; i < t->n; i++) {
+        t->order[i] = w.c[after[i]];
+    }
+    set_places(t);
+    lower_neighbours(&g, t, &w.lower);
+    find_parents(t, &w.lower, w.a);
 
     clear_counts(t->n, mark, rows);
     walk_rows(t, &w.lower, mark, rows, NULL);

@@ -58,20 +58,18 @@ static stn_status symbolic(void *self, stn_context *context, const stn_block_pat
     return STN_OK;
 }
 
-static void write_block(dense_factor *f, int32_t i, int32_t j, const double *values) {
-    size_t columns = (size_t)(f->start[j + 1] - f->start[j]);
-    for (int32_t r = f->start[i]; r < f->start[i + 1]; r++) {
-        memcpy(f->l + (size_t)r * (size_t)f->n + f->start[j], values, columns * sizeof *values);
-        values += columns;
-    }
-}
-
 static stn_status numeric(void *factor, const stn_block_matrix *matrix, stn_error *err) {
     dense_factor *f = factor;
     memset(f->l, 0, (size_t)f->n * (size_t)f->n * sizeof *f->l);
     for (int32_t j = 0; j < f->block_count; j++) {
         for (int32_t e = f->column_start[j]; e < f->column_start[j + 1]; e++) {
-            write_block(f, f->row[e], j, matrix->values + matrix->offset[e]);
+            int32_t i = f->row[e];
+            const double *values = matrix->values + matrix->offset[e];
+            size_t columns = (size_t)(f->start[j + 1] - f->start[j]);
+            for (int32_t r = f->start[i]; r < f->start[i + 1]; r++) {
+                memcpy(f->l + (size_t)r * (size_t)f->n + f->start[j], values, columns * sizeof *values);
+                values += columns;
+            }
         }
     }
     int32_t pivot = stn_cholesky(f->n, f->l, f->n);

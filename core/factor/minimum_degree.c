@@ -97,17 +97,6 @@ static bool start(quotient *q, const graph *g) {
     return true;
 }
 
-static int32_t take_lowest(quotient *q) {
-    while (q->head[q->lowest] < 0) {
-        q->lowest++;
-    }
-    int32_t p = q->head[q->lowest];
-    bucket_remove(q, p);
-    q->gone[p] = true;
-    q->left -= q->weight[p];
-    return p;
-}
-
 static int32_t gather(quotient *q, const int32_t *from, int32_t count, int32_t found) {
     for (int32_t k = 0; k < count; k++) {
         int32_t i = from[k];
@@ -141,23 +130,6 @@ static bool make_element(quotient *q, int32_t p) {
         q->size[p] += q->weight[q->buffer[k]];
     }
     return true;
-}
-
-// outside[e] - tag = |L_e \ L_p| for every element that meets L_p.
-static void measure_outside(quotient *q, int32_t p) {
-    for (int32_t k = 0; k < q->member_count[p]; k++) {
-        int32_t i = q->members[p][k];
-        const int32_t *list = q->list + q->start[i];
-        for (int32_t m = 0; m < q->element_count[i]; m++) {
-            int32_t e = list[m];
-            if (!q->dead[e]) {
-                if (q->outside[e] < q->tag) {
-                    q->outside[e] = q->tag + q->size[e];
-                }
-                q->outside[e] -= q->weight[i];
-            }
-        }
-    }
 }
 
 // New lists and degree of i in L_p. True when i has become as good as p itself and may follow it at once.
@@ -197,7 +169,20 @@ static bool update_vertex(quotient *q, int32_t p, int32_t i) {
 
 static int32_t eliminate(quotient *q, int32_t p, int32_t done, int32_t *order) {
     order[done++] = p;
-    measure_outside(q, p);
+    // outside[e] - tag = |L_e \ L_p| for every element that meets L_p.
+    for (int32_t k = 0; k < q->member_count[p]; k++) {
+        int32_t i = q->members[p][k];
+        const int32_t *list = q->list + q->start[i];
+        for (int32_t m = 0; m < q->element_count[i]; m++) {
+            int32_t e = list[m];
+            if (!q->dead[e]) {
+                if (q->outside[e] < q->tag) {
+                    q->outside[e] = q->tag + q->size[e];
+                }
+                q->outside[e] -= q->weight[i];
+            }
+        }
+    }
     int32_t kept = 0;
     for (int32_t k = 0; k < q->member_count[p]; k++) {
         int32_t i = q->members[p][k];
@@ -225,7 +210,13 @@ bool minimum_degree(const graph *g, const int32_t *weight, stn_arena *scratch, i
     }
     int32_t total = q.left;
     for (int32_t done = 0; done < g->n;) {
-        int32_t p = take_lowest(&q);
+        while (q.head[q.lowest] < 0) {
+            q.lowest++;
+        }
+        int32_t p = q.head[q.lowest];
+        bucket_remove(&q, p);
+        q.gone[p] = true;
+        q.left -= q.weight[p];
         if (!make_element(&q, p)) {
             return false;
         }

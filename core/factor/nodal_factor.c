@@ -74,38 +74,15 @@ static int32_t free_slot(nodal_cache *cache) {
     return cache->count;
 }
 
-// The lower triangle by column is the upper triangle by row, each block transposed.
-static void write_pattern(nodal_factor *entry) {
-    int32_t e = 0;
-    for (int32_t i = 0; i < entry->node_count; i++) {
-        entry->block_size[i] = 3;
-        entry->column_start[i] = e;
-        for (int32_t k = entry->row_start[i]; k < entry->row_start[i + 1]; k++) {
-            if (entry->column[k] >= i) {
-                entry->row[e] = entry->column[k];
-                entry->offset[e] = 9 * (int64_t)e;
-                e++;
-            }
-        }
-    }
-    entry->column_start[entry->node_count] = e;
-    entry->offset[e] = 9 * (int64_t)e;
-}
-
-static size_t lower_count(const stn_matrix *a) {
-    size_t count = 0;
-    for (int32_t i = 0; i < a->node_count; i++) {
-        for (int32_t k = a->row_start[i]; k < a->row_start[i + 1]; k++) {
-            count += a->column[k] >= i;
-        }
-    }
-    return count;
-}
-
 static bool copy_pattern(stn_context *context, const stn_matrix *a, nodal_factor *entry) {
     size_t nodes = (size_t)a->node_count;
     size_t blocks = (size_t)a->row_start[nodes];
-    size_t lower = lower_count(a);
+    size_t lower = 0;
+    for (int32_t i = 0; i < a->node_count; i++) {
+        for (int32_t k = a->row_start[i]; k < a->row_start[i + 1]; k++) {
+            lower += a->column[k] >= i;
+        }
+    }
     entry->node_count = a->node_count;
     entry->row_start = stn_allocate(context, nodes + 1, sizeof *entry->row_start);
     entry->column = stn_allocate(context, blocks + 1, sizeof *entry->column);
@@ -120,7 +97,21 @@ static bool copy_pattern(stn_context *context, const stn_matrix *a, nodal_factor
     }
     memcpy(entry->row_start, a->row_start, (nodes + 1) * sizeof *a->row_start);
     memcpy(entry->column, a->column, blocks * sizeof *a->column);
-    write_pattern(entry);
+    // The lower triangle by column is the upper triangle by row, each block transposed.
+    int32_t e = 0;
+    for (int32_t i = 0; i < entry->node_count; i++) {
+        entry->block_size[i] = 3;
+        entry->column_start[i] = e;
+        for (int32_t k = entry->row_start[i]; k < entry->row_start[i + 1]; k++) {
+            if (entry->column[k] >= i) {
+                entry->row[e] = entry->column[k];
+                entry->offset[e] = 9 * (int64_t)e;
+                e++;
+            }
+        }
+    }
+    entry->column_start[entry->node_count] = e;
+    entry->offset[e] = 9 * (int64_t)e;
     return true;
 }
 

@@ -70,18 +70,6 @@ static bool copy_pattern(factor *f, const stn_block_pattern *pattern) {
     return true;
 }
 
-static int64_t count_values(const factor *f) {
-    int64_t count = 0;
-    for (int32_t j = 0; j < f->block_count; j++) {
-        int64_t columns = f->start[j + 1] - f->start[j];
-        count += columns * (columns + 1) / 2;
-        for (int32_t k = f->column_start[j] + 1; k < f->column_start[j + 1]; k++) {
-            count += columns * (f->start[f->row[k] + 1] - f->start[f->row[k]]);
-        }
-    }
-    return count;
-}
-
 // Visits the scalar entries of column c of block column j in order: rows from c on in the diagonal block, then those
 // below.
 static int32_t write_rows(const factor *f, int32_t j, int32_t c, int32_t place, int32_t *rows) {
@@ -116,7 +104,14 @@ static stn_status status_of(const factor *f, stn_error *err) {
 }
 
 static stn_status analyse(factor *f, int32_t method, stn_error *err) {
-    int64_t values = count_values(f);
+    int64_t values = 0;
+    for (int32_t j = 0; j < f->block_count; j++) {
+        int64_t columns = f->start[j + 1] - f->start[j];
+        values += columns * (columns + 1) / 2;
+        for (int32_t k = f->column_start[j] + 1; k < f->column_start[j + 1]; k++) {
+            values += columns * (f->start[f->row[k] + 1] - f->start[f->row[k]]);
+        }
+    }
     if (values > INT32_MAX) {
         return stn_fail(err, STN_ERR_UNSUPPORTED, "factor cholmod: %lld values are more than its indices can count",
                         (long long)values);
@@ -157,16 +152,11 @@ static stn_status symbolic(void *self, stn_context *context, const stn_block_pat
     return STN_OK;
 }
 
-static int32_t block_of(const factor *f, int32_t row) {
+static stn_status refuse(const factor *f, int32_t row, stn_error *err) {
     int32_t block = 0;
     while (f->start[block + 1] <= row) {
         block++;
     }
-    return block;
-}
-
-static stn_status refuse(const factor *f, int32_t row, stn_error *err) {
-    int32_t block = block_of(f, row);
     return stn_fail(err, STN_ERR_NUMERIC,
                     "factor cholmod: pivot %d of block %d is not > 0: the matrix is not positive definite",
                     row - f->start[block], block);

@@ -40,37 +40,6 @@ typedef struct admm {
     bool extrapolated;
 } admm;
 
-static stn_status build(admm *s, const stn_problem *problem, const stn_solution *solution, stn_error *err) {
-    stn_status status;
-    if (s->kind.split) {
-        status = velocity_form_build(problem, s->control, solution->v, &s->dual, &s->velocities, err);
-    } else {
-        status = scaled_dual_build(s->control->delassus, s->control->arena, &s->dual, err);
-        if (status == STN_OK) {
-            status = dense_dual_build(&s->dual.H, NULL, s->control->arena, &s->impulses, err);
-        }
-    }
-    double *weight = NULL,
-           **const vectors[] = {&s->x, &s->z, &s->u, &s->w, &s->before, &s->g, &s->best, &s->from, &s->plain, &weight};
-    for (int32_t i = 0; i < STN_COUNT(vectors) && status == STN_OK; i++) {
-        *vectors[i] = packed_vector(&s->dual.H, s->control->arena);
-        status = *vectors[i] != NULL ? STN_OK : STN_ERR_MEMORY;
-    }
-    if (status == STN_OK) {
-        for (int32_t r = 0; r < s->dual.H.size; r++) {
-            weight[r] = 1.0;
-        }
-        status = anderson_create(&s->anderson, s->dual.H.size, ANDERSON_DEPTH, weight, s->control->arena)
-                     ? STN_OK
-                     : STN_ERR_MEMORY;
-    }
-    s->best_v = STN_ARENA(s->control->arena, problem->nv + 1, double);
-    if (status == STN_ERR_MEMORY || s->best_v == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "%d rows: out of memory", problem->row_count);
-    }
-    return status;
-}
-
 // --------------------------------------------------------------------------------------------------------- iteration
 
 static void project(const admm *s, double *z) {
@@ -87,7 +56,11 @@ static void project(const admm *s, double *z) {
     scaled_dual_project(&s->dual, z); // rows with bounds; cones hold already what the strict operator gave
 }
 
-static stn_status factor_impulses(admm *s, stn_error *err) {
+static stn_status factor(admm *s, stn_solve_info *info, stn_error *err) {
+    info->factorizations++;
+    if (s->kind.split) {
+        return velocity_form_factor(&s->velocities, s->sigma, err);
+    }
     dense_dual_reset(&s->impulses);
     for (int32_t i = 0; i < s->dual.H.n; i++) {
         const packed_row *row = &s->dual.H.rows[i];
@@ -101,23 +74,14 @@ static stn_status factor_impulses(admm *s, stn_error *err) {
                : stn_fail(err, STN_ERR_NUMERIC, "W + R + %g: pivot of row %d is not > 0 and finite", s->sigma, pivot);
 }
 
-static stn_status factor(admm *s, stn_solve_info *info, stn_error *err) {
-    info->factorizations++;
-    return s->kind.split ? velocity_form_factor(&s->velocities, s->sigma, err) : factor_impulses(s, err);
-}
-
-static void gradient(admm *s) {
+/// Is z (with the velocity, where that is ours) within the tolerances? Keeps the best; `error` is relative, NaN for
+/// NaN.
+static bool is_done(admm *s, double *error) {
     if (s->kind.split) {
         velocity_form_gradient(&s->velocities, s->z, s->g);
     } else {
         scaled_dual_gradient(&s->dual, s->z, s->g);
     }
-}
-
-/// Is z (with the velocity, where that is ours) within the tolerances? Keeps the best; `error` is relative, NaN for
-/// NaN.
-static bool is_done(admm *s, double *error) {
-    gradient(s);
     dual_residual natural = scaled_dual_residual(&s->dual, s->kind.convex, s->z, s->g);
     bool rounded = s->kind.split && natural.speed <= s->dual.H.rounding; // as J v is, which g is made of
     bool done = rounded || scaled_dual_done(&s->dual, natural, s->control);
@@ -135,22 +99,6 @@ static bool is_done(admm *s, double *error) {
         }
     }
     return done;
-}
-
-/// x = (H + sigma)^-1 (sigma w - q). Operators of the literature may be symmetric to some digits only, of which the
-/// factor takes one half: there as a correction of the x before, which ends at H itself.
-static void solve_impulses(admm *s) {
-    if (s->impulses.symmetric) {
-        memset(s->x, 0, (size_t)s->dual.H.size * sizeof *s->x);
-    }
-    scaled_dual_gradient(&s->dual, s->x, s->g);
-    for (int32_t r = 0; r < s->dual.H.size; r++) {
-        s->w[r] = s->sigma * (s->w[r] - s->x[r]) - s->g[r];
-    }
-    dense_dual_solve(&s->impulses, s->w, s->w);
-    for (int32_t r = 0; r < s->dual.H.size; r++) {
-        s->x[r] += s->w[r];
-    }
 }
 
 /// z and u of their sum w.
@@ -174,7 +122,19 @@ static void iterate(admm *s) {
     if (s->kind.split) {
         velocity_form_solve(&s->velocities, s->sigma, s->w, s->x);
     } else {
-        solve_impulses(s);
+        // x = (H + sigma)^-1 (sigma w - q). Operators of the literature may be symmetric to some digits only, of which
+        // the factor takes one half: there as a correction of the x before, which ends at H itself.
+        if (s->impulses.symmetric) {
+            memset(s->x, 0, (size_t)s->dual.H.size * sizeof *s->x);
+        }
+        scaled_dual_gradient(&s->dual, s->x, s->g);
+        for (int32_t r = 0; r < s->dual.H.size; r++) {
+            s->w[r] = s->sigma * (s->w[r] - s->x[r]) - s->g[r];
+        }
+        dense_dual_solve(&s->impulses, s->w, s->w);
+        for (int32_t r = 0; r < s->dual.H.size; r++) {
+            s->x[r] += s->w[r];
+        }
     }
     for (int32_t r = 0; r < size; r++) {
         s->w[r] = s->x[r] + s->u[r];
@@ -182,8 +142,13 @@ static void iterate(admm *s) {
     split_sum(s);
 }
 
-/// By how much sigma should grow: the root of the primal over the dual residual, both relative; 1 when nearly so.
-static double imbalance(const admm *s) {
+/// Follows the balance after 5, 10, 20, ... iterations: seldom enough in the end for convergence, and for factors to
+/// pay. sigma grows by the root of the primal over the dual residual, both relative.
+static stn_status balance(admm *s, int32_t *next, stn_solve_info *info, stn_error *err) {
+    if (info->iterations < *next) {
+        return STN_OK;
+    }
+    *next *= 2;
     double primal = 0.0, dual = 0.0, impulse = 0.0, speed = 0.0;
     for (int32_t r = 0; r < s->dual.H.size; r++) {
         double p = s->x[r] - s->z[r], d = s->sigma * (s->z[r] - s->before[r]), q = s->dual.H.q[r], Hz = s->g[r] - q;
@@ -195,18 +160,7 @@ static double imbalance(const admm *s) {
     double ratio = sqrt(sqrt((primal * speed) / fmax(dual * impulse, 1e-300)));
     ratio = fmin(fmax(ratio, 0.1), 10.0);
     ratio = fmin(fmax(ratio, 1e-4 / s->sigma), 1e2 / s->sigma); // the diagonal of H is 1
-    return ratio > 1.5 || ratio < 1.0 / 1.5 ? ratio : 1.0;
-}
-
-/// Follows the balance after 5, 10, 20, ... iterations: seldom enough in the end for convergence, and for factors to
-/// pay.
-static stn_status balance(admm *s, int32_t *next, stn_solve_info *info, stn_error *err) {
-    if (info->iterations < *next) {
-        return STN_OK;
-    }
-    double ratio = imbalance(s);
-    *next *= 2;
-    if (ratio == 1.0) {
+    if (!(ratio > 1.5 || ratio < 1.0 / 1.5)) {
         return STN_OK;
     }
     s->sigma *= ratio;
@@ -250,7 +204,10 @@ static stn_status run(admm *s, stn_solve_info *info, stn_error *err) {
     for (int32_t r = 0; r < s->dual.H.size; r++) {
         s->u[r] = -s->g[r] / s->sigma;
     }
-    stn_status status = done ? STN_OK : factor(s, info, err);
+    stn_status status = STN_OK;
+    if (!done) {
+        status = factor(s, info, err);
+    }
     while (status == STN_OK && !done) {
         if (!isfinite(error)) {
             return stn_fail(err, STN_ERR_NUMERIC,
@@ -266,8 +223,8 @@ static stn_status run(admm *s, stn_solve_info *info, stn_error *err) {
         done = is_done(s, &error);
         if (!done) {
             accelerate(s, info->iterations);
+            status = balance(s, &next, info, err);
         }
-        status = done ? STN_OK : balance(s, &next, info, err);
     }
     info->reason = "residual";
     return status;
@@ -276,7 +233,32 @@ static stn_status run(admm *s, stn_solve_info *info, stn_error *err) {
 static stn_status solve(admm_kind kind, const stn_problem *problem, const stn_solve_control *control,
                         stn_solution *solution, stn_solve_info *info, stn_error *err) {
     admm s = {.kind = kind, .control = control, .sigma = 0.1, .least = INFINITY};
-    stn_status status = build(&s, problem, solution, err);
+    stn_status status;
+    if (s.kind.split) {
+        status = velocity_form_build(problem, s.control, solution->v, &s.dual, &s.velocities, err);
+    } else {
+        status = scaled_dual_build(s.control->delassus, s.control->arena, &s.dual, err);
+        if (status == STN_OK) {
+            status = dense_dual_build(&s.dual.H, NULL, s.control->arena, &s.impulses, err);
+        }
+    }
+    double *weight = NULL,
+           **const vectors[] = {&s.x, &s.z, &s.u, &s.w, &s.before, &s.g, &s.best, &s.from, &s.plain, &weight};
+    for (int32_t i = 0; i < STN_COUNT(vectors) && status == STN_OK; i++) {
+        *vectors[i] = packed_vector(&s.dual.H, s.control->arena);
+        status = *vectors[i] != NULL ? STN_OK : STN_ERR_MEMORY;
+    }
+    if (status == STN_OK) {
+        for (int32_t r = 0; r < s.dual.H.size; r++) {
+            weight[r] = 1.0;
+        }
+        status = anderson_create(&s.anderson, s.dual.H.size, ANDERSON_DEPTH, weight, s.control->arena) ? STN_OK
+                                                                                                       : STN_ERR_MEMORY;
+    }
+    s.best_v = STN_ARENA(s.control->arena, problem->nv + 1, double);
+    if (status == STN_ERR_MEMORY || s.best_v == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d rows: out of memory", problem->row_count);
+    }
     if (status != STN_OK) {
         return status;
     }

@@ -33,24 +33,6 @@ static bool build_traces(const stn_problem *p, stn_arena *arena, stn_delassus *o
     return true;
 }
 
-/// diag(A)^-1/2; where that is no number the largest inertia of the tree stands in, or 1.
-static void fill_scale(const stn_problem *p, double *scale) {
-    for (int32_t t = 0; t < p->tree_count; t++) {
-        const stn_matrix *A = &p->trees[t].A;
-        double *d = scale + p->trees[t].dof_start, largest = 0.0;
-        if (A->n == 0) {
-            continue;
-        }
-        stn_matrix_diagonal(A, d);
-        for (int32_t i = 0; i < A->n; i++) {
-            largest = fmax(largest, d[i]);
-        }
-        for (int32_t i = 0; i < A->n; i++) {
-            d[i] = 1.0 / sqrt(d[i] > 0.0 ? d[i] : (largest > 0.0 ? largest : 1.0));
-        }
-    }
-}
-
 stn_status velocity_form_build(const stn_problem *problem, const stn_solve_control *control, const double *v,
                                scaled_dual *dual, velocity_form *out, stn_error *err) {
     stn_delassus traces;
@@ -68,7 +50,22 @@ stn_status velocity_form_build(const stn_problem *problem, const stn_solve_contr
         return stn_fail(err, STN_ERR_MEMORY, "%d dofs, %d rows: out of memory", problem->nv, problem->row_count);
     }
     memcpy(out->v, v, (size_t)problem->nv * sizeof *v);
-    fill_scale(problem, out->scale);
+    // diag(A)^-1/2; where that is no number the largest inertia of the tree stands in, or 1.
+    double *scale = out->scale;
+    for (int32_t t = 0; t < problem->tree_count; t++) {
+        const stn_matrix *A = &problem->trees[t].A;
+        double *d = scale + problem->trees[t].dof_start, largest = 0.0;
+        if (A->n == 0) {
+            continue;
+        }
+        stn_matrix_diagonal(A, d);
+        for (int32_t i = 0; i < A->n; i++) {
+            largest = fmax(largest, d[i]);
+        }
+        for (int32_t i = 0; i < A->n; i++) {
+            d[i] = 1.0 / sqrt(d[i] > 0.0 ? d[i] : (largest > 0.0 ? largest : 1.0));
+        }
+    }
     stn_status status = scaled_dual_build(&traces, arena, dual, err);
     if (status == STN_OK) {
         status = augmented_pack(&out->H, problem, control, err);

@@ -25,54 +25,14 @@ typedef struct apgd {
     double theta, L;
 } apgd;
 
-static bool allocate(apgd *s, stn_arena *arena) {
-    point *const points[] = {&s->at, &s->ahead, &s->next, &s->best};
-    s->size = s->dual.H.size;
-    for (int32_t i = 0; i < STN_COUNT(points); i++) {
-        *points[i] = (point){packed_vector(&s->dual.H, arena), packed_vector(&s->dual.H, arena)};
-        if (points[i]->x == NULL || points[i]->g == NULL) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static void copy(const apgd *s, const point *from, point *to) {
     memcpy(to->x, from->x, (size_t)s->size * sizeof(double));
     memcpy(to->g, from->g, (size_t)s->size * sizeof(double));
 }
 
-/// At the impulses given, or at the least ones where those cost more.
-static void start(apgd *s, const double *gamma) {
-    scaled_dual_enter(&s->dual, gamma, s->at.x);
-    for (int32_t again = 0; again < 2; again++) {
-        scaled_dual_project(&s->dual, s->at.x);
-        scaled_dual_gradient(&s->dual, s->at.x, s->at.g);
-        if (!(scaled_dual_cost(&s->dual, s->at.x, s->at.g) > 0.0)) {
-            break;
-        }
-        memset(s->at.x, 0, (size_t)s->size * sizeof(double));
-    }
-    copy(s, &s->at, &s->ahead);
-    copy(s, &s->at, &s->best);
-    s->theta = 1.0;
-    s->L = 1.0; // the mean of the diagonal of H
-}
-
-/// Is d^T H d <= L |d|^2 for d = x' - y, to the rounding of H d? For a quadratic f that is the test of f(x') against
-/// its bound, without the digits that a difference of costs loses.
-static bool step_is_short_enough(const apgd *s) {
-    double curvature = 0.0, square = 0.0, rounding = 0.0;
-    for (int32_t r = 0; r < s->size; r++) {
-        double d = s->next.x[r] - s->ahead.x[r];
-        curvature += d * (s->next.g[r] - s->ahead.g[r]);
-        rounding += fabs(d) * (fabs(s->next.g[r]) + fabs(s->ahead.g[r]) + s->L * fabs(s->next.x[r]));
-        square += d * d;
-    }
-    return !(curvature > s->L * square + 1e-15 * rounding); // NaN ends the search
-}
-
-/// x' of the largest step that the bound allows. Returns how many products that took.
+/// x' of the largest step that the bound allows: d^T H d <= L |d|^2 for d = x' - y, to the rounding of H d. For a
+/// quadratic f that is the test of f(x') against its bound, without the digits that a difference of costs loses.
+/// Returns how many products that took.
 static int32_t descend(apgd *s) {
     for (int32_t trial = 1;; trial++) {
         for (int32_t r = 0; r < s->size; r++) {
@@ -80,40 +40,18 @@ static int32_t descend(apgd *s) {
         }
         scaled_dual_project(&s->dual, s->next.x);
         scaled_dual_gradient(&s->dual, s->next.x, s->next.g);
-        if (step_is_short_enough(s)) {
+        double curvature = 0.0, square = 0.0, rounding = 0.0;
+        for (int32_t r = 0; r < s->size; r++) {
+            double d = s->next.x[r] - s->ahead.x[r];
+            curvature += d * (s->next.g[r] - s->ahead.g[r]);
+            rounding += fabs(d) * (fabs(s->next.g[r]) + fabs(s->ahead.g[r]) + s->L * fabs(s->next.x[r]));
+            square += d * d;
+        }
+        if (!(curvature > s->L * square + 1e-15 * rounding)) { // NaN ends the search
             return trial;
         }
         s->L *= 2.0;
     }
-}
-
-/// Does the step from x to x' go against the one that the projection made from y? Momentum has carried it too far then.
-/// The gradient in place of y - x' would see a slope also where the cone holds against it, and restart too seldom.
-static bool turns_back(const apgd *s) {
-    double along = 0.0;
-    for (int32_t r = 0; r < s->size; r++) {
-        along += (s->ahead.x[r] - s->next.x[r]) * (s->next.x[r] - s->at.x[r]);
-    }
-    return along > 0.0;
-}
-
-/// The next y from x and x', and x' becomes x.
-static void extrapolate(apgd *s) {
-    double square = s->theta * s->theta, theta = 0.5 * (s->theta * sqrt(square + 4.0) - square);
-    double beta = s->theta * (1.0 - s->theta) / (square + theta);
-    if (turns_back(s)) {
-        theta = 1.0;
-        beta = 0.0;
-    }
-    for (int32_t r = 0; r < s->size; r++) {
-        s->ahead.x[r] = s->next.x[r] + beta * (s->next.x[r] - s->at.x[r]);
-        s->ahead.g[r] = s->next.g[r] + beta * (s->next.g[r] - s->at.g[r]);
-    }
-    point left = s->at;
-    s->at = s->next;
-    s->next = left;
-    s->theta = theta;
-    s->L *= 0.9; // the bound may be lower elsewhere
 }
 
 static stn_status iterate(apgd *s, const stn_solve_control *control, stn_solve_info *info, stn_error *err) {
@@ -129,7 +67,28 @@ static stn_status iterate(apgd *s, const stn_solve_control *control, stn_solve_i
             return STN_NOT_CONVERGED;
         }
         info->line_search_evaluations += descend(s);
-        extrapolate(s);
+        // The next y from x and x', and x' becomes x. Momentum has carried it too far where the step from x to x' goes
+        // against the one that the projection made from y. The gradient in place of y - x' would see a slope also where
+        // the cone holds against it, and restart too seldom.
+        double along = 0.0;
+        for (int32_t r = 0; r < s->size; r++) {
+            along += (s->ahead.x[r] - s->next.x[r]) * (s->next.x[r] - s->at.x[r]);
+        }
+        double square = s->theta * s->theta, theta = 0.5 * (s->theta * sqrt(square + 4.0) - square);
+        double beta = s->theta * (1.0 - s->theta) / (square + theta);
+        if (along > 0.0) {
+            theta = 1.0;
+            beta = 0.0;
+        }
+        for (int32_t r = 0; r < s->size; r++) {
+            s->ahead.x[r] = s->next.x[r] + beta * (s->next.x[r] - s->at.x[r]);
+            s->ahead.g[r] = s->next.g[r] + beta * (s->next.g[r] - s->at.g[r]);
+        }
+        point left = s->at;
+        s->at = s->next;
+        s->next = left;
+        s->theta = theta;
+        s->L *= 0.9; // the bound may be lower elsewhere
         info->iterations++;
         residual = scaled_dual_residual(&s->dual, true, s->at.x, s->at.g);
         if (residual.speed <= least.speed) {
@@ -150,10 +109,28 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     if (status != STN_OK) {
         return status;
     }
-    if (!allocate(&s, control->arena)) {
-        return stn_fail(err, STN_ERR_MEMORY, "%d rows: out of memory", problem->row_count);
+    point *const points[] = {&s.at, &s.ahead, &s.next, &s.best};
+    s.size = s.dual.H.size;
+    for (int32_t i = 0; i < STN_COUNT(points); i++) {
+        *points[i] = (point){packed_vector(&s.dual.H, control->arena), packed_vector(&s.dual.H, control->arena)};
+        if (points[i]->x == NULL || points[i]->g == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "%d rows: out of memory", problem->row_count);
+        }
     }
-    start(&s, solution->gamma);
+    // at the impulses given, or at the least ones where those cost more.
+    scaled_dual_enter(&s.dual, solution->gamma, s.at.x);
+    for (int32_t again = 0; again < 2; again++) {
+        scaled_dual_project(&s.dual, s.at.x);
+        scaled_dual_gradient(&s.dual, s.at.x, s.at.g);
+        if (!(scaled_dual_cost(&s.dual, s.at.x, s.at.g) > 0.0)) {
+            break;
+        }
+        memset(s.at.x, 0, (size_t)s.size * sizeof(double));
+    }
+    copy(&s, &s.at, &s.ahead);
+    copy(&s, &s.at, &s.best);
+    s.theta = 1.0;
+    s.L = 1.0; // the mean of the diagonal of H
     status = iterate(&s, control, info, err);
     if (status >= STN_OK) {
         info->cost = scaled_dual_cost(&s.dual, s.best.x, s.best.g);

@@ -67,16 +67,12 @@ typedef struct run {
 
 // ------------------------------------------------------------------------------------------------------------- judge
 
-static dual_residual residual_of(run *r, const double *gamma) {
-    scaled_dual_enter(&r->dual, gamma, r->x);
-    scaled_dual_gradient(&r->dual, r->x, r->g);
-    return scaled_dual_residual(&r->dual, false, r->x, r->g);
-}
-
 /// Keeps r->gamma when it is the best since the last begin, and of all.
 static void judge(run *r, stn_status status) {
     const size_t bytes = (size_t)r->problem->row_count * sizeof *r->gamma;
-    dual_residual residual = residual_of(r, r->gamma);
+    scaled_dual_enter(&r->dual, r->gamma, r->x);
+    scaled_dual_gradient(&r->dual, r->x, r->g);
+    dual_residual residual = scaled_dual_residual(&r->dual, false, r->x, r->g);
     if (residual.speed < r->at_speed) {
         r->at_speed = residual.speed;
         memcpy(r->at, r->gamma, bytes);
@@ -92,45 +88,25 @@ static void judge(run *r, stn_status status) {
 
 // ------------------------------------------------------------------------------------------------------------- stages
 
-static bool takes(const stage *s, const run *r) {
-    for (int32_t i = 0; i < r->problem->constraint_count; i++) {
-        if ((s->ops->sets >> r->problem->constraints[i].set & 1u) == 0) {
-            return false;
-        }
-    }
-    return !s->dense || r->problem->row_count <= r->all->config->dense_rows;
-}
-
-/// Stage k from the best impulses since the last begin, at most `iterations`.
-static stn_status ask(run *r, int32_t k, int32_t iterations, stn_error *err) {
+/// Stage k from the best impulses since the last begin, at most `iterations`; again while the residual falls tenfold.
+/// Only a lack of memory is an error; any other refusal passes the stage over.
+static stn_status use(run *r, int32_t k, int32_t iterations, stn_error *err) {
     const stage *s = &r->all->chain.stages[k];
     workspace *w = r->control->workspace;
-    stn_solve_control control = *r->control;
-    stn_solve_info info = {.cost = (double)NAN, .reason = ""};
-    stn_solution solution = {r->v, r->gamma};
-    int32_t left = r->control->max_iterations - r->info->iterations;
-    control.max_iterations = iterations < left ? iterations : left;
-    control.arena = w->arena;
-    control.workspace = w->of[k].memory;
-    stn_arena_reset(w->arena);
-    memcpy(r->gamma, r->at, (size_t)r->problem->row_count * sizeof *r->gamma);
-    stn_status status = s->ops->solve(s->solver->self, r->problem, &control, &solution, &info, err);
-    if (status >= STN_OK) {
-        r->info->iterations += info.iterations;
-        r->info->factorizations += info.factorizations;
-        r->info->line_search_evaluations += info.line_search_evaluations;
-        judge(r, status);
-    }
-    return status;
-}
-
-/// Again while the residual falls tenfold. Only a lack of memory is an error; any other refusal passes the stage over.
-static stn_status use(run *r, int32_t k, int32_t iterations, stn_error *err) {
     double before;
     do {
         stn_error own = {.status = STN_OK};
+        stn_solve_control control = *r->control;
+        stn_solve_info info = {.cost = (double)NAN, .reason = ""};
+        stn_solution solution = {r->v, r->gamma};
+        int32_t left = r->control->max_iterations - r->info->iterations;
         before = r->at_speed;
-        stn_status status = ask(r, k, iterations, &own);
+        control.max_iterations = iterations < left ? iterations : left;
+        control.arena = w->arena;
+        control.workspace = w->of[k].memory;
+        stn_arena_reset(w->arena);
+        memcpy(r->gamma, r->at, (size_t)r->problem->row_count * sizeof *r->gamma);
+        stn_status status = s->ops->solve(s->solver->self, r->problem, &control, &solution, &info, &own);
         if (status == STN_ERR_MEMORY) {
             *err = own;
             return status;
@@ -140,49 +116,40 @@ static stn_status use(run *r, int32_t k, int32_t iterations, stn_error *err) {
             r->refused[k] = true;
             return STN_OK;
         }
+        r->info->iterations += info.iterations;
+        r->info->factorizations += info.factorizations;
+        r->info->line_search_evaluations += info.line_search_evaluations;
+        judge(r, status);
     } while (!r->done && r->at_speed <= 0.1 * before && r->info->iterations < r->control->max_iterations);
     if (r->done) {
-        r->info->reason = r->all->chain.stages[k].solver->desc->id;
+        r->info->reason = s->solver->desc->id;
     }
     return STN_OK;
 }
 
 // ------------------------------------------------------------------------------------------------------------- rounds
 
-/// One round of all stages. `asked` is how many there were.
-static stn_status make_round(run *r, int32_t doubled, int32_t *asked, stn_error *err) {
-    const chain *c = &r->all->chain;
-    stn_status status = STN_OK;
-    *asked = 0;
-    for (int32_t i = 0; i < c->count && status == STN_OK && !r->done; i++) {
-        int32_t k = (r->first + i) % c->count;
-        if (r->refused[k] || r->info->iterations >= r->control->max_iterations) {
-            continue;
-        }
-        int64_t share = (int64_t)c->stages[k].iterations << doubled;
-        status = use(r, k, share < INT32_MAX ? (int32_t)share : INT32_MAX, err);
-        *asked += !r->refused[k];
-    }
-    return status;
-}
-
-/// From no impulses, and another stage first: what one ended in, another may go around.
-static void begin_anew(run *r) {
-    memset(r->gamma, 0, (size_t)r->problem->row_count * sizeof *r->gamma);
-    r->at_speed = (double)INFINITY;
-    judge(r, STN_NOT_CONVERGED);
-    r->first++;
-}
-
 static stn_status make_rounds(run *r, stn_error *err) {
     enum { MOST_DOUBLINGS = 20 };
     r->info->reason = "iterations"; // unless a stage or the end of progress gives another
     for (int32_t doubled = 0; doubled < MOST_DOUBLINGS; doubled++) {
-        int32_t asked;
+        const chain *c = &r->all->chain;
         double before = r->least.speed;
-        stn_status status = make_round(r, doubled, &asked, err);
-        if (status != STN_OK || r->done) {
-            return status;
+        int32_t asked = 0; // stages in this round
+        for (int32_t i = 0; i < c->count && !r->done; i++) {
+            int32_t k = (r->first + i) % c->count;
+            if (r->refused[k] || r->info->iterations >= r->control->max_iterations) {
+                continue;
+            }
+            int64_t share = (int64_t)c->stages[k].iterations << doubled;
+            stn_status status = use(r, k, share < INT32_MAX ? (int32_t)share : INT32_MAX, err);
+            if (status != STN_OK) {
+                return status;
+            }
+            asked += !r->refused[k];
+        }
+        if (r->done) {
+            return STN_OK;
         }
         if (r->info->iterations >= r->control->max_iterations) {
             break;
@@ -193,37 +160,14 @@ static stn_status make_rounds(run *r, stn_error *err) {
             break;
         }
         if (!gained) {
-            begin_anew(r);
+            // from no impulses, and another stage first: what one ended in, another may go around.
+            memset(r->gamma, 0, (size_t)r->problem->row_count * sizeof *r->gamma);
+            r->at_speed = (double)INFINITY;
+            judge(r, STN_NOT_CONVERGED);
+            r->first++;
         }
     }
     return r->best_status == STN_STALLED ? STN_STALLED : STN_NOT_CONVERGED;
-}
-
-static stn_status prepare(run *r, const stn_solution *solution, stn_error *err) {
-    stn_arena *arena = r->control->arena;
-    stn_status status = scaled_dual_build(r->control->delassus, arena, &r->dual, err);
-    if (status != STN_OK) {
-        return status;
-    }
-    size_t rows = (size_t)r->problem->row_count, nv = (size_t)r->problem->nv;
-    r->x = packed_vector(&r->dual.H, arena);
-    r->g = packed_vector(&r->dual.H, arena);
-    r->v = STN_ARENA(arena, nv + 1, double);
-    r->gamma = STN_ARENA(arena, rows + 1, double);
-    r->at = STN_ARENA(arena, rows + 1, double);
-    r->best = STN_ARENA(arena, rows + 1, double);
-    if (r->x == NULL || r->g == NULL || r->v == NULL || r->gamma == NULL || r->at == NULL || r->best == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "%d rows: out of memory", r->problem->row_count);
-    }
-    if (nv > 0) {
-        memcpy(r->v, solution->v, nv * sizeof *r->v);
-    }
-    memcpy(r->gamma, solution->gamma, rows * sizeof *r->gamma);
-    memcpy(r->best, solution->gamma, rows * sizeof *r->best);
-    for (int32_t k = 0; k < r->all->chain.count; k++) {
-        r->refused[k] = !takes(&r->all->chain.stages[k], r);
-    }
-    return STN_OK;
 }
 
 static stn_status solve(void *self, const stn_problem *problem, const stn_solve_control *control,
@@ -235,9 +179,32 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
              .least = {(double)INFINITY, (double)INFINITY},
              .best_status = STN_NOT_CONVERGED,
              .info = info};
-    stn_status status = prepare(&r, solution, err);
+    stn_arena *arena = control->arena;
+    stn_status status = scaled_dual_build(control->delassus, arena, &r.dual, err);
     if (status != STN_OK) {
         return status;
+    }
+    size_t rows = (size_t)problem->row_count, nv = (size_t)problem->nv;
+    r.x = packed_vector(&r.dual.H, arena);
+    r.g = packed_vector(&r.dual.H, arena);
+    r.v = STN_ARENA(arena, nv + 1, double);
+    r.gamma = STN_ARENA(arena, rows + 1, double);
+    r.at = STN_ARENA(arena, rows + 1, double);
+    r.best = STN_ARENA(arena, rows + 1, double);
+    if (r.x == NULL || r.g == NULL || r.v == NULL || r.gamma == NULL || r.at == NULL || r.best == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d rows: out of memory", problem->row_count);
+    }
+    if (nv > 0) {
+        memcpy(r.v, solution->v, nv * sizeof *r.v);
+    }
+    memcpy(r.gamma, solution->gamma, rows * sizeof *r.gamma);
+    memcpy(r.best, solution->gamma, rows * sizeof *r.best);
+    for (int32_t k = 0; k < r.all->chain.count; k++) {
+        const stage *s = &r.all->chain.stages[k];
+        r.refused[k] = s->dense && problem->row_count > r.all->config->dense_rows;
+        for (int32_t i = 0; i < problem->constraint_count && !r.refused[k]; i++) {
+            r.refused[k] = (s->ops->sets >> problem->constraints[i].set & 1u) == 0;
+        }
     }
     info->reason = "residual";
     judge(&r, STN_NOT_CONVERGED);
@@ -245,7 +212,9 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
         return stn_fail(err, STN_ERR_NUMERIC,
                         "the residual at the start is no finite number: numbers of the problem are too large");
     }
-    status = r.done ? STN_OK : make_rounds(&r, err);
+    if (!r.done) {
+        status = make_rounds(&r, err);
+    }
     if (status < STN_OK) {
         return status;
     }

@@ -25,66 +25,49 @@ static bool read_entry(const char *text, size_t length, char id[LONGEST_ID], int
     return end != at + 1 && end + strspn(end, " ") == text + length && value >= 1 && value <= 100000000;
 }
 
-/// What a stage must be: the core has prepared the problem for one that solves Coulomb's law and needs no law.
-static stn_status check(const stage *s, stn_error *err) {
-    const stn_plugin_desc *desc = s->solver->desc;
-    if (strcmp(desc->id, "auto") == 0) {
-        return stn_fail(err, STN_ERR_PARAMETER, "chain: auto is no part of a chain");
-    }
-    stn_formulation formulation = stn_solver_formulation(s->solver);
-    if (formulation != STN_NCP || (s->ops->needs & ~(uint32_t)STN_NEEDS_DELASSUS) != 0) {
-        return stn_fail(err, STN_ERR_PARAMETER,
-                        "chain: solver %s solves %s, all of a chain must solve %s without a law", desc->id,
-                        stn_formulation_name(formulation), stn_formulation_name(STN_NCP));
-    }
-    if (s->ops->yields == STN_YIELDS_VELOCITY || desc->memory_per_constraint > 0) {
-        return stn_fail(err, STN_ERR_PARAMETER, "chain: solver %s %s, which a chain has no room for", desc->id,
-                        s->ops->yields == STN_YIELDS_VELOCITY ? "yields no impulses" : "keeps memory");
-    }
-    return STN_OK;
-}
-
-static bool is_dense(const stn_plugin_desc *desc) {
-    for (const char *const *word = desc->capabilities; word != NULL && *word != NULL; word++) {
-        if (strcmp(*word, "dense") == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static stn_status add_stage(chain *c, const char *entry, size_t length, stn_error *err) {
-    char id[LONGEST_ID];
-    stage *s = &c->stages[c->count];
-    if (c->count == MOST_STAGES) {
-        return stn_fail(err, STN_ERR_PARAMETER, "chain: more than %d solvers", MOST_STAGES);
-    }
-    if (!read_entry(entry, length, id, &s->iterations)) {
-        return stn_fail(err, STN_ERR_PARAMETER, "chain: '%.*s' must be ID:ITERATIONS, such as bisection:300",
-                        (int)length, entry);
-    }
-    stn_status status = stn_instance_create(c->context, STN_KIND_SOLVER, id, NULL, 0, &s->solver, err);
-    if (status != STN_OK) {
-        return status;
-    }
-    c->count++;
-    s->ops = s->solver->desc->ops.solver;
-    s->dense = is_dense(s->solver->desc);
-    return check(s, err);
-}
-
 stn_status chain_create(stn_context *context, const char *text, chain *out, stn_error *err) {
     *out = (chain){.context = context};
-    stn_status status = STN_OK;
-    for (const char *at = text; status == STN_OK; at++) {
+    for (const char *at = text;; at++) {
+        char id[LONGEST_ID];
         size_t length = strcspn(at, ",");
-        status = add_stage(out, at, length, err);
+        stage *s = &out->stages[out->count];
+        if (out->count == MOST_STAGES) {
+            return stn_fail(err, STN_ERR_PARAMETER, "chain: more than %d solvers", MOST_STAGES);
+        }
+        if (!read_entry(at, length, id, &s->iterations)) {
+            return stn_fail(err, STN_ERR_PARAMETER, "chain: '%.*s' must be ID:ITERATIONS, such as bisection:300",
+                            (int)length, at);
+        }
+        stn_status status = stn_instance_create(context, STN_KIND_SOLVER, id, NULL, 0, &s->solver, err);
+        if (status != STN_OK) {
+            return status;
+        }
+        out->count++;
+        const stn_plugin_desc *desc = s->solver->desc;
+        s->ops = desc->ops.solver;
+        s->dense = false;
+        for (const char *const *word = desc->capabilities; word != NULL && *word != NULL; word++) {
+            s->dense = s->dense || strcmp(*word, "dense") == 0;
+        }
+        // what a stage must be: the core has prepared the problem for one that solves Coulomb's law and needs no law
+        if (strcmp(desc->id, "auto") == 0) {
+            return stn_fail(err, STN_ERR_PARAMETER, "chain: auto is no part of a chain");
+        }
+        stn_formulation formulation = stn_solver_formulation(s->solver);
+        if (formulation != STN_NCP || (s->ops->needs & ~(uint32_t)STN_NEEDS_DELASSUS) != 0) {
+            return stn_fail(err, STN_ERR_PARAMETER,
+                            "chain: solver %s solves %s, all of a chain must solve %s without a law", desc->id,
+                            stn_formulation_name(formulation), stn_formulation_name(STN_NCP));
+        }
+        if (s->ops->yields == STN_YIELDS_VELOCITY || desc->memory_per_constraint > 0) {
+            return stn_fail(err, STN_ERR_PARAMETER, "chain: solver %s %s, which a chain has no room for", desc->id,
+                            s->ops->yields == STN_YIELDS_VELOCITY ? "yields no impulses" : "keeps memory");
+        }
         at += length;
         if (*at == '\0') {
-            break;
+            return STN_OK;
         }
     }
-    return status;
 }
 
 void chain_clear(chain *c) {

@@ -65,61 +65,21 @@ static double norm(const anderson *a, double *x) {
     return sqrt(square);
 }
 
-/// Solves the normal equations of `n` unknowns in place of their right side x, each scaled to a diagonal of 1, by
-/// elimination without pivots; a little is added to the diagonal, for differences become parallel near the end.
-static void solve_normal(int32_t n, double products[ANDERSON_DEPTH][ANDERSON_DEPTH], double *x) {
-    double M[ANDERSON_DEPTH][ANDERSON_DEPTH], scale[ANDERSON_DEPTH];
-    for (int32_t i = 0; i < n; i++) {
-        scale[i] = products[i][i] > 0.0 ? 1.0 / sqrt(products[i][i]) : 0.0;
-    }
-    for (int32_t i = 0; i < n; i++) {
-        for (int32_t j = 0; j < n; j++) {
-            M[i][j] = products[i][j] * (scale[i] * scale[j]);
-        }
-        M[i][i] = 1.0 + 1e-12;
-        x[i] *= scale[i];
-    }
-    for (int32_t k = 0; k < n; k++) {
-        for (int32_t i = k + 1; i < n; i++) {
-            double factor = M[i][k] / M[k][k];
-            for (int32_t j = k; j < n; j++) {
-                M[i][j] -= factor * M[k][j];
-            }
-            x[i] -= factor * x[k];
-        }
-    }
-    for (int32_t i = n - 1; i >= 0; i--) {
-        for (int32_t j = i + 1; j < n; j++) {
-            x[i] -= M[i][j] * x[j];
-        }
-        x[i] /= M[i][i];
-    }
-    for (int32_t i = 0; i < n; i++) {
-        x[i] *= scale[i];
-    }
-}
-
-/// f = g - x, its difference to the last one, and that of g.
-STN_KERNEL static void differences(int32_t n, const double *restrict x, const double *restrict g,
-                                   double *restrict last_f, double *restrict last_g, double *restrict df,
-                                   double *restrict dg) {
-    for (int32_t i = 0; i < n; i++) {
+/// f = g - x. The iterate becomes the one before; its difference to that takes the place of the oldest.
+STN_KERNEL static void remember(anderson *a, const double *restrict x, const double *restrict g) {
+    const int32_t newest = a->next;
+    double *restrict last_f = a->f, *restrict last_g = a->g, *restrict df = a->df[newest], *restrict dg = a->dg[newest];
+    for (int32_t i = 0; i < a->size; i++) {
         double f = g[i] - x[i];
         df[i] = f - last_f[i];
         dg[i] = g[i] - last_g[i];
         last_f[i] = f;
         last_g[i] = g[i];
     }
-}
-
-/// The iterate becomes the one before; its difference to that takes the place of the oldest.
-static void remember(anderson *a, const double *x, const double *g) {
-    differences(a->size, x, g, a->f, a->g, a->df[a->next], a->dg[a->next]);
     if (!a->begun) {
         a->begun = true;
         return;
     }
-    int32_t newest = a->next;
     a->next = (newest + 1) % a->depth;
     a->count += a->count < a->depth;
     dots(a, a->count, a->df, a->df[newest], a->products[newest]);
@@ -143,7 +103,39 @@ void anderson_next(anderson *a, const double *x, double *g) {
     double theta[ANDERSON_DEPTH];
     remember(a, x, g);
     dots(a, a->count, a->df, a->f, theta);
-    solve_normal(a->count, a->products, theta);
+    // theta from the normal equations, scaled to a diagonal of 1, by elimination without pivots; a little is added to
+    // the diagonal, for differences become parallel near the end
+    const int32_t n = a->count;
+    double(*products)[ANDERSON_DEPTH] = a->products;
+    double M[ANDERSON_DEPTH][ANDERSON_DEPTH], scale[ANDERSON_DEPTH];
+    for (int32_t i = 0; i < n; i++) {
+        scale[i] = products[i][i] > 0.0 ? 1.0 / sqrt(products[i][i]) : 0.0;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        for (int32_t j = 0; j < n; j++) {
+            M[i][j] = products[i][j] * (scale[i] * scale[j]);
+        }
+        M[i][i] = 1.0 + 1e-12;
+        theta[i] *= scale[i];
+    }
+    for (int32_t k = 0; k < n; k++) {
+        for (int32_t i = k + 1; i < n; i++) {
+            double factor = M[i][k] / M[k][k];
+            for (int32_t j = k; j < n; j++) {
+                M[i][j] -= factor * M[k][j];
+            }
+            theta[i] -= factor * theta[k];
+        }
+    }
+    for (int32_t i = n - 1; i >= 0; i--) {
+        for (int32_t j = i + 1; j < n; j++) {
+            theta[i] -= M[i][j] * theta[j];
+        }
+        theta[i] /= M[i][i];
+    }
+    for (int32_t i = 0; i < n; i++) {
+        theta[i] *= scale[i];
+    }
     combine(a, theta);
     double length = norm(a, a->combined), most = a->reach * norm(a, a->f), step = length > most ? most / length : 1.0;
     for (int32_t i = 0; i < a->size; i++) {

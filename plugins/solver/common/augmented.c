@@ -25,24 +25,6 @@ STN_KERNEL_INLINE bool is_open(size_t stride, const double *G) {
     return G[5 * stride] == 0.0 && G[0] == 0.0 && G[2 * stride] == 0.0;
 }
 
-/// Stacked rows with G != 0, counted.
-static int32_t find_active(const cluster_G *g, int32_t *active) {
-    int32_t n = 0, row = 0;
-    for (int32_t i = 0; i < g->lanes; i++, row += 3) {
-        if (!is_open(g->stride, g->lane + i)) {
-            active[n++] = row;
-            active[n++] = row + 1;
-            active[n++] = row + 2;
-        }
-    }
-    for (int32_t i = 0; i < g->lines; i++, row++) {
-        if (g->line[i] != 0.0) {
-            active[n++] = row;
-        }
-    }
-    return n;
-}
-
 /// out = G J: rows of `panel` that are active, in their order.
 STN_KERNEL_INLINE void panel_times_G(const cluster_G *g, int32_t ld, const double *panel, double *out) {
     const size_t stride = g->stride;
@@ -128,7 +110,17 @@ STN_KERNEL_INLINE void multiply(product m) {
 
 STN_KERNEL static void form_products(const augmented *h, const augmented_cluster *cluster, const cluster_G *g) {
     const augmented_part *parts = h->parts + cluster->part_start;
-    int32_t count = find_active(g, h->active);
+    int32_t count = 0, row = 0; // stacked rows with G != 0
+    for (int32_t i = 0; i < g->lanes; i++, row += 3) {
+        for (int32_t r = 0; r < 3 && !is_open(g->stride, g->lane + i); r++) {
+            h->active[count++] = row + r;
+        }
+    }
+    for (int32_t i = 0; i < g->lines; i++, row++) {
+        if (g->line[i] != 0.0) {
+            h->active[count++] = row;
+        }
+    }
     for (int32_t q = 0; q < cluster->part_count; q++) {
         int32_t ld_q = h->blocks[parts[q].block].ld;
         int64_t before = 0;
@@ -155,31 +147,7 @@ STN_KERNEL static void form_products(const augmented *h, const augmented_cluster
 
 // ----------------------------------------------------------------------------------------------------------------- sum
 
-/// values = A + terms, n x m at distance `stride`; on the diagonal up to it.
-STN_KERNEL_INLINE void sum_terms(const augmented *h, const augmented_entry *entry) {
-    const int32_t n = h->blocks[entry->row].n, m = h->blocks[entry->column].n, ld = h->blocks[entry->column].ld;
-    for (int32_t i = 0; i < n; i++) {
-        double *out = entry->values + (int64_t)i * entry->stride;
-        const double *A = entry->A == NULL ? NULL : entry->A + (int64_t)i * entry->A_ld;
-        int32_t end = entry->row == entry->column ? i + 1 : m, j = 0;
-        for (; j + 4 <= end; j += 4) {
-            v4 sum = A == NULL ? (v4){0.0} : (v4) * (const v4u *)(A + j);
-            for (int32_t t = 0; t < entry->term_count; t++) {
-                sum += (v4) * (const v4u *)(h->product + h->terms[entry->term_start + t].product + (int64_t)i * ld + j);
-            }
-            *(v4u *)(out + j) = sum;
-        }
-        for (; j < end; j++) {
-            double sum = A == NULL ? 0.0 : A[j];
-            for (int32_t t = 0; t < entry->term_count; t++) {
-                sum += h->product[h->terms[entry->term_start + t].product + (int64_t)i * ld + j];
-            }
-            out[j] = sum;
-        }
-    }
-}
-
-/// The same for 6 x 6, with all sums in registers.
+/// values = A + terms, 6 x 6, with all sums in registers.
 STN_KERNEL_INLINE void sum_terms_6(const augmented *h, const augmented_entry *entry) {
     v4 low[6];
     v2u high[6];
@@ -203,18 +171,36 @@ STN_KERNEL_INLINE void sum_terms_6(const augmented *h, const augmented_entry *en
     }
 }
 
+/// values = A + terms; of a diagonal block up to the diagonal, as far as our dense factor reads it.
 STN_KERNEL static void write_entry(const augmented *h, const augmented_entry *entry) {
-    const int32_t n = h->blocks[entry->row].n;
-    if (n == 6 && h->blocks[entry->column].n == 6) {
+    const int32_t n = h->blocks[entry->row].n, m = h->blocks[entry->column].n, ld = h->blocks[entry->column].ld;
+    const bool diagonal = entry->row == entry->column;
+    if (n == 6 && m == 6) {
         sum_terms_6(h, entry);
         return;
     }
-    sum_terms(h, entry);
-    if (entry->row == entry->column && !h->dense) { // our dense factor reads the lower triangle alone
-        for (int64_t i = 0; i < n; i++) {
-            for (int64_t j = i + 1; j < n; j++) {
-                entry->values[i * entry->stride + j] = entry->values[j * entry->stride + i];
+    for (int32_t i = 0; i < n; i++) {
+        double *out = entry->values + (int64_t)i * entry->stride;
+        const double *A = entry->A == NULL ? NULL : entry->A + (int64_t)i * entry->A_ld;
+        int32_t end = diagonal ? i + 1 : m, j = 0;
+        for (; j + 4 <= end; j += 4) {
+            v4 sum = A == NULL ? (v4){0.0} : (v4) * (const v4u *)(A + j);
+            for (int32_t t = 0; t < entry->term_count; t++) {
+                sum += (v4) * (const v4u *)(h->product + h->terms[entry->term_start + t].product + (int64_t)i * ld + j);
             }
+            *(v4u *)(out + j) = sum;
+        }
+        for (; j < end; j++) {
+            double sum = A == NULL ? 0.0 : A[j];
+            for (int32_t t = 0; t < entry->term_count; t++) {
+                sum += h->product[h->terms[entry->term_start + t].product + (int64_t)i * ld + j];
+            }
+            out[j] = sum;
+        }
+    }
+    for (int64_t i = 0; i < n && diagonal && !h->dense; i++) {
+        for (int64_t j = i + 1; j < n; j++) {
+            entry->values[i * entry->stride + j] = entry->values[j * entry->stride + i];
         }
     }
 }
@@ -223,11 +209,15 @@ void augmented_assemble(augmented *h, const double *G, const double *line_G, con
     for (int32_t k = 0; k < h->cluster_count; k++) {
         augmented_cluster *cluster = &h->clusters[k];
         bool any = h->fresh || (changed == NULL && cluster->lane_count > 0);
-        for (int32_t i = 0; i < cluster->lane_count && changed != NULL; i++) {
-            any |= changed[cluster->lane_start + i] != 0;
+        if (changed != NULL) {
+            const int64_t *own = changed + cluster->lane_start;
+            for (int32_t i = 0; i < cluster->lane_count; i++) {
+                any |= own[i] != 0;
+            }
         }
-        for (int32_t i = cluster->line_start; i < cluster->line_start + cluster->line_count; i++) {
-            any |= line_G[i] != h->line_G[i];
+        const double *now = line_G + cluster->line_start, *then = h->line_G + cluster->line_start;
+        for (int32_t i = 0; i < cluster->line_count; i++) {
+            any |= now[i] != then[i];
         }
         cluster->changed = any;
         if (any) {

@@ -20,27 +20,6 @@ static void add_block(augmented *h, int32_t tree, int32_t dof, int32_t n) {
     h->A_size += (int64_t)n * block->ld;
 }
 
-/// Diagonal block of A with padded rows.
-static void pack_mass(const stn_matrix *A, const augmented_block *block, int32_t node, double *out) {
-    const int64_t n = block->n, ld = block->ld;
-    if (A->form == STN_MATRIX_DENSE && n == 6) {
-        copy_padded_6(6, A->values, out);
-    } else if (A->form == STN_MATRIX_DENSE) {
-        copy_padded(n, n, ld, A->values, out);
-    } else if (A->form == STN_MATRIX_NODAL) {
-        int32_t e = A->row_start[node];
-        while (A->column[e] != node) {
-            e++;
-        }
-        copy_padded(3, 3, 4, A->values + 9 * (int64_t)e, out);
-    } else {
-        memset(out, 0, (size_t)(n * ld) * sizeof *out);
-        for (int64_t i = 0; i < n && A->form == STN_MATRIX_DIAGONAL; i++) {
-            out[i * ld + i] = A->values[i];
-        }
-    }
-}
-
 static stn_status pack_blocks(augmented *h, stn_error *err) {
     const stn_problem *problem = h->problem;
     stn_arena *arena = h->control->arena;
@@ -74,7 +53,25 @@ static stn_status pack_blocks(augmented *h, stn_error *err) {
     memset(h->A + h->A_size, 0, 8 * sizeof *h->A);
     for (int32_t b = 0; b < h->block_count; b++) {
         const augmented_block *block = &h->blocks[b];
-        pack_mass(&problem->trees[block->tree].A, block, b - h->tree_block[block->tree], h->A + block->A);
+        const stn_matrix *A = &problem->trees[block->tree].A;
+        const int64_t n = block->n, ld = block->ld;
+        double *out = h->A + block->A; // the diagonal block, rows padded
+        if (A->form == STN_MATRIX_DENSE && n == 6) {
+            copy_padded_6(6, A->values, out);
+        } else if (A->form == STN_MATRIX_DENSE) {
+            copy_padded(n, n, ld, A->values, out);
+        } else if (A->form == STN_MATRIX_NODAL) {
+            int32_t node = b - h->tree_block[block->tree], e = A->row_start[node];
+            while (A->column[e] != node) {
+                e++;
+            }
+            copy_padded(3, 3, 4, A->values + 9 * (int64_t)e, out);
+        } else {
+            memset(out, 0, (size_t)(n * ld) * sizeof *out);
+            for (int64_t i = 0; i < n && A->form == STN_MATRIX_DIAGONAL; i++) {
+                out[i * ld + i] = A->values[i];
+            }
+        }
     }
     return STN_OK;
 }
@@ -139,29 +136,6 @@ static bool place_copy(const augmented *h, int32_t i, const stn_jacobian *J, pla
     return true;
 }
 
-static bool place_constraint(const augmented *h, int32_t i, placement *where) {
-    const stn_constraint *c = &h->problem->constraints[i];
-    bool good = true;
-    where->count[i] = 0;
-    for (int32_t k = 0; k < 2; k++) {
-        const stn_jacobian *J = &c->J[k];
-        if (J->tree < 0 || h->problem->trees[J->tree].A.n == 0) {
-            continue;
-        }
-        int32_t first = h->tree_block[J->tree];
-        if ((J->node_count > 0) != (h->problem->trees[J->tree].A.form == STN_MATRIX_NODAL)) {
-            good = good && place_copy(h, i, J, where);
-        } else if (J->node_count == 0) {
-            place_block(where, i, first, J->values);
-        } else {
-            for (int32_t b = 0; b < J->node_count; b++) {
-                place_block(where, i, first + J->node[b], J->values + 3 * (int64_t)c->rows * b);
-            }
-        }
-    }
-    return good;
-}
-
 /// Sorting key: rank 1 is the first block, rank 0 the second one and cones before lines. Below 2 (block_count + 1).
 static int32_t sort_key(const augmented *h, const placement *where, int32_t i, int32_t rank) {
     int32_t block = where->count[i] > 1 - rank ? where->block[(int64_t)i * where->width + 1 - rank] + 1 : 0;
@@ -189,8 +163,26 @@ static stn_status place_constraints(augmented *h, placement *where, stn_error *e
         return out_of_memory(h, err);
     }
     for (int32_t i = 0; i < n; i++) {
-        if (!place_constraint(h, i, where)) {
-            return out_of_memory(h, err);
+        const stn_constraint *c = &problem->constraints[i];
+        where->count[i] = 0;
+        for (int32_t k = 0; k < 2; k++) {
+            const stn_jacobian *J = &c->J[k];
+            if (J->tree < 0 || problem->trees[J->tree].A.n == 0) {
+                continue;
+            }
+            int32_t first = h->tree_block[J->tree];
+            if ((J->node_count > 0) != (problem->trees[J->tree].A.form == STN_MATRIX_NODAL)) {
+                if (!place_copy(h, i, J, where)) {
+                    return out_of_memory(h, err);
+                }
+                continue;
+            }
+            if (J->node_count == 0) {
+                place_block(where, i, first, J->values);
+            }
+            for (int32_t b = 0; b < J->node_count; b++) {
+                place_block(where, i, first + J->node[b], J->values + 3 * (int64_t)c->rows * b);
+            }
         }
     }
     for (int32_t rank = 0; rank < 2; rank++) { // counting sorts, stable: the last one decides first

@@ -5,40 +5,38 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/packed.h"
+#include "common/vectors.h"
 
 // ------------------------------------------------------------------------------------------------------- dense fronts
-
-typedef double v4 __attribute__((vector_size(32), aligned(8), may_alias));
 
 /// c (4 rows) -= a (4 x depth) b (depth x columns), columns a multiple of 4.
 STN_KERNEL_INLINE void subtract_rows(int64_t stride, int32_t depth, int32_t columns, const double *a, const double *b,
                                      double *c) {
     int32_t j = 0;
     for (; j + 8 <= columns; j += 8) {
-        v4 sum[4][2] = {{{0.0}}};
+        v4u sum[4][2] = {{{0.0}}};
         for (int32_t p = 0; p < depth; p++) {
-            v4 left = *(const v4 *)(b + p * stride + j), right = *(const v4 *)(b + p * stride + j + 4);
+            v4u left = *(const v4u *)(b + p * stride + j), right = *(const v4u *)(b + p * stride + j + 4);
             for (int32_t r = 0; r < 4; r++) {
                 sum[r][0] += a[r * stride + p] * left;
                 sum[r][1] += a[r * stride + p] * right;
             }
         }
         for (int32_t r = 0; r < 4; r++) {
-            *(v4 *)(c + r * stride + j) -= sum[r][0];
-            *(v4 *)(c + r * stride + j + 4) -= sum[r][1];
+            *(v4u *)(c + r * stride + j) -= sum[r][0];
+            *(v4u *)(c + r * stride + j + 4) -= sum[r][1];
         }
     }
     for (; j < columns; j += 4) {
-        v4 sum[4] = {{0.0}};
+        v4u sum[4] = {{0.0}};
         for (int32_t p = 0; p < depth; p++) {
-            v4 left = *(const v4 *)(b + p * stride + j);
+            v4u left = *(const v4u *)(b + p * stride + j);
             for (int32_t r = 0; r < 4; r++) {
                 sum[r] += a[r * stride + p] * left;
             }
         }
         for (int32_t r = 0; r < 4; r++) {
-            *(v4 *)(c + r * stride + j) -= sum[r];
+            *(v4u *)(c + r * stride + j) -= sum[r];
         }
     }
 }
@@ -48,37 +46,40 @@ STN_KERNEL_INLINE void subtract_row(int64_t stride, int32_t depth, int32_t colum
     for (int32_t p = 0; p < depth; p++) {
         double factor = a[p];
         for (int32_t j = 0; j < columns; j += 4) {
-            *(v4 *)(c + j) -= factor * *(const v4 *)(b + p * stride + j);
+            *(v4u *)(c + j) -= factor * *(const v4u *)(b + p * stride + j);
         }
     }
 }
 
-static void exchange_rows(double *a, double *b, int32_t columns) {
-    for (int32_t j = 0; j < columns; j++) {
-        double t = a[j];
-        a[j] = b[j];
-        b[j] = t;
-    }
-}
+/// A front while it is factored: m x m, rows `stride` apart, of which the first k are eliminated.
+typedef struct dense_front {
+    double *F;
+    int64_t stride;
+    int32_t m, k;
+    int32_t *exchange; // (k)
+} dense_front;
 
 /// Columns [from, to) of the front, all rows below; rows are exchanged among the first k.
-STN_KERNEL_INLINE bool factor_panel(double *F, int64_t stride, int32_t m, int32_t k, int32_t from, int32_t to,
-                                    int32_t *exchange) {
+STN_KERNEL_INLINE bool factor_panel(const dense_front *f, int32_t from, int32_t to) {
+    double *const F = f->F;
+    const int64_t stride = f->stride;
     for (int32_t p = from; p < to; p++) {
         int32_t largest = p;
-        for (int32_t i = p + 1; i < k; i++) {
+        for (int32_t i = p + 1; i < f->k; i++) {
             largest = fabs(F[i * stride + p]) > fabs(F[largest * stride + p]) ? i : largest;
         }
-        exchange[p] = largest;
-        double *pivot = F + p * stride;
-        if (largest != p) {
-            exchange_rows(pivot, F + largest * stride, m);
+        f->exchange[p] = largest;
+        double *pivot = F + p * stride, *other = F + largest * stride;
+        for (int32_t j = 0; j < f->m && largest != p; j++) {
+            double t = pivot[j];
+            pivot[j] = other[j];
+            other[j] = t;
         }
         if (!(fabs(pivot[p]) > 0.0 && fabs(pivot[p]) < (double)INFINITY)) {
             return false;
         }
         double inverse = 1.0 / pivot[p];
-        for (int32_t i = p + 1; i < m; i++) {
+        for (int32_t i = p + 1; i < f->m; i++) {
             double *row = F + i * stride, factor = row[p] * inverse;
             row[p] = factor;
             if (factor != 0.0) {
@@ -91,12 +92,15 @@ STN_KERNEL_INLINE bool factor_panel(double *F, int64_t stride, int32_t m, int32_
     return true;
 }
 
-/// L U of the first k rows and columns of a front (m x m, rows `stride` apart), and what is left of the others.
-STN_KERNEL static bool factor_front(double *F, int64_t stride, int32_t m, int32_t k, int32_t *exchange) {
+/// L U of the first k rows and columns, and what is left of the others.
+STN_KERNEL static bool factor_front(const dense_front *f) {
     enum { PANEL = 24 };
+    double *const F = f->F;
+    const int64_t stride = f->stride;
+    const int32_t m = f->m, k = f->k;
     for (int32_t from = 0; from < k; from += PANEL) {
         int32_t to = from + PANEL < k ? from + PANEL : k, columns = m - to;
-        if (!factor_panel(F, stride, m, k, from, to, exchange)) {
+        if (!factor_panel(f, from, to)) {
             return false;
         }
         if (columns == 0) {
@@ -137,22 +141,6 @@ STN_KERNEL static bool factor_front(double *F, int64_t stride, int32_t m, int32_
 
 // -------------------------------------------------------------------------------------------------------- numeric part
 
-/// Where the blocks of a front begin in it. Returns its rows, and those of its pivots.
-static int32_t place_blocks(const block_lu *lu, const block_front *f, int32_t *pivot_rows) {
-    int32_t rows = 0;
-    for (int32_t k = 0; k < f->pivots + f->rest; k++) {
-        if (k == f->pivots) {
-            *pivot_rows = rows;
-        }
-        lu->local[f->blocks[k]] = rows;
-        rows += lu->rows_of[f->blocks[k]];
-    }
-    if (f->rest == 0) {
-        *pivot_rows = rows;
-    }
-    return rows;
-}
-
 STN_KERNEL_INLINE void add_block(int32_t rows, int32_t columns, int64_t stride, const double *restrict from,
                                  double *restrict to) {
     for (int32_t r = 0; r < rows; r++) {
@@ -189,38 +177,23 @@ static void add_entries(const block_lu *lu, const block_front *f, int64_t stride
     }
 }
 
-/// What a child left, into the front of its parent.
-static void add_child(const block_lu *lu, const block_front *child, const double *left, int32_t rows, int64_t stride) {
-    int32_t at = 0;
+/// What a child left, the last thing on the stack, into the front of its parent. Returns the stack's new end.
+static double *add_child(const block_lu *lu, const block_front *child, double *top, int64_t stride) {
+    int32_t rows = 0;
     for (int32_t k = child->pivots; k < child->pivots + child->rest; k++) {
         int32_t block = child->blocks[k];
         for (int32_t r = 0; r < lu->rows_of[block]; r++) {
-            lu->relative[at++] = lu->local[block] + r;
+            lu->relative[rows++] = lu->local[block] + r;
         }
     }
+    top -= (size_t)rows * (size_t)rows;
     for (int32_t r = 0; r < rows; r++) {
         double *to = lu->front + lu->relative[r] * stride;
         for (int32_t c = 0; c < rows; c++) {
-            to[lu->relative[c]] += left[(int64_t)r * rows + c];
+            to[lu->relative[c]] += top[(int64_t)r * rows + c];
         }
     }
-}
-
-static void keep_factor(block_lu *lu, const block_front *f, int32_t m, int32_t k, int64_t stride) {
-    double *to = lu->factors + f->place;
-    for (int32_t r = 0; r < m; r++) {
-        int32_t columns = r < k ? m : k;
-        memcpy(to, lu->front + r * stride, (size_t)columns * sizeof *to);
-        to += columns;
-    }
-}
-
-static int32_t rest_rows(const block_lu *lu, const block_front *f) {
-    int32_t rows = 0;
-    for (int32_t k = f->pivots; k < f->pivots + f->rest; k++) {
-        rows += lu->rows_of[f->blocks[k]];
-    }
-    return rows;
+    return top;
 }
 
 bool block_lu_factor(block_lu *lu, const bool *left_out) {
@@ -230,21 +203,29 @@ bool block_lu_factor(block_lu *lu, const bool *left_out) {
         lu->rows_of[i] = left_out != NULL && left_out[i] ? 0 : lu->size[i];
     }
     for (int32_t i = 0; i < lu->front_count; i++) {
-        block_front *f = &lu->fronts[i];
-        int32_t k = 0, m = place_blocks(lu, f, &k);
-        int64_t stride = block_lu_stride(m);
+        const block_front *f = &lu->fronts[i];
+        dense_front dense = {.F = lu->front, .exchange = lu->exchanges + f->pivot};
+        for (int32_t b = 0; b < f->pivots + f->rest; b++) { // where the blocks begin in it
+            lu->local[f->blocks[b]] = dense.m;
+            dense.m += lu->rows_of[f->blocks[b]];
+            dense.k = b < f->pivots ? dense.m : dense.k;
+        }
+        const int32_t m = dense.m, k = dense.k;
+        const int64_t stride = dense.stride = block_lu_stride(m);
         memset(lu->front, 0, (size_t)(m * stride) * sizeof *lu->front);
         add_entries(lu, f, stride);
         for (int32_t c = 0; c < f->children; c++) {
-            const block_front *child = &lu->fronts[lu->waiting[--waiting]];
-            int32_t rows = rest_rows(lu, child);
-            top -= (size_t)rows * (size_t)rows;
-            add_child(lu, child, top, rows, stride);
+            top = add_child(lu, &lu->fronts[lu->waiting[--waiting]], top, stride);
         }
-        if (!factor_front(lu->front, stride, m, k, lu->exchanges + f->pivot)) {
+        if (!factor_front(&dense)) {
             return false;
         }
-        keep_factor(lu, f, m, k, stride);
+        double *to = lu->factors + f->place;
+        for (int32_t r = 0; r < m; r++) {
+            int32_t columns = r < k ? m : k;
+            memcpy(to, lu->front + r * stride, (size_t)columns * sizeof *to);
+            to += columns;
+        }
         if (f->rest > 0) {
             lu->waiting[waiting++] = i;
             for (int32_t r = k; r < m; r++, top += m - k) {
@@ -270,22 +251,6 @@ static int32_t list_rows(const block_lu *lu, const block_front *f, int32_t *pivo
         *pivot_rows = at;
     }
     return at;
-}
-
-/// y (k) = L11^-1 P y, k rows of the factor m apart.
-static void forward_pivots(int32_t m, int32_t k, const double *L, const int32_t *exchange, double *y) {
-    for (int32_t r = 0; r < k; r++) {
-        double t = y[r];
-        y[r] = y[exchange[r]];
-        y[exchange[r]] = t;
-    }
-    for (int32_t r = 0; r < k; r++, L += m) {
-        double sum = 0.0;
-        for (int32_t c = 0; c < r; c++) {
-            sum += L[c] * y[c];
-        }
-        y[r] -= sum;
-    }
 }
 
 /// x[rows] -= L21 y, `count` rows of the factor k apart; four at a time, because each sum waits for its own additions.
@@ -314,18 +279,6 @@ static void forward_rest(int32_t count, int32_t k, const double *L, const double
     }
 }
 
-/// y_1 (k) = U11^-1 (y_1 - U12 y_2), y (m).
-static void backward(int32_t m, int32_t k, const double *U, double *y) {
-    for (int32_t r = k; r-- > 0;) {
-        const double *row = U + (size_t)r * (size_t)m;
-        double sum = y[r];
-        for (int32_t c = r + 1; c < m; c++) {
-            sum -= row[c] * y[c];
-        }
-        y[r] = sum / row[r];
-    }
-}
-
 void block_lu_solve(const block_lu *lu, double *x) {
     double *y = lu->work;
     const int32_t *rows = lu->relative;
@@ -336,7 +289,19 @@ void block_lu_solve(const block_lu *lu, double *x) {
         for (int32_t r = 0; r < k; r++) {
             y[r] = x[rows[r]];
         }
-        forward_pivots(m, k, L, lu->exchanges + f->pivot, y);
+        for (int32_t r = 0; r < k; r++) { // y (k) = L11^-1 P y
+            int32_t other = lu->exchanges[f->pivot + r];
+            double t = y[r];
+            y[r] = y[other];
+            y[other] = t;
+        }
+        for (int32_t r = 0; r < k; r++) {
+            double sum = 0.0;
+            for (int32_t c = 0; c < r; c++) {
+                sum += L[(size_t)r * (size_t)m + (size_t)c] * y[c];
+            }
+            y[r] -= sum;
+        }
         for (int32_t r = 0; r < k; r++) {
             x[rows[r]] = y[r];
         }
@@ -348,7 +313,14 @@ void block_lu_solve(const block_lu *lu, double *x) {
         for (int32_t r = 0; r < m; r++) {
             y[r] = x[rows[r]];
         }
-        backward(m, k, lu->factors + f->place, y);
+        for (int32_t r = k; r-- > 0;) { // y_1 (k) = U11^-1 (y_1 - U12 y_2)
+            const double *row = lu->factors + f->place + (size_t)r * (size_t)m;
+            double sum = y[r];
+            for (int32_t c = r + 1; c < m; c++) {
+                sum -= row[c] * y[c];
+            }
+            y[r] = sum / row[r];
+        }
         for (int32_t r = 0; r < k; r++) {
             x[rows[r]] = y[r];
         }

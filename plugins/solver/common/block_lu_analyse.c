@@ -6,26 +6,6 @@
 
 #include "common/block_lu.h"
 
-/// The pattern's lower triangle by column is, being symmetric, its upper triangle by row.
-static bool order_blocks(const block_lu *lu, stn_arena *arena, stn_block_tree *tree) {
-    int32_t *start = STN_ARENA(arena, lu->n + 1, int32_t), count = 0;
-    int32_t *row = STN_ARENA(arena, lu->row_start[lu->n] + 1, int32_t);
-    if (start == NULL || row == NULL) {
-        return false;
-    }
-    for (int32_t i = 0; i < lu->n; i++) {
-        start[i] = count;
-        for (int32_t e = lu->row_start[i]; e < lu->row_start[i + 1]; e++) {
-            if (lu->column[e] >= i) {
-                row[count++] = lu->column[e];
-            }
-        }
-    }
-    start[lu->n] = count;
-    stn_block_pattern pattern = {lu->n, lu->size, start, row};
-    return stn_block_tree_build(&pattern, arena, tree);
-}
-
 static bool make_fronts(block_lu *lu, const stn_block_tree *tree, stn_arena *arena) {
     int32_t *front_of = STN_ARENA(arena, lu->n + 1, int32_t); // by place
     lu->fronts = STN_ARENA_ZEROED(arena, lu->n + 1, block_front);
@@ -112,44 +92,45 @@ static bool allocate_factor(block_lu *lu, stn_arena *arena) {
            lu->local != NULL && lu->relative != NULL && lu->waiting != NULL && lu->rows_of != NULL;
 }
 
-static bool lay_out_values(block_lu *lu, stn_arena *arena) {
-    int32_t entries = lu->row_start[lu->n];
-    lu->offset = STN_ARENA(arena, entries + 1, int64_t);
-    lu->mirror = STN_ARENA(arena, entries + 1, int32_t);
-    if (lu->offset == NULL || lu->mirror == NULL) {
-        return false;
-    }
-    int64_t total = 0;
-    for (int32_t i = 0; i < lu->n; i++) {
-        for (int32_t e = lu->row_start[i]; e < lu->row_start[i + 1]; e++) {
-            int32_t j = lu->column[e], low = lu->row_start[j], high = lu->row_start[j + 1];
-            while (high - low > 1) { // (j, i) among the ascending columns of row j
-                int32_t middle = low + (high - low) / 2;
-                low = lu->column[middle] <= i ? middle : low;
-                high = lu->column[middle] <= i ? high : middle;
-            }
-            lu->offset[e] = total;
-            lu->mirror[e] = low;
-            total += (int64_t)lu->size[i] * lu->size[j];
-        }
-    }
-    lu->values = STN_ARENA_ZEROED(arena, total + 1, double);
-    return lu->values != NULL;
-}
-
 bool block_lu_build(int32_t n, const int32_t *size, const int32_t *row_start, const int32_t *column, stn_arena *arena,
                     block_lu *out) {
-    stn_block_tree tree;
+    const int32_t entries = row_start[n];
+    int32_t *lower_start = STN_ARENA(arena, n + 1, int32_t), *lower = STN_ARENA(arena, entries + 1, int32_t), count = 0;
     *out = (block_lu){.n = n, .size = size, .row_start = row_start, .column = column};
     out->start = STN_ARENA(arena, n + 1, int32_t);
-    if (out->start == NULL || !order_blocks(out, arena, &tree)) {
+    out->offset = STN_ARENA(arena, entries + 1, int64_t);
+    out->mirror = STN_ARENA(arena, entries + 1, int32_t);
+    if (lower_start == NULL || lower == NULL || out->start == NULL || out->offset == NULL || out->mirror == NULL) {
         return false;
     }
+    int64_t values = 0;
     for (int32_t i = 0; i < n; i++) {
         out->start[i] = out->rows;
         out->rows += size[i];
+        lower_start[i] = count;
+        for (int32_t e = row_start[i]; e < row_start[i + 1]; e++) {
+            int32_t j = column[e], low = row_start[j], high = row_start[j + 1];
+            while (high - low > 1) { // (j, i) among the ascending columns of row j
+                int32_t middle = low + (high - low) / 2;
+                low = column[middle] <= i ? middle : low;
+                high = column[middle] <= i ? high : middle;
+            }
+            out->mirror[e] = low;
+            out->offset[e] = values;
+            values += (int64_t)size[i] * size[j];
+            if (j >= i) { // the lower triangle by column is, of a symmetric pattern, the upper one by row
+                lower[count++] = j;
+            }
+        }
     }
     out->start[n] = out->rows;
+    lower_start[n] = count;
+    stn_block_pattern pattern = {n, size, lower_start, lower};
+    stn_block_tree tree;
+    out->values = STN_ARENA_ZEROED(arena, values + 1, double);
+    if (out->values == NULL || !stn_block_tree_build(&pattern, arena, &tree)) {
+        return false;
+    }
     out->position = tree.place;
-    return make_fronts(out, &tree, arena) && allocate_factor(out, arena) && lay_out_values(out, arena);
+    return make_fronts(out, &tree, arena) && allocate_factor(out, arena);
 }

@@ -18,19 +18,6 @@ static void put_block(dense_dual *d, const packed_row *row, const packed_row *ot
     }
 }
 
-static bool is_symmetric(const dense_dual *d) {
-    double largest = 0.0, apart = 0.0;
-    for (int32_t r = 0; r < d->n; r++) {
-        for (int32_t c = 0; c <= r; c++) {
-            double a = d->matrix[(size_t)r * (size_t)d->stride + (size_t)c];
-            double b = d->matrix[(size_t)c * (size_t)d->stride + (size_t)r];
-            largest = fmax(largest, fabs(a));
-            apart = fmax(apart, fabs(a - b));
-        }
-    }
-    return apart <= 1e-12 * largest;
-}
-
 stn_status dense_dual_build(const packed *p, const double *T, stn_arena *arena, dense_dual *out, stn_error *err) {
     int32_t n = p->n > 0 ? p->rows[p->n - 1].row + p->rows[p->n - 1].rows : 0;
     *out = (dense_dual){.p = p, .n = n, .stride = (n + 7) / 8 * 8};
@@ -52,7 +39,16 @@ stn_status dense_dual_build(const packed *p, const double *T, stn_arena *arena, 
             put_block(out, row, &p->rows[packed_at(p, e->place)], e->W, T);
         }
     }
-    out->symmetric = is_symmetric(out);
+    double largest = 0.0, apart = 0.0;
+    for (int32_t r = 0; r < out->n; r++) {
+        for (int32_t c = 0; c <= r; c++) {
+            double a = out->matrix[(size_t)r * (size_t)out->stride + (size_t)c];
+            double b = out->matrix[(size_t)c * (size_t)out->stride + (size_t)r];
+            largest = fmax(largest, fabs(a));
+            apart = fmax(apart, fabs(a - b));
+        }
+    }
+    out->symmetric = apart <= 1e-12 * largest;
     return STN_OK;
 }
 

@@ -17,91 +17,64 @@ static void scales_of(const packed_row *row, double S[STN_MAX_ROWS]) {
     }
 }
 
-static packed_row describe(const stn_constraint *c, int32_t place) {
-    packed_row row = {.mu = fmax(c->mu1, c->mu2), .scale = {1.0, 1.0}, .place = place, .row = c->row, .rows = c->rows};
-    row.cone = stn_constraint_has_cone(c);
-    row.width = (c->rows + 3) / 4 * 4;
-    if (c->set == STN_SET_CONE) {
-        row.mu = c->mu1;
-    } else if (row.cone && c->mu1 != c->mu2) {
-        row.scale[0] = c->mu1 / row.mu;
-        row.scale[1] = c->mu2 / row.mu;
-    }
-    return row;
-}
-
-static bool allocate(const stn_delassus *d, stn_arena *arena, packed *p, packed_block **blocks, double **values) {
+/// Describes the rows and allocates everything; returns where the blocks' values go. NULL: out of memory.
+static double *allocate(const stn_delassus *d, stn_arena *arena, packed *p, packed_block **blocks) {
     const stn_constraint *constraints = d->problem->constraints;
     int64_t doubles = 0;
-    p->n = d->n;
-    p->size = 0;
-    p->rows = STN_ARENA(arena, d->n + 1, packed_row);
+    *p = (packed){.n = d->n, .rows = STN_ARENA(arena, d->n + 1, packed_row)};
     if (p->rows == NULL) {
-        return false;
+        return NULL;
     }
     for (int32_t i = 0; i < d->n; i++) {
-        p->rows[i] = describe(&constraints[i], p->size);
-        p->size += p->rows[i].width;
+        const stn_constraint *c = &constraints[i];
+        packed_row *row = &p->rows[i];
+        *row = (packed_row){.mu = c->set == STN_SET_CONE ? c->mu1 : fmax(c->mu1, c->mu2),
+                            .scale = {1.0, 1.0},
+                            .place = p->size,
+                            .row = c->row,
+                            .rows = c->rows,
+                            .width = (c->rows + 3) / 4 * 4,
+                            .cone = stn_constraint_has_cone(c)};
+        if (row->cone && c->set != STN_SET_CONE && c->mu1 != c->mu2) {
+            row->scale[0] = c->mu1 / row->mu;
+            row->scale[1] = c->mu2 / row->mu;
+        }
+        p->size += row->width;
         for (int32_t e = d->row_start[i]; e < d->row_start[i + 1]; e++) {
-            doubles += p->rows[i].width * constraints[d->column[e]].rows;
+            doubles += row->width * constraints[d->column[e]].rows;
         }
     }
-    *blocks = STN_ARENA(arena, d->row_start[d->n] + 1, packed_block);
-    *values = STN_ARENA(arena, doubles + 4, double);
+    double *values = STN_ARENA(arena, doubles + 4, double);
     int32_t room = p->size + 8; // of each, as packed_vector has it
+    p->blocks = *blocks = STN_ARENA(arena, d->row_start[d->n] + 1, packed_block);
     p->q = STN_ARENA_ZEROED(arena, 3 * (int64_t)room, double);
-    if (*blocks == NULL || *values == NULL || p->q == NULL) {
-        return false;
+    if (*blocks == NULL || values == NULL || p->q == NULL) {
+        return NULL;
     }
     p->lo = p->q + room;
     p->hi = p->lo + room;
-    return true;
+    return values;
 }
 
 /// Columns one after the other, S W S, zeros at the end of each.
-static void copy_block(const packed_row *row, const double *S, const packed_row *other, const double *T,
-                       const double *W, double *out) {
+static void copy_block(const packed_row *row, const packed_row *other, const double *W, double *out) {
+    double S[STN_MAX_ROWS], T[STN_MAX_ROWS];
+    if (row->rows == 3 && other->rows == 3 && row->scale[0] == 1.0 && row->scale[1] == 1.0 && other->scale[0] == 1.0 &&
+        other->scale[1] == 1.0) { // the commonest one: 3 x 3 and no scales
+        for (int32_t c = 0; c < 3; c++, out += 4) {
+            out[0] = W[c];
+            out[1] = W[3 + c];
+            out[2] = W[6 + c];
+            out[3] = 0.0;
+        }
+        return;
+    }
+    scales_of(row, S);
+    scales_of(other, T);
     for (int32_t c = 0; c < other->rows; c++, out += row->width) {
         for (int32_t r = 0; r < row->width; r++) {
             out[r] = r < row->rows ? S[r] * W[r * other->rows + c] * T[c] : 0.0;
         }
-    }
-}
-
-/// The commonest one: 3 x 3 and no scales.
-static void copy_contacts(const double *W, double *out) {
-    for (int32_t c = 0; c < 3; c++, out += 4) {
-        out[0] = W[c];
-        out[1] = W[3 + c];
-        out[2] = W[6 + c];
-        out[3] = 0.0;
-    }
-}
-
-/// R, and what stands for directions without friction.
-static void complete_own(const stn_problem *problem, packed_row *row, const double *S, const double *W, double *own) {
-    double trace = 0.0;
-    for (int32_t r = 0; r < row->rows; r++) {
-        own[r * (row->width + 1)] += S[r] * problem->R[row->row + r] * S[r];
-        trace += W[r * (row->rows + 1)];
-    }
-    for (int32_t r = 0; r < 2 && row->cone; r++) {
-        if (S[r] == 0.0) {
-            own[r * (row->width + 1)] = W[8];
-        }
-    }
-    row->omega = trace == 0.0 ? 1.0 : trace / row->rows;
-    row->own = own;
-}
-
-static void copy_vectors(const stn_delassus *d, const packed_row *row, const double *S, packed *p) {
-    const stn_problem *problem = d->problem;
-    for (int32_t r = 0; r < row->rows; r++) {
-        double b = d->b[row->row + r], v_hat = problem->v_hat[row->row + r];
-        p->q[row->place + r] = S[r] * (b - v_hat);
-        p->lo[row->place + r] = problem->lo[row->row + r];
-        p->hi[row->place + r] = problem->hi[row->row + r];
-        p->speed = larger(larger(p->speed, fabs(b)), fabs(v_hat));
     }
 }
 
@@ -127,40 +100,49 @@ static double size_of_sums(const stn_problem *problem, const stn_constraint *c) 
 }
 
 bool packed_build(const stn_delassus *d, stn_arena *arena, packed *out) {
+    const stn_problem *problem = d->problem;
     packed_block *blocks;
-    double *values;
-    *out = (packed){0};
-    if (!allocate(d, arena, out, &blocks, &values)) {
+    double *values = allocate(d, arena, out, &blocks);
+    if (values == NULL) {
         return false;
     }
-    out->blocks = blocks;
     int32_t count = 0;
     for (int32_t i = 0; i < d->n; i++) {
         packed_row *row = &out->rows[i];
-        double S[STN_MAX_ROWS], T[STN_MAX_ROWS];
-        bool plain = row->rows == 3 && row->scale[0] == 1.0 && row->scale[1] == 1.0;
+        double S[STN_MAX_ROWS];
         scales_of(row, S);
         row->start = count;
         for (int32_t e = d->row_start[i]; e < d->row_start[i + 1]; e++) {
             const packed_row *other = &out->rows[d->column[e]];
             const double *W = d->values + d->offset[e];
-            if (plain && other->rows == 3 && other->scale[0] == 1.0 && other->scale[1] == 1.0) {
-                copy_contacts(W, values);
-            } else {
-                scales_of(other, T);
-                copy_block(row, S, other, T, W, values);
-            }
-            if (d->column[e] == i) {
-                complete_own(d->problem, row, S, W, values);
-            } else {
+            copy_block(row, other, W, values);
+            if (d->column[e] != i) {
                 blocks[count++] = (packed_block){values, other->place, other->rows};
+            } else { // R, and what stands for directions without friction
+                double trace = 0.0;
+                for (int32_t r = 0; r < row->rows; r++) {
+                    values[r * (row->width + 1)] += S[r] * problem->R[row->row + r] * S[r];
+                    trace += W[r * (row->rows + 1)];
+                }
+                for (int32_t r = 0; r < 2 && row->cone; r++) {
+                    if (S[r] == 0.0) {
+                        values[r * (row->width + 1)] = W[8];
+                    }
+                }
+                row->omega = trace == 0.0 ? 1.0 : trace / row->rows;
+                row->own = values;
             }
             values += row->width * other->rows;
         }
         row->end = count;
-        copy_vectors(d, row, S, out);
-        out->rounding =
-            larger(out->rounding, 16.0 * DBL_EPSILON * size_of_sums(d->problem, &d->problem->constraints[i]));
+        for (int32_t r = 0; r < row->rows; r++) {
+            double b = d->b[row->row + r], v_hat = problem->v_hat[row->row + r];
+            out->q[row->place + r] = S[r] * (b - v_hat);
+            out->lo[row->place + r] = problem->lo[row->row + r];
+            out->hi[row->place + r] = problem->hi[row->row + r];
+            out->speed = larger(larger(out->speed, fabs(b)), fabs(v_hat));
+        }
+        out->rounding = larger(out->rounding, 16.0 * DBL_EPSILON * size_of_sums(problem, &problem->constraints[i]));
     }
     return true;
 }

@@ -5,15 +5,6 @@
 #include <float.h>
 #include <math.h>
 
-/// Trace of the diagonal block, R in it.
-static double trace_of(const packed_row *row) {
-    double trace = 0.0;
-    for (int32_t r = 0; r < row->rows; r++) {
-        trace += row->own[r * (row->width + 1)];
-    }
-    return trace;
-}
-
 stn_status scaled_dual_build(const stn_delassus *delassus, stn_arena *arena, scaled_dual *out, stn_error *err) {
     bool built = packed_build(delassus, arena, &out->H);
     out->s = built ? packed_vector(&out->H, arena) : NULL;
@@ -22,7 +13,10 @@ stn_status scaled_dual_build(const stn_delassus *delassus, stn_arena *arena, sca
     }
     for (int32_t i = 0; i < out->H.n; i++) {
         const packed_row *row = &out->H.rows[i];
-        double trace = trace_of(row);
+        double trace = 0.0; // of the diagonal block, R in it
+        for (int32_t r = 0; r < row->rows; r++) {
+            trace += row->own[r * (row->width + 1)];
+        }
         for (int32_t r = row->place; r < row->place + row->width; r++) {
             out->s[r] = trace > 0.0 ? sqrt(row->rows / trace) : 1.0;
         }

@@ -150,17 +150,6 @@ static bool beyond(const conic *k, double x) {
     return conic_gradient(k, x) >= 0.0 || denominator_at(k, x) <= 0.0;
 }
 
-/// u in the conic's frame.
-static void direction_at(const conic *k, double x, double u[2]) {
-    double h = 1.0 / (1.0 + x * x);
-    u[0] = (k->inverted ? x * x - 1.0 : 1.0 - x * x) * h;
-    u[1] = 2.0 * x * h;
-}
-
-static double radius_at(const conic *k, const double u[2]) {
-    return k->s / (k->kappa + k->w[0] * u[0] + k->w[1] * u[1]);
-}
-
 static void quartic_of(conic *k) {
     double s = k->s, K = k->kappa, a = k->S[0], b = k->S[1], d = k->S[2];
     double p = k->w[0], q = k->w[1], e = k->chat[0], f = k->chat[1], m = p * f - q * e;
@@ -175,17 +164,6 @@ static void quartic_of(conic *k) {
     k->d[0] = K + p;
     k->d[1] = 2.0 * q;
     k->d[2] = K - p;
-}
-
-static void mirror(conic *k) {
-    k->side = -1.0;
-    k->w[1] = -k->w[1];
-    k->S[1] = -k->S[1];
-    k->chat[1] = -k->chat[1];
-    k->p[0] = -k->p[0];
-    k->p[2] = -k->p[2];
-    k->p[4] = -k->p[4];
-    k->d[1] = -k->d[1];
 }
 
 static void swap(double *a, double *b) {
@@ -210,7 +188,14 @@ static conic conic_of(const local_block *b, const double c[3], const double stic
     k.S[2] = (b->S[0] + b->S[2]) * (length * length) - k.S[0];
     quartic_of(&k);
     if (k.p[0] > 0.0) {
-        mirror(&k);
+        k.side = -1.0;
+        k.w[1] = -k.w[1];
+        k.S[1] = -k.S[1];
+        k.chat[1] = -k.chat[1];
+        k.p[0] = -k.p[0];
+        k.p[2] = -k.p[2];
+        k.p[4] = -k.p[4];
+        k.d[1] = -k.d[1];
     }
     k.high = limit > -length ? sqrt((length - limit) / (length + limit)) : (double)INFINITY; // tan of half the arc
     if (limit < 0.0 && !beyond(&k, 1.0)) {
@@ -224,14 +209,6 @@ static conic conic_of(const local_block *b, const double c[3], const double stic
         k.high = k.high < 1.0 ? k.high : 1.0;
     }
     return k;
-}
-
-static void conic_impulse(const local_block *b, const conic *k, double x, double gamma[3]) {
-    double r = k->s / denominator_at(k, x), y = x * x; // over 1 + x^2
-    double u = r * (k->inverted ? y - 1.0 : 1.0 - y), v = r * (k->side * 2.0 * x);
-    gamma[0] = u * k->e[0] - v * k->e[1];
-    gamma[1] = u * k->e[1] + v * k->e[0];
-    gamma[2] = r * (1.0 + y) * (k->length / b->mu);
 }
 
 /// How far the impulse moves with x: |d gamma_t/dx| = 2 |e| s sqrt(D^2 + D'^2)/D^2, D and its derivative by theta both
@@ -314,8 +291,11 @@ static double quartic_root(conic *k, double precision) {
 /// The energy that S and chat give.
 static double energy_at(const conic *k, double x) {
     double u[2];
-    direction_at(k, x, u);
-    double r = radius_at(k, u);
+    // u in the conic's frame.
+    double h = 1.0 / (1.0 + x * x);
+    u[0] = (k->inverted ? x * x - 1.0 : 1.0 - x * x) * h;
+    u[1] = 2.0 * x * h;
+    double r = k->s / (k->kappa + k->w[0] * u[0] + k->w[1] * u[1]);
     if (!(r > 0.0)) {
         return (double)INFINITY;
     }
@@ -357,7 +337,11 @@ static void dissipation_slip(local_method method, const local_block *b, const do
     double x = method == LOCAL_BISECTION ? bisect(&k, precision)
                : method == LOCAL_GOLDEN  ? golden(&k, precision)
                                          : quartic_root(&k, precision);
-    conic_impulse(b, &k, x, gamma);
+    double r = k.s / denominator_at(&k, x), y = x * x; // over 1 + x^2
+    double u = r * (k.inverted ? y - 1.0 : 1.0 - y), v = r * (k.side * 2.0 * x);
+    gamma[0] = u * k.e[0] - v * k.e[1];
+    gamma[1] = u * k.e[1] + v * k.e[0];
+    gamma[2] = r * (1.0 + y) * (k.length / b->mu);
 }
 
 // ------------------------------------------------------------------------------------------------------- relaxation
@@ -421,16 +405,12 @@ static void relaxed_slip(const local_block *b, const double c[3], const double s
 
 // ------------------------------------------------------------------------------------------------------------- cases
 
-static local_state open_contact(double gamma[3]) {
-    gamma[0] = gamma[1] = gamma[2] = 0.0;
-    return LOCAL_OPEN;
-}
-
 local_state local_solve(local_method method, const local_block *b, const double c[3], double precision, double gamma[3],
                         double *sigma) {
     double reach = method == LOCAL_CCP ? b->mu * norm2(c[0], c[1]) : 0.0;
     if (c[2] >= reach) {
-        return open_contact(gamma);
+        gamma[0] = gamma[1] = gamma[2] = 0.0;
+        return LOCAL_OPEN;
     }
     if (b->mu == 0.0) {
         gamma[0] = gamma[1] = 0.0;

@@ -56,42 +56,6 @@ static bool is_fixed(double lo, double hi) {
 
 // --------------------------------------------------------------------------------------------------------------- start
 
-static void scale_cones(ipm *m) {
-    for (int32_t i = 0; i < m->dual.H.n; i++) {
-        const packed_row *row = &m->dual.H.rows[i];
-        for (int32_t r = 0; r < row->rows; r++) {
-            m->T[row->place + r] = row->cone && r < 2 ? row->mu : 1.0;
-        }
-        m->degree += row->cone ? 1 : 0;
-    }
-}
-
-/// All products s z of the size that the problem suggests: |q|^2, for the diagonal of H is 1.
-static void start(ipm *m) {
-    const packed *H = &m->dual.H;
-    double size = 0.0;
-    for (int32_t k = 0; k < m->size; k++) {
-        size = fmax(size, fabs(H->q[k]));
-    }
-    size = size > 0.0 ? size : 1.0;
-    for (int32_t i = 0; i < H->n; i++) {
-        const packed_row *row = &H->rows[i];
-        for (int32_t k = row->place; k < row->place + row->rows; k++) {
-            if (row->cone) {
-                m->z[k] = m->s[k] = k == row->place + 2 ? size : 0.0;
-                continue;
-            }
-            double lo = H->lo[k], hi = H->hi[k], width = hi - lo;
-            bool low = bounded(lo) && !is_fixed(lo, hi), high = bounded(hi) && !is_fixed(lo, hi);
-            double inside = fmin(size, 0.5 * width);
-            m->z[k] = is_fixed(lo, hi) ? lo : fmin(fmax(0.0, lo + inside), hi - inside); // near no impulse
-            m->s[k] = low ? size * size / (m->z[k] - lo) : 0.0;
-            m->high[k] = high ? size * size / (hi - m->z[k]) : 0.0;
-            m->degree += low + high;
-        }
-    }
-}
-
 // ----------------------------------------------------------------------------------------------------------- direction
 
 /// s.z over all pairs.
@@ -110,17 +74,6 @@ static double gap(const ipm *m) {
         }
     }
     return sum;
-}
-
-/// residual = M z + q - s, by the exact operator.
-static void find_residual(ipm *m) {
-    for (int32_t k = 0; k < m->size; k++) {
-        m->x[k] = m->T[k] * m->z[k];
-    }
-    scaled_dual_gradient(&m->dual, m->x, m->g);
-    for (int32_t k = 0; k < m->size; k++) {
-        m->residual[k] = m->T[k] * m->g[k] - m->s[k] + m->high[k];
-    }
 }
 
 /// M + Q(w)^-1 and the slopes of bounds, factored.
@@ -301,15 +254,50 @@ static stn_status run(ipm *m, const stn_problem *problem, stn_solve_info *info, 
     scaled_dual_project(&m->dual, m->x);
     scaled_dual_gradient(&m->dual, m->x, m->g);
     bool done = is_done(m, m->x, &speed); // the impulses given; the method itself begins elsewhere
-    scale_cones(m);
-    start(m);
+    for (int32_t i = 0; i < m->dual.H.n; i++) {
+        const packed_row *row = &m->dual.H.rows[i];
+        for (int32_t r = 0; r < row->rows; r++) {
+            m->T[row->place + r] = row->cone && r < 2 ? row->mu : 1.0;
+        }
+        m->degree += row->cone ? 1 : 0;
+    }
+    // All products s z of the size that the problem suggests: |q|^2, for the diagonal of H is 1.
+    const packed *H = &m->dual.H;
+    double size = 0.0;
+    for (int32_t k = 0; k < m->size; k++) {
+        size = fmax(size, fabs(H->q[k]));
+    }
+    size = size > 0.0 ? size : 1.0;
+    for (int32_t i = 0; i < H->n; i++) {
+        const packed_row *row = &H->rows[i];
+        for (int32_t k = row->place; k < row->place + row->rows; k++) {
+            if (row->cone) {
+                m->z[k] = m->s[k] = k == row->place + 2 ? size : 0.0;
+                continue;
+            }
+            double lo = H->lo[k], hi = H->hi[k], width = hi - lo;
+            bool low = bounded(lo) && !is_fixed(lo, hi), high = bounded(hi) && !is_fixed(lo, hi);
+            double inside = fmin(size, 0.5 * width);
+            m->z[k] = is_fixed(lo, hi) ? lo : fmin(fmax(0.0, lo + inside), hi - inside); // near no impulse
+            m->s[k] = low ? size * size / (m->z[k] - lo) : 0.0;
+            m->high[k] = high ? size * size / (hi - m->z[k]) : 0.0;
+            m->degree += low + high;
+        }
+    }
     stn_status status = done ? STN_OK : newton_system_build(problem, m->control, &m->dual, m->T, &m->newton, err);
     if (status == STN_OK && !done && !isfinite(speed)) {
         return stn_fail(err, STN_ERR_NUMERIC, "the residual is %g m/s: numbers of the problem are too large", speed);
     }
     m->since = 0;
     for (; status == STN_OK && !done; info->iterations++) {
-        find_residual(m);
+        // residual = M z + q - s, by the exact operator.
+        for (int32_t k = 0; k < m->size; k++) {
+            m->x[k] = m->T[k] * m->z[k];
+        }
+        scaled_dual_gradient(&m->dual, m->x, m->g);
+        for (int32_t k = 0; k < m->size; k++) {
+            m->residual[k] = m->T[k] * m->g[k] - m->s[k] + m->high[k];
+        }
         if (info->iterations > 0) {
             scaled_dual_project(&m->dual, m->x); // to the rounding of T z
             done = is_done(m, m->x, &speed);

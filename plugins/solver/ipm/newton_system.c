@@ -86,8 +86,9 @@ static void turn_cones(const newton_system *m, bool into, double *x) {
     }
 }
 
-/// `lower` = F^T M F, constraint by constraint; F = 1 where there is no cone.
-static void turn_matrix(newton_system *m) {
+/// 1e-14 of the mean diagonal of M keeps operators without full rank positive.
+static bool factor_impulses(newton_system *m) {
+    // `lower` = F^T M F, constraint by constraint; F = 1 where there is no cone.
     dense_dual *d = &m->dense;
     const size_t n = (size_t)d->n, stride = (size_t)d->stride;
     dense_dual_reset(d);
@@ -111,11 +112,6 @@ static void turn_matrix(newton_system *m) {
             }
         }
     }
-}
-
-/// 1e-14 of the mean diagonal of M keeps operators without full rank positive.
-static bool factor_impulses(newton_system *m) {
-    turn_matrix(m);
     for (int32_t i = 0; i < m->p->n; i++) {
         const packed_row *row = &m->p->rows[i];
         for (int32_t r = 0; r < row->rows; r++) {

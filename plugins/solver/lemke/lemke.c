@@ -181,11 +181,6 @@ static int32_t cover(lemke *s) {
     return worst;
 }
 
-/// Column of the partner of `variable`.
-static int32_t partner_column(const tableau *t, int32_t variable) {
-    return -1 - t->where[variable < t->n ? variable + t->n : variable - t->n];
-}
-
 static pivoting pivot_on(lemke *s, int64_t limit, stn_solve_info *info) {
     tableau *t = &s->t;
     int32_t row = cover(s), column = t->n;
@@ -209,7 +204,8 @@ static pivoting pivot_on(lemke *s, int64_t limit, stn_solve_info *info) {
                 return BROKEN;
             }
         }
-        column = partner_column(t, leaving);
+        // Column of the partner of `variable`.
+        column = -1 - t->where[leaving < t->n ? leaving + t->n : leaving - t->n];
         row = tableau_ratio_test(t, column);
         if (row < 0) {
             return RAY;

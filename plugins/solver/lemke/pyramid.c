@@ -54,25 +54,6 @@ static void add_contact(pyramid *p, int32_t i) {
     p->unknowns[p->n++] = (unknown){UNKNOWN_SLIP, i, row->place, 0, {0.0, 0.0}, normal, 0.0};
 }
 
-static void add_rows(pyramid *p, int32_t i) {
-    const packed_row *row = &p->dual.H.rows[i];
-    for (int32_t r = row->place; r < row->place + row->rows; r++) {
-        double lo = p->dual.H.lo[r], hi = p->dual.H.hi[r];
-        bool free = !isfinite(lo) && !isfinite(hi), both = isfinite(lo) && isfinite(hi);
-        p->base[r] = isfinite(lo) ? lo : (isfinite(hi) ? hi : 0.0);
-        if (lo == hi) {
-            continue;
-        }
-        double sign = isfinite(lo) || free ? 1.0 : -1.0;
-        int32_t own = p->n++, top = both ? p->n++ : -1;
-        p->unknowns[own] =
-            (unknown){free ? UNKNOWN_FREE : UNKNOWN_IMPULSE, i, r, 1, {sign, 0.0}, top, both ? hi - lo : 0.0};
-        if (both) {
-            p->unknowns[top] = (unknown){UNKNOWN_TOP, i, row->place, 0, {0.0, 0.0}, own, hi - lo};
-        }
-    }
-}
-
 stn_status pyramid_build(const stn_delassus *delassus, int32_t directions, stn_arena *arena, pyramid *out,
                          stn_error *err) {
     *out = (pyramid){.directions = directions};
@@ -101,7 +82,22 @@ stn_status pyramid_build(const stn_delassus *delassus, int32_t directions, stn_a
         if (out->dual.H.rows[i].cone) {
             add_contact(out, i);
         } else {
-            add_rows(out, i);
+            const packed_row *row = &out->dual.H.rows[i];
+            for (int32_t r = row->place; r < row->place + row->rows; r++) {
+                double lo = out->dual.H.lo[r], hi = out->dual.H.hi[r];
+                bool free = !isfinite(lo) && !isfinite(hi), both = isfinite(lo) && isfinite(hi);
+                out->base[r] = isfinite(lo) ? lo : (isfinite(hi) ? hi : 0.0);
+                if (lo == hi) {
+                    continue;
+                }
+                double sign = isfinite(lo) || free ? 1.0 : -1.0;
+                int32_t own = out->n++, top = both ? out->n++ : -1;
+                out->unknowns[own] =
+                    (unknown){free ? UNKNOWN_FREE : UNKNOWN_IMPULSE, i, r, 1, {sign, 0.0}, top, both ? hi - lo : 0.0};
+                if (both) {
+                    out->unknowns[top] = (unknown){UNKNOWN_TOP, i, row->place, 0, {0.0, 0.0}, own, hi - lo};
+                }
+            }
         }
     }
     out->start[out->dual.H.n] = out->n;

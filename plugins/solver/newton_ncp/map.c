@@ -26,33 +26,29 @@ double map_value(const packed_row *row, double rho, const double *lo, const doub
     return square;
 }
 
-static bool cone_slope(const packed_row *row, double rho, const double *x, const double *g, double *D) {
-    double y[3] = {x[0] - rho * g[0], x[1] - rho * g[1], x[2] - rho * g[2]};
-    if (!(y[2] > 0.0)) {
-        return false;
-    }
-    D[8] = 1.0;
-    double length = sqrt(y[0] * y[0] + y[1] * y[1]), radius = row->mu * y[2];
-    if (length <= radius && row->mu > 0.0) {
-        D[0] = D[4] = 1.0;
-        return true;
-    }
-    if (length > 0.0) { // slides: mu n along d
-        double d[2] = {y[0] / length, y[1] / length}, share = radius / length;
-        D[0] = share * (1.0 - d[0] * d[0]);
-        D[1] = D[3] = -share * d[0] * d[1];
-        D[4] = share * (1.0 - d[1] * d[1]);
-        D[2] = row->mu * d[0];
-        D[5] = row->mu * d[1];
-    }
-    return true;
-}
-
 bool map_slope(const packed_row *row, double rho, const double *lo, const double *hi, const double *x, const double *g,
                double *D) {
     memset(D, 0, (size_t)(row->rows * row->rows) * sizeof *D);
     if (row->cone) {
-        return cone_slope(row, rho, x, g, D);
+        double y[3] = {x[0] - rho * g[0], x[1] - rho * g[1], x[2] - rho * g[2]};
+        if (!(y[2] > 0.0)) {
+            return false;
+        }
+        D[8] = 1.0;
+        double length = sqrt(y[0] * y[0] + y[1] * y[1]), radius = row->mu * y[2];
+        if (length <= radius && row->mu > 0.0) {
+            D[0] = D[4] = 1.0;
+            return true;
+        }
+        if (length > 0.0) { // slides: mu n along d
+            double d[2] = {y[0] / length, y[1] / length}, share = radius / length;
+            D[0] = share * (1.0 - d[0] * d[0]);
+            D[1] = D[3] = -share * d[0] * d[1];
+            D[4] = share * (1.0 - d[1] * d[1]);
+            D[2] = row->mu * d[0];
+            D[5] = row->mu * d[1];
+        }
+        return true;
     }
     bool any = false;
     for (int32_t r = 0; r < row->rows; r++) {

@@ -156,14 +156,6 @@ static void fill_row(newton *m, int32_t i) {
     }
 }
 
-/// out = H dx.
-static void product(const newton *m, const double *dx, double *out) {
-    scaled_dual_gradient(&m->dual, dx, out);
-    for (int32_t k = 0; k < m->dual.H.size; k++) {
-        out[k] -= m->dual.H.q[k];
-    }
-}
-
 /// The step of open constraints, which is known; dg = H dx of it. Others 0.
 static void step_open(newton *m) {
     bool any = false;
@@ -176,7 +168,13 @@ static void step_open(newton *m) {
     }
     memset(m->dg, 0, (size_t)m->dual.H.size * sizeof *m->dg);
     if (any) {
-        product(m, m->dx, m->dg);
+        // out = H dx.
+        const double *dx = m->dx;
+        double *out = m->dg;
+        scaled_dual_gradient(&m->dual, dx, out);
+        for (int32_t k = 0; k < m->dual.H.size; k++) {
+            out[k] -= m->dual.H.q[k];
+        }
     }
 }
 

@@ -56,21 +56,6 @@ STN_KERNEL_INLINE void block_times(int32_t n, int32_t ld, const double *A, const
     }
 }
 
-/// y += the blocks of a nodal A beside the diagonal.
-static void nodes_times_add(const sap_system *s, int32_t tree, const double *x, double *y) {
-    const stn_matrix *A = &s->problem->trees[tree].A;
-    const augmented_block *nodes = s->H.blocks + s->H.tree_block[tree];
-    for (int32_t i = 0; i < A->node_count; i++) {
-        double *yi = y + nodes[i].start;
-        for (int32_t e = A->row_start[i]; e < A->row_start[i + 1]; e++) {
-            const double *a = A->values + 9 * (int64_t)e, *xj = x + nodes[A->column[e]].start;
-            for (int32_t r = 0; r < 3 && A->column[e] != i; r++) {
-                yi[r] += a[3 * r] * xj[0] + a[3 * r + 1] * xj[1] + a[3 * r + 2] * xj[2];
-            }
-        }
-    }
-}
-
 STN_KERNEL static void blocks_times(const sap_system *s, const double *x, double *y) {
     for (int32_t b = 0; b < s->H.block_count; b++) {
         const augmented_block *block = &s->H.blocks[b];
@@ -86,7 +71,18 @@ void sap_mass_times(const sap_system *s, const double *x, double *y) {
     blocks_times(s, x, y);
     for (int32_t t = 0; t < s->problem->tree_count; t++) {
         if (s->problem->trees[t].A.form == STN_MATRIX_NODAL) {
-            nodes_times_add(s, t, x, y);
+            // y += the blocks of a nodal A beside the diagonal.
+            const stn_matrix *A = &s->problem->trees[t].A;
+            const augmented_block *nodes = s->H.blocks + s->H.tree_block[t];
+            for (int32_t i = 0; i < A->node_count; i++) {
+                double *yi = y + nodes[i].start;
+                for (int32_t e = A->row_start[i]; e < A->row_start[i + 1]; e++) {
+                    const double *a = A->values + 9 * (int64_t)e, *xj = x + nodes[A->column[e]].start;
+                    for (int32_t r = 0; r < 3 && A->column[e] != i; r++) {
+                        yi[r] += a[3 * r] * xj[0] + a[3 * r + 1] * xj[1] + a[3 * r + 2] * xj[2];
+                    }
+                }
+            }
         }
     }
 }

@@ -61,26 +61,6 @@ STN_KERNEL static bool invert_roots(int32_t n, double *a) {
     return missing != 0;
 }
 
-/// Where a dof has no inertia of its own the largest of its tree stands in, or 1.
-static void fill_scale(sap_system *s) {
-    for (int32_t b = 0; b < s->H.block_count;) {
-        int32_t first = b, tree = s->H.blocks[b].tree;
-        double least = INFINITY; // of D: the largest inertia
-        for (; b < s->H.block_count && s->H.blocks[b].tree == tree; b++) {
-            for (int32_t i = 0; i < s->H.blocks[b].n; i++) {
-                double d = s->D[s->H.blocks[b].start + i];
-                least = d > 0.0 && d < least ? d : least;
-            }
-        }
-        for (int32_t k = first; k < b; k++) {
-            for (int32_t i = 0; i < s->H.blocks[k].n; i++) {
-                double *d = &s->D[s->H.blocks[k].start + i];
-                *d = *d > 0.0 ? *d : (isfinite(least) ? least : 1.0);
-            }
-        }
-    }
-}
-
 /// D = diag(A)^-1/2; 1/sqrt(inf) keeps the padding 0.
 static void scale_blocks(sap_system *s) {
     for (int32_t i = s->H.nx - 8; i < s->H.nx; i++) {
@@ -93,7 +73,23 @@ static void scale_blocks(sap_system *s) {
         }
     }
     if (invert_roots(s->H.nx, s->D)) {
-        fill_scale(s);
+        // Where a dof has no inertia of its own the largest of its tree stands in, or 1.
+        for (int32_t b = 0; b < s->H.block_count;) {
+            int32_t first = b, tree = s->H.blocks[b].tree;
+            double least = INFINITY; // of D: the largest inertia
+            for (; b < s->H.block_count && s->H.blocks[b].tree == tree; b++) {
+                for (int32_t i = 0; i < s->H.blocks[b].n; i++) {
+                    double d = s->D[s->H.blocks[b].start + i];
+                    least = d > 0.0 && d < least ? d : least;
+                }
+            }
+            for (int32_t k = first; k < b; k++) {
+                for (int32_t i = 0; i < s->H.blocks[k].n; i++) {
+                    double *d = &s->D[s->H.blocks[k].start + i];
+                    *d = *d > 0.0 ? *d : (isfinite(least) ? least : 1.0);
+                }
+            }
+        }
     }
 }
 
