@@ -189,35 +189,6 @@ static int run(const cli_command *command, const request *asked) {
     return result;
 }
 
-static int answer(const cli_command *command, const request *asked) {
-    if (asked->list) {
-        // Rows of the documentation.
-        bool json = asked->json;
-        cJSON *list = json ? cJSON_CreateArray() : NULL;
-        for (int32_t i = 0; i < check_rule_count; i++) {
-            const check_rule *rule = &check_rules[i];
-            if (!json) {
-                printf("%-20s %-8s %s\n", rule->name, cli_severity_name(rule->severity), rule->text);
-                continue;
-            }
-            cJSON *item = cJSON_CreateObject();
-            cli_json_add_text(item, "name", rule->name);
-            cli_json_add_text(item, "severity", cli_severity_name(rule->severity));
-            cli_json_add_text(item, "text", rule->text);
-            cJSON_AddItemToArray(list, item);
-        }
-        return !json || cli_json_print(list, true) ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;
-    }
-    if (asked->path == NULL) {
-        return cli_fail(command, "needs MODEL; see stiction check --help");
-    }
-    int status = check_names(command, "rule", &asked->only);
-    if (status == STN_EXIT_DONE) {
-        status = check_names(command, "ignore", &asked->ignored);
-    }
-    return status == STN_EXIT_DONE ? run(command, asked) : status;
-}
-
 static int run_check(void *self, const stn_command_call *call) {
     (void)self;
     cli_json_begin();
@@ -244,7 +215,33 @@ static int run_check(void *self, const stn_command_call *call) {
     }
     char path[STN_INPUT_PATH];
     asked.path = words.count > 0 ? stn_find_shipped(words.items[0], path) : NULL;
-    status = answer(&command, &asked);
+    if (asked.list) {
+        bool json = asked.json; // rows of the documentation
+        cJSON *list = json ? cJSON_CreateArray() : NULL;
+        for (int32_t i = 0; i < check_rule_count; i++) {
+            const check_rule *rule = &check_rules[i];
+            if (!json) {
+                printf("%-20s %-8s %s\n", rule->name, cli_severity_name(rule->severity), rule->text);
+                continue;
+            }
+            cJSON *item = cJSON_CreateObject();
+            cli_json_add_text(item, "name", rule->name);
+            cli_json_add_text(item, "severity", cli_severity_name(rule->severity));
+            cli_json_add_text(item, "text", rule->text);
+            cJSON_AddItemToArray(list, item);
+        }
+        status = !json || cli_json_print(list, true) ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;
+    } else if (asked.path == NULL) {
+        status = cli_fail(&command, "needs MODEL; see stiction check --help");
+    } else {
+        status = check_names(&command, "rule", &asked.only);
+        if (status == STN_EXIT_DONE) {
+            status = check_names(&command, "ignore", &asked.ignored);
+        }
+        if (status == STN_EXIT_DONE) {
+            status = run(&command, &asked);
+        }
+    }
     cli_list_clear(&asked.only);
     cli_list_clear(&asked.ignored);
     cli_list_clear(&asked.packages);

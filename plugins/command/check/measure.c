@@ -105,23 +105,17 @@ const char *check_effort_unit(const stn_joint *joint) {
 
 // ------------------------------------------------------------------------------------------------------- speaking
 
-static bool is_among(const char *words, const char *word) {
-    size_t length = strlen(word);
-    for (const char *at = words; at != NULL && length > 0; at = strchr(at, ' ')) {
-        at += *at == ' ';
-        if (strncmp(at, word, length) == 0 && (at[length] == ' ' || at[length] == '\0')) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /// Has the loader said one of these words of the element?
 static bool has_said(const check *c, const char *words, const char *element) {
     const stn_diagnostics *list = &c->robot->diagnostics;
     for (int32_t i = 0; words != NULL && i < list->count; i++) {
-        if (strcmp(list->items[i].where, element) == 0 && is_among(words, list->items[i].code)) {
-            return true;
+        const char *word = list->items[i].code, *at = strcmp(list->items[i].where, element) == 0 ? words : NULL;
+        size_t length = strlen(word);
+        for (; at != NULL && length > 0; at = strchr(at, ' ')) {
+            at += *at == ' ';
+            if (strncmp(at, word, length) == 0 && (at[length] == ' ' || at[length] == '\0')) {
+                return true;
+            }
         }
     }
     return false;

@@ -149,32 +149,6 @@ static bool has_ended(const job *j) {
 
 // ----------------------------------------------------------------------------------------------------------- all jobs
 
-/// Reaps what has ended and ends what is late. Returns the seconds until the next job is late, at most 0.1.
-static double attend(job_run *run) {
-    double now = cli_seconds_now(), pause = 0.1;
-    for (int32_t i = run->done; i < run->begun; i++) {
-        job *j = &run->list[i];
-        if (j->ended) {
-            continue;
-        }
-        bool ended = has_ended(j);
-        struct stat output, error;
-        bool floods = fstat(fileno(j->end.output), &output) == 0 && fstat(fileno(j->end.error), &error) == 0 &&
-                      output.st_size + error.st_size > most_output; // an endless loop that prints would fill the disk
-        if (floods) { // asked also of what has ended, or it would hang on how fast a job is
-            end_job(j);
-            note_end(run, j, SIGXFSZ, false); // as with a limit of the system's
-        } else if (ended) {
-            note_end(run, j, end_job(j), false);
-        } else if (now >= j->limit) {
-            note_end(run, j, end_job(j), true);
-        } else {
-            pause = fmin(pause, j->limit - now);
-        }
-    }
-    return pause;
-}
-
 static stn_status run_jobs(job_run *run, stn_error *err) {
     const cli_jobs *jobs = run->jobs;
     while (run->done < jobs->count && !run->stopped && run->interrupt == 0) {
@@ -187,7 +161,27 @@ static stn_status run_jobs(job_run *run, stn_error *err) {
             return status; // while others run, it is tried again when one of them has ended
         }
         int32_t ended = run->ended;
-        double seconds = attend(run);
+        double now = cli_seconds_now(), seconds = 0.1; // until the next job is late, at most
+        for (int32_t i = run->done; i < run->begun; i++) {
+            job *j = &run->list[i];
+            if (j->ended) {
+                continue;
+            }
+            bool over = has_ended(j);
+            struct stat output, error;
+            bool floods = fstat(fileno(j->end.output), &output) == 0 && fstat(fileno(j->end.error), &error) == 0 &&
+                          output.st_size + error.st_size > most_output; // an endless loop that prints fills the disk
+            if (floods) { // asked also of what has ended, or it would hang on how fast a job is
+                end_job(j);
+                note_end(run, j, SIGXFSZ, false); // as with a limit of the system's
+            } else if (over) {
+                note_end(run, j, end_job(j), false);
+            } else if (now >= j->limit) {
+                note_end(run, j, end_job(j), true);
+            } else {
+                seconds = fmin(seconds, j->limit - now);
+            }
+        }
         while (!run->stopped && run->done < run->begun && run->list[run->done].ended) {
             job *j = &run->list[run->done++];
             run->stopped = !jobs->done(jobs->user, &j->end);

@@ -30,33 +30,28 @@ int64_t stn_samples_step(const stn_samples *s, int32_t kept) {
     return step;
 }
 
-static bool grow(stn_context *context, stn_samples *s) {
-    size_t columns = (size_t)s->columns;
+bool stn_samples_add(stn_context *context, stn_samples *s, const double *row) {
+    int32_t columns = s->columns;
+    size_t size = (size_t)columns * sizeof *row;
     if (s->count == NULL) {
-        s->count = stn_allocate(context, 3 * columns, sizeof *s->count);
+        s->count = stn_allocate(context, 3 * (size_t)columns, sizeof *s->count);
         if (s->count == NULL) {
             return false;
         }
         s->sum = s->count + columns;
         s->max = s->sum + columns;
-        for (size_t c = 0; c < columns; c++) {
+        for (int32_t c = 0; c < columns; c++) {
             s->max[c] = -(double)INFINITY;
         }
     }
-    int32_t capacity = s->capacity > 0 ? 2 * s->capacity : 1024;
-    double *grown = stn_reallocate(context, s->values, (size_t)s->kept, (size_t)capacity, columns * sizeof *s->values);
-    if (grown != NULL) {
+    if (s->kept == s->capacity && s->capacity < STN_SAMPLES_MOST) {
+        int32_t capacity = s->capacity > 0 ? 2 * s->capacity : 1024;
+        double *grown = stn_reallocate(context, s->values, (size_t)s->kept, (size_t)capacity, size);
+        if (grown == NULL) {
+            return false;
+        }
         s->values = grown;
         s->capacity = capacity;
-    }
-    return grown != NULL;
-}
-
-bool stn_samples_add(stn_context *context, stn_samples *s, const double *row) {
-    int32_t columns = s->columns;
-    size_t size = (size_t)columns * sizeof *row;
-    if (s->kept == s->capacity && s->capacity < STN_SAMPLES_MOST && !grow(context, s)) {
-        return false;
     }
     if (s->kept == STN_SAMPLES_MOST && s->steps == (int64_t)s->kept << s->level) {
         s->level++; // blocks of twice the length: the step begins one, and the two before it are whole

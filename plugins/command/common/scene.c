@@ -35,21 +35,6 @@ static void unite(stn_aabb *sum, const stn_aabb *box) {
                                fmax(sum->upper.z, box->upper.z));
 }
 
-/// How thin the shape is, and how long its body becomes by it.
-static void measure(stn_scene *s, const stn_model *model, int32_t geometry) {
-    const stn_geometry *g = &model->geometries[geometry];
-    stn_aabb box = stn_shape_aabb(&g->shape, &origin, 0.0);
-    stn_vec3 extent = stn_vec3_sub(box.upper, box.lower);
-    bool sheet = g->shape.type == STN_SHAPE_MESH && g->shape.mesh != NULL && g->shape.mesh->solid.mass == 0.0;
-    double thin = sheet ? 0.0 : fmin(extent.x, fmin(extent.y, extent.z)), length = stn_vec3_norm(extent);
-    s->slimness[geometry] = thin > 0.0 && isfinite(thin) ? 1.0 / thin : 0.0;
-    bool told = g->body > 0 && model->joints[model->bodies[g->body].joint].type == STN_JOINT_KINEMATIC;
-    if (g->body > 0 && !told && isfinite(length) && length > 0.0) {
-        double *shortness = &s->shortness[g->body];
-        *shortness = *shortness == 0.0 ? 1.0 / length : fmin(*shortness, 1.0 / length);
-    }
-}
-
 static double diagonal(const stn_aabb *box) {
     return has_end(box) ? stn_vec3_norm(stn_vec3_sub(box->upper, box->lower)) : 0.0;
 }
@@ -70,7 +55,17 @@ stn_status stn_scene_create(stn_context *context, stn_world *world, stn_scene **
     for (int32_t i = 0; i < model->geometry_count; i++) {
         const stn_geometry *g = &model->geometries[i];
         if (g->collision && g->body >= 0) {
-            measure(s, model, i);
+            // how thin the shape is, and how long its body becomes by it
+            stn_aabb own = stn_shape_aabb(&g->shape, &origin, 0.0);
+            stn_vec3 extent = stn_vec3_sub(own.upper, own.lower);
+            bool sheet = g->shape.type == STN_SHAPE_MESH && g->shape.mesh != NULL && g->shape.mesh->solid.mass == 0.0;
+            double thin = sheet ? 0.0 : fmin(extent.x, fmin(extent.y, extent.z)), length = stn_vec3_norm(extent);
+            s->slimness[i] = thin > 0.0 && isfinite(thin) ? 1.0 / thin : 0.0;
+            bool told = g->body > 0 && model->joints[model->bodies[g->body].joint].type == STN_JOINT_KINEMATIC;
+            if (g->body > 0 && !told && isfinite(length) && length > 0.0) {
+                double *shortness = &s->shortness[g->body];
+                *shortness = *shortness == 0.0 ? 1.0 / length : fmin(*shortness, 1.0 / length);
+            }
             stn_pose pose = stn_pose_mul(&k->body_pose[g->body], &g->pose);
             stn_aabb box = stn_shape_aabb(&g->shape, &pose, 0.0);
             s->anchored = s->anchored || g->body == 0;

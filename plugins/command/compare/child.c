@@ -148,13 +148,6 @@ void compare_solve_row(comparison *c, cli_problem *problem, int32_t index) {
     row->done = true;
 }
 
-/// 1, 2, 3, 4, 6, 8, 12, ...
-static int32_t next_limit(int32_t limit) {
-    bool power = (limit & (limit - 1)) == 0;
-    int32_t step = limit == 1 ? 1 : (power ? limit / 2 : limit / 3);
-    return limit > INT32_MAX - step ? INT32_MAX : limit + step;
-}
-
 /// A solve, judged, as the next point of the curve. Negative: it came to nothing.
 static stn_status add_point(bench *b, compare_row *row) {
     outcome o = {0};
@@ -194,7 +187,12 @@ void compare_trace_row(comparison *c, cli_problem *problem, int32_t index) {
     stn_solver_common *common = common_of(&b);
     const stn_solver_common given = *common;
     int32_t end = row->done ? row->iterations : given.max_iterations;
-    for (int32_t limit = 1; limit < end && row->point_count < COMPARE_MOST_POINTS - 2; limit = next_limit(limit)) {
+    int32_t step = 1;
+    for (int32_t limit = 1; limit < end && row->point_count<COMPARE_MOST_POINTS - 2; limit = limit> INT32_MAX - step
+                                ? INT32_MAX
+                                : limit + step) { // 1, 2, 3, 4, 6, 8, 12, ...
+        bool power = (limit & (limit - 1)) == 0;
+        step = limit == 1 ? 1 : (power ? limit / 2 : limit / 3);
         common->max_iterations = limit;
         stn_status status = add_point(&b, row);
         if (status < 0) {

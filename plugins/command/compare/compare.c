@@ -27,21 +27,6 @@ static void log_message(void *user, stn_log_level level, const char *text) {
     }
 }
 
-static int refuse_options(const cli_command *command, const compare_options *o, const cli_list *problems) {
-    if (!(o->timeout_s > 0.0)) {
-        return cli_fail(command, "--timeout %g: must be > 0 s", o->timeout_s);
-    }
-    if (o->jobs < 1) {
-        return cli_fail(command, "--jobs %d: must be at least 1", o->jobs);
-    }
-    const char *const outputs[] = {o->csv, o->html};
-    int status = cli_keep_apart(command, problems->items, problems->count, outputs, STN_COUNT(outputs));
-    if (status == CLI_PROCEED && o->csv != NULL) {
-        status = cli_probe_output(command, o->csv);
-    }
-    return status == CLI_PROCEED && o->html != NULL ? cli_probe_output(command, o->html) : status;
-}
-
 static const char *last_part(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;
@@ -166,7 +151,17 @@ static int run_compare(void *self, const stn_command_call *call) {
     }
     c.command = &command;
     o->curves = o->curves || o->csv != NULL || o->html != NULL;
-    status = refuse_options(&command, o, &words);
+    const char *const outputs[] = {o->csv, o->html};
+    if (!(o->timeout_s > 0.0)) {
+        status = cli_fail(&command, "--timeout %g: must be > 0 s", o->timeout_s);
+    } else if (o->jobs < 1) {
+        status = cli_fail(&command, "--jobs %d: must be at least 1", o->jobs);
+    } else {
+        status = cli_keep_apart(&command, words.items, words.count, outputs, STN_COUNT(outputs));
+    }
+    for (int32_t i = 0; i < STN_COUNT(outputs) && status == CLI_PROCEED; i++) {
+        status = outputs[i] != NULL ? cli_probe_output(&command, outputs[i]) : CLI_PROCEED;
+    }
     if (status == CLI_PROCEED) {
         status = run(&c, &words);
     }

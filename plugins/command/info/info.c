@@ -11,30 +11,6 @@
 
 enum { CANDIDATES = 500 };
 
-/// Loads the robot and counts it at zero.
-static stn_status prepare(info_report *r, const char *path, const cli_list *packages, stn_error *err) {
-    cli_robot_options options = {.fixed = true, .packages = packages->items};
-    stn_status status = cli_robot_load(&r->robot, path, &options, err);
-    if (status == STN_OK) {
-        status = stn_kinematics_create(r->robot.model, &r->kinematics, err);
-    }
-    if (status != STN_OK) {
-        return status;
-    }
-    r->arena = stn_arena_create(r->robot.context);
-    r->q = r->arena != NULL ? STN_ARENA_ZEROED(r->arena, r->robot.model->nq, double) : NULL;
-    r->v = r->arena != NULL ? STN_ARENA_ZEROED(r->arena, r->robot.model->nv, double) : NULL;
-    if (r->q == NULL || r->v == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
-    }
-    status = info_configure(r, NULL, err);
-    if (status == STN_OK) {
-        info_count(r);
-        info_measure_surfaces(r);
-    }
-    return status;
-}
-
 // ------------------------------------------------------------------------------------------------- --fk LINK[,x,y,z]
 
 /// Cuts ",x,y,z" off the end of "LINK,x,y,z", as names may hold commas.
@@ -93,8 +69,25 @@ typedef struct request {
 static int run(const cli_command *command, const request *asked) {
     stn_error error = {STN_OK, ""};
     info_report r = {.configured = asked->q != NULL};
-    stn_status status = prepare(&r, asked->path, &asked->packages, &error);
+    cli_robot_options options = {.fixed = true, .packages = asked->packages.items};
+    stn_status status = cli_robot_load(&r.robot, asked->path, &options, &error);
     if (status == STN_OK) {
+        status = stn_kinematics_create(r.robot.model, &r.kinematics, &error);
+    }
+    if (status == STN_OK) {
+        r.arena = stn_arena_create(r.robot.context);
+        r.q = r.arena != NULL ? STN_ARENA_ZEROED(r.arena, r.robot.model->nq, double) : NULL;
+        r.v = r.arena != NULL ? STN_ARENA_ZEROED(r.arena, r.robot.model->nv, double) : NULL;
+        if (r.q == NULL || r.v == NULL) {
+            status = stn_fail(&error, STN_ERR_MEMORY, "%s: out of memory", asked->path);
+        }
+    }
+    if (status == STN_OK) {
+        status = info_configure(&r, NULL, &error);
+    }
+    if (status == STN_OK) { // at zero
+        info_count(&r);
+        info_measure_surfaces(&r);
         r.frames = STN_ARENA(r.arena, asked->frames.count, info_frame);
         status = r.frames != NULL ? STN_OK : stn_fail(&error, STN_ERR_MEMORY, "--fk: out of memory");
     }

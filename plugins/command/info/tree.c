@@ -53,19 +53,6 @@ static int32_t step(const tree *t, int32_t link, int32_t *depth) {
     return next;
 }
 
-/// Does every line fit when a level takes four columns?
-static bool fits_wide(const tree *t, int32_t root) {
-    int32_t depth = 0;
-    for (int32_t link = root; link >= 0; link = step(t, link, &depth)) {
-        char text[LONGEST_LINE];
-        label(t, link, text, sizeof text);
-        if (2 + 4 * level(depth) + cli_columns(text) > t->terminal->width) {
-            return false;
-        }
-    }
-    return true;
-}
-
 void info_print_tree(const info_report *r, const cli_terminal *terminal) {
     const stn_model *m = r->robot.model;
     tree t = {.r = r, .terminal = terminal};
@@ -84,7 +71,13 @@ void info_print_tree(const info_report *r, const cli_terminal *terminal) {
     }
     int32_t root = m->groups[0].root_link, depth = 0;
     bool utf8 = terminal->utf8;
-    bool wide = fits_wide(&t, root);
+    bool wide = true; // every line fits when a level takes four columns
+    for (int32_t link = root; link >= 0 && wide; link = step(&t, link, &depth)) {
+        char text[LONGEST_LINE];
+        label(&t, link, text, sizeof text);
+        wide = 2 + 4 * level(depth) + cli_columns(text) <= terminal->width;
+    }
+    depth = 0;
     static const strokes all[2][2] = {
         {{"| ", "  ", "|-", "`-"}, {"|   ", "    ", "|-- ", "`-- "}},
         {{"\u2502 ", "  ", "\u251c\u2500", "\u2514\u2500"},

@@ -57,22 +57,6 @@ static int check_kind(const cli_command *command, const char *word, stn_kind *ki
                     near != NULL ? near : "", near != NULL ? "?" : "", list);
 }
 
-/// A second plugin of the same kind and name would be found or not by the order of folders.
-static int check_free(const cli_command *command, stn_context *context, stn_kind kind, const char *name) {
-    stn_error err = {STN_OK, ""};
-    const stn_plugin_info *plugins = NULL;
-    int32_t count = 0;
-    stn_status status = stn_plugins_of_kind(context, kind, &plugins, &count, &err);
-    int result = status == STN_OK ? CLI_PROCEED : cli_fail_status(command, &err);
-    for (int32_t i = 0; i < count && result == CLI_PROCEED; i++) {
-        if (strcmp(plugins[i].desc->id, name) == 0) {
-            result = cli_fail(command, "there is a %s %s already, in %s; choose another name", stn_kind_name(kind),
-                              name, plugins[i].file);
-        }
-    }
-    return result;
-}
-
 // -------------------------------------------------------------------------------------------------------------- files
 
 /// Reads a template and writes it with its placeholders replaced. False: errno says why.
@@ -258,8 +242,18 @@ static int run_new(void *self, const stn_command_call *call) {
     if (length > MOST_LETTERS) {
         return cli_fail(&command, "the name %s has %zu letters, at most %d", name, length, MOST_LETTERS);
     }
-    if (kind < STN_KIND_COUNT) {
-        status = check_free(&command, call->context, kind, name);
+    // a second plugin of the same kind and name would be found or not by the order of folders
+    stn_error err = {STN_OK, ""};
+    const stn_plugin_info *plugins = NULL;
+    int32_t count = 0;
+    if (kind < STN_KIND_COUNT && stn_plugins_of_kind(call->context, kind, &plugins, &count, &err) != STN_OK) {
+        return cli_fail_status(&command, &err);
+    }
+    for (int32_t i = 0; i < count; i++) {
+        if (strcmp(plugins[i].desc->id, name) == 0) {
+            return cli_fail(&command, "there is a %s %s already, in %s; choose another name", stn_kind_name(kind), name,
+                            plugins[i].file);
+        }
     }
     if (status == CLI_PROCEED && !stn_shipped_folder(s.root)) {
         status = cli_fail(&command, "the templates are not there; they belong into share/stiction/scripts/templates");

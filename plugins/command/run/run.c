@@ -94,30 +94,6 @@ static stn_status fill_session(run *r) {
     return STN_OK;
 }
 
-/// Where the report goes stdout is its alone: what the script prints goes to stderr meanwhile.
-static stn_status run_session(run *r) {
-    const run_options *o = r->o;
-    fflush(stdout);
-    int report = o->json ? dup(STDOUT_FILENO) : -1;
-    if (o->json && (report < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)) {
-        return stn_fail(&r->err, STN_ERR_FILE, "--json: stdout cannot be set aside for it: %s", strerror(errno));
-    }
-    struct sigaction action = {.sa_handler = on_interrupt};
-    sigemptyset(&action.sa_mask);
-    running = &r->session;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    stn_status status = o->script != NULL ? stn_session_run(&r->session, o->script, &r->err)
-                                          : stn_session_run_capsule(&r->session, o->capsule, &r->err);
-    running = NULL;
-    if (report >= 0) {
-        fflush(stdout);
-        dup2(report, STDOUT_FILENO);
-        close(report);
-    }
-    return status;
-}
-
 static int report(run *r, int exit) {
     const stn_session *session = &r->session;
     const stn_failure *f = &session->failure;
@@ -167,8 +143,25 @@ static int run_once(const cli_command *command, const run_options *o) {
     }
     r.end.profile = o->profile;
     double start = cli_seconds_now();
+    fflush(stdout);
+    int report_to = o->json ? dup(STDOUT_FILENO) : -1; // the report's alone: what the script prints goes to stderr
+    if (status >= 0 && o->json && (report_to < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)) {
+        status = stn_fail(&r.err, STN_ERR_FILE, "--json: stdout cannot be set aside for it: %s", strerror(errno));
+    }
     if (status >= 0) {
-        status = run_session(&r);
+        struct sigaction action = {.sa_handler = on_interrupt};
+        sigemptyset(&action.sa_mask);
+        running = &r.session;
+        sigaction(SIGINT, &action, NULL);
+        sigaction(SIGTERM, &action, NULL);
+        status = o->script != NULL ? stn_session_run(&r.session, o->script, &r.err)
+                                   : stn_session_run_capsule(&r.session, o->capsule, &r.err);
+        running = NULL;
+    }
+    if (report_to >= 0) {
+        fflush(stdout);
+        dup2(report_to, STDOUT_FILENO);
+        close(report_to);
     }
     r.end.wall = cli_seconds_now() - start;
     cli_progress_end(&progress);

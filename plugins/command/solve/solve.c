@@ -131,20 +131,6 @@ static void print_table(const solve_run *run, stn_status status) {
 #undef PRINT_FIELD
 }
 
-/// What a formulation without a residual of its own in the certificate is, NULL: it has one.
-static const char *other_model(stn_formulation formulation) {
-    switch (formulation) {
-    case STN_LCP:
-        return "friction on a pyramid (lcp)";
-    case STN_QP:
-        return "linearised friction (qp)";
-    case STN_MDP:
-        return "maximal dissipation (mdp)";
-    default:
-        return NULL;
-    }
-}
-
 /// Everything that was found out, and the exit status.
 static int show(solve_run *run, stn_status status) {
     const solve_options *o = run->options;
@@ -220,7 +206,12 @@ static int solve(solve_run *run, const cli_settings plugins[3]) {
     cli_certificate_unknown(&run->certificate);
     status =
         stn_problem_solve(solver, &p->problem, &request, &p->solution, &run->report, &run->certificate, &run->error);
-    const char *model = other_model(stn_solver_formulation(run->solver.solver));
+    // formulations that have no residual of their own in the certificate
+    static const char *const others[] = {[STN_LCP] = "friction on a pyramid (lcp)",
+                                         [STN_QP] = "linearised friction (qp)",
+                                         [STN_MDP] = "maximal dissipation (mdp)"};
+    stn_formulation formulation = stn_solver_formulation(run->solver.solver);
+    const char *model = (int32_t)formulation < STN_COUNT(others) ? others[formulation] : NULL;
     char text[160];
     if (status >= STN_OK && model != NULL) {
         // Coulomb's law has the only residual in the table

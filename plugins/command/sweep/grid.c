@@ -52,14 +52,6 @@ static bool take_number(const char **at, const char *separator, double *value) {
     return stn_parse_real(text, value);
 }
 
-/// 12 digits: 0.3 is 0.3, wherever between its ends a range comes to it.
-static double round_off(double value) {
-    char text[40];
-    snprintf(text, sizeof text, "%.12g", value);
-    stn_parse_real(text, &value);
-    return value;
-}
-
 /// "a..b" and "a..b..step": whole numbers, b among them where a step comes to it.
 static stn_status read_whole(cli_axis *axis, const char *given, const char *text, stn_error *err) {
     double first = 0.0, last = 0.0, step = 1.0;
@@ -132,7 +124,10 @@ static stn_status read_values(cli_axis *axis, const char *given, const char *tex
             double share = number > 1.0 ? i / (number - 1.0) : 0.0;
             double value = logarithmic ? pow(10.0, (1.0 - share) * log10(first) + share * log10(last))
                                        : (1.0 - share) * first + share * last;
-            status = add_number(axis, i == 0.0 ? first : i == number - 1.0 ? last : round_off(value), err);
+            char digits[40]; // 12 of them: 0.3 is 0.3, wherever between its ends a range comes to it
+            snprintf(digits, sizeof digits, "%.12g", value);
+            stn_parse_real(digits, &value);
+            status = add_number(axis, i == 0.0 ? first : i == number - 1.0 ? last : value, err);
         }
         return status;
     }

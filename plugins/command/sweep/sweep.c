@@ -305,22 +305,6 @@ static int run(sweep *s, const sweep_options *o) {
     return exit;
 }
 
-static int check_options(const cli_command *command, const sweep_options *o) {
-    if (o->seeds < 1 && o->seeds != CLI_UNSET) {
-        return cli_fail(command, "--seeds %d: must be at least 1", o->seeds);
-    }
-    if (o->seed < 0) {
-        return cli_fail(command, "--seed %d: must be >= 0", o->seed);
-    }
-    if (o->jobs < 1) {
-        return cli_fail(command, "--jobs %d: must be at least 1", o->jobs);
-    }
-    if (!(o->timeout > 0.0)) {
-        return cli_fail(command, "--timeout %g: must be > 0 s", o->timeout);
-    }
-    return CLI_PROCEED;
-}
-
 static int run_sweep(void *self, const stn_command_call *call) {
     (void)self;
     cli_json_begin();
@@ -355,8 +339,15 @@ static int run_sweep(void *self, const stn_command_call *call) {
     }
     s.command = &command;
     s.plan.script = words.items[0];
-    status = check_options(&command, &o);
-    if (status == CLI_PROCEED) {
+    if (o.seeds < 1 && o.seeds != CLI_UNSET) {
+        status = cli_fail(&command, "--seeds %d: must be at least 1", o.seeds);
+    } else if (o.seed < 0) {
+        status = cli_fail(&command, "--seed %d: must be >= 0", o.seed);
+    } else if (o.jobs < 1) {
+        status = cli_fail(&command, "--jobs %d: must be at least 1", o.jobs);
+    } else if (!(o.timeout > 0.0)) {
+        status = cli_fail(&command, "--timeout %g: must be > 0 s", o.timeout);
+    } else {
         status = cli_keep_apart(&command, words.items, 1, &o.csv, 1);
     }
     if (status == CLI_PROCEED) {

@@ -16,13 +16,6 @@ typedef struct open_folder {
     ino_t number;
 } open_folder;
 
-/// Does a language have this ending?
-static bool is_script(const cli_test_files *list, const char *name) {
-    const char *id = NULL;
-    stn_error unused = {0};
-    return stn_plugin_for_file(list->context, STN_KIND_SCRIPT, name, &id, &unused) == STN_OK;
-}
-
 static void break_off(cli_test_files *list, const char *path, const char *reason) {
     cli_fail(list->command, "%s: %s", path, reason);
     list->broken = true;
@@ -71,8 +64,15 @@ static void add_folder(cli_test_files *list, const char *path) {
         if (below != NULL) {
             snprintf(below, size, "%s%s%s", path, slash, name);
             // Hidden names do not count, and neither do folders "lib", where scripts find the modules that they share.
-            if (name[0] != '.' && stat(below, &what) == 0 &&
-                (S_ISDIR(what.st_mode) ? strcmp(name, "lib") != 0 : is_script(list, name))) {
+            bool counts = name[0] != '.' && stat(below, &what) == 0;
+            const char *id = NULL;
+            stn_error unused = {0};
+            if (counts && S_ISDIR(what.st_mode)) {
+                counts = strcmp(name, "lib") != 0;
+            } else if (counts) { // does a language have this ending?
+                counts = stn_plugin_for_file(list->context, STN_KIND_SCRIPT, name, &id, &unused) == STN_OK;
+            }
+            if (counts) {
                 cli_test_files_add(list, below);
             }
         }
