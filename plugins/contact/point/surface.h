@@ -83,7 +83,6 @@ void surface_settle(const surface *s);
 /// Adds points for triangles that overlap the body by more than the points tell.
 void surface_catch(const surface *s);
 
-void surface_face_points(const surface *s, const facet *f);
 void surface_edge_points(const surface *s, const facet *f, int32_t k);
 void surface_vertex_points(const surface *s, const facet *f, int32_t k);
 

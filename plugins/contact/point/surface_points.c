@@ -85,3 +85,111 @@ void surface_settle(const surface *s) {
         g->count = kept;
     }
 }
+
+// ------------------------------------------------------------------------------------------------- the last look
+// The last look at a surface: does every triangle that meets the body come out of it along the normal of some point, by
+// the depth of the deepest? Nearly always it does, and a few products tell. Deep in a valley, or over a border that the
+// body hangs across, it may not: then the triangle is held against the body as a convex shape of its own, and what it
+// overlaps by becomes a point. A triangle that most of the body has passed is not felt.
+
+enum { NORMALS = 32 };
+static const uint32_t caught_code = 1U << 28; // feature of the body
+
+typedef struct caught {
+    const surface *s;
+    int32_t count;
+    stn_vec3 m[NORMALS];
+    double low[NORMALS]; // of the body along m
+    double depth;        // that is covered
+} caught;
+
+static void take(caught *c, stn_vec3 m, double phi) {
+    stn_vec3 lowest;
+    c->depth = fmax(c->depth, -phi);
+    for (int32_t i = 0; i < c->count; i++) {
+        if (stn_vec3_dot(c->m[i], m) > 1.0 - 1e-12) {
+            return;
+        }
+    }
+    if (c->count < NORMALS) {
+        c->m[c->count] = m;
+        c->low[c->count++] = surface_gap(c->s, m, stn_vec3_zero(), &lowest);
+    }
+}
+
+static double tolerance_of(const caught *c) {
+    return 1e-8 * c->s->size + 1e-6 * c->depth;
+}
+
+/// The body against the triangle alone.
+static separation part(const surface *s, const stn_vec3 corner[3]) {
+    static const int32_t starts[4] = {0, 2, 4, 6}, neighbours[6] = {1, 2, 0, 2, 0, 1};
+    static const stn_polytope no_faces = {.neighbour_start = starts, .neighbours = neighbours};
+    const stn_mesh mesh = {.vertex_count = 3,
+                           .polytope = &no_faces,
+                           .vertices = &corner[0].x,
+                           .bounds = {{fmin(corner[0].x, fmin(corner[1].x, corner[2].x)),
+                                       fmin(corner[0].y, fmin(corner[1].y, corner[2].y)),
+                                       fmin(corner[0].z, fmin(corner[1].z, corner[2].z))},
+                                      {fmax(corner[0].x, fmax(corner[1].x, corner[2].x)),
+                                       fmax(corner[0].y, fmax(corner[1].y, corner[2].y)),
+                                       fmax(corner[0].z, fmax(corner[1].z, corner[2].z))}}};
+    const stn_shape shape = {.type = STN_SHAPE_CONVEX, .mesh = &mesh};
+    const convex triangle = {&shape, stn_pose_identity()};
+    return convex_separation(&s->body, &triangle, s->radius);
+}
+
+static bool visit(void *user, int32_t id) {
+    caught *c = user;
+    const surface *s = c->s;
+    stn_vec3 corner[3];
+    for (int32_t k = 0; k < 3; k++) {
+        corner[k] = surface_vertex(s, s->mesh->triangles[3 * (size_t)id + (size_t)k]);
+    }
+    double covered = c->depth + tolerance_of(c);
+    for (int32_t i = 0; i < c->count; i++) {
+        stn_vec3 m = c->m[i];
+        double low = c->low[i], top = fmax(stn_vec3_dot(m, corner[0]), stn_vec3_dot(m, corner[1]));
+        if (fmax(top, stn_vec3_dot(m, corner[2])) - low <= covered) {
+            c->m[i] = c->m[0]; // the next triangle often comes out the same way
+            c->low[i] = c->low[0];
+            c->m[0] = m;
+            c->low[0] = low;
+            return true;
+        }
+    }
+    stn_vec3 n = surface_normal(s, id), lowest;
+    double gap = surface_gap(s, n, corner[0], &lowest);
+    if (gap >= -c->depth - tolerance_of(c) || surface_is_passed(s, n, corner[0])) {
+        return true;
+    }
+    separation found = part(s, corner);
+    double phi = found.phi - s->radius;
+    if (phi >= -c->depth - tolerance_of(c)) {
+        return true;
+    }
+    stn_vec3 m = stn_vec3_neg(found.normal), on_body = stn_vec3_mul_add(found.a, -s->radius, m);
+    if (stn_vec3_dot(m, n) < 0.0) { // never out of the back
+        m = n;
+        phi = gap;
+        on_body = stn_vec3_mul_add(lowest, -s->radius, n);
+    }
+    surface_add(s, on_body, stn_vec3_mul_add(on_body, -phi, m), m, caught_code, (uint32_t)id);
+    take(c, m, phi);
+    return true;
+}
+
+void surface_catch(const surface *s) {
+    caught c = {.s = s};
+    for (int32_t g = 0; g < s->points->group_count; g++) {
+        const manifold *points = &s->points->group[g];
+        for (int32_t i = 0; i < points->count; i++) {
+            take(&c, stn_vec3_neg(points->points[i].normal), points->points[i].phi);
+        }
+    }
+    for (int32_t k = 0; k < 6; k++) { // along its axes the body may be apart
+        take(&c, stn_vec3_scale(k % 2 == 0 ? 1.0 : -1.0, stn_mat3_column(&s->body.pose.rotation, k / 2)), 0.0);
+    }
+    stn_aabb box = stn_shape_aabb(s->body.shape, &s->body.pose, 0.0);
+    stn_mesh_visit(s->mesh, &box, visit, &c);
+}
