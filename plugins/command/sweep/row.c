@@ -100,7 +100,8 @@ static const cJSON *member(const cJSON *json, const char *name) {
 }
 
 /// The cells of a run that left a report.
-static bool add_report(const cJSON *json, cli_texts *cells, cli_texts *names, cli_texts *values) {
+static bool add_report(const cJSON *json, cli_table_cells *row) {
+    cli_texts *cells = &row->fixed, *names = &row->names, *values = &row->values;
     const char *word = member(json, "status")->valuestring;
     const cJSON *reason = member(json, "reason"), *certificate = member(json, "certificate");
     bool ended = strcmp(word, "error") != 0 && strcmp(word, "exit") != 0;
@@ -159,8 +160,8 @@ static bool add_report(const cJSON *json, cli_texts *cells, cli_texts *names, cl
     return added;
 }
 
-bool cli_sweep_row(const cli_sweep_plan *plan, int32_t run, const cli_job_end *end, cli_texts *cells, cli_texts *names,
-                   cli_texts *values) {
+bool cli_sweep_row(const cli_sweep_plan *plan, int32_t run, const cli_job_end *end, cli_table_cells *row) {
+    cli_texts *cells = &row->fixed;
     char *text = NULL; // all that the run printed; NULL: out of memory
     size_t size = 0;
     FILE *memory = open_memstream(&text, &size);
@@ -172,7 +173,7 @@ bool cli_sweep_row(const cli_sweep_plan *plan, int32_t run, const cli_job_end *e
     bool added = text != NULL && cli_sweep_key(plan, run, cells);
     free(text);
     if (json != NULL) {
-        added = added && add_report(json, cells, names, values);
+        added = added && add_report(json, row);
         cJSON_Delete(json);
         return added;
     }

@@ -31,7 +31,6 @@ bool cli_sweep_columns(const cli_sweep_plan *plan, cli_texts *columns);
 int32_t cli_sweep_key_count(const cli_sweep_plan *plan);
 bool cli_sweep_key(const cli_sweep_plan *plan, int32_t run, cli_texts *cells);
 /// The row of a run that has ended: cells of those columns, and names and values of its further ones.
-bool cli_sweep_row(const cli_sweep_plan *plan, int32_t run, const cli_job_end *end, cli_texts *cells, cli_texts *names,
-                   cli_texts *values);
+bool cli_sweep_row(const cli_sweep_plan *plan, int32_t run, const cli_job_end *end, cli_table_cells *row);
 
 #endif

@@ -94,7 +94,7 @@ static stn_status accept_row(void *user, int32_t index, const cli_texts *cells, 
 /// Receives a run's end, in the order of the runs.
 static bool add_row(void *user, const cli_job_end *end) {
     sweep *s = user;
-    cli_texts cells = {0}, names = {0}, values = {0};
+    cli_table_cells row = {0};
     char now[sizeof s->plan.hash];
     stn_status status = hash_script(s->plan.script, now, &s->err);
     if (status >= 0 && strcmp(now, s->plan.hash) != 0) {
@@ -105,16 +105,14 @@ static bool add_row(void *user, const cli_job_end *end) {
                           s->plan.script);
     }
     if (status >= 0) {
-        status = cli_sweep_row(&s->plan, s->done + end->index, end, &cells, &names, &values)
-                     ? cli_table_add(&s->table, &cells, &names, &values, &s->err)
+        status = cli_sweep_row(&s->plan, s->done + end->index, end, &row)
+                     ? cli_table_add(&s->table, &row, &s->err)
                      : stn_fail(&s->err, STN_ERR_MEMORY, "out of memory");
     }
     for (int32_t i = 0; i < STN_COUNT(ends) && status >= 0; i++) {
-        s->tally[i] += strcmp(cells.items[cli_sweep_key_count(&s->plan)], ends[i]) == 0;
+        s->tally[i] += strcmp(row.fixed.items[cli_sweep_key_count(&s->plan)], ends[i]) == 0;
     }
-    cli_texts_clear(&cells);
-    cli_texts_clear(&names);
-    cli_texts_clear(&values);
+    cli_table_cells_clear(&row);
     return status >= 0;
 }
 

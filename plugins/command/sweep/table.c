@@ -351,8 +351,14 @@ static stn_status widen(cli_table *table, int32_t added, stn_error *err) {
     return STN_OK;
 }
 
-stn_status cli_table_add(cli_table *table, const cli_texts *cells, const cli_texts *names, const cli_texts *values,
-                         stn_error *err) {
+void cli_table_cells_clear(cli_table_cells *cells) {
+    cli_texts_clear(&cells->fixed);
+    cli_texts_clear(&cells->names);
+    cli_texts_clear(&cells->values);
+}
+
+stn_status cli_table_add(cli_table *table, const cli_table_cells *cells, stn_error *err) {
+    const cli_texts *names = &cells->names;
     struct stat named, open;
     bool in_place = table->path == NULL || (stat(table->path, &named) == 0 && fstat(fileno(table->file), &open) == 0 &&
                                             named.st_dev == open.st_dev && named.st_ino == open.st_ino);
@@ -375,9 +381,9 @@ stn_status cli_table_add(cli_table *table, const cli_texts *cells, const cli_tex
     cli_texts row = {0};
     bool room = true;
     for (int32_t i = 0; i < table->columns.count && room; i++) {
-        const char *text = i < table->fixed ? cells->items[i] : "";
+        const char *text = i < table->fixed ? cells->fixed.items[i] : "";
         int32_t at = i < table->fixed ? -1 : cli_texts_find(names, 0, table->columns.items[i]);
-        room = cli_texts_add(&row, at >= 0 ? values->items[at] : text);
+        room = cli_texts_add(&row, at >= 0 ? cells->values.items[at] : text);
     }
     char *line = NULL;
     size_t size = 0;

@@ -26,6 +26,11 @@ typedef struct cli_table {
     int32_t fixed, rows; // complete rows in the file
 } cli_table;
 
+/// A row that is added: cells of the fixed columns, then names and values of others.
+typedef struct cli_table_cells {
+    cli_texts fixed, names, values;
+} cli_table_cells;
+
 /// Receives a row, by column; the table goes no further when it fails.
 typedef stn_status cli_table_row(void *user, int32_t index, const cli_texts *cells, stn_error *err);
 
@@ -35,10 +40,9 @@ typedef stn_status cli_table_row(void *user, int32_t index, const cli_texts *cel
 /// in any case.
 stn_status cli_table_open(cli_table *table, const char *path, const cli_texts *columns, cli_table_row *row, void *user,
                           stn_error *err);
-/// Adds a row: `cells` of the fixed columns, then `names` and `values` of others. New names become columns behind those
-/// that are there.
-stn_status cli_table_add(cli_table *table, const cli_texts *cells, const cli_texts *names, const cli_texts *values,
-                         stn_error *err);
+/// Adds a row. New names become columns behind those that are there.
+stn_status cli_table_add(cli_table *table, const cli_table_cells *cells, stn_error *err);
+void cli_table_cells_clear(cli_table_cells *cells);
 /// Every row from the first one on, through `row`.
 stn_status cli_table_read(cli_table *table, cli_table_row *row, void *user, stn_error *err);
 /// Copies the file as it is. False: `to` cannot be written.

@@ -15,8 +15,7 @@ static const double recorded_s = 5.0; // simulated seconds before the end
 
 typedef struct keep_run {
     stn_session *session;
-    const stn_test_batch *batch;
-    int32_t index;
+    const cli_test_failure *failure;
     stn_keepsake keep;
 } keep_run;
 
@@ -55,7 +54,7 @@ static int do_again(void *user, int32_t index) {
     k->session->keep = &k->keep;
     k->session->failure_path = k->keep.capsule;
     k->session->host.approve = false;
-    stn_session_perform(k->session, k->batch, k->index, &unused);
+    stn_session_perform(k->session, k->failure->batch, k->failure->index, &unused);
     return 0;
 }
 
@@ -76,15 +75,18 @@ void cli_test_folder(const cli_test_options *options, const char *script, char *
     add_name(folder, size, script);
 }
 
-void cli_test_keep(const cli_test_options *options, stn_session *session, const stn_test_batch *batch, int32_t index,
-                   const stn_verdict *verdict, const stn_step_mark *mark, int32_t number, cli_test_result *r) {
+void cli_test_keep(const cli_test_options *options, stn_session *session, const cli_test_failure *failure,
+                   cli_test_result *r) {
+    const stn_test *test = &failure->batch->tests[failure->index];
+    const stn_verdict *verdict = failure->verdict;
+    const stn_step_mark *mark = failure->mark;
     if (mark->made == 0 && !verdict->diverged) {
         return;
     }
-    const char *name = batch->tests[index].name;
+    const char *name = test->name;
     char folder[1024], path[1100], recording[1200], capsule[1200];
     cli_test_folder(options, session->host.path, folder, sizeof folder);
-    snprintf(path, sizeof path, "%s/%d-", folder, number);
+    snprintf(path, sizeof path, "%s/%d-", folder, failure->number);
     add_name(path, sizeof path, name);
     snprintf(recording, sizeof recording, "%s.html", path);
     snprintf(capsule, sizeof capsule, "%s.capsule.json", path);
@@ -97,10 +99,10 @@ void cli_test_keep(const cli_test_options *options, stn_session *session, const 
     cli_test_kept_add(folder, session->host.path, name, capsule + in_folder);
     remove(recording); // of a run that noted nothing
     remove(capsule);
-    keep_run k = {session, batch, index, {*mark, 0, recording, capsule, verdict->by.text, verdict->diverged}};
+    keep_run k = {session, failure, {*mark, 0, recording, capsule, verdict->by.text, verdict->diverged}};
     double steps = recorded_s / mark->dt; // infinite without a step
     k.keep.from = steps < (double)mark->made ? mark->made - (int64_t)steps : 0;
-    double limit = isnan(batch->tests[index].limit_s) ? options->limit : batch->tests[index].limit_s;
+    double limit = isnan(test->limit_s) ? options->limit : test->limit_s;
     cli_jobs jobs = {.count = 1,
                      .at_once = 1,
                      .limit_s = 10.0 + 10.0 * limit, // it ends by itself, after its last step, but records on the way

@@ -168,8 +168,8 @@ static bool end_test(void *user, const cli_job_end *end) {
     cli_test_result_set_file(&r, CLI_TEST_OUTPUT, end->output);
     cli_test_result_set_file(&r, CLI_TEST_ERRORS, end->error);
     if (r.outcome == STN_TEST_FAILED && b->run->options->artifacts != NULL) {
-        cli_test_keep(b->run->options, b->run->session, b->batch, end->index, &slot->verdict, &slot->mark,
-                      b->run->share->told + 1, &r);
+        const cli_test_failure failure = {b->batch, end->index, b->run->share->told + 1, &slot->verdict, &slot->mark};
+        cli_test_keep(b->run->options, b->run->session, &failure, &r);
     }
     tell(b->run, &r);
     return true;

@@ -81,10 +81,18 @@ void cli_test_results_clear(cli_test_results *all);
 stn_status cli_test_run(const cli_test_files *files, const cli_test_options *options, cli_test_results *all,
                         stn_error *err);
 
-/// Does a failed test once more, in a process of its own, to keep a recording of the last seconds before `mark` and a
-/// capsule below options->artifacts; their paths go to the result. `number` is that of the test in its file.
-void cli_test_keep(const cli_test_options *options, stn_session *session, const stn_test_batch *batch, int32_t index,
-                   const stn_verdict *verdict, const stn_step_mark *mark, int32_t number, cli_test_result *r);
+/// A test that failed.
+typedef struct cli_test_failure {
+    const stn_test_batch *batch;
+    int32_t index, number; // in the batch, and in its file
+    const stn_verdict *verdict;
+    const stn_step_mark *mark; // its last step
+} cli_test_failure;
+
+/// Does a failed test once more, in a process of its own, to keep a recording of the last seconds before its mark and a
+/// capsule below options->artifacts; their paths go to the result.
+void cli_test_keep(const cli_test_options *options, stn_session *session, const cli_test_failure *failure,
+                   cli_test_result *r);
 
 /// Where artifacts of a script's tests lie.
 void cli_test_folder(const cli_test_options *options, const char *script, char *folder, size_t size);

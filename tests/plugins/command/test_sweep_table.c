@@ -84,17 +84,15 @@ static void memory_that_ends_drops_no_row_of_a_table_that_gets_a_column(void **s
         int32_t seen = 0;
         stn_error err = {STN_OK, ""};
         assert_ok(open_table(&table, path, &seen, &err), err);
-        cli_texts cells = {0}, names = {0}, values = {0};
-        assert_true(cli_texts_add(&cells, "4") && cli_texts_add(&cells, "0.4"));
-        assert_true(cli_texts_add(&names, "energy") && cli_texts_add(&values, "7"));
+        cli_table_cells row = {0};
+        assert_true(cli_texts_add(&row.fixed, "4") && cli_texts_add(&row.fixed, "0.4"));
+        assert_true(cli_texts_add(&row.names, "energy") && cli_texts_add(&row.values, "7"));
         fail_line = line;
-        stn_status status = cli_table_add(&table, &cells, &names, &values, &err);
+        stn_status status = cli_table_add(&table, &row, &err);
         fail_line = 0;
         assert_int_equal(status, line == 0 ? STN_OK : STN_ERR_MEMORY);
         cli_table_close(&table);
-        cli_texts_clear(&cells);
-        cli_texts_clear(&names);
-        cli_texts_clear(&values);
+        cli_table_cells_clear(&row);
         expect_file(path, line == 0 ? "run,mu,energy\n1,0.1,\n2,0.2,\n3,0.3,\n4,0.4,7\n" : rows);
     }
     unlink(path);
