@@ -74,7 +74,8 @@ typedef struct info_report {
 stn_status info_configure(info_report *r, const char *choice, stn_error *err);
 /// numbers.c: counts and size, q being zero.
 void info_count(info_report *r);
-/// surface.c, after counting; nothing where no contact model can be asked.
+/// After counting: how far the flat pieces that contact over areas acts on lie beside round shapes, as the contact
+/// model has it that makes them; nothing where no contact model can be asked.
 void info_measure_surfaces(info_report *r);
 /// Does the file name what drives it, or give it a rotor?
 bool info_is_driven(const stn_joint *joint);
