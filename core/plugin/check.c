@@ -23,42 +23,7 @@ static bool is_word(const char *text) {
     return true;
 }
 
-static stn_status check_choices(const stn_param *param, stn_error *err) {
-    int32_t count = 0;
-    while (param->choices != NULL && param->choices[count] != NULL) {
-        count++;
-    }
-    if (count == 0) {
-        return stn_fail(err, STN_ERR_PLUGIN, "parameter %s: a choice without its list of names", param->name);
-    }
-    double index = param->default_number;
-    if (!(index >= 0.0 && index < count && index == floor(index))) {
-        return stn_fail(err, STN_ERR_PLUGIN, "parameter %s: default choice %g, must be 0 to %d", param->name, index,
-                        count - 1);
-    }
-    return STN_OK;
-}
-
-static stn_status check_range(const stn_param *param, stn_error *err) {
-    double value = param->default_number;
-    if (!isfinite(value) || !(value >= param->minimum && value <= param->maximum)) {
-        return stn_fail(err, STN_ERR_PLUGIN, "parameter %s: default %g is outside its range %g to %g", param->name,
-                        value, param->minimum, param->maximum);
-    }
-    if (param->type != STN_PARAM_TYPE_INT) {
-        return STN_OK;
-    }
-    if (value != floor(value)) {
-        return stn_fail(err, STN_ERR_PLUGIN, "parameter %s: default %g must be a whole number", param->name, value);
-    }
-    if (!(param->minimum >= INT32_MIN && param->maximum <= INT32_MAX)) {
-        return stn_fail(err, STN_ERR_PLUGIN, "parameter %s: range %g to %g must fit into 32 bits", param->name,
-                        param->minimum, param->maximum);
-    }
-    return STN_OK;
-}
-
-static stn_status check_param(const stn_plugin_desc *desc, const stn_param *param, stn_error *err) {
+static stn_status check_value(const stn_plugin_desc *desc, const stn_param *param, stn_error *err) {
     size_t size = stn_param_member_size(param->type);
     if (size == 0) {
         return stn_fail(err, STN_ERR_PLUGIN, "parameter %s: unknown type %d", param->name, (int)param->type);
@@ -70,36 +35,33 @@ static stn_status check_param(const stn_plugin_desc *desc, const stn_param *para
         return stn_fail(err, STN_ERR_PLUGIN, "parameter %s: offset %u with %zu bytes does not lie in config_size = %u",
                         param->name, param->offset, size, desc->config_size);
     }
-    switch (param->type) {
-    case STN_PARAM_TYPE_CHOICE:
-        return check_choices(param, err);
-    case STN_PARAM_TYPE_TEXT:
+    if (param->type == STN_PARAM_TYPE_TEXT) {
         return STN_OK;
-    default:
-        return check_range(param, err);
     }
-}
-
-static stn_status check_param_names(const stn_plugin_desc *desc, int32_t i, stn_error *err) {
-    const char *name = desc->params[i].name;
-    if (!is_word(name)) {
-        return stn_fail(err, STN_ERR_PLUGIN, "parameter %d: name \"%.64s\" must be lower case, digits and _", i,
-                        name != NULL ? name : "");
-    }
-    for (int32_t j = 0; j < i; j++) {
-        if (strcmp(name, desc->params[j].name) == 0) {
-            return stn_fail(err, STN_ERR_PLUGIN, "parameter %s is declared twice", name);
+    double value = param->default_number;
+    if (param->type == STN_PARAM_TYPE_CHOICE) {
+        int32_t count = 0;
+        while (param->choices != NULL && param->choices[count] != NULL) {
+            count++;
         }
-    }
-    const stn_param *shared = NULL;
-    int32_t shared_count = 0;
-    size_t shared_size = 0;
-    stn_kind_params(desc->kind, &shared, &shared_count, &shared_size);
-    for (int32_t j = 0; j < shared_count; j++) {
-        if (strcmp(name, shared[j].name) == 0) {
-            return stn_fail(err, STN_ERR_PLUGIN, "parameter %s: every %s has it already; leave it out", name,
-                            stn_kind_name(desc->kind));
+        if (count == 0) {
+            return stn_fail(err, STN_ERR_PLUGIN, "parameter %s: a choice without its list of names", param->name);
         }
+        return value >= 0.0 && value < count && value == floor(value)
+                   ? STN_OK
+                   : stn_fail(err, STN_ERR_PLUGIN, "parameter %s: default choice %g, must be 0 to %d", param->name,
+                              value, count - 1);
+    }
+    if (!isfinite(value) || !(value >= param->minimum && value <= param->maximum)) {
+        return stn_fail(err, STN_ERR_PLUGIN, "parameter %s: default %g is outside its range %g to %g", param->name,
+                        value, param->minimum, param->maximum);
+    }
+    if (param->type == STN_PARAM_TYPE_INT && value != floor(value)) {
+        return stn_fail(err, STN_ERR_PLUGIN, "parameter %s: default %g must be a whole number", param->name, value);
+    }
+    if (param->type == STN_PARAM_TYPE_INT && !(param->minimum >= INT32_MIN && param->maximum <= INT32_MAX)) {
+        return stn_fail(err, STN_ERR_PLUGIN, "parameter %s: range %g to %g must fit into 32 bits", param->name,
+                        param->minimum, param->maximum);
     }
     return STN_OK;
 }
@@ -108,11 +70,28 @@ static stn_status check_params(const stn_plugin_desc *desc, stn_error *err) {
     if (desc->param_count < 0 || desc->param_count > MOST_PARAMS || (desc->param_count > 0 && desc->params == NULL)) {
         return stn_fail(err, STN_ERR_PLUGIN, "params and param_count = %d do not fit together", desc->param_count);
     }
+    const stn_param *shared = NULL;
+    int32_t shared_count = 0;
+    size_t shared_size = 0;
+    stn_kind_params(desc->kind, &shared, &shared_count, &shared_size);
     for (int32_t i = 0; i < desc->param_count; i++) {
-        stn_status status = check_param_names(desc, i, err);
-        if (status == STN_OK) {
-            status = check_param(desc, &desc->params[i], err);
+        const char *name = desc->params[i].name;
+        if (!is_word(name)) {
+            return stn_fail(err, STN_ERR_PLUGIN, "parameter %d: name \"%.64s\" must be lower case, digits and _", i,
+                            name != NULL ? name : "");
         }
+        for (int32_t j = 0; j < i; j++) {
+            if (strcmp(name, desc->params[j].name) == 0) {
+                return stn_fail(err, STN_ERR_PLUGIN, "parameter %s is declared twice", name);
+            }
+        }
+        for (int32_t j = 0; j < shared_count; j++) {
+            if (strcmp(name, shared[j].name) == 0) {
+                return stn_fail(err, STN_ERR_PLUGIN, "parameter %s: every %s has it already; leave it out", name,
+                                stn_kind_name(desc->kind));
+            }
+        }
+        stn_status status = check_value(desc, &desc->params[i], err);
         if (status != STN_OK) {
             return status;
         }
@@ -120,18 +99,7 @@ static stn_status check_params(const stn_plugin_desc *desc, stn_error *err) {
     return STN_OK;
 }
 
-static stn_status check_identity(const stn_plugin_desc *desc, stn_error *err) {
-    if (stn_kind_name(desc->kind) == NULL) {
-        return stn_fail(err, STN_ERR_PLUGIN, "kind %d is unknown, must be 0 to %d", (int)desc->kind,
-                        STN_KIND_COUNT - 1);
-    }
-    if (!is_word(desc->id)) {
-        return stn_fail(err, STN_ERR_PLUGIN, "id \"%.64s\" must be lower case, digits and _, %d letters at most",
-                        desc->id != NULL ? desc->id : "", LONGEST_ID);
-    }
-    return STN_OK;
-}
-
+/// Behind kind and id, which texts about the rest begin with.
 static stn_status check_rest(const stn_plugin_desc *desc, stn_error *err) {
     if (desc->version == NULL || desc->summary == NULL) {
         return stn_fail(err, STN_ERR_PLUGIN, "version and summary must be given");
@@ -155,11 +123,15 @@ stn_status stn_plugin_check(const stn_plugin_desc *desc, stn_error *err) {
                         "descriptor size = %u, must be >= %zu; set .size = sizeof(stn_plugin_desc)", desc->size,
                         sizeof(stn_plugin_desc));
     }
-    stn_status status = check_identity(desc, err);
-    if (status != STN_OK) {
-        return status;
+    if (stn_kind_name(desc->kind) == NULL) {
+        return stn_fail(err, STN_ERR_PLUGIN, "kind %d is unknown, must be 0 to %d", (int)desc->kind,
+                        STN_KIND_COUNT - 1);
     }
-    status = check_rest(desc, err);
+    if (!is_word(desc->id)) {
+        return stn_fail(err, STN_ERR_PLUGIN, "id \"%.64s\" must be lower case, digits and _, %d letters at most",
+                        desc->id != NULL ? desc->id : "", LONGEST_ID);
+    }
+    stn_status status = check_rest(desc, err);
     if (status != STN_OK) {
         stn_error_prefix(err, "%s %s", stn_kind_name(desc->kind), desc->id);
     }

@@ -55,40 +55,21 @@ static stn_status store_text(stn_context *context, const stn_param *param, void 
     return STN_OK;
 }
 
-static stn_status fill_defaults(stn_context *context, const stn_config_part *part, stn_error *err) {
-    for (int32_t i = 0; i < part->count; i++) {
-        const stn_param *param = &part->params[i];
-        if (param->type == STN_PARAM_TYPE_TEXT) {
-            stn_status status = store_text(context, param, part->config, param->default_text, err);
-            if (status != STN_OK) {
-                return status;
-            }
-        } else {
-            store_number(param, part->config, param->default_number);
-        }
-    }
-    return STN_OK;
-}
-
 /// " [m]", or nothing for what has no unit.
 static void unit_text(const stn_param *param, char *text, size_t size) {
     bool none = param->unit == NULL || strcmp(param->unit, "1") == 0;
     snprintf(text, size, "%s%s%s", none ? "" : " [", none ? "" : param->unit, none ? "" : "]");
 }
 
-static void value_text(const stn_setting *setting, char *text, size_t size) {
-    if (setting->form == STN_SETTING_TEXT) {
-        snprintf(text, size, "\"%.200s\"", setting->text);
-    } else if (setting->form == STN_SETTING_BOOL) {
-        snprintf(text, size, "%s", setting->number != 0.0 ? "true" : "false");
-    } else {
-        stn_print_real(text, size, setting->number);
-    }
-}
-
 static stn_status wrong_type(const stn_param *param, const stn_setting *setting, const char *wanted, stn_error *err) {
     char value[256], unit[64];
-    value_text(setting, value, sizeof value);
+    if (setting->form == STN_SETTING_TEXT) {
+        snprintf(value, sizeof value, "\"%.200s\"", setting->text);
+    } else if (setting->form == STN_SETTING_BOOL) {
+        snprintf(value, sizeof value, "%s", setting->number != 0.0 ? "true" : "false");
+    } else {
+        stn_print_real(value, sizeof value, setting->number);
+    }
     unit_text(param, unit, sizeof unit);
     return stn_fail(err, STN_ERR_PARAMETER, "%s = %s, must be %s%s", param->name, value, wanted, unit);
 }
@@ -97,10 +78,7 @@ static stn_status set_number(const stn_param *param, void *config, const stn_set
     bool whole = param->type == STN_PARAM_TYPE_INT;
     double value = setting->number;
     bool spelled = setting->form == STN_SETTING_TEXT && setting->text != NULL && stn_parse_real(setting->text, &value);
-    if (setting->form != STN_SETTING_NUMBER && !spelled) {
-        return wrong_type(param, setting, whole ? "a whole number" : "a finite number", err);
-    }
-    if (!isfinite(value) || (whole && value != floor(value))) {
+    if ((setting->form != STN_SETTING_NUMBER && !spelled) || !isfinite(value) || (whole && value != floor(value))) {
         return wrong_type(param, setting, whole ? "a whole number" : "a finite number", err);
     }
     if (!(value >= param->minimum && value <= param->maximum)) {
@@ -118,18 +96,6 @@ static stn_status set_number(const stn_param *param, void *config, const stn_set
         return stn_fail(err, STN_ERR_PARAMETER, "%s = %s, must be %s to %s%s", param->name, shown, low, high, unit);
     }
     store_number(param, config, value);
-    return STN_OK;
-}
-
-static stn_status set_bool(const stn_param *param, void *config, const stn_setting *setting, stn_error *err) {
-    const char *text = setting->form == STN_SETTING_TEXT && setting->text != NULL ? setting->text : "";
-    bool is_true = strcmp(text, "true") == 0;
-    if (setting->form == STN_SETTING_BOOL) {
-        is_true = setting->number != 0.0;
-    } else if (!is_true && strcmp(text, "false") != 0) {
-        return wrong_type(param, setting, "true or false", err);
-    }
-    store_number(param, config, is_true ? 1.0 : 0.0);
     return STN_OK;
 }
 
@@ -156,25 +122,7 @@ static stn_status set_choice(const stn_param *param, void *config, const stn_set
     return STN_ERR_PARAMETER;
 }
 
-static stn_status set_one(stn_context *context, const stn_param *param, void *config, const stn_setting *setting,
-                          stn_error *err) {
-    switch (param->type) {
-    case STN_PARAM_TYPE_REAL:
-    case STN_PARAM_TYPE_INT:
-        return set_number(param, config, setting, err);
-    case STN_PARAM_TYPE_BOOL:
-        return set_bool(param, config, setting, err);
-    case STN_PARAM_TYPE_CHOICE:
-        return set_choice(param, config, setting, err);
-    case STN_PARAM_TYPE_TEXT:
-        if (setting->form != STN_SETTING_TEXT || setting->text == NULL) {
-            return wrong_type(param, setting, "a text", err);
-        }
-        return store_text(context, param, config, setting->text, err);
-    }
-    return stn_fail(err, STN_ERR_PARAMETER, "%s: declared with an unknown type", param->name);
-}
-
+/// Says which names there are, or the one that may be meant.
 static stn_status unknown_name(const stn_config_part *parts, int32_t part_count, const char *name, stn_error *err) {
     const char *names[NAMES_SHOWN] = {NULL};
     int32_t count = 0;
@@ -195,23 +143,27 @@ static stn_status unknown_name(const stn_config_part *parts, int32_t part_count,
     return stn_fail(err, STN_ERR_PARAMETER, "unknown parameter %s; there are %s", name, list);
 }
 
-static stn_status apply(stn_context *context, const stn_config_part *parts, int32_t part_count,
-                        const stn_setting *setting, stn_error *err) {
-    for (int32_t p = 0; p < part_count; p++) {
-        for (int32_t i = 0; i < parts[p].count; i++) {
-            if (strcmp(setting->name, parts[p].params[i].name) == 0) {
-                return set_one(context, &parts[p].params[i], parts[p].config, setting, err);
-            }
+static stn_status set(stn_context *context, const stn_param *param, void *config, const stn_setting *setting,
+                      stn_error *err) {
+    const char *text = setting->form == STN_SETTING_TEXT ? setting->text : NULL;
+    bool is_true =
+        setting->form == STN_SETTING_BOOL ? setting->number != 0.0 : text != NULL && strcmp(text, "true") == 0;
+    switch (param->type) {
+    case STN_PARAM_TYPE_REAL:
+    case STN_PARAM_TYPE_INT:
+        return set_number(param, config, setting, err);
+    case STN_PARAM_TYPE_BOOL:
+        if (setting->form != STN_SETTING_BOOL && !is_true && (text == NULL || strcmp(text, "false") != 0)) {
+            return wrong_type(param, setting, "true or false", err);
         }
+        store_number(param, config, is_true ? 1.0 : 0.0);
+        return STN_OK;
+    case STN_PARAM_TYPE_CHOICE:
+        return set_choice(param, config, setting, err);
+    case STN_PARAM_TYPE_TEXT:
+        return text != NULL ? store_text(context, param, config, text, err) : wrong_type(param, setting, "a text", err);
     }
-    return unknown_name(parts, part_count, setting->name, err);
-}
-
-static void destroy_parts(stn_context *context, stn_config_part *parts, int32_t part_count) {
-    for (int32_t p = 0; p < part_count; p++) {
-        stn_config_destroy(context, parts[p].params, parts[p].count, parts[p].config);
-        parts[p].config = NULL;
-    }
+    return stn_fail(err, STN_ERR_PARAMETER, "%s: declared with an unknown type", param->name);
 }
 
 stn_status stn_config_parts_create(stn_context *context, const char *owner, stn_config_part *parts, int32_t part_count,
@@ -221,20 +173,41 @@ stn_status stn_config_parts_create(stn_context *context, const char *owner, stn_
     for (int32_t p = 0; p < part_count; p++) {
         parts[p].config = NULL;
     }
+    // defaults
     for (int32_t p = 0; p < part_count && status == STN_OK; p++) {
         if (parts[p].size == 0) {
             continue;
         }
         parts[p].config = stn_allocate(context, 1, parts[p].size);
-        status = parts[p].config == NULL ? stn_fail(err, STN_ERR_MEMORY, "out of memory")
-                                         : fill_defaults(context, &parts[p], err);
+        status = parts[p].config == NULL ? stn_fail(err, STN_ERR_MEMORY, "out of memory") : STN_OK;
+        for (int32_t i = 0; i < parts[p].count && status == STN_OK; i++) {
+            const stn_param *param = &parts[p].params[i];
+            if (param->type == STN_PARAM_TYPE_TEXT) {
+                status = store_text(context, param, parts[p].config, param->default_text, err);
+            } else {
+                store_number(param, parts[p].config, param->default_number);
+            }
+        }
     }
-    for (int32_t i = 0; i < setting_count && status == STN_OK; i++) {
-        status = apply(context, parts, part_count, &settings[i], err);
-        where = settings[i].where;
+    for (int32_t s = 0; s < setting_count && status == STN_OK; s++) {
+        const stn_config_part *part = NULL; // that has a parameter of the name
+        const stn_param *param = NULL;
+        for (int32_t p = 0; p < part_count; p++) {
+            for (int32_t i = 0; i < parts[p].count && param == NULL; i++) {
+                bool named = strcmp(settings[s].name, parts[p].params[i].name) == 0;
+                part = named ? &parts[p] : NULL;
+                param = named ? &parts[p].params[i] : NULL;
+            }
+        }
+        status = param != NULL ? set(context, param, part->config, &settings[s], err)
+                               : unknown_name(parts, part_count, settings[s].name, err);
+        where = settings[s].where;
+    }
+    for (int32_t p = 0; p < part_count && status != STN_OK; p++) {
+        stn_config_destroy(context, parts[p].params, parts[p].count, parts[p].config);
+        parts[p].config = NULL;
     }
     if (status != STN_OK) {
-        destroy_parts(context, parts, part_count);
         stn_error_prefix(err, "%s%s%s", where != NULL ? where : "", where != NULL ? ": " : "", owner);
     }
     return status;

@@ -22,39 +22,6 @@ static bool has_ending(const stn_plugin_desc *desc, const char *ending) {
     return false;
 }
 
-/// The line about a file <kind>_*.so that was refused, which may be the one that is wanted; NULL: there is none.
-static const char *find_refused(stn_context *context, stn_kind kind) {
-    const stn_plugin_info *plugins = NULL;
-    const char *const *problems = NULL;
-    int32_t count = 0, problem_count = 0;
-    char name[32];
-    snprintf(name, sizeof name, "/%s_", stn_kind_name(kind));
-    if (stn_plugins(context, &plugins, &count, &problems, &problem_count, NULL) == STN_OK) {
-        for (int32_t i = 0; i < problem_count; i++) {
-            if (strstr(problems[i], name) != NULL) {
-                return problems[i];
-            }
-        }
-    }
-    return NULL;
-}
-
-static stn_status refuse(stn_context *context, stn_kind kind, const char *path, const stn_plugin_info *plugins,
-                         int32_t count, stn_error *err) {
-    const char *refused = find_refused(context, kind);
-    char known[256] = "";
-    for (int32_t p = 0; p < count; p++) {
-        for (int32_t i = 0; ending_at(plugins[p].desc, i) != NULL; i++) {
-            size_t used = strlen(known);
-            snprintf(known + used, sizeof known - used, "%s.%s", used > 0 ? ", " : "", ending_at(plugins[p].desc, i));
-        }
-    }
-    return stn_fail(err, STN_ERR_PLUGIN, "%s: no %s such files; endings that are known: %s%s%s", path,
-                    kind == STN_KIND_SCRIPT ? "scripting language runs" : "recorder writes",
-                    known[0] != '\0' ? known : "none", refused != NULL ? "; refused was " : "",
-                    refused != NULL ? refused : "");
-}
-
 stn_status stn_plugin_for_file(stn_context *context, stn_kind kind, const char *path, const char **id, stn_error *err) {
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path, *dot = strrchr(name, '.');
     const char *ending = dot != NULL ? dot + 1 : "";
@@ -74,5 +41,27 @@ stn_status stn_plugin_for_file(stn_context *context, stn_kind kind, const char *
             return STN_OK;
         }
     }
-    return status == STN_OK ? refuse(context, kind, path, plugins, count, err) : status;
+    if (status != STN_OK) {
+        return status;
+    }
+    // Nothing has it: which endings are known, and a file <kind>_*.so that was refused, which may be the one.
+    const char *refused = NULL, *const *problems = NULL;
+    int32_t all = 0, problem_count = 0;
+    char file[32], known[256] = "";
+    for (int32_t p = 0; p < count; p++) {
+        for (int32_t i = 0; ending_at(plugins[p].desc, i) != NULL; i++) {
+            size_t used = strlen(known);
+            snprintf(known + used, sizeof known - used, "%s.%s", used > 0 ? ", " : "", ending_at(plugins[p].desc, i));
+        }
+    }
+    snprintf(file, sizeof file, "/%s_", stn_kind_name(kind));
+    if (stn_plugins(context, &plugins, &all, &problems, &problem_count, NULL) == STN_OK) {
+        for (int32_t i = 0; i < problem_count && refused == NULL; i++) {
+            refused = strstr(problems[i], file) != NULL ? problems[i] : NULL;
+        }
+    }
+    return stn_fail(err, STN_ERR_PLUGIN, "%s: no %s such files; endings that are known: %s%s%s", path,
+                    kind == STN_KIND_SCRIPT ? "scripting language runs" : "recorder writes",
+                    known[0] != '\0' ? known : "none", refused != NULL ? "; refused was " : "",
+                    refused != NULL ? refused : "");
 }

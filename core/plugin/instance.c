@@ -26,22 +26,6 @@ static stn_status configure(stn_instance *instance, const stn_setting *settings,
     return status;
 }
 
-static stn_status create_self(stn_instance *instance, stn_error *err) {
-    const stn_plugin_desc *desc = instance->desc;
-    if (desc->create == NULL) {
-        instance->self = instance->config;
-        return STN_OK;
-    }
-    stn_answer_begin(err);
-    stn_status status = stn_answer_end(desc->create(instance->context, instance->config, &instance->self, err), err);
-    if (status < 0) {
-        instance->self = NULL;
-        stn_error_prefix(err, "%s %s", stn_kind_name(desc->kind), desc->id);
-        return status;
-    }
-    return STN_OK; // a qualified status says nothing here
-}
-
 stn_status stn_instance_create(stn_context *context, stn_kind kind, const char *id, const stn_setting *settings,
                                int32_t setting_count, stn_instance **out, stn_error *err) {
     *out = NULL;
@@ -56,15 +40,22 @@ stn_status stn_instance_create(stn_context *context, stn_kind kind, const char *
     }
     *instance = (stn_instance){.context = context, .desc = info->desc, .file = info->file};
     status = configure(instance, settings, setting_count, err);
-    if (status == STN_OK) {
-        status = create_self(instance, err);
+    if (status == STN_OK && instance->desc->create == NULL) {
+        instance->self = instance->config;
+    } else if (status == STN_OK) {
+        stn_answer_begin(err);
+        status = stn_answer_end(instance->desc->create(context, instance->config, &instance->self, err), err);
+        if (status < 0) {
+            instance->self = NULL;
+            stn_error_prefix(err, "%s %s", stn_kind_name(kind), instance->desc->id);
+        }
     }
-    if (status != STN_OK) {
+    if (status < 0) {
         stn_instance_destroy(instance);
         return status;
     }
     *out = instance;
-    return STN_OK;
+    return STN_OK; // a qualified status of `create` says nothing here
 }
 
 void stn_instance_destroy(stn_instance *instance) {

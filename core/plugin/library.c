@@ -37,26 +37,6 @@ static stn_status check_entry(const stn_plugin_entry *entry, stn_error *err) {
     return STN_OK;
 }
 
-/// The loader's own text without the file's name, which the caller puts in front.
-static stn_status cannot_open(const char *file, stn_error *err) {
-    const char *text = dlerror();
-    text = text != NULL ? text : "unknown reason";
-    size_t length = strlen(file);
-    if (strncmp(text, file, length) == 0 && strncmp(text + length, ": ", 2) == 0) {
-        text += length + 2;
-    }
-    return stn_fail(err, STN_ERR_PLUGIN, "cannot be loaded: %s", text);
-}
-
-/// The library that this handle was seen as before, or NULL: the loader gives one handle per file.
-static const stn_library *known(const stn_registry *registry, const void *handle) {
-    const stn_library *library = registry->libraries;
-    while (library != NULL && library->handle != handle) {
-        library = library->next;
-    }
-    return library;
-}
-
 stn_status stn_library_open(stn_registry *registry, const char *file, bool complete, const stn_library **out,
                             stn_error *err) {
     *out = NULL;
@@ -66,9 +46,17 @@ stn_status stn_library_open(stn_registry *registry, const char *file, bool compl
     }
     void *handle = dlopen(file, (complete ? RTLD_NOW : RTLD_LAZY) | RTLD_LOCAL);
     if (handle == NULL) {
-        return cannot_open(file, err);
+        // The loader's own text without the file's name, which the caller puts in front.
+        const char *text = dlerror();
+        text = text != NULL ? text : "unknown reason";
+        size_t length = strlen(file);
+        bool named = strncmp(text, file, length) == 0 && strncmp(text + length, ": ", 2) == 0;
+        return stn_fail(err, STN_ERR_PLUGIN, "cannot be loaded: %s", named ? text + length + 2 : text);
     }
-    const stn_library *before = known(registry, handle);
+    const stn_library *before = registry->libraries; // the loader gives one handle per file
+    while (before != NULL && before->handle != handle) {
+        before = before->next;
+    }
     if (before != NULL) {
         *out = before;
         return STN_OK;

@@ -31,8 +31,18 @@ static stn_status choose_from(const stn_library *library, stn_kind kind, const s
     return STN_OK;
 }
 
-/// Keeps the library's path, once.
-static stn_status remember(stn_registry *registry, const char *path, const stn_library *library, stn_error *err) {
+static stn_status load(stn_registry *registry, stn_kind kind, const char *path, stn_error *err) {
+    const stn_library *library = NULL;
+    const stn_plugin_info *info = NULL;
+    stn_status status = stn_library_open(registry, path, true, &library, err);
+    if (status == STN_OK) {
+        status = choose_from(library, kind, &info, err);
+    }
+    if (status != STN_OK) {
+        stn_error_prefix(err, "%s", path);
+        return status;
+    }
+    // The path is kept once.
     const stn_named_library *known = registry->named;
     while (known != NULL && !(known->library == library && strcmp(known->path, path) == 0)) {
         known = known->next;
@@ -50,20 +60,6 @@ static stn_status remember(stn_registry *registry, const char *path, const stn_l
     return STN_OK;
 }
 
-static stn_status load(stn_registry *registry, stn_kind kind, const char *path, stn_error *err) {
-    const stn_library *library = NULL;
-    const stn_plugin_info *info = NULL;
-    stn_status status = stn_library_open(registry, path, true, &library, err);
-    if (status == STN_OK) {
-        status = choose_from(library, kind, &info, err);
-    }
-    if (status != STN_OK) {
-        stn_error_prefix(err, "%s", path);
-        return status;
-    }
-    return remember(registry, path, library, err);
-}
-
 stn_status stn_plugin_load(stn_context *context, stn_kind kind, const char *name, stn_error *err) {
     if (stn_kind_name(kind) == NULL || name == NULL) {
         return stn_fail(err, STN_ERR_ARGUMENT, "plugin: kind and name must be given");
@@ -74,7 +70,9 @@ stn_status stn_plugin_load(stn_context *context, stn_kind kind, const char *name
     pthread_mutex_lock(&context->registry_mutex);
     stn_registry *registry = NULL;
     stn_status status = stn_registry_open(context, &registry, err);
-    status = status == STN_OK ? load(registry, kind, name, err) : status;
+    if (status == STN_OK) {
+        status = load(registry, kind, name, err);
+    }
     pthread_mutex_unlock(&context->registry_mutex);
     return status;
 }

@@ -58,23 +58,6 @@ static bool is_present(const void *ops, uint32_t size, size_t offset) {
     return offset + sizeof none <= size && memcmp((const unsigned char *)ops + offset, none, sizeof none) != 0;
 }
 
-static stn_status check_slots(stn_kind kind, const void *ops, uint32_t size, stn_error *err) {
-    for (int32_t i = 0; i < STN_COUNT(slots); i++) {
-        const char *name = slots[i].name, *with = slots[i].with;
-        if (slots[i].kind != kind || is_present(ops, size, slots[i].offset) ||
-            (with != NULL && !is_present(ops, size, slots[i].with_offset))) {
-            continue;
-        }
-        if (slots[i].offset + sizeof(void *) > size) {
-            return stn_fail(err, STN_ERR_PLUGIN, "ops.size = %u ends before the required %s; set .size = sizeof ops",
-                            size, name);
-        }
-        return stn_fail(err, STN_ERR_PLUGIN, "required operation %s is missing%s%s", name,
-                        with != NULL ? ", it goes with " : "", with != NULL ? with : "");
-    }
-    return STN_OK;
-}
-
 static stn_status check_sets(uint32_t sets, stn_error *err) {
     if (sets == 0 || sets >= 1u << STN_SET_COUNT) {
         return stn_fail(err, STN_ERR_PLUGIN, "sets = 0x%x must name constraint sets, 1u << STN_SET_...", sets);
@@ -145,9 +128,18 @@ stn_status stn_ops_check(const stn_plugin_desc *desc, stn_error *err) {
         return stn_fail(err, STN_ERR_PLUGIN, "the table of operations is missing");
     }
     memcpy(&size, ops, sizeof size); // the first member of every table
-    stn_status status = check_slots(desc->kind, ops, size, err);
-    if (status != STN_OK) {
-        return status;
+    for (int32_t i = 0; i < STN_COUNT(slots); i++) {
+        const char *name = slots[i].name, *with = slots[i].with;
+        if (slots[i].kind != desc->kind || is_present(ops, size, slots[i].offset) ||
+            (with != NULL && !is_present(ops, size, slots[i].with_offset))) {
+            continue;
+        }
+        if (slots[i].offset + sizeof(void *) > size) {
+            return stn_fail(err, STN_ERR_PLUGIN, "ops.size = %u ends before the required %s; set .size = sizeof ops",
+                            size, name);
+        }
+        return stn_fail(err, STN_ERR_PLUGIN, "required operation %s is missing%s%s", name,
+                        with != NULL ? ", it goes with " : "", with != NULL ? with : "");
     }
     switch (desc->kind) {
     case STN_KIND_SOLVER:

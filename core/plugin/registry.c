@@ -117,15 +117,6 @@ static stn_status lookup_file(stn_registry *registry, stn_kind kind, const char 
     return STN_OK;
 }
 
-/// One that stn_plugin_load brought.
-static const stn_plugin_info *lookup_named(const stn_registry *registry, stn_kind kind, const char *id) {
-    const stn_plugin_info *info = NULL;
-    for (const stn_named_library *named = registry->named; named != NULL && info == NULL; named = named->next) {
-        info = stn_library_plugin(named->library, kind, id);
-    }
-    return info;
-}
-
 // -------------------------------------------------------------------------------------------------------------- lists
 
 /// A plugin that may be listed, and what decides between two of one id.
@@ -192,13 +183,6 @@ static int32_t collect(const stn_registry *registry, stn_kind kind, candidate *f
     return count;
 }
 
-static void tell_hidden(const stn_registry *registry, const stn_plugin_info *hidden, const stn_plugin_info *by) {
-    if (hidden->desc != by->desc) {
-        stn_log(registry->context, STN_LOG_NOTE, "%s: %s %s is hidden by that of %s", hidden->file,
-                stn_kind_name(hidden->desc->kind), hidden->desc->id, by->file);
-    }
-}
-
 /// The list of a kind (STN_KIND_COUNT: of all), sorted; the nearest one of each id. Earlier lists stay in the arena for
 /// those who hold them.
 static stn_status make_list(stn_registry *registry, stn_kind kind, stn_error *err) {
@@ -226,8 +210,9 @@ static stn_status make_list(stn_registry *registry, stn_kind kind, stn_error *er
             before != NULL && before->desc->kind == info->desc->kind && strcmp(before->desc->id, info->desc->id) == 0;
         if (!hidden) {
             plugins[count++] = *info;
-        } else if (kind == STN_KIND_COUNT && !registry->told) {
-            tell_hidden(registry, info, before);
+        } else if (kind == STN_KIND_COUNT && !registry->told && info->desc != before->desc) {
+            stn_log(registry->context, STN_LOG_NOTE, "%s: %s %s is hidden by that of %s", info->file,
+                    stn_kind_name(info->desc->kind), info->desc->id, before->file);
         }
     }
     registry->told = registry->told || kind == STN_KIND_COUNT;
@@ -235,8 +220,12 @@ static stn_status make_list(stn_registry *registry, stn_kind kind, stn_error *er
     return STN_OK;
 }
 
-/// The lines about folders and files that were refused, once all were looked at.
-static stn_status make_problems(stn_registry *registry, stn_error *err) {
+/// The list of all, and the lines about folders and files that were refused.
+static stn_status list_all(stn_registry *registry, stn_error *err) {
+    stn_status status = make_list(registry, STN_KIND_COUNT, err);
+    if (status != STN_OK || registry->problem_list != NULL) {
+        return status;
+    }
     int32_t most = registry->file_count, count = 0;
     for (const stn_plugin_folder *folder = registry->folders; folder != NULL; folder = folder->next) {
         most++;
@@ -260,11 +249,6 @@ static stn_status make_problems(stn_registry *registry, stn_error *err) {
     return STN_OK;
 }
 
-static stn_status list_all(stn_registry *registry, stn_error *err) {
-    stn_status status = make_list(registry, STN_KIND_COUNT, err);
-    return status == STN_OK && registry->problem_list == NULL ? make_problems(registry, err) : status;
-}
-
 stn_status stn_plugins(stn_context *context, const stn_plugin_info **plugins, int32_t *count,
                        const char *const **problems, int32_t *problem_count, stn_error *err) {
     *plugins = NULL;
@@ -272,7 +256,9 @@ stn_status stn_plugins(stn_context *context, const stn_plugin_info **plugins, in
     pthread_mutex_lock(&context->registry_mutex);
     stn_registry *registry = NULL;
     stn_status status = searched_registry(context, &registry, err);
-    status = status == STN_OK ? list_all(registry, err) : status;
+    if (status == STN_OK) {
+        status = list_all(registry, err);
+    }
     if (status == STN_OK) {
         *plugins = registry->lists[STN_KIND_COUNT].plugins;
         *count = registry->lists[STN_KIND_COUNT].count;
@@ -297,7 +283,9 @@ stn_status stn_plugins_of_kind(stn_context *context, stn_kind kind, const stn_pl
     pthread_mutex_lock(&context->registry_mutex);
     stn_registry *registry = NULL;
     stn_status status = searched_registry(context, &registry, err);
-    status = status == STN_OK ? make_list(registry, kind, err) : status;
+    if (status == STN_OK) {
+        status = make_list(registry, kind, err);
+    }
     if (status == STN_OK) {
         *plugins = registry->lists[kind].plugins;
         *count = registry->lists[kind].count;
@@ -308,22 +296,14 @@ stn_status stn_plugins_of_kind(stn_context *context, stn_kind kind, const stn_pl
 
 // ---------------------------------------------------------------------------------------------------------------- ids
 
-/// The line about a refused file named <kind>_<id>.so, which explains better than "unknown"; NULL without.
-static const char *find_refusal(const stn_registry *registry, stn_kind kind, const char *id) {
+static stn_status unknown_id(const stn_registry *registry, stn_kind kind, const char *id, stn_error *err) {
+    // The line about a refused file named <kind>_<id>.so explains better than "unknown".
     char name[256];
     snprintf(name, sizeof name, "/%s_%.100s.so: ", stn_kind_name(kind), id);
     for (int32_t i = 0; i < registry->problem_count; i++) {
         if (strstr(registry->problem_list[i], name) != NULL) {
-            return registry->problem_list[i];
+            return stn_fail(err, STN_ERR_PLUGIN, "%s %s: %s", stn_kind_name(kind), id, registry->problem_list[i]);
         }
-    }
-    return NULL;
-}
-
-static stn_status unknown_id(const stn_registry *registry, stn_kind kind, const char *id, stn_error *err) {
-    const char *refusal = find_refusal(registry, kind, id);
-    if (refusal != NULL) {
-        return stn_fail(err, STN_ERR_PLUGIN, "%s %s: %s", stn_kind_name(kind), id, refusal);
     }
     const char *ids[IDS_SHOWN] = {NULL};
     char list[700] = "";
@@ -351,16 +331,21 @@ static stn_status unknown_id(const stn_registry *registry, stn_kind kind, const 
 static stn_status find_by_id(stn_registry *registry, stn_kind kind, const char *id, const stn_plugin_info **out,
                              stn_error *err) {
     *out = lookup_own(registry, kind, id);
-    stn_status status = *out == NULL ? lookup_file(registry, kind, id, out, err) : STN_OK;
+    if (*out != NULL) {
+        return STN_OK;
+    }
+    stn_status status = lookup_file(registry, kind, id, out, err);
     if (status != STN_OK || *out != NULL) {
         return status;
     }
-    *out = lookup_named(registry, kind, id);
-    if (*out == NULL) {
-        status = list_all(registry, err);
-        return status == STN_OK ? unknown_id(registry, kind, id, err) : status;
+    for (const stn_named_library *named = registry->named; named != NULL && *out == NULL; named = named->next) {
+        *out = stn_library_plugin(named->library, kind, id); // that stn_plugin_load brought
     }
-    return STN_OK;
+    if (*out != NULL) {
+        return STN_OK;
+    }
+    status = list_all(registry, err);
+    return status == STN_OK ? unknown_id(registry, kind, id, err) : status;
 }
 
 stn_status stn_plugin_find(stn_context *context, stn_kind kind, const char *id, const stn_plugin_info **out,

@@ -11,11 +11,6 @@
 #include "base/library_folder.h"
 #include "plugin/registry.h"
 
-static bool is_shared_object(const char *name) {
-    size_t length = strlen(name);
-    return length > 3 && strcmp(name + length - 3, ".so") == 0;
-}
-
 static int compare_names(const void *a, const void *b) {
     return strcmp(((const stn_plugin_file *)a)->name, ((const stn_plugin_file *)b)->name);
 }
@@ -74,25 +69,10 @@ static stn_status add_file(stn_registry *registry, const stn_plugin_folder *fold
     return STN_OK;
 }
 
-/// Adds the shared objects in a folder, sorted by name.
-static stn_status list_folder(stn_registry *registry, stn_plugin_folder *folder, DIR *stream, stn_error *err) {
-    stn_status status = STN_OK;
-    folder->start = registry->file_count;
-    for (struct dirent *item = readdir(stream); item != NULL && status == STN_OK; item = readdir(stream)) {
-        status = is_shared_object(item->d_name) ? add_file(registry, folder, item->d_name, err) : STN_OK;
-    }
-    folder->count = registry->file_count - folder->start;
-    if (folder->count > 0) {
-        qsort(registry->files + folder->start, (size_t)folder->count, sizeof *registry->files, compare_names);
-    }
-    return status;
-}
-
-/// `named_by` says who asked for the folder; NULL for the library's own, which may be absent. `last`: where the next
-/// folder is put.
-static stn_status search_folder(stn_registry *registry, const char *path, const char *named_by,
-                                stn_plugin_folder ***last, stn_error *err) {
-    stn_plugin_folder *folder = STN_ARENA_ZEROED(registry->arena, 1, stn_plugin_folder);
+/// `named_by` says who asked for the folder; NULL for the library's own, which may be absent.
+static stn_status search_folder(stn_registry *registry, const char *path, const char *named_by, stn_error *err) {
+    stn_plugin_folder *folder =
+        path != NULL ? STN_ARENA_ZEROED(registry->arena, 1, stn_plugin_folder) : NULL; // NULL: no memory for the path
     if (folder == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory");
     }
@@ -107,19 +87,31 @@ static stn_status search_folder(stn_registry *registry, const char *path, const 
         }
     }
     stn_status status = STN_OK;
+    folder->start = registry->file_count;
     if (stream != NULL) {
-        status = list_folder(registry, folder, stream, err);
+        for (struct dirent *item = readdir(stream); item != NULL && status == STN_OK; item = readdir(stream)) {
+            size_t length = strlen(item->d_name);
+            if (length > 3 && strcmp(item->d_name + length - 3, ".so") == 0) {
+                status = add_file(registry, folder, item->d_name, err);
+            }
+        }
         closedir(stream);
     }
-    **last = folder;
-    *last = &folder->next;
+    folder->count = registry->file_count - folder->start;
+    if (folder->count > 0) {
+        qsort(registry->files + folder->start, (size_t)folder->count, sizeof *registry->files, compare_names);
+    }
+    stn_plugin_folder **last = &registry->folders;
+    while (*last != NULL) {
+        last = &(*last)->next;
+    }
+    *last = folder;
     return status;
 }
 
 /// Colon separated folders; empty places are skipped. A relative one is that of now, wherever the process goes before
 /// its files are opened.
-static stn_status search_path(stn_registry *registry, const char *path, const char *named_by, stn_plugin_folder ***last,
-                              stn_error *err) {
+static stn_status search_path(stn_registry *registry, const char *path, const char *named_by, stn_error *err) {
     char here[PATH_MAX];
     bool known = path != NULL && getcwd(here, sizeof here) != NULL;
     while (path != NULL && *path != '\0') {
@@ -132,8 +124,7 @@ static stn_status search_path(stn_registry *registry, const char *path, const ch
             bool relative = path[0] != '/' && known;
             const char *folder =
                 stn_registry_text(registry, "%s%s%.*s", relative ? here : "", relative ? "/" : "", (int)shown, path);
-            stn_status status = folder == NULL ? stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory")
-                                               : search_folder(registry, folder, named_by, last, err);
+            stn_status status = search_folder(registry, folder, named_by, err);
             if (status != STN_OK) {
                 return status;
             }
@@ -143,22 +134,16 @@ static stn_status search_path(stn_registry *registry, const char *path, const ch
     return STN_OK;
 }
 
-/// <folder of this library>/stiction/plugins: the same in the build tree and installed.
-static stn_status search_beside_library(stn_registry *registry, stn_plugin_folder ***last, stn_error *err) {
-    char library[PATH_MAX];
-    if (!stn_library_folder(library)) {
-        return STN_OK;
-    }
-    const char *folder = stn_registry_text(registry, "%s/stiction/plugins", library);
-    return folder == NULL ? stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory")
-                          : search_folder(registry, folder, NULL, last, err);
-}
-
 stn_status stn_registry_search(stn_registry *registry, stn_error *err) {
-    stn_plugin_folder **last = &registry->folders;
-    stn_status status = search_path(registry, registry->context->plugin_path, "plugin_path", &last, err);
-    if (status == STN_OK) {
-        status = search_path(registry, getenv("STICTION_PLUGIN_PATH"), "STICTION_PLUGIN_PATH", &last, err);
+    stn_status status = search_path(registry, registry->context->plugin_path, "plugin_path", err);
+    if (status != STN_OK) {
+        return status;
     }
-    return status == STN_OK ? search_beside_library(registry, &last, err) : status;
+    status = search_path(registry, getenv("STICTION_PLUGIN_PATH"), "STICTION_PLUGIN_PATH", err);
+    // <folder of this library>/stiction/plugins: the same in the build tree and installed.
+    char library[PATH_MAX];
+    if (status != STN_OK || !stn_library_folder(library)) {
+        return status;
+    }
+    return search_folder(registry, stn_registry_text(registry, "%s/stiction/plugins", library), NULL, err);
 }

@@ -4,56 +4,28 @@
 #include "base/text.h"
 #include "plugin/settings.h"
 
-static stn_setting setting_of(const stn_param *param, const void *config) {
-    const void *member = (const char *)config + param->offset;
-    stn_setting s = {.name = param->name, .form = STN_SETTING_NUMBER, .where = "copy"};
-    switch (param->type) {
-    case STN_PARAM_TYPE_REAL:
-        memcpy(&s.number, member, sizeof(double));
-        break;
-    case STN_PARAM_TYPE_INT: {
-        int32_t value = 0;
-        memcpy(&value, member, sizeof value);
-        s.number = value;
-        break;
-    }
-    case STN_PARAM_TYPE_BOOL: {
-        bool value = false;
-        memcpy(&value, member, sizeof value);
-        s.form = STN_SETTING_BOOL;
-        s.number = value ? 1.0 : 0.0;
-        break;
-    }
-    case STN_PARAM_TYPE_CHOICE: {
-        int32_t value = 0;
-        memcpy(&value, member, sizeof value);
-        s.form = STN_SETTING_TEXT;
-        s.text = param->choices[value];
-        break;
-    }
-    case STN_PARAM_TYPE_TEXT:
-        s.form = STN_SETTING_TEXT;
-        memcpy(&s.text, member, sizeof s.text);
-        break;
-    }
-    return s;
-}
-
 /// Appends those of a table; an unset text stays unset.
 static void append_settings(const stn_param *params, int32_t count, const void *config, instance_choice *out) {
     for (int32_t i = 0; i < count; i++) {
-        stn_setting s = setting_of(&params[i], config);
+        const stn_param *param = &params[i];
+        const void *member = (const char *)config + param->offset;
+        stn_setting s = {.name = param->name, .form = STN_SETTING_NUMBER, .where = "copy"};
+        if (param->type == STN_PARAM_TYPE_REAL) {
+            s.number = *(const double *)member;
+        } else if (param->type == STN_PARAM_TYPE_INT) {
+            s.number = *(const int32_t *)member;
+        } else if (param->type == STN_PARAM_TYPE_BOOL) {
+            s.form = STN_SETTING_BOOL;
+            s.number = *(const bool *)member ? 1.0 : 0.0;
+        } else {
+            s.form = STN_SETTING_TEXT;
+            s.text = param->type == STN_PARAM_TYPE_CHOICE ? param->choices[*(const int32_t *)member]
+                                                          : *(const char *const *)member;
+        }
         if (s.form != STN_SETTING_TEXT || s.text != NULL) {
             out->settings[out->choice.setting_count++] = s;
         }
     }
-}
-
-/// By id; a plugin that was chosen by its file is not found that way.
-static const char *name_of(const stn_instance *instance) {
-    const stn_plugin_info *info = NULL;
-    stn_status status = stn_plugin_find(instance->context, instance->desc->kind, instance->desc->id, &info, NULL);
-    return status == STN_OK && info->desc == instance->desc ? instance->desc->id : instance->file;
 }
 
 stn_status instance_describe(const stn_instance *instance, instance_choice *out, stn_error *err) {
@@ -62,7 +34,10 @@ stn_status instance_describe(const stn_instance *instance, instance_choice *out,
     int32_t common_count = 0;
     size_t common_size = 0;
     stn_kind_params(desc->kind, &common, &common_count, &common_size);
-    *out = (instance_choice){.choice = {.id = name_of(instance)}, .version = desc->version};
+    // By id; a plugin that was chosen by its file is not found that way.
+    const stn_plugin_info *info = NULL;
+    bool found = stn_plugin_find(instance->context, desc->kind, desc->id, &info, NULL) == STN_OK && info->desc == desc;
+    *out = (instance_choice){.choice = {.id = found ? desc->id : instance->file}, .version = desc->version};
     size_t most = (size_t)common_count + (size_t)desc->param_count;
     out->settings = stn_allocate(instance->context, most, sizeof *out->settings);
     if (out->settings == NULL) {
@@ -77,25 +52,6 @@ stn_status instance_describe(const stn_instance *instance, instance_choice *out,
 void instance_choice_clear(stn_context *context, instance_choice *choice) {
     stn_release(context, choice->settings);
     *choice = (instance_choice){0};
-}
-
-/// The name, the form, then the number or the text.
-static void pass_setting(byte_stream *b, stn_setting *s) {
-    int32_t form = (int32_t)s->form;
-    bytes_pass_text(b, &s->name);
-    bytes_pass_count(b, &form, STN_SETTING_TEXT);
-    if (form == STN_SETTING_TEXT) {
-        bytes_pass_text(b, &s->text);
-    } else {
-        BYTES_PASS(b, &s->number);
-    }
-    if (b->reading) {
-        s->form = form == STN_SETTING_NUMBER ? STN_SETTING_NUMBER
-                  : form == STN_SETTING_BOOL ? STN_SETTING_BOOL
-                                             : STN_SETTING_TEXT;
-        s->where = "the recording";
-        b->failed = b->failed || s->name == NULL || (form == STN_SETTING_TEXT && s->text == NULL);
-    }
 }
 
 void instance_choice_pass(byte_stream *b, instance_choice *choice) {
@@ -114,7 +70,23 @@ void instance_choice_pass(byte_stream *b, instance_choice *choice) {
         choice->choice.settings = choice->settings;
     }
     for (int32_t i = 0; i < count && !b->failed; i++) {
-        pass_setting(b, &choice->settings[i]);
+        // The name, the form, then the number or the text.
+        stn_setting *s = &choice->settings[i];
+        int32_t form = (int32_t)s->form;
+        bytes_pass_text(b, &s->name);
+        bytes_pass_count(b, &form, STN_SETTING_TEXT);
+        if (form == STN_SETTING_TEXT) {
+            bytes_pass_text(b, &s->text);
+        } else {
+            BYTES_PASS(b, &s->number);
+        }
+        if (b->reading) {
+            s->form = form == STN_SETTING_NUMBER ? STN_SETTING_NUMBER
+                      : form == STN_SETTING_BOOL ? STN_SETTING_BOOL
+                                                 : STN_SETTING_TEXT;
+            s->where = "the recording";
+            b->failed = b->failed || s->name == NULL || (form == STN_SETTING_TEXT && s->text == NULL);
+        }
     }
     choice->choice.setting_count = b->failed ? 0 : count;
 }
