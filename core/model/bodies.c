@@ -6,10 +6,6 @@
 
 #include "model/compiler.h"
 
-static bool moves(const stn_joint_spec *spec) {
-    return spec->type != STN_JOINT_FIXED;
-}
-
 /// Moving joints by group, an implicit floating one first, then in file order.
 static stn_status number_joints(compiler *c, stn_error *err) {
     const stn_model_builder *b = c->builder;
@@ -31,7 +27,7 @@ static stn_status number_joints(compiler *c, stn_error *err) {
         group->joint_start = count;
         c->root_joint[r] = c->root[r] == ROOT_FREE || c->root[r] == ROOT_KINEMATIC ? count++ : -1;
         for (int32_t j = built->start.joints; j < group_joint_end(b, r); j++) {
-            c->joint_index[j] = moves(&joint_at(b, j)->spec) ? count++ : -1;
+            c->joint_index[j] = joint_at(b, j)->spec.type != STN_JOINT_FIXED ? count++ : -1;
         }
         group->joint_count = count - group->joint_start;
     }
@@ -101,25 +97,6 @@ static void fill_joint(const compiler *c, int32_t index, const stn_joint_spec *s
     joint->mimic_offset = spec->mimic_offset;
 }
 
-/// "<root>_floating", or "<root>_prescribed" of a kinematic body, as earlier recordings name it, with underscores
-/// behind it while a joint of the file has that name.
-static const char *name_root_joint(compiler *c, int32_t group, stn_joint_type type) {
-    const stn_model_builder *b = c->builder;
-    char name[512];
-    int length = snprintf(name, sizeof name - 16, "%s_%s", link_at(b, c->root_link[group])->spec.name,
-                          type == STN_JOINT_KINEMATIC ? "prescribed" : joint_kind_get(type)->name);
-    size_t used = length < (int)sizeof name - 16 ? (size_t)length : sizeof name - 17;
-    for (int32_t j = group_at(b, group)->start.joints; j < group_joint_end(b, group); j++) {
-        if (strcmp(joint_at(b, j)->spec.name, name) == 0 && used + 2 < sizeof name) {
-            name[used++] = '_';
-            name[used] = '\0';
-            j = group_at(b, group)->start.joints - 1; // from the start again
-        }
-    }
-    char *copy = STN_ARENA(c->memory, used + 1, char);
-    return copy != NULL ? memcpy(copy, name, used + 1) : NULL;
-}
-
 // ------------------------------------------------------------------------------------------------------- bodies
 
 /// The body that joint `index` carries; on the world it begins a tree.
@@ -170,11 +147,26 @@ static stn_status place_root(compiler *c, body_plan *plan, int32_t link, stn_err
         return STN_OK;
     }
     stn_joint_type type = c->root[group] == ROOT_KINEMATIC ? STN_JOINT_KINEMATIC : STN_JOINT_FLOATING;
-    const char *name = name_root_joint(c, group, type);
-    if (name == NULL) {
+    // "<root>_floating", or "<root>_prescribed" of a kinematic body, as earlier recordings name it, with underscores
+    // behind it while a joint of the file has that name.
+    char name[512];
+    int32_t begin = group_at(b, group)->start.joints, end = group_joint_end(b, group);
+    int length = snprintf(name, sizeof name - 16, "%s_%s", link_at(b, link)->spec.name,
+                          type == STN_JOINT_KINEMATIC ? "prescribed" : joint_kind_get(type)->name);
+    size_t used = length < (int)sizeof name - 16 ? (size_t)length : sizeof name - 17;
+    for (int32_t j = begin; j < end; j++) {
+        if (strcmp(joint_at(b, j)->spec.name, name) == 0 && used + 2 < sizeof name) {
+            name[used++] = '_';
+            name[used] = '\0';
+            j = begin - 1; // from the start again
+        }
+    }
+    char *copy = STN_ARENA(c->memory, used + 1, char);
+    if (copy == NULL) {
         return model_out_of_memory(err);
     }
-    stn_joint_spec spec = stn_joint_spec_default(name, type);
+    memcpy(copy, name, used + 1);
+    stn_joint_spec spec = stn_joint_spec_default(copy, type);
     spec.actuator = "";
     stn_pose origin = stn_pose_identity();
     fill_joint(c, c->root_joint[group], &spec, &origin);
@@ -208,16 +200,6 @@ static bool is_identity(const stn_mat3 *r) {
     return true;
 }
 
-/// A base that moves as it is told would have to bring its acceleration into the joints on it.
-static stn_status fail_moving_base(const compiler *c, const built_joint *above, int32_t parent, stn_error *err) {
-    const stn_model_builder *b = c->builder;
-    return stn_fail(err, STN_ERR_ARGUMENT,
-                    "group '%s', joint '%s': moves on link '%s' of group '%s', which is kinematic; joints on a "
-                    "kinematic body are not supported: fix them, or drive the base by joints and a controller",
-                    group_at(b, above->group)->name, above->spec.name, link_at(b, parent)->spec.name,
-                    group_at(b, link_at(b, parent)->group)->name);
-}
-
 /// A link below a joint.
 static stn_status place_child(compiler *c, body_plan *plan, int32_t link, stn_error *err) {
     const stn_model_builder *b = c->builder;
@@ -234,7 +216,12 @@ static stn_status place_child(compiler *c, body_plan *plan, int32_t link, stn_er
     c->links[link].joint_name = above->spec.name;
     c->links[link].joint_where = above->spec.where != NULL ? above->spec.where : "";
     if (index >= 0 && plan[body].type == STN_JOINT_KINEMATIC) {
-        return fail_moving_base(c, above, parent, err);
+        // A base that moves as it is told would have to bring its acceleration into the joints on it.
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "group '%s', joint '%s': moves on link '%s' of group '%s', which is kinematic; joints on a "
+                        "kinematic body are not supported: fix them, or drive the base by joints and a controller",
+                        group_at(b, above->group)->name, above->spec.name, link_at(b, parent)->spec.name,
+                        group_at(b, link_at(b, parent)->group)->name);
     }
     if (index >= 0) {
         fill_joint(c, index, &above->spec, &origin);

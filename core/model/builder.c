@@ -258,33 +258,6 @@ stn_status stn_builder_scale_mass(stn_model_builder *builder, int32_t group, dou
     return STN_OK;
 }
 
-static stn_status check_attachment(const stn_model_builder *builder, int32_t group, int32_t link, const stn_pose *pose,
-                                   stn_error *err) {
-    const built_group *item = group_at(builder, group);
-    if (link < 0 || link >= builder->links.count) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "there is no link %d to attach it to (%d links)%s", link,
-                        builder->links.count, link == STN_WORLD ? "; a fixed base welds it to the world" : "");
-    }
-    if (link_at(builder, link)->group == group) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "cannot be attached to its own link '%s'",
-                        link_at(builder, link)->spec.name);
-    }
-    if (item->attached_to >= 0) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "is attached to %s already",
-                        name_place(builder, item->attached_to).text);
-    }
-    if (item->kinematic) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "it is kinematic, so it cannot be attached to %s",
-                        name_place(builder, link).text);
-    }
-    if (item->base_given) {
-        return stn_fail(err, STN_ERR_ARGUMENT,
-                        "has a base already (pose or fixed), so it cannot be attached to %s; give one of the two",
-                        name_place(builder, link).text);
-    }
-    return check_pose("attachment", pose, err);
-}
-
 stn_status stn_builder_attach(stn_model_builder *builder, int32_t group, int32_t link, const stn_pose *pose,
                               stn_error *err) {
     stn_status status = builder_check_group(builder, "attach", group, err);
@@ -292,9 +265,32 @@ stn_status stn_builder_attach(stn_model_builder *builder, int32_t group, int32_t
         return status;
     }
     built_group *item = group_at(builder, group);
-    status = check_attachment(builder, group, link, pose, err);
+    const char *name = item->name;
+    if (link < 0 || link >= builder->links.count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "group '%s': there is no link %d to attach it to (%d links)%s", name,
+                        link, builder->links.count, link == STN_WORLD ? "; a fixed base welds it to the world" : "");
+    }
+    if (link_at(builder, link)->group == group) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "group '%s': cannot be attached to its own link '%s'", name,
+                        link_at(builder, link)->spec.name);
+    }
+    if (item->attached_to >= 0) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "group '%s': is attached to %s already", name,
+                        name_place(builder, item->attached_to).text);
+    }
+    if (item->kinematic) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "group '%s': it is kinematic, so it cannot be attached to %s", name,
+                        name_place(builder, link).text);
+    }
+    if (item->base_given) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "group '%s': has a base already (pose or fixed), so it cannot be attached to %s; give one of "
+                        "the two",
+                        name, name_place(builder, link).text);
+    }
+    status = check_pose("attachment", pose, err);
     if (status != STN_OK) {
-        stn_error_prefix(err, "group '%s'", item->name);
+        stn_error_prefix(err, "group '%s'", name);
         return status;
     }
     item->attached_to = link;

@@ -15,16 +15,12 @@ static stn_status need_group(const stn_model_builder *builder, const char *what,
     return STN_OK;
 }
 
-static const char *current_group(const stn_model_builder *builder) {
-    return group_at(builder, builder->groups.count - 1)->name;
-}
-
 /// Puts "group 'r', link 'l' (file:line)" in front of the message.
 static stn_status name_object(const stn_model_builder *builder, const char *what, const char *name, const char *where,
                               stn_status status, stn_error *err) {
     bool placed = where != NULL;
-    stn_error_prefix(err, "group '%s', %s '%s'%s%s%s", current_group(builder), what, name != NULL ? name : "",
-                     placed ? " (" : "", placed ? where : "", placed ? ")" : "");
+    stn_error_prefix(err, "group '%s', %s '%s'%s%s%s", group_at(builder, builder->groups.count - 1)->name, what,
+                     name != NULL ? name : "", placed ? " (" : "", placed ? where : "", placed ? ")" : "");
     return status;
 }
 

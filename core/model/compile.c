@@ -7,20 +7,6 @@
 
 #include "model/compiler.h"
 
-static stn_status run_stages(compiler *c, stn_error *err) {
-    static stn_status (*const stages[])(compiler *, stn_error *) = {
-        check_names,   find_topology,     check_mimics,     compile_bodies,     compile_nodes,
-        compile_start, compile_keyframes, compile_surfaces, compile_equalities,
-    };
-    for (int32_t i = 0; i < STN_COUNT(stages); i++) {
-        stn_status status = stages[i](c, err);
-        if (status != STN_OK) {
-            return status;
-        }
-    }
-    return STN_OK;
-}
-
 /// Which joint and tree every velocity belongs to.
 static stn_status index_velocities(compiler *c, stn_error *err) {
     stn_model *m = &c->object->face;
@@ -44,7 +30,19 @@ static stn_status index_velocities(compiler *c, stn_error *err) {
     return STN_OK;
 }
 
-static stn_status copy_meshes(compiler *c, stn_error *err) {
+/// Fills c->object; the builder stays as it is.
+static stn_status compile(compiler *c, stn_error *err) {
+    static stn_status (*const stages[])(compiler *, stn_error *) = {
+        check_names,   find_topology,     check_mimics,     compile_bodies,     compile_nodes,
+        compile_start, compile_keyframes, compile_surfaces, compile_equalities, index_velocities,
+    };
+    c->object->face.context = c->builder->context;
+    for (int32_t i = 0; i < STN_COUNT(stages); i++) {
+        stn_status status = stages[i](c, err);
+        if (status != STN_OK) {
+            return status;
+        }
+    }
     const list *meshes = &c->builder->meshes;
     stn_mesh_reference *copy = STN_ARENA(c->memory, meshes->count, stn_mesh_reference);
     if (copy == NULL) {
@@ -56,25 +54,6 @@ static stn_status copy_meshes(compiler *c, stn_error *err) {
     c->object->face.meshes = copy;
     c->object->face.mesh_count = meshes->count;
     return STN_OK;
-}
-
-/// The builder becomes empty; the model keeps what it held: texts, meshes, plugins, and the specs that
-/// model_encode writes.
-static void hand_over(compiler *c, stn_model_builder *fresh) {
-    stn_model_builder *b = c->builder, held = *b;
-    *b = *fresh;
-    b->number_names = held.number_names;
-    *fresh = held;
-    c->object->described = fresh;
-}
-
-static stn_status compile(compiler *c, stn_error *err) {
-    c->object->face.context = c->builder->context;
-    stn_status status = run_stages(c, err);
-    if (status == STN_OK) {
-        status = index_velocities(c, err);
-    }
-    return status == STN_OK ? copy_meshes(c, err) : status;
 }
 
 stn_status stn_model_compile(stn_model_builder *builder, stn_model **out, stn_error *err) {
@@ -99,7 +78,13 @@ stn_status stn_model_compile(stn_model_builder *builder, stn_model **out, stn_er
         return status;
     }
     c.object->memory = c.memory;
-    hand_over(&c, fresh);
+    // The builder becomes empty; the model keeps what it held: texts, meshes, plugins, and the specs that model_encode
+    // writes.
+    stn_model_builder held = *builder;
+    *builder = *fresh;
+    builder->number_names = held.number_names;
+    *fresh = held;
+    c.object->described = fresh;
     *out = &c.object->face;
     return STN_OK;
 }

@@ -167,23 +167,6 @@ stn_status stn_contact_set_begin_patch(stn_contact_set *set, const stn_contact_p
     return STN_OK;
 }
 
-/// Corners and their pressures grow together.
-static bool reserve_vertices(stn_contact_set *set, int32_t more) {
-    void *vertices = set->vertices, *pressure = set->vertex_pressure;
-    int32_t capacity = set->vertex_capacity;
-    if (!reserve(set->arena, &vertices, &capacity, set->vertex_count, more, sizeof *set->vertices)) {
-        return false;
-    }
-    set->vertices = vertices;
-    capacity = set->vertex_capacity;
-    if (!reserve(set->arena, &pressure, &capacity, set->vertex_count, more, sizeof *set->vertex_pressure)) {
-        return false;
-    }
-    set->vertex_pressure = pressure;
-    set->vertex_capacity = capacity;
-    return true;
-}
-
 static bool polygon_finite(const stn_vec3 *polygon, const double *pressure, int32_t count) {
     for (int32_t i = 0; i < count; i++) {
         if (!stn_vec3_finite(polygon[i]) || !isfinite(pressure[i])) {
@@ -206,9 +189,15 @@ stn_status stn_contact_set_add_face(const stn_model *model, stn_contact_set *set
     if (!polygon_finite(polygon, pressure, vertex_count) || !isfinite(contact->area) || !isfinite(contact->pressure)) {
         return refuse(model, contact, STN_ERR_NUMERIC, "polygon, area or pressure is not finite", err);
     }
-    if (!reserve_vertices(set, vertex_count)) {
+    void *vertices = set->vertices, *pressures = set->vertex_pressure; // they grow together
+    int32_t capacity = set->vertex_capacity, same = capacity;
+    if (!reserve(set->arena, &vertices, &capacity, set->vertex_count, vertex_count, sizeof *set->vertices) ||
+        !reserve(set->arena, &pressures, &same, set->vertex_count, vertex_count, sizeof *set->vertex_pressure)) {
         return stn_fail(err, STN_ERR_MEMORY, "contact set: out of memory for %d corners", (int)vertex_count);
     }
+    set->vertices = vertices;
+    set->vertex_pressure = pressures;
+    set->vertex_capacity = capacity;
     stn_status status = stn_contact_set_add(model, set, contact, err);
     if (status != STN_OK) {
         return status;

@@ -12,22 +12,13 @@ void stn_diagnostics_init(stn_diagnostics *list, stn_context *context) {
     *list = (stn_diagnostics){.context = context};
 }
 
-static void release_item(stn_context *context, const stn_diagnostic *item) {
-    // The four texts of an item are one block that begins with the file's name.
-    stn_release(context, (void *)(uintptr_t)item->file);
-}
-
 void stn_diagnostics_clear(stn_diagnostics *list) {
     for (int32_t i = 0; i < list->count; i++) {
-        release_item(list->context, &list->items[i]);
+        // The four texts of an item are one block that begins with the file's name.
+        stn_release(list->context, (void *)(uintptr_t)list->items[i].file);
     }
     stn_release(list->context, list->items);
     stn_diagnostics_init(list, list->context);
-}
-
-/// One of U+0080 to U+009F: a terminal may take them for the beginning of a command, as it takes escape.
-static bool is_control_pair(const unsigned char *text) {
-    return text[0] == 0xc2 && text[1] < 0xa0;
 }
 
 /// Appends `text` with its zero, without line ends or other control characters (one finding is one line), and with '?'
@@ -37,7 +28,8 @@ static const char *append_line(char **end, const char *text) {
     while (*text != '\0') {
         size_t length = stn_utf8_length(text);
         unsigned char c = (unsigned char)*text;
-        if (length == 2 && is_control_pair((const unsigned char *)text)) {
+        // One of U+0080 to U+009F: a terminal may take them for the beginning of a command, as it takes escape.
+        if (length == 2 && c == 0xc2 && (unsigned char)text[1] < 0xa0) {
             **end = ' ';
             *end += 1;
             text += length;
@@ -56,24 +48,20 @@ static const char *append_line(char **end, const char *text) {
     return start;
 }
 
-static bool make_room(stn_diagnostics *list) {
-    if (list->count < list->capacity) {
-        return true;
-    }
-    int32_t capacity = list->capacity == 0 ? 16 : 2 * list->capacity;
-    stn_diagnostic *items =
-        stn_reallocate(list->context, list->items, (size_t)list->capacity, (size_t)capacity, sizeof *items);
-    if (items == NULL) {
-        return false;
-    }
-    list->items = items;
-    list->capacity = capacity;
-    return true;
-}
-
+/// Without memory for it nothing is kept.
 static void keep(stn_diagnostics *list, stn_diagnostic item) {
+    if (list->count == list->capacity) {
+        int32_t capacity = list->capacity == 0 ? 16 : 2 * list->capacity;
+        stn_diagnostic *items =
+            stn_reallocate(list->context, list->items, (size_t)list->capacity, (size_t)capacity, sizeof *items);
+        if (items == NULL) {
+            return;
+        }
+        list->items = items;
+        list->capacity = capacity;
+    }
     size_t size = strlen(item.file) + strlen(item.code) + strlen(item.where) + strlen(item.text) + 4;
-    char *end = make_room(list) ? stn_allocate(list->context, size, 1) : NULL;
+    char *end = stn_allocate(list->context, size, 1);
     if (end == NULL) {
         return;
     }

@@ -187,31 +187,6 @@ static stn_status join_joints(const compiler *c, const stn_equality_spec *spec, 
     return STN_OK;
 }
 
-static stn_status compile_equality(const compiler *c, const stn_equality_spec *spec, stn_equality *out,
-                                   stn_error *err) {
-    *out = (stn_equality){
-        .type = spec->type,
-        .name = spec->name,
-        .link_a = STN_WORLD,
-        .link_b = STN_WORLD,
-        .joint_a = -1,
-        .joint_b = -1,
-        .pose_a = stn_pose_identity(),
-        .pose_b = stn_pose_identity(),
-        .frame_a = stn_pose_identity(),
-        .frame_b = stn_pose_identity(),
-        .length = spec->length,
-        .ratio = spec->ratio,
-        .offset = spec->offset,
-        .stiffness = spec->stiffness,
-        .angular_stiffness = spec->angular_stiffness,
-        .relaxation_time = spec->relaxation_time,
-        .where = spec->where,
-    };
-    stn_status status = (spec->type == STN_EQUALITY_GEAR ? join_joints : join_links)(c, spec, out, err);
-    return status == STN_OK ? STN_OK : name_equality(spec, status, err);
-}
-
 stn_status compile_equalities(compiler *c, stn_error *err) {
     int32_t count = c->builder->equalities.count;
     stn_equality *equalities = STN_ARENA_ZEROED(c->memory, count, stn_equality);
@@ -219,9 +194,30 @@ stn_status compile_equalities(compiler *c, stn_error *err) {
         return model_out_of_memory(err);
     }
     for (int32_t i = 0; i < count; i++) {
-        stn_status status = compile_equality(c, equality_at(c->builder, i), &equalities[i], err);
+        const stn_equality_spec *spec = equality_at(c->builder, i);
+        equalities[i] = (stn_equality){
+            .type = spec->type,
+            .name = spec->name,
+            .link_a = STN_WORLD,
+            .link_b = STN_WORLD,
+            .joint_a = -1,
+            .joint_b = -1,
+            .pose_a = stn_pose_identity(),
+            .pose_b = stn_pose_identity(),
+            .frame_a = stn_pose_identity(),
+            .frame_b = stn_pose_identity(),
+            .length = spec->length,
+            .ratio = spec->ratio,
+            .offset = spec->offset,
+            .stiffness = spec->stiffness,
+            .angular_stiffness = spec->angular_stiffness,
+            .relaxation_time = spec->relaxation_time,
+            .where = spec->where,
+        };
+        bool gear = spec->type == STN_EQUALITY_GEAR;
+        stn_status status = (gear ? join_joints : join_links)(c, spec, &equalities[i], err);
         if (status != STN_OK) {
-            return status;
+            return name_equality(spec, status, err);
         }
     }
     c->object->face.equalities = equalities;

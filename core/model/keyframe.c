@@ -42,24 +42,7 @@ static bool normalise(double *quaternion) {
     return true;
 }
 
-/// One joint's coordinates, of which the quaternion becomes a unit one.
-static stn_status check_coordinates(const stn_joint_spec *joint, double *q, stn_error *err) {
-    const joint_kind *kind = joint_kind_get(joint->type);
-    for (int32_t i = 0; i < kind->nq; i++) {
-        if (!isfinite(q[i])) {
-            bool several = kind->coordinates[i][0] != '\0';
-            return stn_fail(err, STN_ERR_ARGUMENT, "joint '%s'%s%s = %g %s must be finite", joint->name,
-                            several ? ", " : "", kind->coordinates[i], q[i], kind->units->position);
-        }
-    }
-    int32_t quaternion = stn_joint_type_quaternion(joint->type);
-    if (quaternion >= 0 && !normalise(q + quaternion)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "joint '%s': the quaternion must not be zero", joint->name);
-    }
-    return STN_OK;
-}
-
-/// Copies the numbers into `item` and checks them.
+/// Copies the numbers into `item` and checks them; quaternions become unit ones.
 static stn_status take_numbers(stn_model_builder *builder, const stn_keyframe_spec *spec, built_keyframe *item,
                                stn_error *err) {
     double *q = builder_copy(builder, spec->q, (size_t)spec->q_count, sizeof *q);
@@ -67,19 +50,28 @@ static stn_status take_numbers(stn_model_builder *builder, const stn_keyframe_sp
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
     item->spec.q = q;
-    stn_status status = STN_OK;
-    for (int32_t j = group_at(builder, item->group)->start.joints;
-         j < group_joint_end(builder, item->group) && status == STN_OK; j++) {
+    for (int32_t j = group_at(builder, item->group)->start.joints; j < group_joint_end(builder, item->group); j++) {
         const stn_joint_spec *joint = &joint_at(builder, j)->spec;
-        status = check_coordinates(joint, q, err);
-        q += joint_kind_get(joint->type)->nq;
+        const joint_kind *kind = joint_kind_get(joint->type);
+        for (int32_t i = 0; i < kind->nq; i++) {
+            if (!isfinite(q[i])) {
+                bool several = kind->coordinates[i][0] != '\0';
+                return stn_fail(err, STN_ERR_ARGUMENT, "joint '%s'%s%s = %g %s must be finite", joint->name,
+                                several ? ", " : "", kind->coordinates[i], q[i], kind->units->position);
+            }
+        }
+        int32_t quaternion = stn_joint_type_quaternion(joint->type);
+        if (quaternion >= 0 && !normalise(q + quaternion)) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "joint '%s': the quaternion must not be zero", joint->name);
+        }
+        q += kind->nq;
     }
     item->has_base = spec->base != NULL;
-    if (status == STN_OK && item->has_base) {
-        item->base = *spec->base;
-        status = check_pose("base", spec->base, err);
+    if (!item->has_base) {
+        return STN_OK;
     }
-    return status;
+    item->base = *spec->base;
+    return check_pose("base", spec->base, err);
 }
 
 stn_status stn_builder_add_keyframe(stn_model_builder *builder, int32_t group, const stn_keyframe_spec *spec,
@@ -147,33 +139,6 @@ static stn_status fill_keyframe(compiler *c, const built_keyframe *built, stn_ke
     return STN_OK;
 }
 
-static stn_status check_unique(const compiler *c, const stn_group *group, const stn_keyframe *keyframes, named *items,
-                               stn_error *err) {
-    for (int32_t i = 0; i < group->keyframe_count; i++) {
-        items[i] = (named){keyframes[group->keyframe_start + i].name, group->keyframe_start + i};
-    }
-    int32_t twice = find_duplicate(items, group->keyframe_count);
-    if (twice < 0) {
-        return STN_OK;
-    }
-    const stn_keyframe *k = &keyframes[twice];
-    char text[400];
-    describe_object(c->builder, "keyframe", k->group, k->name, k->where[0] != '\0' ? k->where : NULL, text,
-                    sizeof text);
-    return fail_duplicate(text, k->name, err);
-}
-
-/// Ranges of the groups; `next` gets where the first keyframe of each goes.
-static void count_keyframes(compiler *c, int32_t *next) {
-    for (int32_t i = 0; i < c->builder->keyframes.count; i++) {
-        c->groups[keyframe_at(c->builder, i)->group].keyframe_count++;
-    }
-    for (int32_t r = 0, start = 0; r < c->builder->groups.count; r++) {
-        next[r] = c->groups[r].keyframe_start = start;
-        start += c->groups[r].keyframe_count;
-    }
-}
-
 stn_status compile_keyframes(compiler *c, stn_error *err) {
     int32_t count = c->builder->keyframes.count;
     stn_keyframe *keyframes = STN_ARENA_ZEROED(c->memory, count, stn_keyframe);
@@ -182,7 +147,14 @@ stn_status compile_keyframes(compiler *c, stn_error *err) {
     if (keyframes == NULL || next == NULL || items == NULL) {
         return model_out_of_memory(err);
     }
-    count_keyframes(c, next);
+    // Ranges of the groups, and where the first keyframe of each goes.
+    for (int32_t i = 0; i < count; i++) {
+        c->groups[keyframe_at(c->builder, i)->group].keyframe_count++;
+    }
+    for (int32_t r = 0, start = 0; r < c->builder->groups.count; r++) {
+        next[r] = c->groups[r].keyframe_start = start;
+        start += c->groups[r].keyframe_count;
+    }
     for (int32_t i = 0; i < count; i++) {
         const built_keyframe *built = keyframe_at(c->builder, i);
         stn_status status = fill_keyframe(c, built, &keyframes[next[built->group]++], err);
@@ -191,9 +163,17 @@ stn_status compile_keyframes(compiler *c, stn_error *err) {
         }
     }
     for (int32_t r = 0; r < c->builder->groups.count; r++) {
-        stn_status status = check_unique(c, &c->groups[r], keyframes, items, err);
-        if (status != STN_OK) {
-            return status;
+        const stn_group *group = &c->groups[r];
+        for (int32_t i = 0; i < group->keyframe_count; i++) {
+            items[i] = (named){keyframes[group->keyframe_start + i].name, group->keyframe_start + i};
+        }
+        int32_t twice = find_duplicate(items, group->keyframe_count);
+        if (twice >= 0) {
+            const stn_keyframe *k = &keyframes[twice];
+            char text[400];
+            describe_object(c->builder, "keyframe", k->group, k->name, k->where[0] != '\0' ? k->where : NULL, text,
+                            sizeof text);
+            return fail_duplicate(text, k->name, err);
         }
     }
     c->object->face.keyframes = keyframes;
@@ -203,19 +183,15 @@ stn_status compile_keyframes(compiler *c, stn_error *err) {
 
 // ------------------------------------------------------------------------------------------------------ applying
 
-/// Is the group's first joint one that its root got because it floats without any?
-static bool has_root_joint(const stn_model *model, const stn_group *group) {
-    const stn_link *root = &model->links[group->root_link];
-    return root->joint >= 0 && root->joint_name == NULL;
-}
-
 void stn_model_keyframe_apply(const stn_model *model, int32_t keyframe, double *q) {
     const stn_keyframe *k = &model->keyframes[keyframe];
     const stn_group *group = &model->groups[k->group];
+    const stn_link *root = &model->links[group->root_link];
+    bool floats = root->joint >= 0 && root->joint_name == NULL; // its first joint is one that its root got
     const double *from = k->q;
     for (int32_t i = 0; i < group->joint_count; i++) {
         const stn_joint *joint = &model->joints[group->joint_start + i];
-        bool kept = i == 0 && !k->has_base && has_root_joint(model, group);
+        bool kept = i == 0 && !k->has_base && floats;
         if (!kept) {
             memcpy(q + joint->q_start, from, (size_t)joint->nq * sizeof *q);
         }

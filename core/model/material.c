@@ -128,30 +128,13 @@ stn_pair_material stn_model_pair_material(const stn_model *model, int32_t geomet
 /// Position of a member of stn_material.
 #define MEMBER(name) (offsetof(stn_material, name) / sizeof(double))
 
-static uint32_t slot_of(uint64_t key, int32_t slot_count) {
-    key *= STN_RANDOM_STEP;
-    return (uint32_t)(key >> 32) & (uint32_t)(slot_count - 1);
-}
-
 /// The slot of a key, or the free one where it belongs.
 static int32_t *find_slot(const pair_overrides *o, uint64_t key) {
-    uint32_t s = slot_of(key, o->slot_count);
+    uint32_t s = (uint32_t)(key * STN_RANDOM_STEP >> 32) & (uint32_t)(o->slot_count - 1);
     while (o->slots[s] != 0 && o->entries[o->slots[s] - 1].key != key) {
         s = (s + 1) & (uint32_t)(o->slot_count - 1);
     }
     return &o->slots[s];
-}
-
-static void merge(pair_override *entry, const stn_material *given, int32_t call) {
-    double value[MATERIAL_MEMBERS];
-    const stn_material stated = material_stated(given);
-    memcpy(value, &stated, sizeof value);
-    for (int32_t i = 0; i < MATERIAL_MEMBERS; i++) {
-        if (!isnan(value[i])) {
-            entry->value[i] = value[i];
-            entry->call[i] = call;
-        }
-    }
 }
 
 stn_status compile_overrides(compiler *c, filter_entry *filter, stn_error *err) {
@@ -183,7 +166,16 @@ stn_status compile_overrides(compiler *c, filter_entry *filter, stn_error *err) 
             o->entries[o->count++].key = key;
             *slot = o->count;
         }
-        merge(&o->entries[*slot - 1], &given->material, i + 1);
+        pair_override *entry = &o->entries[*slot - 1];
+        double value[MATERIAL_MEMBERS];
+        const stn_material stated = material_stated(&given->material);
+        memcpy(value, &stated, sizeof value);
+        for (int32_t k = 0; k < MATERIAL_MEMBERS; k++) {
+            if (!isnan(value[k])) {
+                entry->value[k] = value[k];
+                entry->call[k] = i + 1;
+            }
+        }
     }
     o->of_all = *find_slot(o, pair_key(STN_ANY, STN_ANY)) - 1;
     for (int32_t i = 0; i < c->object->face.geometry_count; i++) {

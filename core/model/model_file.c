@@ -54,8 +54,18 @@ static stn_status pass_height_field(byte_stream *b, stn_arena *scratch, const st
     return status;
 }
 
-static void pass_facts(byte_stream *b, stn_mesh *parts) {
-    stn_mesh_facts *f = &parts->facts;
+/// A mesh in either direction; `*mesh` read is the caller's to release.
+static stn_status model_mesh_pass(byte_stream *b, stn_arena *scratch, const stn_mesh **mesh, stn_error *err) {
+    bool field = !b->reading && (*mesh)->grid.rows > 0;
+    bytes_pass_bool(b, &field);
+    if (field) {
+        return pass_height_field(b, scratch, mesh, err);
+    }
+    stn_mesh parts = {0}, *made = NULL;
+    if (!b->reading) {
+        parts = **mesh;
+    }
+    stn_mesh_facts *f = &parts.facts;
     stn_solid_facts *s = &f->solid;
     int32_t *counts[] = {&f->vertex_count,    &f->triangle_count, &f->tetrahedron_count, &f->degenerate_count,
                          &f->open_edge_count, &f->instance_count, &s->inverted_count,    &s->flat_count,
@@ -69,41 +79,23 @@ static void pass_facts(byte_stream *b, stn_mesh *parts) {
     BYTES_PASS(b, &f->unit);
     BYTES_PASS(b, &s->least_quality);
     BYTES_PASS(b, &f->up_axis);
-    BYTES_PASS(b, &parts->solid);
-    bytes_pass_bool(b, &parts->convex);
-}
-
-static void pass_numbers(byte_stream *b, stn_arena *scratch, stn_mesh *parts) {
-    const void *vertices = parts->vertices, *triangles = parts->triangles, *tetrahedra = parts->tetrahedra,
-               *extents = parts->extents;
-    bool field = extents != NULL;
-    bytes_pass_count(b, &parts->vertex_count, STN_MESH_COUNT_MAX);
-    bytes_pass_count(b, &parts->triangle_count, STN_MESH_COUNT_MAX);
-    bytes_pass_count(b, &parts->tetrahedron_count, STN_MESH_COUNT_MAX);
-    bytes_pass_array(b, scratch, &vertices, 3 * (size_t)parts->vertex_count, sizeof(double));
-    bytes_pass_array(b, scratch, &triangles, 3 * (size_t)parts->triangle_count, sizeof(int32_t));
-    bytes_pass_array(b, scratch, &tetrahedra, 4 * (size_t)parts->tetrahedron_count, sizeof(int32_t));
-    bytes_pass_bool(b, &field);
-    bytes_pass_array(b, scratch, &extents, field ? (size_t)parts->vertex_count : 0, sizeof(double));
-    parts->extents = field ? extents : NULL;
-    parts->vertices = vertices;
-    parts->triangles = triangles;
-    parts->tetrahedra = parts->tetrahedron_count > 0 ? tetrahedra : NULL;
-}
-
-/// A mesh in either direction; `*mesh` read is the caller's to release.
-static stn_status model_mesh_pass(byte_stream *b, stn_arena *scratch, const stn_mesh **mesh, stn_error *err) {
-    bool field = !b->reading && (*mesh)->grid.rows > 0;
-    bytes_pass_bool(b, &field);
-    if (field) {
-        return pass_height_field(b, scratch, mesh, err);
-    }
-    stn_mesh parts = {0}, *made = NULL;
-    if (!b->reading) {
-        parts = **mesh;
-    }
-    pass_facts(b, &parts);
-    pass_numbers(b, scratch, &parts);
+    BYTES_PASS(b, &parts.solid);
+    bytes_pass_bool(b, &parts.convex);
+    const void *vertices = parts.vertices, *triangles = parts.triangles, *tetrahedra = parts.tetrahedra,
+               *extents = parts.extents;
+    bool graded = extents != NULL;
+    bytes_pass_count(b, &parts.vertex_count, STN_MESH_COUNT_MAX);
+    bytes_pass_count(b, &parts.triangle_count, STN_MESH_COUNT_MAX);
+    bytes_pass_count(b, &parts.tetrahedron_count, STN_MESH_COUNT_MAX);
+    bytes_pass_array(b, scratch, &vertices, 3 * (size_t)parts.vertex_count, sizeof(double));
+    bytes_pass_array(b, scratch, &triangles, 3 * (size_t)parts.triangle_count, sizeof(int32_t));
+    bytes_pass_array(b, scratch, &tetrahedra, 4 * (size_t)parts.tetrahedron_count, sizeof(int32_t));
+    bytes_pass_bool(b, &graded);
+    bytes_pass_array(b, scratch, &extents, graded ? (size_t)parts.vertex_count : 0, sizeof(double));
+    parts.extents = graded ? extents : NULL;
+    parts.vertices = vertices;
+    parts.triangles = triangles;
+    parts.tetrahedra = parts.tetrahedron_count > 0 ? tetrahedra : NULL;
     stn_status status = fail_mesh(b, err);
     if (status == STN_OK && b->reading) {
         status = mesh_from_parts(b->context, &parts, &made, err);
@@ -135,55 +127,49 @@ static void pass_index(byte_stream *b, int32_t *index) {
 
 // -------------------------------------------------------------------------------------------------------- groups
 
-static void pass_link_fields(byte_stream *b, stn_link_spec *spec) {
-    bytes_pass_text(b, &spec->name);
-    bytes_pass_text(b, &spec->where);
-    BYTES_PASS(b, &spec->mass);
-}
-
-static void pass_joint_fields(byte_stream *b, stn_joint_spec *spec) {
-    int32_t type = (int32_t)spec->type;
-    bytes_pass_text(b, &spec->name);
-    bytes_pass_text(b, &spec->where);
-    bytes_pass_text(b, &spec->actuator);
-    bytes_pass_count(b, &type, STN_JOINT_COUNT - 1);
-    spec->type = (stn_joint_type)type;
-    int32_t *indices[] = {&spec->parent, &spec->child, &spec->mimic};
-    double *numbers[] = {
-        &spec->lower,        &spec->upper,    &spec->effort,     &spec->velocity,         &spec->acceleration,
-        &spec->screw_pitch,  &spec->damping,  &spec->friction,   &spec->stiffness,        &spec->rest,
-        &spec->servo_kp,     &spec->servo_kd, &spec->gear_ratio, &spec->mimic_multiplier, &spec->mimic_offset,
-        &spec->rotor_inertia};
-    for (int32_t i = 0; i < STN_COUNT(indices); i++) {
-        pass_index(b, indices[i]);
-    }
-    for (int32_t i = 0; i < STN_COUNT(numbers); i++) {
-        BYTES_PASS(b, numbers[i]);
-    }
-    BYTES_PASS(b, &spec->origin);
-    BYTES_PASS(b, &spec->axis);
-}
-
 static stn_status pass_link(passing *p, int32_t i, stn_error *err) {
+    byte_stream *b = p->b;
     stn_link_spec spec = {0};
     int32_t index = 0;
-    if (!p->b->reading) {
+    if (!b->reading) {
         spec = link_at(p->builder, i)->spec;
     }
-    pass_link_fields(p->b, &spec);
-    stn_status status = bytes_status(p->b, err);
-    return status == STN_OK && p->b->reading ? stn_builder_add_link(p->builder, &spec, &index, err) : status;
+    bytes_pass_text(b, &spec.name);
+    bytes_pass_text(b, &spec.where);
+    BYTES_PASS(b, &spec.mass);
+    stn_status status = bytes_status(b, err);
+    return status == STN_OK && b->reading ? stn_builder_add_link(p->builder, &spec, &index, err) : status;
 }
 
 static stn_status pass_joint(passing *p, int32_t i, stn_error *err) {
+    byte_stream *b = p->b;
     stn_joint_spec spec = {0};
     int32_t index = 0;
-    if (!p->b->reading) {
+    if (!b->reading) {
         spec = joint_at(p->builder, i)->spec;
     }
-    pass_joint_fields(p->b, &spec);
-    stn_status status = bytes_status(p->b, err);
-    return status == STN_OK && p->b->reading ? stn_builder_add_joint(p->builder, &spec, &index, err) : status;
+    int32_t type = (int32_t)spec.type;
+    bytes_pass_text(b, &spec.name);
+    bytes_pass_text(b, &spec.where);
+    bytes_pass_text(b, &spec.actuator);
+    bytes_pass_count(b, &type, STN_JOINT_COUNT - 1);
+    spec.type = (stn_joint_type)type;
+    int32_t *indices[] = {&spec.parent, &spec.child, &spec.mimic};
+    double *numbers[] = {
+        &spec.lower,        &spec.upper,    &spec.effort,     &spec.velocity,         &spec.acceleration,
+        &spec.screw_pitch,  &spec.damping,  &spec.friction,   &spec.stiffness,        &spec.rest,
+        &spec.servo_kp,     &spec.servo_kd, &spec.gear_ratio, &spec.mimic_multiplier, &spec.mimic_offset,
+        &spec.rotor_inertia};
+    for (int32_t k = 0; k < STN_COUNT(indices); k++) {
+        pass_index(b, indices[k]);
+    }
+    for (int32_t k = 0; k < STN_COUNT(numbers); k++) {
+        BYTES_PASS(b, numbers[k]);
+    }
+    BYTES_PASS(b, &spec.origin);
+    BYTES_PASS(b, &spec.axis);
+    stn_status status = bytes_status(b, err);
+    return status == STN_OK && b->reading ? stn_builder_add_joint(p->builder, &spec, &index, err) : status;
 }
 
 /// Bases are given to the builder as they were, as set or as proposed; attachments come when all links are there.
@@ -248,22 +234,16 @@ static stn_status pass_attachment(passing *p, int32_t r, stn_error *err) {
 
 // -------------------------------------------------------------------------------------------- shapes and contact
 
-/// The first mesh with the same data, for data is written once; the mesh itself when that is the first; -1: no data.
-static int32_t owner_of_data(const stn_model_builder *builder, int32_t i) {
-    int32_t owner = 0;
-    while (mesh_at(builder, owner)->data != mesh_at(builder, i)->data) {
-        owner++;
-    }
-    return mesh_at(builder, i)->data != NULL ? owner : -1;
-}
-
 static stn_status pass_mesh(passing *p, int32_t i, stn_error *err) {
     byte_stream *b = p->b;
     stn_mesh_reference mesh = {0};
     int32_t owner = -1, index = 0;
     if (!b->reading) {
         mesh = *mesh_at(p->builder, i);
-        owner = owner_of_data(p->builder, i);
+        // The first mesh with the same data, for data is written once; the mesh itself when that is the first.
+        for (owner = mesh.data != NULL ? 0 : -1; owner >= 0 && mesh_at(p->builder, owner)->data != mesh.data;) {
+            owner++;
+        }
     }
     bytes_pass_text(b, &mesh.path);
     BYTES_PASS(b, &mesh.scale);
@@ -288,41 +268,38 @@ static stn_status pass_mesh(passing *p, int32_t i, stn_error *err) {
     return status;
 }
 
-static void pass_geometry_fields(byte_stream *b, stn_geometry_spec *spec, int32_t *link) {
-    int32_t type = (int32_t)spec->shape.type;
-    bytes_pass_text(b, &spec->name);
-    bytes_pass_text(b, &spec->where);
-    bytes_pass_count(b, &type, STN_SHAPE_COUNT - 1);
-    spec->shape.type = (stn_shape_type)type;
-    BYTES_PASS(b, &spec->shape.radius);
-    BYTES_PASS(b, &spec->shape.half_length);
-    BYTES_PASS(b, &spec->shape.half_extents);
-    BYTES_PASS(b, &spec->pose);
-    BYTES_PASS(b, &spec->material);
-    BYTES_PASS(b, &spec->rgba);
-    bytes_pass_bool(b, &spec->collision);
-    bytes_pass_bool(b, &spec->visual);
-    BYTES_PASS(b, &spec->category);
-    BYTES_PASS(b, &spec->mask);
-    BYTES_PASS(b, &spec->surface_velocity);
-    pass_index(b, &spec->mesh);
-    BYTES_PASS(b, &spec->field.resolution);
-    BYTES_PASS(b, &spec->field.margin);
-    BYTES_PASS(b, &spec->field.thickness);
-    pass_index(b, &spec->field.volume_mesh);
-    pass_index(b, link);
-}
-
 static stn_status pass_geometry(passing *p, int32_t i, stn_error *err) {
+    byte_stream *b = p->b;
     stn_geometry_spec spec = {0};
     int32_t link = 0, index = 0;
-    if (!p->b->reading) {
+    if (!b->reading) {
         spec = geometry_at(p->builder, i)->spec;
         link = geometry_at(p->builder, i)->link;
     }
-    pass_geometry_fields(p->b, &spec, &link);
-    stn_status status = bytes_status(p->b, err);
-    if (status != STN_OK || !p->b->reading) {
+    int32_t type = (int32_t)spec.shape.type;
+    bytes_pass_text(b, &spec.name);
+    bytes_pass_text(b, &spec.where);
+    bytes_pass_count(b, &type, STN_SHAPE_COUNT - 1);
+    spec.shape.type = (stn_shape_type)type;
+    BYTES_PASS(b, &spec.shape.radius);
+    BYTES_PASS(b, &spec.shape.half_length);
+    BYTES_PASS(b, &spec.shape.half_extents);
+    BYTES_PASS(b, &spec.pose);
+    BYTES_PASS(b, &spec.material);
+    BYTES_PASS(b, &spec.rgba);
+    bytes_pass_bool(b, &spec.collision);
+    bytes_pass_bool(b, &spec.visual);
+    BYTES_PASS(b, &spec.category);
+    BYTES_PASS(b, &spec.mask);
+    BYTES_PASS(b, &spec.surface_velocity);
+    pass_index(b, &spec.mesh);
+    BYTES_PASS(b, &spec.field.resolution);
+    BYTES_PASS(b, &spec.field.margin);
+    BYTES_PASS(b, &spec.field.thickness);
+    pass_index(b, &spec.field.volume_mesh);
+    pass_index(b, &link);
+    stn_status status = bytes_status(b, err);
+    if (status != STN_OK || !b->reading) {
         return status;
     }
     bool known = spec.mesh >= 0 && spec.mesh < p->builder->meshes.count;
@@ -355,32 +332,29 @@ static stn_status pass_override(passing *p, int32_t i, stn_error *err) {
                : status;
 }
 
-static void pass_equality_fields(byte_stream *b, stn_equality_spec *spec) {
-    int32_t type = (int32_t)spec->type;
-    bytes_pass_text(b, &spec->name);
-    bytes_pass_text(b, &spec->where);
-    bytes_pass_count(b, &type, STN_EQUALITY_COUNT - 1);
-    spec->type = (stn_equality_type)type;
-    pass_index(b, &spec->a);
-    pass_index(b, &spec->b);
-    BYTES_PASS(b, &spec->pose_a);
-    BYTES_PASS(b, &spec->pose_b);
-    double *numbers[] = {&spec->length,         &spec->ratio, &spec->offset, &spec->stiffness, &spec->angular_stiffness,
-                         &spec->relaxation_time};
-    for (int32_t i = 0; i < STN_COUNT(numbers); i++) {
-        BYTES_PASS(b, numbers[i]);
-    }
-}
-
 static stn_status pass_equality(passing *p, int32_t i, stn_error *err) {
+    byte_stream *b = p->b;
     stn_equality_spec spec = {0};
     int32_t index = 0;
-    if (!p->b->reading) {
+    if (!b->reading) {
         spec = *equality_at(p->builder, i);
     }
-    pass_equality_fields(p->b, &spec);
-    stn_status status = bytes_status(p->b, err);
-    return status == STN_OK && p->b->reading ? stn_builder_add_equality(p->builder, &spec, &index, err) : status;
+    int32_t type = (int32_t)spec.type;
+    bytes_pass_text(b, &spec.name);
+    bytes_pass_text(b, &spec.where);
+    bytes_pass_count(b, &type, STN_EQUALITY_COUNT - 1);
+    spec.type = (stn_equality_type)type;
+    pass_index(b, &spec.a);
+    pass_index(b, &spec.b);
+    BYTES_PASS(b, &spec.pose_a);
+    BYTES_PASS(b, &spec.pose_b);
+    double *numbers[] = {&spec.length,         &spec.ratio, &spec.offset, &spec.stiffness, &spec.angular_stiffness,
+                         &spec.relaxation_time};
+    for (int32_t k = 0; k < STN_COUNT(numbers); k++) {
+        BYTES_PASS(b, numbers[k]);
+    }
+    stn_status status = bytes_status(b, err);
+    return status == STN_OK && b->reading ? stn_builder_add_equality(p->builder, &spec, &index, err) : status;
 }
 
 // ---------------------------------------------------------------------------------------- deformables, keyframes

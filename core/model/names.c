@@ -96,30 +96,6 @@ stn_status fail_duplicate(const char *described, const char *name, stn_error *er
                     "%s: the name is taken; names are unique within a group, call it '%s_2', say", described, name);
 }
 
-static stn_status check_group_names(compiler *c, int32_t group, named *items, stn_error *err) {
-    const stn_model_builder *b = c->builder;
-    char text[400];
-    int32_t count = 0;
-    for (int32_t i = group_at(b, group)->start.links; i < group_link_end(b, group); i++) {
-        items[count++] = (named){link_at(b, i)->spec.name, i};
-    }
-    int32_t twice = find_duplicate(items, count);
-    if (twice >= 0) {
-        describe_link(b, twice, text, sizeof text);
-        return fail_duplicate(text, link_at(b, twice)->spec.name, err);
-    }
-    count = 0;
-    for (int32_t i = group_at(b, group)->start.joints; i < group_joint_end(b, group); i++) {
-        items[count++] = (named){joint_at(b, i)->spec.name, i};
-    }
-    twice = find_duplicate(items, count);
-    if (twice >= 0) {
-        describe_joint(b, twice, text, sizeof text);
-        return fail_duplicate(text, joint_at(b, twice)->spec.name, err);
-    }
-    return STN_OK;
-}
-
 stn_status check_names(compiler *c, stn_error *err) {
     const stn_model_builder *b = c->builder;
     int32_t most = b->links.count > b->joints.count ? b->links.count : b->joints.count;
@@ -128,9 +104,24 @@ stn_status check_names(compiler *c, stn_error *err) {
         return model_out_of_memory(err);
     }
     for (int32_t r = 0; r < b->groups.count; r++) {
-        stn_status status = check_group_names(c, r, items, err);
-        if (status != STN_OK) {
-            return status;
+        char text[400];
+        int32_t count = 0;
+        for (int32_t i = group_at(b, r)->start.links; i < group_link_end(b, r); i++) {
+            items[count++] = (named){link_at(b, i)->spec.name, i};
+        }
+        int32_t twice = find_duplicate(items, count);
+        if (twice >= 0) {
+            describe_link(b, twice, text, sizeof text);
+            return fail_duplicate(text, link_at(b, twice)->spec.name, err);
+        }
+        count = 0;
+        for (int32_t i = group_at(b, r)->start.joints; i < group_joint_end(b, r); i++) {
+            items[count++] = (named){joint_at(b, i)->spec.name, i};
+        }
+        twice = find_duplicate(items, count);
+        if (twice >= 0) {
+            describe_joint(b, twice, text, sizeof text);
+            return fail_duplicate(text, joint_at(b, twice)->spec.name, err);
         }
     }
     return STN_OK;

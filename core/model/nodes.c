@@ -79,11 +79,22 @@ stn_status stn_builder_add_elements(stn_model_builder *builder, int32_t nodes, s
 
 // ---------------------------------------------------------------------------------------------------- compiling
 
-/// One key (row, column) for every pair of nodes that share an element, and for every node with itself.
-static int64_t list_pairs(const compiler *c, int32_t cloud, uint64_t *keys) {
+/// The blocks of a cloud's matrices.
+static stn_status compile_pattern(compiler *c, int32_t cloud, stn_tree *tree, stn_error *err) {
     const stn_model_builder *b = c->builder;
-    int64_t count = 0;
-    for (int32_t i = 0; i < cloud_at(b, cloud)->node_count; i++) {
+    int64_t most = tree->node_count, count = 0, kept = 0;
+    for (int32_t g = 0; g < b->element_groups.count; g++) {
+        const built_element_group *element_group = element_group_at(b, g);
+        int64_t width = element_group->nodes_per_element;
+        most += element_group->cloud == cloud ? element_group->element_count * width * width : 0;
+    }
+    uint64_t *keys = STN_ARENA(c->scratch, most, uint64_t);
+    int32_t *row_start = STN_ARENA_ZEROED(c->memory, tree->node_count + 1, int32_t);
+    if (keys == NULL || row_start == NULL) {
+        return model_out_of_memory(err);
+    }
+    // One key (row, column) for every node with itself, and for every pair of nodes that share an element.
+    for (int32_t i = 0; i < tree->node_count; i++) {
         keys[count++] = (uint64_t)i << 32 | (uint32_t)i;
     }
     for (int32_t g = 0; g < b->element_groups.count; g++) {
@@ -96,27 +107,6 @@ static int64_t list_pairs(const compiler *c, int32_t cloud, uint64_t *keys) {
             }
         }
     }
-    return count;
-}
-
-static int64_t most_pairs(const compiler *c, int32_t cloud) {
-    const stn_model_builder *b = c->builder;
-    int64_t count = cloud_at(b, cloud)->node_count;
-    for (int32_t g = 0; g < b->element_groups.count; g++) {
-        const built_element_group *element_group = element_group_at(b, g);
-        int64_t width = element_group->nodes_per_element;
-        count += element_group->cloud == cloud ? element_group->element_count * width * width : 0;
-    }
-    return count;
-}
-
-static stn_status compile_pattern(compiler *c, int32_t cloud, stn_tree *tree, stn_error *err) {
-    uint64_t *keys = STN_ARENA(c->scratch, most_pairs(c, cloud), uint64_t);
-    int32_t *row_start = STN_ARENA_ZEROED(c->memory, tree->node_count + 1, int32_t);
-    if (keys == NULL || row_start == NULL) {
-        return model_out_of_memory(err);
-    }
-    int64_t count = list_pairs(c, cloud, keys), kept = 0;
     qsort(keys, (size_t)count, sizeof *keys, compare_keys);
     for (int64_t i = 0; i < count; i++) {
         if (i == 0 || keys[i] != keys[i - 1]) {
@@ -125,7 +115,7 @@ static stn_status compile_pattern(compiler *c, int32_t cloud, stn_tree *tree, st
     }
     if (kept > INT32_MAX / 9) {
         return stn_fail(err, STN_ERR_ARGUMENT, "nodes '%s': too many pairs of nodes share elements",
-                        cloud_at(c->builder, cloud)->name);
+                        cloud_at(b, cloud)->name);
     }
     int32_t *column = STN_ARENA(c->memory, kept, int32_t);
     if (column == NULL) {
@@ -143,52 +133,11 @@ static stn_status compile_pattern(compiler *c, int32_t cloud, stn_tree *tree, st
     return STN_OK;
 }
 
-static stn_status compile_cloud(compiler *c, int32_t cloud, double *node_mass, stn_error *err) {
-    stn_model *m = &c->object->face;
-    const built_cloud *built = cloud_at(c->builder, cloud);
-    stn_tree *tree = &c->trees[m->tree_count];
-    size_t n = (size_t)built->node_count;
-    *tree = (stn_tree){.kind = STN_TREE_NODAL,
-                       .node_start = m->node_count,
-                       .node_count = built->node_count,
-                       .q_start = m->nq,
-                       .nq = 3 * built->node_count,
-                       .v_start = m->nv,
-                       .nv = 3 * built->node_count};
-    memcpy(node_mass + m->node_count, built->mass, n * sizeof(double));
-    m->tree_count++;
-    m->node_count += built->node_count;
-    m->nq += tree->nq;
-    m->nv += tree->nv;
-    return compile_pattern(c, cloud, tree, err);
-}
-
-static stn_status prepare_elements(const built_cloud *cloud, const built_element_group *element_group,
-                                   int32_t constant_count, double *constants, stn_error *err) {
-    const stn_element_ops *ops = element_group->instance->desc->ops.element;
-    int32_t width = element_group->nodes_per_element;
-    double x[3 * 8];
-    for (int32_t e = 0; constant_count > 0 && e < element_group->element_count; e++) {
-        for (int32_t i = 0; i < width; i++) {
-            const double *node =
-                cloud->position + 3 * (size_t)element_group->index[(size_t)e * (size_t)width + (size_t)i];
-            memcpy(x + 3 * i, node, 3 * sizeof(double));
-        }
-        stn_status status =
-            ops->prepare(element_group->instance->self, x, constants + (size_t)e * (size_t)constant_count, err);
-        if (status != STN_OK) {
-            stn_error_prefix(err, "elements '%s' of '%s', element %d", element_group->instance->desc->id, cloud->name,
-                             e);
-            return status;
-        }
-    }
-    return STN_OK;
-}
-
 static stn_status compile_element_group(compiler *c, const built_element_group *built, stn_element_group *element_group,
                                         stn_error *err) {
-    int32_t constant_count = built->instance->desc->ops.element->constant_count;
-    double *constants = STN_ARENA_ZEROED(c->memory, (size_t)built->element_count * (size_t)constant_count, double);
+    const stn_element_ops *ops = built->instance->desc->ops.element;
+    size_t constant_count = (size_t)ops->constant_count, width = (size_t)built->nodes_per_element;
+    double *constants = STN_ARENA_ZEROED(c->memory, (size_t)built->element_count * constant_count, double);
     if (constants == NULL) {
         return model_out_of_memory(err);
     }
@@ -198,21 +147,18 @@ static stn_status compile_element_group(compiler *c, const built_element_group *
                                          .nodes_per_element = built->nodes_per_element,
                                          .index = built->index,
                                          .constants = constants};
-    return prepare_elements(cloud_at(c->builder, built->cloud), built, constant_count, constants, err);
-}
-
-/// Trees of an articulated kind get where their dense n x n storage begins.
-static stn_status number_storage(compiler *c, stn_error *err) {
-    const stn_model *m = &c->object->face;
-    int64_t *start = STN_ARENA(c->memory, m->tree_count, int64_t), sum = 0;
-    if (start == NULL) {
-        return model_out_of_memory(err);
+    const built_cloud *cloud = cloud_at(c->builder, built->cloud);
+    double x[3 * 8]; // of one element's nodes
+    for (int32_t e = 0; constant_count > 0 && e < built->element_count; e++) {
+        for (size_t i = 0; i < width; i++) {
+            memcpy(x + 3 * i, cloud->position + 3 * (size_t)built->index[(size_t)e * width + i], 3 * sizeof(double));
+        }
+        stn_status status = ops->prepare(built->instance->self, x, constants + (size_t)e * constant_count, err);
+        if (status != STN_OK) {
+            stn_error_prefix(err, "elements '%s' of '%s', element %d", built->instance->desc->id, cloud->name, e);
+            return status;
+        }
     }
-    for (int32_t t = 0; t < m->tree_count; t++) {
-        start[t] = sum;
-        sum += m->trees[t].kind == STN_TREE_ARTICULATED ? (int64_t)m->trees[t].nv * m->trees[t].nv : 0;
-    }
-    c->object->dense_start = start;
     return STN_OK;
 }
 
@@ -236,12 +182,40 @@ stn_status compile_nodes(compiler *c, stn_error *err) {
     m->element_group_count = b->element_groups.count;
     c->object->node_q = m->nq;
     c->object->node_v = m->nv;
-    stn_status status = STN_OK;
-    for (int32_t i = 0; status == STN_OK && i < b->clouds.count; i++) {
-        status = compile_cloud(c, i, node_mass, err);
+    for (int32_t i = 0; i < b->clouds.count; i++) {
+        const built_cloud *built = cloud_at(b, i);
+        stn_tree *tree = &c->trees[m->tree_count++];
+        *tree = (stn_tree){.kind = STN_TREE_NODAL,
+                           .node_start = m->node_count,
+                           .node_count = built->node_count,
+                           .q_start = m->nq,
+                           .nq = 3 * built->node_count,
+                           .v_start = m->nv,
+                           .nv = 3 * built->node_count};
+        memcpy(node_mass + m->node_count, built->mass, (size_t)built->node_count * sizeof(double));
+        m->node_count += built->node_count;
+        m->nq += tree->nq;
+        m->nv += tree->nv;
+        stn_status status = compile_pattern(c, i, tree, err);
+        if (status != STN_OK) {
+            return status;
+        }
     }
-    for (int32_t i = 0; status == STN_OK && i < b->element_groups.count; i++) {
-        status = compile_element_group(c, element_group_at(b, i), &element_groups[i], err);
+    for (int32_t i = 0; i < b->element_groups.count; i++) {
+        stn_status status = compile_element_group(c, element_group_at(b, i), &element_groups[i], err);
+        if (status != STN_OK) {
+            return status;
+        }
     }
-    return status == STN_OK ? number_storage(c, err) : status;
+    // Trees of an articulated kind get where their dense n x n storage begins.
+    int64_t *start = STN_ARENA(c->memory, m->tree_count, int64_t), sum = 0;
+    if (start == NULL) {
+        return model_out_of_memory(err);
+    }
+    for (int32_t t = 0; t < m->tree_count; t++) {
+        start[t] = sum;
+        sum += m->trees[t].kind == STN_TREE_ARTICULATED ? (int64_t)m->trees[t].nv * m->trees[t].nv : 0;
+    }
+    c->object->dense_start = start;
+    return STN_OK;
 }

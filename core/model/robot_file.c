@@ -59,15 +59,6 @@ static stn_status read_head(const char *path, file_head *head, stn_error *err) {
     return status;
 }
 
-static bool lists_extension(const stn_loader_ops *ops, const char *extension) {
-    for (const char *const *e = ops->extensions; e != NULL && *e != NULL; e++) {
-        if (strcmp(*e, extension) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /// The name of a format that robot files come in, by a word of the first bytes; NULL: none is recognised.
 static const char *known_format(const file_head *head) {
     static const char *const formats[][2] = {{"<COLLADA", "COLLADA"}, {"#usda", "USD"}, {"PXR-USDC", "USD"}};
@@ -80,35 +71,6 @@ static const char *known_format(const file_head *head) {
         }
     }
     return NULL;
-}
-
-/// "mjcf (.xml), urdf (.urdf .xacro)" for the message that nobody reads this file.
-static void list_loaders(const stn_plugin_info *plugins, int32_t count, char *text, size_t size) {
-    size_t used = 0;
-    text[0] = '\0';
-    for (int32_t i = 0; i < count && used + 1 < size; i++) {
-        used += (size_t)snprintf(text + used, size - used, "%s%s (", used > 0 ? ", " : "", plugins[i].desc->id);
-        const char *const *e = plugins[i].desc->ops.loader->extensions;
-        for (const char *space = ""; e != NULL && *e != NULL && used + 1 < size; e++, space = " ") {
-            used += (size_t)snprintf(text + used, size - used, "%s.%s", space, *e);
-        }
-        used += used + 1 < size ? (size_t)snprintf(text + used, size - used, ")") : 0;
-    }
-}
-
-static const stn_plugin_desc *choose(const stn_plugin_info *plugins, int32_t count, const file_head *head) {
-    const stn_plugin_desc *by_extension = NULL, *by_content = NULL;
-    for (int32_t i = 0; i < count; i++) {
-        const stn_plugin_desc *desc = plugins[i].desc;
-        bool listed = lists_extension(desc->ops.loader, head->extension);
-        bool recognised = desc->ops.loader->recognises(head->text, head->length);
-        if (listed && recognised) {
-            return desc;
-        }
-        by_extension = listed && by_extension == NULL ? desc : by_extension;
-        by_content = recognised && by_content == NULL ? desc : by_content;
-    }
-    return by_extension != NULL ? by_extension : by_content;
 }
 
 /// What the loader says, and that a group has something to simulate: one without links could not be compiled.
@@ -147,10 +109,32 @@ static stn_status find_loader(stn_context *context, const stn_load_request *requ
     if (status != STN_OK) {
         return status;
     }
-    const stn_plugin_desc *loader = choose(plugins, count, &head);
+    // The loader whose files have the extension and that recognises the first bytes, else one of which one of both is
+    // so.
+    const stn_plugin_desc *by_both = NULL, *by_extension = NULL, *by_content = NULL;
+    for (int32_t i = 0; i < count && by_both == NULL; i++) {
+        const stn_plugin_desc *desc = plugins[i].desc;
+        const char *const *e = desc->ops.loader->extensions;
+        while (e != NULL && *e != NULL && strcmp(*e, head.extension) != 0) {
+            e++;
+        }
+        bool listed = e != NULL && *e != NULL;
+        bool recognised = desc->ops.loader->recognises(head.text, head.length);
+        by_both = listed && recognised ? desc : NULL;
+        by_extension = listed && by_extension == NULL ? desc : by_extension;
+        by_content = recognised && by_content == NULL ? desc : by_content;
+    }
+    const stn_plugin_desc *loader = by_both != NULL ? by_both : by_extension != NULL ? by_extension : by_content;
     if (loader == NULL) {
-        char known[400];
-        list_loaders(plugins, count, known, sizeof known);
+        char known[400] = ""; // "mjcf (.xml), urdf (.urdf .xacro)"
+        for (int32_t i = 0; i < count; i++) {
+            stn_text_append(known, sizeof known, "%s%s (", i > 0 ? ", " : "", plugins[i].desc->id);
+            const char *const *e = plugins[i].desc->ops.loader->extensions;
+            for (const char *space = ""; e != NULL && *e != NULL; e++, space = " ") {
+                stn_text_append(known, sizeof known, "%s.%s", space, *e);
+            }
+            stn_text_append(known, sizeof known, ")");
+        }
         const char *format = known_format(&head);
         return stn_fail(err, STN_ERR_UNSUPPORTED, "%s: no loader reads %s%s; loaders: %s", request->path,
                         format != NULL ? "this kind of file: this is " : "this kind of file",
@@ -205,41 +189,35 @@ static int32_t list_formats(const stn_plugin_info *plugins, int32_t count, const
     return listed;
 }
 
-static stn_status choose_by_extension(const char *path, const stn_plugin_info *plugins, int32_t count,
-                                      const char **format, stn_error *err) {
-    char extension[LONGEST_EXTENSION], known[400];
-    file_extension(path, extension);
-    int32_t fitting = list_formats(plugins, count, extension, known, sizeof known);
-    if (fitting > 1) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "%s: several formats have files .%s; give one of %s", path, extension,
-                        known);
-    }
-    for (int32_t i = 0; i < count && fitting == 1; i++) {
-        if (saves(plugins[i].desc) && strcmp(extension_of(plugins[i].desc), extension) == 0) {
-            *format = plugins[i].desc->id;
-            return STN_OK;
-        }
-    }
-    list_formats(plugins, count, NULL, known, sizeof known);
-    return stn_fail(err, STN_ERR_UNSUPPORTED, "%s: no format is known by the extension '%s'; formats: %s", path,
-                    extension, known[0] != '\0' ? known : "none installed");
-}
-
-/// The loader's id, checked.
+/// The loader's id, checked; NULL: that of the only format whose files have the path's extension.
 static stn_status choose_format(stn_context *context, const stn_save_request *request, const char **format,
                                 stn_error *err) {
     const stn_plugin_info *plugins = NULL, *chosen = NULL;
-    int32_t count = 0;
+    int32_t count = 0, fitting = 0;
+    char extension[LONGEST_EXTENSION], known[400];
     stn_status status = stn_plugins_of_kind(context, STN_KIND_LOADER, &plugins, &count, err);
-    if (status == STN_OK && *format == NULL) {
-        status = choose_by_extension(request->path, plugins, count, format, err);
+    if (status != STN_OK) {
+        return status;
     }
-    if (status == STN_OK) {
-        status = stn_plugin_find(context, STN_KIND_LOADER, *format, &chosen, err);
+    if (*format == NULL) {
+        file_extension(request->path, extension);
+        fitting = list_formats(plugins, count, extension, known, sizeof known);
+        if (fitting > 1) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "%s: several formats have files .%s; give one of %s", request->path,
+                            extension, known);
+        }
+        for (int32_t i = 0; i < count && fitting == 1 && *format == NULL; i++) {
+            const stn_plugin_desc *desc = plugins[i].desc;
+            *format = saves(desc) && strcmp(extension_of(desc), extension) == 0 ? desc->id : NULL;
+        }
     }
+    list_formats(plugins, count, NULL, known, sizeof known);
+    if (*format == NULL) {
+        return stn_fail(err, STN_ERR_UNSUPPORTED, "%s: no format is known by the extension '%s'; formats: %s",
+                        request->path, extension, known[0] != '\0' ? known : "none installed");
+    }
+    status = stn_plugin_find(context, STN_KIND_LOADER, *format, &chosen, err);
     if (status == STN_OK && !saves(chosen->desc)) {
-        char known[400];
-        list_formats(plugins, count, NULL, known, sizeof known);
         return stn_fail(err, STN_ERR_UNSUPPORTED, "%s: loader %s reads files but writes none; formats: %s",
                         request->path, *format, known[0] != '\0' ? known : "none installed");
     }

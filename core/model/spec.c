@@ -87,19 +87,6 @@ stn_status check_pose(const char *what, const stn_pose *pose, stn_error *err) {
 
 static const char *const AXES[3] = {"x", "y", "z"};
 
-static stn_status check_symmetric(const stn_mat3 *inertia, double trace, stn_error *err) {
-    for (int32_t i = 0; i < 3; i++) {
-        for (int32_t j = 0; j < i; j++) {
-            double a = inertia->m[i][j], b = inertia->m[j][i];
-            if (!(fabs(a - b) <= INERTIA_TOLERANCE * fabs(trace))) {
-                return stn_fail(err, STN_ERR_ARGUMENT, "inertia i%s%s = %g and i%s%s = %g kg m^2 must be equal",
-                                AXES[i], AXES[j], a, AXES[j], AXES[i], b);
-            }
-        }
-    }
-    return STN_OK;
-}
-
 static stn_status check_inertia(const stn_mat3 *inertia, stn_error *err) {
     for (int32_t i = 0; i < 9; i++) {
         double value = inertia->m[i / 3][i % 3];
@@ -109,9 +96,14 @@ static stn_status check_inertia(const stn_mat3 *inertia, stn_error *err) {
         }
     }
     double trace = inertia->m[0][0] + inertia->m[1][1] + inertia->m[2][2];
-    stn_status status = check_symmetric(inertia, trace, err);
-    if (status != STN_OK) {
-        return status;
+    for (int32_t i = 0; i < 3; i++) {
+        for (int32_t j = 0; j < i; j++) {
+            double a = inertia->m[i][j], b = inertia->m[j][i];
+            if (!(fabs(a - b) <= INERTIA_TOLERANCE * fabs(trace))) {
+                return stn_fail(err, STN_ERR_ARGUMENT, "inertia i%s%s = %g and i%s%s = %g kg m^2 must be equal",
+                                AXES[i], AXES[j], a, AXES[j], AXES[i], b);
+            }
+        }
     }
     double lambda[3];
     stn_mat3_eigenvalues(inertia, lambda);
@@ -207,28 +199,6 @@ static stn_status check_drive(const stn_joint_spec *spec, const stn_joint_units 
     return check_bounds(bounds, STN_COUNT(bounds), err);
 }
 
-static stn_status check_axis(stn_vec3 axis, stn_error *err) {
-    double big = fmax(fabs(axis.x), fmax(fabs(axis.y), fabs(axis.z)));
-    if (!stn_vec3_finite(axis) || !(big > 0.0)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "axis (%g, %g, %g) must be finite and not zero", axis.x, axis.y, axis.z);
-    }
-    return STN_OK;
-}
-
-static stn_status check_mimic(const stn_joint_spec *spec, const joint_kind *kind, stn_error *err) {
-    if (spec->mimic < 0) {
-        return STN_OK;
-    }
-    if (kind->nv > 0 && !kind->axial) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "a %s joint cannot mimic another", kind->name);
-    }
-    if (!isfinite(spec->mimic_multiplier) || !isfinite(spec->mimic_offset)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "mimic multiplier %g and offset %g must be finite",
-                        spec->mimic_multiplier, spec->mimic_offset);
-    }
-    return STN_OK;
-}
-
 stn_status check_joint(const stn_joint_spec *spec, stn_error *err) {
     const joint_kind *kind = joint_kind_get(spec->type);
     if (kind == NULL) {
@@ -242,8 +212,10 @@ stn_status check_joint(const stn_joint_spec *spec, stn_error *err) {
     if (status == STN_OK) {
         status = check_pose("origin", &spec->origin, err);
     }
-    if (status == STN_OK && kind->has_axis) {
-        status = check_axis(spec->axis, err);
+    stn_vec3 axis = spec->axis;
+    double longest = fmax(fabs(axis.x), fmax(fabs(axis.y), fabs(axis.z)));
+    if (status == STN_OK && kind->has_axis && (!stn_vec3_finite(axis) || !(longest > 0.0))) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "axis (%g, %g, %g) must be finite and not zero", axis.x, axis.y, axis.z);
     }
     if (status == STN_OK && kind->limited) {
         status = check_limits(spec, kind->units->position, err);
@@ -251,7 +223,17 @@ stn_status check_joint(const stn_joint_spec *spec, stn_error *err) {
     if (status == STN_OK && kind->nv > 0) {
         status = check_drive(spec, kind->units, err);
     }
-    return status == STN_OK ? check_mimic(spec, kind, err) : status;
+    if (status != STN_OK || spec->mimic < 0) {
+        return status;
+    }
+    if (kind->nv > 0 && !kind->axial) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "a %s joint cannot mimic another", kind->name);
+    }
+    if (!isfinite(spec->mimic_multiplier) || !isfinite(spec->mimic_offset)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "mimic multiplier %g and offset %g must be finite",
+                        spec->mimic_multiplier, spec->mimic_offset);
+    }
+    return STN_OK;
 }
 
 stn_status check_material(const stn_material *material, stn_error *err) {

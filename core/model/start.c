@@ -6,55 +6,13 @@
 
 // ----------------------------------------------------------------------------------------------------------- q0
 
-static double nearest_to_zero(const stn_joint *joint) {
-    return joint->lower > 0.0 ? joint->lower : joint->upper < 0.0 ? joint->upper : 0.0;
-}
-
-/// The master's start decides, whatever the chain's length; cycles were refused.
-static double start_of(const compiler *c, int32_t index) {
-    mimic_end end = follow_mimic(c->joints, index);
-    return end.multiplier * nearest_to_zero(&c->joints[end.master]) + end.offset;
-}
-
-static void start_joint(const compiler *c, int32_t index) {
-    const stn_joint *joint = &c->joints[index];
-    const joint_kind *kind = joint_kind_get(joint->type);
-    double *q = c->q0 + joint->q_start;
-    kind->rest(q);
-    if (kind->axial) {
-        q[0] = start_of(c, index);
-    }
-}
-
 void floating_coordinates(const stn_pose *pose, double *q) {
     stn_quat turn = stn_quat_from_matrix(&pose->rotation);
     const double values[7] = {pose->position.x, pose->position.y, pose->position.z, turn.w, turn.x, turn.y, turn.z};
     memcpy(q, values, sizeof values);
 }
 
-/// A group that floats without a joint of its own starts at its base pose.
-static void start_base(const compiler *c, int32_t group) {
-    if (c->root_joint[group] >= 0) {
-        floating_coordinates(&group_at(c->builder, group)->base, c->q0 + c->joints[c->root_joint[group]].q_start);
-    }
-}
-
 // ------------------------------------------------------------------------------------------------------ massless
-
-static bool has_inertia(const stn_mass *mass) {
-    double trace = mass->inertia.m[0][0] + mass->inertia.m[1][1] + mass->inertia.m[2][2];
-    return mass->mass > 0.0 || trace > 0.0;
-}
-
-/// Of each body the link that its joint carries; others of the body are welded to it.
-static void find_carried_links(const stn_model *m, int32_t *link) {
-    for (int32_t i = m->link_count - 1; i >= 0; i--) { // backwards: the first of several stays
-        int32_t body = m->links[i].body;
-        if (m->links[i].joint == m->bodies[body].joint) {
-            link[body] = i;
-        }
-    }
-}
 
 /// The last body of the tree whose joint carries no mass and no rotor, which makes the mass matrix singular; -1: none.
 /// `carries` says whether the subtree of a body has mass.
@@ -63,7 +21,9 @@ static int32_t find_massless(const compiler *c, const stn_tree *tree, bool *carr
     int32_t found = -1;
     for (int32_t i = tree->body_start + tree->body_count - 1; i >= tree->body_start; i--) {
         const stn_body *body = &m->bodies[i];
-        carries[i] = carries[i] || has_inertia(&body->mass);
+        const stn_mat3 *inertia = &body->mass.inertia;
+        carries[i] =
+            carries[i] || body->mass.mass > 0.0 || inertia->m[0][0] + inertia->m[1][1] + inertia->m[2][2] > 0.0;
         bool moves = m->joints[body->joint].nv > 0; // one that is kinematic needs no mass
         if (moves && !carries[i] && found < 0 && !(m->joints[body->joint].reflected_inertia > 0.0)) {
             found = i;
@@ -73,28 +33,16 @@ static int32_t find_massless(const compiler *c, const stn_tree *tree, bool *carr
     return found;
 }
 
-static void warn_massless(const compiler *c, int32_t link) {
-    const stn_model *m = &c->object->face;
-    const stn_link *l = &m->links[link];
-    stn_log(c->builder->context, STN_LOG_WARNING,
-            "group '%s', link '%s': moves by joint '%s' but carries no mass; it loads, dynamics will refuse it",
-            m->groups[l->group].name, l->name, m->joints[l->joint].name);
-}
-
 // ------------------------------------------------------------------------------------------------------ warnings
-
-static bool is_world(const compiler *c, int32_t link) {
-    int32_t group = link_at(c->builder, link)->group;
-    return c->root[group] == ROOT_WORLD && c->root_link[group] == link;
-}
 
 static void warn_link(const compiler *c, int32_t link) {
     const stn_model_builder *b = c->builder;
     const stn_mass *mass = &link_at(b, link)->spec.mass;
     double trace = mass->inertia.m[0][0] + mass->inertia.m[1][1] + mass->inertia.m[2][2];
+    int32_t group = link_at(b, link)->group;
     char text[400];
     describe_link(b, link, text, sizeof text);
-    if (is_world(c, link) && mass->mass > 0.0) {
+    if (c->root[group] == ROOT_WORLD && c->root_link[group] == link && mass->mass > 0.0) {
         stn_log(b->context, STN_LOG_WARNING, "%s: is the world, so its mass is ignored", text);
     } else if (mass->mass == 0.0 && trace > 0.0) {
         stn_log(b->context, STN_LOG_WARNING, "%s: inertia without mass is ignored", text);
@@ -134,23 +82,43 @@ stn_status compile_start(compiler *c, stn_error *err) {
     if (c->q0 == NULL || massless == NULL || carried == NULL || carries == NULL) {
         return model_out_of_memory(err);
     }
-    find_carried_links(m, carried);
     for (int32_t j = 0; j < m->joint_count; j++) {
-        start_joint(c, j);
+        const stn_joint *joint = &m->joints[j];
+        const joint_kind *kind = joint_kind_get(joint->type);
+        double *q = c->q0 + joint->q_start;
+        kind->rest(q);
+        if (kind->axial) {
+            // The master's start, nearest to zero, decides, whatever the chain's length; cycles were refused.
+            mimic_end end = follow_mimic(c->joints, j);
+            const stn_joint *master = &c->joints[end.master];
+            double nearest = master->lower > 0.0 ? master->lower : master->upper < 0.0 ? master->upper : 0.0;
+            q[0] = end.multiplier * nearest + end.offset;
+        }
     }
     for (int32_t r = 0; r < m->group_count; r++) {
-        start_base(c, r);
+        if (c->root_joint[r] >= 0) { // it floats without a joint of its own: it starts at its base pose
+            floating_coordinates(&group_at(c->builder, r)->base, c->q0 + c->joints[c->root_joint[r]].q_start);
+        }
     }
     for (int32_t i = 0; i < c->builder->clouds.count; i++) {
         const built_cloud *cloud = cloud_at(c->builder, i);
         const stn_tree *tree = &m->trees[c->object->articulated_count + i];
         memcpy(c->q0 + tree->q_start, cloud->position, (size_t)tree->nq * sizeof(double));
     }
+    // Of each body the link that its joint carries; others of the body are welded to it.
+    for (int32_t i = m->link_count - 1; i >= 0; i--) { // backwards: the first of several stays
+        if (m->links[i].joint == m->bodies[m->links[i].body].joint) {
+            carried[m->links[i].body] = i;
+        }
+    }
     for (int32_t t = 0; t < m->tree_count; t++) {
         int32_t body = m->trees[t].kind == STN_TREE_NODAL ? -1 : find_massless(c, &m->trees[t], carries);
         massless[t] = body >= 0 ? carried[body] : -1;
         if (body >= 0) {
-            warn_massless(c, massless[t]);
+            const stn_link *l = &m->links[massless[t]];
+            stn_log(c->builder->context, STN_LOG_WARNING,
+                    "group '%s', link '%s': moves by joint '%s' but carries no mass; it loads, dynamics will refuse it",
+                    m->groups[l->group].name, l->name, m->joints[l->joint].name);
         }
     }
     for (int32_t i = 0; i < c->builder->links.count; i++) {

@@ -44,31 +44,38 @@ static void fill_geometry(compiler *c, int32_t index, filter_entry *filter) {
                              .driven = out->body == 0 || is_kinematic(c, out->body)};
 }
 
-static void fill_node(compiler *c, int32_t index, int32_t cloud, int32_t node, filter_entry *filter) {
-    const built_cloud *built = cloud_at(c->builder, cloud);
-    stn_geometry_spec spec = stn_geometry_spec_default(stn_shape_sphere(built->contact_radius));
-    stn_geometry *out = &c->geometries[index];
-    *out = (stn_geometry){.name = built->name,
-                          .where = "",
-                          .body = -1,
-                          .node = node,
-                          .link = -1,
-                          .shape = spec.shape,
-                          .pose = stn_pose_identity(),
-                          .in_link = stn_pose_identity(),
-                          .material = built->material,
-                          .collision = true,
-                          .category = spec.category,
-                          .mask = spec.mask,
-                          .mesh = -1,
-                          .field = spec.field};
-    memcpy(out->rgba, spec.rgba, sizeof out->rgba);
-    *filter = (filter_entry){.body = c->object->face.body_count + cloud,
-                             .parent = -1,
-                             .link = FILTER_NODE,
-                             .category = spec.category,
-                             .mask = spec.mask,
-                             .collision = true};
+/// The spheres of all clouds of nodes that have contact; they come behind all other geometries.
+static void add_nodes(compiler *c, filter_entry *filter) {
+    stn_model *m = &c->object->face;
+    for (int32_t i = 0, node = 0; i < c->builder->clouds.count; i++) {
+        const built_cloud *built = cloud_at(c->builder, i);
+        stn_geometry_spec spec = stn_geometry_spec_default(stn_shape_sphere(built->contact_radius));
+        for (int32_t k = 0; built->contact_radius > 0.0 && k < built->node_count; k++) {
+            stn_geometry *out = &c->geometries[m->geometry_count];
+            *out = (stn_geometry){.name = built->name,
+                                  .where = "",
+                                  .body = -1,
+                                  .node = node + k,
+                                  .link = -1,
+                                  .shape = spec.shape,
+                                  .pose = stn_pose_identity(),
+                                  .in_link = stn_pose_identity(),
+                                  .material = built->material,
+                                  .collision = true,
+                                  .category = spec.category,
+                                  .mask = spec.mask,
+                                  .mesh = -1,
+                                  .field = spec.field};
+            memcpy(out->rgba, spec.rgba, sizeof out->rgba);
+            filter[m->geometry_count++] = (filter_entry){.body = m->body_count + i,
+                                                         .parent = -1,
+                                                         .link = FILTER_NODE,
+                                                         .category = spec.category,
+                                                         .mask = spec.mask,
+                                                         .collision = true};
+        }
+        node += built->node_count;
+    }
 }
 
 /// What has no end in one direction would sweep through everything.
@@ -141,14 +148,7 @@ stn_status compile_surfaces(compiler *c, stn_error *err) {
             return status;
         }
     }
-    for (int32_t i = 0, node = 0; i < b->clouds.count; i++) {
-        const built_cloud *cloud = cloud_at(b, i);
-        for (int32_t k = 0; cloud->contact_radius > 0.0 && k < cloud->node_count; k++) {
-            fill_node(c, m->geometry_count, i, node + k, &filter[m->geometry_count]);
-            m->geometry_count++;
-        }
-        node += cloud->node_count;
-    }
+    add_nodes(c, filter);
     const stn_material unstated = stn_material_default();
     for (int32_t i = 0; i < m->geometry_count; i++) {
         surface[i] = material_over(&unstated, &c->geometries[i].material);

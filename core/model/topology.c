@@ -51,31 +51,60 @@ void describe_joint(const stn_model_builder *builder, int32_t joint, char *text,
 
 // --------------------------------------------------------------------------------------------------------- tree
 
-static stn_status find_joints_above(compiler *c, stn_error *err) {
+/// `start` was not reached from any root, so going up from it ends in a loop.
+static stn_status fail_loop(const compiler *c, int32_t start, stn_error *err) {
     const stn_model_builder *b = c->builder;
-    for (int32_t i = 0; i < b->links.count; i++) {
-        c->joint_above[i] = -1;
-        c->parent[i] = STN_WORLD;
+    int32_t link = start, length = 0;
+    for (int32_t i = 0; i < b->links.count; i++) { // long enough to be inside the loop
+        link = c->parent[link];
     }
-    for (int32_t j = 0; j < b->joints.count; j++) {
-        int32_t child = joint_at(b, j)->spec.child, other = c->joint_above[child];
-        if (other >= 0) {
-            char text[400];
-            describe_link(b, child, text, sizeof text);
-            return stn_fail(err, STN_ERR_ARGUMENT, "%s: has two joints above it, '%s' and '%s': a link has one parent",
-                            text, joint_at(b, other)->spec.name, joint_at(b, j)->spec.name);
+    int32_t first = link;
+    bool attached = false;
+    for (int32_t low = link; length == 0 || low != link; length++) {
+        attached = attached || c->joint_above[low] < 0;
+        low = c->parent[low];
+        first = low < first ? low : first;
+    }
+    text_buffer names = {.used = 0};
+    link = first;
+    // A loop that is closed by an attachment names the groups, each of which it enters once.
+    for (int32_t pass = 0, groups = 0; attached && pass < 2; pass++) { // the first one counts
+        int32_t number = 0;
+        for (int32_t i = 0; i < length; i++) {
+            int32_t group = link_at(b, link)->group;
+            bool enters = link_at(b, c->parent[link])->group != group;
+            if (enters && pass == 1) {
+                append_name(&names, number, groups, group_at(b, group)->name);
+            }
+            number += enters;
+            link = c->parent[link];
         }
-        c->joint_above[child] = j;
-        c->parent[child] = joint_at(b, j)->spec.parent;
+        groups = number;
     }
-    return STN_OK;
+    if (attached) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "groups %s hang on each other in a circle of attachments; one of them must hang on nothing",
+                        names.text);
+    }
+    for (int32_t i = 0; i < length; i++) {
+        append_name(&names, i, length, joint_at(b, c->joint_above[link])->spec.name);
+        link = c->parent[link];
+    }
+    return stn_fail(err, STN_ERR_ARGUMENT, "group '%s': joints %s form a loop; a group must be a tree",
+                    group_at(b, link_at(b, first)->group)->name, names.text);
 }
 
-/// Depth first from all links that hang on the world or on nothing; returns how many were reached. Children come in the
-/// order of their joints, and behind them the groups that are attached, in the order in which they were added.
-static int32_t traverse(compiler *c, int32_t *first_child, int32_t *next_sibling, int32_t *stack) {
+/// Depth first from all links that hang on the world or on nothing. Children come in the order of their joints, and
+/// behind them the groups that are attached, in the order in which they were added.
+static stn_status order_links(compiler *c, stn_error *err) {
     const stn_model_builder *b = c->builder;
-    int32_t n = b->links.count, reached = 0, depth = 0;
+    int32_t n = b->links.count, count = 0, depth = 0;
+    int32_t *first_child = STN_ARENA(c->scratch, n, int32_t), *next_sibling = STN_ARENA(c->scratch, n, int32_t),
+            *stack = STN_ARENA(c->scratch, n, int32_t);
+    bool *reached = STN_ARENA_ZEROED(c->scratch, n, bool);
+    if (first_child == NULL || next_sibling == NULL || stack == NULL || reached == NULL) {
+        return model_out_of_memory(err);
+    }
     for (int32_t i = 0; i < n; i++) {
         first_child[i] = next_sibling[i] = -1;
     }
@@ -100,7 +129,7 @@ static int32_t traverse(compiler *c, int32_t *first_child, int32_t *next_sibling
         stack[depth++] = i;
         while (depth > 0) {
             int32_t link = stack[--depth];
-            c->order[reached++] = link;
+            c->order[count++] = link;
             int32_t begin = depth;
             for (int32_t child = first_child[link]; child >= 0; child = next_sibling[child]) {
                 stack[depth++] = child;
@@ -112,79 +141,15 @@ static int32_t traverse(compiler *c, int32_t *first_child, int32_t *next_sibling
             }
         }
     }
-    return reached;
-}
-
-/// A loop of `length` links that is closed by an attachment names the groups, each of which it enters once.
-static stn_status fail_circle(const compiler *c, int32_t first, int32_t length, stn_error *err) {
-    const stn_model_builder *b = c->builder;
-    text_buffer names = {.used = 0};
-    int32_t link = first, groups = 0;
-    for (int32_t pass = 0; pass < 2; pass++) { // the first one counts
-        int32_t number = 0;
-        for (int32_t i = 0; i < length; i++) {
-            int32_t group = link_at(b, link)->group;
-            if (link_at(b, c->parent[link])->group != group) {
-                if (pass == 1) {
-                    append_name(&names, number, groups, group_at(b, group)->name);
-                }
-                number++;
-            }
-            link = c->parent[link];
-        }
-        groups = number;
-    }
-    return stn_fail(err, STN_ERR_ARGUMENT,
-                    "groups %s hang on each other in a circle of attachments; one of them must hang on nothing",
-                    names.text);
-}
-
-/// `start` was not reached from any root, so going up from it ends in a loop.
-static stn_status fail_loop(const compiler *c, int32_t start, stn_error *err) {
-    const stn_model_builder *b = c->builder;
-    int32_t link = start, length = 0;
-    for (int32_t i = 0; i < b->links.count; i++) { // long enough to be inside the loop
-        link = c->parent[link];
-    }
-    int32_t first = link;
-    bool attached = false;
-    for (int32_t low = link; length == 0 || low != link; length++) {
-        attached = attached || c->joint_above[low] < 0;
-        low = c->parent[low];
-        first = low < first ? low : first;
-    }
-    if (attached) {
-        return fail_circle(c, first, length, err);
-    }
-    text_buffer names = {.used = 0};
-    link = first;
-    for (int32_t i = 0; i < length; i++) {
-        append_name(&names, i, length, joint_at(b, c->joint_above[link])->spec.name);
-        link = c->parent[link];
-    }
-    return stn_fail(err, STN_ERR_ARGUMENT, "group '%s': joints %s form a loop; a group must be a tree",
-                    group_at(b, link_at(b, first)->group)->name, names.text);
-}
-
-static stn_status order_links(compiler *c, stn_error *err) {
-    int32_t n = c->builder->links.count;
-    int32_t *work = STN_ARENA(c->scratch, 3 * (size_t)n, int32_t);
-    bool *reached = STN_ARENA_ZEROED(c->scratch, n, bool);
-    if (work == NULL || reached == NULL) {
-        return model_out_of_memory(err);
-    }
-    int32_t count = traverse(c, work, work + n, work + 2 * n);
-    if (count == n) {
-        return STN_OK;
-    }
     for (int32_t i = 0; i < count; i++) {
         reached[c->order[i]] = true;
     }
-    int32_t lost = 0;
-    while (reached[lost]) {
-        lost++;
+    for (int32_t i = 0; i < n; i++) {
+        if (!reached[i]) {
+            return fail_loop(c, i, err);
+        }
     }
-    return fail_loop(c, lost, err);
+    return STN_OK;
 }
 
 // -------------------------------------------------------------------------------------------------------- roots
@@ -211,20 +176,6 @@ static bool is_root(const compiler *c, int32_t link, root_count *roots) {
     }
     roots->attached++;
     return true;
-}
-
-static stn_status fail_roots(const compiler *c, int32_t group, int32_t total, stn_error *err) {
-    const stn_model_builder *b = c->builder;
-    text_buffer names = {.used = 0};
-    root_count roots = {.first = -1};
-    int32_t number = 0;
-    for (int32_t i = group_at(b, group)->start.links; i < group_link_end(b, group); i++) {
-        if (is_root(c, i, &roots)) {
-            append_name(&names, number++, total, link_at(b, i)->spec.name);
-        }
-    }
-    return stn_fail(err, STN_ERR_ARGUMENT, "group '%s': %d root links (%s); every link but one needs a joint above it",
-                    group_at(b, group)->name, total, names.text);
 }
 
 /// What the only root of a group is that stn_builder_attach did not weld to another.
@@ -295,7 +246,16 @@ static stn_status find_root(compiler *c, int32_t group, stn_error *err) {
     }
     int32_t total = roots.free + (roots.joined > 0) + roots.attached;
     if (total > 1) {
-        return fail_roots(c, group, total, err);
+        text_buffer names = {.used = 0};
+        root_count again = {.first = -1};
+        for (int32_t i = begin, number = 0; i < end; i++) {
+            if (is_root(c, i, &again)) {
+                append_name(&names, number++, total, link_at(b, i)->spec.name);
+            }
+        }
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "group '%s': %d root links (%s); every link but one needs a joint above it", r->name, total,
+                        names.text);
     }
     c->root_link[group] = roots.first;
     if (total == 0) {
@@ -314,11 +274,28 @@ stn_status find_topology(compiler *c, stn_error *err) {
     if (c->joint_above == NULL || c->parent == NULL || c->order == NULL || c->root_link == NULL || c->root == NULL) {
         return model_out_of_memory(err);
     }
-    stn_status status = find_joints_above(c, err);
-    for (int32_t r = 0; status == STN_OK && r < b->groups.count; r++) {
-        status = find_root(c, r, err);
+    for (int32_t i = 0; i < b->links.count; i++) {
+        c->joint_above[i] = -1;
+        c->parent[i] = STN_WORLD;
     }
-    return status == STN_OK ? order_links(c, err) : status;
+    for (int32_t j = 0; j < b->joints.count; j++) {
+        int32_t child = joint_at(b, j)->spec.child, other = c->joint_above[child];
+        if (other >= 0) {
+            char text[400];
+            describe_link(b, child, text, sizeof text);
+            return stn_fail(err, STN_ERR_ARGUMENT, "%s: has two joints above it, '%s' and '%s': a link has one parent",
+                            text, joint_at(b, other)->spec.name, joint_at(b, j)->spec.name);
+        }
+        c->joint_above[child] = j;
+        c->parent[child] = joint_at(b, j)->spec.parent;
+    }
+    for (int32_t r = 0; r < b->groups.count; r++) {
+        stn_status status = find_root(c, r, err);
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    return order_links(c, err);
 }
 
 // -------------------------------------------------------------------------------------------------------- mimic
