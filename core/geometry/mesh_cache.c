@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Meshes that were made before, found again by the content of their files: in the context, and in a folder behind it.
-#define _GNU_SOURCE // mkostemp
+#define _GNU_SOURCE // mkostemp, dladdr
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -590,25 +591,34 @@ static uint64_t hash_text(uint64_t hash, const char *text) {
     return text != NULL ? stn_hash(hash, text, strlen(text) + 1) : stn_hash(hash, "", 1);
 }
 
-/// What tells the build of a mesh plugin from every other one, and its plugin from others: id, version, `build`, the
-/// code in memory of descriptor and reading, and the bytes of its file: where that was replaced under a running
+/// What tells the build of a mesh plugin from every other one, and its plugin from others: id, version, `build`, where
+/// in which code in memory its functions are, and the bytes of its file: where that was replaced under a running
 /// program, no other process has both.
 static void hash_plugin(const stn_plugin_info *plugin, known_plugin *out) {
-    const stn_mesh_ops *ops = plugin->desc->ops.mesh;
-    const void *read = NULL;
-    memcpy(&read, &ops->read, sizeof read); // as POSIX has it: functions have addresses like objects
-    uint64_t code[2] = {stn_code_hash(plugin->desc), stn_code_hash(read)}, content[2] = {0, 0};
+    const stn_plugin_desc *desc = plugin->desc;
+    const stn_mesh_ops *ops = desc->ops.mesh;
+    const void *functions[2] = {NULL};
+    memcpy(&functions[0], &ops->read, sizeof functions[0]); // as POSIX has it: functions have addresses like objects
+    memcpy(&functions[1], &desc->create, sizeof functions[1]);
+    uint64_t code[2] = {stn_code_hash(desc), stn_code_hash(functions[0])}, place[2] = {0, 0}, content[2] = {0, 0};
+    for (int32_t i = 0; i < 2; i++) {
+        Dl_info where;
+        if (functions[i] != NULL && dladdr(functions[i], &where) != 0) {
+            place[i] = (uintptr_t)functions[i] - (uintptr_t)where.dli_fbase;
+        }
+    }
     size_t size = 0;
     int file = stn_open_regular(plugin->file, 0, &size);
     if (file >= 0) {
         hash_file(file, size, content);
         close(file);
     }
-    uint64_t hash = hash_text(hash_text(0, plugin->desc->id), plugin->desc->version);
+    uint64_t hash = hash_text(hash_text(0, desc->id), desc->version);
     hash = hash_text(hash, STN_PLUGIN_HAS(ops, build) ? ops->build : NULL);
     hash = stn_hash(hash, code, sizeof code);
+    hash = stn_hash(hash, place, sizeof place);
     *out = (known_plugin){
-        .desc = plugin->desc, .hash = stn_hash(hash, content, sizeof content), .unknown = code[0] == 0 || code[1] == 0};
+        .desc = desc, .hash = stn_hash(hash, content, sizeof content), .unknown = code[0] == 0 || code[1] == 0};
 }
 
 void mesh_key_set_plugin(mesh_key *key, stn_context *context, const stn_plugin_info *plugin) {

@@ -52,11 +52,19 @@ static stn_status read_corner(void *self, const stn_mesh_source *source, stn_raw
     return STN_OK;
 }
 
+static stn_status read_other(void *self, const stn_mesh_source *source, stn_raw_mesh *out, stn_error *err) {
+    stn_status status = read_corner(self, source, out, err);
+    out->unit = 2.0;
+    return status;
+}
+
 static const char *const extensions[] = {"corner", NULL};
+static bool other; // who reads
 
 /// A descriptor in the program, whose code tells it from another one.
 static stn_plugin_desc describe(stn_mesh_ops *ops, const char *id, const char *version, const char *build) {
-    *ops = (stn_mesh_ops){.size = sizeof *ops, .extensions = extensions, .read = read_corner, .build = build};
+    *ops = (stn_mesh_ops){
+        .size = sizeof *ops, .extensions = extensions, .read = other ? read_other : read_corner, .build = build};
     return (stn_plugin_desc){.size = sizeof(stn_plugin_desc),
                              .kind = STN_KIND_MESH,
                              .id = id,
@@ -100,6 +108,12 @@ static void a_plugin_that_changes_reads_anew(void **state) {
         assert_ok(load_with(path, loads[i].id, loads[i].version, loads[i].build, &err), err);
         assert_int_equal(reads, loads[i].reads);
     }
+    other = true; // of the same id, version and program
+    assert_ok(load_with(path, "corner", "1", NULL, &err), err);
+    assert_int_equal(reads, 6);
+    other = false;
+    assert_ok(load_with(path, "corner", "1", NULL, &err), err);
+    assert_int_equal(reads, 6);
 }
 
 /// Nothing tells descriptors apart that were made at run time: a mesh of one is never taken for that of another.
