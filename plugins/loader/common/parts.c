@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a compiled model back to links, joints and shapes as a file has them. The model keeps where each joint and shape
 // was described, so nothing is computed back from bodies and no digit is lost.
-#include "parts.h"
-
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "parts.h"
 
 void *robot_part_allocate(robot_parts *p, size_t count, size_t size) {
     void *memory = p->arena != NULL ? stn_arena_zeroed(p->arena, count > 0 ? count : 1, size) : NULL;
@@ -263,7 +263,7 @@ static void take_shapes(robot_parts *p) {
 
 // ----------------------------------------------------------------------------------------------------------- pairs
 
-static int compare_pairs(const void *a, const void *b) {
+int robot_compare_pairs(const void *a, const void *b) {
     const robot_pair *x = a, *y = b;
     int order = (x->a > y->a) - (x->a < y->a);
     return order != 0 ? order : (x->b > y->b) - (x->b < y->b);
@@ -283,10 +283,10 @@ static void take_pairs(robot_parts *p) {
     if (p->out_of_memory || p->pair_count == 0) {
         return;
     }
-    qsort(p->pairs, (size_t)p->pair_count, sizeof *p->pairs, compare_pairs);
+    qsort(p->pairs, (size_t)p->pair_count, sizeof *p->pairs, robot_compare_pairs);
     int32_t kept = 1;
     for (int32_t i = 1; i < p->pair_count; i++) {
-        if (compare_pairs(&p->pairs[i], &p->pairs[kept - 1]) != 0) {
+        if (robot_compare_pairs(&p->pairs[i], &p->pairs[kept - 1]) != 0) {
             p->pairs[kept++] = p->pairs[i];
         }
     }
@@ -352,4 +352,55 @@ stn_status robot_parts_finish(robot_parts *p, xml_writer *writer, char **text, s
                           "than are read");
     }
     return status == STN_OK ? status : stn_error_prefix(err, "%s", p->request->path);
+}
+
+// ----------------------------------------------------------------------------------------------- equality constraints
+
+static bool is_own(const robot_parts *p, int32_t link) {
+    return link >= p->robot->link_start && link < p->robot->link_start + p->robot->link_count;
+}
+
+/// The link that an end is on; of a gear the one that the joint carries.
+static int32_t end_link(const robot_parts *p, const stn_equality *e, bool b) {
+    int32_t joint = b ? e->joint_b : e->joint_a;
+    if (joint < 0) {
+        return b ? e->link_b : e->link_a;
+    }
+    for (int32_t i = 0; i < p->model->link_count; i++) {
+        if (p->model->links[i].joint == joint) {
+            return i;
+        }
+    }
+    return STN_WORLD;
+}
+
+const char *robot_equality_label(robot_parts *p, const stn_equality *e) {
+    return robot_part_text(p, "%s %s", stn_equality_type_name(e->type),
+                           e->name[0] != '\0' ? e->name : "without a name");
+}
+
+int32_t robot_take_equalities(robot_parts *p, const stn_equality **list) {
+    int32_t count = 0;
+    for (int32_t i = 0; i < p->model->equality_count; i++) {
+        const stn_equality *e = &p->model->equalities[i];
+        int32_t a = end_link(p, e, false), b = end_link(p, e, true);
+        bool own_a = is_own(p, a), own_b = is_own(p, b);
+        if ((own_a || a == STN_WORLD) && (own_b || b == STN_WORLD)) {
+            list[count++] = e;
+        } else if (own_a || own_b) {
+            robot_lose(p, "constraint_robot", robot_equality_label(p, e),
+                       "it holds another robot, of which the file says nothing: left out");
+        }
+    }
+    return count;
+}
+
+void robot_lose_equalities(robot_parts *p, const char *format) {
+    const stn_equality **list = robot_part_allocate(p, (size_t)p->model->equality_count, sizeof *list);
+    int32_t count = list != NULL ? robot_take_equalities(p, list) : 0;
+    if (count > 0) {
+        robot_lose(p, "constraint", robot_equality_label(p, list[0]),
+                   "%s cannot hold constraints such as this: %d left out; MJCF holds welds and balls", format,
+                   (int)count);
+    }
 }

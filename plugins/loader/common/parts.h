@@ -78,8 +78,8 @@ stn_status robot_parts_finish(robot_parts *parts, xml_writer *writer, char **tex
 bool robot_part_names(robot_parts *parts, robot_names *names);
 /// `name`, with "_2", "_3" behind it where the table has it; the table keeps it.
 const char *robot_part_unique(robot_parts *parts, robot_names *taken, const char *name);
-
-// ------------------------------------------------------------------------------------------------ save_equality.c
+/// Of two robot_pair, for qsort.
+int robot_compare_pairs(const void *a, const void *b);
 
 /// "weld grasp", for messages.
 const char *robot_equality_label(robot_parts *parts, const stn_equality *equality);

@@ -385,15 +385,15 @@ void robot_fill_material(stn_material *material, const stn_material *given);
 
 // ------------------------------------------------------------------------------------ from parts to a robot
 
-/// inertia.c: is a mass physical? What is not is said.
+/// tree.c: is a mass physical? What is not is said.
 void robot_check_mass(robot_reader *reader, const xml_element *inertial, double mass, const stn_mat3 *inertia);
 void robot_warn_massless(robot_reader *reader, const int32_t *order);
 /// tree.c: appends `name` to a list for a message, of which `position` names are there; "..." after the fifth.
 void robot_list_name(char *text, size_t size, int32_t position, const char *name);
 /// tree.c: finds the links that joints name; one root, no cycle. false: out of memory.
 bool robot_connect(robot_reader *reader);
-void robot_resolve_mimic(robot_reader *reader); // mimic.c
-/// proximity.c: <drake:proximity_properties>, values as attributes or as texts.
+void robot_resolve_mimic(robot_reader *reader); // tree.c
+/// surface.c: <drake:proximity_properties>, values as attributes or as texts.
 void robot_parse_proximity(robot_reader *reader, const xml_element *xml, robot_geometry *g);
 /// filter.c: <drake:collision_filter_group> below `parent`, names as attributes or as texts; after connecting. `prefix`
 /// stands before the names of links in the robot: "", "inner::".

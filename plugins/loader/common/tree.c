@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joints connect links to one tree: every name found, every link one parent, one root, no cycle. A parent "world" that
-// no <link> declares is the world.
+// no <link> declares is the world. Masses that no body has, and joints that mimic each other in a circle.
 #include <stdio.h>
 #include <string.h>
 
@@ -166,4 +166,137 @@ bool robot_connect(robot_reader *reader) {
     }
     robot_warn_massless(reader, order);
     return !reader->out_of_memory;
+}
+
+// ------------------------------------------------------------------------------------------------------------ inertia
+// Is a mass physical? With the eigenvalues I1 <= I2 <= I3 of the inertia about the centre of mass:
+//   I1 >= 0 (round-off of published files allows -1e-9 of the trace), and I1 + I2 >= I3 for any rigid body.
+// Moving subtrees without any mass make the mass matrix singular.
+
+void robot_check_mass(robot_reader *reader, const xml_element *inertial, double mass, const stn_mat3 *inertia) {
+    double trace = inertia->m[0][0] + inertia->m[1][1] + inertia->m[2][2], lambda[3];
+    stn_mat3_eigenvalues(inertia, lambda);
+    if (lambda[0] == 0.0 && lambda[2] == 0.0) {
+        return;
+    }
+    if (mass == 0.0) {
+        robot_warn(reader, inertial, "inertia", "an inertia without mass: give a mass or remove <inertial>");
+    }
+    if (!(lambda[0] >= -1e-9 * fabs(trace))) {
+        robot_error(reader, inertial, "inertia",
+                    "the inertia has the negative principal moment %g kg m^2: no body has one, correct the six figures",
+                    lambda[0]);
+    } else if (lambda[0] + lambda[1] < lambda[2] - 1e-6 * trace) {
+        robot_warn(reader, inertial, "inertia",
+                   "the principal moment %g kg m^2 is larger than the sum %g of the other two: no rigid body has that",
+                   lambda[2], lambda[0] + lambda[1]);
+    }
+}
+
+void robot_warn_massless(robot_reader *reader, const int32_t *order) {
+    bool *carries = ROBOT_NEW(reader, reader->link_count, bool); // some mass in the subtree from this link on
+    if (carries == NULL) {
+        return;
+    }
+    for (int32_t i = reader->link_count - 1; i >= 0; i--) { // children before parents
+        const robot_link *link = &reader->links[order[i]];
+        const stn_mat3 *inertia = &link->mass.inertia;
+        carries[order[i]] |=
+            link->mass.mass != 0.0 || inertia->m[0][0] != 0.0 || inertia->m[1][1] != 0.0 || inertia->m[2][2] != 0.0;
+        if (link->joint >= 0) {
+            carries[reader->joints[link->joint].spec.parent] |= carries[order[i]];
+        }
+    }
+    if (!carries[reader->root]) {
+        reader->label = "robot";
+        if (reader->joint_count > 0) {
+            robot_say(reader, STN_SEVERITY_WARNING, "massless", reader->links[reader->root].place,
+                      "no link has a mass: the robot is good for kinematics only");
+        }
+        return;
+    }
+    for (int32_t i = 0; i < reader->link_count; i++) {
+        const robot_link *link = &reader->links[order[i]];
+        const stn_joint_spec *spec = link->joint >= 0 ? &reader->joints[link->joint].spec : NULL;
+        bool moves = spec != NULL && spec->type != STN_JOINT_FIXED;
+        if (moves && !carries[order[i]] && carries[spec->parent] && !(spec->rotor_inertia > 0.0)) {
+            reader->label = link->label;
+            robot_say(reader, STN_SEVERITY_WARNING, "massless", link->place,
+                      "it moves and neither it nor anything behind it has a mass, so the mass matrix is singular: add "
+                      "<inertial>");
+        }
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------- mimic joints
+// q = multiplier q(master) + offset, chains allowed, circles not.
+
+enum { LONGEST_CHAIN = 100 }; // what follows a chain from each of its joints takes the square of its length
+
+static void find_master(robot_reader *reader, int32_t index) {
+    robot_joint *joint = &reader->joints[index];
+    reader->label = joint->label;
+    if (joint->untyped) {
+        return;
+    }
+    if (joint->spec.type == STN_JOINT_FIXED) {
+        robot_warn(reader, joint->xml, "mimic", "a fixed joint does not move: its <mimic> is ignored");
+        return;
+    }
+    int32_t master = robot_names_find(&reader->joint_names, 0, joint->mimic);
+    if (master < 0) {
+        robot_error(reader, joint->xml, "mimic", "it mimics joint '%.80s', which does not exist", joint->mimic);
+    } else if (master == index) {
+        robot_error(reader, joint->xml, "mimic", "it mimics itself: name the joint that it follows");
+    } else if (reader->joints[master].untyped) {
+        return;
+    } else if (!stn_joint_type_is_axial(joint->spec.type) ||
+               !stn_joint_type_is_axial(reader->joints[master].spec.type)) {
+        bool own = !stn_joint_type_is_axial(joint->spec.type);
+        robot_error(reader, joint->xml, "mimic",
+                    "it mimics joint '%.80s', but %s %s: only revolute, continuous, "
+                    "prismatic and screw joints mimic each other",
+                    joint->mimic, own ? "it is itself" : "that is",
+                    stn_joint_type_name(own ? joint->spec.type : reader->joints[master].spec.type));
+    } else {
+        joint->spec.mimic = master;
+    }
+}
+
+void robot_resolve_mimic(robot_reader *reader) {
+    for (int32_t i = 0; i < reader->joint_count; i++) {
+        if (reader->joints[i].mimic != NULL) {
+            find_master(reader, i);
+        }
+    }
+    // Masters are followed from each joint; a circle that was not met before is said and cut.
+    int32_t *visit = ROBOT_NEW(reader, reader->joint_count, int32_t);
+    for (int32_t i = 0; visit != NULL && i < reader->joint_count; i++) {
+        int32_t stamp = i + 1, at = i;
+        while (at >= 0 && visit[at] == 0) {
+            visit[at] = stamp;
+            at = reader->joints[at].spec.mimic;
+        }
+        if (at >= 0 && visit[at] == stamp) {
+            robot_joint *joint = &reader->joints[at];
+            reader->label = joint->label;
+            robot_error(reader, joint->xml, "mimic", "following '%.80s', it comes to mimic itself: break the circle",
+                        joint->mimic);
+            joint->spec.mimic = -1;
+        }
+    }
+    // A chain that is too long is said and cut where it becomes so.
+    for (int32_t i = 0; i < reader->joint_count; i++) {
+        int32_t length = 0;
+        for (int32_t at = i; at >= 0 && length <= LONGEST_CHAIN; at = reader->joints[at].spec.mimic) {
+            length++;
+        }
+        if (length > LONGEST_CHAIN) {
+            robot_joint *joint = &reader->joints[i];
+            reader->label = joint->label;
+            robot_error(reader, joint->xml, "mimic", "it follows a chain of more than %d joints: name the first one",
+                        (int)LONGEST_CHAIN);
+            joint->spec.mimic = -1;
+        }
+    }
 }

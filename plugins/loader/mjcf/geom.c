@@ -22,9 +22,9 @@ static bool read_primitive(robot_reader *reader, mjcf_geom *geom) {
     const mjcf_item *item = &geom->item;
     double size[3] = {0.0}, p[6];
     bool fromto = geom->type >= CAPSULE && geom->type <= BOX && mjcf_holder(reader, item, "fromto") != NULL;
-    bool round = geom->type == CAPSULE || geom->type == CYLINDER;
+    bool axial = geom->type == CAPSULE || geom->type == CYLINDER;
     // How many numbers of `size` the type has, all > 0, without one that fromto gives.
-    int32_t wanted = geom->type == SPHERE ? 1 : round ? 2 : geom->type == ELLIPSOID || geom->type == BOX ? 3 : 0;
+    int32_t wanted = geom->type == SPHERE ? 1 : axial ? 2 : geom->type == ELLIPSOID || geom->type == BOX ? 3 : 0;
     wanted = fromto ? 1 : wanted;
     const xml_element *holder = mjcf_holder(reader, item, "size");
     int32_t count = mjcf_reals(reader, item, "size", 1, 3, size);
@@ -59,7 +59,7 @@ static bool read_primitive(robot_reader *reader, mjcf_geom *geom) {
             return false;
         }
         geom->g->spec.pose = (stn_pose){mjcf_turn_z(v), stn_vec3_add(b, stn_vec3_scale(0.5, v))};
-        size[1] = round ? half_length : size[0];
+        size[1] = axial ? half_length : size[0];
         size[2] = half_length;
     }
     const stn_vec3 all = stn_vec3_make(size[0], size[1], size[2]);

@@ -96,12 +96,6 @@ static bool is_filtered(const mjcf_saver *s, int32_t above, int32_t below) {
            p->parts[parent].link->body == a->link->body;
 }
 
-static int compare_pairs(const void *a, const void *b) {
-    const robot_pair *x = a, *y = b;
-    int order = (x->a > y->a) - (x->a < y->a);
-    return order != 0 ? order : (x->b > y->b) - (x->b < y->b);
-}
-
 void mjcf_save_contact(mjcf_saver *s) {
     robot_parts *p = &s->parts;
     robot_pair *list = robot_part_allocate(p, (size_t)p->pair_count, sizeof *list); // by places in the file, ascending
@@ -123,7 +117,7 @@ void mjcf_save_contact(mjcf_saver *s) {
     if (count == 0) {
         return;
     }
-    qsort(list, (size_t)count, sizeof *list, compare_pairs);
+    qsort(list, (size_t)count, sizeof *list, robot_compare_pairs);
     xml_begin(&s->xml, "contact");
     for (int32_t i = 0; i < count; i++) {
         xml_begin(&s->xml, "exclude");

@@ -129,7 +129,7 @@ bool sdf_resolve_frames(robot_reader *reader); // false: said
 stn_pose sdf_pose_between(robot_reader *reader, int32_t from, int32_t to);
 
 void sdf_parse_link(robot_reader *reader, int32_t model, const xml_element *xml); // link.c
-// auto_inertia.c: when shapes stand in their places
+// link.c: when shapes stand in their places
 void sdf_compute_later(robot_reader *reader, const xml_element *inertial, int32_t link);
 void sdf_compute_inertias(robot_reader *reader);
 // geometry.c, surface.c

@@ -48,7 +48,7 @@ void urdf_parse_geometry(robot_reader *reader, const xml_element *xml, int32_t l
 void urdf_parse_contact(robot_reader *reader, const xml_element *xml, int32_t link);                  // surface.c
 void urdf_parse_gazebo(robot_reader *reader, const xml_element *xml);                                 // surface.c
 void urdf_note_skipped(robot_reader *reader, const xml_element *root);                                // vocabulary.c
-/// material.c; geometry -1: a definition below <robot>.
+/// surface.c; geometry -1: a definition below <robot>.
 void urdf_parse_material(robot_reader *reader, const xml_element *xml, int32_t geometry);
 void urdf_forget_use(robot_reader *reader, int32_t geometry); // of the geometry read last, which is left out
 void urdf_resolve_materials(robot_reader *reader);
