@@ -33,37 +33,14 @@ static bool worth_merging(const merge *child, const merge *parent, merge *out) {
     return (double)zeros <= limit * (double)size;
 }
 
-static void place_panels(analysis *a) {
-    block_factor *f = a->f;
-    int64_t place = 0;
-    for (int32_t s = 0; s < f->supernode_count; s++) {
-        const merge *m = &a->merged[s];
-        block_supernode *node = &f->supernodes[s];
-        node->first_block = m->first;
-        node->block_end = m->end;
-        node->first_column = f->start[m->first];
-        node->columns = m->columns;
-        node->rows = m->rows;
-        node->ld = (m->rows + KERNEL_ROWS - 1) / KERNEL_ROWS * KERNEL_ROWS;
-        node->panel = place;
-        place += (int64_t)node->ld * node->columns;
-        for (int32_t b = m->first; b < m->end; b++) {
-            a->supernode[b] = s;
-        }
+// Appends to runs [begin, end) `run`, or lengthens the last one where it follows on. Returns the new end.
+static int32_t append_run(row_run *runs, int32_t begin, int32_t end, row_run run) {
+    row_run *last = &runs[end - (end > begin)];
+    if (end > begin && last->from + last->count == run.from && last->to + last->count == run.to) {
+        last->count += run.count;
+        return end;
     }
-    f->value_count = place;
-}
-
-// Appends rows, lengthening the last run where they follow on.
-static int32_t append_run(row_run *runs, int32_t begin, int32_t end, int32_t from, int32_t to, int32_t count) {
-    if (end > begin) {
-        row_run *last = &runs[end - 1];
-        if (last->from + last->count == from && last->to + last->count == to) {
-            last->count += count;
-            return end;
-        }
-    }
-    runs[end] = (row_run){from, to, count};
+    runs[end] = run;
     return end + 1;
 }
 
@@ -90,22 +67,6 @@ static void locate_rows(analysis *a, const block_supernode *node) {
     }
 }
 
-// Rows of the supernode from its block `k` (panel row `from`) on, as runs in the ancestor that has been located.
-static bool make_runs(analysis *a, const int32_t *rows, int32_t k, int32_t count, int32_t from, block_group *g) {
-    int32_t found = 0;
-    for (int32_t m = k; m < count; from += a->tree.size[rows[m++]]) {
-        found = append_run(a->runs, 0, found, from, a->panel_row[rows[m]], a->tree.size[rows[m]]);
-    }
-    row_run *kept = STN_ARENA(a->f->arena, found, row_run);
-    if (kept == NULL) {
-        return false;
-    }
-    memcpy(kept, a->runs, (size_t)found * sizeof *kept);
-    g->runs = kept;
-    g->run_count = found;
-    return true;
-}
-
 // The groups of one supernode; group_count moves on.
 static bool make_groups(analysis *a, block_supernode *node, int32_t *group_count) {
     block_factor *f = a->f;
@@ -123,27 +84,23 @@ static bool make_groups(analysis *a, block_supernode *node, int32_t *group_count
         block_group *g = &f->groups[(*group_count)++];
         *g =
             (block_group){from, last, target->ld, target->panel + (int64_t)target->ld * a->panel_row[rows[k]], NULL, 0};
-        if (!make_runs(a, rows, k, count, from, g)) {
+        // all rows from block k on, as runs in the target
+        int32_t found = 0, row = from;
+        for (int32_t m = k; m < count; row += size[rows[m++]]) {
+            found = append_run(a->runs, 0, found, (row_run){row, a->panel_row[rows[m]], size[rows[m]]});
+        }
+        row_run *runs = STN_ARENA(f->arena, found, row_run);
+        if (runs == NULL) {
             return false;
         }
+        memcpy(runs, a->runs, (size_t)found * sizeof *runs);
+        g->runs = runs;
+        g->run_count = found;
         from = last;
         k = end;
     }
     node->group_end = *group_count;
     return true;
-}
-
-static void make_gather(analysis *a, block_supernode *node, int32_t *run_count) {
-    block_factor *f = a->f;
-    const int32_t *rows;
-    int32_t count, from = node->columns;
-    rows_below(a, node, &rows, &count);
-    node->gather_start = node->gather_end = *run_count;
-    for (int32_t k = 0; k < count; from += a->tree.size[rows[k++]]) {
-        node->gather_end = append_run(f->gather_runs, node->gather_start, node->gather_end, from, f->start[rows[k]],
-                                      a->tree.size[rows[k]]);
-    }
-    *run_count = node->gather_end;
 }
 
 static void place_entries(analysis *a, const stn_block_pattern *p) {
@@ -177,44 +134,6 @@ static void place_entries(analysis *a, const stn_block_pattern *p) {
     }
 }
 
-// At most one group and one run to gather for every block row below a supernode.
-static bool allocate_lists(analysis *a) {
-    block_factor *f = a->f;
-    size_t total = 0;
-    for (int32_t s = 0; s < f->supernode_count; s++) {
-        const int32_t *rows;
-        int32_t count;
-        rows_below(a, &f->supernodes[s], &rows, &count);
-        total += (size_t)count;
-    }
-    f->groups = STN_ARENA(f->arena, total, block_group);
-    f->gather_runs = STN_ARENA(f->arena, total, row_run);
-    f->entries = STN_ARENA(f->arena, f->entry_count, block_entry);
-    a->runs = STN_ARENA(a->scratch, f->block_count, row_run);
-    return f->groups != NULL && f->gather_runs != NULL && f->entries != NULL && a->runs != NULL;
-}
-
-static bool copy_numbering(analysis *a, const stn_block_pattern *p) {
-    block_factor *f = a->f;
-    size_t blocks = (size_t)p->block_count;
-    f->block_count = p->block_count;
-    f->entry_count = p->column_start[blocks];
-    f->order = STN_ARENA(f->arena, blocks + 1, int32_t);
-    f->original_start = STN_ARENA(f->arena, blocks + 1, int32_t);
-    f->start = STN_ARENA(f->arena, blocks + 1, int32_t);
-    if (f->order == NULL || f->original_start == NULL || f->start == NULL) {
-        return false;
-    }
-    f->original_start[0] = f->start[0] = 0;
-    for (size_t b = 0; b < blocks; b++) {
-        f->order[b] = a->tree.order[b];
-        f->original_start[b + 1] = f->original_start[b] + p->block_size[b];
-        f->start[b + 1] = f->start[b] + a->tree.size[b];
-    }
-    f->n = f->start[blocks];
-    return true;
-}
-
 static bool make_supernodes(analysis *a, const stn_block_pattern *p) {
     block_factor *f = a->f;
     size_t blocks = (size_t)p->block_count + 1;
@@ -246,38 +165,86 @@ static bool make_supernodes(analysis *a, const stn_block_pattern *p) {
     if (f->supernodes == NULL) {
         return false;
     }
-    place_panels(a);
-    return true;
-}
-
-static bool allocate_values(block_factor *f) {
-    int32_t ld = KERNEL_ROWS;
-    for (int32_t s = 0; s < f->supernode_count; s++) {
-        ld = f->supernodes[s].ld > ld ? f->supernodes[s].ld : ld;
+    for (int32_t s = 0; s < count; s++) {
+        const merge *m = &a->merged[s];
+        block_supernode *node = &f->supernodes[s];
+        node->first_block = m->first;
+        node->block_end = m->end;
+        node->first_column = f->start[m->first];
+        node->columns = m->columns;
+        node->rows = m->rows;
+        node->ld = (m->rows + KERNEL_ROWS - 1) / KERNEL_ROWS * KERNEL_ROWS;
+        node->panel = f->value_count;
+        f->value_count += (int64_t)node->ld * node->columns;
+        for (int32_t b = m->first; b < m->end; b++) {
+            a->supernode[b] = s;
+        }
     }
-    f->values = STN_ARENA_ZEROED(f->arena, f->value_count, double);
-    f->scale = STN_ARENA_ZEROED(f->arena, f->n, double);
-    f->x = STN_ARENA_ZEROED(f->arena, f->n, double);
-    f->t = STN_ARENA_ZEROED(f->arena, ld, double);
-    f->update = STN_ARENA_ZEROED(f->arena, (size_t)ld * KERNEL_CHUNK, double);
-    return f->values != NULL && f->scale != NULL && f->x != NULL && f->t != NULL && f->update != NULL;
+    return true;
 }
 
 static bool analyse(analysis *a, const stn_block_pattern *p) {
     block_factor *f = a->f;
-    if (!stn_block_tree_build(p, a->scratch, &a->tree) || !copy_numbering(a, p) || !make_supernodes(a, p) ||
-        !allocate_lists(a)) {
+    stn_arena *arena = f->arena;
+    const size_t blocks = (size_t)p->block_count;
+    f->block_count = p->block_count;
+    f->entry_count = p->column_start[blocks];
+    f->order = STN_ARENA(arena, blocks + 1, int32_t);
+    f->original_start = STN_ARENA(arena, blocks + 1, int32_t);
+    f->start = STN_ARENA(arena, blocks + 1, int32_t);
+    if (f->order == NULL || f->original_start == NULL || f->start == NULL ||
+        !stn_block_tree_build(p, a->scratch, &a->tree)) {
         return false;
     }
-    int32_t groups = 0, gather = 0;
+    f->original_start[0] = f->start[0] = 0;
+    for (size_t b = 0; b < blocks; b++) {
+        f->order[b] = a->tree.order[b];
+        f->original_start[b + 1] = f->original_start[b] + p->block_size[b];
+        f->start[b + 1] = f->start[b] + a->tree.size[b];
+    }
+    f->n = f->start[blocks];
+    if (!make_supernodes(a, p)) {
+        return false;
+    }
+
+    // at most one group and one run to gather for every block row below a supernode
+    const int32_t *rows;
+    int32_t count, ld = KERNEL_ROWS, groups = 0, gathered = 0;
+    size_t total = 0;
     for (int32_t s = 0; s < f->supernode_count; s++) {
-        if (!make_groups(a, &f->supernodes[s], &groups)) {
+        rows_below(a, &f->supernodes[s], &rows, &count);
+        total += (size_t)count;
+        ld = f->supernodes[s].ld > ld ? f->supernodes[s].ld : ld;
+    }
+    f->groups = STN_ARENA(arena, total, block_group);
+    f->gather_runs = STN_ARENA(arena, total, row_run);
+    f->entries = STN_ARENA(arena, f->entry_count, block_entry);
+    a->runs = STN_ARENA(a->scratch, f->block_count, row_run);
+    f->values = STN_ARENA_ZEROED(arena, f->value_count, double);
+    f->scale = STN_ARENA_ZEROED(arena, f->n, double);
+    f->x = STN_ARENA_ZEROED(arena, f->n, double);
+    f->t = STN_ARENA_ZEROED(arena, ld, double);
+    f->update = STN_ARENA_ZEROED(arena, (size_t)ld * KERNEL_CHUNK, double);
+    if (f->groups == NULL || f->gather_runs == NULL || f->entries == NULL || a->runs == NULL || f->values == NULL ||
+        f->scale == NULL || f->x == NULL || f->t == NULL || f->update == NULL) {
+        return false;
+    }
+    for (int32_t s = 0; s < f->supernode_count; s++) {
+        block_supernode *node = &f->supernodes[s];
+        if (!make_groups(a, node, &groups)) {
             return false;
         }
-        make_gather(a, &f->supernodes[s], &gather);
+        int32_t from = node->columns;
+        rows_below(a, node, &rows, &count);
+        node->gather_start = gathered;
+        for (int32_t k = 0; k < count; from += a->tree.size[rows[k++]]) {
+            row_run run = {from, f->start[rows[k]], a->tree.size[rows[k]]};
+            gathered = append_run(f->gather_runs, node->gather_start, gathered, run);
+        }
+        node->gather_end = gathered;
     }
     place_entries(a, p);
-    return allocate_values(f);
+    return true;
 }
 
 void block_factor_release(block_factor *f) {

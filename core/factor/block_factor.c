@@ -19,36 +19,32 @@ static void release(void *factor) {
     block_factor_release(factor);
 }
 
-static void write_entry(const block_entry *e, const double *restrict from, double *restrict to) {
-    for (int32_t r = 0; r < e->rows; r++) {
-        int32_t end = e->diagonal ? r + 1 : e->columns;
-        if (e->column_step == 1) {
-            for (int32_t c = 0; c < end; c++) {
-                to[c] = from[c];
-            }
-        } else {
-            for (int32_t c = 0; c < end; c++) {
-                to[(size_t)c * (size_t)e->column_step] = from[c];
-            }
-        }
-        from += e->columns;
-        to += e->row_step;
-    }
-}
-
 static stn_status numeric(void *factor, const stn_block_matrix *matrix, stn_error *err) {
     const block_factor *f = factor;
     memset(f->values, 0, (size_t)f->value_count * sizeof *f->values);
     for (int32_t e = 0; e < f->entry_count; e++) {
-        write_entry(&f->entries[e], matrix->values + matrix->offset[e], f->values + f->entries[e].target);
+        const block_entry *entry = &f->entries[e];
+        const double *restrict from = matrix->values + matrix->offset[e];
+        double *restrict to = f->values + entry->target;
+        for (int32_t r = 0; r < entry->rows; r++, from += entry->columns, to += entry->row_step) {
+            int32_t end = entry->diagonal ? r + 1 : entry->columns;
+            if (entry->column_step == 1) {
+                for (int32_t c = 0; c < end; c++) {
+                    to[c] = from[c];
+                }
+                continue;
+            }
+            for (int32_t c = 0; c < end; c++) {
+                to[(size_t)c * (size_t)entry->column_step] = from[c];
+            }
+        }
     }
     for (int32_t s = 0; s < f->supernode_count; s++) {
         const block_supernode *node = &f->supernodes[s];
         int32_t bad = f->kernels->panel_factor(node->columns, node->rows, node->ld, f->values + node->panel,
                                                f->scale + node->first_column);
         if (bad >= 0) {
-            int32_t column = node->first_column + bad;
-            int32_t place = 0;
+            int32_t column = node->first_column + bad, place = 0;
             while (f->start[place + 1] <= column) {
                 place++;
             }
@@ -78,23 +74,21 @@ static void permute(const block_factor *f, bool back, double *x) {
     }
 }
 
-static void forward(const block_factor *f, const block_supernode *node) {
-    double *own = f->x + node->first_column;
-    size_t columns = (size_t)node->columns;
-    memcpy(f->t, own, columns * sizeof *own);
-    memset(f->t + columns, 0, ((size_t)node->ld - columns) * sizeof *own);
-    f->kernels->panel_forward(node->columns, node->rows, node->ld, f->values + node->panel,
-                              f->scale + node->first_column, f->t);
-    memcpy(own, f->t, columns * sizeof *own);
-    f->kernels->add_runs(f->gather_runs + node->gather_start, node->gather_end - node->gather_start, f->t, f->x);
-}
-
 static void solve(void *factor, int32_t columns, double *x) {
     const block_factor *f = factor;
     for (int32_t c = 0; c < columns; c++, x += f->n) {
         permute(f, false, x);
         for (int32_t s = 0; s < f->supernode_count; s++) {
-            forward(f, &f->supernodes[s]);
+            const block_supernode *node = &f->supernodes[s];
+            const size_t own_columns = (size_t)node->columns;
+            double *own = f->x + node->first_column;
+            memcpy(f->t, own, own_columns * sizeof *own);
+            memset(f->t + own_columns, 0, ((size_t)node->ld - own_columns) * sizeof *own);
+            f->kernels->panel_forward(node->columns, node->rows, node->ld, f->values + node->panel,
+                                      f->scale + node->first_column, f->t);
+            memcpy(own, f->t, own_columns * sizeof *own);
+            f->kernels->add_runs(f->gather_runs + node->gather_start, node->gather_end - node->gather_start, f->t,
+                                 f->x);
         }
         for (int32_t s = f->supernode_count - 1; s >= 0; s--) {
             const block_supernode *node = &f->supernodes[s];

@@ -3,6 +3,7 @@
 // [liu-1990]. Row i of L is the union of the tree's paths from every k with a_ik != 0, k < i, up towards i; walking
 // them row by row lists every column's rows in ascending order.
 #include <stiction/factor.h>
+#include <string.h>
 
 #include "factor/minimum_degree.h"
 
@@ -42,33 +43,22 @@ static bool full_graph(const stn_block_pattern *p, stn_arena *scratch, graph *g)
     return true;
 }
 
-static void lower_neighbours(const graph *g, const stn_block_tree *t, lower_graph *lower) {
-    int32_t e = 0;
-    for (int32_t i = 0; i < g->n; i++) {
-        int32_t original = t->order[i];
-        lower->start[i] = e;
-        for (int32_t k = g->start[original]; k < g->start[original + 1]; k++) {
-            int32_t j = t->place[g->neighbour[k]];
-            if (j < i) {
-                lower->neighbour[e++] = j;
-            }
-        }
-    }
-    lower->start[g->n] = e;
-}
-
-static void set_places(stn_block_tree *t) {
+// What follows from the order: places, lower neighbours, and parents by path compression.
+static void number(const graph *g, stn_block_tree *t, const lower_graph *lower, int32_t *ancestor) {
     for (int32_t i = 0; i < t->n; i++) {
         t->place[t->order[i]] = i;
     }
-}
-
-// Parents by path compression.
-static void find_parents(const stn_block_tree *t, const lower_graph *lower, int32_t *ancestor) {
+    int32_t e = 0;
     for (int32_t i = 0; i < t->n; i++) {
+        int32_t original = t->order[i];
+        lower->start[i] = e;
         t->parent[i] = ancestor[i] = -1;
-        for (int32_t k = lower->start[i]; k < lower->start[i + 1]; k++) {
-            int32_t j = lower->neighbour[k];
+        for (int32_t k = g->start[original]; k < g->start[original + 1]; k++) {
+            int32_t j = t->place[g->neighbour[k]];
+            if (j >= i) {
+                continue;
+            }
+            lower->neighbour[e++] = j;
             while (ancestor[j] >= 0 && ancestor[j] != i) {
                 int32_t next = ancestor[j];
                 ancestor[j] = i;
@@ -79,11 +69,17 @@ static void find_parents(const stn_block_tree *t, const lower_graph *lower, int3
             }
         }
     }
+    lower->start[t->n] = e;
 }
 
-// Calls for every (i, j) of the strictly lower triangle of L, i ascending: rows[cursor[j]++] = i, or only counts.
+// Calls for every (i, j) of the strictly lower triangle of L, i ascending: rows[cursor[j]++] = i, or counts in cursor
+// where `rows` is NULL.
 static void walk_rows(const stn_block_tree *t, const lower_graph *lower, int32_t *mark, int32_t *cursor,
                       int32_t *rows) {
+    for (int32_t i = 0; i < t->n; i++) {
+        mark[i] = -1;
+        cursor[i] = rows != NULL ? cursor[i] : 0;
+    }
     for (int32_t i = 0; i < t->n; i++) {
         mark[i] = i;
         for (int32_t k = lower->start[i]; k < lower->start[i + 1]; k++) {
@@ -99,10 +95,9 @@ static void walk_rows(const stn_block_tree *t, const lower_graph *lower, int32_t
 }
 
 // Postorder in which every vertex comes right after the child with most rows, so that the two can share a panel.
-// after[k] = the vertex that comes k-th.
-static void postorder(const stn_block_tree *t, const int32_t *rows, int32_t *first_child, int32_t *sibling,
-                      int32_t *stack, int32_t *after) {
-    int32_t roots = -1;
+// after[k] = the vertex that comes k-th. `work` holds 3 n.
+static void postorder(const stn_block_tree *t, const int32_t *rows, int32_t *work, int32_t *after) {
+    int32_t *first_child = work, *sibling = first_child + t->n, *stack = sibling + t->n, roots = -1;
     for (int32_t i = 0; i < t->n; i++) {
         first_child[i] = -1;
     }
@@ -140,78 +135,44 @@ static void postorder(const stn_block_tree *t, const int32_t *rows, int32_t *fir
     }
 }
 
-typedef struct work {
-    lower_graph lower;
-    int32_t *a, *b, *c, *d; // (n + 1) each
-} work;
-
-static bool allocate(const graph *g, stn_arena *scratch, stn_block_tree *t, work *w) {
-    size_t n = (size_t)g->n + 1;
-    t->n = g->n;
-    t->order = STN_ARENA(scratch, n, int32_t);
-    t->place = STN_ARENA(scratch, n, int32_t);
-    t->size = STN_ARENA(scratch, n, int32_t);
-    t->parent = STN_ARENA(scratch, n, int32_t);
-    t->column_start = STN_ARENA(scratch, n, int32_t);
-    w->lower.start = STN_ARENA(scratch, n, int32_t);
-    w->lower.neighbour = STN_ARENA(scratch, (size_t)g->start[g->n] / 2 + 1, int32_t);
-    w->a = STN_ARENA(scratch, n, int32_t);
-    w->b = STN_ARENA(scratch, n, int32_t);
-    w->c = STN_ARENA(scratch, n, int32_t);
-    w->d = STN_ARENA(scratch, n, int32_t);
-    return t->order != NULL && t->place != NULL && t->size != NULL && t->parent != NULL && t->column_start != NULL &&
-           w->lower.start != NULL && w->lower.neighbour != NULL && w->a != NULL && w->b != NULL && w->c != NULL &&
-           w->d != NULL;
-}
-
-static void clear_counts(int32_t n, int32_t *mark, int32_t *count) {
-    for (int32_t i = 0; i < n; i++) {
-        mark[i] = -1;
-        count[i] = 0;
-    }
-}
-
-bool stn_block_tree_build(const stn_block_pattern *pattern, stn_arena *scratch, stn_block_tree *t) {
+bool stn_block_tree_build(const stn_block_pattern *pattern, stn_arena *arena, stn_block_tree *t) {
     graph g;
-    work w;
-    if (!full_graph(pattern, scratch, &g) || !allocate(&g, scratch, t, &w) ||
-        !minimum_degree(&g, pattern->block_size, scratch, t->order)) {
+    if (!full_graph(pattern, arena, &g)) {
         return false;
     }
-    set_places(t);
-    lower_neighbours(&g, t, &w.lower);
-    find_parents(t, &w.lower, w.a);
-    int32_t *mark = w.a, *rows = w.b;
-    clear_counts(t->n, mark, rows);
-    walk_rows(t, &w.lower, mark, rows, NULL);
-    postorder(t, rows, w.a, w.c, w.d, t->column_start);
-    // Renumbers by `after`: order, place, and what follows from them.
-    const int32_t *after = t->column_start;
-    for (int32_t i = 0; i < t->n; i++) {
-        w.c[i] = t->order[i];
+    const size_t n = (size_t)g.n + 1;
+    int32_t *memory = STN_ARENA(arena, 10 * n, int32_t);
+    int32_t *neighbour = STN_ARENA(arena, (size_t)g.start[g.n] / 2 + 1, int32_t);
+    if (memory == NULL || neighbour == NULL) {
+        return false;
     }
-    for (int32_t i = 0; i < t->n; i++) {
-        t->order[i] = w.c[after[i]];
+    int32_t *rows = memory + 5 * n, *work = rows + n; // (n), (3 n)
+    const lower_graph lower = {work + 3 * n, neighbour};
+    *t = (stn_block_tree){g.n, memory, memory + n, memory + 2 * n, memory + 3 * n, memory + 4 * n, NULL};
+    if (!minimum_degree(&g, pattern->block_size, arena, t->order)) {
+        return false;
     }
-    set_places(t);
-    lower_neighbours(&g, t, &w.lower);
-    find_parents(t, &w.lower, w.a);
-
-    clear_counts(t->n, mark, rows);
-    walk_rows(t, &w.lower, mark, rows, NULL);
+    number(&g, t, &lower, work);
+    walk_rows(t, &lower, work, rows, NULL);
+    postorder(t, rows, work, t->column_start);
+    memcpy(rows, t->order, (size_t)t->n * sizeof *rows);
+    for (int32_t i = 0; i < t->n; i++) {
+        t->order[i] = rows[t->column_start[i]];
+    }
+    number(&g, t, &lower, work);
+    walk_rows(t, &lower, work, rows, NULL);
     int32_t total = 0;
     for (int32_t j = 0; j < t->n; j++) {
         t->size[j] = pattern->block_size[t->order[j]];
         t->column_start[j] = total;
         total += rows[j];
-        mark[j] = -1;
         rows[j] = t->column_start[j];
     }
     t->column_start[t->n] = total;
-    t->row = STN_ARENA(scratch, total, int32_t);
+    t->row = STN_ARENA(arena, total, int32_t);
     if (t->row == NULL) {
         return false;
     }
-    walk_rows(t, &w.lower, mark, rows, t->row);
+    walk_rows(t, &lower, work, rows, t->row);
     return true;
 }

@@ -52,35 +52,26 @@ static void bucket_remove(quotient *q, int32_t i) {
     }
 }
 
-static bool allocate(quotient *q, const graph *g, int32_t total) {
-    size_t n = (size_t)g->n + 1, edges = (size_t)g->start[g->n] + 1;
-    q->list = STN_ARENA(q->arena, edges, int32_t);
-    q->element_count = STN_ARENA_ZEROED(q->arena, n, int32_t);
-    q->vertex_count = STN_ARENA_ZEROED(q->arena, n, int32_t);
-    q->degree = STN_ARENA_ZEROED(q->arena, n, int32_t);
-    q->gone = STN_ARENA_ZEROED(q->arena, n, bool);
-    q->members = STN_ARENA_ZEROED(q->arena, n, int32_t *);
-    q->member_count = STN_ARENA_ZEROED(q->arena, n, int32_t);
-    q->size = STN_ARENA_ZEROED(q->arena, n, int32_t);
-    q->outside = STN_ARENA_ZEROED(q->arena, n, int64_t);
-    q->dead = STN_ARENA_ZEROED(q->arena, n, bool);
-    q->head = STN_ARENA(q->arena, (size_t)total + 1, int32_t);
-    q->next = STN_ARENA(q->arena, n, int32_t);
-    q->previous = STN_ARENA(q->arena, n, int32_t);
-    q->mark = STN_ARENA_ZEROED(q->arena, n, int32_t);
-    q->buffer = STN_ARENA(q->arena, n, int32_t);
-    return q->list != NULL && q->element_count != NULL && q->vertex_count != NULL && q->degree != NULL &&
-           q->gone != NULL && q->members != NULL && q->member_count != NULL && q->size != NULL && q->outside != NULL &&
-           q->dead != NULL && q->head != NULL && q->next != NULL && q->previous != NULL && q->mark != NULL &&
-           q->buffer != NULL;
-}
-
 static bool start(quotient *q, const graph *g) {
     for (int32_t i = 0; i < g->n; i++) {
         q->left += q->weight[i];
     }
-    if (!allocate(q, g, q->left)) {
+    const size_t n = (size_t)g->n + 1;
+    int32_t **const arrays[] = {&q->element_count, &q->vertex_count, &q->degree,   &q->member_count, &q->size,
+                                &q->mark,          &q->next,         &q->previous, &q->buffer};
+    int32_t *memory = STN_ARENA_ZEROED(q->arena, STN_COUNT(arrays) * n, int32_t);
+    q->list = STN_ARENA(q->arena, (size_t)g->start[g->n] + 1, int32_t);
+    q->head = STN_ARENA(q->arena, (size_t)q->left + 1, int32_t);
+    q->gone = STN_ARENA_ZEROED(q->arena, n, bool);
+    q->dead = STN_ARENA_ZEROED(q->arena, n, bool);
+    q->members = STN_ARENA_ZEROED(q->arena, n, int32_t *);
+    q->outside = STN_ARENA_ZEROED(q->arena, n, int64_t);
+    if (memory == NULL || q->list == NULL || q->head == NULL || q->gone == NULL || q->dead == NULL ||
+        q->members == NULL || q->outside == NULL) {
         return false;
+    }
+    for (int32_t k = 0; k < STN_COUNT(arrays); k++, memory += n) {
+        *arrays[k] = memory;
     }
     memcpy(q->list, g->neighbour, (size_t)g->start[g->n] * sizeof *q->list);
     for (int32_t d = 0; d <= q->left; d++) {
@@ -167,49 +158,13 @@ static bool update_vertex(quotient *q, int32_t p, int32_t i) {
     return kept == 1;
 }
 
-static int32_t eliminate(quotient *q, int32_t p, int32_t done, int32_t *order) {
-    order[done++] = p;
-    // outside[e] - tag = |L_e \ L_p| for every element that meets L_p.
-    for (int32_t k = 0; k < q->member_count[p]; k++) {
-        int32_t i = q->members[p][k];
-        const int32_t *list = q->list + q->start[i];
-        for (int32_t m = 0; m < q->element_count[i]; m++) {
-            int32_t e = list[m];
-            if (!q->dead[e]) {
-                if (q->outside[e] < q->tag) {
-                    q->outside[e] = q->tag + q->size[e];
-                }
-                q->outside[e] -= q->weight[i];
-            }
-        }
-    }
-    int32_t kept = 0;
-    for (int32_t k = 0; k < q->member_count[p]; k++) {
-        int32_t i = q->members[p][k];
-        bucket_remove(q, i);
-        if (update_vertex(q, p, i)) {
-            order[done++] = i;
-            q->gone[i] = true;
-            q->left -= q->weight[i];
-            q->size[p] -= q->weight[i];
-        } else {
-            q->members[p][kept++] = i;
-        }
-    }
-    q->member_count[p] = kept;
-    for (int32_t k = 0; k < kept; k++) {
-        bucket_insert(q, q->members[p][k]);
-    }
-    return done;
-}
-
 bool minimum_degree(const graph *g, const int32_t *weight, stn_arena *scratch, int32_t *order) {
     quotient q = {.weight = weight, .start = g->start, .arena = scratch, .tag = 1};
     if (!start(&q, g)) {
         return false;
     }
-    int32_t total = q.left;
-    for (int32_t done = 0; done < g->n;) {
+    const int32_t total = q.left;
+    for (int32_t done = 0; done < g->n; q.tag += total) { // the tag outgrows every outside[] of this round
         while (q.head[q.lowest] < 0) {
             q.lowest++;
         }
@@ -220,8 +175,34 @@ bool minimum_degree(const graph *g, const int32_t *weight, stn_arena *scratch, i
         if (!make_element(&q, p)) {
             return false;
         }
-        done = eliminate(&q, p, done, order);
-        q.tag += total; // outgrows every outside[] of this round
+        order[done++] = p;
+        int32_t *members = q.members[p], count = q.member_count[p], kept = 0;
+        for (int32_t k = 0; k < count; k++) { // outside[e] - tag = |L_e \ L_p| for every element that meets L_p
+            int32_t i = members[k];
+            for (int32_t m = 0; m < q.element_count[i]; m++) {
+                int32_t e = q.list[q.start[i] + m];
+                if (!q.dead[e]) {
+                    q.outside[e] = q.outside[e] < q.tag ? q.tag + q.size[e] : q.outside[e];
+                    q.outside[e] -= q.weight[i];
+                }
+            }
+        }
+        for (int32_t k = 0; k < count; k++) {
+            int32_t i = members[k];
+            bucket_remove(&q, i);
+            if (update_vertex(&q, p, i)) {
+                order[done++] = i;
+                q.gone[i] = true;
+                q.left -= q.weight[i];
+                q.size[p] -= q.weight[i];
+            } else {
+                members[kept++] = i;
+            }
+        }
+        q.member_count[p] = kept;
+        for (int32_t k = 0; k < kept; k++) {
+            bucket_insert(&q, members[k]);
+        }
     }
     return true;
 }

@@ -33,21 +33,6 @@ void nodal_cache_begin(nodal_cache *cache) {
     }
 }
 
-static bool pattern_equal(const nodal_factor *entry, const stn_matrix *a) {
-    return entry->node_count == a->node_count &&
-           memcmp(entry->row_start, a->row_start, ((size_t)a->node_count + 1) * sizeof *a->row_start) == 0 &&
-           memcmp(entry->column, a->column, (size_t)a->row_start[a->node_count] * sizeof *a->column) == 0;
-}
-
-static int32_t find(const nodal_cache *cache, const stn_matrix *a) {
-    for (int32_t i = 0; i < cache->count; i++) {
-        if (!cache->entries[i].used && pattern_equal(&cache->entries[i], a)) {
-            return i;
-        }
-    }
-    return -1;
-}
-
 // A slot for a new entry: an idle one when there are many, else one more at the end. -1 when out of memory.
 static int32_t free_slot(nodal_cache *cache) {
     int32_t idle = 0, first_idle = -1;
@@ -74,7 +59,8 @@ static int32_t free_slot(nodal_cache *cache) {
     return cache->count;
 }
 
-static bool copy_pattern(stn_context *context, const stn_matrix *a, nodal_factor *entry) {
+// Copies the pattern of `a` and analyses it.
+static stn_status make_entry(stn_context *context, const stn_matrix *a, nodal_factor *entry, stn_error *err) {
     size_t nodes = (size_t)a->node_count;
     size_t blocks = (size_t)a->row_start[nodes];
     size_t lower = 0;
@@ -93,11 +79,11 @@ static bool copy_pattern(stn_context *context, const stn_matrix *a, nodal_factor
     entry->values = stn_allocate(context, 9 * lower + 1, sizeof *entry->values);
     if (entry->row_start == NULL || entry->column == NULL || entry->block_size == NULL || entry->column_start == NULL ||
         entry->row == NULL || entry->offset == NULL || entry->values == NULL) {
-        return false;
+        return stn_fail(err, STN_ERR_MEMORY, "factor of a tree with %d nodes: out of memory", a->node_count);
     }
     memcpy(entry->row_start, a->row_start, (nodes + 1) * sizeof *a->row_start);
     memcpy(entry->column, a->column, blocks * sizeof *a->column);
-    // The lower triangle by column is the upper triangle by row, each block transposed.
+    // the lower triangle by column is the upper triangle by row, each block transposed
     int32_t e = 0;
     for (int32_t i = 0; i < entry->node_count; i++) {
         entry->block_size[i] = 3;
@@ -112,19 +98,19 @@ static bool copy_pattern(stn_context *context, const stn_matrix *a, nodal_factor
     }
     entry->column_start[entry->node_count] = e;
     entry->offset[e] = 9 * (int64_t)e;
-    return true;
-}
-
-static stn_status make_entry(stn_context *context, const stn_matrix *a, nodal_factor *entry, stn_error *err) {
-    if (!copy_pattern(context, a, entry)) {
-        return stn_fail(err, STN_ERR_MEMORY, "factor of a tree with %d nodes: out of memory", a->node_count);
-    }
     stn_block_pattern pattern = {entry->node_count, entry->block_size, entry->column_start, entry->row};
     return stn_factor_block()->symbolic(NULL, context, &pattern, &entry->factor, err);
 }
 
 stn_status nodal_cache_take(nodal_cache *cache, const stn_matrix *a, int32_t *index, stn_error *err) {
-    *index = find(cache, a);
+    *index = -1;
+    for (int32_t i = 0; i < cache->count && *index < 0; i++) {
+        const nodal_factor *e = &cache->entries[i];
+        bool same = !e->used && e->node_count == a->node_count &&
+                    memcmp(e->row_start, a->row_start, ((size_t)a->node_count + 1) * sizeof *a->row_start) == 0 &&
+                    memcmp(e->column, a->column, (size_t)a->row_start[a->node_count] * sizeof *a->column) == 0;
+        *index = same ? i : -1;
+    }
     if (*index < 0) {
         nodal_factor entry = {0};
         stn_status status = make_entry(cache->context, a, &entry, err);

@@ -53,41 +53,18 @@ static void release(void *self) {
     stn_release(f->context, f);
 }
 
-static bool copy_pattern(factor *f, const stn_block_pattern *pattern) {
-    size_t blocks = (size_t)pattern->block_count, entries = (size_t)pattern->column_start[blocks];
-    f->block_count = pattern->block_count;
-    f->start = stn_allocate(f->context, blocks + 1, sizeof *f->start);
-    f->column_start = stn_allocate(f->context, blocks + 1, sizeof *f->column_start);
-    f->row = stn_allocate(f->context, entries + 1, sizeof *f->row);
-    if (f->start == NULL || f->column_start == NULL || f->row == NULL) {
-        return false;
-    }
-    for (size_t b = 0; b < blocks; b++) {
-        f->start[b + 1] = f->start[b] + pattern->block_size[b];
-    }
-    memcpy(f->column_start, pattern->column_start, (blocks + 1) * sizeof *f->column_start);
-    memcpy(f->row, pattern->row, entries * sizeof *f->row);
-    return true;
-}
-
-// Visits the scalar entries of column c of block column j in order: rows from c on in the diagonal block, then those
-// below.
-static int32_t write_rows(const factor *f, int32_t j, int32_t c, int32_t place, int32_t *rows) {
-    for (int32_t k = f->column_start[j]; k < f->column_start[j + 1]; k++) {
-        int32_t i = f->row[k];
-        for (int32_t r = i == j ? f->start[j] + c : f->start[i]; r < f->start[i + 1]; r++) {
-            rows[place++] = r;
-        }
-    }
-    return place;
-}
-
 static void write_pattern(const factor *f) {
     int32_t *starts = f->A->p, *rows = f->A->i, place = 0;
     for (int32_t j = 0; j < f->block_count; j++) {
         for (int32_t c = 0; c < f->start[j + 1] - f->start[j]; c++) {
             starts[f->start[j] + c] = place;
-            place = write_rows(f, j, c, place, rows);
+            // rows from c on in the diagonal block, then those below
+            for (int32_t k = f->column_start[j]; k < f->column_start[j + 1]; k++) {
+                int32_t i = f->row[k];
+                for (int32_t r = i == j ? f->start[j] + c : f->start[i]; r < f->start[i + 1]; r++) {
+                    rows[place++] = r;
+                }
+            }
         }
     }
     starts[f->start[f->block_count]] = place;
@@ -142,8 +119,22 @@ static stn_status symbolic(void *self, stn_context *context, const stn_block_pat
     }
     f->context = context;
     cholmod_start(&f->common);
-    stn_status status = copy_pattern(f, pattern) ? analyse(f, config->method, err)
-                                                 : stn_fail(err, STN_ERR_MEMORY, "factor cholmod: out of memory");
+    size_t blocks = (size_t)pattern->block_count, entries = (size_t)pattern->column_start[blocks];
+    f->block_count = pattern->block_count;
+    f->start = stn_allocate(context, blocks + 1, sizeof *f->start);
+    f->column_start = stn_allocate(context, blocks + 1, sizeof *f->column_start);
+    f->row = stn_allocate(context, entries + 1, sizeof *f->row);
+    stn_status status = STN_OK;
+    if (f->start == NULL || f->column_start == NULL || f->row == NULL) {
+        status = stn_fail(err, STN_ERR_MEMORY, "factor cholmod: out of memory");
+    } else {
+        for (size_t b = 0; b < blocks; b++) {
+            f->start[b + 1] = f->start[b] + pattern->block_size[b];
+        }
+        memcpy(f->column_start, pattern->column_start, (blocks + 1) * sizeof *f->column_start);
+        memcpy(f->row, pattern->row, entries * sizeof *f->row);
+        status = analyse(f, config->method, err);
+    }
     if (status != STN_OK) {
         release(f);
         return status;

@@ -12,6 +12,14 @@ enum {
     MOST_SHIFTS = 30 // of the diagonal of a block that cannot be inverted, tenfold each time, from 1e-10 of its mean on
 };
 
+/// A contact that slips, while the others stay.
+typedef struct slipping {
+    const local_block *b;
+    const double *c;  // velocity without its own impulse
+    double precision; // of gamma [N s]
+    double stick[3];  // the sticking impulse, outside of the cone
+} slipping;
+
 typedef int64_t flags __attribute__((vector_size(32), aligned(16), may_alias));
 
 static double norm2(double x, double y) { // hypot guards against overflow, at ten times the price
@@ -86,17 +94,18 @@ static slope coulomb_at(const local_block *b, const double chat[2], double c_n, 
     return at;
 }
 
-/// The root where S is a multiple of 1 and w = 0, with what S is along chat; not below 0.
-static double coulomb_start(const local_block *b, const double chat[2], double c_n, double length) {
-    double quadratic = b->S[0] * chat[0] * chat[0] + 2.0 * b->S[1] * chat[0] * chat[1] + b->S[2] * chat[1] * chat[1];
-    return fmax(0.0, length * b->kappa / -c_n - quadratic / (length * length));
-}
-
-static void coulomb_slip(const local_block *b, const double c[3], double precision, double gamma[3], double *sigma) {
+static void coulomb_slip(const slipping *at_hand, double gamma[3], double *sigma) {
+    const local_block *b = at_hand->b;
+    const double *c = at_hand->c, precision = at_hand->precision;
     double chat[2] = {c[0] - b->arm[0] * c[2], c[1] - b->arm[1] * c[2]};
     double length = norm2(chat[0], chat[1]), low = 0.0;
     double high = length * (b->kappa + norm2(b->w[0], b->w[1])) / -c[2];
-    double at = *sigma > 0.0 ? *sigma : coulomb_start(b, chat, c[2], length);
+    double at = *sigma;
+    if (!(at > 0.0)) { // the root where S is a multiple of 1 and w = 0, with what S is along chat; not below 0
+        double quadratic =
+            b->S[0] * chat[0] * chat[0] + 2.0 * b->S[1] * chat[0] * chat[1] + b->S[2] * chat[1] * chat[1];
+        at = fmax(0.0, length * b->kappa / -c[2] - quadratic / (length * length));
+    }
     at = at < high ? at : 0.0;
     const double enough = 0.25 * precision * b->mu / (1.0 + b->mu); // gamma_n moves with gamma_t
     slope here = coulomb_at(b, chat, c[2], at);
@@ -172,9 +181,11 @@ static void swap(double *a, double *b) {
     *b = t;
 }
 
-/// `stick`: the sticking impulse, outside of the cone. The minimum lies on the part of the conic that is seen from it:
+/// The minimum lies on the part of the conic that is seen from it:
 /// u.stick_t >= mu stick_n, an arc about its direction.
-static conic conic_of(const local_block *b, const double c[3], const double stick[3]) {
+static conic conic_of(const slipping *at_hand) {
+    const local_block *b = at_hand->b;
+    const double *c = at_hand->c, *stick = at_hand->stick;
     double x = stick[0], y = stick[1], length = norm2(x, y), limit = b->mu * stick[2];
     double chat[2] = {c[0] - b->arm[0] * c[2], c[1] - b->arm[1] * c[2]};
     double Sx = b->S[0] * x + b->S[1] * y, Sy = b->S[1] * x + b->S[2] * y;
@@ -290,11 +301,7 @@ static double quartic_root(conic *k, double precision) {
 
 /// The energy that S and chat give.
 static double energy_at(const conic *k, double x) {
-    double u[2];
-    // u in the conic's frame.
-    double h = 1.0 / (1.0 + x * x);
-    u[0] = (k->inverted ? x * x - 1.0 : 1.0 - x * x) * h;
-    u[1] = 2.0 * x * h;
+    double h = 1.0 / (1.0 + x * x), u[2] = {(k->inverted ? x * x - 1.0 : 1.0 - x * x) * h, 2.0 * x * h};
     double r = k->s / (k->kappa + k->w[0] * u[0] + k->w[1] * u[1]);
     if (!(r > 0.0)) {
         return (double)INFINITY;
@@ -331,9 +338,9 @@ static double golden(conic *k, double precision) {
     return quartic_root(k, precision);
 }
 
-static void dissipation_slip(local_method method, const local_block *b, const double c[3], const double stick[3],
-                             double precision, double gamma[3]) {
-    conic k = conic_of(b, c, stick);
+static void dissipation_slip(local_method method, const slipping *at_hand, double gamma[3]) {
+    conic k = conic_of(at_hand);
+    const double precision = at_hand->precision;
     double x = method == LOCAL_BISECTION ? bisect(&k, precision)
                : method == LOCAL_GOLDEN  ? golden(&k, precision)
                                          : quartic_root(&k, precision);
@@ -341,7 +348,7 @@ static void dissipation_slip(local_method method, const local_block *b, const do
     double u = r * (k.inverted ? y - 1.0 : 1.0 - y), v = r * (k.side * 2.0 * x);
     gamma[0] = u * k.e[0] - v * k.e[1];
     gamma[1] = u * k.e[1] + v * k.e[0];
-    gamma[2] = r * (1.0 + y) * (k.length / b->mu);
+    gamma[2] = r * (1.0 + y) * (k.length / at_hand->b->mu);
 }
 
 // ------------------------------------------------------------------------------------------------------- relaxation
@@ -362,22 +369,11 @@ static ray ray_at(const local_block *b, const double c[3], double theta) {
     return r;
 }
 
-static double relaxed_minimum(const local_block *b, const double c[3], double low, double high, double precision) {
-    for (int32_t n = 0; n < MOST_STEPS; n++) {
-        double middle = 0.5 * (low + high);
-        ray r = ray_at(b, c, middle);
-        if (middle == low || middle == high || (high - low) * -r.along <= 0.1 * precision * b->mu * r.stiffness) {
-            break;
-        }
-        *(r.slope > 0.0 ? &high : &low) = middle;
-    }
-    return 0.5 * (low + high);
-}
-
 /// The minimum is on the arc that is seen from the sticking impulse and on which c.d < 0; on both together the energy
 /// has one minimum alone. Both arcs are symmetric about a direction.
-static void relaxed_slip(const local_block *b, const double c[3], const double stick[3], double precision,
-                         double gamma[3]) {
+static void relaxed_slip(const slipping *at_hand, double gamma[3]) {
+    const local_block *b = at_hand->b;
+    const double *c = at_hand->c, *stick = at_hand->stick;
     const double turn = 6.283185307179586;
     double seen = atan2(stick[1], stick[0]), against = atan2(-c[1], -c[0]);
     double psi = acos(fmax(-1.0, fmin(1.0, b->mu * stick[2] / norm2(stick[0], stick[1]))));
@@ -388,7 +384,16 @@ static void relaxed_slip(const local_block *b, const double c[3], const double s
         if (high <= low) {
             continue;
         }
-        double at = relaxed_minimum(b, c, low, high, precision);
+        for (int32_t n = 0; n < MOST_STEPS; n++) {
+            double middle = 0.5 * (low + high);
+            ray r = ray_at(b, c, middle);
+            if (middle == low || middle == high ||
+                (high - low) * -r.along <= 0.1 * at_hand->precision * b->mu * r.stiffness) {
+                break;
+            }
+            *(r.slope > 0.0 ? &high : &low) = middle;
+        }
+        double at = 0.5 * (low + high);
         ray r = ray_at(b, c, at);
         double energy = r.along < 0.0 ? -r.along * r.along / r.stiffness : 0.0;
         if (energy < best) {
@@ -418,8 +423,12 @@ local_state local_solve(local_method method, const local_block *b, const double 
         return LOCAL_STICK;
     }
     const double *I = b->inverse;
-    double stick[3] = {-(I[0] * c[0] + I[1] * c[1] + I[3] * c[2]), -(I[1] * c[0] + I[2] * c[1] + I[4] * c[2]),
-                       -(I[3] * c[0] + I[4] * c[1] + I[5] * c[2])};
+    const slipping at_hand = {b,
+                              c,
+                              precision,
+                              {-(I[0] * c[0] + I[1] * c[1] + I[3] * c[2]), -(I[1] * c[0] + I[2] * c[1] + I[4] * c[2]),
+                               -(I[3] * c[0] + I[4] * c[1] + I[5] * c[2])}};
+    const double *stick = at_hand.stick;
     double limit = b->mu * stick[2];
     if (limit >= 0.0 && stick[0] * stick[0] + stick[1] * stick[1] <= limit * limit) {
         gamma[0] = stick[0];
@@ -428,11 +437,11 @@ local_state local_solve(local_method method, const local_block *b, const double 
         return LOCAL_STICK;
     }
     if (method == LOCAL_COULOMB) {
-        coulomb_slip(b, c, precision, gamma, sigma);
+        coulomb_slip(&at_hand, gamma, sigma);
     } else if (method == LOCAL_CCP) {
-        relaxed_slip(b, c, stick, precision, gamma);
+        relaxed_slip(&at_hand, gamma);
     } else {
-        dissipation_slip(method, b, c, stick, precision, gamma);
+        dissipation_slip(method, &at_hand, gamma);
     }
     return LOCAL_SLIP;
 }

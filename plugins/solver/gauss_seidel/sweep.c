@@ -47,15 +47,6 @@ typedef struct sweeper {
 
 // ------------------------------------------------------------------------------------------------------------ set-up
 
-static bool is_free(const packed *p, const packed_row *row) {
-    for (int32_t r = 0; r < row->rows; r++) {
-        if (p->lo[row->place + r] > -(double)INFINITY || p->hi[row->place + r] < (double)INFINITY) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool prepare_row(sweeper *s, const packed_row *row, const stn_solve_control *control, visited *v) {
     double allowed = packed_allowed(&s->problem, control->tolerance) + control->absolute_tolerance * sqrt(row->omega);
     *v = (visited){.allowed = allowed * allowed};
@@ -69,7 +60,13 @@ static bool prepare_row(sweeper *s, const packed_row *row, const stn_solve_contr
         }
         v->rho = square > 0.0 ? 1.0 / sqrt(square) : 0.0;
         v->precision = 0.1 * allowed * fmin(v->rho, 1.0 / row->omega);
-    } else if (row->rows > 1 && is_free(&s->problem, row)) {
+        return true;
+    }
+    bool equality = row->rows > 1;
+    for (int32_t r = row->place; r < row->place + row->rows; r++) {
+        equality = equality && !(s->problem.lo[r] > -(double)INFINITY || s->problem.hi[r] < (double)INFINITY);
+    }
+    if (equality) {
         double *factor = STN_ARENA(control->arena, row->rows * row->width, double);
         if (factor == NULL) {
             return false;
@@ -123,52 +120,61 @@ STN_KERNEL_INLINE bool differs(int32_t n, const double *before, const double *af
     return change > 4.0 * DBL_EPSILON * size;
 }
 
-STN_KERNEL_INLINE void clamp_row(const packed_row *row, int32_t r, double lo, double hi, double *gamma, double *g) {
-    const double *column = row->own + r * row->width;
-    double before = gamma[r], next = column[r] > 0.0 ? before - g[r] / column[r] : before;
-    gamma[r] = next < lo ? lo : (next > hi ? hi : next);
-    for (int32_t k = 0; k < row->rows; k++) {
-        g[k] += column[k] * (gamma[r] - before);
-    }
-}
+/// A constraint at a visit: c are the velocities that the others give it, g with its own impulse.
+typedef struct visit {
+    const packed_row *row;
+    visited *own;
+    double *gamma, *c, *g;
+} visit;
 
 /// Equality rows all at once, others one after the other.
-STN_KERNEL_INLINE void visit_rows(const sweeper *s, const packed_row *row, const visited *v, double *gamma, double *g) {
+STN_KERNEL_INLINE void visit_rows(const sweeper *s, const visit *at) {
+    const packed_row *row = at->row;
     const double *lo = s->problem.lo + row->place, *hi = s->problem.hi + row->place;
-    if (v->factor == NULL) {
+    double *gamma = at->gamma, *g = at->g;
+    if (at->own->factor != NULL) {
+        stn_cholesky_forward(row->rows, at->own->factor, row->width, 1, g, row->width);
+        stn_cholesky_backward(row->rows, at->own->factor, row->width, 1, g, row->width);
         for (int32_t r = 0; r < row->rows; r++) {
-            clamp_row(row, r, lo[r], hi[r], gamma, g);
+            gamma[r] -= g[r];
         }
         return;
     }
-    stn_cholesky_forward(row->rows, v->factor, row->width, 1, g, row->width);
-    stn_cholesky_backward(row->rows, v->factor, row->width, 1, g, row->width);
     for (int32_t r = 0; r < row->rows; r++) {
-        gamma[r] -= g[r];
+        const double *column = row->own + r * row->width;
+        double before = gamma[r], next = column[r] > 0.0 ? before - g[r] / column[r] : before;
+        gamma[r] = next < lo[r] ? lo[r] : (next > hi[r] ? hi[r] : next);
+        for (int32_t k = 0; k < row->rows; k++) {
+            g[k] += column[k] * (gamma[r] - before);
+        }
     }
 }
 
-STN_KERNEL_INLINE void project_contact(const packed_row *row, int32_t steps, double alpha, double rho, double *gamma,
-                                       double *g) {
-    for (int32_t k = 0; k < steps; k++) {
+STN_KERNEL_INLINE void project_contact(const sweeper *s, const visit *at) {
+    const packed_row *row = at->row;
+    const double alpha = s->alpha, rho = at->own->rho;
+    double *gamma = at->gamma, *g = at->g;
+    for (int32_t k = 0; k < s->rule->steps; k++) {
         double before[3] = {gamma[0], gamma[1], gamma[2]};
         gamma[0] -= alpha * rho * g[0];
         gamma[1] -= alpha * rho * g[1];
         gamma[2] -= alpha * rho * (g[2] + row->mu * sqrt(g[0] * g[0] + g[1] * g[1]));
         stn_cone_project(row->mu, gamma);
         double step[3] = {gamma[0] - before[0], gamma[1] - before[1], gamma[2] - before[2]};
-        if (k + 1 < steps) {
+        if (k + 1 < s->rule->steps) {
             packed_own_add(row, step, g, g);
         }
     }
 }
 
-STN_KERNEL_INLINE void clamp_contact(const packed_row *row, bool pyramid, double alpha, double *gamma, double *g) {
-    const double *W = row->own;
+STN_KERNEL_INLINE void clamp_contact(const sweeper *s, const visit *at) {
+    const double *W = at->row->own, alpha = s->alpha;
+    const bool pyramid = s->rule->kind == VISIT_PYRAMID;
+    double *gamma = at->gamma, *g = at->g;
     double step[3] = {0.0, 0.0, W[10] > 0.0 ? fmax(-gamma[2], -alpha * g[2] / W[10]) : 0.0};
     gamma[2] += step[2];
-    packed_own_add(row, step, g, g);
-    double limit = row->mu * gamma[2], largest = fmax(W[0], W[5]), t[2];
+    packed_own_add(at->row, step, g, g);
+    double limit = at->row->mu * gamma[2], largest = fmax(W[0], W[5]), t[2];
     for (int32_t r = 0; r < 2; r++) {
         double stiffness = pyramid ? W[5 * r] : largest;
         t[r] = gamma[r] - (stiffness > 0.0 ? alpha * g[r] / stiffness : 0.0);
@@ -183,27 +189,18 @@ STN_KERNEL_INLINE void clamp_contact(const packed_row *row, bool pyramid, double
     gamma[1] = scale * t[1];
 }
 
-/// The solution of the contact by itself: c are the velocities that the others give it, g with its own. Where the block
-/// is not exactly W_ii, what the difference makes of gamma counts as the others', so that nothing is lost at the end.
-STN_KERNEL_INLINE void solve_alone(const sweeper *s, visited *v, const double *c, const double *gamma, const double *g,
-                                   double *out) {
-    const double *W = v->block.W;
-    double rest[3] = {c[0], c[1], c[2]};
-    if (!v->block.exact) {
+/// The solution of the contact by itself. Where the block is not exactly W_ii, what the difference makes of gamma
+/// counts as the others', so that nothing is lost at the end.
+STN_KERNEL_INLINE void solve_alone(const sweeper *s, const visit *at, double *out) {
+    const local_block *block = &at->own->block;
+    const double *W = block->W, *gamma = at->gamma, *g = at->g;
+    double rest[3] = {at->c[0], at->c[1], at->c[2]};
+    if (!block->exact) {
         rest[0] = g[0] - (W[0] * gamma[0] + W[1] * gamma[1] + W[3] * gamma[2]);
         rest[1] = g[1] - (W[1] * gamma[0] + W[2] * gamma[1] + W[4] * gamma[2]);
         rest[2] = g[2] - (W[3] * gamma[0] + W[4] * gamma[1] + W[5] * gamma[2]);
     }
-    local_solve(s->rule->local, &v->block, rest, v->precision, out, &v->sigma);
-}
-
-/// Towards that.
-STN_KERNEL_INLINE void solve_contact(const sweeper *s, visited *v, const double *c, const double *g, double *gamma) {
-    double next[3];
-    solve_alone(s, v, c, gamma, g, next);
-    for (int32_t r = 0; r < 3; r++) {
-        gamma[r] += s->alpha * (next[r] - gamma[r]);
-    }
+    local_solve(s->rule->local, block, rest, at->own->precision, out, &at->own->sigma);
 }
 
 /// Square of the residual of the pyramid: normal complementarity, and each tangent on its own interval.
@@ -219,79 +216,79 @@ STN_KERNEL_INLINE double pyramid_map(const packed_row *row, const double *gamma,
 
 /// For models that have no natural map: the way to the solution of the contact by itself, as a velocity, W_ii times it
 /// and omega times it. A block that is not solved as it is may stand still beside the solution: its normal counts, too.
-STN_KERNEL_INLINE double way_map(const sweeper *s, const packed_row *row, visited *v, const double *c,
-                                 const double *gamma, const double *g) {
+STN_KERNEL_INLINE double way_map(const sweeper *s, const visit *at) {
+    const packed_row *row = at->row;
     double next[3], step[3], square = 0.0;
     double velocity[4] __attribute__((aligned(32))) = {0.0};
-    solve_alone(s, v, c, gamma, g, next);
+    solve_alone(s, at, next);
     for (int32_t r = 0; r < 3; r++) {
-        step[r] = next[r] - gamma[r];
+        step[r] = next[r] - at->gamma[r];
     }
     packed_own_add(row, step, velocity, velocity);
     for (int32_t r = 0; r < 3; r++) {
         square += velocity[r] * velocity[r] + row->omega * row->omega * step[r] * step[r];
     }
-    double normal = row->omega * gamma[2] - fmax(0.0, row->omega * gamma[2] - g[2]);
-    return v->block.exact ? square : square + normal * normal;
+    double normal = row->omega * at->gamma[2] - fmax(0.0, row->omega * at->gamma[2] - at->g[2]);
+    return at->own->block.exact ? square : square + normal * normal;
 }
 
-STN_KERNEL_INLINE double residual_of(const sweeper *s, const packed_row *row, visited *v, const double *c,
-                                     const double *gamma, const double *g) {
-    if (row->cone && s->rule->kind == VISIT_PYRAMID) {
-        return pyramid_map(row, gamma, g);
+STN_KERNEL_INLINE double residual_of(const sweeper *s, const visit *at) {
+    const packed_row *row = at->row;
+    const sweep_rule *rule = s->rule;
+    if (row->cone && rule->kind == VISIT_PYRAMID) {
+        return pyramid_map(row, at->gamma, at->g);
     }
-    if (row->cone && s->rule->kind == VISIT_EXACT && s->rule->local >= LOCAL_BISECTION) {
-        return way_map(s, row, v, c, gamma, g);
+    if (row->cone && rule->kind == VISIT_EXACT && rule->local >= LOCAL_BISECTION) {
+        return way_map(s, at);
     }
-    bool convex = s->rule->kind == VISIT_EXACT && s->rule->local == LOCAL_CCP;
-    return packed_map(row, convex, s->problem.lo + row->place, s->problem.hi + row->place, gamma, g);
+    bool convex = rule->kind == VISIT_EXACT && rule->local == LOCAL_CCP;
+    return packed_map(row, convex, s->problem.lo + row->place, s->problem.hi + row->place, at->gamma, at->g);
 }
 
-STN_KERNEL_INLINE void visit(sweeper *s, int32_t i) {
+STN_KERNEL_INLINE void visit_constraint(sweeper *s, int32_t i) {
     const packed_row *row = &s->problem.rows[i];
-    visited *v = &s->visited[i];
     double c[8] __attribute__((aligned(32))), g[8] __attribute__((aligned(32))), *gamma = s->gamma + row->place;
+    const visit at = {row, &s->visited[i], gamma, c, g};
     packed_others_any(&s->problem, row, s->gamma, c);
     packed_own_add(row, gamma, c, g);
-    double residual = residual_of(s, row, v, c, gamma, g);
+    const double residual = residual_of(s, &at), allowed = at.own->allowed;
     s->worst = isnan(residual) || residual > s->worst ? residual : s->worst;
-    if (!(residual <= v->allowed)) {
+    if (!(residual <= allowed)) {
         s->beyond++;
-        s->far += !(residual <= FAR * v->allowed);
+        s->far += !(residual <= FAR * allowed);
     }
-    bool settled = residual <= SETTLED * v->allowed;
+    bool settled = residual <= SETTLED * allowed;
     s->unsettled += !settled;
     if (settled || !s->moves) {
         return;
     }
-    double before[STN_MAX_ROWS];
+    double before[STN_MAX_ROWS], next[3];
     memcpy(before, gamma, (size_t)row->rows * sizeof *before);
     if (!row->cone) {
-        visit_rows(s, row, v, gamma, g);
+        visit_rows(s, &at);
     } else if (s->rule->kind == VISIT_EXACT) {
-        solve_contact(s, v, c, g, gamma);
+        solve_alone(s, &at, next);
+        for (int32_t r = 0; r < 3; r++) {
+            gamma[r] += s->alpha * (next[r] - gamma[r]);
+        }
     } else if (s->rule->kind == VISIT_PROJECTED) {
-        project_contact(row, s->rule->steps, s->alpha, v->rho, gamma, g);
+        project_contact(s, &at);
     } else {
-        clamp_contact(row, s->rule->kind == VISIT_PYRAMID, s->alpha, gamma, g);
+        clamp_contact(s, &at);
     }
     s->changed = s->changed || differs(row->rows, before, gamma);
 }
 
-STN_KERNEL static void sweep_all(sweeper *s) {
-    for (int32_t i = 0; i < s->problem.n; i++) {
-        visit(s, i);
-    }
-}
-
 // -------------------------------------------------------------------------------------------------------------- loop
 
-static void sweep(sweeper *s, bool moves) {
+STN_KERNEL static void sweep(sweeper *s, bool moves) {
     s->moves = moves;
     s->worst = 0.0;
     s->beyond = s->far = s->unsettled = 0;
     s->changed = false;
-    sweep_all(s);
+    for (int32_t i = 0; i < s->problem.n; i++) {
+        visit_constraint(s, i);
+    }
 }
 
 /// Measures without moving anything: is every constraint within its tolerance?
@@ -313,23 +310,6 @@ static bool take_better(sweeper *s) {
         return within;
     }
     return best_within;
-}
-
-/// A start within the tolerance is polished by one sweep where it has not settled, so that what is left over in every
-/// step of a world does not stay for ever; polish that does harm is taken back.
-static bool solved_at_start(sweeper *s, stn_solve_info *info) {
-    if (!is_solved(s)) {
-        return false;
-    }
-    if (s->unsettled > 0) {
-        memcpy(s->start, s->gamma, s->bytes);
-        sweep(s, true);
-        info->iterations = 1;
-        if (!is_solved(s)) {
-            memcpy(s->gamma, s->start, s->bytes);
-        }
-    }
-    return true;
 }
 
 /// The next start, from `start` and the impulses after the sweep: these, or after PATIENCE sweeps a combination with
@@ -358,7 +338,17 @@ static void go_on(sweeper *s, int32_t sweeps) {
 
 static stn_status iterate(sweeper *s, int32_t limit, stn_solve_info *info, stn_error *err) {
     const int32_t wait = 100 + limit / 4; // sweeps in which the residual must have halved
-    if (solved_at_start(s, info)) {
+    if (is_solved(s)) {
+        // a start within the tolerance is polished by one sweep where it has not settled, so that what is left over in
+        // every step of a world does not stay for ever; polish that does harm is taken back
+        if (s->unsettled > 0) {
+            memcpy(s->start, s->gamma, s->bytes);
+            sweep(s, true);
+            info->iterations = 1;
+            if (!is_solved(s)) {
+                memcpy(s->gamma, s->start, s->bytes);
+            }
+        }
         return STN_OK;
     }
     if (isnan(s->worst)) {

@@ -31,20 +31,6 @@ typedef struct ipm {
     int32_t since;           // iterations that have not lowered it
 } ipm;
 
-static bool allocate(ipm *m) {
-    stn_arena *arena = m->control->arena;
-    double **const vectors[] = {&m->T, &m->z,     &m->s, &m->dz,    &m->ds,       &m->high, &m->dhigh,
-                                &m->c, &m->chigh, &m->g, &m->right, &m->residual, &m->x,    &m->best};
-    for (int32_t i = 0; i < STN_COUNT(vectors); i++) {
-        *vectors[i] = packed_vector(&m->dual.H, arena);
-        if (*vectors[i] == NULL) {
-            return false;
-        }
-    }
-    m->scaling = STN_ARENA(arena, m->dual.H.n + 1, jordan_scaling);
-    return m->scaling != NULL;
-}
-
 static bool bounded(double bound) {
     return fabs(bound) < (double)INFINITY;
 }
@@ -54,48 +40,7 @@ static bool is_fixed(double lo, double hi) {
     return !(hi - lo > 0.0);
 }
 
-// --------------------------------------------------------------------------------------------------------------- start
-
 // ----------------------------------------------------------------------------------------------------------- direction
-
-/// s.z over all pairs.
-static double gap(const ipm *m) {
-    double sum = 0.0;
-    for (int32_t i = 0; i < m->dual.H.n; i++) {
-        const packed_row *row = &m->dual.H.rows[i];
-        for (int32_t k = row->place; k < row->place + row->rows; k++) {
-            if (row->cone) {
-                sum += m->s[k] * m->z[k];
-                continue;
-            }
-            double lo = m->dual.H.lo[k], hi = m->dual.H.hi[k];
-            sum += (m->s[k] > 0.0 ? m->s[k] * (m->z[k] - lo) : 0.0) +
-                   (m->high[k] > 0.0 ? m->high[k] * (hi - m->z[k]) : 0.0);
-        }
-    }
-    return sum;
-}
-
-/// M + Q(w)^-1 and the slopes of bounds, factored.
-static bool factor(ipm *m) {
-    for (int32_t i = 0; i < m->dual.H.n; i++) {
-        const packed_row *row = &m->dual.H.rows[i];
-        double *value = m->newton.value + row->place;
-        if (row->cone) {
-            m->scaling[i] = jordan_scale(m->z + row->place, m->s + row->place);
-            m->newton.frame[i] = jordan_inverse_frame(&m->scaling[i]);
-            memcpy(value, m->newton.frame[i].value, 3 * sizeof *value);
-        }
-        for (int32_t r = 0; r < row->rows && !row->cone; r++) {
-            int32_t k = row->place + r;
-            double lo = m->dual.H.lo[k], hi = m->dual.H.hi[k];
-            value[r] = is_fixed(lo, hi) ? 1e100
-                                        : (m->s[k] > 0.0 ? m->s[k] / (m->z[k] - lo) : 0.0) +
-                                              (m->high[k] > 0.0 ? m->high[k] / (hi - m->z[k]) : 0.0);
-        }
-    }
-    return newton_system_factor(&m->newton);
-}
 
 /// What complementarity is to gain: -l o l, and with `corrected` the products of the steps at hand and the centre `mu`.
 static void aim(ipm *m, bool corrected, double mu) {
@@ -211,13 +156,36 @@ static bool is_central(const ipm *m, double mu) {
 
 /// A predictor and a corrector with one factor. False: no digits are left.
 static bool advance(ipm *m) {
-    if (!factor(m)) {
+    double gap = 0.0;                           // s.z over all pairs
+    for (int32_t i = 0; i < m->dual.H.n; i++) { // M + Q(w)^-1 and the slopes of bounds
+        const packed_row *row = &m->dual.H.rows[i];
+        double *value = m->newton.value + row->place;
+        if (row->cone) {
+            m->scaling[i] = jordan_scale(m->z + row->place, m->s + row->place);
+            m->newton.frame[i] = jordan_inverse_frame(&m->scaling[i]);
+            memcpy(value, m->newton.frame[i].value, 3 * sizeof *value);
+        }
+        for (int32_t r = 0; r < row->rows; r++) {
+            int32_t k = row->place + r;
+            if (row->cone) {
+                gap += m->s[k] * m->z[k];
+                continue;
+            }
+            double lo = m->dual.H.lo[k], hi = m->dual.H.hi[k];
+            value[r] = is_fixed(lo, hi) ? 1e100
+                                        : (m->s[k] > 0.0 ? m->s[k] / (m->z[k] - lo) : 0.0) +
+                                              (m->high[k] > 0.0 ? m->high[k] / (hi - m->z[k]) : 0.0);
+            gap += (m->s[k] > 0.0 ? m->s[k] * (m->z[k] - lo) : 0.0) +
+                   (m->high[k] > 0.0 ? m->high[k] * (hi - m->z[k]) : 0.0);
+        }
+    }
+    if (!newton_system_factor(&m->newton)) {
         return false;
     }
     aim(m, false, 0.0);
     find_steps(m);
     double a = fmin(1.0, longest_step(m)), sigma = (1.0 - a) * (1.0 - a) * (1.0 - a);
-    double mu = gap(m) / (m->degree > 0 ? m->degree : 1);
+    double mu = gap / (m->degree > 0 ? m->degree : 1);
     aim(m, true, fmax(sigma, is_central(m, mu) ? 0.0 : 0.3) * mu);
     find_steps(m);
     double step = fmin(1.0, 0.99 * longest_step(m));
@@ -254,15 +222,15 @@ static stn_status run(ipm *m, const stn_problem *problem, stn_solve_info *info, 
     scaled_dual_project(&m->dual, m->x);
     scaled_dual_gradient(&m->dual, m->x, m->g);
     bool done = is_done(m, m->x, &speed); // the impulses given; the method itself begins elsewhere
-    for (int32_t i = 0; i < m->dual.H.n; i++) {
-        const packed_row *row = &m->dual.H.rows[i];
+    const packed *H = &m->dual.H;
+    for (int32_t i = 0; i < H->n; i++) {
+        const packed_row *row = &H->rows[i];
         for (int32_t r = 0; r < row->rows; r++) {
             m->T[row->place + r] = row->cone && r < 2 ? row->mu : 1.0;
         }
         m->degree += row->cone ? 1 : 0;
     }
-    // All products s z of the size that the problem suggests: |q|^2, for the diagonal of H is 1.
-    const packed *H = &m->dual.H;
+    // all products s z of the size that the problem suggests: |q|^2, for the diagonal of H is 1
     double size = 0.0;
     for (int32_t k = 0; k < m->size; k++) {
         size = fmax(size, fabs(H->q[k]));
@@ -284,13 +252,19 @@ static stn_status run(ipm *m, const stn_problem *problem, stn_solve_info *info, 
             m->degree += low + high;
         }
     }
-    stn_status status = done ? STN_OK : newton_system_build(problem, m->control, &m->dual, m->T, &m->newton, err);
-    if (status == STN_OK && !done && !isfinite(speed)) {
-        return stn_fail(err, STN_ERR_NUMERIC, "the residual is %g m/s: numbers of the problem are too large", speed);
+    if (!done) {
+        stn_status status = newton_system_build(problem, m->control, &m->dual, m->T, &m->newton, err);
+        if (status != STN_OK) {
+            return status;
+        }
+        if (!isfinite(speed)) {
+            return stn_fail(err, STN_ERR_NUMERIC, "the residual is %g m/s: numbers of the problem are too large",
+                            speed);
+        }
     }
     m->since = 0;
-    for (; status == STN_OK && !done; info->iterations++) {
-        // residual = M z + q - s, by the exact operator.
+    for (; !done; info->iterations++) {
+        // residual = M z + q - s, by the exact operator
         for (int32_t k = 0; k < m->size; k++) {
             m->x[k] = m->T[k] * m->z[k];
         }
@@ -316,7 +290,7 @@ static stn_status run(ipm *m, const stn_problem *problem, stn_solve_info *info, 
         }
     }
     info->reason = "residual";
-    return status;
+    return STN_OK;
 }
 
 static stn_status solve(void *self, const stn_problem *problem, const stn_solve_control *control,
@@ -324,12 +298,20 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     (void)self;
     ipm m = {.control = control, .least = INFINITY};
     stn_status status = scaled_dual_build(control->delassus, control->arena, &m.dual, err);
-    m.size = m.dual.H.size;
-    if (status == STN_OK && !allocate(&m)) {
-        status = stn_fail(err, STN_ERR_MEMORY, "%d rows: out of memory", problem->row_count);
-    }
     if (status != STN_OK) {
         return status;
+    }
+    double **const vectors[] = {&m.T, &m.z,     &m.s, &m.dz,    &m.ds,       &m.high, &m.dhigh,
+                                &m.c, &m.chigh, &m.g, &m.right, &m.residual, &m.x,    &m.best};
+    m.size = m.dual.H.size;
+    m.scaling = STN_ARENA(control->arena, m.dual.H.n + 1, jordan_scaling);
+    bool good = m.scaling != NULL;
+    for (int32_t i = 0; i < STN_COUNT(vectors); i++) {
+        *vectors[i] = packed_vector(&m.dual.H, control->arena);
+        good = good && *vectors[i] != NULL;
+    }
+    if (!good) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d rows: out of memory", problem->row_count);
     }
     scaled_dual_enter(&m.dual, solution->gamma, m.x);
     status = run(&m, problem, info, err);

@@ -22,39 +22,6 @@ static bool suits_velocities(const stn_problem *problem) {
     return many;
 }
 
-static stn_status build_over_velocities(const stn_solve_control *control, const scaled_dual *dual, const double *T,
-                                        newton_system *m, stn_error *err) {
-    const stn_problem *problem = m->problem;
-    m->tau = packed_vector(m->p, control->arena);
-    m->rho = packed_vector(m->p, control->arena);
-    m->inverse = STN_ARENA(control->arena, (size_t)m->p->n * BLOCK, double);
-    m->gamma = STN_ARENA(control->arena, problem->row_count, double);
-    m->v = STN_ARENA(control->arena, problem->nv, double);
-    if (m->tau == NULL || m->rho == NULL || m->inverse == NULL || m->gamma == NULL || m->v == NULL) {
-        return out_of_memory(err);
-    }
-    for (int32_t i = 0; i < m->p->n; i++) {
-        const packed_row *row = &m->p->rows[i];
-        for (int32_t r = 0; r < row->rows; r++) {
-            int32_t k = row->place + r;
-            double S = row->cone && r < 2 ? row->scale[r] : 1.0;
-            m->tau[k] = T[k] * dual->s[k] * S;
-            double own = T[k] * T[k] * row->own[r * (row->width + 1)]; // of directions without friction
-            m->rho[k] = S > 0.0 ? m->tau[k] * m->tau[k] * problem->R[row->row + r] : own;
-        }
-    }
-    stn_status status = augmented_pack(&m->H, problem, control, err);
-    if (status == STN_OK) {
-        status = augmented_analyse(&m->H, AUGMENTED_AUTO, err);
-    }
-    if (status != STN_OK) {
-        return status;
-    }
-    m->G = STN_ARENA_ZEROED(control->arena, 6 * (size_t)m->H.lane_stride + 1, double);
-    m->line_G = STN_ARENA_ZEROED(control->arena, m->H.line_stride + 1, double);
-    return m->G != NULL && m->line_G != NULL ? STN_OK : out_of_memory(err);
-}
-
 stn_status newton_system_build(const stn_problem *problem, const stn_solve_control *control, const scaled_dual *dual,
                                const double *T, newton_system *out, stn_error *err) {
     *out = (newton_system){.problem = problem, .p = &dual->H, .over_velocities = suits_velocities(problem)};
@@ -63,8 +30,37 @@ stn_status newton_system_build(const stn_problem *problem, const stn_solve_contr
     if (out->frame == NULL || out->value == NULL) {
         return out_of_memory(err);
     }
-    return out->over_velocities ? build_over_velocities(control, dual, T, out, err)
-                                : dense_dual_build(&dual->H, T, control->arena, &out->dense, err);
+    if (!out->over_velocities) {
+        return dense_dual_build(out->p, T, control->arena, &out->dense, err);
+    }
+    out->tau = packed_vector(out->p, control->arena);
+    out->rho = packed_vector(out->p, control->arena);
+    out->inverse = STN_ARENA(control->arena, (size_t)out->p->n * BLOCK, double);
+    out->gamma = STN_ARENA(control->arena, problem->row_count, double);
+    out->v = STN_ARENA(control->arena, problem->nv, double);
+    if (out->tau == NULL || out->rho == NULL || out->inverse == NULL || out->gamma == NULL || out->v == NULL) {
+        return out_of_memory(err);
+    }
+    for (int32_t i = 0; i < out->p->n; i++) {
+        const packed_row *row = &out->p->rows[i];
+        for (int32_t r = 0; r < row->rows; r++) {
+            int32_t k = row->place + r;
+            double S = row->cone && r < 2 ? row->scale[r] : 1.0;
+            out->tau[k] = T[k] * dual->s[k] * S;
+            double own = T[k] * T[k] * row->own[r * (row->width + 1)]; // of directions without friction
+            out->rho[k] = S > 0.0 ? out->tau[k] * out->tau[k] * problem->R[row->row + r] : own;
+        }
+    }
+    stn_status status = augmented_pack(&out->H, problem, control, err);
+    if (status == STN_OK) {
+        status = augmented_analyse(&out->H, AUGMENTED_AUTO, err);
+    }
+    if (status != STN_OK) {
+        return status;
+    }
+    out->G = STN_ARENA_ZEROED(control->arena, 6 * (size_t)out->H.lane_stride + 1, double);
+    out->line_G = STN_ARENA_ZEROED(control->arena, out->H.line_stride + 1, double);
+    return out->G != NULL && out->line_G != NULL ? STN_OK : out_of_memory(err);
 }
 
 // ------------------------------------------------------------------------------------------------------ over impulses
@@ -88,7 +84,7 @@ static void turn_cones(const newton_system *m, bool into, double *x) {
 
 /// 1e-14 of the mean diagonal of M keeps operators without full rank positive.
 static bool factor_impulses(newton_system *m) {
-    // `lower` = F^T M F, constraint by constraint; F = 1 where there is no cone.
+    // `lower` = F^T M F, constraint by constraint; F = 1 where there is no cone
     dense_dual *d = &m->dense;
     const size_t n = (size_t)d->n, stride = (size_t)d->stride;
     dense_dual_reset(d);
@@ -202,8 +198,20 @@ static void divide_blocks(const newton_system *m, double *x) {
     }
 }
 
-static void solve_velocities(newton_system *m, double *right, double *x) {
+// ------------------------------------------------------------------------------------------------------------- either
+
+bool newton_system_factor(newton_system *m) {
+    return m->over_velocities ? factor_velocities(m) : factor_impulses(m);
+}
+
+void newton_system_solve(newton_system *m, double *right, double *x) {
     const stn_problem *problem = m->problem;
+    if (!m->over_velocities) {
+        turn_cones(m, true, right);
+        dense_dual_solve(&m->dense, right, x);
+        turn_cones(m, false, x);
+        return;
+    }
     memcpy(x, right, (size_t)m->p->size * sizeof *x);
     divide_blocks(m, x);
     for (int32_t i = 0; i < m->p->n; i++) {
@@ -223,20 +231,4 @@ static void solve_velocities(newton_system *m, double *right, double *x) {
         }
     }
     divide_blocks(m, x);
-}
-
-// ------------------------------------------------------------------------------------------------------------- either
-
-bool newton_system_factor(newton_system *m) {
-    return m->over_velocities ? factor_velocities(m) : factor_impulses(m);
-}
-
-void newton_system_solve(newton_system *m, double *right, double *x) {
-    if (m->over_velocities) {
-        solve_velocities(m, right, x);
-        return;
-    }
-    turn_cones(m, true, right);
-    dense_dual_solve(&m->dense, right, x);
-    turn_cones(m, false, x);
 }

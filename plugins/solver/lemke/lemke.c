@@ -37,34 +37,6 @@ typedef struct lemke {
 
 // ------------------------------------------------------------------------------------------------------------ set-up
 
-static stn_status allocate(lemke *s, stn_arena *arena, stn_error *err) {
-    int32_t n = s->problem.n, size = n + 1;
-    s->t = (tableau){.n = n, .stride = (n + 8) / 8 * 8};
-    s->t.T = STN_ARENA(arena, (size_t)size * (size_t)s->t.stride, double);
-    s->t.q = STN_ARENA(arena, size, double);
-    s->t.basic = STN_ARENA(arena, size, int32_t);
-    s->t.nonbasic = STN_ARENA(arena, size, int32_t);
-    s->t.where = STN_ARENA(arena, 2 * size, int32_t);
-    bool *free = STN_ARENA(arena, size, bool);
-    s->d = STN_ARENA(arena, size, double);
-    s->wanted = STN_ARENA(arena, 2 * size, bool);
-    s->z = STN_ARENA(arena, size, double);
-    s->w = STN_ARENA(arena, size, double);
-    s->x = packed_vector(&s->problem.dual.H, arena);
-    s->g = packed_vector(&s->problem.dual.H, arena);
-    s->best = packed_vector(&s->problem.dual.H, arena);
-    if (s->t.T == NULL || s->t.q == NULL || s->t.basic == NULL || s->t.nonbasic == NULL || s->t.where == NULL ||
-        free == NULL || s->d == NULL || s->wanted == NULL || s->z == NULL || s->w == NULL || s->x == NULL ||
-        s->g == NULL || s->best == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "a tableau of %d rows: out of memory", n);
-    }
-    for (int32_t i = 0; i < n; i++) {
-        free[i] = s->problem.unknowns[i].kind == UNKNOWN_FREE;
-    }
-    s->t.free = free;
-    return STN_OK;
-}
-
 /// The tableau at z = 0.
 static void begin(lemke *s) {
     tableau *t = &s->t;
@@ -77,26 +49,6 @@ static void begin(lemke *s) {
 }
 
 // ------------------------------------------------------------------------------------------------------------- basis
-
-/// Equations are solved for their impulses before anything else, the largest pivot first. What depends on others stays.
-static void solve_equations(lemke *s) {
-    tableau *t = &s->t;
-    for (;;) {
-        int32_t best = -1;
-        double largest = SINGULAR;
-        for (int32_t i = 0; i < t->n; i++) {
-            double T = s->t.free[i] && t->where[i] >= 0 ? fabs(t->T[(size_t)i * (size_t)t->stride + (size_t)i]) : 0.0;
-            if (T > largest) {
-                largest = T;
-                best = i;
-            }
-        }
-        if (best < 0) {
-            return;
-        }
-        tableau_pivot(t, best, best); // w_i stays in row i and z_i in column i until then
-    }
-}
 
 /// The tableau of the same basis from the problem's own numbers. False: the basis is singular.
 static bool refactorise(lemke *s) {
@@ -167,23 +119,16 @@ static dual_residual look(lemke *s) {
 
 typedef enum pivoting { SOLVED, RAY, LIMIT, BROKEN } pivoting;
 
-/// The first pivot: z0 as large as the most negative q/d asks for. -1: none is.
-static int32_t cover(lemke *s) {
-    const tableau *t = &s->t;
-    int32_t worst = -1;
-    double least = 0.0;
-    for (int32_t i = 0; i < t->n; i++) {
-        if (s->d[i] > 0.0 && t->q[i] < 0.0 && t->q[i] / s->d[i] <= least) { // of equal ones the last: lexicographic
-            least = t->q[i] / s->d[i];
-            worst = i;
-        }
-    }
-    return worst;
-}
-
 static pivoting pivot_on(lemke *s, int64_t limit, stn_solve_info *info) {
     tableau *t = &s->t;
-    int32_t row = cover(s), column = t->n;
+    int32_t row = -1, column = t->n;
+    double least = 0.0;
+    for (int32_t i = 0; i < t->n; i++) { // the first pivot: z0 as large as the most negative q/d asks for
+        if (s->d[i] > 0.0 && t->q[i] < 0.0 && t->q[i] / s->d[i] <= least) { // of equal ones the last: lexicographic
+            least = t->q[i] / s->d[i];
+            row = i;
+        }
+    }
     if (row < 0) {
         return SOLVED;
     }
@@ -213,21 +158,6 @@ static pivoting pivot_on(lemke *s, int64_t limit, stn_solve_info *info) {
     }
 }
 
-/// Whichever path rounding closed, another covering vector takes another one.
-static pivoting try_paths(lemke *s, int64_t limit, stn_solve_info *info) {
-    pivoting end = RAY;
-    for (int32_t k = 0; k < PATHS && end != SOLVED && end != LIMIT; k++) {
-        for (int32_t i = 0; i < s->t.n; i++) {
-            double spread = 0.6180339887498949 * k * (i + 1); // between 1 and 2, no two alike
-            s->d[i] = s->t.free[i] ? 0.0 : 1.0 + spread - floor(spread);
-        }
-        begin(s);
-        solve_equations(s);
-        end = pivot_on(s, limit, info);
-    }
-    return end;
-}
-
 static stn_status solve_problem(lemke *s, const stn_solve_control *control, stn_solve_info *info) {
     int64_t limit = (int64_t)PIVOTS_PER_UNKNOWN * s->problem.n + 1;
     limit = limit < control->max_iterations ? limit : control->max_iterations;
@@ -235,7 +165,31 @@ static stn_status solve_problem(lemke *s, const stn_solve_control *control, stn_
         info->reason = "iterations";
         return STN_NOT_CONVERGED;
     }
-    pivoting end = try_paths(s, limit, info);
+    pivoting end = RAY;
+    for (int32_t k = 0; k < PATHS && end != SOLVED && end != LIMIT; k++) {
+        // whichever path rounding closed, another covering vector takes another one
+        for (int32_t i = 0; i < s->t.n; i++) {
+            double spread = 0.6180339887498949 * k * (i + 1); // between 1 and 2, no two alike
+            s->d[i] = s->t.free[i] ? 0.0 : 1.0 + spread - floor(spread);
+        }
+        begin(s);
+        // equations are solved for their impulses before anything else, the largest pivot first; what depends on others
+        // stays
+        for (int32_t best = 0; best >= 0;) {
+            const tableau *t = &s->t;
+            double largest = SINGULAR;
+            best = -1;
+            for (int32_t i = 0; i < t->n; i++) {
+                double T = t->free[i] && t->where[i] >= 0 ? fabs(t->T[(size_t)i * (size_t)t->stride + (size_t)i]) : 0.0;
+                best = T > largest ? i : best;
+                largest = T > largest ? T : largest;
+            }
+            if (best >= 0) {
+                tableau_pivot(&s->t, best, best); // w_i stays in row i and z_i in column i until then
+            }
+        }
+        end = pivot_on(s, limit, info);
+    }
     dual_residual residual = look(s);
     if (end == SOLVED && !scaled_dual_done(&s->problem.dual, residual, control)) {
         info->factorizations++;
@@ -257,13 +211,34 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
                         stn_solution *solution, stn_solve_info *info, stn_error *err) {
     (void)problem;
     const lemke_config *config = self;
+    stn_arena *arena = control->arena;
     lemke s = {0};
-    stn_status status = pyramid_build(control->delassus, config->directions, control->arena, &s.problem, err);
-    if (status == STN_OK) {
-        status = allocate(&s, control->arena, err);
-    }
+    stn_status status = pyramid_build(control->delassus, config->directions, arena, &s.problem, err);
     if (status != STN_OK) {
         return status;
+    }
+    const int32_t n = s.problem.n, size = n + 1;
+    bool *free = STN_ARENA(arena, size, bool);
+    s.t = (tableau){.n = n, .stride = (n + 8) / 8 * 8, .free = free};
+    s.t.T = STN_ARENA(arena, (size_t)size * (size_t)s.t.stride, double);
+    s.t.q = STN_ARENA(arena, size, double);
+    s.t.basic = STN_ARENA(arena, size, int32_t);
+    s.t.nonbasic = STN_ARENA(arena, size, int32_t);
+    s.t.where = STN_ARENA(arena, 2 * size, int32_t);
+    s.d = STN_ARENA(arena, size, double);
+    s.wanted = STN_ARENA(arena, 2 * size, bool);
+    s.z = STN_ARENA(arena, size, double);
+    s.w = STN_ARENA(arena, size, double);
+    s.x = packed_vector(&s.problem.dual.H, arena);
+    s.g = packed_vector(&s.problem.dual.H, arena);
+    s.best = packed_vector(&s.problem.dual.H, arena);
+    if (free == NULL || s.t.T == NULL || s.t.q == NULL || s.t.basic == NULL || s.t.nonbasic == NULL ||
+        s.t.where == NULL || s.d == NULL || s.wanted == NULL || s.z == NULL || s.w == NULL || s.x == NULL ||
+        s.g == NULL || s.best == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "a tableau of %d rows: out of memory", n);
+    }
+    for (int32_t i = 0; i < n; i++) {
+        free[i] = s.problem.unknowns[i].kind == UNKNOWN_FREE;
     }
     scaled_dual_enter(&s.problem.dual, solution->gamma, s.x);
     memcpy(s.best, s.x, (size_t)s.problem.dual.H.size * sizeof *s.best);

@@ -9,25 +9,6 @@ enum { MOST_UNKNOWNS = 4000 }; // a tableau of 128 MB, passed over once a pivot
 
 // ---------------------------------------------------------------------------------------------------------- unknowns
 
-/// Unit vectors around the circle, opposite ones exactly so.
-static bool spread_directions(pyramid *p, stn_arena *arena) {
-    double *cosine = STN_ARENA(arena, p->directions, double), *sine = STN_ARENA(arena, p->directions, double);
-    if (cosine == NULL || sine == NULL) {
-        return false;
-    }
-    int32_t half = p->directions / 2;
-    for (int32_t j = 0; j < half; j++) {
-        bool upright = 2 * j == half;
-        cosine[j] = upright ? 0.0 : cos(STN_PI * j / half);
-        sine[j] = upright ? 1.0 : sin(STN_PI * j / half);
-        cosine[j + half] = -cosine[j];
-        sine[j + half] = -sine[j];
-    }
-    p->cosine = cosine;
-    p->sine = sine;
-    return true;
-}
-
 static int32_t count_unknowns(const pyramid *p, const packed_row *row) {
     if (row->cone) {
         return row->mu > 0.0 ? p->directions + 2 : 1;
@@ -74,9 +55,20 @@ stn_status pyramid_build(const stn_delassus *delassus, int32_t directions, stn_a
     out->unknowns = STN_ARENA(arena, n + 1, unknown);
     out->start = STN_ARENA(arena, out->dual.H.n + 1, int32_t);
     out->base = packed_vector(&out->dual.H, arena);
-    if (out->unknowns == NULL || out->start == NULL || out->base == NULL || !spread_directions(out, arena)) {
+    double *cosine = STN_ARENA(arena, directions, double), *sine = STN_ARENA(arena, directions, double);
+    if (out->unknowns == NULL || out->start == NULL || out->base == NULL || cosine == NULL || sine == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%d constraints: out of memory", out->dual.H.n);
     }
+    const int32_t half = directions / 2;
+    for (int32_t j = 0; j < half; j++) { // unit vectors around the circle, opposite ones exactly so
+        bool upright = 2 * j == half;
+        cosine[j] = upright ? 0.0 : cos(STN_PI * j / half);
+        sine[j] = upright ? 1.0 : sin(STN_PI * j / half);
+        cosine[j + half] = -cosine[j];
+        sine[j + half] = -sine[j];
+    }
+    out->cosine = cosine;
+    out->sine = sine;
     for (int32_t i = 0; i < out->dual.H.n; i++) {
         out->start[i] = out->n;
         if (out->dual.H.rows[i].cone) {
@@ -130,24 +122,6 @@ static bool is_relieved(const unknown *u) {
     return u->kind == UNKNOWN_IMPULSE && u->partner >= 0 && (u->entries == 2 || u->room > 0.0);
 }
 
-/// What couples an unknown with its partner.
-static void put_partner(const pyramid *p, int32_t a, double *M, int32_t stride, double *q) {
-    const unknown *u = &p->unknowns[a];
-    double *row = M + (size_t)a * (size_t)stride;
-    if (u->kind == UNKNOWN_SLIP) {
-        row[u->partner] = p->dual.H.rows[u->constraint].mu;
-        for (int32_t j = 0; j < p->directions; j++) {
-            row[u->partner + 1 + j] = -1.0;
-        }
-        q[a] = 0.0;
-    } else if (u->kind == UNKNOWN_TOP) {
-        row[u->partner] = -1.0;
-        q[a] = u->room;
-    } else if (is_relieved(u)) {
-        row[u->partner] = 1.0;
-    }
-}
-
 void pyramid_matrix(const pyramid *p, double *M, int32_t stride, double *q, double *work) {
     const packed *H = &p->dual.H;
     packed_product(H, p->base, work);
@@ -163,7 +137,19 @@ void pyramid_matrix(const pyramid *p, double *M, int32_t stride, double *q, doub
         for (int32_t r = 0; r < u->entries; r++) {
             q[a] += u->direction[r] * work[u->place + r];
         }
-        put_partner(p, a, M, stride, q);
+        double *row = M + (size_t)a * (size_t)stride; // what couples an unknown with its partner
+        if (u->kind == UNKNOWN_SLIP) {
+            row[u->partner] = p->dual.H.rows[u->constraint].mu;
+            for (int32_t j = 0; j < p->directions; j++) {
+                row[u->partner + 1 + j] = -1.0;
+            }
+            q[a] = 0.0;
+        } else if (u->kind == UNKNOWN_TOP) {
+            row[u->partner] = -1.0;
+            q[a] = u->room;
+        } else if (is_relieved(u)) {
+            row[u->partner] = 1.0;
+        }
     }
 }
 

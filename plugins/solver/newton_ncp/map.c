@@ -5,8 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-double map_value(const packed_row *row, double rho, const double *lo, const double *hi, const double *x,
-                 const double *g, double *F) {
+double map_value(const map_point *at, double *F) {
+    const packed_row *row = at->row;
+    const double rho = at->rho, *lo = at->lo, *hi = at->hi, *x = at->x, *g = at->g;
     double square = 0.0;
     if (row->cone) {
         double y[3] = {x[0] - rho * g[0], x[1] - rho * g[1], x[2] - rho * g[2]};
@@ -26,8 +27,9 @@ double map_value(const packed_row *row, double rho, const double *lo, const doub
     return square;
 }
 
-bool map_slope(const packed_row *row, double rho, const double *lo, const double *hi, const double *x, const double *g,
-               double *D) {
+bool map_slope(const map_point *at, double *D) {
+    const packed_row *row = at->row;
+    const double rho = at->rho, *lo = at->lo, *hi = at->hi, *x = at->x, *g = at->g;
     memset(D, 0, (size_t)(row->rows * row->rows) * sizeof *D);
     if (row->cone) {
         double y[3] = {x[0] - rho * g[0], x[1] - rho * g[1], x[2] - rho * g[2]};

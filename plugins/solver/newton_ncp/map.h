@@ -10,11 +10,16 @@
 
 #include "common/packed.h"
 
-/// F of a constraint; lo, hi, x, g are its own. Returns |F|^2.
-double map_value(const packed_row *row, double rho, const double *lo, const double *hi, const double *x,
-                 const double *g, double *F);
+/// Where F of a constraint is asked for; the arrays are its own.
+typedef struct map_point {
+    const packed_row *row;
+    double rho;
+    const double *lo, *hi, *x, *g;
+} map_point;
+
+/// F (rows). Returns |F|^2.
+double map_value(const map_point *at, double *F);
 /// D (rows x rows, row-major) = dS there. False: it is zero, the constraint is open.
-bool map_slope(const packed_row *row, double rho, const double *lo, const double *hi, const double *x, const double *g,
-               double *D);
+bool map_slope(const map_point *at, double *D);
 
 #endif

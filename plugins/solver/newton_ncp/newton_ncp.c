@@ -48,65 +48,32 @@ static void count_phase(const newton *m, stn_phase phase, double since) {
     }
 }
 
-static bool allocate(newton *m) {
-    stn_arena *arena = m->control->arena;
-    double **const vectors[] = {&m->x, &m->g, &m->center, &m->F, &m->dx, &m->dg, &m->trial, &m->trial_g, &m->best};
-    const packed *H = &m->dual.H;
-    for (int32_t i = 0; i < STN_COUNT(vectors); i++) {
-        *vectors[i] = packed_vector(H, arena);
-        if (*vectors[i] == NULL) {
-            return false;
-        }
-    }
-    m->size = STN_ARENA(arena, H->n + 1, int32_t);
-    m->D = STN_ARENA(arena, (size_t)(H->n + 1) * STN_MAX_ROWS * STN_MAX_ROWS, double);
-    m->open = STN_ARENA(arena, H->n + 1, bool);
-    m->right = STN_ARENA(arena, m->delassus->rows + 1, double);
-    for (int32_t i = 0; i < H->n && m->size != NULL; i++) {
-        m->size[i] = H->rows[i].rows;
-    }
-    return m->size != NULL && m->D != NULL && m->open != NULL && m->right != NULL &&
-           block_lu_build(H->n, m->size, m->delassus->row_start, m->delassus->column, arena, &m->lu);
-}
-
 static double *slope_of(const newton *m, int32_t i) {
     return m->D + (size_t)i * STN_MAX_ROWS * STN_MAX_ROWS;
 }
 
 // ----------------------------------------------------------------------------------------------------------- equation
 
-/// g + alpha (x - x_k) of a constraint.
-static void shifted(const newton *m, const packed_row *row, const double *x, const double *g, double *out) {
+/// Constraint i at x, with g + alpha (x - x_k) into `velocity`.
+static map_point point_at(const newton *m, int32_t i, const double *x, const double *g, double *velocity) {
+    const packed *H = &m->dual.H;
+    const packed_row *row = &H->rows[i];
     for (int32_t r = 0; r < row->rows; r++) {
         int32_t k = row->place + r;
-        out[r] = g[k] + m->alpha * (x[k] - m->center[k]);
+        velocity[r] = g[k] + m->alpha * (x[k] - m->center[k]);
     }
+    return (map_point){row, m->rho, H->lo + row->place, H->hi + row->place, x + row->place, velocity};
 }
 
 /// F at x. Returns |F|^2.
 static double evaluate(const newton *m, const double *x, const double *g) {
-    const packed *H = &m->dual.H;
     double sum = 0.0;
-    for (int32_t i = 0; i < H->n; i++) {
-        const packed_row *row = &H->rows[i];
+    for (int32_t i = 0; i < m->dual.H.n; i++) {
         double velocity[STN_MAX_ROWS];
-        int32_t at = row->place;
-        shifted(m, row, x, g, velocity);
-        sum += map_value(row, m->rho, H->lo + at, H->hi + at, x + at, velocity, m->F + at);
+        map_point at = point_at(m, i, x, g, velocity);
+        sum += map_value(&at, m->F + at.row->place);
     }
     return sum;
-}
-
-/// D of every constraint, at x.
-static void find_slopes(newton *m) {
-    const packed *H = &m->dual.H;
-    for (int32_t i = 0; i < H->n; i++) {
-        const packed_row *row = &H->rows[i];
-        double velocity[STN_MAX_ROWS];
-        int32_t at = row->place;
-        shifted(m, row, m->x, m->g, velocity);
-        m->open[i] = !map_slope(row, m->rho, H->lo + at, H->hi + at, m->x + at, velocity, slope_of(m, i));
-    }
 }
 
 // ------------------------------------------------------------------------------------------------------- linear system
@@ -156,33 +123,15 @@ static void fill_row(newton *m, int32_t i) {
     }
 }
 
-/// The step of open constraints, which is known; dg = H dx of it. Others 0.
-static void step_open(newton *m) {
-    bool any = false;
-    for (int32_t i = 0; i < m->dual.H.n; i++) {
-        const packed_row *row = &m->dual.H.rows[i];
-        for (int32_t k = row->place; k < row->place + row->rows; k++) {
-            m->dx[k] = m->open[i] ? -m->F[k] : 0.0;
-            any = any || m->dx[k] != 0.0;
-        }
-    }
-    memset(m->dg, 0, (size_t)m->dual.H.size * sizeof *m->dg);
-    if (any) {
-        // out = H dx.
-        const double *dx = m->dx;
-        double *out = m->dg;
-        scaled_dual_gradient(&m->dual, dx, out);
-        for (int32_t k = 0; k < m->dual.H.size; k++) {
-            out[k] -= m->dual.H.q[k];
-        }
-    }
-}
-
 /// dx. False: the system is singular.
 static bool find_step(newton *m) {
     const packed *H = &m->dual.H;
     double mark = clock_of(m);
-    find_slopes(m);
+    for (int32_t i = 0; i < H->n; i++) {
+        double velocity[STN_MAX_ROWS];
+        map_point at = point_at(m, i, m->x, m->g, velocity);
+        m->open[i] = !map_slope(&at, slope_of(m, i));
+    }
     for (int32_t i = 0; i < H->n; i++) {
         if (!m->open[i]) {
             fill_row(m, i);
@@ -196,7 +145,21 @@ static bool find_step(newton *m) {
     if (!regular) {
         return false;
     }
-    step_open(m);
+    bool any = false; // the step of open constraints is known; dg = H dx of it
+    for (int32_t i = 0; i < H->n; i++) {
+        const packed_row *row = &H->rows[i];
+        for (int32_t k = row->place; k < row->place + row->rows; k++) {
+            m->dx[k] = m->open[i] ? -m->F[k] : 0.0;
+            any = any || m->dx[k] != 0.0;
+        }
+    }
+    memset(m->dg, 0, (size_t)H->size * sizeof *m->dg);
+    if (any) {
+        scaled_dual_gradient(&m->dual, m->dx, m->dg);
+        for (int32_t k = 0; k < H->size; k++) {
+            m->dg[k] -= H->q[k];
+        }
+    }
     for (int32_t i = 0; i < H->n; i++) {
         const packed_row *row = &H->rows[i];
         const double *D = slope_of(m, i);
@@ -233,17 +196,6 @@ static bool is_done(newton *m, const double *x, const double *g) {
         m->since = 0;
     }
     return done;
-}
-
-/// Is x done, and as well when put into the cones?
-static bool is_solved(newton *m) {
-    if (!is_done(m, m->x, m->g)) {
-        return false;
-    }
-    memcpy(m->trial, m->x, (size_t)m->dual.H.size * sizeof *m->trial);
-    scaled_dual_project(&m->dual, m->trial);
-    scaled_dual_gradient(&m->dual, m->trial, m->trial_g);
-    return is_done(m, m->trial, m->trial_g);
 }
 
 /// x += tau dx with the first tau = 1, 1/2, ... that lowers |F|^2. False: none of them does.
@@ -293,8 +245,13 @@ static inner_end solve_proximal(newton *m) {
         if (!lower) {
             return INNER_FAILED;
         }
-        if (is_solved(m)) {
-            return INNER_DONE;
+        if (is_done(m, m->x, m->g)) { // and as well when put into the cones?
+            memcpy(m->trial, m->x, (size_t)m->dual.H.size * sizeof *m->trial);
+            scaled_dual_project(&m->dual, m->trial);
+            scaled_dual_gradient(&m->dual, m->trial, m->trial_g);
+            if (is_done(m, m->trial, m->trial_g)) {
+                return INNER_DONE;
+            }
         }
         if (m->merit <= enough) {
             return INNER_SOLVED;
@@ -359,11 +316,26 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     *info = (stn_solve_info){.cost = NAN, .reason = "residual"};
     double mark = clock_of(&m);
     stn_status status = scaled_dual_build(control->delassus, control->arena, &m.dual, err);
-    if (status == STN_OK && !allocate(&m)) {
-        status = stn_fail(err, STN_ERR_MEMORY, "%d rows: out of memory", problem->row_count);
-    }
     if (status != STN_OK) {
         return status;
+    }
+    stn_arena *arena = control->arena;
+    const packed *H = &m.dual.H;
+    double **const vectors[] = {&m.x, &m.g, &m.center, &m.F, &m.dx, &m.dg, &m.trial, &m.trial_g, &m.best};
+    m.size = STN_ARENA(arena, H->n + 1, int32_t);
+    m.D = STN_ARENA(arena, (size_t)(H->n + 1) * STN_MAX_ROWS * STN_MAX_ROWS, double);
+    m.open = STN_ARENA(arena, H->n + 1, bool);
+    m.right = STN_ARENA(arena, m.delassus->rows + 1, double);
+    bool good = m.size != NULL && m.D != NULL && m.open != NULL && m.right != NULL;
+    for (int32_t i = 0; i < STN_COUNT(vectors); i++) {
+        *vectors[i] = packed_vector(H, arena);
+        good = good && *vectors[i] != NULL;
+    }
+    for (int32_t i = 0; i < H->n && good; i++) {
+        m.size[i] = H->rows[i].rows;
+    }
+    if (!good || !block_lu_build(H->n, m.size, m.delassus->row_start, m.delassus->column, arena, &m.lu)) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d rows: out of memory", problem->row_count);
     }
     count_phase(&m, STN_PHASE_SET_UP, mark);
     scaled_dual_enter(&m.dual, solution->gamma, m.x);

@@ -56,7 +56,7 @@ STN_KERNEL_INLINE void block_times(int32_t n, int32_t ld, const double *A, const
     }
 }
 
-STN_KERNEL static void blocks_times(const sap_system *s, const double *x, double *y) {
+STN_KERNEL void sap_mass_times(const sap_system *s, const double *x, double *y) {
     for (int32_t b = 0; b < s->H.block_count; b++) {
         const augmented_block *block = &s->H.blocks[b];
         if (block->n == 6) {
@@ -65,22 +65,15 @@ STN_KERNEL static void blocks_times(const sap_system *s, const double *x, double
             block_times(block->n, block->ld, s->H.A + block->A, x + block->start, y + block->start);
         }
     }
-}
-
-void sap_mass_times(const sap_system *s, const double *x, double *y) {
-    blocks_times(s, x, y);
-    for (int32_t t = 0; t < s->problem->tree_count; t++) {
-        if (s->problem->trees[t].A.form == STN_MATRIX_NODAL) {
-            // y += the blocks of a nodal A beside the diagonal.
-            const stn_matrix *A = &s->problem->trees[t].A;
-            const augmented_block *nodes = s->H.blocks + s->H.tree_block[t];
-            for (int32_t i = 0; i < A->node_count; i++) {
-                double *yi = y + nodes[i].start;
-                for (int32_t e = A->row_start[i]; e < A->row_start[i + 1]; e++) {
-                    const double *a = A->values + 9 * (int64_t)e, *xj = x + nodes[A->column[e]].start;
-                    for (int32_t r = 0; r < 3 && A->column[e] != i; r++) {
-                        yi[r] += a[3 * r] * xj[0] + a[3 * r + 1] * xj[1] + a[3 * r + 2] * xj[2];
-                    }
+    for (int32_t t = 0; t < s->problem->tree_count && s->H.nodal; t++) {
+        const stn_matrix *A = &s->problem->trees[t].A;
+        const augmented_block *nodes = s->H.blocks + s->H.tree_block[t];
+        for (int32_t i = 0; i < A->node_count && A->form == STN_MATRIX_NODAL; i++) { // blocks beside the diagonal
+            double *yi = y + nodes[i].start;
+            for (int32_t e = A->row_start[i]; e < A->row_start[i + 1]; e++) {
+                const double *a = A->values + 9 * (int64_t)e, *xj = x + nodes[A->column[e]].start;
+                for (int32_t r = 0; r < 3 && A->column[e] != i; r++) {
+                    yi[r] += a[3 * r] * xj[0] + a[3 * r + 1] * xj[1] + a[3 * r + 2] * xj[2];
                 }
             }
         }
@@ -97,10 +90,12 @@ STN_KERNEL_INLINE void rows_times_add(int32_t ld, const double *panel, const dou
     }
 }
 
-STN_KERNEL static void panels_times(const sap_system *s, const double *x, double *rows) {
+STN_KERNEL void sap_jacobian_times(const sap_system *s, const double *x, double *v, double *line_v) {
+    const size_t stride = (size_t)s->batch.stride;
     for (int32_t k = 0; k < s->H.cluster_count; k++) {
         const augmented_cluster *cluster = &s->H.clusters[k];
         const augmented_part *parts = s->H.parts + cluster->part_start;
+        double *rows = s->rows + cluster->row_start;
         for (int32_t r = 0; r < cluster->rows; r += 4) {
             v4 sum[4] = {{0.0}};
             for (int32_t p = 0; p < cluster->part_count; p++) {
@@ -112,25 +107,16 @@ STN_KERNEL static void panels_times(const sap_system *s, const double *x, double
                     rows_times_add(block->ld, panel + (int64_t)block->ld * r, x + block->start, sum);
                 }
             }
-            v4_store(rows + cluster->row_start + r, sum_rows(sum[0], sum[1], sum[2], sum[3]));
+            v4_store(rows + r, sum_rows(sum[0], sum[1], sum[2], sum[3]));
         }
-    }
-}
-
-void sap_jacobian_times(const sap_system *s, const double *x, double *v, double *line_v) {
-    panels_times(s, x, s->rows);
-    const size_t stride = (size_t)s->batch.stride;
-    for (int32_t k = 0; k < s->H.cluster_count; k++) {
-        const augmented_cluster *cluster = &s->H.clusters[k];
-        const double *row = s->rows + cluster->row_start;
         double *lane = v + cluster->lane_start;
-        for (int32_t i = 0; i < cluster->lane_count; i++, lane++, row += 3) {
-            lane[0] = row[0];
-            lane[stride] = row[1];
-            lane[2 * stride] = row[2];
+        for (int32_t i = 0; i < cluster->lane_count; i++, lane++, rows += 3) {
+            lane[0] = rows[0];
+            lane[stride] = rows[1];
+            lane[2 * stride] = rows[2];
         }
         for (int32_t i = 0; i < cluster->line_count; i++) {
-            line_v[cluster->line_start + i] = row[i];
+            line_v[cluster->line_start + i] = rows[i];
         }
     }
 }
@@ -147,27 +133,12 @@ STN_KERNEL_INLINE void rows_transposed_add(int32_t rows, int32_t ld, const doubl
     }
 }
 
-STN_KERNEL static void panels_transposed(const sap_system *s, const double *rows, double *y) {
-    for (int32_t k = 0; k < s->H.cluster_count; k++) {
-        const augmented_cluster *cluster = &s->H.clusters[k];
-        for (int32_t p = 0; p < cluster->part_count; p++) {
-            const augmented_part *part = &s->H.parts[cluster->part_start + p];
-            const augmented_block *block = &s->H.blocks[part->block];
-            const double *panel = s->H.panels + part->panel, *gamma = rows + cluster->row_start;
-            if (block->ld == 8) {
-                rows_transposed_add(cluster->rows, 8, panel, gamma, y + block->start);
-            } else {
-                rows_transposed_add(cluster->rows, block->ld, panel, gamma, y + block->start);
-            }
-        }
-    }
-}
-
-void sap_jacobian_transposed(sap_system *s) {
+STN_KERNEL void sap_jacobian_transposed(sap_system *s) {
     const size_t stride = (size_t)s->batch.stride;
+    memset(s->j, 0, (size_t)s->H.nx * sizeof *s->j);
     for (int32_t k = 0; k < s->H.cluster_count; k++) {
         const augmented_cluster *cluster = &s->H.clusters[k];
-        double *row = s->rows + cluster->row_start, *end = row + cluster->rows;
+        double *gamma = s->rows + cluster->row_start, *row = gamma, *end = row + cluster->rows;
         const double *lane = s->now.gamma + cluster->lane_start;
         for (int32_t i = 0; i < cluster->lane_count; i++, lane++, row += 3) {
             row[0] = lane[0];
@@ -180,9 +151,17 @@ void sap_jacobian_transposed(sap_system *s) {
         while (row < end) {
             *row++ = 0.0;
         }
+        for (int32_t p = 0; p < cluster->part_count; p++) {
+            const augmented_part *part = &s->H.parts[cluster->part_start + p];
+            const augmented_block *block = &s->H.blocks[part->block];
+            const double *panel = s->H.panels + part->panel;
+            if (block->ld == 8) {
+                rows_transposed_add(cluster->rows, 8, panel, gamma, s->j + block->start);
+            } else {
+                rows_transposed_add(cluster->rows, block->ld, panel, gamma, s->j + block->start);
+            }
+        }
     }
-    memset(s->j, 0, (size_t)s->H.nx * sizeof *s->j);
-    panels_transposed(s, s->rows, s->j);
 }
 
 void sap_evaluate(sap_system *s, sap_point *at) {

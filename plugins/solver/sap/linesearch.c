@@ -23,18 +23,17 @@ typedef struct sample {
 
 enum { MAX_EXACT = 100, MAX_ARMIJO = 40 };
 
-STN_KERNEL static void move_constraints(const sap_system *s, double a) {
-    for (int32_t i = 0; i < 3 * s->batch.stride; i++) {
+STN_KERNEL static sample try_step(sap_system *s, const ray *line, double a) {
+    const int64_t stride = s->batch.stride;
+    for (int64_t i = 0; i < 3 * stride; i++) {
         s->trial.v[i] = s->now.v[i] + a * s->dv_c[i];
     }
     for (int32_t i = 0; i < s->H.line_count; i++) {
         s->trial.line_v[i] = s->now.line_v[i] + a * s->line_dv[i];
     }
-}
-
-/// -dv_c.gamma and dv_c.G dv_c over all lanes.
-STN_KERNEL static void cone_derivatives(const sap_system *s, double *slope, double *curvature) {
-    const int64_t stride = s->batch.stride;
+    sap_evaluate(s, &s->trial);
+    s->evaluations++;
+    // -dv_c.gamma and dv_c.G dv_c over all lanes, then lines
     v4 first = {0.0}, second = {0.0};
     for (int64_t i = 0; i < stride; i += 4) {
         const double *v = s->dv_c + i, *gamma = s->trial.gamma + i, *G = s->trial.G + i;
@@ -45,17 +44,9 @@ STN_KERNEL static void cone_derivatives(const sap_system *s, double *slope, doub
         first -= x * v4_load(gamma) + y * v4_load(gamma + stride) + n * v4_load(gamma + 2 * stride);
         second += x * Gx + y * Gy + n * Gn;
     }
-    *slope = (first[0] + first[2]) + (first[1] + first[3]);
-    *curvature = (second[0] + second[2]) + (second[1] + second[3]);
-}
-
-static sample try_step(sap_system *s, const ray *line, double a) {
-    move_constraints(s, a);
-    sap_evaluate(s, &s->trial);
-    s->evaluations++;
-    sample t;
-    t.cost = line->smooth + a * line->linear + 0.5 * a * a * line->quadratic + s->trial.cost;
-    cone_derivatives(s, &t.slope, &t.curvature);
+    sample t = {.cost = line->smooth + a * line->linear + 0.5 * a * a * line->quadratic + s->trial.cost,
+                .slope = (first[0] + first[2]) + (first[1] + first[3]),
+                .curvature = (second[0] + second[2]) + (second[1] + second[3])};
     t.slope += line->linear + a * line->quadratic;
     t.curvature += line->quadratic;
     for (int32_t i = 0; i < s->H.line_count; i++) {

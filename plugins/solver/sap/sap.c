@@ -28,15 +28,6 @@ typedef struct residual {
     double scale;        // max(|D A v|, |D J^T gamma|), what it is relative to
 } residual;
 
-static residual find_residual(sap_system *s) {
-    sap_gradient(s);
-    double Av = sap_scaled_norm(s->H.nx, s->D, s->Av), j = sap_scaled_norm(s->H.nx, s->D, s->j);
-    const stn_solve_control *control = s->control;
-    double scale = fmax(Av, j);
-    return (residual){sap_scaled_norm(s->H.nx, s->D, s->gradient),
-                      control->absolute_tolerance + control->tolerance * scale, scale};
-}
-
 /// H and Newton's direction. A direction that does not descend means lost precision: once more with H + 1e-12 diag(H).
 static stn_status find_direction(sap_system *s, double *slope, stn_error *err) {
     stn_error first = {STN_OK, ""};
@@ -58,21 +49,17 @@ static stn_status find_direction(sap_system *s, double *slope, stn_error *err) {
     return STN_OK;
 }
 
-/// The last step was a full one and left the cost where it was, to round-off; or none could have lowered it by more
-/// than that: Newton's model promises -slope/2. Round-off is that of the energies in motion: a contact that nothing can
-/// satisfy adds a constant to the cost, of any size, and its digits say nothing.
-static bool cost_stands(double cost, double before, double step, double slope, double scale) {
-    double energy = fmin(0.5 * (fabs(cost) + fabs(before)), scale * scale), rounding = 1e-15 * energy;
-    return -slope < rounding || (step > 0.5 && fabs(cost - before) < rounding && -slope < 1e3 * rounding);
-}
-
 /// Newton's loop, until info->iterations has come to `limit`.
-static stn_status iterate(sap_system *s, int32_t limit, stn_solve_info *info, stn_error *err) {
+static stn_status iterate(sap_system *s, int32_t limit, stn_error *err) {
+    stn_solve_info *info = s->info;
     bool fresh = true, stands = false; // fresh: the state was computed from v itself
     bool claimed = false;              // the end was in sight before it was
     double before = INFINITY, fresh_before = INFINITY;
     for (;;) {
-        residual r = find_residual(s);
+        sap_gradient(s);
+        double Av = sap_scaled_norm(s->H.nx, s->D, s->Av), j = sap_scaled_norm(s->H.nx, s->D, s->j);
+        residual r = {.value = sap_scaled_norm(s->H.nx, s->D, s->gradient), .scale = fmax(Av, j)};
+        r.bound = s->control->absolute_tolerance + s->control->tolerance * r.scale;
         if (!isfinite(r.value) || !isfinite(s->cost)) {
             return stn_fail(err, STN_ERR_NUMERIC,
                             "iteration %d: residual %g, cost %g J: numbers of the problem are too large, or of "
@@ -108,30 +95,33 @@ static stn_status iterate(sap_system *s, int32_t limit, stn_solve_info *info, st
         double mark = sap_mark(s);
         double step = sap_line_search(s, slope);
         sap_note(s, STN_PHASE_LINE_SEARCH, mark);
-        stands = cost_stands(s->cost, cost, step, slope, r.scale);
+        // The last step was a full one and left the cost where it was, to round-off; or none could have lowered it by
+        // more than that: Newton's model promises -slope/2. Round-off is that of the energies in motion: a contact that
+        // nothing can satisfy adds a constant to the cost, of any size, and its digits say nothing.
+        double energy = fmin(0.5 * (fabs(s->cost) + fabs(cost)), r.scale * r.scale), rounding = 1e-15 * energy;
+        stands = -slope < rounding || (step > 0.5 && fabs(s->cost - cost) < rounding && -slope < 1e3 * rounding);
         before = r.value;
         fresh = false;
         info->iterations++;
     }
 }
 
-/// Packs and iterates; the result is in solution and s, the counts in info.
-static stn_status attempt(sap_system *s, const stn_problem *problem, const stn_solve_control *control,
-                          const sap_config *config, int32_t limit, stn_solution *solution, stn_solve_info *info,
-                          stn_error *err) {
-    *s = (sap_system){.problem = problem, .control = control, .config = config};
+/// Packs problem and control of `s` anew and iterates; the result is in solution and s, the counts in info.
+static stn_status attempt(sap_system *s, int32_t limit, stn_error *err) {
+    *s = (sap_system){
+        .problem = s->problem, .control = s->control, .config = s->config, .solution = s->solution, .info = s->info};
     double mark = sap_mark(s);
-    stn_status status = sap_pack(s, solution->v, err);
+    stn_status status = sap_pack(s, s->solution->v, err);
     sap_note(s, STN_PHASE_SET_UP, mark);
     if (status == STN_OK) {
         sap_refresh(s);
-        status = iterate(s, limit, info, err);
+        status = iterate(s, limit, err);
     }
     if (status >= STN_OK) {
-        sap_unpack(s, solution);
+        sap_unpack(s, s->solution);
     }
-    info->factorizations += s->factorizations;
-    info->line_search_evaluations += s->evaluations;
+    s->info->factorizations += s->factorizations;
+    s->info->line_search_evaluations += s->evaluations;
     return status;
 }
 
@@ -158,9 +148,10 @@ static bool soften(const stn_problem *problem, double softness, stn_problem *sof
 /// Contacts that are stiff beside their inverse mass (R_n far below w) hide from each other: a Newton step that opens
 /// one closes the next. The problem is begun anew with softer ones, which are made harder step by step; velocities and
 /// impulses of each problem are the warm start of the next.
-static stn_status solve_softened(sap_system *s, const stn_problem *problem, const stn_solve_control *control,
-                                 const sap_config *config, stn_solution *solution, stn_solve_info *info,
-                                 stn_error *err) {
+static stn_status solve_softened(sap_system *s, stn_error *err) {
+    const stn_problem *problem = s->problem;
+    const stn_solve_control *control = s->control;
+    stn_solution *solution = s->solution;
     const double first = 2.5e-3, factor = 0.1, loose = 1e-4; // w/10 of the near-rigid bound; of R_n; tolerance
     sap_system before = *s;
     stn_problem soft = *problem;
@@ -176,13 +167,17 @@ static stn_status solve_softened(sap_system *s, const stn_problem *problem, cons
     stn_status status = STN_OK;
     for (double softness = first; status >= STN_OK && soften(problem, softness, &soft); softness *= factor) {
         memcpy(gamma, solution->gamma, (size_t)problem->row_count * sizeof *gamma);
-        status = attempt(s, &soft, &rough, config, control->max_iterations, solution, info, err);
+        s->problem = &soft;
+        s->control = &rough;
+        status = attempt(s, control->max_iterations, err);
     }
     if (status >= STN_OK) {
         memcpy(gamma, solution->gamma, (size_t)problem->row_count * sizeof *gamma);
         soft.R = problem->R;
         soft.constraints = problem->constraints;
-        status = attempt(s, &soft, control, config, control->max_iterations, solution, info, err);
+        s->problem = &soft;
+        s->control = control;
+        status = attempt(s, control->max_iterations, err);
     }
     if (status > STN_OK && before.cost < s->cost) {
         *s = before;
@@ -199,12 +194,11 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
         return stn_fail(err, STN_ERR_UNSUPPORTED,
                         "the problem has no velocities (local form); sap needs A, J and v_star");
     }
-    const sap_config *config = self;
     const int32_t limit = control->max_iterations;
-    sap_system s;
-    stn_status status = attempt(&s, problem, control, config, limit < PATIENCE ? limit : PATIENCE, solution, info, err);
+    sap_system s = {.problem = problem, .control = control, .config = self, .solution = solution, .info = info};
+    stn_status status = attempt(&s, limit < PATIENCE ? limit : PATIENCE, err);
     if (status == STN_NOT_CONVERGED && info->iterations < limit) {
-        status = solve_softened(&s, problem, control, config, solution, info, err);
+        status = solve_softened(&s, err);
     }
     if (status >= STN_OK) {
         info->cost = s.cost;

@@ -26,6 +26,8 @@ typedef struct sap_system {
     const stn_problem *problem;
     const stn_solve_control *control;
     const sap_config *config;
+    stn_solution *solution;
+    stn_solve_info *info;
 
     augmented H;
     double *v, *v_star, *force, *D; // force: free impulse; D = diag(A)^-1/2

@@ -61,38 +61,6 @@ STN_KERNEL static bool invert_roots(int32_t n, double *a) {
     return missing != 0;
 }
 
-/// D = diag(A)^-1/2; 1/sqrt(inf) keeps the padding 0.
-static void scale_blocks(sap_system *s) {
-    for (int32_t i = s->H.nx - 8; i < s->H.nx; i++) {
-        s->D[i] = INFINITY;
-    }
-    for (int32_t b = 0; b < s->H.block_count; b++) {
-        const augmented_block *block = &s->H.blocks[b];
-        for (int32_t i = 0; i < block->ld; i++) {
-            s->D[block->start + i] = i < block->n ? s->H.A[block->A + (int64_t)i * (block->ld + 1)] : (double)INFINITY;
-        }
-    }
-    if (invert_roots(s->H.nx, s->D)) {
-        // Where a dof has no inertia of its own the largest of its tree stands in, or 1.
-        for (int32_t b = 0; b < s->H.block_count;) {
-            int32_t first = b, tree = s->H.blocks[b].tree;
-            double least = INFINITY; // of D: the largest inertia
-            for (; b < s->H.block_count && s->H.blocks[b].tree == tree; b++) {
-                for (int32_t i = 0; i < s->H.blocks[b].n; i++) {
-                    double d = s->D[s->H.blocks[b].start + i];
-                    least = d > 0.0 && d < least ? d : least;
-                }
-            }
-            for (int32_t k = first; k < b; k++) {
-                for (int32_t i = 0; i < s->H.blocks[k].n; i++) {
-                    double *d = &s->D[s->H.blocks[k].start + i];
-                    *d = *d > 0.0 ? *d : (isfinite(least) ? least : 1.0);
-                }
-            }
-        }
-    }
-}
-
 static void pack_vector(const sap_system *s, const double *x, double *padded) {
     for (int32_t b = 0; b < s->H.block_count; b++) {
         const augmented_block *block = &s->H.blocks[b];
@@ -116,8 +84,34 @@ static stn_status pack_velocities(sap_system *s, const double *v, stn_error *err
     if (s->force == NULL || s->dv == NULL || s->rows == NULL || !allocate(arena, STN_COUNT(arrays), arrays)) {
         return out_of_memory(err);
     }
-    if (nx > 0) {
-        scale_blocks(s);
+    // D = diag(A)^-1/2; 1/sqrt(inf) keeps the padding 0
+    for (int64_t i = nx > 0 ? nx - 8 : 0; i < nx; i++) {
+        s->D[i] = INFINITY;
+    }
+    for (int32_t b = 0; b < s->H.block_count; b++) {
+        const augmented_block *block = &s->H.blocks[b];
+        for (int32_t i = 0; i < block->ld; i++) {
+            s->D[block->start + i] = i < block->n ? s->H.A[block->A + (int64_t)i * (block->ld + 1)] : (double)INFINITY;
+        }
+    }
+    if (invert_roots(s->H.nx, s->D)) {
+        // where a dof has no inertia of its own the largest of its tree stands in, or 1
+        for (int32_t b = 0; b < s->H.block_count;) {
+            int32_t first = b, tree = s->H.blocks[b].tree;
+            double least = INFINITY; // of D: the largest inertia
+            for (; b < s->H.block_count && s->H.blocks[b].tree == tree; b++) {
+                for (int32_t i = 0; i < s->H.blocks[b].n; i++) {
+                    double d = s->D[s->H.blocks[b].start + i];
+                    least = d > 0.0 && d < least ? d : least;
+                }
+            }
+            for (int32_t k = first; k < b; k++) {
+                for (int32_t i = 0; i < s->H.blocks[k].n; i++) {
+                    double *d = &s->D[s->H.blocks[k].start + i];
+                    *d = *d > 0.0 ? *d : (isfinite(least) ? least : 1.0);
+                }
+            }
+        }
     }
     pack_vector(s, v, s->v);
     pack_vector(s, problem->v_star, s->v_star);
