@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models as files by value: the same model bit for bit, and nothing that a damaged file could do.
+// Models as bytes by value: the same model bit for bit, and nothing that a damaged file could do.
 #include "compile_fixture.h"
 
 #include <stdlib.h>
-
-#include <stiction/input.h>
-#include <stiction/output.h>
 
 #include "model/model_file.h"
 #include "stn_bar_element.h"
@@ -13,35 +10,47 @@
 #include "stn_same_model.h"
 #include "stn_seed.h"
 
-static const char *const path = STN_BINARY_DIR "/test_model_file.model";
+/// The saved model; of its own size, so that reading beyond it is found.
+static char *saved;
+static size_t saved_size;
 
-static stn_status save_model(const stn_model *model, const char *to, stn_error *err) {
+static void write_bytes(const char *bytes, size_t size) {
+    char *copy = malloc(size > 0 ? size : 1);
+    assert_non_null(copy);
+    memcpy(copy, bytes, size);
+    free(saved);
+    saved = copy;
+    saved_size = size;
+}
+
+static char *read_bytes(size_t *size) {
+    char *bytes = malloc(saved_size);
+    assert_non_null(bytes);
+    *size = saved_size;
+    return memcpy(bytes, saved, saved_size);
+}
+
+static stn_status save_model(const stn_model *model, stn_error *err) {
     byte_stream b;
     stn_status status = model_encode(model, &b, err);
     if (status == STN_OK) {
-        status = stn_output_write(to, b.data, b.size, err);
+        write_bytes((const char *)b.data, b.size);
         bytes_clear(&b);
     }
     return status;
 }
 
-static stn_status load_model(stn_context *context, const char *from, stn_model **out, stn_error *err) {
+static stn_status load_model(stn_context *context, stn_model **out, stn_error *err) {
     *out = NULL;
-    char *data = NULL;
-    size_t size = 0;
     stn_model_builder *builder = NULL;
-    stn_status status = stn_read_regular(context, from, 0, SIZE_MAX, &data, &size, err);
+    stn_status status = stn_builder_create(context, &builder, err);
     if (status == STN_OK) {
-        status = stn_builder_create(context, &builder, err);
-    }
-    if (status == STN_OK) {
-        status = model_decode(builder, data, size, err);
+        status = model_decode(builder, saved, saved_size, err);
     }
     if (status == STN_OK) {
         status = stn_model_compile(builder, out, err);
     }
     stn_builder_destroy(builder);
-    stn_release(context, data);
     return status;
 }
 
@@ -250,18 +259,16 @@ static void a_loaded_model_is_the_saved_one_bit_for_bit(void **state) {
     fixture *f = *state;
     stn_model *model = everything(f), *loaded = NULL;
     stn_error err;
-    assert_ok(save_model(model, path, &err), err);
-    assert_ok(load_model(f->context, path, &loaded, &err), err);
+    assert_ok(save_model(model, &err), err);
+    assert_ok(load_model(f->context, &loaded, &err), err);
     same_model(model, loaded);
     stn_model_destroy(model);
-    assert_ok(save_model(loaded, path, &err), err); // what was loaded can be saved as well
-    assert_ok(load_model(f->context, path, &model, &err), err);
+    assert_ok(save_model(loaded, &err), err); // what was loaded can be saved as well
+    assert_ok(load_model(f->context, &model, &err), err);
     same_model(model, loaded);
     stn_model_destroy(loaded);
     stn_model_destroy(model);
 }
-
-static char *read_bytes(size_t *size);
 
 static void the_smallest_model_is_a_file_too(void **state) {
     fixture *f = *state;
@@ -270,8 +277,8 @@ static void the_smallest_model_is_a_file_too(void **state) {
     begin_robot(f->builder, "one");
     add_shape(f->builder, add_link(f->builder, "link", one_kg()), stn_shape_sphere(0.1));
     stn_model *model = compile_model(f->builder), *loaded = NULL;
-    assert_ok(save_model(model, path, &err), err);
-    assert_ok(load_model(f->context, path, &loaded, &err), err);
+    assert_ok(save_model(model, &err), err);
+    assert_ok(load_model(f->context, &loaded, &err), err);
     same_model(model, loaded);
     char *bytes = read_bytes(&size);
     seed_write("model/small", bytes, size, NULL, 0);
@@ -280,40 +287,23 @@ static void the_smallest_model_is_a_file_too(void **state) {
     stn_model_destroy(model);
 }
 
-static char *read_bytes(size_t *size) {
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    *size = (size_t)ftell(file);
-    rewind(file);
-    char *bytes = malloc(*size);
-    assert_true(bytes != NULL && fread(bytes, 1, *size, file) == *size);
-    fclose(file);
-    return bytes;
-}
-
-static void write_bytes(const char *bytes, size_t size) {
-    FILE *file = fopen(path, "wb");
-    assert_true(file != NULL && fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
-}
-
 static void a_damaged_file_is_refused(void **state) {
     fixture *f = *state;
     stn_model *model = everything(f), *loaded = NULL;
     stn_error err;
     size_t size = 0;
-    assert_ok(save_model(model, path, &err), err);
+    assert_ok(save_model(model, &err), err);
     stn_model_destroy(model);
     char *bytes = read_bytes(&size);
     seed_write("model/everything", bytes, size, NULL, 0);
     for (size_t cut = 0; cut < size; cut += 1 + size / 50) {
         write_bytes(bytes, cut);
-        assert_int_equal(load_model(f->context, path, &loaded, &err), STN_ERR_PARSE);
+        assert_int_equal(load_model(f->context, &loaded, &err), STN_ERR_PARSE);
         assert_non_null(strstr(err.text, "a saved model"));
     }
     bytes[size / 2] ^= 1;
     write_bytes(bytes, size);
-    assert_int_equal(load_model(f->context, path, &loaded, &err), STN_ERR_PARSE);
+    assert_int_equal(load_model(f->context, &loaded, &err), STN_ERR_PARSE);
     assert_non_null(strstr(err.text, "checksum"));
     free(bytes);
     assert_null(loaded);
@@ -326,7 +316,7 @@ static void forged_bytes_do_no_harm(void **state) {
     stn_error err;
     stn_random random = {7};
     size_t size = 0;
-    assert_ok(save_model(model, path, &err), err);
+    assert_ok(save_model(model, &err), err);
     stn_model_destroy(model);
     char *bytes = read_bytes(&size);
     for (int32_t i = 0; i < 400; i++) {
@@ -336,7 +326,7 @@ static void forged_bytes_do_no_harm(void **state) {
         uint64_t checksum = stn_hash(0, bytes, size - 8);
         memcpy(bytes + size - 8, &checksum, 8);
         write_bytes(bytes, size);
-        stn_status status = load_model(f->context, path, &loaded, &err);
+        stn_status status = load_model(f->context, &loaded, &err);
         assert_true((status == STN_OK) == (loaded != NULL));
         stn_model_destroy(loaded);
         bytes[at] = before;
@@ -353,7 +343,7 @@ static void forged_numbers_do_no_harm(void **state) {
     stn_error err;
     size_t size = 0;
     int32_t accepted = 0, refused = 0;
-    assert_ok(save_model(model, path, &err), err);
+    assert_ok(save_model(model, &err), err);
     stn_model_destroy(model);
     char *bytes = read_bytes(&size);
     for (size_t at = 16; at + 4 <= size - 8; at++) {
@@ -368,7 +358,7 @@ static void forged_numbers_do_no_harm(void **state) {
             memcpy(bytes + size - 8, &checksum, 8);
             write_bytes(bytes, size);
             err = (stn_error){STN_OK, ""};
-            stn_status status = load_model(f->context, path, &loaded, &err);
+            stn_status status = load_model(f->context, &loaded, &err);
             assert_true((status == STN_OK) == (loaded != NULL));
             assert_true(status == STN_OK || err.text[0] != '\0');
             accepted += status == STN_OK;
@@ -391,7 +381,7 @@ static void a_mesh_cannot_have_the_data_of_one_without(void **state) {
     assert_ok(stn_builder_add_mesh(f->builder, "drawn.obj", stn_vec3_make(1.0, 1.0, 1.0), NULL, &index, &err), err);
     assert_ok(stn_builder_add_mesh(f->builder, "other.obj", stn_vec3_make(1.0, 1.0, 1.0), NULL, &index, &err), err);
     stn_model *model = compile_model(f->builder);
-    assert_ok(save_model(model, path, &err), err);
+    assert_ok(save_model(model, &err), err);
     stn_model_destroy(model);
     char *bytes = read_bytes(&size), *name = NULL;
     for (char *at = bytes; at + 10 < bytes + size && name == NULL; at++) {
@@ -403,7 +393,7 @@ static void a_mesh_cannot_have_the_data_of_one_without(void **state) {
     memcpy(bytes + size - 8, &checksum, 8);
     write_bytes(bytes, size);
     free(bytes);
-    assert_int_equal(load_model(f->context, path, &loaded, &err), STN_ERR_PARSE);
+    assert_int_equal(load_model(f->context, &loaded, &err), STN_ERR_PARSE);
     assert_null(loaded);
 }
 
@@ -412,10 +402,10 @@ static void a_missing_element_plugin_is_named(void **state) {
     stn_context *other = NULL;
     stn_model *model = everything(f), *loaded = NULL;
     stn_error err;
-    assert_ok(save_model(model, path, &err), err);
+    assert_ok(save_model(model, &err), err);
     stn_model_destroy(model);
     assert_ok(stn_context_create(NULL, &other, &err), err);
-    assert_int_equal(load_model(other, path, &loaded, &err), STN_ERR_PLUGIN);
+    assert_int_equal(load_model(other, &loaded, &err), STN_ERR_PLUGIN);
     assert_non_null(strstr(err.text, "test_bar"));
     stn_context_destroy(other);
 }
@@ -424,17 +414,17 @@ static void running_out_of_memory_leaks_nothing(void **state) {
     fixture *f = *state;
     stn_model *model = everything(f), *loaded = NULL;
     stn_error err;
-    assert_ok(save_model(model, path, &err), err);
+    assert_ok(save_model(model, &err), err);
     stn_status status = STN_ERR_MEMORY;
     for (int64_t n = 1; status == STN_ERR_MEMORY; n++) {
         stn_heap_arm(&f->heap, n);
-        status = save_model(model, path, &err);
+        status = save_model(model, &err);
     }
     assert_int_equal(status, STN_OK);
     status = STN_ERR_MEMORY;
     for (int64_t n = 1; status == STN_ERR_MEMORY; n++) {
         stn_heap_arm(&f->heap, n);
-        status = load_model(f->context, path, &loaded, &err);
+        status = load_model(f->context, &loaded, &err);
         assert_true((status == STN_OK) == (loaded != NULL));
     }
     stn_heap_arm(&f->heap, 0);
