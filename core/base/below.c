@@ -13,14 +13,6 @@
 #include <stiction/input.h>
 #include <stiction/worker.h>
 
-static bool lies_below(const char *path, const char *root) {
-    size_t length = strlen(root);
-    while (length > 0 && root[length - 1] == '/') {
-        length--;
-    }
-    return strncmp(path, root, length) == 0 && path[length] == '/';
-}
-
 int stn_open_regular(const char *path, int flags, size_t *size) {
     int file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
     if (file < 0) {
@@ -51,7 +43,11 @@ int stn_open_below(const char *root, const char *folder, const char *name, size_
     if (realpath(joined, path) == NULL) {
         return -1;
     }
-    if (!lies_below(path, root)) {
+    size_t above = strlen(root);
+    while (above > 0 && root[above - 1] == '/') {
+        above--;
+    }
+    if (strncmp(path, root, above) != 0 || path[above] != '/') {
         errno = EXDEV;
         return -1;
     }

@@ -27,26 +27,22 @@ void bytes_out_of_memory(byte_stream *b) {
 
 // ------------------------------------------------------------------------------------------------------- one value
 
-static bool grow(byte_stream *b, size_t size) {
-    if (size <= b->capacity - b->size) {
-        return true;
-    }
-    size_t wanted = 2 * b->capacity > b->size + size ? 2 * b->capacity : b->size + size + 256;
-    unsigned char *grown = stn_reallocate(b->context, b->data, b->capacity, wanted, 1);
-    if (grown == NULL) {
-        bytes_out_of_memory(b);
-        return false;
-    }
-    b->data = grown;
-    b->capacity = wanted;
-    return true;
-}
-
 static void put(byte_stream *b, const void *value, size_t size) {
-    if (!b->failed && size > 0 && grow(b, size)) {
-        memcpy(b->data + b->size, value, size);
-        b->size += size;
+    if (b->failed || size == 0) {
+        return;
     }
+    if (size > b->capacity - b->size) {
+        size_t wanted = 2 * b->capacity > b->size + size ? 2 * b->capacity : b->size + size + 256;
+        unsigned char *grown = stn_reallocate(b->context, b->data, b->capacity, wanted, 1);
+        if (grown == NULL) {
+            bytes_out_of_memory(b);
+            return;
+        }
+        b->data = grown;
+        b->capacity = wanted;
+    }
+    memcpy(b->data + b->size, value, size);
+    b->size += size;
 }
 
 const unsigned char *bytes_get_view(byte_stream *b, size_t size) {

@@ -13,21 +13,16 @@ typedef struct search {
     uint64_t hash;
 } search;
 
-static bool holds(const struct dl_phdr_info *object, uintptr_t address) {
-    for (size_t i = 0; i < object->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
-        uintptr_t begin = object->dlpi_addr + part->p_vaddr;
-        if (part->p_type == PT_LOAD && address >= begin && address - begin < part->p_memsz) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static int hash_code(struct dl_phdr_info *object, size_t size, void *user) {
     (void)size;
     search *s = user;
-    if (!holds(object, s->address)) {
+    bool holds = false;
+    for (size_t i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        uintptr_t begin = object->dlpi_addr + part->p_vaddr;
+        holds = holds || (part->p_type == PT_LOAD && s->address >= begin && s->address - begin < part->p_memsz);
+    }
+    if (!holds) {
         return 0;
     }
     for (size_t i = 0; i < object->dlpi_phnum; i++) {

@@ -123,9 +123,14 @@ bool stn_context_first_time(stn_context *context, unsigned said) {
     return (atomic_fetch_or(&context->said, said) & said) == 0;
 }
 
-/// Messages hold names out of files, whose control characters would steer the terminal that shows them: those of one
-/// byte, and U+0080 to U+009F.
-static void make_harmless(char *text) {
+void stn_log(stn_context *context, stn_log_level level, const char *format, ...) {
+    char text[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    // Messages hold names out of files, whose control characters would steer the terminal that shows them: those of one
+    // byte, and U+0080 to U+009F.
     for (unsigned char *at = (unsigned char *)text; *at != '\0'; at++) {
         if ((at[0] < 0x20 && at[0] != '\t' && at[0] != '\n') || at[0] == 0x7f) {
             at[0] = '?';
@@ -133,14 +138,5 @@ static void make_harmless(char *text) {
             at[0] = at[1] = '?';
         }
     }
-}
-
-void stn_log(stn_context *context, stn_log_level level, const char *format, ...) {
-    char text[2048];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    make_harmless(text);
     context->options.log(context->options.log_user, level, text);
 }

@@ -6,10 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static stn_status fail_path(stn_error *err, const char *path, int code) {
-    return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s", path, strerror(code));
-}
-
 stn_status file_open(const char *path, file_writer *writer, stn_error *err) {
     writer->path = path;
     writer->used = 0;
@@ -47,7 +43,7 @@ stn_status file_close(file_writer *writer, bool keep, stn_error *err) {
     flush(writer);
     if (writer->failure != 0) {
         stn_output_close(&writer->output, STN_OUTPUT_DROP, NULL);
-        return fail_path(err, writer->path, writer->failure);
+        return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s", writer->path, strerror(writer->failure));
     }
     return stn_output_close(&writer->output, keep ? STN_OUTPUT_KEEP : STN_OUTPUT_DROP, err);
 }

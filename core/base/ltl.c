@@ -16,33 +16,6 @@ static bool all_zero(const double *x, int32_t count) {
     return any == 0;
 }
 
-/// One past the last entry of row i that is not zero, at least i + 1; `guess`: that of the row behind it, to begin
-/// with.
-static int32_t row_end(const double *row, int32_t i, int32_t n, int32_t guess) {
-    int32_t end = all_zero(row + guess, n - guess) ? guess : n;
-    while (end > i + 1 && row[end - 1] == 0.0) {
-        end--;
-    }
-    return end;
-}
-
-/// parent and run; the ends stand in run until all are known.
-static void find_shape(int32_t n, const double *a, size_t stride, ltl_shape shape) {
-    int32_t *parent = shape.parent, *ends = shape.run, end = n;
-    for (int32_t i = n - 1; i >= 0; i--) {
-        end = row_end(a + (size_t)i * stride, i, n, end);
-        for (int32_t k = i + 1; k < end; k = ends[k]) {
-            parent[k] = i;
-            end = end > ends[k] ? end : ends[k];
-        }
-        ends[i] = end;
-        parent[i] = -1;
-    }
-    for (int32_t k = 0; k < n; k++) {
-        shape.run[k] = k > 0 && parent[k] == k - 1 ? shape.run[k - 1] : k;
-    }
-}
-
 static ltl_shape shape_of(const stn_ltl *f) {
     return (ltl_shape){f->shape, f->shape + f->n};
 }
@@ -61,8 +34,25 @@ static parts parts_of(const stn_ltl *f) {
 
 bool stn_ltl_analyse(stn_ltl *f, const double *a, int32_t stride) {
     ltl_shape shape = shape_of(f);
-    find_shape(f->n, a, (size_t)stride, shape);
-    return f->n > 0 && shape.run[f->n - 1] > 0;
+    int32_t n = f->n, *parent = shape.parent, *ends = shape.run, end = n; // run has the ends until all are known
+    for (int32_t i = n - 1; i >= 0; i--) {
+        // One past the last entry of the row that is not zero, at least i + 1; most end where the row behind does.
+        const double *row = a + (size_t)i * (size_t)stride;
+        end = all_zero(row + end, n - end) ? end : n;
+        while (end > i + 1 && row[end - 1] == 0.0) {
+            end--;
+        }
+        for (int32_t k = i + 1; k < end; k = ends[k]) {
+            parent[k] = i;
+            end = end > ends[k] ? end : ends[k];
+        }
+        ends[i] = end;
+        parent[i] = -1;
+    }
+    for (int32_t k = 0; k < n; k++) {
+        shape.run[k] = k > 0 && parent[k] == k - 1 ? shape.run[k - 1] : k;
+    }
+    return n > 0 && shape.run[n - 1] > 0;
 }
 
 int32_t stn_ltl_factor(stn_ltl *f, const double *a, int32_t stride, double singular) {

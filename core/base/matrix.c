@@ -153,30 +153,6 @@ static bool holds(const stn_matrix *a, const stn_matrix *b) {
     return false;
 }
 
-static void add_diagonal(stn_matrix *a, double s, const double *d) {
-    size_t n = (size_t)a->n;
-    for (size_t i = 0; i < n; i++) {
-        if (a->form == STN_MATRIX_DIAGONAL) {
-            a->values[i] += s * d[i];
-        } else if (a->form == STN_MATRIX_DENSE) {
-            a->values[i * (n + 1)] += s * d[i];
-        } else {
-            nodal_block(a, (int32_t)(i / 3), (int32_t)(i / 3))[4 * (i % 3)] += s * d[i];
-        }
-    }
-}
-
-static void add_nodal(stn_matrix *a, double s, const stn_matrix *b) {
-    for (int32_t i = 0; i < b->node_count; i++) {
-        for (int32_t e = b->row_start[i]; e < b->row_start[i + 1]; e++) {
-            double *to = nodal_block(a, i, b->column[e]);
-            for (int32_t k = 0; k < 9; k++) {
-                to[k] += s * b->values[9 * (size_t)e + (size_t)k];
-            }
-        }
-    }
-}
-
 static void add_values(int64_t count, double s, const double *restrict from, double *restrict to) {
     for (int64_t i = 0; i < count; i++) {
         to[i] += s * from[i];
@@ -187,12 +163,22 @@ stn_status stn_matrix_add_scaled(stn_matrix *a, double s, const stn_matrix *b) {
     if (!holds(a, b)) {
         return STN_ERR_ARGUMENT;
     }
-    if (b->form == STN_MATRIX_DIAGONAL) {
-        add_diagonal(a, s, b->values);
-    } else if (b->form == STN_MATRIX_DENSE) {
+    if (b->form == STN_MATRIX_DENSE) {
         add_values(stn_matrix_value_count(a), s, b->values, a->values);
-    } else if (b->form == STN_MATRIX_NODAL) {
-        add_nodal(a, s, b);
+    }
+    for (int32_t i = 0; b->form == STN_MATRIX_DIAGONAL && i < a->n; i++) {
+        double *to = a->form == STN_MATRIX_DIAGONAL ? &a->values[i]
+                     : a->form == STN_MATRIX_DENSE  ? &a->values[(size_t)i * (size_t)(a->n + 1)]
+                                                    : &nodal_block(a, i / 3, i / 3)[4 * (i % 3)];
+        *to += s * b->values[i];
+    }
+    for (int32_t i = 0; b->form == STN_MATRIX_NODAL && i < b->node_count; i++) {
+        for (int32_t e = b->row_start[i]; e < b->row_start[i + 1]; e++) {
+            double *to = nodal_block(a, i, b->column[e]);
+            for (int32_t k = 0; k < 9; k++) {
+                to[k] += s * b->values[9 * (size_t)e + (size_t)k];
+            }
+        }
     }
     return STN_OK;
 }

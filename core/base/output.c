@@ -12,13 +12,6 @@
 
 enum { MOST_LINKS = 40, MOST_ATTEMPTS = 1000 };
 
-/// May a finished file be renamed to `path`? Not onto a device, pipe or folder: the rename would put a file in its
-/// place.
-static bool may_replace(const char *path) {
-    struct stat what;
-    return stat(path, &what) != 0 || S_ISREG(what.st_mode);
-}
-
 static stn_status cannot(const char *path, int code, stn_error *err) {
     return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s", path, strerror(code));
 }
@@ -50,14 +43,6 @@ static int follow(const char *path, char target[STN_OUTPUT_PATH]) {
         target[folder + (size_t)count] = '\0';
     }
     return is_beneath_proc(target) ? 0 : ELOOP;
-}
-
-/// "a/out.html" -> "a/out.part.html": still what its ending says.
-static int name_part(const char *target, char part[STN_OUTPUT_PATH]) {
-    const char *slash = strrchr(target, '/'), *name = slash != NULL ? slash + 1 : target, *dot = strrchr(name, '.');
-    dot = dot != NULL && dot != name ? dot : name + strlen(name);
-    int length = snprintf(part, STN_OUTPUT_PATH, "%.*s.part%s", (int)(dot - target), target, dot);
-    return length < STN_OUTPUT_PATH ? 0 : ENAMETOOLONG;
 }
 
 /// As whoever owned the file that is replaced allowed it; another owner only where this process may give files away.
@@ -119,23 +104,6 @@ static int lock_target(stn_output *o, struct stat *was) {
     return EWOULDBLOCK;
 }
 
-static int open_part(stn_output *o, const struct stat *was) {
-    int code = name_part(o->target, o->place);
-    if (code != 0) {
-        return code;
-    }
-    if (unlink(o->place) != 0 && errno != ENOENT) { // of a process that was killed: who has the lock is the only one
-        return errno;
-    }
-    o->descriptor = open(o->place, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (o->descriptor < 0) {
-        return errno;
-    }
-    keep_mode(o->descriptor, was);
-    o->beside = true;
-    return 0;
-}
-
 static int open_stream(stn_output *o, const char *path) {
     struct stat was;
     if (is_beneath_proc(o->target)) { // behind what this process holds already, as a shell's >> would
@@ -147,11 +115,27 @@ static int open_stream(stn_output *o, const char *path) {
     if (code != 0) {
         return code;
     }
-    if (S_ISREG(was.st_mode) && was.st_size > 0) {
-        return open_part(o, &was);
+    if (!S_ISREG(was.st_mode) || was.st_size == 0) {
+        o->descriptor = o->lock;
+        o->lock = -1;
+        return 0;
     }
-    o->descriptor = o->lock;
-    o->lock = -1;
+    // Beside what is there: "a/out.html" -> "a/out.part.html", still what its ending says.
+    const char *slash = strrchr(o->target, '/'), *name = slash != NULL ? slash + 1 : o->target;
+    const char *dot = strrchr(name, '.');
+    dot = dot != NULL && dot != name ? dot : name + strlen(name);
+    if (snprintf(o->place, STN_OUTPUT_PATH, "%.*s.part%s", (int)(dot - o->target), o->target, dot) >= STN_OUTPUT_PATH) {
+        return ENAMETOOLONG;
+    }
+    if (unlink(o->place) != 0 && errno != ENOENT) { // of a process that was killed: who has the lock is the only one
+        return errno;
+    }
+    o->descriptor = open(o->place, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (o->descriptor < 0) {
+        return errno;
+    }
+    keep_mode(o->descriptor, &was);
+    o->beside = true;
     return 0;
 }
 
@@ -163,7 +147,9 @@ stn_status stn_output_open(const char *path, stn_output_kind kind, stn_output *o
     o->kind = kind;
     o->beside = false;
     o->target[0] = o->place[0] = '\0';
-    if (kind == STN_OUTPUT_WHOLE && !may_replace(path)) {
+    // A finished file is not renamed onto a device, pipe or folder, in whose place it would be.
+    struct stat what;
+    if (kind == STN_OUTPUT_WHOLE && stat(path, &what) == 0 && !S_ISREG(what.st_mode)) {
         return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: it is not a regular file; name another", path);
     }
     int code = follow(path, o->target);

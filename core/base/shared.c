@@ -26,26 +26,6 @@ static shared_entry **chain_of(shared_store *store, const void *key, size_t key_
     return &store->chain[stn_hash(0, key, key_size) % SHARED_CHAINS];
 }
 
-static shared_entry *find(shared_store *store, const stn_shared_spec *spec) {
-    shared_entry *entry = *chain_of(store, spec->key, spec->key_size);
-    while (entry != NULL && !(entry->create == spec->create && entry->key_size == spec->key_size &&
-                              memcmp(entry->key, spec->key, spec->key_size) == 0)) {
-        entry = entry->next_in_chain;
-    }
-    return entry;
-}
-
-static void link_in(shared_store *store, shared_entry *entry) {
-    shared_entry **chain = chain_of(store, entry->key, entry->key_size);
-    entry->next_in_chain = *chain;
-    *chain = entry;
-    entry->older = store->newest;
-    if (store->newest != NULL) {
-        store->newest->newer = entry;
-    }
-    store->newest = entry;
-}
-
 static void link_out(shared_store *store, shared_entry *entry) {
     shared_entry **at = chain_of(store, entry->key, entry->key_size);
     while (*at != entry) {
@@ -74,7 +54,11 @@ void shared_store_clear(stn_context *context, shared_store *store) {
 
 /// One more holder of the thing of a key; NULL: there is none.
 static shared_entry *hold_known(shared_store *store, const stn_shared_spec *spec) {
-    shared_entry *entry = find(store, spec);
+    shared_entry *entry = *chain_of(store, spec->key, spec->key_size);
+    while (entry != NULL && !(entry->create == spec->create && entry->key_size == spec->key_size &&
+                              memcmp(entry->key, spec->key, spec->key_size) == 0)) {
+        entry = entry->next_in_chain;
+    }
     if (entry != NULL && entry->holders++ == 0) {
         store->idle_bytes -= entry->bytes;
     }
@@ -118,7 +102,14 @@ stn_status stn_shared_hold(stn_context *context, const stn_shared_spec *spec, co
         pthread_mutex_lock(&store->mutex);
         known = hold_known(store, spec); // another thread may have been faster
         if (known == NULL) {
-            link_in(store, made);
+            shared_entry **chain = chain_of(store, made->key, made->key_size);
+            made->next_in_chain = *chain;
+            *chain = made;
+            made->older = store->newest;
+            if (store->newest != NULL) {
+                store->newest->newer = made;
+            }
+            store->newest = made;
         }
         pthread_mutex_unlock(&store->mutex);
         if (known != NULL) {

@@ -97,25 +97,21 @@ stn_status stn_threads_create(stn_context *context, int32_t count, stn_threads *
     return STN_OK;
 }
 
-static void end_workers(stn_threads *threads) {
-    pthread_mutex_lock(&threads->mutex);
-    threads->stop = true;
-    pthread_cond_broadcast(&threads->start);
-    pthread_mutex_unlock(&threads->mutex);
-    for (int32_t i = 1; i < threads->count; i++) {
-        pthread_join(threads->workers[i].thread, NULL);
-    }
-    pthread_mutex_destroy(&threads->mutex);
-    pthread_cond_destroy(&threads->start);
-    pthread_cond_destroy(&threads->done);
-}
-
 void stn_threads_destroy(stn_threads *threads) {
     if (threads == NULL) {
         return;
     }
     if (threads->process == getpid()) {
-        end_workers(threads);
+        pthread_mutex_lock(&threads->mutex);
+        threads->stop = true;
+        pthread_cond_broadcast(&threads->start);
+        pthread_mutex_unlock(&threads->mutex);
+        for (int32_t i = 1; i < threads->count; i++) {
+            pthread_join(threads->workers[i].thread, NULL);
+        }
+        pthread_mutex_destroy(&threads->mutex);
+        pthread_cond_destroy(&threads->start);
+        pthread_cond_destroy(&threads->done);
     }
     stn_release(threads->context, threads->workers);
     stn_release(threads->context, threads);

@@ -66,7 +66,17 @@ static stn_status check_value(const stn_plugin_desc *desc, const stn_param *para
     return STN_OK;
 }
 
-static stn_status check_params(const stn_plugin_desc *desc, stn_error *err) {
+/// Behind kind and id, which texts about the rest begin with.
+static stn_status check_rest(const stn_plugin_desc *desc, stn_error *err) {
+    if (desc->version == NULL || desc->summary == NULL) {
+        return stn_fail(err, STN_ERR_PLUGIN, "version and summary must be given");
+    }
+    if (desc->memory_per_constraint < 0) {
+        return stn_fail(err, STN_ERR_PLUGIN, "memory_per_constraint = %d must be >= 0", desc->memory_per_constraint);
+    }
+    if ((desc->create == NULL) != (desc->destroy == NULL)) {
+        return stn_fail(err, STN_ERR_PLUGIN, "create and destroy must be given both or neither");
+    }
     if (desc->param_count < 0 || desc->param_count > MOST_PARAMS || (desc->param_count > 0 && desc->params == NULL)) {
         return stn_fail(err, STN_ERR_PLUGIN, "params and param_count = %d do not fit together", desc->param_count);
     }
@@ -96,22 +106,7 @@ static stn_status check_params(const stn_plugin_desc *desc, stn_error *err) {
             return status;
         }
     }
-    return STN_OK;
-}
-
-/// Behind kind and id, which texts about the rest begin with.
-static stn_status check_rest(const stn_plugin_desc *desc, stn_error *err) {
-    if (desc->version == NULL || desc->summary == NULL) {
-        return stn_fail(err, STN_ERR_PLUGIN, "version and summary must be given");
-    }
-    if (desc->memory_per_constraint < 0) {
-        return stn_fail(err, STN_ERR_PLUGIN, "memory_per_constraint = %d must be >= 0", desc->memory_per_constraint);
-    }
-    if ((desc->create == NULL) != (desc->destroy == NULL)) {
-        return stn_fail(err, STN_ERR_PLUGIN, "create and destroy must be given both or neither");
-    }
-    stn_status status = check_params(desc, err);
-    return status == STN_OK ? stn_ops_check(desc, err) : status;
+    return stn_ops_check(desc, err);
 }
 
 stn_status stn_plugin_check(const stn_plugin_desc *desc, stn_error *err) {

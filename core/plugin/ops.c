@@ -104,25 +104,10 @@ static stn_status check_element(const stn_element_ops *ops, stn_error *err) {
     return STN_OK;
 }
 
-static stn_status check_mesh(const stn_mesh_ops *ops, stn_error *err) {
-    if (ops->extensions[0] == NULL && !STN_PLUGIN_HAS(ops, recognises)) {
-        return stn_fail(err, STN_ERR_PLUGIN, "extensions is empty and recognises is missing: no file could be read");
-    }
-    return STN_OK;
-}
-
-static stn_status check_problem_file(const stn_problem_file_ops *ops, stn_error *err) {
-    bool write = STN_PLUGIN_HAS(ops, write), solution = STN_PLUGIN_HAS(ops, write_solution);
-    if ((write || solution) && ops->formats[0] == NULL) {
-        return stn_fail(err, STN_ERR_PLUGIN, "formats is empty: %s needs the name of what it writes",
-                        write ? "write" : "write_solution");
-    }
-    return STN_OK;
-}
-
 stn_status stn_ops_check(const stn_plugin_desc *desc, stn_error *err) {
     const void *ops = NULL;
     uint32_t size = 0;
+    bool write = false;
     memcpy(&ops, &desc->ops, sizeof ops);
     if (ops == NULL) {
         return stn_fail(err, STN_ERR_PLUGIN, "the table of operations is missing");
@@ -154,9 +139,19 @@ stn_status stn_ops_check(const stn_plugin_desc *desc, stn_error *err) {
     case STN_KIND_ELEMENT:
         return check_element(desc->ops.element, err);
     case STN_KIND_MESH:
-        return check_mesh(desc->ops.mesh, err);
+        if (desc->ops.mesh->extensions[0] == NULL && !STN_PLUGIN_HAS(desc->ops.mesh, recognises)) {
+            return stn_fail(err, STN_ERR_PLUGIN,
+                            "extensions is empty and recognises is missing: no file could be read");
+        }
+        return STN_OK;
     case STN_KIND_PROBLEM_FILE:
-        return check_problem_file(desc->ops.problem_file, err);
+        write = STN_PLUGIN_HAS(desc->ops.problem_file, write);
+        if ((write || STN_PLUGIN_HAS(desc->ops.problem_file, write_solution)) &&
+            desc->ops.problem_file->formats[0] == NULL) {
+            return stn_fail(err, STN_ERR_PLUGIN, "formats is empty: %s needs the name of what it writes",
+                            write ? "write" : "write_solution");
+        }
+        return STN_OK;
     default:
         return STN_OK;
     }

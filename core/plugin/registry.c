@@ -145,22 +145,6 @@ static bool may_hold(const stn_plugin_folder *folder, const stn_plugin_file *fil
     return kind == STN_KIND_COUNT || !folder->beside_library || file->kind == kind || file->kind == STN_KIND_COUNT;
 }
 
-/// Opens what may hold plugins of a kind (STN_KIND_COUNT: of any); *most is how many plugins these files have.
-static stn_status open_files(stn_registry *registry, stn_kind kind, int32_t *most, stn_error *err) {
-    *most = 0;
-    for (const stn_plugin_folder *folder = registry->folders; folder != NULL; folder = folder->next) {
-        for (int32_t i = folder->start; i < folder->start + folder->count; i++) {
-            stn_plugin_file *file = &registry->files[i];
-            stn_status status = may_hold(folder, file, kind) ? stn_registry_open_file(registry, file, err) : STN_OK;
-            if (status != STN_OK) {
-                return status;
-            }
-            *most += file->library != NULL ? file->library->entry->count : 0;
-        }
-    }
-    return STN_OK;
-}
-
 static int32_t collect(const stn_registry *registry, stn_kind kind, candidate *found) {
     int32_t count = 0, rank = 0;
     for (const stn_own_plugin *own = registry->own; own != NULL; own = own->next) {
@@ -187,10 +171,19 @@ static int32_t collect(const stn_registry *registry, stn_kind kind, candidate *f
 /// those who hold them.
 static stn_status make_list(stn_registry *registry, stn_kind kind, stn_error *err) {
     stn_plugin_list *list = &registry->lists[kind];
-    int32_t most = 0;
-    stn_status status = list->made ? STN_OK : open_files(registry, kind, &most, err);
-    if (status != STN_OK || list->made) {
-        return status;
+    if (list->made) {
+        return STN_OK;
+    }
+    int32_t most = 0; // plugins in files that may hold some of the kind, and registered ones
+    for (const stn_plugin_folder *folder = registry->folders; folder != NULL; folder = folder->next) {
+        for (int32_t i = folder->start; i < folder->start + folder->count; i++) {
+            stn_plugin_file *file = &registry->files[i];
+            stn_status status = may_hold(folder, file, kind) ? stn_registry_open_file(registry, file, err) : STN_OK;
+            if (status != STN_OK) {
+                return status;
+            }
+            most += file->library != NULL ? file->library->entry->count : 0;
+        }
     }
     for (const stn_own_plugin *own = registry->own; own != NULL; own = own->next) {
         most++;

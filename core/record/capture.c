@@ -21,19 +21,6 @@ enum { NUMBERS = 128 }; // letters that a step's number, of at most 99 with its 
 
 // -------------------------------------------------------------------------------------------------------------- names
 
-/// Where "%d" or "%06d" stands: [begin, end); false: nowhere.
-static bool find_place(const char *file, size_t *begin, size_t *end) {
-    for (const char *at = strchr(file, '%'); at != NULL; at = strchr(at + 1, '%')) {
-        size_t digits = strspn(at + 1, "0123456789");
-        if (digits <= 2 && at[1 + digits] == 'd') {
-            *begin = (size_t)(at - file);
-            *end = *begin + digits + 2;
-            return true;
-        }
-    }
-    return false;
-}
-
 /// The ending goes on being the last part of the name.
 static void name_file(problem_capture *c, int64_t step) {
     const stn_capture_options *o = &c->options;
@@ -43,7 +30,17 @@ static void name_file(problem_capture *c, int64_t step) {
     if (c->rounds > 0) {
         snprintf(round, sizeof round, "-%d", c->rounds + 1);
     }
-    if (find_place(o->file, &begin, &end)) {
+    // Where "%d" or "%06d" stands: [begin, end).
+    bool placed = false;
+    for (const char *at = strchr(o->file, '%'); at != NULL && !placed; at = strchr(at + 1, '%')) {
+        size_t digits = strspn(at + 1, "0123456789");
+        placed = digits <= 2 && at[1 + digits] == 'd';
+        if (placed) {
+            begin = (size_t)(at - o->file);
+            end = begin + digits + 2;
+        }
+    }
+    if (placed) {
         bool zeros = o->file[begin + 1] == '0';
         int width = atoi(o->file + begin + 1);
         snprintf(number, sizeof number, zeros ? "%0*lld" : "%*lld", width, (long long)step);

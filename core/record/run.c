@@ -207,28 +207,21 @@ stn_status run_read_controller(byte_stream *b, stn_world *world, stn_error *err)
     return status;
 }
 
-/// Other plugins keep other memory: theirs starts empty, all else is taken.
-static stn_status adapt_state(const stn_world *world, stn_snapshot *snapshot, stn_error *err) {
-    const stn_snapshot own = snapshot_view(world);
-    stn_state_sizes sizes = snapshot->state.sizes;
-    sizes.integrator_bytes = own.state.sizes.integrator_bytes;
-    if (memcmp(&sizes, &own.state.sizes, sizeof sizes) != 0) {
-        return STN_OK; // refused by restoring
-    }
-    snapshot->signature = own.signature;
-    snapshot->memory_bytes = own.memory_bytes;
-    snapshot->state.cache_count = 0;
-    return stn_state_resize(snapshot->context, &snapshot->state, &sizes, err);
-}
-
 stn_status run_take_state(stn_world *world, const void *data, size_t size, bool adapt, stn_error *err) {
     stn_snapshot *snapshot = NULL;
     stn_status status = snapshot_decode(world->services.context, data, size, &snapshot, err);
     if (status != STN_OK) {
         return status;
     }
-    if (adapt) {
-        status = adapt_state(world, snapshot, err);
+    const stn_snapshot own = snapshot_view(world);
+    stn_state_sizes sizes = snapshot->state.sizes;
+    sizes.integrator_bytes = own.state.sizes.integrator_bytes;
+    // Other plugins keep other memory: theirs starts empty, all else is taken. Other sizes are refused by restoring.
+    if (adapt && memcmp(&sizes, &own.state.sizes, sizeof sizes) == 0) {
+        snapshot->signature = own.signature;
+        snapshot->memory_bytes = own.memory_bytes;
+        snapshot->state.cache_count = 0;
+        status = stn_state_resize(snapshot->context, &snapshot->state, &sizes, err);
     }
     if (status == STN_OK) {
         status = stn_world_restore(world, snapshot, err);
