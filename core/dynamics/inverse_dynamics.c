@@ -71,10 +71,11 @@ void stn_inverse_dynamics_at(const stn_kinematics *kinematics, int32_t tree, stn
             if (plan->free_root) {
                 own.linear = stn_vec3_cross(Sv.linear, Sv.angular);
             } else if (kind->own_bias != NULL) {
-                stn_pose frame = stn_pose_mul(&kinematics->body_pose[plan->parent], &joint->origin);
                 stn_vec3 origin = kinematics->reference[model->bodies[i].tree];
-                stn_vec3 r = stn_vec3_sub(kinematics->body_pose[i].position, origin);
-                kind->own_bias(joint, &frame, kinematics->q + plan->q, v + plan->dof, r, &own);
+                const joint_state at = {joint, stn_pose_mul(&kinematics->body_pose[plan->parent], &joint->origin),
+                                        kinematics->q + plan->q,
+                                        stn_vec3_sub(kinematics->body_pose[i].position, origin)};
+                kind->own_bias(&at, v + plan->dof, &own);
             }
             const stn_spatial *up = plan->parent > 0 ? &V[plan->parent] : &zero;
             c[i] = plan->parent > 0 ? c[plan->parent] : zero;

@@ -29,9 +29,9 @@ static const dynamics_kernels *dynamics_kernels_choose(void) {
 /// Of a joint whose one column of S is constant in the joint frame.
 static void fill_axial(body_constants *c, const stn_joint *joint, const joint_kind *kind) {
     const double none = 0.0;
-    stn_pose frame = stn_pose_identity();
+    const joint_state at = {joint, stn_pose_identity(), &none, stn_vec3_zero()};
     stn_spatial S;
-    kind->motion(joint, &frame, &none, stn_vec3_zero(), &S);
+    kind->motion(&at, &S);
     c->axial = true;
     c->turns = stn_vec3_dot(S.angular, S.angular) > 0.0;
     c->slides = stn_vec3_dot(S.linear, S.linear) > 0.0;
@@ -186,9 +186,8 @@ stn_status stn_kinematics_create(const stn_model *model, stn_kinematics **out, s
     for (int32_t i = 1; i < model->body_count; i++) {
         const body_plan *plan = &k->plan[i];
         if (plan->free_root) {
-            stn_pose frame = stn_pose_identity();
-            joint_kind_get((stn_joint_type)plan->type)
-                ->motion(&model->joints[plan->joint], &frame, NULL, stn_vec3_zero(), k->face.motion + plan->v);
+            const joint_state at = {&model->joints[plan->joint], stn_pose_identity(), NULL, stn_vec3_zero()};
+            joint_kind_get((stn_joint_type)plan->type)->motion(&at, k->face.motion + plan->v);
         }
     }
     *out = &k->face;

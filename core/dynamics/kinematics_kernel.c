@@ -135,22 +135,23 @@ static void move_general(kinematics_object *k, int32_t body, const double *q, co
     const body_plan *plan = &k->plan[body];
     const stn_joint *joint = &k->face.model->joints[plan->joint];
     const joint_kind *kind = joint_kind_get((stn_joint_type)plan->type);
-    stn_pose frame = stn_pose_mul(&k->face.body_pose[plan->parent], &joint->origin), pose;
+    stn_pose pose;
+    joint_state at = {joint, stn_pose_mul(&k->face.body_pose[plan->parent], &joint->origin), q, stn_vec3_zero()};
     stn_spatial *S = k->face.motion + plan->v, none = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}}, relative = none, own = none;
-    kind->place(joint, &frame, q, &pose);
+    kind->place(joint, &at.frame, q, &pose);
     *reference = first ? pose.position : *reference;
-    stn_vec3 r = stn_vec3_sub(pose.position, *reference);
-    kind->motion(joint, &frame, q, r, S);
+    at.r = stn_vec3_sub(pose.position, *reference);
+    kind->motion(&at, S);
     for (int32_t j = 0; j < plan->nv; j++) {
         spatial_add_to(&relative, v[j], &S[j]);
     }
     if (kind->own_bias != NULL) {
-        kind->own_bias(joint, &frame, q, v, r, &own);
+        kind->own_bias(&at, v, &own);
     }
     add_velocity(k, plan->parent, body, pair_of(&relative), pair_of(&own));
     placement p = placement_of(&pose);
     store_placement(&p, &k->frame[body], &k->face.body_pose[body]);
-    store_inertia(&k->constants[body], &p, &k->frame[body], lanes_of(r), &k->inertia[body]);
+    store_inertia(&k->constants[body], &p, &k->frame[body], lanes_of(at.r), &k->inertia[body]);
 }
 
 /// A body that floats in the world is at its tree's reference point, and its v is its spatial velocity.

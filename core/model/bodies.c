@@ -6,8 +6,9 @@
 
 #include "model/compiler.h"
 
-/// Moving joints by group, an implicit floating one first, then in file order.
-static stn_status number_joints(compiler *c, stn_error *err) {
+/// Numbers the moving joints by group, an implicit floating one first, then in file order; makes room for what they
+/// carry, of which the world is there.
+static stn_status begin_bodies(compiler *c, body_plan **plan, stn_error *err) {
     const stn_model_builder *b = c->builder;
     c->joint_index = STN_ARENA(c->scratch, b->joints.count, int32_t);
     c->root_joint = STN_ARENA(c->scratch, b->groups.count, int32_t);
@@ -34,10 +35,6 @@ static stn_status number_joints(compiler *c, stn_error *err) {
     c->object->face.groups = c->groups;
     c->object->face.group_count = b->groups.count;
     c->object->face.joint_count = count;
-    return STN_OK;
-}
-
-static stn_status allocate_bodies(compiler *c, body_plan **plan, stn_error *err) {
     stn_model *m = &c->object->face;
     size_t body_count = (size_t)m->joint_count + 1, cloud_count = (size_t)c->builder->clouds.count;
     m->link_count = c->builder->links.count;
@@ -175,31 +172,6 @@ static stn_status place_root(compiler *c, body_plan *plan, int32_t link, stn_err
     return STN_OK;
 }
 
-/// The root of an attached group goes where the link is that it is welded to.
-static void weld_root(compiler *c, int32_t link) {
-    const built_group *built = group_at(c->builder, link_at(c->builder, link)->group);
-    int32_t onto = built->attached_to;
-    c->links[link].parent = onto;
-    c->links[link].origin = stn_pose_identity();
-    c->links[link].joint_rank = -1;
-    c->links[link].joint = -1;
-    c->links[link].joint_where = "";
-    c->link_body[link] = c->link_body[onto];
-    c->link_pose[link] = stn_pose_mul(&c->link_pose[onto], &built->attached_at);
-}
-
-static bool is_identity(const stn_mat3 *r) {
-    stn_mat3 one = stn_mat3_identity();
-    for (int32_t i = 0; i < 3; i++) {
-        for (int32_t j = 0; j < 3; j++) {
-            if (r->m[i][j] != one.m[i][j]) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
 /// A link below a joint.
 static stn_status place_child(compiler *c, body_plan *plan, int32_t link, stn_error *err) {
     const stn_model_builder *b = c->builder;
@@ -259,16 +231,22 @@ static void add_link(compiler *c, const body_plan *plan, int32_t link) {
 
 stn_status compile_bodies(compiler *c, stn_error *err) {
     body_plan *plan = NULL;
-    stn_status status = number_joints(c, err);
-    if (status == STN_OK) {
-        status = allocate_bodies(c, &plan, err);
-    }
+    stn_status status = begin_bodies(c, &plan, err);
     for (int32_t i = 0; status == STN_OK && i < c->builder->links.count; i++) {
         int32_t link = c->order[i];
         if (c->joint_above[link] >= 0) {
             status = place_child(c, plan, link, err);
         } else if (c->parent[link] >= 0) {
-            weld_root(c, link);
+            // The root of an attached group goes where the link is that it is welded to.
+            const built_group *built = group_at(c->builder, link_at(c->builder, link)->group);
+            int32_t onto = built->attached_to;
+            c->links[link].parent = onto;
+            c->links[link].origin = stn_pose_identity();
+            c->links[link].joint_rank = -1;
+            c->links[link].joint = -1;
+            c->links[link].joint_where = "";
+            c->link_body[link] = c->link_body[onto];
+            c->link_pose[link] = stn_pose_mul(&c->link_pose[onto], &built->attached_at);
         } else {
             status = place_root(c, plan, link, err);
         }
@@ -281,8 +259,10 @@ stn_status compile_bodies(compiler *c, stn_error *err) {
     }
     for (int32_t i = 1; i < c->object->face.body_count; i++) {
         const stn_joint *joint = &c->joints[plan[i].joint];
-        plan[i].free_root =
-            plan[i].parent == 0 && joint->type == STN_JOINT_FLOATING && is_identity(&joint->origin.rotation);
+        plan[i].free_root = plan[i].parent == 0 && joint->type == STN_JOINT_FLOATING;
+        for (int32_t k = 0; k < 9; k++) {
+            plan[i].free_root = plan[i].free_root && joint->origin.rotation.m[k / 3][k % 3] == (k % 4 == 0 ? 1.0 : 0.0);
+        }
     }
     for (int32_t r = 0; r < c->object->face.group_count; r++) {
         stn_group *group = &c->groups[r];

@@ -55,17 +55,6 @@ stn_status stn_builder_create(stn_context *context, stn_model_builder **out, stn
     return STN_OK;
 }
 
-/// Forgets the keyframes of the robots from `group` on.
-static void drop_keyframes(stn_model_builder *builder, int32_t group) {
-    int32_t kept = 0;
-    for (int32_t i = 0; i < builder->keyframes.count; i++) {
-        if (keyframe_at(builder, i)->group < group) {
-            *keyframe_at(builder, kept++) = *keyframe_at(builder, i);
-        }
-    }
-    builder->keyframes.count = kept;
-}
-
 /// Empties the lists from these counts on; instances and meshes that they own are let go.
 static void truncate_lists(stn_model_builder *builder, const built_counts *start) {
     for (int32_t i = start->element_groups; i < builder->element_groups.count; i++) {
@@ -139,11 +128,17 @@ void stn_builder_discard(stn_model_builder *builder, int32_t group) {
         return;
     }
     truncate_lists(builder, &group_at(builder, group)->start);
-    drop_keyframes(builder, group);
+    int32_t kept = 0;
+    for (int32_t i = 0; i < builder->keyframes.count; i++) {
+        if (keyframe_at(builder, i)->group < group) {
+            *keyframe_at(builder, kept++) = *keyframe_at(builder, i);
+        }
+    }
+    builder->keyframes.count = kept;
     builder_forget_groups(builder, group);
     for (int32_t r = 0; r < group; r++) { // what stays lets go of what went
-        built_group *kept = group_at(builder, r);
-        kept->attached_to = kept->attached_to < builder->links.count ? kept->attached_to : -1;
+        built_group *stays = group_at(builder, r);
+        stays->attached_to = stays->attached_to < builder->links.count ? stays->attached_to : -1;
     }
     for (int32_t j = 0; j < builder->joints.count; j++) {
         stn_joint_spec *spec = &joint_at(builder, j)->spec;

@@ -127,35 +127,29 @@ static bool meshed(const stn_shape *shape) {
 }
 
 /// Meshes are named by their number too, which keeps their data alive.
-static stn_status check_mesh(const stn_model_builder *builder, const stn_geometry_spec *spec, stn_error *err) {
-    if (!meshed(&spec->shape)) {
-        return STN_OK;
+static stn_status check_meshes(const stn_model_builder *builder, const stn_geometry_spec *spec, stn_error *err) {
+    int32_t count = builder->meshes.count, volume = spec->field.volume_mesh;
+    if (meshed(&spec->shape) && (spec->mesh < 0 || spec->mesh >= count)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "there is no mesh %d (%d meshes)", spec->mesh, count);
     }
-    if (spec->mesh < 0 || spec->mesh >= builder->meshes.count) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "there is no mesh %d (%d meshes)", spec->mesh, builder->meshes.count);
-    }
-    if (spec->shape.mesh != mesh_at(builder, spec->mesh)->data) {
+    const stn_mesh_reference *mesh = meshed(&spec->shape) ? mesh_at(builder, spec->mesh) : NULL;
+    if (mesh != NULL && spec->shape.mesh != mesh->data) {
         return stn_fail(err, STN_ERR_ARGUMENT, "the shape's mesh must be the data of mesh %d '%s'", spec->mesh,
-                        mesh_at(builder, spec->mesh)->path);
+                        mesh->path);
     }
-    if (spec->collision && spec->shape.mesh == NULL) {
+    if (mesh != NULL && spec->collision && mesh->data == NULL) {
         return stn_fail(err, STN_ERR_ARGUMENT, "collides, so it needs the data of mesh %d '%s', which is only named",
-                        spec->mesh, mesh_at(builder, spec->mesh)->path);
+                        spec->mesh, mesh->path);
     }
-    return STN_OK;
-}
-
-static stn_status check_volume_mesh(const stn_model_builder *builder, const stn_geometry_spec *spec, stn_error *err) {
-    int32_t mesh = spec->field.volume_mesh, count = builder->meshes.count;
-    if (mesh == -1) {
+    if (volume == -1) {
         return STN_OK;
     }
-    if (mesh < 0 || mesh >= count) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "field: there is no volume mesh %d (%d meshes)", mesh, count);
+    if (volume < 0 || volume >= count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "field: there is no volume mesh %d (%d meshes)", volume, count);
     }
-    const stn_mesh_reference *reference = mesh_at(builder, mesh);
+    const stn_mesh_reference *reference = mesh_at(builder, volume);
     if (reference->data == NULL || reference->data->tetrahedron_count == 0) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "field: volume mesh %d '%s' has no tetrahedra", mesh, reference->path);
+        return stn_fail(err, STN_ERR_ARGUMENT, "field: volume mesh %d '%s' has no tetrahedra", volume, reference->path);
     }
     return STN_OK;
 }
@@ -168,10 +162,7 @@ stn_status stn_builder_add_geometry(stn_model_builder *builder, int32_t link, co
     }
     status = check_geometry(spec, err);
     if (status == STN_OK) {
-        status = check_mesh(builder, spec, err);
-    }
-    if (status == STN_OK) {
-        status = check_volume_mesh(builder, spec, err);
+        status = check_meshes(builder, spec, err);
     }
     if (status != STN_OK) {
         const char *name = spec->name != NULL ? spec->name : "";

@@ -167,15 +167,6 @@ stn_status stn_contact_set_begin_patch(stn_contact_set *set, const stn_contact_p
     return STN_OK;
 }
 
-static bool polygon_finite(const stn_vec3 *polygon, const double *pressure, int32_t count) {
-    for (int32_t i = 0; i < count; i++) {
-        if (!stn_vec3_finite(polygon[i]) || !isfinite(pressure[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
 stn_status stn_contact_set_add_face(const stn_model *model, stn_contact_set *set, const stn_contact *contact,
                                     const stn_vec3 *polygon, const double *pressure, int32_t vertex_count,
                                     stn_error *err) {
@@ -186,7 +177,11 @@ stn_status stn_contact_set_add_face(const stn_model *model, stn_contact_set *set
     if (vertex_count < 3) {
         return refuse(model, contact, STN_ERR_ARGUMENT, "a polygon has 3 corners or more", err);
     }
-    if (!polygon_finite(polygon, pressure, vertex_count) || !isfinite(contact->area) || !isfinite(contact->pressure)) {
+    bool finite = isfinite(contact->area) && isfinite(contact->pressure);
+    for (int32_t i = 0; i < vertex_count && finite; i++) {
+        finite = stn_vec3_finite(polygon[i]) && isfinite(pressure[i]);
+    }
+    if (!finite) {
         return refuse(model, contact, STN_ERR_NUMERIC, "polygon, area or pressure is not finite", err);
     }
     void *vertices = set->vertices, *pressures = set->vertex_pressure; // they grow together

@@ -72,18 +72,6 @@ static void keep(stn_diagnostics *list, stn_diagnostic item) {
     list->items[list->count++] = item;
 }
 
-/// A text cut at the buffer's end must not stop inside a UTF-8 character.
-static void trim_cut_character(char *text) {
-    size_t length = strlen(text);
-    size_t start = length;
-    while (start > 0 && length - start < 4 && ((unsigned char)text[start - 1] & 0xc0) == 0x80) {
-        start--;
-    }
-    if (start > 0 && ((unsigned char)text[start - 1] & 0xc0) == 0xc0) {
-        text[start - 1] = '\0';
-    }
-}
-
 void stn_diagnostics_add(stn_diagnostics *list, stn_severity severity, const char *code, const char *file, int32_t line,
                          const char *element, const char *format, ...) {
     list->error_count += severity == STN_SEVERITY_ERROR;
@@ -99,8 +87,14 @@ void stn_diagnostics_add(stn_diagnostics *list, stn_severity severity, const cha
     va_start(arguments, format);
     int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (length >= (int)sizeof text) {
-        trim_cut_character(text);
+    if (length >= (int)sizeof text) { // cut: it must not stop inside a UTF-8 character
+        size_t whole = strlen(text), start = whole;
+        while (start > 0 && whole - start < 4 && ((unsigned char)text[start - 1] & 0xc0) == 0x80) {
+            start--;
+        }
+        if (start > 0 && ((unsigned char)text[start - 1] & 0xc0) == 0xc0) {
+            text[start - 1] = '\0';
+        }
     }
     keep(list, (stn_diagnostic){.severity = severity,
                                 .code = code != NULL ? code : "",

@@ -52,7 +52,14 @@ static stn_status name_equality(const stn_equality_spec *spec, stn_status status
 
 // --------------------------------------------------------------------------------------------------------- builder
 
-static stn_status check_ends(const stn_model_builder *b, const stn_equality_spec *spec, stn_error *err) {
+static stn_status check_stiffness(const char *what, double value, const char *unit, stn_error *err) {
+    if (!(value > 0.0)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s = %g %s must be > 0; infinite: rigid", what, value, unit);
+    }
+    return STN_OK;
+}
+
+static stn_status check(const stn_model_builder *b, const stn_equality_spec *spec, stn_error *err) {
     const int32_t ends[] = {spec->a, spec->b};
     for (int32_t i = 0; i < STN_COUNT(ends); i++) {
         if (spec->type != STN_EQUALITY_GEAR) {
@@ -70,17 +77,6 @@ static stn_status check_ends(const stn_model_builder *b, const stn_equality_spec
         describe_end(b, spec, spec->a, end, sizeof end);
         return stn_fail(err, STN_ERR_ARGUMENT, "both ends are %s; it needs two", end);
     }
-    return STN_OK;
-}
-
-static stn_status check_stiffness(const char *what, double value, const char *unit, stn_error *err) {
-    if (!(value > 0.0)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "%s = %g %s must be > 0; infinite: rigid", what, value, unit);
-    }
-    return STN_OK;
-}
-
-static stn_status check_numbers(const stn_equality_spec *spec, stn_error *err) {
     stn_status status = check_stiffness("stiffness", spec->stiffness, "N/m", err);
     if (status == STN_OK) {
         status = check_stiffness("angular stiffness", spec->angular_stiffness, "N m/rad", err);
@@ -111,10 +107,7 @@ stn_status stn_builder_add_equality(stn_model_builder *builder, const stn_equali
     if (stn_equality_type_name(spec->type) == NULL) {
         return stn_fail(err, STN_ERR_ARGUMENT, "equality constraint: type %d is not known", (int)spec->type);
     }
-    stn_status status = check_ends(builder, spec, err);
-    if (status == STN_OK) {
-        status = check_numbers(spec, err);
-    }
+    stn_status status = check(builder, spec, err);
     if (status != STN_OK) {
         return name_equality(spec, status, err);
     }

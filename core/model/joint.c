@@ -40,11 +40,9 @@ static void revolute_place(const stn_joint *joint, const stn_pose *frame, const 
     body->position = frame->position;
 }
 
-static void revolute_motion(const stn_joint *joint, const stn_pose *frame, const double *q, stn_vec3 r,
-                            stn_spatial *S) {
-    (void)q;
-    S[0].angular = stn_mat3_apply(&frame->rotation, joint->axis);
-    S[0].linear = stn_vec3_cross(r, S[0].angular);
+static void revolute_motion(const joint_state *at, stn_spatial *S) {
+    S[0].angular = stn_mat3_apply(&at->frame.rotation, at->joint->axis);
+    S[0].linear = stn_vec3_cross(at->r, S[0].angular);
 }
 
 // ---------------------------------------------------------------------------------------------------- prismatic
@@ -55,12 +53,9 @@ static void prismatic_place(const stn_joint *joint, const stn_pose *frame, const
     body->position = stn_vec3_mul_add(frame->position, q[0], along);
 }
 
-static void prismatic_motion(const stn_joint *joint, const stn_pose *frame, const double *q, stn_vec3 r,
-                             stn_spatial *S) {
-    (void)q;
-    (void)r;
+static void prismatic_motion(const joint_state *at, stn_spatial *S) {
     S[0].angular = stn_vec3_zero();
-    S[0].linear = stn_mat3_apply(&frame->rotation, joint->axis);
+    S[0].linear = stn_mat3_apply(&at->frame.rotation, at->joint->axis);
 }
 
 // -------------------------------------------------------------------------------------------------------- screw
@@ -71,9 +66,9 @@ static void screw_place(const stn_joint *joint, const stn_pose *frame, const dou
     body->position = stn_vec3_mul_add(frame->position, joint->screw_pitch / (2.0 * STN_PI) * q[0], along);
 }
 
-static void screw_motion(const stn_joint *joint, const stn_pose *frame, const double *q, stn_vec3 r, stn_spatial *S) {
-    revolute_motion(joint, frame, q, r, S); // the child's origin stays on the axis
-    S[0].linear = stn_vec3_mul_add(S[0].linear, joint->screw_pitch / (2.0 * STN_PI), S[0].angular);
+static void screw_motion(const joint_state *at, stn_spatial *S) {
+    revolute_motion(at, S); // the child's origin stays on the axis
+    S[0].linear = stn_vec3_mul_add(S[0].linear, at->joint->screw_pitch / (2.0 * STN_PI), S[0].angular);
 }
 
 // ---------------------------------------------------------------------------------------------------- universal
@@ -97,21 +92,17 @@ static void universal_axes(const stn_pose *frame, const double *q, stn_vec3 *a, 
     *b = stn_mat3_apply(&frame->rotation, stn_vec3_make(0.0, cos(q[0]), sin(q[0])));
 }
 
-static void universal_motion(const stn_joint *joint, const stn_pose *frame, const double *q, stn_vec3 r,
-                             stn_spatial *S) {
-    (void)joint;
-    universal_axes(frame, q, &S[0].angular, &S[1].angular);
-    S[0].linear = stn_vec3_cross(r, S[0].angular);
-    S[1].linear = stn_vec3_cross(r, S[1].angular);
+static void universal_motion(const joint_state *at, stn_spatial *S) {
+    universal_axes(&at->frame, at->q, &S[0].angular, &S[1].angular);
+    S[0].linear = stn_vec3_cross(at->r, S[0].angular);
+    S[1].linear = stn_vec3_cross(at->r, S[1].angular);
 }
 
-static void universal_bias(const stn_joint *joint, const stn_pose *frame, const double *q, const double *v, stn_vec3 r,
-                           stn_spatial *bias) {
-    (void)joint;
+static void universal_bias(const joint_state *at, const double *v, stn_spatial *bias) {
     stn_vec3 a, b;
-    universal_axes(frame, q, &a, &b);
+    universal_axes(&at->frame, at->q, &a, &b);
     bias->angular = stn_vec3_scale(v[0] * v[1], stn_vec3_cross(a, b));
-    bias->linear = stn_vec3_cross(r, bias->angular);
+    bias->linear = stn_vec3_cross(at->r, bias->angular);
 }
 
 static void integrate_two(const double *q, const double *v, double s, double *next) {
@@ -139,26 +130,22 @@ static void planar_place(const stn_joint *joint, const stn_pose *frame, const do
     body->position = stn_pose_apply(frame, moved);
 }
 
-static void planar_motion(const stn_joint *joint, const stn_pose *frame, const double *q, stn_vec3 r, stn_spatial *S) {
-    (void)q;
+static void planar_motion(const joint_state *at, stn_spatial *S) {
     stn_vec3 x, y;
-    stn_plane_axes(joint->axis, &x, &y);
+    stn_plane_axes(at->joint->axis, &x, &y);
     S[0].angular = S[1].angular = stn_vec3_zero();
-    S[0].linear = stn_mat3_apply(&frame->rotation, x);
-    S[1].linear = stn_mat3_apply(&frame->rotation, y);
-    S[2].angular = stn_mat3_apply(&frame->rotation, joint->axis);
-    S[2].linear = stn_vec3_cross(r, S[2].angular);
+    S[0].linear = stn_mat3_apply(&at->frame.rotation, x);
+    S[1].linear = stn_mat3_apply(&at->frame.rotation, y);
+    S[2].angular = stn_mat3_apply(&at->frame.rotation, at->joint->axis);
+    S[2].linear = stn_vec3_cross(at->r, S[2].angular);
 }
 
-static void planar_bias(const stn_joint *joint, const stn_pose *frame, const double *q, const double *v, stn_vec3 r,
-                        stn_spatial *bias) {
-    (void)q;
-    (void)r;
+static void planar_bias(const joint_state *at, const double *v, stn_spatial *bias) {
     stn_vec3 x, y;
-    stn_plane_axes(joint->axis, &x, &y);
+    stn_plane_axes(at->joint->axis, &x, &y);
     stn_vec3 u = stn_vec3_add(stn_vec3_scale(v[0], x), stn_vec3_scale(v[1], y));
     bias->angular = stn_vec3_zero();
-    bias->linear = stn_mat3_apply(&frame->rotation, stn_vec3_cross(u, stn_vec3_scale(v[2], joint->axis)));
+    bias->linear = stn_mat3_apply(&at->frame.rotation, stn_vec3_cross(u, stn_vec3_scale(v[2], at->joint->axis)));
 }
 
 static void integrate_three(const double *q, const double *v, double s, double *next) {
@@ -193,12 +180,10 @@ static void ball_place(const stn_joint *joint, const stn_pose *frame, const doub
     body->position = frame->position;
 }
 
-static void ball_motion(const stn_joint *joint, const stn_pose *frame, const double *q, stn_vec3 r, stn_spatial *S) {
-    (void)joint;
-    (void)q;
+static void ball_motion(const joint_state *at, stn_spatial *S) {
     for (int32_t k = 0; k < 3; k++) {
-        S[k].angular = stn_mat3_column(&frame->rotation, k);
-        S[k].linear = stn_vec3_cross(r, S[k].angular);
+        S[k].angular = stn_mat3_column(&at->frame.rotation, k);
+        S[k].linear = stn_vec3_cross(at->r, S[k].angular);
     }
 }
 
@@ -240,27 +225,20 @@ static void floating_place(const stn_joint *joint, const stn_pose *frame, const 
     *body = stn_pose_mul(frame, &moved);
 }
 
-static void floating_motion(const stn_joint *joint, const stn_pose *frame, const double *q, stn_vec3 r,
-                            stn_spatial *S) {
-    (void)joint;
-    (void)q;
+static void floating_motion(const joint_state *at, stn_spatial *S) {
     for (int32_t k = 0; k < 3; k++) {
-        stn_vec3 e = stn_mat3_column(&frame->rotation, k);
+        stn_vec3 e = stn_mat3_column(&at->frame.rotation, k);
         S[k].angular = stn_vec3_zero();
         S[k].linear = e;
         S[3 + k].angular = e;
-        S[3 + k].linear = stn_vec3_cross(r, e);
+        S[3 + k].linear = stn_vec3_cross(at->r, e);
     }
 }
 
-static void floating_bias(const stn_joint *joint, const stn_pose *frame, const double *q, const double *v, stn_vec3 r,
-                          stn_spatial *bias) {
-    (void)joint;
-    (void)q;
-    (void)r;
+static void floating_bias(const joint_state *at, const double *v, stn_spatial *bias) {
     stn_vec3 u = stn_vec3_make(v[0], v[1], v[2]), omega = stn_vec3_make(v[3], v[4], v[5]);
     bias->angular = stn_vec3_zero();
-    bias->linear = stn_mat3_apply(&frame->rotation, stn_vec3_cross(u, omega));
+    bias->linear = stn_mat3_apply(&at->frame.rotation, stn_vec3_cross(u, omega));
 }
 
 static void floating_integrate(const double *q, const double *v, double s, double *next) {

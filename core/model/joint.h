@@ -9,6 +9,14 @@
 /// The most velocities and coordinates that a joint has.
 enum { JOINT_MAX_NV = 6, JOINT_MAX_NQ = 13 };
 
+/// A joint where it is.
+typedef struct joint_state {
+    const stn_joint *joint;
+    stn_pose frame;  // the joint frame in the world, X_WJ; it moves with the parent body
+    const double *q; // its coordinates
+    stn_vec3 r;      // origin of the child body minus the reference point
+} joint_state;
+
 /// One row of the table. `frame` is the joint frame in the world, X_WJ; it moves with the parent body.
 typedef struct joint_kind {
     const char *name; // as in URDF
@@ -24,13 +32,11 @@ typedef struct joint_kind {
     void (*rest)(double *q);
     /// X_WB of the child body.
     void (*place)(const stn_joint *joint, const stn_pose *frame, const double *q, stn_pose *body);
-    /// Columns of the motion subspace S (nv) in world axes at the reference point; r = origin of the child body minus
-    /// the reference point.
-    void (*motion)(const stn_joint *joint, const stn_pose *frame, const double *q, stn_vec3 r, stn_spatial *S);
+    /// Columns of the motion subspace S (nv) in world axes at the reference point.
+    void (*motion)(const joint_state *at, stn_spatial *S);
     /// What S-dot v has beyond V_parent x (S v): nothing unless columns of S move relative to the parent (absent:
     /// zero).
-    void (*own_bias)(const stn_joint *joint, const stn_pose *frame, const double *q, const double *v, stn_vec3 r,
-                     stn_spatial *bias);
+    void (*own_bias)(const joint_state *at, const double *v, stn_spatial *bias);
     /// next = q moved by v for time s; next may be q.
     void (*integrate)(const double *q, const double *v, double s, double *next);
     /// v that moves a to b in unit time.

@@ -83,13 +83,6 @@ static double harmonic_mean(double a, double b) {
     return a + b > 0.0 ? 2.0 * a * (b / (a + b)) : 0.0;
 }
 
-static double combine_static(const stn_material *a, const stn_material *b) {
-    if (isnan(a->mu_static) && isnan(b->mu_static)) {
-        return NAN;
-    }
-    return harmonic_mean(isnan(a->mu_static) ? a->mu : a->mu_static, isnan(b->mu_static) ? b->mu : b->mu_static);
-}
-
 void stn_model_combine_surfaces(const stn_model *model, stn_relaxation_rule rule, int32_t geometry_a,
                                 int32_t geometry_b, stn_pair_material *out) {
     const model_object *object = model_object_of(model);
@@ -103,7 +96,11 @@ void stn_model_combine_surfaces(const stn_model *model, stn_relaxation_rule rule
     out->value.dissipation = no_spring ? 0.0 : mix(w, b.dissipation, a.dissipation);
     out->value.restitution = fmax(a.restitution, b.restitution);
     out->value.modulus = in_series(a.modulus, b.modulus);
-    out->value.mu_static = combine_static(&a, &b);
+    out->value.mu_static = NAN;
+    if (!isnan(a.mu_static) || !isnan(b.mu_static)) { // a side without has its mu
+        out->value.mu_static =
+            harmonic_mean(isnan(a.mu_static) ? a.mu : a.mu_static, isnan(b.mu_static) ? b.mu : b.mu_static);
+    }
     out->weight_a = w;
     out->patch_dissipation = mix(w_patch, b.dissipation, a.dissipation);
     out->patch_relaxation_time = relax(rule, a.relaxation_time, b.relaxation_time, w_patch);

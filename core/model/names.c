@@ -165,21 +165,6 @@ static int32_t find_in_group(const name_space *space, int32_t group, const char 
     return -1;
 }
 
-/// Groups' names may hold slashes, so every group whose name and a slash begin the text is tried.
-static int32_t find_qualified(const name_space *space, const char *name) {
-    for (int32_t r = 0; r < space->group_count; r++) {
-        const char *group = name_at(&space->groups, r);
-        size_t length = strlen(group);
-        if (strncmp(name, group, length) == 0 && name[length] == '/') {
-            int32_t found = find_in_group(space, r, name + length + 1);
-            if (found >= 0) {
-                return found;
-            }
-        }
-    }
-    return -1;
-}
-
 static int32_t find(const name_space *space, int32_t group, const char *name) {
     if (group >= 0) {
         return group < space->group_count ? find_in_group(space, group, name) : -1;
@@ -190,7 +175,19 @@ static int32_t find(const name_space *space, int32_t group, const char *name) {
         found = here >= 0 ? here : found;
         times += here >= 0;
     }
-    return times == 1 ? found : find_qualified(space, name);
+    if (times == 1) {
+        return found;
+    }
+    found = -1;
+    // "group/name". Groups' names may hold slashes, so every group whose name and a slash begin the text is tried.
+    for (int32_t r = 0; r < space->group_count && found < 0; r++) {
+        const char *qualifier = name_at(&space->groups, r);
+        size_t length = strlen(qualifier);
+        if (strncmp(name, qualifier, length) == 0 && name[length] == '/') {
+            found = find_in_group(space, r, name + length + 1);
+        }
+    }
+    return found;
 }
 
 int32_t stn_model_find_link(const stn_model *model, int32_t group, const char *name) {

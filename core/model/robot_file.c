@@ -224,12 +224,15 @@ static stn_status choose_format(stn_context *context, const stn_save_request *re
     return status;
 }
 
-static stn_status check(const stn_save_request *request, stn_error *err) {
+stn_status stn_save_robot(stn_context *context, const stn_save_request *request, const char *format,
+                          stn_diagnostics *diagnostics, stn_error *err) {
+    stn_instance *instance = NULL;
+    char *text = NULL;
+    size_t length = 0;
     if (request == NULL || request->path == NULL || request->path[0] == '\0') {
         return stn_fail(err, STN_ERR_ARGUMENT, "save: give the path of the robot file to write");
     }
-    const stn_model *model = request->model;
-    int32_t count = model != NULL ? model->group_count : 0;
+    int32_t count = request->model != NULL ? request->model->group_count : 0;
     if (request->group < 0 || request->group >= count) {
         return stn_fail(err, STN_ERR_ARGUMENT, "%s: group %d does not exist (%d groups)", request->path,
                         (int)request->group, (int)count);
@@ -237,18 +240,7 @@ static stn_status check(const stn_save_request *request, stn_error *err) {
     if (request->name != NULL && request->name[0] == '\0') {
         return stn_fail(err, STN_ERR_ARGUMENT, "%s: the name of a robot must not be empty", request->path);
     }
-    return STN_OK;
-}
-
-stn_status stn_save_robot(stn_context *context, const stn_save_request *request, const char *format,
-                          stn_diagnostics *diagnostics, stn_error *err) {
-    stn_instance *instance = NULL;
-    char *text = NULL;
-    size_t length = 0;
-    stn_status status = check(request, err);
-    if (status == STN_OK) {
-        status = choose_format(context, request, &format, err);
-    }
+    stn_status status = choose_format(context, request, &format, err);
     if (status == STN_OK) {
         status = stn_instance_create(context, STN_KIND_LOADER, format, NULL, 0, &instance, err);
     }

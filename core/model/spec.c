@@ -87,7 +87,33 @@ stn_status check_pose(const char *what, const stn_pose *pose, stn_error *err) {
 
 static const char *const AXES[3] = {"x", "y", "z"};
 
-static stn_status check_inertia(const stn_mat3 *inertia, stn_error *err) {
+bool breaks_triangle_inequality(const stn_mat3 *inertia) {
+    double lambda[3];
+    stn_mat3_eigenvalues(inertia, lambda);
+    return lambda[0] + lambda[1] < lambda[2] * (1.0 - TRIANGLE_TOLERANCE);
+}
+
+// --------------------------------------------------------------------------------------------------------- specs
+
+stn_status check_name(const char *name, stn_error *err) {
+    if (name == NULL || name[0] == '\0') {
+        return stn_fail(err, STN_ERR_ARGUMENT, "the name must not be empty");
+    }
+    return STN_OK;
+}
+
+stn_status check_link(const stn_link_spec *spec, stn_error *err) {
+    const stn_mat3 *inertia = &spec->mass.inertia;
+    stn_status status = check_name(spec->name, err);
+    if (status == STN_OK && !(spec->mass.mass >= 0.0 && isfinite(spec->mass.mass))) {
+        status = fail_range(err, "mass", spec->mass.mass, "kg", ">= 0 and finite");
+    }
+    if (status == STN_OK) {
+        status = check_finite("centre of mass", spec->mass.com, "m", err);
+    }
+    if (status != STN_OK) {
+        return status;
+    }
     for (int32_t i = 0; i < 9; i++) {
         double value = inertia->m[i / 3][i % 3];
         if (!isfinite(value)) {
@@ -113,35 +139,6 @@ static stn_status check_inertia(const stn_mat3 *inertia, stn_error *err) {
                         lambda[0], lambda[0], lambda[1], lambda[2]);
     }
     return STN_OK;
-}
-
-bool breaks_triangle_inequality(const stn_mat3 *inertia) {
-    double lambda[3];
-    stn_mat3_eigenvalues(inertia, lambda);
-    return lambda[0] + lambda[1] < lambda[2] * (1.0 - TRIANGLE_TOLERANCE);
-}
-
-// --------------------------------------------------------------------------------------------------------- specs
-
-stn_status check_name(const char *name, stn_error *err) {
-    if (name == NULL || name[0] == '\0') {
-        return stn_fail(err, STN_ERR_ARGUMENT, "the name must not be empty");
-    }
-    return STN_OK;
-}
-
-stn_status check_link(const stn_link_spec *spec, stn_error *err) {
-    stn_status status = check_name(spec->name, err);
-    if (status == STN_OK && !(spec->mass.mass >= 0.0 && isfinite(spec->mass.mass))) {
-        status = fail_range(err, "mass", spec->mass.mass, "kg", ">= 0 and finite");
-    }
-    if (status == STN_OK) {
-        status = check_finite("centre of mass", spec->mass.com, "m", err);
-    }
-    if (status == STN_OK) {
-        status = check_inertia(&spec->mass.inertia, err);
-    }
-    return status;
 }
 
 static stn_status check_limits(const stn_joint_spec *spec, const char *unit, stn_error *err) {

@@ -35,41 +35,41 @@ static int32_t find_massless(const compiler *c, const stn_tree *tree, bool *carr
 
 // ------------------------------------------------------------------------------------------------------ warnings
 
-static void warn_link(const compiler *c, int32_t link) {
+static void warn(const compiler *c) {
     const stn_model_builder *b = c->builder;
-    const stn_mass *mass = &link_at(b, link)->spec.mass;
-    double trace = mass->inertia.m[0][0] + mass->inertia.m[1][1] + mass->inertia.m[2][2];
-    int32_t group = link_at(b, link)->group;
     char text[400];
-    describe_link(b, link, text, sizeof text);
-    if (c->root[group] == ROOT_WORLD && c->root_link[group] == link && mass->mass > 0.0) {
-        stn_log(b->context, STN_LOG_WARNING, "%s: is the world, so its mass is ignored", text);
-    } else if (mass->mass == 0.0 && trace > 0.0) {
-        stn_log(b->context, STN_LOG_WARNING, "%s: inertia without mass is ignored", text);
-    } else if (mass->mass > 0.0 && breaks_triangle_inequality(&mass->inertia)) {
-        stn_log(b->context, STN_LOG_WARNING,
-                "%s: no body has this inertia: the largest principal moment exceeds the sum of the other two", text);
+    for (int32_t link = 0; link < b->links.count; link++) {
+        const stn_mass *mass = &link_at(b, link)->spec.mass;
+        double trace = mass->inertia.m[0][0] + mass->inertia.m[1][1] + mass->inertia.m[2][2];
+        int32_t group = link_at(b, link)->group;
+        describe_link(b, link, text, sizeof text);
+        if (c->root[group] == ROOT_WORLD && c->root_link[group] == link && mass->mass > 0.0) {
+            stn_log(b->context, STN_LOG_WARNING, "%s: is the world, so its mass is ignored", text);
+        } else if (mass->mass == 0.0 && trace > 0.0) {
+            stn_log(b->context, STN_LOG_WARNING, "%s: inertia without mass is ignored", text);
+        } else if (mass->mass > 0.0 && breaks_triangle_inequality(&mass->inertia)) {
+            stn_log(b->context, STN_LOG_WARNING,
+                    "%s: no body has this inertia: the largest principal moment exceeds the sum of the other two",
+                    text);
+        }
     }
-}
-
-static void warn_joint(const compiler *c, int32_t joint) {
-    const stn_model_builder *b = c->builder;
-    const stn_joint_spec *spec = &joint_at(b, joint)->spec;
-    const joint_kind *kind = joint_kind_get(spec->type);
-    char text[400];
-    describe_joint(b, joint, text, sizeof text);
-    if (spec->mimic >= 0 && spec->type == STN_JOINT_FIXED) {
-        stn_log(b->context, STN_LOG_WARNING, "%s: is fixed, so its mimic is ignored", text);
-    }
-    if (kind->nv > 1 && (isfinite(spec->lower) || isfinite(spec->upper))) {
-        stn_log(b->context, STN_LOG_WARNING, "%s: is %s, which has no limits: lower and upper are ignored", text,
-                kind->name);
-    }
-    if (kind->nv > 1 && spec->rotor_inertia > 0.0) {
-        stn_log(b->context, STN_LOG_WARNING, "%s: is %s, so its rotor inertia is ignored", text, kind->name);
-    }
-    if (kind->nv > 1 && spec->stiffness > 0.0) {
-        stn_log(b->context, STN_LOG_WARNING, "%s: is %s, so its spring is ignored", text, kind->name);
+    for (int32_t joint = 0; joint < b->joints.count; joint++) {
+        const stn_joint_spec *spec = &joint_at(b, joint)->spec;
+        const joint_kind *kind = joint_kind_get(spec->type);
+        describe_joint(b, joint, text, sizeof text);
+        if (spec->mimic >= 0 && spec->type == STN_JOINT_FIXED) {
+            stn_log(b->context, STN_LOG_WARNING, "%s: is fixed, so its mimic is ignored", text);
+        }
+        if (kind->nv > 1 && (isfinite(spec->lower) || isfinite(spec->upper))) {
+            stn_log(b->context, STN_LOG_WARNING, "%s: is %s, which has no limits: lower and upper are ignored", text,
+                    kind->name);
+        }
+        if (kind->nv > 1 && spec->rotor_inertia > 0.0) {
+            stn_log(b->context, STN_LOG_WARNING, "%s: is %s, so its rotor inertia is ignored", text, kind->name);
+        }
+        if (kind->nv > 1 && spec->stiffness > 0.0) {
+            stn_log(b->context, STN_LOG_WARNING, "%s: is %s, so its spring is ignored", text, kind->name);
+        }
     }
 }
 
@@ -121,12 +121,7 @@ stn_status compile_start(compiler *c, stn_error *err) {
                     m->groups[l->group].name, l->name, m->joints[l->joint].name);
         }
     }
-    for (int32_t i = 0; i < c->builder->links.count; i++) {
-        warn_link(c, i);
-    }
-    for (int32_t j = 0; j < c->builder->joints.count; j++) {
-        warn_joint(c, j);
-    }
+    warn(c);
     m->q0 = c->q0;
     c->object->massless = massless;
     return STN_OK;

@@ -12,7 +12,7 @@ static bool is_kinematic(const compiler *c, int32_t body) {
     return body > 0 && c->joints[c->bodies[body].joint].type == STN_JOINT_KINEMATIC;
 }
 
-static void fill_geometry(compiler *c, int32_t index, filter_entry *filter) {
+static stn_status fill_geometry(compiler *c, int32_t index, filter_entry *filter, stn_error *err) {
     const built_geometry *built = geometry_at(c->builder, index);
     const stn_geometry_spec *spec = &built->spec;
     stn_geometry *out = &c->geometries[index];
@@ -42,6 +42,17 @@ static void fill_geometry(compiler *c, int32_t index, filter_entry *filter) {
                              .mask = spec->mask,
                              .collision = spec->collision,
                              .driven = out->body == 0 || is_kinematic(c, out->body)};
+    // What has no end in one direction would sweep through everything.
+    bool endless = out->shape.type == STN_SHAPE_HALF_SPACE && out->collision && is_kinematic(c, out->body);
+    if ((out->shape.type != STN_SHAPE_HEIGHT_FIELD && !endless) || out->body == 0) {
+        return STN_OK;
+    }
+    const built_link *link = link_at(c->builder, out->link);
+    return stn_fail(err, STN_ERR_ARGUMENT, "%s%sgroup '%s', link '%s': %s", out->where,
+                    out->where[0] != '\0' ? ": " : "", group_at(c->builder, link->group)->name, link->spec.name,
+                    endless ? "a half space has no end and cannot be kinematic: use a box"
+                            : "a height field is filled without bottom and cannot move: fix the robot in the world, or "
+                              "give the link's shape as a mesh");
 }
 
 /// The spheres of all clouds of nodes that have contact; they come behind all other geometries.
@@ -76,26 +87,6 @@ static void add_nodes(compiler *c, filter_entry *filter) {
         }
         node += built->node_count;
     }
-}
-
-/// What has no end in one direction would sweep through everything.
-static stn_status check_still(const compiler *c, const stn_geometry *g, stn_error *err) {
-    bool endless = g->shape.type == STN_SHAPE_HALF_SPACE && g->collision && is_kinematic(c, g->body);
-    if ((g->shape.type != STN_SHAPE_HEIGHT_FIELD && !endless) || g->body == 0) {
-        return STN_OK;
-    }
-    const built_link *link = link_at(c->builder, g->link);
-    if (endless) {
-        return stn_fail(err, STN_ERR_ARGUMENT,
-                        "%s%sgroup '%s', link '%s': a half space has no end and cannot be kinematic: use a box",
-                        g->where, g->where[0] != '\0' ? ": " : "", group_at(c->builder, link->group)->name,
-                        link->spec.name);
-    }
-    return stn_fail(err, STN_ERR_ARGUMENT,
-                    "%s%sgroup '%s', link '%s': a height field is filled without bottom and cannot move: fix the "
-                    "robot in the world, or give the link's shape as a mesh",
-                    g->where, g->where[0] != '\0' ? ": " : "", group_at(c->builder, link->group)->name,
-                    link->spec.name);
 }
 
 static stn_status compile_excludes(compiler *c, filter_entry *filter, stn_error *err) {
@@ -142,8 +133,7 @@ stn_status compile_surfaces(compiler *c, stn_error *err) {
     }
     m->geometry_count = b->geometries.count;
     for (int32_t i = 0; i < b->geometries.count; i++) {
-        fill_geometry(c, i, &filter[i]);
-        stn_status status = check_still(c, &c->geometries[i], err);
+        stn_status status = fill_geometry(c, i, &filter[i], err);
         if (status != STN_OK) {
             return status;
         }

@@ -309,50 +309,46 @@ static stn_status fail_mimic(const compiler *c, int32_t joint, stn_error *err, c
 // Squares of it appear in the mass matrix, times masses and lengths: it must leave room below 1e308.
 static const double MIMIC_MOST = 1e50;
 
-static stn_status check_mimic(const compiler *c, int32_t joint, stn_error *err) {
+stn_status check_mimics(compiler *c, stn_error *err) {
     const stn_model_builder *b = c->builder;
     char text[400];
-    int32_t master = joint_at(b, joint)->spec.mimic;
-    if (master >= b->joints.count) {
-        snprintf(text, sizeof text, "mimics joint %d, which does not exist (%d joints)", master, b->joints.count);
-        return fail_mimic(c, joint, err, text);
-    }
-    if (master == joint) {
-        return fail_mimic(c, joint, err, "mimics itself");
-    }
-    const stn_joint_spec *m = &joint_at(b, master)->spec;
-    if (!joint_kind_get(m->type)->axial) {
-        snprintf(text, sizeof text,
-                 "mimics '%s', a %s joint; only revolute, continuous, prismatic and screw joints can be mimicked",
-                 m->name, stn_joint_type_name(m->type));
-        return fail_mimic(c, joint, err, text);
-    }
-    double multiplier = 1.0, offset = 0.0; // q = multiplier q(master) + offset
-    const stn_joint_spec *at = &joint_at(b, joint)->spec;
-    for (int32_t steps = 0; master >= 0 && master < b->joints.count; steps++) { // longer than all joints: it never ends
-        if (steps > b->joints.count || master == joint) {
-            snprintf(text, sizeof text, "mimics '%s', which in turn mimics it: a cycle", m->name);
+    for (int32_t joint = 0; joint < b->joints.count; joint++) {
+        int32_t master = joint_at(b, joint)->spec.mimic;
+        if (master < 0) {
+            continue;
+        }
+        if (master >= b->joints.count) {
+            snprintf(text, sizeof text, "mimics joint %d, which does not exist (%d joints)", master, b->joints.count);
             return fail_mimic(c, joint, err, text);
         }
-        offset += multiplier * at->mimic_offset;
-        multiplier *= at->mimic_multiplier;
-        at = &joint_at(b, master)->spec;
-        master = at->mimic;
-    }
-    if (!(fabs(multiplier) <= MIMIC_MOST && fabs(offset) <= MIMIC_MOST)) {
-        snprintf(text, sizeof text,
-                 "mimics '%s': over the whole chain its multiplier is %g and its offset %g; both must be within %g",
-                 m->name, multiplier, offset, MIMIC_MOST);
-        return fail_mimic(c, joint, err, text);
-    }
-    return STN_OK;
-}
-
-stn_status check_mimics(compiler *c, stn_error *err) {
-    for (int32_t j = 0; j < c->builder->joints.count; j++) {
-        stn_status status = joint_at(c->builder, j)->spec.mimic >= 0 ? check_mimic(c, j, err) : STN_OK;
-        if (status != STN_OK) {
-            return status;
+        if (master == joint) {
+            return fail_mimic(c, joint, err, "mimics itself");
+        }
+        const stn_joint_spec *m = &joint_at(b, master)->spec;
+        if (!joint_kind_get(m->type)->axial) {
+            snprintf(text, sizeof text,
+                     "mimics '%s', a %s joint; only revolute, continuous, prismatic and screw joints can be mimicked",
+                     m->name, stn_joint_type_name(m->type));
+            return fail_mimic(c, joint, err, text);
+        }
+        double multiplier = 1.0, offset = 0.0; // q = multiplier q(master) + offset
+        const stn_joint_spec *at = &joint_at(b, joint)->spec;
+        for (int32_t steps = 0; master >= 0 && master < b->joints.count;
+             steps++) { // longer than all joints: it never ends
+            if (steps > b->joints.count || master == joint) {
+                snprintf(text, sizeof text, "mimics '%s', which in turn mimics it: a cycle", m->name);
+                return fail_mimic(c, joint, err, text);
+            }
+            offset += multiplier * at->mimic_offset;
+            multiplier *= at->mimic_multiplier;
+            at = &joint_at(b, master)->spec;
+            master = at->mimic;
+        }
+        if (!(fabs(multiplier) <= MIMIC_MOST && fabs(offset) <= MIMIC_MOST)) {
+            snprintf(text, sizeof text,
+                     "mimics '%s': over the whole chain its multiplier is %g and its offset %g; both must be within %g",
+                     m->name, multiplier, offset, MIMIC_MOST);
+            return fail_mimic(c, joint, err, text);
         }
     }
     return STN_OK;
