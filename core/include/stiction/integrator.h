@@ -32,9 +32,10 @@ typedef enum stn_bias_rule {
 /// What is linear in accelerations and quadratic in velocities, as a rule takes it: the sum, times the weights, of what
 /// it is at v0 + part (v_star - v0).
 typedef struct stn_bias_look {
-    double part, weight;
+    double part;   // of the way from v0 to v_star
+    double weight; // of what it is there
 } stn_bias_look;
-enum { STN_BIAS_LOOKS = 3 };
+enum { STN_BIAS_LOOKS = 3 }; // most that a rule has
 
 /// The looks of a rule; returns how many. [any]
 static inline int32_t stn_bias_looks(stn_bias_rule rule, stn_bias_look looks[STN_BIAS_LOOKS]) {
