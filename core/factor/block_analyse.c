@@ -22,17 +22,6 @@ typedef struct analysis {
     block_factor *f;
 } analysis;
 
-// Zeros are worth having while they are few: they cost arithmetic, but save calls, scattering and short vectors.
-static bool worth_merging(const merge *child, const merge *parent, merge *out) {
-    int64_t columns = child->columns + parent->columns;
-    int64_t added = (int64_t)child->columns * (child->columns + parent->rows - child->rows);
-    int64_t zeros = child->zeros + parent->zeros + added;
-    int64_t size = columns * (child->columns + parent->rows) - columns * (columns - 1) / 2;
-    *out = (merge){child->first, parent->end, (int32_t)columns, child->columns + parent->rows, zeros};
-    double limit = columns <= 12 ? 0.4 : columns <= 32 ? 0.2 : 0.1;
-    return (double)zeros <= limit * (double)size;
-}
-
 // Appends to runs [begin, end) `run`, or lengthens the last one where it follows on. Returns the new end.
 static int32_t append_run(row_run *runs, int32_t begin, int32_t end, row_run run) {
     row_run *last = &runs[end - (end > begin)];
@@ -151,11 +140,17 @@ static bool make_supernodes(analysis *a, const stn_block_pattern *p) {
             now.rows += t->size[t->row[e]];
         }
         while (count > 0 && t->parent[j - 1] >= 0) { // the supernode on top ends with block now.first - 1
-            merge *child = &a->merged[count - 1], both;
-            if (t->parent[child->end - 1] != j || !worth_merging(child, &now, &both)) {
+            // zeros are worth having while they are few: they cost arithmetic, but save calls, scattering and short
+            // vectors
+            const merge *child = &a->merged[count - 1];
+            int64_t columns = child->columns + now.columns, rows = child->columns + now.rows;
+            int64_t zeros = child->zeros + now.zeros + (int64_t)child->columns * (rows - child->rows);
+            int64_t size = columns * rows - columns * (columns - 1) / 2;
+            double limit = columns <= 12 ? 0.4 : columns <= 32 ? 0.2 : 0.1;
+            if (t->parent[child->end - 1] != j || !((double)zeros <= limit * (double)size)) {
                 break;
             }
-            now = both;
+            now = (merge){child->first, now.end, (int32_t)columns, (int32_t)rows, zeros};
             count--;
         }
         a->merged[count++] = now;

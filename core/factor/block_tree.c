@@ -12,37 +12,6 @@ typedef struct lower_graph {
     int32_t *start, *neighbour;
 } lower_graph;
 
-// Both triangles without the diagonal, in the numbering of the pattern.
-static bool full_graph(const stn_block_pattern *p, stn_arena *scratch, graph *g) {
-    int32_t n = p->block_count;
-    int32_t *start = STN_ARENA_ZEROED(scratch, n + 2, int32_t);
-    int32_t *neighbour = STN_ARENA(scratch, 2 * (size_t)p->column_start[n], int32_t);
-    if (start == NULL || neighbour == NULL) {
-        return false;
-    }
-    for (int32_t j = 0; j < n; j++) {
-        for (int32_t e = p->column_start[j]; e < p->column_start[j + 1]; e++) {
-            if (p->row[e] != j) {
-                start[j + 2]++;
-                start[p->row[e] + 2]++;
-            }
-        }
-    }
-    for (int32_t i = 0; i < n; i++) {
-        start[i + 2] += start[i + 1];
-    }
-    for (int32_t j = 0; j < n; j++) {
-        for (int32_t e = p->column_start[j]; e < p->column_start[j + 1]; e++) {
-            if (p->row[e] != j) {
-                neighbour[start[j + 1]++] = p->row[e];
-                neighbour[start[p->row[e] + 1]++] = j;
-            }
-        }
-    }
-    *g = (graph){n, start, neighbour};
-    return true;
-}
-
 // What follows from the order: places, lower neighbours, and parents by path compression.
 static void number(const graph *g, stn_block_tree *t, const lower_graph *lower, int32_t *ancestor) {
     for (int32_t i = 0; i < t->n; i++) {
@@ -135,12 +104,34 @@ static void postorder(const stn_block_tree *t, const int32_t *rows, int32_t *wor
     }
 }
 
-bool stn_block_tree_build(const stn_block_pattern *pattern, stn_arena *arena, stn_block_tree *t) {
-    graph g;
-    if (!full_graph(pattern, arena, &g)) {
+bool stn_block_tree_build(const stn_block_pattern *p, stn_arena *arena, stn_block_tree *t) {
+    // both triangles without the diagonal, in the numbering of the pattern
+    const size_t n = (size_t)p->block_count + 1;
+    int32_t *start = STN_ARENA_ZEROED(arena, n + 1, int32_t);
+    int32_t *both = STN_ARENA(arena, 2 * (size_t)p->column_start[p->block_count], int32_t);
+    if (start == NULL || both == NULL) {
         return false;
     }
-    const size_t n = (size_t)g.n + 1;
+    for (int32_t j = 0; j < p->block_count; j++) {
+        for (int32_t e = p->column_start[j]; e < p->column_start[j + 1]; e++) {
+            if (p->row[e] != j) {
+                start[j + 2]++;
+                start[p->row[e] + 2]++;
+            }
+        }
+    }
+    for (int32_t i = 0; i < p->block_count; i++) {
+        start[i + 2] += start[i + 1];
+    }
+    for (int32_t j = 0; j < p->block_count; j++) {
+        for (int32_t e = p->column_start[j]; e < p->column_start[j + 1]; e++) {
+            if (p->row[e] != j) {
+                both[start[j + 1]++] = p->row[e];
+                both[start[p->row[e] + 1]++] = j;
+            }
+        }
+    }
+    const graph g = {p->block_count, start, both};
     int32_t *memory = STN_ARENA(arena, 10 * n, int32_t);
     int32_t *neighbour = STN_ARENA(arena, (size_t)g.start[g.n] / 2 + 1, int32_t);
     if (memory == NULL || neighbour == NULL) {
@@ -149,7 +140,7 @@ bool stn_block_tree_build(const stn_block_pattern *pattern, stn_arena *arena, st
     int32_t *rows = memory + 5 * n, *work = rows + n; // (n), (3 n)
     const lower_graph lower = {work + 3 * n, neighbour};
     *t = (stn_block_tree){g.n, memory, memory + n, memory + 2 * n, memory + 3 * n, memory + 4 * n, NULL};
-    if (!minimum_degree(&g, pattern->block_size, arena, t->order)) {
+    if (!minimum_degree(&g, p->block_size, arena, t->order)) {
         return false;
     }
     number(&g, t, &lower, work);
@@ -163,7 +154,7 @@ bool stn_block_tree_build(const stn_block_pattern *pattern, stn_arena *arena, st
     walk_rows(t, &lower, work, rows, NULL);
     int32_t total = 0;
     for (int32_t j = 0; j < t->n; j++) {
-        t->size[j] = pattern->block_size[t->order[j]];
+        t->size[j] = p->block_size[t->order[j]];
         t->column_start[j] = total;
         total += rows[j];
         rows[j] = t->column_start[j];

@@ -99,30 +99,6 @@ static int32_t gather(quotient *q, const int32_t *from, int32_t count, int32_t f
     return found;
 }
 
-// L_p; the elements of p die. False when out of memory.
-static bool make_element(quotient *q, int32_t p) {
-    const int32_t *list = q->list + q->start[p];
-    q->marks++;
-    int32_t found = gather(q, list + q->element_count[p], q->vertex_count[p], 0);
-    for (int32_t k = 0; k < q->element_count[p]; k++) {
-        int32_t e = list[k];
-        if (!q->dead[e]) {
-            found = gather(q, q->members[e], q->member_count[e], found);
-            q->dead[e] = true;
-        }
-    }
-    q->members[p] = STN_ARENA(q->arena, found, int32_t);
-    if (q->members[p] == NULL) {
-        return false;
-    }
-    memcpy(q->members[p], q->buffer, (size_t)found * sizeof *q->buffer);
-    q->member_count[p] = found;
-    for (int32_t k = 0; k < found; k++) {
-        q->size[p] += q->weight[q->buffer[k]];
-    }
-    return true;
-}
-
 // New lists and degree of i in L_p. True when i has become as good as p itself and may follow it at once.
 static bool update_vertex(quotient *q, int32_t p, int32_t i) {
     int32_t *list = q->list + q->start[i];
@@ -172,11 +148,26 @@ bool minimum_degree(const graph *g, const int32_t *weight, stn_arena *scratch, i
         bucket_remove(&q, p);
         q.gone[p] = true;
         q.left -= q.weight[p];
-        if (!make_element(&q, p)) {
+        order[done++] = p;
+        // L_p; the elements of p die
+        const int32_t *list = q.list + q.start[p];
+        q.marks++;
+        int32_t count = gather(&q, list + q.element_count[p], q.vertex_count[p], 0), kept = 0;
+        for (int32_t k = 0; k < q.element_count[p]; k++) {
+            int32_t e = list[k];
+            if (!q.dead[e]) {
+                count = gather(&q, q.members[e], q.member_count[e], count);
+                q.dead[e] = true;
+            }
+        }
+        int32_t *members = q.members[p] = STN_ARENA(scratch, count, int32_t);
+        if (members == NULL) {
             return false;
         }
-        order[done++] = p;
-        int32_t *members = q.members[p], count = q.member_count[p], kept = 0;
+        for (int32_t k = 0; k < count; k++) {
+            members[k] = q.buffer[k];
+            q.size[p] += q.weight[members[k]];
+        }
         for (int32_t k = 0; k < count; k++) { // outside[e] - tag = |L_e \ L_p| for every element that meets L_p
             int32_t i = members[k];
             for (int32_t m = 0; m < q.element_count[i]; m++) {

@@ -33,32 +33,6 @@ void nodal_cache_begin(nodal_cache *cache) {
     }
 }
 
-// A slot for a new entry: an idle one when there are many, else one more at the end. -1 when out of memory.
-static int32_t free_slot(nodal_cache *cache) {
-    int32_t idle = 0, first_idle = -1;
-    for (int32_t i = cache->count - 1; i >= 0; i--) {
-        if (!cache->entries[i].used) {
-            idle++;
-            first_idle = i;
-        }
-    }
-    if (idle > IDLE_LIMIT) {
-        clear_entry(cache->context, &cache->entries[first_idle]);
-        return first_idle;
-    }
-    if (cache->count == cache->capacity) {
-        int32_t capacity = cache->capacity + 8;
-        nodal_factor *entries =
-            stn_reallocate(cache->context, cache->entries, (size_t)cache->capacity, (size_t)capacity, sizeof *entries);
-        if (entries == NULL) {
-            return -1;
-        }
-        cache->entries = entries;
-        cache->capacity = capacity;
-    }
-    return cache->count;
-}
-
 // Copies the pattern of `a` and analyses it.
 static stn_status make_entry(stn_context *context, const stn_matrix *a, nodal_factor *entry, stn_error *err) {
     size_t nodes = (size_t)a->node_count;
@@ -114,10 +88,31 @@ stn_status nodal_cache_take(nodal_cache *cache, const stn_matrix *a, int32_t *in
     if (*index < 0) {
         nodal_factor entry = {0};
         stn_status status = make_entry(cache->context, a, &entry, err);
-        int32_t slot = status == STN_OK ? free_slot(cache) : -1;
-        if (slot < 0) {
+        // its slot: an idle one when there are many, else one more at the end
+        int32_t idle = 0, slot = cache->count;
+        for (int32_t i = cache->count - 1; i >= 0; i--) {
+            idle += !cache->entries[i].used;
+            slot = cache->entries[i].used ? slot : i;
+        }
+        if (status == STN_OK && idle > IDLE_LIMIT) {
+            clear_entry(cache->context, &cache->entries[slot]);
+        } else {
+            slot = cache->count;
+        }
+        if (status == STN_OK && slot == cache->capacity) {
+            int32_t capacity = cache->capacity + 8;
+            nodal_factor *entries = stn_reallocate(cache->context, cache->entries, (size_t)cache->capacity,
+                                                   (size_t)capacity, sizeof *entries);
+            if (entries == NULL) {
+                status = stn_fail(err, STN_ERR_MEMORY, "factors of nodal trees: out of memory");
+            } else {
+                cache->entries = entries;
+                cache->capacity = capacity;
+            }
+        }
+        if (status != STN_OK) {
             clear_entry(cache->context, &entry);
-            return status != STN_OK ? status : stn_fail(err, STN_ERR_MEMORY, "factors of nodal trees: out of memory");
+            return status;
         }
         cache->count += slot == cache->count;
         cache->entries[slot] = entry;

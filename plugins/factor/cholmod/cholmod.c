@@ -53,23 +53,6 @@ static void release(void *self) {
     stn_release(f->context, f);
 }
 
-static void write_pattern(const factor *f) {
-    int32_t *starts = f->A->p, *rows = f->A->i, place = 0;
-    for (int32_t j = 0; j < f->block_count; j++) {
-        for (int32_t c = 0; c < f->start[j + 1] - f->start[j]; c++) {
-            starts[f->start[j] + c] = place;
-            // rows from c on in the diagonal block, then those below
-            for (int32_t k = f->column_start[j]; k < f->column_start[j + 1]; k++) {
-                int32_t i = f->row[k];
-                for (int32_t r = i == j ? f->start[j] + c : f->start[i]; r < f->start[i + 1]; r++) {
-                    rows[place++] = r;
-                }
-            }
-        }
-    }
-    starts[f->start[f->block_count]] = place;
-}
-
 // Status of the last call as one of ours.
 static stn_status status_of(const factor *f, stn_error *err) {
     if (f->common.status >= CHOLMOD_OK) {
@@ -101,7 +84,20 @@ static stn_status analyse(factor *f, int32_t method, stn_error *err) {
     f->common.method[0].ordering = CHOLMOD_AMD;
     f->A = cholmod_allocate_sparse(n, n, (size_t)values, 1, 1, -1, CHOLMOD_REAL, &f->common);
     if (f->A != NULL) {
-        write_pattern(f);
+        int32_t *starts = f->A->p, *rows = f->A->i, place = 0;
+        for (int32_t j = 0; j < f->block_count; j++) {
+            for (int32_t c = 0; c < f->start[j + 1] - f->start[j]; c++) {
+                starts[f->start[j] + c] = place;
+                // rows from c on in the diagonal block, then those below
+                for (int32_t k = f->column_start[j]; k < f->column_start[j + 1]; k++) {
+                    int32_t i = f->row[k];
+                    for (int32_t r = i == j ? f->start[j] + c : f->start[i]; r < f->start[i + 1]; r++) {
+                        rows[place++] = r;
+                    }
+                }
+            }
+        }
+        starts[f->start[f->block_count]] = place;
         f->L = cholmod_analyze(f->A, &f->common);
     }
     return f->L == NULL && f->common.status >= CHOLMOD_OK
@@ -153,13 +149,13 @@ static stn_status refuse(const factor *f, int32_t row, stn_error *err) {
                     row - f->start[block], block);
 }
 
-// CHOLMOD carries a NaN along in silence, so the values are looked at on their way.
-static int32_t write_values(const factor *f, const stn_block_matrix *matrix) {
+static stn_status numeric(void *self, const stn_block_matrix *matrix, stn_error *err) {
+    factor *f = self;
     double *to = f->A->x;
     for (int32_t j = 0; j < f->block_count; j++) {
         int32_t columns = f->start[j + 1] - f->start[j];
         for (int32_t c = 0; c < columns; c++) {
-            double sum = 0.0; // not finite as soon as one value is not
+            double sum = 0.0; // CHOLMOD carries a NaN along in silence: not finite as soon as one value is not
             for (int32_t k = f->column_start[j]; k < f->column_start[j + 1]; k++) {
                 int32_t i = f->row[k], rows = f->start[i + 1] - f->start[i];
                 const double *block = matrix->values + matrix->offset[k];
@@ -169,18 +165,9 @@ static int32_t write_values(const factor *f, const stn_block_matrix *matrix) {
                 }
             }
             if (sum != 0.0) {
-                return f->start[j] + c;
+                return refuse(f, f->start[j] + c, err);
             }
         }
-    }
-    return -1;
-}
-
-static stn_status numeric(void *self, const stn_block_matrix *matrix, stn_error *err) {
-    factor *f = self;
-    int32_t bad = write_values(f, matrix);
-    if (bad >= 0) {
-        return refuse(f, bad, err);
     }
     int levels = single_thread_begin();
     cholmod_factorize(f->A, f->L, &f->common);

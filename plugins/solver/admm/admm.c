@@ -110,38 +110,6 @@ static void split_sum(admm *s) {
     }
 }
 
-static void iterate(admm *s) {
-    int32_t size = s->dual.H.size;
-    double *before = s->before;
-    s->before = s->z;
-    s->z = before;
-    for (int32_t r = 0; r < size; r++) {
-        s->from[r] = s->before[r] + s->u[r];
-        s->w[r] = s->before[r] - s->u[r];
-    }
-    if (s->kind.split) {
-        velocity_form_solve(&s->velocities, s->sigma, s->w, s->x);
-    } else {
-        // x = (H + sigma)^-1 (sigma w - q). Operators of the literature may be symmetric to some digits only, of which
-        // the factor takes one half: there as a correction of the x before, which ends at H itself.
-        if (s->impulses.symmetric) {
-            memset(s->x, 0, (size_t)s->dual.H.size * sizeof *s->x);
-        }
-        scaled_dual_gradient(&s->dual, s->x, s->g);
-        for (int32_t r = 0; r < s->dual.H.size; r++) {
-            s->w[r] = s->sigma * (s->w[r] - s->x[r]) - s->g[r];
-        }
-        dense_dual_solve(&s->impulses, s->w, s->w);
-        for (int32_t r = 0; r < s->dual.H.size; r++) {
-            s->x[r] += s->w[r];
-        }
-    }
-    for (int32_t r = 0; r < size; r++) {
-        s->w[r] = s->x[r] + s->u[r];
-    }
-    split_sum(s);
-}
-
 /// Follows the balance after 5, 10, 20, ... iterations: seldom enough in the end for convergence, and for factors to
 /// pay. sigma grows by the root of the primal over the dual residual, both relative.
 static stn_status balance(admm *s, int32_t *next, stn_solve_info *info, stn_error *err) {
@@ -218,7 +186,35 @@ static stn_status run(admm *s, stn_solve_info *info, stn_error *err) {
             info->reason = "iterations";
             return STN_NOT_CONVERGED;
         }
-        iterate(s);
+        int32_t size = s->dual.H.size;
+        double *before = s->before;
+        s->before = s->z;
+        s->z = before;
+        for (int32_t r = 0; r < size; r++) {
+            s->from[r] = s->before[r] + s->u[r];
+            s->w[r] = s->before[r] - s->u[r];
+        }
+        if (s->kind.split) {
+            velocity_form_solve(&s->velocities, s->sigma, s->w, s->x);
+        } else {
+            // x = (H + sigma)^-1 (sigma w - q). Operators of the literature may be symmetric to some digits only, of
+            // which the factor takes one half: there as a correction of the x before, which ends at H itself.
+            if (s->impulses.symmetric) {
+                memset(s->x, 0, (size_t)s->dual.H.size * sizeof *s->x);
+            }
+            scaled_dual_gradient(&s->dual, s->x, s->g);
+            for (int32_t r = 0; r < s->dual.H.size; r++) {
+                s->w[r] = s->sigma * (s->w[r] - s->x[r]) - s->g[r];
+            }
+            dense_dual_solve(&s->impulses, s->w, s->w);
+            for (int32_t r = 0; r < s->dual.H.size; r++) {
+                s->x[r] += s->w[r];
+            }
+        }
+        for (int32_t r = 0; r < size; r++) {
+            s->w[r] = s->x[r] + s->u[r];
+        }
+        split_sum(s);
         info->iterations++;
         done = is_done(s, &error);
         if (!done) {

@@ -7,40 +7,21 @@
 
 #include "admm.h"
 
-/// A Delassus operator of which there is nothing but the trace of its blocks, in their diagonals: what scales, sets and
-/// natural maps need.
-static bool build_traces(const stn_problem *p, stn_arena *arena, stn_delassus *out) {
-    int32_t n = p->constraint_count, *start = STN_ARENA(arena, n + 1, int32_t),
-            *column = STN_ARENA(arena, n + 1, int32_t);
-    int64_t *offset = STN_ARENA(arena, n + 1, int64_t);
-    double *values = STN_ARENA_ZEROED(arena, STN_MAX_ROWS * STN_MAX_ROWS * (size_t)n + 1, double);
-    double *b = STN_ARENA(arena, p->row_count + 1, double);
-    if (start == NULL || column == NULL || offset == NULL || values == NULL || b == NULL) {
-        return false;
-    }
-    for (int32_t i = 0; i < n; i++) {
-        const stn_constraint *c = &p->constraints[i];
-        start[i] = column[i] = i;
-        offset[i] = (int64_t)STN_MAX_ROWS * STN_MAX_ROWS * i;
-        for (int32_t r = 0; r < c->rows; r++) {
-            values[offset[i] + r * (c->rows + 1)] = c->w_trace / c->rows;
-        }
-    }
-    start[n] = n;
-    offset[n] = (int64_t)STN_MAX_ROWS * STN_MAX_ROWS * n;
-    stn_problem_contact_velocity(p, p->v_star, true, b); // for the size of speeds
-    *out = (stn_delassus){p, n, p->row_count, start, column, offset, values, b};
-    return true;
-}
-
 stn_status velocity_form_build(const stn_problem *problem, const stn_solve_control *control, const double *v,
                                scaled_dual *dual, velocity_form *out, stn_error *err) {
-    stn_delassus traces;
     stn_arena *arena = control->arena;
     *out = (velocity_form){.problem = problem, .dual = dual};
     double **const dofs[] = {&out->v, &out->right, &out->work, &out->scale};
     double **const rows[] = {&out->soft, &out->target, &out->gamma, &out->v_c};
-    bool good = build_traces(problem, arena, &traces);
+    // a Delassus operator of which there is nothing but the trace of its blocks, in their diagonals: what scales, sets
+    // and natural maps need
+    enum { BLOCK = STN_MAX_ROWS * STN_MAX_ROWS };
+    const int32_t n = problem->constraint_count;
+    int32_t *start = STN_ARENA(arena, n + 1, int32_t), *column = STN_ARENA(arena, n + 1, int32_t);
+    int64_t *offset = STN_ARENA(arena, n + 1, int64_t);
+    double *values = STN_ARENA_ZEROED(arena, BLOCK * (size_t)n + 1, double);
+    double *b = STN_ARENA(arena, problem->row_count + 1, double);
+    bool good = start != NULL && column != NULL && offset != NULL && values != NULL && b != NULL;
     for (int32_t i = 0; i < STN_COUNT(dofs); i++) {
         *dofs[i] = STN_ARENA_ZEROED(arena, problem->nv + 1, double);
         *rows[i] = STN_ARENA_ZEROED(arena, problem->row_count + 1, double);
@@ -49,6 +30,18 @@ stn_status velocity_form_build(const stn_problem *problem, const stn_solve_contr
     if (!good) {
         return stn_fail(err, STN_ERR_MEMORY, "%d dofs, %d rows: out of memory", problem->nv, problem->row_count);
     }
+    for (int32_t i = 0; i < n; i++) {
+        const stn_constraint *c = &problem->constraints[i];
+        start[i] = column[i] = i;
+        offset[i] = (int64_t)BLOCK * i;
+        for (int32_t r = 0; r < c->rows; r++) {
+            values[offset[i] + r * (c->rows + 1)] = c->w_trace / c->rows;
+        }
+    }
+    start[n] = n;
+    offset[n] = (int64_t)BLOCK * n;
+    stn_problem_contact_velocity(problem, problem->v_star, true, b); // for the size of speeds
+    const stn_delassus traces = {problem, n, problem->row_count, start, column, offset, values, b};
     memcpy(out->v, v, (size_t)problem->nv * sizeof *v);
     // diag(A)^-1/2; where that is no number the largest inertia of the tree stands in, or 1.
     double *scale = out->scale;

@@ -30,30 +30,6 @@ static void copy(const apgd *s, const point *from, point *to) {
     memcpy(to->g, from->g, (size_t)s->size * sizeof(double));
 }
 
-/// x' of the largest step that the bound allows: d^T H d <= L |d|^2 for d = x' - y, to the rounding of H d. For a
-/// quadratic f that is the test of f(x') against its bound, without the digits that a difference of costs loses.
-/// Returns how many products that took.
-static int32_t descend(apgd *s) {
-    for (int32_t trial = 1;; trial++) {
-        for (int32_t r = 0; r < s->size; r++) {
-            s->next.x[r] = s->ahead.x[r] - s->ahead.g[r] / s->L;
-        }
-        scaled_dual_project(&s->dual, s->next.x);
-        scaled_dual_gradient(&s->dual, s->next.x, s->next.g);
-        double curvature = 0.0, square = 0.0, rounding = 0.0;
-        for (int32_t r = 0; r < s->size; r++) {
-            double d = s->next.x[r] - s->ahead.x[r];
-            curvature += d * (s->next.g[r] - s->ahead.g[r]);
-            rounding += fabs(d) * (fabs(s->next.g[r]) + fabs(s->ahead.g[r]) + s->L * fabs(s->next.x[r]));
-            square += d * d;
-        }
-        if (!(curvature > s->L * square + 1e-15 * rounding)) { // NaN ends the search
-            return trial;
-        }
-        s->L *= 2.0;
-    }
-}
-
 static stn_status iterate(apgd *s, const stn_solve_control *control, stn_solve_info *info, stn_error *err) {
     dual_residual residual = scaled_dual_residual(&s->dual, true, s->at.x, s->at.g), least = residual;
     while (!scaled_dual_done(&s->dual, residual, control)) {
@@ -66,7 +42,26 @@ static stn_status iterate(apgd *s, const stn_solve_control *control, stn_solve_i
             info->reason = "iterations";
             return STN_NOT_CONVERGED;
         }
-        info->line_search_evaluations += descend(s);
+        // x' of the largest step that the bound allows: d^T H d <= L |d|^2 for d = x' - y, to the rounding of H d. For
+        // a quadratic f that is the test of f(x') against its bound, without the digits that a difference of costs
+        // loses.
+        for (bool allowed = false; !allowed;) {
+            for (int32_t r = 0; r < s->size; r++) {
+                s->next.x[r] = s->ahead.x[r] - s->ahead.g[r] / s->L;
+            }
+            scaled_dual_project(&s->dual, s->next.x);
+            scaled_dual_gradient(&s->dual, s->next.x, s->next.g);
+            info->line_search_evaluations++;
+            double curvature = 0.0, square = 0.0, rounding = 0.0;
+            for (int32_t r = 0; r < s->size; r++) {
+                double d = s->next.x[r] - s->ahead.x[r];
+                curvature += d * (s->next.g[r] - s->ahead.g[r]);
+                rounding += fabs(d) * (fabs(s->next.g[r]) + fabs(s->ahead.g[r]) + s->L * fabs(s->next.x[r]));
+                square += d * d;
+            }
+            allowed = !(curvature > s->L * square + 1e-15 * rounding); // NaN ends the search
+            s->L *= allowed ? 1.0 : 2.0;
+        }
         // The next y from x and x', and x' becomes x. Momentum has carried it too far where the step from x to x' goes
         // against the one that the projection made from y. The gradient in place of y - x' would see a slope also where
         // the cone holds against it, and restart too seldom.
@@ -74,8 +69,8 @@ static stn_status iterate(apgd *s, const stn_solve_control *control, stn_solve_i
         for (int32_t r = 0; r < s->size; r++) {
             along += (s->ahead.x[r] - s->next.x[r]) * (s->next.x[r] - s->at.x[r]);
         }
-        double square = s->theta * s->theta, theta = 0.5 * (s->theta * sqrt(square + 4.0) - square);
-        double beta = s->theta * (1.0 - s->theta) / (square + theta);
+        double theta2 = s->theta * s->theta, theta = 0.5 * (s->theta * sqrt(theta2 + 4.0) - theta2);
+        double beta = s->theta * (1.0 - s->theta) / (theta2 + theta);
         if (along > 0.0) {
             theta = 1.0;
             beta = 0.0;

@@ -88,18 +88,7 @@ STN_KERNEL static void remember(anderson *a, const double *restrict x, const dou
     }
 }
 
-/// combined = -sum of theta_k dg_k.
-STN_KERNEL static void combine(const anderson *a, const double *theta) {
-    for (int32_t i = 0; i < a->size; i += 4) {
-        packed_v4 sum = {0.0};
-        for (int32_t k = 0; k < a->count; k++) {
-            sum -= theta[k] * *(const packed_v4 *)(a->dg[k] + i);
-        }
-        *(packed_v4 *)(a->combined + i) = sum;
-    }
-}
-
-void anderson_next(anderson *a, const double *x, double *g) {
+STN_KERNEL void anderson_next(anderson *a, const double *x, double *g) {
     double theta[ANDERSON_DEPTH];
     remember(a, x, g);
     dots(a, a->count, a->df, a->f, theta);
@@ -136,7 +125,13 @@ void anderson_next(anderson *a, const double *x, double *g) {
     for (int32_t i = 0; i < n; i++) {
         theta[i] *= scale[i];
     }
-    combine(a, theta);
+    for (int32_t i = 0; i < a->size; i += 4) { // combined = -sum of theta_k dg_k
+        packed_v4 sum = {0.0};
+        for (int32_t k = 0; k < a->count; k++) {
+            sum -= theta[k] * *(const packed_v4 *)(a->dg[k] + i);
+        }
+        *(packed_v4 *)(a->combined + i) = sum;
+    }
     double length = norm(a, a->combined), most = a->reach * norm(a, a->f), step = length > most ? most / length : 1.0;
     for (int32_t i = 0; i < a->size; i++) {
         g[i] += step * a->combined[i];

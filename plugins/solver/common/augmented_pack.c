@@ -205,14 +205,6 @@ static stn_status place_constraints(augmented *h, placement *where, stn_error *e
 
 // ----------------------------------------------------------------------------------------------------------- clusters
 
-static bool same_blocks(const augmented *h, const augmented_cluster *cluster, const placement *where, int32_t i) {
-    bool same = cluster->part_count == where->count[i];
-    for (int32_t k = 0; same && k < cluster->part_count; k++) {
-        same = h->parts[cluster->part_start + k].block == where->block[(int64_t)i * where->width + k];
-    }
-    return same;
-}
-
 /// Groups the sorted constraints: neighbours on the same blocks share a cluster, in which no cone follows a line. Then
 /// places rows and panels.
 static stn_status form_clusters(augmented *h, const placement *where, stn_error *err) {
@@ -231,15 +223,19 @@ static stn_status form_clusters(augmented *h, const placement *where, stn_error 
     for (size_t i = 0; i < n; i++) {
         int32_t index = where->order[i];
         const stn_constraint *c = &problem->constraints[index];
-        bool cone = stn_constraint_has_cone(c);
-        if (cluster == NULL || !same_blocks(h, cluster, where, index) || (cone && cluster->line_count > 0)) {
+        const int32_t *blocks = where->block + (int64_t)index * where->width;
+        bool cone = stn_constraint_has_cone(c), same = cluster != NULL && cluster->part_count == where->count[index];
+        for (int32_t k = 0; same && k < cluster->part_count; k++) {
+            same = h->parts[cluster->part_start + k].block == blocks[k];
+        }
+        if (!same || (cone && cluster->line_count > 0)) {
             cluster = &h->clusters[h->cluster_count++];
             *cluster = (augmented_cluster){.part_start = parts,
                                            .part_count = where->count[index],
                                            .lane_start = h->lane_count,
                                            .line_start = h->line_count};
             for (int32_t k = 0; k < cluster->part_count; k++) {
-                h->parts[parts++].block = where->block[(int64_t)index * where->width + k];
+                h->parts[parts++].block = blocks[k];
             }
         }
         cluster->constraint_count++;

@@ -120,24 +120,6 @@ static stn_status list_entries(augmented *h, stn_error *err) {
     return STN_OK;
 }
 
-/// Entries point into one dense matrix of all unknowns.
-static stn_status place_dense(augmented *h, stn_error *err) {
-    h->stride = (h->nv + 7) / 8 * 8;
-    size_t size = (size_t)h->nv * (size_t)h->stride + 8;
-    h->values = STN_ARENA_ZEROED(h->control->arena, size, double);
-    h->lower = STN_ARENA(h->control->arena, size, double);
-    if (h->values == NULL || h->lower == NULL) {
-        return out_of_memory(h, err);
-    }
-    for (int32_t e = 0; e < h->entry_count; e++) {
-        augmented_entry *entry = &h->entries[e];
-        entry->stride = h->stride;
-        entry->values =
-            h->values + (int64_t)h->blocks[entry->row].compact * h->stride + h->blocks[entry->column].compact;
-    }
-    return STN_OK;
-}
-
 /// Entries are the blocks of a block matrix, in its order.
 static stn_status place_blocks(augmented *h, stn_error *err) {
     stn_arena *arena = h->control->arena;
@@ -177,14 +159,32 @@ stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err) 
     h->dense =
         form == AUGMENTED_DENSE || (form == AUGMENTED_AUTO && !chosen && (h->nv <= DENSE_LIMIT || h->block_count == 1));
     stn_status status = list_entries(h, err);
-    if (status == STN_OK) {
-        status = h->dense ? place_dense(h, err) : place_blocks(h, err);
-    }
-    h->ready = status == STN_OK;
     h->fresh = true;
-    if (status != STN_OK || h->dense) {
+    if (status != STN_OK) {
         return status;
     }
+    if (h->dense) { // entries point into one matrix of all unknowns
+        h->stride = (h->nv + 7) / 8 * 8;
+        size_t size = (size_t)h->nv * (size_t)h->stride + 8;
+        h->values = STN_ARENA_ZEROED(control->arena, size, double);
+        h->lower = STN_ARENA(control->arena, size, double);
+        if (h->values == NULL || h->lower == NULL) {
+            return out_of_memory(h, err);
+        }
+        for (int32_t e = 0; e < h->entry_count; e++) {
+            augmented_entry *entry = &h->entries[e];
+            entry->stride = h->stride;
+            entry->values =
+                h->values + (int64_t)h->blocks[entry->row].compact * h->stride + h->blocks[entry->column].compact;
+        }
+        h->ready = true;
+        return STN_OK;
+    }
+    status = place_blocks(h, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    h->ready = true;
     h->ops = chosen ? control->factor : stn_factor_block();
     return symbolic_cache_find(control->workspace, h->ops, chosen ? control->factor_self : NULL, &h->matrix.pattern,
                                &h->factor, err);

@@ -9,14 +9,21 @@
 
 // ------------------------------------------------------------------------------------------------------- dense fronts
 
-/// c (4 rows) -= a (4 x depth) b (depth x columns), columns a multiple of 4.
-STN_KERNEL_INLINE void subtract_rows(int64_t stride, int32_t depth, int32_t columns, const double *a, const double *b,
-                                     double *c) {
+/// What is subtracted from rows of a front: products with `depth` rows b, `columns` of each, a multiple of 4.
+typedef struct strip {
+    int64_t stride;
+    int32_t depth, columns;
+    const double *b;
+} strip;
+
+/// c (4 rows) -= a (4 x depth) b.
+STN_KERNEL_INLINE void subtract_rows(const strip *s, const double *a, double *c) {
+    const int64_t stride = s->stride;
     int32_t j = 0;
-    for (; j + 8 <= columns; j += 8) {
+    for (; j + 8 <= s->columns; j += 8) {
         v4u sum[4][2] = {{{0.0}}};
-        for (int32_t p = 0; p < depth; p++) {
-            v4u left = *(const v4u *)(b + p * stride + j), right = *(const v4u *)(b + p * stride + j + 4);
+        for (int32_t p = 0; p < s->depth; p++) {
+            v4u left = *(const v4u *)(s->b + p * stride + j), right = *(const v4u *)(s->b + p * stride + j + 4);
             for (int32_t r = 0; r < 4; r++) {
                 sum[r][0] += a[r * stride + p] * left;
                 sum[r][1] += a[r * stride + p] * right;
@@ -27,10 +34,10 @@ STN_KERNEL_INLINE void subtract_rows(int64_t stride, int32_t depth, int32_t colu
             *(v4u *)(c + r * stride + j + 4) -= sum[r][1];
         }
     }
-    for (; j < columns; j += 4) {
+    for (; j < s->columns; j += 4) {
         v4u sum[4] = {{0.0}};
-        for (int32_t p = 0; p < depth; p++) {
-            v4u left = *(const v4u *)(b + p * stride + j);
+        for (int32_t p = 0; p < s->depth; p++) {
+            v4u left = *(const v4u *)(s->b + p * stride + j);
             for (int32_t r = 0; r < 4; r++) {
                 sum[r] += a[r * stride + p] * left;
             }
@@ -41,12 +48,12 @@ STN_KERNEL_INLINE void subtract_rows(int64_t stride, int32_t depth, int32_t colu
     }
 }
 
-STN_KERNEL_INLINE void subtract_row(int64_t stride, int32_t depth, int32_t columns, const double *a, const double *b,
-                                    double *c) {
-    for (int32_t p = 0; p < depth; p++) {
+/// c (one row) -= a (depth) b.
+STN_KERNEL_INLINE void subtract_row(const strip *s, const double *a, double *c) {
+    for (int32_t p = 0; p < s->depth; p++) {
         double factor = a[p];
-        for (int32_t j = 0; j < columns; j += 4) {
-            *(v4u *)(c + j) -= factor * *(const v4u *)(b + p * stride + j);
+        for (int32_t j = 0; j < s->columns; j += 4) {
+            *(v4u *)(c + j) -= factor * *(const v4u *)(s->b + p * s->stride + j);
         }
     }
 }
@@ -122,18 +129,20 @@ STN_KERNEL static bool factor_front(const dense_front *f) {
                 F[i * stride + to + r] -= sum;
             }
         }
-        const double *U = F + from * stride + to + ragged;
+        strip U = {stride, 0, whole, F + from * stride + to + ragged};
         for (int32_t p = from + 1; p < to; p++) {
-            subtract_row(stride, p - from, whole, F + p * stride + from, U, F + p * stride + to + ragged);
+            U.depth = p - from;
+            subtract_row(&U, F + p * stride + from, F + p * stride + to + ragged);
         }
+        U.depth = to - from;
         int32_t i = to;
         for (; i + 4 <= m; i += 4) {
             double *row = F + i * stride;
-            subtract_rows(stride, to - from, whole, row + from, U, row + to + ragged);
+            subtract_rows(&U, row + from, row + to + ragged);
         }
         for (; i < m; i++) {
             double *row = F + i * stride;
-            subtract_row(stride, to - from, whole, row + from, U, row + to + ragged);
+            subtract_row(&U, row + from, row + to + ragged);
         }
     }
     return true;
@@ -158,22 +167,6 @@ static void add_entry(const block_lu *lu, int32_t i, int32_t e, int64_t stride) 
         add_block(3, 3, stride, from, to);
     } else {
         add_block(rows, columns, stride, from, to);
-    }
-}
-
-static void add_entries(const block_lu *lu, const block_front *f, int64_t stride) {
-    for (int32_t k = 0; k < f->pivots; k++) {
-        int32_t i = f->blocks[k];
-        for (int32_t e = lu->row_start[i]; lu->rows_of[i] > 0 && e < lu->row_start[i + 1]; e++) {
-            int32_t j = lu->column[e];
-            if (lu->rows_of[j] == 0 || lu->position[j] < lu->position[i]) {
-                continue;
-            }
-            add_entry(lu, i, e, stride);
-            if (j != i) {
-                add_entry(lu, j, lu->mirror[e], stride);
-            }
-        }
     }
 }
 
@@ -213,7 +206,19 @@ bool block_lu_factor(block_lu *lu, const bool *left_out) {
         const int32_t m = dense.m, k = dense.k;
         const int64_t stride = dense.stride = block_lu_stride(m);
         memset(lu->front, 0, (size_t)(m * stride) * sizeof *lu->front);
-        add_entries(lu, f, stride);
+        for (int32_t b = 0; b < f->pivots; b++) {
+            int32_t block = f->blocks[b];
+            for (int32_t e = lu->row_start[block]; lu->rows_of[block] > 0 && e < lu->row_start[block + 1]; e++) {
+                int32_t j = lu->column[e];
+                if (lu->rows_of[j] == 0 || lu->position[j] < lu->position[block]) {
+                    continue;
+                }
+                add_entry(lu, block, e, stride);
+                if (j != block) {
+                    add_entry(lu, j, lu->mirror[e], stride);
+                }
+            }
+        }
         for (int32_t c = 0; c < f->children; c++) {
             top = add_child(lu, &lu->fronts[lu->waiting[--waiting]], top, stride);
         }
@@ -253,32 +258,6 @@ static int32_t list_rows(const block_lu *lu, const block_front *f, int32_t *pivo
     return at;
 }
 
-/// x[rows] -= L21 y, `count` rows of the factor k apart; four at a time, because each sum waits for its own additions.
-static void forward_rest(int32_t count, int32_t k, const double *L, const double *y, const int32_t *rows, double *x) {
-    int32_t r = 0;
-    for (; r + 4 <= count; r += 4, L += 4 * (int64_t)k) {
-        const double *L1 = L + k, *L2 = L1 + k, *L3 = L2 + k;
-        double sum0 = 0.0, sum1 = 0.0, sum2 = 0.0, sum3 = 0.0;
-        for (int32_t c = 0; c < k; c++) {
-            sum0 += L[c] * y[c];
-            sum1 += L1[c] * y[c];
-            sum2 += L2[c] * y[c];
-            sum3 += L3[c] * y[c];
-        }
-        x[rows[r]] -= sum0;
-        x[rows[r + 1]] -= sum1;
-        x[rows[r + 2]] -= sum2;
-        x[rows[r + 3]] -= sum3;
-    }
-    for (; r < count; r++, L += k) {
-        double sum = 0.0;
-        for (int32_t c = 0; c < k; c++) {
-            sum += L[c] * y[c];
-        }
-        x[rows[r]] -= sum;
-    }
-}
-
 void block_lu_solve(const block_lu *lu, double *x) {
     double *y = lu->work;
     const int32_t *rows = lu->relative;
@@ -305,7 +284,29 @@ void block_lu_solve(const block_lu *lu, double *x) {
         for (int32_t r = 0; r < k; r++) {
             x[rows[r]] = y[r];
         }
-        forward_rest(m - k, k, L + (size_t)k * (size_t)m, y, rows + k, x);
+        // x[rows] -= L21 y; four at a time, because each sum waits for its own additions
+        int32_t r = k;
+        for (L += (size_t)k * (size_t)m; r + 4 <= m; r += 4, L += 4 * (int64_t)k) {
+            const double *L1 = L + k, *L2 = L1 + k, *L3 = L2 + k;
+            double sum0 = 0.0, sum1 = 0.0, sum2 = 0.0, sum3 = 0.0;
+            for (int32_t c = 0; c < k; c++) {
+                sum0 += L[c] * y[c];
+                sum1 += L1[c] * y[c];
+                sum2 += L2[c] * y[c];
+                sum3 += L3[c] * y[c];
+            }
+            x[rows[r]] -= sum0;
+            x[rows[r + 1]] -= sum1;
+            x[rows[r + 2]] -= sum2;
+            x[rows[r + 3]] -= sum3;
+        }
+        for (; r < m; r++, L += k) {
+            double sum = 0.0;
+            for (int32_t c = 0; c < k; c++) {
+                sum += L[c] * y[c];
+            }
+            x[rows[r]] -= sum;
+        }
     }
     for (int32_t i = lu->front_count; i-- > 0;) {
         const block_front *f = &lu->fronts[i];

@@ -7,13 +7,14 @@
 
 enum { MOST_ROWS = 9000 }; // two matrices of 0.65 GB
 
-/// A block, its columns those of `other`; T NULL: 1.
-static void put_block(dense_dual *d, const packed_row *row, const packed_row *other, const double *W, const double *T) {
+/// A block of W in the rows of a constraint; T NULL: 1.
+static void put_block(dense_dual *d, const packed_row *row, const packed_block *b, const double *T) {
+    const packed_row *other = &d->p->rows[packed_at(d->p, b->place)];
     for (int32_t c = 0; c < other->rows; c++) {
         for (int32_t r = 0; r < row->rows; r++) {
             double scale = T != NULL ? T[row->place + r] * T[other->place + c] : 1.0;
             d->matrix[(size_t)(row->row + r) * (size_t)d->stride + (size_t)(other->row + c)] =
-                scale * W[c * row->width + r];
+                scale * b->W[c * row->width + r];
         }
     }
 }
@@ -34,9 +35,9 @@ stn_status dense_dual_build(const packed *p, const double *T, stn_arena *arena, 
     }
     for (int32_t i = 0; i < p->n; i++) {
         const packed_row *row = &p->rows[i];
-        put_block(out, row, row, row->own, T);
+        put_block(out, row, &(packed_block){row->own, row->place, row->rows}, T);
         for (const packed_block *e = p->blocks + row->start; e < p->blocks + row->end; e++) {
-            put_block(out, row, &p->rows[packed_at(p, e->place)], e->W, T);
+            put_block(out, row, e, T);
         }
     }
     double largest = 0.0, apart = 0.0;

@@ -78,27 +78,6 @@ static void copy_block(const packed_row *row, const packed_row *other, const dou
     }
 }
 
-/// The largest sum |J| |v_star| + |bias| of a row: what b = J v_star + bias is rounded beside.
-static double size_of_sums(const stn_problem *problem, const stn_constraint *c) {
-    double largest = 0.0;
-    for (int32_t r = 0; r < c->rows && problem->form == STN_FORM_GLOBAL; r++) {
-        double sum = fabs(problem->bias[c->row + r]);
-        for (int32_t side = 0; side < 2 && c->J[side].tree >= 0; side++) {
-            const stn_jacobian *J = &c->J[side];
-            const stn_problem_tree *tree = &problem->trees[J->tree];
-            const double *v = problem->v_star + tree->dof_start;
-            for (int32_t k = 0; k < tree->A.n && J->node_count == 0; k++) {
-                sum += fabs(J->values[r * tree->A.n + k] * v[k]);
-            }
-            for (int32_t k = 0; k < 3 * J->node_count; k++) {
-                sum += fabs(J->values[3 * c->rows * (k / 3) + 3 * r + k % 3] * v[3 * J->node[k / 3] + k % 3]);
-            }
-        }
-        largest = larger(largest, sum);
-    }
-    return largest;
-}
-
 bool packed_build(const stn_delassus *d, stn_arena *arena, packed *out) {
     const stn_problem *problem = d->problem;
     packed_block *blocks;
@@ -142,7 +121,22 @@ bool packed_build(const stn_delassus *d, stn_arena *arena, packed *out) {
             out->hi[row->place + r] = problem->hi[row->row + r];
             out->speed = larger(larger(out->speed, fabs(b)), fabs(v_hat));
         }
-        out->rounding = larger(out->rounding, 16.0 * DBL_EPSILON * size_of_sums(problem, &problem->constraints[i]));
+        const stn_constraint *c = &problem->constraints[i];
+        for (int32_t r = 0; r < c->rows && problem->form == STN_FORM_GLOBAL; r++) {
+            double sum = fabs(problem->bias[c->row + r]); // sum |J| |v_star| + |bias|: b is rounded beside that
+            for (int32_t side = 0; side < 2 && c->J[side].tree >= 0; side++) {
+                const stn_jacobian *J = &c->J[side];
+                const stn_problem_tree *tree = &problem->trees[J->tree];
+                const double *v = problem->v_star + tree->dof_start;
+                for (int32_t k = 0; k < tree->A.n && J->node_count == 0; k++) {
+                    sum += fabs(J->values[r * tree->A.n + k] * v[k]);
+                }
+                for (int32_t k = 0; k < 3 * J->node_count; k++) {
+                    sum += fabs(J->values[3 * c->rows * (k / 3) + 3 * r + k % 3] * v[3 * J->node[k / 3] + k % 3]);
+                }
+            }
+            out->rounding = larger(out->rounding, 16.0 * DBL_EPSILON * sum);
+        }
     }
     return true;
 }

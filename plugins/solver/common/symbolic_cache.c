@@ -57,11 +57,6 @@ typedef struct pattern_view {
     size_t size;
 } pattern_view;
 
-static pattern_view view_pattern(const stn_block_pattern *p) {
-    size_t n = (size_t)p->block_count, m = (size_t)p->column_start[p->block_count];
-    return (pattern_view){{p->block_size, p->column_start, p->row}, {n, n + 1, m}, 2 * n + 1 + m};
-}
-
 static bool same_pattern(const symbolic *slot, const pattern_view *view) {
     bool same = slot->size == view->size;
     const int32_t *kept = slot->pattern;
@@ -72,28 +67,11 @@ static bool same_pattern(const symbolic *slot, const pattern_view *view) {
     return same;
 }
 
-static bool keep_pattern(stn_context *context, symbolic *slot, const pattern_view *view) {
-    if (slot->capacity < view->size) {
-        stn_release(context, slot->pattern);
-        slot->capacity = 0;
-        slot->pattern = stn_allocate(context, view->size + view->size / 2, sizeof *slot->pattern);
-        if (slot->pattern == NULL) {
-            return false;
-        }
-        slot->capacity = view->size + view->size / 2;
-    }
-    int32_t *kept = slot->pattern;
-    for (int32_t i = 0; i < 3; i++) {
-        memcpy(kept, view->array[i], view->count[i] * sizeof *kept);
-        kept += view->count[i];
-    }
-    slot->size = view->size;
-    return true;
-}
-
 stn_status symbolic_cache_find(symbolic_cache *w, const stn_factor_ops *ops, void *self,
                                const stn_block_pattern *pattern, void **factor, stn_error *err) {
-    pattern_view view = view_pattern(pattern);
+    size_t n = (size_t)pattern->block_count, m = (size_t)pattern->column_start[pattern->block_count];
+    pattern_view view =
+        (pattern_view){{pattern->block_size, pattern->column_start, pattern->row}, {n, n + 1, m}, 2 * n + 1 + m};
     symbolic *oldest = &w->slots[0];
     w->clock++;
     for (int32_t i = 0; i < CACHE_SIZE; i++) {
@@ -106,9 +84,21 @@ stn_status symbolic_cache_find(symbolic_cache *w, const stn_factor_ops *ops, voi
         oldest = slot->used < oldest->used ? slot : oldest;
     }
     empty(oldest);
-    if (!keep_pattern(w->context, oldest, &view)) {
-        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    if (oldest->capacity < view.size) {
+        stn_release(w->context, oldest->pattern);
+        oldest->capacity = 0;
+        oldest->pattern = stn_allocate(w->context, view.size + view.size / 2, sizeof *oldest->pattern);
+        if (oldest->pattern == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+        }
+        oldest->capacity = view.size + view.size / 2;
     }
+    int32_t *kept = oldest->pattern;
+    for (int32_t i = 0; i < 3; i++) {
+        memcpy(kept, view.array[i], view.count[i] * sizeof *kept);
+        kept += view.count[i];
+    }
+    oldest->size = view.size;
     stn_status status = ops->symbolic(self, w->context, pattern, &oldest->factor, err);
     if (status == STN_OK) {
         oldest->ops = ops;

@@ -159,22 +159,6 @@ static bool beyond(const conic *k, double x) {
     return conic_gradient(k, x) >= 0.0 || denominator_at(k, x) <= 0.0;
 }
 
-static void quartic_of(conic *k) {
-    double s = k->s, K = k->kappa, a = k->S[0], b = k->S[1], d = k->S[2];
-    double p = k->w[0], q = k->w[1], e = k->chat[0], f = k->chat[1], m = p * f - q * e;
-    double A20 = K * (s * b + p * f), A10 = s * (p * b - q * a) + K * K * f + m * p;
-    double A11 = K * (s * (d - a) + q * f - p * e), A01 = s * (p * d - q * b) - K * K * e + m * q;
-    double A02 = -K * (s * b + q * e), A00 = K * m;
-    k->p[0] = A20 + A10 + A00;
-    k->p[1] = 2.0 * (A01 + A11);
-    k->p[2] = 2.0 * (2.0 * A02 + A00 - A20);
-    k->p[3] = 2.0 * (A01 - A11);
-    k->p[4] = A20 - A10 + A00;
-    k->d[0] = K + p;
-    k->d[1] = 2.0 * q;
-    k->d[2] = K - p;
-}
-
 static void swap(double *a, double *b) {
     double t = *a;
     *a = *b;
@@ -197,7 +181,20 @@ static conic conic_of(const slipping *at_hand) {
     k.S[0] = x * Sx + y * Sy;
     k.S[1] = x * Sy - y * Sx;
     k.S[2] = (b->S[0] + b->S[2]) * (length * length) - k.S[0];
-    quartic_of(&k);
+    double K = k.kappa, m = k.w[0] * k.chat[1] - k.w[1] * k.chat[0]; // the quartic
+    double A20 = K * (k.s * k.S[1] + k.w[0] * k.chat[1]);
+    double A10 = k.s * (k.w[0] * k.S[1] - k.w[1] * k.S[0]) + K * K * k.chat[1] + m * k.w[0];
+    double A11 = K * (k.s * (k.S[2] - k.S[0]) + k.w[1] * k.chat[1] - k.w[0] * k.chat[0]);
+    double A01 = k.s * (k.w[0] * k.S[2] - k.w[1] * k.S[1]) - K * K * k.chat[0] + m * k.w[1];
+    double A02 = -K * (k.s * k.S[1] + k.w[1] * k.chat[0]), A00 = K * m;
+    k.p[0] = A20 + A10 + A00;
+    k.p[1] = 2.0 * (A01 + A11);
+    k.p[2] = 2.0 * (2.0 * A02 + A00 - A20);
+    k.p[3] = 2.0 * (A01 - A11);
+    k.p[4] = A20 - A10 + A00;
+    k.d[0] = K + k.w[0];
+    k.d[1] = 2.0 * k.w[1];
+    k.d[2] = K - k.w[0];
     if (k.p[0] > 0.0) {
         k.side = -1.0;
         k.w[1] = -k.w[1];
@@ -234,12 +231,6 @@ static double swept(const conic *k, double x, double *D) {
 static double width_for(const conic *k, double x, double precision) {
     double D, square = swept(k, x, &D);
     return 0.5 * precision * D * D / (k->length * k->s * sqrt(square));
-}
-
-/// Is `moved` no more than that?
-static bool is_within(const conic *k, double x, double moved, double precision) {
-    double D, square = swept(k, x, &D), left = k->length * k->s * moved, right = 0.5 * precision * D;
-    return left * left * square <= right * right * (D * D);
 }
 
 /// In how many of the bracket's eight parts, each `step` wide, the energy falls up to their end; the minimum is in the
@@ -290,9 +281,13 @@ static double quartic_root(conic *k, double precision) {
         if (!((next - k->low) * (next - k->high) <= 0.0)) { // NaN too
             next = 0.5 * (k->low + k->high);
         }
-        double moved = fabs(next - x);
+        double moved = fabs(next - x), D;
         x = next;
-        if (moved <= 1e-16 + 4e-16 * fabs(x) || is_within(k, x, moved, precision)) {
+        if (moved <= 1e-16 + 4e-16 * fabs(x)) {
+            break;
+        }
+        double square = swept(k, x, &D), left = k->length * k->s * moved, right = 0.5 * precision * D;
+        if (left * left * square <= right * right * (D * D)) { // no more than `precision` of the impulse
             break;
         }
     }

@@ -47,36 +47,6 @@ typedef struct sweeper {
 
 // ------------------------------------------------------------------------------------------------------------ set-up
 
-static bool prepare_row(sweeper *s, const packed_row *row, const stn_solve_control *control, visited *v) {
-    double allowed = packed_allowed(&s->problem, control->tolerance) + control->absolute_tolerance * sqrt(row->omega);
-    *v = (visited){.allowed = allowed * allowed};
-    if (row->cone && s->rule->kind == VISIT_EXACT) {
-        local_prepare(row->mu, row->own, 4, &v->block);
-    }
-    if (row->cone) {
-        double square = 0.0;
-        for (int32_t k = 0; k < 12; k++) {
-            square += row->own[k] * row->own[k];
-        }
-        v->rho = square > 0.0 ? 1.0 / sqrt(square) : 0.0;
-        v->precision = 0.1 * allowed * fmin(v->rho, 1.0 / row->omega);
-        return true;
-    }
-    bool equality = row->rows > 1;
-    for (int32_t r = row->place; r < row->place + row->rows; r++) {
-        equality = equality && !(s->problem.lo[r] > -(double)INFINITY || s->problem.hi[r] < (double)INFINITY);
-    }
-    if (equality) {
-        double *factor = STN_ARENA(control->arena, row->rows * row->width, double);
-        if (factor == NULL) {
-            return false;
-        }
-        memcpy(factor, row->own, (size_t)(row->rows * row->width) * sizeof *factor);
-        v->factor = stn_cholesky(row->rows, factor, row->width) < 0 ? factor : NULL;
-    }
-    return true;
-}
-
 static bool prepare(sweeper *s, const stn_solve_control *control, const double *start) {
     if (!packed_build(control->delassus, control->arena, &s->problem)) {
         return false;
@@ -94,13 +64,34 @@ static bool prepare(sweeper *s, const stn_solve_control *control, const double *
         return false;
     }
     for (int32_t i = 0; i < s->problem.n; i++) {
-        for (int32_t r = 0; r < s->problem.rows[i].rows; r++) {
-            weight[s->problem.rows[i].place + r] = s->problem.rows[i].omega;
+        const packed_row *row = &s->problem.rows[i];
+        double allowed =
+            packed_allowed(&s->problem, control->tolerance) + control->absolute_tolerance * sqrt(row->omega);
+        visited *v = &s->visited[i];
+        *v = (visited){.allowed = allowed * allowed};
+        if (row->cone && s->rule->kind == VISIT_EXACT) {
+            local_prepare(row->mu, row->own, 4, &v->block);
         }
-    }
-    for (int32_t i = 0; i < s->problem.n; i++) {
-        if (!prepare_row(s, &s->problem.rows[i], control, &s->visited[i])) {
-            return false;
+        if (row->cone) {
+            double square = 0.0;
+            for (int32_t k = 0; k < 12; k++) {
+                square += row->own[k] * row->own[k];
+            }
+            v->rho = square > 0.0 ? 1.0 / sqrt(square) : 0.0;
+            v->precision = 0.1 * allowed * fmin(v->rho, 1.0 / row->omega);
+        }
+        bool equality = !row->cone && row->rows > 1;
+        for (int32_t r = row->place; r < row->place + row->rows; r++) {
+            weight[r] = row->omega;
+            equality = equality && !(s->problem.lo[r] > -(double)INFINITY || s->problem.hi[r] < (double)INFINITY);
+        }
+        if (equality) {
+            double *factor = STN_ARENA(control->arena, row->rows * row->width, double);
+            if (factor == NULL) {
+                return false;
+            }
+            memcpy(factor, row->own, (size_t)(row->rows * row->width) * sizeof *factor);
+            v->factor = stn_cholesky(row->rows, factor, row->width) < 0 ? factor : NULL;
         }
     }
     packed_impulses(&s->problem, start, s->gamma);
@@ -312,31 +303,8 @@ static bool take_better(sweeper *s) {
     return best_within;
 }
 
-/// The next start, from `start` and the impulses after the sweep: these, or after PATIENCE sweeps a combination with
-/// earlier ones. Where that made the residual grow, the sweep before is taken up again.
-static void go_on(sweeper *s, int32_t sweeps) {
-    enum { PATIENCE = 8 };
-    if (s->extrapolated && s->worst > GROWTH * s->before) {
-        memcpy(s->gamma, s->plain, s->bytes);
-        anderson_retreat(&s->anderson);
-        s->extrapolated = false;
-        return;
-    }
-    s->before = s->worst;
-    if (s->worst < 0.25 * s->least) {
-        s->least = s->worst;
-        memcpy(s->best, s->gamma, s->bytes);
-        s->last_gain = sweeps;
-    }
-    s->alpha = s->rule->alpha_min + s->rule->alpha_decay * (s->alpha - s->rule->alpha_min);
-    if (s->rule->depth > 0 && sweeps > PATIENCE) {
-        memcpy(s->plain, s->gamma, s->bytes);
-        anderson_next(&s->anderson, s->start, s->gamma);
-        s->extrapolated = true;
-    }
-}
-
 static stn_status iterate(sweeper *s, int32_t limit, stn_solve_info *info, stn_error *err) {
+    enum { PATIENCE = 8 };
     const int32_t wait = 100 + limit / 4; // sweeps in which the residual must have halved
     if (is_solved(s)) {
         // a start within the tolerance is polished by one sweep where it has not settled, so that what is left over in
@@ -377,7 +345,26 @@ static stn_status iterate(sweeper *s, int32_t limit, stn_solve_info *info, stn_e
             info->reason = "no progress";
             return take_better(s) ? STN_OK : STN_NOT_CONVERGED;
         }
-        go_on(s, info->iterations);
+        // The next start: these impulses, or after PATIENCE sweeps a combination with earlier ones. Where that made the
+        // residual grow, the sweep before is taken up again.
+        if (s->extrapolated && s->worst > GROWTH * s->before) {
+            memcpy(s->gamma, s->plain, s->bytes);
+            anderson_retreat(&s->anderson);
+            s->extrapolated = false;
+            continue;
+        }
+        s->before = s->worst;
+        if (s->worst < 0.25 * s->least) {
+            s->least = s->worst;
+            memcpy(s->best, s->gamma, s->bytes);
+            s->last_gain = info->iterations;
+        }
+        s->alpha = s->rule->alpha_min + s->rule->alpha_decay * (s->alpha - s->rule->alpha_min);
+        if (s->rule->depth > 0 && info->iterations > PATIENCE) {
+            memcpy(s->plain, s->gamma, s->bytes);
+            anderson_next(&s->anderson, s->start, s->gamma);
+            s->extrapolated = true;
+        }
     }
     info->iterations = limit;
     info->reason = "iterations";

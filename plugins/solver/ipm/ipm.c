@@ -136,24 +136,6 @@ static double longest_step(const ipm *m) {
     return step;
 }
 
-/// Is every product l o l within mu/2 of the centre mu e? Impulse and slack of a contact that slides point along one
-/// line only there; away from it the natural map falls as the root of the gap, and digits end before it is small.
-static bool is_central(const ipm *m, double mu) {
-    for (int32_t i = 0; i < m->dual.H.n; i++) {
-        const packed_row *row = &m->dual.H.rows[i];
-        double l[3], product[3];
-        if (!row->cone) {
-            continue;
-        }
-        jordan_scale_forth(&m->scaling[i], m->s + row->place, l);
-        jordan_multiply(l, l, product);
-        if (hypot(jordan_norm(product), product[2] - mu) > 0.5 * mu) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /// A predictor and a corrector with one factor. False: no digits are left.
 static bool advance(ipm *m) {
     double gap = 0.0;                           // s.z over all pairs
@@ -186,7 +168,19 @@ static bool advance(ipm *m) {
     find_steps(m);
     double a = fmin(1.0, longest_step(m)), sigma = (1.0 - a) * (1.0 - a) * (1.0 - a);
     double mu = gap / (m->degree > 0 ? m->degree : 1);
-    aim(m, true, fmax(sigma, is_central(m, mu) ? 0.0 : 0.3) * mu);
+    // Is every product l o l within mu/2 of the centre mu e? Impulse and slack of a contact that slides point along one
+    // line only there; away from it the natural map falls as the root of the gap, and digits end before it is small.
+    bool central = true;
+    for (int32_t i = 0; i < m->dual.H.n && central; i++) {
+        const packed_row *row = &m->dual.H.rows[i];
+        double l[3], product[3];
+        if (row->cone) {
+            jordan_scale_forth(&m->scaling[i], m->s + row->place, l);
+            jordan_multiply(l, l, product);
+            central = !(hypot(jordan_norm(product), product[2] - mu) > 0.5 * mu);
+        }
+    }
+    aim(m, true, fmax(sigma, central ? 0.0 : 0.3) * mu);
     find_steps(m);
     double step = fmin(1.0, 0.99 * longest_step(m));
     if (!(step > 1e-8)) { // NaN too

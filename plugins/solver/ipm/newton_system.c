@@ -11,20 +11,15 @@ static stn_status out_of_memory(stn_error *err) {
     return stn_fail(err, STN_ERR_MEMORY, "Newton system: out of memory");
 }
 
-/// Rows are many beside the dofs, and every one has a compliance.
-static bool suits_velocities(const stn_problem *problem) {
-    enum { FEW = 96, RATIO = 8 };
+stn_status newton_system_build(const stn_problem *problem, const stn_solve_control *control, const scaled_dual *dual,
+                               const double *T, newton_system *out, stn_error *err) {
+    enum { FEW = 96, RATIO = 8 }; // over velocities: rows are many beside the dofs, and every one has a compliance
     bool many =
         problem->form == STN_FORM_GLOBAL && problem->row_count >= FEW && problem->row_count >= RATIO * problem->nv;
     for (int32_t r = 0; many && r < problem->row_count; r++) {
         many = problem->R[r] > 0.0;
     }
-    return many;
-}
-
-stn_status newton_system_build(const stn_problem *problem, const stn_solve_control *control, const scaled_dual *dual,
-                               const double *T, newton_system *out, stn_error *err) {
-    *out = (newton_system){.problem = problem, .p = &dual->H, .over_velocities = suits_velocities(problem)};
+    *out = (newton_system){.problem = problem, .p = &dual->H, .over_velocities = many};
     out->frame = STN_ARENA(control->arena, dual->H.n + 1, jordan_frame);
     out->value = packed_vector(&dual->H, control->arena);
     if (out->frame == NULL || out->value == NULL) {
@@ -80,41 +75,6 @@ static void turn_cones(const newton_system *m, bool into, double *x) {
             turn_vector(&m->frame[i], into, x + m->p->rows[i].place);
         }
     }
-}
-
-/// 1e-14 of the mean diagonal of M keeps operators without full rank positive.
-static bool factor_impulses(newton_system *m) {
-    // `lower` = F^T M F, constraint by constraint; F = 1 where there is no cone
-    dense_dual *d = &m->dense;
-    const size_t n = (size_t)d->n, stride = (size_t)d->stride;
-    dense_dual_reset(d);
-    for (int32_t i = 0; i < m->p->n; i++) {
-        const packed_row *row = &m->p->rows[i];
-        double *a = d->lower + (size_t)row->row * stride, *b = a + stride, *c = b + stride;
-        double(*F)[3] = m->frame[i].F;
-        for (size_t k = 0; k < n && row->cone; k++) {
-            double x = a[k], y = b[k], z = c[k];
-            a[k] = F[0][0] * x + F[1][0] * y + F[2][0] * z;
-            b[k] = F[0][1] * x + F[1][1] * y + F[2][1] * z;
-            c[k] = F[0][2] * x + F[1][2] * y + F[2][2] * z;
-        }
-    }
-    for (size_t r = 0; r < n; r++) {
-        for (int32_t i = 0; i < m->p->n; i++) {
-            const packed_row *row = &m->p->rows[i];
-            double *own = d->lower + r * stride + row->row;
-            if (row->cone) {
-                turn_vector(&m->frame[i], true, own);
-            }
-        }
-    }
-    for (int32_t i = 0; i < m->p->n; i++) {
-        const packed_row *row = &m->p->rows[i];
-        for (int32_t r = 0; r < row->rows; r++) {
-            dense_dual_add(&m->dense, row, r, r, m->value[row->place + r] + 1e-14);
-        }
-    }
-    return dense_dual_factor(&m->dense) < 0;
 }
 
 // ---------------------------------------------------------------------------------------------------- over velocities
@@ -201,7 +161,41 @@ static void divide_blocks(const newton_system *m, double *x) {
 // ------------------------------------------------------------------------------------------------------------- either
 
 bool newton_system_factor(newton_system *m) {
-    return m->over_velocities ? factor_velocities(m) : factor_impulses(m);
+    if (m->over_velocities) {
+        return factor_velocities(m);
+    }
+    // `lower` = F^T M F, constraint by constraint; F = 1 where there is no cone
+    dense_dual *d = &m->dense;
+    const size_t n = (size_t)d->n, stride = (size_t)d->stride;
+    dense_dual_reset(d);
+    for (int32_t i = 0; i < m->p->n; i++) {
+        const packed_row *row = &m->p->rows[i];
+        double *a = d->lower + (size_t)row->row * stride, *b = a + stride, *c = b + stride;
+        double(*F)[3] = m->frame[i].F;
+        for (size_t k = 0; k < n && row->cone; k++) {
+            double x = a[k], y = b[k], z = c[k];
+            a[k] = F[0][0] * x + F[1][0] * y + F[2][0] * z;
+            b[k] = F[0][1] * x + F[1][1] * y + F[2][1] * z;
+            c[k] = F[0][2] * x + F[1][2] * y + F[2][2] * z;
+        }
+    }
+    for (size_t r = 0; r < n; r++) {
+        for (int32_t i = 0; i < m->p->n; i++) {
+            const packed_row *row = &m->p->rows[i];
+            double *own = d->lower + r * stride + row->row;
+            if (row->cone) {
+                turn_vector(&m->frame[i], true, own);
+            }
+        }
+    }
+    for (int32_t i = 0; i < m->p->n;
+         i++) { // 1e-14 of the mean diagonal of M keeps operators without full rank positive
+        const packed_row *row = &m->p->rows[i];
+        for (int32_t r = 0; r < row->rows; r++) {
+            dense_dual_add(&m->dense, row, r, r, m->value[row->place + r] + 1e-14);
+        }
+    }
+    return dense_dual_factor(&m->dense) < 0;
 }
 
 void newton_system_solve(newton_system *m, double *right, double *x) {

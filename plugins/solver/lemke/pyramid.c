@@ -9,18 +9,6 @@ enum { MOST_UNKNOWNS = 4000 }; // a tableau of 128 MB, passed over once a pivot
 
 // ---------------------------------------------------------------------------------------------------------- unknowns
 
-static int32_t count_unknowns(const pyramid *p, const packed_row *row) {
-    if (row->cone) {
-        return row->mu > 0.0 ? p->directions + 2 : 1;
-    }
-    int32_t n = 0;
-    for (int32_t r = row->place; r < row->place + row->rows; r++) {
-        double lo = p->dual.H.lo[r], hi = p->dual.H.hi[r];
-        n += lo == hi ? 0 : (isfinite(lo) && isfinite(hi) ? 2 : 1);
-    }
-    return n;
-}
-
 static void add_contact(pyramid *p, int32_t i) {
     const packed_row *row = &p->dual.H.rows[i];
     int32_t slip = row->mu > 0.0 ? p->n + p->directions + 1 : -1;
@@ -44,7 +32,14 @@ stn_status pyramid_build(const stn_delassus *delassus, int32_t directions, stn_a
     }
     int64_t n = 0;
     for (int32_t i = 0; i < out->dual.H.n; i++) {
-        n += count_unknowns(out, &out->dual.H.rows[i]);
+        const packed_row *row = &out->dual.H.rows[i];
+        if (row->cone) {
+            n += row->mu > 0.0 ? directions + 2 : 1;
+        }
+        for (int32_t r = row->place; r < row->place + row->rows && !row->cone; r++) {
+            double lo = out->dual.H.lo[r], hi = out->dual.H.hi[r];
+            n += lo == hi ? 0 : (isfinite(lo) && isfinite(hi) ? 2 : 1);
+        }
     }
     if (n > MOST_UNKNOWNS) {
         return stn_fail(err, STN_ERR_UNSUPPORTED,
@@ -185,28 +180,23 @@ void pyramid_slacks(const pyramid *p, const double *z, const double *g, double *
 
 // ---------------------------------------------------------------------------------------------------------- residual
 
-/// The nearest point of the polygon with corners `radius` d_j.
-static void project_polygon(const pyramid *p, double radius, double x[2]) {
-    double sector = 2.0 * STN_PI / p->directions;
-    int32_t j = (int32_t)floor(atan2(x[1], x[0]) / sector);
-    j = (j % p->directions + p->directions) % p->directions;
-    int32_t k = (j + 1) % p->directions;
-    double edge[2] = {p->cosine[k] - p->cosine[j], p->sine[k] - p->sine[j]}; // of radius 1
-    double from[2] = {radius * p->cosine[j], radius * p->sine[j]}, d[2] = {x[0] - from[0], x[1] - from[1]};
-    if (d[0] * edge[1] - d[1] * edge[0] <= 0.0) { // inside
-        return;
-    }
-    double share = (d[0] * edge[0] + d[1] * edge[1]) / (edge[0] * edge[0] + edge[1] * edge[1]);
-    share = fmin(fmax(share, 0.0), radius);
-    x[0] = from[0] + share * edge[0];
-    x[1] = from[1] + share * edge[1];
-}
-
-/// Square of a contact's map: of the normal by clamping, of the tangents with the polygon that its impulse has.
+/// Square of a contact's map: of the normal by clamping, of the tangents with the nearest point of the polygon that its
+/// impulse has, with corners `radius` d_j.
 static double contact_map(const pyramid *p, const packed_row *row, const double *x, const double *g) {
     double normal = row->omega * x[2] - fmax(row->omega * x[2] - g[2], 0.0);
     double to[2] = {row->omega * x[0] - g[0], row->omega * x[1] - g[1]};
-    project_polygon(p, row->mu * fmax(row->omega * x[2], 0.0), to);
+    double radius = row->mu * fmax(row->omega * x[2], 0.0), sector = 2.0 * STN_PI / p->directions;
+    int32_t j = (int32_t)floor(atan2(to[1], to[0]) / sector);
+    j = (j % p->directions + p->directions) % p->directions;
+    int32_t k = (j + 1) % p->directions;
+    double edge[2] = {p->cosine[k] - p->cosine[j], p->sine[k] - p->sine[j]}; // of radius 1
+    double from[2] = {radius * p->cosine[j], radius * p->sine[j]}, d[2] = {to[0] - from[0], to[1] - from[1]};
+    if (!(d[0] * edge[1] - d[1] * edge[0] <= 0.0)) { // outside
+        double share = (d[0] * edge[0] + d[1] * edge[1]) / (edge[0] * edge[0] + edge[1] * edge[1]);
+        share = fmin(fmax(share, 0.0), radius);
+        to[0] = from[0] + share * edge[0];
+        to[1] = from[1] + share * edge[1];
+    }
     double t1 = row->omega * x[0] - to[0], t2 = row->omega * x[1] - to[1];
     return normal * normal + t1 * t1 + t2 * t2;
 }

@@ -21,13 +21,7 @@ void tableau_begin(tableau *t) {
     t->where[2 * t->n] = -1 - t->n;
 }
 
-STN_KERNEL static void add_row(int32_t n, double s, const double *restrict x, double *restrict y) {
-    for (int32_t j = 0; j < n; j++) {
-        y[j] += s * x[j];
-    }
-}
-
-void tableau_pivot(tableau *t, int32_t r, int32_t s) {
+STN_KERNEL void tableau_pivot(tableau *t, int32_t r, int32_t s) {
     double *own = t->T + (size_t)r * (size_t)t->stride, pivot = own[s];
     for (int32_t j = 0; j <= t->n; j++) {
         own[j] /= -pivot;
@@ -40,7 +34,9 @@ void tableau_pivot(tableau *t, int32_t r, int32_t s) {
             continue;
         }
         row[s] = 0.0;
-        add_row(t->n + 1, factor, own, row);
+        for (int32_t j = 0; j <= t->n; j++) {
+            row[j] += factor * own[j];
+        }
         t->q[i] += factor * t->q[r];
     }
     int32_t in = t->nonbasic[s], out = t->basic[r];

@@ -93,11 +93,11 @@ STN_KERNEL_INLINE void multiply_any(int32_t rows, int32_t columns, int32_t width
 }
 
 /// The same; nearly all blocks are of two contacts.
-static void multiply(int32_t rows, int32_t columns, int32_t width, const double *D, const double *W, double *out) {
-    if (rows == 3 && columns == 3) {
-        multiply_any(3, 3, 4, D, W, out);
+static void multiply(const packed_row *row, const packed_block *b, const double *D, double *out) {
+    if (row->rows == 3 && b->columns == 3) {
+        multiply_any(3, 3, 4, D, b->W, out);
     } else {
-        multiply_any(rows, columns, width, D, W, out);
+        multiply_any(row->rows, b->columns, row->width, D, b->W, out);
     }
 }
 
@@ -112,11 +112,11 @@ static void fill_row(newton *m, int32_t i) {
         if (m->delassus->column[e] != i) {
             const packed_block *b = &H->blocks[block++];
             if (!m->open[m->delassus->column[e]]) {
-                multiply(n, b->columns, row->width, D, b->W, to);
+                multiply(row, b, D, to);
             }
             continue;
         }
-        multiply(n, n, row->width, D, row->own, to);
+        multiply(row, &(packed_block){row->own, row->place, n}, D, to);
         for (int32_t k = 0; k < n * n; k++) {
             to[k] += m->alpha * D[k] + ((k % (n + 1) == 0) - D[k]) / m->rho;
         }

@@ -35,23 +35,11 @@ STN_KERNEL_INLINE v4 root(v4 x) {
     return r;
 }
 
-/// (mu p_n - t.p_t)/(mu max(p_n, gamma_n)), mu = |gamma_t|/gamma_n, of four sliding contacts: 0 for those that slide
-/// on, at most 1. What is predicted beyond the cone lies on it. square = |gamma_t|^2, inverse its inverse.
-STN_KERNEL_INLINE v4 share_of_sticking(const double *predicted, size_t stride, v4 g1, v4 g2, v4 gn, v4 square,
-                                       v4 inverse) {
-    const v4 zero = {0.0}, one = {1.0, 1.0, 1.0, 1.0};
-    v4 p1 = v4_load(predicted), p2 = v4_load(predicted + stride), pn = v4_load(predicted + 2 * stride);
-    v4 limit = pn * pn * square, reach = gn * gn * (p1 * p1 + p2 * p2);
-    mask4 beyond = (mask4)(reach > limit);
-    v4 shrink = root(pick(beyond, limit, one) / pick(beyond, reach, one));
-    v4 share = (pn - shrink * gn * (p1 * g1 + p2 * g2) * inverse) / pick((mask4)(pn > gn), pn, gn);
-    share = pick((mask4)(share < one), share, one);
-    return pick((mask4)(pn > zero) & (mask4)(share > 0.01 * one), share, zero); // less: as Newton has it
-}
-
 /// The model's G of four contacts into H_G; returns the lanes where it was another.
-STN_KERNEL_INLINE mask4 anticipate_lanes(size_t stride, const double *gamma, const double *G, const double *predicted,
-                                         double *H_G) {
+STN_KERNEL_INLINE mask4 anticipate_lanes(const sap_system *s, size_t at) {
+    const size_t stride = (size_t)s->batch.stride;
+    const double *gamma = s->now.gamma + at, *G = s->now.G + at, *predicted = s->predicted + at;
+    double *H_G = s->H_G + at;
     const v4 zero = {0.0}, one = {1.0, 1.0, 1.0, 1.0};
     v4 g1 = v4_load(gamma), g2 = v4_load(gamma + stride), gn = v4_load(gamma + 2 * stride);
     v4 g[6];
@@ -70,7 +58,16 @@ STN_KERNEL_INLINE mask4 anticipate_lanes(size_t stride, const double *gamma, con
     if (any(slides)) {
         square = pick(slides, square, one);
         v4 inverse = one / square;
-        v4 share = share_of_sticking(predicted, stride, g1, g2, pick(slides, gn, one), square, inverse);
+        // (mu p_n - t.p_t)/(mu max(p_n, gamma_n)), mu = |gamma_t|/gamma_n: 0 for those that slide on, at most 1. What
+        // is predicted beyond the cone lies on it.
+        v4 p1 = v4_load(predicted), p2 = v4_load(predicted + stride), pn = v4_load(predicted + 2 * stride);
+        gn = pick(slides, gn, one);
+        v4 limit = pn * pn * square, reach = gn * gn * (p1 * p1 + p2 * p2);
+        mask4 beyond = (mask4)(reach > limit);
+        v4 shrink = root(pick(beyond, limit, one) / pick(beyond, reach, one));
+        v4 share = (pn - shrink * gn * (p1 * g1 + p2 * g2) * inverse) / pick((mask4)(pn > gn), pn, gn);
+        share = pick((mask4)(share < one), share, one);
+        share = pick((mask4)(pn > zero) & (mask4)(share > 0.01 * one), share, zero); // less: as Newton has it
         v4 k = pick(slides, share * missing * inverse * inverse, zero);
         g[0] += k * g1 * g1;
         g[1] += k * g1 * g2;
@@ -87,7 +84,7 @@ STN_KERNEL_INLINE mask4 anticipate_lanes(size_t stride, const double *gamma, con
 STN_KERNEL void sap_anticipate(sap_system *s) {
     const size_t stride = (size_t)s->batch.stride;
     for (size_t i = 0; i < stride; i += 4) {
-        mask4 changed = anticipate_lanes(stride, s->now.gamma + i, s->now.G + i, s->predicted + i, s->H_G + i);
+        mask4 changed = anticipate_lanes(s, i);
         *(mask4 *)(s->changed + i) = changed;
     }
 }

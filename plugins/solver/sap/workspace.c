@@ -125,7 +125,7 @@ static stn_status pack_velocities(sap_system *s, const double *v, stn_error *err
     return finite ? STN_OK : name_fault(s, v, err);
 }
 
-static stn_status pack_lanes(sap_system *s, stn_error *err) {
+static stn_status pack_lanes_and_lines(sap_system *s, stn_error *err) {
     const stn_problem *problem = s->problem;
     const stn_law *law = s->control->law;
     const int64_t stride = s->H.lane_stride, lines = s->H.line_stride;
@@ -142,7 +142,9 @@ static stn_status pack_lanes(sap_system *s, stn_error *err) {
                             {&a->v, 3 * stride},    {&a->gamma, 3 * stride},     {&a->G, 6 * stride},
                             {&a->line_v, lines},    {&a->line_gamma, lines},     {&a->line_G, lines},
                             {&b->v, 3 * stride},    {&b->gamma, 3 * stride},     {&b->G, 6 * stride},
-                            {&b->line_v, lines},    {&b->line_gamma, lines},     {&b->line_G, lines}};
+                            {&b->line_v, lines},    {&b->line_gamma, lines},     {&b->line_G, lines},
+                            {&s->line_bias, lines}, {&s->line_R, lines},         {&s->line_v_hat, lines},
+                            {&s->line_lo, lines},   {&s->line_hi, lines},        {&s->line_dv, lines}};
     s->changed = STN_ARENA(s->control->arena, stride + 1, int64_t);
     if (s->changed == NULL || !allocate(s->control->arena, STN_COUNT(arrays), arrays)) {
         return out_of_memory(err);
@@ -167,23 +169,14 @@ static stn_status pack_lanes(sap_system *s, stn_error *err) {
             s->predicted[e * stride + i] = problem->gamma_guess[c->row + e];
         }
     }
-    if (s->batch.count == 0) {
-        return STN_OK;
-    }
-    stn_status status = law->ops->prepare(law->self, problem, &s->batch, s->control->law_memory, err);
-    if (status < 0) {
-        stn_error_prefix(err, "law %s", law->id);
-    }
-    return status;
-}
-
-static stn_status pack_lines(sap_system *s, stn_error *err) {
-    const stn_problem *problem = s->problem;
-    const int64_t lines = s->H.line_stride;
-    const array arrays[] = {{&s->line_bias, lines}, {&s->line_R, lines},  {&s->line_v_hat, lines},
-                            {&s->line_lo, lines},   {&s->line_hi, lines}, {&s->line_dv, lines}};
-    if (!allocate(s->control->arena, STN_COUNT(arrays), arrays)) {
-        return out_of_memory(err);
+    if (s->batch.count > 0) {
+        stn_status status = law->ops->prepare(law->self, problem, &s->batch, s->control->law_memory, err);
+        if (status != STN_OK) {
+            if (status < 0) {
+                stn_error_prefix(err, "law %s", law->id);
+            }
+            return status;
+        }
     }
     for (int32_t i = 0; i < s->H.line_count; i++) {
         int32_t row = s->H.line_row[i];
@@ -209,10 +202,7 @@ stn_status sap_pack(sap_system *s, const double *v, stn_error *err) {
         status = pack_velocities(s, v, err);
     }
     if (status == STN_OK) {
-        status = pack_lanes(s, err);
-    }
-    if (status == STN_OK) {
-        status = pack_lines(s, err);
+        status = pack_lanes_and_lines(s, err);
     }
     if (status == STN_OK &&
         !(sap_finite(3 * (int64_t)s->batch.stride, s->bias) && sap_finite(s->H.line_stride, s->line_bias))) {
