@@ -20,18 +20,6 @@ static inline void add_column(const stn_mat3 *axes, double s, stn_vec3 u, int32_
     J[2 * n + column] += s * row.z;
 }
 
-/// S = 1: the row of axis e is (e, r x e).
-static void add_free_root(const stn_mat3 *axes, double s, stn_vec3 r, int32_t n, double *J) {
-    for (int32_t i = 0; i < 3; i++) {
-        stn_vec3 e = stn_mat3_column(axes, i), turn = stn_vec3_cross(r, e);
-        const double added[6] = {s * e.x, s * e.y, s * e.z, s * turn.x, s * turn.y, s * turn.z};
-        double *row = J + (size_t)i * (size_t)n;
-        for (int32_t k = 0; k < 6; k++) {
-            row[k] += added[k];
-        }
-    }
-}
-
 void stn_point_jacobian_add(const stn_kinematics *kinematics, int32_t body, stn_vec3 point, const stn_mat3 *axes,
                             double sign, double *J) {
     const body_plan *plans = kinematics_object_of(kinematics)->plan;
@@ -43,8 +31,15 @@ void stn_point_jacobian_add(const stn_kinematics *kinematics, int32_t body, stn_
     stn_vec3 r = stn_vec3_sub(point, kinematics->reference[tree]);
     for (int32_t i = body; i > 0; i = plans[i].parent) {
         const body_plan *plan = &plans[i];
+        for (int32_t k = 0; plan->free_root && k < 3; k++) { // S = 1: the row of axis e is (e, r x e)
+            stn_vec3 e = stn_mat3_column(axes, k), turn = stn_vec3_cross(r, e);
+            const double added[6] = {sign * e.x, sign * e.y, sign * e.z, sign * turn.x, sign * turn.y, sign * turn.z};
+            double *row = J + plan->dof + (size_t)k * (size_t)n;
+            for (int32_t m = 0; m < 6; m++) {
+                row[m] += added[m];
+            }
+        }
         if (plan->free_root) {
-            add_free_root(axes, sign, r, n, J + plan->dof);
             return;
         }
         const stn_spatial *S = kinematics->motion + plan->v;

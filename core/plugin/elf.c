@@ -14,30 +14,6 @@ static bool read_at(int file, uint64_t offset, void *into, size_t size) {
     return offset <= INT64_MAX && pread(file, into, size, (off_t)offset) == (ssize_t)size;
 }
 
-/// The bytes that the headers promise; 0 when this is no shared object of this machine's word length.
-static uint64_t promised_length(int file) {
-    enum { PARTS = 16 }; // read at a time
-    ElfW(Ehdr) head;
-    ElfW(Phdr) parts[PARTS];
-    uint64_t most = 0;
-    unsigned char word = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
-    if (!read_at(file, 0, &head, sizeof head) || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
-        head.e_ident[EI_CLASS] != word || head.e_phentsize != sizeof *parts) {
-        return 0;
-    }
-    for (int32_t i = 0; i < (int32_t)head.e_phnum; i += PARTS) {
-        int32_t count = head.e_phnum - i < PARTS ? head.e_phnum - i : PARTS;
-        if (!read_at(file, head.e_phoff + (uint64_t)i * sizeof *parts, parts, (size_t)count * sizeof *parts)) {
-            return UINT64_MAX; // the headers themselves are cut off
-        }
-        for (int32_t k = 0; k < count; k++) {
-            uint64_t end = (uint64_t)parts[k].p_offset + parts[k].p_filesz;
-            most = parts[k].p_type == PT_LOAD && end > most ? end : most;
-        }
-    }
-    return most;
-}
-
 stn_status stn_library_whole(const char *path, stn_error *err) {
     size_t size = 0;
     int file = stn_open_regular(path, 0, &size);
@@ -47,7 +23,25 @@ stn_status stn_library_whole(const char *path, stn_error *err) {
     if (file < 0) {
         return STN_OK; // dlopen says why
     }
-    uint64_t promised = size > 0 ? promised_length(file) : 0;
+    // The bytes that the headers promise; 0 when this is no shared object of this machine's word length.
+    enum { PARTS = 16 }; // read at a time
+    ElfW(Ehdr) head;
+    ElfW(Phdr) parts[PARTS];
+    uint64_t promised = 0;
+    unsigned char word = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
+    bool object = size > 0 && read_at(file, 0, &head, sizeof head) && memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
+                  head.e_ident[EI_CLASS] == word && head.e_phentsize == sizeof *parts;
+    for (int32_t i = 0; object && i < (int32_t)head.e_phnum; i += PARTS) {
+        int32_t count = head.e_phnum - i < PARTS ? head.e_phnum - i : PARTS;
+        if (!read_at(file, head.e_phoff + (uint64_t)i * sizeof *parts, parts, (size_t)count * sizeof *parts)) {
+            promised = UINT64_MAX; // the headers themselves are cut off
+            break;
+        }
+        for (int32_t k = 0; k < count; k++) {
+            uint64_t end = (uint64_t)parts[k].p_offset + parts[k].p_filesz;
+            promised = parts[k].p_type == PT_LOAD && end > promised ? end : promised;
+        }
+    }
     close(file);
     return promised <= size
                ? STN_OK

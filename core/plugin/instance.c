@@ -8,24 +8,6 @@
 
 enum { MOST_SHARED = 3 }; // parameters of a kind
 
-static stn_status configure(stn_instance *instance, const stn_setting *settings, int32_t setting_count,
-                            stn_error *err) {
-    const stn_plugin_desc *desc = instance->desc;
-    char owner[128];
-    snprintf(owner, sizeof owner, "%s %s", stn_kind_name(desc->kind), desc->id);
-    stn_config_part parts[2] = {{0}, {desc->params, desc->param_count, desc->config_size, NULL}};
-    stn_kind_params(desc->kind, &parts[0].params, &parts[0].count, &parts[0].size);
-    stn_param shared[MOST_SHARED];
-    for (int32_t i = 0; i < parts[0].count; i++) {
-        shared[i] = stn_shared_param(desc, i);
-    }
-    parts[0].params = shared;
-    stn_status status = stn_config_parts_create(instance->context, owner, parts, 2, settings, setting_count, err);
-    instance->common = parts[0].config;
-    instance->config = parts[1].config;
-    return status;
-}
-
 stn_status stn_instance_create(stn_context *context, stn_kind kind, const char *id, const stn_setting *settings,
                                int32_t setting_count, stn_instance **out, stn_error *err) {
     *out = NULL;
@@ -39,15 +21,27 @@ stn_status stn_instance_create(stn_context *context, stn_kind kind, const char *
         return stn_fail(err, STN_ERR_MEMORY, "%s %s: out of memory", stn_kind_name(kind), id);
     }
     *instance = (stn_instance){.context = context, .desc = info->desc, .file = info->file};
-    status = configure(instance, settings, setting_count, err);
-    if (status == STN_OK && instance->desc->create == NULL) {
+    const stn_plugin_desc *desc = info->desc;
+    char owner[128];
+    snprintf(owner, sizeof owner, "%s %s", stn_kind_name(kind), desc->id);
+    stn_config_part parts[2] = {{0}, {desc->params, desc->param_count, desc->config_size, NULL}};
+    stn_param shared[MOST_SHARED];
+    stn_kind_params(kind, &parts[0].params, &parts[0].count, &parts[0].size);
+    for (int32_t i = 0; i < parts[0].count; i++) {
+        shared[i] = stn_shared_param(desc, i);
+    }
+    parts[0].params = shared;
+    status = stn_config_parts_create(context, owner, parts, 2, settings, setting_count, err);
+    instance->common = parts[0].config;
+    instance->config = parts[1].config;
+    if (status == STN_OK && desc->create == NULL) {
         instance->self = instance->config;
     } else if (status == STN_OK) {
         stn_answer_begin(err);
-        status = stn_answer_end(instance->desc->create(context, instance->config, &instance->self, err), err);
+        status = stn_answer_end(desc->create(context, instance->config, &instance->self, err), err);
         if (status < 0) {
             instance->self = NULL;
-            stn_error_prefix(err, "%s %s", stn_kind_name(kind), instance->desc->id);
+            stn_error_prefix(err, "%s %s", stn_kind_name(kind), desc->id);
         }
     }
     if (status < 0) {

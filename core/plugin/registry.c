@@ -88,35 +88,6 @@ static const stn_plugin_info *lookup_own(const stn_registry *registry, stn_kind 
     return NULL;
 }
 
-/// Opens one file after the other until one holds the plugin: folder by folder, in each the nearest name first. A file
-/// that is named for the plugin and was refused on the way is told: another one takes its place.
-static stn_status lookup_file(stn_registry *registry, stn_kind kind, const char *id, const stn_plugin_info **out,
-                              stn_error *err) {
-    stn_plugin_file *refused = NULL;
-    for (const stn_plugin_folder *folder = registry->folders; folder != NULL; folder = folder->next) {
-        for (int near = 0; near < NEARNESS_COUNT; near++) {
-            for (int32_t i = folder->start; i < folder->start + folder->count; i++) {
-                stn_plugin_file *file = &registry->files[i];
-                if (nearness(file, kind, id) != near) {
-                    continue;
-                }
-                stn_status status = stn_registry_open_file(registry, file, err);
-                *out = status == STN_OK ? stn_library_plugin(file->library, kind, id) : NULL;
-                if (*out != NULL && refused != NULL && !refused->told) {
-                    refused->told = true;
-                    stn_log(registry->context, STN_LOG_WARNING, "%s; %s %s is that of %s", refused->problem,
-                            stn_kind_name(kind), id, file->path);
-                }
-                if (status != STN_OK || *out != NULL) {
-                    return status;
-                }
-                refused = near == NAMED_SO && refused == NULL && file->problem != NULL ? file : refused;
-            }
-        }
-    }
-    return STN_OK;
-}
-
 // -------------------------------------------------------------------------------------------------------------- lists
 
 /// A plugin that may be listed, and what decides between two of one id.
@@ -145,28 +116,6 @@ static bool may_hold(const stn_plugin_folder *folder, const stn_plugin_file *fil
     return kind == STN_KIND_COUNT || !folder->beside_library || file->kind == kind || file->kind == STN_KIND_COUNT;
 }
 
-static int32_t collect(const stn_registry *registry, stn_kind kind, candidate *found) {
-    int32_t count = 0, rank = 0;
-    for (const stn_own_plugin *own = registry->own; own != NULL; own = own->next) {
-        if (kind == STN_KIND_COUNT || own->info.desc->kind == kind) {
-            found[count++] = (candidate){&own->info, -1, 0, 0};
-        }
-    }
-    for (const stn_plugin_folder *folder = registry->folders; folder != NULL; folder = folder->next, rank++) {
-        for (int32_t i = folder->start; i < folder->start + folder->count; i++) {
-            const stn_plugin_file *file = &registry->files[i];
-            int32_t in_file = file->library != NULL && may_hold(folder, file, kind) ? file->library->entry->count : 0;
-            for (int32_t k = 0; k < in_file; k++) {
-                const stn_plugin_info *info = &file->library->infos[k];
-                if (kind == STN_KIND_COUNT || info->desc->kind == kind) {
-                    found[count++] = (candidate){info, rank, nearness(file, info->desc->kind, info->desc->id), i};
-                }
-            }
-        }
-    }
-    return count;
-}
-
 /// The list of a kind (STN_KIND_COUNT: of all), sorted; the nearest one of each id. Earlier lists stay in the arena for
 /// those who hold them.
 static stn_status make_list(stn_registry *registry, stn_kind kind, stn_error *err) {
@@ -193,7 +142,24 @@ static stn_status make_list(stn_registry *registry, stn_kind kind, stn_error *er
     if (most > 0 && (found == NULL || plugins == NULL)) {
         return stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory");
     }
-    int32_t found_count = collect(registry, kind, found), count = 0;
+    int32_t found_count = 0, count = 0, rank = 0;
+    for (const stn_own_plugin *own = registry->own; own != NULL; own = own->next) {
+        if (kind == STN_KIND_COUNT || own->info.desc->kind == kind) {
+            found[found_count++] = (candidate){&own->info, -1, 0, 0};
+        }
+    }
+    for (const stn_plugin_folder *folder = registry->folders; folder != NULL; folder = folder->next, rank++) {
+        for (int32_t i = folder->start; i < folder->start + folder->count; i++) {
+            const stn_plugin_file *file = &registry->files[i];
+            int32_t in_file = file->library != NULL && may_hold(folder, file, kind) ? file->library->entry->count : 0;
+            for (int32_t k = 0; k < in_file; k++) {
+                const stn_plugin_info *info = &file->library->infos[k];
+                if (kind == STN_KIND_COUNT || info->desc->kind == kind) {
+                    found[found_count++] = (candidate){info, rank, nearness(file, info->desc->kind, info->desc->id), i};
+                }
+            }
+        }
+    }
     if (found_count > 0) {
         qsort(found, (size_t)found_count, sizeof *found, compare_candidates);
     }
@@ -327,9 +293,29 @@ static stn_status find_by_id(stn_registry *registry, stn_kind kind, const char *
     if (*out != NULL) {
         return STN_OK;
     }
-    stn_status status = lookup_file(registry, kind, id, out, err);
-    if (status != STN_OK || *out != NULL) {
-        return status;
+    // Opens one file after the other until one holds the plugin: folder by folder, in each the nearest name first. A
+    // file that is named for the plugin and was refused on the way is told: another one takes its place.
+    stn_plugin_file *refused = NULL;
+    for (const stn_plugin_folder *folder = registry->folders; folder != NULL; folder = folder->next) {
+        for (int near = 0; near < NEARNESS_COUNT; near++) {
+            for (int32_t i = folder->start; i < folder->start + folder->count; i++) {
+                stn_plugin_file *file = &registry->files[i];
+                if (nearness(file, kind, id) != near) {
+                    continue;
+                }
+                stn_status status = stn_registry_open_file(registry, file, err);
+                *out = status == STN_OK ? stn_library_plugin(file->library, kind, id) : NULL;
+                if (*out != NULL && refused != NULL && !refused->told) {
+                    refused->told = true;
+                    stn_log(registry->context, STN_LOG_WARNING, "%s; %s %s is that of %s", refused->problem,
+                            stn_kind_name(kind), id, file->path);
+                }
+                if (status != STN_OK || *out != NULL) {
+                    return status;
+                }
+                refused = near == NAMED_SO && refused == NULL && file->problem != NULL ? file : refused;
+            }
+        }
     }
     for (const stn_named_library *named = registry->named; named != NULL && *out == NULL; named = named->next) {
         *out = stn_library_plugin(named->library, kind, id); // that stn_plugin_load brought
@@ -337,7 +323,7 @@ static stn_status find_by_id(stn_registry *registry, stn_kind kind, const char *
     if (*out != NULL) {
         return STN_OK;
     }
-    status = list_all(registry, err);
+    stn_status status = list_all(registry, err);
     return status == STN_OK ? unknown_id(registry, kind, id, err) : status;
 }
 

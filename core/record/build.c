@@ -14,18 +14,13 @@
 #define COMPILER "unknown compiler"
 #endif
 
-static const char *kernels(void) {
-#ifdef STN_KERNELS_X86
-    if (kernels_have_avx2()) {
-        return "AVX2";
-    }
-#endif
-    return "plain";
-}
-
 void build_text(char text[BUILD_TEXT]) {
     static const char here; // any address of this library
-    snprintf(text, BUILD_TEXT, "%s, %.40s, %s kernels, code %08x", STN_VERSION, COMPILER, kernels(),
+    const char *kernels = "plain";
+#ifdef STN_KERNELS_X86
+    kernels = kernels_have_avx2() ? "AVX2" : kernels;
+#endif
+    snprintf(text, BUILD_TEXT, "%s, %.40s, %s kernels, code %08x", STN_VERSION, COMPILER, kernels,
              (unsigned)stn_code_hash(&here));
 }
 

@@ -52,30 +52,6 @@ static void name_file(problem_capture *c, int64_t step) {
              o->file + end + middle);
 }
 
-static stn_status check(stn_context *context, const stn_capture_options *o, stn_error *err) {
-    if (stn_problem_file_named(context, o->file, false, err) != STN_OK) {
-        stn_error_prefix(err, "capture");
-        return STN_ERR_ARGUMENT;
-    }
-    if (o->every < 0 || o->most < 0) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "capture: %s = %lld, must not be negative",
-                        o->every < 0 ? "every" : "most", (long long)(o->every < 0 ? o->every : o->most));
-    }
-    // Told now, not after half an hour: is there a folder?
-    const char *slash = strrchr(o->file, '/');
-    char *folder = slash != NULL ? stn_duplicate_text(context, o->file) : NULL;
-    if (folder == NULL) {
-        return STN_OK;
-    }
-    struct stat what;
-    folder[slash - o->file + 1] = '\0';
-    bool there = stat(folder, &what) == 0 && S_ISDIR(what.st_mode);
-    stn_status status =
-        there ? STN_OK : stn_fail(err, STN_ERR_FILE, "capture: %s: there is no folder %s", o->file, folder);
-    stn_release(context, folder);
-    return status;
-}
-
 // ------------------------------------------------------------------------------------------------------------- saving
 
 static stn_status save(stn_context *context, const stn_observation *o, problem_capture *c, stn_error *err) {
@@ -134,9 +110,31 @@ static void release(stn_context *context, problem_capture *c) {
 
 stn_status stn_world_capture(stn_world *world, const stn_capture_options *options, stn_error *err) {
     stn_context *context = world->services.context;
+    if (stn_problem_file_named(context, options->file, false, err) != STN_OK) {
+        stn_error_prefix(err, "capture");
+        return STN_ERR_ARGUMENT;
+    }
+    if (options->every < 0 || options->most < 0) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "capture: %s = %lld, must not be negative",
+                        options->every < 0 ? "every" : "most",
+                        (long long)(options->every < 0 ? options->every : options->most));
+    }
+    // Told now, not after half an hour: is there a folder?
+    const char *slash = strrchr(options->file, '/');
+    char *folder = slash != NULL ? stn_duplicate_text(context, options->file) : NULL;
+    struct stat what;
+    if (folder != NULL) {
+        folder[slash - options->file + 1] = '\0';
+        bool there = stat(folder, &what) == 0 && S_ISDIR(what.st_mode);
+        stn_status found =
+            there ? STN_OK : stn_fail(err, STN_ERR_FILE, "capture: %s: there is no folder %s", options->file, folder);
+        stn_release(context, folder);
+        if (found != STN_OK) {
+            return found;
+        }
+    }
     world_record *record = NULL;
-    stn_status status = check(context, options, err);
-    status = status == STN_OK ? record_of(world, &record, err) : status;
+    stn_status status = record_of(world, &record, err);
     if (status != STN_OK) {
         return status;
     }
