@@ -57,26 +57,24 @@ typedef struct body_kernels {
     void (*pair_add)(const double *X, const double *Y, double *out);
 } body_kernels;
 
-/// Dofs of a tree, numbered depth first (n each): parent: the last dof before it that carries it, -1; run: the first of
-/// the neighbours that carry one another up to it.
-typedef struct ltl_shape {
+/// A = L^T L of base/ltl.h: v_ki = l_ki sqrt(v_kk) in rows of length n at distance `stride` >= n + 3, 1/v_kk and its
+/// root (n each). Rows hold numbers without a meaning where L has no entries. Dofs are numbered depth first (n each):
+/// parent: the last dof before it that carries it, -1; run: the first of the neighbours that carry one another up to
+/// it.
+typedef struct ltl_parts {
+    int32_t n, stride;
+    double *v, *inverse, *root;
     int32_t *parent, *run;
-} ltl_shape;
-/// A = L^T L for <stiction/factor.h>, kept as v_ki = l_ki sqrt(v_kk) in rows of length n at distance `stride` >= n + 3,
-/// 1/v_kk and its root (n each). Rows hold numbers without a meaning where L has no entries.
+} ltl_parts;
 #define BRANCHED_HALF(n) ((5 * (n) + 4) / 4 * 4) // doubles for the lanes of half, then the dofs and their number
 typedef struct ltl_kernels {
     /// Returns -1 or the row whose pivot is not > max(0, singular a_kk) or not finite.
-    int32_t (*factor)(int32_t n, const double *a, int32_t stride_a, double singular, const ltl_shape *shape, double *v,
-                      int32_t stride, double *inverse, double *root);
-    void (*forward)(int32_t n, const double *v, int32_t stride, const double *inverse, const double *root,
-                    const ltl_shape *shape, int32_t columns, double *x, int32_t stride_x);
-    void (*backward)(int32_t n, const double *v, int32_t stride, const double *inverse, const double *root,
-                     const ltl_shape *shape, int32_t columns, double *x, int32_t stride_x);
+    int32_t (*factor)(const ltl_parts *f, const double *a, int32_t stride_a, double singular);
+    void (*forward)(const ltl_parts *f, int32_t columns, double *x, int32_t stride_x);
+    void (*backward)(const ltl_parts *f, int32_t columns, double *x, int32_t stride_x);
     /// X (4 n) = L^-T J^T for J (3 x n, row-major): four lanes a dof, t1, t2, n, 0. dofs (n) receives those that J
     /// moves, the last one first; returns their number.
-    int32_t (*half)(int32_t n, const double *v, int32_t stride, const double *inverse, const double *root,
-                    const ltl_shape *shape, const double *J, double *X, int32_t *dofs);
+    int32_t (*half)(const ltl_parts *f, const double *J, double *X, int32_t *dofs);
     /// W (3 x 3, row-major) += X^T Y over these dofs.
     void (*pair_add)(int32_t count, const int32_t *dofs, const double *X, const double *Y, double *W);
 } ltl_kernels;

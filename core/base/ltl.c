@@ -16,25 +16,16 @@ static bool all_zero(const double *x, int32_t count) {
     return any == 0;
 }
 
-static ltl_shape shape_of(const stn_ltl *f) {
-    return (ltl_shape){f->shape, f->shape + f->n};
-}
-
 /// Where the parts of the storage begin.
-typedef struct parts {
-    double *v, *inverse, *root;
-    int32_t stride;
-} parts;
-
-static parts parts_of(const stn_ltl *f) {
+static ltl_parts parts_of(const stn_ltl *f) {
     int32_t stride = STN_LTL_STRIDE(f->n);
     double *inverse = f->values + (size_t)f->n * (size_t)stride;
-    return (parts){f->values, inverse, inverse + f->n, stride};
+    return (ltl_parts){f->n, stride, f->values, inverse, inverse + f->n, f->shape, f->shape + f->n};
 }
 
 bool stn_ltl_analyse(stn_ltl *f, const double *a, int32_t stride) {
-    ltl_shape shape = shape_of(f);
-    int32_t n = f->n, *parent = shape.parent, *ends = shape.run, end = n; // run has the ends until all are known
+    int32_t n = f->n, *parent = f->shape, *run = f->shape + n, *ends = run,
+            end = n; // run has the ends until all are known
     for (int32_t i = n - 1; i >= 0; i--) {
         // One past the last entry of the row that is not zero, at least i + 1; most end where the row behind does.
         const double *row = a + (size_t)i * (size_t)stride;
@@ -50,31 +41,27 @@ bool stn_ltl_analyse(stn_ltl *f, const double *a, int32_t stride) {
         parent[i] = -1;
     }
     for (int32_t k = 0; k < n; k++) {
-        shape.run[k] = k > 0 && parent[k] == k - 1 ? shape.run[k - 1] : k;
+        run[k] = k > 0 && parent[k] == k - 1 ? run[k - 1] : k;
     }
-    return n > 0 && shape.run[n - 1] > 0;
+    return n > 0 && run[n - 1] > 0;
 }
 
 int32_t stn_ltl_factor(stn_ltl *f, const double *a, int32_t stride, double singular) {
-    ltl_shape shape = shape_of(f);
-    parts p = parts_of(f);
-    return ltl_kernels_choose()->factor(f->n, a, stride, singular, &shape, p.v, p.stride, p.inverse, p.root);
+    ltl_parts p = parts_of(f);
+    return ltl_kernels_choose()->factor(&p, a, stride, singular);
 }
 
 int32_t ltl_half(const stn_ltl *f, const double *J, double *X, int32_t *dofs) {
-    ltl_shape shape = shape_of(f);
-    parts p = parts_of(f);
-    return ltl_kernels_choose()->half(f->n, p.v, p.stride, p.inverse, p.root, &shape, J, X, dofs);
+    ltl_parts p = parts_of(f);
+    return ltl_kernels_choose()->half(&p, J, X, dofs);
 }
 
 void stn_ltl_forward(const stn_ltl *f, int32_t columns, double *x, int32_t stride_x) {
-    ltl_shape shape = shape_of(f);
-    parts p = parts_of(f);
-    ltl_kernels_choose()->forward(f->n, p.v, p.stride, p.inverse, p.root, &shape, columns, x, stride_x);
+    ltl_parts p = parts_of(f);
+    ltl_kernels_choose()->forward(&p, columns, x, stride_x);
 }
 
 void stn_ltl_backward(const stn_ltl *f, int32_t columns, double *x, int32_t stride_x) {
-    ltl_shape shape = shape_of(f);
-    parts p = parts_of(f);
-    ltl_kernels_choose()->backward(f->n, p.v, p.stride, p.inverse, p.root, &shape, columns, x, stride_x);
+    ltl_parts p = parts_of(f);
+    ltl_kernels_choose()->backward(&p, columns, x, stride_x);
 }

@@ -18,19 +18,6 @@ ALWAYS part4 at4(const double *x) {
     return *(const part4 *)x;
 }
 
-/// The runs of row k from A; nothing behind the last row of A may be read.
-static void copy_rows(int32_t n, const double *a, size_t s_a, const ltl_shape *shape, double *v, size_t s) {
-    const int32_t *parent = shape->parent, *run = shape->run;
-    for (int32_t k = 0; k < n - 1; k++, a += s_a, v += s) {
-        for (int32_t last = k; last >= 0; last = parent[run[last]]) {
-            for (int32_t i = run[last]; i <= last; i += 4) {
-                *(part4 *)(v + i) = at4(a + i);
-            }
-        }
-    }
-    memcpy(v, a, (size_t)n * sizeof *v);
-}
-
 /// y -= t x from column `from` to `last` and up to three more.
 ALWAYS void subtract_nearest(int32_t from, int32_t last, double t, const double *x, double *y) {
     for (; from <= last; from += 4) {
@@ -49,7 +36,10 @@ ALWAYS void subtract_below(int32_t from, int32_t last, double t, const double *x
 }
 
 /// What row k takes from the rows of the dofs that carry it.
-ALWAYS void reduce_rows(int32_t k, double inverse, const int32_t *parent, const int32_t *run, double *v, size_t s) {
+ALWAYS void reduce_rows(const ltl_parts *f, int32_t k, double inverse) {
+    const int32_t *parent = f->parent, *run = f->run;
+    double *v = f->v;
+    size_t s = (size_t)f->stride;
     const double *row = v + (size_t)k * s;
     for (int32_t last = k; last >= 0;) {
         int32_t first = run[last], next = parent[first], end = last < k ? last : k - 1;
@@ -67,20 +57,31 @@ ALWAYS void reduce_rows(int32_t k, double inverse, const int32_t *parent, const 
     }
 }
 
-static int32_t factor(int32_t n, const double *a, int32_t stride_a, double singular, const ltl_shape *shape,
-                      double *restrict v, int32_t stride, double *restrict inverse, double *restrict root) {
-    size_t s = (size_t)stride;
-    copy_rows(n, a, (size_t)stride_a, shape, v, s);
+static int32_t factor(const ltl_parts *f, const double *a, int32_t stride_a, double singular) {
+    double *restrict v = f->v, *restrict inverse = f->inverse;
+    const int32_t n = f->n, *parent = f->parent, *run = f->run;
+    size_t s = (size_t)f->stride, s_a = (size_t)stride_a;
+    // The runs of each row from A; nothing behind the last row of A may be read.
+    for (int32_t k = 0; k < n - 1; k++) {
+        const double *from = a + (size_t)k * s_a;
+        double *to = v + (size_t)k * s;
+        for (int32_t last = k; last >= 0; last = parent[run[last]]) {
+            for (int32_t i = run[last]; i <= last; i += 4) {
+                *(part4 *)(to + i) = at4(from + i);
+            }
+        }
+    }
+    memcpy(v + (size_t)(n - 1) * s, a + (size_t)(n - 1) * s_a, (size_t)n * sizeof *v);
     for (int32_t k = n - 1; k >= 0; k--) {
-        double pivot = v[(size_t)k * (s + 1)], least = singular * a[(size_t)k * ((size_t)stride_a + 1)];
+        double pivot = v[(size_t)k * (s + 1)], least = singular * a[(size_t)k * (s_a + 1)];
         if (!(pivot > 0.0 && pivot > least && pivot < (double)INFINITY)) {
             return k;
         }
         inverse[k] = 1.0 / pivot;
-        reduce_rows(k, inverse[k], shape->parent, shape->run, v, s);
+        reduce_rows(f, k, inverse[k]);
     }
     for (int32_t k = 0; k < n; k++) {
-        root[k] = sqrt(inverse[k]);
+        f->root[k] = sqrt(inverse[k]);
     }
     return -1;
 }
@@ -104,8 +105,10 @@ ALWAYS void subtract(int32_t columns, int32_t from, int32_t last, const double t
     }
 }
 
-ALWAYS void forward_some(int32_t columns, int32_t n, const double *v, size_t s, const double *inverse,
-                         const double *root, const ltl_shape *shape, double *x, size_t d) {
+ALWAYS void forward_some(const ltl_parts *f, int32_t columns, double *x, size_t d) {
+    const double *v = f->v, *inverse = f->inverse, *root = f->root;
+    const int32_t n = f->n, *parent = f->parent, *run = f->run;
+    size_t s = (size_t)f->stride;
     for (int32_t k = n - 1; k >= 0; k--) {
         const double *row = v + (size_t)k * s;
         double t[4];
@@ -118,9 +121,9 @@ ALWAYS void forward_some(int32_t columns, int32_t n, const double *v, size_t s, 
             *y *= root[k];
         }
         for (int32_t last = k; reached && last >= 0;) { // else: a branch that these vectors do not reach
-            int32_t first = shape->run[last];
+            int32_t first = run[last];
             subtract(columns, first, last < k ? last : k - 1, t, row, x, d);
-            last = shape->parent[first];
+            last = parent[first];
         }
     }
 }
@@ -143,16 +146,18 @@ ALWAYS void add_dots(int32_t columns, int32_t from, int32_t last, const double *
     }
 }
 
-ALWAYS void backward_some(int32_t columns, int32_t n, const double *v, size_t s, const double *inverse,
-                          const double *root, const ltl_shape *shape, double *x, size_t d) {
+ALWAYS void backward_some(const ltl_parts *f, int32_t columns, double *x, size_t d) {
+    const double *v = f->v, *inverse = f->inverse, *root = f->root;
+    const int32_t n = f->n, *parent = f->parent, *run = f->run;
+    size_t s = (size_t)f->stride;
     for (int32_t k = 0; k < n; k++) {
         const double *row = v + (size_t)k * s;
         part4 sum[4] = {{0.0}, {0.0}, {0.0}, {0.0}};
         double rest[4] = {0.0, 0.0, 0.0, 0.0};
         for (int32_t last = k; last >= 0;) {
-            int32_t first = shape->run[last];
+            int32_t first = run[last];
             add_dots(columns, first, last < k ? last : k - 1, row, x, d, sum, rest);
-            last = shape->parent[first];
+            last = parent[first];
         }
         UNROLL
         for (int32_t c = 0; c < columns; c++) {
@@ -163,28 +168,28 @@ ALWAYS void backward_some(int32_t columns, int32_t n, const double *v, size_t s,
     }
 }
 
-#define SOLVE(name)                                                                                         \
-    static void name(int32_t n, const double *v, int32_t stride, const double *inverse, const double *root, \
-                     const ltl_shape *shape, int32_t columns, double *x, int32_t stride_x) {                \
-        size_t s = (size_t)stride, d = (size_t)stride_x;                                                    \
-        for (; columns >= 4; columns -= 4, x += 4 * d) {                                                    \
-            name##_some(4, n, v, s, inverse, root, shape, x, d);                                            \
-        }                                                                                                   \
-        if (columns == 3) {                                                                                 \
-            name##_some(3, n, v, s, inverse, root, shape, x, d);                                            \
-        } else if (columns == 2) {                                                                          \
-            name##_some(2, n, v, s, inverse, root, shape, x, d);                                            \
-        } else if (columns == 1) {                                                                          \
-            name##_some(1, n, v, s, inverse, root, shape, x, d);                                            \
-        }                                                                                                   \
+#define SOLVE(name)                                                                      \
+    static void name(const ltl_parts *f, int32_t columns, double *x, int32_t stride_x) { \
+        size_t d = (size_t)stride_x;                                                     \
+        for (; columns >= 4; columns -= 4, x += 4 * d) {                                 \
+            name##_some(f, 4, x, d);                                                     \
+        }                                                                                \
+        if (columns == 3) {                                                              \
+            name##_some(f, 3, x, d);                                                     \
+        } else if (columns == 2) {                                                       \
+            name##_some(f, 2, x, d);                                                     \
+        } else if (columns == 1) {                                                       \
+            name##_some(f, 1, x, d);                                                     \
+        }                                                                                \
     }
 SOLVE(forward)
 SOLVE(backward)
 
 /// Forward of the three rows of J side by side.
-static int32_t half(int32_t n, const double *v, int32_t stride, const double *inverse, const double *root,
-                    const ltl_shape *shape, const double *J, double *X, int32_t *dofs) {
-    size_t s = (size_t)stride;
+static int32_t half(const ltl_parts *f, const double *J, double *X, int32_t *dofs) {
+    const double *v = f->v, *inverse = f->inverse, *root = f->root;
+    const int32_t n = f->n, *parent = f->parent, *run = f->run;
+    size_t s = (size_t)f->stride;
     part4 *lanes = (part4 *)X;
     int32_t count = 0;
     for (int32_t k = 0; k < n; k++) {
@@ -199,9 +204,9 @@ static int32_t half(int32_t n, const double *v, int32_t stride, const double *in
         const double *row = v + (size_t)k * s;
         dofs[count++] = k;
         lanes[k] = y * root[k];
-        for (int32_t last = k; last >= 0; last = shape->parent[shape->run[last]]) {
+        for (int32_t last = k; last >= 0; last = parent[run[last]]) {
             int32_t end = last < k ? last : k - 1;
-            for (int32_t i = shape->run[last]; i <= end; i++) {
+            for (int32_t i = run[last]; i <= end; i++) {
                 lanes[i] -= t * row[i];
             }
         }

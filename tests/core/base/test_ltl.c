@@ -76,13 +76,13 @@ static int32_t all_tables(const ltl_kernels **out) {
 }
 
 /// Forward and backward give A^-1 x, and forward alone a half of it: y_c . y_d = x_c . A^-1 x_d.
-static double check_solves(const ltl_kernels *kernels, const storage *t, const ltl_shape *shape, const sample *s,
-                           const double *x, const double *solved) {
+static double check_solves(const ltl_kernels *kernels, const ltl_parts *f, const sample *s, const double *x,
+                           const double *solved) {
     static double y[COLUMNS * MOST];
     int32_t n = s->n, columns = 1 + n % COLUMNS;
     double worst = 0.0;
     memcpy(y, x, (size_t)(columns * n) * sizeof *y);
-    kernels->forward(n, t->v, STN_LTL_STRIDE(n), t->inverse, t->root, shape, columns, y, n);
+    kernels->forward(f, columns, y, n);
     for (int32_t c = 0; c < columns * columns; c++) {
         double half = 0.0, whole = 0.0;
         for (int32_t i = 0; i < n; i++) {
@@ -95,7 +95,7 @@ static double check_solves(const ltl_kernels *kernels, const storage *t, const l
         static double lanes[4 * MOST];
         int32_t dofs[MOST];
         double weights[9] = {0.0};
-        int32_t count = kernels->half(n, t->v, STN_LTL_STRIDE(n), t->inverse, t->root, shape, x, lanes, dofs);
+        int32_t count = kernels->half(f, x, lanes, dofs);
         kernels->pair_add(count, dofs, lanes, lanes, weights);
         for (int32_t c = 0; c < 9; c++) {
             double whole = 0.0;
@@ -105,7 +105,7 @@ static double check_solves(const ltl_kernels *kernels, const storage *t, const l
             worst = fmax(worst, fabs(weights[c] - whole) / n);
         }
     }
-    kernels->backward(n, t->v, STN_LTL_STRIDE(n), t->inverse, t->root, shape, columns, y, n);
+    kernels->backward(f, columns, y, n);
     for (int32_t i = 0; i < columns * n; i++) {
         double error = fabs(y[i] - solved[i]);
         worst = error <= worst ? worst : error;
@@ -126,19 +126,18 @@ static void factors_of_trees_solve_and_halve(void **state) {
             for (int32_t kind = 0; kind < 4; kind++) {
                 int32_t numbers[2 * MOST];
                 stn_ltl f = {n, NULL, numbers};
-                ltl_shape shape = {numbers, numbers + n};
+                const ltl_parts p = {n, STN_LTL_STRIDE(n), t.v, t.inverse, t.root, numbers, numbers + n};
                 make_tree(&r, n, kind, &s);
                 make_vectors(&r, &s, x, solved);
                 bool branches = stn_ltl_analyse(&f, s.a, n);
                 for (int32_t k = 0; k < n; k++) {
-                    assert_int_equal(shape.parent[k], s.parent[k]);
+                    assert_int_equal(p.parent[k], s.parent[k]);
                     branches = branches && (kind > 0 || n < 2);
                 }
-                assert_int_equal(branches, shape.run[n - 1] > 0);
+                assert_int_equal(branches, p.run[n - 1] > 0);
                 memset(&t, 0xff, sizeof t); // NaN where nothing is written
-                assert_int_equal(
-                    table[which]->factor(n, s.a, n, 0.0, &shape, t.v, STN_LTL_STRIDE(n), t.inverse, t.root), -1);
-                double error = check_solves(table[which], &t, &shape, &s, x, solved);
+                assert_int_equal(table[which]->factor(&p, s.a, n, 0.0), -1);
+                double error = check_solves(table[which], &p, &s, x, solved);
                 worst = error <= worst ? worst : error;
             }
         }
@@ -187,12 +186,11 @@ static void pivots_that_are_not_positive_are_told_by_their_row(void **state) {
             for (int32_t b = 0; b < STN_COUNT(bad); b++) {
                 int32_t numbers[2 * MOST];
                 stn_ltl f = {23, NULL, numbers};
-                ltl_shape shape = {numbers, numbers + 23};
+                const ltl_parts p = {23, STN_LTL_STRIDE(23), t.v, t.inverse, t.root, numbers, numbers + 23};
                 make_tree(&r, 23, 2, &s);
                 s.a[row * 24] = bad[b];
                 stn_ltl_analyse(&f, s.a, 23);
-                assert_int_equal(
-                    table[which]->factor(23, s.a, 23, 0.0, &shape, t.v, STN_LTL_STRIDE(23), t.inverse, t.root), row);
+                assert_int_equal(table[which]->factor(&p, s.a, 23, 0.0), row);
             }
         }
     }
