@@ -186,30 +186,6 @@ static bool is_inside(const stn_constraint *c, const double *g) {
     return c->set == STN_SET_CONE && g[2] >= 0.0 && g[0] * g[0] + g[1] * g[1] <= c->mu1 * c->mu1 * g[2] * g[2];
 }
 
-/// The worst of all contacts: how far the impulse leaves its cone or ellipse, relative to its normal part; and how far
-/// that pulls, relative to the largest number in an impulse of any contact.
-static double cone_violations(const stn_problem *p, const double *gamma) {
-    double largest = 0.0, violation = 0.0;
-    for (int32_t i = 0; i < p->constraint_count; i++) {
-        const stn_constraint *c = &p->constraints[i];
-        for (int32_t r = 0; r < 3 && stn_constraint_has_cone(c); r++) {
-            largest = worst(largest, fabs(gamma[c->row + r]));
-        }
-    }
-    for (int32_t i = 0; i < p->constraint_count; i++) {
-        const stn_constraint *c = &p->constraints[i];
-        const double *g = gamma + c->row;
-        if (!stn_constraint_has_cone(c) || is_inside(c, g) || largest == 0.0) {
-            continue;
-        }
-        circular x = circular_of(c, g, g);
-        double beyond = worst(sqrt(x.gamma[0] * x.gamma[0] + x.gamma[1] * x.gamma[1]) - x.mu * g[2], 0.0);
-        double relative = sqrt(beyond * beyond + x.forbidden * x.forbidden) / worst(g[2], 1e-12 * largest);
-        violation = worst(violation, worst(relative, -g[2] / largest));
-    }
-    return violation;
-}
-
 static void certify_constraints(certification *s, double size) {
     const stn_problem *p = s->p;
     int32_t contacts = 0, with_distance = 0;
@@ -251,7 +227,27 @@ static void certify_constraints(certification *s, double size) {
             s->out.contact_J += half * after * after;
         }
     }
-    s->out.cone = inside ? 0.0 : cone_violations(p, s->gamma);
+    // the worst of all contacts: how far the impulse leaves its cone or ellipse, relative to its normal part; and how
+    // far that pulls, relative to the largest number in an impulse of any contact
+    double largest = 0.0;
+    s->out.cone = 0.0;
+    for (int32_t i = 0; i < p->constraint_count && !inside; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        for (int32_t r = 0; r < 3 && stn_constraint_has_cone(c); r++) {
+            largest = worst(largest, fabs(s->gamma[c->row + r]));
+        }
+    }
+    for (int32_t i = 0; i < p->constraint_count && !inside; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        const double *g = s->gamma + c->row;
+        if (!stn_constraint_has_cone(c) || is_inside(c, g) || largest == 0.0) {
+            continue;
+        }
+        circular x = circular_of(c, g, g);
+        double beyond = worst(sqrt(x.gamma[0] * x.gamma[0] + x.gamma[1] * x.gamma[1]) - x.mu * g[2], 0.0);
+        double relative = sqrt(beyond * beyond + x.forbidden * x.forbidden) / worst(g[2], 1e-12 * largest);
+        s->out.cone = worst(s->out.cone, worst(relative, -g[2] / largest));
+    }
     s->out.penetration_m = contacts > 0 && with_distance == 0 ? (double)NAN : deepest;
     s->out.complementarity_J = contacts > 0 ? defect / contacts : 0.0;
     s->out.complementarity = ratio(s->out.complementarity_J, 0.5 * size * size, 1e28);
