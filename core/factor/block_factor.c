@@ -19,25 +19,28 @@ static void release(void *factor) {
     block_factor_release(factor);
 }
 
+static void write_entry(const block_entry *e, const double *restrict from, double *restrict to) {
+    for (int32_t r = 0; r < e->rows; r++) {
+        int32_t end = e->diagonal ? r + 1 : e->columns;
+        if (e->column_step == 1) {
+            for (int32_t c = 0; c < end; c++) {
+                to[c] = from[c];
+            }
+        } else {
+            for (int32_t c = 0; c < end; c++) {
+                to[(size_t)c * (size_t)e->column_step] = from[c];
+            }
+        }
+        from += e->columns;
+        to += e->row_step;
+    }
+}
+
 static stn_status numeric(void *factor, const stn_block_matrix *matrix, stn_error *err) {
     const block_factor *f = factor;
     memset(f->values, 0, (size_t)f->value_count * sizeof *f->values);
     for (int32_t e = 0; e < f->entry_count; e++) {
-        const block_entry *entry = &f->entries[e];
-        const double *restrict from = matrix->values + matrix->offset[e];
-        double *restrict to = f->values + entry->target;
-        for (int32_t r = 0; r < entry->rows; r++, from += entry->columns, to += entry->row_step) {
-            int32_t end = entry->diagonal ? r + 1 : entry->columns;
-            if (entry->column_step == 1) {
-                for (int32_t c = 0; c < end; c++) {
-                    to[c] = from[c];
-                }
-                continue;
-            }
-            for (int32_t c = 0; c < end; c++) {
-                to[(size_t)c * (size_t)entry->column_step] = from[c];
-            }
-        }
+        write_entry(&f->entries[e], matrix->values + matrix->offset[e], f->values + f->entries[e].target);
     }
     for (int32_t s = 0; s < f->supernode_count; s++) {
         const block_supernode *node = &f->supernodes[s];

@@ -108,7 +108,11 @@ STN_KERNEL_INLINE void multiply(product m) {
     }
 }
 
-STN_KERNEL static void form_products(const augmented *h, const augmented_cluster *cluster, const cluster_G *g) {
+STN_KERNEL static void form_products(const augmented *h, const augmented_cluster *cluster, const double *G,
+                                     const double *line_G) {
+    const cluster_G own = {cluster->lane_count, cluster->line_count, (size_t)h->lane_stride, G + cluster->lane_start,
+                           line_G + cluster->line_start};
+    const cluster_G *g = &own;
     const augmented_part *parts = h->parts + cluster->part_start;
     int32_t count = 0, row = 0; // stacked rows with G != 0
     for (int32_t i = 0; i < g->lanes; i++, row += 3) {
@@ -208,22 +212,17 @@ STN_KERNEL static void write_entry(const augmented *h, const augmented_entry *en
 void augmented_assemble(augmented *h, const double *G, const double *line_G, const int64_t *changed) {
     for (int32_t k = 0; k < h->cluster_count; k++) {
         augmented_cluster *cluster = &h->clusters[k];
-        bool any = h->fresh || (changed == NULL && cluster->lane_count > 0);
-        if (changed != NULL) {
-            const int64_t *own = changed + cluster->lane_start;
-            for (int32_t i = 0; i < cluster->lane_count; i++) {
-                any |= own[i] != 0;
-            }
-        }
         const double *now = line_G + cluster->line_start, *then = h->line_G + cluster->line_start;
-        for (int32_t i = 0; i < cluster->line_count; i++) {
-            any |= now[i] != then[i];
+        bool any = h->fresh || (changed == NULL && cluster->lane_count > 0);
+        for (int32_t i = 0; i < cluster->lane_count && !any; i++) {
+            any = changed[cluster->lane_start + i] != 0;
+        }
+        for (int32_t i = 0; i < cluster->line_count && !any; i++) {
+            any = now[i] != then[i];
         }
         cluster->changed = any;
         if (any) {
-            cluster_G g = {cluster->lane_count, cluster->line_count, (size_t)h->lane_stride, G + cluster->lane_start,
-                           line_G + cluster->line_start};
-            form_products(h, cluster, &g);
+            form_products(h, cluster, G, line_G);
         }
     }
     memcpy(h->line_G, line_G, (size_t)h->line_stride * sizeof *h->line_G);

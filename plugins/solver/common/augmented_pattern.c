@@ -186,6 +186,6 @@ stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err) 
     }
     h->ready = true;
     h->ops = chosen ? control->factor : stn_factor_block();
-    return symbolic_cache_find(control->workspace, h->ops, chosen ? control->factor_self : NULL, &h->matrix.pattern,
-                               &h->factor, err);
+    symbolic_key key = {h->ops, chosen ? control->factor_self : NULL, &h->matrix.pattern};
+    return symbolic_cache_find(control->workspace, &key, &h->factor, err);
 }

@@ -50,33 +50,22 @@ void symbolic_cache_destroy(void *memory) {
     stn_release(w->context, w);
 }
 
-/// The three arrays of a pattern and their sizes in bytes.
-typedef struct pattern_view {
-    const int32_t *array[3];
-    size_t count[3];
-    size_t size;
-} pattern_view;
-
-static bool same_pattern(const symbolic *slot, const pattern_view *view) {
-    bool same = slot->size == view->size;
-    const int32_t *kept = slot->pattern;
-    for (int32_t i = 0; i < 3 && same; i++) {
-        same = memcmp(kept, view->array[i], view->count[i] * sizeof *kept) == 0;
-        kept += view->count[i];
-    }
-    return same;
-}
-
-stn_status symbolic_cache_find(symbolic_cache *w, const stn_factor_ops *ops, void *self,
-                               const stn_block_pattern *pattern, void **factor, stn_error *err) {
-    size_t n = (size_t)pattern->block_count, m = (size_t)pattern->column_start[pattern->block_count];
-    pattern_view view =
-        (pattern_view){{pattern->block_size, pattern->column_start, pattern->row}, {n, n + 1, m}, 2 * n + 1 + m};
+stn_status symbolic_cache_find(symbolic_cache *w, const symbolic_key *key, void **factor, stn_error *err) {
+    const stn_block_pattern *p = key->pattern;
+    const size_t n = (size_t)p->block_count, m = (size_t)p->column_start[p->block_count];
+    const int32_t *const arrays[] = {p->block_size, p->column_start, p->row};
+    const size_t counts[] = {n, n + 1, m}, size = 2 * n + 1 + m;
     symbolic *oldest = &w->slots[0];
     w->clock++;
     for (int32_t i = 0; i < CACHE_SIZE; i++) {
         symbolic *slot = &w->slots[i];
-        if (slot->ops == ops && slot->self == self && same_pattern(slot, &view)) {
+        const int32_t *kept = slot->pattern;
+        bool same = slot->ops == key->ops && slot->self == key->self && slot->size == size;
+        for (int32_t a = 0; a < 3 && same; a++) {
+            same = memcmp(kept, arrays[a], counts[a] * sizeof *kept) == 0;
+            kept += counts[a];
+        }
+        if (same) {
             slot->used = w->clock;
             *factor = slot->factor;
             return STN_OK;
@@ -84,25 +73,25 @@ stn_status symbolic_cache_find(symbolic_cache *w, const stn_factor_ops *ops, voi
         oldest = slot->used < oldest->used ? slot : oldest;
     }
     empty(oldest);
-    if (oldest->capacity < view.size) {
+    if (oldest->capacity < size) {
         stn_release(w->context, oldest->pattern);
         oldest->capacity = 0;
-        oldest->pattern = stn_allocate(w->context, view.size + view.size / 2, sizeof *oldest->pattern);
+        oldest->pattern = stn_allocate(w->context, size + size / 2, sizeof *oldest->pattern);
         if (oldest->pattern == NULL) {
             return stn_fail(err, STN_ERR_MEMORY, "out of memory");
         }
-        oldest->capacity = view.size + view.size / 2;
+        oldest->capacity = size + size / 2;
     }
     int32_t *kept = oldest->pattern;
     for (int32_t i = 0; i < 3; i++) {
-        memcpy(kept, view.array[i], view.count[i] * sizeof *kept);
-        kept += view.count[i];
+        memcpy(kept, arrays[i], counts[i] * sizeof *kept);
+        kept += counts[i];
     }
-    oldest->size = view.size;
-    stn_status status = ops->symbolic(self, w->context, pattern, &oldest->factor, err);
+    oldest->size = size;
+    stn_status status = key->ops->symbolic(key->self, w->context, p, &oldest->factor, err);
     if (status == STN_OK) {
-        oldest->ops = ops;
-        oldest->self = self;
+        oldest->ops = key->ops;
+        oldest->self = key->self;
         oldest->used = w->clock;
         *factor = oldest->factor;
     }

@@ -11,9 +11,15 @@ typedef struct symbolic_cache symbolic_cache;
 /// The two functions of a solver whose workspace is a cache and nothing else.
 stn_status symbolic_cache_create(void *self, stn_context *context, void **out, stn_error *err);
 void symbolic_cache_destroy(void *cache);
+/// A pattern, and by what it is factored.
+typedef struct symbolic_key {
+    const stn_factor_ops *ops;
+    void *self;
+    const stn_block_pattern *pattern;
+} symbolic_key;
+
 /// The symbolic factor of a pattern: one that is there, or a new one in the place of the one longest unused. Borrowed
 /// until the next call.
-stn_status symbolic_cache_find(symbolic_cache *cache, const stn_factor_ops *ops, void *self,
-                               const stn_block_pattern *pattern, void **factor, stn_error *err);
+stn_status symbolic_cache_find(symbolic_cache *cache, const symbolic_key *key, void **factor, stn_error *err);
 
 #endif

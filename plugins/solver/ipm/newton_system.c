@@ -77,6 +77,41 @@ static void turn_cones(const newton_system *m, bool into, double *x) {
     }
 }
 
+static bool factor_impulses(newton_system *m) {
+    // `lower` = F^T M F, constraint by constraint; F = 1 where there is no cone
+    dense_dual *d = &m->dense;
+    const size_t n = (size_t)d->n, stride = (size_t)d->stride;
+    dense_dual_reset(d);
+    for (int32_t i = 0; i < m->p->n; i++) {
+        const packed_row *row = &m->p->rows[i];
+        double *a = d->lower + (size_t)row->row * stride, *b = a + stride, *c = b + stride;
+        double(*F)[3] = m->frame[i].F;
+        for (size_t k = 0; k < n && row->cone; k++) {
+            double x = a[k], y = b[k], z = c[k];
+            a[k] = F[0][0] * x + F[1][0] * y + F[2][0] * z;
+            b[k] = F[0][1] * x + F[1][1] * y + F[2][1] * z;
+            c[k] = F[0][2] * x + F[1][2] * y + F[2][2] * z;
+        }
+    }
+    for (size_t r = 0; r < n; r++) {
+        for (int32_t i = 0; i < m->p->n; i++) {
+            const packed_row *row = &m->p->rows[i];
+            double *own = d->lower + r * stride + row->row;
+            if (row->cone) {
+                turn_vector(&m->frame[i], true, own);
+            }
+        }
+    }
+    for (int32_t i = 0; i < m->p->n;
+         i++) { // 1e-14 of the mean diagonal of M keeps operators without full rank positive
+        const packed_row *row = &m->p->rows[i];
+        for (int32_t r = 0; r < row->rows; r++) {
+            dense_dual_add(&m->dense, row, r, r, m->value[row->place + r] + 1e-14);
+        }
+    }
+    return dense_dual_factor(&m->dense) < 0;
+}
+
 // ---------------------------------------------------------------------------------------------------- over velocities
 
 /// B^-1 of a cone by its Cholesky factor in the frame, where F^T rho F is small beside what differs by many digits.
@@ -106,7 +141,28 @@ static bool invert_cone(const jordan_frame *frame, const double *value, const do
     return true;
 }
 
-static bool factor_velocities(newton_system *m) {
+/// x = B^-1 x.
+static void divide_blocks(const newton_system *m, double *x) {
+    for (int32_t i = 0; i < m->p->n; i++) {
+        const packed_row *row = &m->p->rows[i];
+        const double *inverse = m->inverse + (size_t)i * BLOCK;
+        double in[STN_MAX_ROWS], *out = x + row->place;
+        memcpy(in, out, (size_t)row->rows * sizeof *in);
+        for (int32_t r = 0; r < row->rows; r++) {
+            out[r] = 0.0;
+            for (int32_t c = 0; c < row->rows; c++) {
+                out[r] += inverse[r * row->rows + c] * in[c];
+            }
+        }
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------- either
+
+bool newton_system_factor(newton_system *m) {
+    if (!m->over_velocities) {
+        return factor_impulses(m);
+    }
     augmented *H = &m->H;
     for (int32_t i = 0; i < m->p->n; i++) {
         const packed_row *row = &m->p->rows[i];
@@ -140,62 +196,6 @@ static bool factor_velocities(newton_system *m) {
     }
     augmented_assemble(H, m->G, m->line_G, NULL);
     return augmented_factor(H, 0.0, NULL) == STN_OK;
-}
-
-/// x = B^-1 x.
-static void divide_blocks(const newton_system *m, double *x) {
-    for (int32_t i = 0; i < m->p->n; i++) {
-        const packed_row *row = &m->p->rows[i];
-        const double *inverse = m->inverse + (size_t)i * BLOCK;
-        double in[STN_MAX_ROWS], *out = x + row->place;
-        memcpy(in, out, (size_t)row->rows * sizeof *in);
-        for (int32_t r = 0; r < row->rows; r++) {
-            out[r] = 0.0;
-            for (int32_t c = 0; c < row->rows; c++) {
-                out[r] += inverse[r * row->rows + c] * in[c];
-            }
-        }
-    }
-}
-
-// ------------------------------------------------------------------------------------------------------------- either
-
-bool newton_system_factor(newton_system *m) {
-    if (m->over_velocities) {
-        return factor_velocities(m);
-    }
-    // `lower` = F^T M F, constraint by constraint; F = 1 where there is no cone
-    dense_dual *d = &m->dense;
-    const size_t n = (size_t)d->n, stride = (size_t)d->stride;
-    dense_dual_reset(d);
-    for (int32_t i = 0; i < m->p->n; i++) {
-        const packed_row *row = &m->p->rows[i];
-        double *a = d->lower + (size_t)row->row * stride, *b = a + stride, *c = b + stride;
-        double(*F)[3] = m->frame[i].F;
-        for (size_t k = 0; k < n && row->cone; k++) {
-            double x = a[k], y = b[k], z = c[k];
-            a[k] = F[0][0] * x + F[1][0] * y + F[2][0] * z;
-            b[k] = F[0][1] * x + F[1][1] * y + F[2][1] * z;
-            c[k] = F[0][2] * x + F[1][2] * y + F[2][2] * z;
-        }
-    }
-    for (size_t r = 0; r < n; r++) {
-        for (int32_t i = 0; i < m->p->n; i++) {
-            const packed_row *row = &m->p->rows[i];
-            double *own = d->lower + r * stride + row->row;
-            if (row->cone) {
-                turn_vector(&m->frame[i], true, own);
-            }
-        }
-    }
-    for (int32_t i = 0; i < m->p->n;
-         i++) { // 1e-14 of the mean diagonal of M keeps operators without full rank positive
-        const packed_row *row = &m->p->rows[i];
-        for (int32_t r = 0; r < row->rows; r++) {
-            dense_dual_add(&m->dense, row, r, r, m->value[row->place + r] + 1e-14);
-        }
-    }
-    return dense_dual_factor(&m->dense) < 0;
 }
 
 void newton_system_solve(newton_system *m, double *right, double *x) {

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "pyramid.h"
-#include "tableau.h"
 
 enum { PIVOTS_BETWEEN_CHECKS = 50, PIVOTS_PER_UNKNOWN = 50, PATHS = 4 };
 static const double DRIFT = 1e-10;    // of the basic variables from what the basis gives, over the largest
@@ -41,7 +40,7 @@ typedef struct lemke {
 static void begin(lemke *s) {
     tableau *t = &s->t;
     memset(t->T, 0, (size_t)t->n * (size_t)t->stride * sizeof *t->T);
-    pyramid_matrix(&s->problem, t->T, t->stride, t->q, s->g);
+    pyramid_matrix(&s->problem, t, s->g);
     for (int32_t i = 0; i < t->n; i++) {
         t->T[(size_t)i * (size_t)t->stride + (size_t)t->n] = s->d[i];
     }

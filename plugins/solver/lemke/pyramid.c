@@ -93,21 +93,23 @@ stn_status pyramid_build(const stn_delassus *delassus, int32_t directions, stn_a
 
 // ------------------------------------------------------------------------------------------------------------ matrix
 
-/// What the impulses of constraint j do to the velocities of i; W has the columns of j, `width` of i long.
-static void put_block(const pyramid *p, int32_t i, int32_t j, const double *W, double *M, int32_t stride) {
-    const packed_row *row = &p->dual.H.rows[i], *other = &p->dual.H.rows[j];
+/// What the impulses of another constraint do to the velocities of constraint i: a block of W, by columns.
+static void put_block(const pyramid *p, int32_t i, const packed_block *block, tableau *t) {
+    const int32_t j = packed_at(&p->dual.H, block->place);
+    const packed_row *row = &p->dual.H.rows[i];
     for (int32_t a = p->start[i]; a < p->start[i + 1]; a++) {
         const unknown *to = &p->unknowns[a];
         for (int32_t b = p->start[j]; b < p->start[j + 1] && to->entries > 0; b++) {
             const unknown *from = &p->unknowns[b];
             double sum = 0.0;
             for (int32_t c = 0; c < from->entries; c++) {
-                const double *column = W + (from->place - other->place + c) * row->width + (to->place - row->place);
+                const double *column =
+                    block->W + (from->place - block->place + c) * row->width + (to->place - row->place);
                 for (int32_t r = 0; r < to->entries; r++) {
                     sum += to->direction[r] * column[r] * from->direction[c];
                 }
             }
-            M[(size_t)a * (size_t)stride + (size_t)b] = sum;
+            t->T[(size_t)a * (size_t)t->stride + (size_t)b] = sum;
         }
     }
 }
@@ -117,13 +119,14 @@ static bool is_relieved(const unknown *u) {
     return u->kind == UNKNOWN_IMPULSE && u->partner >= 0 && (u->entries == 2 || u->room > 0.0);
 }
 
-void pyramid_matrix(const pyramid *p, double *M, int32_t stride, double *q, double *work) {
+void pyramid_matrix(const pyramid *p, tableau *t, double *work) {
     const packed *H = &p->dual.H;
+    double *q = t->q;
     packed_product(H, p->base, work);
     for (int32_t i = 0; i < H->n; i++) {
-        put_block(p, i, i, H->rows[i].own, M, stride);
+        put_block(p, i, &(packed_block){H->rows[i].own, H->rows[i].place, H->rows[i].rows}, t);
         for (const packed_block *e = H->blocks + H->rows[i].start; e < H->blocks + H->rows[i].end; e++) {
-            put_block(p, i, packed_at(H, e->place), e->W, M, stride);
+            put_block(p, i, e, t);
         }
     }
     for (int32_t a = 0; a < p->n; a++) {
@@ -132,7 +135,7 @@ void pyramid_matrix(const pyramid *p, double *M, int32_t stride, double *q, doub
         for (int32_t r = 0; r < u->entries; r++) {
             q[a] += u->direction[r] * work[u->place + r];
         }
-        double *row = M + (size_t)a * (size_t)stride; // what couples an unknown with its partner
+        double *row = t->T + (size_t)a * (size_t)t->stride; // what couples an unknown with its partner
         if (u->kind == UNKNOWN_SLIP) {
             row[u->partner] = p->dual.H.rows[u->constraint].mu;
             for (int32_t j = 0; j < p->directions; j++) {

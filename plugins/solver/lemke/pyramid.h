@@ -12,6 +12,7 @@
 #define LEMKE_PYRAMID_H
 
 #include "common/scaled_dual.h"
+#include "tableau.h"
 
 typedef enum unknown_kind {
     UNKNOWN_IMPULSE, // x changes along `direction`
@@ -42,8 +43,8 @@ typedef struct pyramid {
 /// Everything lives in `arena`. STN_ERR_UNSUPPORTED: more unknowns than a full tableau may have.
 stn_status pyramid_build(const stn_delassus *delassus, int32_t directions, stn_arena *arena, pyramid *out,
                          stn_error *err);
-/// w = M z + q: M (n x n), `stride` apart, whose entries are 0 now, and q (n). `work` is a padded vector.
-void pyramid_matrix(const pyramid *p, double *M, int32_t stride, double *q, double *work);
+/// w = M z + q into a tableau: M into T, whose entries are 0 now, and q. `work` is a padded vector.
+void pyramid_matrix(const pyramid *p, tableau *t, double *work);
 /// x (size) of z (n).
 void pyramid_impulses(const pyramid *p, const double *z, double *x);
 /// w (n) of z and g = H x + q.

@@ -14,7 +14,8 @@
 typedef struct map_point {
     const packed_row *row;
     double rho;
-    const double *lo, *hi, *x, *g;
+    const double *lo, *hi, *x;
+    double g[STN_MAX_ROWS];
 } map_point;
 
 /// F (rows). Returns |F|^2.

@@ -54,23 +54,23 @@ static double *slope_of(const newton *m, int32_t i) {
 
 // ----------------------------------------------------------------------------------------------------------- equation
 
-/// Constraint i at x, with g + alpha (x - x_k) into `velocity`.
-static map_point point_at(const newton *m, int32_t i, const double *x, const double *g, double *velocity) {
+/// Constraint i at x, with g + alpha (x - x_k).
+static map_point point_at(const newton *m, int32_t i, const double *x, const double *g) {
     const packed *H = &m->dual.H;
     const packed_row *row = &H->rows[i];
+    map_point at = {row, m->rho, H->lo + row->place, H->hi + row->place, x + row->place, {0.0}};
     for (int32_t r = 0; r < row->rows; r++) {
         int32_t k = row->place + r;
-        velocity[r] = g[k] + m->alpha * (x[k] - m->center[k]);
+        at.g[r] = g[k] + m->alpha * (x[k] - m->center[k]);
     }
-    return (map_point){row, m->rho, H->lo + row->place, H->hi + row->place, x + row->place, velocity};
+    return at;
 }
 
 /// F at x. Returns |F|^2.
 static double evaluate(const newton *m, const double *x, const double *g) {
     double sum = 0.0;
     for (int32_t i = 0; i < m->dual.H.n; i++) {
-        double velocity[STN_MAX_ROWS];
-        map_point at = point_at(m, i, x, g, velocity);
+        map_point at = point_at(m, i, x, g);
         sum += map_value(&at, m->F + at.row->place);
     }
     return sum;
@@ -128,8 +128,7 @@ static bool find_step(newton *m) {
     const packed *H = &m->dual.H;
     double mark = clock_of(m);
     for (int32_t i = 0; i < H->n; i++) {
-        double velocity[STN_MAX_ROWS];
-        map_point at = point_at(m, i, m->x, m->g, velocity);
+        map_point at = point_at(m, i, m->x, m->g);
         m->open[i] = !map_slope(&at, slope_of(m, i));
     }
     for (int32_t i = 0; i < H->n; i++) {

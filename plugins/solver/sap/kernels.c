@@ -90,12 +90,10 @@ STN_KERNEL_INLINE void rows_times_add(int32_t ld, const double *panel, const dou
     }
 }
 
-STN_KERNEL void sap_jacobian_times(const sap_system *s, const double *x, double *v, double *line_v) {
-    const size_t stride = (size_t)s->batch.stride;
+STN_KERNEL static void panels_times(const sap_system *s, const double *x, double *rows) {
     for (int32_t k = 0; k < s->H.cluster_count; k++) {
         const augmented_cluster *cluster = &s->H.clusters[k];
         const augmented_part *parts = s->H.parts + cluster->part_start;
-        double *rows = s->rows + cluster->row_start;
         for (int32_t r = 0; r < cluster->rows; r += 4) {
             v4 sum[4] = {{0.0}};
             for (int32_t p = 0; p < cluster->part_count; p++) {
@@ -107,16 +105,25 @@ STN_KERNEL void sap_jacobian_times(const sap_system *s, const double *x, double 
                     rows_times_add(block->ld, panel + (int64_t)block->ld * r, x + block->start, sum);
                 }
             }
-            v4_store(rows + r, sum_rows(sum[0], sum[1], sum[2], sum[3]));
+            v4_store(rows + cluster->row_start + r, sum_rows(sum[0], sum[1], sum[2], sum[3]));
         }
+    }
+}
+
+void sap_jacobian_times(const sap_system *s, const double *x, double *v, double *line_v) {
+    panels_times(s, x, s->rows);
+    const size_t stride = (size_t)s->batch.stride;
+    for (int32_t k = 0; k < s->H.cluster_count; k++) {
+        const augmented_cluster *cluster = &s->H.clusters[k];
+        const double *row = s->rows + cluster->row_start;
         double *lane = v + cluster->lane_start;
-        for (int32_t i = 0; i < cluster->lane_count; i++, lane++, rows += 3) {
-            lane[0] = rows[0];
-            lane[stride] = rows[1];
-            lane[2 * stride] = rows[2];
+        for (int32_t i = 0; i < cluster->lane_count; i++, lane++, row += 3) {
+            lane[0] = row[0];
+            lane[stride] = row[1];
+            lane[2 * stride] = row[2];
         }
         for (int32_t i = 0; i < cluster->line_count; i++) {
-            line_v[cluster->line_start + i] = rows[i];
+            line_v[cluster->line_start + i] = row[i];
         }
     }
 }
@@ -133,12 +140,27 @@ STN_KERNEL_INLINE void rows_transposed_add(int32_t rows, int32_t ld, const doubl
     }
 }
 
-STN_KERNEL void sap_jacobian_transposed(sap_system *s) {
-    const size_t stride = (size_t)s->batch.stride;
-    memset(s->j, 0, (size_t)s->H.nx * sizeof *s->j);
+STN_KERNEL static void panels_transposed(const sap_system *s, const double *rows, double *y) {
     for (int32_t k = 0; k < s->H.cluster_count; k++) {
         const augmented_cluster *cluster = &s->H.clusters[k];
-        double *gamma = s->rows + cluster->row_start, *row = gamma, *end = row + cluster->rows;
+        for (int32_t p = 0; p < cluster->part_count; p++) {
+            const augmented_part *part = &s->H.parts[cluster->part_start + p];
+            const augmented_block *block = &s->H.blocks[part->block];
+            const double *panel = s->H.panels + part->panel, *gamma = rows + cluster->row_start;
+            if (block->ld == 8) {
+                rows_transposed_add(cluster->rows, 8, panel, gamma, y + block->start);
+            } else {
+                rows_transposed_add(cluster->rows, block->ld, panel, gamma, y + block->start);
+            }
+        }
+    }
+}
+
+void sap_jacobian_transposed(sap_system *s) {
+    const size_t stride = (size_t)s->batch.stride;
+    for (int32_t k = 0; k < s->H.cluster_count; k++) {
+        const augmented_cluster *cluster = &s->H.clusters[k];
+        double *row = s->rows + cluster->row_start, *end = row + cluster->rows;
         const double *lane = s->now.gamma + cluster->lane_start;
         for (int32_t i = 0; i < cluster->lane_count; i++, lane++, row += 3) {
             row[0] = lane[0];
@@ -151,17 +173,9 @@ STN_KERNEL void sap_jacobian_transposed(sap_system *s) {
         while (row < end) {
             *row++ = 0.0;
         }
-        for (int32_t p = 0; p < cluster->part_count; p++) {
-            const augmented_part *part = &s->H.parts[cluster->part_start + p];
-            const augmented_block *block = &s->H.blocks[part->block];
-            const double *panel = s->H.panels + part->panel;
-            if (block->ld == 8) {
-                rows_transposed_add(cluster->rows, 8, panel, gamma, s->j + block->start);
-            } else {
-                rows_transposed_add(cluster->rows, block->ld, panel, gamma, s->j + block->start);
-            }
-        }
     }
+    memset(s->j, 0, (size_t)s->H.nx * sizeof *s->j);
+    panels_transposed(s, s->rows, s->j);
 }
 
 void sap_evaluate(sap_system *s, sap_point *at) {
