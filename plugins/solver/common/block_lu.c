@@ -150,20 +150,23 @@ STN_KERNEL static bool factor_front(const dense_front *f) {
 
 // -------------------------------------------------------------------------------------------------------- numeric part
 
+STN_KERNEL_INLINE void add_block(int32_t rows, int32_t columns, int64_t stride, const double *restrict from,
+                                 double *restrict to) {
+    for (int32_t r = 0; r < rows; r++) {
+        for (int32_t c = 0; c < columns; c++) {
+            to[r * stride + c] += from[r * columns + c];
+        }
+    }
+}
+
 static void add_entry(const block_lu *lu, int32_t i, int32_t e, int64_t stride) {
     int32_t j = lu->column[e], rows = lu->size[i], columns = lu->size[j];
     const double *from = lu->values + lu->offset[e];
     double *to = lu->front + lu->local[i] * stride + lu->local[j];
-    for (int32_t r = 0; r < rows; r++, from += columns, to += stride) {
-        if (columns == 3) { // nearly all
-            to[0] += from[0];
-            to[1] += from[1];
-            to[2] += from[2];
-            continue;
-        }
-        for (int32_t c = 0; c < columns; c++) {
-            to[c] += from[c];
-        }
+    if (rows == 3 && columns == 3) { // nearly all
+        add_block(3, 3, stride, from, to);
+    } else {
+        add_block(rows, columns, stride, from, to);
     }
 }
 
