@@ -120,38 +120,6 @@ static stn_status list_entries(augmented *h, stn_error *err) {
     return STN_OK;
 }
 
-/// Entries are the blocks of a block matrix, in its order.
-static stn_status place_blocks(augmented *h, stn_error *err) {
-    stn_arena *arena = h->control->arena;
-    int32_t n = h->block_count, m = h->entry_count;
-    int32_t *size = STN_ARENA(arena, n + 1, int32_t), *start = STN_ARENA_ZEROED(arena, n + 1, int32_t);
-    int32_t *row = STN_ARENA(arena, m + 1, int32_t);
-    int64_t *offset = STN_ARENA(arena, m + 1, int64_t);
-    if (size == NULL || start == NULL || row == NULL || offset == NULL) {
-        return out_of_memory(h, err);
-    }
-    for (int32_t b = 0; b < n; b++) {
-        size[b] = h->blocks[b].n;
-    }
-    offset[0] = 0;
-    for (int32_t e = 0; e < m; e++) {
-        const augmented_entry *entry = &h->entries[e];
-        row[e] = entry->row;
-        start[entry->column + 1] = e + 1;
-        offset[e + 1] = offset[e] + (int64_t)size[entry->row] * size[entry->column];
-    }
-    h->values = STN_ARENA(arena, offset[m] + 8, double);
-    if (h->values == NULL) {
-        return out_of_memory(h, err);
-    }
-    for (int32_t e = 0; e < m; e++) {
-        h->entries[e].values = h->values + offset[e];
-        h->entries[e].stride = size[h->entries[e].column];
-    }
-    h->matrix = (stn_block_matrix){{n, size, start, row}, offset, h->values};
-    return STN_OK;
-}
-
 stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err) {
     enum { DENSE_LIMIT = 40 };
     const stn_solve_control *control = h->control;
@@ -180,10 +148,34 @@ stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err) 
         h->ready = true;
         return STN_OK;
     }
-    status = place_blocks(h, err);
-    if (status != STN_OK) {
-        return status;
+    // entries are the blocks of a block matrix, in its order
+    stn_arena *arena = control->arena;
+    int32_t n = h->block_count, m = h->entry_count;
+    int32_t *size = STN_ARENA(arena, n + 1, int32_t), *start = STN_ARENA_ZEROED(arena, n + 1, int32_t);
+    int32_t *row = STN_ARENA(arena, m + 1, int32_t);
+    int64_t *offset = STN_ARENA(arena, m + 1, int64_t);
+    if (size == NULL || start == NULL || row == NULL || offset == NULL) {
+        return out_of_memory(h, err);
     }
+    for (int32_t b = 0; b < n; b++) {
+        size[b] = h->blocks[b].n;
+    }
+    offset[0] = 0;
+    for (int32_t e = 0; e < m; e++) {
+        const augmented_entry *entry = &h->entries[e];
+        row[e] = entry->row;
+        start[entry->column + 1] = e + 1;
+        offset[e + 1] = offset[e] + (int64_t)size[entry->row] * size[entry->column];
+    }
+    h->values = STN_ARENA(arena, offset[m] + 8, double);
+    if (h->values == NULL) {
+        return out_of_memory(h, err);
+    }
+    for (int32_t e = 0; e < m; e++) {
+        h->entries[e].values = h->values + offset[e];
+        h->entries[e].stride = size[h->entries[e].column];
+    }
+    h->matrix = (stn_block_matrix){{n, size, start, row}, offset, h->values};
     h->ready = true;
     h->ops = chosen ? control->factor : stn_factor_block();
     symbolic_key key = {h->ops, chosen ? control->factor_self : NULL, &h->matrix.pattern};
