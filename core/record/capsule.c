@@ -94,17 +94,6 @@ static bool skip_value(json_place *p) {
     return depth == 0;
 }
 
-/// Does the scanner find its end where it is?
-static bool is_object(const byte_stream *text) {
-    char *begin = (char *)text->data;
-    json_place p = {begin, begin + text->size};
-    if (text->size == 0 || !step_over(&p, '{')) {
-        return false;
-    }
-    p.at--;
-    return skip_value(&p) && p.at == p.end;
-}
-
 // ------------------------------------------------------------------------------------------------------------ writing
 
 static void put(file_writer *w, const char *text) {
@@ -144,7 +133,15 @@ static void put_problem(file_writer *w, const stn_world *world) {
         if (status == STN_OK) {
             status = bytes_status(&text, &why);
         }
-        if (status == STN_OK && !is_object(&text)) {
+        // Does the scanner find the end of the object where it is?
+        char *begin = (char *)text.data;
+        json_place p = {begin, begin + text.size};
+        bool object = status == STN_OK && text.size > 0 && step_over(&p, '{');
+        if (object) {
+            p.at--;
+            object = skip_value(&p) && p.at == p.end;
+        }
+        if (status == STN_OK && !object) {
             status = stn_fail(&why, STN_ERR_PLUGIN, "what was written as %s is no JSON object", STN_PROBLEM_FORMAT);
         }
         written = status == STN_OK;

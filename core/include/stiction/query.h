@@ -58,8 +58,8 @@ typedef struct stn_world_overlap_result {
 
 /// The geometries at a signed distance <= `margin` [m] of a shape posed at X_WS, by index; touching counts for margin
 /// 0.
-/// `*found` is borrowed until the next query of this world. STN_ERR_UNSUPPORTED when the contact model handles the
-/// shape with no geometry that is asked for.
+/// `*found` is borrowed until the next query of this world. STN_ERR_ARGUMENT for a margin or pose that is not finite,
+/// STN_ERR_UNSUPPORTED when the contact model handles the shape with no geometry that is asked for.
 STN_API stn_status stn_world_overlap(stn_world *world, const stn_query *query, const stn_shape *shape,
                                      const stn_pose *pose, double margin, const stn_world_overlap_result **found,
                                      int32_t *count, stn_error *err);
