@@ -58,7 +58,7 @@ ALWAYS void reduce_rows(const ltl_parts *f, int32_t k, double inverse) {
 }
 
 static int32_t factor(const ltl_parts *f, const double *a, int32_t stride_a, double singular) {
-    double *restrict v = f->v, *restrict inverse = f->inverse;
+    double *v = f->v, *inverse = f->inverse;
     const int32_t n = f->n, *parent = f->parent, *run = f->run;
     size_t s = (size_t)f->stride, s_a = (size_t)stride_a;
     // The runs of each row from A; nothing behind the last row of A may be read.

@@ -64,8 +64,8 @@ static void unescape(json_text *t) {
         if (t->text[i] == '\\' && t->length - i >= 6 && t->text[i + 1] == 'u') {
             char digits[5] = "", *end = NULL;
             memcpy(digits, t->text + i + 2, 4);
-            code = isxdigit((unsigned char)digits[0]) ? (unsigned)strtoul(digits, &end, 16) : code;
-            code = end == digits + 4 ? code : 0x80;
+            code = isxdigit((unsigned char)digits[1]) ? (unsigned)strtoul(digits, &end, 16) : code; // no "0x41"
+            code = isxdigit((unsigned char)digits[0]) && end == digits + 4 ? code : 0x80;
         }
         t->text[kept++] = code < 0x80 ? (char)code : letter != NULL ? meant[letter - letters] : t->text[i];
         i += code < 0x80 ? 5 : letter != NULL ? 1 : 0;
@@ -73,7 +73,8 @@ static void unescape(json_text *t) {
     t->length = kept;
 }
 
-/// Steps over a value of any kind, up to the comma or brace behind it or the end. False: it is not complete.
+/// Steps over a value of any kind: to the end of an object or a list, else up to the comma or brace behind it or the
+/// end. False: it is not complete.
 static bool skip_value(json_place *p) {
     json_text ignored;
     int64_t depth = 0;
@@ -89,6 +90,9 @@ static bool skip_value(json_place *p) {
             }
         } else {
             p->at++;
+        }
+        if (depth == 0 && (c == '}' || c == ']')) {
+            return true;
         }
     }
     return depth == 0;
@@ -139,7 +143,9 @@ static void put_problem(file_writer *w, const stn_world *world) {
         bool object = status == STN_OK && text.size > 0 && step_over(&p, '{');
         if (object) {
             p.at--;
-            object = skip_value(&p) && p.at == p.end;
+            object = skip_value(&p) && p.at[-1] == '}';
+            step_over(&p, ' ');
+            object = object && p.at == p.end;
         }
         if (status == STN_OK && !object) {
             status = stn_fail(&why, STN_ERR_PLUGIN, "what was written as %s is no JSON object", STN_PROBLEM_FORMAT);

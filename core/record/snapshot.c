@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Snapshots: a state by value, as bytes and as files, which have a head, every array of the state and a checksum.
+#include <math.h>
 #include <string.h>
 
 #include <stiction/input.h>
@@ -149,6 +150,9 @@ stn_status snapshot_decode(stn_context *context, const void *data, size_t size, 
     BYTES_PASS(&b, &part);
     if (b.failed || !plausible(&part, bytes_left(&b))) {
         return stn_fail(err, STN_ERR_PARSE, "a saved state: damaged (impossible sizes)");
+    }
+    if (!stn_vec3_finite(part.gravity) || !isfinite(part.time)) {
+        return stn_fail(err, STN_ERR_PARSE, "a saved state: damaged (time or gravity is not finite)");
     }
     stn_snapshot *snapshot = stn_allocate(context, 1, sizeof *snapshot);
     if (snapshot == NULL) {

@@ -85,7 +85,8 @@ double stn_setup_element_energy(const step_setup *setup, const double *q, const 
         const stn_element_ops *ops = group->instance->desc->ops.element;
         for (int32_t e = 0; e < group->element_count; e++) {
             stn_element_group one = *group;
-            const double *constants = ops->constant_count > 0 ? group->constants + e * ops->constant_count : NULL;
+            const double *constants =
+                ops->constant_count > 0 ? group->constants + (size_t)e * (size_t)ops->constant_count : NULL;
             double energy = 0.0;
             one.element_count = 1;
             one.index += e * group->nodes_per_element;

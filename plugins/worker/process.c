@@ -45,10 +45,11 @@ static bool find_program(const stn_process_request *r, char program[STN_PROCESS_
     if (r->installed[0] == '/') {
         return snprintf(program, STN_PROCESS_PATH, "%s", r->installed) < STN_PROCESS_PATH && access(program, X_OK) == 0;
     }
-    // The folder that libstiction was loaded from, without links.
+    // The folder that libstiction was loaded from, without links. Told by a text of its own: the address of a function
+    // may be that of the program's table of jumps.
     Dl_info library;
     char folder[PATH_MAX];
-    if (dladdr((const void *)(uintptr_t)stn_context_create, &library) == 0 || library.dli_fname == NULL ||
+    if (dladdr(stn_status_text(STN_OK), &library) == 0 || library.dli_fname == NULL ||
         realpath(library.dli_fname, folder) == NULL) {
         return false;
     }

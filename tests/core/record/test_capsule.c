@@ -86,7 +86,7 @@ static void its_contact_problem_is_there_when_the_step_came_so_far(void **state)
     stn_world_destroy(world);
 }
 
-typedef enum fault { FAILS, FAILS_LATE, HALF_AN_OBJECT, TWO_OBJECTS, NOTHING } fault;
+typedef enum fault { FAILS, FAILS_LATE, HALF_AN_OBJECT, TWO_OBJECTS, TEXT_BEHIND, WRONG_BRACKET, NOTHING } fault;
 
 static fault present;
 
@@ -104,7 +104,7 @@ static stn_status read_none(void *self, const stn_problem_source *source, stn_pr
 }
 
 static stn_status write_badly(void *self, const stn_problem_sink *sink, const stn_problem *problem, stn_error *err) {
-    static const char *const texts[] = {"", "{ \"a\": [1, 2", "{ \"a\": [\"", "{ }, \"run\": { }", ""};
+    static const char *const texts[] = {"", "{ \"a\": [1, 2", "{ \"a\": [\"", "{ }, \"run\": { }", "{ }x", "{ ]", ""};
     (void)self;
     (void)problem;
     sink->put(sink, texts[present], strlen(texts[present]));

@@ -162,6 +162,32 @@ static void forged_sizes_of_a_state_are_refused(void **state) {
     stn_world_destroy(world);
 }
 
+/// As all ways to set gravity refuse what is not finite.
+static void a_forged_gravity_is_refused(void **state) {
+    const char *path = STN_BINARY_DIR "/test_forged_gravity.state";
+    static unsigned char bytes[1 << 16];
+    stn_snapshot *snapshot = NULL, *loaded = NULL;
+    stn_world *world = saved_world(*state, path, &snapshot);
+    stn_vec3 gravity = stn_world_state(world)->gravity;
+    stn_error err;
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    unsigned char *found = memmem(bytes, size, &gravity, sizeof gravity);
+    assert_non_null(found);
+    gravity.z = (double)NAN;
+    memcpy(found, &gravity, sizeof gravity);
+    uint64_t checksum = stn_hash(0, bytes, size - sizeof checksum);
+    memcpy(bytes + size - sizeof checksum, &checksum, sizeof checksum);
+    file = fopen(path, "wb");
+    assert_true(fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
+    assert_int_equal(stn_snapshot_load(*state, path, &loaded, &err), STN_ERR_PARSE);
+    assert_non_null(strstr(err.text, "gravity is not finite"));
+    stn_snapshot_destroy(snapshot);
+    stn_world_destroy(world);
+}
+
 /// What a controller keeps across steps comes from the file too: trajectory read a spline of a million waypoints.
 static void forged_memory_of_a_controller_is_read_within_bounds(void **state) {
     const char *path = STN_BINARY_DIR "/test_forged_memory.state";
@@ -363,6 +389,7 @@ int main(void) {
         cmocka_unit_test(a_saved_state_goes_on_bitwise),
         cmocka_unit_test(a_damaged_state_file_is_refused),
         cmocka_unit_test(forged_sizes_of_a_state_are_refused),
+        cmocka_unit_test(a_forged_gravity_is_refused),
         cmocka_unit_test(forged_memory_of_a_controller_is_read_within_bounds),
         cmocka_unit_test(two_contact_memories_of_one_id_are_refused_and_nothing_changes),
         cmocka_unit_test(a_state_of_another_model_is_refused),
