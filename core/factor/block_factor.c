@@ -36,8 +36,7 @@ static void write_entry(const block_entry *e, const double *restrict from, doubl
     }
 }
 
-static stn_status numeric(void *factor, const stn_block_matrix *matrix, stn_error *err) {
-    const block_factor *f = factor;
+int32_t block_factor_numeric(block_factor *f, const stn_block_matrix *matrix) {
     memset(f->values, 0, (size_t)f->value_count * sizeof *f->values);
     for (int32_t e = 0; e < f->entry_count; e++) {
         write_entry(&f->entries[e], matrix->values + matrix->offset[e], f->values + f->entries[e].target);
@@ -47,13 +46,7 @@ static stn_status numeric(void *factor, const stn_block_matrix *matrix, stn_erro
         int32_t bad = f->kernels->panel_factor(node->columns, node->rows, node->ld, f->values + node->panel,
                                                f->scale + node->first_column);
         if (bad >= 0) {
-            int32_t column = node->first_column + bad, place = 0;
-            while (f->start[place + 1] <= column) {
-                place++;
-            }
-            return stn_fail(err, STN_ERR_NUMERIC,
-                            "factor block: pivot %d of block %d is not > 0: the matrix is not positive definite",
-                            column - f->start[place], f->order[place]);
+            return node->first_column + bad;
         }
         const double *panel = f->values + node->panel;
         for (int32_t k = node->group_start; k < node->group_end; k++) {
@@ -66,7 +59,21 @@ static stn_status numeric(void *factor, const stn_block_matrix *matrix, stn_erro
             }
         }
     }
-    return STN_OK;
+    return -1;
+}
+
+static stn_status numeric(void *factor, const stn_block_matrix *matrix, stn_error *err) {
+    const block_factor *f = factor;
+    int32_t column = block_factor_numeric(factor, matrix), place = 0;
+    if (column < 0) {
+        return STN_OK;
+    }
+    while (f->start[place + 1] <= column) {
+        place++;
+    }
+    return stn_fail(err, STN_ERR_NUMERIC,
+                    "factor block: pivot %d of block %d is not > 0: the matrix is not positive definite",
+                    column - f->start[place], f->order[place]);
 }
 
 static void permute(const block_factor *f, bool back, double *x) {

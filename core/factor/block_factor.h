@@ -60,5 +60,7 @@ typedef struct block_factor {
 stn_status block_factor_analyse(stn_context *context, const stn_block_pattern *pattern, block_factor **out,
                                 stn_error *err);
 void block_factor_release(block_factor *f);
+/// Factors a matrix of the pattern. -1, or the column in elimination order whose pivot is not > 0.
+int32_t block_factor_numeric(block_factor *f, const stn_block_matrix *matrix);
 
 #endif

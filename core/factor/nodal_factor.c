@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "factor/block_factor.h"
+
 enum { IDLE_LIMIT = 32 }; // entries kept although no tree of the present problem uses them
 
 static void clear_entry(stn_context *context, nodal_factor *entry) {
@@ -122,7 +124,7 @@ stn_status nodal_cache_take(nodal_cache *cache, const stn_matrix *a, int32_t *in
     return STN_OK;
 }
 
-stn_status nodal_factor_numeric(nodal_factor *entry, const stn_matrix *a, stn_error *err) {
+int32_t nodal_factor_numeric(nodal_factor *entry, const stn_matrix *a, const double *shift, double least) {
     double *to = entry->values;
     for (int32_t i = 0; i < a->node_count; i++) {
         for (int32_t k = a->row_start[i]; k < a->row_start[i + 1]; k++) {
@@ -134,13 +136,27 @@ stn_status nodal_factor_numeric(nodal_factor *entry, const stn_matrix *a, stn_er
                 for (int32_t c = 0; c < 3; c++) {
                     to[3 * r + c] = from[3 * c + r];
                 }
+                to[4 * r] += a->column[k] == i && shift != NULL ? shift[3 * i + r] : 0.0;
             }
             to += 9;
         }
     }
     stn_block_matrix matrix = {
         {entry->node_count, entry->block_size, entry->column_start, entry->row}, entry->offset, entry->values};
-    return stn_factor_block()->numeric(entry->factor, &matrix, err);
+    const block_factor *f = entry->factor;
+    const int32_t failed = block_factor_numeric(entry->factor, &matrix);
+    for (int32_t place = 0; place < f->block_count; place++) {
+        const int32_t node = f->order[place];
+        const double *diagonal = entry->values + 9 * (size_t)entry->column_start[node]; // the first of its column
+        for (int32_t r = 0; r < 3; r++) {
+            const int32_t column = f->start[place] + r;
+            const double root = f->scale[column]; // 1/l_jj; unset from the failed column on
+            if (column == failed || !(1.0 / (root * root) > least * diagonal[4 * r])) {
+                return 3 * node + r;
+            }
+        }
+    }
+    return -1;
 }
 
 void nodal_factor_solve(const nodal_factor *entry, int32_t columns, double *x) {

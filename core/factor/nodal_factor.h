@@ -29,8 +29,9 @@ void nodal_cache_begin(nodal_cache *cache);
 /// Index of an entry analysed for the pattern of `a`, taken for this problem; made when there is none. Entries may
 /// move: hold the index, not the address.
 stn_status nodal_cache_take(nodal_cache *cache, const stn_matrix *a, int32_t *index, stn_error *err);
-/// Factors `a`, whose pattern is the entry's.
-stn_status nodal_factor_numeric(nodal_factor *entry, const stn_matrix *a, stn_error *err);
+/// Factors `a` + diag(shift), a's pattern being the entry's; shift (3 node_count) may be NULL. Returns -1, or the first
+/// dof in elimination order whose pivot is not > `least` times the entry of the diagonal that it came from.
+int32_t nodal_factor_numeric(nodal_factor *entry, const stn_matrix *a, const double *shift, double least);
 /// x (3 node_count) = A^-1 x for `columns` vectors stored one after the other.
 void nodal_factor_solve(const nodal_factor *entry, int32_t columns, double *x);
 

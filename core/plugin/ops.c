@@ -75,6 +75,16 @@ static stn_status check_solver(const stn_solver_ops *ops, stn_error *err) {
     if ((ops->needs & ~(uint32_t)(STN_NEEDS_DELASSUS | STN_NEEDS_LAW | STN_REGULARIZED_BY_LAW)) != 0) {
         return stn_fail(err, STN_ERR_PLUGIN, "needs = 0x%x asks for something unknown", ops->needs);
     }
+    if (STN_PLUGIN_HAS(ops, supports) && (ops->supports & ~(uint32_t)STN_SUPPORTS_SINGULAR_A) != 0) {
+        return stn_fail(err, STN_ERR_PLUGIN, "supports = 0x%x names something unknown", ops->supports);
+    }
+    if (STN_PLUGIN_HAS(ops, supports) && (ops->needs & STN_NEEDS_DELASSUS) != 0) {
+        return stn_fail(err, STN_ERR_PLUGIN,
+                        "supports a singular A and needs the Delassus operator, which has A^-1 in it");
+    }
+    if (STN_PLUGIN_HAS(ops, supports) && ops->yields == STN_YIELDS_IMPULSE) {
+        return stn_fail(err, STN_ERR_PLUGIN, "supports a singular A and yields no velocities, which follow from A^-1");
+    }
     return check_sets(ops->sets, err);
 }
 

@@ -325,7 +325,7 @@ stn_status stn_certify(const stn_problem *problem, const double *v, const double
             return status;
         }
     }
-    if (scaled) {
+    if (scaled && (!global || stn_inverse_require(inverse, NULL) == STN_OK)) {
         stn_status status = certify_scaled(&s, err);
         if (status != STN_OK) {
             return status;

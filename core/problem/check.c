@@ -155,6 +155,7 @@ static stn_status check_nodal_definite(stn_context *context, const char *label, 
     nodal_cache cache = {.context = context};
     stn_error cause = {STN_OK, ""};
     stn_status status = STN_ERR_MEMORY;
+    int32_t pivot = -1;
     scaled.values = values;
     if (values != NULL && d != NULL) {
         for (int32_t i = 0; i < A->n; i++) {
@@ -173,14 +174,15 @@ static stn_status check_nodal_definite(stn_context *context, const char *label, 
         int32_t index = 0;
         status = nodal_cache_take(&cache, &scaled, &index, &cause);
         if (status == STN_OK) {
-            status = nodal_factor_numeric(&cache.entries[index], &scaled, &cause);
+            pivot = nodal_factor_numeric(&cache.entries[index], &scaled, NULL, 0.0);
         }
     }
     nodal_cache_clear(&cache);
     stn_release(context, d);
     stn_release(context, values);
-    if (status == STN_ERR_NUMERIC) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "%s is not positive semidefinite: %s", label, cause.text);
+    if (pivot >= 0) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s is not positive semidefinite: elimination fails at dof %d", label,
+                        pivot);
     }
     return status == STN_OK ? STN_OK : stn_fail(err, status, "%s: out of memory for its factor", label);
 }

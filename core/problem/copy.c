@@ -186,7 +186,7 @@ stn_status stn_problem_local(stn_context *context, const stn_problem *problem, s
     stn_delassus delassus;
     stn_problem local;
     if (status == STN_OK) {
-        status = stn_inverse_factor(inverse, problem, NULL, err);
+        status = stn_inverse_factor(inverse, problem, err);
     }
     if (status == STN_OK) {
         status = stn_delassus_build(inverse, problem, arena, &delassus, err);

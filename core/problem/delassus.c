@@ -368,7 +368,11 @@ static stn_status build_global(builder *b, stn_error *err) {
 stn_status stn_delassus_build(const stn_inverse *inverse, const stn_problem *problem, stn_arena *arena,
                               stn_delassus *out, stn_error *err) {
     builder b = {.inverse = inverse, .problem = problem, .arena = arena};
-    stn_status status = (problem->form == STN_FORM_LOCAL ? build_local : build_global)(&b, err);
+    const bool local = problem->form == STN_FORM_LOCAL;
+    stn_status status = local ? STN_OK : stn_inverse_require(inverse, err);
+    if (status == STN_OK) {
+        status = (local ? build_local : build_global)(&b, err);
+    }
     if (status == STN_OK) {
         *out = (stn_delassus){
             problem,        problem->constraint_count, problem->row_count, b.row_start, b.column, b.offset, b.values,

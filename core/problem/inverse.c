@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A^-1 tree by tree: A_t = L L^T where A_t is dense, L^T L where its zeros show branches, 1/a_ii where it is diagonal,
-// a sparse factor where it is nodal. A tree counts as singular when a pivot of its dense factor falls below 1e-13 of
-// the diagonal entry that it started from (round-off alone leaves about 1e-16 n), or is not > 0 in the other forms.
+// a sparse factor where it is nodal. A tree counts as singular when a pivot of its factor falls below `least` of the
+// diagonal entry that it started from (round-off alone leaves about 1e-16 n); an indefinite A is told from a singular
+// one by the factor of A + 1e-10 diag(A) + 1e-13 max|A|, which exists unless A is indefinite beyond round-off.
 #include "problem/inverse.h"
 
 #include <math.h>
@@ -17,12 +18,12 @@ enum { BRANCHED_DOFS = 16 }; // smaller trees lose nothing by a dense factor
 
 typedef struct tree_factor {
     stn_matrix_form form;
-    bool regular;
     int32_t n;
-    int32_t singular; // the first dof at which the matrix is, -1: none
+    int32_t singular; // the first dof at which the matrix is, -1: none; the factor is then that of A + proximal D
     int32_t nodal;    // index into the cache
     bool branched;    // dense: L^T L, kept by ltl
-    /// Dense: L (n x n, lower), for n = 6 then 1/l_ii. Diagonal: 1/a_ii (n), then 1/sqrt(a_ii) (n).
+    /// Dense: L (n x n, lower), for n = 6 then 1/l_ii. Diagonal: 1/a_ii (n), then 1/sqrt(a_ii) (n). Nodal, of a scale:
+    /// L of the diagonal blocks (3 x 3 each).
     double *values;
     stn_ltl ltl;
 } tree_factor;
@@ -36,23 +37,31 @@ struct stn_inverse {
     size_t value_capacity;
     nodal_cache nodal;
     const body_kernels *body;
-    const kept_half *halves; // of what inverse_masses_keeping saw; NULL: none
-    int32_t half_count;      // its constraints
+    stn_inverse *scale;       // the matrices that inverse masses are taken from, by the same functions; its own is NULL
+    int32_t fault[2];         // tree and dof that the last factorisation failed at, -1
+    const kept_half *halves;  // of what inverse_masses_keeping saw; NULL: none
+    int32_t half_count;       // its constraints
 };
 
 stn_status stn_inverse_create(stn_context *context, stn_inverse **out, stn_error *err) {
-    *out = stn_allocate(context, 1, sizeof **out);
-    if (*out == NULL) {
+    stn_inverse *inverse = stn_allocate(context, 1, sizeof *inverse);
+    stn_inverse *scale = stn_allocate(context, 1, sizeof *scale);
+    *out = NULL;
+    if (inverse == NULL || scale == NULL) {
+        stn_release(context, inverse);
+        stn_release(context, scale);
         return stn_fail(err, STN_ERR_MEMORY, "inverse of A: out of memory");
     }
-    (*out)->context = context;
-    (*out)->nodal.context = context;
-    (*out)->body = body_kernels_choose();
+    inverse->context = inverse->nodal.context = scale->context = scale->nodal.context = context;
+    inverse->body = scale->body = body_kernels_choose();
+    inverse->scale = scale;
+    *out = inverse;
     return STN_OK;
 }
 
 void stn_inverse_destroy(stn_inverse *inverse) {
     if (inverse != NULL) {
+        stn_inverse_destroy(inverse->scale);
         nodal_cache_clear(&inverse->nodal);
         stn_release(inverse->context, inverse->trees);
         stn_release(inverse->context, inverse->values);
@@ -60,12 +69,38 @@ void stn_inverse_destroy(stn_inverse *inverse) {
     }
 }
 
-// Room for a factor of either the tree's matrix or its replacement.
-static size_t values_needed(const stn_matrix *a, const stn_matrix *fallback) {
-    size_t n = (size_t)a->n;
-    bool dense = a->form == STN_MATRIX_DENSE || (fallback != NULL && fallback->form == STN_MATRIX_DENSE);
-    return dense ? STN_LTL_VALUES(n) + n : 2 * n; // n doubles hold the 2 n integers of the shape
+/// Room for trees and values; what a factorisation reads it has written, so neither need be zeroed.
+static stn_status reserve(stn_inverse *inverse, int32_t trees, size_t values, stn_error *err) {
+    if (trees > inverse->tree_capacity) {
+        size_t capacity = 2 * (size_t)trees;
+        tree_factor *room = stn_context_allocate_raw(inverse->context, capacity * sizeof *room);
+        if (room == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "inverse of A: out of memory for %d trees", trees);
+        }
+        stn_release(inverse->context, inverse->trees);
+        inverse->trees = room;
+        inverse->tree_capacity = (int32_t)capacity;
+    }
+    if (values > inverse->value_capacity) {
+        size_t capacity = values + values / 2;
+        double *room = stn_context_allocate_raw(inverse->context, capacity * sizeof *room);
+        if (room == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "inverse of A: out of memory for %zu values", capacity);
+        }
+        stn_release(inverse->context, inverse->values);
+        inverse->values = room;
+        inverse->value_capacity = capacity;
+    }
+    return STN_OK;
 }
+
+/// Room for a factor and, behind it, a diagonal.
+static size_t values_needed(const stn_matrix *a) {
+    size_t n = (size_t)a->n;
+    return a->form == STN_MATRIX_DENSE ? STN_LTL_VALUES(n) + n : 3 * n; // n doubles hold the 2 n integers of the shape
+}
+
+// ---------------------------------------------------------------------------------------------------- the operator
 
 // Factors one matrix into f. STN_OK also where it is singular: f->singular.
 static stn_status factor_matrix(stn_inverse *inverse, const stn_matrix *a, tree_factor *f, stn_error *err) {
@@ -77,11 +112,11 @@ static stn_status factor_matrix(stn_inverse *inverse, const stn_matrix *a, tree_
     f->branched = false;
     if (a->form == STN_MATRIX_NODAL) {
         stn_status status = nodal_cache_take(&inverse->nodal, a, &f->nodal, err);
-        if (status == STN_OK) {
-            status = nodal_factor_numeric(&inverse->nodal.entries[f->nodal], a, err);
-            f->singular = status == STN_ERR_NUMERIC ? 0 : -1;
+        if (status == STN_OK) { // round-off grows with the elimination
+            const double least = fmax(SINGULAR_PIVOT, 1e-14 * n);
+            f->singular = nodal_factor_numeric(&inverse->nodal.entries[f->nodal], a, NULL, least);
         }
-        return status == STN_ERR_NUMERIC ? STN_OK : status;
+        return status;
     }
     if (n == 0) { // a kinematic body has no velocities
         return STN_OK;
@@ -117,89 +152,279 @@ static stn_status factor_matrix(stn_inverse *inverse, const stn_matrix *a, tree_
     return STN_OK;
 }
 
-// A matrix that holds a NaN is an error of its own, never "singular": the fallback must not hide it.
-static stn_status check_finite(const stn_matrix *a, int32_t tree, const char *what, stn_error *err) {
-    int64_t count = stn_matrix_value_count(a);
+/// Factors A + diag(shift) into f, plainly; -1 or the dof at which it is not positive definite.
+static int32_t factor_shifted(stn_inverse *inverse, const stn_matrix *a, const double *shift, tree_factor *f) {
+    const size_t n = (size_t)a->n;
+    f->branched = false;
+    if (a->form == STN_MATRIX_NODAL) {
+        return nodal_factor_numeric(&inverse->nodal.entries[f->nodal], a, shift, 0.0);
+    }
+    if (a->form == STN_MATRIX_DIAGONAL) {
+        for (size_t i = 0; i < n; i++) {
+            f->values[i] = 1.0 / (a->values[i] + shift[i]);
+            if (!(f->values[i] > 0.0)) {
+                return (int32_t)i;
+            }
+        }
+        return -1;
+    }
+    memcpy(f->values, a->values, n * n * sizeof *f->values);
+    for (size_t i = 0; i < n; i++) {
+        f->values[i * (n + 1)] += shift[i];
+    }
+    return stn_cholesky(a->n, f->values, a->n);
+}
+
+/// D of A: its diagonal; where that is not > 0 the largest of the tree stands in, or 1.
+static void stand_in(const stn_matrix *a, double *D) {
+    double largest = 0.0;
+    memset(D, 0, (size_t)a->n * sizeof *D);
+    stn_matrix_diagonal(a, D);
+    for (int32_t i = 0; i < a->n; i++) {
+        largest = fmax(largest, D[i]);
+    }
+    for (int32_t i = 0; i < a->n; i++) {
+        D[i] = D[i] > 0.0 ? D[i] : (largest > 0.0 ? largest : 1.0);
+    }
+}
+
+/// A has no inverse: is it singular, indefinite or no matrix? A singular one leaves the factor of A + proximal D.
+static stn_status judge_singular(stn_inverse *inverse, int32_t tree, stn_error *err) {
+    const double proximal = 1e-6;
+    const stn_problem_tree *from = &inverse->problem->trees[tree];
+    const stn_matrix *a = &from->A;
+    tree_factor *f = &inverse->trees[tree];
+    double *shift = f->values + values_needed(a) - a->n, largest = 0.0;
+    const int64_t count = stn_matrix_value_count(a);
     for (int64_t i = 0; i < count; i++) {
+        largest = fmax(largest, fabs(a->values[i]));
         if (!isfinite(a->values[i])) {
-            return stn_fail(err, STN_ERR_NUMERIC, "%s of tree %d: value %lld is %g, it must be finite", what, tree,
+            return stn_fail(err, STN_ERR_NUMERIC, "A of tree %d: value %lld is %g, it must be finite", tree,
                             (long long)i, a->values[i]);
+        }
+    }
+    if (largest > 0.0) {
+        stn_matrix_diagonal(a, shift);
+        for (int32_t i = 0; i < a->n; i++) {
+            shift[i] = 1e-10 * fabs(shift[i]) + SINGULAR_PIVOT * largest;
+        }
+        int32_t dof = factor_shifted(inverse, a, shift, f);
+        if (dof >= 0) {
+            inverse->fault[0] = tree;
+            inverse->fault[1] = dof;
+            return stn_fail(err, STN_ERR_NUMERIC,
+                            "A of tree %d (source %d) is indefinite: its elimination fails at dof %d; look for a "
+                            "negative mass, stiffness, damping or gain",
+                            tree, from->source, dof);
+        }
+    }
+    if (a->form != STN_MATRIX_ZERO) {
+        stand_in(a, shift);
+        for (int32_t i = 0; i < a->n; i++) {
+            shift[i] *= proximal;
+        }
+        factor_shifted(inverse, a, shift, f);
+    }
+    return STN_OK;
+}
+
+stn_status stn_inverse_factor(stn_inverse *inverse, const stn_problem *problem, stn_error *err) {
+    inverse->problem = problem;
+    inverse->fault[0] = inverse->fault[1] = -1;
+    inverse_keep_halves(inverse, NULL, 0);
+    nodal_cache_begin(&inverse->nodal);
+    size_t needed = 0;
+    for (int32_t t = 0; t < problem->tree_count; t++) {
+        needed += values_needed(&problem->trees[t].A);
+    }
+    stn_status status = reserve(inverse, problem->tree_count, needed, err);
+    double *values = inverse->values;
+    for (int32_t t = 0; status == STN_OK && t < problem->tree_count; t++) {
+        const stn_matrix *a = &problem->trees[t].A;
+        tree_factor *f = &inverse->trees[t];
+        f->values = values;
+        values += values_needed(a);
+        status = factor_matrix(inverse, a, f, err);
+        if (status == STN_OK && f->singular >= 0) {
+            status = judge_singular(inverse, t, err);
+        }
+    }
+    if (status == STN_OK) {
+        status = stn_inverse_set_scale(inverse, NULL, err);
+    }
+    if (status != STN_OK) {
+        inverse->problem = NULL;
+    }
+    return status;
+}
+
+int32_t stn_inverse_singular(const stn_inverse *inverse, int32_t tree) {
+    return inverse->trees[tree].singular;
+}
+
+stn_status stn_inverse_require(const stn_inverse *inverse, stn_error *err) {
+    for (int32_t t = 0; t < inverse->problem->tree_count; t++) {
+        if (inverse->trees[t].singular >= 0) {
+            return stn_fail(err, STN_ERR_NUMERIC,
+                            "A of tree %d (source %d) is singular at dof %d and has no inverse: give the dof mass, "
+                            "stiffness or damping",
+                            t, inverse->problem->trees[t].source, inverse->trees[t].singular);
         }
     }
     return STN_OK;
 }
 
-stn_status stn_inverse_factor(stn_inverse *inverse, const stn_problem *problem, const stn_matrix *fallback,
-                              stn_error *err) {
-    inverse->problem = NULL;
-    inverse_keep_halves(inverse, NULL, 0);
-    nodal_cache_begin(&inverse->nodal);
-    // what a factorisation reads it has written: the room need not be zeroed
+bool stn_inverse_fault(const stn_inverse *inverse, int32_t *tree, int32_t *dof) {
+    *tree = inverse->fault[0];
+    *dof = inverse->fault[1];
+    return *tree >= 0;
+}
+
+/// |D^-1/2 x|, and where D^-1/2 x is largest.
+static double scaled_norm(int32_t n, const double *D, const double *x, int32_t *where) {
+    double sum = 0.0, largest = -1.0;
+    for (int32_t i = 0; i < n; i++) {
+        double square = x[i] * x[i] / D[i];
+        sum += square;
+        *where = square > largest ? i : *where;
+        largest = fmax(largest, square);
+    }
+    return sqrt(sum);
+}
+
+stn_status inverse_settle(const stn_inverse *inverse, int32_t tree, const double *f, double *v, stn_arena *scratch,
+                          stn_error *err) {
+    enum { MOST = 40 };
+    const double enough = 1e-10; // of |D^-1/2 f|
+    const stn_problem_tree *from = &inverse->problem->trees[tree];
+    const int32_t n = from->A.n;
+    double *D = STN_ARENA(scratch, 2 * (size_t)n + 1, double), *r = D + n;
+    int32_t where = 0;
+    if (D == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    stand_in(&from->A, D);
+    memset(v, 0, (size_t)n * sizeof *v);
+    memcpy(r, f, (size_t)n * sizeof *r);
+    const double size = scaled_norm(n, D, f, &where);
+    for (int32_t i = 0; i < MOST && scaled_norm(n, D, r, &where) > enough * size; i++) {
+        if (from->A.form == STN_MATRIX_ZERO) {
+            break;
+        }
+        stn_inverse_apply(inverse, tree, 1, r);
+        for (int32_t d = 0; d < n; d++) {
+            v[d] += r[d];
+        }
+        memcpy(r, f, (size_t)n * sizeof *r);
+        stn_matrix_mul_add(&from->A, -1.0, v, r);
+    }
+    if (scaled_norm(n, D, r, &where) <= enough * size) {
+        return STN_OK;
+    }
+    return stn_fail(err, STN_ERR_NUMERIC,
+                    "nothing holds tree %d (source %d) along dof %d: A is singular there, no constraint touches the tree "
+                    "and a free impulse of %g N s acts, so that no velocity balances it: give the dof mass, stiffness, "
+                    "damping or a support",
+                    tree, from->source, where, f[where]);
+}
+
+// ------------------------------------------------------------------------------------------------------- the scale
+
+/// L of the 3 x 3 blocks on the diagonal of a nodal matrix; -1 or the dof at which one is not positive definite.
+static int32_t factor_nodes(const stn_matrix *a, double *L) {
+    for (int32_t i = 0; i < a->node_count; i++, L += 9) {
+        int32_t e = a->row_start[i];
+        while (a->column[e] != i) {
+            e++;
+        }
+        memcpy(L, a->values + 9 * (size_t)e, 9 * sizeof *L);
+        int32_t pivot = stn_cholesky(3, L, 3);
+        if (pivot >= 0) {
+            return 3 * i + pivot;
+        }
+    }
+    return -1;
+}
+
+/// 3 n for nodes, else what a factor needs; nothing where the operator's own serves.
+static size_t scale_needed(const stn_inverse *inverse, int32_t t, const stn_matrix *given) {
+    const stn_matrix *a = given != NULL ? given : &inverse->problem->trees[t].A;
+    bool own = given != NULL || a->form == STN_MATRIX_NODAL || inverse->trees[t].singular >= 0;
+    return own ? values_needed(a) : 0;
+}
+
+stn_status stn_inverse_set_scale(stn_inverse *inverse, const stn_matrix *const *from, stn_error *err) {
+    const stn_problem *problem = inverse->problem;
+    stn_inverse *scale = inverse->scale;
     size_t needed = 0;
     for (int32_t t = 0; t < problem->tree_count; t++) {
-        needed += values_needed(&problem->trees[t].A, fallback != NULL ? &fallback[t] : NULL);
+        needed += scale_needed(inverse, t, from != NULL ? from[t] : NULL);
     }
-    if (problem->tree_count > inverse->tree_capacity) {
-        size_t capacity = 2 * (size_t)problem->tree_count;
-        tree_factor *trees = stn_context_allocate_raw(inverse->context, capacity * sizeof *trees);
-        if (trees == NULL) {
-            return stn_fail(err, STN_ERR_MEMORY, "inverse of A: out of memory for %d trees", problem->tree_count);
-        }
-        stn_release(inverse->context, inverse->trees);
-        inverse->trees = trees;
-        inverse->tree_capacity = (int32_t)capacity;
-    }
-    if (needed > inverse->value_capacity) {
-        size_t capacity = needed + needed / 2;
-        double *room = stn_context_allocate_raw(inverse->context, capacity * sizeof *room);
-        if (room == NULL) {
-            return stn_fail(err, STN_ERR_MEMORY, "inverse of A: out of memory for %zu values", capacity);
-        }
-        stn_release(inverse->context, inverse->values);
-        inverse->values = room;
-        inverse->value_capacity = capacity;
-    }
-    stn_status status = STN_OK;
-    double *values = inverse->values;
+    stn_status status = reserve(scale, problem->tree_count, needed, err);
+    double *values = scale->values;
+    scale->problem = problem;
     for (int32_t t = 0; status == STN_OK && t < problem->tree_count; t++) {
-        const stn_problem_tree *tree = &problem->trees[t];
-        const stn_matrix *other = fallback != NULL ? &fallback[t] : NULL;
-        tree_factor *f = &inverse->trees[t];
-        f->values = values;
-        values += values_needed(&tree->A, other);
-        status = factor_matrix(inverse, &tree->A, f, err);
-        const int32_t first = f->singular;
-        f->regular = first < 0;
-        if (status != STN_OK || f->regular) {
+        const stn_matrix *given = from != NULL ? from[t] : NULL, *a = given != NULL ? given : &problem->trees[t].A;
+        const bool stands = given == NULL && inverse->trees[t].singular >= 0;
+        tree_factor *f = &scale->trees[t];
+        *f = inverse->trees[t];
+        if (given == NULL && a->form != STN_MATRIX_NODAL && !stands) {
             continue;
         }
-        status = check_finite(&tree->A, t, "A", err);
-        if (status == STN_OK && other == NULL) {
-            status = stn_fail(err, STN_ERR_NUMERIC,
-                              "A of tree %d (source %d) is singular at dof %d: give the dof mass, stiffness or damping",
-                              t, tree->source, first);
-        }
-        if (status == STN_OK) {
-            status = factor_matrix(inverse, other, f, err);
+        f->values = values;
+        values += scale_needed(inverse, t, given);
+        f->form = stands ? STN_MATRIX_DIAGONAL : a->form;
+        f->branched = false;
+        f->singular = -1;
+        if (stands) {
+            stand_in(a, f->values);
+            for (int32_t i = 0; i < a->n; i++) {
+                f->values[a->n + i] = 1.0 / sqrt(f->values[i]);
+                f->values[i] = 1.0 / f->values[i];
+            }
+        } else if (a->form == STN_MATRIX_NODAL) {
+            f->singular = factor_nodes(a, f->values);
+        } else {
+            status = factor_matrix(scale, a, f, err);
         }
         if (status == STN_OK && f->singular >= 0) {
-            status = check_finite(other, t, "mass matrix", err);
-            if (status == STN_OK) {
-                status = stn_fail(err, STN_ERR_NUMERIC,
-                                  "A of tree %d (source %d) is singular at dof %d, and so is its mass matrix at dof %d",
-                                  t, tree->source, first, f->singular);
-            }
+            status = stn_fail(err, STN_ERR_NUMERIC,
+                              "scale of tree %d (source %d): the matrix that inverse masses are taken from is not "
+                              "positive definite at dof %d",
+                              t, problem->trees[t].source, f->singular);
         }
-    }
-    if (status == STN_OK) {
-        inverse->problem = problem;
     }
     return status;
 }
 
-bool stn_inverse_regular(const stn_inverse *inverse, int32_t tree) {
-    return inverse->trees[tree].regular;
+const stn_inverse *inverse_scale(const stn_inverse *inverse) {
+    return inverse->scale;
 }
+
+bool inverse_shares_scale(const stn_inverse *inverse, int32_t tree) {
+    return inverse->trees[tree].values == inverse->scale->trees[tree].values;
+}
+
+void inverse_nodes_add(const stn_inverse *scale, int32_t rows, const stn_jacobian *J, double *W) {
+    const tree_factor *f = &scale->trees[J->tree];
+    for (int32_t b = 0; b < J->node_count; b++) {
+        double X[3 * STN_MAX_ROWS] = {0.0};
+        bool met = false; // a node that is named twice adds
+        for (int32_t c = 0; c < J->node_count && !met; c++) {
+            met = c < b && J->node[c] == J->node[b];
+            for (int32_t k = 0; k < 3 * rows && J->node[c] == J->node[b]; k++) {
+                X[k] += J->values[3 * rows * c + k];
+            }
+        }
+        if (met) {
+            continue;
+        }
+        stn_cholesky_forward(3, f->values + 9 * (size_t)J->node[b], 3, rows, X, 3);
+        inverse_add_square(rows, 3, X, W);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------- what they do
 
 void stn_inverse_apply(const stn_inverse *inverse, int32_t tree, int32_t columns, double *x) {
     const tree_factor *f = &inverse->trees[tree];
@@ -275,6 +500,10 @@ void inverse_half(const stn_inverse *inverse, int32_t tree, const stn_jacobian *
                 X[(size_t)r * (size_t)f->n + (size_t)i] *= f->values[f->n + i];
             }
         }
+    } else if (f->form == STN_MATRIX_NODAL) { // of a scale
+        for (int32_t i = 0; i < f->n / 3; i++) {
+            stn_cholesky_forward(3, f->values + 9 * (size_t)i, 3, rows, X + 3 * (size_t)i, f->n);
+        }
     }
 }
 
@@ -307,17 +536,21 @@ void stn_inverse_velocity(const stn_inverse *inverse, const stn_problem *problem
 
 const stn_inverse *inverse_view(const stn_inverse *inverse, const stn_problem *part, const int32_t *tree,
                                 const int32_t *constraint, stn_arena *arena) {
-    stn_inverse *view = STN_ARENA(arena, 1, stn_inverse);
-    tree_factor *trees = STN_ARENA(arena, part->tree_count, tree_factor);
-    if (view == NULL || trees == NULL) {
+    stn_inverse *view = STN_ARENA(arena, 1, stn_inverse), *scale = STN_ARENA(arena, 1, stn_inverse);
+    tree_factor *trees = STN_ARENA(arena, 2 * (size_t)part->tree_count, tree_factor);
+    if (view == NULL || scale == NULL || trees == NULL) {
         return NULL;
     }
-    for (int32_t k = 0; k < part->tree_count; k++) {
-        trees[k] = inverse->trees[tree[k]];
-    }
     *view = *inverse;
-    view->problem = part;
+    *scale = *inverse->scale;
+    view->problem = scale->problem = part;
     view->trees = trees;
+    view->scale = scale;
+    scale->trees = trees + part->tree_count;
+    for (int32_t k = 0; k < part->tree_count; k++) {
+        view->trees[k] = inverse->trees[tree[k]];
+        scale->trees[k] = inverse->scale->trees[tree[k]];
+    }
     inverse_keep_halves(view, NULL, 0);
     if (inverse->halves == NULL) {
         return view;

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inverse mass of every constraint: W_ii = sum over its trees of J A^-1 J^T,
+// Inverse mass of every constraint: W_ii = sum over its trees of J P^-1 J^T, P the scale of the tree,
 //     w = |W_ii|_F / rows,   w_trace = trace(W_ii)                                    [castro-2022] S V-C
 #include <math.h>
 #include <string.h>
 
 #include "problem/inverse.h"
-#include "problem/jacobian.h"
 #include "problem/local_form.h"
 
 /// What masses are made with.
 typedef struct mass_job {
-    const stn_inverse *inverse;
+    const stn_inverse *inverse, *scale; // scale: that of `inverse`
     stn_problem *problem;
     stn_arena *arena;
     double *scratch;
@@ -18,39 +17,36 @@ typedef struct mass_job {
     bool all;        // also of constraints that have a w
 } mass_job;
 
-// W (rows x rows) += J A^-1 J^T of one block of constraint c. False: out of memory.
+// W (rows x rows) += J P^-1 J^T of one block of constraint c. False: out of memory.
 static bool add_block(const mass_job *m, int32_t c, int32_t side, double *W) {
     const stn_constraint *constraint = &m->problem->constraints[c];
     const stn_jacobian *J = &constraint->J[side];
     const int32_t rows = constraint->rows, n = m->problem->trees[J->tree].A.n;
     const bool lanes = inverse_fits_lanes(constraint, J);
-    const stn_ltl *branched = inverse_branched(m->inverse, J->tree);
+    const stn_ltl *branched = inverse_branched(m->scale, J->tree);
     const double *factor;
-    const body_kernels *body = inverse_body(m->inverse, J->tree, &factor);
+    const body_kernels *body = inverse_body(m->scale, J->tree, &factor);
+    const bool keeps = m->kept != NULL && inverse_shares_scale(m->inverse, J->tree);
     double *X = m->scratch;
     if (branched != NULL && lanes) {
-        X = m->kept != NULL ? STN_ARENA(m->arena, BRANCHED_HALF(branched->n), double) : X;
+        X = keeps ? STN_ARENA(m->arena, BRANCHED_HALF(branched->n), double) : X;
         if (X == NULL) {
             return false;
         }
         inverse_branched_half(branched, J, X);
         const int32_t *dofs = inverse_half_dofs(branched->n, X);
         ltl_kernels_choose()->pair_add(dofs[branched->n], dofs, X, X, W);
-        if (m->kept != NULL) {
+        if (keeps) {
             m->kept[2 * (size_t)c + (size_t)side] = (kept_half){J->values, X};
         }
     } else if (body != NULL && lanes) {
         body->half(factor, J->values, X);
         body->pair_add(X, X, W);
-    } else if (inverse_has_half(m->inverse, J->tree)) {
-        inverse_half(m->inverse, J->tree, J, rows, X);
-        inverse_add_square(rows, n, X, W);
+    } else if (J->node_count > 0 && !inverse_has_half(m->scale, J->tree)) {
+        inverse_nodes_add(m->scale, rows, J, W);
     } else {
-        jacobian_expand(J, rows, n, X);
-        stn_inverse_apply(m->inverse, J->tree, rows, X);
-        for (int32_t i = 0; i < rows; i++) {
-            jacobian_mul_add(J, rows, n, X + (size_t)i * (size_t)n, W + i * rows);
-        }
+        inverse_half(m->scale, J->tree, J, rows, X);
+        inverse_add_square(rows, n, X, W);
     }
     return true;
 }
@@ -75,6 +71,7 @@ static stn_status out_of_memory(stn_error *err) {
 static stn_status global_masses(mass_job *m, stn_error *err) {
     const stn_problem *problem = m->problem;
     int32_t largest = 0;
+    m->scale = inverse_scale(m->inverse);
     for (int32_t t = 0; t < problem->tree_count; t++) {
         largest = problem->trees[t].A.n > largest ? problem->trees[t].A.n : largest;
     }

@@ -31,8 +31,14 @@ static bool treats_local(const stn_solver_ops *ops) {
 
 enum { SOLVERS_TEXT = 256 };
 
-/// Ids of the solvers found that take these sets (and local problems), for a message.
-static void list_solvers(const stn_problem_solver *s, uint32_t sets, bool local, char text[SOLVERS_TEXT]) {
+/// What a problem asks of a solver.
+typedef struct demand {
+    uint32_t sets;
+    bool local, singular;
+} demand;
+
+/// Ids of the solvers found that can, for a message.
+static void list_solvers(const stn_problem_solver *s, demand d, char text[SOLVERS_TEXT]) {
     const size_t size = SOLVERS_TEXT;
     const stn_plugin_info *plugins = NULL;
     int32_t count = 0;
@@ -43,7 +49,9 @@ static void list_solvers(const stn_problem_solver *s, uint32_t sets, bool local,
     size_t used = 0;
     for (int32_t i = 0; i < count && used < size; i++) {
         const stn_plugin_desc *desc = plugins[i].desc;
-        if ((desc->ops.solver->sets & sets) == sets && (!local || treats_local(desc->ops.solver))) {
+        const stn_solver_ops *ops = desc->ops.solver;
+        const bool able = (!d.local || treats_local(ops)) && (!d.singular || STN_PLUGIN_HAS(ops, supports));
+        if (able && (ops->sets & d.sets) == d.sets) {
             used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", desc->id);
         }
     }
@@ -66,7 +74,7 @@ static stn_status refuse_sets(const stn_problem_solver *s, const stn_problem *pr
     if (more > 0) {
         snprintf(others, sizeof others, " and %d more", more);
     }
-    list_solvers(s, sets_of(problem), problem->form == STN_FORM_LOCAL, solvers);
+    list_solvers(s, (demand){sets_of(problem), problem->form == STN_FORM_LOCAL, false}, solvers);
     return stn_fail(
         err, STN_ERR_UNSUPPORTED,
         "%s %s cannot treat the set '%s': constraint %d (%s, id %llu, rows %d to %d)%s; solvers that can: %s",
@@ -85,12 +93,31 @@ stn_status stn_problem_solver_accepts(const stn_problem_solver *solver, const st
     }
     if (problem->form == STN_FORM_LOCAL && !treats_local(&solver->ops)) {
         char solvers[SOLVERS_TEXT];
-        list_solvers(solver, sets, true, solvers);
+        list_solvers(solver, (demand){sets, true, false}, solvers);
         return stn_fail(err, STN_ERR_UNSUPPORTED,
                         "solver %s works on velocities, but a local problem has none; solvers that can: %s",
                         solver->options.solver->desc->id, solvers);
     }
     return STN_OK;
+}
+
+/// A solver that cannot treat a singular A meets one.
+static stn_status refuse_singular(const stn_problem_solver *s, const stn_problem *problem, const stn_inverse *inverse,
+                                  stn_error *err) {
+    int32_t t = 0;
+    while (t < problem->tree_count && stn_inverse_singular(inverse, t) < 0) {
+        t++;
+    }
+    if (t == problem->tree_count || (s->ops.supports & STN_SUPPORTS_SINGULAR_A) != 0) {
+        return STN_OK;
+    }
+    char solvers[SOLVERS_TEXT];
+    list_solvers(s, (demand){sets_of(problem), false, true}, solvers);
+    return stn_fail(err, STN_ERR_UNSUPPORTED,
+                    "solver %s needs the inverse of A, but A of tree %d (source %d) is singular at dof %d; give the dof "
+                    "mass, stiffness or damping, or take a solver that can: %s",
+                    s->options.solver->desc->id, t, problem->trees[t].source, stn_inverse_singular(inverse, t),
+                    solvers);
 }
 
 // --------------------------------------------------------------------------------------------------------- ready
@@ -136,7 +163,7 @@ static stn_status check_vectors(const stn_problem *problem, stn_error *err) {
     return STN_OK;
 }
 
-stn_status prepare_problem(solve_job *job, bool scaled, stn_error *err) {
+stn_status prepare_problem(solve_job *job, stn_error *err) {
     stn_problem_solver *s = job->solver;
     stn_problem *problem = job->problem;
     const stn_solve_request *request = job->request;
@@ -156,16 +183,14 @@ stn_status prepare_problem(solve_job *job, bool scaled, stn_error *err) {
     if (status != STN_OK) {
         return status;
     }
-    bool needed =
-        request->masses || scaled || (s->ops.needs & STN_NEEDS_DELASSUS) != 0 || s->ops.yields == STN_YIELDS_IMPULSE;
-    for (int32_t d = 0; d < problem->nv && problem->free_impulse != NULL && global && !needed; d++) {
-        needed = problem->free_impulse[d] != 0.0;
-    }
-    if (needed && global) {
+    if (global) { // also for solvers that do not ask for it: whether A is singular or indefinite shows in its factor
         job->inverse = request->inverse;
         if (job->inverse == NULL) {
-            status = stn_inverse_factor(s->inverse, problem, request->fallback, err);
+            status = stn_inverse_factor(s->inverse, problem, err);
             job->inverse = s->inverse;
+        }
+        if (status == STN_OK) {
+            status = refuse_singular(s, problem, job->inverse, err);
         }
     }
     if (status == STN_OK && request->masses && job->inverse != NULL) {

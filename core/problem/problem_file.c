@@ -130,8 +130,7 @@ static stn_status take_answer(stn_status status, const char *path, stn_error *er
 
 // ------------------------------------------------------------------------------------------------------------ reading
 
-/// Masses that the file does not state; those it does stay. A singular A leaves them NaN: its owner knows a better
-/// matrix.
+/// Masses that the file does not state; those it does stay.
 static stn_status complete_masses(stn_context *context, stn_problem *p, stn_error *err) {
     bool missing = false;
     for (int32_t i = 0; i < p->constraint_count; i++) {
@@ -148,14 +147,10 @@ static stn_status complete_masses(stn_context *context, stn_problem *p, stn_erro
         status = stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
     if (status == STN_OK) {
-        status = stn_inverse_factor(inverse, p, NULL, NULL);
-        bool regular = status == STN_OK;
-        status = status == STN_ERR_NUMERIC ? STN_OK : status;
         memcpy(kept, p->constraints, (size_t)p->constraint_count * sizeof *kept);
-        if (regular) {
+        status = stn_inverse_factor(inverse, p, err);
+        if (status == STN_OK) {
             status = stn_inverse_masses(inverse, p, scratch, err);
-        } else if (status != STN_OK) {
-            status = stn_fail(err, status, "out of memory");
         }
         for (int32_t i = 0; i < p->constraint_count; i++) {
             stn_constraint *c = &p->constraints[i];

@@ -107,6 +107,17 @@ static stn_status run(const solve_job *job, int32_t index, worker_slot *slot, st
     const stn_solver_common *common = s->options.solver->common;
     const stn_instance *factor = s->options.factor;
     bool delassus = (s->ops.needs & STN_NEEDS_DELASSUS) != 0;
+    bool *singular = NULL;
+    for (int32_t t = 0; t < p->tree_count && island.inverse != NULL; t++) {
+        if (stn_inverse_singular(island.inverse, t) < 0) {
+            continue;
+        }
+        singular = singular != NULL ? singular : STN_ARENA_ZEROED(slot->arena, p->tree_count, bool);
+        if (singular == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+        }
+        singular[t] = true;
+    }
     stn_solve_control control = {
         .tolerance = common->tolerance,
         .absolute_tolerance = common->absolute_tolerance,
@@ -123,6 +134,7 @@ static stn_status run(const solve_job *job, int32_t index, worker_slot *slot, st
         .factor_self = factor != NULL ? factor->self : NULL,
         .workspace = slot->workspace,
         .phase_us = job->request->phase_us != NULL ? slot->phase_us : NULL,
+        .singular = singular,
     };
     status = s->ops.solve(s->options.solver->self, p, &control, &island.solution, &job->outcomes[index].info, err);
     status = stn_answer_end(status, err); // err came in empty
@@ -347,12 +359,20 @@ static stn_status solve_islands(solve_job *job, stn_error *err) {
         size_t bytes = (size_t)tree->A.n * sizeof(double);
         double *v = job->v + tree->dof_start;
         const double *v_star = problem->v_star + tree->dof_start;
-        if (problem->free_impulse == NULL || job->inverse == NULL) { // no inverse: free_impulse is zero everywhere
+        if (problem->free_impulse == NULL) {
             memcpy(v, v_star, bytes);
             continue;
         }
-        memcpy(v, problem->free_impulse + tree->dof_start, bytes);
-        stn_inverse_apply(job->inverse, t, 1, v);
+        const double *impulse = problem->free_impulse + tree->dof_start;
+        if (stn_inverse_singular(job->inverse, t) < 0) {
+            memcpy(v, impulse, bytes);
+            stn_inverse_apply(job->inverse, t, 1, v);
+        } else {
+            status = inverse_settle(job->inverse, t, impulse, v, s->arena, err);
+            if (status != STN_OK) {
+                return status;
+            }
+        }
         for (int32_t d = 0; d < tree->A.n; d++) {
             v[d] += v_star[d];
         }
@@ -366,11 +386,10 @@ stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, c
     solve_job job = {.solver = solver, .problem = problem, .request = request};
     stn_solve_report result = {.status = STN_OK, .reason = "no constraints", .worst = -1};
     stn_certificate certified;
-    bool scaled = certificate != NULL && (request->certificate_flags & STN_CERTIFICATE_SCALED) != 0;
     stn_arena_reset(solver->arena);
 
     double start = stn_clock_us();
-    stn_status status = prepare_problem(&job, scaled, err);
+    stn_status status = prepare_problem(&job, err);
     double prepared = stn_clock_us();
     if (status == STN_OK) {
         status = solve_islands(&job, err);

@@ -41,7 +41,7 @@ typedef struct solve_job {
     stn_problem_solver *solver;
     stn_problem *problem;
     const stn_solve_request *request;
-    const stn_inverse *inverse; // of the whole problem; NULL when nothing needs it
+    const stn_inverse *inverse; // of the whole problem; NULL in a local one
     stn_islands islands;
     bool whole; // one island that is the problem itself
     int32_t chunk_count;
@@ -50,9 +50,8 @@ typedef struct solve_job {
     island_outcome *outcomes; // (islands.count)
 } solve_job;
 
-/// Checks the problem, factors A unless the request brings that or nothing needs it, fills R and v_hat. `scaled`: the
-/// certificate will ask for A^-1.
-stn_status prepare_problem(solve_job *job, bool scaled, stn_error *err);
+/// Checks the problem, factors A unless the request brings that, fills R and v_hat.
+stn_status prepare_problem(solve_job *job, stn_error *err);
 
 /// What a law is asked about.
 typedef struct law_question {

@@ -17,6 +17,22 @@ stn_status stn_step_check_dofs(const step_setup *setup, const double *values, co
     return STN_OK;
 }
 
+void stn_step_name_dof(const step_setup *setup, int32_t tree, int32_t dof, stn_error *err) {
+    const stn_model *model = setup->model;
+    if (err == NULL) {
+        return;
+    }
+    const int32_t d = model->trees[tree].v_start + dof, number = model->dof_joint[d];
+    const size_t used = strlen(err->text), left = sizeof err->text - used;
+    if (number < 0) {
+        snprintf(err->text + used, left, "; tree %d, dof %d: node %d of a cloud", tree, dof, dof / 3);
+        return;
+    }
+    const stn_joint *joint = &model->joints[number];
+    snprintf(err->text + used, left, "; tree %d, dof %d: group %s, joint %s (dof %d of its %d)", tree, dof,
+             model->groups[model->bodies[joint->child].group].name, joint->name, d - joint->v_start, joint->nv);
+}
+
 stn_status stn_step_check_next(const step_setup *setup, const step_frame *frame, stn_error *err) {
     const stn_model *model = setup->model;
     for (int32_t d = 0; d < model->nv; d++) {
@@ -68,7 +84,7 @@ stn_status stn_step_failed(stn_world *world, stn_stage stage, stn_status status,
             bool faster = fastest < 0 || fabs(p->v_star[d]) > fabs(p->v_star[fastest]);
             fastest = faster && model->dof_joint[d] >= 0 ? d : fastest;
         }
-        if (fastest >= 0) {
+        if (fastest >= 0 && p->v_star[fastest] != 0.0) {
             const stn_joint *joint = &model->joints[model->dof_joint[fastest]];
             size_t used = strlen(err->text);
             snprintf(err->text + used, sizeof err->text - used,

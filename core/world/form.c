@@ -5,7 +5,7 @@
 #include "world/world.h"
 
 static stn_status run_integrator(const step_setup *setup, const state_view *state, step_frame *frame,
-                                 step_services *services, stn_error *err) {
+                                 step_services *services, const stn_matrix **scale, stn_error *err) {
     const stn_model *model = setup->model;
     stn_problem *p = &frame->problem;
     for (int32_t t = 0; t < model->tree_count; t++) {
@@ -49,10 +49,53 @@ static stn_status run_integrator(const step_setup *setup, const state_view *stat
     frame->force_theta = formed.force_theta;
     frame->force_theta_vq = formed.force_theta_vq;
     frame->contact_theta = formed.contact_theta;
+    *scale = formed.scale;
     for (int32_t t = 0; t < model->tree_count; t++) {
         p->trees[t] = (stn_problem_tree){.dof_start = model->trees[t].v_start, .source = t, .A = frame->A[t]};
     }
     return STN_OK;
+}
+
+/// Factors A. Where it is singular the mass matrix gives the scale, unless the integrator says another.
+static stn_status factor(const step_setup *setup, step_frame *frame, step_services *services, const stn_matrix *scale,
+                         stn_error *err) {
+    const stn_problem *p = &frame->problem;
+    const char *integrator = setup->plugin[STN_KIND_INTEGRATOR]->desc->id;
+    stn_status status = stn_inverse_factor(services->inverse, p, err);
+    int32_t tree, dof;
+    if (status != STN_OK) {
+        if (stn_inverse_fault(services->inverse, &tree, &dof)) {
+            stn_step_name_dof(setup, tree, dof, err);
+        }
+        stn_error_prefix(err, "integrator %s", integrator);
+        return status;
+    }
+    bool other = scale != NULL;
+    for (int32_t t = 0; t < p->tree_count && !other; t++) {
+        other = stn_inverse_singular(services->inverse, t) >= 0;
+    }
+    if (!other) {
+        return STN_OK;
+    }
+    const stn_matrix **from = STN_ARENA_ZEROED(frame->arena, p->tree_count, const stn_matrix *);
+    if (from == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
+    }
+    for (int32_t t = 0; t < p->tree_count; t++) {
+        const bool given = scale != NULL && scale[t].n > 0;
+        if (given && scale[t].n != p->trees[t].A.n) {
+            return stn_fail(err, STN_ERR_PLUGIN, "integrator %s: the scale of tree %d has %d rows, A has %d",
+                            integrator, t, scale[t].n, p->trees[t].A.n);
+        }
+        from[t] = given                                             ? &scale[t]
+                  : stn_inverse_singular(services->inverse, t) >= 0 ? &frame->M[t]
+                                                                    : NULL;
+    }
+    status = stn_inverse_set_scale(services->inverse, from, err);
+    if (status != STN_OK) {
+        stn_error_prefix(err, "integrator %s", integrator);
+    }
+    return status;
 }
 
 stn_integrator_view stn_step_integrator_view(const step_setup *setup, const state_view *state, step_frame *frame,
@@ -107,11 +150,12 @@ stn_status stn_step_form(const step_setup *setup, const state_view *state, step_
     }
     memcpy(p->v0, state->v, n * sizeof(double));
     memcpy(p->v_guess, state->v, n * sizeof(double));
-    stn_status status = run_integrator(setup, state, frame, services, err);
+    const stn_matrix *scale = NULL;
+    stn_status status = run_integrator(setup, state, frame, services, &scale, err);
     if (status != STN_OK) {
         return status;
     }
-    status = stn_inverse_factor(services->inverse, p, frame->M, err);
+    status = factor(setup, frame, services, scale, err);
     if (status != STN_OK) {
         return status;
     }
@@ -119,7 +163,7 @@ stn_status stn_step_form(const step_setup *setup, const state_view *state, step_
     bool left = false;
     for (int32_t t = 0; t < p->tree_count; t++) {
         int32_t start = p->trees[t].dof_start, end = start + p->trees[t].A.n;
-        if (!stn_inverse_regular(services->inverse, t)) {
+        if (stn_inverse_singular(services->inverse, t) >= 0) {
             left = true;
             continue;
         }

@@ -46,7 +46,7 @@ bool make_patch_pair(const assembly *a, int32_t patch, patch_pair *pair) {
         if (X == NULL) {
             return false;
         }
-        inverse_half(a->services->inverse, J.tree, &J, 6, X);
+        inverse_half(inverse_scale(a->services->inverse), J.tree, &J, 6, X);
         inverse_add_square(6, pair->n[slot], X, pair->mobility);
     }
     return true;

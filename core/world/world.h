@@ -241,6 +241,8 @@ stn_status stn_step_commit(const step_setup *setup, stn_state *state, step_frame
 // failure.c
 /// Names the first of `values` (nv) that is not finite: "WHAT joint NAME is nan".
 stn_status stn_step_check_dofs(const step_setup *setup, const double *values, const char *what, stn_error *err);
+/// Appends group and joint of a tree's dof to a message that numbers them.
+void stn_step_name_dof(const step_setup *setup, int32_t tree, int32_t dof, stn_error *err);
 /// Names the first velocity or coordinate of the next state that is not finite.
 stn_status stn_step_check_next(const step_setup *setup, const step_frame *frame, stn_error *err);
 /// Energies of the next state: finite coordinates may still be too large to be added up or multiplied.

@@ -294,7 +294,7 @@ static stn_status set_up(trial *t, stn_error *err) {
     t->reaction = calloc((size_t)p->row_count + 1, sizeof *t->reaction);
     stn_status status = stn_inverse_create(t->b->context, &t->inverse, err);
     if (status == STN_OK && p->form == STN_FORM_GLOBAL) {
-        status = stn_inverse_factor(t->inverse, p, NULL, err);
+        status = stn_inverse_factor(t->inverse, p, err);
     }
     return status == STN_OK ? stn_delassus_build(t->inverse, p, t->arena, &t->delassus, err) : status;
 }

@@ -75,7 +75,7 @@ static bool time_round(stn_problem *p, stn_inverse *inverse, stn_arena *scratch,
     stn_certificate c;
     stn_arena_reset(scratch);
     double mark = now_us();
-    bool done = stn_inverse_factor(inverse, p, NULL, NULL) == STN_OK;
+    bool done = stn_inverse_factor(inverse, p, NULL) == STN_OK;
     s->factor[k] = lap(&mark);
     done = done && stn_inverse_masses(inverse, p, scratch, NULL) == STN_OK;
     s->masses[k] = lap(&mark);

@@ -83,7 +83,7 @@ static void measure(bench *b, int32_t side, int32_t height, bool spheres, int re
         scene_begin(&s, b->context, seed);
         scene_pile(&s, side, height, spheres, 0.02);
         contacts = s.problem.constraint_count;
-        need(stn_inverse_factor(b->inverse, &s.problem, NULL, &err), &err);
+        need(stn_inverse_factor(b->inverse, &s.problem, &err), &err);
         need(stn_inverse_masses(b->inverse, &s.problem, b->arena, &err), &err);
         stn_arena_reset(b->arena);
         b->law.ops->regularize(b->law.self, &s.problem);

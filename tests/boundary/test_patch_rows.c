@@ -52,7 +52,7 @@ static void assert_masses(stn_context *context, const stn_problem *stepped) {
     stn_problem p = *stn_problem_of(owner);
     stn_arena *arena = stn_arena_create(context);
     assert_ok(stn_inverse_create(context, &inverse, &err), err);
-    assert_ok(stn_inverse_factor(inverse, &p, NULL, &err), err);
+    assert_ok(stn_inverse_factor(inverse, &p, &err), err);
     assert_ok(stn_inverse_masses(inverse, &p, arena, &err), err);
     for (int32_t i = 0; i < p.constraint_count; i++) {
         const stn_constraint *alone = &p.constraints[i], *c = &stepped->constraints[i];

@@ -40,7 +40,7 @@ typedef struct stn_certificate {
 } stn_certificate;
 
 /// STN_CERTIFICATE_LIGHT leaves the natural maps and the law residual NaN; SCALED adds natural_scaled and
-/// natural_ccp_scaled, which need `inverse`.
+/// natural_ccp_scaled, which need `inverse`, and stay NaN where some A has none.
 enum { STN_CERTIFICATE_LIGHT = 1u << 0, STN_CERTIFICATE_SCALED = 1u << 1 };
 
 /// Definitions: docs/certificate.md. `law` and `law_memory` may be NULL (law_residual NaN); `inverse` may be NULL

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that needs A^-1: inverse masses, velocity recovery, the Delassus operator. One factorisation of A, shared.
+// Scale and operator of a problem's A: inverse masses from the one, velocity recovery and the Delassus operator from
+// the other. One factorisation of A, shared.
 #ifndef STICTION_DELASSUS_H
 #define STICTION_DELASSUS_H
 
@@ -9,26 +10,43 @@
 
 STN_BEGIN_C
 
-/// A^-1 of a problem, tree by tree. Keeps symbolic factors of nodal trees between problems.
+/// Of a problem's A, tree by tree:
+///
+///     operator  A^-1, where A is regular; elsewhere there is none
+///     scale     P^-1 of a positive definite P that is as large as A: what inverse masses w, and with them tolerances
+///               and regularisation, are taken from. A itself where it is dense or diagonal, the 3 x 3 blocks on its
+///               diagonal where it is nodal; where A is singular its diagonal, in which the largest entry of the tree,
+///               or 1, stands in for what is not > 0; or what stn_inverse_set_scale says.
+///
+/// Keeps symbolic factors of nodal trees between problems.
 typedef struct stn_inverse stn_inverse;
 
 /// STN_ERR_MEMORY is the only failure. [setup]
 STN_API stn_status stn_inverse_create(stn_context *context, stn_inverse **out, stn_error *err);
 STN_API void stn_inverse_destroy(stn_inverse *inverse); ///< accepts NULL
-/// Factors every A_t. A tree whose A is singular uses `fallback[t]` instead (the mass matrix; NULL: STN_ERR_NUMERIC
-/// naming tree and dof); stn_inverse_regular tells. Singular: a pivot of a dense A below 1e-13 of the diagonal entry
-/// that it came from, or not > 0 in the other forms. An A that holds a NaN is an error, fallback or not. After warm-up
-/// allocates nothing. The problem is borrowed until the next call. A local problem has nothing to factor.
-STN_API stn_status stn_inverse_factor(stn_inverse *inverse, const stn_problem *problem, const stn_matrix *fallback,
-                                      stn_error *err);
-STN_API bool stn_inverse_regular(const stn_inverse *inverse, int32_t tree);
-/// x (n_t) = A_t^-1 x in place, for `columns` vectors stored one after the other.
+/// Factors every A_t. Singular: a pivot of a dense A below 1e-13 of the diagonal entry that it came from, of a nodal A
+/// below max(1e-13, 1e-14 n), or not > 0 in a diagonal; no error, stn_inverse_singular tells. STN_ERR_NUMERIC: A holds
+/// a NaN or infinity, or is indefinite, which is that A + 1e-10 diag|A| + 1e-13 max|A| has no Cholesky factor either;
+/// the text names tree, source and dof. After warm-up allocates nothing. The problem is borrowed until the next call.
+/// A local problem has nothing to factor.
+STN_API stn_status stn_inverse_factor(stn_inverse *inverse, const stn_problem *problem, stn_error *err);
+/// The first dof of a tree at which its A is singular, in elimination order; -1: A is regular.
+STN_API int32_t stn_inverse_singular(const stn_inverse *inverse, int32_t tree);
+/// STN_ERR_NUMERIC naming the first tree, with source and dof, whose A is singular: to be asked before what needs the
+/// operator of every tree.
+STN_API stn_status stn_inverse_require(const stn_inverse *inverse, stn_error *err);
+/// The tree and the dof at which the last factorisation found A indefinite; false: it did not.
+STN_API bool stn_inverse_fault(const stn_inverse *inverse, int32_t *tree, int32_t *dof);
+/// Takes the scale from other matrices: from[t] (n_t) for tree t, NULL: as stn_inverse_factor leaves it. (tree_count)
+/// pointers, read in the call. STN_ERR_NUMERIC: one is not positive definite; the text names tree and dof.
+STN_API stn_status stn_inverse_set_scale(stn_inverse *inverse, const stn_matrix *const *from, stn_error *err);
+/// x (n_t) = A_t^-1 x in place, for `columns` vectors stored one after the other. The tree must be regular.
 STN_API void stn_inverse_apply(const stn_inverse *inverse, int32_t tree, int32_t columns, double *x);
-/// Fills w and w_trace of every constraint: |J A^-1 J^T|_F / rows and the trace; of a local problem from its W,
+/// Fills w and w_trace of every constraint: |J P^-1 J^T|_F / rows and the trace, P the scale; of a local problem from its W,
 /// bilateral rows eliminated (`inverse` may then be NULL). `scratch` is an arena.
 STN_API stn_status stn_inverse_masses(const stn_inverse *inverse, stn_problem *problem, stn_arena *scratch,
                                       stn_error *err);
-/// v = v_star + A^-1 (J^T gamma + free_impulse).
+/// v = v_star + A^-1 (J^T gamma + free_impulse). All trees must be regular.
 STN_API void stn_inverse_velocity(const stn_inverse *inverse, const stn_problem *problem, const double *gamma,
                                   double *v);
 
@@ -49,7 +67,8 @@ typedef struct stn_delassus {
     const double *b;                   // (rows) [m/s]
 } stn_delassus;
 
-/// Of a local problem: its W and q, bilateral rows eliminated; `inverse` may be NULL then.
+/// STN_ERR_NUMERIC: a tree has no operator, as stn_inverse_require says. Of a local problem: its W and q, bilateral rows
+/// eliminated; `inverse` may be NULL then.
 STN_API stn_status stn_delassus_build(const stn_inverse *inverse, const stn_problem *problem, stn_arena *arena,
                                       stn_delassus *out, stn_error *err);
 /// y (rows_i) += row i of W times gamma.

@@ -55,7 +55,9 @@ typedef struct stn_formed {
     double *v0;      // (nv) previous velocity for the problem; preset to v
     double *v_guess; // (nv) warm start; preset to v
     /// (nv) preset to zero [N s]. What form leaves here the core moves into v_star (v_star += A^-1 free_impulse), with
-    /// the factors of A that it needs anyway; where A is singular it stays in the problem as it is.
+    /// the factors of A that it needs anyway; where A is singular it stays in the problem as it is. A must be positive
+    /// semidefinite: an indefinite one is an error that names group and joint. Singular ones need a solver that says
+    /// STN_SUPPORTS_SINGULAR_A.
     double *free_impulse;
     stn_velocity_kind velocity_kind; // preset to end
     double theta;                    // preset to 1
@@ -68,6 +70,9 @@ typedef struct stn_formed {
     /// Contacts act where they are at q0 + contact_theta dt N v0, and their rows hold the velocities of the step's end
     /// at the place of the step's end. Preset to 0: where they are at q0, and there.
     double contact_theta;
+    /// (tree_count) matrices that inverse masses are taken from in place of A, positive definite, the view's arena holds
+    /// them; n = 0: none for that tree. Preset to NULL: A itself, and M where A is singular.
+    const stn_matrix *scale;
 } stn_formed;
 
 /// What an integrator does; plugin kind "integrator".

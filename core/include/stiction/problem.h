@@ -70,8 +70,8 @@ typedef struct stn_constraint {
     double dissipation;     // Hunt-Crossley d [s/m]
     double mu1, mu2;        // friction along t1, t2 (equal unless the set is an ellipse)
     double restitution;
-    double w;        // inverse mass |J A^-1 J^T|_F / rows [1/kg]
-    double w_trace;  // trace of J A^-1 J^T of this constraint [1/kg]
+    double w;        // inverse mass |J P^-1 J^T|_F / rows [1/kg], P the scale of A (stn_inverse)
+    double w_trace;  // trace of J P^-1 J^T of this constraint [1/kg]
     double gamma_n0; // normal impulse of the step before, for lagged laws; NaN: the law guesses it from phi0 and v0
     double vn0;      // previous normal velocity; NaN: from v0
     int32_t memory;  // slot in the memory blocks of the law and the solver, -1: none

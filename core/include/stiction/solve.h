@@ -31,7 +31,6 @@ STN_API void stn_problem_solver_destroy(stn_problem_solver *solver); ///< accept
 typedef struct stn_solve_request {
     bool masses;                // compute w and w_trace of all constraints first; otherwise they are used as they stand
     const stn_inverse *inverse; // A^-1, factored already for exactly these trees; NULL: computed here when it is needed
-    const stn_matrix *fallback; // (tree_count) for singular A when `inverse` is NULL; may be NULL
     const void *law_memory;     // the law's memory_per_constraint bytes per slot (stn_constraint.memory); NULL without
     void *solver_memory;        // the solver's, in and out; NULL without
     uint32_t certificate_flags; // STN_CERTIFICATE_...
@@ -51,7 +50,8 @@ typedef struct stn_solve_report {
 } stn_solve_report;
 
 /// Can this solver (and law) treat the problem's sets and form? STN_ERR_UNSUPPORTED names the first constraints that it
-/// cannot treat and the solvers that can. stn_problem_solve asks first; no need to call both. Thread: [any].
+/// cannot treat and the solvers that can. stn_problem_solve asks first, and then, with A factored, whether a singular A
+/// is within STN_SUPPORTS_SINGULAR_A; no need to call both. Thread: [any].
 STN_API stn_status stn_problem_solver_accepts(const stn_problem_solver *solver, const stn_problem *problem,
                                               stn_error *err);
 
@@ -59,7 +59,8 @@ STN_API stn_status stn_problem_solver_accepts(const stn_problem_solver *solver, 
 STN_API stn_formulation stn_solver_formulation(const stn_instance *solver);
 
 /// Solves `problem`, whose w, w_trace (on request), R and v_hat (unless explicit_R) are written; warm starts are its
-/// v_guess and gamma_guess. Trees in no island get v = v_star + A^-1 free_impulse. The result does not depend on the
+/// v_guess and gamma_guess. Trees in no island get v = v_star + A^-1 free_impulse; where A is singular some v for which
+/// A (v - v_star) = free_impulse, and STN_ERR_NUMERIC naming tree and dof where there is none: nothing holds the tree. The result does not depend on the
 /// number of workers. `solution`: arrays v (nv) and gamma (row_count) of the caller; out only. v is left alone for a
 /// local problem. `report` and `certificate` may be NULL; without `certificate` none is computed. STN_OK, STN_STALLED,
 /// STN_NOT_CONVERGED: all outputs filled. Negative: outputs untouched; the text names the plugin and the island. [step]

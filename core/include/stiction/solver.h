@@ -32,6 +32,14 @@ enum {
     STN_REGULARIZED_BY_LAW = 1u << 2,
 };
 
+/// What a solver can do beyond the sets that it takes: stn_solver_ops.supports.
+enum {
+    /// A may be singular (positive semidefinite): velocities that A alone does not determine follow from the
+    /// constraints. Such a solver gets no Delassus operator, as there is no A^-1; it reports convergence only where
+    /// A (v - v_star) = J^T gamma + free_impulse holds. One without it is refused by name where an A is singular.
+    STN_SUPPORTS_SINGULAR_A = 1u << 0,
+};
+
 /// Parts of a step that a profile tells apart within its stages.
 typedef enum stn_phase {
     STN_PHASE_BROAD_PHASE,  // of the collision
@@ -67,6 +75,7 @@ typedef struct stn_solve_control {
     void *workspace;
     /// (STN_PHASE_COUNT) [us]: a solver adds what its parts take, by stn_clock_us. NULL: nobody asks, read no clock.
     double *phase_us;
+    const bool *singular; // (tree_count) whose A is singular; NULL: none is
 } stn_solve_control;
 
 /// v in: warm start; out: best iterate. gamma likewise. What a solver does not yield it leaves alone. Owned by the
@@ -109,6 +118,7 @@ typedef struct stn_solver_ops {
     /// `precision` [N s]. Thread: [any].
     void (*solve_contact)(const void *self, double mu, const double *W, const double *c, double precision,
                           double *gamma);
+    uint32_t supports; // OPTIONAL. STN_SUPPORTS_..., 0: nothing of it
 } stn_solver_ops;
 
 /// Does it need a contact law: because it evaluates one, or because the core does to find the impulses that belong to

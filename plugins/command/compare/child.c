@@ -96,7 +96,7 @@ static stn_status judge(bench *b, outcome *out) {
     const stn_solution *s = &b->problem->solution;
     stn_error ignored;
     if (!b->scaled) {
-        b->scaled = p->form == STN_FORM_LOCAL || stn_inverse_factor(b->inverse, p, NULL, &ignored) == STN_OK;
+        b->scaled = p->form == STN_FORM_LOCAL || stn_inverse_factor(b->inverse, p, &ignored) == STN_OK;
     }
     stn_arena_reset(b->arena);
     return stn_certify(p, s->v, s->gamma, b->law.ops != NULL ? &b->law : NULL, b->problem->law_memory,

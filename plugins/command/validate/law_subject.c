@@ -120,7 +120,7 @@ bool law_draw(law_subject *s) {
     for (int32_t d = 0; d < 3; d++) {
         p->v0[d] = p->v_star[d] = 0.1 * random_normal(r);
     }
-    stn_status status = stn_inverse_factor(s->inverse, p, NULL, &s->error);
+    stn_status status = stn_inverse_factor(s->inverse, p, &s->error);
     status = status == STN_OK ? stn_inverse_masses(s->inverse, p, s->arena, &s->error) : status;
     if (status != STN_OK) {
         trial_fail(s->trial, "the battery cannot make a problem: %s", s->error.text);

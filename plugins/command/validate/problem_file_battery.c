@@ -341,7 +341,7 @@ static bool physics_of(subject *s, const stn_problem *p, double **W, double **b)
         memcpy(copy.v_hat, p->v_hat, n * sizeof *copy.v_hat);
     }
     bool good = stn_inverse_create(context, &inverse, NULL) == STN_OK &&
-                stn_inverse_factor(inverse, &copy, NULL, NULL) == STN_OK &&
+                stn_inverse_factor(inverse, &copy, NULL) == STN_OK &&
                 stn_inverse_masses(inverse, &copy, s->arena, NULL) == STN_OK;
     if (good) {
         stn_problem_regularize(&copy);

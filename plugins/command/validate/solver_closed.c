@@ -199,7 +199,7 @@ void solver_without_contacts(validate_trial *trial) {
         stn_status status = STN_OK;
         if ((s.ops->needs & STN_NEEDS_DELASSUS) != 0) {
             status = stn_inverse_create(s.context, &inverse, &s.error);
-            status = status == STN_OK ? stn_inverse_factor(inverse, p, NULL, &s.error) : status;
+            status = status == STN_OK ? stn_inverse_factor(inverse, p, &s.error) : status;
             status = status == STN_OK ? stn_delassus_build(inverse, p, s.arena, &delassus, &s.error) : status;
             control.inverse = inverse;
             control.delassus = &delassus;

@@ -108,7 +108,7 @@ double solver_dissipation(const solver_subject *s, const stn_problem *p, const s
     stn_error err;
     double worst = (double)NAN;
     stn_status status = stn_inverse_create(s->context, &inverse, &err);
-    status = status == STN_OK ? stn_inverse_factor(inverse, p, NULL, &err) : status;
+    status = status == STN_OK ? stn_inverse_factor(inverse, p, &err) : status;
     status = status == STN_OK ? stn_delassus_build(inverse, p, s->arena, &d, &err) : status;
     for (int32_t i = 0; status == STN_OK && i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];

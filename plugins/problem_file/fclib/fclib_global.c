@@ -166,7 +166,10 @@ static void fill_global(fclib_reader *r, const global_form *g, stn_problem *p) {
     stn_inverse *inverse = NULL;
     stn_status status = stn_inverse_create(r->context, &inverse, r->err);
     if (status == STN_OK) {
-        status = stn_inverse_factor(inverse, p, NULL, r->err);
+        status = stn_inverse_factor(inverse, p, r->err);
+    }
+    if (status == STN_OK) {
+        status = stn_inverse_require(inverse, r->err);
     }
     if (status == STN_OK) {
         stn_inverse_velocity(inverse, p, none, p->v_guess);

@@ -293,7 +293,7 @@ SOLVE(solve_split_coulomb, false, true)
     .sets = 1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE | 1u << STN_SET_BOX | 1u << STN_SET_EQUALITY
 #define SPLIT                                                                     \
     COMMON, .yields = STN_YIELDS_BOTH, .create_workspace = symbolic_cache_create, \
-            .destroy_workspace = symbolic_cache_destroy
+            .destroy_workspace = symbolic_cache_destroy, .supports = STN_SUPPORTS_SINGULAR_A
 
 static const stn_solver_ops convex_ops = {COMMON, .yields = STN_YIELDS_IMPULSE, .formulation = STN_CCP,
                                           .needs = STN_NEEDS_DELASSUS | STN_REGULARIZED_BY_LAW, .solve = solve_convex};

@@ -2,6 +2,8 @@
 // See admm.h. With t = sigma w/s - bias + v_hat and D = R + sigma/s^2:
 //
 //     (A + J^T D^-1 J) (v - v*) = f + J^T D^-1 (t - J v*),    gamma = D^-1 (t - J v),    A (v - v*) = J^T gamma + f
+//
+// Where an A is singular a proximal term is added on the left, and that of the v before on the right (augmented_hold).
 #include <math.h>
 #include <string.h>
 
@@ -64,6 +66,9 @@ stn_status velocity_form_build(const stn_problem *problem, const stn_solve_contr
         status = augmented_pack(&out->H, problem, control, err);
     }
     if (status == STN_OK) {
+        status = augmented_hold(&out->H, err);
+    }
+    if (status == STN_OK) {
         status = augmented_analyse(&out->H, AUGMENTED_AUTO, err);
     }
     if (status != STN_OK) {
@@ -121,6 +126,9 @@ void velocity_form_solve(velocity_form *form, double sigma, const double *w, dou
     }
     for (int32_t d = 0; d < p->nv; d++) {
         form->right[d] = p->free_impulse != NULL ? p->free_impulse[d] : 0.0;
+    }
+    for (int32_t d = 0; d < p->nv && form->H.proximal != NULL; d++) {
+        form->right[d] += form->H.proximal[d] * (form->v[d] - p->v_star[d]);
     }
     stn_problem_jacobian_transposed_add(p, 1.0, form->gamma, form->right);
     augmented_solve(&form->H, form->right);

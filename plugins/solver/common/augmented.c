@@ -241,11 +241,56 @@ void augmented_assemble(augmented *h, const double *G, const double *line_G, con
 
 // -------------------------------------------------------------------------------------------------------------- factor
 
+stn_status augmented_hold(augmented *h, stn_error *err) {
+    const double delta = 1e-8;
+    const stn_problem *p = h->problem;
+    const bool *singular = h->control->singular;
+    if (singular == NULL) {
+        return STN_OK;
+    }
+    double *D = h->proximal = STN_ARENA_ZEROED(h->control->arena, p->nv, double);
+    if (D == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d dofs: out of memory", p->nv);
+    }
+    for (int32_t t = 0; t < p->tree_count; t++) {
+        if (singular[t] && p->trees[t].A.form != STN_MATRIX_ZERO) {
+            stn_matrix_diagonal(&p->trees[t].A, D + p->trees[t].dof_start);
+        }
+    }
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        for (int32_t side = 0; side < 2; side++) {
+            const stn_jacobian *J = &c->J[side];
+            if (J->tree < 0 || !singular[J->tree] || !(c->w > 0.0)) {
+                continue;
+            }
+            double *d = D + p->trees[J->tree].dof_start;
+            const int32_t blocks = J->node_count > 0 ? J->node_count : 1;
+            const int32_t width = J->node_count > 0 ? 3 : p->trees[J->tree].A.n;
+            const double *value = J->values;
+            for (int32_t b = 0; b < blocks; b++) {
+                double *to = J->node_count > 0 ? d + 3 * J->node[b] : d;
+                for (int32_t k = 0; k < c->rows * width; k++, value++) {
+                    to[k % width] += *value * *value / c->w;
+                }
+            }
+        }
+    }
+    for (int32_t t = 0; t < p->tree_count; t++) {
+        for (int32_t d = p->trees[t].dof_start; singular[t] && d < p->trees[t].dof_start + p->trees[t].A.n; d++) {
+            D[d] = delta * (D[d] > 0.0 ? D[d] : 1.0);
+        }
+    }
+    return STN_OK;
+}
+
 stn_status augmented_factor(augmented *h, double damping, stn_error *err) {
-    for (int32_t e = 0; e < h->entry_count && damping > 0.0; e++) {
+    for (int32_t e = 0; e < h->entry_count && (damping > 0.0 || h->proximal != NULL); e++) {
         const augmented_entry *entry = &h->entries[e];
+        const int32_t first = h->blocks[entry->row].compact;
         for (int64_t i = 0; entry->row == entry->column && i < h->blocks[entry->row].n; i++) {
-            entry->values[i * (entry->stride + 1)] *= 1.0 + damping;
+            double *a = &entry->values[i * (entry->stride + 1)];
+            *a = *a * (1.0 + damping) + (h->proximal != NULL ? h->proximal[first + i] : 0.0);
         }
         h->fresh = true; // what is in it now must not serve the next step
     }

@@ -76,6 +76,7 @@ typedef struct augmented {
     int32_t *lane_constraint;        // the problem's constraint of each lane
     int32_t line_count, line_stride; // line_stride: a multiple of 8
     int32_t *line_row;               // the problem's row of each line
+    double *proximal;                // (nv) compact, added to the diagonal of H; NULL: every A is regular
 
     // analysed
     bool ready; // pattern and memory are there
@@ -102,13 +103,17 @@ typedef enum augmented_form { AUGMENTED_AUTO, AUGMENTED_DENSE, AUGMENTED_BLOCK }
 /// Blocks, A and the panels of all constraints. The workspace of `control` is a symbolic_cache; everything else lives
 /// in its arena. Numbers that are not finite stay what they are.
 stn_status augmented_pack(augmented *h, const stn_problem *problem, const stn_solve_control *control, stn_error *err);
+/// Where the `control` names singular A's: fills `proximal`, delta D of their dofs and 0 elsewhere, D = diag(A) + the sum of
+/// J^2/w over constraints, 1 where that is 0: as large as H, so that H + proximal has a factor whatever A and J leave
+/// open. Whoever takes it holds the velocities that it leaves open to where they are: a solution must not depend on it.
+stn_status augmented_hold(augmented *h, stn_error *err);
 /// Pattern, memory and symbolic factor, once for what was packed.
 stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err);
 /// Sums H. G: of the lanes, symmetric 3 x 3 each, stored as 11, 12, 22, 13, 23, 33 (6 x lane_stride). line_G: of the
 /// lines (line_stride). Only blocks whose G changed are written. `changed` (lane_stride): 0 where a lane's G is that of
 /// the last call; NULL: nothing is known of lanes.
 void augmented_assemble(augmented *h, const double *G, const double *line_G, const int64_t *changed);
-/// Factors H, its diagonal times 1 + damping. STN_ERR_NUMERIC: not positive definite.
+/// Factors H + proximal, the diagonal of H times 1 + damping. STN_ERR_NUMERIC: not positive definite.
 stn_status augmented_factor(augmented *h, double damping, stn_error *err);
 /// x = H^-1 x, compact.
 void augmented_solve(const augmented *h, double *x);

@@ -5,6 +5,7 @@
 //     min over v of  (v - v*)^T A (v - v*)/2 - force.v + sum of l_i(J_i v + b_i),    gamma_i = -dl_i/dv_c        S(24)
 //
 //     gradient = A (v - v*) - J^T gamma - force,    H = A + J^T G J
+//     H + delta D where an A is singular: proximal steps, whose centre moves along, with the gradient as it is
 //     stop:  |D gradient| <= eps_a + eps_r max(|D A v|, |D J^T gamma|),    D = diag(A)^-1/2                      S(25)
 #include <math.h>
 #include <string.h>
@@ -49,11 +50,36 @@ static stn_status find_direction(sap_system *s, double *slope, stn_error *err) {
     return STN_OK;
 }
 
+/// The dof that the last step moved most, by the proximal term: where an A is singular and nothing else resists.
+static stn_status name_unheld(const sap_system *s, stn_error *err) {
+    const stn_problem *p = s->problem;
+    const augmented_block *most = s->H.blocks;
+    int32_t dof = 0;
+    double largest = -1.0;
+    for (int32_t b = 0; b < s->H.block_count; b++) {
+        const augmented_block *block = &s->H.blocks[b];
+        for (int32_t i = 0; i < block->n; i++) {
+            double v = s->dv[block->start + i], square = s->H.proximal[block->compact + i] * v * v;
+            if (square > largest) {
+                largest = square;
+                most = block;
+                dof = block->dof + i - p->trees[block->tree].dof_start;
+            }
+        }
+    }
+    return stn_fail(err, STN_ERR_NUMERIC,
+                    "nothing holds tree %d (source %d) along dof %d: A is singular there and no constraint resists the "
+                    "impulses on it, so that the cost has no minimum: give the dof mass, stiffness, damping or a support",
+                    most->tree, p->trees[most->tree].source, dof);
+}
+
 /// Newton's loop, until info->iterations has come to `limit`.
 static stn_status iterate(sap_system *s, int32_t limit, stn_error *err) {
+    enum { MOST_FALLS = 4 };
     stn_solve_info *info = s->info;
     bool fresh = true, stands = false; // fresh: the state was computed from v itself
     bool claimed = false;              // the end was in sight before it was
+    int32_t falls = 0;                 // steps that the proximal term alone made short, and the cost fell all along them
     double before = INFINITY, fresh_before = INFINITY;
     for (;;) {
         sap_gradient(s);
@@ -95,6 +121,10 @@ static stn_status iterate(sap_system *s, int32_t limit, stn_error *err) {
         double mark = sap_mark(s);
         double step = sap_line_search(s, slope);
         sap_note(s, STN_PHASE_LINE_SEARCH, mark);
+        falls += s->H.proximal != NULL && step > 0.0 && cost - s->cost > 0.999 * step * -slope;
+        if (falls == MOST_FALLS) {
+            return name_unheld(s, err);
+        }
         // The last step was a full one and left the cost where it was, to round-off; or none could have lowered it by
         // more than that: Newton's model promises -slope/2. Round-off is that of the energies in motion: a contact that
         // nothing can satisfy adds a constant to the cost, of any size, and its digits say nothing.
@@ -215,6 +245,7 @@ static const stn_solver_ops ops = {
     .create_workspace = symbolic_cache_create,
     .destroy_workspace = symbolic_cache_destroy,
     .solve = solve,
+    .supports = STN_SUPPORTS_SINGULAR_A,
 };
 
 static const stn_plugin_desc sap = {

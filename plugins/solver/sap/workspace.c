@@ -199,6 +199,9 @@ static stn_status pack_lanes_and_lines(sap_system *s, stn_error *err) {
 stn_status sap_pack(sap_system *s, const double *v, stn_error *err) {
     stn_status status = augmented_pack(&s->H, s->problem, s->control, err);
     if (status == STN_OK) {
+        status = augmented_hold(&s->H, err);
+    }
+    if (status == STN_OK) {
         status = pack_velocities(s, v, err);
     }
     if (status == STN_OK) {

@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quasistatic stepping: A = dt^2 K, which is zero, so singular, for everything that no spring holds; velocities
-// restart.
+// restart. `extra` makes A regular or, where it is negative, indefinite; `own_scale` hands over a scale.
 #include <stiction/plugin.h>
 
+typedef struct quasistatic_config {
+    double extra, own_scale;
+} quasistatic_config;
+
+static const stn_param params[] = {
+    STN_PARAM_REAL(quasistatic_config, extra, "kg", 0.0, -1e9, 1e9, "added to the diagonal of A"),
+    STN_PARAM_REAL(quasistatic_config, own_scale, "1", 0.0, 0.0, 1e9, "scale of A in mass matrices; 0: the core's"),
+};
+
 static stn_status form(void *self, const stn_integrator_view *view, void *state, stn_formed *formed, stn_error *err) {
-    (void)self;
     (void)state;
+    const quasistatic_config *config = self;
+    stn_matrix *scale = STN_ARENA_ZEROED(view->arena, view->model->tree_count, stn_matrix);
+    formed->scale = config->own_scale > 0.0 ? scale : NULL;
     for (int32_t t = 0; t < view->model->tree_count; t++) {
         const stn_tree *tree = &view->model->trees[t];
         stn_spatial *scratch = STN_ARENA(view->arena, tree->body_count, stn_spatial);
@@ -21,6 +32,15 @@ static stn_status form(void *self, const stn_integrator_view *view, void *state,
         stn_status status = stn_matrix_add_scaled(&formed->A[t], view->dt * view->dt, &view->forces->K[t]);
         if (status != STN_OK) {
             return status;
+        }
+        const stn_matrix *M = &view->M[t];
+        scale[t] = *M;
+        scale[t].values = STN_ARENA(view->arena, stn_matrix_value_count(M), double);
+        for (int64_t i = 0; i < stn_matrix_value_count(M); i++) {
+            scale[t].values[i] = config->own_scale * M->values[i];
+        }
+        for (int32_t i = 0; i < tree->nv; i++) {
+            formed->A[t].values[(int64_t)i * (tree->nv + 1)] += config->extra;
         }
     }
     return STN_OK;
@@ -42,5 +62,8 @@ static const stn_plugin_desc fake = {.size = sizeof fake,
                                      .id = "fake_quasistatic",
                                      .version = "0",
                                      .summary = "quasistatic, singular A",
+                                     .config_size = sizeof(quasistatic_config),
+                                     .params = params,
+                                     .param_count = STN_COUNT(params),
                                      .ops.integrator = &ops};
 STN_PLUGIN_LIBRARY(&fake);

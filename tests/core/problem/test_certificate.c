@@ -72,7 +72,7 @@ static stn_certificate certify(block *b, uint32_t flags) {
     stn_error err;
     assert_ok(stn_context_create(NULL, &context, &err), err);
     assert_ok(stn_inverse_create(context, &inverse, &err), err);
-    assert_ok(stn_inverse_factor(inverse, &b->problem, NULL, &err), err);
+    assert_ok(stn_inverse_factor(inverse, &b->problem, &err), err);
     stn_arena *arena = stn_arena_create(context);
     stn_certificate c;
     assert_ok(stn_certify(&b->problem, b->v, b->gamma, NULL, NULL, inverse, flags, arena, &c, &err), err);

@@ -103,7 +103,7 @@ static void clear(solved *s) {
 static stn_certificate certify(fixture *f, const solved *s) {
     stn_certificate c;
     stn_arena_reset(f->arena);
-    assert_ok(stn_inverse_factor(f->inverse, s->p, NULL, &f->err), f->err);
+    assert_ok(stn_inverse_factor(f->inverse, s->p, &f->err), f->err);
     assert_ok(
         stn_certify(s->p, s->v, s->gamma, &f->law, NULL, f->inverse, STN_CERTIFICATE_SCALED, f->arena, &c, &f->err),
         f->err);

@@ -32,7 +32,7 @@ static void problems_load_and_their_inverse_masses_come_out_again(void **state) 
         assert_true(p->explicit_R && p->tree_count == 1 && p->row_count == 3 * p->constraint_count);
         assert_ok(stn_problem_copy(context, p, &copy, &err), err);
         stn_problem mutable = *stn_problem_of(copy);
-        assert_ok(stn_inverse_factor(inverse, &mutable, NULL, &err), err);
+        assert_ok(stn_inverse_factor(inverse, &mutable, &err), err);
         assert_ok(stn_inverse_masses(inverse, &mutable, arena, &err), err);
         for (int32_t c = 0; c < p->constraint_count; c++) {
             double w = p->constraints[c].w; // of the file

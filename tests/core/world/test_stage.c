@@ -102,7 +102,7 @@ static void begin(stage *s, stn_context *context) {
     s->services = (step_services){.context = context};
     stn_error err;
     assert_int_equal(stn_inverse_create(context, &s->services.inverse, &err), STN_OK);
-    assert_int_equal(stn_inverse_factor(s->services.inverse, &s->frame.problem, &s->A, &err), STN_OK);
+    assert_int_equal(stn_inverse_factor(s->services.inverse, &s->frame.problem, &err), STN_OK);
 }
 
 static void end(stage *s) {

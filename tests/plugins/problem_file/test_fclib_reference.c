@@ -113,7 +113,7 @@ static void judge(stn_context *context, const stn_problem *p, const char *name, 
     stn_certificate c;
     stn_error err;
     assert_ok(stn_inverse_create(context, &inverse, &err), err);
-    assert_ok(stn_inverse_factor(inverse, p, NULL, &err), err);
+    assert_ok(stn_inverse_factor(inverse, p, &err), err);
     assert_ok(stn_certify(p, v, gamma, NULL, NULL, inverse, STN_CERTIFICATE_SCALED, arena, &c, &err), err);
     if (!(fabs(c.natural_scaled - expected[0]) <= 1e-12)) {
         fail_msg("%s: natural_scaled %.17g, fclib_check has %.17g", name, c.natural_scaled, expected[0]);

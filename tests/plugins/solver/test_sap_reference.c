@@ -59,7 +59,7 @@ static void physical_data_give_the_regularisation_of_the_files(void **state) {
                                   {"sigma", STN_SETTING_NUMBER, p.sigma, NULL, "test"}};
         stn_instance *law = NULL;
         assert_ok(stn_instance_create(f->context, STN_KIND_LAW, "sap", settings, 2, &law, &f->err), f->err);
-        assert_ok(stn_inverse_factor(f->inverse, &p, NULL, &f->err), f->err);
+        assert_ok(stn_inverse_factor(f->inverse, &p, &f->err), f->err);
         assert_ok(stn_inverse_masses(f->inverse, &p, f->arena, &f->err), f->err);
         stn_arena_reset(f->arena);
         law->desc->ops.law->regularize(law->self, &p);
