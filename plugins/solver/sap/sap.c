@@ -79,7 +79,6 @@ static stn_status iterate(sap_system *s, int32_t limit, stn_error *err) {
     stn_solve_info *info = s->info;
     bool fresh = true, stands = false; // fresh: the state was computed from v itself
     bool claimed = false;              // the end was in sight before it was
-    int32_t falls = 0;                 // steps that the proximal term alone made short, and the cost fell all along them
     double before = INFINITY, fresh_before = INFINITY;
     for (;;) {
         sap_gradient(s);
@@ -121,8 +120,8 @@ static stn_status iterate(sap_system *s, int32_t limit, stn_error *err) {
         double mark = sap_mark(s);
         double step = sap_line_search(s, slope);
         sap_note(s, STN_PHASE_LINE_SEARCH, mark);
-        falls += s->H.proximal != NULL && step > 0.0 && cost - s->cost > 0.999 * step * -slope;
-        if (falls == MOST_FALLS) {
+        s->falls += s->H.proximal != NULL && step > 1.0 && cost - s->cost > 0.999 * step * -slope;
+        if (s->falls == MOST_FALLS) {
             return name_unheld(s, err);
         }
         // The last step was a full one and left the cost where it was, to round-off; or none could have lowered it by
@@ -229,6 +228,9 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     stn_status status = attempt(&s, limit < PATIENCE ? limit : PATIENCE, err);
     if (status == STN_NOT_CONVERGED && info->iterations < limit) {
         status = solve_softened(&s, err);
+    }
+    if (status > STN_OK && s.falls > 0) {
+        return name_unheld(&s, err);
     }
     if (status >= STN_OK) {
         info->cost = s.cost;
