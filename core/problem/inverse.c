@@ -37,6 +37,8 @@ struct stn_inverse {
     size_t value_capacity;
     nodal_cache nodal;
     const body_kernels *body;
+    bool singular;            // some tree is
+    bool scaled;              // some tree has a scale that is not its A: `scale` is in use
     stn_inverse *scale;       // the matrices that inverse masses are taken from, by the same functions; its own is NULL
     int32_t fault[2];         // tree and dof that the last factorisation failed at, -1
     const kept_half *halves;  // of what inverse_masses_keeping saw; NULL: none
@@ -231,6 +233,7 @@ static stn_status judge_singular(stn_inverse *inverse, int32_t tree, stn_error *
 stn_status stn_inverse_factor(stn_inverse *inverse, const stn_problem *problem, stn_error *err) {
     inverse->problem = problem;
     inverse->fault[0] = inverse->fault[1] = -1;
+    inverse->singular = inverse->scaled = false;
     inverse_keep_halves(inverse, NULL, 0);
     nodal_cache_begin(&inverse->nodal);
     size_t needed = 0;
@@ -245,11 +248,13 @@ stn_status stn_inverse_factor(stn_inverse *inverse, const stn_problem *problem, 
         f->values = values;
         values += values_needed(a);
         status = factor_matrix(inverse, a, f, err);
+        inverse->scaled |= a->form == STN_MATRIX_NODAL || f->singular >= 0;
         if (status == STN_OK && f->singular >= 0) {
+            inverse->singular = true;
             status = judge_singular(inverse, t, err);
         }
     }
-    if (status == STN_OK) {
+    if (status == STN_OK && inverse->scaled) {
         status = stn_inverse_set_scale(inverse, NULL, err);
     }
     if (status != STN_OK) {
@@ -262,8 +267,12 @@ int32_t stn_inverse_singular(const stn_inverse *inverse, int32_t tree) {
     return inverse->trees[tree].singular;
 }
 
+bool inverse_has_singular(const stn_inverse *inverse) {
+    return inverse->singular;
+}
+
 stn_status stn_inverse_require(const stn_inverse *inverse, stn_error *err) {
-    for (int32_t t = 0; t < inverse->problem->tree_count; t++) {
+    for (int32_t t = 0; t < inverse->problem->tree_count && inverse->singular; t++) {
         if (inverse->trees[t].singular >= 0) {
             return stn_fail(err, STN_ERR_NUMERIC,
                             "A of tree %d (source %d) is singular at dof %d and has no inverse: give the dof mass, "
@@ -363,6 +372,7 @@ stn_status stn_inverse_set_scale(stn_inverse *inverse, const stn_matrix *const *
     stn_status status = reserve(scale, problem->tree_count, needed, err);
     double *values = scale->values;
     scale->problem = problem;
+    inverse->scaled = true;
     for (int32_t t = 0; status == STN_OK && t < problem->tree_count; t++) {
         const stn_matrix *given = from != NULL ? from[t] : NULL, *a = given != NULL ? given : &problem->trees[t].A;
         const bool stands = given == NULL && inverse->trees[t].singular >= 0;
@@ -398,11 +408,11 @@ stn_status stn_inverse_set_scale(stn_inverse *inverse, const stn_matrix *const *
 }
 
 const stn_inverse *inverse_scale(const stn_inverse *inverse) {
-    return inverse->scale;
+    return inverse->scaled ? inverse->scale : inverse;
 }
 
 bool inverse_shares_scale(const stn_inverse *inverse, int32_t tree) {
-    return inverse->trees[tree].values == inverse->scale->trees[tree].values;
+    return !inverse->scaled || inverse->trees[tree].values == inverse->scale->trees[tree].values;
 }
 
 void inverse_nodes_add(const stn_inverse *scale, int32_t rows, const stn_jacobian *J, double *W) {
@@ -536,20 +546,22 @@ void stn_inverse_velocity(const stn_inverse *inverse, const stn_problem *problem
 
 const stn_inverse *inverse_view(const stn_inverse *inverse, const stn_problem *part, const int32_t *tree,
                                 const int32_t *constraint, stn_arena *arena) {
-    stn_inverse *view = STN_ARENA(arena, 1, stn_inverse), *scale = STN_ARENA(arena, 1, stn_inverse);
-    tree_factor *trees = STN_ARENA(arena, 2 * (size_t)part->tree_count, tree_factor);
-    if (view == NULL || scale == NULL || trees == NULL) {
+    stn_inverse *view = STN_ARENA(arena, 1, stn_inverse);
+    tree_factor *trees = STN_ARENA(arena, part->tree_count, tree_factor);
+    if (view == NULL || trees == NULL) {
         return NULL;
     }
-    *view = *inverse;
-    *scale = *inverse->scale;
-    view->problem = scale->problem = part;
-    view->trees = trees;
-    view->scale = scale;
-    scale->trees = trees + part->tree_count;
     for (int32_t k = 0; k < part->tree_count; k++) {
-        view->trees[k] = inverse->trees[tree[k]];
-        scale->trees[k] = inverse->scale->trees[tree[k]];
+        trees[k] = inverse->trees[tree[k]];
+    }
+    *view = *inverse;
+    view->problem = part;
+    view->trees = trees;
+    if (inverse->scaled) {
+        view->scale = (stn_inverse *)(uintptr_t)inverse_view(inverse->scale, part, tree, constraint, arena);
+        if (view->scale == NULL) {
+            return NULL;
+        }
     }
     inverse_keep_halves(view, NULL, 0);
     if (inverse->halves == NULL) {

@@ -12,6 +12,8 @@
 /// The matrices that inverse masses are taken from, by the same functions: half, branched, body. Nodal trees have a
 /// half here: that of their diagonal blocks.
 const stn_inverse *inverse_scale(const stn_inverse *inverse);
+/// Is the A of some tree singular? Of a view: of the whole problem.
+bool inverse_has_singular(const stn_inverse *inverse);
 /// Is the tree's scale A itself, with the operator's factor?
 bool inverse_shares_scale(const stn_inverse *inverse, int32_t tree);
 /// W (rows x rows) += J D^-1 J^T of a block by node, D the diagonal blocks of a nodal scale.

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "problem/inverse.h"
 #include "problem/solver.h"
 
 const char *stn_formulation_name(stn_formulation formulation) {
@@ -104,12 +105,12 @@ stn_status stn_problem_solver_accepts(const stn_problem_solver *solver, const st
 /// A solver that cannot treat a singular A meets one.
 static stn_status refuse_singular(const stn_problem_solver *s, const stn_problem *problem, const stn_inverse *inverse,
                                   stn_error *err) {
-    int32_t t = 0;
-    while (t < problem->tree_count && stn_inverse_singular(inverse, t) < 0) {
-        t++;
-    }
-    if (t == problem->tree_count || (s->ops.supports & STN_SUPPORTS_SINGULAR_A) != 0) {
+    if (!inverse_has_singular(inverse) || (s->ops.supports & STN_SUPPORTS_SINGULAR_A) != 0) {
         return STN_OK;
+    }
+    int32_t t = 0;
+    while (stn_inverse_singular(inverse, t) < 0) {
+        t++;
     }
     char solvers[SOLVERS_TEXT];
     list_solvers(s, (demand){sets_of(problem), false, true}, solvers);

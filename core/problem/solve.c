@@ -108,7 +108,8 @@ static stn_status run(const solve_job *job, int32_t index, worker_slot *slot, st
     const stn_instance *factor = s->options.factor;
     bool delassus = (s->ops.needs & STN_NEEDS_DELASSUS) != 0;
     bool *singular = NULL;
-    for (int32_t t = 0; t < p->tree_count && island.inverse != NULL; t++) {
+    const bool some = island.inverse != NULL && inverse_has_singular(island.inverse);
+    for (int32_t t = 0; t < p->tree_count && some; t++) {
         if (stn_inverse_singular(island.inverse, t) < 0) {
             continue;
         }

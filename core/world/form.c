@@ -2,6 +2,7 @@
 // The integrator's half before the solve: M, then A and v_star; A is factored here, once for the whole step.
 #include <string.h>
 
+#include "problem/inverse.h"
 #include "world/world.h"
 
 static stn_status run_integrator(const step_setup *setup, const state_view *state, step_frame *frame,
@@ -70,11 +71,7 @@ static stn_status factor(const step_setup *setup, step_frame *frame, step_servic
         stn_error_prefix(err, "integrator %s", integrator);
         return status;
     }
-    bool other = scale != NULL;
-    for (int32_t t = 0; t < p->tree_count && !other; t++) {
-        other = stn_inverse_singular(services->inverse, t) >= 0;
-    }
-    if (!other) {
+    if (scale == NULL && !inverse_has_singular(services->inverse)) {
         return STN_OK;
     }
     const stn_matrix **from = STN_ARENA_ZEROED(frame->arena, p->tree_count, const stn_matrix *);
@@ -160,11 +157,10 @@ stn_status stn_step_form(const step_setup *setup, const state_view *state, step_
         return status;
     }
     // v_star += A^-1 free_impulse where A is regular; elsewhere the impulse stays in the problem
-    bool left = false;
+    const bool left = inverse_has_singular(services->inverse);
     for (int32_t t = 0; t < p->tree_count; t++) {
         int32_t start = p->trees[t].dof_start, end = start + p->trees[t].A.n;
-        if (stn_inverse_singular(services->inverse, t) >= 0) {
-            left = true;
+        if (left && stn_inverse_singular(services->inverse, t) >= 0) {
             continue;
         }
         stn_inverse_apply(services->inverse, t, 1, p->free_impulse + start);
