@@ -105,7 +105,7 @@ solver_answer subject_solve(solver_subject *s, stn_problem *p) {
 
 void subject_solve_into(solver_subject *s, stn_problem *p, solver_answer *a) {
     stn_solve_request request = {
-        .masses = true,
+        .masses = !s->masses_stated,
         .law_memory = subject_memory(s, s->law, p),
         .solver_memory = (void *)(uintptr_t)subject_memory(s, s->solver, p),
     };

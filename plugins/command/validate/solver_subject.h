@@ -18,8 +18,9 @@ typedef struct solver_subject {
     stn_solver_common *common;   // of `solver`: tolerance and limits may be changed between solves
     solver_guard *guard;         // NULL unless asked for
     stn_problem_solver *problem_solver;
-    stn_arena *arena; // of the problem at hand; subject_reset
-    uint32_t sets;    // that solver and law take together
+    stn_arena *arena;   // of the problem at hand; subject_reset
+    uint32_t sets;      // that solver and law take together
+    bool masses_stated; // w of the next problem stands in it; else it is computed
     random_stream random;
     int32_t asked, unsolved; // by subject_expect_solved
     stn_error error;

@@ -269,7 +269,9 @@ static bool solve_dense(solver_subject *s, stn_problem *p, const solver_answer *
     if (!subject_has(s, q)) {
         return false;
     }
+    s->masses_stated = true; // those of p: a cloud is scaled by its nodes' blocks, a dense A by all of it
     solver_answer a = subject_solve(s, q);
+    s->masses_stated = false;
     if (!subject_expect_solved(s, q, &a, "all trees dense")) {
         return false;
     }
