@@ -37,12 +37,12 @@ struct stn_inverse {
     size_t value_capacity;
     nodal_cache nodal;
     const body_kernels *body;
-    bool singular;            // some tree is
-    bool scaled;              // some tree has a scale that is not its A: `scale` is in use
-    stn_inverse *scale;       // the matrices that inverse masses are taken from, by the same functions; its own is NULL
-    int32_t fault[2];         // tree and dof that the last factorisation failed at, -1
-    const kept_half *halves;  // of what inverse_masses_keeping saw; NULL: none
-    int32_t half_count;       // its constraints
+    bool singular;           // some tree is
+    bool scaled;             // some tree has a scale that is not its A: `scale` is in use
+    stn_inverse *scale;      // the matrices that inverse masses are taken from, by the same functions; its own is NULL
+    int32_t fault[2];        // tree and dof that the last factorisation failed at, -1
+    const kept_half *halves; // of what inverse_masses_keeping saw; NULL: none
+    int32_t half_count;      // its constraints
 };
 
 stn_status stn_inverse_create(stn_context *context, stn_inverse **out, stn_error *err) {
@@ -330,11 +330,12 @@ stn_status inverse_settle(const stn_inverse *inverse, int32_t tree, const double
     if (scaled_norm(n, D, r, &where) <= enough * size) {
         return STN_OK;
     }
-    return stn_fail(err, STN_ERR_NUMERIC,
-                    "nothing holds tree %d (source %d) along dof %d: A is singular there, no constraint touches the tree "
-                    "and a free impulse of %g N s acts, so that no velocity balances it: give the dof mass, stiffness, "
-                    "damping or a support",
-                    tree, from->source, where, f[where]);
+    return stn_fail(
+        err, STN_ERR_NUMERIC,
+        "nothing holds tree %d (source %d) along dof %d: A is singular there, no constraint touches the tree "
+        "and a free impulse of %g N s acts, so that no velocity balances it: give the dof mass, stiffness, "
+        "damping or a support",
+        tree, from->source, where, f[where]);
 }
 
 // ------------------------------------------------------------------------------------------------------- the scale

@@ -114,11 +114,11 @@ static stn_status refuse_singular(const stn_problem_solver *s, const stn_problem
     }
     char solvers[SOLVERS_TEXT];
     list_solvers(s, (demand){sets_of(problem), false, true}, solvers);
-    return stn_fail(err, STN_ERR_UNSUPPORTED,
-                    "solver %s needs the inverse of A, but A of tree %d (source %d) is singular at dof %d; give the dof "
-                    "mass, stiffness or damping, or take a solver that can: %s",
-                    s->options.solver->desc->id, t, problem->trees[t].source, stn_inverse_singular(inverse, t),
-                    solvers);
+    return stn_fail(
+        err, STN_ERR_UNSUPPORTED,
+        "solver %s needs the inverse of A, but A of tree %d (source %d) is singular at dof %d; give the dof "
+        "mass, stiffness or damping, or take a solver that can: %s",
+        s->options.solver->desc->id, t, problem->trees[t].source, stn_inverse_singular(inverse, t), solvers);
 }
 
 // --------------------------------------------------------------------------------------------------------- ready

@@ -84,9 +84,7 @@ static stn_status factor(const step_setup *setup, step_frame *frame, step_servic
             return stn_fail(err, STN_ERR_PLUGIN, "integrator %s: the scale of tree %d has %d rows, A has %d",
                             integrator, t, scale[t].n, p->trees[t].A.n);
         }
-        from[t] = given                                             ? &scale[t]
-                  : stn_inverse_singular(services->inverse, t) >= 0 ? &frame->M[t]
-                                                                    : NULL;
+        from[t] = given ? &scale[t] : stn_inverse_singular(services->inverse, t) >= 0 ? &frame->M[t] : NULL;
     }
     status = stn_inverse_set_scale(services->inverse, from, err);
     if (status != STN_OK) {

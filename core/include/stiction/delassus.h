@@ -42,8 +42,8 @@ STN_API bool stn_inverse_fault(const stn_inverse *inverse, int32_t *tree, int32_
 STN_API stn_status stn_inverse_set_scale(stn_inverse *inverse, const stn_matrix *const *from, stn_error *err);
 /// x (n_t) = A_t^-1 x in place, for `columns` vectors stored one after the other. The tree must be regular.
 STN_API void stn_inverse_apply(const stn_inverse *inverse, int32_t tree, int32_t columns, double *x);
-/// Fills w and w_trace of every constraint: |J P^-1 J^T|_F / rows and the trace, P the scale; of a local problem from its W,
-/// bilateral rows eliminated (`inverse` may then be NULL). `scratch` is an arena.
+/// Fills w and w_trace of every constraint: |J P^-1 J^T|_F / rows and the trace, P the scale; of a local problem from
+/// its W, bilateral rows eliminated (`inverse` may then be NULL). `scratch` is an arena.
 STN_API stn_status stn_inverse_masses(const stn_inverse *inverse, stn_problem *problem, stn_arena *scratch,
                                       stn_error *err);
 /// v = v_star + A^-1 (J^T gamma + free_impulse). All trees must be regular.
@@ -67,8 +67,8 @@ typedef struct stn_delassus {
     const double *b;                   // (rows) [m/s]
 } stn_delassus;
 
-/// STN_ERR_NUMERIC: a tree has no operator, as stn_inverse_require says. Of a local problem: its W and q, bilateral rows
-/// eliminated; `inverse` may be NULL then.
+/// STN_ERR_NUMERIC: a tree has no operator, as stn_inverse_require says. Of a local problem: its W and q, bilateral
+/// rows eliminated; `inverse` may be NULL then.
 STN_API stn_status stn_delassus_build(const stn_inverse *inverse, const stn_problem *problem, stn_arena *arena,
                                       stn_delassus *out, stn_error *err);
 /// y (rows_i) += row i of W times gamma.

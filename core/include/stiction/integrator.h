@@ -70,8 +70,8 @@ typedef struct stn_formed {
     /// Contacts act where they are at q0 + contact_theta dt N v0, and their rows hold the velocities of the step's end
     /// at the place of the step's end. Preset to 0: where they are at q0, and there.
     double contact_theta;
-    /// (tree_count) matrices that inverse masses are taken from in place of A, positive definite, the view's arena holds
-    /// them; n = 0: none for that tree. Preset to NULL: A itself, and M where A is singular.
+    /// (tree_count) matrices that inverse masses are taken from in place of A, positive definite, the view's arena
+    /// holds them; n = 0: none for that tree. Preset to NULL: A itself, and M where A is singular.
     const stn_matrix *scale;
 } stn_formed;
 

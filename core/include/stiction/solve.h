@@ -60,10 +60,11 @@ STN_API stn_formulation stn_solver_formulation(const stn_instance *solver);
 
 /// Solves `problem`, whose w, w_trace (on request), R and v_hat (unless explicit_R) are written; warm starts are its
 /// v_guess and gamma_guess. Trees in no island get v = v_star + A^-1 free_impulse; where A is singular some v for which
-/// A (v - v_star) = free_impulse, and STN_ERR_NUMERIC naming tree and dof where there is none: nothing holds the tree. The result does not depend on the
-/// number of workers. `solution`: arrays v (nv) and gamma (row_count) of the caller; out only. v is left alone for a
-/// local problem. `report` and `certificate` may be NULL; without `certificate` none is computed. STN_OK, STN_STALLED,
-/// STN_NOT_CONVERGED: all outputs filled. Negative: outputs untouched; the text names the plugin and the island. [step]
+/// A (v - v_star) = free_impulse, and STN_ERR_NUMERIC naming tree and dof where there is none: nothing holds the tree.
+/// The result does not depend on the number of workers. `solution`: arrays v (nv) and gamma (row_count) of the caller;
+/// out only. v is left alone for a local problem. `report` and `certificate` may be NULL; without `certificate` none is
+/// computed. STN_OK, STN_STALLED, STN_NOT_CONVERGED: all outputs filled. Negative: outputs untouched; the text names
+/// the plugin and the island. [step]
 STN_API stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, const stn_solve_request *request,
                                      stn_solution *solution, stn_solve_report *report, stn_certificate *certificate,
                                      stn_error *err);

@@ -67,10 +67,11 @@ static stn_status name_unheld(const sap_system *s, stn_error *err) {
             }
         }
     }
-    return stn_fail(err, STN_ERR_NUMERIC,
-                    "nothing holds tree %d (source %d) along dof %d: A is singular there and no constraint resists the "
-                    "impulses on it, so that the cost has no minimum: give the dof mass, stiffness, damping or a support",
-                    most->tree, p->trees[most->tree].source, dof);
+    return stn_fail(
+        err, STN_ERR_NUMERIC,
+        "nothing holds tree %d (source %d) along dof %d: A is singular there and no constraint resists the "
+        "impulses on it, so that the cost has no minimum: give the dof mass, stiffness, damping or a support",
+        most->tree, p->trees[most->tree].source, dof);
 }
 
 /// Newton's loop, until info->iterations has come to `limit`.

@@ -306,7 +306,8 @@ static void indefinite_is_told_from_singular(void **state) {
     }
 }
 
-// A chain of nodes joined by springs: what moves as a whole costs nothing, and a spring that pushes makes it indefinite.
+// A chain of nodes joined by springs: what moves as a whole costs nothing, and a spring that pushes makes it
+// indefinite.
 static void clouds_are_told_apart_too(void **state) {
     fixture *f = *state;
     for (uint64_t seed = 1; seed <= 100; seed++) {

@@ -53,8 +53,8 @@ static void add_tree(sample *s, stn_random *r, double size) {
     }
 }
 
-/// One to three trees with contacts and bounded rows among them. `held`: free impulses are what A and impulses inside of
-/// their cones can balance; else any.
+/// One to three trees with contacts and bounded rows among them. `held`: free impulses are what A and impulses inside
+/// of their cones can balance; else any.
 static sample *singular_sample(uint64_t seed, bool held) {
     stn_random r = {seed};
     sample *s = sample_create();
