@@ -66,6 +66,7 @@ static stn_plugin_desc make(stn_kind kind, table *ops) {
         ops->solver.yields = STN_YIELDS_BOTH;
         ops->solver.needs = STN_NEEDS_DELASSUS | STN_NEEDS_LAW;
         ops->solver.sets = 1u << STN_SET_CONE | 1u << STN_SET_EQUALITY;
+        ops->solver.supports = 0;
     } else if (kind == STN_KIND_CONTROLLER) {
         ops->controller.channel_count = 0;
     } else if (kind == STN_KIND_ELEMENT) {
@@ -175,6 +176,20 @@ static void test_figures_in_the_operation_tables_are_checked(void **state) {
     desc = make(STN_KIND_SOLVER, &ops);
     ops.solver.needs = 8;
     assert_string_equal(judge(&desc), "solver toy: needs = 0x8 asks for something unknown");
+    desc = make(STN_KIND_SOLVER, &ops);
+    ops.solver.supports = 2;
+    assert_string_equal(judge(&desc), "solver toy: supports = 0x2 names something unknown");
+    desc = make(STN_KIND_SOLVER, &ops);
+    ops.solver.supports = STN_SUPPORTS_SINGULAR_A;
+    ops.solver.yields = STN_YIELDS_BOTH;
+    ops.solver.needs = STN_NEEDS_DELASSUS;
+    assert_string_equal(judge(&desc),
+                        "solver toy: supports a singular A and needs the Delassus operator, which has A^-1 in it");
+    ops.solver.needs = 0;
+    assert_string_equal(judge(&desc), "");
+    ops.solver.yields = STN_YIELDS_IMPULSE;
+    assert_string_equal(judge(&desc),
+                        "solver toy: supports a singular A and yields no velocities, which follow from A^-1");
     desc = make(STN_KIND_SOLVER, &ops);
     ops.solver.yields = (stn_yield)0;
     assert_string_equal(judge(&desc), "solver toy: yields = 0 must be velocity, impulse or both");

@@ -323,8 +323,8 @@ static void what_cannot_be_read_is_one_line(void **state) {
         {with_an_infinite_velocity, "fclib_local/vectors/q: [1] is inf, must be finite"},
         {with_a_negative_count, "fclib_local/W/n: is -3, must be from 0"},
         {with_more_entries_than_there_are, "fclib_local/W/p: has 9 entries, expected at least 10"},
-        {with_an_indefinite_mass,
-         "fclib_global/M is not positive definite: A of tree 0 (source 0) is singular at dof 1"},
+        {with_an_indefinite_mass, "fclib_global/M is not positive definite: A of tree 0 (source 0) is indefinite: its "
+                                  "elimination fails at dof 1"},
         {with_a_skew_indefinite_mass,
          "fclib_global/M: its symmetric part is not positive semidefinite: entry (1, 0) = 2"},
     };

@@ -70,7 +70,7 @@ static bool is_infinite(double x) {
 /// What a certificate may not hold beside a claim: NaN stands for "does not apply" in some members.
 static bool claims_too_much(const stn_certificate *c) {
     return !c->finite || isnan(c->momentum) || is_infinite(c->momentum) || !isfinite(c->natural_ncp) ||
-           !isfinite(c->natural_ccp) || !isfinite(c->natural_scaled) || !isfinite(c->natural_ccp_scaled) ||
+           !isfinite(c->natural_ccp) || is_infinite(c->natural_scaled) || is_infinite(c->natural_ccp_scaled) ||
            is_infinite(c->complementarity) || is_infinite(c->law_residual) || !isfinite(c->cone);
 }
 
