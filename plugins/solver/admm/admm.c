@@ -33,6 +33,7 @@ typedef struct admm {
     double *g;             // gradient at z
     double *best, *best_v; // z and velocity of the least error so far
     double least;
+    double speed;      // dual.H.speed as it was built
     anderson anderson; // of the map from z + u to x + u
     double *from;      // z + u at the begin of an iteration
     double *plain;     // x + u before it was extrapolated
@@ -79,6 +80,12 @@ static stn_status factor(admm *s, stn_solve_info *info, stn_error *err) {
 static bool is_done(admm *s, double *error) {
     if (s->kind.split) {
         velocity_form_gradient(&s->velocities, s->z, s->g);
+        // v_star is zero in quasistatic steps, and A^-1 of the free impulse is not there: speeds are those at hand
+        double speed = s->speed;
+        for (int32_t r = 0; r < s->velocities.problem->row_count && s->velocities.H.proximal != NULL; r++) {
+            speed = fmax(speed, fabs(s->velocities.v_c[r]));
+        }
+        s->dual.H.speed = speed;
     } else {
         scaled_dual_gradient(&s->dual, s->z, s->g);
     }
@@ -258,6 +265,7 @@ static stn_status solve(admm_kind kind, const stn_problem *problem, const stn_so
     if (status != STN_OK) {
         return status;
     }
+    s.speed = s.dual.H.speed;
     scaled_dual_enter(&s.dual, solution->gamma, s.z);
     project(&s, s.z);
     memcpy(s.x, s.z, (size_t)s.dual.H.size * sizeof *s.x);

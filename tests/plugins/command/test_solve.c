@@ -417,8 +417,67 @@ static void what_means_nothing_for_single_contacts_is_refused(void **state) {
     unlink(singles);
 }
 
+/// A point with A = diag(2, 0, 0) on a plane, friction 0.5, and an impulse on it.
+static void write_semidefinite(const char *path, const char *A, const char *impulse) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file,
+            "{ \"format\": \"contact-problem-2\", \"form\": \"global\", \"dt\": 0.01, \"v_star\": [0, 0, 0], "
+            "\"free_impulse\": %s, \"trees\": [ { \"A\": { \"form\": \"dense\", \"n\": 3, \"values\": %s } } ], "
+            "\"constraints\": [ { \"id\": \"1\", \"kind\": \"contact\", \"set\": \"cone\", \"rows\": 3, \"phi0\": 0, "
+            "\"J\": [ { \"tree\": 0, \"values\": [1, 0, 0, 0, 1, 0, 0, 0, 1] } ], \"stiffness\": 1e4, "
+            "\"relaxation_time\": 0.01, \"mu1\": 0.5, \"mu2\": 0.5 } ] }",
+            impulse, A);
+    fclose(file);
+}
+
+// Held: the plane carries 0.1, friction takes 0.05 of 0.3 along the one direction that has mass. Else nothing holds it.
+static void a_semidefinite_A_is_solved_refused_or_an_error(void **state) {
+    (void)state;
+    const char *path = STN_BINARY_DIR "/tests/solve_semidefinite.json", *singular = "[2, 0, 0, 0, 0, 0, 0, 0, 0]";
+    const char *const able[] = {"sap", "admm_split", "admm_split_ncp"};
+    const char *const unable[] = {"admm", "admm_ncp",  "apgd",       "ipm",   "nsgs",
+                                  "pgs",  "bisection", "newton_ncp", "lemke", "auto"};
+    char words[512], text[256];
+    write_semidefinite(path, singular, "[0.3, 0, -0.1]");
+    for (int32_t i = 0; i < STN_COUNT(able); i++) {
+        snprintf(words, sizeof words, "%s --full --solver %s", path, able[i]);
+        cJSON *json = solve_json(words, 0);
+        const cJSON *v = cJSON_GetObjectItem(json, "v"), *gamma = cJSON_GetObjectItem(json, "gamma");
+        assert_near(cJSON_GetArrayItem(v, 0)->valuedouble, 0.125, 1e-6);
+        assert_near(cJSON_GetArrayItem(gamma, 0)->valuedouble, -0.05, 1e-6);
+        assert_near(cJSON_GetArrayItem(gamma, 2)->valuedouble, 0.1, 1e-6);
+        assert_true(number(cJSON_GetObjectItem(json, "certificate"), "momentum") <= 1e-6);
+        cJSON_Delete(json);
+    }
+    for (int32_t i = 0; i < STN_COUNT(unable); i++) {
+        snprintf(words, sizeof words, "%s --solver %s", path, unable[i]);
+        snprintf(text, sizeof text, "solver %s needs the inverse of A, but A of tree 0 (source 0) is singular at dof 1",
+                 unable[i]);
+        cJSON *json = solve_json(words, 3);
+        assert_string_equal(text_of(json, "status"), "failed");
+        assert_non_null(strstr(text_of(json, "reason"), text));
+        cJSON_Delete(json);
+    }
+    write_semidefinite(path, singular, "[0.3, 0, 0.1]");
+    for (int32_t i = 0; i < STN_COUNT(able); i++) {
+        snprintf(words, sizeof words, "%s --solver %s", path, able[i]);
+        cJSON *json = solve_json(words, 3);
+        assert_string_not_equal(text_of(json, "status"), "converged");
+        if (i == 0) {
+            assert_non_null(strstr(text_of(json, "reason"), "nothing holds tree 0 (source 0) along dof 2"));
+        }
+        cJSON_Delete(json);
+    }
+    write_semidefinite(path, "[2, 0, 0, 0, 1, 2, 0, 2, 1]", "[0.3, 0, -0.1]");
+    snprintf(words, sizeof words, "solve %s " BOTH, path);
+    stn_expect_part(words, 2, "tree 0 (source 0): A is not positive semidefinite");
+    unlink(path);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_semidefinite_A_is_solved_refused_or_an_error),
         cmocka_unit_test(the_example_of_the_manual_solves),
         cmocka_unit_test(the_whole_result_goes_to_a_file),
         cmocka_unit_test(a_file_with_the_name_of_a_part_stays_as_it_is),
