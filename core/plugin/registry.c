@@ -88,6 +88,40 @@ static const stn_plugin_info *lookup_own(const stn_registry *registry, stn_kind 
     return NULL;
 }
 
+/// Warns once when `found`, of a folder that a person named, has the id of a plugin beside the library: who asks for it
+/// by its id may mean that one. Opens the files there that are named for the kind.
+static stn_status warn_of_hidden(stn_registry *registry, const stn_plugin_info *found, stn_error *err) {
+    const stn_kind kind = found->desc->kind;
+    for (int32_t i = 0; i < registry->file_count; i++) {
+        stn_plugin_file *file = &registry->files[i];
+        if (!file->beside_library || file->kind != kind) {
+            continue;
+        }
+        stn_status status = stn_registry_open_file(registry, file, err);
+        if (status != STN_OK) {
+            return status;
+        }
+        const stn_plugin_info *other = stn_library_plugin(file->library, kind, found->desc->id);
+        const stn_hidden_plugin *told = registry->hidden;
+        while (other != NULL && told != NULL && told->desc != other->desc) {
+            told = told->next;
+        }
+        if (other == NULL || other->desc == found->desc || told != NULL) {
+            continue;
+        }
+        stn_hidden_plugin *now = STN_ARENA(registry->arena, 1, stn_hidden_plugin);
+        if (now == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory");
+        }
+        *now = (stn_hidden_plugin){other->desc, registry->hidden};
+        registry->hidden = now;
+        stn_log(registry->context, STN_LOG_WARNING,
+                "%s %s is that of %s, which hides Stiction's own, %s; give it another id unless that is meant",
+                stn_kind_name(kind), found->desc->id, found->file, other->file);
+    }
+    return STN_OK;
+}
+
 // -------------------------------------------------------------------------------------------------------------- lists
 
 /// A plugin that may be listed, and what decides between two of one id.
@@ -309,6 +343,9 @@ static stn_status find_by_id(stn_registry *registry, stn_kind kind, const char *
                     refused->told = true;
                     stn_log(registry->context, STN_LOG_WARNING, "%s; %s %s is that of %s", refused->problem,
                             stn_kind_name(kind), id, file->path);
+                }
+                if (status == STN_OK && *out != NULL && !folder->beside_library) {
+                    return warn_of_hidden(registry, *out, err);
                 }
                 if (status != STN_OK || *out != NULL) {
                     return status;

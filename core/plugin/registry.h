@@ -46,6 +46,12 @@ typedef struct stn_plugin_file {
     bool told;                  // that the plugin that it is named for is taken from another file
 } stn_plugin_file;
 
+/// A plugin beside the library that another one hides, which was warned of.
+typedef struct stn_hidden_plugin {
+    const stn_plugin_desc *desc;
+    struct stn_hidden_plugin *next;
+} stn_hidden_plugin;
+
 /// A list that was given out.
 typedef struct stn_plugin_list {
     const stn_plugin_info *plugins;
@@ -67,6 +73,7 @@ typedef struct stn_registry {
     int32_t file_count, file_capacity;
     stn_plugin_list lists[STN_KIND_COUNT + 1]; // of each kind; the last: of all
     bool told;                                 // which plugins are hidden by others
+    stn_hidden_plugin *hidden;                 // those beside the library that were asked for by their ids
     const char **problem_list;                 // made with the list of all
     int32_t problem_count;
 } stn_registry;

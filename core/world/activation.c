@@ -101,6 +101,7 @@ stn_status stn_step_controllers(const step_setup *setup, const state_view *state
             .surroundings = services->surroundings,
         };
         stn_answer_begin(err);
+        frame->place.plugin = c->instance;
         status =
             c->instance->desc->ops.controller->evaluate(c->instance->self, &view, state->reference + c->reference_start,
                                                         frame->controller_next + c->memory_start, forces, err);
@@ -116,6 +117,7 @@ stn_status stn_step_controllers(const step_setup *setup, const state_view *state
             stn_error_prefix(err, "controller %s of %s", c->instance->desc->id, model->groups[target->group].name);
             return status;
         }
+        frame->place.plugin = NULL;
         if (forces == &part) {
             status = stn_forces_add_part(&frame->forces, &part, share, err);
             if (status < 0) {

@@ -6,6 +6,7 @@ stn_status stn_step_advance(const step_setup *setup, const state_view *state, st
                             step_services *services, stn_error *err) {
     const stn_instance *integrator = setup->plugin[STN_KIND_INTEGRATOR];
     stn_integrator_view view = stn_step_integrator_view(setup, state, frame, services);
+    frame->place.plugin = integrator;
     stn_status status = integrator->desc->ops.integrator->advance(
         integrator->self, &view, frame->integrator_next, &frame->problem, frame->solution.v, frame->solution.gamma,
         frame->q_next, frame->v_next, err);
@@ -13,6 +14,7 @@ stn_status stn_step_advance(const step_setup *setup, const state_view *state, st
         stn_error_prefix(err, "integrator %s", integrator->desc->id);
         return status;
     }
+    frame->place.plugin = NULL;
     stn_step_move_kinematic(setup, state, frame->q_next);
     status = stn_step_check_next(setup, frame, err);
     if (status != STN_OK) {
@@ -46,7 +48,9 @@ stn_status stn_step_commit(const step_setup *setup, stn_state *state, step_frame
         }
         stn_problem_contact_velocity(&frame->problem, frame->solution.v, true, v_c);
         if (remembers) {
+            frame->place.plugin = setup->plugin[STN_KIND_LAW];
             law.ops->commit(law.self, &frame->problem, v_c, frame->solution.gamma, frame->law_memory);
+            frame->place.plugin = NULL;
         }
         if (setup->options.stiction) {
             const state_view before = state_view_of(state);

@@ -271,11 +271,13 @@ static stn_status collide_found(collision *s, const stn_broadphase_pair *found, 
             stn_step_describe_pair(setup, s->state, frame, &pairs[i]);
             pairs[i].margin = at_least(setup->options.margin, law_reach(s, &pairs[i].material.value, speed, speed));
         }
+        frame->place.plugin = setup->plugin[STN_KIND_CONTACT];
         stn_status status = stn_collide_pairs(setup->plugin[STN_KIND_CONTACT], setup->model,
                                               s->services->contact_prepared, pairs, size, frame->arena, set, err);
         if (status < 0) {
             return status;
         }
+        frame->place.plugin = NULL;
         // contacts come with the surface velocities of the model; what counts are those of the state
         for (int32_t i = first; frame->has_belts && i < set->count; i++) {
             stn_contact *c = &set->contacts[i];

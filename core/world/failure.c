@@ -94,6 +94,13 @@ stn_status stn_step_failed(stn_world *world, stn_stage stage, stn_status status,
     }
     world->observation.problem = NULL;
     world->frame.kinematics_stale = true; // they may be those of the step that failed
+    const stn_instance *plugin = world->frame.place.plugin;
+    if (plugin != NULL && err != NULL && strcmp(plugin->file, "built in") != 0) {
+        size_t used = strlen(err->text);
+        snprintf(err->text + used, sizeof err->text - used, " (plugin %s)", plugin->file);
+    }
+    world->frame.place.stage = STN_STAGE_COUNT;
+    world->frame.place.plugin = NULL;
     stn_error_prefix(err, "step %lld, t = %g s", (long long)world->state.step, world->state.time);
     return status;
 }

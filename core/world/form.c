@@ -34,11 +34,13 @@ static stn_status run_integrator(const step_setup *setup, const state_view *stat
         return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
     }
     frame->bias_rule = formed.bias_rule;
+    frame->place.plugin = integrator;
     stn_status status =
         integrator->desc->ops.integrator->form(integrator->self, &view, frame->integrator_next, &formed, &said);
     if (status < 0) {
         return stn_fail(err, status, "integrator %s: %s", integrator->desc->id, said.text);
     }
+    frame->place.plugin = NULL;
     frame->formed_loosely = status != STN_OK;
     if (frame->formed_loosely && !services->loose_said) {
         services->loose_said = true;
@@ -111,6 +113,24 @@ stn_integrator_view stn_step_integrator_view(const step_setup *setup, const stat
     };
 }
 
+static bool is_finite(const stn_problem *p) {
+    for (int32_t t = 0; t < p->tree_count; t++) {
+        for (int64_t i = 0; i < stn_matrix_value_count(&p->trees[t].A); i++) {
+            if (!isfinite(p->trees[t].A.values[i])) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/// Of numbers that only the integrator can have broken: the state and the forces that it was given are finite.
+static stn_status blame_integrator(const step_setup *setup, step_frame *frame, stn_status status, stn_error *err) {
+    frame->place.plugin = setup->plugin[STN_KIND_INTEGRATOR];
+    stn_error_prefix(err, "integrator %s", frame->place.plugin->desc->id);
+    return status;
+}
+
 stn_status stn_step_form(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services,
                          stn_error *err) {
     const stn_model *model = setup->model;
@@ -152,7 +172,7 @@ stn_status stn_step_form(const step_setup *setup, const state_view *state, step_
     }
     status = factor(setup, frame, services, scale, err);
     if (status != STN_OK) {
-        return status;
+        return is_finite(p) ? status : blame_integrator(setup, frame, status, err);
     }
     // v_star += A^-1 free_impulse where A is regular; elsewhere the impulse stays in the problem
     const bool left = inverse_has_singular(services->inverse);
@@ -170,5 +190,6 @@ stn_status stn_step_form(const step_setup *setup, const state_view *state, step_
     if (!left) {
         p->free_impulse = NULL;
     }
-    return stn_step_check_dofs(setup, p->v_star, "free velocity of", err);
+    status = stn_step_check_dofs(setup, p->v_star, "free velocity of", err);
+    return status == STN_OK ? status : blame_integrator(setup, frame, status, err);
 }

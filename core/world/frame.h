@@ -32,6 +32,7 @@ typedef struct contact_middle {
 typedef struct step_frame {
     double dt; // of the step at hand, or of the next one [s]
     stn_arena *arena;
+    stn_step_place place; // a plugin whose call failed stays here, and stn_step_failed tells its file
 
     // kinematics, inputs
     bool kinematics_stale;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a step begins with: kinematics at (q0, v0), where kinematic bodies go; then the affine force model tau, K, D
 // there: passive joints and elements, applied efforts and wrenches, the controllers.
+#include <stdio.h>
 #include <string.h>
 
 #include "world/world.h"
@@ -46,8 +47,23 @@ static void scatter_blocks(const stn_element_group *group, const int32_t *slot, 
     }
 }
 
-/// Forces, stiffness and damping of a group of elements; false: out of memory.
-static bool add_elements(const step_setup *setup, const state_view *state, step_frame *frame, int32_t g) {
+/// Which of the elements, of `size` numbers each, has one that is not finite; -1: none.
+static int32_t first_not_finite(const double *x, int32_t count, int32_t size) {
+    double sum = 0.0; // of zeros, as long as all are finite
+    for (int64_t i = 0; i < (int64_t)count * size; i++) {
+        sum += 0.0 * x[i];
+    }
+    for (int64_t i = 0; !(sum == 0.0) && i < (int64_t)count * size; i++) {
+        if (!isfinite(x[i])) {
+            return (int32_t)(i / size);
+        }
+    }
+    return -1;
+}
+
+/// Forces, stiffness and damping of a group of elements.
+static stn_status add_elements(const step_setup *setup, const state_view *state, step_frame *frame, int32_t g,
+                               stn_error *err) {
     const stn_element_group *group = &setup->model->element_groups[g];
     const stn_tree *tree = &setup->model->trees[group->tree];
     const stn_element_ops *ops = group->instance->desc->ops.element;
@@ -58,12 +74,27 @@ static bool add_elements(const step_setup *setup, const state_view *state, step_
     double *K = STN_ARENA(frame->arena, (int64_t)count * m * m, double);
     double *D = STN_ARENA(frame->arena, (int64_t)count * m * m, double);
     if (x == NULL || v == NULL || force == NULL || K == NULL || D == NULL) {
-        return false;
+        return stn_fail(err, STN_ERR_MEMORY, "elements: out of memory for %d elements", count);
     }
     gather(group, state->q + tree->q_start, x);
     gather(group, state->v + tree->v_start, v);
     double energy = 0.0;
+    frame->place.plugin = group->instance;
     ops->evaluate(group->instance->self, count, x, v, group->constants, force, K, D, &energy);
+    const struct {
+        const char *name;
+        const double *values;
+        int32_t size;
+    } parts[] = {{"force", force, m}, {"stiffness", K, m * m}, {"damping", D, m * m}};
+    for (int32_t k = 0; k < STN_COUNT(parts); k++) {
+        int32_t wrong = first_not_finite(parts[k].values, count, parts[k].size);
+        if (wrong >= 0) {
+            return stn_fail(err, STN_ERR_NUMERIC,
+                            "element %s: the %s of element %d (counted from 0) of a group is not finite",
+                            group->instance->desc->id, parts[k].name, wrong);
+        }
+    }
+    frame->place.plugin = NULL;
     double *tau = frame->forces.tau + tree->v_start;
     for (int32_t e = 0; e < count * group->nodes_per_element; e++) {
         for (int32_t r = 0; r < 3; r++) {
@@ -73,7 +104,7 @@ static bool add_elements(const step_setup *setup, const state_view *state, step_
     scatter_blocks(group, setup->element_slots[g].slot, K, &frame->forces.K[group->tree]);
     scatter_blocks(group, setup->element_slots[g].slot, D, &frame->forces.D[group->tree]);
     frame->forces.elastic_energy += energy;
-    return true;
+    return STN_OK;
 }
 
 double stn_setup_element_energy(const step_setup *setup, const double *q, const double *v) {
@@ -108,8 +139,26 @@ static bool sound_diagonal(const stn_matrix *gain) {
     return wrong == 0;
 }
 
+/// Adds to a failure of `dof` which controllers drive it; what several may have broken has no file of one.
+static stn_status blame_controllers(const step_setup *setup, step_frame *frame, int32_t dof, stn_error *err) {
+    int32_t count = 0;
+    for (int32_t k = 0; k < setup->controller_count && err != NULL; k++) {
+        const controller *c = &setup->controllers[k];
+        for (int32_t i = 0; i < c->target.dof_count; i++) {
+            if (c->target.dof[i] == dof) {
+                size_t used = strlen(err->text);
+                snprintf(err->text + used, sizeof err->text - used, "%s %s", count > 0 ? "," : "; driven by controller",
+                         c->instance->desc->id);
+                frame->place.plugin = count == 0 ? c->instance : NULL;
+                count++;
+            }
+        }
+    }
+    return STN_ERR_NUMERIC;
+}
+
 /// Gains of an articulated tree: finite, and no negative diagonal, which no A could stay positive with.
-static stn_status check_gains(const step_setup *setup, const step_frame *frame, int32_t t, stn_error *err) {
+static stn_status check_gains(const step_setup *setup, step_frame *frame, int32_t t, stn_error *err) {
     const stn_model *model = setup->model;
     for (int32_t k = 0; k < 2; k++) {
         const stn_matrix *gain = k == 0 ? &frame->forces.K[t] : &frame->forces.D[t];
@@ -122,10 +171,11 @@ static stn_status check_gains(const step_setup *setup, const step_frame *frame, 
             bool diagonal = columns == 1 || r == i % columns;
             double value = gain->values[i];
             if (!isfinite(value) || (diagonal && value < 0.0)) {
-                return stn_fail(err, STN_ERR_NUMERIC, "%s on joint %s is %g, must be finite%s",
-                                k == 0 ? "stiffness" : "damping",
-                                model->joints[model->dof_joint[model->trees[t].v_start + r]].name, value,
-                                diagonal ? " and >= 0" : "");
+                int32_t dof = model->trees[t].v_start + r;
+                stn_fail(err, STN_ERR_NUMERIC, "%s on joint %s is %g, must be finite%s",
+                         k == 0 ? "stiffness" : "damping", model->joints[model->dof_joint[dof]].name, value,
+                         diagonal ? " and >= 0" : "");
+                return blame_controllers(setup, frame, dof, err);
             }
         }
     }
@@ -159,9 +209,9 @@ stn_status stn_step_inputs(const step_setup *setup, const state_view *state, ste
         }
     }
     for (int32_t g = 0; g < model->element_group_count; g++) {
-        if (!add_elements(setup, state, frame, g)) {
-            return stn_fail(err, STN_ERR_MEMORY, "elements: out of memory for %d elements",
-                            model->element_groups[g].element_count);
+        stn_status added = add_elements(setup, state, frame, g, err);
+        if (added != STN_OK) {
+            return added;
         }
     }
     for (int32_t d = 0; d < model->nv; d++) {

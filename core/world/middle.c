@@ -74,11 +74,13 @@ stn_status stn_step_find_middle(const step_setup *setup, const state_view *state
             pair.pose_b = stn_pose_mul(&later->body_pose[b->body], &b->pose);
             pair.margin = setup->options.margin + fmax(0.0, c->phi0) + frame->dt * travel; // room for what moves away
             set.count = set.patch_count = set.vertex_count = 0;
+            frame->place.plugin = setup->plugin[STN_KIND_CONTACT];
             stn_status status = stn_collide_pairs(setup->plugin[STN_KIND_CONTACT], setup->model,
                                                   services->contact_prepared, &pair, 1, frame->arena, &set, err);
             if (status < 0) {
                 return status;
             }
+            frame->place.plugin = NULL;
         }
         find_again(frame, c, &set, &middle[i]);
         middle[i].id = c->id;

@@ -151,12 +151,14 @@ static double ask(seams *s, const seam *m, stn_vec3 displacement, double margin)
     pair.material = stn_model_pair_material(s->setup->model, pair.geometry_a, pair.geometry_b);
     set_relaxation(&pair.material, s->frame->dt);
     s->asked.count = s->asked.patch_count = s->asked.vertex_count = 0;
+    s->frame->place.plugin = s->setup->plugin[STN_KIND_CONTACT];
     stn_status status = stn_collide_pairs(s->setup->plugin[STN_KIND_CONTACT], s->setup->model,
                                           s->services->contact_prepared, &pair, 1, s->frame->arena, &s->asked, s->err);
     if (status < 0) {
         s->status = status;
         return (double)NAN;
     }
+    s->frame->place.plugin = NULL;
     double least = margin;
     for (int32_t i = 0; i < s->asked.count; i++) {
         least = fmin(least, s->asked.contacts[i].phi0);

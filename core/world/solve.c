@@ -61,6 +61,7 @@ stn_status stn_step_solve(const step_setup *setup, const state_view *state, step
     };
     stn_step_report *report = &frame->report;
     stn_solve_report solved = {0};
+    frame->place.plugin = setup->plugin[STN_KIND_SOLVER];
     stn_status status = stn_problem_solve(services->solver, &frame->problem, &request, &frame->solution, &solved,
                                           &frame->certificate, err);
     if (status == STN_ERR_UNSUPPORTED || status == STN_ERR_NUMERIC) {
@@ -89,6 +90,7 @@ stn_status stn_step_solve(const step_setup *setup, const state_view *state, step
         report->stage_us[STN_STAGE_SOLVE] = solved.solve_us;
     }
     if (status >= 0) {
+        frame->place.plugin = NULL;
         stn_step_check_resolution(setup, frame, services);
         stn_step_watch_hops(setup, state, frame, services);
     }

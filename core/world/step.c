@@ -38,9 +38,12 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
     frame->assembled = false;
     frame->report = (stn_step_report){0};
     frame->report.phase_us[STN_PHASE_OBSERVERS] = world->observers_us;
+    frame->place.step = world->state.step;
     for (int32_t i = 0; i <= STN_COUNT(stages); i++) {
         bool commits = i == STN_COUNT(stages); // law, cache -> the state
         stn_stage stage = commits ? STN_STAGE_COMMIT : stages[i].stage;
+        frame->place.stage = stage;
+        frame->place.plugin = NULL;
         stn_status made = commits ? stn_step_commit(setup, &world->state, frame, services, err)
                                   : stages[i].make(setup, &before, frame, services, err);
         if (profile) {
@@ -53,6 +56,8 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
         }
         status = made > status ? made : status; // a qualified solution stays qualified
     }
+    frame->place.stage = STN_STAGE_COUNT;
+    frame->place.plugin = NULL;
     stn_step_observation(world);
     mark = stn_clock_us();
     frame->report.step_us = mark - start;

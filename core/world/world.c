@@ -152,6 +152,10 @@ const stn_state *stn_world_state(const stn_world *world) {
     return world->setup->model != NULL ? &world->state : NULL;
 }
 
+const stn_step_place *stn_world_place(const stn_world *world) {
+    return &world->frame.place;
+}
+
 double stn_world_dt(const stn_world *world) {
     return world->frame.dt;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contacts of spheres with spheres and half spaces, right and with one fault each.
+#include "misconduct.h" // first: it asks for more of the system's headers
+
 #include <stiction/plugin.h>
 
 typedef enum fault {
@@ -49,9 +51,14 @@ static void touch(fault f, double radius, stn_vec3 x, const stn_shape *shape, co
 
 static stn_status collide(void *self, const stn_model *model, void *prepared, const stn_contact_pair *pairs,
                           int32_t pair_count, stn_arena *arena, stn_contact_set *set, stn_error *err) {
-    (void)prepared, (void)arena;
+    (void)prepared;
     static double calls;
     fault f = (fault)((const config *)self)->fault;
+    double *scratch = STN_ARENA(arena, 4, double);
+    if (scratch == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    misbehave((int32_t)f, scratch, 4, arena);
     stn_status status = STN_OK;
     for (int32_t i = 0; i < pair_count && status == STN_OK; i++) {
         const stn_contact_pair *pair = &pairs[i];
@@ -112,4 +119,9 @@ CONTACT(margin, ALL_PAIRS)
 CONTACT(counter, COUNTS)
 CONTACT(hidden, HIDES)
 
-STN_PLUGIN_LIBRARY(&none, &order, &centre, &normal, &bent, &turn, &upright, &margin, &counter, &hidden);
+#define WITH_MISCONDUCT(word) CONTACT(word, MISCONDUCT_##word)
+#define ITS_DESCRIPTOR(word)  , &(word)
+STN_MISCONDUCTS(WITH_MISCONDUCT)
+
+STN_PLUGIN_LIBRARY(&none, &order, &centre, &normal, &bent, &turn, &upright, &margin, &counter,
+                   &hidden STN_MISCONDUCTS(ITS_DESCRIPTOR));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dampers on joints, right and with one fault each.
+#include "misconduct.h" // first: it asks for more of the system's headers
+
 #include <stiction/plugin.h>
 
 typedef enum fault {
@@ -43,6 +45,7 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
     if (f == CHANGES_REFERENCE) {
         ((double *)(uintptr_t)reference)[0] += 1.0;
     }
+    misbehave((int32_t)f, forces->tau, model->nv, view->arena);
     for (int32_t i = 0; i < view->target->dof_count; i++) {
         int32_t dof = view->target->dof[i] + (f == OTHER_JOINT && i == 1);
         double most = model->joints[model->dof_joint[dof]].effort;
@@ -90,4 +93,9 @@ CONTROLLER(state, BEYOND_STATE)
 CONTROLLER(allocation, ALLOCATES)
 CONTROLLER(reference, CHANGES_REFERENCE)
 
-STN_PLUGIN_LIBRARY(&none, &infinite, &joint, &limits, &gain, &counter, &gain_counter, &state, &allocation, &reference);
+#define WITH_MISCONDUCT(word) CONTROLLER(word, MISCONDUCT_##word)
+#define ITS_DESCRIPTOR(word)  , &(word)
+STN_MISCONDUCTS(WITH_MISCONDUCT)
+
+STN_PLUGIN_LIBRARY(&none, &infinite, &joint, &limits, &gain, &counter, &gain_counter, &state, &allocation,
+                   &reference STN_MISCONDUCTS(ITS_DESCRIPTOR));

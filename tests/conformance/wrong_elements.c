@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A spring with a damper between two nodes, right and with one fault each.
+#include "misconduct.h" // first: it asks for more of the system's headers
+
 #include <stiction/plugin.h>
 
 typedef enum fault {
@@ -67,6 +69,7 @@ static void evaluate_one(fault f, const double *x, const double *v, double rest,
 static void evaluate(const void *self, int32_t count, const double *x, const double *v, const double *constants,
                      double *force, double *K, double *D, double *energy) {
     *energy = 0.0;
+    misbehave(((const config *)self)->fault, force, 6 * count, NULL);
     for (int32_t e = 0; e < count; e++) {
         evaluate_one((fault)((const config *)self)->fault, x + 6 * e, v + 6 * e, constants[e], force + 6 * e,
                      K + 36 * e, D + 36 * e, energy);
@@ -98,4 +101,9 @@ ELEMENT(drive, DRIVES)
 ELEMENT(sum, ADDS)
 ELEMENT(point, TAKES_ALL)
 
-STN_PLUGIN_LIBRARY(&none, &force, &geometric, &stiffness, &ground, &drive, &sum, &point);
+#define WITH_MISCONDUCT(word) ELEMENT(word, MISCONDUCT_##word)
+#define ITS_DESCRIPTOR(word)  , &(word)
+STN_MISCONDUCTS(WITH_MISCONDUCT)
+
+STN_PLUGIN_LIBRARY(&none, &force, &geometric, &stiffness, &ground, &drive, &sum,
+                   &point STN_MISCONDUCTS(ITS_DESCRIPTOR));

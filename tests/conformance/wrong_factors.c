@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The core's dense factorisation, right and with one fault each.
+#include "misconduct.h" // first: it asks for more of the system's headers
+
 #include <string.h>
 
 #include <stiction/plugin.h>
@@ -93,6 +95,7 @@ static stn_status numeric(void *self, const stn_block_matrix *matrix, stn_error 
 
 static void solve(void *self, int32_t columns, double *x) {
     const factor *f = self;
+    misbehave((int32_t)f->fault, x, f->n * columns, NULL);
     stn_factor_dense()->solve(f->inner, f->fault == ONE_COLUMN && columns > 1 ? 1 : columns, x);
     if (f->fault == LOSES_DIGITS && columns > 0) {
         x[0] *= 1.0 + 1e-9;
@@ -125,4 +128,9 @@ FACTOR(columns, ONE_COLUMN)
 FACTOR(digits, LOSES_DIGITS)
 FACTOR(values, WRITES)
 
-STN_PLUGIN_LIBRARY(&none, &transpose_all, &pivot, &allocation, &stale, &pattern, &columns, &digits, &values);
+#define WITH_MISCONDUCT(word) FACTOR(word, MISCONDUCT_##word)
+#define ITS_DESCRIPTOR(word)  , &(word)
+STN_MISCONDUCTS(WITH_MISCONDUCT)
+
+STN_PLUGIN_LIBRARY(&none, &transpose_all, &pivot, &allocation, &stale, &pattern, &columns, &digits,
+                   &values STN_MISCONDUCTS(ITS_DESCRIPTOR));

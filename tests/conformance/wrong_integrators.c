@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linearly implicit Euler, right and with one fault each:
 //   A = M + dt^2 K + dt D,   A (v* - v0) = dt (tau - c) - dt^2 K v0,   q = q0 + dt N v
+#include "misconduct.h" // first: it asks for more of the system's headers
+
 #include <string.h>
 
 #include <stiction/plugin.h>
@@ -55,6 +57,7 @@ static stn_status form(void *self, const stn_integrator_view *view, void *state,
     if (f == ALLOCATES) {
         stn_release(view->context, stn_allocate(view->context, 1, 8));
     }
+    misbehave((int32_t)f, formed->v_star, view->model->nv, view->arena);
     stn_status status = STN_OK;
     for (int32_t t = 0; t < view->model->tree_count && status == STN_OK; t++) {
         status = form_tree(f, view, t, formed, err);
@@ -109,4 +112,9 @@ INTEGRATOR(contacts, NO_CONTACTS)
 INTEGRATOR(counter, COUNTS)
 INTEGRATOR(allocation, ALLOCATES)
 
-STN_PLUGIN_LIBRARY(&none, &gravity, &gyroscope, &springs, &velocity, &quaternions, &contacts, &counter, &allocation);
+#define WITH_MISCONDUCT(word) INTEGRATOR(word, MISCONDUCT_##word)
+#define ITS_DESCRIPTOR(word)  , &(word)
+STN_MISCONDUCTS(WITH_MISCONDUCT)
+
+STN_PLUGIN_LIBRARY(&none, &gravity, &gyroscope, &springs, &velocity, &quaternions, &contacts, &counter,
+                   &allocation STN_MISCONDUCTS(ITS_DESCRIPTOR));

@@ -2,6 +2,8 @@
 // One right contact law, and one for each thing that a law can do wrong: the right one with one fault.
 //   l = a u^2/2,  u = (b - z)+,  z = v_n - mu (sqrt(|v_t|^2 + e^2) - e),  a = dt^2 k,  b = -phi0/dt,  e = 0.1 mm/s
 //   gamma = n r,  n = a u,  r = dz/dv_c = (-mu t, 1);   G = a r r^T + mu n/s (I - t t^T) in the plane
+#include "misconduct.h" // first: it asks for more of the system's headers
+
 #include <stdint.h>
 
 #include <stiction/plugin.h>
@@ -43,6 +45,7 @@ static stn_status prepare(const void *self, const stn_problem *problem, const st
     static double calls;
     fault f = fault_of(self);
     (void)memory;
+    misbehave((int32_t)f, batch->coefficients, COUNT * batch->stride, NULL);
     for (int32_t i = 0; i < batch->stride; i++) {
         double *lane = batch->coefficients + i;
         if (i >= batch->count) {
@@ -172,5 +175,9 @@ LAW(transition_low, TRANSITION_TOO_LOW)
 LAW(transition_high, TRANSITION_TOO_HIGH)
 LAW(glide, FORGETS_TO_GLIDE)
 
+#define WITH_MISCONDUCT(word) LAW(word, MISCONDUCT_##word)
+#define ITS_DESCRIPTOR(word)  , &(word)
+STN_MISCONDUCTS(WITH_MISCONDUCT)
+
 STN_PLUGIN_LIBRARY(&none, &gradient, &hessian, &curl, &softening, &constant, &friction, &mu, &padding, &input, &drift,
-                   &memory, &not_a_number, &transition_low, &transition_high, &glide);
+                   &memory, &not_a_number, &transition_low, &transition_high, &glide STN_MISCONDUCTS(ITS_DESCRIPTOR));

@@ -2,6 +2,8 @@
 // One right solver, and one for each thing that a solver can do wrong: the right one with one fault.
 //   gamma_i <- P(gamma_i - rho (v_i + mu |v_t| e_n)),   v = W gamma + b - v_hat + R gamma,   rho = 1/trace(W_ii + R_i);
 //   row by row with rho = 1.7/(W_rr + R_r) where there is no cone
+#include "misconduct.h" // first: it asks for more of the system's headers
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,6 +157,7 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     bool looked = f != SWEEPS_BEFORE_IT_LOOKS && stn_delassus_residual(d, false, solution->gamma) <= bound,
          done = looked;
     begin_badly(f, problem, control);
+    misbehave((int32_t)f, solution->gamma, problem->row_count, control->arena);
     if (f == WRITES_WHEN_IT_FAILS && problem->constraint_count > 5) {
         solution->gamma[0] = 1.0;
         return stn_fail(err, STN_ERR_NUMERIC, "too many constraints");
@@ -260,6 +263,10 @@ SOLVER(scale, FORGETS_TARGET_VELOCITIES, ops)
 SOLVER(print, PRINTS, ops)
 SOLVER(scratch, SHARES_ITS_SCRATCH, ops)
 
+#define WITH_MISCONDUCT(word) SOLVER(word, MISCONDUCT_##word, ops)
+#define ITS_DESCRIPTOR(word)  , &(word)
+STN_MISCONDUCTS(WITH_MISCONDUCT)
+
 STN_PLUGIN_LIBRARY(&none, &dissipation, &polyhedron, &friction, &mu, &not_finite, &input, &drift, &claim, &crash, &hang,
                    &leave, &limit, &failure, &reason, &tolerance, &ellipse, &allocation, &memory, &square, &start,
-                   &scale, &print, &scratch);
+                   &scale, &print, &scratch STN_MISCONDUCTS(ITS_DESCRIPTOR));

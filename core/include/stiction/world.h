@@ -75,8 +75,18 @@ STN_API stn_status stn_world_step(stn_world *world, stn_error *err);
 
 /// What it was made with; borrowed.
 STN_API stn_context *stn_world_context(const stn_world *world);
-STN_API const stn_model *stn_world_model(const stn_world *world);                 ///< NULL before compiling
-STN_API const stn_state *stn_world_state(const stn_world *world);                 ///< NULL before compiling
+STN_API const stn_model *stn_world_model(const stn_world *world); ///< NULL before compiling
+STN_API const stn_state *stn_world_state(const stn_world *world); ///< NULL before compiling
+/// Where the step that a world makes is at this moment, for whoever tells of a crash or of an endless loop.
+typedef struct stn_step_place {
+    int64_t step;               // steps that were made before it
+    stn_stage stage;            // STN_STAGE_COUNT: no step is being made, or it was made and observers see it
+    const stn_instance *plugin; // whose function is called; NULL: none, or one that is not marked, such as those of a
+                                // law within the solver
+} stn_step_place;
+/// Of this world, borrowed as long as it is; zeros before its first step. It changes while the world steps: what else
+/// than a signal handler or a debugger reads it may find half a change.
+STN_API const stn_step_place *stn_world_place(const stn_world *world);
 STN_API double stn_world_dt(const stn_world *world);                              // [s]
 STN_API stn_status stn_world_set_dt(stn_world *world, double dt, stn_error *err); ///< between steps
 /// [m/s^2], from the next step on; part of the state. STN_ERR_ARGUMENT when it is not finite.

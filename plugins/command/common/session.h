@@ -131,6 +131,7 @@ typedef struct stn_session {
     stn_followed *followed;              // worlds that step, the one that stepped last first
     stn_setting *chosen[STN_KIND_COUNT]; // settings of the last choice of each kind
     stn_instance *volatile running;
+    const stn_world *volatile stepping; // the world that makes a step; NULL: none
     volatile sig_atomic_t stopped;
 
     // tests: filter of "file: group: test"; who runs them; else who hears of them

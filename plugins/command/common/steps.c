@@ -215,7 +215,9 @@ stn_status stn_host_step(stn_script_host *host, stn_world *world, stn_error *err
         return status;
     }
     int64_t before = stn_world_state(world)->step;
+    session->stepping = world;
     status = stn_world_step(world, err);
+    session->stepping = NULL;
     f->made += stn_world_state(world)->step != before; // a step stands whose observer failed
     if (status == STN_ERR_DIVERGED || status == STN_ERR_NUMERIC) {
         stn_failure *failure = &session->failure; // a capsule keeps what the step was made of

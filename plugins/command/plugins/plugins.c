@@ -34,16 +34,33 @@ static void keep_note(void *user, stn_log_level level, const char *text) {
     }
 }
 
-/// Says in `format` the file of each plugin that this one hides, by having its id and coming first.
-static void print_hidden(const listing *found, const stn_plugin_info *info, const char *format) {
+/// The file of each plugin that this one hides, by having its id and coming first.
+static void visit_hidden(const listing *found, const stn_plugin_info *info,
+                         void (*visit)(const char *file, int length, void *user), void *user) {
     char words[256];
     snprintf(words, sizeof words, ": %s %.100s is hidden by that of ", stn_kind_name(info->desc->kind), info->desc->id);
     for (const char *line = found->notes; line != NULL && *line != '\0'; line = strchr(line, '\n') + 1) {
         const char *end = strchr(line, '\n'), *at = strstr(line, words);
         if (at != NULL && at < end) {
-            printf(format, (int)(at - line), line);
+            visit(line, (int)(at - line), user);
         }
     }
+}
+
+static void print_hides(const char *file, int length, void *user) {
+    printf("  hides that of %.*s\n", length, file);
+    (void)user;
+}
+
+static void print_hides_briefly(const char *file, int length, void *user) {
+    printf(" (hides that of %.*s)", length, file);
+    (void)user;
+}
+
+static void add_hides(const char *file, int length, void *user) {
+    char path[4096];
+    snprintf(path, sizeof path, "%.*s", length, file);
+    cJSON_AddItemToArray(user, cJSON_CreateString(path));
 }
 
 static const char *type_name(stn_param_type type) {
@@ -134,6 +151,7 @@ static int print_json(const listing *found, const char *id) {
             cli_json_add_text(plugin, "formulation", stn_formulation_name(desc->ops.solver->formulation));
         }
         cli_json_add_text(plugin, "file", found->plugins[i].file);
+        visit_hidden(found, &found->plugins[i], add_hides, cJSON_AddArrayToObject(plugin, "hides"));
         cli_json_add_texts(plugin, "capabilities", desc->capabilities != NULL ? desc->capabilities : none);
         visit_params(desc, add_param, cJSON_AddArrayToObject(plugin, "parameters"));
         cJSON_AddItemToArray(plugins, plugin);
@@ -204,7 +222,7 @@ static void print_plugin(const listing *found, const stn_plugin_info *info) {
         printf("  formulation: %s\n", stn_formulation_name(desc->ops.solver->formulation));
     }
     printf("  file: %s\n", info->file);
-    print_hidden(found, info, "  hides that of %.*s\n");
+    visit_hidden(found, info, print_hides, NULL);
     visit_params(desc, print_param, NULL);
 }
 
@@ -254,7 +272,7 @@ static int show(const cli_command *command, const listing *found, const char *id
             const stn_plugin_desc *desc = found->plugins[i].desc;
             if (is_wanted(&found->plugins[i], id)) {
                 printf("%-*s  %-*s  %s", kinds, stn_kind_name(desc->kind), widest, desc->id, desc->summary);
-                print_hidden(found, &found->plugins[i], " (hides that of %.*s)");
+                visit_hidden(found, &found->plugins[i], print_hides_briefly, NULL);
                 putchar('\n');
             }
         }
@@ -320,7 +338,7 @@ static int run_plugins(void *self, const stn_command_call *call) {
     listing found = {0};
     const stn_context_options heard = {.log = keep_note, .log_user = &found};
     stn_context *search = NULL; // that tells by notes which plugins are hidden
-    if (!json && stn_context_create(&heard, &search, NULL) == STN_OK) {
+    if (stn_context_create(&heard, &search, NULL) == STN_OK) {
         stn_plugins(search, &found.plugins, &found.count, NULL, NULL, NULL);
         stn_context_destroy(search);
     }

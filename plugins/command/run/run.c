@@ -2,7 +2,6 @@
 // stiction run SCRIPT: runs a scenario and says how it went.
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "common/run_report.h"
 #include "common/scenario.h"
 #include "common/terminal.h"
+#include "signals.h"
 #include "warnings.h"
 
 /// The words of the command line.
@@ -37,21 +37,6 @@ typedef struct run {
     stn_error err;
     char failure_path[512];
 } run;
-
-// ------------------------------------------------------------------------------------------------------- interrupts
-
-// A signal handler can reach nothing else than file-scope data.
-static stn_session *volatile running;
-
-/// The first Ctrl-C stops the script, a second one the process: the script may be inside a long call that no hook of
-/// Lua reaches. Recorders write whole rows at every step, so their files are whole then too.
-static void on_interrupt(int signal_number) {
-    (void)signal_number;
-    if (running == NULL || running->stopped != 0) {
-        _exit(STN_EXIT_INTERRUPTED);
-    }
-    stn_session_stop(running);
-}
 
 // -------------------------------------------------------------------------------------------------------------- run
 
@@ -149,14 +134,10 @@ static int run_once(const cli_command *command, const run_options *o) {
         status = stn_fail(&r.err, STN_ERR_FILE, "--json: stdout cannot be set aside for it: %s", strerror(errno));
     }
     if (status >= 0) {
-        struct sigaction action = {.sa_handler = on_interrupt};
-        sigemptyset(&action.sa_mask);
-        running = &r.session;
-        sigaction(SIGINT, &action, NULL);
-        sigaction(SIGTERM, &action, NULL);
+        run_signals_begin(&r.session);
         status = o->script != NULL ? stn_session_run(&r.session, o->script, &r.err)
                                    : stn_session_run_capsule(&r.session, o->capsule, &r.err);
-        running = NULL;
+        run_signals_end();
     }
     if (report_to >= 0) {
         fflush(stdout);
