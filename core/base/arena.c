@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bump allocator in chunks. A reset that finds several chunks replaces them by one that holds them all, so that the
-// same load later fits without asking the allocator.
+// same load later fits without asking the allocator. Where the context wants separate blocks, each block is a chunk of
+// its own, which is full: so a request that finds room does not ask what the context wants.
 #include <string.h>
 
 #include "base/context.h"
@@ -11,6 +12,7 @@ typedef struct chunk {
     struct chunk *next;  // older
     size_t size, used;   // bytes behind the header
     unsigned char *base; // aligned start
+    bool separate;       // base is memory of its own, of one block
 } chunk;
 
 struct stn_arena {
@@ -26,6 +28,7 @@ static chunk *chunk_create(stn_context *context, size_t size) {
     if (c != NULL) {
         c->next = NULL;
         c->used = 0;
+        c->separate = false;
         uintptr_t start = (uintptr_t)(c + 1);
         c->base = (unsigned char *)((start + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1));
         c->size = size;
@@ -38,6 +41,9 @@ static size_t release_chunks(stn_arena *arena) {
     while (arena->newest != NULL) {
         chunk *next = arena->newest->next;
         total += arena->newest->size;
+        if (arena->newest->separate) {
+            stn_release(arena->context, arena->newest->base);
+        }
         stn_release(arena->context, arena->newest);
         arena->newest = next;
     }
@@ -63,6 +69,10 @@ void stn_arena_reset(stn_arena *arena) {
     if (arena->newest == NULL) {
         return;
     }
+    if (arena->newest->separate) {
+        release_chunks(arena);
+        return;
+    }
     if (arena->newest->next != NULL) {
         size_t total = release_chunks(arena);
         arena->newest = chunk_create(arena->context, total + total / 2); // NULL: the next request tries again
@@ -71,10 +81,26 @@ void stn_arena_reset(stn_arena *arena) {
     arena->newest->used = 0;
 }
 
-/// A new newest chunk with room for `bytes`. Out of line: who finds room saves no registers.
-__attribute__((noinline)) static chunk *add_chunk(stn_arena *arena, size_t bytes) {
+/// A chunk for one block of `exact` bytes, of memory that is not counted; it has no room beyond.
+static chunk *chunk_of_block(stn_context *context, size_t bytes, size_t exact) {
+    const stn_context_options *o = &context->options;
+    chunk *c = o->allocate(o->allocator_user, sizeof *c);
+    unsigned char *base = c != NULL ? o->allocate(o->allocator_user, exact > 0 ? exact : 1) : NULL;
+    if (base == NULL) {
+        stn_release(context, c);
+        return NULL;
+    }
+    *c = (chunk){.size = bytes, .base = base, .separate = true};
+    return c;
+}
+
+/// A new newest chunk with room for `bytes`, of which `exact` are asked for. Out of line: who finds room saves no
+/// registers.
+__attribute__((noinline)) static chunk *add_chunk(stn_arena *arena, size_t bytes, size_t exact) {
     size_t wanted = arena->newest == NULL ? FIRST_CHUNK : 2 * arena->newest->size;
-    chunk *c = chunk_create(arena->context, wanted > bytes ? wanted : bytes);
+    chunk *c = arena->context->options.separate_arena_blocks
+                   ? chunk_of_block(arena->context, bytes, exact)
+                   : chunk_create(arena->context, wanted > bytes ? wanted : bytes);
     if (c != NULL) {
         c->next = arena->newest;
         arena->newest = c;
@@ -90,7 +116,7 @@ void *stn_arena_allocate(stn_arena *arena, size_t count, size_t size) {
     bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     chunk *c = arena->newest;
     if (c == NULL || c->size - c->used < bytes) {
-        c = add_chunk(arena, bytes);
+        c = add_chunk(arena, bytes, count * size);
         if (c == NULL) {
             return NULL;
         }

@@ -11,6 +11,13 @@ static void *allocate_default(void *user, size_t size) {
     return malloc(size);
 }
 
+/// The same for separate_arena_blocks.
+static void *allocate_aligned(void *user, size_t size) {
+    (void)user;
+    void *memory = NULL;
+    return posix_memalign(&memory, 64, size) == 0 ? memory : NULL;
+}
+
 static void release_default(void *user, void *memory) {
     (void)user;
     free(memory);
@@ -30,7 +37,7 @@ stn_status stn_context_create(const stn_context_options *options, stn_context **
         return stn_fail(err, STN_ERR_ARGUMENT, "context: give both allocate and release, or neither");
     }
     if (o.allocate == NULL) {
-        o.allocate = allocate_default;
+        o.allocate = o.separate_arena_blocks ? allocate_aligned : allocate_default;
         o.release = release_default;
     }
     if (o.log == NULL) {

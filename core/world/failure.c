@@ -73,6 +73,14 @@ stn_status stn_step_check_energies(const step_setup *setup, const state_view *st
     return STN_OK;
 }
 
+/// The plugin whose file explains a failure: the one that was called, or the law, which a solver asks and names.
+static const stn_instance *find_failed(const stn_world *world, const stn_error *err) {
+    const stn_instance *law = world->setup->plugin[STN_KIND_LAW];
+    char words[128];
+    snprintf(words, sizeof words, "law %.100s: ", law != NULL ? law->desc->id : "");
+    return law != NULL && strstr(err->text, words) != NULL ? law : world->frame.place.plugin;
+}
+
 stn_status stn_step_failed(stn_world *world, stn_stage stage, stn_status status, stn_error *err) {
     const stn_problem *p = &world->frame.problem;
     const stn_model *model = world->setup->model;
@@ -94,8 +102,8 @@ stn_status stn_step_failed(stn_world *world, stn_stage stage, stn_status status,
     }
     world->observation.problem = NULL;
     world->frame.kinematics_stale = true; // they may be those of the step that failed
-    const stn_instance *plugin = world->frame.place.plugin;
-    if (plugin != NULL && err != NULL && strcmp(plugin->file, "built in") != 0) {
+    const stn_instance *plugin = err != NULL ? find_failed(world, err) : NULL;
+    if (plugin != NULL && strcmp(plugin->file, "built in") != 0) {
         size_t used = strlen(err->text);
         snprintf(err->text + used, sizeof err->text - used, " (plugin %s)", plugin->file);
     }

@@ -89,7 +89,7 @@ __attribute__((noinline)) static void misbehave(int32_t number, double *output, 
         none = misconduct_recurse(&none, 1);
         break;
     case MISCONDUCT_loops:
-        while (none == 0) {
+        for (ssize_t said = write(STDERR_FILENO, "loops\n", 6); said > 0 && none == 0;) {
         }
         break;
     case MISCONDUCT_leaves:

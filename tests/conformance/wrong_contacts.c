@@ -15,6 +15,7 @@ typedef enum fault {
     ALL_PAIRS,  // also those beyond the margin
     COUNTS,
     HIDES, // what is no number
+    FAILS,
 } fault;
 
 typedef struct config {
@@ -54,6 +55,9 @@ static stn_status collide(void *self, const stn_model *model, void *prepared, co
     (void)prepared;
     static double calls;
     fault f = (fault)((const config *)self)->fault;
+    if (f == FAILS) {
+        return stn_fail(err, STN_ERR_UNSUPPORTED, "on purpose");
+    }
     double *scratch = STN_ARENA(arena, 4, double);
     if (scratch == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
@@ -118,10 +122,11 @@ CONTACT(upright, UPRIGHT)
 CONTACT(margin, ALL_PAIRS)
 CONTACT(counter, COUNTS)
 CONTACT(hidden, HIDES)
+CONTACT(fails, FAILS)
 
 #define WITH_MISCONDUCT(word) CONTACT(word, MISCONDUCT_##word)
 #define ITS_DESCRIPTOR(word)  , &(word)
 STN_MISCONDUCTS(WITH_MISCONDUCT)
 
-STN_PLUGIN_LIBRARY(&none, &order, &centre, &normal, &bent, &turn, &upright, &margin, &counter,
-                   &hidden STN_MISCONDUCTS(ITS_DESCRIPTOR));
+STN_PLUGIN_LIBRARY(&none, &order, &centre, &normal, &bent, &turn, &upright, &margin, &counter, &hidden,
+                   &fails STN_MISCONDUCTS(ITS_DESCRIPTOR));

@@ -17,6 +17,7 @@ typedef enum fault {
     NO_CONTACTS,
     COUNTS,
     ALLOCATES,
+    FAILS,
 } fault;
 
 typedef struct config {
@@ -54,6 +55,9 @@ static stn_status form_tree(fault f, const stn_integrator_view *view, int32_t t,
 static stn_status form(void *self, const stn_integrator_view *view, void *state, stn_formed *formed, stn_error *err) {
     (void)state;
     fault f = (fault)((const config *)self)->fault;
+    if (f == FAILS) {
+        return stn_fail(err, STN_ERR_UNSUPPORTED, "on purpose");
+    }
     if (f == ALLOCATES) {
         stn_release(view->context, stn_allocate(view->context, 1, 8));
     }
@@ -111,10 +115,11 @@ INTEGRATOR(quaternions, LINEAR_QUATERNIONS)
 INTEGRATOR(contacts, NO_CONTACTS)
 INTEGRATOR(counter, COUNTS)
 INTEGRATOR(allocation, ALLOCATES)
+INTEGRATOR(fails, FAILS)
 
 #define WITH_MISCONDUCT(word) INTEGRATOR(word, MISCONDUCT_##word)
 #define ITS_DESCRIPTOR(word)  , &(word)
 STN_MISCONDUCTS(WITH_MISCONDUCT)
 
-STN_PLUGIN_LIBRARY(&none, &gravity, &gyroscope, &springs, &velocity, &quaternions, &contacts, &counter,
-                   &allocation STN_MISCONDUCTS(ITS_DESCRIPTOR));
+STN_PLUGIN_LIBRARY(&none, &gravity, &gyroscope, &springs, &velocity, &quaternions, &contacts, &counter, &allocation,
+                   &fails STN_MISCONDUCTS(ITS_DESCRIPTOR));

@@ -25,6 +25,7 @@ typedef enum fault {
     TRANSITION_TOO_LOW,
     TRANSITION_TOO_HIGH,
     FORGETS_TO_GLIDE,
+    FAILS,
 } fault;
 
 /// Of each descriptor's own table; `self` is its configuration.
@@ -44,6 +45,9 @@ static stn_status prepare(const void *self, const stn_problem *problem, const st
                           stn_error *err) {
     static double calls;
     fault f = fault_of(self);
+    if (f == FAILS) {
+        return stn_fail(err, STN_ERR_UNSUPPORTED, "on purpose");
+    }
     (void)memory;
     misbehave((int32_t)f, batch->coefficients, COUNT * batch->stride, NULL);
     for (int32_t i = 0; i < batch->stride; i++) {
@@ -174,10 +178,12 @@ LAW(not_a_number, TAKES_NAN)
 LAW(transition_low, TRANSITION_TOO_LOW)
 LAW(transition_high, TRANSITION_TOO_HIGH)
 LAW(glide, FORGETS_TO_GLIDE)
+LAW(fails, FAILS)
 
 #define WITH_MISCONDUCT(word) LAW(word, MISCONDUCT_##word)
 #define ITS_DESCRIPTOR(word)  , &(word)
 STN_MISCONDUCTS(WITH_MISCONDUCT)
 
 STN_PLUGIN_LIBRARY(&none, &gradient, &hessian, &curl, &softening, &constant, &friction, &mu, &padding, &input, &drift,
-                   &memory, &not_a_number, &transition_low, &transition_high, &glide STN_MISCONDUCTS(ITS_DESCRIPTOR));
+                   &memory, &not_a_number, &transition_low, &transition_high, &glide,
+                   &fails STN_MISCONDUCTS(ITS_DESCRIPTOR));

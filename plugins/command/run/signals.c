@@ -74,13 +74,13 @@ static void add_file(line *l, const stn_instance *plugin) {
     }
 }
 
-/// "in stage solve of step 12"; the step that is being made, counted from 1.
+/// "in stage solve of step 12", with the number that a failure of the step has.
 static void add_place(line *l, const stn_step_place *place) {
     const char *stage = stn_stage_name(place->stage);
     add(l, "in stage ");
     add(l, stage != NULL ? stage : "observers");
     add(l, " of step ");
-    add_number(l, place->step + 1);
+    add_number(l, place->step);
 }
 
 // -------------------------------------------------------------------------------------------------------------- stack

@@ -56,7 +56,7 @@ static void run_check(const validate_check *check, const validate_request *reque
     (void)parent;
 #endif
     validate_trial trial = {.request = request, .check = check->name, .folder = folder};
-    conduct watched = conduct_begin(request);
+    conduct watched = conduct_begin(request, folder);
     check->run(&trial);
     if (!trial.decided) {
         trial_fail(&trial, "the check came to no result");

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "guard.h"
+
 /// What is printed goes into a pipe that this process reads at the end. One that is full refuses more, so that a plugin
 /// that prints for ever fills nothing. -1: nowhere.
 static int catch_prints(void) {
@@ -22,9 +24,12 @@ static int catch_prints(void) {
     return ends[0];
 }
 
-conduct conduct_begin(const validate_request *request) {
+conduct conduct_begin(const validate_request *request, const char *folder) {
     const stn_plugin_info *plugin = request->plugin;
-    conduct c = {.prints = catch_prints()};
+    conduct c = {.prints = catch_prints(), .guard = request->guard};
+    if (c.guard != NULL) { // before the data's bytes are kept: it writes into the plugin's table of calls
+        guard_begin(c.guard, request, folder);
+    }
     if (plugin != NULL) {
         c.object = plugin->file;
         c.data = static_data_of(plugin->desc);
@@ -55,4 +60,7 @@ void conduct_judge(const conduct *c, validate_result *result) {
         }
     }
     free(c->before);
+    if (c->guard != NULL) {
+        guard_judge(c->guard, result);
+    }
 }

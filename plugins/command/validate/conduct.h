@@ -12,11 +12,12 @@ typedef struct conduct {
     const char *object;
     static_data data;
     unsigned char *before; // the data's bytes; NULL: out of memory
+    struct guard *guard;   // NULL: none
 } conduct;
 
-/// From here on the plugin is watched.
-conduct conduct_begin(const validate_request *request);
-/// Fails a check that had not failed by itself.
+/// From here on the plugin is watched, also by the request's guard. Files may be written in `folder`, borrowed.
+conduct conduct_begin(const validate_request *request, const char *folder);
+/// Fails a check that had not failed by itself. What a guard saw comes first, also before what the check found.
 void conduct_judge(const conduct *c, validate_result *result);
 
 #endif

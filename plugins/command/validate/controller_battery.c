@@ -61,7 +61,7 @@ typedef struct subject {
     size_t state_size;
     unsigned char *state; // between guards
     stn_forces forces;
-    double tau[JOINTS], K_storage[JOINTS * JOINTS], D_storage[JOINTS * JOINTS];
+    double *tau, *K_storage, *D_storage; // (JOINTS), (JOINTS^2) each by itself, for a guard that looks at its ends
     stn_servo servos[JOINTS];
     stn_matrix K, D;
     stn_error error;
@@ -92,6 +92,9 @@ static stn_status add_robot(stn_model_builder *builder, const specimen *kind, st
 
 static void end(subject *s) {
     stn_release(s->trial->request->context, s->state != NULL ? s->state - GUARD : NULL);
+    stn_release(s->trial->request->context, s->tau);
+    stn_release(s->trial->request->context, s->K_storage);
+    stn_release(s->trial->request->context, s->D_storage);
     stn_kinematics_destroy(s->kinematics);
     stn_arena_destroy(s->arena);
     stn_instance_destroy(s->instance);
@@ -117,7 +120,11 @@ static bool begin_with(subject *s, validate_trial *trial, const specimen *kind) 
     s->model = status == STN_OK ? stn_world_model(s->world) : NULL;
     status = status == STN_OK ? stn_kinematics_create(s->model, &s->kinematics, &s->error) : status;
     s->arena = stn_arena_create(context);
-    if (status != STN_OK || s->arena == NULL) {
+    s->tau = stn_allocate(context, JOINTS, sizeof(double));
+    s->K_storage = stn_allocate(context, (size_t)JOINTS * JOINTS, sizeof(double));
+    s->D_storage = stn_allocate(context, (size_t)JOINTS * JOINTS, sizeof(double));
+    bool room = s->arena != NULL && s->tau != NULL && s->K_storage != NULL && s->D_storage != NULL;
+    if (status != STN_OK || !room) {
         trial_fail(trial, "the battery cannot make %s: %s", kind->name, s->error.text);
         end(s);
         return false;
@@ -192,7 +199,7 @@ static bool stays_positive(const char *channel) {
 }
 
 static bool evaluate(subject *s) {
-    memset(s->tau, 0, sizeof s->tau);
+    memset(s->tau, 0, JOINTS * sizeof *s->tau);
     s->K = (stn_matrix){.n = JOINTS, .values = s->K_storage};
     s->D = (stn_matrix){.n = JOINTS, .values = s->D_storage};
     s->forces = (stn_forces){.model = s->model,

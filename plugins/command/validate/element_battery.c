@@ -311,7 +311,12 @@ static void check_batch(validate_trial *trial) {
         memset(K, 0xff, sizeof K);
         memset(D, 0xff, sizeof D);
         memcpy(x, s.x, sizeof x);
+        int64_t requests = stn_context_allocations(trial->request->context);
         s.ops->evaluate(s.instance->self, BATCH, s.x, s.v, s.constant, force, K, D, &energy);
+        requests = stn_context_allocations(trial->request->context) - requests;
+        if (requests > 0) {
+            trial_fail(trial, "evaluate made %lld allocations in a step, expected none", (long long)requests);
+        }
         if (memcmp(x, s.x, sizeof x) != 0) {
             trial_fail(trial, "evaluate changed the positions");
         }

@@ -153,12 +153,12 @@ bool factor_factor(factor_subject *s, const factor_matrix *m, void **factor) {
 
 double *factor_sides(factor_subject *s, const factor_matrix *m, int32_t columns, double **copy) {
     size_t count = (size_t)m->n * (size_t)columns;
-    double *x = STN_ARENA(s->arena, 2 * count + 2, double);
-    if (x == NULL) {
+    double *x = STN_ARENA(s->arena, count, double);
+    *copy = STN_ARENA(s->arena, count, double);
+    if (x == NULL || *copy == NULL) {
         trial_fail(s->trial, "out of memory");
         return NULL;
     }
-    *copy = x + count;
     for (size_t i = 0; i < count; i++) {
         x[i] = (*copy)[i] = random_normal(&s->random);
     }

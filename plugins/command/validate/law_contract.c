@@ -142,12 +142,18 @@ void law_repeats(validate_trial *trial) {
             law_velocity(&s, i, v[i]);
         }
         for (int32_t pass = 0; pass < 2 && !trial->decided; pass++) {
+            int64_t requests = stn_context_allocations(trial->request->context);
             if (law_prepare_batch(&s, 0, LAW_CONTACTS) != STN_OK) {
                 trial_fail(trial, "prepare refuses ordinary contacts: %s", s.error.text);
                 break;
             }
             fill_lanes(&s, v);
             evaluate(&s, s.G);
+            requests = stn_context_allocations(trial->request->context) - requests;
+            if (pass == 1 && requests > 0) {
+                trial_fail(trial, "prepare and evaluate made %lld allocations in a step, expected none",
+                           (long long)requests);
+            }
             if (pass == 1 && !(same(cost, s.cost, LAW_STRIDE) && same(gamma, s.gamma, 3 * LAW_STRIDE) &&
                                same(G, s.G, 6 * LAW_STRIDE))) {
                 trial_fail(trial, "prepared and evaluated again, the same contacts give other bytes");

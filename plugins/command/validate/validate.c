@@ -11,6 +11,7 @@
 #include "common/print.h"
 #include "common/progress.h"
 #include "common/terminal.h"
+#include "guard.h"
 #include "validate.h"
 
 enum { MOST_SETTINGS = 64, NAME_SIZE = 64, ADVICE_SIZE = 512, MOST_PLUGINS = STN_KIND_COUNT };
@@ -20,7 +21,7 @@ typedef struct validate_options {
     int32_t seed;
     double timeout;
     cli_list set;
-    bool full, json;
+    bool full, json, guard;
 } validate_options;
 
 static const char default_law[] = "sap";
@@ -48,6 +49,9 @@ static const char *advice_of(const validate_check *check, const validate_result 
     case VALIDATE_SHARED:
         return "calls on other workers and other contexts share static data (nm -n tells its name): keep things in the "
                "instance, the workspace, the memory that the core gives, or the arena";
+    case VALIDATE_GUARDED:
+        return "the sizes of what a function gets and fills stand at its declaration in the header of its kind; what a "
+               "plugin changes of the process, it changes for all others";
     case VALIDATE_BROKEN:
         return "a debugger shows where, with the plugin by its id, in STICTION_PLUGIN_PATH: gdb -ex 'set "
                "follow-fork-mode "
@@ -145,6 +149,7 @@ typedef struct run {
     const cli_command *command;
     const validate_options *options;
     stn_context *context;
+    guard *guard; // NULL: none
     stn_setting settings[MOST_SETTINGS];
     char names[MOST_SETTINGS][NAME_SIZE];
     int32_t setting_count;
@@ -230,6 +235,7 @@ static stn_status validate_plugin(const run *r, const stn_plugin_info *info, con
                                 .full = o->full,
                                 .limit_s = timeout_of(o),
                                 .pattern = o->pattern,
+                                .guard = r->guard,
                                 .save = o->save,
                                 .progress = show_progress,
                                 .progress_user = &t->progress};
@@ -298,6 +304,8 @@ static int run_validate(void *self, const stn_command_call *call) {
         {"seed", 0, CLI_INT, "N", "of everything random; default 1", &o.seed},
         {"law", 0, CLI_TEXT, "ID", "the contact law of a convex solver; default sap", &o.law},
         {"set", 0, CLI_TEXTS, "NAME=VALUE", "a parameter of the plugin", &o.set},
+        {"guard", 0, CLI_FLAG, NULL,
+         "red zones round memory, malloc and files counted, the state of the process watched; slower", &o.guard},
         {"timeout", 0, CLI_REAL, "SECONDS", "seconds after which a check counts as hanging; 120, with --full 1800",
          &o.timeout},
         {"save", 0, CLI_TEXT, "DIR",
@@ -314,9 +322,22 @@ static int run_validate(void *self, const stn_command_call *call) {
         return status;
     }
     run r = {.command = &command, .options = &o, .context = call->context};
+    if (o.guard) {
+        stn_error err = {STN_OK, ""};
+        r.guard = guard_create();
+        const stn_context_options watched = guard_context_options(r.guard);
+        if (r.guard == NULL || stn_context_create(&watched, &r.context, &err) != STN_OK) {
+            guard_destroy(r.guard);
+            return cli_fail(&command, "--guard: out of memory");
+        }
+    }
     status = collect_settings(&r);
     status = status == CLI_PROCEED ? check_options(&r) : status;
     status = status == CLI_PROCEED ? validate(&r, words.items[0]) : status;
+    if (r.guard != NULL) {
+        stn_context_destroy(r.context);
+        guard_destroy(r.guard);
+    }
     cli_list_clear(&o.set);
     cli_list_clear(&words);
     return status;

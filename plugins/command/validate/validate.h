@@ -19,6 +19,7 @@ typedef struct validate_request {
     bool full;      // long variants
     double limit_s; // for one check, then it counts as hanging
     const char *pattern; // only checks whose name contains it; NULL: all
+    struct guard *guard; // that made the context: guard.h; NULL: none
     const char *save;    // folder for the problems at which checks failed; NULL: none are written
     /// Told by long checks as they go on, from the process of the check; NULL: nobody asks.
     void (*progress)(void *user, const char *check, int32_t done, int32_t count);
@@ -33,6 +34,7 @@ typedef enum validate_cause {
     VALIDATE_UNSOLVED, // a solver honestly gave up on a problem of the check
     VALIDATE_PRINTED,  // something was written to stdout
     VALIDATE_SHARED,   // static data of the plugin was written
+    VALIDATE_GUARDED,  // it touched what the guard watches
     VALIDATE_BROKEN,   // it crashed, hung or left
 } validate_cause;
 

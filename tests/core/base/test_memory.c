@@ -2,6 +2,7 @@
 #include "stn_heap.h"
 #include "stn_test.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void assert_zero(const unsigned char *bytes, size_t count) {
@@ -141,6 +142,58 @@ static void test_a_warm_arena_asks_for_nothing(void **state) {
     assert_int_equal(heap.live, 0);
 }
 
+/// An allocator that gives 64-byte aligned memory and keeps how much was asked for last.
+typedef struct plain_heap {
+    size_t last;
+    int live;
+} plain_heap;
+
+static void *take(void *user, size_t size) {
+    plain_heap *heap = user;
+    void *memory = NULL;
+    heap->last = size;
+    heap->live++;
+    return posix_memalign(&memory, 64, size) == 0 ? memory : NULL;
+}
+
+static void give(void *user, void *memory) {
+    ((plain_heap *)user)->live--;
+    free(memory);
+}
+
+static void test_separate_blocks_are_the_allocators_own(void **state) {
+    (void)state;
+    plain_heap heap = {0};
+    stn_error err;
+    stn_context *context = NULL;
+    const stn_context_options own = {
+        .allocate = take, .release = give, .allocator_user = &heap, .separate_arena_blocks = true};
+    const stn_context_options plain = {.separate_arena_blocks = true};
+    assert_ok(stn_context_create(&own, &context, &err), err);
+    stn_arena *arena = stn_arena_create(context);
+    int64_t counted = stn_context_allocations(context);
+    int before = heap.live;
+    for (int round = 0; round < 3; round++) {
+        for (size_t i = 1; i < 20; i++) {
+            assert_non_null(STN_ARENA(arena, i, double));
+            assert_int_equal(heap.last, 8 * i); // exactly
+        }
+        assert_true(use(arena, round == 1));
+        assert_non_null(stn_arena_allocate(arena, 0, 8));
+        stn_arena_reset(arena);
+        assert_int_equal(heap.live, before);
+    }
+    assert_int_equal(stn_context_allocations(context), counted); // a steady step still allocates nothing
+    stn_arena_destroy(arena);
+    stn_context_destroy(context);
+    assert_int_equal(heap.live, 0);
+    assert_ok(stn_context_create(&plain, &context, &err), err); // by an aligned malloc
+    arena = stn_arena_create(context);
+    assert_true(use(arena, true));
+    stn_arena_destroy(arena);
+    stn_context_destroy(context);
+}
+
 static void test_an_arena_survives_every_failed_request(void **state) {
     (void)state;
     bool finished = false;
@@ -171,6 +224,7 @@ int main(void) {
         cmocka_unit_test(test_a_context_out_of_memory_leaves_nothing),
         cmocka_unit_test(test_log_lines_reach_the_receiver),
         cmocka_unit_test(test_a_warm_arena_asks_for_nothing),
+        cmocka_unit_test(test_separate_blocks_are_the_allocators_own),
         cmocka_unit_test(test_an_arena_survives_every_failed_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,7 +110,8 @@ static void test_an_earlier_folder_is_opened_as_far_as_needed(void **state) {
     assert_false(is_open(FAKE_DIR "/lazy/law_mark.so")); // named for another kind: the last that is looked at
     find(context, STN_KIND_RECORDER, "csv");             // which that folder might have hidden
     assert_true(is_open(FAKE_DIR "/lazy/law_mark.so"));
-    assert_false(is_open(SHIPPED "/recorder_html.so"));
+    assert_true(is_open(SHIPPED "/recorder_html.so")); // of the kind: is one of them hidden by "quiet"?
+    assert_false(is_open(SHIPPED "/loader_urdf.so"));
     stn_context_destroy(context);
 }
 
@@ -119,6 +120,28 @@ static void test_any_file_of_an_earlier_folder_hides_the_file_named_so(void **st
     assert_string_equal(version_of(FAKE_DIR "/odd:" FAKE_DIR "/good", "quiet"), "5.0.0");
     assert_string_equal(version_of(FAKE_DIR "/good:" FAKE_DIR "/odd", "quiet"), "1.2.3");
     assert_string_equal(version_of(FAKE_DIR "/odd", "csv"), "6.0.0"); // hides one beside the library, from law_odd.so
+}
+
+static void count_warnings(void *user, stn_log_level level, const char *text) {
+    int *count = user;
+    if (level == STN_LOG_WARNING && strstr(text, "which hides Stiction's own, " SHIPPED "/recorder_csv.so") != NULL) {
+        (*count)++;
+    }
+}
+
+static void test_a_plugin_that_hides_one_beside_the_library_is_warned_of_once(void **state) {
+    (void)state;
+    stn_error err;
+    stn_context *context = NULL;
+    int count = 0;
+    stn_context_options options = {.plugin_path = FAKE_DIR "/odd", .log = count_warnings, .log_user = &count};
+    assert_ok(stn_context_create(&options, &context, &err), err);
+    find(context, STN_KIND_RECORDER, "html");
+    assert_int_equal(count, 0);
+    find(context, STN_KIND_RECORDER, "csv");
+    find(context, STN_KIND_RECORDER, "csv");
+    assert_int_equal(count, 1);
+    stn_context_destroy(context);
 }
 
 static void test_within_a_folder_the_nearest_name_wins(void **state) {
@@ -224,6 +247,7 @@ int main(void) {
         cmocka_unit_test(test_an_id_without_a_file_of_its_name_is_looked_for_in_those_of_its_kind),
         cmocka_unit_test(test_an_earlier_folder_is_opened_as_far_as_needed),
         cmocka_unit_test(test_any_file_of_an_earlier_folder_hides_the_file_named_so),
+        cmocka_unit_test(test_a_plugin_that_hides_one_beside_the_library_is_warned_of_once),
         cmocka_unit_test(test_within_a_folder_the_nearest_name_wins),
         cmocka_unit_test(test_a_registered_plugin_hides_a_file_that_was_not_opened),
         cmocka_unit_test(test_a_path_in_a_folder_of_the_search_is_found_without_loading_it_first),

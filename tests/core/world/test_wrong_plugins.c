@@ -12,14 +12,18 @@ typedef enum mistake {
     NO_TEXT,
     NO_SUCH_STATUS,
     BAD_GAIN,
-    NAN_GAIN
+    NAN_GAIN,
+    NAN_FORCE,
+    NAN_MATRIX,
+    NAN_VELOCITY,
+    NAN_DAMPING,
 } mistake;
 
 typedef struct config {
     int32_t mistake;
 } config;
 
-static const stn_param params[] = {STN_PARAM_INT(config, mistake, "1", 0.0, 0.0, 10.0, "which mistake to make")};
+static const stn_param params[] = {STN_PARAM_INT(config, mistake, "1", 0.0, 0.0, 20.0, "which mistake to make")};
 
 static bool handles(const void *self, const stn_geometry *a, const stn_geometry *b) {
     (void)self, (void)a, (void)b;
@@ -94,6 +98,49 @@ static void press(const void *self, const stn_law_batch *batch, const double *v_
     }
 }
 
+/// Explicit Euler of bodies without springs: A = M, v_star = v0.
+static stn_status form(void *self, const stn_integrator_view *view, void *state, stn_formed *formed, stn_error *err) {
+    (void)state, (void)err;
+    const config *c = self;
+    for (int32_t t = 0; t < view->model->tree_count; t++) {
+        stn_status status = stn_matrix_add_scaled(&formed->A[t], 1.0, &view->M[t]);
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    memcpy(formed->v_star, view->v, (size_t)view->model->nv * sizeof *view->v);
+    if (view->time > 0.005 && c->mistake == NAN_MATRIX) {
+        formed->A[0].values[0] = NAN;
+    }
+    if (view->time > 0.005 && c->mistake == NAN_VELOCITY) {
+        formed->v_star[0] = NAN;
+    }
+    return STN_OK;
+}
+
+static stn_status advance(void *self, const stn_integrator_view *view, void *state, const stn_problem *problem,
+                          const double *v, const double *gamma, double *q_next, double *v_next, stn_error *err) {
+    (void)self, (void)state, (void)problem, (void)gamma, (void)err;
+    memcpy(v_next, v, (size_t)view->model->nv * sizeof *v);
+    stn_integrate_q(view->model, view->q, v, view->dt, q_next);
+    return STN_OK;
+}
+
+/// No force between two nodes but a wrong one.
+static void pull(const void *self, int32_t count, const double *x, const double *v, const double *constants,
+                 double *force, double *K, double *D, double *energy) {
+    (void)x, (void)v, (void)constants;
+    const config *c = self;
+    memset(force, 0, 6 * (size_t)count * sizeof *force);
+    memset(K, 0, 36 * (size_t)count * sizeof *K);
+    memset(D, 0, 36 * (size_t)count * sizeof *D);
+    *energy = 0.0;
+    if (count > 1) { // not where one alone is asked for its energy
+        force[6] = c->mistake == NAN_FORCE ? (double)NAN : 0.0;
+        D[36 + 35] = c->mistake == NAN_DAMPING ? (double)INFINITY : 0.0;
+    }
+}
+
 static stn_status create(stn_context *context, const void *settings, void **self, stn_error *err) {
     (void)context, (void)settings, (void)self, (void)err;
     return STN_ERR_FILE;
@@ -104,6 +151,8 @@ static void destroy(void *self) {
 }
 
 static const stn_contact_ops contact_ops = {.size = sizeof contact_ops, .handles = handles, .collide = collide};
+static const stn_integrator_ops integrator_ops = {.size = sizeof integrator_ops, .form = form, .advance = advance};
+static const stn_element_ops element_ops = {.size = sizeof element_ops, .nodes_per_element = 2, .evaluate = pull};
 static const stn_controller_ops controller_ops = {.size = sizeof controller_ops, .evaluate = evaluate};
 static const stn_law_ops law_ops = {
     .size = sizeof law_ops, .coefficient_count = 2, .sets = 1u << STN_SET_CONE, .prepare = prepare, .evaluate = press};
@@ -119,12 +168,15 @@ static const stn_law_ops law_ops = {
                                          __VA_ARGS__}
 WRONG(wrong_contact, .kind = STN_KIND_CONTACT, .ops.contact = &contact_ops);
 WRONG(wrong_controller, .kind = STN_KIND_CONTROLLER, .ops.controller = &controller_ops);
+WRONG(wrong_integrator, .kind = STN_KIND_INTEGRATOR, .ops.integrator = &integrator_ops);
+WRONG(wrong_element, .kind = STN_KIND_ELEMENT, .ops.element = &element_ops);
 WRONG(wrong_birth, .kind = STN_KIND_CONTROLLER, .create = create, .destroy = destroy,
       .ops.controller = &controller_ops);
 WRONG(plain_law, .kind = STN_KIND_LAW, .ops.law = &law_ops);
 
 static int set_up(void **state) {
-    static const stn_plugin_desc *const all[] = {&wrong_contact, &wrong_controller, &wrong_birth, &plain_law};
+    static const stn_plugin_desc *const all[] = {&wrong_contact, &wrong_controller, &wrong_integrator,
+                                                 &wrong_element, &wrong_birth,      &plain_law};
     stn_error err;
     if (scene_setup(state) != 0) {
         return -1;
@@ -179,13 +231,58 @@ static void a_controller_that_answers_wrongly_is_named_and_leaves_the_state(void
         const char *text;
     } cases[] = {{NO_TEXT, "controller wrong_controller of cart: failed without saying why"},
                  {NO_SUCH_STATUS, "controller wrong_controller of cart: answered with status -77"},
-                 {BAD_GAIN, "is -1e+09, must be finite and >= 0"},
-                 {NAN_GAIN, "is nan, must be finite and >= 0"}};
+                 {BAD_GAIN, "is -1e+09, must be finite and >= 0; driven by controller wrong_controller"},
+                 {NAN_GAIN, "is nan, must be finite and >= 0; driven by controller wrong_controller"}};
     for (int32_t i = 0; i < STN_COUNT(cases); i++) {
         stn_world_options options = stn_world_options_default();
         stn_world *world = scene_world(*state, &options);
         int32_t cart = scene_slider(world, "cart", NULL);
         scene_controller(world, cart, "wrong_controller", "mistake", (double)cases[i].mistake, NULL);
+        assert_fails_saying(world, cases[i].text);
+        stn_world_destroy(world);
+    }
+}
+
+static void an_integrator_that_breaks_numbers_is_named(void **state) {
+    static const struct {
+        mistake mistake;
+        const char *text;
+    } cases[] = {{NAN_MATRIX, "integrator wrong_integrator: A of tree 0: value 0 is nan"},
+                 {NAN_VELOCITY, "integrator wrong_integrator: free velocity of joint "}};
+    for (int32_t i = 0; i < STN_COUNT(cases); i++) {
+        stn_setting setting = {.name = "mistake", .form = STN_SETTING_NUMBER, .number = cases[i].mistake};
+        stn_world_options options = stn_world_options_default();
+        options.integrator = (stn_plugin_choice){"wrong_integrator", &setting, 1};
+        stn_world *world = scene_world(*state, &options);
+        stn_error err;
+        scene_slider(world, "cart", NULL);
+        assert_ok(stn_world_compile(world, &err), err);
+        assert_fails_saying(world, cases[i].text);
+        stn_world_destroy(world);
+    }
+}
+
+static void an_element_that_breaks_numbers_is_named(void **state) {
+    static const struct {
+        mistake mistake;
+        const char *text;
+    } cases[] = {{NAN_FORCE, "element wrong_element: the force of element 1 (counted from 0) of a group is not finite"},
+                 {NAN_DAMPING, "element wrong_element: the damping of element 1 "}};
+    for (int32_t i = 0; i < STN_COUNT(cases); i++) {
+        stn_world_options options = stn_world_options_default();
+        stn_setting setting = {.name = "mistake", .form = STN_SETTING_NUMBER, .number = cases[i].mistake};
+        stn_error err;
+        int32_t nodes = 0;
+        stn_instance *element = NULL;
+        stn_world *world = scene_world(*state, &options);
+        static const double x[] = {0.0, 0.0, 1.0, 0.1, 0.0, 1.0, 0.2, 0.0, 1.0}, mass[] = {1.0, 1.0, 1.0};
+        static const int32_t index[] = {0, 1, 1, 2};
+        stn_nodes_spec spec = {
+            .name = "string", .node_count = 3, .position = x, .mass = mass, .material = stn_material_unset()};
+        assert_ok(stn_builder_add_nodes(stn_world_builder(world), &spec, &nodes, &err), err);
+        assert_ok(stn_instance_create(*state, STN_KIND_ELEMENT, "wrong_element", &setting, 1, &element, &err), err);
+        assert_ok(stn_builder_add_elements(stn_world_builder(world), nodes, element, 2, index, &err), err);
+        assert_ok(stn_world_compile(world, &err), err);
         assert_fails_saying(world, cases[i].text);
         stn_world_destroy(world);
     }
@@ -239,6 +336,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_contact_model_that_answers_wrongly_is_named_and_leaves_the_state),
         cmocka_unit_test(a_controller_that_answers_wrongly_is_named_and_leaves_the_state),
+        cmocka_unit_test(an_integrator_that_breaks_numbers_is_named),
+        cmocka_unit_test(an_element_that_breaks_numbers_is_named),
         cmocka_unit_test(a_create_that_fails_silently_gets_a_text),
         cmocka_unit_test(a_law_without_regularize_carries_rigid_contacts),
         cmocka_unit_test(a_solver_of_velocities_alone_gets_the_law),
