@@ -93,7 +93,11 @@ static stn_status refuse_unopened(stn_followed *f, stn_status status, const stn_
     stn_error *unopened = &f->session->unopened;
     if (status < 0) {
         f->refused = true;
-        *unopened = *err;
+        if (err != NULL) {
+            *unopened = *err;
+        } else {
+            stn_fail(unopened, status, "a recording cannot be opened: %s", stn_status_text(status));
+        }
         unopened->status = status;
     }
     return status;

@@ -14,7 +14,7 @@ typedef struct surface_build {
     double *vertices;   // (vertex_count x 3) [m]
     double *extents;    // (vertex_count) of the field there: 0, or below 0 where a margin inflates [1]
     int32_t *triangles; // (triangle_count x 3), counter-clockwise seen from outside
-    int32_t *labels;    // (triangle_count): the deepest vertex that is below a triangle (field_join.h)
+    int32_t *labels;    // (triangle_count): the deepest vertex that is below a triangle (field_join.c)
 } surface_build;
 
 surface_build surface_build_empty(stn_context *context);

@@ -118,7 +118,7 @@ static stn_status log_patches(const stn_lua_world *w, stn_error *err) {
 
 enum { COLUMNS = 4 }; // user value of the world: a copy of the table, which the script may change afterwards
 
-/// Sets the signals that world:log declared, if any (log.c).
+/// Sets the signals that world:log declared, if any.
 static stn_status log_columns(lua_State *L, int world_index, stn_lua_world *w, stn_error *err) {
     int top = lua_gettop(L), table = top + 1;
     if (!w->has_columns) {
@@ -234,8 +234,6 @@ static int world_log(lua_State *L) {
     if (w->tables_begin <= w->made) {
         stn_lua_fail(L, "world:log: before world:record; the table that is open has its columns");
     }
-    stn_error err = {0};
-    stn_lua_check(L, stn_world_observe(w->world, observe, w, &err), &err);
     // a copy of the columns and the function, with the log of patches
     int count = (int)lua_rawlen(L, f.table);
     lua_createtable(L, count, 2);
@@ -249,6 +247,8 @@ static int world_log(lua_State *L) {
         lua_pushvalue(L, kept);
         lua_setfield(L, -2, "patches");
     }
+    stn_error err = {0}; // from here on Lua needs no memory: observed and declared go together
+    stn_lua_check(L, stn_world_observe(w->world, observe, w, &err), &err);
     lua_setiuservalue(L, 1, COLUMNS);
     w->has_columns = declared;
     w->patch_log = patches;

@@ -179,5 +179,14 @@ stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err) 
     h->ready = true;
     h->ops = chosen ? control->factor : stn_factor_block();
     symbolic_key key = {h->ops, chosen ? control->factor_self : NULL, &h->matrix.pattern};
-    return symbolic_cache_find(control->workspace, &key, &h->factor, err);
+    status = symbolic_cache_find(control->workspace, &key, &h->factor, err);
+    // Only a numeric factor tells that a matrix is not positive definite.
+    if (status == STN_ERR_NUMERIC) {
+        status = STN_ERR_UNSUPPORTED;
+        stn_error_prefix(err, "analysis of the pattern");
+        if (err != NULL) {
+            err->status = status;
+        }
+    }
+    return status;
 }

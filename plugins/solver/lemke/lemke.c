@@ -148,7 +148,7 @@ static pivoting pivot_on(lemke *s, int64_t limit, stn_solve_info *info) {
                 return BROKEN;
             }
         }
-        // Column of the partner of `variable`.
+        // Column of the partner of `leaving`.
         column = -1 - t->where[leaving < t->n ? leaving + t->n : leaving - t->n];
         row = tableau_ratio_test(t, column);
         if (row < 0) {

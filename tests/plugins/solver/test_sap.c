@@ -118,6 +118,54 @@ static void singular_hessian_is_damped_once(void **state) {
     assert_true(info.factorizations == 2 * info.iterations);
 }
 
+// A factorisation whose analysis fails, with the status that numeric gives where a matrix is not positive definite.
+static stn_status fail_analysis(void *self, stn_context *context, const stn_block_pattern *pattern, void **symbolic,
+                                stn_error *err) {
+    (void)self, (void)context, (void)pattern;
+    *symbolic = NULL;
+    return stn_fail(err, STN_ERR_NUMERIC, "internal failure");
+}
+
+static void release_nothing(void *symbolic) {
+    (void)symbolic;
+}
+
+static stn_status fail_numeric(void *symbolic, const stn_block_matrix *matrix, stn_error *err) {
+    (void)matrix;
+    assert_non_null(symbolic);
+    return stn_fail(err, STN_ERR_NUMERIC, "there was no analysis");
+}
+
+static void solve_nothing(void *symbolic, int32_t columns, double *x) {
+    (void)symbolic, (void)columns, (void)x;
+}
+
+static void an_analysis_that_fails_ends_the_solve(void **state) {
+    static const stn_factor_ops ops = {.size = sizeof ops,
+                                       .symbolic = fail_analysis,
+                                       .release = release_nothing,
+                                       .numeric = fail_numeric,
+                                       .solve = solve_nothing};
+    static const stn_plugin_desc desc = {.size = sizeof desc,
+                                         .kind = STN_KIND_FACTOR,
+                                         .id = "no_analysis",
+                                         .version = "1",
+                                         .summary = "fails",
+                                         .ops = {.factor = &ops}};
+    fixture *f = *state;
+    stn_problem *p = make_point(f, 0.3, 0.0, -1.0);
+    double v[3] = {0.0}, gamma[3];
+    stn_solve_info info;
+    stn_instance *factor = NULL;
+    assert_ok(stn_plugin_register(f->context, &desc, &f->err), f->err);
+    assert_ok(stn_instance_create(f->context, STN_KIND_FACTOR, "no_analysis", NULL, 0, &factor, &f->err), f->err);
+    f->factor = factor;
+    assert_int_equal(fixture_solve(f, p, v, gamma, &info), STN_ERR_UNSUPPORTED);
+    assert_non_null(strstr(f->err.text, "internal failure"));
+    stn_instance_destroy(factor);
+    f->factor = NULL;
+}
+
 // Another law: a barrier, cost -ln(v_n + 1) per contact, defined for v_n > -1 only.
 static stn_status prepare_barrier(const void *self, const stn_problem *problem, const stn_law_batch *batch,
                                   const void *memory, stn_error *err) {
@@ -449,13 +497,21 @@ static void nodal_trees_solve_as_dense_ones(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CLAIM(sticking_point_solves_a_linear_system),  CLAIM(sliding_point_solves_the_boundary_of_the_cone),
-        CLAIM(open_contact_leaves_the_free_velocity),  CLAIM(bias_is_a_moving_belt),
-        CLAIM(box_rows_clamp_and_equality_rows_hold),  CLAIM(free_impulse_is_carried_by_a_contact_where_A_is_zero),
-        CLAIM(singular_hessian_is_damped_once),        CLAIM(steps_stay_where_the_law_is_defined),
-        CLAIM(nothing_to_do_is_done_at_once),          CLAIM(a_solution_as_warm_start_takes_no_iteration_and_stays),
-        CLAIM(copies_of_a_contact_share_its_impulse),  CLAIM(order_of_contacts_does_not_matter),
-        CLAIM(factorisations_and_line_searches_agree), CLAIM(nodal_trees_solve_as_dense_ones),
+        CLAIM(sticking_point_solves_a_linear_system),
+        CLAIM(sliding_point_solves_the_boundary_of_the_cone),
+        CLAIM(open_contact_leaves_the_free_velocity),
+        CLAIM(bias_is_a_moving_belt),
+        CLAIM(box_rows_clamp_and_equality_rows_hold),
+        CLAIM(free_impulse_is_carried_by_a_contact_where_A_is_zero),
+        CLAIM(singular_hessian_is_damped_once),
+        CLAIM(an_analysis_that_fails_ends_the_solve),
+        CLAIM(steps_stay_where_the_law_is_defined),
+        CLAIM(nothing_to_do_is_done_at_once),
+        CLAIM(a_solution_as_warm_start_takes_no_iteration_and_stays),
+        CLAIM(copies_of_a_contact_share_its_impulse),
+        CLAIM(order_of_contacts_does_not_matter),
+        CLAIM(factorisations_and_line_searches_agree),
+        CLAIM(nodal_trees_solve_as_dense_ones),
         CLAIM(sliding_piles_stop_in_few_iterations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
