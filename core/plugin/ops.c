@@ -72,7 +72,9 @@ static stn_status check_solver(const stn_solver_ops *ops, stn_error *err) {
     if (ops->yields < STN_YIELDS_VELOCITY || ops->yields > STN_YIELDS_BOTH) {
         return stn_fail(err, STN_ERR_PLUGIN, "yields = %d must be velocity, impulse or both", (int)ops->yields);
     }
-    if ((ops->needs & ~(uint32_t)(STN_NEEDS_DELASSUS | STN_NEEDS_LAW | STN_REGULARIZED_BY_LAW)) != 0) {
+    const uint32_t known = STN_NEEDS_DELASSUS | STN_NEEDS_LAW | STN_REGULARIZED_BY_LAW | STN_NEEDS_INVERSE |
+                           STN_NEEDS_V_POSITION | STN_NEEDS_RIGID_CONTACTS;
+    if ((ops->needs & ~known) != 0) {
         return stn_fail(err, STN_ERR_PLUGIN, "needs = 0x%x asks for something unknown", ops->needs);
     }
     if (STN_PLUGIN_HAS(ops, supports) && (ops->supports & ~(uint32_t)STN_SUPPORTS_SINGULAR_A) != 0) {

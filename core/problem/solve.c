@@ -52,8 +52,10 @@ static stn_status build_island(const solve_job *job, int32_t index, part *out, s
         return status;
     }
     size_t nv = (size_t)p->nv, rows = (size_t)p->row_count;
-    out->solution = (stn_solution){STN_ARENA(arena, nv, double), STN_ARENA(arena, rows, double)};
-    if (out->solution.v == NULL || out->solution.gamma == NULL) {
+    out->solution = (stn_solution){STN_ARENA(arena, nv, double), STN_ARENA(arena, rows, double), NULL};
+    out->solution.v_position = job->v_position != NULL ? STN_ARENA_ZEROED(arena, nv, double) : NULL;
+    if (out->solution.v == NULL || out->solution.gamma == NULL ||
+        (job->v_position != NULL && out->solution.v_position == NULL)) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
     // where nothing moves or pushes a solver begins with zeros, for beside no speed at all no other start is near
@@ -72,13 +74,15 @@ static stn_status build_island(const solve_job *job, int32_t index, part *out, s
 static stn_status check_solution(const part *island, stn_error *err) {
     const stn_problem *p = &island->problem;
     for (int32_t d = 0; d < p->nv; d++) {
-        if (!isfinite(island->solution.v[d])) {
+        const double *moves = island->solution.v_position;
+        if (!isfinite(island->solution.v[d]) || (moves != NULL && !isfinite(moves[d]))) {
             int32_t t = 0;
             while (t + 1 < p->tree_count && p->trees[t + 1].dof_start <= d) {
                 t++;
             }
             return stn_fail(err, STN_ERR_NUMERIC, "v of tree (source %d), dof %d, came out as %g", p->trees[t].source,
-                            d - p->trees[t].dof_start, island->solution.v[d]);
+                            d - p->trees[t].dof_start,
+                            isfinite(island->solution.v[d]) ? moves[d] : island->solution.v[d]);
         }
     }
     for (int32_t i = 0; i < p->constraint_count; i++) {
@@ -129,7 +133,7 @@ static stn_status run(const solve_job *job, int32_t index, worker_slot *slot, st
         .law = s->law.ops != NULL ? &s->law : NULL,
         .law_memory = job->request->law_memory,
         .memory = job->request->solver_memory,
-        .inverse = delassus ? island.inverse : NULL,
+        .inverse = delassus || (s->ops.needs & STN_NEEDS_INVERSE) != 0 ? island.inverse : NULL,
         .delassus = delassus ? &island.delassus : NULL,
         .factor = factor != NULL ? factor->desc->ops.factor : NULL,
         .factor_self = factor != NULL ? factor->self : NULL,
@@ -142,6 +146,7 @@ static stn_status run(const solve_job *job, int32_t index, worker_slot *slot, st
     if (status < 0) {
         return status;
     }
+    status = s->approximate ? STN_NOT_CONVERGED : status; // whatever it says
     // the half that the solver leaves to the core
     stn_status completed = STN_OK;
     if (s->ops.yields == STN_YIELDS_IMPULSE && p->form == STN_FORM_GLOBAL) {
@@ -161,6 +166,10 @@ static stn_status run(const solve_job *job, int32_t index, worker_slot *slot, st
         int32_t tree = job->whole ? k : islands->tree[islands->tree_start[index] + k];
         memcpy(job->v + job->problem->trees[tree].dof_start, island.solution.v + p->trees[k].dof_start,
                (size_t)p->trees[k].A.n * sizeof(double));
+        if (job->v_position != NULL) {
+            memcpy(job->v_position + job->problem->trees[tree].dof_start,
+                   island.solution.v_position + p->trees[k].dof_start, (size_t)p->trees[k].A.n * sizeof(double));
+        }
     }
     for (int32_t k = 0; k < p->constraint_count; k++) {
         const stn_constraint *from = &p->constraints[k];
@@ -221,6 +230,9 @@ stn_status stn_problem_solver_create(stn_context *context, const stn_problem_sol
     s->context = context;
     s->options = *options;
     memcpy(&s->ops, ops, ops->size < sizeof s->ops ? ops->size : sizeof s->ops);
+    for (const char *const *word = solver->desc->capabilities; word != NULL && *word != NULL; word++) {
+        s->approximate = s->approximate || strcmp(*word, "approximate") == 0;
+    }
     // which law is evaluated, and which one says what R and v_hat are
     stn_status status = STN_OK;
     if (stn_solver_needs_law(&s->ops)) {
@@ -296,7 +308,10 @@ static stn_status cut_chunks(solve_job *job, stn_error *err) {
     job->v = STN_ARENA(arena, problem->nv, double);
     job->gamma = STN_ARENA(arena, problem->row_count, double);
     job->chunk_start = STN_ARENA(arena, count + 1, int32_t);
-    if (job->outcomes == NULL || job->v == NULL || job->gamma == NULL || job->chunk_start == NULL) {
+    bool apart = job->out->v_position != NULL && (job->solver->ops.needs & STN_NEEDS_V_POSITION) != 0;
+    job->v_position = apart ? STN_ARENA(arena, problem->nv, double) : NULL;
+    if (job->outcomes == NULL || job->v == NULL || job->gamma == NULL || job->chunk_start == NULL ||
+        (apart && job->v_position == NULL)) {
         return stn_fail(err, STN_ERR_MEMORY, "problem solver: out of memory");
     }
     const int32_t share = (problem->constraint_count + slots - 1) / slots, least = share > CHUNK ? share : CHUNK;
@@ -360,12 +375,10 @@ static stn_status solve_islands(solve_job *job, stn_error *err) {
         size_t bytes = (size_t)tree->A.n * sizeof(double);
         double *v = job->v + tree->dof_start;
         const double *v_star = problem->v_star + tree->dof_start;
-        if (problem->free_impulse == NULL) {
+        const double *impulse = problem->free_impulse != NULL ? problem->free_impulse + tree->dof_start : NULL;
+        if (impulse == NULL) {
             memcpy(v, v_star, bytes);
-            continue;
-        }
-        const double *impulse = problem->free_impulse + tree->dof_start;
-        if (stn_inverse_singular(job->inverse, t) < 0) {
+        } else if (stn_inverse_singular(job->inverse, t) < 0) {
             memcpy(v, impulse, bytes);
             stn_inverse_apply(job->inverse, t, 1, v);
         } else {
@@ -374,8 +387,11 @@ static stn_status solve_islands(solve_job *job, stn_error *err) {
                 return status;
             }
         }
-        for (int32_t d = 0; d < tree->A.n; d++) {
+        for (int32_t d = 0; d < tree->A.n && impulse != NULL; d++) {
             v[d] += v_star[d];
+        }
+        if (job->v_position != NULL) {
+            memcpy(job->v_position + tree->dof_start, v, bytes);
         }
     }
     return STN_OK;
@@ -384,7 +400,7 @@ static stn_status solve_islands(solve_job *job, stn_error *err) {
 stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, const stn_solve_request *request,
                              stn_solution *solution, stn_solve_report *report, stn_certificate *certificate,
                              stn_error *err) {
-    solve_job job = {.solver = solver, .problem = problem, .request = request};
+    solve_job job = {.solver = solver, .problem = problem, .request = request, .out = solution};
     stn_solve_report result = {.status = STN_OK, .reason = "no constraints", .worst = -1};
     stn_certificate certified;
     stn_arena_reset(solver->arena);
@@ -406,6 +422,9 @@ stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, c
     }
     if (problem->nv > 0) {
         memcpy(solution->v, job.v, (size_t)problem->nv * sizeof(double));
+        if (job.v_position != NULL) {
+            memcpy(solution->v_position, job.v_position, (size_t)problem->nv * sizeof(double));
+        }
     }
     if (problem->row_count > 0) {
         memcpy(solution->gamma, job.gamma, (size_t)problem->row_count * sizeof(double));
@@ -421,7 +440,7 @@ stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, c
             result.reason = o->info.reason;
             result.worst = i;
         }
-        result.not_converged += o->status == STN_NOT_CONVERGED;
+        result.not_converged += o->status == STN_NOT_CONVERGED && !solver->approximate;
         result.iterations = o->info.iterations > result.iterations ? o->info.iterations : result.iterations;
         result.factorizations += o->info.factorizations;
         result.line_search_evaluations += o->info.line_search_evaluations;

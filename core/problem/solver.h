@@ -21,6 +21,7 @@ typedef struct worker_slot {
 struct stn_problem_solver {
     stn_context *context;
     stn_problem_solver_options options;
+    bool approximate;     // the solver says so: no answer of it counts as converged, and none as a failure
     stn_solver_ops ops;   // of this library's size: operations that the plugin does not know are zero
     stn_law law;          // ops NULL when the solver needs none
     stn_law regularizer;  // whose R and v_hat contacts get; ops NULL: the physical ones
@@ -41,12 +42,13 @@ typedef struct solve_job {
     stn_problem_solver *solver;
     stn_problem *problem;
     const stn_solve_request *request;
+    const stn_solution *out;    // of the caller
     const stn_inverse *inverse; // of the whole problem; NULL in a local one
     stn_islands islands;
     bool whole; // one island that is the problem itself
     int32_t chunk_count;
     int32_t *chunk_start; // (chunk_count + 1) islands that a worker takes at a time; chunk i is run in worker slot i
-    double *v, *gamma;
+    double *v, *gamma, *v_position; // the last: NULL when the solver leaves none, or nobody asks
     island_outcome *outcomes; // (islands.count)
 } solve_job;
 

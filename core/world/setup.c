@@ -55,6 +55,15 @@ static stn_status create_plugins(step_setup *setup, const stn_world_options *opt
             return status;
         }
     }
+    const stn_instance *solver = setup->plugin[STN_KIND_SOLVER], *integrator = setup->plugin[STN_KIND_INTEGRATOR];
+    bool apart = (solver->desc->ops.solver->needs & STN_NEEDS_V_POSITION) != 0;
+    if (apart && !stn_plugin_says(integrator, "v_position")) {
+        return stn_fail(err, STN_ERR_UNSUPPORTED,
+                        "solver %s moves bodies by another velocity than they keep, and integrator %s does not do so "
+                        "(\"v_position\" is not among its capabilities): choose another integrator, such as "
+                        "symplectic_euler, or another solver",
+                        solver->desc->id, integrator->desc->id);
+    }
     return STN_OK;
 }
 

@@ -45,13 +45,18 @@ static void name_singular(const step_setup *setup, const step_frame *frame, cons
 
 stn_status stn_step_solve(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services,
                           stn_error *err) {
+    const uint32_t needs = setup->plugin[STN_KIND_SOLVER]->desc->ops.solver->needs;
+    bool apart = (needs & STN_NEEDS_V_POSITION) != 0;
     frame->solution.v = STN_ARENA(frame->arena, frame->problem.nv, double);
     frame->solution.gamma = STN_ARENA(frame->arena, frame->problem.row_count, double);
-    if (frame->solution.v == NULL || frame->solution.gamma == NULL) {
+    frame->solution.v_position = apart ? STN_ARENA(frame->arena, frame->problem.nv, double) : NULL;
+    if (frame->solution.v == NULL || frame->solution.gamma == NULL || (apart && frame->solution.v_position == NULL)) {
         return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
     }
     stn_step_check_start(setup, state, frame, services);
-    soften(setup, frame);
+    if ((needs & STN_NEEDS_RIGID_CONTACTS) == 0) {
+        soften(setup, frame);
+    }
     stn_solve_request request = {
         .inverse = services->inverse,
         .law_memory = frame->law_memory,

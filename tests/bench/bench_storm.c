@@ -134,7 +134,7 @@ static void solve(storm *s, int32_t i, random_stream *random) {
     stn_error err = {STN_ERR_MEMORY, "out of memory"};
     need(v != NULL && gamma != NULL ? STN_OK : STN_ERR_MEMORY, &err);
     stn_solve_request request = {.masses = true};
-    stn_solution solution = {v, gamma};
+    stn_solution solution = {.v = v, .gamma = gamma};
     stn_solve_report report;
     stn_certificate certificate;
     stn_status status = stn_problem_solve(s->problem_solver, p, &request, &solution, &report, &certificate, &err);

@@ -20,6 +20,10 @@ typedef struct stn_integrator_view {
     const stn_forces *forces;           // controllers, applied forces, joint damping, elements
     const stn_matrix *M;                // (tree_count) mass matrices at q
     stn_arena *arena;                   // lives until the step ends
+    /// (nv) in `advance`, with a solver of STN_NEEDS_V_POSITION: q moves by dt N v_position, and v_next follows from v
+    /// as ever. NULL otherwise. An integrator that does so has "v_position" among its capabilities; others are refused
+    /// beside such a solver.
+    const double *v_position;
 } stn_integrator_view;
 
 /// The velocities of a tree's Coriolis and centrifugal forces c(q0, v), a quadratic form in v.

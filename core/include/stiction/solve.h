@@ -40,8 +40,9 @@ typedef struct stn_solve_request {
 
 /// How it went. `iterations` is the largest over the islands, counts and cost are sums over them.
 typedef struct stn_solve_report {
-    stn_status status;                               // the worst of the islands: STN_OK, STN_STALLED, STN_NOT_CONVERGED
-    int32_t iterations, island_count, not_converged; // the last: islands that ended as STN_NOT_CONVERGED
+    stn_status status; // the worst of the islands: STN_OK, STN_STALLED, STN_NOT_CONVERGED
+    /// not_converged: islands that ended as STN_NOT_CONVERGED; 0 of an approximate solver, whose status says so always
+    int32_t iterations, island_count, not_converged;
     int32_t factorizations, line_search_evaluations; // sums over the islands
     double cost;                                     // NaN when the solver has no objective; 0 without islands
     const char *reason; // why the worst island stopped, static text; "no constraints" without islands

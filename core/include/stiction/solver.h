@@ -30,6 +30,11 @@ enum {
     /// convex solvers of impulses: rigid contacts may have no solution. Without a law, and in the local form, they are
     /// the physical ones.
     STN_REGULARIZED_BY_LAW = 1u << 2,
+    STN_NEEDS_INVERSE = 1u << 3, // control.inverse is made for it
+    /// It leaves solution.v_position beside v, and worlds take only integrators that move q by it ("v_position" among
+    /// their capabilities).
+    STN_NEEDS_V_POSITION = 1u << 4,
+    STN_NEEDS_RIGID_CONTACTS = 1u << 5, // worlds leave rigid contacts rigid: it softens them itself
 };
 
 /// What a solver can do beyond the sets that it takes: stn_solver_ops.supports.
@@ -67,7 +72,7 @@ typedef struct stn_solve_control {
     const stn_law *law;           // NULL unless STN_NEEDS_LAW
     const void *law_memory;       // memory_per_constraint bytes per slot, read only; NULL without
     void *memory;                 // the solver's own memory_per_constraint bytes per slot, in and out; NULL without
-    const stn_inverse *inverse;   // A^-1 of this problem; NULL unless STN_NEEDS_DELASSUS
+    const stn_inverse *inverse;   // A^-1 of this problem; NULL unless STN_NEEDS_INVERSE or STN_NEEDS_DELASSUS
     const stn_delassus *delassus; // NULL unless STN_NEEDS_DELASSUS
     const stn_factor_ops *factor; // factorisation chosen by the user for systems of the solver's own; NULL: its default
     void *factor_self;            // of that factorisation, for its symbolic
@@ -83,6 +88,10 @@ typedef struct stn_solve_control {
 typedef struct stn_solution {
     double *v;     // (nv)
     double *gamma; // (row_count)
+    /// (nv) the mean velocity of the step that moves q, where that is not v: what undoes an overlap need not stay as a
+    /// speed. A velocity of bodies, whatever the problem's velocity_kind. NULL unless STN_NEEDS_V_POSITION, and where
+    /// the caller has no use for it; out only.
+    double *v_position;
 } stn_solution;
 
 /// Why it stopped, for people and logs; accuracy is never read from here.

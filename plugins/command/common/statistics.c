@@ -170,6 +170,7 @@ stn_status stn_account_observe(stn_world_account *account, stn_context *context,
                         (long long)s->samples.steps);
     }
     s->not_converged += o->report->not_converged > 0;
+    s->approximate += o->report->status == STN_NOT_CONVERGED && o->report->not_converged == 0;
     s->not_finite += c != NULL && !c->finite;
     note_energy(account, o->report, o->time);
     if (account->scene != NULL) {

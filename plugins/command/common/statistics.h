@@ -52,6 +52,7 @@ typedef struct stn_statistics {
     stn_profile profile;                 // when one was asked for
     double simulated;                    // [s]
     int64_t not_converged;               // steps
+    int64_t approximate;                 // steps of a solver that says it is: none converged, none a failure
     int64_t not_finite;                  // steps with NaN in the certificate's inputs
     int64_t captured;                    // contact problems that were saved
     double energy_first, energy_last;    // of the first world that steps, NaN without steps [J]

@@ -10,7 +10,8 @@
 void solver_declares(validate_trial *trial) {
     const stn_solver_ops *ops = trial->request->plugin->desc->ops.solver;
     const uint32_t all_sets = (1u << STN_SET_COUNT) - 1u,
-                   all_needs = STN_NEEDS_DELASSUS | STN_NEEDS_LAW | STN_REGULARIZED_BY_LAW;
+                   all_needs = STN_NEEDS_DELASSUS | STN_NEEDS_LAW | STN_REGULARIZED_BY_LAW | STN_NEEDS_INVERSE |
+                               STN_NEEDS_V_POSITION | STN_NEEDS_RIGID_CONTACTS;
     if (ops == NULL || ops->solve == NULL) {
         trial_fail(trial, "there is no function `solve`");
     } else if (stn_formulation_name(ops->formulation) == NULL) {
@@ -197,7 +198,7 @@ void solver_without_contacts(validate_trial *trial) {
                                      .arena = s.arena,
                                      .law = s.law != NULL ? &law : NULL};
         stn_status status = STN_OK;
-        if ((s.ops->needs & STN_NEEDS_DELASSUS) != 0) {
+        if ((s.ops->needs & (STN_NEEDS_DELASSUS | STN_NEEDS_INVERSE)) != 0) {
             status = stn_inverse_create(s.context, &inverse, &s.error);
             status = status == STN_OK ? stn_inverse_factor(inverse, p, &s.error) : status;
             status = status == STN_OK ? stn_delassus_build(inverse, p, s.arena, &delassus, &s.error) : status;
@@ -208,7 +209,7 @@ void solver_without_contacts(validate_trial *trial) {
             status = s.ops->create_workspace(s.solver->self, s.context, &workspace, &s.error);
             control.workspace = workspace;
         }
-        stn_solution solution = {v, gamma};
+        stn_solution solution = {.v = v, .gamma = gamma};
         if (status == STN_OK) {
             status = s.ops->solve(s.solver->self, p, &control, &solution, &info, &s.error);
         }

@@ -186,7 +186,7 @@ static void repeat(solver_guard *g, const stn_problem *p, const stn_solve_contro
     stn_solve_control other = *control;
     other.workspace = workspace;
     other.arena = g->other_arena;
-    stn_solution solution = {start->v, start->gamma};
+    stn_solution solution = {.v = start->v, .gamma = start->gamma};
     if (second == STN_OK) {
         second = g->inner->desc->ops.solver->solve(g->inner->self, p, &other, &solution, &again, &err);
     }

@@ -109,7 +109,7 @@ void subject_solve_into(solver_subject *s, stn_problem *p, solver_answer *a) {
         .law_memory = subject_memory(s, s->law, p),
         .solver_memory = (void *)(uintptr_t)subject_memory(s, s->solver, p),
     };
-    stn_solution solution = {a->v, a->gamma};
+    stn_solution solution = {.v = a->v, .gamma = a->gamma};
     s->error = (stn_error){STN_OK, ""};
     a->status = stn_problem_solve(s->problem_solver, p, &request, &solution, &a->report, &a->certificate, &s->error);
 }

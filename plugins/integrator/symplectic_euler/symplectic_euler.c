@@ -77,7 +77,7 @@ static stn_status advance(void *self, const stn_integrator_view *view, void *sta
     (void)problem;
     (void)gamma;
     (void)err;
-    stn_integrate_q(view->model, view->q, v, view->dt, q_next);
+    stn_integrate_q(view->model, view->q, view->v_position != NULL ? view->v_position : v, view->dt, q_next);
     for (int32_t d = 0; d < view->model->nv; d++) {
         v_next[d] = v[d];
     }
@@ -86,6 +86,8 @@ static stn_status advance(void *self, const stn_integrator_view *view, void *sta
 
 static const stn_integrator_ops ops = {.size = sizeof ops, .form = form, .advance = advance};
 
+static const char *const capabilities[] = {"v_position", NULL};
+
 static const stn_plugin_desc symplectic_euler = {
     .size = sizeof symplectic_euler,
     .kind = STN_KIND_INTEGRATOR,
@@ -93,6 +95,7 @@ static const stn_plugin_desc symplectic_euler = {
     .version = "1.0.0",
     .summary = "Symplectic Euler with implicit springs, dampers and PD gains; first order",
     .reference = "castro-2022, section II-D, theta = 0, theta_vq = 1; K and D linearly implicit",
+    .capabilities = capabilities,
     .ops.integrator = &ops,
 };
 STN_PLUGIN_LIBRARY(&symplectic_euler);

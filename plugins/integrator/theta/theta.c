@@ -95,7 +95,7 @@ static stn_status advance(void *self, const stn_integrator_view *view, void *sta
     for (int32_t d = 0; d < view->model->nv; d++) { // v_vq first
         v_next[d] = scheme->theta_vq * v[d] + (1.0 - scheme->theta_vq) * view->v[d];
     }
-    stn_integrate_q(view->model, view->q, v_next, view->dt, q_next);
+    stn_integrate_q(view->model, view->q, view->v_position != NULL ? view->v_position : v_next, view->dt, q_next);
     for (int32_t d = 0; d < view->model->nv; d++) {
         v_next[d] = v[d];
     }
@@ -104,9 +104,12 @@ static stn_status advance(void *self, const stn_integrator_view *view, void *sta
 
 static const stn_integrator_ops ops = {.size = sizeof ops, .form = form, .advance = advance};
 
+static const char *const capabilities[] = {"v_position", NULL};
+
 #define PLUGIN(name, text)                                                                                          \
     .size = sizeof(stn_plugin_desc), .kind = STN_KIND_INTEGRATOR, .id = #name, .version = "1.0.0", .summary = text, \
-    .reference = "castro-2022, section II", .create = create_##name, .destroy = free, .ops.integrator = &ops
+    .reference = "castro-2022, section II", .capabilities = capabilities, .create = create_##name, .destroy = free, \
+    .ops.integrator = &ops
 
 static const stn_plugin_desc theta = {
     PLUGIN(theta, "Two-stage theta schemes: midpoint, implicit, symplectic and explicit Euler, or any other"),

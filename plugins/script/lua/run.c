@@ -491,7 +491,7 @@ static bool get_step(lua_State *L, void *self, const char *name) {
     } else if (strcmp(name, "status") == 0) {
         lua_pushstring(L, stn_lua_status_word(step->report.status));
     } else if (strcmp(name, "converged") == 0) {
-        lua_pushboolean(L, step->report.not_converged == 0);
+        lua_pushboolean(L, step->report.status != STN_NOT_CONVERGED);
     } else if (get_integer(step, name, &integer)) {
         lua_pushinteger(L, integer);
     } else if (get_real(&step->report, name, &real)) {

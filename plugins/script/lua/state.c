@@ -354,7 +354,7 @@ static int world_solve_problem(lua_State *L) {
     lua_createtable(L, 0, 6);
     lua_pushstring(L, stn_lua_status_word(status));
     lua_setfield(L, -2, "status");
-    lua_pushboolean(L, report.not_converged == 0);
+    lua_pushboolean(L, report.status != STN_NOT_CONVERGED);
     lua_setfield(L, -2, "converged");
     lua_pushinteger(L, report.iterations);
     lua_setfield(L, -2, "iterations");

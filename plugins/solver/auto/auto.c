@@ -98,7 +98,7 @@ static stn_status use(run *r, int32_t k, int32_t iterations, stn_error *err) {
         stn_error own = {.status = STN_OK};
         stn_solve_control control = *r->control;
         stn_solve_info info = {.cost = (double)NAN, .reason = ""};
-        stn_solution solution = {r->v, r->gamma};
+        stn_solution solution = {.v = r->v, .gamma = r->gamma};
         int32_t left = r->control->max_iterations - r->info->iterations;
         before = r->at_speed;
         control.max_iterations = iterations < left ? iterations : left;

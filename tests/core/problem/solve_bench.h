@@ -167,7 +167,7 @@ static inline stn_status bench_open(bench *b, const char *id, int32_t threads) {
     *b = (bench){0};
     stn_heap_arm(&b->heap, 0);
     fake = (fake_state){0};
-    b->solution = (stn_solution){b->v, b->gamma};
+    b->solution = (stn_solution){.v = b->v, .gamma = b->gamma};
     assert_ok(stn_context_create(&options, &b->context, &b->err), b->err);
     assert_ok(stn_plugin_register(b->context, &velocity_solver, &b->err), b->err);
     assert_ok(stn_plugin_register(b->context, &both_solver, &b->err), b->err);

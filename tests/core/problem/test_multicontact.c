@@ -130,7 +130,7 @@ static void solver_sap_finds_the_published_solutions(void **state) {
         assert_ok(stn_problem_load(context, path, &owner, &err), err);
         stn_problem p = *stn_problem_of(owner);
         static double v[1024], gamma[4096];
-        stn_solution solution = {v, gamma};
+        stn_solution solution = {.v = v, .gamma = gamma};
         stn_solve_report report;
         stn_certificate certificate;
         const stn_solve_request request = {.certificate_flags = STN_CERTIFICATE_SCALED};
@@ -166,7 +166,7 @@ static void solve_with_law(stn_context *context, const stn_instance *solver, con
     const stn_problem_solver_options options = {solver, law, NULL, NULL};
     assert_ok(stn_problem_solver_create(context, &options, &ps, &err), err);
     static double v[1024], gamma[4096];
-    stn_solution solution = {v, gamma};
+    stn_solution solution = {.v = v, .gamma = gamma};
     stn_solve_report report;
     const stn_solve_request request = {0};
     // impulses of mu gamma_n0 v_t/v_s magnify the round-off of v: some of these cannot come to 1e-10

@@ -79,7 +79,7 @@ static stn_status fixture_solve(fixture *f, const stn_problem *p, double *v, dou
         control.factor = f->factor->desc->ops.factor;
         control.factor_self = f->factor->self;
     }
-    stn_solution solution = {v, gamma};
+    stn_solution solution = {.v = v, .gamma = gamma};
     stn_status status = f->solver->desc->ops.solver->solve(f->solver->self, p, &control, &solution, info, &f->err);
     stn_arena_reset(f->arena);
     return status;

@@ -59,7 +59,7 @@ static inline stn_status solve_into(fixture *f, const stn_problem *problem, uint
                                     double *gamma) {
     stn_problem p = *problem;
     const stn_solve_request request = {.masses = true, .certificate_flags = certificate_flags};
-    stn_solution solution = {v, gamma};
+    stn_solution solution = {.v = v, .gamma = gamma};
     return stn_problem_solve(f->problem_solver, &p, &request, &solution, &f->report, &f->certificate, &f->err);
 }
 

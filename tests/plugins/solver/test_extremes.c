@@ -92,7 +92,7 @@ static void solve_extreme(fixture *f, const solver_way *way, uint64_t seed, int3
     if (stn_problem_check(f->context, &s.problem, &err) == STN_OK) {
         choose_way(f, way, ITERATIONS);
         const stn_solve_request request = {.masses = !stated, .certificate_flags = STN_CERTIFICATE_SCALED};
-        stn_solution solution = {v, gamma};
+        stn_solution solution = {.v = v, .gamma = gamma};
         stn_status status =
             stn_problem_solve(f->problem_solver, &s.problem, &request, &solution, &f->report, &f->certificate, &f->err);
         counts[status < 0 ? 3 : status == STN_OK ? 0 : status == STN_STALLED ? 1 : 2]++;

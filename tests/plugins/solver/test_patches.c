@@ -50,7 +50,7 @@ static stn_status solve(const bench *b, const stn_problem *problem, const char *
     stn_instance *solver = NULL, *with = NULL;
     stn_problem_solver *problem_solver = NULL;
     stn_problem p = *problem;
-    stn_solution solution = {out->v, out->gamma};
+    stn_solution solution = {.v = out->v, .gamma = out->gamma};
     const stn_solve_request request = {.masses = true};
     assert_ok(stn_instance_create(b->context, STN_KIND_SOLVER, id, settings, STN_COUNT(settings), &solver, err), *err);
     if (law != NULL) {

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// See rows.h.
+#include "rows.h"
+
+#include <math.h>
+#include <string.h>
+
+/// J as columns of `width`, scaled, and B = A^-1 J^T/theta of one side.
+static bool build_side(const stn_problem *problem, const stn_solve_control *control, const soft_rule *rule,
+                       soft_row *row, int32_t k) {
+    const stn_jacobian *J = &row->constraint->J[k];
+    soft_side *side = &row->side[k];
+    if (J->tree < 0) {
+        return true;
+    }
+    const int32_t rows = row->rows, n = problem->trees[J->tree].A.n;
+    double *B = STN_ARENA_ZEROED(control->arena, (int64_t)rows * n, double);
+    double *columns = J->node_count == 0 ? STN_ARENA_ZEROED(control->arena, (int64_t)row->width * n + 2, double) : NULL;
+    if (B == NULL || (J->node_count == 0 && columns == NULL)) {
+        return false;
+    }
+    for (int32_t r = 0; r < rows; r++) {
+        double scale = row->cone && r < 2 ? row->scale[r] : 1.0;
+        for (int32_t d = 0; d < n && J->node_count == 0; d++) {
+            columns[d * row->width + r] = B[r * n + d] = scale * J->values[r * n + d];
+        }
+        for (int32_t b = 0; b < 3 * J->node_count; b++) {
+            B[r * n + 3 * J->node[b / 3] + b % 3] = scale * J->values[3 * rows * (b / 3) + 3 * r + b % 3];
+        }
+    }
+    stn_inverse_apply(control->inverse, J->tree, rows, B);
+    for (int32_t i = 0; i < rows * n && rule->theta != 1.0; i++) {
+        B[i] /= rule->theta;
+    }
+    *side = (soft_side){.dof = problem->trees[J->tree].dof_start, .n = n, .J = columns, .B = B};
+    return true;
+}
+
+/// W of the constraint, column by column: what a unit impulse of each row does to all rows.
+static void build_block(const stn_problem *problem, soft_row *row, double *v) {
+    for (int32_t c = 0; c < row->rows; c++) {
+        double x[STN_MAX_ROWS] = {0.0};
+        x[c] = 1.0;
+        soft_push(row, x, v);
+        soft_velocity(problem, row, v, row->W + c * row->width);
+        for (int32_t k = 0; k < 2; k++) {
+            memset(v + row->side[k].dof, 0, (size_t)row->side[k].n * sizeof *v);
+        }
+    }
+}
+
+/// R and targets of the problem's step, as those of a sub-step of the same spring and damper:
+///
+///     R = 1/(dt k (dt + tau)),  v_hat = -phi/(dt + tau)   ->   R_h = 1/(h k (h + tau)),  -(phi + drift)/(h + tau)
+///
+/// Rows without a place (dry friction, a limit of speed) keep their target, and n impulses share the compliance.
+static void soften_row(const stn_problem *problem, const soft_rule *rule, soft_row *row, int32_t r) {
+    const stn_constraint *c = row->constraint;
+    const double dt = problem->dt, h = rule->h, R = problem->R[c->row + r], v_hat = problem->v_hat[c->row + r];
+    bool friction = c->kind == STN_CONSTRAINT_DRY_FRICTION || c->kind == STN_CONSTRAINT_VELOCITY_LIMIT;
+    bool sliding = row->cone && r < 2;
+    bool stiff = !row->cone && (isnan(c->stiffness) || isinf(c->stiffness));
+    double tau = isnan(c->relaxation_time) || stiff ? dt : c->relaxation_time;
+    row->lo[r] = row->cone ? 0.0 : problem->lo[c->row + r] / rule->substeps;
+    row->hi[r] = row->cone ? 0.0 : problem->hi[c->row + r] / rule->substeps;
+    if (friction || sliding || !row->placed) {
+        row->R[r] = rule->substeps * R;
+        row->start[r] = v_hat;
+        return;
+    }
+    row->R[r] = R * (dt / h) * (dt + tau) / (h + tau);
+    row->start[r] = v_hat * (dt + tau) / (h + tau);
+    row->rate[r] = 1.0 / (h + tau);
+}
+
+/// A contact that its own spring holds more stiffly than contact_hertz is rigid: k = frequency^2/W_nn in its place.
+static void decide_contact(const stn_problem *problem, const soft_rule *rule, const double *v0, const double *v_free,
+                           soft_row *row) {
+    const stn_constraint *c = row->constraint;
+    const double *W = row->W, normal = W[2 * row->width + 2];
+    double mean = 0.5 * (W[0] + W[row->width + 1]), half = 0.5 * (W[0] - W[row->width + 1]);
+    double largest = mean + sqrt(half * half + W[1] * W[1]) + fmax(row->R[0], row->R[1]);
+    row->tangent = largest > 0.0 ? 1.0 / largest : 0.0;
+    row->gap = row->placed ? c->phi0 : 0.0;
+    double softness = normal / (rule->h * rule->frequency * (2.0 * rule->damping + rule->h * rule->frequency));
+    row->rigid = !problem->explicit_R && row->R[2] < softness;
+    if (!row->rigid) {
+        return;
+    }
+    row->R[2] = row->placed ? softness : 0.0;
+    row->rate[2] = rule->frequency / (2.0 * rule->damping + rule->h * rule->frequency);
+    double before[SOFT_ROOM], without[SOFT_ROOM];
+    soft_velocity(problem, row, v0, before);
+    soft_velocity(problem, row, v_free, without);
+    double v_n0 = before[2] + row->bias[2];
+    if (c->restitution > 0.0 && row->placed && v_n0 < -2.0 * fabs(without[2] - before[2])) { // an impact, problem.h
+        row->bounce = -c->restitution * v_n0;
+    }
+}
+
+static bool known(const stn_problem *problem, const stn_constraint *c) {
+    return (problem->phi != NULL && !isnan(problem->phi[c->row])) || !isnan(c->phi0) || problem->explicit_R;
+}
+
+bool soft_rows_build(const stn_problem *problem, const stn_solve_control *control, const soft_rule *rule,
+                     const double *gamma, soft_row **out) {
+    soft_row *rows = STN_ARENA_ZEROED(control->arena, problem->constraint_count + 1, soft_row);
+    double *scratch = STN_ARENA_ZEROED(control->arena, problem->nv + 1, double);
+    if (rows == NULL || scratch == NULL) {
+        return false;
+    }
+    for (int32_t i = 0; i < problem->constraint_count; i++) {
+        const stn_constraint *c = &problem->constraints[i];
+        soft_row *row = &rows[i];
+        *row = (soft_row){.constraint = c,
+                          .rows = c->rows,
+                          .width = (c->rows + 3) / 4 * 4,
+                          .cone = stn_constraint_has_cone(c),
+                          .placed = known(problem, c),
+                          .scale = {1.0, 1.0}};
+        double **vectors[] = {&row->R,  &row->target, &row->start,  &row->rate,  &row->bias, &row->drift,
+                              &row->lo, &row->hi,     &row->lambda, &row->total, &row->W};
+        double *block = STN_ARENA_ZEROED(control->arena, (STN_COUNT(vectors) - 1 + c->rows) * row->width + 2, double);
+        for (int32_t k = 0; k < STN_COUNT(vectors) && block != NULL; k++) {
+            *vectors[k] = block + k * row->width;
+        }
+        if (block == NULL) {
+            return false;
+        }
+        row->mu = c->set == STN_SET_ELLIPSE ? fmax(c->mu1, c->mu2) : c->mu1;
+        if (c->set == STN_SET_ELLIPSE && row->mu > 0.0) {
+            row->scale[0] = c->mu1 / row->mu;
+            row->scale[1] = c->mu2 / row->mu;
+        }
+        bool nodal = c->J[0].node_count > 0 || (c->J[1].tree >= 0 && c->J[1].node_count > 0);
+        if (!build_side(problem, control, rule, row, 0) || !build_side(problem, control, rule, row, 1)) {
+            return false;
+        }
+        row->side[0].J = nodal ? NULL : row->side[0].J;
+        build_block(problem, row, scratch);
+        for (int32_t r = 0; r < c->rows; r++) {
+            double scale = row->cone && r < 2 ? row->scale[r] : 1.0;
+            row->bias[r] = scale * problem->bias[c->row + r];
+            soften_row(problem, rule, row, r);
+            row->R[r] *= scale * scale;
+            row->start[r] *= scale;
+            row->lambda[r] = scale > 0.0 ? gamma[c->row + r] / (scale * rule->substeps) : 0.0;
+        }
+        if (row->cone) { // a start within the cone
+            double *x = row->lambda, slip = sqrt(x[0] * x[0] + x[1] * x[1]), limit = row->mu * fmax(0.0, x[2]);
+            double shrink = slip > limit ? limit / slip : 1.0;
+            x[0] *= shrink;
+            x[1] *= shrink;
+            x[2] = fmax(0.0, x[2]);
+            decide_contact(problem, rule, problem->v0, problem->v_star, row);
+        }
+        for (int32_t r = 0; r < c->rows && !row->cone; r++) {
+            row->lambda[r] = fmin(fmax(row->lambda[r], row->lo[r]), row->hi[r]);
+        }
+    }
+    *out = rows;
+    return true;
+}
