@@ -142,7 +142,7 @@ void solver_iteration_limit(validate_trial *trial) {
 void solver_tolerances(validate_trial *trial) {
     static const double tolerances[] = {1e-3, 1e-5, 1e-7, 1e-9};
     solver_subject s;
-    if (!subject_begin(&s, trial, false)) {
+    if (!subject_begin(&s, trial, false) || !subject_has_solutions(&s)) {
         return;
     }
     const problem_spec spec = subject_spec(&s);

@@ -9,9 +9,9 @@
 
 void solver_declares(validate_trial *trial) {
     const stn_solver_ops *ops = trial->request->plugin->desc->ops.solver;
-    const uint32_t all_sets = (1u << STN_SET_COUNT) - 1u,
-                   all_needs = STN_NEEDS_DELASSUS | STN_NEEDS_LAW | STN_REGULARIZED_BY_LAW | STN_NEEDS_INVERSE |
-                               STN_NEEDS_V_POSITION | STN_NEEDS_RIGID_CONTACTS;
+    const uint32_t all_sets = (1u << STN_SET_COUNT) - 1u, all_needs = STN_NEEDS_DELASSUS | STN_NEEDS_LAW |
+                                                                      STN_REGULARIZED_BY_LAW | STN_NEEDS_INVERSE |
+                                                                      STN_NEEDS_V_POSITION | STN_NEEDS_RIGID_CONTACTS;
     if (ops == NULL || ops->solve == NULL) {
         trial_fail(trial, "there is no function `solve`");
     } else if (stn_formulation_name(ops->formulation) == NULL) {
@@ -97,7 +97,7 @@ static double check_point(solver_subject *s, const char *what, const double v_st
 
 void solver_closed_forms(validate_trial *trial) {
     solver_subject s;
-    if (!subject_begin(&s, trial, false)) {
+    if (!subject_begin(&s, trial, false) || !subject_has_solutions(&s)) {
         return;
     }
     if (s.law != NULL && trial->request->other_law) {

@@ -12,6 +12,10 @@ typedef struct harvest {
     int32_t stalled, wrong, not_finite;                       // wrong: failed, or worse than it says
     int32_t iterations[101];                                  // problems by iterations, the last one: 100 and more
     double worst;                                             // error of what converged
+    // of an approximate solver: answers whose natural_ncp is above that without any impulse, and the mean of the two's
+    // ratio, 1 at most
+    int32_t worse;
+    double ratio;
     char first_wrong[480];
 } harvest;
 
@@ -21,6 +25,19 @@ static int32_t median_iterations(const harvest *h) {
         seen += h->iterations[n];
     }
     return n;
+}
+
+/// An approximate answer beside no impulse at all, v = v_star.
+static void compare_with_nothing(solver_subject *s, stn_problem *p, const solver_answer *a, harvest *h) {
+    double *gamma = STN_ARENA_ZEROED(s->arena, p->row_count + 1, double);
+    stn_certificate idle;
+    if (!subject_has(s, gamma) || a->status < 0 ||
+        stn_certify(p, p->v_star, gamma, NULL, NULL, NULL, 0, s->arena, &idle, &s->error) != STN_OK) {
+        return;
+    }
+    bool better = a->certificate.natural_ncp <= idle.natural_ncp;
+    h->worse += !better;
+    h->ratio += better && idle.natural_ncp > 0.0 ? a->certificate.natural_ncp / idle.natural_ncp : 1.0;
 }
 
 /// Solves problem `i` of `count` and judges it; of answers that are worse than they say the first is kept.
@@ -35,6 +52,9 @@ static void solve_one(solver_subject *s, const problem_spec *spec, int32_t i, in
     if (!verdict.good && h->wrong == 0) {
         snprintf(h->first_wrong, sizeof h->first_wrong, "problem %d (%d dofs, %d constraints): %s%s", i, p->nv,
                  p->constraint_count, verdict.text, subject_save(s, p));
+    }
+    if (s->approximate) {
+        compare_with_nothing(s, p, &a, h);
     }
     int32_t n = a.status >= 0 ? a.report.iterations : 0;
     bool claims = a.status == STN_OK || a.status == STN_STALLED;
@@ -55,6 +75,18 @@ static void summarise(solver_subject *s, const harvest *h, double share) {
     if (h->wrong > 0) {
         trial_fail(s->trial, "%d of %d problems, %d not finite; the first: %s", h->wrong, h->count, h->not_finite,
                    h->first_wrong);
+    } else if (s->approximate) {
+        if (share < 1.0 && (h->worse > 0.1 * h->count || !(h->ratio <= 0.5 * h->count))) {
+            trial_fail(
+                s->trial,
+                "natural_ncp is above that without any impulse in %d of %d problems (expected at most 10 %%), and "
+                "%.2f of it in the mean (expected at most 0.5)",
+                h->worse, h->count, h->ratio / h->count);
+        }
+        trial_ok(s->trial,
+                 "%d problems, approximate: momentum and sets to rounding, none claimed; natural_ncp %.2f of that "
+                 "without any impulse in the mean, above it in %d",
+                 h->count, h->ratio / h->count, h->worse);
     } else if (h->not_converged > share * h->count) {
         trial_fail(s->trial, "%d of %d problems not converged, expected at most %g %%", h->not_converged, h->count,
                    100.0 * share);

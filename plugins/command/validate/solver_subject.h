@@ -22,6 +22,7 @@ typedef struct solver_subject {
     uint32_t sets;      // that solver and law take together
     bool masses_stated; // w of the next problem stands in it; else it is computed
     random_stream random;
+    bool approximate;        // it says so: judged by momentum, sets and decrease alone
     int32_t asked, unsolved; // by subject_expect_solved
     stn_error error;
 } solver_subject;
@@ -36,6 +37,8 @@ typedef struct solver_answer {
 
 /// Makes everything, with a guard when `guarded`, tolerances tight (subject_precision). False: the trial is decided.
 bool subject_begin(solver_subject *s, validate_trial *trial, bool guarded);
+/// For a check that compares solutions. False: the solver says that it is approximate, the trial is skipped.
+bool subject_has_solutions(solver_subject *s);
 /// From now on with the law, where one is optional (STN_REGULARIZED_BY_LAW). False: the trial is decided.
 bool subject_regularize(solver_subject *s);
 /// Empties the arena: earlier problems and answers are gone.

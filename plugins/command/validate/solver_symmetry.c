@@ -62,7 +62,7 @@ static bool solve_shuffled(solver_subject *s, stn_problem *p, const solver_answe
 
 void solver_order(validate_trial *trial) {
     solver_subject s;
-    if (subject_begin(&s, trial, false)) {
+    if (subject_begin(&s, trial, false) && subject_has_solutions(&s)) {
         compare(&s, &(other_ways){"in another order", solve_shuffled, subject_spec(&s), 100, 1000});
     }
 }
@@ -200,7 +200,7 @@ static bool solve_in_units(solver_subject *s, stn_problem *p, const solver_answe
 
 void solver_units(validate_trial *trial) {
     solver_subject s;
-    if (subject_begin(&s, trial, false)) {
+    if (subject_begin(&s, trial, false) && subject_has_solutions(&s)) {
         compare(&s, &(other_ways){"in other units", solve_in_units, subject_spec(&s), 100, 1000});
     }
 }
@@ -254,7 +254,7 @@ static bool solve_repeated(solver_subject *s, stn_problem *p, const solver_answe
 
 void solver_redundant(validate_trial *trial) {
     solver_subject s;
-    if (subject_begin(&s, trial, false)) {
+    if (subject_begin(&s, trial, false) && subject_has_solutions(&s)) {
         problem_spec spec = subject_spec(&s);
         spec.rigid = s.formulation == STN_MDP ? 1.0 : spec.rigid; // a share of a stiffness is another W_ii, its measure
         compare(&s, &(other_ways){"with every contact 2 to 5 times", solve_repeated, spec, 30, 1000});
@@ -404,14 +404,14 @@ static bool solve_from_elsewhere(solver_subject *s, stn_problem *p, const solver
 
 void solver_starts(validate_trial *trial) {
     solver_subject s;
-    if (subject_begin(&s, trial, false)) {
+    if (subject_begin(&s, trial, false) && subject_has_solutions(&s)) {
         compare(&s, &(other_ways){"from another start", solve_from_elsewhere, subject_spec(&s), 100, 1000});
     }
 }
 
 void solver_warm_start(validate_trial *trial) {
     solver_subject s;
-    if (!subject_begin(&s, trial, false)) {
+    if (!subject_begin(&s, trial, false) || !subject_has_solutions(&s)) {
         return;
     }
     problem_spec spec = subject_spec(&s);

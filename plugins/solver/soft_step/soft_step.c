@@ -214,9 +214,10 @@ static void share_forces(soft_step *s, const stn_solve_control *control) {
 static stn_status solve(void *self, const stn_problem *problem, const stn_solve_control *control,
                         stn_solution *solution, stn_solve_info *info, stn_error *err) {
     const soft_step_config *config = self;
-    const double h = problem->dt / config->substeps;
+    const int32_t substeps = config->substeps < control->max_iterations ? config->substeps : control->max_iterations;
+    const double h = problem->dt / substeps;
     soft_step s = {.problem = problem,
-                   .rule = {.substeps = config->substeps,
+                   .rule = {.substeps = substeps,
                             .h = h,
                             .frequency = 2.0 * STN_PI * fmin(config->contact_hertz, 0.25 / h),
                             .damping = config->contact_damping_ratio,
@@ -242,11 +243,9 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
         }
     }
     for (int32_t d = 0; d < problem->nv && solution->v_position != NULL; d++) {
-        solution->v_position[d] = s.sum[d] / config->substeps;
+        solution->v_position[d] = s.sum[d] / substeps;
     }
-    *info = (stn_solve_info){.iterations = config->substeps * (config->iterations + config->relax_iterations),
-                             .cost = (double)NAN,
-                             .reason = "approximate"};
+    *info = (stn_solve_info){.iterations = substeps, .cost = (double)NAN, .reason = "approximate"};
     return STN_NOT_CONVERGED;
 }
 
