@@ -60,7 +60,7 @@ STN_KERNEL_INLINE void visit_contact(const soft_step *s, soft_row *row, sweep_ki
     double *x = row->lambda;
     const double *W = row->W, *normal = W + 2 * row->width;
     double R = row->R[2], target = row->target[2];
-    if (row->rigid && (kind != SWEEP_SOFT || target < 0.0)) { // relaxed, or not closed yet: it may close, no more
+    if (row->rigid && kind != SWEEP_SOFT) { // no softness, no pushing apart; what is open may close, no more
         R = 0.0;
         target = fmin(target, 0.0);
         target = kind == SWEEP_BOUNCE && row->bounce > 0.0 && row->total[2] + x[2] > 0.0 ? row->bounce : target;
@@ -151,9 +151,8 @@ STN_KERNEL static void scale_start(soft_step *s) {
         soft_velocity(s->problem, row, s->u, v_c);
         soft_velocity(s->problem, row, s->moved, w_c);
         for (int32_t r = 0; r < row->rows; r++) {
-            bool open = row->rigid && row->target[r] < 0.0;
             slope += row->lambda[r] * (v_c[r] + row->bias[r] - row->target[r]);
-            curvature += row->lambda[r] * (w_c[r] + (open ? 0.0 : row->R[r] * row->lambda[r]));
+            curvature += row->lambda[r] * (w_c[r] + row->R[r] * row->lambda[r]);
         }
     }
     double share = curvature > 0.0 ? fmin(fmax(-slope / curvature, 0.0), 1.0) : 0.0;
