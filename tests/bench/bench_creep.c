@@ -161,7 +161,7 @@ static void measure(const creep_scene *c, double seconds, char **more) {
         const char *settings[2 * MOST_SETTINGS];
         collect_settings(who, more, settings);
         snprintf(script, sizeof script, "%s/%s", STN_SOURCE_DIR, c->script);
-        if ((who->free_bodies_only && !c->free_bodies) || !peer_scene_load(&scene, script, settings)) {
+        if ((who->free_bodies_only && !c->free_bodies) || !peer_scene_load(&scene, script, settings, NULL)) {
             continue;
         }
         scene.impratio = who->impratio;

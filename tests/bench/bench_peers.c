@@ -23,7 +23,12 @@ static const peer_engine *const engines[] = {
     &bullet_peer,
 #endif
 };
-enum { ENGINES = sizeof engines / sizeof engines[0], TURN = 20, MOST_SETTINGS = 8 };
+enum { ENGINES = sizeof engines / sizeof engines[0], TURN = 20, MOST_SETTINGS = 8, MOST_SOLVERS = 8 };
+
+/// Other solvers of ours that take part beside what the scene's script chooses; the second argument on.
+static const char *solvers[MOST_SOLVERS] = {"soft_step"};
+static int32_t solver_count = 1;
+
 static const double LONGEST_US = 15e6, CUT_FRACTION = 0.2; // of one engine in one scene; the settled part of a run
 
 /// A row of the table: a scene and what peers that are not installed here took for it.
@@ -41,11 +46,15 @@ enum { ARTICULATED = 1 + HAVE_MUJOCO_PEER };
 /// One engine in one scene.
 typedef struct run {
     const peer_engine *engine;
+    const char *name;
+    peer_scene own; // of another solver; else empty
     void *self;
     double *us;
     int32_t made;
     double spent, iterations, contacts, momentum; // sums, momentum: largest
     bool over;
+    double *q, *q_before, *v; // (nq), (nq), (nv) of the energy
+    double least, rise;       // of the energy: smallest so far, largest rise above that [J]
 } run;
 
 static void note(run *r) {
@@ -56,10 +65,27 @@ static void note(run *r) {
     r->momentum = report.momentum > r->momentum || isnan(report.momentum) ? report.momentum : r->momentum;
 }
 
+/// Kinetic and potential energy after a turn. The velocity is that of the last step's positions, in every engine: one
+/// that undoes overlaps by moving bodies pays for it.
+static void note_energy(run *r, const peer_scene *scene, stn_kinematics *kinematics) {
+    stn_difference_q(scene->model, r->q_before, r->q, r->v);
+    for (int32_t d = 0; d < scene->model->nv; d++) {
+        r->v[d] /= scene->dt;
+    }
+    stn_kinematics_update(kinematics, r->q, r->v);
+    double energy =
+        stn_kinetic_energy(kinematics) + stn_gravitational_energy(kinematics, stn_vec3_make(0.0, 0.0, -9.81));
+    r->least = fmin(r->least, energy);
+    r->rise = fmax(r->rise, energy - r->least);
+}
+
 static void take_turn(run *r, int32_t steps) {
     bool slow = r->made > 0 && r->spent / r->made > 50.0; // a call of the other clock costs 0.3 us
     double (*clock)(void) = slow ? thread_us : now_us;
     for (int32_t i = 0; i < TURN && !r->over; i++) {
+        if (i + 1 == TURN) {
+            r->engine->read_q(r->self, r->q_before);
+        }
         double start = clock();
         bool made = r->engine->step(r->self);
         double time = clock() - start;
@@ -69,6 +95,9 @@ static void take_turn(run *r, int32_t steps) {
             note(r);
         }
         r->over = !made || r->made == steps || r->spent > LONGEST_US;
+        if (i + 1 == TURN) {
+            r->engine->read_q(r->self, r->q);
+        }
     }
 }
 
@@ -94,7 +123,7 @@ static double print_run(const peer_scene *scene, const bench_scene *b, run *r, d
     int32_t last = (int32_t)(CUT_FRACTION * r->made);
     double settled = median(r->us + r->made - last, last), all = median(r->us, r->made),
            p99 = quantile(r->us, r->made, 0.99);
-    printf("  %-13s %6d", r->engine->name, (int)r->made);
+    printf("  %-22s %6d", r->name, (int)r->made);
     print_number(10, 2, all);
     print_number(10, 2, p99);
     print_number(10, 2, settled);
@@ -107,16 +136,21 @@ static double print_run(const peer_scene *scene, const bench_scene *b, run *r, d
         printf(" %9.1e", r->momentum);
     }
     print_number(9, 4, 1e3 * overlap);
+    print_number(9, 3, r->rise);
     printf("%s\n", r->made < b->steps ? "  cut" : "");
+    char what[128]; // another solver of ours is a line of its own
+    snprintf(what, sizeof what, "%s%s%s", b->name, r->own.world != NULL ? ", " : "",
+             r->own.world != NULL ? r->name : "");
     if (r->made < b->steps) {
-        bench_row("step", b->name, r->engine->name, "cut", "us", settled);
+        bench_row("step", what, r->engine->name, "cut", "us", settled);
         return all;
     }
-    bench_row("step", b->name, r->engine->name, "", "us", all);
-    bench_row("step", b->name, r->engine->name, "p99", "us", p99);
-    bench_row("step", b->name, r->engine->name, "settled", "us", settled);
-    bench_row("step", b->name, r->engine->name, "momentum", "1", r->momentum);
-    bench_row("step", b->name, r->engine->name, "overlap", "mm", 1e3 * overlap);
+    bench_row("step", what, r->engine->name, "", "us", all);
+    bench_row("step", what, r->engine->name, "p99", "us", p99);
+    bench_row("step", what, r->engine->name, "settled", "us", settled);
+    bench_row("step", what, r->engine->name, "momentum", "1", r->momentum);
+    bench_row("step", what, r->engine->name, "overlap", "mm", 1e3 * overlap);
+    bench_row("step", what, r->engine->name, "energy", "J", r->rise);
     return all;
 }
 
@@ -148,17 +182,44 @@ static void print_elsewhere(const bench_scene *b) {
     }
 }
 
-static int32_t begin_runs(const peer_scene *scene, const bench_scene *b, run *runs) {
+static run *begin_run(const peer_scene *scene, const bench_scene *b, const peer_engine *engine, run *runs,
+                      int32_t *count) {
+    run r = {.engine = engine, .name = engine->name, .self = engine->create(scene), .least = (double)INFINITY};
+    const size_t nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv;
+    r.us = calloc((size_t)b->steps, sizeof *r.us);
+    r.q = calloc(2 * nq + nv, sizeof *r.q);
+    if (r.self == NULL || r.us == NULL || r.q == NULL) {
+        free(r.us);
+        free(r.q);
+        return NULL;
+    }
+    r.q_before = r.q + nq;
+    r.v = r.q_before + nq;
+    runs[*count] = r;
+    return &runs[(*count)++];
+}
+
+/// Every engine, then our other solvers; returns how many.
+static int32_t begin_runs(const peer_scene *scene, const bench_scene *b, const char *script, run *runs) {
     int32_t count = 0;
     for (int32_t e = 0; e < ENGINES; e++) {
         bool fits_in = !b->articulated || e < ARTICULATED;
-        void *self = fits_in ? engines[e]->create(scene) : NULL;
-        double *us = self != NULL ? calloc((size_t)b->steps, sizeof *us) : NULL;
-        if (us != NULL) {
-            runs[count++] = (run){.engine = engines[e], .self = self, .us = us};
-        } else if (fits_in) {
-            printf("  %-13s left out: it cannot hold this scene\n", engines[e]->name);
+        if (fits_in && begin_run(scene, b, engines[e], runs, &count) == NULL) {
+            printf("  %-22s left out: it cannot hold this scene\n", engines[e]->name);
         }
+    }
+    for (int32_t i = 0; i < solver_count; i++) {
+        peer_scene own;
+        if (!peer_scene_load(&own, script, b->settings, solvers[i])) {
+            continue;
+        }
+        run *r = begin_run(&own, b, &stiction_peer, runs, &count);
+        if (r == NULL) {
+            peer_scene_clear(&own);
+            continue;
+        }
+        r->own = own;
+        r->name = solvers[i];
     }
     return count;
 }
@@ -166,18 +227,26 @@ static int32_t begin_runs(const peer_scene *scene, const bench_scene *b, run *ru
 static void measure(const bench_scene *b) {
     peer_scene scene;
     char script[512];
+    stn_kinematics *kinematics = NULL;
+    stn_error err;
     snprintf(script, sizeof script, "%s/%s", STN_SOURCE_DIR, b->script);
-    if (!peer_scene_load(&scene, script, b->settings)) {
+    if (!peer_scene_load(&scene, script, b->settings, NULL)) {
         return;
     }
     printf("%s: %d bodies, %d dofs, %d steps of %g ms\n", b->name, (int)scene.model->body_count - 1,
            (int)scene.model->nv, (int)b->steps, 1e3 * scene.dt);
-    run runs[ENGINES] = {{0}};
-    int32_t count = begin_runs(&scene, b, runs);
+    run runs[ENGINES + MOST_SOLVERS] = {{0}};
+    int32_t count = 0;
+    if (stn_kinematics_create(scene.model, &kinematics, &err) == STN_OK) {
+        count = begin_runs(&scene, b, script, runs);
+    }
     for (bool going = true; going;) {
         going = false;
         for (int32_t i = 0; i < count; i++) {
             take_turn(&runs[i], b->steps);
+            if (runs[i].made > 0 && runs[i].made % TURN == 0) {
+                note_energy(&runs[i], &scene, kinematics);
+            }
             going = going || !runs[i].over;
         }
     }
@@ -186,13 +255,16 @@ static void measure(const bench_scene *b) {
         double time = print_run(&scene, b, &runs[i], ours);
         ours = i == 0 ? time : ours;
         for (int32_t e = 0; e < ENGINES && b->bodies >= 40 && runs[i].made == b->steps; e++) {
-            if (engines[e] == runs[i].engine) {
+            if (engines[e] == runs[i].engine && runs[i].own.world == NULL) {
                 fit_add(&fits[e][b->walls], b->bodies, time);
             }
         }
         runs[i].engine->destroy(runs[i].self);
         free(runs[i].us);
+        free(runs[i].q);
+        peer_scene_clear(&runs[i].own);
     }
+    stn_kinematics_destroy(kinematics);
     print_elsewhere(b);
     fflush(stdout);
     peer_scene_clear(&scene);
@@ -240,10 +312,14 @@ int main(int argc, char **argv) {
         {"dualarm_2ms", "scripts/dual_arm_hold.lua", {"dt=0.002", NULL}, 2000, 0, false, true},
     };
     const char *only = argc > 1 ? argv[1] : NULL;
+    for (int32_t i = 2; i < argc && i < 2 + MOST_SOLVERS; i++) {
+        solvers[i - 2] = argv[i];
+        solver_count = i - 1;
+    }
     print_processor();
     print_missing_peers();
-    printf("  %-13s %6s %10s %10s %10s %7s %6s %8s %9s %9s\n", "[us a step]", "steps", "median", "p99", "settled",
-           "ratio", "iter", "contacts", "momentum", "overlap");
+    printf("  %-22s %6s %10s %10s %10s %7s %6s %8s %9s %9s %9s\n", "[us a step]", "steps", "median", "p99", "settled",
+           "ratio", "iter", "contacts", "momentum", "overlap", "energy");
     for (size_t i = 0; i < sizeof robots / sizeof robots[0]; i++) {
         if (only == NULL || strstr(robots[i].name, only) != NULL) {
             measure(&robots[i]);

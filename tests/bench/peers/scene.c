@@ -81,7 +81,7 @@ static void log_errors(void *user, stn_log_level level, const char *text) {
     }
 }
 
-bool peer_scene_load(peer_scene *out, const char *script, const char *const *settings) {
+bool peer_scene_load(peer_scene *out, const char *script, const char *const *settings, const char *solver) {
     *out = (peer_scene){0};
     catcher c = {0};
     const stn_context_options options = {.log = log_errors};
@@ -90,6 +90,7 @@ bool peer_scene_load(peer_scene *out, const char *script, const char *const *set
         return false;
     }
     stn_session_init(&c.session, out->context);
+    c.session.plugin[STN_KIND_SOLVER] = solver;
     c.session.begins = catch_world;
     c.session.begins_user = &c;
     for (int32_t i = 0; settings[i] != NULL; i++) {

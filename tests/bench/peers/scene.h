@@ -51,8 +51,9 @@ extern const peer_engine ode_peer; // free spheres and boxes only
 extern const peer_engine bullet_peer; // the same
 #endif
 
-/// Runs a script until its first step. `settings` are "name=value", NULL at the end.
-bool peer_scene_load(peer_scene *out, const char *script, const char *const *settings);
+/// Runs a script until its first step. `settings` are "name=value", NULL at the end; `solver`: in place of the
+/// script's, NULL: that.
+bool peer_scene_load(peer_scene *out, const char *script, const char *const *settings, const char *solver);
 void peer_scene_clear(peer_scene *scene);
 /// Deepest overlap of the shapes at some coordinates [m], as our own contact model sees it.
 double peer_scene_overlap(const peer_scene *scene, const double *q);
