@@ -5,46 +5,111 @@
 #include <math.h>
 #include <string.h>
 
+enum { SMALL = 6 }; // dofs of a free body
+
+/// A^-1 of a small tree, whole, once for all contacts of a body: small[tree]; NULL of larger ones. False: no memory.
+static bool small_inverse(const stn_problem *problem, const stn_solve_control *control, int32_t tree,
+                          const double **small) {
+    const int32_t n = problem->trees[tree].A.n;
+    if (small[tree] != NULL || n > SMALL) {
+        return true;
+    }
+    double *columns = STN_ARENA_ZEROED(control->arena, n * n, double);
+    for (int32_t d = 0; d < n && columns != NULL; d++) {
+        columns[(n + 1) * d] = 1.0;
+    }
+    if (columns != NULL) {
+        stn_inverse_apply(control->inverse, tree, n, columns);
+    }
+    small[tree] = columns;
+    return columns != NULL;
+}
+
+/// B = A^-1 J^T, a row after the other, J dense; `columns` of A^-1.
+STN_KERNEL_INLINE void multiply_small(int32_t rows, int32_t n, const double *columns, const double *J, double *B) {
+    for (int32_t r = 0; r < rows; r++, J += n, B += n) {
+        for (int32_t d = 0; d < n; d++) {
+            B[d] = columns[d] * J[0];
+        }
+        for (int32_t e = 1; e < n; e++) {
+            for (int32_t d = 0; d < n; d++) {
+                B[d] += columns[e * n + d] * J[e];
+            }
+        }
+    }
+}
+
 /// J as columns of `width`, scaled, and B = A^-1 J^T/theta of one side.
-static bool build_side(const stn_problem *problem, const stn_solve_control *control, const soft_rule *rule,
-                       soft_row *row, int32_t k) {
+STN_KERNEL static bool build_side(const stn_problem *problem, const stn_solve_control *control, const soft_rule *rule,
+                                  const double **small, soft_row *row, int32_t k) {
     const stn_jacobian *J = &row->constraint->J[k];
-    soft_side *side = &row->side[k];
     if (J->tree < 0) {
         return true;
     }
-    const int32_t rows = row->rows, n = problem->trees[J->tree].A.n;
-    double *B = STN_ARENA_ZEROED(control->arena, (int64_t)rows * n, double);
-    double *columns = J->node_count == 0 ? STN_ARENA_ZEROED(control->arena, (int64_t)row->width * n + 2, double) : NULL;
-    if (B == NULL || (J->node_count == 0 && columns == NULL)) {
+    const int32_t rows = row->rows, width = row->width, n = problem->trees[J->tree].A.n;
+    const bool dense = J->node_count == 0;
+    double *B = dense ? STN_ARENA(control->arena, rows * n, double)
+                      : STN_ARENA_ZEROED(control->arena, (int64_t)rows * n, double);
+    double *columns = dense ? STN_ARENA(control->arena, (int64_t)width * n + 2, double) : NULL;
+    if (B == NULL || (dense && columns == NULL) || !small_inverse(problem, control, J->tree, small)) {
         return false;
     }
-    for (int32_t r = 0; r < rows; r++) {
-        double scale = row->cone && r < 2 ? row->scale[r] : 1.0;
-        for (int32_t d = 0; d < n && J->node_count == 0; d++) {
-            columns[d * row->width + r] = B[r * n + d] = scale * J->values[r * n + d];
-        }
-        for (int32_t b = 0; b < 3 * J->node_count; b++) {
-            B[r * n + 3 * J->node[b / 3] + b % 3] = scale * J->values[3 * rows * (b / 3) + 3 * r + b % 3];
+    for (int32_t d = 0; d < n && dense; d++) {
+        for (int32_t r = 0; r < width; r++) {
+            columns[d * width + r] = r < rows ? J->values[r * n + d] : 0.0;
         }
     }
-    stn_inverse_apply(control->inverse, J->tree, rows, B);
+    for (int32_t r = 0; r < rows && !dense; r++) {
+        for (int32_t b = 0; b < 3 * J->node_count; b++) {
+            B[r * n + 3 * J->node[b / 3] + b % 3] = J->values[3 * rows * (b / 3) + 3 * r + b % 3];
+        }
+    }
+    const double *inverse = small[J->tree];
+    if (dense && inverse != NULL) {
+        multiply_small(rows, n, inverse, J->values, B);
+    } else {
+        if (dense) {
+            memcpy(B, J->values, (size_t)(rows * n) * sizeof *B);
+        }
+        stn_inverse_apply(control->inverse, J->tree, rows, B);
+    }
+    for (int32_t r = 0; r < 2 && row->cone; r++) { // tangents of an ellipse
+        for (int32_t d = 0; d < n && row->scale[r] != 1.0; d++) {
+            B[r * n + d] *= row->scale[r];
+            if (dense) {
+                columns[d * width + r] *= row->scale[r];
+            }
+        }
+    }
     for (int32_t i = 0; i < rows * n && rule->theta != 1.0; i++) {
         B[i] /= rule->theta;
     }
-    *side = (soft_side){.dof = problem->trees[J->tree].dof_start, .n = n, .J = columns, .B = B};
+    row->side[k] = (soft_side){.dof = problem->trees[J->tree].dof_start, .n = n, .J = columns, .B = B};
     return true;
 }
 
-/// W of the constraint, column by column: what a unit impulse of each row does to all rows.
-static void build_block(const stn_problem *problem, soft_row *row, double *v) {
+/// W of the constraint, column by column: what a unit impulse of each row does to all rows. `v` (nv) is zero, and left
+/// so.
+STN_KERNEL static void build_block(const stn_problem *problem, soft_row *row, double *v) {
     for (int32_t c = 0; c < row->rows; c++) {
-        double x[STN_MAX_ROWS] = {0.0};
-        x[c] = 1.0;
-        soft_push(row, x, v);
-        soft_velocity(problem, row, v, row->W + c * row->width);
+        double *W = row->W + c * row->width;
         for (int32_t k = 0; k < 2; k++) {
-            memset(v + row->side[k].dof, 0, (size_t)row->side[k].n * sizeof *v);
+            const soft_side *side = &row->side[k];
+            const double *J = side->J, *B = side->B + c * side->n;
+            for (int32_t d = 0; d < side->n && row->side[0].J != NULL; d++, J += row->width) {
+                for (int32_t r = 0; r < row->width; r++) {
+                    W[r] += J[r] * B[d];
+                }
+            }
+        }
+        if (row->side[0].J == NULL) { // by node
+            double x[STN_MAX_ROWS] = {0.0};
+            x[c] = 1.0;
+            soft_push(row, x, v);
+            soft_velocity(problem, row, v, W);
+            for (int32_t k = 0; k < 2; k++) {
+                memset(v + row->side[k].dof, 0, (size_t)row->side[k].n * sizeof *v);
+            }
         }
     }
 }
@@ -106,7 +171,8 @@ bool soft_rows_build(const stn_problem *problem, const stn_solve_control *contro
                      const double *gamma, soft_row **out) {
     soft_row *rows = STN_ARENA_ZEROED(control->arena, problem->constraint_count + 1, soft_row);
     double *scratch = STN_ARENA_ZEROED(control->arena, problem->nv + 1, double);
-    if (rows == NULL || scratch == NULL) {
+    const double **small = STN_ARENA_ZEROED(control->arena, problem->tree_count + 1, const double *);
+    if (rows == NULL || scratch == NULL || small == NULL) {
         return false;
     }
     for (int32_t i = 0; i < problem->constraint_count; i++) {
@@ -133,7 +199,7 @@ bool soft_rows_build(const stn_problem *problem, const stn_solve_control *contro
             row->scale[1] = c->mu2 / row->mu;
         }
         bool nodal = c->J[0].node_count > 0 || (c->J[1].tree >= 0 && c->J[1].node_count > 0);
-        if (!build_side(problem, control, rule, row, 0) || !build_side(problem, control, rule, row, 1)) {
+        if (!build_side(problem, control, rule, small, row, 0) || !build_side(problem, control, rule, small, row, 1)) {
             return false;
         }
         row->side[0].J = nodal ? NULL : row->side[0].J;
