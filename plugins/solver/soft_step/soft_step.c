@@ -10,7 +10,8 @@
 //
 // so that gamma = sum of lambda, v = v0 + theta (u - v0), and v_position the mean of the u that moved the position.
 // A (v - v_star) = J^T gamma holds to rounding and every lambda is in its cone; what is approximate is the
-// complementarity of gamma and v. Soft constraints: [catto-2011]; sub-steps in place of iterations: [macklin-2019].
+// complementarity of gamma and v. Soft constraints: [catto-2011]; sub-steps in place of iterations: [macklin-2019]; the order
+// of the sweeps: [catto-2024].
 #include <math.h>
 #include <string.h>
 
@@ -265,7 +266,7 @@ static const stn_plugin_desc soft_step_plugin = {
     .id = "soft_step",
     .version = "0.1.0",
     .summary = "a fixed number of sub-steps with soft contacts: fast, approximate, momentum to rounding",
-    .reference = "catto-2011; macklin-2019",
+    .reference = "catto-2011; macklin-2019; catto-2024",
     .capabilities = capabilities,
     .config_size = sizeof(soft_step_config),
     .params = params,
