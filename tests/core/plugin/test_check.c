@@ -174,8 +174,8 @@ static void test_figures_in_the_operation_tables_are_checked(void **state) {
     ops.solver.sets = 0;
     assert_string_equal(judge(&desc), "solver toy: sets = 0x0 must name constraint sets, 1u << STN_SET_...");
     desc = make(STN_KIND_SOLVER, &ops);
-    ops.solver.needs = 8;
-    assert_string_equal(judge(&desc), "solver toy: needs = 0x8 asks for something unknown");
+    ops.solver.needs = 64;
+    assert_string_equal(judge(&desc), "solver toy: needs = 0x40 asks for something unknown");
     desc = make(STN_KIND_SOLVER, &ops);
     ops.solver.supports = 2;
     assert_string_equal(judge(&desc), "solver toy: supports = 0x2 names something unknown");
