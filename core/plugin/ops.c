@@ -84,6 +84,9 @@ static stn_status check_solver(const stn_solver_ops *ops, stn_error *err) {
         return stn_fail(err, STN_ERR_PLUGIN,
                         "supports a singular A and needs the Delassus operator, which has A^-1 in it");
     }
+    if (STN_PLUGIN_HAS(ops, supports) && (ops->needs & STN_NEEDS_INVERSE) != 0) {
+        return stn_fail(err, STN_ERR_PLUGIN, "supports a singular A and needs its inverse");
+    }
     if (STN_PLUGIN_HAS(ops, supports) && ops->yields == STN_YIELDS_IMPULSE) {
         return stn_fail(err, STN_ERR_PLUGIN, "supports a singular A and yields no velocities, which follow from A^-1");
     }

@@ -185,6 +185,8 @@ static void test_figures_in_the_operation_tables_are_checked(void **state) {
     ops.solver.needs = STN_NEEDS_DELASSUS;
     assert_string_equal(judge(&desc),
                         "solver toy: supports a singular A and needs the Delassus operator, which has A^-1 in it");
+    ops.solver.needs = STN_NEEDS_INVERSE;
+    assert_string_equal(judge(&desc), "solver toy: supports a singular A and needs its inverse");
     ops.solver.needs = 0;
     assert_string_equal(judge(&desc), "");
     ops.solver.yields = STN_YIELDS_IMPULSE;
