@@ -245,6 +245,12 @@ stn_status stn_builder_set_contact_material(stn_model_builder *builder, int32_t 
     }
     if (status == STN_OK) {
         status = check_material(material, err);
+        if (status == STN_OK) {
+            status = check_no_direction(material,
+                                        "a pair has no direction: give mu2 and friction_direction to the "
+                                        "surface of one of the two",
+                                        err);
+        }
         if (status != STN_OK) {
             stn_error_prefix(err, "contact material of links '%s' and '%s'", side_name(builder, link_a),
                              side_name(builder, link_b));

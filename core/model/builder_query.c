@@ -25,6 +25,9 @@ static stn_status check_changed(const stn_model_builder *builder, int32_t group,
         }
         const stn_material m = material_over(&g->spec.material, stated);
         stn_status status = check_surface(&m, err);
+        if (status == STN_OK) {
+            status = check_friction_direction(&m, g->spec.friction_direction, err);
+        }
         if (status != STN_OK) {
             stn_error_prefix(err, "link '%s'", link_at(builder, g->link)->spec.name);
             return status;

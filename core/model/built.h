@@ -154,7 +154,11 @@ stn_status check_pose(const char *what, const stn_pose *pose, stn_error *err);
 stn_status check_material(const stn_material *material, stn_error *err);
 /// The same for a surface, where a mu that is not stated is the default.
 stn_status check_surface(const stn_material *material, stn_error *err);
-/// Who states mu alone means both coefficients of friction (material.c).
+/// mu2 and a direction are given together; a mu2 that equals mu needs none.
+stn_status check_friction_direction(const stn_material *material, stn_vec3 direction, stn_error *err);
+/// For what has no direction: refuses mu2 and says why.
+stn_status check_no_direction(const stn_material *material, const char *why, stn_error *err);
+/// Who states mu alone means all coefficients of friction (material.c).
 stn_material material_stated(const stn_material *given);
 /// `material` with every number that `stated` states in its place.
 stn_material material_over(const stn_material *material, const stn_material *stated);

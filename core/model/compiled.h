@@ -3,6 +3,8 @@
 #ifndef STICTION_CORE_MODEL_COMPILED_H
 #define STICTION_CORE_MODEL_COMPILED_H
 
+#include <stiction/contact.h>
+
 #include "model/joint.h"
 
 /// What kinematics reads of a body, in one cache line for two. Body 0 has parent -1 and no velocities.
@@ -29,7 +31,7 @@ typedef struct filter_entry {
 } filter_entry;
 enum { FILTER_NODE = -3 };
 
-enum { MATERIAL_MEMBERS = 7 };
+enum { MATERIAL_MEMBERS = 8 };
 
 /// All that was stated for two links (STN_WORLD and STN_ANY too), in the order of the members of stn_material.
 typedef struct pair_override {
@@ -70,6 +72,15 @@ void stn_overrides_apply(const pair_overrides *overrides, const filter_entry *a,
                          stn_pair_material *material);
 /// a / (a + b) for the stiffnesses or moduli of two sides: how much of the contact point's way is that of the first.
 double material_weight(double a, double b);
+/// 2 a b / (a + b); 0 where both are.
+double material_harmonic_mean(double a, double b);
+/// Does the friction of a surface differ by direction?
+bool material_is_anisotropic(const stn_material *material);
+/// Sine of the angle below which a friction direction counts as normal to the contact plane: no direction is left.
+#define DIRECTION_IS_NORMAL 1e-9
+/// contact_set.c: friction of a contact by the friction directions of its geometries, for the normal that it has now.
+/// Where neither has one, or an override of the pair states mu: the same in all directions.
+void contact_combine_friction(const stn_model *model, const stn_contact_pair *pair, stn_contact *contact);
 /// stn_model_pair_material written where it is kept: once a pair of the broad phase, a copy of it costs more than the
 /// rest. It takes the rule of relaxation times.
 void stn_model_combine_surfaces(const stn_model *model, stn_relaxation_rule rule, int32_t geometry_a,

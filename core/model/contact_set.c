@@ -5,11 +5,86 @@
 #include <stiction/contact.h>
 #include <stiction/random.h>
 
+#include "model/compiled.h"
+
 enum { FIRST_CAPACITY = 64 };
 
 static uint64_t pair_id(const stn_contact_pair *pair) {
     uint64_t both = (uint64_t)(uint32_t)pair->geometry_a << 32 | (uint32_t)pair->geometry_b;
     return stn_random_bits(&both);
+}
+
+// ----------------------------------------------------------------------------------------------- friction by direction
+
+/// A surface's friction in the contact plane, mu u u^T + mu2 (1 - u u^T), u the friction direction projected.
+typedef struct friction_tensor {
+    double xx, xy, yy;
+} friction_tensor;
+
+static friction_tensor tensor_of(const stn_geometry *geometry, const stn_mat3 *rotation, const stn_mat3 *plane) {
+    const stn_material *m = &geometry->material;
+    double mu = isnan(m->mu) ? stn_material_default().mu : m->mu, mu2 = isnan(m->mu2) ? mu : m->mu2;
+    stn_vec3 d = stn_mat3_apply_transposed(plane, stn_mat3_apply(rotation, geometry->friction_direction));
+    double length = hypot(d.x, d.y);
+    if (!(length > DIRECTION_IS_NORMAL * stn_vec3_norm(d))) {
+        return (friction_tensor){mu2, 0.0, mu2};
+    }
+    double x = d.x / length, y = d.y / length;
+    return (friction_tensor){mu * x * x + mu2 * y * y, (mu - mu2) * x * y, mu * y * y + mu2 * x * x};
+}
+
+/// 2 (A^-1 + B^-1)^-1 = 2 (det(A) B + det(B) A) / det(A + B), also where A or B has no inverse.
+static friction_tensor mean_tensor(const friction_tensor *a, const friction_tensor *b) {
+    friction_tensor sum = {a->xx + b->xx, a->xy + b->xy, a->yy + b->yy};
+    double det_a = a->xx * a->yy - a->xy * a->xy, det_b = b->xx * b->yy - b->xy * b->xy;
+    double det = sum.xx * sum.yy - sum.xy * sum.xy, trace = sum.xx + sum.yy, scale_a, scale_b;
+    if (det > 1e-14 * trace * trace) {
+        scale_a = 2.0 * det_b / det;
+        scale_b = 2.0 * det_a / det;
+    } else { // neither has friction across the one direction that they share
+        double mean = material_harmonic_mean(a->xx + a->yy, b->xx + b->yy);
+        scale_a = scale_b = trace > 0.0 ? mean / trace : 0.0;
+    }
+    return (friction_tensor){scale_a * a->xx + scale_b * b->xx, scale_a * a->xy + scale_b * b->xy,
+                             scale_a * a->yy + scale_b * b->yy};
+}
+
+static void combine_two_directions(const stn_model *model, const stn_contact_pair *pair, stn_contact *c) {
+    const stn_geometry *a = &model->geometries[pair->geometry_a], *b = &model->geometries[pair->geometry_b];
+    const stn_mat3 plane = stn_contact_frame(c->normal);
+    friction_tensor of_a = tensor_of(a, &pair->pose_a.rotation, &plane),
+                    of_b = tensor_of(b, &pair->pose_b.rotation, &plane), p = mean_tensor(&of_a, &of_b);
+    double middle = 0.5 * (p.xx + p.yy), half = 0.5 * (p.xx - p.yy), radius = hypot(half, p.xy);
+    double mu = stn_material_default().mu, angle = 0.5 * atan2(p.xy, half);
+    double along = material_harmonic_mean(isnan(a->material.mu) ? mu : a->material.mu,
+                                          isnan(b->material.mu) ? mu : b->material.mu);
+    if (radius <= 1e-14 * middle) { // directions that cross at right angles may leave none
+        radius = 0.0;
+    }
+    c->material.mu = middle + radius;
+    c->mu2 = c->material.mu2 = radius == 0.0 ? c->material.mu : fmax(middle - radius, 0.0);
+    c->direction = stn_vec3_add(stn_vec3_scale(cos(angle), stn_mat3_column(&plane, 0)),
+                                stn_vec3_scale(sin(angle), stn_mat3_column(&plane, 1)));
+    // at rest both hold better by the ratio that holds along the directions
+    c->material.mu_static = along > 0.0 ? pair->material.value.mu_static * (c->material.mu / along) : (double)NAN;
+}
+
+void contact_combine_friction(const stn_model *model, const stn_contact_pair *pair, stn_contact *c) {
+    const stn_geometry *a = &model->geometries[pair->geometry_a], *b = &model->geometries[pair->geometry_b];
+    bool of_a = stn_vec3_norm(a->friction_direction) > 0.0 && material_is_anisotropic(&a->material);
+    bool of_b = stn_vec3_norm(b->friction_direction) > 0.0 && material_is_anisotropic(&b->material);
+    c->direction = stn_vec3_zero();
+    c->mu2 = pair->material.value.mu;
+    if (isnan(pair->material.value.mu2) || (!of_a && !of_b)) {
+        return;
+    }
+    if (of_a && of_b) {
+        combine_two_directions(model, pair, c);
+        return;
+    }
+    c->mu2 = pair->material.value.mu2;
+    c->direction = of_a ? stn_mat3_apply(&pair->pose_a.rotation, a->friction_direction)
+                        : stn_mat3_apply(&pair->pose_b.rotation, b->friction_direction);
 }
 
 static stn_support support_of(const stn_geometry *geometry) {
@@ -36,6 +111,9 @@ static inline void fill(stn_contact *c, const stn_model *model, const stn_contac
                            stn_mat3_apply(&pair->pose_a.rotation, a->surface_velocity));
     c->direction = stn_vec3_zero();
     c->mu2 = pair->material.value.mu;
+    if (!isnan(pair->material.value.mu2)) {
+        contact_combine_friction(model, pair, c);
+    }
     c->patch = -1;
     c->vertex_start = 0;
     c->vertex_count = 0;
@@ -120,8 +198,8 @@ static stn_status check(const stn_model *model, const stn_contact *c, stn_error 
     if (!stn_vec3_finite(c->bias) || !stn_vec3_finite(c->direction) || !isfinite(c->material.mu)) {
         return refuse(model, c, STN_ERR_NUMERIC, "friction or surface velocity is not finite", err);
     }
-    if (!(c->material.mu >= 0.0)) {
-        return refuse(model, c, STN_ERR_ARGUMENT, "friction mu must be >= 0", err);
+    if (!(c->material.mu >= 0.0) || !(c->mu2 >= 0.0 && isfinite(c->mu2))) {
+        return refuse(model, c, STN_ERR_ARGUMENT, "friction mu and mu2 must be >= 0 and finite", err);
     }
     if (isinf(c->material.mu_static)) {
         return refuse(model, c, STN_ERR_NUMERIC, "mu_static must be finite, or nan for none", err);

@@ -5,7 +5,8 @@
 //     deforms
 // and for faces of patches d and tau once more, with moduli E in the place of k.
 // Two springs in series, so a rigid side (k infinite) leaves the other's k. The restitution is the larger of the two: a
-// bouncing ball bounces on any floor. mu_static combines as mu does, with the mu of a side that has none.
+// bouncing ball bounces on any floor. mu_static combines as mu does, with the mu of a side that has none, and so does
+// mu2 where one side has a friction direction. Where both have one, contacts combine tensors (contact_set.c).
 #include <stiction/model.h>
 #include <stiction/random.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 _Static_assert(sizeof(stn_material) == MATERIAL_MEMBERS * sizeof(double), "a material is its members and nothing else");
 
 stn_material stn_material_unset(void) {
-    return (stn_material){NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    return (stn_material){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 }
 
 stn_material stn_material_default(void) {
@@ -27,13 +28,17 @@ stn_material stn_material_default(void) {
                           .dissipation = 0.0,
                           .restitution = 0.0,
                           .modulus = INFINITY,
-                          .mu_static = NAN};
+                          .mu_static = NAN,
+                          .mu2 = NAN};
 }
 
 stn_material material_stated(const stn_material *given) {
     stn_material stated = *given;
     if (!isnan(given->mu) && isnan(given->mu_static)) {
         stated.mu_static = given->mu;
+    }
+    if (!isnan(given->mu) && isnan(given->mu2)) {
+        stated.mu2 = given->mu;
     }
     return stated;
 }
@@ -79,8 +84,12 @@ static double relax(stn_relaxation_rule rule, double a, double b, double w) {
     return rule == STN_RELAXATION_SUM ? a + b : mix(w, b, a);
 }
 
-static double harmonic_mean(double a, double b) {
+double material_harmonic_mean(double a, double b) {
     return a + b > 0.0 ? 2.0 * a * (b / (a + b)) : 0.0;
+}
+
+bool material_is_anisotropic(const stn_material *material) {
+    return !isnan(material->mu2) && material->mu2 != material->mu;
 }
 
 void stn_model_combine_surfaces(const stn_model *model, stn_relaxation_rule rule, int32_t geometry_a,
@@ -90,7 +99,7 @@ void stn_model_combine_surfaces(const stn_model *model, stn_relaxation_rule rule
     double w = material_weight(a.stiffness, b.stiffness);
     double w_patch = material_weight(a.modulus, b.modulus);
     bool no_spring = a.stiffness + b.stiffness == 0.0;
-    out->value.mu = harmonic_mean(a.mu, b.mu);
+    out->value.mu = material_harmonic_mean(a.mu, b.mu);
     out->value.stiffness = in_series(a.stiffness, b.stiffness);
     out->value.relaxation_time = relax(rule, a.relaxation_time, b.relaxation_time, w);
     out->value.dissipation = no_spring ? 0.0 : mix(w, b.dissipation, a.dissipation);
@@ -99,7 +108,15 @@ void stn_model_combine_surfaces(const stn_model *model, stn_relaxation_rule rule
     out->value.mu_static = NAN;
     if (!isnan(a.mu_static) || !isnan(b.mu_static)) { // a side without has its mu
         out->value.mu_static =
-            harmonic_mean(isnan(a.mu_static) ? a.mu : a.mu_static, isnan(b.mu_static) ? b.mu : b.mu_static);
+            material_harmonic_mean(isnan(a.mu_static) ? a.mu : a.mu_static, isnan(b.mu_static) ? b.mu : b.mu_static);
+    }
+    out->value.mu2 = NAN;
+    bool of_a = material_is_anisotropic(&a), of_b = material_is_anisotropic(&b);
+    if (of_a && of_b) { // what any contact of the two lies between
+        out->value.mu = material_harmonic_mean(fmax(a.mu, a.mu2), fmax(b.mu, b.mu2));
+        out->value.mu2 = material_harmonic_mean(fmin(a.mu, a.mu2), fmin(b.mu, b.mu2));
+    } else if (of_a || of_b) {
+        out->value.mu2 = material_harmonic_mean(of_a ? a.mu2 : a.mu, of_b ? b.mu2 : b.mu);
     }
     out->weight_a = w;
     out->patch_dissipation = mix(w_patch, b.dissipation, a.dissipation);
@@ -216,6 +233,9 @@ void stn_overrides_apply(const pair_overrides *o, const filter_entry *a, const f
         }
     }
     memcpy(&material->value, value, sizeof value);
+    if (call[MEMBER(mu)] > 0) { // a coefficient of the pair holds in all directions
+        material->value.mu2 = NAN;
+    }
     if (call[MEMBER(dissipation)] > 0) {
         material->patch_dissipation = material->value.dissipation;
     }
@@ -232,7 +252,7 @@ void stn_overrides_apply(const pair_overrides *o, const filter_entry *a, const f
 #define SURFACE(friction, at_rest, young)                                                                 \
     {                                                                                                     \
         .mu = friction, .stiffness = NAN, .relaxation_time = NAN, .dissipation = NAN, .restitution = NAN, \
-        .modulus = young, .mu_static = at_rest                                                            \
+        .modulus = young, .mu_static = at_rest, .mu2 = NAN                                                \
     }
 
 static const stn_named_material materials[] = {

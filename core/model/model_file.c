@@ -292,6 +292,7 @@ static stn_status pass_geometry(passing *p, int32_t i, stn_error *err) {
     BYTES_PASS(b, &spec.category);
     BYTES_PASS(b, &spec.mask);
     BYTES_PASS(b, &spec.surface_velocity);
+    BYTES_PASS(b, &spec.friction_direction);
     pass_index(b, &spec.mesh);
     BYTES_PASS(b, &spec.field.resolution);
     BYTES_PASS(b, &spec.field.margin);

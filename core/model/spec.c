@@ -242,6 +242,7 @@ stn_status check_material(const stn_material *material, stn_error *err) {
         {"restitution", "", material->restitution, true},
         {"modulus", "Pa", material->modulus, false},
         {"mu_static", "", material->mu_static, true},
+        {"mu2", "", material->mu2, true},
     };
     for (int32_t i = 0; i < STN_COUNT(bounds); i++) {
         stn_status status = isnan(bounds[i].value) ? STN_OK : check_bounds(&bounds[i], 1, err);
@@ -270,6 +271,28 @@ stn_status check_surface(const stn_material *material, stn_error *err) {
     return status;
 }
 
+stn_status check_friction_direction(const stn_material *material, stn_vec3 direction, stn_error *err) {
+    bool given = direction.x != 0.0 || direction.y != 0.0 || direction.z != 0.0;
+    double mu = isnan(material->mu) ? stn_material_default().mu : material->mu;
+    if (!given && !isnan(material->mu2) && material->mu2 != mu) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "mu2 = %g beside mu = %g needs a friction_direction, along which mu acts and across which mu2",
+                        material->mu2, mu);
+    }
+    if (given && isnan(material->mu2)) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "friction_direction has no effect without mu2, the friction coefficient across it");
+    }
+    return STN_OK;
+}
+
+stn_status check_no_direction(const stn_material *material, const char *why, stn_error *err) {
+    if (!isnan(material->mu2)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "mu2 = %g: %s", material->mu2, why);
+    }
+    return STN_OK;
+}
+
 stn_status check_field(const stn_field_spec *field, stn_error *err) {
     const bound margin = {"field margin", "m", field->margin, true};
     stn_status status = isnan(field->margin) ? STN_OK : check_bounds(&margin, 1, err);
@@ -292,6 +315,12 @@ stn_status check_geometry(const stn_geometry_spec *spec, stn_error *err) {
     }
     if (status == STN_OK) {
         status = check_finite("surface velocity", spec->surface_velocity, "m/s", err);
+    }
+    if (status == STN_OK) {
+        status = check_finite("friction direction", spec->friction_direction, "1", err);
+    }
+    if (status == STN_OK) {
+        status = check_friction_direction(&spec->material, spec->friction_direction, err);
     }
     return status == STN_OK ? check_field(&spec->field, err) : status;
 }
@@ -317,5 +346,7 @@ stn_status check_nodes(const stn_nodes_spec *spec, stn_error *err) {
     if (!(spec->contact_radius >= 0.0 && isfinite(spec->contact_radius))) {
         return fail_range(err, "contact_radius", spec->contact_radius, "m", ">= 0 and finite");
     }
-    return check_surface(&spec->material, err);
+    status =
+        check_no_direction(&spec->material, "nodes have no axes: their friction is the same in all directions", err);
+    return status == STN_OK ? check_surface(&spec->material, err) : status;
 }

@@ -34,6 +34,7 @@ static stn_status fill_geometry(compiler *c, int32_t index, filter_entry *filter
     out->mesh = spec->mesh;
     out->field = spec->field;
     out->surface_velocity = spec->surface_velocity;
+    out->friction_direction = spec->friction_direction;
     int32_t parent = c->bodies[out->body].parent;
     *filter = (filter_entry){.body = out->body,
                              .parent = parent > 0 ? parent : -1,

@@ -2,6 +2,7 @@
 // The rows of the contact problem: one constraint per contact, index for index with the contact set, then those of the
 // joints (joint_rows.c) and of the equality constraints (equality_rows.c).
 #include "world/assemble.h"
+#include "model/compiled.h"
 #include "problem/inverse.h"
 
 stn_constraint *append_constraint(step_frame *frame, stn_constraint_kind kind, stn_constraint_set set, int32_t rows) {
@@ -109,15 +110,23 @@ static bool contact_jacobian(const assembly *a, const stn_kinematics *k, const s
     return true;
 }
 
-/// t1 along the material direction projected on the plane; the deterministic frame otherwise.
-static stn_mat3 frame_of(const stn_contact *contact) {
+/// Friction of a contact by direction: its frame, with t1 along the friction direction projected on the plane. Without
+/// a direction, and where it is normal to the plane, the frame is the deterministic one; in the latter case every
+/// direction lies across, and mu2 acts in all of them.
+static void put_friction(const stn_contact *contact, stn_constraint *c) {
     stn_vec3 n = contact->normal;
     stn_vec3 d = stn_vec3_mul_add(contact->direction, -stn_vec3_dot(contact->direction, n), n);
-    if (stn_vec3_norm(d) > 1e-9 * stn_vec3_norm(contact->direction)) {
-        stn_vec3 t1 = stn_vec3_scale(1.0 / stn_vec3_norm(d), d);
-        return stn_mat3_columns(t1, stn_vec3_cross(n, t1), n);
+    double along = stn_vec3_norm(d), length = stn_vec3_norm(contact->direction);
+    c->mu1 = contact->material.mu;
+    c->mu2 = contact->mu2;
+    if (along > DIRECTION_IS_NORMAL * length) {
+        stn_vec3 t1 = stn_vec3_scale(1.0 / along, d);
+        c->frame = stn_mat3_columns(t1, stn_vec3_cross(n, t1), n);
+    } else {
+        c->frame = stn_contact_frame(n);
+        c->mu1 = length > 0.0 ? c->mu2 : c->mu1;
     }
-    return stn_contact_frame(n);
+    c->set = c->mu1 == c->mu2 ? STN_SET_CONE : STN_SET_ELLIPSE;
 }
 
 static void put_bias(step_frame *frame, const stn_constraint *c, stn_vec3 world) {
@@ -131,17 +140,14 @@ static void put_bias(step_frame *frame, const stn_constraint *c, stn_vec3 world)
 static bool add_contact(const assembly *a, int32_t i, patch_pair *pair) {
     step_frame *frame = a->frame;
     const stn_contact *contact = &frame->contacts.contacts[i];
-    bool isotropic = contact->material.mu == contact->mu2; // NaN cannot come here: the set was checked
-    stn_constraint *c = append_constraint(frame, STN_CONSTRAINT_CONTACT, isotropic ? STN_SET_CONE : STN_SET_ELLIPSE, 3);
+    stn_constraint *c = append_constraint(frame, STN_CONSTRAINT_CONTACT, STN_SET_CONE, 3);
     c->id = contact->id;
-    c->frame = frame_of(contact);
+    put_friction(contact, c);
     c->point = contact->point;
     c->phi0 = contact->phi0;
     c->stiffness = contact->material.stiffness;
     c->relaxation_time = contact->material.relaxation_time;
     c->dissipation = contact->material.dissipation;
-    c->mu1 = contact->material.mu;
-    c->mu2 = contact->mu2;
     c->restitution = contact->material.restitution;
     c->body[0] = contact->a.body;
     c->body[1] = contact->b.body;
@@ -154,7 +160,7 @@ static bool add_contact(const assembly *a, int32_t i, patch_pair *pair) {
         moved.point = middle->point;
         moved.normal = middle->normal;
         moved.direction = middle->direction;
-        c->frame = frame_of(&moved);
+        put_friction(&moved, c);
         put_bias(frame, c, stn_vec3_add(moved.bias, middle->change));
         done = contact_jacobian(a, frame->scratch_kinematics, &moved, c);
     } else {

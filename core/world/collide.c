@@ -101,7 +101,7 @@ static double law_reach(collision *s, const stn_material *material, double norma
     c->stiffness = material->stiffness;
     c->relaxation_time = isnan(material->relaxation_time) ? s->dt : material->relaxation_time;
     c->dissipation = material->dissipation;
-    c->mu1 = c->mu2 = material->mu;
+    c->mu1 = c->mu2 = fmax(material->mu, material->mu2); // NaN: the same in all directions
     return s->law.ops->reach(s->law.self, s->dt, c, normal_speed, slip_speed);
 }
 

@@ -64,8 +64,8 @@ static int compare_ranked(const void *a, const void *b) {
 static double rank(const stn_material *surface, ranking by) {
     switch (by) {
     case BY_MU:
-        return -surface->mu;
-    case BY_RELAXATION: // one that is not given adds nothing
+        return -fmax(surface->mu, surface->mu2); // in the worst direction; NaN: in all
+    case BY_RELAXATION:                          // one that is not given adds nothing
         return isnan(surface->relaxation_time) ? (double)INFINITY : -surface->relaxation_time;
     case BY_STIFFNESS:
         return surface->stiffness;
@@ -198,7 +198,8 @@ static bool examine_class(const pair_table *t, int32_t a, int32_t class, stn_mat
     if (!handles_classes(t, t->kinds[a].class, class)) {
         return false;
     }
-    worst->mu = fmax(worst->mu, material_of(t, a, partner).value.mu);
+    stn_material value = material_of(t, a, partner).value;
+    worst->mu = fmax(worst->mu, fmax(value.mu, value.mu2));
     partner = find_partner(t, a, class, BY_RELAXATION); // fmax passes over NaN
     worst->relaxation_time = fmax(worst->relaxation_time, material_of(t, a, partner).value.relaxation_time);
     partner = find_partner(t, a, class, BY_STIFFNESS);
@@ -242,7 +243,7 @@ stn_status stn_setup_examine_pairs(step_setup *setup, stn_arena *arena, stn_erro
     }
     int32_t gap = INT32_MAX;
     for (int32_t k = 0; k < t.kind_count; k++) {
-        worst[k] = (stn_material){.stiffness = INFINITY, .relaxation_time = 0.0};
+        worst[k] = (stn_material){.stiffness = INFINITY, .relaxation_time = 0.0, .mu2 = NAN};
         for (int32_t c = 0; c < t.class_count; c++) {
             if (!examine_class(&t, k, c, &worst[k])) {
                 gap = t.kinds[k].first < gap ? t.kinds[k].first : gap;

@@ -137,6 +137,14 @@ static bool make_seam(const seams *s, const touch *t, const touch *floor, seam *
     return m->side != NULL;
 }
 
+/// Where the two geometries of a pair are, and their material.
+static void describe(const seams *s, stn_contact_pair *pair) {
+    pair->pose_a = s->frame->geometry_pose[pair->geometry_a];
+    pair->pose_b = s->frame->geometry_pose[pair->geometry_b];
+    pair->material = stn_model_pair_material(s->setup->model, pair->geometry_a, pair->geometry_b);
+    set_relaxation(&pair->material, s->frame->dt);
+}
+
 /// Least distance of shape and part with the shape moved by `displacement`, as far as it is below the margin; NaN where
 /// asking fails.
 static double ask(seams *s, const seam *m, stn_vec3 displacement, double margin) {
@@ -144,12 +152,9 @@ static double ask(seams *s, const seam *m, stn_vec3 displacement, double margin)
     stn_contact_pair pair = {.geometry_a = swap ? m->side->part : m->side->shape,
                              .geometry_b = swap ? m->side->shape : m->side->part,
                              .margin = margin};
-    pair.pose_a = s->frame->geometry_pose[pair.geometry_a];
-    pair.pose_b = s->frame->geometry_pose[pair.geometry_b];
+    describe(s, &pair);
     stn_vec3 *moved = swap ? &pair.pose_b.position : &pair.pose_a.position;
     *moved = stn_vec3_add(*moved, displacement);
-    pair.material = stn_model_pair_material(s->setup->model, pair.geometry_a, pair.geometry_b);
-    set_relaxation(&pair.material, s->frame->dt);
     s->asked.count = s->asked.patch_count = s->asked.vertex_count = 0;
     s->frame->place.plugin = s->setup->plugin[STN_KIND_CONTACT];
     stn_status status = stn_collide_pairs(s->setup->plugin[STN_KIND_CONTACT], s->setup->model,
@@ -180,6 +185,11 @@ static void turn(seams *s, const seam *m, double phi) {
         } else {
             c->normal = stn_vec3_scale(t->side, m->up);
             c->phi0 = fmin(c->phi0, phi);
+            stn_contact_pair pair = {.geometry_a = c->geometry_a, .geometry_b = c->geometry_b};
+            describe(s, &pair);
+            if (!isnan(pair.material.value.mu2)) { // friction directions show in another plane now
+                contact_combine_friction(s->setup->model, &pair, c);
+            }
         }
     }
 }

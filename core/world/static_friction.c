@@ -31,8 +31,13 @@ void apply_static_friction(const step_setup *setup, const step_frame *frame, con
     stn_constraint_velocity(&frame->problem, c, frame->problem.v0, v_c);
     double s = hypot(v_c[0] + bias[0], v_c[1] + bias[1]) / setup->slip_tolerance;
     double mu = friction_at_slip(contact->material.mu, contact->material.mu_static, s);
-    c->mu2 = contact->mu2 == contact->material.mu ? mu : contact->mu2 * (mu / contact->material.mu);
-    c->mu1 = mu;
+    if (c->set == STN_SET_CONE && c->mu1 == contact->material.mu) {
+        c->mu1 = c->mu2 = mu;
+    } else if (contact->material.mu > 0.0) { // across the direction it holds better by the same ratio
+        double ratio = mu / contact->material.mu;
+        c->mu1 *= ratio;
+        c->mu2 *= ratio;
+    }
 }
 
 /// Surfaces and the calls of contact_material are checked alone: only a mu_static of a pair and a mu of its surfaces,

@@ -27,8 +27,8 @@ typedef struct stn_contact {
     stn_material material;          // of this contact, fully set
     /// Surface velocity of B minus that of A, world [m/s]; the model's, until the world puts its present ones.
     stn_vec3 bias;
-    stn_vec3 direction;                 // material direction for anisotropic friction, world; zero: isotropic
-    double mu2;                         // friction along t2 when anisotropic
+    stn_vec3 direction;                 // friction direction, world: material.mu acts along it; zero: isotropic
+    double mu2;                         // friction across the direction; material.mu when isotropic
     int32_t patch;                      // -1 for a point contact
     int32_t vertex_start, vertex_count; // polygon of a patch face in the set's vertices
     double area, pressure;              // of a patch face [m^2], [Pa]
@@ -67,8 +67,9 @@ typedef struct stn_contact_pair {
 } stn_contact_pair;
 
 /// Ready-made record for a point contact: ids from (pair, feature), contact point by the pair's weight, phi0 =
-/// n . (p_b - p_a), supports, material and surface velocities from the model. `p_a`, `p_b`: witness points on the two
-/// surfaces.
+/// n . (p_b - p_a), supports, material, friction direction and surface velocities from the model. `p_a`, `p_b`: witness
+/// points on the two surfaces. Where both geometries have a friction direction, the record holds the principal axis of
+/// the harmonic mean of their tensors P = mu u u^T + mu2 (1 - u u^T) in the contact plane: 2 (P_a^-1 + P_b^-1)^-1.
 STN_API stn_contact stn_contact_make(const stn_model *model, const stn_contact_pair *pair, stn_vec3 p_a, stn_vec3 p_b,
                                      stn_vec3 normal, uint64_t feature);
 /// Appends a copy; STN_ERR_NUMERIC when something is not finite or the normal has no unit length, STN_ERR_ARGUMENT when

@@ -56,13 +56,14 @@ STN_API const stn_joint_units *stn_joint_type_units(stn_joint_type type);
 
 /// Contact parameters of one surface, or (pair overrides) of one contact. NaN: not given.
 typedef struct stn_material {
-    double mu;              // friction coefficient, while sliding [1]
+    double mu;              // friction coefficient, while sliding; along the friction direction where there is one [1]
     double stiffness;       // point stiffness k [N/m]; infinite = rigid
     double relaxation_time; // linear dissipation tau_d [s]
     double dissipation;     // Hunt-Crossley d [s/m]
     double restitution;     // [1], of rigid contacts with solvers that use no law
     double modulus;         // hydroelastic E [Pa]
     double mu_static;       // friction coefficient at rest, counts where it is above mu; NaN: mu [1]
+    double mu2;             // friction coefficient across the friction direction of the geometry; NaN: mu [1]
 } stn_material;
 
 STN_API stn_material stn_material_unset(void); ///< every member NaN
@@ -89,8 +90,11 @@ typedef enum stn_relaxation_rule {
 /// How a contact between two surfaces behaves, after combination (docs/lua.md, "Bodies and their contact") and
 /// overrides: all members set (a relaxation time that nobody gave stays NaN: the world puts dt), plus where the contact
 /// point lies and what holds for a face of a patch instead, where moduli E stand for point stiffnesses.
+/// mu2 is NaN where friction is the same in all directions. Where one geometry has a friction direction, mu acts along
+/// it and mu2 across it. Where both have one, mu and mu2 are the largest and the smallest that a contact of the two can
+/// have, which depends on how the directions lie to each other: stn_contact_make computes it.
 typedef struct stn_pair_material {
-    stn_material value; // all set but the relaxation time
+    stn_material value; // all set but the relaxation time, mu_static and mu2
     double weight_a;    // contact point = weight_a p_a + (1 - weight_a) p_b; k_a / (k_a + k_b), 1 when a alone is rigid
     double patch_dissipation; // (E_b d_a + E_a d_b) / (E_a + E_b), that of the compliant side [s/m]
     /// As value.relaxation_time, where the rule has weights with E in the place of k [s].
@@ -125,7 +129,11 @@ typedef struct stn_geometry_spec {
     uint32_t category;         // collision filter: a pair collides when each one's category meets the other's mask
     uint32_t mask;             // categories that it meets
     stn_vec3 surface_velocity; // conveyor belt, in the shape's axes [m/s]
-    const char *where;         // "file:line" for messages, may be NULL
+    /// Where friction differs by direction: the direction of material.mu, in the shape's axes, of any length > 0;
+    /// material.mu2 acts across it. Contacts project it on their plane; where it is normal to the plane, mu2 acts in
+    /// all directions. Zero: friction is the same in all directions.
+    stn_vec3 friction_direction;
+    const char *where; // "file:line" for messages, may be NULL
 } stn_geometry_spec;
 
 /// Both collision and visual, unset material and field, category 1, mask all ones, grey.
@@ -415,19 +423,20 @@ typedef struct stn_group {
 
 /// A shape on a body (body >= 0) or a sphere on a node (body = -1).
 typedef struct stn_geometry {
-    const char *name;          // may be ""
-    int32_t body, node, link;  // of the model; on a node body and link are -1
-    stn_shape shape;           // in its own frame
-    stn_pose pose;             // body frame -> shape frame
-    stn_material material;     // NaN: not given
-    float rgba[4];             // 0 to 1; the last: 1 opaque
-    bool collision, visual;    // takes part in contact; is drawn
-    uint32_t category, mask;   // a pair collides when each one's category meets the other's mask
-    int32_t mesh;              // of the model's meshes, -1: none
-    stn_field_spec field;      // of a compliant shape
-    stn_vec3 surface_velocity; // at the start, in the shape's axes [m/s]
-    const char *where;         // "file:line" of its description, "" when not known
-    stn_pose in_link;          // as described: link frame -> shape frame; on a node identity
+    const char *name;            // may be ""
+    int32_t body, node, link;    // of the model; on a node body and link are -1
+    stn_shape shape;             // in its own frame
+    stn_pose pose;               // body frame -> shape frame
+    stn_material material;       // NaN: not given
+    float rgba[4];               // 0 to 1; the last: 1 opaque
+    bool collision, visual;      // takes part in contact; is drawn
+    uint32_t category, mask;     // a pair collides when each one's category meets the other's mask
+    int32_t mesh;                // of the model's meshes, -1: none
+    stn_field_spec field;        // of a compliant shape
+    stn_vec3 surface_velocity;   // at the start, in the shape's axes [m/s]
+    stn_vec3 friction_direction; // of material.mu, in the shape's axes; zero: none
+    const char *where;           // "file:line" of its description, "" when not known
+    stn_pose in_link;            // as described: link frame -> shape frame; on a node identity
 } stn_geometry;
 
 /// A mesh as shapes name it.

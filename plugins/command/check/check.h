@@ -92,6 +92,7 @@ void check_scale_robot(check *c);
 void check_scale_mesh(check *c);
 void check_scale_link(check *c);
 void check_slab_thickness(check *c);
+void check_friction_direction(check *c);
 void check_package_unused(check *c);
 // collision.c
 void check_self_collision(check *c);

@@ -43,6 +43,8 @@ const check_rule check_rules[] = {
      .unless = NO_MESH},
     {RULE(slab_thickness, WARNING,
           "a compliant plane without the thickness of its layer, which hydroelastic contact refuses")},
+    {RULE(friction_direction, WARNING,
+          "a plane whose friction direction is its normal, so that the second coefficient acts in all directions")},
     {RULE(self_collision, WARNING, "shapes that may collide and overlap where the robot starts")},
     {RULE(package_unused, NOTE, "a folder given by --package that neither a mesh nor an included model comes from")},
 };

@@ -117,6 +117,20 @@ void check_slab_thickness(check *c) {
     }
 }
 
+void check_friction_direction(check *c) {
+    for (int32_t i = 0; i < c->model->geometry_count; i++) {
+        const stn_geometry *g = &c->model->geometries[i];
+        stn_vec3 d = g->friction_direction;
+        if (g->collision && g->shape.type == STN_SHAPE_HALF_SPACE && stn_vec3_norm(d) > 0.0 &&
+            hypot(d.x, d.y) <= 1e-9 * stn_vec3_norm(d)) {
+            check_say_shape(c, i,
+                            "the friction direction is normal to the plane: its second coefficient, %g, acts in all "
+                            "directions",
+                            g->material.mu2);
+        }
+    }
+}
+
 // --------------------------------------------------------------------------------------------------------- packages
 
 static bool lies_below(const char *path, const char *folder) {

@@ -35,6 +35,7 @@ typedef struct info_counts {
     int32_t joints, of_type[STN_JOINT_COUNT], mimic;
     int32_t dof_reduced;
     int32_t compliant, tetrahedra; // of those that collide: with a modulus, and with a volume mesh besides
+    int32_t friction_directions;   // of those that collide: friction differs by direction
     int32_t collision, visual, collision_shapes[STN_SHAPE_COUNT], visual_shapes[STN_SHAPE_COUNT];
     int32_t inertias[CLI_INERTIA_COUNT]; // links
     int32_t actuators;

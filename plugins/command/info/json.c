@@ -138,6 +138,7 @@ static cJSON *geometry_counts(const info_report *r) {
     cJSON_AddNumberToObject(json, "visual", c->visual);
     cJSON_AddNumberToObject(json, "compliant", c->compliant);
     cJSON_AddNumberToObject(json, "tetrahedra", c->tetrahedra);
+    cJSON_AddNumberToObject(json, "friction_directions", c->friction_directions);
     add_shape_counts(json, "collision_shapes", c->collision_shapes);
     add_shape_counts(json, "visual_shapes", c->visual_shapes);
     cJSON *errors =

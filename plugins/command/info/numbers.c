@@ -45,6 +45,7 @@ void info_count(info_report *r) {
         c->collision += shape->collision;
         c->visual += shape->visual;
         c->compliant += compliant;
+        c->friction_directions += shape->collision && stn_vec3_norm(shape->friction_direction) > 0.0;
         c->tetrahedra += compliant && shape->field.volume_mesh >= 0;
         c->collision_shapes[shape->shape.type] += shape->collision;
         c->visual_shapes[shape->shape.type] += shape->visual;

@@ -73,6 +73,9 @@ static void print_summary(const info_report *r) {
     if (c->tetrahedra > 0) {
         printf(", %d with tetrahedra", (int)c->tetrahedra);
     }
+    if (c->friction_directions > 0) {
+        printf(", %d with a friction direction", (int)c->friction_directions);
+    }
     fputs(", ", stdout);
     print_shapes(c->visual, "visual", c->visual_shapes);
     putchar('\n');

@@ -7,6 +7,10 @@
 //     l(v_c) = gamma^T R gamma / 2,  gamma = -dl/dv_c,  G = -dgamma/dv_c                                      S(39)
 //
 // The projection has three regions: stick (gamma = y), slide (gamma on the cone's boundary) and open (gamma = 0).
+//
+// Where friction differs by direction, mu = max(mu1, mu2) and S = diag(mu1/mu, mu2/mu, 1) make a circular cone of the
+// elliptic one: the same law holds for S v_c and S^-1 gamma, with R_ti = R_t / S_ii^2. Friction stays associated: it
+// dissipates the most that the ellipse allows.
 #include <math.h>
 #include <stiction/plugin.h>
 
@@ -25,16 +29,31 @@ static const stn_param params[] = {
 
 // What prepare leaves for evaluate, one array each. All are zero in padding lanes: y = 0 there, and a frictionless
 // contact with y_n = 0 is open.
-enum { RT, RN, RT_INV, RN_INV, V_HAT_1, V_HAT_2, V_HAT_N, MU, MU_HAT, SLIDE, SLIDE_G, COEFFICIENT_COUNT };
+enum { RT, RN, RT_INV, RN_INV, V_HAT_1, V_HAT_2, V_HAT_N, MU, MU_HAT, SLIDE, SLIDE_G, S_1, S_2, COEFFICIENT_COUNT };
+
+/// mu, and S_11 and S_22, which are 1 for a circular cone.
+static double scales(const stn_constraint *c, double s[2]) {
+    double mu = fmax(c->mu1, c->mu2);
+    s[0] = s[1] = 1.0;
+    if (c->set == STN_SET_CONE) {
+        return c->mu1;
+    }
+    if (mu > 0.0) {
+        s[0] = c->mu1 / mu;
+        s[1] = c->mu2 / mu;
+    }
+    return mu;
+}
 
 /// SAP acts at phi < tau_d |v_n| + mu (dt + tau_d) |v_t| on approach; half as much again for what the step changes.
 static double reach(const void *self, double dt, const stn_constraint *c, double normal_speed, double slip_speed) {
     (void)self;
-    return 1.5 * (dt + c->relaxation_time) * (fabs(normal_speed) + c->mu1 * fabs(slip_speed));
+    return 1.5 * (dt + c->relaxation_time) * (fabs(normal_speed) + fmax(c->mu1, c->mu2) * fabs(slip_speed));
 }
 
 /// R_n = max(beta^2/(4 pi^2) w, 1/(dt k (dt + tau_d)))  S(29),  R_t = sigma w  S(30),  v_hat = -phi0/(dt + tau_d).
-/// A contact with w = 0 moves nothing: any R > 0 serves. Data that are NaN stay NaN, and prepare names them.
+/// A direction without friction has no R of its own that could matter: it gets R_t. A contact with w = 0 moves nothing:
+/// any R > 0 serves. Data that are NaN stay NaN, and prepare names them.
 static void regularize(const void *self, stn_problem *problem) {
     const sap_config *config = self;
     double beta = isnan(problem->beta) ? config->beta : problem->beta; // what a problem states comes first
@@ -49,7 +68,11 @@ static void regularize(const void *self, stn_problem *problem) {
         double rigid = beta * beta / (4.0 * STN_PI * STN_PI) * w;
         double compliance = 1.0 / (problem->dt * c->stiffness * time);
         double *R = problem->R + c->row, *v_hat = problem->v_hat + c->row;
-        R[0] = R[1] = sigma * w;
+        double s[2];
+        scales(c, s);
+        for (int32_t t = 0; t < 2; t++) {
+            R[t] = sigma * w / (s[t] > 0.0 ? s[t] * s[t] : 1.0);
+        }
         R[2] = rigid >= compliance ? rigid : compliance;
         v_hat[0] = v_hat[1] = 0.0;
         v_hat[2] = -c->phi0 / time;
@@ -61,10 +84,10 @@ static stn_status check_contact(const stn_problem *problem, int32_t index, stn_e
     const double *R = problem->R + c->row, *v_hat = problem->v_hat + c->row;
     static const char *const rows[] = {"t1", "t2", "n"};
     unsigned long long id = (unsigned long long)c->id;
-    if (c->set != STN_SET_CONE || c->rows != 3) {
+    if (!stn_constraint_has_cone(c) || c->rows != 3) {
         return stn_fail(err, STN_ERR_UNSUPPORTED,
-                        "constraint %d (id %llx): the law sap takes circular friction cones, not a set '%s' of %d rows",
-                        index, id, stn_constraint_set_name(c->set), c->rows);
+                        "constraint %d (id %llx): the law sap takes friction cones, not a set '%s' of %d rows", index,
+                        id, stn_constraint_set_name(c->set), c->rows);
     }
     for (int32_t a = 0; a < 3; a++) {
         if (!(R[a] > 0.0) || !isfinite(R[a])) {
@@ -80,14 +103,17 @@ static stn_status check_contact(const stn_problem *problem, int32_t index, stn_e
                             v_hat[a], c->phi0);
         }
     }
-    if (R[0] != R[1]) {
-        return stn_fail(err, STN_ERR_UNSUPPORTED,
-                        "contact %d (id %llx): R[t1] = %g and R[t2] = %g 1/kg differ; the law sap needs them equal",
-                        index, id, R[0], R[1]);
+    double s[2], mu = scales(c, s);
+    if (!(mu >= 0.0 && fmin(c->mu1, c->mu2) >= 0.0) || !isfinite(mu)) {
+        return stn_fail(err, STN_ERR_NUMERIC, "contact %d (id %llx): mu = %g, %g must be >= 0 and finite", index, id,
+                        c->mu1, c->mu2);
     }
-    if (!(c->mu1 >= 0.0) || !isfinite(c->mu1)) {
-        return stn_fail(err, STN_ERR_NUMERIC, "contact %d (id %llx): mu = %g must be >= 0 and finite", index, id,
-                        c->mu1);
+    double first = R[0] * s[0] * s[0], second = R[1] * s[1] * s[1];
+    if (s[0] > 0.0 && s[1] > 0.0 && !(fabs(first - second) <= (s[0] == s[1] ? 0.0 : 1e-12) * first)) {
+        return stn_fail(err, STN_ERR_UNSUPPORTED,
+                        "contact %d (id %llx): R[t1] = %g and R[t2] = %g 1/kg, mu = %g, %g; the law sap needs mu1^2 "
+                        "R[t1] = mu2^2 R[t2]",
+                        index, id, R[0], R[1], c->mu1, c->mu2);
     }
     return STN_OK;
 }
@@ -105,10 +131,13 @@ static stn_status prepare(const void *self, const stn_problem *problem, const st
         }
         const stn_constraint *c = &problem->constraints[batch->constraint[i]];
         const double *R = problem->R + c->row, *v_hat = problem->v_hat + c->row;
-        double mu = c->mu1, mu_hat = mu * R[0] / R[2], f = 1.0 / (1.0 + mu * mu_hat);
-        lane[RT * stride] = R[0];
+        double s[2], mu = scales(c, s), R_t = s[0] > 0.0 ? R[0] * s[0] * s[0] : R[1]; // the larger s is 1
+        double mu_hat = mu * R_t / R[2], f = 1.0 / (1.0 + mu * mu_hat);
+        lane[S_1 * stride] = s[0];
+        lane[S_2 * stride] = s[1];
+        lane[RT * stride] = R_t;
         lane[RN * stride] = R[2];
-        lane[RT_INV * stride] = 1.0 / R[0];
+        lane[RT_INV * stride] = 1.0 / R_t;
         lane[RN_INV * stride] = 1.0 / R[2];
         lane[V_HAT_1 * stride] = v_hat[0];
         lane[V_HAT_2 * stride] = v_hat[1];
@@ -130,8 +159,9 @@ static stn_status prepare(const void *self, const stn_problem *problem, const st
 STN_KERNEL_INLINE void evaluate_lane(const double *c, size_t stride, const double *v_c, double *cost, double *gamma,
                                      double *G) {
     double rt_inv = c[RT_INV * stride], rn_inv = c[RN_INV * stride], mu = c[MU * stride], mu_hat = c[MU_HAT * stride];
-    double y1 = (c[V_HAT_1 * stride] - v_c[0]) * rt_inv;
-    double y2 = (c[V_HAT_2 * stride] - v_c[stride]) * rt_inv;
+    double scale_1 = c[S_1 * stride], scale_2 = c[S_2 * stride];
+    double y1 = (c[V_HAT_1 * stride] - v_c[0]) * scale_1 * rt_inv;
+    double y2 = (c[V_HAT_2 * stride] - v_c[stride]) * scale_2 * rt_inv;
     double yn = (c[V_HAT_N * stride] - v_c[2 * stride]) * rn_inv;
     double yr = sqrt(y1 * y1 + y2 * y2);
 
@@ -147,8 +177,8 @@ STN_KERNEL_INLINE void evaluate_lane(const double *c, size_t stride, const doubl
     double g1 = stick ? y1 : (slide ? slide_t * t1 : 0.0);
     double g2 = stick ? y2 : (slide ? slide_t * t2 : 0.0);
     double gn = stick ? yn : (slide ? slide_n : 0.0);
-    gamma[0] = g1;
-    gamma[stride] = g2;
+    gamma[0] = scale_1 * g1;
+    gamma[stride] = scale_2 * g2;
     gamma[2 * stride] = gn;
     cost[0] = 0.5 * (c[RT * stride] * (g1 * g1 + g2 * g2) + c[RN * stride] * gn * gn);
     if (G == NULL) {
@@ -157,11 +187,14 @@ STN_KERNEL_INLINE void evaluate_lane(const double *c, size_t stride, const doubl
     // slide: G = f/R_n s s^T + mu gamma_n/(R_t y_r) p p^T, s = (mu t, 1), p perpendicular to t in the plane
     double a = c[SLIDE_G * stride], b = slide_t * (rt_inv * yr_inv);
     double s1 = mu * t1, s2 = mu * t2;
-    G[0] = stick ? rt_inv : (slide ? a * s1 * s1 + b * t2 * t2 : 0.0);
-    G[stride] = slide ? a * s1 * s2 - b * t1 * t2 : 0.0;
-    G[2 * stride] = stick ? rt_inv : (slide ? a * s2 * s2 + b * t1 * t1 : 0.0);
-    G[3 * stride] = slide ? a * s1 : 0.0;
-    G[4 * stride] = slide ? a * s2 : 0.0;
+    double G_11 = stick ? rt_inv : (slide ? a * s1 * s1 + b * t2 * t2 : 0.0);
+    double G_12 = slide ? a * s1 * s2 - b * t1 * t2 : 0.0;
+    double G_22 = stick ? rt_inv : (slide ? a * s2 * s2 + b * t1 * t1 : 0.0);
+    G[0] = scale_1 * scale_1 * G_11;
+    G[stride] = scale_1 * scale_2 * G_12;
+    G[2 * stride] = scale_2 * scale_2 * G_22;
+    G[3 * stride] = scale_1 * (slide ? a * s1 : 0.0);
+    G[4 * stride] = scale_2 * (slide ? a * s2 : 0.0);
     G[5 * stride] = stick ? rn_inv : (slide ? a : 0.0);
 }
 
@@ -178,19 +211,23 @@ static void slip(const void *self, const stn_problem *problem, int32_t constrain
                  const double *gamma, stn_law_slip *out) {
     (void)self;
     const stn_constraint *c = &problem->constraints[constraint];
-    double limit = c->mu1 * gamma[2], friction = sqrt(gamma[0] * gamma[0] + gamma[1] * gamma[1]);
-    bool slides = gamma[2] > 0.0 && friction >= limit * (1.0 - 1e-9);
+    double s[2], mu = scales(c, s), limit = mu * gamma[2];
+    double g1 = s[0] > 0.0 ? gamma[0] / s[0] : 0.0, g2 = s[1] > 0.0 ? gamma[1] / s[1] : 0.0;
+    double v1 = s[0] * v_c[0], v2 = s[1] * v_c[1], scaled = sqrt(v1 * v1 + v2 * v2);
+    double R_t = s[0] > 0.0 ? problem->R[c->row] * s[0] * s[0] : problem->R[c->row + 1];
+    // the speed is told along the slip, where S makes it smaller
+    double stretch = scaled > 0.0 ? sqrt(v_c[0] * v_c[0] + v_c[1] * v_c[1]) / scaled : 1.0;
+    bool slides = gamma[2] > 0.0 && sqrt(g1 * g1 + g2 * g2) >= limit * (1.0 - 1e-9);
     *out = (stn_law_slip){
-        .transition_speed = problem->R[c->row] * limit,
-        .glide_gap =
-            slides ? c->mu1 * (problem->dt + c->relaxation_time) * sqrt(v_c[0] * v_c[0] + v_c[1] * v_c[1]) : 0.0,
+        .transition_speed = R_t * limit * stretch,
+        .glide_gap = slides ? mu * (problem->dt + c->relaxation_time) * scaled : 0.0,
     };
 }
 
 static const stn_law_ops ops = {
     .size = sizeof ops,
     .coefficient_count = COEFFICIENT_COUNT,
-    .sets = 1u << STN_SET_CONE,
+    .sets = 1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE,
     .reach = reach,
     .regularize = regularize,
     .prepare = prepare,

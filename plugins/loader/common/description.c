@@ -52,7 +52,11 @@ int32_t robot_add_geometry(robot_reader *reader, int32_t link, bool collision, c
     }
     int32_t index = reader->geometry_count++;
     robot_geometry *g = &reader->geometries[index];
-    *g = (robot_geometry){.link = link, .xml = xml, .place = place_of(reader, xml), .scale = {1.0, 1.0, 1.0}};
+    *g = (robot_geometry){.link = link,
+                          .xml = xml,
+                          .place = place_of(reader, xml),
+                          .scale = {1.0, 1.0, 1.0},
+                          .turn = stn_mat3_identity()};
     g->spec = stn_geometry_spec_default(stn_shape_sphere(1.0));
     g->spec.collision = collision;
     g->spec.visual = !collision;

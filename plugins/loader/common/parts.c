@@ -199,6 +199,18 @@ stn_pose robot_save_pose(const robot_shape *shape) {
     return pose;
 }
 
+bool robot_save_friction(const stn_geometry *g, double *mu, double *mu2, double direction[3]) {
+    stn_vec3 d = stn_vec3_normalize_or(g->friction_direction, stn_vec3_zero());
+    if (g->shape.type == STN_SHAPE_HALF_SPACE) {
+        stn_mat3 turn = stn_contact_frame(stn_vec3_make(0.0, 0.0, 1.0));
+        d = stn_mat3_apply(&turn, d);
+    }
+    *mu = isnan(g->material.mu) ? stn_material_default().mu : g->material.mu;
+    *mu2 = g->material.mu2;
+    robot_settle_axis(d, direction);
+    return stn_vec3_norm(d) > 0.0 && !isnan(*mu2) && *mu2 != *mu;
+}
+
 /// false: a format cannot name it.
 static bool take_shape(robot_parts *p, const robot_part *part, const stn_geometry *g, robot_shape *shape) {
     const stn_mesh_reference *mesh = g->mesh >= 0 ? &p->model->meshes[g->mesh] : NULL;

@@ -66,6 +66,9 @@ void robot_parts_clear(robot_parts *parts);
 /// A shape's pose as URDF and SDFormat have it: a plane with the normal z, by which robot_set_plane turns it.
 stn_pose robot_save_pose(const robot_shape *shape);
 
+/// Does friction differ by direction? Gives mu, mu2 and the direction, settled, in the axes of robot_save_pose.
+bool robot_save_friction(const stn_geometry *geometry, double *mu, double *mu2, double direction[3]);
+
 /// A warning about what the format cannot hold, once for every code.
 void robot_lose(robot_parts *parts, const char *code, const char *element, const char *format, ...) STN_PRINTF(4, 5);
 /// Text of the arena; "" without memory.

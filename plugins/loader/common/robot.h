@@ -114,6 +114,7 @@ typedef struct robot_geometry {
     const stn_mesh *data;                 // kept by the reader's meshes; NULL: a reference only
     const stn_mesh *volume;               // the same, with the file's tetrahedra; NULL: it has none that count
     bool declared_convex, declared_rigid; // hydroelastic properties
+    stn_mat3 turn; // of the shape's axes against those of its element, which a plane's normal makes
 } robot_geometry;
 
 typedef struct robot_exclusion {
@@ -377,8 +378,16 @@ double robot_surface_number(robot_reader *reader, const xml_element *parent, con
 /// k [N/m] and c [N s/m]; only together do they make a relaxation time.
 void robot_surface_spring(robot_reader *reader, const xml_element *parent, const char *k_name, const char *c_name,
                           stn_material *out);
-/// The smaller of two directions' coefficients, with a warning when they differ.
-double robot_surface_friction(robot_reader *reader, const xml_element *parent, const char *first, const char *second);
+/// Friction as Open Dynamics Engine has it, of a collision that has no mu yet: coefficient `first` along <fdir1>, a
+/// direction in the collision's frame, and `second` across it. Without a direction the engine chooses one by the
+/// normal, in the world: the smaller coefficient counts in all directions, with a warning when they differ.
+typedef struct robot_friction {
+    double mu, mu2;     // NaN: not given
+    stn_vec3 direction; // in the collision's frame; zero: the same in all directions
+} robot_friction;
+robot_friction robot_surface_friction(robot_reader *reader, const xml_element *parent, const char *first,
+                                      const char *second);
+void robot_fill_friction(robot_geometry *g, const robot_friction *given);
 double robot_surface_restitution(robot_reader *reader, const xml_element *parent, const char *name);
 /// Gives a surface what it does not have yet.
 void robot_fill_material(stn_material *material, const stn_material *given);

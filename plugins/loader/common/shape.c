@@ -66,6 +66,7 @@ bool robot_set_plane(robot_reader *reader, const xml_element *xml, const double 
     }
     stn_pose turn = {stn_contact_frame(normal), stn_vec3_zero()};
     g->spec.pose = stn_pose_mul(&g->spec.pose, &turn);
+    g->turn = turn.rotation;
     g->spec.shape = stn_shape_half_space();
     return true;
 }

@@ -32,14 +32,43 @@ void robot_surface_spring(robot_reader *reader, const xml_element *parent, const
     }
 }
 
-double robot_surface_friction(robot_reader *reader, const xml_element *parent, const char *first, const char *second) {
-    double mu1 = robot_surface_number(reader, parent, first, 0.0);
-    double mu2 = robot_surface_number(reader, parent, second, 0.0);
-    if (mu1 != mu2 && !isnan(mu1) && !isnan(mu2)) {
-        robot_warn(reader, parent, "friction", "%s = %g and %s = %g: friction is the same in all directions, %g counts",
-                   first, mu1, second, mu2, fmin(mu1, mu2));
+robot_friction robot_surface_friction(robot_reader *reader, const xml_element *parent, const char *first,
+                                      const char *second) {
+    robot_friction f = {robot_surface_number(reader, parent, first, 0.0),
+                        robot_surface_number(reader, parent, second, 0.0), stn_vec3_zero()};
+    const xml_element *xml = robot_child(reader, parent, "fdir1");
+    double direction[3] = {0.0, 0.0, 0.0};
+    if (isnan(f.mu) || isnan(f.mu2) || f.mu == f.mu2) {
+        f.mu = fmin(f.mu, f.mu2); // the one that is given when the other is not
+        f.mu2 = (double)NAN;
+        return f;
     }
-    return fmin(mu1, mu2); // the one that is given when the other is not
+    const char *value = xml != NULL ? xml_attribute(xml, "value") : NULL; // in URDF either way
+    const char *frame = xml != NULL ? xml_attribute(xml, "expressed_in") : NULL;
+    frame = xml != NULL && frame == NULL ? xml_attribute(xml, "gz:expressed_in") : frame;
+    frame = xml != NULL && frame == NULL ? xml_attribute(xml, "ignition:expressed_in") : frame;
+    bool told = xml != NULL && frame == NULL &&
+                robot_parse_reals(reader, xml, "<fdir1>", value != NULL ? value : xml_text(xml), 3, 3, direction) > 0;
+    f.direction = stn_vec3_normalize_or(stn_vec3_make(direction[0], direction[1], direction[2]), stn_vec3_zero());
+    if (told && stn_vec3_norm(f.direction) > 0.0) {
+        return f;
+    }
+    robot_warn(reader, xml != NULL ? xml : parent, "friction",
+               "%s = %g and %s = %g, %s: friction is taken the same in all directions, %g counts", first, f.mu, second,
+               f.mu2, frame != NULL ? "but a <fdir1> in another frame is not read" : "but no <fdir1> in which they act",
+               fmin(f.mu, f.mu2));
+    f.mu = fmin(f.mu, f.mu2);
+    f.mu2 = (double)NAN;
+    return f;
+}
+
+void robot_fill_friction(robot_geometry *g, const robot_friction *given) {
+    stn_geometry_spec *spec = &g->spec;
+    if (isnan(spec->material.mu) && isnan(spec->material.mu2)) {
+        spec->material.mu = given->mu;
+        spec->material.mu2 = given->mu2;
+        spec->friction_direction = stn_mat3_apply_transposed(&g->turn, given->direction);
+    }
 }
 
 double robot_surface_restitution(robot_reader *reader, const xml_element *parent, const char *name) {
@@ -56,7 +85,6 @@ static void fill(double *value, double given) {
 }
 
 void robot_fill_material(stn_material *material, const stn_material *given) {
-    fill(&material->mu, given->mu);
     fill(&material->stiffness, given->stiffness);
     fill(&material->relaxation_time, given->relaxation_time);
     fill(&material->restitution, given->restitution);

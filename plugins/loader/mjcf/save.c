@@ -67,6 +67,13 @@ static void put_geoms(mjcf_saver *s, const robot_part *part) {
         } else { // one friction coefficient; MuJoCo's default is another one than ours
             xml_put_real(w, "friction", isnan(m->mu) ? stn_material_default().mu : m->mu);
             robot_lose_static_friction(&s->parts, part->name, m);
+            double mu, mu2, direction[3];
+            if (robot_save_friction(g, &mu, &mu2, direction)) {
+                robot_lose(
+                    &s->parts, "friction", mjcf_save_label(s, "link", part->name),
+                    "mu2 = %g across the friction direction: a geom in MJCF has one friction, mu = %g is written", mu2,
+                    mu);
+            }
         }
         if (g->collision && (isfinite(m->stiffness) || isfinite(m->relaxation_time) || isfinite(m->dissipation) ||
                              !isnan(m->modulus) || isfinite(m->restitution) || isfinite(field->resolution) ||

@@ -84,13 +84,18 @@ static void put_shape(saver *s, const robot_part *part, const robot_shape *shape
 static void put_surface(saver *s, const robot_part *part, const stn_geometry *g) {
     xml_writer *w = &s->xml;
     stn_material m = g->material;
-    if (!isnan(m.mu) || !isnan(m.restitution)) {
+    double mu, mu2, direction[3];
+    bool directed = robot_save_friction(g, &mu, &mu2, direction);
+    if (directed || !isnan(m.mu) || !isnan(m.restitution)) {
         xml_begin(w, "surface");
-        if (!isnan(m.mu)) {
+        if (directed || !isnan(m.mu)) {
             xml_begin(w, "friction");
             xml_begin(w, "ode");
-            xml_real_element(w, "mu", m.mu);
-            xml_real_element(w, "mu2", m.mu);
+            xml_real_element(w, "mu", mu);
+            xml_real_element(w, "mu2", directed ? mu2 : mu);
+            if (directed) {
+                xml_reals_element(w, "fdir1", direction, 3);
+            }
             xml_end(w);
             xml_end(w);
         }

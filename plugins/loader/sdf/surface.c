@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// <surface> of a collision, where no Drake value stands: mu = min(mu, mu2) of friction/ode, k = kp and tau = kd / kp of
+// <surface> of a collision, where no Drake value stands: mu and mu2 of friction/ode, k = kp and tau = kd / kp of
 // contact/ode, the coefficient of restitution, and the bits that say who collides with whom. Colours of a visual.
 #include "sdf.h"
 
@@ -31,7 +31,8 @@ void sdf_parse_surface(robot_reader *reader, const xml_element *collision, robot
     const xml_element *bounce = robot_child(reader, surface, "bounce");
     stn_material given = stn_material_unset();
     if (friction != NULL) {
-        given.mu = robot_surface_friction(reader, friction, "mu", "mu2");
+        robot_friction found = robot_surface_friction(reader, friction, "mu", "mu2");
+        robot_fill_friction(g, &found);
     }
     if (spring != NULL) {
         robot_surface_spring(reader, spring, "kp", "kd", &given);

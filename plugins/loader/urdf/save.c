@@ -170,6 +170,31 @@ static void put_restitution(saver *s, const robot_part *part) {
     }
 }
 
+/// Does friction of a link differ by direction, in the same way on all of its collisions? Gazebo's words, as Drake has
+/// none, say it of a link.
+static bool has_one_friction(saver *s, const robot_part *part) {
+    double first[5] = {0.0, 0.0, 0.0, 0.0, 0.0};
+    int32_t count = 0, directed = 0, same = 0;
+    for (int32_t i = part->shape_start; i < part->shape_start + part->shape_count; i++) {
+        const stn_geometry *g = s->parts.shapes[i].geometry;
+        double f[5];
+        if (!g->collision) {
+            continue;
+        }
+        directed += robot_save_friction(g, &f[0], &f[1], f + 2);
+        if (count++ == 0) {
+            memcpy(first, f, sizeof first);
+        }
+        same += memcmp(first, f, sizeof first) == 0;
+    }
+    if (directed > 0 && same < count) {
+        robot_lose(&s->parts, "friction", robot_part_text(&s->parts, "link %s", part->name),
+                   "its shapes have several frictions of which some have a direction, a link in URDF has one: mu alone "
+                   "is written");
+    }
+    return directed > 0 && same == count;
+}
+
 static void put_link(saver *s, const robot_part *part) {
     static const struct {
         const char *name;
@@ -191,6 +216,7 @@ static void put_link(saver *s, const robot_part *part) {
         xml_end(w);
         xml_end(w);
     }
+    bool directed = has_one_friction(s, part);
     for (int32_t k = 0; k < 2 * part->shape_count; k++) { // visuals, then collisions
         bool collision = k >= part->shape_count;
         const robot_shape *shape = &s->parts.shapes[part->shape_start + k % part->shape_count];
@@ -212,13 +238,28 @@ static void put_link(saver *s, const robot_part *part) {
             put_name(w, "material", "name", robot_part_text(&s->parts, "colour_%d", (int)colour));
         }
         if (collision) {
-            robot_save_proximity(w, &g->material, &g->field, false);
+            stn_material m = g->material;
+            m.mu = directed ? (double)NAN : m.mu; // Gazebo's friction is read where Drake's does not stand
+            robot_save_proximity(w, &m, &g->field, false);
             robot_lose_static_friction(&s->parts, part->name, &g->material);
         }
         xml_end(w);
     }
     put_restitution(s, part);
     xml_end(w);
+    double mu, mu2, direction[3];
+    for (int32_t i = part->shape_start; directed && i < part->shape_start + part->shape_count; i++) {
+        if (robot_save_friction(s->parts.shapes[i].geometry, &mu, &mu2, direction) &&
+            s->parts.shapes[i].geometry->collision) {
+            xml_begin(w, "gazebo");
+            xml_put_text(w, "reference", part->name);
+            xml_real_element(w, "mu1", mu);
+            xml_real_element(w, "mu2", mu2);
+            xml_reals_element(w, "fdir1", direction, 3);
+            xml_end(w);
+            break;
+        }
+    }
 }
 
 // ---------------------------------------------------------------------------------------------------------- joints

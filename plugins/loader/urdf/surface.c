@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contact parameters that were written for other programs, where no Drake value stands beside them:
 //   Bullet  <contact> of a link:        mu = lateral_friction,  k = stiffness,  tau = damping / stiffness,  restitution
-//   Gazebo  <gazebo reference="link">:  mu = min(mu1, mu2),     k = kp,         tau = kd / kp
+//   Gazebo  <gazebo reference="link">:  mu1, mu2, fdir1,        k = kp,         tau = kd / kp
 // Both put springs in series and so do we. They combine friction otherwise (Bullet multiplies, Gazebo takes the
 // smaller; here it is the harmonic mean, so that two equal surfaces keep their coefficient), and they add the damping
 // coefficients [N s/m] of two surfaces, where we add the times. A value that makes no sense is a warning, not an error:
@@ -11,22 +11,24 @@
 #include "urdf.h"
 
 /// Gives a link's collisions what they do not have yet.
-static void fill_link(robot_reader *reader, int32_t link, const stn_material *given) {
+static void fill_link(robot_reader *reader, int32_t link, const stn_material *given, const robot_friction *friction) {
     const robot_link *l = &reader->links[link];
     for (int32_t i = l->geometry_start; i < l->geometry_start + l->geometry_count; i++) {
-        stn_material *m = &reader->geometries[i].spec.material;
-        if (reader->geometries[i].spec.collision) {
-            robot_fill_material(m, given);
+        robot_geometry *g = &reader->geometries[i];
+        if (g->spec.collision) {
+            robot_fill_material(&g->spec.material, given);
+            robot_fill_friction(g, friction);
         }
     }
 }
 
 void urdf_parse_contact(robot_reader *reader, const xml_element *xml, int32_t link) {
     stn_material given = stn_material_unset();
-    given.mu = robot_surface_number(reader, xml, "lateral_friction", 0.0);
+    const robot_friction friction = {.mu = robot_surface_number(reader, xml, "lateral_friction", 0.0),
+                                     .mu2 = (double)NAN};
     robot_surface_spring(reader, xml, "stiffness", "damping", &given);
     given.restitution = robot_surface_restitution(reader, xml, "restitution");
-    fill_link(reader, link, &given);
+    fill_link(reader, link, &given, &friction);
 }
 
 void urdf_parse_gazebo(robot_reader *reader, const xml_element *xml) {
@@ -37,9 +39,9 @@ void urdf_parse_gazebo(robot_reader *reader, const xml_element *xml) {
         return; // settings of the whole model or of a joint
     }
     stn_material given = stn_material_unset();
-    given.mu = robot_surface_friction(reader, xml, "mu1", "mu2");
+    const robot_friction friction = robot_surface_friction(reader, xml, "mu1", "mu2");
     robot_surface_spring(reader, xml, "kp", "kd", &given);
-    fill_link(reader, link, &given);
+    fill_link(reader, link, &given, &friction);
 }
 
 // ------------------------------------------------------------------------------------------------------------ colours

@@ -228,6 +228,11 @@ static cJSON *geometry_json(const scene *s, const stn_geometry *g) {
     if (isfinite(g->material.mu)) {
         add_number(json, "mu", g->material.mu);
     }
+    if (stn_vec3_norm(g->friction_direction) > 0.0) {
+        const double direction[] = {g->friction_direction.x, g->friction_direction.y, g->friction_direction.z};
+        add_number(json, "mu2", g->material.mu2);
+        add_numbers(json, "friction_direction", direction, 3);
+    }
     return json;
 }
 

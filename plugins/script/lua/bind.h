@@ -163,9 +163,10 @@ void stn_lua_push_vector(lua_State *L, stn_vec3 v);
 void stn_lua_set_number(lua_State *L, const char *key, double value);
 void stn_lua_set_vector(lua_State *L, const char *key, stn_vec3 value);
 
-#define STN_MATERIAL_KEYS "mu", "mu_static", "stiffness", "relaxation_time", "dissipation", "restitution", "modulus"
-#define STN_SURFACE_KEYS  "material", STN_MATERIAL_KEYS
-#define STN_FIELD_KEYS    "resolution", "field_margin"
+#define STN_MATERIAL_KEYS \
+    "mu", "mu2", "mu_static", "stiffness", "relaxation_time", "dissipation", "restitution", "modulus"
+#define STN_SURFACE_KEYS "material", STN_MATERIAL_KEYS
+#define STN_FIELD_KEYS   "resolution", "field_margin"
 
 // ---------------------------------------------------------------------------------------- poses (pose.c)
 
@@ -188,7 +189,8 @@ bool stn_fields_body_pose(const stn_fields *f, stn_pose *pose);
 
 // --------------------------------------------------------------------------------------- shapes (shape.c)
 
-#define STN_GEOMETRY_KEYS STN_SURFACE_KEYS, "color", "category", "mask", "surface_velocity", "visual"
+#define STN_GEOMETRY_KEYS \
+    STN_SURFACE_KEYS, "color", "category", "mask", "surface_velocity", "friction_direction", "visual"
 /// A shape of a body as a table describes it; its pose stays the identity.
 typedef struct stn_lua_shape {
     stn_geometry_spec geometry;

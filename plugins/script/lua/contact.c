@@ -37,7 +37,7 @@ void stn_lua_push_contacts(lua_State *L, stn_lua_world *w) {
     lua_createtable(L, count, 0);
     for (int32_t i = 0; i < count; i++) {
         const stn_contact *contact = &o->contacts->contacts[i];
-        lua_createtable(L, 0, 21);
+        lua_createtable(L, 0, 23);
         lua_pushinteger(L, (lua_Integer)contact->id);
         lua_setfield(L, -2, "id");
         stn_lua_set_link(L, o->model, o->model->geometries[contact->geometry_a].link, "a", "link_a");
@@ -48,6 +48,10 @@ void stn_lua_push_contacts(lua_State *L, stn_lua_world *w) {
         stn_lua_set_number(L, "mu", o->problem->constraints[i].mu1); // of this step: at rest or sliding
         // impulse and force on B, and how B moves along A; the rows of contact i are those of constraint i
         const stn_constraint *c = &o->problem->constraints[i];
+        if (c->set == STN_SET_ELLIPSE) {
+            stn_lua_set_number(L, "mu2", c->mu2);
+            stn_lua_set_vector(L, "friction_direction", stn_mat3_column(&c->frame, 0));
+        }
         const double *gamma = &o->gamma[c->row];
         stn_contact_report r;
         stn_observation_contact(o, i, &r);

@@ -8,6 +8,7 @@
 
 void stn_fields_material(const stn_fields *f, stn_material *out) {
     stn_fields_at_least(f, "mu", "1", 0.0, &out->mu);
+    stn_fields_at_least(f, "mu2", "1", 0.0, &out->mu2);
     stn_fields_stiffness(f, "stiffness", "N/m", &out->stiffness);
     stn_fields_at_least(f, "relaxation_time", "s", 0.0, &out->relaxation_time);
     stn_fields_at_least(f, "dissipation", "s/m", 0.0, &out->dissipation);
@@ -69,8 +70,8 @@ void stn_fields_surface(const stn_fields *f, stn_lua_surface *out) {
                              .density = (double)NAN};
     read_material(f, out);
     stn_fields_material(f, &out->asked);
-    if (!isnan(out->asked.mu)) { // alone it means both
-        out->material.mu_static = (double)NAN;
+    if (!isnan(out->asked.mu)) { // alone it means all
+        out->material.mu_static = out->material.mu2 = (double)NAN;
     }
     stn_fields_material(f, &out->material);
     read_field(f, &out->field);
@@ -458,6 +459,7 @@ void stn_fields_shape(const stn_fields *f, stn_shape_type type, int keep, stn_lu
         spec->mask = (uint32_t)bits;
     }
     stn_fields_vector(f, "surface_velocity", "m/s", &spec->surface_velocity);
+    stn_fields_vector(f, "friction_direction", "1", &spec->friction_direction);
     stn_fields_boolean(f, "visual", &spec->visual);
 }
 
