@@ -57,7 +57,7 @@ static inline void same_geometry(const stn_geometry *a, const stn_geometry *b) {
     SAME(body), SAME(node), SAME(link), SAME(shape.type), SAME(shape.radius), SAME(shape.half_length);
     SAME(shape.half_extents), SAME(pose), SAME(material), SAME(rgba), SAME(collision), SAME(visual), SAME(category);
     SAME(mask), SAME(mesh), SAME(field.resolution), SAME(field.margin), SAME(field.thickness), SAME(field.volume_mesh),
-        SAME(surface_velocity), SAME(in_link);
+        SAME(surface_velocity), SAME(friction_direction), SAME(in_link);
     assert_true((a->shape.mesh == NULL) == (b->shape.mesh == NULL));
 }
 

@@ -79,6 +79,103 @@ static void the_record_follows_from_witness_points_and_model(void **state) {
     assert_true(c.a.body == 0 && c.b.body == 4 && c.b.node_count == 0);
 }
 
+/// Two plates with a friction direction each, on the faces of which friction was measured.
+static const stn_geometry plates[] = {
+    {.name = "a", .body = 1, .node = -1, .friction_direction = {2.0, 0.0, 0.0}, .material = {.mu = 0.8, .mu2 = 0.2}},
+    {.name = "b", .body = 2, .node = -1, .friction_direction = {0.0, 0.5, 0.0}, .material = {.mu = 0.3, .mu2 = 0.6}},
+    {.name = "c", .body = 3, .node = -1, .material = {.mu = 0.5, .mu2 = (double)NAN}},
+    {.name = "d", .body = 4, .node = -1, .friction_direction = {1.0, 0.0, 0.0}, .material = {.mu = 0.4}},
+};
+static const stn_model of_plates = {.geometry_count = 4, .geometries = plates, .body_count = 5};
+
+static stn_contact plates_touch(const stn_contact_pair *pair, stn_vec3 normal) {
+    return stn_contact_make(&of_plates, pair, stn_vec3_zero(), stn_vec3_zero(), normal, 0);
+}
+
+static void the_direction_is_that_of_the_geometry_that_has_one(void **state) {
+    (void)state;
+    for (int32_t side = 0; side < 2; side++) {
+        stn_contact_pair pair = pair_of(side == 0 ? 0 : 2, side == 0 ? 2 : 0);
+        pair.material.value.mu2 = 0.25;
+        stn_mat3 turn = stn_mat3_from_rpy(0.1, -0.2, 0.7);
+        *(side == 0 ? &pair.pose_a.rotation : &pair.pose_b.rotation) = turn;
+        stn_contact c = plates_touch(&pair, stn_vec3_make(0.0, 0.0, 1.0));
+        assert_near(c.material.mu, 0.7, 0.0);
+        assert_near(c.mu2, 0.25, 0.0);
+        assert_near(stn_vec3_norm(stn_vec3_sub(c.direction, stn_vec3_scale(2.0, stn_mat3_column(&turn, 0)))), 0.0,
+                    1e-15);
+        pair.material.value.mu2 = (double)NAN; // an override of the pair states mu
+        c = plates_touch(&pair, stn_vec3_make(0.0, 0.0, 1.0));
+        assert_true(c.mu2 == c.material.mu && stn_vec3_norm(c.direction) == 0.0);
+    }
+}
+
+/// P of a plate, by its definition, along the contact plane's x and y.
+static void tensor(const stn_geometry *g, double angle, double P[4]) {
+    double own = g->friction_direction.x > 0.0 ? 0.0 : 0.5 * STN_PI, c = cos(own + angle), s = sin(own + angle);
+    double mu = g->material.mu, mu2 = g->material.mu2;
+    P[0] = mu * c * c + mu2 * s * s;
+    P[1] = P[2] = (mu - mu2) * c * s;
+    P[3] = mu * s * s + mu2 * c * c;
+}
+
+static void invert(double P[4]) {
+    double det = P[0] * P[3] - P[1] * P[2], first = P[0];
+    P[0] = P[3] / det;
+    P[3] = first / det;
+    P[1] /= -det;
+    P[2] /= -det;
+}
+
+static void two_directions_make_the_harmonic_mean_of_their_tensors(void **state) {
+    (void)state;
+    for (int32_t i = 0; i <= 36; i++) {
+        stn_contact_pair pair = pair_of(0, 1);
+        double angle = i * STN_PI / 18.0, A[4], B[4];
+        pair.pose_b.rotation = stn_mat3_from_rpy(0.0, 0.0, angle);
+        pair.material.value.mu2 = 0.1;
+        pair.material.value.mu_static = (double)NAN;
+        stn_contact c = plates_touch(&pair, stn_vec3_make(0.0, 0.0, 1.0));
+        tensor(&plates[0], 0.0, A);
+        tensor(&plates[1], angle, B);
+        invert(A);
+        invert(B);
+        for (int32_t k = 0; k < 4; k++) {
+            A[k] = 0.5 * (A[k] + B[k]);
+        }
+        invert(A);
+        double x = c.direction.x, y = c.direction.y;
+        assert_near(hypot(x, y), 1.0, 1e-15);
+        assert_near(A[0] * x + A[1] * y, c.material.mu * x, 1e-14);
+        assert_near(A[2] * x + A[3] * y, c.material.mu * y, 1e-14);
+        assert_near(A[0] + A[3], c.material.mu + c.mu2, 1e-14);
+        assert_true(isnan(c.material.mu_static));
+        stn_contact_pair other = pair; // the same the other way round
+        other.geometry_a = 1;
+        other.geometry_b = 0;
+        other.pose_a = pair.pose_b;
+        other.pose_b = pair.pose_a;
+        stn_contact back = plates_touch(&other, stn_vec3_make(0.0, 0.0, -1.0));
+        assert_near(back.material.mu, c.material.mu, 1e-15);
+        assert_near(back.mu2, c.mu2, 1e-15);
+        assert_near(fabs(stn_vec3_dot(back.direction, c.direction)), 1.0, 1e-14);
+    }
+}
+
+static void a_direction_along_the_normal_leaves_the_second_coefficient(void **state) {
+    (void)state;
+    stn_contact_pair pair = pair_of(0, 3);
+    pair.material.value.mu2 = 0.0;
+    stn_contact c = plates_touch(&pair, stn_vec3_make(1.0, 0.0, 0.0)); // d has no friction across either
+    assert_near(c.material.mu, 0.0, 1e-15);
+    assert_near(c.mu2, 0.0, 1e-15);
+    pair.pose_b.rotation = stn_mat3_from_rpy(0.0, 0.0, 0.5 * STN_PI); // along y it has 0.4, a has 0.2 in all directions
+    c = plates_touch(&pair, stn_vec3_make(1.0, 0.0, 0.0));
+    assert_near(c.material.mu, 2.0 * 0.4 * 0.2 / 0.6, 1e-15);
+    assert_near(c.mu2, 0.0, 1e-15);
+    assert_near(fabs(c.direction.y), 1.0, 1e-15);
+}
+
 static void a_node_rides_with_weight_one(void **state) {
     (void)state;
     stn_contact_pair pair = pair_of(1, 2);
@@ -209,6 +306,9 @@ static void running_out_of_memory_leaves_the_set_as_it_was(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_record_follows_from_witness_points_and_model),
+        cmocka_unit_test(the_direction_is_that_of_the_geometry_that_has_one),
+        cmocka_unit_test(two_directions_make_the_harmonic_mean_of_their_tensors),
+        cmocka_unit_test(a_direction_along_the_normal_leaves_the_second_coefficient),
         cmocka_unit_test(a_node_rides_with_weight_one),
         cmocka_unit_test(ids_differ_between_pairs_and_features_and_persist),
         cmocka_unit_test_setup_teardown(thousands_of_contacts_keep_their_order, set_up, tear_down),

@@ -329,10 +329,15 @@ static void a_law_says_which_sets_it_knows(void **state) {
     (void)state;
     bench b;
     assert_ok(bench_open(&b, "sap", 1), b.err);
+    stn_problem_solver_destroy(b.ps);
+    stn_instance_destroy(b.law);
+    assert_ok(stn_instance_create(b.context, STN_KIND_LAW, "lagged", NULL, 0, &b.law, &b.err), b.err);
+    stn_problem_solver_options o = {b.solver, b.law, NULL, b.threads};
+    assert_ok(stn_problem_solver_create(b.context, &o, &b.ps, &b.err), b.err);
     sample *s = pairs_sample(11, 1);
     s->constraints[1].set = STN_SET_ELLIPSE;
     assert_int_equal(bench_solve(&b, &s->problem, NULL), STN_ERR_UNSUPPORTED);
-    assert_non_null(strstr(b.err.text, "law sap cannot treat the set 'ellipse': constraint 1"));
+    assert_non_null(strstr(b.err.text, "law lagged cannot treat the set 'ellipse': constraint 1"));
     sample_clear(s);
     bench_close(&b);
 }

@@ -436,9 +436,105 @@ static void bad_data_are_refused_by_name(void **state) {
         *cases[i].member = before;
     }
     p->constraints[1].set = STN_SET_ELLIPSE;
+    p->constraints[1].mu2 = 0.3;
     assert_int_equal(f->ops->prepare(f->instance->self, p, &f->batch, NULL, &f->err), STN_ERR_UNSUPPORTED);
-    assert_non_null(strstr(f->err.text, "ellipse"));
-    assert_int_equal(f->ops->sets, 1u << STN_SET_CONE);
+    assert_non_null(strstr(f->err.text, "mu1^2 R[t1] = mu2^2 R[t2]"));
+    p->constraints[1].set = STN_SET_BOX;
+    assert_int_equal(f->ops->prepare(f->instance->self, p, &f->batch, NULL, &f->err), STN_ERR_UNSUPPORTED);
+    assert_non_null(strstr(f->err.text, "box"));
+    assert_int_equal(f->ops->sets, 1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE);
+}
+
+/// gamma is the point of the elliptic cone that is nearest to y in the metric R: it lies in the cone, s = R (gamma - y)
+/// in the dual one, and gamma . s = 0. The cost is its potential.
+static void impulse_of_an_ellipse_is_the_projection_on_it(void **state) {
+    fixture *f = *state;
+    stn_problem *p = make_contacts(f, 1);
+    stn_constraint *c = &p->constraints[0];
+    c->set = STN_SET_ELLIPSE;
+    int32_t seen[3] = {0};
+    for (int32_t i = 0; i < 2000; i++) {
+        const size_t stride = (size_t)f->batch.stride;
+        c->mu1 = i % 10 == 0 ? 0.0 : scene_uniform(&f->scene, 0.05, 2.0);
+        c->mu2 = i % 10 == 1 ? 0.0 : scene_uniform(&f->scene, 0.05, 2.0);
+        c->w = pow(10.0, scene_uniform(&f->scene, -3.0, 3.0));
+        c->stiffness = INFINITY;
+        c->relaxation_time = 0.01;
+        c->phi0 = scene_uniform(&f->scene, -0.01, 0.01);
+        f->ops->regularize(f->instance->self, p);
+        prepare(f);
+        double v[3], y[3], size = 0.0, normal = scene_normal(&f->scene), slip = 2.0 * p->R[0] / p->R[2];
+        for (int32_t a = 0; a < 3; a++) {
+            v[a] = a == 2 ? p->v_hat[2] + normal : slip * scene_normal(&f->scene);
+            y[a] = (p->v_hat[a] - v[a]) / p->R[a];
+            f->v_c[(size_t)a * stride] = v[a];
+            size += p->R[a] * y[a] * y[a];
+        }
+        evaluate(f);
+        const double g[3] = {f->gamma[0], f->gamma[stride], f->gamma[2 * stride]};
+        double s[3], along = 0.0, cost = 0.0;
+        for (int32_t a = 0; a < 3; a++) {
+            s[a] = p->R[a] * (g[a] - y[a]);
+            along += g[a] * s[a];
+            cost += 0.5 * p->R[a] * g[a] * g[a];
+        }
+        double used = hypot(c->mu1 > 0.0 ? g[0] / c->mu1 : 0.0, c->mu2 > 0.0 ? g[1] / c->mu2 : 0.0);
+        assert_true((c->mu1 > 0.0 || g[0] == 0.0) && (c->mu2 > 0.0 || g[1] == 0.0));
+        assert_true(used <= g[2] * (1.0 + 1e-12));
+        assert_true(hypot(c->mu1 * s[0], c->mu2 * s[1]) <= s[2] + 1e-12 * sqrt(size * p->R[2]) + 1e-12 * fabs(s[2]));
+        assert_near(along, 0.0, 1e-12 * size);
+        assert_near(f->cost[0], cost, 1e-12 * size);
+        seen[g[2] == 0.0 ? OPEN : used < g[2] * (1.0 - 1e-9) ? STICK : SLIDE]++;
+        for (int32_t a = 0; a < 3; a++) { // the Hessian
+            static const int32_t index[3][3] = {{0, 1, 3}, {1, 2, 4}, {3, 4, 5}};
+            double G[6], h = 1e-6 * p->R[a] * sqrt(size / p->R[a]), up[3];
+            for (int32_t k = 0; k < 6; k++) {
+                G[k] = f->G[(size_t)k * stride];
+            }
+            for (int32_t sign = 1; sign >= -1; sign -= 2) {
+                f->v_c[(size_t)a * stride] = v[a] + sign * h;
+                evaluate(f);
+                for (int32_t b = 0; b < 3; b++) {
+                    up[b] = sign > 0 ? f->gamma[(size_t)b * stride] : up[b] - f->gamma[(size_t)b * stride];
+                }
+            }
+            f->v_c[(size_t)a * stride] = v[a];
+            bool near = fabs(used - g[2]) < 1e-3 * g[2] || g[2] < 1e-3 * sqrt(size / p->R[2]);
+            for (int32_t b = 0; b < 3 && !near; b++) {
+                double scale = sqrt(p->R[a] * p->R[b]);
+                assert_near(-up[b] / (2.0 * h) * scale, G[index[a][b]] * scale, 1e-4);
+            }
+            evaluate(f);
+        }
+    }
+    assert_true(seen[STICK] > 100 && seen[SLIDE] > 100 && seen[OPEN] > 100);
+}
+
+static void an_ellipse_of_equal_axes_is_the_cone_to_the_last_bit(void **state) {
+    fixture *f = *state;
+    stn_problem *p = make_contacts(f, 2);
+    for (int32_t i = 0; i < 500; i++) {
+        const size_t stride = (size_t)f->batch.stride;
+        for (int32_t k = 0; k < 2; k++) {
+            stn_constraint *c = &p->constraints[k];
+            c->set = k == 0 ? STN_SET_CONE : STN_SET_ELLIPSE;
+            c->mu1 = c->mu2 = k == 0 ? scene_uniform(&f->scene, 0.0, 1.0) : p->constraints[0].mu1;
+            c->stiffness = 1e4;
+            c->relaxation_time = 0.01;
+            c->phi0 = -0.001;
+        }
+        f->ops->regularize(f->instance->self, p);
+        assert_memory_equal(p->R, p->R + 3, 3 * sizeof *p->R);
+        prepare(f);
+        for (size_t a = 0; a < 3; a++) {
+            f->v_c[a * stride] = f->v_c[a * stride + 1] = 0.1 * scene_normal(&f->scene);
+        }
+        evaluate(f);
+        for (size_t a = 0; a < 6; a++) {
+            assert_memory_equal(&f->gamma[a % 3 * stride], &f->gamma[a % 3 * stride + 1], sizeof(double));
+            assert_memory_equal(&f->G[a * stride], &f->G[a * stride + 1], sizeof(double));
+        }
+    }
 }
 
 static void missing_physical_data_reach_prepare_as_nan(void **state) {
@@ -475,6 +571,8 @@ int main(void) {
         CLAIM(beta_and_sigma_are_parameters),
         CLAIM(reach_grows_with_approach_and_slip),
         CLAIM(bad_data_are_refused_by_name),
+        CLAIM(impulse_of_an_ellipse_is_the_projection_on_it),
+        CLAIM(an_ellipse_of_equal_axes_is_the_cone_to_the_last_bit),
         CLAIM(missing_physical_data_reach_prepare_as_nan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

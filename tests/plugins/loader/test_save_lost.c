@@ -118,6 +118,43 @@ static void what_a_format_lacks_is_a_warning_once_a_kind(void **state) {
     stn_model_destroy(model);
 }
 
+/// One friction direction on all collisions of a link is kept by SDFormat and URDF, two by SDFormat alone.
+static void a_friction_direction_is_kept_where_the_format_has_one(void **state) {
+    fixture *f = *state;
+    for (int32_t different = 0; different < 2; different++) {
+        workbench w = begin(f);
+        stn_joint_spec joint = joint_to(&w, "j", STN_JOINT_CONTINUOUS);
+        joint.axis = stn_vec3_make(0.0, 0.0, 1.0);
+        add_joint(&w, &joint);
+        for (int32_t i = 0; i < 2; i++) {
+            stn_geometry_spec shape = stn_geometry_spec_default(stn_shape_sphere(0.1));
+            shape.pose.position.x = i;
+            shape.visual = false;
+            shape.material.mu = 0.8;
+            shape.material.mu2 = 0.3;
+            shape.friction_direction = stn_vec3_make(3.0, 4.0, different == 1 ? i : 0.0);
+            add_shape(&w, &shape);
+        }
+        stn_model *model = save_compile(f, w.builder);
+        expect_codes(f, model, "mjcf", "friction");
+        expect_codes(f, model, "sdf", "");
+        expect_codes(f, model, "urdf", different == 1 ? "friction" : "");
+        for (int32_t k = 0; k < 2 - different; k++) { // SDFormat comes second
+            save_deviation d = {0};
+            stn_model *copy = save_round_trip(f, model, &save_formats[1 - k], false, &d);
+            for (int32_t i = 0; i < 2; i++) {
+                const stn_geometry *g = &copy->geometries[i];
+                stn_vec3 unit = stn_vec3_normalize_or(model->geometries[i].friction_direction, stn_vec3_zero());
+                assert_near(g->material.mu, 0.8, 0.0);
+                assert_near(g->material.mu2, 0.3, 0.0);
+                assert_near(stn_vec3_norm(stn_vec3_sub(g->friction_direction, unit)), 0.0, 1e-15);
+            }
+            stn_model_destroy(copy);
+        }
+        stn_model_destroy(model);
+    }
+}
+
 /// Tetrahedra of another source than the file of the shape's mesh have no place in a file.
 static void tetrahedra_from_elsewhere_are_lost(void **state) {
     fixture *f = *state;
@@ -318,6 +355,7 @@ static void saving_survives_any_request_for_memory_that_fails(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_a_format_lacks_is_a_warning_once_a_kind, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_friction_direction_is_kept_where_the_format_has_one, set_up, tear_down),
         cmocka_unit_test_setup_teardown(tetrahedra_from_elsewhere_are_lost, set_up, tear_down),
         cmocka_unit_test_setup_teardown(joints_that_a_format_lacks_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(names_that_a_file_cannot_hold_are_refused, set_up, tear_down),

@@ -186,6 +186,52 @@ static void surface_is_read_as_gazebo_means_it(void **state) {
     assert_int_equal(f->list.count, 1);
 }
 
+#define SLIDING(more) "<surface><friction><ode><mu>0.7</mu><mu2>0.4</mu2>" more "</ode></friction></surface>"
+
+static void friction_by_direction_is_read(void **state) {
+    fixture *f = *state;
+    good_model(f, ROBOT(LINK("a", SHAPE("collision", "c", "<pose>0 0 1 0 0 1.2</pose>" SLIDING("<fdir1>0 3 0</fdir1>"),
+                                        "<box><size>1 1 1</size></box>"))));
+    const stn_geometry *g = geometry_of(f, "c");
+    assert_near(g->material.mu, 0.7, 0.0);
+    assert_near(g->material.mu2, 0.4, 0.0);
+    assert_near(g->friction_direction.y, 1.0, 0.0); // in the collision's frame
+    assert_int_equal(f->list.count, 0);
+    // the normal turns the axes of a plane, not those of its collision
+    good_model(
+        f, ROBOT(LINK("a", SHAPE("collision", "c", "<pose>0 0 1 0.1 0.2 1.2</pose>" SLIDING("<fdir1>0.6 0.8 0</fdir1>"),
+                                 "<plane><normal>0 0 1</normal></plane>"))));
+    g = geometry_of(f, "c");
+    stn_mat3 pose = stn_mat3_from_rpy(0.1, 0.2, 1.2);
+    stn_vec3 expected = stn_mat3_apply(&pose, stn_vec3_make(0.6, 0.8, 0.0));
+    stn_vec3 found = stn_mat3_apply(&g->in_link.rotation, g->friction_direction);
+    assert_near(stn_vec3_norm(stn_vec3_sub(expected, found)), 0.0, 1e-15);
+    assert_int_equal(f->list.count, 0);
+}
+
+static void friction_without_a_direction_that_can_be_read_is_the_smaller_one(void **state) {
+    static const char *const words[] = {"", "<fdir1>0 0 0</fdir1>", "<fdir1 gz:expressed_in='__model__'>1 0 0</fdir1>",
+                                        "<fdir1 ignition:expressed_in='a'>1 0 0</fdir1>"};
+    fixture *f = *state;
+    for (int32_t i = 0; i < STN_COUNT(words); i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 ROBOT(LINK("a", SHAPE("collision", "c", SLIDING("%s"), "<sphere><radius>1</radius></sphere>"))),
+                 words[i]);
+        good_model(f, text);
+        assert_near(geometry_of(f, "c")->material.mu, 0.4, 0.0);
+        assert_near(stn_vec3_norm(geometry_of(f, "c")->friction_direction), 0.0, 0.0);
+        expect_finding(f, STN_SEVERITY_WARNING, "friction", 3, "link a", i < 2 ? "no <fdir1>" : "another frame");
+    }
+    good_model(
+        f, ROBOT(LINK("a", SHAPE("collision", "c",
+                                 SLIDING("<fdir1>1 0 0</fdir1>") "<drake:proximity_properties><drake:mu_dynamic>"
+                                                                 "0.2</drake:mu_dynamic></drake:proximity_properties>",
+                                 "<sphere><radius>1</radius></sphere>"))));
+    assert_near(geometry_of(f, "c")->material.mu, 0.2, 0.0); // Drake's, which has no direction
+    assert_near(stn_vec3_norm(geometry_of(f, "c")->friction_direction), 0.0, 0.0);
+}
+
 static void bit_masks_say_who_collides(void **state) {
     fixture *f = *state;
     const stn_model *m = good_model(
@@ -287,6 +333,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(shape_may_stand_in_another_frame, set_up_sdf, tear_down),
         cmocka_unit_test_setup_teardown(shapes_that_are_not_known_stop_a_collision_only, set_up_sdf, tear_down),
         cmocka_unit_test_setup_teardown(surface_is_read_as_gazebo_means_it, set_up_sdf, tear_down),
+        cmocka_unit_test_setup_teardown(friction_by_direction_is_read, set_up_sdf, tear_down),
+        cmocka_unit_test_setup_teardown(friction_without_a_direction_that_can_be_read_is_the_smaller_one, set_up_sdf,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(bit_masks_say_who_collides, set_up_sdf, tear_down),
         cmocka_unit_test_setup_teardown(colour_is_the_diffuse_one_else_the_ambient_one, set_up_sdf, tear_down),
         cmocka_unit_test_setup_teardown(what_changes_nothing_at_its_usual_value_is_said_at_others, set_up_sdf,

@@ -147,6 +147,23 @@ static void smaller_of_two_unequal_frictions_counts_with_a_warning(void **state)
     assert_int_equal(f->list.count, 0);
 }
 
+static void friction_by_direction_is_read_in_either_spelling(void **state) {
+    static const char *const words[] = {"<fdir1>0 0 2</fdir1>", "<fdir1 value='0 0 1'/>"};
+    fixture *f = *state;
+    for (int32_t i = 0; i < STN_COUNT(words); i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 ROBOT("<link name='a'>" BALL("x", "") "</link>"
+                                                       "<gazebo reference='a'><mu1>0.9</mu1><mu2>0.3</mu2>%s</gazebo>"),
+                 words[i]);
+        good_model(f, text);
+        assert_near(surface_of(f, "x")->mu, 0.9, 0.0);
+        assert_near(surface_of(f, "x")->mu2, 0.3, 0.0);
+        assert_near(geometry_of(f, "x")->friction_direction.z, 1.0, 0.0);
+        assert_int_equal(f->list.count, 0);
+    }
+}
+
 static void drake_wins_over_bullet_and_bullet_over_gazebo(void **state) {
     fixture *f = *state;
     good_model(f,
@@ -203,6 +220,7 @@ int main(void) {
                                         tear_down),
         cmocka_unit_test_setup_teardown(gazebo_block_becomes_the_surface_of_its_link, set_up, tear_down),
         cmocka_unit_test_setup_teardown(smaller_of_two_unequal_frictions_counts_with_a_warning, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(friction_by_direction_is_read_in_either_spelling, set_up, tear_down),
         cmocka_unit_test_setup_teardown(drake_wins_over_bullet_and_bullet_over_gazebo, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damping_without_stiffness_says_nothing_about_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(senseless_value_for_another_program_is_a_warning, set_up, tear_down),

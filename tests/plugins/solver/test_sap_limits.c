@@ -158,9 +158,12 @@ static void what_cannot_be_solved_is_refused_with_the_reason(void **state) {
     stn_problem *p = make_point(f, 1.0, 0.0, -1.0);
     double v[3] = {0.0}, gamma[3];
     stn_solve_info info;
-    p->constraints[0].set = STN_SET_ELLIPSE;
+    double mu2 = p->constraints[0].mu2;
+    p->constraints[0].set = STN_SET_ELLIPSE; // with one R for both directions
+    p->constraints[0].mu2 = 0.5 * p->constraints[0].mu1;
     assert_int_equal(fixture_solve(f, p, v, gamma, &info), STN_ERR_UNSUPPORTED);
-    assert_non_null(strstr(f->err.text, "ellipse"));
+    assert_non_null(strstr(f->err.text, "mu1^2 R[t1] = mu2^2 R[t2]"));
+    p->constraints[0].mu2 = mu2;
     p->constraints[0].set = STN_SET_BOX;
     p->R[1] = 0.0;
     assert_int_equal(fixture_solve(f, p, v, gamma, &info), STN_ERR_NUMERIC);
