@@ -19,6 +19,7 @@ static uint64_t pair_id(const stn_contact_pair *pair) {
 /// A surface's friction in the contact plane, mu u u^T + mu2 (1 - u u^T), u the friction direction projected.
 typedef struct friction_tensor {
     double xx, xy, yy;
+    double det; // exactly 0 without friction in one direction
 } friction_tensor;
 
 static friction_tensor tensor_of(const stn_geometry *geometry, const stn_mat3 *rotation, const stn_mat3 *plane) {
@@ -27,26 +28,24 @@ static friction_tensor tensor_of(const stn_geometry *geometry, const stn_mat3 *r
     stn_vec3 d = stn_mat3_apply_transposed(plane, stn_mat3_apply(rotation, geometry->friction_direction));
     double length = hypot(d.x, d.y);
     if (!(length > DIRECTION_IS_NORMAL * stn_vec3_norm(d))) {
-        return (friction_tensor){mu2, 0.0, mu2};
+        return (friction_tensor){mu2, 0.0, mu2, mu2 * mu2};
     }
     double x = d.x / length, y = d.y / length;
-    return (friction_tensor){mu * x * x + mu2 * y * y, (mu - mu2) * x * y, mu * y * y + mu2 * x * x};
+    return (friction_tensor){mu * x * x + mu2 * y * y, (mu - mu2) * x * y, mu * y * y + mu2 * x * x, mu * mu2};
 }
 
 /// 2 (A^-1 + B^-1)^-1 = 2 (det(A) B + det(B) A) / det(A + B), also where A or B has no inverse.
 static friction_tensor mean_tensor(const friction_tensor *a, const friction_tensor *b) {
-    friction_tensor sum = {a->xx + b->xx, a->xy + b->xy, a->yy + b->yy};
-    double det_a = a->xx * a->yy - a->xy * a->xy, det_b = b->xx * b->yy - b->xy * b->xy;
-    double det = sum.xx * sum.yy - sum.xy * sum.xy, trace = sum.xx + sum.yy, scale_a, scale_b;
+    double xx = a->xx + b->xx, xy = a->xy + b->xy, yy = a->yy + b->yy;
+    double det = xx * yy - xy * xy, trace = xx + yy, scale_a = 0.0, scale_b = 0.0;
     if (det > 1e-14 * trace * trace) {
-        scale_a = 2.0 * det_b / det;
-        scale_b = 2.0 * det_a / det;
-    } else { // neither has friction across the one direction that they share
-        double mean = material_harmonic_mean(a->xx + a->yy, b->xx + b->yy);
-        scale_a = scale_b = trace > 0.0 ? mean / trace : 0.0;
+        scale_a = 2.0 * b->det / det;
+        scale_b = 2.0 * a->det / det;
+    } else if (trace > 0.0) { // neither has friction across the one direction that they share
+        scale_a = scale_b = material_harmonic_mean(a->xx + a->yy, b->xx + b->yy) / trace;
     }
     return (friction_tensor){scale_a * a->xx + scale_b * b->xx, scale_a * a->xy + scale_b * b->xy,
-                             scale_a * a->yy + scale_b * b->yy};
+                             scale_a * a->yy + scale_b * b->yy, 2.0 * scale_a * a->det};
 }
 
 static void combine_two_directions(const stn_model *model, const stn_contact_pair *pair, stn_contact *c) {
@@ -62,7 +61,8 @@ static void combine_two_directions(const stn_model *model, const stn_contact_pai
         radius = 0.0;
     }
     c->material.mu = middle + radius;
-    c->mu2 = c->material.mu2 = radius == 0.0 ? c->material.mu : fmax(middle - radius, 0.0);
+    c->mu2 = c->material.mu2 =
+        radius == 0.0 ? c->material.mu : p.det / c->material.mu; // their product is the determinant
     c->direction = stn_vec3_add(stn_vec3_scale(cos(angle), stn_mat3_column(&plane, 0)),
                                 stn_vec3_scale(sin(angle), stn_mat3_column(&plane, 1)));
     // at rest both hold better by the ratio that holds along the directions

@@ -82,7 +82,9 @@ void law_slips(validate_trial *trial) {
         for (int32_t i = 0; i < LAW_CONTACTS && !trial->decided && law_choose(&s, i); i++) {
             double v[3];
             law_velocity(&s, i, v);
-            const double still[3] = {0.0, 0.0, v[2]};
+            // the speed at which friction of an ellipse comes to its limit is that along the slip, as in load_at
+            double start = s.problem->constraints[i].set == STN_SET_ELLIPSE ? 1e-9 : 0.0;
+            const double still[3] = {start * hypot(v[0], v[1]), 0.0, v[2]};
             char words[320];
             law_answer x = law_at(&s, still);
             stn_law_slip slip = slip_at(&s, i, still, &x);

@@ -116,6 +116,9 @@ bool law_draw(law_subject *s) {
         c->relaxation_time = random_uniform(r, 0.0, 2.0 * dt);
         c->dissipation = random_chance(r, 0.3) ? 0.0 : pow(10.0, random_uniform(r, -1.0, 2.0));
         c->mu1 = c->mu2 = random_uniform(r, 0.1, 1.5);
+        bool ellipse = (s->ops->sets >> STN_SET_ELLIPSE & 1u) != 0 && random_chance(r, 0.5);
+        c->set = ellipse ? STN_SET_ELLIPSE : STN_SET_CONE;
+        c->mu2 *= ellipse ? random_uniform(r, 0.1, 3.0) : 1.0;
     }
     for (int32_t d = 0; d < 3; d++) {
         p->v0[d] = p->v_star[d] = 0.1 * random_normal(r);
@@ -153,10 +156,11 @@ void law_velocity(law_subject *s, int32_t i, double v[3]) {
 
 const char *law_words(const law_subject *s, int32_t i, const double v[3], char *text, size_t size) {
     const stn_constraint *c = &s->problem->constraints[i];
-    snprintf(text, size,
-             "phi0 = %.3g m, k = %.3g N/m, d = %.3g s/m, tau_d = %.3g s, mu = %.3g, dt = %.3g s, v_c = (%.6g, %.6g, "
-             "%.6g) m/s",
-             c->phi0, c->stiffness, c->dissipation, c->relaxation_time, c->mu1, dt, v[0], v[1], v[2]);
+    snprintf(
+        text, size,
+        "phi0 = %.3g m, k = %.3g N/m, d = %.3g s/m, tau_d = %.3g s, mu = %.3g, %.3g, dt = %.3g s, v_c = (%.6g, %.6g, "
+        "%.6g) m/s",
+        c->phi0, c->stiffness, c->dissipation, c->relaxation_time, c->mu1, c->mu2, dt, v[0], v[1], v[2]);
     return text;
 }
 

@@ -104,7 +104,7 @@ static stn_status check_contact(const stn_problem *problem, int32_t index, stn_e
         }
     }
     double s[2], mu = scales(c, s);
-    if (!(mu >= 0.0 && fmin(c->mu1, c->mu2) >= 0.0) || !isfinite(mu)) {
+    if (!(c->mu1 >= 0.0) || !(c->set == STN_SET_CONE || c->mu2 >= 0.0) || !isfinite(mu)) {
         return stn_fail(err, STN_ERR_NUMERIC, "contact %d (id %llx): mu = %g, %g must be >= 0 and finite", index, id,
                         c->mu1, c->mu2);
     }
@@ -114,7 +114,7 @@ static stn_status check_contact(const stn_problem *problem, int32_t index, stn_e
                         index, id, R[0], R[1]);
     }
     double first = R[0] * s[0] * s[0], second = R[1] * s[1] * s[1];
-    if (s[0] > 0.0 && s[1] > 0.0 && fabs(first - second) > 1e-12 * first) {
+    if (mu > 0.0 && s[0] > 0.0 && s[1] > 0.0 && fabs(first - second) > 1e-12 * first) {
         return stn_fail(err, STN_ERR_UNSUPPORTED,
                         "contact %d (id %llx): mu = %g, %g with R[t1] = %g and R[t2] = %g 1/kg; the law sap needs "
                         "mu1^2 R[t1] = mu2^2 R[t2]",

@@ -160,11 +160,13 @@ static void add_rules(stn_model_builder *b, int32_t a, int32_t c) {
     rough.stiffness = 1e5;
     stn_geometry_spec belt = stn_geometry_spec_default(stn_shape_box(stn_vec3_make(0.1, 0.2, 0.3)));
     belt.surface_velocity = stn_vec3_make(0.5, 0.0, 0.0);
+    belt.friction_direction = stn_vec3_make(0.0, 2.0, 1.0);
     belt.category = 6;
     belt.mask = 0xff;
     belt.name = "belt";
     belt.where = "belt.xml:3";
     belt.material = rough;
+    belt.material.mu2 = 0.2;
     belt.field = (stn_field_spec){.resolution = 0.01, .margin = 1e-4, .thickness = 0.3, .volume_mesh = -1};
     assert_ok(stn_builder_add_geometry(b, a, &belt, &id, &err), err);
     add_shape(b, STN_WORLD, stn_shape_half_space());
