@@ -27,8 +27,8 @@ static const stn_param params[] = {
                    "regularisation of friction R_t = sigma w; stick creeps at sigma w mu gamma_n"),
 };
 
-// What prepare leaves for evaluate, one array each. All are zero in padding lanes: y = 0 there, and a frictionless
-// contact with y_n = 0 is open.
+// What prepare leaves for evaluate, one array each. All but S are zero in padding lanes: y = 0 there, and a
+// frictionless contact with y_n = 0 is open. S is 1 where the cone is circular.
 enum { RT, RN, RT_INV, RN_INV, V_HAT_1, V_HAT_2, V_HAT_N, MU, MU_HAT, SLIDE, SLIDE_G, S_1, S_2, COEFFICIENT_COUNT };
 
 /// mu, and S_11 and S_22, which are 1 for a circular cone.
@@ -48,7 +48,8 @@ static double scales(const stn_constraint *c, double s[2]) {
 /// SAP acts at phi < tau_d |v_n| + mu (dt + tau_d) |v_t| on approach; half as much again for what the step changes.
 static double reach(const void *self, double dt, const stn_constraint *c, double normal_speed, double slip_speed) {
     (void)self;
-    return 1.5 * (dt + c->relaxation_time) * (fabs(normal_speed) + fmax(c->mu1, c->mu2) * fabs(slip_speed));
+    double mu = c->mu2 > c->mu1 ? c->mu2 : c->mu1;
+    return 1.5 * (dt + c->relaxation_time) * (fabs(normal_speed) + mu * fabs(slip_speed));
 }
 
 /// R_n = max(beta^2/(4 pi^2) w, 1/(dt k (dt + tau_d)))  S(29),  R_t = sigma w  S(30),  v_hat = -phi0/(dt + tau_d).
@@ -68,10 +69,12 @@ static void regularize(const void *self, stn_problem *problem) {
         double rigid = beta * beta / (4.0 * STN_PI * STN_PI) * w;
         double compliance = 1.0 / (problem->dt * c->stiffness * time);
         double *R = problem->R + c->row, *v_hat = problem->v_hat + c->row;
-        double s[2];
-        scales(c, s);
-        for (int32_t t = 0; t < 2; t++) {
-            R[t] = sigma * w / (s[t] > 0.0 ? s[t] * s[t] : 1.0);
+        R[0] = R[1] = sigma * w;
+        if (c->set == STN_SET_ELLIPSE) {
+            double s[2];
+            scales(c, s);
+            R[0] /= s[0] > 0.0 ? s[0] * s[0] : 1.0;
+            R[1] /= s[1] > 0.0 ? s[1] * s[1] : 1.0;
         }
         R[2] = rigid >= compliance ? rigid : compliance;
         v_hat[0] = v_hat[1] = 0.0;
@@ -154,17 +157,18 @@ static stn_status prepare(const void *self, const stn_problem *problem, const st
     }
     for (int32_t i = batch->count; i < batch->stride; i++, lane++) {
         for (size_t k = 0; k < COEFFICIENT_COUNT; k++) {
-            lane[k * stride] = 0.0;
+            lane[k * stride] = k == S_1 || k == S_2 ? 1.0 : 0.0;
         }
     }
     return STN_OK;
 }
 
 /// One contact. Every region is computed and selected without a branch, so that the loop around it becomes vector code.
+/// `elliptic` is a constant where it is called: a batch of circular cones does not pay for S.
 STN_KERNEL_INLINE void evaluate_lane(const double *c, size_t stride, const double *v_c, double *cost, double *gamma,
-                                     double *G) {
+                                     double *G, bool elliptic) {
     double rt_inv = c[RT_INV * stride], rn_inv = c[RN_INV * stride], mu = c[MU * stride], mu_hat = c[MU_HAT * stride];
-    double scale_1 = c[S_1 * stride], scale_2 = c[S_2 * stride];
+    double scale_1 = elliptic ? c[S_1 * stride] : 1.0, scale_2 = elliptic ? c[S_2 * stride] : 1.0;
     double y1 = (c[V_HAT_1 * stride] - v_c[0]) * scale_1 * rt_inv;
     double y2 = (c[V_HAT_2 * stride] - v_c[stride]) * scale_2 * rt_inv;
     double yn = (c[V_HAT_N * stride] - v_c[2 * stride]) * rn_inv;
@@ -203,10 +207,29 @@ STN_KERNEL_INLINE void evaluate_lane(const double *c, size_t stride, const doubl
     G[5 * stride] = stick ? rn_inv : (slide ? a : 0.0);
 }
 
+STN_KERNEL_INLINE void circular_lane(const double *c, size_t stride, const double *v_c, double *cost, double *gamma,
+                                     double *G) {
+    evaluate_lane(c, stride, v_c, cost, gamma, G, false);
+}
+
+STN_KERNEL_INLINE void elliptic_lane(const double *c, size_t stride, const double *v_c, double *cost, double *gamma,
+                                     double *G) {
+    evaluate_lane(c, stride, v_c, cost, gamma, G, true);
+}
+
 STN_KERNEL static void evaluate(const void *self, const stn_law_batch *batch, const double *v_c, double *cost,
                                 double *gamma, double *G) {
     (void)self;
-    lanes_evaluate(batch, v_c, cost, gamma, G, evaluate_lane);
+    const double *s = batch->coefficients + S_1 * (size_t)batch->stride; // S_2 follows
+    int64_t elliptic = 0;
+    for (int32_t i = 0; i < 2 * batch->stride; i++) {
+        elliptic |= s[i] != 1.0;
+    }
+    if (elliptic != 0) {
+        lanes_evaluate(batch, v_c, cost, gamma, G, elliptic_lane);
+    } else {
+        lanes_evaluate(batch, v_c, cost, gamma, G, circular_lane);
+    }
 }
 
 /// Friction comes to the cone at v_s = R_t mu gamma_n; while it is there, phi + tau_d v_n = mu (dt + tau_d) |v_t| is
