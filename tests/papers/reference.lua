@@ -466,6 +466,16 @@ for _, row in ipairs(csv.read(folder .. "c_particle/bounce.csv")) do
   end
 end
 
+-- --------------------------------------------------------------------------------------------------- d_anisotropic
+
+for _, mu in ipairs { { 0.3, 0.3 }, { 0.3, 0.15 }, { 0.15, 0.3 }, { 0.4, 0.1 }, { 0.1, 0.4 } } do
+  for _, body in ipairs { "particle", "box" } do
+    compare(("d_anisotropic %s, mu %g and %g"):format(body, mu[1], mu[2]), "cond/anisotropic_box.lua", { body = body, mu1 = mu[1], mu2 = mu[2] },
+      ("d_anisotropic/slide_mu%g_%g.csv"):format(mu[1], mu[2]),
+      all("x_discrete y_discrete vx_discrete vy_discrete x_discrete_mid y_discrete_mid x_mdp y_mdp vx_mdp vy_mdp", 1e-8))
+  end
+end
+
 -- ------------------------------------------------------------------------------------------------------ g_dynamics
 
 -- 1e-6 for the top up to its first flip, 1e-5 for chains; the gyroscope has none of its own. Orders in dt: tests/scenario/integrators.lua.
