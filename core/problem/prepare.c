@@ -58,6 +58,23 @@ static void list_solvers(const stn_problem_solver *s, demand d, char text[SOLVER
     }
 }
 
+/// Ids of the laws found that take these cones.
+static void list_laws(const stn_problem_solver *s, uint32_t sets, char text[SOLVERS_TEXT]) {
+    const stn_plugin_info *plugins = NULL;
+    int32_t count = 0;
+    snprintf(text, SOLVERS_TEXT, "none");
+    if (stn_plugins_of_kind(s->context, STN_KIND_LAW, &plugins, &count, NULL) != STN_OK) {
+        return;
+    }
+    size_t used = 0;
+    for (int32_t i = 0; i < count && used < SOLVERS_TEXT; i++) {
+        const stn_plugin_desc *desc = plugins[i].desc;
+        if ((desc->ops.law->sets & sets) == sets) {
+            used += (size_t)snprintf(text + used, SOLVERS_TEXT - used, "%s%s", used > 0 ? ", " : "", desc->id);
+        }
+    }
+}
+
 static const uint32_t cones = 1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE;
 
 /// The first constraint of a set that the solver, or its law, cannot treat, and how many more.
@@ -75,13 +92,17 @@ static stn_status refuse_sets(const stn_problem_solver *s, const stn_problem *pr
     if (more > 0) {
         snprintf(others, sizeof others, " and %d more", more);
     }
-    list_solvers(s, (demand){sets_of(problem), problem->form == STN_FORM_LOCAL, false}, solvers);
-    return stn_fail(
-        err, STN_ERR_UNSUPPORTED,
-        "%s %s cannot treat the set '%s': constraint %d (%s, id %llu, rows %d to %d)%s; solvers that can: %s",
-        by_law ? "law" : "solver", by_law ? s->law.id : s->options.solver->desc->id, stn_constraint_set_name(c->set),
-        first, stn_constraint_kind_name(c->kind), (unsigned long long)c->id, c->row, c->row + c->rows - 1, others,
-        solvers);
+    if (by_law) {
+        list_laws(s, sets_of(problem) & cones, solvers);
+    } else {
+        list_solvers(s, (demand){sets_of(problem), problem->form == STN_FORM_LOCAL, false}, solvers);
+    }
+    return stn_fail(err, STN_ERR_UNSUPPORTED,
+                    "%s %s cannot treat the set '%s': constraint %d (%s, id %llu, rows %d to %d)%s; %s that can: %s",
+                    by_law ? "law" : "solver", by_law ? s->law.id : s->options.solver->desc->id,
+                    stn_constraint_set_name(c->set), first, stn_constraint_kind_name(c->kind),
+                    (unsigned long long)c->id, c->row, c->row + c->rows - 1, others, by_law ? "laws" : "solvers",
+                    solvers);
 }
 
 stn_status stn_problem_solver_accepts(const stn_problem_solver *solver, const stn_problem *problem, stn_error *err) {

@@ -61,7 +61,8 @@ function pose:interpolate(other, s, path) end
 ---@field seed? integer
 
 ---@class stiction.Material
----@field mu? number friction coefficient; alone it means mu_static too [1]
+---@field mu? number friction coefficient; alone it means mu_static and mu2 too [1]
+---@field mu2? number friction coefficient across the friction_direction [1]
 ---@field mu_static? number friction coefficient at rest, at least mu [1]
 ---@field stiffness? number [N/m]
 ---@field relaxation_time? number [s]
@@ -79,6 +80,7 @@ function pose:interpolate(other, s, path) end
 ---@field category? integer collision filter bits
 ---@field mask? integer collision filter bits
 ---@field surface_velocity? stiction.Vector [m/s]
+---@field friction_direction? stiction.Vector of mu, in the shape's axes; mu2 acts across it
 ---@field visual? boolean
 
 ---@class stiction.Samples

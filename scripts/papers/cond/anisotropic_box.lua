@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A body slides on a plane whose friction differs by direction, mu1 along x and mu2 along y, until it stops: paper COND [lee-2022],
+-- A body slides on a plane whose friction differs by direction, mu1 along x and mu2 along y, until it stops: paper COND [lee-2023],
 -- section V-G. Maximal dissipation bends its way: the force is -m g D^2 v/|D v|, D = diag(mu1, mu2). A box does not turn: its
 -- corners slip alike, and what friction tips it by acts along the slip.
 -- The log has the continuous motion (mdp), the body's (discrete), and positions that move by the mean of a step's two velocities.
