@@ -55,22 +55,22 @@ typedef struct rule {
 // members: mu, stiffness, relaxation time, dissipation, restitution, modulus, mu_static
 static const rule rules[] = {
     // nothing given: rigid on rigid, dt of relaxation
-    {{{nan_, nan_, nan_, nan_, nan_, nan_, nan_}, {nan_, nan_, nan_, nan_, nan_, nan_, nan_}},
-     {0.5, inf, dt, 0.0, 0.0, inf, nan_}},
+    {{{nan_, nan_, nan_, nan_, nan_, nan_, nan_, nan_}, {nan_, nan_, nan_, nan_, nan_, nan_, nan_, nan_}},
+     {0.5, inf, dt, 0.0, 0.0, inf, nan_, nan_}},
     // both compliant: 1/k = 1e-4 + 1e-4/3; the softer one, whose d is 10, takes 3/4 of the deformation
-    {{{0.2, 1e4, 0.01, 10.0, 0.3, nan_, nan_}, {0.6, 3e4, 0.02, 20.0, 0.1, nan_, nan_}},
-     {0.3, 7500.0, 0.03, 12.5, 0.3, inf, nan_}},
+    {{{0.2, 1e4, 0.01, 10.0, 0.3, nan_, nan_, nan_}, {0.6, 3e4, 0.02, 20.0, 0.1, nan_, nan_, nan_}},
+     {0.3, 7500.0, 0.03, 12.5, 0.3, inf, nan_, nan_}},
     // compliant on rigid: stiffness and dissipation of the compliant one, the times add all the same
-    {{{1.0, 1e5, 0.01, 4.0, 0.0, nan_, nan_}, {0.25, inf, 0.02, 90.0, 0.9, nan_, nan_}},
-     {0.4, 1e5, 0.03, 4.0, 0.9, inf, nan_}},
+    {{{1.0, 1e5, 0.01, 4.0, 0.0, nan_, nan_, nan_}, {0.25, inf, 0.02, 90.0, 0.9, nan_, nan_, nan_}},
+     {0.4, 1e5, 0.03, 4.0, 0.9, inf, nan_, nan_}},
     // one time given alone counts alone; one of 0 is given
-    {{{0.5, 1e5, 0.01, 0.0, nan_, nan_, nan_}, {0.5, 1e5, nan_, 0.0, nan_, nan_, nan_}},
-     {0.5, 5e4, 0.01, 0.0, 0.0, inf, nan_}},
-    {{{0.5, 1e5, 0.0, 0.0, nan_, nan_, nan_}, {0.5, 1e5, nan_, 0.0, nan_, nan_, nan_}},
-     {0.5, 5e4, 0.0, 0.0, 0.0, inf, nan_}},
+    {{{0.5, 1e5, 0.01, 0.0, nan_, nan_, nan_, nan_}, {0.5, 1e5, nan_, 0.0, nan_, nan_, nan_, nan_}},
+     {0.5, 5e4, 0.01, 0.0, 0.0, inf, nan_, nan_}},
+    {{{0.5, 1e5, 0.0, 0.0, nan_, nan_, nan_, nan_}, {0.5, 1e5, nan_, 0.0, nan_, nan_, nan_, nan_}},
+     {0.5, 5e4, 0.0, 0.0, 0.0, inf, nan_, nan_}},
     // one frictionless side makes the contact frictionless
-    {{{0.0, 1e5, 0.01, 2.0, 1.0, nan_, nan_}, {0.8, 1e5, 0.01, 6.0, 0.5, nan_, nan_}},
-     {0.0, 5e4, 0.02, 4.0, 1.0, inf, nan_}},
+    {{{0.0, 1e5, 0.01, 2.0, 1.0, nan_, nan_, nan_}, {0.8, 1e5, 0.01, 6.0, 0.5, nan_, nan_, nan_}},
+     {0.0, 5e4, 0.02, 4.0, 1.0, inf, nan_, nan_}},
 };
 
 static void every_parameter_reaches_the_problem_and_its_file(void **state) {
@@ -96,7 +96,7 @@ static void every_parameter_reaches_the_problem_and_its_file(void **state) {
 }
 
 static void a_surface_without_stiffness_pushes_nothing(void **state) {
-    const stn_material none = {0.5, 0.0, 0.01, 1.0, 0.0, nan_, nan_}, others[] = {none, stn_material_unset()};
+    const stn_material none = {0.5, 0.0, 0.01, 1.0, 0.0, nan_, nan_, nan_}, others[] = {none, stn_material_unset()};
     for (int32_t i = 0; i < 4; i++) {
         const stn_material surface[2] = {i < 2 ? none : others[i % 2], i < 2 ? others[i % 2] : none};
         stn_world_options options = weightless();
@@ -133,20 +133,21 @@ static void relaxation_times_of_layers_in_series_are_weighted(void **state) {
 
 /// An override states the parameters of the contact, whatever the surfaces say; what it leaves unset stays theirs.
 static void overrides_state_the_contact_itself(void **state) {
-    const stn_material soft = {0.2, 1e4, 0.01, 10.0, 0.3, nan_, nan_}, hard = {0.6, 3e4, 0.02, 20.0, 0.1, nan_, nan_};
+    const stn_material soft = {0.2, 1e4, 0.01, 10.0, 0.3, nan_, nan_, nan_},
+                       hard = {0.6, 3e4, 0.02, 20.0, 0.1, nan_, nan_, nan_};
     const stn_material surface[2] = {soft, hard};
     const struct {
         stn_material all, pair, expected;
     } cases[] = {
-        {{0.9, nan_, nan_, nan_, nan_, nan_, nan_},
-         {nan_, nan_, nan_, nan_, nan_, nan_, nan_},
-         {0.9, 7500.0, 0.03, 12.5, 0.3, inf, nan_}},
-        {{0.9, inf, nan_, 7.0, nan_, nan_, nan_},
-         {0.1, nan_, 0.0, nan_, 0.8, nan_, nan_},
-         {0.1, inf, 0.0, 7.0, 0.8, inf, nan_}},
-        {{nan_, 1e5, 0.5, 0.0, 0.0, nan_, nan_},
-         {nan_, 2e5, nan_, nan_, nan_, nan_, nan_},
-         {0.3, 2e5, 0.5, 0.0, 0.0, inf, nan_}},
+        {{0.9, nan_, nan_, nan_, nan_, nan_, nan_, nan_},
+         {nan_, nan_, nan_, nan_, nan_, nan_, nan_, nan_},
+         {0.9, 7500.0, 0.03, 12.5, 0.3, inf, nan_, nan_}},
+        {{0.9, inf, nan_, 7.0, nan_, nan_, nan_, nan_},
+         {0.1, nan_, 0.0, nan_, 0.8, nan_, nan_, nan_},
+         {0.1, inf, 0.0, 7.0, 0.8, inf, nan_, nan_}},
+        {{nan_, 1e5, 0.5, 0.0, 0.0, nan_, nan_, nan_},
+         {nan_, 2e5, nan_, nan_, nan_, nan_, nan_, nan_},
+         {0.3, 2e5, 0.5, 0.0, 0.0, inf, nan_, nan_}},
     };
     for (int32_t i = 0; i < STN_COUNT(cases); i++) {
         stn_world_options options = weightless();
