@@ -60,7 +60,7 @@ static void plugins_are_named_by_id_kind_and_path(void **state) {
     (void)state;
     stn_expect_part("validate sap -k declares", 0, "law sap ");
     stn_expect_part("validate sap -k declares", 0,
-                    "ok     declares what it is: formulation regularized, sets cone, box, equality");
+                    "ok     declares what it is: formulation regularized, sets cone, ellipse, box, equality");
     stn_expect_part("validate solver/sap -k declares", 0, "solver sap ");
     stn_expect_part("validate " STN_BINARY_DIR "/lib/stiction/plugins/solver_sap.so -k declares", 0,
                     "1 passed, 0 failed\n");

@@ -127,7 +127,8 @@ static stn_material random_material(stn_random *r) {
                           .dissipation = pick(r, dissipation, 3, 0.1, 50.0),
                           .restitution = (double)NAN,
                           .modulus = pick(r, modulus, 4, 1e5, 1e9),
-                          .mu_static = (double)NAN};
+                          .mu_static = (double)NAN,
+                          .mu2 = (double)NAN};
 }
 
 static stn_shape random_shape(stn_random *r) {
@@ -148,6 +149,10 @@ static void random_surface(stn_random *r, stn_model_builder *b, int32_t link) {
     stn_error err;
     stn_geometry_spec spec = stn_geometry_spec_default(random_shape(r));
     spec.material = random_material(r);
+    if (random_below(r, 3) == 0) {
+        spec.material.mu2 = random_between(r, 0.0, 1.5);
+        spec.friction_direction = stn_vec3_make(random_between(r, -1.0, 1.0), 1.0, 0.0);
+    }
     spec.category = bits[random_below(r, 5)];
     spec.mask = random_below(r, 3) > 0 ? UINT32_MAX : 3;
     spec.collision = random_below(r, 10) > 0;
@@ -201,7 +206,7 @@ static stn_material plain_worst(const stn_world *world, int32_t i) {
             stn_pair_material pair =
                 stn_model_pair_material(world->setup->model, world->setup->collider[i], world->setup->collider[j]);
             stn_material p = pair.value;
-            worst.mu = fmax(worst.mu, p.mu);
+            worst.mu = fmax(worst.mu, fmax(p.mu, p.mu2));
             worst.relaxation_time = fmax(worst.relaxation_time, fmax(p.relaxation_time, pair.patch_relaxation_time));
             worst.stiffness = fmin(worst.stiffness, p.stiffness);
             worst.dissipation = fmax(worst.dissipation, fmax(p.dissipation, pair.patch_dissipation));

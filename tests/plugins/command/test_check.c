@@ -43,7 +43,14 @@ static const char sound[] = ROBOT_OF(SOUND, LIMIT);
     "<drake:compliant_hydroelastic/><drake:hydroelastic_modulus value='1e6'/>" more                             \
     "</drake:proximity_properties></collision>"
 
+#define GROOVED_PLANE(direction)                                                                                     \
+    "<robot name='r'>\n" LINK("a", SOUND)                                                                            \
+        LINK("b", SOUND "<collision><origin xyz='0 0 -9'/><geometry><plane normal='0 0 1'/></geometry></collision>") \
+            JOINT("j", "a", "b", LIMIT) "<gazebo reference='b'><mu1>0.2</mu1><mu2>0.8</mu2><fdir1>" direction        \
+                                        "</fdir1></gazebo></robot>\n"
+
 static const example examples[] = {
+    {"friction_direction", 3, "link b", GROOVED_PLANE("0 0 2"), GROOVED_PLANE("1 0 2"), NULL},
     {"slab_thickness", 3, "link b", ROBOT_OF(SOUND SOFT_PLANE(""), LIMIT),
      ROBOT_OF(SOUND SOFT_PLANE("<drake:slab_thickness value='0.1'/>"), LIMIT), NULL},
     {"inertia_placeholder", 3, "link b", ROBOT_OF(MASS("1", "1") BOX("collision", "0.2 0.2 0.2"), LIMIT),
