@@ -10,6 +10,8 @@ static const struct {
     {"solver/wrong_mu", "mu = 0", "a tangential impulse of"},
     {"solver/wrong_square", "rotation of the world", "not converged (iterations) after 20000 iterations, error "},
     {"solver/wrong_square", "closed forms", "a point that slides: not converged"},
+    {"solver/wrong_approximate_square", "kinds and sets", "(an approximate solver: 'not converged' always)"},
+    {"solver/wrong_approximate_friction", "random problems", "natural_ncp is above that without any impulse in"},
     {"solver/wrong_not_finite", "statuses and outputs", "numbers that are not finite"},
     {"solver/wrong_not_finite", "random problems", "came out as nan"},
     {"solver/wrong_input", "inputs unchanged", "changed its input: R"},

@@ -225,7 +225,7 @@ static const stn_solver_ops remembering_ops = {.size = sizeof remembering_ops,
                                                .destroy_workspace = workspace_destroy,
                                                .solve = solve};
 
-#define SOLVER(word, number, table)                                                  \
+#define SOLVER_THAT_SAYS(word, number, table, words)                                 \
     static const stn_param word##_params[] = {                                       \
         STN_PARAM_INT(config, fault, "1", number, number, number, "what is wrong")}; \
     static const stn_plugin_desc word = {.size = sizeof word,                        \
@@ -233,10 +233,14 @@ static const stn_solver_ops remembering_ops = {.size = sizeof remembering_ops,
                                          .id = "wrong_" #word,                       \
                                          .version = "1",                             \
                                          .summary = "Gauss-Seidel with a fault",     \
+                                         .capabilities = words,                      \
                                          .config_size = sizeof(config),              \
                                          .params = word##_params,                    \
                                          .param_count = 1,                           \
                                          .ops.solver = &(table)};
+#define SOLVER(word, number, table) SOLVER_THAT_SAYS(word, number, table, NULL)
+
+static const char *const approximate[] = {"approximate", NULL};
 
 SOLVER(none, NONE, ops)
 SOLVER(dissipation, NONE, dissipation_ops)
@@ -262,6 +266,9 @@ SOLVER(start, SWEEPS_BEFORE_IT_LOOKS, ops)
 SOLVER(scale, FORGETS_TARGET_VELOCITIES, ops)
 SOLVER(print, PRINTS, ops)
 SOLVER(scratch, SHARES_ITS_SCRATCH, ops)
+SOLVER_THAT_SAYS(approximate_none, NONE, ops, approximate)
+SOLVER_THAT_SAYS(approximate_square, SQUARE_CONE, ops, approximate)
+SOLVER_THAT_SAYS(approximate_friction, FRICTION_THE_WRONG_WAY, ops, approximate)
 
 #define WITH_MISCONDUCT(word) SOLVER(word, MISCONDUCT_##word, ops)
 #define ITS_DESCRIPTOR(word)  , &(word)
@@ -269,4 +276,5 @@ STN_MISCONDUCTS(WITH_MISCONDUCT)
 
 STN_PLUGIN_LIBRARY(&none, &dissipation, &polyhedron, &friction, &mu, &not_finite, &input, &drift, &claim, &crash, &hang,
                    &leave, &limit, &failure, &reason, &tolerance, &ellipse, &allocation, &memory, &square, &start,
-                   &scale, &print, &scratch STN_MISCONDUCTS(ITS_DESCRIPTOR));
+                   &scale, &print, &scratch, &approximate_none, &approximate_square,
+                   &approximate_friction STN_MISCONDUCTS(ITS_DESCRIPTOR));
