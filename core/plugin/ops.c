@@ -80,14 +80,14 @@ static stn_status check_solver(const stn_solver_ops *ops, stn_error *err) {
     if (STN_PLUGIN_HAS(ops, supports) && (ops->supports & ~(uint32_t)STN_SUPPORTS_SINGULAR_A) != 0) {
         return stn_fail(err, STN_ERR_PLUGIN, "supports = 0x%x names something unknown", ops->supports);
     }
-    if (STN_PLUGIN_HAS(ops, supports) && (ops->needs & STN_NEEDS_DELASSUS) != 0) {
+    if (stn_solver_takes_singular(ops) && (ops->needs & STN_NEEDS_DELASSUS) != 0) {
         return stn_fail(err, STN_ERR_PLUGIN,
                         "supports a singular A and needs the Delassus operator, which has A^-1 in it");
     }
-    if (STN_PLUGIN_HAS(ops, supports) && (ops->needs & STN_NEEDS_INVERSE) != 0) {
+    if (stn_solver_takes_singular(ops) && (ops->needs & STN_NEEDS_INVERSE) != 0) {
         return stn_fail(err, STN_ERR_PLUGIN, "supports a singular A and needs its inverse");
     }
-    if (STN_PLUGIN_HAS(ops, supports) && ops->yields == STN_YIELDS_IMPULSE) {
+    if (stn_solver_takes_singular(ops) && ops->yields == STN_YIELDS_IMPULSE) {
         return stn_fail(err, STN_ERR_PLUGIN, "supports a singular A and yields no velocities, which follow from A^-1");
     }
     return check_sets(ops->sets, err);

@@ -51,7 +51,7 @@ static void list_solvers(const stn_problem_solver *s, demand d, char text[SOLVER
     for (int32_t i = 0; i < count && used < size; i++) {
         const stn_plugin_desc *desc = plugins[i].desc;
         const stn_solver_ops *ops = desc->ops.solver;
-        const bool able = (!d.local || treats_local(ops)) && (!d.singular || STN_PLUGIN_HAS(ops, supports));
+        const bool able = (!d.local || treats_local(ops)) && (!d.singular || stn_solver_takes_singular(ops));
         if (able && (ops->sets & d.sets) == d.sets) {
             used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", desc->id);
         }
@@ -126,7 +126,7 @@ stn_status stn_problem_solver_accepts(const stn_problem_solver *solver, const st
 /// A solver that cannot treat a singular A meets one.
 static stn_status refuse_singular(const stn_problem_solver *s, const stn_problem *problem, const stn_inverse *inverse,
                                   stn_error *err) {
-    if (!inverse_has_singular(inverse) || (s->ops.supports & STN_SUPPORTS_SINGULAR_A) != 0) {
+    if (!inverse_has_singular(inverse) || stn_solver_takes_singular(s->options.solver->desc->ops.solver)) {
         return STN_OK;
     }
     int32_t t = 0;

@@ -139,6 +139,11 @@ static inline bool stn_solver_needs_law(const stn_solver_ops *ops) {
 static inline bool stn_solver_may_have_law(const stn_solver_ops *ops) {
     return !stn_solver_needs_law(ops) && (ops->needs & STN_REGULARIZED_BY_LAW) != 0;
 }
+/// Does it take problems with a singular A? Thread: [any].
+static inline bool stn_solver_takes_singular(const stn_solver_ops *ops) {
+    const size_t end = (size_t)((const char *)(&ops->supports + 1) - (const char *)ops);
+    return end <= ops->size && (ops->supports & STN_SUPPORTS_SINGULAR_A) != 0;
+}
 /// Has it any use for a contact law? Thread: [any].
 static inline bool stn_solver_takes_law(const stn_solver_ops *ops) {
     return stn_solver_needs_law(ops) || stn_solver_may_have_law(ops);

@@ -149,6 +149,7 @@ static int print_json(const listing *found, const char *id) {
         cli_json_add_text(plugin, "reference", desc->reference);
         if (desc->kind == STN_KIND_SOLVER) {
             cli_json_add_text(plugin, "formulation", stn_formulation_name(desc->ops.solver->formulation));
+            cJSON_AddBoolToObject(plugin, "supports_singular_A", stn_solver_takes_singular(desc->ops.solver));
         }
         cli_json_add_text(plugin, "file", found->plugins[i].file);
         visit_hidden(found, &found->plugins[i], add_hides, cJSON_AddArrayToObject(plugin, "hides"));
@@ -220,6 +221,7 @@ static void print_plugin(const listing *found, const stn_plugin_info *info) {
     }
     if (desc->kind == STN_KIND_SOLVER) {
         printf("  formulation: %s\n", stn_formulation_name(desc->ops.solver->formulation));
+        printf("  singular A: %s\n", stn_solver_takes_singular(desc->ops.solver) ? "yes" : "refused");
     }
     printf("  file: %s\n", info->file);
     visit_hidden(found, info, print_hides, NULL);
