@@ -49,7 +49,7 @@ typedef struct solve_job {
     int32_t chunk_count;
     int32_t *chunk_start; // (chunk_count + 1) islands that a worker takes at a time; chunk i is run in worker slot i
     double *v, *gamma, *v_position; // the last: NULL when the solver leaves none, or nobody asks
-    island_outcome *outcomes; // (islands.count)
+    island_outcome *outcomes;       // (islands.count)
 } solve_job;
 
 /// Checks the problem, factors A unless the request brings that, fills R and v_hat.

@@ -27,10 +27,10 @@ typedef struct stn_context_options {
     /// Extra plugin search path, colon separated, searched first; NULL for none. After it come the environment's
     /// STICTION_PLUGIN_PATH and the plugin folders beside the library (build tree or installed).
     const char *plugin_path;
-    /// For tests: an arena asks the allocator for every block, of exactly its size, and gives all back when it is reset,
-    /// so that an allocator (or a sanitizer) that looks after the ends of blocks, and after those that were given back,
-    /// sees those of arenas. Such requests are not counted as allocations. `allocate` must then give 64-byte aligned
-    /// memory.
+    /// For tests: an arena asks the allocator for every block, of exactly its size, and gives all back when it is
+    /// reset, so that an allocator (or a sanitizer) that looks after the ends of blocks, and after those that were
+    /// given back, sees those of arenas. Such requests are not counted as allocations. `allocate` must then give
+    /// 64-byte aligned memory.
     bool separate_arena_blocks;
 } stn_context_options;
 

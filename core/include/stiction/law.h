@@ -21,8 +21,8 @@ typedef struct stn_law_batch {
 
 /// How a contact slips under its law, at one solution.
 typedef struct stn_law_slip {
-    /// Slip at which friction has come to its limit, or to 99 % of one that it only tends to [m/s]; along the slip of v_c
-    /// where friction differs by direction.
+    /// Slip at which friction has come to its limit, or to 99 % of one that it only tends to [m/s]; along the slip of
+    /// v_c where friction differs by direction.
     double transition_speed;
     double glide_gap; // how far the law holds the slipping contact off the surface, the artefact of convex laws [m]
 } stn_law_slip;

@@ -127,8 +127,8 @@ typedef struct stn_plugin_info {
 /// context's first question; a file is opened when it may hold what is asked for, and then at most once. Of several
 /// plugins with one id the first folder's is found; within a folder that of the file named <kind>_<id>.so, then of a
 /// file <kind>_*.so, then of a file whose name begins with no kind's word and '_', then of any other, each in the order
-/// of their names. A registered plugin (stn_plugin_register) comes before all. A plugin of a named folder that hides one
-/// beside the library is warned of when it is found by its id, once in a context.
+/// of their names. A registered plugin (stn_plugin_register) comes before all. A plugin of a named folder that hides
+/// one beside the library is warned of when it is found by its id, once in a context.
 
 /// All plugins, sorted by kind and id; opens all files. `problems` (NULL accepted) receives one line per file or folder
 /// that was refused ("file: why"). Arrays are borrowed from the context. Thread: [any].

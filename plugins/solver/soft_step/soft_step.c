@@ -10,8 +10,8 @@
 //
 // so that gamma = sum of lambda, v = v0 + theta (u - v0), and v_position the mean of the u that moved the position.
 // A (v - v_star) = J^T gamma holds to rounding and every lambda is in its cone; what is approximate is the
-// complementarity of gamma and v. Soft constraints: [catto-2011]; sub-steps in place of iterations: [macklin-2019]; the order
-// of the sweeps: [catto-2024].
+// complementarity of gamma and v. Soft constraints: [catto-2011]; sub-steps in place of iterations: [macklin-2019]; the
+// order of the sweeps: [catto-2024].
 #include <math.h>
 #include <string.h>
 
