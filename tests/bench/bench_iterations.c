@@ -175,7 +175,7 @@ static void measure(stn_context *context, const char *folder, variant *variants,
         double *first = calloc((size_t)p->nv + 1, sizeof *first), *other = calloc((size_t)p->nv + 1, sizeof *other);
         double *gamma = calloc((size_t)p->row_count + 1, sizeof *gamma), us;
         for (int32_t k = 0; k < count; k++) {
-            stn_solution solution = {k == 0 ? first : other, gamma};
+            stn_solution solution = {.v = k == 0 ? first : other, .gamma = gamma};
             stn_solve_report report = solve(&variants[k], p, repeats, &solution, &us);
             add(&tallies[k], i * PHASES / problems, &report, us, difference(p->nv, first, solution.v));
         }
