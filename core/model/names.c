@@ -190,6 +190,15 @@ static int32_t find(const name_space *space, int32_t group, const char *name) {
     return found;
 }
 
+int32_t stn_model_find_group(const stn_model *model, const char *name) {
+    for (int32_t i = 0; i < model->group_count; i++) {
+        if (strcmp(model->groups[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
 int32_t stn_model_find_link(const stn_model *model, int32_t group, const char *name) {
     const name_space links = {model->group_count, model->link_count, COLUMN(model->groups, stn_group, name),
                               COLUMN(model->groups, stn_group, link_start), COLUMN(model->links, stn_link, name)};

@@ -523,6 +523,7 @@ STN_API void stn_model_destroy(stn_model *model); ///< accepts NULL
 STN_API int32_t stn_model_find_link(const stn_model *model, int32_t group, const char *name);
 STN_API int32_t stn_model_find_joint(const stn_model *model, int32_t group, const char *name);
 STN_API int32_t stn_model_find_keyframe(const stn_model *model, int32_t group, const char *name);
+STN_API int32_t stn_model_find_group(const stn_model *model, const char *name);
 /// Writes the coordinates of a keyframe's group into `q` (nq), which holds a configuration of the whole model. Joints
 /// that mimic one of the group follow, those of the group that mimic another follow that one's present coordinate. A
 /// root that floats without a joint of its own stays where it is when the keyframe has no base. Thread: [any].

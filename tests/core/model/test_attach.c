@@ -156,28 +156,20 @@ static void robots_attached_in_any_order_move_as_one_robot_does(void **state) {
 
 // ----------------------------------------------------------------------------------------------------- structure
 
-static int32_t group_named(const stn_model *model, const char *name) {
-    int32_t group = 0;
-    while (strcmp(model->groups[group].name, name) != 0) {
-        group++;
-    }
-    return group;
-}
-
 static void links_know_what_they_are_welded_to(void **state) {
     fixture *f = *state;
     const int32_t order[3] = {2, 1, 0};
     parts p = random_parts();
     stn_model *model = attached_model(f, &p, order);
     const stn_link *palm = &model->links[stn_model_find_link(model, -1, "palm")];
-    int32_t flange = stn_model_find_link(model, -1, "flange"), robot = group_named(model, "hand");
+    int32_t flange = stn_model_find_link(model, -1, "flange"), robot = stn_model_find_group(model, "hand");
     assert_int_equal(palm->parent, flange);
     assert_int_equal(palm->joint, -1);
     assert_null(palm->joint_name);
     assert_string_equal(palm->joint_where, "");
     assert_int_equal(palm->body, model->links[flange].body);
     assert_string_equal(model->bodies[palm->body].name, "flange");
-    assert_int_equal(model->bodies[palm->body].group, group_named(model, "arm"));
+    assert_int_equal(model->bodies[palm->body].group, stn_model_find_group(model, "arm"));
     assert_near(model->bodies[palm->body].mass.mass, p.mass[2].mass + p.mass[4].mass, 1e-15);
     assert_int_equal(model->groups[robot].joint_count, 2);
     assert_string_equal(model->links[model->groups[robot].root_link].name, "palm");

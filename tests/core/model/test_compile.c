@@ -254,6 +254,8 @@ static void robot_may_hang_on_another(void **state) {
     assert_int_equal(stn_model_find_joint(model, -1, "hand/j"), 1);
     assert_int_equal(stn_model_find_joint(model, -1, "j"), -1); // two robots have one
     assert_int_equal(stn_model_find_link(model, -1, "finger"), finger);
+    assert_int_equal(stn_model_find_group(model, "hand"), hand);
+    assert_int_equal(stn_model_find_group(model, "foot"), -1);
     stn_model_destroy(model);
 }
 
