@@ -33,6 +33,9 @@ local function warm_starts(world, solver)
   end
 end
 
+-- They never call a step converged, and are judged by the rest.
+local approximate = { soft_step = true }
+
 for _, solver in ipairs(stn.plugins "solver") do
   stn.test("a stack and a ball fall, come to rest and stay: " .. solver, function()
     local world <close>, ground = pile(solver)
@@ -45,7 +48,7 @@ for _, solver in ipairs(stn.plugins "solver") do
       assert(step.certificate.finite)
     end
     assert(momentum < 1e-4, ("momentum error %g"):format(momentum))
-    assert(unsolved <= steps // 50, ("%d of %d steps unsolved"):format(unsolved, steps))
+    assert(unsolved <= steps // 50 or approximate[solver] and unsolved == steps, ("%d of %d steps unsolved"):format(unsolved, steps))
     assert(deepest < 1e-3, ("overlap %g m"):format(deepest))
     assert(world:energy().total < start, "energy was created")
     assert(kinetic(world) < 1e-6, ("%g J at rest"):format(kinetic(world)))
@@ -58,9 +61,13 @@ end
 for _, solver in ipairs(stn.plugins "solver") do
   stn.test("boxes that touch and fly together are no work: " .. solver, function()
     local world <close> = stn.world { dt = 0.002, solver = solver }
+    local boxes = {}
     for i = 1, 6 do
-      world:box { size = { 0.1, 0.1, 0.1 }, mass = 1, mu = 0.5, xyz = { 0.013, 0.017, 0.1 * i }, velocity = { linear = { 1.3, 0.3, 0.7 } } }
+      boxes[i] = world:box { size = { 0.1, 0.1, 0.1 }, mass = 1, mu = 0.5, xyz = { 0.013, 0.017, 0.1 * i }, velocity = { linear = { 1.3, 0.3, 0.7 } } }
     end
-    for step in world:run { steps = 100 } do assert(step.converged, step.status) end
+    for step in world:run { steps = 100 } do assert(step.converged or approximate[solver], step.status) end
+    for _, box in ipairs(boxes) do
+      for axis, free in ipairs { 1.3, 0.3, 0.7 - 9.81 * world.time } do stn.near(box:velocity().linear[axis], free, 1e-9, "of its flight [m/s]") end
+    end
   end)
 end

@@ -58,9 +58,15 @@ local function creep(angle, size, mass, dt, mu)
   return sigma * w * math.max(along / 4, (along - 2 * uphill) / 2)
 end
 
+-- soft_step is approximate: its friction angles are in its own tests.
+local solvers = {}
+for _, solver in ipairs(stn.plugins "solver") do
+  if solver ~= "soft_step" then solvers[#solvers + 1] = solver end
+end
+
 local sizes = { { 0.2, 0.2, 0.1 }, { 0.02, 0.03, 0.01 }, { 2, 1, 1 } }
 local cases = {}
-for _, solver in ipairs(stn.plugins "solver") do
+for _, solver in ipairs(solvers) do
   for _, floor in ipairs { "half space", "box" } do
     for _, mu in ipairs(full and { 0.1, 0.3, 0.5, 0.8 } or { 0.2, 0.7 }) do
       for _, size in ipairs(sizes) do

@@ -2,12 +2,12 @@
 -- Newton's law of impact, v_n+ = -e v_n0, where no law regularises contacts.
 local stn = require "stiction"
 
--- Solvers of a formulation without a law: all that the registry has.
+-- Solvers of a formulation without a law: all that the registry has but for soft_step, which is approximate and has tests of its own.
 local function exact_solvers()
   local list = {}
   for _, id in ipairs(stn.plugins "solver") do
     local world <close> = stn.world { solver = id }
-    if world.parameters:find("\nlaw = ", 1, true) == nil then
+    if id ~= "soft_step" and world.parameters:find("\nlaw = ", 1, true) == nil then
       list[#list + 1] = id
     end
   end

@@ -210,7 +210,7 @@ static void a_contact_model_that_answers_wrongly_is_named_and_leaves_the_state(v
         const char *text;
     } cases[] = {{EQUAL_IDS, "contact model wrong_contact: two constraints share the id"},
                  {NO_SUCH_BODY, "its support is a body or node that the model does not have"},
-                 {NEGATIVE_FRICTION, "friction mu must be >= 0"}};
+                 {NEGATIVE_FRICTION, "friction mu and mu2 must be >= 0"}};
     for (int32_t i = 0; i < STN_COUNT(cases); i++) {
         stn_setting setting = {.name = "mistake", .form = STN_SETTING_NUMBER, .number = cases[i].mistake};
         stn_world_options options = stn_world_options_default();
