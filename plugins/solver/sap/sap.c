@@ -213,6 +213,8 @@ static stn_status solve_softened(sap_system *s, stn_error *err) {
         *s = before;
         sap_unpack(s, solution);
     }
+    s->problem = problem; // the softened ones end here
+    s->control = control;
     return status;
 }
 
