@@ -344,16 +344,21 @@ void stn_lua_updates_step(lua_State *L, int index, stn_lua_world *w) {
     lua_pop(L, 1);
 }
 
-void stn_lua_updates_copy(lua_State *L, int from, int to) {
+/// The list that is user value `which` of one world, copied to another one.
+static void copy_list(lua_State *L, int from, int to, int which) {
     lua_newtable(L);
-    lua_getiuservalue(L, from, UPDATES);
+    lua_getiuservalue(L, from, which);
     lua_Integer count = (lua_Integer)lua_rawlen(L, -1);
     for (lua_Integer i = 1; i <= count; i++) {
         lua_rawgeti(L, -1, i);
         lua_rawseti(L, -3, i);
     }
     lua_pop(L, 1);
-    lua_setiuservalue(L, to, UPDATES);
+    lua_setiuservalue(L, to, which);
+}
+
+void stn_lua_updates_copy(lua_State *L, int from, int to) {
+    copy_list(L, from, to, UPDATES);
 }
 
 /// Checks the keys update and rate; 0: there is no function, else its rate [Hz], infinite: every step.
@@ -640,15 +645,7 @@ void stn_lua_motions_step(lua_State *L, int index, stn_lua_world *w) {
 }
 
 void stn_lua_motions_copy(lua_State *L, int from, int to) {
-    lua_newtable(L);
-    lua_getiuservalue(L, from, MOTIONS);
-    lua_Integer count = (lua_Integer)lua_rawlen(L, -1);
-    for (lua_Integer i = 1; i <= count; i++) {
-        lua_rawgeti(L, -1, i);
-        lua_rawseti(L, -3, i);
-    }
-    lua_pop(L, 1);
-    lua_setiuservalue(L, to, MOTIONS);
+    copy_list(L, from, to, MOTIONS);
 }
 
 // --------------------------------------------------------------------------------------------------- kinematic bodies

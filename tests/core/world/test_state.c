@@ -130,30 +130,35 @@ static void a_damaged_state_file_is_refused(void **state) {
     stn_world_destroy(world);
 }
 
+/// Writes the file anew with `size` bytes in the place of the same number of others, and a checksum that is right.
+static void forge(const char *path, const void *before, const void *after, size_t size) {
+    static unsigned char bytes[1 << 16];
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t all = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    unsigned char *found = memmem(bytes, all, before, size);
+    assert_non_null(found);
+    memcpy(found, after, size);
+    uint64_t checksum = stn_hash(0, bytes, all - sizeof checksum);
+    memcpy(bytes + all - sizeof checksum, &checksum, sizeof checksum);
+    file = fopen(path, "wb");
+    assert_true(fwrite(bytes, 1, all, file) == all && fclose(file) == 0);
+}
+
 /// The file's checksum and the model's signature are right, the lengths of two arrays are not: fuzz_replay read behind
 /// the state's arrays.
 static void forged_sizes_of_a_state_are_refused(void **state) {
     const char *path = STN_BINARY_DIR "/test_forged.state";
-    static unsigned char bytes[1 << 16];
     stn_snapshot *snapshot = NULL, *loaded = NULL;
     stn_world *world = saved_world(*state, path, &snapshot);
-    stn_state_sizes sizes = stn_world_state(world)->sizes;
+    stn_state_sizes sizes = stn_world_state(world)->sizes, wrong = sizes;
     stn_error err;
     uint64_t hash = stn_world_hash(world);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    size_t size = fread(bytes, 1, sizeof bytes, file);
-    fclose(file);
-    unsigned char *found = memmem(bytes, size, &sizes, sizeof sizes);
-    assert_non_null(found);
     assert_true(sizes.wrench_count > 2);
-    sizes.wrench_count -= 2;
-    sizes.reference_count += 2; // as many bytes as before
-    memcpy(found, &sizes, sizeof sizes);
-    uint64_t checksum = stn_hash(0, bytes, size - sizeof checksum);
-    memcpy(bytes + size - sizeof checksum, &checksum, sizeof checksum);
-    file = fopen(path, "wb");
-    assert_true(fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
+    wrong.wrench_count -= 2;
+    wrong.reference_count += 2; // as many bytes as before
+    forge(path, &sizes, &wrong, sizeof sizes);
     assert_ok(stn_snapshot_load(*state, path, &loaded, &err), err);
     assert_int_equal(stn_world_restore(world, loaded, &err), STN_ERR_ARGUMENT);
     assert_true(stn_world_hash(world) == hash);
@@ -165,23 +170,11 @@ static void forged_sizes_of_a_state_are_refused(void **state) {
 /// As all ways to set gravity refuse what is not finite.
 static void a_forged_gravity_is_refused(void **state) {
     const char *path = STN_BINARY_DIR "/test_forged_gravity.state";
-    static unsigned char bytes[1 << 16];
     stn_snapshot *snapshot = NULL, *loaded = NULL;
     stn_world *world = saved_world(*state, path, &snapshot);
-    stn_vec3 gravity = stn_world_state(world)->gravity;
+    stn_vec3 gravity = stn_world_state(world)->gravity, wrong = {gravity.x, gravity.y, (double)NAN};
     stn_error err;
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    size_t size = fread(bytes, 1, sizeof bytes, file);
-    fclose(file);
-    unsigned char *found = memmem(bytes, size, &gravity, sizeof gravity);
-    assert_non_null(found);
-    gravity.z = (double)NAN;
-    memcpy(found, &gravity, sizeof gravity);
-    uint64_t checksum = stn_hash(0, bytes, size - sizeof checksum);
-    memcpy(bytes + size - sizeof checksum, &checksum, sizeof checksum);
-    file = fopen(path, "wb");
-    assert_true(fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
+    forge(path, &gravity, &wrong, sizeof gravity);
     assert_int_equal(stn_snapshot_load(*state, path, &loaded, &err), STN_ERR_PARSE);
     assert_non_null(strstr(err.text, "gravity is not finite"));
     stn_snapshot_destroy(snapshot);
@@ -191,7 +184,6 @@ static void a_forged_gravity_is_refused(void **state) {
 /// What a controller keeps across steps comes from the file too: trajectory read a spline of a million waypoints.
 static void forged_memory_of_a_controller_is_read_within_bounds(void **state) {
     const char *path = STN_BINARY_DIR "/test_forged_memory.state";
-    static unsigned char bytes[1 << 16];
     stn_world_options options = stn_world_options_default();
     stn_world *world = scene_world(*state, &options);
     stn_snapshot *snapshot = NULL;
@@ -202,20 +194,17 @@ static void forged_memory_of_a_controller_is_read_within_bounds(void **state) {
     assert_ok(stn_world_snapshot(world, &snapshot, &err), err);
     assert_ok(stn_snapshot_save(snapshot, path, &err), err);
     stn_snapshot_destroy(snapshot);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    size_t size = fread(bytes, 1, sizeof bytes, file);
-    fclose(file);
     const stn_state *s = stn_world_state(world);
-    unsigned char *count = memmem(bytes, size, s->controller_memory, s->sizes.controller_bytes);
-    assert_non_null(count);
+    size_t size = s->sizes.controller_bytes;
+    static double before[1 << 12], after[1 << 12];
+    assert_true(size >= sizeof *after && size <= sizeof after);
+    memcpy(before, s->controller_memory, size);
+    memcpy(after, before, size);
     for (int32_t i = 0; i < 3; i++) {
         const double forged[] = {1e9, NAN, -1e300};
-        memcpy(count, &forged[i], sizeof forged[i]);
-        uint64_t checksum = stn_hash(0, bytes, size - sizeof checksum);
-        memcpy(bytes + size - sizeof checksum, &checksum, sizeof checksum);
-        file = fopen(path, "wb");
-        assert_true(fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
+        after[0] = forged[i];
+        forge(path, before, after, size);
+        before[0] = forged[i];
         assert_ok(stn_snapshot_load(*state, path, &snapshot, &err), err);
         assert_ok(stn_world_restore(world, snapshot, &err), err);
         scene_steps(world, 1);
