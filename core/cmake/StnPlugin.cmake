@@ -3,7 +3,7 @@
 # Works in the project and, through find_package(Stiction), outside of it.
 function(stn_add_plugin kind id)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
-  set(kinds loader contact law integrator solver factor controller element recorder command script mesh
+  set(kinds loader contact law integrator solver factor controller element recorder command script mesh constraint
       problem_file)
   if(NOT kind IN_LIST kinds)
     string(REPLACE ";" ", " kinds "${kinds}")

@@ -60,6 +60,9 @@ static void truncate_lists(stn_model_builder *builder, const built_counts *start
     for (int32_t i = start->element_groups; i < builder->element_groups.count; i++) {
         stn_instance_destroy(element_group_at(builder, i)->instance);
     }
+    for (int32_t i = start->constraints; i < builder->constraints.count; i++) {
+        stn_instance_destroy(constraint_at(builder, i)->instance);
+    }
     for (int32_t i = start->meshes; i < builder->meshes.count; i++) {
         stn_mesh_release(mesh_at(builder, i)->data);
     }
@@ -72,6 +75,7 @@ static void truncate_lists(stn_model_builder *builder, const built_counts *start
     builder->clouds.count = start->clouds;
     builder->element_groups.count = start->element_groups;
     builder->equalities.count = start->equalities;
+    builder->constraints.count = start->constraints;
 }
 
 void stn_builder_destroy(stn_model_builder *builder) {
@@ -81,7 +85,7 @@ void stn_builder_destroy(stn_model_builder *builder) {
     truncate_lists(builder, &(built_counts){0});
     const list *lists[] = {&builder->groups,         &builder->links,      &builder->joints,    &builder->geometries,
                            &builder->meshes,         &builder->excludes,   &builder->overrides, &builder->clouds,
-                           &builder->element_groups, &builder->equalities, &builder->keyframes};
+                           &builder->element_groups, &builder->equalities, &builder->keyframes, &builder->constraints};
     for (int32_t i = 0; i < STN_COUNT(lists); i++) {
         stn_release(builder->context, lists[i]->items);
     }
@@ -111,9 +115,10 @@ stn_status stn_builder_begin_group(stn_model_builder *builder, const char *name,
         return model_out_of_memory(err);
     }
     item->name = copy;
-    item->start = (built_counts){builder->links.count,  builder->joints.count,         builder->geometries.count,
-                                 builder->meshes.count, builder->excludes.count,       builder->overrides.count,
-                                 builder->clouds.count, builder->element_groups.count, builder->equalities.count};
+    item->start = (built_counts){builder->links.count,      builder->joints.count,         builder->geometries.count,
+                                 builder->meshes.count,     builder->excludes.count,       builder->overrides.count,
+                                 builder->clouds.count,     builder->element_groups.count, builder->equalities.count,
+                                 builder->constraints.count};
     item->base = stn_pose_identity();
     item->attached_to = -1;
     if (!builder_index_group(builder, builder->groups.count)) {

@@ -14,7 +14,7 @@ typedef struct list {
 
 /// How much there was when a group began; discarding goes back to it.
 typedef struct built_counts {
-    int32_t links, joints, geometries, meshes, excludes, overrides, clouds, element_groups, equalities;
+    int32_t links, joints, geometries, meshes, excludes, overrides, clouds, element_groups, equalities, constraints;
 } built_counts;
 
 typedef struct built_group {
@@ -68,6 +68,11 @@ typedef struct built_element_group {
     const int32_t *index;
 } built_element_group;
 
+typedef struct built_constraint {
+    stn_constraint_spec spec;
+    stn_instance *instance; // owned
+} built_constraint;
+
 typedef struct built_keyframe {
     stn_keyframe_spec spec; // base not used; q with quaternions of length 1
     int32_t group;
@@ -81,6 +86,7 @@ struct stn_model_builder {
     list groups, links, joints, geometries, meshes, excludes, overrides, clouds,
         element_groups;                     // meshes' data are kept
     list equalities;                        // stn_equality_spec
+    list constraints;                       // of plugins
     list keyframes;                         // in the order of adding, whatever their groups
     bool number_names;                      // a group's name that is taken gets a number instead of being refused
     int32_t *group_slots, group_slot_count; // names.c: hash table of group + 1; 0: free
@@ -127,6 +133,9 @@ static inline built_cloud *cloud_at(const stn_model_builder *b, int32_t i) {
 }
 static inline built_element_group *element_group_at(const stn_model_builder *b, int32_t i) {
     return (built_element_group *)b->element_groups.items + i;
+}
+static inline built_constraint *constraint_at(const stn_model_builder *b, int32_t i) {
+    return (built_constraint *)b->constraints.items + i;
 }
 static inline stn_equality_spec *equality_at(const stn_model_builder *b, int32_t i) {
     return (stn_equality_spec *)b->equalities.items + i;

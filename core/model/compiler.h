@@ -71,6 +71,13 @@ stn_status compile_start(compiler *c, stn_error *err);
 stn_status compile_keyframes(compiler *c, stn_error *err);
 /// equality.c: after bodies and joints.
 stn_status compile_equalities(compiler *c, stn_error *err);
+/// The body of a link and the frame that `pose` in the link makes on it.
+static inline int32_t place_end(const compiler *c, int32_t link, const stn_pose *pose, stn_pose *frame) {
+    *frame = link == STN_WORLD ? *pose : stn_pose_mul(&c->link_pose[link], pose);
+    return link == STN_WORLD ? 0 : c->link_body[link];
+}
+/// constraint.c: those of plugins; last, because a plugin may look at the whole model.
+stn_status compile_constraints(compiler *c, stn_error *err);
 /// surfaces.c: geometries, filter, materials, overrides; node spheres come after the builder's geometries.
 stn_status compile_surfaces(compiler *c, stn_error *err);
 /// The link by which filters and overrides know a geometry: a root named "world" is the world.

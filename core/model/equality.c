@@ -132,12 +132,6 @@ static stn_status refuse_ends(const compiler *c, const stn_equality_spec *spec, 
     return stn_fail(err, STN_ERR_ARGUMENT, "%s and %s %s", a, b, why);
 }
 
-/// The body of a link and the frame that `pose` in the link makes on it.
-static int32_t place_end(const compiler *c, int32_t link, const stn_pose *pose, stn_pose *frame) {
-    *frame = link == STN_WORLD ? *pose : stn_pose_mul(&c->link_pose[link], pose);
-    return link == STN_WORLD ? 0 : c->link_body[link];
-}
-
 static bool cannot_move(const compiler *c, int32_t body) {
     return body == 0 || c->joints[c->bodies[body].joint].type == STN_JOINT_KINEMATIC;
 }

@@ -105,7 +105,7 @@ static stn_status model_mesh_pass(byte_stream *b, stn_arena *scratch, const stn_
 }
 
 static const char magic[8] = {'S', 'T', 'N', 'M', 'O', 'D', 'E', 'L'};
-enum { FILE_VERSION = 5 };
+enum { FILE_VERSION = 6 };
 
 /// Both ends of a pass: the builder that is written from or read into.
 typedef struct passing {
@@ -358,6 +358,36 @@ static stn_status pass_equality(passing *p, int32_t i, stn_error *err) {
     return status == STN_OK && b->reading ? stn_builder_add_equality(p->builder, &spec, &index, err) : status;
 }
 
+/// The plugin comes first, because the builder takes it over.
+static stn_status pass_constraint(passing *p, int32_t i, stn_error *err) {
+    byte_stream *b = p->b;
+    built_constraint built = {0};
+    int32_t index = 0;
+    if (!b->reading) {
+        built = *constraint_at(p->builder, i);
+    }
+    stn_status status = b->reading ? instance_read(b, STN_KIND_CONSTRAINT, &built.instance, err)
+                                   : instance_write(b, built.instance, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    const void *ends = built.spec.ends;
+    bytes_pass_text(b, &built.spec.name);
+    bytes_pass_text(b, &built.spec.where);
+    bytes_pass_count(b, &built.spec.end_count, INT32_MAX);
+    bytes_pass_array(b, p->scratch, &ends, (size_t)built.spec.end_count, sizeof(stn_constraint_end_spec));
+    status = bytes_status(b, err);
+    if (!b->reading) {
+        return status;
+    }
+    if (status != STN_OK) {
+        stn_instance_destroy(built.instance);
+        return status;
+    }
+    built.spec.ends = ends;
+    return stn_builder_add_constraint(p->builder, built.instance, &built.spec, &index, err);
+}
+
 // ---------------------------------------------------------------------------------------- deformables, keyframes
 
 static stn_status pass_cloud(passing *p, int32_t i, stn_error *err) {
@@ -450,11 +480,17 @@ static stn_status pass_model(passing *p, stn_error *err) {
         const list *items;
         stn_status (*pass)(passing *, int32_t, stn_error *);
     } parts[] = {
-        {&m->groups, pass_group},       {&m->groups, pass_attachment},
-        {&m->meshes, pass_mesh},        {&m->geometries, pass_geometry},
-        {&m->excludes, pass_exclude},   {&m->overrides, pass_override},
-        {&m->clouds, pass_cloud},       {&m->element_groups, pass_element_group},
-        {&m->keyframes, pass_keyframe}, {&m->equalities, pass_equality},
+        {&m->groups, pass_group},
+        {&m->groups, pass_attachment},
+        {&m->meshes, pass_mesh},
+        {&m->geometries, pass_geometry},
+        {&m->excludes, pass_exclude},
+        {&m->overrides, pass_override},
+        {&m->clouds, pass_cloud},
+        {&m->element_groups, pass_element_group},
+        {&m->keyframes, pass_keyframe},
+        {&m->equalities, pass_equality},
+        {&m->constraints, pass_constraint},
     };
     stn_status status = STN_OK;
     for (int32_t k = 0; k < STN_COUNT(parts) && status == STN_OK; k++) {

@@ -36,6 +36,8 @@ static const struct {
     SLOT(FACTOR, factor, solve),
     SLOT(CONTROLLER, controller, evaluate),
     SLOT(ELEMENT, element, evaluate),
+    SLOT(CONSTRAINT, constraint, row_count),
+    SLOT(CONSTRAINT, constraint, emit),
     SLOT(RECORDER, recorder, extension),
     SLOT(RECORDER, recorder, open),
     SLOT(RECORDER, recorder, observe),
@@ -108,6 +110,20 @@ static stn_status check_controller(const stn_controller_ops *ops, stn_error *err
     return STN_OK;
 }
 
+static stn_status check_constraint(const stn_constraint_ops *ops, stn_error *err) {
+    if (ops->channel_count < 0 || (ops->channel_count > 0 && ops->channels == NULL)) {
+        return stn_fail(err, STN_ERR_PLUGIN, "channels and channel_count = %d do not fit together", ops->channel_count);
+    }
+    for (int32_t i = 0; i < ops->channel_count; i++) {
+        const stn_channel *c = &ops->channels[i];
+        if (c->name == NULL || c->unit == NULL || c->summary == NULL || c->size < 1 || c->size > STN_CHANNEL_MOST) {
+            return stn_fail(err, STN_ERR_PLUGIN, "channel %d needs name, unit, summary and size of 1 to %d", i,
+                            STN_CHANNEL_MOST);
+        }
+    }
+    return STN_OK;
+}
+
 static stn_status check_element(const stn_element_ops *ops, stn_error *err) {
     if (ops->nodes_per_element < 2 || ops->nodes_per_element > 8) {
         return stn_fail(err, STN_ERR_PLUGIN, "nodes_per_element = %d, must be 2 to 8", ops->nodes_per_element);
@@ -151,6 +167,8 @@ stn_status stn_ops_check(const stn_plugin_desc *desc, stn_error *err) {
         return check_sets(desc->ops.law->sets, err);
     case STN_KIND_CONTROLLER:
         return check_controller(desc->ops.controller, err);
+    case STN_KIND_CONSTRAINT:
+        return check_constraint(desc->ops.constraint, err);
     case STN_KIND_ELEMENT:
         return check_element(desc->ops.element, err);
     case STN_KIND_MESH:

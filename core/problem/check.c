@@ -347,17 +347,20 @@ static stn_status check_jacobian(const named_constraint *named, int32_t side, st
     const stn_problem *p = named->problem;
     const stn_constraint *c = named->c;
     const char *who = named->who;
-    const stn_jacobian *J = &c->J[side];
-    if (p->form == STN_FORM_LOCAL || (side == 1 && J->tree == -1)) {
+    const stn_jacobian *J = stn_constraint_block(c, side);
+    if (p->form == STN_FORM_LOCAL || (side == 1 && J->tree == -1 && c->more_count == 0)) {
         return STN_OK;
     }
     if (J->tree < 0 || J->tree >= p->tree_count) {
         return stn_fail(err, STN_ERR_ARGUMENT, "%s: J[%d].tree = %d, but the problem has %d trees", who, side, J->tree,
                         p->tree_count);
     }
-    if (side == 1 && J->tree == c->J[0].tree) {
-        return stn_fail(err, STN_ERR_ARGUMENT,
-                        "%s: both Jacobian blocks are of tree %d; they must be added up into one", who, J->tree);
+    for (int32_t k = 0; k < side; k++) {
+        if (J->tree == stn_constraint_block(c, k)->tree) {
+            return stn_fail(err, STN_ERR_ARGUMENT,
+                            "%s: Jacobian blocks %d and %d are both of tree %d; they must be added up into one", who, k,
+                            side, J->tree);
+        }
     }
     int32_t n = p->trees[J->tree].A.n;
     if (J->node_count < 0 || J->node_count > STN_MAX_NODES) {
@@ -451,7 +454,11 @@ static stn_status check_constraint(const stn_problem *p, int32_t i, int32_t row,
         return stn_fail(err, STN_ERR_ARGUMENT, "%s: memory = %d, must be -1 or a slot", named.who, c->memory);
     }
     stn_status status = check_physical(&named, err);
-    for (int32_t side = 0; side < 2 && status == STN_OK; side++) {
+    if (status == STN_OK && (c->more_count < 0 || (c->more_count > 0 && c->more == NULL))) {
+        status = stn_fail(err, STN_ERR_ARGUMENT, "%s: more_count = %d, but `more` has no such blocks", named.who,
+                          c->more_count);
+    }
+    for (int32_t side = 0; status == STN_OK && side < stn_constraint_block_count(c); side++) {
         status = check_jacobian(&named, side, err);
     }
     for (int32_t r = c->row; r < c->row + c->rows && status == STN_OK; r++) {

@@ -81,8 +81,10 @@ stn_status stn_problem_copy(stn_context *context, const stn_problem *problem, st
     copy->constraints = copy_bytes(&to, copy->constraints, (size_t)copy->constraint_count, sizeof *copy->constraints);
     for (int32_t i = 0; i < copy->constraint_count && !to.failed; i++) {
         stn_constraint *c = &copy->constraints[i];
-        for (int32_t side = 0; side < 2; side++) {
-            stn_jacobian *J = &c->J[side];
+        stn_jacobian *more = copy_bytes(&to, c->more, (size_t)c->more_count, sizeof *more);
+        c->more = more;
+        for (int32_t side = 0; side < stn_constraint_block_count(c) && !to.failed; side++) {
+            stn_jacobian *J = side < 2 ? &c->J[side] : &more[side - 2];
             if (J->tree < 0) {
                 J->values = NULL;
                 continue;
@@ -165,6 +167,8 @@ static bool reduce(const stn_problem *from, const stn_delassus *d, stn_arena *ar
             c->vn0 = v_c[2] + from->bias[c->row + 2];
         }
         c->J[0] = c->J[1] = (stn_jacobian){.tree = -1};
+        c->more_count = 0;
+        c->more = NULL;
     }
     return true;
 }

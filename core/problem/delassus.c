@@ -11,7 +11,7 @@
 #include "problem/local_form.h"
 #include "problem/natural_map.h"
 
-// Constraints of every tree, ascending; `side` tells which of their two blocks it is.
+// Constraints of every tree, ascending; `side` tells which of their blocks it is.
 typedef struct touch {
     int32_t constraint, side;
 } touch;
@@ -33,8 +33,41 @@ static stn_status out_of_memory(const stn_problem *problem, stn_error *err) {
                     problem->constraint_count);
 }
 
+// Union of the lists of a constraint's trees, as `neighbours` has it, of more than two: each next one is the smallest
+// that lies beyond the last.
+static int32_t neighbours_of_many(const builder *b, const stn_constraint *c, int32_t *out) {
+    int32_t count = 0;
+    for (int32_t last = -1;; count++) {
+        int32_t next = INT32_MAX;
+        for (int32_t k = 0; k < stn_constraint_block_count(c); k++) {
+            int32_t t = stn_constraint_block(c, k)->tree, low = b->start[t], high = b->start[t + 1];
+            while (low < high) { // the first one > last
+                int32_t middle = low + (high - low) / 2;
+                if (b->list[middle].constraint <= last) {
+                    low = middle + 1;
+                } else {
+                    high = middle;
+                }
+            }
+            if (low < b->start[t + 1] && b->list[low].constraint < next) {
+                next = b->list[low].constraint;
+            }
+        }
+        if (next == INT32_MAX) {
+            return count;
+        }
+        if (out != NULL) {
+            out[count] = next;
+        }
+        last = next;
+    }
+}
+
 // Constraints that meet constraint c: the union of its trees' lists, ascending. Only counts when `out` is NULL.
 static int32_t neighbours(const builder *b, int32_t c, int32_t *out) {
+    if (b->problem->constraints[c].more_count > 0) {
+        return neighbours_of_many(b, &b->problem->constraints[c], out);
+    }
     const touch *at[2] = {b->list, b->list}, *end[2] = {b->list, b->list}; // a side without a tree: an empty list
     for (int32_t side = 0; side < 2; side++) {
         int32_t t = b->problem->constraints[c].J[side].tree;
@@ -64,14 +97,18 @@ static bool make_pattern(builder *b) {
     stn_arena *arena = b->arena;
     int32_t n = p->constraint_count;
     b->start = STN_ARENA_ZEROED(arena, (size_t)p->tree_count + 2, int32_t);
-    b->list = STN_ARENA(arena, 2 * (size_t)n, touch);
+    size_t blocks = 0;
+    for (int32_t c = 0; c < n; c++) {
+        blocks += (size_t)stn_constraint_block_count(&p->constraints[c]);
+    }
+    b->list = STN_ARENA(arena, blocks, touch);
     b->row_start = STN_ARENA(arena, (size_t)n + 1, int32_t);
     if (b->start == NULL || b->list == NULL || b->row_start == NULL) {
         return false;
     }
     for (int32_t c = 0; c < n; c++) {
-        for (int32_t side = 0; side < 2; side++) {
-            int32_t t = p->constraints[c].J[side].tree;
+        for (int32_t side = 0; side < stn_constraint_block_count(&p->constraints[c]); side++) {
+            int32_t t = stn_constraint_block(&p->constraints[c], side)->tree;
             b->start[t >= 0 ? t + 2 : 0] += t >= 0;
         }
     }
@@ -79,8 +116,8 @@ static bool make_pattern(builder *b) {
         b->start[t + 2] += b->start[t + 1];
     }
     for (int32_t c = 0; c < n; c++) {
-        for (int32_t side = 0; side < 2; side++) {
-            int32_t t = p->constraints[c].J[side].tree;
+        for (int32_t side = 0; side < stn_constraint_block_count(&p->constraints[c]); side++) {
+            int32_t t = stn_constraint_block(&p->constraints[c], side)->tree;
             if (t >= 0) {
                 b->list[b->start[t + 1]++] = (touch){c, side};
             }
@@ -138,7 +175,7 @@ static void add_half_tree(const builder *b, int32_t tree, double *X) {
     double *x = X;
     for (const touch *i = first; i < end; i++) {
         const stn_constraint *c = &p->constraints[i->constraint];
-        inverse_half(b->inverse, tree, &c->J[i->side], c->rows, x);
+        inverse_half(b->inverse, tree, stn_constraint_block(c, i->side), c->rows, x);
         x += (size_t)c->rows * (size_t)n;
     }
     for (const touch *i = first; i < end; i++) {
@@ -156,7 +193,7 @@ static void add_half_tree(const builder *b, int32_t tree, double *X) {
 static bool only_contacts(const builder *b, int32_t tree) {
     for (int32_t k = b->start[tree]; k < b->start[tree + 1]; k++) {
         const stn_constraint *c = &b->problem->constraints[b->list[k].constraint];
-        if (!inverse_fits_lanes(c, &c->J[b->list[k].side])) {
+        if (!inverse_fits_lanes(c, stn_constraint_block(c, b->list[k].side))) {
             return false;
         }
     }
@@ -172,7 +209,8 @@ static bool add_body(const builder *b, int32_t tree, double *X) {
         return false;
     }
     for (const touch *i = first; i < end; i++) {
-        body->half(factor, b->problem->constraints[i->constraint].J[i->side].values, X + BODY_HALF * (i - first));
+        const stn_constraint *c = &b->problem->constraints[i->constraint];
+        body->half(factor, stn_constraint_block(c, i->side)->values, X + BODY_HALF * (i - first));
     }
     for (const touch *i = first; i < end; i++) {
         int32_t e = b->row_start[i->constraint];
@@ -194,7 +232,7 @@ static bool add_branched(const builder *b, int32_t tree, const double **half, do
     const ltl_kernels *kernels = ltl_kernels_choose();
     const int32_t n = branched->n, count = (int32_t)(end - first);
     for (int32_t i = 0; i < count; i++, X += BRANCHED_HALF(n)) {
-        const stn_jacobian *J = &b->problem->constraints[first[i].constraint].J[first[i].side];
+        const stn_jacobian *J = stn_constraint_block(&b->problem->constraints[first[i].constraint], first[i].side);
         half[i] = inverse_kept_half(b->inverse, first[i].constraint, first[i].side, J); // that the masses left
         if (half[i] == NULL) {
             inverse_branched_half(branched, J, X);
@@ -218,14 +256,15 @@ static void add_full_tree(const builder *b, int32_t tree, double *Y) {
     const touch *end = b->list + b->start[tree + 1];
     for (const touch *i = b->list + b->start[tree]; i < end; i++) {
         const stn_constraint *c = &p->constraints[i->constraint];
-        jacobian_expand(&c->J[i->side], c->rows, n, Y);
+        jacobian_expand(stn_constraint_block(c, i->side), c->rows, n, Y);
         stn_inverse_apply(b->inverse, tree, c->rows, Y);
         int32_t e = b->row_start[i->constraint];
         for (const touch *j = i; j < end; j++) {
             const stn_constraint *d = &p->constraints[j->constraint];
             double *W = block_at(b, &e, j->constraint);
             for (int32_t r = 0; r < c->rows; r++) {
-                jacobian_mul_add(&d->J[j->side], d->rows, n, Y + (size_t)r * (size_t)n, W + r * d->rows);
+                jacobian_mul_add(stn_constraint_block(d, j->side), d->rows, n, Y + (size_t)r * (size_t)n,
+                                 W + r * d->rows);
             }
         }
     }

@@ -485,7 +485,7 @@ void inverse_keep_halves(stn_inverse *inverse, const kept_half *halves, int32_t 
 }
 
 const double *inverse_kept_half(const stn_inverse *inverse, int32_t constraint, int32_t side, const stn_jacobian *J) {
-    if (constraint >= inverse->half_count) {
+    if (constraint >= inverse->half_count || side >= 2) {
         return NULL;
     }
     const kept_half *half = &inverse->halves[2 * constraint + side];
@@ -527,8 +527,8 @@ void stn_inverse_velocity(const stn_inverse *inverse, const stn_problem *problem
     }
     for (int32_t c = 0; c < problem->constraint_count; c++) {
         const stn_constraint *constraint = &problem->constraints[c];
-        for (int32_t k = 0; k < 2; k++) {
-            const stn_jacobian *J = &constraint->J[k];
+        for (int32_t k = 0; k < stn_constraint_block_count(constraint); k++) {
+            const stn_jacobian *J = stn_constraint_block(constraint, k);
             if (J->tree >= 0) {
                 const stn_problem_tree *tree = &problem->trees[J->tree];
                 jacobian_transposed_add(J, constraint->rows, tree->A.n, 1.0, gamma + constraint->row,

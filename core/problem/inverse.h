@@ -60,7 +60,7 @@ stn_status inverse_masses_missing(const stn_inverse *inverse, stn_problem *probl
 /// stn_inverse_masses that leaves the halves of contacts on branched trees with `inverse`, for the Delassus operator of
 /// the same constraints. They live in `arena` and are forgotten with the next factorisation.
 stn_status inverse_masses_keeping(stn_inverse *inverse, stn_problem *problem, stn_arena *arena, stn_error *err);
-/// The half that was kept of this block of a constraint; NULL when there is none.
+/// The half that was kept of this block of a constraint; NULL when there is none, as of blocks beyond two.
 const double *inverse_kept_half(const stn_inverse *inverse, int32_t constraint, int32_t side, const stn_jacobian *J);
 /// What masses leave, (2 constraint_count): of block `side` of constraint c at [2 c + side]. J tells that it is still
 /// the same block; NULL: none.

@@ -20,13 +20,13 @@ typedef struct mass_job {
 // W (rows x rows) += J P^-1 J^T of one block of constraint c. False: out of memory.
 static bool add_block(const mass_job *m, int32_t c, int32_t side, double *W) {
     const stn_constraint *constraint = &m->problem->constraints[c];
-    const stn_jacobian *J = &constraint->J[side];
+    const stn_jacobian *J = stn_constraint_block(constraint, side);
     const int32_t rows = constraint->rows, n = m->problem->trees[J->tree].A.n;
     const bool lanes = inverse_fits_lanes(constraint, J);
     const stn_ltl *branched = inverse_branched(m->scale, J->tree);
     const double *factor;
     const body_kernels *body = inverse_body(m->scale, J->tree, &factor);
-    const bool keeps = m->kept != NULL && inverse_shares_scale(m->inverse, J->tree);
+    const bool keeps = m->kept != NULL && side < 2 && inverse_shares_scale(m->inverse, J->tree);
     double *X = m->scratch;
     if (branched != NULL && lanes) {
         X = keeps ? STN_ARENA(m->arena, BRANCHED_HALF(branched->n), double) : X;
@@ -88,8 +88,8 @@ static stn_status global_masses(mass_job *m, stn_error *err) {
         for (int32_t i = 0; i < constraint->rows * constraint->rows; i++) {
             W[i] = 0.0;
         }
-        for (int32_t side = 0; side < 2; side++) {
-            if (constraint->J[side].tree >= 0 && !add_block(m, c, side, W)) {
+        for (int32_t side = 0; side < stn_constraint_block_count(constraint); side++) {
+            if (stn_constraint_block(constraint, side)->tree >= 0 && !add_block(m, c, side, W)) {
                 return out_of_memory(err);
             }
         }

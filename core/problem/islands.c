@@ -156,6 +156,11 @@ stn_status stn_problem_islands(const stn_problem *problem, stn_arena *arena, stn
         if (a != b) {
             stn_union_join(island_of, a, b);
         }
+        for (int32_t k = 0; k < problem->constraints[i].more_count; k++) {
+            int32_t tree_k = problem->constraints[i].more[k].tree;
+            island_of[tree_k] = island_of[tree_k] < 0 ? tree_k : island_of[tree_k];
+            stn_union_join(island_of, a, tree_k);
+        }
     }
     for (int32_t t = 0; t < tree_count; t++) {
         island_of[t] = island_of[t] >= 0 ? stn_union_root(island_of, t) : -1;
@@ -227,6 +232,18 @@ stn_status stn_problem_island(const stn_problem *problem, const stn_islands *isl
                 c->J[side].tree = islands->tree_position[c->J[side].tree];
             }
         }
+        if (c->more_count == 0) {
+            continue;
+        }
+        stn_jacobian *more = STN_ARENA(arena, c->more_count, stn_jacobian);
+        if (more == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "island %d: out of memory", i);
+        }
+        for (int32_t side = 0; side < c->more_count; side++) {
+            more[side] = c->more[side];
+            more[side].tree = islands->tree_position[more[side].tree];
+        }
+        c->more = more;
     }
     if (problem->form == STN_FORM_LOCAL && !local_island_operator(problem, index, arena, &island)) {
         return stn_fail(err, STN_ERR_MEMORY, "island of %d rows: out of memory", island.row_count);

@@ -5,7 +5,8 @@
 #include <stiction/problem.h>
 
 static const char *const kind_names[STN_CONSTRAINT_KIND_COUNT] = {
-    "contact", "joint_limit", "coupler", "servo", "dry_friction", "weld", "ball", "distance", "velocity_limit",
+    "contact", "joint_limit", "coupler",  "servo",          "dry_friction",
+    "weld",    "ball",        "distance", "velocity_limit", "plugin",
 };
 static const char *const set_names[STN_SET_COUNT] = {"cone", "ellipse", "box", "equality"};
 
@@ -44,8 +45,8 @@ static void add_block_product(int32_t rows, const double *B, const double *v, do
 void stn_constraint_transposed_add(const stn_problem *problem, const stn_constraint *constraint, double s,
                                    const double *gamma, double *y) {
     int32_t rows = constraint->rows;
-    for (int32_t side = 0; side < 2; side++) {
-        const stn_jacobian *J = &constraint->J[side];
+    for (int32_t k = 0; k < stn_constraint_block_count(constraint); k++) {
+        const stn_jacobian *J = stn_constraint_block(constraint, k);
         if (J->tree < 0) {
             continue;
         }
@@ -86,8 +87,8 @@ void stn_constraint_velocity(const stn_problem *problem, const stn_constraint *c
     for (int32_t r = 0; r < rows; r++) {
         v_c[r] = 0.0;
     }
-    for (int32_t side = 0; side < 2; side++) {
-        const stn_jacobian *J = &constraint->J[side];
+    for (int32_t k = 0; k < stn_constraint_block_count(constraint); k++) {
+        const stn_jacobian *J = stn_constraint_block(constraint, k);
         if (J->tree < 0) {
             continue;
         }

@@ -34,6 +34,10 @@ uint64_t build_plugins(const struct stn_world *world) {
     for (int32_t kind = 0; kind < STN_KIND_COUNT; kind++) {
         hash = world->setup->plugin[kind] != NULL ? add(hash, world->setup->plugin[kind]) : hash;
     }
+    const stn_model *model = world->setup->model;
+    for (int32_t i = 0; model != NULL && i < model->constraint_count; i++) {
+        hash = add(hash, model->constraints[i].instance);
+    }
     for (int32_t i = 0; i < world->setup->controller_count; i++) {
         hash = add(hash, world->setup->controllers[i].instance);
     }

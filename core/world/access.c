@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/pose.h"
+#include "base/text.h"
 #include "world/world.h"
 
 static stn_status need_compiled(const stn_world *world, const char *what, stn_error *err) {
@@ -217,5 +218,46 @@ stn_status stn_world_set_kinematic(stn_world *world, int32_t body, const stn_pos
                                             values[6], v.x,       v.y,       v.z,       w.x,       w.y,       w.z};
     stn_world_apply_values(world, INPUT_KINEMATIC, KINEMATIC_NUMBERS * (size_t)world->setup->kinematic_of[body],
                            STN_COUNT(next), next);
+    return STN_OK;
+}
+
+stn_status stn_world_set_constraint(stn_world *world, int32_t constraint, const char *name, const double *values,
+                                    int32_t count, stn_error *err) {
+    const stn_model *model = world->setup->model;
+    stn_status status = need_compiled(world, "set constraint", err);
+    if (status != STN_OK) {
+        return status;
+    }
+    if (constraint < 0 || constraint >= model->constraint_count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "constraint %d is not one of 0 to %d", constraint,
+                        model->constraint_count - 1);
+    }
+    const stn_constraint_ops *ops = model->constraints[constraint].instance->desc->ops.constraint;
+    size_t start = world->setup->constraint_slots[constraint].reference_start;
+    int32_t channel = 0;
+    for (; channel < ops->channel_count && strcmp(ops->channels[channel].name, name) != 0; channel++) {
+        start += (size_t)ops->channels[channel].size;
+    }
+    if (channel == ops->channel_count) {
+        char known[160] = "none";
+        for (int32_t i = 0; i < ops->channel_count; i++) {
+            known[0] = i == 0 ? '\0' : known[0];
+            stn_text_append(known, sizeof known, "%s%s", i > 0 ? ", " : "", ops->channels[i].name);
+        }
+        status = stn_fail(err, STN_ERR_ARGUMENT, "there is no channel '%s'; known: %s", name, known);
+    } else if (count != ops->channels[channel].size) {
+        status =
+            stn_fail(err, STN_ERR_ARGUMENT, "%s takes %d values, got %d", name, ops->channels[channel].size, count);
+    }
+    for (int32_t i = 0; i < count && status == STN_OK; i++) {
+        if (!isfinite(values[i])) {
+            status = stn_fail(err, STN_ERR_NUMERIC, "%s[%d] = %g, must be finite", name, i + 1, values[i]);
+        }
+    }
+    if (status != STN_OK) {
+        stn_describe_constraint_error(model, constraint, err);
+        return status;
+    }
+    stn_world_apply_values(world, INPUT_REFERENCE, start, (size_t)count, values);
     return STN_OK;
 }

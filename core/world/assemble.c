@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of the contact problem: one constraint per contact, index for index with the contact set, then those of the
-// joints (joint_rows.c) and of the equality constraints (equality_rows.c).
+// joints (joint_rows.c), of the equality constraints (equality_rows.c) and of plugins (constraint_rows.c).
 #include "world/assemble.h"
 #include "model/compiled.h"
 #include "problem/inverse.h"
@@ -189,9 +189,10 @@ stn_status stn_step_assemble(const step_setup *setup, const state_view *state, s
                              step_services *services, stn_error *err) {
     const assembly a = {setup, state, frame, services};
     stn_problem *p = &frame->problem;
-    row_count joints = joint_row_count(setup, frame), equalities = equality_row_count(setup);
-    int32_t constraints = frame->contacts.count + joints.constraints + equalities.constraints;
-    int32_t rows = 3 * frame->contacts.count + joints.rows + equalities.rows;
+    row_count joints = joint_row_count(setup, frame), equalities = equality_row_count(setup),
+              plugins = constraint_row_count(setup);
+    int32_t constraints = frame->contacts.count + joints.constraints + equalities.constraints + plugins.constraints;
+    int32_t rows = 3 * frame->contacts.count + joints.rows + equalities.rows + plugins.rows;
     double **vectors[] = {&p->bias, &p->lo, &p->hi, &p->R, &p->v_hat, &p->gamma_guess, &p->phi};
     frame->assembled = false;
     p->constraints = STN_ARENA(frame->arena, constraints, stn_constraint);
@@ -210,8 +211,12 @@ stn_status stn_step_assemble(const step_setup *setup, const state_view *state, s
     if (!complete || !add_joint_rows(&a) || !add_equality_rows(&a)) {
         return stn_fail(err, STN_ERR_MEMORY, "assembly: out of memory");
     }
+    stn_status status = add_constraint_rows(&a, err);
+    if (status != STN_OK) {
+        return status;
+    }
     // what earlier steps left: warm starts and memories, normal impulses for laws that lag, anchors of what sticks
-    stn_status status = stn_cache_recall(setup, state, frame, services, err);
+    status = stn_cache_recall(setup, state, frame, services, err);
     if (status != STN_OK) {
         return status;
     }

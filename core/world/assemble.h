@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the files that append rows to the contact problem share: contacts (assemble.c), joints (joint_rows.c), equality
-// constraints (equality_rows.c). Everything of one step lies in the world's arena.
+// constraints (equality_rows.c), plugins (constraint_rows.c). Everything of one step lies in the world's arena.
 #ifndef STICTION_CORE_WORLD_ASSEMBLE_H
 #define STICTION_CORE_WORLD_ASSEMBLE_H
 
@@ -50,5 +50,8 @@ bool add_joint_rows(const assembly *a); // false: out of memory
 
 row_count equality_row_count(const step_setup *setup);
 bool add_equality_rows(const assembly *a); // false: out of memory
+
+row_count constraint_row_count(const step_setup *setup);
+stn_status add_constraint_rows(const assembly *a, stn_error *err); // of plugins, after all others
 
 #endif

@@ -67,6 +67,8 @@ static stn_status make_state(stn_world *world, stn_error *err) {
     const stn_integrator_ops *ops = integrator->desc->ops.integrator;
     stn_state_sizes sizes = {
         .nq = (size_t)model->nq,
+        .reference_count = world->setup->constraint_references,
+        .controller_bytes = world->setup->constraint_bytes,
         .nv = (size_t)model->nv,
         .wrench_count = 6 * (size_t)model->body_count,
         .kinematic_count = KINEMATIC_NUMBERS * (size_t)world->setup->kinematic_count,
@@ -78,6 +80,8 @@ static stn_status make_state(stn_world *world, stn_error *err) {
         return status;
     }
     memcpy(world->state.q, model->q0, sizes.nq * sizeof(double));
+    stn_kinematics_update(world->frame.kinematics, world->state.q, world->state.v);
+    stn_world_begin_constraints(world->setup, world->frame.kinematics, &world->state);
     for (int32_t g = 0; g < model->geometry_count; g++) {
         memcpy(world->state.surface_velocity + 3 * (size_t)g, &model->geometries[g].surface_velocity,
                3 * sizeof(double));

@@ -110,6 +110,19 @@ stn_status stn_setup_describe(step_setup *setup, stn_error *err) {
     return end(setup, &t, 0, err);
 }
 
+stn_status stn_setup_describe_constraints(step_setup *setup, stn_error *err) {
+    growing_text t = begin(setup);
+    size_t before = t.length;
+    for (int32_t i = 0; i < setup->model->constraint_count; i++) {
+        const stn_model_constraint *c = &setup->model->constraints[i];
+        char owner[32];
+        snprintf(owner, sizeof owner, "constraint.%d", i + 1);
+        append(&t, "%s = %s\n", owner, c->instance->desc->id);
+        append_instance(&t, owner, c->instance);
+    }
+    return end(setup, &t, before, err);
+}
+
 stn_status stn_setup_describe_controller(step_setup *setup, const controller *c, int32_t number, stn_error *err) {
     const stn_model *model = setup->model;
     growing_text t = begin(setup);
@@ -157,4 +170,13 @@ void stn_describe_coordinate(const stn_model *model, int32_t i, char *text, size
         owner = i >= joint->q_start && i < joint->q_start + joint->nq ? joint : NULL;
     }
     describe_joint(owner, text, size);
+}
+
+void stn_describe_constraint_error(const stn_model *model, int32_t i, stn_error *err) {
+    const stn_model_constraint *c = &model->constraints[i];
+    if (c->name[0] != '\0') {
+        stn_error_prefix(err, "constraint %s '%s'", c->instance->desc->id, c->name);
+    } else {
+        stn_error_prefix(err, "constraint %s (number %d)", c->instance->desc->id, i + 1);
+    }
 }

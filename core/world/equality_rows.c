@@ -249,7 +249,7 @@ double stn_step_equality_energy(const step_setup *setup, const step_frame *frame
 
 double stn_step_equality_work(const step_setup *setup, const step_frame *frame) {
     const stn_problem *p = &frame->problem;
-    const stn_constraint *c = p->constraints + p->constraint_count - equality_row_count(setup).constraints;
+    const stn_constraint *c = p->constraints + frame->constraint_first - equality_row_count(setup).constraints;
     double work = 0.0;
     for (int32_t i = 0; i < setup->model->equality_count && setup->kinematic_count > 0; i++) {
         const stn_equality *e = &setup->model->equalities[i];

@@ -56,7 +56,7 @@ stn_status stn_step_check_energies(const step_setup *setup, const state_view *st
                                    stn_error *err) {
     stn_kinematics_update(frame->kinematics, frame->q_next, frame->v_next);
     frame->kinematics_number++;
-    stn_step_energies(setup, frame, state->gravity);
+    stn_step_energies(setup, state, frame);
     const stn_step_report *r = &frame->report;
     const struct {
         const char *name;

@@ -20,16 +20,18 @@ double stn_world_elastic_energy(stn_world *world) {
     bool stepped = world->observation.problem != NULL;
     double elements = stepped ? world->frame.forces.elastic_energy
                               : stn_setup_element_energy(world->setup, world->state.q, world->state.v);
+    const state_view state = state_view_of(&world->state);
     return elements + stn_spring_energy(stn_world_kinematics(world)) +
-           stn_step_equality_energy(world->setup, &world->frame);
+           stn_step_equality_energy(world->setup, &world->frame) +
+           stn_step_constraint_energy(world->setup, &state, &world->frame);
 }
 
-void stn_step_energies(const step_setup *setup, step_frame *frame, stn_vec3 gravity) {
+void stn_step_energies(const step_setup *setup, const state_view *state, step_frame *frame) {
     stn_step_report *r = &frame->report;
     r->kinetic_J = stn_kinetic_energy(frame->kinematics);
-    r->potential_J = stn_gravitational_energy(frame->kinematics, gravity);
-    r->elastic_J =
-        frame->forces.elastic_energy + stn_spring_energy(frame->kinematics) + stn_step_equality_energy(setup, frame);
+    r->potential_J = stn_gravitational_energy(frame->kinematics, state->gravity);
+    r->elastic_J = frame->forces.elastic_energy + stn_spring_energy(frame->kinematics) +
+                   stn_step_equality_energy(setup, frame) + stn_step_constraint_energy(setup, state, frame);
 }
 
 void stn_step_observation(stn_world *world) {
@@ -58,7 +60,8 @@ void stn_step_observation(stn_world *world) {
 void stn_world_show_state(stn_world *world) {
     (void)stn_world_kinematics(world);
     world->frame.forces.elastic_energy = stn_setup_element_energy(world->setup, world->state.q, world->state.v);
-    stn_step_energies(world->setup, &world->frame, world->state.gravity);
+    const state_view state = state_view_of(&world->state);
+    stn_step_energies(world->setup, &state, &world->frame);
     stn_step_observation(world);
 }
 

@@ -236,7 +236,7 @@ static stn_status make_colliders(step_setup *setup, stn_error *err) {
 stn_status stn_setup_compile(step_setup *setup, stn_error *err) {
     setup->model = setup->compiled;
     stn_status (*const make[])(step_setup *, stn_error *) = {make_element_slots, make_colliders, look_through_trees,
-                                                             list_kinematic};
+                                                             stn_setup_place_constraints, list_kinematic};
     for (int32_t i = 0; i < STN_COUNT(make); i++) {
         stn_status status = make[i](setup, err);
         if (status != STN_OK) {
@@ -275,9 +275,9 @@ void stn_setup_release(step_setup *setup) {
         stn_release(context, setup->element_slots[g].slot);
     }
     void *tables[] = {
-        setup->element_slots,   setup->collider,       setup->collider_moves, setup->collider_radius,
-        setup->collider_margin, setup->collider_worst, setup->body_parts,     setup->kinematic_bodies,
-        setup->kinematic_of,    setup->node_dof,       setup->node_tree,
+        setup->constraint_slots, setup->element_slots,   setup->collider,       setup->collider_moves,
+        setup->collider_radius,  setup->collider_margin, setup->collider_worst, setup->body_parts,
+        setup->kinematic_bodies, setup->kinematic_of,    setup->node_dof,       setup->node_tree,
     };
     for (int32_t i = 0; i < STN_COUNT(tables); i++) {
         stn_release(context, tables[i]);

@@ -26,6 +26,12 @@ typedef struct element_slots {
     int32_t *slot;
 } element_slots;
 
+/// Where a constraint of a plugin keeps its numbers in the state, before those of the controllers.
+typedef struct constraint_slot {
+    size_t reference_start, memory_start;
+    int32_t rows; // in a step, at most
+} constraint_slot;
+
 typedef struct step_setup {
     atomic_int users; // worlds, and setups on top of it; first: stn_setup_part copies what follows
     stn_context *context;
@@ -39,7 +45,10 @@ typedef struct step_setup {
     int32_t controller_count;
     controller *controllers;
 
-    element_slots *element_slots; // (element_group_count)
+    element_slots *element_slots;                   // (element_group_count)
+    constraint_slot *constraint_slots;              // (constraint_count of the model)
+    size_t constraint_references, constraint_bytes; // of all, in the state
+    int32_t constraint_rows;                        // of all
     int32_t collider_count;
     int32_t *collider; // geometries that can collide
     bool *collider_moves;

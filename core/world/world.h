@@ -89,7 +89,10 @@ void stn_describe_geometry(const stn_model *model, int32_t geometry, char *text,
 /// "joint NAME", or "a node": whose velocity v[d] or coordinate q[i] is.
 void stn_describe_dof(const stn_model *model, int32_t d, char *text, size_t size);
 void stn_describe_coordinate(const stn_model *model, int32_t i, char *text, size_t size);
-stn_status stn_setup_describe(step_setup *setup, stn_error *err); // fills `parameters`
+/// Puts "constraint spring 'tie'" in front of the message, "(number 2)" where it has no name.
+void stn_describe_constraint_error(const stn_model *model, int32_t i, stn_error *err);
+stn_status stn_setup_describe(step_setup *setup, stn_error *err);             // fills `parameters`
+stn_status stn_setup_describe_constraints(step_setup *setup, stn_error *err); // adds those of the model's constraints
 /// Adds the parameters of a controller that is not counted yet; `number` from 1.
 stn_status stn_setup_describe_controller(step_setup *setup, const controller *c, int32_t number, stn_error *err);
 
@@ -220,6 +223,14 @@ void stn_step_forget_kinematic(stn_state *state); // the step that was told is m
 stn_status stn_step_assemble(const step_setup *setup, const state_view *state, step_frame *frame,
                              step_services *services, stn_error *err);
 
+// constraint_setup.c, constraint_rows.c: plugins of kind constraint
+stn_status stn_setup_place_constraints(step_setup *setup, stn_error *err); // their parts of the state
+/// Channels at the start; the kinematics are those of q.
+void stn_world_begin_constraints(const step_setup *setup, const stn_kinematics *kinematics, stn_state *state);
+double stn_step_constraint_energy(const step_setup *setup, const state_view *state,
+                                  const step_frame *frame); // [J] stored in them, as the kinematics are
+double stn_step_constraint_work(const step_frame *frame);   // [J] of kinematic bodies by them
+
 // equality_rows.c
 int32_t stn_equality_error(const stn_kinematics *kinematics, const stn_equality *e, double *error); // see world.h
 uint64_t stn_equality_id(int32_t equality, int32_t part); // of its constraint; 0: translation, 1: rotation
@@ -297,7 +308,7 @@ stn_status stn_step_note_touching(const stn_state *state, step_frame *frame,
 
 // observe.c
 /// Into the report, of the state that the kinematics hold.
-void stn_step_energies(const step_setup *setup, step_frame *frame, stn_vec3 gravity);
+void stn_step_energies(const step_setup *setup, const state_view *state, step_frame *frame);
 void stn_step_observation(stn_world *world);
 void stn_world_show_state(stn_world *world); // kinematics, energies and observation of the state as it is
 stn_status stn_step_observe(stn_world *world, stn_error *err);

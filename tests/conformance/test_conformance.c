@@ -56,6 +56,20 @@ static void configured_solvers_pass(void **state) {
     }
 }
 
+/// Without settings a spring or tendon does nothing.
+static void configured_constraints_pass(void **state) {
+    (void)state;
+    static const char *const configured[] = {
+        "spring --set stiffness=100 --set damping=3", "spring --set damping=3",
+        "spring --set stiffness=100 --set tension_only=true", "tendon --set stiffness=100 --set damping=1",
+        "bushing --set 'force_stiffness=10 20 30' --set 'torque_stiffness=1 2 3' --set 'torque_damping=1 1 1'"};
+    for (int32_t k = 0; k < STN_COUNT(configured); k++) {
+        char words[256];
+        snprintf(words, sizeof words, "validate constraint/%s", configured[k]);
+        stn_expect_part(words, 0, " passed, 0 failed");
+    }
+}
+
 static void plugins_are_named_by_id_kind_and_path(void **state) {
     (void)state;
     stn_expect_part("validate sap -k declares", 0, "law sap ");
@@ -148,6 +162,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(a_solver_is_judged_with_other_laws),
         cmocka_unit_test(settings_and_seeds_reach_the_plugin),
         cmocka_unit_test(configured_solvers_pass),
+        cmocka_unit_test(configured_constraints_pass),
         cmocka_unit_test(json_holds_every_check),
         cmocka_unit_test(a_problem_that_failed_can_be_solved_again),
     };

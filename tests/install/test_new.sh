@@ -18,7 +18,7 @@ known=$(sed -n 's/^ *X(STN_KIND_[A-Z_]*, \([a-z_]*\)).*/\1/p' "$work/prefix/incl
 for kind in $kinds; do
     grep -qx "$kind" <<<"$known" || fail "a template of what is no kind: $kind"
 done
-for kind in solver law contact integrator factor controller element loader recorder command script; do
+for kind in solver law contact integrator factor controller element constraint loader recorder command script; do
     grep -qx "$kind" <<<"$kinds" || fail "no template of the kind $kind"
 done
 

@@ -299,6 +299,27 @@ STN_API stn_equality_spec stn_equality_spec_default(stn_equality_type type, int3
 /// compiled: refused are two links of one body, two that cannot move, and gears of joints without exactly one velocity.
 STN_API stn_status stn_builder_add_equality(stn_model_builder *builder, const stn_equality_spec *spec,
                                             int32_t *equality, stn_error *err);
+
+/// Where a constraint of a plugin takes hold: a frame on a link, or a joint.
+typedef struct stn_constraint_end_spec {
+    int32_t link;  // STN_WORLD: the world; counts without a joint
+    stn_pose pose; // link frame -> the end's frame
+    int32_t joint; // of the builder, with one velocity: the end is this joint; -1: the frame
+    double factor; // what it means says the plugin (a tendon: its arm on a joint [m]); finite
+} stn_constraint_end_spec;
+
+/// Texts and ends are copied by the builder.
+typedef struct stn_constraint_spec {
+    const char *name;                    // for messages and reports; NULL or "": none
+    int32_t end_count;                   // > 0
+    const stn_constraint_end_spec *ends; // (end_count)
+    const char *where;                   // "file:line" for messages, may be NULL
+} stn_constraint_spec;
+
+/// A constraint of a plugin of kind constraint (constraint.h). The builder takes the instance over, also on failure.
+/// Numbers are checked here (STN_ERR_ARGUMENT), the plugin checks the ends when the model is compiled.
+STN_API stn_status stn_builder_add_constraint(stn_model_builder *builder, stn_instance *instance,
+                                              const stn_constraint_spec *spec, int32_t *constraint, stn_error *err);
 /// Shall the group's joints keep to their velocity limits? By default they do not: such limits are for planners.
 STN_API stn_status stn_builder_set_velocity_limits(stn_model_builder *builder, int32_t group, bool kept,
                                                    stn_error *err);
@@ -480,6 +501,24 @@ typedef struct stn_equality {
     const char *where; // "file:line" of its description, "" when not known
 } stn_equality;
 
+/// An end of a constraint of a plugin, in terms of the compiled model.
+typedef struct stn_constraint_end {
+    int32_t link;   // STN_WORLD: the world; of a joint: -1
+    int32_t body;   // 0: the world; of a joint: the body below it
+    stn_pose frame; // body frame -> the end's frame
+    int32_t joint;  // of the model, -1: a frame
+    double factor;  // as in stn_constraint_end_spec
+} stn_constraint_end;
+
+/// A constraint of a plugin, as described.
+typedef struct stn_model_constraint {
+    const char *name;               // "" when none is given
+    stn_instance *instance;         // of the plugin, owned by the model
+    int32_t end_count;              // > 0
+    const stn_constraint_end *ends; // (end_count)
+    const char *where;              // "file:line" of its description, "" when not known
+} stn_model_constraint;
+
 /// Two links, STN_WORLD for the world, in the order in which they were given.
 typedef struct stn_link_pair {
     int32_t link_a, link_b; // of the model
@@ -506,8 +545,10 @@ typedef struct stn_model {
     const double *q0;        // (nq) start: joints at zero (or at the limit nearest to it), mimics as their masters say,
                              // bases at their pose; a floating joint of a file at its frame
     const double *node_mass; // (node_count)
-    const int32_t *dof_joint; // (nv) joint of each velocity, -1 for nodes
-    const int32_t *dof_tree;  // (nv)
+    const int32_t *dof_joint;                // (nv) joint of each velocity, -1 for nodes
+    const int32_t *dof_tree;                 // (nv)
+    int32_t constraint_count;                // of plugins
+    const stn_model_constraint *constraints; // (constraint_count) as added
 } stn_model;
 
 /// Checks and compiles everything the builder holds. On success the builder is emptied; on failure it is unchanged.

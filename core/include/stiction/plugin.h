@@ -6,6 +6,7 @@
 
 #include <stiction/certificate.h>
 #include <stiction/command.h>
+#include <stiction/constraint.h>
 #include <stiction/contact.h>
 #include <stiction/controller.h>
 #include <stiction/element.h>
@@ -28,20 +29,21 @@ STN_BEGIN_C
 #define STN_ABI_MINOR 0
 
 /// Kinds: enumerator, name in files and on the command line.
-#define STN_KINDS(X)                   \
-    X(STN_KIND_LOADER, loader)         \
-    X(STN_KIND_CONTACT, contact)       \
-    X(STN_KIND_LAW, law)               \
-    X(STN_KIND_INTEGRATOR, integrator) \
-    X(STN_KIND_SOLVER, solver)         \
-    X(STN_KIND_FACTOR, factor)         \
-    X(STN_KIND_CONTROLLER, controller) \
-    X(STN_KIND_ELEMENT, element)       \
-    X(STN_KIND_RECORDER, recorder)     \
-    X(STN_KIND_COMMAND, command)       \
-    X(STN_KIND_SCRIPT, script)         \
-    X(STN_KIND_MESH, mesh)             \
-    X(STN_KIND_PROBLEM_FILE, problem_file)
+#define STN_KINDS(X)                       \
+    X(STN_KIND_LOADER, loader)             \
+    X(STN_KIND_CONTACT, contact)           \
+    X(STN_KIND_LAW, law)                   \
+    X(STN_KIND_INTEGRATOR, integrator)     \
+    X(STN_KIND_SOLVER, solver)             \
+    X(STN_KIND_FACTOR, factor)             \
+    X(STN_KIND_CONTROLLER, controller)     \
+    X(STN_KIND_ELEMENT, element)           \
+    X(STN_KIND_RECORDER, recorder)         \
+    X(STN_KIND_COMMAND, command)           \
+    X(STN_KIND_SCRIPT, script)             \
+    X(STN_KIND_MESH, mesh)                 \
+    X(STN_KIND_PROBLEM_FILE, problem_file) \
+    X(STN_KIND_CONSTRAINT, constraint)
 
 /// Kinds of plugins, as listed above.
 typedef enum stn_kind {
@@ -94,6 +96,7 @@ typedef struct stn_plugin_desc {
         const stn_script_ops *script;             // script.h
         const stn_mesh_ops *mesh;                 // mesh_file.h
         const stn_problem_file_ops *problem_file; // problem_file.h
+        const stn_constraint_ops *constraint;     // constraint.h
     } ops;                                        // the member that `kind` names
 } stn_plugin_desc;
 

@@ -25,6 +25,7 @@ typedef enum stn_constraint_kind {
     STN_CONSTRAINT_BALL,           // origins of two frames meet
     STN_CONSTRAINT_DISTANCE,       // of two origins
     STN_CONSTRAINT_VELOCITY_LIMIT, // of a joint
+    STN_CONSTRAINT_PLUGIN,         // rows of a plugin of kind constraint
     STN_CONSTRAINT_KIND_COUNT      // how many there are
 } stn_constraint_kind;
 
@@ -56,7 +57,8 @@ typedef struct stn_jacobian {
 
 /// A constraint of 1 to 6 rows. Contact frame: normal from A into B, v_c = R^T (v_B - v_A) + bias, v_n > 0 separates,
 /// gamma acts on B; rows tangent 1, tangent 2, normal. If both bodies belong to one tree, J[0] holds J_B - J_A and
-/// J[1].tree is -1.
+/// J[1].tree is -1. A constraint that moves more than two trees (a tendon) has the blocks of the others in `more`:
+/// every tree has one block. stn_constraint_block reads them all.
 typedef struct stn_constraint {
     uint64_t id;              // persists from step to step; unique in a problem
     stn_constraint_kind kind; // what it stands for
@@ -83,7 +85,20 @@ typedef struct stn_constraint {
     int32_t patch;    // -1
     stn_vec3 point;   // world [m]
     stn_mat3 frame;   // columns t1, t2, n in world axes
+    // trees beyond two
+    int32_t more_count;       // 0 unless J[1].tree >= 0
+    const stn_jacobian *more; // (more_count) of trees that differ from those of J and from each other; NULL: none
 } stn_constraint;
+
+/// Jacobian blocks of a constraint to look at: those of J, of which the second one may have tree -1, and those beyond.
+static inline int32_t stn_constraint_block_count(const stn_constraint *constraint) {
+    return 2 + constraint->more_count;
+}
+
+/// Block k of [0, stn_constraint_block_count). Thread: [any].
+static inline const stn_jacobian *stn_constraint_block(const stn_constraint *constraint, int32_t k) {
+    return k < 2 ? &constraint->J[k] : &constraint->more[k - 2];
+}
 
 /// Three rows in a friction cone, circular or elliptic; rows of all other constraints have bounds. Thread: [any].
 static inline bool stn_constraint_has_cone(const stn_constraint *constraint) {

@@ -12,7 +12,7 @@ STN_BEGIN_C
 #define STN_STATE_FIELDS(X)                                                                                            \
     X(q, double, nq, "m, rad", "generalised positions")                                                                \
     X(v, double, nv, "m/s, rad/s", "generalised velocities")                                                           \
-    X(reference, double, reference_count, "as the channel says", "controllers' references")                            \
+    X(reference, double, reference_count, "as the channel says", "references of constraints and controllers")          \
     X(effort, double, nv, "N m, N", "applied joint efforts, until changed")                                            \
     X(wrench, double, wrench_count, "N m, N",                                                                          \
       "6 per body: torque about the body origin, force; world axes; until changed")                                    \
@@ -21,7 +21,7 @@ STN_BEGIN_C
     X(surface_velocity, double, surface_count, "m/s", "3 per geometry: of a belt, in the shape's axes, until changed") \
     X(activation, double, activation_count, "1, s",                                                                    \
       "5 per controller: weight from, weight to, since, blend, priority")                                              \
-    X(controller_memory, unsigned char, controller_bytes, "1", "private state of the controllers")                     \
+    X(controller_memory, unsigned char, controller_bytes, "1", "private state of constraints and controllers")         \
     X(integrator_memory, unsigned char, integrator_bytes, "1", "private state of the integrator")
 
 /// Lengths of the arrays above, in elements.

@@ -130,6 +130,16 @@ STN_API int32_t stn_world_equality_error(stn_world *world, int32_t equality, dou
 /// a [N m s] or [N s] (1), joint b gets -ratio times that.
 STN_API int32_t stn_world_equality_impulse(stn_world *world, int32_t equality, double impulse[STN_EQUALITY_MAX_ROWS]);
 
+// ------------------------------------------------------------------------------------- constraints of plugins
+
+/// Force along the rows of block `part` of constraint `constraint` of the model in the last step [N] or [N m], and how
+/// many rows it had; 0: the block was not emitted (a slack tendon), or no step was made yet. Borrows nothing.
+STN_API int32_t stn_world_constraint_force(const stn_world *world, int32_t constraint, int32_t part,
+                                           double force[STN_MAX_ROWS]);
+/// A channel of a constraint, by name; `count` must be the channel's size. Holds until changed; part of the state.
+STN_API stn_status stn_world_set_constraint(stn_world *world, int32_t constraint, const char *channel,
+                                            const double *values, int32_t count, stn_error *err);
+
 // ------------------------------------------------------------------------------------ state and step inputs
 
 /// Whole vectors (nq), (nv). STN_ERR_NUMERIC for NaN or infinity, naming joint and component; quaternions are

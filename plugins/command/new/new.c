@@ -211,15 +211,16 @@ static int run_new(void *self, const stn_command_call *call) {
     const cli_option options[] = {
         {"folder", 0, CLI_TEXT, "DIR", "where the folder NAME is made; default: here", &parent},
     };
-    const cli_command command = {"new",
-                                 "KIND NAME",
-                                 "Makes a folder NAME with a plugin (solver, law, contact, integrator, factor, "
-                                 "controller, element, loader, recorder,\ncommand, script, mesh, problem_file) or a "
-                                 "scenario that works, to start from.",
-                                 options,
-                                 STN_COUNT(options),
-                                 2,
-                                 2};
+    const cli_command command = {
+        "new",
+        "KIND NAME",
+        "Makes a folder NAME with a plugin (solver, law, contact, integrator, factor, "
+        "controller, element, constraint, loader, recorder,\ncommand, script, mesh, problem_file) or a "
+        "scenario that works, to start from.",
+        options,
+        STN_COUNT(options),
+        2,
+        2};
     cli_list words;
     int status = cli_parse(&command, call->argc, call->argv, &words);
     if (status != CLI_PROCEED) {

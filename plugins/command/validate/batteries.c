@@ -9,9 +9,9 @@
 
 /// A kind gets its battery here.
 static const validate_battery *const batteries[] = {
-    &validate_solvers,     &validate_factors,       &validate_integrators, &validate_laws,      &validate_contacts,
-    &validate_controllers, &validate_elements,      &validate_loaders,     &validate_recorders, &validate_commands,
-    &validate_meshes,      &validate_problem_files, &validate_scripts};
+    &validate_solvers,     &validate_factors,       &validate_integrators, &validate_laws,       &validate_contacts,
+    &validate_controllers, &validate_elements,      &validate_loaders,     &validate_recorders,  &validate_commands,
+    &validate_meshes,      &validate_problem_files, &validate_scripts,     &validate_constraints};
 
 bool validate_has_word(const stn_instance *plugin, const char *word) {
     const char *const *words = plugin->desc->capabilities;

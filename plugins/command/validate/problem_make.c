@@ -417,6 +417,7 @@ static void make_other(maker *m, stn_constraint_kind kind, int32_t tree) {
         break;
     case STN_CONSTRAINT_COUPLER:
     case STN_CONSTRAINT_DISTANCE:
+    case STN_CONSTRAINT_PLUGIN:
         c->phi0 = random_uniform(r, -1e-3, 1e-3);
         break;
     default:
@@ -535,9 +536,9 @@ stn_problem *problem_make(stn_arena *arena, const problem_spec *spec, random_str
         make_contacts(&m);
     }
     if (trees > 0) {
-        int32_t first = random_integer(m.random, 0, STN_CONSTRAINT_KIND_COUNT - 2);
+        int32_t first = random_integer(m.random, 0, STN_CONSTRAINT_PLUGIN - 2);
         for (int32_t i = 0; i < m.spec->others; i++) {
-            stn_constraint_kind kind = (stn_constraint_kind)(1 + (first + i) % (STN_CONSTRAINT_KIND_COUNT - 1));
+            stn_constraint_kind kind = (stn_constraint_kind)(1 + (first + i) % (STN_CONSTRAINT_PLUGIN - 1));
             make_other(&m, kind, random_integer(m.random, 0, m.p->tree_count - 1));
         }
     }

@@ -78,7 +78,7 @@ typedef struct validate_battery {
 
 extern const validate_battery validate_solvers, validate_factors, validate_integrators, validate_laws,
     validate_contacts, validate_controllers, validate_elements, validate_loaders, validate_recorders, validate_commands,
-    validate_meshes, validate_problem_files, validate_scripts;
+    validate_meshes, validate_problem_files, validate_scripts, validate_constraints;
 
 /// The plugin with the settings that were asked for; NULL decides the trial.
 stn_instance *trial_instance(validate_trial *trial, stn_kind kind);

@@ -131,15 +131,20 @@ static void read_jacobians(json_reader *r, const cJSON *object, const stn_proble
     stn_constraint *c = &p->constraints[i];
     const cJSON *array = json_array(r, object, "J", p->form == STN_FORM_LOCAL ? JSON_OPTIONAL : 0);
     int64_t count = array != NULL ? json_length(array) : 0;
-    if (count > 2 || (count < 1 && p->form == STN_FORM_GLOBAL)) {
-        json_fail(r, "J", "%lld blocks, expected 1 or 2", (long long)count);
+    if (count > p->tree_count || (count < 1 && p->form == STN_FORM_GLOBAL)) {
+        json_fail(r, "J", "%lld blocks, expected 1 to %d, one for each tree", (long long)count, p->tree_count);
+        return;
     }
+    stn_jacobian *more = count > 2 ? json_allocate(r, count - 2, sizeof *more) : NULL;
+    c->more = more;
+    c->more_count = more != NULL ? (int32_t)count - 2 : 0;
     int32_t side = 0;
     for (const cJSON *item = array != NULL ? array->child : NULL; item != NULL && r->status == STN_OK;
          item = item->next) {
         set_where(r, "constraints[%d].J[%d].", i, side);
         const cJSON *block = checked_object(r, item, "", jacobian_keys);
-        stn_jacobian *J = &c->J[side++];
+        stn_jacobian *J = side < 2 ? &c->J[side] : &more[side - 2];
+        side++;
         if (block == NULL) {
             return;
         }

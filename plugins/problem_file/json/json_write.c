@@ -115,9 +115,9 @@ static void put_trees(json_writer *w, const stn_problem *p) {
 static void put_jacobians(json_writer *w, const stn_problem *p, const stn_constraint *c) {
     json_put_key(w, "J");
     json_put(w, "[");
-    for (int32_t side = 0; side < 2 && c->J[side].tree >= 0; side++) {
-        const stn_jacobian *J = &c->J[side];
-        json_put(w, side > 0 ? ", { \"tree\": " : "{ \"tree\": ");
+    for (int32_t k = 0; k < stn_constraint_block_count(c) && stn_constraint_block(c, k)->tree >= 0; k++) {
+        const stn_jacobian *J = stn_constraint_block(c, k);
+        json_put(w, k > 0 ? ", { \"tree\": " : "{ \"tree\": ");
         json_put_integer(w, J->tree);
         if (J->node_count > 0) {
             json_put(w, ", \"node\": ");

@@ -636,7 +636,8 @@ const luaL_Reg stn_lua_model_methods[] = {
 
 // --------------------------------------------------------------------------------------------------------- constraints
 
-// world:constraint { "weld" | "ball" | "distance" | "gear", ... }: equality constraints, and what they do in a run.
+// world:constraint { "weld" | "ball" | "distance" | "gear", ... }: equality constraints, and what they do in a run; any
+// other word is a plugin of kind constraint.
 
 static const char owner_name[] = "world:constraint";
 
@@ -649,7 +650,7 @@ static const char *const distance_keys[] = {COMMON_KEYS, "a", "b", "a_point", "b
 static const char *const gear_keys[] = {COMMON_KEYS, "joints", "ratio", "offset", NULL};
 static const char *const *const keys_of[STN_EQUALITY_COUNT] = {weld_keys, ball_keys, distance_keys, gear_keys};
 
-/// The first entry of the table at stack index 2.
+/// The first entry of the table at stack index 2; STN_EQUALITY_COUNT: a plugin's name.
 static stn_equality_type read_type(lua_State *L) {
     luaL_checktype(L, 2, LUA_TTABLE);
     lua_rawgeti(L, 2, 1);
@@ -658,9 +659,12 @@ static stn_equality_type read_type(lua_State *L) {
     while (type < STN_EQUALITY_COUNT && strcmp(word, stn_equality_type_name((stn_equality_type)type)) != 0) {
         type++;
     }
-    if (type == STN_EQUALITY_COUNT) {
-        stn_lua_fail(L, "%s: the first entry must be \"weld\", \"ball\", \"distance\" or \"gear\", got %s", owner_name,
-                     luaL_tolstring(L, -1, NULL));
+    if (word[0] == '\0') {
+        stn_lua_fail(
+            L,
+            "%s: the first entry must be \"weld\", \"ball\", \"distance\", \"gear\" or a plugin of kind constraint, "
+            "got %s",
+            owner_name, luaL_tolstring(L, -1, NULL));
     }
     lua_pop(L, 1);
     return (stn_equality_type)type;
@@ -748,9 +752,124 @@ static stn_equality_spec read_spec(const stn_fields *f, stn_lua_world *w, stn_eq
     return spec;
 }
 
+// What a constraint of a plugin takes hold of: a and b, or a list of points of a path, or joints.
+static const char *const end_keys[] = {"name",   "a",      "b",    "a_point", "b_point",
+                                       "a_pose", "b_pose", "path", "joints",  NULL};
+
+/// The list under `key`: its length, and on top of the stack the list; -1: absent.
+static lua_Integer push_list_of(const stn_fields *f, const char *key, const char *example) {
+    if (!stn_fields_push(f, key)) {
+        return -1;
+    }
+    if (lua_type(f->L, -1) != LUA_TTABLE || lua_rawlen(f->L, -1) == 0) {
+        stn_lua_fail(f->L, "%s: %s must be a list, as in %s", f->owner, key, example);
+    }
+    return (lua_Integer)lua_rawlen(f->L, -1);
+}
+
+/// Entry { link, { x, y, z } } of a path, on top of the stack.
+static void read_path_point(const stn_fields *f, stn_lua_world *w, stn_constraint_end_spec *end) {
+    lua_State *L = f->L;
+    int entry = lua_gettop(L);
+    if (lua_type(L, entry) != LUA_TTABLE || lua_rawlen(L, entry) != 2) {
+        stn_lua_fail(L, "%s: a point of path is { link, { x, y, z } }", f->owner);
+    }
+    lua_rawgeti(L, entry, 1);
+    if (lua_type(L, -1) != LUA_TSTRING || strcmp(lua_tostring(L, -1), "world") != 0) {
+        stn_link_range range = stn_lua_links(L, -1, w, f->owner);
+        if (range.count != 1) {
+            stn_lua_fail(L, "%s: a point of path names a group of %d links; name one of them", f->owner,
+                         (int)range.count);
+        }
+        end->link = range.start;
+    }
+    lua_rawgeti(L, entry, 2);
+    end->pose.position = stn_lua_vector(L, -1, f->owner, "m");
+    lua_settop(L, entry);
+}
+
+/// Entry { group, "joint", factor } or { "group/joint", factor } of joints, on top of the stack.
+static void read_joint_end(const stn_fields *f, stn_lua_world *w, stn_constraint_end_spec *end) {
+    lua_State *L = f->L;
+    int entry = lua_gettop(L);
+    lua_Integer length = lua_type(L, entry) == LUA_TTABLE ? (lua_Integer)lua_rawlen(L, entry) : 0;
+    if (length > 1) {
+        lua_rawgeti(L, entry, length);
+        end->factor = stn_lua_real(L, -1, f->owner, "m");
+        lua_settop(L, entry);
+    }
+    if (length == 2) {
+        lua_rawgeti(L, entry, 1);
+    } else if (length != 3) {
+        stn_lua_fail(L, "%s: a joint is { group, \"joint\", factor } or { \"group/joint\", factor }", f->owner);
+    }
+    end->joint = read_joint(f, w);
+    lua_settop(L, entry);
+}
+
+/// The ends, in memory on Lua's stack.
+static const stn_constraint_end_spec *read_ends(const stn_fields *f, stn_lua_world *w, int32_t *count) {
+    lua_State *L = f->L;
+    const stn_constraint_end_spec plain = {.link = STN_WORLD, .pose = stn_pose_identity(), .joint = -1, .factor = 1.0};
+    lua_Integer points = push_list_of(f, "path", "{ { arm, { 0, 0, 0.1 } }, { box, { 0, 0, 0 } } }");
+    int path = lua_gettop(L);
+    lua_Integer joints = push_list_of(f, "joints", "{ { hand, \"finger_1\", 0.01 }, { hand, \"finger_2\", 0.008 } }");
+    int list = lua_gettop(L);
+    bool pair = points < 0 && joints < 0;
+    *count = pair ? 2 : (int32_t)((points > 0 ? points : 0) + (joints > 0 ? joints : 0));
+    stn_constraint_end_spec *ends = lua_newuserdatauv(L, (size_t)*count * sizeof *ends, 0);
+    int32_t at = 0;
+    for (int32_t i = 0; i < *count; i++) {
+        ends[i] = plain;
+    }
+    if (pair) {
+        bool world =
+            stn_fields_push(f, "a") && lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "world") == 0;
+        ends[0].link = read_link(f, w, "a", !world);
+        ends[1].link = read_link(f, w, "b", false);
+        stn_fields_pose(f, "a_pose", &ends[0].pose);
+        stn_fields_pose(f, "b_pose", &ends[1].pose);
+        stn_fields_vector(f, "a_point", "m", &ends[0].pose.position);
+        stn_fields_vector(f, "b_point", "m", &ends[1].pose.position);
+        return ends;
+    }
+    for (lua_Integer i = 1; i <= points; i++, lua_pop(L, 1)) {
+        lua_rawgeti(L, path, i);
+        read_path_point(f, w, &ends[at++]);
+    }
+    for (lua_Integer i = 1; i <= joints; i++, lua_pop(L, 1)) {
+        lua_rawgeti(L, list, i);
+        read_joint_end(f, w, &ends[at++]);
+    }
+    return ends;
+}
+
+static int plugin_constraint_new(lua_State *L, stn_lua_world *w) {
+    stn_fields f = stn_fields_open(L, 2, owner_name, NULL, 1);
+    stn_model_builder *builder = stn_lua_world_builder(L, w, owner_name);
+    stn_constraint_spec spec = {.name = stn_fields_text(&f, "name")};
+    spec.ends = read_ends(&f, w, &spec.end_count);
+    stn_plugin_choice choice = stn_lua_plugin(L, 2, STN_KIND_CONSTRAINT, owner_name, end_keys);
+    stn_lua_position(L);
+    spec.where = lua_tostring(L, -1);
+    stn_instance *instance = NULL;
+    stn_error err = {0};
+    stn_lua_check(L,
+                  stn_instance_create(w->session->context, STN_KIND_CONSTRAINT, choice.id, choice.settings,
+                                      choice.setting_count, &instance, &err),
+                  &err);
+    int32_t constraint = -1;
+    stn_lua_check(L, stn_builder_add_constraint(builder, instance, &spec, &constraint, &err), &err);
+    stn_lua_object_new(L, 1, STN_LUA_PLUGIN_CONSTRAINT, constraint);
+    return 1;
+}
+
 static int constraint_new(lua_State *L) {
     stn_lua_world *w = stn_lua_world_check(L, 1);
     stn_equality_type type = read_type(L);
+    if (type == STN_EQUALITY_COUNT) {
+        return plugin_constraint_new(L, w);
+    }
     stn_fields f = stn_fields_open(L, 2, owner_name, keys_of[type], 1);
     stn_model_builder *builder = stn_lua_world_builder(L, w, owner_name);
     stn_equality_spec spec = read_spec(&f, w, type);
@@ -834,6 +953,74 @@ static int constraint_text(lua_State *L) {
     return 1;
 }
 
+// ---------------------------------------------------------------------------------------- constraints of plugins
+
+static const stn_model_constraint *described(const stn_lua_object *o) {
+    return &stn_world_model(o->world->world)->constraints[o->index];
+}
+
+/// constraint:force([part]): of each row of a block in the last step; nothing where it was not there.
+static int plugin_constraint_force(lua_State *L) {
+    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_PLUGIN_CONSTRAINT);
+    double force[STN_MAX_ROWS];
+    int32_t part = (int32_t)luaL_optinteger(L, 2, 0);
+    int32_t rows = stn_world_constraint_force(o->world->world, o->index, part, force);
+    for (int32_t r = 0; r < rows; r++) {
+        lua_pushnumber(L, force[r]);
+    }
+    return rows;
+}
+
+/// constraint:set { channel = number or list }.
+static int plugin_constraint_set(lua_State *L) {
+    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_PLUGIN_CONSTRAINT);
+    luaL_checktype(L, 2, LUA_TTABLE);
+    for (lua_pushnil(L); lua_next(L, 2) != 0; lua_pop(L, 1)) {
+        if (lua_type(L, -2) != LUA_TSTRING) {
+            stn_lua_fail(L, "constraint:set takes { channel = value }");
+        }
+        const char *name = lua_tostring(L, -2);
+        bool list = lua_type(L, -1) == LUA_TTABLE;
+        int value = lua_gettop(L);
+        lua_Integer count = list ? (lua_Integer)lua_rawlen(L, value) : 1;
+        double *values = lua_newuserdatauv(L, (size_t)(count > 0 ? count : 1) * sizeof *values, 0);
+        for (lua_Integer i = 0; i < count; i++) {
+            if (list) {
+                lua_rawgeti(L, value, i + 1);
+            } else {
+                lua_pushvalue(L, value);
+            }
+            values[i] = stn_lua_real(L, -1, name, "as the plugin says");
+            lua_pop(L, 1);
+        }
+        stn_error err = {0};
+        stn_lua_check(L, stn_world_set_constraint(o->world->world, o->index, name, values, (int32_t)count, &err), &err);
+        lua_settop(L, value);
+    }
+    return 0;
+}
+
+static bool get_plugin_constraint(lua_State *L, void *self, const char *name) {
+    (void)self;
+    bool is_name = strcmp(name, "name") == 0;
+    if (!is_name && strcmp(name, "type") != 0) {
+        return false;
+    }
+    const stn_model_constraint *c = described(stn_lua_object_check(L, 1, STN_LUA_PLUGIN_CONSTRAINT));
+    lua_pushstring(L, is_name ? c->name : c->instance->desc->id);
+    return true;
+}
+
+static int plugin_constraint_text(lua_State *L) {
+    const stn_lua_object *o = luaL_checkudata(L, 1, STN_LUA_PLUGIN_CONSTRAINT);
+    if (o->world->world == NULL || !o->world->compiled) {
+        lua_pushliteral(L, "constraint");
+    } else {
+        lua_pushfstring(L, "%s '%s'", described(o)->instance->desc->id, described(o)->name);
+    }
+    return 1;
+}
+
 const luaL_Reg stn_lua_constraint_methods[] = {
     {"constraint", constraint_new}, {"constraints", constraint_list}, {NULL, NULL}};
 
@@ -841,4 +1028,10 @@ void stn_lua_open_constraint(lua_State *L) {
     static const luaL_Reg methods[] = {{"error", constraint_error}, {"impulse", constraint_impulse}, {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__tostring", constraint_text}, {"__eq", stn_lua_object_equal}, {NULL, NULL}};
     stn_lua_class(L, STN_LUA_CONSTRAINT, methods, meta, get_constraint, constraint_properties);
+    static const luaL_Reg plugin_methods[] = {
+        {"force", plugin_constraint_force}, {"set", plugin_constraint_set}, {NULL, NULL}};
+    static const luaL_Reg plugin_meta[] = {
+        {"__tostring", plugin_constraint_text}, {"__eq", stn_lua_object_equal}, {NULL, NULL}};
+    stn_lua_class(L, STN_LUA_PLUGIN_CONSTRAINT, plugin_methods, plugin_meta, get_plugin_constraint,
+                  constraint_properties);
 }

@@ -259,8 +259,8 @@ stn_status augmented_hold(augmented *h, stn_error *err) {
     }
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
-        for (int32_t side = 0; side < 2; side++) {
-            const stn_jacobian *J = &c->J[side];
+        for (int32_t side = 0; side < stn_constraint_block_count(c); side++) {
+            const stn_jacobian *J = stn_constraint_block(c, side);
             if (J->tree < 0 || !singular[J->tree] || !(c->w > 0.0)) {
                 continue;
             }

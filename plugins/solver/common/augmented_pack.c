@@ -100,7 +100,7 @@ static void place_block(placement *where, int32_t i, int32_t block, const double
     sources[at] = values;
 }
 
-/// How many blocks a side of a constraint has.
+/// How many blocks a Jacobian of a constraint has.
 static int32_t count_blocks(const stn_problem *problem, const stn_jacobian *J) {
     const stn_matrix *A = J->tree < 0 ? NULL : &problem->trees[J->tree].A;
     return A == NULL || A->n == 0        ? 0
@@ -147,9 +147,15 @@ static stn_status place_constraints(augmented *h, placement *where, stn_error *e
     stn_arena *arena = h->control->arena;
     const int32_t n = problem->constraint_count, buckets = 2 * (h->block_count + 1);
     where->width = 2;
-    for (int32_t i = 0; i < n && h->nodal; i++) {
-        const stn_jacobian *J = problem->constraints[i].J;
-        int32_t count = count_blocks(problem, &J[0]) + count_blocks(problem, &J[1]);
+    for (int32_t i = 0; i < n; i++) {
+        const stn_constraint *c = &problem->constraints[i];
+        if (!h->nodal && c->more_count == 0) {
+            continue;
+        }
+        int32_t count = 0;
+        for (int32_t k = 0; k < stn_constraint_block_count(c); k++) {
+            count += count_blocks(problem, stn_constraint_block(c, k));
+        }
         where->width = count > where->width ? count : where->width;
     }
     const size_t size = (size_t)n * (size_t)where->width;
@@ -165,8 +171,8 @@ static stn_status place_constraints(augmented *h, placement *where, stn_error *e
     for (int32_t i = 0; i < n; i++) {
         const stn_constraint *c = &problem->constraints[i];
         where->count[i] = 0;
-        for (int32_t k = 0; k < 2; k++) {
-            const stn_jacobian *J = &c->J[k];
+        for (int32_t k = 0; k < stn_constraint_block_count(c); k++) {
+            const stn_jacobian *J = stn_constraint_block(c, k);
             if (J->tree < 0 || problem->trees[J->tree].A.n == 0) {
                 continue;
             }

@@ -32,6 +32,7 @@ typedef union table {
     stn_recorder_ops recorder;
     stn_mesh_ops mesh;
     stn_problem_file_ops problem_file;
+    stn_constraint_ops constraint;
 } table;
 
 static size_t table_size(stn_kind kind) {
@@ -49,6 +50,7 @@ static size_t table_size(stn_kind kind) {
         [STN_KIND_SCRIPT] = sizeof(stn_script_ops),
         [STN_KIND_MESH] = sizeof(stn_mesh_ops),
         [STN_KIND_PROBLEM_FILE] = sizeof(stn_problem_file_ops),
+        [STN_KIND_CONSTRAINT] = sizeof(stn_constraint_ops),
     };
     return sizes[kind];
 }
@@ -69,6 +71,8 @@ static stn_plugin_desc make(stn_kind kind, table *ops) {
         ops->solver.supports = 0;
     } else if (kind == STN_KIND_CONTROLLER) {
         ops->controller.channel_count = 0;
+    } else if (kind == STN_KIND_CONSTRAINT) {
+        ops->constraint.channel_count = 0;
     } else if (kind == STN_KIND_ELEMENT) {
         ops->element.nodes_per_element = 4;
         ops->element.constant_count = 2;
@@ -147,6 +151,8 @@ static void test_every_required_operation_is_missed(void **state) {
     REQUIRED(FACTOR, factor.solve);
     REQUIRED(CONTROLLER, controller.evaluate);
     REQUIRED(ELEMENT, element.evaluate);
+    REQUIRED(CONSTRAINT, constraint.row_count);
+    REQUIRED(CONSTRAINT, constraint.emit);
     REQUIRED(RECORDER, recorder.extension);
     REQUIRED(RECORDER, recorder.open);
     REQUIRED(RECORDER, recorder.observe);
@@ -235,7 +241,7 @@ static void test_a_descriptor_without_identity_is_refused(void **state) {
     assert_non_null(strstr(judge(&desc), "descriptor size = 8, must be >="));
     desc = make(STN_KIND_RECORDER, &ops);
     desc.kind = (stn_kind)77;
-    assert_string_equal(judge(&desc), "kind 77 is unknown, must be 0 to 12");
+    assert_string_equal(judge(&desc), "kind 77 is unknown, must be 0 to 13");
     desc = make(STN_KIND_RECORDER, &ops);
     desc.summary = NULL;
     assert_string_equal(judge(&desc), "recorder toy: version and summary must be given");

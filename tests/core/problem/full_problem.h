@@ -13,13 +13,17 @@ static inline void full_nodes(stn_jacobian *J) {
     }
 }
 
-static inline void full_constraint(stn_random *r, stn_problem *p, int32_t i) {
+static inline void full_constraint(stn_random *r, sample *s, int32_t i) {
+    stn_problem *p = &s->problem;
     stn_constraint *c = &p->constraints[i];
     bool contact = c->set == STN_SET_CONE || c->set == STN_SET_ELLIPSE;
     c->id = random_bits(r);
     c->kind = contact ? STN_CONSTRAINT_CONTACT : (stn_constraint_kind)(1 + i % (STN_CONSTRAINT_KIND_COUNT - 1));
     full_nodes(&c->J[0]);
     full_nodes(&c->J[1]);
+    for (int32_t k = 0; k < c->more_count; k++) {
+        full_nodes(&s->more[i][k]);
+    }
     c->phi0 = 0.01 * random_real(r);
     c->stiffness = i % 3 == 0 ? (double)INFINITY : 1e5 * (2.0 + random_real(r));
     c->relaxation_time = 0.01 * (2.0 + random_real(r));
@@ -53,7 +57,7 @@ static inline sample *full_sample(uint64_t seed) {
     p->sigma = 1e-3;
     p->free_impulse = sample_random_doubles(s, &r, (size_t)p->nv);
     for (int32_t i = 0; i < p->constraint_count; i++) {
-        full_constraint(&r, p, i);
+        full_constraint(&r, s, i);
     }
     p->phi = sample_doubles(s, (size_t)p->row_count, full_unknown);
     for (int32_t k = 0; k < p->row_count; k++) {

@@ -11,7 +11,7 @@
 
 #include "stn_random.h"
 
-enum { SAMPLE_TREES = 16, SAMPLE_CONSTRAINTS = 64, SAMPLE_NODES = 8 };
+enum { SAMPLE_TREES = 16, SAMPLE_CONSTRAINTS = 64, SAMPLE_NODES = 8, SAMPLE_MORE = 8 };
 
 // A path of nodes: every node is coupled to its neighbours.
 typedef struct sample_nodal {
@@ -23,6 +23,7 @@ typedef struct sample {
     stn_problem_tree trees[SAMPLE_TREES];
     stn_constraint constraints[SAMPLE_CONSTRAINTS];
     sample_nodal nodal[SAMPLE_TREES];
+    stn_jacobian more[SAMPLE_CONSTRAINTS][SAMPLE_MORE]; // trees beyond two
     double *owned[512];
     int32_t owned_count;
 } sample;
@@ -152,6 +153,14 @@ static inline stn_constraint *sample_constraint(sample *s, stn_random *r, stn_co
     return c;
 }
 
+// Lets the constraint that was added last act on one tree more.
+static inline void sample_more(sample *s, stn_random *r, int32_t tree, int32_t nodes) {
+    int32_t i = s->problem.constraint_count - 1;
+    stn_constraint *c = &s->constraints[i];
+    s->more[i][c->more_count++] = sample_jacobian(s, r, tree, c->rows, nodes);
+    c->more = s->more[i];
+}
+
 // Gives the vectors their lengths; call after the last tree and constraint.
 static inline void sample_finish(sample *s, stn_random *r) {
     size_t nv = (size_t)s->problem.nv, rows = (size_t)s->problem.row_count;
@@ -189,6 +198,13 @@ static inline sample *sample_mixed(uint64_t seed) {
     sample_constraint(s, &r, STN_SET_CONE, 3, soft, 3, rod, 2);
     sample_constraint(s, &r, STN_SET_CONE, 3, ball, 2, soft, 0);
     sample_constraint(s, &r, STN_SET_CONE, 3, body, 0, other, 0);
+    sample_constraint(s, &r, STN_SET_EQUALITY, 1, hinge, 0, robot, 0); // cables
+    sample_more(s, &r, body, 0);
+    sample_more(s, &r, rod, 2);
+    sample_constraint(s, &r, STN_SET_BOX, 3, rod, 1, ball, 0);
+    sample_more(s, &r, other, 0);
+    sample_more(s, &r, hinge, 0);
+    sample_more(s, &r, body, 0);
     sample_finish(s, &r);
     return s;
 }
@@ -226,8 +242,8 @@ static inline double *sample_dense_J(const stn_problem *p) {
     double *out = calloc((size_t)p->row_count * nv + 1, sizeof *out);
     for (int32_t c = 0; c < p->constraint_count; c++) {
         const stn_constraint *k = &p->constraints[c];
-        for (int32_t side = 0; side < 2; side++) {
-            const stn_jacobian *J = &k->J[side];
+        for (int32_t side = 0; side < stn_constraint_block_count(k); side++) {
+            const stn_jacobian *J = stn_constraint_block(k, side);
             for (int32_t row = 0; row < k->rows && J->tree >= 0; row++) {
                 double *to = out + (size_t)(k->row + row) * nv + p->trees[J->tree].dof_start;
                 int32_t n = p->trees[J->tree].A.n;

@@ -144,7 +144,14 @@ static void constraints_are_checked(void **state) {
     BREAK(c->id, s->constraints[7].id, STN_ERR_ARGUMENT, "constraints 1 and 7 have the same id");
     BREAK(c->J[0].tree, -1, STN_ERR_ARGUMENT, "J[0].tree = -1, but the problem has 7 trees");
     BREAK(c->J[1].tree, 7, STN_ERR_ARGUMENT, "J[1].tree = 7");
-    BREAK(c->J[1].tree, c->J[0].tree, STN_ERR_ARGUMENT, "both Jacobian blocks are of tree 0");
+    BREAK(c->J[1].tree, c->J[0].tree, STN_ERR_ARGUMENT, "Jacobian blocks 0 and 1 are both of tree 0");
+    stn_constraint *cable = &s->constraints[10];
+    BREAK(cable->more_count, -1, STN_ERR_ARGUMENT, "more_count = -1");
+    BREAK(cable->more, NULL, STN_ERR_ARGUMENT, "`more` has no such blocks");
+    BREAK(cable->J[1].tree, -1, STN_ERR_ARGUMENT, "J[1].tree = -1, but the problem has 7 trees");
+    BREAK(s->more[10][1].tree, cable->J[0].tree, STN_ERR_ARGUMENT, "Jacobian blocks 0 and 3 are both of tree 3");
+    BREAK(s->more[10][1].tree, 7, STN_ERR_ARGUMENT, "J[3].tree = 7, but the problem has 7 trees");
+    BREAK(((double *)(uintptr_t)s->more[10][0].values)[2], NAN, STN_ERR_NUMERIC, "J[2].values[2] is nan");
     BREAK(c->J[0].values, NULL, STN_ERR_ARGUMENT, "J[0].values is missing, expected 18 numbers");
     BREAK(soft->J[0].node_count, 9, STN_ERR_ARGUMENT, "J[0] has 9 nodes, at most 8 fit");
     BREAK(soft->J[0].node[1], 8, STN_ERR_ARGUMENT, "J[0].node[1] = 8, but tree 5 has 8 nodes");

@@ -59,6 +59,30 @@ static void islands_are_the_connected_components(void **state) {
     assert_int_equal(atomic_load(&heap->live), 0);
 }
 
+static void a_cable_joins_all_of_its_trees(void **state) {
+    stn_heap *heap = *state;
+    stn_context *context = context_on(heap);
+    stn_arena *arena = stn_arena_create(context);
+    stn_random r = {3};
+    stn_islands islands;
+    int32_t edges[3][2] = {{0, -1}, {1, -1}, {4, 3}};
+    sample *s = graph(edges, 3);
+    sample_more(s, &r, 1, 0);
+    sample_more(s, &r, 6, 0);
+    assert_int_equal(stn_problem_islands(&s->problem, arena, &islands, NULL), STN_OK);
+    assert_int_equal(islands.count, 2);
+    assert_list(islands.tree_start, islands.tree, 0, 1, (const int32_t[]){0});
+    assert_list(islands.tree_start, islands.tree, 1, 4, (const int32_t[]){1, 3, 4, 6});
+    assert_list(islands.constraint_start, islands.constraint, 1, 2, (const int32_t[]){1, 2});
+    stn_problem part;
+    assert_int_equal(stn_problem_island(&s->problem, &islands, 1, arena, &part, NULL), STN_OK);
+    assert_int_equal(part.constraints[1].more[0].tree, 0);
+    assert_int_equal(part.constraints[1].more[1].tree, 3);
+    sample_clear(s);
+    stn_arena_destroy(arena);
+    stn_context_destroy(context);
+}
+
 static void islands_do_not_depend_on_the_order_of_constraints(void **state) {
     stn_heap *heap = *state;
     stn_context *context = context_on(heap);
@@ -101,6 +125,9 @@ static void an_island_is_the_whole_restricted_to_it(void **state) {
     p->constraints[6].J[1].tree = -1; // soft - body: now two islands
     p->constraints[8] = p->constraints[6];
     p->constraints[8].row = 24;
+    s->constraints[10].more_count = 1; // cables that touch no rod
+    s->constraints[11].J[0] = s->more[11][2];
+    s->constraints[11].more_count = 2;
     stn_random r = {2};
     double *v = sample_random_doubles(s, &r, (size_t)p->nv), *v_c = sample_doubles(s, (size_t)p->row_count, 0.0);
     double *gamma = sample_random_doubles(s, &r, (size_t)p->row_count), *j = sample_doubles(s, (size_t)p->nv, 0.0);
@@ -286,6 +313,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(islands_of_a_local_problem_are_what_its_operator_couples, &heap),
         cmocka_unit_test_prestate(islands_are_the_connected_components, &heap),
+        cmocka_unit_test_prestate(a_cable_joins_all_of_its_trees, &heap),
         cmocka_unit_test_prestate(islands_do_not_depend_on_the_order_of_constraints, &heap),
         cmocka_unit_test_prestate(an_island_is_the_whole_restricted_to_it, &heap),
         cmocka_unit_test_prestate(a_problem_without_trees_has_no_islands, &heap),

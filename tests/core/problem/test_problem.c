@@ -199,6 +199,13 @@ static void copies_are_deep_and_equal(void **state) {
         const stn_constraint *a = &p->constraints[i], *b = &q->constraints[i];
         assert_true(a->id == b->id && a->row == b->row && a->J[1].tree == b->J[1].tree);
         assert_true(same_reals(a->J[0].values, b->J[0].values, (size_t)a->rows));
+        assert_int_equal(a->more_count, b->more_count);
+        assert_true(a->more_count == 0 || a->more != b->more);
+        for (int32_t k = 0; k < a->more_count; k++) {
+            assert_int_equal(a->more[k].tree, b->more[k].tree);
+            assert_true(same_reals(a->more[k].values, b->more[k].values, (size_t)a->rows));
+            assert_true(a->more[k].values != b->more[k].values);
+        }
     }
     stn_problem_destroy(owner);
     stn_problem_destroy(NULL);

@@ -76,8 +76,9 @@ static void assert_same_reals(const double *a, const double *b, size_t count) {
 
 static void assert_same_constraint(const stn_problem *p, const stn_constraint *a, const stn_constraint *b) {
     assert_true(a->id == b->id && a->kind == b->kind && a->set == b->set && a->row == b->row && a->rows == b->rows);
-    for (int32_t side = 0; side < 2; side++) {
-        const stn_jacobian *x = &a->J[side], *y = &b->J[side];
+    assert_int_equal(a->more_count, b->more_count);
+    for (int32_t side = 0; side < stn_constraint_block_count(a); side++) {
+        const stn_jacobian *x = stn_constraint_block(a, side), *y = stn_constraint_block(b, side);
         assert_true(x->tree == y->tree && x->node_count == y->node_count);
         if (x->tree >= 0) {
             assert_memory_equal(x->node, y->node, (size_t)x->node_count * sizeof(int32_t));
@@ -458,7 +459,7 @@ static void content_errors_of_format_2_name_the_key(void **state) {
     expect(f, p, "\"rows\": 1", "\"rows\": 7", STN_ERR_PARSE, "key 'constraints[0].rows': 7, expected a whole number");
     expect(f, p, "\"rows\": 1", "\"rows\": 2", STN_ERR_PARSE, "key 'constraints[0].J[0].values': 1 numbers, expected");
     expect(f, p, "\"tree\": 1", "\"tree\": 2", STN_ERR_PARSE, "key 'constraints[0].J[1].tree': 2");
-    expect(f, p, "\"tree\": 1", "\"tree\": 0", STN_ERR_ARGUMENT, "both Jacobian blocks are of tree 0");
+    expect(f, p, "\"tree\": 1", "\"tree\": 0", STN_ERR_ARGUMENT, "Jacobian blocks 0 and 1 are both of tree 0");
     expect(f, p, "\"node\": [0]", "\"node\": [1]", STN_ERR_ARGUMENT, "J[1].node[0] = 1, but tree 1 has 1 nodes");
     expect(f, p, "\"node\": [0]", "\"node\": [0,0,0,0,0,0,0,0,0]", STN_ERR_PARSE, "9 nodes, at most 8");
     expect(f, p, "[0, 1, 0]", "[0, 1]", STN_ERR_PARSE, "expected rows * 3 * nodes = 3");
@@ -475,7 +476,7 @@ static void content_errors_of_format_2_name_the_key(void **state) {
     expect(f, p, "\"form\": \"global\"", "\"form\": \"global\", \"W\": [1]", STN_ERR_PARSE,
            "key 'W': only a problem of form");
     expect(f, p, "\"dt\": 0.01", "\"dt\": 0.01, \"theta\": 0.5", STN_ERR_ARGUMENT, "theta = 0.5");
-    expect(f, p, "\"J\": [ {", "\"J\": [ 1, {", STN_ERR_PARSE, "3 blocks, expected 1 or 2");
+    expect(f, p, "\"J\": [ {", "\"J\": [ 1, {", STN_ERR_PARSE, "3 blocks, expected 1 to 2, one for each tree");
     expect(f, p, "\"J\": [ {", "\"J\": [], \"x\": [ {", STN_ERR_PARSE, "key 'constraints[0].x': not known");
 }
 

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constraints: rows between any number of bodies and joints, which the solver treats as it treats contacts. A plugin
+// says what every row measures (phi), how phi changes with the motion (a sum of point and rotation velocities and of
+// joint rates) and how stiff it is; the core makes Jacobian blocks, impulses and warm starts of that.
+//
+// Row r with error phi, stiffness k, relaxation time tau_d and rate phi' = J v obeys at the step's end
+//
+//     f = clamp(-k (phi + dt phi' + tau_d phi'), lo, hi),
+//
+// the force along the row; the bodies get J^T f, so that a row between bodies conserves momentum. phi + dt phi' is phi
+// at the step's end: springs of any stiffness are stable. An infinite k makes the row rigid (R and v_hat: problem.h).
+#ifndef STICTION_CONSTRAINT_H
+#define STICTION_CONSTRAINT_H
+
+#include <stiction/controller.h>
+#include <stiction/problem.h>
+
+STN_BEGIN_C
+
+/// One constraint of the model and what the step knows at its start. Read only, borrowed for the call.
+typedef struct stn_constraint_view {
+    const stn_model *model;                // compiled
+    const stn_model_constraint *described; // its name and ends: frames on bodies, joints
+    double time, dt;                       // [s]
+    stn_vec3 gravity;                      // [m/s^2], world
+    const double *q, *v;                   // (nq), (nv) of the whole model
+    const stn_kinematics *kinematics;      // at (q, v)
+    const double *reference;               // its channels, stacked in order
+    stn_arena *arena;                      // scratch, until the step ends; NULL in `energy`
+} stn_constraint_view;
+
+/// Where the rows of a step go; opaque.
+typedef struct stn_rows stn_rows;
+
+/// Rows that belong together: they have one unit, one stiffness, one inverse mass. Translation and rotation of a
+/// bushing are two blocks.
+typedef struct stn_row_block {
+    int32_t part;             // tells the blocks of one constraint apart; the same from step to step (warm starts)
+    int32_t rows;             // 1 to STN_MAX_ROWS
+    double phi[STN_MAX_ROWS]; // error [m] or [rad]
+    double stiffness;         // k > 0 [N/m] or [N m/rad]; infinite: rigid
+    double relaxation_time;   // tau_d >= 0 [s]; damping is k tau_d
+    /// Bounds of the force [N] or [N m]; -inf and inf in all rows: the set is an equality, else a box.
+    double lo[STN_MAX_ROWS], hi[STN_MAX_ROWS];
+    stn_vec3 point; // where reports and drawings show it, world [m]
+} stn_row_block;
+
+/// phi 0, rigid, without damping or bounds, at the world's origin.
+static inline stn_row_block stn_row_block_default(int32_t part, int32_t rows) {
+    stn_row_block block;
+    block.part = part;
+    block.rows = rows;
+    block.stiffness = (double)INFINITY;
+    block.relaxation_time = 0.0;
+    block.point = stn_vec3_zero();
+    for (int32_t r = 0; r < STN_MAX_ROWS; r++) {
+        block.phi[r] = 0.0;
+        block.lo[r] = -(double)INFINITY;
+        block.hi[r] = (double)INFINITY;
+    }
+    return block;
+}
+
+/// Begins a block; the functions below then fill its rows, which start at zero. A block on which no free body or joint
+/// acts is dropped. STN_ERR_PLUGIN: more rows than row_count promised, or a number that no row can have.
+STN_API stn_status stn_rows_begin(stn_rows *rows, const stn_row_block *block, stn_error *err);
+/// phi' of row `row` of the block += direction . velocity of the body's point (world; any length of direction). Bodies
+/// that move as they are told count with their velocity at the step's end, the world with none. The same body or tree
+/// may be named any number of times. A row or body that is not there ends the step with a message.
+STN_API void stn_rows_add_point(stn_rows *rows, int32_t row, int32_t body, stn_vec3 point, stn_vec3 direction);
+/// phi' += axis . angular velocity of the body (world).
+STN_API void stn_rows_add_rotation(stn_rows *rows, int32_t row, int32_t body, stn_vec3 axis);
+/// phi' += factor v[dof], of the model's velocities.
+STN_API void stn_rows_add_dof(stn_rows *rows, int32_t row, int32_t dof, double factor);
+
+/// What a constraint does; plugin kind "constraint".
+typedef struct stn_constraint_ops {
+    uint32_t size;               // sizeof of the struct as the plugin was compiled
+    int32_t channel_count;       // inputs that scripts may set while the world runs
+    const stn_channel *channels; // (channel_count), constant; sizes > 0; their numbers are stacked in this order
+    /// OPTIONAL. Are these ends what it needs (how many, frames or joints)? When the model is compiled. [setup]
+    stn_status (*check)(const void *self, const stn_model *model, const stn_model_constraint *described,
+                        stn_error *err);
+    /// REQUIRED. Rows that it emits in any step, at most. [setup]
+    int32_t (*row_count)(const void *self, const stn_model_constraint *described);
+    /// OPTIONAL (absent: 0). Bytes of state kept across steps, zeros at the start; checkpoints hold it. [setup]
+    size_t (*state_size)(const void *self, const stn_model_constraint *described);
+    /// OPTIONAL (absent: zeros). Channels before a script sets any, with the model at q. [setup]
+    void (*initial_reference)(const void *self, const stn_kinematics *kinematics, const stn_model_constraint *described,
+                              double *reference);
+    /// REQUIRED. Emits the rows of this step. `state` is that of the step before; what is written counts when the step
+    /// is made. A failure ends the step with the constraint's name. Allocates nothing but from the arena. [step]
+    stn_status (*emit)(const void *self, const stn_constraint_view *view, void *state, stn_rows *rows, stn_error *err);
+    /// OPTIONAL (absent: 0). [J] stored at (q, v). Thread: [any]. [step]
+    double (*energy)(const void *self, const stn_constraint_view *view, const void *state);
+} stn_constraint_ops;
+
+STN_END_C
+#endif

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of plugins of kind constraint: what a plugin emits becomes a constraint of the problem with one Jacobian block a
+// tree, and what kinematic bodies do becomes its bias. See constraint.h.
+#include <math.h>
+
+#include "plugin/answer.h"
+#include "world/assemble.h"
+
+static uint64_t constraint_id(int32_t constraint, int32_t part) {
+    const int32_t key[2] = {constraint, part};
+    return stn_hash(0x636f6e73747261u, key, sizeof key);
+}
+
+static const stn_constraint_ops *ops_of(const stn_model_constraint *c) {
+    return c->instance->desc->ops.constraint;
+}
+
+// ------------------------------------------------------------------------------------------------------------- rows
+
+struct stn_rows {
+    const assembly *a;
+    int32_t index;     // of the constraint in the model
+    int32_t left;      // rows that it may still emit
+    stn_constraint *c; // the block at hand, NULL: none
+    int32_t room;      // blocks that c->more has room for
+    double *drive;     // (constraint_rows) of the frame; NULL: nothing is kinematic
+    int32_t first_row; // of all plugins' rows in the problem
+    stn_status status; // of the first mistake
+    stn_error *err;
+};
+
+/// Drops a block on which nothing acts: the problem has no rows without a tree.
+static void end_block(stn_rows *rows) {
+    stn_problem *p = &rows->a->frame->problem;
+    if (rows->c != NULL && rows->c->J[0].tree < 0) {
+        p->constraint_count--;
+        p->row_count -= rows->c->rows;
+    }
+    rows->c = NULL;
+}
+
+static stn_status check_block(const stn_rows *rows, const stn_row_block *block, stn_error *err) {
+    if (block->rows < 1 || block->rows > STN_MAX_ROWS || block->rows > rows->left) {
+        return stn_fail(err, STN_ERR_PLUGIN, "a block of %d rows: a block has 1 to %d, and %d are left of row_count",
+                        block->rows, STN_MAX_ROWS, rows->left);
+    }
+    if (!(block->stiffness > 0.0)) {
+        return stn_fail(err, STN_ERR_PLUGIN, "stiffness = %g must be > 0; infinite: rigid", block->stiffness);
+    }
+    if (!(block->relaxation_time >= 0.0) || isinf(block->relaxation_time)) {
+        return stn_fail(err, STN_ERR_PLUGIN, "relaxation_time = %g s must be >= 0 and finite", block->relaxation_time);
+    }
+    for (int32_t r = 0; r < block->rows; r++) {
+        if (!isfinite(block->phi[r])) {
+            return stn_fail(err, STN_ERR_NUMERIC, "row %d: phi = %g must be finite", r, block->phi[r]);
+        }
+        if (!(block->lo[r] <= block->hi[r]) || block->lo[r] == (double)INFINITY || block->hi[r] == -(double)INFINITY) {
+            return stn_fail(err, STN_ERR_PLUGIN, "row %d: lo = %g and hi = %g must be the bounds of a force, lo <= hi",
+                            r, block->lo[r], block->hi[r]);
+        }
+    }
+    return STN_OK;
+}
+
+stn_status stn_rows_begin(stn_rows *rows, const stn_row_block *block, stn_error *err) {
+    end_block(rows);
+    stn_status status = check_block(rows, block, err);
+    if (status != STN_OK) {
+        rows->status = rows->status == STN_OK ? status : rows->status; // also where the plugin goes on
+        return status;
+    }
+    step_frame *frame = rows->a->frame;
+    stn_problem *p = &frame->problem;
+    const stn_model_constraint *described = &rows->a->setup->model->constraints[rows->index];
+    bool free = true;
+    for (int32_t r = 0; r < block->rows; r++) {
+        free = free && isinf(block->lo[r]) && isinf(block->hi[r]);
+    }
+    stn_constraint *c =
+        append_constraint(frame, STN_CONSTRAINT_PLUGIN, free ? STN_SET_EQUALITY : STN_SET_BOX, block->rows);
+    c->id = constraint_id(rows->index, block->part);
+    c->stiffness = block->stiffness;
+    c->relaxation_time = block->relaxation_time;
+    c->phi0 = block->rows == 1 ? block->phi[0] : (double)NAN;
+    c->body[0] = described->ends[0].body;
+    c->body[1] = described->ends[described->end_count - 1].body;
+    c->point = block->point;
+    c->frame = stn_mat3_identity();
+    for (int32_t r = 0; r < block->rows; r++) {
+        p->phi[c->row + r] = block->rows > 1 ? block->phi[r] : (double)NAN;
+        p->lo[c->row + r] = p->dt * block->lo[r];
+        p->hi[c->row + r] = p->dt * block->hi[r];
+        if (rows->drive != NULL) {
+            rows->drive[c->row + r - rows->first_row] = 0.0;
+        }
+    }
+    rows->left -= block->rows;
+    rows->c = c;
+    rows->room = 0;
+    return STN_OK;
+}
+
+static void refuse(stn_rows *rows, stn_status status, const char *what, int32_t number) {
+    if (rows->status == STN_OK) {
+        rows->status = stn_fail(rows->err, status, "%s %d", what, number);
+    }
+}
+
+/// Is there such a row? A mistake is kept for the end of the call.
+static bool find_row(stn_rows *rows, int32_t row) {
+    if (rows->c == NULL || row < 0 || row >= rows->c->rows) {
+        refuse(rows, STN_ERR_PLUGIN, "stn_rows_begin has not begun a block that has row", row);
+        return false;
+    }
+    return rows->status == STN_OK;
+}
+
+/// Row `row` of the constraint's block for this tree, which is made when it is not there yet. Two rows of room follow
+/// the block's own, for functions that add three at a time. NULL: out of memory.
+static double *row_of_tree(stn_rows *rows, int32_t row, int32_t tree) {
+    stn_constraint *c = rows->c;
+    step_frame *frame = rows->a->frame;
+    const int32_t n = rows->a->setup->model->trees[tree].nv;
+    int32_t k = 0, used = 0;
+    for (; k < stn_constraint_block_count(c); k++) {
+        const stn_jacobian *J = stn_constraint_block(c, k);
+        if (J->tree == tree) {
+            return (double *)(uintptr_t)J->values + (size_t)row * (size_t)n;
+        }
+        used += J->tree >= 0;
+    }
+    stn_jacobian made;
+    double *values = append_block(frame, tree, (c->rows + 2) * n, &made);
+    if (values == NULL) {
+        refuse(rows, STN_ERR_MEMORY, "out of memory for tree", tree);
+        return NULL;
+    }
+    if (used < 2) {
+        c->J[used] = made;
+        return values + (size_t)row * (size_t)n;
+    }
+    stn_jacobian *more = (stn_jacobian *)(uintptr_t)c->more; // made below
+    if (c->more_count == rows->room) {
+        rows->room = rows->room > 0 ? 2 * rows->room : 4;
+        more = STN_ARENA(frame->arena, rows->room, stn_jacobian);
+        if (more == NULL) {
+            refuse(rows, STN_ERR_MEMORY, "out of memory for tree", tree);
+            return NULL;
+        }
+        for (k = 0; k < c->more_count; k++) {
+            more[k] = c->more[k];
+        }
+        c->more = more;
+    }
+    more[c->more_count++] = made;
+    return values + (size_t)row * (size_t)n;
+}
+
+/// Where a body's columns of a row go; NULL: the world, a kinematic body, or a mistake.
+static double *row_of_body(stn_rows *rows, int32_t row, int32_t body) {
+    const step_setup *setup = rows->a->setup;
+    if (!find_row(rows, row)) {
+        return NULL;
+    }
+    if (body < 0 || body >= setup->model->body_count) {
+        refuse(rows, STN_ERR_PLUGIN, "there is no body", body);
+        return NULL;
+    }
+    int32_t tree = setup->model->bodies[body].tree;
+    return tree < 0 || stn_setup_is_kinematic(setup, body) ? NULL : row_of_tree(rows, row, tree);
+}
+
+/// What a kinematic body adds to the rate of a row: at the step's end to the bias, at its start for the work.
+static void drive_row(const stn_rows *rows, int32_t row, double start, double end) {
+    int32_t r = rows->c->row + row;
+    rows->a->frame->problem.bias[r] += end;
+    if (rows->drive != NULL) {
+        rows->drive[r - rows->first_row] += start;
+    }
+}
+
+/// Axes whose first one is `u` and whose others add nothing.
+static stn_mat3 only(stn_vec3 u) {
+    return stn_mat3_columns(u, stn_vec3_zero(), stn_vec3_zero());
+}
+
+void stn_rows_add_point(stn_rows *rows, int32_t row, int32_t body, stn_vec3 point, stn_vec3 direction) {
+    const step_setup *setup = rows->a->setup;
+    const step_frame *frame = rows->a->frame;
+    double *values = row_of_body(rows, row, body);
+    if (values != NULL) {
+        stn_mat3 axes = only(direction);
+        stn_point_jacobian_add(frame->kinematics, body, point, &axes, 1.0, values);
+    } else if (rows->status == STN_OK && stn_setup_is_kinematic(setup, body)) {
+        drive_row(rows, row, stn_vec3_dot(direction, stn_point_velocity(frame->kinematics, body, point)),
+                  stn_vec3_dot(direction, stn_step_kinematic_velocity(setup, frame, body, point)));
+    }
+}
+
+void stn_rows_add_rotation(stn_rows *rows, int32_t row, int32_t body, stn_vec3 axis) {
+    const step_setup *setup = rows->a->setup;
+    const step_frame *frame = rows->a->frame;
+    double *values = row_of_body(rows, row, body);
+    if (values != NULL) {
+        stn_mat3 axes = only(axis);
+        stn_angular_jacobian_add(frame->kinematics, body, &axes, 1.0, values);
+    } else if (rows->status == STN_OK && stn_setup_is_kinematic(setup, body)) {
+        drive_row(rows, row, stn_vec3_dot(axis, frame->kinematics->body_velocity[body].angular),
+                  stn_vec3_dot(axis, stn_step_kinematic_twist(setup, frame, body).angular));
+    }
+}
+
+void stn_rows_add_dof(stn_rows *rows, int32_t row, int32_t dof, double factor) {
+    const stn_model *model = rows->a->setup->model;
+    if (!find_row(rows, row)) {
+        return;
+    }
+    if (dof < 0 || dof >= model->nv || model->dof_joint[dof] < 0) {
+        refuse(rows, STN_ERR_PLUGIN, "no joint has velocity", dof);
+        return;
+    }
+    int32_t tree = model->dof_tree[dof];
+    double *values = row_of_tree(rows, row, tree);
+    if (values != NULL) {
+        values[dof - model->trees[tree].v_start] += factor;
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------- in a step
+
+row_count constraint_row_count(const step_setup *setup) {
+    return (row_count){setup->constraint_rows, setup->constraint_rows};
+}
+
+static stn_constraint_view view_of(const step_setup *setup, const state_view *state, const step_frame *frame,
+                                   int32_t i) {
+    return (stn_constraint_view){
+        .model = setup->model,
+        .described = &setup->model->constraints[i],
+        .time = state->time,
+        .dt = frame->dt,
+        .gravity = state->gravity,
+        .q = frame->kinematics->q,
+        .v = frame->kinematics->v,
+        .kinematics = frame->kinematics,
+        .reference = state->reference + setup->constraint_slots[i].reference_start,
+    };
+}
+
+/// Jacobians of what was emitted must be numbers.
+static stn_status check_jacobians(const stn_rows *rows, int32_t first, stn_error *err) {
+    const stn_problem *p = &rows->a->frame->problem;
+    for (int32_t i = first; i < p->constraint_count; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        for (int32_t k = 0; k < stn_constraint_block_count(c); k++) {
+            const stn_jacobian *J = stn_constraint_block(c, k);
+            int32_t n = J->tree >= 0 ? c->rows * rows->a->setup->model->trees[J->tree].nv : 0;
+            for (int32_t e = 0; e < n; e++) {
+                if (!isfinite(J->values[e])) {
+                    return stn_fail(err, STN_ERR_NUMERIC,
+                                    "its Jacobian holds %g: a point, direction or factor is not "
+                                    "finite",
+                                    J->values[e]);
+                }
+            }
+        }
+    }
+    return STN_OK;
+}
+
+stn_status add_constraint_rows(const assembly *a, stn_error *err) {
+    const step_setup *setup = a->setup;
+    step_frame *frame = a->frame;
+    stn_problem *p = &frame->problem;
+    frame->constraint_first = p->constraint_count;
+    frame->constraint_drive = NULL;
+    if (setup->constraint_rows > 0 && setup->kinematic_count > 0) {
+        frame->constraint_drive = STN_ARENA(frame->arena, setup->constraint_rows, double);
+        if (frame->constraint_drive == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "assembly: out of memory");
+        }
+    }
+    int32_t first_row = p->row_count;
+    for (int32_t i = 0; i < setup->model->constraint_count; i++) {
+        const stn_model_constraint *c = &setup->model->constraints[i];
+        stn_rows rows = {.a = a,
+                         .index = i,
+                         .left = setup->constraint_slots[i].rows,
+                         .drive = frame->constraint_drive,
+                         .first_row = first_row,
+                         .err = err};
+        int32_t first = p->constraint_count;
+        stn_constraint_view view = view_of(setup, a->state, frame, i);
+        view.arena = frame->arena;
+        stn_answer_begin(err);
+        frame->place.plugin = c->instance;
+        stn_status status = ops_of(c)->emit(
+            c->instance->self, &view, frame->controller_next + setup->constraint_slots[i].memory_start, &rows, err);
+        end_block(&rows);
+        status = stn_answer_end(status < 0 || rows.status == STN_OK ? status : rows.status, err);
+        status = status < 0 ? status : check_jacobians(&rows, first, err);
+        if (status < 0) {
+            stn_describe_constraint_error(setup->model, i, err);
+            return status;
+        }
+        frame->place.plugin = NULL;
+    }
+    return STN_OK;
+}
+
+double stn_step_constraint_energy(const step_setup *setup, const state_view *state, const step_frame *frame) {
+    double energy = 0.0;
+    for (int32_t i = 0; i < setup->model->constraint_count; i++) {
+        const stn_model_constraint *c = &setup->model->constraints[i];
+        const stn_constraint_ops *ops = ops_of(c);
+        if (STN_PLUGIN_HAS(ops, energy)) {
+            const stn_constraint_view view = view_of(setup, state, frame, i);
+            energy += ops->energy(c->instance->self, &view,
+                                  state->controller_memory + setup->constraint_slots[i].memory_start);
+        }
+    }
+    return energy;
+}
+
+double stn_step_constraint_work(const step_frame *frame) {
+    const stn_problem *p = &frame->problem;
+    double work = 0.0;
+    if (frame->constraint_drive == NULL || frame->constraint_first == p->constraint_count) {
+        return 0.0;
+    }
+    for (int32_t r = p->constraints[frame->constraint_first].row, first = r; r < p->row_count; r++) {
+        work -= 0.5 * frame->solution.gamma[r] * (frame->constraint_drive[r - first] + p->bias[r]);
+    }
+    return work;
+}
+
+// ------------------------------------------------------------------------------------------------------- questions
+
+int32_t stn_world_constraint_force(const stn_world *world, int32_t constraint, int32_t part,
+                                   double force[STN_MAX_ROWS]) {
+    const stn_problem *p = world->observation.problem;
+    uint64_t id = constraint_id(constraint, part);
+    for (int32_t i = p != NULL ? world->frame.constraint_first : 0; p != NULL && i < p->constraint_count; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        if (c->id == id) {
+            for (int32_t r = 0; r < c->rows; r++) {
+                force[r] = world->observation.gamma[c->row + r] / p->dt;
+            }
+            return c->rows;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where constraints of plugins keep their channels and private states in the state, and how these begin.
+#include "world/world.h"
+
+static const stn_constraint_ops *ops_of(const stn_model_constraint *c) {
+    return c->instance->desc->ops.constraint;
+}
+
+static int32_t channel_numbers(const stn_constraint_ops *ops) {
+    int32_t count = 0;
+    for (int32_t i = 0; i < ops->channel_count; i++) {
+        count += ops->channels[i].size;
+    }
+    return count;
+}
+
+stn_status stn_setup_place_constraints(step_setup *setup, stn_error *err) {
+    const stn_model *model = setup->model;
+    setup->constraint_slots =
+        stn_allocate(setup->context, (size_t)model->constraint_count, sizeof *setup->constraint_slots);
+    if (setup->constraint_slots == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
+    }
+    for (int32_t i = 0; i < model->constraint_count; i++) {
+        const stn_model_constraint *c = &model->constraints[i];
+        const stn_constraint_ops *ops = ops_of(c);
+        constraint_slot *slot = &setup->constraint_slots[i];
+        *slot = (constraint_slot){setup->constraint_references, (setup->constraint_bytes + 15) & ~(size_t)15,
+                                  ops->row_count(c->instance->self, c)};
+        if (slot->rows < 0 || slot->rows > STN_CHANNEL_MOST) {
+            stn_fail(err, STN_ERR_PLUGIN, "row_count gave %d, must be 0 to %d", slot->rows, STN_CHANNEL_MOST);
+            stn_describe_constraint_error(model, i, err);
+            return STN_ERR_PLUGIN;
+        }
+        size_t bytes = STN_PLUGIN_HAS(ops, state_size) ? ops->state_size(c->instance->self, c) : 0;
+        setup->constraint_references += (size_t)channel_numbers(ops);
+        setup->constraint_bytes = bytes > 0 ? slot->memory_start + bytes : setup->constraint_bytes;
+        setup->constraint_rows += slot->rows;
+    }
+    return model->constraint_count > 0 ? stn_setup_describe_constraints(setup, err) : STN_OK;
+}
+
+void stn_world_begin_constraints(const step_setup *setup, const stn_kinematics *kinematics, stn_state *state) {
+    for (int32_t i = 0; i < setup->model->constraint_count; i++) {
+        const stn_model_constraint *c = &setup->model->constraints[i];
+        const stn_constraint_ops *ops = ops_of(c);
+        if (STN_PLUGIN_HAS(ops, initial_reference) && ops->channel_count > 0) {
+            ops->initial_reference(c->instance->self, kinematics, c,
+                                   state->reference + setup->constraint_slots[i].reference_start);
+        }
+    }
+}

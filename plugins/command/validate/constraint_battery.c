@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every constraint must do between free bodies, along a path of three or over the joints of an arm, whichever ends
+// it takes: rows whose Jacobian is the derivative of their error, that keep momentum, and all that lasts in its state.
+#include <math.h>
+#include <string.h>
+
+#include <stiction/record.h>
+
+#include "random_stream.h"
+#include "validate.h"
+
+enum {
+    BODIES = 3,
+    JOINTS = 3,
+    ROUNDS = 50,
+    MOST_ROWS = 64,
+    MOST_Q = 7 * BODIES + JOINTS,
+    MOST_V = 6 * BODIES + JOINTS
+};
+
+/// Which ends a constraint is given.
+typedef enum ends_kind { ENDS_PAIR, ENDS_PATH, ENDS_JOINTS, ENDS_COUNT } ends_kind;
+static const char *const ends_names[ENDS_COUNT] = {"two free bodies", "three free bodies", "three joints of an arm"};
+
+/// A world with the constraint in it.
+typedef struct subject {
+    validate_trial *trial;
+    ends_kind ends;
+    random_stream random;
+    stn_world *world;
+    const stn_model *model;
+    stn_error error;
+} subject;
+
+static stn_status add_bodies(stn_model_builder *builder, int32_t links[BODIES], stn_error *err) {
+    static const char *const names[BODIES] = {"a", "b", "c"};
+    for (int32_t i = 0; i < BODIES; i++) {
+        const stn_link_spec link = {.name = names[i],
+                                    .mass = {1.0 + i, {0.0, 0.0, 0.0}, stn_mat3_diagonal(0.02, 0.03, 0.04)}};
+        stn_pose base = stn_pose_identity();
+        base.position = stn_vec3_make(i, 0.3 * i * i, 0.1 * i);
+        int32_t group = 0;
+        stn_status status = stn_builder_begin_group(builder, names[i], &group, err);
+        status = status == STN_OK ? stn_builder_add_link(builder, &link, &links[i], err) : status;
+        status = status == STN_OK ? stn_builder_set_base(builder, group, &base, false, err) : status;
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    return STN_OK;
+}
+
+static stn_status add_arm(stn_model_builder *builder, int32_t joints[JOINTS], stn_error *err) {
+    static const char *const links[JOINTS] = {"upper", "lower", "hand"}, *const names[JOINTS] = {"one", "two", "three"};
+    const stn_pose base = stn_pose_identity();
+    int32_t group = 0, link[JOINTS];
+    stn_status status = stn_builder_begin_group(builder, "arm", &group, err);
+    for (int32_t i = 0; i < JOINTS && status == STN_OK; i++) {
+        const stn_link_spec spec = {.name = links[i],
+                                    .mass = {1.0, {0.0, 0.0, 0.1}, stn_mat3_diagonal(0.01, 0.01, 0.01)}};
+        stn_joint_spec joint = stn_joint_spec_default(names[i], STN_JOINT_CONTINUOUS);
+        status = stn_builder_add_link(builder, &spec, &link[i], err);
+        joint.parent = i > 0 ? link[i - 1] : STN_WORLD;
+        joint.child = link[i];
+        joint.axis = i == 1 ? stn_vec3_make(1.0, 0.0, 0.0) : stn_vec3_make(0.0, 1.0, 0.0);
+        joint.origin.position = stn_vec3_make(0.0, 0.0, 0.3);
+        status = status == STN_OK ? stn_builder_add_joint(builder, &joint, &joints[i], err) : status;
+    }
+    return status == STN_OK ? stn_builder_set_base(builder, group, &base, true, err) : status;
+}
+
+static void end(subject *s) {
+    stn_world_destroy(s->world);
+}
+
+/// The world with these ends. STN_ERR_...: the plugin refuses them.
+static stn_status make_world(subject *s, ends_kind kind) {
+    const validate_request *r = s->trial->request;
+    stn_instance *instance = trial_instance(s->trial, STN_KIND_CONSTRAINT);
+    if (instance == NULL) {
+        return STN_ERR_PLUGIN;
+    }
+    stn_world_options options = stn_world_options_default();
+    options.dt = 2e-3;
+    options.gravity = stn_vec3_zero();
+    stn_status status = stn_world_create(r->context, &options, &s->world, &s->error);
+    if (status != STN_OK) {
+        stn_instance_destroy(instance);
+        return status;
+    }
+    stn_model_builder *builder = stn_world_builder(s->world);
+    int32_t links[BODIES], joints[JOINTS], constraint = 0;
+    status = add_bodies(builder, links, &s->error);
+    status = status == STN_OK ? add_arm(builder, joints, &s->error) : status;
+    if (status != STN_OK) {
+        stn_instance_destroy(instance);
+        return status;
+    }
+    stn_constraint_end_spec ends[BODIES];
+    for (int32_t i = 0; i < BODIES; i++) {
+        ends[i] = (stn_constraint_end_spec){.link = links[i],
+                                            .pose = stn_pose_identity(),
+                                            .joint = kind == ENDS_JOINTS ? joints[i] : -1,
+                                            .factor = kind == ENDS_JOINTS ? 0.02 - 0.015 * i : 1.0};
+        ends[i].pose.rotation = stn_mat3_from_rpy(0.3 * i, -0.2, 0.1);
+        ends[i].pose.position = stn_vec3_make(0.05, 0.02 * i, -0.03);
+    }
+    const stn_constraint_spec spec = {.name = "subject", .end_count = kind == ENDS_PAIR ? 2 : 3, .ends = ends};
+    status = stn_builder_add_constraint(builder, instance, &spec, &constraint, &s->error);
+    status = status == STN_OK ? stn_world_compile(s->world, &s->error) : status;
+    s->model = status == STN_OK ? stn_world_model(s->world) : NULL;
+    return status;
+}
+
+/// With the first ends that the plugin takes; false: with none, which decides the trial.
+static bool begin(subject *s, validate_trial *trial) {
+    for (int32_t kind = 0; kind < ENDS_COUNT; kind++) {
+        *s = (subject){.trial = trial, .ends = (ends_kind)kind};
+        s->random.state = stn_hash(trial->request->seed, trial->check, strlen(trial->check));
+        if (make_world(s, (ends_kind)kind) == STN_OK) {
+            return true;
+        }
+        end(s);
+        if (trial->decided) {
+            return false;
+        }
+    }
+    trial_skip(trial, "takes neither two or three frames on bodies nor three joints: %s", s->error.text);
+    return false;
+}
+
+/// Rows of one step.
+typedef struct emitted {
+    int32_t rows;
+    uint64_t id[MOST_ROWS]; // of the block, and the row
+    double phi[MOST_ROWS], rate[MOST_ROWS], J[MOST_ROWS * MOST_V];
+} emitted;
+
+/// The rows at q, with their rates for velocities w; a failed step decides the trial.
+static bool emit_at(subject *s, const double *q, const double *w, emitted *out) {
+    static const double rest[MOST_V];
+    out->rows = 0;
+    if (stn_world_set_q(s->world, q, &s->error) < 0 || stn_world_set_v(s->world, rest, &s->error) < 0 ||
+        stn_world_step(s->world, &s->error) < 0) {
+        trial_fail(s->trial, "fails in an ordinary state: %s", s->error.text);
+        return false;
+    }
+    const stn_problem *p = stn_world_observation(s->world)->problem;
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        if (c->kind != STN_CONSTRAINT_PLUGIN) {
+            continue;
+        }
+        for (int32_t r = 0; r < c->rows && out->rows < MOST_ROWS; r++) {
+            double unit[STN_MAX_ROWS] = {0.0}, *J = out->J + (size_t)out->rows * MOST_V;
+            unit[r] = 1.0;
+            memset(J, 0, MOST_V * sizeof *J);
+            stn_constraint_transposed_add(p, c, 1.0, unit, J);
+            out->id[out->rows] = c->id + (uint64_t)r;
+            out->phi[out->rows] = c->rows == 1 ? c->phi0 : p->phi[c->row + r];
+            out->rate[out->rows] = 0.0;
+            for (int32_t d = 0; d < p->nv; d++) {
+                out->rate[out->rows] += J[d] * w[d];
+            }
+            out->rows++;
+        }
+    }
+    return true;
+}
+
+static void random_state(subject *s, double *q, double *w) {
+    double turn[MOST_V];
+    for (int32_t d = 0; d < s->model->nv; d++) {
+        turn[d] = random_uniform(&s->random, -0.6, 0.6);
+        w[d] = random_normal(&s->random);
+    }
+    stn_integrate_q(s->model, s->model->q0, turn, 1.0, q);
+}
+
+// ------------------------------------------------------------------------------------------------------------- checks
+
+static void check_declares(validate_trial *trial) {
+    const stn_constraint_ops *ops = trial->request->plugin->desc->ops.constraint;
+    if (ops == NULL || ops->row_count == NULL || ops->emit == NULL) {
+        trial_fail(trial, "row_count or emit is missing");
+        return;
+    }
+    for (int32_t c = 0; c < ops->channel_count; c++) {
+        const stn_channel *channel = &ops->channels[c];
+        if (channel->name == NULL || channel->unit == NULL || channel->summary == NULL || channel->size < 1) {
+            trial_fail(trial, "channel %d has no name, unit, summary or size", c);
+            return;
+        }
+    }
+    subject s;
+    if (begin(&s, trial)) {
+        const stn_model_constraint *c = &s.model->constraints[0];
+        trial_ok(trial, "takes %s, %d channels, at most %d rows", ends_names[s.ends], ops->channel_count,
+                 ops->row_count(c->instance->self, c));
+        end(&s);
+    }
+}
+
+static bool same_rows(const emitted *a, const emitted *b) {
+    return a->rows == b->rows && memcmp(a->id, b->id, (size_t)a->rows * sizeof *a->id) == 0;
+}
+
+/// phi along q(t) against J v, by central differences. A row whose phi is the same everywhere has no error to lessen: a
+/// damper, a given force.
+static void check_derivative(validate_trial *trial) {
+    const double h = 1e-5;
+    static emitted here, ahead, behind;
+    double q[MOST_Q], w[MOST_V], next[MOST_Q], worst = 0.0;
+    int32_t compared = 0, constant = 0;
+    subject s;
+    if (!begin(&s, trial)) {
+        return;
+    }
+    for (int32_t round = 0; round < ROUNDS && !trial->decided; round++) {
+        random_state(&s, q, w);
+        if (!emit_at(&s, q, w, &here)) {
+            break;
+        }
+        stn_integrate_q(s.model, q, w, h, next);
+        bool good = emit_at(&s, next, w, &ahead);
+        stn_integrate_q(s.model, q, w, -h, next);
+        good = good && emit_at(&s, next, w, &behind);
+        if (!good || !same_rows(&here, &ahead) || !same_rows(&here, &behind)) {
+            continue; // a row came or went: a kink
+        }
+        for (int32_t r = 0; r < here.rows; r++) {
+            double rate = (ahead.phi[r] - behind.phi[r]) / (2.0 * h), off = fabs(rate - here.rate[r]);
+            if (rate == 0.0) {
+                constant++;
+                continue;
+            }
+            compared++;
+            worst = fmax(worst, off / (1.0 + fabs(rate)));
+            if (!(off <= 1e-6 * (1.0 + fabs(rate)))) {
+                trial_fail(trial, "row %d of state %d: J v = %.9g, and phi changes by %.9g per second", r, round,
+                           here.rate[r], rate);
+            }
+        }
+    }
+    if (compared == 0 && !trial->decided) {
+        trial_skip(trial, "%s: emits no row whose phi changes; give it settings with which it does",
+                   ends_names[s.ends]);
+    }
+    trial_ok(trial, "%d rows in %d states of %s: J v is the rate of phi to %.1e (%d rows have a constant phi)",
+             compared, ROUNDS, ends_names[s.ends], worst, constant);
+    end(&s);
+}
+
+/// Between free bodies no row may feel a motion of all of them as one: so its force has neither sum nor moment.
+static void check_momentum(validate_trial *trial) {
+    static emitted here;
+    double q[MOST_Q], w[MOST_V], worst = 0.0;
+    int32_t rows = 0;
+    subject s;
+    if (!begin(&s, trial)) {
+        return;
+    }
+    if (s.ends == ENDS_JOINTS) {
+        trial_skip(trial, "takes joints, whose forces the arm hands to the world");
+    }
+    for (int32_t round = 0; round < ROUNDS && !trial->decided; round++) {
+        random_state(&s, q, w);
+        stn_vec3 linear = stn_vec3_make(w[0], w[1], w[2]), angular = stn_vec3_make(w[3], w[4], w[5]);
+        double rigid[MOST_V] = {0.0};
+        for (int32_t b = 0; b < BODIES; b++) {
+            const stn_joint *joint = &s.model->joints[s.model->bodies[b + 1].joint];
+            const double *at = q + joint->q_start;
+            stn_vec3 v = stn_vec3_add(linear, stn_vec3_cross(angular, stn_vec3_make(at[0], at[1], at[2])));
+            const double motion[6] = {v.x, v.y, v.z, angular.x, angular.y, angular.z};
+            memcpy(rigid + joint->v_start, motion, sizeof motion);
+        }
+        if (!emit_at(&s, q, rigid, &here)) {
+            break;
+        }
+        for (int32_t r = 0; r < here.rows; r++, rows++) {
+            worst = fmax(worst, fabs(here.rate[r]));
+            if (!(fabs(here.rate[r]) <= 1e-9)) {
+                trial_fail(trial,
+                           "row %d feels all bodies moving as one: J v = %.3g; its forces do not add up to nothing", r,
+                           here.rate[r]);
+            }
+        }
+    }
+    trial_ok(trial, "%d rows in %d states of %s: rigid motion felt to %.1e", rows, ROUNDS, ends_names[s.ends], worst);
+    end(&s);
+}
+
+/// Again after a reset and from a snapshot; no allocation in a steady step.
+static void check_world(validate_trial *trial) {
+    enum { STEPS = 60, HALF = 30 };
+    uint64_t hash[STEPS];
+    stn_snapshot *snapshot = NULL;
+    int64_t more = 0;
+    subject s;
+    if (!begin(&s, trial)) {
+        return;
+    }
+    double q[MOST_Q], w[MOST_V];
+    random_state(&s, q, w);
+    for (int32_t round = 0; round < 3 && !trial->decided; round++) { // then after a reset, then from the snapshot
+        if (round < 2 && (stn_world_set_q(s.world, q, &s.error) < 0 || stn_world_set_v(s.world, w, &s.error) < 0)) {
+            trial_fail(trial, "%s", s.error.text);
+        }
+        for (int32_t i = round < 2 ? 0 : HALF; i < STEPS && !trial->decided; i++) {
+            int64_t before = stn_context_allocations(trial->request->context);
+            if (stn_world_step(s.world, &s.error) < 0) {
+                trial_fail(trial, "step %d: %s", i + 1, s.error.text);
+            } else if (round > 0 && stn_world_hash(s.world) != hash[i]) {
+                trial_fail(trial, "step %d %s has another state than the first time", i + 1,
+                           round == 1 ? "after a reset" : "from a snapshot");
+            }
+            more += round == 1 ? stn_context_allocations(trial->request->context) - before : 0;
+            hash[i] = stn_world_hash(s.world);
+            if (round == 0 && i == HALF - 1 && stn_world_snapshot(s.world, &snapshot, &s.error) != STN_OK) {
+                trial_fail(trial, "snapshot: %s", s.error.text);
+            }
+        }
+        if (round == 0) {
+            stn_world_reset(s.world);
+        } else if (round == 1 && !trial->decided && stn_world_restore(s.world, snapshot, &s.error) != STN_OK) {
+            trial_fail(trial, "restore: %s", s.error.text);
+        }
+    }
+    if (more > 0) {
+        trial_fail(trial, "%lld allocations in %d steady steps, expected none", (long long)more, STEPS);
+    }
+    stn_snapshot_destroy(snapshot);
+    trial_ok(trial, "%d steps of %s, again after a reset and from a snapshot: the same states, no allocation", STEPS,
+             ends_names[s.ends]);
+    end(&s);
+}
+
+static const validate_check checks[] = {
+    {"declares what it is", "row_count, emit, and name, unit, summary, size of every channel; constraint.h",
+     check_declares},
+    {"J is the derivative of phi", "emit every point, axis and joint on which phi depends, with its factor",
+     check_derivative},
+    {"momentum", "what pushes one body pushes another one back, at the same line", check_momentum},
+    {"steps of a world", "all that lasts from step to step belongs into state_size", check_world},
+};
+
+const validate_battery validate_constraints = {STN_KIND_CONSTRAINT, STN_COUNT(checks), checks};

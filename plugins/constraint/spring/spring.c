@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// A spring and damper between points P and Q of any two bodies, along the line PQ:
+//
+//     f = -k (|PQ| - length) - d |PQ|'        pushes P and Q apart where it is > 0
+//
+// at the step's end; one that only pulls (a rope, a rubber band) has f <= 0, which also cuts the damper's push.
+#include <math.h>
+#include <stiction/plugin.h>
+
+typedef struct spring {
+    double stiffness, damping, length;
+    bool tension_only;
+} spring;
+
+static const stn_param params[] = {
+    STN_PARAM_REAL(spring, stiffness, "N/m", 0.0, 0.0, INFINITY, "force per length"),
+    STN_PARAM_REAL(spring, damping, "N s/m", 0.0, 0.0, INFINITY, "force per speed along the line"),
+    STN_PARAM_REAL(spring, length, "m", -1.0, -1.0, INFINITY, "at rest; below 0: that of the start"),
+    STN_PARAM_BOOL(spring, tension_only, false, "pulls, but never pushes"),
+};
+
+static const stn_channel channels[] = {{"length", "m", "at which the spring is at rest", 1}};
+
+static stn_status check(const void *self, const stn_model *model, const stn_model_constraint *described,
+                        stn_error *err) {
+    const spring *s = self;
+    (void)model;
+    const stn_constraint_end *ends = described->ends;
+    if (described->end_count != 2 || ends[0].joint >= 0 || ends[1].joint >= 0) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "a spring has two ends, a and b, on links or the world");
+    }
+    if (ends[0].body == ends[1].body) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "both ends are on one body, where no spring changes anything");
+    }
+    if (s->stiffness == 0.0 && s->damping == 0.0) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "stiffness and damping are both 0; give one of them");
+    }
+    if (isinf(s->stiffness) || isinf(s->damping)) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "stiffness and damping must be finite; a \"distance\" holds two points rigidly");
+    }
+    return STN_OK;
+}
+
+static int32_t row_count(const void *self, const stn_model_constraint *described) {
+    (void)self;
+    (void)described;
+    return 1;
+}
+
+typedef struct line {
+    stn_vec3 p[2], along; // ends, unit from P to Q
+    double length;
+} line;
+
+static line line_of(const stn_kinematics *kinematics, const stn_model_constraint *described) {
+    line l;
+    for (int32_t k = 0; k < 2; k++) {
+        const stn_constraint_end *end = &described->ends[k];
+        l.p[k] = stn_pose_apply(&kinematics->body_pose[end->body], end->frame.position);
+    }
+    stn_vec3 apart = stn_vec3_sub(l.p[1], l.p[0]);
+    l.length = stn_vec3_norm(apart);
+    // where the ends coincide no direction is better than another
+    l.along = stn_vec3_normalize_or(apart, stn_vec3_make(0.0, 0.0, 1.0));
+    return l;
+}
+
+/// At rest where the ends are at the start, unless told.
+static void initial_reference(const void *self, const stn_kinematics *kinematics, const stn_model_constraint *described,
+                              double *reference) {
+    const spring *s = self;
+    reference[0] = s->length < 0.0 ? line_of(kinematics, described).length : s->length;
+}
+
+static stn_status emit(const void *self, const stn_constraint_view *view, void *state, stn_rows *rows, stn_error *err) {
+    (void)state;
+    const spring *s = self;
+    line l = line_of(view->kinematics, view->described);
+    stn_row_block block = stn_row_block_default(0, 1);
+    block.point = stn_vec3_scale(0.5, stn_vec3_add(l.p[0], l.p[1]));
+    if (s->stiffness > 0.0) {
+        block.phi[0] = l.length - view->reference[0];
+        block.stiffness = s->stiffness;
+        block.relaxation_time = s->damping / s->stiffness;
+    } else { // a damper alone: phi 0 and k (dt + tau_d) = d
+        block.stiffness = s->damping / (2.0 * view->dt);
+        block.relaxation_time = view->dt;
+    }
+    block.hi[0] = s->tension_only ? 0.0 : block.hi[0];
+    stn_status status = stn_rows_begin(rows, &block, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    stn_rows_add_point(rows, 0, view->described->ends[0].body, l.p[0], stn_vec3_scale(-1.0, l.along));
+    stn_rows_add_point(rows, 0, view->described->ends[1].body, l.p[1], l.along);
+    return STN_OK;
+}
+
+static double energy(const void *self, const stn_constraint_view *view, const void *state) {
+    (void)state;
+    const spring *s = self;
+    double longer = line_of(view->kinematics, view->described).length - view->reference[0];
+    return s->tension_only && longer < 0.0 ? 0.0 : 0.5 * s->stiffness * longer * longer;
+}
+
+static const stn_constraint_ops ops = {
+    .size = sizeof ops,
+    .channel_count = STN_COUNT(channels),
+    .channels = channels,
+    .check = check,
+    .row_count = row_count,
+    .initial_reference = initial_reference,
+    .emit = emit,
+    .energy = energy,
+};
+
+static const stn_plugin_desc descriptor = {
+    .size = sizeof descriptor,
+    .kind = STN_KIND_CONSTRAINT,
+    .id = "spring",
+    .version = "1.0.0",
+    .summary = "Spring and damper between points of two bodies, also one that only pulls",
+    .config_size = sizeof(spring),
+    .params = params,
+    .param_count = STN_COUNT(params),
+    .ops.constraint = &ops,
+};
+STN_PLUGIN_LIBRARY(&descriptor);

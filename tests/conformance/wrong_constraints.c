@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// A spring between two points, right and with one fault each.
+#include <stiction/plugin.h>
+
+typedef enum fault {
+    NONE,
+    HALF_RATE,   // its Jacobian is half of the derivative of phi
+    NO_REACTION, // pulls at one end alone
+    OTHER_LINE,  // pushes back beside the line
+    KEEPS_COUNT, // remembers in the program what belongs into its state
+    TOO_MANY,    // emits more rows than it said
+    NO_NUMBER,   // phi is NaN
+    SAME_PART,   // two blocks of one part
+} fault;
+
+typedef struct config {
+    int32_t fault;
+} config;
+
+static double counted;
+
+static int32_t row_count(const void *self, const stn_model_constraint *described) {
+    (void)described;
+    return ((const config *)self)->fault == SAME_PART ? 2 : 1;
+}
+
+static stn_status emit(const void *self, const stn_constraint_view *view, void *state, stn_rows *rows, stn_error *err) {
+    (void)state;
+    const fault f = (fault)((const config *)self)->fault;
+    const stn_constraint_end *a = &view->described->ends[0], *b = &view->described->ends[1];
+    stn_vec3 p = stn_pose_apply(&view->kinematics->body_pose[a->body], a->frame.position);
+    stn_vec3 q = stn_pose_apply(&view->kinematics->body_pose[b->body], b->frame.position);
+    stn_vec3 apart = stn_vec3_sub(q, p), u = stn_vec3_normalize_or(apart, stn_vec3_make(0.0, 0.0, 1.0));
+    counted += f == KEEPS_COUNT ? 1e-3 : 0.0;
+    for (int32_t k = 0; k < (f == TOO_MANY || f == SAME_PART ? 2 : 1); k++) {
+        stn_row_block block = stn_row_block_default(f == SAME_PART ? 0 : k, 1);
+        block.phi[0] = f == NO_NUMBER ? (double)NAN : stn_vec3_norm(apart) - 1.0 + counted;
+        block.stiffness = 100.0;
+        stn_status status = stn_rows_begin(rows, &block, err);
+        if (status != STN_OK) {
+            return status;
+        }
+        double s = f == HALF_RATE ? 0.5 : 1.0;
+        if (f != NO_REACTION) {
+            stn_vec3 beside = f == OTHER_LINE ? stn_vec3_make(0.1, 0.2, 0.3) : stn_vec3_zero();
+            stn_rows_add_point(rows, 0, a->body, stn_vec3_add(p, beside), stn_vec3_scale(-s, u));
+        }
+        stn_rows_add_point(rows, 0, b->body, q, stn_vec3_scale(s, u));
+    }
+    return STN_OK;
+}
+
+static const stn_constraint_ops ops = {.size = sizeof ops, .row_count = row_count, .emit = emit};
+
+#define CONSTRAINT(word, number)                                                     \
+    static const stn_param word##_params[] = {                                       \
+        STN_PARAM_INT(config, fault, "1", number, number, number, "what is wrong")}; \
+    static const stn_plugin_desc word = {.size = sizeof word,                        \
+                                         .kind = STN_KIND_CONSTRAINT,                \
+                                         .id = "wrong_" #word,                       \
+                                         .version = "1",                             \
+                                         .summary = "a spring with a fault",         \
+                                         .config_size = sizeof(config),              \
+                                         .params = word##_params,                    \
+                                         .param_count = 1,                           \
+                                         .ops.constraint = &ops};
+
+CONSTRAINT(none, NONE)
+CONSTRAINT(rate, HALF_RATE)
+CONSTRAINT(reaction, NO_REACTION)
+CONSTRAINT(line, OTHER_LINE)
+CONSTRAINT(count, KEEPS_COUNT)
+CONSTRAINT(many, TOO_MANY)
+CONSTRAINT(number, NO_NUMBER)
+CONSTRAINT(part, SAME_PART)
+
+STN_PLUGIN_LIBRARY(&none, &rate, &reaction, &line, &count, &many, &number, &part);
