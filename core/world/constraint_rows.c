@@ -280,6 +280,10 @@ stn_status add_constraint_rows(const assembly *a, stn_error *err) {
             return stn_fail(err, STN_ERR_MEMORY, "assembly: out of memory");
         }
     }
+    frame->constraint_block = STN_ARENA(frame->arena, setup->model->constraint_count + 1, int32_t);
+    if (frame->constraint_block == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "assembly: out of memory");
+    }
     int32_t first_row = p->row_count;
     for (int32_t i = 0; i < setup->model->constraint_count; i++) {
         const stn_model_constraint *c = &setup->model->constraints[i];
@@ -289,7 +293,7 @@ stn_status add_constraint_rows(const assembly *a, stn_error *err) {
                          .drive = frame->constraint_drive,
                          .first_row = first_row,
                          .err = err};
-        int32_t first = p->constraint_count;
+        int32_t first = frame->constraint_block[i] = p->constraint_count;
         stn_constraint_view view = view_of(setup, a->state, frame, i);
         view.arena = frame->arena;
         stn_answer_begin(err);
@@ -305,6 +309,7 @@ stn_status add_constraint_rows(const assembly *a, stn_error *err) {
         }
         frame->place.plugin = NULL;
     }
+    frame->constraint_block[setup->model->constraint_count] = p->constraint_count;
     return STN_OK;
 }
 
@@ -335,6 +340,64 @@ double stn_step_constraint_work(const step_frame *frame) {
 }
 
 // ------------------------------------------------------------------------------------------------------- questions
+
+bool stn_observation_constraint(const stn_observation *o, int32_t constraint, int32_t block,
+                                stn_constraint_report *out) {
+    *out = (stn_constraint_report){0};
+    if (o->constraint_block == NULL || constraint < 0 || constraint >= o->model->constraint_count || block < 0 ||
+        block >= o->constraint_block[constraint + 1] - o->constraint_block[constraint]) {
+        return false;
+    }
+    const stn_problem *p = o->problem;
+    const stn_constraint *c = &p->constraints[o->constraint_block[constraint] + block];
+    out->rows = c->rows;
+    out->slack = true;
+    for (int32_t r = 0; r < c->rows; r++) {
+        double gamma = o->gamma[c->row + r];
+        out->force[r] = gamma / p->dt;
+        out->phi[r] = c->rows == 1 ? c->phi0 : p->phi[c->row + r];
+        out->slack = out->slack && ((p->hi[c->row + r] == 0.0 && gamma >= 0.0) || // what only pulls
+                                    (p->lo[c->row + r] == 0.0 && gamma <= 0.0));  // or only pushes
+    }
+    return true;
+}
+
+/// The length of its pieces, where the plugin told none and all points are there.
+static void measure_path(stn_constraint_path *path) {
+    if (!isnan(path->length) || path->count > path->room || path->count == 0) {
+        return;
+    }
+    path->length = 0.0;
+    for (int32_t i = 1; i < path->count; i++) {
+        path->length += stn_vec3_norm(stn_vec3_sub(path->points[i], path->points[i - 1]));
+    }
+}
+
+void stn_observation_constraint_path(const stn_observation *o, int32_t constraint, stn_constraint_path *path) {
+    path->count = 0;
+    path->length = (double)NAN;
+    if (o->world == NULL || constraint < 0 || constraint >= o->model->constraint_count) {
+        return;
+    }
+    const stn_model_constraint *c = &o->model->constraints[constraint];
+    const stn_constraint_ops *ops = ops_of(c);
+    if (STN_PLUGIN_HAS(ops, path)) {
+        const stn_world *world = o->world;
+        const state_view state = state_view_of(&world->state);
+        const stn_constraint_view view = view_of(world->setup, &state, &world->frame, constraint);
+        ops->path(c->instance->self, &view,
+                  state.controller_memory + world->setup->constraint_slots[constraint].memory_start, path);
+    } else {
+        for (int32_t i = 0; i < c->end_count; i++) {
+            const stn_constraint_end *end = &c->ends[i];
+            if (end->joint < 0) {
+                const stn_pose *body = &o->kinematics->body_pose[end->body];
+                stn_constraint_path_add(path, stn_pose_apply(body, end->frame.position));
+            }
+        }
+    }
+    measure_path(path);
+}
 
 int32_t stn_world_constraint_force(const stn_world *world, int32_t constraint, int32_t part,
                                    double force[STN_MAX_ROWS]) {

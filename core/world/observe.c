@@ -54,6 +54,8 @@ void stn_step_observation(stn_world *world) {
         .signal_count = world->signal_count,
         .signals = world->signals,
         .law = solved && world->law.ops != NULL ? &world->law : NULL,
+        .world = world,
+        .constraint_block = solved ? world->frame.constraint_block : NULL,
     };
 }
 

@@ -26,7 +26,7 @@ typedef struct stn_constraint_view {
     const double *q, *v;                   // (nq), (nv) of the whole model
     const stn_kinematics *kinematics;      // at (q, v)
     const double *reference;               // its channels, stacked in order
-    stn_arena *arena;                      // scratch, until the step ends; NULL in `energy`
+    stn_arena *arena;                      // scratch, until the step ends; NULL but in `emit`
 } stn_constraint_view;
 
 /// Where the rows of a step go; opaque.
@@ -73,6 +73,22 @@ STN_API void stn_rows_add_rotation(stn_rows *rows, int32_t row, int32_t body, st
 /// phi' += factor v[dof], of the model's velocities.
 STN_API void stn_rows_add_dof(stn_rows *rows, int32_t row, int32_t dof, double factor);
 
+/// The line along which a constraint acts, to draw and to measure.
+typedef struct stn_constraint_path {
+    int32_t room;     // points that fit
+    int32_t count;    // points that it has, also those that did not fit
+    stn_vec3 *points; // (room) world, in their order [m]; arcs as short straight pieces
+    double length;    // [m]; NaN before: stays that of the straight pieces unless the plugin knows it better
+} stn_constraint_path;
+
+/// One point more. Thread: [any].
+static inline void stn_constraint_path_add(stn_constraint_path *path, stn_vec3 point) {
+    if (path->count < path->room) {
+        path->points[path->count] = point;
+    }
+    path->count++;
+}
+
 /// What a constraint does; plugin kind "constraint".
 typedef struct stn_constraint_ops {
     uint32_t size;               // sizeof of the struct as the plugin was compiled
@@ -93,6 +109,9 @@ typedef struct stn_constraint_ops {
     stn_status (*emit)(const void *self, const stn_constraint_view *view, void *state, stn_rows *rows, stn_error *err);
     /// OPTIONAL (absent: 0). [J] stored at (q, v). Thread: [any]. [step]
     double (*energy)(const void *self, const stn_constraint_view *view, const void *state);
+    /// OPTIONAL (absent: straight through the frames among its ends). Its line at (q, v), between steps, for drawings
+    /// and logs. Thread: [any].
+    void (*path)(const void *self, const stn_constraint_view *view, const void *state, stn_constraint_path *path);
 } stn_constraint_ops;
 
 STN_END_C

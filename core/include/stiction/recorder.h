@@ -4,6 +4,7 @@
 #define STICTION_RECORDER_H
 
 #include <stiction/certificate.h>
+#include <stiction/constraint.h>
 #include <stiction/contact.h>
 #include <stiction/dynamics.h>
 #include <stiction/output.h>
@@ -77,8 +78,11 @@ typedef struct stn_observation {
     /// What reached the world since the step before, and hashes of what this one made: stn_replay_step reads it. NULL
     /// unless a recorder needs it (STN_RECORDER_NEEDS_RUN), and for step 0.
     const void *journal;
-    size_t journal_size; // [bytes]
-    const stn_law *law;  // that the solver minimised; NULL without problem, and for solvers without a law
+    size_t journal_size;             // [bytes]
+    const stn_law *law;              // that the solver minimised; NULL without problem, and for solvers without a law
+    const struct stn_world *world;   // whose step it was, for stn_observation_constraint_path; NULL: of no world
+    const int32_t *constraint_block; // (constraint_count of the model + 1) constraints of the problem that constraint i
+                                     // of the model emitted: [i] to [i + 1] - 1; NULL without problem
 } stn_observation;
 
 /// What a contact did in a step.
@@ -153,6 +157,23 @@ STN_API void stn_observation_patch(const stn_observation *observation, int32_t p
 /// False, and all zeros, when there are none. Thread: [any].
 STN_API bool stn_observation_patch_between(const stn_observation *observation, const stn_contact_side *a,
                                            const stn_contact_side *b, stn_patch_report *out);
+
+/// What a block of rows of a plugin's constraint did in a step.
+typedef struct stn_constraint_report {
+    int32_t rows;               // of the block
+    double force[STN_MAX_ROWS]; // along each row, mean over the step [N] or [N m]
+    double phi[STN_MAX_ROWS];   // its error at the step's start, as the plugin says [m] or [rad]
+    bool slack;                 // no row carries a force, and each is one-sided: a cable that hangs loose
+} stn_constraint_report;
+
+/// Block `block` >= 0 of those that constraint `constraint` of the model emitted, in the plugin's order. False, and all
+/// zeros, when it emitted fewer (one that let go: none), or before a step. Thread: [any].
+STN_API bool stn_observation_constraint(const stn_observation *observation, int32_t constraint, int32_t block,
+                                        stn_constraint_report *out);
+/// The line of constraint `constraint` of the model after the step, also before the first one. `points` has `room`;
+/// count > room: ask again with more. No points: it has none, joints alone. Thread: [any], between steps.
+STN_API void stn_observation_constraint_path(const stn_observation *observation, int32_t constraint,
+                                             stn_constraint_path *path);
 
 /// What a recorder learns when it is opened.
 typedef struct stn_record_header {

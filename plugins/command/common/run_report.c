@@ -92,6 +92,18 @@ static void add_steps(cJSON *json, const stn_session *session, const cli_run_end
     cli_json_add_real(contacts, stn_contact_state_name(STN_CONTACT_SLIP), last->slipping);
     cli_json_add_real(contacts, "slip_speed_m_per_s", last->slip_speed);
     cli_json_add_real(contacts, "glide_gap_m", last->glide_gap);
+    cJSON *constraints = s->constraint_count > 0 ? cJSON_AddArrayToObject(json, "constraints_last") : NULL;
+    for (int32_t i = 0; i < s->constraint_count; i++) {
+        const stn_constraint_tally *c = &s->constraints_last[i];
+        cJSON *item = cJSON_CreateObject();
+        cli_json_add_text(item, "name", c->name);
+        cli_json_add_text(item, "plugin", c->plugin);
+        cli_json_add_real(item, "length_m", c->length);
+        cJSON_AddBoolToObject(item, "slack", c->slack);
+        cli_json_add_reals(item, "force", c->force, c->rows);
+        cli_json_add_reals(item, "phi", c->phi, c->rows);
+        cJSON_AddItemToArray(constraints, item);
+    }
     cJSON *energy = cJSON_AddObjectToObject(json, "energy_J");
     cli_json_add_real(energy, "first", s->energy_first);
     cli_json_add_real(energy, "last", s->energy_last);
@@ -306,6 +318,14 @@ static void print_steps(const stn_session *session, const cli_run_end *end) {
         fprintf(stderr, "  at the end %d contact%s stick%s, %d slip, at up to %.2g m/s\n",
                 (int)s->contacts_last.sticking, plural(s->contacts_last.sticking),
                 s->contacts_last.sticking == 1 ? "s" : "", (int)s->contacts_last.slipping, s->contacts_last.slip_speed);
+    }
+    if (s->constraint_count > 0) {
+        int32_t slack = 0;
+        for (int32_t i = 0; i < s->constraint_count; i++) {
+            slack += s->constraints_last[i].slack;
+        }
+        fprintf(stderr, "  at the end %d of %d constraint%s slack\n", (int)slack, (int)s->constraint_count,
+                plural(s->constraint_count));
     }
     stn_figure figures[STN_FIGURE_COUNT];
     stn_statistics_figures(s, figures);

@@ -34,6 +34,14 @@ static int32_t bin_of(double absolute) {
 void stn_statistics_clear(stn_context *context, stn_statistics *s) {
     stn_samples_clear(context, &s->samples);
     stn_release(context, s->momentum);
+    for (int32_t i = 0; i < s->constraint_count; i++) {
+        stn_constraint_tally *c = &s->constraints_last[i];
+        void *owned[] = {c->name, c->plugin, c->force, c->phi};
+        for (int32_t k = 0; k < STN_COUNT(owned); k++) {
+            stn_release(context, owned[k]);
+        }
+    }
+    stn_release(context, s->constraints_last);
     *s = (stn_statistics){.energy_first = NAN, .energy_last = NAN, .total_first = NAN, .total_last = NAN};
 }
 
@@ -217,8 +225,54 @@ void stn_account_drop(stn_world_account *account, stn_context *context) {
     account->place = NULL;
 }
 
+static double length_of(stn_context *context, const stn_observation *o, int32_t constraint) {
+    stn_constraint_path path = {.room = 0};
+    stn_observation_constraint_path(o, constraint, &path);
+    path.points = stn_allocate(context, (size_t)path.count + 1, sizeof *path.points);
+    path.room = path.points != NULL ? path.count : 0;
+    stn_observation_constraint_path(o, constraint, &path);
+    stn_release(context, path.points);
+    return path.length;
+}
+
+/// Without memory the report tells of fewer.
+static void note_constraints(stn_context *context, stn_statistics *s, const stn_observation *o) {
+    const stn_model *model = o->model;
+    s->constraints_last = stn_allocate(context, (size_t)model->constraint_count + 1, sizeof *s->constraints_last);
+    for (int32_t i = 0; i < model->constraint_count && s->constraints_last != NULL; i++) {
+        const stn_model_constraint *c = &model->constraints[i];
+        stn_constraint_tally *tally = &s->constraints_last[i];
+        stn_constraint_report block;
+        size_t rows = 0;
+        for (int32_t b = 0; stn_observation_constraint(o, i, b, &block); b++) {
+            rows += (size_t)block.rows;
+        }
+        *tally = (stn_constraint_tally){.name = stn_duplicate_text(context, c->name),
+                                        .plugin = stn_duplicate_text(context, c->instance->desc->id),
+                                        .length = length_of(context, o, i),
+                                        .slack = true,
+                                        .force = stn_allocate(context, rows + 1, sizeof(double)),
+                                        .phi = stn_allocate(context, rows + 1, sizeof(double))};
+        s->constraint_count++;
+        if (tally->force == NULL || tally->phi == NULL) {
+            return;
+        }
+        for (int32_t b = 0; stn_observation_constraint(o, i, b, &block); b++) {
+            tally->slack = tally->slack && block.slack;
+            for (int32_t k = 0; k < block.rows; k++, tally->rows++) {
+                tally->force[tally->rows] = block.force[k];
+                tally->phi[tally->rows] = block.phi[k];
+            }
+        }
+    }
+}
+
 void stn_account_end(stn_world_account *account, const stn_world *world) {
     const stn_observation *o = stn_world_observation(world);
+    stn_statistics *s = account->statistics;
+    if (account->first && o->problem != NULL && s->constraints_last == NULL) {
+        note_constraints(stn_world_context(world), s, o);
+    }
     if (account->place != NULL) {
         merge_figures(account, account->statistics->closed);
     }

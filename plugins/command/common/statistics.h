@@ -40,6 +40,15 @@ typedef struct stn_contact_tally {
     double slip_speed, glide_gap; // the largest of those with force [m/s], [m]
 } stn_contact_tally;
 
+/// A constraint of a plugin in one step.
+typedef struct stn_constraint_tally {
+    char *name, *plugin; // owned
+    double length;       // of its line [m], NaN without one
+    bool slack;          // carries nothing because it only pulls or only pushes, or acts on nothing
+    int32_t rows;        // that it emitted
+    double *force, *phi; // (rows) [N, N m], [m, rad]; owned
+} stn_constraint_tally;
+
 /// Of some momentum errors.
 typedef struct stn_momentum_bin {
     double sum, max;
@@ -47,16 +56,18 @@ typedef struct stn_momentum_bin {
 
 /// Every step of every world of a run.
 typedef struct stn_statistics {
-    stn_samples samples;                 // columns: stn_sample
-    stn_momentum_bin *momentum;          // errors by their size in absolute terms: statistics.c
-    stn_profile profile;                 // when one was asked for
-    double simulated;                    // [s]
-    int64_t not_converged;               // steps
-    int64_t approximate;                 // steps of a solver that says it is: none converged, none a failure
-    int64_t not_finite;                  // steps with NaN in the certificate's inputs
-    int64_t captured;                    // contact problems that were saved
-    double energy_first, energy_last;    // of the first world that steps, NaN without steps [J]
-    stn_contact_tally contacts_last;     // of that world, when it was closed
+    stn_samples samples;                    // columns: stn_sample
+    stn_momentum_bin *momentum;             // errors by their size in absolute terms: statistics.c
+    stn_profile profile;                    // when one was asked for
+    double simulated;                       // [s]
+    int64_t not_converged;                  // steps
+    int64_t approximate;                    // steps of a solver that says it is: none converged, none a failure
+    int64_t not_finite;                     // steps with NaN in the certificate's inputs
+    int64_t captured;                       // contact problems that were saved
+    double energy_first, energy_last;       // of the first world that steps, NaN without steps [J]
+    stn_contact_tally contacts_last;        // of that world, when it was closed
+    int32_t constraint_count;               // of plugins in that world
+    stn_constraint_tally *constraints_last; // (constraint_count) when it was closed
     double energy_rise;                  // largest rise of mechanical energy minus work above its running minimum [J]
     double total_first, total_last;      // as energy_first and energy_last, with what contacts store [J]
     double total_rise;                   // as energy_rise, of that sum [J]

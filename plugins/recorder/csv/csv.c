@@ -15,7 +15,7 @@
 
 typedef struct csv_config {
     int32_t columns;
-    bool coordinates, energies, bodies, forces;
+    bool coordinates, energies, bodies, forces, constraints;
     int32_t digits, every;
 } csv_config;
 
@@ -31,6 +31,8 @@ static const stn_param params[] = {
         "write normal and friction force of every body's contacts, how many stick and slip, slip and glide gap"),
     STN_PARAM_BOOL(csv_config, energies, true,
                    "write kinetic, potential, elastic and contact energy, their sum and the work of the inputs"),
+    STN_PARAM_BOOL(csv_config, constraints, true,
+                   "write length, force and error of every row, and slack, of constraints of plugins"),
     STN_PARAM_INT(csv_config, digits, "1", 17, 3, 17, "significant digits"),
     STN_PARAM_INT(csv_config, every, "steps", 1, 1, 1000000, "write every n-th step"),
 };
@@ -42,6 +44,9 @@ typedef struct csv_recording {
     char *path;
     char **signal; // names of the signal columns, those known at the first row
     int32_t signal_count;
+    int32_t *constraint_rows; // (constraint_count of the model) columns of forces of each; NULL before the header
+    stn_vec3 *points;         // (point_room) scratch for paths
+    int32_t point_room;
     bool has_header, failed;
     int64_t steps; // made while it was open, whether or not they gave a row
     off_t whole;   // bytes of whole rows
@@ -60,6 +65,8 @@ static void release(csv_recording *r) {
         free(r->signal[i]);
     }
     free(r->signal);
+    free(r->constraint_rows);
+    free(r->points);
     free(r->path);
     free(r);
 }
@@ -198,6 +205,40 @@ static void write_body_columns(const csv_recording *r, const stn_model *model, c
     }
 }
 
+/// Columns constraint[name].length, .force, .phi, .slack; of several rows .force_1, .phi_1, .force_2, ... in the order
+/// in which its plugin emits them.
+static stn_status write_constraint_columns(csv_recording *r, const stn_model *model, stn_error *err) {
+    r->constraint_rows = calloc((size_t)model->constraint_count + 1, sizeof *r->constraint_rows);
+    if (r->constraint_rows == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->path);
+    }
+    for (int32_t i = 0; i < model->constraint_count; i++) {
+        const stn_model_constraint *c = &model->constraints[i];
+        const stn_constraint_ops *ops = c->instance->desc->ops.constraint;
+        int32_t rows = r->constraint_rows[i] = ops->row_count(c->instance->self, c), same = 0;
+        char number[24] = "", part[32];
+        for (int32_t k = 0; k < model->constraint_count; k++) {
+            same += strcmp(model->constraints[k].name, c->name) == 0;
+        }
+        if (c->name[0] == '\0' || same > 1) {
+            snprintf(number, sizeof number, "%d", (int)i + 1);
+        }
+        bool named = c->name[0] != '\0';
+        column name = {"constraint", named ? number : "", named ? c->name : number, "length"};
+        write_column(r, name);
+        for (int32_t k = 0; k < rows; k++) {
+            for (int32_t what = 0; what < 2; what++) {
+                snprintf(part, sizeof part, rows > 1 ? "%s_%d" : "%s", what == 0 ? "force" : "phi", (int)k + 1);
+                name.part = part;
+                write_column(r, name);
+            }
+        }
+        name.part = "slack";
+        write_column(r, name);
+    }
+    return STN_OK;
+}
+
 static stn_status write_header(csv_recording *r, const stn_observation *o, stn_error *err) {
     r->has_header = true;
     r->signal = calloc((size_t)o->signal_count + 1, sizeof *r->signal);
@@ -229,6 +270,12 @@ static stn_status write_header(csv_recording *r, const stn_observation *o, stn_e
         }
         fputs(",contacts,patches,faces,iterations,momentum,complementarity,cone,penetration_m,overlap_m", r->file);
         fputs(",overlap_without_contact_m,step_us", r->file);
+        if (r->config->constraints) {
+            stn_status status = write_constraint_columns(r, o->model, err);
+            if (status != STN_OK) {
+                return status;
+            }
+        }
     }
     for (int32_t i = 0; i < r->signal_count; i++) {
         write_column(r, (column){"", "", r->signal[i], ""});
@@ -274,7 +321,45 @@ static void write_forces(const csv_recording *r, const stn_observation *o) {
     }
 }
 
-static void write_own_values(const csv_recording *r, const stn_observation *o) {
+/// Points that do not fit leave the length to be measured again, with room for them.
+static double length_of(csv_recording *r, const stn_observation *o, int32_t constraint) {
+    stn_constraint_path path = {.room = r->point_room, .points = r->points};
+    stn_observation_constraint_path(o, constraint, &path);
+    if (path.count > path.room) {
+        stn_vec3 *grown = realloc(r->points, (size_t)path.count * sizeof *grown);
+        if (grown == NULL) {
+            return (double)NAN;
+        }
+        r->points = path.points = grown;
+        r->point_room = path.room = path.count;
+        stn_observation_constraint_path(o, constraint, &path);
+    }
+    return path.length;
+}
+
+/// Rows that were not emitted are empty fields; slack: 0 or 1.
+static void write_constraints(csv_recording *r, const stn_observation *o) {
+    for (int32_t i = 0; i < o->model->constraint_count; i++) {
+        write_number(r, length_of(r, o, i));
+        stn_constraint_report block;
+        int32_t written = 0;
+        bool slack = true;
+        for (int32_t b = 0; stn_observation_constraint(o, i, b, &block); b++) {
+            slack = slack && block.slack;
+            for (int32_t k = 0; k < block.rows; k++, written++) {
+                write_number(r, block.force[k]);
+                write_number(r, block.phi[k]);
+            }
+        }
+        for (; written < r->constraint_rows[i]; written++) {
+            write_number(r, (double)NAN);
+            write_number(r, (double)NAN);
+        }
+        write_number(r, o->problem != NULL ? slack : (double)NAN);
+    }
+}
+
+static void write_own_values(csv_recording *r, const stn_observation *o) {
     write_number(r, o->time);
     if (r->config->coordinates) {
         for (int32_t i = 0; i < o->model->nq; i++) {
@@ -317,6 +402,9 @@ static void write_own_values(const csv_recording *r, const stn_observation *o) {
                              o->report->step_us};
     for (int32_t i = 0; i < STN_COUNT(values); i++) {
         write_number(r, values[i]);
+    }
+    if (r->config->constraints) {
+        write_constraints(r, o);
     }
 }
 

@@ -971,6 +971,51 @@ static int plugin_constraint_force(lua_State *L) {
     return rows;
 }
 
+/// Does it carry nothing, because it only pulls or only pushes, or because it emitted no rows?
+static int plugin_constraint_slack(lua_State *L) {
+    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_PLUGIN_CONSTRAINT);
+    const stn_observation *seen = stn_world_observation(o->world->world);
+    stn_constraint_report block = {.slack = true};
+    bool slack = seen->problem != NULL;
+    for (int32_t k = 0; slack && stn_observation_constraint(seen, o->index, k, &block); k++) {
+        slack = block.slack;
+    }
+    lua_pushboolean(L, slack);
+    return 1;
+}
+
+/// Its line where the world stands now, in memory of Lua.
+static stn_constraint_path path_of(lua_State *L) {
+    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_PLUGIN_CONSTRAINT);
+    stn_world *world = o->world->world;
+    (void)stn_world_kinematics(world); // up to date
+    stn_constraint_path path = {.room = 0};
+    stn_observation_constraint_path(stn_world_observation(world), o->index, &path);
+    path.room = path.count;
+    path.points = lua_newuserdatauv(L, (size_t)path.room * sizeof *path.points + 1, 0);
+    stn_observation_constraint_path(stn_world_observation(world), o->index, &path);
+    return path;
+}
+
+static int plugin_constraint_path(lua_State *L) {
+    const stn_constraint_path path = path_of(L);
+    lua_createtable(L, path.count, 0);
+    for (int32_t i = 0; i < path.count; i++) {
+        stn_lua_push_vector(L, path.points[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+    return 1;
+}
+
+static int plugin_constraint_length(lua_State *L) {
+    const stn_constraint_path path = path_of(L);
+    if (isnan(path.length)) {
+        return 0;
+    }
+    lua_pushnumber(L, path.length);
+    return 1;
+}
+
 /// constraint:set { channel = number or list }.
 static int plugin_constraint_set(lua_State *L) {
     const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_PLUGIN_CONSTRAINT);
@@ -1028,8 +1073,9 @@ void stn_lua_open_constraint(lua_State *L) {
     static const luaL_Reg methods[] = {{"error", constraint_error}, {"impulse", constraint_impulse}, {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__tostring", constraint_text}, {"__eq", stn_lua_object_equal}, {NULL, NULL}};
     stn_lua_class(L, STN_LUA_CONSTRAINT, methods, meta, get_constraint, constraint_properties);
-    static const luaL_Reg plugin_methods[] = {
-        {"force", plugin_constraint_force}, {"set", plugin_constraint_set}, {NULL, NULL}};
+    static const luaL_Reg plugin_methods[] = {{"force", plugin_constraint_force},   {"set", plugin_constraint_set},
+                                              {"slack", plugin_constraint_slack},   {"path", plugin_constraint_path},
+                                              {"length", plugin_constraint_length}, {NULL, NULL}};
     static const luaL_Reg plugin_meta[] = {
         {"__tostring", plugin_constraint_text}, {"__eq", stn_lua_object_equal}, {NULL, NULL}};
     stn_lua_class(L, STN_LUA_PLUGIN_CONSTRAINT, plugin_methods, plugin_meta, get_plugin_constraint,
