@@ -99,8 +99,10 @@ end
 -- One cable through four free boxes: more trees than two, the answer of every solver is that of the first.
 stn.test("a cable through five boxes: the same motion by every solver, momentum kept", function()
   local first
-  for _, solver in ipairs { "sap", "nsgs", "pgs", "bisection", "newton_ncp", "ipm", "admm", "admm_split", "admm_ncp", "apgd", "auto" } do
-    local world = stn.world { dt = 1e-3, gravity = { 0, 0, 0 }, solver = tight(solver) }
+  for _, solver in ipairs { "sap", "nsgs", "pgs", "bisection", "newton_ncp", "ipm", "admm", "admm_split", "admm_ncp", "apgd", "auto",
+    "soft_step" } do
+    local approximate = solver == "soft_step" -- within 1 % of the speed of the first box
+    local world = stn.world { dt = 1e-3, gravity = { 0, 0, 0 }, solver = approximate and solver or tight(solver) }
     local boxes, path = {}, {}
     for i = 1, 5 do
       boxes[i] = box(world, i, { i, (i % 2) * 0.5, 0.1 * i })
@@ -115,7 +117,7 @@ stn.test("a cable through five boxes: the same motion by every solver, momentum 
     end
     first = first or velocities
     assert(math.abs(first[1]) > 0.1, "it moves")
-    for i, v in ipairs(velocities) do stn.near(v, first[i], 1e-6, solver .. " " .. i) end
+    for i, v in ipairs(velocities) do stn.near(v, first[i], approximate and 0.01 * first[1] or 1e-6, solver .. " " .. i) end
     stn.near(world:momentum().linear, { 0, 0, 0 }, 1e-9, solver .. ": linear momentum")
     assert(cable:force() < 0)
   end

@@ -42,10 +42,7 @@ STN_KERNEL_INLINE void multiply_small(int32_t rows, int32_t n, const double *col
 /// J as columns of `width`, scaled, and B = A^-1 J^T/theta of one side.
 STN_KERNEL static bool build_side(const stn_problem *problem, const stn_solve_control *control, const soft_rule *rule,
                                   const double **small, soft_row *row, int32_t k) {
-    const stn_jacobian *J = &row->constraint->J[k];
-    if (J->tree < 0) {
-        return true;
-    }
+    const stn_jacobian *J = stn_constraint_block(row->constraint, k);
     const int32_t rows = row->rows, width = row->width, n = problem->trees[J->tree].A.n;
     const bool dense = J->node_count == 0;
     double *B = dense ? STN_ARENA(control->arena, rows * n, double)
@@ -93,12 +90,12 @@ STN_KERNEL static bool build_side(const stn_problem *problem, const stn_solve_co
 STN_KERNEL static void build_block(const stn_problem *problem, soft_row *row, double *v) {
     for (int32_t c = 0; c < row->rows; c++) {
         double *W = row->W + c * row->width;
-        for (int32_t k = 0; k < 2; k++) {
+        for (int32_t k = 0; k < row->side_count; k++) {
             const soft_side *side = &row->side[k];
-            const double *J = side->J, *B = side->B + c * side->n;
+            const double *J = side->J;
             for (int32_t d = 0; d < side->n && row->side[0].J != NULL; d++, J += row->width) {
                 for (int32_t r = 0; r < row->width; r++) {
-                    W[r] += J[r] * B[d];
+                    W[r] += J[r] * side->B[c * side->n + d];
                 }
             }
         }
@@ -107,7 +104,7 @@ STN_KERNEL static void build_block(const stn_problem *problem, soft_row *row, do
             x[c] = 1.0;
             soft_push(row, x, v);
             soft_velocity(problem, row, v, W);
-            for (int32_t k = 0; k < 2; k++) {
+            for (int32_t k = 0; k < row->side_count; k++) {
                 memset(v + row->side[k].dof, 0, (size_t)row->side[k].n * sizeof *v);
             }
         }
@@ -198,8 +195,16 @@ bool soft_rows_build(const stn_problem *problem, const stn_solve_control *contro
             row->scale[0] = c->mu1 / row->mu;
             row->scale[1] = c->mu2 / row->mu;
         }
-        bool nodal = c->J[0].node_count > 0 || (c->J[1].tree >= 0 && c->J[1].node_count > 0);
-        if (!build_side(problem, control, rule, small, row, 0) || !build_side(problem, control, rule, small, row, 1)) {
+        row->side = STN_ARENA(control->arena, stn_constraint_block_count(c), soft_side);
+        bool complete = row->side != NULL, nodal = false;
+        for (int32_t k = 0; k < stn_constraint_block_count(c) && complete; k++) {
+            const stn_jacobian *J = stn_constraint_block(c, k);
+            if (J->tree >= 0) {
+                nodal = nodal || J->node_count > 0;
+                complete = build_side(problem, control, rule, small, row, row->side_count++);
+            }
+        }
+        if (!complete) {
             return false;
         }
         row->side[0].J = nodal ? NULL : row->side[0].J;

@@ -12,9 +12,9 @@ typedef double soft_v4 __attribute__((vector_size(32), aligned(16), may_alias));
 
 enum { SOFT_ROOM = 8 }; // of vectors of rows: STN_MAX_ROWS, in whole lanes
 
-/// One side: a tree.
+/// One side: a tree that the constraint moves.
 typedef struct soft_side {
-    int32_t dof, n;  // its velocities are [dof, dof + n); n = 0: the world
+    int32_t dof, n;  // its velocities are [dof, dof + n)
     const double *J; // n columns of `width`; NULL: by node, read from the problem
     const double *B; // A^-1 J^T/theta: a row of the constraint, n long, after the other
 } soft_side;
@@ -32,7 +32,8 @@ typedef struct soft_row {
     double gap;      // phi0; 0 where there is none [m]
     bool placed;     // phi0 is known: the gap follows the motion
     double bounce;   // normal speed after an impact, -e v_n0 [m/s]; 0: none
-    soft_side side[2];
+    int32_t side_count;
+    soft_side *side; // (side_count); all have a J, or none has
     // (width) each, of a sub-step: v_c + R lambda = target where lambda is within its bounds
     double *W;              // J A^-1 J^T/theta, its columns `width` apart [1/kg]
     double *R;              // [1/kg]
@@ -73,7 +74,7 @@ STN_KERNEL_INLINE void soft_velocity(const stn_problem *problem, const soft_row 
     }
     for (int32_t r = 0; r < row->width; r += 4) {
         soft_v4 even = {0.0}, odd = {0.0};
-        for (int32_t k = 0; k < 2; k++) {
+        for (int32_t k = 0; k < row->side_count; k++) {
             const soft_side *side = &row->side[k];
             const double *J = side->J + r, *u = v + side->dof;
             int32_t d = 0;
@@ -91,7 +92,7 @@ STN_KERNEL_INLINE void soft_velocity(const stn_problem *problem, const soft_row 
 
 /// v += A^-1 J^T x/theta, x (rows) an impulse of the constraint.
 STN_KERNEL_INLINE void soft_push(const soft_row *row, const double *x, double *v) {
-    for (int32_t k = 0; k < 2; k++) {
+    for (int32_t k = 0; k < row->side_count; k++) {
         const soft_side *side = &row->side[k];
         double *u = v + side->dof;
         const double *B = side->B;
