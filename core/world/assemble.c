@@ -189,14 +189,14 @@ stn_status stn_step_assemble(const step_setup *setup, const state_view *state, s
                              step_services *services, stn_error *err) {
     const assembly a = {setup, state, frame, services};
     stn_problem *p = &frame->problem;
-    row_count joints = joint_row_count(setup, frame), equalities = equality_row_count(setup),
-              plugins = constraint_row_count(setup);
+    row_count joints = joint_row_count(setup, frame), equalities = equality_row_count(setup), plugins = {0, 0};
+    bool complete = count_constraint_rows(&a, &plugins);
     int32_t constraints = frame->contacts.count + joints.constraints + equalities.constraints + plugins.constraints;
     int32_t rows = 3 * frame->contacts.count + joints.rows + equalities.rows + plugins.rows;
     double **vectors[] = {&p->bias, &p->lo, &p->hi, &p->R, &p->v_hat, &p->gamma_guess, &p->phi};
     frame->assembled = false;
     p->constraints = STN_ARENA(frame->arena, constraints, stn_constraint);
-    bool complete = p->constraints != NULL;
+    complete = complete && p->constraints != NULL;
     for (int32_t i = 0; i < STN_COUNT(vectors); i++) {
         *vectors[i] = STN_ARENA(frame->arena, rows, double);
         complete = complete && *vectors[i] != NULL;
@@ -211,16 +211,17 @@ stn_status stn_step_assemble(const step_setup *setup, const state_view *state, s
     if (!complete || !add_joint_rows(&a) || !add_equality_rows(&a)) {
         return stn_fail(err, STN_ERR_MEMORY, "assembly: out of memory");
     }
-    stn_status status = add_constraint_rows(&a, err);
+    // normal impulses of the step before, for laws that lag and for plugins whose rows stand beside contacts
+    stn_status status = stn_step_lag(setup, state, frame, services, err);
     if (status != STN_OK) {
         return status;
     }
-    // what earlier steps left: warm starts and memories, normal impulses for laws that lag, anchors of what sticks
+    status = add_constraint_rows(&a, plugins.rows, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    // what earlier steps left: warm starts and memories, anchors of what sticks
     status = stn_cache_recall(setup, state, frame, services, err);
-    if (status != STN_OK) {
-        return status;
-    }
-    status = stn_step_lag(setup, state, frame, services, err);
     if (status != STN_OK) {
         return status;
     }

@@ -51,7 +51,12 @@ bool add_joint_rows(const assembly *a); // false: out of memory
 row_count equality_row_count(const step_setup *setup);
 bool add_equality_rows(const assembly *a); // false: out of memory
 
-row_count constraint_row_count(const step_setup *setup);
-stn_status add_constraint_rows(const assembly *a, stn_error *err); // of plugins, after all others
+/// Contacts on the bodies of a plugin's constraint.
+typedef struct constraint_contacts {
+    int32_t count;
+    stn_constraint_contact *list; // (count); normal forces are known when the contacts' rows are there
+} constraint_contacts;
+bool count_constraint_rows(const assembly *a, row_count *out);                   // false: out of memory
+stn_status add_constraint_rows(const assembly *a, int32_t most, stn_error *err); // of plugins, after all others
 
 #endif

@@ -6,9 +6,10 @@
 #include "plugin/answer.h"
 #include "world/assemble.h"
 
-static uint64_t constraint_id(int32_t constraint, int32_t part) {
+/// `contact`: id of the one that it stands beside, 0: none.
+static uint64_t constraint_id(int32_t constraint, int32_t part, uint64_t contact) {
     const int32_t key[2] = {constraint, part};
-    return stn_hash(0x636f6e73747261u, key, sizeof key);
+    return stn_hash(0x636f6e73747261u ^ contact, key, sizeof key);
 }
 
 static const stn_constraint_ops *ops_of(const stn_model_constraint *c) {
@@ -41,7 +42,8 @@ static void end_block(stn_rows *rows) {
 
 static stn_status check_block(const stn_rows *rows, const stn_row_block *block, stn_error *err) {
     if (block->rows < 1 || block->rows > STN_MAX_ROWS || block->rows > rows->left) {
-        return stn_fail(err, STN_ERR_PLUGIN, "a block of %d rows: a block has 1 to %d, and %d are left of row_count",
+        return stn_fail(err, STN_ERR_PLUGIN,
+                        "a block of %d rows: a block has 1 to %d, and %d are left of row_count and contact_rows",
                         block->rows, STN_MAX_ROWS, rows->left);
     }
     if (!(block->stiffness > 0.0)) {
@@ -49,6 +51,10 @@ static stn_status check_block(const stn_rows *rows, const stn_row_block *block, 
     }
     if (!(block->relaxation_time >= 0.0) || isinf(block->relaxation_time)) {
         return stn_fail(err, STN_ERR_PLUGIN, "relaxation_time = %g s must be >= 0 and finite", block->relaxation_time);
+    }
+    if (block->contact >= rows->a->frame->contacts.count) {
+        return stn_fail(err, STN_ERR_PLUGIN, "contact = %d, but the step has %d; take the index of one of the view's",
+                        block->contact, rows->a->frame->contacts.count);
     }
     for (int32_t r = 0; r < block->rows; r++) {
         if (!isfinite(block->phi[r])) {
@@ -78,12 +84,13 @@ stn_status stn_rows_begin(stn_rows *rows, const stn_row_block *block, stn_error 
     }
     stn_constraint *c =
         append_constraint(frame, STN_CONSTRAINT_PLUGIN, free ? STN_SET_EQUALITY : STN_SET_BOX, block->rows);
-    c->id = constraint_id(rows->index, block->part);
+    const stn_contact *contact = block->contact >= 0 ? &frame->contacts.contacts[block->contact] : NULL;
+    c->id = constraint_id(rows->index, block->part, contact != NULL ? contact->id : 0);
     c->stiffness = block->stiffness;
     c->relaxation_time = block->relaxation_time;
     c->phi0 = block->rows == 1 ? block->phi[0] : (double)NAN;
-    c->body[0] = described->ends[0].body;
-    c->body[1] = described->ends[described->end_count - 1].body;
+    c->body[0] = contact != NULL ? contact->a.body : described->ends[0].body;
+    c->body[1] = contact != NULL ? contact->b.body : described->ends[described->end_count - 1].body;
     c->point = block->point;
     c->frame = stn_mat3_identity();
     for (int32_t r = 0; r < block->rows; r++) {
@@ -228,8 +235,46 @@ void stn_rows_add_dof(stn_rows *rows, int32_t row, int32_t dof, double factor) {
 
 // ------------------------------------------------------------------------------------------------------- in a step
 
-row_count constraint_row_count(const step_setup *setup) {
-    return (row_count){setup->constraint_rows, setup->constraint_rows};
+/// Contacts of the step on bodies of a constraint's ends; false: out of memory.
+static bool find_contacts(const assembly *a, const stn_model_constraint *c, constraint_contacts *out) {
+    const stn_contact_set *set = &a->frame->contacts;
+    bool *named = STN_ARENA_ZEROED(a->frame->arena, a->setup->model->body_count, bool);
+    out->list = STN_ARENA(a->frame->arena, set->count, stn_constraint_contact);
+    if (named == NULL || out->list == NULL) {
+        return false;
+    }
+    for (int32_t k = 0; k < c->end_count; k++) {
+        if (c->ends[k].joint < 0) {
+            named[c->ends[k].body] = true;
+        }
+    }
+    for (int32_t i = 0; i < set->count; i++) {
+        const stn_contact *contact = &set->contacts[i];
+        if ((contact->a.body >= 0 && named[contact->a.body]) || (contact->b.body >= 0 && named[contact->b.body])) {
+            out->list[out->count++] = (stn_constraint_contact){.contact = contact, .index = i};
+        }
+    }
+    return true;
+}
+
+bool count_constraint_rows(const assembly *a, row_count *out) {
+    const step_setup *setup = a->setup;
+    const int32_t count = setup->model->constraint_count;
+    int32_t rows = setup->constraint_rows;
+    a->frame->constraint_contacts = NULL;
+    if (setup->constraints_read_contacts && a->frame->contacts.count > 0) {
+        constraint_contacts *contacts = STN_ARENA_ZEROED(a->frame->arena, count, constraint_contacts);
+        for (int32_t i = 0; i < count; i++) {
+            int32_t each = setup->constraint_slots[i].contact_rows;
+            if (contacts == NULL || (each > 0 && !find_contacts(a, &setup->model->constraints[i], &contacts[i]))) {
+                return false;
+            }
+            rows += each * contacts[i].count;
+        }
+        a->frame->constraint_contacts = contacts;
+    }
+    *out = (row_count){rows, rows};
+    return true;
 }
 
 static stn_constraint_view view_of(const step_setup *setup, const state_view *state, const step_frame *frame,
@@ -268,14 +313,31 @@ static stn_status check_jacobians(const stn_rows *rows, int32_t first, stn_error
     return STN_OK;
 }
 
-stn_status add_constraint_rows(const assembly *a, stn_error *err) {
+/// What the plugin of constraint i may know of its contacts, and how many rows it may emit.
+static void show_contacts(const step_frame *frame, const constraint_slot *slot, int32_t i, stn_constraint_view *view,
+                          stn_rows *rows) {
+    rows->left = slot->rows;
+    if (frame->constraint_contacts == NULL) {
+        return;
+    }
+    const constraint_contacts *contacts = &frame->constraint_contacts[i];
+    for (int32_t k = 0; k < contacts->count; k++) {
+        double impulse = frame->problem.constraints[contacts->list[k].index].gamma_n0;
+        contacts->list[k].normal_force = impulse > 0.0 ? impulse / frame->dt : 0.0;
+    }
+    view->contact_count = contacts->count;
+    view->contacts = contacts->list;
+    rows->left += slot->contact_rows * contacts->count;
+}
+
+stn_status add_constraint_rows(const assembly *a, int32_t most, stn_error *err) {
     const step_setup *setup = a->setup;
     step_frame *frame = a->frame;
     stn_problem *p = &frame->problem;
     frame->constraint_first = p->constraint_count;
     frame->constraint_drive = NULL;
-    if (setup->constraint_rows > 0 && setup->kinematic_count > 0) {
-        frame->constraint_drive = STN_ARENA(frame->arena, setup->constraint_rows, double);
+    if (most > 0 && setup->kinematic_count > 0) {
+        frame->constraint_drive = STN_ARENA(frame->arena, most, double);
         if (frame->constraint_drive == NULL) {
             return stn_fail(err, STN_ERR_MEMORY, "assembly: out of memory");
         }
@@ -287,15 +349,11 @@ stn_status add_constraint_rows(const assembly *a, stn_error *err) {
     int32_t first_row = p->row_count;
     for (int32_t i = 0; i < setup->model->constraint_count; i++) {
         const stn_model_constraint *c = &setup->model->constraints[i];
-        stn_rows rows = {.a = a,
-                         .index = i,
-                         .left = setup->constraint_slots[i].rows,
-                         .drive = frame->constraint_drive,
-                         .first_row = first_row,
-                         .err = err};
+        stn_rows rows = {.a = a, .index = i, .drive = frame->constraint_drive, .first_row = first_row, .err = err};
         int32_t first = frame->constraint_block[i] = p->constraint_count;
         stn_constraint_view view = view_of(setup, a->state, frame, i);
         view.arena = frame->arena;
+        show_contacts(frame, &setup->constraint_slots[i], i, &view, &rows);
         stn_answer_begin(err);
         frame->place.plugin = c->instance;
         stn_status status = ops_of(c)->emit(
@@ -402,7 +460,7 @@ void stn_observation_constraint_path(const stn_observation *o, int32_t constrain
 int32_t stn_world_constraint_force(const stn_world *world, int32_t constraint, int32_t part,
                                    double force[STN_MAX_ROWS]) {
     const stn_problem *p = world->observation.problem;
-    uint64_t id = constraint_id(constraint, part);
+    uint64_t id = constraint_id(constraint, part, 0);
     for (int32_t i = p != NULL ? world->frame.constraint_first : 0; p != NULL && i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
         if (c->id == id) {

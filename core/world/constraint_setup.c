@@ -2,6 +2,8 @@
 // Where constraints of plugins keep their channels and private states in the state, and how these begin.
 #include "world/world.h"
 
+enum { CONTACT_ROWS_MOST = 100 };
+
 static const stn_constraint_ops *ops_of(const stn_model_constraint *c) {
     return c->instance->desc->ops.constraint;
 }
@@ -26,12 +28,16 @@ stn_status stn_setup_place_constraints(step_setup *setup, stn_error *err) {
         const stn_constraint_ops *ops = ops_of(c);
         constraint_slot *slot = &setup->constraint_slots[i];
         *slot = (constraint_slot){setup->constraint_references, (setup->constraint_bytes + 15) & ~(size_t)15,
-                                  ops->row_count(c->instance->self, c)};
-        if (slot->rows < 0 || slot->rows > STN_CHANNEL_MOST) {
-            stn_fail(err, STN_ERR_PLUGIN, "row_count gave %d, must be 0 to %d", slot->rows, STN_CHANNEL_MOST);
+                                  ops->row_count(c->instance->self, c),
+                                  STN_PLUGIN_HAS(ops, contact_rows) ? ops->contact_rows(c->instance->self, c) : 0};
+        const bool bad = slot->rows < 0 || slot->rows > STN_CHANNEL_MOST;
+        if (bad || slot->contact_rows < 0 || slot->contact_rows > CONTACT_ROWS_MOST) {
+            stn_fail(err, STN_ERR_PLUGIN, "%s gave %d, must be 0 to %d", bad ? "row_count" : "contact_rows",
+                     bad ? slot->rows : slot->contact_rows, bad ? STN_CHANNEL_MOST : CONTACT_ROWS_MOST);
             stn_describe_constraint_error(model, i, err);
             return STN_ERR_PLUGIN;
         }
+        setup->constraints_read_contacts = setup->constraints_read_contacts || slot->contact_rows > 0;
         size_t bytes = STN_PLUGIN_HAS(ops, state_size) ? ops->state_size(c->instance->self, c) : 0;
         setup->constraint_references += (size_t)channel_numbers(ops);
         setup->constraint_bytes = bytes > 0 ? slot->memory_start + bytes : setup->constraint_bytes;

@@ -58,12 +58,13 @@ typedef struct step_frame {
 
     // assemble
     stn_problem problem;
-    bool assembled;            // the problem is complete
-    double *constraint_drive;  // (constraint_rows) rates by kinematic bodies at the step's start, in the arena; NULL
-    int32_t constraint_first;  // constraint of the problem with which those of plugins begin
-    int32_t *constraint_block; // (constraint_count + 1) where those of each begin, in the arena
-    void *law_memory, *solver_memory; // (constraints x bytes), in the arena
-    anchor *anchors;                  // (constraints), in the arena; NULL without stiction
+    bool assembled;           // the problem is complete
+    double *constraint_drive; // of plugins' rows: rates by kinematic bodies at the step's start, in the arena; NULL
+    struct constraint_contacts *constraint_contacts; // (constraint_count), in the arena; NULL: none reads contacts
+    int32_t constraint_first;                        // constraint of the problem with which those of plugins begin
+    int32_t *constraint_block;                       // (constraint_count + 1) where those of each begin, in the arena
+    void *law_memory, *solver_memory;                // (constraints x bytes), in the arena
+    anchor *anchors;                                 // (constraints), in the arena; NULL without stiction
 
     // solve
     stn_solution solution;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The normal impulse of the step before, gamma_n0, for laws whose friction lags a step ("lagged" among their
-// capabilities). A law can only guess it from the gap: k times the overlap that the step before left. A step along the
-// tangent of a convex surface opens the gap by dt^2 v^2/(2 R) beyond that, more than a stiff contact is deep, and the
-// guess is 0 in every step. What was found is remembered instead:
+// capabilities), and for constraints of plugins that read contacts. A law can only guess it from the gap: k times the
+// overlap that the step before left. A step along the tangent of a convex surface opens the gap by dt^2 v^2/(2 R)
+// beyond that, more than a stiff contact is deep, and the guess is 0 in every step. What was found is remembered
+// instead:
 //
 //     known contact      gamma_n0 = its own gamma_n of the step before
 //     new contact        a share of what contacts of its two links left behind that are gone; none are: the law's guess
@@ -73,7 +74,8 @@ stn_status stn_step_lag(const step_setup *setup, const state_view *state, step_f
     const int32_t known = state->cache_count;
     const stn_cache_entry *cache = state->cache;
     stn_problem *p = &frame->problem;
-    if (known == 0 || p->constraint_count == 0 || !stn_plugin_says(setup->plugin[STN_KIND_LAW], "lagged")) {
+    bool wanted = setup->constraints_read_contacts || stn_plugin_says(setup->plugin[STN_KIND_LAW], "lagged");
+    if (known == 0 || p->constraint_count == 0 || !wanted) {
         return STN_OK;
     }
     bool *found = STN_ARENA_ZEROED(frame->arena, known, bool);

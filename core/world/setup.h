@@ -29,7 +29,8 @@ typedef struct element_slots {
 /// Where a constraint of a plugin keeps its numbers in the state, before those of the controllers.
 typedef struct constraint_slot {
     size_t reference_start, memory_start;
-    int32_t rows; // in a step, at most
+    int32_t rows;         // in a step, at most
+    int32_t contact_rows; // beside them, for every contact on a body of its ends
 } constraint_slot;
 
 typedef struct step_setup {
@@ -48,7 +49,8 @@ typedef struct step_setup {
     element_slots *element_slots;                   // (element_group_count)
     constraint_slot *constraint_slots;              // (constraint_count of the model)
     size_t constraint_references, constraint_bytes; // of all, in the state
-    int32_t constraint_rows;                        // of all
+    int32_t constraint_rows;                        // of all, without those of contacts
+    bool constraints_read_contacts;                 // has any contact_rows?
     int32_t collider_count;
     int32_t *collider; // geometries that can collide
     bool *collider_moves;

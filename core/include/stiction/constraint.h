@@ -12,21 +12,33 @@
 #ifndef STICTION_CONSTRAINT_H
 #define STICTION_CONSTRAINT_H
 
+#include <stiction/contact.h>
 #include <stiction/controller.h>
 #include <stiction/problem.h>
 
 STN_BEGIN_C
 
+/// A contact of this step on a body of the constraint's ends.
+typedef struct stn_constraint_contact {
+    const stn_contact *contact; // at the step's start
+    int32_t index;              // of the step's contacts, for stn_row_block.contact
+    /// Of the step before [N], >= 0. Contacts that are new to their two links share what those that are gone had; 0
+    /// where the links did not touch.
+    double normal_force;
+} stn_constraint_contact;
+
 /// One constraint of the model and what the step knows at its start. Read only, borrowed for the call.
 typedef struct stn_constraint_view {
-    const stn_model *model;                // compiled
-    const stn_model_constraint *described; // its name and ends: frames on bodies, joints
-    double time, dt;                       // [s]
-    stn_vec3 gravity;                      // [m/s^2], world
-    const double *q, *v;                   // (nq), (nv) of the whole model
-    const stn_kinematics *kinematics;      // at (q, v)
-    const double *reference;               // its channels, stacked in order
-    stn_arena *arena;                      // scratch, until the step ends; NULL but in `emit`
+    const stn_model *model;                 // compiled
+    const stn_model_constraint *described;  // its name and ends: frames on bodies, joints
+    double time, dt;                        // [s]
+    stn_vec3 gravity;                       // [m/s^2], world
+    const double *q, *v;                    // (nq), (nv) of the whole model
+    const stn_kinematics *kinematics;       // at (q, v)
+    const double *reference;                // its channels, stacked in order
+    stn_arena *arena;                       // scratch, until the step ends; NULL but in `emit`
+    int32_t contact_count;                  // 0 without contact_rows and outside of `emit`
+    const stn_constraint_contact *contacts; // (contact_count), by index
 } stn_constraint_view;
 
 /// Where the rows of a step go; opaque.
@@ -43,6 +55,9 @@ typedef struct stn_row_block {
     /// Bounds of the force [N] or [N m]; -inf and inf in all rows: the set is an equality, else a box.
     double lo[STN_MAX_ROWS], hi[STN_MAX_ROWS];
     stn_vec3 point; // where reports and drawings show it, world [m]
+    /// Index of a contact of the view that the rows stand beside, -1: none. It tells blocks apart like `part`, and
+    /// holds from step to step as the contact's id does.
+    int32_t contact;
 } stn_row_block;
 
 /// phi 0, rigid, without damping or bounds, at the world's origin.
@@ -53,6 +68,7 @@ static inline stn_row_block stn_row_block_default(int32_t part, int32_t rows) {
     block.stiffness = (double)INFINITY;
     block.relaxation_time = 0.0;
     block.point = stn_vec3_zero();
+    block.contact = -1;
     for (int32_t r = 0; r < STN_MAX_ROWS; r++) {
         block.phi[r] = 0.0;
         block.lo[r] = -(double)INFINITY;
@@ -112,6 +128,9 @@ typedef struct stn_constraint_ops {
     /// OPTIONAL (absent: straight through the frames among its ends). Its line at (q, v), between steps, for drawings
     /// and logs. Thread: [any].
     void (*path)(const void *self, const stn_constraint_view *view, const void *state, stn_constraint_path *path);
+    /// OPTIONAL (absent: 0). Rows that it emits, beside those of row_count, for every contact on a body of its ends, at
+    /// most. Above 0: the view lists these contacts. [setup]
+    int32_t (*contact_rows)(const void *self, const stn_model_constraint *described);
 } stn_constraint_ops;
 
 STN_END_C

@@ -752,9 +752,9 @@ static stn_equality_spec read_spec(const stn_fields *f, stn_lua_world *w, stn_eq
     return spec;
 }
 
-// What a constraint of a plugin takes hold of: a and b, or a list of points of a path, or joints.
-static const char *const end_keys[] = {"name",   "a",      "b",    "a_point", "b_point",
-                                       "a_pose", "b_pose", "path", "joints",  NULL};
+// What a constraint of a plugin takes hold of: a and b, or a list of points of a path, or joints, or links.
+static const char *const end_keys[] = {"name",   "a",    "b",      "a_point", "b_point", "a_pose",
+                                       "b_pose", "path", "joints", "links",   NULL};
 
 /// The list under `key`: its length, and on top of the stack the list; -1: absent.
 static lua_Integer push_list_of(const stn_fields *f, const char *key, const char *example) {
@@ -807,10 +807,56 @@ static void read_joint_end(const stn_fields *f, stn_lua_world *w, stn_constraint
     lua_settop(L, entry);
 }
 
+/// Entry `i` of links, which is the list on top of the stack: a link, a group with all of its links, or the world.
+static stn_link_range read_links_entry(const stn_fields *f, stn_lua_world *w, lua_Integer i) {
+    lua_State *L = f->L;
+    lua_rawgeti(L, -1, i);
+    stn_link_range range = {STN_WORLD, 1};
+    if (lua_type(L, -1) != LUA_TSTRING || strcmp(lua_tostring(L, -1), "world") != 0) {
+        range = stn_lua_links(L, -1, w, f->owner);
+    }
+    lua_pop(L, 1);
+    return range;
+}
+
+static stn_constraint_end_spec end_on(int32_t link) {
+    return (stn_constraint_end_spec){.link = link, .pose = stn_pose_identity(), .joint = -1, .factor = 1.0};
+}
+
+/// The ends of `links`, which is the list on top of the stack, in memory on Lua's stack.
+static const stn_constraint_end_spec *read_links(const stn_fields *f, stn_lua_world *w, lua_Integer entries,
+                                                 int32_t *count) {
+    *count = 0;
+    for (lua_Integer i = 1; i <= entries; i++) {
+        *count += read_links_entry(f, w, i).count;
+    }
+    int list = lua_gettop(f->L);
+    stn_constraint_end_spec *ends = lua_newuserdatauv(f->L, (size_t)*count * sizeof *ends, 0);
+    lua_pushvalue(f->L, list);
+    for (lua_Integer i = 1, at = 0; i <= entries; i++) {
+        stn_link_range range = read_links_entry(f, w, i);
+        for (int32_t k = 0; k < range.count; k++) {
+            ends[at++] = end_on(range.start + k);
+        }
+    }
+    lua_pop(f->L, 1);
+    return ends;
+}
+
 /// The ends, in memory on Lua's stack.
 static const stn_constraint_end_spec *read_ends(const stn_fields *f, stn_lua_world *w, int32_t *count) {
     lua_State *L = f->L;
-    const stn_constraint_end_spec plain = {.link = STN_WORLD, .pose = stn_pose_identity(), .joint = -1, .factor = 1.0};
+    lua_Integer links = push_list_of(f, "links", "{ ball, { robot, \"foot\" } }");
+    if (links > 0) {
+        for (const char *const *key = end_keys + 1; strcmp(*key, "links") != 0; key++) {
+            if (stn_fields_push(f, *key)) {
+                stn_lua_fail(L, "%s: links and %s are two ways to say what it takes hold of; give one of them",
+                             f->owner, *key);
+            }
+        }
+        stn_fields_push(f, "links");
+        return read_links(f, w, links, count);
+    }
     lua_Integer points = push_list_of(f, "path", "{ { arm, { 0, 0, 0.1 } }, { box, { 0, 0, 0 } } }");
     int path = lua_gettop(L);
     lua_Integer joints = push_list_of(f, "joints", "{ { hand, \"finger_1\", 0.01 }, { hand, \"finger_2\", 0.008 } }");
@@ -820,7 +866,7 @@ static const stn_constraint_end_spec *read_ends(const stn_fields *f, stn_lua_wor
     stn_constraint_end_spec *ends = lua_newuserdatauv(L, (size_t)*count * sizeof *ends, 0);
     int32_t at = 0;
     for (int32_t i = 0; i < *count; i++) {
-        ends[i] = plain;
+        ends[i] = end_on(STN_WORLD);
     }
     if (pair) {
         bool world =
