@@ -7,7 +7,8 @@ import { test } from "node:test";
 import { deflateSync } from "node:zlib";
 import { typicalForce, typicalLength, typicalWeight } from "../../plugins/recorder/html/viewer/src/data/arrow_scale.js";
 import { Reader } from "../../plugins/recorder/html/viewer/src/data/bytes.js";
-import { contactsOf, decodeFrames, patchesOf } from "../../plugins/recorder/html/viewer/src/data/frames.js";
+import { contactsOf, decodeFrames, linesOf, patchesOf } from "../../plugins/recorder/html/viewer/src/data/frames.js";
+import { placesOf } from "../../plugins/recorder/html/viewer/src/data/lines.js";
 import { decodeMesh } from "../../plugins/recorder/html/viewer/src/data/meshes.js";
 import { differences } from "../../plugins/recorder/html/viewer/src/data/parameters.js";
 import { keyOf, patchWith, reportOf, typicalPressure } from "../../plugins/recorder/html/viewer/src/data/patch_report.js";
@@ -99,6 +100,38 @@ test("faces of patches come back, with and without polygons", () => {
   assert.deepEqual([...decoded.pressure], [1, 2, 3, 4, 0.5, 1e6, 0]);
   assert.equal(decoded.largest, 1e6);
   [...square, ...square.slice(0, 3)].flat().forEach((x, k) => close(decoded.point[k], x, 0.501 * UNITS.length, `corner ${k}`));
+});
+
+test("lines of constraints come back, and lie between two frames where both have as many points", () => {
+  const rope = (f, points) => ({ slack: f === 1, force: f === 1 ? 0 : -2.5 * f - 1, points });
+  const bent = (f) => [[0, 0, 0.1 * f], [0, 0, 1], [-0.5, 0.25, 1]], hinge = { slack: false, force: 3, points: [] };
+  const sets = [[rope(0, bent(0)), hinge], [rope(1, bent(1)), hinge], [rope(2, bent(2).slice(1)), hinge]];
+  const frames = sets.map((lines, f) => ({ step: f, time: f, bodies: [], lines }));
+  const shape = { units: UNITS, bodyCount: 0, nodeCount: 0, geometryCount: 0, constraintCount: 2 };
+  const lines = linesOf(decodeFrames(bytes(encode.frames(frames, UNITS)), shape), UNITS);
+  assert.equal(lines.count, 2);
+  assert.deepEqual([...lines.slack], [0, 0, 1, 0, 0, 0]);
+  assert.deepEqual([...lines.start], [0, 3, 3, 6, 6, 8, 8]);
+  sets.flat().forEach(({ force }, k) => close(lines.force[k], force, 0.501 * UNITS.force, `force ${k}`));
+  sets.flat().flatMap(({ points }) => points).flat().forEach((x, k) => close(lines.point[k], x, 0.501 * UNITS.length + 1e-7, `coordinate ${k}`));
+  close(lines.largest, 6, 1e-3, "largest");
+  const between = placesOf(lines, 0, lines, 1, 0.25, 0);
+  close(between[0][2], 0.025, 1e-5, "a quarter of the way");
+  assert.equal(between.length, 3);
+  close(placesOf(lines, 1, lines, 2, 0.25, 0)[0][2], 0.1, 1e-5, "other points next: where they were");
+  assert.deepEqual(placesOf(lines, 0, lines, 1, 0.5, 1), []);
+});
+
+test("recordings of before there were lines have none, and damaged lines are said", () => {
+  const shape = { units: UNITS, bodyCount: 0, nodeCount: 0, geometryCount: 0, constraintCount: 1 };
+  const old = decodeFrames(bytes(encode.frames([{ step: 0, time: 0, bodies: [] }], UNITS)), shape);
+  assert.equal(linesOf(old, UNITS).count, 0);
+  const whole = encode.frames([{ step: 0, time: 0, bodies: [], lines: [{ slack: false, force: 1, points: [[0, 0, 1], [1, 0, 1]] }] }], UNITS);
+  const frames = decodeFrames(bytes(whole), shape), said = [];
+  frames.lineBytes = frames.lineBytes.subarray(0, frames.lineBytes.length - 2);
+  frames.onDamage = (error) => said.push(error.message);
+  assert.equal(linesOf(frames, UNITS).count, 0);
+  assert.equal(said.length, 1);
 });
 
 /** A square of side 2a on z = 0 under a pressure p0 (1 + x/(2a)), in n x n faces; friction mu p against x, twist without force. */

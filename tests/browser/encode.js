@@ -52,7 +52,8 @@ const perBody = (units) => {
 
 /**
  * frames: [{ step, time, bodies: [13 numbers each], nodes: [[x, y, z]], contacts: [{ id, a, b, point, normal, force, gap, slip, glide, state }],
- * patches: [{ a, b, first, faces: [{ corners: [[x, y, z]], pressures: [p] }] }] }]
+ * patches: [{ a, b, first, faces: [{ corners: [[x, y, z]], pressures: [p] }] }],
+ * lines: [{ slack, force, points: [[x, y, z]] }] }]; without lines in the first frame as recordings were that knew none
  */
 export function frames(list, units) {
   const column = (number, unit) => differences(list.map((frame) => Math.round(number(frame) / unit))).flatMap(s);
@@ -60,7 +61,7 @@ export function frames(list, units) {
   const nodes = (list[0].nodes ?? []).flatMap((_, n) => [0, 1, 2].flatMap((c) => column((f) => f.nodes[n][c], units.length)));
   return [
     ...u(list.length), ...differences(list.map((f) => f.step)).flatMap(u), ...f64(...list.map((f) => f.time)),
-    ...bodies, ...nodes, ...sized(contacts(list, units)), ...sized(patches(list, units)),
+    ...bodies, ...nodes, ...sized(contacts(list, units)), ...sized(patches(list, units)), ...(list[0].lines ? sized(lines(list, units)) : []),
   ];
 }
 
@@ -117,6 +118,15 @@ function patches(list, units) {
     }
   }
   return streams.flatMap(sized);
+}
+
+function lines(list, units) {
+  const all = list.flatMap((frame) => frame.lines);
+  const columns = (points) => [0, 1, 2].map((c) => differences(points.map((point) => whole(point, units.length)[c])));
+  return [
+    ...sized(all.flatMap(({ slack, force, points }) => [...u(slack ? 1 : 0), ...s(whole([force], units.force)[0]), ...u(points.length)])),
+    ...sized(all.flatMap(({ points }) => points.flatMap((_, p) => columns(points).flatMap((column) => s(column[p]))))),
+  ];
 }
 
 /** points: [{ step, time }], columns: [{ name, unit, values }] */

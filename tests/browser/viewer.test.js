@@ -219,6 +219,47 @@ test("a patch has the colours of its pressure and one arrow at its center; the p
   });
 });
 
+test("constraints are lines through their points in the colour of their force, grey while they are slack", async () => {
+  const script = join(FOLDER, "lines.lua"), path = join(FOLDER, "lines.html");
+  writeFileSync(script, `
+    local stn = require "stiction"
+    local world = stn.world { dt = 0.001 }
+    local left = world:box { size = { 0.1, 0.1, 0.1 }, mass = 1, xyz = { 0, 0, 0.6 } }
+    local right = world:box { size = { 0.1, 0.1, 0.1 }, mass = 1, xyz = { 0.8, 0, 0.4 } }
+    world:constraint { "tendon", name = "rope", stiffness = 1e4, damping = 300,
+      path = { { left, { 0, 0, 0 } }, { "world", { 0, 0, 1.2 } }, { "world", { 0.8, 0, 1.2 } }, { right, { 0, 0, 0 } } } }
+    world:constraint { "spring", name = "loose", a = left, b_point = { 0, 1, 0.6 }, length = 2, stiffness = 10, tension_only = true }
+    for _ in world:run { seconds = 0.5 } do end`);
+  execFileSync(STICTION, ["run", script, "--record", path], { stdio: "pipe" });
+  await withPage(path, {}, async (page) => {
+    await seek(page, 0.5);
+    const [rope, loose] = await ask(page, () => stictionViewer.constraints());
+    assert.deepEqual([rope.name, rope.plugin, rope.slack, loose.name, loose.plugin, loose.slack], ["rope", "tendon", false, "loose", "spring", true]);
+    assert.ok(Math.abs(rope.force + 9.81) < 0.01 && loose.force === 0, `${rope.force}, ${loose.force}`);
+    assert.ok(near(rope.points[1], [0, 0, 1.2], 1e-4) && near(rope.points[2], [0.8, 0, 1.2], 1e-4), JSON.stringify(rope.points));
+    const left = await ask(page, () => stictionViewer.bodyPosition(stictionViewer.bodies[0]));
+    assert.ok(near(rope.points[0], left, 1e-3), "it begins in the box");
+    assert.deepEqual(await ask(page, () => stictionViewer.lineCount), [4]);
+    assert.match(await page.locator(".legend.lines").innerText(), /slack\s+0\s+[\d.]+ N/);
+    /** The darkest pixel at a place: lines are a few pixels wide. */
+    const at = async (point) => {
+      const { x, y } = await ask(page, (where) => stictionViewer.pixelOf(where), point), shown = await screenshot(page);
+      const pixels = Array.from({ length: 25 }, (_, k) => shown.at(x - 2 + (k % 5), y - 2 + Math.floor(k / 5)));
+      return pixels.reduce((a, b) => (a[0] + a[1] + a[2] < b[0] + b[1] + b[2] ? a : b));
+    };
+    const middle = (a, b) => a.map((value, c) => (value + b[c]) / 2);
+    const [red, green, blue] = await at(middle(rope.points[1], rope.points[2]));
+    assert.ok(green > 1.3 * blue && green > 0.8 * red, `the rope at its largest force is ${[red, green, blue]}, not green to yellow`);
+    const grey = await at(middle(loose.points[0], loose.points[1]));
+    assert.ok(Math.max(...grey) - Math.min(...grey) < 40 && Math.max(...grey) < 200, `the slack one is ${grey}`);
+    await page.locator(".scene canvas").focus();
+    await page.keyboard.press("k");
+    await drawn(page);
+    assert.deepEqual(await ask(page, () => stictionViewer.lineCount), [0]);
+    assert.match(await page.locator(".plots").innerText(), /constraint\[rope\]\.force/);
+  });
+});
+
 test("collision shapes of a link without visuals are shown, whatever else is welded to it", async () => {
   const shape = (name, type, link, more) => ({ name, body: 1, link, type, pose: [0, 0, 0, 1, 0, 0, 0], rgba: [1, 0, 0, 1], collision: true, visual: false, ...more });
   const page = (name, linkOfBox) => write(name, ...blocks(3, { geometries: [

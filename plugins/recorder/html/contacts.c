@@ -190,7 +190,7 @@ stn_status contacts_add(contact_writer *w, const moment *m, stn_error *err) {
     return STN_OK;
 }
 
-static void put_streams(bytes *streams, int32_t count, bytes *out) {
+void streams_write(bytes *streams, int32_t count, bytes *out) {
     uint64_t size = 0;
     for (int32_t i = 0; i < count; i++) {
         size += streams[i].count + 1; // the length of a length grows with it:
@@ -206,7 +206,7 @@ static void put_streams(bytes *streams, int32_t count, bytes *out) {
 }
 
 void contacts_write(contact_writer *w, bytes *out) {
-    put_streams(w->contact, CONTACT_STREAMS, out);
-    put_streams(w->patch, PATCH_STREAMS, out);
+    streams_write(w->contact, CONTACT_STREAMS, out);
+    streams_write(w->patch, PATCH_STREAMS, out);
     w->before_count = 0;
 }

@@ -9,6 +9,7 @@ stn_status frames_open(frame_writer *w, const stn_model *model, const scene_unit
     w->per_unit = (scene_units){1.0 / units->length,           1.0 / units->rotation, 1.0 / units->velocity,
                                 1.0 / units->angular_velocity, 1.0 / units->force,    1.0 / units->normal};
     contacts_open(&w->contacts, model->context, &w->per_unit);
+    lines_open(&w->lines, model, &w->per_unit);
     int64_t columns = (int64_t)BODY_COLUMNS * (model->body_count - 1) + (int64_t)NODE_COLUMNS * model->node_count;
     if (columns <= INT32_MAX) {
         w->column_count = (int32_t)columns;
@@ -30,6 +31,7 @@ void frames_close(frame_writer *w) {
         return;
     }
     contacts_close(&w->contacts);
+    lines_close(&w->lines);
     stn_release(w->context, w->columns);
     stn_release(w->context, w->last);
     *w = (frame_writer){0};
@@ -51,6 +53,7 @@ stn_status frames_add(frame_writer *w, const moment *m, stn_error *err) {
     if (status < 0) {
         return status;
     }
+    lines_add(&w->lines, m);
     for (int32_t b = 1; b < w->body_count; b++) {
         int32_t column = BODY_COLUMNS * (b - 1);
         put_vector(w, column, m->body_pose[b].position, w->per_unit.length);
@@ -95,5 +98,8 @@ void frames_write(frame_writer *w, bytes *out) {
         out->count += (size_t)(at - begin);
     }
     contacts_write(&w->contacts, out);
+    if (w->lines.count > 0) {
+        streams_write(w->lines.stream, LINE_STREAMS, out);
+    }
     w->count = 0;
 }

@@ -126,7 +126,7 @@ static stn_status begin(recording *r, const stn_observation *o, stn_error *err) 
         status = frames_open(&r->frames, o->model, &s.units, err);
     }
     if (status == STN_OK) {
-        status = series_open(&r->series, r->context, err);
+        status = series_open(&r->series, o->model, err);
     }
     scene_close(&s);
     clock_gettime(CLOCK_MONOTONIC, &r->last_block);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of a recording, after docs/recording.md: page.c writes blocks into the file; scene.c, frames.c,
-// contacts.c and series.c make their payloads; moment.c keeps what a step showed.
+// contacts.c, lines.c and series.c make their payloads; moment.c keeps what a step showed.
 #ifndef RECORDER_HTML_H
 #define RECORDER_HTML_H
 
@@ -9,7 +9,7 @@
 #include <sys/types.h>
 #include <zlib.h>
 
-#include <stiction/recorder.h>
+#include <stiction/plugin.h>
 
 #include "bytes.h"
 
@@ -107,6 +107,13 @@ typedef struct touch {
     int32_t vertex_start, vertex_count;
 } touch;
 
+/// A constraint of a plugin in a step.
+typedef struct line {
+    double force; // along its first row; of a block of several rows the size [N]
+    bool slack;   // carries nothing because it only pulls or only pushes, or acts on nothing
+    int32_t point_start, point_count;
+} line;
+
 /// What a step showed, copied.
 typedef struct moment {
     const stn_model *model;
@@ -122,6 +129,9 @@ typedef struct moment {
     stn_vec3 *vertices;
     double *pressure;
     int32_t touch_capacity, patch_capacity, vertex_capacity;
+    line *lines;           // (constraint_count of the model)
+    stn_vec3 *line_points; // (line_point_count) of all lines, after the step
+    int32_t line_point_count, line_point_capacity;
 } moment;
 
 stn_status moment_open(moment *m, const stn_model *model, stn_error *err);
@@ -156,6 +166,25 @@ stn_status contacts_add(contact_writer *w, const moment *m, stn_error *err);
 /// Appends the streams and begins new ones, whose first frame is linked to nothing.
 void contacts_write(contact_writer *w, bytes *out);
 
+/// Appends streams behind the number of their bytes, and empties them.
+void streams_write(bytes *streams, int32_t count, bytes *out);
+
+// -------------------------------------------------------------------------------------------------------- lines.c
+
+enum { LINE_STREAMS = 2 };
+
+/// Lines of constraints of plugins.
+typedef struct line_writer {
+    scene_units per_unit; // 1 / unit
+    int32_t count;        // of a frame; 0: nothing is written
+    bytes stream[LINE_STREAMS];
+} line_writer;
+
+void lines_open(line_writer *w, const stn_model *model, const scene_units *per_unit);
+void lines_close(line_writer *w);
+/// The lines of a frame.
+void lines_add(line_writer *w, const moment *m);
+
 // ------------------------------------------------------------------------------------------------------- frames.c
 
 enum { FRAMES_IN_BLOCK = 64, NUMBERS_IN_BLOCK = 1 << 21 };
@@ -170,6 +199,7 @@ typedef struct frame_writer {
     int64_t *columns; // (column_count x capacity)
     int64_t *last;    // (column_count) of the last frame, also across blocks
     contact_writer contacts;
+    line_writer lines;
 } frame_writer;
 
 stn_status frames_open(frame_writer *w, const stn_model *model, const scene_units *units, stn_error *err);
@@ -189,10 +219,11 @@ typedef struct series_writer {
     int64_t step[POINTS_IN_BLOCK];
     double time[POINTS_IN_BLOCK];
     float *values; // (series_count x POINTS_IN_BLOCK)
-    char **names;  // (series_count) of signals; NULL for those that are always there
+    char **names;  // (series_count) of signals and constraints; NULL for those that are always there
+    int32_t fixed; // series before those of signals
 } series_writer;
 
-stn_status series_open(series_writer *w, stn_context *context, stn_error *err);
+stn_status series_open(series_writer *w, const stn_model *model, stn_error *err);
 void series_close(series_writer *w);
 /// There is room: count < POINTS_IN_BLOCK.
 stn_status series_add(series_writer *w, const stn_observation *o, const moment *m, stn_error *err);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a step showed: poses and velocities after it, contacts at its start with what the core reports of them
 // (stn_observation_contact).
+#include <math.h>
 #include <string.h>
 
 #include "html.h"
@@ -11,7 +12,8 @@ stn_status moment_open(moment *m, const stn_model *model, stn_error *err) {
     m->body_pose = stn_allocate(context, (size_t)model->body_count, sizeof *m->body_pose);
     m->body_velocity = stn_allocate(context, (size_t)model->body_count, sizeof *m->body_velocity);
     m->node = stn_allocate(context, (size_t)model->node_count + 1, sizeof *m->node);
-    if (m->body_pose == NULL || m->body_velocity == NULL || m->node == NULL) {
+    m->lines = stn_allocate(context, (size_t)model->constraint_count + 1, sizeof *m->lines);
+    if (m->body_pose == NULL || m->body_velocity == NULL || m->node == NULL || m->lines == NULL) {
         moment_close(m);
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for %d bodies", (int)model->body_count);
     }
@@ -23,7 +25,8 @@ void moment_close(moment *m) {
         return;
     }
     stn_context *context = m->model->context;
-    void *memory[] = {m->body_pose, m->body_velocity, m->node, m->touches, m->patches, m->vertices, m->pressure};
+    void *memory[] = {m->body_pose, m->body_velocity, m->node,  m->touches,    m->patches,
+                      m->vertices,  m->pressure,      m->lines, m->line_points};
     for (int32_t i = 0; i < STN_COUNT(memory); i++) {
         stn_release(context, memory[i]);
     }
@@ -57,6 +60,45 @@ static bool make_room(moment *m, const stn_contact_set *set) {
     return whole;
 }
 
+/// Along its first row, which is all of a rope; of several rows the size.
+static void note_force(const stn_observation *o, int32_t constraint, line *l) {
+    stn_constraint_report block;
+    l->force = 0.0;
+    l->slack = o->problem != NULL;
+    for (int32_t b = 0; stn_observation_constraint(o, constraint, b, &block); b++) {
+        l->slack = l->slack && block.slack;
+        double squares = 0.0;
+        for (int32_t k = 0; k < block.rows; k++) {
+            squares += block.force[k] * block.force[k];
+        }
+        l->force = b > 0 ? l->force : block.rows == 1 ? block.force[0] : sqrt(squares);
+    }
+}
+
+static stn_status take_lines(moment *m, const stn_observation *o, stn_error *err) {
+    m->line_point_count = 0;
+    for (int32_t i = 0; i < m->model->constraint_count; i++) {
+        line *l = &m->lines[i];
+        note_force(o, i, l);
+        stn_constraint_path path = {.room = 0};
+        do {
+            int32_t needed = m->line_point_count + path.count;
+            if (!grow(m, (void **)&m->line_points, m->line_point_capacity, needed, sizeof *m->line_points)) {
+                return stn_fail(err, STN_ERR_MEMORY, "out of memory for the lines of %d constraints",
+                                (int)m->model->constraint_count);
+            }
+            m->line_point_capacity = grown_capacity(m->line_point_capacity, needed);
+            path.room = m->line_point_capacity - m->line_point_count;
+            path.points = m->line_points != NULL ? m->line_points + m->line_point_count : NULL;
+            stn_observation_constraint_path(o, i, &path);
+        } while (path.count > path.room);
+        l->point_start = m->line_point_count;
+        l->point_count = path.count;
+        m->line_point_count += path.count;
+    }
+    return STN_OK;
+}
+
 stn_status moment_take(moment *m, const stn_observation *o, stn_error *err) {
     m->step = o->step;
     m->time = o->time;
@@ -73,8 +115,9 @@ stn_status moment_take(moment *m, const stn_observation *o, stn_error *err) {
     if (model->node_count > 0) {
         memcpy(m->node, k->node, (size_t)model->node_count * sizeof *m->node);
     }
-    if (o->contacts == NULL || o->problem == NULL) {
-        return STN_OK;
+    stn_status status = take_lines(m, o, err);
+    if (status < 0 || o->contacts == NULL || o->problem == NULL) {
+        return status;
     }
     if (!make_room(m, o->contacts)) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for %d contacts", (int)o->contacts->count);

@@ -274,6 +274,13 @@ stn_status scene_write(const scene *s, const scene_options *options, bytes *out,
     for (int32_t i = 0; i < model->geometry_count; i++) {
         cJSON_AddItemToArray(geometries, geometry_json(s, &model->geometries[i]));
     }
+    cJSON *constraints = model->constraint_count > 0 ? cJSON_AddArrayToObject(json, "constraints") : NULL;
+    for (int32_t i = 0; i < model->constraint_count; i++) {
+        cJSON *constraint = cJSON_CreateObject();
+        cJSON_AddStringToObject(constraint, "name", model->constraints[i].name);
+        cJSON_AddStringToObject(constraint, "plugin", model->constraints[i].instance->desc->id);
+        cJSON_AddItemToArray(constraints, constraint);
+    }
     add_number(json, "node_count", model->node_count);
     char *text = surfaces_add(json, model) ? cJSON_PrintUnformatted(json) : NULL;
     if (text != NULL) {

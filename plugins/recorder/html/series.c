@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A series block: numbers of every step as columns of byte planes, because the high bytes of neighbours are alike.
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "html.h"
@@ -54,10 +55,26 @@ static bool add_series(series_writer *w, const char *name) {
     return true;
 }
 
-stn_status series_open(series_writer *w, stn_context *context, stn_error *err) {
-    *w = (series_writer){.context = context};
-    for (int32_t i = 0; i < ALWAYS; i++) {
-        if (!add_series(w, NULL)) {
+/// As recorder/csv names its column: constraint[name].force, with its number where it has no name, or not alone.
+static bool add_constraint(series_writer *w, const stn_model *model, int32_t constraint) {
+    const char *name = model->constraints[constraint].name;
+    int32_t same = 0;
+    for (int32_t i = 0; i < model->constraint_count; i++) {
+        same += strcmp(model->constraints[i].name, name) == 0;
+    }
+    char number[16] = "", text[200];
+    if (name[0] == '\0' || same > 1) {
+        snprintf(number, sizeof number, "%d", (int)constraint + 1);
+    }
+    bool both = name[0] != '\0' && number[0] != '\0';
+    snprintf(text, sizeof text, "constraint[%s%s%s].force", number, both ? "/" : "", name);
+    return add_series(w, text);
+}
+
+stn_status series_open(series_writer *w, const stn_model *model, stn_error *err) {
+    *w = (series_writer){.context = model->context, .fixed = ALWAYS + model->constraint_count};
+    for (int32_t i = 0; i < w->fixed; i++) {
+        if (!(i < ALWAYS ? add_series(w, NULL) : add_constraint(w, model, i - ALWAYS))) {
             series_close(w);
             return stn_fail(err, STN_ERR_MEMORY, "out of memory for series");
         }
@@ -86,7 +103,7 @@ static int32_t find_signal(const series_writer *w, const char *name, int32_t exp
     if (expected < w->series_count && strcmp(w->names[expected], name) == 0) {
         return expected;
     }
-    for (int32_t i = ALWAYS; i < w->series_count; i++) {
+    for (int32_t i = w->fixed; i < w->series_count; i++) {
         if (strcmp(w->names[i], name) == 0) {
             return i;
         }
@@ -122,8 +139,11 @@ stn_status series_add(series_writer *w, const stn_observation *o, const moment *
     for (int32_t i = 0; i < ALWAYS; i++) {
         set(w, i, values[i]);
     }
+    for (int32_t i = 0; i < o->model->constraint_count; i++) {
+        set(w, ALWAYS + i, o->problem != NULL ? m->lines[i].force : none);
+    }
     for (int32_t i = 0; i < o->signal_count; i++) {
-        int32_t series = find_signal(w, o->signals[i].name, ALWAYS + i);
+        int32_t series = find_signal(w, o->signals[i].name, w->fixed + i);
         if (series < 0) {
             series = w->series_count;
             if (!add_series(w, o->signals[i].name)) {

@@ -78,6 +78,32 @@ static void test_the_summary_tells_what_contacts_did_at_the_end(void **state) {
     cJSON_Delete(json);
 }
 
+static void test_the_summary_tells_what_constraints_did_at_the_end(void **state) {
+    (void)state;
+    write_file("hung.lua", "local stn = require 'stiction'\n"
+                           "local world = stn.world { dt = 0.01, gravity = { 0, 0, -10 } }\n"
+                           "local box = world:box { size = { 0.2, 0.2, 0.1 }, mass = 2 }\n"
+                           "world:constraint { 'spring', name = 'holds', a = box, b_point = { 0, 0, 3 },\n"
+                           "  stiffness = 1000, damping = 80 }\n"
+                           "world:constraint { 'spring', a = box, b_point = { 0, 4, 3 }, stiffness = 10, length = 9,\n"
+                           "  tension_only = true }\n"
+                           "for _ in world:run { steps = 500 } do end\n");
+    cJSON *json = run_json("run hung.lua --json " QUIET, 0);
+    const cJSON *last = item(json, "constraints_last"), *holds = cJSON_GetArrayItem(last, 0);
+    assert_int_equal(cJSON_GetArraySize(last), 2);
+    assert_string_equal(item(holds, "name")->valuestring, "holds");
+    assert_string_equal(item(holds, "plugin")->valuestring, "spring");
+    assert_true(cJSON_IsFalse(item(holds, "slack")));
+    assert_near(number(holds, "length_m"), 3.0 + 2.0 * 10.0 / 1000.0, 1e-6);
+    assert_near(cJSON_GetArrayItem(item(holds, "force"), 0)->valuedouble, -20.0, 1e-3);
+    assert_near(cJSON_GetArrayItem(item(holds, "phi"), 0)->valuedouble, 0.02, 1e-6);
+    const cJSON *loose = cJSON_GetArrayItem(last, 1);
+    assert_true(cJSON_IsTrue(item(loose, "slack")));
+    assert_near(cJSON_GetArrayItem(item(loose, "force"), 0)->valuedouble, 0.0, 0.0);
+    cJSON_Delete(json);
+    stn_expect_part("run hung.lua " ERRORS, 0, "at the end 1 of 2 constraints slack");
+}
+
 static int compare_reals(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -534,6 +560,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_a_run_is_summed_up_in_json, enter_folder, leave_folder),
         cmocka_unit_test(test_the_language_may_be_told_and_the_script_be_stdin),
         cmocka_unit_test(test_the_summary_tells_what_contacts_did_at_the_end),
+        cmocka_unit_test(test_the_summary_tells_what_constraints_did_at_the_end),
         cmocka_unit_test_setup_teardown(test_the_certificate_in_json_sums_up_the_log, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_material_that_nothing_uses_is_a_warning, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_move_that_passes_a_velocity_limit_is_a_warning, enter_folder,

@@ -130,6 +130,7 @@ static void read_scene(decoded *d, reader r) {
     d->force = unit(d, "force");
     d->normal = unit(d, "normal");
     d->body_count = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(d->scene, "bodies"));
+    d->constraint_count = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(d->scene, "constraints"));
     d->node_count = cJSON_GetObjectItemCaseSensitive(d->scene, "node_count")->valueint;
 }
 
@@ -255,6 +256,22 @@ static void read_patches_of(const decoded *d, reader stream[3], decoded_frame *f
     }
 }
 
+static void read_lines_of(const decoded *d, reader stream[2], decoded_frame *frame) {
+    frame->lines = make(d->constraint_count, sizeof *frame->lines);
+    for (int32_t i = 0; i < d->constraint_count; i++) {
+        decoded_line *line = &frame->lines[i];
+        uint64_t slack = read_u(&stream[0]);
+        assert_in_range(slack, 0, 1);
+        line->slack = slack == 1;
+        line->force = (double)read_s(&stream[0]) * d->force;
+        line->point_count = read_count(&stream[0]);
+        line->point = make(line->point_count, sizeof *line->point);
+        for (int32_t k = 0; k < line->point_count; k++) {
+            read_vector(&stream[1], k > 0 ? line->point[k - 1] : NULL, d->length, line->point[k]);
+        }
+    }
+}
+
 static void read_streams(reader *r, int32_t count, reader *streams) {
     reader all = read_stream(r);
     for (int32_t i = 0; i < count; i++) {
@@ -277,17 +294,22 @@ static void read_frames(decoded *d, reader r) {
         frames[f].time = read_f64(&r);
     }
     read_poses(d, &r, frames, count);
-    reader contacts[7], patches[3];
+    reader contacts[7], patches[3], lines[2] = {0};
     read_streams(&r, 7, contacts);
     read_streams(&r, 3, patches);
+    if (d->constraint_count > 0) {
+        read_streams(&r, 2, lines);
+    }
     assert_ptr_equal(r.at, r.end);
     for (int32_t f = 0; f < count; f++) {
         read_contacts_of(d, contacts, f > 0 ? &frames[f - 1] : NULL, &frames[f]);
         read_patches_of(d, patches, &frames[f]);
+        read_lines_of(d, lines, &frames[f]);
     }
     for (int32_t i = 0; i < 7; i++) {
         assert_ptr_equal(contacts[i].at, contacts[i].end);
         assert_true(i >= 3 || patches[i].at == patches[i].end);
+        assert_true(i >= 2 || lines[i].at == lines[i].end);
     }
     d->frame_count += count;
     d->frame_blocks++;

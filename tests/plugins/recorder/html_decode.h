@@ -25,6 +25,13 @@ typedef struct decoded_patch {
     decoded_face *faces;
 } decoded_patch;
 
+typedef struct decoded_line {
+    bool slack;
+    double force;
+    int32_t point_count;
+    double (*point)[3];
+} decoded_line;
+
 typedef struct decoded_frame {
     int64_t step;
     double time;
@@ -33,6 +40,7 @@ typedef struct decoded_frame {
     int32_t contact_count, patch_count;
     decoded_contact *contacts;
     decoded_patch *patches;
+    decoded_line *lines; // (constraint_count)
 } decoded_frame;
 
 typedef struct decoded_series {
@@ -50,7 +58,7 @@ typedef struct decoded {
     struct decoded *next;                                               // that was read before
     cJSON *scene, *end;                                                 // end: NULL without
     double length, rotation, velocity, angular_velocity, force, normal; // units
-    int32_t body_count, node_count;
+    int32_t body_count, node_count, constraint_count;
     decoded_mesh meshes[16];
     int32_t mesh_count;
     decoded_frame *frames;

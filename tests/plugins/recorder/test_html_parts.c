@@ -78,6 +78,61 @@ static void patches_cover_the_contact_and_their_pressure_carries_the_weight(void
     stn_world_destroy(world);
 }
 
+// ------------------------------------------------------------------------------------------------------ constraints
+
+static void add_spring(stn_world *world, const char *name, const stn_setting *settings, int32_t setting_count) {
+    stn_constraint_end_spec ends[2] = {{.link = 0, .pose = stn_pose_identity(), .joint = -1},
+                                       {.link = STN_WORLD, .pose = stn_pose_identity(), .joint = -1}};
+    ends[1].pose.position = stn_vec3_make(0.0, 0.3, 1.0);
+    const stn_constraint_spec spec = {.name = name, .end_count = 2, .ends = ends};
+    stn_instance *spring = NULL;
+    int32_t number = -1;
+    stn_error err;
+    assert_ok(stn_instance_create(stn_world_context(world), STN_KIND_CONSTRAINT, "spring", settings, setting_count,
+                                  &spring, &err),
+              err);
+    assert_ok(stn_builder_add_constraint(stn_world_builder(world), spring, &spec, &number, &err), err);
+}
+
+/// A cube hangs on a spring and has a rope beside it that is too long: lines from the cube to their hook, in every
+/// frame.
+static void constraints_have_a_line_with_its_force(void **state) {
+    stn_world_options options = defaults;
+    options.dt = 0.005;
+    stn_world *world = scene_world(*state, &options);
+    scene_cube(world, "cube", 1.0, stn_vec3_make(0.0, 0.3, 0.6));
+    const stn_setting taut[] = {number_setting("stiffness", 100.0), number_setting("damping", 20.0)};
+    const stn_setting loose[] = {number_setting("stiffness", 100.0),
+                                 number_setting("length", 3.0),
+                                 {.name = "tension_only", .form = STN_SETTING_BOOL, .number = 1.0, .where = "test"}};
+    add_spring(world, "holds", taut, 2);
+    add_spring(world, "", loose, 3);
+    record(world, number_setting("frame_rate", 0.0));
+    scene_steps(world, 1000);
+    const decoded *d = close_and_decode(world);
+    assert_int_equal(d->constraint_count, 2);
+    const cJSON *first = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(d->scene, "constraints"), 0);
+    assert_string_equal(cJSON_GetObjectItemCaseSensitive(first, "name")->valuestring, "holds");
+    assert_string_equal(cJSON_GetObjectItemCaseSensitive(first, "plugin")->valuestring, "spring");
+    for (int32_t f = 0; f < d->frame_count; f++) {
+        for (int32_t i = 0; i < 2; i++) {
+            const decoded_line *line = &d->frames[f].lines[i];
+            assert_int_equal(line->point_count, 2);
+            near3(line->point[0], stn_vec3_make(0.0, 0.3, d->frames[f].body[2]), 1.01 * d->length);
+            near3(line->point[1], stn_vec3_make(0.0, 0.3, 1.0), 0.501 * d->length);
+            assert_int_equal(line->slack, i == 1 && f > 0);
+        }
+    }
+    const decoded_line *last = d->frames[d->frame_count - 1].lines;
+    assert_near(last[0].force, -g, 0.501 * d->force + 1e-5);
+    assert_near(last[1].force, 0.0, 0.0);
+    const decoded_series *force = find_series(d, "constraint[holds].force");
+    assert_non_null(force);
+    assert_near((double)force->values[d->point_count - 1], -g, 1e-4);
+    assert_non_null(find_series(d, "constraint[2].force"));
+    stn_world_destroy(world);
+}
+
 // ------------------------------------------------------------------------------------------------------ deformables
 
 /// The eight corners of a cube of side 0.1 m as five tetrahedra.
@@ -367,6 +422,7 @@ static void texts_of_any_characters_come_back(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(patches_cover_the_contact_and_their_pressure_carries_the_weight, forget),
+        cmocka_unit_test_teardown(constraints_have_a_line_with_its_force, forget),
         cmocka_unit_test_teardown(nodes_move_and_their_surface_encloses_the_volume, forget),
         cmocka_unit_test_teardown(a_mesh_that_the_model_names_is_held_with_its_scale, forget),
         cmocka_unit_test_teardown(without_meshes_the_shape_has_none, forget),

@@ -17,7 +17,7 @@ import { Store } from "./ui/store.js";
 import { Transport } from "./ui/transport.js";
 
 const OPTIONS = {
-  geometry: "visual", contacts: true, apart: false, patches: true, faces: false, frames: false, shadows: true, interpolate: true, arrowScale: 1, pressureScale: 1,
+  geometry: "visual", contacts: true, apart: false, patches: true, faces: false, constraints: true, frames: false, shadows: true, interpolate: true, arrowScale: 1, pressureScale: 1,
   follow: false, layout: "side", panel: true, plots: true,
 };
 const FIRST_FRAME = "stiction first frame"; // a mark for measuring

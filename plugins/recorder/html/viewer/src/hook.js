@@ -2,7 +2,8 @@
 // What tests, and people at the browser's console, may ask the page: `stictionViewer`.
 
 import { Vector3 } from "three";
-import { contactsOf, patchesOf } from "./data/frames.js";
+import { contactsOf, linesOf, patchesOf } from "./data/frames.js";
+import { placesOf } from "./data/lines.js";
 import { reportOf } from "./data/patch_report.js";
 
 /**
@@ -28,6 +29,17 @@ export function exposeHook(app, read) {
     get contactCount() { return app.views.map((view) => view.contacts.balls.count + view.contacts.rings.count); },
     /** Arrows of forces that are drawn. */
     get arrowCount() { return app.views.map((view) => view.contacts.shafts.count); },
+    /** Rods of the lines of constraints that are drawn. */
+    get lineCount() { return app.views.map((view) => view.lines.rods.count); },
+    /** Constraints of the frame that is shown: name, plugin, force [N], slack, points of the line. */
+    constraints: (view = 0) => {
+      const { moment, recording } = app.views[view];
+      const lines = linesOf(moment.frames, recording.scene.units);
+      return (recording.scene.constraints ?? []).slice(0, lines.count).map(({ name, plugin }, i) => {
+        const k = moment.index * lines.count + i;
+        return { name, plugin, force: lines.force[k], slack: lines.slack[k] === 1, points: placesOf(lines, moment.index, lines, moment.index, 0, i) };
+      });
+    },
     /** Pressure at the end of the colours [Pa]. */
     get pressureScale() { return app.views.map((view) => view.patches.end); },
     /** Patches of the frame that is shown, as the panel has them. */

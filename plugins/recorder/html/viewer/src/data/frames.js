@@ -3,6 +3,7 @@
 
 import { Reader, plausible } from "./bytes.js";
 import { decodeContacts, noContacts } from "./contacts.js";
+import { decodeLines, noLines } from "./lines.js";
 import { decodePatches, noPatches } from "./patches.js";
 
 /** Numbers of a body in a frame: position 0 to 2, rotation w x y z 3 to 6, velocity 7 to 9, angular velocity 10 to 12. */
@@ -20,8 +21,11 @@ export const BODY_NUMBERS = 13;
  * @property {Float32Array} nodes  (count x node count x 3) [m]
  * @property {Uint8Array} contactBytes
  * @property {Uint8Array} patchBytes
+ * @property {Uint8Array} lineBytes
  * @property {import("./contacts.js").Contacts} [contacts]
  * @property {import("./patches.js").Patches} [patches]
+ * @property {import("./lines.js").Lines} [lines]
+ * @property {number} constraintCount  lines of a frame
  * @property {number} geometryCount  contacts lie between geometries below it
  * @property {(error: Error) => void} [onDamage]  hears of contacts or patches that cannot be read
  */
@@ -53,17 +57,20 @@ function readColumns(reader, count, columns, unitOf) {
 
 /**
  * @param {Uint8Array} payload
- * @param {{ units: Units, bodyCount: number, nodeCount: number, geometryCount: number }} shape  bodyCount: without the world
+ * @param {{ units: Units, bodyCount: number, nodeCount: number, geometryCount: number, constraintCount?: number }} shape  bodyCount: without the world
  * @returns {Frames}
  */
-export function decodeFrames(payload, { units, bodyCount, nodeCount, geometryCount }) {
+export function decodeFrames(payload, { units, bodyCount, nodeCount, geometryCount, constraintCount = 0 }) {
   const reader = new Reader(payload);
   const { count, step, time } = readTimes(reader);
   const { length: l, rotation: r, velocity: v, angular_velocity: w } = units;
   const unitOfBody = [l, l, l, r, r, r, r, v, v, v, w, w, w];
   const bodies = readColumns(reader, count, bodyCount * BODY_NUMBERS, (c) => unitOfBody[c % BODY_NUMBERS]);
   const nodes = readColumns(reader, count, nodeCount * 3, () => l);
-  return { count, step, time, bodies, nodes, contactBytes: reader.sized(), patchBytes: reader.sized(), geometryCount };
+  return {
+    count, step, time, bodies, nodes, contactBytes: reader.sized(), patchBytes: reader.sized(),
+    lineBytes: reader.ended ? new Uint8Array(0) : reader.sized(), geometryCount, constraintCount,
+  };
 }
 
 /** What `decode` makes, or `otherwise` when it cannot: bodies are shown all the same. */
@@ -85,4 +92,9 @@ export function contactsOf(frames, units) {
 export function patchesOf(frames, units) {
   const contacts = contactsOf(frames, units);
   return (frames.patches ??= attempt(frames, () => decodePatches(frames.patchBytes, frames.count, units, contacts), noPatches));
+}
+
+/** @param {Frames} frames @param {Units} units */
+export function linesOf(frames, units) {
+  return (frames.lines ??= attempt(frames, () => decodeLines(frames.lineBytes, frames.count, frames.constraintCount, units), noLines));
 }

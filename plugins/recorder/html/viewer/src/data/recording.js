@@ -62,7 +62,7 @@ export class Recording {
     this.clock = 0;
     this.shape = {
       units: scene.units, bodyCount: scene.bodies.length - 1, nodeCount: scene.node_count ?? 0,
-      geometryCount: scene.geometries.length,
+      geometryCount: scene.geometries.length, constraintCount: scene.constraints?.length ?? 0,
     };
   }
 
@@ -208,7 +208,7 @@ export class Recording {
     frames.time = frames.time.map((t) => t + chunk.offset);
     frames.onDamage = (error) => this.#note(`contacts from t = ${frames.time[0].toFixed(3)} s on are damaged (${error.message})`);
     chunk.time = frames.time;
-    const size = (f) => f.bodies.byteLength + f.nodes.byteLength + 8 * (f.contactBytes.length + f.patchBytes.length);
+    const size = (f) => f.bodies.byteLength + f.nodes.byteLength + 8 * (f.contactBytes.length + f.patchBytes.length + f.lineBytes.length);
     chunk.frames = frames;
     chunk.used = ++this.clock;
     this.decodedBytes += size(frames);

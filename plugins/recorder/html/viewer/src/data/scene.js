@@ -38,6 +38,7 @@ function flawOf(scene) {
   if (!Array.isArray(scene.geometries)) return "its shapes";
   const shape = scene.geometries.findIndex((g) => !(g && checkGeometry(g, scene, nodeCount)));
   if (shape >= 0) return `its shape ${shape}`;
+  if (!(Array.isArray(scene.constraints ?? []) && (scene.constraints ?? []).every((constraint) => typeof constraint?.plugin === "string"))) return "its constraints";
   if (!(scene.surfaces ?? []).every((surface) => checkSurface(surface, nodeCount))) return "its surfaces";
   return null;
 }

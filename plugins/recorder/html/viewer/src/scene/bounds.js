@@ -3,6 +3,7 @@
 
 import * as THREE from "three";
 import { median } from "../data/arrow_scale.js";
+import { linesOf } from "../data/frames.js";
 
 const FIRST = 0.5; // how much the first frame counts
 const STANDARD = 1; // radius of an empty scene [m]
@@ -26,7 +27,7 @@ export function boundsOf(recording, poses) {
   const [first, settled] = [0, Infinity].map((t) => {
     const moment = recording.momentAt(t, () => {});
     if (moment) poses.set(moment, false);
-    return boxOf(recording, poses);
+    return boxOf(recording, poses, moment);
   });
   if (first.isEmpty()) {
     const sphere = new THREE.Sphere(new THREE.Vector3(), STANDARD);
@@ -45,7 +46,7 @@ function bodyRadiusOf({ scene, meshes }) {
   return median(radii.filter((radius) => radius > 0)) ?? 0;
 }
 
-function boxOf(recording, poses) {
+function boxOf(recording, poses, moment) {
   const box = new THREE.Box3(), pose = new THREE.Matrix4(), one = new THREE.Vector3(1, 1, 1);
   for (const geometry of recording.scene.geometries) {
     if (geometry.type === "half_space") continue;
@@ -57,5 +58,8 @@ function boxOf(recording, poses) {
   }
   const node = new THREE.Vector3();
   for (let k = 0; k < poses.nodes.length; k += 3) box.expandByPoint(node.fromArray(poses.nodes, k));
+  if (!moment) return box;
+  const lines = linesOf(moment.frames, recording.scene.units), first = moment.index * lines.count;
+  for (let p = lines.start[first]; p < lines.start[first + lines.count]; p++) box.expandByPoint(node.fromArray(lines.point, 3 * p));
   return box;
 }

@@ -8,6 +8,7 @@ import { typicalPressure } from "../data/patch_report.js";
 import { Axes } from "./axes.js";
 import { Bodies } from "./bodies.js";
 import { boundsOf } from "./bounds.js";
+import { ConstraintLines } from "./constraint_lines.js";
 import { ContactMarks } from "./contact_marks.js";
 import { makeGround } from "./ground.js";
 import { makeLights } from "./lights.js";
@@ -35,6 +36,7 @@ export class RecordingView {
     this.surfaces = new Surfaces(scene);
     this.contacts = new ContactMarks();
     this.patches = new PatchFaces();
+    this.lines = new ConstraintLines();
     this.axes = new Axes(this.bounds.radius);
     this.lights = makeLights(this.bounds);
     this.grounds = new THREE.Group();
@@ -43,7 +45,7 @@ export class RecordingView {
     this.arrowScale = this.faceArrowScale = this.arrowLength / typicalWeight(scene);
     /** Pressure at the end of the colours [Pa]; 0: the largest that was seen. */
     this.pressure = 0;
-    this.scene.add(this.grounds, this.lights, this.bodies.root, this.surfaces.root, this.contacts.root, this.patches.root, this.axes.root);
+    this.scene.add(this.grounds, this.lights, this.bodies.root, this.surfaces.root, this.contacts.root, this.patches.root, this.lines.root, this.axes.root);
   }
 
   /**
@@ -103,7 +105,7 @@ export class RecordingView {
   /**
    * Shows the time t; what is still being decoded leaves the moment before.
    * @param {number} t
-   * @param {{ interpolate: boolean, contacts: boolean, apart: boolean, patches: boolean, faces: boolean, frames: boolean, arrowScale: number, pressureScale: number }} options
+   * @param {{ interpolate: boolean, contacts: boolean, constraints: boolean, apart: boolean, patches: boolean, faces: boolean, frames: boolean, arrowScale: number, pressureScale: number }} options
    * @param {number} markWidth  of the arrows' shafts [m]
    * @param {{ body: number, contact: number, patch: string }} selection @param {() => void} onLoaded
    */
@@ -122,6 +124,7 @@ export class RecordingView {
       longest: LONGEST * this.arrowLength * options.arrowScale, width: markWidth, selected: selection.contact, selectedPatch: selection.patch,
     });
     this.patches.show(options.patches ? marked : null, units, this.pressure * options.pressureScale, options.faces);
+    this.lines.show(options.constraints ? marked : null, units, options.interpolate, markWidth);
     this.axes.root.visible = options.frames;
     if (options.frames) this.axes.show(this.poses.matrices, (body) => body > 0 && !this.bodies.hidden.has(body));
   }

@@ -24,6 +24,7 @@ function actionsOf(app) {
     t: () => options.toggle("apart"),
     p: () => options.toggle("patches"),
     e: () => options.toggle("faces"),
+    k: () => options.toggle("constraints"),
     h: () => options.toggle("shadows"),
     g: () => options.set("geometry", CHOICES[(CHOICES.indexOf(options.get("geometry")) + 1) % CHOICES.length]),
     f: () => options.toggle("follow"),

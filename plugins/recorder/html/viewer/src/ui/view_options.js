@@ -8,7 +8,7 @@ import { withUnit } from "./numbers.js";
 const CHOICES = { visual: "visual", collision: "collision", both: "both" };
 const LAYOUTS = { side: "side by side", ghost: "overlaid" };
 const SWITCHES = [
-  ["contacts", "contact forces", "C"], ["apart", "forces in parts", "T"], ["patches", "patches", "P"], ["faces", "faces of patches", "E"], ["frames", "body frames", "A"], ["shadows", "shadows", "H"],
+  ["contacts", "contact forces", "C"], ["apart", "forces in parts", "T"], ["patches", "patches", "P"], ["faces", "faces of patches", "E"], ["constraints", "constraints", "K"], ["frames", "body frames", "A"], ["shadows", "shadows", "H"],
 ];
 const VIEWS = ["front", "right", "top", "back", "left", "bottom"];
 
@@ -52,10 +52,15 @@ export class ViewOptions {
       oninput: () => options.set("pressureScale", 10 ** Number(this.pressureScale.value)),
     });
     this.pressure.append("0", bar, this.most, el("label", { class: "row" }, "pressure", this.pressureScale));
+    this.lines = el("div", { class: "legend lines", hidden: true });
+    this.mostForce = el("span");
+    const forces = el("i", { class: "bar" });
+    forces.style.background = PRESSURE_GRADIENT;
+    this.lines.append(sign("open", "slack"), "0", forces, this.mostForce);
     const view = (name, k) => el("button", { type: "button", title: `from the ${name} (${k + 1})`, onclick: () => stage.lookAlong(name) }, name);
     this.root = el("div", { class: "stack" },
       layout?.root ?? null, geometry.root, el("div", { class: "pairs" }, ...switches.map((s) => s.root)), 
-      el("p", { class: "legend" }, sign("stick", "sticks"), sign("slip", "slips"), sign("open", "no force"), this.normal), this.pressure,
+      el("p", { class: "legend" }, sign("stick", "sticks"), sign("slip", "slips"), sign("open", "no force"), this.normal), this.pressure, this.lines,
       el("label", { class: "row" }, "arrows", this.scale, this.length),
       el("div", { class: "buttons small", role: "group", "aria-label": "Camera" }, ...VIEWS.map(view),
         el("button", { type: "button", title: "show everything (0)", onclick: () => app.fit() }, "fit")));
@@ -69,6 +74,10 @@ export class ViewOptions {
     this.length.textContent = `10 cm: ${withUnit(Number(newtons.toPrecision(2)), "N")}`;
     this.normal.hidden = !options.get("apart");
     this.#updatePressure();
+    const force = options.get("constraints") ? Math.max(...views.map((shown) => shown.lines.largest)) : 0;
+    this.lines.hidden = !(force > 0);
+    this.mostForce.textContent = withUnit(Number(force.toPrecision(3)), "N");
+    this.lines.title = "force of constraints; the largest that was shown";
   }
 
   #updatePressure() {
