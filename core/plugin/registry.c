@@ -173,10 +173,11 @@ static stn_status make_list(stn_registry *registry, stn_kind kind, stn_error *er
     }
     candidate *found = STN_ARENA(registry->arena, most, candidate);
     stn_plugin_info *plugins = STN_ARENA(registry->arena, most, stn_plugin_info);
-    if (most > 0 && (found == NULL || plugins == NULL)) {
+    stn_plugin_info *hidden_ones = STN_ARENA(registry->arena, most, stn_plugin_info);
+    if (most > 0 && (found == NULL || plugins == NULL || hidden_ones == NULL)) {
         return stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory");
     }
-    int32_t found_count = 0, count = 0, rank = 0;
+    int32_t found_count = 0, count = 0, rank = 0, hidden_count = 0;
     for (const stn_own_plugin *own = registry->own; own != NULL; own = own->next) {
         if (kind == STN_KIND_COUNT || own->info.desc->kind == kind) {
             found[found_count++] = (candidate){&own->info, -1, 0, 0};
@@ -203,12 +204,14 @@ static stn_status make_list(stn_registry *registry, stn_kind kind, stn_error *er
             before != NULL && before->desc->kind == info->desc->kind && strcmp(before->desc->id, info->desc->id) == 0;
         if (!hidden) {
             plugins[count++] = *info;
-        } else if (kind == STN_KIND_COUNT && !registry->told && info->desc != before->desc) {
-            stn_log(registry->context, STN_LOG_NOTE, "%s: %s %s is hidden by that of %s", info->file,
-                    stn_kind_name(info->desc->kind), info->desc->id, before->file);
+        } else if (info->desc != before->desc) {
+            hidden_ones[hidden_count++] = *info;
         }
     }
-    registry->told = registry->told || kind == STN_KIND_COUNT;
+    if (kind == STN_KIND_COUNT) {
+        registry->hidden_list = hidden_ones;
+        registry->hidden_count = hidden_count;
+    }
     *list = (stn_plugin_list){plugins, count, true};
     return STN_OK;
 }
@@ -266,6 +269,31 @@ stn_status stn_plugins(stn_context *context, const stn_plugin_info **plugins, in
     return status;
 }
 
+stn_status stn_plugins_hidden(stn_context *context, const stn_plugin_info **plugins, int32_t *count, stn_error *err) {
+    *plugins = NULL;
+    *count = 0;
+    pthread_mutex_lock(&context->registry_mutex);
+    stn_registry *registry = NULL;
+    stn_status status = searched_registry(context, &registry, err);
+    if (status == STN_OK) {
+        status = list_all(registry, err);
+    }
+    if (status == STN_OK) {
+        *plugins = registry->hidden_list;
+        *count = registry->hidden_count;
+    }
+    pthread_mutex_unlock(&context->registry_mutex);
+    return status;
+}
+
+/// A file that was refused, once.
+static void warn_of_refused(stn_registry *registry, stn_plugin_file *file, const char *instead) {
+    if (file->problem != NULL && !file->told) {
+        file->told = true;
+        stn_log(registry->context, STN_LOG_WARNING, "%s%s", file->problem, instead);
+    }
+}
+
 stn_status stn_plugins_of_kind(stn_context *context, stn_kind kind, const stn_plugin_info **plugins, int32_t *count,
                                stn_error *err) {
     *plugins = NULL;
@@ -282,6 +310,11 @@ stn_status stn_plugins_of_kind(stn_context *context, stn_kind kind, const stn_pl
     if (status == STN_OK) {
         *plugins = registry->lists[kind].plugins;
         *count = registry->lists[kind].count;
+    }
+    for (int32_t i = 0; i < registry->file_count && status == STN_OK; i++) {
+        if (registry->files[i].kind == kind) {
+            warn_of_refused(registry, &registry->files[i], "");
+        }
     }
     pthread_mutex_unlock(&context->registry_mutex);
     return status;
@@ -321,15 +354,27 @@ static stn_status unknown_id(const stn_registry *registry, stn_kind kind, const 
                     count == 1 ? "is" : "are", list, hint);
 }
 
+/// The files <kind>_<id>.so that were refused, when the plugin is taken from `found`.
+static void warn_of_replaced(stn_registry *registry, const stn_plugin_info *found) {
+    const stn_kind kind = found->desc->kind;
+    for (int32_t i = 0; i < registry->file_count; i++) {
+        if (nearness(&registry->files[i], kind, found->desc->id) == NAMED_SO) {
+            char instead[1024];
+            snprintf(instead, sizeof instead, "; %s %s is that of %s", stn_kind_name(kind), found->desc->id,
+                     found->file);
+            warn_of_refused(registry, &registry->files[i], instead);
+        }
+    }
+}
+
 static stn_status find_by_id(stn_registry *registry, stn_kind kind, const char *id, const stn_plugin_info **out,
                              stn_error *err) {
     *out = lookup_own(registry, kind, id);
     if (*out != NULL) {
         return STN_OK;
     }
-    // Opens one file after the other until one holds the plugin: folder by folder, in each the nearest name first. A
-    // file that is named for the plugin and was refused on the way is told: another one takes its place.
-    stn_plugin_file *refused = NULL;
+    // Opens one file after the other until one holds the plugin: folder by folder, in each the nearest name first.
+    // Files that are named for the plugin and were refused on the way are told: another one takes their place.
     for (const stn_plugin_folder *folder = registry->folders; folder != NULL; folder = folder->next) {
         for (int near = 0; near < NEARNESS_COUNT; near++) {
             for (int32_t i = folder->start; i < folder->start + folder->count; i++) {
@@ -339,10 +384,8 @@ static stn_status find_by_id(stn_registry *registry, stn_kind kind, const char *
                 }
                 stn_status status = stn_registry_open_file(registry, file, err);
                 *out = status == STN_OK ? stn_library_plugin(file->library, kind, id) : NULL;
-                if (*out != NULL && refused != NULL && !refused->told) {
-                    refused->told = true;
-                    stn_log(registry->context, STN_LOG_WARNING, "%s; %s %s is that of %s", refused->problem,
-                            stn_kind_name(kind), id, file->path);
+                if (*out != NULL) {
+                    warn_of_replaced(registry, *out);
                 }
                 if (status == STN_OK && *out != NULL && !folder->beside_library) {
                     return warn_of_hidden(registry, *out, err);
@@ -350,7 +393,6 @@ static stn_status find_by_id(stn_registry *registry, stn_kind kind, const char *
                 if (status != STN_OK || *out != NULL) {
                     return status;
                 }
-                refused = near == NAMED_SO && refused == NULL && file->problem != NULL ? file : refused;
             }
         }
     }
@@ -358,6 +400,7 @@ static stn_status find_by_id(stn_registry *registry, stn_kind kind, const char *
         *out = stn_library_plugin(named->library, kind, id); // that stn_plugin_load brought
     }
     if (*out != NULL) {
+        warn_of_replaced(registry, *out);
         return STN_OK;
     }
     stn_status status = list_all(registry, err);

@@ -43,7 +43,7 @@ typedef struct stn_plugin_file {
     stn_kind kind;              // whose word the name begins with; STN_KIND_COUNT: with none
     const stn_library *library; // NULL: not opened yet, or refused
     const char *problem;        // line for the user when it was refused
-    bool told;                  // that the plugin that it is named for is taken from another file
+    bool told;                  // that it was refused, by a warning
 } stn_plugin_file;
 
 /// A plugin beside the library that another one hides, which was warned of.
@@ -72,9 +72,10 @@ typedef struct stn_registry {
     stn_plugin_file *files; // (file_count) folder by folder, sorted by name in each
     int32_t file_count, file_capacity;
     stn_plugin_list lists[STN_KIND_COUNT + 1]; // of each kind; the last: of all
-    bool told;                                 // which plugins are hidden by others
     stn_hidden_plugin *hidden;                 // those beside the library that were asked for by their ids
-    const char **problem_list;                 // made with the list of all
+    const stn_plugin_info *hidden_list;        // made with the list of all
+    int32_t hidden_count;
+    const char **problem_list; // likewise
     int32_t problem_count;
 } stn_registry;
 

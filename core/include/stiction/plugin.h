@@ -137,8 +137,13 @@ typedef struct stn_plugin_info {
 /// that was refused ("file: why"). Arrays are borrowed from the context. Thread: [any].
 STN_API stn_status stn_plugins(stn_context *context, const stn_plugin_info **plugins, int32_t *count,
                                const char *const **problems, int32_t *problem_count, stn_error *err);
-/// Those of one kind, sorted by id. Opens all files of the folders on the two paths, and of the folder beside the
-/// library only those named <kind>_*.so or after no kind. The array is borrowed from the context. Thread: [any].
+/// Plugins that are not among those of stn_plugins because one of their kind and id comes first, sorted alike. The
+/// array is borrowed from the context. Thread: [any].
+STN_API stn_status stn_plugins_hidden(stn_context *context, const stn_plugin_info **plugins, int32_t *count,
+                                      stn_error *err);
+/// Those of one kind, sorted by id; a refused file that is named for the kind is warned of once. Opens all files of the
+/// folders on the two paths, and of the folder beside the library only those named <kind>_*.so or after no kind. The
+/// array is borrowed from the context. Thread: [any].
 STN_API stn_status stn_plugins_of_kind(stn_context *context, stn_kind kind, const stn_plugin_info **plugins,
                                        int32_t *count, stn_error *err);
 /// Loads the shared object at a path that a person or a script names, which runs its code: never call it with text from

@@ -18,49 +18,32 @@ typedef struct listing {
     int32_t count;
     const char *const *problems;
     int32_t problem_count;
-    char *notes; // lines of its log: "FILE: KIND ID is hidden by that of FILE"
+    const stn_plugin_info *hidden; // by others that have their kind and id and come first
+    int32_t hidden_count;
 } listing;
 
-static void keep_note(void *user, stn_log_level level, const char *text) {
-    listing *found = user;
-    if (level >= STN_LOG_WARNING) {
-        return; // the search of the list tells it too
-    }
-    size_t used = found->notes != NULL ? strlen(found->notes) : 0, size = strlen(text) + 2;
-    char *grown = realloc(found->notes, used + size);
-    if (grown != NULL) {
-        snprintf(grown + used, size, "%s\n", text);
-        found->notes = grown;
-    }
-}
-
-/// The file of each plugin that this one hides, by having its id and coming first.
-static void visit_hidden(const listing *found, const stn_plugin_info *info,
-                         void (*visit)(const char *file, int length, void *user), void *user) {
-    char words[256];
-    snprintf(words, sizeof words, ": %s %.100s is hidden by that of ", stn_kind_name(info->desc->kind), info->desc->id);
-    for (const char *line = found->notes; line != NULL && *line != '\0'; line = strchr(line, '\n') + 1) {
-        const char *end = strchr(line, '\n'), *at = strstr(line, words);
-        if (at != NULL && at < end) {
-            visit(line, (int)(at - line), user);
+/// The plugin after `before` (NULL: the first) that this one hides; NULL: no more.
+static const stn_plugin_info *next_hidden(const listing *found, const stn_plugin_info *info,
+                                          const stn_plugin_info *before) {
+    for (int32_t i = before != NULL ? (int32_t)(before - found->hidden) + 1 : 0; i < found->hidden_count; i++) {
+        const stn_plugin_desc *hidden = found->hidden[i].desc;
+        if (hidden->kind == info->desc->kind && strcmp(hidden->id, info->desc->id) == 0) {
+            return &found->hidden[i];
         }
     }
+    return NULL;
 }
 
-static void print_hides(const char *file, int length, void *user) {
-    printf("  hides that of %.*s\n", length, file);
-    (void)user;
+/// Channels of a controller or a constraint: what scripts may set while the world runs.
+static int32_t channels_of(const stn_plugin_desc *desc, const stn_channel **channels) {
+    bool controller = desc->kind == STN_KIND_CONTROLLER, constraint = desc->kind == STN_KIND_CONSTRAINT;
+    *channels = controller ? desc->ops.controller->channels : constraint ? desc->ops.constraint->channels : NULL;
+    return controller ? desc->ops.controller->channel_count : constraint ? desc->ops.constraint->channel_count : 0;
 }
 
-static void print_hides_briefly(const char *file, int length, void *user) {
-    printf(" (hides that of %.*s)", length, file);
-    (void)user;
-}
-
-static void add_hides(const char *file, int length, void *user) {
-    char path[4096];
-    snprintf(path, sizeof path, "%.*s", length, file);
-    cJSON_AddItemToArray(user, cJSON_CreateString(path));
+/// Vectors in a channel; more than one: a series.
+static int32_t rows_of(const stn_plugin_desc *desc, int32_t channel) {
+    return desc->kind == STN_KIND_CONTROLLER ? stn_channel_rows(desc->ops.controller, channel) : 1;
 }
 
 static const char *type_name(stn_param_type type) {
@@ -132,6 +115,22 @@ static void add_param(const stn_param *param, void *user) {
     cJSON_AddItemToArray(user, json);
 }
 
+/// "size": numbers in a vector, 0: one per velocity of the target.
+static void add_channels(cJSON *plugin, const stn_plugin_desc *desc) {
+    const stn_channel *channels = NULL;
+    int32_t count = channels_of(desc, &channels);
+    cJSON *list = count > 0 ? cJSON_AddArrayToObject(plugin, "channels") : NULL;
+    for (int32_t i = 0; i < count; i++) {
+        cJSON *json = cJSON_CreateObject();
+        cli_json_add_text(json, "name", channels[i].name);
+        cli_json_add_text(json, "unit", channels[i].unit);
+        cli_json_add_real(json, "size", channels[i].size);
+        cli_json_add_real(json, "rows", rows_of(desc, i));
+        cli_json_add_text(json, "text", channels[i].summary);
+        cJSON_AddItemToArray(list, json);
+    }
+}
+
 static int print_json(const listing *found, const char *id) {
     static const char *const none[] = {NULL};
     cJSON *json = cJSON_CreateObject();
@@ -152,9 +151,13 @@ static int print_json(const listing *found, const char *id) {
             cJSON_AddBoolToObject(plugin, "supports_singular_A", stn_solver_takes_singular(desc->ops.solver));
         }
         cli_json_add_text(plugin, "file", found->plugins[i].file);
-        visit_hidden(found, &found->plugins[i], add_hides, cJSON_AddArrayToObject(plugin, "hides"));
+        cJSON *hides = cJSON_AddArrayToObject(plugin, "hides");
+        for (const stn_plugin_info *h = NULL; (h = next_hidden(found, &found->plugins[i], h)) != NULL;) {
+            cJSON_AddItemToArray(hides, cJSON_CreateString(h->file));
+        }
         cli_json_add_texts(plugin, "capabilities", desc->capabilities != NULL ? desc->capabilities : none);
         visit_params(desc, add_param, cJSON_AddArrayToObject(plugin, "parameters"));
+        add_channels(plugin, desc);
         cJSON_AddItemToArray(plugins, plugin);
     }
     cJSON *problems = cJSON_AddArrayToObject(json, "problems");
@@ -206,6 +209,23 @@ static void print_param(const stn_param *param, void *user) {
     printf(")\n      %s\n", param->summary);
 }
 
+static void print_channels(const stn_plugin_desc *desc) {
+    const stn_channel *channels = NULL;
+    int32_t count = channels_of(desc, &channels);
+    for (int32_t i = 0; i < count; i++) {
+        printf("  channel %s [%s]  (", channels[i].name, channels[i].unit);
+        if (channels[i].size > 0) {
+            printf("%d number%s", (int)channels[i].size, channels[i].size == 1 ? "" : "s");
+        } else {
+            printf("one per velocity");
+        }
+        if (rows_of(desc, i) > 1) {
+            printf(", up to %d rows", (int)rows_of(desc, i));
+        }
+        printf(")\n      %s\n", channels[i].summary);
+    }
+}
+
 static void print_plugin(const listing *found, const stn_plugin_info *info) {
     const stn_plugin_desc *desc = info->desc;
     printf("%s %s %s\n  %s\n", stn_kind_name(desc->kind), desc->id, desc->version, desc->summary);
@@ -224,8 +244,11 @@ static void print_plugin(const listing *found, const stn_plugin_info *info) {
         printf("  singular A: %s\n", stn_solver_takes_singular(desc->ops.solver) ? "yes" : "refused");
     }
     printf("  file: %s\n", info->file);
-    visit_hidden(found, info, print_hides, NULL);
+    for (const stn_plugin_info *h = NULL; (h = next_hidden(found, info, h)) != NULL;) {
+        printf("  hides that of %s\n", h->file);
+    }
     visit_params(desc, print_param, NULL);
+    print_channels(desc);
 }
 
 /// Files and folders that were refused.
@@ -274,7 +297,9 @@ static int show(const cli_command *command, const listing *found, const char *id
             const stn_plugin_desc *desc = found->plugins[i].desc;
             if (is_wanted(&found->plugins[i], id)) {
                 printf("%-*s  %-*s  %s", kinds, stn_kind_name(desc->kind), widest, desc->id, desc->summary);
-                visit_hidden(found, &found->plugins[i], print_hides_briefly, NULL);
+                for (const stn_plugin_info *h = NULL; (h = next_hidden(found, &found->plugins[i], h)) != NULL;) {
+                    printf(" (hides that of %s)", h->file);
+                }
                 putchar('\n');
             }
         }
@@ -338,20 +363,11 @@ static int run_plugins(void *self, const stn_command_call *call) {
     }
     stn_error err = {STN_OK, ""};
     listing found = {0};
-    const stn_context_options heard = {.log = keep_note, .log_user = &found};
-    stn_context *search = NULL; // that tells by notes which plugins are hidden
-    if (stn_context_create(&heard, &search, NULL) == STN_OK) {
-        stn_plugins(search, &found.plugins, &found.count, NULL, NULL, NULL);
-        stn_context_destroy(search);
+    if (stn_plugins(call->context, &found.plugins, &found.count, &found.problems, &found.problem_count, &err) < 0 ||
+        stn_plugins_hidden(call->context, &found.hidden, &found.hidden_count, &err) < 0) {
+        return cli_fail_status(&command, &err);
     }
-    if (stn_plugins(call->context, &found.plugins, &found.count, &found.problems, &found.problem_count, &err) ==
-        STN_OK) {
-        status = show(&command, &found, id, json);
-    } else {
-        status = cli_fail_status(&command, &err);
-    }
-    free(found.notes);
-    return status;
+    return show(&command, &found, id, json);
 }
 
 CLI_WORD(plugins, "lists the plugins, with parameters, units and defaults", run_plugins)

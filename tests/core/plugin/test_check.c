@@ -211,6 +211,27 @@ static void test_figures_in_the_operation_tables_are_checked(void **state) {
     ops.controller.channel_count = 2;
     ops.controller.channels = NULL;
     assert_string_equal(judge(&desc), "controller toy: channels and channel_count = 2 do not fit together");
+    desc = make(STN_KIND_CONSTRAINT, &ops);
+    ops.constraint.channel_count = 2;
+    ops.constraint.channels = NULL;
+    assert_string_equal(judge(&desc), "constraint toy: channels and channel_count = 2 do not fit together");
+    ops.constraint.channel_count = -1;
+    assert_string_equal(judge(&desc), "constraint toy: channels and channel_count = -1 do not fit together");
+    static const stn_channel whole = {"tension", "N", "that pulls", 1};
+    const stn_channel wrong[] = {{NULL, "N", "that pulls", 1},
+                                 {"tension", NULL, "that pulls", 1},
+                                 {"tension", "N", NULL, 1},
+                                 {"tension", "N", "that pulls", 0},
+                                 {"tension", "N", "that pulls", STN_CHANNEL_MOST + 1}};
+    for (int32_t i = 0; i < STN_COUNT(wrong); i++) {
+        const stn_channel channels[] = {whole, wrong[i]};
+        ops.constraint.channel_count = 2;
+        ops.constraint.channels = channels;
+        assert_string_equal(judge(&desc), "constraint toy: channel 1 needs name, unit, summary and size of 1 to 4096");
+    }
+    ops.constraint.channel_count = 1;
+    ops.constraint.channels = &whole;
+    assert_string_equal(judge(&desc), "");
     desc = make(STN_KIND_PROBLEM_FILE, &ops);
     ops.problem_file.formats = no_words;
     assert_string_equal(judge(&desc), "problem_file toy: formats is empty: write needs the name of what it writes");

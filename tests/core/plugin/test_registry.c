@@ -100,7 +100,13 @@ static void test_the_first_folder_on_the_path_wins(void **state) {
     search(&f, FAKE_DIR "/second:" FAKE_DIR "/good");
     assert_int_equal(times(&f, "quiet"), 1);
     assert_string_equal(get(&f, "quiet")->desc->version, "2.0.0");
-    assert_non_null(strstr(f.notes, "recorder quiet is hidden by that of " FAKE_DIR "/second"));
+    const stn_plugin_info *hidden = NULL;
+    int32_t count = 0;
+    stn_error err;
+    assert_ok(stn_plugins_hidden(f.context, &hidden, &count, &err), err);
+    assert_int_equal(count, 1);
+    assert_string_equal(hidden->file, FAKE_DIR "/good/recorder_quiet.so");
+    assert_string_equal(hidden->desc->version, "1.2.3");
     stn_context_destroy(f.context);
 }
 
@@ -111,6 +117,11 @@ static void test_a_folder_named_twice_gives_its_plugins_once_and_silently(void *
     assert_int_equal(times(&f, "quiet"), 1);
     assert_int_equal(f.problem_count, 0);
     assert_string_equal(f.notes, "");
+    const stn_plugin_info *hidden = NULL;
+    int32_t count = -1;
+    stn_error err;
+    assert_ok(stn_plugins_hidden(f.context, &hidden, &count, &err), err);
+    assert_int_equal(count, 0);
     stn_context_destroy(f.context);
 }
 

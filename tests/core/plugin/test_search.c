@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <stiction/plugin.h>
 
@@ -144,6 +145,90 @@ static void test_a_plugin_that_hides_one_beside_the_library_is_warned_of_once(vo
     stn_context_destroy(context);
 }
 
+static char broken_folders[2][32];
+static char refusals[2048];
+
+static void keep_refusals(void *user, stn_log_level level, const char *text) {
+    (void)user;
+    size_t used = strlen(refusals);
+    if (level == STN_LOG_WARNING && strstr(text, "stn_broken_") != NULL) {
+        snprintf(refusals + used, sizeof refusals - used, "%s\n", text);
+    }
+}
+
+/// A context whose first two folders hold a recorder_quiet.so that is no shared object.
+static stn_context *context_with_broken_files(void) {
+    char path[512];
+    stn_error err;
+    stn_context *context = NULL;
+    for (int32_t i = 0; i < 2; i++) {
+        snprintf(broken_folders[i], sizeof broken_folders[i], "/tmp/stn_broken_XXXXXX");
+        assert_non_null(mkdtemp(broken_folders[i]));
+        snprintf(path, sizeof path, "%s/recorder_quiet.so", broken_folders[i]);
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fputs("text\n", file);
+        fclose(file);
+    }
+    snprintf(path, sizeof path, "%s:%s", broken_folders[0], broken_folders[1]);
+    refusals[0] = '\0';
+    stn_context_options options = {.plugin_path = path, .log = keep_refusals};
+    assert_ok(stn_context_create(&options, &context, &err), err);
+    return context;
+}
+
+static void end_with_broken_files(stn_context *context) {
+    stn_context_destroy(context);
+    for (int32_t i = 0; i < 2; i++) {
+        char path[256];
+        snprintf(path, sizeof path, "%s/recorder_quiet.so", broken_folders[i]);
+        assert_int_equal(unlink(path), 0);
+        assert_int_equal(rmdir(broken_folders[i]), 0);
+    }
+}
+
+/// How often a folder's file is told to be refused.
+static int refusals_of(int32_t folder) {
+    int count = 0;
+    for (const char *at = refusals; (at = strstr(at, broken_folders[folder])) != NULL; at++) {
+        count++;
+    }
+    return count;
+}
+
+static void test_files_that_were_refused_are_told_once_whoever_takes_their_place(void **state) {
+    (void)state;
+    stn_error err;
+    stn_context *context = context_with_broken_files();
+    assert_ok(stn_plugin_load(context, STN_KIND_RECORDER, FAKE_DIR "/good/recorder_quiet.so", &err), err);
+    assert_string_equal(find(context, STN_KIND_RECORDER, "quiet")->file, FAKE_DIR "/good/recorder_quiet.so");
+    assert_int_equal(refusals_of(0), 1);
+    assert_int_equal(refusals_of(1), 1);
+    assert_non_null(strstr(refusals, "; recorder quiet is that of " FAKE_DIR "/good/recorder_quiet.so\n"));
+    const stn_plugin_info *all = NULL;
+    int32_t count = 0;
+    find(context, STN_KIND_RECORDER, "quiet");
+    assert_ok(stn_plugins_of_kind(context, STN_KIND_RECORDER, &all, &count, &err), err);
+    assert_int_equal(refusals_of(0) + refusals_of(1), 2);
+    end_with_broken_files(context);
+}
+
+static void test_a_list_of_a_kind_tells_of_refused_files_once(void **state) {
+    (void)state;
+    stn_error err;
+    const stn_plugin_info *all = NULL;
+    int32_t count = 0;
+    stn_context *context = context_with_broken_files();
+    assert_ok(stn_plugins_of_kind(context, STN_KIND_LAW, &all, &count, &err), err);
+    assert_string_equal(refusals, ""); // the files are named for another kind
+    for (int32_t i = 0; i < 2; i++) {
+        assert_ok(stn_plugins_of_kind(context, STN_KIND_RECORDER, &all, &count, &err), err);
+        assert_int_equal(refusals_of(0), 1);
+        assert_int_equal(refusals_of(1), 1);
+    }
+    end_with_broken_files(context);
+}
+
 static void test_within_a_folder_the_nearest_name_wins(void **state) {
     (void)state;
     assert_string_equal(version_of(FAKE_DIR "/near", "quiet"), "so");   // recorder_quiet.so
@@ -254,6 +339,8 @@ int main(void) {
         cmocka_unit_test(test_a_relative_folder_stays_where_it_was_when_its_names_were_read),
         cmocka_unit_test(test_threads_may_ask_at_the_same_time),
         cmocka_unit_test(test_an_unknown_id_has_looked_into_every_file),
+        cmocka_unit_test(test_files_that_were_refused_are_told_once_whoever_takes_their_place),
+        cmocka_unit_test(test_a_list_of_a_kind_tells_of_refused_files_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,6 +98,16 @@ static void test_a_plugin_that_hides_one_of_its_id_says_so(void **state) {
     setenv("STICTION_PLUGIN_PATH", FAKE_DIR "/good", 1);
 }
 
+static void test_channels_are_listed(void **state) {
+    (void)state;
+    stn_expect_part("plugins tendon " QUIET, 0,
+                    "  channel length [m]  (1 number)\n"
+                    "      at which the tendon is at rest\n"
+                    "  channel tension [N]  (1 number)\n");
+    stn_expect_part("plugins joint_pd " QUIET, 0, "  channel position [rad, m]  (one per velocity)\n");
+    stn_expect_part("plugins constraint/spring --json " QUIET, 0, "\"name\":\t\"length\"");
+}
+
 static void test_a_refused_word_is_told_when_the_shipped_one_takes_its_place(void **state) {
     (void)state;
     char folder[] = "/tmp/stiction-driver-XXXXXX", file[64], line[200];
@@ -191,6 +201,7 @@ int main(void) {
         cmocka_unit_test(test_a_path_shows_the_plugins_of_one_file),
         cmocka_unit_test(test_refused_plugins_are_told_and_do_no_harm),
         cmocka_unit_test(test_a_plugin_that_hides_one_of_its_id_says_so),
+        cmocka_unit_test(test_channels_are_listed),
         cmocka_unit_test(test_a_refused_word_is_told_when_the_shipped_one_takes_its_place),
         cmocka_unit_test(test_a_relative_folder_is_that_of_the_start),
         cmocka_unit_test(test_plugins_as_json_hold_every_documented_key),
