@@ -89,7 +89,7 @@ static stn_status create(stn_context *context, const void *config, void **self, 
 
 static stn_status check(const void *self, const stn_model *model, const stn_model_constraint *described,
                         stn_error *err) {
-    (void)self;
+    const bushing *b = self;
     (void)model;
     const stn_constraint_end *ends = described->ends;
     if (described->end_count != 2 || ends[0].joint >= 0 || ends[1].joint >= 0) {
@@ -98,7 +98,14 @@ static stn_status check(const void *self, const stn_model *model, const stn_mode
     if (ends[0].body == ends[1].body) {
         return stn_fail(err, STN_ERR_ARGUMENT, "both ends are on one body, where no bushing changes anything");
     }
-    return STN_OK;
+    double most = 0.0;
+    for (int32_t i = 0; i < 6; i++) {
+        most = fmax(most, fmax(b->stiffness[i], b->damping[i]));
+    }
+    return most > 0.0
+               ? STN_OK
+               : stn_fail(err, STN_ERR_ARGUMENT,
+                          "all stiffness and damping is 0; give one, as in force_stiffness = { 1e5, 1e5, 1e5 }");
 }
 
 static int32_t row_count(const void *self, const stn_model_constraint *described) {
