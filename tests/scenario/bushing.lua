@@ -11,6 +11,10 @@ local RADIUS, MASS = 0.1, { 1.3, 2.1 }
 local K = { force_stiffness = { 100, 230, 410 }, torque_stiffness = { 7, 11, 5 }, force_damping = { 3, 5, 4 },
   torque_damping = { 0.3, 0.2, 0.4 } }
 
+local function cross(a, b)
+  return { a[2] * b[3] - a[3] * b[2], a[3] * b[1] - a[1] * b[3], a[1] * b[2] - a[2] * b[1] }
+end
+
 --- x, y, z, roll, pitch, yaw of a bushing between frames of two bodies.
 local function coordinates(a, b, frame_a, frame_b)
   local A, C = a * frame_a, b * frame_b
@@ -136,6 +140,18 @@ stn.test("forces are those of Drake's bushing, and its gimbal torques where the 
       for i = 1, 3 do
         stn.near(force[6 + i], f[i], 1e-3, "force on C")
         stn.near(force[i], -f[i], 1e-3, "force on A")
+      end
+      -- the moment of f, which acts midway, and what the rate of the frame halfway adds to it
+      local p, u, theta = {}, turn.rotation_vector, turn:angle(stn.pose {})
+      for i = 1, 3 do p[i] = (poses[2] * frames[2]).xyz[i] - A.xyz[i] end
+      u = A:rotate { u[1] / theta, u[2] / theta, u[3] / theta }
+      local moment = cross(p, f)
+      local arm = {}
+      for i = 1, 3 do arm[i] = (poses[2] * frames[2]).xyz[i] - poses[2].xyz[i] end
+      local lever, extra = cross(arm, f), cross(moment, u)
+      for i = 1, 3 do
+        local drake = lever[i] - 0.5 * moment[i]
+        stn.near(force[9 + i], drake + 0.5 * math.tan(theta / 4) * extra[i], 1e-2, "moment on C")
       end
       -- (Tx, Ty, Tz) of T0, T1, T2 = -kappa q
       local torque = measured(poses, frames, velocities, { torque_stiffness = K.torque_stiffness })

@@ -93,6 +93,30 @@ for _, solver in ipairs(solvers) do
   end)
 end
 
+stn.test("the distance is the same by every solver, law and integrator", function()
+  local worlds = {}
+  for _, solver in ipairs { "pgs", "admm_ncp", "admm_split", "admm_split_ncp", "lemke", "soft_step" } do
+    worlds[#worlds + 1] = { solver = solver }
+  end
+  for _, law in ipairs { "lagged", "similar", "lagged_regularized", "hertz" } do worlds[#worlds + 1] = { law = law } end
+  for _, integrator in ipairs { "midpoint", "implicit_euler" } do
+    worlds[#worlds + 1] = { integrator = integrator }
+    worlds[#worlds + 1] = { integrator = integrator, solver = "nsgs" }
+  end
+  worlds[#worlds + 1] = { stiction = true }
+  for _, options in ipairs(worlds) do
+    local name = options.solver or options.law or options.integrator or "stiction"
+    options.dt = 1e-3
+    local world = stn.world(options)
+    world:ground { mu = 0.8 }
+    local ball, c = roller(world, "sphere", 1)
+    world:constraint { "rolling", links = { ball }, rolling = 0.005 }
+    local slowing = 0.005 * G / RADIUS / (1 + c)
+    for _ in world:run { seconds = 1.1 / slowing } do end
+    near(ball:position()[1], 1 / (2 * slowing), 0.01, name)
+  end
+end)
+
 -- ------------------------------------------------------------------------------------------------------- at rest
 
 for _, solver in ipairs(solvers) do
