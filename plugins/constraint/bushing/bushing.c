@@ -102,10 +102,9 @@ static stn_status check(const void *self, const stn_model *model, const stn_mode
     for (int32_t i = 0; i < 6; i++) {
         most = fmax(most, fmax(b->stiffness[i], b->damping[i]));
     }
-    return most > 0.0
-               ? STN_OK
-               : stn_fail(err, STN_ERR_ARGUMENT,
-                          "all stiffness and damping is 0; give one, as in force_stiffness = { 1e5, 1e5, 1e5 }");
+    return most > 0.0 ? STN_OK
+                      : stn_fail(err, STN_ERR_ARGUMENT,
+                                 "all stiffness and damping is 0; give one, as in force_stiffness = { 1e5, 1e5, 1e5 }");
 }
 
 static int32_t row_count(const void *self, const stn_model_constraint *described) {
