@@ -110,6 +110,22 @@ static stn_status check_controller(const stn_controller_ops *ops, stn_error *err
     return STN_OK;
 }
 
+static stn_status check_outputs(const stn_constraint_ops *ops, stn_error *err) {
+    for (int32_t i = 0; i < ops->output_count; i++) {
+        const stn_constraint_output *o = &ops->outputs[i];
+        if (o->name == NULL || o->unit == NULL || o->summary == NULL || o->size < 1 || o->size > STN_CHANNEL_MOST) {
+            return stn_fail(err, STN_ERR_PLUGIN, "output %d needs name, unit, summary and size of 1 to %d", i,
+                            STN_CHANNEL_MOST);
+        }
+        for (int32_t k = 0; k < ops->channel_count; k++) {
+            if (strcmp(o->name, ops->channels[k].name) == 0) {
+                return stn_fail(err, STN_ERR_PLUGIN, "'%s' is a channel and an output; rename one", o->name);
+            }
+        }
+    }
+    return STN_OK;
+}
+
 static stn_status check_constraint(const stn_constraint_ops *ops, stn_error *err) {
     if (ops->channel_count < 0 || (ops->channel_count > 0 && ops->channels == NULL)) {
         return stn_fail(err, STN_ERR_PLUGIN, "channels and channel_count = %d do not fit together", ops->channel_count);
@@ -121,7 +137,7 @@ static stn_status check_constraint(const stn_constraint_ops *ops, stn_error *err
                             STN_CHANNEL_MOST);
         }
     }
-    return STN_OK;
+    return STN_PLUGIN_HAS(ops, outputs) ? check_outputs(ops, err) : STN_OK;
 }
 
 static stn_status check_element(const stn_element_ops *ops, stn_error *err) {

@@ -221,30 +221,82 @@ stn_status stn_world_set_kinematic(stn_world *world, int32_t body, const stn_pos
     return STN_OK;
 }
 
-stn_status stn_world_set_constraint(stn_world *world, int32_t constraint, const char *name, const double *values,
-                                    int32_t count, stn_error *err) {
+/// The operations of a constraint that is there; NULL: none, and `*status` says so.
+static const stn_constraint_ops *find_constraint(const stn_world *world, int32_t constraint, stn_status *status,
+                                                 stn_error *err) {
+    *status = need_compiled(world, "constraint", err);
     const stn_model *model = world->setup->model;
-    stn_status status = need_compiled(world, "set constraint", err);
-    if (status != STN_OK) {
+    if (*status == STN_OK && (constraint < 0 || constraint >= model->constraint_count)) {
+        *status = stn_fail(err, STN_ERR_ARGUMENT, "constraint %d is not one of 0 to %d", constraint,
+                           model->constraint_count - 1);
+    }
+    return *status == STN_OK ? model->constraints[constraint].instance->desc->ops.constraint : NULL;
+}
+
+/// The channel of this name and where it is in the references; -1: none.
+static int32_t find_channel(const stn_world *world, int32_t constraint, const char *name, size_t *start) {
+    const stn_constraint_ops *ops = world->setup->model->constraints[constraint].instance->desc->ops.constraint;
+    *start = world->setup->constraint_slots[constraint].reference_start;
+    for (int32_t channel = 0; channel < ops->channel_count; channel++) {
+        if (strcmp(ops->channels[channel].name, name) == 0) {
+            return channel;
+        }
+        *start += (size_t)ops->channels[channel].size;
+    }
+    return -1;
+}
+
+static stn_status refuse_name(const stn_constraint_ops *ops, const char *what, const char *name, int32_t outputs,
+                              stn_error *err) {
+    char known[160] = "";
+    for (int32_t i = 0; i < ops->channel_count + outputs; i++) {
+        const char *next = i < ops->channel_count ? ops->channels[i].name : ops->outputs[i - ops->channel_count].name;
+        stn_text_append(known, sizeof known, "%s%s", i > 0 ? ", " : "", next);
+    }
+    return stn_fail(err, STN_ERR_ARGUMENT, "there is no %s '%s'; known: %s", what, name,
+                    known[0] != '\0' ? known : "none");
+}
+
+stn_status stn_world_get_constraint(const stn_world *world, int32_t constraint, const char *name,
+                                    stn_constraint_value *value, stn_error *err) {
+    stn_status status;
+    const stn_constraint_ops *ops = find_constraint(world, constraint, &status, err);
+    if (ops == NULL) {
         return status;
     }
-    if (constraint < 0 || constraint >= model->constraint_count) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "constraint %d is not one of 0 to %d", constraint,
-                        model->constraint_count - 1);
+    size_t start;
+    int32_t channel = find_channel(world, constraint, name, &start);
+    if (channel >= 0) {
+        *value = (stn_constraint_value){world->state.reference + start, ops->channels[channel].size, NULL};
+        return STN_OK;
     }
-    const stn_constraint_ops *ops = model->constraints[constraint].instance->desc->ops.constraint;
-    size_t start = world->setup->constraint_slots[constraint].reference_start;
-    int32_t channel = 0;
-    for (; channel < ops->channel_count && strcmp(ops->channels[channel].name, name) != 0; channel++) {
-        start += (size_t)ops->channels[channel].size;
-    }
-    if (channel == ops->channel_count) {
-        char known[160] = "none";
-        for (int32_t i = 0; i < ops->channel_count; i++) {
-            known[0] = i == 0 ? '\0' : known[0];
-            stn_text_append(known, sizeof known, "%s%s", i > 0 ? ", " : "", ops->channels[i].name);
+    const unsigned char *memory = // doubles first, aligned
+        world->state.controller_memory + world->setup->constraint_slots[constraint].memory_start;
+    int32_t outputs = STN_PLUGIN_HAS(ops, outputs) ? ops->output_count : 0;
+    for (int32_t i = 0; i < outputs; i++) {
+        const stn_constraint_output *o = &ops->outputs[i];
+        if (strcmp(o->name, name) == 0) {
+            *value = (stn_constraint_value){(const double *)(const void *)memory, o->size, o->words};
+            return STN_OK;
         }
-        status = stn_fail(err, STN_ERR_ARGUMENT, "there is no channel '%s'; known: %s", name, known);
+        memory += sizeof(double) * (size_t)o->size;
+    }
+    status = refuse_name(ops, "channel or output", name, outputs, err);
+    stn_describe_constraint_error(world->setup->model, constraint, err);
+    return status;
+}
+
+stn_status stn_world_set_constraint(stn_world *world, int32_t constraint, const char *name, const double *values,
+                                    int32_t count, stn_error *err) {
+    stn_status status;
+    const stn_constraint_ops *ops = find_constraint(world, constraint, &status, err);
+    if (ops == NULL) {
+        return status;
+    }
+    size_t start;
+    int32_t channel = find_channel(world, constraint, name, &start);
+    if (channel < 0) {
+        status = refuse_name(ops, "channel", name, 0, err);
     } else if (count != ops->channels[channel].size) {
         status =
             stn_fail(err, STN_ERR_ARGUMENT, "%s takes %d values, got %d", name, ops->channels[channel].size, count);
@@ -255,7 +307,7 @@ stn_status stn_world_set_constraint(stn_world *world, int32_t constraint, const 
         }
     }
     if (status != STN_OK) {
-        stn_describe_constraint_error(model, constraint, err);
+        stn_describe_constraint_error(world->setup->model, constraint, err);
         return status;
     }
     stn_world_apply_values(world, INPUT_REFERENCE, start, (size_t)count, values);

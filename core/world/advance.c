@@ -6,11 +6,15 @@ stn_status stn_step_advance(const step_setup *setup, const state_view *state, st
                             step_services *services, stn_error *err) {
     const stn_instance *integrator = setup->plugin[STN_KIND_INTEGRATOR];
     stn_integrator_view view = stn_step_integrator_view(setup, state, frame, services);
+    stn_status status = stn_step_finish_constraints(setup, state, frame, err);
+    if (status < 0) {
+        return status;
+    }
     frame->place.plugin = integrator;
     view.v_position = frame->solution.v_position;
-    stn_status status = integrator->desc->ops.integrator->advance(
-        integrator->self, &view, frame->integrator_next, &frame->problem, frame->solution.v, frame->solution.gamma,
-        frame->q_next, frame->v_next, err);
+    status = integrator->desc->ops.integrator->advance(integrator->self, &view, frame->integrator_next, &frame->problem,
+                                                       frame->solution.v, frame->solution.gamma, frame->q_next,
+                                                       frame->v_next, err);
     if (status < 0) {
         stn_error_prefix(err, "integrator %s", integrator->desc->id);
         return status;

@@ -397,6 +397,61 @@ double stn_step_constraint_work(const step_frame *frame) {
     return work;
 }
 
+// ------------------------------------------------------------------------------------------------------------ forces
+
+struct stn_row_forces {
+    const stn_problem *problem;
+    const double *gamma;
+    int32_t first, constraint; // of plugins in the problem, of the model
+};
+
+int32_t stn_row_forces_get(const stn_row_forces *forces, int32_t part, double force[STN_MAX_ROWS]) {
+    const stn_problem *p = forces->problem;
+    const uint64_t id = constraint_id(forces->constraint, part, 0);
+    for (int32_t i = forces->first; i < p->constraint_count; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        if (c->id == id) {
+            for (int32_t r = 0; r < c->rows; r++) {
+                force[r] = forces->gamma[c->row + r] / p->dt;
+            }
+            return c->rows;
+        }
+    }
+    return 0;
+}
+
+int32_t stn_world_constraint_force(const stn_world *world, int32_t constraint, int32_t part,
+                                   double force[STN_MAX_ROWS]) {
+    const stn_observation *o = &world->observation;
+    const stn_row_forces forces = {o->problem, o->gamma, world->frame.constraint_first, constraint};
+    return o->problem != NULL ? stn_row_forces_get(&forces, part, force) : 0;
+}
+
+stn_status stn_step_finish_constraints(const step_setup *setup, const state_view *state, step_frame *frame,
+                                       stn_error *err) {
+    for (int32_t i = 0; i < setup->model->constraint_count; i++) {
+        const stn_model_constraint *c = &setup->model->constraints[i];
+        const stn_constraint_ops *ops = ops_of(c);
+        if (!STN_PLUGIN_HAS(ops, finish)) {
+            continue;
+        }
+        const stn_row_forces forces = {&frame->problem, frame->solution.gamma, frame->constraint_first, i};
+        stn_constraint_view view = view_of(setup, state, frame, i);
+        view.arena = frame->arena;
+        stn_answer_begin(err);
+        frame->place.plugin = c->instance;
+        stn_status status = ops->finish(c->instance->self, &view, &forces,
+                                        frame->controller_next + setup->constraint_slots[i].memory_start, err);
+        status = stn_answer_end(status, err);
+        if (status < 0) {
+            stn_describe_constraint_error(setup->model, i, err);
+            return status;
+        }
+        frame->place.plugin = NULL;
+    }
+    return STN_OK;
+}
+
 // ------------------------------------------------------------------------------------------------------- questions
 
 bool stn_observation_constraint(const stn_observation *o, int32_t constraint, int32_t block,
@@ -455,20 +510,4 @@ void stn_observation_constraint_path(const stn_observation *o, int32_t constrain
         }
     }
     measure_path(path);
-}
-
-int32_t stn_world_constraint_force(const stn_world *world, int32_t constraint, int32_t part,
-                                   double force[STN_MAX_ROWS]) {
-    const stn_problem *p = world->observation.problem;
-    uint64_t id = constraint_id(constraint, part, 0);
-    for (int32_t i = p != NULL ? world->frame.constraint_first : 0; p != NULL && i < p->constraint_count; i++) {
-        const stn_constraint *c = &p->constraints[i];
-        if (c->id == id) {
-            for (int32_t r = 0; r < c->rows; r++) {
-                force[r] = world->observation.gamma[c->row + r] / p->dt;
-            }
-            return c->rows;
-        }
-    }
-    return 0;
 }

@@ -16,6 +16,14 @@ static int32_t channel_numbers(const stn_constraint_ops *ops) {
     return count;
 }
 
+static int32_t output_numbers(const stn_constraint_ops *ops) {
+    int32_t count = 0;
+    for (int32_t i = 0; i < (STN_PLUGIN_HAS(ops, outputs) ? ops->output_count : 0); i++) {
+        count += ops->outputs[i].size;
+    }
+    return count;
+}
+
 stn_status stn_setup_place_constraints(step_setup *setup, stn_error *err) {
     const stn_model *model = setup->model;
     setup->constraint_slots =
@@ -38,7 +46,13 @@ stn_status stn_setup_place_constraints(step_setup *setup, stn_error *err) {
             return STN_ERR_PLUGIN;
         }
         setup->constraints_read_contacts = setup->constraints_read_contacts || slot->contact_rows > 0;
-        size_t bytes = STN_PLUGIN_HAS(ops, state_size) ? ops->state_size(c->instance->self, c) : 0;
+        size_t told = sizeof(double) * (size_t)output_numbers(ops);
+        size_t bytes = STN_PLUGIN_HAS(ops, state_size) ? ops->state_size(c->instance->self, c) : told;
+        if (bytes < told) {
+            stn_fail(err, STN_ERR_PLUGIN, "state_size gave %zu bytes, its outputs need %zu", bytes, told);
+            stn_describe_constraint_error(model, i, err);
+            return STN_ERR_PLUGIN;
+        }
         setup->constraint_references += (size_t)channel_numbers(ops);
         setup->constraint_bytes = bytes > 0 ? slot->memory_start + bytes : setup->constraint_bytes;
         setup->constraint_rows += slot->rows;

@@ -230,6 +230,9 @@ void stn_world_begin_constraints(const step_setup *setup, const stn_kinematics *
 double stn_step_constraint_energy(const step_setup *setup, const state_view *state,
                                   const step_frame *frame); // [J] stored in them, as the kinematics are
 double stn_step_constraint_work(const step_frame *frame);   // [J] of kinematic bodies by them
+/// The problem is solved: constraints write what follows for their next state.
+stn_status stn_step_finish_constraints(const step_setup *setup, const state_view *state, step_frame *frame,
+                                       stn_error *err);
 
 // equality_rows.c
 int32_t stn_equality_error(const stn_kinematics *kinematics, const stn_equality *e, double *error); // see world.h

@@ -56,13 +56,17 @@ static void configured_solvers_pass(void **state) {
     }
 }
 
-/// Without settings a spring or tendon does nothing.
+/// Without settings a spring, tendon or weld does nothing.
 static void configured_constraints_pass(void **state) {
     (void)state;
     static const char *const configured[] = {
-        "spring --set stiffness=100 --set damping=3", "spring --set damping=3",
-        "spring --set stiffness=100 --set tension_only=true", "tendon --set stiffness=100 --set damping=1",
-        "bushing --set 'force_stiffness=10 20 30' --set 'torque_stiffness=1 2 3' --set 'torque_damping=1 1 1'"};
+        "spring --set stiffness=100 --set damping=3",
+        "spring --set damping=3",
+        "spring --set stiffness=100 --set tension_only=true",
+        "tendon --set stiffness=100 --set damping=1",
+        "bushing --set 'force_stiffness=10 20 30' --set 'torque_stiffness=1 2 3' --set 'torque_damping=1 1 1'",
+        "weld_at_runtime --set attached=true",
+        "suction --set attached=true --set force=1e12"};
     for (int32_t k = 0; k < STN_COUNT(configured); k++) {
         char words[256];
         snprintf(words, sizeof words, "validate constraint/%s", configured[k]);

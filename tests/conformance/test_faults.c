@@ -105,6 +105,7 @@ static const struct {
     {"constraint/wrong_count", "steps of a world", "after a reset has another state than the first time"},
     {"constraint/wrong_many", "steps of a world", "and 0 are left of row_count"},
     {"constraint/wrong_number", "J is the derivative of phi", "row 0: phi = nan must be finite"},
+    {"constraint/wrong_state", "declares what it is", "state_size gave 4 bytes, its outputs need 8"},
     {"constraint/wrong_part", "steps of a world", "emitted two blocks with the same part"},
     {"loader/wrong_greed", "declares what it is", "recognises an empty file"},
     {"loader/wrong_path", "malformed files", "expected one line that names "},

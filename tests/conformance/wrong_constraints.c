@@ -74,4 +74,27 @@ CONSTRAINT(many, TOO_MANY)
 CONSTRAINT(number, NO_NUMBER)
 CONSTRAINT(part, SAME_PART)
 
-STN_PLUGIN_LIBRARY(&none, &rate, &reaction, &line, &count, &many, &number, &part);
+/// Its state has no room for what it tells.
+static size_t small_state(const void *self, const stn_model_constraint *described) {
+    (void)self;
+    (void)described;
+    return 4;
+}
+static const stn_constraint_output told[] = {{"turns", "1", "made so far", 1, NULL}};
+static const stn_constraint_ops small_ops = {.size = sizeof small_ops,
+                                             .row_count = row_count,
+                                             .emit = emit,
+                                             .state_size = small_state,
+                                             .output_count = 1,
+                                             .outputs = told};
+static const stn_plugin_desc state = {.size = sizeof state,
+                                      .kind = STN_KIND_CONSTRAINT,
+                                      .id = "wrong_state",
+                                      .version = "1",
+                                      .summary = "a spring with a fault",
+                                      .config_size = sizeof(config),
+                                      .params = none_params,
+                                      .param_count = 1,
+                                      .ops.constraint = &small_ops};
+
+STN_PLUGIN_LIBRARY(&none, &rate, &reaction, &line, &count, &many, &number, &part, &state);

@@ -36,7 +36,7 @@ typedef struct stn_constraint_view {
     const double *q, *v;                    // (nq), (nv) of the whole model
     const stn_kinematics *kinematics;       // at (q, v)
     const double *reference;                // its channels, stacked in order
-    stn_arena *arena;                       // scratch, until the step ends; NULL but in `emit`
+    stn_arena *arena;                       // scratch, until the step ends; NULL but in `emit` and `finish`
     int32_t contact_count;                  // 0 without contact_rows and outside of `emit`
     const stn_constraint_contact *contacts; // (contact_count), by index
 } stn_constraint_view;
@@ -105,6 +105,19 @@ static inline void stn_constraint_path_add(stn_constraint_path *path, stn_vec3 p
     path->count++;
 }
 
+/// A number or vector that a constraint tells of itself, by name. Its state begins with the numbers of all outputs, as
+/// doubles in the order of the list, 0 at the start; `emit` and `finish` write them there.
+typedef struct stn_constraint_output {
+    const char *name, *unit, *summary; // as of a channel; no channel has the same name
+    int32_t size;                      // > 0
+    const char *const *words;          // what the numbers 0, 1, ... mean, NULL at the end; NULL: just numbers
+} stn_constraint_output;
+
+/// Forces of a step that is solved; opaque.
+typedef struct stn_row_forces stn_row_forces;
+/// Force along each row of block `part` [N] or [N m], and how many rows it has; 0: it was not emitted, or dropped.
+STN_API int32_t stn_row_forces_get(const stn_row_forces *forces, int32_t part, double force[STN_MAX_ROWS]);
+
 /// What a constraint does; plugin kind "constraint".
 typedef struct stn_constraint_ops {
     uint32_t size;               // sizeof of the struct as the plugin was compiled
@@ -115,7 +128,8 @@ typedef struct stn_constraint_ops {
                         stn_error *err);
     /// REQUIRED. Rows that it emits in any step, at most. [setup]
     int32_t (*row_count)(const void *self, const stn_model_constraint *described);
-    /// OPTIONAL (absent: 0). Bytes of state kept across steps, zeros at the start; checkpoints hold it. [setup]
+    /// OPTIONAL (absent: the outputs alone). Bytes of state kept across steps, zeros at the start, aligned to 16; the
+    /// outputs come first. Checkpoints hold it. [setup]
     size_t (*state_size)(const void *self, const stn_model_constraint *described);
     /// OPTIONAL (absent: zeros). Channels before a script sets any, with the model at q. [setup]
     void (*initial_reference)(const void *self, const stn_kinematics *kinematics, const stn_model_constraint *described,
@@ -131,6 +145,12 @@ typedef struct stn_constraint_ops {
     /// OPTIONAL (absent: 0). Rows that it emits, beside those of row_count, for every contact on a body of its ends, at
     /// most. Above 0: the view lists these contacts. [setup]
     int32_t (*contact_rows)(const void *self, const stn_model_constraint *described);
+    int32_t output_count;                 // what it tells
+    const stn_constraint_output *outputs; // (output_count), constant; NULL: nothing
+    /// OPTIONAL. The step is solved, with these forces: writes what follows from them for the next step into `state`,
+    /// which is as `emit` left it. `view` is that of `emit`. A failure ends the step with the constraint's name. [step]
+    stn_status (*finish)(const void *self, const stn_constraint_view *view, const stn_row_forces *forces, void *state,
+                         stn_error *err);
 } stn_constraint_ops;
 
 STN_END_C

@@ -136,6 +136,16 @@ STN_API int32_t stn_world_equality_impulse(stn_world *world, int32_t equality, d
 /// many rows it had; 0: the block was not emitted (a slack tendon), or no step was made yet. Borrows nothing.
 STN_API int32_t stn_world_constraint_force(const stn_world *world, int32_t constraint, int32_t part,
                                            double force[STN_MAX_ROWS]);
+/// Numbers of a channel or output, borrowed until the world changes.
+typedef struct stn_constraint_value {
+    const double *values;     // (count)
+    int32_t count;            // > 0
+    const char *const *words; // of an output: what 0, 1, ... mean; NULL: just numbers
+} stn_constraint_value;
+
+/// A channel of a constraint as it is set, or an output as the last step left it (0 before the first), by name.
+STN_API stn_status stn_world_get_constraint(const stn_world *world, int32_t constraint, const char *name,
+                                            stn_constraint_value *value, stn_error *err);
 /// A channel of a constraint, by name; `count` must be the channel's size. Holds until changed; part of the state.
 STN_API stn_status stn_world_set_constraint(stn_world *world, int32_t constraint, const char *channel,
                                             const double *values, int32_t count, stn_error *err);

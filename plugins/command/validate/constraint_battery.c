@@ -117,10 +117,14 @@ static bool begin(subject *s, validate_trial *trial) {
     for (int32_t kind = 0; kind < ENDS_COUNT; kind++) {
         *s = (subject){.trial = trial, .ends = (ends_kind)kind};
         s->random.state = stn_hash(trial->request->seed, trial->check, strlen(trial->check));
-        if (make_world(s, (ends_kind)kind) == STN_OK) {
+        stn_status status = make_world(s, (ends_kind)kind);
+        if (status == STN_OK) {
             return true;
         }
         end(s);
+        if (status == STN_ERR_PLUGIN && !trial->decided) { // not the ends: the plugin breaks its contract
+            trial_fail(trial, "%s", s->error.text);
+        }
         if (trial->decided) {
             return false;
         }

@@ -752,9 +752,10 @@ static stn_equality_spec read_spec(const stn_fields *f, stn_lua_world *w, stn_eq
     return spec;
 }
 
-// What a constraint of a plugin takes hold of: a and b, or a list of points of a path, or joints, or links.
+// What a constraint of a plugin takes hold of: a and b, or a list of points of a path, or joints, or links;
+// any_of in place of b: several links.
 static const char *const end_keys[] = {"name",   "a",    "b",      "a_point", "b_point", "a_pose",
-                                       "b_pose", "path", "joints", "links",   NULL};
+                                       "b_pose", "path", "joints", "any_of",  "links",   NULL};
 
 /// The list under `key`: its length, and on top of the stack the list; -1: absent.
 static lua_Integer push_list_of(const stn_fields *f, const char *key, const char *example) {
@@ -843,6 +844,30 @@ static const stn_constraint_end_spec *read_links(const stn_fields *f, stn_lua_wo
     return ends;
 }
 
+/// a, which may be "world".
+static stn_constraint_end_spec read_first_end(const stn_fields *f, stn_lua_world *w) {
+    lua_State *L = f->L;
+    stn_constraint_end_spec end = end_on(STN_WORLD);
+    bool world = stn_fields_push(f, "a") && lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "world") == 0;
+    end.link = read_link(f, w, "a", !world);
+    stn_fields_pose(f, "a_pose", &end.pose);
+    stn_fields_vector(f, "a_point", "m", &end.pose.position);
+    return end;
+}
+
+/// a and those of any_of, which is the list on top of the stack.
+static const stn_constraint_end_spec *read_any_of(const stn_fields *f, stn_lua_world *w, lua_Integer entries,
+                                                  int32_t *count) {
+    const stn_constraint_end_spec *others = read_links(f, w, entries, count);
+    stn_constraint_end_spec *ends = lua_newuserdatauv(f->L, (size_t)(*count + 1) * sizeof *ends, 0);
+    memcpy(ends + 1, others, (size_t)*count * sizeof *ends);
+    (*count)++;
+    int top = lua_gettop(f->L);
+    ends[0] = read_first_end(f, w);
+    lua_settop(f->L, top);
+    return ends;
+}
+
 /// The ends, in memory on Lua's stack.
 static const stn_constraint_end_spec *read_ends(const stn_fields *f, stn_lua_world *w, int32_t *count) {
     lua_State *L = f->L;
@@ -862,6 +887,13 @@ static const stn_constraint_end_spec *read_ends(const stn_fields *f, stn_lua_wor
     lua_Integer joints = push_list_of(f, "joints", "{ { hand, \"finger_1\", 0.01 }, { hand, \"finger_2\", 0.008 } }");
     int list = lua_gettop(L);
     bool pair = points < 0 && joints < 0;
+    lua_Integer others = push_list_of(f, "any_of", "{ box, ball }");
+    if (others > 0) {
+        if (!pair || stn_fields_push(f, "b")) {
+            stn_lua_fail(L, "%s: any_of stands in place of b; it takes no b, path or joints beside it", f->owner);
+        }
+        return read_any_of(f, w, others, count);
+    }
     *count = pair ? 2 : (int32_t)((points > 0 ? points : 0) + (joints > 0 ? joints : 0));
     stn_constraint_end_spec *ends = lua_newuserdatauv(L, (size_t)*count * sizeof *ends, 0);
     int32_t at = 0;
@@ -869,13 +901,9 @@ static const stn_constraint_end_spec *read_ends(const stn_fields *f, stn_lua_wor
         ends[i] = end_on(STN_WORLD);
     }
     if (pair) {
-        bool world =
-            stn_fields_push(f, "a") && lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "world") == 0;
-        ends[0].link = read_link(f, w, "a", !world);
+        ends[0] = read_first_end(f, w);
         ends[1].link = read_link(f, w, "b", false);
-        stn_fields_pose(f, "a_pose", &ends[0].pose);
         stn_fields_pose(f, "b_pose", &ends[1].pose);
-        stn_fields_vector(f, "a_point", "m", &ends[0].pose.position);
         stn_fields_vector(f, "b_point", "m", &ends[1].pose.position);
         return ends;
     }
@@ -1091,6 +1119,116 @@ static int plugin_constraint_set(lua_State *L) {
     return 0;
 }
 
+/// Reads a channel or an output, raises when there is none.
+static stn_constraint_value value_of(lua_State *L, const stn_lua_object *o, const char *name) {
+    stn_constraint_value value = {0};
+    stn_error err = {0};
+    stn_lua_check(L, stn_world_get_constraint(o->world->world, o->index, name, &value, &err), &err);
+    return value;
+}
+
+/// Pushes the word for a number, or the number where it has none.
+static void push_value(lua_State *L, const stn_constraint_value *value, int32_t i) {
+    for (int32_t k = 0; value->words != NULL && value->words[k] != NULL; k++) {
+        if (value->values[i] == k) {
+            lua_pushstring(L, value->words[k]);
+            return;
+        }
+    }
+    lua_pushnumber(L, value->values[i]);
+}
+
+/// constraint:get(name): a channel, or what the plugin tells: number, word or list.
+static int plugin_constraint_get(lua_State *L) {
+    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_PLUGIN_CONSTRAINT);
+    const stn_constraint_value value = value_of(L, o, luaL_checkstring(L, 2));
+    if (value.count == 1) {
+        push_value(L, &value, 0);
+        return 1;
+    }
+    lua_createtable(L, value.count, 0);
+    for (int32_t i = 0; i < value.count; i++) {
+        push_value(L, &value, i);
+        lua_rawseti(L, -2, i + 1);
+    }
+    return 1;
+}
+
+// constraint:attach { timeout = }, constraint:release(), of plugins with a channel "attached" and an output "holding":
+// any number above 0 that is new attaches, every other one lets go. In a task they wait until it is so.
+
+static bool holds(lua_State *L, const stn_lua_object *o) {
+    return value_of(L, o, "holding").values[0] > 0.0;
+}
+
+/// Sets the channel; whether it changed.
+static bool tell(lua_State *L, const stn_lua_object *o, bool attach) {
+    double told = value_of(L, o, "attached").values[0];
+    if (attach ? told > 0.0 && holds(L, o) : !(told > 0.0)) {
+        return false; // as it is
+    }
+    // released is the number with its sign turned, so that the next one is always another
+    double value = attach ? fabs(told) + 1.0 : -told;
+    stn_error err = {0};
+    stn_lua_check(L, stn_world_set_constraint(o->world->world, o->index, "attached", &value, 1, &err), &err);
+    return true;
+}
+
+typedef struct attaching {
+    bool attach;
+    double begin, timeout; // [s]
+} attaching;
+
+/// 1 the constraint, 2 what is waited for.
+static int attach_on(lua_State *L, int status, lua_KContext stepped) {
+    (void)status;
+    lua_settop(L, 2);
+    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_PLUGIN_CONSTRAINT);
+    const attaching *a = lua_touserdata(L, 2);
+    const char *verb = a->attach ? "attach" : "release";
+    stn_lua_task *task = stn_lua_task_here(L, verb);
+    if (stepped != 0 && holds(L, o) == a->attach) {
+        return 0;
+    }
+    if (stepped != 0 && stn_lua_task_is_past(task, a->begin + a->timeout)) {
+        const stn_constraint_value why = value_of(L, o, "why");
+        push_value(L, &why, 0);
+        stn_lua_fail(L, "%s: %s '%s' does not hold after %g s: %s", verb, described(o)->instance->desc->id,
+                     described(o)->name, a->timeout, lua_tostring(L, -1));
+    }
+    return stn_lua_task_yield(L, task, verb, 1, attach_on);
+}
+
+static int change_hold(lua_State *L, bool attach) {
+    static const char *const keys[] = {"timeout", NULL};
+    lua_settop(L, 2);
+    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_PLUGIN_CONSTRAINT);
+    attaching a = {.attach = attach, .timeout = 1.0};
+    if (!lua_isnil(L, 2)) {
+        const stn_fields f = stn_fields_open(L, 2, attach ? "attach" : "release", keys, 0);
+        stn_fields_at_least(&f, "timeout", "s", 0.0, &a.timeout);
+    }
+    bool changed = tell(L, o, attach);
+    const stn_lua_task *task = stn_lua_task_running(L);
+    if (task == NULL || task->world != o->world || !changed) {
+        return 0;
+    }
+    a.begin = stn_lua_task_time(task);
+    attaching *kept = lua_newuserdatauv(L, sizeof *kept, 0);
+    *kept = a;
+    lua_replace(L, 2);
+    lua_settop(L, 2);
+    return attach_on(L, LUA_OK, 0);
+}
+
+static int plugin_constraint_attach(lua_State *L) {
+    return change_hold(L, true);
+}
+
+static int plugin_constraint_release(lua_State *L) {
+    return change_hold(L, false);
+}
+
 static bool get_plugin_constraint(lua_State *L, void *self, const char *name) {
     (void)self;
     bool is_name = strcmp(name, "name") == 0;
@@ -1119,9 +1257,15 @@ void stn_lua_open_constraint(lua_State *L) {
     static const luaL_Reg methods[] = {{"error", constraint_error}, {"impulse", constraint_impulse}, {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__tostring", constraint_text}, {"__eq", stn_lua_object_equal}, {NULL, NULL}};
     stn_lua_class(L, STN_LUA_CONSTRAINT, methods, meta, get_constraint, constraint_properties);
-    static const luaL_Reg plugin_methods[] = {{"force", plugin_constraint_force},   {"set", plugin_constraint_set},
-                                              {"slack", plugin_constraint_slack},   {"path", plugin_constraint_path},
-                                              {"length", plugin_constraint_length}, {NULL, NULL}};
+    static const luaL_Reg plugin_methods[] = {{"force", plugin_constraint_force},
+                                              {"set", plugin_constraint_set},
+                                              {"get", plugin_constraint_get},
+                                              {"slack", plugin_constraint_slack},
+                                              {"path", plugin_constraint_path},
+                                              {"length", plugin_constraint_length},
+                                              {"attach", plugin_constraint_attach},
+                                              {"release", plugin_constraint_release},
+                                              {NULL, NULL}};
     static const luaL_Reg plugin_meta[] = {
         {"__tostring", plugin_constraint_text}, {"__eq", stn_lua_object_equal}, {NULL, NULL}};
     stn_lua_class(L, STN_LUA_PLUGIN_CONSTRAINT, plugin_methods, plugin_meta, get_plugin_constraint,

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// A suction cup: a ring of radius r, pressed on a surface by the vacuum force V along the cup's axis z. With (f, tau)
+// on what it holds, f_z > 0 where the cup pushes, the ring feels F_N = V + f_z and holds while
+//
+//     f_z >= -V                                               the vacuum is stronger than the pull
+//     |f_xy|^2 + (tau_z / r)^2 <= (mu F_N)^2                  friction of the ring
+//     |tau_xy| <= r F_N                                       no side of the ring lifts off
+//
+// The first two are those of Mahler et al., Dex-Net 3.0 (ICRA 2018), which states them linearised; for the third that
+// paper takes pi r kappa of an elastic lip, here the ring is rigid.
+#include "hold.h"
+
+enum { RAYS = 8 }; // on the ring, beside the one in its middle
+
+typedef struct suction {
+    double force, mu, radius, reach, stiffness, angular_stiffness, relaxation_time;
+    bool attached;
+} suction;
+
+static const stn_param params[] = {
+    STN_PARAM_REAL(suction, force, "N", 50.0, 0.0, INFINITY, "V: above 0; what the vacuum pulls with"),
+    STN_PARAM_REAL(suction, mu, "1", 0.5, 0.0, INFINITY, "above 0; friction of ring and surface"),
+    STN_PARAM_REAL(suction, radius, "m", 0.015, 0.0, INFINITY, "r: above 0; of the ring"),
+    STN_PARAM_REAL(suction, reach, "m", 0.0, 0.0, INFINITY,
+                   "holds what lies no further than this before all of the ring; 0: whatever the distance"),
+    STN_PARAM_REAL(suction, stiffness, "N/m", 0.0, 0.0, INFINITY, "0: rigid"),
+    STN_PARAM_REAL(suction, angular_stiffness, "N m/rad", 0.0, 0.0, INFINITY, "0: rigid"),
+    STN_PARAM_REAL(suction, relaxation_time, "s", 0.0, 0.0, 1e6, "damping is stiffness times this"),
+    STN_PARAM_BOOL(suction, attached, false, "from the start"),
+};
+
+static stn_status check(const void *self, const stn_model *model, const stn_model_constraint *described,
+                        stn_error *err) {
+    const suction *s = self;
+    (void)model;
+    const struct {
+        const char *name;
+        double value;
+    } positive[] = {{"force", s->force}, {"mu", s->mu}, {"radius", s->radius}};
+    for (int32_t i = 0; i < STN_COUNT(positive); i++) {
+        if (!(positive[i].value > 0.0)) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "%s = %g must be > 0", positive[i].name, positive[i].value);
+        }
+    }
+    if (described->end_count < 2) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "a cup has two ends, a and b, or a and any_of");
+    }
+    return hold_check_ends("a cup", described, err);
+}
+
+static void initial_reference(const void *self, const stn_kinematics *kinematics, const stn_model_constraint *described,
+                              double *reference) {
+    (void)kinematics;
+    (void)described;
+    reference[0] = ((const suction *)self)->attached ? 1.0 : 0.0;
+}
+
+// --------------------------------------------------------------------------------------------------------------- seal
+
+/// How far before the cup's plane the body is on a line along the axis; infinite: not there. The line starts a radius
+/// behind the plane, so that a lip may lie in the surface.
+static double gap_at(const suction *s, const stn_constraint_view *view, int32_t body, stn_vec3 point, stn_vec3 axis) {
+    double nearest = (double)INFINITY;
+    stn_vec3 origin = stn_vec3_sub(point, stn_vec3_scale(s->radius, axis));
+    for (int32_t g = 0; g < view->model->geometry_count; g++) {
+        const stn_geometry *geometry = &view->model->geometries[g];
+        if (geometry->body != body || !geometry->collision) {
+            continue;
+        }
+        stn_pose pose = stn_pose_mul(&view->kinematics->body_pose[body], &geometry->pose);
+        stn_ray_hit hit;
+        if (stn_shape_raycast(&geometry->shape, &pose, origin, axis, s->radius + hold_or_infinite(s->reach), &hit) &&
+            !hit.inside) {
+            nearest = fmin(nearest, hit.distance - s->radius);
+        }
+    }
+    return nearest;
+}
+
+/// The largest gap of the ring and its middle; infinite: it does not seal.
+static double gap_of(const suction *s, const stn_constraint_view *view, int32_t body, const stn_pose *A) {
+    stn_vec3 axis = stn_mat3_column(&A->rotation, 2);
+    double gap = gap_at(s, view, body, A->position, axis);
+    for (int32_t i = 0; i < RAYS && s->reach > 0.0 && !isinf(gap); i++) {
+        double angle = i * 2.0 * 3.14159265358979323846 / RAYS;
+        stn_vec3 rim = stn_vec3_make(s->radius * cos(angle), s->radius * sin(angle), 0.0);
+        gap = fmax(gap, gap_at(s, view, body, stn_pose_apply(A, rim), axis));
+    }
+    return gap;
+}
+
+/// The end that it would hold: the nearest one that seals; 0: none.
+static int32_t choose(const suction *s, const stn_constraint_view *view) {
+    const stn_model_constraint *described = view->described;
+    if (s->reach == 0.0 && described->end_count == 2) {
+        return 1;
+    }
+    const stn_constraint_end *a = &described->ends[0];
+    stn_pose A = stn_pose_mul(&view->kinematics->body_pose[a->body], &a->frame);
+    double nearest = (double)INFINITY;
+    int32_t chosen = 0;
+    for (int32_t end = 1; end < described->end_count; end++) {
+        double gap = gap_of(s, view, described->ends[end].body, &A);
+        if (gap < nearest) {
+            nearest = gap;
+            chosen = end;
+        }
+    }
+    return chosen;
+}
+
+// -------------------------------------------------------------------------------------------------------------- limits
+
+/// F_N by which friction and torques are limited, `more` of V added.
+static double ring_force(const suction *s, double f_z, double more) {
+    return fmax(0.0, s->force + f_z) + more * s->force;
+}
+
+/// Friction and torque follow the normal force of the step before.
+static hold_bounds bounds_of(const suction *s, const hold_state *h) {
+    double F = ring_force(s, h->force[2], HOLD_BOUND), shear = s->mu * F;
+    hold_bounds b = {.hi = {shear, shear, (double)INFINITY, s->radius * F, s->radius * F, s->radius * shear}};
+    for (int32_t r = 0; r < HOLD_ROWS; r++) {
+        b.lo[r] = -b.hi[r];
+    }
+    b.lo[2] = -(1.0 + HOLD_BOUND) * s->force;
+    return b;
+}
+
+static stn_status finish(const void *self, const stn_constraint_view *view, const stn_row_forces *forces, void *state,
+                         stn_error *err) {
+    (void)view;
+    (void)err;
+    const suction *s = self;
+    hold_state *h = state;
+    if (!hold_read_forces(h, forces)) {
+        return STN_OK;
+    }
+    double F = ring_force(s, h->force[2], HOLD_MARGIN);
+    double friction = hypot(hypot(h->force[0], h->force[1]), h->torque[2] / s->radius);
+    if (-h->force[2] > (1.0 + HOLD_MARGIN) * s->force) {
+        hold_let_go(h, HOLD_FORCE);
+    } else if (friction > s->mu * F) {
+        hold_let_go(h, HOLD_SHEAR);
+    } else if (hypot(h->torque[0], h->torque[1]) > s->radius * F) {
+        hold_let_go(h, HOLD_TORQUE);
+    }
+    return STN_OK;
+}
+
+// --------------------------------------------------------------------------------------------------------------- a
+// step
+
+static hold_stiffness stiffness_of(const suction *s) {
+    return (hold_stiffness){hold_or_infinite(s->stiffness), hold_or_infinite(s->angular_stiffness), s->relaxation_time};
+}
+
+static stn_status emit(const void *self, const stn_constraint_view *view, void *state, stn_rows *rows, stn_error *err) {
+    const suction *s = self;
+    hold_state *h = state;
+    if (hold_obey(h, view->reference[0])) {
+        int32_t end = choose(s, view);
+        if (end > 0) {
+            hold_attach(h, view, end);
+        } else {
+            h->why = HOLD_NO_SEAL;
+        }
+    }
+    if (!(h->holding > 0.0)) {
+        return STN_OK;
+    }
+    const hold_stiffness stiffness = stiffness_of(s);
+    const hold_bounds bounds = bounds_of(s, h);
+    return hold_emit(h, view, &stiffness, &bounds, rows, err);
+}
+
+static double energy(const void *self, const stn_constraint_view *view, const void *state) {
+    const hold_stiffness stiffness = stiffness_of(self);
+    return hold_energy(state, view, &stiffness);
+}
+
+static const stn_constraint_ops ops = {
+    .size = sizeof ops,
+    .channel_count = 1,
+    .channels = hold_channels,
+    .check = check,
+    .row_count = hold_row_count,
+    .state_size = hold_state_size,
+    .initial_reference = initial_reference,
+    .emit = emit,
+    .energy = energy,
+    .path = hold_path,
+    .output_count = HOLD_OUTPUTS,
+    .outputs = hold_outputs,
+    .finish = finish,
+};
+
+const stn_plugin_desc hold_suction = {
+    .size = sizeof hold_suction,
+    .kind = STN_KIND_CONSTRAINT,
+    .id = "suction",
+    .version = "1.0.0",
+    .summary = "Suction cup: holds what it sits on up to its force, friction and torque",
+    .reference = "Mahler et al., Dex-Net 3.0: Computing Robust Vacuum Suction Grasp Targets, ICRA 2018",
+    .config_size = sizeof(suction),
+    .params = params,
+    .param_count = STN_COUNT(params),
+    .ops.constraint = &ops,
+};
