@@ -539,6 +539,20 @@ stn.test("in a task attach waits until it holds, and says why not", function()
   stn.near(story[1], 0.2, 0.011, "4 mm at 20 mm/s")
 end)
 
+stn.test("a robot goes where a task tells it also in a world with constraints that have channels", function()
+  local world = stn.world { dt = 0.002 }
+  local arm = world:load { "models/iiwa14/iiwa14.urdf", fixed = true, joints = { iiwa14_joint_2 = 0.6, iiwa14_joint_4 = -1.4 } }
+  local load = box(world, 1, { 2, 0, 1 })
+  world:constraint { "weld_at_runtime", a = "world", b = load, attached = true }
+  world:constraint { "tendon", path = { { load, rest }, { "world", rest } } }
+  world:controller { "joint_pd", target = arm, kp = 4000, kd = 400, gravity_compensation = true }
+  stn.task("turn", function() arm:move_to { iiwa14_joint_1 = 0.5 } end)
+  for _ in world:run { seconds = 3 } do end
+  stn.near(arm:joint("iiwa14_joint_1"):position(), 0.5, 1e-3)
+  stn.near(arm:joint("iiwa14_joint_2"):position(), 0.6, 1e-3)
+  stn.near(arm:joint("iiwa14_joint_4"):position(), -1.4, 1e-3)
+end)
+
 -- ------------------------------------------------------------------------------------------------------------ state
 
 stn.test("snapshot, clone, saved state and reset take what it holds along", function()

@@ -10,9 +10,17 @@
 
 // ---------------------------------------------------------------------------------------------------------- references
 
-/// The reference of a channel as it is now: references of all controllers are stacked in the state, channel by channel.
+/// The reference of a channel as it is now: those of all constraints and then of all controllers are stacked in the
+/// state, channel by channel.
 static const double *present_reference(const stn_lua_world *w, int32_t controller, int32_t channel) {
     const double *reference = stn_world_state(w->world)->reference;
+    const stn_model *model = stn_world_model(w->world);
+    for (int32_t i = 0; i < model->constraint_count; i++) {
+        const stn_constraint_ops *ops = model->constraints[i].instance->desc->ops.constraint;
+        for (int32_t k = 0; k < ops->channel_count; k++) {
+            reference += ops->channels[k].size;
+        }
+    }
     for (int32_t c = 0; c <= controller; c++) {
         const stn_controller_ops *ops = stn_world_controller(w->world, c)->desc->ops.controller;
         int32_t end = c == controller ? channel : ops->channel_count;
