@@ -27,6 +27,7 @@ typedef struct certification {
     const void *law_memory;
     const stn_inverse *inverse;
     stn_arena *scratch;
+    certificate_parts *parts; // NULL: not wanted
     stn_certificate out;
 } certification;
 
@@ -116,7 +117,7 @@ static stn_status certify_law(certification *s, stn_error *err) {
     double largest = 0.0, size_gamma = 0.0, size_law = 0.0;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
-        double difference = 0.0;
+        double difference = 0.0, own_gamma = 0.0, own_law = 0.0;
         for (int32_t r = c->row; r < c->row + c->rows; r++) {
             if (!stn_constraint_has_cone(c) && p->R[r] == 0.0) {
                 continue;
@@ -124,8 +125,14 @@ static stn_status certify_law(certification *s, stn_error *err) {
             difference += (gamma[r] - answer[r]) * (gamma[r] - answer[r]);
             size_gamma += gamma[r] * gamma[r];
             size_law += answer[r] * answer[r];
+            own_gamma += gamma[r] * gamma[r];
+            own_law += answer[r] * answer[r];
         }
         largest = worst(largest, sqrt(difference));
+        if (s->parts != NULL) {
+            s->parts->law[2 * i] = difference;
+            s->parts->law[2 * i + 1] = worst(own_gamma, own_law);
+        }
     }
     s->out.law_residual = largest == 0.0 ? 0.0 : largest / sqrt(worst(size_gamma, size_law));
     s->out.finite = s->out.finite && isfinite(s->out.law_residual);
@@ -168,12 +175,23 @@ static double certify_momentum(certification *s, double *work) {
     stn_problem_mass_times(p, s->v, NULL, momentum);
     stn_problem_mass_times(p, s->v, p->v_star, r);
     double a = 0.0, b = 0.0, c = 0.0; // |D A v|^2, |D J^T gamma|^2, |D residual|^2
-    for (int32_t i = 0; i < n; i++) {
-        double free_impulse = p->free_impulse != NULL ? p->free_impulse[i] : 0.0;
-        double rest = r[i] - impulse[i] - free_impulse;
-        a += D2[i] * momentum[i] * momentum[i];
-        b += D2[i] * impulse[i] * impulse[i];
-        c += D2[i] * rest * rest;
+    for (int32_t t = 0; t < p->tree_count; t++) {
+        double own[3] = {0.0}; // of the tree alone: differences of the sums would lose what is small
+        for (int32_t i = p->trees[t].dof_start, end = i + p->trees[t].A.n; i < end; i++) {
+            double free_impulse = p->free_impulse != NULL ? p->free_impulse[i] : 0.0;
+            double rest = r[i] - impulse[i] - free_impulse;
+            const double square[3] = {D2[i] * momentum[i] * momentum[i], D2[i] * impulse[i] * impulse[i],
+                                      D2[i] * rest * rest};
+            a += square[0];
+            b += square[1];
+            c += square[2];
+            own[0] += square[0];
+            own[1] += square[1];
+            own[2] += square[2];
+        }
+        if (s->parts != NULL) {
+            memcpy(s->parts->momentum + 3 * (size_t)t, own, sizeof own);
+        }
     }
     double size = sqrt(worst(a, b));
     s->out.momentum = ratio(sqrt(c), size, 1e14);
@@ -265,6 +283,18 @@ static bool all_finite(const double *x, int32_t n) {
 stn_status stn_certify(const stn_problem *problem, const double *v, const double *gamma, const stn_law *law,
                        const void *law_memory, const stn_inverse *inverse, uint32_t flags, stn_arena *scratch,
                        stn_certificate *out, stn_error *err) {
+    const certificate_question q = {problem, v, gamma, law, law_memory, inverse, flags, scratch};
+    return certify_in_parts(&q, NULL, out, err);
+}
+
+stn_status certify_in_parts(const certificate_question *q, certificate_parts *parts, stn_certificate *out,
+                            stn_error *err) {
+    const stn_problem *problem = q->problem;
+    const double *v = q->v, *gamma = q->gamma;
+    const stn_law *law = q->law;
+    const stn_inverse *inverse = q->inverse;
+    const uint32_t flags = q->flags;
+    stn_arena *scratch = q->scratch;
     const bool global = problem->form == STN_FORM_GLOBAL, light = (flags & STN_CERTIFICATE_LIGHT) != 0;
     const bool scaled = (flags & STN_CERTIFICATE_SCALED) != 0;
     if (scaled && global && inverse == NULL) {
@@ -272,7 +302,18 @@ stn_status stn_certify(const stn_problem *problem, const double *v, const double
     }
     double *work = STN_ARENA(scratch, 4 * (size_t)problem->nv, double);
     double *v_c = STN_ARENA(scratch, problem->row_count, double);
-    if (work == NULL || v_c == NULL) {
+    bool room = work != NULL && v_c != NULL;
+    if (parts != NULL) {
+        parts->v_c = v_c;
+        parts->D2 = global ? work : NULL;
+        parts->momentum = STN_ARENA(scratch, 3 * (size_t)problem->tree_count, double);
+        parts->map = light ? NULL : STN_ARENA(scratch, problem->constraint_count, double);
+        parts->law =
+            light || law == NULL || !global ? NULL : STN_ARENA(scratch, 2 * (size_t)problem->constraint_count, double);
+        room = room && parts->momentum != NULL && (light || parts->map != NULL) &&
+               (light || law == NULL || !global || parts->law != NULL);
+    }
+    if (!room) {
         return stn_fail(err, STN_ERR_MEMORY, "certificate: out of memory");
     }
     if (global) { // v_c of every row: J v + bias, or W gamma + q
@@ -291,9 +332,10 @@ stn_status stn_certify(const stn_problem *problem, const double *v, const double
         .gamma = gamma,
         .v_c = v_c,
         .law = law,
-        .law_memory = law_memory,
+        .law_memory = q->law_memory,
         .inverse = inverse,
         .scratch = scratch,
+        .parts = parts,
 #define NOT_APPLICABLE(member, name, unit, text) .out.member = (double)NAN,
         STN_CERTIFICATE_FIELDS(NOT_APPLICABLE)
 #undef NOT_APPLICABLE
@@ -312,8 +354,12 @@ stn_status stn_certify(const stn_problem *problem, const double *v, const double
             const stn_constraint *k = &problem->constraints[i];
             const double *u = v_c + k->row, *own = gamma + k->row;
             double relaxed = relaxed_map(problem, k, u, own);
-            ncp = worst(ncp, stn_constraint_has_cone(k) ? coulomb_map(problem, k, u, own) : relaxed);
+            double coulomb = stn_constraint_has_cone(k) ? coulomb_map(problem, k, u, own) : relaxed;
+            ncp = worst(ncp, coulomb);
             ccp = worst(ccp, relaxed);
+            if (parts != NULL) {
+                parts->map[i] = parts->coulomb ? coulomb : relaxed;
+            }
         }
         c->natural_ncp = sqrt(ncp);
         c->natural_ccp = sqrt(ccp);

@@ -402,6 +402,7 @@ stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, c
                              stn_error *err) {
     solve_job job = {.solver = solver, .problem = problem, .request = request, .out = solution};
     stn_solve_report result = {.status = STN_OK, .reason = "no constraints", .worst = -1};
+    certificate_parts parts = {.coulomb = false};
     stn_certificate certified;
     stn_arena_reset(solver->arena);
 
@@ -412,10 +413,21 @@ stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, c
         status = solve_islands(&job, err);
     }
     double solved = stn_clock_us();
-    if (status == STN_OK && certificate != NULL) {
-        const stn_law *law = solver->law.ops != NULL ? &solver->law : NULL;
-        status = stn_certify(problem, job.v, job.gamma, law, request->law_memory, job.inverse,
-                             request->certificate_flags, solver->arena, &certified, err);
+    if (status == STN_OK) {
+        const certificate_question asked = {.problem = problem,
+                                            .v = job.v,
+                                            .gamma = job.gamma,
+                                            .law = solver->law.ops != NULL ? &solver->law : NULL,
+                                            .law_memory = request->law_memory,
+                                            .inverse = job.inverse,
+                                            .flags = request->certificate_flags,
+                                            .scratch = solver->arena};
+        stn_formulation formulation = stn_solver_formulation(solver->options.solver);
+        parts.coulomb = formulation != STN_REGULARIZED && formulation != STN_CCP;
+        status = certify_in_parts(&asked, &parts, &certified, err);
+    }
+    if (status == STN_OK) {
+        status = judge_claims(&job, &parts, &result.contradiction, err);
     }
     if (status != STN_OK) {
         return status;
@@ -448,7 +460,7 @@ stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, c
     }
     result.prepare_us = prepared - start;
     result.solve_us = solved - prepared;
-    if (certificate != NULL && !certified.finite && severity(result.status) < severity(STN_NOT_CONVERGED)) {
+    if (!certified.finite && severity(result.status) < severity(STN_NOT_CONVERGED)) {
         // residuals that overflow say nothing of a solution, whatever the solver says
         result.status = STN_NOT_CONVERGED;
         result.reason = "residuals not finite";

@@ -52,6 +52,36 @@ typedef struct solve_job {
     island_outcome *outcomes;       // (islands.count)
 } solve_job;
 
+// ------------------------------------------------------------------------------------------------ the solver's word
+
+/// What stn_certify is asked.
+typedef struct certificate_question {
+    const stn_problem *problem;
+    const double *v, *gamma;
+    const stn_law *law;
+    const void *law_memory;
+    const stn_inverse *inverse;
+    uint32_t flags;
+    stn_arena *scratch;
+} certificate_question;
+
+/// What a certificate consists of, in the question's scratch: claims are those of islands.
+typedef struct certificate_parts {
+    bool coulomb;      // in: which natural map `map` is
+    const double *v_c; // (row_count)
+    const double *D2;  // (nv) diag(A)^-1 as the certificate has it; NULL of a local problem
+    double *momentum;  // (tree_count x 3) |D A v|^2, |D J^T gamma|^2, |D residual|^2; unset of a local problem
+    double *map;       // (constraint_count) squares of natural maps [m^2/s^2]; NULL: STN_CERTIFICATE_LIGHT
+    double *law;       // (constraint_count x 2) |gamma_i - law(v)_i|^2, max(|gamma_i|^2, |law(v)_i|^2); NULL: no law
+} certificate_parts;
+
+/// stn_certify; `parts` may be NULL.
+stn_status certify_in_parts(const certificate_question *q, certificate_parts *parts, stn_certificate *out,
+                            stn_error *err);
+/// Islands of the job that claim a solution, against the certificate (docs/certificate.md): a contradicted one ends as
+/// STN_NOT_CONVERGED. STN_ERR_MEMORY, or what the problem's local form fails with.
+stn_status judge_claims(const solve_job *job, const certificate_parts *parts, stn_contradiction *out, stn_error *err);
+
 /// Checks the problem, factors A unless the request brings that, fills R and v_hat.
 stn_status prepare_problem(solve_job *job, stn_error *err);
 

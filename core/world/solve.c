@@ -78,6 +78,7 @@ stn_status stn_step_solve(const step_setup *setup, const state_view *state, step
     report->not_converged = solved.not_converged;
     report->cost = solved.cost;
     report->reason = solved.reason;
+    report->contradiction = solved.contradiction;
     if (frame->formed_loosely && status >= 0) {
         report->status = STN_NOT_CONVERGED;
         report->not_converged += 1;

@@ -39,6 +39,19 @@ typedef struct stn_certificate {
     double contact_start_J, contact_J;
 } stn_certificate;
 
+/// A solver says that it has the solution, and the certificate says that it has not: docs/certificate.md, "A claim is
+/// checked". Such an island counts as not converged.
+typedef struct stn_contradiction {
+    int32_t islands;      // whose claim is contradicted; 0: none, and the rest is zero
+    stn_status claimed;   // STN_OK or STN_STALLED, by the island that is furthest beyond its bound; the rest is of it
+    double tolerance;     // to which it claims the solution [1]
+    const char *residual; // what contradicts it: "momentum error", "natural map", "law residual"; static text
+    double found, bound;  // that residual, and up to where the claim would stand, both relative [1]
+} stn_contradiction;
+/// "says 'ok' at tolerance 1e-06, but its momentum error is 0.94, bound 0.001"; "" without a contradiction. Cut to
+/// `size` bytes. Thread: [any].
+STN_API void stn_contradiction_text(const stn_contradiction *contradiction, char *text, size_t size);
+
 /// STN_CERTIFICATE_LIGHT leaves the natural maps and the law residual NaN; SCALED adds natural_scaled and
 /// natural_ccp_scaled, which need `inverse`, and stay NaN where some A has none.
 enum { STN_CERTIFICATE_LIGHT = 1u << 0, STN_CERTIFICATE_SCALED = 1u << 1 };

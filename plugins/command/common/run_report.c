@@ -70,6 +70,9 @@ static void add_steps(cJSON *json, const stn_session *session, const cli_run_end
     }
     add_summary(json, "iterations", session, STN_SAMPLE_ITERATIONS, WITH_MEAN | WITH_P99 | WITH_MAX);
     cli_json_add_real(json, "not_converged", (double)s->not_converged);
+    if (s->contradicted > 0) {
+        cli_json_add_real(json, "contradicted", (double)s->contradicted);
+    }
     if (s->approximate > 0) {
         cli_json_add_real(json, "approximate", (double)s->approximate);
     }
@@ -333,6 +336,10 @@ static void print_steps(const stn_session *session, const cli_run_end *end) {
     fprintf(stderr, rise == 0.0 ? "  energy rise 0 J\n" : "  energy rise %.1e J\n", rise);
     if (s->not_converged > 0) {
         fprintf(stderr, "  %lld step%s did not converge\n", (long long)s->not_converged, plural(s->not_converged));
+    }
+    if (s->contradicted > 0) {
+        fprintf(stderr, "  %lld of them by the certificate alone: the solver says that it converged\n",
+                (long long)s->contradicted);
     }
     if (s->approximate > 0) {
         fprintf(

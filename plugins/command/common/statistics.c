@@ -179,6 +179,13 @@ stn_status stn_account_observe(stn_world_account *account, stn_context *context,
     }
     s->not_converged += o->report->not_converged > 0;
     s->approximate += o->report->status == STN_NOT_CONVERGED && o->report->not_converged == 0;
+    if (o->report->contradiction.islands > 0) {
+        const stn_contradiction *said = &o->report->contradiction;
+        stn_figure claim = {.value = said->found, .ratio = said->found / said->bound, .time = o->time};
+        stn_contradiction_text(said, claim.what, sizeof claim.what);
+        stn_figure_merge(&account->figures[STN_FIGURE_CLAIM], &claim);
+        s->contradicted++;
+    }
     s->not_finite += c != NULL && !c->finite;
     note_energy(account, o->report, o->time);
     if (account->scene != NULL) {

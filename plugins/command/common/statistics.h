@@ -61,6 +61,7 @@ typedef struct stn_statistics {
     stn_profile profile;                    // when one was asked for
     double simulated;                       // [s]
     int64_t not_converged;                  // steps
+    int64_t contradicted;                   // of these, in which the solver says otherwise of an island
     int64_t approximate;                    // steps of a solver that says it is: none converged, none a failure
     int64_t not_finite;                     // steps with NaN in the certificate's inputs
     int64_t captured;                       // contact problems that were saved

@@ -12,6 +12,7 @@ static const struct {
     [STN_FIGURE_OVERLAP] = {"overlap", "m", 0.25},
     [STN_FIGURE_MOVE] = {"move", "m", 1.0},
     [STN_FIGURE_DISTANCE] = {"distance", "m", 100.0},
+    [STN_FIGURE_CLAIM] = {"claim", "1", 1.0},
 };
 
 const char *stn_figure_name(stn_figure_kind kind) {
@@ -44,6 +45,9 @@ void stn_figure_describe(const stn_figure *f, stn_figure_kind kind, char *text, 
     case STN_FIGURE_MOVE:
         snprintf(text, size, "%s went %.3g m within a step at t = %.4g s, %.3g times its size", f->what, f->value,
                  f->time, f->ratio);
+        return;
+    case STN_FIGURE_CLAIM:
+        snprintf(text, size, "the solver %s, at t = %.4g s", f->what, f->time);
         return;
     default:
         snprintf(text, size, "%s was %.4g m off the scene at t = %.4g s, %.3g times its size", f->what, f->value,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run that ended without a complaint has to be asked all the same: whether energy came from nowhere, bodies sank
-// into each other, went too far within a step, or left the scene. Figures without a scale of their own, each beside
+// into each other, went too far within a step, or left the scene, and whether its solver tells the truth. Figures without a scale of their own, each beside
 // what it is compared with: docs/verdict.md has the reasons.
 #ifndef STICTION_COMMAND_VERDICT_H
 #define STICTION_COMMAND_VERDICT_H
@@ -12,6 +12,7 @@ typedef enum stn_figure_kind {
     STN_FIGURE_OVERLAP,  // [m] the deepest, compared with the thinner of both shapes
     STN_FIGURE_MOVE,     // [m] the farthest way of a body within a step, compared with its size
     STN_FIGURE_DISTANCE, // [m] the farthest that a body was below or above the scene that the world began with
+    STN_FIGURE_CLAIM,    // [1] the residual that contradicts the solver most, compared with its bound
     STN_FIGURE_COUNT
 } stn_figure_kind;
 
@@ -19,12 +20,12 @@ typedef enum stn_figure_kind {
 typedef struct stn_figure {
     double value, ratio; // ratio: over what it is compared with; 0: nothing of the kind
     double time;         // when [s]
-    char what[160];      // which bodies
+    char what[160];      // which bodies; of a claim what the solver says, and what is true
 } stn_figure;
 
-/// "energy", "overlap", "move", "distance".
+/// "energy", "overlap", "move", "distance", "claim".
 const char *stn_figure_name(stn_figure_kind kind);
-/// Of `value`: "J", "m".
+/// Of `value`: "J", "m", "1".
 const char *stn_figure_unit(stn_figure_kind kind);
 /// The ratio beyond which a run is not simply ok.
 double stn_figure_limit(stn_figure_kind kind);

@@ -73,7 +73,8 @@ static void solve_timed(bench *b, outcome *out) {
         memset(p->solver_memory, 0, count * (size_t)s->solver->desc->memory_per_constraint);
         stn_status status = stn_problem_solver_create(b->context, &options, &fresh, &b->error);
         if (status == STN_OK) {
-            status = stn_problem_solve(fresh, &p->problem, &request, &p->solution, &out->report, NULL, &b->error);
+            status = stn_problem_solve(fresh, &p->problem, &request, &p->solution, &out->report, &out->certificate,
+                                       &b->error);
         }
         stn_problem_solver_destroy(fresh);
         out->status = status;
@@ -141,6 +142,8 @@ void compare_solve_row(comparison *c, cli_problem *problem, int32_t index) {
             if (has_measure && !isnan(row->residual) && row->residual > 100.0 * common_of(&b)->tolerance) {
                 snprintf(row->note, sizeof row->note, "says converged, %s is %.1e", compare_measure(f), row->residual);
             }
+        } else if (o.report.contradiction.islands > 0) {
+            stn_contradiction_text(&o.report.contradiction, row->note, sizeof row->note);
         } else {
             snprintf(row->note, sizeof row->note, "%s", o.report.reason);
         }

@@ -34,6 +34,8 @@ typedef struct player {
     bool failed;    // the file is damaged, or the replay diverged
     int32_t scenes; // a second one begins another recording
     int64_t steps, first_step;
+    int64_t not_converged, contradicted; // steps; the second: although the solver says otherwise
+    stn_contradiction contradiction;     // of the first of these
     double simulated, wall;           // [s]
     stn_replay_difference difference; // the first
     int64_t differs_at;
@@ -94,6 +96,10 @@ static stn_status play(player *p, const uint8_t *records, size_t size, stn_error
         }
         p->steps++;
         p->simulated += stn_world_dt(world);
+        const stn_step_report *made = stn_world_observation(world)->report;
+        p->not_converged += made->not_converged > 0;
+        p->contradiction = p->contradicted == 0 ? made->contradiction : p->contradiction;
+        p->contradicted += made->contradiction.islands > 0;
         const stn_state *state = stn_world_state(world);
         if (d.differs && !p->difference.differs) {
             p->difference = d;
@@ -167,6 +173,13 @@ static bool print_json(const player *p, const char *word) {
     cli_json_add_real(json, "steps", (double)p->steps);
     cli_json_add_real(json, "simulated_s", p->simulated);
     cli_json_add_real(json, "wall_s", p->wall);
+    cli_json_add_real(json, "not_converged", (double)p->not_converged);
+    if (p->contradicted > 0) {
+        char text[256];
+        stn_contradiction_text(&p->contradiction, text, sizeof text);
+        cli_json_add_real(json, "contradicted", (double)p->contradicted);
+        cli_json_add_text(json, "contradiction", text);
+    }
     cJSON_AddBoolToObject(json, "whole", p->ended);
     cli_json_add_text(json, "other_build", stn_replay_other_build(p->replay));
     if (d->differs) {
@@ -203,6 +216,16 @@ static int report(const cli_command *command, player *p, stn_status status, stn_
     fprintf(stderr, ": %s\n", word);
     fprintf(stderr, "  %lld step%s, %.4g s simulated in %.3g s: %.1f times real time\n", (long long)p->steps,
             p->steps == 1 ? "" : "s", p->simulated, p->wall, p->simulated / p->wall);
+    if (p->not_converged > 0) {
+        fprintf(stderr, "  %lld step%s did not converge\n", (long long)p->not_converged,
+                p->not_converged == 1 ? "" : "s");
+    }
+    if (p->contradicted > 0) {
+        char text[256];
+        stn_contradiction_text(&p->contradiction, text, sizeof text);
+        fprintf(stderr, "  %lld of them by the certificate alone; in the first the solver %s\n",
+                (long long)p->contradicted, text);
+    }
     if (p->difference.differs) {
         const stn_replay_difference *d = &p->difference;
         char name[256];

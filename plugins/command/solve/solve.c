@@ -87,6 +87,9 @@ static cJSON *result_json(const solve_run *run, stn_status status, bool full) {
     cli_json_add_text(json, "status", cli_solve_word(status));
     cli_json_add_text(json, "reason", status < 0 ? run->error.text : r->reason);
     cJSON_AddBoolToObject(json, "stalled", status == STN_STALLED);
+    char contradiction[256];
+    stn_contradiction_text(&r->contradiction, contradiction, sizeof contradiction);
+    cli_json_add_text(json, "contradiction", contradiction[0] != '\0' ? contradiction : NULL);
     cli_json_add_text(json, "note", run->note[0] != '\0' ? run->note : NULL);
     cJSON_AddNumberToObject(json, "iterations", r->iterations);
     cJSON_AddNumberToObject(json, "islands", r->island_count);
@@ -218,6 +221,12 @@ static int solve(solve_run *run, const cli_settings plugins[3]) {
         snprintf(text, sizeof text, "the status is that of %s; natural_ncp is how far this is from Coulomb's law",
                  model);
         note(run, text);
+    }
+    if (run->report.contradiction.islands > 0) {
+        char said[256], all[300];
+        stn_contradiction_text(&run->report.contradiction, said, sizeof said);
+        snprintf(all, sizeof all, "the solver %s", said);
+        note(run, all);
     }
     if (status == STN_STALLED) {
         note(run, p->problem.general_W ? "stalled: the residual falls no further, which is W's asymmetry or round-off"

@@ -120,6 +120,10 @@ void subject_solve_into(solver_subject *s, stn_problem *p, solver_answer *a) {
     stn_solution solution = {.v = a->v, .gamma = a->gamma};
     s->error = (stn_error){STN_OK, ""};
     a->status = stn_problem_solve(s->problem_solver, p, &request, &solution, &a->report, &a->certificate, &s->error);
+    if (a->status == STN_NOT_CONVERGED && a->report.contradiction.islands > 0 &&
+        a->report.contradiction.islands == a->report.not_converged) {
+        a->status = a->report.contradiction.claimed; // the solver's word is what is judged
+    }
 }
 
 // ------------------------------------------------------------------------------------------------------------ judge
@@ -281,6 +285,9 @@ solver_verdict subject_judge(const solver_subject *s, const stn_problem *p, cons
         snprintf(out.text, sizeof out.text, "says '%s' (%s), but %s is %.2g, limit %.2g (formulation %s)",
                  stn_status_text(a->status), a->report.reason, name, own, own_limit,
                  stn_formulation_name(s->formulation));
+    } else if (a->report.contradiction.islands > 0) {
+        out.good = false;
+        stn_contradiction_text(&a->report.contradiction, out.text, sizeof out.text);
     }
     return out;
 }

@@ -296,6 +296,8 @@ stn_lua_object *stn_lua_object_test(lua_State *L, int index, const char *type);
 const char *stn_lua_status_word(stn_status status);
 /// Pushes a copy of residuals as steps have them.
 void stn_lua_push_certificate(lua_State *L, const stn_certificate *certificate);
+/// What the solver says and the certificate found, a text; nil: no contradiction.
+void stn_lua_push_contradiction(lua_State *L, const stn_contradiction *contradiction);
 /// List of the last step's contacts (contact.c).
 void stn_lua_push_contacts(lua_State *L, stn_lua_world *w);
 /// Sets two fields of the table on top: the names of a link's group and of the link; "world" alone for what has no

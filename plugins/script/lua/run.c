@@ -351,6 +351,16 @@ const char *stn_lua_status_word(stn_status status) {
     return status == STN_STALLED ? "stalled" : status == STN_NOT_CONVERGED ? "not_converged" : "ok";
 }
 
+void stn_lua_push_contradiction(lua_State *L, const stn_contradiction *contradiction) {
+    char text[256];
+    stn_contradiction_text(contradiction, text, sizeof text);
+    if (contradiction->islands == 0) {
+        lua_pushnil(L);
+    } else {
+        lua_pushstring(L, text);
+    }
+}
+
 void stn_lua_push_certificate(lua_State *L, const stn_certificate *certificate) {
     stn_certificate *c = lua_newuserdatauv(L, sizeof *c, 0);
     *c = *certificate;
@@ -425,6 +435,7 @@ static const char *const step_properties[] = {"time",
                                               "solve_us",
                                               "cost",
                                               "converged",
+                                              "contradiction",
                                               "overlap_without_contact_m",
                                               "contact_J",
                                               "total_energy_J",
@@ -492,6 +503,8 @@ static bool get_step(lua_State *L, void *self, const char *name) {
         lua_pushstring(L, stn_lua_status_word(step->report.status));
     } else if (strcmp(name, "converged") == 0) {
         lua_pushboolean(L, step->report.status != STN_NOT_CONVERGED);
+    } else if (strcmp(name, "contradiction") == 0) {
+        stn_lua_push_contradiction(L, &step->report.contradiction);
     } else if (get_integer(step, name, &integer)) {
         lua_pushinteger(L, integer);
     } else if (get_real(&step->report, name, &real)) {

@@ -93,6 +93,7 @@ static void masses_are_computed_on_request_alone(void **state) {
     assert_non_null(strstr(b.err.text, "constraint 0 (contact, id 1000), row 0: R = nan 1/kg"));
     for (int32_t i = 0; i < p->constraint_count; i++) {
         p->constraints[i].w = 2.0;
+        p->constraints[i].w_trace = 6.0;
     }
     assert_ok(bench_solve(&b, p, &as_given), b.err);
     assert_near(p->constraints[3].w, 2.0, 0.0);
@@ -250,9 +251,13 @@ static void local_problems_give_the_impulses_of_their_global_form(void **state) 
 static void the_report_is_the_worst_of_the_islands(void **state) {
     (void)state;
     bench b;
-    assert_ok(bench_open(&b, "fake_velocity", 1), b.err);
     sample *s = pairs_sample(7, 4);
     stn_problem *p = &s->problem;
+    assert_ok(bench_open(&b, "sap", 1), b.err);
+    assert_ok(bench_solve(&b, p, NULL), b.err);
+    memcpy(p->v_guess, b.v, (size_t)p->nv * sizeof(double)); // the solution: the fake keeps it, and claims the truth
+    bench_close(&b);
+    assert_ok(bench_open(&b, "fake_velocity", 1), b.err);
     fake.status[3] = STN_STALLED; // the second pair
     fake.status[6] = STN_NOT_CONVERGED;
     fake.status[9] = STN_NOT_CONVERGED;
@@ -353,7 +358,7 @@ static void memory_that_a_solver_keeps_must_be_given(void **state) {
     assert_int_equal(bench_solve(&b, &s->problem, NULL), STN_ERR_ARGUMENT);
     assert_string_equal(b.err.text, "solver fake_both keeps memory and none is given");
     const stn_solve_request request = {.masses = true, .solver_memory = b.v};
-    assert_ok(bench_solve(&b, &s->problem, &request), b.err);
+    assert_true(bench_solve(&b, &s->problem, &request) >= 0); // its answer is none
     assert_true(fake.saw_threads && fake.saw_workspace && !fake.saw_law); // one island may use all workers
     sample_clear(s);
     bench_close(&b);
@@ -375,11 +380,11 @@ static void islands_keep_their_workspaces_however_threads_are_scheduled(void **s
     const stn_solve_request request = {.masses = true, .solver_memory = b.v};
     const void *first[ISLANDS];
     fake.slow = pthread_self();
-    assert_ok(bench_solve(&b, &s->problem, &request), b.err);
+    assert_true(bench_solve(&b, &s->problem, &request) >= 0); // its answer is none
     memcpy(first, fake.workspace, sizeof first);
     assert_ptr_not_equal(first[0], first[ISLANDS - 1]);
     fake.slow_others = true;
-    assert_ok(bench_solve(&b, &s->problem, &request), b.err);
+    assert_true(bench_solve(&b, &s->problem, &request) >= 0);
     assert_memory_equal(first, fake.workspace, sizeof first);
     sample_clear(s);
     bench_close(&b);
