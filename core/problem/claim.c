@@ -22,7 +22,7 @@ typedef struct judge {
     stn_formulation formulation;
     double *momentum0;   // (nv) A v_star, when an island was suspicious; else NULL, and so is the next
     const double *start; // v_star + A^-1 f (nv) where A is regular; of a local problem q of W gamma + q (row_count)
-    bool singular; // some A is
+    bool singular;       // some A is
     stn_contradiction *worst;
 } judge;
 

@@ -238,6 +238,7 @@ function patch:image(options) end
 ---@field certificate stiction.certificate
 ---@field status "ok"|"not_converged"|"stalled"
 ---@field converged boolean
+---@field contradiction string? what the solver claims and the certificate contradicts
 ---@field iterations integer
 ---@field island_count integer
 ---@field contact_count integer
@@ -587,6 +588,7 @@ function world:capture(options) end
 ---@class stiction.solved
 ---@field status "ok"|"not_converged"|"stalled"
 ---@field converged boolean
+---@field contradiction string? what the solver claims and the certificate contradicts
 ---@field iterations integer
 ---@field solve_us number
 ---@field certificate stiction.certificate

@@ -12,13 +12,14 @@ static const char *const at_rest = STN_BINARY_DIR "/tests/claims/singular.json";
 static const char *const scene = STN_BINARY_DIR "/tests/claims/scene.lua";
 
 /// A block of 2 kg that slides on the ground.
-static const char block[] = "{ \"format\": \"contact-problem-2\", \"form\": \"global\", \"dt\": 0.01,\n"
-                            "  \"trees\": [ { \"A\": { \"form\": \"diagonal\", \"n\": 3, \"values\": [2, 2, 2] } } ],\n"
-                            "  \"v_star\": [1, 0, -0.1], \"v_guess\": [0.5, 0, 0],\n"
-                            "  \"constraints\": [\n"
-                            "    { \"id\": \"7\", \"kind\": \"contact\", \"set\": \"cone\", \"rows\": 3, \"mu1\": 0.5,\n"
-                            "      \"mu2\": 0.5, \"phi0\": 0, \"stiffness\": \"inf\", \"relaxation_time\": 0.01,\n"
-                            "      \"J\": [ { \"tree\": 0, \"values\": [1, 0, 0, 0, 1, 0, 0, 0, 1] } ] } ] }\n";
+static const char block[] =
+    "{ \"format\": \"contact-problem-2\", \"form\": \"global\", \"dt\": 0.01,\n"
+    "  \"trees\": [ { \"A\": { \"form\": \"diagonal\", \"n\": 3, \"values\": [2, 2, 2] } } ],\n"
+    "  \"v_star\": [1, 0, -0.1], \"v_guess\": [0.5, 0, 0],\n"
+    "  \"constraints\": [\n"
+    "    { \"id\": \"7\", \"kind\": \"contact\", \"set\": \"cone\", \"rows\": 3, \"mu1\": 0.5,\n"
+    "      \"mu2\": 0.5, \"phi0\": 0, \"stiffness\": \"inf\", \"relaxation_time\": 0.01,\n"
+    "      \"J\": [ { \"tree\": 0, \"values\": [1, 0, 0, 0, 1, 0, 0, 0, 1] } ] } ] }\n";
 
 /// The same without a mass, as quasistatic stepping has it, on a spring along the ground that is pulled.
 static const char massless[] =
@@ -54,9 +55,9 @@ static int write_files(void **state) {
     return 0;
 }
 
-static const char *const lies[] = {"lie_sap_zero",      "lie_sap_before",    "lie_sap_twice",   "lie_sap_negative",
-                                   "lie_sap_velocity",  "lie_sap_impulse",   "lie_sap_stalled", "lie_nsgs_zero",
-                                   "lie_nsgs_before",   "lie_nsgs_twice",    "lie_nsgs_negative", "lie_nsgs_stalled"};
+static const char *const lies[] = {"lie_sap_zero",     "lie_sap_before",  "lie_sap_twice",     "lie_sap_negative",
+                                   "lie_sap_velocity", "lie_sap_impulse", "lie_sap_stalled",   "lie_nsgs_zero",
+                                   "lie_nsgs_before",  "lie_nsgs_twice",  "lie_nsgs_negative", "lie_nsgs_stalled"};
 
 static cJSON *json_of(const char *words, int status) {
     cJSON *json = cJSON_Parse(stn_run_to(words, status)->out);
@@ -162,8 +163,7 @@ static void runs_tests_sweeps_and_replays_say_it(void **state) {
     json = json_of(words, 0);
     assert_true(number(json, "contradicted") >= 20.0);
     assert_near(number(json, "not_converged"), number(json, "contradicted"), 0.0);
-    const cJSON *claim =
-        cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(json, "verdict"), "claim");
+    const cJSON *claim = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(json, "verdict"), "claim");
     assert_contradiction(text_of(claim, "what"), "run");
     assert_true(number(claim, "ratio") > number(claim, "limit"));
     cJSON_Delete(json);

@@ -95,10 +95,10 @@ static stn_status solve(void *self, const stn_problem *p, const stn_solve_contro
     if (status < 0 || l->lie == TRUTH || (l->lie == SMALL && heavy)) {
         return status;
     }
-    const double of_v[] = {[ZERO] = 0.0, [TWICE] = 2.0, [NEGATIVE] = -1.0, [PART] = 1.0,
-                           [VELOCITY] = 1.5, [IMPULSE] = 1.0, [STALLED] = 2.0, [SMALL] = 0.0};
-    const double of_gamma[] = {[ZERO] = 0.0, [TWICE] = 2.0, [NEGATIVE] = -1.0, [PART] = 1.0,
-                               [VELOCITY] = 1.0, [IMPULSE] = 0.5, [STALLED] = 2.0, [SMALL] = 0.0};
+    const double of_v[] = {[ZERO] = 0.0,     [TWICE] = 2.0,   [NEGATIVE] = -1.0, [PART] = 1.0,
+                           [VELOCITY] = 1.5, [IMPULSE] = 1.0, [STALLED] = 2.0,   [SMALL] = 0.0};
+    const double of_gamma[] = {[ZERO] = 0.0,     [TWICE] = 2.0,   [NEGATIVE] = -1.0, [PART] = 1.0,
+                               [VELOCITY] = 1.0, [IMPULSE] = 0.5, [STALLED] = 2.0,   [SMALL] = 0.0};
     scale(v, p->nv, of_v[l->lie]);
     scale(solution->gamma, p->row_count, of_gamma[l->lie]);
     solution->gamma[0] = l->lie == PART ? (double)NAN : solution->gamma[0];
@@ -125,40 +125,40 @@ static const stn_solver_ops nsgs_ops = {.size = sizeof nsgs_ops,
 /// Says so, which excuses nothing: it never converges, and nobody claims that it does.
 static const char *const approximate[] = {"approximate", NULL};
 
-#define LIAR(base, word, number, words)                                                  \
-    static const stn_param base##_##word##_params[] = {                                  \
-        STN_PARAM_INT(config, lie, "1", number, number, number, "what is spoilt")};      \
-    static const stn_plugin_desc base##_##word = {.size = sizeof base##_##word,          \
-                                                  .kind = STN_KIND_SOLVER,               \
-                                                  .id = "lie_" #base "_" #word,          \
-                                                  .version = "1",                        \
-                                                  .summary = #base " with a lie",        \
-                                                  .capabilities = words,                 \
-                                                  .config_size = sizeof(config),         \
-                                                  .params = base##_##word##_params,      \
-                                                  .param_count = 1,                      \
-                                                  .create = create_##base,               \
-                                                  .destroy = destroy,                    \
+#define LIAR(base, word, number, words)                                             \
+    static const stn_param base##_##word##_params[] = {                             \
+        STN_PARAM_INT(config, lie, "1", number, number, number, "what is spoilt")}; \
+    static const stn_plugin_desc base##_##word = {.size = sizeof base##_##word,     \
+                                                  .kind = STN_KIND_SOLVER,          \
+                                                  .id = "lie_" #base "_" #word,     \
+                                                  .version = "1",                   \
+                                                  .summary = #base " with a lie",   \
+                                                  .capabilities = words,            \
+                                                  .config_size = sizeof(config),    \
+                                                  .params = base##_##word##_params, \
+                                                  .param_count = 1,                 \
+                                                  .create = create_##base,          \
+                                                  .destroy = destroy,               \
                                                   .ops.solver = &base##_ops};
 
-#define LIES(X)                                                                                                    \
-    X(sap, truth, TRUTH, NULL)                                                                                     \
-    X(sap, zero, ZERO, NULL)                                                                                       \
-    X(sap, before, BEFORE, NULL)                                                                                   \
-    X(sap, twice, TWICE, NULL)                                                                                     \
-    X(sap, negative, NEGATIVE, NULL)                                                                               \
-    X(sap, part, PART, NULL)                                                                                       \
-    X(sap, velocity, VELOCITY, NULL)                                                                               \
-    X(sap, impulse, IMPULSE, NULL)                                                                                 \
-    X(sap, stalled, STALLED, NULL)                                                                                 \
-    X(sap, small, SMALL, NULL)                                                                                     \
-    X(nsgs, truth, TRUTH, NULL)                                                                                    \
-    X(nsgs, zero, ZERO, NULL)                                                                                      \
-    X(nsgs, before, BEFORE, NULL)                                                                                  \
-    X(nsgs, twice, TWICE, NULL)                                                                                    \
-    X(nsgs, negative, NEGATIVE, NULL)                                                                              \
-    X(nsgs, part, PART, NULL)                                                                                      \
-    X(nsgs, stalled, STALLED, NULL)                                                                                \
+#define LIES(X)                       \
+    X(sap, truth, TRUTH, NULL)        \
+    X(sap, zero, ZERO, NULL)          \
+    X(sap, before, BEFORE, NULL)      \
+    X(sap, twice, TWICE, NULL)        \
+    X(sap, negative, NEGATIVE, NULL)  \
+    X(sap, part, PART, NULL)          \
+    X(sap, velocity, VELOCITY, NULL)  \
+    X(sap, impulse, IMPULSE, NULL)    \
+    X(sap, stalled, STALLED, NULL)    \
+    X(sap, small, SMALL, NULL)        \
+    X(nsgs, truth, TRUTH, NULL)       \
+    X(nsgs, zero, ZERO, NULL)         \
+    X(nsgs, before, BEFORE, NULL)     \
+    X(nsgs, twice, TWICE, NULL)       \
+    X(nsgs, negative, NEGATIVE, NULL) \
+    X(nsgs, part, PART, NULL)         \
+    X(nsgs, stalled, STALLED, NULL)   \
     X(nsgs, approximate, TWICE, approximate)
 
 LIES(LIAR)

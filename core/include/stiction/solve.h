@@ -65,9 +65,9 @@ STN_API stn_formulation stn_solver_formulation(const stn_instance *solver);
 /// v_guess and gamma_guess. Trees in no island get v = v_star + A^-1 free_impulse; where A is singular some v for which
 /// A (v - v_star) = free_impulse, and STN_ERR_NUMERIC naming tree and dof where there is none: nothing holds the tree.
 /// The result does not depend on the number of workers. `solution`: arrays v (nv) and gamma (row_count) of the caller;
-/// out only. v is left alone for a local problem. `report` and `certificate` may be NULL; the certificate is made all the
-/// same: an island whose claim it contradicts is STN_NOT_CONVERGED (stn_contradiction). STN_OK, STN_STALLED, STN_NOT_CONVERGED: all outputs filled. Negative: outputs untouched; the text names
-/// the plugin and the island. [step]
+/// out only. v is left alone for a local problem. `report` and `certificate` may be NULL; the certificate is made all
+/// the same: an island whose claim it contradicts is STN_NOT_CONVERGED (stn_contradiction). STN_OK, STN_STALLED,
+/// STN_NOT_CONVERGED: all outputs filled. Negative: outputs untouched; the text names the plugin and the island. [step]
 STN_API stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, const stn_solve_request *request,
                                      stn_solution *solution, stn_solve_report *report, stn_certificate *certificate,
                                      stn_error *err);

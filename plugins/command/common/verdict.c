@@ -8,10 +8,8 @@ static const struct {
     const char *name, *unit;
     double limit;
 } kinds[STN_FIGURE_COUNT] = {
-    [STN_FIGURE_ENERGY] = {"energy", "J", 0.1},
-    [STN_FIGURE_OVERLAP] = {"overlap", "m", 0.25},
-    [STN_FIGURE_MOVE] = {"move", "m", 1.0},
-    [STN_FIGURE_DISTANCE] = {"distance", "m", 100.0},
+    [STN_FIGURE_ENERGY] = {"energy", "J", 0.1}, [STN_FIGURE_OVERLAP] = {"overlap", "m", 0.25},
+    [STN_FIGURE_MOVE] = {"move", "m", 1.0},     [STN_FIGURE_DISTANCE] = {"distance", "m", 100.0},
     [STN_FIGURE_CLAIM] = {"claim", "1", 1.0},
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run that ended without a complaint has to be asked all the same: whether energy came from nowhere, bodies sank
-// into each other, went too far within a step, or left the scene, and whether its solver tells the truth. Figures without a scale of their own, each beside
-// what it is compared with: docs/verdict.md has the reasons.
+// into each other, went too far within a step, or left the scene, and whether its solver tells the truth. Figures
+// without a scale of their own, each beside what it is compared with: docs/verdict.md has the reasons.
 #ifndef STICTION_COMMAND_VERDICT_H
 #define STICTION_COMMAND_VERDICT_H
 

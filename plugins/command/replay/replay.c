@@ -36,8 +36,8 @@ typedef struct player {
     int64_t steps, first_step;
     int64_t not_converged, contradicted; // steps; the second: although the solver says otherwise
     stn_contradiction contradiction;     // of the first of these
-    double simulated, wall;           // [s]
-    stn_replay_difference difference; // the first
+    double simulated, wall;              // [s]
+    stn_replay_difference difference;    // the first
     int64_t differs_at;
     double differs_time;
 } player;

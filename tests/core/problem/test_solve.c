@@ -358,7 +358,7 @@ static void memory_that_a_solver_keeps_must_be_given(void **state) {
     assert_int_equal(bench_solve(&b, &s->problem, NULL), STN_ERR_ARGUMENT);
     assert_string_equal(b.err.text, "solver fake_both keeps memory and none is given");
     const stn_solve_request request = {.masses = true, .solver_memory = b.v};
-    assert_true(bench_solve(&b, &s->problem, &request) >= 0); // its answer is none
+    assert_true(bench_solve(&b, &s->problem, &request) >= 0);             // its answer is none
     assert_true(fake.saw_threads && fake.saw_workspace && !fake.saw_law); // one island may use all workers
     sample_clear(s);
     bench_close(&b);
