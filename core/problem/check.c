@@ -458,7 +458,7 @@ static stn_status check_constraint(const stn_problem *p, int32_t i, int32_t row,
         status = stn_fail(err, STN_ERR_ARGUMENT, "%s: more_count = %d, but `more` has no such blocks", named.who,
                           c->more_count);
     }
-    for (int32_t side = 0; status == STN_OK && side < stn_constraint_block_count(c); side++) {
+    for (int32_t side = 0; status == STN_OK && side < 2 + c->more_count; side++) {
         status = check_jacobian(&named, side, err);
     }
     for (int32_t r = c->row; r < c->row + c->rows && status == STN_OK; r++) {

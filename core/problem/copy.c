@@ -83,12 +83,11 @@ stn_status stn_problem_copy(stn_context *context, const stn_problem *problem, st
         stn_constraint *c = &copy->constraints[i];
         stn_jacobian *more = copy_bytes(&to, c->more, (size_t)c->more_count, sizeof *more);
         c->more = more;
+        for (int32_t side = 0; side < 2; side++) {
+            c->J[side].values = c->J[side].tree < 0 ? NULL : c->J[side].values;
+        }
         for (int32_t side = 0; side < stn_constraint_block_count(c) && !to.failed; side++) {
             stn_jacobian *J = side < 2 ? &c->J[side] : &more[side - 2];
-            if (J->tree < 0) {
-                J->values = NULL;
-                continue;
-            }
             int32_t columns = J->node_count > 0 ? 3 * J->node_count : copy->trees[J->tree].A.n;
             J->values = copy_reals(&to, J->values, (size_t)c->rows * (size_t)columns);
         }

@@ -108,8 +108,7 @@ static bool make_pattern(builder *b) {
     }
     for (int32_t c = 0; c < n; c++) {
         for (int32_t side = 0; side < stn_constraint_block_count(&p->constraints[c]); side++) {
-            int32_t t = stn_constraint_block(&p->constraints[c], side)->tree;
-            b->start[t >= 0 ? t + 2 : 0] += t >= 0;
+            b->start[stn_constraint_block(&p->constraints[c], side)->tree + 2]++;
         }
     }
     for (int32_t t = 0; t < p->tree_count; t++) {
@@ -118,9 +117,7 @@ static bool make_pattern(builder *b) {
     for (int32_t c = 0; c < n; c++) {
         for (int32_t side = 0; side < stn_constraint_block_count(&p->constraints[c]); side++) {
             int32_t t = stn_constraint_block(&p->constraints[c], side)->tree;
-            if (t >= 0) {
-                b->list[b->start[t + 1]++] = (touch){c, side};
-            }
+            b->list[b->start[t + 1]++] = (touch){c, side};
         }
     }
     b->row_start[0] = 0;

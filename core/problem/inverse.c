@@ -529,11 +529,8 @@ void stn_inverse_velocity(const stn_inverse *inverse, const stn_problem *problem
         const stn_constraint *constraint = &problem->constraints[c];
         for (int32_t k = 0; k < stn_constraint_block_count(constraint); k++) {
             const stn_jacobian *J = stn_constraint_block(constraint, k);
-            if (J->tree >= 0) {
-                const stn_problem_tree *tree = &problem->trees[J->tree];
-                jacobian_transposed_add(J, constraint->rows, tree->A.n, 1.0, gamma + constraint->row,
-                                        v + tree->dof_start);
-            }
+            const stn_problem_tree *tree = &problem->trees[J->tree];
+            jacobian_transposed_add(J, constraint->rows, tree->A.n, 1.0, gamma + constraint->row, v + tree->dof_start);
         }
     }
     for (int32_t t = 0; t < problem->tree_count; t++) {

@@ -89,7 +89,7 @@ static stn_status global_masses(mass_job *m, stn_error *err) {
             W[i] = 0.0;
         }
         for (int32_t side = 0; side < stn_constraint_block_count(constraint); side++) {
-            if (stn_constraint_block(constraint, side)->tree >= 0 && !add_block(m, c, side, W)) {
+            if (!add_block(m, c, side, W)) {
                 return out_of_memory(err);
             }
         }

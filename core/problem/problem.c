@@ -42,78 +42,94 @@ static void add_block_product(int32_t rows, const double *B, const double *v, do
     }
 }
 
+/// y += s J^T gamma of one block of `rows` rows.
+static inline void add_transposed_product(const stn_problem *problem, const stn_jacobian *J, int32_t rows, double s,
+                                          const double *gamma, double *y) {
+    const stn_problem_tree *tree = &problem->trees[J->tree];
+    const int32_t n = tree->A.n;
+    const double *values = J->values;
+    double *y_tree = y + tree->dof_start;
+    if (J->node_count == 0 && rows == 3) { // contacts: three rows in one pass over y
+        const double *j0 = values, *j1 = values + n, *j2 = values + 2 * n;
+        double g0 = s * gamma[0], g1 = s * gamma[1], g2 = s * gamma[2];
+        for (int32_t d = 0; d < n; d++) {
+            y_tree[d] += j0[d] * g0 + j1[d] * g1 + j2[d] * g2;
+        }
+        return;
+    }
+    for (int32_t r = 0; r < rows && J->node_count == 0; r++) {
+        double f = s * gamma[r];
+        for (int32_t d = 0; d < n; d++) {
+            y_tree[d] += values[r * n + d] * f;
+        }
+    }
+    for (int32_t b = 0; b < J->node_count; b++) {
+        const double *block = values + 3 * rows * b;
+        double *z = y_tree + 3 * J->node[b];
+        for (int32_t r = 0; r < rows; r++) {
+            double f = s * gamma[r];
+            z[0] += block[3 * r] * f;
+            z[1] += block[3 * r + 1] * f;
+            z[2] += block[3 * r + 2] * f;
+        }
+    }
+}
+
 void stn_constraint_transposed_add(const stn_problem *problem, const stn_constraint *constraint, double s,
                                    const double *gamma, double *y) {
-    int32_t rows = constraint->rows;
-    for (int32_t k = 0; k < stn_constraint_block_count(constraint); k++) {
-        const stn_jacobian *J = stn_constraint_block(constraint, k);
-        if (J->tree < 0) {
-            continue;
-        }
-        const stn_problem_tree *tree = &problem->trees[J->tree];
-        const int32_t n = tree->A.n;
-        const double *values = J->values;
-        double *y_tree = y + tree->dof_start;
-        if (J->node_count == 0 && rows == 3) { // contacts: three rows in one pass over y
-            const double *j0 = values, *j1 = values + n, *j2 = values + 2 * n;
-            double g0 = s * gamma[0], g1 = s * gamma[1], g2 = s * gamma[2];
-            for (int32_t d = 0; d < n; d++) {
-                y_tree[d] += j0[d] * g0 + j1[d] * g1 + j2[d] * g2;
+    const stn_jacobian *J = constraint->J;
+    if (J[0].tree >= 0) {
+        add_transposed_product(problem, &J[0], constraint->rows, s, gamma, y);
+    }
+    if (J[1].tree >= 0) {
+        add_transposed_product(problem, &J[1], constraint->rows, s, gamma, y);
+    }
+    for (int32_t k = 0; k < constraint->more_count; k++) {
+        add_transposed_product(problem, &constraint->more[k], constraint->rows, s, gamma, y);
+    }
+}
+
+/// v_c += J v of one block of `rows` rows.
+static inline void add_product(const stn_problem *problem, const stn_jacobian *J, int32_t rows, const double *v,
+                               double *v_c) {
+    const stn_problem_tree *tree = &problem->trees[J->tree];
+    const double *v_tree = v + tree->dof_start;
+    const int32_t n = tree->A.n;
+    if (J->node_count == 0 && rows == 3 && n == 6) { // free bodies: the length known to the compiler
+        add_three_products(6, J->values, v_tree, v_c);
+    } else if (J->node_count == 0 && rows == 3) {
+        add_three_products(n, J->values, v_tree, v_c);
+    } else if (J->node_count == 0) {
+        for (int32_t r = 0; r < rows; r++) {
+            const double *row = J->values + r * n;
+            double s0 = 0.0, s1 = 0.0; // two sums keep the adder busy
+            int32_t d = 0;
+            for (; d + 1 < n; d += 2) {
+                s0 += row[d] * v_tree[d];
+                s1 += row[d + 1] * v_tree[d + 1];
             }
-            continue;
+            v_c[r] += (d < n ? s0 + row[d] * v_tree[d] : s0) + s1;
         }
-        for (int32_t r = 0; r < rows && J->node_count == 0; r++) {
-            double f = s * gamma[r];
-            for (int32_t d = 0; d < n; d++) {
-                y_tree[d] += values[r * n + d] * f;
-            }
-        }
-        for (int32_t b = 0; b < J->node_count; b++) {
-            const double *block = values + 3 * rows * b;
-            double *z = y_tree + 3 * J->node[b];
-            for (int32_t r = 0; r < rows; r++) {
-                double f = s * gamma[r];
-                z[0] += block[3 * r] * f;
-                z[1] += block[3 * r + 1] * f;
-                z[2] += block[3 * r + 2] * f;
-            }
-        }
+    }
+    for (int32_t b = 0; b < J->node_count; b++) {
+        add_block_product(rows, J->values + 3 * rows * b, v_tree + 3 * J->node[b], v_c);
     }
 }
 
 void stn_constraint_velocity(const stn_problem *problem, const stn_constraint *constraint, const double *v,
                              double *v_c) {
-    int32_t rows = constraint->rows;
-    for (int32_t r = 0; r < rows; r++) {
+    for (int32_t r = 0; r < constraint->rows; r++) {
         v_c[r] = 0.0;
     }
-    for (int32_t k = 0; k < stn_constraint_block_count(constraint); k++) {
-        const stn_jacobian *J = stn_constraint_block(constraint, k);
-        if (J->tree < 0) {
-            continue;
-        }
-        const stn_problem_tree *tree = &problem->trees[J->tree];
-        const double *v_tree = v + tree->dof_start;
-        if (J->node_count == 0 && rows == 3 && tree->A.n == 6) { // free bodies: the length known to the compiler
-            add_three_products(6, J->values, v_tree, v_c);
-        } else if (J->node_count == 0 && rows == 3) {
-            add_three_products(tree->A.n, J->values, v_tree, v_c);
-        } else if (J->node_count == 0) {
-            const int32_t n = tree->A.n;
-            for (int32_t r = 0; r < rows; r++) {
-                const double *row = J->values + r * n;
-                double s0 = 0.0, s1 = 0.0; // two sums keep the adder busy
-                int32_t d = 0;
-                for (; d + 1 < n; d += 2) {
-                    s0 += row[d] * v_tree[d];
-                    s1 += row[d + 1] * v_tree[d + 1];
-                }
-                v_c[r] += (d < n ? s0 + row[d] * v_tree[d] : s0) + s1;
-            }
-        }
-        for (int32_t b = 0; b < J->node_count; b++) {
-            add_block_product(rows, J->values + 3 * rows * b, v_tree + 3 * J->node[b], v_c);
-        }
+    const stn_jacobian *J = constraint->J;
+    if (J[0].tree >= 0) {
+        add_product(problem, &J[0], constraint->rows, v, v_c);
+    }
+    if (J[1].tree >= 0) {
+        add_product(problem, &J[1], constraint->rows, v, v_c);
+    }
+    for (int32_t k = 0; k < constraint->more_count; k++) {
+        add_product(problem, &constraint->more[k], constraint->rows, v, v_c);
     }
 }
 

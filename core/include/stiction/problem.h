@@ -90,12 +90,12 @@ typedef struct stn_constraint {
     const stn_jacobian *more; // (more_count) of trees that differ from those of J and from each other; NULL: none
 } stn_constraint;
 
-/// Jacobian blocks of a constraint to look at: those of J, of which the second one may have tree -1, and those beyond.
+/// How many trees a constraint moves: it has a Jacobian block of each. 0 in a local problem.
 static inline int32_t stn_constraint_block_count(const stn_constraint *constraint) {
-    return 2 + constraint->more_count;
+    return (constraint->J[0].tree >= 0) + (constraint->J[1].tree >= 0) + constraint->more_count;
 }
 
-/// Block k of [0, stn_constraint_block_count). Thread: [any].
+/// Block k of [0, stn_constraint_block_count); its tree is >= 0. Thread: [any].
 static inline const stn_jacobian *stn_constraint_block(const stn_constraint *constraint, int32_t k) {
     return k < 2 ? &constraint->J[k] : &constraint->more[k - 2];
 }

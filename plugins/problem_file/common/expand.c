@@ -24,7 +24,7 @@ void problem_mass_row(const stn_problem_tree *tree, int32_t dof, double *row) {
 }
 
 void problem_jacobian_row(const stn_problem *p, const stn_constraint *c, int32_t r, double *row) {
-    for (int32_t k = 0; k < stn_constraint_block_count(c) && stn_constraint_block(c, k)->tree >= 0; k++) {
+    for (int32_t k = 0; k < stn_constraint_block_count(c); k++) {
         const stn_jacobian *J = stn_constraint_block(c, k);
         const stn_problem_tree *tree = &p->trees[J->tree];
         if (J->node_count == 0) {

@@ -115,7 +115,7 @@ static void put_trees(json_writer *w, const stn_problem *p) {
 static void put_jacobians(json_writer *w, const stn_problem *p, const stn_constraint *c) {
     json_put_key(w, "J");
     json_put(w, "[");
-    for (int32_t k = 0; k < stn_constraint_block_count(c) && stn_constraint_block(c, k)->tree >= 0; k++) {
+    for (int32_t k = 0; k < stn_constraint_block_count(c); k++) {
         const stn_jacobian *J = stn_constraint_block(c, k);
         json_put(w, k > 0 ? ", { \"tree\": " : "{ \"tree\": ");
         json_put_integer(w, J->tree);

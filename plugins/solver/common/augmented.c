@@ -261,7 +261,7 @@ stn_status augmented_hold(augmented *h, stn_error *err) {
         const stn_constraint *c = &p->constraints[i];
         for (int32_t side = 0; side < stn_constraint_block_count(c); side++) {
             const stn_jacobian *J = stn_constraint_block(c, side);
-            if (J->tree < 0 || !singular[J->tree] || !(c->w > 0.0)) {
+            if (!singular[J->tree] || !(c->w > 0.0)) {
                 continue;
             }
             double *d = D + p->trees[J->tree].dof_start;

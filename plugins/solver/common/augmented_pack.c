@@ -102,11 +102,8 @@ static void place_block(placement *where, int32_t i, int32_t block, const double
 
 /// How many blocks a Jacobian of a constraint has.
 static int32_t count_blocks(const stn_problem *problem, const stn_jacobian *J) {
-    const stn_matrix *A = J->tree < 0 ? NULL : &problem->trees[J->tree].A;
-    return A == NULL || A->n == 0        ? 0
-           : A->form != STN_MATRIX_NODAL ? 1
-           : J->node_count > 0           ? J->node_count
-                                         : A->node_count;
+    const stn_matrix *A = &problem->trees[J->tree].A;
+    return A->n == 0 ? 0 : A->form != STN_MATRIX_NODAL ? 1 : J->node_count > 0 ? J->node_count : A->node_count;
 }
 
 /// A side whose Jacobian is by nodes although A is not, or the other way: a copy in the form of A. Problems of files
@@ -149,11 +146,8 @@ static stn_status place_constraints(augmented *h, placement *where, stn_error *e
     where->width = 2;
     for (int32_t i = 0; i < n; i++) {
         const stn_constraint *c = &problem->constraints[i];
-        if (!h->nodal && c->more_count == 0) {
-            continue;
-        }
-        int32_t count = 0;
-        for (int32_t k = 0; k < stn_constraint_block_count(c); k++) {
+        int32_t count = h->nodal ? 0 : 2 + c->more_count;
+        for (int32_t k = 0; h->nodal && k < stn_constraint_block_count(c); k++) {
             count += count_blocks(problem, stn_constraint_block(c, k));
         }
         where->width = count > where->width ? count : where->width;
@@ -170,10 +164,11 @@ static stn_status place_constraints(augmented *h, placement *where, stn_error *e
     }
     for (int32_t i = 0; i < n; i++) {
         const stn_constraint *c = &problem->constraints[i];
+        const int32_t sides = stn_constraint_block_count(c);
         where->count[i] = 0;
-        for (int32_t k = 0; k < stn_constraint_block_count(c); k++) {
+        for (int32_t k = 0; k < sides; k++) {
             const stn_jacobian *J = stn_constraint_block(c, k);
-            if (J->tree < 0 || problem->trees[J->tree].A.n == 0) {
+            if (problem->trees[J->tree].A.n == 0) {
                 continue;
             }
             int32_t first = h->tree_block[J->tree];

@@ -124,7 +124,7 @@ bool packed_build(const stn_delassus *d, stn_arena *arena, packed *out) {
         const stn_constraint *c = &problem->constraints[i];
         for (int32_t r = 0; r < c->rows && problem->form == STN_FORM_GLOBAL; r++) {
             double sum = fabs(problem->bias[c->row + r]); // sum |J| |v_star| + |bias|: b is rounded beside that
-            for (int32_t b = 0; b < stn_constraint_block_count(c) && stn_constraint_block(c, b)->tree >= 0; b++) {
+            for (int32_t b = 0; b < stn_constraint_block_count(c); b++) {
                 const stn_jacobian *J = stn_constraint_block(c, b);
                 const stn_problem_tree *tree = &problem->trees[J->tree];
                 const double *v = problem->v_star + tree->dof_start;

@@ -198,11 +198,8 @@ bool soft_rows_build(const stn_problem *problem, const stn_solve_control *contro
         row->side = STN_ARENA(control->arena, stn_constraint_block_count(c), soft_side);
         bool complete = row->side != NULL, nodal = false;
         for (int32_t k = 0; k < stn_constraint_block_count(c) && complete; k++) {
-            const stn_jacobian *J = stn_constraint_block(c, k);
-            if (J->tree >= 0) {
-                nodal = nodal || J->node_count > 0;
-                complete = build_side(problem, control, rule, small, row, row->side_count++);
-            }
+            nodal = nodal || stn_constraint_block(c, k)->node_count > 0;
+            complete = build_side(problem, control, rule, small, row, row->side_count++);
         }
         if (!complete) {
             return false;
