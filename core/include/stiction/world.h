@@ -133,7 +133,8 @@ STN_API int32_t stn_world_equality_impulse(stn_world *world, int32_t equality, d
 // ------------------------------------------------------------------------------------- constraints of plugins
 
 /// Force along the rows of block `part` of constraint `constraint` of the model in the last step [N] or [N m], and how
-/// many rows it had; 0: the block was not emitted (a slack tendon), or no step was made yet. Borrows nothing.
+/// many rows it had; 0: the block was not emitted (a slack tendon), it stands beside a contact, or no step was made
+/// yet.
 STN_API int32_t stn_world_constraint_force(const stn_world *world, int32_t constraint, int32_t part,
                                            double force[STN_MAX_ROWS]);
 /// Numbers of a channel or output, borrowed until the world changes.

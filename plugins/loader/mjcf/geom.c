@@ -159,7 +159,7 @@ void mjcf_read_geom(robot_reader *reader, const mjcf_part *part, int32_t link, s
     const char *name = xml_attribute(xml, "name");
     reader->label = name != NULL ? robot_text(reader, "geom %s", name) : "geom";
     mjcf_geom geom = {.item = mjcf_item_of(reader, xml, MJCF_GEOM, part->class_index), .density = 1000.0};
-    double group = 0.0, rgba[4] = {0.5, 0.5, 0.5, 1.0}, friction[3] = {1.0, 0.0, 0.0}, condim = 3.0;
+    double group = 0.0, rgba[4] = {0.5, 0.5, 0.5, 1.0}, friction[3] = {1.0, 0.005, 0.0001}, condim = 3.0;
     geom.type = (geom_type)mjcf_choice(reader, &geom.item, "type", types, SPHERE);
     geom.filter.contype = read_bits(reader, &geom.item, "contype");
     geom.filter.conaffinity = read_bits(reader, &geom.item, "conaffinity");
@@ -185,8 +185,10 @@ void mjcf_read_geom(robot_reader *reader, const mjcf_part *part, int32_t link, s
     } else {
         spec->material.mu = condim == 1.0 ? 0.0 : friction[0];
         if (condim > 3.0 && robot_first(reader, (robot_topic)MJCF_LEFT_OUT, "condim")) {
-            robot_warn(reader, xml, "friction", "condim = %g: friction against turning and rolling is not read",
-                       condim);
+            robot_warn(reader, xml, "friction",
+                       "condim = %g: friction against turning and rolling is not read; a script has it as "
+                       "world:constraint { \"rolling\", links = { ... }, rolling = %g, torsional = %g }",
+                       condim, condim > 4.0 ? friction[2] : 0.0, friction[1]);
         }
     }
     const char *material = mjcf_word(reader, &geom.item, "material");

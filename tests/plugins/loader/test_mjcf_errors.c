@@ -96,7 +96,7 @@ static const broken files[] = {
     {GEOM("type='mesh'"), E, "shape", 3, "geom g", "names none"},
     {GEOM("type='mesh' mesh='m'"), E, "unknown_mesh", 3, "geom g", "'m'"},
     {GEOM("type='hfield' hfield='h'"), W, "shape", 3, "geom g", "hfield"},
-    {GEOM("size='1' condim='6'"), W, "friction", 3, "geom g", "condim = 6"},
+    {GEOM("size='1' condim='6'"), W, "friction", 3, "geom g", "rolling = 0.0001, torsional = 0.005"},
     {GEOM("size='1' material='m'"), W, "unknown_material", 3, "geom g", "'m'"},
     {GEOM("size='1' shellinertia='true'"), W, "skipped", 3, "geom g", "'shellinertia'"},
     {WITH("<asset>\n<mesh name='m'/></asset>"), E, "missing", 6, "mesh m", "neither file nor vertex"},
