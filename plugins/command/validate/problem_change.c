@@ -25,6 +25,18 @@ static int64_t jacobian_values(const stn_problem *p, const stn_constraint *c, co
     return (int64_t)c->rows * (J->node_count > 0 ? 3 * J->node_count : p->trees[J->tree].A.n);
 }
 
+/// A block of a constraint in a copy, where it is ours.
+static stn_jacobian *block_of(stn_constraint *c, int32_t k) {
+    return (stn_jacobian *)(uintptr_t)stn_constraint_block(c, k);
+}
+
+static bool copy_more(stn_arena *arena, stn_constraint *c) {
+    if (c->more_count > 0) {
+        c->more = copy_bytes(arena, c->more, (size_t)c->more_count * sizeof *c->more);
+    }
+    return c->more_count == 0 || c->more != NULL;
+}
+
 /// Arrays that hang from trees and constraints.
 static bool copy_inner(stn_arena *arena, stn_problem *p) {
     bool good = true;
@@ -33,8 +45,9 @@ static bool copy_inner(stn_arena *arena, stn_problem *p) {
     }
     for (int32_t i = 0; i < p->constraint_count && good; i++) {
         stn_constraint *c = &p->constraints[i];
-        for (int32_t side = 0; side < 2 && good; side++) {
-            stn_jacobian *J = &c->J[side];
+        good = copy_more(arena, c);
+        for (int32_t k = 0; k < stn_constraint_block_count(c) && good; k++) {
+            stn_jacobian *J = block_of(c, k);
             double *values =
                 J->tree < 0 ? NULL : copy_bytes(arena, J->values, (size_t)jacobian_values(p, c, J) * sizeof *values);
             good = J->tree < 0 || values != NULL;
@@ -96,7 +109,8 @@ static void shuffle_trees(const stn_problem *old, stn_problem *p, const int32_t 
     }
 }
 
-static void shuffle_rows(const stn_problem *old, stn_problem *p, const int32_t *order, const int32_t *place) {
+static bool shuffle_rows(stn_arena *arena, const stn_problem *old, stn_problem *p, const int32_t *order,
+                         const int32_t *place) {
     double *const from[] = {old->bias, old->lo, old->hi, old->R, old->v_hat, old->gamma_guess, old->phi};
     double *const to[] = {p->bias, p->lo, p->hi, p->R, p->v_hat, p->gamma_guess, p->phi};
     int32_t row = 0;
@@ -105,14 +119,19 @@ static void shuffle_rows(const stn_problem *old, stn_problem *p, const int32_t *
         stn_constraint *c = &p->constraints[i];
         *c = *source;
         c->row = row;
-        for (int32_t side = 0; side < 2; side++) {
-            c->J[side].tree = source->J[side].tree < 0 ? -1 : place[source->J[side].tree];
+        if (!copy_more(arena, c)) {
+            return false;
+        }
+        for (int32_t k = 0; k < stn_constraint_block_count(c); k++) {
+            stn_jacobian *J = block_of(c, k);
+            J->tree = J->tree < 0 ? -1 : place[J->tree];
         }
         for (int32_t a = 0; a < STN_COUNT(from); a++) {
             memcpy(to[a] + row, from[a] + source->row, (size_t)c->rows * sizeof(double));
         }
         row += c->rows;
     }
+    return true;
 }
 
 stn_problem *problem_shuffled(stn_arena *arena, const stn_problem *old, random_stream *random, problem_order *order) {
@@ -124,8 +143,7 @@ stn_problem *problem_shuffled(stn_arena *arena, const stn_problem *old, random_s
         return NULL;
     }
     shuffle_trees(old, p, order->tree, place);
-    shuffle_rows(old, p, order->constraint, place);
-    return p;
+    return shuffle_rows(arena, old, p, order->constraint, place) ? p : NULL;
 }
 
 void problem_unshuffle(const stn_problem *old, const stn_problem *shuffled, const problem_order *order, const double *v,
@@ -217,12 +235,12 @@ stn_problem *problem_turned(stn_arena *arena, const stn_problem *old, const stn_
         stn_constraint *c = &p->constraints[i];
         bool circular = c->set == STN_SET_CONE;
         c->frame = stn_mat3_mul(turn, &c->frame);
-        for (int32_t side = 0; side < 2; side++) {
-            if (c->J[side].tree >= 0) {
-                turn_vectors(turn, jacobian_values(p, c, &c->J[side]), values_of(&c->J[side]));
+        for (int32_t k = 0; k < stn_constraint_block_count(c); k++) {
+            const stn_jacobian *J = block_of(c, k);
+            if (J->tree >= 0) {
+                turn_vectors(turn, jacobian_values(p, c, J), values_of(J));
             }
-            if (c->J[side].tree >= 0 && circular) {
-                const stn_jacobian *J = &c->J[side];
+            if (J->tree >= 0 && circular) {
                 double *values = values_of(J);
                 for (int32_t b = 0; b < J->node_count; b++) {
                     spin_rows(spin, 3, values + 9 * b, values + 9 * b + 3);
@@ -292,9 +310,9 @@ stn_problem *problem_in_units(stn_arena *arena, const stn_problem *old, const pr
         c->stiffness *= units->mass / (units->time * units->time);
         c->relaxation_time *= units->time;
         c->dissipation *= 1.0 / u;
-        for (int32_t side = 0; side < 2; side++) {
-            if (c->J[side].tree >= 0) {
-                const stn_jacobian *J = &c->J[side];
+        for (int32_t block = 0; block < stn_constraint_block_count(c); block++) {
+            const stn_jacobian *J = block_of(c, block);
+            if (J->tree >= 0) {
                 const double *s = dof_scale + p->trees[J->tree].dof_start;
                 double *values = values_of(J);
                 int32_t n = p->trees[J->tree].A.n;
@@ -349,8 +367,9 @@ stn_problem *problem_dense(stn_arena *arena, const stn_problem *old) {
     bool good = p != NULL;
     for (int32_t i = 0; good && i < p->constraint_count; i++) {
         stn_constraint *c = &p->constraints[i];
-        for (int32_t side = 0; side < 2 && good; side++) {
-            good = c->J[side].tree < 0 || c->J[side].node_count == 0 || expand_jacobian(arena, p, c, &c->J[side]);
+        for (int32_t k = 0; k < stn_constraint_block_count(c) && good; k++) {
+            stn_jacobian *J = block_of(c, k);
+            good = J->tree < 0 || J->node_count == 0 || expand_jacobian(arena, p, c, J);
         }
     }
     for (int32_t t = 0; good && t < p->tree_count; t++) {

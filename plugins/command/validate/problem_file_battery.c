@@ -71,6 +71,7 @@ static stn_problem *sample(subject *s, int32_t i) {
     spec.arms = i < 2 ? spec.arms : 0;
     spec.clouds = i == 3 || i == 4 ? 0 : spec.clouds;
     spec.others = i < 2 ? spec.others : 0;
+    spec.cables = i < 2 ? 2 : 0;
     spec.rigid = i >= 3 ? 1.0 : spec.rigid;
     spec.bias = i >= 2 ? 0.0 : spec.bias;
     spec.contacts = i == 5 ? 0 : spec.contacts;
@@ -262,9 +263,17 @@ static const char *constraint_difference(const stn_problem *p, const stn_constra
         !same_integers(a->body, b->body, 2) || !same_reals(&a->frame.m[0][0], &b->frame.m[0][0], 9)) {
         return "memory, body, contact, patch or frame";
     }
-    bool jacobians = p->form == STN_FORM_LOCAL ||
-                     (same_jacobian(p, a, &a->J[0], &b->J[0]) && same_jacobian(p, a, &a->J[1], &b->J[1]));
-    return jacobians ? NULL : "J";
+    if (p->form == STN_FORM_LOCAL) {
+        return NULL;
+    }
+    if (a->more_count != b->more_count) {
+        return "more_count";
+    }
+    bool equal = true;
+    for (int32_t k = 0; k < stn_constraint_block_count(a); k++) {
+        equal = equal && same_jacobian(p, a, stn_constraint_block(a, k), stn_constraint_block(b, k));
+    }
+    return equal ? NULL : "J";
 }
 
 /// The first member that differs in any bit, NULL: none.

@@ -10,7 +10,8 @@ enum {
     TREE_MOST = 3 * CLOUD_MOST,
     TREE_REALS = 9 * CLOUD_MOST * CLOUD_MOST,
     TREE_INTEGERS = CLOUD_MOST + 1 + CLOUD_MOST * CLOUD_MOST,
-    JACOBIAN_REALS = STN_MAX_ROWS * TREE_MOST
+    JACOBIAN_REALS = STN_MAX_ROWS * TREE_MOST,
+    CABLE_MOST = 8 // trees of a cable
 };
 
 typedef enum tree_form { TREE_BODY, TREE_ARM, TREE_POINT, TREE_CLOUD } tree_form;
@@ -225,11 +226,10 @@ static stn_constraint *add_constraint(maker *m, stn_constraint_kind kind, stn_co
     return c;
 }
 
-static void side_rows(maker *m, stn_constraint *c, int32_t side, int32_t tree, double sign) {
+static void block_rows(maker *m, const stn_constraint *c, stn_jacobian *J, int32_t tree, double sign) {
     if (m->form[tree] == TREE_CLOUD) {
         // The same of a point within one to three nodes.
         int32_t rows = c->rows;
-        stn_jacobian *J = &c->J[side];
         int32_t nodes = m->p->trees[tree].A.node_count, count = random_integer(m->random, 1, 3);
         int32_t first = random_integer(m->random, 0, nodes - 1);
         double *values = take(m, 3 * rows * count);
@@ -249,7 +249,6 @@ static void side_rows(maker *m, stn_constraint *c, int32_t side, int32_t tree, d
         // `arm` from a body's centre.
         int32_t rows = c->rows;
         stn_vec3 arm = random_vector(m->random, 0.06);
-        stn_jacobian *J = &c->J[side];
         int32_t n = m->p->trees[tree].A.n;
         double *values = take(m, rows * n);
         *J = (stn_jacobian){.tree = tree, .values = values};
@@ -288,9 +287,9 @@ static int32_t partner(maker *m, int32_t tree) {
 }
 
 static void join(maker *m, stn_constraint *c, int32_t a, int32_t b) {
-    side_rows(m, c, 0, a, 1.0);
+    block_rows(m, c, &c->J[0], a, 1.0);
     if (b >= 0) {
-        side_rows(m, c, 1, b, -1.0);
+        block_rows(m, c, &c->J[1], b, -1.0);
     }
 }
 
@@ -433,6 +432,44 @@ static void make_other(maker *m, stn_constraint_kind kind, int32_t tree) {
     }
 }
 
+/// Rows over several trees of an island, as plugins of kind constraint have them: a cable that pulls, a stop that
+/// pushes, a drive of limited force, a coupling. `more`: (CABLE_MOST - 2).
+static void make_cable(maker *m, stn_jacobian *more) {
+    random_stream *r = m->random;
+    const problem_spec *spec = m->spec;
+    int32_t islands = spec->islands > 1 ? spec->islands : 1, trees = m->p->tree_count, passed[CABLE_MOST], count = 0;
+    int32_t first = random_integer(r, 0, trees - 1), members = (trees - 1 - first % islands) / islands + 1;
+    int32_t wanted = random_integer(r, 3, CABLE_MOST);
+    for (int32_t k = 0; k < members && count < wanted; k++) { // from a tree on, round the island
+        passed[count++] = first % islands + islands * ((first / islands + k) % members);
+    }
+    bool box = (spec->sets >> STN_SET_BOX & 1u) != 0, equality = (spec->sets >> STN_SET_EQUALITY & 1u) != 0;
+    if (!box && !equality) {
+        return;
+    }
+    box = box && (!equality || random_chance(r, 0.75));
+    stn_constraint *c =
+        add_constraint(m, STN_CONSTRAINT_PLUGIN, box ? STN_SET_BOX : STN_SET_EQUALITY, random_integer(r, 1, 3));
+    c->frame = stn_contact_frame(random_direction(r));
+    c->stiffness = random_chance(r, spec->rigid)
+                       ? (double)INFINITY
+                       : pow(10.0, random_uniform(r, spec->stiffness_low, spec->stiffness_high));
+    c->relaxation_time = random_uniform(r, 0.0, spec->relaxation_time);
+    c->phi0 = c->rows == 1 ? random_uniform(r, -1e-3, 1e-3) : (double)NAN;
+    int32_t way = random_integer(r, 0, 2);
+    for (int32_t row = c->row; row < c->row + c->rows; row++) {
+        double effort = random_uniform(r, 0.1, 10.0) * m->p->dt;
+        m->p->phi[row] = c->rows > 1 ? random_uniform(r, -1e-3, 1e-3) : (double)NAN;
+        m->p->lo[row] = !box || way == 0 ? -(double)INFINITY : way == 1 ? 0.0 : -effort;
+        m->p->hi[row] = !box || way == 1 ? (double)INFINITY : way == 0 ? 0.0 : effort;
+    }
+    for (int32_t k = 0; k < count; k++) {
+        block_rows(m, c, k < 2 ? &c->J[k] : &more[k - 2], passed[k], k % 2 == 0 ? 1.0 : -1.0);
+    }
+    c->more_count = count > 2 ? count - 2 : 0;
+    c->more = count > 2 ? more : NULL;
+}
+
 // ---------------------------------------------------------------------------------------------------------- problem
 
 static void make_velocities(maker *m) {
@@ -449,10 +486,11 @@ static void make_velocities(maker *m) {
 }
 
 /// The vectors and tables, all zero; false when out of memory.
-static bool allocate(stn_arena *arena, int32_t trees, int32_t constraints, maker *m) {
+static bool allocate(stn_arena *arena, int32_t trees, maker *m) {
     stn_problem *p = m->p;
+    int32_t constraints = m->spec->contacts + m->spec->others + m->spec->cables;
     size_t dofs = (size_t)trees * TREE_MOST, rows = (size_t)constraints * STN_MAX_ROWS;
-    size_t jacobians = 2 * (size_t)constraints * JACOBIAN_REALS;
+    size_t jacobians = (2 * (size_t)constraints + CABLE_MOST * (size_t)m->spec->cables) * JACOBIAN_REALS;
     double *reals = STN_ARENA_ZEROED(arena, 3 * dofs + 7 * rows + (size_t)trees * TREE_REALS + jacobians + 1, double);
     m->integers = STN_ARENA_ZEROED(arena, trees * TREE_INTEGERS + 1, int32_t);
     m->form = STN_ARENA_ZEROED(arena, trees + 1, tree_form);
@@ -479,6 +517,7 @@ problem_spec problem_spec_plain(uint32_t sets) {
                           .points = 1,
                           .contacts = 8,
                           .others = 4,
+                          .cables = 1,
                           .sets = sets,
                           .repeated = 0.2,
                           .mu_high = 1.0,
@@ -503,6 +542,7 @@ problem_spec problem_spec_ill_posed(uint32_t sets, random_stream *random) {
                           .islands = random_integer(random, 1, 3),
                           .contacts = contacts,
                           .others = random_integer(random, 0, 6),
+                          .cables = random_integer(random, 0, 2),
                           .sets = sets,
                           .repeated = random_uniform(random, 0.0, 0.6),
                           .mu_high = random_uniform(random, 0.0, 5.0),
@@ -521,7 +561,7 @@ stn_problem *problem_make(stn_arena *arena, const problem_spec *spec, random_str
     stn_problem *p = STN_ARENA_ZEROED(arena, 1, stn_problem);
     maker m = {.spec = spec, .random = random, .p = p};
     int32_t trees = spec->bodies + spec->arms + spec->points + spec->clouds;
-    if (p == NULL || !allocate(arena, trees, spec->contacts + spec->others, &m)) {
+    if (p == NULL || !allocate(arena, trees, &m)) {
         return NULL;
     }
     p->name = "validate";
@@ -541,6 +581,13 @@ stn_problem *problem_make(stn_arena *arena, const problem_spec *spec, random_str
             stn_constraint_kind kind = (stn_constraint_kind)(1 + (first + i) % (STN_CONSTRAINT_PLUGIN - 1));
             make_other(&m, kind, random_integer(m.random, 0, m.p->tree_count - 1));
         }
+    }
+    stn_jacobian *more = STN_ARENA_ZEROED(arena, (CABLE_MOST - 2) * spec->cables + 1, stn_jacobian);
+    if (more == NULL) {
+        return NULL;
+    }
+    for (int32_t i = 0; i < spec->cables && trees > 0; i++) {
+        make_cable(&m, more + (CABLE_MOST - 2) * i);
     }
     make_velocities(&m);
     return p;

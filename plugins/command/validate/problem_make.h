@@ -17,6 +17,7 @@ typedef struct problem_spec {
     int32_t islands; // groups of trees that share no constraint; 0 counts as 1
     int32_t contacts;
     int32_t others;  // constraints of the other kinds, in turn, as far as `sets` allows
+    int32_t cables;  // constraints of plugins over up to eight trees, of 1 to 3 rows
     uint32_t sets;   // bit set of stn_constraint_set that may occur
     bool one_a_pair; // at most one contact for each tree, with the one before it or the world: no redundancy
     double repeated; // share of the contacts that repeat the one before, exactly or beside it on the same plane

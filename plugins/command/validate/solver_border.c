@@ -261,9 +261,10 @@ void solver_allocations(validate_trial *trial) {
     }
     problem_spec spec = subject_spec(&s);
     stn_problem *p = subject_problem(&s, &spec);
+    solver_answer a = p != NULL ? subject_solve(&s, p) : (solver_answer){0}; // whose memory the next ones get too
     int64_t before = 0;
-    for (int32_t i = 0; i < 12 && p != NULL; i++) {
-        subject_solve(&s, p);
+    for (int32_t i = 1; i < 12 && a.gamma != NULL; i++) {
+        subject_solve_into(&s, p, &a);
         before = i == 5 ? stn_context_allocations(s.context) : before;
     }
     int64_t more = stn_context_allocations(s.context) - before;

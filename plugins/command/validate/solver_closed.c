@@ -173,7 +173,7 @@ void solver_without_contacts(validate_trial *trial) {
     double worst = 0.0;
     for (int32_t trees = 0; trees < 4 && !trial->decided; trees++) {
         problem_spec spec = subject_spec(&s);
-        spec.contacts = spec.others = 0;
+        spec.contacts = spec.others = spec.cables = 0;
         spec.bodies = trees;
         spec.arms = spec.points = trees > 2 ? 1 : 0;
         stn_problem *p = subject_problem(&s, &spec);

@@ -39,8 +39,8 @@ static uint64_t hash_jacobians(const stn_problem *p) {
     uint64_t hash = 1;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
-        for (int32_t side = 0; side < 2; side++) {
-            const stn_jacobian *J = &c->J[side];
+        for (int32_t k = 0; k < stn_constraint_block_count(c); k++) {
+            const stn_jacobian *J = stn_constraint_block(c, k);
             if (J->tree >= 0) {
                 int32_t width = J->node_count > 0 ? 3 * J->node_count : p->trees[J->tree].A.n;
                 hash = stn_hash(hash, J->values, (size_t)(c->rows * width) * sizeof(double));

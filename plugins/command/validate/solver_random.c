@@ -115,6 +115,7 @@ void solver_random_problems(validate_trial *trial) {
         spec.points = random_integer(&s.random, 0, 2);
         spec.contacts = random_integer(&s.random, 1, 12);
         spec.others = random_integer(&s.random, 0, subject_unique(&s) ? 4 : 1);
+        spec.cables = random_integer(&s.random, 0, subject_unique(&s) ? 2 : 1);
         spec.islands = random_integer(&s.random, 1, 2);
         solve_one(&s, &spec, i, count, &h);
     }
