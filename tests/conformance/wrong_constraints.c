@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A spring between two points, right and with one fault each.
-#include <stiction/plugin.h>
+#include "misconduct.h" // first: it asks for more of the system's headers
 
 typedef enum fault {
     NONE,
@@ -24,13 +24,21 @@ static int32_t row_count(const void *self, const stn_model_constraint *described
     return ((const config *)self)->fault == SAME_PART ? 2 : 1;
 }
 
+/// Room for the faults of misconduct.h alone.
+enum { STATE_NUMBERS = 8 };
+
+static size_t state_size(const void *self, const stn_model_constraint *described) {
+    (void)described;
+    return ((const config *)self)->fault > MISCONDUCT_START ? STATE_NUMBERS * sizeof(double) : 0;
+}
+
 static stn_status emit(const void *self, const stn_constraint_view *view, void *state, stn_rows *rows, stn_error *err) {
-    (void)state;
     const fault f = (fault)((const config *)self)->fault;
     const stn_constraint_end *a = &view->described->ends[0], *b = &view->described->ends[1];
     stn_vec3 p = stn_pose_apply(&view->kinematics->body_pose[a->body], a->frame.position);
     stn_vec3 q = stn_pose_apply(&view->kinematics->body_pose[b->body], b->frame.position);
     stn_vec3 apart = stn_vec3_sub(q, p), u = stn_vec3_normalize_or(apart, stn_vec3_make(0.0, 0.0, 1.0));
+    misbehave((int32_t)f, state, STATE_NUMBERS, view->arena);
     counted += f == KEEPS_COUNT ? 1e-3 : 0.0;
     for (int32_t k = 0; k < (f == TOO_MANY || f == SAME_PART ? 2 : 1); k++) {
         stn_row_block block = stn_row_block_default(f == SAME_PART ? 0 : k, 1);
@@ -50,7 +58,8 @@ static stn_status emit(const void *self, const stn_constraint_view *view, void *
     return STN_OK;
 }
 
-static const stn_constraint_ops ops = {.size = sizeof ops, .row_count = row_count, .emit = emit};
+static const stn_constraint_ops ops = {
+    .size = sizeof ops, .row_count = row_count, .state_size = state_size, .emit = emit};
 
 #define CONSTRAINT(word, number)                                                     \
     static const stn_param word##_params[] = {                                       \
@@ -97,4 +106,9 @@ static const stn_plugin_desc state = {.size = sizeof state,
                                       .param_count = 1,
                                       .ops.constraint = &small_ops};
 
-STN_PLUGIN_LIBRARY(&none, &rate, &reaction, &line, &count, &many, &number, &part, &state);
+#define WITH_MISCONDUCT(word) CONSTRAINT(word, MISCONDUCT_##word)
+#define ITS_DESCRIPTOR(word)  , &(word)
+STN_MISCONDUCTS(WITH_MISCONDUCT)
+
+STN_PLUGIN_LIBRARY(&none, &rate, &reaction, &line, &count, &many, &number, &part,
+                   &state STN_MISCONDUCTS(ITS_DESCRIPTOR));

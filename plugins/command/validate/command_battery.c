@@ -14,7 +14,7 @@
 
 #include <stiction/command.h>
 
-#include "validate.h"
+#include "guard.h"
 
 enum { MOST_WORDS = 72, MOST_SAID = 1 << 16, RETURNED = 77 };
 
@@ -27,6 +27,7 @@ typedef struct answer {
     int ended;                 // as waitpid has it
     bool changed;              // the words themselves were written
     int32_t descriptors;       // more that are open than before
+    char guarded[320];         // what the guard saw in that process, "": nothing
     size_t out_size, err_size; // cut at MOST_SAID - 1
     char out[MOST_SAID], err[MOST_SAID];
 } answer;
@@ -36,6 +37,7 @@ typedef struct report {
     int status;
     bool returned, changed;
     int32_t descriptors;
+    char guarded[320];
 } report;
 
 static int32_t count_descriptors(void) {
@@ -57,6 +59,10 @@ static void call_word(validate_trial *trial, const char *const *words, int32_t c
     argv[count] = NULL;
     argv[count + 1] = (char *)1;
     stn_instance *word = trial_instance(trial, STN_KIND_COMMAND);
+    guard *watch = trial->request->guard;
+    if (watch != NULL) { // that of the check is of the process that started this one
+        guard_begin(watch, trial->request, trial->folder);
+    }
     int32_t before = count_descriptors();
     for (int32_t i = 0; i < times && word != NULL; i++) {
         stn_command_call call = {.size = sizeof call,
@@ -69,6 +75,11 @@ static void call_word(validate_trial *trial, const char *const *words, int32_t c
     }
     told->returned = word != NULL;
     told->descriptors = count_descriptors() - before;
+    validate_result seen = {.verdict = VALIDATE_OK};
+    if (watch != NULL) {
+        guard_judge(watch, &seen);
+        snprintf(told->guarded, sizeof told->guarded, "%.300s", seen.text);
+    }
     for (int32_t i = 0; i < count; i++) {
         told->changed = told->changed || argv[i] != texts[i] || strcmp(texts[i], words[i]) != 0;
     }
@@ -110,6 +121,7 @@ static bool ask(validate_trial *trial, const char *const *words, int32_t count, 
         out->status = r.status;
         out->changed = r.changed;
         out->descriptors = r.descriptors;
+        memcpy(out->guarded, r.guarded, sizeof out->guarded);
         read_back(said, out->out, &out->out_size);
         read_back(told, out->err, &out->err_size);
     } else {
@@ -144,10 +156,15 @@ static const char *first_line(char *text) {
 static bool returned(validate_trial *trial, const char *words, const answer *a) {
     if (!a->returned) {
         if (WIFSIGNALED(a->ended)) {
-            trial_fail(trial, "%s: crashed: signal %d (%s)", words, WTERMSIG(a->ended), strsignal(WTERMSIG(a->ended)));
+            trial_fail(trial, "%s: crashed: ended by signal %d (%s)", words, WTERMSIG(a->ended),
+                       strsignal(WTERMSIG(a->ended)));
         } else {
-            trial_fail(trial, "%s: called exit with status %d, expected it to return", words, WEXITSTATUS(a->ended));
+            trial_fail(trial, "%s: ended the process with exit status %d, expected it to return", words,
+                       WEXITSTATUS(a->ended));
         }
+    } else if (a->guarded[0] != '\0') {
+        trial_fail(trial, "%s: %s", words, a->guarded);
+        trial->result.cause = VALIDATE_GUARDED;
     } else if ((a->status < STN_EXIT_DONE || a->status > STN_EXIT_SOLVER_FAILED) && a->status != STN_EXIT_INTERRUPTED) {
         trial_fail(trial, "%s: exit status %d, expected 0, 1, 2, 3 or 130", words, a->status);
     }

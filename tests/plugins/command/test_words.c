@@ -62,9 +62,9 @@ static void a_word_that_calls_exit_is_told(void **state) {
 #define SANITIZED 0
 #endif
 #if SANITIZED
-#define CRASHED "called exit with status 1"
+#define CRASHED "ended the process with exit status 1"
 #else
-#define CRASHED "crashed: signal 11"
+#define CRASHED "crashed: ended by signal 11"
 #endif
 
 static void the_battery_passes_a_good_word_and_finds_each_mistake(void **state) {
@@ -74,7 +74,8 @@ static void the_battery_passes_a_good_word_and_finds_each_mistake(void **state) 
     } wrong[] = {
         {"stderr", "FAILED says what it takes: --help: exit status 0, on stderr \"usage: stiction greet\""},
         {"anything", "FAILED refuses what it does not know: --no-option-has-this-name: exit status 1, expected 2"},
-        {"exits", "FAILED refuses what it does not know: --no-option-has-this-name: called exit with status 2"},
+        {"exits",
+         "FAILED refuses what it does not know: --no-option-has-this-name: ended the process with exit status 2"},
         {"litters", "FAILED leaves nothing behind: --help: 1 files in the current folder"},
         {"counts", "FAILED runs twice: --help twice in one process"},
         {"reads", CRASHED},
