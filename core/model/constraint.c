@@ -28,8 +28,25 @@ static stn_status check_end(const stn_model_builder *b, const stn_constraint_spe
         return stn_fail(err, STN_ERR_ARGUMENT, "%s: there is no joint %d (%d joints)", what, end->joint,
                         b->joints.count);
     }
+    if (end->shape < STN_END_POINT || end->shape > STN_END_CYLINDER || (end->joint >= 0 && end->shape != 0)) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "%s: shape = %d must be a point, a sphere or a cylinder, of a joint a point", what,
+                        (int)end->shape);
+    }
     if (end->joint >= 0) {
         return STN_OK;
+    }
+    if (end->shape != STN_END_POINT) {
+        double axial = end->shape == STN_END_CYLINDER ? 0.0 : end->side.z;
+        double out = stn_vec3_norm(stn_vec3_make(end->side.x, end->side.y, axial));
+        bool told = end->side.x != 0.0 || end->side.y != 0.0 || end->side.z != 0.0;
+        if (!(end->radius > 0.0) || isinf(end->radius)) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "%s: radius = %g m must be > 0 and finite", what, end->radius);
+        }
+        if (told && (!(out >= end->radius) || isinf(out))) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "%s: side is %g m from the middle, must be outside of radius %g m",
+                            what, out, end->radius);
+        }
     }
     stn_status status = builder_check_link(b, what, end->link, false, err);
     return status == STN_OK ? check_pose(what, &end->pose, err) : status;
@@ -72,6 +89,9 @@ static stn_status compile_end(const compiler *c, const stn_constraint_end_spec *
     *out = (stn_constraint_end){.link = -1, .frame = stn_pose_identity(), .joint = -1, .factor = spec->factor};
     if (spec->joint < 0) {
         out->link = spec->link;
+        out->shape = spec->shape;
+        out->radius = spec->shape != STN_END_POINT ? spec->radius : 0.0;
+        out->side = spec->side;
         out->body = place_end(c, spec->link, &spec->pose, &out->frame);
         return STN_OK;
     }
@@ -105,6 +125,10 @@ stn_status compile_constraints(compiler *c, stn_error *err) {
         stn_status status = STN_OK;
         for (int32_t k = 0; k < built->spec.end_count && status == STN_OK; k++) {
             status = compile_end(c, &built->spec.ends[k], &ends[k], err);
+            if (status == STN_OK && ends[k].shape != STN_END_POINT && !stn_plugin_says(instance, "wraps")) {
+                status = stn_fail(err, STN_ERR_ARGUMENT,
+                                  "end %d is a sphere or cylinder; this plugin does not take these", k + 1);
+            }
         }
         if (status == STN_OK && STN_PLUGIN_HAS(ops, check)) {
             stn_answer_begin(err);

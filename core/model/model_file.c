@@ -105,7 +105,7 @@ static stn_status model_mesh_pass(byte_stream *b, stn_arena *scratch, const stn_
 }
 
 static const char magic[8] = {'S', 'T', 'N', 'M', 'O', 'D', 'E', 'L'};
-enum { FILE_VERSION = 6 };
+enum { FILE_VERSION = 7 };
 
 /// Both ends of a pass: the builder that is written from or read into.
 typedef struct passing {

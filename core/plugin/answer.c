@@ -2,6 +2,8 @@
 // See answer.h.
 #include "plugin/answer.h"
 
+#include <string.h>
+
 static bool is_known(int status) {
     switch (status) {
 #define KNOWN_STATUS(name, value, text) case value:
@@ -31,4 +33,12 @@ stn_status stn_answer_end(stn_status status, stn_error *err) {
         err->status = status;
     }
     return status;
+}
+
+bool stn_plugin_says(const stn_instance *plugin, const char *word) {
+    const char *const *said = plugin != NULL ? plugin->desc->capabilities : NULL;
+    while (said != NULL && *said != NULL && strcmp(*said, word) != 0) {
+        said++;
+    }
+    return said != NULL && *said != NULL;
 }

@@ -24,7 +24,6 @@ struct stn_rows {
     int32_t left;      // rows that it may still emit
     stn_constraint *c; // the block at hand, NULL: none
     int32_t room;      // blocks that c->more has room for
-    double *drive;     // (constraint_rows) of the frame; NULL: nothing is kinematic
     int32_t first_row; // of all plugins' rows in the problem
     stn_status status; // of the first mistake
     stn_error *err;
@@ -59,6 +58,10 @@ static stn_status check_block(const stn_rows *rows, const stn_row_block *block, 
     for (int32_t r = 0; r < block->rows; r++) {
         if (!isfinite(block->phi[r])) {
             return stn_fail(err, STN_ERR_NUMERIC, "row %d: phi = %g must be finite", r, block->phi[r]);
+        }
+        if (!isfinite(block->input[r]) || !isfinite(block->input_work)) {
+            return stn_fail(err, STN_ERR_NUMERIC, "row %d: input = %g and input_work = %g must be finite", r,
+                            block->input[r], block->input_work);
         }
         if (!(block->lo[r] <= block->hi[r]) || block->lo[r] == (double)INFINITY || block->hi[r] == -(double)INFINITY) {
             return stn_fail(err, STN_ERR_PLUGIN, "row %d: lo = %g and hi = %g must be the bounds of a force, lo <= hi",
@@ -97,10 +100,10 @@ stn_status stn_rows_begin(stn_rows *rows, const stn_row_block *block, stn_error 
         p->phi[c->row + r] = block->rows > 1 ? block->phi[r] : (double)NAN;
         p->lo[c->row + r] = p->dt * block->lo[r];
         p->hi[c->row + r] = p->dt * block->hi[r];
-        if (rows->drive != NULL) {
-            rows->drive[c->row + r - rows->first_row] = 0.0;
-        }
+        rows->a->frame->constraint_drive[c->row + r - rows->first_row] = 0.0;
+        rows->a->frame->constraint_input[c->row + r - rows->first_row] = p->dt * block->input[r];
     }
+    frame->constraint_work += block->input_work;
     rows->left -= block->rows;
     rows->c = c;
     rows->room = 0;
@@ -181,9 +184,7 @@ static double *row_of_body(stn_rows *rows, int32_t row, int32_t body) {
 static void drive_row(const stn_rows *rows, int32_t row, double start, double end) {
     int32_t r = rows->c->row + row;
     rows->a->frame->problem.bias[r] += end;
-    if (rows->drive != NULL) {
-        rows->drive[r - rows->first_row] += start;
-    }
+    rows->a->frame->constraint_drive[r - rows->first_row] += start;
 }
 
 /// Axes whose first one is `u` and whose others add nothing.
@@ -335,21 +336,17 @@ stn_status add_constraint_rows(const assembly *a, int32_t most, stn_error *err) 
     step_frame *frame = a->frame;
     stn_problem *p = &frame->problem;
     frame->constraint_first = p->constraint_count;
-    frame->constraint_drive = NULL;
-    if (most > 0 && setup->kinematic_count > 0) {
-        frame->constraint_drive = STN_ARENA(frame->arena, most, double);
-        if (frame->constraint_drive == NULL) {
-            return stn_fail(err, STN_ERR_MEMORY, "assembly: out of memory");
-        }
-    }
+    frame->constraint_work = 0.0;
+    frame->constraint_drive = STN_ARENA(frame->arena, 2 * most, double);
     frame->constraint_block = STN_ARENA(frame->arena, setup->model->constraint_count + 1, int32_t);
-    if (frame->constraint_block == NULL) {
+    if (frame->constraint_drive == NULL || frame->constraint_block == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "assembly: out of memory");
     }
+    frame->constraint_input = frame->constraint_drive + most;
     int32_t first_row = p->row_count;
     for (int32_t i = 0; i < setup->model->constraint_count; i++) {
         const stn_model_constraint *c = &setup->model->constraints[i];
-        stn_rows rows = {.a = a, .index = i, .drive = frame->constraint_drive, .first_row = first_row, .err = err};
+        stn_rows rows = {.a = a, .index = i, .first_row = first_row, .err = err};
         int32_t first = frame->constraint_block[i] = p->constraint_count;
         stn_constraint_view view = view_of(setup, a->state, frame, i);
         view.arena = frame->arena;
@@ -385,14 +382,30 @@ double stn_step_constraint_energy(const step_setup *setup, const state_view *sta
     return energy;
 }
 
-double stn_step_constraint_work(const step_frame *frame) {
-    const stn_problem *p = &frame->problem;
-    double work = 0.0;
-    if (frame->constraint_drive == NULL || frame->constraint_first == p->constraint_count) {
-        return 0.0;
+/// Impulse of row r that its inputs give: what they change in that of the row's law, which the bounds cut.
+static double input_impulse(const stn_problem *p, int32_t r, double rate, double input) {
+    if (input == 0.0 || p->lo[r] == p->hi[r]) {
+        return input == 0.0 ? 0.0 : p->lo[r];
     }
-    for (int32_t r = p->constraints[frame->constraint_first].row, first = r; r < p->row_count; r++) {
-        work -= 0.5 * frame->solution.gamma[r] * (frame->constraint_drive[r - first] + p->bias[r]);
+    double impulse = (p->v_hat[r] - rate) / p->R[r];
+    return fmax(p->lo[r], fmin(p->hi[r], impulse)) - fmax(p->lo[r], fmin(p->hi[r], impulse - input));
+}
+
+double stn_step_constraint_work(const step_frame *frame, const double *v0) {
+    const stn_problem *p = &frame->problem;
+    double work = frame->constraint_work;
+    for (int32_t i = frame->constraint_first; i < p->constraint_count; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        double before[STN_MAX_ROWS], after[STN_MAX_ROWS];
+        stn_constraint_velocity(p, c, v0, before);
+        stn_constraint_velocity(p, c, frame->v_next, after);
+        for (int32_t k = 0; k < c->rows; k++) {
+            int32_t r = c->row + k, own = r - p->constraints[frame->constraint_first].row;
+            double told = 0.5 * (frame->constraint_drive[own] + p->bias[r]);
+            double rate = after[k] + p->bias[r];
+            work += input_impulse(p, r, rate, frame->constraint_input[own]) * (0.5 * (before[k] + after[k]) + told);
+            work -= frame->solution.gamma[r] * told;
+        }
     }
     return work;
 }

@@ -59,7 +59,9 @@ typedef struct step_frame {
     // assemble
     stn_problem problem;
     bool assembled;           // the problem is complete
-    double *constraint_drive; // of plugins' rows: rates by kinematic bodies at the step's start, in the arena; NULL
+    double *constraint_drive; // of plugins' rows: rates by kinematic bodies at the step's start, in the arena
+    double *constraint_input; // impulses of inputs of these rows, likewise
+    double constraint_work;   // [J] of inputs at the step's start
     struct constraint_contacts *constraint_contacts; // (constraint_count), in the arena; NULL: none reads contacts
     int32_t constraint_first;                        // constraint of the problem with which those of plugins begin
     int32_t *constraint_block;                       // (constraint_count + 1) where those of each begin, in the arena

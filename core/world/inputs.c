@@ -264,8 +264,9 @@ static double driven_work(const step_setup *setup, const step_frame *frame, cons
 
 /// Work of controllers and applied forces in the step, W = sum_d j_d (v0 + v)_d / 2, where j is the impulse of the
 /// affine force model, taken where the integrator takes it, without the joints' own dampers and springs, plus that of
-/// the servos' rows and of contacts with kinematic bodies and belts, and of constraints to kinematic bodies. The mean
-/// velocity makes the work of an impulse on a constant mass exact. Nodal trees count with their applied efforts alone.
+/// the servos' rows and of contacts with kinematic bodies and belts, and of constraints to kinematic bodies and with
+/// inputs. The mean velocity makes the work of an impulse on a constant mass exact. Nodal trees count with their
+/// applied efforts alone.
 double stn_step_input_work(const step_setup *setup, const state_view *state, const step_frame *frame) {
     const stn_model *model = setup->model;
     const stn_problem *problem = &frame->problem;
@@ -315,5 +316,5 @@ double stn_step_input_work(const step_setup *setup, const state_view *state, con
             work += driven_work(setup, frame, c);
         }
     }
-    return work + stn_step_equality_work(setup, frame) + stn_step_constraint_work(frame);
+    return work + stn_step_equality_work(setup, frame) + stn_step_constraint_work(frame, v0);
 }

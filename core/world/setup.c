@@ -120,14 +120,6 @@ stn_law stn_setup_law(const step_setup *setup) {
     return (stn_law){.ops = law->desc->ops.law, .self = law->self, .id = law->desc->id};
 }
 
-bool stn_plugin_says(const stn_instance *plugin, const char *word) {
-    const char *const *said = plugin != NULL ? plugin->desc->capabilities : NULL;
-    while (said != NULL && *said != NULL && strcmp(*said, word) != 0) {
-        said++;
-    }
-    return said != NULL && *said != NULL;
-}
-
 size_t stn_setup_memory_bytes(const step_setup *setup, stn_kind kind) {
     const stn_instance *plugin = setup->plugin[kind];
     return plugin == NULL ? 0 : (size_t)plugin->desc->memory_per_constraint;

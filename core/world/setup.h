@@ -9,6 +9,8 @@
 #include <stiction/solve.h>
 #include <stiction/world.h>
 
+#include "plugin/answer.h"
+
 /// A controller bound to joints of a group, and where its numbers lie in the state.
 typedef struct controller {
     stn_instance *instance;
@@ -80,7 +82,6 @@ void stn_setup_release(step_setup *setup);
 stn_status stn_setup_part(step_setup **setup, stn_error *err);
 
 stn_law stn_setup_law(const step_setup *setup);                        // ops NULL: there is none
-bool stn_plugin_says(const stn_instance *plugin, const char *word);    // among its capabilities; NULL: no
 size_t stn_setup_memory_bytes(const step_setup *setup, stn_kind kind); // private bytes per constraint
 size_t stn_setup_cache_bytes(const step_setup *setup);                 // private bytes per cache entry
 

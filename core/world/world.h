@@ -229,7 +229,8 @@ stn_status stn_setup_place_constraints(step_setup *setup, stn_error *err); // th
 void stn_world_begin_constraints(const step_setup *setup, const stn_kinematics *kinematics, stn_state *state);
 double stn_step_constraint_energy(const step_setup *setup, const state_view *state,
                                   const step_frame *frame); // [J] stored in them, as the kinematics are
-double stn_step_constraint_work(const step_frame *frame);   // [J] of kinematic bodies by them
+/// [J] of kinematic bodies by them, and of their own inputs; v0 of the step's start.
+double stn_step_constraint_work(const step_frame *frame, const double *v0);
 /// The problem is solved: constraints write what follows for their next state.
 stn_status stn_step_finish_constraints(const step_setup *setup, const state_view *state, step_frame *frame,
                                        stn_error *err);

@@ -58,9 +58,14 @@ typedef struct stn_row_block {
     /// Index of a contact of the view that the rows stand beside, -1: none. It tells blocks apart like `part`, and
     /// holds from step to step as the contact's id does.
     int32_t contact;
+    /// What of -k phi channels give and `energy` does not store, as a motor's tension [N] or [N m]: what it changes in
+    /// the force is work of inputs in the report. Where lo = hi all of the force is.
+    double input[STN_MAX_ROWS];
+    /// [J] that channels gave `energy` between the steps: what it is more now than with the channels of the last step.
+    double input_work;
 } stn_row_block;
 
-/// phi 0, rigid, without damping or bounds, at the world's origin.
+/// phi 0, rigid, without damping, bounds or inputs, at the world's origin.
 static inline stn_row_block stn_row_block_default(int32_t part, int32_t rows) {
     stn_row_block block;
     block.part = part;
@@ -69,10 +74,12 @@ static inline stn_row_block stn_row_block_default(int32_t part, int32_t rows) {
     block.relaxation_time = 0.0;
     block.point = stn_vec3_zero();
     block.contact = -1;
+    block.input_work = 0.0;
     for (int32_t r = 0; r < STN_MAX_ROWS; r++) {
         block.phi[r] = 0.0;
         block.lo[r] = -(double)INFINITY;
         block.hi[r] = (double)INFINITY;
+        block.input[r] = 0.0;
     }
     return block;
 }

@@ -300,12 +300,22 @@ STN_API stn_equality_spec stn_equality_spec_default(stn_equality_type type, int3
 STN_API stn_status stn_builder_add_equality(stn_model_builder *builder, const stn_equality_spec *spec,
                                             int32_t *equality, stn_error *err);
 
-/// Where a constraint of a plugin takes hold: a frame on a link, or a joint.
+/// What a constraint's end is, where it is no joint.
+typedef enum stn_end_shape {
+    STN_END_POINT,   // its frame alone
+    STN_END_SPHERE,  // about the frame's origin: a cable may bend round it
+    STN_END_CYLINDER // the same, without ends, about z of the frame
+} stn_end_shape;
+
+/// Where a constraint of a plugin takes hold: a frame on a link, something round there, or a joint.
 typedef struct stn_constraint_end_spec {
-    int32_t link;  // STN_WORLD: the world; counts without a joint
-    stn_pose pose; // link frame -> the end's frame
-    int32_t joint; // of the builder, with one velocity: the end is this joint; -1: the frame
-    double factor; // what it means says the plugin (a tendon: its arm on a joint [m]); finite
+    int32_t link;        // STN_WORLD: the world; counts without a joint
+    stn_end_shape shape; // POINT on a joint
+    stn_pose pose;       // link frame -> the end's frame
+    int32_t joint;       // of the builder, with one velocity: the end is this joint; -1: the frame
+    double factor;       // what it means says the plugin (a tendon: its arm on a joint [m]); finite
+    double radius;       // > 0 of sphere and cylinder [m]; else not read
+    stn_vec3 side;       // of these: outside of it in the end's frame [m], where a cable is to pass; zero: any side
 } stn_constraint_end_spec;
 
 /// Texts and ends are copied by the builder.
@@ -503,11 +513,13 @@ typedef struct stn_equality {
 
 /// An end of a constraint of a plugin, in terms of the compiled model.
 typedef struct stn_constraint_end {
-    int32_t link;   // STN_WORLD: the world; of a joint: -1
-    int32_t body;   // 0: the world; of a joint: the body below it
-    stn_pose frame; // body frame -> the end's frame
-    int32_t joint;  // of the model, -1: a frame
-    double factor;  // as in stn_constraint_end_spec
+    int32_t link;          // STN_WORLD: the world; of a joint: -1
+    int32_t body;          // 0: the world; of a joint: the body below it
+    stn_pose frame;        // body frame -> the end's frame
+    int32_t joint;         // of the model, -1: a frame
+    stn_end_shape shape;   // as in stn_constraint_end_spec, as what follows
+    double factor, radius; // radius 0 of a point
+    stn_vec3 side;         // zero: any
 } stn_constraint_end;
 
 /// A constraint of a plugin, as described.

@@ -62,18 +62,18 @@ typedef struct stn_plugin_desc {
     const char *version;   // of the plugin
     const char *summary;   // one line
     const char *reference; // paper and equations that it implements; NULL for none
-    const char *const
-        *capabilities;    // words, NULL-terminated; may be NULL. Shown; these mean something: "dissipation",
-                          // "restitution", "modulus" of a law, solver or contact model that uses this member
-                          // of stn_material (where none does, scripts are told); "gap" of a law that is
-                          // defined before touch alone; "lagged" of a law that takes the normal impulse of
-                          // the step before from the problem (gamma_n0): a world then states it; "dense" of
-                          // a solver with a matrix over all rows; "approximate" of a solver that does
-                          // not iterate to a solution: no answer counts as converged, none as a failure,
-                          // runs say so, the battery asks for less; "v_position" of an integrator that
-                          // moves q by the velocity of that name (integrator.h); "exact" of a format of problem files
-                          // that gives back every bit of what it writes in the first of its formats
-    uint32_t config_size; // 0 without parameters
+    const char *const *capabilities; // words, NULL-terminated; may be NULL. Shown; these mean something: "dissipation",
+                                     // "restitution", "modulus" of a law, solver or contact model that uses this member
+                                     // of stn_material (where none does, scripts are told); "gap" of a law that is
+                                     // defined before touch alone; "lagged" of a law that takes the normal impulse of
+                                     // the step before from the problem (gamma_n0): a world then states it; "dense" of
+                                     // a solver with a matrix over all rows; "approximate" of a solver that does
+                                     // not iterate to a solution: no answer counts as converged, none as a failure,
+                                     // runs say so, the battery asks for less; "v_position" of an integrator that
+                                     // moves q by the velocity of that name (integrator.h); "wraps" of a constraint
+                                     // whose ends may be spheres and cylinders; "exact" of a format of problem files
+                                     // that gives back every bit of what it writes in the first of its formats
+    uint32_t config_size;            // 0 without parameters
     const stn_param *params;
     int32_t param_count;
     int32_t memory_per_constraint; // bytes that a law or solver keeps across steps, by the constraint's id; zeros for a

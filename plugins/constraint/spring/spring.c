@@ -73,12 +73,33 @@ static void initial_reference(const void *self, const stn_kinematics *kinematics
     reference[0] = s->length < 0.0 ? line_of(kinematics, described).length : s->length;
 }
 
+/// [J] stored when it is `longer` than at rest.
+static double stored(const spring *s, double longer) {
+    return s->tension_only && longer < 0.0 ? 0.0 : 0.5 * s->stiffness * longer * longer;
+}
+
+/// What it keeps: who moves the channel does work between the steps.
+typedef struct memory {
+    int64_t stepped;
+    double length; // the channel, in the last step
+} memory;
+
+static size_t state_size(const void *self, const stn_model_constraint *described) {
+    (void)self;
+    (void)described;
+    return sizeof(memory);
+}
+
 static stn_status emit(const void *self, const stn_constraint_view *view, void *state, stn_rows *rows, stn_error *err) {
-    (void)state;
     const spring *s = self;
+    memory *before = state;
     line l = line_of(view->kinematics, view->described);
     stn_row_block block = stn_row_block_default(0, 1);
     block.point = stn_vec3_scale(0.5, stn_vec3_add(l.p[0], l.p[1]));
+    if (before->stepped) {
+        block.input_work = stored(s, l.length - view->reference[0]) - stored(s, l.length - before->length);
+    }
+    *before = (memory){1, view->reference[0]};
     if (s->stiffness > 0.0) {
         block.phi[0] = l.length - view->reference[0];
         block.stiffness = s->stiffness;
@@ -99,9 +120,7 @@ static stn_status emit(const void *self, const stn_constraint_view *view, void *
 
 static double energy(const void *self, const stn_constraint_view *view, const void *state) {
     (void)state;
-    const spring *s = self;
-    double longer = line_of(view->kinematics, view->described).length - view->reference[0];
-    return s->tension_only && longer < 0.0 ? 0.0 : 0.5 * s->stiffness * longer * longer;
+    return stored(self, line_of(view->kinematics, view->described).length - view->reference[0]);
 }
 
 static const stn_constraint_ops ops = {
@@ -110,6 +129,7 @@ static const stn_constraint_ops ops = {
     .channels = channels,
     .check = check,
     .row_count = row_count,
+    .state_size = state_size,
     .initial_reference = initial_reference,
     .emit = emit,
     .energy = energy,

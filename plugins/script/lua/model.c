@@ -768,12 +768,29 @@ static lua_Integer push_list_of(const stn_fields *f, const char *key, const char
     return (lua_Integer)lua_rawlen(f->L, -1);
 }
 
-/// Entry { link, { x, y, z } } of a path, on top of the stack.
-static void read_path_point(const stn_fields *f, stn_lua_world *w, stn_constraint_end_spec *end) {
+/// What the table at `entry` says of a sphere or cylinder of a path.
+static void read_path_shape(const stn_fields *f, int entry, const char *word, stn_constraint_end_spec *end) {
+    static const char *const keys[] = {"radius", "side", STN_POSE_KEYS, "pose", NULL};
+    bool cylinder = strcmp(word, "cylinder") == 0;
+    if (!cylinder && strcmp(word, "sphere") != 0) {
+        stn_lua_fail(f->L, "%s: '%s' is no shape that a path goes round; \"cylinder\" or \"sphere\"", f->owner, word);
+    }
+    const stn_fields shape = stn_fields_open(f->L, entry, f->owner, keys, 2);
+    end->shape = cylinder ? STN_END_CYLINDER : STN_END_SPHERE;
+    if (!stn_fields_above_zero(&shape, "radius", "m", &end->radius)) {
+        stn_lua_fail(f->L, "%s: radius of the %s in path is missing", f->owner, word);
+    }
+    stn_fields_vector(&shape, "side", "m", &end->side);
+    stn_fields_body_pose(&shape, &end->pose);
+}
+
+/// Entry { link, { x, y, z } } or { link, "cylinder" | "sphere", radius = ... } of a path, on top of the stack.
+static void read_path_entry(const stn_fields *f, stn_lua_world *w, stn_constraint_end_spec *end) {
     lua_State *L = f->L;
     int entry = lua_gettop(L);
     if (lua_type(L, entry) != LUA_TTABLE || lua_rawlen(L, entry) != 2) {
-        stn_lua_fail(L, "%s: a point of path is { link, { x, y, z } }", f->owner);
+        stn_lua_fail(L, "%s: an entry of path is { link, { x, y, z } } or { link, \"cylinder\", radius = number }",
+                     f->owner);
     }
     lua_rawgeti(L, entry, 1);
     if (lua_type(L, -1) != LUA_TSTRING || strcmp(lua_tostring(L, -1), "world") != 0) {
@@ -785,7 +802,13 @@ static void read_path_point(const stn_fields *f, stn_lua_world *w, stn_constrain
         end->link = range.start;
     }
     lua_rawgeti(L, entry, 2);
-    end->pose.position = stn_lua_vector(L, -1, f->owner, "m");
+    if (lua_type(L, -1) == LUA_TSTRING) {
+        read_path_shape(f, entry, lua_tostring(L, -1), end);
+    } else {
+        static const char *const keys[] = {NULL};
+        (void)stn_fields_open(L, entry, f->owner, keys, 2);
+        end->pose.position = stn_lua_vector(L, -1, f->owner, "m");
+    }
     lua_settop(L, entry);
 }
 
@@ -909,7 +932,7 @@ static const stn_constraint_end_spec *read_ends(const stn_fields *f, stn_lua_wor
     }
     for (lua_Integer i = 1; i <= points; i++, lua_pop(L, 1)) {
         lua_rawgeti(L, path, i);
-        read_path_point(f, w, &ends[at++]);
+        read_path_entry(f, w, &ends[at++]);
     }
     for (lua_Integer i = 1; i <= joints; i++, lua_pop(L, 1)) {
         lua_rawgeti(L, list, i);

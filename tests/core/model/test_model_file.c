@@ -272,6 +272,65 @@ static void a_loaded_model_is_the_saved_one_bit_for_bit(void **state) {
     stn_model_destroy(model);
 }
 
+static int32_t one_row(const void *self, const stn_model_constraint *described) {
+    (void)self, (void)described;
+    return 1;
+}
+
+static stn_status no_rows(const void *self, const stn_constraint_view *view, void *state, stn_rows *rows,
+                          stn_error *err) {
+    (void)self, (void)view, (void)state, (void)rows, (void)err;
+    return STN_OK;
+}
+
+static const stn_constraint_ops cable_ops = {.size = sizeof cable_ops, .row_count = one_row, .emit = no_rows};
+static const char *const wraps[] = {"wraps", NULL};
+static const stn_plugin_desc cable = {.size = sizeof cable,
+                                      .kind = STN_KIND_CONSTRAINT,
+                                      .id = "test_cable",
+                                      .version = "1",
+                                      .summary = "a cable",
+                                      .capabilities = wraps,
+                                      .ops.constraint = &cable_ops};
+
+static void round_ends_of_a_constraint_are_saved(void **state) {
+    fixture *f = *state;
+    stn_error err;
+    stn_instance *instance = NULL;
+    int32_t index = -1;
+    assert_ok(stn_plugin_register(f->context, &cable, &err), err);
+    assert_ok(stn_instance_create(f->context, STN_KIND_CONSTRAINT, "test_cable", NULL, 0, &instance, &err), err);
+    begin_robot(f->builder, "one");
+    int32_t link = add_link(f->builder, "link", one_kg());
+    const stn_constraint_end_spec ends[] = {
+        {.link = link, .pose = shift(0.0, 0.0, 0.1), .joint = -1, .factor = 1.0},
+        {.link = STN_WORLD,
+         .shape = STN_END_CYLINDER,
+         .pose = shift(0.1, 0.2, 0.3),
+         .joint = -1,
+         .radius = 0.05,
+         .side = {0.0, 0.07, 3.0}},
+        {.link = link, .shape = STN_END_SPHERE, .pose = shift(0.4, 0.0, 0.0), .joint = -1, .radius = 0.02}};
+    const stn_constraint_spec spec = {.name = "rope", .end_count = STN_COUNT(ends), .ends = ends, .where = "here:1"};
+    assert_ok(stn_builder_add_constraint(f->builder, instance, &spec, &index, &err), err);
+    stn_model *model = compile_model(f->builder), *loaded = NULL;
+    assert_ok(save_model(model, &err), err);
+    assert_ok(load_model(f->context, &loaded, &err), err);
+    assert_int_equal(loaded->constraint_count, 1);
+    const stn_model_constraint *c = &loaded->constraints[0];
+    assert_string_equal(c->name, "rope");
+    assert_int_equal(c->end_count, STN_COUNT(ends));
+    for (int32_t i = 0; i < STN_COUNT(ends); i++) {
+        const stn_constraint_end *a = &c->ends[i], *b = &model->constraints[0].ends[i];
+        assert_int_equal(a->shape, ends[i].shape);
+        assert_true(a->radius == ends[i].radius && a->radius == b->radius);
+        assert_memory_equal(&a->side, &ends[i].side, sizeof a->side);
+        assert_memory_equal(&a->frame, &b->frame, sizeof a->frame);
+    }
+    stn_model_destroy(loaded);
+    stn_model_destroy(model);
+}
+
 static void the_smallest_model_is_a_file_too(void **state) {
     fixture *f = *state;
     stn_error err;
@@ -438,6 +497,7 @@ static void running_out_of_memory_leaks_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_loaded_model_is_the_saved_one_bit_for_bit, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(round_ends_of_a_constraint_are_saved, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_smallest_model_is_a_file_too, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_damaged_file_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(forged_bytes_do_no_harm, set_up, tear_down),
