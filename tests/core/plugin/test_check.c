@@ -73,6 +73,7 @@ static stn_plugin_desc make(stn_kind kind, table *ops) {
         ops->controller.channel_count = 0;
     } else if (kind == STN_KIND_CONSTRAINT) {
         ops->constraint.channel_count = 0;
+        ops->constraint.output_count = 0;
     } else if (kind == STN_KIND_ELEMENT) {
         ops->element.nodes_per_element = 4;
         ops->element.constant_count = 2;
@@ -231,6 +232,24 @@ static void test_figures_in_the_operation_tables_are_checked(void **state) {
     }
     ops.constraint.channel_count = 1;
     ops.constraint.channels = &whole;
+    assert_string_equal(judge(&desc), "");
+    static const stn_constraint_output told = {"load", "N", "that it carries", 1, NULL};
+    const stn_constraint_output wrong_output[] = {{NULL, "N", "that it carries", 1, NULL},
+                                                  {"load", NULL, "that it carries", 1, NULL},
+                                                  {"load", "N", NULL, 1, NULL},
+                                                  {"load", "N", "that it carries", 0, NULL},
+                                                  {"load", "N", "that it carries", STN_CHANNEL_MOST + 1, NULL}};
+    for (int32_t i = 0; i < STN_COUNT(wrong_output); i++) {
+        const stn_constraint_output outputs[] = {told, wrong_output[i]};
+        ops.constraint.output_count = 2;
+        ops.constraint.outputs = outputs;
+        assert_string_equal(judge(&desc), "constraint toy: output 1 needs name, unit, summary and size of 1 to 4096");
+    }
+    const stn_constraint_output twice = {"tension", "N", "that pulls", 1, NULL};
+    ops.constraint.output_count = 1;
+    ops.constraint.outputs = &twice;
+    assert_string_equal(judge(&desc), "constraint toy: 'tension' is a channel and an output; rename one");
+    ops.constraint.outputs = &told;
     assert_string_equal(judge(&desc), "");
     desc = make(STN_KIND_PROBLEM_FILE, &ops);
     ops.problem_file.formats = no_words;
