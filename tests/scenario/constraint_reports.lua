@@ -95,3 +95,21 @@ stn.test("a log has length, force, error and slack of every constraint, named or
   assert(text:find('"constraint[band, slack].slack"', 1, true), "a comma is in quotes")
   assert(not io.lines(declared)():find("constraint", 1, true))
 end)
+
+stn.test("a log has what a constraint tells of itself", function()
+  local world = stn.world { dt = 1e-3 }
+  local box = world:box { size = { 0.1, 0.1, 0.1 }, mass = 2, xyz = { 0, 0, 1 } }
+  local grip = world:constraint { "weld_at_runtime", name = "grip", a = "world", a_pose = { xyz = { 0, 0, 1 } }, b = box }
+  local log = files:path ".csv"
+  world:record(log, { "csv" })
+  for _ in world:run { steps = 3 } do end
+  grip:attach()
+  for _ in world:run { steps = 200 } do end
+  world:close()
+  local columns = read(log)
+  local holding, force = columns["constraint[grip].holding"], columns["constraint[grip].force_N_3"]
+  stn.near(holding[3], 0, 0, "not yet")
+  stn.near(holding[#holding], 1, 0, "holds")
+  stn.near(force[#force], 2 * g, 1e-3, "carries the box")
+  assert(columns["constraint[grip].torque_Nm_1"] and columns["constraint[grip].why"])
+end)

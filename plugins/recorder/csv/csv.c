@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <stiction/plugin.h>
+#include <stiction/world.h>
 
 typedef struct csv_config {
     int32_t columns;
@@ -205,6 +206,11 @@ static void write_body_columns(const csv_recording *r, const stn_model *model, c
     }
 }
 
+static int32_t outputs_of(const stn_model_constraint *c) {
+    const stn_constraint_ops *ops = c->instance->desc->ops.constraint;
+    return STN_PLUGIN_HAS(ops, outputs) ? ops->output_count : 0;
+}
+
 /// Columns constraint[name].length, .force, .phi, .slack; of several rows .force_1, .phi_1, .force_2, ... in the order
 /// in which its plugin emits them.
 static stn_status write_constraint_columns(csv_recording *r, const stn_model *model, stn_error *err) {
@@ -235,6 +241,21 @@ static stn_status write_constraint_columns(csv_recording *r, const stn_model *mo
         }
         name.part = "slack";
         write_column(r, name);
+        for (int32_t k = 0; k < outputs_of(c); k++) {
+            const stn_constraint_output *told = &ops->outputs[k];
+            char unit[24] = "", full[96]; // "_N m" as "_Nm": a force of rows may have the same name without
+            int32_t length = 0;
+            for (const char *u = told->unit; strcmp(told->unit, "1") != 0 && *u != '\0' && length < 20; u++) {
+                length += *u != ' '
+                              ? snprintf(unit + length, sizeof unit - (size_t)length, length == 0 ? "_%c" : "%c", *u)
+                              : 0;
+            }
+            for (int32_t e = 0; e < told->size; e++) {
+                snprintf(full, sizeof full, told->size > 1 ? "%.60s%s_%d" : "%.60s%s", told->name, unit, (int)e + 1);
+                name.part = full;
+                write_column(r, name);
+            }
+        }
     }
     return STN_OK;
 }
@@ -337,6 +358,20 @@ static double length_of(csv_recording *r, const stn_observation *o, int32_t cons
     return path.length;
 }
 
+/// What a constraint tells of itself after the step.
+static void write_outputs(const csv_recording *r, const stn_observation *o, int32_t constraint) {
+    const stn_model_constraint *c = &o->model->constraints[constraint];
+    for (int32_t k = 0; k < outputs_of(c); k++) {
+        const stn_constraint_output *told = &c->instance->desc->ops.constraint->outputs[k];
+        stn_constraint_value value = {0};
+        bool known =
+            o->world != NULL && stn_world_get_constraint(o->world, constraint, told->name, &value, NULL) == STN_OK;
+        for (int32_t e = 0; e < told->size; e++) {
+            write_number(r, known ? value.values[e] : (double)NAN);
+        }
+    }
+}
+
 /// Rows that were not emitted are empty fields; slack: 0 or 1.
 static void write_constraints(csv_recording *r, const stn_observation *o) {
     for (int32_t i = 0; i < o->model->constraint_count; i++) {
@@ -346,7 +381,7 @@ static void write_constraints(csv_recording *r, const stn_observation *o) {
         bool slack = true;
         for (int32_t b = 0; stn_observation_constraint(o, i, b, &block); b++) {
             slack = slack && block.slack;
-            for (int32_t k = 0; k < block.rows; k++, written++) {
+            for (int32_t k = 0; k < block.rows && written < r->constraint_rows[i]; k++, written++) {
                 write_number(r, block.force[k]);
                 write_number(r, block.phi[k]);
             }
@@ -356,6 +391,7 @@ static void write_constraints(csv_recording *r, const stn_observation *o) {
             write_number(r, (double)NAN);
         }
         write_number(r, o->problem != NULL ? slack : (double)NAN);
+        write_outputs(r, o, i);
     }
 }
 

@@ -4,14 +4,7 @@
 
 #include <string.h>
 
-typedef enum mistake {
-    NO_MISTAKE,
-    NO_SUCH_CONTACT,
-    TOO_MANY_ROWS,
-    SAME_BLOCK,
-    NEGATIVE_ROWS,
-    MISTAKE_COUNT
-} mistake;
+typedef enum mistake { NO_MISTAKE, NO_SUCH_CONTACT, TOO_MANY_ROWS, SAME_BLOCK, NEGATIVE_ROWS, MISTAKE_COUNT } mistake;
 
 /// What a constraint saw in the last step.
 typedef struct seen {
