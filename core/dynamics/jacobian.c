@@ -60,6 +60,16 @@ void stn_angular_jacobian_add(const stn_kinematics *kinematics, int32_t body, co
     int32_t n = kinematics->model->trees[tree].nv;
     for (int32_t i = body; i > 0; i = plans[i].parent) {
         const body_plan *plan = &plans[i];
+        for (int32_t k = 0; plan->free_root && k < 3; k++) { // S = 1
+            stn_vec3 e = stn_mat3_column(axes, k);
+            double *row = J + plan->dof + (size_t)k * (size_t)n;
+            row[3] += sign * e.x;
+            row[4] += sign * e.y;
+            row[5] += sign * e.z;
+        }
+        if (plan->free_root) {
+            return;
+        }
         const stn_spatial *S = kinematics->motion + plan->v;
         for (int32_t j = 0; j < plan->nv; j++) {
             add_column(axes, sign, S[j].angular, n, plan->dof + j, J);

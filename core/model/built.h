@@ -14,7 +14,7 @@ typedef struct list {
 
 /// How much there was when a group began; discarding goes back to it.
 typedef struct built_counts {
-    int32_t links, joints, geometries, meshes, excludes, overrides, clouds, element_groups, equalities, constraints;
+    int32_t links, joints, geometries, meshes, excludes, overrides, clouds, element_groups, constraints;
 } built_counts;
 
 typedef struct built_group {
@@ -85,7 +85,6 @@ struct stn_model_builder {
     stn_arena *memory; // texts and number arrays of the specs; the compiled model takes it over
     list groups, links, joints, geometries, meshes, excludes, overrides, clouds,
         element_groups;                     // meshes' data are kept
-    list equalities;                        // stn_equality_spec
     list constraints;                       // of plugins
     list keyframes;                         // in the order of adding, whatever their groups
     bool number_names;                      // a group's name that is taken gets a number instead of being refused
@@ -136,9 +135,6 @@ static inline built_element_group *element_group_at(const stn_model_builder *b, 
 }
 static inline built_constraint *constraint_at(const stn_model_builder *b, int32_t i) {
     return (built_constraint *)b->constraints.items + i;
-}
-static inline stn_equality_spec *equality_at(const stn_model_builder *b, int32_t i) {
-    return (stn_equality_spec *)b->equalities.items + i;
 }
 static inline built_keyframe *keyframe_at(const stn_model_builder *b, int32_t i) {
     return (built_keyframe *)b->keyframes.items + i;

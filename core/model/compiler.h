@@ -69,8 +69,6 @@ void floating_coordinates(const stn_pose *pose, double *q);
 stn_status compile_start(compiler *c, stn_error *err);
 /// keyframe.c: sorted by their groups; unique names; after q0.
 stn_status compile_keyframes(compiler *c, stn_error *err);
-/// equality.c: after bodies and joints.
-stn_status compile_equalities(compiler *c, stn_error *err);
 /// The body of a link and the frame that `pose` in the link makes on it.
 static inline int32_t place_end(const compiler *c, int32_t link, const stn_pose *pose, stn_pose *frame) {
     *frame = link == STN_WORLD ? *pose : stn_pose_mul(&c->link_pose[link], pose);

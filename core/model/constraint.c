@@ -86,7 +86,8 @@ stn_status stn_builder_add_constraint(stn_model_builder *builder, stn_instance *
 /// Frame on a body or joint of the model.
 static stn_status compile_end(const compiler *c, const stn_constraint_end_spec *spec, stn_constraint_end *out,
                               stn_error *err) {
-    *out = (stn_constraint_end){.link = -1, .frame = stn_pose_identity(), .joint = -1, .factor = spec->factor};
+    *out = (stn_constraint_end){
+        .link = -1, .pose = spec->pose, .frame = stn_pose_identity(), .joint = -1, .factor = spec->factor};
     if (spec->joint < 0) {
         out->link = spec->link;
         out->shape = spec->shape;

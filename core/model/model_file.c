@@ -333,31 +333,6 @@ static stn_status pass_override(passing *p, int32_t i, stn_error *err) {
                : status;
 }
 
-static stn_status pass_equality(passing *p, int32_t i, stn_error *err) {
-    byte_stream *b = p->b;
-    stn_equality_spec spec = {0};
-    int32_t index = 0;
-    if (!b->reading) {
-        spec = *equality_at(p->builder, i);
-    }
-    int32_t type = (int32_t)spec.type;
-    bytes_pass_text(b, &spec.name);
-    bytes_pass_text(b, &spec.where);
-    bytes_pass_count(b, &type, STN_EQUALITY_COUNT - 1);
-    spec.type = (stn_equality_type)type;
-    pass_index(b, &spec.a);
-    pass_index(b, &spec.b);
-    BYTES_PASS(b, &spec.pose_a);
-    BYTES_PASS(b, &spec.pose_b);
-    double *numbers[] = {&spec.length,         &spec.ratio, &spec.offset, &spec.stiffness, &spec.angular_stiffness,
-                         &spec.relaxation_time};
-    for (int32_t k = 0; k < STN_COUNT(numbers); k++) {
-        BYTES_PASS(b, numbers[k]);
-    }
-    stn_status status = bytes_status(b, err);
-    return status == STN_OK && b->reading ? stn_builder_add_equality(p->builder, &spec, &index, err) : status;
-}
-
 /// The plugin comes first, because the builder takes it over.
 static stn_status pass_constraint(passing *p, int32_t i, stn_error *err) {
     byte_stream *b = p->b;
@@ -480,17 +455,11 @@ static stn_status pass_model(passing *p, stn_error *err) {
         const list *items;
         stn_status (*pass)(passing *, int32_t, stn_error *);
     } parts[] = {
-        {&m->groups, pass_group},
-        {&m->groups, pass_attachment},
-        {&m->meshes, pass_mesh},
-        {&m->geometries, pass_geometry},
-        {&m->excludes, pass_exclude},
-        {&m->overrides, pass_override},
-        {&m->clouds, pass_cloud},
-        {&m->element_groups, pass_element_group},
-        {&m->keyframes, pass_keyframe},
-        {&m->equalities, pass_equality},
-        {&m->constraints, pass_constraint},
+        {&m->groups, pass_group},       {&m->groups, pass_attachment},
+        {&m->meshes, pass_mesh},        {&m->geometries, pass_geometry},
+        {&m->excludes, pass_exclude},   {&m->overrides, pass_override},
+        {&m->clouds, pass_cloud},       {&m->element_groups, pass_element_group},
+        {&m->keyframes, pass_keyframe}, {&m->constraints, pass_constraint},
     };
     stn_status status = STN_OK;
     for (int32_t k = 0; k < STN_COUNT(parts) && status == STN_OK; k++) {

@@ -52,7 +52,8 @@ static stn_status check_value(const stn_plugin_desc *desc, const stn_param *para
                    : stn_fail(err, STN_ERR_PLUGIN, "parameter %s: default choice %g, must be 0 to %d", param->name,
                               value, count - 1);
     }
-    if (!isfinite(value) || !(value >= param->minimum && value <= param->maximum)) {
+    bool finite = isfinite(value) || param->type == STN_PARAM_TYPE_REAL; // a real may be infinite where its range is
+    if (!finite || !(value >= param->minimum && value <= param->maximum)) {
         return stn_fail(err, STN_ERR_PLUGIN, "parameter %s: default %g is outside its range %g to %g", param->name,
                         value, param->minimum, param->maximum);
     }

@@ -78,7 +78,8 @@ static stn_status set_number(const stn_param *param, void *config, const stn_set
     bool whole = param->type == STN_PARAM_TYPE_INT;
     double value = setting->number;
     bool spelled = setting->form == STN_SETTING_TEXT && setting->text != NULL && stn_parse_real(setting->text, &value);
-    if ((setting->form != STN_SETTING_NUMBER && !spelled) || !isfinite(value) || (whole && value != floor(value))) {
+    if ((setting->form != STN_SETTING_NUMBER && !spelled) || (!isfinite(value) && value != param->default_number) ||
+        (whole && value != floor(value))) {
         return wrong_type(param, setting, whole ? "a whole number" : "a finite number", err);
     }
     if (!(value >= param->minimum && value <= param->maximum)) {

@@ -19,6 +19,17 @@ static bool is_beyond(const stn_model *model, int32_t link, int32_t root) {
     return link == root;
 }
 
+/// Does a constraint hold both what is beyond link `root` and something else, not by joints?
+static bool passes_by(const stn_model *model, const stn_model_constraint *c, int32_t root) {
+    bool held[2] = {false, false};
+    for (int32_t i = 0; i < c->end_count; i++) {
+        if (c->ends[i].joint < 0) {
+            held[is_beyond(model, c->ends[i].link, root)] = true;
+        }
+    }
+    return held[0] && held[1];
+}
+
 /// The link whose frame the body's is; what is applied to the body counts as acting on it.
 static int32_t first_link(const stn_model *model, int32_t body) {
     int32_t link = 0;
@@ -41,12 +52,12 @@ stn_status stn_world_check_sensor(const stn_world *world, int32_t link, bool for
                         model->links[link].name);
     }
     // Constraints that join bodies beyond the link to others go round it: not counted, so refused.
-    for (int32_t i = 0; forces && i < model->equality_count; i++) {
-        const stn_equality *e = &model->equalities[i];
-        if (e->type != STN_EQUALITY_GEAR && is_beyond(model, e->link_a, link) != is_beyond(model, e->link_b, link)) {
+    for (int32_t i = 0; forces && i < model->constraint_count; i++) {
+        const stn_model_constraint *c = &model->constraints[i];
+        if (passes_by(model, c, link)) {
             return stn_fail(err, STN_ERR_UNSUPPORTED,
                             "constraint %s joins what is beyond link %s to something else, so that forces pass by it",
-                            e->name, model->links[link].name);
+                            c->name, model->links[link].name);
         }
     }
     return STN_OK;

@@ -4,7 +4,7 @@
 
 #include "base/pose.h"
 #include "base/text.h"
-#include "world/world.h"
+#include "world/assemble.h"
 
 static stn_status need_compiled(const stn_world *world, const char *what, stn_error *err) {
     if (world->setup->model != NULL) {
@@ -231,6 +231,23 @@ static const stn_constraint_ops *find_constraint(const stn_world *world, int32_t
                            model->constraint_count - 1);
     }
     return *status == STN_OK ? model->constraints[constraint].instance->desc->ops.constraint : NULL;
+}
+
+int32_t stn_world_constraint_blocks(stn_world *world, int32_t constraint, stn_row_block *blocks, int32_t room,
+                                    stn_error *err) {
+    stn_status status;
+    if (find_constraint(world, constraint, &status, err) == NULL) {
+        return -1;
+    }
+    const state_view state = state_view_of(&world->state);
+    const assembly a = {world->setup, &state, &world->frame, &world->services};
+    const stn_row_block *looked = NULL;
+    stn_world_kinematics(world); // at the present state
+    int32_t count = look_at_constraint(&a, constraint, &looked, err);
+    for (int32_t k = 0; k < count && k < room; k++) {
+        blocks[k] = looked[k];
+    }
+    return count;
 }
 
 /// The channel of this name and where it is in the references; -1: none.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of the contact problem: one constraint per contact, index for index with the contact set, then those of the
-// joints (joint_rows.c), of the equality constraints (equality_rows.c) and of plugins (constraint_rows.c).
+// joints (joint_rows.c) and of constraints of plugins (constraint_rows.c).
 #include "world/assemble.h"
 #include "model/compiled.h"
 #include "problem/inverse.h"
@@ -189,10 +189,10 @@ stn_status stn_step_assemble(const step_setup *setup, const state_view *state, s
                              step_services *services, stn_error *err) {
     const assembly a = {setup, state, frame, services};
     stn_problem *p = &frame->problem;
-    row_count joints = joint_row_count(setup, frame), equalities = equality_row_count(setup), plugins = {0, 0};
+    row_count joints = joint_row_count(setup, frame), plugins = {0, 0};
     bool complete = count_constraint_rows(&a, &plugins);
-    int32_t constraints = frame->contacts.count + joints.constraints + equalities.constraints + plugins.constraints;
-    int32_t rows = 3 * frame->contacts.count + joints.rows + equalities.rows + plugins.rows;
+    int32_t constraints = frame->contacts.count + joints.constraints + plugins.constraints;
+    int32_t rows = 3 * frame->contacts.count + joints.rows + plugins.rows;
     double **vectors[] = {&p->bias, &p->lo, &p->hi, &p->R, &p->v_hat, &p->gamma_guess, &p->phi};
     frame->assembled = false;
     p->constraints = STN_ARENA(frame->arena, constraints, stn_constraint);
@@ -208,7 +208,7 @@ stn_status stn_step_assemble(const step_setup *setup, const state_view *state, s
     for (int32_t i = 0; i < frame->contacts.count && complete; i++) {
         complete = add_contact(&a, i, &pair);
     }
-    if (!complete || !add_joint_rows(&a) || !add_equality_rows(&a)) {
+    if (!complete || !add_joint_rows(&a)) {
         return stn_fail(err, STN_ERR_MEMORY, "assembly: out of memory");
     }
     // normal impulses of the step before, for laws that lag and for plugins whose rows stand beside contacts

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files that append rows to the contact problem share: contacts (assemble.c), joints (joint_rows.c), equality
-// constraints (equality_rows.c), plugins (constraint_rows.c). Everything of one step lies in the world's arena.
+// What the files that append rows to the contact problem share: contacts (assemble.c), joints (joint_rows.c),
+// constraints of plugins (constraint_rows.c). Everything of one step lies in the world's arena.
 #ifndef STICTION_CORE_WORLD_ASSEMBLE_H
 #define STICTION_CORE_WORLD_ASSEMBLE_H
 
@@ -48,9 +48,6 @@ void say_static_friction_lost(const step_setup *setup, step_services *services,
 row_count joint_row_count(const step_setup *setup, const step_frame *frame);
 bool add_joint_rows(const assembly *a); // false: out of memory
 
-row_count equality_row_count(const step_setup *setup);
-bool add_equality_rows(const assembly *a); // false: out of memory
-
 /// Contacts on the bodies of a plugin's constraint.
 typedef struct constraint_contacts {
     int32_t count;
@@ -58,5 +55,7 @@ typedef struct constraint_contacts {
 } constraint_contacts;
 bool count_constraint_rows(const assembly *a, row_count *out);                   // false: out of memory
 stn_status add_constraint_rows(const assembly *a, int32_t most, stn_error *err); // of plugins, after all others
+/// The blocks that constraint `i` emits for the frame's kinematics, without rows; how many, -1: failed. Until the next.
+int32_t look_at_constraint(const assembly *a, int32_t i, const stn_row_block **blocks, stn_error *err);
 
 #endif

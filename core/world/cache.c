@@ -103,7 +103,7 @@ static stn_status check_ids(const step_setup *setup, step_frame *frame, stn_erro
         uint32_t s = slot_of(&seen, c->id);
         for (; seen.slot[s] != 0; s = (s + 1) & (seen.capacity - 1)) {
             if (problem->constraints[seen.slot[s] - 1].id == c->id) {
-                if (c->kind == STN_CONSTRAINT_PLUGIN) {
+                if (i >= frame->constraint_first) {
                     return stn_fail(
                         err, STN_ERR_PLUGIN,
                         "a constraint of a plugin emitted two blocks with the same part (bodies %d and %d): "

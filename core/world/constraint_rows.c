@@ -2,6 +2,7 @@
 // Rows of plugins of kind constraint: what a plugin emits becomes a constraint of the problem with one Jacobian block a
 // tree, and what kinematic bodies do becomes its bias. See constraint.h.
 #include <math.h>
+#include <string.h>
 
 #include "plugin/answer.h"
 #include "world/assemble.h"
@@ -9,7 +10,7 @@
 /// `contact`: id of the one that it stands beside, 0: none.
 static uint64_t constraint_id(int32_t constraint, int32_t part, uint64_t contact) {
     const int32_t key[2] = {constraint, part};
-    return stn_hash(0x636f6e73747261u ^ contact, key, sizeof key);
+    return stn_hash(0x657175616c697479u ^ contact, key, sizeof key);
 }
 
 static const stn_constraint_ops *ops_of(const stn_model_constraint *c) {
@@ -20,11 +21,13 @@ static const stn_constraint_ops *ops_of(const stn_model_constraint *c) {
 
 struct stn_rows {
     const assembly *a;
-    int32_t index;     // of the constraint in the model
-    int32_t left;      // rows that it may still emit
-    stn_constraint *c; // the block at hand, NULL: none
-    int32_t room;      // blocks that c->more has room for
-    int32_t first_row; // of all plugins' rows in the problem
+    int32_t index;         // of the constraint in the model
+    int32_t left;          // rows that it may still emit
+    stn_constraint *c;     // the block at hand, NULL: none
+    int32_t room;          // blocks that c->more has room for
+    int32_t first_row;     // of all plugins' rows in the problem
+    stn_row_block *looked; // NULL: these are rows of a step; else only the blocks are kept, here
+    int32_t looked_count;
     stn_status status; // of the first mistake
     stn_error *err;
 };
@@ -37,6 +40,10 @@ static void end_block(stn_rows *rows) {
         p->row_count -= rows->c->rows;
     }
     rows->c = NULL;
+}
+
+static bool is_bounded(const stn_row_block *block, int32_t r) {
+    return block->lo[r] != -(double)INFINITY || block->hi[r] != (double)INFINITY;
 }
 
 static stn_status check_block(const stn_rows *rows, const stn_row_block *block, stn_error *err) {
@@ -55,7 +62,13 @@ static stn_status check_block(const stn_rows *rows, const stn_row_block *block, 
         return stn_fail(err, STN_ERR_PLUGIN, "contact = %d, but the step has %d; take the index of one of the view's",
                         block->contact, rows->a->frame->contacts.count);
     }
+    if (block->kind != STN_CONSTRAINT_PLUGIN && block->kind != STN_CONSTRAINT_COUPLER &&
+        (block->kind < STN_CONSTRAINT_WELD || block->kind > STN_CONSTRAINT_DISTANCE)) {
+        return stn_fail(err, STN_ERR_PLUGIN, "kind = %d is none of a constraint between bodies or joints",
+                        (int)block->kind);
+    }
     for (int32_t r = 0; r < block->rows; r++) {
+        const double lo = block->lo[r], hi = block->hi[r];
         if (!isfinite(block->phi[r])) {
             return stn_fail(err, STN_ERR_NUMERIC, "row %d: phi = %g must be finite", r, block->phi[r]);
         }
@@ -63,9 +76,9 @@ static stn_status check_block(const stn_rows *rows, const stn_row_block *block, 
             return stn_fail(err, STN_ERR_NUMERIC, "row %d: input = %g and input_work = %g must be finite", r,
                             block->input[r], block->input_work);
         }
-        if (!(block->lo[r] <= block->hi[r]) || block->lo[r] == (double)INFINITY || block->hi[r] == -(double)INFINITY) {
+        if (is_bounded(block, r) && (!(lo <= hi) || lo == (double)INFINITY || hi == -(double)INFINITY)) {
             return stn_fail(err, STN_ERR_PLUGIN, "row %d: lo = %g and hi = %g must be the bounds of a force, lo <= hi",
-                            r, block->lo[r], block->hi[r]);
+                            r, lo, hi);
         }
     }
     return STN_OK;
@@ -78,15 +91,15 @@ stn_status stn_rows_begin(stn_rows *rows, const stn_row_block *block, stn_error 
         rows->status = rows->status == STN_OK ? status : rows->status; // also where the plugin goes on
         return status;
     }
+    rows->left -= block->rows;
+    if (rows->looked != NULL) {
+        rows->looked[rows->looked_count++] = *block;
+        return STN_OK;
+    }
     step_frame *frame = rows->a->frame;
     stn_problem *p = &frame->problem;
     const stn_model_constraint *described = &rows->a->setup->model->constraints[rows->index];
-    bool free = true;
-    for (int32_t r = 0; r < block->rows; r++) {
-        free = free && isinf(block->lo[r]) && isinf(block->hi[r]);
-    }
-    stn_constraint *c =
-        append_constraint(frame, STN_CONSTRAINT_PLUGIN, free ? STN_SET_EQUALITY : STN_SET_BOX, block->rows);
+    stn_constraint *c = append_constraint(frame, block->kind, STN_SET_EQUALITY, block->rows);
     const stn_contact *contact = block->contact >= 0 ? &frame->contacts.contacts[block->contact] : NULL;
     c->id = constraint_id(rows->index, block->part, contact != NULL ? contact->id : 0);
     c->stiffness = block->stiffness;
@@ -97,14 +110,18 @@ stn_status stn_rows_begin(stn_rows *rows, const stn_row_block *block, stn_error 
     c->point = block->point;
     c->frame = stn_mat3_identity();
     for (int32_t r = 0; r < block->rows; r++) {
-        p->phi[c->row + r] = block->rows > 1 ? block->phi[r] : (double)NAN;
-        p->lo[c->row + r] = p->dt * block->lo[r];
-        p->hi[c->row + r] = p->dt * block->hi[r];
-        rows->a->frame->constraint_drive[c->row + r - rows->first_row] = 0.0;
-        rows->a->frame->constraint_input[c->row + r - rows->first_row] = p->dt * block->input[r];
+        if (block->rows > 1) {
+            p->phi[c->row + r] = block->phi[r];
+        }
+        if (is_bounded(block, r)) {
+            p->lo[c->row + r] = p->dt * block->lo[r];
+            p->hi[c->row + r] = p->dt * block->hi[r];
+            c->set = STN_SET_BOX;
+        }
+        frame->constraint_drive[c->row + r - rows->first_row] = 0.0;
+        frame->constraint_input[c->row + r - rows->first_row] = p->dt * block->input[r];
     }
     frame->constraint_work += block->input_work;
-    rows->left -= block->rows;
     rows->c = c;
     rows->room = 0;
     return STN_OK;
@@ -116,75 +133,117 @@ static void refuse(stn_rows *rows, stn_status status, const char *what, int32_t 
     }
 }
 
-/// Is there such a row? A mistake is kept for the end of the call.
-static bool find_row(stn_rows *rows, int32_t row) {
-    if (rows->c == NULL || row < 0 || row >= rows->c->rows) {
+/// Are there these rows to fill? A mistake is kept for the end of the call.
+static bool find_rows(stn_rows *rows, int32_t row, int32_t count) {
+    if (rows->status != STN_OK || rows->looked != NULL) {
+        return false;
+    }
+    if (rows->c == NULL || row < 0 || row > rows->c->rows - count) {
         refuse(rows, STN_ERR_PLUGIN, "stn_rows_begin has not begun a block that has row", row);
         return false;
     }
-    return rows->status == STN_OK;
+    return true;
+}
+
+/// The next block of the constraint at hand, of `used` that it has; NULL: out of memory.
+static stn_jacobian *next_block(stn_rows *rows, int32_t used) {
+    stn_constraint *c = rows->c;
+    if (used < 2) {
+        return &c->J[used];
+    }
+    stn_jacobian *more = (stn_jacobian *)(uintptr_t)c->more; // made here
+    if (c->more_count == rows->room) {
+        rows->room = rows->room > 0 ? 2 * rows->room : 4;
+        more = STN_ARENA(rows->a->frame->arena, rows->room, stn_jacobian);
+        for (int32_t k = 0; more != NULL && k < c->more_count; k++) {
+            more[k] = c->more[k];
+        }
+        c->more = more;
+    }
+    return more != NULL ? &more[c->more_count++] : NULL;
 }
 
 /// Row `row` of the constraint's block for this tree, which is made when it is not there yet. Two rows of room follow
 /// the block's own, for functions that add three at a time. NULL: out of memory.
 static double *row_of_tree(stn_rows *rows, int32_t row, int32_t tree) {
     stn_constraint *c = rows->c;
-    step_frame *frame = rows->a->frame;
-    const int32_t n = rows->a->setup->model->trees[tree].nv;
-    int32_t k = 0, used = 0;
-    for (; k < stn_constraint_block_count(c); k++) {
-        const stn_jacobian *J = stn_constraint_block(c, k);
+    const int32_t n = rows->a->setup->model->trees[tree].nv, used = (c->J[0].tree >= 0) + (c->J[1].tree >= 0);
+    for (int32_t k = 0; k < used + c->more_count; k++) {
+        const stn_jacobian *J = k < 2 ? &c->J[k] : &c->more[k - 2];
         if (J->tree == tree) {
             return (double *)(uintptr_t)J->values + (size_t)row * (size_t)n;
         }
-        used += J->tree >= 0;
     }
-    stn_jacobian made;
-    double *values = append_block(frame, tree, (c->rows + 2) * n, &made);
+    stn_jacobian *J = next_block(rows, used);
+    double *values = J != NULL ? append_block(rows->a->frame, tree, (c->rows + 2) * n, J) : NULL;
     if (values == NULL) {
         refuse(rows, STN_ERR_MEMORY, "out of memory for tree", tree);
         return NULL;
     }
-    if (used < 2) {
-        c->J[used] = made;
-        return values + (size_t)row * (size_t)n;
-    }
-    stn_jacobian *more = (stn_jacobian *)(uintptr_t)c->more; // made below
-    if (c->more_count == rows->room) {
-        rows->room = rows->room > 0 ? 2 * rows->room : 4;
-        more = STN_ARENA(frame->arena, rows->room, stn_jacobian);
-        if (more == NULL) {
-            refuse(rows, STN_ERR_MEMORY, "out of memory for tree", tree);
-            return NULL;
-        }
-        for (k = 0; k < c->more_count; k++) {
-            more[k] = c->more[k];
-        }
-        c->more = more;
-    }
-    more[c->more_count++] = made;
     return values + (size_t)row * (size_t)n;
 }
 
-/// Where a body's columns of a row go; NULL: the world, a kinematic body, or a mistake.
-static double *row_of_body(stn_rows *rows, int32_t row, int32_t body) {
+/// What is added to rows: velocity along axes, of a body's point or of its rotation.
+typedef struct added_motion {
+    int32_t row, count; // to rows [row, row + count)
+    int32_t body;
+    bool turns;
+    stn_vec3 point;
+    const stn_mat3 *axes; // of the columns `count` add something
+} added_motion;
+
+/// What a kinematic body adds to the rates of rows: at the step's end to the bias, at its start for the work.
+static void drive_rows(const stn_rows *rows, const added_motion *m) {
     const step_setup *setup = rows->a->setup;
-    if (!find_row(rows, row)) {
-        return NULL;
+    step_frame *frame = rows->a->frame;
+    stn_vec3 start = m->turns ? frame->kinematics->body_velocity[m->body].angular
+                              : stn_point_velocity(frame->kinematics, m->body, m->point);
+    stn_vec3 end = m->turns ? stn_step_kinematic_twist(setup, frame, m->body).angular
+                            : stn_step_kinematic_velocity(setup, frame, m->body, m->point);
+    for (int32_t k = 0; k < m->count; k++) {
+        stn_vec3 axis = stn_mat3_column(m->axes, k);
+        int32_t r = rows->c->row + m->row + k;
+        frame->problem.bias[r] += stn_vec3_dot(axis, end);
+        frame->constraint_drive[r - rows->first_row] += stn_vec3_dot(axis, start);
     }
-    if (body < 0 || body >= setup->model->body_count) {
-        refuse(rows, STN_ERR_PLUGIN, "there is no body", body);
-        return NULL;
-    }
-    int32_t tree = setup->model->bodies[body].tree;
-    return tree < 0 || stn_setup_is_kinematic(setup, body) ? NULL : row_of_tree(rows, row, tree);
 }
 
-/// What a kinematic body adds to the rate of a row: at the step's end to the bias, at its start for the work.
-static void drive_row(const stn_rows *rows, int32_t row, double start, double end) {
-    int32_t r = rows->c->row + row;
-    rows->a->frame->problem.bias[r] += end;
-    rows->a->frame->constraint_drive[r - rows->first_row] += start;
+/// Are the numbers finite, and small enough that a Jacobian of them is?
+static bool is_finite_motion(const added_motion *m) {
+    double sum = stn_vec3_dot(m->point, m->point);
+    for (int32_t r = 0; r < 3; r++) {
+        for (int32_t k = 0; k < 3; k++) {
+            sum += m->axes->m[r][k] * m->axes->m[r][k];
+        }
+    }
+    return isfinite(sum);
+}
+
+static void add_motion(stn_rows *rows, const added_motion *m) {
+    const stn_model *model = rows->a->setup->model;
+    const stn_kinematics *kinematics = rows->a->frame->kinematics;
+    if (!find_rows(rows, m->row, m->count)) {
+        return;
+    }
+    if (m->body < 0 || m->body >= model->body_count) {
+        refuse(rows, STN_ERR_PLUGIN, "there is no body", m->body);
+        return;
+    }
+    if (!is_finite_motion(m)) {
+        refuse(rows, STN_ERR_NUMERIC, "a point, direction or axis is not finite, in row", m->row);
+        return;
+    }
+    int32_t tree = model->bodies[m->body].tree;
+    if (stn_setup_is_kinematic(rows->a->setup, m->body)) {
+        drive_rows(rows, m);
+        return;
+    }
+    double *values = tree >= 0 ? row_of_tree(rows, m->row, tree) : NULL;
+    if (values != NULL && m->turns) {
+        stn_angular_jacobian_add(kinematics, m->body, m->axes, 1.0, values);
+    } else if (values != NULL) {
+        stn_point_jacobian_add(kinematics, m->body, m->point, m->axes, 1.0, values);
+    }
 }
 
 /// Axes whose first one is `u` and whose others add nothing.
@@ -193,38 +252,38 @@ static stn_mat3 only(stn_vec3 u) {
 }
 
 void stn_rows_add_point(stn_rows *rows, int32_t row, int32_t body, stn_vec3 point, stn_vec3 direction) {
-    const step_setup *setup = rows->a->setup;
-    const step_frame *frame = rows->a->frame;
-    double *values = row_of_body(rows, row, body);
-    if (values != NULL) {
-        stn_mat3 axes = only(direction);
-        stn_point_jacobian_add(frame->kinematics, body, point, &axes, 1.0, values);
-    } else if (rows->status == STN_OK && stn_setup_is_kinematic(setup, body)) {
-        drive_row(rows, row, stn_vec3_dot(direction, stn_point_velocity(frame->kinematics, body, point)),
-                  stn_vec3_dot(direction, stn_step_kinematic_velocity(setup, frame, body, point)));
-    }
+    const stn_mat3 axes = only(direction);
+    const added_motion m = {row, 1, body, false, point, &axes};
+    add_motion(rows, &m);
+}
+
+void stn_rows_add_point_axes(stn_rows *rows, int32_t row, int32_t body, stn_vec3 point, const stn_mat3 *axes) {
+    const added_motion m = {row, 3, body, false, point, axes};
+    add_motion(rows, &m);
 }
 
 void stn_rows_add_rotation(stn_rows *rows, int32_t row, int32_t body, stn_vec3 axis) {
-    const step_setup *setup = rows->a->setup;
-    const step_frame *frame = rows->a->frame;
-    double *values = row_of_body(rows, row, body);
-    if (values != NULL) {
-        stn_mat3 axes = only(axis);
-        stn_angular_jacobian_add(frame->kinematics, body, &axes, 1.0, values);
-    } else if (rows->status == STN_OK && stn_setup_is_kinematic(setup, body)) {
-        drive_row(rows, row, stn_vec3_dot(axis, frame->kinematics->body_velocity[body].angular),
-                  stn_vec3_dot(axis, stn_step_kinematic_twist(setup, frame, body).angular));
-    }
+    const stn_mat3 axes = only(axis);
+    const added_motion m = {row, 1, body, true, stn_vec3_zero(), &axes};
+    add_motion(rows, &m);
+}
+
+void stn_rows_add_rotation_axes(stn_rows *rows, int32_t row, int32_t body, const stn_mat3 *axes) {
+    const added_motion m = {row, 3, body, true, stn_vec3_zero(), axes};
+    add_motion(rows, &m);
 }
 
 void stn_rows_add_dof(stn_rows *rows, int32_t row, int32_t dof, double factor) {
     const stn_model *model = rows->a->setup->model;
-    if (!find_row(rows, row)) {
+    if (!find_rows(rows, row, 1)) {
         return;
     }
     if (dof < 0 || dof >= model->nv || model->dof_joint[dof] < 0) {
         refuse(rows, STN_ERR_PLUGIN, "no joint has velocity", dof);
+        return;
+    }
+    if (!isfinite(factor)) {
+        refuse(rows, STN_ERR_NUMERIC, "a factor is not finite, of velocity", dof);
         return;
     }
     int32_t tree = model->dof_tree[dof];
@@ -278,40 +337,36 @@ bool count_constraint_rows(const assembly *a, row_count *out) {
     return true;
 }
 
-static stn_constraint_view view_of(const step_setup *setup, const state_view *state, const step_frame *frame,
-                                   int32_t i) {
+/// What all constraints see alike.
+static stn_constraint_view view_of(const step_setup *setup, const state_view *state, const step_frame *frame) {
     return (stn_constraint_view){
         .model = setup->model,
-        .described = &setup->model->constraints[i],
         .time = state->time,
         .dt = frame->dt,
         .gravity = state->gravity,
         .q = frame->kinematics->q,
         .v = frame->kinematics->v,
         .kinematics = frame->kinematics,
-        .reference = state->reference + setup->constraint_slots[i].reference_start,
     };
 }
 
-/// Jacobians of what was emitted must be numbers.
-static stn_status check_jacobians(const stn_rows *rows, int32_t first, stn_error *err) {
-    const stn_problem *p = &rows->a->frame->problem;
-    for (int32_t i = first; i < p->constraint_count; i++) {
-        const stn_constraint *c = &p->constraints[i];
-        for (int32_t k = 0; k < stn_constraint_block_count(c); k++) {
-            const stn_jacobian *J = stn_constraint_block(c, k);
-            int32_t n = J->tree >= 0 ? c->rows * rows->a->setup->model->trees[J->tree].nv : 0;
-            for (int32_t e = 0; e < n; e++) {
-                if (!isfinite(J->values[e])) {
-                    return stn_fail(err, STN_ERR_NUMERIC,
-                                    "its Jacobian holds %g: a point, direction or factor is not "
-                                    "finite",
-                                    J->values[e]);
-                }
-            }
-        }
+/// Then constraint `i`.
+static void look_from(stn_constraint_view *view, const step_setup *setup, const state_view *state, int32_t i) {
+    view->described = &setup->model->constraints[i];
+    view->reference = state->reference + setup->constraint_slots[i].reference_start;
+}
+
+/// Asks the plugin for its blocks; `memory` is its private state.
+static stn_status emit(stn_rows *rows, const stn_constraint_view *view, void *memory, stn_error *err) {
+    const stn_model_constraint *c = view->described;
+    stn_answer_begin(err);
+    stn_status status = ops_of(c)->emit(c->instance->self, view, memory, rows, err);
+    end_block(rows);
+    status = stn_answer_end(status < 0 || rows->status == STN_OK ? status : rows->status, err);
+    if (status < 0) {
+        stn_describe_constraint_error(view->model, rows->index, err);
     }
-    return STN_OK;
+    return status;
 }
 
 /// What the plugin of constraint i may know of its contacts, and how many rows it may emit.
@@ -344,22 +399,18 @@ stn_status add_constraint_rows(const assembly *a, int32_t most, stn_error *err) 
     }
     frame->constraint_input = frame->constraint_drive + most;
     int32_t first_row = p->row_count;
+    stn_rows rows = {.a = a, .first_row = first_row, .err = err};
+    stn_constraint_view view = view_of(setup, a->state, frame);
+    view.arena = frame->arena;
     for (int32_t i = 0; i < setup->model->constraint_count; i++) {
         const stn_model_constraint *c = &setup->model->constraints[i];
-        stn_rows rows = {.a = a, .index = i, .first_row = first_row, .err = err};
-        int32_t first = frame->constraint_block[i] = p->constraint_count;
-        stn_constraint_view view = view_of(setup, a->state, frame, i);
-        view.arena = frame->arena;
+        look_from(&view, setup, a->state, i);
+        rows.index = i;
         show_contacts(frame, &setup->constraint_slots[i], i, &view, &rows);
-        stn_answer_begin(err);
+        frame->constraint_block[i] = p->constraint_count;
         frame->place.plugin = c->instance;
-        stn_status status = ops_of(c)->emit(
-            c->instance->self, &view, frame->controller_next + setup->constraint_slots[i].memory_start, &rows, err);
-        end_block(&rows);
-        status = stn_answer_end(status < 0 || rows.status == STN_OK ? status : rows.status, err);
-        status = status < 0 ? status : check_jacobians(&rows, first, err);
+        stn_status status = emit(&rows, &view, frame->controller_next + setup->constraint_slots[i].memory_start, err);
         if (status < 0) {
-            stn_describe_constraint_error(setup->model, i, err);
             return status;
         }
         frame->place.plugin = NULL;
@@ -368,13 +419,37 @@ stn_status add_constraint_rows(const assembly *a, int32_t most, stn_error *err) 
     return STN_OK;
 }
 
+int32_t look_at_constraint(const assembly *a, int32_t i, const stn_row_block **blocks, stn_error *err) {
+    stn_arena *arena = a->services->looks;
+    stn_arena_reset(arena);
+    const stn_model_constraint *c = &a->setup->model->constraints[i];
+    const constraint_slot *slot = &a->setup->constraint_slots[i];
+    size_t bytes = STN_PLUGIN_HAS(ops_of(c), state_size) ? ops_of(c)->state_size(c->instance->self, c) : 0;
+    void *memory = stn_arena_allocate(arena, bytes, 1);
+    stn_rows rows = {.a = a, .index = i, .left = slot->rows, .err = err};
+    rows.looked = STN_ARENA(arena, slot->rows, stn_row_block);
+    if (memory == NULL || rows.looked == NULL) {
+        (void)stn_fail(err, STN_ERR_MEMORY, "constraint: out of memory");
+        return -1;
+    }
+    if (bytes > 0) {
+        memcpy(memory, a->state->controller_memory + slot->memory_start, bytes);
+    }
+    stn_constraint_view view = view_of(a->setup, a->state, a->frame);
+    look_from(&view, a->setup, a->state, i);
+    view.arena = arena;
+    *blocks = rows.looked;
+    return emit(&rows, &view, memory, err) < 0 ? -1 : rows.looked_count;
+}
+
 double stn_step_constraint_energy(const step_setup *setup, const state_view *state, const step_frame *frame) {
     double energy = 0.0;
+    stn_constraint_view view = view_of(setup, state, frame);
     for (int32_t i = 0; i < setup->model->constraint_count; i++) {
         const stn_model_constraint *c = &setup->model->constraints[i];
         const stn_constraint_ops *ops = ops_of(c);
         if (STN_PLUGIN_HAS(ops, energy)) {
-            const stn_constraint_view view = view_of(setup, state, frame, i);
+            look_from(&view, setup, state, i);
             energy += ops->energy(c->instance->self, &view,
                                   state->controller_memory + setup->constraint_slots[i].memory_start);
         }
@@ -396,15 +471,21 @@ double stn_step_constraint_work(const step_frame *frame, const double *v0) {
     double work = frame->constraint_work;
     for (int32_t i = frame->constraint_first; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
+        const int32_t first = c->row - p->constraints[frame->constraint_first].row;
+        const double *drive = frame->constraint_drive + first, *input = frame->constraint_input + first;
         double before[STN_MAX_ROWS], after[STN_MAX_ROWS];
-        stn_constraint_velocity(p, c, v0, before);
-        stn_constraint_velocity(p, c, frame->v_next, after);
+        bool has_inputs = false;
         for (int32_t k = 0; k < c->rows; k++) {
-            int32_t r = c->row + k, own = r - p->constraints[frame->constraint_first].row;
-            double told = 0.5 * (frame->constraint_drive[own] + p->bias[r]);
-            double rate = after[k] + p->bias[r];
-            work += input_impulse(p, r, rate, frame->constraint_input[own]) * (0.5 * (before[k] + after[k]) + told);
-            work -= frame->solution.gamma[r] * told;
+            has_inputs = has_inputs || input[k] != 0.0;
+            work -= 0.5 * frame->solution.gamma[c->row + k] * (drive[k] + p->bias[c->row + k]);
+        }
+        if (has_inputs) {
+            stn_constraint_velocity(p, c, v0, before);
+            stn_constraint_velocity(p, c, frame->v_next, after);
+        }
+        for (int32_t k = 0; has_inputs && k < c->rows; k++) {
+            double told = 0.5 * (drive[k] + p->bias[c->row + k]), rate = after[k] + p->bias[c->row + k];
+            work += input_impulse(p, c->row + k, rate, input[k]) * (0.5 * (before[k] + after[k]) + told);
         }
     }
     return work;
@@ -442,6 +523,8 @@ int32_t stn_world_constraint_force(const stn_world *world, int32_t constraint, i
 
 stn_status stn_step_finish_constraints(const step_setup *setup, const state_view *state, step_frame *frame,
                                        stn_error *err) {
+    stn_constraint_view view = view_of(setup, state, frame);
+    view.arena = frame->arena;
     for (int32_t i = 0; i < setup->model->constraint_count; i++) {
         const stn_model_constraint *c = &setup->model->constraints[i];
         const stn_constraint_ops *ops = ops_of(c);
@@ -449,8 +532,7 @@ stn_status stn_step_finish_constraints(const step_setup *setup, const state_view
             continue;
         }
         const stn_row_forces forces = {&frame->problem, frame->solution.gamma, frame->constraint_first, i};
-        stn_constraint_view view = view_of(setup, state, frame, i);
-        view.arena = frame->arena;
+        look_from(&view, setup, state, i);
         stn_answer_begin(err);
         frame->place.plugin = c->instance;
         stn_status status = ops->finish(c->instance->self, &view, &forces,
@@ -510,7 +592,8 @@ void stn_observation_constraint_path(const stn_observation *o, int32_t constrain
     if (STN_PLUGIN_HAS(ops, path)) {
         const stn_world *world = o->world;
         const state_view state = state_view_of(&world->state);
-        const stn_constraint_view view = view_of(world->setup, &state, &world->frame, constraint);
+        stn_constraint_view view = view_of(world->setup, &state, &world->frame);
+        look_from(&view, world->setup, &state, constraint);
         ops->path(c->instance->self, &view,
                   state.controller_memory + world->setup->constraint_slots[constraint].memory_start, path);
     } else {
@@ -523,4 +606,14 @@ void stn_observation_constraint_path(const stn_observation *o, int32_t constrain
         }
     }
     measure_path(path);
+}
+
+bool stn_world_constraint_impulse(const stn_world *world, int32_t constraint, int32_t part,
+                                  double impulse[STN_MAX_ROWS]) {
+    const state_view state = state_view_of(&world->state);
+    const stn_cache_entry *entry = stn_cache_find(&state, &world->services, constraint_id(constraint, part, 0));
+    for (int32_t r = 0; r < STN_MAX_ROWS; r++) {
+        impulse[r] = entry != NULL ? entry->gamma[r] : 0.0;
+    }
+    return entry != NULL;
 }

@@ -316,5 +316,5 @@ double stn_step_input_work(const step_setup *setup, const state_view *state, con
             work += driven_work(setup, frame, c);
         }
     }
-    return work + stn_step_equality_work(setup, frame) + stn_step_constraint_work(frame, v0);
+    return work + stn_step_constraint_work(frame, v0);
 }

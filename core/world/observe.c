@@ -22,7 +22,6 @@ double stn_world_elastic_energy(stn_world *world) {
                               : stn_setup_element_energy(world->setup, world->state.q, world->state.v);
     const state_view state = state_view_of(&world->state);
     return elements + stn_spring_energy(stn_world_kinematics(world)) +
-           stn_step_equality_energy(world->setup, &world->frame) +
            stn_step_constraint_energy(world->setup, &state, &world->frame);
 }
 
@@ -31,7 +30,7 @@ void stn_step_energies(const step_setup *setup, const state_view *state, step_fr
     r->kinetic_J = stn_kinetic_energy(frame->kinematics);
     r->potential_J = stn_gravitational_energy(frame->kinematics, state->gravity);
     r->elastic_J = frame->forces.elastic_energy + stn_spring_energy(frame->kinematics) +
-                   stn_step_equality_energy(setup, frame) + stn_step_constraint_energy(setup, state, frame);
+                   stn_step_constraint_energy(setup, state, frame);
 }
 
 void stn_step_observation(stn_world *world) {
@@ -141,22 +140,4 @@ stn_status stn_world_take_signal(stn_world *world, const char *name, double valu
     world->observation.signals = world->signals;
     world->observation.signal_count = world->signal_count;
     return STN_OK;
-}
-
-int32_t stn_world_equality_error(stn_world *world, int32_t equality, double error[STN_EQUALITY_MAX_ROWS]) {
-    return stn_equality_error(stn_world_kinematics(world), &world->setup->model->equalities[equality], error);
-}
-
-int32_t stn_world_equality_impulse(stn_world *world, int32_t equality, double impulse[STN_EQUALITY_MAX_ROWS]) {
-    const stn_equality *e = &world->setup->model->equalities[equality];
-    const state_view state = state_view_of(&world->state);
-    int32_t parts = e->type == STN_EQUALITY_WELD ? 2 : 1;
-    int32_t rows = e->type == STN_EQUALITY_WELD || e->type == STN_EQUALITY_BALL ? 3 : 1;
-    for (int32_t part = 0; part < parts; part++) {
-        const stn_cache_entry *entry = stn_cache_find(&state, &world->services, stn_equality_id(equality, part));
-        for (int32_t r = 0; r < rows; r++) {
-            impulse[3 * part + r] = entry != NULL ? entry->gamma[r] : 0.0;
-        }
-    }
-    return parts * rows;
 }

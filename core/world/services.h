@@ -36,6 +36,7 @@ typedef struct step_services {
     void *contact_prepared; // of the contact model for the model
     distance_model distances;
     cache_index cache_index;
+    stn_arena *looks;               // of look_at_constraint, reset by the next
     stn_surroundings *surroundings; // the world, for questions that are asked in a step (stn_near_pairs)
 
     // warnings

@@ -6,77 +6,81 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "world/world.h"
+#include "base/text.h"
+#include "world/assemble.h"
 
 // --------------------------------------------------------------------------------------------------- the first problem
 // A look at the first problem of a world: what a scene begins with by mistake. Rigid contacts, joint limits and
-// equality constraints are driven out of their violation within about a step, at -phi0/(dt + tau_d) (the sap law's
-// target velocity), so that a scene that begins with bodies inside each other flies apart, the faster the smaller dt
-// is.
+// constraints are driven out of their violation within about a step, at -phi0/(dt + tau_d) (the sap law's target
+// velocity), so that a scene that begins with bodies inside each other flies apart, the faster the smaller dt is.
 
 static const double harmless = 0.5; // [m/s], [rad/s]: what is thrown at 0.5 m/s rises by 13 mm
 
 enum { DESCRIPTION = 160 };
 
-/// The end of an equality constraint for a message: "arm/hand", "the world".
-static void describe_end(const stn_model *model, const stn_equality *e, bool b, char text[DESCRIPTION]) {
-    int32_t link = b ? e->link_b : e->link_a, joint = b ? e->joint_b : e->joint_a;
-    if (joint < 0 && link == STN_WORLD) {
+/// The end of a constraint for a message: "arm/hand", "the world".
+static void describe_end(const stn_model *model, const stn_constraint_end *end, char text[DESCRIPTION]) {
+    if (end->joint < 0 && end->link == STN_WORLD) {
         snprintf(text, DESCRIPTION, "the world");
         return;
     }
-    const char *name = joint >= 0 ? model->joints[joint].name : model->links[link].name;
-    const char *group = model->groups[joint >= 0 ? model->joints[joint].group : model->links[link].group].name;
+    const char *name = end->joint >= 0 ? model->joints[end->joint].name : model->links[end->link].name;
+    const char *group =
+        model->groups[end->joint >= 0 ? model->joints[end->joint].group : model->links[end->link].group].name;
     bool alone = strcmp(name, group) == 0;
     snprintf(text, DESCRIPTION, "%s%s%s", alone ? "" : group, alone ? "" : "/", name);
 }
 
-/// The equality constraint that begins furthest from holding, when that is worth a word.
-static void check_equalities(const step_setup *setup, const step_frame *frame) {
-    const stn_equality *worst = NULL;
-    double fastest = harmless, error[STN_EQUALITY_MAX_ROWS] = {0.0}, worst_error[STN_EQUALITY_MAX_ROWS] = {0.0};
+/// How far rows without a bound on the side that would bring them back are from holding, as a vector.
+static double violation(const stn_row_block *block) {
+    double square = 0.0;
+    for (int32_t r = 0; r < block->rows; r++) {
+        bool pulled = isinf(block->phi[r] > 0.0 ? block->lo[r] : block->hi[r]);
+        square += pulled ? block->phi[r] * block->phi[r] : 0.0;
+    }
+    return sqrt(square);
+}
+
+/// The rigid constraint that begins furthest from holding, when that is worth a word.
+static void check_constraints(const assembly *a) {
+    const stn_model *model = a->setup->model;
+    const stn_model_constraint *worst = NULL;
+    double fastest = harmless;
+    char off[80] = "";
     int32_t count = 0;
-    for (int32_t i = 0; i < setup->model->equality_count; i++) { // a rigid one has the relaxation time dt
-        const stn_equality *e = &setup->model->equalities[i];
-        double square[2] = {0.0, 0.0}, speed = 0.0;
-        int32_t rows = stn_equality_error(frame->kinematics, e, error);
-        for (int32_t r = 0; r < rows; r++) {
-            square[r / 3] += error[r] * error[r];
-        }
-        for (int32_t part = 0; part < 2; part++) {
-            bool rigid = isinf(part == 0 ? e->stiffness : e->angular_stiffness);
-            speed = fmax(speed, rigid ? sqrt(square[part]) / (2.0 * frame->dt) : 0.0);
+    for (int32_t i = 0; i < model->constraint_count; i++) { // a rigid one has the relaxation time dt
+        const stn_row_block *blocks = NULL;
+        double speed = 0.0;
+        int32_t block_count = look_at_constraint(a, i, &blocks, NULL);
+        for (int32_t k = 0; k < block_count; k++) {
+            speed = fmax(speed, isinf(blocks[k].stiffness) ? violation(&blocks[k]) / (2.0 * a->frame->dt) : 0.0);
         }
         count += speed > harmless;
         if (speed > fastest) {
             fastest = speed;
-            worst = e;
-            memcpy(worst_error, error, sizeof error);
+            worst = &model->constraints[i];
+            off[0] = '\0';
+            for (int32_t k = 0; k < block_count; k++) {
+                stn_text_append(off, sizeof off, "%s%.3g", k > 0 ? " and " : "", violation(&blocks[k]));
+                stn_text_append(off, sizeof off, "%s%s", blocks[k].unit[0] != '\0' ? " " : "", blocks[k].unit);
+            }
         }
     }
     if (worst == NULL) {
         return;
     }
-    char a[DESCRIPTION], b[DESCRIPTION], others[64] = "", off[80];
-    describe_end(setup->model, worst, false, a);
-    describe_end(setup->model, worst, true, b);
+    char first[DESCRIPTION], last[DESCRIPTION], others[64] = "";
+    describe_end(model, &worst->ends[0], first);
+    describe_end(model, &worst->ends[worst->end_count - 1], last);
     if (count > 1) {
         snprintf(others, sizeof others, " (%d more such constraints)", count - 1);
     }
-    bool vector = worst->type == STN_EQUALITY_WELD || worst->type == STN_EQUALITY_BALL;
-    double distance = vector ? hypot(hypot(worst_error[0], worst_error[1]), worst_error[2]) : fabs(worst_error[0]);
-    double angle = hypot(hypot(worst_error[3], worst_error[4]), worst_error[5]);
-    if (worst->type == STN_EQUALITY_WELD) {
-        snprintf(off, sizeof off, "%.3g m and %.3g rad", distance, angle);
-    } else {
-        snprintf(off, sizeof off, "%.3g%s", distance, worst->type == STN_EQUALITY_GEAR ? "" : " m");
-    }
     stn_log(
-        setup->context, STN_LOG_WARNING,
+        a->setup->context, STN_LOG_WARNING,
         "the first step begins with the %s%s%s%s between %s and %s %s from holding%s; it pulls them together at %.3g a "
         "second: place them so that it holds, or give it a stiffness",
-        stn_equality_type_name(worst->type), worst->name[0] != '\0' ? " '" : "", worst->name,
-        worst->name[0] != '\0' ? "'" : "", a, b, off, others, fastest);
+        worst->instance->desc->id, worst->name[0] != '\0' ? " '" : "", worst->name, worst->name[0] != '\0' ? "'" : "",
+        first, last, off, others, fastest);
 }
 
 /// The contact or joint limit that is driven out fastest.
@@ -127,11 +131,12 @@ static void check_rows(const step_setup *setup, const state_view *state, const s
     }
 }
 
-void stn_step_check_start(const step_setup *setup, const state_view *state, const step_frame *frame,
+void stn_step_check_start(const step_setup *setup, const state_view *state, step_frame *frame,
                           step_services *services) {
     if (!services->start_checked) {
         services->start_checked = true;
-        check_equalities(setup, frame);
+        const assembly a = {setup, state, frame, services};
+        check_constraints(&a);
         check_rows(setup, state, frame);
     }
 }

@@ -44,7 +44,8 @@ stn_status stn_world_of_setup(step_setup *setup, stn_world **out, stn_error *err
     step_services *services = &world->services;
     stn_status status = STN_OK;
     world->frame.arena = stn_arena_create(context);
-    if (world->frame.arena == NULL) {
+    services->looks = stn_arena_create(context);
+    if (world->frame.arena == NULL || services->looks == NULL) {
         status = stn_fail(err, STN_ERR_MEMORY, "world: out of memory");
     } else if (setup->options.threads != 1) {
         status = stn_threads_create(context, setup->options.threads, &services->threads, err);
@@ -109,6 +110,7 @@ void stn_world_destroy(stn_world *world) {
     stn_world_release_compiled(world);
     stn_threads_destroy(world->services.threads);
     stn_arena_destroy(world->frame.arena);
+    stn_arena_destroy(world->services.looks);
     stn_builder_destroy(world->builder);
     stn_setup_release(world->setup);
     stn_release(context, world);

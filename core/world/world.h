@@ -219,7 +219,7 @@ stn_vec3 stn_step_kinematic_displacement(const step_setup *setup, const state_vi
 void stn_step_move_kinematic(const step_setup *setup, const state_view *state, double *q_next);
 void stn_step_forget_kinematic(stn_state *state); // the step that was told is made
 
-// assemble.c, joint_rows.c, equality_rows.c: contact set, joints, equality constraints -> constraints
+// assemble.c, joint_rows.c: contact set, joints -> constraints
 stn_status stn_step_assemble(const step_setup *setup, const state_view *state, step_frame *frame,
                              step_services *services, stn_error *err);
 
@@ -234,14 +234,6 @@ double stn_step_constraint_work(const step_frame *frame, const double *v0);
 /// The problem is solved: constraints write what follows for their next state.
 stn_status stn_step_finish_constraints(const step_setup *setup, const state_view *state, step_frame *frame,
                                        stn_error *err);
-
-// equality_rows.c
-int32_t stn_equality_error(const stn_kinematics *kinematics, const stn_equality *e, double *error); // see world.h
-uint64_t stn_equality_id(int32_t equality, int32_t part); // of its constraint; 0: translation, 1: rotation
-double stn_step_equality_work(const step_setup *setup,
-                              const step_frame *frame); // [J] of kinematic bodies in the step, see stn_step_input_work
-double stn_step_equality_energy(const step_setup *setup,
-                                const step_frame *frame); // [J] of those that are not rigid, as the kinematics are
 
 // solve.c: law, solver -> v, gamma, certificate
 stn_status stn_step_solve(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services,
@@ -266,8 +258,7 @@ stn_status stn_step_check_energies(const step_setup *setup, const state_view *st
 stn_status stn_step_failed(stn_world *world, stn_stage stage, stn_status status, stn_error *err);
 
 // warnings.c: when the first problem begins with deep overlap or a joint outside its limits; before the solve
-void stn_step_check_start(const step_setup *setup, const state_view *state, const step_frame *frame,
-                          step_services *services);
+void stn_step_check_start(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services);
 // once of a compliant contact that the step is too long for; after the solve, which fills R
 void stn_step_check_resolution(const step_setup *setup, step_frame *frame, step_services *services);
 // once of a body that the law throws off what it slides over; after the solve

@@ -462,14 +462,32 @@ function sensor:exact() end
 
 ---@class stiction.constraint
 ---@field name string
----@field type "weld"|"ball"|"distance"|"gear"
+---@field type "weld"|"ball"|"distance"|"gear"|string plugin of kind constraint
 local constraint = {}
----@return number error [m], of a gear in the unit of its first joint
----@return number? angle [rad] of a weld
+---@return number error [m] of its first block, of a gear in the unit of its first joint
+---@return number? angle [rad] of a weld; then those of further blocks
 function constraint:error() end
 ---@return stiction.Vector|number linear [N s] on b
----@return stiction.Vector? angular [N m s] of a weld
+---@return stiction.Vector? angular [N m s] of a weld; then those of further blocks
 function constraint:impulse() end
+---@param part? integer block, default 0
+---@return number ... of each row of the block in the last step [N, N m]
+function constraint:force(part) end
+---@return boolean nothing was carried in the last step
+function constraint:slack() end
+---@return stiction.Vector[] points of its line
+function constraint:path() end
+---@return number? length of its line [m]
+function constraint:length() end
+---@param channels table<string, number|number[]> inputs of the plugin
+function constraint:set(channels) end
+---@param name string channel or output of the plugin
+---@return number|string|table
+function constraint:get(name) end
+---@param options? table { timeout = 1 }
+function constraint:attach(options) end
+---@param options? table { timeout = 1 }
+function constraint:release(options) end
 
 ---@class stiction.world
 ---@field time number [s]
@@ -516,7 +534,7 @@ function world:contact_material(material) end
 ---@param a stiction.Links
 ---@param b? stiction.Links
 function world:disable_collisions(a, b) end
----@param description table { "weld"|"ball"|"distance"|"gear", a =, b =, a_pose =, b_pose =, a_point =, b_point =, length =, joints =, ratio =, offset =, stiffness =, angular_stiffness =, relaxation_time =, name = }
+---@param description table { "weld"|"ball"|"distance"|"gear"|plugin, a =, b =, a_pose =, b_pose =, a_point =, b_point =, length =, joints =, ratio =, offset =, stiffness =, angular_stiffness =, relaxation_time =, name = }
 ---@return stiction.constraint
 function world:constraint(description) end
 ---@return stiction.constraint[]

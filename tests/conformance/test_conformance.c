@@ -56,7 +56,7 @@ static void configured_solvers_pass(void **state) {
     }
 }
 
-/// Without settings a spring, tendon or weld does nothing.
+/// Without settings a spring, tendon or weld_at_runtime does nothing, and a distance has no length.
 static void configured_constraints_pass(void **state) {
     (void)state;
     static const char *const configured[] = {
@@ -64,6 +64,11 @@ static void configured_constraints_pass(void **state) {
         "spring --set damping=3",
         "spring --set stiffness=100 --set tension_only=true",
         "tendon --set stiffness=100 --set damping=1",
+        "weld --set stiffness=100 --set angular_stiffness=10 --set relaxation_time=0.1",
+        "ball --set stiffness=100",
+        "distance --set length=0.7",
+        "distance --set length=0.7 --set stiffness=100",
+        "gear --set ratio=-2 --set offset=1",
         "bushing --set 'force_stiffness=10 20 30' --set 'torque_stiffness=1 2 3' --set 'torque_damping=1 1 1'",
         "weld_at_runtime --set attached=true",
         "suction --set attached=true --set force=1e12"};

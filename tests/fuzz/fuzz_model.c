@@ -7,6 +7,7 @@
 #include "model/model_file.h"
 #include "must.h"
 #include "stn_bar_element.h"
+#include "stn_tie_constraint.h"
 
 static stn_model *load(stn_context *context, const void *data, size_t size) {
     stn_model_builder *builder = NULL;
@@ -53,7 +54,7 @@ static void tell_parts(const stn_model *model) {
     tell("nodes", model->node_count);
     tell("elements", model->element_group_count);
     tell("keyframes", model->keyframe_count);
-    tell("equalities", model->equality_count);
+    tell("constraints", model->constraint_count);
     for (int32_t i = 0; i < model->mesh_count; i++) {
         tell_mesh(model, i);
     }
@@ -84,6 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         memcpy(bytes + size - 8, &checksum, 8);
     }
     must(stn_plugin_register(context, &bar_plugin, NULL) == STN_OK);
+    must(stn_plugin_register(context, &tie_plugin, NULL) == STN_OK);
     stn_model *model = load(context, bytes, size);
     if (model != NULL) {
         reached("accepted");

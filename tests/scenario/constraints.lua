@@ -371,7 +371,7 @@ stn.test("constraints that hold nothing, or cannot be understood, are refused in
     "link 'b' of 'b' and the world are both fixed or kinematic")
   refused(function(w, a, _, c) w:constraint { "ball", a = a, b = c } end, "are welded together already")
   refused(function(w, a) w:constraint { "ball", a = a, b = a } end, "both ends are link 'a' of 'a'")
-  refused(function(w, a) w:constraint { "hinge", a = a } end, "\"weld\", \"ball\", \"distance\" or \"gear\", got hinge")
+  refused(function(w, a) w:constraint { "hinge", a = a } end, "unknown constraint hinge; there are ball")
   refused(function(w) w:constraint { "ball" } end, "a is missing")
   refused(function(w, a) w:constraint { "ball", a = a, length = 1 } end, "length")
   refused(function(w, a) w:constraint { "distance", a = a } end, "length is missing")
@@ -379,7 +379,10 @@ stn.test("constraints that hold nothing, or cannot be understood, are refused in
     "distance 'rod' (")
   refused(function(w, a) w:constraint { "ball", a = a, stiffness = 0 } end, "stiffness = 0 N/m must be > 0")
   refused(function(w, a) w:constraint { "ball", a = a, relaxation_time = -1 } end, "relaxation_time")
-  refused(function(w) w:constraint { "gear", joints = { "a/b" } } end, "joints must be a list of two")
+  refused(function(w)
+    w:load { one_joint("robot", "continuous", "0 0 1", 1, 0.5), fixed = true }
+    w:constraint { "gear", joints = { "robot/hinge" } }
+  end, "joints must be a list of two")
   refused(function(w) w:constraint { "gear", joints = { "a/lift", "a/tilt" } } end, "lift")
 end)
 

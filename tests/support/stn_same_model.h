@@ -70,24 +70,33 @@ static inline void same_tree(const stn_tree *a, const stn_tree *b) {
     }
 }
 
-static inline void same_group(const stn_element_group *a, const stn_element_group *b) {
-    assert_ptr_equal(a->instance->desc, b->instance->desc);
-    SAME(tree), SAME(element_count), SAME(nodes_per_element);
-    SAME_ARRAY(index, a->element_count * a->nodes_per_element);
-    SAME_ARRAY(constants, a->element_count * a->instance->desc->ops.element->constant_count);
-    for (int32_t i = 0; i < a->instance->desc->param_count; i++) {
+static inline void same_settings(const stn_instance *a, const stn_instance *b) {
+    assert_ptr_equal(a->desc, b->desc);
+    for (int32_t i = 0; i < a->desc->param_count; i++) {
         char text_a[200], text_b[200];
-        stn_config_print(&a->instance->desc->params[i], a->instance->config, text_a, sizeof text_a);
-        stn_config_print(&b->instance->desc->params[i], b->instance->config, text_b, sizeof text_b);
+        stn_config_print(&a->desc->params[i], a->config, text_a, sizeof text_a);
+        stn_config_print(&b->desc->params[i], b->config, text_b, sizeof text_b);
         assert_string_equal(text_a, text_b);
     }
 }
 
-static inline void same_equality(const stn_equality *a, const stn_equality *b) {
+static inline void same_group(const stn_element_group *a, const stn_element_group *b) {
+    same_settings(a->instance, b->instance);
+    SAME(tree), SAME(element_count), SAME(nodes_per_element);
+    SAME_ARRAY(index, a->element_count * a->nodes_per_element);
+    SAME_ARRAY(constants, a->element_count * a->instance->desc->ops.element->constant_count);
+}
+
+static inline void same_constraint(const stn_model_constraint *a, const stn_model_constraint *b) {
     SAME_TEXT(name), SAME_TEXT(where);
-    SAME(type), SAME(group), SAME(link_a), SAME(link_b), SAME(body_a), SAME(body_b), SAME(joint_a), SAME(joint_b);
-    SAME(pose_a), SAME(pose_b), SAME(frame_a), SAME(frame_b), SAME(length), SAME(ratio), SAME(offset);
-    SAME(stiffness), SAME(angular_stiffness), SAME(relaxation_time);
+    SAME(end_count);
+    same_settings(a->instance, b->instance);
+    for (int32_t i = 0; i < a->end_count; i++) {
+        const stn_constraint_end *x = &a->ends[i], *y = &b->ends[i];
+        assert_true(x->link == y->link && x->body == y->body && x->joint == y->joint && x->factor == y->factor);
+        assert_memory_equal(&x->pose, &y->pose, sizeof x->pose);
+        assert_memory_equal(&x->frame, &y->frame, sizeof x->frame);
+    }
 }
 
 static inline void same_pairs(const stn_model *a, const stn_model *b) {
@@ -103,7 +112,7 @@ static inline void same_pairs(const stn_model *a, const stn_model *b) {
 static inline void same_model(const stn_model *a, const stn_model *b) {
     SAME(nq), SAME(nv), SAME(node_count), SAME(tree_count), SAME(body_count), SAME(joint_count), SAME(link_count);
     SAME(group_count), SAME(geometry_count), SAME(mesh_count), SAME(element_group_count), SAME(keyframe_count);
-    SAME(exclude_count), SAME(equality_count);
+    SAME(exclude_count), SAME(constraint_count);
     for (int32_t i = 0; i < a->body_count; i++) {
         const stn_body *x = &a->bodies[i], *y = &b->bodies[i];
         assert_string_equal(x->name, y->name);
@@ -149,8 +158,8 @@ static inline void same_model(const stn_model *a, const stn_model *b) {
         assert_true(x->group == y->group && x->q_count == y->q_count && x->has_base == y->has_base);
         assert_memory_equal(x->q, y->q, (size_t)x->q_count * sizeof(double));
     }
-    for (int32_t i = 0; i < a->equality_count; i++) {
-        same_equality(&a->equalities[i], &b->equalities[i]);
+    for (int32_t i = 0; i < a->constraint_count; i++) {
+        same_constraint(&a->constraints[i], &b->constraints[i]);
     }
     SAME_ARRAY(excludes, a->exclude_count);
     SAME_ARRAY(q0, a->nq);

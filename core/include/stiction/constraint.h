@@ -63,9 +63,13 @@ typedef struct stn_row_block {
     double input[STN_MAX_ROWS];
     /// [J] that channels gave `energy` between the steps: what it is more now than with the channels of the last step.
     double input_work;
+    /// What it is called in problems and reports: STN_CONSTRAINT_PLUGIN, or WELD, BALL, DISTANCE or COUPLER. The rows
+    /// of all are solved alike.
+    stn_constraint_kind kind;
+    const char *unit; // of phi, for messages: constant text
 } stn_row_block;
 
-/// phi 0, rigid, without damping, bounds or inputs, at the world's origin.
+/// phi 0 [m], rigid, without damping, bounds or inputs, at the world's origin.
 static inline stn_row_block stn_row_block_default(int32_t part, int32_t rows) {
     stn_row_block block;
     block.part = part;
@@ -75,6 +79,8 @@ static inline stn_row_block stn_row_block_default(int32_t part, int32_t rows) {
     block.point = stn_vec3_zero();
     block.contact = -1;
     block.input_work = 0.0;
+    block.kind = STN_CONSTRAINT_PLUGIN;
+    block.unit = "m";
     for (int32_t r = 0; r < STN_MAX_ROWS; r++) {
         block.phi[r] = 0.0;
         block.lo[r] = -(double)INFINITY;
@@ -93,6 +99,10 @@ STN_API stn_status stn_rows_begin(stn_rows *rows, const stn_row_block *block, st
 STN_API void stn_rows_add_point(stn_rows *rows, int32_t row, int32_t body, stn_vec3 point, stn_vec3 direction);
 /// phi' += axis . angular velocity of the body (world).
 STN_API void stn_rows_add_rotation(stn_rows *rows, int32_t row, int32_t body, stn_vec3 axis);
+/// Rows `row` to row + 2 at once, along the columns of `axes`: what three calls of stn_rows_add_point or
+/// stn_rows_add_rotation do, for the work of one.
+STN_API void stn_rows_add_point_axes(stn_rows *rows, int32_t row, int32_t body, stn_vec3 point, const stn_mat3 *axes);
+STN_API void stn_rows_add_rotation_axes(stn_rows *rows, int32_t row, int32_t body, const stn_mat3 *axes);
 /// phi' += factor v[dof], of the model's velocities.
 STN_API void stn_rows_add_dof(stn_rows *rows, int32_t row, int32_t dof, double factor);
 

@@ -265,40 +265,8 @@ STN_API stn_status stn_builder_disable_collisions(stn_model_builder *builder, in
 STN_API stn_status stn_builder_set_contact_material(stn_model_builder *builder, int32_t link_a, int32_t link_b,
                                                     const stn_material *material, stn_error *err);
 
-// Equality constraints between any two frames: of two groups, of one (which closes a loop), or of one and the world;
-// and gears between any two joints. They bind motion, not the start: what begins apart is pulled together within a few
-// steps.
-typedef enum stn_equality_type {
-    STN_EQUALITY_WELD,     // frame P of A = frame Q of B
-    STN_EQUALITY_BALL,     // origin of P = origin of Q
-    STN_EQUALITY_DISTANCE, // |origin of Q - origin of P| = length
-    STN_EQUALITY_GEAR,     // q_a = ratio q_b + offset
-    STN_EQUALITY_COUNT     // how many there are
-} stn_equality_type;
-
-/// "weld", "ball", "distance", "gear"; NULL outside the range.
-STN_API const char *stn_equality_type_name(stn_equality_type type);
-
-/// Start from stn_equality_spec_default. Texts are copied by the builder.
-typedef struct stn_equality_spec {
-    stn_equality_type type;   // decides which of the others count
-    const char *name;         // for messages; NULL or "": none
-    int32_t a, b;             // two links, one of them may be STN_WORLD; gear: two joints with one velocity each
-    stn_pose pose_a, pose_b;  // link frame -> P, Q; not for gears
-    double length;            // distance: > 0 [m]
-    double ratio, offset;     // gear [1, or m/rad, rad/m], [rad] or [m]
-    double stiffness;         // k > 0 [N/m]; gear: that of joint a, [N m/rad] for one that turns; infinite: rigid
-    double angular_stiffness; // weld: of the rotation [N m/rad]; infinite: rigid
-    double relaxation_time;   // tau_d >= 0 [s] of what is not rigid: damping is k tau_d
-    const char *where;        // "file:line" for messages, may be NULL
-} stn_equality_spec;
-
-/// Rigid, poses the identity, ratio 1, no damping; a distance needs its length.
-STN_API stn_equality_spec stn_equality_spec_default(stn_equality_type type, int32_t a, int32_t b);
-/// Numbers are checked here (STN_ERR_ARGUMENT naming the constraint, value and bound), structure when the model is
-/// compiled: refused are two links of one body, two that cannot move, and gears of joints without exactly one velocity.
-STN_API stn_status stn_builder_add_equality(stn_model_builder *builder, const stn_equality_spec *spec,
-                                            int32_t *equality, stn_error *err);
+// Constraints between any frames and joints, of one group, of several, or of the world: welds, balls, distances, gears,
+// springs, tendons. They bind motion, not the start: what begins apart is pulled together within a few steps.
 
 /// What a constraint's end is, where it is no joint.
 typedef enum stn_end_shape {
@@ -497,24 +465,11 @@ typedef struct stn_keyframe {
     const char *where; // "file:line" of its description, "" when not known
 } stn_keyframe;
 
-/// An equality constraint as described, in terms of the compiled model.
-typedef struct stn_equality {
-    stn_equality_type type;    // decides which of the others count
-    const char *name;          // "" when none is given
-    int32_t group;             // of b, of a where b is the world
-    int32_t link_a, link_b;    // STN_WORLD for the world; gear: -1
-    int32_t body_a, body_b;    // 0 for the world; gear: the bodies below the joints
-    int32_t joint_a, joint_b;  // gear, else -1
-    stn_pose pose_a, pose_b;   // as described: link frame -> P, Q
-    stn_pose frame_a, frame_b; // body frame -> P, Q
-    double length, ratio, offset, stiffness, angular_stiffness, relaxation_time; // as in stn_equality_spec
-    const char *where; // "file:line" of its description, "" when not known
-} stn_equality;
-
 /// An end of a constraint of a plugin, in terms of the compiled model.
 typedef struct stn_constraint_end {
     int32_t link;          // STN_WORLD: the world; of a joint: -1
     int32_t body;          // 0: the world; of a joint: the body below it
+    stn_pose pose;         // as described: link frame -> the end's frame
     stn_pose frame;        // body frame -> the end's frame
     int32_t joint;         // of the model, -1: a frame
     stn_end_shape shape;   // as in stn_constraint_end_spec, as what follows
@@ -542,7 +497,7 @@ typedef struct stn_model {
     int32_t nq, nv, node_count; // coordinates, velocities, nodes of all clouds
     /// Lengths of the arrays below.
     int32_t tree_count, body_count, joint_count, link_count, group_count, geometry_count, mesh_count;
-    int32_t element_group_count, keyframe_count, exclude_count, equality_count;
+    int32_t element_group_count, keyframe_count, exclude_count, constraint_count;
     const stn_tree *trees;                   // articulated ones first
     const stn_body *bodies;                  // a parent before its children; 0 is the world
     const stn_joint *joints;                 // moving ones
@@ -553,14 +508,12 @@ typedef struct stn_model {
     const stn_element_group *element_groups; // as added
     const stn_keyframe *keyframes;           // by groups, within a group as added
     const stn_link_pair *excludes;           // pairs that never collide, as stn_builder_disable_collisions was told
-    const stn_equality *equalities;          // as added
+    const stn_model_constraint *constraints; // as added
     const double *q0;        // (nq) start: joints at zero (or at the limit nearest to it), mimics as their masters say,
                              // bases at their pose; a floating joint of a file at its frame
     const double *node_mass; // (node_count)
-    const int32_t *dof_joint;                // (nv) joint of each velocity, -1 for nodes
-    const int32_t *dof_tree;                 // (nv)
-    int32_t constraint_count;                // of plugins
-    const stn_model_constraint *constraints; // (constraint_count) as added
+    const int32_t *dof_joint; // (nv) joint of each velocity, -1 for nodes
+    const int32_t *dof_tree;  // (nv)
 } stn_model;
 
 /// Checks and compiles everything the builder holds. On success the builder is emptied; on failure it is unchanged.

@@ -59,8 +59,8 @@ typedef struct stn_plugin_choice {
 
 /// Allocates a config struct of `config_size` bytes, fills the defaults and applies the settings in order.
 /// Errors (STN_ERR_PARAMETER, text prefixed by `owner` and the setting's where): unknown name with the nearest
-/// one, wrong type, not finite, out of range with the range and unit, unknown choice with the list.
-/// The result is owned by the caller: stn_config_destroy; NULL when config_size is 0.
+/// one, wrong type, not finite (an infinite default may be set), out of range with the range and unit, unknown choice
+/// with the list. The result is owned by the caller: stn_config_destroy; NULL when config_size is 0.
 STN_API stn_status stn_config_create(stn_context *context, const char *owner, const stn_param *params,
                                      int32_t param_count, size_t config_size, const stn_setting *settings,
                                      int32_t setting_count, void **out, stn_error *err);

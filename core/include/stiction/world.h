@@ -93,7 +93,7 @@ STN_API stn_status stn_world_set_dt(stn_world *world, double dt, stn_error *err)
 STN_API stn_status stn_world_set_gravity(stn_world *world, stn_vec3 gravity, stn_error *err);
 /// Poses and velocities at the present state; borrowed until something changes it.
 STN_API const stn_kinematics *stn_world_kinematics(stn_world *world);
-/// [J] stored in the springs of the joints and in equality constraints that are not rigid, at the present state, and in
+/// [J] stored in the springs of the joints and in constraints that are not rigid, at the present state, and in
 /// elements as the last step found them, or at the present state where none was made since a reset.
 STN_API double stn_world_elastic_energy(stn_world *world);
 /// The last step: contacts, problem, solution, certificate, report; problem NULL before the first. Borrowed until the
@@ -116,22 +116,17 @@ STN_API const char *stn_world_parameters(const stn_world *world);
 /// The plugin in use for a kind (solver, law, contact, integrator, factor); NULL when none.
 STN_API const stn_instance *stn_world_plugin(const stn_world *world, stn_kind kind);
 
-// ------------------------------------------------------------------------------------- equality constraints
+// --------------------------------------------------------------------------------------------------- constraints
 
-/// Numbers that one equality constraint has, at most.
-#define STN_EQUALITY_MAX_ROWS 6
-/// How far equality constraint `equality` of the model is from holding at the present state; returns how many numbers.
-/// weld: from origin of P to origin of Q [m], then the rotation vector from P to Q [rad]; ball: the first three of
-/// these; world axes. distance: |PQ| - length [m]; gear: q_a - ratio q_b - offset [rad] or [m] of joint a.
-STN_API int32_t stn_world_equality_error(stn_world *world, int32_t equality, double error[STN_EQUALITY_MAX_ROWS]);
-/// The impulse of the last step, as it acts on B (on A: the opposite), and how many numbers; zeros before the first
-/// step and after a reset. weld, ball: linear [N s] in world axes (3), then the angular one of a weld [N m s], about
-/// the point halfway between the origins of P and Q; distance: along PQ, > 0 pushes A and B apart (1); gear: on joint
-/// a [N m s] or [N s] (1), joint b gets -ratio times that.
-STN_API int32_t stn_world_equality_impulse(stn_world *world, int32_t equality, double impulse[STN_EQUALITY_MAX_ROWS]);
-
-// ------------------------------------------------------------------------------------- constraints of plugins
-
+/// Blocks that constraint `constraint` of the model emits at the present state: how far it is from holding (phi), its
+/// parts, stiffnesses and bounds. How many there are, of which up to `room` are written; -1: it failed. No bits of a
+/// run depend on it.
+STN_API int32_t stn_world_constraint_blocks(stn_world *world, int32_t constraint, stn_row_block *blocks, int32_t room,
+                                            stn_error *err);
+/// Impulse along the rows of block `part` in the last step [N s] or [N m s], as it acts on where the rows' rate
+/// increases: of a weld on its second end. Part of the state; zeros and false where the block was not emitted.
+STN_API bool stn_world_constraint_impulse(const stn_world *world, int32_t constraint, int32_t part,
+                                          double impulse[STN_MAX_ROWS]);
 /// Force along the rows of block `part` of constraint `constraint` of the model in the last step [N] or [N m], and how
 /// many rows it had; 0: the block was not emitted (a slack tendon), it stands beside a contact, or no step was made
 /// yet.

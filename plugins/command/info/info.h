@@ -96,6 +96,6 @@ bool info_is_mesh(const char *path);
 int info_mesh(const cli_command *command, const char *path, bool json);
 
 /// The link or joint at one end of a constraint, "world".
-const char *info_equality_end(const stn_model *model, const stn_equality *equality, bool b);
+const char *info_constraint_end(const stn_model *model, const stn_constraint_end *end);
 
 #endif

@@ -90,12 +90,11 @@ static cJSON *actuator_list(const info_report *r) {
     return list;
 }
 
-const char *info_equality_end(const stn_model *model, const stn_equality *equality, bool b) {
-    int32_t joint = b ? equality->joint_b : equality->joint_a, link = b ? equality->link_b : equality->link_a;
-    if (joint >= 0) {
-        return model->joints[joint].name;
+const char *info_constraint_end(const stn_model *model, const stn_constraint_end *end) {
+    if (end->joint >= 0) {
+        return model->joints[end->joint].name;
     }
-    return link >= 0 ? model->links[link].name : "world";
+    return end->link >= 0 ? model->links[end->link].name : "world";
 }
 
 // --------------------------------------------------------------------------------------------------------- links
@@ -242,13 +241,13 @@ bool info_print_json(const info_report *r) {
         cJSON_AddItemToArray(keyframes, cJSON_CreateString(m->keyframes[i].name));
     }
     cJSON *constraints = cJSON_AddArrayToObject(json, "constraints");
-    for (int32_t i = 0; i < m->equality_count; i++) {
-        const stn_equality *e = &m->equalities[i];
+    for (int32_t i = 0; i < m->constraint_count; i++) {
+        const stn_model_constraint *held = &m->constraints[i];
         cJSON *item = cJSON_CreateObject();
-        cli_json_add_text(item, "name", e->name);
-        cli_json_add_text(item, "type", stn_equality_type_name(e->type));
-        cli_json_add_text(item, "a", info_equality_end(m, e, false));
-        cli_json_add_text(item, "b", info_equality_end(m, e, true));
+        cli_json_add_text(item, "name", held->name);
+        cli_json_add_text(item, "type", held->instance->desc->id);
+        cli_json_add_text(item, "a", info_constraint_end(m, &held->ends[0]));
+        cli_json_add_text(item, "b", info_constraint_end(m, &held->ends[held->end_count - 1]));
         cJSON_AddItemToArray(constraints, item);
     }
     cJSON_AddItemToObject(json, "geometries", geometry_counts(r));

@@ -103,14 +103,14 @@ static void print_summary(const info_report *r) {
     }
     fputs(m->keyframe_count > 0 ? "\n" : "", stdout);
     // "  weld      grasp: hand, world", a line each.
-    for (int32_t i = 0; i < m->equality_count; i++) {
-        const stn_equality *e = &m->equalities[i];
-        printf("  %-9s ", stn_equality_type_name(e->type));
-        cli_print_name(e->name);
-        fputs(e->name[0] != '\0' ? ": " : "", stdout);
-        cli_print_name(info_equality_end(m, e, false));
+    for (int32_t i = 0; i < m->constraint_count; i++) {
+        const stn_model_constraint *held = &m->constraints[i];
+        printf("  %-9s ", held->instance->desc->id);
+        cli_print_name(held->name);
+        fputs(held->name[0] != '\0' ? ": " : "", stdout);
+        cli_print_name(info_constraint_end(m, &held->ends[0]));
         fputs(", ", stdout);
-        cli_print_name(info_equality_end(m, e, true));
+        cli_print_name(info_constraint_end(m, &held->ends[held->end_count - 1]));
         putchar('\n');
     }
 }

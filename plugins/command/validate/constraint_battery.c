@@ -19,8 +19,9 @@ enum {
 };
 
 /// Which ends a constraint is given.
-typedef enum ends_kind { ENDS_PAIR, ENDS_PATH, ENDS_JOINTS, ENDS_COUNT } ends_kind;
-static const char *const ends_names[ENDS_COUNT] = {"two free bodies", "three free bodies", "three joints of an arm"};
+typedef enum ends_kind { ENDS_PAIR, ENDS_PATH, ENDS_JOINTS, ENDS_TWO_JOINTS, ENDS_COUNT } ends_kind;
+static const char *const ends_names[ENDS_COUNT] = {"two free bodies", "three free bodies", "three joints of an arm",
+                                                   "two joints of an arm"};
 
 /// A world with the constraint in it.
 typedef struct subject {
@@ -96,16 +97,18 @@ static stn_status make_world(subject *s, ends_kind kind) {
         stn_instance_destroy(instance);
         return status;
     }
+    const bool on_joints = kind == ENDS_JOINTS || kind == ENDS_TWO_JOINTS,
+               two = kind == ENDS_PAIR || kind == ENDS_TWO_JOINTS;
     stn_constraint_end_spec ends[BODIES];
     for (int32_t i = 0; i < BODIES; i++) {
         ends[i] = (stn_constraint_end_spec){.link = links[i],
                                             .pose = stn_pose_identity(),
-                                            .joint = kind == ENDS_JOINTS ? joints[i] : -1,
-                                            .factor = kind == ENDS_JOINTS ? 0.02 - 0.015 * i : 1.0};
+                                            .joint = on_joints ? joints[i] : -1,
+                                            .factor = on_joints ? 0.02 - 0.015 * i : 1.0};
         ends[i].pose.rotation = stn_mat3_from_rpy(0.3 * i, -0.2, 0.1);
         ends[i].pose.position = stn_vec3_make(0.05, 0.02 * i, -0.03);
     }
-    const stn_constraint_spec spec = {.name = "subject", .end_count = kind == ENDS_PAIR ? 2 : 3, .ends = ends};
+    const stn_constraint_spec spec = {.name = "subject", .end_count = two ? 2 : 3, .ends = ends};
     status = stn_builder_add_constraint(builder, instance, &spec, &constraint, &s->error);
     status = status == STN_OK ? stn_world_compile(s->world, &s->error) : status;
     s->model = status == STN_OK ? stn_world_model(s->world) : NULL;
@@ -129,45 +132,71 @@ static bool begin(subject *s, validate_trial *trial) {
             return false;
         }
     }
-    trial_skip(trial, "takes neither two or three frames on bodies nor three joints: %s", s->error.text);
+    trial_skip(trial, "takes neither two or three frames on bodies nor two or three joints: %s", s->error.text);
     return false;
 }
 
-/// Rows of one step.
+/// Rows of one step, and errors: of every row its own, of a block of a weld or ball the length alone, because its axes
+/// turn with the bodies.
 typedef struct emitted {
-    int32_t rows;
-    uint64_t id[MOST_ROWS]; // of the block, and the row
-    double phi[MOST_ROWS], rate[MOST_ROWS], J[MOST_ROWS * MOST_V];
+    int32_t rows, errors;
+    double rate[MOST_ROWS], J[MOST_ROWS * MOST_V]; // of rows: J w
+    uint64_t id[MOST_ROWS];                        // of errors: the block's, and the row
+    double phi[MOST_ROWS], phi_rate[MOST_ROWS];    // as J w has it
 } emitted;
+
+static void keep_error(emitted *out, uint64_t id, double phi, double rate) {
+    out->id[out->errors] = id;
+    out->phi[out->errors] = phi;
+    out->phi_rate[out->errors++] = rate;
+}
+
+/// Of constraint c, with the rates of its rows.
+static void keep_errors(emitted *out, const stn_problem *p, const stn_constraint *c, const double *rate) {
+    const bool turns = c->kind == STN_CONSTRAINT_WELD || c->kind == STN_CONSTRAINT_BALL;
+    double square = 0.0, along = 0.0;
+    for (int32_t r = 0; r < c->rows; r++) {
+        const double phi = c->rows == 1 ? c->phi0 : p->phi[c->row + r];
+        square += phi * phi;
+        along += phi * rate[r];
+        if (!turns) {
+            keep_error(out, c->id + (uint64_t)r, phi, rate[r]);
+        }
+    }
+    if (turns && square > 0.0) {
+        keep_error(out, c->id, sqrt(square), along / sqrt(square));
+    }
+}
 
 /// The rows at q, with their rates for velocities w; a failed step decides the trial.
 static bool emit_at(subject *s, const double *q, const double *w, emitted *out) {
     static const double rest[MOST_V];
-    out->rows = 0;
+    out->rows = out->errors = 0;
     if (stn_world_set_q(s->world, q, &s->error) < 0 || stn_world_set_v(s->world, rest, &s->error) < 0 ||
         stn_world_step(s->world, &s->error) < 0) {
         trial_fail(s->trial, "fails in an ordinary state: %s", s->error.text);
         return false;
     }
-    const stn_problem *p = stn_world_observation(s->world)->problem;
-    for (int32_t i = 0; i < p->constraint_count; i++) {
+    const stn_observation *o = stn_world_observation(s->world);
+    const stn_problem *p = o->problem;
+    for (int32_t i = o->constraint_block[0]; i < o->constraint_block[s->model->constraint_count]; i++) {
         const stn_constraint *c = &p->constraints[i];
-        if (c->kind != STN_CONSTRAINT_PLUGIN) {
-            continue;
+        if (out->rows + c->rows > MOST_ROWS) {
+            break;
         }
-        for (int32_t r = 0; r < c->rows && out->rows < MOST_ROWS; r++) {
+        const double *rates = out->rate + out->rows;
+        for (int32_t r = 0; r < c->rows; r++) {
             double unit[STN_MAX_ROWS] = {0.0}, *J = out->J + (size_t)out->rows * MOST_V;
             unit[r] = 1.0;
             memset(J, 0, MOST_V * sizeof *J);
             stn_constraint_transposed_add(p, c, 1.0, unit, J);
-            out->id[out->rows] = c->id + (uint64_t)r;
-            out->phi[out->rows] = c->rows == 1 ? c->phi0 : p->phi[c->row + r];
             out->rate[out->rows] = 0.0;
             for (int32_t d = 0; d < p->nv; d++) {
                 out->rate[out->rows] += J[d] * w[d];
             }
             out->rows++;
         }
+        keep_errors(out, p, c, rates);
     }
     return true;
 }
@@ -206,7 +235,7 @@ static void check_declares(validate_trial *trial) {
 }
 
 static bool same_rows(const emitted *a, const emitted *b) {
-    return a->rows == b->rows && memcmp(a->id, b->id, (size_t)a->rows * sizeof *a->id) == 0;
+    return a->errors == b->errors && memcmp(a->id, b->id, (size_t)a->errors * sizeof *a->id) == 0;
 }
 
 /// phi along q(t) against J v, by central differences. A row whose phi is the same everywhere has no error to lessen: a
@@ -232,8 +261,8 @@ static void check_derivative(validate_trial *trial) {
         if (!good || !same_rows(&here, &ahead) || !same_rows(&here, &behind)) {
             continue; // a row came or went: a kink
         }
-        for (int32_t r = 0; r < here.rows; r++) {
-            double rate = (ahead.phi[r] - behind.phi[r]) / (2.0 * h), off = fabs(rate - here.rate[r]);
+        for (int32_t r = 0; r < here.errors; r++) {
+            double rate = (ahead.phi[r] - behind.phi[r]) / (2.0 * h), off = fabs(rate - here.phi_rate[r]);
             if (rate == 0.0) {
                 constant++;
                 continue;
@@ -242,7 +271,7 @@ static void check_derivative(validate_trial *trial) {
             worst = fmax(worst, off / (1.0 + fabs(rate)));
             if (!(off <= 1e-6 * (1.0 + fabs(rate)))) {
                 trial_fail(trial, "row %d of state %d: J v = %.9g, and phi changes by %.9g per second", r, round,
-                           here.rate[r], rate);
+                           here.phi_rate[r], rate);
             }
         }
     }
@@ -264,7 +293,7 @@ static void check_momentum(validate_trial *trial) {
     if (!begin(&s, trial)) {
         return;
     }
-    if (s.ends == ENDS_JOINTS) {
+    if (s.ends == ENDS_JOINTS || s.ends == ENDS_TWO_JOINTS) {
         trial_skip(trial, "takes joints, whose forces the arm hands to the world");
     }
     for (int32_t round = 0; round < ROUNDS && !trial->decided; round++) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What was read, handed to the model builder: all of it or nothing.
+#include <stiction/plugin.h>
+
 #include "robot.h"
 
 /// "file:line", for messages and for tools that point into the file.
@@ -68,30 +70,30 @@ static stn_status build_exclusions(robot_reader *reader, stn_model_builder *buil
     return status;
 }
 
-static int32_t built_end(const robot_reader *reader, const stn_equality_spec *spec, int32_t end) {
-    if (spec->type == STN_EQUALITY_GEAR) {
-        return reader->joints[end].out_index;
-    }
-    return end == STN_WORLD ? STN_WORLD : reader->links[end].out_index;
-}
-
-static stn_status build_equalities(robot_reader *reader, stn_model_builder *builder, stn_error *err) {
+static stn_status build_constraints(robot_reader *reader, stn_model_builder *builder, stn_error *err) {
     stn_status status = STN_OK;
-    for (int32_t i = 0; i < reader->equality_count && status == STN_OK; i++) {
-        const robot_equality *e = &reader->equalities[i];
-        stn_equality_spec spec = e->spec;
+    for (int32_t i = 0; i < reader->constraint_count && status == STN_OK; i++) {
+        const robot_constraint *c = &reader->constraints[i];
+        stn_constraint_end_spec ends[2] = {c->ends[0], c->ends[1]};
+        for (int32_t k = 0; k < 2; k++) {
+            ends[k].joint = ends[k].joint >= 0 ? reader->joints[ends[k].joint].out_index : -1;
+            ends[k].link = ends[k].link >= 0 ? reader->links[ends[k].link].out_index : STN_WORLD;
+        }
+        const stn_constraint_spec spec = {c->name, 2, ends, where(reader, c->place)};
+        stn_instance *instance = NULL;
         int32_t index = 0;
-        spec.a = built_end(reader, &e->spec, e->spec.a);
-        spec.b = built_end(reader, &e->spec, e->spec.b);
-        spec.where = where(reader, e->place);
-        status = stn_builder_add_equality(builder, &spec, &index, err);
+        status = stn_instance_create(reader->diagnostics->context, STN_KIND_CONSTRAINT, c->type, c->settings,
+                                     c->setting_count, &instance, err);
+        if (status == STN_OK) {
+            status = stn_builder_add_constraint(builder, instance, &spec, &index, err);
+        }
     }
     return status;
 }
 
 stn_status robot_build(robot_reader *reader, stn_model_builder *builder, int32_t *robot, stn_error *err) {
     static stn_status (*const stages[])(robot_reader *, stn_model_builder *, stn_error *) = {
-        build_links, build_joints, build_geometries, build_exclusions, build_equalities};
+        build_links, build_joints, build_geometries, build_exclusions, build_constraints};
     const char *name = reader->request->robot_name != NULL ? reader->request->robot_name : reader->name;
     int32_t index = 0;
     stn_error own = {STN_OK, ""};

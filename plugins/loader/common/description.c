@@ -73,17 +73,17 @@ bool robot_add_exclusion(robot_reader *reader, int32_t link_a, int32_t link_b) {
     return true;
 }
 
-robot_equality *robot_add_equality(robot_reader *reader, stn_equality_type type, const char *name, int32_t a, int32_t b,
-                                   const xml_element *xml) {
-    reader->equalities = robot_reserve(reader, reader->equalities, reader->equality_count, &reader->equality_capacity,
-                                       sizeof *reader->equalities);
-    if (reader->equality_count == reader->equality_capacity) {
+robot_constraint *robot_add_constraint(robot_reader *reader, const char *type, const char *name,
+                                       const xml_element *xml) {
+    const stn_constraint_end_spec end = {.link = STN_WORLD, .pose = stn_pose_identity(), .joint = -1, .factor = 1.0};
+    reader->constraints = robot_reserve(reader, reader->constraints, reader->constraint_count,
+                                        &reader->constraint_capacity, sizeof *reader->constraints);
+    if (reader->constraint_count == reader->constraint_capacity) {
         return NULL;
     }
-    robot_equality *equality = &reader->equalities[reader->equality_count++];
-    *equality = (robot_equality){.place = place_of(reader, xml), .spec = stn_equality_spec_default(type, a, b)};
-    equality->spec.name = name;
-    return equality;
+    robot_constraint *constraint = &reader->constraints[reader->constraint_count++];
+    *constraint = (robot_constraint){.place = place_of(reader, xml), .type = type, .name = name, .ends = {end, end}};
+    return constraint;
 }
 
 robot_keyframe *robot_add_keyframe(robot_reader *reader, const char *name, const xml_element *xml) {

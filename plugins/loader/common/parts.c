@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <stiction/plugin.h>
+
 #include "parts.h"
 
 void *robot_part_allocate(robot_parts *p, size_t count, size_t size) {
@@ -366,52 +368,66 @@ stn_status robot_parts_finish(robot_parts *p, xml_writer *writer, char **text, s
     return status == STN_OK ? status : stn_error_prefix(err, "%s", p->request->path);
 }
 
-// ----------------------------------------------------------------------------------------------- equality constraints
+// -------------------------------------------------------------------------------------------------------- constraints
 
 static bool is_own(const robot_parts *p, int32_t link) {
     return link >= p->robot->link_start && link < p->robot->link_start + p->robot->link_count;
 }
 
-/// The link that an end is on; of a gear the one that the joint carries.
-static int32_t end_link(const robot_parts *p, const stn_equality *e, bool b) {
-    int32_t joint = b ? e->joint_b : e->joint_a;
-    if (joint < 0) {
-        return b ? e->link_b : e->link_a;
+/// The link that an end is on; of a joint the one that it carries.
+static int32_t end_link(const robot_parts *p, const stn_constraint_end *end) {
+    if (end->joint < 0) {
+        return end->link;
     }
     for (int32_t i = 0; i < p->model->link_count; i++) {
-        if (p->model->links[i].joint == joint) {
+        if (p->model->links[i].joint == end->joint) {
             return i;
         }
     }
     return STN_WORLD;
 }
 
-const char *robot_equality_label(robot_parts *p, const stn_equality *e) {
-    return robot_part_text(p, "%s %s", stn_equality_type_name(e->type),
-                           e->name[0] != '\0' ? e->name : "without a name");
+const char *robot_constraint_label(robot_parts *p, const stn_model_constraint *c) {
+    return robot_part_text(p, "%s %s", c->instance->desc->id, c->name[0] != '\0' ? c->name : "without a name");
 }
 
-int32_t robot_take_equalities(robot_parts *p, const stn_equality **list) {
+double robot_constraint_number(const stn_model_constraint *c, const char *name, double missing) {
+    const stn_plugin_desc *desc = c->instance->desc;
+    for (int32_t i = 0; i < desc->param_count; i++) {
+        if (desc->params[i].type == STN_PARAM_TYPE_REAL && strcmp(desc->params[i].name, name) == 0) {
+            double number;
+            memcpy(&number, (const char *)c->instance->config + desc->params[i].offset, sizeof number);
+            return number;
+        }
+    }
+    return missing;
+}
+
+int32_t robot_take_constraints(robot_parts *p, const stn_model_constraint **list) {
     int32_t count = 0;
-    for (int32_t i = 0; i < p->model->equality_count; i++) {
-        const stn_equality *e = &p->model->equalities[i];
-        int32_t a = end_link(p, e, false), b = end_link(p, e, true);
-        bool own_a = is_own(p, a), own_b = is_own(p, b);
-        if ((own_a || a == STN_WORLD) && (own_b || b == STN_WORLD)) {
-            list[count++] = e;
-        } else if (own_a || own_b) {
-            robot_lose(p, "constraint_robot", robot_equality_label(p, e),
+    for (int32_t i = 0; i < p->model->constraint_count; i++) {
+        const stn_model_constraint *c = &p->model->constraints[i];
+        bool own = false, other = false;
+        for (int32_t k = 0; k < c->end_count; k++) {
+            int32_t link = end_link(p, &c->ends[k]);
+            own = own || is_own(p, link);
+            other = other || (link != STN_WORLD && !is_own(p, link));
+        }
+        if (own && !other) {
+            list[count++] = c;
+        } else if (own) {
+            robot_lose(p, "constraint_robot", robot_constraint_label(p, c),
                        "it holds another robot, of which the file says nothing: left out");
         }
     }
     return count;
 }
 
-void robot_lose_equalities(robot_parts *p, const char *format) {
-    const stn_equality **list = robot_part_allocate(p, (size_t)p->model->equality_count, sizeof *list);
-    int32_t count = list != NULL ? robot_take_equalities(p, list) : 0;
+void robot_lose_constraints(robot_parts *p, const char *format) {
+    const stn_model_constraint **list = robot_part_allocate(p, (size_t)p->model->constraint_count, sizeof *list);
+    int32_t count = list != NULL ? robot_take_constraints(p, list) : 0;
     if (count > 0) {
-        robot_lose(p, "constraint", robot_equality_label(p, list[0]),
+        robot_lose(p, "constraint", robot_constraint_label(p, list[0]),
                    "%s cannot hold constraints such as this: %d left out; MJCF holds welds and balls", format,
                    (int)count);
     }

@@ -85,12 +85,14 @@ const char *robot_part_unique(robot_parts *parts, robot_names *taken, const char
 int robot_compare_pairs(const void *a, const void *b);
 
 /// "weld grasp", for messages.
-const char *robot_equality_label(robot_parts *parts, const stn_equality *equality);
+const char *robot_constraint_label(robot_parts *parts, const stn_model_constraint *constraint);
+/// The number that its plugin has for a parameter; `missing` where there is no such parameter.
+double robot_constraint_number(const stn_model_constraint *constraint, const char *name, double missing);
 /// The constraints of the robot with itself or the world into `list` (room for all of the model); those with another
 /// robot are lost.
-int32_t robot_take_equalities(robot_parts *parts, const stn_equality **list);
+int32_t robot_take_constraints(robot_parts *parts, const stn_model_constraint **list);
 /// All of them are lost: the format has none.
-void robot_lose_equalities(robot_parts *parts, const char *format);
+void robot_lose_constraints(robot_parts *parts, const char *format);
 
 // --------------------------------------------------------------------------------------------------- save_drake.c
 

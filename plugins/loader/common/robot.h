@@ -121,10 +121,14 @@ typedef struct robot_exclusion {
     int32_t a, b;
 } robot_exclusion;
 
-typedef struct robot_equality {
+/// A constraint between two links or joints of the file.
+typedef struct robot_constraint {
     robot_place place;
-    stn_equality_spec spec; // a and b count links of the file, STN_WORLD for the world; of gears joints
-} robot_equality;
+    const char *type, *name;         // plugin of kind constraint; NULL: no name
+    stn_constraint_end_spec ends[2]; // link (STN_WORLD: the world) or joint, as the file counts them
+    stn_setting settings[2];         // of the plugin
+    int32_t setting_count;
+} robot_constraint;
 
 typedef struct robot_keyframe {
     robot_place place;
@@ -179,8 +183,8 @@ struct robot_reader {
     robot_exclusion *exclusions;
     int32_t link_count, link_capacity, joint_count, joint_capacity, geometry_count, geometry_capacity;
     robot_keyframe *keyframes;
-    robot_equality *equalities;
-    int32_t equality_count, equality_capacity;
+    robot_constraint *constraints;
+    int32_t constraint_count, constraint_capacity;
     int32_t exclusion_count, exclusion_capacity, keyframe_count, keyframe_capacity;
     robot_names link_names, joint_names, shape_names;
     int32_t root;      // link
@@ -291,9 +295,9 @@ int32_t robot_add_joint(robot_reader *reader, const char *name, stn_joint_type t
 /// geometry_count--. The shapes of one link must follow each other for geometry_start and geometry_count to be right.
 int32_t robot_add_geometry(robot_reader *reader, int32_t link, bool collision, const xml_element *xml);
 bool robot_add_exclusion(robot_reader *reader, int32_t link_a, int32_t link_b);
-/// A rigid constraint of two links, of which one may be STN_WORLD, or of two joints; NULL without memory.
-robot_equality *robot_add_equality(robot_reader *reader, stn_equality_type type, const char *name, int32_t a, int32_t b,
-                                   const xml_element *xml);
+/// A constraint of plugin `type` whose ends are the world until they are set; NULL without memory.
+robot_constraint *robot_add_constraint(robot_reader *reader, const char *type, const char *name,
+                                       const xml_element *xml);
 /// An empty keyframe; NULL without memory.
 robot_keyframe *robot_add_keyframe(robot_reader *reader, const char *name, const xml_element *xml);
 /// A name for a shape that differs from others of its scope: numbered, with a warning, when `given` is taken.

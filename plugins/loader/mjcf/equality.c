@@ -62,11 +62,13 @@ static void read_joint(robot_reader *reader, const xml_element *xml) {
     double offset = c[0] + ref_of(reader, own) - c[1] * ref_of(reader, master);
     bool other = joint->mimic != NULL && strcmp(joint->mimic, reader->joints[master].spec.name) != 0;
     if (other && own != master && c[1] != 0.0) { // it follows one joint as a mimic, further ones by gears
-        robot_equality *gear =
-            robot_add_equality(reader, STN_EQUALITY_GEAR, xml_attribute(xml, "name"), own, master, xml);
+        robot_constraint *gear = robot_add_constraint(reader, "gear", xml_attribute(xml, "name"), xml);
         if (gear != NULL) {
-            gear->spec.ratio = c[1];
-            gear->spec.offset = offset;
+            gear->ends[0].joint = own;
+            gear->ends[1].joint = master;
+            gear->settings[0] = (stn_setting){.name = "ratio", .number = c[1]};
+            gear->settings[1] = (stn_setting){.name = "offset", .number = offset};
+            gear->setting_count = 2;
         }
         return;
     }
@@ -176,12 +178,10 @@ static void read_joined(robot_reader *reader, const xml_element *xml) {
         robot_note(reader, xml, "equality", "both ends are of one rigid body, or both fixed in the world: left out");
         return;
     }
-    robot_equality *e =
-        robot_add_equality(reader, weld ? STN_EQUALITY_WELD : STN_EQUALITY_BALL, xml_attribute(xml, "name"),
-                           link_of(mjcf, &ends[0]), link_of(mjcf, &ends[1]), xml);
-    if (e != NULL) {
-        e->spec.pose_a = ends[0].at;
-        e->spec.pose_b = ends[1].at;
+    robot_constraint *c = robot_add_constraint(reader, weld ? "weld" : "ball", xml_attribute(xml, "name"), xml);
+    for (int32_t k = 0; c != NULL && k < 2; k++) {
+        c->ends[k].link = link_of(mjcf, &ends[k]);
+        c->ends[k].pose = ends[k].at;
     }
 }
 

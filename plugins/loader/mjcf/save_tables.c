@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <stiction/dynamics.h>
+#include <stiction/plugin.h>
 
 #include "save.h"
 
@@ -181,27 +182,28 @@ static stn_kinematics *draw(mjcf_saver *s) {
 }
 
 /// A weld or ball; body 1 is the one that is not the world.
-static void put_joined(mjcf_saver *s, const stn_equality *e, const stn_kinematics *drawn) {
+static void put_joined(mjcf_saver *s, const stn_model_constraint *c, const stn_kinematics *drawn) {
+    const stn_constraint_end *a = &c->ends[0], *b = &c->ends[1];
     robot_parts *p = &s->parts;
     // <connect> has the point of body 1 alone: both must be one as the bodies are drawn.
-    stn_vec3 drawn_a = stn_pose_apply(&drawn->body_pose[e->body_a], e->frame_a.position);
-    stn_vec3 drawn_b = stn_pose_apply(&drawn->body_pose[e->body_b], e->frame_b.position);
+    stn_vec3 drawn_a = stn_pose_apply(&drawn->body_pose[a->body], a->frame.position);
+    stn_vec3 drawn_b = stn_pose_apply(&drawn->body_pose[b->body], b->frame.position);
     bool meet = stn_vec3_norm(stn_vec3_sub(drawn_b, drawn_a)) < 1e-9;
-    bool weld = e->type == STN_EQUALITY_WELD, lost = !weld && !meet;
-    const char *name_a = body_name(s, e->link_a, &lost), *name_b = body_name(s, e->link_b, &lost);
+    bool weld = strcmp(c->instance->desc->id, "weld") == 0, lost = !weld && !meet;
+    const char *name_a = body_name(s, a->link, &lost), *name_b = body_name(s, b->link, &lost);
     bool swap = name_a == NULL;
-    const stn_pose *at_1 = swap ? &e->pose_b : &e->pose_a, *at_2 = swap ? &e->pose_a : &e->pose_b;
+    const stn_pose *at_1 = swap ? &b->pose : &a->pose, *at_2 = swap ? &a->pose : &b->pose;
     if (lost) {
         robot_lose(
-            p, "constraint", robot_equality_label(p, e),
+            p, "constraint", robot_constraint_label(p, c),
             weld ? "an end is a link without mass between two joints, which MJCF does not have: left out"
                  : "its points do not meet where the robot is drawn, or one is on a link between two joints: left "
                    "out");
         return;
     }
     begin_equality(s, weld ? "weld" : "connect");
-    if (e->name[0] != '\0' && !xml_cannot_hold(e->name)) {
-        xml_put_text(&s->xml, "name", e->name);
+    if (c->name[0] != '\0' && !xml_cannot_hold(c->name)) {
+        xml_put_text(&s->xml, "name", c->name);
     }
     xml_put_text(&s->xml, "body1", swap ? name_b : name_a);
     if (name_a != NULL && name_b != NULL) {
@@ -219,6 +221,34 @@ static void put_joined(mjcf_saver *s, const stn_equality *e, const stn_kinematic
     xml_end(&s->xml);
 }
 
+static void put_constraint(mjcf_saver *s, const stn_model_constraint *c, const stn_kinematics *drawn) {
+    robot_parts *p = &s->parts;
+    const stn_joint *joints = p->model->joints;
+    const char *type = c->instance->desc->id;
+    bool gear = strcmp(type, "gear") == 0;
+    if (strcmp(type, "distance") == 0) {
+        robot_lose(p, "constraint_distance", robot_constraint_label(p, c),
+                   "MJCF holds no two points at a distance: left out");
+        return;
+    }
+    if (!gear && strcmp(type, "weld") != 0 && strcmp(type, "ball") != 0) {
+        robot_lose(p, "constraint_kind", robot_constraint_label(p, c), "MJCF files do not hold it: left out");
+        return;
+    }
+    const double rigid = (double)INFINITY;
+    if (isfinite(robot_constraint_number(c, "stiffness", rigid)) ||
+        isfinite(robot_constraint_number(c, "angular_stiffness", rigid))) {
+        robot_lose(p, "constraint_stiffness", robot_constraint_label(p, c),
+                   "its stiffness is left out: it is rigid in the file");
+    }
+    if (gear) {
+        const double line[2] = {robot_constraint_number(c, "offset", 0.0), robot_constraint_number(c, "ratio", 1.0)};
+        put_linear(s, joints[c->ends[0].joint].name, joints[c->ends[1].joint].name, line);
+    } else {
+        put_joined(s, c, drawn);
+    }
+}
+
 void mjcf_save_equality(mjcf_saver *s) {
     robot_parts *p = &s->parts;
     for (int32_t i = 0; i < s->listed_count; i++) {
@@ -228,27 +258,11 @@ void mjcf_save_equality(mjcf_saver *s) {
             put_linear(s, part->joint_name, p->parts[part->master].joint_name, line);
         }
     }
-    const stn_equality **list = robot_part_allocate(p, (size_t)p->model->equality_count, sizeof *list);
-    int32_t count = list != NULL ? robot_take_equalities(p, list) : 0;
+    const stn_model_constraint **list = robot_part_allocate(p, (size_t)p->model->constraint_count, sizeof *list);
+    int32_t count = list != NULL ? robot_take_constraints(p, list) : 0;
     stn_kinematics *drawn = count > 0 ? draw(s) : NULL;
     for (int32_t i = 0; i < count && drawn != NULL; i++) {
-        const stn_equality *e = list[i];
-        const stn_joint *joints = p->model->joints;
-        if (e->type == STN_EQUALITY_DISTANCE) {
-            robot_lose(p, "constraint_distance", robot_equality_label(p, e),
-                       "MJCF holds no two points at a distance: left out");
-            continue;
-        }
-        if (isfinite(e->stiffness) || isfinite(e->angular_stiffness)) {
-            robot_lose(p, "constraint_stiffness", robot_equality_label(p, e),
-                       "its stiffness is left out: it is rigid in the file");
-        }
-        if (e->type == STN_EQUALITY_GEAR) {
-            const double line[2] = {e->offset, e->ratio};
-            put_linear(s, joints[e->joint_a].name, joints[e->joint_b].name, line);
-        } else {
-            put_joined(s, e, drawn);
-        }
+        put_constraint(s, list[i], drawn);
     }
     stn_kinematics_destroy(drawn);
     if (s->has_equality) {

@@ -283,13 +283,14 @@ static void build_one(robot_reader *reader, const sdf_joint *joint, const joint_
 // ------------------------------------------------------------------------------------------------------------ loops
 
 static bool add_ball(robot_reader *reader, const sdf_hinge *hinge, const char *name, stn_vec3 at) {
-    robot_equality *e = robot_add_equality(reader, STN_EQUALITY_BALL, name,
-                                           hinge->parent >= 0 ? hinge->parent : STN_WORLD, hinge->child, hinge->xml);
-    if (e != NULL) {
-        e->spec.pose_a.position = stn_pose_apply(&hinge->in_parent, at);
-        e->spec.pose_b.position = stn_pose_apply(&hinge->in_child, at);
+    robot_constraint *ball = robot_add_constraint(reader, "ball", name, hinge->xml);
+    if (ball != NULL) {
+        ball->ends[0].link = hinge->parent >= 0 ? hinge->parent : STN_WORLD;
+        ball->ends[1].link = hinge->child;
+        ball->ends[0].pose.position = stn_pose_apply(&hinge->in_parent, at);
+        ball->ends[1].pose.position = stn_pose_apply(&hinge->in_child, at);
     }
-    return e != NULL;
+    return ball != NULL;
 }
 
 /// A ball or hinge above a link that another joint carries closes a loop: a ball holds it, or two on the hinge's axis,

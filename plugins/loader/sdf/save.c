@@ -435,7 +435,7 @@ static void put_model(saver *s) {
         }
     }
     robot_save_filters(&s->parts, w, true);
-    robot_lose_equalities(&s->parts, "SDFormat");
+    robot_lose_constraints(&s->parts, "SDFormat");
     xml_end(w);
     if (p->robot->keyframe_count > 0) {
         robot_lose(&s->parts, "keyframe", "robot", "SDFormat has no keyframes: %d left out",

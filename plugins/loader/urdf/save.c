@@ -406,7 +406,7 @@ stn_status urdf_save(void *self, const stn_save_request *request, char **text, s
         put_transmission(&s, &p->parts[p->joints[i]]);
     }
     robot_save_filters(p, w, false);
-    robot_lose_equalities(p, "URDF");
+    robot_lose_constraints(p, "URDF");
     if (p->robot->keyframe_count > 0) {
         robot_lose(p, "keyframe", "robot", "URDF has no keyframes: %d left out", (int)p->robot->keyframe_count);
     }

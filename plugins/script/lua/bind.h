@@ -10,19 +10,18 @@
 #include <stiction/script.h>
 #include <stiction/stiction.h>
 
-#define STN_LUA_WORLD             "stiction.world"
-#define STN_LUA_GROUP             "stiction.group"
-#define STN_LUA_LINK              "stiction.link"
-#define STN_LUA_JOINT             "stiction.joint"
-#define STN_LUA_CONTROLLER        "stiction.controller"
-#define STN_LUA_CONSTRAINT        "stiction.constraint"
-#define STN_LUA_PLUGIN_CONSTRAINT "stiction.plugin_constraint"
-#define STN_LUA_STEP              "stiction.step"
-#define STN_LUA_CERTIFICATE       "stiction.certificate"
-#define STN_LUA_SNAPSHOT          "stiction.snapshot"
-#define STN_LUA_POSE              "stiction.pose"
-#define STN_LUA_SKIP              "stiction.skip"
-#define STN_LUA_TASK              "stiction.task"
+#define STN_LUA_WORLD       "stiction.world"
+#define STN_LUA_GROUP       "stiction.group"
+#define STN_LUA_LINK        "stiction.link"
+#define STN_LUA_JOINT       "stiction.joint"
+#define STN_LUA_CONTROLLER  "stiction.controller"
+#define STN_LUA_CONSTRAINT  "stiction.constraint"
+#define STN_LUA_STEP        "stiction.step"
+#define STN_LUA_CERTIFICATE "stiction.certificate"
+#define STN_LUA_SNAPSHOT    "stiction.snapshot"
+#define STN_LUA_POSE        "stiction.pose"
+#define STN_LUA_SKIP        "stiction.skip"
+#define STN_LUA_TASK        "stiction.task"
 
 typedef struct stn_lua_patch_log stn_lua_patch_log; // run.c
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Describing a world: robot files and what loaders find in them; ground, height fields, bodies of one or several
-// shapes; and equality constraints.
+// shapes; and constraints.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -636,39 +636,11 @@ const luaL_Reg stn_lua_model_methods[] = {
 
 // --------------------------------------------------------------------------------------------------------- constraints
 
-// world:constraint { "weld" | "ball" | "distance" | "gear", ... }: equality constraints, and what they do in a run; any
-// other word is a plugin of kind constraint.
+// world:constraint { "weld", ... }: any plugin of kind constraint, and what it does in a run.
 
 static const char owner_name[] = "world:constraint";
 
 // ----------------------------------------------------------------------------------------------------- describing
-
-#define COMMON_KEYS "name", "stiffness", "relaxation_time"
-static const char *const weld_keys[] = {COMMON_KEYS, "a", "b", "a_pose", "b_pose", "angular_stiffness", NULL};
-static const char *const ball_keys[] = {COMMON_KEYS, "a", "b", "a_point", "b_point", NULL};
-static const char *const distance_keys[] = {COMMON_KEYS, "a", "b", "a_point", "b_point", "length", NULL};
-static const char *const gear_keys[] = {COMMON_KEYS, "joints", "ratio", "offset", NULL};
-static const char *const *const keys_of[STN_EQUALITY_COUNT] = {weld_keys, ball_keys, distance_keys, gear_keys};
-
-/// The first entry of the table at stack index 2; STN_EQUALITY_COUNT: a plugin's name.
-static stn_equality_type read_type(lua_State *L) {
-    luaL_checktype(L, 2, LUA_TTABLE);
-    lua_rawgeti(L, 2, 1);
-    const char *word = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
-    int type = 0;
-    while (type < STN_EQUALITY_COUNT && strcmp(word, stn_equality_type_name((stn_equality_type)type)) != 0) {
-        type++;
-    }
-    if (word[0] == '\0') {
-        stn_lua_fail(
-            L,
-            "%s: the first entry must be \"weld\", \"ball\", \"distance\", \"gear\" or a plugin of kind constraint, "
-            "got %s",
-            owner_name, luaL_tolstring(L, -1, NULL));
-    }
-    lua_pop(L, 1);
-    return (stn_equality_type)type;
-}
 
 /// The one link under `key`; the world when it may be missing and is, or is called "world" as in lists of contacts.
 static int32_t read_link(const stn_fields *f, stn_lua_world *w, const char *key, bool needed) {
@@ -712,48 +684,8 @@ static int32_t read_joint(const stn_fields *f, const stn_lua_world *w) {
     return joint;
 }
 
-static stn_equality_spec read_spec(const stn_fields *f, stn_lua_world *w, stn_equality_type type) {
-    stn_equality_spec spec = stn_equality_spec_default(type, STN_WORLD, STN_WORLD);
-    spec.name = stn_fields_text(f, "name");
-    stn_fields_stiffness(f, "stiffness", "N/m", &spec.stiffness);
-    stn_fields_at_least(f, "relaxation_time", "s", 0.0, &spec.relaxation_time);
-    if (type == STN_EQUALITY_GEAR) {
-        lua_State *L = f->L;
-        int32_t *const ends[] = {&spec.a, &spec.b};
-        bool given = stn_fields_push(f, "joints");
-        if (!given || lua_type(L, -1) != LUA_TTABLE || lua_rawlen(L, -1) != 2) {
-            stn_lua_fail(L, "%s: joints must be a list of two, as in { { arm, \"lift\" }, { arm, \"tilt\" } }",
-                         f->owner);
-        }
-        int list = lua_gettop(L);
-        for (int i = 0; i < 2; i++) {
-            lua_rawgeti(L, list, i + 1);
-            *ends[i] = read_joint(f, w);
-            lua_settop(L, list);
-        }
-        lua_pop(L, 1);
-        stn_fields_real(f, "ratio", "", &spec.ratio);
-        stn_fields_real(f, "offset", "rad or m", &spec.offset);
-        return spec;
-    }
-    spec.a = read_link(f, w, "a", true);
-    spec.b = read_link(f, w, "b", false);
-    if (type == STN_EQUALITY_WELD) {
-        stn_fields_pose(f, "a_pose", &spec.pose_a);
-        stn_fields_pose(f, "b_pose", &spec.pose_b);
-        stn_fields_stiffness(f, "angular_stiffness", "N m/rad", &spec.angular_stiffness);
-        return spec;
-    }
-    stn_fields_vector(f, "a_point", "m", &spec.pose_a.position);
-    stn_fields_vector(f, "b_point", "m", &spec.pose_b.position);
-    if (type == STN_EQUALITY_DISTANCE && !stn_fields_real(f, "length", "m", &spec.length)) {
-        stn_lua_fail(f->L, "%s: length is missing", f->owner);
-    }
-    return spec;
-}
-
-// What a constraint of a plugin takes hold of: a and b, or a list of points of a path, or joints, or links;
-// any_of in place of b: several links.
+// What a constraint takes hold of: a and b, or a list of points of a path, or joints, or links; any_of in place of b:
+// several links.
 static const char *const end_keys[] = {"name",   "a",    "b",      "a_point", "b_point", "a_pose",
                                        "b_pose", "path", "joints", "any_of",  "links",   NULL};
 
@@ -812,19 +744,23 @@ static void read_path_entry(const stn_fields *f, stn_lua_world *w, stn_constrain
     lua_settop(L, entry);
 }
 
-/// Entry { group, "joint", factor } or { "group/joint", factor } of joints, on top of the stack.
+/// Entry { group, "joint", factor } or { "group/joint", factor } of joints, on top of the stack; without a factor it
+/// may be a text alone.
 static void read_joint_end(const stn_fields *f, stn_lua_world *w, stn_constraint_end_spec *end) {
     lua_State *L = f->L;
     int entry = lua_gettop(L);
     lua_Integer length = lua_type(L, entry) == LUA_TTABLE ? (lua_Integer)lua_rawlen(L, entry) : 0;
+    bool alone = lua_type(L, entry) == LUA_TSTRING;
     if (length > 1) {
         lua_rawgeti(L, entry, length);
-        end->factor = stn_lua_real(L, -1, f->owner, "m");
+        bool factor = length > 2 || lua_type(L, -1) == LUA_TNUMBER;
+        end->factor = factor ? stn_lua_real(L, -1, f->owner, "m") : end->factor;
         lua_settop(L, entry);
+        if (length == 2 && factor) {
+            lua_rawgeti(L, entry, 1);
+        }
     }
-    if (length == 2) {
-        lua_rawgeti(L, entry, 1);
-    } else if (length != 3) {
+    if (!alone && length != 2 && length != 3) {
         stn_lua_fail(L, "%s: a joint is { group, \"joint\", factor } or { \"group/joint\", factor }", f->owner);
     }
     end->joint = read_joint(f, w);
@@ -941,12 +877,13 @@ static const stn_constraint_end_spec *read_ends(const stn_fields *f, stn_lua_wor
     return ends;
 }
 
-static int plugin_constraint_new(lua_State *L, stn_lua_world *w) {
+static int constraint_new(lua_State *L) {
+    stn_lua_world *w = stn_lua_world_check(L, 1);
     stn_fields f = stn_fields_open(L, 2, owner_name, NULL, 1);
     stn_model_builder *builder = stn_lua_world_builder(L, w, owner_name);
     stn_constraint_spec spec = {.name = stn_fields_text(&f, "name")};
-    spec.ends = read_ends(&f, w, &spec.end_count);
     stn_plugin_choice choice = stn_lua_plugin(L, 2, STN_KIND_CONSTRAINT, owner_name, end_keys);
+    spec.ends = read_ends(&f, w, &spec.end_count);
     stn_lua_position(L);
     spec.where = lua_tostring(L, -1);
     stn_instance *instance = NULL;
@@ -957,32 +894,14 @@ static int plugin_constraint_new(lua_State *L, stn_lua_world *w) {
                   &err);
     int32_t constraint = -1;
     stn_lua_check(L, stn_builder_add_constraint(builder, instance, &spec, &constraint, &err), &err);
-    stn_lua_object_new(L, 1, STN_LUA_PLUGIN_CONSTRAINT, constraint);
-    return 1;
-}
-
-static int constraint_new(lua_State *L) {
-    stn_lua_world *w = stn_lua_world_check(L, 1);
-    stn_equality_type type = read_type(L);
-    if (type == STN_EQUALITY_COUNT) {
-        return plugin_constraint_new(L, w);
-    }
-    stn_fields f = stn_fields_open(L, 2, owner_name, keys_of[type], 1);
-    stn_model_builder *builder = stn_lua_world_builder(L, w, owner_name);
-    stn_equality_spec spec = read_spec(&f, w, type);
-    stn_lua_position(L);
-    spec.where = lua_tostring(L, -1);
-    int32_t equality = -1;
-    stn_error err = {0};
-    stn_lua_check(L, stn_builder_add_equality(builder, &spec, &equality, &err), &err);
-    stn_lua_object_new(L, 1, STN_LUA_CONSTRAINT, equality);
+    stn_lua_object_new(L, 1, STN_LUA_CONSTRAINT, constraint);
     return 1;
 }
 
 /// All of them, those of files too, in the order in which they were added.
 static int constraint_list(lua_State *L) {
     stn_lua_world *w = stn_lua_world_compiled(L, 1);
-    int32_t count = stn_world_model(w->world)->equality_count;
+    int32_t count = stn_world_model(w->world)->constraint_count;
     lua_createtable(L, count, 0);
     for (int32_t i = 0; i < count; i++) {
         stn_lua_object_new(L, 1, STN_LUA_CONSTRAINT, i);
@@ -993,72 +912,64 @@ static int constraint_list(lua_State *L) {
 
 // -------------------------------------------------------------------------------------------------------- in a run
 
-static const stn_equality *equality_of(const stn_lua_object *o) {
-    return &stn_world_model(o->world->world)->equalities[o->index];
-}
-
-static stn_vec3 vector_of(const double *x) {
-    return stn_vec3_make(x[0], x[1], x[2]);
-}
-
-/// A weld's distance [m] and angle [rad], a ball's distance; signed numbers of a distance and a gear.
-static int constraint_error(lua_State *L) {
-    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_CONSTRAINT);
-    double error[STN_EQUALITY_MAX_ROWS];
-    int32_t rows = stn_world_equality_error(o->world->world, o->index, error);
-    lua_pushnumber(L, rows == 1 ? error[0] : stn_vec3_norm(vector_of(error)));
-    if (rows == 6) {
-        lua_pushnumber(L, stn_vec3_norm(vector_of(error + 3)));
-    }
-    return rows == 6 ? 2 : 1;
-}
-
-static int constraint_impulse(lua_State *L) {
-    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_CONSTRAINT);
-    double impulse[STN_EQUALITY_MAX_ROWS];
-    int32_t rows = stn_world_equality_impulse(o->world->world, o->index, impulse);
-    if (rows == 1) {
-        lua_pushnumber(L, impulse[0]);
-        return 1;
-    }
-    for (int32_t r = 0; r < rows; r += 3) {
-        stn_lua_push_vector(L, vector_of(impulse + r));
-    }
-    return rows / 3;
-}
-
-static const char *const constraint_properties[] = {"name", "type", NULL};
-
-static bool get_constraint(lua_State *L, void *self, const char *name) {
-    (void)self;
-    bool is_name = strcmp(name, "name") == 0;
-    if (!is_name && strcmp(name, "type") != 0) {
-        return false;
-    }
-    const stn_equality *e = equality_of(stn_lua_object_check(L, 1, STN_LUA_CONSTRAINT));
-    lua_pushstring(L, is_name ? e->name : stn_equality_type_name(e->type));
-    return true;
-}
-
-static int constraint_text(lua_State *L) {
-    const stn_lua_object *o = luaL_checkudata(L, 1, STN_LUA_CONSTRAINT);
-    if (o->world->world == NULL || !o->world->compiled) {
-        lua_pushliteral(L, "constraint");
-    } else {
-        lua_pushfstring(L, "%s '%s'", stn_equality_type_name(equality_of(o)->type), equality_of(o)->name);
-    }
-    return 1;
-}
-
-// ---------------------------------------------------------------------------------------- constraints of plugins
-
 static const stn_model_constraint *described(const stn_lua_object *o) {
     return &stn_world_model(o->world->world)->constraints[o->index];
 }
 
+enum { FEW = 2 }; // blocks that most have
+
+/// What it emits at the present state: in `few`, or in memory on Lua's stack where there is more.
+static const stn_row_block *blocks_of(lua_State *L, const stn_lua_object *o, stn_row_block few[FEW], int32_t *count) {
+    stn_error err = {0};
+    stn_row_block *blocks = few;
+    *count = stn_world_constraint_blocks(o->world->world, o->index, blocks, FEW, &err);
+    if (*count > FEW) {
+        blocks = lua_newuserdatauv(L, (size_t)*count * sizeof *blocks, 0);
+        *count = stn_world_constraint_blocks(o->world->world, o->index, blocks, *count, &err);
+    }
+    stn_lua_check(L, *count < 0 ? err.status : STN_OK, &err);
+    luaL_checkstack(L, *count > 0 ? *count : 1, NULL);
+    return blocks;
+}
+
+/// How far from holding, a number a block: a weld's distance [m] and angle [rad], a ball's distance; signed where a
+/// block is one row (distance, gear).
+static int constraint_error(lua_State *L) {
+    int32_t count = 0;
+    stn_row_block few[FEW];
+    const stn_row_block *blocks = blocks_of(L, stn_lua_object_check(L, 1, STN_LUA_CONSTRAINT), few, &count);
+    for (int32_t k = 0; k < count; k++) {
+        const double *phi = blocks[k].phi;
+        double square = 0.0;
+        for (int32_t r = 0; r < blocks[k].rows; r++) {
+            square += phi[r] * phi[r];
+        }
+        lua_pushnumber(L, blocks[k].rows == 1 ? phi[0] : sqrt(square));
+    }
+    return count;
+}
+
+/// Impulse of the last step, a number or list a block, as it acts on b.
+static int constraint_impulse(lua_State *L) {
+    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_CONSTRAINT);
+    int32_t count = 0;
+    stn_row_block few[FEW];
+    const stn_row_block *blocks = blocks_of(L, o, few, &count);
+    for (int32_t k = 0; k < count; k++) {
+        double impulse[STN_MAX_ROWS];
+        (void)stn_world_constraint_impulse(o->world->world, o->index, blocks[k].part, impulse);
+        if (blocks[k].rows == 1) {
+            lua_pushnumber(L, impulse[0]);
+        } else {
+            stn_lua_push_reals(L, impulse, blocks[k].rows);
+        }
+    }
+    return count;
+}
+
 /// constraint:force([part]): of each row of a block in the last step; nothing where it was not there.
-static int plugin_constraint_force(lua_State *L) {
-    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_PLUGIN_CONSTRAINT);
+static int constraint_force(lua_State *L) {
+    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_CONSTRAINT);
     double force[STN_MAX_ROWS];
     int32_t part = (int32_t)luaL_optinteger(L, 2, 0);
     int32_t rows = stn_world_constraint_force(o->world->world, o->index, part, force);
@@ -1069,8 +980,8 @@ static int plugin_constraint_force(lua_State *L) {
 }
 
 /// Does it carry nothing, because it only pulls or only pushes, or because it emitted no rows?
-static int plugin_constraint_slack(lua_State *L) {
-    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_PLUGIN_CONSTRAINT);
+static int constraint_slack(lua_State *L) {
+    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_CONSTRAINT);
     const stn_observation *seen = stn_world_observation(o->world->world);
     stn_constraint_report block = {.slack = true};
     bool slack = seen->problem != NULL;
@@ -1083,7 +994,7 @@ static int plugin_constraint_slack(lua_State *L) {
 
 /// Its line where the world stands now, in memory of Lua.
 static stn_constraint_path path_of(lua_State *L) {
-    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_PLUGIN_CONSTRAINT);
+    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_CONSTRAINT);
     stn_world *world = o->world->world;
     (void)stn_world_kinematics(world); // up to date
     stn_constraint_path path = {.room = 0};
@@ -1094,7 +1005,7 @@ static stn_constraint_path path_of(lua_State *L) {
     return path;
 }
 
-static int plugin_constraint_path(lua_State *L) {
+static int constraint_path(lua_State *L) {
     const stn_constraint_path path = path_of(L);
     lua_createtable(L, path.count, 0);
     for (int32_t i = 0; i < path.count; i++) {
@@ -1104,7 +1015,7 @@ static int plugin_constraint_path(lua_State *L) {
     return 1;
 }
 
-static int plugin_constraint_length(lua_State *L) {
+static int constraint_length(lua_State *L) {
     const stn_constraint_path path = path_of(L);
     if (isnan(path.length)) {
         return 0;
@@ -1114,8 +1025,8 @@ static int plugin_constraint_length(lua_State *L) {
 }
 
 /// constraint:set { channel = number or list }.
-static int plugin_constraint_set(lua_State *L) {
-    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_PLUGIN_CONSTRAINT);
+static int constraint_set(lua_State *L) {
+    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_CONSTRAINT);
     luaL_checktype(L, 2, LUA_TTABLE);
     for (lua_pushnil(L); lua_next(L, 2) != 0; lua_pop(L, 1)) {
         if (lua_type(L, -2) != LUA_TSTRING) {
@@ -1162,8 +1073,8 @@ static void push_value(lua_State *L, const stn_constraint_value *value, int32_t 
 }
 
 /// constraint:get(name): a channel, or what the plugin tells: number, word or list.
-static int plugin_constraint_get(lua_State *L) {
-    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_PLUGIN_CONSTRAINT);
+static int constraint_get(lua_State *L) {
+    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_CONSTRAINT);
     const stn_constraint_value value = value_of(L, o, luaL_checkstring(L, 2));
     if (value.count == 1) {
         push_value(L, &value, 0);
@@ -1206,7 +1117,7 @@ typedef struct attaching {
 static int attach_on(lua_State *L, int status, lua_KContext stepped) {
     (void)status;
     lua_settop(L, 2);
-    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_PLUGIN_CONSTRAINT);
+    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_CONSTRAINT);
     const attaching *a = lua_touserdata(L, 2);
     const char *verb = a->attach ? "attach" : "release";
     stn_lua_task *task = stn_lua_task_here(L, verb);
@@ -1225,7 +1136,7 @@ static int attach_on(lua_State *L, int status, lua_KContext stepped) {
 static int change_hold(lua_State *L, bool attach) {
     static const char *const keys[] = {"timeout", NULL};
     lua_settop(L, 2);
-    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_PLUGIN_CONSTRAINT);
+    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_CONSTRAINT);
     attaching a = {.attach = attach, .timeout = 1.0};
     if (!lua_isnil(L, 2)) {
         const stn_fields f = stn_fields_open(L, 2, attach ? "attach" : "release", keys, 0);
@@ -1244,27 +1155,29 @@ static int change_hold(lua_State *L, bool attach) {
     return attach_on(L, LUA_OK, 0);
 }
 
-static int plugin_constraint_attach(lua_State *L) {
+static int constraint_attach(lua_State *L) {
     return change_hold(L, true);
 }
 
-static int plugin_constraint_release(lua_State *L) {
+static int constraint_release(lua_State *L) {
     return change_hold(L, false);
 }
 
-static bool get_plugin_constraint(lua_State *L, void *self, const char *name) {
+static const char *const constraint_properties[] = {"name", "type", NULL};
+
+static bool get_constraint(lua_State *L, void *self, const char *name) {
     (void)self;
     bool is_name = strcmp(name, "name") == 0;
     if (!is_name && strcmp(name, "type") != 0) {
         return false;
     }
-    const stn_model_constraint *c = described(stn_lua_object_check(L, 1, STN_LUA_PLUGIN_CONSTRAINT));
+    const stn_model_constraint *c = described(stn_lua_object_check(L, 1, STN_LUA_CONSTRAINT));
     lua_pushstring(L, is_name ? c->name : c->instance->desc->id);
     return true;
 }
 
-static int plugin_constraint_text(lua_State *L) {
-    const stn_lua_object *o = luaL_checkudata(L, 1, STN_LUA_PLUGIN_CONSTRAINT);
+static int constraint_text(lua_State *L) {
+    const stn_lua_object *o = luaL_checkudata(L, 1, STN_LUA_CONSTRAINT);
     if (o->world->world == NULL || !o->world->compiled) {
         lua_pushliteral(L, "constraint");
     } else {
@@ -1277,20 +1190,17 @@ const luaL_Reg stn_lua_constraint_methods[] = {
     {"constraint", constraint_new}, {"constraints", constraint_list}, {NULL, NULL}};
 
 void stn_lua_open_constraint(lua_State *L) {
-    static const luaL_Reg methods[] = {{"error", constraint_error}, {"impulse", constraint_impulse}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"error", constraint_error},
+                                       {"impulse", constraint_impulse},
+                                       {"force", constraint_force},
+                                       {"set", constraint_set},
+                                       {"get", constraint_get},
+                                       {"slack", constraint_slack},
+                                       {"path", constraint_path},
+                                       {"length", constraint_length},
+                                       {"attach", constraint_attach},
+                                       {"release", constraint_release},
+                                       {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__tostring", constraint_text}, {"__eq", stn_lua_object_equal}, {NULL, NULL}};
     stn_lua_class(L, STN_LUA_CONSTRAINT, methods, meta, get_constraint, constraint_properties);
-    static const luaL_Reg plugin_methods[] = {{"force", plugin_constraint_force},
-                                              {"set", plugin_constraint_set},
-                                              {"get", plugin_constraint_get},
-                                              {"slack", plugin_constraint_slack},
-                                              {"path", plugin_constraint_path},
-                                              {"length", plugin_constraint_length},
-                                              {"attach", plugin_constraint_attach},
-                                              {"release", plugin_constraint_release},
-                                              {NULL, NULL}};
-    static const luaL_Reg plugin_meta[] = {
-        {"__tostring", plugin_constraint_text}, {"__eq", stn_lua_object_equal}, {NULL, NULL}};
-    stn_lua_class(L, STN_LUA_PLUGIN_CONSTRAINT, plugin_methods, plugin_meta, get_plugin_constraint,
-                  constraint_properties);
 }

@@ -9,6 +9,8 @@
 #include "stn_random.h"
 #include "stn_same_model.h"
 #include "stn_seed.h"
+#include "stn_setting.h"
+#include "stn_tie_constraint.h"
 
 /// The saved model; of its own size, so that reading beyond it is found.
 static char *saved;
@@ -206,25 +208,29 @@ static void add_keyframes(stn_model_builder *b, int32_t robot, int32_t q_count) 
     assert_ok(stn_builder_add_keyframe(b, robot, &home, &err), err);
 }
 
-static void add_equalities(stn_model_builder *b, int32_t a, int32_t c, int32_t joint_a, int32_t joint_b) {
+static void add_constraint(fixture *f, const stn_constraint_spec *spec, double stiffness) {
+    const stn_setting settings[] = {number_setting("stiffness", stiffness), text_setting("note", "from a test")};
+    stn_instance *instance = NULL;
     stn_error err;
     int32_t id = 0;
-    stn_equality_spec weld = stn_equality_spec_default(STN_EQUALITY_WELD, a, STN_WORLD);
-    weld.pose_a = (stn_pose){rotation(0.7), {0.1, 0.2, 1.0 / 3.0}};
-    weld.name = "hold";
-    weld.where = "chain.xml:9";
-    weld.angular_stiffness = 1.0 / 7.0;
-    stn_equality_spec rod = stn_equality_spec_default(STN_EQUALITY_DISTANCE, a, c);
-    rod.length = 0.3;
-    rod.stiffness = 1e4;
-    rod.relaxation_time = 0.1;
-    stn_equality_spec gear = stn_equality_spec_default(STN_EQUALITY_GEAR, joint_a, joint_b);
-    gear.ratio = -3.0;
-    gear.offset = 0.1;
-    assert_ok(stn_builder_add_equality(b, &weld, &id, &err), err);
-    assert_ok(stn_builder_add_equality(b, &rod, &id, &err), err);
-    assert_ok(stn_builder_add_equality(b, &gear, &id, &err), err);
-    assert_int_equal(id, 2);
+    assert_ok(stn_instance_create(f->context, STN_KIND_CONSTRAINT, "test_tie", settings, 2, &instance, &err), err);
+    assert_ok(stn_builder_add_constraint(f->builder, instance, spec, &id, &err), err);
+}
+
+/// On a link and the world, on two links, on two joints.
+static void add_constraints(fixture *f, const int32_t links[2], const int32_t joints[2]) {
+    const stn_constraint_end_spec plain = {.link = STN_WORLD, .pose = stn_pose_identity(), .joint = -1, .factor = 1.0};
+    stn_constraint_end_spec hold[2] = {plain, plain}, rod[2] = {plain, plain}, gear[3] = {plain, plain, plain};
+    hold[0].link = rod[0].link = links[0];
+    hold[0].pose = (stn_pose){rotation(0.7), {0.1, 0.2, 1.0 / 3.0}};
+    rod[1].link = links[1];
+    for (int32_t i = 0; i < 2; i++) {
+        gear[i].joint = joints[i];
+        gear[i].factor = -3.0 + i / 7.0;
+    }
+    add_constraint(f, &(stn_constraint_spec){"hold", 2, hold, "chain.xml:9"}, 1.0 / 7.0);
+    add_constraint(f, &(stn_constraint_spec){NULL, 2, rod, NULL}, (double)INFINITY);
+    add_constraint(f, &(stn_constraint_spec){"", 3, gear, NULL}, 1e4);
 }
 
 /// Three robots: a chain, one that hangs on it by an attachment, one on a proposed base with a joint on the chain's
@@ -234,6 +240,7 @@ static stn_model *everything(fixture *f) {
     stn_error err;
     if (stn_plugin_find(f->context, STN_KIND_ELEMENT, "test_bar", &(const stn_plugin_info *){NULL}, NULL) != STN_OK) {
         assert_ok(stn_plugin_register(f->context, &bar_plugin, &err), err);
+        assert_ok(stn_plugin_register(f->context, &tie_plugin, &err), err);
     }
     int32_t chain = begin_robot(b, "chain");
     int32_t tip = add_chain(b);
@@ -250,7 +257,9 @@ static stn_model *everything(fixture *f) {
     add_rules(b, palm, lid);
     add_deformable(f->context, b);
     add_keyframes(b, chain, 20);
-    add_equalities(b, tip, lid, stn_builder_find_joint(b, hand, "finger"), stn_builder_find_joint(b, chain, "slide"));
+    add_constraints(
+        f, (const int32_t[2]){tip, lid},
+        (const int32_t[2]){stn_builder_find_joint(b, hand, "finger"), stn_builder_find_joint(b, chain, "slide")});
     assert_ok(stn_builder_set_velocity_limits(b, hand, true, &err), err);
     return compile_model(b);
 }

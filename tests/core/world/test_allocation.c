@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "stn_joined.h"
 #include "stn_random.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -40,21 +41,18 @@ void *realloc(void *memory, size_t size) {
 
 #if COUNTING
 /// The first cube to the second by a weld and a distance, a cube that hangs beside on a ball.
-static void hold_cubes(stn_world *world) {
+static void hold_cubes(stn_context *context, stn_world *world) {
     stn_model_builder *builder = stn_world_builder(world);
     int32_t hanging = 0, id = 0;
-    stn_error err;
     scene_cube(world, "hanging", 1.0, stn_vec3_make(5.0, 0.0, 2.0));
     stn_builder_group_links(builder, stn_builder_group_count(builder) - 1, &hanging, &id);
-    stn_equality_spec specs[] = {stn_equality_spec_default(STN_EQUALITY_WELD, 0, 1),
-                                 stn_equality_spec_default(STN_EQUALITY_DISTANCE, 0, 1),
-                                 stn_equality_spec_default(STN_EQUALITY_BALL, STN_WORLD, hanging)};
-    specs[0].pose_a.position.z = 0.2;
-    specs[1].length = 0.2;
-    specs[2].pose_a.position = stn_vec3_make(5.0, 0.0, 2.5);
-    specs[2].pose_b.position.z = 0.5;
+    joined_spec specs[] = {joined("weld", 0, 1), joined("distance", 0, 1), joined("ball", STN_WORLD, hanging)};
+    specs[0].ends[0].pose.position.z = 0.2;
+    joined_set(&specs[1], "length", 0.2);
+    specs[2].ends[0].pose.position = stn_vec3_make(5.0, 0.0, 2.5);
+    specs[2].ends[1].pose.position.z = 0.5;
     for (int32_t i = 0; i < STN_COUNT(specs); i++) {
-        assert_ok(stn_builder_add_equality(builder, &specs[i], &id, &err), err);
+        joined_add(context, builder, &specs[i]);
     }
 }
 #endif
@@ -83,7 +81,7 @@ static void a_steady_step_allocates_nothing(void **state) {
             snprintf(name, sizeof name, "cube%d", i);
             scene_cube(world, name, 1.0, stn_vec3_make(0.5 * (i / 4), 0.0, 0.1 + 0.2 * (i % 4)));
         }
-        hold_cubes(world);
+        hold_cubes(context, world);
         stn_joint_spec spec = stn_joint_spec_default("slide", STN_JOINT_PRISMATIC);
         spec.effort = 50.0;
         int32_t robot = scene_slider(world, "slider", &spec);

@@ -4,6 +4,7 @@
 #include "stn_random_pose.h"
 
 #include "mjcf_fixture.h"
+#include "stn_joined.h"
 
 static void a_hinge_turns_about_its_point_from_the_pose_that_is_drawn(void **state) {
     fixture *f = *state;
@@ -249,12 +250,13 @@ static void a_linear_equality_is_a_mimic_joint(void **state) {
     good_mjcf(f, MUJOCO(FIVE "<equality><joint joint1='a' joint2='c'/><joint joint1='a' joint2='e' polycoef='0.5 -3'/>"
                              "</equality>")); // a second one is a gear
     assert_string_equal(f->model->joints[joint_of(f, "a")->mimic].name, "c");
-    assert_int_equal(f->model->equality_count, 1);
-    const stn_equality *gear = &f->model->equalities[0];
-    assert_string_equal(f->model->joints[gear->joint_a].name, "a");
-    assert_string_equal(f->model->joints[gear->joint_b].name, "e");
-    assert_near(gear->ratio, -3.0, 0.0);
-    assert_near(gear->offset, 0.5, 0.0);
+    assert_int_equal(f->model->constraint_count, 1);
+    const stn_model_constraint *gear = &f->model->constraints[0];
+    assert_joined_type(gear, "gear");
+    assert_string_equal(f->model->joints[gear->ends[0].joint].name, "a");
+    assert_string_equal(f->model->joints[gear->ends[1].joint].name, "e");
+    assert_near(joined_number(gear, "ratio"), -3.0, 0.0);
+    assert_near(joined_number(gear, "offset"), 0.5, 0.0);
     good_mjcf(f, MUJOCO(FIVE "<equality><joint joint1='a' joint2='c' polycoef='0 1 1'/></equality>"));
     assert_int_equal(joint_of(f, "a")->mimic, -1);
     expect_finding(f, STN_SEVERITY_WARNING, "equality", 3, "equality", "first degree");
@@ -267,9 +269,9 @@ static double error_as_drawn(const stn_model *model, int32_t i, double *angle) {
     double *v = calloc((size_t)model->nv + 1, sizeof *v);
     assert_ok(stn_kinematics_create(model, &kinematics, &err), err);
     stn_kinematics_update(kinematics, model->q0, v);
-    const stn_equality *e = &model->equalities[i];
-    stn_pose a = stn_pose_mul(&kinematics->body_pose[e->body_a], &e->frame_a);
-    stn_pose b = stn_pose_mul(&kinematics->body_pose[e->body_b], &e->frame_b);
+    const stn_constraint_end *ends = model->constraints[i].ends;
+    stn_pose a = stn_pose_mul(&kinematics->body_pose[ends[0].body], &ends[0].frame);
+    stn_pose b = stn_pose_mul(&kinematics->body_pose[ends[1].body], &ends[1].frame);
     stn_mat3 back = stn_mat3_transpose(&a.rotation), turn = stn_mat3_mul(&back, &b.rotation);
     *angle = stn_vec3_norm(stn_quat_log(stn_quat_from_matrix(&turn)));
     stn_kinematics_destroy(kinematics);
@@ -288,35 +290,35 @@ static void connect_and_weld_hold_bodies_as_drawn(void **state) {
                                      "<weld body1='a' body2='c'/><connect body1='c' anchor='0 0 1'/>\n"
                                      "<weld body1='b' anchor='0 0 0.2' relpose='0 0 0 0 0 0 0'/></equality>"));
     const stn_model *m = f->model;
-    assert_int_equal(m->equality_count, 4);
-    assert_string_equal(m->equalities[0].name, "loop");
-    const stn_equality_type types[4] = {STN_EQUALITY_BALL, STN_EQUALITY_WELD, STN_EQUALITY_BALL, STN_EQUALITY_WELD};
+    assert_int_equal(m->constraint_count, 4);
+    assert_string_equal(m->constraints[0].name, "loop");
+    const char *const types[4] = {"ball", "weld", "ball", "weld"};
     for (int32_t i = 0; i < 4; i++) {
         double angle;
-        assert_int_equal(m->equalities[i].type, types[i]);
+        assert_joined_type(&m->constraints[i], types[i]);
         assert_near(error_as_drawn(m, i, &angle), 0.0, 1e-14);
-        assert_true(types[i] == STN_EQUALITY_BALL || angle < 1e-14);
+        assert_true(i % 2 == 0 || angle < 1e-14);
     }
-    assert_near(m->equalities[0].pose_a.position.y, 0.2, 0.0);
-    assert_near(m->equalities[3].pose_b.position.z, 0.2, 0.0); // body 2 is the world
-    assert_int_equal(m->equalities[3].body_b, 0);
+    assert_near(m->constraints[0].ends[0].pose.position.y, 0.2, 0.0);
+    assert_near(m->constraints[3].ends[1].pose.position.z, 0.2, 0.0); // body 2 is the world
+    assert_int_equal(m->constraints[3].ends[1].body, 0);
 }
 
 static void welds_say_where_and_sites_name_both_ends(void **state) {
     fixture *f = *state;
     good_mjcf(f, MUJOCO(WORLD(CHAIN) "<equality><weld body1='a' body2='c' relpose='1 2 3 0 0 0 2' anchor='0.5 0 0'/>"
                                      "<connect site1='s' site2='t'/><weld site1='t' site2='s'/></equality>"));
-    const stn_equality *e = f->model->equalities;
-    assert_int_equal(f->model->equality_count, 3);
-    assert_near(e[0].pose_a.position.x, 0.5, 1e-15); // 1 2 3 and, half a turn about z away, -0.5 0 0
-    assert_near(e[0].pose_a.position.y, 2.0, 1e-15);
-    assert_near(e[0].pose_a.rotation.m[0][0], -1.0, 1e-15);
-    assert_near(e[0].pose_b.position.x, 0.5, 0.0);
-    assert_near(e[1].pose_a.position.z, 1.0, 0.0);
-    assert_near(e[1].pose_b.position.x, 0.1, 0.0);
-    assert_near(e[2].pose_a.rotation.m[0][2], 1.0, 1e-15); // of site t, a quarter about y
+    const stn_model_constraint *c = f->model->constraints;
+    assert_int_equal(f->model->constraint_count, 3);
+    assert_near(c[0].ends[0].pose.position.x, 0.5, 1e-15); // 1 2 3 and, half a turn about z away, -0.5 0 0
+    assert_near(c[0].ends[0].pose.position.y, 2.0, 1e-15);
+    assert_near(c[0].ends[0].pose.rotation.m[0][0], -1.0, 1e-15);
+    assert_near(c[0].ends[1].pose.position.x, 0.5, 0.0);
+    assert_near(c[1].ends[0].pose.position.z, 1.0, 0.0);
+    assert_near(c[1].ends[1].pose.position.x, 0.1, 0.0);
+    assert_near(c[2].ends[0].pose.rotation.m[0][2], 1.0, 1e-15); // of site t, a quarter about y
     good_mjcf(f, MUJOCO(WORLD(CHAIN) "<equality><weld body1='a' body2='a'/></equality>"));
-    assert_int_equal(f->model->equality_count, 0);
+    assert_int_equal(f->model->constraint_count, 0);
     expect_finding(f, STN_SEVERITY_NOTE, "equality", 3, "equality", "left out");
 }
 
@@ -355,8 +357,8 @@ static void constraints_survive_saving_or_are_named(void **state) {
     text[fread(text, 1, sizeof text - 1, file)] = '\0';
     fclose(file);
     good_mjcf(f, text);
-    assert_int_equal(f->model->equality_count, 3);
-    assert_string_equal(f->model->equalities[0].name, "loop");
+    assert_int_equal(f->model->constraint_count, 3);
+    assert_string_equal(f->model->constraints[0].name, "loop");
     for (int32_t i = 0; i < 3; i++) {
         after[i] = error_as_drawn(f->model, i, &angle_after[i]);
         assert_near(after[i], before[i], 1e-12);

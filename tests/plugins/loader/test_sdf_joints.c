@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joint types of SDFormat, and what each axis says.
 #include "sdf_fixture.h"
+#include "stn_joined.h"
 
 #define WELDED              "<static>false</static>" JOINT("root", "fixed", "world", "a", "")
 #define PAIR(joint)         ROBOT(WELDED LINK("a", "") LINK("b", POSE("1 0 0 0 0 0")) joint)
@@ -41,9 +42,9 @@ static void a_hinge_that_closes_a_loop_is_two_balls(void **state) {
         f, ROBOT(WELDED LINK("a", "") LINK("b", POSE("1 0 0 0 0 0.3")) LINK("c", POSE("0 1 0 0.2 0 0")) JOINT(
                "j", "revolute", "a", "b", AXIS("0 0 1", "")) JOINT("k", "revolute", "a", "c", AXIS("0 0 1", ""))
                      JOINT("close", "continuous", "b", "c", POSE("0.1 0.2 0.3 0 0.4 0") AXIS("0 3 4", ""))));
-    assert_int_equal(m->equality_count, 2);
+    assert_int_equal(m->constraint_count, 2);
     assert_int_equal(m->nv, 2);
-    assert_string_equal(m->equalities[0].name, "close");
+    assert_string_equal(m->constraints[0].name, "close");
     expect_finding(f, STN_SEVERITY_WARNING, "loop", 0, "joint close",
                    "closes a loop, which two balls on its axis hold");
     stn_kinematics *kinematics = NULL;
@@ -53,10 +54,10 @@ static void a_hinge_that_closes_a_loop_is_two_balls(void **state) {
     assert_ok(stn_kinematics_create(m, &kinematics, &err), err);
     stn_kinematics_update(kinematics, m->q0, v);
     for (int32_t i = 0; i < 2; i++) {
-        const stn_equality *e = &m->equalities[i];
-        assert_int_equal(e->type, STN_EQUALITY_BALL);
-        at[i] = stn_pose_apply(&kinematics->body_pose[e->body_a], e->frame_a.position);
-        stn_vec3 other = stn_pose_apply(&kinematics->body_pose[e->body_b], e->frame_b.position);
+        const stn_constraint_end *ends = m->constraints[i].ends;
+        assert_joined_type(&m->constraints[i], "ball");
+        at[i] = stn_pose_apply(&kinematics->body_pose[ends[0].body], ends[0].frame.position);
+        stn_vec3 other = stn_pose_apply(&kinematics->body_pose[ends[1].body], ends[1].frame.position);
         assert_near(stn_vec3_norm(stn_vec3_sub(at[i], other)), 0.0, 1e-15);
     }
     // the axis is (0, 0.6, 0.8) of the joint's frame, which stands in c: turned by 0.4 about y and by 0.2 about x
@@ -66,7 +67,7 @@ static void a_hinge_that_closes_a_loop_is_two_balls(void **state) {
     stn_kinematics_destroy(kinematics);
     m = good_model(f, ROBOT(WELDED LINK("a", "") LINK("b", "") LINK("c", "") JOINT("j", "ball", "a", "b", "")
                                 JOINT("k", "ball", "a", "c", "") JOINT("close", "ball", "b", "c", "")));
-    assert_int_equal(m->equality_count, 1);
+    assert_int_equal(m->constraint_count, 1);
     load_text(f, ROBOT(WELDED LINK("a", "") LINK("b", "") LINK("c", "") JOINT("j", "ball", "a", "b", "")
                            JOINT("k", "ball", "a", "c", "") JOINT("close", "prismatic", "b", "c", AXIS("0 0 1", ""))));
     expect_finding(f, STN_SEVERITY_ERROR, "two_parents", 0, "joint close", "remove one");

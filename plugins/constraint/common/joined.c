@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/joined.h"
+
+#include <math.h>
+#include <stdio.h>
+
+stn_status joined_check_stiffness(const char *name, double value, const char *unit, stn_error *err) {
+    return value > 0.0 ? STN_OK
+                       : stn_fail(err, STN_ERR_ARGUMENT, "%s = %g %s must be > 0; infinite: rigid", name, value, unit);
+}
+
+/// "link 'hand' of 'arm'", "the world", "joint 'lift' of 'arm'".
+static void describe_end(const stn_model *model, const stn_constraint_end *end, char *text, size_t size) {
+    if (end->joint >= 0) {
+        const stn_joint *joint = &model->joints[end->joint];
+        snprintf(text, size, "joint '%.100s' of '%.100s'", joint->name, model->groups[joint->group].name);
+    } else if (end->link == STN_WORLD) {
+        snprintf(text, size, "the world");
+    } else {
+        const stn_link *link = &model->links[end->link];
+        snprintf(text, size, "link '%.100s' of '%.100s'", link->name, model->groups[link->group].name);
+    }
+}
+
+static stn_status refuse_one_end(const stn_model *model, const stn_constraint_end *end, stn_error *err) {
+    char text[256];
+    describe_end(model, end, text, sizeof text);
+    return stn_fail(err, STN_ERR_ARGUMENT, "both ends are %s; it needs two", text);
+}
+
+static stn_status refuse_ends(const stn_model *model, const stn_constraint_end *ends, const char *why, stn_error *err) {
+    char a[256], b[256];
+    describe_end(model, &ends[0], a, sizeof a);
+    describe_end(model, &ends[1], b, sizeof b);
+    return stn_fail(err, STN_ERR_ARGUMENT, "%s and %s %s, so that there is nothing to hold; remove the constraint", a,
+                    b, why);
+}
+
+static bool cannot_move(const stn_model *model, int32_t body) {
+    return body == 0 || model->joints[model->bodies[body].joint].type == STN_JOINT_KINEMATIC;
+}
+
+stn_status joined_check_links(const stn_model *model, const stn_model_constraint *described, stn_error *err) {
+    const stn_constraint_end *ends = described->ends;
+    if (described->end_count != 2 || ends[0].joint >= 0 || ends[1].joint >= 0) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "it has two ends, a and b, on links or the world");
+    }
+    if (ends[0].link == ends[1].link) {
+        return refuse_one_end(model, &ends[0], err);
+    }
+    if (cannot_move(model, ends[0].body) && cannot_move(model, ends[1].body)) {
+        return refuse_ends(model, ends, "are both fixed or kinematic", err);
+    }
+    if (ends[0].body == ends[1].body) {
+        return refuse_ends(model, ends, "are welded together already", err);
+    }
+    return STN_OK;
+}
+
+stn_status joined_check_joints(const stn_model *model, const stn_model_constraint *described, stn_error *err) {
+    const stn_constraint_end *ends = described->ends;
+    if (described->end_count != 2 || ends[0].joint < 0 || ends[1].joint < 0) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "joints must be a list of two, as in { { arm, \"lift\" }, { arm, \"tilt\" } }");
+    }
+    return ends[0].joint != ends[1].joint ? STN_OK : refuse_one_end(model, &ends[0], err);
+}
+
+joined_origins joined_place(const stn_kinematics *kinematics, const stn_model_constraint *described) {
+    const stn_constraint_end *ends = described->ends;
+    joined_origins at = {.P = stn_pose_apply(&kinematics->body_pose[ends[0].body], ends[0].frame.position),
+                         .Q = stn_pose_apply(&kinematics->body_pose[ends[1].body], ends[1].frame.position)};
+    at.apart = stn_vec3_sub(at.Q, at.P);
+    return at;
+}
+
+stn_status joined_emit_origins(const stn_constraint_view *view, const joined_origins *at, stn_row_block *block,
+                               stn_rows *rows, stn_error *err) {
+    const stn_constraint_end *ends = view->described->ends;
+    const stn_mat3 along = stn_mat3_identity(), against = stn_mat3_diagonal(-1.0, -1.0, -1.0);
+    block->phi[0] = at->apart.x;
+    block->phi[1] = at->apart.y;
+    block->phi[2] = at->apart.z;
+    block->point = stn_vec3_scale(0.5, stn_vec3_add(at->P, at->Q));
+    stn_status status = stn_rows_begin(rows, block, err);
+    if (status == STN_OK) {
+        stn_rows_add_point_axes(rows, 0, ends[0].body, block->point, &against);
+        stn_rows_add_point_axes(rows, 0, ends[1].body, block->point, &along);
+    }
+    return status;
+}
+
+double joined_energy(double stiffness, double error_squared) {
+    return isinf(stiffness) ? 0.0 : 0.5 * stiffness * error_squared;
+}
