@@ -62,6 +62,7 @@ static void configured_constraints_pass(void **state) {
     static const char *const configured[] = {
         "spring --set stiffness=100 --set damping=3",
         "spring --set damping=3",
+        "rolling --set rolling=0.01 --set torsional=0.02",
         "spring --set stiffness=100 --set tension_only=true",
         "tendon --set stiffness=100 --set damping=1",
         "weld --set stiffness=100 --set angular_stiffness=10 --set relaxation_time=0.1",

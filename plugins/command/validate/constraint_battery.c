@@ -33,17 +33,23 @@ typedef struct subject {
     stn_error error;
 } subject;
 
-static stn_status add_bodies(stn_model_builder *builder, int32_t links[BODIES], stn_error *err) {
+/// `touching`: soft balls that overlap, for what emits rows beside contacts.
+static stn_status add_bodies(stn_model_builder *builder, bool touching, int32_t links[BODIES], stn_error *err) {
+    stn_geometry_spec ball = stn_geometry_spec_default((stn_shape){.type = STN_SHAPE_SPHERE, .radius = 0.7});
+    ball.material.stiffness = 500.0;
+    ball.material.relaxation_time = 0.01;
     static const char *const names[BODIES] = {"a", "b", "c"};
     for (int32_t i = 0; i < BODIES; i++) {
         const stn_link_spec link = {.name = names[i],
                                     .mass = {1.0 + i, {0.0, 0.0, 0.0}, stn_mat3_diagonal(0.02, 0.03, 0.04)}};
         stn_pose base = stn_pose_identity();
         base.position = stn_vec3_make(i, 0.3 * i * i, 0.1 * i);
-        int32_t group = 0;
+        int32_t group = 0, geometry = 0;
         stn_status status = stn_builder_begin_group(builder, names[i], &group, err);
         status = status == STN_OK ? stn_builder_add_link(builder, &link, &links[i], err) : status;
         status = status == STN_OK ? stn_builder_set_base(builder, group, &base, false, err) : status;
+        status =
+            status == STN_OK && touching ? stn_builder_add_geometry(builder, links[i], &ball, &geometry, err) : status;
         if (status != STN_OK) {
             return status;
         }
@@ -91,7 +97,7 @@ static stn_status make_world(subject *s, ends_kind kind) {
     }
     stn_model_builder *builder = stn_world_builder(s->world);
     int32_t links[BODIES], joints[JOINTS], constraint = 0;
-    status = add_bodies(builder, links, &s->error);
+    status = add_bodies(builder, STN_PLUGIN_HAS(instance->desc->ops.constraint, contact_rows), links, &s->error);
     status = status == STN_OK ? add_arm(builder, joints, &s->error) : status;
     if (status != STN_OK) {
         stn_instance_destroy(instance);
