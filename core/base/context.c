@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/options.h"
 
 static void *allocate_default(void *user, size_t size) {
     (void)user;
@@ -30,9 +31,13 @@ static void log_default(void *user, stn_log_level level, const char *text) {
     }
 }
 
-stn_status stn_context_create(const stn_context_options *options, stn_context **out, stn_error *err) {
+stn_status stn_context_create_sized(const stn_context_options *options, size_t size, stn_context **out,
+                                    stn_error *err) {
     *out = NULL;
-    stn_context_options o = options != NULL ? *options : (stn_context_options){0};
+    stn_context_options o = {0};
+    if (options != NULL && stn_options_take("context", &o, sizeof o, options, size, err) != STN_OK) {
+        return STN_ERR_ARGUMENT;
+    }
     if ((o.allocate == NULL) != (o.release == NULL)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "context: give both allocate and release, or neither");
     }

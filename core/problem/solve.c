@@ -2,6 +2,7 @@
 // One problem through a chosen solver: prepare it, solve its islands, certify the result.
 #include <string.h>
 
+#include "base/options.h"
 #include "plugin/answer.h"
 #include "problem/inverse.h"
 #include "problem/solver.h"
@@ -201,15 +202,19 @@ static void solve_chunk(void *user, int32_t index, int32_t worker) {
 
 // ---------------------------------------------------------------------------------------------------- the object
 
-stn_status stn_problem_solver_create(stn_context *context, const stn_problem_solver_options *options,
-                                     stn_problem_solver **out, stn_error *err) {
+stn_status stn_problem_solver_create_sized(stn_context *context, const stn_problem_solver_options *given_options,
+                                           size_t size, stn_problem_solver **out, stn_error *err) {
     enum { SLOTS_PER_WORKER = 4 };
+    stn_problem_solver_options taken, *options = &taken;
+    *out = NULL;
+    if (stn_options_take("problem solver", &taken, sizeof taken, given_options, size, err) != STN_OK) {
+        return STN_ERR_ARGUMENT;
+    }
     const stn_instance *solver = options->solver, *law = options->law;
     const struct {
         const stn_instance *instance;
         stn_kind kind;
     } given[] = {{solver, STN_KIND_SOLVER}, {law, STN_KIND_LAW}, {options->factor, STN_KIND_FACTOR}};
-    *out = NULL;
     for (int32_t i = 0; i < STN_COUNT(given); i++) {
         if (given[i].instance != NULL && given[i].instance->desc->kind != given[i].kind) {
             return stn_fail(err, STN_ERR_ARGUMENT, "%s %s is no %s", stn_kind_name(given[i].instance->desc->kind),

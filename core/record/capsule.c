@@ -12,6 +12,7 @@
 #include <stiction/input.h>
 
 #include "base/file.h"
+#include "base/options.h"
 #include "problem/problem_file.h"
 #include "record/run.h"
 
@@ -243,11 +244,15 @@ static bool find_texts(char *text, size_t size, json_text *name, json_text *run)
     return ends && p.at == p.end;
 }
 
-stn_status stn_capsule_load(stn_context *context, const char *path, const stn_replay_options *options, stn_world **out,
-                            stn_error *err) {
+stn_status stn_capsule_load_sized(stn_context *context, const char *path, const stn_replay_options *options,
+                                  size_t options_size, stn_world **out, stn_error *err) {
     stn_error local = {STN_OK, ""};
     err = err != NULL ? err : &local;
     *out = NULL;
+    stn_replay_options own;
+    if (options != NULL && stn_options_take("capsule", &own, sizeof own, options, options_size, err) != STN_OK) {
+        return STN_ERR_ARGUMENT;
+    }
     char *text = NULL;
     size_t length = 0, size = 0;
     stn_status status = stn_read_regular(context, path, 0, largest_file, &text, &length, err);
@@ -271,7 +276,7 @@ stn_status stn_capsule_load(stn_context *context, const char *path, const stn_re
     stn_release(context, text);
     if (status == STN_OK) {
         recorded_run decoded = {0};
-        status = run_decode(context, data, size, options, &decoded, err);
+        status = run_decode(context, data, size, options != NULL ? &own : NULL, &decoded, err);
         if (status != STN_OK) {
             stn_error_prefix(err, "%s", path);
         }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/options.h"
 #include "base/text.h"
 #include "record/recordings.h"
 
@@ -108,8 +109,12 @@ static void release(stn_context *context, problem_capture *c) {
     }
 }
 
-stn_status stn_world_capture(stn_world *world, const stn_capture_options *options, stn_error *err) {
+stn_status stn_world_capture_sized(stn_world *world, const stn_capture_options *given, size_t size, stn_error *err) {
     stn_context *context = world->services.context;
+    stn_capture_options own, *options = &own;
+    if (stn_options_take("capture", &own, sizeof own, given, size, err) != STN_OK) {
+        return STN_ERR_ARGUMENT;
+    }
     if (stn_problem_file_named(context, options->file, false, err) != STN_OK) {
         stn_error_prefix(err, "capture");
         return STN_ERR_ARGUMENT;

@@ -2,6 +2,7 @@
 // Playing a recorded run: inputs, a step, comparison.
 #include <string.h>
 
+#include "base/options.h"
 #include "record/journal.h"
 #include "record/run.h"
 
@@ -11,14 +12,19 @@ struct stn_replay {
     uint16_t *trees; // (tree_count) hashes of the step just made
 };
 
-stn_status stn_replay_create(stn_context *context, const void *run, size_t size, const stn_replay_options *options,
-                             stn_replay **out, stn_error *err) {
+stn_status stn_replay_create_sized(stn_context *context, const void *run, size_t size,
+                                   const stn_replay_options *options, size_t options_size, stn_replay **out,
+                                   stn_error *err) {
     *out = NULL;
+    stn_replay_options own;
+    if (options != NULL && stn_options_take("replay", &own, sizeof own, options, options_size, err) != STN_OK) {
+        return STN_ERR_ARGUMENT;
+    }
     stn_replay *replay = stn_allocate(context, 1, sizeof *replay);
     if (replay == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "replay: out of memory");
     }
-    stn_status status = run_decode(context, run, size, options, &replay->run, err);
+    stn_status status = run_decode(context, run, size, options != NULL ? &own : NULL, &replay->run, err);
     if (status != STN_OK) {
         stn_release(context, replay);
         return status;

@@ -2,11 +2,8 @@
 // A world's life and the getters.
 #include <stiction/random.h>
 
+#include "base/options.h"
 #include "world/world.h"
-
-stn_world_options stn_world_options_default(void) {
-    return (stn_world_options){.dt = 2e-3, .gravity = {0.0, 0.0, -9.81}, .threads = 1, .seed = 1};
-}
 
 static uint64_t rotate_left(uint64_t x, int32_t k) {
     return (x << k) | (x >> (64 - k));
@@ -74,7 +71,14 @@ stn_status stn_world_create(stn_context *context, const stn_world_options *optio
     step_setup *setup = NULL;
     stn_world *world = NULL;
     *out = NULL;
-    stn_status status = stn_setup_create(context, options, &setup, err);
+    stn_world_options own;
+    if (options->size == 0) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "world: its options do not say their size; start from "
+                        "stn_world_options_default()");
+    }
+    stn_status status = stn_options_take("world", &own, sizeof own, options, options->size, err);
+    status = status == STN_OK ? stn_setup_create(context, &own, &setup, err) : status;
     if (status != STN_OK) {
         return status;
     }

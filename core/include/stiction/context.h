@@ -34,8 +34,14 @@ typedef struct stn_context_options {
     bool separate_arena_blocks;
 } stn_context_options;
 
+/// stn_context_create for options of `size` bytes, as the caller was compiled: other languages call this. A struct
+/// grows at its tail, and zeros are the defaults, so an older caller's is read as it was meant.
+STN_API stn_status stn_context_create_sized(const stn_context_options *options, size_t size, stn_context **out,
+                                            stn_error *err);
 /// Makes a context. `options` may be NULL. Plugins are found at the first question about them, not here.
-STN_API stn_status stn_context_create(const stn_context_options *options, stn_context **out, stn_error *err);
+static inline stn_status stn_context_create(const stn_context_options *options, stn_context **out, stn_error *err) {
+    return stn_context_create_sized(options, sizeof *options, out, err);
+}
 STN_API void stn_context_destroy(stn_context *context); ///< accepts NULL
 
 /// Zeroed memory from the context's allocator, 16-byte aligned; NULL when out of memory, or for count * size

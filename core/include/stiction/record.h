@@ -25,11 +25,16 @@ typedef struct stn_capture_options {
     stn_status (*when)(void *user, const stn_observation *observation, bool *take, stn_error *err);
     void *user; // handed to when
 } stn_capture_options;
+/// stn_world_capture for options of `size` bytes; context.h.
+STN_API stn_status stn_world_capture_sized(stn_world *world, const stn_capture_options *options, size_t size,
+                                           stn_error *err);
 /// Saves problems of the steps to come, each as it was given to the solver, warm start included; steps without contacts
 /// are passed over. Files of an earlier run are replaced; where the world goes back in time, names of its later steps
 /// end in "-2", "-3". What a file cannot hold ends the step call, see stn_problem_save. STN_ERR_ARGUMENT: another
 /// ending, a negative number, no such folder.
-STN_API stn_status stn_world_capture(stn_world *world, const stn_capture_options *options, stn_error *err);
+static inline stn_status stn_world_capture(stn_world *world, const stn_capture_options *options, stn_error *err) {
+    return stn_world_capture_sized(world, options, sizeof *options, err);
+}
 /// Problems that were saved since the world was made.
 STN_API int64_t stn_world_captured(const stn_world *world);
 /// Finishes all recordings; the first failure is reported, all are closed.

@@ -14,8 +14,8 @@ typedef struct stn_replay stn_replay;
 /// plugin, and its settings come on top of the recorded ones; another plugin has its default parameters otherwise. A
 /// choice that differs starts without the memory of the plugin before.
 typedef struct stn_replay_options {
-    stn_plugin_choice plugin[STN_KIND_COUNT]; // by kind
     int32_t threads;                          // 0: as recorded
+    stn_plugin_choice plugin[STN_KIND_COUNT]; // by kind; kinds are added at the end
 } stn_replay_options;
 
 /// Where a step departs from the recorded one.
@@ -29,11 +29,17 @@ typedef struct stn_replay_difference {
     double recorded, replayed; // the measure
 } stn_replay_difference;
 
+/// stn_replay_create for options of `options_size` bytes; context.h.
+STN_API stn_status stn_replay_create_sized(stn_context *context, const void *run, size_t size,
+                                           const stn_replay_options *options, size_t options_size, stn_replay **out,
+                                           stn_error *err);
 /// The world that stn_record_header.run describes, in the state in which recording began. `options` may be NULL.
 /// STN_ERR_PARSE for bytes that are none, damaged or of another version, STN_ERR_PLUGIN when a plugin is missing. A
 /// plugin of another version than the recorded one is a warning in the log.
-STN_API stn_status stn_replay_create(stn_context *context, const void *run, size_t size,
-                                     const stn_replay_options *options, stn_replay **out, stn_error *err);
+static inline stn_status stn_replay_create(stn_context *context, const void *run, size_t size,
+                                           const stn_replay_options *options, stn_replay **out, stn_error *err) {
+    return stn_replay_create_sized(context, run, size, options, sizeof *options, out, err);
+}
 /// How the build that recorded differs from this one (version, compiler, kernels, machine code): a line without its
 /// end, which lives as long as the replay; NULL: they are the same.
 STN_API const char *stn_replay_other_build(const stn_replay *replay);
@@ -54,10 +60,15 @@ STN_API stn_status stn_replay_step(stn_replay *replay, const void *journal, size
 /// at all (docs/capsule.md). `why` is the error of the step.
 STN_API stn_status stn_world_save_capsule(const stn_world *world, const stn_error *why, const char *path,
                                           stn_error *err);
+/// stn_capsule_load for options of `options_size` bytes; context.h.
+STN_API stn_status stn_capsule_load_sized(stn_context *context, const char *path, const stn_replay_options *options,
+                                          size_t options_size, stn_world **out, stn_error *err);
 /// The world of a capsule in the state before the step that failed, the caller's to destroy. `options` may be NULL.
 /// Errors are those of stn_replay_create, with the file's name.
-STN_API stn_status stn_capsule_load(stn_context *context, const char *path, const stn_replay_options *options,
-                                    stn_world **out, stn_error *err);
+static inline stn_status stn_capsule_load(stn_context *context, const char *path, const stn_replay_options *options,
+                                          stn_world **out, stn_error *err) {
+    return stn_capsule_load_sized(context, path, options, sizeof *options, out, err);
+}
 
 STN_END_C
 #endif

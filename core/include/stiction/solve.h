@@ -22,9 +22,14 @@ typedef struct stn_problem_solver_options {
     stn_threads *threads;       // islands run on these workers; NULL: the calling thread alone
 } stn_problem_solver_options;
 
+/// stn_problem_solver_create for options of `size` bytes; context.h.
+STN_API stn_status stn_problem_solver_create_sized(stn_context *context, const stn_problem_solver_options *options,
+                                                   size_t size, stn_problem_solver **out, stn_error *err);
 /// STN_ERR_ARGUMENT: an instance of the wrong kind, or a solver that needs a law and has none. [setup]
-STN_API stn_status stn_problem_solver_create(stn_context *context, const stn_problem_solver_options *options,
-                                             stn_problem_solver **out, stn_error *err);
+static inline stn_status stn_problem_solver_create(stn_context *context, const stn_problem_solver_options *options,
+                                                   stn_problem_solver **out, stn_error *err) {
+    return stn_problem_solver_create_sized(context, options, sizeof *options, out, err);
+}
 STN_API void stn_problem_solver_destroy(stn_problem_solver *solver); ///< accepts NULL
 
 /// What a problem is solved with, beyond the problem. Zero is a valid request: w as it stands, no memories.

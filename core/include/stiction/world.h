@@ -6,6 +6,8 @@
 #include <stiction/plugin.h>
 #include <stiction/state.h>
 
+#include <string.h>
+
 STN_BEGIN_C
 
 /// A model, its state and the plugins that move it. One thread at a time.
@@ -19,8 +21,9 @@ typedef enum stn_contact_point_rule {
     STN_CONTACT_POINT_B,         // p_B
 } stn_contact_point_rule;
 
-/// How a world is made. Start from stn_world_options_default.
+/// How a world is made. Start from stn_world_options_default. Grows at its tail, where zeros are the defaults.
 typedef struct stn_world_options {
+    uint32_t size;                                              // sizeof of the struct as the caller was compiled
     double dt;                                                  // [s], > 0
     stn_vec3 gravity;                                           // [m/s^2]
     stn_plugin_choice solver, law, contact, integrator, factor; // with their parameters
@@ -39,9 +42,19 @@ typedef struct stn_world_options {
 
 /// dt 2 ms, gravity (0, 0, -9.81), solver "sap", law "sap", contact "point", integrator "symplectic_euler", margin 0,
 /// 1 thread, full certificate.
-STN_API stn_world_options stn_world_options_default(void);
+static inline stn_world_options stn_world_options_default(void) {
+    stn_world_options options;
+    memset(&options, 0, sizeof options);
+    options.size = (uint32_t)sizeof options;
+    options.dt = 2e-3;
+    options.gravity.z = -9.81;
+    options.threads = 1;
+    options.seed = 1;
+    return options;
+}
 
 /// Chooses and creates all plugins; errors are those of stn_instance_create. The options are not kept.
+/// STN_ERR_ARGUMENT: they do not say their size, or set what only a newer library knows.
 STN_API stn_status stn_world_create(stn_context *context, const stn_world_options *options, stn_world **out,
                                     stn_error *err);
 STN_API void stn_world_destroy(stn_world *world); ///< accepts NULL; closes recordings

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <stiction/world.h>
+
 static void assert_zero(const unsigned char *bytes, size_t count) {
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(bytes[i], 0);
@@ -215,8 +217,42 @@ static void test_an_arena_survives_every_failed_request(void **state) {
     }
 }
 
+/// Options that are shorter or longer than ours, as of headers of another day.
+static void options_of_other_headers_are_read_as_they_were_meant(void **state) {
+    (void)state;
+    struct {
+        stn_context_options known;
+        void *later;
+    } longer = {{.plugin_path = "/nowhere"}, NULL};
+    struct {
+        stn_context_options options;
+    } room;
+    stn_context *context = NULL;
+    stn_error err;
+    memset(&room, 0xff, sizeof room); // beyond the older struct's end lies what is not its own
+    memset(&room, 0, offsetof(stn_context_options, plugin_path));
+    assert_ok(stn_context_create_sized(&room.options, offsetof(stn_context_options, plugin_path), &context, &err), err);
+    stn_context_destroy(context);
+    assert_ok(stn_context_create_sized(&longer.known, sizeof longer, &context, &err), err);
+    stn_context_destroy(context);
+    longer.later = &longer;
+    assert_int_equal(stn_context_create_sized(&longer.known, sizeof longer, &context, &err), STN_ERR_ARGUMENT);
+    assert_string_equal(err.text,
+                        "context: its options are those of a newer Stiction, and set what this one does not know");
+    assert_null(context);
+    assert_ok(stn_context_create(NULL, &context, &err), err);
+    stn_world *world = NULL;
+    stn_world_options options = stn_world_options_default();
+    assert_int_equal(options.size, sizeof options);
+    options.size = 0;
+    assert_int_equal(stn_world_create(context, &options, &world, &err), STN_ERR_ARGUMENT);
+    assert_string_equal(err.text, "world: its options do not say their size; start from stn_world_options_default()");
+    stn_context_destroy(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_of_other_headers_are_read_as_they_were_meant),
         cmocka_unit_test(test_memory_is_zeroed_aligned_and_counted),
         cmocka_unit_test(test_growing_keeps_the_old_and_zeroes_the_new),
         cmocka_unit_test(test_sizes_that_overflow_are_refused),

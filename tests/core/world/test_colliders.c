@@ -228,7 +228,8 @@ static void worst_pair_of_a_collider_is_found_without_asking_all_pairs(void **st
     int32_t compared = 0;
     for (int32_t k = 0; k < 60; k++) {
         stn_error err;
-        stn_world *world = scene_world(f->context, &(stn_world_options){.dt = 1e-3, .threads = 1});
+        stn_world *world =
+            scene_world(f->context, &(stn_world_options){.size = sizeof(stn_world_options), .dt = 1e-3, .threads = 1});
         fill_world(&r, stn_world_builder(world), k % 2 == 1);
         assert_ok(stn_world_compile(world, &err), err);
         for (int32_t i = 0; i < world->setup->collider_count; i++, compared++) {
@@ -516,7 +517,8 @@ static void compiling_without_memory_leaks_nothing(void **state) {
     for (long long n = 1; status != STN_OK; n++) {
         stn_error err;
         stn_random r = {3};
-        stn_world *world = scene_world(f->context, &(stn_world_options){.dt = 1e-3, .threads = 1});
+        stn_world *world =
+            scene_world(f->context, &(stn_world_options){.size = sizeof(stn_world_options), .dt = 1e-3, .threads = 1});
         fill_world(&r, stn_world_builder(world), true);
         stn_heap_arm(&f->heap, n);
         status = stn_world_compile(world, &err);
