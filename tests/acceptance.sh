@@ -126,7 +126,7 @@ storm() { "$build/bench/storm"; }
 
 constraints() {
     local name
-    for name in four_bar mimic_gripper effort_limited_arm tendon_finger capstan; do
+    for name in four_bar mimic_gripper effort_limited_arm tendon_finger tendon_solvers capstan; do
         scenario scripts/$name.lua | grep -E ' = '
     done
 }

@@ -560,12 +560,15 @@ bool stn_observation_constraint(const stn_observation *o, int32_t constraint, in
     const stn_constraint *c = &p->constraints[o->constraint_block[constraint] + block];
     out->rows = c->rows;
     out->slack = true;
+    double
+        rate[STN_MAX_ROWS]; // solvers of barriers leave a slack row a trace of force: v_hat tells on which side it is
+    stn_constraint_velocity(p, c, o->solution_v, rate);
     for (int32_t r = 0; r < c->rows; r++) {
-        double gamma = o->gamma[c->row + r];
+        double gamma = o->gamma[c->row + r], beyond = p->v_hat[c->row + r] - rate[r] - p->bias[c->row + r];
         out->force[r] = gamma / p->dt;
         out->phi[r] = c->rows == 1 ? c->phi0 : p->phi[c->row + r];
-        out->slack = out->slack && ((p->hi[c->row + r] == 0.0 && gamma >= 0.0) || // what only pulls
-                                    (p->lo[c->row + r] == 0.0 && gamma <= 0.0));  // or only pushes
+        out->slack = out->slack && ((p->hi[c->row + r] == 0.0 && (gamma >= 0.0 || beyond >= 0.0)) || // what only pulls
+                                    (p->lo[c->row + r] == 0.0 && (gamma <= 0.0 || beyond <= 0.0)));  // or only pushes
     }
     return true;
 }

@@ -187,6 +187,7 @@ stn.test("a hoist over a wheel, slack after a throw and taut again: the same mot
       end
     end
     assert(slack > 50 and taut > 50, ("slack in %d, taut in %d steps"):format(slack, taut))
+    values[#values + 1] = slack
     return values
   end)
 end)
