@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program `stiction`: finds the plugin of kind "command" that the first word names, and hands it the words from
 // there on. It knows no word itself.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE // dladdr
+#endif
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
 #include <unistd.h>
 
 #include <stiction/plugin.h>
@@ -109,6 +116,36 @@ static void refuse_exit(void) {
         _exit(STN_EXIT_BAD_INPUT);
     }
 }
+
+#if defined(__linux__)
+/// Ends the process as _Exit does, after a line when a plugin that is no command and no script asked for it: `caller`
+/// is an address in its code.
+static _Noreturn void end_process(int status, const void *caller) {
+    Dl_info place;
+    if (in_command == getpid() && dladdr(caller, &place) != 0 && place.dli_fname != NULL) {
+        const char *slash = strrchr(place.dli_fname, '/'), *name = slash != NULL ? slash + 1 : place.dli_fname;
+        bool plugin = strstr(name, ".so") != NULL; // not the program
+        if (plugin && strncmp(name, "command_", 8) != 0 && strncmp(name, "script_", 7) != 0) {
+            fprintf(stderr,
+                    "stiction: %s called _Exit(%d), which ends the command before its end; stiction validate finds the "
+                    "plugin\n",
+                    place.dli_fname, status);
+            status = STN_EXIT_BAD_INPUT;
+        }
+    }
+    for (;;) {
+        syscall(SYS_exit_group, status);
+    }
+}
+
+// Those of the program come before the C library's, for all shared objects that call them by these names. What calls
+// them inside of the C library, or ends the process by a system call of its own, is not seen.
+__attribute__((visibility("default"))) void _Exit(int status) {
+    end_process(status, __builtin_return_address(0));
+}
+
+__attribute__((visibility("default"), alias("_Exit"))) void _exit(int status);
+#endif
 
 /// Relative folders of STICTION_PLUGIN_PATH are those of now, also for the contexts and the programs of a command that
 /// has gone to another folder.

@@ -48,6 +48,23 @@ static void a_crash_keeps_its_signal(void **state) {
                     "status 139\n");
 }
 
+/// _Exit runs no exit handlers; its status is that of the plugin, which would pass for the run's.
+static void a_plugin_that_leaves_is_told(void **state) {
+    (void)state;
+    static const char *const kinds[] = {"solver", "law", "integrator", "contact"};
+    write_file("ball.lua", ball);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        char words[256], line[512];
+        snprintf(words, sizeof words, "run ball.lua -q --%s wrong_leaves 2>&1; echo \"status $?\"", kinds[k]);
+        snprintf(line, sizeof line,
+                 "stiction: " WRONG_DIR
+                 "/wrong_%ss.so called _Exit(0), which ends the command before its end; stiction "
+                 "validate finds the plugin\nstatus 2\n",
+                 kinds[k]);
+        stn_expect_part(words, 0, line);
+    }
+}
+
 static void a_crash_outside_of_a_step_names_the_file(void **state) {
     (void)state;
     write_file("load.lua", "local stn = require 'stiction'\n"
@@ -105,6 +122,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_crash_is_told_in_one_line, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(a_crash_keeps_its_signal, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(a_plugin_that_leaves_is_told, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(a_crash_outside_of_a_step_names_the_file, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(one_signal_ends_an_endless_loop, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(a_failure_names_the_file_of_the_plugin, enter_folder, leave_folder),
