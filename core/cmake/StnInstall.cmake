@@ -17,6 +17,22 @@ foreach(page ${pages})
   install(FILES "${page}" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/stiction/${folder}")
 endforeach()
 
+# Links of pages to models, scripts and headers, and of models to pages, as they stand in the source: by relative symbolic links.
+set(share "/${CMAKE_INSTALL_DATADIR}")
+foreach(pair
+    "${share}/doc/stiction/models:${share}/stiction/models" "${share}/doc/stiction/scripts:${share}/stiction/scripts"
+    "${share}/doc/stiction/core/include/stiction:/${CMAKE_INSTALL_INCLUDEDIR}/stiction"
+    "${share}/stiction/docs:${share}/doc/stiction/docs" "${share}/stiction/plugins:${share}/doc/stiction/plugins")
+  string(REPLACE ":" ";" pair "${pair}")
+  list(GET pair 0 link)
+  list(GET pair 1 target)
+  get_filename_component(folder "${link}" DIRECTORY)
+  file(RELATIVE_PATH target "${folder}" "${target}")
+  install(CODE "file(MAKE_DIRECTORY \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}${folder}\")
+    file(CREATE_LINK \"${target}\" \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}${link}\" SYMBOLIC)
+    list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${CMAKE_INSTALL_PREFIX}${link}\")")
+endforeach()
+
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/Stiction")
 configure_package_config_file(core/cmake/StictionConfig.cmake.in "${CMAKE_BINARY_DIR}/package/StictionConfig.cmake"
   INSTALL_DESTINATION "${package}")

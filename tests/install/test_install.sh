@@ -28,6 +28,9 @@ while IFS= read -r -d '' file; do
     ! ldd "$file" | grep -E "not found|$build" || fail "$file does not find its libraries in the moved tree"
 done < <(find "$prefix" -type f \( -name '*.so*' -o -path '*/bin/*' -o -path '*/libexec/*' \) -print0)
 
+# links of its pages lead to files of the tree, wherever it was moved to
+dead=$(bash "$here/links.sh" "$prefix") || fail "$dead"
+
 # it lists the very plugins that were built, none refused
 listed=$("$stiction" plugins 2>&1 >"$work/table") || fail "stiction plugins"
 [ -z "$listed" ] || fail "$listed"
