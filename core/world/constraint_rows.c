@@ -34,19 +34,44 @@ struct stn_rows {
 
 /// Drops a block on which nothing acts: the problem has no rows without a tree.
 static void end_block(stn_rows *rows) {
-    stn_problem *p = &rows->a->frame->problem;
+    step_frame *frame = rows->a->frame;
+    stn_problem *p = &frame->problem;
     if (rows->c != NULL && rows->c->J[0].tree < 0) {
         p->constraint_count--;
         p->row_count -= rows->c->rows;
+        for (int32_t r = p->row_count - rows->first_row, k = 0; k < rows->c->rows; k++) {
+            frame->constraint_drive[r + k] = frame->constraint_input[r + k] = 0.0;
+        }
     }
     rows->c = NULL;
 }
 
-static bool is_bounded(const stn_row_block *block, int32_t r) {
-    return block->lo[r] != -(double)INFINITY || block->hi[r] != (double)INFINITY;
+/// Finite errors without bounds and inputs, which most blocks have: there is nothing more to look at.
+static bool is_plain(const stn_row_block *block) {
+    bool plain = block->input_work == 0.0;
+    for (int32_t r = 0; r < block->rows && r < STN_MAX_ROWS; r++) {
+        plain = plain && isfinite(block->phi[r]) && block->lo[r] == -(double)INFINITY &&
+                block->hi[r] == (double)INFINITY && block->input[r] == 0.0;
+    }
+    return plain;
 }
 
-static stn_status check_block(const stn_rows *rows, const stn_row_block *block, stn_error *err) {
+/// Bounds of the block at hand, and its inputs for the work, which they are asked for then.
+static void fill_bounds(const stn_rows *rows, const stn_row_block *block) {
+    step_frame *frame = rows->a->frame;
+    stn_problem *p = &frame->problem;
+    stn_constraint *c = rows->c;
+    frame->constraint_told = true;
+    frame->constraint_work += block->input_work;
+    for (int32_t r = 0; r < block->rows; r++) {
+        p->lo[c->row + r] = p->dt * block->lo[r];
+        p->hi[c->row + r] = p->dt * block->hi[r];
+        frame->constraint_input[c->row + r - rows->first_row] = p->dt * block->input[r];
+        c->set = isinf(block->lo[r]) && isinf(block->hi[r]) ? c->set : STN_SET_BOX;
+    }
+}
+
+static stn_status check_block(const stn_rows *rows, const stn_row_block *block, bool plain, stn_error *err) {
     if (block->rows < 1 || block->rows > STN_MAX_ROWS || block->rows > rows->left) {
         return stn_fail(err, STN_ERR_PLUGIN,
                         "a block of %d rows: a block has 1 to %d, and %d are left of row_count and contact_rows",
@@ -67,16 +92,16 @@ static stn_status check_block(const stn_rows *rows, const stn_row_block *block, 
         return stn_fail(err, STN_ERR_PLUGIN, "kind = %d is none of a constraint between bodies or joints",
                         (int)block->kind);
     }
-    for (int32_t r = 0; r < block->rows; r++) {
+    for (int32_t r = 0; r < block->rows && !plain; r++) {
         const double lo = block->lo[r], hi = block->hi[r];
         if (!isfinite(block->phi[r])) {
             return stn_fail(err, STN_ERR_NUMERIC, "row %d: phi = %g must be finite", r, block->phi[r]);
         }
-        if (!isfinite(block->input[r]) || !isfinite(block->input_work)) {
+        if (!isfinite(block->input[r] + block->input_work)) {
             return stn_fail(err, STN_ERR_NUMERIC, "row %d: input = %g and input_work = %g must be finite", r,
                             block->input[r], block->input_work);
         }
-        if (is_bounded(block, r) && (!(lo <= hi) || lo == (double)INFINITY || hi == -(double)INFINITY)) {
+        if (!(lo <= hi) || lo == (double)INFINITY || hi == -(double)INFINITY) {
             return stn_fail(err, STN_ERR_PLUGIN, "row %d: lo = %g and hi = %g must be the bounds of a force, lo <= hi",
                             r, lo, hi);
         }
@@ -86,7 +111,8 @@ static stn_status check_block(const stn_rows *rows, const stn_row_block *block, 
 
 stn_status stn_rows_begin(stn_rows *rows, const stn_row_block *block, stn_error *err) {
     end_block(rows);
-    stn_status status = check_block(rows, block, err);
+    const bool plain = is_plain(block);
+    stn_status status = check_block(rows, block, plain, err);
     if (status != STN_OK) {
         rows->status = rows->status == STN_OK ? status : rows->status; // also where the plugin goes on
         return status;
@@ -109,21 +135,14 @@ stn_status stn_rows_begin(stn_rows *rows, const stn_row_block *block, stn_error 
     c->body[1] = contact != NULL ? contact->b.body : described->ends[described->end_count - 1].body;
     c->point = block->point;
     c->frame = stn_mat3_identity();
-    for (int32_t r = 0; r < block->rows; r++) {
-        if (block->rows > 1) {
-            p->phi[c->row + r] = block->phi[r];
-        }
-        if (is_bounded(block, r)) {
-            p->lo[c->row + r] = p->dt * block->lo[r];
-            p->hi[c->row + r] = p->dt * block->hi[r];
-            c->set = STN_SET_BOX;
-        }
-        frame->constraint_drive[c->row + r - rows->first_row] = 0.0;
-        frame->constraint_input[c->row + r - rows->first_row] = p->dt * block->input[r];
+    for (int32_t r = 0; r < block->rows && block->rows > 1; r++) {
+        p->phi[c->row + r] = block->phi[r];
     }
-    frame->constraint_work += block->input_work;
     rows->c = c;
     rows->room = 0;
+    if (!plain) {
+        fill_bounds(rows, block);
+    }
     return STN_OK;
 }
 
@@ -206,6 +225,7 @@ static void drive_rows(const stn_rows *rows, const added_motion *m) {
         frame->problem.bias[r] += stn_vec3_dot(axis, end);
         frame->constraint_drive[r - rows->first_row] += stn_vec3_dot(axis, start);
     }
+    frame->constraint_told = true;
 }
 
 /// Are the numbers finite, and small enough that a Jacobian of them is?
@@ -392,7 +412,8 @@ stn_status add_constraint_rows(const assembly *a, int32_t most, stn_error *err) 
     stn_problem *p = &frame->problem;
     frame->constraint_first = p->constraint_count;
     frame->constraint_work = 0.0;
-    frame->constraint_drive = STN_ARENA(frame->arena, 2 * most, double);
+    frame->constraint_told = false;
+    frame->constraint_drive = STN_ARENA_ZEROED(frame->arena, 2 * most, double);
     frame->constraint_block = STN_ARENA(frame->arena, setup->model->constraint_count + 1, int32_t);
     if (frame->constraint_drive == NULL || frame->constraint_block == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "assembly: out of memory");
@@ -469,7 +490,7 @@ static double input_impulse(const stn_problem *p, int32_t r, double rate, double
 double stn_step_constraint_work(const step_frame *frame, const double *v0) {
     const stn_problem *p = &frame->problem;
     double work = frame->constraint_work;
-    for (int32_t i = frame->constraint_first; i < p->constraint_count; i++) {
+    for (int32_t i = frame->constraint_first; frame->constraint_told && i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
         const int32_t first = c->row - p->constraints[frame->constraint_first].row;
         const double *drive = frame->constraint_drive + first, *input = frame->constraint_input + first;

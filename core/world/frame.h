@@ -62,6 +62,7 @@ typedef struct step_frame {
     double *constraint_drive; // of plugins' rows: rates by kinematic bodies at the step's start, in the arena
     double *constraint_input; // impulses of inputs of these rows, likewise
     double constraint_work;   // [J] of inputs at the step's start
+    bool constraint_told;     // has any row an input, or a rate by kinematic bodies?
     struct constraint_contacts *constraint_contacts; // (constraint_count), in the arena; NULL: none reads contacts
     int32_t constraint_first;                        // constraint of the problem with which those of plugins begin
     int32_t *constraint_block;                       // (constraint_count + 1) where those of each begin, in the arena

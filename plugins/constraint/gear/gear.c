@@ -64,6 +64,9 @@ static stn_status emit(const void *self, const stn_constraint_view *view, void *
 static double energy(const void *self, const stn_constraint_view *view, const void *state) {
     (void)state;
     const gear_config *g = self;
+    if (isinf(g->stiffness)) {
+        return 0.0;
+    }
     const double error = error_of(g, view);
     return joined_energy(g->stiffness, error * error);
 }
