@@ -34,11 +34,3 @@ stn_status stn_answer_end(stn_status status, stn_error *err) {
     }
     return status;
 }
-
-bool stn_plugin_says(const stn_instance *plugin, const char *word) {
-    const char *const *said = plugin != NULL ? plugin->desc->capabilities : NULL;
-    while (said != NULL && *said != NULL && strcmp(*said, word) != 0) {
-        said++;
-    }
-    return said != NULL && *said != NULL;
-}

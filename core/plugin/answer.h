@@ -11,7 +11,5 @@ void stn_answer_begin(stn_error *err);
 /// After it: `status` as it stands, or STN_ERR_PLUGIN when there is no such status. A failure has a text and the status
 /// in `err` (NULL accepted).
 stn_status stn_answer_end(stn_status status, stn_error *err);
-/// Is the word among its capabilities? NULL: no.
-bool stn_plugin_says(const stn_instance *plugin, const char *word);
 
 #endif

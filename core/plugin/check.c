@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "plugin/config.h"
 #include "plugin/registry.h"
 
@@ -67,6 +68,31 @@ static stn_status check_value(const stn_plugin_desc *desc, const stn_param *para
     return STN_OK;
 }
 
+/// Words change how a plugin is judged: one that nobody knows would be believed in vain.
+static stn_status check_capability(const stn_plugin_desc *desc, const char *word, stn_error *err) {
+    char known[256] = "";
+    int32_t count = 0;
+    const stn_capability *own = stn_kind_capabilities(desc->kind, &count);
+    for (int32_t i = 0; i < count; i++) {
+        if (strcmp(own[i].word, word) == 0) {
+            return STN_OK;
+        }
+        stn_text_append(known, sizeof known, "%s%s", i > 0 ? ", " : "", own[i].word);
+    }
+    for (int32_t kind = 0; kind < STN_KIND_COUNT; kind++) {
+        const stn_capability *other = stn_kind_capabilities((stn_kind)kind, &count);
+        for (int32_t i = 0; i < count; i++) {
+            if (strcmp(other[i].word, word) == 0) {
+                return stn_fail(err, STN_ERR_PLUGIN, "capability \"%s\" is a word of kind %s; a %s knows %s", word,
+                                stn_kind_name((stn_kind)kind), stn_kind_name(desc->kind),
+                                known[0] != '\0' ? known : "none");
+            }
+        }
+    }
+    return stn_fail(err, STN_ERR_PLUGIN, "unknown capability \"%.64s\"; a %s knows %s", word, stn_kind_name(desc->kind),
+                    known[0] != '\0' ? known : "none");
+}
+
 /// Behind kind and id, which texts about the rest begin with.
 static stn_status check_rest(const stn_plugin_desc *desc, stn_error *err) {
     if (desc->version == NULL || desc->summary == NULL) {
@@ -80,6 +106,12 @@ static stn_status check_rest(const stn_plugin_desc *desc, stn_error *err) {
     }
     if (desc->param_count < 0 || desc->param_count > MOST_PARAMS || (desc->param_count > 0 && desc->params == NULL)) {
         return stn_fail(err, STN_ERR_PLUGIN, "params and param_count = %d do not fit together", desc->param_count);
+    }
+    for (const char *const *word = desc->capabilities; word != NULL && *word != NULL; word++) {
+        stn_status status = check_capability(desc, *word, err);
+        if (status != STN_OK) {
+            return status;
+        }
     }
     const stn_param *shared = NULL;
     int32_t shared_count = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is known of a kind as such: its name, and the parameters that all its plugins share.
 #include <math.h>
+#include <string.h>
 
 #include <stiction/plugin.h>
 
@@ -44,4 +45,79 @@ stn_param stn_shared_param(const stn_plugin_desc *desc, int32_t index) {
         param.default_number = desc->ops.solver->max_iterations;
     }
     return param;
+}
+
+// ------------------------------------------------------------------------------------------------------ capabilities
+
+#define READS_DISSIPATION \
+    { "dissipation", "uses the dissipation of materials; where nobody does, scripts are told" }
+#define READS_RESTITUTION \
+    { "restitution", "uses the restitution of materials; where nobody does, users are told" }
+#define READS_MODULUS \
+    { "modulus", "uses the modulus of materials; where nobody does, scripts are told" }
+
+static const stn_capability law_words[] = {
+    {"adhesive", "may pull: cones are not asked of its impulses, reports show contacts that pull"},
+    READS_DISSIPATION,
+    {"gap", "is defined before touch alone, and judged there"},
+    {"lagged", "takes the normal impulse of the step before from the problem (gamma_n0)"},
+    READS_MODULUS,
+    READS_RESTITUTION,
+};
+static const stn_capability solver_words[] = {
+    {"approximate", "does not iterate to a solution: no answer counts as converged, none as a failure"},
+    {"dense", "has a matrix over all rows of an island"},
+    READS_DISSIPATION,
+    READS_MODULUS,
+    READS_RESTITUTION,
+};
+static const stn_capability contact_words[] = {READS_DISSIPATION, READS_MODULUS, READS_RESTITUTION};
+static const stn_capability integrator_words[] = {
+    {"quasistatic", "balances forces without inertia: its v is a rate, no motion with energy and momentum"},
+    {"v_position", "moves q by stn_integrator_view.v_position where that is given"},
+};
+static const stn_capability element_words[] = {
+    {"slack", "has one-sided kinks: derivatives of either side are right there"},
+    {"small_strain", "is meant for small deformations: no invariance to rotation is asked"},
+};
+static const stn_capability constraint_words[] = {
+    {"slack", "has one-sided kinks: rows may come and go, or push or pull on one side alone"},
+    {"wraps", "takes spheres and cylinders as ends, and wraps round them"},
+};
+static const stn_capability problem_file_words[] = {
+    {"exact", "gives back every bit of what it writes in the first of its formats"},
+};
+
+const stn_capability *stn_kind_capabilities(stn_kind kind, int32_t *count) {
+#define OF_KIND(kind, words) [kind] = { words, STN_COUNT(words) }
+    static const struct {
+        const stn_capability *words;
+        int32_t count;
+    } all[STN_KIND_COUNT] = {
+        OF_KIND(STN_KIND_LAW, law_words),
+        OF_KIND(STN_KIND_SOLVER, solver_words),
+        OF_KIND(STN_KIND_CONTACT, contact_words),
+        OF_KIND(STN_KIND_INTEGRATOR, integrator_words),
+        OF_KIND(STN_KIND_ELEMENT, element_words),
+        OF_KIND(STN_KIND_CONSTRAINT, constraint_words),
+        OF_KIND(STN_KIND_PROBLEM_FILE, problem_file_words),
+    };
+    const bool known = (unsigned)kind < STN_KIND_COUNT;
+    *count = known ? all[kind].count : 0;
+    return known ? all[kind].words : NULL;
+}
+
+bool stn_plugin_says(const stn_instance *plugin, const char *word) {
+    const char *const *said = plugin != NULL ? plugin->desc->capabilities : NULL;
+    while (said != NULL && *said != NULL && strcmp(*said, word) != 0) {
+        said++;
+    }
+    return said != NULL && *said != NULL;
+}
+
+stn_law stn_law_of(const stn_instance *law) {
+    if (law == NULL) {
+        return (stn_law){0};
+    }
+    return (stn_law){law->desc->ops.law, law->self, law->desc->id, stn_plugin_says(law, "adhesive")};
 }

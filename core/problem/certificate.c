@@ -248,7 +248,9 @@ static void certify_constraints(certification *s, double size) {
     // the worst of all contacts: how far the impulse leaves its cone or ellipse, relative to its normal part; and how
     // far that pulls, relative to the largest number in an impulse of any contact
     double largest = 0.0;
-    s->out.cone = 0.0;
+    const bool adhesive = s->law != NULL && s->law->adhesive; // there is no cone
+    s->out.cone = adhesive ? (double)NAN : 0.0;
+    inside = inside || adhesive;
     for (int32_t i = 0; i < p->constraint_count && !inside; i++) {
         const stn_constraint *c = &p->constraints[i];
         for (int32_t r = 0; r < 3 && stn_constraint_has_cone(c); r++) {
@@ -343,7 +345,8 @@ stn_status certify_in_parts(const certificate_question *q, certificate_parts *pa
     };
     stn_certificate *c = &s.out;
     certify_constraints(&s, global ? certify_momentum(&s, work) : (double)NAN);
-    const double always[] = {c->complementarity_J, c->cone, c->friction_work_J, c->box};
+    const double always[] = {c->complementarity_J, law != NULL && law->adhesive ? 0.0 : c->cone, c->friction_work_J,
+                             c->box};
     c->finite = all_finite(gamma, problem->row_count) && all_finite(v_c, problem->row_count) &&
                 all_finite(always, STN_COUNT(always)) && !isinf(c->penetration_m) &&
                 (!global || (all_finite(v, problem->nv) && isfinite(c->momentum) && isfinite(c->complementarity)));

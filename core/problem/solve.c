@@ -235,16 +235,18 @@ stn_status stn_problem_solver_create_sized(stn_context *context, const stn_probl
     s->context = context;
     s->options = *options;
     memcpy(&s->ops, ops, ops->size < sizeof s->ops ? ops->size : sizeof s->ops);
-    for (const char *const *word = solver->desc->capabilities; word != NULL && *word != NULL; word++) {
-        s->approximate = s->approximate || strcmp(*word, "approximate") == 0;
-    }
+    s->approximate = stn_plugin_says(solver, "approximate");
     // which law is evaluated, and which one says what R and v_hat are
     stn_status status = STN_OK;
     if (stn_solver_needs_law(&s->ops)) {
-        s->law = s->regularizer = (stn_law){law->desc->ops.law, law->self, law->desc->id};
+        s->law = s->regularizer = stn_law_of(law);
     } else if (stn_solver_may_have_law(&s->ops) && law != NULL) {
-        s->regularizer = (stn_law){law->desc->ops.law, law->self, law->desc->id};
-        if (law->desc->ops.law->regularize == NULL) {
+        s->regularizer = stn_law_of(law);
+        if (s->regularizer.adhesive) {
+            status = stn_fail(err, STN_ERR_UNSUPPORTED,
+                              "law %s pulls, and solver %s keeps impulses in cones that do not: take solver sap",
+                              law->desc->id, solver->desc->id);
+        } else if (law->desc->ops.law->regularize == NULL) {
             status =
                 stn_fail(err, STN_ERR_UNSUPPORTED,
                          "solver %s works with laws that are quadratic, such as sap; %s is evaluated point by point, "

@@ -34,8 +34,8 @@ static bool sticks(const stn_constraint *c, const double *gamma, double slip_spe
     if (transition_speed > 0.0) {
         return slip_speed < transition_speed;
     }
-    double used = size(gamma[0] / c->mu1, gamma[1] / c->mu2); // NaN without friction: slips
-    return used < NOT_USED_UP * gamma[2] || slip_speed < STILL * c->w * fmin(c->mu1, c->mu2) * gamma[2];
+    double used = size(gamma[0] / c->mu1, gamma[1] / c->mu2), n = fabs(gamma[2]); // NaN without friction: slips
+    return used < NOT_USED_UP * n || slip_speed < STILL * c->w * fmin(c->mu1, c->mu2) * n;
 }
 
 void stn_observation_contact(const stn_observation *o, int32_t contact, stn_contact_report *out) {
@@ -63,7 +63,7 @@ void stn_observation_contact(const stn_observation *o, int32_t contact, stn_cont
     out->separation_speed = v[2];
     out->state = STN_CONTACT_OPEN;
     out->glide_gap = 0.0;
-    if (gamma[2] > 0.0) {
+    if (gamma[2] > 0.0 || (gamma[2] < 0.0 && o->law != NULL && o->law->adhesive)) {
         stn_law_slip told = stn_ask_slip(o->law, problem, contact, v, gamma);
         bool stick = sticks(c, gamma, slip, told.transition_speed);
         out->state = stick ? STN_CONTACT_STICK : STN_CONTACT_SLIP;

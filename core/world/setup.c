@@ -113,11 +113,7 @@ stn_status stn_setup_create(stn_context *context, const stn_world_options *optio
 }
 
 stn_law stn_setup_law(const step_setup *setup) {
-    const stn_instance *law = setup->plugin[STN_KIND_LAW];
-    if (law == NULL) {
-        return (stn_law){0};
-    }
-    return (stn_law){.ops = law->desc->ops.law, .self = law->self, .id = law->desc->id};
+    return stn_law_of(setup->plugin[STN_KIND_LAW]);
 }
 
 size_t stn_setup_memory_bytes(const step_setup *setup, stn_kind kind) {

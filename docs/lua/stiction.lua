@@ -238,6 +238,7 @@ function patch:image(options) end
 ---@field certificate stiction.certificate
 ---@field status "ok"|"not_converged"|"stalled"
 ---@field converged boolean
+---@field approximate boolean
 ---@field contradiction string? what the solver claims and the certificate contradicts
 ---@field iterations integer
 ---@field island_count integer

@@ -11,6 +11,9 @@ typedef enum fault {
     TOO_MANY,    // emits more rows than it said
     NO_NUMBER,   // phi is NaN
     SAME_PART,   // two blocks of one part
+    ROPE,        // has a row while it is longer than 1 m
+    HALF_ROPE,   // the same with half of the rate
+    PULLS_ALONE, // a row that pulls and never pushes
 } fault;
 
 typedef struct config {
@@ -39,16 +42,20 @@ static stn_status emit(const void *self, const stn_constraint_view *view, void *
     stn_vec3 q = stn_pose_apply(&view->kinematics->body_pose[b->body], b->frame.position);
     stn_vec3 apart = stn_vec3_sub(q, p), u = stn_vec3_normalize_or(apart, stn_vec3_make(0.0, 0.0, 1.0));
     misbehave((int32_t)f, state, STATE_NUMBERS, view->arena);
+    if ((f == ROPE || f == HALF_ROPE) && stn_vec3_norm(apart) < 1.0) {
+        return STN_OK;
+    }
     counted += f == KEEPS_COUNT ? 1e-3 : 0.0;
     for (int32_t k = 0; k < (f == TOO_MANY || f == SAME_PART ? 2 : 1); k++) {
         stn_row_block block = stn_row_block_default(f == SAME_PART ? 0 : k, 1);
         block.phi[0] = f == NO_NUMBER ? (double)NAN : stn_vec3_norm(apart) - 1.0 + counted;
         block.stiffness = 100.0;
+        block.hi[0] = f == PULLS_ALONE ? 0.0 : block.hi[0];
         stn_status status = stn_rows_begin(rows, &block, err);
         if (status != STN_OK) {
             return status;
         }
-        double s = f == HALF_RATE ? 0.5 : 1.0;
+        double s = f == HALF_RATE || f == HALF_ROPE ? 0.5 : 1.0;
         if (f != NO_REACTION) {
             stn_vec3 beside = f == OTHER_LINE ? stn_vec3_make(0.1, 0.2, 0.3) : stn_vec3_zero();
             stn_rows_add_point(rows, 0, a->body, stn_vec3_add(p, beside), stn_vec3_scale(-s, u));
@@ -61,7 +68,7 @@ static stn_status emit(const void *self, const stn_constraint_view *view, void *
 static const stn_constraint_ops ops = {
     .size = sizeof ops, .row_count = row_count, .state_size = state_size, .emit = emit};
 
-#define CONSTRAINT(word, number)                                                     \
+#define CONSTRAINT_THAT_SAYS(word, number, words)                                    \
     static const stn_param word##_params[] = {                                       \
         STN_PARAM_INT(config, fault, "1", number, number, number, "what is wrong")}; \
     static const stn_plugin_desc word = {.size = sizeof word,                        \
@@ -69,11 +76,21 @@ static const stn_constraint_ops ops = {
                                          .id = "wrong_" #word,                       \
                                          .version = "1",                             \
                                          .summary = "a spring with a fault",         \
+                                         .capabilities = words,                      \
                                          .config_size = sizeof(config),              \
                                          .params = word##_params,                    \
                                          .param_count = 1,                           \
                                          .ops.constraint = &ops};
+#define CONSTRAINT(word, number) CONSTRAINT_THAT_SAYS(word, number, NULL)
 
+static const char *const slack[] = {"slack", NULL};
+
+CONSTRAINT(rope, ROPE)
+CONSTRAINT(pull, PULLS_ALONE)
+CONSTRAINT_THAT_SAYS(slack_rope, ROPE, slack)
+CONSTRAINT_THAT_SAYS(slack_pull, PULLS_ALONE, slack)
+CONSTRAINT_THAT_SAYS(slack_rate, HALF_ROPE, slack)
+CONSTRAINT_THAT_SAYS(slack_none, NONE, slack)
 CONSTRAINT(none, NONE)
 CONSTRAINT(rate, HALF_RATE)
 CONSTRAINT(reaction, NO_REACTION)
@@ -110,5 +127,5 @@ static const stn_plugin_desc state = {.size = sizeof state,
 #define ITS_DESCRIPTOR(word)  , &(word)
 STN_MISCONDUCTS(WITH_MISCONDUCT)
 
-STN_PLUGIN_LIBRARY(&none, &rate, &reaction, &line, &count, &many, &number, &part,
+STN_PLUGIN_LIBRARY(&rope, &pull, &slack_rope, &slack_pull, &slack_rate, &slack_none, &none, &rate, &reaction, &line, &count, &many, &number, &part,
                    &state STN_MISCONDUCTS(ITS_DESCRIPTOR));

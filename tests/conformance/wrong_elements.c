@@ -13,13 +13,17 @@ typedef enum fault {
     DRIVES,
     ADDS,
     TAKES_ALL,
+    CABLE,      // no force while it is shorter than at rest
+    SOFT_CABLE, // and half of its stiffness in K
+    LINEAR,     // along the line at rest, which is right for small strains
+    LINEAR_TO_THE_GROUND,
 } fault;
 
 typedef struct config {
     int32_t fault;
 } config;
 
-static const double k = 1000.0, c = 5.0;
+static const double hardness = 1000.0, damping = 5.0;
 
 static double direction(const double *x, double n[3]) {
     double length = 0.0;
@@ -37,13 +41,26 @@ static double direction(const double *x, double n[3]) {
 static stn_status prepare(const void *self, const double *x, double *constants, stn_error *err) {
     double n[3];
     constants[0] = direction(x, n);
+    for (int32_t i = 0; i < 3; i++) {
+        constants[1 + i] = n[i];
+    }
     bool bad = !(constants[0] > 0.0) && ((const config *)self)->fault != TAKES_ALL;
     return bad ? stn_fail(err, STN_ERR_ARGUMENT, "length %g m", constants[0]) : STN_OK;
 }
 
-static void evaluate_one(fault f, const double *x, const double *v, double rest, double *force, double *K, double *D,
-                         double *energy) {
-    double n[3], length = direction(x, n), stretch = length - rest, rate = 0.0;
+static void evaluate_one(fault f, const double *x, const double *v, const double *constants, double *force, double *K,
+                         double *D, double *energy) {
+    double n[3], length = direction(x, n), stretch = length - constants[0], rate = 0.0;
+    if (f == LINEAR || f == LINEAR_TO_THE_GROUND) {
+        stretch = -constants[0];
+        for (int32_t i = 0; i < 3; i++) {
+            n[i] = constants[1 + i];
+            stretch += n[i] * (x[3 + i] - x[i]);
+        }
+    }
+    const bool loose = (f == CABLE || f == SOFT_CABLE) && stretch < 0.0;
+    const double k = loose ? 0.0 : hardness, c = loose ? 0.0 : damping,
+                 half = f == SOFT_K || f == SOFT_CABLE ? 0.5 : 1.0;
     double across = f == GEOMETRIC_PART ? k * stretch / length : 0.0, d = f == DRIVES ? -c : c;
     for (int32_t i = 0; i < 3; i++) {
         rate += n[i] * (v[3 + i] - v[i]);
@@ -55,11 +72,11 @@ static void evaluate_one(fault f, const double *x, const double *v, double rest,
         force[r] = f == ADDS ? force[r] + value : value;
         for (int32_t s = 0; s < 6; s++) {
             double sides = side * (s < 3 ? 1.0 : -1.0), nn = n[r % 3] * n[s % 3];
-            K[6 * r + s] = sides * ((f == SOFT_K ? 0.5 * k : k) * nn + across * ((r % 3 == s % 3) - nn));
+            K[6 * r + s] = sides * (half * k * nn + across * ((r % 3 == s % 3) - nn));
             D[6 * r + s] = sides * c * nn;
         }
     }
-    for (int32_t i = 3; i < 6 && f == TO_THE_GROUND; i++) {
+    for (int32_t i = 3; i < 6 && (f == TO_THE_GROUND || f == LINEAR_TO_THE_GROUND); i++) {
         *energy += 0.5 * x[i] * x[i];
         force[i] -= x[i];
         K[7 * i] += 1.0;
@@ -71,15 +88,15 @@ static void evaluate(const void *self, int32_t count, const double *x, const dou
     *energy = 0.0;
     misbehave(((const config *)self)->fault, force, 6 * count, NULL);
     for (int32_t e = 0; e < count; e++) {
-        evaluate_one((fault)((const config *)self)->fault, x + 6 * e, v + 6 * e, constants[e], force + 6 * e,
+        evaluate_one((fault)((const config *)self)->fault, x + 6 * e, v + 6 * e, constants + 4 * e, force + 6 * e,
                      K + 36 * e, D + 36 * e, energy);
     }
 }
 
 static const stn_element_ops ops = {
-    .size = sizeof ops, .nodes_per_element = 2, .constant_count = 1, .prepare = prepare, .evaluate = evaluate};
+    .size = sizeof ops, .nodes_per_element = 2, .constant_count = 4, .prepare = prepare, .evaluate = evaluate};
 
-#define ELEMENT(word, number)                                                        \
+#define ELEMENT_THAT_SAYS(word, number, words)                                       \
     static const stn_param word##_params[] = {                                       \
         STN_PARAM_INT(config, fault, "1", number, number, number, "what is wrong")}; \
     static const stn_plugin_desc word = {.size = sizeof word,                        \
@@ -87,11 +104,23 @@ static const stn_element_ops ops = {
                                          .id = "wrong_" #word,                       \
                                          .version = "1",                             \
                                          .summary = "a spring with a fault",         \
+                                         .capabilities = words,                      \
                                          .config_size = sizeof(config),              \
                                          .params = word##_params,                    \
                                          .param_count = 1,                           \
                                          .ops.element = &ops};
+#define ELEMENT(word, number) ELEMENT_THAT_SAYS(word, number, NULL)
 
+static const char *const slack[] = {"slack", NULL}, *const small_strain[] = {"small_strain", NULL};
+
+ELEMENT(cable, CABLE)
+ELEMENT_THAT_SAYS(slack_cable, CABLE, slack)
+ELEMENT_THAT_SAYS(slack_soft, SOFT_CABLE, slack)
+ELEMENT_THAT_SAYS(slack_none, NONE, slack)
+ELEMENT(linear, LINEAR)
+ELEMENT_THAT_SAYS(small_linear, LINEAR, small_strain)
+ELEMENT_THAT_SAYS(small_ground, LINEAR_TO_THE_GROUND, small_strain)
+ELEMENT_THAT_SAYS(small_none, NONE, small_strain)
 ELEMENT(none, NONE)
 ELEMENT(force, DOUBLE_FORCE)
 ELEMENT(geometric, GEOMETRIC_PART)
@@ -105,5 +134,6 @@ ELEMENT(point, TAKES_ALL)
 #define ITS_DESCRIPTOR(word)  , &(word)
 STN_MISCONDUCTS(WITH_MISCONDUCT)
 
-STN_PLUGIN_LIBRARY(&none, &force, &geometric, &stiffness, &ground, &drive, &sum,
+STN_PLUGIN_LIBRARY(&cable, &slack_cable, &slack_soft, &slack_none, &linear, &small_linear, &small_ground, &small_none,
+                   &none, &force, &geometric, &stiffness, &ground, &drive, &sum,
                    &point STN_MISCONDUCTS(ITS_DESCRIPTOR));

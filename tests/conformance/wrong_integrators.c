@@ -18,6 +18,7 @@ typedef enum fault {
     COUNTS,
     ALLOCATES,
     FAILS,
+    QUASISTATIC, // A = dt^2 K: a balance of forces
 } fault;
 
 typedef struct config {
@@ -31,6 +32,14 @@ static stn_status form_tree(fault f, const stn_integrator_view *view, int32_t t,
     double *bias = STN_ARENA(view->arena, tree->nv + 1, double);
     if (scratch == NULL || bias == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    if (f == QUASISTATIC) {
+        stn_gravity_efforts(view->kinematics, t, view->gravity, scratch, bias);
+        for (int32_t i = 0; i < tree->nv; i++) {
+            impulse[i] = dt * (view->forces->tau[tree->v_start + i] - bias[i]);
+            formed->v0[tree->v_start + i] = formed->v_guess[tree->v_start + i] = 0.0;
+        }
+        return stn_matrix_add_scaled(&formed->A[t], dt * dt, &view->forces->K[t]);
     }
     stn_vec3 gravity = f == HALF_GRAVITY ? stn_vec3_scale(0.5, view->gravity) : view->gravity;
     stn_inverse_dynamics(view->kinematics, t, gravity, NULL, scratch, bias);
@@ -66,7 +75,9 @@ static stn_status form(void *self, const stn_integrator_view *view, void *state,
     for (int32_t t = 0; t < view->model->tree_count && status == STN_OK; t++) {
         status = form_tree(f, view, t, formed, err);
     }
-    memcpy(formed->v_star, view->v, (size_t)view->model->nv * sizeof *view->v);
+    if (f != QUASISTATIC) { // whose v_star is 0
+        memcpy(formed->v_star, view->v, (size_t)view->model->nv * sizeof *view->v);
+    }
     return status;
 }
 
@@ -93,7 +104,7 @@ static stn_status advance(void *self, const stn_integrator_view *view, void *sta
 
 static const stn_integrator_ops ops = {.size = sizeof ops, .form = form, .advance = advance};
 
-#define INTEGRATOR(word, number)                                                            \
+#define INTEGRATOR_THAT_SAYS(word, number, words)                                           \
     static const stn_param word##_params[] = {                                              \
         STN_PARAM_INT(config, fault, "1", number, number, number, "what is wrong")};        \
     static const stn_plugin_desc word = {.size = sizeof word,                               \
@@ -101,11 +112,18 @@ static const stn_integrator_ops ops = {.size = sizeof ops, .form = form, .advanc
                                          .id = "wrong_" #word,                              \
                                          .version = "1",                                    \
                                          .summary = "linearly implicit Euler with a fault", \
+                                         .capabilities = words,                             \
                                          .config_size = sizeof(config),                     \
                                          .params = word##_params,                           \
                                          .param_count = 1,                                  \
                                          .ops.integrator = &ops};
+#define INTEGRATOR(word, number) INTEGRATOR_THAT_SAYS(word, number, NULL)
 
+static const char *const quasistatic[] = {"quasistatic", NULL};
+
+INTEGRATOR(still, QUASISTATIC)
+INTEGRATOR_THAT_SAYS(quasistatic_still, QUASISTATIC, quasistatic)
+INTEGRATOR_THAT_SAYS(quasistatic_none, NONE, quasistatic)
 INTEGRATOR(none, NONE)
 INTEGRATOR(gravity, HALF_GRAVITY)
 INTEGRATOR(gyroscope, NO_GYROSCOPE)
@@ -121,5 +139,5 @@ INTEGRATOR(fails, FAILS)
 #define ITS_DESCRIPTOR(word)  , &(word)
 STN_MISCONDUCTS(WITH_MISCONDUCT)
 
-STN_PLUGIN_LIBRARY(&none, &gravity, &gyroscope, &springs, &velocity, &quaternions, &contacts, &counter, &allocation,
-                   &fails STN_MISCONDUCTS(ITS_DESCRIPTOR));
+STN_PLUGIN_LIBRARY(&still, &quasistatic_still, &quasistatic_none, &none, &gravity, &gyroscope, &springs, &velocity,
+                   &quaternions, &contacts, &counter, &allocation, &fails STN_MISCONDUCTS(ITS_DESCRIPTOR));

@@ -26,6 +26,7 @@ typedef enum fault {
     TRANSITION_TOO_HIGH,
     FORGETS_TO_GLIDE,
     FAILS,
+    PULLS, // on what is nearer than 1 mm, with 50 mN
 } fault;
 
 /// Of each descriptor's own table; `self` is its configuration.
@@ -33,7 +34,9 @@ typedef struct config {
     int32_t fault;
 } config;
 
-enum { A, B, MU, COUNT };
+enum { A, B, MU, PULL, COUNT };
+
+static const double reach_of_pull = 1e-3, strength = 0.05; // [m], [N]
 
 static const double smooth = 1e-4; // [m/s]
 
@@ -57,6 +60,7 @@ static stn_status prepare(const void *self, const stn_problem *problem, const st
                 break;
             }
             lane[A * batch->stride] = lane[B * batch->stride] = lane[MU * batch->stride] = 0.0;
+            lane[PULL * batch->stride] = 0.0;
             continue;
         }
         stn_constraint *c = &problem->constraints[batch->constraint[i]];
@@ -67,6 +71,7 @@ static stn_status prepare(const void *self, const stn_problem *problem, const st
         lane[A * batch->stride] = problem->dt * problem->dt * k;
         lane[B * batch->stride] = -c->phi0 / problem->dt;
         lane[MU * batch->stride] = f == IGNORES_MU ? 0.5 : c->mu1;
+        lane[PULL * batch->stride] = f == PULLS && c->phi0 < reach_of_pull ? problem->dt * strength : 0.0;
         if (f == WRITES_INPUT) {
             c->mu2 *= 1.0 + 1e-15;
         }
@@ -84,7 +89,8 @@ static void evaluate_lane(fault f, const double *c, int32_t stride, const double
     double t1 = v1 / s, t2 = v2 / s, sign = f == FRICTION_THE_WRONG_WAY ? -1.0 : 1.0;
     double z = v_c[2 * stride] - (f == NORMAL_WITHOUT_COUPLING ? 0.0 : sign * mu * (s - smooth));
     double u = fmax(c[B * stride] - z, 0.0), n = a * u, slope = u > 0.0 ? a : 0.0;
-    *cost = 0.5 * a * u * u;
+    double holds = c[PULL * stride];
+    *cost = 0.5 * a * u * u + holds * v_c[2 * stride];
     if (f == SOFTENING_SPRING) {
         const double most = 0.02;
         double left = exp(-u / most);
@@ -97,7 +103,7 @@ static void evaluate_lane(fault f, const double *c, int32_t stride, const double
     double r1 = -sign * mu * t1, r2 = -sign * mu * t2, secant = sign * mu * n / s;
     gamma[0] = scale * n * r1;
     gamma[stride] = scale * n * r2;
-    gamma[2 * stride] = scale * n;
+    gamma[2 * stride] = scale * n - holds;
     if (G == NULL) {
         return;
     }
@@ -140,6 +146,11 @@ static void slip(const void *self, const stn_problem *problem, int32_t constrain
     };
 }
 
+static double reach(const void *self, double dt, const stn_constraint *c, double v_n, double v_t) {
+    (void)self, (void)c, (void)v_t;
+    return reach_of_pull + 1.5 * dt * fmax(-v_n, 0.0);
+}
+
 static const stn_law_ops ops = {.size = sizeof ops,
                                 .coefficient_count = COUNT,
                                 .sets = 1u << STN_SET_CONE,
@@ -147,8 +158,15 @@ static const stn_law_ops ops = {.size = sizeof ops,
                                 .evaluate = evaluate,
                                 .commit = commit,
                                 .slip = slip};
+static const stn_law_ops pulling_ops = {.size = sizeof pulling_ops,
+                                        .coefficient_count = COUNT,
+                                        .sets = 1u << STN_SET_CONE,
+                                        .prepare = prepare,
+                                        .evaluate = evaluate,
+                                        .commit = commit,
+                                        .reach = reach};
 
-#define LAW(word, number)                                                                 \
+#define LAW_THAT_SAYS(word, number, table, words)                                         \
     static const stn_param word##_params[] = {                                            \
         STN_PARAM_INT(config, fault, "1", number, number, number, "what is wrong")};      \
     static const stn_plugin_desc word = {.size = sizeof word,                             \
@@ -156,12 +174,19 @@ static const stn_law_ops ops = {.size = sizeof ops,
                                          .id = "wrong_" #word,                            \
                                          .version = "1",                                  \
                                          .summary = "A spring with friction and a fault", \
+                                         .capabilities = words,                           \
                                          .config_size = sizeof(config),                   \
                                          .params = word##_params,                         \
                                          .param_count = 1,                                \
                                          .memory_per_constraint = sizeof(double),         \
-                                         .ops.law = &ops};
+                                         .ops.law = &(table)};
+#define LAW(word, number) LAW_THAT_SAYS(word, number, ops, NULL)
 
+static const char *const adhesive[] = {"adhesive", NULL};
+
+LAW_THAT_SAYS(pull, PULLS, pulling_ops, NULL)
+LAW_THAT_SAYS(adhesive_pull, PULLS, pulling_ops, adhesive)
+LAW_THAT_SAYS(adhesive_none, NONE, ops, adhesive)
 LAW(none, NONE)
 LAW(gradient, GRADIENT_OFF_BY_A_THOUSANDTH)
 LAW(hessian, HESSIAN_WITHOUT_COUPLING)
@@ -184,6 +209,6 @@ LAW(fails, FAILS)
 #define ITS_DESCRIPTOR(word)  , &(word)
 STN_MISCONDUCTS(WITH_MISCONDUCT)
 
-STN_PLUGIN_LIBRARY(&none, &gradient, &hessian, &curl, &softening, &constant, &friction, &mu, &padding, &input, &drift,
-                   &memory, &not_a_number, &transition_low, &transition_high, &glide,
-                   &fails STN_MISCONDUCTS(ITS_DESCRIPTOR));
+STN_PLUGIN_LIBRARY(&pull, &adhesive_pull, &adhesive_none, &none, &gradient, &hessian, &curl, &softening, &constant,
+                   &friction, &mu, &padding, &input, &drift, &memory, &not_a_number, &transition_low, &transition_high,
+                   &glide, &fails STN_MISCONDUCTS(ITS_DESCRIPTOR));

@@ -33,6 +33,7 @@ typedef enum fault {
     FORGETS_TARGET_VELOCITIES,
     PRINTS,
     SHARES_ITS_SCRATCH,
+    FEW_SWEEPS, // ten sweeps, never "converged": what the word approximate is for
 } fault;
 
 /// Of each descriptor's own table; `self` is its configuration.
@@ -154,7 +155,9 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     const stn_delassus *d = control->delassus;
     double bound = f == FIXED_TOLERANCE ? 1e-8 : control->tolerance * speed_of(f, problem, d);
     int32_t most = f == IGNORES_THE_LIMIT && control->max_iterations < 5 ? 5 : control->max_iterations;
-    bool looked = f != SWEEPS_BEFORE_IT_LOOKS && stn_delassus_residual(d, false, solution->gamma) <= bound,
+    most = f == FEW_SWEEPS && most > 10 ? 10 : most;
+    bool looked = f != SWEEPS_BEFORE_IT_LOOKS && f != FEW_SWEEPS &&
+                  stn_delassus_residual(d, false, solution->gamma) <= bound,
          done = looked;
     begin_badly(f, problem, control);
     misbehave((int32_t)f, solution->gamma, problem->row_count, control->arena);
@@ -167,7 +170,7 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
             update(f, d, i, solution->gamma);
         }
         info->iterations++;
-        done = stn_delassus_residual(d, false, solution->gamma) <= bound &&
+        done = stn_delassus_residual(d, false, solution->gamma) <= bound && f != FEW_SWEEPS &&
                (f != SWEEPS_BEFORE_IT_LOOKS || info->iterations > 2);
         done = done || (f == CLAIMS_CONVERGENCE && info->iterations == 3);
     }
@@ -266,6 +269,8 @@ SOLVER(start, SWEEPS_BEFORE_IT_LOOKS, ops)
 SOLVER(scale, FORGETS_TARGET_VELOCITIES, ops)
 SOLVER(print, PRINTS, ops)
 SOLVER(scratch, SHARES_ITS_SCRATCH, ops)
+SOLVER(few, FEW_SWEEPS, ops)
+SOLVER_THAT_SAYS(approximate_few, FEW_SWEEPS, ops, approximate)
 SOLVER_THAT_SAYS(approximate_none, NONE, ops, approximate)
 SOLVER_THAT_SAYS(approximate_square, SQUARE_CONE, ops, approximate)
 SOLVER_THAT_SAYS(approximate_friction, FRICTION_THE_WRONG_WAY, ops, approximate)
@@ -276,5 +281,5 @@ STN_MISCONDUCTS(WITH_MISCONDUCT)
 
 STN_PLUGIN_LIBRARY(&none, &dissipation, &polyhedron, &friction, &mu, &not_finite, &input, &drift, &claim, &crash, &hang,
                    &leave, &limit, &failure, &reason, &tolerance, &ellipse, &allocation, &memory, &square, &start,
-                   &scale, &print, &scratch, &approximate_none, &approximate_square,
+                   &scale, &print, &scratch, &few, &approximate_few, &approximate_none, &approximate_square,
                    &approximate_friction STN_MISCONDUCTS(ITS_DESCRIPTOR));

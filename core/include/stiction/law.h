@@ -69,6 +69,7 @@ typedef struct stn_law {
     const stn_law_ops *ops; // NULL: no law
     void *self;             // of its instance
     const char *id;         // for messages
+    bool adhesive;          // it says so: gamma_n < 0 is no error of it
 } stn_law;
 
 STN_END_C

@@ -62,18 +62,9 @@ typedef struct stn_plugin_desc {
     const char *version;   // of the plugin
     const char *summary;   // one line
     const char *reference; // paper and equations that it implements; NULL for none
-    const char *const *capabilities; // words, NULL-terminated; may be NULL. Shown; these mean something: "dissipation",
-                                     // "restitution", "modulus" of a law, solver or contact model that uses this member
-                                     // of stn_material (where none does, scripts are told); "gap" of a law that is
-                                     // defined before touch alone; "lagged" of a law that takes the normal impulse of
-                                     // the step before from the problem (gamma_n0): a world then states it; "dense" of
-                                     // a solver with a matrix over all rows; "approximate" of a solver that does
-                                     // not iterate to a solution: no answer counts as converged, none as a failure,
-                                     // runs say so, the battery asks for less; "v_position" of an integrator that
-                                     // moves q by the velocity of that name (integrator.h); "wraps" of a constraint
-                                     // whose ends may be spheres and cylinders; "exact" of a format of problem files
-                                     // that gives back every bit of what it writes in the first of its formats
-    uint32_t config_size;            // 0 without parameters
+    const char *const *capabilities; // words of stn_kind_capabilities, NULL-terminated; may be NULL. They change how it
+                                     // is judged and what is said of it; any other word is refused
+    uint32_t config_size; // 0 without parameters
     const stn_param *params;
     int32_t param_count;
     int32_t memory_per_constraint; // bytes that a law or solver keeps across steps, by the constraint's id; zeros for a
@@ -168,6 +159,13 @@ STN_API void stn_kind_params(stn_kind kind, const stn_param **params, int32_t *c
 /// Parameter `index` of those, with the default that this plugin has for it.
 STN_API stn_param stn_shared_param(const stn_plugin_desc *desc, int32_t index);
 
+/// A word that a plugin of some kind may have among its capabilities.
+typedef struct stn_capability {
+    const char *word, *meaning; // the meaning in one line
+} stn_capability;
+/// All words of a kind; NULL and 0: it has none. Thread: [any].
+STN_API const stn_capability *stn_kind_capabilities(stn_kind kind, int32_t *count);
+
 /// Shared parameters of solvers; the members of stn_solve_control.
 typedef struct stn_solver_common {
     double tolerance, absolute_tolerance; // as in stn_solve_control
@@ -188,6 +186,10 @@ struct stn_instance {
 STN_API stn_status stn_instance_create(stn_context *context, stn_kind kind, const char *id, const stn_setting *settings,
                                        int32_t setting_count, stn_instance **out, stn_error *err);
 STN_API void stn_instance_destroy(stn_instance *instance); ///< accepts NULL
+/// Is the word among its capabilities? NULL says nothing. Thread: [any].
+STN_API bool stn_plugin_says(const stn_instance *plugin, const char *word);
+/// The law of an instance; NULL: none. Thread: [any].
+STN_API stn_law stn_law_of(const stn_instance *law);
 
 STN_END_C
 #endif

@@ -88,7 +88,7 @@ typedef struct stn_observation {
 
 /// What a contact did in a step.
 typedef enum stn_contact_state {
-    STN_CONTACT_OPEN,  // no normal force
+    STN_CONTACT_OPEN,  // no normal force; one that pulls, by an adhesive law, is not open
     STN_CONTACT_STICK, // slower than the slip at which friction has come to its limit
     STN_CONTACT_SLIP,  // faster
 } stn_contact_state;

@@ -73,6 +73,9 @@ static void add_steps(cJSON *json, const stn_session *session, const cli_run_end
     if (s->contradicted > 0) {
         cli_json_add_real(json, "contradicted", (double)s->contradicted);
     }
+    if (s->quasistatic) {
+        cJSON_AddBoolToObject(json, "quasistatic", true);
+    }
     if (s->approximate > 0) {
         cli_json_add_real(json, "approximate", (double)s->approximate);
     }
@@ -333,7 +336,11 @@ static void print_steps(const stn_session *session, const cli_run_end *end) {
     stn_figure figures[STN_FIGURE_COUNT];
     stn_statistics_figures(s, figures);
     double rise = figures[STN_FIGURE_ENERGY].value;
-    fprintf(stderr, rise == 0.0 ? "  energy rise 0 J\n" : "  energy rise %.1e J\n", rise);
+    if (s->quasistatic) {
+        fputs("  quasistatic: energy and momentum of motion are not judged\n", stderr);
+    } else {
+        fprintf(stderr, rise == 0.0 ? "  energy rise 0 J\n" : "  energy rise %.1e J\n", rise);
+    }
     if (s->not_converged > 0) {
         fprintf(stderr, "  %lld step%s did not converge\n", (long long)s->not_converged, plural(s->not_converged));
     }

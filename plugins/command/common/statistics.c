@@ -68,6 +68,8 @@ stn_status stn_account_before(stn_world_account *a, stn_world *world, stn_error 
             s->open->place = &a->next;
         }
         s->open = a;
+        a->quasistatic = stn_plugin_says(stn_world_plugin(world, STN_KIND_INTEGRATOR), "quasistatic");
+        s->quasistatic = s->quasistatic || a->quasistatic;
         double energy = present_energy(world);
         a->mechanical = (stn_balance){.energy = energy, .balance = energy, .low = energy};
         s->energy_first = a->first ? energy : s->energy_first;
@@ -208,7 +210,7 @@ static void merge_figures(const stn_world_account *account, stn_figure *worst) {
     scale += stn_scene_shift(account->scene, account->gravity);
     const stn_balance *b = account->mechanical.rise < account->total.rise ? &account->mechanical : &account->total;
     stn_figure energy = {b->rise, b->rise > 0.0 ? b->rise / scale : b->rise, b->time, ""};
-    for (int i = 0; i < STN_FIGURE_COUNT; i++) {
+    for (int i = account->quasistatic ? STN_FIGURE_ENERGY + 1 : 0; i < STN_FIGURE_COUNT; i++) {
         stn_figure_merge(&worst[i], i == STN_FIGURE_ENERGY ? &energy : &account->figures[i]);
     }
 }

@@ -34,7 +34,7 @@ static stn_status set_up(bench *b, comparison *c, const compare_solver *solver, 
     const stn_instance *law = solver->solver.law;
     *b = (bench){.context = c->context, .solver = solver, .problem = problem, .cold = c->options.cold};
     if (law != NULL && stn_solver_needs_law(ops)) {
-        b->law = (stn_law){law->desc->ops.law, law->self, law->desc->id};
+        b->law = stn_law_of(law);
     }
     cli_problem_prefer(problem, &solver->settings[1], NULL, 0);
     stn_status status = cli_problem_make_room(problem, &solver->solver, &b->error);
@@ -142,6 +142,8 @@ void compare_solve_row(comparison *c, cli_problem *problem, int32_t index) {
             if (has_measure && !isnan(row->residual) && row->residual > 100.0 * common_of(&b)->tolerance) {
                 snprintf(row->note, sizeof row->note, "says converged, %s is %.1e", compare_measure(f), row->residual);
             }
+        } else if (stn_plugin_says(b.solver->solver.solver, "approximate")) {
+            snprintf(row->note, sizeof row->note, "approximate");
         } else if (o.report.contradiction.islands > 0) {
             stn_contradiction_text(&o.report.contradiction, row->note, sizeof row->note);
         } else {

@@ -233,11 +233,15 @@ static void print_plugin(const listing *found, const stn_plugin_info *info) {
         printf("  reference: %s\n", desc->reference);
     }
     if (desc->capabilities != NULL && desc->capabilities[0] != NULL) {
-        printf("  capabilities:");
-        for (int32_t i = 0; desc->capabilities[i] != NULL; i++) {
-            printf(" %s", desc->capabilities[i]);
+        int32_t count = 0;
+        const stn_capability *known = stn_kind_capabilities(desc->kind, &count);
+        for (int32_t i = 0; i < count; i++) {
+            for (const char *const *word = desc->capabilities; *word != NULL; word++) {
+                if (strcmp(*word, known[i].word) == 0) {
+                    printf("  %s: %s\n", known[i].word, known[i].meaning);
+                }
+            }
         }
-        putchar('\n');
     }
     if (desc->kind == STN_KIND_SOLVER) {
         printf("  formulation: %s\n", stn_formulation_name(desc->ops.solver->formulation));

@@ -222,6 +222,9 @@ static int solve(solve_run *run, const cli_settings plugins[3]) {
                  model);
         note(run, text);
     }
+    if (stn_plugin_says(run->solver.solver, "approximate")) {
+        note(run, "approximate: the solver does not iterate to a solution, the residuals say how far off it is");
+    }
     if (run->report.contradiction.islands > 0) {
         char said[256], all[300];
         stn_contradiction_text(&run->report.contradiction, said, sizeof said);

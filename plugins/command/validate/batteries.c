@@ -13,16 +13,6 @@ static const validate_battery *const batteries[] = {
     &validate_controllers, &validate_elements,      &validate_loaders,     &validate_recorders,  &validate_commands,
     &validate_meshes,      &validate_problem_files, &validate_scripts,     &validate_constraints};
 
-bool validate_has_word(const stn_instance *plugin, const char *word) {
-    const char *const *words = plugin->desc->capabilities;
-    for (; words != NULL && *words != NULL; words++) {
-        if (strcmp(*words, word) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 const validate_battery *validate_battery_of(stn_kind kind) {
     for (int32_t i = 0; i < STN_COUNT(batteries); i++) {
         if (batteries[i]->kind == kind) {
@@ -80,6 +70,10 @@ void trial_progress(validate_trial *trial, int32_t done, int32_t count) {
     if (r->progress != NULL) {
         r->progress(r->progress_user, trial->check, done, count);
     }
+}
+
+bool trial_says(const validate_trial *trial, const char *word) {
+    return stn_plugin_says(&(const stn_instance){.desc = trial->request->plugin->desc}, word);
 }
 
 stn_instance *trial_instance(validate_trial *trial, stn_kind kind) {

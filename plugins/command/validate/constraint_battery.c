@@ -149,6 +149,7 @@ typedef struct emitted {
     double rate[MOST_ROWS], J[MOST_ROWS * MOST_V]; // of rows: J w
     uint64_t id[MOST_ROWS];                        // of errors: the block's, and the row
     double phi[MOST_ROWS], phi_rate[MOST_ROWS];    // as J w has it
+    bool one_sided;                                // a row pushes alone, or pulls alone
 } emitted;
 
 static void keep_error(emitted *out, uint64_t id, double phi, double rate) {
@@ -178,6 +179,7 @@ static void keep_errors(emitted *out, const stn_problem *p, const stn_constraint
 static bool emit_at(subject *s, const double *q, const double *w, emitted *out) {
     static const double rest[MOST_V];
     out->rows = out->errors = 0;
+    out->one_sided = false;
     if (stn_world_set_q(s->world, q, &s->error) < 0 || stn_world_set_v(s->world, rest, &s->error) < 0 ||
         stn_world_step(s->world, &s->error) < 0) {
         trial_fail(s->trial, "fails in an ordinary state: %s", s->error.text);
@@ -197,6 +199,8 @@ static bool emit_at(subject *s, const double *q, const double *w, emitted *out) 
             memset(J, 0, MOST_V * sizeof *J);
             stn_constraint_transposed_add(p, c, 1.0, unit, J);
             out->rate[out->rows] = 0.0;
+            double lo = p->lo[c->row + r], hi = p->hi[c->row + r];
+            out->one_sided = out->one_sided || (lo == 0.0) != (hi == 0.0);
             for (int32_t d = 0; d < p->nv; d++) {
                 out->rate[out->rows] += J[d] * w[d];
             }
@@ -244,13 +248,30 @@ static bool same_rows(const emitted *a, const emitted *b) {
     return a->errors == b->errors && memcmp(a->id, b->id, (size_t)a->errors * sizeof *a->id) == 0;
 }
 
+/// What is seen of a one-sided constraint, beside its word.
+static void judge_sides(validate_trial *trial, bool one_sided, int32_t other_rows) {
+    const bool says_slack = trial_says(trial, "slack");
+    if (!says_slack && other_rows > 0) {
+        trial_fail(trial,
+                   "in %d states it emits other rows than in the first: what comes and goes is one-sided, and "
+                   "says slack",
+                   other_rows);
+    } else if (!says_slack && one_sided) {
+        trial_fail(trial,
+                   "a row has 0 as one of its bounds, so it pulls or pushes alone, which is one-sided: say slack");
+    } else if (says_slack && !one_sided && other_rows == 0) {
+        trial_fail(trial, "says slack, and in %d states nothing is one-sided: leave the word out", ROUNDS);
+    }
+}
+
 /// phi along q(t) against J v, by central differences. A row whose phi is the same everywhere has no error to lessen: a
-/// damper, a given force.
+/// damper, a given force. At a kink, where rows come or go, there is no derivative: only what says slack has any.
 static void check_derivative(validate_trial *trial) {
     const double h = 1e-5;
-    static emitted here, ahead, behind;
+    static emitted here, ahead, behind, first;
     double q[MOST_Q], w[MOST_V], next[MOST_Q], worst = 0.0;
-    int32_t compared = 0, constant = 0;
+    int32_t compared = 0, constant = 0, other_rows = 0;
+    bool one_sided = false;
     subject s;
     if (!begin(&s, trial)) {
         return;
@@ -260,6 +281,9 @@ static void check_derivative(validate_trial *trial) {
         if (!emit_at(&s, q, w, &here)) {
             break;
         }
+        first = round == 0 ? here : first;
+        other_rows += !same_rows(&here, &first);
+        one_sided = one_sided || here.one_sided;
         stn_integrate_q(s.model, q, w, h, next);
         bool good = emit_at(&s, next, w, &ahead);
         stn_integrate_q(s.model, q, w, -h, next);
@@ -280,6 +304,9 @@ static void check_derivative(validate_trial *trial) {
                            here.phi_rate[r], rate);
             }
         }
+    }
+    if (compared > 0 && !trial->decided) {
+        judge_sides(trial, one_sided, other_rows);
     }
     if (compared == 0 && !trial->decided) {
         trial_skip(trial, "%s: emits no row whose phi changes; give it settings with which it does",
@@ -377,7 +404,8 @@ static void check_world(validate_trial *trial) {
 static const validate_check checks[] = {
     {"declares what it is", "row_count, emit, and name, unit, summary, size of every channel; constraint.h",
      check_declares},
-    {"J is the derivative of phi", "emit every point, axis and joint on which phi depends, with its factor",
+    {"J is the derivative of phi",
+     "emit every point, axis and joint on which phi depends, with its factor; say slack of what is one-sided",
      check_derivative},
     {"momentum", "what pushes one body pushes another one back, at the same line", check_momentum},
     {"steps of a world", "all that lasts from step to step belongs into state_size", check_world},

@@ -52,7 +52,7 @@ static stn_shape shape_of(int32_t type) {
 
 /// Shapes of a contact model that makes patches are compliant, some stiffer than others.
 static void soften(const subject *s, int32_t g, stn_geometry_spec *shape) {
-    if (validate_has_word(s->instance, "modulus")) {
+    if (stn_plugin_says(s->instance, "modulus")) {
         int32_t type = g < TYPES ? g : GEOMETRIES - 1 - g;
         shape->material.modulus = 1e6 * (1 + type % 3);
         shape->field.thickness = 0.1;
@@ -189,7 +189,7 @@ static void visit_all(validate_trial *trial, visit *look, const char *what) {
     if (!begin(&s, trial)) {
         return;
     }
-    int32_t rounds = validate_has_word(s.instance, "modulus") ? PATCH_ROUNDS : ROUNDS;
+    int32_t rounds = stn_plugin_says(s.instance, "modulus") ? PATCH_ROUNDS : ROUNDS;
     for (int32_t k = 0; k < TYPES * TYPES; k++) {
         int32_t a = k / TYPES, b = k % TYPES;
         scene at;

@@ -11,7 +11,7 @@ static const validate_check checks[] = {
      law_curl},
     {"convex", "a normal force must not fall as penetration or its rate grows", law_convex},
     {"zero when open", "subtract the cost of the open contact: cost, gamma and G are 0 there", law_open},
-    {"work never positive", "gamma_n >= 0, and friction opposes slip: gamma_t.v_t <= 0", law_work},
+    {"work never positive", "gamma_n >= 0, or say adhesive, and friction opposes slip: gamma_t.v_t <= 0", law_work},
     {"mu = 0", "friction follows from mu1, and vanishes with it", law_without_friction},
     {"slip", "slip tells where friction comes to 99 % of its limit, and how far slipping moves the gap of touch",
      law_slips},

@@ -10,6 +10,8 @@ enum { STEPS = 10 };
 /// What is asked of one contact, at one velocity. False: the trial is decided.
 typedef bool visit(law_subject *s, int32_t i, const double v[3], double *worst);
 
+static visit look_at_work;
+
 /// Visits random contacts at random velocities and reports the worst figure.
 static void visit_all(validate_trial *trial, visit *look, const char *what) {
     law_subject s;
@@ -26,6 +28,10 @@ static void visit_all(validate_trial *trial, visit *look, const char *what) {
                 look(&s, i, v, &worst);
             }
         }
+    }
+    if (look == look_at_work && stn_plugin_says(s.instance, "adhesive") && s.pulls == 0) {
+        trial_fail(trial, "says that it is adhesive, and pulls at none of %d contact velocities: leave the word out",
+                   seen);
     }
     trial_ok(trial, "%d contact velocities%s%s %.1e", seen, what[0] != '\0' ? ", " : "", what, worst);
     law_end(&s);
@@ -223,13 +229,13 @@ void law_convex(validate_trial *trial) {
 
 // ----------------------------------------------------------------------------------------------- open, work, mu = 0
 
-/// Leaving overlap there is no normal impulse; friction may still be that of the step before. Out of reach
-/// before and after the step there is nothing.
+/// Leaving overlap there is no normal impulse, unless it is adhesive; friction may still be that of the step before.
+/// Out of reach before and after the step there is nothing.
 static bool look_when_open(law_subject *s, int32_t i, const double v[3], double *worst) {
     stn_constraint *c = &s->problem->constraints[i];
     const double away[3] = {1e-3 * v[0], 1e-3 * v[1], 1e3 * (fabs(c->phi0) / s->problem->dt + 1.0 + size_of(v))};
     law_answer leaving = law_at(s, away);
-    double most = fabs(leaving.gamma[2]) + fabs(leaving.G[2][2]);
+    double most = stn_plugin_says(s->instance, "adhesive") ? 0.0 : fabs(leaving.gamma[2]) + fabs(leaving.G[2][2]);
     bool reaches = s->ops->reach != NULL; // at rest
     c->phi0 = fabs(c->phi0) + (reaches ? s->ops->reach(s->instance->self, s->problem->dt, c, 0.0, 0.0) : 0.0);
     law_regularize(s);
@@ -243,7 +249,10 @@ static bool look_when_open(law_subject *s, int32_t i, const double v[3], double 
     }
     char words[320];
     *worst = fmax(*worst, most);
-    if (!(most == 0.0)) {
+    if (leaving.gamma[2] < 0.0 && most > 0.0) {
+        trial_fail(s->trial, "leaving overlap: gamma_n = %.3g N s pulls, expected zeros of what is not adhesive; %s",
+                   leaving.gamma[2], law_words(s, i, away, words, sizeof words));
+    } else if (!(most == 0.0)) {
         trial_fail(s->trial, "open: cost %.3g J, gamma_n %.3g N s, G_nn %.3g kg, expected zeros; %s", apart.cost,
                    apart.gamma[2], apart.G[2][2], law_words(s, i, away, words, sizeof words));
     }
@@ -260,8 +269,10 @@ static bool look_at_work(law_subject *s, int32_t i, const double v[3], double *w
     double work = x.gamma[0] * v[0] + x.gamma[1] * v[1];
     char words[320];
     *worst = fmax(*worst, friction * slip > 0.0 ? work / (friction * slip) : 0.0);
-    if (!(x.gamma[2] >= 0.0)) {
-        trial_fail(s->trial, "gamma_n = %.3g N s pulls; %s", x.gamma[2], law_words(s, i, v, words, sizeof words));
+    s->pulls += x.gamma[2] < 0.0;
+    if (!(x.gamma[2] >= 0.0) && !(isfinite(x.gamma[2]) && stn_plugin_says(s->instance, "adhesive"))) {
+        trial_fail(s->trial, "gamma_n = %.3g N s pulls, and it does not say that it is adhesive; %s", x.gamma[2],
+                   law_words(s, i, v, words, sizeof words));
     } else if (!(work <= 1e-12 * friction * slip)) {
         trial_fail(s->trial, "friction works: gamma_t.v_t = %.3g J > 0; %s", work,
                    law_words(s, i, v, words, sizeof words));

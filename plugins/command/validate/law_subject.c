@@ -111,7 +111,7 @@ bool law_draw(law_subject *s) {
     for (int32_t i = 0; i < LAW_CONTACTS; i++) {
         stn_constraint *c = &p->constraints[i];
         double size = pow(10.0, random_uniform(r, -6.0, -2.0));
-        c->phi0 = validate_has_word(s->instance, "gap") || random_chance(r, 0.3) ? size : -size;
+        c->phi0 = stn_plugin_says(s->instance, "gap") || random_chance(r, 0.3) ? size : -size;
         c->stiffness = random_chance(r, 0.2) ? (double)INFINITY : pow(10.0, random_uniform(r, 2.0, 7.0));
         c->relaxation_time = random_uniform(r, 0.0, 2.0 * dt);
         c->dissipation = random_chance(r, 0.3) ? 0.0 : pow(10.0, random_uniform(r, -1.0, 2.0));

@@ -28,6 +28,7 @@ typedef struct law_subject {
     stn_law_batch batch;
     unsigned char *memory; // one slot a constraint; NULL without
     double *v_c, *cost, *gamma, *G;
+    int32_t pulls; // impulses with gamma_n < 0, of law_work
     stn_error error;
 } law_subject;
 

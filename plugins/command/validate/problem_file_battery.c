@@ -467,7 +467,7 @@ static void check_round_trip(validate_trial *trial) {
                         trial_fail(trial, "%s: what it wrote is refused", format);
                     }
                     const char *differs = trial->decided ? NULL : difference(p, &back);
-                    if (differs != NULL && validate_has_word(s.instance, "exact") &&
+                    if (differs != NULL && stn_plugin_says(s.instance, "exact") &&
                         strcmp(format, s.ops->formats[0]) == 0) {
                         trial_fail(trial, "%s: \"exact\", but %s is not the same to the last bit", format, differs);
                     }

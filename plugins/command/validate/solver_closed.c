@@ -190,7 +190,7 @@ void solver_without_contacts(validate_trial *trial) {
         stn_inverse *inverse = NULL;
         stn_delassus delassus = {0};
         void *workspace = NULL;
-        stn_law law = {s.law != NULL ? s.law->desc->ops.law : NULL, s.law != NULL ? s.law->self : NULL, "law"};
+        stn_law law = stn_law_of(s.law);
         stn_solve_control control = {.tolerance = s.common->tolerance,
                                      .absolute_tolerance = s.common->absolute_tolerance,
                                      .max_iterations = s.common->max_iterations,

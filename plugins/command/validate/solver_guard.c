@@ -163,6 +163,9 @@ static void check_word(solver_guard *g, const stn_problem *p, const stn_solve_co
                  control->max_iterations);
     } else if (info->reason == NULL || info->reason[0] == '\0') {
         snprintf(text, size, "call %d gave no reason for stopping", g->calls);
+    } else if (status != STN_NOT_CONVERGED && stn_plugin_says(g->inner, "approximate")) {
+        snprintf(text, size, "call %d returned '%s', and the solver says that it is approximate: '%s' always", g->calls,
+                 stn_status_text(status), stn_status_text(STN_NOT_CONVERGED));
     }
 }
 

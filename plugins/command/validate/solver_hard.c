@@ -69,7 +69,7 @@ static bool begin(solver_subject *s, validate_trial *trial) {
     if (!subject_begin(s, trial, false)) {
         return false;
     }
-    if (s->law != NULL && validate_has_word(s->law, "gap")) {
+    if (s->law != NULL && stn_plugin_says(s->law, "gap")) {
         trial_skip(trial, "law %s keeps contacts apart: these touch", s->law->desc->id);
     } else if ((s->sets >> STN_SET_CONE & 1u) == 0) {
         trial_skip(trial, "it takes no cones");

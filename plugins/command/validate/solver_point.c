@@ -97,7 +97,7 @@ static double check_point(solver_subject *s, const char *what, const double v_st
         return 0.0;
     }
     stn_constraint *c = &p->constraints[0];
-    c->phi0 = validate_has_word(s->law, "gap") ? 5e-4 : -1e-3;
+    c->phi0 = stn_plugin_says(s->law, "gap") ? 5e-4 : -1e-3;
     c->stiffness = 1e4;
     c->relaxation_time = 0.005;
     c->dissipation = 5.0;

@@ -17,7 +17,7 @@ static stn_status create(solver_subject *s, bool guarded) {
     s->ops = s->solver->desc->ops.solver;
     s->formulation = stn_solver_formulation(s->solver);
     s->common = s->solver->common;
-    s->approximate = validate_has_word(s->solver, "approximate");
+    s->approximate = stn_plugin_says(s->solver, "approximate");
     const uint32_t cones = 1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE;
     s->sets = s->ops->sets;
     if ((s->ops->needs & STN_NEEDS_LAW) != 0 || s->ops->yields == STN_YIELDS_VELOCITY) {
@@ -86,7 +86,7 @@ bool subject_has(solver_subject *s, const void *memory) {
 
 stn_problem *subject_problem(solver_subject *s, const problem_spec *spec) {
     problem_spec fitting = *spec;
-    fitting.gap = s->law != NULL && validate_has_word(s->law, "gap");
+    fitting.gap = s->law != NULL && stn_plugin_says(s->law, "gap");
     fitting.bias = fitting.gap ? 0.0 : spec->bias; // nothing moves then that cannot be kept apart
     stn_problem *p = problem_make(s->arena, &fitting, &s->random);
     subject_has(s, p);
@@ -263,15 +263,19 @@ solver_verdict subject_judge(const solver_subject *s, const stn_problem *p, cons
         out.good = false;
         snprintf(out.text, sizeof out.text, "v or gamma is not finite");
     } else if (s->approximate) {
-        double size = 1.0;
+        double size = 1.0, mu = 1.0; // the cone is told relative to the normal part
+        for (int32_t i = 0; i < p->constraint_count; i++) {
+            mu = fmax(mu, fmax(p->constraints[i].mu1, p->constraints[i].mu2));
+        }
         for (int32_t r = 0; r < p->row_count; r++) {
             size = fmax(size, fabs(a->gamma[r]));
         }
         out.error = own;
         bool silent = a->report.island_count == 0 || a->status == STN_NOT_CONVERGED;
-        out.good = silent && c->momentum <= 1e-9 && c->cone <= 1e-9 && c->box <= 1e-9 * size;
+        out.good = silent && c->momentum <= 1e-9 && c->cone <= 1e-9 * mu && c->box <= 1e-9 * size;
         snprintf(out.text, sizeof out.text,
-                 "says '%s' (an approximate solver: '%s' always); momentum error %.2g, cone %.2g (limits 1e-9), bounds "
+                 "says '%s' (an approximate solver: '%s' always); momentum error %.2g, cone %.2g (limits 1e-9, by mu), "
+                 "bounds "
                  "exceeded by %.2g N s",
                  stn_status_text(a->status), stn_status_text(STN_NOT_CONVERGED), c->momentum, c->cone, c->box);
     } else if (a->status == STN_NOT_CONVERGED) {

@@ -225,7 +225,7 @@ static bool shares(solver_subject *s, const stn_problem *p, const stn_problem *q
         copies = contact ? (copies + 1) % times : 0;
         k += copies == 0;
     }
-    stn_law law = {s->law->desc->ops.law, s->law->self, s->law->desc->id};
+    stn_law law = stn_law_of(s->law);
     stn_certificate own;
     stn_status status =
         stn_certify(q, a->v, gamma, &law, subject_memory(s, s->law, q), NULL, 0, s->arena, &own, &s->error);

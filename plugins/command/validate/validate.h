@@ -82,9 +82,8 @@ extern const validate_battery validate_solvers, validate_factors, validate_integ
 
 /// The plugin with the settings that were asked for; NULL decides the trial.
 stn_instance *trial_instance(validate_trial *trial, stn_kind kind);
-/// Is the word among its capabilities? "gap": of a law whose potential ends at touch, it gets contacts that are apart;
-/// "modulus": of a contact model that makes patches, it gets compliant shapes.
-bool validate_has_word(const stn_instance *plugin, const char *word);
+/// Is the word among the capabilities of the plugin under test?
+bool trial_says(const validate_trial *trial, const char *word);
 /// The battery of a kind; NULL: there is none.
 const validate_battery *validate_battery_of(stn_kind kind);
 /// Loads a shared object in a child process first. STN_ERR_PLUGIN: it crashes, hangs or leaves while it is loaded; an

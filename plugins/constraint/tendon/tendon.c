@@ -267,7 +267,7 @@ static const stn_constraint_ops ops = {
     .path = path,
 };
 
-static const char *const capabilities[] = {"wraps", NULL};
+static const char *const capabilities[] = {"slack", "wraps", NULL};
 
 static const stn_plugin_desc descriptor = {
     .size = sizeof descriptor,

@@ -47,15 +47,12 @@ static const stn_loader_ops ops = {
     .save = mjcf_save,
 };
 
-static const char *const capabilities[] = {"mjcf", NULL};
-
 static const stn_plugin_desc mjcf = {
     .size = sizeof mjcf,
     .kind = STN_KIND_LOADER,
     .id = "mjcf",
     .version = STN_VERSION,
     .summary = "Robots in MuJoCo's XML format",
-    .capabilities = capabilities,
     .ops.loader = &ops,
 };
 STN_PLUGIN_LIBRARY(&mjcf);

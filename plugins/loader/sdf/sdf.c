@@ -25,15 +25,12 @@ static const stn_loader_ops ops = {
     .save = sdf_save,
 };
 
-static const char *const capabilities[] = {"sdf", NULL};
-
 static const stn_plugin_desc sdf = {
     .size = sizeof sdf,
     .kind = STN_KIND_LOADER,
     .id = "sdf",
     .version = STN_VERSION,
     .summary = "Robots and worlds in SDFormat 1.4 to 1.12, with Drake's extensions",
-    .capabilities = capabilities,
     .ops.loader = &ops,
 };
 STN_PLUGIN_LIBRARY(&sdf);

@@ -29,15 +29,12 @@ static const stn_loader_ops ops = {
     .save = urdf_save,
 };
 
-static const char *const capabilities[] = {"urdf", NULL};
-
 static const stn_plugin_desc urdf = {
     .size = sizeof urdf,
     .kind = STN_KIND_LOADER,
     .id = "urdf",
     .version = STN_VERSION,
     .summary = "Robots in the Unified Robot Description Format, with Drake's extensions",
-    .capabilities = capabilities,
     .config_size = sizeof(urdf_config),
     .params = params,
     .param_count = STN_COUNT(params),

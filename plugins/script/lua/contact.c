@@ -57,6 +57,9 @@ void stn_lua_push_contacts(lua_State *L, stn_lua_world *w) {
         stn_observation_contact(o, i, &r);
         set_text(L, "state", stn_contact_state_name(r.state));
         set_forces(L, r.normal_part, r.friction_part);
+        if (gamma[2] < 0.0) { // it pulls
+            stn_lua_set_number(L, "normal_force", -stn_vec3_norm(r.normal_part));
+        }
         stn_lua_set_vector(L, "impulse", stn_mat3_apply(&c->frame, stn_vec3_make(gamma[0], gamma[1], gamma[2])));
         stn_lua_set_number(L, "normal_impulse", gamma[2]);
         stn_lua_set_number(L, "friction_impulse", sqrt(gamma[0] * gamma[0] + gamma[1] * gamma[1]));

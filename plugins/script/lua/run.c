@@ -436,6 +436,7 @@ static const char *const step_properties[] = {"time",
                                               "cost",
                                               "converged",
                                               "contradiction",
+                                              "approximate",
                                               "overlap_without_contact_m",
                                               "contact_J",
                                               "total_energy_J",
@@ -503,6 +504,8 @@ static bool get_step(lua_State *L, void *self, const char *name) {
         lua_pushstring(L, stn_lua_status_word(step->report.status));
     } else if (strcmp(name, "converged") == 0) {
         lua_pushboolean(L, step->report.status != STN_NOT_CONVERGED);
+    } else if (strcmp(name, "approximate") == 0) {
+        lua_pushboolean(L, step->report.status == STN_NOT_CONVERGED && step->report.not_converged == 0);
     } else if (strcmp(name, "contradiction") == 0) {
         stn_lua_push_contradiction(L, &step->report.contradiction);
     } else if (get_integer(step, name, &integer)) {

@@ -96,16 +96,6 @@ const luaL_Reg stn_lua_material_functions[] = {
     {NULL, NULL},
 };
 
-static bool has_word(const stn_instance *plugin, const char *word) {
-    const char *const *words = plugin != NULL ? plugin->desc->capabilities : NULL;
-    for (; words != NULL && *words != NULL; words++) {
-        if (strcmp(*words, word) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static const char *id_of(const stn_instance *plugin) {
     return plugin != NULL ? plugin->desc->id : "none";
 }
@@ -119,7 +109,7 @@ static void warn_unread(const stn_fields *f, const stn_world *world, const char 
     const stn_instance *contact = stn_world_plugin(world, STN_KIND_CONTACT);
     char once[64];
     snprintf(once, sizeof once, "material.%s", key);
-    if (!effective || has_word(law, word) || has_word(solver, word) || has_word(contact, word) ||
+    if (!effective || stn_plugin_says(law, word) || stn_plugin_says(solver, word) || stn_plugin_says(contact, word) ||
         !stn_lua_first_time(f->L, once)) {
         return;
     }

@@ -45,19 +45,31 @@ stn_status chain_create(stn_context *context, const char *text, chain *out, stn_
         out->count++;
         const stn_plugin_desc *desc = s->solver->desc;
         s->ops = desc->ops.solver;
-        s->dense = false;
-        for (const char *const *word = desc->capabilities; word != NULL && *word != NULL; word++) {
-            s->dense = s->dense || strcmp(*word, "dense") == 0;
-        }
+        s->dense = stn_plugin_says(s->solver, "dense");
         // what a stage must be: the core has prepared the problem for one that solves Coulomb's law and needs no law
         if (strcmp(desc->id, "auto") == 0) {
             return stn_fail(err, STN_ERR_PARAMETER, "chain: auto is no part of a chain");
         }
-        stn_formulation formulation = stn_solver_formulation(s->solver);
-        if (formulation != STN_NCP || (s->ops->needs & ~(uint32_t)STN_NEEDS_DELASSUS) != 0) {
+        if (stn_plugin_says(s->solver, "approximate")) {
             return stn_fail(err, STN_ERR_PARAMETER,
-                            "chain: solver %s solves %s, all of a chain must solve %s without a law", desc->id,
-                            stn_formulation_name(formulation), stn_formulation_name(STN_NCP));
+                            "chain: solver %s is approximate: it never comes to the tolerance, which a chain goes on "
+                            "for",
+                            desc->id);
+        }
+        stn_formulation formulation = stn_solver_formulation(s->solver);
+        bool law = stn_solver_takes_law(s->ops);
+        if (formulation != STN_NCP || law) {
+            return stn_fail(err, STN_ERR_PARAMETER,
+                            "chain: solver %s solves %s%s, all of a chain must solve %s without a law", desc->id,
+                            stn_formulation_name(formulation), law ? " with a law" : "", stn_formulation_name(STN_NCP));
+        }
+        if ((s->ops->needs & ~(uint32_t)STN_NEEDS_DELASSUS) != 0) {
+            return stn_fail(err, STN_ERR_PARAMETER,
+                            "chain: solver %s needs %s, which a chain has not got: the Delassus operator is all",
+                            desc->id,
+                            (s->ops->needs & STN_NEEDS_INVERSE) != 0      ? "the inverse of A"
+                            : (s->ops->needs & STN_NEEDS_V_POSITION) != 0 ? "a velocity of its own that moves q"
+                                                                          : "rigid contacts");
         }
         if (s->ops->yields == STN_YIELDS_VELOCITY || desc->memory_per_constraint > 0) {
             return stn_fail(err, STN_ERR_PARAMETER, "chain: solver %s %s, which a chain has no room for", desc->id,

@@ -202,6 +202,22 @@ static void test_figures_in_the_operation_tables_are_checked(void **state) {
     desc = make(STN_KIND_SOLVER, &ops);
     ops.solver.yields = (stn_yield)0;
     assert_string_equal(judge(&desc), "solver toy: yields = 0 must be velocity, impulse or both");
+    static const char *const misplaced[] = {"dense", "slack", NULL}, *const unknown[] = {"aproximate", NULL};
+    static const char *const known[] = {"dense", "approximate", NULL};
+    desc = make(STN_KIND_SOLVER, &ops);
+    desc.capabilities = known;
+    assert_string_equal(judge(&desc), "");
+    desc.capabilities = misplaced;
+    assert_string_equal(
+        judge(&desc), "solver toy: capability \"slack\" is a word of kind element; a solver knows approximate, dense, "
+                      "dissipation, modulus, restitution");
+    desc.capabilities = unknown;
+    assert_string_equal(judge(&desc), "solver toy: unknown capability \"aproximate\"; a solver knows approximate, "
+                                      "dense, dissipation, modulus, restitution");
+    desc = make(STN_KIND_CONTROLLER, &ops);
+    desc.capabilities = misplaced;
+    assert_string_equal(judge(&desc), "controller toy: capability \"dense\" is a word of kind solver; a controller "
+                                      "knows none");
     desc = make(STN_KIND_ELEMENT, &ops);
     ops.element.prepare = NULL;
     assert_string_equal(judge(&desc), "element toy: constant_count = 2 must be >= 0, and > 0 needs prepare");
