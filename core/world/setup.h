@@ -9,8 +9,6 @@
 #include <stiction/solve.h>
 #include <stiction/world.h>
 
-#include "plugin/answer.h"
-
 /// A controller bound to joints of a group, and where its numbers lie in the state.
 typedef struct controller {
     stn_instance *instance;

@@ -127,5 +127,5 @@ static const stn_plugin_desc state = {.size = sizeof state,
 #define ITS_DESCRIPTOR(word)  , &(word)
 STN_MISCONDUCTS(WITH_MISCONDUCT)
 
-STN_PLUGIN_LIBRARY(&rope, &pull, &slack_rope, &slack_pull, &slack_rate, &slack_none, &none, &rate, &reaction, &line, &count, &many, &number, &part,
-                   &state STN_MISCONDUCTS(ITS_DESCRIPTOR));
+STN_PLUGIN_LIBRARY(&rope, &pull, &slack_rope, &slack_pull, &slack_rate, &slack_none, &none, &rate, &reaction, &line,
+                   &count, &many, &number, &part, &state STN_MISCONDUCTS(ITS_DESCRIPTOR));

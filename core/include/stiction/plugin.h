@@ -64,7 +64,7 @@ typedef struct stn_plugin_desc {
     const char *reference; // paper and equations that it implements; NULL for none
     const char *const *capabilities; // words of stn_kind_capabilities, NULL-terminated; may be NULL. They change how it
                                      // is judged and what is said of it; any other word is refused
-    uint32_t config_size; // 0 without parameters
+    uint32_t config_size;            // 0 without parameters
     const stn_param *params;
     int32_t param_count;
     int32_t memory_per_constraint; // bytes that a law or solver keeps across steps, by the constraint's id; zeros for a
