@@ -305,7 +305,8 @@ static void check_derivative(validate_trial *trial) {
             }
         }
     }
-    if (compared > 0 && !trial->decided) {
+    const stn_constraint_ops *ops = trial->request->plugin->desc->ops.constraint;
+    if (compared > 0 && !trial->decided && !STN_PLUGIN_HAS(ops, contact_rows)) { // which come and go with contacts
         judge_sides(trial, one_sided, other_rows);
     }
     if (compared == 0 && !trial->decided) {
