@@ -17,6 +17,8 @@
 
 #include <stiction/plugin.h>
 
+#include "crash.h"
+
 enum { MOST_WORDS = 256 };
 
 /// The list of words: id and summary of their descriptors, which is reading data; no code of theirs runs.
@@ -99,6 +101,7 @@ static int run(stn_context *context, int argc, char **argv) {
     }
     stn_command_call call = {
         .size = sizeof call, .context = context, .program = "stiction", .argc = argc - 1, .argv = argv + 1};
+    crash_lines_begin(command->desc->id);
     int status = command->desc->ops.command->run(command->self, &call);
     stn_instance_destroy(command);
     return status;

@@ -65,6 +65,30 @@ static void a_plugin_that_leaves_is_told(void **state) {
     }
 }
 
+/// Other words have no step to tell, and name the file.
+static void other_words_tell_a_crash(void **state) {
+    (void)state;
+    if (SANITIZED) {
+        skip(); // its report names the file
+    }
+    write_file("ball.lua", ball);
+    write_file("hurt.lua", "local stn = require 'stiction'\n"
+                           "stn.test('hurts', function()\n"
+                           "  local w = stn.world { solver = 'wrong_segfaults' }\n"
+                           "  w:ground {}\n"
+                           "  w:sphere { radius = 0.1, mass = 1, xyz = { 0, 0, 0.0999 } }\n"
+                           "  w:step()\n"
+                           "end)\n");
+    stn_expect("run ball.lua -q --capture p.json 2>/dev/null", 0, "");
+    stn_expect_part("solve p-000001.json --solver wrong_segfaults 2>&1; true", 0,
+                    "stiction solve: " WRONG_DIR "/wrong_solvers.so crashed with SIGSEGV; stiction validate tests a "
+                    "plugin\n");
+    stn_expect_part("test hurt.lua 2>&1; true", 0,
+                    "stiction test: " WRONG_DIR "/wrong_solvers.so crashed with SIGSEGV; stiction validate tests a "
+                    "plugin\n");
+    stn_expect_part("solve p-000001.json --solver wrong_aborts 2>/dev/null; echo \"status $?\"", 0, "status 134\n");
+}
+
 static void a_crash_outside_of_a_step_names_the_file(void **state) {
     (void)state;
     write_file("load.lua", "local stn = require 'stiction'\n"
@@ -123,6 +147,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_crash_is_told_in_one_line, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(a_crash_keeps_its_signal, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(a_plugin_that_leaves_is_told, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(other_words_tell_a_crash, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(a_crash_outside_of_a_step_names_the_file, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(one_signal_ends_an_endless_loop, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(a_failure_names_the_file_of_the_plugin, enter_folder, leave_folder),
