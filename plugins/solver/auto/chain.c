@@ -61,7 +61,8 @@ stn_status chain_create(stn_context *context, const char *text, chain *out, stn_
         if (formulation != STN_NCP || law) {
             return stn_fail(err, STN_ERR_PARAMETER,
                             "chain: solver %s solves %s%s, all of a chain must solve %s without a law", desc->id,
-                            stn_formulation_name(formulation), law ? " with a law" : "", stn_formulation_name(STN_NCP));
+                            stn_formulation_name(formulation), law && formulation == STN_NCP ? " with a law" : "",
+                            stn_formulation_name(STN_NCP));
         }
         if ((s->ops->needs & ~(uint32_t)STN_NEEDS_DELASSUS) != 0) {
             return stn_fail(err, STN_ERR_PARAMETER,
