@@ -386,6 +386,17 @@ stn.test("constraints that hold nothing, or cannot be understood, are refused in
   refused(function(w) w:constraint { "gear", joints = { "a/lift", "a/tilt" } } end, "lift")
 end)
 
+stn.test("an infinite stiffness is a rigid constraint, as none is", function()
+  local function height(stiffness)
+    local world = stn.world { dt = 1e-3, solver = tight }
+    local a = world:box { size = { 0.1, 0.1, 0.1 }, mass = 1 }
+    world:constraint { "weld", a = a, stiffness = stiffness, angular_stiffness = stiffness }
+    for _ in world:run { steps = 20 } do end
+    return a:position()[3]
+  end
+  assert(height(math.huge) == height(nil))
+end)
+
 stn.test("a constraint that begins far from holding pulls together, with a warning", function()
   local world = stn.world { dt = 1e-3, gravity = { 0, 0, 0 }, solver = tight }
   local a = world:sphere { name = "a", radius = 0.05, mass = 1, xyz = { 0.01, 0, 0 } }
