@@ -227,19 +227,38 @@ static stn_status judge_maps(judge *j, int32_t i, allowance allowed, stn_error *
 // --------------------------------------------------------------------------------------------------------- the law
 
 /// max |gamma_i - law(v)_i| over the island's |gamma| or |law(v)|. A stiff contact multiplies the last bits of v, so
-/// only the first digit is asked for.
-static void judge_law(judge *j, int32_t i) {
+/// only the first digit is asked for; and where an impulse changes no speed within half of its digits, nothing is.
+static stn_status judge_law(judge *j, int32_t i, stn_error *err) {
     static const double bound = 0.1;
     const stn_islands *islands = &j->job->islands;
+    const int32_t first = islands->constraint_start[i], end = islands->constraint_start[i + 1];
     double difference = 0.0, size = 0.0;
-    for (int32_t k = islands->constraint_start[i]; k < islands->constraint_start[i + 1]; k++) {
+    for (int32_t k = first; k < end; k++) {
         const double *own = j->parts->law + 2 * (size_t)islands->constraint[k];
         difference = largest(difference, own[0]);
         size += own[1];
     }
-    if (difference > bound * bound * size) {
+    if (difference <= bound * bound * size) {
+        return STN_OK;
+    }
+    stn_status status = j->start == NULL ? find_start(j, err) : STN_OK;
+    if (status != STN_OK) {
+        return status;
+    }
+    speeds speed = {.start = DBL_MIN};
+    for (int32_t k = first; k < end; k++) {
+        note_speeds(j, &j->job->problem->constraints[islands->constraint[k]], &speed);
+    }
+    bool matters = false; // w |gamma_i - law(v)_i|, a speed
+    for (int32_t k = first; k < end; k++) {
+        const double w = j->job->problem->constraints[islands->constraint[k]].w;
+        const double off = j->parts->law[2 * (size_t)islands->constraint[k]];
+        matters = matters || (off > bound * bound * size && w * sqrt(off) > sqrt(DBL_EPSILON) * speed.terms);
+    }
+    if (matters) {
         contradict(j, i, "law residual", sqrt(difference / size), bound);
     }
+    return STN_OK;
 }
 
 // ------------------------------------------------------------------------------------------------------------ claims
@@ -260,7 +279,7 @@ stn_status judge_claims(const solve_job *job, const certificate_parts *parts, st
         }
         bool stands = status == STN_OK && o->status != STN_NOT_CONVERGED;
         if (stands && j.formulation == STN_REGULARIZED && parts->law != NULL) {
-            judge_law(&j, i);
+            status = judge_law(&j, i, err);
         } else if (stands && parts->map != NULL) {
             status = judge_maps(&j, i, allowed, err);
         }

@@ -419,8 +419,11 @@ stn_status add_constraint_rows(const assembly *a, int32_t most, stn_error *err) 
         return stn_fail(err, STN_ERR_MEMORY, "assembly: out of memory");
     }
     frame->constraint_input = frame->constraint_drive + most;
-    int32_t first_row = p->row_count;
-    stn_rows rows = {.a = a, .first_row = first_row, .err = err};
+    if (setup->model->constraint_count == 0) {
+        frame->constraint_block[0] = p->constraint_count;
+        return STN_OK;
+    }
+    stn_rows rows = {.a = a, .first_row = p->row_count, .err = err};
     stn_constraint_view view = view_of(setup, a->state, frame);
     view.arena = frame->arena;
     for (int32_t i = 0; i < setup->model->constraint_count; i++) {

@@ -152,7 +152,8 @@ typedef struct stn_constraint_ops {
     void (*initial_reference)(const void *self, const stn_kinematics *kinematics, const stn_model_constraint *described,
                               double *reference);
     /// REQUIRED. Emits the rows of this step. `state` is that of the step before; what is written counts when the step
-    /// is made. A failure ends the step with the constraint's name. Allocates nothing but from the arena. [step]
+    /// is made. It is also called between steps, for what the blocks measure: without contacts, its state dropped. A
+    /// failure ends the step with the constraint's name. Allocates nothing but from the arena. [step]
     stn_status (*emit)(const void *self, const stn_constraint_view *view, void *state, stn_rows *rows, stn_error *err);
     /// OPTIONAL (absent: 0). [J] stored at (q, v). Thread: [any]. [step]
     double (*energy)(const void *self, const stn_constraint_view *view, const void *state);
