@@ -115,7 +115,7 @@ int main(void) {
     stn_error err = {STN_OK, ""};
     need(stn_context_create(NULL, &b.context, &err), &err);
     need(stn_instance_create(b.context, STN_KIND_LAW, "sap", NULL, 0, &b.law_instance, &err), &err);
-    b.law = (stn_law){b.law_instance->desc->ops.law, b.law_instance->self, "sap"};
+    b.law = (stn_law){.ops = b.law_instance->desc->ops.law, .self = b.law_instance->self, .id = "sap"};
     need(stn_inverse_create(b.context, &b.inverse, &err), &err);
     need(symbolic_cache_create(NULL, b.context, &b.workspace, &err), &err);
     b.arena = stn_arena_create(b.context);

@@ -13,6 +13,10 @@
 // t, normal impulse held. A contact that goes on sliding has p_t = mu p_n t, hence k = 0 and Newton's own model: the
 // gradient stays that of the cost, and so do the solution and the fast convergence at the end. It is the primal-dual
 // Newton method of total variation (Chan, Golub, Mulet 1999) for friction, p being the dual variable.
+//
+// Where G does not couple slip and normal velocity, friction has the limit |gamma_t| whatever becomes of the normal
+// impulse (lagged friction): with p_n = gamma_n, k = (k_s - k_t) (1 - t.p_t/|gamma_t|). A contact of an elliptic cone
+// that sticks shows no coupling either; laws that take such cones have no lagged friction.
 #include <math.h>
 
 #include "system.h"
@@ -35,8 +39,9 @@ STN_KERNEL_INLINE v4 root(v4 x) {
     return r;
 }
 
-/// The model's G of four contacts into H_G; returns the lanes where it was another.
-STN_KERNEL_INLINE mask4 anticipate_lanes(const sap_system *s, size_t at) {
+/// The model's G of four contacts into H_G; returns the lanes where it was another. `elliptic`, whether the law
+/// takes such cones, is a constant where it is called.
+STN_KERNEL_INLINE mask4 anticipate_lanes(const sap_system *s, size_t at, bool elliptic) {
     const size_t stride = (size_t)s->batch.stride;
     const double *gamma = s->now.gamma + at, *G = s->now.G + at, *predicted = s->predicted + at;
     double *H_G = s->H_G + at;
@@ -47,7 +52,7 @@ STN_KERNEL_INLINE mask4 anticipate_lanes(const sap_system *s, size_t at) {
         g[e] = v4_load(G + e * stride);
     }
     v4 square = g1 * g1 + g2 * g2;
-    mask4 rubs = (mask4)(square > 1e-200 * one) & (mask4)(gn > zero);
+    mask4 rubs = (mask4)(square > 1e-200 * one);
 
     // times |gamma_t|^2; with v_n free to follow, stick and slide both have the tangent stiffness of friction alone
     v4 coupling = g[3] * g1 + g[4] * g2, mixed = 2.0 * g[1] * g1 * g2;
@@ -61,7 +66,12 @@ STN_KERNEL_INLINE mask4 anticipate_lanes(const sap_system *s, size_t at) {
         // (mu p_n - t.p_t)/(mu max(p_n, gamma_n)), mu = |gamma_t|/gamma_n: 0 for those that slide on, at most 1. What
         // is predicted beyond the cone lies on it.
         v4 p1 = v4_load(predicted), p2 = v4_load(predicted + stride), pn = v4_load(predicted + 2 * stride);
-        gn = pick(slides, gn, one);
+        mask4 follows = slides;
+        if (!elliptic) {
+            follows &= (mask4)(coupling != zero);
+            pn = pick(follows, pick((mask4)(gn > zero), pn, zero), one); // one that pulls: as Newton has it
+        }
+        gn = pick(follows, gn, one);
         v4 limit = pn * pn * square, reach = gn * gn * (p1 * p1 + p2 * p2);
         mask4 beyond = (mask4)(reach > limit);
         v4 shrink = root(pick(beyond, limit, one) / pick(beyond, reach, one));
@@ -83,8 +93,13 @@ STN_KERNEL_INLINE mask4 anticipate_lanes(const sap_system *s, size_t at) {
 
 STN_KERNEL void sap_anticipate(sap_system *s) {
     const size_t stride = (size_t)s->batch.stride;
-    for (size_t i = 0; i < stride; i += 4) {
-        mask4 changed = anticipate_lanes(s, i);
+    bool elliptic = stride > 0 && (s->control->law->ops->sets & 1u << STN_SET_ELLIPSE) != 0;
+    for (size_t i = 0; i < stride && elliptic; i += 4) {
+        mask4 changed = anticipate_lanes(s, i, true);
+        *(mask4 *)(s->changed + i) = changed;
+    }
+    for (size_t i = 0; i < stride && !elliptic; i += 4) {
+        mask4 changed = anticipate_lanes(s, i, false);
         *(mask4 *)(s->changed + i) = changed;
     }
 }

@@ -35,7 +35,7 @@ static int setup(void **state) {
         print_message("%s\n", f->err.text);
         return 1;
     }
-    f->law = (stn_law){f->sap->desc->ops.law, f->sap->self, "sap"};
+    f->law = (stn_law){.ops = f->sap->desc->ops.law, .self = f->sap->self, .id = "sap"};
     return 0;
 }
 

@@ -43,7 +43,7 @@ static void fixture_begin(fixture *f, const stn_context_options *options) {
     *f = (fixture){.tolerance = 1e-10, .absolute_tolerance = 1e-14, .max_iterations = 100};
     assert_ok(stn_context_create(options, &f->context, &f->err), f->err);
     assert_ok(stn_instance_create(f->context, STN_KIND_LAW, "sap", NULL, 0, &f->law_instance, &f->err), f->err);
-    f->law = (stn_law){f->law_instance->desc->ops.law, f->law_instance->self, "sap"};
+    f->law = (stn_law){.ops = f->law_instance->desc->ops.law, .self = f->law_instance->self, .id = "sap"};
     assert_ok(stn_inverse_create(f->context, &f->inverse, &f->err), f->err);
     f->arena = stn_arena_create(f->context);
     fixture_choose(f, NULL, NULL);
