@@ -86,8 +86,4 @@ size_t mesh_polytope_bytes(const stn_polytope *polytope);                       
 stn_status mesh_wrap(raw_mesh *mesh, const stn_mesh_facts *facts, const stn_mass *solid, bool convex, stn_mesh **out,
                      stn_error *err);
 
-/// Writes the extents (vertex_count) of the field that grows with the distance to the surface: 0 there, the distance
-/// over the largest one of a vertex elsewhere. STN_ERR_ARGUMENT for a surface, and when no vertex lies inside.
-stn_status stn_mesh_distance_extents(const stn_mesh *mesh, double *extents, stn_error *err);
-
 #endif

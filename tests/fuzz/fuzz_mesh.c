@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mesh files, one format for each target. What a reader gives must hold together, and so must the mesh that is made of
-// it and, of small ones, its hull and its tetrahedra made ready for a field.
+// it and, of small ones, its hull.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,23 +55,6 @@ static void check_extents(const stn_mesh *mesh) {
     }
 }
 
-static void try_field(const stn_mesh *mesh) {
-    stn_mesh *ready = NULL;
-    stn_error err = {STN_OK, ""};
-    if (mesh->extents != NULL) {
-        check_extents(mesh);
-    }
-    if (stn_mesh_create_field_ready(mesh, &ready, &err) == STN_OK) {
-        check_mesh(ready);
-        check_extents(ready);
-        must(ready->triangle_count == mesh->triangle_count && ready->tetrahedron_count >= mesh->tetrahedron_count);
-        must(ready->tetrahedron_count <= 9 * mesh->tetrahedron_count);
-    } else {
-        must(ready == NULL && err.text[0] != '\0'); // vertices inside that rounding puts onto the surface
-    }
-    stn_mesh_release(ready);
-}
-
 static void try_mesh(stn_context *context, const stn_raw_mesh *raw) {
     stn_mesh *mesh = NULL, *hull = NULL;
     stn_error err = {STN_OK, ""};
@@ -89,8 +72,8 @@ static void try_mesh(stn_context *context, const stn_raw_mesh *raw) {
     }
     reached("accepted");
     check_mesh(mesh);
-    if (mesh->tetrahedron_count > 0 && mesh->vertex_count <= SMALL) {
-        try_field(mesh);
+    if (mesh->extents != NULL) {
+        check_extents(mesh);
     }
     if (mesh->vertex_count <= SMALL) {
         status = stn_mesh_create_hull(mesh, &hull, &err);

@@ -107,12 +107,6 @@ STN_API stn_status stn_mesh_create_hull(const stn_mesh *mesh, stn_mesh **out, st
 /// Stretched along the axes by factors that are finite and not 0. An odd number of negative ones mirrors, and the
 /// corners are turned round so that outside stays outside. Thread: [any].
 STN_API stn_status stn_mesh_create_scaled(const stn_mesh *mesh, stn_vec3 scale, stn_mesh **out, stn_error *err);
-/// The tetrahedra of a mesh, with a pressure field that is positive inside each of them: where all corners of an edge,
-/// a face or a tetrahedron inside lie on the surface, it gets a vertex in its middle, which neighbours share. The
-/// surface, the given vertices and their order stay; at most nine tetrahedra come from one. Given extents stay; all
-/// others are the distance to the surface over the largest one. The result depends on the mesh alone. STN_ERR_ARGUMENT
-/// for a surface and for too many. Thread: [any].
-STN_API stn_status stn_mesh_create_field_ready(const stn_mesh *mesh, stn_mesh **out, stn_error *err);
 
 /// Something that was found, and perhaps repaired, in the tetrahedra of a mesh.
 typedef struct stn_mesh_finding {

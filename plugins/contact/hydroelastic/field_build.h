@@ -62,6 +62,13 @@ stn_status field_join(surface_build *surface, const field_core *core, field **ou
 /// The field of vertices with extents and tetrahedra, both taken over.
 stn_status field_take(surface_build *surface, tetrahedra_build *tetrahedra, double depth, field **out, stn_error *err);
 
+/// Appends the vertices and tetrahedra of a solid mesh, whose vertices come first in their order, to two empty builds,
+/// with extents that are positive inside of each tetrahedron: where all corners of an edge, a face or a tetrahedron
+/// inside lie on the surface, it gets a vertex in its middle, which neighbours share. At most nine tetrahedra come from
+/// one. Given extents stay; all others are the distance to the surface over the largest one. The result depends on the
+/// mesh alone. STN_ERR_ARGUMENT for a surface, and where rounding puts all vertices onto it.
+stn_status field_split(const stn_mesh *mesh, surface_build *vertices, tetrahedra_build *tetrahedra, stn_error *err);
+
 /// The field of a solid mesh as it is, with a skirt around it where there is a margin.
 stn_status field_of_mesh(stn_context *context, const stn_mesh *mesh, double margin, int32_t max_tetrahedra, field **out,
                          stn_error *err);

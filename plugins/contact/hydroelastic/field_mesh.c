@@ -2,8 +2,8 @@
 // The field of tetrahedra as they were given: e as the mesh has it, else the distance from the surface over the
 // largest.
 //
-// Edges, faces and tetrahedra inside with all corners on the surface would have no pressure:
-// stn_mesh_create_field_ready gives them a vertex in their middle.
+// Edges, faces and tetrahedra inside with all corners on the surface would have no pressure: field_split.c gives them a
+// vertex in their middle.
 #include <stiction/mesh_query.h>
 
 #include "field_build.h"
@@ -194,35 +194,29 @@ static stn_status check_count(double count, int32_t max, stn_error *err) {
 stn_status field_of_mesh(stn_context *context, const stn_mesh *mesh, double margin, int32_t max_tetrahedra, field **out,
                          stn_error *err) {
     *out = NULL;
-    stn_mesh *ready = NULL;
+    surface_build s = surface_build_empty(context);
+    tetrahedra_build tetrahedra = {.context = context};
     double prisms = margin > 0.0 ? 3.0 * mesh->triangle_count : 0.0;
     stn_status status = check_count(mesh->tetrahedron_count + prisms, max_tetrahedra, err);
     if (status == STN_OK) {
-        status = stn_mesh_create_field_ready(mesh, &ready, err);
+        status = field_split(mesh, &s, &tetrahedra, err);
     }
     if (status == STN_OK) {
-        status = check_count(ready->tetrahedron_count + prisms, max_tetrahedra, err);
+        status = check_count(tetrahedra.count + prisms, max_tetrahedra, err);
     }
     if (status != STN_OK) {
-        stn_mesh_release(ready);
+        surface_build_clear(&s);
+        stn_release(context, tetrahedra.corners);
         return status;
     }
-    surface_build s = surface_build_empty(context);
-    tetrahedra_build tetrahedra = {.context = context};
     int32_t deepest = 0;
-    for (int32_t i = 0; i < ready->vertex_count; i++) {
-        surface_build_vertex(&s, surface_point(ready->vertices, i), ready->extents[i]);
-        deepest = ready->extents[i] > ready->extents[deepest] ? i : deepest;
-    }
-    for (int32_t t = 0; t < ready->tetrahedron_count && !s.failed; t++) {
-        const int32_t *v = ready->tetrahedra + 4 * (size_t)t;
-        tetrahedra_add(&tetrahedra, s.vertices, v[0], v[1], v[2], v[3]);
+    for (int32_t i = 0; i < s.vertex_count; i++) {
+        deepest = s.extents[i] > s.extents[deepest] ? i : deepest;
     }
     stn_mesh_point nearest = {0};
-    stn_mesh_nearest(ready, surface_point(ready->vertices, deepest), INFINITY, &nearest);
-    if (margin > 0.0 && !s.failed) {
+    stn_mesh_nearest(mesh, surface_point(s.vertices, deepest), INFINITY, &nearest);
+    if (margin > 0.0) {
         field_skirt(mesh, margin, nearest.distance, &s, &tetrahedra);
     }
-    stn_mesh_release(ready);
     return field_take(&s, &tetrahedra, nearest.distance, out, err);
 }

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pressure fields of solids: given ones, and the distance to the surface.
-#include <stiction/mesh_query.h>
-
-#include "geometry/mesh_build.h"
+// Pressure fields of solids as they are given.
 #include "mesh_lattice.h"
 
 /// Distance from a point of the unit cube to its surface.
@@ -116,54 +113,12 @@ static void fields_that_are_none_are_refused(void **state) {
     assert_non_null(strstr(err.text, "extents of a surface"));
 }
 
-static void distance_extents_of_a_cube_are_its_depth(void **state) {
-    lattice l;
-    double extents[NODES], expected[NODES];
-    fill(&l, expected);
-    for (int32_t i = 0; i < NODES; i++) { // inner vertices anywhere: depths differ
-        double *v = l.vertices + 3 * i;
-        v[0] += expected[i] > 0.5 ? 0.01 * (i % 7) : 0.0;
-        v[1] -= expected[i] > 0.5 ? 0.01 * (i % 5) : 0.0;
-    }
-    stn_mesh *mesh = with_extents(*state, &l, NULL);
-    assert_null(mesh->extents);
-    stn_error err = {STN_OK, ""};
-    assert_ok(stn_mesh_distance_extents(mesh, extents, &err), err);
-    double largest = 0.0;
-    for (int32_t i = 0; i < NODES; i++) {
-        largest = fmax(largest, depth(l.vertices + 3 * i));
-    }
-    for (int32_t i = 0; i < NODES; i++) {
-        assert_near(extents[i], depth(mesh->vertices + 3 * i) / largest, 1e-14);
-    }
-    stn_mesh_release(mesh);
-}
-
-static void without_a_vertex_inside_there_is_no_distance(void **state) {
-    const double v[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
-    const int32_t ids[] = {0, 1, 2, 3};
-    double extents[4];
-    stn_mesh_data data = {4, 0, 1, v, NULL, ids, NULL};
-    stn_mesh *mesh = NULL, *hull = NULL;
-    stn_error err = {STN_OK, ""};
-    assert_ok(stn_mesh_create(*state, &data, &mesh, &err), err);
-    assert_int_equal(stn_mesh_distance_extents(mesh, extents, &err), STN_ERR_ARGUMENT);
-    assert_non_null(strstr(err.text, "all its vertices lie on the surface"));
-    assert_ok(stn_mesh_create_hull(mesh, &hull, &err), err);
-    assert_int_equal(stn_mesh_distance_extents(hull, extents, &err), STN_ERR_ARGUMENT);
-    assert_null(stn_mesh_across_faces(hull));
-    stn_mesh_release(hull);
-    stn_mesh_release(mesh);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(given_extents_are_carried_through_joining_and_scaling),
         cmocka_unit_test(cells_of_their_own_must_agree_where_they_meet),
         cmocka_unit_test(a_field_that_does_not_vanish_on_the_surface_is_repaired),
         cmocka_unit_test(fields_that_are_none_are_refused),
-        cmocka_unit_test(distance_extents_of_a_cube_are_its_depth),
-        cmocka_unit_test(without_a_vertex_inside_there_is_no_distance),
     };
     return cmocka_run_group_tests(tests, make_context, drop_context);
 }

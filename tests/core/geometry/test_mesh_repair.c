@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bad meshes of tetrahedra: what is repaired and counted, what is refused.
+// Bad meshes of tetrahedra: what is repaired and counted, what is refused, and what is said of it.
 #include <stiction/mesh_query.h>
 
 #include "mesh_lattice.h"
@@ -203,6 +203,39 @@ static void tetrahedra_of_no_mesh_are_paired_and_three_at_a_face_refused(void **
     assert_string_equal(err.text, "3 tetrahedra share the face of vertices 0, 1, 2");
 }
 
+static void findings_come_in_words_with_their_counts(void **state) {
+    const double v[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, -1, 0, 0, 0, -1, 0, 0, 0, -1, 9, 9, 9},
+                 extents[] = {0.5, 0, 0, 0, 0, 0, 0, 0};
+    const int32_t ids[] = {0, 1, 2, 3, 0, 4, 5, 6, 1, 0, 3, 2, 0, 1, 2, 2};
+    stn_mesh_data data = {8, 0, 4, v, NULL, ids, NULL};
+    static const struct {
+        bool warning;
+        const char *code, *part;
+    } expected[] = {{true, "inverted_tetrahedra", "1 of 4 tetrahedra are inverted: turned round"},
+                    {true, "flat_tetrahedra", "1 of 4 tetrahedra have no volume"},
+                    {true, "repeated_tetrahedra", "1 of 4 tetrahedra repeat"},
+                    {false, "touching_surface", "touches itself at 1 vertices"},
+                    {false, "parts", "2 parts"},
+                    {false, "unused_vertices", "1 vertices"}};
+    stn_mesh *mesh = make(*state, &data), *hull = NULL;
+    stn_error err = {STN_OK, ""};
+    stn_mesh_finding found;
+    assert_ok(stn_mesh_create_hull(mesh, &hull, &err), err);
+    for (int32_t i = 0; i < STN_COUNT(expected); i++) {
+        assert_true(stn_mesh_finding_of(i % 2 == 0 ? mesh : hull, i, &found));
+        assert_string_equal(found.code, expected[i].code);
+        assert_int_equal(found.warning, expected[i].warning);
+        assert_non_null(strstr(found.text, expected[i].part));
+    }
+    assert_false(stn_mesh_finding_of(mesh, STN_COUNT(expected), &found));
+    assert_false(stn_mesh_finding_of(mesh, -1, &found));
+    assert_null(stn_mesh_across_faces(hull));
+    stn_mesh_release(hull);
+    stn_mesh_release(mesh);
+    data.extents = extents; // no vertex is inside
+    assert_int_equal(stn_mesh_create(*state, &data, &mesh, &err), STN_ERR_ARGUMENT);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(turned_tetrahedra_are_counted_and_the_least_quality_is_known),
@@ -214,6 +247,7 @@ int main(void) {
         cmocka_unit_test(touching_parts_are_counted_and_overlapping_ones_refused),
         cmocka_unit_test(neighbours_across_faces_are_those_of_a_search),
         cmocka_unit_test(tetrahedra_of_no_mesh_are_paired_and_three_at_a_face_refused),
+        cmocka_unit_test(findings_come_in_words_with_their_counts),
     };
     return cmocka_run_group_tests(tests, make_context, drop_context);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tetrahedra made ready for a pressure field. Where all corners of an edge, a face or a tetrahedron lie on the surface
-// although it lies inside, a linear field would be 0 all over it; each such one gets a vertex in its middle: edges
-// first, then the faces that are left, then the tetrahedra.
+// Given tetrahedra made ready for a pressure field. Where all corners of an edge, a face or a tetrahedron lie on the
+// surface although it lies inside, a linear field would be 0 all over it; each such one gets a vertex in its middle:
+// edges first, then the faces that are left, then the tetrahedra.
 //
 // Which edges and faces these are is known beforehand, as the new ones all have a vertex inside. Every tetrahedron
 // splits along its own in the order of their vertices, so that neighbours cut their common face alike.
@@ -10,7 +10,7 @@
 
 #include <stiction/mesh_query.h>
 
-#include "geometry/mesh_build.h"
+#include "field_build.h"
 
 /// Vertices of an edge (the last is 0) or a face, rising.
 typedef struct simplex {
@@ -24,13 +24,12 @@ typedef struct simplices {
 
 typedef struct splitting {
     const stn_mesh *mesh;
+    const int32_t *across; // of the mesh
     stn_context *context;
     bool *outer; // (vertex_count) on the surface
     simplices edges, faces;
-    raw_mesh out;          // while `tetrahedra` is NULL they are only counted
-    int64_t count;         // tetrahedra
-    int32_t vertex_count;  // with those put into tetrahedra so far
-    const int32_t *across; // of the mesh
+    surface_build *vertices;      // those of the mesh, then the middles of edges, of faces, of tetrahedra
+    tetrahedra_build *tetrahedra; // what becomes of those of the mesh
 } splitting;
 
 static int compare_simplex(const void *a, const void *b) {
@@ -153,15 +152,13 @@ static bool find_faces(splitting *s) {
 
 // -------------------------------------------------------------------------------------------------------- splitting
 
-/// Writes the middle of vertices to a new one.
-static void put_middle(splitting *s, int32_t vertex, const int32_t *of, int32_t count) {
-    for (int32_t axis = 0; axis < 3 && s->out.vertices != NULL; axis++) {
-        double sum = 0.0;
-        for (int32_t k = 0; k < count; k++) {
-            sum += s->mesh->vertices[3 * (size_t)of[k] + (size_t)axis];
-        }
-        s->out.vertices[3 * (size_t)vertex + (size_t)axis] = sum / count;
+/// A new vertex in the middle of some of the mesh.
+static int32_t add_middle(splitting *s, const int32_t *of, int32_t count) {
+    stn_vec3 sum = stn_vec3_zero();
+    for (int32_t k = 0; k < count; k++) {
+        sum = stn_vec3_add(sum, surface_point(s->mesh->vertices, of[k]));
     }
+    return surface_build_vertex(s->vertices, stn_vec3_make(sum.x / count, sum.y / count, sum.z / count), 0.0);
 }
 
 /// The first edge of a tetrahedron that is to be split; -1: none.
@@ -210,116 +207,107 @@ static void split_at(splitting *s, const int32_t v[4], const int32_t *places, in
 static void split(splitting *s, const int32_t v[4]) {
     static const int32_t all[4] = {0, 1, 2, 3};
     int32_t ends[2] = {0, 0}, face = 0, vertices = s->mesh->vertex_count;
-    int32_t edge = first_edge(s, v, ends);
+    int32_t edge = first_edge(s, v, ends), shut = edge < 0 ? first_face(s, v, &face) : -1;
     if (edge >= 0) {
-        put_middle(s, vertices + edge, s->edges.items[edge].id, 2);
         split_at(s, v, ends, 2, vertices + edge);
-        return;
-    }
-    int32_t shut = first_face(s, v, &face);
-    if (shut >= 0) {
-        put_middle(s, vertices + s->edges.count + shut, s->faces.items[shut].id, 3);
+    } else if (shut >= 0) {
         split_at(s, v, face_corners[face], 3, vertices + s->edges.count + shut);
-        return;
+    } else if (is_inner(s, v[0]) || is_inner(s, v[1]) || is_inner(s, v[2]) || is_inner(s, v[3])) {
+        tetrahedra_add(s->tetrahedra, s->vertices->vertices, v[0], v[1], v[2], v[3]);
+    } else if (!s->vertices->failed) {
+        split_at(s, v, all, 4, add_middle(s, v, 4));
     }
-    if (is_inner(s, v[0]) || is_inner(s, v[1]) || is_inner(s, v[2]) || is_inner(s, v[3])) {
-        if (s->out.tetrahedra != NULL) {
-            memcpy(s->out.tetrahedra + 4 * s->count, v, 4 * sizeof *v);
-        }
-        s->count++;
-        return;
-    }
-    int32_t middle = s->vertex_count++;
-    put_middle(s, middle, v, 4);
-    split_at(s, v, all, 4, middle);
 }
 
-// --------------------------------------------------------------------------------------------------------- in order
-
-/// Splits all; counts only, as long as there are no arrays.
+/// Writes all vertices and tetrahedra.
 static void split_all(splitting *s) {
-    s->count = 0;
-    s->vertex_count = s->mesh->vertex_count + s->edges.count + s->faces.count;
-    for (int32_t t = 0; t < s->mesh->tetrahedron_count; t++) {
-        split(s, s->mesh->tetrahedra + 4 * (size_t)t);
+    const stn_mesh *mesh = s->mesh;
+    for (int32_t i = 0; i < mesh->vertex_count; i++) {
+        surface_build_vertex(s->vertices, surface_point(mesh->vertices, i), 0.0);
+    }
+    for (int32_t i = 0; i < s->edges.count; i++) {
+        add_middle(s, s->edges.items[i].id, 2);
+    }
+    for (int32_t i = 0; i < s->faces.count; i++) {
+        add_middle(s, s->faces.items[i].id, 3);
+    }
+    for (int32_t t = 0; t < mesh->tetrahedron_count && !s->vertices->failed; t++) {
+        split(s, mesh->tetrahedra + 4 * (size_t)t);
     }
 }
 
-/// The arrays of the split mesh, with the surface as it was.
-static stn_status fill(splitting *s, stn_error *err) {
-    const stn_mesh *mesh = s->mesh;
-    size_t corners = 3 * (size_t)mesh->triangle_count;
-    int64_t fixed = (int64_t)mesh->vertex_count + s->edges.count + s->faces.count;
-    if (fixed + mesh->tetrahedron_count > STN_MESH_COUNT_MAX || mesh->tetrahedron_count > STN_MESH_COUNT_MAX / 16) {
-        return stn_fail(err, STN_ERR_ARGUMENT,
-                        "mesh: %d tetrahedra are too many to be split where they have no vertex inside: give a coarser "
-                        "mesh",
-                        mesh->tetrahedron_count);
+// ---------------------------------------------------------------------------------------------------------- extents
+
+/// Distances from the surface over the largest one, which is returned; 0 where no vertex is inside.
+static double fill_distances(const splitting *s) {
+    const double *vertices = s->vertices->vertices;
+    double *extents = s->vertices->extents, largest = 0.0, reach = INFINITY;
+    for (int32_t i = 0; i < s->vertices->vertex_count; i++) {
+        stn_vec3 p = surface_point(vertices, i);
+        stn_mesh_point nearest = {0};
+        if (i > 0) { // no point of the surface is further than the way over the vertex before
+            reach = (extents[i - 1] + stn_vec3_norm(stn_vec3_sub(p, surface_point(vertices, i - 1)))) * (1.0 + 1e-9);
+        }
+        if (is_inner(s, i) && !stn_mesh_nearest(s->mesh, p, reach, &nearest)) {
+            stn_mesh_nearest(s->mesh, p, INFINITY, &nearest);
+        }
+        extents[i] = nearest.distance;
+        largest = fmax(largest, nearest.distance);
     }
-    split_all(s);
-    s->out = (raw_mesh){.context = s->context,
-                        .vertex_count = s->vertex_count,
-                        .triangle_count = mesh->triangle_count,
-                        .tetrahedron_count = (int32_t)s->count};
-    s->out.vertices = stn_allocate(s->context, 3 * (size_t)s->vertex_count, sizeof *s->out.vertices);
-    s->out.triangles = stn_allocate(s->context, corners, sizeof *s->out.triangles);
-    s->out.tetrahedra = stn_allocate(s->context, 4 * (size_t)s->count, sizeof *s->out.tetrahedra);
-    s->out.extents = stn_allocate(s->context, (size_t)s->vertex_count, sizeof *s->out.extents);
-    if (s->out.vertices == NULL || s->out.triangles == NULL || s->out.tetrahedra == NULL || s->out.extents == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for %lld tetrahedra", (long long)s->count);
+    for (int32_t i = 0; i < s->vertices->vertex_count && largest > 0.0; i++) {
+        extents[i] /= largest;
     }
-    memcpy(s->out.vertices, mesh->vertices, 3 * (size_t)mesh->vertex_count * sizeof *mesh->vertices);
-    memcpy(s->out.triangles, mesh->triangles, corners * sizeof *mesh->triangles);
-    split_all(s);
+    return largest;
+}
+
+/// Given extents stay; others are distances from the surface over that of the deepest vertex.
+static stn_status fill_extents(const splitting *s, stn_error *err) {
+    const double *given = s->mesh->extents;
+    double *extents = s->vertices->extents;
+    if (!(fill_distances(s) > 0.0)) {
+        return stn_fail(
+            err, STN_ERR_ARGUMENT,
+            "mesh: all vertices of its tetrahedra lie on the surface but for rounding: mesh the solid anew");
+    }
+    if (given != NULL) {
+        int32_t deepest = 0;
+        for (int32_t i = 0; i < s->mesh->vertex_count; i++) {
+            deepest = given[i] > given[deepest] ? i : deepest;
+        }
+        double share = extents[deepest];
+        for (int32_t i = s->mesh->vertex_count; i < s->vertices->vertex_count; i++) {
+            extents[i] = fmin(1.0, extents[i] / share);
+        }
+        memcpy(extents, given, (size_t)s->mesh->vertex_count * sizeof *extents);
+    }
     return STN_OK;
 }
 
-/// Extents of the new mesh. Given ones stay; others are distances to the surface over that of the deepest vertex.
-static stn_status fill_extents(const stn_mesh *source, stn_mesh *made, stn_error *err) {
-    double *extents = (double *)made->extents;
-    stn_status status = stn_mesh_distance_extents(made, extents, err);
-    if (status == STN_OK && source->extents != NULL) {
-        int32_t deepest = 0;
-        for (int32_t i = 0; i < source->vertex_count; i++) {
-            deepest = source->extents[i] > source->extents[deepest] ? i : deepest;
-        }
-        double depth = extents[deepest];
-        for (int32_t i = source->vertex_count; i < made->vertex_count; i++) {
-            extents[i] = fmin(1.0, extents[i] / depth);
-        }
-        memcpy(extents, source->extents, (size_t)source->vertex_count * sizeof *extents);
-    }
-    return status;
-}
-
-stn_status stn_mesh_create_field_ready(const stn_mesh *mesh, stn_mesh **out, stn_error *err) {
-    splitting s = {.mesh = mesh, .context = ((mesh_object *)mesh)->context};
-    stn_mesh *made = NULL;
-    *out = NULL;
+stn_status field_split(const stn_mesh *mesh, surface_build *vertices, tetrahedra_build *tetrahedra, stn_error *err) {
+    stn_context *context = vertices->context;
+    splitting s = {.mesh = mesh, .context = context, .vertices = vertices, .tetrahedra = tetrahedra};
     if (mesh->tetrahedron_count == 0) {
         return stn_fail(err, STN_ERR_ARGUMENT, "mesh: no tetrahedra: a surface has no pressure field");
     }
+    stn_status status = stn_mesh_prepare(mesh, err);
     s.across = stn_mesh_across_faces(mesh);
-    s.outer = stn_allocate(s.context, (size_t)mesh->vertex_count, sizeof *s.outer);
+    s.outer = stn_allocate(context, (size_t)mesh->vertex_count, sizeof *s.outer);
     for (int32_t i = 0; s.outer != NULL && i < 3 * mesh->triangle_count; i++) {
         s.outer[mesh->triangles[i]] = true;
     }
-    bool found = s.across != NULL && s.outer != NULL && find_edges(&s) && find_faces(&s);
-    stn_status status = found ? fill(&s, err) : stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for a field");
-    if (status == STN_OK) {
-        status = mesh_wrap(&s.out, &mesh->facts, &mesh->solid, false, &made, err);
-    }
-    if (status == STN_OK) {
-        status = fill_extents(mesh, made, err);
-    }
-    if (status == STN_OK) {
-        *out = made;
+    if (status == STN_OK && s.across != NULL && s.outer != NULL && find_edges(&s) && find_faces(&s)) {
+        split_all(&s);
     } else {
-        stn_mesh_release(made);
+        vertices->failed = true;
     }
-    raw_mesh_clear(&s.out);
-    stn_release(s.context, s.outer);
-    stn_release(s.context, s.edges.items);
-    stn_release(s.context, s.faces.items);
+    if (status == STN_OK && (vertices->failed || tetrahedra->failed)) {
+        status = stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for a field");
+    }
+    if (status == STN_OK) {
+        status = fill_extents(&s, err);
+    }
+    stn_release(context, s.outer);
+    stn_release(context, s.edges.items);
+    stn_release(context, s.faces.items);
     return status;
 }
