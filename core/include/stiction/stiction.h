@@ -3,7 +3,6 @@
 #ifndef STICTION_STICTION_H
 #define STICTION_STICTION_H
 
-#include <stiction/inverse_kinematics.h>
 #include <stiction/mesh_query.h>
 #include <stiction/motion.h>
 #include <stiction/query.h>

@@ -10,6 +10,8 @@
 #include <stiction/script.h>
 #include <stiction/stiction.h>
 
+#include "common/inverse_kinematics.h"
+
 #define STN_LUA_WORLD       "stiction.world"
 #define STN_LUA_GROUP       "stiction.group"
 #define STN_LUA_LINK        "stiction.link"

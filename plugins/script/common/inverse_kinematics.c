@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inverse kinematics of one link: Levenberg-Marquardt within joint limits, from seeds and then from random starts.
-#include <stiction/inverse_kinematics.h>
+#include "common/inverse_kinematics.h"
+
 #include <string.h>
 
 #include <stiction/random.h>

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inverse kinematics: joint positions that put a link where it is wanted.
-#ifndef STICTION_INVERSE_KINEMATICS_H
-#define STICTION_INVERSE_KINEMATICS_H
+#ifndef STICTION_PLUGINS_SCRIPT_INVERSE_KINEMATICS_H
+#define STICTION_PLUGINS_SCRIPT_INVERSE_KINEMATICS_H
 
 #include <stiction/dynamics.h>
-
-STN_BEGIN_C
 
 /// What is wanted, and how long it is looked for.
 typedef struct stn_ik_goal {
@@ -26,7 +24,7 @@ typedef struct stn_ik_goal {
 } stn_ik_goal;
 
 /// 1e-6 m, 1e-6 rad, 50 random starts, 100 iterations each; the identity of link -1 as goal.
-STN_API stn_ik_goal stn_ik_goal_default(void);
+stn_ik_goal stn_ik_goal_default(void);
 
 /// How near the best start came.
 typedef struct stn_ik_result {
@@ -41,8 +39,7 @@ typedef struct stn_ik_result {
 /// reaches the goal, within the limits, is accepted and, if asked for, nearest; else what came nearest to the goal.
 /// STN_NOT_CONVERGED: none reached it; STN_ERR_ARGUMENT: no joint of the group moves the link, or more than 64 joints
 /// do. Source: [levenberg-1944], [marquardt-1963]. Thread: [any], while `present` does not change; no allocation.
-STN_API stn_status stn_inverse_kinematics(const stn_kinematics *present, const stn_ik_goal *goal, double *q,
-                                          stn_ik_result *result, stn_error *err);
+stn_status stn_inverse_kinematics(const stn_kinematics *present, const stn_ik_goal *goal, double *q,
+                                  stn_ik_result *result, stn_error *err);
 
-STN_END_C
 #endif
