@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sensors on links measure of the last step of a world, and noise for them.
+// What sensors on links measure of the last step of a world.
 #ifndef STICTION_SENSOR_H
 #define STICTION_SENSOR_H
 
@@ -26,11 +26,6 @@ STN_API stn_status stn_world_joint_torque(stn_world *world, int32_t joint, doubl
 /// latter of the step's start. [step]
 STN_API stn_status stn_world_link_inertial(stn_world *world, int32_t link, stn_vec3 *specific_force,
                                            stn_vec3 *angular_velocity, stn_error *err);
-/// Noise by seed and number of the step, so that it needs no state: a standard normal number, and a random walk, W(0) =
-/// 0, whose increments are such numbers. The walk is built by halving intervals (Levy's construction of Brownian
-/// motion) in O(log n). Thread: [any].
-STN_API double stn_noise_normal(uint64_t seed, uint64_t n);
-STN_API double stn_noise_walk(uint64_t seed, uint64_t n);
 
 STN_END_C
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bind.h"
+#include "common/noise.h"
 
 /// Links that a query looks at: those that are marked, or all but those.
 typedef struct link_set {

@@ -6,11 +6,12 @@
 //     W(m) = (W(m - h/2) + W(m + h/2))/2 + sqrt(h)/2 N_m,
 //
 // where every integer m is the middle of one interval alone.
+#include "common/noise.h"
+
 #include <math.h>
 
 #include <stiction/math.h>
 #include <stiction/random.h>
-#include <stiction/sensor.h>
 
 /// In (0, 1).
 static double uniform(uint64_t bits) {
