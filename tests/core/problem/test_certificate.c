@@ -380,7 +380,7 @@ static void the_condition_of_a_sticking_block_is_that_of_its_regularisation(void
     block_init(&b, 0.0, 0.0);
     assert_ok(stn_context_create(NULL, &context, &err), err);
     assert_ok(stn_instance_create(context, STN_KIND_LAW, "sap", NULL, 0, &instance, &err), err);
-    const stn_law law = {instance->desc->ops.law, instance->self, "sap"};
+    const stn_law law = {.ops = instance->desc->ops.law, .self = instance->self, .id = "sap"};
     stn_arena *arena = stn_arena_create(context);
     const double R[3] = {1e-3, 1e-3, 1e-2};
     double condition = 0.0;

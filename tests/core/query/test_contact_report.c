@@ -58,7 +58,8 @@ static void a_law_that_tells_no_slip_leaves_it_to_the_cone(void **state) {
     stn_law_ops before = *seen.law->ops, without = before;
     before.size = (uint32_t)offsetof(stn_law_ops, slip);
     without.slip = NULL;
-    const stn_law laws[] = {{&before, seen.law->self, "before"}, {&without, seen.law->self, "without"}};
+    const stn_law laws[] = {{.ops = &before, .self = seen.law->self, .id = "before"},
+                            {.ops = &without, .self = seen.law->self, .id = "without"}};
     for (int32_t k = 0; k < 3; k++) {
         int32_t count[3] = {0};
         seen.law = k < 2 ? &laws[k] : NULL;
