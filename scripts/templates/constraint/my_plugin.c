@@ -56,12 +56,15 @@ static const stn_constraint_ops ops = {
     .emit = emit,
 };
 
+static const char *const capabilities[] = {"slack", NULL}; // one-sided: leave it out if your rows push and pull
+
 static const stn_plugin_desc descriptor = {
     .size = sizeof descriptor,
     .kind = STN_KIND_CONSTRAINT,
     .id = "my_plugin",
     .version = "0.1.0",
     .summary = "Rope of a given length between points of two bodies",
+    .capabilities = capabilities,
     .config_size = sizeof(settings),
     .params = params,
     .param_count = STN_COUNT(params),
