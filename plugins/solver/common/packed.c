@@ -78,6 +78,32 @@ static void copy_block(const packed_row *row, const packed_row *other, const dou
     }
 }
 
+/// `speed` holds what bounds that leave no row at rest force on the others: |W gamma| with the smallest gamma within
+/// them. A motor may act where nothing moves yet. False: out of memory.
+static bool add_forced_speed(stn_arena *arena, packed *p) {
+    double *gamma = NULL;
+    for (int32_t r = 0; r < p->size; r++) {
+        double least = p->lo[r] > 0.0 ? p->lo[r] : (p->hi[r] < 0.0 ? p->hi[r] : 0.0);
+        if (least == 0.0) {
+            continue;
+        }
+        gamma = gamma != NULL ? gamma : packed_vector(p, arena);
+        if (gamma == NULL) {
+            return false;
+        }
+        gamma[r] = least;
+    }
+    double *g = gamma != NULL ? packed_vector(p, arena) : NULL;
+    if (g == NULL) {
+        return gamma == NULL;
+    }
+    packed_product(p, gamma, g);
+    for (int32_t r = 0; r < p->size; r++) {
+        p->speed = larger(p->speed, fabs(g[r] - p->q[r]));
+    }
+    return true;
+}
+
 bool packed_build(const stn_delassus *d, stn_arena *arena, packed *out) {
     const stn_problem *problem = d->problem;
     packed_block *blocks;
@@ -138,7 +164,7 @@ bool packed_build(const stn_delassus *d, stn_arena *arena, packed *out) {
             out->rounding = larger(out->rounding, 16.0 * DBL_EPSILON * sum);
         }
     }
-    return true;
+    return add_forced_speed(arena, out);
 }
 
 /// A block of `values` doubles; the arena that it lives in is ours.

@@ -41,8 +41,10 @@ typedef struct packed {
     packed_row *rows;
     const packed_block *blocks;
     double *q, *lo, *hi; // (size) lo and hi of rows with bounds
-    double speed;        // what a relative tolerance is relative to: the largest |b|, |v_hat| [m/s]
-    double rounding;     // of b: bodies that move together leave nothing else of their speeds [m/s]
+    /// What a relative tolerance is relative to: the largest |b|, |v_hat|, and |W gamma| of the least impulses that
+    /// bounds allow [m/s].
+    double speed;
+    double rounding; // of b: bodies that move together leave nothing else of their speeds [m/s]
 } packed;
 
 /// Everything lives in `arena`; begins of vectors are aligned to 16 bytes. False: out of memory. Numbers that are not
