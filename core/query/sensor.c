@@ -19,12 +19,14 @@ static bool is_beyond(const stn_model *model, int32_t link, int32_t root) {
     return link == root;
 }
 
-/// Does a constraint hold both what is beyond link `root` and something else, not by joints?
-static bool passes_by(const stn_model *model, const stn_model_constraint *c, int32_t root) {
-    bool held[2] = {false, false};
-    for (int32_t i = 0; i < c->end_count; i++) {
-        if (c->ends[i].joint < 0) {
-            held[is_beyond(model, c->ends[i].link, root)] = true;
+/// Does constraint `i` act both on what is beyond link `root` and on something else, not by joints? Rows beside
+/// contacts act also on what touches its ends.
+static bool passes_by(const step_setup *setup, int32_t i, int32_t root) {
+    const stn_model_constraint *c = &setup->model->constraints[i];
+    bool held[2] = {setup->constraint_slots[i].contact_rows > 0, false};
+    for (int32_t k = 0; k < c->end_count; k++) {
+        if (c->ends[k].joint < 0) {
+            held[is_beyond(setup->model, c->ends[k].link, root)] = true;
         }
     }
     return held[0] && held[1];
@@ -53,11 +55,12 @@ stn_status stn_world_check_sensor(const stn_world *world, int32_t link, bool for
     }
     // Constraints that join bodies beyond the link to others go round it: not counted, so refused.
     for (int32_t i = 0; forces && i < model->constraint_count; i++) {
-        const stn_model_constraint *c = &model->constraints[i];
-        if (passes_by(model, c, link)) {
-            return stn_fail(err, STN_ERR_UNSUPPORTED,
-                            "constraint %s joins what is beyond link %s to something else, so that forces pass by it",
-                            c->name, model->links[link].name);
+        if (passes_by(world->setup, i, link)) {
+            stn_fail(err, STN_ERR_UNSUPPORTED,
+                     "it joins what is beyond link %s to something else, so that forces pass by it",
+                     model->links[link].name);
+            stn_describe_constraint_error(model, i, err);
+            return STN_ERR_UNSUPPORTED;
         }
     }
     return STN_OK;

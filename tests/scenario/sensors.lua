@@ -386,6 +386,18 @@ stn.test("a joint's sensor takes the joint or its name", function()
   assert(by_object:read().torque ~= 0 and by_object:read().torque == by_name:read().torque)
 end)
 
+stn.test("rows beside contacts pass by a sensor: they act on what touches a link beyond it", function()
+  local world <close> = new_world()
+  world:ground {}
+  local brick = load_brick(world, 0.05)
+  local ball = world:sphere { name = "ball", radius = 0.1, mass = 1, xyz = { 3, 0, 0.1 } }
+  world:constraint { "rolling", name = "drag", links = { brick:link "brick", brick:link "left" }, rolling = 0.01 }
+  for _, link in ipairs { "brick", "left" } do
+    stn.fails(function() world:sensor { "force_torque", link = brick:link(link) } end, "constraint rolling 'drag': it joins what is beyond link " .. link)
+  end
+  assert(world:sensor { "force_torque", link = brick:link "right" } and world:sensor { "force_torque", link = ball })
+end)
+
 stn.test("what cannot be measured is one clear line", function()
   local world <close> = new_world()
   local brick = load_brick(world, 5)
@@ -406,7 +418,7 @@ stn.test("what cannot be measured is one clear line", function()
   fails({ "imu", link = box, seed = -1 }, "seed")
   fails({ "imu", link = box, log = "" }, "log must be a name")
   fails({ "contact_force", on = box, by = box }, "both sides")
-  fails({ "force_torque", link = box }, "world:sensor: force_torque: constraint")
+  fails({ "force_torque", link = box }, "world:sensor: force_torque: constraint ball (number 1): it joins")
   fails({ "joint_torque", joint = world:group "brick":joint "brick_floating" }, "world:sensor: joint_torque: constraint")
   assert(world:sensor { "imu", link = box } and world:sensor { "contact_force", on = box }) -- no force is asked of what carries them
   world:step()
