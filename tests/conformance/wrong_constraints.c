@@ -90,7 +90,6 @@ CONSTRAINT(pull, PULLS_ALONE)
 CONSTRAINT_THAT_SAYS(slack_rope, ROPE, slack)
 CONSTRAINT_THAT_SAYS(slack_pull, PULLS_ALONE, slack)
 CONSTRAINT_THAT_SAYS(slack_rate, HALF_ROPE, slack)
-CONSTRAINT_THAT_SAYS(slack_none, NONE, slack)
 CONSTRAINT(none, NONE)
 CONSTRAINT(rate, HALF_RATE)
 CONSTRAINT(reaction, NO_REACTION)
@@ -123,9 +122,35 @@ static const stn_plugin_desc state = {.size = sizeof state,
                                       .param_count = 1,
                                       .ops.constraint = &small_ops};
 
+/// Without parameters: none of them can make it one-sided.
+static const stn_plugin_desc slack_none = {.size = sizeof slack_none,
+                                           .kind = STN_KIND_CONSTRAINT,
+                                           .id = "wrong_slack_none",
+                                           .version = "1",
+                                           .summary = "a spring with a fault",
+                                           .capabilities = slack,
+                                           .config_size = sizeof(config),
+                                           .ops.constraint = &ops};
+
+/// Its state is larger than any memory.
+static size_t huge_state(const void *self, const stn_model_constraint *described) {
+    (void)self;
+    (void)described;
+    return (size_t)1 << 60;
+}
+static const stn_constraint_ops huge_ops = {
+    .size = sizeof huge_ops, .row_count = row_count, .emit = emit, .state_size = huge_state};
+static const stn_plugin_desc huge = {.size = sizeof huge,
+                                     .kind = STN_KIND_CONSTRAINT,
+                                     .id = "wrong_huge",
+                                     .version = "1",
+                                     .summary = "a spring with a fault",
+                                     .config_size = sizeof(config),
+                                     .ops.constraint = &huge_ops};
+
 #define WITH_MISCONDUCT(word) CONSTRAINT(word, MISCONDUCT_##word)
 #define ITS_DESCRIPTOR(word)  , &(word)
 STN_MISCONDUCTS(WITH_MISCONDUCT)
 
 STN_PLUGIN_LIBRARY(&rope, &pull, &slack_rope, &slack_pull, &slack_rate, &slack_none, &none, &rate, &reaction, &line,
-                   &count, &many, &number, &part, &state STN_MISCONDUCTS(ITS_DESCRIPTOR));
+                   &count, &many, &number, &part, &state, &huge STN_MISCONDUCTS(ITS_DESCRIPTOR));

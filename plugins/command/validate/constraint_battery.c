@@ -2,6 +2,7 @@
 // What every constraint must do between free bodies, along a path of three or over the joints of an arm, whichever ends
 // it takes: rows whose Jacobian is the derivative of their error, that keep momentum, and all that lasts in its state.
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <stiction/record.h>
@@ -15,7 +16,8 @@ enum {
     ROUNDS = 50,
     MOST_ROWS = 64,
     MOST_Q = 7 * BODIES + JOINTS,
-    MOST_V = 6 * BODIES + JOINTS
+    MOST_V = 6 * BODIES + JOINTS,
+    MOST_CHANNELS = 64
 };
 
 /// Which ends a constraint is given.
@@ -31,6 +33,8 @@ typedef struct subject {
     stn_world *world;
     const stn_model *model;
     stn_error error;
+    bool tells; // it does nothing until its channels are told these numbers
+    double channels[MOST_CHANNELS];
 } subject;
 
 /// `touching`: soft balls that overlap, for what emits rows beside contacts.
@@ -121,27 +125,6 @@ static stn_status make_world(subject *s, ends_kind kind) {
     return status;
 }
 
-/// With the first ends that the plugin takes; false: with none, which decides the trial.
-static bool begin(subject *s, validate_trial *trial) {
-    for (int32_t kind = 0; kind < ENDS_COUNT; kind++) {
-        *s = (subject){.trial = trial, .ends = (ends_kind)kind};
-        s->random.state = stn_hash(trial->request->seed, trial->check, strlen(trial->check));
-        stn_status status = make_world(s, (ends_kind)kind);
-        if (status == STN_OK) {
-            return true;
-        }
-        end(s);
-        if (status == STN_ERR_PLUGIN && !trial->decided) { // not the ends: the plugin breaks its contract
-            trial_fail(trial, "%s", s->error.text);
-        }
-        if (trial->decided) {
-            return false;
-        }
-    }
-    trial_skip(trial, "takes neither two or three frames on bodies nor two or three joints: %s", s->error.text);
-    return false;
-}
-
 /// Rows of one step, and errors: of every row its own, of a block of a weld or ball the length alone, because its axes
 /// turn with the bodies.
 typedef struct emitted {
@@ -220,6 +203,181 @@ static void random_state(subject *s, double *q, double *w) {
     stn_integrate_q(s->model, s->model->q0, turn, 1.0, q);
 }
 
+/// Again what tell_if_silent told, if it did.
+static bool set_channels(subject *s) {
+    const stn_constraint_ops *ops = s->trial->request->plugin->desc->ops.constraint;
+    double *values = s->channels;
+    for (int32_t c = 0; c < ops->channel_count && s->tells; values += ops->channels[c++].size) {
+        if (stn_world_set_constraint(s->world, 0, ops->channels[c].name, values, ops->channels[c].size, &s->error) <
+            0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// What only acts when told is told: where it has no row at the start, every channel gets a number above 0.
+static void tell_if_silent(subject *s) {
+    const stn_constraint_ops *ops = s->trial->request->plugin->desc->ops.constraint;
+    stn_row_block block;
+    int32_t numbers = 0;
+    for (int32_t c = 0; c < ops->channel_count; c++) {
+        numbers += ops->channels[c].size;
+    }
+    if (numbers == 0 || numbers > MOST_CHANNELS ||
+        stn_world_constraint_blocks(s->world, 0, &block, 1, &s->error) != 0) {
+        return;
+    }
+    for (int32_t i = 0; i < numbers; i++) {
+        s->channels[i] = random_uniform(&s->random, 0.1, 1.0);
+    }
+    s->tells = true;
+    (void)set_channels(s);
+}
+
+static stn_status start(subject *s, validate_trial *trial, ends_kind kind) {
+    *s = (subject){.trial = trial, .ends = kind};
+    s->random.state = stn_hash(trial->request->seed, trial->check, strlen(trial->check));
+    stn_status status = make_world(s, kind);
+    if (status == STN_OK) {
+        tell_if_silent(s);
+    } else {
+        end(s);
+    }
+    return status;
+}
+
+/// Does it have rows, and with `moves` a phi that differs between states?
+static bool acts(subject *s, bool moves) {
+    static emitted here;
+    double q[MOST_Q], w[MOST_V], first = (double)NAN;
+    for (int32_t round = 0; round < 10; round++) {
+        random_state(s, q, w);
+        if (!emit_at(s, q, w, &here)) {
+            return false;
+        }
+        if (here.rows > 0 && (!moves || (here.errors > 0 && !isnan(first) && here.phi[0] != first))) {
+            return true;
+        }
+        first = here.errors > 0 ? here.phi[0] : first;
+    }
+    return false;
+}
+
+/// Values to try of a parameter; false: there are no more.
+static bool value_to_try(const stn_param *param, int32_t k, char *text, size_t size) {
+    static const double numbers[] = {1.0, 1e9};
+    if (param->type == STN_PARAM_TYPE_REAL && k < STN_COUNT(numbers)) {
+        snprintf(text, size, "%g", fmax(param->minimum, fmin(param->maximum, numbers[k])));
+        return true;
+    }
+    if (param->type == STN_PARAM_TYPE_BOOL && k == 0) {
+        snprintf(text, size, "%s", param->default_number == 0.0 ? "true" : "false");
+        return true;
+    }
+    const char *list = param->type == STN_PARAM_TYPE_TEXT ? param->default_text : NULL;
+    if (k > 0 || list == NULL || *list == '\0' || list[strspn(list, "0 ")] != '\0') {
+        return false;
+    }
+    size_t used = 0;
+    for (int32_t i = 1; *list != '\0' && used < size; list++) { // a list of zeros
+        used += *list == '0' ? (size_t)snprintf(text + used, size - used, "%s%d", i > 1 ? " " : "", 10 * i) : 0;
+        i += *list == '0';
+    }
+    return used < size;
+}
+
+typedef struct advice {
+    ends_kind ends;
+    char set[200]; // "--set stiffness=1", empty: none was found
+} advice;
+
+/// One setting more with which it acts: tried, not guessed.
+static advice find_setting(const validate_trial *trial, bool moves) {
+    enum { MOST_SETTINGS = 64 };
+    const stn_plugin_desc *desc = trial->request->plugin->desc;
+    const int32_t count = trial->request->setting_count;
+    stn_setting settings[MOST_SETTINGS];
+    validate_request request = *trial->request;
+    char value[100];
+    if (count >= MOST_SETTINGS) {
+        return (advice){0};
+    }
+    for (int32_t i = 0; i < count; i++) {
+        settings[i] = request.settings[i];
+    }
+    request.settings = settings;
+    request.setting_count = count + 1;
+    for (int32_t i = 0; i < desc->param_count; i++) {
+        for (int32_t k = 0; value_to_try(&desc->params[i], k, value, sizeof value); k++) {
+            settings[count] =
+                (stn_setting){.name = desc->params[i].name, .form = STN_SETTING_TEXT, .text = value, .where = "--set"};
+            for (int32_t kind = 0; kind < ENDS_COUNT; kind++) {
+                validate_trial attempt = {.request = &request, .check = trial->check};
+                subject s;
+                if (start(&s, &attempt, (ends_kind)kind) != STN_OK) {
+                    continue;
+                }
+                const bool found = acts(&s, moves) && !attempt.decided;
+                end(&s);
+                if (found) {
+                    advice a = {.ends = (ends_kind)kind};
+                    const char *quote = strchr(value, ' ') != NULL ? "'" : "";
+                    snprintf(a.set, sizeof a.set, "--set %s%s=%s%s", quote, desc->params[i].name, value, quote);
+                    return a;
+                }
+            }
+        }
+    }
+    return (advice){0};
+}
+
+/// Skips what has no row that the check can judge.
+static void skip_idle(validate_trial *trial, const subject *s, bool moves) {
+    const advice a = find_setting(trial, moves);
+    trial_skip(trial, "%s: emits no row%s; give it settings with which it does%s%s", ends_names[s->ends],
+               moves ? " whose phi changes" : "", a.set[0] != '\0' ? ", such as " : "", a.set);
+}
+
+/// The refusal that says most: ends that do not fit are refused alike, those that fit for another reason.
+static int32_t rarest(char refusals[ENDS_COUNT][sizeof((stn_error *)0)->text]) {
+    int32_t best = 0, fewest = ENDS_COUNT + 1;
+    for (int32_t kind = 0; kind < ENDS_COUNT; kind++) {
+        int32_t same = 0;
+        for (int32_t other = 0; other < ENDS_COUNT; other++) {
+            same += strcmp(refusals[kind], refusals[other]) == 0;
+        }
+        best = same < fewest ? kind : best;
+        fewest = same < fewest ? same : fewest;
+    }
+    return best;
+}
+
+/// With the first ends that the plugin takes; false: with none, which decides the trial.
+static bool begin(subject *s, validate_trial *trial) {
+    static char refusals[ENDS_COUNT][sizeof((stn_error *)0)->text];
+    for (int32_t kind = 0; kind < ENDS_COUNT; kind++) {
+        stn_status status = start(s, trial, (ends_kind)kind);
+        if (status == STN_OK) {
+            return true;
+        }
+        if (status == STN_ERR_PLUGIN || status == STN_ERR_MEMORY) { // not the ends: the plugin breaks its contract
+            trial_fail(trial, "%s: %s", ends_names[kind], s->error.text);
+        }
+        if (trial->decided) {
+            return false;
+        }
+        snprintf(refusals[kind], sizeof refusals[kind], "%s", s->error.text);
+    }
+    const advice a = find_setting(trial, false);
+    const int32_t told = a.set[0] != '\0' ? (int32_t)a.ends : rarest(refusals);
+    trial_skip(trial, "refuses %s: %s%s%s", ends_names[told], refusals[told],
+               a.set[0] != '\0' ? "; it takes them with "
+                                : "; it refuses other ends too, whichever one parameter is set",
+               a.set);
+    return false;
+}
+
 // ------------------------------------------------------------------------------------------------------------- checks
 
 static void check_declares(validate_trial *trial) {
@@ -248,30 +406,13 @@ static bool same_rows(const emitted *a, const emitted *b) {
     return a->errors == b->errors && memcmp(a->id, b->id, (size_t)a->errors * sizeof *a->id) == 0;
 }
 
-/// What is seen of a one-sided constraint, beside its word.
-static void judge_sides(validate_trial *trial, bool one_sided, int32_t other_rows) {
-    const bool says_slack = trial_says(trial, "slack");
-    if (!says_slack && other_rows > 0) {
-        trial_fail(trial,
-                   "in %d states it emits other rows than in the first: what comes and goes is one-sided, and "
-                   "says slack",
-                   other_rows);
-    } else if (!says_slack && one_sided) {
-        trial_fail(trial,
-                   "a row has 0 as one of its bounds, so it pulls or pushes alone, which is one-sided: say slack");
-    } else if (says_slack && !one_sided && other_rows == 0) {
-        trial_fail(trial, "says slack, and in %d states nothing is one-sided: leave the word out", ROUNDS);
-    }
-}
-
 /// phi along q(t) against J v, by central differences. A row whose phi is the same everywhere has no error to lessen: a
-/// damper, a given force. At a kink, where rows come or go, there is no derivative: only what says slack has any.
+/// damper, a given force. At a kink, where rows come or go, there is no derivative.
 static void check_derivative(validate_trial *trial) {
     const double h = 1e-5;
-    static emitted here, ahead, behind, first;
+    static emitted here, ahead, behind;
     double q[MOST_Q], w[MOST_V], next[MOST_Q], worst = 0.0;
-    int32_t compared = 0, constant = 0, other_rows = 0;
-    bool one_sided = false;
+    int32_t compared = 0, constant = 0;
     subject s;
     if (!begin(&s, trial)) {
         return;
@@ -281,9 +422,6 @@ static void check_derivative(validate_trial *trial) {
         if (!emit_at(&s, q, w, &here)) {
             break;
         }
-        first = round == 0 ? here : first;
-        other_rows += !same_rows(&here, &first);
-        one_sided = one_sided || here.one_sided;
         stn_integrate_q(s.model, q, w, h, next);
         bool good = emit_at(&s, next, w, &ahead);
         stn_integrate_q(s.model, q, w, -h, next);
@@ -305,16 +443,58 @@ static void check_derivative(validate_trial *trial) {
             }
         }
     }
-    const stn_constraint_ops *ops = trial->request->plugin->desc->ops.constraint;
-    if (compared > 0 && !trial->decided && !STN_PLUGIN_HAS(ops, contact_rows)) { // which come and go with contacts
-        judge_sides(trial, one_sided, other_rows);
-    }
     if (compared == 0 && !trial->decided) {
-        trial_skip(trial, "%s: emits no row whose phi changes; give it settings with which it does",
-                   ends_names[s.ends]);
+        skip_idle(trial, &s, true);
     }
     trial_ok(trial, "%d rows in %d states of %s: J v is the rate of phi to %.1e (%d rows have a constant phi)",
              compared, ROUNDS, ends_names[s.ends], worst, constant);
+    end(&s);
+}
+
+/// What is seen of a one-sided constraint, beside its word. Settings and channels may decide whether anything is seen,
+/// the word is the plugin's: it is superfluous only where there are neither.
+static void check_sides(validate_trial *trial) {
+    static emitted here, first;
+    const stn_plugin_desc *desc = trial->request->plugin->desc;
+    const bool says_slack = trial_says(trial, "slack");
+    double q[MOST_Q], w[MOST_V];
+    int32_t rows = 0, other_rows = 0;
+    bool one_sided = false;
+    subject s;
+    if (!begin(&s, trial)) {
+        return;
+    }
+    if (STN_PLUGIN_HAS(desc->ops.constraint, contact_rows)) {
+        trial_skip(trial, "its rows come and go with contacts");
+    }
+    for (int32_t round = 0; round < ROUNDS && !trial->decided; round++) {
+        random_state(&s, q, w);
+        if (!emit_at(&s, q, w, &here)) {
+            break;
+        }
+        first = round == 0 ? here : first;
+        other_rows += !same_rows(&here, &first);
+        one_sided = one_sided || here.one_sided;
+        rows += here.rows;
+    }
+    if (rows == 0 && !trial->decided) {
+        skip_idle(trial, &s, false);
+    } else if (!says_slack && other_rows > 0) {
+        trial_fail(
+            trial,
+            "in %d states it emits other rows than in the first: what comes and goes is one-sided, and says slack",
+            other_rows);
+    } else if (!says_slack && one_sided) {
+        trial_fail(trial,
+                   "a row has 0 as one of its bounds, so it pulls or pushes alone, which is one-sided: say slack");
+    } else if (says_slack && !one_sided && other_rows == 0 && desc->param_count == 0 &&
+               desc->ops.constraint->channel_count == 0) {
+        trial_fail(trial, "says slack, and in %d states nothing is one-sided: leave the word out", ROUNDS);
+    }
+    trial_ok(trial, "%s slack; in %d states %s", says_slack ? "says" : "does not say", ROUNDS,
+             one_sided        ? "a row has 0 as a bound"
+             : other_rows > 0 ? "rows come and go"
+                              : "of these settings nothing is one-sided");
     end(&s);
 }
 
@@ -353,6 +533,9 @@ static void check_momentum(validate_trial *trial) {
             }
         }
     }
+    if (rows == 0 && !trial->decided) {
+        skip_idle(trial, &s, false);
+    }
     trial_ok(trial, "%d rows in %d states of %s: rigid motion felt to %.1e", rows, ROUNDS, ends_names[s.ends], worst);
     end(&s);
 }
@@ -370,7 +553,8 @@ static void check_world(validate_trial *trial) {
     double q[MOST_Q], w[MOST_V];
     random_state(&s, q, w);
     for (int32_t round = 0; round < 3 && !trial->decided; round++) { // then after a reset, then from the snapshot
-        if (round < 2 && (stn_world_set_q(s.world, q, &s.error) < 0 || stn_world_set_v(s.world, w, &s.error) < 0)) {
+        if (round < 2 && (stn_world_set_q(s.world, q, &s.error) < 0 || stn_world_set_v(s.world, w, &s.error) < 0 ||
+                          !set_channels(&s))) {
             trial_fail(trial, "%s", s.error.text);
         }
         for (int32_t i = round < 2 ? 0 : HALF; i < STEPS && !trial->decided; i++) {
@@ -405,9 +589,12 @@ static void check_world(validate_trial *trial) {
 static const validate_check checks[] = {
     {"declares what it is", "row_count, emit, and name, unit, summary, size of every channel; constraint.h",
      check_declares},
-    {"J is the derivative of phi",
-     "emit every point, axis and joint on which phi depends, with its factor; say slack of what is one-sided",
+    {"J is the derivative of phi", "emit every point, axis and joint on which phi depends, with its factor",
      check_derivative},
+    {"one-sided is said",
+     "capabilities of its descriptor: slack, if with any settings its rows come and go or pull or "
+     "push alone",
+     check_sides},
     {"momentum", "what pushes one body pushes another one back, at the same line", check_momentum},
     {"steps of a world", "all that lasts from step to step belongs into state_size", check_world},
 };

@@ -195,6 +195,8 @@ static const stn_constraint_ops ops = {
     .finish = finish,
 };
 
+static const char *const capabilities[] = {"slack", NULL};
+
 const stn_plugin_desc hold_suction = {
     .size = sizeof hold_suction,
     .kind = STN_KIND_CONSTRAINT,
@@ -202,6 +204,7 @@ const stn_plugin_desc hold_suction = {
     .version = "1.0.0",
     .summary = "Suction cup: holds what it sits on up to its force, friction and torque",
     .reference = "Mahler et al., Dex-Net 3.0: Computing Robust Vacuum Suction Grasp Targets, ICRA 2018",
+    .capabilities = capabilities,
     .config_size = sizeof(suction),
     .params = params,
     .param_count = STN_COUNT(params),

@@ -97,12 +97,15 @@ static const stn_constraint_ops ops = {
     .finish = finish,
 };
 
+static const char *const capabilities[] = {"slack", NULL};
+
 const stn_plugin_desc hold_weld_at_runtime = {
     .size = sizeof hold_weld_at_runtime,
     .kind = STN_KIND_CONSTRAINT,
     .id = "weld_at_runtime",
     .version = "1.0.0",
     .summary = "Two bodies held at the pose that they have when told to, up to a force and a torque",
+    .capabilities = capabilities,
     .config_size = sizeof(weld),
     .params = params,
     .param_count = STN_COUNT(params),

@@ -135,12 +135,15 @@ static const stn_constraint_ops ops = {
     .energy = energy,
 };
 
+static const char *const capabilities[] = {"slack", NULL};
+
 static const stn_plugin_desc descriptor = {
     .size = sizeof descriptor,
     .kind = STN_KIND_CONSTRAINT,
     .id = "spring",
     .version = "1.0.0",
     .summary = "Spring and damper between points of two bodies, also one that only pulls",
+    .capabilities = capabilities,
     .config_size = sizeof(spring),
     .params = params,
     .param_count = STN_COUNT(params),
