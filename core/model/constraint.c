@@ -106,6 +106,16 @@ static stn_status compile_end(const compiler *c, const stn_constraint_end_spec *
     return STN_OK;
 }
 
+/// Rows beside contacts move what touches its ends.
+static bool moves_nothing(const stn_model *model, const stn_model_constraint *c) {
+    const stn_constraint_ops *ops = c->instance->desc->ops.constraint;
+    bool still = !STN_PLUGIN_HAS(ops, contact_rows) || ops->contact_rows(c->instance->self, c) == 0;
+    for (int32_t k = 0; k < c->end_count && still; k++) {
+        still = c->ends[k].body == 0 || model->joints[model->bodies[c->ends[k].body].joint].type == STN_JOINT_KINEMATIC;
+    }
+    return still;
+}
+
 stn_status compile_constraints(compiler *c, stn_error *err) {
     int32_t count = c->builder->constraints.count;
     stn_model *model = &c->object->face;
@@ -134,6 +144,9 @@ stn_status compile_constraints(compiler *c, stn_error *err) {
         if (status == STN_OK && STN_PLUGIN_HAS(ops, check)) {
             stn_answer_begin(err);
             status = stn_answer_end(ops->check(instance->self, model, &constraints[i], err), err);
+        }
+        if (status >= 0 && moves_nothing(model, &constraints[i])) {
+            status = stn_fail(err, STN_ERR_ARGUMENT, "its ends are fixed or kinematic: there is nothing to hold");
         }
         if (status < 0) {
             return name_constraint(instance, &built->spec, status, err);

@@ -19,15 +19,13 @@ static bool is_beyond(const stn_model *model, int32_t link, int32_t root) {
     return link == root;
 }
 
-/// Does constraint `i` act both on what is beyond link `root` and on something else, not by joints? Rows beside
-/// contacts act also on what touches its ends.
+/// Does constraint `i` act on what is beyond link `root` and on something else (rows beside contacts do), not by
+/// joints?
 static bool passes_by(const step_setup *setup, int32_t i, int32_t root) {
     const stn_model_constraint *c = &setup->model->constraints[i];
     bool held[2] = {setup->constraint_slots[i].contact_rows > 0, false};
     for (int32_t k = 0; k < c->end_count; k++) {
-        if (c->ends[k].joint < 0) {
-            held[is_beyond(setup->model, c->ends[k].link, root)] = true;
-        }
+        held[is_beyond(setup->model, c->ends[k].link, root)] |= c->ends[k].joint < 0;
     }
     return held[0] && held[1];
 }

@@ -263,3 +263,38 @@ stn.test("a snapshot and a clone go on as the world does, its channels with them
   local ok, message = pcall(function() tendon:set { pull = 1 } end)
   assert(not ok and tostring(message):find("there is no channel 'pull'; known: length, tension", 1, true), tostring(message))
 end)
+
+stn.test("a constraint that can move nothing is refused, whichever it is", function()
+  local function refused(settings, moves)
+    local world = stn.world { dt = 1e-3, gravity = { 0, 0, 0 } }
+    world:ground {}
+    local function hand(name, x)
+      return world:box { name = name, size = { 0.1, 0.1, 0.1 }, mass = 1, xyz = { x, 0, 1 } }
+    end
+    local a, b = hand("a", 0), hand("b", 0.1)
+    world:constraint(settings(a, b))
+    a:kinematic(function() return {} end) -- told after the constraint
+    if not moves then b:kinematic(function() return {} end) end
+    if moves then return world:step() end
+    stn.fails(function() world:step() end, "its ends are fixed or kinematic: there is nothing to hold")
+  end
+  local all = {
+    function(a) return { "weld_at_runtime", a = a, attached = true } end,
+    function(a, b) return { "weld_at_runtime", a = a, b = b, attached = true } end,
+    function(a, b) return { "suction", a = a, any_of = { b, "world" } } end,
+    function(a, b) return { "bushing", a = a, b = b, force_stiffness = { 10, 10, 10 } } end,
+    function(a, b) return { "spring", a = a, b = b, stiffness = 10 } end,
+    function(a, b) return { "tendon", stiffness = 10, path = { { a, { 0, 0, 0 } }, { "world", { 0, 0, 1 } }, { b, { 0, 0, 0 } } } } end,
+  }
+  for i, settings in ipairs(all) do
+    refused(settings)
+    if i > 1 then refused(settings, true) end
+  end
+  refused(function(a, b) return { "rolling", links = { a, b }, rolling = 0.01 } end, true)
+  local world = stn.world { dt = 1e-3 } -- it turns what touches it
+  local belt = world:box { size = { 1, 1, 0.1 }, mass = 1 }
+  world:sphere { radius = 0.1, mass = 1, xyz = { 0, 0, 0.15 } }
+  world:constraint { "rolling", links = { belt }, rolling = 0.01 }
+  belt:kinematic(function() return {} end)
+  world:step()
+end)
