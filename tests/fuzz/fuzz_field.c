@@ -4,7 +4,7 @@
 //
 // Bytes: shape, whether an edge length is given, then sizes, fineness and margin as doubles or as powers of 10; a mesh
 // as mesh_input.h reads it.
-#include "field_build.h"
+#include "field.h"
 
 #include "mesh_input.h"
 #include "must.h"
@@ -100,44 +100,11 @@ static void make_both(stn_context *context, const stn_shape *shape, const stn_me
     rigid_surface_destroy(context, s);
 }
 
-/// The tetrahedra of a mesh, split, are the same solid; one becomes at most nine.
-static void split_mesh(stn_context *context, const stn_mesh *mesh) {
-    surface_build s = surface_build_empty(context);
-    tetrahedra_build t = {.context = context};
-    stn_error err = {STN_OK, ""};
-    if (field_split(mesh, &s, &t, &err) == STN_OK) {
-        double volume = 0.0;
-        for (int32_t i = 0; i < t.count; i++) {
-            const int32_t *v = t.corners + 4 * (size_t)i;
-            volume += surface_det(surface_point(s.vertices, v[0]), surface_point(s.vertices, v[1]),
-                                  surface_point(s.vertices, v[2]), surface_point(s.vertices, v[3])) /
-                      6.0;
-        }
-        must(t.count >= mesh->tetrahedron_count && t.count <= 9 * mesh->tetrahedron_count);
-        double size = stn_vec3_norm(stn_vec3_sub(mesh->bounds.upper, mesh->bounds.lower));
-        double far = fmax(stn_vec3_norm(mesh->bounds.upper), stn_vec3_norm(mesh->bounds.lower));
-        must(fabs(volume - mesh->solid.mass) <= 1e-9 * mesh->solid.mass + 1e-14 * t.count * far * size * size);
-        for (int32_t i = 0; i < s.vertex_count; i++) {
-            must(s.extents[i] >= 0.0 && s.extents[i] <= 1.0);
-        }
-        for (int32_t i = 0; i < 3 * mesh->triangle_count; i++) {
-            must(s.extents[mesh->triangles[i]] == 0.0);
-        }
-    } else {
-        must(err.text[0] != '\0'); // vertices inside that rounding puts onto the surface
-    }
-    surface_build_clear(&s);
-    stn_release(context, t.corners);
-}
-
 static void make_of_mesh(stn_context *context, input *in, const field_fineness *fine) {
     stn_mesh_data data = input_mesh(in);
     stn_mesh *mesh = NULL, *hull = NULL;
     stn_error err;
-    if (stn_mesh_create(context, &data, &mesh, &err) == STN_OK && mesh->tetrahedron_count > 0) {
-        split_mesh(context, mesh);
-    }
-    if (mesh != NULL && stn_mesh_create_hull(mesh, &hull, &err) == STN_OK) {
+    if (stn_mesh_create(context, &data, &mesh, &err) == STN_OK && stn_mesh_create_hull(mesh, &hull, &err) == STN_OK) {
         stn_shape shape = stn_shape_mesh(hull);
         make_both(context, &shape, mesh->tetrahedron_count > 0 ? mesh : NULL, fine);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mesh files, one format for each target. What a reader gives must hold together, and so must the mesh that is made of
-// it and, of small ones, its hull.
+// it and, of small ones, its hull and its tetrahedra made ready for a field.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include <stiction/plugin.h>
 
 #include "must.h"
+#include "split_mesh.h"
 
 extern const stn_plugin_entry stn_plugin; // of the format's plugin, which is compiled in
 
@@ -74,6 +75,9 @@ static void try_mesh(stn_context *context, const stn_raw_mesh *raw) {
     check_mesh(mesh);
     if (mesh->extents != NULL) {
         check_extents(mesh);
+    }
+    if (mesh->tetrahedron_count > 0 && mesh->vertex_count <= SMALL) {
+        split_mesh(context, mesh);
     }
     if (mesh->vertex_count <= SMALL) {
         status = stn_mesh_create_hull(mesh, &hull, &err);

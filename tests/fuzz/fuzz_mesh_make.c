@@ -8,6 +8,7 @@
 
 #include "mesh_input.h"
 #include "must.h"
+#include "split_mesh.h"
 
 static void check_mesh(const stn_mesh *mesh) {
     must(mesh->triangle_count > 0 && isfinite(mesh->facts.area) && isfinite(mesh->facts.volume));
@@ -49,8 +50,8 @@ static void check_inside(const stn_mesh *mesh, const stn_mesh *hull) {
     }
 }
 
-/// Repaired tetrahedra have volume, and share faces as their neighbours say.
-static void check_solid(const stn_mesh *mesh) {
+/// Repaired tetrahedra have volume, and share faces as their neighbours say; they can be made ready for a field.
+static void check_solid(stn_context *context, const stn_mesh *mesh) {
     const int32_t *across = stn_mesh_across_faces(mesh);
     must(across != NULL && mesh->facts.open_edge_count >= 0 && mesh->facts.solid.part_count > 0);
     int32_t outer = 0;
@@ -63,6 +64,7 @@ static void check_solid(const stn_mesh *mesh) {
     for (int32_t i = 0; i < 3 * mesh->triangle_count && mesh->extents != NULL; i++) {
         must(mesh->extents[mesh->triangles[i]] == 0.0);
     }
+    split_mesh(context, mesh);
     stn_mesh_finding found;
     for (int32_t i = 0; stn_mesh_finding_of(mesh, i, &found); i++) {
         must(i < 16 && found.text[0] != '\0' && strchr(found.text, '\n') == NULL);
@@ -100,7 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (stn_mesh_create(context, &mesh_data, &mesh, &err) == STN_OK) {
         check_mesh(mesh);
         if (mesh->tetrahedron_count > 0) {
-            check_solid(mesh);
+            check_solid(context, mesh);
         }
         check_hull(mesh);
     }

@@ -86,7 +86,7 @@ static void find_displacement(skirt *k, int32_t vertex) {
             break;
         }
     }
-    double length = stn_vec3_norm(displacement), least = INFINITY;
+    double length = stn_vec3_norm(displacement), least = (double)INFINITY;
     for (int32_t i = first; i < end; i++) {
         least = fmin(least, stn_vec3_dot(k->normal[k->around[i]], displacement));
     }
@@ -214,7 +214,7 @@ stn_status field_of_mesh(stn_context *context, const stn_mesh *mesh, double marg
         deepest = s.extents[i] > s.extents[deepest] ? i : deepest;
     }
     stn_mesh_point nearest = {0};
-    stn_mesh_nearest(mesh, surface_point(s.vertices, deepest), INFINITY, &nearest);
+    stn_mesh_nearest(mesh, surface_point(s.vertices, deepest), (double)INFINITY, &nearest);
     if (margin > 0.0) {
         field_skirt(mesh, margin, nearest.distance, &s, &tetrahedra);
     }

@@ -241,7 +241,7 @@ static void split_all(splitting *s) {
 /// Distances from the surface over the largest one, which is returned; 0 where no vertex is inside.
 static double fill_distances(const splitting *s) {
     const double *vertices = s->vertices->vertices;
-    double *extents = s->vertices->extents, largest = 0.0, reach = INFINITY;
+    double *extents = s->vertices->extents, largest = 0.0, reach = (double)INFINITY;
     for (int32_t i = 0; i < s->vertices->vertex_count; i++) {
         stn_vec3 p = surface_point(vertices, i);
         stn_mesh_point nearest = {0};
@@ -249,7 +249,7 @@ static double fill_distances(const splitting *s) {
             reach = (extents[i - 1] + stn_vec3_norm(stn_vec3_sub(p, surface_point(vertices, i - 1)))) * (1.0 + 1e-9);
         }
         if (is_inner(s, i) && !stn_mesh_nearest(s->mesh, p, reach, &nearest)) {
-            stn_mesh_nearest(s->mesh, p, INFINITY, &nearest);
+            stn_mesh_nearest(s->mesh, p, (double)INFINITY, &nearest);
         }
         extents[i] = nearest.distance;
         largest = fmax(largest, nearest.distance);
