@@ -17,7 +17,8 @@ enum {
     MOST_ROWS = 64,
     MOST_Q = 7 * BODIES + JOINTS,
     MOST_V = 6 * BODIES + JOINTS,
-    MOST_CHANNELS = 64
+    MOST_CHANNELS = 64,
+    MOST_BLOCKS = 16
 };
 
 /// Which ends a constraint is given.
@@ -540,6 +541,253 @@ static void check_momentum(validate_trial *trial) {
     end(&s);
 }
 
+// ------------------------------------------------------------------------------------------------- between the steps
+
+/// What is seen at a state without a step.
+typedef struct seen {
+    double energy; // [J]
+    int32_t count;
+    stn_row_block blocks[MOST_BLOCKS];
+} seen;
+
+/// False: it fails there, or has more blocks than there is room for.
+static bool look_at(subject *s, const double *q, seen *out) {
+    out->count = -1;
+    if (stn_world_set_q(s->world, q, &s->error) == STN_OK) {
+        out->energy = stn_world_elastic_energy(s->world);
+        out->count = stn_world_constraint_blocks(s->world, 0, out->blocks, MOST_BLOCKS, &s->error);
+    }
+    return out->count >= 0 && out->count <= MOST_BLOCKS;
+}
+
+/// Force of row r that comes from what is stored, without what channels give. NaN: its limit is reached, or whether it
+/// is depends on what channels give.
+static double stored_force(const stn_row_block *b, int32_t r) {
+    if (isinf(b->stiffness) || b->lo[r] == b->hi[r]) {
+        return 0.0;
+    }
+    if (b->input[r] != 0.0 && !(isinf(b->lo[r]) && isinf(b->hi[r]))) {
+        return (double)NAN;
+    }
+    const double force = -b->stiffness * b->phi[r] - b->input[r];
+    const double bound = force < b->lo[r] ? b->lo[r] : force > b->hi[r] ? b->hi[r] : force;
+    return bound == force || bound == 0.0 ? bound : (double)NAN;
+}
+
+/// Of the rows [W], and by how much differences may miss it: phi bends on the way.
+typedef struct row_power {
+    double value, off;
+} row_power;
+
+/// Power that the rows take from what is stored, between the states `behind` and `ahead` which are `apart` [s] from one
+/// another. NaN: they do not tell.
+static row_power stored_power(const seen *here, const seen *behind, const seen *ahead, double apart) {
+    row_power power = {0.0, 1e-9};
+    if (here->count != behind->count || here->count != ahead->count) {
+        return (row_power){(double)NAN, 0.0};
+    }
+    for (int32_t i = 0; i < here->count; i++) {
+        const stn_row_block *b = &here->blocks[i], *before = &behind->blocks[i], *after = &ahead->blocks[i];
+        if (b->part != before->part || b->part != after->part) {
+            return (row_power){(double)NAN, 0.0};
+        }
+        for (int32_t r = 0; r < b->rows; r++) {
+            const double change = after->phi[r] - before->phi[r];
+            const bool jumps = !(fabs(change) < 1e-2); // as an angle does at half a turn
+            power.value += jumps ? (double)NAN : stored_force(b, r) * change / apart;
+            power.off += isinf(b->stiffness) ? 0.0 : 10.0 * b->stiffness * change * change;
+        }
+    }
+    return power;
+}
+
+/// E along q(t) falls by the work of the rows, where these are not at their limits.
+static void check_energy(validate_trial *trial) {
+    const double h = 1e-5;
+    static emitted step;
+    static seen here, ahead, behind;
+    double q[MOST_Q], w[MOST_V], next[MOST_Q], worst = 0.0;
+    int32_t compared = 0;
+    subject s;
+    if (!begin(&s, trial)) {
+        return;
+    }
+    if (STN_PLUGIN_HAS(trial->request->plugin->desc->ops.constraint, contact_rows)) {
+        trial_skip(trial, "its rows come and go with contacts");
+    }
+    for (int32_t round = 0; round < ROUNDS && !trial->decided; round++) {
+        random_state(&s, q, w);
+        if (!emit_at(&s, q, w, &step)) { // what it keeps of a step
+            break;
+        }
+        stn_integrate_q(s.model, q, w, h, next);
+        bool good = look_at(&s, next, &ahead);
+        stn_integrate_q(s.model, q, w, -h, next);
+        good = good && look_at(&s, next, &behind) && look_at(&s, q, &here);
+        if (!good) {
+            continue;
+        }
+        const row_power told = stored_power(&here, &behind, &ahead, 2.0 * h);
+        const double power = told.value;
+        const double rate = (ahead.energy - behind.energy) / (2.0 * h), off = fabs(rate + power);
+        const double scale = 1e-5 * (fabs(rate) + fabs(power)) + 1e-8 * fabs(here.energy) + told.off;
+        if (!isfinite(here.energy)) {
+            trial_fail(trial, "state %d: its energy is %g J", round, here.energy);
+        } else if (!isnan(power) && !(off <= scale)) {
+            trial_fail(trial, "state %d: its rows do work at %.9g W, and its energy of %.9g J changes by %.9g W", round,
+                       power, here.energy, rate);
+        }
+        compared += !isnan(power) && power != 0.0;
+        worst = isnan(power) ? worst : fmax(worst, off / (fabs(power) + 1.0));
+    }
+    if (compared == 0 && !trial->decided) {
+        trial_skip(trial, "%s: no row of finite stiffness does work; give it settings with which one does",
+                   ends_names[s.ends]);
+    }
+    trial_ok(trial, "in %d states of %s the rows' work is what the energy falls by, to %.1e", compared,
+             ends_names[s.ends], worst);
+    end(&s);
+}
+
+/// The energy that a channel gives when it moves between two steps is told as input_work.
+static void check_input_work(validate_trial *trial) {
+    static emitted step;
+    static seen before, after;
+    const stn_constraint_ops *ops = trial->request->plugin->desc->ops.constraint;
+    double q[MOST_Q], w[MOST_V], old[MOST_CHANNELS], values[MOST_CHANNELS];
+    int32_t compared = 0, moved = 0;
+    subject s;
+    if (!begin(&s, trial)) {
+        return;
+    }
+    if (ops->channel_count == 0) {
+        trial_skip(trial, "has no channels");
+    }
+    for (int32_t round = 0; round < ROUNDS && !trial->decided; round++) {
+        const stn_channel *channel = &ops->channels[round % ops->channel_count];
+        stn_constraint_value value;
+        random_state(&s, q, w);
+        if (!emit_at(&s, q, w, &step)) {
+            break;
+        }
+        if (channel->size > MOST_CHANNELS || !look_at(&s, q, &before) ||
+            stn_world_get_constraint(s.world, 0, channel->name, &value, &s.error) < 0) {
+            continue;
+        }
+        for (int32_t i = 0; i < channel->size; i++) {
+            old[i] = value.values[i];
+            values[i] = old[i] + random_uniform(&s.random, 0.01, 0.1);
+        }
+        bool good = stn_world_set_constraint(s.world, 0, channel->name, values, channel->size, &s.error) == STN_OK &&
+                    look_at(&s, q, &after) && after.count > 0; // without a row nothing can be told
+        if (stn_world_set_constraint(s.world, 0, channel->name, old, channel->size, &s.error) < 0 || !good) {
+            continue;
+        }
+        double told = 0.0;
+        for (int32_t i = 0; i < after.count; i++) {
+            told += after.blocks[i].input_work;
+        }
+        const double given = after.energy - before.energy;
+        compared++;
+        moved += given != 0.0;
+        if (!(fabs(given - told) <= 1e-9 * (fabs(after.energy) + fabs(before.energy) + fabs(told)) + 1e-12)) {
+            trial_fail(trial, "state %d: channel %s gives its energy %.9g J, and input_work is %.9g J", round,
+                       channel->name, given, told);
+        }
+    }
+    if (compared == 0 && !trial->decided) {
+        skip_idle(trial, &s, false);
+    }
+    trial_ok(trial, "channels moved %d times, of which %d changed the energy: input_work is that change", compared,
+             moved);
+    end(&s);
+}
+
+/// Fails where an output is not finite, or is no number of its words.
+static void judge_outputs(subject *s, const stn_constraint_ops *ops) {
+    for (int32_t i = 0; i < ops->output_count; i++) {
+        const char *name = ops->outputs[i].name;
+        stn_constraint_value value;
+        if (stn_world_get_constraint(s->world, 0, name, &value, &s->error) < 0) {
+            trial_fail(s->trial, "output %s: %s", name, s->error.text);
+            return;
+        }
+        int32_t words = 0;
+        while (value.words != NULL && value.words[words] != NULL) {
+            words++;
+        }
+        for (int32_t k = 0; k < value.count; k++) {
+            const double x = value.values[k];
+            if (!isfinite(x)) {
+                trial_fail(s->trial, "output %s is %g, must be finite", name, x);
+            } else if (value.words != NULL && !(x >= 0.0 && x < words && x == floor(x))) {
+                trial_fail(s->trial, "output %s is %g, and has %d words from 0 on", name, x, words);
+            }
+        }
+    }
+}
+
+static void check_outputs(validate_trial *trial) {
+    static emitted step;
+    const stn_constraint_ops *ops = trial->request->plugin->desc->ops.constraint;
+    double q[MOST_Q], w[MOST_V];
+    subject s;
+    if (!begin(&s, trial)) {
+        return;
+    }
+    if (!STN_PLUGIN_HAS(ops, outputs) || ops->output_count == 0) {
+        trial_skip(trial, "tells nothing of itself");
+    }
+    for (int32_t round = 0; round < ROUNDS && !trial->decided; round++) {
+        random_state(&s, q, w);
+        if (!emit_at(&s, q, w, &step)) {
+            break;
+        }
+        judge_outputs(&s, ops);
+    }
+    trial_ok(trial, "%d outputs in %d states", trial->decided ? 0 : ops->output_count, ROUNDS);
+    end(&s);
+}
+
+/// Positions, velocities and channels have the same bytes after all that it is asked at a state.
+static void check_inputs(validate_trial *trial) {
+    static emitted step;
+    static seen at;
+    double q[MOST_Q], w[MOST_V];
+    subject s;
+    if (!begin(&s, trial)) {
+        return;
+    }
+    for (int32_t round = 0; round < ROUNDS && !trial->decided; round++) {
+        random_state(&s, q, w);
+        if (!emit_at(&s, q, w, &step)) {
+            break;
+        }
+        const stn_state *state = stn_world_state(s.world);
+        const stn_state_sizes *sizes = &state->sizes;
+        const struct {
+            const char *name;
+            const double *values;
+            size_t count;
+        } inputs[] = {{"reference", state->reference, sizes->reference_count},
+                      {"q", state->q, sizes->nq},
+                      {"v", state->v, sizes->nv}};
+        uint64_t before[STN_COUNT(inputs)];
+        (void)stn_world_set_q(s.world, q, &s.error); // as look_at does
+        for (int32_t i = 0; i < STN_COUNT(inputs); i++) {
+            before[i] = stn_hash(0, inputs[i].values, inputs[i].count * sizeof(double));
+        }
+        (void)look_at(&s, q, &at);
+        for (int32_t i = 0; i < STN_COUNT(inputs); i++) {
+            if (stn_hash(0, inputs[i].values, inputs[i].count * sizeof(double)) != before[i]) {
+                trial_fail(trial, "state %d: emit or energy wrote into the view's %s", round, inputs[i].name);
+            }
+        }
+    }
+    trial_ok(trial, "positions, velocities and channels in %d states keep their bytes", ROUNDS);
+    end(&s);
+}
+
 /// Again after a reset and from a snapshot; no allocation in a steady step.
 static void check_world(validate_trial *trial) {
     enum { STEPS = 60, HALF = 30 };
@@ -596,6 +844,12 @@ static const validate_check checks[] = {
      "push alone",
      check_sides},
     {"momentum", "what pushes one body pushes another one back, at the same line", check_momentum},
+    {"energy", "energy is the integral of what the rows of finite stiffness do: 0.5 k phi^2 where nothing bounds them",
+     check_energy},
+    {"work of channels", "input_work of its blocks: energy with these channels less that with those of the last step",
+     check_input_work},
+    {"outputs are numbers", "the outputs begin its state, finite; of one with words a number of theirs", check_outputs},
+    {"inputs unchanged", "what the view points to is only read", check_inputs},
     {"steps of a world", "all that lasts from step to step belongs into state_size", check_world},
 };
 
