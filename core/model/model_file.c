@@ -105,7 +105,7 @@ static stn_status model_mesh_pass(byte_stream *b, stn_arena *scratch, const stn_
 }
 
 static const char magic[8] = {'S', 'T', 'N', 'M', 'O', 'D', 'E', 'L'};
-enum { FILE_VERSION = 7 };
+enum { FILE_VERSION = 8 };
 
 /// Both ends of a pass: the builder that is written from or read into.
 typedef struct passing {
@@ -346,12 +346,23 @@ static stn_status pass_constraint(passing *p, int32_t i, stn_error *err) {
     if (status != STN_OK) {
         return status;
     }
-    const void *ends = built.spec.ends;
     bytes_pass_text(b, &built.spec.name);
     bytes_pass_text(b, &built.spec.where);
-    bytes_pass_count(b, &built.spec.end_count, INT32_MAX);
-    bytes_pass_array(b, p->scratch, &ends, (size_t)built.spec.end_count, sizeof(stn_constraint_end_spec));
-    status = bytes_status(b, err);
+    bytes_pass_count(b, &built.spec.end_count, b->reading ? (int32_t)(bytes_left(b) / sizeof(stn_pose)) : INT32_MAX);
+    stn_constraint_end_spec *ends = STN_ARENA(p->scratch, built.spec.end_count, stn_constraint_end_spec);
+    for (int32_t k = 0; ends != NULL && k < built.spec.end_count; k++) { // by members: the struct has gaps
+        ends[k] = b->reading ? (stn_constraint_end_spec){0} : built.spec.ends[k];
+        int32_t shape = (int32_t)ends[k].shape;
+        pass_index(b, &ends[k].link);
+        pass_index(b, &ends[k].joint);
+        bytes_pass_count(b, &shape, STN_END_CYLINDER);
+        ends[k].shape = (stn_end_shape)shape;
+        BYTES_PASS(b, &ends[k].pose);
+        BYTES_PASS(b, &ends[k].factor);
+        BYTES_PASS(b, &ends[k].radius);
+        BYTES_PASS(b, &ends[k].side);
+    }
+    status = ends != NULL ? bytes_status(b, err) : stn_fail(err, STN_ERR_MEMORY, "out of memory");
     if (!b->reading) {
         return status;
     }

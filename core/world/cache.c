@@ -104,11 +104,14 @@ static stn_status check_ids(const step_setup *setup, step_frame *frame, stn_erro
         for (; seen.slot[s] != 0; s = (s + 1) & (seen.capacity - 1)) {
             if (problem->constraints[seen.slot[s] - 1].id == c->id) {
                 if (i >= frame->constraint_first) {
-                    return stn_fail(
-                        err, STN_ERR_PLUGIN,
-                        "a constraint of a plugin emitted two blocks with the same part (bodies %d and %d): "
-                        "parts must differ within a step",
-                        c->body[0], c->body[1]);
+                    int32_t owner = 0;
+                    while (frame->constraint_block[owner + 1] <= i) {
+                        owner++;
+                    }
+                    frame->place.plugin = setup->model->constraints[owner].instance;
+                    stn_fail(err, STN_ERR_PLUGIN, "it emitted two blocks with the same part; parts must differ");
+                    stn_describe_constraint_error(setup->model, owner, err);
+                    return STN_ERR_PLUGIN;
                 }
                 return stn_fail(err, STN_ERR_PLUGIN,
                                 "contact model %s: two constraints share the id %llu (bodies %d and "

@@ -87,6 +87,9 @@ static stn_status check_block(const stn_rows *rows, const stn_row_block *block, 
         return stn_fail(err, STN_ERR_PLUGIN, "contact = %d, but the step has %d; take the index of one of the view's",
                         block->contact, rows->a->frame->contacts.count);
     }
+    if (block->unit == NULL) {
+        return stn_fail(err, STN_ERR_PLUGIN, "unit is missing; \"\" for none");
+    }
     if (block->kind != STN_CONSTRAINT_PLUGIN && block->kind != STN_CONSTRAINT_COUPLER &&
         (block->kind < STN_CONSTRAINT_WELD || block->kind > STN_CONSTRAINT_DISTANCE)) {
         return stn_fail(err, STN_ERR_PLUGIN, "kind = %d is none of a constraint between bodies or joints",
@@ -419,20 +422,15 @@ stn_status add_constraint_rows(const assembly *a, int32_t most, stn_error *err) 
         return stn_fail(err, STN_ERR_MEMORY, "assembly: out of memory");
     }
     frame->constraint_input = frame->constraint_drive + most;
-    if (setup->model->constraint_count == 0) {
-        frame->constraint_block[0] = p->constraint_count;
-        return STN_OK;
-    }
     stn_rows rows = {.a = a, .first_row = p->row_count, .err = err};
-    stn_constraint_view view = view_of(setup, a->state, frame);
-    view.arena = frame->arena;
     for (int32_t i = 0; i < setup->model->constraint_count; i++) {
-        const stn_model_constraint *c = &setup->model->constraints[i];
+        stn_constraint_view view = view_of(setup, a->state, frame);
+        view.arena = frame->arena;
         look_from(&view, setup, a->state, i);
         rows.index = i;
         show_contacts(frame, &setup->constraint_slots[i], i, &view, &rows);
         frame->constraint_block[i] = p->constraint_count;
-        frame->place.plugin = c->instance;
+        frame->place.plugin = view.described->instance;
         stn_status status = emit(&rows, &view, frame->controller_next + setup->constraint_slots[i].memory_start, err);
         if (status < 0) {
             return status;
@@ -446,18 +444,16 @@ stn_status add_constraint_rows(const assembly *a, int32_t most, stn_error *err) 
 int32_t look_at_constraint(const assembly *a, int32_t i, const stn_row_block **blocks, stn_error *err) {
     stn_arena *arena = a->services->looks;
     stn_arena_reset(arena);
-    const stn_model_constraint *c = &a->setup->model->constraints[i];
     const constraint_slot *slot = &a->setup->constraint_slots[i];
-    size_t bytes = STN_PLUGIN_HAS(ops_of(c), state_size) ? ops_of(c)->state_size(c->instance->self, c) : 0;
-    void *memory = stn_arena_allocate(arena, bytes, 1);
-    stn_rows rows = {.a = a, .index = i, .left = slot->rows, .err = err};
-    rows.looked = STN_ARENA(arena, slot->rows, stn_row_block);
+    void *memory = stn_arena_allocate(arena, slot->bytes, 1);
+    stn_rows rows = {
+        .a = a, .index = i, .left = slot->rows, .looked = STN_ARENA(arena, slot->rows, stn_row_block), .err = err};
     if (memory == NULL || rows.looked == NULL) {
         (void)stn_fail(err, STN_ERR_MEMORY, "constraint: out of memory");
         return -1;
     }
-    if (bytes > 0) {
-        memcpy(memory, a->state->controller_memory + slot->memory_start, bytes);
+    if (slot->bytes > 0) {
+        memcpy(memory, a->state->controller_memory + slot->memory_start, slot->bytes);
     }
     stn_constraint_view view = view_of(a->setup, a->state, a->frame);
     look_from(&view, a->setup, a->state, i);
@@ -466,12 +462,14 @@ int32_t look_at_constraint(const assembly *a, int32_t i, const stn_row_block **b
     return emit(&rows, &view, memory, err) < 0 ? -1 : rows.looked_count;
 }
 
-double stn_step_constraint_energy(const step_setup *setup, const state_view *state, const step_frame *frame) {
+double stn_step_constraint_energy(const step_setup *setup, const state_view *state, const step_frame *frame,
+                                  int32_t *last) {
     double energy = 0.0;
     stn_constraint_view view = view_of(setup, state, frame);
-    for (int32_t i = 0; i < setup->model->constraint_count; i++) {
+    for (int32_t i = 0; i < setup->model->constraint_count && isfinite(energy); i++) {
         const stn_model_constraint *c = &setup->model->constraints[i];
         const stn_constraint_ops *ops = ops_of(c);
+        *last = i;
         if (STN_PLUGIN_HAS(ops, energy)) {
             look_from(&view, setup, state, i);
             energy += ops->energy(c->instance->self, &view,
@@ -520,13 +518,14 @@ double stn_step_constraint_work(const step_frame *frame, const double *v0) {
 struct stn_row_forces {
     const stn_problem *problem;
     const double *gamma;
-    int32_t first, constraint; // of plugins in the problem, of the model
+    const int32_t *block; // as in stn_observation
+    int32_t constraint;   // of the model
 };
 
 int32_t stn_row_forces_get(const stn_row_forces *forces, int32_t part, double force[STN_MAX_ROWS]) {
     const stn_problem *p = forces->problem;
     const uint64_t id = constraint_id(forces->constraint, part, 0);
-    for (int32_t i = forces->first; i < p->constraint_count; i++) {
+    for (int32_t i = forces->block[forces->constraint]; i < forces->block[forces->constraint + 1]; i++) {
         const stn_constraint *c = &p->constraints[i];
         if (c->id == id) {
             for (int32_t r = 0; r < c->rows; r++) {
@@ -541,8 +540,9 @@ int32_t stn_row_forces_get(const stn_row_forces *forces, int32_t part, double fo
 int32_t stn_world_constraint_force(const stn_world *world, int32_t constraint, int32_t part,
                                    double force[STN_MAX_ROWS]) {
     const stn_observation *o = &world->observation;
-    const stn_row_forces forces = {o->problem, o->gamma, world->frame.constraint_first, constraint};
-    return o->problem != NULL ? stn_row_forces_get(&forces, part, force) : 0;
+    const stn_row_forces forces = {o->problem, o->gamma, o->constraint_block, constraint};
+    const bool known = o->problem != NULL && constraint >= 0 && constraint < o->model->constraint_count;
+    return known ? stn_row_forces_get(&forces, part, force) : 0;
 }
 
 stn_status stn_step_finish_constraints(const step_setup *setup, const state_view *state, step_frame *frame,
@@ -555,7 +555,7 @@ stn_status stn_step_finish_constraints(const step_setup *setup, const state_view
         if (!STN_PLUGIN_HAS(ops, finish)) {
             continue;
         }
-        const stn_row_forces forces = {&frame->problem, frame->solution.gamma, frame->constraint_first, i};
+        const stn_row_forces forces = {&frame->problem, frame->solution.gamma, frame->constraint_block, i};
         look_from(&view, setup, state, i);
         stn_answer_begin(err);
         frame->place.plugin = c->instance;
@@ -576,7 +576,7 @@ stn_status stn_step_finish_constraints(const step_setup *setup, const state_view
 bool stn_observation_constraint(const stn_observation *o, int32_t constraint, int32_t block,
                                 stn_constraint_report *out) {
     *out = (stn_constraint_report){0};
-    if (o->constraint_block == NULL || constraint < 0 || constraint >= o->model->constraint_count || block < 0 ||
+    if (o->problem == NULL || constraint < 0 || constraint >= o->model->constraint_count || block < 0 ||
         block >= o->constraint_block[constraint + 1] - o->constraint_block[constraint]) {
         return false;
     }
@@ -584,8 +584,7 @@ bool stn_observation_constraint(const stn_observation *o, int32_t constraint, in
     const stn_constraint *c = &p->constraints[o->constraint_block[constraint] + block];
     out->rows = c->rows;
     out->slack = true;
-    double
-        rate[STN_MAX_ROWS]; // solvers of barriers leave a slack row a trace of force: v_hat tells on which side it is
+    double rate[STN_MAX_ROWS]; // solvers of barriers leave slack rows some force: v_hat tells on which side they are
     stn_constraint_velocity(p, c, o->solution_v, rate);
     for (int32_t r = 0; r < c->rows; r++) {
         double gamma = o->gamma[c->row + r], beyond = p->v_hat[c->row + r] - rate[r] - p->bias[c->row + r];

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "world/world.h"
 
 stn_status stn_step_check_dofs(const step_setup *setup, const double *values, const char *what, stn_error *err) {
@@ -56,7 +57,10 @@ stn_status stn_step_check_energies(const step_setup *setup, const state_view *st
                                    stn_error *err) {
     stn_kinematics_update(frame->kinematics, frame->q_next, frame->v_next);
     frame->kinematics_number++;
-    stn_step_energies(setup, state, frame);
+    state_view after = *state; // energies of constraints read it
+    after.controller_memory = frame->controller_next;
+    after.time += frame->dt;
+    stn_step_energies(setup, &after, frame);
     const stn_step_report *r = &frame->report;
     const struct {
         const char *name;
@@ -64,10 +68,15 @@ stn_status stn_step_check_energies(const step_setup *setup, const state_view *st
     } parts[] = {{"kinetic", r->kinetic_J}, {"potential", r->potential_J}, {"elastic", r->elastic_J}};
     for (int32_t i = 0; i < STN_COUNT(parts); i++) {
         if (!isfinite(parts[i].value)) {
-            return stn_fail(
-                err, STN_ERR_DIVERGED,
-                "the %s energy became %g J; a body is too far away, too fast or too heavy to be computed with",
-                parts[i].name, parts[i].value);
+            int32_t last = 0;
+            bool told = i == 2 && !isfinite(stn_step_constraint_energy(setup, &after, frame, &last));
+            (void)stn_fail(err, STN_ERR_DIVERGED, "the %s energy became %g J%s", parts[i].name, parts[i].value,
+                           told ? "" : "; a body is too far away, too fast or too heavy to be computed with");
+            if (told) {
+                frame->place.plugin = setup->model->constraints[last].instance;
+                stn_describe_constraint_error(setup->model, last, err);
+            }
+            return STN_ERR_DIVERGED;
         }
     }
     return STN_OK;
@@ -84,8 +93,10 @@ static const stn_instance *find_failed(const stn_world *world, const stn_error *
 stn_status stn_step_failed(stn_world *world, stn_stage stage, stn_status status, stn_error *err) {
     const stn_problem *p = &world->frame.problem;
     const stn_model *model = world->setup->model;
+    const stn_instance *plugin = err != NULL ? find_failed(world, err) : NULL;
     bool numbers = stage == STN_STAGE_COLLISION || stage == STN_STAGE_ASSEMBLY || stage == STN_STAGE_SOLVE;
-    if (numbers && err != NULL && err->status == STN_ERR_NUMERIC && p->v_star != NULL) {
+    bool told = plugin != NULL && plugin->desc->kind == STN_KIND_CONSTRAINT; // it says itself what is wrong
+    if (numbers && !told && err != NULL && err->status == STN_ERR_NUMERIC && p->v_star != NULL) {
         // the body that moves fastest is likely to blame
         int32_t fastest = -1;
         for (int32_t d = 0; d < p->nv; d++) {
@@ -94,18 +105,16 @@ stn_status stn_step_failed(stn_world *world, stn_stage stage, stn_status status,
         }
         if (fastest >= 0 && p->v_star[fastest] != 0.0) {
             const stn_joint *joint = &model->joints[model->dof_joint[fastest]];
-            size_t used = strlen(err->text);
-            snprintf(err->text + used, sizeof err->text - used,
-                     "; the fastest without contact is %s, joint %s, at %.3g a second",
-                     model->groups[model->bodies[joint->child].group].name, joint->name, p->v_star[fastest]);
+            stn_text_append(err->text, sizeof err->text,
+                            "; the fastest without contact is %s, joint %s, at %.3g a second",
+                            model->groups[model->bodies[joint->child].group].name, joint->name, p->v_star[fastest]);
         }
     }
     world->observation.problem = NULL;
+    world->observation.constraint_block = NULL;
     world->frame.kinematics_stale = true; // they may be those of the step that failed
-    const stn_instance *plugin = err != NULL ? find_failed(world, err) : NULL;
     if (plugin != NULL && strcmp(plugin->file, "built in") != 0) {
-        size_t used = strlen(err->text);
-        snprintf(err->text + used, sizeof err->text - used, " (plugin %s)", plugin->file);
+        stn_text_append(err->text, sizeof err->text, " (plugin %s)", plugin->file);
     }
     world->frame.place.stage = STN_STAGE_COUNT;
     world->frame.place.plugin = NULL;

@@ -28,7 +28,7 @@ typedef struct element_slots {
 
 /// Where a constraint of a plugin keeps its numbers in the state, before those of the controllers.
 typedef struct constraint_slot {
-    size_t reference_start, memory_start;
+    size_t reference_start, memory_start, bytes;
     int32_t rows;         // in a step, at most
     int32_t contact_rows; // beside them, for every contact on a body of its ends
 } constraint_slot;

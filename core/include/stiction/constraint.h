@@ -66,7 +66,7 @@ typedef struct stn_row_block {
     /// What it is called in problems and reports: STN_CONSTRAINT_PLUGIN, or WELD, BALL, DISTANCE or COUPLER. The rows
     /// of all are solved alike.
     stn_constraint_kind kind;
-    const char *unit; // of phi, for messages: constant text
+    const char *unit; // of phi, for messages: constant text, "" for none
 } stn_row_block;
 
 /// phi 0 [m], rigid, without damping, bounds or inputs, at the world's origin.
@@ -166,7 +166,7 @@ typedef struct stn_constraint_ops {
     int32_t output_count;                 // what it tells
     const stn_constraint_output *outputs; // (output_count), constant; NULL: nothing
     /// OPTIONAL. The step is solved, with these forces: writes what follows from them for the next step into `state`,
-    /// which is as `emit` left it. `view` is that of `emit`. A failure ends the step with the constraint's name. [step]
+    /// which is as `emit` left it. `view` is that of `emit`, without contacts. A failure ends the step likewise. [step]
     stn_status (*finish)(const void *self, const stn_constraint_view *view, const stn_row_forces *forces, void *state,
                          stn_error *err);
 } stn_constraint_ops;

@@ -143,7 +143,7 @@ static void mistakes_are_named(void **state) {
     static const char *const texts[MISTAKE_COUNT] = {
         [NO_SUCH_CONTACT] = "constraint beside 'rub': contact = 1000, but the step has 5",
         [TOO_MANY_ROWS] = "constraint beside 'rub': a block of 1 rows",
-        [SAME_BLOCK] = "emitted two blocks with the same part",
+        [SAME_BLOCK] = "constraint beside 'rub': it emitted two blocks with the same part",
         [NEGATIVE_ROWS] = "constraint beside 'rub': contact_rows gave -1, must be 0 to 100"};
     for (int32_t m = NO_MISTAKE + 1; m < MISTAKE_COUNT; m++) {
         stn_world *world = make_world(*state, (mistake)m);
