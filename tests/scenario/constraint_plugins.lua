@@ -298,3 +298,33 @@ stn.test("a constraint that can move nothing is refused, whichever it is", funct
   belt:kinematic(function() return {} end)
   world:step()
 end)
+
+stn.test("what a constraint takes hold of is said in one way, and mistakes name key and entry", function()
+  local world = stn.world { dt = 1e-3 }
+  local a = world:box { name = "a", size = { 0.1, 0.1, 0.1 }, mass = 1 }
+  local b = world:box { name = "b", size = { 0.1, 0.1, 0.1 }, mass = 1, xyz = { 1, 0, 0 } }
+  local path = { { a, { 0, 0, 0 } }, { b, { 0, 0, 0 } } }
+  local function fails(text, settings)
+    stn.fails(function() world:constraint(settings) end, text)
+  end
+  for key, value in pairs { a = a, b = b, a_point = { 0, 0, 0 }, b_point = { 0, 0, 0 }, a_pose = { xyz = { 0, 0, 0 } }, b_pose = { xyz = { 0, 0, 0 } }, any_of = { b } } do
+    fails("path and " .. key .. " are two ways", { "tendon", path = path, [key] = value })
+    fails("joints and " .. key .. " are two ways", { "gear", joints = { "r/j", "r/k" }, [key] = value })
+    fails("links and " .. key .. " are two ways", { "rolling", links = { a }, rolling = 0.1, [key] = value })
+  end
+  for key, value in pairs { b = b, b_point = { 0, 0, 0 }, b_pose = { xyz = { 0, 0, 0 } } } do
+    fails("any_of and " .. key .. " are two ways", { "suction", a = a, any_of = { b }, [key] = value })
+  end
+  fails("a_point and a_pose both say", { "ball", a = a, b = b, a_point = { 1, 0, 0 }, a_pose = { xyz = { 0, 0, 0 } } })
+  fails("b_point and b_pose both say", { "ball", a = a, b = b, b_point = { 1, 0, 0 }, b_pose = { xyz = { 0, 0, 0 } } })
+  for _, settings in ipairs { { "rolling", rolling = 0.1 }, { "tendon" } } do
+    fails("what it takes hold of is missing; give a and b, or links, or path or joints", settings)
+  end
+  fails("a is missing", { "spring", b = b })
+  fails("world:constraint: path[2] has 2 numbers, it needs 3", { "tendon", path = { path[1], { b, { 0, 0 } } } })
+  fails("world:constraint: joints[1]: a joint is", { "gear", joints = { {}, "r/k" } })
+  fails('stiffness must be a number, got the text or list "0.1"', { "spring", a = a, b = b, stiffness = "0.1" })
+  fails('stiffness must be a number, got the text or list "3"', { "spring", a = a, b = b, stiffness = { 3 } })
+  world:constraint { "suction", a = a, any_of = { b, b } }
+  stn.fails(function() world:step() end, "ends 2 and 3 are one link; name it once")
+end)

@@ -372,7 +372,7 @@ stn.test("constraints that hold nothing, or cannot be understood, are refused in
   refused(function(w, a, _, c) w:constraint { "ball", a = a, b = c } end, "are welded together already")
   refused(function(w, a) w:constraint { "ball", a = a, b = a } end, "both ends are link 'a' of 'a'")
   refused(function(w, a) w:constraint { "hinge", a = a } end, "unknown constraint hinge; there are ball")
-  refused(function(w) w:constraint { "ball" } end, "a is missing")
+  refused(function(w) w:constraint { "ball" } end, "what it takes hold of is missing")
   refused(function(w, a) w:constraint { "ball", a = a, length = 1 } end, "length")
   refused(function(w, a) w:constraint { "distance", a = a } end, "length is missing")
   refused(function(w, a) w:constraint { "distance", a = a, length = 0, name = "rod" } end,

@@ -451,7 +451,7 @@ stn.test("what is wrong is said", function()
   wrong("mu = 0 must be > 0", "suction", { mu = 0 })
   wrong("radius = 0 must be > 0", "suction", { radius = 0 })
   wrong("radius = inf, must be a finite number", "suction", { radius = math.huge })
-  wrong("any_of stands in place of b", "suction", { any_of = true })
+  wrong("any_of and b are two ways", "suction", { any_of = true })
   refused("a weld has two ends", function()
     local world = stn.world {}
     local a, b = box(world, 1, rest), box(world, 1, { 1, 0, 0 })

@@ -37,6 +37,11 @@ stn_status hold_check_ends(const char *what, const stn_model_constraint *describ
             return stn_fail(err, STN_ERR_ARGUMENT, "ends 1 and %d are on one body, where there is nothing to hold",
                             i + 1);
         }
+        for (int32_t k = 1; k < i; k++) {
+            if (ends[k].link == ends[i].link) {
+                return stn_fail(err, STN_ERR_ARGUMENT, "ends %d and %d are one link; name it once", k + 1, i + 1);
+            }
+        }
     }
     return STN_OK;
 }

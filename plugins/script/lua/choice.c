@@ -155,6 +155,25 @@ void stn_lua_override(lua_State *L, stn_kind kind, stn_plugin_choice *choice) {
     stn_lua_load_plugin(L, kind, choice->id);
 }
 
+/// In a script a number is a number; only files and the command line spell them as texts.
+static void refuse_spelled_numbers(lua_State *L, stn_kind kind, const choice_builder *b) {
+    const stn_plugin_info *plugin = NULL;
+    stn_error err = {0};
+    if (stn_plugin_find(stn_lua_session(L)->context, kind, b->choice.id, &plugin, &err) != STN_OK) {
+        return; // creating it will say so
+    }
+    for (int32_t i = 0; i < b->choice.setting_count; i++) {
+        const stn_setting *s = &b->settings[i];
+        for (int32_t k = 0; s->form == STN_SETTING_TEXT && k < plugin->desc->param_count; k++) {
+            const stn_param *p = &plugin->desc->params[k];
+            bool number = p->type == STN_PARAM_TYPE_REAL || p->type == STN_PARAM_TYPE_INT;
+            if (number && strcmp(p->name, s->name) == 0) {
+                stn_lua_fail(L, "%s: %s must be a number, got the text or list \"%s\"", b->owner, s->name, s->text);
+            }
+        }
+    }
+}
+
 stn_plugin_choice stn_lua_plugin(lua_State *L, int index, stn_kind kind, const char *owner, const char *const *own) {
     int table = lua_absindex(L, index);
     choice_builder b = begin(L, table, owner);
@@ -163,5 +182,6 @@ stn_plugin_choice stn_lua_plugin(lua_State *L, int index, stn_kind kind, const c
         stn_lua_fail(L, "%s: the first entry must be a plugin's name, as in { \"name\", ... }", owner);
     }
     stn_lua_load_plugin(L, kind, b.choice.id);
+    refuse_spelled_numbers(L, kind, &b);
     return b.choice;
 }

@@ -803,14 +803,31 @@ static const stn_constraint_end_spec *read_links(const stn_fields *f, stn_lua_wo
     return ends;
 }
 
+/// Refuses the first of the keys that stands beside `used`.
+static void refuse_beside(const stn_fields *f, const char *used, const char *const *keys) {
+    for (; *keys != NULL; keys++) {
+        if (stn_fields_push(f, *keys)) {
+            stn_lua_fail(f->L, "%s: %s and %s are two ways to say what it takes hold of; give one of them", f->owner,
+                         used, *keys);
+        }
+    }
+}
+
+/// The pose of one of two ends, of its origin or of a point.
+static void read_end_pose(const stn_fields *f, const char *pose, const char *point, stn_pose *out) {
+    if (stn_fields_pose(f, pose, out) && stn_fields_vector(f, point, "m", &out->position)) {
+        stn_lua_fail(f->L, "%s: %s and %s both say where it is; give one of them", f->owner, point, pose);
+    }
+    stn_fields_vector(f, point, "m", &out->position);
+}
+
 /// a, which may be "world".
 static stn_constraint_end_spec read_first_end(const stn_fields *f, stn_lua_world *w) {
     lua_State *L = f->L;
     stn_constraint_end_spec end = end_on(STN_WORLD);
     bool world = stn_fields_push(f, "a") && lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "world") == 0;
     end.link = read_link(f, w, "a", !world);
-    stn_fields_pose(f, "a_pose", &end.pose);
-    stn_fields_vector(f, "a_point", "m", &end.pose.position);
+    read_end_pose(f, "a_pose", "a_point", &end.pose);
     return end;
 }
 
@@ -829,16 +846,12 @@ static const stn_constraint_end_spec *read_any_of(const stn_fields *f, stn_lua_w
 
 /// The ends, in memory on Lua's stack.
 static const stn_constraint_end_spec *read_ends(const stn_fields *f, stn_lua_world *w, int32_t *count) {
+    static const char *const ways[] = {"path",   "joints", "any_of",  "a",      "a_point",
+                                       "a_pose", "b",      "b_point", "b_pose", NULL};
     lua_State *L = f->L;
     lua_Integer links = push_list_of(f, "links", "{ ball, { robot, \"foot\" } }");
-    if (links > 0) {
-        for (const char *const *key = end_keys + 1; strcmp(*key, "links") != 0; key++) {
-            if (stn_fields_push(f, *key)) {
-                stn_lua_fail(L, "%s: links and %s are two ways to say what it takes hold of; give one of them",
-                             f->owner, *key);
-            }
-        }
-        stn_fields_push(f, "links");
+    if (links > 0) { // the list is on top of the stack
+        refuse_beside(f, "links", ways);
         return read_links(f, w, links, count);
     }
     lua_Integer points = push_list_of(f, "path", "{ { arm, { 0, 0, 0.1 } }, { box, { 0, 0, 0 } } }");
@@ -846,12 +859,16 @@ static const stn_constraint_end_spec *read_ends(const stn_fields *f, stn_lua_wor
     lua_Integer joints = push_list_of(f, "joints", "{ { hand, \"finger_1\", 0.01 }, { hand, \"finger_2\", 0.008 } }");
     int list = lua_gettop(L);
     bool pair = points < 0 && joints < 0;
+    if (!pair) {
+        refuse_beside(f, points > 0 ? "path" : "joints", ways + 2);
+    }
     lua_Integer others = push_list_of(f, "any_of", "{ box, ball }");
     if (others > 0) {
-        if (!pair || stn_fields_push(f, "b")) {
-            stn_lua_fail(L, "%s: any_of stands in place of b; it takes no b, path or joints beside it", f->owner);
-        }
+        refuse_beside(f, "any_of", ways + 6);
         return read_any_of(f, w, others, count);
+    }
+    if (pair && !stn_fields_push(f, "a") && !stn_fields_push(f, "b")) {
+        stn_lua_fail(L, "%s: what it takes hold of is missing; give a and b, or links, or path or joints", f->owner);
     }
     *count = pair ? 2 : (int32_t)((points > 0 ? points : 0) + (joints > 0 ? joints : 0));
     stn_constraint_end_spec *ends = lua_newuserdatauv(L, (size_t)*count * sizeof *ends, 0);
@@ -862,17 +879,21 @@ static const stn_constraint_end_spec *read_ends(const stn_fields *f, stn_lua_wor
     if (pair) {
         ends[0] = read_first_end(f, w);
         ends[1].link = read_link(f, w, "b", false);
-        stn_fields_pose(f, "b_pose", &ends[1].pose);
-        stn_fields_vector(f, "b_point", "m", &ends[1].pose.position);
+        read_end_pose(f, "b_pose", "b_point", &ends[1].pose);
         return ends;
     }
+    char owner[96];
+    stn_fields entry = *f;
+    entry.owner = owner;
     for (lua_Integer i = 1; i <= points; i++, lua_pop(L, 1)) {
+        snprintf(owner, sizeof owner, "%s: path[%lld]", f->owner, (long long)i);
         lua_rawgeti(L, path, i);
-        read_path_entry(f, w, &ends[at++]);
+        read_path_entry(&entry, w, &ends[at++]);
     }
     for (lua_Integer i = 1; i <= joints; i++, lua_pop(L, 1)) {
+        snprintf(owner, sizeof owner, "%s: joints[%lld]", f->owner, (long long)i);
         lua_rawgeti(L, list, i);
-        read_joint_end(f, w, &ends[at++]);
+        read_joint_end(&entry, w, &ends[at++]);
     }
     return ends;
 }
