@@ -273,6 +273,10 @@ stn_status check_surface(const stn_material *material, stn_error *err) {
 
 stn_status check_friction_direction(const stn_material *material, stn_vec3 direction, stn_error *err) {
     bool given = direction.x != 0.0 || direction.y != 0.0 || direction.z != 0.0;
+    double length = stn_vec3_norm(direction); // its square must be a number
+    if (given && !(length > 1e-100 && length < 1e100)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "friction_direction has the length %g: give it one near 1", length);
+    }
     double mu = isnan(material->mu) ? stn_material_default().mu : material->mu;
     if (!given && !isnan(material->mu2) && material->mu2 != mu) {
         return stn_fail(err, STN_ERR_ARGUMENT,

@@ -269,7 +269,7 @@ void stn_step_watch_hops(const step_setup *setup, const state_view *state, step_
             stn_log(services->context, STN_LOG_WARNING,
                     "t = %.4g s: law %s threw %s and %s apart at %.2g m/s, about %.2g cm high: their slip, %.2g m/s "
                     "after the step, began within it, and this convex law makes up to mu times the slip a normal "
-                    "speed, at every dt; law lagged does not (docs/laws.md)",
+                    "speed, at every dt; solver auto does not, nor does law lagged, which takes no mu2 (docs/laws.md)",
                     hop->time, law.id, a, b, hop->normal_speed, 100.0 * hop->height, hop->slip_speed);
             return;
         }

@@ -228,6 +228,26 @@ stn.test("what is wrong is said", function()
   refused("sprnig", { "sprnig", stiffness = 1 })
 end)
 
+stn.test("a channel length below 0 is refused, but of a tendon over joints alone", function()
+  local function with_length(length, settings)
+    local world = stn.world { dt = 1e-3 }
+    local a = box(world, 1, { 0, 0, 0 })
+    settings.a, settings.path = settings[1] == "spring" and a or nil, settings.path and { { a, { 0, 0, 0 } }, { "world", { 0, 0, 1 } } }
+    local constraint = world:constraint(settings)
+    world:step()
+    constraint:set { length = length }
+    world:step()
+  end
+  for _, make in ipairs { function() return { "spring", stiffness = 100, b_point = { 0, 0, 1 } } end, function() return { "tendon", stiffness = 100, path = true } end } do
+    stn.fails(function() with_length(-1, make()) end, "its channel length was set to -1 m: give a length >= 0")
+    with_length(0, make())
+  end
+  local world, _, tendon = finger_and_tendon("sap", { stiffness = 100 })
+  tendon:set { length = -0.01 }
+  world:step()
+  assert(tendon:force() < 0, "it pulls")
+end)
+
 -- ------------------------------------------------------------------------------------------------ energy, replicas
 
 stn.test("what a kinematic body does by a spring is the energy that the box and the spring have", function()

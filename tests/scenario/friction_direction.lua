@@ -305,6 +305,9 @@ end)
 stn.test("what cannot be meant is refused by name", function()
   local world <close> = stn.world { dt = 0.01 }
   stn.fails(function() world:ground { mu2 = 0.2 } end, "mu2 = 0.2 beside mu = 0.5 needs a friction_direction")
+  for _, x in ipairs { 1e-170, 1e160 } do
+    stn.fails(function() world:ground { mu = 0.2, mu2 = 0.8, friction_direction = { x, 0, 0 } } end, "friction_direction has the length")
+  end
   stn.fails(function() world:ground { mu = 0.2, friction_direction = { 1, 0, 0 } } end, "friction_direction has no effect without mu2")
   stn.fails(function() world:ground { mu2 = 0.2, friction_direction = { 0, 0, 0 } } end, "needs a friction_direction")
   stn.fails(function() world:ground { mu2 = -1, friction_direction = { 1, 0, 0 } } end, "mu2")

@@ -94,6 +94,10 @@ static stn_status emit(const void *self, const stn_constraint_view *view, void *
     const spring *s = self;
     memory *before = state;
     line l = line_of(view->kinematics, view->described);
+    if (view->reference[0] < 0.0) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "its channel length was set to %g m: give a length >= 0",
+                        view->reference[0]);
+    }
     stn_row_block block = stn_row_block_default(0, 1);
     block.point = stn_vec3_scale(0.5, stn_vec3_add(l.p[0], l.p[1]));
     if (before->stepped) {

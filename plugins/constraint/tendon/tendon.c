@@ -40,6 +40,14 @@ static bool is_point(const stn_model_constraint *described, int32_t i) {
            described->ends[i].shape == STN_END_POINT;
 }
 
+static bool has_points(const stn_model_constraint *described) {
+    bool found = false;
+    for (int32_t i = 0; i < described->end_count; i++) {
+        found = found || is_point(described, i);
+    }
+    return found;
+}
+
 static stn_status check(const void *self, const stn_model *model, const stn_model_constraint *described,
                         stn_error *err) {
     const tendon *t = self;
@@ -197,6 +205,10 @@ static stn_status emit(const void *self, const stn_constraint_view *view, void *
     const tendon *t = self;
     memory *before = state;
     double length = length_of(view), longer = length - view->reference[LENGTH];
+    if (view->reference[LENGTH] < 0.0 && has_points(view->described)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "its channel length was set to %g m: give a length >= 0",
+                        view->reference[LENGTH]);
+    }
     double tension = view->reference[TENSION], limit = t->limit > 0.0 ? t->limit : (double)INFINITY;
     stn_row_block block = stn_row_block_default(0, 1);
     block.point = point_of(view->kinematics, &view->described->ends[0]);
