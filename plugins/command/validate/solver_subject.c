@@ -128,15 +128,44 @@ void subject_solve_into(solver_subject *s, stn_problem *p, solver_answer *a) {
 
 // ------------------------------------------------------------------------------------------------------------ judge
 
+/// max |J v + bias| over the rows [m/s]; 0: out of memory.
+static double largest_speed(const solver_subject *s, const stn_problem *p, const double *v) {
+    double *v_c = STN_ARENA(s->arena, p->row_count + 1, double), speed = 0.0;
+    if (v_c == NULL) {
+        return 0.0;
+    }
+    stn_problem_contact_velocity(p, v, true, v_c);
+    for (int32_t r = 0; r < p->row_count; r++) {
+        speed = fmax(speed, fabs(v_c[r]));
+    }
+    return speed;
+}
+
+/// The same with the least impulses that the bounds allow, which are as given as v_star is. 0 where all may be 0, in a
+/// local problem, and where A is singular.
+static double forced_speed(const solver_subject *s, const stn_problem *p) {
+    double *gamma = STN_ARENA_ZEROED(s->arena, p->row_count + 1, double), *v = STN_ARENA(s->arena, p->nv + 1, double);
+    bool forced = false;
+    for (int32_t r = 0; r < p->row_count && gamma != NULL; r++) {
+        gamma[r] = p->lo[r] > 0.0 ? p->lo[r] : fmin(p->hi[r], 0.0);
+        forced = forced || gamma[r] != 0.0;
+    }
+    stn_inverse *inverse = NULL;
+    double speed = 0.0;
+    if (forced && v != NULL && p->form == STN_FORM_GLOBAL && stn_inverse_create(s->context, &inverse, NULL) == STN_OK &&
+        stn_inverse_factor(inverse, p, NULL) == STN_OK && stn_inverse_require(inverse, NULL) == STN_OK) {
+        stn_inverse_velocity(inverse, p, gamma, v);
+        speed = largest_speed(s, p, v);
+    }
+    stn_inverse_destroy(inverse);
+    return speed;
+}
+
 /// Speeds that the natural maps of a problem are relative to [m/s].
 static double speed_of(const solver_subject *s, const stn_problem *p) {
-    double *v_c = STN_ARENA(s->arena, p->row_count + 1, double), speed = 1e-12;
-    if (v_c == NULL) {
-        return (double)NAN;
-    }
-    stn_problem_contact_velocity(p, p->v_star, true, v_c);
+    double speed = fmax(1e-12, fmax(largest_speed(s, p, p->v_star), forced_speed(s, p)));
     for (int32_t r = 0; r < p->row_count; r++) {
-        speed = fmax(speed, fmax(fabs(v_c[r]), fabs(p->v_hat[r])));
+        speed = fmax(speed, fabs(p->v_hat[r]));
     }
     return speed;
 }

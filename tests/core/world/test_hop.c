@@ -81,7 +81,7 @@ static void a_box_that_is_set_sliding_flies_and_that_is_said_once_with_its_heigh
             assert_int_equal(sscanf(figure, "about %lg cm", &told), 1);
             assert_near(0.01 * told, highest, 0.1 * highest); // by its flight
             assert_non_null(strstr(h.text, laws[i]));
-            assert_non_null(strstr(h.text, "law lagged does not"));
+            assert_non_null(strstr(h.text, "solver auto does not, nor does law lagged"));
         }
     }
 }
