@@ -311,7 +311,7 @@ stn_status stn_plugins_of_kind(stn_context *context, stn_kind kind, const stn_pl
         *plugins = registry->lists[kind].plugins;
         *count = registry->lists[kind].count;
     }
-    for (int32_t i = 0; i < registry->file_count && status == STN_OK; i++) {
+    for (int32_t i = 0; status == STN_OK && i < registry->file_count; i++) {
         if (registry->files[i].kind == kind) {
             warn_of_refused(registry, &registry->files[i], "");
         }
