@@ -3,6 +3,7 @@
 #include "world/world.h"
 
 enum { CONTACT_ROWS_MOST = 100 };
+static const size_t STATE_MOST = (size_t)1 << 30; // bytes of one constraint
 
 static const stn_constraint_ops *ops_of(const stn_model_constraint *c) {
     return c->instance->desc->ops.constraint;
@@ -48,8 +49,9 @@ stn_status stn_setup_place_constraints(step_setup *setup, stn_error *err) {
             return STN_ERR_PLUGIN;
         }
         setup->constraints_read_contacts = setup->constraints_read_contacts || slot->contact_rows > 0;
-        if (slot->bytes < told) {
-            stn_fail(err, STN_ERR_PLUGIN, "state_size gave %zu bytes, its outputs need %zu", slot->bytes, told);
+        if (slot->bytes < told || slot->bytes > STATE_MOST) {
+            stn_fail(err, STN_ERR_PLUGIN, "state_size gave %zu bytes, its outputs need %zu and it may be up to %zu",
+                     slot->bytes, told, STATE_MOST);
             stn_describe_constraint_error(model, i, err);
             return STN_ERR_PLUGIN;
         }

@@ -131,7 +131,7 @@ static const struct {
     {"constraint/wrong_output", "outputs are numbers", "output longer is nan, must be finite"},
     {"constraint/wrong_word", "outputs are numbers", "output side is 2, and has 2 words from 0 on"},
     {"constraint/wrong_channel", "inputs unchanged", "wrote into the view's reference"},
-    {"constraint/wrong_huge", "declares what it is", "memory"},
+    {"constraint/wrong_huge", "declares what it is", "state_size gave 1152921504606846976 bytes"},
     {"constraint/wrong_part", "steps of a world", "emitted two blocks with the same part"},
     {"loader/wrong_greed", "declares what it is", "recognises an empty file"},
     {"loader/wrong_path", "malformed files", "expected one line that names "},

@@ -145,8 +145,8 @@ typedef struct stn_constraint_ops {
                         stn_error *err);
     /// REQUIRED. Rows that it emits in any step, at most. [setup]
     int32_t (*row_count)(const void *self, const stn_model_constraint *described);
-    /// OPTIONAL (absent: the outputs alone). Bytes of state kept across steps, zeros at the start, aligned to 16; the
-    /// outputs come first. Checkpoints hold it. [setup]
+    /// OPTIONAL (absent: the outputs alone). Bytes of state kept across steps, zeros at the start, aligned to 16, up to
+    /// 1 GiB; the outputs come first. Checkpoints hold it. [setup]
     size_t (*state_size)(const void *self, const stn_model_constraint *described);
     /// OPTIONAL (absent: zeros). Channels before a script sets any, with the model at q. [setup]
     void (*initial_reference)(const void *self, const stn_kinematics *kinematics, const stn_model_constraint *described,
