@@ -78,6 +78,11 @@ double hold_energy(const hold_state *h, const stn_constraint_view *view, const h
 /// From the origin of a's frame to that of what it holds; no points where it holds nothing.
 void hold_path(const void *self, const stn_constraint_view *view, const void *state, stn_constraint_path *path);
 
+/// Members of the stn_constraint_ops of all that holds.
+#define HOLD_OPS                                                                                               \
+    .channel_count = 1, .channels = hold_channels, .row_count = hold_row_count, .state_size = hold_state_size, \
+    .path = hold_path, .output_count = HOLD_OUTPUTS, .outputs = hold_outputs
+
 extern const stn_plugin_desc hold_suction, hold_weld_at_runtime;
 
 #endif

@@ -181,17 +181,11 @@ static double energy(const void *self, const stn_constraint_view *view, const vo
 
 static const stn_constraint_ops ops = {
     .size = sizeof ops,
-    .channel_count = 1,
-    .channels = hold_channels,
+    HOLD_OPS,
     .check = check,
-    .row_count = hold_row_count,
-    .state_size = hold_state_size,
     .initial_reference = initial_reference,
     .emit = emit,
     .energy = energy,
-    .path = hold_path,
-    .output_count = HOLD_OUTPUTS,
-    .outputs = hold_outputs,
     .finish = finish,
 };
 
