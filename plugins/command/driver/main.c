@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program `stiction`: finds the plugin of kind "command" that the first word names, and hands it the words from
 // there on. It knows no word itself.
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE // dladdr
-#endif
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +13,7 @@
 
 #include <stiction/plugin.h>
 
+#include "common/crash.h"
 #include "crash.h"
 
 enum { MOST_WORDS = 256 };
@@ -121,20 +118,27 @@ static void refuse_exit(void) {
 }
 
 #if defined(__linux__)
-/// Ends the process as _Exit does, after a line when a plugin that is no command and no script asked for it: `caller`
-/// is an address in its code.
-static _Noreturn void end_process(int status, const void *caller) {
-    Dl_info place;
-    if (in_command == getpid() && dladdr(caller, &place) != 0 && place.dli_fname != NULL) {
-        const char *slash = strrchr(place.dli_fname, '/'), *name = slash != NULL ? slash + 1 : place.dli_fname;
-        bool plugin = strstr(name, ".so") != NULL; // not the program
-        if (plugin && strncmp(name, "command_", 8) != 0 && strncmp(name, "script_", 7) != 0) {
-            fprintf(stderr,
-                    "stiction: %s called _Exit(%d), which ends the command before its end; stiction validate finds the "
-                    "plugin\n",
-                    place.dli_fname, status);
-            status = STN_EXIT_BAD_INPUT;
-        }
+/// Not the program, and no command and no script.
+static bool is_called(const void *none, const char *file) {
+    (void)none;
+    const char *slash = strrchr(file, '/');
+    return strstr(slash, ".so") != NULL && !cli_crash_is_host(file);
+}
+
+/// Ends the process as _Exit does, after a line when another shared object than a command or a script asked for it:
+/// `caller` is an address in its code. Async-signal-safe, as _exit is.
+static _Noreturn void end_process(int status, void *caller) {
+    cli_crash_stack stack = {.addresses = {caller}, .count = 1};
+    char file[PATH_MAX];
+    if (in_command == getpid() && cli_crash_find_file(&stack, is_called, NULL, file)) {
+        cli_crash_line line = {.used = 0};
+        cli_crash_add(&line, "stiction: ");
+        cli_crash_add(&line, file);
+        cli_crash_add(&line, " called _Exit(");
+        cli_crash_add_number(&line, status);
+        cli_crash_add(&line, "), which ends the command before its end; stiction validate finds the plugin");
+        cli_crash_say(&line);
+        status = STN_EXIT_BAD_INPUT;
     }
     for (;;) {
         syscall(SYS_exit_group, status);

@@ -10,8 +10,8 @@
 ///   plugin or a long call of the script does not return, one line tells where it is and the process ends with
 ///   STN_EXIT_INTERRUPTED. A second signal ends it at once. Recorders write whole rows at every step, so that their
 ///   files are whole in either case.
-/// - SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT write one line with plugin, stage, step and file; then the signal does
-///   what it did before: ends the process, or makes a sanitizer's report.
+/// - SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT write one line with plugin, stage, step and file, unless another
+///   process sent them; then the signal ends the process, or makes a sanitizer's report.
 /// One session at a time, until run_signals_end.
 void run_signals_begin(stn_session *session);
 void run_signals_end(void);

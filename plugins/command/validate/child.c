@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/crash.h"
 #include "conduct.h"
 
 static double seconds_now(void) {
@@ -55,12 +56,9 @@ static void run_check(const validate_check *check, const validate_request *reque
 #else
     (void)parent;
 #endif
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}; // the battery tells them, no handler
-    for (int i = 0; i < STN_COUNT(crashes); i++) {
-        signal(crashes[i], SIG_DFL);
+    for (int i = 0; i < CLI_CRASH_SIGNALS && !CLI_CRASH_SANITIZED; i++) { // the battery tells them, no handler
+        signal(cli_crash_signals[i].number, SIG_DFL);
     }
-#endif
     validate_trial trial = {.request = request, .check = check->name, .folder = folder};
     conduct watched = conduct_begin(request, folder);
     check->run(&trial);

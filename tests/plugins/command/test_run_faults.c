@@ -89,6 +89,63 @@ static void other_words_tell_a_crash(void **state) {
     stn_expect_part("solve p-000001.json --solver wrong_aborts 2>/dev/null; echo \"status $?\"", 0, "status 134\n");
 }
 
+/// The kernel's names of files are those without links; the folder of the plugins, or a plugin in it, may be one.
+static void a_plugin_behind_a_link_is_told(void **state) {
+    (void)state;
+    static const char *const folders[] = {"$PWD/folder", "$PWD/none:$PWD/folder/", "$PWD/links", "folder"};
+    write_file("ball.lua", ball);
+    write_file("load.lua", "local stn = require 'stiction'\n"
+                           "stn.world {}:load { 'empty.lines', loader = 'wrong_crash' }\n");
+    write_file("empty.lines", "");
+    stn_expect("run ball.lua -q --capture p.json 2>/dev/null && ln -s " WRONG_DIR " folder && mkdir links && "
+               "ln -s " WRONG_DIR "/*.so links",
+               0, "");
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char words[512];
+        const char *begin = "--version >/dev/null; export STICTION_PLUGIN_PATH=";
+        snprintf(words, sizeof words, "%s%s; " PROGRAM " run load.lua -q 2>&1; true", begin, folders[i]);
+        stn_expect_part(words, 0,
+                        "stiction run: " WRONG_DIR "/wrong_loaders.so crashed with SIGABRT outside of a step; ");
+        snprintf(words, sizeof words, "%s%s; " PROGRAM " run ball.lua -q --solver wrong_leaves 2>&1; echo $?", begin,
+                 folders[i]);
+        stn_expect_part(words, 0, "stiction: " WRONG_DIR "/wrong_solvers.so called _Exit(0), ");
+        snprintf(words, sizeof words, "%s%s; " PROGRAM " solve p-000001.json --solver wrong_aborts 2>&1; true", begin,
+                 folders[i]);
+        if (!SANITIZED) {
+            stn_expect_part(words, 0, "stiction solve: " WRONG_DIR "/wrong_solvers.so crashed with SIGABRT; ");
+        }
+    }
+}
+
+/// A plugin that is being worked on: its file was replaced by that of the next build since it was loaded.
+static void a_plugin_whose_file_is_gone_is_told(void **state) {
+    (void)state;
+    if (SANITIZED) {
+        skip(); // its report names the file
+    }
+    write_file("gone.lua", "local stn = require 'stiction'\n"
+                           "stn.test('hurts', function()\n"
+                           "  local w = stn.world { solver = 'wrong_aborts' }\n"
+                           "  w:ground {}\n"
+                           "  w:sphere { radius = 0.1, mass = 1, xyz = { 0, 0, 0.2 } }\n"
+                           "  w:step()\n"
+                           "  os.remove 'own/wrong_solvers.so'\n"
+                           "  for _ in w:run { seconds = 1 } do end\n"
+                           "end)\n");
+    stn_expect_part("--version >/dev/null; mkdir own; cp " WRONG_DIR "/wrong_solvers.so own; "
+                    "STICTION_PLUGIN_PATH=own " PROGRAM " test gone.lua 2>&1; true",
+                    0, "/own/wrong_solvers.so crashed with SIGABRT; stiction validate tests a plugin\n");
+}
+
+/// What another process sends is no crash; it ends the run all the same.
+static void a_signal_from_outside_is_no_crash(void **state) {
+    (void)state;
+    write_file("sent.lua", "require 'stiction'\n"
+                           "os.execute 'kill -ABRT $PPID'\n"
+                           "print 'lives'\n");
+    stn_expect("run sent.lua -q >said 2>&1; echo \"status $?\"; grep -E 'crashed|lives' said; true", 0, "status 134\n");
+}
+
 static void a_crash_outside_of_a_step_names_the_file(void **state) {
     (void)state;
     write_file("load.lua", "local stn = require 'stiction'\n"
@@ -149,6 +206,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_plugin_that_leaves_is_told, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(other_words_tell_a_crash, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(a_crash_outside_of_a_step_names_the_file, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(a_plugin_behind_a_link_is_told, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(a_plugin_whose_file_is_gone_is_told, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(a_signal_from_outside_is_no_crash, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(one_signal_ends_an_endless_loop, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(a_failure_names_the_file_of_the_plugin, enter_folder, leave_folder),
     };
