@@ -2,8 +2,6 @@
 // See answer.h.
 #include "plugin/answer.h"
 
-#include <string.h>
-
 static bool is_known(int status) {
     switch (status) {
 #define KNOWN_STATUS(name, value, text) case value:

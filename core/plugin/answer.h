@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a plugin answers is data from a stranger too: a failure without a text gets one, a status that does not exist
-// becomes a failure; and what its description says of it.
+// becomes a failure.
 #ifndef STICTION_CORE_PLUGIN_ANSWER_H
 #define STICTION_CORE_PLUGIN_ANSWER_H
 

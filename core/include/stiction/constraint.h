@@ -58,8 +58,8 @@ typedef struct stn_row_block {
     /// Index of a contact of the view that the rows stand beside, -1: none. It tells blocks apart like `part`, and
     /// holds from step to step as the contact's id does.
     int32_t contact;
-    /// What of -k phi channels give and `energy` does not store, as a motor's tension [N] or [N m]: what it changes in
-    /// the force is work of inputs in the report. Where lo = hi all of the force is.
+    /// The part of -k phi that channels cause and `energy` does not contain, such as a motor's tension [N], [N m]. The
+    /// report counts its work as work of inputs. With lo = hi the whole force counts.
     double input[STN_MAX_ROWS];
     /// [J] that channels gave `energy` between the steps: what it is more now than with the channels of the last step.
     double input_work;
@@ -111,7 +111,8 @@ typedef struct stn_constraint_path {
     int32_t room;     // points that fit
     int32_t count;    // points that it has, also those that did not fit
     stn_vec3 *points; // (room) world, in their order [m]; arcs as short straight pieces
-    double length;    // [m]; NaN before: stays that of the straight pieces unless the plugin knows it better
+    /// [m]. NaN when called: leave it, and the core takes the sum of the pieces; or write the exact length.
+    double length;
 } stn_constraint_path;
 
 /// One point more. Thread: [any].

@@ -141,8 +141,8 @@ STN_API int32_t stn_world_constraint_blocks(stn_world *world, int32_t constraint
 STN_API bool stn_world_constraint_impulse(const stn_world *world, int32_t constraint, int32_t part,
                                           double impulse[STN_MAX_ROWS]);
 /// Force along the rows of block `part` of constraint `constraint` of the model in the last step [N] or [N m], and how
-/// many rows it had; 0: the block was not emitted (a slack tendon), it stands beside a contact, or no step was made
-/// yet.
+/// many rows it had; 0: the block was not emitted (a suction cup that holds nothing), it stands beside a contact, or no
+/// step was made yet.
 STN_API int32_t stn_world_constraint_force(const stn_world *world, int32_t constraint, int32_t part,
                                            double force[STN_MAX_ROWS]);
 /// Numbers of a channel or output, borrowed until the world changes.

@@ -10,7 +10,7 @@ static const char *const reasons[] = {
 
 const stn_constraint_output hold_outputs[HOLD_OUTPUTS] = {
     {"holding", "1", "number of the body that it holds, 1 for the first after a; 0: none", 1, NULL},
-    {"why", "1", "it does not hold", 1, reasons},
+    {"why", "1", "it does not hold; empty while it holds, and before it ever did", 1, reasons},
     {"force", "N", "on what it holds, along the axes of a's frame, of the last step that it held", 3, NULL},
     {"torque", "N m", "on what it holds, about the origin of a's frame, of the last step that it held", 3, NULL},
 };
