@@ -12,7 +12,6 @@
 // for a rotation by theta about u: the last line is half of J_l(theta/2) J_l(theta)^-1, the left Jacobians of the
 // rotation vector, whose part across u is multiplication by 1/(exp(i theta/2) + 1).
 #include <math.h>
-#include <stdlib.h>
 #include <stiction/context.h>
 #include <stiction/plugin.h>
 
@@ -33,24 +32,15 @@ typedef struct bushing {
     double stiffness[6], damping[6];
 } bushing;
 
-/// Three numbers >= 0.
-static stn_status read_three(const char *name, const char *text, double *out, stn_error *err) {
-    const char *at = text;
-    for (int32_t i = 0; i < 3; i++) {
-        char *end = NULL;
-        out[i] = strtod(at, &end);
-        if (end == at || !(out[i] >= 0.0) || isinf(out[i])) {
-            return stn_fail(err, STN_ERR_ARGUMENT, "bushing: %s = \"%s\" must be three numbers >= 0, as { 1, 2, 3 }",
-                            name, text);
-        }
-        at = end;
+/// Three finite numbers >= 0.
+static stn_status read_three(const char *name, const char *text, double out[3], stn_error *err) {
+    bool read = stn_parse_reals(text, out, 3) == 3;
+    for (int32_t i = 0; i < 3 && read; i++) {
+        read = out[i] >= 0.0;
     }
-    while (*at == ' ') {
-        at++;
-    }
-    return *at == '\0'
-               ? STN_OK
-               : stn_fail(err, STN_ERR_ARGUMENT, "bushing: %s = \"%s\" has more than three numbers", name, text);
+    return read ? STN_OK
+                : stn_fail(err, STN_ERR_ARGUMENT, "bushing: %s = \"%s\" must be three numbers >= 0, as { 1, 2, 3 }",
+                           name, text);
 }
 
 static void destroy(void *self) {
