@@ -117,8 +117,6 @@ static placed place(const hold_state *h, const stn_constraint_view *view) {
     stn_mat3 back = stn_mat3_transpose(&p.A.rotation), R = stn_mat3_mul(&back, &p.B.rotation);
     stn_vec3 apart = stn_mat3_apply(&back, stn_vec3_sub(p.B.position, p.A.position));
     p.turn = stn_quat_from_matrix(&R);
-    double sign = p.turn.w < 0.0 ? -1.0 : 1.0;
-    p.turn = (stn_quat){sign * p.turn.w, sign * p.turn.x, sign * p.turn.y, sign * p.turn.z};
     const double phi[HOLD_ROWS] = {apart.x, apart.y, apart.z, 2.0 * p.turn.x, 2.0 * p.turn.y, 2.0 * p.turn.z};
     for (int32_t r = 0; r < HOLD_ROWS; r++) {
         p.phi[r] = phi[r];
@@ -135,7 +133,7 @@ stn_status hold_emit(const hold_state *h, const stn_constraint_view *view, const
     }
     const placed p = place(h, view);
     const int32_t a = view->described->ends[0].body, b = held_body(h, view);
-    const stn_vec3 e = stn_vec3_make(p.turn.x, p.turn.y, p.turn.z);
+    const stn_vec3 e = stn_mat3_apply(&p.A.rotation, stn_vec3_make(p.turn.x, p.turn.y, p.turn.z));
     for (int32_t part = HOLD_TRANSLATION; part <= HOLD_ROTATION; part++) {
         stn_row_block block = stn_row_block_default(part, 3);
         block.stiffness = part == HOLD_TRANSLATION ? stiffness->linear : stiffness->angular;
@@ -150,17 +148,22 @@ stn_status hold_emit(const hold_state *h, const stn_constraint_view *view, const
         if (status != STN_OK) {
             return status;
         }
+        stn_vec3 column[3];
         for (int32_t i = 0; i < 3; i++) {
-            stn_vec3 axis = stn_mat3_column(&p.A.rotation, i);
-            if (part == HOLD_TRANSLATION) {
-                stn_rows_add_point(rows, i, a, p.B.position, stn_vec3_neg(axis));
-                stn_rows_add_point(rows, i, b, p.B.position, axis);
-                continue;
+            column[i] = stn_mat3_column(&p.A.rotation, i);
+            if (part == HOLD_ROTATION) {
+                column[i] = stn_vec3_add(stn_vec3_scale(p.turn.w, column[i]), stn_vec3_cross(e, column[i]));
             }
-            stn_vec3 turned = stn_vec3_cross(stn_mat3_apply(&p.A.rotation, e), axis);
-            stn_vec3 about = stn_vec3_add(stn_vec3_scale(p.turn.w, axis), turned);
-            stn_rows_add_rotation(rows, i, a, stn_vec3_neg(about));
-            stn_rows_add_rotation(rows, i, b, about);
+        }
+        const stn_mat3 along = stn_mat3_columns(column[0], column[1], column[2]);
+        const stn_mat3 against =
+            stn_mat3_columns(stn_vec3_neg(column[0]), stn_vec3_neg(column[1]), stn_vec3_neg(column[2]));
+        if (part == HOLD_TRANSLATION) {
+            stn_rows_add_point_axes(rows, 0, a, p.B.position, &against);
+            stn_rows_add_point_axes(rows, 0, b, p.B.position, &along);
+        } else {
+            stn_rows_add_rotation_axes(rows, 0, a, &against);
+            stn_rows_add_rotation_axes(rows, 0, b, &along);
         }
     }
     return STN_OK;
@@ -185,7 +188,7 @@ bool hold_read_forces(hold_state *h, const stn_row_forces *forces) {
 }
 
 double hold_energy(const hold_state *h, const stn_constraint_view *view, const hold_stiffness *stiffness) {
-    if (held_end(h, view->described) == 0) {
+    if (held_end(h, view->described) == 0 || (isinf(stiffness->linear) && isinf(stiffness->angular))) {
         return 0.0;
     }
     const placed p = place(h, view);
