@@ -425,6 +425,25 @@ stn.test("a weld with a stiffness gives way by force over stiffness", function()
   near(world:energy().elastic, 0.5 * (2 * 9.81) ^ 2 / 1e4 + 0.5 / 50, 1e-3, "energy")
 end)
 
+stn.test("a hold whose stiffness is infinite is the rigid one to the last bit; one of the two may be", function()
+  local function fallen(stiffness, angular_stiffness)
+    local world = stn.world { dt = 0.001 }
+    local load = box(world, 2, rest)
+    world:constraint { "weld_at_runtime", a = "world", b = load, stiffness = stiffness, angular_stiffness = angular_stiffness, relaxation_time = 0.02, attached = true }
+    load:apply_force { torque = { 0, 0, 1 } }
+    steps(world, 3000)
+    return load:pose(), world:energy().elastic
+  end
+  local plain, given = fallen(nil, nil), fallen(math.huge, math.huge)
+  for i = 1, 3 do
+    assert(plain.xyz[i] == given.xyz[i] and plain.rpy[i] == given.rpy[i], "unset and infinite differ")
+  end
+  local soft, energy = fallen(1e4, math.huge)
+  near(soft.xyz[3], -2 * 9.81 / 1e4, 1e-3, "sag")
+  near(energy, 0.5 * (2 * 9.81) ^ 2 / 1e4, 1e-3, "energy")
+  stn.near(soft.rpy[3], 0, 1e-6, "angle")
+end)
+
 stn.test("what is wrong is said", function()
   local function wrong(text, kind, settings)
     refused(text, function()
@@ -443,6 +462,8 @@ stn.test("what is wrong is said", function()
   for _, kind in ipairs { "suction", "weld_at_runtime" } do
     wrong("on one body, where there is nothing to hold", kind, { same = true })
     wrong("stiffness", kind, { stiffness = -1 })
+    wrong("stiffness = 0 N/m must be > 0; infinite: rigid", kind, { stiffness = 0 })
+    wrong("angular_stiffness = 0 N m/rad must be > 0; infinite: rigid", kind, { angular_stiffness = 0 })
     wrong("relaxation_time", kind, { relaxation_time = 0 / 0 })
   end
   wrong("force_limit", "weld_at_runtime", { force_limit = 0 / 0 })

@@ -11,6 +11,11 @@
         STN_PARAM_REAL(config, relaxation_time, "s", 0.0, 0.0, (double)INFINITY,                                \
                        "tau_d of what is not rigid: damping is k tau_d")
 
+/// That of member `angular_stiffness` (kappa).
+#define JOINED_ANGULAR_PARAM(config)                                                              \
+    STN_PARAM_REAL(config, angular_stiffness, "N m/rad", (double)INFINITY, 0.0, (double)INFINITY, \
+                   "kappa > 0 of the rotation; infinite: rigid")
+
 /// STN_ERR_ARGUMENT unless value > 0.
 stn_status joined_check_stiffness(const char *name, double value, const char *unit, stn_error *err);
 /// STN_ERR_ARGUMENT unless the ends are frames on two bodies of which one can move.

@@ -27,7 +27,15 @@ size_t hold_state_size(const void *self, const stn_model_constraint *described) 
     return sizeof(hold_state);
 }
 
-stn_status hold_check_ends(const char *what, const stn_model_constraint *described, stn_error *err) {
+stn_status hold_check(const char *what, const hold_stiffness *stiffness, const stn_model_constraint *described,
+                      stn_error *err) {
+    stn_status status = joined_check_stiffness("stiffness", stiffness->linear, "N/m", err);
+    if (status == STN_OK) {
+        status = joined_check_stiffness("angular_stiffness", stiffness->angular, "N m/rad", err);
+    }
+    if (status != STN_OK) {
+        return status;
+    }
     const stn_constraint_end *ends = described->ends;
     for (int32_t i = 0; i < described->end_count; i++) {
         if (ends[i].joint >= 0) {
@@ -195,7 +203,7 @@ double hold_energy(const hold_state *h, const stn_constraint_view *view, const h
     double sum = 0.0;
     for (int32_t r = 0; r < HOLD_ROWS; r++) {
         double k = r < 3 ? stiffness->linear : stiffness->angular;
-        sum += isinf(k) ? 0.0 : 0.5 * k * p.phi[r] * p.phi[r];
+        sum += joined_energy(k, p.phi[r] * p.phi[r]);
     }
     return sum;
 }

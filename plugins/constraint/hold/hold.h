@@ -15,7 +15,7 @@
 
 #include <math.h>
 
-#include <stiction/plugin.h>
+#include "common/joined.h"
 
 enum { HOLD_TRANSLATION, HOLD_ROTATION, HOLD_ROWS = 6 };
 
@@ -53,15 +53,16 @@ typedef struct hold_bounds {
     double lo[HOLD_ROWS], hi[HOLD_ROWS]; // [N] x 3, [N m] x 3
 } hold_bounds;
 
-/// A number of which 0 means that there is no limit.
+/// A limit or reach, of which 0 means that there is none.
 static inline double hold_or_infinite(double x) {
     return x > 0.0 ? x : (double)INFINITY;
 }
 
 int32_t hold_row_count(const void *self, const stn_model_constraint *described);
 size_t hold_state_size(const void *self, const stn_model_constraint *described);
-/// Frames on bodies, none of them on the body of the first. `what`: "a weld".
-stn_status hold_check_ends(const char *what, const stn_model_constraint *described, stn_error *err);
+/// Stiffnesses above 0, and frames on bodies, none of them on the body of the first. `what`: "a weld".
+stn_status hold_check(const char *what, const hold_stiffness *stiffness, const stn_model_constraint *described,
+                      stn_error *err);
 /// Obeys the channel. True: told to hold and holds nothing, so that the caller may attach it.
 bool hold_obey(hold_state *h, double attached);
 /// Holds end `end` (1 to end_count - 1) as it is now.

@@ -23,11 +23,14 @@ static const stn_param params[] = {
     STN_PARAM_REAL(suction, radius, "m", 0.015, 0.0, INFINITY, "r: above 0; of the ring"),
     STN_PARAM_REAL(suction, reach, "m", 0.0, 0.0, INFINITY,
                    "holds what lies no further than this before all of the ring; 0: whatever the distance"),
-    STN_PARAM_REAL(suction, stiffness, "N/m", 0.0, 0.0, INFINITY, "0: rigid"),
-    STN_PARAM_REAL(suction, angular_stiffness, "N m/rad", 0.0, 0.0, INFINITY, "0: rigid"),
-    STN_PARAM_REAL(suction, relaxation_time, "s", 0.0, 0.0, 1e6, "damping is stiffness times this"),
+    JOINED_PARAMS(suction, "N/m"),
+    JOINED_ANGULAR_PARAM(suction),
     STN_PARAM_BOOL(suction, attached, false, "from the start"),
 };
+
+static hold_stiffness stiffness_of(const suction *s) {
+    return (hold_stiffness){s->stiffness, s->angular_stiffness, s->relaxation_time};
+}
 
 static stn_status check(const void *self, const stn_model *model, const stn_model_constraint *described,
                         stn_error *err) {
@@ -45,7 +48,8 @@ static stn_status check(const void *self, const stn_model *model, const stn_mode
     if (described->end_count < 2) {
         return stn_fail(err, STN_ERR_ARGUMENT, "a cup has two ends, a and b, or a and any_of");
     }
-    return hold_check_ends("a cup", described, err);
+    const hold_stiffness stiffness = stiffness_of(self);
+    return hold_check("a cup", &stiffness, described, err);
 }
 
 static void initial_reference(const void *self, const stn_kinematics *kinematics, const stn_model_constraint *described,
@@ -148,12 +152,7 @@ static stn_status finish(const void *self, const stn_constraint_view *view, cons
     return STN_OK;
 }
 
-// --------------------------------------------------------------------------------------------------------------- a
-// step
-
-static hold_stiffness stiffness_of(const suction *s) {
-    return (hold_stiffness){hold_or_infinite(s->stiffness), hold_or_infinite(s->angular_stiffness), s->relaxation_time};
-}
+// --------------------------------------------------------------------------------------------------------------- step
 
 static stn_status emit(const void *self, const stn_constraint_view *view, void *state, stn_rows *rows, stn_error *err) {
     const suction *s = self;

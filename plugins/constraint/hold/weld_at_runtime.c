@@ -10,20 +10,23 @@ typedef struct weld {
 static const stn_param params[] = {
     STN_PARAM_REAL(weld, force_limit, "N", 0.0, 0.0, INFINITY, "a larger force ends it; 0: holds any"),
     STN_PARAM_REAL(weld, torque_limit, "N m", 0.0, 0.0, INFINITY, "a larger torque ends it; 0: holds any"),
-    STN_PARAM_REAL(weld, stiffness, "N/m", 0.0, 0.0, INFINITY, "0: rigid"),
-    STN_PARAM_REAL(weld, angular_stiffness, "N m/rad", 0.0, 0.0, INFINITY, "0: rigid"),
-    STN_PARAM_REAL(weld, relaxation_time, "s", 0.0, 0.0, 1e6, "damping is stiffness times this"),
+    JOINED_PARAMS(weld, "N/m"),
+    JOINED_ANGULAR_PARAM(weld),
     STN_PARAM_BOOL(weld, attached, false, "from the start"),
 };
 
+static hold_stiffness stiffness_of(const weld *w) {
+    return (hold_stiffness){w->stiffness, w->angular_stiffness, w->relaxation_time};
+}
+
 static stn_status check(const void *self, const stn_model *model, const stn_model_constraint *described,
                         stn_error *err) {
-    (void)self;
     (void)model;
     if (described->end_count != 2) {
         return stn_fail(err, STN_ERR_ARGUMENT, "a weld has two ends, a and b, on links or the world");
     }
-    return hold_check_ends("a weld", described, err);
+    const hold_stiffness stiffness = stiffness_of(self);
+    return hold_check("a weld", &stiffness, described, err);
 }
 
 static void initial_reference(const void *self, const stn_kinematics *kinematics, const stn_model_constraint *described,
@@ -31,10 +34,6 @@ static void initial_reference(const void *self, const stn_kinematics *kinematics
     (void)kinematics;
     (void)described;
     reference[0] = ((const weld *)self)->attached ? 1.0 : 0.0;
-}
-
-static hold_stiffness stiffness_of(const weld *w) {
-    return (hold_stiffness){hold_or_infinite(w->stiffness), hold_or_infinite(w->angular_stiffness), w->relaxation_time};
 }
 
 static stn_status emit(const void *self, const stn_constraint_view *view, void *state, stn_rows *rows, stn_error *err) {

@@ -17,8 +17,7 @@ typedef struct weld_config {
 
 static const stn_param params[] = {
     JOINED_PARAMS(weld_config, "N/m"),
-    STN_PARAM_REAL(weld_config, angular_stiffness, "N m/rad", (double)INFINITY, 0.0, (double)INFINITY,
-                   "kappa > 0 of the rotation; unset: rigid"),
+    JOINED_ANGULAR_PARAM(weld_config),
 };
 
 static stn_status check(const void *self, const stn_model *model, const stn_model_constraint *described,
