@@ -228,6 +228,25 @@ stn.test("what is wrong is said", function()
   refused("sprnig", { "sprnig", stiffness = 1 })
 end)
 
+stn.test("a damper with next to no stiffness beside it is that damper: spring, tendon, bushing", function()
+  local function speed_after(settings)
+    local world = stn.world { dt = 1e-3, gravity = { 0, 0, 0 } }
+    local a = world:box { size = { 0.1, 0.1, 0.1 }, mass = 1, xyz = { 0, 0, 1 }, velocity = { linear = { 0, 0, 1 } } }
+    settings.a = settings[1] ~= "tendon" and "world" or nil
+    settings.b = settings[1] ~= "tendon" and a or nil
+    settings.path = settings[1] == "tendon" and { { "world", { 0, 0, 0 } }, { a, { 0, 0, 0 } } } or nil
+    world:constraint(settings)
+    for _ = 1, 100 do world:step() end
+    return a:velocity().linear[3]
+  end
+  for _, k in ipairs { 0, 1e-308, 1e-320 } do
+    local expected = (1 + 20 * 1e-3) ^ -100 -- d = 20 N s/m, m = 1 kg, backward Euler
+    stn.near(speed_after { "spring", stiffness = k, damping = 20, length = 0 }, expected, 1e-6 * expected, "spring")
+    stn.near(speed_after { "tendon", stiffness = k, damping = 20, length = 0 }, expected, 1e-6 * expected, "tendon")
+    stn.near(speed_after { "bushing", force_stiffness = { 0, 0, k }, force_damping = { 0, 0, 20 } }, expected, 1e-6 * expected, "bushing")
+  end
+end)
+
 stn.test("a channel length below 0 is refused, but of a tendon over joints alone", function()
   local function with_length(length, settings)
     local world = stn.world { dt = 1e-3 }

@@ -90,6 +90,17 @@ static inline stn_row_block stn_row_block_default(int32_t part, int32_t rows) {
     return block;
 }
 
+/// Spring k >= 0 beside damper d >= 0, one of them above 0, on error phi, which is set. Where k = 0 or d/k overflows,
+/// k (dt + tau_d) = d, and phi shrinks so that the force of the spring stays.
+static inline void stn_row_block_set_spring(stn_row_block *block, double k, double d, double dt) {
+    bool spring = k > 0.0 && d / k < (double)INFINITY;
+    block->stiffness = spring ? k : d / (2.0 * dt);
+    block->relaxation_time = spring ? d / k : dt;
+    for (int32_t r = 0; r < block->rows && !spring; r++) {
+        block->phi[r] = k > 0.0 ? k / block->stiffness * block->phi[r] : 0.0;
+    }
+}
+
 /// Begins a block; the functions below then fill its rows, which start at zero. A block on which no free body or joint
 /// acts is dropped. STN_ERR_PLUGIN: more rows than row_count promised, or a number that no row can have.
 STN_API stn_status stn_rows_begin(stn_rows *rows, const stn_row_block *block, stn_error *err);

@@ -168,9 +168,8 @@ static stn_status emit(const void *self, const stn_constraint_view *view, void *
                             p.value[4]);
         }
         stn_row_block block = stn_row_block_default(i, 1);
-        block.phi[0] = k > 0.0 ? p.value[i] : 0.0;
-        block.stiffness = k > 0.0 ? k : d / (2.0 * view->dt); // a damper alone: k (dt + tau_d) = d
-        block.relaxation_time = k > 0.0 ? d / k : view->dt;
+        block.phi[0] = p.value[i];
+        stn_row_block_set_spring(&block, k, d, view->dt);
         block.point = stn_vec3_scale(0.5, stn_vec3_add(p.A.position, p.C.position));
         stn_status status = stn_rows_begin(rows, &block, err);
         if (status != STN_OK) {

@@ -131,8 +131,7 @@ static stn_status add_row(const footprint *f, const torque_row *row, double dt, 
     block.point = f->point;
     block.lo[0] = -row->bound;
     block.hi[0] = row->bound;
-    block.stiffness = row->viscosity / (2.0 * dt); // k (dt + tau_d) is the viscosity
-    block.relaxation_time = dt;
+    stn_row_block_set_spring(&block, 0.0, row->viscosity, dt);
     stn_status status = stn_rows_begin(rows, &block, err);
     if (status == STN_OK) {
         stn_rows_add_rotation(rows, 0, f->body[0], stn_vec3_neg(row->axis));

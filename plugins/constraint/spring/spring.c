@@ -104,14 +104,8 @@ static stn_status emit(const void *self, const stn_constraint_view *view, void *
         block.input_work = stored(s, l.length - view->reference[0]) - stored(s, l.length - before->length);
     }
     *before = (memory){1, view->reference[0]};
-    if (s->stiffness > 0.0) {
-        block.phi[0] = l.length - view->reference[0];
-        block.stiffness = s->stiffness;
-        block.relaxation_time = s->damping / s->stiffness;
-    } else { // a damper alone: phi 0 and k (dt + tau_d) = d
-        block.stiffness = s->damping / (2.0 * view->dt);
-        block.relaxation_time = view->dt;
-    }
+    block.phi[0] = l.length - view->reference[0];
+    stn_row_block_set_spring(&block, s->stiffness, s->damping, view->dt);
     block.hi[0] = s->tension_only ? 0.0 : block.hi[0];
     stn_status status = stn_rows_begin(rows, &block, err);
     if (status != STN_OK) {

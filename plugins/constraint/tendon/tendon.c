@@ -217,20 +217,14 @@ static stn_status emit(const void *self, const stn_constraint_view *view, void *
         block.input_work = stored(t, longer) - stored(t, length - before->length);
     }
     *before = (memory){1, view->reference[LENGTH]};
-    if (t->stiffness > 0.0) { // -k (l - length) - tension = -k (l - length + tension/k)
-        block.phi[0] = longer + tension / t->stiffness;
-        block.stiffness = t->stiffness;
-        block.relaxation_time = t->damping / t->stiffness;
-    } else if (t->damping > 0.0) { // no spring: k (dt + tau_d) = d, k phi = tension
-        block.stiffness = t->damping / (2.0 * view->dt);
-        block.relaxation_time = view->dt;
-        block.phi[0] = tension / block.stiffness;
-    } else { // the motor alone: the bounds leave one force
-        block.lo[0] = block.hi[0] = -fmax(t->two_sided ? -limit : 0.0, fmin(tension, limit));
-    }
     if (t->stiffness > 0.0 || t->damping > 0.0) {
+        block.phi[0] = longer;
+        stn_row_block_set_spring(&block, t->stiffness, t->damping, view->dt);
+        block.phi[0] += tension / block.stiffness; // -k (l - length) - tension = -k (l - length + tension/k)
         block.lo[0] = -limit;
         block.hi[0] = t->two_sided ? limit : 0.0;
+    } else { // the motor alone: the bounds leave one force
+        block.lo[0] = block.hi[0] = -fmax(t->two_sided ? -limit : 0.0, fmin(tension, limit));
     }
     stn_status status = stn_rows_begin(rows, &block, err);
     return status == STN_OK ? add_path(view, rows, err) : status;

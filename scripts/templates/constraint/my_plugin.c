@@ -2,8 +2,9 @@
 //   phi = |PQ| - length,   phi' = u . (v_Q - v_P),   u from P to Q
 // and the force along it is at most 0: it pulls when the step would end with phi > 0, and does nothing before. The core
 // makes Jacobian, impulse and warm start of that; every solver treats the row as it treats contacts. What to change
-// first: phi and its rate in `emit`; stiffness and relaxation_time, for what gives way; lo and hi, for what force it
-// may have; more rows in a block, or more blocks.
+// first: phi and its rate in `emit`; stiffness and relaxation_time, for what gives way (stn_row_block_set_spring, after
+// phi, for a spring with a damper or either alone); lo and hi, for what force it may have; more rows in a block, or
+// more blocks.
 #include <stiction/plugin.h>
 
 typedef struct settings {
