@@ -60,13 +60,23 @@ bool anchor_find(const holding *h, stn_vec3 point, anchor *a) {
 
 // --------------------------------------------------------------------------------------------------- start of a step
 
+/// Does the body, or one that carries it, turn by more than half a radian in the step? Its points go along arcs then,
+/// which dt^2/2 of what bends them does not tell, and friction against that would drive the body.
+static bool turns_far(const step_frame *frame, const stn_model *model, int32_t b) {
+    while (b > 0 && stn_vec3_norm(frame->kinematics->body_velocity[b].angular) * frame->problem.dt <= 0.5) {
+        b = model->bodies[b].parent;
+    }
+    return b > 0;
+}
+
 /// By how much the points of either body are farther in a step than its velocities take them.
 stn_vec3 anchor_lead(const holding *h, const int32_t body[2], stn_vec3 point) {
     const step_frame *frame = h->frame;
     const stn_kinematics *k = frame->kinematics;
     double dt = frame->problem.dt;
     stn_vec3 lead = stn_vec3_zero();
-    for (int32_t side = 0; side < 2; side++) {
+    const bool far = turns_far(frame, h->setup->model, body[0]) || turns_far(frame, h->setup->model, body[1]);
+    for (int32_t side = 0; side < 2 && !far; side++) {
         const int32_t b = body[side];
         stn_vec3 own;
         if (b <= 0) {
