@@ -45,15 +45,33 @@ static double coulomb_map(const stn_problem *p, const stn_constraint *c, const d
     return natural_map_cone(c, (natural_form){true, natural_map_omega(3, c->w_trace)}, gamma, g);
 }
 
-/// With g = v_c - v_hat + R gamma.
-static double relaxed_map(const stn_problem *p, const stn_constraint *c, const double *u, const double *gamma) {
+/// What a formulation asks with g = v_c - v_hat + R gamma, the R and v_hat that its solver is given: the relaxation is
+/// STN_CCP's. Of polyhedral friction, and of maximal dissipation, Signorini's condition, which they share with
+/// Coulomb's law.
+static double own_map(const stn_problem *p, stn_formulation formulation, const stn_constraint *c, const double *u,
+                      const double *gamma) {
     const double *R = p->R + c->row, *v_hat = p->v_hat + c->row, omega = natural_map_omega(c->rows, c->w_trace);
     double g[STN_MAX_ROWS];
     for (int32_t r = 0; r < c->rows; r++) {
         g[r] = u[r] - v_hat[r] + R[r] * gamma[r];
     }
-    return stn_constraint_has_cone(c) ? natural_map_cone(c, (natural_form){false, omega}, gamma, g)
-                                      : stn_natural_map_box(c->rows, omega, p->lo + c->row, p->hi + c->row, gamma, g);
+    if (!stn_constraint_has_cone(c)) {
+        return stn_natural_map_box(c->rows, omega, p->lo + c->row, p->hi + c->row, gamma, g);
+    }
+    switch (formulation) {
+    case STN_REGULARIZED:
+    case STN_CCP:
+    case STN_NCP:
+        return natural_map_cone(c, (natural_form){formulation == STN_NCP, omega}, gamma, g);
+    case STN_LCP:
+    case STN_MDP: {
+        double least = omega * gamma[2] < g[2] ? omega * gamma[2] : g[2];
+        return least * least;
+    }
+    case STN_QP:
+        break;
+    }
+    return 0.0;
 }
 
 /// Of u = W gamma + q, which depends on gamma alone, relative to u and q = u(0).
@@ -82,7 +100,7 @@ static stn_status certify_scaled(certification *s, stn_error *err) {
     double ncp = 0.0, ccp = 0.0, size_u = 0.0, size_q = 0.0;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
-        double relaxed = relaxed_map(p, c, u + c->row, gamma + c->row);
+        double relaxed = own_map(p, STN_CCP, c, u + c->row, gamma + c->row);
         ncp += stn_constraint_has_cone(c) ? coulomb_map(p, c, u + c->row, gamma + c->row) : relaxed;
         ccp += relaxed;
         for (int32_t r = c->row; r < c->row + c->rows && c->set != STN_SET_EQUALITY; r++) {
@@ -356,12 +374,12 @@ stn_status certify_in_parts(const certificate_question *q, certificate_parts *pa
         for (int32_t i = 0; i < problem->constraint_count; i++) {
             const stn_constraint *k = &problem->constraints[i];
             const double *u = v_c + k->row, *own = gamma + k->row;
-            double relaxed = relaxed_map(problem, k, u, own);
+            double relaxed = own_map(problem, STN_CCP, k, u, own);
             double coulomb = stn_constraint_has_cone(k) ? coulomb_map(problem, k, u, own) : relaxed;
             ncp = worst(ncp, coulomb);
             ccp = worst(ccp, relaxed);
             if (parts != NULL) {
-                parts->map[i] = parts->coulomb ? coulomb : relaxed;
+                parts->map[i] = own_map(problem, parts->formulation, k, u, own);
             }
         }
         c->natural_ncp = sqrt(ncp);

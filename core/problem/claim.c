@@ -12,14 +12,12 @@
 #include "problem/inverse.h"
 #include "problem/jacobian.h"
 #include "problem/local_form.h"
-#include "problem/natural_map.h"
 #include "problem/solver.h"
 
 /// What the islands are judged with.
 typedef struct judge {
     const solve_job *job;
     const certificate_parts *parts;
-    stn_formulation formulation;
     double *momentum0;   // (nv) A v_star, when an island was suspicious; else NULL, and so is the next
     const double *start; // v_star + A^-1 f (nv) where A is regular; of a local problem q of W gamma + q (row_count)
     bool singular;       // some A is
@@ -104,36 +102,6 @@ static stn_status judge_momentum(judge *j, int32_t i, allowance allowed, stn_err
 
 // ----------------------------------------------------------------------------------------------------- natural maps
 
-/// Square of what formulation and constraint ask of a solution, with the R and v_hat that the solver was given; of
-/// polyhedral friction, and of maximal dissipation, Signorini's condition, which they share with Coulomb's law.
-static double own_map(const judge *j, const stn_constraint *c) {
-    const stn_problem *p = j->job->problem;
-    const double *u = j->parts->v_c + c->row, *gamma = j->job->gamma + c->row;
-    const double omega = natural_map_omega(c->rows, c->w_trace);
-    double g[STN_MAX_ROWS];
-    for (int32_t r = 0; r < c->rows; r++) {
-        g[r] = u[r] - p->v_hat[c->row + r] + p->R[c->row + r] * gamma[r];
-    }
-    if (!stn_constraint_has_cone(c)) {
-        return stn_natural_map_box(c->rows, omega, p->lo + c->row, p->hi + c->row, gamma, g);
-    }
-    switch (j->formulation) {
-    case STN_REGULARIZED:
-    case STN_CCP:
-        return natural_map_cone(c, (natural_form){false, omega}, gamma, g);
-    case STN_NCP:
-        return natural_map_cone(c, (natural_form){true, omega}, gamma, g);
-    case STN_LCP:
-    case STN_MDP: {
-        double least = omega * gamma[2] < g[2] ? omega * gamma[2] : g[2];
-        return least * least;
-    }
-    case STN_QP:
-        return 0.0;
-    }
-    return 0.0;
-}
-
 /// What the problem's speeds are taken from.
 static stn_status find_start(judge *j, stn_error *err) {
     const stn_problem *p = j->job->problem;
@@ -209,11 +177,8 @@ static stn_status judge_maps(judge *j, int32_t i, allowance allowed, stn_error *
         return status;
     }
     speeds speed = {.start = DBL_MIN};
-    square = 0.0;
     for (int32_t k = islands->constraint_start[i]; k < islands->constraint_start[i + 1]; k++) {
-        const stn_constraint *c = &p->constraints[islands->constraint[k]];
-        square = largest(square, own_map(j, c));
-        note_speeds(j, c, &speed);
+        note_speeds(j, &p->constraints[islands->constraint[k]], &speed);
     }
     absolute += sqrt(DBL_EPSILON) * speed.terms; // half of the digits, here too
     if (sqrt(square) > allowed.relative * speed.start + absolute) {
@@ -262,8 +227,7 @@ static stn_status judge_law(judge *j, int32_t i, stn_error *err) {
 // ------------------------------------------------------------------------------------------------------------ claims
 
 stn_status judge_claims(const solve_job *job, const certificate_parts *parts, stn_contradiction *out, stn_error *err) {
-    judge j = {.job = job, .parts = parts, .formulation = stn_solver_formulation(job->solver->options.solver)};
-    j.worst = out;
+    judge j = {.job = job, .parts = parts, .worst = out};
     j.singular = job->inverse != NULL && inverse_has_singular(job->inverse);
     for (int32_t i = 0; i < job->islands.count; i++) {
         const island_outcome *o = &job->outcomes[i];
@@ -276,7 +240,7 @@ stn_status judge_claims(const solve_job *job, const certificate_parts *parts, st
             status = judge_momentum(&j, i, allowed, err);
         }
         bool stands = status == STN_OK && o->status != STN_NOT_CONVERGED;
-        if (stands && j.formulation == STN_REGULARIZED && parts->law != NULL) {
+        if (stands && parts->formulation == STN_REGULARIZED && parts->law != NULL) {
             status = judge_law(&j, i, err);
         } else if (stands && parts->map != NULL) {
             status = judge_maps(&j, i, allowed, err);

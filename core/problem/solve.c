@@ -409,7 +409,7 @@ stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, c
                              stn_error *err) {
     solve_job job = {.solver = solver, .problem = problem, .request = request, .out = solution};
     stn_solve_report result = {.status = STN_OK, .reason = "no constraints", .worst = -1};
-    certificate_parts parts = {.coulomb = false};
+    certificate_parts parts = {.formulation = stn_solver_formulation(solver->options.solver)};
     stn_certificate certified;
     stn_arena_reset(solver->arena);
 
@@ -429,8 +429,6 @@ stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, c
                                             .inverse = job.inverse,
                                             .flags = request->certificate_flags,
                                             .scratch = solver->arena};
-        stn_formulation formulation = stn_solver_formulation(solver->options.solver);
-        parts.coulomb = formulation != STN_REGULARIZED && formulation != STN_CCP;
         status = certify_in_parts(&asked, &parts, &certified, err);
     }
     if (status == STN_OK) {

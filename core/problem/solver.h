@@ -67,12 +67,12 @@ typedef struct certificate_question {
 
 /// What a certificate consists of, in the question's scratch: claims are those of islands.
 typedef struct certificate_parts {
-    bool coulomb;      // in: which natural map `map` is
-    const double *v_c; // (row_count)
-    const double *D2;  // (nv) diag(A)^-1 as the certificate has it; NULL of a local problem
-    double *momentum;  // (tree_count x 3) |D A v|^2, |D J^T gamma|^2, |D residual|^2; unset of a local problem
-    double *map;       // (constraint_count) squares of natural maps [m^2/s^2]; NULL: STN_CERTIFICATE_LIGHT
-    double *law;       // (constraint_count x 2) |gamma_i - law(v)_i|^2, max(|gamma_i|^2, |law(v)_i|^2); NULL: no law
+    stn_formulation formulation; // in: whose natural map `map` is
+    const double *v_c;           // (row_count)
+    const double *D2;            // (nv) diag(A)^-1 as the certificate has it; NULL of a local problem
+    double *momentum; // (tree_count x 3) |D A v|^2, |D J^T gamma|^2, |D residual|^2; unset of a local problem
+    double *map;      // (constraint_count) squares of natural maps [m^2/s^2]; NULL: STN_CERTIFICATE_LIGHT
+    double *law;      // (constraint_count x 2) |gamma_i - law(v)_i|^2, max(|gamma_i|^2, |law(v)_i|^2); NULL: no law
 } certificate_parts;
 
 /// stn_certify; `parts` may be NULL.
