@@ -479,6 +479,19 @@ stn.test("what is wrong is said", function()
     world:constraint { "weld_at_runtime", path = { { a, rest }, { b, rest }, { "world", rest } } }
     world:step()
   end)
+  for _, still in ipairs { "table", "world" } do -- beside a body that can be held
+    local function held(moves)
+      local world = stn.world {}
+      local hand, load = box(world, 1, rest), box(world, 1, { 1, 0, 0 })
+      local table = box(world, 1, { 2, 0, 0 })
+      table:kinematic(function() return {} end)
+      if not moves then hand:kinematic(function() return {} end) end
+      world:constraint { "suction", a = hand, any_of = { load, still == "table" and table or "world" } }
+      world:step()
+    end
+    refused("ends 1 and 3 are fixed or kinematic: there is nothing to hold; one of them must move", held)
+    held(true)
+  end
   refused("any_of must be a list", function()
     local world = stn.world {}
     world:constraint { "suction", a = box(world, 1, rest), any_of = {} }

@@ -36,7 +36,7 @@ static stn_status refuse_ends(const stn_model *model, const stn_constraint_end *
                     b, why);
 }
 
-static bool cannot_move(const stn_model *model, int32_t body) {
+bool joined_cannot_move(const stn_model *model, int32_t body) {
     return body == 0 || model->joints[model->bodies[body].joint].type == STN_JOINT_KINEMATIC;
 }
 
@@ -48,7 +48,7 @@ stn_status joined_check_links(const stn_model *model, const stn_model_constraint
     if (ends[0].link == ends[1].link) {
         return refuse_one_end(model, &ends[0], err);
     }
-    if (cannot_move(model, ends[0].body) && cannot_move(model, ends[1].body)) {
+    if (joined_cannot_move(model, ends[0].body) && joined_cannot_move(model, ends[1].body)) {
         return refuse_ends(model, ends, "are both fixed or kinematic", err);
     }
     if (ends[0].body == ends[1].body) {

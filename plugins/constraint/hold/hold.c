@@ -27,8 +27,8 @@ size_t hold_state_size(const void *self, const stn_model_constraint *described) 
     return sizeof(hold_state);
 }
 
-stn_status hold_check(const char *what, const hold_stiffness *stiffness, const stn_model_constraint *described,
-                      stn_error *err) {
+stn_status hold_check(const char *what, const hold_stiffness *stiffness, const stn_model *model,
+                      const stn_model_constraint *described, stn_error *err) {
     stn_status status = joined_check_stiffness("stiffness", stiffness->linear, "N/m", err);
     if (status == STN_OK) {
         status = joined_check_stiffness("angular_stiffness", stiffness->angular, "N m/rad", err);
@@ -43,6 +43,11 @@ stn_status hold_check(const char *what, const hold_stiffness *stiffness, const s
         }
         if (i > 0 && ends[i].body == ends[0].body) {
             return stn_fail(err, STN_ERR_ARGUMENT, "ends 1 and %d are on one body, where there is nothing to hold",
+                            i + 1);
+        }
+        if (i > 0 && joined_cannot_move(model, ends[0].body) && joined_cannot_move(model, ends[i].body)) {
+            return stn_fail(err, STN_ERR_ARGUMENT,
+                            "ends 1 and %d are fixed or kinematic: there is nothing to hold; one of them must move",
                             i + 1);
         }
         for (int32_t k = 1; k < i; k++) {

@@ -60,9 +60,10 @@ static inline double hold_or_infinite(double x) {
 
 int32_t hold_row_count(const void *self, const stn_model_constraint *described);
 size_t hold_state_size(const void *self, const stn_model_constraint *described);
-/// Stiffnesses above 0, and frames on bodies, none of them on the body of the first. `what`: "a weld".
-stn_status hold_check(const char *what, const hold_stiffness *stiffness, const stn_model_constraint *described,
-                      stn_error *err);
+/// Stiffnesses above 0, and frames on bodies, none of them on the body of the first, and each able to move unless the
+/// first is. `what`: "a weld".
+stn_status hold_check(const char *what, const hold_stiffness *stiffness, const stn_model *model,
+                      const stn_model_constraint *described, stn_error *err);
 /// Obeys the channel. True: told to hold and holds nothing, so that the caller may attach it.
 bool hold_obey(hold_state *h, double attached);
 /// Holds end `end` (1 to end_count - 1) as it is now.

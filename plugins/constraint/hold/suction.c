@@ -35,7 +35,6 @@ static hold_stiffness stiffness_of(const suction *s) {
 static stn_status check(const void *self, const stn_model *model, const stn_model_constraint *described,
                         stn_error *err) {
     const suction *s = self;
-    (void)model;
     const struct {
         const char *name;
         double value;
@@ -49,7 +48,7 @@ static stn_status check(const void *self, const stn_model *model, const stn_mode
         return stn_fail(err, STN_ERR_ARGUMENT, "a cup has two ends, a and b, or a and any_of");
     }
     const hold_stiffness stiffness = stiffness_of(self);
-    return hold_check("a cup", &stiffness, described, err);
+    return hold_check("a cup", &stiffness, model, described, err);
 }
 
 static void initial_reference(const void *self, const stn_kinematics *kinematics, const stn_model_constraint *described,

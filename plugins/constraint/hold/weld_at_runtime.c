@@ -21,12 +21,11 @@ static hold_stiffness stiffness_of(const weld *w) {
 
 static stn_status check(const void *self, const stn_model *model, const stn_model_constraint *described,
                         stn_error *err) {
-    (void)model;
     if (described->end_count != 2) {
         return stn_fail(err, STN_ERR_ARGUMENT, "a weld has two ends, a and b, on links or the world");
     }
     const hold_stiffness stiffness = stiffness_of(self);
-    return hold_check("a weld", &stiffness, described, err);
+    return hold_check("a weld", &stiffness, model, described, err);
 }
 
 static void initial_reference(const void *self, const stn_kinematics *kinematics, const stn_model_constraint *described,
