@@ -9,7 +9,8 @@
 #include "base/file.h"
 #include "record/snapshot.h"
 
-/// What must agree before a state may be restored: names and shapes of everything that has coordinates.
+/// What must agree before a state may be restored: names and shapes of everything that has coordinates, and what
+/// constraints of plugins act on.
 static uint64_t model_signature(const stn_world *world) {
     const stn_model *model = world->setup->model;
     uint64_t h = 0;
@@ -20,6 +21,14 @@ static uint64_t model_signature(const stn_world *world) {
         h = stn_hash(h, model->joints[j].name, strlen(model->joints[j].name) + 1);
         int32_t type = model->joints[j].type;
         h = stn_hash(h, &type, sizeof type);
+    }
+    for (int32_t i = 0; i < model->constraint_count; i++) { // their memory is in terms of their ends
+        const stn_model_constraint *c = &model->constraints[i];
+        h = stn_hash(h, c->instance->desc->id, strlen(c->instance->desc->id) + 1);
+        for (int32_t k = 0; k < c->end_count; k++) {
+            const int32_t on[2] = {c->ends[k].link, c->ends[k].joint};
+            h = stn_hash(h, on, sizeof on);
+        }
     }
     h = stn_hash(h, &world->state.sizes, sizeof world->state.sizes);
     uint64_t memory[3] = {stn_setup_memory_bytes(world->setup, STN_KIND_LAW),
@@ -70,7 +79,7 @@ stn_status stn_world_restore(stn_world *world, const stn_snapshot *snapshot, stn
         memcmp(&snapshot->state.sizes, &world->state.sizes, sizeof world->state.sizes) != 0) {
         return stn_fail(err, STN_ERR_ARGUMENT,
                         "restore: the state belongs to another model (%zu coordinates, here %zu; or other "
-                        "groups, joints, controllers or laws, or only one of them holds by stiction)",
+                        "groups, joints, constraints, controllers or laws, or only one of them holds by stiction)",
                         snapshot->state.sizes.nq, world->state.sizes.nq);
     }
     const world_input input = {.kind = INPUT_STATE, .state = &snapshot->state};

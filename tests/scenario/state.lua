@@ -62,6 +62,41 @@ stn.test("a state survives a file, a damaged file does not load", function()
   os.remove(path)
 end)
 
+stn.test("a state belongs to the constraints that it was made with: their plugins and what they act on", function()
+  local function held(describe)
+    local world = stn.world { dt = 5e-3 }
+    local body = {}
+    for i = 1, 3 do
+      body[i] = world:box { size = { 0.1, 0.1, 0.1 }, mass = 1, xyz = { i, 0, 0 } }
+    end
+    world:constraint(describe(table.unpack(body)))
+    advance(world, 2)
+    return world
+  end
+  local function weld(a, b) return { "weld_at_runtime", a = a, b = b, attached = true } end
+  local path = os.tmpname()
+  local world, snapshot = held(weld), held(weld):snapshot()
+  held(weld):save_state(path)
+  world:restore(snapshot)
+  local limited = held(function(a, b) return { "weld_at_runtime", a = a, b = b, force_limit = 1e6 } end) -- settings may differ
+  limited:restore(snapshot)
+  limited:load_state(path)
+  assert(limited:constraints()[1]:get "holding" == 1)
+  for _, describe in ipairs {
+    function(a, b) return { "suction", a = a, b = b, attached = true } end,
+    function(a, _, c) return { "weld_at_runtime", a = a, b = c } end,
+    function(a, b) return { "weld_at_runtime", a = b, b = a } end,
+    function(a) return { "weld_at_runtime", a = a } end,
+  } do
+    local other = held(describe)
+    local hash = other:hash()
+    stn.fails(function() other:restore(snapshot) end, "the state belongs to another model")
+    stn.fails(function() other:load_state(path) end, "other groups, joints, constraints, controllers or laws")
+    assert(other:hash() == hash, "as it was")
+  end
+  os.remove(path)
+end)
+
 stn.test("the problem of a step is solved by other solvers, and the world does not notice", function()
   local world <close> = stn.world { dt = 0.001, solver = { "bisection", tolerance = 1e-12 }, exact_contacts = true }
   world:ground { mu = 0.5 }
