@@ -246,6 +246,36 @@ stn.test("what is wrong with a path is said", function()
   refused("raduis", { near_a, { "world", "sphere", raduis = 0.2 }, far })
   refused("radius", { { "a", { 0, 0, 0.1 }, radius = 0.2 }, far })
   refused("this plugin does not take these", { near_a, { "world", "sphere", radius = 0.2 } }, "spring")
+  refused("all of its path is on one body, so that its length never changes; lead it to another one", { near_a, { "a", { 0, 1, 0 } } })
+  refused("all of its path is on one body", { near_a, { "a", "sphere", radius = 0.2, xyz = { 0, 1, 0 } }, { "a", { 0, 2, 0 } } })
+end)
+
+stn.test("two points at one place: a cable is slack there, and what pushes has no direction", function()
+  local function held(settings)
+    local world = stn.world { dt = 1e-3, gravity = { 0, 0, 0 } }
+    local a, b = body(world, { 0, 0, 0 }), body(world, { 1, 0, 0 })
+    settings[1], settings.path = "tendon", { { a, { 0, 0, 0.2 } }, { a, { 0.5, 0, 0 } }, { b, { -0.5, 0, 0 } } }
+    return world, world:constraint(settings), a, b
+  end
+  local says = "entries 2 and 3 of its path are at one place, where two_sided has no direction to push in; place them apart"
+  for _, length in ipairs { -1, 0, 3 } do
+    local world = held { stiffness = 100, two_sided = true, length = length }
+    stn.fails(function() world:step() end, says)
+    world = held { stiffness = 100, length = length }
+    world:step()
+  end
+  -- in a run it may come there as long as nothing pushes
+  local world, rod, a, b = held { stiffness = 100, damping = 1, two_sided = true, length = 0 }
+  b:set_pose { xyz = { 1.1, 0, 0 } }
+  world:step()
+  local at = a:position()
+  b:set_pose { xyz = { at[1] + 1, at[2], at[3] } }
+  world:step()
+  rod:set { length = 3 }
+  at = a:position()
+  a:set_pose { xyz = at }
+  b:set_pose { xyz = { at[1] + 1, at[2], at[3] } }
+  stn.fails(function() world:step() end, says)
 end)
 
 -- ------------------------------------------------------------------------------------------- work of motors

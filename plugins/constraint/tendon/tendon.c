@@ -52,9 +52,11 @@ static stn_status check(const void *self, const stn_model *model, const stn_mode
                         stn_error *err) {
     const tendon *t = self;
     int32_t points = 0;
+    bool one_body = true;
     for (int32_t i = 0; i < described->end_count; i++) {
         const stn_constraint_end *end = &described->ends[i];
         points += is_point(described, i);
+        one_body = one_body && end->joint < 0 && end->body == described->ends[0].body;
         if (end->joint >= 0 && end->factor == 0.0) {
             return stn_fail(err, STN_ERR_ARGUMENT, "the moment arm on joint '%s' is 0, so that nothing pulls it",
                             model->joints[end->joint].name);
@@ -67,6 +69,10 @@ static stn_status check(const void *self, const stn_model *model, const stn_mode
     }
     if (points == 1) {
         return stn_fail(err, STN_ERR_ARGUMENT, "its path has one point; it needs two, or none and joints");
+    }
+    if (one_body) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "all of its path is on one body, so that its length never changes; lead it to another one");
     }
     if (isinf(t->stiffness) || isinf(t->damping)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "stiffness and damping must be finite");
@@ -157,10 +163,17 @@ static void initial_reference(const void *self, const stn_kinematics *kinematics
 }
 
 /// l' as a sum of what points, round things and joints do. A point inside something round: which length the cable has
-/// there, nobody can say.
-static stn_status add_path(const stn_constraint_view *view, stn_rows *rows, stn_error *err) {
+/// there, nobody can say. Where two points coincide a cable has no direction, and none is needed unless it pushes.
+static stn_status add_path(const stn_constraint_view *view, bool pushes, stn_rows *rows, stn_error *err) {
     piece p;
     for (int32_t at = 0; next_piece(view, &at, &p);) {
+        if (pushes && p.from->body != p.to->body && stn_vec3_norm(p.way.out) == 0.0) {
+            return stn_fail(
+                err, STN_ERR_ARGUMENT,
+                "entries %d and %d of its path are at one place, where two_sided has no direction to push in; "
+                "place them apart",
+                (int32_t)(p.from - view->described->ends) + 1, (int32_t)(p.to - view->described->ends) + 1);
+        }
         if (p.way.inside) {
             return stn_fail(err, STN_ERR_NUMERIC,
                             "a point of its path lies inside of the %s of radius %g m next to it (entry %d); move the "
@@ -213,6 +226,7 @@ static stn_status emit(const void *self, const stn_constraint_view *view, void *
     stn_row_block block = stn_row_block_default(0, 1);
     block.point = point_of(view->kinematics, &view->described->ends[0]);
     block.input[0] = -tension;
+    const bool pushes = t->two_sided && (!before->stepped || t->stiffness * longer + tension < 0.0);
     if (before->stepped) {
         block.input_work = stored(t, longer) - stored(t, length - before->length);
     }
@@ -227,7 +241,7 @@ static stn_status emit(const void *self, const stn_constraint_view *view, void *
         block.lo[0] = block.hi[0] = -fmax(t->two_sided ? -limit : 0.0, fmin(tension, limit));
     }
     stn_status status = stn_rows_begin(rows, &block, err);
-    return status == STN_OK ? add_path(view, rows, err) : status;
+    return status == STN_OK ? add_path(view, pushes, rows, err) : status;
 }
 
 static double energy(const void *self, const stn_constraint_view *view, const void *state) {
