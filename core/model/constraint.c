@@ -4,7 +4,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stiction/plugin.h>
+#include <string.h>
 
+#include "base/text.h"
 #include "model/compiler.h"
 #include "plugin/answer.h"
 
@@ -106,14 +108,38 @@ static stn_status compile_end(const compiler *c, const stn_constraint_end_spec *
     return STN_OK;
 }
 
+void stn_constraint_end_describe(const stn_model *model, const stn_constraint_end *end, char *text, size_t size) {
+    if (end->joint < 0 && end->link == STN_WORLD) {
+        snprintf(text, size, "the world");
+        return;
+    }
+    bool joint = end->joint >= 0;
+    const char *name = joint ? model->joints[end->joint].name : model->links[end->link].name;
+    const char *group = model->groups[joint ? model->joints[end->joint].group : model->links[end->link].group].name;
+    snprintf(text, size, "%s '%.100s'", joint ? "joint" : "link", name);
+    if (strcmp(name, group) != 0) {
+        stn_text_append(text, size, " of '%.100s'", group);
+    }
+}
+
 /// Rows beside contacts move what touches its ends.
 static bool moves_nothing(const stn_model *model, const stn_model_constraint *c) {
     const stn_constraint_ops *ops = c->instance->desc->ops.constraint;
     bool still = !STN_PLUGIN_HAS(ops, contact_rows) || ops->contact_rows(c->instance->self, c) == 0;
     for (int32_t k = 0; k < c->end_count && still; k++) {
-        still = c->ends[k].body == 0 || model->joints[model->bodies[c->ends[k].body].joint].type == STN_JOINT_KINEMATIC;
+        still = !stn_model_body_moves(model, c->ends[k].body);
     }
     return still;
+}
+
+static stn_status refuse_still(const stn_model *model, const stn_model_constraint *c, stn_error *err) {
+    char text[256] = "", end[256];
+    for (int32_t k = 0; k < c->end_count; k++) {
+        stn_constraint_end_describe(model, &c->ends[k], end, sizeof end);
+        stn_text_append(text, sizeof text, "%s%s", k == 0 ? "" : k + 1 < c->end_count ? ", " : " and ", end);
+    }
+    return stn_fail(err, STN_ERR_ARGUMENT, "%s %s fixed or kinematic: there is nothing to hold", text,
+                    c->end_count == 1 ? "is" : "are");
 }
 
 stn_status compile_constraints(compiler *c, stn_error *err) {
@@ -146,7 +172,7 @@ stn_status compile_constraints(compiler *c, stn_error *err) {
             status = stn_answer_end(ops->check(instance->self, model, &constraints[i], err), err);
         }
         if (status >= 0 && moves_nothing(model, &constraints[i])) {
-            status = stn_fail(err, STN_ERR_ARGUMENT, "its ends are fixed or kinematic: there is nothing to hold");
+            status = refuse_still(model, &constraints[i], err);
         }
         if (status < 0) {
             return name_constraint(instance, &built->spec, status, err);

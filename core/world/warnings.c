@@ -3,7 +3,6 @@
 // that the law throws up. No result depends on any of it.
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/context.h"
 #include "base/text.h"
@@ -15,21 +14,6 @@
 // velocity), so that a scene that begins with bodies inside each other flies apart, the faster the smaller dt is.
 
 static const double harmless = 0.5; // [m/s], [rad/s]: what is thrown at 0.5 m/s rises by 13 mm
-
-enum { DESCRIPTION = 160 };
-
-/// The end of a constraint for a message: "arm/hand", "the world".
-static void describe_end(const stn_model *model, const stn_constraint_end *end, char text[DESCRIPTION]) {
-    if (end->joint < 0 && end->link == STN_WORLD) {
-        snprintf(text, DESCRIPTION, "the world");
-        return;
-    }
-    const char *name = end->joint >= 0 ? model->joints[end->joint].name : model->links[end->link].name;
-    const char *group =
-        model->groups[end->joint >= 0 ? model->joints[end->joint].group : model->links[end->link].group].name;
-    bool alone = strcmp(name, group) == 0;
-    snprintf(text, DESCRIPTION, "%s%s%s", alone ? "" : group, alone ? "" : "/", name);
-}
 
 /// How far rows without a bound on the side that would bring them back are from holding, as a vector.
 static double violation(const stn_row_block *block) {
@@ -69,9 +53,9 @@ static void check_constraints(const assembly *a) {
     if (worst == NULL) {
         return;
     }
-    char first[DESCRIPTION], last[DESCRIPTION], others[64] = "";
-    describe_end(model, &worst->ends[0], first);
-    describe_end(model, &worst->ends[worst->end_count - 1], last);
+    char first[256], last[256], others[64] = "";
+    stn_constraint_end_describe(model, &worst->ends[0], first, sizeof first);
+    stn_constraint_end_describe(model, &worst->ends[worst->end_count - 1], last, sizeof last);
     if (count > 1) {
         snprintf(others, sizeof others, " (%d more such constraints)", count - 1);
     }

@@ -223,7 +223,7 @@ stn.test("what is wrong is said", function()
     assert(not ok and tostring(message):find(text, 1, true), tostring(message))
   end
   refused("stiffness and damping are both 0", { "spring" })
-  refused("both ends are on one body", { "spring", stiffness = 1, a = "world" })
+  refused("both ends are the world; it needs two", { "spring", stiffness = 1, a = "world" })
   refused("three numbers", { "bushing", force_stiffness = { 1, 2 } })
   refused("sprnig", { "sprnig", stiffness = 1 })
 end)
@@ -304,7 +304,7 @@ stn.test("a snapshot and a clone go on as the world does, its channels with them
 end)
 
 stn.test("a constraint that can move nothing is refused, whichever it is", function()
-  local function refused(settings, moves)
+  local function refused(settings, moves, ends)
     local world = stn.world { dt = 1e-3, gravity = { 0, 0, 0 } }
     world:ground {}
     local function hand(name, x)
@@ -315,7 +315,7 @@ stn.test("a constraint that can move nothing is refused, whichever it is", funct
     a:kinematic(function() return {} end) -- told after the constraint
     if not moves then b:kinematic(function() return {} end) end
     if moves then return world:step() end
-    stn.fails(function() world:step() end, "are fixed or kinematic: there is nothing to hold")
+    stn.fails(function() world:step() end, (ends or "") .. " are fixed or kinematic: there is nothing to hold")
   end
   local all = {
     function(a) return { "weld_at_runtime", a = a, attached = true } end,
@@ -329,6 +329,7 @@ stn.test("a constraint that can move nothing is refused, whichever it is", funct
     refused(settings)
     if i > 1 then refused(settings, true) end
   end
+  refused(all[#all], false, ": link 'a', the world and link 'b'")
   refused(function(a, b) return { "rolling", links = { a, b }, rolling = 0.01 } end, true)
   local world = stn.world { dt = 1e-3 } -- it turns what touches it
   local belt = world:box { size = { 1, 1, 0.1 }, mass = 1 }

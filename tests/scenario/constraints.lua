@@ -281,7 +281,7 @@ stn.test("two bodies that cannot move are not held", function()
   local a = world:box { name = "a", size = { 0.1, 0.1, 0.1 } }
   a:kinematic(function() return {}, { 0, 0, 0 } end)
   world:constraint { "ball", a = a }
-  stn.fails(function() world:step() end, "'a' and the world are both fixed or kinematic")
+  stn.fails(function() world:step() end, "link 'a' and the world are fixed or kinematic: there is nothing to hold")
 end)
 
 -- -------------------------------------------------------------------------------------------------------- joints
@@ -368,9 +368,9 @@ stn.test("constraints that hold nothing, or cannot be understood, are refused in
     assert(not message:find "\n", message)
   end
   refused(function(w, _, b) w:constraint { "weld", a = b } end,
-    "link 'b' of 'b' and the world are both fixed or kinematic")
-  refused(function(w, a, _, c) w:constraint { "ball", a = a, b = c } end, "are welded together already")
-  refused(function(w, a) w:constraint { "ball", a = a, b = a } end, "both ends are link 'a' of 'a'")
+    "link 'b' and the world are one body, welded together already")
+  refused(function(w, a, _, c) w:constraint { "ball", a = a, b = c } end, "link 'a' and link 'c' are one body, welded together already")
+  refused(function(w, a) w:constraint { "ball", a = a, b = a } end, "both ends are link 'a'; it needs two")
   refused(function(w, a) w:constraint { "hinge", a = a } end, "unknown constraint hinge; there are ball")
   refused(function(w) w:constraint { "ball" } end, "what it takes hold of is missing")
   refused(function(w, a) w:constraint { "ball", a = a, length = 1 } end, "length")

@@ -536,6 +536,14 @@ STN_API int32_t stn_model_find_group(const stn_model *model, const char *name);
 STN_API void stn_model_keyframe_apply(const stn_model *model, int32_t keyframe, double *q);
 /// Is its surface compliant, with a modulus that is given and finite? Others are rigid. Thread: [any].
 STN_API bool stn_geometry_is_compliant(const stn_geometry *geometry);
+/// Can forces move the body? They cannot move the world, what is fixed to it, and a kinematic body. Thread: [any].
+static inline bool stn_model_body_moves(const stn_model *model, int32_t body) {
+    return body > 0 && model->joints[model->bodies[body].joint].type != STN_JOINT_KINEMATIC;
+}
+/// An end for a message: "link 'hand' of 'arm'", "link 'box'" of a group of its name, "joint 'lift' of 'arm'", "the
+/// world". Cut to `size` bytes. Thread: [any].
+STN_API void stn_constraint_end_describe(const stn_model *model, const stn_constraint_end *end, char *text,
+                                         size_t size);
 /// May these two geometries touch? Not on one body or cloud of nodes, not both on the world or kinematic, not parent
 /// and child (unless the parent is the world), not excluded, and the filters must meet. Thread: [any].
 STN_API bool stn_model_may_collide(const stn_model *model, int32_t geometry_a, int32_t geometry_b);

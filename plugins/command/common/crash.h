@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// For handlers of signals that tell which plugin crashed: the signals, the plugin's file, one line of text. Its library,
-// stiction_command_crash, is also the program's, which links nothing else of this folder. All but cli_crash_begin is
-// async-signal-safe: POSIX allows its calls in a handler, and backtrace was called before. It reads the files of the
-// stack from /proc/self/maps, as dladdr may wait for a lock that the interrupted thread or another one has.
+// For handlers of signals that tell which plugin crashed: the signals, the plugin's file, one line of text. Its
+// library, stiction_command_crash, is also the program's, which links nothing else of this folder. All but
+// cli_crash_begin is async-signal-safe: POSIX allows its calls in a handler, and backtrace was called before. It reads
+// the files of the stack from /proc/self/maps, as dladdr may wait for a lock that the interrupted thread or another one
+// has.
 #ifndef STICTION_COMMAND_COMMON_CRASH_H
 #define STICTION_COMMAND_COMMON_CRASH_H
 

@@ -15,6 +15,8 @@
 #include <stiction/context.h>
 #include <stiction/plugin.h>
 
+#include "common/joined.h"
+
 typedef struct bushing_config {
     const char *force_stiffness, *force_damping, *torque_stiffness, *torque_damping;
 } bushing_config;
@@ -80,19 +82,11 @@ static stn_status create(stn_context *context, const void *config, void **self, 
 static stn_status check(const void *self, const stn_model *model, const stn_model_constraint *described,
                         stn_error *err) {
     const bushing *b = self;
-    (void)model;
-    const stn_constraint_end *ends = described->ends;
-    if (described->end_count != 2 || ends[0].joint >= 0 || ends[1].joint >= 0) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "a bushing has two ends, a and b, on links or the world");
-    }
-    if (ends[0].body == ends[1].body) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "both ends are on one body, where no bushing changes anything");
-    }
     double most = 0.0;
     for (int32_t i = 0; i < 6; i++) {
         most = fmax(most, fmax(b->stiffness[i], b->damping[i]));
     }
-    return most > 0.0 ? STN_OK
+    return most > 0.0 ? joined_check_links(model, described, err)
                       : stn_fail(err, STN_ERR_ARGUMENT,
                                  "all stiffness and damping is 0; give one, as in force_stiffness = { 1e5, 1e5, 1e5 }");
 }

@@ -2,42 +2,16 @@
 #include "common/joined.h"
 
 #include <math.h>
-#include <stdio.h>
 
 stn_status joined_check_stiffness(const char *name, double value, const char *unit, stn_error *err) {
     return value > 0.0 ? STN_OK
                        : stn_fail(err, STN_ERR_ARGUMENT, "%s = %g %s must be > 0; infinite: rigid", name, value, unit);
 }
 
-/// "link 'hand' of 'arm'", "the world", "joint 'lift' of 'arm'".
-static void describe_end(const stn_model *model, const stn_constraint_end *end, char *text, size_t size) {
-    if (end->joint >= 0) {
-        const stn_joint *joint = &model->joints[end->joint];
-        snprintf(text, size, "joint '%.100s' of '%.100s'", joint->name, model->groups[joint->group].name);
-    } else if (end->link == STN_WORLD) {
-        snprintf(text, size, "the world");
-    } else {
-        const stn_link *link = &model->links[end->link];
-        snprintf(text, size, "link '%.100s' of '%.100s'", link->name, model->groups[link->group].name);
-    }
-}
-
 static stn_status refuse_one_end(const stn_model *model, const stn_constraint_end *end, stn_error *err) {
     char text[256];
-    describe_end(model, end, text, sizeof text);
+    stn_constraint_end_describe(model, end, text, sizeof text);
     return stn_fail(err, STN_ERR_ARGUMENT, "both ends are %s; it needs two", text);
-}
-
-static stn_status refuse_ends(const stn_model *model, const stn_constraint_end *ends, const char *why, stn_error *err) {
-    char a[256], b[256];
-    describe_end(model, &ends[0], a, sizeof a);
-    describe_end(model, &ends[1], b, sizeof b);
-    return stn_fail(err, STN_ERR_ARGUMENT, "%s and %s %s, so that there is nothing to hold; remove the constraint", a,
-                    b, why);
-}
-
-bool joined_cannot_move(const stn_model *model, int32_t body) {
-    return body == 0 || model->joints[model->bodies[body].joint].type == STN_JOINT_KINEMATIC;
 }
 
 stn_status joined_check_links(const stn_model *model, const stn_model_constraint *described, stn_error *err) {
@@ -48,11 +22,12 @@ stn_status joined_check_links(const stn_model *model, const stn_model_constraint
     if (ends[0].link == ends[1].link) {
         return refuse_one_end(model, &ends[0], err);
     }
-    if (joined_cannot_move(model, ends[0].body) && joined_cannot_move(model, ends[1].body)) {
-        return refuse_ends(model, ends, "are both fixed or kinematic", err);
-    }
     if (ends[0].body == ends[1].body) {
-        return refuse_ends(model, ends, "are welded together already", err);
+        char a[256], b[256];
+        stn_constraint_end_describe(model, &ends[0], a, sizeof a);
+        stn_constraint_end_describe(model, &ends[1], b, sizeof b);
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s and %s are one body, welded together already: remove the constraint",
+                        a, b);
     }
     return STN_OK;
 }

@@ -18,9 +18,7 @@
 
 /// STN_ERR_ARGUMENT unless value > 0.
 stn_status joined_check_stiffness(const char *name, double value, const char *unit, stn_error *err);
-/// The world, what is fixed to it, or a kinematic body.
-bool joined_cannot_move(const stn_model *model, int32_t body);
-/// STN_ERR_ARGUMENT unless the ends are frames on two bodies of which one can move.
+/// STN_ERR_ARGUMENT unless the ends are frames on two bodies.
 stn_status joined_check_links(const stn_model *model, const stn_model_constraint *described, stn_error *err);
 /// STN_ERR_ARGUMENT unless the ends are two joints.
 stn_status joined_check_joints(const stn_model *model, const stn_model_constraint *described, stn_error *err);

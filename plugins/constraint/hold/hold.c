@@ -45,7 +45,7 @@ stn_status hold_check(const char *what, const hold_stiffness *stiffness, const s
             return stn_fail(err, STN_ERR_ARGUMENT, "ends 1 and %d are on one body, where there is nothing to hold",
                             i + 1);
         }
-        if (i > 0 && joined_cannot_move(model, ends[0].body) && joined_cannot_move(model, ends[i].body)) {
+        if (i > 0 && !stn_model_body_moves(model, ends[0].body) && !stn_model_body_moves(model, ends[i].body)) {
             return stn_fail(err, STN_ERR_ARGUMENT,
                             "ends 1 and %d are fixed or kinematic: there is nothing to hold; one of them must move",
                             i + 1);

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stiction/plugin.h>
 
+#include "common/joined.h"
+
 typedef struct spring {
     double stiffness, damping, length;
     bool tension_only;
@@ -24,14 +26,6 @@ static const stn_channel channels[] = {{"length", "m", "at which the spring is a
 static stn_status check(const void *self, const stn_model *model, const stn_model_constraint *described,
                         stn_error *err) {
     const spring *s = self;
-    (void)model;
-    const stn_constraint_end *ends = described->ends;
-    if (described->end_count != 2 || ends[0].joint >= 0 || ends[1].joint >= 0) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "a spring has two ends, a and b, on links or the world");
-    }
-    if (ends[0].body == ends[1].body) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "both ends are on one body, where no spring changes anything");
-    }
     if (s->stiffness == 0.0 && s->damping == 0.0) {
         return stn_fail(err, STN_ERR_ARGUMENT, "stiffness and damping are both 0; give one of them");
     }
@@ -39,7 +33,7 @@ static stn_status check(const void *self, const stn_model *model, const stn_mode
         return stn_fail(err, STN_ERR_ARGUMENT,
                         "stiffness and damping must be finite; a \"distance\" holds two points rigidly");
     }
-    return STN_OK;
+    return joined_check_links(model, described, err);
 }
 
 static int32_t row_count(const void *self, const stn_model_constraint *described) {
@@ -49,20 +43,16 @@ static int32_t row_count(const void *self, const stn_model_constraint *described
 }
 
 typedef struct line {
-    stn_vec3 p[2], along; // ends, unit from P to Q
+    joined_origins at;
+    stn_vec3 along; // unit from P to Q
     double length;
 } line;
 
 static line line_of(const stn_kinematics *kinematics, const stn_model_constraint *described) {
-    line l;
-    for (int32_t k = 0; k < 2; k++) {
-        const stn_constraint_end *end = &described->ends[k];
-        l.p[k] = stn_pose_apply(&kinematics->body_pose[end->body], end->frame.position);
-    }
-    stn_vec3 apart = stn_vec3_sub(l.p[1], l.p[0]);
-    l.length = stn_vec3_norm(apart);
+    line l = {.at = joined_place(kinematics, described)};
+    l.length = stn_vec3_norm(l.at.apart);
     // where the ends coincide no direction is better than another
-    l.along = stn_vec3_normalize_or(apart, stn_vec3_make(0.0, 0.0, 1.0));
+    l.along = stn_vec3_normalize_or(l.at.apart, stn_vec3_make(0.0, 0.0, 1.0));
     return l;
 }
 
@@ -99,7 +89,7 @@ static stn_status emit(const void *self, const stn_constraint_view *view, void *
                         view->reference[0]);
     }
     stn_row_block block = stn_row_block_default(0, 1);
-    block.point = stn_vec3_scale(0.5, stn_vec3_add(l.p[0], l.p[1]));
+    block.point = stn_vec3_scale(0.5, stn_vec3_add(l.at.P, l.at.Q));
     if (before->stepped) {
         block.input_work = stored(s, l.length - view->reference[0]) - stored(s, l.length - before->length);
     }
@@ -111,8 +101,8 @@ static stn_status emit(const void *self, const stn_constraint_view *view, void *
     if (status != STN_OK) {
         return status;
     }
-    stn_rows_add_point(rows, 0, view->described->ends[0].body, l.p[0], stn_vec3_scale(-1.0, l.along));
-    stn_rows_add_point(rows, 0, view->described->ends[1].body, l.p[1], l.along);
+    stn_rows_add_point(rows, 0, view->described->ends[0].body, l.at.P, stn_vec3_scale(-1.0, l.along));
+    stn_rows_add_point(rows, 0, view->described->ends[1].body, l.at.Q, l.along);
     return STN_OK;
 }
 

@@ -250,7 +250,7 @@ static void what_holds_nothing_is_named(void **state) {
         double value;
         const char *text;
     } wrong[] = {
-        {"weld", 0, 0, NULL, 0.0, "both ends are link 'cube' of 'cube'; it needs two"},
+        {"weld", 0, 0, NULL, 0.0, "both ends are link 'cube'; it needs two"},
         {"ball", STN_WORLD, STN_WORLD, NULL, 0.0, "both ends are the world; it needs two"},
         {"ball", 0, 1, "stiffness", 0.0, "stiffness = 0 N/m must be > 0"},
         {"weld", 0, 1, "angular_stiffness", 0.0, "angular_stiffness = 0 N m/rad must be > 0"},
