@@ -80,6 +80,7 @@ typedef struct collision {
     double *grown; // how far its box reaches beyond its shape [m]
     // the law's reach is asked for every collider, pair and far contact: the constraint that it reads is made once
     double dt;
+    double fastest; // [m/s] of all colliders, where what moves carries others along; 0: it does not
     stn_law law;
     stn_constraint physical;
 } collision;
@@ -93,13 +94,15 @@ static double law_reach(collision *s, const stn_material *material, double norma
     if (s->setup->options.margin_only) {
         return 0.0;
     }
+    normal_speed = at_least(normal_speed, s->fastest);
+    slip_speed = at_least(slip_speed, s->fastest);
     if (s->law.ops == NULL || s->law.ops->reach == NULL) {
         // velocity-level solvers need what can close within the step
         return 1.5 * s->dt * (normal_speed + unforeseen_acceleration * s->dt);
     }
     stn_constraint *c = &s->physical;
     c->stiffness = material->stiffness;
-    c->relaxation_time = isnan(material->relaxation_time) ? s->dt : material->relaxation_time;
+    c->relaxation_time = isnan(material->relaxation_time) ? s->frame->relaxation_time : material->relaxation_time;
     c->dissipation = material->dissipation;
     c->mu1 = c->mu2 = fmax(material->mu, material->mu2); // NaN: the same in all directions
     return s->law.ops->reach(s->law.self, s->dt, c, normal_speed, slip_speed);
@@ -161,13 +164,16 @@ static void update_boxes(collision *s) {
     body_speed last = {.body = -1};
     frame->has_belts = false;
     for (int32_t i = 0; i < setup->collider_count; i++) {
+        s->speed[i] = speed_bound(s, i, &last);
+        s->fastest = frame->carries ? at_least(s->fastest, s->speed[i]) : 0.0;
+    }
+    for (int32_t i = 0; i < setup->collider_count; i++) {
         const stn_geometry *g = &setup->model->geometries[setup->collider[i]];
         stn_pose *pose = &frame->geometry_pose[setup->collider[i]];
         stn_step_geometry_pose(frame, g, pose);
-        double speed = s->speed[i] = speed_bound(s, i, &last);
         stn_material worst = setup->collider_worst[i];
-        worst.relaxation_time = at_least(worst.relaxation_time, s->dt); // of surfaces that set none
-        s->grown[i] = at_least(setup->collider_margin[i], law_reach(s, &worst, speed, speed));
+        worst.relaxation_time = at_least(worst.relaxation_time, frame->relaxation_time); // of surfaces that set none
+        s->grown[i] = at_least(setup->collider_margin[i], law_reach(s, &worst, s->speed[i], s->speed[i]));
         frame->collider_box[i] = stn_shape_aabb(&g->shape, pose, s->grown[i]);
     }
 }
@@ -184,7 +190,7 @@ void stn_step_describe_pair(const step_setup *setup, const state_view *state, co
     pair->pose_a = frame->geometry_pose[geometry[0]];
     pair->pose_b = frame->geometry_pose[geometry[1]];
     stn_model_combine_surfaces(setup->model, setup->options.relaxation_rule, geometry[0], geometry[1], material);
-    set_relaxation(material, frame->dt);
+    set_relaxation(material, frame->relaxation_time);
     switch (setup->options.contact_point) {
     case STN_CONTACT_POINT_STIFFNESS:
         break;

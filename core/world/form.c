@@ -27,6 +27,7 @@ static stn_status run_integrator(const step_setup *setup, const state_view *stat
         .theta = 1.0,
         .force_theta = 1.0,
         .force_theta_vq = 1.0,
+        .relaxation_time = frame->dt,
     };
     const stn_instance *integrator = setup->plugin[STN_KIND_INTEGRATOR];
     stn_error said = {0};
@@ -52,6 +53,9 @@ static stn_status run_integrator(const step_setup *setup, const state_view *stat
     frame->force_theta = formed.force_theta;
     frame->force_theta_vq = formed.force_theta_vq;
     frame->contact_theta = formed.contact_theta;
+    frame->relaxation_time = formed.relaxation_time;
+    frame->carries = formed.carries;
+    frame->exact_contacts = formed.exact_contacts;
     *scale = formed.scale;
     for (int32_t t = 0; t < model->tree_count; t++) {
         p->trees[t] = (stn_problem_tree){.dof_start = model->trees[t].v_start, .source = t, .A = frame->A[t]};

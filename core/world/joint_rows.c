@@ -33,7 +33,7 @@ static bool add_limits(const assembly *a, int32_t j) {
         stn_constraint *c = append_row(a, STN_CONSTRAINT_JOINT_LIMIT, j, side);
         c->phi0 = gap;
         c->stiffness = INFINITY;
-        c->relaxation_time = p->dt;
+        c->relaxation_time = a->frame->relaxation_time;
         p->lo[c->row] = 0.0;
         if (!append_unit_row(a, c, joint->v_start, side == 0 ? 1.0 : -1.0)) {
             return false;

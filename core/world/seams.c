@@ -142,7 +142,7 @@ static void describe(const seams *s, stn_contact_pair *pair) {
     pair->pose_a = s->frame->geometry_pose[pair->geometry_a];
     pair->pose_b = s->frame->geometry_pose[pair->geometry_b];
     pair->material = stn_model_pair_material(s->setup->model, pair->geometry_a, pair->geometry_b);
-    set_relaxation(&pair->material, s->frame->dt);
+    set_relaxation(&pair->material, s->frame->relaxation_time);
 }
 
 /// Least distance of shape and part with the shape moved by `displacement`, as far as it is below the margin; NaN where

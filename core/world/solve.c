@@ -15,7 +15,8 @@
 /// contacts contradict each other (docs/stiction.md).
 static void soften(const step_setup *setup, step_frame *frame) {
     stn_problem *p = &frame->problem;
-    if (setup->options.exact_contacts || setup->options.stiction || setup->plugin[STN_KIND_LAW] != NULL) {
+    if (setup->options.exact_contacts || frame->exact_contacts || setup->options.stiction ||
+        setup->plugin[STN_KIND_LAW] != NULL) {
         return;
     }
     for (int32_t i = 0; i < p->constraint_count; i++) {

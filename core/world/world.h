@@ -159,13 +159,13 @@ static inline void keep_contact(stn_contact_set *set, int32_t i, int32_t kept) {
 static inline double at_least(double bound, double x) {
     return x > bound ? x : bound;
 }
-/// Unset relaxation times are dt.
-static inline void set_relaxation(stn_pair_material *material, double dt) {
+/// Unset relaxation times are `standard`.
+static inline void set_relaxation(stn_pair_material *material, double standard) {
     if (isnan(material->value.relaxation_time)) {
-        material->value.relaxation_time = dt;
+        material->value.relaxation_time = standard;
     }
     if (isnan(material->patch_relaxation_time)) {
-        material->patch_relaxation_time = dt;
+        material->patch_relaxation_time = standard;
     }
 }
 /// Asks a contact model about pairs of a model's geometries; `prepared` is that model's.

@@ -77,6 +77,14 @@ typedef struct stn_formed {
     /// (tree_count) matrices that inverse masses are taken from in place of A, positive definite, the view's arena
     /// holds them; n = 0: none for that tree. Preset to NULL: A itself, and M where A is singular.
     const stn_matrix *scale;
+    /// [s] tau_d of contacts whose surfaces set none. Preset to dt.
+    double relaxation_time;
+    /// What moves may carry everything else along within the step: the reach of all pairs follows from the fastest
+    /// speed of any. Preset to false: from the speeds of the pair.
+    bool carries;
+    /// Rigid contacts stay rigid with solvers of exact friction, too, as the option exact_contacts has it. Preset to
+    /// false.
+    bool exact_contacts;
 } stn_formed;
 
 /// What an integrator does; plugin kind "integrator".

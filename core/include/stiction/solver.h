@@ -102,6 +102,21 @@ typedef struct stn_solve_info {
     int32_t factorizations, line_search_evaluations; // 0 where a solver has none
 } stn_solve_info;
 
+/// How a solution moves with its problem, to first order. Column k adds impulse_k to the momentum and velocity_k to the
+/// velocities of the rows:
+///
+///     A (v + dv_k - v_star) = J^T (gamma + dgamma_k) + free_impulse + impulse_k,
+///     v_c = J (v + dv_k) + bias + velocity_k
+///
+/// Arrays hold the columns one after the other.
+typedef struct stn_sensitivity {
+    int32_t columns;        // > 0
+    const double *impulse;  // (columns x nv) [N s]
+    const double *velocity; // (columns x row_count) [m/s]
+    double *dv;             // out: (columns x nv)
+    double *dgamma;         // out: (columns x row_count)
+} stn_sensitivity;
+
 /// What a solver does; plugin kind "solver".
 typedef struct stn_solver_ops {
     uint32_t size;               // sizeof of the struct as the plugin was compiled
@@ -128,6 +143,11 @@ typedef struct stn_solver_ops {
     void (*solve_contact)(const void *self, double mu, const double *W, const double *c, double precision,
                           double *gamma);
     uint32_t supports; // OPTIONAL. STN_SUPPORTS_..., 0: nothing of it
+    /// OPTIONAL. Implicit differentiation at a solution that `solve` found for the same problem and control. Where a
+    /// contact is at the border of two modes (it touches without force, or sticks at the limit of friction) the result
+    /// is the derivative to one side of it. STN_ERR_NUMERIC: the solution does not determine it. [step]
+    stn_status (*differentiate)(void *self, const stn_problem *problem, const stn_solve_control *control,
+                                const stn_solution *solution, const stn_sensitivity *sensitivity, stn_error *err);
 } stn_solver_ops;
 
 /// Does it need a contact law: because it evaluates one, or because the core does to find the impulses that belong to
