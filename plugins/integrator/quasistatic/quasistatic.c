@@ -6,7 +6,7 @@
 //
 // Gains of controllers, springs of joints and elements are K, dampers D; equation 10 of the paper is this with D = 0.
 // Where no spring and no damper holds a velocity A is zero: contacts alone determine it, and the solver has to be one
-// for singular A. `unactuated_mass_scale` s > 0 puts s M there, which makes A regular (math note of the paper's code).
+// for singular A. `unactuated_mass_scale` s > 0 puts s M there, which makes A regular.
 #include <string.h>
 
 #include <stiction/plugin.h>
@@ -25,9 +25,9 @@ static const stn_param params[] = {
 
 /// What holds a velocity beside contacts.
 typedef struct holds {
-    bool *held;         // (n) by a spring or damper
-    double *kp, *kd;    // (n) of motors with a limit, which are rows of the problem
-    double *command;    // (n) [m/s], [rad/s] at which such a motor is where it is told to be; 0 without
+    bool *held;      // (n) by a spring or damper
+    double *kp, *kd; // (n) of motors with a limit, which are rows of the problem
+    double *command; // (n) [m/s], [rad/s] at which such a motor is where it is told to be; 0 without
     bool any_motor;
 } holds;
 
@@ -57,8 +57,7 @@ static bool make_holds(const stn_integrator_view *view, int32_t t, holds *h) {
             h->held[i] = h->any_motor = true;
             h->kp[i] = servo->kp;
             h->kd[i] = servo->kd;
-            h->command[i] =
-                (-servo->kp * servo->error + servo->kd * servo->velocity + servo->feedforward) / resistance;
+            h->command[i] = (-servo->kp * servo->error + servo->kd * servo->velocity + servo->feedforward) / resistance;
         }
     }
     return true;
