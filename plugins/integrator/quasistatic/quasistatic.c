@@ -54,7 +54,7 @@ static bool make_holds(const stn_integrator_view *view, int32_t t, holds *h) {
         int32_t i = servo->dof - tree->v_start;
         double resistance = view->dt * servo->kp + servo->kd;
         if (i >= 0 && i < tree->nv && resistance > 0.0) {
-            h->held[i] = h->any_motor = true;
+            h->any_motor = true;
             h->kp[i] = servo->kp;
             h->kd[i] = servo->kd;
             h->command[i] = (-servo->kp * servo->error + servo->kd * servo->velocity + servo->feedforward) / resistance;
