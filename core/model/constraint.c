@@ -23,8 +23,9 @@ static stn_status check_end(const stn_model_builder *b, const stn_constraint_spe
     const stn_constraint_end_spec *end = &spec->ends[i];
     char what[32];
     snprintf(what, sizeof what, "end %d", (int)i + 1);
-    if (!isfinite(end->factor)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "%s: factor = %g must be finite", what, end->factor);
+    if (!(fabs(end->factor) <= STN_ROW_LARGEST)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: factor = %g must be from %g to %g", what, end->factor,
+                        -STN_ROW_LARGEST, STN_ROW_LARGEST);
     }
     if (end->joint >= b->joints.count || end->joint < -1) {
         return stn_fail(err, STN_ERR_ARGUMENT, "%s: there is no joint %d (%d joints)", what, end->joint,

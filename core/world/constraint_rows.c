@@ -77,8 +77,9 @@ static stn_status check_block(const stn_rows *rows, const stn_row_block *block, 
                         "a block of %d rows: a block has 1 to %d, and %d are left of row_count and contact_rows",
                         block->rows, STN_MAX_ROWS, rows->left);
     }
-    if (!(block->stiffness > 0.0)) {
-        return stn_fail(err, STN_ERR_PLUGIN, "stiffness = %g must be > 0; infinite: rigid", block->stiffness);
+    if (!(block->stiffness >= STN_ROW_SOFTEST)) { // a damper has damping/(2 dt)
+        return stn_fail(err, STN_ERR_PLUGIN, "stiffness = %g must be > 0 and at least %g; infinite: rigid",
+                        block->stiffness, STN_ROW_SOFTEST);
     }
     if (!(block->relaxation_time >= 0.0) || isinf(block->relaxation_time)) {
         return stn_fail(err, STN_ERR_PLUGIN, "relaxation_time = %g s must be >= 0 and finite", block->relaxation_time);
@@ -231,7 +232,7 @@ static void drive_rows(const stn_rows *rows, const added_motion *m) {
     frame->constraint_told = true;
 }
 
-/// Are the numbers finite, and small enough that a Jacobian of them is?
+/// Are the numbers finite, and small enough that what is computed of a Jacobian of them is?
 static bool is_finite_motion(const added_motion *m) {
     double sum = stn_vec3_dot(m->point, m->point);
     for (int32_t r = 0; r < 3; r++) {
@@ -239,7 +240,7 @@ static bool is_finite_motion(const added_motion *m) {
             sum += m->axes->m[r][k] * m->axes->m[r][k];
         }
     }
-    return isfinite(sum);
+    return sum <= STN_ROW_LARGEST * STN_ROW_LARGEST;
 }
 
 static void add_motion(stn_rows *rows, const added_motion *m) {
@@ -253,7 +254,7 @@ static void add_motion(stn_rows *rows, const added_motion *m) {
         return;
     }
     if (!is_finite_motion(m)) {
-        refuse(rows, STN_ERR_NUMERIC, "a point, direction or axis is not finite, in row", m->row);
+        refuse(rows, STN_ERR_NUMERIC, "a point, direction or axis is not finite or beyond 1e50, in row", m->row);
         return;
     }
     int32_t tree = model->bodies[m->body].tree;
@@ -305,8 +306,8 @@ void stn_rows_add_dof(stn_rows *rows, int32_t row, int32_t dof, double factor) {
         refuse(rows, STN_ERR_PLUGIN, "no joint has velocity", dof);
         return;
     }
-    if (!isfinite(factor)) {
-        refuse(rows, STN_ERR_NUMERIC, "a factor is not finite, of velocity", dof);
+    if (!(fabs(factor) <= STN_ROW_LARGEST)) {
+        refuse(rows, STN_ERR_NUMERIC, "a factor is not finite or beyond 1e50, of velocity", dof);
         return;
     }
     int32_t tree = model->dof_tree[dof];

@@ -228,6 +228,41 @@ stn.test("what is wrong is said", function()
   refused("sprnig", { "sprnig", stiffness = 1 })
 end)
 
+stn.test("numbers that would overflow are refused by name: a tiny stiffness, a huge factor, ratio or place", function()
+  local function refused(text, describe)
+    local world = stn.world { dt = 1e-3, gravity = { 0, 0, 0 } }
+    local a, b = box(world, 1, { 0, 0, 0 }), box(world, 1, { 9, 0, 0 })
+    local path = files:write(".urdf", ([[<robot name="pair"><link name="base"/><link name="x">BODY</link><link name="y">BODY</link>
+      <joint name="j" type="continuous"><parent link="base"/><child link="x"/></joint>
+      <joint name="k" type="continuous"><parent link="x"/><child link="y"/></joint></robot>]]):gsub("BODY",
+      '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'))
+    local pair = world:load { path, fixed = true }
+    local ok, message = pcall(function()
+      world:constraint(describe(a, b, pair))
+      world:step()
+    end)
+    assert(text and not ok and tostring(message):find(text, 1, true) or not text and ok, tostring(message))
+  end
+  for _, kind in ipairs { "weld", "ball", "spring" } do
+    local function soft(k) return function(a, b) return { kind, name = "tie", a = a, b = b, stiffness = k } end end
+    refused("constraint " .. kind .. " 'tie': stiffness = 1e-304 must be > 0 and at least 1e-100", soft(1e-304))
+    refused(nil, soft(1e-100))
+  end
+  local function tendon(factor)
+    return function(_, _, r) return { "tendon", stiffness = 1, joints = { { r, "j", 1 }, { r, "k", factor } } } end
+  end
+  refused("end 2: factor = 1e+200 must be from -1e+50 to 1e+50", tendon(1e200))
+  refused(nil, tendon(-1e50))
+  local function gear(ratio)
+    return function(_, _, r) return { "gear", joints = { { r, "j" }, { r, "k" } }, ratio = ratio } end
+  end
+  refused("ratio = 1e+200", gear(1e200))
+  refused(nil, gear(1e50))
+  refused("a point, direction or axis is not finite or beyond 1e50", function(a, b)
+    return { "spring", a = a, b = b, stiffness = 1, a_point = { 1e60, 0, 0 } }
+  end)
+end)
+
 stn.test("a damper with next to no stiffness beside it is that damper: spring, tendon, bushing", function()
   local function speed_after(settings)
     local world = stn.world { dt = 1e-3, gravity = { 0, 0, 0 } }

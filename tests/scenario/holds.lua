@@ -573,6 +573,24 @@ stn.test("in a task attach waits until it holds, and says why not", function()
   stn.near(story[1], 0.2, 0.011, "4 mm at 20 mm/s")
 end)
 
+stn.test("attach that fails tells a constraint without a name by its number, and a reason also where it was never tried", function()
+  local world = stn.world { dt = 0.01, gravity = rest }
+  local a, b = box(world, 1, rest), box(world, 1, { 1, 0, 0 })
+  world:constraint { "spring", a = a, b = b, stiffness = 1 }
+  local cup = world:constraint { "suction", a = a, b = b, reach = 0.001 }
+  local weld = world:constraint { "weld_at_runtime", a = a, b = b }
+  local task = stn.task("pick", function() cup:attach { timeout = 0.1 } end)
+  refused("attach: suction (number 2) does not hold after 0.1 s: no seal", function()
+    for _ in world:run { seconds = 1 } do end
+  end)
+  assert(task.state == "failed" and tostring(weld) == "weld_at_runtime (number 3)")
+  stn.task("hold", function() weld:attach { timeout = 0.1 } end)
+  stn.task("let go", function() weld:release() end)
+  refused("attach: weld_at_runtime (number 3) does not hold after 0.1 s: it was told to let go meanwhile", function()
+    for _ in world:run { seconds = 1 } do end
+  end)
+end)
+
 stn.test("a robot goes where a task tells it also in a world with constraints that have channels", function()
   local world = stn.world { dt = 0.002 }
   local arm = world:load { "models/iiwa14/iiwa14.urdf", fixed = true, joints = { iiwa14_joint_2 = 0.6, iiwa14_joint_4 = -1.4 } }

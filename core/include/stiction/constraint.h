@@ -44,13 +44,18 @@ typedef struct stn_constraint_view {
 /// Where the rows of a step go; opaque.
 typedef struct stn_rows stn_rows;
 
+/// The smallest stiffness of a block, and the largest coordinate of points and directions and the largest factor that
+/// rows take: impulses and inverse masses of them are finite.
+#define STN_ROW_SOFTEST 1e-100
+#define STN_ROW_LARGEST 1e50
+
 /// Rows that belong together: they have one unit, one stiffness, one inverse mass. Translation and rotation of a
 /// bushing are two blocks.
 typedef struct stn_row_block {
     int32_t part;             // tells the blocks of one constraint apart; the same from step to step (warm starts)
     int32_t rows;             // 1 to STN_MAX_ROWS
     double phi[STN_MAX_ROWS]; // error [m] or [rad]
-    double stiffness;         // k > 0 [N/m] or [N m/rad]; infinite: rigid
+    double stiffness;         // k >= STN_ROW_SOFTEST [N/m] or [N m/rad]; infinite: rigid
     double relaxation_time;   // tau_d >= 0 [s]; damping is k tau_d
     /// Bounds of the force [N] or [N m]; -inf and inf in all rows: the set is an equality, else a box.
     double lo[STN_MAX_ROWS], hi[STN_MAX_ROWS];
@@ -90,10 +95,10 @@ static inline stn_row_block stn_row_block_default(int32_t part, int32_t rows) {
     return block;
 }
 
-/// Spring k >= 0 beside damper d >= 0, one of them above 0, on error phi, which is set. Where k = 0 or d/k overflows,
-/// k (dt + tau_d) = d, and phi shrinks so that the force of the spring stays.
+/// Spring k >= 0 beside damper d >= 0, one of them above 0, on error phi, which is set. Where d > 0 and k is 0 or tiny
+/// or d/k overflows, k (dt + tau_d) = d, and phi shrinks so that the force of the spring stays.
 static inline void stn_row_block_set_spring(stn_row_block *block, double k, double d, double dt) {
-    bool spring = k > 0.0 && d / k < (double)INFINITY;
+    bool spring = d == 0.0 || (k >= STN_ROW_SOFTEST && d / k < (double)INFINITY);
     block->stiffness = spring ? k : d / (2.0 * dt);
     block->relaxation_time = spring ? d / k : dt;
     for (int32_t r = 0; r < block->rows && !spring; r++) {

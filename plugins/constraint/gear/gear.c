@@ -13,7 +13,7 @@ typedef struct gear_config {
 
 static const stn_param params[] = {
     JOINED_PARAMS(gear_config, "N/m or N m/rad"),
-    STN_PARAM_REAL(gear_config, ratio, "1", 1.0, -(double)INFINITY, (double)INFINITY,
+    STN_PARAM_REAL(gear_config, ratio, "1", 1.0, -STN_ROW_LARGEST, STN_ROW_LARGEST,
                    "motion of joint a over that of joint b, not 0; m/rad or rad/m where one slides"),
     STN_PARAM_REAL(gear_config, offset, "rad or m", 0.0, -(double)INFINITY, (double)INFINITY,
                    "of joint a where joint b is at 0"),

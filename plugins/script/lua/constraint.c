@@ -305,6 +305,13 @@ static const stn_model_constraint *described(const stn_lua_object *o) {
     return &stn_world_model(o->world->world)->constraints[o->index];
 }
 
+/// Pushes "suction 'cup'", or "suction (number 1)" where it has no name.
+static const char *push_title(lua_State *L, const stn_lua_object *o) {
+    const stn_model_constraint *c = described(o);
+    return c->name[0] != '\0' ? lua_pushfstring(L, "%s '%s'", c->instance->desc->id, c->name)
+                              : lua_pushfstring(L, "%s (number %d)", c->instance->desc->id, (int)o->index + 1);
+}
+
 enum { FEW = 2 }; // blocks that most have
 
 /// What it emits at the present state: in `few`, or in memory on Lua's stack where there is more.
@@ -484,6 +491,20 @@ static bool holds(lua_State *L, const stn_lua_object *o) {
     return value_of(L, o, "holding").values[0] > 0.0;
 }
 
+/// Pushes why it does not hold.
+static const char *push_reason(lua_State *L, const stn_lua_object *o) {
+    stn_constraint_value why = {0};
+    stn_error err = {0};
+    if (stn_world_get_constraint(o->world->world, o->index, "why", &why, &err) == STN_OK) {
+        push_value(L, &why, 0);
+        if (lua_tostring(L, -1)[0] != '\0') {
+            return lua_tostring(L, -1);
+        }
+    }
+    bool told = value_of(L, o, "attached").values[0] > 0.0;
+    return lua_pushstring(L, told ? "its plugin does not say why" : "it was told to let go meanwhile");
+}
+
 /// Sets the channel; whether it changed.
 static bool tell(lua_State *L, const stn_lua_object *o, bool attach) {
     double told = value_of(L, o, "attached").values[0];
@@ -514,10 +535,9 @@ static int attach_on(lua_State *L, int status, lua_KContext stepped) {
         return 0;
     }
     if (stepped != 0 && stn_lua_task_is_past(task, a->begin + a->timeout)) {
-        const stn_constraint_value why = value_of(L, o, "why");
-        push_value(L, &why, 0);
-        stn_lua_fail(L, "%s: %s '%s' does not hold after %g s: %s", verb, described(o)->instance->desc->id,
-                     described(o)->name, a->timeout, lua_tostring(L, -1));
+        const char *title = push_title(L, o), *reason = a->attach ? push_reason(L, o) : "";
+        stn_lua_fail(L, "%s: %s %s after %g s%s%s", verb, title, a->attach ? "does not hold" : "still holds",
+                     a->timeout, a->attach ? ": " : "", reason);
     }
     return stn_lua_task_yield(L, task, verb, 1, attach_on);
 }
@@ -570,7 +590,7 @@ static int constraint_text(lua_State *L) {
     if (o->world->world == NULL || !o->world->compiled) {
         lua_pushliteral(L, "constraint");
     } else {
-        lua_pushfstring(L, "%s '%s'", described(o)->instance->desc->id, described(o)->name);
+        (void)push_title(L, o);
     }
     return 1;
 }
