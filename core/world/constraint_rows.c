@@ -597,15 +597,13 @@ bool stn_observation_constraint(const stn_observation *o, int32_t constraint, in
     return true;
 }
 
-/// The length of its pieces, where the plugin told none and all points are there.
-static void measure_path(stn_constraint_path *path) {
-    if (!isnan(path->length) || path->count > path->room || path->count == 0) {
-        return;
+bool stn_observation_constraint_slack(const stn_observation *o, int32_t constraint) {
+    stn_constraint_report block;
+    bool slack = o->problem != NULL;
+    for (int32_t b = 0; slack && stn_observation_constraint(o, constraint, b, &block); b++) {
+        slack = block.slack;
     }
-    path->length = 0.0;
-    for (int32_t i = 1; i < path->count; i++) {
-        path->length += stn_vec3_norm(stn_vec3_sub(path->points[i], path->points[i - 1]));
-    }
+    return slack;
 }
 
 void stn_observation_constraint_path(const stn_observation *o, int32_t constraint, stn_constraint_path *path) {
@@ -632,7 +630,6 @@ void stn_observation_constraint_path(const stn_observation *o, int32_t constrain
             }
         }
     }
-    measure_path(path);
 }
 
 bool stn_world_constraint_impulse(const stn_world *world, int32_t constraint, int32_t part,

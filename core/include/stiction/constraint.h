@@ -127,15 +127,17 @@ typedef struct stn_constraint_path {
     int32_t room;     // points that fit
     int32_t count;    // points that it has, also those that did not fit
     stn_vec3 *points; // (room) world, in their order [m]; arcs as short straight pieces
-    /// [m]. NaN when called: leave it, and the core takes the sum of the pieces; or write the exact length.
-    double length;
+    double length;    // of the pieces, also of those that did not fit; NaN without points [m]
+    stn_vec3 last;    // the point added last
 } stn_constraint_path;
 
-/// One point more. Thread: [any].
+/// One point more. Who knows the length exactly writes it after the last one. Thread: [any].
 static inline void stn_constraint_path_add(stn_constraint_path *path, stn_vec3 point) {
     if (path->count < path->room) {
         path->points[path->count] = point;
     }
+    path->length = path->count == 0 ? 0.0 : path->length + stn_vec3_norm(stn_vec3_sub(point, path->last));
+    path->last = point;
     path->count++;
 }
 

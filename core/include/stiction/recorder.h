@@ -171,8 +171,12 @@ typedef struct stn_constraint_report {
 /// zeros, when it emitted fewer (one that let go: none), or before a step. Thread: [any].
 STN_API bool stn_observation_constraint(const stn_observation *observation, int32_t constraint, int32_t block,
                                         stn_constraint_report *out);
+/// Does constraint `constraint` of the model carry nothing, each of its blocks slack, or none emitted? False before a
+/// step. Thread: [any].
+STN_API bool stn_observation_constraint_slack(const stn_observation *observation, int32_t constraint);
 /// The line of constraint `constraint` of the model after the step, also before the first one. `points` has `room`;
-/// count > room: ask again with more. No points: it has none, joints alone. Thread: [any], between steps.
+/// count > room: ask again with more; the length is right with any room, also 0. No points: it has none, joints alone.
+/// Thread: [any], between steps.
 STN_API void stn_observation_constraint_path(const stn_observation *observation, int32_t constraint,
                                              stn_constraint_path *path);
 

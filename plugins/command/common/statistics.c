@@ -234,16 +234,6 @@ void stn_account_drop(stn_world_account *account, stn_context *context) {
     account->place = NULL;
 }
 
-static double length_of(stn_context *context, const stn_observation *o, int32_t constraint) {
-    stn_constraint_path path = {.room = 0};
-    stn_observation_constraint_path(o, constraint, &path);
-    path.points = stn_allocate(context, (size_t)path.count + 1, sizeof *path.points);
-    path.room = path.points != NULL ? path.count : 0;
-    stn_observation_constraint_path(o, constraint, &path);
-    stn_release(context, path.points);
-    return path.length;
-}
-
 /// Without memory the report tells of fewer.
 static void note_constraints(stn_context *context, stn_statistics *s, const stn_observation *o) {
     const stn_model *model = o->model;
@@ -251,6 +241,8 @@ static void note_constraints(stn_context *context, stn_statistics *s, const stn_
     for (int32_t i = 0; i < model->constraint_count && s->constraints_last != NULL; i++) {
         const stn_model_constraint *c = &model->constraints[i];
         stn_constraint_tally *tally = &s->constraints_last[i];
+        stn_constraint_path path = {.room = 0};
+        stn_observation_constraint_path(o, i, &path);
         stn_constraint_report block;
         size_t rows = 0;
         for (int32_t b = 0; stn_observation_constraint(o, i, b, &block); b++) {
@@ -258,8 +250,8 @@ static void note_constraints(stn_context *context, stn_statistics *s, const stn_
         }
         *tally = (stn_constraint_tally){.name = stn_duplicate_text(context, c->name),
                                         .plugin = stn_duplicate_text(context, c->instance->desc->id),
-                                        .length = length_of(context, o, i),
-                                        .slack = true,
+                                        .length = path.length,
+                                        .slack = stn_observation_constraint_slack(o, i),
                                         .force = stn_allocate(context, rows + 1, sizeof(double)),
                                         .phi = stn_allocate(context, rows + 1, sizeof(double))};
         s->constraint_count++;
@@ -267,7 +259,6 @@ static void note_constraints(stn_context *context, stn_statistics *s, const stn_
             return;
         }
         for (int32_t b = 0; stn_observation_constraint(o, i, b, &block); b++) {
-            tally->slack = tally->slack && block.slack;
             for (int32_t k = 0; k < block.rows; k++, tally->rows++) {
                 tally->force[tally->rows] = block.force[k];
                 tally->phi[tally->rows] = block.phi[k];

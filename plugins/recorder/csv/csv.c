@@ -46,8 +46,6 @@ typedef struct csv_recording {
     char **signal; // names of the signal columns, those known at the first row
     int32_t signal_count;
     int32_t *constraint_rows; // (constraint_count of the model) columns of forces of each; NULL before the header
-    stn_vec3 *points;         // (point_room) scratch for paths
-    int32_t point_room;
     bool has_header, failed;
     int64_t steps; // made while it was open, whether or not they gave a row
     off_t whole;   // bytes of whole rows
@@ -67,7 +65,6 @@ static void release(csv_recording *r) {
     }
     free(r->signal);
     free(r->constraint_rows);
-    free(r->points);
     free(r->path);
     free(r);
 }
@@ -342,22 +339,6 @@ static void write_forces(const csv_recording *r, const stn_observation *o) {
     }
 }
 
-/// Points that do not fit leave the length to be measured again, with room for them.
-static double length_of(csv_recording *r, const stn_observation *o, int32_t constraint) {
-    stn_constraint_path path = {.room = r->point_room, .points = r->points};
-    stn_observation_constraint_path(o, constraint, &path);
-    if (path.count > path.room) {
-        stn_vec3 *grown = realloc(r->points, (size_t)path.count * sizeof *grown);
-        if (grown == NULL) {
-            return (double)NAN;
-        }
-        r->points = path.points = grown;
-        r->point_room = path.room = path.count;
-        stn_observation_constraint_path(o, constraint, &path);
-    }
-    return path.length;
-}
-
 /// What a constraint tells of itself after the step.
 static void write_outputs(const csv_recording *r, const stn_observation *o, int32_t constraint) {
     const stn_model_constraint *c = &o->model->constraints[constraint];
@@ -373,14 +354,14 @@ static void write_outputs(const csv_recording *r, const stn_observation *o, int3
 }
 
 /// Rows that were not emitted are empty fields; slack: 0 or 1.
-static void write_constraints(csv_recording *r, const stn_observation *o) {
+static void write_constraints(const csv_recording *r, const stn_observation *o) {
     for (int32_t i = 0; i < o->model->constraint_count; i++) {
-        write_number(r, length_of(r, o, i));
+        stn_constraint_path path = {.room = 0};
+        stn_observation_constraint_path(o, i, &path);
+        write_number(r, path.length);
         stn_constraint_report block;
         int32_t written = 0;
-        bool slack = true;
         for (int32_t b = 0; stn_observation_constraint(o, i, b, &block); b++) {
-            slack = slack && block.slack;
             for (int32_t k = 0; k < block.rows && written < r->constraint_rows[i]; k++, written++) {
                 write_number(r, block.force[k]);
                 write_number(r, block.phi[k]);
@@ -390,7 +371,7 @@ static void write_constraints(csv_recording *r, const stn_observation *o) {
             write_number(r, (double)NAN);
             write_number(r, (double)NAN);
         }
-        write_number(r, o->problem != NULL ? slack : (double)NAN);
+        write_number(r, o->problem != NULL ? stn_observation_constraint_slack(o, i) : (double)NAN);
         write_outputs(r, o, i);
     }
 }

@@ -64,9 +64,8 @@ static bool make_room(moment *m, const stn_contact_set *set) {
 static void note_force(const stn_observation *o, int32_t constraint, line *l) {
     stn_constraint_report block;
     l->force = 0.0;
-    l->slack = o->problem != NULL;
+    l->slack = stn_observation_constraint_slack(o, constraint);
     for (int32_t b = 0; stn_observation_constraint(o, constraint, b, &block); b++) {
-        l->slack = l->slack && block.slack;
         double squares = 0.0;
         for (int32_t k = 0; k < block.rows; k++) {
             squares += block.force[k] * block.force[k];

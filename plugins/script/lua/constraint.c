@@ -378,31 +378,24 @@ static int constraint_force(lua_State *L) {
 /// Does it carry nothing, because it only pulls or only pushes, or because it emitted no rows?
 static int constraint_slack(lua_State *L) {
     const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_CONSTRAINT);
-    const stn_observation *seen = stn_world_observation(o->world->world);
-    stn_constraint_report block = {.slack = true};
-    bool slack = seen->problem != NULL;
-    for (int32_t k = 0; slack && stn_observation_constraint(seen, o->index, k, &block); k++) {
-        slack = block.slack;
-    }
-    lua_pushboolean(L, slack);
+    lua_pushboolean(L, stn_observation_constraint_slack(stn_world_observation(o->world->world), o->index));
     return 1;
 }
 
-/// Its line where the world stands now, in memory of Lua.
-static stn_constraint_path path_of(lua_State *L) {
+/// Its line where the world stands now: as many of its points as `path` has room for.
+static void find_path(lua_State *L, stn_constraint_path *path) {
     const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_CONSTRAINT);
     stn_world *world = o->world->world;
     (void)stn_world_kinematics(world); // up to date
-    stn_constraint_path path = {.room = 0};
-    stn_observation_constraint_path(stn_world_observation(world), o->index, &path);
-    path.room = path.count;
-    path.points = lua_newuserdatauv(L, (size_t)path.room * sizeof *path.points + 1, 0);
-    stn_observation_constraint_path(stn_world_observation(world), o->index, &path);
-    return path;
+    stn_observation_constraint_path(stn_world_observation(world), o->index, path);
 }
 
 static int constraint_path(lua_State *L) {
-    const stn_constraint_path path = path_of(L);
+    stn_constraint_path path = {.room = 0};
+    find_path(L, &path);
+    path.room = path.count;
+    path.points = lua_newuserdatauv(L, (size_t)path.room * sizeof *path.points + 1, 0);
+    find_path(L, &path);
     lua_createtable(L, path.count, 0);
     for (int32_t i = 0; i < path.count; i++) {
         stn_lua_push_vector(L, path.points[i]);
@@ -412,7 +405,8 @@ static int constraint_path(lua_State *L) {
 }
 
 static int constraint_length(lua_State *L) {
-    const stn_constraint_path path = path_of(L);
+    stn_constraint_path path = {.room = 0};
+    find_path(L, &path);
     if (isnan(path.length)) {
         return 0;
     }
