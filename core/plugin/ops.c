@@ -82,29 +82,28 @@ static stn_status check_solver(const stn_solver_ops *ops, stn_error *err) {
     if (STN_PLUGIN_HAS(ops, supports) && (ops->supports & ~(uint32_t)STN_SUPPORTS_SINGULAR_A) != 0) {
         return stn_fail(err, STN_ERR_PLUGIN, "supports = 0x%x names something unknown", ops->supports);
     }
-    if (stn_solver_takes_singular(ops) && (ops->needs & STN_NEEDS_DELASSUS) != 0) {
-        return stn_fail(err, STN_ERR_PLUGIN,
-                        "supports a singular A and needs the Delassus operator, which has A^-1 in it");
-    }
-    if (stn_solver_takes_singular(ops) && (ops->needs & STN_NEEDS_INVERSE) != 0) {
-        return stn_fail(err, STN_ERR_PLUGIN, "supports a singular A and needs its inverse");
-    }
-    if (stn_solver_takes_singular(ops) && ops->yields == STN_YIELDS_IMPULSE) {
-        return stn_fail(err, STN_ERR_PLUGIN, "supports a singular A and yields no velocities, which follow from A^-1");
+    const char *unfit = (ops->needs & STN_NEEDS_DELASSUS) != 0  ? "needs the Delassus operator, which has A^-1 in it"
+                        : (ops->needs & STN_NEEDS_INVERSE) != 0 ? "needs its inverse"
+                        : ops->yields == STN_YIELDS_IMPULSE     ? "yields no velocities, which follow from A^-1"
+                                                                : NULL;
+    if (stn_solver_takes_singular(ops) && unfit != NULL) {
+        return stn_fail(err, STN_ERR_PLUGIN, "supports a singular A and %s", unfit);
     }
     return check_sets(ops->sets, err);
 }
 
-static stn_status check_controller(const stn_controller_ops *ops, stn_error *err) {
-    if (ops->channel_count < 0 || (ops->channel_count > 0 && ops->channels == NULL)) {
-        return stn_fail(err, STN_ERR_PLUGIN, "channels and channel_count = %d do not fit together", ops->channel_count);
+/// `least`: the smallest size; `series`: the controller whose channels may have several rows, else NULL.
+static stn_status check_channels(const stn_channel *channels, int32_t count, int32_t least,
+                                 const stn_controller_ops *series, stn_error *err) {
+    if (count < 0 || (count > 0 && channels == NULL)) {
+        return stn_fail(err, STN_ERR_PLUGIN, "channels and channel_count = %d do not fit together", count);
     }
-    for (int32_t i = 0; i < ops->channel_count; i++) {
-        const stn_channel *c = &ops->channels[i];
-        if (c->name == NULL || c->unit == NULL || c->summary == NULL || c->size < 0 || c->size > STN_CHANNEL_MOST ||
-            stn_channel_rows(ops, i) > STN_CHANNEL_MOST) {
-            return stn_fail(err, STN_ERR_PLUGIN, "channel %d needs name, unit, summary, size and rows of 0 to %d", i,
-                            STN_CHANNEL_MOST);
+    for (int32_t i = 0; i < count; i++) {
+        const stn_channel *c = &channels[i];
+        if (c->name == NULL || c->unit == NULL || c->summary == NULL || c->size < least || c->size > STN_CHANNEL_MOST ||
+            (series != NULL && stn_channel_rows(series, i) > STN_CHANNEL_MOST)) {
+            return stn_fail(err, STN_ERR_PLUGIN, "channel %d needs name, unit, summary%s of %d to %d", i,
+                            series != NULL ? ", size and rows" : " and size", least, STN_CHANNEL_MOST);
         }
     }
     return STN_OK;
@@ -127,17 +126,8 @@ static stn_status check_outputs(const stn_constraint_ops *ops, stn_error *err) {
 }
 
 static stn_status check_constraint(const stn_constraint_ops *ops, stn_error *err) {
-    if (ops->channel_count < 0 || (ops->channel_count > 0 && ops->channels == NULL)) {
-        return stn_fail(err, STN_ERR_PLUGIN, "channels and channel_count = %d do not fit together", ops->channel_count);
-    }
-    for (int32_t i = 0; i < ops->channel_count; i++) {
-        const stn_channel *c = &ops->channels[i];
-        if (c->name == NULL || c->unit == NULL || c->summary == NULL || c->size < 1 || c->size > STN_CHANNEL_MOST) {
-            return stn_fail(err, STN_ERR_PLUGIN, "channel %d needs name, unit, summary and size of 1 to %d", i,
-                            STN_CHANNEL_MOST);
-        }
-    }
-    return STN_PLUGIN_HAS(ops, outputs) ? check_outputs(ops, err) : STN_OK;
+    stn_status status = check_channels(ops->channels, ops->channel_count, 1, NULL, err);
+    return status == STN_OK && STN_PLUGIN_HAS(ops, outputs) ? check_outputs(ops, err) : status;
 }
 
 static stn_status check_element(const stn_element_ops *ops, stn_error *err) {
@@ -182,7 +172,8 @@ stn_status stn_ops_check(const stn_plugin_desc *desc, stn_error *err) {
         }
         return check_sets(desc->ops.law->sets, err);
     case STN_KIND_CONTROLLER:
-        return check_controller(desc->ops.controller, err);
+        return check_channels(desc->ops.controller->channels, desc->ops.controller->channel_count, 0,
+                              desc->ops.controller, err);
     case STN_KIND_CONSTRAINT:
         return check_constraint(desc->ops.constraint, err);
     case STN_KIND_ELEMENT:

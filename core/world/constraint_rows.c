@@ -168,11 +168,11 @@ static bool find_rows(stn_rows *rows, int32_t row, int32_t count) {
     return true;
 }
 
-/// The next block of the constraint at hand, of `used` that it has; NULL: out of memory.
-static stn_jacobian *next_block(stn_rows *rows, int32_t used) {
+/// The next block of the constraint at hand; NULL: out of memory.
+static stn_jacobian *next_block(stn_rows *rows) {
     stn_constraint *c = rows->c;
-    if (used < 2) {
-        return &c->J[used];
+    if (c->J[1].tree < 0) {
+        return &c->J[c->J[0].tree >= 0];
     }
     stn_jacobian *more = (stn_jacobian *)(uintptr_t)c->more; // made here
     if (c->more_count == rows->room) {
@@ -190,14 +190,14 @@ static stn_jacobian *next_block(stn_rows *rows, int32_t used) {
 /// the block's own, for functions that add three at a time. NULL: out of memory.
 static double *row_of_tree(stn_rows *rows, int32_t row, int32_t tree) {
     stn_constraint *c = rows->c;
-    const int32_t n = rows->a->setup->model->trees[tree].nv, used = (c->J[0].tree >= 0) + (c->J[1].tree >= 0);
-    for (int32_t k = 0; k < used + c->more_count; k++) {
-        const stn_jacobian *J = k < 2 ? &c->J[k] : &c->more[k - 2];
+    const int32_t n = rows->a->setup->model->trees[tree].nv, count = stn_constraint_block_count(c);
+    for (int32_t k = 0; k < count; k++) {
+        const stn_jacobian *J = stn_constraint_block(c, k);
         if (J->tree == tree) {
             return (double *)(uintptr_t)J->values + (size_t)row * (size_t)n;
         }
     }
-    stn_jacobian *J = next_block(rows, used);
+    stn_jacobian *J = next_block(rows);
     double *values = J != NULL ? append_block(rows->a->frame, tree, (c->rows + 2) * n, J) : NULL;
     if (values == NULL) {
         refuse(rows, STN_ERR_MEMORY, "out of memory for tree", tree);
@@ -235,10 +235,9 @@ static void drive_rows(const stn_rows *rows, const added_motion *m) {
 /// Are the numbers finite, and small enough that what is computed of a Jacobian of them is?
 static bool is_finite_motion(const added_motion *m) {
     double sum = stn_vec3_dot(m->point, m->point);
-    for (int32_t r = 0; r < 3; r++) {
-        for (int32_t k = 0; k < 3; k++) {
-            sum += m->axes->m[r][k] * m->axes->m[r][k];
-        }
+    for (int32_t k = 0; k < 3; k++) {
+        stn_vec3 axis = stn_mat3_column(m->axes, k);
+        sum += stn_vec3_dot(axis, axis);
     }
     return sum <= STN_ROW_LARGEST * STN_ROW_LARGEST;
 }
@@ -251,22 +250,17 @@ static void add_motion(stn_rows *rows, const added_motion *m) {
     }
     if (m->body < 0 || m->body >= model->body_count) {
         refuse(rows, STN_ERR_PLUGIN, "there is no body", m->body);
-        return;
-    }
-    if (!is_finite_motion(m)) {
+    } else if (!is_finite_motion(m)) {
         refuse(rows, STN_ERR_NUMERIC, "a point, direction or axis is not finite or beyond 1e50, in row", m->row);
-        return;
-    }
-    int32_t tree = model->bodies[m->body].tree;
-    if (stn_setup_is_kinematic(rows->a->setup, m->body)) {
+    } else if (stn_setup_is_kinematic(rows->a->setup, m->body)) {
         drive_rows(rows, m);
-        return;
-    }
-    double *values = tree >= 0 ? row_of_tree(rows, m->row, tree) : NULL;
-    if (values != NULL && m->turns) {
-        stn_angular_jacobian_add(kinematics, m->body, m->axes, 1.0, values);
-    } else if (values != NULL) {
-        stn_point_jacobian_add(kinematics, m->body, m->point, m->axes, 1.0, values);
+    } else if (model->bodies[m->body].tree >= 0) {
+        double *values = row_of_tree(rows, m->row, model->bodies[m->body].tree);
+        if (values != NULL && m->turns) {
+            stn_angular_jacobian_add(kinematics, m->body, m->axes, 1.0, values);
+        } else if (values != NULL) {
+            stn_point_jacobian_add(kinematics, m->body, m->point, m->axes, 1.0, values);
+        }
     }
 }
 
@@ -277,24 +271,20 @@ static stn_mat3 only(stn_vec3 u) {
 
 void stn_rows_add_point(stn_rows *rows, int32_t row, int32_t body, stn_vec3 point, stn_vec3 direction) {
     const stn_mat3 axes = only(direction);
-    const added_motion m = {row, 1, body, false, point, &axes};
-    add_motion(rows, &m);
+    add_motion(rows, &(added_motion){row, 1, body, false, point, &axes});
 }
 
 void stn_rows_add_point_axes(stn_rows *rows, int32_t row, int32_t body, stn_vec3 point, const stn_mat3 *axes) {
-    const added_motion m = {row, 3, body, false, point, axes};
-    add_motion(rows, &m);
+    add_motion(rows, &(added_motion){row, 3, body, false, point, axes});
 }
 
 void stn_rows_add_rotation(stn_rows *rows, int32_t row, int32_t body, stn_vec3 axis) {
     const stn_mat3 axes = only(axis);
-    const added_motion m = {row, 1, body, true, stn_vec3_zero(), &axes};
-    add_motion(rows, &m);
+    add_motion(rows, &(added_motion){row, 1, body, true, stn_vec3_zero(), &axes});
 }
 
 void stn_rows_add_rotation_axes(stn_rows *rows, int32_t row, int32_t body, const stn_mat3 *axes) {
-    const added_motion m = {row, 3, body, true, stn_vec3_zero(), axes};
-    add_motion(rows, &m);
+    add_motion(rows, &(added_motion){row, 3, body, true, stn_vec3_zero(), axes});
 }
 
 void stn_rows_add_dof(stn_rows *rows, int32_t row, int32_t dof, double factor) {
@@ -304,16 +294,13 @@ void stn_rows_add_dof(stn_rows *rows, int32_t row, int32_t dof, double factor) {
     }
     if (dof < 0 || dof >= model->nv || model->dof_joint[dof] < 0) {
         refuse(rows, STN_ERR_PLUGIN, "no joint has velocity", dof);
-        return;
-    }
-    if (!(fabs(factor) <= STN_ROW_LARGEST)) {
+    } else if (!(fabs(factor) <= STN_ROW_LARGEST)) {
         refuse(rows, STN_ERR_NUMERIC, "a factor is not finite or beyond 1e50, of velocity", dof);
-        return;
-    }
-    int32_t tree = model->dof_tree[dof];
-    double *values = row_of_tree(rows, row, tree);
-    if (values != NULL) {
-        values[dof - model->trees[tree].v_start] += factor;
+    } else {
+        double *values = row_of_tree(rows, row, model->dof_tree[dof]);
+        if (values != NULL) {
+            values[dof - model->trees[model->dof_tree[dof]].v_start] += factor;
+        }
     }
 }
 
