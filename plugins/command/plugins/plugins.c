@@ -41,6 +41,13 @@ static int32_t channels_of(const stn_plugin_desc *desc, const stn_channel **chan
     return controller ? desc->ops.controller->channel_count : constraint ? desc->ops.constraint->channel_count : 0;
 }
 
+/// What a constraint tells of itself.
+static int32_t outputs_of(const stn_plugin_desc *desc, const stn_constraint_output **outputs) {
+    bool tells = desc->kind == STN_KIND_CONSTRAINT && STN_PLUGIN_HAS(desc->ops.constraint, outputs);
+    *outputs = tells ? desc->ops.constraint->outputs : NULL;
+    return tells ? desc->ops.constraint->output_count : 0;
+}
+
 /// Vectors in a channel; more than one: a series.
 static int32_t rows_of(const stn_plugin_desc *desc, int32_t channel) {
     return desc->kind == STN_KIND_CONTROLLER ? stn_channel_rows(desc->ops.controller, channel) : 1;
@@ -131,6 +138,22 @@ static void add_channels(cJSON *plugin, const stn_plugin_desc *desc) {
     }
 }
 
+/// "words": what its numbers 0, 1, ... mean; null: just numbers.
+static void add_outputs(cJSON *plugin, const stn_plugin_desc *desc) {
+    const stn_constraint_output *outputs = NULL;
+    int32_t count = outputs_of(desc, &outputs);
+    cJSON *list = count > 0 ? cJSON_AddArrayToObject(plugin, "outputs") : NULL;
+    for (int32_t i = 0; i < count; i++) {
+        cJSON *json = cJSON_CreateObject();
+        cli_json_add_text(json, "name", outputs[i].name);
+        cli_json_add_text(json, "unit", outputs[i].unit);
+        cli_json_add_real(json, "size", outputs[i].size);
+        cli_json_add_texts(json, "words", outputs[i].words);
+        cli_json_add_text(json, "text", outputs[i].summary);
+        cJSON_AddItemToArray(list, json);
+    }
+}
+
 static int print_json(const listing *found, const char *id) {
     static const char *const none[] = {NULL};
     cJSON *json = cJSON_CreateObject();
@@ -158,6 +181,7 @@ static int print_json(const listing *found, const char *id) {
         cli_json_add_texts(plugin, "capabilities", desc->capabilities != NULL ? desc->capabilities : none);
         visit_params(desc, add_param, cJSON_AddArrayToObject(plugin, "parameters"));
         add_channels(plugin, desc);
+        add_outputs(plugin, desc);
         cJSON_AddItemToArray(plugins, plugin);
     }
     cJSON *problems = cJSON_AddArrayToObject(json, "problems");
@@ -226,6 +250,20 @@ static void print_channels(const stn_plugin_desc *desc) {
     }
 }
 
+static void print_outputs(const stn_plugin_desc *desc) {
+    const stn_constraint_output *outputs = NULL;
+    int32_t count = outputs_of(desc, &outputs);
+    for (int32_t i = 0; i < count; i++) {
+        const char *const *words = outputs[i].words;
+        printf("  output %s [%s]  (%d number%s", outputs[i].name, outputs[i].unit, (int)outputs[i].size,
+               outputs[i].size == 1 ? "" : "s");
+        for (int32_t k = 0; words != NULL && words[k] != NULL; k++) {
+            printf("%s\"%s\"", k > 0 ? " | " : ": ", words[k]);
+        }
+        printf(")\n      %s\n", outputs[i].summary);
+    }
+}
+
 static void print_plugin(const listing *found, const stn_plugin_info *info) {
     const stn_plugin_desc *desc = info->desc;
     printf("%s %s %s\n  %s\n", stn_kind_name(desc->kind), desc->id, desc->version, desc->summary);
@@ -253,6 +291,7 @@ static void print_plugin(const listing *found, const stn_plugin_info *info) {
     }
     visit_params(desc, print_param, NULL);
     print_channels(desc);
+    print_outputs(desc);
 }
 
 /// Files and folders that were refused.

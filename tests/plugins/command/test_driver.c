@@ -108,6 +108,18 @@ static void test_channels_are_listed(void **state) {
     stn_expect_part("plugins constraint/spring --json " QUIET, 0, "\"name\":\t\"length\"");
 }
 
+static void test_outputs_are_listed(void **state) {
+    (void)state;
+    stn_expect_part(
+        "plugins suction " QUIET, 0,
+        "  output holding [1]  (1 number)\n"
+        "      number of the body that it holds, 1 for the first after a; 0: none\n"
+        "  output why [1]  (1 number: \"\" | \"released\" | \"force\" | \"shear\" | \"torque\" | \"no seal\")\n");
+    stn_expect_part("plugins suction " QUIET, 0, "  output force [N]  (3 numbers)\n");
+    stn_expect_part("plugins constraint/suction --json " QUIET, 0,
+                    "\"words\":\t[\"\", \"released\", \"force\", \"shear\", \"torque\", \"no seal\"]");
+}
+
 static void test_a_refused_word_is_told_when_the_shipped_one_takes_its_place(void **state) {
     (void)state;
     char folder[] = "/tmp/stiction-driver-XXXXXX", file[64], line[200];
@@ -202,6 +214,7 @@ int main(void) {
         cmocka_unit_test(test_refused_plugins_are_told_and_do_no_harm),
         cmocka_unit_test(test_a_plugin_that_hides_one_of_its_id_says_so),
         cmocka_unit_test(test_channels_are_listed),
+        cmocka_unit_test(test_outputs_are_listed),
         cmocka_unit_test(test_a_refused_word_is_told_when_the_shipped_one_takes_its_place),
         cmocka_unit_test(test_a_relative_folder_is_that_of_the_start),
         cmocka_unit_test(test_plugins_as_json_hold_every_documented_key),
