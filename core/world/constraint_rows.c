@@ -457,7 +457,9 @@ double stn_step_constraint_energy(const step_setup *setup, const state_view *sta
     for (int32_t i = 0; i < setup->model->constraint_count && isfinite(energy); i++) {
         const stn_model_constraint *c = &setup->model->constraints[i];
         const stn_constraint_ops *ops = ops_of(c);
-        *last = i;
+        if (last != NULL) {
+            *last = i;
+        }
         if (STN_PLUGIN_HAS(ops, energy)) {
             look_from(&view, setup, state, i);
             energy += ops->energy(c->instance->self, &view,

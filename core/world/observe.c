@@ -17,22 +17,20 @@ const char *stn_phase_name(stn_phase phase) {
 }
 
 double stn_world_elastic_energy(stn_world *world) {
-    int32_t last;
     bool stepped = world->observation.problem != NULL;
     double elements = stepped ? world->frame.forces.elastic_energy
                               : stn_setup_element_energy(world->setup, world->state.q, world->state.v);
     const state_view state = state_view_of(&world->state);
     return elements + stn_spring_energy(stn_world_kinematics(world)) +
-           stn_step_constraint_energy(world->setup, &state, &world->frame, &last);
+           stn_step_constraint_energy(world->setup, &state, &world->frame, NULL);
 }
 
 void stn_step_energies(const step_setup *setup, const state_view *state, step_frame *frame) {
     stn_step_report *r = &frame->report;
-    int32_t last;
     r->kinetic_J = stn_kinetic_energy(frame->kinematics);
     r->potential_J = stn_gravitational_energy(frame->kinematics, state->gravity);
     r->elastic_J = frame->forces.elastic_energy + stn_spring_energy(frame->kinematics) +
-                   stn_step_constraint_energy(setup, state, frame, &last);
+                   stn_step_constraint_energy(setup, state, frame, NULL);
 }
 
 void stn_step_observation(stn_world *world) {

@@ -227,7 +227,7 @@ stn_status stn_step_assemble(const step_setup *setup, const state_view *state, s
 stn_status stn_setup_place_constraints(step_setup *setup, stn_error *err); // their parts of the state
 /// Channels at the start; the kinematics are those of q.
 void stn_world_begin_constraints(const step_setup *setup, const stn_kinematics *kinematics, stn_state *state);
-/// [J] stored in them, as the kinematics are. `last` that was asked: where the sum is not finite, the one to blame.
+/// [J] stored in them, as the kinematics are. `last`, which may be NULL: where the sum is not finite, the one to blame.
 double stn_step_constraint_energy(const step_setup *setup, const state_view *state, const step_frame *frame,
                                   int32_t *last);
 /// [J] of kinematic bodies by them, and of their own inputs; v0 of the step's start.

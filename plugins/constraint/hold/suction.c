@@ -85,7 +85,7 @@ static double gap_of(const suction *s, const stn_constraint_view *view, int32_t 
     stn_vec3 axis = stn_mat3_column(&A->rotation, 2);
     double gap = gap_at(s, view, body, A->position, axis);
     for (int32_t i = 0; i < RAYS && s->reach > 0.0 && !isinf(gap); i++) {
-        double angle = i * 2.0 * 3.14159265358979323846 / RAYS;
+        double angle = i * 2.0 * STN_PI / RAYS;
         stn_vec3 rim = stn_vec3_make(s->radius * cos(angle), s->radius * sin(angle), 0.0);
         gap = fmax(gap, gap_at(s, view, body, stn_pose_apply(A, rim), axis));
     }

@@ -228,13 +228,19 @@ static void test_figures_in_the_operation_tables_are_checked(void **state) {
     ops.controller.channel_count = 2;
     ops.controller.channels = NULL;
     assert_string_equal(judge(&desc), "controller toy: channels and channel_count = 2 do not fit together");
+    static const stn_channel whole = {"tension", "N", "that pulls", 1};
+    const int32_t many = STN_CHANNEL_MOST + 1;
+    ops.controller.channel_count = 1;
+    ops.controller.channels = &whole;
+    ops.controller.channel_rows = &many;
+    assert_string_equal(judge(&desc),
+                        "controller toy: channel 0 needs name, unit, summary, size and rows of 0 to 4096");
     desc = make(STN_KIND_CONSTRAINT, &ops);
     ops.constraint.channel_count = 2;
     ops.constraint.channels = NULL;
     assert_string_equal(judge(&desc), "constraint toy: channels and channel_count = 2 do not fit together");
     ops.constraint.channel_count = -1;
     assert_string_equal(judge(&desc), "constraint toy: channels and channel_count = -1 do not fit together");
-    static const stn_channel whole = {"tension", "N", "that pulls", 1};
     const stn_channel wrong[] = {{NULL, "N", "that pulls", 1},
                                  {"tension", NULL, "that pulls", 1},
                                  {"tension", "N", NULL, 1},
