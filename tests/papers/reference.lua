@@ -143,6 +143,35 @@ for _, row in ipairs(csv.read(folder .. "a_spring_cylinder/convergence.csv")) do
   end
 end
 
+-- ------------------------------------------------------------------------------------------------------- f_gripper
+
+-- How the friction of both fingers is shared is open: their sum counts.
+local function compare_gripper(case, settings, file)
+  if not selected(case) then
+    return
+  end
+  local rows, names = run("quasistatic/planar_gripper.lua", settings)
+  local position, force = 0, 0
+  local reference = check_columns(case, names, file)
+  assert(#rows == #reference, ("%s: %d rows, the reference has %d"):format(case, #rows, #reference))
+  for i, theirs in ipairs(reference) do
+    local ours = rows[i]
+    assert(math.abs(ours.t - theirs.t) < 1e-9, ("%s: row %d is of t = %g s"):format(case, i, ours.t))
+    for name in ("cmd_xl cmd_xr cmd_y xc yc xl xr y phi1 phi2 phi3"):gmatch "%S+" do
+      position = worse(position, math.abs(ours[name] - theirs[name]))
+    end
+    for name in ("cn1 cn2 cn3 cf3"):gmatch "%S+" do force = worse(force, math.abs(ours[name] - theirs[name])) end
+    force = worse(force, math.abs(ours.cf1 + ours.cf2 - theirs.cf1 - theirs.cf2))
+  end
+  report(case, "positions", position, 1e-8)
+  report(case, "forces", force, 1e-5)
+end
+
+for _, scale in ipairs { 1e-3, 1 } do
+  compare_gripper(("f_gripper lcp, mass scale %g"):format(scale), { knots = "reference", model = "lcp", mass_scale = scale }, "f_gripper/lcp.csv")
+end
+compare_gripper("f_gripper cone", { knots = "reference", model = "cone" }, "f_gripper/qp.csv")
+
 -- ------------------------------------------------------------------------------------- b_conveyor, b_sphere, b_rod
 
 -- What a case is told by the name of its file: sap_nearrigid_box4_dt0.01.csv.

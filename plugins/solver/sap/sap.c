@@ -121,7 +121,9 @@ static stn_status iterate(sap_system *s, int32_t limit, stn_error *err) {
         double mark = sap_mark(s);
         double step = sap_line_search(s, slope);
         sap_note(s, STN_PHASE_LINE_SEARCH, mark);
-        s->falls += s->H.proximal != NULL && step > 1.0 && cost - s->cost > 0.999 * step * -slope;
+        double fall = (cost - s->cost) / (step * -slope); // at most 1, but for round-off
+        bool fell = s->H.proximal != NULL && step > 1.0 && fall > 0.999 && fall < 1.001;
+        s->falls = fell ? s->falls + 1 : 0;
         if (s->falls == MOST_FALLS) {
             return name_unheld(s, err);
         }

@@ -49,7 +49,7 @@ typedef struct sap_system {
 
     double cost; // (v - v_star)^T A (v - v_star)/2 - force.v + potentials [J]
     int32_t factorizations, evaluations;
-    int32_t falls; // steps that the proximal term alone made short, along all of which the cost fell as at their start
+    int32_t falls; // last steps in a row that the proximal term alone made short, the cost falling as at their start
 } sap_system;
 
 /// The clock, while somebody asks for a profile.
