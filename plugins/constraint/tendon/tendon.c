@@ -140,18 +140,23 @@ static bool next_piece(const stn_constraint_view *view, int32_t *at, piece *out)
     return false;
 }
 
-static double length_of(const stn_constraint_view *view) {
+/// `length` of the pieces, and what joints add.
+static double with_joints(const stn_constraint_view *view, double length) {
     const stn_kinematics *kinematics = view->kinematics;
-    double length = 0.0;
-    piece p;
-    for (int32_t at = 0; next_piece(view, &at, &p);) {
-        length += p.way.length;
-    }
     for (int32_t i = 0; i < view->described->end_count; i++) {
         const stn_constraint_end *end = &view->described->ends[i];
         length += end->joint >= 0 ? end->factor * kinematics->q[kinematics->model->joints[end->joint].q_start] : 0.0;
     }
     return length;
+}
+
+static double length_of(const stn_constraint_view *view) {
+    double length = 0.0;
+    piece p;
+    for (int32_t at = 0; next_piece(view, &at, &p);) {
+        length += p.way.length;
+    }
+    return with_joints(view, length);
 }
 
 /// At rest at the start, unless told.
@@ -164,28 +169,28 @@ static void initial_reference(const void *self, const stn_kinematics *kinematics
 
 /// l' as a sum of what points, round things and joints do. A point inside something round: which length the cable has
 /// there, nobody can say. Where two points coincide a cable has no direction, and none is needed unless it pushes.
-static stn_status add_path(const stn_constraint_view *view, bool pushes, stn_rows *rows, stn_error *err) {
-    piece p;
-    for (int32_t at = 0; next_piece(view, &at, &p);) {
-        if (pushes && p.from->body != p.to->body && stn_vec3_norm(p.way.out) == 0.0) {
+static stn_status add_path(const stn_constraint_view *view, const piece *pieces, int32_t count, bool pushes,
+                           stn_rows *rows, stn_error *err) {
+    for (const piece *p = pieces; p < pieces + count; p++) {
+        if (pushes && p->from->body != p->to->body && stn_vec3_norm(p->way.out) == 0.0) {
             return stn_fail(
                 err, STN_ERR_ARGUMENT,
                 "entries %d and %d of its path are at one place, where two_sided has no direction to push in; "
                 "place them apart",
-                (int32_t)(p.from - view->described->ends) + 1, (int32_t)(p.to - view->described->ends) + 1);
+                (int32_t)(p->from - view->described->ends) + 1, (int32_t)(p->to - view->described->ends) + 1);
         }
-        if (p.way.inside) {
+        if (p->way.inside) {
             return stn_fail(err, STN_ERR_NUMERIC,
                             "a point of its path lies inside of the %s of radius %g m next to it (entry %d); move the "
                             "point out, or make the radius smaller",
-                            p.round->shape == STN_END_SPHERE ? "sphere" : "cylinder", p.round->radius,
-                            (int32_t)(p.round - view->described->ends) + 1);
+                            p->round->shape == STN_END_SPHERE ? "sphere" : "cylinder", p->round->radius,
+                            (int32_t)(p->round - view->described->ends) + 1);
         }
-        stn_rows_add_point(rows, 0, p.from->body, p.a, stn_vec3_neg(p.way.out));
-        stn_rows_add_point(rows, 0, p.to->body, p.b, p.way.in);
-        if (p.way.touches) {
-            stn_rows_add_point(rows, 0, p.round->body, p.way.leaves, p.way.out);
-            stn_rows_add_point(rows, 0, p.round->body, p.way.arrives, stn_vec3_neg(p.way.in));
+        stn_rows_add_point(rows, 0, p->from->body, p->a, stn_vec3_neg(p->way.out));
+        stn_rows_add_point(rows, 0, p->to->body, p->b, p->way.in);
+        if (p->way.touches) {
+            stn_rows_add_point(rows, 0, p->round->body, p->way.leaves, p->way.out);
+            stn_rows_add_point(rows, 0, p->round->body, p->way.arrives, stn_vec3_neg(p->way.in));
         }
     }
     for (int32_t i = 0; i < view->described->end_count; i++) {
@@ -217,7 +222,17 @@ typedef struct memory {
 static stn_status emit(const void *self, const stn_constraint_view *view, void *state, stn_rows *rows, stn_error *err) {
     const tendon *t = self;
     memory *before = state;
-    double length = length_of(view), longer = length - view->reference[LENGTH];
+    piece *pieces = STN_ARENA(view->arena, view->described->end_count, piece); // for the length and for the rows
+    if (pieces == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    int32_t count = 0;
+    double length = 0.0;
+    for (int32_t at = 0; next_piece(view, &at, &pieces[count]); count++) {
+        length += pieces[count].way.length;
+    }
+    length = with_joints(view, length);
+    const double longer = length - view->reference[LENGTH];
     if (view->reference[LENGTH] < 0.0 && has_points(view->described)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "its channel length was set to %g m: give a length >= 0",
                         view->reference[LENGTH]);
@@ -241,7 +256,7 @@ static stn_status emit(const void *self, const stn_constraint_view *view, void *
         block.lo[0] = block.hi[0] = -fmax(t->two_sided ? -limit : 0.0, fmin(tension, limit));
     }
     stn_status status = stn_rows_begin(rows, &block, err);
-    return status == STN_OK ? add_path(view, pushes, rows, err) : status;
+    return status == STN_OK ? add_path(view, pieces, count, pushes, rows, err) : status;
 }
 
 static double energy(const void *self, const stn_constraint_view *view, const void *state) {
