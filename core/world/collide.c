@@ -98,14 +98,14 @@ static double law_reach(collision *s, const stn_material *material, double norma
     slip_speed = at_least(slip_speed, s->fastest);
     if (s->law.ops == NULL || s->law.ops->reach == NULL) {
         // velocity-level solvers need what can close within the step
-        return 1.5 * s->dt * (normal_speed + unforeseen_acceleration * s->dt);
+        return at_least(s->frame->reach, 1.5 * s->dt * (normal_speed + unforeseen_acceleration * s->dt));
     }
     stn_constraint *c = &s->physical;
     c->stiffness = material->stiffness;
     c->relaxation_time = isnan(material->relaxation_time) ? s->frame->relaxation_time : material->relaxation_time;
     c->dissipation = material->dissipation;
     c->mu1 = c->mu2 = fmax(material->mu, material->mu2); // NaN: the same in all directions
-    return s->law.ops->reach(s->law.self, s->dt, c, normal_speed, slip_speed);
+    return at_least(s->frame->reach, s->law.ops->reach(s->law.self, s->dt, c, normal_speed, slip_speed));
 }
 
 /// How fast a body moves, now and under v_star: its origin, and its turning.

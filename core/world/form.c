@@ -54,6 +54,7 @@ static stn_status run_integrator(const step_setup *setup, const state_view *stat
     frame->force_theta_vq = formed.force_theta_vq;
     frame->contact_theta = formed.contact_theta;
     frame->relaxation_time = formed.relaxation_time;
+    frame->reach = formed.reach;
     frame->carries = formed.carries;
     frame->exact_contacts = formed.exact_contacts;
     *scale = formed.scale;

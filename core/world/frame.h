@@ -46,6 +46,7 @@ typedef struct step_frame {
     double force_theta, force_theta_vq; // of the integrator, see stn_formed
     double contact_theta;               // likewise
     double relaxation_time;             // likewise
+    double reach;                       // likewise
     bool carries, exact_contacts;       // likewise
     const stn_bias_rule *bias_rule;     // (tree_count) of the last step, in the arena
     bool formed_loosely;                // the integrator did not converge

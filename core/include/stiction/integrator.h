@@ -79,6 +79,8 @@ typedef struct stn_formed {
     const stn_matrix *scale;
     /// [s] tau_d of contacts whose surfaces set none. Preset to dt.
     double relaxation_time;
+    /// [m] Pairs nearer than this are in the problem, whatever speeds promise. Preset to 0.
+    double reach;
     /// What moves may carry everything else along within the step: the reach of all pairs follows from the fastest
     /// speed of any. Preset to false: from the speeds of the pair.
     bool carries;

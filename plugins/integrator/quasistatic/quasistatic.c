@@ -12,7 +12,8 @@
 #include <stiction/plugin.h>
 
 typedef struct quasistatic_config {
-    double unactuated_mass_scale, scale_time;
+    double unactuated_mass_scale, scale_time, reach;
+    bool carries;
 } quasistatic_config;
 
 static const stn_param params[] = {
@@ -21,7 +22,15 @@ static const stn_param params[] = {
                    "alone, for solvers that take singular A"),
     STN_PARAM_REAL(quasistatic_config, scale_time, "s", 0.01, 1e-9, 1e9,
                    "laws and rows are regularised as in dynamic steps of this length, whatever dt is"),
+    STN_PARAM_REAL(quasistatic_config, reach, "m", 0.01, 0.0, 1e9,
+                   "contacts nearer than this are in the problem, whatever moves"),
+    STN_PARAM_BOOL(quasistatic_config, carries, true,
+                   "the reach of all contacts follows from the fastest speed, as what moves may carry the rest; false: "
+                   "from the speeds of the pair now and as commanded"),
 };
+
+/// An object that nothing supports falls by g dt^2/s in a step. Beyond this a relative tolerance means nothing [m].
+static const double farthest_fall = 1e4;
 
 /// What holds a velocity beside contacts.
 typedef struct holds {
@@ -135,14 +144,24 @@ static stn_status form_tree(const quasistatic_config *config, const stn_integrat
 
 static stn_status form(void *self, const stn_integrator_view *view, void *state, stn_formed *formed, stn_error *err) {
     (void)state;
+    const quasistatic_config *config = self;
+    const double s = config->unactuated_mass_scale, fall = stn_vec3_norm(view->gravity) * view->dt * view->dt;
+    if (s > 0.0 && fall > s * farthest_fall) {
+        return stn_fail(
+            err, STN_ERR_ARGUMENT,
+            "dt = %g s and unactuated_mass_scale = %g: what nothing supports would fall by %.3g m in a step, "
+            "at most %g m are allowed: take a shorter step, a larger scale, or 0",
+            view->dt, s, fall / s, farthest_fall);
+    }
     stn_matrix *scale = STN_ARENA_ZEROED(view->arena, view->model->tree_count, stn_matrix);
     stn_status status = scale == NULL ? STN_ERR_MEMORY : STN_OK;
     for (int32_t t = 0; t < view->model->tree_count && status == STN_OK; t++) {
-        status = form_tree(self, view, t, formed, &scale[t]);
+        status = form_tree(config, view, t, formed, &scale[t]);
     }
     formed->scale = scale;
     formed->relaxation_time = 0.0; // a gap closes within the step: phi/dt + v_n >= 0, equation 8 of the paper
-    formed->carries = true;
+    formed->reach = config->reach;
+    formed->carries = config->carries;
     formed->exact_contacts = true;
     return status == STN_ERR_MEMORY ? stn_fail(err, status, "out of memory")
            : status != STN_OK       ? stn_fail(err, status, "the stiffness of a tree has a form that A cannot hold")
