@@ -60,19 +60,46 @@ static void initial_reference(const void *self, const stn_kinematics *kinematics
 
 // --------------------------------------------------------------------------------------------------------------- seal
 
-/// How far before the cup's plane the body is on a line along the axis; infinite: not there. The line starts a radius
-/// behind the plane, so that a lip may lie in the surface.
-static double gap_at(const suction *s, const stn_constraint_view *view, int32_t body, stn_vec3 point, stn_vec3 axis) {
-    double nearest = (double)INFINITY;
-    stn_vec3 origin = stn_vec3_sub(point, stn_vec3_scale(s->radius, axis));
-    for (int32_t g = 0; g < view->model->geometry_count; g++) {
+/// What rays may meet of an end's body.
+typedef struct target {
+    const stn_shape *shape;
+    stn_pose pose;
+    const struct target *next; // NULL: no more
+} target;
+
+/// By end, in the arena; of ends on one body the first has its geometries. NULL: out of memory.
+static const target **find_targets(const stn_constraint_view *view) {
+    const stn_model_constraint *described = view->described;
+    const target **first = STN_ARENA_ZEROED(view->arena, described->end_count, const target *);
+    int32_t *end_of = STN_ARENA_ZEROED(view->arena, view->model->body_count, int32_t); // of a body, 0: none
+    for (int32_t end = described->end_count - 1; end > 0 && end_of != NULL; end--) {
+        end_of[described->ends[end].body] = end;
+    }
+    for (int32_t g = 0; g < view->model->geometry_count && first != NULL && end_of != NULL; g++) {
         const stn_geometry *geometry = &view->model->geometries[g];
-        if (geometry->body != body || !geometry->collision) {
+        if (geometry->body < 0 || end_of[geometry->body] == 0 || !geometry->collision) {
             continue;
         }
-        stn_pose pose = stn_pose_mul(&view->kinematics->body_pose[body], &geometry->pose);
+        const target **list = &first[end_of[geometry->body]];
+        target *found = STN_ARENA(view->arena, 1, target);
+        if (found == NULL) {
+            return NULL;
+        }
+        stn_pose pose = stn_pose_mul(&view->kinematics->body_pose[geometry->body], &geometry->pose);
+        *found = (target){&geometry->shape, pose, *list};
+        *list = found;
+    }
+    return end_of != NULL ? first : NULL;
+}
+
+/// How far before the cup's plane the targets are on a line along the axis; infinite: not there. The line starts a
+/// radius behind the plane, so that a lip may lie in the surface.
+static double gap_at(const suction *s, const target *targets, stn_vec3 point, stn_vec3 axis) {
+    double nearest = (double)INFINITY;
+    stn_vec3 origin = stn_vec3_sub(point, stn_vec3_scale(s->radius, axis));
+    for (const target *t = targets; t != NULL; t = t->next) {
         stn_ray_hit hit;
-        if (stn_shape_raycast(&geometry->shape, &pose, origin, axis, s->radius + hold_or_infinite(s->reach), &hit) &&
+        if (stn_shape_raycast(t->shape, &t->pose, origin, axis, s->radius + hold_or_infinite(s->reach), &hit) &&
             !hit.inside) {
             nearest = fmin(nearest, hit.distance - s->radius);
         }
@@ -81,29 +108,33 @@ static double gap_at(const suction *s, const stn_constraint_view *view, int32_t 
 }
 
 /// The largest gap of the ring and its middle; infinite: it does not seal.
-static double gap_of(const suction *s, const stn_constraint_view *view, int32_t body, const stn_pose *A) {
+static double gap_of(const suction *s, const target *targets, const stn_pose *A) {
     stn_vec3 axis = stn_mat3_column(&A->rotation, 2);
-    double gap = gap_at(s, view, body, A->position, axis);
+    double gap = gap_at(s, targets, A->position, axis);
     for (int32_t i = 0; i < RAYS && s->reach > 0.0 && !isinf(gap); i++) {
         double angle = i * 2.0 * STN_PI / RAYS;
         stn_vec3 rim = stn_vec3_make(s->radius * cos(angle), s->radius * sin(angle), 0.0);
-        gap = fmax(gap, gap_at(s, view, body, stn_pose_apply(A, rim), axis));
+        gap = fmax(gap, gap_at(s, targets, stn_pose_apply(A, rim), axis));
     }
     return gap;
 }
 
-/// The end that it would hold: the nearest one that seals; 0: none.
+/// The end that it would hold: the nearest one that seals; 0: none, -1: out of memory.
 static int32_t choose(const suction *s, const stn_constraint_view *view) {
     const stn_model_constraint *described = view->described;
     if (s->reach == 0.0 && described->end_count == 2) {
         return 1;
+    }
+    const target **targets = find_targets(view);
+    if (targets == NULL) {
+        return -1;
     }
     const stn_constraint_end *a = &described->ends[0];
     stn_pose A = stn_pose_mul(&view->kinematics->body_pose[a->body], &a->frame);
     double nearest = (double)INFINITY;
     int32_t chosen = 0;
     for (int32_t end = 1; end < described->end_count; end++) {
-        double gap = gap_of(s, view, described->ends[end].body, &A);
+        double gap = gap_of(s, targets[end], &A);
         if (gap < nearest) {
             nearest = gap;
             chosen = end;
@@ -158,6 +189,9 @@ static stn_status emit(const void *self, const stn_constraint_view *view, void *
     hold_state *h = state;
     if (hold_obey(h, view->reference[0])) {
         int32_t end = choose(s, view);
+        if (end < 0) {
+            return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+        }
         if (end > 0) {
             hold_attach(h, view, end);
         } else {
