@@ -170,11 +170,12 @@ static double ratio(double error, double size, double most) {
     return error / worst(size, error / most);
 }
 
-/// S(32). Returns max(|D A v|, |D J^T gamma|), which also scales the complementarity; work (4 nv).
+/// S(32). Returns max(|D A v|, |D J^T gamma|), which also scales the complementarity; work (5 nv). Where an impulse is
+/// free some A is singular and what balances is the sum of |J_c^T gamma_c|, which takes the place of J^T gamma.
 static double certify_momentum(certification *s, double *work) {
     const stn_problem *p = s->p;
     int32_t n = p->nv;
-    double *D2 = work, *momentum = D2 + n, *impulse = momentum + n, *r = impulse + n;
+    double *D2 = work, *momentum = D2 + n, *impulse = momentum + n, *r = impulse + n, *sizes = r + n;
     // D^2 = diag(A)^-1 in dofs; where A_ii = 0 the tree's largest diagonal serves, or 1 when there is none
     for (int32_t t = 0; t < p->tree_count; t++) {
         double *d = D2 + p->trees[t].dof_start, largest = 0.0;
@@ -190,6 +191,11 @@ static double certify_momentum(certification *s, double *work) {
     }
     memset(impulse, 0, (size_t)n * sizeof(double));
     stn_problem_jacobian_transposed_add(p, 1.0, s->gamma, impulse);
+    if (p->free_impulse != NULL) {
+        stn_problem_impulse_sizes(p, s->gamma, sizes);
+    } else {
+        sizes = impulse;
+    }
     stn_problem_mass_times(p, s->v, NULL, momentum);
     stn_problem_mass_times(p, s->v, p->v_star, r);
     double a = 0.0, b = 0.0, c = 0.0; // |D A v|^2, |D J^T gamma|^2, |D residual|^2
@@ -198,7 +204,7 @@ static double certify_momentum(certification *s, double *work) {
         for (int32_t i = p->trees[t].dof_start, end = i + p->trees[t].A.n; i < end; i++) {
             double free_impulse = p->free_impulse != NULL ? p->free_impulse[i] : 0.0;
             double rest = r[i] - impulse[i] - free_impulse;
-            const double square[3] = {D2[i] * momentum[i] * momentum[i], D2[i] * impulse[i] * impulse[i],
+            const double square[3] = {D2[i] * momentum[i] * momentum[i], D2[i] * sizes[i] * sizes[i],
                                       D2[i] * rest * rest};
             a += square[0];
             b += square[1];
@@ -320,7 +326,7 @@ stn_status certify_in_parts(const certificate_question *q, certificate_parts *pa
     if (scaled && global && inverse == NULL) {
         return stn_fail(err, STN_ERR_ARGUMENT, "certificate: natural_scaled needs the inverse of A");
     }
-    double *work = STN_ARENA(scratch, 4 * (size_t)problem->nv, double);
+    double *work = STN_ARENA(scratch, 5 * (size_t)problem->nv, double);
     double *v_c = STN_ARENA(scratch, problem->row_count, double);
     bool room = work != NULL && v_c != NULL;
     if (parts != NULL) {

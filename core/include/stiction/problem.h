@@ -202,6 +202,9 @@ STN_API stn_status stn_matrix_check(stn_context *context, const char *label, con
 
 /// y += s J_c^T gamma_c over all constraints (global form); gamma has row_count, y nv entries. Thread: [any].
 STN_API void stn_problem_jacobian_transposed_add(const stn_problem *problem, double s, const double *gamma, double *y);
+/// y (nv) = sum over constraints of |J_c^T gamma_c|, entry by entry: how large the impulses are that cancel where
+/// forces balance and nothing has momentum. Thread: [any].
+STN_API void stn_problem_impulse_sizes(const stn_problem *problem, const double *gamma, double *y);
 /// v_c = J v (+ bias when `with_bias`), row_count entries.
 STN_API void stn_problem_contact_velocity(const stn_problem *problem, const double *v, bool with_bias, double *v_c);
 /// The same of one constraint, without bias: gamma and v_c hold its `rows` entries, y and v all nv. Thread: [any].

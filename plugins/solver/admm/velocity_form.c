@@ -176,6 +176,10 @@ momentum_residual velocity_form_momentum(velocity_form *form, const double *z) {
     scaled_dual_leave(form->dual, z, form->gamma);
     memset(form->work, 0, (size_t)p->nv * sizeof *form->work);
     stn_problem_jacobian_transposed_add(p, 1.0, form->gamma, form->work);
+    if (form->H.proximal != NULL) { // what balances may cancel to nothing
+        stn_problem_impulse_sizes(p, form->gamma, form->right);
+        out.size = fmax(out.size, scaled_norm(form, form->right));
+    }
     out.size = fmax(out.size, scaled_norm(form, form->work));
     stn_problem_mass_times(p, form->v, p->v_star, form->right);
     for (int32_t d = 0; d < p->nv; d++) {

@@ -50,6 +50,21 @@ static stn_status find_direction(sap_system *s, double *slope, stn_error *err) {
     return STN_OK;
 }
 
+/// |D sum of |J_c^T gamma_c||: forces that balance cancel to nothing, in J^T gamma as in A v.
+static double balancing_norm(sap_system *s) {
+    double sum = 0.0;
+    sap_unpack(s, s->solution);
+    stn_problem_impulse_sizes(s->problem, s->solution->gamma, s->compact);
+    for (int32_t b = 0; b < s->H.block_count; b++) {
+        const augmented_block *block = &s->H.blocks[b];
+        for (int32_t i = 0; i < block->n; i++) {
+            double size = s->D[block->start + i] * s->compact[block->dof + i];
+            sum += size * size;
+        }
+    }
+    return sqrt(sum);
+}
+
 /// The dof that the last step moved most, by the proximal term: where an A is singular and nothing else resists.
 static stn_status name_unheld(const sap_system *s, stn_error *err) {
     const stn_problem *p = s->problem;
@@ -84,7 +99,8 @@ static stn_status iterate(sap_system *s, int32_t limit, stn_error *err) {
     for (;;) {
         sap_gradient(s);
         double Av = sap_scaled_norm(s->H.nx, s->D, s->Av), j = sap_scaled_norm(s->H.nx, s->D, s->j);
-        residual r = {.value = sap_scaled_norm(s->H.nx, s->D, s->gradient), .scale = fmax(Av, j)};
+        residual r = {.value = sap_scaled_norm(s->H.nx, s->D, s->gradient),
+                      .scale = s->H.proximal == NULL ? fmax(Av, j) : fmax(Av, balancing_norm(s))};
         r.bound = s->control->absolute_tolerance + s->control->tolerance * r.scale;
         if (!isfinite(r.value) || !isfinite(s->cost)) {
             return stn_fail(err, STN_ERR_NUMERIC,
