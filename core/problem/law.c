@@ -4,7 +4,7 @@
 // Regularisation of rows that no contact law replaces (docs/contact-problem.md, "What the rows are"):
 //
 //     compliance c = 1/(dt k (dt + tau_d)),  near-rigid floor R_nr = beta^2/(4 pi^2) w,  beta = 0.1
-//     box, equality   R = max(R_nr, c),  v_hat = -phi/(dt + tau_d),  tau_d = dt where the floor wins; phi of the row
+//     box, equality   R = max(R_nr, c),  v_hat = -phi/(dt + tau_d), tau_d >= dt where the floor wins (rigid: dt)
 //     servo           the same, but gains shrink together where the floor wins: tau_d = kd/kp stays
 //     dry friction    R = sigma w,  v_hat = 0
 //     cone, ellipse   R_n = c,  R_t = 0,  v_hat_n = -phi0/(dt + tau_d); 0 in a local problem that knows no phi0
@@ -57,24 +57,25 @@ static void regularize_cone(stn_problem *problem, const stn_constraint *c) {
     problem_impact(problem, c, &v_hat[2]);
 }
 
-static void regularize_rows(stn_problem *problem, const stn_constraint *c) {
-    double dt = problem->dt;
+double stn_constraint_regularize(const stn_constraint *c, double dt, double *relaxation_time) {
     double floor_R = near_rigid_beta * near_rigid_beta / (4.0 * STN_PI * STN_PI) * c->w;
     double R = compliance(c, dt), tau = isnan(c->relaxation_time) ? dt : c->relaxation_time;
     if (!(R >= floor_R)) { // NaN of w goes on into R, where the solve names it
         R = floor_R;
-        tau = c->kind == STN_CONSTRAINT_SERVO ? tau : dt;
+        tau = c->kind == STN_CONSTRAINT_SERVO ? tau : is_rigid(c) ? dt : fmax(tau, dt);
     }
+    R = c->kind == STN_CONSTRAINT_DRY_FRICTION ? friction_sigma * c->w : R;
+    *relaxation_time = tau;
+    return R == 0.0 ? softest : R; // w = 0: a closed mechanism may stand where nothing moves along the row
+}
+
+static void regularize_rows(stn_problem *problem, const stn_constraint *c) {
+    double tau, R = stn_constraint_regularize(c, problem->dt, &tau);
     bool friction = c->kind == STN_CONSTRAINT_DRY_FRICTION;
-    if (friction) {
-        R = friction_sigma * c->w;
-    }
-    R = R == 0.0 ? softest : R; // w = 0: a closed mechanism may stand where nothing moves along the row
     for (int32_t r = c->row; r < c->row + c->rows; r++) {
-        bool own = problem->phi != NULL && !isnan(problem->phi[r]);
-        double phi = own ? problem->phi[r] : c->phi0;
+        double phi = problem->phi != NULL && !isnan(problem->phi[r]) ? problem->phi[r] : c->phi0;
         problem->R[r] = R;
-        problem->v_hat[r] = friction || isnan(phi) ? 0.0 : -phi / (dt + tau);
+        problem->v_hat[r] = friction || isnan(phi) ? 0.0 : -phi / (problem->dt + tau);
     }
 }
 

@@ -233,6 +233,7 @@ stn_status stn_step_assemble(const step_setup *setup, const state_view *state, s
     bool delassus = (setup->plugin[STN_KIND_SOLVER]->desc->ops.solver->needs & STN_NEEDS_DELASSUS) != 0;
     status = delassus ? inverse_masses_keeping(services->inverse, p, frame->arena, err)
                       : inverse_masses_missing(services->inverse, p, frame->arena, err);
+    add_constraint_inputs(frame);
     frame->assembled = status == STN_OK;
     return status;
 }

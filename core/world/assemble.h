@@ -55,6 +55,7 @@ typedef struct constraint_contacts {
 } constraint_contacts;
 bool count_constraint_rows(const assembly *a, row_count *out);                   // false: out of memory
 stn_status add_constraint_rows(const assembly *a, int32_t most, stn_error *err); // of plugins, after all others
+void add_constraint_inputs(step_frame *frame); // into phi, by the R that inverse masses give
 /// The blocks that constraint `i` emits for the frame's kinematics, without rows; how many, -1: failed. Until the next.
 int32_t look_at_constraint(const assembly *a, int32_t i, const stn_row_block **blocks, stn_error *err);
 

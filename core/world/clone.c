@@ -41,6 +41,7 @@ static stn_status fill_clone(const stn_world *world, stn_world *clone, stn_error
     step_services *to = &clone->services;
     to->start_checked = from->start_checked;
     to->resolution_said = from->resolution_said;
+    to->softening_said = from->softening_said;
     to->loose_said = from->loose_said;
     to->static_friction_said = from->static_friction_said;
     to->hop_said = from->hop_said;

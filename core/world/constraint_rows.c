@@ -350,15 +350,13 @@ bool count_constraint_rows(const assembly *a, row_count *out) {
 
 /// What all constraints see alike.
 static stn_constraint_view view_of(const step_setup *setup, const state_view *state, const step_frame *frame) {
-    return (stn_constraint_view){
-        .model = setup->model,
-        .time = state->time,
-        .dt = frame->dt,
-        .gravity = state->gravity,
-        .q = frame->kinematics->q,
-        .v = frame->kinematics->v,
-        .kinematics = frame->kinematics,
-    };
+    return (stn_constraint_view){.model = setup->model,
+                                 .time = state->time,
+                                 .dt = frame->dt,
+                                 .gravity = state->gravity,
+                                 .q = frame->kinematics->q,
+                                 .v = frame->kinematics->v,
+                                 .kinematics = frame->kinematics};
 }
 
 /// Then constraint `i`.
@@ -429,6 +427,24 @@ stn_status add_constraint_rows(const assembly *a, int32_t most, stn_error *err) 
     return STN_OK;
 }
 
+/// What inputs take from phi, so that v_hat = -phi/(dt + tau_d) gives them whole, whatever R is.
+static double input_shift(const step_frame *frame, const stn_constraint *c, int32_t r) {
+    const stn_problem *p = &frame->problem;
+    const double input = frame->constraint_input[c->row + r - p->constraints[frame->constraint_first].row];
+    double tau, R = stn_constraint_regularize(c, p->dt, &tau);
+    return input == 0.0 || p->lo[c->row + r] == p->hi[c->row + r] ? 0.0 : (p->dt + tau) * R * input;
+}
+
+void add_constraint_inputs(step_frame *frame) {
+    stn_problem *p = &frame->problem;
+    for (int32_t i = frame->constraint_first; frame->constraint_told && i < p->constraint_count; i++) {
+        stn_constraint *c = &p->constraints[i];
+        for (int32_t r = 0; r < c->rows; r++) {
+            *(c->rows == 1 ? &c->phi0 : &p->phi[c->row + r]) -= input_shift(frame, c, r);
+        }
+    }
+}
+
 int32_t look_at_constraint(const assembly *a, int32_t i, const stn_row_block **blocks, stn_error *err) {
     stn_arena *arena = a->services->looks;
     stn_arena_reset(arena);
@@ -486,18 +502,12 @@ double stn_step_constraint_work(const step_frame *frame, const double *v0) {
         const int32_t first = c->row - p->constraints[frame->constraint_first].row;
         const double *drive = frame->constraint_drive + first, *input = frame->constraint_input + first;
         double before[STN_MAX_ROWS], after[STN_MAX_ROWS];
-        bool has_inputs = false;
+        stn_constraint_velocity(p, c, v0, before);
+        stn_constraint_velocity(p, c, frame->v_next, after);
         for (int32_t k = 0; k < c->rows; k++) {
-            has_inputs = has_inputs || input[k] != 0.0;
-            work -= 0.5 * frame->solution.gamma[c->row + k] * (drive[k] + p->bias[c->row + k]);
-        }
-        if (has_inputs) {
-            stn_constraint_velocity(p, c, v0, before);
-            stn_constraint_velocity(p, c, frame->v_next, after);
-        }
-        for (int32_t k = 0; has_inputs && k < c->rows; k++) {
             double told = 0.5 * (drive[k] + p->bias[c->row + k]), rate = after[k] + p->bias[c->row + k];
             work += input_impulse(p, c->row + k, rate, input[k]) * (0.5 * (before[k] + after[k]) + told);
+            work -= frame->solution.gamma[c->row + k] * told;
         }
     }
     return work;
@@ -580,6 +590,7 @@ bool stn_observation_constraint(const stn_observation *o, int32_t constraint, in
         double gamma = o->gamma[c->row + r], beyond = p->v_hat[c->row + r] - rate[r] - p->bias[c->row + r];
         out->force[r] = gamma / p->dt;
         out->phi[r] = c->rows == 1 ? c->phi0 : p->phi[c->row + r];
+        out->phi[r] += o->world != NULL ? input_shift(&o->world->frame, c, r) : 0.0;
         out->slack = out->slack && ((p->hi[c->row + r] == 0.0 && (gamma >= 0.0 || beyond >= 0.0)) || // what only pulls
                                     (p->lo[c->row + r] == 0.0 && (gamma <= 0.0 || beyond <= 0.0)));  // or only pushes
     }

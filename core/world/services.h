@@ -43,7 +43,8 @@ typedef struct step_services {
     struct clearance_watch *clearances; // clearance.h; NULL: contacts act on the shapes' own surfaces
     bool start_checked;                 // the first problem was looked at
     bool loose_said;                    // about an integrator that did not converge
-    bool resolution_said;               // about stiffness and dt
+    bool resolution_said;               // about stiffness and dt of contacts
+    bool softening_said;                // about those of constraints
     bool hop_said;                      // about a law which throws bodies up
     hop_watch hop;
     bool static_friction_said; // about a mu_static below mu

@@ -132,7 +132,38 @@ void stn_step_check_start(const step_setup *setup, const state_view *state, step
 
 static const double steps_per_period = 10.0; // what we suggest: sap's two-stage schemes are then good to some per cent
 
+/// The constraint that is left least of its force where the near-rigid floor of R wins, at rest (problem.h). dt (dt + 2
+/// tau_d) as much smaller as R is larger is enough for springs and for dampers alone. What has rows beside contacts is
+/// friction, whose slopes nobody asked for.
+static void check_softened(const step_setup *setup, const step_frame *frame, step_services *services) {
+    const stn_problem *p = &frame->problem;
+    double least = 1.0, dt = p->dt;
+    stn_error text;
+    for (int32_t i = 0; i < setup->model->constraint_count && !services->softening_said; i++) {
+        for (int32_t k = frame->constraint_block[i]; k < frame->constraint_block[i + 1]; k++) {
+            const stn_constraint *c = &p->constraints[k];
+            double tau = c->relaxation_time, square = dt * (dt + tau), softer = p->R[c->row] * square * c->stiffness;
+            double left = (dt + tau) / (dt + fmax(dt, tau)) / softer;
+            if (setup->constraint_slots[i].contact_rows == 0 && c->w > 0.0 && isfinite(softer) && softer > 1.0 + 1e-9 &&
+                left < least) {
+                least = left;
+                (void)stn_fail(&text, STN_ERR_NUMERIC,
+                               "too stiff or too damped for what it moves and steps of %.2g s: its force is %.2g of "
+                               "what was asked for; dt = %.2g s would hold it, and welds and the like are rigid "
+                               "without a stiffness",
+                               dt, left, 0.95 * square / softer / (tau + sqrt(tau * tau + square / softer)));
+                stn_describe_constraint_error(setup->model, i, &text);
+            }
+        }
+    }
+    if (least < 1.0) {
+        services->softening_said = true;
+        stn_log(services->context, STN_LOG_WARNING, "%s", text.text);
+    }
+}
+
 void stn_step_check_resolution(const step_setup *setup, step_frame *frame, step_services *services) {
+    check_softened(setup, frame, services);
     const stn_problem *p = &frame->problem;
     const stn_constraint *worst = NULL;
     double most = 1.0;

@@ -5,7 +5,7 @@
 //
 // Row r with error phi, stiffness k, relaxation time tau_d and rate phi' = J v obeys at the step's end
 //
-//     f = clamp(-k (phi + dt phi' + tau_d phi'), lo, hi),
+//     f = clamp(input - k (phi + dt phi' + tau_d phi'), lo, hi),
 //
 // the force along the row; the bodies get J^T f, so that a row between bodies conserves momentum. phi + dt phi' is phi
 // at the step's end: springs of any stiffness are stable. An infinite k makes the row rigid (R and v_hat: problem.h).
@@ -63,8 +63,8 @@ typedef struct stn_row_block {
     /// Index of a contact of the view that the rows stand beside, -1: none. It tells blocks apart like `part`, and
     /// holds from step to step as the contact's id does.
     int32_t contact;
-    /// The part of -k phi that channels cause and `energy` does not contain, such as a motor's tension [N], [N m]. The
-    /// report counts its work as work of inputs. With lo = hi the whole force counts.
+    /// Force that channels add and `energy` does not store, as a motor's tension [N] or [N m]; no step softens it. What
+    /// it changes in f is work of inputs in the report. Where lo = hi it says that all of f is such, and adds nothing.
     double input[STN_MAX_ROWS];
     /// [J] that channels gave `energy` between the steps: what it is more now than with the channels of the last step.
     double input_work;

@@ -217,8 +217,9 @@ STN_API void stn_problem_mass_times(const stn_problem *problem, const double *x,
 
 /// Fills R and v_hat from phi0, stiffness k, relaxation_time tau_d, w and dt. With c = 1/(dt k (dt + tau_d)), 0 when k
 /// is infinite or NaN, and the near-rigid floor R_nr = 0.01/(4 pi^2) w:
-///   box, equality  R = max(R_nr, c), v_hat = -phi/(dt + tau_d), tau_d = dt where the floor wins; phi of the row, else
-///                  phi0; without both v_hat = 0. Rows that nothing moves (w = 0, c = 0) get R = 1e100: no impulse
+///   box, equality  R = max(R_nr, c), v_hat = -phi/(dt + tau_d); phi of the row, else phi0; without both v_hat = 0.
+///                  Where the floor wins tau_d is dt for rigid rows, max(tau_d, dt) for others: what a damper holds
+///                  still creeps at -phi/tau_d. Rows that nothing moves (w = 0, c = 0) get R = 1e100: no impulse
 ///   servo          the same with k = kp, tau_d = kd/kp kept where the floor wins (both gains shrink)
 ///   dry friction   R = 1e-3 w, v_hat = 0
 ///   cone, ellipse  physical compliance alone: R_n = c, R_t = 0, v_hat_n = -phi0/(dt + tau_d) (0 for a local
@@ -227,6 +228,8 @@ STN_API void stn_problem_mass_times(const stn_problem *problem, const double *x,
 ///                  -phi0/dt before
 /// A convex law then replaces its own rows (law.h). Does nothing when explicit_R.
 STN_API void stn_problem_regularize(stn_problem *problem);
+/// R of the rows of one box or equality set [1/kg], and the tau_d of their v_hat [s]. Thread: [any].
+STN_API double stn_constraint_regularize(const stn_constraint *constraint, double dt, double *relaxation_time);
 
 /// Box law of one row: y = (v_hat - v_c)/R, gamma = clamp(y, lo, hi). Returns the cost [J].
 static inline double stn_box_law(double v_c, double R, double v_hat, double lo, double hi, double *gamma, double *G) {

@@ -569,7 +569,7 @@ static double stored_force(const stn_row_block *b, int32_t r) {
     if (b->input[r] != 0.0 && !(isinf(b->lo[r]) && isinf(b->hi[r]))) {
         return (double)NAN;
     }
-    const double force = -b->stiffness * b->phi[r] - b->input[r];
+    const double force = -b->stiffness * b->phi[r];
     const double bound = force < b->lo[r] ? b->lo[r] : force > b->hi[r] ? b->hi[r] : force;
     return bound == force || bound == 0.0 ? bound : (double)NAN;
 }

@@ -249,7 +249,6 @@ static stn_status emit(const void *self, const stn_constraint_view *view, void *
     if (t->stiffness > 0.0 || t->damping > 0.0) {
         block.phi[0] = longer;
         stn_row_block_set_spring(&block, t->stiffness, t->damping, view->dt);
-        block.phi[0] += tension / block.stiffness; // -k (l - length) - tension = -k (l - length + tension/k)
         block.lo[0] = -limit;
         block.hi[0] = t->two_sided ? limit : 0.0;
     } else { // the motor alone: the bounds leave one force

@@ -121,8 +121,10 @@ static void soften_row(const stn_problem *problem, const soft_rule *rule, soft_r
     const double dt = problem->dt, h = rule->h, R = problem->R[c->row + r], v_hat = problem->v_hat[c->row + r];
     bool friction = c->kind == STN_CONSTRAINT_DRY_FRICTION || c->kind == STN_CONSTRAINT_VELOCITY_LIMIT;
     bool sliding = row->cone && r < 2;
-    bool stiff = !row->cone && (isnan(c->stiffness) || isinf(c->stiffness));
-    double tau = isnan(c->relaxation_time) || stiff ? dt : c->relaxation_time;
+    double tau = isnan(c->relaxation_time) ? dt : c->relaxation_time;
+    if (!row->cone) {
+        (void)stn_constraint_regularize(c, dt, &tau);
+    }
     row->lo[r] = row->cone ? 0.0 : problem->lo[c->row + r] / rule->substeps;
     row->hi[r] = row->cone ? 0.0 : problem->hi[c->row + r] / rule->substeps;
     if (friction || sliding || !row->placed) {
