@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chosen plugin: found, configured, created.
+// A chosen plugin: found, configured, created; destroyed when nobody keeps it any more.
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "plugin/answer.h"
 #include "plugin/config.h"
 #include "plugin/registry.h"
+#include "plugin/settings.h"
+
+/// What is allocated for an instance.
+typedef struct kept_instance {
+    stn_instance face; // first
+    atomic_int keepers;
+} kept_instance;
 
 enum { MOST_SHARED = 3 }; // parameters of a kind
 
@@ -16,10 +24,12 @@ stn_status stn_instance_create(stn_context *context, stn_kind kind, const char *
     if (status != STN_OK) {
         return status;
     }
-    stn_instance *instance = stn_allocate(context, 1, sizeof *instance);
-    if (instance == NULL) {
+    kept_instance *kept = stn_allocate(context, 1, sizeof *kept);
+    if (kept == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%s %s: out of memory", stn_kind_name(kind), id);
     }
+    atomic_init(&kept->keepers, 1);
+    stn_instance *instance = &kept->face;
     *instance = (stn_instance){.context = context, .desc = info->desc, .file = info->file};
     const stn_plugin_desc *desc = info->desc;
     char owner[128];
@@ -52,8 +62,13 @@ stn_status stn_instance_create(stn_context *context, stn_kind kind, const char *
     return STN_OK; // a qualified status of `create` says nothing here
 }
 
+stn_instance *instance_keep(stn_instance *instance) {
+    atomic_fetch_add(&((kept_instance *)instance)->keepers, 1);
+    return instance;
+}
+
 void stn_instance_destroy(stn_instance *instance) {
-    if (instance == NULL) {
+    if (instance == NULL || atomic_fetch_sub(&((kept_instance *)instance)->keepers, 1) != 1) {
         return;
     }
     const stn_plugin_desc *desc = instance->desc;

@@ -76,6 +76,9 @@ static const stn_capability integrator_words[] = {
     {"quasistatic", "balances forces without inertia: its v is a rate, no motion with energy and momentum"},
     {"v_position", "moves q by stn_integrator_view.v_position where that is given"},
 };
+static const stn_capability controller_words[] = {
+    {"inertia", "rules accelerations by the robot's inertia: refused beside an integrator that is quasistatic"},
+};
 static const stn_capability element_words[] = {
     {"slack", "has one-sided kinks: derivatives of either side are right there"},
     {"small_strain", "is meant for small deformations: no invariance to rotation is asked"},
@@ -98,6 +101,7 @@ const stn_capability *stn_kind_capabilities(stn_kind kind, int32_t *count) {
         OF_KIND(STN_KIND_SOLVER, solver_words),
         OF_KIND(STN_KIND_CONTACT, contact_words),
         OF_KIND(STN_KIND_INTEGRATOR, integrator_words),
+        OF_KIND(STN_KIND_CONTROLLER, controller_words),
         OF_KIND(STN_KIND_ELEMENT, element_words),
         OF_KIND(STN_KIND_CONSTRAINT, constraint_words),
         OF_KIND(STN_KIND_PROBLEM_FILE, problem_file_words),

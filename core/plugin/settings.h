@@ -7,6 +7,9 @@
 
 #include "base/bytes.h"
 
+/// One who keeps it more: it takes one stn_instance_destroy more until it is gone. Returns it. Thread: [any].
+stn_instance *instance_keep(stn_instance *instance);
+
 /// A choice with the memory behind it; texts are borrowed from the instance or the bytes.
 typedef struct instance_choice {
     stn_plugin_choice choice;
@@ -21,6 +24,8 @@ void instance_choice_clear(stn_context *context, instance_choice *choice);
 void instance_choice_pass(byte_stream *b, instance_choice *choice);
 /// Writes an instance; its plugin by id also where it was chosen by its file.
 stn_status instance_write(byte_stream *b, const stn_instance *instance, stn_error *err);
+/// Do the bytes at hand describe an instance of this plugin and these parameters, whatever its version?
+bool instance_is(const stn_instance *instance, const void *written, size_t size);
 /// Makes an instance like the one that was written. STN_ERR_PLUGIN: there is no such plugin here.
 stn_status instance_read(byte_stream *b, stn_kind kind, stn_instance **out, stn_error *err);
 /// Adds to a refusal which plugin of which version was recorded and how it is named, where that plugin is not here.

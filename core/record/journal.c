@@ -4,16 +4,24 @@
 //
 //     record of a step: u bytes of inputs, inputs; u step, u contacts, u iterations, u status, hash of q, hash of v,
 //                       kinetic energy, potential energy, 16-bit hash of each tree
-//     input: letter, then  field, u start, u count, numbers | dt | gravity | state | controller | name, value
+//     input: letter, then  field, u start, u count, numbers | dt | gravity | state | controller | name, value | integrator
 #include <string.h>
 
 #include <xxhash.h>
 
+#include "plugin/settings.h"
 #include "record/journal.h"
-#include "record/run.h"
 #include "record/snapshot.h"
 
-enum { OP_ASSIGN = 'a', OP_DT = 'd', OP_GRAVITY = 'g', OP_STATE = 's', OP_CONTROLLER = 'c', OP_SIGNAL = 'p' };
+enum {
+    OP_ASSIGN = 'a',
+    OP_DT = 'd',
+    OP_GRAVITY = 'g',
+    OP_STATE = 's',
+    OP_CONTROLLER = 'c',
+    OP_SIGNAL = 'p',
+    OP_INTEGRATOR = 'i',
+};
 
 // ---------------------------------------------------------------------------------------------------------- inputs
 
@@ -62,6 +70,12 @@ static void write_input(void *user, const world_input *input) {
         write_op(b, OP_SIGNAL);
         bytes_pass_text(b, &copy.signal.name);
         BYTES_PASS(b, &copy.signal.value);
+        break;
+    case INPUT_INTEGRATOR:
+        write_op(b, OP_INTEGRATOR);
+        if (instance_write(b, input->integrator, NULL) != STN_OK) {
+            bytes_out_of_memory(b);
+        }
         break;
     }
 }
@@ -200,7 +214,22 @@ static void apply_values(stn_world *world, byte_stream *b) {
                 ((field == INPUT_Q || field == INPUT_KINEMATIC) && !has_rotations(world));
 }
 
-stn_status journal_apply(stn_world *world, byte_stream *b, bool adapt, stn_error *err) {
+/// Where the replay has an integrator of its own, the recorded ones are passed over.
+static stn_status apply_integrator(stn_world *world, byte_stream *b, bool pass_over, stn_error *err) {
+    world_input input = {.kind = INPUT_INTEGRATOR};
+    if (pass_over) {
+        instance_choice choice = {0};
+        instance_choice_pass(b, &choice);
+        instance_choice_clear(b->context, &choice);
+        return STN_OK;
+    }
+    stn_status status = instance_read(b, STN_KIND_INTEGRATOR, &input.integrator, err);
+    status = status == STN_OK ? stn_world_apply(world, &input, err) : status;
+    stn_instance_destroy(input.integrator);
+    return status;
+}
+
+stn_status journal_apply(stn_world *world, byte_stream *b, run_adaptation adapt, stn_error *err) {
     stn_status status = STN_OK;
     while (bytes_left(b) > 0 && !b->failed && status == STN_OK) {
         unsigned char op = 0;
@@ -235,6 +264,9 @@ stn_status journal_apply(stn_world *world, byte_stream *b, bool adapt, stn_error
             BYTES_PASS(b, &input.signal.value);
             b->failed = b->failed || input.signal.name == NULL;
             status = b->failed ? STN_OK : stn_world_apply(world, &input, err);
+            break;
+        case OP_INTEGRATOR:
+            status = apply_integrator(world, b, adapt.integrator, err);
             break;
         default:
             b->failed = true;

@@ -51,6 +51,18 @@ static void find_shares(const step_setup *setup, const state_view *state, const 
     }
 }
 
+/// Only a controller that acts is refused: others may wait for an integrator with inertia.
+static stn_status check_inertia(const step_setup *setup, const controller *c, bool quasistatic, stn_error *err) {
+    if (!quasistatic || !stn_plugin_says(c->instance, "inertia")) {
+        return STN_OK;
+    }
+    return stn_fail(err, STN_ERR_UNSUPPORTED,
+                    "it rules accelerations, and steps of integrator %s have none: deactivate it as long as this is "
+                    "the integrator, or take a controller whose gains are stiffness and damping, such as "
+                    "joint_impedance",
+                    setup->plugin[STN_KIND_INTEGRATOR]->desc->id);
+}
+
 stn_status stn_step_controllers(const step_setup *setup, const state_view *state, step_frame *frame,
                                 const step_services *services, stn_error *err) {
     const stn_model *model = setup->model;
@@ -62,6 +74,7 @@ stn_status stn_step_controllers(const step_setup *setup, const state_view *state
         plain = weight_at_end(state, frame, i) == 1.0 &&
                 stn_activation_of(state->activation, i).priority == stn_activation_of(state->activation, 0).priority;
     }
+    const bool quasistatic = stn_plugin_says(setup->plugin[STN_KIND_INTEGRATOR], "quasistatic");
     double *share = plain ? NULL : STN_ARENA(frame->arena, model->nv, double);
     if (!plain && share == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "controllers: out of memory");
@@ -99,13 +112,17 @@ stn_status stn_step_controllers(const step_setup *setup, const state_view *state
             .kinematics = frame->kinematics,
             .arena = frame->arena,
             .surroundings = services->surroundings,
+            .quasistatic = quasistatic,
         };
-        stn_answer_begin(err);
-        frame->place.plugin = c->instance;
-        status =
-            c->instance->desc->ops.controller->evaluate(c->instance->self, &view, state->reference + c->reference_start,
-                                                        frame->controller_next + c->memory_start, forces, err);
-        status = stn_answer_end(status, err);
+        status = check_inertia(setup, c, quasistatic, err);
+        if (status == STN_OK) {
+            stn_answer_begin(err);
+            frame->place.plugin = c->instance;
+            status = c->instance->desc->ops.controller->evaluate(c->instance->self, &view,
+                                                                 state->reference + c->reference_start,
+                                                                 frame->controller_next + c->memory_start, forces, err);
+            status = stn_answer_end(status, err);
+        }
         for (int32_t i = 0; i < target->dof_count && status >= 0; i++) {
             double effort = forces->tau[target->dof[i]];
             if (!isfinite(effort)) {

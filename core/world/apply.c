@@ -74,13 +74,16 @@ stn_status stn_world_apply(stn_world *world, const world_input *input, stn_error
         world->state.gravity = input->gravity;
         break;
     case INPUT_STATE:
-        status = stn_world_take_state(world, input->state, err);
+        status = stn_world_take_state(world, input->state, input->integrator, err);
         break;
     case INPUT_CONTROLLER:
         status = stn_world_take_controller(world, input, err);
         break;
     case INPUT_SIGNAL:
         status = stn_world_take_signal(world, input->signal.name, input->signal.value, err);
+        break;
+    case INPUT_INTEGRATOR:
+        status = stn_world_take_integrator(world, input->integrator, err);
         break;
     default:
         return stn_fail(err, STN_ERR_ARGUMENT, "input: no kind %d", (int)input->kind);
@@ -123,9 +126,22 @@ stn_status stn_world_plot(stn_world *world, const char *name, double value, stn_
     return stn_world_apply(world, &input, err);
 }
 
+stn_status stn_world_set_integrator(stn_world *world, const stn_plugin_choice *choice, stn_error *err) {
+    const char *id = choice->id != NULL ? choice->id : stn_world_standard_plugin(STN_KIND_INTEGRATOR);
+    world_input input = {.kind = INPUT_INTEGRATOR};
+    stn_status status = stn_instance_create(world->services.context, STN_KIND_INTEGRATOR, id, choice->settings,
+                                            choice->setting_count, &input.integrator, err);
+    status = status == STN_OK ? stn_world_apply(world, &input, err) : status;
+    stn_instance_destroy(input.integrator);
+    return status;
+}
+
 void stn_world_reset(stn_world *world) {
     if (world->setup->model != NULL) {
-        const world_input input = {.kind = INPUT_STATE, .state = &world->start};
-        (void)stn_world_apply(world, &input, NULL); // smaller than what is there: cannot run out of memory
+        const world_input input = {.kind = INPUT_STATE, .state = &world->start, .integrator = world->start_integrator};
+        stn_error err = {0};
+        if (stn_world_apply(world, &input, &err) != STN_OK) { // no memory for going back to another integrator
+            stn_log(world->services.context, STN_LOG_ERROR, "reset: %s", err.text);
+        }
     }
 }

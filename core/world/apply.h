@@ -26,6 +26,7 @@ typedef enum input_kind {
     INPUT_STATE,      // the whole state, by reset or restore
     INPUT_CONTROLLER, // a controller more
     INPUT_SIGNAL,     // the value of a signal
+    INPUT_INTEGRATOR, // another integrator
 } input_kind;
 
 typedef struct input_part {
@@ -40,7 +41,10 @@ typedef struct world_input {
         input_part part;
         double dt;              // [s]
         stn_vec3 gravity;       // [m/s^2]
-        const stn_state *state; // of the world's own sizes
+        struct {
+            const stn_state *state;   // of the world's own sizes but the integrator's
+            stn_instance *integrator; // whose state it is; borrowed, the world keeps it; INPUT_INTEGRATOR: this alone
+        };
         struct {
             stn_instance *instance; // the world takes it over, also on failure
             int32_t group, joint_count;

@@ -2,6 +2,7 @@
 // Compiling a world: the model once, then every array that a step fills, so that a step needs to allocate nothing.
 #include <string.h>
 
+#include "plugin/settings.h"
 #include "world/clearance.h"
 #include "world/gap.h"
 #include "world/world.h"
@@ -63,8 +64,6 @@ static stn_status allocate_matrices(stn_world *world, stn_error *err) {
 /// The state that a compiled world starts from.
 static stn_status make_state(stn_world *world, stn_error *err) {
     const stn_model *model = world->setup->model;
-    const stn_instance *integrator = world->setup->plugin[STN_KIND_INTEGRATOR];
-    const stn_integrator_ops *ops = integrator->desc->ops.integrator;
     stn_state_sizes sizes = {
         .nq = (size_t)model->nq,
         .reference_count = world->setup->constraint_references,
@@ -73,7 +72,7 @@ static stn_status make_state(stn_world *world, stn_error *err) {
         .wrench_count = 6 * (size_t)model->body_count,
         .kinematic_count = KINEMATIC_NUMBERS * (size_t)world->setup->kinematic_count,
         .surface_count = 3 * (size_t)model->geometry_count,
-        .integrator_bytes = ops->state_size != NULL ? ops->state_size(integrator->self, model) : 0,
+        .integrator_bytes = stn_setup_integrator_bytes(world->setup),
     };
     stn_status status = stn_state_resize(world->services.context, &world->state, &sizes, err);
     if (status != STN_OK) {
@@ -109,6 +108,8 @@ stn_status stn_world_size_memories(stn_world *world, const stn_state_sizes *size
 }
 
 stn_status stn_world_keep_start(stn_world *world, stn_error *err) {
+    stn_instance_destroy(world->start_integrator);
+    world->start_integrator = instance_keep(world->setup->plugin[STN_KIND_INTEGRATOR]);
     return stn_state_copy(world->services.context, &world->state, stn_setup_cache_bytes(world->setup), &world->start,
                           err);
 }
@@ -155,6 +156,7 @@ void stn_world_release_compiled(stn_world *world) {
     }
     stn_state_clear(context, &world->state);
     stn_state_clear(context, &world->start);
+    stn_instance_destroy(world->start_integrator);
 }
 
 stn_status stn_world_prepare(stn_world *world, stn_error *err) {

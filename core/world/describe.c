@@ -107,7 +107,14 @@ stn_status stn_setup_describe(step_setup *setup, stn_error *err) {
             append_instance(&t, stn_kind_name(p->desc->kind), p);
         }
     }
-    return end(setup, &t, 0, err);
+    stn_status status = end(setup, &t, 0, err);
+    if (status == STN_OK && setup->model != NULL) {
+        status = stn_setup_describe_constraints(setup, err);
+    }
+    for (int32_t i = 0; i < setup->controller_count && status == STN_OK; i++) {
+        status = stn_setup_describe_controller(setup, &setup->controllers[i], i + 1, err);
+    }
+    return status;
 }
 
 stn_status stn_setup_describe_constraints(step_setup *setup, stn_error *err) {

@@ -3,6 +3,7 @@
 // of one description costs its state and frame alone.
 #include <string.h>
 
+#include "plugin/settings.h"
 #include "world/world.h"
 
 static stn_status out_of_memory(stn_error *err) {
@@ -33,6 +34,20 @@ const char *stn_world_standard_plugin(stn_kind kind) {
     return NULL;
 }
 
+/// An integrator that moves by the velocities of a solver which has another one for positions has to say so.
+static stn_status check_integrator(const step_setup *setup, const stn_instance *integrator, stn_error *err) {
+    const stn_instance *solver = setup->plugin[STN_KIND_SOLVER];
+    bool apart = (solver->desc->ops.solver->needs & STN_NEEDS_V_POSITION) != 0;
+    if (apart && !stn_plugin_says(integrator, "v_position")) {
+        return stn_fail(err, STN_ERR_UNSUPPORTED,
+                        "solver %s moves bodies by another velocity than they keep, and integrator %s does not do so "
+                        "(\"v_position\" is not among its capabilities): choose another integrator, such as "
+                        "symplectic_euler, or another solver",
+                        solver->desc->id, integrator->desc->id);
+    }
+    return STN_OK;
+}
+
 /// Creates the plugins of the table; a solver that needs no law gets none.
 static stn_status create_plugins(step_setup *setup, const stn_world_options *options, stn_error *err) {
     for (int32_t i = 0; i < STN_COUNT(world_plugins); i++) {
@@ -55,16 +70,7 @@ static stn_status create_plugins(step_setup *setup, const stn_world_options *opt
             return status;
         }
     }
-    const stn_instance *solver = setup->plugin[STN_KIND_SOLVER], *integrator = setup->plugin[STN_KIND_INTEGRATOR];
-    bool apart = (solver->desc->ops.solver->needs & STN_NEEDS_V_POSITION) != 0;
-    if (apart && !stn_plugin_says(integrator, "v_position")) {
-        return stn_fail(err, STN_ERR_UNSUPPORTED,
-                        "solver %s moves bodies by another velocity than they keep, and integrator %s does not do so "
-                        "(\"v_position\" is not among its capabilities): choose another integrator, such as "
-                        "symplectic_euler, or another solver",
-                        solver->desc->id, integrator->desc->id);
-    }
-    return STN_OK;
+    return check_integrator(setup, setup->plugin[STN_KIND_INTEGRATOR], err);
 }
 
 stn_status stn_setup_create(stn_context *context, const stn_world_options *options, step_setup **out, stn_error *err) {
@@ -255,6 +261,7 @@ void stn_setup_release(step_setup *setup) {
     stn_release(context, setup->controllers);
     stn_release(context, setup->parameters);
     if (setup->base != NULL) {
+        stn_instance_destroy(setup->plugin[STN_KIND_INTEGRATOR]);
         stn_setup_release(setup->base);
         stn_release(context, setup);
         return;
@@ -277,15 +284,12 @@ void stn_setup_release(step_setup *setup) {
     stn_release(context, setup);
 }
 
-stn_status stn_setup_part(step_setup **setup, stn_error *err) {
-    step_setup *base = *setup;
-    if (atomic_load(&base->users) == 1) {
-        return STN_OK;
-    }
-    size_t count = (size_t)base->controller_count;
+/// A setup like `from` on top of `base`, which holds all that `from` borrows; takes over the caller's use of `base`.
+static stn_status put_on_top(step_setup *base, const step_setup *from, step_setup **out, stn_error *err) {
+    size_t count = (size_t)from->controller_count;
     step_setup *own = stn_allocate(base->context, 1, sizeof *own);
     controller *controllers = stn_allocate(base->context, count, sizeof *controllers);
-    char *parameters = stn_duplicate_text(base->context, base->parameters);
+    char *parameters = stn_duplicate_text(base->context, from->parameters);
     if (own == NULL || controllers == NULL || parameters == NULL) {
         stn_release(base->context, own);
         stn_release(base->context, controllers);
@@ -293,14 +297,67 @@ stn_status stn_setup_part(step_setup **setup, stn_error *err) {
         return stn_fail(err, STN_ERR_MEMORY, "world: out of memory");
     }
     const size_t shared = offsetof(step_setup, context); // other worlds may change the count of users meanwhile
-    memcpy((char *)own + shared, (const char *)base + shared, sizeof *own - shared);
+    memcpy((char *)own + shared, (const char *)from + shared, sizeof *own - shared);
     if (count > 0) {
-        memcpy(controllers, base->controllers, count * sizeof *controllers);
+        memcpy(controllers, from->controllers, count * sizeof *controllers);
     }
     atomic_init(&own->users, 1);
     own->base = base;
     own->controllers = controllers;
     own->parameters = parameters;
-    *setup = own;
+    instance_keep(own->plugin[STN_KIND_INTEGRATOR]);
+    *out = own;
     return STN_OK;
+}
+
+stn_status stn_setup_part(step_setup **setup, stn_error *err) {
+    return atomic_load(&(*setup)->users) == 1 ? STN_OK : put_on_top(*setup, *setup, setup, err);
+}
+
+// -------------------------------------------------------------------------------------------------- another integrator
+
+size_t stn_setup_integrator_bytes(const step_setup *setup) {
+    const stn_instance *integrator = setup->plugin[STN_KIND_INTEGRATOR];
+    const stn_integrator_ops *ops = integrator->desc->ops.integrator;
+    return ops->state_size != NULL ? ops->state_size(integrator->self, setup->model) : 0;
+}
+
+stn_status stn_setup_put_integrator(step_setup *setup, stn_instance *integrator, stn_error *err) {
+    stn_instance *before = setup->plugin[STN_KIND_INTEGRATOR];
+    char *parameters = setup->parameters;
+    stn_status status = check_integrator(setup, integrator, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    setup->plugin[STN_KIND_INTEGRATOR] = integrator;
+    setup->parameters = NULL;
+    status = stn_setup_describe(setup, err);
+    if (status != STN_OK) {
+        stn_release(setup->context, setup->parameters);
+        setup->plugin[STN_KIND_INTEGRATOR] = before;
+        setup->parameters = parameters;
+        return status;
+    }
+    instance_keep(integrator);
+    stn_instance_destroy(before);
+    stn_release(setup->context, parameters);
+    return STN_OK;
+}
+
+stn_status stn_setup_with_integrator(step_setup *from, stn_instance *integrator, step_setup **out, stn_error *err) {
+    step_setup *base = from; // the one that owns the controllers, so that setups do not pile up
+    while (base->base != NULL && base->base->controller_count == base->controller_count) {
+        base = base->base;
+    }
+    stn_status status = put_on_top(base, from, out, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    stn_setup_keep(base);
+    status = stn_setup_put_integrator(*out, integrator, err);
+    if (status != STN_OK) {
+        stn_setup_release(*out);
+        *out = NULL;
+    }
+    return status;
 }

@@ -68,12 +68,12 @@ stn_status stn_account_before(stn_world_account *a, stn_world *world, stn_error 
             s->open->place = &a->next;
         }
         s->open = a;
-        a->quasistatic = stn_plugin_says(stn_world_plugin(world, STN_KIND_INTEGRATOR), "quasistatic");
-        s->quasistatic = s->quasistatic || a->quasistatic;
         double energy = present_energy(world);
         a->mechanical = (stn_balance){.energy = energy, .balance = energy, .low = energy};
         s->energy_first = a->first ? energy : s->energy_first;
     }
+    a->quasistatic = a->quasistatic || stn_plugin_says(stn_world_plugin(world, STN_KIND_INTEGRATOR), "quasistatic");
+    s->quasistatic = s->quasistatic || a->quasistatic;
     a->restarts = a->restarts || begins || a->touched; // a step that failed told nothing
     if (a->restarts) {
         a->mechanical.energy = present_energy(world); // the change by hand is work: the balance stays

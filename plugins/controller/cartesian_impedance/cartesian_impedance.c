@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/link.h"
+#include "common/servo.h"
 
 enum { ROWS = 6 };
 enum { AXES_WORLD, AXES_REFERENCE };
@@ -272,11 +273,10 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
     // what weight and motion of the tree need, within the limits
     const stn_model *model = view->target->model;
     int32_t tree = t.control->tree;
-    stn_spatial *scratch = STN_ARENA(view->arena, model->trees[tree].body_count + 1, stn_spatial);
-    if (scratch == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    status = servo_bias(view, tree, t.bias, err);
+    if (status != STN_OK) {
+        return status;
     }
-    stn_inverse_dynamics(view->kinematics, tree, view->gravity, NULL, scratch, t.bias);
     for (int32_t i = 0; i < t.n; i++) {
         double effort = model->joints[model->dof_joint[t.start + i]].effort;
         double limit = t.control->effort_limits ? effort : (double)INFINITY;

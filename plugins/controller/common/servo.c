@@ -26,8 +26,24 @@ stn_status servo_gravity(const stn_control_view *view, double *hold, stn_error *
     return STN_OK;
 }
 
+stn_status servo_bias(const stn_control_view *view, int32_t tree, double *effort, stn_error *err) {
+    stn_spatial *scratch = STN_ARENA(view->arena, view->target->model->trees[tree].body_count + 1, stn_spatial);
+    if (scratch == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    if (view->quasistatic) {
+        stn_gravity_efforts(view->kinematics, tree, view->gravity, scratch, effort);
+    } else {
+        stn_inverse_dynamics(view->kinematics, tree, view->gravity, NULL, scratch, effort);
+    }
+    return STN_OK;
+}
+
 stn_status servo_tree_dynamics(const stn_control_view *view, int32_t tree, const double *acceleration, double *effort,
                                stn_error *err) {
+    if (view->quasistatic) {
+        return servo_bias(view, tree, effort, err);
+    }
     stn_bias_look looks[STN_BIAS_LOOKS];
     int32_t look_count = stn_bias_looks(STN_BIAS_POLAR, looks);
     const stn_model *model = view->target->model;

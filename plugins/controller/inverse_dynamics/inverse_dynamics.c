@@ -203,6 +203,8 @@ static const stn_controller_ops ops = {
     .evaluate = evaluate,
 };
 
+static const char *const capabilities[] = {"inertia", NULL}; // its gains are those of accelerations
+
 static const stn_plugin_desc descriptor = {
     .size = sizeof descriptor,
     .kind = STN_KIND_CONTROLLER,
@@ -210,6 +212,7 @@ static const stn_plugin_desc descriptor = {
     .version = "1.0.0",
     .summary = "Computed torque: references with acceleration, gains of the error's dynamics, implicit",
     .reference = "featherstone-2008 (recursive Newton-Euler, composite rigid bodies)",
+    .capabilities = capabilities,
     .config_size = sizeof(inverse_dynamics),
     .params = params,
     .param_count = STN_COUNT(params),

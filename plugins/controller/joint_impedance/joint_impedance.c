@@ -52,16 +52,18 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
         int32_t dof = view->target->dof[i], own = model->dof_tree[dof];
         const stn_tree *t = &model->trees[own];
         if (own != tree) {
-            stn_spatial *scratch = STN_ARENA(view->arena, t->body_count + 1, stn_spatial);
             stn_matrix M = {.n = t->nv, .form = STN_MATRIX_DENSE};
             bias = STN_ARENA(view->arena, 2 * t->nv, double);
             M.values = STN_ARENA(view->arena, (int64_t)t->nv * t->nv, double);
-            if (scratch == NULL || bias == NULL || M.values == NULL) {
+            if (bias == NULL || M.values == NULL) {
                 return stn_fail(err, STN_ERR_MEMORY, "out of memory");
             }
             tree = own;
             inertia = bias + t->nv;
-            stn_inverse_dynamics(view->kinematics, tree, view->gravity, NULL, scratch, bias);
+            stn_status weighed = servo_bias(view, tree, bias, err);
+            if (weighed != STN_OK) {
+                return weighed;
+            }
             stn_mass_matrix(view->kinematics, tree, &M);
             stn_matrix_diagonal(&M, inertia);
         }

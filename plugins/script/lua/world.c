@@ -169,8 +169,8 @@ static int world_clone(lua_State *L) {
 
 // ------------------------------------------------------------------------------------------------------ properties
 
-static const char *const world_properties[] = {"time", "dt", "steps",      "gravity", "parameters",
-                                               "nq",   "nv", "body_count", NULL};
+static const char *const world_properties[] = {"time", "dt", "steps",      "gravity",    "parameters",
+                                               "nq",   "nv", "body_count", "integrator", NULL};
 
 static bool get_world(lua_State *L, void *self, const char *name) {
     stn_lua_world *w = self;
@@ -183,6 +183,10 @@ static bool get_world(lua_State *L, void *self, const char *name) {
     }
     if (strcmp(name, "parameters") == 0) {
         lua_pushstring(L, stn_world_parameters(w->world));
+        return true;
+    }
+    if (strcmp(name, "integrator") == 0) {
+        lua_pushstring(L, stn_world_plugin(w->world, STN_KIND_INTEGRATOR)->desc->id);
         return true;
     }
     bool known = false;
@@ -209,6 +213,31 @@ static bool get_world(lua_State *L, void *self, const char *name) {
         lua_pushinteger(L, model->body_count - 1);
     }
     return true;
+}
+
+/// world.integrator = "quasistatic", or { "quasistatic", unactuated_mass_scale = 1 }; nothing else is assigned.
+static int assign_to_world(lua_State *L) {
+    static const char *const owner = "world.integrator";
+    if (lua_type(L, 2) != LUA_TSTRING || strcmp(lua_tostring(L, 2), "integrator") != 0) {
+        lua_pushvalue(L, lua_upvalueindex(1));
+        lua_insert(L, 1);
+        lua_call(L, 3, 0);
+        return 0;
+    }
+    stn_lua_world *w = stn_lua_world_idle(L, 1, owner);
+    stn_plugin_choice choice = {0};
+    if (lua_type(L, 3) == LUA_TSTRING) {
+        choice.id = lua_tostring(L, 3);
+        stn_lua_load_plugin(L, STN_KIND_INTEGRATOR, choice.id);
+    } else if (lua_type(L, 3) == LUA_TTABLE) {
+        choice = stn_lua_plugin(L, 3, STN_KIND_INTEGRATOR, owner, NULL);
+    } else {
+        stn_lua_fail(L, "%s must be a plugin's name or { \"name\", parameter = value }, got %s", owner,
+                     luaL_typename(L, 3));
+    }
+    stn_error err = {0};
+    stn_lua_check(L, stn_world_set_integrator(w->world, &choice, &err), &err);
+    return 0;
 }
 
 static int world_text(lua_State *L) {
@@ -311,6 +340,11 @@ static void open_world(lua_State *L) {
     static const luaL_Reg meta[] = {
         {"__gc", world_collect}, {"__close", world_close}, {"__tostring", world_text}, {NULL, NULL}};
     stn_lua_class(L, STN_LUA_WORLD, methods, meta, get_world, world_properties);
+    luaL_getmetatable(L, STN_LUA_WORLD);
+    lua_getfield(L, -1, "__newindex");
+    lua_pushcclosure(L, assign_to_world, 1);
+    lua_setfield(L, -2, "__newindex");
+    lua_pop(L, 1);
     const luaL_Reg *const more[] = {stn_lua_model_methods,      stn_lua_pair_methods,       stn_lua_state_methods,
                                     stn_lua_run_methods,        stn_lua_log_methods,        stn_lua_control_methods,
                                     stn_lua_sensor_methods,     stn_lua_world_name_methods, stn_lua_query_methods,

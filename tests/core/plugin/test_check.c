@@ -217,7 +217,11 @@ static void test_figures_in_the_operation_tables_are_checked(void **state) {
     desc = make(STN_KIND_CONTROLLER, &ops);
     desc.capabilities = misplaced;
     assert_string_equal(judge(&desc), "controller toy: capability \"dense\" is a word of kind solver; a controller "
-                                      "knows none");
+                                      "knows inertia");
+    desc = make(STN_KIND_RECORDER, &ops);
+    desc.capabilities = misplaced;
+    assert_string_equal(judge(&desc), "recorder toy: capability \"dense\" is a word of kind solver; a recorder knows "
+                                      "none");
     desc = make(STN_KIND_ELEMENT, &ops);
     ops.element.prepare = NULL;
     assert_string_equal(judge(&desc), "element toy: constant_count = 2 must be >= 0, and > 0 needs prepare");

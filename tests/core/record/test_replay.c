@@ -36,6 +36,8 @@ static void drive(stn_world *world, int32_t pd, int32_t i, stn_snapshot **kept) 
     const stn_model *model = stn_world_model(world);
     const stn_state *s = stn_world_state(world);
     stn_error err;
+    static const stn_setting mass = {.name = "unactuated_mass_scale", .form = STN_SETTING_NUMBER, .number = 1.0};
+    static const stn_plugin_choice quasistatic = {"quasistatic", &mass, 1}, midpoint = {.id = "midpoint"};
     double target = 0.3 * sin(0.05 * i), values[64];
     stn_pose pose = {stn_quat_matrix(stn_quat_exp(stn_vec3_make(0.1, 0.2 * i, 0.0))), {0.3, 0.1, 0.4}};
     assert_ok(stn_world_set_reference(world, pd, "position", &target, 1, &err), err);
@@ -83,6 +85,12 @@ static void drive(stn_world *world, int32_t pd, int32_t i, stn_snapshot **kept) 
         break;
     case 36:
         assert_ok(stn_world_plot(world, "height", s->q[2], &err), err);
+        break;
+    case 38: // forces of rest for two steps, then another scheme of motion; there are snapshots of all of them
+        assert_ok(stn_world_set_integrator(world, &quasistatic, &err), err);
+        break;
+    case 0:
+        assert_ok(stn_world_set_integrator(world, i % 80 == 40 ? &midpoint : &(stn_plugin_choice){0}, &err), err);
         break;
     default:
         break;
