@@ -25,11 +25,11 @@ stn_status stn_instance_create(stn_context *context, stn_kind kind, const char *
         return status;
     }
     kept_instance *kept = stn_allocate(context, 1, sizeof *kept);
-    if (kept == NULL) {
+    stn_instance *instance = kept != NULL ? &kept->face : NULL;
+    if (instance == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%s %s: out of memory", stn_kind_name(kind), id);
     }
     atomic_init(&kept->keepers, 1);
-    stn_instance *instance = &kept->face;
     *instance = (stn_instance){.context = context, .desc = info->desc, .file = info->file};
     const stn_plugin_desc *desc = info->desc;
     char owner[128];

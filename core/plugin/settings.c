@@ -102,23 +102,6 @@ stn_status instance_write(byte_stream *b, const stn_instance *instance, stn_erro
     return status;
 }
 
-bool instance_is(const stn_instance *instance, const void *written, size_t size) {
-    byte_stream b = bytes_reader(instance->context, written, size), own = bytes_writer(instance->context);
-    instance_choice read = {0}, choice = {0};
-    instance_choice_pass(&b, &read);
-    bool same = !b.failed && instance_describe(instance, &choice, NULL) == STN_OK;
-    if (same) {
-        choice.choice.id = instance->desc->id;
-        choice.version = read.version;
-        instance_choice_pass(&own, &choice);
-        same = !own.failed && own.size == size && memcmp(own.data, written, size) == 0;
-    }
-    instance_choice_clear(instance->context, &read);
-    instance_choice_clear(instance->context, &choice);
-    bytes_clear(&own);
-    return same;
-}
-
 stn_status instance_read(byte_stream *b, stn_kind kind, stn_instance **out, stn_error *err) {
     instance_choice choice = {0};
     *out = NULL;

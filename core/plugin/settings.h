@@ -24,8 +24,6 @@ void instance_choice_clear(stn_context *context, instance_choice *choice);
 void instance_choice_pass(byte_stream *b, instance_choice *choice);
 /// Writes an instance; its plugin by id also where it was chosen by its file.
 stn_status instance_write(byte_stream *b, const stn_instance *instance, stn_error *err);
-/// Do the bytes at hand describe an instance of this plugin and these parameters, whatever its version?
-bool instance_is(const stn_instance *instance, const void *written, size_t size);
 /// Makes an instance like the one that was written. STN_ERR_PLUGIN: there is no such plugin here.
 stn_status instance_read(byte_stream *b, stn_kind kind, stn_instance **out, stn_error *err);
 /// Adds to a refusal which plugin of which version was recorded and how it is named, where that plugin is not here.

@@ -4,24 +4,19 @@
 //
 //     record of a step: u bytes of inputs, inputs; u step, u contacts, u iterations, u status, hash of q, hash of v,
 //                       kinetic energy, potential energy, 16-bit hash of each tree
-//     input: letter, then  field, u start, u count, numbers | dt | gravity | state | controller | name, value | integrator
+//     input: letter, then  field, u start, u count, numbers | dt | gravity | state | controller | name, value |
+//                          integrator
 #include <string.h>
 
 #include <xxhash.h>
 
 #include "plugin/settings.h"
 #include "record/journal.h"
+#include "record/run.h"
 #include "record/snapshot.h"
 
-enum {
-    OP_ASSIGN = 'a',
-    OP_DT = 'd',
-    OP_GRAVITY = 'g',
-    OP_STATE = 's',
-    OP_CONTROLLER = 'c',
-    OP_SIGNAL = 'p',
-    OP_INTEGRATOR = 'i',
-};
+enum { OP_ASSIGN = 'a', OP_DT = 'd', OP_GRAVITY = 'g', OP_STATE = 's', OP_CONTROLLER = 'c', OP_SIGNAL = 'p' };
+enum { OP_INTEGRATOR = 'i' };
 
 // ---------------------------------------------------------------------------------------------------------- inputs
 
@@ -214,22 +209,7 @@ static void apply_values(stn_world *world, byte_stream *b) {
                 ((field == INPUT_Q || field == INPUT_KINEMATIC) && !has_rotations(world));
 }
 
-/// Where the replay has an integrator of its own, the recorded ones are passed over.
-static stn_status apply_integrator(stn_world *world, byte_stream *b, bool pass_over, stn_error *err) {
-    world_input input = {.kind = INPUT_INTEGRATOR};
-    if (pass_over) {
-        instance_choice choice = {0};
-        instance_choice_pass(b, &choice);
-        instance_choice_clear(b->context, &choice);
-        return STN_OK;
-    }
-    stn_status status = instance_read(b, STN_KIND_INTEGRATOR, &input.integrator, err);
-    status = status == STN_OK ? stn_world_apply(world, &input, err) : status;
-    stn_instance_destroy(input.integrator);
-    return status;
-}
-
-stn_status journal_apply(stn_world *world, byte_stream *b, run_adaptation adapt, stn_error *err) {
+stn_status journal_apply(stn_world *world, byte_stream *b, bool adapt, stn_error *err) {
     stn_status status = STN_OK;
     while (bytes_left(b) > 0 && !b->failed && status == STN_OK) {
         unsigned char op = 0;
@@ -266,7 +246,10 @@ stn_status journal_apply(stn_world *world, byte_stream *b, run_adaptation adapt,
             status = b->failed ? STN_OK : stn_world_apply(world, &input, err);
             break;
         case OP_INTEGRATOR:
-            status = apply_integrator(world, b, adapt.integrator, err);
+            input = (world_input){.kind = INPUT_INTEGRATOR};
+            status = instance_read(b, STN_KIND_INTEGRATOR, &input.integrator, err);
+            status = status == STN_OK ? stn_world_apply(world, &input, err) : status;
+            stn_instance_destroy(input.integrator);
             break;
         default:
             b->failed = true;

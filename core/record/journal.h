@@ -4,7 +4,8 @@
 #ifndef STICTION_CORE_RECORD_JOURNAL_H
 #define STICTION_CORE_RECORD_JOURNAL_H
 
-#include "record/run.h"
+#include "base/bytes.h"
+#include "world/world.h"
 
 typedef struct step_journal {
     stn_world *world;
@@ -33,7 +34,7 @@ step_result journal_result(const stn_world *world, uint16_t *trees);
 /// One record: where its inputs lie, and the result. False when it is damaged.
 bool journal_read(byte_stream *b, int32_t tree_count, byte_stream *inputs, step_result *result,
                   const unsigned char **trees);
-/// Does to the world what the inputs say.
-stn_status journal_apply(stn_world *world, byte_stream *inputs, run_adaptation adapt, stn_error *err);
+/// Does to the world what the inputs say. `adapt`: other plugins than when they were recorded.
+stn_status journal_apply(stn_world *world, byte_stream *inputs, bool adapt, stn_error *err);
 
 #endif

@@ -140,6 +140,7 @@ static bool same_plugin(stn_context *context, stn_kind kind, const char *wish, c
 }
 
 /// A world of the recorded options and plugins, or of what the caller wants instead, still without a model.
+/// run->adapt: some plugin is another, or set otherwise.
 static stn_status read_world(byte_stream *b, const stn_replay_options *wanted, recorded_run *run, stn_error *err) {
     stn_world_options o = stn_world_options_default();
     stn_plugin_choice *places[STN_KIND_COUNT] = {
@@ -162,9 +163,7 @@ static stn_status read_world(byte_stream *b, const stn_replay_options *wanted, r
         }
         recorded[i].choice.id = same && wish->id != NULL ? wish->id : choice->id;
         *places[kinds[i]] = same ? *choice : *wish;
-        const bool other = !same || wish->setting_count > 0;
-        run->adapt.plugins = run->adapt.plugins || other;
-        run->adapt.integrator = run->adapt.integrator || (kinds[i] == STN_KIND_INTEGRATOR && other);
+        run->adapt = run->adapt || !same || wish->setting_count > 0;
     }
     o.threads = wanted != NULL && wanted->threads > 0 ? wanted->threads : o.threads;
     if (status == STN_OK) {
@@ -208,7 +207,7 @@ stn_status run_read_controller(byte_stream *b, stn_world *world, stn_error *err)
     return status;
 }
 
-stn_status run_take_state(stn_world *world, const void *data, size_t size, run_adaptation adapt, stn_error *err) {
+stn_status run_take_state(stn_world *world, const void *data, size_t size, bool adapt, stn_error *err) {
     stn_snapshot *snapshot = NULL;
     stn_status status = snapshot_decode(world->services.context, data, size, &snapshot, err);
     if (status != STN_OK) {
@@ -216,21 +215,14 @@ stn_status run_take_state(stn_world *world, const void *data, size_t size, run_a
     }
     const stn_snapshot own = snapshot_view(world);
     stn_state_sizes sizes = snapshot->state.sizes;
-    if (adapt.integrator) {
-        sizes.integrator_bytes = own.state.sizes.integrator_bytes;
-        snapshot->integrator = instance_keep(own.integrator);
-    }
-    stn_state_sizes expected = own.state.sizes;
-    expected.integrator_bytes = sizes.integrator_bytes;
+    sizes.integrator_bytes = own.state.sizes.integrator_bytes;
     // Other plugins keep other memory: theirs starts empty, all else is taken. Other sizes are refused by restoring.
-    if (adapt.plugins && memcmp(&sizes, &expected, sizeof sizes) == 0) {
+    if (adapt && memcmp(&sizes, &own.state.sizes, sizeof sizes) == 0) {
         snapshot->signature = own.signature;
         snapshot->memory_bytes = own.memory_bytes;
+        memcpy(snapshot->integrator_id, own.integrator_id, sizeof own.integrator_id);
         snapshot->state.cache_count = 0;
         status = stn_state_resize(snapshot->context, &snapshot->state, &sizes, err);
-        if (status == STN_OK && adapt.integrator) {
-            memset(snapshot->state.integrator_memory, 0, sizes.integrator_bytes);
-        }
     }
     if (status == STN_OK) {
         status = stn_world_restore(world, snapshot, err);
@@ -317,7 +309,7 @@ stn_status run_decode(stn_context *context, const void *data, size_t size, const
     if (library == NULL || strcmp(library, here) != 0) {
         snprintf(out->other_build, sizeof out->other_build, "recorded by Stiction %.127s; this is %s",
                  library != NULL ? library : "of another version", here);
-    } else if (!out->adapt.plugins && plugins != build_plugins(out->world)) {
+    } else if (!out->adapt && plugins != build_plugins(out->world)) {
         snprintf(out->other_build, sizeof out->other_build, "recorded with plugins of another build");
     }
     return STN_OK;

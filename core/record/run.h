@@ -11,17 +11,11 @@
 /// Writes the block; the caller clears `out`. `known`: see recorded_run.
 stn_status run_encode(const stn_world *world, size_t known, byte_stream *out, stn_error *err);
 
-/// How a replay differs from what was recorded.
-typedef struct run_adaptation {
-    bool plugins;    // some plugin is another, or set otherwise
-    bool integrator; // the integrator is: it is the replay's throughout
-} run_adaptation;
-
 /// What a block holds.
 typedef struct recorded_run {
     stn_world *world;      // as it was, the caller's to destroy
     char other_build[384]; // how the build that recorded differs from this one; empty: not at all
-    run_adaptation adapt;
+    bool adapt;            // some plugin is another than when it was recorded
     size_t known;          // bytes of the first record's inputs that the state holds already
 } recorded_run;
 stn_status run_decode(stn_context *context, const void *data, size_t size, const stn_replay_options *wanted,
@@ -31,6 +25,6 @@ stn_status run_decode(stn_context *context, const void *data, size_t size, const
 void run_write_controller(byte_stream *b, const controller *c);
 stn_status run_read_controller(byte_stream *b, stn_world *world, stn_error *err);
 /// Puts an encoded state in the place of the world's.
-stn_status run_take_state(stn_world *world, const void *data, size_t size, run_adaptation adapt, stn_error *err);
+stn_status run_take_state(stn_world *world, const void *data, size_t size, bool adapt, stn_error *err);
 
 #endif

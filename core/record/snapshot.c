@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Snapshots: a state by value, as bytes and as files, which have a head, every array of the state and a checksum.
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <stiction/input.h>
@@ -10,21 +11,7 @@
 #include "plugin/settings.h"
 #include "record/snapshot.h"
 
-/// As instance_write does.
-static stn_status put_integrator(byte_stream *b, const stn_snapshot *snapshot, stn_error *err) {
-    if (snapshot->integrator != NULL) {
-        return instance_write(b, snapshot->integrator, err);
-    }
-    bytes_pass(b, snapshot->written, snapshot->written_size);
-    return bytes_status(b, err);
-}
-
-/// The sizes but that of the integrator's memory: a state has its integrator with it.
-static stn_state_sizes shared_sizes(const stn_state *state) {
-    stn_state_sizes sizes = state->sizes;
-    sizes.integrator_bytes = 0;
-    return sizes;
-}
+static const size_t shared_sizes = offsetof(stn_state_sizes, integrator_bytes); // in bytes: the last are not the model's
 
 /// What must agree before a state may be restored: names and shapes of everything that has coordinates, and what
 /// constraints of plugins act on.
@@ -47,19 +34,20 @@ static uint64_t model_signature(const stn_world *world) {
             h = stn_hash(h, on, sizeof on);
         }
     }
-    const stn_state_sizes sizes = shared_sizes(&world->state);
-    h = stn_hash(h, &sizes, sizeof sizes);
+    h = stn_hash(h, &world->state.sizes, shared_sizes);
     uint64_t memory[3] = {stn_setup_memory_bytes(world->setup, STN_KIND_LAW),
                           stn_setup_memory_bytes(world->setup, STN_KIND_SOLVER), stn_setup_cache_bytes(world->setup)};
     return stn_hash(h, memory, sizeof memory);
 }
 
 stn_snapshot snapshot_view(const stn_world *world) {
-    return (stn_snapshot){.context = world->services.context,
-                          .signature = model_signature(world),
-                          .memory_bytes = stn_setup_cache_bytes(world->setup),
-                          .state = world->state,
-                          .integrator = world->setup->plugin[STN_KIND_INTEGRATOR]};
+    stn_snapshot view = {.context = world->services.context,
+                         .signature = model_signature(world),
+                         .memory_bytes = stn_setup_cache_bytes(world->setup),
+                         .state = world->state,
+                         .integrator = world->setup->plugin[STN_KIND_INTEGRATOR]};
+    snprintf(view.integrator_id, sizeof view.integrator_id, "%s", view.integrator->desc->id);
+    return view;
 }
 
 stn_status stn_world_snapshot(const stn_world *world, stn_snapshot **out, stn_error *err) {
@@ -88,30 +76,8 @@ void stn_snapshot_destroy(stn_snapshot *snapshot) {
     if (snapshot != NULL) {
         stn_state_clear(snapshot->context, &snapshot->state);
         stn_instance_destroy(snapshot->integrator);
-        stn_release(snapshot->context, snapshot->written);
         stn_release(snapshot->context, snapshot);
     }
-}
-
-/// The integrator of a snapshot for a world, which the caller destroys: its own one where that is alike.
-static stn_status find_integrator(const stn_world *world, const stn_snapshot *snapshot, stn_instance **out,
-                                  stn_error *err) {
-    stn_context *context = world->services.context;
-    stn_instance *own = world->setup->plugin[STN_KIND_INTEGRATOR];
-    if (snapshot->integrator != NULL && snapshot->integrator->context == context) {
-        *out = instance_keep(snapshot->integrator);
-        return STN_OK;
-    }
-    byte_stream b = bytes_writer(snapshot->context);
-    stn_status status = put_integrator(&b, snapshot, err);
-    if (status == STN_OK && instance_is(own, b.data, b.size)) {
-        *out = instance_keep(own);
-    } else if (status == STN_OK) {
-        byte_stream read = bytes_reader(context, b.data, b.size);
-        status = instance_read(&read, STN_KIND_INTEGRATOR, out, err);
-    }
-    bytes_clear(&b);
-    return status;
 }
 
 stn_status stn_world_restore(stn_world *world, const stn_snapshot *snapshot, stn_error *err) {
@@ -119,23 +85,32 @@ stn_status stn_world_restore(stn_world *world, const stn_snapshot *snapshot, stn
         return stn_fail(err, STN_ERR_SEQUENCE, "restore: compile the world first");
     }
     // a file may forge the signature: the sizes are what keeps reads within bounds
-    const stn_state_sizes sizes = shared_sizes(&snapshot->state), own = shared_sizes(&world->state);
     if (snapshot->signature != model_signature(world) ||
         snapshot->memory_bytes != stn_setup_cache_bytes(world->setup) ||
-        memcmp(&sizes, &own, sizeof own) != 0) {
+        memcmp(&snapshot->state.sizes, &world->state.sizes, shared_sizes) != 0) {
         return stn_fail(err, STN_ERR_ARGUMENT,
                         "restore: the state belongs to another model (%zu coordinates, here %zu; or other "
                         "groups, joints, constraints, controllers or laws, or only one of them holds by stiction)",
                         snapshot->state.sizes.nq, world->state.sizes.nq);
     }
-    world_input input = {.kind = INPUT_STATE, .state = &snapshot->state};
-    stn_status status = find_integrator(world, snapshot, &input.integrator, err);
-    status = status == STN_OK ? stn_world_apply(world, &input, err) : status;
-    stn_instance_destroy(input.integrator);
-    if (status != STN_OK) {
-        stn_error_prefix(err, "restore");
+    const stn_instance *integrator = world->setup->plugin[STN_KIND_INTEGRATOR];
+    const bool at_hand = snapshot->integrator != NULL && snapshot->context == world->services.context;
+    if (at_hand && snapshot->integrator != integrator) {
+        const world_input other = {.kind = INPUT_INTEGRATOR, .integrator = snapshot->integrator};
+        stn_status status = stn_world_apply(world, &other, err);
+        if (status != STN_OK) {
+            return status;
+        }
+    } else if (strcmp(snapshot->integrator_id, integrator->desc->id) != 0 ||
+               snapshot->state.sizes.integrator_bytes != world->state.sizes.integrator_bytes) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "restore: the state is one of integrator %s (%zu bytes of its own), the world has %s (%zu); "
+                        "choose that integrator first",
+                        snapshot->integrator_id, snapshot->state.sizes.integrator_bytes, integrator->desc->id,
+                        world->state.sizes.integrator_bytes);
     }
-    return status;
+    const world_input input = {.kind = INPUT_STATE, .state = &snapshot->state};
+    return stn_world_apply(world, &input, err);
 }
 
 // ------------------------------------------------------------------------------------------------------------ as bytes
@@ -152,8 +127,9 @@ typedef struct sizes_part {
     uint64_t rng[4];
     stn_vec3 gravity;
     stn_state_sizes sizes;
+    char integrator_id[64];
 } sizes_part;
-_Static_assert(sizeof(sizes_part) == 21 * 8, "no padding");
+_Static_assert(sizeof(sizes_part) == 29 * 8, "no padding");
 
 /// Arrays of a state that has its sizes.
 static void pass_arrays(byte_stream *b, stn_snapshot *snapshot) {
@@ -175,16 +151,13 @@ stn_status snapshot_encode(const stn_snapshot *snapshot, byte_stream *out, stn_e
                        .gravity = state->gravity,
                        .sizes = state->sizes};
     memcpy(part.rng, state->rng, sizeof part.rng);
+    memcpy(part.integrator_id, snapshot->integrator_id, sizeof part.integrator_id);
     stn_snapshot view = *snapshot; // whose arrays are only read
     *out = bytes_begin(snapshot->context, magic, FILE_VERSION);
     BYTES_PASS(out, &part);
-    byte_stream integrator = bytes_writer(snapshot->context);
-    stn_status status = put_integrator(&integrator, snapshot, err);
-    bytes_put_block(out, integrator.data, integrator.size);
-    bytes_clear(&integrator);
     pass_arrays(out, &view);
     bytes_seal(out);
-    status = status == STN_OK ? bytes_status(out, err) : status;
+    stn_status status = bytes_status(out, err);
     if (status != STN_OK) {
         bytes_clear(out);
     }
@@ -213,8 +186,6 @@ stn_status snapshot_decode(stn_context *context, const void *data, size_t size, 
         return status;
     }
     BYTES_PASS(&b, &part);
-    size_t written_size = 0;
-    const unsigned char *written = bytes_get_block(&b, &written_size);
     if (b.failed || !plausible(&part, bytes_left(&b))) {
         return stn_fail(err, STN_ERR_PARSE, "a saved state: damaged (impossible sizes)");
     }
@@ -229,10 +200,8 @@ stn_status snapshot_decode(stn_context *context, const void *data, size_t size, 
     snapshot->context = context;
     snapshot->signature = part.signature;
     snapshot->memory_bytes = part.memory_bytes;
-    snapshot->written = stn_allocate(context, written_size, 1);
-    snapshot->written_size = written_size;
-    status = snapshot->written != NULL ? stn_state_resize(context, state, &part.sizes, err)
-                                       : stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    snprintf(snapshot->integrator_id, sizeof part.integrator_id, "%.63s", part.integrator_id);
+    status = stn_state_resize(context, state, &part.sizes, err);
     if (status == STN_OK) {
         state->cache = stn_allocate(context, part.cache_count, sizeof *state->cache);
         state->cache_memory = stn_allocate(context, part.cache_count, part.memory_bytes);
@@ -241,7 +210,6 @@ stn_status snapshot_decode(stn_context *context, const void *data, size_t size, 
         }
     }
     if (status == STN_OK) {
-        memcpy(snapshot->written, written, written_size);
         state->cache_count = state->cache_capacity = (int32_t)part.cache_count;
         state->time = part.time;
         state->step = part.step;

@@ -12,9 +12,8 @@ struct stn_snapshot {
     uint64_t signature;  // of the model and plugins it fits
     size_t memory_bytes; // private bytes per cache entry
     stn_state state;
-    stn_instance *integrator; // whose state it is, kept; NULL: of a file, as it was written there
-    unsigned char *written;   // (written_size) by instance_write
-    size_t written_size;
+    char integrator_id[64];   // whose state it is
+    stn_instance *integrator; // the same, kept; NULL: of a file
 };
 
 stn_snapshot snapshot_view(const stn_world *world); // borrows the state; not to be destroyed

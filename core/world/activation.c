@@ -51,16 +51,15 @@ static void find_shares(const step_setup *setup, const state_view *state, const 
     }
 }
 
-/// Only a controller that acts is refused: others may wait for an integrator with inertia.
-static stn_status check_inertia(const step_setup *setup, const controller *c, bool quasistatic, stn_error *err) {
-    if (!quasistatic || !stn_plugin_says(c->instance, "inertia")) {
-        return STN_OK;
+static stn_status evaluate(const step_setup *setup, const controller *c, const stn_control_view *view,
+                           const double *reference, void *memory, stn_forces *forces, stn_error *err) {
+    if (view->quasistatic && stn_plugin_says(c->instance, "inertia")) { // only where it acts: others may wait
+        return stn_fail(err, STN_ERR_UNSUPPORTED,
+                        "it rules accelerations, and steps of integrator %s have none: deactivate it for them, or take "
+                        "a controller of stiffness and damping, such as joint_impedance",
+                        setup->plugin[STN_KIND_INTEGRATOR]->desc->id);
     }
-    return stn_fail(err, STN_ERR_UNSUPPORTED,
-                    "it rules accelerations, and steps of integrator %s have none: deactivate it as long as this is "
-                    "the integrator, or take a controller whose gains are stiffness and damping, such as "
-                    "joint_impedance",
-                    setup->plugin[STN_KIND_INTEGRATOR]->desc->id);
+    return c->instance->desc->ops.controller->evaluate(c->instance->self, view, reference, memory, forces, err);
 }
 
 stn_status stn_step_controllers(const step_setup *setup, const state_view *state, step_frame *frame,
@@ -114,15 +113,11 @@ stn_status stn_step_controllers(const step_setup *setup, const state_view *state
             .surroundings = services->surroundings,
             .quasistatic = quasistatic,
         };
-        status = check_inertia(setup, c, quasistatic, err);
-        if (status == STN_OK) {
-            stn_answer_begin(err);
-            frame->place.plugin = c->instance;
-            status = c->instance->desc->ops.controller->evaluate(c->instance->self, &view,
-                                                                 state->reference + c->reference_start,
-                                                                 frame->controller_next + c->memory_start, forces, err);
-            status = stn_answer_end(status, err);
-        }
+        stn_answer_begin(err);
+        frame->place.plugin = c->instance;
+        status = evaluate(setup, c, &view, state->reference + c->reference_start,
+                          frame->controller_next + c->memory_start, forces, err);
+        status = stn_answer_end(status, err);
         for (int32_t i = 0; i < target->dof_count && status >= 0; i++) {
             double effort = forces->tau[target->dof[i]];
             if (!isfinite(effort)) {

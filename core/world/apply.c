@@ -74,7 +74,7 @@ stn_status stn_world_apply(stn_world *world, const world_input *input, stn_error
         world->state.gravity = input->gravity;
         break;
     case INPUT_STATE:
-        status = stn_world_take_state(world, input->state, input->integrator, err);
+        status = stn_world_take_state(world, input->state, err);
         break;
     case INPUT_CONTROLLER:
         status = stn_world_take_controller(world, input, err);
@@ -137,11 +137,16 @@ stn_status stn_world_set_integrator(stn_world *world, const stn_plugin_choice *c
 }
 
 void stn_world_reset(stn_world *world) {
-    if (world->setup->model != NULL) {
-        const world_input input = {.kind = INPUT_STATE, .state = &world->start, .integrator = world->start_integrator};
-        stn_error err = {0};
-        if (stn_world_apply(world, &input, &err) != STN_OK) { // no memory for going back to another integrator
-            stn_log(world->services.context, STN_LOG_ERROR, "reset: %s", err.text);
-        }
+    if (world->setup->model == NULL) {
+        return;
     }
+    const world_input integrator = {.kind = INPUT_INTEGRATOR, .integrator = world->start_integrator};
+    const world_input start = {.kind = INPUT_STATE, .state = &world->start};
+    stn_error err = {0};
+    bool other = world->setup->plugin[STN_KIND_INTEGRATOR] != world->start_integrator;
+    if (other && stn_world_apply(world, &integrator, &err) != STN_OK) {
+        stn_log(world->services.context, STN_LOG_ERROR, "reset: %s", err.text);
+        return;
+    }
+    (void)stn_world_apply(world, &start, NULL); // smaller than what is there: cannot run out of memory
 }

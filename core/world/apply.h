@@ -41,10 +41,8 @@ typedef struct world_input {
         input_part part;
         double dt;              // [s]
         stn_vec3 gravity;       // [m/s^2]
-        struct {
-            const stn_state *state;   // of the world's own sizes but the integrator's
-            stn_instance *integrator; // whose state it is; borrowed, the world keeps it; INPUT_INTEGRATOR: this alone
-        };
+        const stn_state *state; // of the world's own sizes
+        stn_instance *integrator; // borrowed; the world keeps it
         struct {
             stn_instance *instance; // the world takes it over, also on failure
             int32_t group, joint_count;

@@ -64,6 +64,8 @@ static stn_status allocate_matrices(stn_world *world, stn_error *err) {
 /// The state that a compiled world starts from.
 static stn_status make_state(stn_world *world, stn_error *err) {
     const stn_model *model = world->setup->model;
+    stn_instance *integrator = world->setup->plugin[STN_KIND_INTEGRATOR];
+    const stn_integrator_ops *ops = integrator->desc->ops.integrator;
     stn_state_sizes sizes = {
         .nq = (size_t)model->nq,
         .reference_count = world->setup->constraint_references,
@@ -72,12 +74,13 @@ static stn_status make_state(stn_world *world, stn_error *err) {
         .wrench_count = 6 * (size_t)model->body_count,
         .kinematic_count = KINEMATIC_NUMBERS * (size_t)world->setup->kinematic_count,
         .surface_count = 3 * (size_t)model->geometry_count,
-        .integrator_bytes = stn_setup_integrator_bytes(world->setup),
+        .integrator_bytes = ops->state_size != NULL ? ops->state_size(integrator->self, model) : 0,
     };
     stn_status status = stn_state_resize(world->services.context, &world->state, &sizes, err);
     if (status != STN_OK) {
         return status;
     }
+    world->start_integrator = instance_keep(integrator);
     memcpy(world->state.q, model->q0, sizes.nq * sizeof(double));
     stn_kinematics_update(world->frame.kinematics, world->state.q, world->state.v);
     stn_world_begin_constraints(world->setup, world->frame.kinematics, &world->state);
@@ -108,8 +111,6 @@ stn_status stn_world_size_memories(stn_world *world, const stn_state_sizes *size
 }
 
 stn_status stn_world_keep_start(stn_world *world, stn_error *err) {
-    stn_instance_destroy(world->start_integrator);
-    world->start_integrator = instance_keep(world->setup->plugin[STN_KIND_INTEGRATOR]);
     return stn_state_copy(world->services.context, &world->state, stn_setup_cache_bytes(world->setup), &world->start,
                           err);
 }

@@ -34,7 +34,7 @@ const char *stn_world_standard_plugin(stn_kind kind) {
     return NULL;
 }
 
-/// An integrator that moves by the velocities of a solver which has another one for positions has to say so.
+/// Where positions move by another velocity of the solver's the integrator has to do so.
 static stn_status check_integrator(const step_setup *setup, const stn_instance *integrator, stn_error *err) {
     const stn_instance *solver = setup->plugin[STN_KIND_SOLVER];
     bool apart = (solver->desc->ops.solver->needs & STN_NEEDS_V_POSITION) != 0;
@@ -284,9 +284,15 @@ void stn_setup_release(step_setup *setup) {
     stn_release(context, setup);
 }
 
-/// A setup like `from` on top of `base`, which holds all that `from` borrows; takes over the caller's use of `base`.
-static stn_status put_on_top(step_setup *base, const step_setup *from, step_setup **out, stn_error *err) {
-    size_t count = (size_t)from->controller_count;
+stn_status stn_setup_part(step_setup **setup, stn_error *err) {
+    step_setup *from = *setup, *base = from;
+    if (atomic_load(&from->users) == 1) {
+        return STN_OK;
+    }
+    while (base->base != NULL && base->base->controller_count == base->controller_count) {
+        base = base->base; // the one that owns the controllers: setups do not pile up
+    }
+    size_t count = (size_t)base->controller_count;
     step_setup *own = stn_allocate(base->context, 1, sizeof *own);
     controller *controllers = stn_allocate(base->context, count, sizeof *controllers);
     char *parameters = stn_duplicate_text(base->context, from->parameters);
@@ -299,27 +305,16 @@ static stn_status put_on_top(step_setup *base, const step_setup *from, step_setu
     const size_t shared = offsetof(step_setup, context); // other worlds may change the count of users meanwhile
     memcpy((char *)own + shared, (const char *)from + shared, sizeof *own - shared);
     if (count > 0) {
-        memcpy(controllers, from->controllers, count * sizeof *controllers);
+        memcpy(controllers, base->controllers, count * sizeof *controllers);
     }
     atomic_init(&own->users, 1);
-    own->base = base;
+    own->base = stn_setup_keep(base);
     own->controllers = controllers;
     own->parameters = parameters;
     instance_keep(own->plugin[STN_KIND_INTEGRATOR]);
-    *out = own;
+    stn_setup_release(from);
+    *setup = own;
     return STN_OK;
-}
-
-stn_status stn_setup_part(step_setup **setup, stn_error *err) {
-    return atomic_load(&(*setup)->users) == 1 ? STN_OK : put_on_top(*setup, *setup, setup, err);
-}
-
-// -------------------------------------------------------------------------------------------------- another integrator
-
-size_t stn_setup_integrator_bytes(const step_setup *setup) {
-    const stn_instance *integrator = setup->plugin[STN_KIND_INTEGRATOR];
-    const stn_integrator_ops *ops = integrator->desc->ops.integrator;
-    return ops->state_size != NULL ? ops->state_size(integrator->self, setup->model) : 0;
 }
 
 stn_status stn_setup_put_integrator(step_setup *setup, stn_instance *integrator, stn_error *err) {
@@ -342,22 +337,4 @@ stn_status stn_setup_put_integrator(step_setup *setup, stn_instance *integrator,
     stn_instance_destroy(before);
     stn_release(setup->context, parameters);
     return STN_OK;
-}
-
-stn_status stn_setup_with_integrator(step_setup *from, stn_instance *integrator, step_setup **out, stn_error *err) {
-    step_setup *base = from; // the one that owns the controllers, so that setups do not pile up
-    while (base->base != NULL && base->base->controller_count == base->controller_count) {
-        base = base->base;
-    }
-    stn_status status = put_on_top(base, from, out, err);
-    if (status != STN_OK) {
-        return status;
-    }
-    stn_setup_keep(base);
-    status = stn_setup_put_integrator(*out, integrator, err);
-    if (status != STN_OK) {
-        stn_setup_release(*out);
-        *out = NULL;
-    }
-    return status;
 }

@@ -36,7 +36,7 @@ typedef struct constraint_slot {
 typedef struct step_setup {
     atomic_int users; // worlds, and setups on top of it; first: stn_setup_part copies what follows
     stn_context *context;
-    struct step_setup *base;   // NULL, or what all is borrowed from but controllers, the integrator and parameters
+    struct step_setup *base;   // NULL, or what all is borrowed from but controllers, integrator and parameters
     stn_world_options options; // plugin choices cleared: they live in `plugin`; dt is that of the frame
     stn_instance *plugin[STN_KIND_COUNT];
     char *parameters;       // text for stn_world_parameters
@@ -75,16 +75,13 @@ stn_status stn_setup_compile(step_setup *setup, stn_error *err);
 /// One user more, and one less: the last one destroys it. Thread: [any]. Release accepts NULL.
 step_setup *stn_setup_keep(step_setup *setup);
 void stn_setup_release(step_setup *setup);
-/// Before a controller is added: in place of a setup with other users one on top of it, with a list of controllers of
-/// its own. The caller's use goes over to it.
+/// Before a controller is added or the integrator changes: in place of a setup with other users one on top of it, with
+/// a list of controllers of its own. The caller's use goes over to it.
 stn_status stn_setup_part(step_setup **setup, stn_error *err);
-/// Another integrator in a setup with one user; the setup keeps it. STN_ERR_UNSUPPORTED: the solver does not go with
-/// it. On failure nothing changes.
+/// Another integrator in a setup with one user, which keeps it. STN_ERR_UNSUPPORTED: not with this solver. On failure
+/// nothing changes.
 stn_status stn_setup_put_integrator(step_setup *setup, stn_instance *integrator, stn_error *err);
-/// The same in a new setup like `from`, which is compiled and stays as it is.
-stn_status stn_setup_with_integrator(step_setup *from, stn_instance *integrator, step_setup **out, stn_error *err);
 
-size_t stn_setup_integrator_bytes(const step_setup *setup); // of the integrator's state, of a compiled setup
 stn_law stn_setup_law(const step_setup *setup);                        // ops NULL: there is none
 size_t stn_setup_memory_bytes(const step_setup *setup, stn_kind kind); // private bytes per constraint
 size_t stn_setup_cache_bytes(const step_setup *setup);                 // private bytes per cache entry

@@ -63,8 +63,7 @@ void stn_setup_check_restitution(const step_setup *setup);
 double law_slip_tolerance(const stn_instance *law); // what it tells (stn_law_ops.slip_tolerance), else 1e-4 m/s
 
 // what stn_world_apply makes of inputs: clone.c, control.c, observe.c
-/// Of the same sizes but the integrator's; `integrator` as of INPUT_STATE.
-stn_status stn_world_take_state(stn_world *world, const stn_state *state, stn_instance *integrator, stn_error *err);
+stn_status stn_world_take_state(stn_world *world, const stn_state *state, stn_error *err); // of the same sizes
 stn_status stn_world_take_integrator(stn_world *world, stn_instance *integrator, stn_error *err);
 stn_status stn_world_take_controller(stn_world *world, const world_input *input, stn_error *err);
 stn_status stn_world_take_signal(stn_world *world, const char *name, double value, stn_error *err);
@@ -94,8 +93,7 @@ void stn_describe_dof(const stn_model *model, int32_t d, char *text, size_t size
 void stn_describe_coordinate(const stn_model *model, int32_t i, char *text, size_t size);
 /// Puts "constraint spring 'tie'" in front of the message, "(number 2)" where it has no name.
 void stn_describe_constraint_error(const stn_model *model, int32_t i, stn_error *err);
-/// Fills `parameters`, which are NULL, with all that is there so far.
-stn_status stn_setup_describe(step_setup *setup, stn_error *err);
+stn_status stn_setup_describe(step_setup *setup, stn_error *err);             // fills `parameters`, which are NULL
 stn_status stn_setup_describe_constraints(step_setup *setup, stn_error *err); // adds those of the model's constraints
 /// Adds the parameters of a controller that is not counted yet; `number` from 1.
 stn_status stn_setup_describe_controller(step_setup *setup, const controller *c, int32_t number, stn_error *err);

@@ -36,9 +36,7 @@ typedef struct stn_control_view {
     const stn_kinematics *kinematics; // at (q, v)
     stn_arena *arena;                 // scratch, until the step ends
     stn_surroundings *surroundings;   // for stn_near_pairs; NULL: nothing is near
-    /// The integrator balances forces without inertia: M a and C v are no part of the step, and a controller that would
-    /// feed them forward leaves them out. One whose law makes no sense then says "inertia" among its capabilities.
-    bool quasistatic;
+    bool quasistatic; // M a and C v are no part of the step: a controller that would feed them forward leaves them out
 } stn_control_view;
 
 /// Two shapes that may collide and are near each other at the step's start.

@@ -42,13 +42,12 @@ STN_API stn_status stn_world_close_recordings(stn_world *world, stn_error *err);
 
 // ---------------------------------------------------------------------------------------------------- states
 
-/// A state by value, with the integrator that it is of. Restoring and going on gives bitwise the same steps.
+/// A state by value. Restoring and going on gives bitwise the same steps.
 typedef struct stn_snapshot stn_snapshot;
 STN_API stn_status stn_world_snapshot(const stn_world *world, stn_snapshot **out, stn_error *err);
 STN_API void stn_snapshot_destroy(stn_snapshot *snapshot); ///< accepts NULL
-/// The world goes back to the snapshot's integrator where it has another one. STN_ERR_ARGUMENT when it belongs to a
-/// model of other sizes or names; STN_ERR_PLUGIN, STN_ERR_UNSUPPORTED: there is no such integrator here, or it does not
-/// go with the solver.
+/// The world goes back to the integrator of the snapshot (of STN_ERR_MEMORY perhaps to that alone); one from a file is
+/// refused unless the world has that integrator. STN_ERR_ARGUMENT when it belongs to a model of other sizes or names.
 STN_API stn_status stn_world_restore(stn_world *world, const stn_snapshot *snapshot, stn_error *err);
 /// To and from a file; it appears whole or not at all; damage is found by a checksum.
 STN_API stn_status stn_snapshot_save(const stn_snapshot *snapshot, const char *path, stn_error *err);

@@ -102,13 +102,11 @@ typedef struct stn_step_place {
 STN_API const stn_step_place *stn_world_place(const stn_world *world);
 STN_API double stn_world_dt(const stn_world *world);                              // [s]
 STN_API stn_status stn_world_set_dt(stn_world *world, double dt, stn_error *err); ///< between steps
-/// Another integrator with its parameters, from the next step on, between steps and at any time: before compiling it is
-/// the one of the start, and so it is before the first step. It begins with an empty state of its own; q, v, references
-/// and all else stay, and of the last step's contacts their impulses, which are those of a step of this length with
-/// every integrator. After steps of a quasistatic one v is the mean velocity of the last of them. Clones keep theirs. A
-/// snapshot is restored with the integrator that it was taken with, reset goes back to the one of the start. id NULL:
-/// that of stn_world_options_default. Errors are those of stn_instance_create; STN_ERR_UNSUPPORTED: the solver does not
-/// go with it. On failure the world stays as it is.
+/// Another integrator from the next step on; between steps, or before compiling. Before the first step it becomes that
+/// of the start, too. Its own state begins with zeros; all else stays, impulses of contacts among it, which are those of
+/// a step of this length with every integrator. After quasistatic steps v is the mean velocity of the last one. Clones
+/// keep theirs. id NULL: the standard one. Errors of stn_instance_create, STN_ERR_UNSUPPORTED: the solver does not go
+/// with it. On failure the world stays as it is.
 STN_API stn_status stn_world_set_integrator(stn_world *world, const stn_plugin_choice *integrator, stn_error *err);
 /// [m/s^2], from the next step on; part of the state. STN_ERR_ARGUMENT when it is not finite.
 STN_API stn_status stn_world_set_gravity(stn_world *world, stn_vec3 gravity, stn_error *err);
@@ -134,8 +132,8 @@ STN_API stn_status stn_world_contact_events(stn_world *world, stn_contact_events
 /// "name = value unit" lines of every plugin and parameter in use, controllers included ("controller.1.kp = 100 N
 /// m/rad").
 STN_API const char *stn_world_parameters(const stn_world *world);
-/// The plugin in use for a kind (solver, law, contact, integrator, factor); NULL when none. Borrowed as long as the
-/// world is; an integrator until another one takes its place.
+/// The plugin in use for a kind (solver, law, contact, integrator, factor); NULL when none. Borrowed from the world, an
+/// integrator until another one takes its place.
 STN_API const stn_instance *stn_world_plugin(const stn_world *world, stn_kind kind);
 
 // --------------------------------------------------------------------------------------------------- constraints
@@ -208,7 +206,7 @@ STN_API const stn_control_target *stn_world_controller_target(const stn_world *w
 STN_API double stn_world_random(stn_world *world);
 
 /// Back to the state that compiling made: start pose, time 0, empty contact cache; and to the integrator of the first
-/// step. Where that asks for memory that is not there, the world stays as it is, and an error is logged.
+/// step. Without memory for that the world stays as it is, and an error is logged.
 STN_API void stn_world_reset(stn_world *world);
 /// A second world in the same state, with the model, the tables and the plugins' instances of the first, which both
 /// hold: it costs what a step fills and works with. Either may go first, and they may step on two threads at once. A
