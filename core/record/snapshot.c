@@ -11,7 +11,8 @@
 #include "plugin/settings.h"
 #include "record/snapshot.h"
 
-static const size_t shared_sizes = offsetof(stn_state_sizes, integrator_bytes); // in bytes: the last are not the model's
+static const size_t shared_sizes =
+    offsetof(stn_state_sizes, integrator_bytes); // in bytes: the last are not the model's
 
 /// What must agree before a state may be restored: names and shapes of everything that has coordinates, and what
 /// constraints of plugins act on.

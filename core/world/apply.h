@@ -39,9 +39,9 @@ typedef struct world_input {
     input_kind kind;
     union {
         input_part part;
-        double dt;              // [s]
-        stn_vec3 gravity;       // [m/s^2]
-        const stn_state *state; // of the world's own sizes
+        double dt;                // [s]
+        stn_vec3 gravity;         // [m/s^2]
+        const stn_state *state;   // of the world's own sizes
         stn_instance *integrator; // borrowed; the world keeps it
         struct {
             stn_instance *instance; // the world takes it over, also on failure

@@ -499,6 +499,7 @@ function constraint:release(options) end
 ---@field nq integer
 ---@field nv integer
 ---@field body_count integer
+---@field integrator stiction.Plugin reads as its name; assigned between steps
 local world = {}
 ---@param description table { "file", name =, base =, fixed =, keyframe =, joints =, packages =, allow_absolute =, visual_meshes =, loader =, velocity_limits =, mass_factor =, mu = ..., modulus =, resolution =, field_margin = }
 ---@return stiction.group

@@ -103,10 +103,10 @@ STN_API const stn_step_place *stn_world_place(const stn_world *world);
 STN_API double stn_world_dt(const stn_world *world);                              // [s]
 STN_API stn_status stn_world_set_dt(stn_world *world, double dt, stn_error *err); ///< between steps
 /// Another integrator from the next step on; between steps, or before compiling. Before the first step it becomes that
-/// of the start, too. Its own state begins with zeros; all else stays, impulses of contacts among it, which are those of
-/// a step of this length with every integrator. After quasistatic steps v is the mean velocity of the last one. Clones
-/// keep theirs. id NULL: the standard one. Errors of stn_instance_create, STN_ERR_UNSUPPORTED: the solver does not go
-/// with it. On failure the world stays as it is.
+/// of the start, too. Its own state begins with zeros; all else stays, impulses of contacts among it, which are those
+/// of a step of this length with every integrator. After quasistatic steps v is the mean velocity of the last one.
+/// Clones keep theirs. id NULL: the standard one. Errors of stn_instance_create, STN_ERR_UNSUPPORTED: the solver does
+/// not go with it. On failure the world stays as it is.
 STN_API stn_status stn_world_set_integrator(stn_world *world, const stn_plugin_choice *integrator, stn_error *err);
 /// [m/s^2], from the next step on; part of the state. STN_ERR_ARGUMENT when it is not finite.
 STN_API stn_status stn_world_set_gravity(stn_world *world, stn_vec3 gravity, stn_error *err);

@@ -19,8 +19,8 @@ stn_status servo_add(const stn_control_view *view, int32_t dof, const servo_law 
                      stn_error *err);
 /// Efforts that hold the whole tree of every controlled joint still against gravity, (dof_count).
 stn_status servo_gravity(const stn_control_view *view, double *hold, stn_error *err);
-/// Efforts (n_t) that make up for a tree's weight and Coriolis forces, C v - g; in quasistatic steps, which know no C v,
-/// -g.
+/// Efforts (n_t) that make up for a tree's weight and Coriolis forces, C v - g; in quasistatic steps, which know no C
+/// v, -g.
 stn_status servo_bias(const stn_control_view *view, int32_t tree, double *effort, stn_error *err);
 /// Efforts (n_t) that a tree needs to move with the accelerations (n_t) over a step of the default integrator, whose
 /// Coriolis forces are the bilinear form C(v0, v0 + dt acceleration) (STN_BIAS_POLAR); no damping, no springs. In

@@ -236,8 +236,11 @@ static void a_snapshot_brings_its_integrator_back(void **state) {
         stn_world *world;
         const stn_snapshot *snapshot;
         bool switches;
-    } ways[] = {{world, snapshot, true}, {other, snapshot, true},  {other, snapshot, true},
-                {far, snapshot, false},  {world, loaded, false}};
+    } ways[] = {{world, snapshot, true},
+                {other, snapshot, true},
+                {other, snapshot, true},
+                {far, snapshot, false},
+                {world, loaded, false}};
     for (int32_t i = 0; i < STN_COUNT(ways); i++) {
         stn_world *w = ways[i].world;
         if (!ways[i].switches) {
@@ -391,8 +394,8 @@ static void without_memory_nothing_changes(void **state) {
             scene_steps(world, 2);
             scene_steps(clone, 2);
             stn_world_reset(world);
-            assert_string_equal(integrator_of(world), way == 1 || (way == 0 && status == STN_OK) ? "fake_midstep"
-                                                                                               : "symplectic_euler");
+            assert_string_equal(integrator_of(world),
+                                way == 1 || (way == 0 && status == STN_OK) ? "fake_midstep" : "symplectic_euler");
             stn_snapshot_destroy(snapshot);
             stn_world_destroy(world);
             stn_world_destroy(clone);
