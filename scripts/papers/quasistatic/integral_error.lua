@@ -1,0 +1,125 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Figure 7 of the paper on quasistatic stepping [pang-2021]: how far the red cube of pick_and_place.lua is from where it ought to be,
+-- integrated over the 20 s, over the step h: of quasistatic steps and of steps with inertia. The ground truth is a run with inertia and
+-- h = 5e-5 s.
+--
+--     sum over steps of |(x_k + x_k+1)/2 - x_truth((t_k + t_k+1)/2)| h    [m s], and of the angle between the rotations [rad s]
+--
+--   stiction run scripts/papers/quasistatic/integral_error.lua --set truth=truth.csv --set folder=.
+--
+-- `truth`: the ground truth is kept there and read from there the next time. Times are medians of a step times the number of steps.
+local stn = require "stiction"
+local chart = require "chart"
+local numbers = require "numbers"
+local statistics = require "statistics"
+local scene = require "pick_and_place_scene"
+
+local p = scene.parameters {
+  steps = "0.4, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001", -- h [s]
+  truth = "", truth_dt = 5e-5, -- file; [s]
+  inertia_solver = "sap",
+  folder = "",                 -- for table and charts
+}
+
+local truth = scene.truth(p, p.truth, p.truth_dt)
+
+-- Where the ground truth is at a time; `hint`: a row before it.
+local function truth_at(time, hint)
+  local k = hint
+  while k < #truth.t - 1 and truth.t[k + 1] < time do k = k + 1 end
+  local x = math.min(1, math.max(0, (time - truth.t[k]) / (truth.t[k + 1] - truth.t[k])))
+  return truth.pose[k]:interpolate(truth.pose[k + 1], x), k
+end
+
+local function integral_errors(trace)
+  local position, angle, k = 0, 0, 1
+  for i = 1, #trace.t - 1 do
+    local dt, here, there = trace.t[i + 1] - trace.t[i], trace.pose[i]:interpolate(trace.pose[i + 1], 0.5), nil
+    there, k = truth_at(0.5 * (trace.t[i] + trace.t[i + 1]), k)
+    position, angle = position + here:distance(there) * dt, angle + here:angle(there) * dt
+  end
+  return position, angle
+end
+
+local function measure(h, kind)
+  local own = {}
+  for key, value in pairs(p) do own[key] = value end
+  own.dt, own.integrator, own.solver, own.stiction = h, kind.integrator, kind.solver, kind.stiction
+  local trace = scene.trace(own)
+  local row = { h = h, steps = trace.steps, succeeds = scene.succeeded(trace.outcome), unsolved = trace.unsolved, contacts = trace.contacts }
+  row.position, row.angle = integral_errors(trace)
+  row.solve_us, row.step_us = statistics.median(trace.solve_us), statistics.median(trace.step_us)
+  row.time_s = row.step_us * row.steps * 1e-6
+  io.stderr:write(("%-42s %8g %10.3e %10.3e  %-5s %6d %8.1f %9.1f %9.1f %9.4f\n"):format(kind.name, h, row.position, row.angle,
+    tostring(row.succeeds), row.unsolved, row.contacts, row.solve_us, row.step_us, row.time_s))
+  return row
+end
+
+local kinds = {
+  { name = "quasistatic", integrator = "quasistatic", solver = p.solver, stiction = false, rows = {} },
+  { name = "quasistatic, what sticks holds its place", integrator = "quasistatic", solver = p.solver, stiction = true, rows = {} },
+  { name = "with inertia", integrator = "symplectic_euler", solver = p.inertia_solver, stiction = false, rows = {} },
+  { name = "with inertia, what sticks holds its place", integrator = "symplectic_euler", solver = p.inertia_solver, stiction = true, rows = {} },
+}
+io.stderr:write "steps                                         h [s]  error [m s]    [rad s]  succeeds unsolved contacts solve [us] step [us]  all [s]\n"
+for _, kind in ipairs(kinds) do
+  for _, h in ipairs(numbers(p.steps, "steps")) do table.insert(kind.rows, measure(h, kind)) end
+end
+
+-- Of runs with inertia the quickest with at most this error.
+local function quickest(error)
+  local best
+  for k = 3, 4 do
+    for _, row in ipairs(kinds[k].rows) do
+      if row.position <= error and not (best and best.time_s <= row.time_s) then best = row end
+    end
+  end
+  return best
+end
+
+for k = 1, 2 do
+  for _, row in ipairs(kinds[k].rows) do
+    local other = quickest(row.position)
+    if other then
+      io.stderr:write(("%s, h = %g s: %.4f s for %.2e m s; with inertia h = %g s: %.4f s for %.2e m s, %.1f times as long\n"):format(kinds[k].name, row.h,
+        row.time_s, row.position, other.h, other.time_s, other.position, other.time_s / row.time_s))
+    end
+  end
+end
+
+local function write(name, text)
+  local file = assert(io.open(p.folder .. "/" .. name, "w"))
+  assert(file:write(text))
+  assert(file:close())
+end
+
+if p.folder ~= "" then
+  local lines = { "integrator,solver,stiction,h_s,error_m_s,error_rad_s,succeeds,unsolved,contacts_mean,solve_median_us,step_median_us,time_s" }
+  for _, kind in ipairs(kinds) do
+    for _, row in ipairs(kind.rows) do
+      lines[#lines + 1] = ("%s,%s,%s,%g,%.4g,%.4g,%s,%d,%.4g,%.4g,%.4g,%.4g"):format(kind.integrator, kind.solver, kind.stiction, row.h, row.position, row.angle, row.succeeds,
+        row.unsolved, row.contacts, row.solve_us, row.step_us, row.time_s)
+    end
+  end
+  write("quasistatic_error.csv", table.concat(lines, "\n") .. "\n")
+  for _, of in ipairs { { "position", "m s" }, { "angle", "rad s" }, { "time", "m s" } } do
+    local lines_of = {}
+    for k, kind in ipairs(kinds) do
+      lines_of[k] = { name = kind.name, x = {}, y = {} }
+      for i, row in ipairs(kind.rows) do
+        lines_of[k].x[i] = of[1] == "time" and row.time_s or row.h
+        lines_of[k].y[i] = row[of[1] == "time" and "position" or of[1]]
+      end
+    end
+    chart.write(("%s/quasistatic_error_%s.svg"):format(p.folder, of[1]), {
+      title = "pick and place: integral error of the red cube's " .. (of[1] == "angle" and "angle" or "position"), series = lines_of,
+      x = { label = of[1] == "time" and "time of the run [s]" or "step h [s]", log = true }, y = { label = of[2], log = true },
+    })
+  end
+end
+for k = 1, 2 do
+  for _, row in ipairs(kinds[k].rows) do
+    stn.check(("%s, h = %g s: the cube is on the stack"):format(kinds[k].name, row.h), row.succeeds)
+    stn.check(("%s, h = %g s: steps not solved"):format(kinds[k].name, row.h), { value = row.unsolved, limit = 0, unit = "steps" })
+  end
+end
