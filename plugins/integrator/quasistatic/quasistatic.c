@@ -7,6 +7,7 @@
 // Gains of controllers, springs of joints and elements are K, dampers D; equation 10 of the paper is this with D = 0.
 // Where no spring and no damper holds a velocity A is zero: contacts alone determine it, and the solver has to be one
 // for singular A. `unactuated_mass_scale` s > 0 puts s M there, which makes A regular.
+#include <math.h>
 #include <string.h>
 
 #include <stiction/plugin.h>
@@ -21,7 +22,7 @@ static const stn_param params[] = {
                    "share of its mass by which each step resists what no spring or damper holds; 0: balance of forces "
                    "alone, for solvers that take singular A"),
     STN_PARAM_REAL(quasistatic_config, scale_time, "s", 0.01, 1e-9, 1e9,
-                   "laws and rows are regularised as in dynamic steps of this length, whatever dt is"),
+                   "laws and rows are regularised as in dynamic steps of this length, where dt is longer"),
     STN_PARAM_REAL(quasistatic_config, reach, "m", 0.01, 0.0, 1e9,
                    "contacts nearer than this are in the problem, whatever moves"),
     STN_PARAM_BOOL(quasistatic_config, carries, true,
@@ -87,10 +88,11 @@ static stn_status add_unheld_mass(const holds *h, double s, const stn_matrix *M,
 }
 
 /// The scale of a tree: as large as A, positive whatever K is, and a mass in it weighs what it does in dynamic steps of
-/// scale_time, so that regularisation by w displaces as much in long steps as in short ones.
+/// scale_time, or of dt where that is less: regularisation by w displaces as much in a long step as in one of scale_time,
+/// and in shorter ones friction creeps as slowly as it does in dynamic steps.
 static stn_status make_scale(const quasistatic_config *config, const stn_integrator_view *view, int32_t t,
                              const holds *h, const stn_matrix *A, stn_matrix *scale) {
-    const double dt = view->dt, share = dt / config->scale_time;
+    const double dt = view->dt, share = fmax(1.0, dt / config->scale_time);
     *scale = *A;
     scale->values = STN_ARENA_ZEROED(view->arena, stn_matrix_value_count(A), double);
     if (scale->values == NULL) {

@@ -7,6 +7,7 @@
 --
 --   stiction run scripts/papers/quasistatic/integral_error.lua --set truth=truth.csv --set folder=.
 --
+-- Both as published, contacts know velocities only, and with `stiction`, where what sticks holds its place (docs/stiction.md).
 -- `truth`: the ground truth is kept there and read from there the next time. Times are medians of a step times the number of steps.
 local stn = require "stiction"
 local chart = require "chart"
@@ -50,18 +51,18 @@ local function measure(h, kind)
   row.position, row.angle = integral_errors(trace)
   row.solve_us, row.step_us = statistics.median(trace.solve_us), statistics.median(trace.step_us)
   row.time_s = row.step_us * row.steps * 1e-6
-  io.stderr:write(("%-42s %8g %10.3e %10.3e  %-5s %6d %8.1f %9.1f %9.1f %9.4f\n"):format(kind.name, h, row.position, row.angle,
+  io.stderr:write(("%-22s %8g %10.3e %10.3e  %-5s %6d %8.1f %9.1f %9.1f %9.4f\n"):format(kind.name, h, row.position, row.angle,
     tostring(row.succeeds), row.unsolved, row.contacts, row.solve_us, row.step_us, row.time_s))
   return row
 end
 
 local kinds = {
   { name = "quasistatic", integrator = "quasistatic", solver = p.solver, stiction = false, rows = {} },
-  { name = "quasistatic, what sticks holds its place", integrator = "quasistatic", solver = p.solver, stiction = true, rows = {} },
-  { name = "with inertia", integrator = "symplectic_euler", solver = p.inertia_solver, stiction = false, rows = {} },
-  { name = "with inertia, what sticks holds its place", integrator = "symplectic_euler", solver = p.inertia_solver, stiction = true, rows = {} },
+  { name = "quasistatic, stiction", integrator = "quasistatic", solver = p.solver, stiction = true, rows = {} },
+  { name = "inertia", integrator = "symplectic_euler", solver = p.inertia_solver, stiction = false, rows = {} },
+  { name = "inertia, stiction", integrator = "symplectic_euler", solver = p.inertia_solver, stiction = true, rows = {} },
 }
-io.stderr:write "steps                                         h [s]  error [m s]    [rad s]  succeeds unsolved contacts solve [us] step [us]  all [s]\n"
+io.stderr:write "steps                     h [s]  error [m s]    [rad s]  succeeds unsolved contacts solve [us] step [us]  all [s]\n"
 for _, kind in ipairs(kinds) do
   for _, h in ipairs(numbers(p.steps, "steps")) do table.insert(kind.rows, measure(h, kind)) end
 end
@@ -111,7 +112,7 @@ if p.folder ~= "" then
         lines_of[k].y[i] = row[of[1] == "time" and "position" or of[1]]
       end
     end
-    chart.write(("%s/quasistatic_error_%s.svg"):format(p.folder, of[1]), {
+    chart.write(("%s/quasistatic_error_%s.svg"):format(p.folder, of[1]), { legend = "beside",
       title = "pick and place: integral error of the red cube's " .. (of[1] == "angle" and "angle" or "position"), series = lines_of,
       x = { label = of[1] == "time" and "time of the run [s]" or "step h [s]", log = true }, y = { label = of[2], log = true },
     })

@@ -12,6 +12,7 @@ local scene = { duration = 20 } -- [s]
 
 local arm_stiffness = { 800, 600, 600, 600, 400, 200, 200 } -- [N m/rad]
 local finger_stiffness = 500                                -- [N/m]
+local gravity = 10                                          -- [m/s^2]
 local open, closed = 0.05, 0.02                             -- commands of each finger: its plate from the middle [m]
 
 -- edge, x, y and height of the middle [m]
@@ -65,11 +66,13 @@ function scene.parameters(own)
   local declared = {
     dt = stn.number { 0.1, min = 1e-6, max = 1, unit = "s" }, -- h of the paper
     integrator = "quasistatic",           -- or one with inertia, "symplectic_euler"; then joints are damped
-    solver = "qp",                        -- also sap, admm_split
+    solver = "sap",                       -- also admm_split
     tolerance = 1e-8,
     unactuated_mass_scale = 0.0,          -- of the integrator quasistatic
     damping_ratio = 1.0,                  -- of joints, with inertia
-    cubes = stn.choice { "box", "corners" }, -- corners: boxes 1 mm smaller, with a small ball at each corner, as the authors have them
+    -- box: contacts of boxes are their corners already. corners: boxes 1 mm smaller with a tiny ball at each corner, as the authors
+    -- have them, whose boxes alone touch at one point
+    cubes = stn.choice { "box", "corners" },
     stiction = false,                     -- true: what sticks holds its place; the paper's contacts know velocities only
     margin = stn.number { 0.01, min = 0, unit = "m" }, -- of quasistatic steps: contacts are pairs nearer than this
     mu = 1.0,
@@ -129,7 +132,7 @@ end
 function scene.build(p)
   local still = p.integrator == "quasistatic"
   local world = stn.world {
-    dt = p.dt, gravity = { 0, 0, -10 }, solver = { p.solver, tolerance = p.tolerance },
+    dt = p.dt, gravity = { 0, 0, -gravity }, solver = { p.solver, tolerance = p.tolerance },
     stiction = p.stiction, margin = still and p.margin or nil, margin_only = still,
     integrator = still and { "quasistatic", unactuated_mass_scale = p.unactuated_mass_scale } or p.integrator,
   }
@@ -174,6 +177,7 @@ local function drive(s, time, k)
   local plate, speed = between(s.plates[k], s.plates[k + 1])
   s.drives:set { position = q, velocity = v }
   s.jaws:set { position = { plate, plate }, velocity = { speed, speed } }
+  s.plate = plate
   return k
 end
 
@@ -189,6 +193,17 @@ end
 --- Angle of a body's rotation since the start, of axis and angle [rad].
 function scene.angle(body)
   return stn.pose {}:angle(body:pose())
+end
+
+--- How far forces are from balance in the last step [N]: of the red cube, its contacts against its weight; of the plates, the force of
+--- their springs against what the cube presses on them.
+function scene.imbalance(s)
+  local on, fingers = s.world:contact_force(s.red).force, 0
+  for _, name in ipairs { "left", "right" } do
+    local spring = finger_stiffness * (s.gripper:joint(name .. "_joint"):position() - s.plate)
+    fingers = math.max(fingers, math.abs(spring - s.world:contact_force(s.red, { s.gripper, name }).normal_force))
+  end
+  return math.sqrt(on[1] ^ 2 + on[2] ^ 2 + (on[3] - s.red:mass() * gravity) ^ 2), fingers
 end
 
 --- Does the red cube stand on the stack at the end, turned by 90 degrees, and did nothing else move? Figures of all that.
