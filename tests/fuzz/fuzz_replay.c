@@ -61,6 +61,9 @@ static void tell_inputs(const stn_world *world, double dt, double gravity, doubl
     if (s->time <= time) {
         reached("state");
     }
+    if (strcmp(stn_world_plugin(world, STN_KIND_INTEGRATOR)->desc->id, "quasistatic") == 0) {
+        reached("integrator");
+    }
     for (int32_t i = 0; i < stn_world_controller_count(world); i++) {
         reached(stn_world_controller_weight(world, i) < 1.0 ? "activation" : "controller");
     }
