@@ -88,8 +88,8 @@ static stn_status add_unheld_mass(const holds *h, double s, const stn_matrix *M,
 }
 
 /// The scale of a tree: as large as A, positive whatever K is, and a mass in it weighs what it does in dynamic steps of
-/// scale_time, or of dt where that is less: regularisation by w displaces as much in a long step as in one of scale_time,
-/// and in shorter ones friction creeps as slowly as it does in dynamic steps.
+/// scale_time, or of dt where that is less: regularisation by w displaces as much in a long step as in one of
+/// scale_time, and in shorter ones friction creeps as slowly as it does in dynamic steps.
 static stn_status make_scale(const quasistatic_config *config, const stn_integrator_view *view, int32_t t,
                              const holds *h, const stn_matrix *A, stn_matrix *scale) {
     const double dt = view->dt, share = fmax(1.0, dt / config->scale_time);
