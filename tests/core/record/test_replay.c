@@ -362,6 +362,28 @@ static void other_threads_agree_and_damage_is_refused(void **state) {
     tape_drop(t);
 }
 
+/// Another integrator takes the place of the one that the run began with: where the run goes over to another, the
+/// replay does so.
+static void another_integrator_is_that_of_the_beginning(void **state) {
+    uint64_t hash = 0;
+    stn_error err;
+    tape *t = driven(*state, 1, 20, &hash); // over to quasistatic at 38, to midpoint at 40, and so on; reset at 150
+    const stn_replay_options wanted = {.plugin = {[STN_KIND_INTEGRATOR] = {.id = "implicit_euler"}}};
+    stn_replay *replay = tape_replay(*state, t, &wanted);
+    const stn_instance *now = NULL;
+    for (int32_t i = 0; i < t->count; i++) {
+        size_t used = 0;
+        stn_replay_difference d;
+        assert_true(stn_replay_step(replay, t->steps + t->start[i], t->steps_size - t->start[i], &used, &d, &err) >= 0);
+        now = stn_world_plugin(stn_replay_world(replay), STN_KIND_INTEGRATOR);
+        const char *expected = i + 20 < 38 ? "implicit_euler" : i + 20 < 40 ? "quasistatic" : "midpoint";
+        assert_true(i + 20 >= 78 || strcmp(now->desc->id, expected) == 0);
+    }
+    assert_string_equal(now->desc->id, "quasistatic"); // 198
+    stn_replay_destroy(replay);
+    tape_drop(t);
+}
+
 static void a_missing_plugin_is_named(void **state) {
     uint64_t hash = 0;
     stn_error err;
@@ -582,6 +604,7 @@ int main(void) {
         cmocka_unit_test(a_changed_parameter_is_found),
         cmocka_unit_test(another_build_is_told),
         cmocka_unit_test(other_threads_agree_and_damage_is_refused),
+        cmocka_unit_test(another_integrator_is_that_of_the_beginning),
         cmocka_unit_test(a_missing_plugin_is_named),
         cmocka_unit_test(an_observer_gives_inputs_of_the_next_step),
         cmocka_unit_test(an_observer_that_fails_leaves_no_gap),

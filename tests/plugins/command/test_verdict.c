@@ -50,6 +50,24 @@ static void test_energy_that_rises_is_told_from_a_tenth_of_what_moved_on(void **
     }
 }
 
+/// No energy is judged of a world that made a step without inertia, whichever it was.
+static void test_a_world_that_was_quasistatic_for_a_step_has_no_figure_of_energy(void **state) {
+    (void)state;
+    static const char *const when[] = {"1", "150", "300", "0"};
+    for (int i = 0; i < 4; i++) {
+        char script[2048];
+        snprintf(script, sizeof script,
+                 "%s for k = 1, 300 do w.integrator = k == %s and 'quasistatic' or 'explicit_euler' w:step() end\n",
+                 spring, when[i]);
+        cJSON *json = figures_of(script, "--set steps=2");
+        bool none = cJSON_IsTrue(cJSON_GetObjectItem(json, "quasistatic"));
+        assert_int_equal(none, i < 3);
+        double ratio = number(item(item(json, "verdict"), "energy"), "ratio");
+        assert_true(none ? ratio == 0.0 : ratio > 0.1);
+        cJSON_Delete(json);
+    }
+}
+
 static const char sunk[] = "local stn = require 'stiction'\n"
                            "local p = stn.params { depth = 0.01, k = math.huge }\n"
                            "local w = stn.world { dt = 0.01, gravity = { 0, 0, 0 } }\n"
@@ -245,6 +263,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_energy_that_rises_is_told_from_a_tenth_of_what_moved_on, enter_folder,
                                         leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_world_that_was_quasistatic_for_a_step_has_no_figure_of_energy,
+                                        enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_overlap_is_told_from_a_quarter_of_the_thinner_shape_on, enter_folder,
                                         leave_folder),
         cmocka_unit_test_setup_teardown(test_a_body_that_goes_farther_in_a_step_than_it_is_long_is_told, enter_folder,
