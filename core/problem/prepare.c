@@ -25,11 +25,6 @@ static uint32_t sets_of(const stn_problem *problem) {
     return sets;
 }
 
-/// A problem without velocities leaves only solvers of impulses.
-static bool treats_local(const stn_solver_ops *ops) {
-    return (ops->needs & STN_NEEDS_DELASSUS) != 0 && ops->yields != STN_YIELDS_VELOCITY;
-}
-
 enum { SOLVERS_TEXT = 256 };
 
 /// What a problem asks of a solver.
@@ -51,7 +46,7 @@ static void list_solvers(const stn_problem_solver *s, demand d, char text[SOLVER
     for (int32_t i = 0; i < count && used < size; i++) {
         const stn_plugin_desc *desc = plugins[i].desc;
         const stn_solver_ops *ops = desc->ops.solver;
-        const bool able = (!d.local || treats_local(ops)) && (!d.singular || stn_solver_takes_singular(ops));
+        const bool able = (!d.local || stn_solver_takes_local(ops)) && (!d.singular || stn_solver_takes_singular(ops));
         if (able && (ops->sets & d.sets) == d.sets) {
             used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", desc->id);
         }
@@ -113,7 +108,7 @@ stn_status stn_problem_solver_accepts(const stn_problem_solver *solver, const st
     if (solver->law.ops != NULL && (sets & cones & ~solver->law.ops->sets) != 0) {
         return refuse_sets(solver, problem, true, err);
     }
-    if (problem->form == STN_FORM_LOCAL && !treats_local(&solver->ops)) {
+    if (problem->form == STN_FORM_LOCAL && !stn_solver_takes_local(&solver->ops)) {
         char solvers[SOLVERS_TEXT];
         list_solvers(solver, (demand){sets, true, false}, solvers);
         return stn_fail(err, STN_ERR_UNSUPPORTED,

@@ -33,8 +33,8 @@ local function toy(solver, options, limited, floor)
   return world, box, finger, motor
 end
 
-local able = { sap = true, admm_split = true, admm_split_ncp = true }
-local solvers = { "sap", "admm_split", "admm_split_ncp", "admm", "admm_ncp", "apgd", "nsgs", "pgs", "bisection", "ipm", "lemke", "newton_ncp", "auto" }
+local able = { sap = true, qp = true, admm_split = true, admm_split_ncp = true }
+local solvers = { "sap", "qp", "admm_split", "admm_split_ncp", "admm", "admm_ncp", "apgd", "nsgs", "pgs", "bisection", "ipm", "lemke", "newton_ncp", "auto" }
 
 local push = mu * g -- the finger is smooth: it pushes with the friction of the floor
 
@@ -44,7 +44,7 @@ for _, solver in ipairs(solvers) do
       local world, box, finger, motor = toy(solver, {}, limited)
       if not able[solver] then
         local text = stn.fails(function() world:step() end, "solver " .. solver .. " needs the inverse of A, but A of tree 0 (source 0) is singular at dof 0")
-        assert(text:find("a solver that can: admm_split, admm_split_ncp, sap; tree 0, dof 0: group box, joint", 1, true), text)
+        assert(text:find("a solver that can: admm_split, admm_split_ncp, qp, sap; tree 0, dof 0: group box, joint", 1, true), text)
         return
       end
       local converged = 0
@@ -71,7 +71,7 @@ stn.test("an indefinite A is an error that names integrator, group and joint", f
 end)
 
 stn.test("what nothing holds is named", function()
-  for _, solver in ipairs { "sap", "admm_split", "admm_split_ncp" } do
+  for _, solver in ipairs { "sap", "qp", "admm_split", "admm_split_ncp" } do
     local text = stn.fails(function() toy(solver, {}, true, false):step() end, "nothing holds tree 0 (source 0) along dof 2: A is singular there")
     assert(text:find("tree 0, dof 0: group box, joint", 1, true), text)
   end

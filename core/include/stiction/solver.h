@@ -43,6 +43,8 @@ enum {
     /// constraints. Such a solver gets no Delassus operator, as there is no A^-1; it reports convergence only where
     /// A (v - v_star) = J^T gamma + free_impulse holds. One without it is refused by name where an A is singular.
     STN_SUPPORTS_SINGULAR_A = 1u << 0,
+    /// The local form, without STN_NEEDS_DELASSUS: it reads W and q by stn_delassus_build itself, and yields impulses.
+    STN_SUPPORTS_LOCAL_FORM = 1u << 1,
 };
 
 /// Parts of a step that a profile tells apart within its stages.
@@ -163,6 +165,12 @@ static inline bool stn_solver_may_have_law(const stn_solver_ops *ops) {
 static inline bool stn_solver_takes_singular(const stn_solver_ops *ops) {
     const size_t end = (size_t)((const char *)(&ops->supports + 1) - (const char *)ops);
     return end <= ops->size && (ops->supports & STN_SUPPORTS_SINGULAR_A) != 0;
+}
+/// Does it take problems in the local form? Thread: [any].
+static inline bool stn_solver_takes_local(const stn_solver_ops *ops) {
+    const size_t end = (size_t)((const char *)(&ops->supports + 1) - (const char *)ops);
+    return ops->yields != STN_YIELDS_VELOCITY && ((ops->needs & STN_NEEDS_DELASSUS) != 0 ||
+                                                  (end <= ops->size && (ops->supports & STN_SUPPORTS_LOCAL_FORM) != 0));
 }
 /// Has it any use for a contact law? Thread: [any].
 static inline bool stn_solver_takes_law(const stn_solver_ops *ops) {

@@ -119,7 +119,9 @@ void subject_solve_into(solver_subject *s, stn_problem *p, solver_answer *a) {
     };
     stn_solution solution = {.v = a->v, .gamma = a->gamma};
     s->error = (stn_error){STN_OK, ""};
+    const int64_t before = stn_context_allocations(s->context);
     a->status = stn_problem_solve(s->problem_solver, p, &request, &solution, &a->report, &a->certificate, &s->error);
+    a->allocations = stn_context_allocations(s->context) - before;
     if (a->status == STN_NOT_CONVERGED && a->report.contradiction.islands > 0 &&
         a->report.contradiction.islands == a->report.not_converged) {
         a->status = a->report.contradiction.claimed; // the solver's word is what is judged

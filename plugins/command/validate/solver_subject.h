@@ -33,6 +33,7 @@ typedef struct solver_answer {
     double *v, *gamma;
     stn_solve_report report;
     stn_certificate certificate;
+    int64_t allocations; // that the solve asked the context for
 } solver_answer;
 
 /// Makes everything, with a guard when `guarded`, tolerances tight (subject_precision). False: the trial is decided.

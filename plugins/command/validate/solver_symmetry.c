@@ -314,6 +314,7 @@ static stn_problem *one_island(solver_subject *s, const stn_problem *p, int32_t 
             memmove(vectors[a] + row, vectors[a] + c.row, (size_t)c.rows * sizeof(double));
         }
         c.row = row;
+        c.memory = count;
         row += c.rows;
         q->constraints[count++] = c;
     }

@@ -31,6 +31,8 @@ static const solver_way every_way[] = {
     {"ipm", NULL, NULL, "sap"},
     {"ipm", NULL, NULL, NULL},
     {"lemke", NULL, NULL, NULL},
+    {"qp", NULL, NULL, NULL},
+    {"qp", "impulses", "vertex", NULL},
     {"newton_ncp", NULL, NULL, NULL},
     {"auto", NULL, NULL, NULL},
 };

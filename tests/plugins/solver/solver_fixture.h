@@ -4,6 +4,8 @@
 #ifndef STN_TEST_SOLVER_FIXTURE_H
 #define STN_TEST_SOLVER_FIXTURE_H
 
+#include <string.h>
+
 #include <stiction/solve.h>
 
 #include "multicontact.h"
@@ -54,11 +56,21 @@ static inline void leave(fixture *f) {
     f->law = NULL;
 }
 
+/// Zeroed memory of the solver for a problem, NULL where it keeps none. One block serves all.
+static inline void *empty_memory(const fixture *f, const stn_problem *problem) {
+    static char memory[1 << 20];
+    const size_t bytes = (size_t)problem->constraint_count * (size_t)f->solver->desc->memory_per_constraint;
+    assert_true(bytes <= sizeof memory);
+    memset(memory, 0, bytes);
+    return bytes > 0 ? memory : NULL;
+}
+
 /// Solves a copy of the problem, inverse masses computed anew, from its own start.
 static inline stn_status solve_into(fixture *f, const stn_problem *problem, uint32_t certificate_flags, double *v,
                                     double *gamma) {
     stn_problem p = *problem;
-    const stn_solve_request request = {.masses = true, .certificate_flags = certificate_flags};
+    const stn_solve_request request = {
+        .masses = true, .certificate_flags = certificate_flags, .solver_memory = empty_memory(f, problem)};
     stn_solution solution = {.v = v, .gamma = gamma};
     return stn_problem_solve(f->problem_solver, &p, &request, &solution, &f->report, &f->certificate, &f->err);
 }

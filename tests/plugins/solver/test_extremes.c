@@ -91,7 +91,9 @@ static void solve_extreme(fixture *f, const solver_way *way, uint64_t seed, int3
     stn_error err = {STN_OK, ""};
     if (stn_problem_check(f->context, &s.problem, &err) == STN_OK) {
         choose_way(f, way, ITERATIONS);
-        const stn_solve_request request = {.masses = !stated, .certificate_flags = STN_CERTIFICATE_SCALED};
+        const stn_solve_request request = {.masses = !stated,
+                                           .certificate_flags = STN_CERTIFICATE_SCALED,
+                                           .solver_memory = empty_memory(f, &s.problem)};
         stn_solution solution = {.v = v, .gamma = gamma};
         stn_status status =
             stn_problem_solve(f->problem_solver, &s.problem, &request, &solution, &f->report, &f->certificate, &f->err);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Problems whose A is positive semidefinite, in every form of matrix: a solver is refused by name, or what it calls
 // converged is a solution; where nothing holds a tree nobody calls anything converged.
+#include "anitescu.h"
 #include "every_solver.h"
 #include "sample_problem.h"
 
@@ -116,6 +117,7 @@ static void solve_singular(fixture *f, const solver_way *way, uint64_t seed, boo
             speed = fmax(speed, fmax(fabs(v_c[r]), fabs(s->problem.v_hat[r])));
         }
         double natural = way->law != NULL ? c->natural_ccp : c->natural_ncp;
+        natural = strcmp(way->id, "qp") == 0 ? anitescu_error(&s->problem, 4, f->v, f->gamma, v_c) : natural;
         if (!(c->momentum <= 2e-6) || !(natural <= 1e-4 * speed) || !c->finite) {
             fail_msg("%s, seed %d: converged, but momentum %g, natural map %g at %g m/s", way->id, (int)seed,
                      c->momentum, natural, speed);
@@ -150,7 +152,8 @@ static void what_is_called_converged_is_a_solution(void **state) {
             print_message("%s %s, %s: %d converged, %d not, %d refused, %d held by nothing\n", every_way[w].id,
                           every_way[w].value != NULL ? every_way[w].value : "", held != 0 ? "held" : "any impulse",
                           sum.converged, sum.not_converged, sum.refused, sum.failed);
-            bool able = strcmp(every_way[w].id, "sap") == 0 || strncmp(every_way[w].id, "admm_split", 10) == 0;
+            bool able = strcmp(every_way[w].id, "sap") == 0 || strcmp(every_way[w].id, "qp") == 0 ||
+                        strncmp(every_way[w].id, "admm_split", 10) == 0;
             assert_true(able ? sum.refused == 0 : sum.refused > SEEDS / 2);
             if (held != 0 && strcmp(every_way[w].id, "sap") == 0) {
                 assert_true(sum.converged > SEEDS * 9 / 10);

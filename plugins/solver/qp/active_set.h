@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quadratic programs with bounds by a dual active set [goldfarb-1983]:
+//
+//     min over lo <= x <= hi of  x^T H x/2 + q^T x,    H positive semidefinite, g = H x + q
+//
+// The variables x are impulses and g speeds: g_i >= 0 where x_i is at its lower bound is a contact that does not close.
+// On the free set F g_F = 0 and lo <= x <= hi hold always. The variable whose g is most wrong moves, and the free ones
+// follow by -H_FF^-1 H_Fp, so that g_F stays 0:
+//
+//     full step   g_p = 0: p becomes free, L of H_FF = L L^T gets a row
+//     short step  a free variable meets its bound and is fixed there (L loses a row, by Givens rotations), or p meets
+//                 its own
+//
+// A full step lowers the cost by g_p^2 over twice the curvature, short steps never raise it, and each one leaves fewer
+// free: so no set comes twice. Along a p whose curvature is zero (it depends on F) only short steps are possible; where
+// nothing bounds those either the constraints contradict each other.
+#ifndef QP_ACTIVE_SET_H
+#define QP_ACTIVE_SET_H
+
+#include <stiction/plugin.h>
+
+typedef struct active_set {
+    int32_t n, stride;
+    double *H;            // (n x stride), both triangles
+    double *q, *lo, *hi;  // (n)
+    double *x, *g;        // (n) lo <= x <= hi
+    int32_t count;        // of free variables
+    int32_t *free;        // (n) the free ones, in the order of L
+    int32_t *place;       // (n) in `free`; -1: fixed
+    double *L;            // (n x stride) lower triangle
+    double *size;         // (n) sqrt(H_ii)
+    double *row, *follow; // (n) work; of the last move how much each free variable follows
+    double *cosine, *sine; // (n) work
+    double speed;         // beside which rounding of g is nothing: the largest |q|
+    int32_t entering;     // variable of the last move
+} active_set;
+
+typedef enum active_set_end { ACTIVE_SET_SOLVED, ACTIVE_SET_CONTRADICTION, ACTIVE_SET_LIMIT } active_set_end;
+
+/// Memory for n variables in `arena`, H zeroed; false: out of memory.
+bool active_set_create(active_set *s, int32_t n, stn_arena *arena);
+/// After H, q and bounds are there: every x at the point of its interval nearest to 0, nothing free.
+void active_set_begin(active_set *s);
+/// Makes variable i free if it does not depend on the free ones.
+bool active_set_release(active_set *s, int32_t i);
+/// Variable i is no longer free; its x stays.
+void active_set_fix(active_set *s, int32_t i);
+/// From any free set to the solution: free variables that would be out of bounds are fixed there first. `q` may have
+/// changed since the last call. Adds to `moves`; ends with ACTIVE_SET_LIMIT when they come to `most`. In a
+/// contradiction `entering`, `free` and `follow` tell whose impulses can grow together without end.
+active_set_end active_set_solve(active_set *s, int32_t most, int32_t *moves);
+/// x_F -= H_FF^-1 g_F, within the bounds, with g as the caller has put it there.
+void active_set_correct(active_set *s);
+/// What rounding may leave in g_i.
+double active_set_rounding(const active_set *s, int32_t i);
+/// x.y, and y += a x.
+double active_set_dot(int32_t n, const double *x, const double *y);
+void active_set_add(int32_t n, double a, const double *x, double *y);
+/// x^T H x/2 + q^T x.
+double active_set_cost(const active_set *s);
+
+#endif

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+// QP: Anitescu's convex quadratic program with friction on polyhedral cones (rays.h), solved over impulses by a dual
+// active set (active_set.h) that begins with the set of the step before.
+//
+// Where an A is singular the program is solved again and again with delta D (v - x) on the left of the balance, x the
+// velocity before: a proximal point method, which ends when A alone balances the impulses.
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "minimum_norm.h"
+
+enum { MOST_UNKNOWNS = 4000, MOST_DIRECTIONS = 256 }; // two matrices of 128 MB
+
+typedef struct qp_config {
+    int32_t directions, impulses;
+} qp_config;
+
+enum { IMPULSES_MINIMUM_NORM, IMPULSES_VERTEX };
+static const char *const impulses[] = {"minimum_norm", "vertex", NULL};
+
+static const stn_param params[] = {
+    STN_PARAM_INT(qp_config, directions, "1", 4.0, 4.0, 256.0, "rays of a friction cone, an even number"),
+    STN_PARAM_CHOICE(qp_config, impulses, impulses, IMPULSES_MINIMUM_NORM,
+                     "of impulses that give the same motion: those with the least sum of squares along the rays, or as "
+                     "few as can"),
+};
+
+/// What a constraint's unknowns were in the step before.
+typedef struct qp_memory {
+    uint64_t free[MOST_DIRECTIONS / 64]; // bits
+    uint32_t high;                       // bits of rows at their upper bounds
+    bool used;
+} qp_memory;
+
+typedef struct qp {
+    const stn_problem *problem;
+    const stn_solve_control *control;
+    rays rays;
+    active_set set;
+    stn_solution *solution;
+    stn_solve_info *info;
+    double *speeds; // (row_count) v_c - v_hat + R gamma
+} qp;
+
+// ------------------------------------------------------------------------------------------------------------- memory
+
+static qp_memory *memory_of(const qp *s, const stn_constraint *c) {
+    return s->control->memory != NULL && c->memory >= 0 ? (qp_memory *)s->control->memory + c->memory : NULL;
+}
+
+/// Impulses of constraint i as its unknowns: of a cone along the two rays about the direction of friction, and what is
+/// left of the normal one along the first and the ray opposite to it.
+static void split_impulses(qp *s, int32_t i) {
+    active_set *set = &s->set;
+    const stn_constraint *c = &s->problem->constraints[i];
+    const double *gamma = s->solution->gamma + c->row;
+    const int32_t first = s->rays.start[i], count = s->rays.start[i + 1] - first;
+    for (int32_t k = 0; k < count && !stn_constraint_has_cone(c); k++) {
+        set->x[first + k] = fmin(fmax(gamma[k], set->lo[first + k]), set->hi[first + k]);
+    }
+    if (!stn_constraint_has_cone(c) || !(gamma[2] > 0.0)) {
+        return;
+    }
+    if (count == 1) {
+        set->x[first] = gamma[2];
+        return;
+    }
+    const double mu2 = c->set == STN_SET_ELLIPSE ? c->mu2 : c->mu1, sector = 2.0 * STN_PI / count;
+    const double a = c->mu1 > 0.0 ? gamma[0] / c->mu1 : 0.0, b = mu2 > 0.0 ? gamma[1] / mu2 : 0.0;
+    const double turns = atan2(b, a) / sector, whole = floor(turns), angle = (turns - whole) * sector;
+    const int32_t j = ((int32_t)whole % count + count) % count;
+    const double length = sqrt(a * a + b * b), next = length * sin(angle) / sin(sector);
+    const double own = length * cos(angle) - next * cos(sector), rest = gamma[2] - own - next;
+    const double least = 1e-12 * gamma[2]; // less is rounding of an impulse at an edge
+    set->x[first + j] += own > least ? own : 0.0;
+    set->x[first + (j + 1) % count] += next > least ? next : 0.0;
+    set->x[first + j] += rest > least ? 0.5 * rest : 0.0;
+    set->x[first + (j + count / 2) % count] += rest > least ? 0.5 * rest : 0.0;
+}
+
+/// The free set of the step before; of new constraints that of the impulses given.
+static void recall(qp *s) {
+    active_set *set = &s->set;
+    for (int32_t i = 0; i < s->problem->constraint_count; i++) {
+        const stn_constraint *c = &s->problem->constraints[i];
+        const qp_memory *memory = memory_of(s, c);
+        const bool known = memory != NULL && memory->used, cone = stn_constraint_has_cone(c);
+        const double least = cone ? 1e-9 * s->solution->gamma[c->row + 2] : 0.0;
+        for (int32_t u = s->rays.start[i]; u < s->rays.start[i + 1]; u++) {
+            const int32_t k = u - s->rays.start[i];
+            const bool inside = set->x[u] > set->lo[u] + least && set->x[u] < set->hi[u];
+            const bool free = known ? (memory->free[k / 64] >> k % 64 & 1u) != 0 : inside;
+            double fixed = set->lo[u] > 0.0 ? set->lo[u] : fmin(set->hi[u], 0.0);
+            if (known && !cone) {
+                double bound = (memory->high >> k & 1u) != 0 ? set->hi[u] : set->lo[u];
+                fixed = isfinite(bound) ? bound : fixed;
+            } else if (!cone && !inside) {
+                fixed = set->x[u];
+            }
+            if (set->lo[u] == set->hi[u] || !free || !active_set_release(set, u)) {
+                set->x[u] = fixed;
+            }
+        }
+    }
+}
+
+static void remember(const qp *s) {
+    const active_set *set = &s->set;
+    for (int32_t i = 0; i < s->problem->constraint_count; i++) {
+        qp_memory *memory = memory_of(s, &s->problem->constraints[i]);
+        if (memory == NULL) {
+            continue;
+        }
+        *memory = (qp_memory){.used = true};
+        for (int32_t u = s->rays.start[i]; u < s->rays.start[i + 1]; u++) {
+            const int32_t k = u - s->rays.start[i];
+            memory->free[k / 64] |= (uint64_t)(set->place[u] >= 0) << k % 64;
+            memory->high |= k < STN_MAX_ROWS && set->x[u] == set->hi[u] ? 1u << k : 0u;
+        }
+    }
+}
+
+// --------------------------------------------------------------------------------------------------------------- end
+
+/// Speeds that tolerances are relative to, and what is rounding beside them.
+typedef struct speed_scale {
+    double largest, rounding;
+} speed_scale;
+
+static void note_speeds(const qp *s, const double *v, speed_scale *out) {
+    const stn_problem *p = s->problem;
+    stn_problem_contact_velocity(p, v, true, s->speeds);
+    for (int32_t r = 0; r < p->row_count; r++) {
+        out->largest = fmax(out->largest, fabs(s->speeds[r]));
+    }
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        for (int32_t b = 0; b < stn_constraint_block_count(c); b++) {
+            const stn_jacobian *J = stn_constraint_block(c, b);
+            const stn_problem_tree *tree = &p->trees[J->tree];
+            for (int32_t r = 0; r < c->rows; r++) {
+                double sum = 0.0;
+                for (int32_t k = 0; k < tree->A.n && J->node_count == 0; k++) {
+                    sum += fabs(J->values[r * tree->A.n + k] * v[tree->dof_start + k]);
+                }
+                for (int32_t k = 0; k < 3 * J->node_count; k++) {
+                    sum += fabs(J->values[3 * c->rows * (k / 3) + 3 * r + k % 3] *
+                                v[tree->dof_start + 3 * J->node[k / 3] + k % 3]);
+                }
+                out->rounding = fmax(out->rounding, 64.0 * DBL_EPSILON * sum);
+            }
+        }
+    }
+}
+
+static speed_scale find_scale(qp *s) {
+    const stn_problem *p = s->problem;
+    speed_scale out = {0.0, 0.0};
+    for (int32_t r = 0; r < p->row_count; r++) {
+        out.largest = fmax(out.largest, fmax(fabs(p->v_hat[r]), fabs(p->bias[r])));
+        out.largest = fmax(out.largest, p->form == STN_FORM_LOCAL ? fabs(s->rays.delassus.b[r]) : 0.0);
+    }
+    if (p->form == STN_FORM_GLOBAL) {
+        note_speeds(s, p->v_star, &out);
+        note_speeds(s, s->solution->v, &out);
+    }
+    return out;
+}
+
+/// What v and gamma ask of the rays, by the problem's own numbers: g of every free unknown is 0, of one at a bound it
+/// has the sign that keeps it there. The largest that is wrong [m/s].
+static double find_error(qp *s) {
+    const active_set *set = &s->set;
+    double error = 0.0;
+    rays_speeds(&s->rays, s->solution->v, s->solution->gamma, s->speeds);
+    rays_gradient(&s->rays, s->speeds, set->g);
+    for (int32_t u = 0; u < set->n; u++) {
+        double g = set->g[u], low = set->x[u] < set->hi[u] ? -g : 0.0, high = set->x[u] > set->lo[u] ? g : 0.0;
+        double own = fmax(low, high);
+        error = own > error || isnan(g) ? (isnan(g) ? (double)NAN : own) : error;
+    }
+    return error;
+}
+
+/// v, gamma and g of x.
+static void find_solution(qp *s) {
+    rays_impulses(&s->rays, s->set.x, s->solution->gamma);
+    rays_velocity(&s->rays, s->solution->gamma, s->solution->v);
+    rays_speeds(&s->rays, s->solution->v, s->solution->gamma, s->speeds);
+    rays_gradient(&s->rays, s->speeds, s->set.g);
+}
+
+static void name_contradiction(const qp *s) {
+    const active_set *set = &s->set;
+    const stn_problem *p = s->problem;
+    int32_t other = -1, first = 0, second = 0;
+    double most = 0.0;
+    for (int32_t k = 0; k < set->count; k++) {
+        double own = fabs(set->follow[k]) * set->size[set->free[k]];
+        if (own > most) {
+            most = own;
+            other = set->free[k];
+        }
+    }
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        first = set->entering >= s->rays.start[i] ? i : first;
+        second = other >= s->rays.start[i] ? i : second;
+    }
+    const stn_constraint *a = &p->constraints[first], *b = &p->constraints[second];
+    if (other < 0) {
+        stn_log(s->control->context, STN_LOG_NOTE,
+                "solver qp: nothing can satisfy constraint %d (%s, id %llu): no dof moves it", first,
+                stn_constraint_kind_name(a->kind), (unsigned long long)a->id);
+        return;
+    }
+    stn_log(s->control->context, STN_LOG_NOTE,
+            "solver qp: constraints contradict each other, among them %d (%s, id %llu) and %d (%s, id %llu)", first,
+            stn_constraint_kind_name(a->kind), (unsigned long long)a->id, second, stn_constraint_kind_name(b->kind),
+            (unsigned long long)b->id);
+}
+
+/// The dof that the last proximal step moved most: nothing else resists it.
+static stn_status name_unheld(const qp *s, stn_error *err) {
+    const stn_problem *p = s->problem;
+    int32_t tree = 0, dof = 0;
+    double largest = -1.0;
+    for (int32_t t = 0; t < p->tree_count; t++) {
+        for (int32_t d = p->trees[t].dof_start; d < p->trees[t].dof_start + p->trees[t].A.n; d++) {
+            double by = s->solution->v[d] - s->rays.centre[d], square = s->rays.proximal[d] * by * by;
+            if (square > largest) {
+                largest = square;
+                tree = t;
+                dof = d - p->trees[t].dof_start;
+            }
+        }
+    }
+    return stn_fail(
+        err, STN_ERR_NUMERIC,
+        "nothing holds tree %d (source %d) along dof %d: A is singular there and no constraint resists the "
+        "impulses on it, so that the cost has no minimum: give the dof mass, stiffness, damping or a support",
+        tree, p->trees[tree].source, dof);
+}
+
+// --------------------------------------------------------------------------------------------------------------- solve
+
+/// The program with the centre at solution->v. STN_OK, or STN_NOT_CONVERGED with a reason.
+static stn_status solve_program(qp *s) {
+    enum { REFINEMENTS = 2 };
+    rays_centre(&s->rays, s->solution->v, &s->set);
+    active_set_end end = active_set_solve(&s->set, s->control->max_iterations, &s->info->iterations);
+    for (int32_t k = 0; k < REFINEMENTS && end == ACTIVE_SET_SOLVED; k++) {
+        find_solution(s);
+        active_set_correct(&s->set);
+    }
+    find_solution(s);
+    if (end == ACTIVE_SET_SOLVED) {
+        return STN_OK;
+    }
+    s->info->reason = end == ACTIVE_SET_LIMIT ? "iterations" : "contradiction";
+    if (end == ACTIVE_SET_CONTRADICTION) {
+        name_contradiction(s);
+    }
+    return STN_NOT_CONVERGED;
+}
+
+/// Proximal points until A alone balances the impulses as far as digits allow.
+static stn_status solve_singular(qp *s, stn_error *err) {
+    enum { MOST = 500, MOST_FALLS = 4 };
+    double before = INFINITY;
+    int32_t falls = 0;
+    for (int32_t k = 0; k < MOST; k++) {
+        stn_status status = solve_program(s);
+        if (status != STN_OK) {
+            return status;
+        }
+        rays_momentum m = rays_balance(&s->rays, s->solution->v, s->solution->gamma);
+        if (!isfinite(m.value)) {
+            return stn_fail(err, STN_ERR_NUMERIC, "the balance of impulses is off by %g: numbers of the problem are too "
+                                                  "large", m.value);
+        }
+        const bool within = m.value <= s->control->absolute_tolerance + s->control->tolerance * m.size;
+        if (m.value <= 1e-14 * m.size || (within && m.value > 0.5 * before)) {
+            return STN_OK;
+        }
+        falls = m.value > 0.999 * before ? falls + 1 : 0;
+        if (falls == MOST_FALLS) {
+            return name_unheld(s, err);
+        }
+        before = m.value;
+    }
+    s->info->reason = "proximal steps";
+    return STN_NOT_CONVERGED;
+}
+
+/// Are the impulses given a solution, to round-off?
+static bool start_solves(qp *s) {
+    active_set_begin(&s->set);
+    for (int32_t i = 0; i < s->problem->constraint_count; i++) {
+        split_impulses(s, i);
+    }
+    double *v = STN_ARENA(s->control->arena, s->problem->nv + 1, double);
+    double *gamma = STN_ARENA(s->control->arena, s->problem->row_count + 1, double);
+    if (v == NULL || gamma == NULL) {
+        return false;
+    }
+    memcpy(v, s->solution->v, (size_t)s->problem->nv * sizeof *v);
+    memcpy(gamma, s->solution->gamma, (size_t)s->problem->row_count * sizeof *gamma);
+    rays_impulses(&s->rays, s->set.x, s->solution->gamma);
+    bool balanced = true;
+    if (s->rays.proximal != NULL) {
+        rays_momentum m = rays_balance(&s->rays, v, s->solution->gamma);
+        balanced = m.value <= 1e-13 * m.size;
+    }
+    rays_centre(&s->rays, v, &s->set);
+    rays_velocity(&s->rays, s->solution->gamma, s->solution->v);
+    const speed_scale speed = find_scale(s);
+    if (balanced && find_error(s) <= 1e-12 * speed.largest + speed.rounding) {
+        return true;
+    }
+    memcpy(s->solution->v, v, (size_t)s->problem->nv * sizeof *v);
+    memcpy(s->solution->gamma, gamma, (size_t)s->problem->row_count * sizeof *gamma);
+    return false;
+}
+
+/// Other impulses for the same velocities.
+static bool choose_impulses(qp *s) {
+    const size_t nv = (size_t)s->problem->nv, n = (size_t)s->set.n;
+    double *v = STN_ARENA(s->control->arena, nv + 1, double), *x = STN_ARENA(s->control->arena, n + 1, double);
+    if (v == NULL || x == NULL) {
+        return false;
+    }
+    memcpy(v, s->solution->v, nv * sizeof *v);
+    memcpy(x, s->set.x, n * sizeof *x);
+    double error = find_error(s);
+    if (!minimum_norm(&s->rays, &s->set)) {
+        return false;
+    }
+    rays_impulses(&s->rays, s->set.x, s->solution->gamma);
+    rays_velocity(&s->rays, s->solution->gamma, s->solution->v);
+    if (find_error(s) > 2.0 * error + 4.0 * active_set_rounding(&s->set, 0)) { // digits do not allow it
+        memcpy(s->set.x, x, n * sizeof *x);
+        memcpy(s->solution->v, v, nv * sizeof *v);
+        rays_impulses(&s->rays, x, s->solution->gamma);
+    }
+    return true;
+}
+
+static stn_status judge(qp *s) {
+    const speed_scale speed = find_scale(s);
+    const double error = find_error(s);
+    double absolute = 0.0;
+    for (int32_t i = 0; i < s->problem->constraint_count; i++) {
+        absolute = fmax(absolute, s->control->absolute_tolerance * sqrt(fmax(s->problem->constraints[i].w, 0.0)));
+    }
+    const double allowed = fmax(s->control->tolerance * speed.largest, fmax(speed.rounding, absolute));
+    s->info->reason = error <= allowed ? "residual" : "stagnation";
+    return error <= allowed ? STN_OK : (error <= 1e3 * allowed ? STN_STALLED : STN_NOT_CONVERGED);
+}
+
+static stn_status solve(void *self, const stn_problem *problem, const stn_solve_control *control,
+                        stn_solution *solution, stn_solve_info *info, stn_error *err) {
+    const qp_config *config = self;
+    const int64_t unknowns = rays_count(problem, config->directions);
+    *info = (stn_solve_info){.cost = NAN, .reason = ""};
+    if (unknowns > MOST_UNKNOWNS) {
+        return stn_fail(err, STN_ERR_UNSUPPORTED,
+                        "%lld unknowns (%d constraints, %d directions) as a full matrix, at most %d: solver ipm needs none",
+                        (long long)unknowns, problem->constraint_count, config->directions, MOST_UNKNOWNS);
+    }
+    qp s = {.problem = problem, .control = control, .solution = solution, .info = info};
+    s.speeds = STN_ARENA(control->arena, problem->row_count + 1, double);
+    if (s.speeds == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d rows: out of memory", problem->row_count);
+    }
+    stn_status status = rays_build(problem, control, config->directions, &s.rays, &s.set, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    if (!start_solves(&s)) {
+        recall(&s);
+        status = s.rays.proximal != NULL ? solve_singular(&s, err) : solve_program(&s);
+        if (status < STN_OK) {
+            return status;
+        }
+        remember(&s);
+    }
+    if (s.rays.proximal == NULL) {
+        info->cost = active_set_cost(&s.set);
+    }
+    if (status != STN_OK) {
+        return status;
+    }
+    if (config->impulses == IMPULSES_MINIMUM_NORM && !choose_impulses(&s)) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d unknowns: out of memory", s.set.n);
+    }
+    return judge(&s);
+}
+
+static stn_status create(stn_context *context, const void *config, void **self, stn_error *err) {
+    const qp_config *given = config;
+    (void)context;
+    if (given->directions % 2 != 0) {
+        return stn_fail(err, STN_ERR_PARAMETER, "directions = %d, must be even", given->directions);
+    }
+    *self = (void *)(uintptr_t)config;
+    return STN_OK;
+}
+
+static void destroy(void *self) {
+    (void)self; // the configuration, which is the core's
+}
+
+static const stn_solver_ops ops = {
+    .size = sizeof ops,
+    .formulation = STN_QP,
+    .yields = STN_YIELDS_BOTH,
+    .sets = 1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE | 1u << STN_SET_BOX | 1u << STN_SET_EQUALITY,
+    .solve = solve,
+    .max_iterations = 10000,
+    .supports = STN_SUPPORTS_SINGULAR_A | STN_SUPPORTS_LOCAL_FORM,
+};
+
+static const stn_plugin_desc descriptor = {
+    .size = sizeof descriptor,
+    .kind = STN_KIND_SOLVER,
+    .id = "qp",
+    .version = "0.1.0",
+    .summary = "Anitescu's quadratic program of friction on polyhedral cones, dual active set",
+    .reference = "anitescu-2006, pang-2021 equation 10, goldfarb-1983",
+    .config_size = sizeof(qp_config),
+    .params = params,
+    .param_count = STN_COUNT(params),
+    .memory_per_constraint = sizeof(qp_memory),
+    .create = create,
+    .destroy = destroy,
+    .ops.solver = &ops,
+};
+STN_PLUGIN_LIBRARY(&descriptor);

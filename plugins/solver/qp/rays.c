@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+// See rays.h.
+#include "rays.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/augmented.h"
+
+// ----------------------------------------------------------------------------------------------------------- unknowns
+
+static int32_t unknowns_of(const stn_constraint *c, int32_t directions) {
+    if (!stn_constraint_has_cone(c)) {
+        return c->rows;
+    }
+    return c->mu1 > 0.0 || (c->set == STN_SET_ELLIPSE && c->mu2 > 0.0) ? directions : 1;
+}
+
+int64_t rays_count(const stn_problem *problem, int32_t directions) {
+    int64_t n = 0;
+    for (int32_t i = 0; i < problem->constraint_count; i++) {
+        n += unknowns_of(&problem->constraints[i], directions);
+    }
+    return n;
+}
+
+/// Opposite rays are exactly so, and those along an axis, too.
+static void make_rays(const stn_constraint *c, int32_t count, double *ray) {
+    const double mu1 = c->mu1, mu2 = c->set == STN_SET_ELLIPSE ? c->mu2 : c->mu1;
+    const int32_t half = count / 2;
+    if (count == 1) {
+        ray[2] = 1.0;
+        return;
+    }
+    for (int32_t j = 0; j < half; j++) {
+        bool upright = 2 * j == half;
+        double *one = ray + 3 * (size_t)j, *other = one + 3 * (size_t)half;
+        one[0] = upright ? 0.0 : mu1 * cos(STN_PI * j / half);
+        one[1] = upright ? mu2 : mu2 * sin(STN_PI * j / half);
+        other[0] = -one[0];
+        other[1] = -one[1];
+        one[2] = other[2] = 1.0;
+    }
+}
+
+static stn_status make_unknowns(rays *r, active_set *set, stn_error *err) {
+    const stn_problem *p = r->problem;
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        r->start[i] = r->n;
+        r->n += unknowns_of(&p->constraints[i], r->directions);
+    }
+    r->start[p->constraint_count] = r->n;
+    r->ray = STN_ARENA_ZEROED(r->arena, 3 * (size_t)r->n + 1, double);
+    if (r->ray == NULL || !active_set_create(set, r->n, r->arena)) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d unknowns as a full matrix: out of memory", r->n);
+    }
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        const int32_t first = r->start[i], count = r->start[i + 1] - first;
+        if (stn_constraint_has_cone(c)) {
+            make_rays(c, count, r->ray + 3 * (size_t)first);
+        }
+        for (int32_t k = 0; k < count; k++) {
+            bool cone = stn_constraint_has_cone(c), free = c->set == STN_SET_EQUALITY;
+            set->lo[first + k] = cone ? 0.0 : (free ? -(double)INFINITY : p->lo[c->row + k]);
+            set->hi[first + k] = cone || free ? (double)INFINITY : p->hi[c->row + k];
+        }
+    }
+    return STN_OK;
+}
+
+// ----------------------------------------------------------------------------------------------------------- operator
+
+/// H of unknowns a of constraint i and b of constraint j gets r_a^T W r_b, and its mirror image. W: rows_i x rows_j.
+static void put_block(const rays *r, int32_t i, int32_t j, const double *W, active_set *set) {
+    const stn_constraint *ci = &r->problem->constraints[i], *cj = &r->problem->constraints[j];
+    const bool cone_i = stn_constraint_has_cone(ci), cone_j = stn_constraint_has_cone(cj);
+    for (int32_t a = r->start[i]; a < r->start[i + 1]; a++) {
+        const double *ray = r->ray + 3 * (size_t)a;
+        double row[STN_MAX_ROWS];
+        for (int32_t k = 0; k < cj->rows; k++) {
+            row[k] = cone_i ? ray[0] * W[k] + ray[1] * W[cj->rows + k] + ray[2] * W[2 * cj->rows + k]
+                            : W[(a - r->start[i]) * cj->rows + k];
+        }
+        for (int32_t b = r->start[j]; b < r->start[j + 1]; b++) {
+            const double *other = r->ray + 3 * (size_t)b;
+            double value =
+                cone_j ? other[0] * row[0] + other[1] * row[1] + other[2] * row[2] : row[b - r->start[j]];
+            set->H[(size_t)a * (size_t)set->stride + (size_t)b] += value;
+            if (i != j) {
+                set->H[(size_t)b * (size_t)set->stride + (size_t)a] += value;
+            }
+        }
+    }
+}
+
+static void put_compliance(const rays *r, active_set *set) {
+    for (int32_t i = 0; i < r->problem->constraint_count; i++) {
+        const stn_constraint *c = &r->problem->constraints[i];
+        double R[STN_MAX_ROWS * STN_MAX_ROWS] = {0.0};
+        for (int32_t k = 0; k < c->rows; k++) {
+            R[k * (c->rows + 1)] = r->problem->R[c->row + k];
+        }
+        put_block(r, i, i, R, set);
+    }
+}
+
+/// The symmetric part of W.
+static void assemble_local(const rays *r, active_set *set) {
+    const stn_delassus *d = &r->delassus;
+    for (int32_t i = 0; i < d->n; i++) {
+        for (int32_t e = d->row_start[i]; e < d->row_start[i + 1]; e++) {
+            const int32_t j = d->column[e], rows = r->problem->constraints[i].rows,
+                          columns = r->problem->constraints[j].rows;
+            double half[STN_MAX_ROWS * STN_MAX_ROWS];
+            for (int32_t k = 0; k < rows * columns; k++) {
+                half[k] = i != j ? 0.5 * d->values[d->offset[e] + k]
+                                 : 0.5 * (d->values[d->offset[e] + k] +
+                                          d->values[d->offset[e] + k % columns * columns + k / columns]);
+            }
+            put_block(r, i, j, half, set);
+        }
+    }
+}
+
+/// A constraint's rows in one tree, L^-1 applied.
+typedef struct touch {
+    int32_t constraint;
+    const double *X; // (rows x n_t)
+} touch;
+
+STN_KERNEL static void multiply_rows(int32_t n, int32_t rows, int32_t columns, const double *X, const double *Y,
+                                     double *W) {
+    for (int32_t a = 0; a < rows; a++) {
+        for (int32_t b = 0; b < columns; b++) {
+            double sum = 0.0;
+            for (int32_t k = 0; k < n; k++) {
+                sum += X[a * n + k] * Y[b * n + k];
+            }
+            W[a * columns + b] = sum;
+        }
+    }
+}
+
+/// Adds what goes through one tree: J_i P_t^-1 J_j^T of all its constraints.
+static bool assemble_tree(rays *r, int32_t t, active_set *set) {
+    const stn_problem *p = r->problem;
+    const int32_t n = p->trees[t].A.n;
+    int32_t count = 0, rows = 0;
+    touch *touches = STN_ARENA(r->arena, p->constraint_count + 1, touch);
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        for (int32_t k = 0; k < stn_constraint_block_count(&p->constraints[i]); k++) {
+            rows += stn_constraint_block(&p->constraints[i], k)->tree == t ? p->constraints[i].rows : 0;
+        }
+    }
+    double *X = STN_ARENA_ZEROED(r->arena, (size_t)rows * (size_t)n + 1, double);
+    if (touches == NULL || X == NULL) {
+        return false;
+    }
+    double *to = X;
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        for (int32_t k = 0; k < stn_constraint_block_count(c); k++) {
+            const stn_jacobian *J = stn_constraint_block(c, k);
+            if (J->tree != t) {
+                continue;
+            }
+            if (J->node_count == 0) {
+                memcpy(to, J->values, (size_t)c->rows * (size_t)n * sizeof *to);
+            }
+            for (int32_t b = 0; b < J->node_count; b++) {
+                for (int32_t row = 0; row < c->rows; row++) {
+                    memcpy(to + row * n + 3 * J->node[b], J->values + 3 * (c->rows * b + row), 3 * sizeof *to);
+                }
+            }
+            touches[count++] = (touch){i, to};
+            to += c->rows * n;
+        }
+    }
+    stn_cholesky_forward(n, r->factor[t], n, rows, X, n);
+    for (int32_t a = 0; a < count; a++) {
+        const int32_t i = touches[a].constraint;
+        for (int32_t b = 0; b <= a; b++) {
+            double W[STN_MAX_ROWS * STN_MAX_ROWS];
+            const int32_t j = touches[b].constraint;
+            multiply_rows(n, p->constraints[i].rows, p->constraints[j].rows, touches[a].X, touches[b].X, W);
+            put_block(r, i, j, W, set);
+        }
+    }
+    return true;
+}
+
+/// factor[t] of A + delta D; scale.
+static stn_status factor_tree(rays *r, int32_t t, stn_error *err) {
+    const stn_problem_tree *tree = &r->problem->trees[t];
+    const int32_t n = tree->A.n;
+    double *L = r->factor[t] = STN_ARENA_ZEROED(r->arena, (size_t)n * (size_t)n + 8, double);
+    double *d = r->scale + tree->dof_start, largest = 0.0;
+    if (L == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "tree %d: %d dofs as a full matrix: out of memory", t, n);
+    }
+    stn_matrix dense = {.n = n, .form = STN_MATRIX_DENSE, .values = L};
+    if (tree->A.form == STN_MATRIX_NODAL) {
+        const stn_matrix *A = &tree->A;
+        for (int32_t i = 0; i < A->node_count; i++) {
+            for (int32_t e = A->row_start[i]; e < A->row_start[i + 1]; e++) {
+                for (int32_t k = 0; k < 9; k++) {
+                    L[(size_t)(3 * i + k / 3) * (size_t)n + (size_t)(3 * A->column[e] + k % 3)] = A->values[9 * e + k];
+                }
+            }
+        }
+    } else if (tree->A.form != STN_MATRIX_ZERO) {
+        stn_status status = stn_matrix_add_scaled(&dense, 1.0, &tree->A);
+        if (status != STN_OK) {
+            return stn_fail(err, status, "tree %d: its A has a form that a full matrix cannot hold", t);
+        }
+    }
+    for (int32_t i = 0; i < n; i++) {
+        double *own = &L[(size_t)i * (size_t)(n + 1)];
+        d[i] = *own;
+        largest = fmax(largest, *own);
+        *own += r->proximal != NULL ? r->proximal[tree->dof_start + i] : 0.0;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        d[i] = 1.0 / sqrt(d[i] > 0.0 ? d[i] : (largest > 0.0 ? largest : 1.0));
+    }
+    int32_t pivot = stn_cholesky(n, L, n);
+    return pivot < 0 ? STN_OK
+                     : stn_fail(err, STN_ERR_NUMERIC, "tree %d (source %d): pivot of dof %d is not > 0", t,
+                                tree->source, pivot);
+}
+
+/// delta D of augmented_hold, which is meant for a Newton method that corrects itself; here digits of W are lost to it,
+/// so that it is as large as few outer steps allow.
+static stn_status hold(rays *r, const stn_solve_control *control, stn_error *err) {
+    const double more = 1e4;
+    augmented h = {.problem = r->problem, .control = control};
+    stn_status status = augmented_hold(&h, err);
+    r->proximal = h.proximal;
+    for (int32_t d = 0; d < r->problem->nv && r->proximal != NULL; d++) {
+        r->proximal[d] *= more;
+    }
+    return status;
+}
+
+stn_status rays_build(const stn_problem *problem, const stn_solve_control *control, int32_t directions, rays *out,
+                      active_set *set, stn_error *err) {
+    stn_arena *arena = control->arena;
+    *out = (rays){.problem = problem, .arena = arena, .directions = directions};
+    out->start = STN_ARENA(arena, problem->constraint_count + 1, int32_t);
+    out->factor = STN_ARENA(arena, problem->tree_count + 1, double *);
+    double **const dofs[] = {&out->centre, &out->c, &out->impulse, &out->left, &out->scale};
+    bool good = out->start != NULL && out->factor != NULL;
+    for (int32_t i = 0; i < STN_COUNT(dofs); i++) {
+        *dofs[i] = STN_ARENA_ZEROED(arena, problem->nv + 1, double);
+        good = good && *dofs[i] != NULL;
+    }
+    out->gamma = STN_ARENA_ZEROED(arena, problem->row_count + 1, double);
+    out->speed = STN_ARENA_ZEROED(arena, problem->row_count + 1, double);
+    if (!good || out->gamma == NULL || out->speed == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d constraints: out of memory", problem->constraint_count);
+    }
+    stn_status status = make_unknowns(out, set, err);
+    if (status == STN_OK && problem->form == STN_FORM_LOCAL) {
+        status = stn_delassus_build(NULL, problem, arena, &out->delassus, err);
+        if (status == STN_OK) {
+            assemble_local(out, set);
+        }
+    } else if (status == STN_OK) {
+        status = hold(out, control, err);
+    }
+    for (int32_t t = 0; t < problem->tree_count && status == STN_OK; t++) {
+        status = factor_tree(out, t, err);
+        if (status == STN_OK && !assemble_tree(out, t, set)) {
+            status = stn_fail(err, STN_ERR_MEMORY, "%d constraints: out of memory", problem->constraint_count);
+        }
+    }
+    if (status == STN_OK) {
+        put_compliance(out, set);
+    }
+    return status;
+}
+
+// ------------------------------------------------------------------------------------------------------------ vectors
+
+/// x = P^-1 x.
+static void divide(const rays *r, double *x) {
+    for (int32_t t = 0; t < r->problem->tree_count; t++) {
+        const int32_t n = r->problem->trees[t].A.n;
+        double *own = x + r->problem->trees[t].dof_start;
+        stn_cholesky_forward(n, r->factor[t], n, 1, own, n);
+        stn_cholesky_backward(n, r->factor[t], n, 1, own, n);
+    }
+}
+
+void rays_centre(rays *r, const double *v, active_set *set) {
+    const stn_problem *p = r->problem;
+    memset(r->c, 0, (size_t)p->nv * sizeof *r->c);
+    for (int32_t t = 0; t < p->tree_count; t++) { // where A is regular the centre is v_star, and nothing is to be solved
+        const stn_problem_tree *tree = &p->trees[t];
+        bool held = r->proximal != NULL && tree->A.n > 0 && r->proximal[tree->dof_start] > 0.0;
+        for (int32_t d = tree->dof_start; d < tree->dof_start + tree->A.n; d++) {
+            r->centre[d] = held ? v[d] : p->v_star[d];
+            r->impulse[d] = p->v_star[d] - r->centre[d];
+        }
+        stn_matrix_mul_add(&tree->A, 1.0, r->impulse + tree->dof_start, r->c + tree->dof_start);
+    }
+    for (int32_t d = 0; d < p->nv && p->free_impulse != NULL; d++) {
+        r->c[d] += p->free_impulse[d];
+    }
+    divide(r, r->c);
+    for (int32_t d = 0; d < p->nv; d++) {
+        r->c[d] += r->centre[d];
+    }
+    memset(r->gamma, 0, (size_t)p->row_count * sizeof *r->gamma);
+    rays_speeds(r, r->c, r->gamma, r->speed);
+    rays_gradient(r, r->speed, set->q);
+}
+
+void rays_impulses(const rays *r, const double *beta, double *gamma) {
+    for (int32_t i = 0; i < r->problem->constraint_count; i++) {
+        const stn_constraint *c = &r->problem->constraints[i];
+        double *own = gamma + c->row;
+        if (!stn_constraint_has_cone(c)) {
+            memcpy(own, beta + r->start[i], (size_t)c->rows * sizeof *own);
+            continue;
+        }
+        own[0] = own[1] = own[2] = 0.0;
+        for (int32_t u = r->start[i]; u < r->start[i + 1]; u++) {
+            for (int32_t k = 0; k < 3; k++) {
+                own[k] += beta[u] * r->ray[3 * (size_t)u + (size_t)k];
+            }
+        }
+    }
+}
+
+void rays_velocity(rays *r, const double *gamma, double *v) {
+    const size_t nv = (size_t)r->problem->nv;
+    memset(r->impulse, 0, nv * sizeof *r->impulse);
+    stn_problem_jacobian_transposed_add(r->problem, 1.0, gamma, r->impulse);
+    divide(r, r->impulse);
+    for (size_t d = 0; d < nv; d++) {
+        v[d] = r->c[d] + r->impulse[d];
+    }
+}
+
+void rays_speeds(const rays *r, const double *v, const double *gamma, double *speeds) {
+    const stn_problem *p = r->problem;
+    if (p->form == STN_FORM_LOCAL) {
+        memcpy(speeds, r->delassus.b, (size_t)p->row_count * sizeof *speeds);
+        for (int32_t i = 0; i < p->constraint_count; i++) {
+            stn_delassus_row_mul_add(&r->delassus, i, gamma, speeds + p->constraints[i].row);
+        }
+    } else {
+        stn_problem_contact_velocity(p, v, true, speeds);
+    }
+    for (int32_t k = 0; k < p->row_count; k++) {
+        speeds[k] += p->R[k] * gamma[k] - p->v_hat[k];
+    }
+}
+
+void rays_gradient(const rays *r, const double *speeds, double *g) {
+    for (int32_t i = 0; i < r->problem->constraint_count; i++) {
+        const stn_constraint *c = &r->problem->constraints[i];
+        const double *own = speeds + c->row;
+        for (int32_t u = r->start[i]; u < r->start[i + 1]; u++) {
+            const double *ray = r->ray + 3 * (size_t)u;
+            g[u] = stn_constraint_has_cone(c) ? ray[0] * own[0] + ray[1] * own[1] + ray[2] * own[2]
+                                              : own[u - r->start[i]];
+        }
+    }
+}
+
+/// |D x|.
+static double scaled_norm(const rays *r, const double *x) {
+    double sum = 0.0;
+    for (int32_t d = 0; d < r->problem->nv; d++) {
+        sum += r->scale[d] * x[d] * r->scale[d] * x[d];
+    }
+    return sqrt(sum);
+}
+
+rays_momentum rays_balance(rays *r, const double *v, const double *gamma) {
+    const stn_problem *p = r->problem;
+    rays_momentum out;
+    stn_problem_mass_times(p, v, NULL, r->impulse);
+    out.size = scaled_norm(r, r->impulse);
+    memset(r->impulse, 0, (size_t)p->nv * sizeof *r->impulse);
+    stn_problem_jacobian_transposed_add(p, 1.0, gamma, r->impulse);
+    out.size = fmax(out.size, scaled_norm(r, r->impulse));
+    stn_problem_mass_times(p, v, p->v_star, r->left);
+    for (int32_t d = 0; d < p->nv; d++) {
+        r->left[d] -= r->impulse[d] + (p->free_impulse != NULL ? p->free_impulse[d] : 0.0);
+    }
+    out.value = scaled_norm(r, r->left);
+    return out;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// A contact problem as the quadratic program of Anitescu's friction over impulses along rays [anitescu-2006]:
+//
+//     cone      gamma = sum_j beta_j r_j, beta_j >= 0, r_j = (mu1 cos, mu2 sin, 1)(2 pi j/directions); one ray without friction
+//     box       beta = gamma, lo <= gamma <= hi
+//     equality  beta = gamma, free
+//     beta_j within its bounds and complementary to r_j.(W gamma + R gamma + b - v_hat)
+//
+// W = J P^-1 J^T and b = J c + bias, P = A + delta D and c = x + P^-1 (A (v_star - x) + f). delta D is not 0 where A is
+// singular alone: there the solution is that of the problem when the centre x is its own v (a proximal point).
+#ifndef QP_RAYS_H
+#define QP_RAYS_H
+
+#include "active_set.h"
+
+typedef struct rays {
+    const stn_problem *problem;
+    stn_arena *arena;
+    int32_t directions;
+    int32_t n;              // unknowns
+    int32_t *start;         // (constraint_count + 1) unknowns of a constraint
+    double *ray;            // (3 n) of unknowns of cones
+    stn_delassus delassus;  // of a local problem
+    double *proximal;       // (nv) delta D; NULL: every A is regular
+    double **factor;        // (tree_count) Cholesky factor of P, n_t x n_t
+    double *centre, *c;     // (nv)
+    double *gamma, *speed;  // (row_count) work
+    double *impulse, *left; // (nv) work
+    double *scale;          // (nv) diag(A)^-1/2; where that is no number the largest inertia of the tree stands in, or 1
+} rays;
+
+/// How many unknowns it has with so many directions.
+int64_t rays_count(const stn_problem *problem, int32_t directions);
+/// Everything lives in the arena of `control`; fills H and the bounds of `set`. STN_ERR_NUMERIC: a P has no factor.
+stn_status rays_build(const stn_problem *problem, const stn_solve_control *control, int32_t directions, rays *out,
+                      active_set *set, stn_error *err);
+/// Puts the centre at v (nv), and q of it into `set`.
+void rays_centre(rays *r, const double *v, active_set *set);
+/// gamma (row_count) of beta (n).
+void rays_impulses(const rays *r, const double *beta, double *gamma);
+/// v (nv) of gamma: c + P^-1 J^T gamma. A local problem has none.
+void rays_velocity(rays *r, const double *gamma, double *v);
+/// v_c - v_hat + R gamma (row_count), from v where there is one, else from W.
+void rays_speeds(const rays *r, const double *v, const double *gamma, double *speeds);
+/// g (n) of speeds.
+void rays_gradient(const rays *r, const double *speeds, double *g);
+
+/// How far v and gamma are from the balance A (v - v_star) = J^T gamma + f, in |D x|, and what that is relative to.
+typedef struct rays_momentum {
+    double value, size; // [sqrt(J)]
+} rays_momentum;
+rays_momentum rays_balance(rays *r, const double *v, const double *gamma);
+
+#endif
