@@ -242,7 +242,8 @@ void augmented_assemble(augmented *h, const double *G, const double *line_G, con
 // -------------------------------------------------------------------------------------------------------------- factor
 
 stn_status augmented_hold(augmented *h, stn_error *err) {
-    const double delta = 1e-8;
+    const double delta = 1e-8,
+                 rounding = 1e-12; // what is rounding of J holds nothing: a ball's spin between two fingers
     const stn_problem *p = h->problem;
     const bool *singular = h->control->singular;
     if (singular == NULL) {
@@ -267,11 +268,15 @@ stn_status augmented_hold(augmented *h, stn_error *err) {
             double *d = D + p->trees[J->tree].dof_start;
             const int32_t blocks = J->node_count > 0 ? J->node_count : 1;
             const int32_t width = J->node_count > 0 ? 3 : p->trees[J->tree].A.n;
+            double largest = 0.0;
+            for (int32_t k = 0; k < blocks * c->rows * width; k++) {
+                largest = fmax(largest, fabs(J->values[k]));
+            }
             const double *value = J->values;
             for (int32_t b = 0; b < blocks; b++) {
                 double *to = J->node_count > 0 ? d + 3 * J->node[b] : d;
                 for (int32_t k = 0; k < c->rows * width; k++, value++) {
-                    to[k % width] += *value * *value / c->w;
+                    to[k % width] += fabs(*value) > rounding * largest ? *value * *value / c->w : 0.0;
                 }
             }
         }

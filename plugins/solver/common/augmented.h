@@ -104,9 +104,9 @@ typedef enum augmented_form { AUGMENTED_AUTO, AUGMENTED_DENSE, AUGMENTED_BLOCK }
 /// in its arena. Numbers that are not finite stay what they are.
 stn_status augmented_pack(augmented *h, const stn_problem *problem, const stn_solve_control *control, stn_error *err);
 /// Where the `control` names singular A's: fills `proximal`, delta D of their dofs and 0 elsewhere, D = diag(A) + the
-/// sum of J^2/w over constraints, 1 where that is 0: as large as H, so that H + proximal has a factor whatever A and J
-/// leave open. Whoever takes it holds the velocities that it leaves open to where they are: a solution must not depend
-/// on it.
+/// sum of J^2/w over constraints, 1 where that is 0 or rounding: as large as H, so that H + proximal has a factor
+/// whatever A and J leave open. Whoever takes it holds the velocities that it leaves open to where they are: a solution
+/// must not depend on it.
 stn_status augmented_hold(augmented *h, stn_error *err);
 /// Pattern, memory and symbolic factor, once for what was packed.
 stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err);
