@@ -78,6 +78,8 @@ static const stn_capability integrator_words[] = {
 };
 static const stn_capability controller_words[] = {
     {"inertia", "rules accelerations by the robot's inertia: refused beside an integrator that is quasistatic"},
+    {"joint_by_joint",
+     "each number of a reference acts on its own velocity alone: derivatives tell them apart by that"},
 };
 static const stn_capability element_words[] = {
     {"slack", "has one-sided kinks: derivatives of either side are right there"},

@@ -618,6 +618,29 @@ function world:capture(options) end
 ---@param solver table { "pgs", tolerance = 1e-10 }
 ---@return stiction.solved
 function world:solve_problem(solver) end
+---@class stiction.Prediction
+---@field status "ok"|"not_converged"|"stalled"|"failed"
+---@field converged boolean
+---@field error string? of one that failed, which has nothing else
+---@field q number[] at the step's end
+---@field v number[]
+---@field contacts stiction.contact[]?
+---@field certificate stiction.certificate
+---@field dq_dcommand number[][]? nv rows
+---@field dq_dq number[][]? nv rows and columns
+---@field derivatives_error string? why there are none
+
+---The step that the world would make from there; the world stays as it is.
+---@param q? number[] nil: where it is
+---@param command? number[]|table<string, table> position references of all controllers, or by robot; nil: those in force
+---@param options? { v?: number[], contacts?: boolean, derivatives?: boolean|"command" }
+---@return stiction.Prediction
+function world:predict(q, command, options) end
+---@param q? number[]|number[][] of all, or one for each command
+---@param commands (number[]|table<string, table>)[]
+---@param options? { v?: number[], contacts?: boolean, derivatives?: boolean|"command" }
+---@return stiction.Prediction[]
+function world:predict_batch(q, commands, options) end
 function world:reset() end
 ---@return stiction.world
 function world:clone() end

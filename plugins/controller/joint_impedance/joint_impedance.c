@@ -96,6 +96,7 @@ static const stn_controller_ops ops = {
     .evaluate = evaluate,
 };
 
+static const char *const capabilities[] = {"joint_by_joint", NULL};
 static const stn_plugin_desc descriptor = {
     .size = sizeof descriptor,
     .kind = STN_KIND_CONTROLLER,
@@ -104,6 +105,7 @@ static const stn_plugin_desc descriptor = {
     .summary =
         "Joints as springs with a damping ratio, the robot's weight and motion made up for; stiffness as reference",
     .reference = "castro-2022 (a servo with an effort limit is a row of the convex problem)",
+    .capabilities = capabilities,
     .config_size = sizeof(impedance),
     .params = params,
     .param_count = STN_COUNT(params),

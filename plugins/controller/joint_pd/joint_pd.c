@@ -132,6 +132,7 @@ static const stn_controller_ops ops = {
     .evaluate = evaluate,
 };
 
+static const char *const capabilities[] = {"joint_by_joint", NULL};
 static const stn_plugin_desc descriptor = {
     .size = sizeof descriptor,
     .kind = STN_KIND_CONTROLLER,
@@ -139,6 +140,7 @@ static const stn_plugin_desc descriptor = {
     .version = "1.0.0",
     .summary = "Joint PD with feed-forward, implicit gains and effort limits",
     .reference = "castro-2022 (a servo with an effort limit is a row of the convex problem)",
+    .capabilities = capabilities,
     .config_size = sizeof(joint_pd),
     .params = params,
     .param_count = STN_COUNT(params),

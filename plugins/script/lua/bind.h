@@ -50,7 +50,7 @@ typedef struct lua_session {
 /// reset; user value 2: set of the names in use; user value 3: findings about the files of loaded robots, by group;
 /// user value 4: what world:log was given; user value 5: kinematic motions (control.c); user value 6: functions of
 /// world:capture; user value 7: tasks that have not ended (task.c); user value 8: functions
-/// of controllers (control.c); user value 9: sensors (query.c).
+/// of controllers (control.c); user value 9: sensors (query.c); user value 10: what predicts (predict.c).
 typedef struct stn_lua_world {
     lua_session *session;
     stn_world *world;     // NULL once closed
@@ -357,11 +357,17 @@ bool stn_lua_solve_place(lua_State *L, const stn_lua_object *group, const stn_ik
 /// them.
 bool stn_lua_find_reference(const stn_lua_world *w, int32_t joint, const char *channel, int32_t *controller,
                             int32_t *at);
+/// Does it take references of a channel, one for each velocity of its joints?
+bool stn_lua_takes_reference(const stn_lua_world *w, int32_t controller, const char *channel);
 /// Its references of that channel as they are now, until they are set again; and setting one of them, with room for all
 /// in `scratch`.
 const double *stn_lua_reference(const stn_lua_world *w, int32_t controller, const char *channel);
 stn_status stn_lua_set_reference(const stn_lua_world *w, int32_t controller, const char *channel, int32_t at,
                                  double value, double *scratch, stn_error *err);
+/// The value on top of the stack as one vector of a channel: a number, a list, or values by joint over those in
+/// `values`, where the other joints keep what they are. `what` names it in messages. Raises.
+void stn_lua_read_reference(lua_State *L, const char *what, const stn_control_target *target,
+                            const stn_channel *channel, double *values);
 /// Its reference of a channel of one number, as it is now; NULL: it has no such channel.
 const double *stn_lua_scalar_reference(const stn_lua_world *w, int32_t controller, const char *channel);
 
@@ -378,6 +384,8 @@ void stn_lua_updates_copy(lua_State *L, int from, int to);
 void stn_lua_sensors_forget(lua_State *L, int index);
 
 // ------------------------------------------------------------------------------ kinematic motion (control.c)
+
+enum { STN_LUA_MOTIONS = 5 }; ///< user value of a world: a list of its motions
 
 int stn_lua_group_kinematic(lua_State *L);
 /// Puts the kinematic bodies of the world at `index` where they are at the present time.
@@ -472,7 +480,7 @@ void stn_lua_take_name(lua_State *L, int world_index, const char *name);
 extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_state_methods[], stn_lua_run_methods[],
     stn_lua_log_methods[], stn_lua_control_methods[], stn_lua_constraint_methods[], stn_lua_world_name_methods[],
     stn_lua_query_methods[], stn_lua_contact_methods[], stn_lua_solve_methods[], stn_lua_capture_methods[],
-    stn_lua_patch_methods[], stn_lua_task_methods[], stn_lua_sensor_methods[];
+    stn_lua_patch_methods[], stn_lua_task_methods[], stn_lua_sensor_methods[], stn_lua_predict_methods[];
 /// Of groups.
 extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[],
     stn_lua_grip_methods[], stn_lua_move_methods[], stn_lua_path_methods[];

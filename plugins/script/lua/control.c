@@ -66,6 +66,10 @@ bool stn_lua_find_reference(const stn_lua_world *w, int32_t joint, const char *c
     return false;
 }
 
+bool stn_lua_takes_reference(const stn_lua_world *w, int32_t controller, const char *channel) {
+    return find_channel(w, controller, channel, 0) >= 0;
+}
+
 const double *stn_lua_reference(const stn_lua_world *w, int32_t controller, const char *channel) {
     return present_reference(w, controller, find_channel(w, controller, channel, 0));
 }
@@ -105,10 +109,8 @@ static void push_references(lua_State *L, const stn_lua_world *w, int32_t contro
     }
 }
 
-/// The value on top of the stack as one vector of a channel: a number, a list, or values by joint over those in
-/// `values`, where the other joints keep what they are.
-static void read_vector(lua_State *L, const char *what, const stn_control_target *target, const stn_channel *channel,
-                        double *values) {
+void stn_lua_read_reference(lua_State *L, const char *what, const stn_control_target *target,
+                            const stn_channel *channel, double *values) {
     int32_t whole = channel->size > 0 ? channel->size : target->dof_count;
     if (lua_type(L, -1) != LUA_TTABLE && whole == 1) {
         values[0] = stn_lua_real(L, -1, what, channel->unit);
@@ -159,7 +161,7 @@ static void set_channel(lua_State *L, const stn_lua_world *w, int32_t controller
     lua_rotate(L, -3, 2);
     memcpy(values, present_reference(w, controller, index), sizeof(double) * (size_t)size);
     if (rows == 1) {
-        read_vector(L, what, target, channel, values);
+        stn_lua_read_reference(L, what, target, channel, values);
     } else {
         int32_t width = size / rows;
         lua_Integer given = lua_type(L, -1) == LUA_TTABLE ? (lua_Integer)lua_rawlen(L, -1) : 0;
@@ -176,7 +178,7 @@ static void set_channel(lua_State *L, const stn_lua_world *w, int32_t controller
                 char place[160];
                 snprintf(place, sizeof place, "%s[%d]", what, row + 1);
                 lua_rawgeti(L, -1, row + 1);
-                read_vector(L, place, target, channel, vector);
+                stn_lua_read_reference(L, place, target, channel, vector);
                 lua_pop(L, 1);
             }
         }
@@ -486,8 +488,6 @@ void stn_lua_open_control(lua_State *L) {
 // them.
 
 #define SAMPLES "stiction.samples"
-enum { MOTIONS = 5 }; // user value of a world
-
 /// What a motion answers for one time.
 typedef struct place {
     stn_pose pose;
@@ -612,7 +612,7 @@ static place evaluate(lua_State *L, int entry, stn_lua_world *w, double time) {
 /// Each motion of the world at `index` at a time, in order; `use` does with it what is wanted.
 static void for_each(lua_State *L, int index, stn_lua_world *w, double time,
                      stn_status (*use)(stn_world *world, int32_t body, const place *at, stn_error *err)) {
-    if (lua_getiuservalue(L, index, MOTIONS) != LUA_TTABLE) {
+    if (lua_getiuservalue(L, index, STN_LUA_MOTIONS) != LUA_TTABLE) {
         lua_pop(L, 1);
         return;
     }
@@ -653,7 +653,7 @@ void stn_lua_motions_step(lua_State *L, int index, stn_lua_world *w) {
 }
 
 void stn_lua_motions_copy(lua_State *L, int from, int to) {
-    copy_list(L, from, to, MOTIONS);
+    copy_list(L, from, to, STN_LUA_MOTIONS);
 }
 
 // --------------------------------------------------------------------------------------------------- kinematic bodies
@@ -698,7 +698,7 @@ int stn_lua_group_kinematic(lua_State *L) {
         }
     }
     // in place of the group's earlier one
-    lua_getiuservalue(L, 3, MOTIONS);
+    lua_getiuservalue(L, 3, STN_LUA_MOTIONS);
     int list = lua_gettop(L);
     lua_Integer count = (lua_Integer)lua_rawlen(L, list), at = count + 1;
     for (lua_Integer i = 1; i <= count; i++) {

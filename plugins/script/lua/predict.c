@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0
+// world:predict(q, command): the step that the world would make from there, made by a clone that is kept; batches of
+// them, and their derivatives (derivative.c).
+#include <math.h>
+#include <string.h>
+
+#include "bind.h"
+#include "predict.h"
+
+enum { PREDICTOR = 10 }; // user value of a world
+#define STN_LUA_PREDICTOR "stiction.predictor"
+
+static const char position[] = "position"; // channel of controllers that take commands
+
+/// What a call asks for.
+typedef struct request {
+    const char *owner; // "world:predict"
+    stn_lua_world *w;
+    stn_predictor *predictor;
+    const double *v;             // (nv), NULL: the world's
+    bool contacts;               // are among the results
+    bool derivatives, by_q;      // with respect to commands, and to coordinates too
+    double *q, *start, *command; // memory for one prediction: (nq), (nq), (command_count)
+} request;
+
+// ------------------------------------------------------------------------------------------------------ the predictor
+
+static void release_clones(stn_predictor *p) {
+    if (p->world != NULL) {
+        stn_predict_forget(p);
+    }
+    stn_world_destroy(p->nearby);
+    stn_world_destroy(p->world);
+    p->world = p->nearby = NULL;
+}
+
+static void release_snapshot(stn_predictor *p) {
+    stn_snapshot_destroy(p->snapshot);
+    p->snapshot = NULL;
+}
+
+static int predictor_collect(lua_State *L) {
+    stn_predictor *p = lua_touserdata(L, 1);
+    release_clones(p);
+    release_snapshot(p);
+    stn_arena_destroy(p->arena);
+    p->arena = NULL;
+    if (p->context != NULL) {
+        stn_release(p->context, p->parts);
+    }
+    p->parts = NULL;
+    return 0;
+}
+
+/// The predictor of the world at index 1, made when there is none.
+static stn_predictor *find_predictor(lua_State *L, const stn_lua_world *w) {
+    lua_getiuservalue(L, 1, PREDICTOR);
+    stn_predictor *p = luaL_testudata(L, -1, STN_LUA_PREDICTOR);
+    if (p == NULL) {
+        p = lua_newuserdatauv(L, sizeof *p, 0);
+        *p = (stn_predictor){.context = w->session->context};
+        if (luaL_newmetatable(L, STN_LUA_PREDICTOR) != 0) {
+            lua_pushcfunction(L, predictor_collect);
+            lua_setfield(L, -2, "__gc");
+        }
+        lua_setmetatable(L, -2);
+        lua_pushvalue(L, -1);
+        lua_setiuservalue(L, 1, PREDICTOR);
+        lua_remove(L, -2);
+        p->arena = stn_arena_create(p->context);
+        if (p->arena == NULL) {
+            stn_lua_fail(L, "world:predict: out of memory");
+        }
+    }
+    lua_pop(L, 1);
+    return p;
+}
+
+/// Has the clone the plugins and controllers that the world has now?
+static bool is_alike(const stn_world *world, const stn_world *clone) {
+    static const stn_kind kinds[] = {STN_KIND_SOLVER, STN_KIND_LAW, STN_KIND_CONTACT, STN_KIND_INTEGRATOR,
+                                     STN_KIND_FACTOR};
+    for (int i = 0; i < STN_COUNT(kinds); i++) {
+        if (stn_world_plugin(world, kinds[i]) != stn_world_plugin(clone, kinds[i])) {
+            return false;
+        }
+    }
+    return stn_world_controller_count(world) == stn_world_controller_count(clone);
+}
+
+/// The parts of a command: position references of all controllers that take one for each velocity.
+static void list_parts(lua_State *L, stn_predictor *p, const stn_lua_world *w) {
+    const int32_t controllers = stn_world_controller_count(w->world);
+    if (controllers > p->part_capacity) {
+        stn_release(p->context, p->parts);
+        p->part_capacity = 0;
+        p->parts = stn_allocate(p->context, (size_t)controllers, sizeof *p->parts);
+        if (p->parts == NULL) {
+            stn_lua_fail(L, "world:predict: out of memory");
+        }
+        p->part_capacity = controllers;
+    }
+    p->part_count = p->command_count = 0;
+    for (int32_t c = 0; c < controllers; c++) {
+        if (stn_lua_takes_reference(w, c, position)) {
+            const int32_t count = stn_world_controller_target(w->world, c)->dof_count;
+            p->parts[p->part_count++] = (stn_command_part){c, p->command_count, count};
+            p->command_count += count;
+        }
+    }
+}
+
+/// Upvalue-free body of asking the motions: index 1 the world, 2 its stand-in.
+static int tell_motions(lua_State *L) {
+    stn_lua_motions_step(L, 1, lua_touserdata(L, 2));
+    return 0;
+}
+
+/// Kinematic bodies move in the predicted step as they would in the world's own.
+static void include_motions(lua_State *L, const request *r) {
+    stn_predictor *p = r->predictor;
+    if (lua_getiuservalue(L, 1, STN_LUA_MOTIONS) != LUA_TTABLE || lua_rawlen(L, -1) == 0) {
+        lua_pop(L, 1);
+        return;
+    }
+    lua_pop(L, 1);
+    stn_error err = {0};
+    stn_lua_check(L, stn_world_restore(p->world, p->snapshot, &err), &err);
+    stn_lua_world stand_in = {.session = r->w->session, .world = p->world, .compiled = true, .cloned = true};
+    lua_pushcfunction(L, tell_motions);
+    lua_pushvalue(L, 1);
+    lua_pushlightuserdata(L, &stand_in);
+    r->w->asks = "a kinematic motion"; // what the world itself must not do meanwhile, it must not do for this either
+    const int failed = lua_pcall(L, 2, 0, 0);
+    r->w->asks = NULL;
+    if (failed != LUA_OK) {
+        lua_error(L);
+    }
+    release_snapshot(p);
+    stn_lua_check(L, stn_world_snapshot(p->world, &p->snapshot, &err), &err);
+}
+
+/// Makes the predictor ready for steps from the world as it is now.
+static void prepare(lua_State *L, request *r) {
+    stn_predictor *p = find_predictor(L, r->w);
+    stn_world *world = r->w->world;
+    stn_error err = {0};
+    r->predictor = p;
+    release_snapshot(p);
+    if (p->world != NULL && !is_alike(world, p->world)) {
+        release_clones(p);
+    }
+    if (p->world == NULL) {
+        stn_lua_check(L, stn_world_clone(world, &p->world, &err), &err);
+    }
+    stn_lua_check(L, stn_world_set_dt(p->world, stn_world_dt(world), &err), &err);
+    list_parts(L, p, r->w);
+    stn_lua_check(L, stn_world_snapshot(world, &p->snapshot, &err), &err);
+    include_motions(L, r);
+}
+
+stn_status stn_predict_step(const stn_predictor *p, stn_world *world, const stn_predict_input *input, double *start,
+                            stn_error *err) {
+    const stn_model *model = stn_world_model(world);
+    const size_t size = (size_t)model->nq * sizeof(double);
+    stn_status status = stn_world_restore(world, p->snapshot, err);
+    // quaternions are normalised where they are set, which may change a last digit of those that are there already
+    if (status == STN_OK && input->q != NULL && memcmp(input->q, stn_world_state(world)->q, size) != 0) {
+        status = stn_world_set_q(world, input->q, err);
+    }
+    if (status == STN_OK && input->v != NULL) {
+        status = stn_world_set_v(world, input->v, err);
+    }
+    for (int32_t i = 0; i < p->part_count && input->command != NULL && status == STN_OK; i++) {
+        const stn_command_part *part = &p->parts[i];
+        status =
+            stn_world_set_reference(world, part->controller, position, input->command + part->start, part->count, err);
+    }
+    if (status != STN_OK) {
+        return status;
+    }
+    memcpy(start, stn_world_state(world)->q, size);
+    return stn_world_step(world, err);
+}
+
+// ------------------------------------------------------------------------------------------------------- what is asked
+
+static void read_options(lua_State *L, int index, request *r) {
+    static const char *const keys[] = {"v", "contacts", "derivatives", NULL};
+    const stn_model *model = stn_world_model(r->w->world);
+    const stn_instance *integrator = stn_world_plugin(r->w->world, STN_KIND_INTEGRATOR);
+    r->contacts = true;
+    if (!lua_isnoneornil(L, index)) {
+        stn_fields f = stn_fields_open(L, index, r->owner, keys, 0);
+        double *v = lua_newuserdatauv(L, sizeof(double) * (size_t)(model->nv + 1), 0);
+        r->v = stn_fields_reals(&f, "v", "m/s, rad/s", model->nv, v) ? v : NULL;
+        stn_fields_boolean(&f, "contacts", &r->contacts);
+        if (stn_fields_push(&f, "derivatives")) {
+            const bool commands = lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "command") == 0;
+            if (!commands && lua_type(L, -1) != LUA_TBOOLEAN) {
+                stn_lua_fail(L, "%s: derivatives must be true, false or \"command\", got %s", r->owner,
+                             luaL_tolstring(L, -1, NULL));
+            }
+            r->derivatives = commands || lua_toboolean(L, -1);
+            r->by_q = r->derivatives && !commands;
+            lua_pop(L, 1);
+        }
+    }
+    if (r->v == NULL && !stn_plugin_says(integrator, "quasistatic")) {
+        stn_lua_fail(
+            L,
+            "%s: with integrator %s the next coordinates depend on velocities: give v = {...} (%d numbers), or "
+            "take integrator quasistatic",
+            r->owner, integrator->desc->id, (int)model->nv);
+    }
+    stn_error err = {0};
+    if (r->derivatives && stn_predict_can_differentiate(r->w->world, &err) != STN_OK) {
+        stn_lua_fail(L, "%s: %s", r->owner, err.text);
+    }
+}
+
+/// Coordinates at `index`; nil: the world's.
+static const double *read_q(lua_State *L, int index, const request *r, const char *what) {
+    const stn_model *model = stn_world_model(r->w->world);
+    if (lua_isnil(L, index)) {
+        return NULL;
+    }
+    stn_lua_reals(L, index, what, "m, rad", model->nq, r->q);
+    return r->q;
+}
+
+/// The position references of the world in the place of a command.
+static void keep_references(const request *r) {
+    for (int32_t i = 0; i < r->predictor->part_count; i++) {
+        const stn_command_part *part = &r->predictor->parts[i];
+        memcpy(r->command + part->start, stn_lua_reference(r->w, part->controller, position),
+               sizeof(double) * (size_t)part->count);
+    }
+}
+
+static const char *part_name(const request *r, int32_t part) {
+    const int32_t controller = r->predictor->parts[part].controller;
+    return stn_lua_group_name(r->w, stn_world_controller_target(r->w->world, controller)->group);
+}
+
+/// "arm (7), gripper (2)": what a list is made of, pushed.
+static const char *push_parts(lua_State *L, const request *r) {
+    luaL_Buffer b;
+    luaL_buffinit(L, &b);
+    for (int32_t i = 0; i < r->predictor->part_count; i++) {
+        luaL_addstring(&b, i > 0 ? ", " : "");
+        luaL_addstring(&b, part_name(r, i));
+        lua_pushfstring(L, " (%d)", (int)r->predictor->parts[i].count);
+        luaL_addvalue(&b);
+    }
+    luaL_pushresult(&b);
+    return lua_tostring(L, -1);
+}
+
+/// The entry at the stack's top for the robot `name`, over the references that are in force.
+static void read_part(lua_State *L, const request *r, const char *what, const char *name) {
+    const char *names[65] = {NULL};
+    int32_t found = -1, same = 0;
+    for (int32_t i = 0; i < r->predictor->part_count; i++) {
+        names[i < 64 ? i : 63] = part_name(r, i);
+        if (strcmp(part_name(r, i), name) == 0) {
+            found = i;
+            same++;
+        }
+    }
+    if (found < 0) {
+        stn_lua_unknown(L, what, name, names);
+    }
+    if (same > 1) {
+        stn_lua_fail(L, "%s: %d controllers of '%s' take positions: give the list of all %d", what, (int)same, name,
+                     (int)r->predictor->command_count);
+    }
+    const stn_command_part *part = &r->predictor->parts[found];
+    const stn_instance *controller = stn_world_controller(r->w->world, part->controller);
+    const stn_controller_ops *ops = controller->desc->ops.controller;
+    const stn_channel *channel = NULL;
+    for (int32_t i = 0; i < ops->channel_count; i++) {
+        channel = strcmp(ops->channels[i].name, position) == 0 ? &ops->channels[i] : channel;
+    }
+    lua_pushfstring(L, "%s.%s", what, name);
+    lua_insert(L, -2);
+    stn_lua_read_reference(L, lua_tostring(L, -2), stn_world_controller_target(r->w->world, part->controller), channel,
+                           r->command + part->start);
+    lua_remove(L, -2);
+}
+
+/// The command at `index`: a list of the position references of all controllers, or a table by robot; nil: those in
+/// force.
+static void read_command(lua_State *L, int index, const request *r, const char *what) {
+    const int32_t count = r->predictor->command_count;
+    index = lua_absindex(L, index);
+    keep_references(r);
+    if (lua_isnil(L, index)) {
+        return;
+    }
+    if (count == 0) {
+        stn_lua_fail(L, "%s: no controller of this world takes positions of joints; nil is the command then", what);
+    }
+    if (lua_type(L, index) != LUA_TTABLE) {
+        stn_lua_fail(L, "%s must be a list of %d numbers or a table by robot, got %s", what, (int)count,
+                     luaL_typename(L, index));
+    }
+    bool named = false, listed = false;
+    for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1)) {
+        named = named || lua_type(L, -2) == LUA_TSTRING;
+        listed = listed || lua_type(L, -2) != LUA_TSTRING;
+    }
+    if (named && listed) {
+        stn_lua_fail(L, "%s: a list of %d numbers or a table by robot, not both", what, (int)count);
+    }
+    if (!named) {
+        if ((lua_Integer)lua_rawlen(L, index) != count) {
+            stn_lua_fail(L, "%s must have %d numbers, %s; it has %d", what, (int)count, push_parts(L, r),
+                         (int)lua_rawlen(L, index));
+        }
+        stn_lua_reals(L, index, what, "m, rad", count, r->command);
+        return;
+    }
+    for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1)) {
+        read_part(L, r, what, lua_tostring(L, -2));
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------- results
+
+/// Columns `first` to `end` of a derivative as a list of rows.
+static void push_matrix(lua_State *L, const stn_predict_derivative *d, int32_t nv, int32_t first, int32_t end) {
+    lua_createtable(L, nv, 0);
+    for (int32_t i = 0; i < nv; i++) {
+        lua_createtable(L, end - first, 0);
+        for (int32_t k = first; k < end; k++) {
+            lua_pushnumber(L, d->dq[(size_t)k * (size_t)nv + (size_t)i]);
+            lua_rawseti(L, -2, k - first + 1);
+        }
+        lua_rawseti(L, -2, i + 1);
+    }
+}
+
+/// Fields of the table on top: derivatives, or why there are none.
+static void set_derivatives(lua_State *L, const request *r, const stn_predict_input *input) {
+    stn_predictor *p = r->predictor;
+    const int32_t nv = stn_world_model(p->world)->nv;
+    stn_predict_derivative d;
+    stn_error err = {0};
+    stn_arena_reset(p->arena);
+    if (stn_world_observation(p->world)->report->status == STN_NOT_CONVERGED) {
+        (void)stn_fail(&err, STN_NOT_CONVERGED, "the step did not converge");
+    } else {
+        err.status = stn_predict_differentiate(p, input, r->start, r->by_q, &d, &err);
+    }
+    if (err.status != STN_OK) {
+        lua_pushstring(L, err.text);
+        lua_setfield(L, -2, "derivatives_error");
+        return;
+    }
+    push_matrix(L, &d, nv, 0, p->command_count);
+    lua_setfield(L, -2, "dq_dcommand");
+    if (r->by_q) {
+        push_matrix(L, &d, nv, p->command_count, d.columns);
+        lua_setfield(L, -2, "dq_dq");
+    }
+}
+
+/// Makes one prediction and pushes its table.
+static void predict(lua_State *L, const request *r, const double *q) {
+    stn_predictor *p = r->predictor;
+    const stn_model *model = stn_world_model(p->world);
+    const stn_predict_input input = {q, r->v, r->command};
+    stn_error err = {0};
+    const stn_status made = stn_predict_step(p, p->world, &input, r->start, &err);
+    lua_createtable(L, 0, 9);
+    if (made < 0) {
+        lua_pushliteral(L, "failed");
+        lua_setfield(L, -2, "status");
+        lua_pushboolean(L, false);
+        lua_setfield(L, -2, "converged");
+        lua_pushstring(L, err.text);
+        lua_setfield(L, -2, "error");
+        return;
+    }
+    const stn_observation *o = stn_world_observation(p->world);
+    lua_pushstring(L, stn_lua_status_word(o->report->status));
+    lua_setfield(L, -2, "status");
+    lua_pushboolean(L, o->report->status != STN_NOT_CONVERGED);
+    lua_setfield(L, -2, "converged");
+    stn_lua_push_reals(L, o->q, model->nq);
+    lua_setfield(L, -2, "q");
+    stn_lua_push_reals(L, o->v, model->nv);
+    lua_setfield(L, -2, "v");
+    stn_lua_push_certificate(L, o->certificate);
+    lua_setfield(L, -2, "certificate");
+    if (r->contacts) {
+        stn_lua_world stand_in = {.session = r->w->session, .world = p->world, .compiled = true, .cloned = true};
+        stn_lua_push_contacts(L, &stand_in);
+        lua_setfield(L, -2, "contacts");
+    }
+    if (r->derivatives) {
+        set_derivatives(L, r, &input);
+    }
+}
+
+static request begin(lua_State *L, const char *owner) {
+    request r = {.owner = owner};
+    lua_settop(L, 4);
+    r.w = stn_lua_world_idle(L, 1, owner);
+    stn_lua_world_complete(L, 1, r.w);
+    read_options(L, 4, &r);
+    prepare(L, &r);
+    const size_t nq = (size_t)stn_world_model(r.w->world)->nq, commands = (size_t)r.predictor->command_count;
+    r.q = lua_newuserdatauv(L, sizeof(double) * (2 * nq + commands + 1), 0);
+    r.start = r.q + nq;
+    r.command = r.start + nq;
+    return r;
+}
+
+/// world:predict(q, command [, { derivatives = true }])
+static int world_predict(lua_State *L) {
+    request r = begin(L, "world:predict");
+    const double *q = read_q(L, 2, &r, "world:predict: q");
+    read_command(L, 3, &r, "world:predict: command");
+    predict(L, &r, q);
+    release_snapshot(r.predictor);
+    return 1;
+}
+
+/// world:predict_batch(q, commands [, options]): q of all, or a list of them.
+static int world_predict_batch(lua_State *L) {
+    request r = begin(L, "world:predict_batch");
+    if (lua_type(L, 3) != LUA_TTABLE) {
+        stn_lua_fail(L, "%s: commands must be a list of commands, got %s", r.owner, luaL_typename(L, 3));
+    }
+    const lua_Integer count = (lua_Integer)lua_rawlen(L, 3);
+    const bool each = lua_type(L, 2) == LUA_TTABLE && lua_rawgeti(L, 2, 1) == LUA_TTABLE;
+    if (each && (lua_Integer)lua_rawlen(L, 2) != count) {
+        stn_lua_fail(L, "%s: there are %d starts q for %d commands", r.owner, (int)lua_rawlen(L, 2), (int)count);
+    }
+    const double *q = each ? NULL : read_q(L, 2, &r, "world:predict_batch: q");
+    lua_createtable(L, (int)count, 0);
+    const int results = lua_gettop(L);
+    for (lua_Integer i = 1; i <= count; i++) {
+        if (r.w->session->stopped) {
+            stn_lua_fail(L, "%s: interrupted", r.owner);
+        }
+        if (each) {
+            const char *what = lua_pushfstring(L, "%s: q[%I]", r.owner, (LUAI_UACINT)i);
+            lua_rawgeti(L, 2, i);
+            q = read_q(L, -1, &r, what);
+        }
+        const char *what = lua_pushfstring(L, "%s: commands[%I]", r.owner, (LUAI_UACINT)i);
+        lua_rawgeti(L, 3, i);
+        read_command(L, -1, &r, what);
+        predict(L, &r, q);
+        lua_rawseti(L, results, i);
+        lua_settop(L, results);
+    }
+    release_snapshot(r.predictor);
+    return 1;
+}
+
+const luaL_Reg stn_lua_predict_methods[] = {
+    {"predict", world_predict}, {"predict_batch", world_predict_batch}, {NULL, NULL}};
