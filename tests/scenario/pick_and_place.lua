@@ -35,7 +35,7 @@ local function run(own)
 end
 
 stn.describe("the red cube", function()
-  for _, solver in ipairs { "sap" } do
+  for _, solver in ipairs { "qp", "sap" } do
     stn.it("is put on the stack in steps of 0.1 s by " .. solver, function()
       local _, s = run { dt = 0.1, solver = solver }
       assert(s.world.nv == 69, s.world.nv)

@@ -161,6 +161,12 @@ static speed_scale find_scale(qp *s) {
         out.largest = fmax(out.largest, fmax(fabs(p->v_hat[r]), fabs(p->bias[r])));
         out.largest = fmax(out.largest, p->form == STN_FORM_LOCAL ? fabs(s->rays.delassus.b[r]) : 0.0);
     }
+    for (int32_t i = 0; i < p->constraint_count; i++) { // where nothing moves: what its impulses would do to it alone
+        const stn_constraint *c = &p->constraints[i];
+        for (int32_t k = 0; k < c->rows && c->w > 0.0; k++) {
+            out.largest = fmax(out.largest, c->w * fabs(s->solution->gamma[c->row + k]));
+        }
+    }
     if (p->form == STN_FORM_GLOBAL) {
         note_speeds(s, p->v_star, &out);
         note_speeds(s, s->solution->v, &out);

@@ -6,29 +6,40 @@
 local stn = require "stiction"
 local scene = require "pick_and_place_scene"
 
-local p = scene.parameters {}
-local s = scene.build(p)
-local steps, contacts, most, unsolved, solve, whole = 0, 0, 0, 0, {}, 0
+local p = scene.parameters {
+  repeats = stn.number { 1, min = 1 }, -- whole runs; the time of a step is the least of all, on a machine that does other things as well
+}
+
+local steps, contacts, most, unsolved, solve, whole = 0, 0, 0, 0, {}, {}
 local weight, springs = 0, 0 -- while it is carried [N]
+
+local s = scene.build(p)
 scene.run(p, s, function(step)
   steps, contacts, most = steps + 1, contacts + step.contact_count, math.max(most, step.contact_count)
   unsolved = unsolved + (step.converged and 0 or 1)
-  solve[steps], whole = step.solve_us, whole + step.step_us
+  solve[steps], whole[steps] = step.solve_us, step.step_us
   if step.time > 2.5 and step.time < 11 then
     local cube, plates = scene.imbalance(s)
     weight, springs = math.max(weight, cube), math.max(springs, plates)
   end
 end)
+for _ = 2, p.repeats do
+  local again = scene.trace(p)
+  for k = 1, steps do solve[k], whole[k] = math.min(solve[k], again.solve_us[k]), math.min(whole[k], again.step_us[k]) end
+end
 
+local function mean(values)
+  local sum = 0
+  for _, value in ipairs(values) do sum = sum + value end
+  return sum / #values
+end
 table.sort(solve)
-local sum = 0
-for _, time in ipairs(solve) do sum = sum + time end
 stn.result("dofs", s.world.nv, "1")
 stn.result("contacts_mean", contacts / steps, "1")
 stn.result("contacts_most", most, "1")
-stn.result("solve_mean_ms", sum / steps * 1e-3, "ms")
+stn.result("solve_mean_ms", mean(solve) * 1e-3, "ms")
 stn.result("solve_p99_ms", solve[math.ceil(0.99 * steps)] * 1e-3, "ms")
-stn.result("step_mean_ms", whole / steps * 1e-3, "ms")
+stn.result("step_mean_ms", mean(whole) * 1e-3, "ms")
 stn.result("red_x_m", s.red:position()[1], "m")
 stn.result("red_y_m", s.red:position()[2], "m")
 stn.result("red_z_m", s.red:position()[3], "m")

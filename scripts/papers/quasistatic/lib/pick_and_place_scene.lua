@@ -66,7 +66,7 @@ function scene.parameters(own)
   local declared = {
     dt = stn.number { 0.1, min = 1e-6, max = 1, unit = "s" }, -- h of the paper
     integrator = "quasistatic",           -- or one with inertia, "symplectic_euler"; then joints are damped
-    solver = "sap",                       -- also admm_split
+    solver = "qp",                        -- also sap, admm_split
     tolerance = 1e-8,
     unactuated_mass_scale = 0.0,          -- of the integrator quasistatic
     damping_ratio = 1.0,                  -- of joints, with inertia
