@@ -170,7 +170,9 @@ end
 for _, scale in ipairs { 1e-3, 1 } do
   compare_gripper(("f_gripper lcp, mass scale %g"):format(scale), { knots = "reference", model = "lcp", mass_scale = scale }, "f_gripper/lcp.csv")
 end
-compare_gripper("f_gripper cone", { knots = "reference", model = "cone" }, "f_gripper/qp.csv")
+for _, model in ipairs { "qp", "cone" } do
+  compare_gripper("f_gripper " .. model, { knots = "reference", model = model }, "f_gripper/qp.csv")
+end
 
 -- ------------------------------------------------------------------------------------- b_conveyor, b_sphere, b_rod
 

@@ -18,7 +18,7 @@ local chart, load_text, methods, numbers, statistics = require "chart", require 
 
 local p = stn.params {
   path = stn.choice { "line", "circle" },
-  solver = stn.choice { "sap", "admm_split", "ipm", "lemke", "newton_ncp" },
+  solver = stn.choice { "qp", "sap", "admm_split", "ipm", "lemke", "newton_ncp" },
   dt = 0.05,             -- [s]
   seconds = 2.0,         -- of the motion, which begins after a step at rest
   radius = 0.05,         -- of the ball [m]

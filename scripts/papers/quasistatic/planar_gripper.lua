@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Two fingers close on a ball that lies on the ground, and are then pulled down along it until they slip: paper [pang-2021], section
--- V-A. model=lcp is Coulomb's law, equation 6; cone Anitescu's friction, equation 10, on the round cone, which in a plane is the
--- same as the pyramid of the paper. The ball cannot turn. Every step is compared with the closed form below; the table (--log) has the columns of the reference.
+-- V-A. model=lcp is Coulomb's law, equation 6; qp Anitescu's friction, equation 10; cone the same on the round cone in place of a
+-- pyramid. The ball cannot turn. Every step is compared with the closed form below; the table (--log) has the columns of the reference.
 --   stiction run scripts/papers/quasistatic/planar_gripper.lua --set model=lcp --log lcp.csv --record gripper.html
--- charts=PREFIX draws PREFIX_x.svg and PREFIX_y.svg (figure 5), PREFIX_forces.svg and PREFIX_gap.svg (figure 6) of both.
+-- charts=PREFIX draws PREFIX_x.svg and PREFIX_y.svg (figure 5), PREFIX_forces.svg and PREFIX_gap.svg (figure 6) of lcp and qp.
 --
 -- Closed form of a step. d: how far the command lies inside the ball, D = y_command - y, mu_1 and mu_2 of the two fingers, u = |y' - y|:
---   cone minimizes K (phi_1 + d)^2/2 + K (phi_2 + d)^2/2 + K (u - |D|)^2/2 with phi_i = max(mu_i u, -d):
+--   qp   minimizes K (phi_1 + d)^2/2 + K (phi_2 + d)^2/2 + K (u - |D|)^2/2 with phi_i = max(mu_i u, -d):
 --        u = (|D| - (mu_1 + mu_2) d)/(1 + mu_1^2 + mu_2^2), not below 0; where the command lies outside the layer, u = |D|
 --   lcp  phi_i = max(0, -d), u = max(0, |D| - (mu_1 + mu_2) max(0, d))
 -- Forces are those of the springs: c_n = K (phi + d), c_f1 + c_f2 = K (y_command - y'), c_n3 = weight - c_f1 - c_f2.
@@ -14,7 +14,7 @@ local stn = require "stiction"
 local chart, load_text = require "chart", require "robot_text"
 
 local p = stn.params {
-  model = stn.choice { "cone", "lcp" },
+  model = stn.choice { "qp", "lcp", "cone" },
   knots = stn.choice { "paper", "reference" }, -- of the command: down to t = 0.23 s and 0.24 s; ends at 0.35 s and 0.32 s
   dt = 0.01,               -- [s]
   mu = 0.5,
@@ -23,7 +23,7 @@ local p = stn.params {
   close = stn.number { 0.2, min = 0, unit = "m/s" }, pull = stn.number { 0.2, min = 0, unit = "m/s" }, -- speeds of the command
   squeeze = 0.08,          -- the command closes until then [s]
   mass_scale = -1.0,       -- unactuated_mass_scale; -1: 1e-3 of lcp, else 0
-  directions = 4,          -- rays of the pyramid of lcp
+  directions = 4,          -- rays of the pyramid of lcp and qp
   roll_deg = 0.0, pitch_deg = 0.0, yaw_deg = 0.0, -- the whole scene is turned
   charts = "",
 }
@@ -41,7 +41,7 @@ local function method(model)
   if model == "cone" then
     return { "sap", tolerance = 1e-10 }, integrator, { "sap", beta = 1e-4, sigma = 1e-8 }
   end
-  return { "lemke", directions = p.directions }, integrator
+  return { model == "lcp" and "lemke" or "qp", directions = p.directions }, integrator
 end
 
 local function slider(name, parent, child, axis)
@@ -244,7 +244,7 @@ end
 local function of(name) return function(row) return row[name] end end
 
 local function draw(runs)
-  local lcp, qp = runs.lcp, runs.cone
+  local lcp, qp = runs.lcp, runs.qp
   local function write(name, title, unit, series)
     chart.write(p.charts .. "_" .. name .. ".svg", { title = title, x = { label = "t [s]" }, y = { label = unit }, legend = "beside", series = series })
   end
@@ -271,6 +271,6 @@ if p.dt == 0.01 and mu1 == 0.5 and p.stiffness == 1000 and p.weight == 10 and p.
 end
 if p.charts ~= "" then
   local runs = { [p.model] = rows }
-  for _, model in ipairs { "lcp", "cone" } do runs[model] = runs[model] or run(model) end
+  for _, model in ipairs { "lcp", "qp" } do runs[model] = runs[model] or run(model) end
   draw(runs)
 end

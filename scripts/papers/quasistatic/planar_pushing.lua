@@ -17,7 +17,7 @@ local chart, load_text, methods, numbers = require "chart", require "robot_text"
 
 local p = stn.params {
   case = stn.choice { "straight", "turn" },
-  solver = stn.choice { "sap", "admm_split", "ipm", "lemke", "newton_ncp" },
+  solver = stn.choice { "qp", "sap", "admm_split", "ipm", "lemke", "newton_ncp" },
   dt = 0.02,                       -- [s]
   speed = 0.05,                    -- of the command [m/s]
   mass = 1.0,                      -- of the slider [kg]
@@ -29,7 +29,7 @@ local p = stn.params {
   mass_scale = -1.0,               -- unactuated_mass_scale; -1: 1e-3 for solvers that need it, else 0
   directions = 16,                 -- of solvers with a pyramid
   study = false,
-  solvers = "sap,admm_split,newton_ncp,lemke", steps = "0.2,0.1,0.05,0.025,0.0125", speeds = "0.2,0.1,0.05,0.025,0.0125", -- of the study
+  solvers = "qp,sap,newton_ncp,lemke", steps = "0.2,0.1,0.05,0.025,0.0125", speeds = "0.2,0.1,0.05,0.025,0.0125", -- of the study
   charts = "",
 }
 local g = 9.81

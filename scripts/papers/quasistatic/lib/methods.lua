@@ -12,6 +12,7 @@ local known = {
   sap = { relaxed = true, law = hard, tolerance = 1e-10 },
   admm_split = { relaxed = true, law = { "sap", beta = 1e-3, sigma = 3e-7 }, tolerance = 1e-7 },
   ipm = { relaxed = true, law = hard, tolerance = 1e-10, regular = true },
+  qp = { relaxed = true, corners = true, tolerance = 1e-10 },
   lemke = { corners = true, regular = true, tolerance = 1e-13 },
   newton_ncp = { tolerance = 1e-12, regular = true },
 }
