@@ -6,7 +6,6 @@
 // finds it. Where shapes without end leave no bound, the margin grows until something is found.
 #include <string.h>
 
-#include "base/pose.h"
 #include "base/sort.h"
 #include "query/query_scene.h"
 #include "world/gap.h"
@@ -421,7 +420,7 @@ stn_status stn_world_overlap(stn_world *world, const stn_query *query, const stn
     search s = {.a = {.query = query}};
     *found = NULL;
     *count = 0;
-    if (!isfinite(margin) || !pose_finite(pose)) {
+    if (!isfinite(margin) || !stn_pose_finite(pose)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "overlap: margin = %g m must be finite, and so must the pose", margin);
     }
     stn_status status = stn_shape_check(shape, err);

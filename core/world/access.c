@@ -2,7 +2,6 @@
 // State and step inputs from outside: everything is checked here, before it can reach a step.
 #include <string.h>
 
-#include "base/pose.h"
 #include "base/text.h"
 #include "world/assemble.h"
 
@@ -90,7 +89,7 @@ stn_status stn_world_set_body_pose(stn_world *world, int32_t body, const stn_pos
     if (joint == NULL) {
         return world->setup->model == NULL ? STN_ERR_SEQUENCE : STN_ERR_ARGUMENT;
     }
-    if (!pose_finite(pose)) {
+    if (!stn_pose_finite(pose)) {
         return stn_fail(err, STN_ERR_NUMERIC, "set pose: the pose of %s is not finite",
                         world->setup->model->bodies[body].name);
     }
@@ -200,7 +199,7 @@ stn_status stn_world_set_kinematic(stn_world *world, int32_t body, const stn_pos
                         body >= 0 && body < model->body_count ? model->bodies[body].name : "a body that is not there");
     }
     const char *name = model->bodies[body].name;
-    if (!pose_finite(pose)) {
+    if (!stn_pose_finite(pose)) {
         return stn_fail(err, STN_ERR_NUMERIC, "set_kinematic: the pose of %s is not finite", name);
     }
     if ((linear != NULL && !stn_vec3_finite(*linear)) || (angular != NULL && !stn_vec3_finite(*angular))) {

@@ -274,6 +274,14 @@ static inline stn_pose stn_pose_identity(void) {
     stn_pose p = {stn_mat3_identity(), {0.0, 0.0, 0.0}};
     return p;
 }
+/// Is every number neither infinite nor NaN?
+static inline bool stn_pose_finite(const stn_pose *pose) {
+    bool finite = stn_vec3_finite(pose->position);
+    for (int32_t i = 0; i < 9; i++) {
+        finite = finite && isfinite(pose->rotation.m[i / 3][i % 3]);
+    }
+    return finite;
+}
 /// From its two parts.
 static inline stn_pose stn_pose_make(stn_quat rotation, stn_vec3 position) {
     stn_pose p = {stn_quat_matrix(rotation), position};

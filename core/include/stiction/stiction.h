@@ -4,7 +4,6 @@
 #define STICTION_STICTION_H
 
 #include <stiction/mesh_query.h>
-#include <stiction/motion.h>
 #include <stiction/query.h>
 #include <stiction/record.h>
 #include <stiction/replay.h>

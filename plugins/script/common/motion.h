@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A motion given by samples: what stn_world_set_kinematic is told from, step by step.
-#ifndef STICTION_MOTION_H
-#define STICTION_MOTION_H
+#ifndef STICTION_PLUGINS_SCRIPT_MOTION_H
+#define STICTION_PLUGINS_SCRIPT_MOTION_H
 
 #include <stiction/math.h>
-
-STN_BEGIN_C
 
 /// Poses at times, with Hermite curves between them: pose and velocity are continuous and go through the samples.
 /// Before the first and after the last the body stands there, unless the motion is periodic. All arrays are borrowed.
@@ -21,11 +19,10 @@ typedef struct stn_motion {
 
 /// STN_ERR_ARGUMENT names the first sample that is wrong, counted from 1: times that do not rise, numbers that are not
 /// finite, half a turn or more between two samples, ends of a periodic motion that are not one.
-STN_API stn_status stn_motion_check(const stn_motion *motion, stn_error *err);
+stn_status stn_motion_check(const stn_motion *motion, stn_error *err);
 
 /// Pose and velocity (of the frame's origin, world axes) at a time. Thread: [any]. Source: Kim, Kim and Shin 1995 for
 /// orientations.
-STN_API void stn_motion_at(const stn_motion *motion, double time, stn_pose *pose, stn_spatial *velocity);
+void stn_motion_at(const stn_motion *motion, double time, stn_pose *pose, stn_spatial *velocity);
 
-STN_END_C
 #endif

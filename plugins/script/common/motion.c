@@ -10,9 +10,7 @@
 // which has R0, w0 at its start and R1, w1 at its end. Where velocities are not given they are those of a parabola
 // through three samples (of two turns from the middle one), so that motion at a steady rate is met exactly; zero where
 // the sample before or after is at the same place (of orientations: is the same), so that who waits there stands.
-#include <stiction/motion.h>
-
-#include "base/pose.h"
+#include "common/motion.h"
 
 static stn_vec3 turn_between(const stn_mat3 *from, const stn_mat3 *to) { // in the axes of `from`, and of `to`
     stn_mat3 back = stn_mat3_transpose(from), turn = stn_mat3_mul(&back, to);
@@ -28,7 +26,7 @@ stn_status stn_motion_check(const stn_motion *motion, stn_error *err) {
     int32_t last = motion->count - 1;
     for (int32_t i = 0; i <= last; i++) {
         double t = motion->time[i];
-        if (!isfinite(t) || !pose_finite(&motion->pose[i]) ||
+        if (!isfinite(t) || !stn_pose_finite(&motion->pose[i]) ||
             (motion->velocity != NULL &&
              !(stn_vec3_finite(motion->velocity[i].linear) && stn_vec3_finite(motion->velocity[i].angular)))) {
             return stn_fail(err, STN_ERR_ARGUMENT, "sample %d: its time, pose and velocity must be finite", i + 1);
