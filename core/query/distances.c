@@ -467,7 +467,7 @@ stn_status stn_world_overlap(stn_world *world, const stn_query *query, const stn
 // -------------------------------------------------------------------------------------- around what moves by itself
 
 static bool is_mine(const search *s, int32_t geometry) {
-    return s->a.query->accepts(s->a.query->user, geometry);
+    return query_wants(s->scene, s->a.query, geometry);
 }
 
 /// Pairs that may collide; those on one side once.
@@ -478,11 +478,14 @@ static void note_own_pair(search *s, int32_t a, int32_t b) {
     }
 }
 
-stn_status query_near_pairs(stn_world *world, const stn_query *mine, const stn_query *others, double within,
-                            const stn_near_pair **pairs, int32_t *count, stn_error *err) {
+stn_status stn_world_near_pairs(stn_world *world, const stn_query *mine, const stn_query *others, double within,
+                                const stn_near_pair **pairs, int32_t *count, stn_error *err) {
     search s = {.b = {.query = others}};
     *pairs = NULL;
     *count = 0;
+    if (!isfinite(within)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "near pairs: within = %g m must be finite", within);
+    }
     stn_status status = query_scene_of(world, "near pairs", &s.scene, err);
     if (status != STN_OK) {
         return status;
@@ -537,14 +540,11 @@ stn_status stn_near_pairs(const stn_control_view *view, double within, const stn
     stn_world *world = (stn_world *)view->surroundings;
     *pairs = NULL;
     *count = 0;
-    if (!isfinite(within)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "near pairs: within = %g m must be finite", within);
-    }
     if (world == NULL) {
         return STN_OK;
     }
     const stn_model *model = stn_world_model(world);
     own_tree own = {model, model->dof_tree[view->target->dof[0]]};
-    const stn_query mine = {.accepts = is_own, .user = &own}, all = {.accepts = NULL};
-    return query_near_pairs(world, &mine, &all, within, pairs, count, err);
+    const stn_query mine = {.accepts = is_own, .user = &own};
+    return stn_world_near_pairs(world, &mine, NULL, within, pairs, count, err);
 }

@@ -34,11 +34,6 @@ stn_status query_scene_of(stn_world *world, const char *what, query_scene **out,
 /// Puts a shape into the scene as its probe and prepares the contact model for it.
 stn_status query_scene_probe(query_scene *scene, const stn_shape *shape, const stn_pose *pose, stn_error *err);
 
-/// stn_near_pairs of the geometries that `mine` accepts, both queries of what collides; of the other side only what
-/// `others` accepts, also where it is one of mine.
-stn_status query_near_pairs(stn_world *world, const stn_query *mine, const stn_query *others, double within,
-                            const stn_near_pair **pairs, int32_t *count, stn_error *err);
-
 /// Is the geometry asked for, and is there anything of it?
 static inline bool query_wants(const query_scene *scene, const stn_query *query, int32_t g) {
     const stn_geometry *geometry = &scene->model->geometries[g];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions about the present state of a world, also before the first step: rays, distances, overlaps, free paths; and
+// Questions about the present state of a world, also before the first step: rays, distances, overlaps, near pairs; and
 // how hard its last problem was. None of them changes the state, or what a step computes.
 #ifndef STICTION_QUERY_H
 #define STICTION_QUERY_H
@@ -64,27 +64,12 @@ STN_API stn_status stn_world_overlap(stn_world *world, const stn_query *query, c
                                      const stn_pose *pose, double margin, const stn_world_overlap_result **found,
                                      int32_t *count, stn_error *err);
 
-/// A straight path in joint space.
-typedef struct stn_path {
-    int32_t group;           // its joints move, with all that hangs on them
-    const double *from, *to; // (nq) of the whole model; may differ in joints of one coordinate
-    double margin;           // to keep from everything else [m], >= 0
-    double self_margin;      // to keep between links of the group, what hangs on it included [m], >= 0
-    double resolution;       // how much nearer than that what is not found may come on the path [m], > 0
-    const stn_query *others; // OPTIONAL: what it keeps clear of is only what this accepts
-} stn_path;
-
-/// What comes too near first, and where.
-typedef struct stn_path_meeting {
-    stn_near_pair pair; // geometry_a -1: the path is free; A moves
-    double part;        // of the path [1]
-} stn_path_meeting;
-
-/// Goes along the path, places as far from each other as distances and the speeds of bodies allow (conservative
-/// advancement), and looks at every pair that may collide (stn_model_may_collide) and that the contact model of queries
-/// handles. `world` is left at the last place: give it a clone. STN_ERR_ARGUMENT, STN_ERR_NUMERIC: a path that is none.
-STN_API stn_status stn_world_path_meets(stn_world *world, const stn_path *path, stn_path_meeting *meeting,
-                                        stn_error *err);
+/// Pairs of which A is of `mine` and B of `others` at a signed distance <= `within` [m], each with the place where it
+/// is nearest: those that may collide (stn_model_may_collide) and whose shapes the contact model handles. By geometry
+/// A, then B; of a pair within `mine` A is the smaller one, and B must be of `others` as well. Borrowed until the next
+/// query of this world. STN_ERR_ARGUMENT: `within` is not finite. No allocation in a steady step.
+STN_API stn_status stn_world_near_pairs(stn_world *world, const stn_query *mine, const stn_query *others, double within,
+                                        const stn_near_pair **pairs, int32_t *count, stn_error *err);
 
 /// stn_condition_number of the last step, at its solution. STN_ERR_SEQUENCE before the first step and without a law.
 STN_API stn_status stn_world_condition_number(stn_world *world, double *out, stn_error *err);

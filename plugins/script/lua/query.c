@@ -6,6 +6,7 @@
 
 #include "bind.h"
 #include "common/noise.h"
+#include "common/path.h"
 
 /// Links that a query looks at: those that are marked, or all but those.
 typedef struct link_set {
@@ -288,7 +289,7 @@ static int group_path_is_free(lua_State *L) {
     stn_path_meeting meeting;
     stn_error err = {0};
     stn_world *copy = push_copy(L, o->world);
-    stn_lua_check(L, stn_world_path_meets(copy, &path, &meeting, &err), &err);
+    stn_lua_check(L, stn_path_meets(copy, &path, &meeting, &err), &err);
     stn_lua_release(L, lua_gettop(L));
     bool free = meeting.pair.geometry_a < 0;
     lua_pushboolean(L, free);
@@ -343,7 +344,7 @@ bool stn_lua_is_clear(void *clearance, const double *q) {
     stn_path_meeting meeting;
     stn_error err = {0};
     c->path.from = c->path.to = q;
-    stn_lua_check(c->L, stn_world_path_meets(c->copy, &c->path, &meeting, &err), &err);
+    stn_lua_check(c->L, stn_path_meets(c->copy, &c->path, &meeting, &err), &err);
     return meeting.pair.geometry_a < 0;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a controller is told of near pairs, against the distance of every pair of geometries by itself.
+// What a controller, and who asks a world, is told of near pairs, against the distance of every pair of geometries by
+// itself.
 #include "scenes.h"
 
 #include <string.h>
@@ -120,14 +121,33 @@ static int32_t tree_of(const stn_model *model, int32_t geometry) {
     return link >= 0 ? model->bodies[model->links[link].body].tree : -1;
 }
 
+/// The tree of the listener's target.
+typedef struct own_tree {
+    const stn_model *model;
+    int32_t tree;
+} own_tree;
+
+static bool is_own(const void *user, int32_t geometry) {
+    const own_tree *own = user;
+    return tree_of(own->model, geometry) == own->tree;
+}
+
+static bool is_third(const void *user, int32_t geometry) {
+    return geometry % 3 == *(const int32_t *)user;
+}
+
+static bool accepts(const stn_query *query, int32_t geometry) {
+    return query == NULL || query->accepts(query->user, geometry);
+}
+
 /// Each pair that is near is told once, in order, and no other. Returns how many.
-static int32_t compare(stn_world *world, int32_t tree) {
+static int32_t compare(stn_world *world, const stn_query *mine, const stn_query *others) {
     const stn_model *model = stn_world_model(world);
     int32_t found = 0;
     for (int32_t a = 0; a < model->geometry_count; a++) {
-        for (int32_t b = 0; b < model->geometry_count && tree_of(model, a) == tree; b++) {
-            bool again = a >= b && tree_of(model, b) == tree;
-            if (again || !stn_model_may_collide(model, a, b)) {
+        for (int32_t b = 0; b < model->geometry_count && accepts(mine, a); b++) {
+            bool again = a >= b && accepts(mine, b);
+            if (again || !accepts(others, b) || !stn_model_may_collide(model, a, b)) {
                 continue;
             }
             stn_world_distance_result d = distance(world, a, b, heard.within);
@@ -147,6 +167,12 @@ static int32_t compare(stn_world *world, int32_t tree) {
     }
     assert_int_equal(found, heard.count);
     return found;
+}
+
+static int32_t compare_heard(stn_world *world) {
+    const stn_control_target *target = stn_world_controller_target(world, 0);
+    const own_tree own = {target->model, target->model->dof_tree[target->dof[0]]};
+    return compare(world, &(stn_query){.accepts = is_own, .user = &own}, NULL);
 }
 
 static void shuffle(stn_world *world, stn_random *r) {
@@ -178,14 +204,13 @@ static void expect_heard(stn_world *world) {
 
 static void near_pairs_are_those_of_all_pairs(void **state) {
     stn_world *world = new_world(*state, true);
-    const stn_control_target *target = stn_world_controller_target(world, 0);
     stn_random r = {5};
     int32_t told = 0;
     for (int32_t i = 0; i < ROUNDS; i++) {
         shuffle(world, &r);
         heard.within = i % 3 == 0 ? 0.0 : random_between(&r, 0.0, 0.4);
         expect_heard(world);
-        told += compare(world, target->model->dof_tree[target->dof[0]]);
+        told += compare_heard(world);
     }
     assert_true(told > 4 * ROUNDS);
     stn_world_destroy(world);
@@ -195,8 +220,34 @@ static void a_chain_alone_is_near_itself_only(void **state) {
     stn_world *world = new_world(*state, false);
     heard.within = 0.3;
     expect_heard(world);
-    const stn_control_target *target = stn_world_controller_target(world, 0);
-    compare(world, target->model->dof_tree[target->dof[0]]);
+    compare_heard(world);
+    stn_world_destroy(world);
+}
+
+/// Asked from outside: sides that are all, a part, apart from each other, and overlap in a part.
+static void a_world_tells_pairs_of_two_sides(void **state) {
+    stn_world *world = new_world(*state, true);
+    const int32_t rest[3] = {0, 1, 2};
+    const stn_query third = {.accepts = is_third, .user = &rest[0]}, other = {.accepts = is_third, .user = &rest[1]};
+    const stn_query *sides[][2] = {{NULL, NULL}, {&third, NULL}, {NULL, &third}, {&third, &third}, {&third, &other}};
+    stn_random r = {7};
+    int32_t told[STN_COUNT(sides)] = {0};
+    for (int32_t i = 0; i < ROUNDS; i++) {
+        shuffle(world, &r);
+        heard.within = random_between(&r, 0.0, 0.2);
+        for (int32_t k = 0; k < STN_COUNT(sides); k++) {
+            const stn_near_pair *pairs = NULL;
+            stn_error err;
+            assert_ok(stn_world_near_pairs(world, sides[k][0], sides[k][1], heard.within, &pairs, &heard.count, &err),
+                      err);
+            assert_in_range(heard.count, 0, MOST);
+            memcpy(heard.pairs, pairs, (size_t)heard.count * sizeof *pairs);
+            told[k] += compare(world, sides[k][0], sides[k][1]);
+        }
+    }
+    for (int32_t k = 0; k < STN_COUNT(sides); k++) {
+        assert_true(told[k] > ROUNDS);
+    }
     stn_world_destroy(world);
 }
 
@@ -213,6 +264,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(near_pairs_are_those_of_all_pairs, scene_setup, scene_teardown),
         cmocka_unit_test_setup_teardown(a_chain_alone_is_near_itself_only, scene_setup, scene_teardown),
+        cmocka_unit_test_setup_teardown(a_world_tells_pairs_of_two_sides, scene_setup, scene_teardown),
         cmocka_unit_test_setup_teardown(an_endless_reach_is_refused, scene_setup, scene_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

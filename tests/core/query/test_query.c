@@ -476,9 +476,8 @@ static void a_query_that_makes_no_sense_says_so(void **state) {
     assert_int_equal(stn_world_distance(world, NULL, NULL, 1.0, &result, &err), STN_ERR_SEQUENCE);
     assert_int_equal(stn_world_nearest(world, NULL, o, 1.0, &result, &err), STN_ERR_SEQUENCE);
     assert_int_equal(stn_world_overlap(world, NULL, &plane, &here, 0.0, &found, &count, &err), STN_ERR_SEQUENCE);
-    stn_path path = {.from = &here.position.x, .to = &here.position.x, .resolution = 1e-3};
-    stn_path_meeting meeting;
-    assert_int_equal(stn_world_path_meets(world, &path, &meeting, &err), STN_ERR_SEQUENCE);
+    const stn_near_pair *near;
+    assert_int_equal(stn_world_near_pairs(world, NULL, NULL, 1.0, &near, &count, &err), STN_ERR_SEQUENCE);
     assert_int_equal(stn_world_condition_number(world, &number, &err), STN_ERR_SEQUENCE);
     assert_int_equal(stn_world_check_sensor(world, 0, true, &err), STN_ERR_SEQUENCE);
     assert_int_equal(stn_world_joint_torque(world, 0, torque, &err), STN_ERR_SEQUENCE);
@@ -488,6 +487,7 @@ static void a_query_that_makes_no_sense_says_so(void **state) {
     assert_int_equal(stn_world_raycast(world, NULL, nan, d, 1.0, &hit, &err), STN_ERR_ARGUMENT);
     assert_int_equal(stn_world_raycast(world, NULL, o, stn_vec3_zero(), 1.0, &hit, &err), STN_ERR_ARGUMENT);
     assert_int_equal(stn_world_raycast(world, NULL, o, d, NAN, &hit, &err), STN_ERR_ARGUMENT);
+    assert_int_equal(stn_world_near_pairs(world, NULL, NULL, NAN, &near, &count, &err), STN_ERR_ARGUMENT);
     assert_int_equal(stn_world_raycast(world, NULL, o, d, -1.0, &hit, &err), STN_ERR_ARGUMENT);
     assert_int_equal(stn_world_nearest(world, NULL, nan, 1.0, &result, &err), STN_ERR_ARGUMENT);
     assert_int_equal(stn_world_nearest(world, NULL, o, NAN, &result, &err), STN_ERR_ARGUMENT);

@@ -3,11 +3,10 @@
 // to lose, and no point of A comes nearer to one of B by more than r per unit of the path, nothing happens to it within
 // d/r of the path. r is a sum over the joints between each body and the world, at any configuration: of the path of a
 // revolute joint times how far anything that hangs on it can be from its origin.
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "common/path.h"
 
-#include "query/query_scene.h"
+#include <math.h>
+#include <string.h>
 
 /// How far the look goes from each place: pairs beyond have that to lose [m].
 static const double look = 0.2;
@@ -90,13 +89,12 @@ static bool is_moved(const void *user, int32_t geometry) {
 static stn_status look_around(const walk *w, stn_path_meeting *meeting, double *free, stn_error *err) {
     const stn_path *path = w->path;
     const stn_model *model = w->model;
-    const stn_query mine = {.accepts = is_moved, .user = w}, all = {.accepts = NULL};
+    const stn_query mine = {.accepts = is_moved, .user = w};
     const stn_near_pair *pairs = NULL;
     int32_t count = 0;
     double worst = 0.0, most = fmax(path->margin, path->self_margin);
     *free = look / (2.0 * w->fastest);
-    stn_status status =
-        query_near_pairs(w->world, &mine, path->others != NULL ? path->others : &all, most + look, &pairs, &count, err);
+    stn_status status = stn_world_near_pairs(w->world, &mine, path->others, most + look, &pairs, &count, err);
     for (int32_t i = 0; i < count; i++) {
         const stn_near_pair *p = &pairs[i];
         // links that joints of the group do not move are its own too
@@ -152,14 +150,10 @@ static stn_status check(const stn_model *model, const stn_path *path, stn_error 
     return STN_OK;
 }
 
-stn_status stn_world_path_meets(stn_world *world, const stn_path *path, stn_path_meeting *meeting, stn_error *err) {
+stn_status stn_path_meets(stn_world *world, const stn_path *path, stn_path_meeting *meeting, stn_error *err) {
     const stn_model *model = stn_world_model(world);
     *meeting = (stn_path_meeting){.pair = {.geometry_a = -1, .geometry_b = -1}};
-    stn_status status = query_check_compiled(world, "path", err);
-    if (status != STN_OK) {
-        return status;
-    }
-    status = check(model, path, err);
+    stn_status status = check(model, path, err);
     if (status != STN_OK) {
         return status;
     }
