@@ -1,0 +1,159 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Quasistatic steps of robots and objects against closed forms, for steps of any length; what has no balance is named.
+local stn = require "stiction"
+local files <close> = require "files"()
+
+local function link(name)
+  return ('<link name="%s"><inertial><mass value="0.5"/><inertia ixx="1e-3" ixy="0" ixz="0" iyy="1e-3" iyz="0" izz="1e-3"/></inertial></link>'):format(name)
+end
+
+local function joint(name, kind, parent, child, axis, more)
+  return ('<joint name="%s" type="%s"><parent link="%s"/><child link="%s"/><origin xyz="0 0 0.1"/><axis xyz="%s"/>'
+    .. '<limit lower="-1" upper="1" effort="1000" velocity="10"/>%s</joint>'):format(name, kind, parent, child, axis, more or "")
+end
+
+local slider = files:write(".urdf", '<robot name="slider"><link name="base"/>' .. link "a" .. joint("x", "prismatic", "base", "a", "1 0 0") .. "</robot>")
+local weak = files:write(".urdf", '<robot name="weak"><link name="base"/>' .. link "a"
+  .. joint("x", "prismatic", "base", "a", "1 0 0"):gsub("1000", "5") .. "</robot>")
+local pair = files:write(".urdf", '<robot name="pair"><link name="base"/>' .. link "a" .. link "b" .. joint("x", "prismatic", "base", "a", "1 0 0")
+  .. joint("y", "prismatic", "base", "b", "1 0 0", '<mimic joint="x" multiplier="-2" offset="0.1"/>') .. "</robot>")
+local damped = files:write(".urdf", '<robot name="damped"><link name="base"/>' .. link "a"
+  .. joint("x", "prismatic", "base", "a", "1 0 0", '<dynamics damping="3"/>') .. "</robot>")
+
+local steps = { 1e-6, 1e-3, 0.1, 1, 1e3 }
+local able = { "sap", "admm_split", "admm_split_ncp", "qp" } -- those that take singular A
+
+local function make(dt, solver, gravity)
+  return stn.world { dt = dt, solver = solver, gravity = gravity or { 0, 0, 0 }, integrator = "quasistatic" }
+end
+
+--- A robot of these files with a motor on its joint x.
+local function driven(world, file, motor)
+  local robot = world:load { file, fixed = true }
+  local request = { "joint_pd", target = robot, joints = { "x" }, kp = 100, kd = 0 }
+  for key, value in pairs(motor or {}) do request[key] = value end
+  return robot, world:controller(request)
+end
+
+for _, solver in ipairs(able) do
+  for _, limited in ipairs { true, false } do
+    stn.test(("a motor goes where it is told in one step, lags by its load and stops at limits: %s, limit of effort %s"):format(solver, limited), function()
+      for _, dt in ipairs(steps) do
+        local world = make(dt, solver, { 2, 0, 0 })
+        local robot, motor = driven(world, slider, { effort_limits = limited })
+        local x = robot:joint "x"
+        for _, command in ipairs { 0.3, -0.7, 0.9 } do
+          motor:set { position = { command } }
+          assert(world:step().converged)
+          stn.near(x:position(), command + 0.5 * 2 / 100, 2e-5, ("command %g, dt = %g s"):format(command, dt))
+        end
+        motor:set { position = { 2 } }
+        assert(world:step().converged)
+        stn.near(x:position(), 1, 2e-5, ("beyond its limit, dt = %g s"):format(dt))
+        motor:set { position = { -5 } }
+        assert(world:step().converged)
+        stn.near(x:position(), -1, 2e-5, ("beyond its other limit, dt = %g s"):format(dt))
+      end
+    end)
+  end
+
+  stn.test("a damper lets a motor lag: the gap shrinks by kd/(dt kp + kd) a step: " .. solver, function()
+    for _, dt in ipairs { 1e-3, 0.1, 10 } do
+      for _, limited in ipairs { true, false } do
+        local world = make(dt, solver)
+        local robot, motor = driven(world, slider, { kd = 5, effort_limits = limited })
+        motor:set { position = { 0.5 } }
+        for k = 1, 4 do
+          assert(world:step().converged)
+          stn.near(robot:joint "x":position(), 0.5 * (1 - (5 / (dt * 100 + 5)) ^ k), 1e-6, ("step %d, dt = %g s"):format(k, dt))
+        end
+      end
+    end
+  end)
+
+  stn.test("a damped joint without a motor creeps as its load pushes: " .. solver, function()
+    local world = make(0.01, solver, { 2, 0, 0 })
+    local robot = world:load { damped, fixed = true }
+    for k = 1, 5 do
+      assert(world:step().converged)
+      stn.near(robot:joint "x":position(), k * 0.01 * 0.5 * 2 / 3, 1e-9)
+      stn.near(robot:joint "x":velocity(), 0.5 * 2 / 3, 1e-7)
+    end
+  end)
+
+  stn.test("a mimic joint follows in the same step: " .. solver, function()
+    for _, dt in ipairs { 1e-3, 0.1, 10 } do
+      local world = make(dt, solver)
+      local robot, motor = driven(world, pair)
+      for _, command in ipairs { 0.3, -0.4 } do
+        motor:set { position = { command } }
+        for _ = 1, 20 do world:step() end
+        stn.near(robot:joint "y":position(), 0.1 - 2 * robot:joint "x":position(), 1e-6, "mimic")
+        stn.near(robot:joint "x":position(), command, 1e-5, "motor")
+      end
+    end
+  end)
+
+  stn.test("a box comes down to the floor in one step and stands there for steps of any length: " .. solver, function()
+    for _, dt in ipairs(steps) do
+      local world = make(dt, solver, { 0, 0, -9.81 })
+      world:ground {}
+      local box = world:box { size = { 0.1, 0.1, 0.1 }, mass = 2, xyz = { 0, 0, 0.054 } }
+      for _ = 1, 3 do
+        assert(world:step().converged)
+        stn.near(box:position()[3], 0.05, 3e-5, ("height, dt = %g s"):format(dt))
+        stn.near(world:contact_force(box).normal_force, 2 * 9.81, 1e-4, ("weight, dt = %g s"):format(dt))
+      end
+    end
+  end)
+
+  stn.test("what has no balance is named, and nothing has moved: " .. solver, function()
+    local nothing_holds = "nothing holds tree 0"
+    local world = make(0.1, solver, { 0, 0, -9.81 })
+    local box = world:box { name = "crate", size = { 0.1, 0.1, 0.1 }, mass = 1, xyz = { 0, 0, 1 } }
+    local text = stn.fails(function() world:step() end, nothing_holds)
+    assert(text:find("group crate", 1, true), text)
+    assert(box:position()[3] == 1)
+    world = make(0.1, solver, { 1, 0, 0 })
+    world:load { slider, fixed = true }
+    text = stn.fails(function() world:step() end, nothing_holds)
+    assert(text:find("group slider, joint x", 1, true), text)
+    world = make(0.1, solver)
+    local robot = world:load { slider, fixed = true }
+    world:controller { "effort", target = robot }:set { effort = { 1 } }
+    text = stn.fails(function() world:step() end, nothing_holds)
+    assert(text:find("group slider, joint x", 1, true), text)
+  end)
+
+  stn.test("what nothing pushes stays where it is: " .. solver, function()
+    local world = make(0.1, solver)
+    local box = world:box { size = { 0.1, 0.1, 0.1 }, mass = 1, xyz = { 0, 0, 1 }, rpy = { 0.1, 0.2, 0.3 } }
+    local robot = world:load { slider, fixed = true, joints = { x = 0.2 } }
+    for _ = 1, 3 do assert(world:step().converged) end
+    stn.near(box:position()[3], 1, 0)
+    stn.near(robot:joint "x":position(), 0.2, 0)
+  end)
+end
+
+stn.test("a motor too weak for its load has no balance", function()
+  local world = make(0.1, "sap", { -20, 0, 0 })
+  driven(world, weak)
+  local text = stn.fails(function() world:step() end, "nothing holds tree 0")
+  assert(text:find("group weak, joint x", 1, true), text)
+end)
+
+stn.test("a mass scale lets what nothing supports fall by g dt^2/s, from rest in each step", function()
+  for _, scale in ipairs { 1, 1e-2, 10 } do
+    for _, solver in ipairs { "sap", "nsgs", "ipm", "lemke", "qp" } do
+      local world = stn.world { dt = 0.01, solver = solver, integrator = { "quasistatic", unactuated_mass_scale = scale } }
+      local box = world:box { size = { 0.1, 0.1, 0.1 }, mass = 1, xyz = { 0, 0, 10 } }
+      for k = 1, 3 do
+        assert(world:step().converged)
+        stn.near(box:position()[3], 10 - k * 9.81 * 1e-4 / scale, 1e-12)
+      end
+    end
+  end
+  local world = stn.world { dt = 100, integrator = { "quasistatic", unactuated_mass_scale = 1 } }
+  world:box { size = { 0.1, 0.1, 0.1 }, mass = 1 }
+  stn.fails(function() world:step() end, "integrator quasistatic: dt = 100 s and unactuated_mass_scale = 1: what nothing supports would fall by 9.81e+04 m")
+end)
