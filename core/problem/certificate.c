@@ -171,7 +171,8 @@ static double ratio(double error, double size, double most) {
 }
 
 /// S(32). Returns max(|D A v|, |D J^T gamma|), which also scales the complementarity; work (5 nv). Where an impulse is
-/// free some A is singular and what balances is the sum of |J_c^T gamma_c|, which takes the place of J^T gamma.
+/// free some A is singular and the sizes of the
+/// impulses that balance (stn_problem_impulse_sizes) take the place of J^T gamma.
 static double certify_momentum(certification *s, double *work) {
     const stn_problem *p = s->p;
     int32_t n = p->nv;

@@ -144,18 +144,25 @@ void stn_problem_impulse_sizes(const stn_problem *problem, const double *gamma, 
     memset(y, 0, (size_t)problem->nv * sizeof *y);
     for (int32_t i = 0; i < problem->constraint_count; i++) {
         const stn_constraint *c = &problem->constraints[i];
+        double size[STN_MAX_ROWS];
+        for (int32_t r = 0, row = c->row; r < c->rows; r++, row++) {
+            double rest = 0.0, G;
+            if (!stn_constraint_has_cone(c) && isfinite(c->stiffness)) {
+                stn_box_law(problem->bias[row], problem->R[row], problem->v_hat[row], problem->lo[row],
+                            problem->hi[row], &rest, &G);
+            }
+            size[r] = fmax(fabs(gamma[row]), fabs(rest));
+        }
         for (int32_t b = 0; b < stn_constraint_block_count(c); b++) {
             const stn_jacobian *J = stn_constraint_block(c, b);
             const int32_t nodes = J->node_count, width = nodes > 0 ? 3 : problem->trees[J->tree].A.n;
+            const double *values = J->values;
             for (int32_t k = 0; k < (nodes > 0 ? nodes : 1); k++) {
-                const double *values = J->values + (size_t)k * (size_t)(c->rows * width);
                 double *to = y + problem->trees[J->tree].dof_start + (nodes > 0 ? 3 * J->node[k] : 0);
-                for (int32_t d = 0; d < width; d++) {
-                    double sum = 0.0;
-                    for (int32_t r = 0; r < c->rows; r++) {
-                        sum += values[r * width + d] * gamma[c->row + r];
+                for (int32_t r = 0; r < c->rows; r++, values += width) {
+                    for (int32_t d = 0; d < width; d++) {
+                        to[d] += fabs(values[d]) * size[r];
                     }
-                    to[d] += fabs(sum);
                 }
             }
         }

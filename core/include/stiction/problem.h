@@ -202,8 +202,9 @@ STN_API stn_status stn_matrix_check(stn_context *context, const char *label, con
 
 /// y += s J_c^T gamma_c over all constraints (global form); gamma has row_count, y nv entries. Thread: [any].
 STN_API void stn_problem_jacobian_transposed_add(const stn_problem *problem, double s, const double *gamma, double *y);
-/// y (nv) = sum over constraints of |J_c^T gamma_c|, entry by entry: how large the impulses are that cancel where
-/// forces balance and nothing has momentum. Thread: [any].
+/// y (nv) = sum over rows of |J_r| |gamma_r|: how large the impulses are that cancel where forces balance and nothing
+/// has momentum. Of springs (box and equality rows of finite stiffness), whose impulse is itself a difference, at least
+/// what they give where nothing moves. After regularisation. Thread: [any].
 STN_API void stn_problem_impulse_sizes(const stn_problem *problem, const double *gamma, double *y);
 /// v_c = J v (+ bias when `with_bias`), row_count entries.
 STN_API void stn_problem_contact_velocity(const stn_problem *problem, const double *v, bool with_bias, double *v_c);
@@ -219,7 +220,8 @@ STN_API void stn_problem_mass_times(const stn_problem *problem, const double *x,
 /// is infinite or NaN, and the near-rigid floor R_nr = 0.01/(4 pi^2) w:
 ///   box, equality  R = max(R_nr, c), v_hat = -phi/(dt + tau_d); phi of the row, else phi0; without both v_hat = 0.
 ///                  Where the floor wins tau_d is dt for rigid rows, max(tau_d, dt) for others: what a damper holds
-///                  still creeps at -phi/tau_d. Rows that nothing moves (w = 0, c = 0) get R = 1e100: no impulse
+///                  still creeps at -phi/tau_d; joint limits keep theirs. Rows that nothing moves (w = 0, c = 0)
+///                  get R = 1e100: no impulse
 ///   servo          the same with k = kp, tau_d = kd/kp kept where the floor wins (both gains shrink)
 ///   dry friction   R = 1e-3 w, v_hat = 0
 ///   cone, ellipse  physical compliance alone: R_n = c, R_t = 0, v_hat_n = -phi0/(dt + tau_d) (0 for a local

@@ -50,7 +50,7 @@ static stn_status find_direction(sap_system *s, double *slope, stn_error *err) {
     return STN_OK;
 }
 
-/// |D sum of |J_c^T gamma_c||: forces that balance cancel to nothing, in J^T gamma as in A v.
+/// |D y|, y the sizes of the impulses: those that balance cancel to nothing, in J^T gamma as in A v.
 static double balancing_norm(sap_system *s) {
     double sum = 0.0;
     sap_unpack(s, s->solution);
