@@ -159,9 +159,6 @@ static stn_status certify_law(certification *s, stn_error *err) {
 
 // ----------------------------------------------------------------------------------------------- the certificate
 
-/// What is smaller has a square without digits, so that norms tell nothing: groups that come to rest get there.
-static const double no_digits = 1e-150;
-
 /// error/size, at most `most`: an error against nothing is as large as that, and 0 only where there is no error at all.
 static double ratio(double error, double size, double most) {
     if (error < no_digits && size < no_digits) {

@@ -82,7 +82,7 @@ static stn_status judge_momentum(judge *j, int32_t i, allowance allowed, stn_err
         square[2] += own[2];
     }
     double size = sqrt(largest(square[0], square[1])), found = sqrt(square[2]);
-    if (found <= allowed.relative * size + allowed.absolute) {
+    if (found <= allowed.relative * size + allowed.absolute || found < no_digits) {
         return STN_OK;
     }
     if (j->momentum0 == NULL) {

@@ -140,6 +140,9 @@ void stn_problem_jacobian_transposed_add(const stn_problem *problem, double s, c
     }
 }
 
+/// A million times what rounding leaves of the two terms of (v_hat - v_c)/R where they cancel.
+static const double digits_left = 1e-9;
+
 void stn_problem_impulse_sizes(const stn_problem *problem, const double *gamma, double *y) {
     memset(y, 0, (size_t)problem->nv * sizeof *y);
     for (int32_t i = 0; i < problem->constraint_count; i++) {
@@ -151,7 +154,9 @@ void stn_problem_impulse_sizes(const stn_problem *problem, const double *gamma, 
                 stn_box_law(problem->bias[row], problem->R[row], problem->v_hat[row], problem->lo[row],
                             problem->hi[row], &rest, &G);
             }
-            size[r] = fmax(fabs(gamma[row]), fabs(rest));
+            const double pull = problem->v_hat[row] - problem->bias[row];
+            const double rounded = problem->R[row] > 0.0 ? digits_left * fabs(pull) / problem->R[row] : 0.0;
+            size[r] = fmax(fmax(fabs(gamma[row]), fabs(rest)), rounded);
         }
         for (int32_t b = 0; b < stn_constraint_block_count(c); b++) {
             const stn_jacobian *J = stn_constraint_block(c, b);

@@ -65,6 +65,9 @@ typedef struct certificate_question {
     stn_arena *scratch;
 } certificate_question;
 
+/// What is smaller has a square without digits, so that norms tell nothing: groups that come to rest get there.
+static const double no_digits = 1e-150;
+
 /// What a certificate consists of, in the question's scratch: claims are those of islands.
 typedef struct certificate_parts {
     stn_formulation formulation; // in: whose natural map `map` is

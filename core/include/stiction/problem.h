@@ -203,8 +203,9 @@ STN_API stn_status stn_matrix_check(stn_context *context, const char *label, con
 /// y += s J_c^T gamma_c over all constraints (global form); gamma has row_count, y nv entries. Thread: [any].
 STN_API void stn_problem_jacobian_transposed_add(const stn_problem *problem, double s, const double *gamma, double *y);
 /// y (nv) = sum over rows of |J_r| |gamma_r|: how large the impulses are that cancel where forces balance and nothing
-/// has momentum. Of springs (box and equality rows of finite stiffness), whose impulse is itself a difference, at least
-/// what they give where nothing moves. After regularisation. Thread: [any].
+/// has momentum. An impulse (v_hat - v_c)/R is itself a difference: of springs (box and equality rows of finite
+/// stiffness) it counts as at least what they give where nothing moves, of all rows as 1e-9 |v_hat - bias|/R. After
+/// regularisation. Thread: [any].
 STN_API void stn_problem_impulse_sizes(const stn_problem *problem, const double *gamma, double *y);
 /// v_c = J v (+ bias when `with_bias`), row_count entries.
 STN_API void stn_problem_contact_velocity(const stn_problem *problem, const double *v, bool with_bias, double *v_c);
