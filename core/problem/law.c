@@ -5,7 +5,7 @@
 //
 //     compliance c = 1/(dt k (dt + tau_d)),  near-rigid floor R_nr = beta^2/(4 pi^2) w,  beta = 0.1
 //     box, equality   R = max(R_nr, c),  v_hat = -phi/(dt + tau_d), tau_d >= dt where the floor wins (rigid: dt),
-//                     joint limits keep theirs
+//                     of joint limits at most dt
 //     servo           the same, but gains shrink together where the floor wins: tau_d = kd/kp stays
 //     dry friction    R = sigma w,  v_hat = 0
 //     cone, ellipse   R_n = c,  R_t = 0,  v_hat_n = -phi0/(dt + tau_d); 0 in a local problem that knows no phi0
@@ -63,8 +63,8 @@ double stn_constraint_regularize(const stn_constraint *c, double dt, double *rel
     double R = compliance(c, dt), tau = isnan(c->relaxation_time) ? dt : c->relaxation_time;
     if (!(R >= floor_R)) { // NaN of w goes on into R, where the solve names it
         R = floor_R;
-        const bool own = c->kind == STN_CONSTRAINT_SERVO || c->kind == STN_CONSTRAINT_JOINT_LIMIT;
-        tau = own ? tau : is_rigid(c) ? dt : fmax(tau, dt);
+        const double rigid = c->kind == STN_CONSTRAINT_JOINT_LIMIT ? fmin(tau, dt) : dt;
+        tau = c->kind == STN_CONSTRAINT_SERVO ? tau : is_rigid(c) ? rigid : fmax(tau, dt);
     }
     R = c->kind == STN_CONSTRAINT_DRY_FRICTION ? friction_sigma * c->w : R;
     *relaxation_time = tau;

@@ -221,7 +221,7 @@ STN_API void stn_problem_mass_times(const stn_problem *problem, const double *x,
 /// is infinite or NaN, and the near-rigid floor R_nr = 0.01/(4 pi^2) w:
 ///   box, equality  R = max(R_nr, c), v_hat = -phi/(dt + tau_d); phi of the row, else phi0; without both v_hat = 0.
 ///                  Where the floor wins tau_d is dt for rigid rows, max(tau_d, dt) for others: what a damper holds
-///                  still creeps at -phi/tau_d; joint limits keep theirs. Rows that nothing moves (w = 0, c = 0)
+///                  still creeps at -phi/tau_d; min(tau_d, dt) for joint limits. Rows that nothing moves (w = 0, c = 0)
 ///                  get R = 1e100: no impulse
 ///   servo          the same with k = kp, tau_d = kd/kp kept where the floor wins (both gains shrink)
 ///   dry friction   R = 1e-3 w, v_hat = 0

@@ -44,7 +44,8 @@ static double *factor_row(const active_set *s, int32_t k) {
 bool active_set_create(active_set *s, int32_t n, stn_arena *arena) {
     *s = (active_set){.n = n, .stride = (n + 7) / 8 * 8 + 8, .entering = -1};
     const size_t square = (size_t)(n + 1) * (size_t)s->stride;
-    double **const vectors[] = {&s->q, &s->lo, &s->hi, &s->x, &s->g, &s->size, &s->row, &s->follow, &s->cosine, &s->sine};
+    double **const vectors[] = {&s->q,    &s->lo,  &s->hi,     &s->x,      &s->g,
+                                &s->size, &s->row, &s->follow, &s->cosine, &s->sine};
     s->H = STN_ARENA_ZEROED(arena, square, double);
     s->L = STN_ARENA(arena, square, double);
     s->free = STN_ARENA(arena, n + 1, int32_t);

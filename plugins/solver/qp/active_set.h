@@ -21,18 +21,18 @@
 
 typedef struct active_set {
     int32_t n, stride;
-    double *H;            // (n x stride), both triangles
-    double *q, *lo, *hi;  // (n)
-    double *x, *g;        // (n) lo <= x <= hi
-    int32_t count;        // of free variables
-    int32_t *free;        // (n) the free ones, in the order of L
-    int32_t *place;       // (n) in `free`; -1: fixed
-    double *L;            // (n x stride) lower triangle
-    double *size;         // (n) sqrt(H_ii)
-    double *row, *follow; // (n) work; of the last move how much each free variable follows
+    double *H;             // (n x stride), both triangles
+    double *q, *lo, *hi;   // (n)
+    double *x, *g;         // (n) lo <= x <= hi
+    int32_t count;         // of free variables
+    int32_t *free;         // (n) the free ones, in the order of L
+    int32_t *place;        // (n) in `free`; -1: fixed
+    double *L;             // (n x stride) lower triangle
+    double *size;          // (n) sqrt(H_ii)
+    double *row, *follow;  // (n) work; of the last move how much each free variable follows
     double *cosine, *sine; // (n) work
-    double speed;         // beside which rounding of g is nothing: the largest |q|
-    int32_t entering;     // variable of the last move
+    double speed;          // beside which rounding of g is nothing: the largest |q|
+    int32_t entering;      // variable of the last move
 } active_set;
 
 typedef enum active_set_end { ACTIVE_SET_SOLVED, ACTIVE_SET_CONTRADICTION, ACTIVE_SET_LIMIT } active_set_end;

@@ -282,8 +282,10 @@ static stn_status solve_singular(qp *s, stn_error *err) {
         }
         rays_momentum m = rays_balance(&s->rays, s->solution->v, s->solution->gamma);
         if (!isfinite(m.value)) {
-            return stn_fail(err, STN_ERR_NUMERIC, "the balance of impulses is off by %g: numbers of the problem are too "
-                                                  "large", m.value);
+            return stn_fail(err, STN_ERR_NUMERIC,
+                            "the balance of impulses is off by %g: numbers of the problem are too "
+                            "large",
+                            m.value);
         }
         const bool within = m.value <= s->control->absolute_tolerance + s->control->tolerance * m.size;
         if (m.value <= 1e-14 * m.size || (within && m.value > 0.5 * before)) {
@@ -370,9 +372,10 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     const int64_t unknowns = rays_count(problem, config->directions);
     *info = (stn_solve_info){.cost = NAN, .reason = ""};
     if (unknowns > MOST_UNKNOWNS) {
-        return stn_fail(err, STN_ERR_UNSUPPORTED,
-                        "%lld unknowns (%d constraints, %d directions) as a full matrix, at most %d: solver ipm needs none",
-                        (long long)unknowns, problem->constraint_count, config->directions, MOST_UNKNOWNS);
+        return stn_fail(
+            err, STN_ERR_UNSUPPORTED,
+            "%lld unknowns (%d constraints, %d directions) as a full matrix, at most %d: solver ipm needs none",
+            (long long)unknowns, problem->constraint_count, config->directions, MOST_UNKNOWNS);
     }
     qp s = {.problem = problem, .control = control, .solution = solution, .info = info};
     s.speeds = STN_ARENA(control->arena, problem->row_count + 1, double);

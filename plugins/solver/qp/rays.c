@@ -84,8 +84,7 @@ static void put_block(const rays *r, int32_t i, int32_t j, const double *W, acti
         }
         for (int32_t b = r->start[j]; b < r->start[j + 1]; b++) {
             const double *other = r->ray + 3 * (size_t)b;
-            double value =
-                cone_j ? other[0] * row[0] + other[1] * row[1] + other[2] * row[2] : row[b - r->start[j]];
+            double value = cone_j ? other[0] * row[0] + other[1] * row[1] + other[2] * row[2] : row[b - r->start[j]];
             set->H[(size_t)a * (size_t)set->stride + (size_t)b] += value;
             if (i != j) {
                 set->H[(size_t)b * (size_t)set->stride + (size_t)a] += value;
@@ -296,7 +295,8 @@ static void divide(const rays *r, double *x) {
 void rays_centre(rays *r, const double *v, active_set *set) {
     const stn_problem *p = r->problem;
     memset(r->c, 0, (size_t)p->nv * sizeof *r->c);
-    for (int32_t t = 0; t < p->tree_count; t++) { // where A is regular the centre is v_star, and nothing is to be solved
+    for (int32_t t = 0; t < p->tree_count;
+         t++) { // where A is regular the centre is v_star, and nothing is to be solved
         const stn_problem_tree *tree = &p->trees[t];
         bool held = r->proximal != NULL && tree->A.n > 0 && r->proximal[tree->dof_start] > 0.0;
         for (int32_t d = tree->dof_start; d < tree->dof_start + tree->A.n; d++) {
@@ -365,8 +365,8 @@ void rays_gradient(const rays *r, const double *speeds, double *g) {
         const double *own = speeds + c->row;
         for (int32_t u = r->start[i]; u < r->start[i + 1]; u++) {
             const double *ray = r->ray + 3 * (size_t)u;
-            g[u] = stn_constraint_has_cone(c) ? ray[0] * own[0] + ray[1] * own[1] + ray[2] * own[2]
-                                              : own[u - r->start[i]];
+            g[u] =
+                stn_constraint_has_cone(c) ? ray[0] * own[0] + ray[1] * own[1] + ray[2] * own[2] : own[u - r->start[i]];
         }
     }
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A contact problem as the quadratic program of Anitescu's friction over impulses along rays [anitescu-2006]:
 //
-//     cone      gamma = sum_j beta_j r_j, beta_j >= 0, r_j = (mu1 cos, mu2 sin, 1)(2 pi j/directions); one ray without friction
-//     box       beta = gamma, lo <= gamma <= hi
-//     equality  beta = gamma, free
-//     beta_j within its bounds and complementary to r_j.(W gamma + R gamma + b - v_hat)
+//     cone      gamma = sum_j beta_j r_j, beta_j >= 0, r_j = (mu1 cos, mu2 sin, 1)(2 pi j/directions); one ray without
+//     friction box       beta = gamma, lo <= gamma <= hi equality  beta = gamma, free beta_j within its bounds and
+//     complementary to r_j.(W gamma + R gamma + b - v_hat)
 //
 // W = J P^-1 J^T and b = J c + bias, P = A + delta D and c = x + P^-1 (A (v_star - x) + f). delta D is not 0 where A is
 // singular alone: there the solution is that of the problem when the centre x is its own v (a proximal point).
@@ -26,7 +25,7 @@ typedef struct rays {
     double *centre, *c;     // (nv)
     double *gamma, *speed;  // (row_count) work
     double *impulse, *left; // (nv) work
-    double *scale;          // (nv) diag(A)^-1/2; where that is no number the largest inertia of the tree stands in, or 1
+    double *scale; // (nv) diag(A)^-1/2; where that is no number the largest inertia of the tree stands in, or 1
 } rays;
 
 /// How many unknowns it has with so many directions.

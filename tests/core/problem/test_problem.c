@@ -110,6 +110,8 @@ static void rows_are_regularised_by_the_closed_forms(void **state) {
     regularize_one(&o, STN_CONSTRAINT_JOINT_LIMIT, STN_SET_BOX, INFINITY, 0.3, -0.002); // rigid: tau becomes dt
     assert_near(o.R[0], floor_R, 1e-18);
     assert_near(o.v_hat[0], 0.002 / 0.02, 1e-15);
+    regularize_one(&o, STN_CONSTRAINT_JOINT_LIMIT, STN_SET_BOX, INFINITY, 0.0, -0.002); // unless the limit says less
+    assert_near(o.v_hat[0], 0.002 / 0.01, 1e-15);
     regularize_one(&o, STN_CONSTRAINT_DISTANCE, STN_SET_EQUALITY, 100.0, 0.04, 0.01); // soft: c = 1/(dt k (dt + tau))
     assert_near(o.R[0], 1.0 / (0.01 * 100.0 * 0.05), 1e-15);
     assert_near(o.v_hat[0], -0.01 / 0.05, 1e-15);

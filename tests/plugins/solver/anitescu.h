@@ -19,7 +19,8 @@ static inline double anitescu_contact_error(const stn_constraint *c, int32_t dir
         cosine = cos(sector * (j + 0.5));
         sine = sin(sector * (j + 0.5));
         // the edge: a gamma_t.normal <= cos(pi/n) gamma_n in units of mu, times mu
-        double mu = fmax(mu1, mu2), a = mu1 > 0.0 ? mu / mu1 * gamma[0] : 0.0, b = mu2 > 0.0 ? mu / mu2 * gamma[1] : 0.0;
+        double mu = fmax(mu1, mu2), a = mu1 > 0.0 ? mu / mu1 * gamma[0] : 0.0,
+               b = mu2 > 0.0 ? mu / mu2 * gamma[1] : 0.0;
         error = fmax(error, c->w * (a * cosine + b * sine - mu * cos(0.5 * sector) * gamma[2]));
     }
     error = fmax(error, mu1 > 0.0 ? 0.0 : c->w * fabs(gamma[0]));
