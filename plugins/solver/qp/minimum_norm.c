@@ -53,7 +53,7 @@ static double reduce(const active_set *set, const face *f, int32_t m) {
 static bool find_basis(const rays *r, const active_set *set, face *f) {
     const int32_t certain = f->basis; // the free ones are independent
     f->stride = (f->count + 3) / 4 * 4 + 4;
-    f->row = STN_ARENA(r->arena, (size_t)f->count * (size_t)f->stride, double);
+    f->row = STN_ARENA_ZEROED(r->arena, (size_t)f->count * (size_t)f->stride, double);
     f->order = STN_ARENA(r->arena, f->count + 1, int32_t);
     f->in_basis = STN_ARENA_ZEROED(r->arena, f->count + 1, bool);
     if (f->row == NULL || f->order == NULL || f->in_basis == NULL) {
