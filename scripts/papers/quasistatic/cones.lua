@@ -111,6 +111,7 @@ local function largest(a, b)
 end
 
 local rays, compliance = numbers(p.rays, "rays"), numbers(p.compliance, "compliance")
+if #rays < 2 or #compliance < 2 then error("rays and compliance: at least two each", 0) end
 table.sort(rays)
 table.sort(compliance, function(a, b) return a > b end)
 local by_rays, by_compliance = {}, {}

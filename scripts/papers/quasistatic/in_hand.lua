@@ -161,6 +161,7 @@ end
 if p.study then
   p.path = "circle"
   local steps = numbers(p.steps, "steps")
+  if #steps < 2 then error("steps: at least two, whose errors tell the order", 0) end
   local logs, offs, series = {}, {}, { name = p.solver, x = {}, y = {} }
   print(("%10s %14s %14s %14s"):format("dt [s]", "off [rad]", "closed [rad]", "|q| - 1"))
   for i, dt in ipairs(steps) do

@@ -218,6 +218,7 @@ end
 
 local function study()
   local speeds, steps = numbers(p.speeds, "speeds"), numbers(p.steps, "steps")
+  if #speeds == 0 or #steps == 0 then error("speeds and steps: at least one each", 0) end
   table.sort(speeds, function(a, b) return a > b end)
   table.sort(steps, function(a, b) return a > b end)
   local finest = steps[#steps]

@@ -19,7 +19,7 @@ local known = {
 
 -- mass_scale: nil or below 0 for the default.
 function methods.of(name, mass_scale, directions)
-  local method = known[name]
+  local method = known[name] or error(("solvers: '%s' is none of qp, sap, admm_split, ipm, lemke, newton_ncp"):format(name), 0)
   local scale = mass_scale and mass_scale >= 0 and mass_scale or method.regular and 1e-3 or 0
   return {
     solver = { name, tolerance = method.tolerance, directions = method.corners and directions or nil }, law = method.law,
