@@ -31,10 +31,11 @@ typedef struct base_step {
 
 /// F and y at one place nearby, for v and gamma of the base.
 typedef struct place {
-    double *F;    // (nv) [N s]
-    double *y;    // (rows of the base) [m/s]
-    bool *found;  // (constraints of the base) is it there?
-    int32_t lost; // the first constraint with an impulse that is not there, -1: none
+    double *F;              // (nv) [N s]
+    double *y;              // (rows of the base) [m/s]
+    bool *found;            // (constraints of the base) is it there?
+    int32_t lost;           // the first constraint with an impulse that is not there, -1: none
+    int32_t other_friction; // the first with an impulse whose coefficients are others there, -1: none
 } place;
 
 // ------------------------------------------------------------------------------------------------ what can be done
@@ -118,7 +119,7 @@ static stn_status look(const base_step *base, const stn_problem *problem, place 
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
     stn_problem_contact_velocity(problem, base->v, true, v_c);
-    out->lost = -1;
+    out->lost = out->other_friction = -1;
     for (int32_t i = 0; i < from->constraint_count; i++) {
         const stn_constraint *here = &from->constraints[i];
         const stn_constraint *there = find_again(problem, here, i);
@@ -131,6 +132,10 @@ static stn_status look(const base_step *base, const stn_problem *problem, place 
         if (there == NULL) {
             out->lost = pushes && out->lost < 0 ? i : out->lost;
             continue;
+        }
+        const bool rubs = pushes && stn_constraint_has_cone(here);
+        if (rubs && out->other_friction < 0 && (there->mu1 != here->mu1 || there->mu2 != here->mu2)) {
+            out->other_friction = i;
         }
         double turn[2], y[STN_MAX_ROWS], *own = &gamma[there->row];
         follow_frame(here, there, turn);
@@ -188,7 +193,7 @@ static stn_status make_sides(const base_step *base, sides *s, stn_error *err) {
     return status == STN_OK ? look(base, base->problem, &s->here, err) : status;
 }
 
-/// A step at a place nearby; false: it fails there, or a constraint that pushes is not there.
+/// A step at a place nearby; false: it fails there, or a constraint that pushes is not there or has other friction.
 static bool visit(const base_step *base, const stn_predict_input *input, double *scratch_q, place *out,
                   stn_error *err) {
     stn_world *world = base->predictor->nearby;
@@ -196,17 +201,19 @@ static bool visit(const base_step *base, const stn_predict_input *input, double 
         look(base, stn_world_observation(world)->problem, out, err) != STN_OK) {
         return false;
     }
-    if (out->lost >= 0) {
+    const int32_t wrong = out->lost >= 0 ? out->lost : out->other_friction;
+    if (wrong >= 0) {
         const stn_model *model = stn_world_model(world);
-        const stn_constraint *c = &base->problem->constraints[out->lost];
+        const stn_constraint *c = &base->problem->constraints[wrong];
         const char *names[2];
         for (int32_t k = 0; k < 2; k++) {
             names[k] = c->body[k] >= 0 ? model->groups[model->bodies[c->body[k]].group].name : "the world";
         }
-        (void)stn_fail(err, STN_ERR_NUMERIC, "a %s between %s and %s pushes here, and is gone %g m or rad beside",
-                       stn_constraint_kind_name(c->kind), names[0], names[1], delta);
+        (void)stn_fail(err, STN_ERR_NUMERIC, "a %s between %s and %s presses here, and %s %g m or rad beside",
+                       stn_constraint_kind_name(c->kind), names[0], names[1],
+                       out->lost >= 0 ? "is gone" : "has another coefficient of friction (mu_static)", delta);
     }
-    return out->lost < 0;
+    return wrong < 0;
 }
 
 /// dF and dy from the two places nearby, or from one of them and the base.
