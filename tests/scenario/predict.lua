@@ -222,8 +222,8 @@ local function differences(s, joints, q, command, by_q, h, side)
       local step = (side == nil or side == sign) and sign * h or 0
       local moved = copy(command)
       if not by_q then moved[i] = moved[i] + step end
-      local r = s.world:predict(by_q and move(joints, q, i, step) or q, moved, { contacts = false })
-      assert(r.converged, r.status)
+      local r = s.world:predict(by_q and move(joints, q, i, step) or q, moved, { contacts = false, v = s.v })
+      assert(r.converged, r.error or r.status)
       ends[n] = r.q
     end
     columns[i] = difference(joints, ends[1], ends[2])
@@ -248,7 +248,7 @@ end
 
 -- Does the solver tell derivatives? Others are refused before anything is done.
 local function differentiates(s)
-  local able, message = pcall(s.world.predict, s.world, nil, s.command, { derivatives = "command" })
+  local able, message = pcall(s.world.predict, s.world, nil, s.command, { v = s.v, derivatives = "command" })
   assert(able or message:find("does not differentiate its solutions", 1, true), message)
   return able
 end
@@ -287,6 +287,44 @@ for _, name in ipairs(names) do
     end)
   end
 end
+
+stn.test("derivatives of a step with inertia, at fixed velocities", function()
+  local s = quasistatic("sap", { integrator = "symplectic_euler", dt = 0.005 })
+  s.world:box { name = "box", size = { 0.1, 0.1, 0.06 }, mass = 0.5, mu = 0.4, xyz = { 0, 0, 0.03 }, rpy = { 0, 0, 0.2 } }
+  local robot = add_finger(s, "finger", { -0.072, 0.01, 0.028 })
+  s.controllers[1] = s.world:controller { "joint_pd", target = robot, kp = 1000, kd = 20, effort_limits = false }
+  s.v, s.command = { 0.1, 0.02, 0, 0, 0, 1, 0.3, 0, 0 }, { 0.01, 0, 0 }
+  if not differentiates(s) then stn.skip "sap does not differentiate its solutions" end
+  local joints, q = layout(s.world), s.world:state().q
+  local r = s.world:predict(q, s.command, { v = s.v, derivatives = true })
+  assert(r.converged and r.derivatives_error == nil, r.derivatives_error)
+  for _, by_q in ipairs { false, true } do
+    local off, where = distance(by_q and r.dq_dq or r.dq_dcommand, fine_differences(s, joints, q, s.command, by_q))
+    assert(off < 1e-5, ("off by %g of the largest, %s"):format(off, where))
+  end
+  s.world:close()
+  local midpoint <close> = stn.world { integrator = "midpoint" }
+  midpoint:ground {}
+  midpoint:sphere { radius = 0.1, xyz = { 0, 0, 0.1 } }
+  r = midpoint:predict(nil, nil, { v = { 1, 0, 0, 0, 0, 0 }, derivatives = true })
+  assert(r.converged and r.dq_dq == nil and r.derivatives_error:find "integrator midpoint does not move coordinates by dt times", r.derivatives_error)
+end)
+
+stn.test("what has no derivatives says so in the result", function()
+  local s = scenes.push("sap", { stiction = true })
+  if not differentiates(s) then stn.skip "sap does not differentiate its solutions" end
+  for _ = 1, 2 do step_from(s, nil, s.command) end
+  local r = s.world:predict(nil, s.command, { derivatives = true })
+  assert(r.converged and r.dq_dq == nil and r.derivatives_error:find "a contact holds its place by stiction", r.derivatives_error)
+  s.world:close()
+  -- a coefficient of friction that depends on the slip of the start, and that on where a turning box is
+  local world <close> = stn.world { dt = 0.005 }
+  world:ground { mu = 0.4 }
+  world:box { size = { 0.1, 0.1, 0.06 }, mass = 0.5, mu = 0.4, mu_static = 0.8, xyz = { 0, 0, 0.03 } }
+  r = world:predict(nil, nil, { v = { 2e-4, 0, 0, 0, 0, 0.002 }, derivatives = true })
+  assert(r.converged and r.dq_dq == nil, r.status)
+  assert(r.derivatives_error:find "a contact between the world and box2 presses here, and has another coefficient of friction %(mu_static%)", r.derivatives_error)
+end)
 
 -- Where two modes meet the derivatives are those of one side: of one that command `at` leads into, all of them, and with respect
 -- to that command a difference to that side.

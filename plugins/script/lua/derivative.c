@@ -207,7 +207,8 @@ static bool visit(const base_step *base, const stn_predict_input *input, double 
         const stn_constraint *c = &base->problem->constraints[wrong];
         const char *names[2];
         for (int32_t k = 0; k < 2; k++) {
-            names[k] = c->body[k] >= 0 ? model->groups[model->bodies[c->body[k]].group].name : "the world";
+            const int32_t group = c->body[k] > STN_WORLD ? model->bodies[c->body[k]].group : -1;
+            names[k] = group >= 0 && model->groups[group].name[0] != '\0' ? model->groups[group].name : "the world";
         }
         (void)stn_fail(err, STN_ERR_NUMERIC, "a %s between %s and %s presses here, and %s %g m or rad beside",
                        stn_constraint_kind_name(c->kind), names[0], names[1],
@@ -455,6 +456,19 @@ static void move_on(const base_step *base, const double *along, const double *dv
     }
 }
 
+/// Contacts that hold their place: what they hold follows from where they were, by rules that have no derivatives.
+static stn_status check_anchors(const base_step *base, stn_error *err) {
+    for (int32_t i = 0; i < base->problem->constraint_count; i++) {
+        const stn_constraint *c = &base->problem->constraints[i];
+        if (c->anchor[0] != 0.0 || c->anchor[1] != 0.0) {
+            return stn_fail(err, STN_ERR_UNSUPPORTED,
+                            "a %s holds its place by stiction, which has no derivatives: predict in a world without it",
+                            stn_constraint_kind_name(c->kind));
+        }
+    }
+    return STN_OK;
+}
+
 /// Does the integrator move q by dt N v?
 static stn_status check_motion(const base_step *base, stn_error *err) {
     const stn_world *world = base->predictor->world;
@@ -490,6 +504,7 @@ stn_status stn_predict_differentiate(stn_predictor *p, const stn_predict_input *
                             .nv = model->nv,
                             .rows = o->problem->row_count};
     stn_status status = check_motion(&base, err);
+    status = status == STN_OK ? check_anchors(&base, err) : status;
     if (status == STN_OK && p->nearby == NULL) {
         status = stn_world_clone(p->world, &p->nearby, err);
     }
