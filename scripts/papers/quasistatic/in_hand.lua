@@ -183,7 +183,8 @@ else
   stn.result("turn", r.last:angle(stn.pose {}), "rad")
   stn.result("hangs_low", -r.last.xyz[3], "m")
   if p.path == "line" and r.law.mass_scale == 0 and p.way / p.radius < math.pi then
-    stn.check("the ball turns by way/r", { value = math.abs(r.last:angle(stn.pose {}) - p.way / p.radius), limit = limit / p.radius, unit = "rad" })
+    local _, gone = command(r.t[#r.t])
+    stn.check("the ball turns by way/r", { value = math.abs(r.last:angle(stn.pose {}) - gone / p.radius), limit = limit / p.radius, unit = "rad" })
     stn.check("it hangs mg/(2K) low", { value = math.abs(r.last.xyz[3] + p.mass * g / (2 * p.stiffness)), limit = limit, unit = "m" })
   end
   if p.charts ~= "" then
