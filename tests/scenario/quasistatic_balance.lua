@@ -21,7 +21,7 @@ local damped = files:write(".urdf", '<robot name="damped"><link name="base"/>' .
   .. joint("x", "prismatic", "base", "a", "1 0 0", '<dynamics damping="3"/>') .. "</robot>")
 
 local steps = { 1e-4, 1e-3, 0.1, 1, 1e3 }
-local able = { "sap", "admm_split", "admm_split_ncp" } -- those that take singular A
+local able = { "sap", "qp", "admm_split", "admm_split_ncp" } -- those that take singular A
 
 --- Makes a step. False where a method of first order gave up and said so: nothing is right or wrong then.
 local function solved(world, solver)
@@ -153,7 +153,7 @@ end)
 
 stn.test("a mass scale lets what nothing supports fall by g dt^2/s, from rest in each step", function()
   for _, scale in ipairs { 1, 1e-2, 10 } do
-    for _, solver in ipairs { "sap", "nsgs", "ipm", "lemke" } do
+    for _, solver in ipairs { "sap", "nsgs", "ipm", "lemke", "qp" } do
       local world = stn.world { dt = 0.01, solver = solver, integrator = { "quasistatic", unactuated_mass_scale = scale } }
       local box = world:box { size = { 0.1, 0.1, 0.1 }, mass = 1, xyz = { 0, 0, 10 } }
       for k = 1, 3 do

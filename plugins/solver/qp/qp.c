@@ -270,10 +270,13 @@ static stn_status solve_program(qp *s) {
     return STN_NOT_CONVERGED;
 }
 
-/// Proximal points until A alone balances the impulses as far as digits allow.
+/// Proximal points until A alone balances the impulses as far as digits allow. Where a step is much as the one
+/// before, every second centre goes ahead to where a geometric series of them ends (any centre will do); where they do
+/// not shrink at all, four times as far each time: a support may be far.
 static stn_status solve_singular(qp *s, stn_error *err) {
-    enum { MOST = 500, MOST_FALLS = 4 };
-    double before = INFINITY;
+    enum { MOST = 500, MOST_FALLS = 24 };
+    double before = INFINITY, ahead = 1.0;
+    bool went = false;
     int32_t falls = 0;
     for (int32_t k = 0; k < MOST; k++) {
         stn_status status = solve_program(s);
@@ -295,7 +298,14 @@ static stn_status solve_singular(qp *s, stn_error *err) {
         if (falls == MOST_FALLS) {
             return name_unheld(s, err);
         }
+        const double ratio = m.value / before;
         before = m.value;
+        went = ratio > 0.5 && !went;
+        ahead = falls > 0 ? 4.0 * ahead : 1.0;
+        const double by = falls > 0 ? ahead : ratio / (1.0 - ratio);
+        for (int32_t d = 0; d < s->problem->nv && went; d++) {
+            s->solution->v[d] += by * (s->solution->v[d] - s->rays.centre[d]);
+        }
     }
     s->info->reason = "proximal steps";
     return STN_NOT_CONVERGED;

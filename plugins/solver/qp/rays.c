@@ -385,9 +385,10 @@ rays_momentum rays_balance(rays *r, const double *v, const double *gamma) {
     rays_momentum out;
     stn_problem_mass_times(p, v, NULL, r->impulse);
     out.size = scaled_norm(r, r->impulse);
+    stn_problem_impulse_sizes(p, gamma, r->impulse); // what balances may cancel to nothing
+    out.size = fmax(out.size, scaled_norm(r, r->impulse));
     memset(r->impulse, 0, (size_t)p->nv * sizeof *r->impulse);
     stn_problem_jacobian_transposed_add(p, 1.0, gamma, r->impulse);
-    out.size = fmax(out.size, scaled_norm(r, r->impulse));
     stn_problem_mass_times(p, v, p->v_star, r->left);
     for (int32_t d = 0; d < p->nv; d++) {
         r->left[d] -= r->impulse[d] + (p->free_impulse != NULL ? p->free_impulse[d] : 0.0);
