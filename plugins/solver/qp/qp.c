@@ -161,10 +161,13 @@ static speed_scale find_scale(qp *s) {
         out.largest = fmax(out.largest, fmax(fabs(p->v_hat[r]), fabs(p->bias[r])));
         out.largest = fmax(out.largest, p->form == STN_FORM_LOCAL ? fabs(s->rays.delassus.b[r]) : 0.0);
     }
-    for (int32_t i = 0; i < p->constraint_count; i++) { // where nothing moves: what its impulses would do to it alone
-        const stn_constraint *c = &p->constraints[i];
-        for (int32_t k = 0; k < c->rows && c->w > 0.0; k++) {
-            out.largest = fmax(out.largest, c->w * fabs(s->solution->gamma[c->row + k]));
+    for (int32_t i = 0; i < p->constraint_count && s->rays.proximal != NULL; i++) {
+        const stn_constraint *c = &p->constraints[i]; // where nothing moves: rounding of what balances free impulses
+        for (int32_t b = 0; b < stn_constraint_block_count(c) && c->w > 0.0; b++) {
+            const stn_problem_tree *tree = &p->trees[stn_constraint_block(c, b)->tree];
+            for (int32_t d = tree->dof_start; d < tree->dof_start + tree->A.n; d++) {
+                out.rounding = fmax(out.rounding, 1e-11 * c->w * fabs(p->free_impulse[d]));
+            }
         }
     }
     if (p->form == STN_FORM_GLOBAL) {
