@@ -16,11 +16,16 @@ static const double DRIFT = 1e-10;    // of the basic variables from what the ba
 static const double SINGULAR = 1e-13; // pivot of an equation, of a basis; entries of M are of the order of 1
 
 typedef struct lemke_config {
-    int32_t directions;
+    int32_t directions, friction;
 } lemke_config;
+
+enum { FRICTION_COULOMB, FRICTION_ANITESCU };
+static const char *const frictions[] = {"coulomb", "anitescu", NULL};
 
 static const stn_param params[] = {
     STN_PARAM_INT(lemke_config, directions, "1", 4.0, 4.0, 256.0, "corners of the friction pyramid, an even number"),
+    STN_PARAM_CHOICE(lemke_config, friction, frictions, FRICTION_COULOMB,
+                     "coulomb: what slides stays on the ground; anitescu: the convex program of solver qp"),
 };
 
 typedef struct lemke {
@@ -212,7 +217,9 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     const lemke_config *config = self;
     stn_arena *arena = control->arena;
     lemke s = {0};
-    stn_status status = pyramid_build(control->delassus, config->directions, arena, &s.problem, err);
+    stn_status status = pyramid_build(
+        control->delassus, (pyramid_friction){config->directions, config->friction == FRICTION_ANITESCU}, arena, &s.problem,
+        err);
     if (status != STN_OK) {
         return status;
     }
@@ -266,6 +273,11 @@ static stn_status create(stn_context *context, const void *config, void **self, 
     return STN_OK;
 }
 
+static stn_formulation configured(const void *self) {
+    const lemke_config *config = self;
+    return config->friction == FRICTION_ANITESCU ? STN_QP : STN_LCP;
+}
+
 static void destroy(void *self) {
     (void)self; // the configuration, which is the core's
 }
@@ -278,6 +290,7 @@ static const stn_solver_ops ops = {
     .sets = 1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE | 1u << STN_SET_BOX | 1u << STN_SET_EQUALITY,
     .solve = solve,
     .max_iterations = 100000,
+    .configured = configured,
 };
 
 static const stn_plugin_desc descriptor = {

@@ -11,8 +11,16 @@ enum { MOST_UNKNOWNS = 4000 }; // a tableau of 128 MB, passed over once a pivot
 
 static void add_contact(pyramid *p, int32_t i) {
     const packed_row *row = &p->dual.H.rows[i];
+    for (int32_t j = 0; j < p->directions && p->anitescu && row->mu > 0.0; j++) {
+        double mu1 = row->scale[0] > 0.0 ? row->mu : 0.0, mu2 = row->scale[1] > 0.0 ? row->mu : 0.0;
+        p->unknowns[p->n++] = (unknown){
+            UNKNOWN_IMPULSE, i, row->place, 3, {mu1 * p->cosine[j], mu2 * p->sine[j], 1.0}, -1, 0.0};
+    }
+    if (p->anitescu && row->mu > 0.0) {
+        return;
+    }
     int32_t slip = row->mu > 0.0 ? p->n + p->directions + 1 : -1;
-    p->unknowns[p->n++] = (unknown){UNKNOWN_IMPULSE, i, row->place + 2, 1, {1.0, 0.0}, slip, 0.0};
+    p->unknowns[p->n++] = (unknown){UNKNOWN_IMPULSE, i, row->place + 2, 1, {1.0}, slip, 0.0};
     if (slip < 0) {
         return;
     }
@@ -20,12 +28,13 @@ static void add_contact(pyramid *p, int32_t i) {
     for (int32_t j = 0; j < p->directions; j++) {
         p->unknowns[p->n++] = (unknown){UNKNOWN_IMPULSE, i, row->place, 2, {p->cosine[j], p->sine[j]}, slip, 0.0};
     }
-    p->unknowns[p->n++] = (unknown){UNKNOWN_SLIP, i, row->place, 0, {0.0, 0.0}, normal, 0.0};
+    p->unknowns[p->n++] = (unknown){UNKNOWN_SLIP, i, row->place, 0, {0.0}, normal, 0.0};
 }
 
-stn_status pyramid_build(const stn_delassus *delassus, int32_t directions, stn_arena *arena, pyramid *out,
+stn_status pyramid_build(const stn_delassus *delassus, pyramid_friction friction, stn_arena *arena, pyramid *out,
                          stn_error *err) {
-    *out = (pyramid){.directions = directions};
+    const int32_t directions = friction.directions;
+    *out = (pyramid){.directions = directions, .anitescu = friction.anitescu};
     stn_status status = scaled_dual_build(delassus, arena, &out->dual, err);
     if (status != STN_OK) {
         return status;
@@ -34,7 +43,7 @@ stn_status pyramid_build(const stn_delassus *delassus, int32_t directions, stn_a
     for (int32_t i = 0; i < out->dual.H.n; i++) {
         const packed_row *row = &out->dual.H.rows[i];
         if (row->cone) {
-            n += row->mu > 0.0 ? directions + 2 : 1;
+            n += row->mu > 0.0 ? directions + (friction.anitescu ? 0 : 2) : 1;
         }
         for (int32_t r = row->place; r < row->place + row->rows && !row->cone; r++) {
             double lo = out->dual.H.lo[r], hi = out->dual.H.hi[r];
@@ -43,9 +52,10 @@ stn_status pyramid_build(const stn_delassus *delassus, int32_t directions, stn_a
     }
     if (n > MOST_UNKNOWNS) {
         return stn_fail(err, STN_ERR_UNSUPPORTED,
-                        "%lld unknowns (%d constraints, %d directions) as a full tableau, at most %d: solver pgs with "
-                        "friction = pyramid needs none",
-                        (long long)n, out->dual.H.n, directions, MOST_UNKNOWNS);
+                        "%lld unknowns (%d constraints, %d directions) as a full tableau, at most %d: solver %s needs "
+                        "none",
+                        (long long)n, out->dual.H.n, directions, MOST_UNKNOWNS,
+                        friction.anitescu ? "ipm" : "pgs with friction = pyramid");
     }
     out->unknowns = STN_ARENA(arena, n + 1, unknown);
     out->start = STN_ARENA(arena, out->dual.H.n + 1, int32_t);
@@ -80,9 +90,9 @@ stn_status pyramid_build(const stn_delassus *delassus, int32_t directions, stn_a
                 double sign = isfinite(lo) || free ? 1.0 : -1.0;
                 int32_t own = out->n++, top = both ? out->n++ : -1;
                 out->unknowns[own] =
-                    (unknown){free ? UNKNOWN_FREE : UNKNOWN_IMPULSE, i, r, 1, {sign, 0.0}, top, both ? hi - lo : 0.0};
+                    (unknown){free ? UNKNOWN_FREE : UNKNOWN_IMPULSE, i, r, 1, {sign}, top, both ? hi - lo : 0.0};
                 if (both) {
-                    out->unknowns[top] = (unknown){UNKNOWN_TOP, i, row->place, 0, {0.0, 0.0}, own, hi - lo};
+                    out->unknowns[top] = (unknown){UNKNOWN_TOP, i, row->place, 0, {0.0}, own, hi - lo};
                 }
             }
         }
@@ -204,13 +214,31 @@ static double contact_map(const pyramid *p, const packed_row *row, const double 
     return normal * normal + t1 * t1 + t2 * t2;
 }
 
+/// The same with Anitescu's friction.
+static double ray_map(const pyramid *p, const packed_row *row, const double *x, const double *g) {
+    double error = fmax(0.0, -row->omega * x[2]), work = 0.0, size = 0.0;
+    const double half = STN_PI / p->directions, m1 = cos(half), m2 = sin(half);
+    const double mu1 = row->scale[0] > 0.0 ? row->mu : 0.0, mu2 = row->scale[1] > 0.0 ? row->mu : 0.0;
+    for (int32_t j = 0; j < p->directions; j++) {
+        error = fmax(error, -(mu1 * p->cosine[j] * g[0] + mu2 * p->sine[j] * g[1] + g[2]));
+        double t1 = p->cosine[j] * m1 - p->sine[j] * m2, t2 = p->sine[j] * m1 + p->cosine[j] * m2; // an edge's normal
+        error = fmax(error, row->omega * (t1 * x[0] + t2 * x[1] - row->mu * m1 * x[2]));
+    }
+    for (int32_t k = 0; k < 3; k++) {
+        work += x[k] * g[k];
+        size = fmax(size, fabs(x[k]));
+    }
+    error = size > 0.0 ? fmax(error, fabs(work) / size) : error;
+    return isnan(work) ? work : error * error;
+}
+
 dual_residual pyramid_residual(const pyramid *p, const double *x, const double *g) {
     const packed *H = &p->dual.H;
     double largest = 0.0, sum = 0.0;
     for (int32_t i = 0; i < H->n; i++) {
         const packed_row *row = &H->rows[i];
         int32_t at = row->place;
-        double square = row->cone ? contact_map(p, row, x + at, g + at)
+        double square = row->cone ? (p->anitescu ? ray_map : contact_map)(p, row, x + at, g + at)
                                   : packed_map(row, true, H->lo + at, H->hi + at, x + at, g + at);
         double e = square / (p->dual.s[at] * p->dual.s[at]);
         largest = e <= largest ? largest : e; // NaN wins

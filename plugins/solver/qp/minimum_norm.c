@@ -6,16 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/// Rays with g = 0, the free ones first, and the rows of the factor that they get.
-typedef struct face {
-    int32_t count, basis; // members; how many of them are in B
-    int32_t *member;      // (count) unknowns
-    bool *in_basis;       // (count)
-    int32_t *order;       // (basis) members in the order of the factor
-    double *row;          // (count x stride) of B: rows of L, H_BB = L L^T; of others L^-1 H_Bj
-    int32_t stride;
-} face;
-
+/// Rays with g = 0, the free ones first.
 static bool find_members(const rays *r, const active_set *set, face *f) {
     f->member = STN_ARENA(r->arena, set->n + 1, int32_t);
     if (f->member == NULL) {
@@ -49,13 +40,11 @@ static double reduce(const active_set *set, const face *f, int32_t m) {
     return curvature;
 }
 
-/// B: the free rays, and of the others those that depend on none before them.
-static bool find_basis(const rays *r, const active_set *set, face *f) {
-    const int32_t certain = f->basis; // the free ones are independent
+bool face_find_basis(const active_set *set, int32_t certain, stn_arena *arena, face *f) {
     f->stride = (f->count + 3) / 4 * 4 + 4;
-    f->row = STN_ARENA_ZEROED(r->arena, (size_t)f->count * (size_t)f->stride, double);
-    f->order = STN_ARENA(r->arena, f->count + 1, int32_t);
-    f->in_basis = STN_ARENA_ZEROED(r->arena, f->count + 1, bool);
+    f->row = STN_ARENA_ZEROED(arena, (size_t)f->count * (size_t)f->stride + 1, double);
+    f->order = STN_ARENA(arena, f->count + 1, int32_t);
+    f->in_basis = STN_ARENA_ZEROED(arena, f->count + 1, bool);
     if (f->row == NULL || f->order == NULL || f->in_basis == NULL) {
         return false;
     }
@@ -71,8 +60,7 @@ static bool find_basis(const rays *r, const active_set *set, face *f) {
     return true;
 }
 
-/// Row j of E^T: H_BB^-1 H_Bj.
-static void make_row(const face *f, int32_t m, double *out) {
+void face_column(const face *f, int32_t m, double *out) {
     memset(out, 0, (size_t)f->basis * sizeof *out);
     for (int32_t k = 0; k < f->basis && f->in_basis[m]; k++) {
         out[k] = f->order[k] == m ? 1.0 : 0.0;
@@ -93,7 +81,7 @@ bool minimum_norm(const rays *r, active_set *set) {
     if (!find_members(r, set, &f)) {
         return false;
     }
-    if (f.count == 0 || !find_basis(r, set, &f)) {
+    if (f.count == 0 || !face_find_basis(set, f.basis, r->arena, &f)) {
         return f.count == 0;
     }
     if (f.basis == f.count) { // unique
@@ -106,7 +94,7 @@ bool minimum_norm(const rays *r, active_set *set) {
         return false;
     }
     for (int32_t m = 0; m < f.count; m++) {
-        make_row(&f, m, row);
+        face_column(&f, m, row);
         for (int32_t k = 0; k < q; k++) {
             if (row[k] != 0.0) {
                 dual.q[k] -= set->x[f.member[m]] * row[k];

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "differentiate.h"
 #include "minimum_norm.h"
 
 enum { MOST_UNKNOWNS = 4000, MOST_DIRECTIONS = 256 }; // two matrices of 128 MB
@@ -379,23 +380,28 @@ static stn_status judge(qp *s) {
     return error <= allowed ? STN_OK : (error <= 1e3 * allowed ? STN_STALLED : STN_NOT_CONVERGED);
 }
 
-static stn_status solve(void *self, const stn_problem *problem, const stn_solve_control *control,
-                        stn_solution *solution, stn_solve_info *info, stn_error *err) {
-    const qp_config *config = self;
+static stn_status build(const qp_config *config, const stn_problem *problem, const stn_solve_control *control,
+                        rays *r, active_set *set, stn_error *err) {
     const int64_t unknowns = rays_count(problem, config->directions);
-    *info = (stn_solve_info){.cost = NAN, .reason = ""};
     if (unknowns > MOST_UNKNOWNS) {
         return stn_fail(
             err, STN_ERR_UNSUPPORTED,
             "%lld unknowns (%d constraints, %d directions) as a full matrix, at most %d: solver ipm needs none",
             (long long)unknowns, problem->constraint_count, config->directions, MOST_UNKNOWNS);
     }
+    return rays_build(problem, control, config->directions, r, set, err);
+}
+
+static stn_status solve(void *self, const stn_problem *problem, const stn_solve_control *control,
+                        stn_solution *solution, stn_solve_info *info, stn_error *err) {
+    const qp_config *config = self;
+    *info = (stn_solve_info){.cost = NAN, .reason = ""};
     qp s = {.problem = problem, .control = control, .solution = solution, .info = info};
     s.speeds = STN_ARENA(control->arena, problem->row_count + 1, double);
     if (s.speeds == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%d rows: out of memory", problem->row_count);
     }
-    stn_status status = rays_build(problem, control, config->directions, &s.rays, &s.set, err);
+    stn_status status = build(config, problem, control, &s.rays, &s.set, err);
     if (status != STN_OK) {
         return status;
     }
@@ -417,6 +423,18 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
         return stn_fail(err, STN_ERR_MEMORY, "%d unknowns: out of memory", s.set.n);
     }
     return judge(&s);
+}
+
+static stn_status differentiate(void *self, const stn_problem *problem, const stn_solve_control *control,
+                                const stn_solution *solution, const stn_sensitivity *sensitivity, stn_error *err) {
+    const qp_config *config = self;
+    rays r;
+    active_set set;
+    if (problem->form != STN_FORM_GLOBAL) {
+        return stn_fail(err, STN_ERR_UNSUPPORTED, "the problem has no velocities (local form)");
+    }
+    stn_status status = build(config, problem, control, &r, &set, err);
+    return status == STN_OK ? differentiate_rays(&r, &set, solution, sensitivity, err) : status;
 }
 
 static stn_status create(stn_context *context, const void *config, void **self, stn_error *err) {
@@ -441,6 +459,7 @@ static const stn_solver_ops ops = {
     .solve = solve,
     .max_iterations = 10000,
     .supports = STN_SUPPORTS_SINGULAR_A | STN_SUPPORTS_LOCAL_FORM,
+    .differentiate = differentiate,
 };
 
 static const stn_plugin_desc descriptor = {

@@ -282,8 +282,7 @@ stn_status rays_build(const stn_problem *problem, const stn_solve_control *contr
 
 // ------------------------------------------------------------------------------------------------------------ vectors
 
-/// x = P^-1 x.
-static void divide(const rays *r, double *x) {
+void rays_divide(const rays *r, double *x) {
     for (int32_t t = 0; t < r->problem->tree_count; t++) {
         const int32_t n = r->problem->trees[t].A.n;
         double *own = x + r->problem->trees[t].dof_start;
@@ -308,7 +307,7 @@ void rays_centre(rays *r, const double *v, active_set *set) {
     for (int32_t d = 0; d < p->nv && p->free_impulse != NULL; d++) {
         r->c[d] += p->free_impulse[d];
     }
-    divide(r, r->c);
+    rays_divide(r, r->c);
     for (int32_t d = 0; d < p->nv; d++) {
         r->c[d] += r->centre[d];
     }
@@ -338,7 +337,7 @@ void rays_velocity(rays *r, const double *gamma, double *v) {
     const size_t nv = (size_t)r->problem->nv;
     memset(r->impulse, 0, nv * sizeof *r->impulse);
     stn_problem_jacobian_transposed_add(r->problem, 1.0, gamma, r->impulse);
-    divide(r, r->impulse);
+    rays_divide(r, r->impulse);
     for (size_t d = 0; d < nv; d++) {
         v[d] = r->c[d] + r->impulse[d];
     }
@@ -369,6 +368,15 @@ void rays_gradient(const rays *r, const double *speeds, double *g) {
                 stn_constraint_has_cone(c) ? ray[0] * own[0] + ray[1] * own[1] + ray[2] * own[2] : own[u - r->start[i]];
         }
     }
+}
+
+void rays_rates(rays *r, const double *dv, const double *dgamma, const double *velocity, double *g) {
+    const stn_problem *p = r->problem;
+    stn_problem_contact_velocity(p, dv, false, r->speed);
+    for (int32_t k = 0; k < p->row_count; k++) {
+        r->speed[k] += velocity[k] + p->R[k] * dgamma[k];
+    }
+    rays_gradient(r, r->speed, g);
 }
 
 /// |D x|.

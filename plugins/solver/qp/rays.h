@@ -41,6 +41,10 @@ void rays_impulses(const rays *r, const double *beta, double *gamma);
 void rays_velocity(rays *r, const double *gamma, double *v);
 /// v_c - v_hat + R gamma (row_count), from v where there is one, else from W.
 void rays_speeds(const rays *r, const double *v, const double *gamma, double *speeds);
+/// x (nv) = P^-1 x.
+void rays_divide(const rays *r, double *x);
+/// g (n) of J dv + R dgamma + velocity.
+void rays_rates(rays *r, const double *dv, const double *dgamma, const double *velocity, double *g);
 /// g (n) of speeds.
 void rays_gradient(const rays *r, const double *speeds, double *g);
 

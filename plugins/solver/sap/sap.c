@@ -269,6 +269,7 @@ static const stn_solver_ops ops = {
     .destroy_workspace = symbolic_cache_destroy,
     .solve = solve,
     .supports = STN_SUPPORTS_SINGULAR_A,
+    .differentiate = sap_differentiate,
 };
 
 static const stn_plugin_desc sap = {

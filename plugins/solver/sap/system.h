@@ -82,6 +82,10 @@ stn_status sap_factor(sap_system *s, bool damped, stn_error *err);
 /// dv = -H^-1 gradient, dp = A dv, dv_c = J dv. Returns the slope gradient.dv.
 double sap_direction(sap_system *s);
 
+/// differentiate.c: stn_solver_ops.differentiate.
+stn_status sap_differentiate(void *self, const stn_problem *problem, const stn_solve_control *control,
+                             const stn_solution *solution, const stn_sensitivity *sensitivity, stn_error *err);
+
 /// linesearch.c: moves along dv, leaving all of the state at the new point. Returns the step.
 double sap_line_search(sap_system *s, double slope);
 
