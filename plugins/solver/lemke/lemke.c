@@ -217,9 +217,9 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     const lemke_config *config = self;
     stn_arena *arena = control->arena;
     lemke s = {0};
-    stn_status status = pyramid_build(
-        control->delassus, (pyramid_friction){config->directions, config->friction == FRICTION_ANITESCU}, arena, &s.problem,
-        err);
+    stn_status status =
+        pyramid_build(control->delassus, (pyramid_friction){config->directions, config->friction == FRICTION_ANITESCU},
+                      arena, &s.problem, err);
     if (status != STN_OK) {
         return status;
     }

@@ -13,8 +13,8 @@ static void add_contact(pyramid *p, int32_t i) {
     const packed_row *row = &p->dual.H.rows[i];
     for (int32_t j = 0; j < p->directions && p->anitescu && row->mu > 0.0; j++) {
         double mu1 = row->scale[0] > 0.0 ? row->mu : 0.0, mu2 = row->scale[1] > 0.0 ? row->mu : 0.0;
-        p->unknowns[p->n++] = (unknown){
-            UNKNOWN_IMPULSE, i, row->place, 3, {mu1 * p->cosine[j], mu2 * p->sine[j], 1.0}, -1, 0.0};
+        p->unknowns[p->n++] =
+            (unknown){UNKNOWN_IMPULSE, i, row->place, 3, {mu1 * p->cosine[j], mu2 * p->sine[j], 1.0}, -1, 0.0};
     }
     if (p->anitescu && row->mu > 0.0) {
         return;

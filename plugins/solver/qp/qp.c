@@ -380,8 +380,8 @@ static stn_status judge(qp *s) {
     return error <= allowed ? STN_OK : (error <= 1e3 * allowed ? STN_STALLED : STN_NOT_CONVERGED);
 }
 
-static stn_status build(const qp_config *config, const stn_problem *problem, const stn_solve_control *control,
-                        rays *r, active_set *set, stn_error *err) {
+static stn_status build(const qp_config *config, const stn_problem *problem, const stn_solve_control *control, rays *r,
+                        active_set *set, stn_error *err) {
     const int64_t unknowns = rays_count(problem, config->directions);
     if (unknowns > MOST_UNKNOWNS) {
         return stn_fail(

@@ -62,7 +62,7 @@ static inline void *empty_memory(const fixture *f, const stn_problem *problem) {
     const size_t bytes = (size_t)problem->constraint_count * (size_t)f->solver->desc->memory_per_constraint;
     assert_true(bytes <= sizeof memory);
     memset(memory, 0, bytes);
-    return bytes > 0 ? memory : NULL;
+    return f->solver->desc->memory_per_constraint > 0 ? memory : NULL;
 }
 
 /// Solves a copy of the problem, inverse masses computed anew, from its own start.
