@@ -242,8 +242,7 @@ void augmented_assemble(augmented *h, const double *G, const double *line_G, con
 // -------------------------------------------------------------------------------------------------------------- factor
 
 stn_status augmented_hold(augmented *h, stn_error *err) {
-    const double delta = 1e-8,
-                 rounding = 1e-12; // what is rounding of J holds nothing: a ball's spin between two fingers
+    const double rounding = 1e-12; // what is rounding of J holds nothing: a ball's spin between two fingers
     const stn_problem *p = h->problem;
     const bool *singular = h->control->singular;
     if (singular == NULL) {
@@ -283,7 +282,7 @@ stn_status augmented_hold(augmented *h, stn_error *err) {
     }
     for (int32_t t = 0; t < p->tree_count; t++) {
         for (int32_t d = p->trees[t].dof_start; singular[t] && d < p->trees[t].dof_start + p->trees[t].A.n; d++) {
-            D[d] = delta * (D[d] > 0.0 ? D[d] : 1.0);
+            D[d] = AUGMENTED_SHARE * (D[d] > 0.0 ? D[d] : 1.0);
         }
     }
     return STN_OK;

@@ -103,6 +103,9 @@ typedef enum augmented_form { AUGMENTED_AUTO, AUGMENTED_DENSE, AUGMENTED_BLOCK }
 /// Blocks, A and the panels of all constraints. The workspace of `control` is a symbolic_cache; everything else lives
 /// in its arena. Numbers that are not finite stay what they are.
 stn_status augmented_pack(augmented *h, const stn_problem *problem, const stn_solve_control *control, stn_error *err);
+/// delta.
+#define AUGMENTED_SHARE 1e-8
+
 /// Where the `control` names singular A's: fills `proximal`, delta D of their dofs and 0 elsewhere, D = diag(A) + the
 /// sum of J^2/w over constraints, 1 where that is 0 or rounding: as large as H, so that H + proximal has a factor
 /// whatever A and J leave open. Whoever takes it holds the velocities that it leaves open to where they are: a solution

@@ -157,19 +157,11 @@ static void note_speeds(const qp *s, const double *v, speed_scale *out) {
 
 static speed_scale find_scale(qp *s) {
     const stn_problem *p = s->problem;
-    speed_scale out = {0.0, 0.0};
+    // without impulses; where an A is singular P resists with a share of what holds there
+    speed_scale out = {(s->rays.proximal != NULL ? RAYS_SHARE : 1.0) * s->set.speed, 0.0};
     for (int32_t r = 0; r < p->row_count; r++) {
         out.largest = fmax(out.largest, fmax(fabs(p->v_hat[r]), fabs(p->bias[r])));
         out.largest = fmax(out.largest, p->form == STN_FORM_LOCAL ? fabs(s->rays.delassus.b[r]) : 0.0);
-    }
-    for (int32_t i = 0; i < p->constraint_count && s->rays.proximal != NULL; i++) {
-        const stn_constraint *c = &p->constraints[i]; // where nothing moves: rounding of what balances free impulses
-        for (int32_t b = 0; b < stn_constraint_block_count(c) && c->w > 0.0; b++) {
-            const stn_problem_tree *tree = &p->trees[stn_constraint_block(c, b)->tree];
-            for (int32_t d = tree->dof_start; d < tree->dof_start + tree->A.n; d++) {
-                out.rounding = fmax(out.rounding, 1e-11 * c->w * fabs(p->free_impulse[d]));
-            }
-        }
     }
     if (p->form == STN_FORM_GLOBAL) {
         note_speeds(s, p->v_star, &out);
@@ -376,8 +368,14 @@ static stn_status judge(qp *s) {
         absolute = fmax(absolute, s->control->absolute_tolerance * sqrt(fmax(s->problem->constraints[i].w, 0.0)));
     }
     const double allowed = fmax(s->control->tolerance * speed.largest, fmax(speed.rounding, absolute));
-    s->info->reason = error <= allowed ? "residual" : "stagnation";
-    return error <= allowed ? STN_OK : (error <= 1e3 * allowed ? STN_STALLED : STN_NOT_CONVERGED);
+    double worst = error <= allowed ? 0.0 : error / allowed;
+    if (s->problem->form == STN_FORM_GLOBAL) {
+        const rays_momentum m = rays_balance(&s->rays, s->solution->v, s->solution->gamma);
+        const double bound = s->control->absolute_tolerance + s->control->tolerance * m.size;
+        worst = fmax(worst, m.value <= bound ? 0.0 : m.value / bound);
+    }
+    s->info->reason = worst == 0.0 ? "residual" : "stagnation";
+    return worst == 0.0 ? STN_OK : (worst <= 1e3 ? STN_STALLED : STN_NOT_CONVERGED);
 }
 
 static stn_status build(const qp_config *config, const stn_problem *problem, const stn_solve_control *control, rays *r,

@@ -232,12 +232,11 @@ static stn_status factor_tree(rays *r, int32_t t, stn_error *err) {
 /// delta D of augmented_hold, which is meant for a Newton method that corrects itself; here digits of W are lost to it,
 /// so that it is as large as few outer steps allow.
 static stn_status hold(rays *r, const stn_solve_control *control, stn_error *err) {
-    const double more = 1e4;
     augmented h = {.problem = r->problem, .control = control};
     stn_status status = augmented_hold(&h, err);
     r->proximal = h.proximal;
     for (int32_t d = 0; d < r->problem->nv && r->proximal != NULL; d++) {
-        r->proximal[d] *= more;
+        r->proximal[d] *= RAYS_SHARE / AUGMENTED_SHARE;
     }
     return status;
 }

@@ -12,6 +12,9 @@
 
 #include "active_set.h"
 
+/// delta.
+#define RAYS_SHARE 1e-4
+
 typedef struct rays {
     const stn_problem *problem;
     stn_arena *arena;

@@ -5,7 +5,7 @@
 
 static const struct {
     const char *id, *law;
-    double bend;  // slopes of both sides differ by more where the mode changes: piecewise linear, or curved
+    double bend;   // slopes of both sides differ by more where the mode changes: piecewise linear, or curved
     bool impulses; // are unique
 } solvers[] = {{"qp", NULL, 1e-5, false}, {"sap", "sap", 1e-2, true}};
 
@@ -132,8 +132,8 @@ static void derivatives_are_those_of_solves_nearby(void **state) {
             scene_end(&s);
         }
         leave(f);
-        print_message("%s: %d problems, v off by at most %.1e, gamma %.1e; %d at a change of mode\n",
-                      solvers[k].id, sum.compared, sum.worst_v, sum.worst_gamma, sum.switches);
+        print_message("%s: %d problems, v off by at most %.1e, gamma %.1e; %d at a change of mode\n", solvers[k].id,
+                      sum.compared, sum.worst_v, sum.worst_gamma, sum.switches);
         assert_true(sum.compared > PROBLEMS * 8 / 10 && sum.worst_v <= 1e-5 && sum.worst_gamma <= 1e-5);
     }
 }
@@ -178,8 +178,8 @@ static void also_where_A_is_singular(void **state) {
             scene_end(&s);
         }
         leave(f);
-        print_message("%s: %d problems, v off by at most %.1e, gamma %.1e; %d at a change of mode\n",
-                      solvers[k].id, sum.compared, sum.worst_v, sum.worst_gamma, sum.switches);
+        print_message("%s: %d problems, v off by at most %.1e, gamma %.1e; %d at a change of mode\n", solvers[k].id,
+                      sum.compared, sum.worst_v, sum.worst_gamma, sum.switches);
         assert_true(sum.compared >= 8 && sum.worst_v <= 1e-5 && sum.worst_gamma <= 1e-5);
     }
 }

@@ -8,9 +8,9 @@
 
 static void choose(fixture *f, const char *id, double directions, const char *word) {
     const bool qp = strcmp(id, "qp") == 0, lemke = strcmp(id, "lemke") == 0;
-    const stn_setting settings[] = {number_setting("tolerance", qp || lemke ? 1e-11 : 1e-9), number_setting("max_iterations", 100000.0),
-                                    number_setting("directions", directions),
-                                    text_setting(qp ? "impulses" : "friction", qp ? word : "anitescu")};
+    const stn_setting settings[] = {
+        number_setting("tolerance", qp || lemke ? 1e-11 : 1e-9), number_setting("max_iterations", 100000.0),
+        number_setting("directions", directions), text_setting(qp ? "impulses" : "friction", qp ? word : "anitescu")};
     choose_with(f, id, settings, qp || lemke ? 4 : 2);
 }
 
@@ -29,7 +29,8 @@ static double speed_of(const stn_problem *p, const double *v) {
     return speed;
 }
 
-// ------------------------------------------------------------------------------------------------------ random problems
+// ------------------------------------------------------------------------------------------------------ random
+// problems
 
 /// Trees of all forms with cones, ellipses, boxes and equalities, some of them twice, some soft; all of it in units of
 /// `size` kg and `fast` m/s. R is stated.
@@ -39,7 +40,10 @@ static sample *random_sample(uint64_t seed, double size, double fast) {
     stn_problem *p = &s->problem;
     for (int32_t t = 1 + random_below(&r, 4); t > 0; t--) {
         const int32_t form = random_below(&r, 3);
-        sample_tree(s, &r, form == 0 ? STN_MATRIX_DENSE : form == 1 ? STN_MATRIX_DIAGONAL : STN_MATRIX_NODAL,
+        sample_tree(s, &r,
+                    form == 0   ? STN_MATRIX_DENSE
+                    : form == 1 ? STN_MATRIX_DIAGONAL
+                                : STN_MATRIX_NODAL,
                     3 * (1 + random_below(&r, 3)));
     }
     for (int32_t c = random_below(&r, 8); c > 0; c--) {
@@ -92,9 +96,7 @@ static sample *random_sample(uint64_t seed, double size, double fast) {
 static void answers_meet_the_conditions_of_the_program(void **state) {
     fixture *f = *state;
     enum { PROBLEMS = 600 };
-    static const struct {
-        double size, fast;
-    } units[] = {{1.0, 1.0}, {1e-9, 1e3}, {1e6, 1e-6}};
+    static const struct { double size, fast; } units[] = {{1.0, 1.0}, {1e-9, 1e3}, {1e6, 1e-6}};
     static double v_c[MULTICONTACT_MOST];
     double worst = 0.0;
     int32_t empty = 0, most = 0;
@@ -209,7 +211,8 @@ static void many_directions_approach_the_cone(void **state) {
     }
 }
 
-// ------------------------------------------------------------------------------------------------------------- impulses
+// -------------------------------------------------------------------------------------------------------------
+// impulses
 
 /// A box of 1 kg whose four corners touch the ground, pushed by `push` N s along x.
 static void box_on_ground(scene *s, fixture *f, double push) {
@@ -256,8 +259,8 @@ static void a_box_loads_its_corners_alike(void **state) {
     scene_end(&s);
 }
 
-/// The least sum of squares of beta along the rays x, y, -x, -y of mu = 0.5 that make gamma; infinite: none do. By trying
-/// how the normal impulse may be shared between the two axes.
+/// The least sum of squares of beta along the rays x, y, -x, -y of mu = 0.5 that make gamma; infinite: none do. By
+/// trying how the normal impulse may be shared between the two axes.
 static double least_squares(const double *gamma, double normal) {
     enum { SHARES = 2000 };
     const double a = gamma[0] / 0.5, b = gamma[1] / 0.5;
