@@ -11,11 +11,11 @@ typedef struct derivative {
     rays *rays;
     active_set *set;
     face face;
-    double *columns;      // (count x basis) E^T
-    double *norm;         // (basis x basis) Cholesky factor of E E^T
-    double *left, *y;     // (n), (basis) work
-    double *beta, *gamma; // (n), (row_count) of a correction
-    double *impulse;      // (nv)
+    double *columns;        // (count x basis) E^T
+    double *norm;           // (basis x basis) Cholesky factor of E E^T
+    double *left, *y;       // (n), (basis) work
+    double *beta, *gamma;   // (n), (row_count) of a correction
+    double *impulse, *work; // (nv)
 } derivative;
 
 /// What is less is no impulse, beside the largest of its kind.
@@ -93,7 +93,8 @@ static bool prepare(derivative *d, const double *gamma) {
     }
     d->gamma = STN_ARENA_ZEROED(arena, p->row_count + 1, double);
     d->impulse = STN_ARENA_ZEROED(arena, p->nv + 1, double);
-    if (!good || d->gamma == NULL || d->impulse == NULL) {
+    d->work = STN_ARENA_ZEROED(arena, p->nv + 1, double);
+    if (!good || d->gamma == NULL || d->impulse == NULL || d->work == NULL) {
         return false;
     }
     for (size_t m = 0; m < count; m++) {
@@ -127,20 +128,33 @@ static void find_beta(derivative *d) {
     }
 }
 
-/// What is left of the balance into d->impulse; its norm.
-static double find_balance(derivative *d, const double *impulse, const double *dv, const double *dgamma) {
-    const stn_problem *p = d->rays->problem;
+/// |D x|.
+static double scaled_norm(const derivative *d, const double *x) {
     double sum = 0.0;
+    for (int32_t k = 0; k < d->rays->problem->nv; k++) {
+        double scaled = d->rays->scale[k] * x[k];
+        sum += scaled * scaled;
+    }
+    return sqrt(sum);
+}
+
+/// What is left of the balance into d->impulse; its norm, and that of the largest of its terms.
+static rays_momentum find_balance(derivative *d, const double *impulse, const double *dv, const double *dgamma) {
+    const stn_problem *p = d->rays->problem;
+    double size = scaled_norm(d, impulse);
     stn_problem_mass_times(p, dv, NULL, d->impulse);
+    size = fmax(size, scaled_norm(d, d->impulse));
+    for (int32_t i = 0; i < p->constraint_count; i++) { // of which the sum may be nothing
+        const stn_constraint *c = &p->constraints[i];
+        memset(d->work, 0, (size_t)p->nv * sizeof *d->work);
+        stn_constraint_transposed_add(p, c, 1.0, dgamma + c->row, d->work);
+        size = fmax(size, scaled_norm(d, d->work));
+    }
     for (int32_t k = 0; k < p->nv; k++) {
         d->impulse[k] = impulse[k] - d->impulse[k];
     }
     stn_problem_jacobian_transposed_add(p, 1.0, dgamma, d->impulse);
-    for (int32_t k = 0; k < p->nv; k++) {
-        double scaled = d->rays->scale[k] * d->impulse[k];
-        sum += scaled * scaled;
-    }
-    return sqrt(sum);
+    return (rays_momentum){scaled_norm(d, d->impulse), size};
 }
 
 /// dv += P^-1 (what is left of the balance + J^T dbeta), with the rows of the basis at rest: where an A is singular
@@ -152,7 +166,8 @@ static stn_status find_column(derivative *d, const double *impulse, const double
     const stn_problem *p = r->problem;
     memset(dv, 0, (size_t)p->nv * sizeof *dv);
     memset(dgamma, 0, (size_t)p->row_count * sizeof *dgamma);
-    double before = INFINITY, size = find_balance(d, impulse, dv, dgamma);
+    double before = INFINITY, size = 0.0;
+    find_balance(d, impulse, dv, dgamma);
     for (int32_t k = 0; k < MOST; k++) {
         rays_divide(r, d->impulse);
         for (int32_t i = 0; i < p->nv; i++) {
@@ -170,8 +185,9 @@ static stn_status find_column(derivative *d, const double *impulse, const double
         for (int32_t i = 0; i < p->row_count; i++) {
             dgamma[i] += d->gamma[i];
         }
-        double now = find_balance(d, impulse, dv, dgamma);
-        size = k == 0 ? fmax(size, now) : size;
+        const rays_momentum balance = find_balance(d, impulse, dv, dgamma);
+        const double now = balance.value;
+        size = fmax(size, balance.size); // steps on the way may be all that there is to compare with
         if (now <= 1e-14 * size || (now > 0.5 * before && now <= 1e-8 * size) || (k > 0 && r->proximal == NULL)) {
             return STN_OK;
         }
