@@ -409,6 +409,30 @@ stn.test("predictions without contacts, of changed worlds, of a clone", function
   world:close()
 end)
 
+stn.test("predictions follow the world's controllers and integrator", function()
+  local s = quasistatic "sap"
+  s.world:box { name = "box", size = { 0.1, 0.1, 0.06 }, mass = 0.5, xyz = { 0, 0, 0.03 } }
+  add_finger(s, "finger", { -0.072, 0.01, 0.028 })
+  local q = s.world:state().q
+  assert(s.world:predict(q).q[10] < -0.005, "nothing holds the finger, which falls to the ground")
+  drive(s)
+  assert(s.world:predict(q, { 0.01, 0, 0 }).q[8] > 0.005)
+  local quasistatic_q = s.world:predict(q, { 0.01, 0, 0 }).q
+  s.world.integrator = "symplectic_euler"
+  stn.fails(function() s.world:predict(q) end, "with integrator symplectic_euler")
+  local v = s.world:state().v
+  v[1] = 0.3
+  local predicted = s.world:predict(q, { 0.01, 0, 0 }, { v = v })
+  s.world:set_state { v = v }
+  same(predicted.q, step_from(s, nil, { 0.01, 0, 0 }).q, "with inertia")
+  s.world.integrator = "quasistatic"
+  s.world:set_state { q = q }
+  same(s.world:predict(q, { 0.01, 0, 0 }).q, step_from(s, nil, { 0.01, 0, 0 }).q, "and back")
+  assert(math.abs(quasistatic_q[8] - s.world:state().q[8]) < 1e-6)
+  s.world:close()
+  stn.fails(function() s.world:predict(q) end, "this world was closed")
+end)
+
 stn.test("kinematic bodies move in a prediction as they do in the step", function()
   local world <close> = stn.world { dt = 0.05, integrator = "quasistatic" }
   world:ground {}
