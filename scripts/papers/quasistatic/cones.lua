@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Pyramids against the round cone, on contact problems captured from the other scenes: the same file by qp with ever more rays, and
--- by sap and ipm with ever less compliance. The number of rays is a parameter of the solver, nothing of the problem.
+-- Pyramids against the round cone, on contact problems captured from the other scenes: the same file by qp with ever more rays, by
+-- lemke on the dual of that, and by sap and ipm with ever less compliance. The number of rays is a parameter of the solver, nothing of the problem.
 --   stiction run scripts/papers/quasistatic/cones.lua --set command=build/release/bin/stiction --set charts=cones
 -- charts=PREFIX draws PREFIX_rays.svg and PREFIX_compliance.svg; folder: where the captured problems go, else they are removed.
 --
@@ -135,10 +135,14 @@ end
 
 local function study_rays(scene, path, problem, exact)
   local size, series, bounds = energy_norm(problem, exact.v), { name = scene.name, x = {}, y = {} }, { name = "bound: " .. scene.name, x = {}, y = {} }
-  local beyond = 0
+  local beyond, apart = 0, 0
   for i, n in ipairs(rays) do
     local r = solve(path, "qp", { ["solver.directions"] = n })
     stn.check(("%s: qp with %d rays"):format(scene.name, n), r.status == "converged")
+    if n <= 32 then -- its dual by complementary pivoting
+      local dual = solve(path, "lemke", { ["solver.directions"] = n, ["solver.friction"] = "anitescu", ["--tolerance"] = 1e-13 })
+      apart = math.max(apart, dual.status == "converged" and largest(dual.v, r.v) / largest(r.v) or math.huge)
+    end
     local short = 1 - math.cos(math.pi / n)
     local distance = energy_norm(problem, r.v, exact.v)
     local bound = math.sqrt(2 * short * friction_work(problem, exact.gamma, r.v))
@@ -146,6 +150,8 @@ local function study_rays(scene, path, problem, exact)
     series.x[i], series.y[i], bounds.x[i], bounds.y[i] = short, distance / size, short, bound / size
     print(("%-16s rays %12d %18.3e %14.3e %10.3e"):format(scene.name, n, distance / size, largest(r.v, exact.v) / largest(exact.v), bound / size))
   end
+  print(("%-16s lemke on the dual %13.3e"):format(scene.name, apart))
+  stn.check(scene.name .. ": lemke on the dual of qp", { value = apart, limit = 1e-8 })
   stn.check(scene.name .. ": no farther from the cone than the bound", { value = beyond, limit = 1e-4 })
   if series.y[1] > 1e-4 then -- it slips
     series.color, bounds.color = #by_rays // 2 + 1, #by_rays // 2 + 5
