@@ -407,6 +407,7 @@ static void predict(lua_State *L, const request *r, const double *q) {
 static request begin(lua_State *L, const char *owner) {
     request r = {.owner = owner};
     lua_settop(L, 4);
+    luaL_checkstack(L, 60, owner); // results nest
     r.w = stn_lua_world_idle(L, 1, owner);
     stn_lua_world_complete(L, 1, r.w);
     read_options(L, 4, &r);
