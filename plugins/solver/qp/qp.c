@@ -271,13 +271,13 @@ static stn_status solve_program(qp *s) {
 /// not shrink at all, four times as far each time: a support may be far.
 static stn_status solve_singular(qp *s, stn_error *err) {
     enum { MOST = 500, MOST_FALLS = 24 };
-    double before = INFINITY, ahead = 1.0;
+    double before = INFINITY, ahead = 1.0, early = INFINITY, late = INFINITY; // least of both halves
     bool went = false;
     int32_t falls = 0;
     for (int32_t k = 0; k < MOST; k++) {
         stn_status status = solve_program(s);
-        if (status != STN_OK) {
-            return status;
+        if (status != STN_OK) { // no centre makes constraints contradict each other: one that went too far has no digits
+            return falls > 0 ? name_unheld(s, err) : status;
         }
         rays_momentum m = rays_balance(&s->rays, s->solution->v, s->solution->gamma);
         if (!isfinite(m.value)) {
@@ -290,6 +290,8 @@ static stn_status solve_singular(qp *s, stn_error *err) {
         if (m.value <= 1e-14 * m.size || (within && m.value > 0.5 * before)) {
             return STN_OK;
         }
+        early = k < MOST / 2 ? fmin(early, m.value) : early;
+        late = k < MOST / 2 ? late : fmin(late, m.value);
         falls = m.value > 0.999 * before ? falls + 1 : 0;
         if (falls == MOST_FALLS) {
             return name_unheld(s, err);
@@ -302,6 +304,9 @@ static stn_status solve_singular(qp *s, stn_error *err) {
         for (int32_t d = 0; d < s->problem->nv && went; d++) {
             s->solution->v[d] += by * (s->solution->v[d] - s->rays.centre[d]);
         }
+    }
+    if (late > 0.9 * early) { // the same is left however far it goes
+        return name_unheld(s, err);
     }
     s->info->reason = "proximal steps";
     return STN_NOT_CONVERGED;
