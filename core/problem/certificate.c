@@ -45,6 +45,22 @@ static double coulomb_map(const stn_problem *p, const stn_constraint *c, const d
     return natural_map_cone(c, (natural_form){true, natural_map_omega(3, c->w_trace)}, gamma, g);
 }
 
+/// What Anitescu's friction on any pyramid inscribed in the cone, of four corners or more, asks: its rays do not close,
+/// the impulse is in the cone, and impulse times speed is 0. Square of the worst, as a speed.
+static double anitescu_map(const stn_constraint *c, double omega, const double *gamma, const double *g) {
+    const double mu1 = c->mu1, mu2 = c->set == STN_SET_ELLIPSE ? c->mu2 : c->mu1, larger = worst(mu1, mu2);
+    const double a = mu1 > 0.0 ? larger / mu1 * gamma[0] : 0.0, b = mu2 > 0.0 ? larger / mu2 * gamma[1] : 0.0;
+    const double size = sqrt(gamma[0] * gamma[0] + gamma[1] * gamma[1] + gamma[2] * gamma[2]);
+    double error = worst(-omega * gamma[2], omega * (sqrt(a * a + b * b) - larger * gamma[2]));
+    const double closing = sqrt(0.5 * (mu1 * g[0] * mu1 * g[0] + mu2 * g[1] * mu2 * g[1])) - g[2];
+    error = worst(error, closing / sqrt(1.0 + larger * larger)); // the rays are as long as that
+    error = worst(error, mu1 > 0.0 ? 0.0 : omega * fabs(gamma[0]));
+    error = worst(error, mu2 > 0.0 ? 0.0 : omega * fabs(gamma[1]));
+    error = worst(error, size > 0.0 ? fabs(gamma[0] * g[0] + gamma[1] * g[1] + gamma[2] * g[2]) / size : 0.0);
+    error = worst(error, 0.0);
+    return error * error;
+}
+
 /// What a formulation asks with g = v_c - v_hat + R gamma, the R and v_hat that its solver is given: the relaxation is
 /// STN_CCP's. Of polyhedral friction, and of maximal dissipation, Signorini's condition, which they share with
 /// Coulomb's law.
@@ -69,7 +85,7 @@ static double own_map(const stn_problem *p, stn_formulation formulation, const s
         return least * least;
     }
     case STN_QP:
-        break;
+        return anitescu_map(c, omega, gamma, g);
     }
     return 0.0;
 }

@@ -57,7 +57,9 @@ static int write_files(void **state) {
 
 static const char *const lies[] = {"lie_sap_zero",     "lie_sap_before",  "lie_sap_twice",     "lie_sap_negative",
                                    "lie_sap_velocity", "lie_sap_impulse", "lie_sap_stalled",   "lie_nsgs_zero",
-                                   "lie_nsgs_before",  "lie_nsgs_twice",  "lie_nsgs_negative", "lie_nsgs_stalled"};
+                                   "lie_nsgs_before",  "lie_nsgs_twice",  "lie_nsgs_negative", "lie_nsgs_stalled",
+                                   "lie_qp_zero",      "lie_qp_before",   "lie_qp_twice",      "lie_qp_negative",
+                                   "lie_qp_velocity",  "lie_qp_impulse",  "lie_qp_flight"};
 
 static cJSON *json_of(const char *words, int status) {
     cJSON *json = cJSON_Parse(stn_run_to(words, status)->out);
@@ -102,8 +104,9 @@ static void solve_says_it(void **state) {
     }
     snprintf(words, sizeof words, "solve %s --solver lie_nsgs_part 2>&1", problem);
     stn_expect_part(words, 3, "came out as nan");
-    for (int32_t i = 0; i < 2; i++) {
-        snprintf(words, sizeof words, "solve %s --solver lie_%s_truth --json", problem, i == 0 ? "sap" : "nsgs");
+    static const char *const honest[] = {"sap", "nsgs", "qp"};
+    for (int32_t i = 0; i < STN_COUNT(honest); i++) {
+        snprintf(words, sizeof words, "solve %s --solver lie_%s_truth --json", problem, honest[i]);
         cJSON *json = json_of(words, 0);
         assert_string_equal(text_of(json, "contradiction"), "");
         cJSON_Delete(json);

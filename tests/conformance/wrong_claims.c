@@ -17,6 +17,7 @@ typedef enum lie {
     IMPULSE,  // the right velocities with half of their impulses
     STALLED,  // doubled, and it says that round-off stopped it
     SMALL,    // nothing at all for islands whose first tree is lighter than 1000 kg
+    FLIGHT,   // no impulses, and the velocities without them: momentum is right
 } lie;
 
 typedef struct config {
@@ -61,6 +62,10 @@ static stn_status create_nsgs(stn_context *context, const void *settings, void *
     return create(context, settings, "nsgs", self, err);
 }
 
+static stn_status create_qp(stn_context *context, const void *settings, void **self, stn_error *err) {
+    return create(context, settings, "qp", self, err);
+}
+
 static const stn_solver_ops *honest_ops(const liar *l) {
     return l->honest->desc->ops.solver;
 }
@@ -87,6 +92,7 @@ static stn_status solve(void *self, const stn_problem *p, const stn_solve_contro
         status = honest_ops(l)->create_workspace(l->honest->self, l->context, &workspace, err);
     }
     honest.workspace = workspace;
+    honest.memory = NULL; // which is as large as liars keep: nothing
     status = status == STN_OK ? honest_ops(l)->solve(l->honest->self, p, &honest, solution, info, err) : status;
     if (workspace != NULL) {
         honest_ops(l)->destroy_workspace(workspace);
@@ -95,12 +101,15 @@ static stn_status solve(void *self, const stn_problem *p, const stn_solve_contro
     if (status < 0 || l->lie == TRUTH || (l->lie == SMALL && heavy)) {
         return status;
     }
-    const double of_v[] = {[ZERO] = 0.0,     [TWICE] = 2.0,   [NEGATIVE] = -1.0, [PART] = 1.0,
-                           [VELOCITY] = 1.5, [IMPULSE] = 1.0, [STALLED] = 2.0,   [SMALL] = 0.0};
-    const double of_gamma[] = {[ZERO] = 0.0,     [TWICE] = 2.0,   [NEGATIVE] = -1.0, [PART] = 1.0,
-                               [VELOCITY] = 1.0, [IMPULSE] = 0.5, [STALLED] = 2.0,   [SMALL] = 0.0};
+    const double of_v[] = {[ZERO] = 0.0,    [TWICE] = 2.0,   [NEGATIVE] = -1.0, [PART] = 1.0,  [VELOCITY] = 1.5,
+                           [IMPULSE] = 1.0, [STALLED] = 2.0, [SMALL] = 0.0,     [FLIGHT] = 0.0};
+    const double of_gamma[] = {[ZERO] = 0.0,    [TWICE] = 2.0,   [NEGATIVE] = -1.0, [PART] = 1.0,  [VELOCITY] = 1.0,
+                               [IMPULSE] = 0.5, [STALLED] = 2.0, [SMALL] = 0.0,     [FLIGHT] = 0.0};
     scale(v, p->nv, of_v[l->lie]);
     scale(solution->gamma, p->row_count, of_gamma[l->lie]);
+    if (l->lie == FLIGHT && v != NULL) {
+        memcpy(v, p->v_star, (size_t)p->nv * sizeof *v);
+    }
     solution->gamma[0] = l->lie == PART ? (double)NAN : solution->gamma[0];
     info->reason = "residual";
     return l->lie == STALLED ? STN_STALLED : STN_OK;
@@ -122,6 +131,13 @@ static const stn_solver_ops nsgs_ops = {.size = sizeof nsgs_ops,
                                         .sets = SETS,
                                         .solve = solve,
                                         .max_iterations = 20000};
+static const stn_solver_ops qp_ops = {.size = sizeof qp_ops,
+                                      .formulation = STN_QP,
+                                      .yields = STN_YIELDS_BOTH,
+                                      .sets = SETS,
+                                      .solve = solve,
+                                      .max_iterations = 10000,
+                                      .supports = STN_SUPPORTS_SINGULAR_A};
 /// Says so, which excuses nothing: it never converges, and nobody claims that it does.
 static const char *const approximate[] = {"approximate", NULL};
 
@@ -141,25 +157,33 @@ static const char *const approximate[] = {"approximate", NULL};
                                                   .destroy = destroy,               \
                                                   .ops.solver = &base##_ops};
 
-#define LIES(X)                       \
-    X(sap, truth, TRUTH, NULL)        \
-    X(sap, zero, ZERO, NULL)          \
-    X(sap, before, BEFORE, NULL)      \
-    X(sap, twice, TWICE, NULL)        \
-    X(sap, negative, NEGATIVE, NULL)  \
-    X(sap, part, PART, NULL)          \
-    X(sap, velocity, VELOCITY, NULL)  \
-    X(sap, impulse, IMPULSE, NULL)    \
-    X(sap, stalled, STALLED, NULL)    \
-    X(sap, small, SMALL, NULL)        \
-    X(nsgs, truth, TRUTH, NULL)       \
-    X(nsgs, zero, ZERO, NULL)         \
-    X(nsgs, before, BEFORE, NULL)     \
-    X(nsgs, twice, TWICE, NULL)       \
-    X(nsgs, negative, NEGATIVE, NULL) \
-    X(nsgs, part, PART, NULL)         \
-    X(nsgs, stalled, STALLED, NULL)   \
-    X(nsgs, approximate, TWICE, approximate)
+#define LIES(X)                              \
+    X(sap, truth, TRUTH, NULL)               \
+    X(sap, zero, ZERO, NULL)                 \
+    X(sap, before, BEFORE, NULL)             \
+    X(sap, twice, TWICE, NULL)               \
+    X(sap, negative, NEGATIVE, NULL)         \
+    X(sap, part, PART, NULL)                 \
+    X(sap, velocity, VELOCITY, NULL)         \
+    X(sap, impulse, IMPULSE, NULL)           \
+    X(sap, stalled, STALLED, NULL)           \
+    X(sap, small, SMALL, NULL)               \
+    X(nsgs, truth, TRUTH, NULL)              \
+    X(nsgs, zero, ZERO, NULL)                \
+    X(nsgs, before, BEFORE, NULL)            \
+    X(nsgs, twice, TWICE, NULL)              \
+    X(nsgs, negative, NEGATIVE, NULL)        \
+    X(nsgs, part, PART, NULL)                \
+    X(nsgs, stalled, STALLED, NULL)          \
+    X(nsgs, approximate, TWICE, approximate) \
+    X(qp, truth, TRUTH, NULL)                \
+    X(qp, zero, ZERO, NULL)                  \
+    X(qp, before, BEFORE, NULL)              \
+    X(qp, twice, TWICE, NULL)                \
+    X(qp, negative, NEGATIVE, NULL)          \
+    X(qp, velocity, VELOCITY, NULL)          \
+    X(qp, impulse, IMPULSE, NULL)            \
+    X(qp, flight, FLIGHT, NULL)
 
 LIES(LIAR)
 #define ITS_DESCRIPTOR(base, word, number, words) &base##_##word,

@@ -276,7 +276,8 @@ static stn_status solve_singular(qp *s, stn_error *err) {
     int32_t falls = 0;
     for (int32_t k = 0; k < MOST; k++) {
         stn_status status = solve_program(s);
-        if (status != STN_OK) { // no centre makes constraints contradict each other: one that went too far has no digits
+        if (status !=
+            STN_OK) { // no centre makes constraints contradict each other: one that went too far has no digits
             return falls > 0 ? name_unheld(s, err) : status;
         }
         rays_momentum m = rays_balance(&s->rays, s->solution->v, s->solution->gamma);
