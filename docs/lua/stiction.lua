@@ -638,7 +638,7 @@ function world:solve_problem(solver) end
 function world:predict(q, command, options) end
 ---@param q? number[]|number[][] of all, or one for each command
 ---@param commands (number[]|table<string, table>)[]
----@param options? { v?: number[], contacts?: boolean, derivatives?: boolean|"command" }
+---@param options? { v?: number[], contacts?: boolean, derivatives?: boolean|"command", threads?: integer }
 ---@return stiction.Prediction[]
 function world:predict_batch(q, commands, options) end
 function world:reset() end

@@ -66,6 +66,19 @@ local function time(count, f)
   return 1e6 * best
 end
 
+-- The same for a batch, by the clock on the wall in whole seconds: repeated for a while.
+local function wall(f)
+  f()
+  local start, count = os.time(), 0
+  while os.time() == start do end
+  start = os.time()
+  repeat
+    f()
+    count = count + 1
+  until os.time() - start >= 3
+  return 1e6 * (os.time() - start) / count / p.commands
+end
+
 for _, name in ipairs { "push", "arm" } do
   local world, drive, command = scenes[name]()
   world:predict(nil, command) -- the first one makes the clone
@@ -83,6 +96,7 @@ for _, name in ipairs { "push", "arm" } do
   line("predict without contacts", time(100, function() world:predict(q, command, { contacts = false }) end))
   line(("each of %d in predict_batch"):format(p.commands), time(1, function() world:predict_batch(q, commands) end) / p.commands)
   line("the same without contacts", time(1, function() world:predict_batch(q, commands, { contacts = false }) end) / p.commands)
+  print(("  %-44s %9.1f us"):format("the same on 2 threads, on the wall", wall(function() world:predict_batch(q, commands, { contacts = false, threads = 2 }) end)))
   if pcall(world.predict, world, q, command, { derivatives = true }) then
     line("predict, derivatives by the command", time(20, function() world:predict(q, command, { contacts = false, derivatives = "command" }) end))
     line("predict, derivatives by command and q", time(20, function() world:predict(q, command, { contacts = false, derivatives = true }) end))

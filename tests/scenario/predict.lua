@@ -409,6 +409,40 @@ stn.test("predictions without contacts, of changed worlds, of a clone", function
   world:close()
 end)
 
+stn.test("a batch on threads has the same results, to the last bit", function()
+  local s = scenes.push("sap")
+  local q, starts, commands = s.world:state().q, {}, {}
+  for i = 1, 40 do
+    starts[i], commands[i] = copy(q), { 0.001 * i, 0.004 - 0.0001 * i, 0 }
+    starts[i][9] = 1e-4 * i
+  end
+  for k = 4, 7 do starts[17][k] = 0 end -- no rotation: fails
+  for round, dt in ipairs { 0.05, 0.02, 0.02 } do
+    s.world:set_dt(dt)
+    for _, start in ipairs { starts, q } do
+      local alone = s.world:predict_batch(start, commands, { contacts = false })
+      for _, threads in ipairs { 2, 3 } do
+        local together = s.world:predict_batch(start, commands, { contacts = false, threads = threads })
+        assert(#together == 40)
+        for i, r in ipairs(together) do
+          assert(r.status == alone[i].status and r.error == alone[i].error and r.converged == alone[i].converged)
+          assert((r.q == nil) == (alone[i].q == nil) and (r.q == nil) == (start == starts and i == 17))
+          if r.q then
+            same(r.q, alone[i].q, "q")
+            same(r.v, alone[i].v, "v")
+            assert(r.certificate.momentum == alone[i].certificate.momentum)
+          end
+        end
+      end
+    end
+    if round < 3 then step_from(s, nil, s.command) end
+  end
+  assert(#s.world:predict_batch(q, {}, { contacts = false, threads = 4 }) == 0)
+  stn.fails(function() s.world:predict_batch(q, commands, { threads = 2 }) end, "threads are for predictions without contacts and derivatives")
+  stn.fails(function() s.world:predict_batch(q, { {} }, { threads = 2, contacts = false }) end, "commands[1] must have 3 numbers")
+  s.world:close()
+end)
+
 stn.test("predictions follow the world's controllers and integrator", function()
   local s = quasistatic "sap"
   s.world:box { name = "box", size = { 0.1, 0.1, 0.06 }, mass = 0.5, xyz = { 0, 0, 0.03 } }

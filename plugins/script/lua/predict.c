@@ -20,15 +20,30 @@ typedef struct request {
     const double *v;             // (nv), NULL: the world's
     bool contacts;               // are among the results
     bool derivatives, by_q;      // with respect to commands, and to coordinates too
+    int32_t threads;             // for batches
     double *q, *start, *command; // memory for one prediction: (nq), (nq), (command_count)
 } request;
 
 // ------------------------------------------------------------------------------------------------------ the predictor
 
+static void release_threads(stn_predictor *p) {
+    stn_threads_destroy(p->threads);
+    for (int32_t i = 0; i < p->more_count; i++) {
+        stn_world_destroy(p->more[i]);
+    }
+    if (p->context != NULL) {
+        stn_release(p->context, p->more);
+    }
+    p->threads = NULL;
+    p->more = NULL;
+    p->more_count = 0;
+}
+
 static void release_clones(stn_predictor *p) {
     if (p->world != NULL) {
         stn_predict_forget(p);
     }
+    release_threads(p);
     stn_world_destroy(p->nearby);
     stn_world_destroy(p->world);
     p->world = p->nearby = NULL;
@@ -186,10 +201,11 @@ stn_status stn_predict_step(const stn_predictor *p, stn_world *world, const stn_
 // ------------------------------------------------------------------------------------------------------- what is asked
 
 static void read_options(lua_State *L, int index, request *r) {
-    static const char *const keys[] = {"v", "contacts", "derivatives", NULL};
+    static const char *const keys[] = {"v", "contacts", "derivatives", "threads", NULL};
     const stn_model *model = stn_world_model(r->w->world);
     const stn_instance *integrator = stn_world_plugin(r->w->world, STN_KIND_INTEGRATOR);
     r->contacts = true;
+    r->threads = 1;
     if (!lua_isnoneornil(L, index)) {
         stn_fields f = stn_fields_open(L, index, r->owner, keys, 0);
         double *v = lua_newuserdatauv(L, sizeof(double) * (size_t)(model->nv + 1), 0);
@@ -204,6 +220,13 @@ static void read_options(lua_State *L, int index, request *r) {
             r->derivatives = commands || lua_toboolean(L, -1);
             r->by_q = r->derivatives && !commands;
             lua_pop(L, 1);
+        }
+        lua_Integer threads = 1;
+        stn_fields_integer(&f, "threads", 1, 1024, &threads);
+        r->threads = (int32_t)threads;
+        if (threads > 1 && (r->contacts || r->derivatives)) {
+            stn_lua_fail(L, "%s: threads are for predictions without contacts and derivatives: contacts = false",
+                         r->owner);
         }
     }
     if (r->v == NULL && !stn_plugin_says(integrator, "quasistatic")) {
@@ -366,40 +389,55 @@ static void set_derivatives(lua_State *L, const request *r, const stn_predict_in
     }
 }
 
-/// Makes one prediction and pushes its table.
-static void predict(lua_State *L, const request *r, const double *q) {
-    stn_predictor *p = r->predictor;
-    const stn_model *model = stn_world_model(p->world);
-    const stn_predict_input input = {q, r->v, r->command};
-    stn_error err = {0};
-    const stn_status made = stn_predict_step(p, p->world, &input, r->start, &err);
+/// What came of a prediction; its arrays are borrowed.
+typedef struct outcome {
+    stn_status made;   // of the step; negative: there is nothing else but err
+    stn_status solved; // of the report
+    const double *q, *v;
+    const stn_certificate *certificate;
+    const stn_error *err;
+} outcome;
+
+static void push_outcome(lua_State *L, const stn_model *model, const outcome *o) {
     lua_createtable(L, 0, 9);
-    if (made < 0) {
-        lua_pushliteral(L, "failed");
-        lua_setfield(L, -2, "status");
-        lua_pushboolean(L, false);
-        lua_setfield(L, -2, "converged");
-        lua_pushstring(L, err.text);
+    const bool converged = o->made >= 0 && o->solved != STN_NOT_CONVERGED;
+    lua_pushboolean(L, converged);
+    lua_setfield(L, -2, "converged");
+    lua_pushstring(L, o->made < 0 ? "failed" : stn_lua_status_word(o->solved));
+    lua_setfield(L, -2, "status");
+    if (o->made < 0) {
+        lua_pushstring(L, o->err->text);
         lua_setfield(L, -2, "error");
         return;
     }
-    const stn_observation *o = stn_world_observation(p->world);
-    lua_pushstring(L, stn_lua_status_word(o->report->status));
-    lua_setfield(L, -2, "status");
-    lua_pushboolean(L, o->report->status != STN_NOT_CONVERGED);
-    lua_setfield(L, -2, "converged");
     stn_lua_push_reals(L, o->q, model->nq);
     lua_setfield(L, -2, "q");
     stn_lua_push_reals(L, o->v, model->nv);
     lua_setfield(L, -2, "v");
     stn_lua_push_certificate(L, o->certificate);
     lua_setfield(L, -2, "certificate");
-    if (r->contacts) {
+}
+
+/// Makes one prediction and pushes its table.
+static void predict(lua_State *L, const request *r, const double *q) {
+    stn_predictor *p = r->predictor;
+    const stn_predict_input input = {q, r->v, r->command};
+    stn_error err = {0};
+    outcome out = {.made = stn_predict_step(p, p->world, &input, r->start, &err), .err = &err};
+    const stn_observation *o = stn_world_observation(p->world);
+    if (out.made >= 0) {
+        out.solved = o->report->status;
+        out.q = o->q;
+        out.v = o->v;
+        out.certificate = o->certificate;
+    }
+    push_outcome(L, stn_world_model(p->world), &out);
+    if (out.made >= 0 && r->contacts) {
         stn_lua_world stand_in = {.session = r->w->session, .world = p->world, .compiled = true, .cloned = true};
         stn_lua_push_contacts(L, &stand_in);
         lua_setfield(L, -2, "contacts");
     }
-    if (r->derivatives) {
+    if (out.made >= 0 && r->derivatives) {
         set_derivatives(L, r, &input);
     }
 }
@@ -429,6 +467,117 @@ static int world_predict(lua_State *L) {
     return 1;
 }
 
+// --------------------------------------------------------------------------------------------------- many on threads
+
+/// One of a batch, shared with the thread that makes it.
+typedef struct batch_entry {
+    stn_status made, solved;
+    stn_certificate certificate;
+    stn_error err;
+} batch_entry;
+
+/// A batch whose inputs were all read. Arrays are per entry, one after the other.
+typedef struct batch {
+    const request *r;
+    int32_t nq, nv;
+    bool moved;               // starts are given
+    double *starts, *command; // (nq), (command_count)
+    double *q, *v;            // out: (nq), (nv)
+    batch_entry *entries;     // out
+    double *room;             // (nq) of each thread
+} batch;
+
+static void run_entry(void *user, int32_t index, int32_t worker) {
+    const batch *b = user;
+    const stn_predictor *p = b->r->predictor;
+    stn_world *world = worker == 0 ? p->world : p->more[worker - 1];
+    const size_t i = (size_t)index, nq = (size_t)b->nq, nv = (size_t)b->nv;
+    batch_entry *entry = &b->entries[index];
+    const stn_predict_input input = {b->moved ? b->starts + i * nq : NULL, b->r->v,
+                                     b->command + i * (size_t)p->command_count};
+    entry->made = stn_predict_step(p, world, &input, b->room + (size_t)worker * nq, &entry->err);
+    if (entry->made >= 0) {
+        const stn_observation *o = stn_world_observation(world);
+        entry->solved = o->report->status;
+        entry->certificate = *o->certificate;
+        memcpy(b->q + i * nq, o->q, nq * sizeof(double));
+        memcpy(b->v + i * nv, o->v, nv * sizeof(double));
+    }
+}
+
+/// Threads and a clone for each of them.
+static void prepare_threads(lua_State *L, const request *r) {
+    stn_predictor *p = r->predictor;
+    stn_error err = {0};
+    if (stn_threads_count(p->threads) != r->threads) {
+        release_threads(p);
+        p->more = stn_allocate(p->context, (size_t)(r->threads - 1), sizeof *p->more);
+        if (p->more == NULL) {
+            stn_lua_fail(L, "%s: out of memory", r->owner);
+        }
+        for (int32_t i = 0; i < r->threads - 1; i++) {
+            stn_lua_check(L, stn_world_clone(p->world, &p->more[i], &err), &err);
+            p->more_count++;
+        }
+        stn_lua_check(L, stn_threads_create(p->context, r->threads, &p->threads, &err), &err);
+    }
+    for (int32_t i = 0; i < p->more_count; i++) {
+        stn_lua_check(L, stn_world_set_dt(p->more[i], stn_world_dt(p->world), &err), &err);
+    }
+}
+
+// ----------------------------------------------------------------------------------------------------------- batches
+
+/// The start and the command of entry `i` into the request; `each`: it has a start of its own.
+static const double *read_entry(lua_State *L, const request *r, lua_Integer i, bool each, const double *q) {
+    if (each) {
+        const char *what = lua_pushfstring(L, "%s: q[%I]", r->owner, (LUAI_UACINT)i);
+        lua_rawgeti(L, 2, i);
+        q = read_q(L, -1, r, what);
+    }
+    const char *what = lua_pushfstring(L, "%s: commands[%I]", r->owner, (LUAI_UACINT)i);
+    lua_rawgeti(L, 3, i);
+    read_command(L, -1, r, what);
+    return q;
+}
+
+/// All entries on threads, their results into the list at `results`.
+static void predict_on_threads(lua_State *L, const request *r, int32_t count, bool each, const double *q, int results) {
+    const stn_model *model = stn_world_model(r->w->world);
+    const size_t n = (size_t)count, nq = (size_t)model->nq, nv = (size_t)model->nv,
+                 commands = (size_t)r->predictor->command_count, threads = (size_t)r->threads;
+    batch b = {.r = r, .nq = model->nq, .nv = model->nv, .moved = each || q != NULL};
+    prepare_threads(L, r);
+    b.entries = lua_newuserdatauv(L, n * sizeof *b.entries + 1, 0);
+    b.starts = lua_newuserdatauv(L, sizeof(double) * (n * (2 * nq + nv + commands) + threads * nq + 1), 0);
+    memset(b.entries, 0, n * sizeof *b.entries);
+    b.command = b.starts + n * nq;
+    b.q = b.command + n * commands;
+    b.v = b.q + n * nq;
+    b.room = b.v + n * nv;
+    const int top = lua_gettop(L);
+    for (int32_t i = 0; i < count; i++) {
+        const double *start = read_entry(L, r, i + 1, each, q);
+        if (start != NULL) {
+            memcpy(b.starts + (size_t)i * nq, start, nq * sizeof(double));
+        }
+        memcpy(b.command + (size_t)i * commands, r->command, commands * sizeof(double));
+        lua_settop(L, top);
+    }
+    stn_parallel_for(r->predictor->threads, count, run_entry, &b);
+    for (int32_t i = 0; i < count; i++) {
+        const batch_entry *entry = &b.entries[i];
+        const outcome out = {.made = entry->made,
+                             .solved = entry->solved,
+                             .q = b.q + (size_t)i * nq,
+                             .v = b.v + (size_t)i * nv,
+                             .certificate = &entry->certificate,
+                             .err = &entry->err};
+        push_outcome(L, model, &out);
+        lua_rawseti(L, results, i + 1);
+    }
+}
+
 /// world:predict_batch(q, commands [, options]): q of all, or a list of them.
 static int world_predict_batch(lua_State *L) {
     request r = begin(L, "world:predict_batch");
@@ -436,6 +585,9 @@ static int world_predict_batch(lua_State *L) {
         stn_lua_fail(L, "%s: commands must be a list of commands, got %s", r.owner, luaL_typename(L, 3));
     }
     const lua_Integer count = (lua_Integer)lua_rawlen(L, 3);
+    if (count > INT32_MAX / 2) {
+        stn_lua_fail(L, "%s: %lld commands are too many", r.owner, (long long)count);
+    }
     const bool each = lua_type(L, 2) == LUA_TTABLE && lua_rawgeti(L, 2, 1) == LUA_TTABLE;
     if (each && (lua_Integer)lua_rawlen(L, 2) != count) {
         stn_lua_fail(L, "%s: there are %d starts q for %d commands", r.owner, (int)lua_rawlen(L, 2), (int)count);
@@ -443,19 +595,15 @@ static int world_predict_batch(lua_State *L) {
     const double *q = each ? NULL : read_q(L, 2, &r, "world:predict_batch: q");
     lua_createtable(L, (int)count, 0);
     const int results = lua_gettop(L);
-    for (lua_Integer i = 1; i <= count; i++) {
+    if (r.threads > 1) {
+        predict_on_threads(L, &r, (int32_t)count, each, q, results);
+        lua_settop(L, results);
+    }
+    for (lua_Integer i = 1; i <= count && r.threads == 1; i++) {
         if (r.w->session->stopped) {
             stn_lua_fail(L, "%s: interrupted", r.owner);
         }
-        if (each) {
-            const char *what = lua_pushfstring(L, "%s: q[%I]", r.owner, (LUAI_UACINT)i);
-            lua_rawgeti(L, 2, i);
-            q = read_q(L, -1, &r, what);
-        }
-        const char *what = lua_pushfstring(L, "%s: commands[%I]", r.owner, (LUAI_UACINT)i);
-        lua_rawgeti(L, 3, i);
-        read_command(L, -1, &r, what);
-        predict(L, &r, q);
+        predict(L, &r, read_entry(L, &r, i, each, q));
         lua_rawseti(L, results, i);
         lua_settop(L, results);
     }

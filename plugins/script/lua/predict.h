@@ -13,12 +13,15 @@ typedef struct stn_command_part {
 /// What a world keeps from one prediction to the next: clones that make the steps, and memory.
 typedef struct stn_predictor {
     stn_context *context;
-    stn_world *world;       // makes the predicted step; NULL: there is none yet
-    stn_world *nearby;      // makes those at places nearby for derivatives; NULL: none was asked for
-    stn_snapshot *snapshot; // of the world that is predicted, at the time of the call
-    stn_arena *arena;       // of one prediction
-    stn_inverse *inverse;   // for derivatives; NULL likewise
-    void *workspace;        // of the solver, likewise
+    stn_world *world;     // makes the predicted step; NULL: there is none yet
+    stn_world *nearby;    // makes those at places nearby for derivatives; NULL: none was asked for
+    stn_threads *threads; // of batches; NULL: none was asked for
+    stn_world **more;     // (more_count) clones for all of them but the first; NULL likewise
+    int32_t more_count;
+    stn_snapshot *snapshot;                           // of the world that is predicted, at the time of the call
+    stn_arena *arena;                                 // of one prediction
+    stn_inverse *inverse;                             // for derivatives; NULL likewise
+    void *workspace;                                  // of the solver, likewise
     int32_t part_count, part_capacity, command_count; // command_count: references of all parts
     stn_command_part *parts;                          // (part_count) by controller
 } stn_predictor;
