@@ -18,9 +18,10 @@
 typedef struct judge {
     const solve_job *job;
     const certificate_parts *parts;
-    double *momentum0;   // (nv) A v_star, when an island was suspicious; else NULL, and so is the next
-    const double *start; // v_star + A^-1 f (nv) where A is regular; of a local problem q of W gamma + q (row_count)
-    bool singular;       // some A is
+    double *momentum0; // (nv) A v_star, when an island was suspicious; else NULL, and so is the next
+    const double
+        *start;    // v_star + A^-1 f (nv), P^-1 f where A is singular; of a local problem q of W gamma + q (row_count)
+    bool singular; // some A is
     stn_contradiction *worst;
 } judge;
 
@@ -119,12 +120,10 @@ static stn_status find_start(judge *j, stn_error *err) {
     memcpy(v, p->free_impulse != NULL ? p->free_impulse : p->v_star, (size_t)p->nv * sizeof *v);
     for (int32_t t = 0; t < p->tree_count && p->free_impulse != NULL; t++) {
         const stn_problem_tree *tree = &p->trees[t];
-        bool regular = stn_inverse_singular(j->job->inverse, t) < 0;
-        if (regular) {
-            stn_inverse_apply(j->job->inverse, t, 1, v + tree->dof_start);
-        }
+        const bool regular = stn_inverse_singular(j->job->inverse, t) < 0; // else what the scale makes of the impulse
+        stn_inverse_apply(regular ? j->job->inverse : inverse_scale(j->job->inverse), t, 1, v + tree->dof_start);
         for (int32_t d = tree->dof_start; d < tree->dof_start + tree->A.n; d++) {
-            v[d] = p->v_star[d] + (regular ? v[d] : 0.0);
+            v[d] += p->v_star[d];
         }
     }
     j->start = v;

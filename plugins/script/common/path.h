@@ -23,7 +23,8 @@ typedef struct stn_path_meeting {
 
 /// Goes along the path, places as far from each other as distances and the speeds of bodies allow (conservative
 /// advancement), and looks at every pair that may collide (stn_model_may_collide) and that the contact model of queries
-/// handles. `world` must be compiled and is left at the last place: give it a clone. STN_ERR_ARGUMENT, STN_ERR_NUMERIC: a path that is none.
+/// handles. `world` must be compiled and is left at the last place: give it a clone. STN_ERR_ARGUMENT, STN_ERR_NUMERIC:
+/// a path that is none.
 stn_status stn_path_meets(stn_world *world, const stn_path *path, stn_path_meeting *meeting, stn_error *err);
 
 #endif
