@@ -46,7 +46,7 @@ static double coulomb_map(const stn_problem *p, const stn_constraint *c, const d
 }
 
 /// What Anitescu's friction on any pyramid inscribed in the cone, of four corners or more, asks: its rays do not close,
-/// the impulse is in the cone, and impulse times speed is 0. Square of the worst, as a speed.
+/// the impulse is in the cone, and the speed along it is 0, or it is itself. Square of the worst, as a speed.
 static double anitescu_map(const stn_constraint *c, double omega, const double *gamma, const double *g) {
     const double mu1 = c->mu1, mu2 = c->set == STN_SET_ELLIPSE ? c->mu2 : c->mu1, larger = worst(mu1, mu2);
     const double a = mu1 > 0.0 ? larger / mu1 * gamma[0] : 0.0, b = mu2 > 0.0 ? larger / mu2 * gamma[1] : 0.0;
@@ -56,7 +56,8 @@ static double anitescu_map(const stn_constraint *c, double omega, const double *
     error = worst(error, closing / sqrt(1.0 + larger * larger)); // the rays are as long as that
     error = worst(error, mu1 > 0.0 ? 0.0 : omega * fabs(gamma[0]));
     error = worst(error, mu2 > 0.0 ? 0.0 : omega * fabs(gamma[1]));
-    error = worst(error, size > 0.0 ? fabs(gamma[0] * g[0] + gamma[1] * g[1] + gamma[2] * g[2]) / size : 0.0);
+    const double along = size > 0.0 ? fabs(gamma[0] * g[0] + gamma[1] * g[1] + gamma[2] * g[2]) / size : 0.0;
+    error = worst(error, along < omega * size ? along : omega * size); // one of both is 0
     error = worst(error, 0.0);
     return error * error;
 }

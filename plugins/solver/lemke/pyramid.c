@@ -228,7 +228,7 @@ static double ray_map(const pyramid *p, const packed_row *row, const double *x, 
         work += x[k] * g[k];
         size = fmax(size, fabs(x[k]));
     }
-    error = size > 0.0 ? fmax(error, fabs(work) / size) : error;
+    error = size > 0.0 ? fmax(error, fmin(fabs(work) / size, row->omega * size)) : error;
     return isnan(work) ? work : error * error;
 }
 

@@ -61,7 +61,7 @@ void pyramid_impulses(const pyramid *p, const double *z, double *x);
 /// w (n) of z and g = H x + q.
 void pyramid_slacks(const pyramid *p, const double *z, const double *g, double *w);
 /// How far x is from solving: natural maps with the pyramid for the cone, with Anitescu's friction the largest of what
-/// rays close at, what is beyond the pyramid, and x.g/|x|; g = H x + q.
+/// rays close at, what is beyond the pyramid, and the lesser of x.g/|x| and x; g = H x + q.
 dual_residual pyramid_residual(const pyramid *p, const double *x, const double *g);
 
 #endif

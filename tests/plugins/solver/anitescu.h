@@ -8,7 +8,7 @@
 #include <stiction/problem.h>
 
 /// The largest error of a contact [m/s]: a ray that closes, an impulse beyond an edge of the pyramid times w, and
-/// impulse times speed over the impulse.
+/// the lesser of the speed along the impulse and the impulse times w.
 static inline double anitescu_contact_error(const stn_constraint *c, int32_t directions, const double *g,
                                             const double *gamma) {
     const double mu1 = c->mu1, mu2 = c->set == STN_SET_ELLIPSE ? c->mu2 : c->mu1, sector = 2.0 * STN_PI / directions;
@@ -29,7 +29,7 @@ static inline double anitescu_contact_error(const stn_constraint *c, int32_t dir
         work += gamma[k] * g[k];
         size = fmax(size, fabs(gamma[k]));
     }
-    return size > 0.0 ? fmax(error, fabs(work) / size) : error;
+    return size > 0.0 ? fmax(error, fmin(fabs(work) / size, c->w * size)) : error;
 }
 
 /// The largest error of all rows [m/s]. v_c (row_count) is scratch; the problem is as it was solved (R, v_hat, w).
