@@ -334,7 +334,8 @@ stn_status inverse_settle(const stn_inverse *inverse, int32_t tree, const double
         err, STN_ERR_NUMERIC,
         "nothing holds tree %d (source %d) along dof %d: A is singular there, no constraint touches the tree "
         "and a free impulse of %g N s acts, so that no velocity balances it: give the dof mass, stiffness, "
-        "damping or a support",
+        "damping or a support (integrator quasistatic: unactuated_mass_scale lets it fall, a larger reach finds a "
+        "support farther away)",
         tree, from->source, where, f[where]);
 }
 
