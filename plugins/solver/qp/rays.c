@@ -313,6 +313,10 @@ void rays_centre(rays *r, const double *v, active_set *set) {
     memset(r->gamma, 0, (size_t)p->row_count * sizeof *r->gamma);
     rays_speeds(r, r->c, r->gamma, r->speed);
     rays_gradient(r, r->speed, set->q);
+    set->speed = 0.0; // a start that solves is judged by it, too
+    for (int32_t i = 0; i < set->n; i++) {
+        set->speed = fmax(set->speed, fabs(set->q[i]));
+    }
 }
 
 void rays_impulses(const rays *r, const double *beta, double *gamma) {
