@@ -288,6 +288,46 @@ for _, name in ipairs(names) do
   end
 end
 
+-- A finger that touches a box goes anywhere; pyramids leave motions that cost nothing.
+local function random_pushes(directions)
+  local world <close> = stn.world { dt = 0.1, solver = { "qp", directions = directions }, integrator = "quasistatic", seed = 1 }
+  local s = { world = world, controllers = {} }
+  world:ground { mu = 0.5 }
+  world:box { size = { 0.1, 0.1, 0.06 }, mass = 0.5, mu = 0.5, xyz = { 0, 0, 0.03 } }
+  add_finger(s, "finger", { -0.071, 0, 0.03 })
+  drive(s)
+  world:step()
+  local q, told = world:state().q, 0
+  for _ = 1, 40 do
+    local c = { world:random(0, 0.02), world:random(-0.02, 0.02), 0 }
+    local here = world:predict(q, c, { derivatives = "command" })
+    local whole = world:predict(q, c, { derivatives = true })
+    assert(here.derivatives_error or here.dq_dcommand)
+    assert(not (here.derivatives_error and whole.dq_dcommand), "more is told than where less is asked")
+    told = told + (here.dq_dcommand and 1 or 0)
+    for j = 1, here.dq_dcommand and 2 or 0 do
+      local h, low, high = 1e-6, copy(c), copy(c)
+      low[j], high[j] = c[j] - h, c[j] + h
+      low, high = world:predict(q, low).q, world:predict(q, high).q
+      for row = 1, 3 do
+        local below, above, slope = (here.q[row] - low[row]) / h, (high[row] - here.q[row]) / h, here.dq_dcommand[row][j]
+        assert(math.min(math.abs(below - slope), math.abs(above - slope)) < 1e-4,
+          ("%d rays, command %g %g, [%d][%d]: %g, differences %g and %g"):format(directions, c[1], c[2], row, j, slope, below, above))
+      end
+    end
+  end
+  return told
+end
+
+stn.test("derivatives where motions cost nothing are right or refused: qp", function()
+  if not solvers.qp or not table.concat(found, " "):find "qp" then stn.skip "no solver qp" end
+  for _, directions in ipairs { 4, 16 } do
+    local told = random_pushes(directions)
+    print(("%d rays: %d of 40 have derivatives"):format(directions, told))
+    assert(told >= 10)
+  end
+end)
+
 stn.test("derivatives of a step with inertia, at fixed velocities", function()
   local s = quasistatic("sap", { integrator = "symplectic_euler", dt = 0.005 })
   s.world:box { name = "box", size = { 0.1, 0.1, 0.06 }, mass = 0.5, mu = 0.4, xyz = { 0, 0, 0.03 }, rpy = { 0, 0, 0.2 } }

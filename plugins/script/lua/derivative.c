@@ -517,7 +517,9 @@ stn_status stn_predict_differentiate(stn_predictor *p, const stn_predict_input *
     const size_t columns = (size_t)(p->command_count + (by_q ? model->nv : 0)), nv = (size_t)model->nv;
     double *impulse = STN_ARENA_ZEROED(p->arena, columns * nv, double);
     double *velocity = STN_ARENA_ZEROED(p->arena, columns * (size_t)base.rows, double);
+    bool unique = true;
     const stn_sensitivity sensitivity = {.columns = (int32_t)columns,
+                                         .unique = &unique,
                                          .impulse = impulse,
                                          .velocity = velocity,
                                          .dv = STN_ARENA_ZEROED(p->arena, columns * nv, double),
@@ -537,6 +539,12 @@ stn_status stn_predict_differentiate(stn_predictor *p, const stn_predict_input *
         return status;
     }
     status = ask_solver(&base, &sensitivity, err);
+    if (status == STN_OK && by_q && !unique) { // which one it is changes with the Jacobians
+        status =
+            stn_fail(err, STN_ERR_NUMERIC,
+                     "motions that cost nothing leave the next coordinates open, and how the one found changes with "
+                     "those of the start is not determined: ask for derivatives = \"command\", or take solver sap");
+    }
     for (size_t k = 0; k < columns && status == STN_OK; k++) {
         const int32_t i = (int32_t)k - p->command_count;
         if (i >= 0) {

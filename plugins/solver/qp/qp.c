@@ -11,7 +11,7 @@
 #include "differentiate.h"
 #include "minimum_norm.h"
 
-enum { MOST_UNKNOWNS = 4000, MOST_DIRECTIONS = 256 }; // two matrices of 128 MB
+enum { MOST_UNKNOWNS = 4000, MOST_DIRECTIONS = 256 }; // H and L of 128 MB each; minimum_norm takes more
 
 typedef struct qp_config {
     int32_t directions, impulses;
@@ -375,11 +375,12 @@ static stn_status judge(qp *s) {
         absolute = fmax(absolute, s->control->absolute_tolerance * sqrt(fmax(s->problem->constraints[i].w, 0.0)));
     }
     const double allowed = fmax(s->control->tolerance * speed.largest, fmax(speed.rounding, absolute));
-    double worst = error <= allowed ? 0.0 : error / allowed;
+    double worst = !isfinite(allowed) ? (double)NAN : error <= allowed ? 0.0 : error / allowed;
     if (s->problem->form == STN_FORM_GLOBAL) {
         const rays_momentum m = rays_balance(&s->rays, s->solution->v, s->solution->gamma);
         const double bound = s->control->absolute_tolerance + s->control->tolerance * m.size;
-        worst = fmax(worst, m.value <= bound ? 0.0 : m.value / bound);
+        const double off = !isfinite(m.size) ? (double)NAN : m.value <= bound ? 0.0 : m.value / bound;
+        worst = isnan(worst) || off <= worst ? worst : off; // fmax would drop what is no number
     }
     s->info->reason = worst == 0.0 ? "residual" : "stagnation";
     return worst == 0.0 ? STN_OK : (worst <= 1e3 ? STN_STALLED : STN_NOT_CONVERGED);
@@ -391,7 +392,7 @@ static stn_status build(const qp_config *config, const stn_problem *problem, con
     if (unknowns > MOST_UNKNOWNS) {
         return stn_fail(
             err, STN_ERR_UNSUPPORTED,
-            "%lld unknowns (%d constraints, %d directions) as a full matrix, at most %d: solver ipm needs none",
+            "%lld unknowns (%d constraints, %d directions) as a full matrix, at most %d: solver sap needs none",
             (long long)unknowns, problem->constraint_count, config->directions, MOST_UNKNOWNS);
     }
     return rays_build(problem, control, config->directions, r, set, err);

@@ -34,7 +34,7 @@ static stn_status differentiate(fixture *f, stn_problem *p, const bool *singular
                                        .workspace = workspace,
                                        .singular = singular};
     const stn_solution solution = {.v = f->v, .gamma = f->gamma};
-    const stn_sensitivity sensitivity = {1, impulse, velocity, dv, dgamma};
+    const stn_sensitivity sensitivity = {1, impulse, velocity, dv, dgamma, NULL};
     stn_status status = ops->differentiate(f->solver->self, p, &control, &solution, &sensitivity, &f->err);
     if (ops->destroy_workspace != NULL) {
         ops->destroy_workspace(workspace);
@@ -66,7 +66,61 @@ static void solve_beside(fixture *f, stn_problem *p, double step, const double *
 typedef struct agreement {
     int32_t compared, switches;
     double worst_v, worst_gamma;
+    double worst_balance, worst_ray; // qp: of the equations, beside their largest term
 } agreement;
+
+/// A dv = J^T dgamma + impulse.
+static double balance_error(const stn_problem *p, const double *impulse, const double *dv, const double *dgamma) {
+    static double left[MULTICONTACT_MOST];
+    double off = 0.0, size = 0.0;
+    stn_problem_mass_times(p, dv, NULL, left);
+    for (int32_t d = 0; d < p->nv; d++) {
+        size = fmax(size, fmax(fabs(left[d]), fabs(impulse[d])));
+        left[d] -= impulse[d];
+    }
+    stn_problem_jacobian_transposed_add(p, -1.0, dgamma, left);
+    for (int32_t d = 0; d < p->nv; d++) {
+        off = fmax(off, fabs(left[d]));
+    }
+    return off / size;
+}
+
+/// r.(J dv + velocity + R dgamma) = 0 of all rays that press, of pyramids with four.
+static double ray_error(const stn_problem *p, const double *gamma, const double *velocity, const double *dv,
+                        const double *dgamma) {
+    static double y[MULTICONTACT_MOST];
+    double off = 0.0, size = 0.0;
+    stn_problem_contact_velocity(p, dv, false, y);
+    for (int32_t k = 0; k < p->row_count; k++) {
+        size = fmax(size, fmax(fabs(y[k]), fmax(fabs(velocity[k]), fabs(p->R[k] * dgamma[k]))));
+        y[k] += velocity[k] + p->R[k] * dgamma[k];
+    }
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        const double *g = gamma + c->row, *own = y + c->row;
+        for (int32_t k = 0; k < c->rows && !stn_constraint_has_cone(c); k++) {
+            bool inside = c->set == STN_SET_EQUALITY || (g[k] > p->lo[c->row + k] && g[k] < p->hi[c->row + k]);
+            off = inside ? fmax(off, fabs(own[k])) : off;
+        }
+        if (!stn_constraint_has_cone(c) || !(g[2] > 1e-6)) {
+            continue;
+        }
+        const double mu[2] = {c->mu1, c->set == STN_SET_ELLIPSE ? c->mu2 : c->mu1};
+        double share[2], sum = 0.0;
+        for (int32_t k = 0; k < 2; k++) {
+            share[k] = mu[k] > 0.0 ? g[k] / (mu[k] * g[2]) : 0.0;
+            sum += fabs(share[k]);
+        }
+        for (int32_t ray = 0; ray < 4; ray++) {
+            const int32_t k = ray / 2;
+            const double sign = ray % 2 == 0 ? 1.0 : -1.0;
+            if (sum < 1.0 - 1e-6 || sign * share[k] > 1e-6) {
+                off = fmax(off, fabs(sign * mu[k] * own[k] + own[2]));
+            }
+        }
+    }
+    return off / size;
+}
 
 /// Where both sides have the same slope it is the derivative, else the derivative is that of one of them.
 static void compare(fixture *f, stn_problem *p, const bool *singular, uint64_t seed, int32_t which, agreement *sum) {
@@ -90,6 +144,10 @@ static void compare(fixture *f, stn_problem *p, const bool *singular, uint64_t s
     memcpy(gamma0, f->gamma, sizeof gamma0);
     status = differentiate(f, p, singular, impulse, velocity, dv, dgamma);
     assert_ok(status, f->err);
+    if (!solvers[which].impulses) { // not unique: they obey the equations
+        sum->worst_balance = fmax(sum->worst_balance, balance_error(p, impulse, dv, dgamma));
+        sum->worst_ray = fmax(sum->worst_ray, ray_error(p, gamma0, velocity, dv, dgamma));
+    }
     double sides[2] = {0.0}, apart = 0.0, size = 0.0, off = 0.0, size_gamma = 0.0, off_gamma = 0.0;
     for (int32_t side = 0; side < 2; side++) {
         solve_beside(f, p, side == 0 ? step : -step, impulse, velocity, v[side], gamma[side]);
@@ -135,6 +193,9 @@ static void derivatives_are_those_of_solves_nearby(void **state) {
         print_message("%s: %d problems, v off by at most %.1e, gamma %.1e; %d at a change of mode\n", solvers[k].id,
                       sum.compared, sum.worst_v, sum.worst_gamma, sum.switches);
         assert_true(sum.compared > PROBLEMS * 8 / 10 && sum.worst_v <= 1e-5 && sum.worst_gamma <= 1e-5);
+        print_message("%s: balance off by at most %.1e, rays by %.1e\n", solvers[k].id, sum.worst_balance,
+                      sum.worst_ray);
+        assert_true(sum.worst_balance <= 1e-9 && sum.worst_ray <= 1e-9);
     }
 }
 
@@ -181,6 +242,9 @@ static void also_where_A_is_singular(void **state) {
         print_message("%s: %d problems, v off by at most %.1e, gamma %.1e; %d at a change of mode\n", solvers[k].id,
                       sum.compared, sum.worst_v, sum.worst_gamma, sum.switches);
         assert_true(sum.compared >= 8 && sum.worst_v <= 1e-5 && sum.worst_gamma <= 1e-5);
+        print_message("%s: balance off by at most %.1e, rays by %.1e\n", solvers[k].id, sum.worst_balance,
+                      sum.worst_ray);
+        assert_true(sum.worst_balance <= 1e-9 && sum.worst_ray <= 1e-9);
     }
 }
 

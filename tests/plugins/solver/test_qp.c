@@ -328,7 +328,7 @@ static void what_it_cannot_do_is_a_line(void **state) {
     choose(f, "qp", 256.0, "vertex");
     assert_int_equal(solve(f, &s.problem), STN_ERR_UNSUPPORTED);
     assert_string_equal(f->err.text, "solver qp: 12288 unknowns (48 constraints, 256 directions) as a full matrix, at "
-                                     "most 4000: solver ipm needs none");
+                                     "most 4000: solver sap needs none");
     leave(f);
     scene_end(&s);
 }
