@@ -562,6 +562,7 @@ stn.test("what cannot be predicted is told in one line", function()
   fails("world:predict: q[2]", q, nil)
   q[2] = 0
   fails("world:predict: unknown key 'derivative', did you mean 'derivatives'?", q, nil, { derivative = true })
+  fails("world:predict: unknown key 'threads'", q, nil, { threads = 2, contacts = false })
   fails('derivatives must be true, false or "command", got 1', q, nil, { derivatives = 1 })
   fails("world:predict: v", q, nil, { v = { 1 } })
   stn.fails(function() world:predict_batch(q, 3) end, "world:predict_batch: commands must be a list of commands, got number")

@@ -21,7 +21,8 @@ typedef struct stn_context_options {
     void *(*allocate)(void *user, size_t size);
     void (*release)(void *user, void *memory);
     void *allocator_user;
-    /// Receives every message, one line without line end; NULL: warnings and errors to stderr.
+    /// Receives every message, one line without line end; NULL: warnings and errors to stderr. Called from any
+    /// thread, from several at once when worlds step on several.
     void (*log)(void *user, stn_log_level level, const char *text);
     void *log_user;
     /// Extra plugin search path, colon separated, searched first; NULL for none. After it come the environment's

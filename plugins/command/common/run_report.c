@@ -73,8 +73,9 @@ static void add_steps(cJSON *json, const stn_session *session, const cli_run_end
     if (s->contradicted > 0) {
         cli_json_add_real(json, "contradicted", (double)s->contradicted);
     }
-    if (s->quasistatic) {
+    if (s->quasistatic > 0) {
         cJSON_AddBoolToObject(json, "quasistatic", true);
+        cli_json_add_real(json, "quasistatic_steps", (double)s->quasistatic);
     }
     if (s->approximate > 0) {
         cli_json_add_real(json, "approximate", (double)s->approximate);
@@ -336,8 +337,9 @@ static void print_steps(const stn_session *session, const cli_run_end *end) {
     stn_figure figures[STN_FIGURE_COUNT];
     stn_statistics_figures(s, figures);
     double rise = figures[STN_FIGURE_ENERGY].value;
-    if (s->quasistatic) {
-        fputs("  quasistatic: energy and momentum of motion are not judged\n", stderr);
+    if (s->quasistatic > 0) {
+        fprintf(stderr, "  %lld of %lld step%s quasistatic: energy and momentum of motion are not judged\n",
+                (long long)s->quasistatic, (long long)s->samples.steps, plural(s->samples.steps));
     } else {
         fprintf(stderr, rise == 0.0 ? "  energy rise 0 J\n" : "  energy rise %.1e J\n", rise);
     }

@@ -72,8 +72,7 @@ stn_status stn_account_before(stn_world_account *a, stn_world *world, stn_error 
         a->mechanical = (stn_balance){.energy = energy, .balance = energy, .low = energy};
         s->energy_first = a->first ? energy : s->energy_first;
     }
-    a->quasistatic = a->quasistatic || stn_plugin_says(stn_world_plugin(world, STN_KIND_INTEGRATOR), "quasistatic");
-    s->quasistatic = s->quasistatic || a->quasistatic;
+    a->rests = stn_plugin_says(stn_world_plugin(world, STN_KIND_INTEGRATOR), "quasistatic");
     a->restarts = a->restarts || begins || a->touched; // a step that failed told nothing
     if (a->restarts) {
         a->mechanical.energy = present_energy(world); // the change by hand is work: the balance stays
@@ -179,6 +178,8 @@ stn_status stn_account_observe(stn_world_account *account, stn_context *context,
         return stn_fail(err, STN_ERR_MEMORY, "run statistics: out of memory after %lld steps",
                         (long long)s->samples.steps);
     }
+    account->quasistatic = account->quasistatic || account->rests;
+    s->quasistatic += account->rests;
     s->not_converged += o->report->not_converged > 0;
     s->approximate += o->report->status == STN_NOT_CONVERGED && o->report->not_converged == 0;
     if (o->report->contradiction.islands > 0) {

@@ -72,7 +72,7 @@ typedef struct stn_statistics {
     double energy_rise;                  // largest rise of mechanical energy minus work above its running minimum [J]
     double total_first, total_last;      // as energy_first and energy_last, with what contacts store [J]
     double total_rise;                   // as energy_rise, of that sum [J]
-    bool quasistatic;                    // a world has made steps by an integrator that says so
+    int64_t quasistatic;                 // steps by integrators that say so
     struct stn_world_account *open;      // worlds that step
     stn_figure closed[STN_FIGURE_COUNT]; // of worlds that are gone
 } stn_statistics;
@@ -93,7 +93,8 @@ typedef struct stn_world_account {
     bool profiled;                 // the run wants a profile
     bool first;                    // of the run's worlds to step
     bool touched;                  // state or gravity was changed by hand since the last step
-    bool quasistatic;              // an integrator of its steps says so: energy is not judged
+    bool quasistatic;              // steps were made by an integrator that says so: energy is not judged
+    bool rests;                    // the integrator of the step that is made says so
     bool restarts;                 // the step that is made begins with a state that no step left
     stn_balance mechanical, total; // without and with what contacts store
     double kinetic_most;           // [J]

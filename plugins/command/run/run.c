@@ -113,7 +113,7 @@ static int report(run *r, int exit) {
 static int run_once(const cli_command *command, const run_options *o) {
     run r = {.command = command, .o = o, .end = {.script = o->script != NULL ? o->script : o->capsule}};
     stn_context *context = NULL;
-    cli_warnings warnings = {.quiet = o->quiet};
+    cli_warnings warnings = {.quiet = o->quiet, .mutex = PTHREAD_MUTEX_INITIALIZER};
     const stn_context_options logs = {.log = cli_warnings_log, .log_user = &warnings};
     if (stn_context_create(&logs, &context, &r.err) < 0) {
         return cli_fail_status(command, &r.err);

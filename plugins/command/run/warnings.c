@@ -50,13 +50,17 @@ void cli_warnings_log(void *user, stn_log_level level, const char *text) {
         fprintf(stderr, "error: %s\n", text);
         return;
     }
-    if (level < STN_LOG_WARNING || !is_new(w, text)) {
+    if (level < STN_LOG_WARNING) {
         return;
     }
-    if (w->quiet && w->kept == NULL) {
-        w->kept = tmpfile();
+    pthread_mutex_lock(&w->mutex);
+    if (is_new(w, text)) {
+        if (w->quiet && w->kept == NULL) {
+            w->kept = tmpfile();
+        }
+        fprintf(w->kept != NULL ? w->kept : stderr, "warning: %s\n", text);
     }
-    fprintf(w->kept != NULL ? w->kept : stderr, "warning: %s\n", text);
+    pthread_mutex_unlock(&w->mutex);
 }
 
 void cli_warnings_end(cli_warnings *w, bool failed) {

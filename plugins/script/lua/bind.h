@@ -3,7 +3,7 @@
 #ifndef STICTION_SCRIPT_LUA_BIND_H
 #define STICTION_SCRIPT_LUA_BIND_H
 
-#include <signal.h>
+#include <stdatomic.h>
 
 #include <lauxlib.h>
 #include <lua.h>
@@ -30,20 +30,20 @@ typedef struct stn_lua_patch_log stn_lua_patch_log; // run.c
 /// The script that runs in one Lua state.
 typedef struct lua_session {
     stn_context *context;
-    stn_script_host *host;         // NULL: a stock interpreter, which nobody asks for anything
-    lua_State *volatile state;     // the coroutine that runs; NULL: none
-    volatile sig_atomic_t stopped; // the script is to end
-    bool stepped;                  // some world made a step
-    bool declares_seconds;         // by stn.params: --seconds has reached it that way
-    bool exited;                   // by os.exit
-    char exit_text[256];           // "file:line: os.exit: ..."
-    char *assertion;               // text of the last failed assert(), as raised; owned
-    stn_error failed_step;         // of the last step that failed
-    stn_error unwritten;           // the first failure of recordings that were closed with their world by the collector
-    bool testing;                  // a test or a fixture runs
-    const char *test_name;         // of the test that runs, else NULL
-    bool check_failed;             // in the test or fixture that runs
-    char failed_check[512];        // the first such check, as a message
+    stn_script_host *host;     // NULL: a stock interpreter, which nobody asks for anything
+    lua_State *volatile state; // the coroutine that runs; NULL: none
+    atomic_int stopped;        // the script is to end; set by signal handlers, read by threads
+    bool stepped;              // some world made a step
+    bool declares_seconds;     // by stn.params: --seconds has reached it that way
+    bool exited;               // by os.exit
+    char exit_text[256];       // "file:line: os.exit: ..."
+    char *assertion;           // text of the last failed assert(), as raised; owned
+    stn_error failed_step;     // of the last step that failed
+    stn_error unwritten;       // the first failure of recordings that were closed with their world by the collector
+    bool testing;              // a test or a fixture runs
+    const char *test_name;     // of the test that runs, else NULL
+    bool check_failed;         // in the test or fixture that runs
+    char failed_check[512];    // the first such check, as a message
 } lua_session;
 
 /// A world in Lua's hand. User value 1: table of start values, in order, applied when the model is compiled and after a

@@ -21,6 +21,7 @@ typedef struct request {
     bool contacts;               // are among the results
     bool derivatives, by_q;      // with respect to commands, and to coordinates too
     int32_t threads;             // for batches
+    bool batch;                  // several are asked for
     double *q, *start, *command; // memory for one prediction: (nq), (nq), (command_count)
 } request;
 
@@ -201,13 +202,13 @@ stn_status stn_predict_step(const stn_predictor *p, stn_world *world, const stn_
 // ------------------------------------------------------------------------------------------------------- what is asked
 
 static void read_options(lua_State *L, int index, request *r) {
-    static const char *const keys[] = {"v", "contacts", "derivatives", "threads", NULL};
+    static const char *const keys[] = {"threads", "v", "contacts", "derivatives", NULL}; // the first: of batches
     const stn_model *model = stn_world_model(r->w->world);
     const stn_instance *integrator = stn_world_plugin(r->w->world, STN_KIND_INTEGRATOR);
     r->contacts = true;
     r->threads = 1;
     if (!lua_isnoneornil(L, index)) {
-        stn_fields f = stn_fields_open(L, index, r->owner, keys, 0);
+        stn_fields f = stn_fields_open(L, index, r->owner, r->batch ? keys : keys + 1, 0);
         double *v = lua_newuserdatauv(L, sizeof(double) * (size_t)(model->nv + 1), 0);
         r->v = stn_fields_reals(&f, "v", "m/s, rad/s", model->nv, v) ? v : NULL;
         stn_fields_boolean(&f, "contacts", &r->contacts);
@@ -442,8 +443,8 @@ static void predict(lua_State *L, const request *r, const double *q) {
     }
 }
 
-static request begin(lua_State *L, const char *owner) {
-    request r = {.owner = owner};
+static request begin(lua_State *L, const char *owner, bool batch) {
+    request r = {.owner = owner, .batch = batch};
     lua_settop(L, 4);
     luaL_checkstack(L, 60, owner); // results nest
     r.w = stn_lua_world_idle(L, 1, owner);
@@ -459,12 +460,18 @@ static request begin(lua_State *L, const char *owner) {
 
 /// world:predict(q, command [, { derivatives = true }])
 static int world_predict(lua_State *L) {
-    request r = begin(L, "world:predict");
+    request r = begin(L, "world:predict", false);
     const double *q = read_q(L, 2, &r, "world:predict: q");
     read_command(L, 3, &r, "world:predict: command");
     predict(L, &r, q);
     release_snapshot(r.predictor);
     return 1;
+}
+
+static void check_interrupt(lua_State *L, const request *r) {
+    if (r->w->session->stopped) {
+        stn_lua_fail(L, "%s: interrupted", r->owner);
+    }
 }
 
 // --------------------------------------------------------------------------------------------------- many on threads
@@ -489,6 +496,9 @@ typedef struct batch {
 
 static void run_entry(void *user, int32_t index, int32_t worker) {
     const batch *b = user;
+    if (b->r->w->session->stopped) {
+        return;
+    }
     const stn_predictor *p = b->r->predictor;
     stn_world *world = worker == 0 ? p->world : p->more[worker - 1];
     const size_t i = (size_t)index, nq = (size_t)b->nq, nv = (size_t)b->nv;
@@ -565,6 +575,7 @@ static void predict_on_threads(lua_State *L, const request *r, int32_t count, bo
         lua_settop(L, top);
     }
     stn_parallel_for(r->predictor->threads, count, run_entry, &b);
+    check_interrupt(L, r);
     for (int32_t i = 0; i < count; i++) {
         const batch_entry *entry = &b.entries[i];
         const outcome out = {.made = entry->made,
@@ -580,7 +591,7 @@ static void predict_on_threads(lua_State *L, const request *r, int32_t count, bo
 
 /// world:predict_batch(q, commands [, options]): q of all, or a list of them.
 static int world_predict_batch(lua_State *L) {
-    request r = begin(L, "world:predict_batch");
+    request r = begin(L, "world:predict_batch", true);
     if (lua_type(L, 3) != LUA_TTABLE) {
         stn_lua_fail(L, "%s: commands must be a list of commands, got %s", r.owner, luaL_typename(L, 3));
     }
@@ -600,9 +611,7 @@ static int world_predict_batch(lua_State *L) {
         lua_settop(L, results);
     }
     for (lua_Integer i = 1; i <= count && r.threads == 1; i++) {
-        if (r.w->session->stopped) {
-            stn_lua_fail(L, "%s: interrupted", r.owner);
-        }
+        check_interrupt(L, &r);
         predict(L, &r, read_entry(L, &r, i, each, q));
         lua_rawseti(L, results, i);
         lua_settop(L, results);

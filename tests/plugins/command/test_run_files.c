@@ -172,13 +172,12 @@ static void pause_10ms(void) {
 }
 
 /// Starts the command, waits for `ready` to have lines, sends SIGINT up to so often while it runs; the exit
-/// status.
+/// status. What it told is in the file `told`.
 static int interrupt_times(const char *script, const char *ready, int times) {
     pid_t process = fork();
     if (process == 0) {
-        int sink = open("/dev/null", O_WRONLY);
-        dup2(sink, STDERR_FILENO);
-        dup2(sink, STDOUT_FILENO);
+        dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+        dup2(open("told", O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
         execl(COMMAND, COMMAND, "run", script, "--log", "out.csv", (char *)NULL);
         _exit(99);
     }
@@ -214,6 +213,33 @@ static void test_an_interrupt_closes_the_log_and_gives_status_130(void **state) 
     write_file("busy.lua",
                "local f = io.open('ready', 'w') f:write '1\\n2\\n3\\n4\\n5\\n' f:close()\nwhile true do end\n");
     assert_int_equal(interrupt("busy.lua", "ready"), 130);
+}
+
+static void test_an_interrupt_ends_a_batch_of_predictions_also_on_threads(void **state) {
+    (void)state;
+    for (int32_t threads = 1; threads <= 2; threads++) { // a batch of half a minute: 3 s after the interrupt all ends
+        char text[2048];
+        snprintf(text, sizeof text,
+                 "local w = require 'stiction'.world { dt = 0.01, integrator = { 'quasistatic', "
+                 "unactuated_mass_scale = 1 } }\n"
+                 "w:ground {}\n"
+                 "local r = require 'robot_text'(w, '.xml', [[<mujoco><worldbody><body><inertial pos='0 0 0' mass='2' "
+                 "diaginertia='1 1 1'/><joint name='x' type='slide' axis='1 0 0'/></body></worldbody></mujoco>]], "
+                 "{ fixed = true })\n"
+                 "for i = 1, 30 do w:box { size = { 0.1, 0.1, 0.1 }, xyz = { i, 0, 0.049 } } end\n"
+                 "w:controller { 'joint_pd', target = r, kp = 100 }\n"
+                 "local commands = {}\n"
+                 "for i = 1, 100000 do commands[i] = { 0.001 } end\n"
+                 "assert(w:predict().status == 'ok')\n"
+                 "local f = io.open('ready', 'w') f:write '1\\n2\\n3\\n4\\n5\\n' f:close()\n"
+                 "pcall(w.predict_batch, w, nil, commands, { contacts = false, threads = %d })\n",
+                 threads);
+        write_file("batch.lua", text);
+        remove("ready");
+        assert_int_equal(interrupt("batch.lua", "ready"), 130);
+        assert_int_equal(system("grep -q interrupted told"), 0);
+        assert_int_not_equal(system("grep -q 'has not returned' told"), 0);
+    }
 }
 
 static void test_a_second_interrupt_ends_a_script_that_is_inside_a_long_call(void **state) {
@@ -345,6 +371,8 @@ int main(void) {
                                         leave_folder),
         cmocka_unit_test_setup_teardown(test_log_writes_every_step_of_the_first_world, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_an_interrupt_closes_the_log_and_gives_status_130, enter_folder,
+                                        leave_folder),
+        cmocka_unit_test_setup_teardown(test_an_interrupt_ends_a_batch_of_predictions_also_on_threads, enter_folder,
                                         leave_folder),
         cmocka_unit_test_setup_teardown(test_a_second_interrupt_ends_a_script_that_is_inside_a_long_call, enter_folder,
                                         leave_folder),

@@ -62,9 +62,14 @@ static void test_a_world_that_was_quasistatic_for_a_step_has_no_figure_of_energy
         cJSON *json = figures_of(script, "--set steps=2");
         bool none = cJSON_IsTrue(cJSON_GetObjectItem(json, "quasistatic"));
         assert_int_equal(none, i < 3);
+        assert_true(!none || number(json, "quasistatic_steps") == 1.0);
         double ratio = number(item(item(json, "verdict"), "energy"), "ratio");
         assert_true(none ? ratio == 0.0 : ratio > 0.1);
         cJSON_Delete(json);
+        if (none) {
+            stn_expect_part("run verdict.lua --set steps=2 " ERRORS, 0,
+                            "  1 of 302 steps quasistatic: energy and momentum of motion are not judged\n");
+        }
     }
 }
 
