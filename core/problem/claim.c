@@ -58,6 +58,16 @@ static void contradict(judge *j, int32_t i, const char *residual, double found, 
 
 // -------------------------------------------------------------------------------------------------------- momentum
 
+/// |D f|^2 over a tree's dofs.
+static double free_square(const judge *j, int32_t t) {
+    const stn_problem *p = j->job->problem;
+    double sum = 0.0;
+    for (int32_t d = p->trees[t].dof_start, end = d + p->trees[t].A.n; p->free_impulse != NULL && d < end; d++) {
+        sum += j->parts->D2[d] * p->free_impulse[d] * p->free_impulse[d];
+    }
+    return sum;
+}
+
 /// |D x|^2 over the island's dofs.
 static double squares(const judge *j, int32_t i, const double *x) {
     const stn_islands *islands = &j->job->islands;
@@ -78,6 +88,13 @@ static stn_status judge_momentum(judge *j, int32_t i, allowance allowed, stn_err
     double square[3] = {0.0};
     for (int32_t k = islands->tree_start[i]; k < islands->tree_start[i + 1]; k++) {
         const double *own = j->parts->momentum + 3 * (size_t)islands->tree[k];
+        if (stn_inverse_singular(j->job->inverse, islands->tree[k]) >= 0) { // in balance by itself
+            const double alone = sqrt(largest(largest(own[0], own[1]), free_square(j, islands->tree[k])));
+            if (sqrt(own[2]) > allowed.relative * alone + allowed.absolute && own[2] > no_digits * no_digits) {
+                contradict(j, i, "momentum error", sqrt(own[2]) / alone, allowed.relative + allowed.absolute / alone);
+                return STN_OK;
+            }
+        }
         square[0] += own[0];
         square[1] += own[1];
         square[2] += own[2];

@@ -174,6 +174,30 @@ void stn_problem_impulse_sizes(const stn_problem *problem, const double *gamma, 
     }
 }
 
+double stn_problem_imbalance(const stn_problem *problem, const bool *singular, const double *v, const double *gamma,
+                             double *work) {
+    const size_t n = (size_t)problem->nv;
+    double *sizes = work, *momentum = sizes + n, *rest = momentum + n, worst = 0.0;
+    stn_problem_impulse_sizes(problem, gamma, sizes);
+    stn_problem_mass_times(problem, v, NULL, momentum);
+    stn_problem_mass_times(problem, v, problem->v_star, rest);
+    stn_problem_jacobian_transposed_add(problem, -1.0, gamma, rest);
+    for (int32_t t = 0; t < problem->tree_count; t++) {
+        double square[4] = {0.0};
+        for (int32_t d = problem->trees[t].dof_start, end = d + problem->trees[t].A.n; singular[t] && d < end; d++) {
+            const double f = problem->free_impulse != NULL ? problem->free_impulse[d] : 0.0, r = rest[d] - f;
+            square[0] += sizes[d] * sizes[d];
+            square[1] += momentum[d] * momentum[d];
+            square[2] += f * f;
+            square[3] += r * r;
+        }
+        const double size = fmax(fmax(square[0], square[1]), square[2]);
+        const double error = square[3] == 0.0 ? 0.0 : sqrt(square[3] / size);
+        worst = error > worst || isnan(error) ? error : worst;
+    }
+    return worst;
+}
+
 void stn_problem_contact_velocity(const stn_problem *problem, const double *v, bool with_bias, double *v_c) {
     for (int32_t i = 0; i < problem->constraint_count; i++) {
         const stn_constraint *c = &problem->constraints[i];

@@ -96,6 +96,12 @@ static bool is_done(admm *s, double *error) {
     if (s->kind.split) {
         momentum_residual momentum = velocity_form_momentum(&s->velocities, s->z);
         done = done && momentum.value <= s->control->tolerance * momentum.size + s->control->absolute_tolerance;
+        if (done && s->velocities.H.proximal != NULL) { // every tree is in balance by itself, too
+            const velocity_form *form = &s->velocities;
+            done = momentum.value <= s->control->absolute_tolerance ||
+                   stn_problem_imbalance(form->problem, s->control->singular, form->v, form->gamma, form->balance) <=
+                       s->control->tolerance;
+        }
         *error += momentum.value / fmax(momentum.size, 1e-300);
     }
     if (done || *error <= s->least) {

@@ -19,6 +19,7 @@ typedef struct velocity_form {
     double *gamma, *v_c;  // (rows)
     double *right, *work; // (nv)
     double *scale;        // (nv) diag(A)^-1/2
+    double *balance;      // (3 nv) of stn_problem_imbalance
 } velocity_form;
 
 /// `dual` is built here, with the same scales as from the Delassus operator. v starts at `v`.

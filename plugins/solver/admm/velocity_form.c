@@ -24,6 +24,8 @@ stn_status velocity_form_build(const stn_problem *problem, const stn_solve_contr
     double *values = STN_ARENA_ZEROED(arena, BLOCK * (size_t)n + 1, double);
     double *b = STN_ARENA(arena, problem->row_count + 1, double);
     bool good = start != NULL && column != NULL && offset != NULL && values != NULL && b != NULL;
+    out->balance = STN_ARENA(arena, 3 * (size_t)problem->nv + 1, double);
+    good = good && out->balance != NULL;
     for (int32_t i = 0; i < STN_COUNT(dofs); i++) {
         *dofs[i] = STN_ARENA_ZEROED(arena, problem->nv + 1, double);
         *rows[i] = STN_ARENA_ZEROED(arena, problem->row_count + 1, double);

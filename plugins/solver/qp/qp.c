@@ -382,6 +382,13 @@ static stn_status judge(qp *s) {
         const double off = !isfinite(m.size) ? (double)NAN : m.value <= bound ? 0.0 : m.value / bound;
         worst = isnan(worst) || off <= worst ? worst : off; // fmax would drop what is no number
     }
+    if (s->rays.proximal != NULL) {
+        double *work = STN_ARENA(s->control->arena, 3 * (size_t)s->problem->nv + 1, double);
+        const double off = work == NULL ? (double)INFINITY
+                                        : stn_problem_imbalance(s->problem, s->control->singular, s->solution->v,
+                                                                s->solution->gamma, work);
+        worst = fmax(worst, off <= s->control->tolerance ? 0.0 : off / s->control->tolerance);
+    }
     s->info->reason = worst == 0.0 ? "residual" : "stagnation";
     return worst == 0.0 ? STN_OK : (worst <= 1e3 ? STN_STALLED : STN_NOT_CONVERGED);
 }

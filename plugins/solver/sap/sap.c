@@ -97,6 +97,11 @@ static stn_status iterate(sap_system *s, int32_t limit, stn_error *err) {
     bool fresh = true, stands = false; // fresh: the state was computed from v itself
     bool claimed = false;              // the end was in sight before it was
     double before = INFINITY, fresh_before = INFINITY;
+    const stn_problem *p = s->problem;
+    double *work = s->H.proximal == NULL ? NULL : STN_ARENA(s->control->arena, 3 * (size_t)p->nv + 1, double);
+    if (s->H.proximal != NULL && work == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
     for (;;) {
         sap_gradient(s);
         double Av = sap_scaled_norm(s->H.nx, s->D, s->Av), j = sap_scaled_norm(s->H.nx, s->D, s->j);
@@ -110,6 +115,11 @@ static stn_status iterate(sap_system *s, int32_t limit, stn_error *err) {
                             info->iterations, r.value, s->cost, s->control->law->id);
         }
         bool done = r.value <= r.bound, stalled = stands && r.value > 0.5 * before;
+        if (done && work != NULL) { // every tree is in balance by itself, too; balancing_norm has unpacked the impulses
+            done = r.value <= s->control->absolute_tolerance ||
+                   stn_problem_imbalance(p, s->control->singular, s->solution->v, s->solution->gamma, work) <=
+                       s->control->tolerance;
+        }
         if (claimed && !done) { // what the updates along the way say may be better than what v itself allows
             stalled = stalled || r.value > 0.5 * fresh_before;
             fresh_before = r.value;
