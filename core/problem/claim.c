@@ -88,8 +88,10 @@ static stn_status judge_momentum(judge *j, int32_t i, allowance allowed, stn_err
     double square[3] = {0.0};
     for (int32_t k = islands->tree_start[i]; k < islands->tree_start[i + 1]; k++) {
         const double *own = j->parts->momentum + 3 * (size_t)islands->tree[k];
-        if (stn_inverse_singular(j->job->inverse, islands->tree[k]) >= 0) { // in balance by itself
-            const double alone = sqrt(largest(largest(own[0], own[1]), free_square(j, islands->tree[k])));
+        const double load =
+            stn_inverse_singular(j->job->inverse, islands->tree[k]) < 0 ? 0.0 : free_square(j, islands->tree[k]);
+        if (load > 0.0) { // in balance by itself
+            const double alone = sqrt(largest(largest(own[0], own[1]), load));
             if (sqrt(own[2]) > allowed.relative * alone + allowed.absolute && own[2] > no_digits * no_digits) {
                 contradict(j, i, "momentum error", sqrt(own[2]) / alone, allowed.relative + allowed.absolute / alone);
                 return STN_OK;

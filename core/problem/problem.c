@@ -192,7 +192,7 @@ double stn_problem_imbalance(const stn_problem *problem, const bool *singular, c
             square[3] += r * r;
         }
         const double size = fmax(fmax(square[0], square[1]), square[2]);
-        const double error = square[3] == 0.0 ? 0.0 : sqrt(square[3] / size);
+        const double error = square[2] > 0.0 && square[3] > 0.0 ? sqrt(square[3] / size) : 0.0;
         worst = error > worst || isnan(error) ? error : worst;
     }
     return worst;

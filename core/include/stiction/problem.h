@@ -207,9 +207,9 @@ STN_API void stn_problem_jacobian_transposed_add(const stn_problem *problem, dou
 /// stiffness) it counts as at least what they give where nothing moves, of all rows as 1e-9 |v_hat - bias|/R. After
 /// regularisation. Thread: [any].
 STN_API void stn_problem_impulse_sizes(const stn_problem *problem, const double *gamma, double *y);
-/// The worst of the trees that are `singular` (tree_count): |A (v - v_star) - J^T gamma - f| over the largest of |A v|,
-/// the sizes above and |f|, each of the tree alone: what balances a light object is not measured by a strong motor.
-/// `work` holds 3 nv. NaN where something is. Thread: [any].
+/// The worst of the trees that are `singular` (tree_count) and loaded (f is not 0): |A (v - v_star) - J^T gamma - f|
+/// over the largest of |A v|, the sizes above and |f|, each of the tree alone, so that a strong motor elsewhere does
+/// not hide that a light object is not carried. `work` holds 3 nv. NaN where something is. Thread: [any].
 STN_API double stn_problem_imbalance(const stn_problem *problem, const bool *singular, const double *v,
                                      const double *gamma, double *work);
 /// v_c = J v (+ bias when `with_bias`), row_count entries.

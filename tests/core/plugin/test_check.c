@@ -217,7 +217,7 @@ static void test_figures_in_the_operation_tables_are_checked(void **state) {
     desc = make(STN_KIND_CONTROLLER, &ops);
     desc.capabilities = misplaced;
     assert_string_equal(judge(&desc), "controller toy: capability \"dense\" is a word of kind solver; a controller "
-                                      "knows inertia");
+                                      "knows inertia, joint_by_joint");
     desc = make(STN_KIND_RECORDER, &ops);
     desc.capabilities = misplaced;
     assert_string_equal(judge(&desc), "recorder toy: capability \"dense\" is a word of kind solver; a recorder knows "
