@@ -76,7 +76,7 @@ function scene.parameters(own)
     stiction = false,                     -- true: what sticks holds its place; the paper's contacts know velocities only
     margin = stn.number { 0.01, min = 0, unit = "m" }, -- of quasistatic steps: contacts are pairs nearer than this
     mu = 1.0,
-    robot = "models/iiwa14/iiwa14.urdf",  -- also ../shared/models/iiwa14/..., where it is
+    robot = "models/iiwa14/iiwa14.urdf",
     link = "iiwa14_link_7",               -- of the robot, which carries the gripper
     flange = 0.046,                       -- where on it: along its z [m]
   }
