@@ -302,21 +302,20 @@ static double scaled_norm(int32_t n, const double *D, const double *x, int32_t *
 }
 
 stn_status inverse_settle(const stn_inverse *inverse, int32_t tree, const double *f, double *v, stn_arena *scratch,
-                          stn_error *err) {
+                          int32_t *unheld) {
     enum { MOST = 40 };
     const double enough = 1e-10; // of |D^-1/2 f|
     const stn_problem_tree *from = &inverse->problem->trees[tree];
     const int32_t n = from->A.n;
     double *D = STN_ARENA(scratch, 2 * (size_t)n + 1, double), *r = D + n;
-    int32_t where = 0;
     if (D == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+        return STN_ERR_MEMORY;
     }
     stand_in(&from->A, D);
     memset(v, 0, (size_t)n * sizeof *v);
     memcpy(r, f, (size_t)n * sizeof *r);
-    const double size = scaled_norm(n, D, f, &where);
-    for (int32_t i = 0; i < MOST && scaled_norm(n, D, r, &where) > enough * size; i++) {
+    const double size = scaled_norm(n, D, f, unheld);
+    for (int32_t i = 0; i < MOST && scaled_norm(n, D, r, unheld) > enough * size; i++) {
         if (from->A.form == STN_MATRIX_ZERO) {
             break;
         }
@@ -327,16 +326,7 @@ stn_status inverse_settle(const stn_inverse *inverse, int32_t tree, const double
         memcpy(r, f, (size_t)n * sizeof *r);
         stn_matrix_mul_add(&from->A, -1.0, v, r);
     }
-    if (scaled_norm(n, D, r, &where) <= enough * size) {
-        return STN_OK;
-    }
-    return stn_fail(
-        err, STN_ERR_NUMERIC,
-        "nothing holds tree %d (source %d) along dof %d: A is singular there, no constraint touches the tree "
-        "and a free impulse of %g N s acts, so that no velocity balances it: give the dof mass, stiffness, "
-        "damping or a support (integrator quasistatic: unactuated_mass_scale lets it fall, a larger reach finds a "
-        "support farther away)",
-        tree, from->source, where, f[where]);
+    return scaled_norm(n, D, r, unheld) <= enough * size ? STN_OK : STN_ERR_NUMERIC;
 }
 
 // ------------------------------------------------------------------------------------------------------- the scale

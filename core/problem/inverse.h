@@ -18,10 +18,10 @@ bool inverse_has_singular(const stn_inverse *inverse);
 bool inverse_shares_scale(const stn_inverse *inverse, int32_t tree);
 /// W (rows x rows) += J D^-1 J^T of a block by node, D the diagonal blocks of a nodal scale.
 void inverse_nodes_add(const stn_inverse *scale, int32_t rows, const stn_jacobian *J, double *W);
-/// For a tree whose A_t is singular: a v (n_t) with A_t v = f, by proximal steps. STN_ERR_NUMERIC naming tree and dof:
-/// there is none, nothing holds the tree.
+/// For a tree whose A_t is singular: a v (n_t) with A_t v = f, by proximal steps. STN_ERR_NUMERIC: there is
+/// none, nothing holds the tree along its dof `unheld`.
 stn_status inverse_settle(const stn_inverse *inverse, int32_t tree, const double *f, double *v, stn_arena *scratch,
-                          stn_error *err);
+                          int32_t *unheld);
 
 /// Dense and diagonal trees offer X = L^-1 J^T with A = L L^T (branched ones L^-T J^T with A = L^T L), so that
 /// W_ij = X_i^T X_j; nodal trees only A^-1 itself.

@@ -119,8 +119,10 @@ stn_status stn_problem_solver_accepts(const stn_problem_solver *solver, const st
 }
 
 /// A solver that cannot treat a singular A meets one.
-static stn_status refuse_singular(const stn_problem_solver *s, const stn_problem *problem, const stn_inverse *inverse,
-                                  stn_error *err) {
+static stn_status refuse_singular(solve_job *job, stn_error *err) {
+    const stn_problem_solver *s = job->solver;
+    const stn_problem *problem = job->problem;
+    const stn_inverse *inverse = job->inverse;
     if (!inverse_has_singular(inverse) || stn_solver_takes_singular(s->options.solver->desc->ops.solver)) {
         return STN_OK;
     }
@@ -128,13 +130,14 @@ static stn_status refuse_singular(const stn_problem_solver *s, const stn_problem
     while (stn_inverse_singular(inverse, t) < 0) {
         t++;
     }
+    job->unheld = (stn_unheld){t, stn_inverse_singular(inverse, t)};
     char solvers[SOLVERS_TEXT];
     list_solvers(s, (demand){sets_of(problem), false, true}, solvers);
     return stn_fail(
         err, STN_ERR_UNSUPPORTED,
         "solver %s needs the inverse of A, but A of tree %d (source %d) is singular at dof %d; give the dof "
         "mass, stiffness or damping, or take a solver that can: %s",
-        s->options.solver->desc->id, t, problem->trees[t].source, stn_inverse_singular(inverse, t), solvers);
+        s->options.solver->desc->id, t, problem->trees[t].source, job->unheld.dof, solvers);
 }
 
 // --------------------------------------------------------------------------------------------------------- ready
@@ -207,7 +210,7 @@ stn_status prepare_problem(solve_job *job, stn_error *err) {
             job->inverse = s->inverse;
         }
         if (status == STN_OK) {
-            status = refuse_singular(s, problem, job->inverse, err);
+            status = refuse_singular(job, err);
         }
     }
     if (status == STN_OK && request->masses && job->inverse != NULL) {

@@ -141,6 +141,7 @@ static stn_status run(const solve_job *job, int32_t index, worker_slot *slot, st
         .workspace = slot->workspace,
         .phase_us = job->request->phase_us != NULL ? slot->phase_us : NULL,
         .singular = singular,
+        .unheld = &job->outcomes[index].unheld,
     };
     status = s->ops.solve(s->options.solver->self, p, &control, &island.solution, &job->outcomes[index].info, err);
     status = stn_answer_end(status, err); // err came in empty
@@ -188,7 +189,7 @@ static void solve_chunk(void *user, int32_t index, int32_t worker) {
     worker_slot *slot = &job->solver->slots[index];
     for (int32_t i = job->chunk_start[index]; i < job->chunk_start[index + 1]; i++) {
         island_outcome *outcome = &job->outcomes[i];
-        *outcome = (island_outcome){.info = {.cost = (double)NAN, .reason = ""}};
+        *outcome = (island_outcome){.info = {.cost = (double)NAN, .reason = ""}, .unheld = {-1, -1}};
         stn_error err;
         err.status = STN_OK;
         err.text[0] = '\0';
@@ -336,6 +337,18 @@ static int32_t severity(stn_status status) {
     return status == STN_NOT_CONVERGED ? 2 : (status == STN_STALLED ? 1 : 0);
 }
 
+stn_status stn_fail_unheld(const stn_problem *problem, stn_unheld where, stn_unheld *told, stn_error *err) {
+    if (told != NULL) {
+        *told = where;
+    }
+    return stn_fail(
+        err, STN_ERR_NUMERIC,
+        "nothing holds tree %d (source %d) along dof %d: A is singular there, and no constraint resists the "
+        "impulses on it: give the dof mass, stiffness, damping or a support (integrator quasistatic: "
+        "unactuated_mass_scale lets it fall, a larger reach finds a support farther away)",
+        where.tree, problem->trees[where.tree].source, where.dof);
+}
+
 static stn_status solve_islands(solve_job *job, stn_error *err) {
     const stn_problem *problem = job->problem;
     stn_problem_solver *s = job->solver;
@@ -362,7 +375,11 @@ static stn_status solve_islands(solve_job *job, stn_error *err) {
         }
     }
     if (first != NULL) {
-        status = job->outcomes[first->failed_island].status;
+        const island_outcome *outcome = &job->outcomes[first->failed_island];
+        const int32_t *trees = job->whole ? NULL : job->islands.tree + job->islands.tree_start[first->failed_island];
+        job->unheld = outcome->unheld;
+        job->unheld.tree = job->unheld.tree < 0 || trees == NULL ? job->unheld.tree : trees[job->unheld.tree];
+        status = outcome->status;
         if (err != NULL) {
             *err = first->error;
             err->status = status;
@@ -389,9 +406,11 @@ static stn_status solve_islands(solve_job *job, stn_error *err) {
             memcpy(v, impulse, bytes);
             stn_inverse_apply(job->inverse, t, 1, v);
         } else {
-            status = inverse_settle(job->inverse, t, impulse, v, s->arena, err);
+            stn_unheld where = {t, 0};
+            status = inverse_settle(job->inverse, t, impulse, v, s->arena, &where.dof);
             if (status != STN_OK) {
-                return status;
+                return status == STN_ERR_MEMORY ? stn_fail(err, status, "out of memory")
+                                                : stn_fail_unheld(problem, where, &job->unheld, err);
             }
         }
         for (int32_t d = 0; d < tree->A.n && impulse != NULL; d++) {
@@ -407,8 +426,8 @@ static stn_status solve_islands(solve_job *job, stn_error *err) {
 stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, const stn_solve_request *request,
                              stn_solution *solution, stn_solve_report *report, stn_certificate *certificate,
                              stn_error *err) {
-    solve_job job = {.solver = solver, .problem = problem, .request = request, .out = solution};
-    stn_solve_report result = {.status = STN_OK, .reason = "no constraints", .worst = -1};
+    solve_job job = {.solver = solver, .problem = problem, .request = request, .out = solution, .unheld = {-1, -1}};
+    stn_solve_report result = {.status = STN_OK, .reason = "no constraints", .worst = -1, .unheld = {-1, -1}};
     certificate_parts parts = {.formulation = stn_solver_formulation(solver->options.solver)};
     stn_certificate certified;
     stn_arena_reset(solver->arena);
@@ -435,6 +454,9 @@ stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, c
         status = judge_claims(&job, &parts, &result.contradiction, err);
     }
     if (status != STN_OK) {
+        if (report != NULL) {
+            report->unheld = job.unheld;
+        }
         return status;
     }
     if (problem->nv > 0) {

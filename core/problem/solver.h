@@ -35,6 +35,7 @@ struct stn_problem_solver {
 typedef struct island_outcome {
     stn_status status;
     stn_solve_info info;
+    stn_unheld unheld; // in the island
 } island_outcome;
 
 /// One call, shared by the threads. Islands write to disjoint parts of v, gamma and outcomes.
@@ -50,6 +51,7 @@ typedef struct solve_job {
     int32_t *chunk_start; // (chunk_count + 1) islands that a worker takes at a time; chunk i is run in worker slot i
     double *v, *gamma, *v_position; // the last: NULL when the solver leaves none, or nobody asks
     island_outcome *outcomes;       // (islands.count)
+    stn_unheld unheld;              // what a failure is about
 } solve_job;
 
 // ------------------------------------------------------------------------------------------------ the solver's word

@@ -31,19 +31,6 @@ static void soften(const step_setup *setup, step_frame *frame) {
     }
 }
 
-/// What the trees are that messages of the problem number, where a singular A may be the cause.
-static void name_singular(const step_setup *setup, const step_frame *frame, const step_services *services,
-                          stn_error *err) {
-    enum { MOST = 4 };
-    for (int32_t t = 0, named = 0; t < frame->problem.tree_count && named < MOST; t++) {
-        int32_t dof = stn_inverse_singular(services->inverse, t);
-        if (dof >= 0) {
-            stn_step_name_dof(setup, t, dof, err);
-            named++;
-        }
-    }
-}
-
 stn_status stn_step_solve(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services,
                           stn_error *err) {
     const uint32_t needs = setup->plugin[STN_KIND_SOLVER]->desc->ops.solver->needs;
@@ -66,12 +53,12 @@ stn_status stn_step_solve(const step_setup *setup, const state_view *state, step
         .phase_us = setup->options.profile ? frame->report.phase_us : NULL,
     };
     stn_step_report *report = &frame->report;
-    stn_solve_report solved = {0};
+    stn_solve_report solved = {.unheld = {-1, -1}};
     frame->place.plugin = setup->plugin[STN_KIND_SOLVER];
     stn_status status = stn_problem_solve(services->solver, &frame->problem, &request, &frame->solution, &solved,
                                           &frame->certificate, err);
-    if (status == STN_ERR_UNSUPPORTED || status == STN_ERR_NUMERIC) {
-        name_singular(setup, frame, services, err);
+    if (status < 0 && solved.unheld.tree >= 0) {
+        stn_step_name_dof(setup, solved.unheld.tree, solved.unheld.dof, err);
     }
     report->status = status;
     report->iterations = solved.iterations;

@@ -55,6 +55,8 @@ typedef struct stn_solve_report {
     double prepare_us, solve_us, certificate_us; // masses and regularisation; islands and completion; certificate
     /// Islands whose solver says that it is done and is not: they are among `not_converged`.
     stn_contradiction contradiction;
+    /// After a failure, too: what nothing holds, or where the solver that needs A^-1 first meets a singular A.
+    stn_unheld unheld;
 } stn_solve_report;
 
 /// Can this solver (and law) treat the problem's sets and form? STN_ERR_UNSUPPORTED names the first constraints that it
@@ -72,7 +74,8 @@ STN_API stn_formulation stn_solver_formulation(const stn_instance *solver);
 /// The result does not depend on the number of workers. `solution`: arrays v (nv) and gamma (row_count) of the caller;
 /// out only. v is left alone for a local problem. `report` and `certificate` may be NULL; the certificate is made all
 /// the same: an island whose claim it contradicts is STN_NOT_CONVERGED (stn_contradiction). STN_OK, STN_STALLED,
-/// STN_NOT_CONVERGED: all outputs filled. Negative: outputs untouched; the text names the plugin and the island. [step]
+/// STN_NOT_CONVERGED: all outputs filled. Negative: outputs untouched but for report->unheld; the text names the plugin
+/// and the island. [step]
 STN_API stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, const stn_solve_request *request,
                                      stn_solution *solution, stn_solve_report *report, stn_certificate *certificate,
                                      stn_error *err);

@@ -61,6 +61,11 @@ typedef enum stn_phase {
 /// "broad_phase", ...; NULL outside the range.
 STN_API const char *stn_phase_name(stn_phase phase);
 
+/// A dof of a tree of the problem.
+typedef struct stn_unheld {
+    int32_t tree, dof; // -1: none
+} stn_unheld;
+
 /// Stopping rules common to all solvers; a plugin adds none of its own with these meanings.
 typedef struct stn_solve_control {
     double tolerance;             // relative [1]: of natural maps (stn_delassus_residual) to the largest speed, |b| or
@@ -83,7 +88,12 @@ typedef struct stn_solve_control {
     /// (STN_PHASE_COUNT) [us]: a solver adds what its parts take, by stn_clock_us. NULL: nobody asks, read no clock.
     double *phase_us;
     const bool *singular; // (tree_count) whose A is singular; NULL: none is
+    stn_unheld *unheld;   // out, where it is not NULL: what stn_fail_unheld names
 } stn_solve_control;
+
+/// Fails with STN_ERR_NUMERIC, because A is singular at a dof and no constraint resists the free impulse on it; the
+/// text names it, and `told` (may be NULL) gets it. [step]
+STN_API stn_status stn_fail_unheld(const stn_problem *problem, stn_unheld where, stn_unheld *told, stn_error *err);
 
 /// v in: warm start; out: best iterate. gamma likewise. What a solver does not yield it leaves alone. Owned by the
 /// caller.

@@ -237,12 +237,7 @@ static stn_status name_unheld(const qp *s, stn_error *err) {
             }
         }
     }
-    return stn_fail(
-        err, STN_ERR_NUMERIC,
-        "nothing holds tree %d (source %d) along dof %d: A is singular there and no constraint resists the "
-        "impulses on it, so that the cost has no minimum: give the dof mass, stiffness, damping or a support "
-        "(integrator quasistatic: unactuated_mass_scale lets it fall, a larger reach finds a support farther away)",
-        tree, p->trees[tree].source, dof);
+    return stn_fail_unheld(p, (stn_unheld){tree, dof}, s->control->unheld, err);
 }
 
 // --------------------------------------------------------------------------------------------------------------- solve

@@ -82,12 +82,7 @@ static stn_status name_unheld(const sap_system *s, stn_error *err) {
             }
         }
     }
-    return stn_fail(
-        err, STN_ERR_NUMERIC,
-        "nothing holds tree %d (source %d) along dof %d: A is singular there and no constraint resists the "
-        "impulses on it, so that the cost has no minimum: give the dof mass, stiffness, damping or a support "
-        "(integrator quasistatic: unactuated_mass_scale lets it fall, a larger reach finds a support farther away)",
-        most->tree, p->trees[most->tree].source, dof);
+    return stn_fail_unheld(p, (stn_unheld){most->tree, dof}, s->control->unheld, err);
 }
 
 /// Newton's loop, until info->iterations has come to `limit`.
