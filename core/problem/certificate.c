@@ -184,9 +184,9 @@ static double ratio(double error, double size, double most) {
     return error / worst(size, error / most);
 }
 
-/// S(32). Returns max(|D A v|, |D J^T gamma|), which also scales the complementarity; work (5 nv). Where an impulse is
-/// free some A is singular and the sizes of the
-/// impulses that balance (stn_problem_impulse_sizes) take the place of J^T gamma.
+/// S(32). Returns max(|D A v|, |D J^T gamma|), which also scales the complementarity; work (5 nv). A problem has free
+/// impulses where some A is singular; there the sizes of the impulses that balance (stn_problem_impulse_sizes) take the
+/// place of J^T gamma.
 static double certify_momentum(certification *s, double *work) {
     const stn_problem *p = s->p;
     int32_t n = p->nv;
