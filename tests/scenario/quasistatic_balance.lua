@@ -218,6 +218,40 @@ stn.test("a mass scale lets what nothing supports fall by g dt^2/s, from rest in
   stn.fails(function() world:step() end, "integrator quasistatic: dt = 100 s and unactuated_mass_scale = 1: what nothing supports would fall by 9.81e+04 m")
 end)
 
+stn.test("what a joint, a rope or a spring lets move freely stays where nothing drives it", function()
+  for _, solver in ipairs { "sap", "qp", "admm_split" } do
+    for _, kind in ipairs { "spring", "distance", "ball" } do
+      local world = stn.world { dt = 1, solver = solver, gravity = { 0, 0, 0 }, integrator = "quasistatic" }
+      local hand = world:sphere { radius = 0.03, mass = 1, xyz = { -0.3, 0, 0.5 } }
+      local box = world:box { size = { 0.1, 0.1, 0.1 }, mass = 2, xyz = { 0, 0.02, 0.5 } }
+      hand:kinematic(function(t) return { xyz = { -0.3 + 6e-4 * t, 5e-3 * t, 0.5 + 4e-4 * t } } end)
+      world:constraint { kind, a = hand, b = box, a_point = kind == "ball" and { 0.3, 0.02, 0 } or nil,
+        length = kind == "distance" and math.sqrt(0.3 ^ 2 + 0.02 ^ 2) or nil, stiffness = kind == "spring" and 3000 or nil }
+      for k = 1, 20 do
+        local name = ("%s, %s, step %d"):format(solver, kind, k)
+        local from, origin = box:position(), hand:position()
+        assert(world:step().converged, name)
+        local pull, to = { 6e-4, 5e-3, 4e-4 }, box:position() -- a ball: as the hand
+        if kind ~= "ball" then -- along the line alone
+          local line, along, square = {}, 0, 0
+          for i = 1, 3 do
+            line[i] = from[i] - origin[i]
+            along, square = along + line[i] * (to[i] - from[i]), square + line[i] ^ 2
+          end
+          assert(math.abs(along) < 0.01 * square, name)
+          for i = 1, 3 do
+            pull[i] = line[i] * along / square
+          end
+        end
+        for i = 1, 3 do
+          stn.near(to[i], from[i] + pull[i], 2e-6, name)
+          stn.near(box:velocity().angular[i], 0, 1e-9, name)
+        end
+      end
+    end
+  end
+end)
+
 stn.test("methods of first order solve most of what stands above", function()
   for solver, count in pairs(tries) do
     assert(gave_up[solver] <= 0.25 * count, ("%s gave up in %d of %d steps"):format(solver, gave_up[solver], count))

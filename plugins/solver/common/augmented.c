@@ -241,6 +241,26 @@ void augmented_assemble(augmented *h, const double *G, const double *line_G, con
 
 // -------------------------------------------------------------------------------------------------------------- factor
 
+/// Where A and J leave v open it is the v of least D, and J_d/D_d of a sum of J_d^2 is the larger the smaller J_d is:
+/// the dof that constraints hardly see would move most. Axes x, y, z count alike, and no dof less than a lever of 1 cm.
+static void level(const stn_matrix *A, double *D) {
+    const double least = 1e-4;
+    const int32_t axes = A->n == 6 || A->form == STN_MATRIX_NODAL ? 3 : 1; // a free body, or nodes
+    double largest = 0.0;
+    for (int32_t d = 0; d < A->n; d++) {
+        largest = fmax(largest, D[d]);
+    }
+    for (int32_t d = 0; d < A->n; d += axes) {
+        double all = largest > 0.0 ? least * largest : 1.0;
+        for (int32_t k = d; k < d + axes; k++) {
+            all = fmax(all, D[k]);
+        }
+        for (int32_t k = d; k < d + axes; k++) {
+            D[k] = AUGMENTED_SHARE * all;
+        }
+    }
+}
+
 stn_status augmented_hold(augmented *h, stn_error *err) {
     const double rounding = 1e-12; // what is rounding of J holds nothing: a ball's spin between two fingers
     const stn_problem *p = h->problem;
@@ -281,8 +301,8 @@ stn_status augmented_hold(augmented *h, stn_error *err) {
         }
     }
     for (int32_t t = 0; t < p->tree_count; t++) {
-        for (int32_t d = p->trees[t].dof_start; singular[t] && d < p->trees[t].dof_start + p->trees[t].A.n; d++) {
-            D[d] = AUGMENTED_SHARE * (D[d] > 0.0 ? D[d] : 1.0);
+        if (singular[t]) {
+            level(&p->trees[t].A, D + p->trees[t].dof_start);
         }
     }
     return STN_OK;
