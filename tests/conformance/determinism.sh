@@ -47,8 +47,8 @@ run() {
     local out=$folder/$1 pin=()
     [ "$6" = all ] || ! command -v taskset >/dev/null || pin=(taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')")
     mkdir "$out" && cd "$out" || return 0 # interrupted
-    "${pin[@]}" "$stiction" run "$here/hashes.lua" --quiet --set scene="$scripts/$2.lua" --set hashes=hashes --set steps=$steps \
-        --set way="$5" --solver "$3" --threads "$4" >said 2>&1 || true
+    "${pin[@]}" "$stiction" run "$here/hashes.lua" --quiet --set hashed_scene="$scripts/$2.lua" --set hashes=hashes --set hashed_steps=$steps \
+        --set hashed_way="$5" --solver "$3" --threads "$4" >said 2>&1 || true
     [ -s hashes ] || mv said hashes
 }
 export -f run

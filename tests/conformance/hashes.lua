@@ -2,18 +2,20 @@
 -- Runs a script of scripts/ and writes the hash of the world's state after every step, then how the script ended and the
 -- most contacts of a step: what determinism.sh and test_determinism.c compare.
 --
---   stiction run hashes.lua --set scene=/path/clutter.lua --set hashes=/path/out.txt --set way=detour --set steps=100
+--   stiction run hashes.lua --set hashed_scene=/path/clutter.lua --set hashes=/path/out.txt --set hashed_way=detour --set hashed_steps=100
+--
+-- The script's own parameters keep their values: no script has names like these.
 local stn = require "stiction"
 local p = stn.params {
-  scene = "",
+  hashed_scene = "",
   hashes = "",
-  steps = 0, -- of all worlds together, after which the script is left; 0: it runs to its end
+  hashed_steps = 0, -- of all worlds together, after which the script is left; 0: it runs to its end
   -- again: the script runs twice in one process. detour: before a step halfway every world is cloned, sent elsewhere and
   -- restored, and takes the way that it was on
-  way = stn.choice { "straight", "again", "detour" },
+  hashed_way = stn.choice { "straight", "again", "detour" },
 }
 
-local DETOUR_AT <const>, DETOUR <const> = p.steps > 0 and p.steps // 2 or 40, 7
+local DETOUR_AT <const>, DETOUR <const> = p.hashed_steps > 0 and p.hashed_steps // 2 or 40, 7
 local seen -- of the script's run at hand: hashes, most contacts
 local methods = {} -- of a world, as they were
 
@@ -49,14 +51,14 @@ end
 
 -- Makes a step by `step` and writes it down before the script sees it.
 local function watched(world, step)
-  if p.way == "detour" and world.steps == DETOUR_AT and #world:tasks() == 0 then -- code that waits cannot be kept
+  if p.hashed_way == "detour" and world.steps == DETOUR_AT and #world:tasks() == 0 then -- code that waits cannot be kept
     make_detour(world)
   end
   local result = step()
   if result == nil then return end
   seen[#seen + 1] = world:hash()
   seen.contacts = math.max(seen.contacts, result.contact_count)
-  if #seen == p.steps then
+  if #seen == p.hashed_steps then
     coroutine.yield("left after its steps")
   end
   return result
@@ -75,7 +77,7 @@ local function watch(class)
 end
 
 -- Scripts find modules beside themselves.
-local folder = p.scene:match "^(.*)/" or "."
+local folder = p.hashed_scene:match "^(.*)/" or "."
 package.path = ("%s/?.lua;%s/lib/?.lua;%s"):format(folder, folder, package.path)
 
 local make = stn.world
@@ -90,14 +92,14 @@ end
 -- One run of the script, as text.
 local function run()
   seen = { contacts = 0 }
-  local good, ending = coroutine.resume(coroutine.create(dofile), p.scene)
+  local good, ending = coroutine.resume(coroutine.create(dofile), p.hashed_scene)
   seen[#seen + 1] = good and (ending or "came to its end") or tostring(ending)
   seen[#seen + 1] = seen.contacts .. " contacts"
   return table.concat(seen, "\n") .. "\n"
 end
 
 local text = run()
-if p.way == "again" then
+if p.hashed_way == "again" then
   assert(run() == text, "the script, run again in one process, gives other states")
 end
 local out <close> = assert(io.open(p.hashes, "w"))

@@ -54,11 +54,12 @@ static void use_one_processor(bool one) {
 static char *hashes_of(const char *folder, const char *scene, const char *words, const variant *v) {
     char command[2048], path[512];
     snprintf(path, sizeof path, "%s/hashes.txt", folder);
-    snprintf(command, sizeof command,
-             "run %s/tests/conformance/hashes.lua --set scene=%s/scripts/%s.lua --set hashes=%s --set way=%s "
-             "--threads %d %s %s 2>&1",
-             STN_SOURCE_DIR, STN_SOURCE_DIR, scene, path, v->detour ? "detour" : "straight", v->threads, words,
-             v->record != NULL ? v->record : "");
+    snprintf(
+        command, sizeof command,
+        "run %s/tests/conformance/hashes.lua --set hashed_scene=%s/scripts/%s.lua --set hashes=%s --set hashed_way=%s "
+        "--threads %d %s %s 2>&1",
+        STN_SOURCE_DIR, STN_SOURCE_DIR, scene, path, v->detour ? "detour" : "straight", v->threads, words,
+        v->record != NULL ? v->record : "");
     use_one_processor(v->one_processor);
     stn_run_to(command, 0);
     use_one_processor(false);
