@@ -18,7 +18,7 @@ typedef struct velocity_form {
     double *target;       // (rows) sigma w/s - bias + v_hat
     double *gamma, *v_c;  // (rows)
     double *right, *work; // (nv)
-    double *scale;        // (nv) diag(A)^-1/2
+    double *scale;        // (nv) of proximal_scale
     double *balance;      // (3 nv) of stn_problem_imbalance
 } velocity_form;
 

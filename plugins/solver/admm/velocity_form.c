@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "admm.h"
+#include "common/proximal.h"
 
 stn_status velocity_form_build(const stn_problem *problem, const stn_solve_control *control, const double *v,
                                scaled_dual *dual, velocity_form *out, stn_error *err) {
@@ -47,22 +48,7 @@ stn_status velocity_form_build(const stn_problem *problem, const stn_solve_contr
     stn_problem_contact_velocity(problem, problem->v_star, true, b); // for the size of speeds
     const stn_delassus traces = {problem, n, problem->row_count, start, column, offset, values, b};
     memcpy(out->v, v, (size_t)problem->nv * sizeof *v);
-    // diag(A)^-1/2; where that is no number the largest inertia of the tree stands in, or 1.
-    double *scale = out->scale;
-    for (int32_t t = 0; t < problem->tree_count; t++) {
-        const stn_matrix *A = &problem->trees[t].A;
-        double *d = scale + problem->trees[t].dof_start, largest = 0.0;
-        if (A->n == 0) {
-            continue;
-        }
-        stn_matrix_diagonal(A, d);
-        for (int32_t i = 0; i < A->n; i++) {
-            largest = fmax(largest, d[i]);
-        }
-        for (int32_t i = 0; i < A->n; i++) {
-            d[i] = 1.0 / sqrt(d[i] > 0.0 ? d[i] : (largest > 0.0 ? largest : 1.0));
-        }
-    }
+    proximal_scale(problem, out->scale);
     stn_status status = scaled_dual_build(&traces, arena, dual, err);
     if (status == STN_OK) {
         status = augmented_pack(&out->H, problem, control, err);

@@ -292,7 +292,7 @@ static double scaled_norm(const derivative *d, const double *x) {
 }
 
 /// What is left of the balance into d->impulse; its norm, and that of the largest of its terms.
-static rays_momentum find_balance(derivative *d, const double *impulse, const double *dv, const double *dgamma) {
+static proximal_balance find_balance(derivative *d, const double *impulse, const double *dv, const double *dgamma) {
     const stn_problem *p = d->rays->problem;
     double size = scaled_norm(d, impulse);
     stn_problem_mass_times(p, dv, NULL, d->impulse);
@@ -307,7 +307,7 @@ static rays_momentum find_balance(derivative *d, const double *impulse, const do
         d->impulse[k] = impulse[k] - d->impulse[k];
     }
     stn_problem_jacobian_transposed_add(p, 1.0, dgamma, d->impulse);
-    return (rays_momentum){scaled_norm(d, d->impulse), size};
+    return (proximal_balance){scaled_norm(d, d->impulse), size};
 }
 
 /// The largest speed in a column, and of what its impulses would give without constraints.
@@ -379,7 +379,7 @@ static stn_status find_column(derivative *d, const double *impulse, const double
         for (int32_t i = 0; i < p->row_count; i++) {
             dgamma[i] += d->gamma[i];
         }
-        const rays_momentum balance = find_balance(d, impulse, dv, dgamma);
+        const proximal_balance balance = find_balance(d, impulse, dv, dgamma);
         const double now = balance.value;
         size = fmax(size, balance.size); // steps on the way may be all that there is to compare with
         const bool last = now > 0.5 * before || (k > 0 && r->proximal == NULL); // digits allow no less

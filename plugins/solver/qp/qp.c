@@ -222,30 +222,14 @@ static void name_contradiction(const qp *s) {
             (unsigned long long)b->id);
 }
 
-/// The dof that the last proximal step moved most: nothing else resists it.
-static stn_status name_unheld(const qp *s, stn_error *err) {
-    const stn_problem *p = s->problem;
-    int32_t tree = 0, dof = 0;
-    double largest = -1.0;
-    for (int32_t t = 0; t < p->tree_count; t++) {
-        for (int32_t d = p->trees[t].dof_start; d < p->trees[t].dof_start + p->trees[t].A.n; d++) {
-            double by = s->solution->v[d] - s->rays.centre[d], square = s->rays.proximal[d] * by * by;
-            if (square > largest) {
-                largest = square;
-                tree = t;
-                dof = d - p->trees[t].dof_start;
-            }
-        }
-    }
-    return stn_fail_unheld(p, (stn_unheld){tree, dof}, s->control->unheld, err);
-}
-
 // --------------------------------------------------------------------------------------------------------------- solve
 
-/// The program with the centre at solution->v. STN_OK, or STN_NOT_CONVERGED with a reason.
-static stn_status solve_program(qp *s) {
+/// The program with the centre v. STN_OK, or STN_NOT_CONVERGED with a reason.
+static stn_status solve_program(void *self, const double *v, stn_error *err) {
     enum { REFINEMENTS = 2 };
-    rays_centre(&s->rays, s->solution->v, &s->set);
+    (void)err;
+    qp *s = self;
+    rays_centre(&s->rays, v, &s->set);
     active_set_end end = active_set_solve(&s->set, s->control->max_iterations, &s->info->iterations);
     for (int32_t k = 0; k < REFINEMENTS && end == ACTIVE_SET_SOLVED; k++) {
         find_solution(s);
@@ -262,51 +246,21 @@ static stn_status solve_program(qp *s) {
     return STN_NOT_CONVERGED;
 }
 
-/// Proximal points until A alone balances the impulses as far as digits allow. Where a step is much as the one
-/// before, every second centre goes ahead to where a geometric series of them ends (any centre will do); where they do
-/// not shrink at all, four times as far each time: a support may be far.
-static stn_status solve_singular(qp *s, stn_error *err) {
-    enum { MOST = 500, MOST_FALLS = 24 };
-    double before = INFINITY, ahead = 1.0, early = INFINITY, late = INFINITY; // least of both halves
-    bool went = false;
-    int32_t falls = 0;
-    for (int32_t k = 0; k < MOST; k++) {
-        stn_status status = solve_program(s);
-        if (status !=
-            STN_OK) { // no centre makes constraints contradict each other: one that went too far has no digits
-            return falls > 0 ? name_unheld(s, err) : status;
-        }
-        rays_momentum m = rays_balance(&s->rays, s->solution->v, s->solution->gamma);
-        if (!isfinite(m.value)) {
-            return stn_fail(err, STN_ERR_NUMERIC,
-                            "the balance of impulses is off by %g: numbers of the problem are too "
-                            "large",
-                            m.value);
-        }
-        const bool within = m.value <= s->control->absolute_tolerance + s->control->tolerance * m.size;
-        if (m.value <= 1e-14 * m.size || (within && m.value > 0.5 * before)) {
-            return STN_OK;
-        }
-        early = k < MOST / 2 ? fmin(early, m.value) : early;
-        late = k < MOST / 2 ? late : fmin(late, m.value);
-        falls = m.value > 0.999 * before ? falls + 1 : 0;
-        if (falls == MOST_FALLS) {
-            return name_unheld(s, err);
-        }
-        const double ratio = m.value / before;
-        before = m.value;
-        went = ratio > 0.5 && !went;
-        ahead = falls > 0 ? 4.0 * ahead : 1.0;
-        const double by = falls > 0 ? ahead : ratio / (1.0 - ratio);
-        for (int32_t d = 0; d < s->problem->nv && went; d++) {
-            s->solution->v[d] += by * (s->solution->v[d] - s->rays.centre[d]);
-        }
+/// Until A alone balances, where one is singular; once elsewhere.
+static stn_status solve_programs(qp *s, stn_error *err) {
+    proximal points = {.problem = s->problem,
+                       .control = s->control,
+                       .weight = s->rays.proximal,
+                       .scale = s->rays.scale,
+                       .solution = s->solution,
+                       .program = solve_program,
+                       .self = s};
+    if (points.weight == NULL) {
+        return solve_program(s, s->solution->v, err);
     }
-    if (late > 0.9 * early) { // the same is left however far it goes
-        return name_unheld(s, err);
-    }
-    s->info->reason = "proximal steps";
-    return STN_NOT_CONVERGED;
+    const stn_status status = proximal_solve(&points, err);
+    s->info->reason = points.reason != NULL ? points.reason : s->info->reason;
+    return status;
 }
 
 /// Are the impulses given a solution, to round-off?
@@ -325,7 +279,7 @@ static bool start_solves(qp *s) {
     rays_impulses(&s->rays, s->set.x, s->solution->gamma);
     bool balanced = true;
     if (s->rays.proximal != NULL) {
-        rays_momentum m = rays_balance(&s->rays, v, s->solution->gamma);
+        proximal_balance m = rays_balance(&s->rays, v, s->solution->gamma);
         balanced = m.value <= 1e-13 * m.size;
     }
     rays_centre(&s->rays, v, &s->set);
@@ -372,7 +326,7 @@ static stn_status judge(qp *s) {
     const double allowed = fmax(s->control->tolerance * speed.largest, fmax(speed.rounding, absolute));
     double worst = !isfinite(allowed) ? (double)NAN : error <= allowed ? 0.0 : error / allowed;
     if (s->problem->form == STN_FORM_GLOBAL) {
-        const rays_momentum m = rays_balance(&s->rays, s->solution->v, s->solution->gamma);
+        const proximal_balance m = rays_balance(&s->rays, s->solution->v, s->solution->gamma);
         const double bound = s->control->absolute_tolerance + s->control->tolerance * m.size;
         const double off = !isfinite(m.size) ? (double)NAN : m.value <= bound ? 0.0 : m.value / bound;
         worst = isnan(worst) || off <= worst ? worst : off; // fmax would drop what is no number
@@ -415,7 +369,7 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     }
     if (!start_solves(&s)) {
         recall(&s);
-        status = s.rays.proximal != NULL ? solve_singular(&s, err) : solve_program(&s);
+        status = solve_programs(&s, err);
         if (status < STN_OK) {
             return status;
         }

@@ -189,12 +189,11 @@ static bool assemble_tree(rays *r, int32_t t, active_set *set) {
     return true;
 }
 
-/// factor[t] of A + delta D; scale.
+/// factor[t] of A + delta D.
 static stn_status factor_tree(rays *r, int32_t t, stn_error *err) {
     const stn_problem_tree *tree = &r->problem->trees[t];
     const int32_t n = tree->A.n;
     double *L = r->factor[t] = STN_ARENA_ZEROED(r->arena, (size_t)n * (size_t)n + 8, double);
-    double *d = r->scale + tree->dof_start, largest = 0.0;
     if (L == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "tree %d: %d dofs as a full matrix: out of memory", t, n);
     }
@@ -215,13 +214,7 @@ static stn_status factor_tree(rays *r, int32_t t, stn_error *err) {
         }
     }
     for (int32_t i = 0; i < n; i++) {
-        double *own = &L[(size_t)i * (size_t)(n + 1)];
-        d[i] = *own;
-        largest = fmax(largest, *own);
-        *own += r->proximal != NULL ? r->proximal[tree->dof_start + i] : 0.0;
-    }
-    for (int32_t i = 0; i < n; i++) {
-        d[i] = 1.0 / sqrt(d[i] > 0.0 ? d[i] : (largest > 0.0 ? largest : 1.0));
+        L[(size_t)i * (size_t)(n + 1)] += r->proximal != NULL ? r->proximal[tree->dof_start + i] : 0.0;
     }
     int32_t pivot = stn_cholesky(n, L, n);
     return pivot < 0 ? STN_OK
@@ -247,17 +240,20 @@ stn_status rays_build(const stn_problem *problem, const stn_solve_control *contr
     *out = (rays){.problem = problem, .arena = arena, .directions = directions};
     out->start = STN_ARENA(arena, problem->constraint_count + 1, int32_t);
     out->factor = STN_ARENA(arena, problem->tree_count + 1, double *);
-    double **const dofs[] = {&out->centre, &out->c, &out->impulse, &out->left, &out->scale};
+    double **const dofs[] = {&out->centre, &out->c, &out->impulse, &out->scale};
     bool good = out->start != NULL && out->factor != NULL;
     for (int32_t i = 0; i < STN_COUNT(dofs); i++) {
         *dofs[i] = STN_ARENA_ZEROED(arena, problem->nv + 1, double);
         good = good && *dofs[i] != NULL;
     }
+    out->work = STN_ARENA(arena, 2 * (size_t)problem->nv + 1, double);
+    good = good && out->work != NULL;
     out->gamma = STN_ARENA_ZEROED(arena, problem->row_count + 1, double);
     out->speed = STN_ARENA_ZEROED(arena, problem->row_count + 1, double);
     if (!good || out->gamma == NULL || out->speed == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%d constraints: out of memory", problem->constraint_count);
     }
+    proximal_scale(problem, out->scale);
     stn_status status = make_unknowns(out, set, err);
     if (status == STN_OK && problem->form == STN_FORM_LOCAL) {
         status = stn_delassus_build(NULL, problem, arena, &out->delassus, err);
@@ -382,28 +378,6 @@ void rays_rates(rays *r, const double *dv, const double *dgamma, const double *v
     rays_gradient(r, r->speed, g);
 }
 
-/// |D x|.
-static double scaled_norm(const rays *r, const double *x) {
-    double sum = 0.0;
-    for (int32_t d = 0; d < r->problem->nv; d++) {
-        sum += r->scale[d] * x[d] * r->scale[d] * x[d];
-    }
-    return sqrt(sum);
-}
-
-rays_momentum rays_balance(rays *r, const double *v, const double *gamma) {
-    const stn_problem *p = r->problem;
-    rays_momentum out;
-    stn_problem_mass_times(p, v, NULL, r->impulse);
-    out.size = scaled_norm(r, r->impulse);
-    stn_problem_impulse_sizes(p, gamma, r->impulse); // what balances may cancel to nothing
-    out.size = fmax(out.size, scaled_norm(r, r->impulse));
-    memset(r->impulse, 0, (size_t)p->nv * sizeof *r->impulse);
-    stn_problem_jacobian_transposed_add(p, 1.0, gamma, r->impulse);
-    stn_problem_mass_times(p, v, p->v_star, r->left);
-    for (int32_t d = 0; d < p->nv; d++) {
-        r->left[d] -= r->impulse[d] + (p->free_impulse != NULL ? p->free_impulse[d] : 0.0);
-    }
-    out.value = scaled_norm(r, r->left);
-    return out;
+proximal_balance rays_balance(rays *r, const double *v, const double *gamma) {
+    return proximal_measure(r->problem, r->scale, v, gamma, r->work);
 }

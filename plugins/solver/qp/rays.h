@@ -11,6 +11,7 @@
 #define QP_RAYS_H
 
 #include "active_set.h"
+#include "common/proximal.h"
 
 /// delta.
 #define RAYS_SHARE 1e-4
@@ -27,8 +28,8 @@ typedef struct rays {
     double **factor;        // (tree_count) Cholesky factor of P, n_t x n_t
     double *centre, *c;     // (nv)
     double *gamma, *speed;  // (row_count) work
-    double *impulse, *left; // (nv) work
-    double *scale; // (nv) diag(A)^-1/2; where that is no number the largest inertia of the tree stands in, or 1
+    double *impulse, *work; // (nv), (2 nv) work
+    double *scale;          // (nv) of proximal_scale
 } rays;
 
 /// How many unknowns it has with so many directions.
@@ -51,10 +52,7 @@ void rays_rates(rays *r, const double *dv, const double *dgamma, const double *v
 /// g (n) of speeds.
 void rays_gradient(const rays *r, const double *speeds, double *g);
 
-/// How far v and gamma are from the balance A (v - v_star) = J^T gamma + f, in |D x|, and what that is relative to.
-typedef struct rays_momentum {
-    double value, size; // [sqrt(J)]
-} rays_momentum;
-rays_momentum rays_balance(rays *r, const double *v, const double *gamma);
+/// proximal_measure of v and gamma.
+proximal_balance rays_balance(rays *r, const double *v, const double *gamma);
 
 #endif

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// See proximal.h.
+#include "common/proximal.h"
+
+#include <math.h>
+#include <string.h>
+
+// ------------------------------------------------------------------------------------------------------------ balance
+
+void proximal_scale(const stn_problem *problem, double *D) {
+    for (int32_t t = 0; t < problem->tree_count; t++) {
+        const stn_matrix *A = &problem->trees[t].A;
+        double *d = D + problem->trees[t].dof_start, largest = 0.0;
+        memset(d, 0, (size_t)A->n * sizeof *d);
+        if (A->n > 0) {
+            stn_matrix_diagonal(A, d);
+        }
+        for (int32_t i = 0; i < A->n; i++) {
+            largest = fmax(largest, d[i]);
+        }
+        for (int32_t i = 0; i < A->n; i++) {
+            d[i] = 1.0 / sqrt(d[i] > 0.0 ? d[i] : (largest > 0.0 ? largest : 1.0));
+        }
+    }
+}
+
+/// |D x|.
+static double scaled_norm(int32_t n, const double *D, const double *x) {
+    double sum = 0.0;
+    for (int32_t d = 0; d < n; d++) {
+        sum += D[d] * x[d] * D[d] * x[d];
+    }
+    return sqrt(sum);
+}
+
+proximal_balance proximal_measure(const stn_problem *p, const double *D, const double *v, const double *gamma,
+                                  double *work) {
+    proximal_balance out;
+    double *impulse = work, *left = work + p->nv;
+    stn_problem_mass_times(p, v, NULL, left);
+    out.size = scaled_norm(p->nv, D, left);
+    stn_problem_impulse_sizes(p, gamma, impulse);
+    out.size = fmax(out.size, scaled_norm(p->nv, D, impulse));
+    memset(impulse, 0, (size_t)p->nv * sizeof *impulse);
+    stn_problem_jacobian_transposed_add(p, 1.0, gamma, impulse);
+    stn_problem_mass_times(p, v, p->v_star, left);
+    for (int32_t d = 0; d < p->nv; d++) {
+        left[d] -= impulse[d] + (p->free_impulse != NULL ? p->free_impulse[d] : 0.0);
+    }
+    out.value = scaled_norm(p->nv, D, left);
+    return out;
+}
+
+// --------------------------------------------------------------------------------------------------------------- loop
+
+/// The dof that the last step moved most: nothing else resists it.
+static stn_status name_unheld(const proximal *p, const double *centre, stn_error *err) {
+    const stn_problem *problem = p->problem;
+    stn_unheld where = {0, 0};
+    double largest = -1.0;
+    for (int32_t t = 0; t < problem->tree_count; t++) {
+        const stn_problem_tree *tree = &problem->trees[t];
+        for (int32_t d = tree->dof_start; d < tree->dof_start + tree->A.n; d++) {
+            const double by = p->solution->v[d] - centre[d], square = p->weight[d] * by * by;
+            if (square > largest) {
+                largest = square;
+                where = (stn_unheld){t, d - tree->dof_start};
+            }
+        }
+    }
+    return stn_fail_unheld(problem, where, p->control->unheld, err);
+}
+
+/// Where a step is much as the one before, every second centre goes ahead to where a geometric series of them ends (any
+/// centre will do); where they do not shrink at all, four times as far each time: a support may be far.
+stn_status proximal_solve(proximal *p, stn_error *err) {
+    enum { MOST = 500, MOST_FALLS = 24 };
+    const int32_t nv = p->problem->nv;
+    double *v = p->solution->v, *x = STN_ARENA(p->control->arena, nv + 1, double);
+    double *work = STN_ARENA(p->control->arena, 2 * (size_t)nv + 1, double);
+    double before = INFINITY, ahead = 1.0, early = INFINITY, late = INFINITY; // least of both halves
+    bool went = false;
+    int32_t falls = 0;
+    p->reason = NULL;
+    if (x == NULL || work == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d dofs: out of memory", nv);
+    }
+    for (int32_t k = 0; k < MOST; k++) {
+        memcpy(x, v, (size_t)nv * sizeof *x);
+        const stn_status status = p->program(p->self, x, err);
+        if (status != STN_OK) { // no centre makes constraints contradict each other: one that went too far has no
+                                // digits
+            return falls > 0 && status > STN_OK ? name_unheld(p, x, err) : status;
+        }
+        const proximal_balance m = proximal_measure(p->problem, p->scale, v, p->solution->gamma, work);
+        if (!isfinite(m.value)) {
+            return stn_fail(err, STN_ERR_NUMERIC,
+                            "the balance of impulses is off by %g: numbers of the problem are too large", m.value);
+        }
+        const bool within = m.value <= p->control->absolute_tolerance + p->control->tolerance * m.size;
+        if (m.value <= 1e-14 * m.size || (within && m.value > 0.5 * before)) {
+            return STN_OK;
+        }
+        early = k < MOST / 2 ? fmin(early, m.value) : early;
+        late = k < MOST / 2 ? late : fmin(late, m.value);
+        falls = m.value > 0.999 * before ? falls + 1 : 0;
+        if (falls == MOST_FALLS) {
+            return name_unheld(p, x, err);
+        }
+        const double ratio = m.value / before;
+        before = m.value;
+        went = ratio > 0.5 && !went;
+        ahead = falls > 0 ? 4.0 * ahead : 1.0;
+        const double by = falls > 0 ? ahead : ratio / (1.0 - ratio);
+        for (int32_t d = 0; d < nv && went; d++) {
+            v[d] += by * (v[d] - x[d]);
+        }
+    }
+    if (late > 0.9 * early) { // the same is left however far it goes
+        return name_unheld(p, x, err);
+    }
+    p->reason = "proximal steps";
+    return STN_NOT_CONVERGED;
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Proximal points for problems whose A is singular [rockafellar-1976]: the program with delta D (v - x) on the left of
+// its balance is solved again and again,
+//
+//     A (v - v_star) + delta D (v - x) = J^T gamma + f,    the next centre x is v, or ahead of it,
+//
+// until A alone balances the impulses: there the answer does not depend on delta D.
+#ifndef SOLVER_COMMON_PROXIMAL_H
+#define SOLVER_COMMON_PROXIMAL_H
+
+#include <stiction/plugin.h>
+
+/// How far v and gamma are from the balance A (v - v_star) = J^T gamma + f, in |D x|, and what that is relative to: the
+/// larger of |D A v| and |D y|, y the sizes of the impulses, which may cancel to nothing.
+typedef struct proximal_balance {
+    double value, size; // [sqrt(J)]
+} proximal_balance;
+
+/// D (nv): diag(A)^-1/2; where that is no number the largest inertia of the tree stands in, or 1.
+void proximal_scale(const stn_problem *problem, double *D);
+/// The balance of v (nv) and gamma (row_count). `work` holds 2 nv.
+proximal_balance proximal_measure(const stn_problem *problem, const double *D, const double *v, const double *gamma,
+                                  double *work);
+
+/// What proximal_solve works on; all borrowed.
+typedef struct proximal {
+    const stn_problem *problem; // of global form
+    const stn_solve_control *control;
+    const double *weight;   // (nv) delta D [kg], 0 in trees whose A is regular
+    const double *scale;    // (nv) of proximal_scale
+    stn_solution *solution; // v in: the first centre, 0 in worlds; v and gamma out
+    const char *reason;     // out: why the loop ended with STN_NOT_CONVERGED, NULL: as `program` says
+    /// Solves the program with the centre x (nv), which is solution->v until it writes there, into `solution`. STN_OK,
+    /// or what proximal_solve ends with.
+    stn_status (*program)(void *self, const double *x, stn_error *err);
+    void *self;
+} proximal;
+
+/// The loop. STN_OK: A alone balances, to control->tolerance and as far as digits go on. STN_NOT_CONVERGED: 500 steps
+/// did not get there, or as `program` says. STN_ERR_NUMERIC: nothing holds a dof, which stn_fail_unheld names. [step]
+stn_status proximal_solve(proximal *p, stn_error *err);
+
+#endif
