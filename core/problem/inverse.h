@@ -4,10 +4,10 @@
 #define STICTION_CORE_PROBLEM_INVERSE_H
 
 #include <stiction/delassus.h>
+#include <stiction/islands.h>
 
 #include "base/kernels.h"
 #include "base/ltl.h"
-#include "problem/islands.h"
 
 /// The matrices that inverse masses are taken from, by the same functions: half, branched, body. Nodal trees have a
 /// half here: that of their diagonal blocks.

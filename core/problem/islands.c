@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Islands: connected components of the graph whose nodes are trees and whose edges are constraints. The world is no
 // node. Sets of trees are merged under their smallest member, so that islands come out ordered by smallest tree.
+#include <stiction/islands.h>
 #include <stiction/union_find.h>
 #include <string.h>
 
-#include "problem/islands.h"
 #include "problem/local_form.h"
 
 // --------------------------------------------------------------------------------------------- of local problems

@@ -3,9 +3,8 @@
 #ifndef STICTION_CORE_PROBLEM_SOLVER_H
 #define STICTION_CORE_PROBLEM_SOLVER_H
 
+#include <stiction/islands.h>
 #include <stiction/solve.h>
-
-#include "problem/islands.h"
 
 /// What the islands of one chunk share: scratch of the island at hand, the solver's cache, and the first failure in
 /// island order. It belongs to the chunk, not to the thread that happens to run it: which memory grows, and when, then

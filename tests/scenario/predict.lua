@@ -288,6 +288,52 @@ for _, name in ipairs(names) do
   end
 end
 
+-- The push with more boxes, each an island of its own, and a robot in the air, whose tree is in none.
+local function apart(solver, boxes, options)
+  local s = quasistatic(solver, options)
+  s.world:box { name = "box", size = { 0.1, 0.1, 0.06 }, mass = 0.5, mu = 0.4, xyz = { 0, 0, 0.03 }, rpy = { 0, 0, 0.2 } }
+  add_finger(s, "finger", { -0.075, 0.01, 0.028 })
+  for i = 2, boxes do
+    s.world:box { name = "box" .. i, size = { 0.1, 0.1, 0.06 }, mass = 0.5, mu = 0.4, xyz = { 0.3 * i, 0.01 * i, 0.03 } }
+  end
+  add_finger(s, "alone", { -0.5, 0, 0.5 })
+  drive(s)
+  s.command = { 0.03, 0.004, 0, 0.01, 0.02, 0.03 }
+  return s
+end
+
+for _, solver in ipairs(found) do
+  stn.test("derivatives are those of each island by itself: " .. solver, function()
+    local s = apart(solver, 3)
+    if not differentiates(s) then stn.skip(solver .. " does not differentiate its solutions") end
+    local joints, q = layout(s.world), s.world:state().q
+    local r = s.world:predict(q, s.command, { derivatives = true })
+    assert(r.converged and r.derivatives_error == nil, r.derivatives_error)
+    for _, by_q in ipairs { false, true } do
+      local off, where = distance(by_q and r.dq_dq or r.dq_dcommand, fine_differences(s, joints, q, s.command, by_q))
+      assert(off < 1e-5, ("off by %g of the largest, %s"):format(off, where))
+    end
+    -- rows: box, finger, box2, box3, alone; what lies apart does not move with the push
+    for i = 10, s.world.nv do
+      for k = 1, 3 do assert(math.abs(r.dq_dcommand[i][k]) < 1e-20) end
+      for k = 1, 9 do assert(math.abs(r.dq_dq[i][k]) < 1e-20 and math.abs(r.dq_dq[k][i]) < 1e-13) end
+    end
+    for k = 1, 3 do assert(math.abs(r.dq_dcommand[s.world.nv - 3 + k][3 + k] - 1) < 1e-9) end
+    s.world:close()
+  end)
+end
+
+stn.test("limits of a solver's size hold for an island: 20 boxes, 64 rays, 5,000 in all: qp", function()
+  if not table.concat(found, " "):find "qp" then stn.skip "no solver qp" end
+  local s = apart("qp", 20, { solver = { "qp", directions = 64 } })
+  local joints, q = layout(s.world), s.world:state().q
+  local r = s.world:predict(q, s.command, { derivatives = "command" })
+  assert(r.converged and r.derivatives_error == nil, r.derivatives_error)
+  local off, where = distance(r.dq_dcommand, differences(s, joints, q, s.command, false, 1e-6))
+  assert(off < 1e-5, ("off by %g of the largest, %s"):format(off, where))
+  s.world:close()
+end)
+
 -- A finger that touches a box goes anywhere; pyramids leave motions that cost nothing.
 local function random_pushes(directions)
   local world <close> = stn.world { dt = 0.1, solver = { "qp", directions = directions }, integrator = "quasistatic", seed = 1 }

@@ -159,8 +159,8 @@ typedef struct stn_solver_ops {
     uint32_t supports; // OPTIONAL. STN_SUPPORTS_..., 0: nothing of it
     /// OPTIONAL. Implicit differentiation at a solution that `solve` found for the same problem and control. Where a
     /// contact is at the border of two modes (it touches without force, or sticks at the limit of friction) the result
-    /// is the derivative to one side of it. STN_ERR_NUMERIC: the solution does not determine it. The problem may be
-    /// that of several islands, with memory that is zeroed. [step]
+    /// is the derivative to one side of it. STN_ERR_NUMERIC: the solution does not determine it. One island, as for
+    /// `solve`, or a tree without constraints; memory is zeroed. [step]
     stn_status (*differentiate)(void *self, const stn_problem *problem, const stn_solve_control *control,
                                 const stn_solution *solution, const stn_sensitivity *sensitivity, stn_error *err);
 } stn_solver_ops;

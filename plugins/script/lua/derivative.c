@@ -56,15 +56,6 @@ stn_status stn_predict_can_differentiate(const stn_world *world, stn_error *err)
     return STN_OK;
 }
 
-void stn_predict_forget(stn_predictor *p) {
-    if (p->workspace != NULL) {
-        stn_world_plugin(p->world, STN_KIND_SOLVER)->desc->ops.solver->destroy_workspace(p->workspace);
-    }
-    p->workspace = NULL;
-    stn_inverse_destroy(p->inverse);
-    p->inverse = NULL;
-}
-
 // ------------------------------------------------------------------------------------------------- a problem nearby
 
 /// The constraint of that id; it mostly stands where it stood.
@@ -363,72 +354,7 @@ static stn_status coordinate_columns(const base_step *base, sides *s, const stn_
     return status;
 }
 
-// ------------------------------------------------------------------------------------------------------- the solve
-
-/// What the solver was told when it solved the problem, over all islands.
-static stn_status ask_solver(const base_step *base, const stn_sensitivity *columns, stn_error *err) {
-    stn_predictor *p = base->predictor;
-    const stn_instance *solver = stn_world_plugin(p->world, STN_KIND_SOLVER);
-    const stn_instance *factor = stn_world_plugin(p->world, STN_KIND_FACTOR);
-    const stn_solver_ops *ops = solver->desc->ops.solver;
-    const stn_solver_common *common = solver->common;
-    const stn_problem *problem = base->problem;
-    const stn_law *law = stn_world_observation(p->world)->law;
-    stn_status status = p->inverse != NULL ? STN_OK : stn_inverse_create(p->context, &p->inverse, err);
-    if (status == STN_OK && p->workspace == NULL && STN_PLUGIN_HAS(ops, create_workspace)) {
-        status = ops->create_workspace(solver->self, p->context, &p->workspace, err);
-        p->workspace = status == STN_OK ? p->workspace : NULL;
-    }
-    status = status == STN_OK ? stn_inverse_factor(p->inverse, problem, err) : status;
-    stn_delassus delassus;
-    const bool needs_delassus = (ops->needs & STN_NEEDS_DELASSUS) != 0;
-    if (status == STN_OK && needs_delassus) {
-        status = stn_delassus_build(p->inverse, problem, p->arena, &delassus, err);
-    }
-    if (status != STN_OK) {
-        return status;
-    }
-    bool *singular = STN_ARENA_ZEROED(p->arena, problem->tree_count, bool), any = false;
-    double *v = STN_ARENA(p->arena, base->nv, double), *gamma = STN_ARENA(p->arena, base->rows, double);
-    unsigned char *memory = STN_ARENA_ZEROED(
-        p->arena, (size_t)problem->constraint_count * (size_t)solver->desc->memory_per_constraint, unsigned char);
-    if (singular == NULL || v == NULL || gamma == NULL || memory == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
-    }
-    for (int32_t t = 0; t < problem->tree_count; t++) {
-        singular[t] = stn_inverse_singular(p->inverse, t) >= 0;
-        any = any || singular[t];
-    }
-    memcpy(v, base->v, (size_t)base->nv * sizeof *v);
-    memcpy(gamma, base->gamma, (size_t)base->rows * sizeof *gamma);
-    const stn_solve_control control = {
-        .tolerance = common->tolerance,
-        .absolute_tolerance = common->absolute_tolerance,
-        .max_iterations = common->max_iterations,
-        .context = p->context,
-        .arena = p->arena,
-        .law = (ops->needs & STN_NEEDS_LAW) != 0 || ops->yields == STN_YIELDS_VELOCITY ? law : NULL,
-        .memory = memory,
-        .inverse = needs_delassus || (ops->needs & STN_NEEDS_INVERSE) != 0 ? p->inverse : NULL,
-        .delassus = needs_delassus ? &delassus : NULL,
-        .factor = factor != NULL ? factor->desc->ops.factor : NULL,
-        .factor_self = factor != NULL ? factor->self : NULL,
-        .workspace = p->workspace,
-        .singular = any ? singular : NULL,
-    };
-    const stn_solution solution = {.v = v, .gamma = gamma};
-    status = ops->differentiate(solver->self, problem, &control, &solution, columns, err);
-    if (status < 0) {
-        return status;
-    }
-    for (size_t i = 0; i < (size_t)columns->columns * (size_t)base->nv; i++) {
-        if (!isfinite(columns->dv[i])) {
-            return stn_fail(err, STN_ERR_NUMERIC, "solver %s: a derivative came out as %g", solver->desc->id,
-                            columns->dv[i]);
-        }
-    }
-    return STN_OK;
-}
+// ----------------------------------------------------------------------------------------- the next coordinates
 
 /// Column `column` of how the next coordinates move: those of the start by `along` (NULL: not), v by dv.
 static void move_on(const base_step *base, const double *along, const double *dv, double *room, double *dq) {
@@ -522,13 +448,12 @@ stn_status stn_predict_differentiate(stn_predictor *p, const stn_predict_input *
                                          .unique = &unique,
                                          .impulse = impulse,
                                          .velocity = velocity,
-                                         .dv = STN_ARENA_ZEROED(p->arena, columns * nv, double),
-                                         .dgamma = STN_ARENA_ZEROED(p->arena, columns * (size_t)base.rows, double)};
+                                         .dv = STN_ARENA_ZEROED(p->arena, columns * nv, double)};
     double *room = STN_ARENA(p->arena, 2 * model->nq + model->nv, double);
     double *along = STN_ARENA_ZEROED(p->arena, model->nv, double);
     *out = (stn_predict_derivative){.columns = (int32_t)columns, .dq = STN_ARENA(p->arena, columns * nv, double)};
-    if (impulse == NULL || velocity == NULL || sensitivity.dv == NULL || sensitivity.dgamma == NULL || room == NULL ||
-        along == NULL || out->dq == NULL) {
+    if (impulse == NULL || velocity == NULL || sensitivity.dv == NULL || room == NULL || along == NULL ||
+        out->dq == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
     sides s;
@@ -538,7 +463,7 @@ stn_status stn_predict_differentiate(stn_predictor *p, const stn_predict_input *
     if (status != STN_OK || columns == 0) {
         return status;
     }
-    status = ask_solver(&base, &sensitivity, err);
+    status = stn_predict_sensitivity(p, &sensitivity, err);
     if (status == STN_OK && by_q && !unique) { // which one it is changes with the Jacobians
         status =
             stn_fail(err, STN_ERR_NUMERIC,

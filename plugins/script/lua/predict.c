@@ -60,7 +60,8 @@ static int predictor_collect(lua_State *L) {
     release_clones(p);
     release_snapshot(p);
     stn_arena_destroy(p->arena);
-    p->arena = NULL;
+    stn_arena_destroy(p->island);
+    p->arena = p->island = NULL;
     if (p->context != NULL) {
         stn_release(p->context, p->parts);
     }
@@ -84,7 +85,8 @@ static stn_predictor *find_predictor(lua_State *L, const stn_lua_world *w) {
         lua_setiuservalue(L, 1, PREDICTOR);
         lua_remove(L, -2);
         p->arena = stn_arena_create(p->context);
-        if (p->arena == NULL) {
+        p->island = stn_arena_create(p->context);
+        if (p->arena == NULL || p->island == NULL) {
             stn_lua_fail(L, "world:predict: out of memory");
         }
     }

@@ -20,6 +20,7 @@ typedef struct stn_predictor {
     int32_t more_count;
     stn_snapshot *snapshot;                           // of the world that is predicted, at the time of the call
     stn_arena *arena;                                 // of one prediction
+    stn_arena *island;                                // for derivatives, of one island
     stn_inverse *inverse;                             // for derivatives; NULL likewise
     void *workspace;                                  // of the solver, likewise
     int32_t part_count, part_capacity, command_count; // command_count: references of all parts
@@ -49,6 +50,10 @@ typedef struct stn_predict_derivative {
 /// received. Negative: there is none, and the text says why.
 stn_status stn_predict_differentiate(stn_predictor *predictor, const stn_predict_input *input, const double *start,
                                      bool by_q, stn_predict_derivative *out, stn_error *err);
+/// Fills columns->dv and ->unique of the step that predictor->world has just made, island by island; dgamma is not
+/// asked for. An island that a column leaves as it is does not move. Negative: there is no derivative, and the text
+/// says why.
+stn_status stn_predict_sensitivity(stn_predictor *predictor, const stn_sensitivity *columns, stn_error *err);
 /// Does the solver differentiate its solutions, and does what it solves move as differences of its data say? The text
 /// names the plugin that does not.
 stn_status stn_predict_can_differentiate(const stn_world *world, stn_error *err);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Delassus operator against J A^-1 J^T written out, and its residual on problems with known solutions.
+#include <stiction/islands.h>
+
 #include "inverse_fixture.h"
 #include "problem/inverse.h"
-#include "problem/islands.h"
 #include "sample_problem.h"
 
 static stn_delassus build(fixture *f, const stn_problem *p) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Islands of known graphs, and an island as a problem of its own.
 #include <stiction/delassus.h>
+#include <stiction/islands.h>
 
 #include "full_problem.h"
-#include "problem/islands.h"
 #include "stn_heap.h"
 #include "stn_test.h"
 
