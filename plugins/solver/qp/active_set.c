@@ -41,16 +41,13 @@ static double *factor_row(const active_set *s, int32_t k) {
 
 // ----------------------------------------------------------------------------------------------------------- free set
 
-bool active_set_create(active_set *s, int32_t n, stn_arena *arena) {
+bool active_set_create_vectors(active_set *s, int32_t n, stn_arena *arena) {
     *s = (active_set){.n = n, .stride = (n + 7) / 8 * 8 + 8, .entering = -1};
-    const size_t square = (size_t)(n + 1) * (size_t)s->stride;
     double **const vectors[] = {&s->q,    &s->lo,  &s->hi,     &s->x,      &s->g,
                                 &s->size, &s->row, &s->follow, &s->cosine, &s->sine};
-    s->H = STN_ARENA_ZEROED(arena, square, double);
-    s->L = STN_ARENA(arena, square, double);
     s->free = STN_ARENA(arena, n + 1, int32_t);
     s->place = STN_ARENA(arena, n + 1, int32_t);
-    bool good = s->H != NULL && s->L != NULL && s->free != NULL && s->place != NULL;
+    bool good = s->free != NULL && s->place != NULL;
     for (int32_t i = 0; i < STN_COUNT(vectors); i++) {
         *vectors[i] = STN_ARENA_ZEROED(arena, s->stride, double);
         good = good && *vectors[i] != NULL;
@@ -58,10 +55,18 @@ bool active_set_create(active_set *s, int32_t n, stn_arena *arena) {
     return good;
 }
 
+bool active_set_create(active_set *s, int32_t n, stn_arena *arena) {
+    bool good = active_set_create_vectors(s, n, arena);
+    const size_t square = (size_t)(n + 1) * (size_t)s->stride;
+    s->H = STN_ARENA_ZEROED(arena, square, double);
+    s->L = STN_ARENA(arena, square, double);
+    return good && s->H != NULL && s->L != NULL;
+}
+
 void active_set_begin(active_set *s) {
     s->count = 0;
     for (int32_t i = 0; i < s->n; i++) {
-        double own = row_of(s, i)[i];
+        double own = s->H != NULL ? row_of(s, i)[i] : s->size[i] * s->size[i];
         s->size[i] = own > 0.0 ? sqrt(own) : 0.0;
         s->place[i] = -1;
         s->x[i] = s->lo[i] > 0.0 ? s->lo[i] : (s->hi[i] < 0.0 ? s->hi[i] : 0.0);

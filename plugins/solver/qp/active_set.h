@@ -21,7 +21,7 @@
 
 typedef struct active_set {
     int32_t n, stride;
-    double *H;             // (n x stride), both triangles
+    double *H;             // (n x stride), both triangles; NULL: vectors alone
     double *q, *lo, *hi;   // (n)
     double *x, *g;         // (n) lo <= x <= hi
     int32_t count;         // of free variables
@@ -39,6 +39,9 @@ typedef enum active_set_end { ACTIVE_SET_SOLVED, ACTIVE_SET_CONTRADICTION, ACTIV
 
 /// Memory for n variables in `arena`, H zeroed; false: out of memory.
 bool active_set_create(active_set *s, int32_t n, stn_arena *arena);
+/// The same without H and L, for whoever solves otherwise and sets `size` himself: nothing but active_set_begin,
+/// active_set_rounding and active_set_cost may be called.
+bool active_set_create_vectors(active_set *s, int32_t n, stn_arena *arena);
 /// After H, q and bounds are there: every x at the point of its interval nearest to 0, nothing free.
 void active_set_begin(active_set *s);
 /// Makes variable i free if it does not depend on the free ones.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // QP: Anitescu's convex quadratic program with friction on polyhedral cones (rays.h), solved over impulses by a dual
-// active set (active_set.h) that begins with the set of the step before.
+// active set (active_set.h) or by an interior point (interior.h). Both begin with the set of the step before.
 //
 // Where an A is singular the program is solved again and again with delta D (v - x) on the left of the balance, x the
 // velocity before: a proximal point method, which ends when A alone balances the impulses.
@@ -9,18 +9,27 @@
 #include <string.h>
 
 #include "differentiate.h"
+#include "interior.h"
 #include "minimum_norm.h"
 
-enum { MOST_UNKNOWNS = 4000, MOST_DIRECTIONS = 256 }; // H and L of 128 MB each; minimum_norm takes more
+enum {
+    MOST_UNKNOWNS = 4000, // of the active set: H and L of 128 MB each; minimum_norm takes more
+    MOST_DIRECTIONS = 256
+};
 
 typedef struct qp_config {
-    int32_t directions, impulses;
+    int32_t method, directions, impulses;
 } qp_config;
 
+enum { METHOD_AUTO, METHOD_ACTIVE_SET, METHOD_INTERIOR_POINT };
+static const char *const methods[] = {"auto", "active_set", "interior_point", NULL};
 enum { IMPULSES_MINIMUM_NORM, IMPULSES_VERTEX };
 static const char *const impulses[] = {"minimum_norm", "vertex", NULL};
 
 static const stn_param params[] = {
+    STN_PARAM_CHOICE(qp_config, method, methods, METHOD_AUTO,
+                     "active_set: dense, up to 4000 rays; interior_point: sparse, global problems; auto: active_set "
+                     "where it can"),
     STN_PARAM_INT(qp_config, directions, "1", 4.0, 4.0, 256.0, "rays of a friction cone, an even number"),
     STN_PARAM_CHOICE(qp_config, impulses, impulses, IMPULSES_MINIMUM_NORM,
                      "of impulses that give the same motion: those with the least sum of squares along the rays, or as "
@@ -39,6 +48,8 @@ typedef struct qp {
     const stn_solve_control *control;
     rays rays;
     active_set set;
+    bool sparse;    // by `interior`, without a matrix over the rays
+    interior inner; // of a sparse one
     stn_solution *solution;
     stn_solve_info *info;
     double *speeds; // (row_count) v_c - v_hat + R gamma
@@ -80,6 +91,17 @@ static void split_impulses(qp *s, int32_t i) {
     set->x[first + (j + count / 2) % count] += rest > least ? 0.5 * rest : 0.0;
 }
 
+/// Makes u free; false: it depends on those that are.
+static bool release(qp *s, int32_t u) {
+    active_set *set = &s->set;
+    if (!s->sparse) {
+        return active_set_release(set, u);
+    }
+    set->place[u] = set->count;
+    set->free[set->count++] = u;
+    return true;
+}
+
 /// The free set of the step before; of new constraints that of the impulses given.
 static void recall(qp *s) {
     active_set *set = &s->set;
@@ -99,7 +121,7 @@ static void recall(qp *s) {
             } else if (!cone && !inside) {
                 fixed = set->x[u];
             }
-            if (set->lo[u] == set->hi[u] || !free || !active_set_release(set, u)) {
+            if (set->lo[u] == set->hi[u] || !free || !release(s, u)) {
                 set->x[u] = fixed;
             }
         }
@@ -155,10 +177,21 @@ static void note_speeds(const qp *s, const double *v, speed_scale *out) {
     }
 }
 
+/// What a speed along the ray of unknown u is divided by to be one of its row: mu may be large.
+static double length_of(const qp *s, int32_t u) {
+    const double *ray = s->rays.ray + 3 * (size_t)u; // 0 of rows with bounds
+    const double square = ray[0] * ray[0] + ray[1] * ray[1] + ray[2] * ray[2];
+    return square > 0.0 ? sqrt(square) : 1.0;
+}
+
 static speed_scale find_scale(qp *s) {
     const stn_problem *p = s->problem;
+    speed_scale out = {0.0, 0.0};
     // without impulses; where an A is singular P resists with a share of what holds there
-    speed_scale out = {(s->rays.proximal != NULL ? RAYS_SHARE : 1.0) * s->set.speed, 0.0};
+    for (int32_t u = 0; u < s->set.n; u++) {
+        out.largest = fmax(out.largest, fabs(s->set.q[u]) / length_of(s, u));
+    }
+    out.largest *= s->rays.proximal != NULL ? RAYS_SHARE : 1.0;
     for (int32_t r = 0; r < p->row_count; r++) {
         out.largest = fmax(out.largest, fmax(fabs(p->v_hat[r]), fabs(p->bias[r])));
         out.largest = fmax(out.largest, p->form == STN_FORM_LOCAL ? fabs(s->rays.delassus.b[r]) : 0.0);
@@ -230,8 +263,10 @@ static stn_status solve_program(void *self, const double *v, stn_error *err) {
     (void)err;
     qp *s = self;
     rays_centre(&s->rays, v, &s->set);
-    active_set_end end = active_set_solve(&s->set, s->control->max_iterations, &s->info->iterations);
-    for (int32_t k = 0; k < REFINEMENTS && end == ACTIVE_SET_SOLVED; k++) {
+    const int32_t most = s->control->max_iterations;
+    int32_t *moves = &s->info->iterations;
+    active_set_end end = s->sparse ? interior_solve(&s->inner, most, moves) : active_set_solve(&s->set, most, moves);
+    for (int32_t k = 0; k < REFINEMENTS && end == ACTIVE_SET_SOLVED && !s->sparse; k++) {
         find_solution(s);
         active_set_correct(&s->set);
     }
@@ -342,16 +377,32 @@ static stn_status judge(qp *s) {
     return worst == 0.0 ? STN_OK : (worst <= 1e3 ? STN_STALLED : STN_NOT_CONVERGED);
 }
 
-static stn_status build(const qp_config *config, const stn_problem *problem, const stn_solve_control *control, rays *r,
-                        active_set *set, stn_error *err) {
+static stn_status build_dense(const qp_config *config, const stn_problem *problem, const stn_solve_control *control,
+                              rays *r, active_set *set, stn_error *err) {
     const int64_t unknowns = rays_count(problem, config->directions);
     if (unknowns > MOST_UNKNOWNS) {
-        return stn_fail(
-            err, STN_ERR_UNSUPPORTED,
-            "%lld unknowns (%d constraints, %d directions) as a full matrix, at most %d: solver sap needs none",
-            (long long)unknowns, problem->constraint_count, config->directions, MOST_UNKNOWNS);
+        return stn_fail(err, STN_ERR_UNSUPPORTED,
+                        "%lld unknowns (%d constraints, %d directions) as a full matrix, at most %d: method = "
+                        "interior_point needs none",
+                        (long long)unknowns, problem->constraint_count, config->directions, MOST_UNKNOWNS);
     }
-    return rays_build(problem, control, config->directions, r, set, err);
+    return rays_build(problem, control, config->directions, RAYS_DENSE, r, set, err);
+}
+
+static stn_status build(const qp_config *config, qp *s, stn_error *err) {
+    const stn_problem *problem = s->problem;
+    const bool global = problem->form == STN_FORM_GLOBAL;
+    const bool many = rays_count(problem, config->directions) > MOST_UNKNOWNS;
+    s->sparse = config->method == METHOD_INTERIOR_POINT || (config->method == METHOD_AUTO && many && global);
+    if (!s->sparse) {
+        return build_dense(config, problem, s->control, &s->rays, &s->set, err);
+    }
+    if (!global) {
+        return stn_fail(err, STN_ERR_UNSUPPORTED,
+                        "method interior_point: the problem has no velocities (local form): active_set");
+    }
+    stn_status status = rays_build(problem, s->control, config->directions, RAYS_SPARSE, &s->rays, &s->set, err);
+    return status == STN_OK ? interior_create(&s->rays, &s->set, s->control, &s->inner, err) : status;
 }
 
 static stn_status solve(void *self, const stn_problem *problem, const stn_solve_control *control,
@@ -363,7 +414,7 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     if (s.speeds == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%d rows: out of memory", problem->row_count);
     }
-    stn_status status = build(config, problem, control, &s.rays, &s.set, err);
+    stn_status status = build(config, &s, err);
     if (status != STN_OK) {
         return status;
     }
@@ -381,7 +432,7 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     if (status != STN_OK) {
         return status;
     }
-    if (config->impulses == IMPULSES_MINIMUM_NORM && !choose_impulses(&s)) {
+    if (config->impulses == IMPULSES_MINIMUM_NORM && !s.sparse && !choose_impulses(&s)) {
         return stn_fail(err, STN_ERR_MEMORY, "%d unknowns: out of memory", s.set.n);
     }
     return judge(&s);
@@ -395,7 +446,7 @@ static stn_status differentiate(void *self, const stn_problem *problem, const st
     if (problem->form != STN_FORM_GLOBAL) {
         return stn_fail(err, STN_ERR_UNSUPPORTED, "the problem has no velocities (local form)");
     }
-    stn_status status = build(config, problem, control, &r, &set, err);
+    stn_status status = build_dense(config, problem, control, &r, &set, err);
     return status == STN_OK ? differentiate_rays(&r, &set, solution, sensitivity, err) : status;
 }
 
@@ -413,11 +464,41 @@ static void destroy(void *self) {
     (void)self; // the configuration, which is the core's
 }
 
+static void destroy_workspace(void *memory) {
+    rays_workspace *workspace = memory;
+    if (workspace != NULL) {
+        symbolic_cache_destroy(workspace->mass);
+        symbolic_cache_destroy(workspace->system);
+        stn_release(workspace->context, workspace);
+    }
+}
+
+static stn_status create_workspace(void *self, stn_context *context, void **out, stn_error *err) {
+    rays_workspace *workspace = stn_allocate(context, 1, sizeof *workspace);
+    if (workspace == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    *workspace = (rays_workspace){.context = context};
+    void *mass = NULL, *system = NULL;
+    stn_status status = symbolic_cache_create(self, context, &mass, err);
+    status = status == STN_OK ? symbolic_cache_create(self, context, &system, err) : status;
+    workspace->mass = mass;
+    workspace->system = system;
+    if (status != STN_OK) {
+        destroy_workspace(workspace);
+        return status;
+    }
+    *out = workspace;
+    return STN_OK;
+}
+
 static const stn_solver_ops ops = {
     .size = sizeof ops,
     .formulation = STN_QP,
     .yields = STN_YIELDS_BOTH,
     .sets = 1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE | 1u << STN_SET_BOX | 1u << STN_SET_EQUALITY,
+    .create_workspace = create_workspace,
+    .destroy_workspace = destroy_workspace,
     .solve = solve,
     .max_iterations = 10000,
     .supports = STN_SUPPORTS_SINGULAR_A | STN_SUPPORTS_LOCAL_FORM,
@@ -429,8 +510,8 @@ static const stn_plugin_desc descriptor = {
     .kind = STN_KIND_SOLVER,
     .id = "qp",
     .version = "0.1.0",
-    .summary = "Anitescu's quadratic program of friction on polyhedral cones, dual active set",
-    .reference = "anitescu-2006, pang-2021 equation 10, goldfarb-1983",
+    .summary = "Anitescu's quadratic program of friction on polyhedral cones, dual active set or interior point",
+    .reference = "anitescu-2006, pang-2021 equation 10, goldfarb-1983, mehrotra-1992",
     .config_size = sizeof(qp_config),
     .params = params,
     .param_count = STN_COUNT(params),

@@ -43,7 +43,7 @@ static void make_rays(const stn_constraint *c, int32_t count, double *ray) {
     }
 }
 
-static stn_status make_unknowns(rays *r, active_set *set, stn_error *err) {
+static stn_status make_unknowns(rays *r, rays_form form, active_set *set, stn_error *err) {
     const stn_problem *p = r->problem;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         r->start[i] = r->n;
@@ -51,8 +51,10 @@ static stn_status make_unknowns(rays *r, active_set *set, stn_error *err) {
     }
     r->start[p->constraint_count] = r->n;
     r->ray = STN_ARENA_ZEROED(r->arena, 3 * (size_t)r->n + 1, double);
-    if (r->ray == NULL || !active_set_create(set, r->n, r->arena)) {
-        return stn_fail(err, STN_ERR_MEMORY, "%d unknowns as a full matrix: out of memory", r->n);
+    bool created =
+        form == RAYS_DENSE ? active_set_create(set, r->n, r->arena) : active_set_create_vectors(set, r->n, r->arena);
+    if (r->ray == NULL || !created) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d unknowns: out of memory", r->n);
     }
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
@@ -222,6 +224,32 @@ static stn_status factor_tree(rays *r, int32_t t, stn_error *err) {
                                 tree->source, pivot);
 }
 
+/// H, and the factors of P that it takes.
+static stn_status assemble(rays *r, active_set *set, stn_error *err) {
+    const stn_problem *p = r->problem;
+    stn_status status = STN_OK;
+    r->factor = STN_ARENA(r->arena, p->tree_count + 1, double *);
+    if (r->factor == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d trees: out of memory", p->tree_count);
+    }
+    if (p->form == STN_FORM_LOCAL) {
+        status = stn_delassus_build(NULL, p, r->arena, &r->delassus, err);
+        if (status == STN_OK) {
+            assemble_local(r, set);
+        }
+    }
+    for (int32_t t = 0; t < p->tree_count && status == STN_OK; t++) {
+        status = factor_tree(r, t, err);
+        if (status == STN_OK && !assemble_tree(r, t, set)) {
+            status = stn_fail(err, STN_ERR_MEMORY, "%d constraints: out of memory", p->constraint_count);
+        }
+    }
+    if (status == STN_OK) {
+        put_compliance(r, set);
+    }
+    return status;
+}
+
 /// delta D of augmented_hold, which is meant for a Newton method that corrects itself; here digits of W are lost to it,
 /// so that it is as large as few outer steps allow.
 static stn_status hold(rays *r, const stn_solve_control *control, stn_error *err) {
@@ -234,14 +262,93 @@ static stn_status hold(rays *r, const stn_solve_control *control, stn_error *err
     return status;
 }
 
-stn_status rays_build(const stn_problem *problem, const stn_solve_control *control, int32_t directions, rays *out,
-                      active_set *set, stn_error *err) {
+/// P of all trees as a sparse matrix, and its factor.
+static stn_status factor_sparse(rays *r, const stn_solve_control *control, stn_error *err) {
+    const rays_workspace *workspace = control->workspace;
+    const stn_problem *p = r->problem;
+    if (workspace == NULL) {
+        return stn_fail(err, STN_ERR_SEQUENCE, "no workspace was given");
+    }
+    stn_problem *bare = STN_ARENA(r->arena, 1, stn_problem);
+    stn_solve_control *own = STN_ARENA(r->arena, 1, stn_solve_control);
+    if (bare == NULL || own == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d dofs: out of memory", p->nv);
+    }
+    *bare = *p;
+    bare->constraint_count = bare->row_count = 0;
+    *own = *control;
+    own->workspace = workspace->mass;
+    stn_status status = augmented_pack(&r->mass, bare, own, err);
+    r->mass.proximal = r->proximal;
+    if (status == STN_OK) {
+        status = augmented_analyse(&r->mass, AUGMENTED_AUTO, err);
+    }
+    if (status != STN_OK) {
+        return status;
+    }
+    const double none = 0.0; // there are neither lanes nor lines
+    augmented_assemble(&r->mass, &none, &none, NULL);
+    return augmented_factor(&r->mass, 0.0, err);
+}
+
+/// The largest of sum J^2/diag(P) of the rows of constraint i, which is J P^-1 J^T where P is diagonal.
+static double mobility(const stn_problem *p, const stn_constraint *c, const double *diagonal) {
+    double sum[STN_MAX_ROWS] = {0.0}, largest = 0.0;
+    for (int32_t b = 0; b < stn_constraint_block_count(c); b++) {
+        const stn_jacobian *J = stn_constraint_block(c, b);
+        const double *own = diagonal + p->trees[J->tree].dof_start;
+        const int32_t n = p->trees[J->tree].A.n;
+        for (int32_t e = 0; e < c->rows * n && J->node_count == 0; e++) {
+            sum[e / n] += J->values[e] * J->values[e] / own[e % n];
+        }
+        for (int32_t e = 0; e < 3 * c->rows * J->node_count; e++) {
+            const int32_t d = 3 * J->node[e / (3 * c->rows)] + e % 3;
+            sum[e / 3 % c->rows] += J->values[e] * J->values[e] / own[d];
+        }
+    }
+    for (int32_t k = 0; k < c->rows; k++) {
+        largest = fmax(largest, sum[k]);
+    }
+    return largest;
+}
+
+/// size (n) of `set` from inverse masses: what the diagonal of H is about. False: out of memory.
+static bool estimate_sizes(const rays *r, active_set *set) {
+    const stn_problem *p = r->problem;
+    double *diagonal = STN_ARENA_ZEROED(r->arena, p->nv + 1, double); // of P
+    if (diagonal == NULL) {
+        return false;
+    }
+    for (int32_t t = 0; t < p->tree_count; t++) {
+        if (p->trees[t].A.form != STN_MATRIX_ZERO) {
+            stn_matrix_diagonal(&p->trees[t].A, diagonal + p->trees[t].dof_start);
+        }
+    }
+    for (int32_t d = 0; d < p->nv && r->proximal != NULL; d++) {
+        diagonal[d] += r->proximal[d];
+    }
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        const double w = fmax(mobility(p, c, diagonal), c->w), *R = p->R + c->row; // w may be NaN
+        for (int32_t u = r->start[i]; u < r->start[i + 1]; u++) {
+            const double *ray = r->ray + 3 * (size_t)u;
+            double square = w + R[stn_constraint_has_cone(c) ? 0 : u - r->start[i]];
+            if (stn_constraint_has_cone(c)) {
+                square = (w + R[0]) * ray[0] * ray[0] + (w + R[1]) * ray[1] * ray[1] + (w + R[2]) * ray[2] * ray[2];
+            }
+            set->size[u] = sqrt(square);
+        }
+    }
+    return true;
+}
+
+stn_status rays_build(const stn_problem *problem, const stn_solve_control *control, int32_t directions, rays_form form,
+                      rays *out, active_set *set, stn_error *err) {
     stn_arena *arena = control->arena;
     *out = (rays){.problem = problem, .arena = arena, .directions = directions};
     out->start = STN_ARENA(arena, problem->constraint_count + 1, int32_t);
-    out->factor = STN_ARENA(arena, problem->tree_count + 1, double *);
     double **const dofs[] = {&out->centre, &out->c, &out->impulse, &out->scale};
-    bool good = out->start != NULL && out->factor != NULL;
+    bool good = out->start != NULL;
     for (int32_t i = 0; i < STN_COUNT(dofs); i++) {
         *dofs[i] = STN_ARENA_ZEROED(arena, problem->nv + 1, double);
         good = good && *dofs[i] != NULL;
@@ -254,23 +361,19 @@ stn_status rays_build(const stn_problem *problem, const stn_solve_control *contr
         return stn_fail(err, STN_ERR_MEMORY, "%d constraints: out of memory", problem->constraint_count);
     }
     proximal_scale(problem, out->scale);
-    stn_status status = make_unknowns(out, set, err);
-    if (status == STN_OK && problem->form == STN_FORM_LOCAL) {
-        status = stn_delassus_build(NULL, problem, arena, &out->delassus, err);
-        if (status == STN_OK) {
-            assemble_local(out, set);
-        }
-    } else if (status == STN_OK) {
+    stn_status status = make_unknowns(out, form, set, err);
+    if (status == STN_OK && problem->form == STN_FORM_GLOBAL) {
         status = hold(out, control, err);
     }
-    for (int32_t t = 0; t < problem->tree_count && status == STN_OK; t++) {
-        status = factor_tree(out, t, err);
-        if (status == STN_OK && !assemble_tree(out, t, set)) {
-            status = stn_fail(err, STN_ERR_MEMORY, "%d constraints: out of memory", problem->constraint_count);
-        }
+    if (status != STN_OK) {
+        return status;
     }
-    if (status == STN_OK) {
-        put_compliance(out, set);
+    if (form == RAYS_DENSE) {
+        return assemble(out, set, err);
+    }
+    status = factor_sparse(out, control, err);
+    if (status == STN_OK && !estimate_sizes(out, set)) {
+        status = stn_fail(err, STN_ERR_MEMORY, "%d dofs: out of memory", problem->nv);
     }
     return status;
 }
@@ -278,6 +381,10 @@ stn_status rays_build(const stn_problem *problem, const stn_solve_control *contr
 // ------------------------------------------------------------------------------------------------------------ vectors
 
 void rays_divide(const rays *r, double *x) {
+    if (r->factor == NULL) {
+        augmented_solve(&r->mass, x);
+        return;
+    }
     for (int32_t t = 0; t < r->problem->tree_count; t++) {
         const int32_t n = r->problem->trees[t].A.n;
         double *own = x + r->problem->trees[t].dof_start;
@@ -367,6 +474,19 @@ void rays_gradient(const rays *r, const double *speeds, double *g) {
                 stn_constraint_has_cone(c) ? ray[0] * own[0] + ray[1] * own[1] + ray[2] * own[2] : own[u - r->start[i]];
         }
     }
+}
+
+void rays_product(rays *r, const double *x, double *g) {
+    const stn_problem *p = r->problem;
+    memset(r->impulse, 0, (size_t)p->nv * sizeof *r->impulse);
+    rays_impulses(r, x, r->gamma);
+    stn_problem_jacobian_transposed_add(p, 1.0, r->gamma, r->impulse);
+    rays_divide(r, r->impulse);
+    stn_problem_contact_velocity(p, r->impulse, false, r->speed);
+    for (int32_t k = 0; k < p->row_count; k++) {
+        r->speed[k] += p->R[k] * r->gamma[k];
+    }
+    rays_gradient(r, r->speed, g);
 }
 
 void rays_rates(rays *r, const double *dv, const double *dgamma, const double *velocity, double *g) {

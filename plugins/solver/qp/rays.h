@@ -11,6 +11,7 @@
 #define QP_RAYS_H
 
 #include "active_set.h"
+#include "common/augmented.h"
 #include "common/proximal.h"
 
 /// delta.
@@ -25,7 +26,8 @@ typedef struct rays {
     double *ray;            // (3 n) of unknowns of cones
     stn_delassus delassus;  // of a local problem
     double *proximal;       // (nv) delta D; NULL: every A is regular
-    double **factor;        // (tree_count) Cholesky factor of P, n_t x n_t
+    double **factor;        // (tree_count) Cholesky factor of P, n_t x n_t; NULL in the sparse form
+    augmented mass;         // P and its factor, in the sparse form
     double *centre, *c;     // (nv)
     double *gamma, *speed;  // (row_count) work
     double *impulse, *work; // (nv), (2 nv) work
@@ -34,9 +36,17 @@ typedef struct rays {
 
 /// How many unknowns it has with so many directions.
 int64_t rays_count(const stn_problem *problem, int32_t directions);
-/// Everything lives in the arena of `control`; fills H and the bounds of `set`. STN_ERR_NUMERIC: a P has no factor.
-stn_status rays_build(const stn_problem *problem, const stn_solve_control *control, int32_t directions, rays *out,
-                      active_set *set, stn_error *err);
+/// DENSE: `set` gets H. SPARSE, of global problems: it has vectors alone, with estimates of the roots of H's diagonal.
+typedef enum rays_form { RAYS_DENSE, RAYS_SPARSE } rays_form;
+/// What the solver keeps from call to call.
+typedef struct rays_workspace {
+    stn_context *context;
+    symbolic_cache *mass, *system; // factors of P, and of what the ray system adds to it
+} rays_workspace;
+/// Everything lives in the arena of `control`, whose workspace is a rays_workspace; fills the bounds of `set`.
+/// STN_ERR_NUMERIC: a P has no factor.
+stn_status rays_build(const stn_problem *problem, const stn_solve_control *control, int32_t directions, rays_form form,
+                      rays *out, active_set *set, stn_error *err);
 /// Puts the centre at v (nv), and q of it into `set`.
 void rays_centre(rays *r, const double *v, active_set *set);
 /// gamma (row_count) of beta (n).
@@ -45,6 +55,8 @@ void rays_impulses(const rays *r, const double *beta, double *gamma);
 void rays_velocity(rays *r, const double *gamma, double *v);
 /// v_c - v_hat + R gamma (row_count), from v where there is one, else from W.
 void rays_speeds(const rays *r, const double *v, const double *gamma, double *speeds);
+/// g (n) = H x (n), by P^-1. Not of a local problem.
+void rays_product(rays *r, const double *x, double *g);
 /// x (nv) = P^-1 x.
 void rays_divide(const rays *r, double *x);
 /// g (n) of J dv + R dgamma + velocity.

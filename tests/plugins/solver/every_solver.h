@@ -33,6 +33,7 @@ static const solver_way every_way[] = {
     {"lemke", NULL, NULL, NULL},
     {"qp", NULL, NULL, NULL},
     {"qp", "impulses", "vertex", NULL},
+    {"qp", "method", "interior_point", NULL},
     {"newton_ncp", NULL, NULL, NULL},
     {"auto", NULL, NULL, NULL},
 };

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// See sparse_norm.h.
+#include "sparse_norm.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct least {
+    interior *inner;
+    double *x, *q, *lo, *hi; // (n) of the program itself
+    double *extra;           // (n) e of members, else 0
+    double *part, *next;     // (n) work
+} least;
+
+static bool keep_program(least *l) {
+    active_set *set = l->inner->set;
+    double **const vectors[] = {&l->x, &l->q, &l->lo, &l->hi, &l->extra, &l->part, &l->next};
+    bool good = true;
+    for (int32_t i = 0; i < STN_COUNT(vectors); i++) {
+        *vectors[i] = STN_ARENA_ZEROED(l->inner->r->arena, set->n + 1, double);
+        good = good && *vectors[i] != NULL;
+    }
+    if (good) {
+        const size_t bytes = (size_t)set->n * sizeof *set->x;
+        memcpy(l->x, set->x, bytes);
+        memcpy(l->q, set->q, bytes);
+        memcpy(l->lo, set->lo, bytes);
+        memcpy(l->hi, set->hi, bytes);
+    }
+    return good;
+}
+
+static void restore_program(const least *l) {
+    active_set *set = l->inner->set;
+    const size_t bytes = (size_t)set->n * sizeof *set->x;
+    memcpy(set->q, l->q, bytes);
+    memcpy(set->lo, l->lo, bytes);
+    memcpy(set->hi, l->hi, bytes);
+    l->inner->system.extra = NULL;
+}
+
+/// e of the members, rays with g = 0; everything else is fixed. False: there are none.
+static bool pose(least *l) {
+    const rays *r = l->inner->r;
+    active_set *set = l->inner->set;
+    double smallest = INFINITY, largest = 0.0;
+    for (int32_t i = 0; i < r->problem->constraint_count; i++) {
+        const bool cone = stn_constraint_has_cone(&r->problem->constraints[i]);
+        for (int32_t u = r->start[i]; u < r->start[i + 1]; u++) {
+            const bool touches = set->x[u] > 0.0 || fabs(set->g[u]) <= 8.0 * active_set_rounding(set, u);
+            l->part[u] = cone && touches && set->size[u] > 0.0 ? set->size[u] * set->size[u] : 0.0;
+            smallest = l->part[u] > 0.0 ? fmin(smallest, l->part[u]) : smallest;
+            largest = fmax(largest, l->part[u]);
+        }
+    }
+    const double e = fmax(1e-6 * smallest, 1e-12 * largest);
+    ray_system_product(&l->inner->system, set->x, set->q);
+    for (int32_t u = 0; u < set->n; u++) {
+        const bool member = l->part[u] > 0.0;
+        l->extra[u] = member ? e : 0.0;
+        set->q[u] = -set->q[u];
+        set->lo[u] = member ? 0.0 : set->x[u];
+        set->hi[u] = member ? (double)INFINITY : set->x[u];
+        l->inner->chosen[u] = member && set->x[u] > 0.0;
+    }
+    crossover_mark(set, l->inner->chosen);
+    l->inner->system.extra = l->extra;
+    return largest > 0.0;
+}
+
+/// q += H (beta - beta_0), the largest of it beside size on the free set.
+static double add_back(least *l) {
+    active_set *set = l->inner->set;
+    double largest = 0.0;
+    for (int32_t u = 0; u < set->n; u++) {
+        l->part[u] = set->x[u] - l->x[u];
+    }
+    rays_product(l->inner->r, l->part, l->next);
+    for (int32_t u = 0; u < set->n; u++) {
+        set->q[u] += l->next[u];
+        largest = set->place[u] >= 0 ? fmax(largest, fabs(l->next[u]) / set->size[u]) : largest;
+    }
+    return largest;
+}
+
+/// Takes out of x what e (H + e)_FF^-1 leaves as it is. The system is factored for F.
+static void remove_unseen(least *l) {
+    enum { TIMES = 4 };
+    active_set *set = l->inner->set;
+    memcpy(l->part, set->x, (size_t)set->n * sizeof *set->x);
+    for (int32_t k = 0; k < TIMES; k++) {
+        for (int32_t u = 0; u < set->n; u++) {
+            l->part[u] = set->place[u] >= 0 ? l->extra[u] * l->part[u] : 0.0;
+        }
+        ray_system_refine(&l->inner->system, l->part, set->size, l->next);
+        for (int32_t u = 0; u < set->n; u++) {
+            l->part[u] = set->place[u] >= 0 ? -l->next[u] : 0.0;
+        }
+    }
+    for (int32_t u = 0; u < set->n; u++) {
+        set->x[u] = fmin(fmax(set->x[u] - l->part[u], set->lo[u]), set->hi[u]);
+    }
+}
+
+bool sparse_norm(interior *s, int32_t most) {
+    enum { PROGRAMS = 8, ROUNDS = 10 };
+    least l = {.inner = s};
+    int32_t moves = 0;
+    if (!keep_program(&l)) {
+        return false;
+    }
+    bool solved = pose(&l) && interior_solve(s, most, &moves) == ACTIVE_SET_SOLVED;
+    double before = INFINITY;
+    for (int32_t k = 0; k < PROGRAMS && solved; k++) {
+        const double left = add_back(&l);
+        if (!(left > 0.0 && left < 0.5 * before)) {
+            break;
+        }
+        before = left;
+        solved = crossover_solve(&s->cross, ROUNDS, most, &moves);
+    }
+    if (solved) {
+        remove_unseen(&l);
+    } else {
+        memcpy(s->set->x, l.x, (size_t)s->set->n * sizeof *l.x);
+    }
+    restore_program(&l);
+    return true;
+}
