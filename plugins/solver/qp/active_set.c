@@ -42,7 +42,7 @@ static double *factor_row(const active_set *s, int32_t k) {
 // ----------------------------------------------------------------------------------------------------------- free set
 
 bool active_set_create_vectors(active_set *s, int32_t n, stn_arena *arena) {
-    *s = (active_set){.n = n, .stride = (n + 7) / 8 * 8 + 8, .entering = -1};
+    *s = (active_set){.n = n, .stride = (n + 7) / 8 * 8 + 8, .loose = 1e-13, .entering = -1};
     double **const vectors[] = {&s->q,    &s->lo,  &s->hi,     &s->x,      &s->g,
                                 &s->size, &s->row, &s->follow, &s->cosine, &s->sine};
     s->free = STN_ARENA(arena, n + 1, int32_t);
@@ -83,11 +83,11 @@ static double find_follow(active_set *s, int32_t p) {
         s->row[k] = (h[s->free[k]] - active_set_dot(k, l, s->row)) / l[k];
     }
     double curvature = h[p] - active_set_dot(count, s->row, s->row), scale = s->size[p];
-    memcpy(s->follow, s->row, (size_t)count * sizeof *s->row);
-    for (int32_t k = count - 1; k >= 0; k--) {
-        const double *l = factor_row(s, k);
-        s->follow[k] /= -l[k];
-        active_set_add(k, s->follow[k], l, s->follow);
+    for (int32_t k = 0; k < count; k++) {
+        s->follow[k] = -s->row[k];
+    }
+    stn_cholesky_backward(count, s->L, s->stride, 1, s->follow, s->stride);
+    for (int32_t k = 0; k < count; k++) {
         scale += fabs(s->follow[k]) * s->size[s->free[k]];
     }
     bool depends = curvature <= 1e-12 * h[p] || curvature <= 4.0 * DBL_EPSILON * scale * scale;
@@ -159,14 +159,10 @@ double active_set_rounding(const active_set *s, int32_t i) {
 /// row = -H_FF^-1 g_F.
 static void find_correction(active_set *s) {
     for (int32_t k = 0; k < s->count; k++) {
-        const double *l = factor_row(s, k);
-        s->row[k] = (-s->g[s->free[k]] - active_set_dot(k, l, s->row)) / l[k];
+        s->row[k] = -s->g[s->free[k]];
     }
-    for (int32_t k = s->count - 1; k >= 0; k--) {
-        const double *l = factor_row(s, k);
-        s->row[k] /= l[k];
-        active_set_add(k, -s->row[k], l, s->row);
-    }
+    stn_cholesky_forward(s->count, s->L, s->stride, 1, s->row, s->stride);
+    stn_cholesky_backward(s->count, s->L, s->stride, 1, s->row, s->stride);
 }
 
 void active_set_correct(active_set *s) {
@@ -174,6 +170,13 @@ void active_set_correct(active_set *s) {
     for (int32_t k = 0; k < s->count; k++) {
         int32_t i = s->free[k];
         s->x[i] = fmin(fmax(s->x[i] + s->row[k], s->lo[i]), s->hi[i]);
+    }
+}
+
+void active_set_follow(active_set *s) {
+    find_correction(s);
+    for (int32_t k = 0; k < s->count; k++) {
+        active_set_add(s->n, s->row[k], row_of(s, s->free[k]), s->g);
     }
 }
 
@@ -217,7 +220,7 @@ static int32_t find_wrong(const active_set *s, bool *down) {
     }
     for (int32_t i = 0; i < s->n; i++) {
         double g = s->g[i], wrong = g < 0.0 ? (s->x[i] < s->hi[i] ? -g : 0.0) : (s->x[i] > s->lo[i] ? g : 0.0);
-        if (s->place[i] >= 0 || wrong <= 64.0 * DBL_EPSILON * (s->speed + s->size[i] * energy)) {
+        if (s->place[i] >= 0 || wrong <= s->allowed + 64.0 * DBL_EPSILON * (s->speed + s->size[i] * energy)) {
             continue;
         }
         double weighted = s->size[i] > 0.0 ? wrong / s->size[i] : (double)INFINITY; // nothing can be done about those
@@ -250,8 +253,7 @@ static bool step_along(active_set *s, int32_t p, bool down, active_set_end *end)
     for (int32_t k = 0; k < s->count; k++) {
         int32_t i = s->free[k];
         double d = sign * s->follow[k], room = d > 0.0 ? s->hi[i] - s->x[i] : s->x[i] - s->lo[i];
-        // beside p's own change one this small is rounding, and fixes nothing
-        if (fabs(d) * s->size[i] <= 1e-13 * s->size[p]) {
+        if (fabs(d) * s->size[i] <= s->loose * s->size[p]) { // rounding
             continue;
         }
         double t = fmax(room, 0.0) / fabs(d);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quadratic programs with bounds by a dual active set [goldfarb-1983]:
 //
-//     min over lo <= x <= hi of  x^T H x/2 + q^T x,    H positive semidefinite, g = H x + q
+//     min over x of  x^T H x/2 + q^T x
+//     s.t.  lo <= x <= hi
+//     g = H x + q
 //
-// The variables x are impulses and g speeds: g_i >= 0 where x_i is at its lower bound is a contact that does not close.
-// On the free set F g_F = 0 and lo <= x <= hi hold always. The variable whose g is most wrong moves, and the free ones
-// follow by -H_FF^-1 H_Fp, so that g_F stays 0:
+// H is positive semidefinite. The variables x are impulses and g speeds: g_i >= 0 where x_i is at its lower bound is a
+// contact that does not close. On the free set F g_F = 0 and lo <= x <= hi hold always. The variable whose g is most
+// wrong moves, and the free ones follow by -H_FF^-1 H_Fp, so that g_F stays 0:
 //
 //     full step   g_p = 0: p becomes free, L of H_FF = L L^T gets a row
 //     short step  a free variable meets its bound and is fixed there (L loses a row, by Givens rotations), or p meets
@@ -32,6 +34,8 @@ typedef struct active_set {
     double *row, *follow;  // (n) work; of the last move how much each free variable follows
     double *cosine, *sine; // (n) work
     double speed;          // beside which rounding of g is nothing: the largest |q|
+    double allowed;        // g as wrong as this is taken for right, beside rounding; 0 unless set
+    double loose;          // beside p's own change one this small fixes nothing; 1e-13 unless set
     int32_t entering;      // variable of the last move
 } active_set;
 
@@ -54,6 +58,8 @@ void active_set_fix(active_set *s, int32_t i);
 active_set_end active_set_solve(active_set *s, int32_t most, int32_t *moves);
 /// x_F -= H_FF^-1 g_F, within the bounds, with g as the caller has put it there.
 void active_set_correct(active_set *s);
+/// g -= H_:F H_FF^-1 g_F: a change g of the gradient once the free variables have followed it. x stays.
+void active_set_follow(active_set *s);
 /// What rounding may leave in g_i.
 double active_set_rounding(const active_set *s, int32_t i);
 /// x.y, and y += a x.

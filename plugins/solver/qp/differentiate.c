@@ -24,7 +24,6 @@ static const double none = 1e-11;
 
 /// Unknowns of a cone that its impulse lies strictly between.
 static void mark_cone(derivative *d, int32_t i, const double *gamma, double largest) {
-    const stn_constraint *c = &d->rays->problem->constraints[i];
     const int32_t first = d->rays->start[i], count = d->rays->start[i + 1] - first;
     if (!(gamma[2] > none * largest)) {
         return;
@@ -33,17 +32,13 @@ static void mark_cone(derivative *d, int32_t i, const double *gamma, double larg
         d->member[first] = true;
         return;
     }
-    const double mu2 = c->set == STN_SET_ELLIPSE ? c->mu2 : c->mu1, sector = 2.0 * STN_PI / count;
-    const double a = c->mu1 > 0.0 ? gamma[0] / (c->mu1 * gamma[2]) : 0.0;
-    const double b = mu2 > 0.0 ? gamma[1] / (mu2 * gamma[2]) : 0.0;
-    const double turns = atan2(b, a) / sector, whole = floor(turns), angle = (turns - whole) * sector;
-    const double length = sqrt(a * a + b * b), next = length * sin(angle) / sin(sector);
-    const double own = length * cos(angle) - next * cos(sector);
-    const int32_t j = ((int32_t)whole % count + count) % count;
-    const bool inside = own + next < 1.0 - 1e-9;
+    const rays_sector sector = rays_find_sector(d->rays, i, gamma);
+    const bool inside = sector.along[0] + sector.along[1] < (1.0 - 1e-9) * gamma[2];
     for (int32_t k = 0; k < count; k++) {
-        bool carries = (k == j && own > 1e-9) || (k == (j + 1) % count && next > 1e-9);
-        d->member[first + k] = d->member[first + k] || inside || carries;
+        d->member[first + k] = d->member[first + k] || inside;
+    }
+    for (int32_t k = 0; k < 2; k++) {
+        d->member[first + sector.ray[k]] = d->member[first + sector.ray[k]] || sector.along[k] > 1e-9 * gamma[2];
     }
 }
 
@@ -107,11 +102,11 @@ static stn_status is_determined(derivative *d, bool *out, stn_error *err) {
         add_share(r, t, x, M);
     }
     for (int32_t k = 0; k < f->basis; k++) {
-        const double *l = f->row + (size_t)f->order[k] * (size_t)f->stride;
+        const double *l = f->row + (size_t)k * (size_t)f->stride;
         double *z = Z + (size_t)k * nv;
-        beta[f->member[f->order[k]]] = 1.0;
+        beta[f->member[k]] = 1.0;
         rays_impulses(r, beta, r->gamma);
-        beta[f->member[f->order[k]]] = 0.0;
+        beta[f->member[k]] = 0.0;
         stn_problem_jacobian_transposed_add(p, 1.0, r->gamma, z);
         for (int32_t t = 0; t < p->tree_count; t++) {
             const int32_t n = p->trees[t].A.n;
@@ -266,14 +261,10 @@ static void find_beta(derivative *d) {
     const int32_t q = f->basis;
     double *y = d->y;
     for (int32_t k = 0; k < q; k++) {
-        const double *l = f->row + (size_t)f->order[k] * (size_t)f->stride;
-        y[k] = (-d->left[f->member[f->order[k]]] - active_set_dot(k, l, y)) / l[k];
+        y[k] = -d->left[f->member[k]];
     }
-    for (int32_t k = q - 1; k >= 0; k--) {
-        const double *l = f->row + (size_t)f->order[k] * (size_t)f->stride;
-        y[k] /= l[k];
-        active_set_add(k, -y[k], l, y);
-    }
+    stn_cholesky_forward(q, f->row, f->stride, 1, y, q);
+    stn_cholesky_backward(q, f->row, f->stride, 1, y, q);
     stn_cholesky_forward(q, d->norm, q, 1, y, q);
     stn_cholesky_backward(q, d->norm, q, 1, y, q);
     for (int32_t m = 0; m < f->count; m++) {

@@ -32,8 +32,8 @@ static const stn_param params[] = {
                      "where it can"),
     STN_PARAM_INT(qp_config, directions, "1", 4.0, 4.0, 256.0, "rays of a friction cone, an even number"),
     STN_PARAM_CHOICE(qp_config, impulses, impulses, IMPULSES_MINIMUM_NORM,
-                     "of impulses that give the same motion: those with the least sum of squares along the rays, or as "
-                     "few as can"),
+                     "which impulses to report where many give the same motion: minimum_norm has the least sum of "
+                     "squares along the rays, vertex presses along as few rays as possible"),
 };
 
 /// What a constraint's unknowns were in the step before.
@@ -78,17 +78,14 @@ static void split_impulses(qp *s, int32_t i) {
         set->x[first] = gamma[2];
         return;
     }
-    const double mu2 = c->set == STN_SET_ELLIPSE ? c->mu2 : c->mu1, sector = 2.0 * STN_PI / count;
-    const double a = c->mu1 > 0.0 ? gamma[0] / c->mu1 : 0.0, b = mu2 > 0.0 ? gamma[1] / mu2 : 0.0;
-    const double turns = atan2(b, a) / sector, whole = floor(turns), angle = (turns - whole) * sector;
-    const int32_t j = ((int32_t)whole % count + count) % count;
-    const double length = sqrt(a * a + b * b), next = length * sin(angle) / sin(sector);
-    const double own = length * cos(angle) - next * cos(sector), rest = gamma[2] - own - next;
+    const rays_sector sector = rays_find_sector(&s->rays, i, gamma);
+    const double rest = gamma[2] - sector.along[0] - sector.along[1];
     const double least = 1e-12 * gamma[2]; // less is rounding of an impulse at an edge
-    set->x[first + j] += own > least ? own : 0.0;
-    set->x[first + (j + 1) % count] += next > least ? next : 0.0;
-    set->x[first + j] += rest > least ? 0.5 * rest : 0.0;
-    set->x[first + (j + count / 2) % count] += rest > least ? 0.5 * rest : 0.0;
+    for (int32_t k = 0; k < 2; k++) {
+        set->x[first + sector.ray[k]] += sector.along[k] > least ? sector.along[k] : 0.0;
+    }
+    set->x[first + sector.ray[0]] += rest > least ? 0.5 * rest : 0.0;
+    set->x[first + (sector.ray[0] + count / 2) % count] += rest > least ? 0.5 * rest : 0.0;
 }
 
 /// Makes u free; false: it depends on those that are.
@@ -328,22 +325,45 @@ static bool start_solves(qp *s) {
     return false;
 }
 
-/// Other impulses for the same velocities.
+/// Least impulses into x, v and gamma of them; corrected until they err no more than twice as much as `before`, or no
+/// less for another correction. The error that is left.
+static double find_least(qp *s, minimum_norm *least, double before) {
+    enum { MOST = 20 };
+    minimum_norm_choose(least);
+    find_solution(s);
+    double last = INFINITY, error = find_error(s);
+    for (int32_t k = 0; k < MOST && error > 2.0 * before && error < 0.9 * last; k++) {
+        last = error;
+        minimum_norm_correct(least);
+        find_solution(s);
+        error = find_error(s);
+    }
+    return error;
+}
+
+/// Other impulses for the same velocities, where digits allow it.
 static bool choose_impulses(qp *s) {
     const size_t nv = (size_t)s->problem->nv, n = (size_t)s->set.n;
     double *v = STN_ARENA(s->control->arena, nv + 1, double), *x = STN_ARENA(s->control->arena, n + 1, double);
+    minimum_norm least;
     if (v == NULL || x == NULL) {
         return false;
     }
     memcpy(v, s->solution->v, nv * sizeof *v);
     memcpy(x, s->set.x, n * sizeof *x);
-    double error = find_error(s);
-    if (!minimum_norm(&s->rays, &s->set)) {
+    const double error = find_error(s);
+    const proximal_balance balance = rays_balance(&s->rays, v, s->solution->gamma);
+    if (!minimum_norm_prepare(&s->rays, &s->set, &least)) {
         return false;
     }
-    rays_impulses(&s->rays, s->set.x, s->solution->gamma);
-    rays_velocity(&s->rays, s->solution->gamma, s->solution->v);
-    if (find_error(s) > 2.0 * error + 4.0 * active_set_rounding(&s->set, 0)) { // digits do not allow it
+    int32_t largest = 0;
+    for (int32_t u = 1; u < s->set.n; u++) {
+        largest = s->set.size[u] > s->set.size[largest] ? u : largest;
+    }
+    const double allowed = 2.0 * error + 4.0 * active_set_rounding(&s->set, largest);
+    const double found = find_least(s, &least, error);
+    const proximal_balance now = rays_balance(&s->rays, s->solution->v, s->solution->gamma);
+    if (!(found <= allowed && now.value <= 2.0 * balance.value + 1e-13 * balance.size)) {
         memcpy(s->set.x, x, n * sizeof *x);
         memcpy(s->solution->v, v, nv * sizeof *v);
         rays_impulses(&s->rays, x, s->solution->gamma);

@@ -422,6 +422,17 @@ void rays_centre(rays *r, const double *v, active_set *set) {
     }
 }
 
+rays_sector rays_find_sector(const rays *r, int32_t i, const double *impulse) {
+    const stn_constraint *c = &r->problem->constraints[i];
+    const int32_t count = r->start[i + 1] - r->start[i];
+    const double mu1 = c->mu1, mu2 = c->set == STN_SET_ELLIPSE ? c->mu2 : c->mu1, sector = 2.0 * STN_PI / count;
+    const double a = mu1 > 0.0 ? impulse[0] / mu1 : 0.0, b = mu2 > 0.0 ? impulse[1] / mu2 : 0.0;
+    const double turns = atan2(b, a) / sector, whole = floor(turns), angle = (turns - whole) * sector;
+    const double length = sqrt(a * a + b * b), second = length * sin(angle) / sin(sector);
+    const int32_t first = ((int32_t)whole % count + count) % count;
+    return (rays_sector){{first, (first + 1) % count}, {length * cos(angle) - second * cos(sector), second}};
+}
+
 void rays_impulses(const rays *r, const double *beta, double *gamma) {
     for (int32_t i = 0; i < r->problem->constraint_count; i++) {
         const stn_constraint *c = &r->problem->constraints[i];

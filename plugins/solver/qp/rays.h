@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // A contact problem as the quadratic program of Anitescu's friction over impulses along rays [anitescu-2006]:
 //
-//     cone      gamma = sum_j beta_j r_j, beta_j >= 0, r_j = (mu1 cos, mu2 sin, 1)(2 pi j/directions); one ray without
-//     friction box       beta = gamma, lo <= gamma <= hi equality  beta = gamma, free beta_j within its bounds and
-//     complementary to r_j.(W gamma + R gamma + b - v_hat)
+//     cone            gamma = sum_j beta_j r_j,  beta_j >= 0
+//                     r_j = (mu1 cos(phi_j), mu2 sin(phi_j), 1),  phi_j = 2 pi j/directions
+//                     one ray (0, 0, 1) without friction
+//     box             beta = gamma,  lo <= gamma <= hi
+//     equality        beta = gamma,  free
 //
-// W = J P^-1 J^T and b = J c + bias, P = A + delta D and c = x + P^-1 (A (v_star - x) + f). delta D is not 0 where A is
-// singular alone: there the solution is that of the problem when the centre x is its own v (a proximal point).
+// Each beta_j is complementary, within its bounds, to the speed r_j.(W gamma + R gamma + b - v_hat), where
+//
+//     W = J P^-1 J^T
+//     b = J c + bias
+//     P = A + delta D
+//     c = x + P^-1 (A (v_star - x) + f)
+//
+// delta D is not 0 where A is singular alone: there the solution is that of the problem when the centre x is its own v
+// (a proximal point).
 #ifndef QP_RAYS_H
 #define QP_RAYS_H
 
@@ -49,6 +58,13 @@ stn_status rays_build(const stn_problem *problem, const stn_solve_control *contr
                       rays *out, active_set *set, stn_error *err);
 /// Puts the centre at v (nv), and q of it into `set`.
 void rays_centre(rays *r, const double *v, active_set *set);
+/// The two rays of a cone that a tangential impulse lies between, and how much of it is along each of them.
+typedef struct rays_sector {
+    int32_t ray[2]; // of the constraint's own, the second follows the first
+    double along[2];
+} rays_sector;
+/// Of constraint i, a cone with friction, and its impulse (3).
+rays_sector rays_find_sector(const rays *r, int32_t i, const double *impulse);
 /// gamma (row_count) of beta (n).
 void rays_impulses(const rays *r, const double *beta, double *gamma);
 /// v (nv) of gamma: c + P^-1 J^T gamma. A local problem has none.

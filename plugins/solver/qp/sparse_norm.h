@@ -4,9 +4,9 @@
 //
 //     min over beta >= 0 of  (beta - b)^T H (beta - b)/2 + e |beta|^2/2,    b += beta_0 - beta
 //
-// with an e small beside H [osher-2005]: each b leaves e/(e + h) of H (beta_0 - beta), and the interior point solves the
-// first of these programs, the crossover the others, whose free set it hardly ever changes. On that set F what H_FF does
-// not see of beta is then taken out: (e (H + e)_FF^-1)^2 beta.
+// with an e small beside H [osher-2005]: each b leaves e/(e + h) of H (beta_0 - beta), and the interior point solves
+// the first of these programs, the crossover the others, whose free set it hardly ever changes. On that set F what H_FF
+// does not see of beta is then taken out: (e (H + e)_FF^-1)^2 beta.
 #ifndef QP_SPARSE_NORM_H
 #define QP_SPARSE_NORM_H
 
