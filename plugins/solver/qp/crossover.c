@@ -31,7 +31,7 @@ void crossover_mark(active_set *set, const bool *chosen) {
 
 static void find_gradient(crossover *c) {
     active_set *set = c->set;
-    rays_product(c->r, set->x, set->g);
+    ray_system_product(c->system, set->x, set->g);
     for (int32_t u = 0; u < set->n; u++) {
         set->g[u] += set->q[u];
     }
@@ -94,8 +94,8 @@ static void add(int32_t n, double a, const double *x, double *y) {
 static bool find_direction(crossover *c, int32_t k) {
     const active_set *set = c->set;
     double *p = c->p[k], *Hp = c->Hp[k], held = 0.0;
-    ray_system_solve(c->system, set->g, true, p);
-    rays_product(c->r, p, Hp);
+    ray_system_solve(c->system, set->g, c->system->extra == NULL, p);
+    ray_system_product(c->system, p, Hp);
     for (int32_t j = 0; j < set->count; j++) {
         const int32_t u = set->free[j];
         const double own = c->E[u] * p[u] / set->size[u];

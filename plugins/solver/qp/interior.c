@@ -74,7 +74,7 @@ static double find_gap(const interior *s, double step) {
 static double find_residual(interior *s) {
     const active_set *set = s->set;
     double largest = 0.0;
-    rays_product(s->r, s->x, s->residual);
+    ray_system_product(&s->system, s->x, s->residual);
     for (int32_t u = 0; u < set->n; u++) {
         s->residual[u] += set->q[u] - s->low[u] + s->high[u];
         largest = is_fixed(set, u) ? largest : fmax(largest, fabs(s->residual[u]) / set->size[u]);
@@ -186,7 +186,7 @@ static bool contradicts(interior *s) {
     if (!(size > 1e5 * s->unit) || !(gain > 1e-6 * all)) {
         return false;
     }
-    rays_product(s->r, s->dx, s->right);
+    ray_system_product(&s->system, s->dx, s->right);
     for (int32_t u = 0; u < set->n; u++) {
         energy += s->dx[u] * s->right[u];
     }
@@ -261,13 +261,21 @@ static void keep_best(interior *s, double *least) {
     }
 }
 
+/// The crossover from the set at hand.
+static bool cross_over(interior *s, int32_t most, int32_t *moves) {
+    enum { ROUNDS = 10 };
+    s->exact = crossover_solve(&s->cross, ROUNDS, most, moves);
+    return s->exact;
+}
+
 active_set_end interior_solve(interior *s, int32_t most, int32_t *moves) {
-    enum { ROUNDS = 10, PATIENCE = 30 };
+    enum { PATIENCE = 30 }; // iterations that do not halve the gap
     active_set *set = s->set;
+    s->exact = false;
     if (!place_immovable(s)) {
         return ACTIVE_SET_CONTRADICTION;
     }
-    if (set->count > 0 && crossover_solve(&s->cross, ROUNDS, most, moves)) {
+    if (set->count > 0 && cross_over(s, most, moves)) {
         return ACTIVE_SET_SOLVED;
     }
     const int32_t degree = begin(s);
@@ -276,7 +284,7 @@ active_set_end interior_solve(interior *s, int32_t most, int32_t *moves) {
         const double residual = find_residual(s), mu = degree > 0 ? find_gap(s, 0.0) / degree : 0.0;
         if (residual <= 1e-3 * s->unit && mu <= attempt * s->unit * s->unit) {
             show(s);
-            if (crossover_solve(&s->cross, ROUNDS, most, moves)) {
+            if (cross_over(s, most, moves)) {
                 return ACTIVE_SET_SOLVED;
             }
             keep_best(s, &least);

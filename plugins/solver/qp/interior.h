@@ -23,6 +23,7 @@ typedef struct interior {
     double *aim_low, *aim_high;      // c
     double *residual, *right, *best; // H x + q - low + high; work
     bool *chosen;
+    bool exact; // of the last solution: the crossover found its set
 } interior;
 
 /// Everything lives in the arena of `control`.

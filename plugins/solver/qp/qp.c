@@ -11,6 +11,7 @@
 #include "differentiate.h"
 #include "interior.h"
 #include "minimum_norm.h"
+#include "sparse_norm.h"
 
 enum {
     MOST_UNKNOWNS = 4000, // of the active set: H and L of 128 MB each; minimum_norm takes more
@@ -325,27 +326,35 @@ static bool start_solves(qp *s) {
     return false;
 }
 
-/// Least impulses into x, v and gamma of them; corrected until they err no more than twice as much as `before`, or no
-/// less for another correction. The error that is left.
-static double find_least(qp *s, minimum_norm *least, double before) {
+/// Least impulses into x, v and gamma of them, and the error that is left. Those of a full matrix are corrected until
+/// they err no more than twice as much as `before`, or no less for another correction. False: out of memory.
+static bool find_least(qp *s, double before, double *error) {
     enum { MOST = 20 };
-    minimum_norm_choose(least);
-    find_solution(s);
-    double last = INFINITY, error = find_error(s);
-    for (int32_t k = 0; k < MOST && error > 2.0 * before && error < 0.9 * last; k++) {
-        last = error;
-        minimum_norm_correct(least);
-        find_solution(s);
-        error = find_error(s);
+    minimum_norm least;
+    bool enough = s->sparse ? sparse_norm(&s->inner, s->control->max_iterations)
+                            : minimum_norm_prepare(&s->rays, &s->set, &least);
+    if (!enough) {
+        return false;
     }
-    return error;
+    if (!s->sparse) {
+        minimum_norm_choose(&least);
+    }
+    find_solution(s);
+    *error = find_error(s);
+    double last = INFINITY;
+    for (int32_t k = 0; k < MOST && !s->sparse && *error > 2.0 * before && *error < 0.9 * last; k++) {
+        last = *error;
+        minimum_norm_correct(&least);
+        find_solution(s);
+        *error = find_error(s);
+    }
+    return true;
 }
 
 /// Other impulses for the same velocities, where digits allow it.
 static bool choose_impulses(qp *s) {
     const size_t nv = (size_t)s->problem->nv, n = (size_t)s->set.n;
     double *v = STN_ARENA(s->control->arena, nv + 1, double), *x = STN_ARENA(s->control->arena, n + 1, double);
-    minimum_norm least;
     if (v == NULL || x == NULL) {
         return false;
     }
@@ -353,7 +362,8 @@ static bool choose_impulses(qp *s) {
     memcpy(x, s->set.x, n * sizeof *x);
     const double error = find_error(s);
     const proximal_balance balance = rays_balance(&s->rays, v, s->solution->gamma);
-    if (!minimum_norm_prepare(&s->rays, &s->set, &least)) {
+    double found;
+    if (!find_least(s, error, &found)) {
         return false;
     }
     int32_t largest = 0;
@@ -361,7 +371,6 @@ static bool choose_impulses(qp *s) {
         largest = s->set.size[u] > s->set.size[largest] ? u : largest;
     }
     const double allowed = 2.0 * error + 4.0 * active_set_rounding(&s->set, largest);
-    const double found = find_least(s, &least, error);
     const proximal_balance now = rays_balance(&s->rays, s->solution->v, s->solution->gamma);
     if (!(found <= allowed && now.value <= 2.0 * balance.value + 1e-13 * balance.size)) {
         memcpy(s->set.x, x, n * sizeof *x);
@@ -452,7 +461,7 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     if (status != STN_OK) {
         return status;
     }
-    if (config->impulses == IMPULSES_MINIMUM_NORM && !s.sparse && !choose_impulses(&s)) {
+    if (config->impulses == IMPULSES_MINIMUM_NORM && !choose_impulses(&s)) {
         return stn_fail(err, STN_ERR_MEMORY, "%d unknowns: out of memory", s.set.n);
     }
     return judge(&s);

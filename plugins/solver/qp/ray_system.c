@@ -91,11 +91,14 @@ static void condense(const double *R, double *K) {
 stn_status ray_system_factor(ray_system *s, const double *E, stn_error *err) {
     const rays *r = s->r;
     augmented *H = &s->H;
-    if (s->factored && memcmp(E, s->E, (size_t)s->n * sizeof *E) == 0) {
+    for (int32_t u = 0; u < s->n; u++) {
+        const double own = E[u] + (s->extra != NULL ? s->extra[u] : 0.0);
+        s->factored = s->factored && own == s->E[u];
+        s->E[u] = own;
+    }
+    if (s->factored) {
         return STN_OK;
     }
-    memcpy(s->E, E, (size_t)s->n * sizeof *E);
-    s->factored = false;
     for (int32_t lane = 0; lane < H->lane_count; lane++) {
         static const int32_t entries[6] = {0, 1, 4, 2, 5, 8};
         const int32_t i = H->lane_constraint[lane];
@@ -103,7 +106,7 @@ stn_status ray_system_factor(ray_system *s, const double *E, stn_error *err) {
         for (int32_t u = r->start[i]; u < r->start[i + 1]; u++) {
             const double *ray = r->ray + 3 * (size_t)u;
             for (int32_t k = 0; k < 9; k++) {
-                K[k] += ray[k / 3] * ray[k % 3] / E[u];
+                K[k] += ray[k / 3] * ray[k % 3] / s->E[u];
             }
         }
         condense(r->problem->R + r->problem->constraints[i].row, K);
@@ -113,7 +116,7 @@ stn_status ray_system_factor(ray_system *s, const double *E, stn_error *err) {
     }
     for (int32_t i = 0; i < H->line_count; i++) {
         const int32_t row = H->line_row[i];
-        s->line_G[i] = 1.0 / (r->problem->R[row] + E[s->unknown[row]]);
+        s->line_G[i] = 1.0 / (r->problem->R[row] + s->E[s->unknown[row]]);
     }
     augmented_assemble(H, s->G, s->line_G, NULL);
     stn_status status = augmented_factor(H, 0.0, err);
@@ -122,6 +125,13 @@ stn_status ray_system_factor(ray_system *s, const double *E, stn_error *err) {
 }
 
 // --------------------------------------------------------------------------------------------------------------- solve
+
+void ray_system_product(ray_system *s, const double *x, double *g) {
+    rays_product(s->r, x, g);
+    for (int32_t u = 0; u < s->n && s->extra != NULL; u++) {
+        g[u] += s->extra[u] * x[u];
+    }
+}
 
 /// x -= (x.q) q
 static void remove_part(const double *q, double *x) {

@@ -20,7 +20,8 @@ typedef struct ray_system {
     int32_t n;
     augmented H;
     int32_t *unknown;        // (row_count) of a row with bounds
-    double *E;               // (n) of the factor
+    const double *extra;     // (n) added to the diagonal of H; NULL: nothing. The caller's
+    double *E;               // (n) of the factor, extra in it
     bool factored;           // E is that of the factor
     double *G, *line_G;      // of lanes (6 x lane_stride) and lines
     double *dv;              // (nv)
@@ -33,6 +34,8 @@ typedef struct ray_system {
 stn_status ray_system_create(rays *r, int32_t n, const stn_solve_control *control, ray_system *out, stn_error *err);
 /// Factors for E (n) > 0; nothing is done where it is that of the last call. STN_ERR_NUMERIC: no factor.
 stn_status ray_system_factor(ray_system *s, const double *E, stn_error *err);
+/// g (n) = H x (n), extra in H.
+void ray_system_product(ray_system *s, const double *x, double *g);
 /// d (n) = -(H + E)^-1 g (n), as good as one solve gives it. `speeds`: g are the speeds of some v along the rays, so
 /// that l is rounding and left out.
 void ray_system_solve(ray_system *s, const double *g, bool speeds, double *d);

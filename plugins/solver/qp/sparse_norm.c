@@ -109,7 +109,7 @@ bool sparse_norm(interior *s, int32_t most) {
     if (!keep_program(&l)) {
         return false;
     }
-    bool solved = pose(&l) && interior_solve(s, most, &moves) == ACTIVE_SET_SOLVED;
+    bool solved = pose(&l) && interior_solve(s, most, &moves) == ACTIVE_SET_SOLVED && s->exact;
     double before = INFINITY;
     for (int32_t k = 0; k < PROGRAMS && solved; k++) {
         const double left = add_back(&l);

@@ -167,6 +167,48 @@ static void lemke_on_the_dual_moves_the_same(void **state) {
     assert_true(worst <= 1e-8 && compared >= 2 * PROBLEMS * 95 / 100);
 }
 
+/// Velocities to 1e-9. Impulses where there are contacts alone: rows with bounds keep those that a method found, and
+/// where digits do not allow the least sum of squares one method may leave them and the other not.
+static void both_methods_agree(void **state) {
+    fixture *f = *state;
+    enum { PROBLEMS = 300 };
+    static const struct { double size, fast; } units[] = {{1.0, 1.0}, {1e-9, 1e3}, {1e6, 1e-6}};
+    static double v[MULTICONTACT_MOST], gamma[MULTICONTACT_MOST];
+    double worst = 0.0;
+    int32_t others = 0, compared = 0;
+    for (int32_t u = 0; u < STN_COUNT(units); u++) {
+        for (int32_t directions = 4; directions <= 10; directions += 6) {
+            for (uint64_t seed = 1; seed <= PROBLEMS; seed++) {
+                sample *s = random_sample(seed, units[u].size, units[u].fast);
+                const stn_problem *p = &s->problem;
+                method = "active_set";
+                choose(f, "qp", directions, "minimum_norm");
+                assert_ok(solve_into(f, p, 0, v, gamma), f->err);
+                leave(f);
+                method = "interior_point";
+                choose(f, "qp", directions, "minimum_norm");
+                assert_ok(solve(f, p), f->err);
+                leave(f);
+                double size = fmax(multicontact_largest(p->nv, p->v_star, NULL), 1e-300);
+                size = fmax(size, multicontact_largest(p->nv, v, NULL));
+                worst = fmax(worst, multicontact_largest(p->nv, f->v, v) / size);
+                bool cones = true;
+                for (int32_t i = 0; i < p->constraint_count; i++) {
+                    cones = cones && stn_constraint_has_cone(&p->constraints[i]);
+                }
+                double impulse = multicontact_largest(p->row_count, gamma, NULL);
+                compared += cones && impulse > 0.0;
+                bool differ = cones && multicontact_largest(p->row_count, f->gamma, gamma) > 1e-7 * impulse;
+                others += differ;
+                sample_clear(s);
+            }
+        }
+    }
+    print_message("%d problems: v differs by at most %.1e, %d of %d have other impulses\n", 6 * PROBLEMS, worst, others,
+                  compared);
+    assert_true(worst <= 1e-9 && others <= compared / 100);
+}
+
 /// A point of 1 kg slides towards the middle of an edge: friction is that of the cone times cos(pi/n), exactly.
 static void friction_is_short_by_one_minus_cosine(void **state) {
     fixture *f = *state;
@@ -402,10 +444,13 @@ int main(void) {
         CLAIM(contradictions_are_said),
         cmocka_unit_test_setup_teardown(what_it_cannot_do_is_a_line, setup, teardown_method),
         CLAIM(the_set_of_the_step_before_is_the_start),
+        cmocka_unit_test_setup_teardown(both_methods_agree, setup, teardown_method),
         SPARSE(answers_meet_the_conditions_of_the_program),
         SPARSE(lemke_on_the_dual_moves_the_same),
         SPARSE(friction_is_short_by_one_minus_cosine),
         SPARSE(many_directions_approach_the_cone),
+        SPARSE(a_box_loads_its_corners_alike),
+        SPARSE(no_other_impulses_are_smaller),
         SPARSE(contradictions_are_said),
         SPARSE(the_set_of_the_step_before_is_the_start),
     };
