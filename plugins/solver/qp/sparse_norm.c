@@ -2,6 +2,7 @@
 // See sparse_norm.h.
 #include "sparse_norm.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -98,29 +99,55 @@ static void remove_unseen(least *l) {
         }
     }
     for (int32_t u = 0; u < set->n; u++) {
-        set->x[u] = fmin(fmax(set->x[u] - l->part[u], set->lo[u]), set->hi[u]);
+        set->x[u] -= l->part[u];
+    }
+}
+
+/// Gives back to H beta what was taken out with it.
+static void restore_seen(least *l) {
+    enum { TIMES = 30 };
+    active_set *set = l->inner->set;
+    double before = INFINITY;
+    for (int32_t k = 0; k < TIMES; k++) {
+        double left = 0.0, energy = 0.0;
+        rays_product(l->inner->r, set->x, l->part);
+        for (int32_t u = 0; u < set->n; u++) {
+            energy = fmax(energy, set->size[u] * fabs(set->x[u]));
+            l->part[u] = set->place[u] >= 0 ? l->part[u] + l->q[u] : 0.0;
+            left = fmax(left, set->place[u] >= 0 ? fabs(l->part[u]) / set->size[u] : 0.0);
+        }
+        if (!(left > 16.0 * DBL_EPSILON * energy && left < 0.5 * before)) { // what rounding leaves is not seen, either
+            break;
+        }
+        before = left;
+        ray_system_solve(&l->inner->system, l->part, true, l->next);
+        for (int32_t u = 0; u < set->n; u++) {
+            set->x[u] += set->place[u] >= 0 ? l->next[u] : 0.0;
+        }
+    }
+    for (int32_t u = 0; u < set->n; u++) {
+        set->x[u] = fmin(fmax(set->x[u], set->lo[u]), set->hi[u]);
     }
 }
 
 bool sparse_norm(interior *s, int32_t most) {
-    enum { PROGRAMS = 8, ROUNDS = 10 };
+    enum { PROGRAMS = 30, PATIENCE = 3, ROUNDS = 10 };
     least l = {.inner = s};
     int32_t moves = 0;
     if (!keep_program(&l)) {
         return false;
     }
     bool solved = pose(&l) && interior_solve(s, most, &moves) == ACTIVE_SET_SOLVED && s->exact;
-    double before = INFINITY;
-    for (int32_t k = 0; k < PROGRAMS && solved; k++) {
+    double least_left = INFINITY;
+    for (int32_t k = 0, since = 0; k < PROGRAMS && solved && since < PATIENCE; k++, since++) {
         const double left = add_back(&l);
-        if (!(left > 0.0 && left < 0.5 * before)) {
-            break;
-        }
-        before = left;
+        since = left < 0.5 * least_left ? 0 : since;
+        least_left = fmin(least_left, left);
         solved = crossover_solve(&s->cross, ROUNDS, most, &moves);
     }
     if (solved) {
         remove_unseen(&l);
+        restore_seen(&l);
     } else {
         memcpy(s->set->x, l.x, (size_t)s->set->n * sizeof *l.x);
     }

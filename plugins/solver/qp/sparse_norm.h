@@ -6,7 +6,7 @@
 //
 // with an e small beside H [osher-2005]: each b leaves e/(e + h) of H (beta_0 - beta), and the interior point solves
 // the first of these programs, the crossover the others, whose free set it hardly ever changes. On that set F what H_FF
-// does not see of beta is then taken out: (e (H + e)_FF^-1)^2 beta.
+// does not see of beta is then taken out, (e (H + e)_FF^-1)^4 beta, and what H sees is given back.
 #ifndef QP_SPARSE_NORM_H
 #define QP_SPARSE_NORM_H
 
