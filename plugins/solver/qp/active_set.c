@@ -35,6 +35,14 @@ static const double *row_of(const active_set *s, int32_t i) {
     return s->H + (size_t)i * (size_t)s->stride;
 }
 
+static const double *make_row(active_set *s, int32_t i) {
+    if (s->make_row != NULL && !s->made[i]) {
+        s->make_row(s->user, i, s->H + (size_t)i * (size_t)s->stride);
+        s->made[i] = true;
+    }
+    return row_of(s, i);
+}
+
 static double *factor_row(const active_set *s, int32_t k) {
     return s->L + (size_t)k * (size_t)s->stride;
 }
@@ -47,7 +55,8 @@ bool active_set_create_vectors(active_set *s, int32_t n, stn_arena *arena) {
                                 &s->size, &s->row, &s->follow, &s->cosine, &s->sine};
     s->free = STN_ARENA(arena, n + 1, int32_t);
     s->place = STN_ARENA(arena, n + 1, int32_t);
-    bool good = s->free != NULL && s->place != NULL;
+    s->made = STN_ARENA_ZEROED(arena, n + 1, bool);
+    bool good = s->free != NULL && s->place != NULL && s->made != NULL;
     for (int32_t i = 0; i < STN_COUNT(vectors); i++) {
         *vectors[i] = STN_ARENA_ZEROED(arena, s->stride, double);
         good = good && *vectors[i] != NULL;
@@ -76,7 +85,7 @@ void active_set_begin(active_set *s) {
 /// follow = -H_FF^-1 H_Fp, row = L^-1 H_Fp. Returns the curvature of the cost along p with F following, 0 where p
 /// depends on F to round-off.
 static double find_follow(active_set *s, int32_t p) {
-    const double *h = row_of(s, p);
+    const double *h = make_row(s, p);
     const int32_t count = s->count;
     for (int32_t k = 0; k < count; k++) {
         const double *l = factor_row(s, k);

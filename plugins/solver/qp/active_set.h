@@ -23,7 +23,11 @@
 
 typedef struct active_set {
     int32_t n, stride;
-    double *H;             // (n x stride), both triangles; NULL: vectors alone
+    double *H; // (n x stride), both triangles; NULL: vectors alone
+    /// Row i of H when it is first needed, which is before variable i moves or is released; NULL: H is complete.
+    void (*make_row)(const void *user, int32_t i, double *row);
+    const void *user;
+    bool *made;            // (n) rows of H that were made
     double *q, *lo, *hi;   // (n)
     double *x, *g;         // (n) lo <= x <= hi
     int32_t count;         // of free variables

@@ -275,6 +275,15 @@ static bool orthonormalise(norm_part *q, stn_arena *arena) {
     return true;
 }
 
+/// Row m of Pi.
+static void make_row(const void *user, int32_t m, double *row) {
+    const norm_part *q = user;
+    for (int32_t j = 0; j < q->count; j++) {
+        row[j] = -active_set_dot(q->basis, part_row(q, m), part_row(q, j));
+    }
+    row[m] += 1.0;
+}
+
 /// The program of a part, without q.
 static bool make_program(norm_part *q, stn_arena *arena) {
     active_set *dual = &q->dual;
@@ -282,18 +291,12 @@ static bool make_program(norm_part *q, stn_arena *arena) {
     if (q->along == NULL || !active_set_create(dual, q->count, arena) || !orthonormalise(q, arena)) {
         return false;
     }
-    for (int32_t m = 0; m < q->count; m++) {
-        double *H = dual->H + (size_t)m * (size_t)dual->stride;
-        for (int32_t j = 0; j <= m; j++) {
-            H[j] = -active_set_dot(q->basis, part_row(q, m), part_row(q, j));
-            dual->H[(size_t)j * (size_t)dual->stride + (size_t)m] = H[j];
-        }
-        H[m] += 1.0;
-        dual->hi[m] = INFINITY;
-    }
     active_set_begin(dual);
+    dual->make_row = make_row;
+    dual->user = q;
     dual->loose = 1e-10;
     for (int32_t m = 0; m < q->count; m++) {
+        dual->hi[m] = INFINITY;
         dual->size[m] = 1.0; // what Pi is a difference of, and rounding relative to
     }
     return true;
