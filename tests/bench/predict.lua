@@ -3,23 +3,9 @@
 -- contacts in the results, and with derivatives. The best of some repetitions; nothing is asserted.
 --   stiction run tests/bench/predict.lua [--set solver=qp]
 local stn = require "stiction"
-local load_text = require "robot_text"
+local load_text, sliding_finger = require "robot_text", require "sliding_finger"
 
 local p = stn.params { solver = "sap", commands = 1000, repetitions = 5 }
-
-local function slide(name, parent, child, axis)
-  return ([[<joint name="%s" type="prismatic"><parent link="%s"/><child link="%s"/><axis xyz="%s"/>
-    <limit lower="-2" upper="2" effort="1000" velocity="10"/></joint>]]):format(name, parent, child, axis)
-end
-
-local function link(name, shape)
-  return ([[<link name="%s"><inertial><mass value="0.1"/><inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial>%s</link>]])
-    :format(name, shape)
-end
-
-local finger = '<robot name="finger"><link name="base"/>' .. link("a", "") .. link("b", "")
-  .. link("tip", '<collision><geometry><sphere radius="0.015"/></geometry></collision>')
-  .. slide("x", "base", "a", "1 0 0") .. slide("y", "a", "b", "0 1 0") .. slide("z", "b", "tip", "0 0 1") .. "</robot>"
 
 local function new_world()
   local world = stn.world { dt = 0.05, integrator = "quasistatic", solver = p.solver, certificate = "light" }
@@ -33,7 +19,7 @@ local scenes = {}
 function scenes.push()
   local world = new_world()
   world:box { size = { 0.1, 0.1, 0.06 }, mass = 0.5, xyz = { 0, 0, 0.03 } }
-  local robot = load_text(world, ".urdf", finger, { fixed = true, joints = { x = -0.066, y = 0.01, z = 0.03 } })
+  local robot = load_text(world, ".urdf", sliding_finger(0.015), { fixed = true, joints = { x = -0.066, y = 0.01, z = 0.03 } })
   local drive = world:controller { "joint_pd", target = robot, kp = 1000, kd = 0, effort_limits = false, gravity_compensation = true }
   return world, drive, { -0.055, 0.01, 0.03 }
 end

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -33,6 +34,16 @@
             print_message("%s: %s (%s)\n", #call, (error).text, stn_status_text(ok_status)); \
             fail();                                                                          \
         }                                                                                    \
+    } while (0)
+
+/// The call, which takes `&said` for its error, must give `expected` and a text with `part` in it.
+#define assert_error(call, expected, part)                       \
+    do {                                                         \
+        stn_error said = {0};                                    \
+        assert_int_equal((call), expected);                      \
+        if (strstr(said.text, part) == NULL) {                   \
+            fail_msg("'%s' does not say '%s'", said.text, part); \
+        }                                                        \
     } while (0)
 
 /// Skips the test when a file or folder is absent: tests against shared reference data say "skipped" without it.

@@ -122,19 +122,25 @@ static void add_param(const stn_param *param, void *user) {
     cJSON_AddItemToArray(user, json);
 }
 
+/// A vector of numbers in a list; `size` as its caller defines it.
+static cJSON *add_vector(cJSON *list, const char *name, const char *unit, int32_t size) {
+    cJSON *json = cJSON_CreateObject();
+    cli_json_add_text(json, "name", name);
+    cli_json_add_text(json, "unit", unit);
+    cli_json_add_real(json, "size", size);
+    cJSON_AddItemToArray(list, json);
+    return json;
+}
+
 /// "size": numbers in a vector, 0: one per velocity of the target.
 static void add_channels(cJSON *plugin, const stn_plugin_desc *desc) {
     const stn_channel *channels = NULL;
     int32_t count = channels_of(desc, &channels);
     cJSON *list = count > 0 ? cJSON_AddArrayToObject(plugin, "channels") : NULL;
     for (int32_t i = 0; i < count; i++) {
-        cJSON *json = cJSON_CreateObject();
-        cli_json_add_text(json, "name", channels[i].name);
-        cli_json_add_text(json, "unit", channels[i].unit);
-        cli_json_add_real(json, "size", channels[i].size);
+        cJSON *json = add_vector(list, channels[i].name, channels[i].unit, channels[i].size);
         cli_json_add_real(json, "rows", rows_of(desc, i));
         cli_json_add_text(json, "text", channels[i].summary);
-        cJSON_AddItemToArray(list, json);
     }
 }
 
@@ -144,13 +150,9 @@ static void add_outputs(cJSON *plugin, const stn_plugin_desc *desc) {
     int32_t count = outputs_of(desc, &outputs);
     cJSON *list = count > 0 ? cJSON_AddArrayToObject(plugin, "outputs") : NULL;
     for (int32_t i = 0; i < count; i++) {
-        cJSON *json = cJSON_CreateObject();
-        cli_json_add_text(json, "name", outputs[i].name);
-        cli_json_add_text(json, "unit", outputs[i].unit);
-        cli_json_add_real(json, "size", outputs[i].size);
+        cJSON *json = add_vector(list, outputs[i].name, outputs[i].unit, outputs[i].size);
         cli_json_add_texts(json, "words", outputs[i].words);
         cli_json_add_text(json, "text", outputs[i].summary);
-        cJSON_AddItemToArray(list, json);
     }
 }
 

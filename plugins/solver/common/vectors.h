@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four doubles at a time; lowered to what the target has. Inside functions marked STN_KERNEL only.
+// Four doubles at a time, lowered to what the target has, inside functions marked STN_KERNEL only; small products.
 #ifndef SOLVER_COMMON_VECTORS_H
 #define SOLVER_COMMON_VECTORS_H
 
@@ -20,6 +20,20 @@ STN_KERNEL_INLINE v4 v4_load(const double *x) {
 
 STN_KERNEL_INLINE void v4_store(double *x, v4 a) {
     *(v4 *)x = a;
+}
+
+/// out (rows x columns) = X Y^T, X (rows x n), Y (columns x n) with rows at distance `stride`.
+STN_KERNEL_INLINE void multiply_rows(int32_t n, int32_t rows, int32_t columns, const double *restrict X,
+                                     const double *restrict Y, int32_t stride, double *restrict out) {
+    for (int32_t r = 0; r < rows; r++) {
+        for (int32_t c = 0; c < columns; c++) {
+            double sum = 0.0;
+            for (int32_t k = 0; k < n; k++) {
+                sum += X[r * n + k] * Y[c * stride + k];
+            }
+            out[r * columns + c] = sum;
+        }
+    }
 }
 
 /// rows x n values into rows x ld, filled up with zeros.

@@ -14,6 +14,7 @@
 
 #include "common/block_lu.h"
 #include "common/scaled_dual.h"
+#include "common/vectors.h"
 #include "map.h"
 
 typedef struct newton {
@@ -78,26 +79,12 @@ static double evaluate(const newton *m, const double *x, const double *g) {
 
 // ------------------------------------------------------------------------------------------------------- linear system
 
-/// out (rows x columns, row-major) = D W, W by columns `width` apart.
-STN_KERNEL_INLINE void multiply_any(int32_t rows, int32_t columns, int32_t width, const double *restrict D,
-                                    const double *restrict W, double *restrict out) {
-    for (int32_t r = 0; r < rows; r++) {
-        for (int32_t c = 0; c < columns; c++) {
-            double sum = 0.0;
-            for (int32_t k = 0; k < rows; k++) {
-                sum += D[r * rows + k] * W[c * width + k];
-            }
-            out[r * columns + c] = sum;
-        }
-    }
-}
-
-/// The same; nearly all blocks are of two contacts.
+/// out (rows x columns, row-major) = D W, W by columns. Nearly all blocks are of two contacts.
 static void multiply(const packed_row *row, const packed_block *b, const double *D, double *out) {
     if (row->rows == 3 && b->columns == 3) {
-        multiply_any(3, 3, 4, D, b->W, out);
+        multiply_rows(3, 3, 3, D, b->W, 4, out);
     } else {
-        multiply_any(row->rows, b->columns, row->width, D, b->W, out);
+        multiply_rows(row->rows, row->rows, b->columns, D, b->W, row->width, out);
     }
 }
 

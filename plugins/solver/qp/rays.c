@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/augmented.h"
+#include "common/vectors.h"
 
 // ----------------------------------------------------------------------------------------------------------- unknowns
 
@@ -130,17 +131,9 @@ typedef struct touch {
     const double *X; // (rows x n_t)
 } touch;
 
-STN_KERNEL static void multiply_rows(int32_t n, int32_t rows, int32_t columns, const double *X, const double *Y,
-                                     double *W) {
-    for (int32_t a = 0; a < rows; a++) {
-        for (int32_t b = 0; b < columns; b++) {
-            double sum = 0.0;
-            for (int32_t k = 0; k < n; k++) {
-                sum += X[a * n + k] * Y[b * n + k];
-            }
-            W[a * columns + b] = sum;
-        }
-    }
+/// W = X Y^T.
+STN_KERNEL static void multiply(int32_t n, int32_t rows, int32_t columns, const double *X, const double *Y, double *W) {
+    multiply_rows(n, rows, columns, X, Y, n, W);
 }
 
 /// Adds what goes through one tree: J_i P_t^-1 J_j^T of all its constraints.
@@ -184,7 +177,7 @@ static bool assemble_tree(rays *r, int32_t t, active_set *set) {
         for (int32_t b = 0; b <= a; b++) {
             double W[STN_MAX_ROWS * STN_MAX_ROWS];
             const int32_t j = touches[b].constraint;
-            multiply_rows(n, p->constraints[i].rows, p->constraints[j].rows, touches[a].X, touches[b].X, W);
+            multiply(n, p->constraints[i].rows, p->constraints[j].rows, touches[a].X, touches[b].X, W);
             put_block(r, i, j, W, set);
         }
     }

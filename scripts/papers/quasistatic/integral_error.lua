@@ -43,10 +43,7 @@ local function integral_errors(trace)
 end
 
 local function measure(h, kind)
-  local own = {}
-  for key, value in pairs(p) do own[key] = value end
-  own.dt, own.integrator, own.solver, own.stiction = h, kind.integrator, kind.solver, kind.stiction
-  local trace = scene.trace(own)
+  local trace = scene.trace(p, { dt = h, integrator = kind.integrator, solver = kind.solver, stiction = kind.stiction })
   local row = { h = h, steps = trace.steps, succeeds = scene.succeeded(trace.outcome), unsolved = trace.unsolved, contacts = trace.contacts }
   row.position, row.angle = integral_errors(trace)
   row.solve_us, row.step_us = statistics.median(trace.solve_us), statistics.median(trace.step_us)

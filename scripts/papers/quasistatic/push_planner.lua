@@ -8,7 +8,7 @@
 --
 -- execute=dynamic makes the pushes in a world with inertia, at 2 ms a step: the planner still predicts quasistatic steps of `dt`.
 local stn = require "stiction"
-local load_text, chart = require "robot_text", require "chart"
+local load_text, sliding_finger, chart = require "robot_text", require "sliding_finger", require "chart"
 
 local p = stn.params {
   execute = stn.choice { "quasistatic", "dynamic" },
@@ -29,27 +29,13 @@ local level, above = 0.03, 0.12           -- heights at which it pushes and trav
 local clear = 0.015                       -- free way beside the box before a push, more than mu times a step of 2 cm [m]
 local yaw_weight = 0.1                    -- m of a way that a rad is worth
 
-local function slide(name, parent, child, axis)
-  return ([[<joint name="%s" type="prismatic"><parent link="%s"/><child link="%s"/><axis xyz="%s"/>
-    <limit lower="-2" upper="2" effort="1000" velocity="10"/></joint>]]):format(name, parent, child, axis)
-end
-
-local function link(name, shape)
-  return ([[<link name="%s"><inertial><mass value="0.1"/><inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial>%s</link>]])
-    :format(name, shape)
-end
-
-local finger_text = '<robot name="finger"><link name="base"/>' .. link("bridge", "") .. link("cart", "")
-  .. link("tip", ('<collision><geometry><sphere radius="%g"/></geometry></collision>'):format(radius))
-  .. slide("x", "base", "bridge", "1 0 0") .. slide("y", "bridge", "cart", "0 1 0") .. slide("z", "cart", "tip", "0 0 1") .. "</robot>"
-
 local function build(kind)
   local dynamic = kind == "dynamic"
   local s = { dynamic = dynamic, world = stn.world { dt = dynamic and 2e-3 or p.dt, seed = p.seed,
     integrator = dynamic and "symplectic_euler" or "quasistatic" } }
   s.world:ground { mu = p.mu }
   s.box = s.world:box { name = "box", size = { size, size, height }, mass = mass, mu = p.mu, xyz = { 0, 0, height / 2 } }
-  s.finger = load_text(s.world, ".urdf", finger_text, { fixed = true, mu = p.mu, joints = { x = -size, y = 0, z = above } })
+  s.finger = load_text(s.world, ".urdf", sliding_finger(radius), { fixed = true, mu = p.mu, joints = { x = -size, y = 0, z = above } })
   -- an impedance: its spring holds in balance, its damper counts in motion alone
   s.drive = s.world:controller { "joint_pd", target = s.finger, kp = stiffness, kd = dynamic and 2 * math.sqrt(stiffness * 0.3) or 0,
     effort_limits = false, gravity_compensation = true }

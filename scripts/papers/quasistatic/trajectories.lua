@@ -18,10 +18,7 @@ local p = scene.parameters {
 
 local runs = { { name = "with inertia, h = 5e-5 s", trace = scene.truth(p, p.truth, p.truth_dt) } }
 for _, h in ipairs(numbers(p.steps, "steps")) do
-  local own = {}
-  for key, value in pairs(p) do own[key] = value end
-  own.dt = h
-  runs[#runs + 1] = { name = ("quasistatic, h = %g s"):format(h), trace = scene.trace(own) }
+  runs[#runs + 1] = { name = ("quasistatic, h = %g s"):format(h), trace = scene.trace(p, { dt = h }) }
 end
 
 local identity = stn.pose {}

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "stn_heard.h"
+
 typedef enum conduct { HOLDS, COUNTS, NO_UNIT, NO_NUMBER, NAN_ENERGY, FAILS_LATER, DRIVES } conduct;
 enum { OUTPUTS = 64, PART = 7 };
 
@@ -232,27 +234,14 @@ static void mistakes_are_named(void **state) {
     refuses(*state, NAN_ENERGY, "constraint probe 'second': the elastic energy became nan J");
 }
 
-typedef struct heard {
-    int32_t count;
-    char text[1024];
-} heard;
-
-static void listen(void *user, stn_log_level level, const char *text) {
-    heard *h = user;
-    if (level == STN_LOG_WARNING && strstr(text, "too stiff or too damped") != NULL) {
-        h->count++;
-        snprintf(h->text, sizeof h->text, "%s", text);
-    }
-}
-
 /// A cube of 2 kg, driven without weight for two steps of 10 ms. w = |1/2 in three rows| / 3 = sqrt(3)/6 1/kg, and a
 /// row gives gamma = -(phi + (dt + tau) v)/((dt + tau) R) + dt T with v = gamma/m in the first step.
 static heard driven_by(const stn_plugin_desc *plugin, double stiffness, double relaxation_time) {
     const double dt = 0.01, m = 2.0, floor_R = 0.01 / (4.0 * STN_PI * STN_PI) * sqrt(3.0) / 6.0;
-    heard h = {0};
+    heard h = {.part = "too stiff or too damped"};
     stn_context *context = NULL;
     stn_error err;
-    stn_context_options options = {.log = listen, .log_user = &h};
+    stn_context_options options = {.log = heard_listen, .log_user = &h};
     assert_ok(stn_context_create(&options, &context, &err), err);
     assert_ok(stn_plugin_register(context, plugin, &err), err);
     stn_world *world = scene_tight_world(context, dt, 1e-12);

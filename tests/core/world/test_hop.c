@@ -5,18 +5,7 @@
 
 #include <string.h>
 
-typedef struct heard {
-    int32_t count;
-    char text[1024];
-} heard;
-
-static void listen(void *user, stn_log_level level, const char *text) {
-    heard *h = user;
-    if (level == STN_LOG_WARNING && strstr(text, "threw") != NULL) {
-        h->count++;
-        snprintf(h->text, sizeof h->text, "%s", text);
-    }
-}
+#include "stn_heard.h"
 
 typedef struct trial {
     const char *law;
@@ -54,10 +43,10 @@ static double throw(stn_context * context, const trial *t, double seconds) {
 }
 
 static heard hear(trial t, double *highest) {
-    heard h = {0};
+    heard h = {.part = "threw"};
     stn_context *context = NULL;
     stn_error err;
-    stn_context_options options = {.log = listen, .log_user = &h};
+    stn_context_options options = {.log = heard_listen, .log_user = &h};
     assert_ok(stn_context_create(&options, &context, &err), err);
     double one = throw(context, &t, 0.3), two = throw(context, &t, 0.1); // a second world says nothing new
     assert_true(two <= one);

@@ -121,30 +121,21 @@ static void a_velocity_that_does_not_fit_the_poses_is_said_once(void **state) {
     }
 }
 
-#define assert_refused(call, expected, part)                     \
-    do {                                                         \
-        stn_error said = {0};                                    \
-        assert_int_equal((call), expected);                      \
-        if (strstr(said.text, part) == NULL) {                   \
-            fail_msg("'%s' does not say '%s'", said.text, part); \
-        }                                                        \
-    } while (0)
-
 static void what_cannot_be_told_is_refused(void **state) {
     stn_world *world = plate_world(*state);
     stn_pose good = at(0.0, 0.0, 0.0), bad = good;
     stn_vec3 zero = {0.0, 0.0, 0.0}, nan = {NAN, 0.0, 0.0};
     bad.rotation.m[1][1] = NAN;
-    assert_refused(stn_world_set_kinematic(world, 2, &good, &zero, &zero, &said), STN_ERR_ARGUMENT, "cube");
-    assert_refused(stn_world_set_kinematic(world, 0, &good, &zero, &zero, &said), STN_ERR_ARGUMENT, "world");
-    assert_refused(stn_world_set_kinematic(world, 7, &good, &zero, &zero, &said), STN_ERR_ARGUMENT, "not there");
-    assert_refused(stn_world_set_kinematic(world, 1, &bad, &zero, &zero, &said), STN_ERR_NUMERIC, "pose of plate");
-    assert_refused(stn_world_set_kinematic(world, 1, &good, &nan, &zero, &said), STN_ERR_NUMERIC, "velocity of plate");
-    assert_refused(stn_world_set_kinematic(world, 1, &good, &zero, NULL, &said), STN_ERR_ARGUMENT, "both velocities");
-    assert_refused(stn_world_set_wrench(world, 1, zero, zero, zero, &said), STN_ERR_ARGUMENT, "kinematic");
+    assert_error(stn_world_set_kinematic(world, 2, &good, &zero, &zero, &said), STN_ERR_ARGUMENT, "cube");
+    assert_error(stn_world_set_kinematic(world, 0, &good, &zero, &zero, &said), STN_ERR_ARGUMENT, "world");
+    assert_error(stn_world_set_kinematic(world, 7, &good, &zero, &zero, &said), STN_ERR_ARGUMENT, "not there");
+    assert_error(stn_world_set_kinematic(world, 1, &bad, &zero, &zero, &said), STN_ERR_NUMERIC, "pose of plate");
+    assert_error(stn_world_set_kinematic(world, 1, &good, &nan, &zero, &said), STN_ERR_NUMERIC, "velocity of plate");
+    assert_error(stn_world_set_kinematic(world, 1, &good, &zero, NULL, &said), STN_ERR_ARGUMENT, "both velocities");
+    assert_error(stn_world_set_wrench(world, 1, zero, zero, zero, &said), STN_ERR_ARGUMENT, "kinematic");
     stn_world_destroy(world);
     world = plain_world(*state);
-    assert_refused(stn_world_set_kinematic(world, 1, &good, &zero, &zero, &said), STN_ERR_SEQUENCE, "not compiled");
+    assert_error(stn_world_set_kinematic(world, 1, &good, &zero, &zero, &said), STN_ERR_SEQUENCE, "not compiled");
     stn_world_destroy(world);
 }
 
@@ -154,7 +145,7 @@ static void what_cannot_be_kinematic_is_refused(void **state) {
     stn_error err;
     int32_t slider = scene_slider(world, "slider", NULL);
     assert_ok(stn_builder_make_kinematic(builder, slider, &err), err);
-    assert_refused(stn_world_compile(world, &said), STN_ERR_ARGUMENT, "joint 'slide': moves on link 'rail'");
+    assert_error(stn_world_compile(world, &said), STN_ERR_ARGUMENT, "joint 'slide': moves on link 'rail'");
     stn_world_destroy(world);
 
     world = plain_world(*state);
@@ -166,7 +157,7 @@ static void what_cannot_be_kinematic_is_refused(void **state) {
     assert_ok(stn_builder_add_link(builder, &link, &index, &err), err);
     assert_ok(stn_builder_add_geometry(builder, index, &half, &geometry, &err), err);
     assert_ok(stn_builder_make_kinematic(builder, robot, &err), err);
-    assert_refused(stn_world_compile(world, &said), STN_ERR_ARGUMENT, "half space");
+    assert_error(stn_world_compile(world, &said), STN_ERR_ARGUMENT, "half space");
     stn_world_destroy(world);
 
     world = plain_world(*state);
@@ -174,13 +165,12 @@ static void what_cannot_be_kinematic_is_refused(void **state) {
     int32_t a = scene_cube(world, "a", 1.0, vec(0.0, 0.0, 0.0)), b = scene_cube(world, "b", 1.0, vec(0.0, 0.0, 0.0));
     stn_pose pose = stn_pose_identity();
     assert_ok(stn_builder_make_kinematic(builder, b, &err), err);
-    assert_refused(stn_builder_attach(builder, b, stn_builder_find_link(builder, a, "a"), &pose, &said),
-                   STN_ERR_ARGUMENT, "kinematic");
-    assert_refused(stn_builder_make_kinematic(builder, 7, &said), STN_ERR_ARGUMENT, "no group 7");
+    assert_error(stn_builder_attach(builder, b, stn_builder_find_link(builder, a, "a"), &pose, &said), STN_ERR_ARGUMENT,
+                 "kinematic");
+    assert_error(stn_builder_make_kinematic(builder, 7, &said), STN_ERR_ARGUMENT, "no group 7");
     stn_joint_spec spec = stn_joint_spec_default("j", STN_JOINT_KINEMATIC);
     int32_t joint = 0;
-    assert_refused(stn_builder_add_joint(builder, &spec, &joint, &said), STN_ERR_ARGUMENT,
-                   "stn_builder_make_kinematic");
+    assert_error(stn_builder_add_joint(builder, &spec, &joint, &said), STN_ERR_ARGUMENT, "stn_builder_make_kinematic");
     stn_world_destroy(world);
 }
 

@@ -4,25 +4,14 @@
 
 #include <string.h>
 
-typedef struct heard {
-    int32_t count;
-    char text[1024];
-} heard;
-
-static void listen(void *user, stn_log_level level, const char *text) {
-    heard *h = user;
-    if (level == STN_LOG_WARNING && strstr(text, "stiffness") != NULL) {
-        h->count++;
-        snprintf(h->text, sizeof h->text, "%s", text);
-    }
-}
+#include "stn_heard.h"
 
 /// A ball of 1 kg at rest on the ground for 5 steps. In it w = |diag(7/2, 7/2, 1)| / 3 = 1.6833 1/kg.
 static heard ball_of(double stiffness, double dt, double beta) {
-    heard h = {0};
+    heard h = {.part = "stiffness"};
     stn_context *context = NULL;
     stn_error err;
-    stn_context_options options = {.log = listen, .log_user = &h};
+    stn_context_options options = {.log = heard_listen, .log_user = &h};
     assert_ok(stn_context_create(&options, &context, &err), err);
     stn_world_options world_options = stn_world_options_default();
     const stn_setting setting = {.name = "beta", .form = STN_SETTING_NUMBER, .number = beta, .where = "test"};

@@ -152,34 +152,25 @@ static void between_equal_samples_a_motion_rests(void **state) {
     }
 }
 
-#define assert_refused(call, expected, part)                     \
-    do {                                                         \
-        stn_error said = {0};                                    \
-        assert_int_equal((call), expected);                      \
-        if (strstr(said.text, part) == NULL) {                   \
-            fail_msg("'%s' does not say '%s'", said.text, part); \
-        }                                                        \
-    } while (0)
-
 static void wrong_samples_are_named(void **state) {
     (void)state;
     samples s;
     random_samples(&s, 5);
     s.time[4] = s.time[3];
-    assert_refused(stn_motion_check(&s.motion, &said), STN_ERR_ARGUMENT, "sample 5: its time");
+    assert_error(stn_motion_check(&s.motion, &said), STN_ERR_ARGUMENT, "sample 5: its time");
     random_samples(&s, 5);
     s.pose[2].position.y = NAN;
-    assert_refused(stn_motion_check(&s.motion, &said), STN_ERR_ARGUMENT,
-                   "sample 3: its time, pose and velocity must be finite");
+    assert_error(stn_motion_check(&s.motion, &said), STN_ERR_ARGUMENT,
+                 "sample 3: its time, pose and velocity must be finite");
     random_samples(&s, 5);
     s.pose[0].rotation = stn_mat3_identity();
     s.pose[1].rotation = stn_quat_matrix(stn_quat_exp(vec(0.0, STN_PI, 0.0)));
-    assert_refused(stn_motion_check(&s.motion, &said), STN_ERR_ARGUMENT, "sample 2: is half a turn");
+    assert_error(stn_motion_check(&s.motion, &said), STN_ERR_ARGUMENT, "sample 2: is half a turn");
     random_samples(&s, 5);
     s.motion.periodic = true;
-    assert_refused(stn_motion_check(&s.motion, &said), STN_ERR_ARGUMENT, "they must be one");
+    assert_error(stn_motion_check(&s.motion, &said), STN_ERR_ARGUMENT, "they must be one");
     s.motion.count = 0;
-    assert_refused(stn_motion_check(&s.motion, &said), STN_ERR_ARGUMENT, "at least one");
+    assert_error(stn_motion_check(&s.motion, &said), STN_ERR_ARGUMENT, "at least one");
 }
 
 int main(void) {

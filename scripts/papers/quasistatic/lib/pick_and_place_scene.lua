@@ -238,17 +238,18 @@ function scene.check(s)
 end
 
 --- A whole run in a world of its own: { t =, pose = } of the red cube at the start and after every step at which `every` seconds
---- have passed, what a step takes, and the outcome.
-function scene.trace(p, every)
-  local s = scene.build(p)
+--- have passed, what a step takes, and the outcome. `changes`: parameters that differ from `p`.
+function scene.trace(p, changes, every)
+  local own = setmetatable(changes or {}, { __index = p })
+  local s = scene.build(own)
   local world <close> = s.world
   local trace = { t = { 0 }, pose = { s.red:pose() }, step_us = {}, solve_us = {}, contacts = 0, unsolved = 0, steps = 0 }
-  scene.run(p, s, function(step)
+  scene.run(own, s, function(step)
     trace.steps = trace.steps + 1
     trace.step_us[trace.steps], trace.solve_us[trace.steps] = step.step_us, step.solve_us
     trace.contacts = trace.contacts + step.contact_count
     trace.unsolved = trace.unsolved + (step.converged and 0 or 1)
-    if step.time > trace.t[#trace.t] + (every or 0) - 0.5 * p.dt then
+    if step.time > trace.t[#trace.t] + (every or 0) - 0.5 * own.dt then
       trace.t[#trace.t + 1], trace.pose[#trace.pose + 1] = step.time, s.red:pose()
     end
   end)
@@ -269,10 +270,7 @@ function scene.truth(p, path, dt)
     end
     return trace
   end
-  local exact = {}
-  for key, value in pairs(p) do exact[key] = value end
-  exact.dt, exact.integrator, exact.solver, exact.stiction = dt, "symplectic_euler", "sap", true
-  local trace = scene.trace(exact, 1e-3)
+  local trace = scene.trace(p, { dt = dt, integrator = "symplectic_euler", solver = "sap", stiction = true }, 1e-3)
   assert(trace.unsolved == 0 and scene.succeeded(trace.outcome), "the ground truth fails")
   if path ~= "" then
     local out = assert(io.open(path, "w"))
