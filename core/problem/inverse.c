@@ -540,10 +540,12 @@ const stn_inverse *inverse_view(const stn_inverse *inverse, const stn_problem *p
     if (view == NULL || trees == NULL) {
         return NULL;
     }
+    *view = *inverse;
+    view->singular = false;
     for (int32_t k = 0; k < part->tree_count; k++) {
         trees[k] = inverse->trees[tree[k]];
+        view->singular |= trees[k].singular >= 0;
     }
-    *view = *inverse;
     view->problem = part;
     view->trees = trees;
     if (inverse->scaled) {

@@ -46,7 +46,8 @@ static stn_status build_island(const solve_job *job, int32_t index, part *out, s
             return stn_fail(err, STN_ERR_MEMORY, "inverse of A: out of memory for a view of %d trees", p->tree_count);
         }
     }
-    if (status == STN_OK && (job->solver->ops.needs & STN_NEEDS_DELASSUS) != 0) {
+    const bool singular = out->inverse != NULL && inverse_has_singular(out->inverse);
+    if (status == STN_OK && (job->solver->ops.needs & STN_NEEDS_DELASSUS) != 0 && !singular) {
         status = stn_delassus_build(out->inverse, p, arena, &out->delassus, err);
     }
     if (status != STN_OK) {
@@ -135,7 +136,7 @@ static stn_status run(const solve_job *job, int32_t index, worker_slot *slot, st
         .law_memory = job->request->law_memory,
         .memory = job->request->solver_memory,
         .inverse = delassus || (s->ops.needs & STN_NEEDS_INVERSE) != 0 ? island.inverse : NULL,
-        .delassus = delassus ? &island.delassus : NULL,
+        .delassus = delassus && !some ? &island.delassus : NULL,
         .factor = factor != NULL ? factor->desc->ops.factor : NULL,
         .factor_self = factor != NULL ? factor->self : NULL,
         .workspace = slot->workspace,
@@ -151,7 +152,7 @@ static stn_status run(const solve_job *job, int32_t index, worker_slot *slot, st
     status = s->approximate ? STN_NOT_CONVERGED : status; // whatever it says
     // the half that the solver leaves to the core
     stn_status completed = STN_OK;
-    if (s->ops.yields == STN_YIELDS_IMPULSE && p->form == STN_FORM_GLOBAL) {
+    if (s->ops.yields == STN_YIELDS_IMPULSE && p->form == STN_FORM_GLOBAL && !some) {
         stn_inverse_velocity(island.inverse, p, island.solution.gamma, island.solution.v);
     } else if (s->ops.yields == STN_YIELDS_VELOCITY) {
         const law_question asked = {

@@ -57,6 +57,7 @@ static stn_status run_integrator(const step_setup *setup, const state_view *stat
     frame->reach = formed.reach;
     frame->carries = formed.carries;
     frame->exact_contacts = formed.exact_contacts;
+    frame->singular_by = formed.singular_by;
     *scale = formed.scale;
     for (int32_t t = 0; t < model->tree_count; t++) {
         p->trees[t] = (stn_problem_tree){.dof_start = model->trees[t].v_start, .source = t, .A = frame->A[t]};

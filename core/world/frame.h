@@ -48,6 +48,7 @@ typedef struct step_frame {
     double relaxation_time;             // likewise
     double reach;                       // likewise
     bool carries, exact_contacts;       // likewise
+    const char *singular_by;            // likewise
     const stn_bias_rule *bias_rule;     // (tree_count) of the last step, in the arena
     bool formed_loosely;                // the integrator did not converge
 

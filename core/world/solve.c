@@ -59,6 +59,9 @@ stn_status stn_step_solve(const step_setup *setup, const state_view *state, step
                                           &frame->certificate, err);
     if (status < 0 && solved.unheld.tree >= 0) {
         stn_step_name_dof(setup, solved.unheld.tree, solved.unheld.dof, err);
+        if (status == STN_ERR_UNSUPPORTED && frame->singular_by != NULL) {
+            stn_error_prefix(err, "%s", frame->singular_by);
+        }
     }
     report->status = status;
     report->iterations = solved.iterations;

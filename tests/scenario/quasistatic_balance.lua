@@ -21,7 +21,7 @@ local damped = files:write(".urdf", '<robot name="damped"><link name="base"/>' .
   .. joint("x", "prismatic", "base", "a", "1 0 0", '<dynamics damping="3"/>') .. "</robot>")
 
 local steps = { 1e-4, 1e-3, 0.1, 1, 1e3 }
-local able = { "sap", "qp", "admm_split", "admm_split_ncp" } -- those that take singular A
+local able = { "sap", "qp", "admm_split", "admm_split_ncp", "admm", "admm_ncp" } -- of those that take singular A
 
 --- Makes a step. False where a method of first order gave up and said so: nothing is right or wrong then.
 local tries, gave_up = {}, {}

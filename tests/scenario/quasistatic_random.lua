@@ -22,7 +22,7 @@ local gantry = files:write(".urdf", '<robot name="gantry"><link name="base"/>' .
 
 -- ---------------------------------------------------------------------------------------------------- what is balanced
 
-local singular = { "sap", "qp", "admm_split", "admm_split_ncp" }
+local singular = { "sap", "qp", "admm_split", "admm_split_ncp", "admm", "admm_ncp", "ipm", "lemke", "newton_ncp" }
 local regular = { "sap", "qp", "admm", "apgd", "auto", "bisection", "ipm", "lemke", "newton_ncp", "nsgs" }
 local kp = 1000
 

@@ -87,6 +87,8 @@ typedef struct stn_formed {
     /// Rigid contacts stay rigid with solvers of exact friction, too, as the option exact_contacts has it. Preset to
     /// false.
     bool exact_contacts;
+    /// Which setting leaves A singular, static text before that of a refusal by a solver. Preset to NULL.
+    const char *singular_by;
 } stn_formed;
 
 /// What an integrator does; plugin kind "integrator".

@@ -21,10 +21,11 @@ typedef enum stn_formulation {
 STN_API const char *stn_formulation_name(stn_formulation formulation);
 
 /// What a solver leaves in the solution; the core completes the other one: v by A^-1, gamma by the law and the box law.
+/// Where an A of the island is singular v is the solver's, always.
 typedef enum stn_yield { STN_YIELDS_VELOCITY = 1, STN_YIELDS_IMPULSE = 2, STN_YIELDS_BOTH = 3 } stn_yield;
 
 enum {
-    STN_NEEDS_DELASSUS = 1u << 0, // control.inverse and control.delassus are made for it
+    STN_NEEDS_DELASSUS = 1u << 0, // control.inverse and control.delassus are made for it, where A is regular
     STN_NEEDS_LAW = 1u << 1,      // control.law is there, and is evaluated
     /// R and v_hat of contacts are those of the chosen law, which must have `regularize`; it is not evaluated. For
     /// convex solvers of impulses: rigid contacts may have no solution. Without a law, and in the local form, they are
@@ -40,8 +41,9 @@ enum {
 /// What a solver can do beyond the sets that it takes: stn_solver_ops.supports.
 enum {
     /// A may be singular (positive semidefinite): velocities that A alone does not determine follow from the
-    /// constraints. Such a solver gets no Delassus operator, as there is no A^-1; it reports convergence only where
-    /// A (v - v_star) = J^T gamma + free_impulse holds. One without it is refused by name where an A is singular.
+    /// constraints. control.singular says where, control.delassus is NULL there, as there is no A^-1, and v is the
+    /// solver's. It reports convergence only where A (v - v_star) = J^T gamma + free_impulse holds. One without it is
+    /// refused by name where an A is singular.
     STN_SUPPORTS_SINGULAR_A = 1u << 0,
     /// The local form, without STN_NEEDS_DELASSUS: it reads W and q by stn_delassus_build itself, and yields impulses.
     STN_SUPPORTS_LOCAL_FORM = 1u << 1,
@@ -80,7 +82,7 @@ typedef struct stn_solve_control {
     const void *law_memory;       // memory_per_constraint bytes per slot, read only; NULL without
     void *memory;                 // the solver's own memory_per_constraint bytes per slot, in and out; NULL without
     const stn_inverse *inverse;   // A^-1 of this problem; NULL unless STN_NEEDS_INVERSE or STN_NEEDS_DELASSUS
-    const stn_delassus *delassus; // NULL unless STN_NEEDS_DELASSUS
+    const stn_delassus *delassus; // NULL unless STN_NEEDS_DELASSUS, and where an A is singular
     const stn_factor_ops *factor; // factorisation chosen by the user for systems of the solver's own; NULL: its default
     void *factor_self;            // of that factorisation, for its symbolic
     /// The cache across calls (symbolic factors), made by create_workspace; no two calls at a time share one.

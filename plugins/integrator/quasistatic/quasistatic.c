@@ -205,6 +205,7 @@ static stn_status form(void *self, const stn_integrator_view *view, void *state,
     }
     formed->carries = config->carries;
     formed->exact_contacts = true;
+    formed->singular_by = s > 0.0 ? NULL : "unactuated_mass_scale = 0 of integrator quasistatic";
     return status == STN_ERR_MEMORY ? stn_fail(err, status, "out of memory")
            : status != STN_OK       ? stn_fail(err, status, "the stiffness of a tree has a form that A cannot hold")
                                     : STN_OK;

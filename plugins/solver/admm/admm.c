@@ -15,6 +15,7 @@
 #include "admm.h"
 #include "common/anderson.h"
 #include "common/cone.h"
+#include "common/proximal_dual.h"
 
 /// What tells the four solvers apart.
 typedef struct admm_kind {
@@ -297,17 +298,26 @@ static stn_status solve(admm_kind kind, const stn_problem *problem, const stn_so
         (void)self;                                                                                  \
         return solve((admm_kind){is_convex, is_split}, problem, control, solution, info, err);       \
     }
-SOLVE(solve_convex, true, false)
-SOLVE(solve_coulomb, false, false)
+SOLVE(solve_convex_regular, true, false)
+SOLVE(solve_coulomb_regular, false, false)
 SOLVE(solve_split, true, true)
 SOLVE(solve_split_coulomb, false, true)
 
-#define COMMON                                              \
-    .size = sizeof(stn_solver_ops), .max_iterations = 5000, \
-    .sets = 1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE | 1u << STN_SET_BOX | 1u << STN_SET_EQUALITY
-#define SPLIT                                                                     \
-    COMMON, .yields = STN_YIELDS_BOTH, .create_workspace = symbolic_cache_create, \
-            .destroy_workspace = symbolic_cache_destroy, .supports = STN_SUPPORTS_SINGULAR_A
+#define SOLVE_DUAL(name, regular)                                                                                    \
+    static stn_status name(void *self, const stn_problem *problem, const stn_solve_control *control,                 \
+                           stn_solution *solution, stn_solve_info *info, stn_error *err) {                           \
+        return control->singular != NULL ? proximal_dual_solve(regular, self, problem, control, solution, info, err) \
+                                         : regular(self, problem, control, solution, info, err);                     \
+    }
+SOLVE_DUAL(solve_convex, solve_convex_regular)
+SOLVE_DUAL(solve_coulomb, solve_coulomb_regular)
+
+#define COMMON                                                                                       \
+    .size = sizeof(stn_solver_ops), .max_iterations = 5000,                                          \
+    .sets = 1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE | 1u << STN_SET_BOX | 1u << STN_SET_EQUALITY, \
+    .create_workspace = symbolic_cache_create, .destroy_workspace = symbolic_cache_destroy,          \
+    .supports = STN_SUPPORTS_SINGULAR_A
+#define SPLIT COMMON, .yields = STN_YIELDS_BOTH
 
 static const stn_solver_ops convex_ops = {COMMON, .yields = STN_YIELDS_IMPULSE, .formulation = STN_CCP,
                                           .needs = STN_NEEDS_DELASSUS | STN_REGULARIZED_BY_LAW, .solve = solve_convex};

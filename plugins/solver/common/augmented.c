@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "common/proximal.h"
 #include "common/vectors.h"
 
 // ----------------------------------------------------------------------------------------------- products of a cluster
@@ -241,71 +242,8 @@ void augmented_assemble(augmented *h, const double *G, const double *line_G, con
 
 // -------------------------------------------------------------------------------------------------------------- factor
 
-/// Where A and J leave v open it is the v of least D, and J_d/D_d of a sum of J_d^2 is the larger the smaller J_d is:
-/// the dof that constraints hardly see would move most. Axes x, y, z count alike, and no dof less than a lever of 1 cm.
-static void level(const stn_matrix *A, double *D) {
-    const double least = 1e-4;
-    const int32_t axes = A->n == 6 || A->form == STN_MATRIX_NODAL ? 3 : 1; // a free body, or nodes
-    double largest = 0.0;
-    for (int32_t d = 0; d < A->n; d++) {
-        largest = fmax(largest, D[d]);
-    }
-    for (int32_t d = 0; d < A->n; d += axes) {
-        double all = largest > 0.0 ? least * largest : 1.0;
-        for (int32_t k = d; k < d + axes; k++) {
-            all = fmax(all, D[k]);
-        }
-        for (int32_t k = d; k < d + axes; k++) {
-            D[k] = AUGMENTED_SHARE * all;
-        }
-    }
-}
-
 stn_status augmented_hold(augmented *h, stn_error *err) {
-    const double rounding = 1e-12; // what is rounding of J holds nothing: a ball's spin between two fingers
-    const stn_problem *p = h->problem;
-    const bool *singular = h->control->singular;
-    if (singular == NULL) {
-        return STN_OK;
-    }
-    double *D = h->proximal = STN_ARENA_ZEROED(h->control->arena, p->nv, double);
-    if (D == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "%d dofs: out of memory", p->nv);
-    }
-    for (int32_t t = 0; t < p->tree_count; t++) {
-        if (singular[t] && p->trees[t].A.form != STN_MATRIX_ZERO) {
-            stn_matrix_diagonal(&p->trees[t].A, D + p->trees[t].dof_start);
-        }
-    }
-    for (int32_t i = 0; i < p->constraint_count; i++) {
-        const stn_constraint *c = &p->constraints[i];
-        for (int32_t side = 0; side < stn_constraint_block_count(c); side++) {
-            const stn_jacobian *J = stn_constraint_block(c, side);
-            if (!singular[J->tree] || !(c->w > 0.0)) {
-                continue;
-            }
-            double *d = D + p->trees[J->tree].dof_start;
-            const int32_t blocks = J->node_count > 0 ? J->node_count : 1;
-            const int32_t width = J->node_count > 0 ? 3 : p->trees[J->tree].A.n;
-            double largest = 0.0;
-            for (int32_t k = 0; k < blocks * c->rows * width; k++) {
-                largest = fmax(largest, fabs(J->values[k]));
-            }
-            const double *value = J->values;
-            for (int32_t b = 0; b < blocks; b++) {
-                double *to = J->node_count > 0 ? d + 3 * J->node[b] : d;
-                for (int32_t k = 0; k < c->rows * width; k++, value++) {
-                    to[k % width] += fabs(*value) > rounding * largest ? *value * *value / c->w : 0.0;
-                }
-            }
-        }
-    }
-    for (int32_t t = 0; t < p->tree_count; t++) {
-        if (singular[t]) {
-            level(&p->trees[t].A, D + p->trees[t].dof_start);
-        }
-    }
-    return STN_OK;
+    return proximal_weights(h->problem, h->control, AUGMENTED_SHARE, &h->proximal, err);
 }
 
 stn_status augmented_factor(augmented *h, double damping, stn_error *err) {

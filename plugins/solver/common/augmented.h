@@ -106,10 +106,8 @@ stn_status augmented_pack(augmented *h, const stn_problem *problem, const stn_so
 /// delta.
 #define AUGMENTED_SHARE 1e-8
 
-/// Where the `control` names singular A's: fills `proximal`, delta D of their dofs and 0 elsewhere, D = diag(A) + the
-/// sum of J^2/w over constraints without rounding, of a free body and of nodes the largest of axes x, y, z, and at
-/// least 1e-4 of the tree's largest, or 1: as large as H, so that H + proximal has a factor whatever A and J leave
-/// open. Whoever takes it holds the velocities that it leaves open to where they are: a solution must not depend on it.
+/// `proximal` by proximal_weights. Whoever takes it holds the velocities that it leaves open to where they are: a
+/// solution must not depend on it.
 stn_status augmented_hold(augmented *h, stn_error *err);
 /// Pattern, memory and symbolic factor, once for what was packed.
 stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err);

@@ -142,10 +142,13 @@ bool packed_build(const stn_delassus *d, stn_arena *arena, packed *out) {
         row->end = count;
         for (int32_t r = 0; r < row->rows; r++) {
             double b = d->b[row->row + r], v_hat = problem->v_hat[row->row + r];
+            const double lo = problem->lo[row->row + r], hi = problem->hi[row->row + r];
             out->q[row->place + r] = S[r] * (b - v_hat);
-            out->lo[row->place + r] = problem->lo[row->row + r];
-            out->hi[row->place + r] = problem->hi[row->row + r];
-            out->speed = larger(larger(out->speed, fabs(b)), fabs(v_hat));
+            out->lo[row->place + r] = lo;
+            out->hi[row->place + r] = hi;
+            // beyond what impulses within bounds change a target asks for nothing: the natural map is never as large
+            const double asked = row->cone ? fabs(v_hat) : fmin(fabs(v_hat), row->omega * (hi - lo));
+            out->speed = larger(larger(out->speed, fabs(b)), isnan(v_hat) ? v_hat : asked);
         }
         const stn_constraint *c = &problem->constraints[i];
         for (int32_t r = 0; r < c->rows && problem->form == STN_FORM_GLOBAL; r++) {

@@ -51,6 +51,80 @@ proximal_balance proximal_measure(const stn_problem *p, const double *D, const d
     return out;
 }
 
+// ------------------------------------------------------------------------------------------------------------- weights
+
+/// Where A and J leave v open it is the v of least D, and J_d/D_d of a sum of J_d^2 is the larger the smaller J_d is:
+/// the dof that constraints hardly see would move most. Axes x, y, z count alike, and no dof less than a lever of 1 cm.
+static void level(const stn_matrix *A, double delta, double *D) {
+    const double least = 1e-4;
+    const int32_t axes = A->n == 6 || A->form == STN_MATRIX_NODAL ? 3 : 1; // a free body, or nodes
+    double largest = 0.0;
+    for (int32_t d = 0; d < A->n; d++) {
+        largest = fmax(largest, D[d]);
+    }
+    for (int32_t d = 0; d < A->n; d += axes) {
+        double all = largest > 0.0 ? least * largest : 1.0;
+        for (int32_t k = d; k < d + axes; k++) {
+            all = fmax(all, D[k]);
+        }
+        for (int32_t k = d; k < d + axes; k++) {
+            D[k] = delta * all;
+        }
+    }
+}
+
+/// Adds J^2/w of a constraint to D of the trees that are `singular`.
+static void add_constraint(const stn_problem *p, const stn_constraint *c, const bool *singular, double *D) {
+    const double rounding = 1e-12; // what is rounding of J holds nothing: a ball's spin between two fingers
+    for (int32_t side = 0; side < stn_constraint_block_count(c); side++) {
+        const stn_jacobian *J = stn_constraint_block(c, side);
+        if (!singular[J->tree] || !(c->w > 0.0)) {
+            continue;
+        }
+        double *d = D + p->trees[J->tree].dof_start;
+        const int32_t blocks = J->node_count > 0 ? J->node_count : 1;
+        const int32_t width = J->node_count > 0 ? 3 : p->trees[J->tree].A.n;
+        double largest = 0.0;
+        for (int32_t k = 0; k < blocks * c->rows * width; k++) {
+            largest = fmax(largest, fabs(J->values[k]));
+        }
+        const double *value = J->values;
+        for (int32_t b = 0; b < blocks; b++) {
+            double *to = J->node_count > 0 ? d + 3 * J->node[b] : d;
+            for (int32_t k = 0; k < c->rows * width; k++, value++) {
+                to[k % width] += fabs(*value) > rounding * largest ? *value * *value / c->w : 0.0;
+            }
+        }
+    }
+}
+
+stn_status proximal_weights(const stn_problem *problem, const stn_solve_control *control, double delta, double **out,
+                            stn_error *err) {
+    const bool *singular = control->singular;
+    *out = NULL;
+    if (singular == NULL) {
+        return STN_OK;
+    }
+    double *D = *out = STN_ARENA_ZEROED(control->arena, problem->nv, double);
+    if (D == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d dofs: out of memory", problem->nv);
+    }
+    for (int32_t t = 0; t < problem->tree_count; t++) {
+        if (singular[t] && problem->trees[t].A.form != STN_MATRIX_ZERO) {
+            stn_matrix_diagonal(&problem->trees[t].A, D + problem->trees[t].dof_start);
+        }
+    }
+    for (int32_t i = 0; i < problem->constraint_count; i++) {
+        add_constraint(problem, &problem->constraints[i], singular, D);
+    }
+    for (int32_t t = 0; t < problem->tree_count; t++) {
+        if (singular[t]) {
+            level(&problem->trees[t].A, delta, D + problem->trees[t].dof_start);
+        }
+    }
+    return STN_OK;
+}
+
 // --------------------------------------------------------------------------------------------------------------- loop
 
 /// The dof that the last step moved most: nothing else resists it.
@@ -72,17 +146,19 @@ static stn_status name_unheld(const proximal *p, const double *centre, stn_error
 }
 
 /// Where a step is much as the one before, every second centre goes ahead to where a geometric series of them ends (any
-/// centre will do); where they do not shrink at all, four times as far each time: a support may be far.
+/// centre will do); where they do not shrink at all, sixteen times as far each time: a support may be far, and is found
+/// by halves where a centre went too far.
 stn_status proximal_solve(proximal *p, stn_error *err) {
     enum { MOST = 500, MOST_FALLS = 24 };
     const int32_t nv = p->problem->nv;
     double *v = p->solution->v, *x = STN_ARENA(p->control->arena, nv + 1, double);
+    double *last = STN_ARENA_ZEROED(p->control->arena, nv + 1, double); // step
     double *work = STN_ARENA(p->control->arena, 2 * (size_t)nv + 1, double);
-    double before = INFINITY, ahead = 1.0, early = INFINITY, late = INFINITY; // least of both halves
-    bool went = false;
+    double before = INFINITY, ahead = 0.25, early = INFINITY, late = INFINITY; // least of both halves
+    bool went = false, far = false, back = false;
     int32_t falls = 0;
     p->reason = NULL;
-    if (x == NULL || work == NULL) {
+    if (x == NULL || last == NULL || work == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%d dofs: out of memory", nv);
     }
     for (int32_t k = 0; k < MOST; k++) {
@@ -90,7 +166,7 @@ stn_status proximal_solve(proximal *p, stn_error *err) {
         const stn_status status = p->program(p->self, x, err);
         if (status != STN_OK) { // no centre makes constraints contradict each other: one that went too far has no
                                 // digits
-            return falls > 0 && status > STN_OK ? name_unheld(p, x, err) : status;
+            return falls > (p->exact ? 0 : 8) && status > STN_OK ? name_unheld(p, x, err) : status;
         }
         const proximal_balance m = proximal_measure(p->problem, p->scale, v, p->solution->gamma, work);
         if (!isfinite(m.value)) {
@@ -103,20 +179,33 @@ stn_status proximal_solve(proximal *p, stn_error *err) {
         }
         early = k < MOST / 2 ? fmin(early, m.value) : early;
         late = k < MOST / 2 ? late : fmin(late, m.value);
-        falls = m.value > 0.999 * before ? falls + 1 : 0;
+        double along = 0.0; // what the last step did
+        for (int32_t d = 0; d < nv; d++) {
+            along += p->weight[d] * (v[d] - x[d]) * last[d];
+            last[d] = v[d] - x[d];
+        }
+        const double ratio = m.value / before;
+        far = ratio > 0.999 || (far && went && ratio > 0.5);
+        back = far && (back || along < 0.0); // a centre ahead went too far
+        falls = ratio > 0.999 ? (back ? 1 : falls + 1) : 0;
         if (falls == MOST_FALLS) {
             return name_unheld(p, x, err);
         }
-        const double ratio = m.value / before;
         before = m.value;
         went = ratio > 0.5 && !went;
-        ahead = falls > 0 ? 4.0 * ahead : 1.0;
-        const double by = falls > 0 ? ahead : ratio / (1.0 - ratio);
+        if (!far || ahead < 1.0) {
+            ahead = 0.25;
+            back = false;
+        }
+        if (far && went) {
+            ahead *= back ? 0.5 : 16.0;
+        }
+        const double by = far ? ahead : ratio / (1.0 - ratio);
         for (int32_t d = 0; d < nv && went; d++) {
             v[d] += by * (v[d] - x[d]);
         }
     }
-    if (late > 0.9 * early) { // the same is left however far it goes
+    if (p->exact && late > 0.9 * early) { // the same is left however far it goes
         return name_unheld(p, x, err);
     }
     p->reason = "proximal steps";

@@ -22,6 +22,13 @@ void proximal_scale(const stn_problem *problem, double *D);
 proximal_balance proximal_measure(const stn_problem *problem, const double *D, const double *v, const double *gamma,
                                   double *work);
 
+/// Where the `control` names singular A's: delta D (nv) of their dofs and 0 elsewhere, in its arena; NULL where it
+/// names none. D is diag(A) + the sum of J^2/w over constraints without rounding, of a free body and of nodes the
+/// largest of axes x, y, z, and at least 1e-4 of the tree's largest, or 1: as large as A + J^T J/w, so that A + delta D
+/// has a factor whatever A leaves open.
+stn_status proximal_weights(const stn_problem *problem, const stn_solve_control *control, double delta, double **out,
+                            stn_error *err);
+
 /// What proximal_solve works on; all borrowed.
 typedef struct proximal {
     const stn_problem *problem; // of global form
@@ -29,7 +36,10 @@ typedef struct proximal {
     const double *weight;   // (nv) delta D [kg], 0 in trees whose A is regular
     const double *scale;    // (nv) of proximal_scale
     stn_solution *solution; // v in: the first centre, 0 in worlds; v and gamma out
-    const char *reason;     // out: why the loop ended with STN_NOT_CONVERGED, NULL: as `program` says
+    /// `program` always ends with a solution, where there is one, unless digits end. Else no failure of it, and no want
+    /// of progress, says that nothing holds a dof.
+    bool exact;
+    const char *reason; // out: why the loop ended with STN_NOT_CONVERGED, NULL: as `program` says
     /// Solves the program with the centre x (nv), which is solution->v until it writes there, into `solution`. STN_OK,
     /// or what proximal_solve ends with.
     stn_status (*program)(void *self, const double *x, stn_error *err);

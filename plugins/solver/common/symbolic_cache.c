@@ -18,6 +18,7 @@ struct symbolic_cache {
     stn_context *context;
     uint64_t clock;
     symbolic slots[CACHE_SIZE];
+    symbolic_cache_room room; // NULL: not asked for yet
 };
 
 stn_status symbolic_cache_create(void *self, stn_context *context, void **out, stn_error *err) {
@@ -47,7 +48,22 @@ void symbolic_cache_destroy(void *memory) {
         empty(&w->slots[i]);
         stn_release(w->context, w->slots[i].pattern);
     }
+    stn_inverse_destroy(w->room.inverse);
+    stn_arena_destroy(w->room.arena);
     stn_release(w->context, w);
+}
+
+stn_status symbolic_cache_take(symbolic_cache *w, symbolic_cache_room *out, stn_error *err) {
+    stn_status status = STN_OK;
+    if (w->room.inverse == NULL) {
+        status = stn_inverse_create(w->context, &w->room.inverse, err);
+    }
+    w->room.arena = w->room.arena != NULL ? w->room.arena : stn_arena_create(w->context);
+    if (status == STN_OK && w->room.arena == NULL) {
+        status = stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    *out = w->room;
+    return status;
 }
 
 stn_status symbolic_cache_find(symbolic_cache *w, const symbolic_key *key, void **factor, stn_error *err) {

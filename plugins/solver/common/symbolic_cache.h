@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Symbolic factors of the last few patterns, in a solver's workspace. The order of elimination follows from the pattern
-// alone, so that finding one there or not makes no difference to the result.
+// alone, so that finding one there or not makes no difference to the result. Beside them what proximal_dual.h works in.
 #ifndef SOLVER_COMMON_SYMBOLIC_CACHE_H
 #define SOLVER_COMMON_SYMBOLIC_CACHE_H
 
@@ -21,5 +21,12 @@ typedef struct symbolic_key {
 /// The symbolic factor of a pattern: one that is there, or a new one in the place of the one longest unused. Borrowed
 /// until the next call.
 stn_status symbolic_cache_find(symbolic_cache *cache, const symbolic_key *key, void **factor, stn_error *err);
+
+/// Made when it is first asked for; its memory serves from call to call.
+typedef struct symbolic_cache_room {
+    stn_inverse *inverse; // keeps symbolic factors, too
+    stn_arena *arena;
+} symbolic_cache_room;
+stn_status symbolic_cache_take(symbolic_cache *cache, symbolic_cache_room *out, stn_error *err);
 
 #endif

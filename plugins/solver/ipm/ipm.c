@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/proximal_dual.h"
 #include "newton_system.h"
 
 typedef struct ipm {
@@ -287,8 +288,8 @@ static stn_status run(ipm *m, const stn_problem *problem, stn_solve_info *info, 
     return STN_OK;
 }
 
-static stn_status solve(void *self, const stn_problem *problem, const stn_solve_control *control,
-                        stn_solution *solution, stn_solve_info *info, stn_error *err) {
+static stn_status solve_regular(void *self, const stn_problem *problem, const stn_solve_control *control,
+                                stn_solution *solution, stn_solve_info *info, stn_error *err) {
     (void)self;
     ipm m = {.control = control, .least = INFINITY};
     stn_status status = scaled_dual_build(control->delassus, control->arena, &m.dual, err);
@@ -317,6 +318,12 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     return status;
 }
 
+static stn_status solve(void *self, const stn_problem *problem, const stn_solve_control *control,
+                        stn_solution *solution, stn_solve_info *info, stn_error *err) {
+    return control->singular != NULL ? proximal_dual_solve(solve_regular, self, problem, control, solution, info, err)
+                                     : solve_regular(self, problem, control, solution, info, err);
+}
+
 static const stn_solver_ops ops = {
     .size = sizeof ops,
     .formulation = STN_CCP,
@@ -326,6 +333,7 @@ static const stn_solver_ops ops = {
     .create_workspace = symbolic_cache_create,
     .destroy_workspace = symbolic_cache_destroy,
     .solve = solve,
+    .supports = STN_SUPPORTS_SINGULAR_A,
 };
 
 static const stn_plugin_desc descriptor = {

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/proximal_dual.h"
+#include "common/symbolic_cache.h"
 #include "pyramid.h"
 
 enum { PIVOTS_BETWEEN_CHECKS = 50, PIVOTS_PER_UNKNOWN = 50, PATHS = 4 };
@@ -211,8 +213,8 @@ static stn_status solve_problem(lemke *s, const stn_solve_control *control, stn_
                                                                                                  : STN_NOT_CONVERGED;
 }
 
-static stn_status solve(void *self, const stn_problem *problem, const stn_solve_control *control,
-                        stn_solution *solution, stn_solve_info *info, stn_error *err) {
+static stn_status solve_regular(void *self, const stn_problem *problem, const stn_solve_control *control,
+                                stn_solution *solution, stn_solve_info *info, stn_error *err) {
     (void)problem;
     const lemke_config *config = self;
     stn_arena *arena = control->arena;
@@ -263,6 +265,12 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     return status;
 }
 
+static stn_status solve(void *self, const stn_problem *problem, const stn_solve_control *control,
+                        stn_solution *solution, stn_solve_info *info, stn_error *err) {
+    return control->singular != NULL ? proximal_dual_solve(solve_regular, self, problem, control, solution, info, err)
+                                     : solve_regular(self, problem, control, solution, info, err);
+}
+
 static stn_status create(stn_context *context, const void *config, void **self, stn_error *err) {
     const lemke_config *given = config;
     (void)context;
@@ -288,7 +296,10 @@ static const stn_solver_ops ops = {
     .yields = STN_YIELDS_IMPULSE,
     .needs = STN_NEEDS_DELASSUS,
     .sets = 1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE | 1u << STN_SET_BOX | 1u << STN_SET_EQUALITY,
+    .create_workspace = symbolic_cache_create,
+    .destroy_workspace = symbolic_cache_destroy,
     .solve = solve,
+    .supports = STN_SUPPORTS_SINGULAR_A,
     .max_iterations = 100000,
     .configured = configured,
 };

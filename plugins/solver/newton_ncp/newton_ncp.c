@@ -13,7 +13,9 @@
 #include <string.h>
 
 #include "common/block_lu.h"
+#include "common/proximal_dual.h"
 #include "common/scaled_dual.h"
+#include "common/symbolic_cache.h"
 #include "common/vectors.h"
 #include "map.h"
 
@@ -295,8 +297,8 @@ static stn_status run(newton *m, stn_error *err) {
     return give_up(m, "no progress");
 }
 
-static stn_status solve(void *self, const stn_problem *problem, const stn_solve_control *control,
-                        stn_solution *solution, stn_solve_info *info, stn_error *err) {
+static stn_status solve_regular(void *self, const stn_problem *problem, const stn_solve_control *control,
+                                stn_solution *solution, stn_solve_info *info, stn_error *err) {
     (void)self;
     newton m = {.control = control, .delassus = control->delassus, .info = info, .least = INFINITY, .halved = INFINITY};
     *info = (stn_solve_info){.cost = NAN, .reason = "residual"};
@@ -332,13 +334,22 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     return status;
 }
 
+static stn_status solve(void *self, const stn_problem *problem, const stn_solve_control *control,
+                        stn_solution *solution, stn_solve_info *info, stn_error *err) {
+    return control->singular != NULL ? proximal_dual_solve(solve_regular, self, problem, control, solution, info, err)
+                                     : solve_regular(self, problem, control, solution, info, err);
+}
+
 static const stn_solver_ops ops = {
     .size = sizeof ops,
     .formulation = STN_NCP,
     .yields = STN_YIELDS_IMPULSE,
     .needs = STN_NEEDS_DELASSUS,
     .sets = 1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE | 1u << STN_SET_BOX | 1u << STN_SET_EQUALITY,
+    .create_workspace = symbolic_cache_create,
+    .destroy_workspace = symbolic_cache_destroy,
     .solve = solve,
+    .supports = STN_SUPPORTS_SINGULAR_A,
     .max_iterations = 1500,
 };
 

@@ -287,7 +287,8 @@ static stn_status solve_programs(qp *s, stn_error *err) {
                        .scale = s->rays.scale,
                        .solution = s->solution,
                        .program = solve_program,
-                       .self = s};
+                       .self = s,
+                       .exact = true};
     if (points.weight == NULL) {
         return solve_program(s, s->solution->v, err);
     }

@@ -243,18 +243,6 @@ static stn_status assemble(rays *r, active_set *set, stn_error *err) {
     return status;
 }
 
-/// delta D of augmented_hold, which is meant for a Newton method that corrects itself; here digits of W are lost to it,
-/// so that it is as large as few outer steps allow.
-static stn_status hold(rays *r, const stn_solve_control *control, stn_error *err) {
-    augmented h = {.problem = r->problem, .control = control};
-    stn_status status = augmented_hold(&h, err);
-    r->proximal = h.proximal;
-    for (int32_t d = 0; d < r->problem->nv && r->proximal != NULL; d++) {
-        r->proximal[d] *= RAYS_SHARE / AUGMENTED_SHARE;
-    }
-    return status;
-}
-
 /// P of all trees as a sparse matrix, and its factor.
 static stn_status factor_sparse(rays *r, const stn_solve_control *control, stn_error *err) {
     const rays_workspace *workspace = control->workspace;
@@ -356,7 +344,7 @@ stn_status rays_build(const stn_problem *problem, const stn_solve_control *contr
     proximal_scale(problem, out->scale);
     stn_status status = make_unknowns(out, form, set, err);
     if (status == STN_OK && problem->form == STN_FORM_GLOBAL) {
-        status = hold(out, control, err);
+        status = proximal_weights(problem, control, RAYS_SHARE, &out->proximal, err);
     }
     if (status != STN_OK) {
         return status;

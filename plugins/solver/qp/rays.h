@@ -23,7 +23,7 @@
 #include "common/augmented.h"
 #include "common/proximal.h"
 
-/// delta.
+/// delta: as large as few steps allow, for digits of W are lost to it.
 #define RAYS_SHARE 1e-4
 
 typedef struct rays {

@@ -190,15 +190,13 @@ static void test_figures_in_the_operation_tables_are_checked(void **state) {
     ops.solver.supports = STN_SUPPORTS_SINGULAR_A;
     ops.solver.yields = STN_YIELDS_BOTH;
     ops.solver.needs = STN_NEEDS_DELASSUS;
-    assert_string_equal(judge(&desc),
-                        "solver toy: supports a singular A and needs the Delassus operator, which has A^-1 in it");
+    assert_string_equal(judge(&desc), "");
     ops.solver.needs = STN_NEEDS_INVERSE;
     assert_string_equal(judge(&desc), "solver toy: supports a singular A and needs its inverse");
     ops.solver.needs = 0;
     assert_string_equal(judge(&desc), "");
     ops.solver.yields = STN_YIELDS_IMPULSE;
-    assert_string_equal(judge(&desc),
-                        "solver toy: supports a singular A and yields no velocities, which follow from A^-1");
+    assert_string_equal(judge(&desc), "");
     desc = make(STN_KIND_SOLVER, &ops);
     ops.solver.yields = (stn_yield)0;
     assert_string_equal(judge(&desc), "solver toy: yields = 0 must be velocity, impulse or both");
