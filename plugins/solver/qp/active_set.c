@@ -56,7 +56,8 @@ bool active_set_create_vectors(active_set *s, int32_t n, stn_arena *arena) {
     s->free = STN_ARENA(arena, n + 1, int32_t);
     s->place = STN_ARENA(arena, n + 1, int32_t);
     s->made = STN_ARENA_ZEROED(arena, n + 1, bool);
-    bool good = s->free != NULL && s->place != NULL && s->made != NULL;
+    s->excused = STN_ARENA_ZEROED(arena, n + 1, bool);
+    bool good = s->free != NULL && s->place != NULL && s->made != NULL && s->excused != NULL;
     for (int32_t i = 0; i < STN_COUNT(vectors); i++) {
         *vectors[i] = STN_ARENA_ZEROED(arena, s->stride, double);
         good = good && *vectors[i] != NULL;
@@ -229,7 +230,7 @@ static int32_t find_wrong(const active_set *s, bool *down) {
     }
     for (int32_t i = 0; i < s->n; i++) {
         double g = s->g[i], wrong = g < 0.0 ? (s->x[i] < s->hi[i] ? -g : 0.0) : (s->x[i] > s->lo[i] ? g : 0.0);
-        if (s->place[i] >= 0 || wrong <= s->allowed + 64.0 * DBL_EPSILON * (s->speed + s->size[i] * energy)) {
+        if (s->place[i] >= 0 || s->excused[i] || wrong <= 64.0 * DBL_EPSILON * (s->speed + s->size[i] * energy)) {
             continue;
         }
         double weighted = s->size[i] > 0.0 ? wrong / s->size[i] : (double)INFINITY; // nothing can be done about those
@@ -253,10 +254,23 @@ static void move(active_set *s, int32_t p, double step) {
     }
 }
 
+/// g of a variable that depends on the free ones is a sum of theirs; is that of p no more than their rounding?
+static bool is_excused(const active_set *s, int32_t p) {
+    double rounding = active_set_rounding(s, p);
+    for (int32_t k = 0; k < s->count; k++) {
+        rounding += fabs(s->follow[k]) * active_set_rounding(s, s->free[k]);
+    }
+    return fabs(s->g[p]) <= rounding;
+}
+
 /// One step of variable p. Returns whether p is done with; `end` says when nothing bounds the step.
 static bool step_along(active_set *s, int32_t p, bool down, active_set_end *end) {
     double curvature = find_follow(s, p), sign = down ? -1.0 : 1.0, slope = sign * s->g[p];
     double full = curvature > 0.0 ? fmax(-slope, 0.0) / curvature : (double)INFINITY;
+    if (curvature == 0.0 && is_excused(s, p)) {
+        s->excused[p] = true;
+        return true;
+    }
     double own = down ? s->x[p] - s->lo[p] : s->hi[p] - s->x[p], least = INFINITY;
     int32_t first = -1;
     for (int32_t k = 0; k < s->count; k++) {
@@ -297,11 +311,11 @@ active_set_end active_set_solve(active_set *s, int32_t most, int32_t *moves) {
     enum { LOOKS = 4 }; // at what updates along the way have left
     for (int32_t look = 0; look < LOOKS; look++) {
         settle(s);
+        memset(s->excused, 0, (size_t)s->n * sizeof *s->excused);
         bool moved = false, down = false;
         for (int32_t p = find_wrong(s, &down); p >= 0; p = find_wrong(s, &down)) {
             active_set_end end = ACTIVE_SET_SOLVED;
             bool done = false;
-            moved = true;
             while (!done) {
                 if (*moves >= most) {
                     return ACTIVE_SET_LIMIT;
@@ -312,6 +326,7 @@ active_set_end active_set_solve(active_set *s, int32_t most, int32_t *moves) {
             if (end != ACTIVE_SET_SOLVED) {
                 return end;
             }
+            moved = moved || !s->excused[p];
         }
         if (!moved) {
             break;

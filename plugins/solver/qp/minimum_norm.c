@@ -350,9 +350,6 @@ void minimum_norm_choose(minimum_norm *s) {
         norm_part *q = &s->parts[p];
         active_set *dual = &q->dual;
         project(q, s->set->x, dual->q);
-        for (int32_t m = 0; m < q->count; m++) { // E is known to rounding of H_BB^-1; corrections take it back
-            dual->allowed = fmax(dual->allowed, 1e-11 * s->set->x[q->member[m]]);
-        }
         if (!solve_program(dual)) {
             continue;
         }
