@@ -193,6 +193,27 @@ for _, solver in ipairs { "sap", "qp" } do
   end)
 end
 
+local wheel = files:write(".urdf", '<robot name="wheel"><link name="base"/>' .. link "a"
+  .. joint("x", "continuous", "base", "a", "0 0 1"):gsub('lower="[-%d]+" upper="%d+"', "") .. "</robot>")
+
+for _, solver in ipairs { "sap", "qp", "admm_split", "admm_split_ncp", "admm", "admm_ncp", "ipm", "lemke", "newton_ncp" } do
+  stn.test("a motor that is told to go absurdly far is there, or the step says that it did not converge: " .. solver, function()
+    for _, limited in ipairs { true, false } do
+      for _, far in ipairs { 1, 1e6, 1e9, 1e12 } do
+        local world = make(0.1, solver)
+        local robot, motor = driven(world, wheel, { effort_limits = limited })
+        motor:set { position = { far } }
+        local ok, step = pcall(function() return world:step() end)
+        assert(ok or step:find("nothing holds tree", 1, true), step)
+        if ok and step.converged then
+          stn.near(robot:joint "x":position(), far, 1e-6 * far, ("%g rad, limited: %s"):format(far, limited))
+        end
+        assert(far > 1 or (ok and step.converged), "1 rad")
+      end
+    end
+  end)
+end
+
 stn.test("a motor too weak for its load has no balance", function()
   for _, solver in ipairs { "sap", "qp" } do
     local world = make(0.1, solver, { -20, 0, 0 })

@@ -45,8 +45,11 @@ stn_status velocity_form_build(const stn_problem *problem, const stn_solve_contr
     }
     start[n] = n;
     offset[n] = (int64_t)BLOCK * n;
-    stn_problem_contact_velocity(problem, problem->v_star, true, b); // for the size of speeds
-    const stn_delassus traces = {problem, n, problem->row_count, start, column, offset, values, b};
+    stn_problem seen = *problem; // for the size of speeds
+    seen.v_star = out->work;
+    proximal_free_speeds(problem, control->singular, seen.v_star);
+    stn_problem_contact_velocity(&seen, seen.v_star, true, b);
+    const stn_delassus traces = {&seen, n, problem->row_count, start, column, offset, values, b};
     memcpy(out->v, v, (size_t)problem->nv * sizeof *v);
     proximal_scale(problem, out->scale);
     stn_status status = scaled_dual_build(&traces, arena, dual, err);

@@ -98,6 +98,15 @@ static void add_constraint(const stn_problem *p, const stn_constraint *c, const 
     }
 }
 
+void proximal_free_speeds(const stn_problem *problem, const bool *singular, double *out) {
+    for (int32_t t = 0; t < problem->tree_count; t++) {
+        const stn_problem_tree *tree = &problem->trees[t];
+        for (int32_t d = tree->dof_start; d < tree->dof_start + tree->A.n; d++) {
+            out[d] = singular != NULL && singular[t] ? 0.0 : problem->v_star[d];
+        }
+    }
+}
+
 stn_status proximal_weights(const stn_problem *problem, const stn_solve_control *control, double delta, double **out,
                             stn_error *err) {
     const bool *singular = control->singular;

@@ -29,6 +29,10 @@ proximal_balance proximal_measure(const stn_problem *problem, const double *D, c
 stn_status proximal_weights(const stn_problem *problem, const stn_solve_control *control, double delta, double **out,
                             stn_error *err);
 
+/// v_star (nv) where A is regular, 0 where it is singular: there it is no speed that anything has without impulses, but
+/// may be how far a motor is told to go.
+void proximal_free_speeds(const stn_problem *problem, const bool *singular, double *out);
+
 /// What proximal_solve works on; all borrowed.
 typedef struct proximal {
     const stn_problem *problem; // of global form

@@ -23,6 +23,7 @@ typedef struct dual {
     symbolic_cache_room room; // the inverse is that of P, the arena is reset for each centre
     double *b, *speed;        // (row_count) b of the delassus; the least speed that bounds force on a row
     double *none;             // (row_count) zeros
+    double *free;             // (nv) of proximal_free_speeds
     stn_status last;          // of `solve`
 } dual;
 
@@ -54,6 +55,9 @@ static void find_forced_speeds(dual *d) {
     for (int32_t i = 0; i < p->constraint_count; i++) {
         stn_delassus_row_mul_add(&d->delassus, i, least, d->speed + p->constraints[i].row);
     }
+    for (int32_t r = 0; r < p->row_count; r++) {
+        d->speed[r] = fabs(d->speed[r]);
+    }
 }
 
 static stn_status build(dual *d, const double *weight, stn_error *err) {
@@ -66,8 +70,9 @@ static stn_status build(dual *d, const double *weight, stn_error *err) {
     d->b = STN_ARENA(arena, p->row_count + 1, double);
     d->speed = STN_ARENA_ZEROED(arena, p->row_count + 1, double);
     d->none = STN_ARENA_ZEROED(arena, p->row_count + 1, double);
+    d->free = STN_ARENA(arena, p->nv + 1, double);
     bool good = d->regular.trees != NULL && d->regular.v_star != NULL && d->regular.free_impulse != NULL &&
-                d->b != NULL && d->speed != NULL && d->none != NULL;
+                d->b != NULL && d->speed != NULL && d->none != NULL && d->free != NULL;
     for (int32_t t = 0; t < p->tree_count && good; t++) {
         d->regular.trees[t] = p->trees[t];
         good = !d->control->singular[t] || add_weight(d, t, weight + p->trees[t].dof_start);
@@ -75,6 +80,7 @@ static stn_status build(dual *d, const double *weight, stn_error *err) {
     if (!good) {
         return stn_fail(err, STN_ERR_MEMORY, "%d dofs, %d rows: out of memory", p->nv, p->row_count);
     }
+    proximal_free_speeds(p, d->control->singular, d->free);
     memcpy(d->regular.v_star, p->v_star, (size_t)p->nv * sizeof *p->v_star);
     stn_status status = stn_inverse_factor(d->room.inverse, &d->regular, err);
     if (status == STN_OK) {
@@ -107,22 +113,24 @@ static void centre(dual *d, const double *x) {
 }
 
 /// What tolerances of speeds are to be multiplied with. `solve` takes them relative to those without impulses, |b| of
-/// P, which grow as delta falls; meant are DUAL_SHARE of these, and speeds that are there: v_hat, biases, those of
-/// v_star.
+/// P, which grow as delta falls and with x; meant are DUAL_SHARE of what f makes of P, and speeds that are there:
+/// v_hat, biases, those of v_star where A is regular.
 static double find_share(const dual *d) {
     const stn_problem *p = d->problem;
     double all = 0.0, meant = 0.0;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
-        double v_c[STN_MAX_ROWS];
-        stn_constraint_velocity(p, c, p->v_star, v_c);
-        for (int32_t r = c->row; r < c->row + c->rows; r++) {
-            const double free = fmax(fabs(d->b[r]), fabs(d->speed[r]));
+        double centre[STN_MAX_ROWS], star[STN_MAX_ROWS];
+        stn_constraint_velocity(p, c, d->regular.v_star, centre);
+        stn_constraint_velocity(p, c, d->free, star);
+        for (int32_t k = 0; k < c->rows; k++) {
+            const int32_t r = c->row + k;
+            const double pushed = fmax(fabs(d->b[r] - p->bias[r] - centre[k]), d->speed[r]);
             const double room =
                 stn_constraint_has_cone(c) ? (double)INFINITY : c->w_trace / c->rows * (p->hi[r] - p->lo[r]);
-            const double given = fmax(fmin(fabs(p->v_hat[r]), room), fabs(p->bias[r]));
-            all = fmax(all, fmax(free, given));
-            meant = fmax(meant, fmax(DUAL_SHARE * free, fmax(given, fabs(v_c[r - c->row]))));
+            const double given = fmax(fmin(fabs(p->v_hat[r]), room), fmax(fabs(p->bias[r]), fabs(star[k])));
+            all = fmax(all, fmax(fmax(fabs(d->b[r]), d->speed[r]), given));
+            meant = fmax(meant, fmax(DUAL_SHARE * pushed, given));
         }
     }
     return meant < all ? meant / all : 1.0;
