@@ -134,29 +134,29 @@ static void solve_free(crossover *c) {
     }
 }
 
-/// g_F = 0 as far as digits allow; false: nothing makes it so.
-static bool settle(crossover *c) {
-    enum { LOOKS = 4 };       // at what updates along the way have left
+bool crossover_reduce(crossover *c, double enough) {
+    enum { LOOKS = 8 };       // at what updates along the way have left
     const double most = 64.0; // times the rounding of one product
-    active_set *set = c->set;
     double before = INFINITY;
-    for (int32_t u = 0; u < set->n; u++) {
-        c->E[u] = set->place[u] >= 0 ? 1e-10 * set->size[u] * set->size[u] : (double)INFINITY;
-    }
-    if (ray_system_factor(c->system, c->E, NULL) != STN_OK) {
-        return false;
-    }
     for (int32_t look = 0; look < LOOKS; look++) {
         find_gradient(c);
-        double left = find_left(set);
-        if (left <= 0.01 || !(left < 0.5 * before)) {
+        double left = find_left(c->set);
+        if (left <= enough || !(left < 0.5 * before)) {
             return left <= most;
         }
         before = left;
         solve_free(c);
     }
     find_gradient(c);
-    return find_left(set) <= most;
+    return find_left(c->set) <= most;
+}
+
+bool crossover_factor(crossover *c) {
+    const active_set *set = c->set;
+    for (int32_t u = 0; u < set->n; u++) {
+        c->E[u] = set->place[u] >= 0 ? 1e-10 * set->size[u] * set->size[u] : (double)INFINITY;
+    }
+    return ray_system_factor(c->system, c->E, NULL) == STN_OK;
 }
 
 /// How far unknown u is out of place [sqrt(J)]: a free one out of its bounds, another one whose g is wrong. 0: it is
@@ -201,19 +201,19 @@ static int32_t exchange(crossover *c) {
 }
 
 bool crossover_solve(crossover *c, int32_t rounds, int32_t most, int32_t *moves) {
-    enum { PATIENCE = 3 };
+    enum { PATIENCE = 2 };
     active_set *set = c->set;
     int32_t least = set->n + 1, worse = 0;
     for (int32_t k = 0; k < rounds && *moves < most; k++) {
         ++*moves;
-        if (!settle(c)) {
+        if (!crossover_factor(c) || !crossover_reduce(c, 0.01)) {
             return false;
         }
         const int32_t count = exchange(c);
         if (count == 0) {
             return true;
         }
-        worse = count < least ? 0 : worse + 1;
+        worse = 10 * count <= 7 * least ? 0 : worse + 1; // a set costs what a step of the interior point does
         least = count < least ? count : least;
         if (worse > PATIENCE) {
             return false;

@@ -28,6 +28,11 @@ bool crossover_create(rays *r, active_set *set, ray_system *system, crossover *o
 /// From the free unknowns and x of the set to its solution: true when found, x within bounds. g is that of x. At most
 /// `rounds` sets, each of which adds to `moves`, up to `most`.
 bool crossover_solve(crossover *c, int32_t rounds, int32_t most, int32_t *moves);
+/// Factors the system of F. False: it has no factor.
+bool crossover_factor(crossover *c);
+/// g_F = 0 as far as digits allow, or to `enough` times the rounding of a product, whatever the bounds, with the factor
+/// that the system has; false: it is not.
+bool crossover_reduce(crossover *c, double enough);
 /// g = H x + q of the set, and the largest g that is wrong where it is [m/s].
 double crossover_error(crossover *c);
 /// F are the unknowns that are `chosen` (n).

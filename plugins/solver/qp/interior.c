@@ -18,6 +18,10 @@ stn_status interior_create(rays *r, active_set *set, const stn_solve_control *co
         *vectors[i] = STN_ARENA_ZEROED(r->arena, set->n + 1, double);
         good = good && *vectors[i] != NULL;
     }
+    for (int32_t k = 0; k < 3; k++) {
+        out->kept[k] = STN_ARENA_ZEROED(r->arena, set->n + 1, double);
+        good = good && out->kept[k] != NULL;
+    }
     if (!good) {
         return stn_fail(err, STN_ERR_MEMORY, "%d unknowns: out of memory", set->n);
     }
@@ -140,6 +144,49 @@ static double longest_step(const interior *s) {
     return step;
 }
 
+/// Products that `step` would leave far from the centre are to come nearer [gondzio-1996].
+static void aim_nearer(interior *s, double step, double centre) {
+    const double low = 0.1 * centre, high = 10.0 * centre;
+    for (int32_t u = 0; u < s->set->n; u++) {
+        const double x = s->x[u] + step * s->dx[u];
+        if (has_low(s, u)) {
+            const double product = (s->low[u] + step * s->dlow[u]) * (x - s->set->lo[u]);
+            s->aim_low[u] += fmax(fmin(fmax(product, low), high) - product, -high);
+        }
+        if (has_high(s, u)) {
+            const double product = (s->high[u] + step * s->dhigh[u]) * (s->set->hi[u] - x);
+            s->aim_high[u] += fmax(fmin(fmax(product, low), high) - product, -high);
+        }
+    }
+}
+
+/// Up to the first slack that is 0, nearly.
+static double safe_step(const interior *s) {
+    return fmin(1.0, 0.995 * longest_step(s));
+}
+
+/// Steps at hand, which go as far as `step`, made longer as often as that helps. Returns how far they go.
+static double lengthen(interior *s, double step, double centre) {
+    enum { TIMES = 3 };
+    const size_t bytes = (size_t)s->set->n * sizeof *s->dx;
+    for (int32_t k = 0; k < TIMES && step < 0.9; k++) {
+        memcpy(s->kept[0], s->dx, bytes);
+        memcpy(s->kept[1], s->dlow, bytes);
+        memcpy(s->kept[2], s->dhigh, bytes);
+        aim_nearer(s, fmin(1.0, step + 0.3), centre);
+        find_steps(s);
+        const double longer = safe_step(s);
+        if (!(longer >= step + 0.03)) {
+            memcpy(s->dx, s->kept[0], bytes);
+            memcpy(s->dlow, s->kept[1], bytes);
+            memcpy(s->dhigh, s->kept[2], bytes);
+            return step;
+        }
+        step = longer;
+    }
+    return step;
+}
+
 /// A predictor and a corrector. Returns the step; 0: no digits are left.
 static double advance(interior *s, double mu, int32_t degree) {
     enum { CENTRE_AT = 10 }; // a step of less than 1/10 is one that the products are too unequal for
@@ -149,14 +196,14 @@ static double advance(interior *s, double mu, int32_t degree) {
     aim(s, false, 0.0);
     find_steps(s);
     const double a = fmin(1.0, longest_step(s));
-    const double ratio = mu > 0.0 ? find_gap(s, a) / (degree * mu) : 0.0;
-    aim(s, true, ratio * ratio * ratio * mu);
+    const double ratio = mu > 0.0 ? find_gap(s, a) / (degree * mu) : 0.0, centre = ratio * ratio * ratio * mu;
+    aim(s, true, centre);
     find_steps(s);
-    double step = fmin(1.0, 0.995 * longest_step(s));
+    double step = lengthen(s, safe_step(s), centre);
     if (!(CENTRE_AT * step >= 1.0)) {
         aim(s, false, 0.5 * mu);
         find_steps(s);
-        step = fmin(1.0, 0.995 * longest_step(s));
+        step = safe_step(s);
     }
     if (!(step > 1e-8)) { // NaN too
         return 0.0;
@@ -303,8 +350,10 @@ active_set_end interior_solve(interior *s, int32_t most, int32_t *moves) {
         if (advance(s, mu, degree) == 0.0) {
             break;
         }
-        since = mu < 0.5 * least_mu ? 0 : since;
-        least_mu = fmin(least_mu, mu);
+        if (mu < 0.5 * least_mu) {
+            least_mu = mu;
+            since = 0;
+        }
     }
     show(s);
     keep_best(s, &least);

@@ -22,6 +22,7 @@ typedef struct interior {
     double *dx, *dlow, *dhigh;       // steps
     double *aim_low, *aim_high;      // c
     double *residual, *right, *best; // H x + q - low + high; work
+    double *kept[3];                 // (n) steps before they were made longer
     bool *chosen;
     bool exact; // of the last solution: the crossover found its set
 } interior;

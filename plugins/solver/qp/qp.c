@@ -15,6 +15,7 @@
 
 enum {
     MOST_UNKNOWNS = 4000, // of the active set: H and L of 128 MB each; minimum_norm takes more
+    FEW_UNKNOWNS = 400,   // up to which it takes the fewer instructions
     MOST_DIRECTIONS = 256
 };
 
@@ -30,7 +31,7 @@ static const char *const impulses[] = {"minimum_norm", "vertex", NULL};
 static const stn_param params[] = {
     STN_PARAM_CHOICE(qp_config, method, methods, METHOD_AUTO,
                      "active_set: dense, up to 4000 rays; interior_point: sparse, global problems; auto: active_set "
-                     "where it can"),
+                     "up to 400 rays and in the local form"),
     STN_PARAM_INT(qp_config, directions, "1", 4.0, 4.0, 256.0, "rays of a friction cone, an even number"),
     STN_PARAM_CHOICE(qp_config, impulses, impulses, IMPULSES_MINIMUM_NORM,
                      "which impulses to report where many give the same motion: minimum_norm has the least sum of "
@@ -422,7 +423,7 @@ static stn_status build_dense(const qp_config *config, const stn_problem *proble
 static stn_status build(const qp_config *config, qp *s, stn_error *err) {
     const stn_problem *problem = s->problem;
     const bool global = problem->form == STN_FORM_GLOBAL;
-    const bool many = rays_count(problem, config->directions) > MOST_UNKNOWNS;
+    const bool many = rays_count(problem, config->directions) > FEW_UNKNOWNS;
     s->sparse = config->method == METHOD_INTERIOR_POINT || (config->method == METHOD_AUTO && many && global);
     if (!s->sparse) {
         return build_dense(config, problem, s->control, &s->rays, &s->set, err);

@@ -2,7 +2,6 @@
 // See sparse_norm.h.
 #include "sparse_norm.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -84,8 +83,8 @@ static double add_back(least *l) {
     return largest;
 }
 
-/// Takes out of x what e (H + e)_FF^-1 leaves as it is. The system is factored for F.
-static void remove_unseen(least *l) {
+/// Takes out of x what e (H + e)_FF^-1 leaves as it is. The system is factored for F, with e in it.
+static void remove_unseen(const least *l) {
     enum { TIMES = 4 };
     active_set *set = l->inner->set;
     memcpy(l->part, set->x, (size_t)set->n * sizeof *set->x);
@@ -103,30 +102,38 @@ static void remove_unseen(least *l) {
     }
 }
 
-/// Gives back to H beta what was taken out with it.
-static void restore_seen(least *l) {
-    enum { TIMES = 30 };
+/// Fixes members of F that became negative; false: none did.
+static bool drop_negative(const least *l) {
     active_set *set = l->inner->set;
-    double before = INFINITY;
-    for (int32_t k = 0; k < TIMES; k++) {
-        double left = 0.0, energy = 0.0;
-        rays_product(l->inner->r, set->x, l->part);
-        for (int32_t u = 0; u < set->n; u++) {
-            energy = fmax(energy, set->size[u] * fabs(set->x[u]));
-            l->part[u] = set->place[u] >= 0 ? l->part[u] + l->q[u] : 0.0;
-            left = fmax(left, set->place[u] >= 0 ? fabs(l->part[u]) / set->size[u] : 0.0);
-        }
-        if (!(left > 16.0 * DBL_EPSILON * energy && left < 0.5 * before)) { // what rounding leaves is not seen, either
-            break;
-        }
-        before = left;
-        ray_system_solve(&l->inner->system, l->part, true, l->next);
-        for (int32_t u = 0; u < set->n; u++) {
-            set->x[u] += set->place[u] >= 0 ? l->next[u] : 0.0;
-        }
+    double energy = 0.0;
+    bool any = false;
+    for (int32_t u = 0; u < set->n; u++) {
+        energy = fmax(energy, set->size[u] * fabs(set->x[u]));
     }
     for (int32_t u = 0; u < set->n; u++) {
-        set->x[u] = fmin(fmax(set->x[u], set->lo[u]), set->hi[u]);
+        const bool free = set->place[u] >= 0, out = free && set->size[u] * set->x[u] < -1e-14 * energy;
+        l->inner->chosen[u] = free && !out;
+        any = any || out;
+        set->x[u] = free ? fmax(set->x[u], 0.0) : set->x[u];
+    }
+    crossover_mark(set, l->inner->chosen);
+    return any;
+}
+
+/// From x near the least to it, on the set that is free.
+static void polish(const least *l) {
+    enum { ROUNDS = 10 };
+    interior *s = l->inner;
+    bool more = true;
+    for (int32_t k = 0; k < ROUNDS && more; k++) {
+        s->system.extra = l->extra;
+        if (!crossover_factor(&s->cross)) {
+            break;
+        }
+        remove_unseen(l);
+        s->system.extra = NULL; // what H sees little of was taken out with it
+        crossover_reduce(&s->cross, 1.0);
+        more = drop_negative(l);
     }
 }
 
@@ -145,12 +152,11 @@ bool sparse_norm(interior *s, int32_t most) {
         least_left = fmin(least_left, left);
         solved = crossover_solve(&s->cross, ROUNDS, most, &moves);
     }
+    restore_program(&l);
     if (solved) {
-        remove_unseen(&l);
-        restore_seen(&l);
+        polish(&l);
     } else {
         memcpy(s->set->x, l.x, (size_t)s->set->n * sizeof *l.x);
     }
-    restore_program(&l);
     return true;
 }
