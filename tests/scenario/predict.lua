@@ -334,44 +334,85 @@ stn.test("limits of a solver's size hold for an island: 20 boxes, 64 rays, 5,000
   s.world:close()
 end)
 
--- A finger that touches a box goes anywhere; pyramids leave motions that cost nothing.
-local function random_pushes(directions)
-  local world <close> = stn.world { dt = 0.1, solver = { "qp", directions = directions }, integrator = "quasistatic", seed = 1 }
+-- A finger that touches a box, or does not; pyramids leave motions of the box that cost nothing. Askew nothing is at a change of mode.
+local function loose_push(solver, askew)
+  local world = stn.world { dt = 0.1, solver = solver, integrator = "quasistatic", seed = 1 }
   local s = { world = world, controllers = {} }
   world:ground { mu = 0.5 }
-  world:box { size = { 0.1, 0.1, 0.06 }, mass = 0.5, mu = 0.5, xyz = { 0, 0, 0.03 } }
-  add_finger(s, "finger", { -0.071, 0, 0.03 })
+  world:box { size = { 0.1, 0.1, 0.06 }, mass = 0.5, mu = 0.5, xyz = { 0, 0, 0.03 }, rpy = { 0, 0, askew and 0.07 or 0 } }
+  add_finger(s, "finger", { askew and -0.073 or -0.071, askew and 0.007 or 0, 0.03 })
   drive(s)
   world:step()
-  local q, told = world:state().q, 0
-  for _ = 1, 40 do
-    local c = { world:random(0, 0.02), world:random(-0.02, 0.02), 0 }
-    local here = world:predict(q, c, { derivatives = "command" })
-    local whole = world:predict(q, c, { derivatives = true })
-    assert(here.derivatives_error or here.dq_dcommand)
-    assert(not (here.derivatives_error and whole.dq_dcommand), "more is told than where less is asked")
-    told = told + (here.dq_dcommand and 1 or 0)
-    for j = 1, here.dq_dcommand and 2 or 0 do
-      local h, low, high = 1e-6, copy(c), copy(c)
-      low[j], high[j] = c[j] - h, c[j] + h
-      low, high = world:predict(q, low).q, world:predict(q, high).q
-      for row = 1, 3 do
-        local below, above, slope = (here.q[row] - low[row]) / h, (high[row] - here.q[row]) / h, here.dq_dcommand[row][j]
-        assert(math.min(math.abs(below - slope), math.abs(above - slope)) < 1e-4,
-          ("%d rays, command %g %g, [%d][%d]: %g, differences %g and %g"):format(directions, c[1], c[2], row, j, slope, below, above))
+  return s
+end
+
+-- Largest difference of a matrix from the columns of the one side or the other, relative to the largest entry of those.
+local function distance_to_a_side(matrix, low, high)
+  local worst, where = 0, ""
+  for k in ipairs(low) do
+    local off, largest = { 0, 0 }, 1
+    for i, row in ipairs(matrix) do
+      for n, side in ipairs { low[k], high[k] } do
+        off[n], largest = math.max(off[n], math.abs(row[k] - side[i])), math.max(largest, math.abs(side[i]))
       end
     end
+    local own = math.min(off[1], off[2]) / largest
+    if not (own <= worst) then worst, where = own, ("column %d: off by %g and %g"):format(k, off[1], off[2]) end
   end
+  return worst, where
+end
+
+-- The pushes that are told are differences of one side. How many are told.
+local function random_pushes(solver, askew)
+  local s = loose_push(solver, askew)
+  local joints, q, told = layout(s.world), s.world:state().q, 0
+  for _ = 1, 40 do
+    local c = { s.world:random(0, 0.02), s.world:random(-0.02, 0.02), 0 }
+    local r = s.world:predict(q, c, { derivatives = askew or "command" })
+    assert(r.converged and (r.derivatives_error or r.dq_dcommand))
+    told = told + (r.dq_dcommand and 1 or 0)
+    for _, by_q in ipairs(r.dq_dcommand and (askew and { false, true } or { false }) or {}) do
+      local low, high = differences(s, joints, q, c, by_q, 1e-6, -1), differences(s, joints, q, c, by_q, 1e-6, 1)
+      local off, where = distance_to_a_side(by_q and r.dq_dq or r.dq_dcommand, low, high)
+      assert(off < 1e-3, ("command %g %g, %s"):format(c[1], c[2], where))
+    end
+  end
+  s.world:close()
   return told
 end
 
-stn.test("derivatives where motions cost nothing are right or refused: qp", function()
-  if not solvers.qp or not table.concat(found, " "):find "qp" then stn.skip "no solver qp" end
-  for _, directions in ipairs { 4, 16 } do
-    local told = random_pushes(directions)
-    print(("%d rays: %d of 40 have derivatives"):format(directions, told))
-    assert(told >= 10)
+for _, directions in ipairs { 4, 16 } do
+  for _, askew in ipairs { false, true } do
+    stn.test(("derivatives where motions cost nothing: qp, %d rays, %s"):format(directions, askew and "askew, by q too" or "straight"), function()
+      if not table.concat(found, " "):find "qp" then stn.skip "no solver qp" end
+      assert(random_pushes({ "qp", directions = directions }, askew) == 40)
+    end)
   end
+end
+
+stn.test("where motions cost nothing the least one is made by either method: qp", function()
+  if not table.concat(found, " "):find "qp" then stn.skip "no solver qp" end
+  local s, other = loose_push({ "qp" }), loose_push({ "qp", method = "interior_point", tolerance = 1e-10 })
+  for _ = 1, 40 do
+    local c = { s.world:random(0, 0.02), s.world:random(-0.02, 0.02), 0 }
+    local a, b = s.world:predict(nil, c).q, other.world:predict(nil, c).q
+    for i = 1, s.world.nq do assert(math.abs(a[i] - b[i]) < 1e-8, ("command %g %g, q[%d]: %.9g and %.9g"):format(c[1], c[2], i, a[i], b[i])) end
+  end
+  s.world:close()
+  other.world:close()
+end)
+
+-- A box that stands on two of its corners, as far as impulses of a vertex tell, rests on the others as well.
+stn.test("derivatives with impulses of a vertex: qp", function()
+  if not table.concat(found, " "):find "qp" then stn.skip "no solver qp" end
+  local s = loose_push { "qp", impulses = "vertex" }
+  local joints, q, rest = layout(s.world), s.world:state().q, { -0.01, 0, 0 }
+  local r, pressing = s.world:predict(q, rest, { derivatives = true }), 0
+  for _, contact in ipairs(r.contacts) do pressing = pressing + (contact.normal_force > 0 and 1 or 0) end
+  assert(pressing == 2 and r.derivatives_error == nil, r.derivatives_error)
+  local off, where = distance(r.dq_dq, differences(s, joints, q, rest, true, 1e-5))
+  assert(off < 1e-5, ("off by %g of the largest, %s"):format(off, where))
+  s.world:close()
 end)
 
 stn.test("derivatives of a step with inertia, at fixed velocities", function()

@@ -73,6 +73,13 @@ bool active_set_create(active_set *s, int32_t n, stn_arena *arena) {
     return good && s->H != NULL && s->L != NULL;
 }
 
+bool active_set_share(const active_set *of, active_set *out, stn_arena *arena) {
+    bool good = active_set_create_vectors(out, of->n, arena);
+    out->H = of->H;
+    out->L = STN_ARENA(arena, (size_t)(of->n + 1) * (size_t)of->stride, double);
+    return good && out->L != NULL;
+}
+
 void active_set_begin(active_set *s) {
     s->count = 0;
     for (int32_t i = 0; i < s->n; i++) {

@@ -47,6 +47,8 @@ typedef enum active_set_end { ACTIVE_SET_SOLVED, ACTIVE_SET_CONTRADICTION, ACTIV
 
 /// Memory for n variables in `arena`, H zeroed; false: out of memory.
 bool active_set_create(active_set *s, int32_t n, stn_arena *arena);
+/// The same with the H of another one, which is borrowed.
+bool active_set_share(const active_set *of, active_set *out, stn_arena *arena);
 /// The same without H and L, for whoever solves otherwise and sets `size` himself: nothing but active_set_begin,
 /// active_set_rounding and active_set_cost may be called.
 bool active_set_create_vectors(active_set *s, int32_t n, stn_arena *arena);

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "minimum_norm.h"
+#include "nearest.h"
+#include "pressing.h"
 
 typedef struct derivative {
     rays *rays;
@@ -16,53 +18,11 @@ typedef struct derivative {
     double *left, *y;       // (n), (basis) work
     double *beta, *gamma;   // (n), (row_count) of a correction
     double *impulse, *work; // (nv)
-    bool *member;           // (n) of the face
+    double *total;          // (columns x n) impulses along the rays
+    int32_t *resting;       // (n) signs of what may neither open nor close; 0: whatever it does
+    bool *pressing;         // (n) members that the impulses lie strictly inside of
+    bool *member;           // (n) of the face: pressing, or bounding a motion that costs nothing
 } derivative;
-
-/// What is less is no impulse, beside the largest of its kind.
-static const double none = 1e-11;
-
-/// Unknowns of a cone that its impulse lies strictly between.
-static void mark_cone(derivative *d, int32_t i, const double *gamma, double largest) {
-    const int32_t first = d->rays->start[i], count = d->rays->start[i + 1] - first;
-    if (!(gamma[2] > none * largest)) {
-        return;
-    }
-    if (count == 1) {
-        d->member[first] = true;
-        return;
-    }
-    const rays_sector sector = rays_find_sector(d->rays, i, gamma);
-    const bool inside = sector.along[0] + sector.along[1] < (1.0 - 1e-9) * gamma[2];
-    for (int32_t k = 0; k < count; k++) {
-        d->member[first + k] = d->member[first + k] || inside;
-    }
-    for (int32_t k = 0; k < 2; k++) {
-        d->member[first + sector.ray[k]] = d->member[first + sector.ray[k]] || sector.along[k] > 1e-9 * gamma[2];
-    }
-}
-
-/// Adds the unknowns that gamma is strictly inside of.
-static void mark_pressing(derivative *d, const double *gamma) {
-    const stn_problem *p = d->rays->problem;
-    double largest = 0.0;
-    for (int32_t i = 0; i < p->constraint_count; i++) {
-        const stn_constraint *c = &p->constraints[i];
-        largest = stn_constraint_has_cone(c) ? fmax(largest, gamma[c->row + 2]) : largest;
-        for (int32_t k = 0; k < c->rows && !stn_constraint_has_cone(c); k++) {
-            const int32_t u = d->rays->start[i] + k;
-            if (gamma[c->row + k] > d->set->lo[u] && gamma[c->row + k] < d->set->hi[u]) {
-                d->member[u] = true;
-            }
-        }
-    }
-    for (int32_t i = 0; i < p->constraint_count; i++) {
-        const stn_constraint *c = &p->constraints[i];
-        if (stn_constraint_has_cone(c)) {
-            mark_cone(d, i, gamma + c->row, largest);
-        }
-    }
-}
 
 /// Adds L^-1 delta D L^-T of tree t, times -1, and the identity to M (nv x nv); x (n_t) is work.
 static void add_share(const rays *r, int32_t t, double *x, double *M) {
@@ -143,91 +103,72 @@ static stn_status find_face(derivative *d, bool *unique, stn_error *err) {
     return is_determined(d, unique, err);
 }
 
-/// The largest difference in v.
-static double apart(const derivative *d, const double *a, const double *b) {
-    double most = 0.0;
-    for (int32_t k = 0; k < d->rays->problem->nv; k++) {
-        most = fmax(most, fabs(a[k] - b[k]) / d->rays->scale[k]);
-    }
-    return most;
-}
-
-/// Unmarks what moves at the solution, beyond rounding beside the speeds there; false: there was any.
-static bool keep_resting(derivative *d, const stn_solution *solution) {
-    static const double rounding = 1e-8;
-    const stn_problem *p = d->rays->problem;
-    double *speeds = d->rays->speed, *g = d->set->g, largest = 0.0;
-    bool all = true;
-    stn_problem_contact_velocity(p, solution->v, true, speeds);
-    for (int32_t k = 0; k < p->row_count; k++) {
-        largest = fmax(largest, fmax(fabs(speeds[k]), fabs(p->v_hat[k])));
-    }
-    rays_speeds(d->rays, solution->v, solution->gamma, speeds);
-    rays_gradient(d->rays, speeds, g);
-    for (int32_t u = 0; u < d->set->n; u++) {
-        if (d->member[u] && !(fabs(g[u]) <= rounding * largest)) {
-            d->member[u] = all = false;
+/// Has nothing that A leaves open left the start? Then no Jacobian matters to where it stays.
+static bool stays(const derivative *d, const double *v, double size) {
+    static const double rounding = 1e-12, least = 1e-12; // [m/s] is no speed
+    const rays *r = d->rays;
+    for (int32_t k = 0; k < r->problem->nv; k++) {
+        if (r->proximal[k] > 0.0 && !(fabs(v[k] - r->problem->v_guess[k]) <= (rounding * size + least) * r->scale[k])) {
+            return false;
         }
     }
-    return all;
+    return true;
 }
 
-/// Where A and what presses leave v open it is the v that proximal steps come to from rest, and what pressed in any of
-/// them and rests at the end bounds it, too. whole: they come to this v, and all that pressed rests.
-static stn_status mark_bounding(derivative *d, const stn_solution *solution, bool *whole, stn_error *err) {
-    enum { MOST = 100 };
-    rays *r = d->rays;
-    active_set *set = d->set;
-    const stn_problem *p = r->problem;
-    double *own = STN_ARENA_ZEROED(r->arena, p->nv + 1, double), *rest = STN_ARENA_ZEROED(r->arena, p->nv + 1, double);
-    double *gamma = STN_ARENA_ZEROED(r->arena, p->row_count + 1, double);
-    if (own == NULL || rest == NULL || gamma == NULL) {
+/// Where A and what presses leave v open it is the nearest to the start, and what bounds it joins the face.
+static stn_status add_bounding(derivative *d, const stn_solution *solution, bool *unique, stn_error *err) {
+    static const double rounding = 1e-8, least = 1e-12; // [m/s] is no speed
+    const stn_problem *p = d->rays->problem;
+    const double size = nearest_distance(d->rays, solution->v, p->v_guess);
+    double *nearest = STN_ARENA(d->rays->arena, p->nv + 1, double);
+    if (nearest == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%d dofs: out of memory", p->nv);
     }
-    const double size = apart(d, solution->v, rest);
-    bool there = false;
-    active_set_begin(set);
-    for (int32_t k = 0; k < MOST && !there; k++) {
-        int32_t moves = 0;
-        rays_centre(r, own, set);
-        if (active_set_solve(set, 10 * set->n + 100, &moves) != ACTIVE_SET_SOLVED) {
-            break;
-        }
-        rays_impulses(r, set->x, gamma);
-        rays_velocity(r, gamma, own);
-        mark_pressing(d, gamma);
-        there = apart(d, solution->v, own) <= 1e-8 * size;
+    memcpy(nearest, solution->v, (size_t)p->nv * sizeof *nearest);
+    stn_status status = nearest_solution(d->rays, d->set, p->v_guess, solution->gamma, nearest, d->member);
+    if (status == STN_ERR_MEMORY) {
+        return stn_fail(err, status, "%d unknowns: out of memory", d->set->n);
     }
-    *whole = keep_resting(d, solution) && there;
-    return STN_OK;
-}
-
-/// The face that the derivative is along; unique: v is.
-static stn_status choose_face(derivative *d, const stn_solution *solution, bool *unique, stn_error *err) {
-    bool whole = true;
-    d->face.member = STN_ARENA(d->rays->arena, d->set->n + 1, int32_t);
-    d->member = STN_ARENA_ZEROED(d->rays->arena, d->set->n + 1, bool);
-    if (d->face.member == NULL || d->member == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "%d unknowns: out of memory", d->set->n);
+    const double off = nearest_distance(d->rays, solution->v, nearest);
+    if (status != STN_OK || !(off <= rounding * size + least)) {
+        return stn_fail(err, STN_ERR_NUMERIC,
+                        "A is singular, contacts that press leave a motion free that costs nothing, and v is not the "
+                        "nearest to the start to digits (off by %g of %g)",
+                        off, size);
     }
-    active_set_begin(d->set); // for the sizes
-    mark_pressing(d, solution->gamma);
-    stn_status status = find_face(d, unique, err);
-    if (status != STN_OK || *unique) {
-        return status;
-    }
-    status = mark_bounding(d, solution, &whole, err);
-    status = status == STN_OK ? find_face(d, unique, err) : status;
-    if (status == STN_OK && !*unique && !whole) {
-        status =
-            stn_fail(err, STN_ERR_NUMERIC,
-                     "the solution does not determine its derivative: A is singular, and contacts that press leave "
-                     "a motion free that costs nothing");
-    }
+    pressing_find_resting(d->rays, d->set, solution, d->member, d->resting);
+    status = find_face(d, unique, err);
+    *unique = *unique || stays(d, solution->v, size);
     return status;
 }
 
-static bool prepare(derivative *d) {
+/// The face that the derivative is along. unique: v is, or Jacobians do not matter.
+static stn_status choose_face(derivative *d, const stn_solution *solution, bool *unique, stn_error *err) {
+    stn_arena *arena = d->rays->arena;
+    const size_t n = (size_t)d->set->n;
+    d->face.member = STN_ARENA(arena, n + 1, int32_t);
+    d->pressing = STN_ARENA_ZEROED(arena, n + 1, bool);
+    d->member = STN_ARENA_ZEROED(arena, n + 1, bool);
+    d->resting = STN_ARENA(arena, n + 1, int32_t);
+    if (d->face.member == NULL || d->pressing == NULL || d->member == NULL || d->resting == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d unknowns: out of memory", d->set->n);
+    }
+    active_set_begin(d->set); // for the sizes
+    pressing_mark(d->rays, d->set, solution->gamma, d->pressing);
+    pressing_find_resting(d->rays, d->set, solution, d->pressing, d->resting);
+    stn_status status = pressing_complete(d->rays, d->set, d->resting, d->pressing);
+    if (status != STN_OK) {
+        return status == STN_ERR_MEMORY
+                   ? stn_fail(err, status, "%d unknowns: out of memory", d->set->n)
+                   : stn_fail(err, STN_ERR_NUMERIC, "which contacts press is not found in %d unknowns", d->set->n);
+    }
+    memcpy(d->member, d->pressing, n * sizeof *d->member);
+    memset(d->resting, 0, n * sizeof *d->resting); // with all others open this is the derivative of a mode nearby
+    status = find_face(d, unique, err);
+    return status != STN_OK || *unique ? status : add_bounding(d, solution, unique, err);
+}
+
+static bool prepare(derivative *d, int32_t columns) {
     const stn_problem *p = d->rays->problem;
     stn_arena *arena = d->rays->arena;
     const size_t q = (size_t)d->face.basis, count = (size_t)d->face.count;
@@ -239,10 +180,11 @@ static bool prepare(derivative *d) {
         *vectors[i] = STN_ARENA_ZEROED(arena, d->set->n + 8, double);
         good = good && *vectors[i] != NULL;
     }
+    d->total = STN_ARENA_ZEROED(arena, (size_t)columns * (size_t)d->set->n + 1, double);
     d->gamma = STN_ARENA_ZEROED(arena, p->row_count + 1, double);
     d->impulse = STN_ARENA_ZEROED(arena, p->nv + 1, double);
     d->work = STN_ARENA_ZEROED(arena, p->nv + 1, double);
-    if (!good || d->gamma == NULL || d->impulse == NULL || d->work == NULL) {
+    if (!good || d->total == NULL || d->gamma == NULL || d->impulse == NULL || d->work == NULL) {
         return false;
     }
     for (size_t m = 0; m < count; m++) {
@@ -318,34 +260,66 @@ static double largest_speed(derivative *d, const stn_sensitivity *s, size_t colu
     return largest;
 }
 
-/// Members outside the basis depend on it; do they move as they must? Beside the largest column: velocities are
-/// differences, and what should be nothing is rounding of these.
-static stn_status check_members(derivative *d, const stn_sensitivity *s, stn_error *err) {
-    static const double rounding = 1e-6;
-    const size_t nv = (size_t)d->rays->problem->nv, rows = (size_t)d->rays->problem->row_count;
-    double largest = 0.0;
-    for (size_t k = 0; k < (size_t)s->columns; k++) {
-        largest = fmax(largest, largest_speed(d, s, k));
+/// Rates of column k in d->left: members rest, those outside of the basis too, and what rests without force parts to
+/// one side of the solution at most.
+static stn_status check_rates(derivative *d, int32_t k, double largest, stn_error *err) {
+    static const double rounding = 1e-6; // of differences
+    double lowest = 0.0, highest = 0.0;
+    for (int32_t u = 0; u < d->set->n; u++) {
+        if (d->member[u] && !(fabs(d->left[u]) <= rounding * largest)) {
+            return stn_fail(err, STN_ERR_NUMERIC,
+                            "contacts that press and depend on each other would part (column %d, %g of %g)", k,
+                            d->left[u], largest);
+        }
+        const double rate = d->resting[u] * d->left[u];
+        lowest = fmin(lowest, rate);
+        highest = fmax(highest, rate);
     }
-    for (size_t k = 0; k < (size_t)s->columns; k++) {
-        rays_rates(d->rays, s->dv + k * nv, s->dgamma + k * rows, s->velocity + k * rows, d->left);
-        for (int32_t m = 0; m < d->face.count; m++) {
-            const double g = d->left[d->face.member[m]];
-            if (!(fabs(g) <= rounding * largest)) {
-                return stn_fail(err, STN_ERR_NUMERIC,
-                                "the solution has no derivative: contacts that press and depend on each other would "
-                                "part (column %d, %g of %g)",
-                                (int32_t)k, g, largest);
-            }
+    if (lowest < -rounding * largest && highest > rounding * largest) {
+        return stn_fail(err, STN_ERR_NUMERIC,
+                        "modes meet here: of contacts that touch without force, or are at the limit of friction, some "
+                        "change on either side (column %d, %g and %g of %g)",
+                        k, lowest, highest, largest);
+    }
+    return STN_OK;
+}
+
+/// What only bounds a motion that costs nothing has no impulse, and gets none: beside the speeds that it would make.
+static stn_status check_impulses(derivative *d, int32_t k, const double *total, double largest, stn_error *err) {
+    static const double rounding = 1e-6;
+    for (int32_t u = 0; u < d->set->n; u++) {
+        const double own = d->set->size[u] * d->set->size[u] * total[u];
+        if (d->member[u] && !d->pressing[u] && !(fabs(own) <= rounding * largest)) {
+            return stn_fail(err, STN_ERR_NUMERIC,
+                            "modes meet here: nothing that presses resists an impulse, only what touches without "
+                            "force (column %d, %g of %g)",
+                            k, own, largest);
         }
     }
     return STN_OK;
 }
 
+/// Beside the largest column: velocities are differences, and what should be nothing is rounding of these.
+static stn_status check_columns(derivative *d, const stn_sensitivity *s, stn_error *err) {
+    const size_t nv = (size_t)d->rays->problem->nv, rows = (size_t)d->rays->problem->row_count;
+    double speed = 0.0;
+    for (size_t k = 0; k < (size_t)s->columns; k++) {
+        speed = fmax(speed, largest_speed(d, s, k));
+    }
+    stn_status status = STN_OK;
+    for (size_t k = 0; k < (size_t)s->columns && status == STN_OK; k++) {
+        rays_rates(d->rays, s->dv + k * nv, s->dgamma + k * rows, s->velocity + k * rows, d->left);
+        status = check_rates(d, (int32_t)k, speed, err);
+        status =
+            status == STN_OK ? check_impulses(d, (int32_t)k, d->total + k * (size_t)d->set->n, speed, err) : status;
+    }
+    return status;
+}
+
 /// dv += P^-1 (what is left of the balance + J^T dbeta), with the rows of the basis at rest: where an A is singular
 /// again and again, until A alone balances.
 static stn_status find_column(derivative *d, const double *impulse, const double *velocity, double *dv, double *dgamma,
-                              stn_error *err) {
+                              double *total, stn_error *err) {
     enum { MOST = 500 };
     rays *r = d->rays;
     const stn_problem *p = r->problem;
@@ -360,6 +334,7 @@ static stn_status find_column(derivative *d, const double *impulse, const double
         }
         rays_rates(r, dv, dgamma, velocity, d->left);
         find_beta(d);
+        active_set_add(d->set->n, 1.0, d->beta, total);
         rays_impulses(r, d->beta, d->gamma);
         memset(d->impulse, 0, (size_t)p->nv * sizeof *d->impulse);
         stn_problem_jacobian_transposed_add(p, 1.0, d->gamma, d->impulse);
@@ -383,7 +358,7 @@ static stn_status find_column(derivative *d, const double *impulse, const double
         before = now;
     }
     return stn_fail(err, STN_ERR_NUMERIC,
-                    "the solution does not determine its derivative: nothing resists an impulse where A is singular");
+                    "modes meet here: A is singular, and what presses does not resist an impulse");
 }
 
 stn_status differentiate_rays(rays *r, active_set *set, const stn_solution *solution,
@@ -391,15 +366,15 @@ stn_status differentiate_rays(rays *r, active_set *set, const stn_solution *solu
     derivative d = {.rays = r, .set = set};
     bool unique;
     stn_status status = choose_face(&d, solution, &unique, err);
-    if (status == STN_OK && !prepare(&d)) {
+    if (status == STN_OK && !prepare(&d, sensitivity->columns)) {
         status = stn_fail(err, STN_ERR_MEMORY, "%d unknowns: out of memory", set->n);
     }
     for (int32_t k = 0; k < sensitivity->columns && status == STN_OK; k++) {
         const size_t nv = (size_t)k * (size_t)r->problem->nv, rows = (size_t)k * (size_t)r->problem->row_count;
         status = find_column(&d, sensitivity->impulse + nv, sensitivity->velocity + rows, sensitivity->dv + nv,
-                             sensitivity->dgamma + rows, err);
+                             sensitivity->dgamma + rows, d.total + (size_t)k * (size_t)set->n, err);
     }
-    status = status == STN_OK ? check_members(&d, sensitivity, err) : status;
+    status = status == STN_OK ? check_columns(&d, sensitivity, err) : status;
     if (sensitivity->unique != NULL) {
         *sensitivity->unique = unique;
     }

@@ -11,6 +11,8 @@
 #include "differentiate.h"
 #include "interior.h"
 #include "minimum_norm.h"
+#include "nearest.h"
+#include "pressing.h"
 #include "sparse_norm.h"
 
 enum {
@@ -55,6 +57,7 @@ typedef struct qp {
     stn_solution *solution;
     stn_solve_info *info;
     double *speeds; // (row_count) v_c - v_hat + R gamma
+    bool *pressed;  // (n) unknowns that were above their lower bound in some proximal step
 } qp;
 
 // ------------------------------------------------------------------------------------------------------------- memory
@@ -270,6 +273,9 @@ static stn_status solve_program(void *self, const double *v, stn_error *err) {
         active_set_correct(&s->set);
     }
     find_solution(s);
+    for (int32_t u = 0; u < s->set.n; u++) {
+        s->pressed[u] = s->pressed[u] || s->set.x[u] > s->set.lo[u];
+    }
     if (end == ACTIVE_SET_SOLVED) {
         return STN_OK;
     }
@@ -353,6 +359,17 @@ static bool find_least(qp *s, double before, double *error) {
     return true;
 }
 
+/// Is the solution, off by `found`, as near as one that is off by `error` and `balance`, but for rounding?
+static bool is_as_near(qp *s, double found, double error, proximal_balance balance) {
+    int32_t largest = 0;
+    for (int32_t u = 1; u < s->set.n; u++) {
+        largest = s->set.size[u] > s->set.size[largest] ? u : largest;
+    }
+    const double allowed = 2.0 * error + 4.0 * active_set_rounding(&s->set, largest);
+    const proximal_balance now = rays_balance(&s->rays, s->solution->v, s->solution->gamma);
+    return found <= allowed && now.value <= 2.0 * balance.value + 1e-13 * balance.size;
+}
+
 /// Other impulses for the same velocities, where digits allow it.
 static bool choose_impulses(qp *s) {
     const size_t nv = (size_t)s->problem->nv, n = (size_t)s->set.n;
@@ -368,16 +385,22 @@ static bool choose_impulses(qp *s) {
     if (!find_least(s, error, &found)) {
         return false;
     }
-    int32_t largest = 0;
-    for (int32_t u = 1; u < s->set.n; u++) {
-        largest = s->set.size[u] > s->set.size[largest] ? u : largest;
-    }
-    const double allowed = 2.0 * error + 4.0 * active_set_rounding(&s->set, largest);
-    const proximal_balance now = rays_balance(&s->rays, s->solution->v, s->solution->gamma);
-    if (!(found <= allowed && now.value <= 2.0 * balance.value + 1e-13 * balance.size)) {
+    if (!is_as_near(s, found, error, balance)) {
         memcpy(s->set.x, x, n * sizeof *x);
         memcpy(s->solution->v, v, nv * sizeof *v);
         rays_impulses(&s->rays, x, s->solution->gamma);
+    }
+    return true;
+}
+
+/// Do all rest that pressed in some step? Then v is the nearest to the start already: what proximal steps, also those
+/// that go ahead, have moved it by is a sum of their impulses.
+static bool all_rest(qp *s) {
+    find_error(s); // for g
+    for (int32_t u = 0; u < s->set.n; u++) {
+        if (s->pressed[u] && fabs(s->set.g[u]) > 8.0 * active_set_rounding(&s->set, u)) {
+            return false;
+        }
     }
     return true;
 }
@@ -420,6 +443,35 @@ static stn_status build_dense(const qp_config *config, const stn_problem *proble
     return rays_build(problem, control, config->directions, RAYS_DENSE, r, set, err);
 }
 
+/// Of all velocities with these impulses the nearest to `start`, by the full matrix whatever the method; with more rays
+/// than that takes v stays the one that proximal steps came to.
+static stn_status choose_velocity(qp *s, const qp_config *config, const double *start, stn_error *err) {
+    const size_t nv = (size_t)s->problem->nv, n = (size_t)s->set.n;
+    rays own = s->rays;
+    active_set set = s->set;
+    double *v = STN_ARENA(s->control->arena, nv + 1, double);
+    bool *marks = STN_ARENA_ZEROED(s->control->arena, n + 1, bool);
+    if (v == NULL || marks == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d unknowns: out of memory", s->set.n);
+    }
+    if (n > MOST_UNKNOWNS || (!s->sparse && all_rest(s))) {
+        return STN_OK;
+    }
+    stn_status status = s->sparse ? build_dense(config, s->problem, s->control, &own, &set, err) : STN_OK;
+    if (status != STN_OK) {
+        return status;
+    }
+    memcpy(v, s->solution->v, nv * sizeof *v);
+    const double error = find_error(s);
+    const proximal_balance balance = rays_balance(&s->rays, v, s->solution->gamma);
+    pressing_mark(&own, &set, s->solution->gamma, marks);
+    status = nearest_solution(&own, &set, start, s->solution->gamma, s->solution->v, marks);
+    if (status == STN_OK && !is_as_near(s, find_error(s), error, balance)) {
+        memcpy(s->solution->v, v, nv * sizeof *v); // digits do not allow it
+    }
+    return status != STN_ERR_MEMORY ? STN_OK : stn_fail(err, status, "%d unknowns: out of memory", s->set.n);
+}
+
 static stn_status build(const qp_config *config, qp *s, stn_error *err) {
     const stn_problem *problem = s->problem;
     const bool global = problem->form == STN_FORM_GLOBAL;
@@ -441,10 +493,14 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     const qp_config *config = self;
     *info = (stn_solve_info){.cost = NAN, .reason = ""};
     qp s = {.problem = problem, .control = control, .solution = solution, .info = info};
+    const int64_t unknowns = rays_count(problem, config->directions);
+    double *start = STN_ARENA(control->arena, problem->nv + 1, double);
     s.speeds = STN_ARENA(control->arena, problem->row_count + 1, double);
-    if (s.speeds == NULL) {
+    s.pressed = STN_ARENA_ZEROED(control->arena, unknowns + 1, bool);
+    if (s.speeds == NULL || s.pressed == NULL || start == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%d rows: out of memory", problem->row_count);
     }
+    memcpy(start, solution->v, (size_t)problem->nv * sizeof *start);
     stn_status status = build(config, &s, err);
     if (status != STN_OK) {
         return status;
@@ -466,7 +522,8 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     if (config->impulses == IMPULSES_MINIMUM_NORM && !choose_impulses(&s)) {
         return stn_fail(err, STN_ERR_MEMORY, "%d unknowns: out of memory", s.set.n);
     }
-    return judge(&s);
+    status = s.rays.proximal != NULL ? choose_velocity(&s, config, start, err) : STN_OK;
+    return status == STN_OK ? judge(&s) : status;
 }
 
 static stn_status differentiate(void *self, const stn_problem *problem, const stn_solve_control *control,

@@ -374,33 +374,38 @@ void rays_divide(const rays *r, double *x) {
     }
 }
 
-void rays_centre(rays *r, const double *v, active_set *set) {
+void rays_aim(rays *r, const double *x, const double *target, const double *impulse, const double *gamma,
+              active_set *set) {
     const stn_problem *p = r->problem;
     memset(r->c, 0, (size_t)p->nv * sizeof *r->c);
-    for (int32_t t = 0; t < p->tree_count;
-         t++) { // where A is regular the centre is v_star, and nothing is to be solved
+    for (int32_t t = 0; t < p->tree_count; t++) { // where A is regular the centre is the target, and nothing is solved
         const stn_problem_tree *tree = &p->trees[t];
         bool held = r->proximal != NULL && tree->A.n > 0 && r->proximal[tree->dof_start] > 0.0;
         for (int32_t d = tree->dof_start; d < tree->dof_start + tree->A.n; d++) {
-            r->centre[d] = held ? v[d] : p->v_star[d];
-            r->impulse[d] = p->v_star[d] - r->centre[d];
+            r->centre[d] = held ? x[d] : target[d];
+            r->impulse[d] = target[d] - r->centre[d];
         }
         stn_matrix_mul_add(&tree->A, 1.0, r->impulse + tree->dof_start, r->c + tree->dof_start);
     }
-    for (int32_t d = 0; d < p->nv && p->free_impulse != NULL; d++) {
-        r->c[d] += p->free_impulse[d];
+    for (int32_t d = 0; d < p->nv && impulse != NULL; d++) {
+        r->c[d] += impulse[d];
     }
     rays_divide(r, r->c);
     for (int32_t d = 0; d < p->nv; d++) {
         r->c[d] += r->centre[d];
     }
-    memset(r->gamma, 0, (size_t)p->row_count * sizeof *r->gamma);
-    rays_speeds(r, r->c, r->gamma, r->speed);
+    rays_speeds(r, r->c, gamma, r->speed);
     rays_gradient(r, r->speed, set->q);
     set->speed = 0.0; // a start that solves is judged by it, too
     for (int32_t i = 0; i < set->n; i++) {
         set->speed = fmax(set->speed, fabs(set->q[i]));
     }
+}
+
+void rays_centre(rays *r, const double *v, active_set *set) {
+    const stn_problem *p = r->problem;
+    memset(r->gamma, 0, (size_t)p->row_count * sizeof *r->gamma);
+    rays_aim(r, v, p->v_star, p->free_impulse, r->gamma, set);
 }
 
 rays_sector rays_find_sector(const rays *r, int32_t i, const double *impulse) {

@@ -58,6 +58,9 @@ stn_status rays_build(const stn_problem *problem, const stn_solve_control *contr
                       rays *out, active_set *set, stn_error *err);
 /// Puts the centre at v (nv), and q of it into `set`.
 void rays_centre(rays *r, const double *v, active_set *set);
+/// The same of another program: c = x + P^-1 (A (target - x) + impulse), q of c with R gamma. impulse may be NULL.
+void rays_aim(rays *r, const double *x, const double *target, const double *impulse, const double *gamma,
+              active_set *set);
 /// The two rays of a cone that a tangential impulse lies between, and how much of it is along each of them.
 typedef struct rays_sector {
     int32_t ray[2]; // of the constraint's own, the second follows the first
