@@ -151,7 +151,7 @@ static stn_status find_start(judge *j, stn_error *err) {
 
 /// Speeds of an island's rows [m/s].
 typedef struct speeds {
-    double start; // the largest without impulses, |J v + bias| and |v_hat|; where some A is singular also with them
+    double start; // the largest without impulses, of J v + bias and as asked; where some A is singular also with them
     double terms; // the largest of one tree: rows in which two fly side by side are rounded as their speeds are
 } speeds;
 
@@ -169,7 +169,9 @@ static void note_speeds(const judge *j, const stn_constraint *c, speeds *out) {
         }
     }
     for (int32_t r = 0; r < c->rows; r++) {
-        out->start = largest(out->start, largest(fabs(b[r]), fabs(p->v_hat[c->row + r])));
+        const int32_t row = c->row + r; // what bounded impulses cannot make nobody asks for
+        out->start =
+            largest(out->start, largest(fabs(b[r]), fmin(fabs(p->v_hat[row]), c->w * (p->hi[row] - p->lo[row]))));
         out->start = j->singular ? largest(out->start, fabs(j->parts->v_c[c->row + r])) : out->start;
     }
 }
@@ -183,7 +185,7 @@ static stn_status judge_maps(judge *j, int32_t i, allowance allowed, stn_error *
         square = largest(square, j->parts->map[islands->constraint[k]]);
         w = largest(w, c->w);
         for (int32_t r = c->row; r < c->row + c->rows; r++) {
-            promised = largest(promised, fabs(p->v_hat[r]));
+            promised = largest(promised, fmin(fabs(p->v_hat[r]), c->w * (p->hi[r] - p->lo[r])));
         }
     }
     double absolute = allowed.absolute * sqrt(w);
@@ -234,7 +236,8 @@ static stn_status judge_law(judge *j, int32_t i, stn_error *err) {
     for (int32_t k = first; k < end; k++) {
         const double w = j->job->problem->constraints[islands->constraint[k]].w;
         const double off = j->parts->law[2 * (size_t)islands->constraint[k]];
-        matters = matters || (off > bound * bound * size && w * sqrt(off) > sqrt(DBL_EPSILON) * speed.terms);
+        matters = matters ||
+                  (off > bound * bound * size && w * sqrt(off) > sqrt(DBL_EPSILON) * largest(speed.terms, speed.start));
     }
     if (matters) {
         contradict(j, i, "law residual", sqrt(difference / size), bound);

@@ -156,7 +156,7 @@ void stn_problem_impulse_sizes(const stn_problem *problem, const double *gamma, 
             }
             const double pull = problem->v_hat[row] - problem->bias[row];
             const double rounded = problem->R[row] > 0.0 ? digits_left * fabs(pull) / problem->R[row] : 0.0;
-            size[r] = fmax(fmax(fabs(gamma[row]), fabs(rest)), rounded);
+            size[r] = fmax(fmax(fabs(gamma[row]), fabs(rest)), fmin(rounded, problem->hi[row] - problem->lo[row]));
         }
         for (int32_t b = 0; b < stn_constraint_block_count(c); b++) {
             const stn_jacobian *J = stn_constraint_block(c, b);

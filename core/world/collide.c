@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Broad phase, contact model, contact set. A pair is looked at when it is nearer than max(user margin, reach of the
-// law); the reach follows from the speeds that v_star and v0 promise, first bounded over whole bodies, then exactly per
-// contact.
+// law); the reach follows from the speeds that v_star (or a motor's command) and v0 promise, first bounded over whole
+// bodies, then exactly per contact.
 #include <string.h>
 
 #include "model/compiled.h"
@@ -9,7 +9,7 @@
 #include "world/clearance.h"
 #include "world/world.h"
 
-/// Spatial velocity of every body for v_star, at its tree's reference point.
+/// Spatial velocity of every body for v_promised, at its tree's reference point.
 static void update_star_velocity(const step_setup *setup, const step_frame *frame) {
     const stn_model *model = setup->model;
     const stn_kinematics *kin = frame->kinematics;
@@ -18,7 +18,7 @@ static void update_star_velocity(const step_setup *setup, const step_frame *fram
     star[0] = (stn_spatial){0};
     for (int32_t b = 1; b < model->body_count; b++) {
         if (plan[b].free_root) { // S is the identity: nothing to sum
-            const double *v = frame->problem.v_star + plan[b].v;
+            const double *v = frame->v_promised + plan[b].v;
             star[b] = (stn_spatial){.angular = {v[3], v[4], v[5]}, .linear = {v[0], v[1], v[2]}};
             continue;
         }
@@ -29,8 +29,8 @@ static void update_star_velocity(const step_setup *setup, const step_frame *fram
         const stn_joint *joint = &model->joints[model->bodies[b].joint];
         stn_spatial s = star[model->bodies[b].parent]; // the world's is zero, so a root starts from rest
         for (int32_t d = joint->v_start; d < joint->v_start + joint->nv; d++) {
-            s.angular = stn_vec3_mul_add(s.angular, frame->problem.v_star[d], kin->motion[d].angular);
-            s.linear = stn_vec3_mul_add(s.linear, frame->problem.v_star[d], kin->motion[d].linear);
+            s.angular = stn_vec3_mul_add(s.angular, frame->v_promised[d], kin->motion[d].angular);
+            s.linear = stn_vec3_mul_add(s.linear, frame->v_promised[d], kin->motion[d].linear);
         }
         star[b] = s;
     }
@@ -63,7 +63,7 @@ static inline point_motion support_motion(const step_setup *setup, const state_v
     point_motion sum = {stn_vec3_zero(), stn_vec3_zero()};
     for (int32_t i = 0; i < support->node_count; i++) {
         int32_t dof = setup->node_dof[support->node[i]];
-        const double *now = state->v + dof, *star = frame->problem.v_star + dof;
+        const double *now = state->v + dof, *star = frame->v_promised + dof;
         sum.now = stn_vec3_mul_add(sum.now, support->weight[i], stn_vec3_make(now[0], now[1], now[2]));
         sum.star = stn_vec3_mul_add(sum.star, support->weight[i], stn_vec3_make(star[0], star[1], star[2]));
     }
@@ -130,7 +130,7 @@ static double speed_bound(const collision *s, int32_t i, body_speed *last) {
     double conveyor = stn_vec3_norm(surface_velocity(s->state, setup->collider[i]));
     frame->has_belts = frame->has_belts || conveyor != 0.0 || belt->x != 0.0 || belt->y != 0.0 || belt->z != 0.0;
     if (g->body < 0) {
-        const double *u = frame->problem.v_star + setup->node_dof[g->node];
+        const double *u = frame->v_promised + setup->node_dof[g->node];
         const double *u0 = s->state->v + setup->node_dof[g->node];
         return conveyor +
                fmax(sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]), sqrt(u0[0] * u0[0] + u0[1] * u0[1] + u0[2] * u0[2]));

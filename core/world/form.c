@@ -21,6 +21,7 @@ static stn_status run_integrator(const step_setup *setup, const state_view *stat
         .v_star = p->v_star,
         .v0 = p->v0,
         .v_guess = p->v_guess,
+        .v_told = frame->v_promised = STN_ARENA_ZEROED(frame->arena, model->nv, double),
         .free_impulse = p->free_impulse,
         .velocity_kind = STN_VELOCITY_END,
         .bias_rule = STN_ARENA_ZEROED(frame->arena, model->tree_count, stn_bias_rule),
@@ -31,7 +32,7 @@ static stn_status run_integrator(const step_setup *setup, const state_view *stat
     };
     const stn_instance *integrator = setup->plugin[STN_KIND_INTEGRATOR];
     stn_error said = {0};
-    if (formed.bias_rule == NULL) {
+    if (formed.bias_rule == NULL || formed.v_told == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
     }
     frame->bias_rule = formed.bias_rule;
@@ -195,6 +196,9 @@ stn_status stn_step_form(const step_setup *setup, const state_view *state, step_
     }
     if (!left) {
         p->free_impulse = NULL;
+    }
+    for (size_t d = 0; d < n; d++) {
+        frame->v_promised[d] = fabs(frame->v_promised[d]) > fabs(p->v_star[d]) ? frame->v_promised[d] : p->v_star[d];
     }
     status = stn_step_check_dofs(setup, p->v_star, "free velocity of", err);
     return status == STN_OK ? status : blame_integrator(setup, frame, status, err);

@@ -55,7 +55,8 @@ typedef struct step_frame {
     // collide
     stn_pose *geometry_pose;    // (geometry_count)
     stn_aabb *collider_box;     // (collider_count)
-    stn_spatial *star_velocity; // (body_count) spatial velocity under v_star
+    double *v_promised;         // (nv) the larger one of v_star and where motors that are rows are told to go
+    stn_spatial *star_velocity; // (body_count) spatial velocity under v_promised
     bool has_belts;             // does any collider's surface move by itself in this step?
     stn_contact_set contacts;
     contact_middle *middle; // (contacts.count), in the arena; NULL: contacts act at the step's start

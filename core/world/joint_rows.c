@@ -16,16 +16,16 @@ static stn_constraint *append_row(const assembly *a, stn_constraint_kind kind, i
     return c;
 }
 
-/// Limits of a joint that can matter within the step. Those of its position are nearer than 2 dt max(|v0|, |v*|), or
-/// violated. |v| <= limit has a row a side, v_c = limit -+ v >= 0, when the joint is faster than half of that now or
-/// without constraints: a faster one is caught in the next step.
+/// Limits of a joint that can matter within the step. Those of its position are nearer than 2 dt times its speed, now
+/// or as promised, or violated. |v| <= limit has a row a side, v_c = limit -+ v >= 0, when it is faster than half of
+/// that now or as promised: a faster one is caught in the next step.
 static bool add_limits(const assembly *a, int32_t j) {
     const stn_joint *joint = &a->setup->model->joints[j];
-    const double *v = a->state->v;
+    const double *v = a->state->v, *promised = a->frame->v_promised;
     stn_problem *p = &a->frame->problem;
     for (int32_t side = 0; joint->nv == 1 && joint->mimic < 0 && side < 2; side++) {
         double q = a->state->q[joint->q_start];
-        double speed = fmax(fabs(v[joint->v_start]), fabs(p->v_star[joint->v_start]));
+        double speed = fmax(fabs(v[joint->v_start]), fabs(promised[joint->v_start]));
         double gap = side == 0 ? q - joint->lower : joint->upper - q;
         if (!(gap <= 2.0 * p->dt * speed)) {
             continue;
@@ -45,7 +45,7 @@ static bool add_limits(const assembly *a, int32_t j) {
     for (int32_t k = 0; k < 2 * joint->nv; k++) {
         int32_t dof = joint->v_start + k / 2;
         double sign = k % 2 == 0 ? 1.0 : -1.0;
-        if (!(fmax(sign * v[dof], sign * p->v_star[dof]) > 0.5 * joint->velocity)) {
+        if (!(fmax(sign * v[dof], sign * promised[dof]) > 0.5 * joint->velocity)) {
             continue;
         }
         stn_constraint *c = append_row(a, STN_CONSTRAINT_VELOCITY_LIMIT, j, k);

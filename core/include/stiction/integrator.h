@@ -58,6 +58,7 @@ typedef struct stn_formed {
     double *v_star;  // (nv)
     double *v0;      // (nv) previous velocity for the problem; preset to v
     double *v_guess; // (nv) warm start; preset to v
+    double *v_told;  // (nv) where motors that are rows are told to go: what is in reach follows; preset to zero
     /// (nv) preset to zero [N s]. What form leaves here the core moves into v_star (v_star += A^-1 free_impulse), with
     /// the factors of A that it needs anyway; where A is singular it stays in the problem as it is. A must be positive
     /// semidefinite: an indefinite one is an error that names group and joint. Singular ones need a solver that says

@@ -204,8 +204,8 @@ STN_API stn_status stn_matrix_check(stn_context *context, const char *label, con
 STN_API void stn_problem_jacobian_transposed_add(const stn_problem *problem, double s, const double *gamma, double *y);
 /// y (nv) = sum over rows of |J_r| |gamma_r|: how large the impulses are that cancel where forces balance and nothing
 /// has momentum. An impulse (v_hat - v_c)/R is itself a difference: of springs (box and equality rows of finite
-/// stiffness) it counts as at least what they give where nothing moves, of all rows as 1e-9 |v_hat - bias|/R. After
-/// regularisation. Thread: [any].
+/// stiffness) it counts as at least what they give where nothing moves, of all rows as 1e-9 |v_hat - bias|/R, within
+/// their bounds. After regularisation. Thread: [any].
 STN_API void stn_problem_impulse_sizes(const stn_problem *problem, const double *gamma, double *y);
 /// The worst of the trees that are `singular` (tree_count) and loaded (f is not 0): |A (v - v_star) - J^T gamma - f|
 /// over the largest of |A v|, the sizes above and |f|, each of the tree alone, so that a strong motor elsewhere does

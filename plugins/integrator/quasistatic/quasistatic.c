@@ -128,57 +128,15 @@ static stn_status form_tree(const quasistatic_config *config, const stn_integrat
     if (status != STN_OK) {
         return status;
     }
-    // free_impulse = dt (tau + D v0 - g) - A v_star: v_star, which collision reads, is where motors with a limit go,
-    // and the core adds what is left where A is regular
     double *impulse = formed->free_impulse + tree->v_start;
     stn_gravity_efforts(view->kinematics, t, view->gravity, scratch, gravity);
     for (int32_t i = 0; i < tree->nv; i++) {
         impulse[i] = dt * (view->forces->tau[tree->v_start + i] - gravity[i]);
-        formed->v_star[tree->v_start + i] = h.command[i];
+        formed->v_told[tree->v_start + i] = h.command[i];
         formed->v0[tree->v_start + i] = formed->v_guess[tree->v_start + i] = 0.0;
     }
     stn_matrix_mul_add(D, dt, view->v + tree->v_start, impulse);
-    if (h.any_motor) {
-        stn_matrix_mul_add(A, -1.0, h.command, impulse);
-    }
     return STN_OK;
-}
-
-/// Does the core move what motors with a limit are told out of v_star, as A is regular where they act?
-static bool loses_commands(const quasistatic_config *config, const stn_integrator_view *view,
-                           const stn_formed *formed) {
-    for (int32_t t = 0; t < view->model->tree_count; t++) {
-        const stn_tree *tree = &view->model->trees[t];
-        const stn_matrix *A = &formed->A[t];
-        for (int32_t i = 0; i < tree->nv && A->form == STN_MATRIX_DENSE; i++) {
-            const bool held = config->unactuated_mass_scale > 0.0 || A->values[(size_t)i * (size_t)(A->n + 1)] > 0.0;
-            if (held && formed->v_star[tree->v_start + i] != 0.0) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-/// A speed that no shape exceeds where all motors with a limit go where they are told, as v_star has it [m/s].
-static double fastest_command(const stn_integrator_view *view, const stn_formed *formed) {
-    const stn_model *model = view->model;
-    stn_kinematics *told = view->scratch_kinematics;
-    stn_kinematics_update(told, view->q, formed->v_star);
-    double fastest = 0.0;
-    for (int32_t i = 0; i < model->geometry_count; i++) {
-        const stn_geometry *g = &model->geometries[i];
-        if (!g->collision || g->body <= 0) {
-            continue;
-        }
-        const stn_pose pose = stn_pose_mul(&told->body_pose[g->body], &g->pose);
-        const stn_aabb box = stn_shape_aabb(&g->shape, &pose, 0.0);
-        const stn_vec3 centre = stn_vec3_scale(0.5, stn_vec3_add(box.lower, box.upper));
-        const double radius = 0.5 * stn_vec3_norm(stn_vec3_sub(box.upper, box.lower));
-        fastest = fmax(fastest, stn_vec3_norm(stn_point_velocity(told, g->body, centre)) +
-                                    radius * stn_vec3_norm(told->body_velocity[g->body].angular));
-    }
-    return fastest;
 }
 
 static stn_status form(void *self, const stn_integrator_view *view, void *state, stn_formed *formed, stn_error *err) {
@@ -200,9 +158,6 @@ static stn_status form(void *self, const stn_integrator_view *view, void *state,
     formed->scale = scale;
     formed->relaxation_time = 0.0; // a gap closes within the step: phi/dt + v_n >= 0, equation 8 of the paper
     formed->reach = config->reach;
-    if (status == STN_OK && loses_commands(config, view, formed)) { // of both sides of a pair
-        formed->reach = fmax(config->reach, 2.0 * view->dt * fastest_command(view, formed));
-    }
     formed->carries = config->carries;
     formed->exact_contacts = true;
     formed->singular_by = s > 0.0 ? NULL : "unactuated_mass_scale = 0 of integrator quasistatic";
