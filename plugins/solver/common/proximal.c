@@ -51,6 +51,14 @@ proximal_balance proximal_measure(const stn_problem *p, const double *D, const d
     return out;
 }
 
+double proximal_rounding(int32_t nv, const double *D, const double *weight, const double *v) {
+    double sum = 0.0;
+    for (int32_t d = 0; d < nv; d++) {
+        sum += D[d] * weight[d] * v[d] * D[d] * weight[d] * v[d];
+    }
+    return 1e-14 * sqrt(sum);
+}
+
 // ------------------------------------------------------------------------------------------------------------- weights
 
 /// Where A and J leave v open it is the v of least D, and J_d/D_d of a sum of J_d^2 is the larger the smaller J_d is:
@@ -173,9 +181,10 @@ stn_status proximal_solve(proximal *p, stn_error *err) {
     for (int32_t k = 0; k < MOST; k++) {
         memcpy(x, v, (size_t)nv * sizeof *x);
         const stn_status status = p->program(p->self, x, err);
-        if (status != STN_OK) { // no centre makes constraints contradict each other: one that went too far has no
-                                // digits
-            return falls > (p->exact ? 0 : 8) && status > STN_OK ? name_unheld(p, x, err) : status;
+        if (status != STN_OK) {
+            // no centre makes constraints contradict each other: one that went too far has no digits
+            const bool far_off = falls > (p->exact ? 0 : 8) && status > STN_OK && !p->vague;
+            return far_off ? name_unheld(p, x, err) : status;
         }
         const proximal_balance m = proximal_measure(p->problem, p->scale, v, p->solution->gamma, work);
         if (!isfinite(m.value)) {
@@ -183,7 +192,8 @@ stn_status proximal_solve(proximal *p, stn_error *err) {
                             "the balance of impulses is off by %g: numbers of the problem are too large", m.value);
         }
         const bool within = m.value <= p->control->absolute_tolerance + p->control->tolerance * m.size;
-        if (m.value <= 1e-14 * m.size || (within && m.value > 0.5 * before)) {
+        const double rounding = falls == 0 ? proximal_rounding(nv, p->scale, p->weight, v) : 0.0;
+        if (m.value <= fmax(1e-14 * m.size, rounding) || (within && m.value > 0.5 * before)) {
             return STN_OK;
         }
         early = k < MOST / 2 ? fmin(early, m.value) : early;
@@ -197,7 +207,7 @@ stn_status proximal_solve(proximal *p, stn_error *err) {
         far = ratio > 0.999 || (far && went && ratio > 0.5);
         back = far && (back || along < 0.0); // a centre ahead went too far
         falls = ratio > 0.999 ? (back ? 1 : falls + 1) : 0;
-        if (falls == MOST_FALLS) {
+        if (falls == MOST_FALLS && !p->vague) {
             return name_unheld(p, x, err);
         }
         before = m.value;
@@ -214,7 +224,7 @@ stn_status proximal_solve(proximal *p, stn_error *err) {
             v[d] += by * (v[d] - x[d]);
         }
     }
-    if (p->exact && late > 0.9 * early) { // the same is left however far it goes
+    if (p->exact && !p->vague && late > 0.9 * early) { // the same is left however far it goes
         return name_unheld(p, x, err);
     }
     p->reason = "proximal steps";

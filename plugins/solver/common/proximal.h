@@ -22,6 +22,10 @@ void proximal_scale(const stn_problem *problem, double *D);
 proximal_balance proximal_measure(const stn_problem *problem, const double *D, const double *v, const double *gamma,
                                   double *work);
 
+/// What rounding leaves of a balance at v (nv): digits of delta D v, which came and went [sqrt(J)]. A v that grows
+/// without end makes it large.
+double proximal_rounding(int32_t nv, const double *D, const double *weight, const double *v);
+
 /// Where the `control` names singular A's: delta D (nv) of their dofs and 0 elsewhere, in its arena; NULL where it
 /// names none. D is diag(A) + the sum of J^2/w over constraints without rounding, of a free body and of nodes the
 /// largest of axes x, y, z, and at least 1e-4 of the tree's largest, or 1: as large as A + J^T J/w, so that A + delta D
@@ -40,9 +44,13 @@ typedef struct proximal {
     const double *weight;   // (nv) delta D [kg], 0 in trees whose A is regular
     const double *scale;    // (nv) of proximal_scale
     stn_solution *solution; // v in: the first centre, 0 in worlds; v and gamma out
-    /// `program` always ends with a solution, where there is one, unless digits end. Else no failure of it, and no want
-    /// of progress, says that nothing holds a dof.
+    /// `program` ends with a solution wherever there is one, unless digits end; then one failure after a step that came
+    /// no nearer says that nothing holds a dof, and so does want of progress in 500 steps. Else 8 such steps and a
+    /// failure do, or 24.
     bool exact;
+    /// Out of `program`: once it ended without the solution and without telling whether there is one, as when no
+    /// iterations are left. Then nothing is said to hold no dof.
+    bool vague;
     const char *reason; // out: why the loop ended with STN_NOT_CONVERGED, NULL: as `program` says
     /// Solves the program with the centre x (nv), which is solution->v until it writes there, into `solution`. STN_OK,
     /// or what proximal_solve ends with.

@@ -25,6 +25,7 @@ typedef struct dual {
     double *none;             // (row_count) zeros
     double *free;             // (nv) of proximal_free_speeds
     stn_status last;          // of `solve`
+    proximal points;
 } dual;
 
 // ------------------------------------------------------------------------------------------------------------- set-up
@@ -155,6 +156,7 @@ static stn_status solve_about(void *self, const double *x, stn_error *err) {
     d->info->factorizations += info.factorizations;
     d->info->line_search_evaluations += info.line_search_evaluations;
     d->info->reason = info.reason;
+    d->points.vague = d->points.vague || d->info->iterations >= d->control->max_iterations;
     if (d->last < STN_OK) {
         return d->last;
     }
@@ -183,15 +185,15 @@ stn_status proximal_dual_solve(proximal_dual_solver solve, void *self, const stn
         return status;
     }
     proximal_scale(problem, scale);
-    proximal points = {.problem = problem,
-                       .control = control,
-                       .weight = weight,
-                       .scale = scale,
-                       .solution = solution,
-                       .program = solve_about,
-                       .self = &d};
-    status = proximal_solve(&points, err);
-    info->reason = points.reason != NULL ? points.reason : info->reason;
+    d.points = (proximal){.problem = problem,
+                          .control = control,
+                          .weight = weight,
+                          .scale = scale,
+                          .solution = solution,
+                          .program = solve_about,
+                          .self = &d};
+    status = proximal_solve(&d.points, err);
+    info->reason = d.points.reason != NULL ? d.points.reason : info->reason;
     if (status != STN_OK || d.last != STN_OK) {
         return status != STN_OK ? status : d.last;
     }

@@ -339,7 +339,7 @@ active_set_end interior_solve(interior *s, int32_t most, int32_t *moves) {
             keep_best(s, &least);
             attempt = fmin(1e-3 * attempt, 1e-2 * mu / (s->unit * s->unit));
         }
-        if (*moves >= most || mu <= 1e-24 * s->unit * s->unit) {
+        if (*moves >= most || (degree > 0 && mu <= 1e-24 * s->unit * s->unit)) {
             break;
         }
         ++*moves;

@@ -29,9 +29,10 @@ typedef struct interior {
 
 /// Everything lives in the arena of `control`.
 stn_status interior_create(rays *r, active_set *set, const stn_solve_control *control, interior *out, stn_error *err);
-/// From any free set and x to the solution, or to the best that there is. Adds iterations and sets of the crossover to
-/// `moves`; ends with ACTIVE_SET_LIMIT when they come to `most`. In a contradiction `entering`, `free` and `follow` of
-/// the set tell whose impulses can grow together without end.
+/// From any free set and x to the solution, or to the best x that was found, which `exact` tells apart: both end with
+/// ACTIVE_SET_SOLVED. Adds iterations and sets of the crossover to `moves`; ends with ACTIVE_SET_LIMIT when they come
+/// to `most` without a solution. In a contradiction `entering`, `free` and `follow` of the set tell whose impulses can
+/// grow together without end.
 active_set_end interior_solve(interior *s, int32_t most, int32_t *moves);
 
 #endif

@@ -56,8 +56,9 @@ typedef struct qp {
     interior inner; // of a sparse one
     stn_solution *solution;
     stn_solve_info *info;
-    double *speeds; // (row_count) v_c - v_hat + R gamma
-    bool *pressed;  // (n) unknowns that were above their lower bound in some proximal step
+    double *speeds;  // (row_count) v_c - v_hat + R gamma
+    proximal points; // where an A is singular
+    bool *pressed;   // (n) unknowns that were above their lower bound in some proximal step
 } qp;
 
 // ------------------------------------------------------------------------------------------------------------- memory
@@ -93,11 +94,14 @@ static void split_impulses(qp *s, int32_t i) {
     set->x[first + (sector.ray[0] + count / 2) % count] += rest > least ? 0.5 * rest : 0.0;
 }
 
-/// Makes u free; false: it depends on those that are.
+/// Makes u free; false: it depends on those that are, or moves nothing.
 static bool release(qp *s, int32_t u) {
     active_set *set = &s->set;
     if (!s->sparse) {
         return active_set_release(set, u);
+    }
+    if (!(set->size[u] > 0.0)) {
+        return false;
     }
     set->place[u] = set->count;
     set->free[set->count++] = u;
@@ -159,24 +163,7 @@ static void note_speeds(const qp *s, const double *v, speed_scale *out) {
     for (int32_t r = 0; r < p->row_count; r++) {
         out->largest = fmax(out->largest, fabs(s->speeds[r]));
     }
-    for (int32_t i = 0; i < p->constraint_count; i++) {
-        const stn_constraint *c = &p->constraints[i];
-        for (int32_t b = 0; b < stn_constraint_block_count(c); b++) {
-            const stn_jacobian *J = stn_constraint_block(c, b);
-            const stn_problem_tree *tree = &p->trees[J->tree];
-            for (int32_t r = 0; r < c->rows; r++) {
-                double sum = 0.0;
-                for (int32_t k = 0; k < tree->A.n && J->node_count == 0; k++) {
-                    sum += fabs(J->values[r * tree->A.n + k] * v[tree->dof_start + k]);
-                }
-                for (int32_t k = 0; k < 3 * J->node_count; k++) {
-                    sum += fabs(J->values[3 * c->rows * (k / 3) + 3 * r + k % 3] *
-                                v[tree->dof_start + 3 * J->node[k / 3] + k % 3]);
-                }
-                out->rounding = fmax(out->rounding, 64.0 * DBL_EPSILON * sum);
-            }
-        }
-    }
+    out->rounding = fmax(out->rounding, 64.0 * DBL_EPSILON * rays_terms(&s->rays, v, false));
 }
 
 /// What a speed along the ray of unknown u is divided by to be one of its row: mu may be large.
@@ -276,6 +263,8 @@ static stn_status solve_program(void *self, const double *v, stn_error *err) {
     for (int32_t u = 0; u < s->set.n; u++) {
         s->pressed[u] = s->pressed[u] || s->set.x[u] > s->set.lo[u];
     }
+    const bool best = s->sparse && end == ACTIVE_SET_SOLVED && !s->inner.exact; // the best that was found
+    s->points.vague = s->points.vague || best || end == ACTIVE_SET_LIMIT;
     if (end == ACTIVE_SET_SOLVED) {
         return STN_OK;
     }
@@ -286,21 +275,38 @@ static stn_status solve_program(void *self, const double *v, stn_error *err) {
     return STN_NOT_CONVERGED;
 }
 
+/// Impulses that are all rounding of the proximal term are none.
+static void drop_rounding(qp *s) {
+    active_set *set = &s->set;
+    const double *v = s->solution->v;
+    const proximal_balance m = rays_balance(&s->rays, v, s->solution->gamma);
+    if (m.size > proximal_rounding(s->problem->nv, s->rays.scale, s->rays.proximal, v)) {
+        return;
+    }
+    for (int32_t u = 0; u < set->n; u++) {
+        set->x[u] = fmin(fmax(0.0, set->lo[u]), set->hi[u]);
+    }
+    rays_impulses(&s->rays, set->x, s->solution->gamma);
+}
+
 /// Until A alone balances, where one is singular; once elsewhere.
 static stn_status solve_programs(qp *s, stn_error *err) {
-    proximal points = {.problem = s->problem,
-                       .control = s->control,
-                       .weight = s->rays.proximal,
-                       .scale = s->rays.scale,
-                       .solution = s->solution,
-                       .program = solve_program,
-                       .self = s,
-                       .exact = true};
-    if (points.weight == NULL) {
+    s->points = (proximal){.problem = s->problem,
+                           .control = s->control,
+                           .weight = s->rays.proximal,
+                           .scale = s->rays.scale,
+                           .solution = s->solution,
+                           .program = solve_program,
+                           .self = s,
+                           .exact = true};
+    if (s->points.weight == NULL) {
         return solve_program(s, s->solution->v, err);
     }
-    const stn_status status = proximal_solve(&points, err);
-    s->info->reason = points.reason != NULL ? points.reason : s->info->reason;
+    const stn_status status = proximal_solve(&s->points, err);
+    s->info->reason = s->points.reason != NULL ? s->points.reason : s->info->reason;
+    if (status == STN_OK) {
+        drop_rounding(s);
+    }
     return status;
 }
 
@@ -386,6 +392,8 @@ static bool choose_impulses(qp *s) {
         return false;
     }
     if (!is_as_near(s, found, error, balance)) {
+        stn_log(s->control->context, STN_LOG_NOTE,
+                "solver qp: the impulses are not those of the least sum of squares: digits do not allow it");
         memcpy(s->set.x, x, n * sizeof *x);
         memcpy(s->solution->v, v, nv * sizeof *v);
         rays_impulses(&s->rays, x, s->solution->gamma);
@@ -405,6 +413,11 @@ static bool all_rest(qp *s) {
     return true;
 }
 
+/// The larger one, and no number where one is none.
+static double worse_of(double a, double b) {
+    return isnan(a) || isnan(b) ? (double)NAN : fmax(a, b);
+}
+
 static stn_status judge(qp *s) {
     const speed_scale speed = find_scale(s);
     const double error = find_error(s);
@@ -418,14 +431,14 @@ static stn_status judge(qp *s) {
         const proximal_balance m = rays_balance(&s->rays, s->solution->v, s->solution->gamma);
         const double bound = s->control->absolute_tolerance + s->control->tolerance * m.size;
         const double off = !isfinite(m.size) ? (double)NAN : m.value <= bound ? 0.0 : m.value / bound;
-        worst = isnan(worst) || off <= worst ? worst : off; // fmax would drop what is no number
+        worst = worse_of(worst, off);
     }
     if (s->rays.proximal != NULL) {
         double *work = STN_ARENA(s->control->arena, 3 * (size_t)s->problem->nv + 1, double);
         const double off = work == NULL ? (double)INFINITY
                                         : stn_problem_imbalance(s->problem, s->control->singular, s->solution->v,
                                                                 s->solution->gamma, work);
-        worst = fmax(worst, off <= s->control->tolerance ? 0.0 : off / s->control->tolerance);
+        worst = worse_of(worst, off <= s->control->tolerance ? 0.0 : off / s->control->tolerance);
     }
     s->info->reason = worst == 0.0 ? "residual" : "stagnation";
     return worst == 0.0 ? STN_OK : (worst <= 1e3 ? STN_STALLED : STN_NOT_CONVERGED);
@@ -454,7 +467,7 @@ static stn_status choose_velocity(qp *s, const qp_config *config, const double *
     if (v == NULL || marks == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%d unknowns: out of memory", s->set.n);
     }
-    if (n > MOST_UNKNOWNS || (!s->sparse && all_rest(s))) {
+    if (n > MOST_UNKNOWNS || all_rest(s)) {
         return STN_OK;
     }
     stn_status status = s->sparse ? build_dense(config, s->problem, s->control, &own, &set, err) : STN_OK;

@@ -374,6 +374,41 @@ void rays_divide(const rays *r, double *x) {
     }
 }
 
+/// Row r of |J| |v|.
+static double sum_of_terms(const stn_problem *p, const stn_constraint *c, int32_t r, const double *v) {
+    double sum = 0.0;
+    for (int32_t b = 0; b < stn_constraint_block_count(c); b++) {
+        const stn_jacobian *J = stn_constraint_block(c, b);
+        const stn_problem_tree *tree = &p->trees[J->tree];
+        for (int32_t k = 0; k < tree->A.n && J->node_count == 0; k++) {
+            sum += fabs(J->values[r * tree->A.n + k] * v[tree->dof_start + k]);
+        }
+        for (int32_t k = 0; k < 3 * J->node_count; k++) {
+            sum += fabs(J->values[3 * c->rows * (k / 3) + 3 * r + k % 3] *
+                        v[tree->dof_start + 3 * J->node[k / 3] + k % 3]);
+        }
+    }
+    return sum;
+}
+
+double rays_terms(const rays *r, const double *v, bool along_rays) {
+    const stn_problem *p = r->problem;
+    double largest = 0.0;
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        double terms[STN_MAX_ROWS];
+        for (int32_t k = 0; k < c->rows; k++) {
+            terms[k] = sum_of_terms(p, c, k, v) + fabs(p->bias[c->row + k]) + fabs(p->v_hat[c->row + k]);
+            largest = along_rays && stn_constraint_has_cone(c) ? largest : fmax(largest, terms[k]);
+        }
+        for (int32_t u = r->start[i]; u < r->start[i + 1] && along_rays && stn_constraint_has_cone(c); u++) {
+            const double *ray = r->ray + 3 * (size_t)u;
+            largest = fmax(largest, fabs(ray[0]) * terms[0] + fabs(ray[1]) * terms[1] + fabs(ray[2]) * terms[2]);
+        }
+    }
+    return largest;
+}
+
 void rays_aim(rays *r, const double *x, const double *target, const double *impulse, const double *gamma,
               active_set *set) {
     const stn_problem *p = r->problem;
@@ -396,7 +431,7 @@ void rays_aim(rays *r, const double *x, const double *target, const double *impu
     }
     rays_speeds(r, r->c, gamma, r->speed);
     rays_gradient(r, r->speed, set->q);
-    set->speed = 0.0; // a start that solves is judged by it, too
+    set->speed = p->form == STN_FORM_GLOBAL ? rays_terms(r, r->c, true) : 0.0;
     for (int32_t i = 0; i < set->n; i++) {
         set->speed = fmax(set->speed, fabs(set->q[i]));
     }
