@@ -81,6 +81,7 @@ bool active_set_share(const active_set *of, active_set *out, stn_arena *arena) {
 }
 
 void active_set_begin(active_set *s) {
+    s->speed = 0.0;
     s->count = 0;
     for (int32_t i = 0; i < s->n; i++) {
         double own = s->H != NULL ? row_of(s, i)[i] : s->size[i] * s->size[i];
@@ -156,7 +157,6 @@ STN_KERNEL void active_set_fix(active_set *s, int32_t i) {
 /// g = H x + q.
 static void find_gradient(active_set *s) {
     memcpy(s->g, s->q, (size_t)s->n * sizeof *s->g);
-    s->speed = 0.0;
     for (int32_t i = 0; i < s->n; i++) {
         s->speed = fmax(s->speed, fabs(s->q[i]));
         if (s->x[i] != 0.0) {

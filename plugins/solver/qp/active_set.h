@@ -37,7 +37,7 @@ typedef struct active_set {
     double *size;          // (n) sqrt(H_ii)
     double *row, *follow;  // (n) work; of the last move how much each free variable follows
     double *cosine, *sine; // (n) work
-    double speed;          // beside which rounding of g is nothing: the largest |q|
+    double speed;          // rounding of g is relative to it: the largest |q|, or what the caller knows to be more
     double loose;          // beside p's own change one this small fixes nothing; 1e-13 unless set
     bool *excused;         // (n) depends on the free ones, and its g is no more than what rounding leaves of theirs
     int32_t entering;      // variable of the last move

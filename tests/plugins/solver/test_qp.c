@@ -6,7 +6,7 @@
 #include "solver_fixture.h"
 #include "stn_scene.h"
 
-/// Of qp: what claims are made of.
+/// The method of qp that the claims are about.
 static const char *method = "active_set";
 
 static int setup_interior_point(void **state) {
@@ -374,6 +374,83 @@ static void contradictions_are_said(void **state) {
     scene_end(&s);
 }
 
+/// Two dofs, A = `mass`, and rows that J v is to be equal to.
+static void equal_rows(scene *s, fixture *f, double mass, int32_t count, const double (*J)[2], const double *targets) {
+    const double A[4] = {[0] = mass, [3] = mass};
+    scene_begin(s, f->context, 1);
+    int32_t body = scene_tree(s, 2, A);
+    for (int32_t i = 0; i < count; i++) {
+        scene_constraint(s, 1, body, J[i], -1, NULL)->set = STN_SET_EQUALITY;
+    }
+    scene_finish(s);
+    for (int32_t i = 0; i < count; i++) {
+        s->problem.lo[i] = -(double)INFINITY;
+        s->problem.hi[i] = (double)INFINITY;
+        s->problem.v_hat[i] = targets[i];
+        s->problem.R[i] = 0.0;
+    }
+    s->problem.explicit_R = true;
+}
+
+/// Rows that repeat others or that nothing moves, with A regular and 0: no contradiction, nothing falls, no impulse.
+static void rows_that_say_the_same_hold(void **state) {
+    fixture *f = *state;
+    const double J[4][2] = {{1.3, -0.4}, {3.9, -1.2}, {0.3, 1.0}, {0.0, 0.0}}, targets[4] = {-1.0, -3.0, 0.7, 0.0};
+    for (int32_t k = 0; k < 2; k++) {
+        scene s;
+        equal_rows(&s, f, k == 0 ? 2.0 : 0.0, 4, J, targets);
+        choose(f, "qp", 4.0, "minimum_norm");
+        assert_ok(solve(f, &s.problem), f->err);
+        for (int32_t i = 0; i < 4; i++) {
+            assert_near(J[i][0] * f->v[0] + J[i][1] * f->v[1], targets[i], 1e-14);
+        }
+        assert_true(k == 0 || multicontact_largest(4, f->gamma, NULL) == 0.0);
+        leave(f);
+        scene_end(&s);
+    }
+}
+
+static void rows_that_contradict_each_other_are_said(void **state) {
+    fixture *f = *state;
+    const double J[2][2] = {{1.0, 0.0}, {1.0, 0.0}}, targets[2] = {1.0, -1.0};
+    for (int32_t k = 0; k < 2; k++) {
+        scene s;
+        equal_rows(&s, f, k == 0 ? 2.0 : 0.0, 2, J, targets);
+        choose(f, "qp", 4.0, "minimum_norm");
+        assert_int_equal(solve(f, &s.problem), STN_NOT_CONVERGED);
+        assert_string_equal(f->report.reason, "contradiction");
+        leave(f);
+        scene_end(&s);
+    }
+}
+
+/// A support far from an object without inertia: too few iterations say nothing of what holds.
+static void too_few_iterations_are_not_for_want_of_support(void **state) {
+    fixture *f = *state;
+    const double A[9] = {[0] = 2.0}, J[9] = {[0] = 1, [4] = 1, [8] = 1};
+    scene s;
+    scene_begin(&s, f->context, 1);
+    int32_t body = scene_tree(&s, 3, A);
+    scene_constraint(&s, 3, body, J, -1, NULL)->stiffness = (double)INFINITY;
+    scene_finish(&s);
+    s.problem.v_hat[2] = -1e6;
+    s.problem.R[0] = s.problem.R[1] = s.problem.R[2] = 0.0;
+    s.problem.explicit_R = true;
+    static double push[3] = {0.0, 0.0, -1.0};
+    s.problem.free_impulse = push;
+    for (double most = 1.0; most < 1e4; most *= 1.7) {
+        const stn_setting settings[] = {number_setting("max_iterations", floor(most)), text_setting("method", method)};
+        choose_with(f, "qp", settings, 2);
+        const stn_status status = solve(f, &s.problem);
+        assert_true(status == STN_OK || (status == STN_NOT_CONVERGED && strcmp(f->report.reason, "iterations") == 0));
+        assert_true(status != STN_OK || fabs(f->v[2] + 1e6) < 1e-6);
+        assert_true(most < 5e3 || status == STN_OK);
+        leave(f);
+    }
+    s.problem.free_impulse = NULL;
+    scene_end(&s);
+}
+
 static void what_it_cannot_do_is_a_line(void **state) {
     fixture *f = *state;
     const stn_setting odd = number_setting("directions", 5.0);
@@ -442,6 +519,9 @@ int main(void) {
         CLAIM(a_box_loads_its_corners_alike),
         CLAIM(no_other_impulses_are_smaller),
         CLAIM(contradictions_are_said),
+        CLAIM(rows_that_say_the_same_hold),
+        CLAIM(rows_that_contradict_each_other_are_said),
+        CLAIM(too_few_iterations_are_not_for_want_of_support),
         cmocka_unit_test_setup_teardown(what_it_cannot_do_is_a_line, setup, teardown_method),
         CLAIM(the_set_of_the_step_before_is_the_start),
         cmocka_unit_test_setup_teardown(both_methods_agree, setup, teardown_method),
@@ -452,6 +532,9 @@ int main(void) {
         SPARSE(a_box_loads_its_corners_alike),
         SPARSE(no_other_impulses_are_smaller),
         SPARSE(contradictions_are_said),
+        SPARSE(rows_that_say_the_same_hold),
+        SPARSE(rows_that_contradict_each_other_are_said),
+        SPARSE(too_few_iterations_are_not_for_want_of_support),
         SPARSE(the_set_of_the_step_before_is_the_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
