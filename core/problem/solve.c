@@ -135,7 +135,7 @@ static stn_status run(const solve_job *job, int32_t index, worker_slot *slot, st
         .law = s->law.ops != NULL ? &s->law : NULL,
         .law_memory = job->request->law_memory,
         .memory = job->request->solver_memory,
-        .inverse = delassus || (s->ops.needs & STN_NEEDS_INVERSE) != 0 ? island.inverse : NULL,
+        .inverse = !some && (delassus || (s->ops.needs & STN_NEEDS_INVERSE) != 0) ? island.inverse : NULL,
         .delassus = delassus && !some ? &island.delassus : NULL,
         .factor = factor != NULL ? factor->desc->ops.factor : NULL,
         .factor_self = factor != NULL ? factor->self : NULL,

@@ -88,7 +88,7 @@ typedef struct stn_formed {
     /// Rigid contacts stay rigid with solvers of exact friction, too, as the option exact_contacts has it. Preset to
     /// false.
     bool exact_contacts;
-    /// Which setting leaves A singular, static text before that of a refusal by a solver. Preset to NULL.
+    /// The setting that makes A singular. The refusal by a solver begins with this static text. Preset to NULL.
     const char *singular_by;
 } stn_formed;
 

@@ -41,9 +41,9 @@ enum {
 /// What a solver can do beyond the sets that it takes: stn_solver_ops.supports.
 enum {
     /// A may be singular (positive semidefinite): velocities that A alone does not determine follow from the
-    /// constraints. control.singular says where, control.delassus is NULL there, as there is no A^-1, and v is the
-    /// solver's. It reports convergence only where A (v - v_star) = J^T gamma + free_impulse holds. One without it is
-    /// refused by name where an A is singular.
+    /// constraints. control.singular says where. There is no A^-1 then: control.inverse and control.delassus are NULL,
+    /// and v is the solver's. It reports convergence only where A (v - v_star) = J^T gamma + free_impulse holds. One
+    /// without it is refused by name where an A is singular.
     STN_SUPPORTS_SINGULAR_A = 1u << 0,
     /// The local form, without STN_NEEDS_DELASSUS: it reads W and q by stn_delassus_build itself, and yields impulses.
     STN_SUPPORTS_LOCAL_FORM = 1u << 1,
@@ -81,7 +81,7 @@ typedef struct stn_solve_control {
     const stn_law *law;           // NULL unless STN_NEEDS_LAW
     const void *law_memory;       // memory_per_constraint bytes per slot, read only; NULL without
     void *memory;                 // the solver's own memory_per_constraint bytes per slot, in and out; NULL without
-    const stn_inverse *inverse;   // A^-1 of this problem; NULL unless STN_NEEDS_INVERSE or STN_NEEDS_DELASSUS
+    const stn_inverse *inverse;   // A^-1; NULL unless STN_NEEDS_INVERSE or _DELASSUS, and where an A is singular
     const stn_delassus *delassus; // NULL unless STN_NEEDS_DELASSUS, and where an A is singular
     const stn_factor_ops *factor; // factorisation chosen by the user for systems of the solver's own; NULL: its default
     void *factor_self;            // of that factorisation, for its symbolic

@@ -23,6 +23,7 @@ typedef struct stn_predictor {
     stn_arena *island;                                // for derivatives, of one island
     stn_inverse *inverse;                             // for derivatives; NULL likewise
     void *workspace;                                  // of the solver, likewise
+    void *memory;                                     // of the solver, zeros in `arena`; NULL: it has none
     int32_t part_count, part_capacity, command_count; // command_count: references of all parts
     stn_command_part *parts;                          // (part_count) by controller
 } stn_predictor;

@@ -88,6 +88,7 @@ static stn_status take_columns(stn_predictor *p, const stn_problem *whole, const
 
 // --------------------------------------------------------------------------------------------------- the solver
 
+/// A workspace, the inverse, and the solver's memory of all constraints, empty.
 static stn_status prepare(stn_predictor *p, stn_error *err) {
     const stn_instance *solver = stn_world_plugin(p->world, STN_KIND_SOLVER);
     const stn_solver_ops *ops = solver->desc->ops.solver;
@@ -96,31 +97,35 @@ static stn_status prepare(stn_predictor *p, stn_error *err) {
         status = ops->create_workspace(solver->self, p->context, &p->workspace, err);
         p->workspace = status == STN_OK ? p->workspace : NULL;
     }
+    const size_t each = (size_t)solver->desc->memory_per_constraint;
+    const size_t size = each * (size_t)stn_world_observation(p->world)->problem->constraint_count;
+    p->memory = size > 0 ? STN_ARENA_ZEROED(p->arena, size, unsigned char) : NULL;
+    if (status == STN_OK && size > 0 && p->memory == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "solver memory of %zu bytes: out of memory", size);
+    }
     return status;
 }
 
-/// What the solver was told when it solved the island. `slots`: of its memory.
-static stn_status make_control(stn_predictor *p, const stn_problem *problem, int32_t slots, stn_solve_control *out,
-                               stn_error *err) {
+/// What the solver was told when it solved the island, apart from its memory.
+static stn_status make_control(stn_predictor *p, const stn_problem *problem, stn_solve_control *out, stn_error *err) {
     const stn_instance *solver = stn_world_plugin(p->world, STN_KIND_SOLVER);
     const stn_instance *factor = stn_world_plugin(p->world, STN_KIND_FACTOR);
     const stn_solver_ops *ops = solver->desc->ops.solver;
     const stn_solver_common *common = solver->common;
     const bool needs_delassus = (ops->needs & STN_NEEDS_DELASSUS) != 0;
-    const size_t size = (size_t)slots * (size_t)solver->desc->memory_per_constraint;
+    const bool needs_inverse = needs_delassus || (ops->needs & STN_NEEDS_INVERSE) != 0;
     stn_delassus *delassus = STN_ARENA(p->island, 1, stn_delassus);
     bool *singular = STN_ARENA_ZEROED(p->island, problem->tree_count, bool), some = false;
-    unsigned char *memory = STN_ARENA_ZEROED(p->island, size, unsigned char);
-    if (delassus == NULL || singular == NULL || memory == NULL) {
+    if (delassus == NULL || singular == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
     stn_status status = stn_inverse_factor(p->inverse, problem, err);
-    if (status == STN_OK && needs_delassus) {
-        status = stn_delassus_build(p->inverse, problem, p->island, delassus, err);
-    }
     for (int32_t t = 0; t < problem->tree_count && status == STN_OK; t++) {
         singular[t] = stn_inverse_singular(p->inverse, t) >= 0;
         some = some || singular[t];
+    }
+    if (status == STN_OK && needs_delassus && !some) {
+        status = stn_delassus_build(p->inverse, problem, p->island, delassus, err);
     }
     *out = (stn_solve_control){
         .tolerance = common->tolerance,
@@ -129,9 +134,9 @@ static stn_status make_control(stn_predictor *p, const stn_problem *problem, int
         .context = p->context,
         .arena = p->island,
         .law = stn_solver_needs_law(ops) ? stn_world_observation(p->world)->law : NULL,
-        .memory = memory,
-        .inverse = needs_delassus || (ops->needs & STN_NEEDS_INVERSE) != 0 ? p->inverse : NULL,
-        .delassus = needs_delassus ? delassus : NULL,
+        .memory = p->memory,
+        .inverse = needs_inverse && !some ? p->inverse : NULL,
+        .delassus = needs_delassus && !some ? delassus : NULL,
         .factor = factor != NULL ? factor->desc->ops.factor : NULL,
         .factor_self = factor != NULL ? factor->self : NULL,
         .workspace = p->workspace,
@@ -166,7 +171,7 @@ static stn_status ask_solver(stn_predictor *p, const part *island, stn_error *er
     gather_dofs(island, o->problem, o->solution_v, v);
     gather_rows(island, o->problem, o->gamma, gamma);
     stn_solve_control control;
-    stn_status status = make_control(p, problem, o->problem->constraint_count, &control, err);
+    stn_status status = make_control(p, problem, &control, err);
     if (status == STN_OK) {
         const stn_solution solution = {.v = v, .gamma = gamma};
         status = solver->desc->ops.solver->differentiate(solver->self, problem, &control, &solution, s, err);

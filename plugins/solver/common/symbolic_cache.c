@@ -18,7 +18,7 @@ struct symbolic_cache {
     stn_context *context;
     uint64_t clock;
     symbolic slots[CACHE_SIZE];
-    symbolic_cache_room room; // NULL: not asked for yet
+    symbolic_cache_room room; // its members are NULL until symbolic_cache_take makes them
 };
 
 stn_status symbolic_cache_create(void *self, stn_context *context, void **out, stn_error *err) {

@@ -19,6 +19,8 @@
 #ifndef QP_ACTIVE_SET_H
 #define QP_ACTIVE_SET_H
 
+#include <float.h>
+#include <math.h>
 #include <stiction/plugin.h>
 
 typedef struct active_set {
@@ -38,7 +40,8 @@ typedef struct active_set {
     double *row, *follow;  // (n) work; of the last move how much each free variable follows
     double *cosine, *sine; // (n) work
     double speed;          // rounding of g is relative to it: the largest |q|, or what the caller knows to be more
-    double loose;          // beside p's own change one this small fixes nothing; 1e-13 unless set
+    double loose;          // a free variable that changes by less than this share of p's change cannot be fixed; 1e-13
+                           // unless set
     bool *excused;         // (n) depends on the free ones, and its g is no more than what rounding leaves of theirs
     int32_t entering;      // variable of the last move
 } active_set;
@@ -66,7 +69,19 @@ active_set_end active_set_solve(active_set *s, int32_t most, int32_t *moves);
 void active_set_correct(active_set *s);
 /// g -= H_:F H_FF^-1 g_F: a change g of the gradient once the free variables have followed it. x stays.
 void active_set_follow(active_set *s);
-/// What rounding may leave in g_i.
+/// The largest size_i |x_i| [sqrt(J)]: what rounding of g is relative to, beside the speeds.
+static inline double active_set_energy(const active_set *s) {
+    double energy = 0.0;
+    for (int32_t i = 0; i < s->n; i++) {
+        energy = fmax(energy, s->size[i] * fabs(s->x[i]));
+    }
+    return energy;
+}
+/// What rounding may leave in g_i where the energy is that of active_set_energy.
+static inline double active_set_rounding_beside(const active_set *s, int32_t i, double energy) {
+    return 64.0 * DBL_EPSILON * (s->speed + s->size[i] * energy);
+}
+/// The same of one variable, in O(n) for the energy.
 double active_set_rounding(const active_set *s, int32_t i);
 /// x.y, and y += a x.
 double active_set_dot(int32_t n, const double *x, const double *y);

@@ -52,22 +52,12 @@ double crossover_error(crossover *c) {
     return error;
 }
 
-/// The largest size_u |x_u|: what rounding of g is relative to, beside the speeds.
-static double find_energy(const active_set *set) {
-    double energy = 0.0;
-    for (int32_t u = 0; u < set->n; u++) {
-        energy = fmax(energy, set->size[u] * fabs(set->x[u]));
-    }
-    return energy;
-}
-
 /// The largest g_F beside what rounding may leave of it.
 static double find_left(const active_set *set) {
-    double left = 0.0, energy = find_energy(set);
+    double left = 0.0, energy = active_set_energy(set);
     for (int32_t k = 0; k < set->count; k++) {
         const int32_t u = set->free[k];
-        const double rounding = 64.0 * DBL_EPSILON * (set->speed + set->size[u] * energy);
-        left = fmax(left, fabs(set->g[u]) / rounding);
+        left = fmax(left, fabs(set->g[u]) / active_set_rounding_beside(set, u, energy));
         left = isnan(set->g[u]) ? (double)INFINITY : left;
     }
     return left;
@@ -168,14 +158,14 @@ static double out_of_place(const active_set *set, int32_t u, double energy) {
         return out > 64.0 * DBL_EPSILON * energy ? out : 0.0;
     }
     const double own = set->lo[u] < set->hi[u] ? wrong(set, u) : 0.0;
-    return own > 64.0 * DBL_EPSILON * (set->speed + size * energy) ? own / size : 0.0;
+    return own > active_set_rounding_beside(set, u, energy) ? own / size : 0.0;
 }
 
-/// Of every constraint fixes the free unknown that is farthest out, and frees the one whose g is most wrong. Returns
-/// how many of all were out of place.
+/// Fixes the free unknown of each constraint that is farthest out of its bounds, and frees the fixed one whose g is
+/// most wrong. Returns how many unknowns of all constraints were out of place.
 static int32_t exchange(crossover *c) {
     active_set *set = c->set;
-    const double energy = find_energy(set);
+    const double energy = active_set_energy(set);
     int32_t count = 0;
     for (int32_t i = 0; i < c->r->problem->constraint_count; i++) {
         double most[2] = {0.0, 0.0};

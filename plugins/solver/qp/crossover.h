@@ -4,9 +4,10 @@
 //     H_FF dx_F = -g_F    by conjugate residuals [eisenstat-1983] with (H + E)_FF^-1 of a ray system, E = 1e-10 of H's
 //                         diagonal
 //
-// Where unknowns of F depend on each other dx is the least, in E, that makes g_F 0. Those of F that this puts out of
-// bounds are fixed there, those outside whose g is wrong become free, all at once, until none is left (block
-// pivoting [judice-1994]); a set that only grows worse is given up.
+// Where unknowns of F depend on each other, dx is the smallest change, measured in E, that makes g_F 0. Then unknowns
+// move between F and their bounds. Each round moves up to two unknowns of each constraint: it fixes the free one that
+// is farthest out of its bounds, and frees the fixed one whose g is most wrong (a form of block pivoting
+// [judice-1994]). Rounds end when no unknown is out of place, or when their number does not fall for several rounds.
 #ifndef QP_CROSSOVER_H
 #define QP_CROSSOVER_H
 

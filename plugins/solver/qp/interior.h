@@ -5,8 +5,9 @@
 //     min over lo <= x <= hi of  x^T H x/2 + q^T x,      H x + q = low - high,  low (x - lo) = high (hi - x) = mu
 //     (H + E) dx = -(H x + q - low + high) + c_low/(x - lo) - c_high/(hi - x),  E = low/(x - lo) + high/(hi - x)
 //
-// with v = c + P^-1 J^T B x always. A predictor and a corrector share a factor, primal and dual steps are equal. An
-// unknown without bounds gets E = 1e-10 of H's diagonal: a proximal step, which ends where the gradient is 0.
+// with v = c + P^-1 J^T B x always. The predictor and the corrector use the same factor. Primal and dual steps have the
+// same length. An unknown without bounds gets E = 1e-10 of H's diagonal: a proximal step, which ends where the gradient
+// is 0.
 #ifndef QP_INTERIOR_H
 #define QP_INTERIOR_H
 
@@ -24,7 +25,7 @@ typedef struct interior {
     double *residual, *right, *best; // H x + q - low + high; work
     double *kept[3];                 // (n) steps before they were made longer
     bool *chosen;
-    bool exact; // of the last solution: the crossover found its set
+    bool exact; // the crossover found the set of the last solution
 } interior;
 
 /// Everything lives in the arena of `control`.

@@ -107,13 +107,14 @@ static void find_pairs(minimum_norm *s) {
     }
 }
 
-/// Is its g = 0?
-static bool is_active(const active_set *set, int32_t u) {
-    return set->place[u] >= 0 || set->x[u] > 0.0 || fabs(set->g[u]) <= 8.0 * active_set_rounding(set, u);
+/// Is its g = 0, beside rounding?
+static bool is_active(const active_set *set, int32_t u, double energy) {
+    const double rounding = active_set_rounding_beside(set, u, energy);
+    return set->place[u] >= 0 || set->x[u] > 0.0 || fabs(set->g[u]) <= 8.0 * rounding;
 }
 
 /// own[pair]: its rays with g = 0, the free ones first, and their basis.
-static bool find_own(minimum_norm *s, int32_t pair) {
+static bool find_own(minimum_norm *s, int32_t pair, double energy) {
     const active_set *set = s->set;
     face *f = &s->own[pair];
     int32_t most = 0, free = 0;
@@ -123,7 +124,7 @@ static bool find_own(minimum_norm *s, int32_t pair) {
     f->member = STN_ARENA(s->r->arena, most + 1, int32_t);
     for (int32_t pass = 0; pass < 2 && f->member != NULL; pass++) {
         for (int32_t u = 0; u < set->n; u++) {
-            if (s->pair[u] == pair && (set->place[u] < 0) == (pass == 1) && is_active(set, u)) {
+            if (s->pair[u] == pair && (set->place[u] < 0) == (pass == 1) && is_active(set, u, energy)) {
                 f->member[f->count++] = u;
             }
         }
@@ -318,9 +319,10 @@ bool minimum_norm_prepare(const rays *r, active_set *set, minimum_norm *out) {
         return false;
     }
     find_pairs(out);
+    const double energy = active_set_energy(set);
     bool good = true;
     for (int32_t p = 0; p < out->pair_count && good; p++) {
-        good = find_own(out, p);
+        good = find_own(out, p, energy);
     }
     good = good && find_joint(out) && find_parts(out);
     for (int32_t p = 0; p < out->pair_count && good; p++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of the impulses along rays that all give the same velocities those with the least sum of squares:
+// Many impulses along rays may give the same velocities. This finds those with the least sum of squares:
 //
 //     min |beta|^2/2   s.t.  H_DD beta = H_DD beta_0,  beta >= 0      D: the rays with g = 0
 //

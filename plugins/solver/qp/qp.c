@@ -444,16 +444,14 @@ static stn_status judge(qp *s) {
     return worst == 0.0 ? STN_OK : (worst <= 1e3 ? STN_STALLED : STN_NOT_CONVERGED);
 }
 
-static stn_status build_dense(const qp_config *config, const stn_problem *problem, const stn_solve_control *control,
-                              rays *r, active_set *set, stn_error *err) {
+/// `advice`: what to do where the matrix would be too large.
+static stn_status check_size(const qp_config *config, const stn_problem *problem, const char *advice, stn_error *err) {
     const int64_t unknowns = rays_count(problem, config->directions);
-    if (unknowns > MOST_UNKNOWNS) {
-        return stn_fail(err, STN_ERR_UNSUPPORTED,
-                        "%lld unknowns (%d constraints, %d directions) as a full matrix, at most %d: method = "
-                        "interior_point needs none",
-                        (long long)unknowns, problem->constraint_count, config->directions, MOST_UNKNOWNS);
-    }
-    return rays_build(problem, control, config->directions, RAYS_DENSE, r, set, err);
+    return unknowns <= MOST_UNKNOWNS
+               ? STN_OK
+               : stn_fail(err, STN_ERR_UNSUPPORTED,
+                          "%lld unknowns (%d constraints, %d directions) as a full matrix, at most %d: %s",
+                          (long long)unknowns, problem->constraint_count, config->directions, MOST_UNKNOWNS, advice);
 }
 
 /// Of all velocities with these impulses the nearest to `start`, by the full matrix whatever the method; with more rays
@@ -470,7 +468,10 @@ static stn_status choose_velocity(qp *s, const qp_config *config, const double *
     if (n > MOST_UNKNOWNS || all_rest(s)) {
         return STN_OK;
     }
-    stn_status status = s->sparse ? build_dense(config, s->problem, s->control, &own, &set, err) : STN_OK;
+    stn_status status = STN_OK;
+    if (s->sparse) {
+        status = rays_build(s->problem, s->control, config->directions, RAYS_DENSE, &own, &set, err);
+    }
     if (status != STN_OK) {
         return status;
     }
@@ -491,7 +492,12 @@ static stn_status build(const qp_config *config, qp *s, stn_error *err) {
     const bool many = rays_count(problem, config->directions) > FEW_UNKNOWNS;
     s->sparse = config->method == METHOD_INTERIOR_POINT || (config->method == METHOD_AUTO && many && global);
     if (!s->sparse) {
-        return build_dense(config, problem, s->control, &s->rays, &s->set, err);
+        const char *advice = global ? "method = interior_point needs none"
+                                    : "the local form has no other method; take fewer directions or smaller islands";
+        stn_status status = check_size(config, problem, advice, err);
+        return status == STN_OK
+                   ? rays_build(problem, s->control, config->directions, RAYS_DENSE, &s->rays, &s->set, err)
+                   : status;
     }
     if (!global) {
         return stn_fail(err, STN_ERR_UNSUPPORTED,
@@ -547,7 +553,9 @@ static stn_status differentiate(void *self, const stn_problem *problem, const st
     if (problem->form != STN_FORM_GLOBAL) {
         return stn_fail(err, STN_ERR_UNSUPPORTED, "the problem has no velocities (local form)");
     }
-    stn_status status = build_dense(config, problem, control, &r, &set, err);
+    stn_status status = check_size(
+        config, problem, "derivatives need it whatever the method; take fewer directions or smaller islands", err);
+    status = status == STN_OK ? rays_build(problem, control, config->directions, RAYS_DENSE, &r, &set, err) : status;
     return status == STN_OK ? differentiate_rays(&r, &set, solution, sensitivity, err) : status;
 }
 

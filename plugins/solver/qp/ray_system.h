@@ -6,9 +6,9 @@
 //     (P + J^T G J) dv = J^T (t - G (s + R t)),   G = (K^-1 + R)^-1
 //     y = (1 - R G) (s + R t + J dv),             E d = -l - B^T y
 //
-// K, R and G are 3 x 3 for a cone and numbers for a row with bounds; P + J^T G J is sparse (common/augmented.h). s is
-// what the unknowns of least E see of g: E^-1 of it may be larger than d by all digits, and y is what is left of it. An
-// unknown whose E is infinite does not move.
+// K, R and G are 3 x 3 for a cone and numbers for a row with bounds; P + J^T G J is sparse (common/augmented.h). s
+// holds the part of g that the unknowns with the least E see. E^-1 times that part may be so much larger than d that no
+// digit of d would be left; y, which is small, is used instead. An unknown whose E is infinite does not move.
 #ifndef QP_RAY_SYSTEM_H
 #define QP_RAY_SYSTEM_H
 

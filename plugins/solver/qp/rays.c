@@ -5,8 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/augmented.h"
 #include "common/vectors.h"
+
+enum { MOST_INDEXED = INT32_MAX / 3 }; // so that the three numbers of every ray have an index, too
 
 // ----------------------------------------------------------------------------------------------------------- unknowns
 
@@ -293,7 +294,8 @@ static double mobility(const stn_problem *p, const stn_constraint *c, const doub
     return largest;
 }
 
-/// size (n) of `set` from inverse masses: what the diagonal of H is about. False: out of memory.
+/// Fills size (n) of `set`. Inverse masses give an estimate of the diagonal of H, whose roots sizes are. False: out of
+/// memory.
 static bool estimate_sizes(const rays *r, active_set *set) {
     const stn_problem *p = r->problem;
     double *diagonal = STN_ARENA_ZEROED(r->arena, p->nv + 1, double); // of P
@@ -325,6 +327,12 @@ static bool estimate_sizes(const rays *r, active_set *set) {
 
 stn_status rays_build(const stn_problem *problem, const stn_solve_control *control, int32_t directions, rays_form form,
                       rays *out, active_set *set, stn_error *err) {
+    const int64_t unknowns = rays_count(problem, directions);
+    if (unknowns > MOST_INDEXED) {
+        return stn_fail(err, STN_ERR_UNSUPPORTED,
+                        "%lld unknowns (%d constraints, %d directions), at most %d: take fewer directions",
+                        (long long)unknowns, problem->constraint_count, directions, MOST_INDEXED);
+    }
     stn_arena *arena = control->arena;
     *out = (rays){.problem = problem, .arena = arena, .directions = directions};
     out->start = STN_ARENA(arena, problem->constraint_count + 1, int32_t);

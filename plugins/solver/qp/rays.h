@@ -53,7 +53,7 @@ typedef struct rays_workspace {
     symbolic_cache *mass, *system; // factors of P, and of what the ray system adds to it
 } rays_workspace;
 /// Everything lives in the arena of `control`, whose workspace is a rays_workspace; fills the bounds of `set`.
-/// STN_ERR_NUMERIC: a P has no factor.
+/// STN_ERR_NUMERIC: a P has no factor. STN_ERR_UNSUPPORTED: more unknowns than an index counts.
 stn_status rays_build(const stn_problem *problem, const stn_solve_control *control, int32_t directions, rays_form form,
                       rays *out, active_set *set, stn_error *err);
 /// Puts the centre at v (nv), and q of it into `set`.
@@ -66,7 +66,7 @@ typedef struct rays_sector {
     int32_t ray[2]; // of the constraint's own, the second follows the first
     double along[2];
 } rays_sector;
-/// Of constraint i, a cone with friction, and its impulse (3).
+/// Finds the sector of an impulse (3) of constraint i, which is a cone with friction.
 rays_sector rays_find_sector(const rays *r, int32_t i, const double *impulse);
 /// gamma (row_count) of beta (n).
 void rays_impulses(const rays *r, const double *beta, double *gamma);

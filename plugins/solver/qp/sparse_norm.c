@@ -43,11 +43,13 @@ static void restore_program(const least *l) {
 static bool pose(least *l) {
     const rays *r = l->inner->r;
     active_set *set = l->inner->set;
+    const double energy = active_set_energy(set);
     double smallest = INFINITY, largest = 0.0;
     for (int32_t i = 0; i < r->problem->constraint_count; i++) {
         const bool cone = stn_constraint_has_cone(&r->problem->constraints[i]);
         for (int32_t u = r->start[i]; u < r->start[i + 1]; u++) {
-            const bool touches = set->x[u] > 0.0 || fabs(set->g[u]) <= 8.0 * active_set_rounding(set, u);
+            const double rounding = active_set_rounding_beside(set, u, energy);
+            const bool touches = set->x[u] > 0.0 || fabs(set->g[u]) <= 8.0 * rounding;
             l->part[u] = cone && touches && set->size[u] > 0.0 ? set->size[u] * set->size[u] : 0.0;
             smallest = l->part[u] > 0.0 ? fmin(smallest, l->part[u]) : smallest;
             largest = fmax(largest, l->part[u]);
@@ -105,11 +107,8 @@ static void remove_unseen(const least *l) {
 /// Fixes members of F that became negative; false: none did.
 static bool drop_negative(const least *l) {
     active_set *set = l->inner->set;
-    double energy = 0.0;
+    const double energy = active_set_energy(set);
     bool any = false;
-    for (int32_t u = 0; u < set->n; u++) {
-        energy = fmax(energy, set->size[u] * fabs(set->x[u]));
-    }
     for (int32_t u = 0; u < set->n; u++) {
         const bool free = set->place[u] >= 0, out = free && set->size[u] * set->x[u] < -1e-14 * energy;
         l->inner->chosen[u] = free && !out;

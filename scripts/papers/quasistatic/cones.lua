@@ -45,7 +45,7 @@ local function capture(scene)
     "--set", ("mass_scale=%.17g"):format(p.mass_scale), "--capture", quoted(base .. "-%d.json"), "--every", tostring(scene.step) }
   scene.settings.directions = 64
   for name, value in pairs(scene.settings) do words[#words + 1] = ("--set %s=%s"):format(name, value) end
-  assert(os.execute(table.concat(words, " ") .. " >/dev/null"), 
+  assert(os.execute(table.concat(words, " ") .. " >/dev/null"),
     ("%s: %s run scripts/papers/quasistatic/%s.lua failed; parameter command names stiction itself"):format(scene.name, p.command, scene.script))
   for multiple = 2, 100 do -- later steps that the number divides
     if not os.remove(("%s-%d.json"):format(base, multiple * scene.step)) then break end

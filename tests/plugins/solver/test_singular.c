@@ -242,7 +242,7 @@ static void what_is_called_converged_is_a_solution(void **state) {
 typedef struct answer {
     bool converged;
     double momentum[256]; // A v
-    double gamma[64];     // where every R is positive
+    double gamma[64];     // determined where every R is positive
 } answer;
 
 static answer ask(fixture *f, const solver_way *way, const stn_problem *p) {
@@ -276,12 +276,20 @@ static void solvers_of_the_same_program_agree(void **state) {
         {{"qp", NULL, NULL, NULL},
          {"lemke", "friction", "anitescu", NULL},
          {"qp", "impulses", "vertex", NULL},
-         {"lemke", "friction", "anitescu", NULL}},
+         {"qp", "method", "interior_point", NULL}},
+    };
+    // how far impulses and A v may be apart; < 0: the program does not determine impulses
+    static const struct {
+        double impulses, momenta;
+    } allowed[2][4] = {
+        {{0.0, 0.0}, {1e-7, 1e-7}, {1e-7, 1e-7}, {1e-7, 1e-7}},
+        {{0.0, 0.0}, {-1.0, 2e-8}, {-1.0, 1e-11}, {-1.0, 1e-9}},
     };
     for (int32_t g = 0; g < 2; g++) {
         for (int32_t w = 1; w < 4; w++) {
             int32_t compared = 0;
             double impulses = 0.0, momenta = 0.0;
+            const bool determined = allowed[g][w].impulses >= 0.0;
             for (uint64_t seed = 1; seed <= SEEDS; seed++) {
                 sample *s = singular_sample(seed, true);
                 const stn_problem *p = &s->problem;
@@ -290,7 +298,7 @@ static void solvers_of_the_same_program_agree(void **state) {
                     double impulse = 1e-300, momentum = 1e-9;
                     compared++;
                     const double off = apart(p->row_count, a.gamma, b.gamma, &impulse) / impulse;
-                    impulses = fmax(impulses, g == 0 ? off : 0.0);
+                    impulses = fmax(impulses, determined ? off : 0.0);
                     for (int32_t d = 0; d < p->nv; d++) {
                         momentum = fmax(momentum, fabs(p->free_impulse[d]));
                     }
@@ -298,11 +306,12 @@ static void solvers_of_the_same_program_agree(void **state) {
                 }
                 sample_clear(s);
             }
-            print_message("%s %s and %s: %d of %d compared, impulses off by %.1e, A v by %.1e\n", groups[g][w].id,
+            print_message("%s %s and %s: %d of %d compared, A v off by %.1e", groups[g][w].id,
                           groups[g][w].setting != NULL ? groups[g][w].value : "", groups[g][0].id, compared, SEEDS,
-                          impulses, momenta);
+                          momenta);
+            print_message(determined ? ", impulses by %.1e\n" : "\n", impulses);
             assert_true(compared > SEEDS / 2);
-            assert_true(impulses <= 1e-3 && momenta <= 1e-4);
+            assert_true(momenta <= allowed[g][w].momenta && (!determined || impulses <= allowed[g][w].impulses));
         }
     }
 }
