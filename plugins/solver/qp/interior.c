@@ -98,7 +98,8 @@ static bool factor(interior *s) {
     return ray_system_factor(&s->system, s->right, NULL) == STN_OK;
 }
 
-/// What products are to gain: -low (x - lo) + centre, less what the steps at hand make of it.
+/// Sets the targets c of the complementarity products: centre - low (x - lo), and for the corrector the product of the
+/// predictor's steps is taken away. Likewise at the upper bounds.
 static void aim(interior *s, bool corrected, double centre) {
     for (int32_t u = 0; u < s->set->n; u++) {
         const double by = corrected ? s->dx[u] : 0.0;

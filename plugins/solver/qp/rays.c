@@ -329,9 +329,10 @@ stn_status rays_build(const stn_problem *problem, const stn_solve_control *contr
                       rays *out, active_set *set, stn_error *err) {
     const int64_t unknowns = rays_count(problem, directions);
     if (unknowns > MOST_INDEXED) {
-        return stn_fail(err, STN_ERR_UNSUPPORTED,
-                        "%lld unknowns (%d constraints, %d directions), at most %d: take fewer directions",
-                        (long long)unknowns, problem->constraint_count, directions, MOST_INDEXED);
+        return stn_fail(
+            err, STN_ERR_UNSUPPORTED,
+            "%lld unknowns (%d constraints, %d directions), at most %d: take fewer directions or smaller islands",
+            (long long)unknowns, problem->constraint_count, directions, MOST_INDEXED);
     }
     stn_arena *arena = control->arena;
     *out = (rays){.problem = problem, .arena = arena, .directions = directions};

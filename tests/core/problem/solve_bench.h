@@ -19,7 +19,7 @@ typedef struct fake_state {
     stn_status status[64]; // by the first constraint's id - 1000
     int32_t calls;
     bool spoil; // gives NaN
-    bool saw_threads, saw_law, saw_inverse, saw_workspace;
+    bool saw_threads, saw_law, saw_inverse, saw_delassus, saw_workspace;
     int32_t workspaces;
     pthread_t slow;            // this thread waits 2 ms in each solve
     bool slow_others;          // all but `slow` wait
@@ -54,6 +54,7 @@ static stn_status fake_solve(void *self, const stn_problem *problem, const stn_s
     fake.saw_threads = control->threads != NULL;
     fake.saw_law = control->law != NULL;
     fake.saw_inverse = control->inverse != NULL;
+    fake.saw_delassus = control->delassus != NULL;
     fake.saw_workspace = control->workspace != NULL;
     fake.workspace[problem->constraints[0].id - 1000] = control->workspace;
     if (fake.slow != 0 && (pthread_equal(fake.slow, pthread_self()) != 0) != fake.slow_others) {

@@ -195,6 +195,37 @@ static void a_tree_with_singular_A_is_for_solvers_that_say_so(void **state) {
     }
 }
 
+static void there_is_no_inverse_of_a_singular_A(void **state) {
+    (void)state;
+    stn_solver_ops ops = velocity_ops;
+    stn_plugin_desc desc = velocity_solver;
+    ops.yields = STN_YIELDS_BOTH;
+    ops.needs = STN_NEEDS_DELASSUS;
+    ops.supports = STN_SUPPORTS_SINGULAR_A;
+    desc.id = "fake_singular";
+    desc.ops.solver = &ops;
+    bench b;
+    assert_ok(bench_open(&b, "sap", 1), b.err);
+    stn_problem_solver_destroy(b.ps);
+    stn_instance_destroy(b.solver);
+    assert_ok(stn_plugin_register(b.context, &desc, &b.err), b.err);
+    assert_ok(stn_instance_create(b.context, STN_KIND_SOLVER, desc.id, NULL, 0, &b.solver, &b.err), b.err);
+    const stn_problem_solver_options o = {b.solver, NULL, NULL, b.threads};
+    assert_ok(stn_problem_solver_create(b.context, &o, &b.ps, &b.err), b.err);
+    stn_random r = {5};
+    sample *s = sample_create();
+    const int32_t tree = sample_tree(s, &r, STN_MATRIX_DENSE, 6);
+    sample_constraint(s, &r, STN_SET_EQUALITY, 1, tree, 0, -1, 0);
+    sample_finish(s, &r);
+    assert_true(bench_solve(&b, &s->problem, NULL) >= STN_OK); // it keeps its start
+    assert_true(fake.saw_inverse && fake.saw_delassus);
+    memset(s->trees[0].A.values, 0, 36 * sizeof(double));
+    assert_true(bench_solve(&b, &s->problem, NULL) >= STN_OK);
+    assert_true(fake.calls == 2 && !fake.saw_inverse && !fake.saw_delassus);
+    sample_clear(s);
+    bench_close(&b);
+}
+
 // A tree without constraints whose A has rank 1: what it resists is balanced, what it does not is named.
 static void what_nothing_holds_is_named_beside_the_islands(void **state) {
     (void)state;
@@ -443,6 +474,7 @@ int main(void) {
         cmocka_unit_test(impulses_come_from_the_law_when_a_solver_yields_velocities),
         cmocka_unit_test(velocities_are_recovered_when_a_solver_yields_impulses),
         cmocka_unit_test(a_tree_with_singular_A_is_for_solvers_that_say_so),
+        cmocka_unit_test(there_is_no_inverse_of_a_singular_A),
         cmocka_unit_test(what_nothing_holds_is_named_beside_the_islands),
         cmocka_unit_test(local_problems_give_the_impulses_of_their_global_form),
         cmocka_unit_test(the_report_is_the_worst_of_the_islands),
