@@ -46,7 +46,7 @@ static inline void scene_begin(scene *s, stn_context *context, uint64_t seed) {
     s->problem = (stn_problem){
         .form = STN_FORM_GLOBAL, .theta = 1.0, .dt = 0.005, .beta = NAN, .sigma = NAN, .stiction_tolerance = NAN};
     s->problem.trees = STN_ARENA_ZEROED(s->arena, SCENE_TREES, stn_problem_tree);
-    s->problem.constraints = STN_ARENA_ZEROED(s->arena, SCENE_CONSTRAINTS, stn_constraint);
+    s->problem.constraints = STN_ARENA(s->arena, SCENE_CONSTRAINTS, stn_constraint); // scene_constraint fills each
 }
 
 static inline void scene_end(scene *s) {
