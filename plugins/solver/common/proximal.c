@@ -51,12 +51,29 @@ proximal_balance proximal_measure(const stn_problem *p, const double *D, const d
     return out;
 }
 
-double proximal_rounding(int32_t nv, const double *D, const double *weight, const double *v) {
-    double sum = 0.0;
-    for (int32_t d = 0; d < nv; d++) {
-        sum += D[d] * weight[d] * v[d] * D[d] * weight[d] * v[d];
+bool proximal_is_rounding(const stn_problem_tree *tree, const double *D, const double *weight, const double *v,
+                          const double *x) {
+    double square = 0.0, taken = 0.0;
+    for (int32_t d = tree->dof_start; d < tree->dof_start + tree->A.n; d++) {
+        square += D[d] * x[d] * D[d] * x[d];
+        taken += D[d] * weight[d] * v[d] * D[d] * weight[d] * v[d];
     }
-    return 1e-14 * sqrt(sum);
+    return sqrt(square) <= 1e-14 * sqrt(taken);
+}
+
+/// Is what the balance leaves rounding of the impulses, or in a tree of delta D v? `left` is that of proximal_measure.
+/// A v that grows without end makes the latter large: it counts only where the steps before came nearer.
+static bool is_balanced(const proximal *p, proximal_balance m, bool nearer, const double *left) {
+    double square = 0.0;
+    for (int32_t t = 0; t < p->problem->tree_count; t++) {
+        const stn_problem_tree *tree = &p->problem->trees[t];
+        if (nearer && proximal_is_rounding(tree, p->scale, p->weight, p->solution->v, left)) {
+            continue;
+        }
+        const double own = scaled_norm(tree->A.n, p->scale + tree->dof_start, left + tree->dof_start);
+        square += own * own;
+    }
+    return sqrt(square) <= 1e-14 * m.size;
 }
 
 // ------------------------------------------------------------------------------------------------------------- weights
@@ -192,8 +209,7 @@ stn_status proximal_solve(proximal *p, stn_error *err) {
                             "the balance of impulses is off by %g: numbers of the problem are too large", m.value);
         }
         const bool within = m.value <= p->control->absolute_tolerance + p->control->tolerance * m.size;
-        const double rounding = falls == 0 ? proximal_rounding(nv, p->scale, p->weight, v) : 0.0;
-        if (m.value <= fmax(1e-14 * m.size, rounding) || (within && m.value > 0.5 * before)) {
+        if (is_balanced(p, m, falls == 0, work + nv) || (within && m.value > 0.5 * before)) {
             return STN_OK;
         }
         early = k < MOST / 2 ? fmin(early, m.value) : early;

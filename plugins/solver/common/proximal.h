@@ -18,13 +18,13 @@ typedef struct proximal_balance {
 
 /// D (nv): diag(A)^-1/2; where that is no number the largest inertia of the tree stands in, or 1.
 void proximal_scale(const stn_problem *problem, double *D);
-/// The balance of v (nv) and gamma (row_count). `work` holds 2 nv.
+/// The balance of v (nv) and gamma (row_count). `work` holds 2 nv; the second half is then what the balance leaves.
 proximal_balance proximal_measure(const stn_problem *problem, const double *D, const double *v, const double *gamma,
                                   double *work);
 
-/// What rounding leaves of a balance at v (nv): digits of delta D v, which came and went [sqrt(J)]. A v that grows
-/// without end makes it large.
-double proximal_rounding(int32_t nv, const double *D, const double *weight, const double *v);
+/// Are the impulses x (nv) in a tree no more than digits of delta D v, which came and went?
+bool proximal_is_rounding(const stn_problem_tree *tree, const double *D, const double *weight, const double *v,
+                          const double *x);
 
 /// Where the `control` names singular A's: delta D (nv) of their dofs and 0 elsewhere, in its arena; NULL where it
 /// names none. D is diag(A) + the sum of J^2/w over constraints without rounding, of a free body and of nodes the

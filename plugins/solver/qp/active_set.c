@@ -165,14 +165,6 @@ static void find_gradient(active_set *s) {
     }
 }
 
-double active_set_rounding(const active_set *s, int32_t i) {
-    double energy = 0.0;
-    for (int32_t k = 0; k < s->n; k++) {
-        energy = fmax(energy, s->size[k] * fabs(s->x[k]));
-    }
-    return 64.0 * DBL_EPSILON * (s->speed + s->size[i] * energy);
-}
-
 /// row = -H_FF^-1 g_F.
 static void find_correction(active_set *s) {
     for (int32_t k = 0; k < s->count; k++) {
@@ -230,14 +222,12 @@ static void settle(active_set *s) {
 
 /// The fixed variable whose g is most wrong, beside what rounding may leave; `down`: it has to fall. -1: none.
 static int32_t find_wrong(const active_set *s, bool *down) {
-    double energy = 0.0, most = 0.0;
+    const double energy = active_set_energy(s);
+    double most = 0.0;
     int32_t found = -1;
     for (int32_t i = 0; i < s->n; i++) {
-        energy = fmax(energy, s->size[i] * fabs(s->x[i]));
-    }
-    for (int32_t i = 0; i < s->n; i++) {
         double g = s->g[i], wrong = g < 0.0 ? (s->x[i] < s->hi[i] ? -g : 0.0) : (s->x[i] > s->lo[i] ? g : 0.0);
-        if (s->place[i] >= 0 || s->excused[i] || wrong <= 64.0 * DBL_EPSILON * (s->speed + s->size[i] * energy)) {
+        if (s->place[i] >= 0 || s->excused[i] || wrong <= active_set_rounding(s, i, energy)) {
             continue;
         }
         double weighted = s->size[i] > 0.0 ? wrong / s->size[i] : (double)INFINITY; // nothing can be done about those
@@ -263,9 +253,10 @@ static void move(active_set *s, int32_t p, double step) {
 
 /// g of a variable that depends on the free ones is a sum of theirs; is that of p no more than their rounding?
 static bool is_excused(const active_set *s, int32_t p) {
-    double rounding = active_set_rounding(s, p);
+    const double energy = active_set_energy(s);
+    double rounding = active_set_rounding(s, p, energy);
     for (int32_t k = 0; k < s->count; k++) {
-        rounding += fabs(s->follow[k]) * active_set_rounding(s, s->free[k]);
+        rounding += fabs(s->follow[k]) * active_set_rounding(s, s->free[k], energy);
     }
     return fabs(s->g[p]) <= rounding;
 }

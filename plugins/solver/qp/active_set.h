@@ -78,11 +78,9 @@ static inline double active_set_energy(const active_set *s) {
     return energy;
 }
 /// What rounding may leave in g_i where the energy is that of active_set_energy.
-static inline double active_set_rounding_beside(const active_set *s, int32_t i, double energy) {
+static inline double active_set_rounding(const active_set *s, int32_t i, double energy) {
     return 64.0 * DBL_EPSILON * (s->speed + s->size[i] * energy);
 }
-/// The same of one variable, in O(n) for the energy.
-double active_set_rounding(const active_set *s, int32_t i);
 /// x.y, and y += a x.
 double active_set_dot(int32_t n, const double *x, const double *y);
 void active_set_add(int32_t n, double a, const double *x, double *y);

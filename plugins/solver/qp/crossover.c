@@ -57,7 +57,7 @@ static double find_left(const active_set *set) {
     double left = 0.0, energy = active_set_energy(set);
     for (int32_t k = 0; k < set->count; k++) {
         const int32_t u = set->free[k];
-        left = fmax(left, fabs(set->g[u]) / active_set_rounding_beside(set, u, energy));
+        left = fmax(left, fabs(set->g[u]) / active_set_rounding(set, u, energy));
         left = isnan(set->g[u]) ? (double)INFINITY : left;
     }
     return left;
@@ -86,22 +86,19 @@ static bool find_direction(crossover *c, int32_t k) {
     double *p = c->p[k], *Hp = c->Hp[k], held = 0.0;
     ray_system_solve(c->system, set->g, c->system->extra == NULL, p);
     ray_system_product(c->system, p, Hp);
-    for (int32_t j = 0; j < set->count; j++) {
-        const int32_t u = set->free[j];
-        const double own = c->E[u] * p[u] / set->size[u];
-        held += own * own;
-    }
-    // less is the rounding of H beside E, along impulses that move nothing
-    if (!(product(set, Hp, Hp) > 1e-12 * held)) {
-        return false;
-    }
     for (int32_t j = 0; j < k; j++) {
         const double by = product(set, Hp, c->Hp[j]);
         add(set->n, -by, c->p[j], p);
         add(set->n, -by, c->Hp[j], Hp);
     }
+    for (int32_t j = 0; j < set->count; j++) {
+        const int32_t u = set->free[j];
+        const double own = c->E[u] * p[u] / set->size[u];
+        held += own * own;
+    }
     const double length = sqrt(product(set, Hp, Hp));
-    if (!(length > 0.0) || !isfinite(length)) {
+    // where H does less than E the impulses move nothing, or directions before had all of it
+    if (!(length > sqrt(held)) || !isfinite(length)) {
         return false;
     }
     for (int32_t u = 0; u < set->n; u++) {
@@ -158,7 +155,7 @@ static double out_of_place(const active_set *set, int32_t u, double energy) {
         return out > 64.0 * DBL_EPSILON * energy ? out : 0.0;
     }
     const double own = set->lo[u] < set->hi[u] ? wrong(set, u) : 0.0;
-    return own > active_set_rounding_beside(set, u, energy) ? own / size : 0.0;
+    return own > active_set_rounding(set, u, energy) ? own / size : 0.0;
 }
 
 /// Fixes the free unknown of each constraint that is farthest out of its bounds, and frees the fixed one whose g is

@@ -109,7 +109,7 @@ static void find_pairs(minimum_norm *s) {
 
 /// Is its g = 0, beside rounding?
 static bool is_active(const active_set *set, int32_t u, double energy) {
-    const double rounding = active_set_rounding_beside(set, u, energy);
+    const double rounding = active_set_rounding(set, u, energy);
     return set->place[u] >= 0 || set->x[u] > 0.0 || fabs(set->g[u]) <= 8.0 * rounding;
 }
 

@@ -176,14 +176,20 @@ static double length_of(const qp *s, int32_t u) {
 static speed_scale find_scale(qp *s) {
     const stn_problem *p = s->problem;
     speed_scale out = {0.0, 0.0};
-    // without impulses; where an A is singular P resists with a share of what holds there
+    // Without impulses; where an A is singular P resists with a share of what holds there. Impulses within bounds do
+    // not reach a target beyond what they change.
     for (int32_t u = 0; u < s->set.n; u++) {
-        out.largest = fmax(out.largest, fabs(s->set.q[u]) / length_of(s, u));
+        const double change = s->set.size[u] * s->set.size[u] * (s->set.hi[u] - s->set.lo[u]);
+        out.largest = fmax(out.largest, fmin(fabs(s->set.q[u]), change) / length_of(s, u));
     }
     out.largest *= s->rays.proximal != NULL ? RAYS_SHARE : 1.0;
-    for (int32_t r = 0; r < p->row_count; r++) {
-        out.largest = fmax(out.largest, fmax(fabs(p->v_hat[r]), fabs(p->bias[r])));
-        out.largest = fmax(out.largest, p->form == STN_FORM_LOCAL ? fabs(s->rays.delassus.b[r]) : 0.0);
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        for (int32_t r = c->row; r < c->row + c->rows; r++) {
+            const double change = stn_constraint_has_cone(c) ? (double)INFINITY : c->w * (p->hi[r] - p->lo[r]);
+            out.largest = fmax(out.largest, fmax(fmin(fabs(p->v_hat[r]), change), fabs(p->bias[r])));
+            out.largest = fmax(out.largest, p->form == STN_FORM_LOCAL ? fabs(s->rays.delassus.b[r]) : 0.0);
+        }
     }
     if (p->form == STN_FORM_GLOBAL) {
         note_speeds(s, p->v_star, &out);
@@ -275,16 +281,22 @@ static stn_status solve_program(void *self, const double *v, stn_error *err) {
     return STN_NOT_CONVERGED;
 }
 
-/// Impulses that are all rounding of the proximal term are none.
+/// Impulses of a constraint all of whose trees hold no more than rounding of the proximal term are none.
 static void drop_rounding(qp *s) {
+    const stn_problem *p = s->problem;
     active_set *set = &s->set;
-    const double *v = s->solution->v;
-    const proximal_balance m = rays_balance(&s->rays, v, s->solution->gamma);
-    if (m.size > proximal_rounding(s->problem->nv, s->rays.scale, s->rays.proximal, v)) {
-        return;
-    }
-    for (int32_t u = 0; u < set->n; u++) {
-        set->x[u] = fmin(fmax(0.0, set->lo[u]), set->hi[u]);
+    double *impulse = s->rays.work;
+    stn_problem_impulse_sizes(p, s->solution->gamma, impulse);
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        bool rounding = true;
+        for (int32_t b = 0; b < stn_constraint_block_count(c); b++) {
+            const stn_problem_tree *tree = &p->trees[stn_constraint_block(c, b)->tree];
+            rounding = rounding && proximal_is_rounding(tree, s->rays.scale, s->rays.proximal, s->solution->v, impulse);
+        }
+        for (int32_t u = s->rays.start[i]; u < s->rays.start[i + 1] && rounding; u++) {
+            set->x[u] = fmin(fmax(0.0, set->lo[u]), set->hi[u]);
+        }
     }
     rays_impulses(&s->rays, set->x, s->solution->gamma);
 }
@@ -304,9 +316,6 @@ static stn_status solve_programs(qp *s, stn_error *err) {
     }
     const stn_status status = proximal_solve(&s->points, err);
     s->info->reason = s->points.reason != NULL ? s->points.reason : s->info->reason;
-    if (status == STN_OK) {
-        drop_rounding(s);
-    }
     return status;
 }
 
@@ -371,7 +380,7 @@ static bool is_as_near(qp *s, double found, double error, proximal_balance balan
     for (int32_t u = 1; u < s->set.n; u++) {
         largest = s->set.size[u] > s->set.size[largest] ? u : largest;
     }
-    const double allowed = 2.0 * error + 4.0 * active_set_rounding(&s->set, largest);
+    const double allowed = 2.0 * error + 4.0 * active_set_rounding(&s->set, largest, active_set_energy(&s->set));
     const proximal_balance now = rays_balance(&s->rays, s->solution->v, s->solution->gamma);
     return found <= allowed && now.value <= 2.0 * balance.value + 1e-13 * balance.size;
 }
@@ -405,8 +414,9 @@ static bool choose_impulses(qp *s) {
 /// that go ahead, have moved it by is a sum of their impulses.
 static bool all_rest(qp *s) {
     find_error(s); // for g
+    const double energy = active_set_energy(&s->set);
     for (int32_t u = 0; u < s->set.n; u++) {
-        if (s->pressed[u] && fabs(s->set.g[u]) > 8.0 * active_set_rounding(&s->set, u)) {
+        if (s->pressed[u] && fabs(s->set.g[u]) > 8.0 * active_set_rounding(&s->set, u, energy)) {
             return false;
         }
     }
@@ -541,7 +551,10 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     if (config->impulses == IMPULSES_MINIMUM_NORM && !choose_impulses(&s)) {
         return stn_fail(err, STN_ERR_MEMORY, "%d unknowns: out of memory", s.set.n);
     }
-    status = s.rays.proximal != NULL ? choose_velocity(&s, config, start, err) : STN_OK;
+    if (s.rays.proximal != NULL) {
+        drop_rounding(&s);
+        status = choose_velocity(&s, config, start, err);
+    }
     return status == STN_OK ? judge(&s) : status;
 }
 

@@ -405,12 +405,13 @@ double rays_terms(const rays *r, const double *v, bool along_rays) {
     double largest = 0.0;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
+        const bool cone = along_rays && stn_constraint_has_cone(c);
         double terms[STN_MAX_ROWS];
         for (int32_t k = 0; k < c->rows; k++) {
-            terms[k] = sum_of_terms(p, c, k, v) + fabs(p->bias[c->row + k]) + fabs(p->v_hat[c->row + k]);
-            largest = along_rays && stn_constraint_has_cone(c) ? largest : fmax(largest, terms[k]);
+            terms[k] = sum_of_terms(p, c, k, v);
+            largest = cone ? largest : fmax(largest, terms[k]);
         }
-        for (int32_t u = r->start[i]; u < r->start[i + 1] && along_rays && stn_constraint_has_cone(c); u++) {
+        for (int32_t u = r->start[i]; u < r->start[i + 1] && cone; u++) {
             const double *ray = r->ray + 3 * (size_t)u;
             largest = fmax(largest, fabs(ray[0]) * terms[0] + fabs(ray[1]) * terms[1] + fabs(ray[2]) * terms[2]);
         }

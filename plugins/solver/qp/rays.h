@@ -80,8 +80,8 @@ void rays_product(rays *r, const double *x, double *g);
 void rays_divide(const rays *r, double *x);
 /// g (n) of J dv + R dgamma + velocity.
 void rays_rates(rays *r, const double *dv, const double *dgamma, const double *velocity, double *g);
-/// The largest sum of |J| |v|, |bias| and |v_hat| of a row, or along a ray where there are rays [m/s]: rounding of
-/// speeds is relative to it. The problem is of global form.
+/// The largest |J| |v| of a row, or along a ray where there are rays [m/s]: rounding of speeds is relative to it. The
+/// problem is of global form.
 double rays_terms(const rays *r, const double *v, bool along_rays);
 /// g (n) of speeds.
 void rays_gradient(const rays *r, const double *speeds, double *g);

@@ -48,7 +48,7 @@ static bool pose(least *l) {
     for (int32_t i = 0; i < r->problem->constraint_count; i++) {
         const bool cone = stn_constraint_has_cone(&r->problem->constraints[i]);
         for (int32_t u = r->start[i]; u < r->start[i + 1]; u++) {
-            const double rounding = active_set_rounding_beside(set, u, energy);
+            const double rounding = active_set_rounding(set, u, energy);
             const bool touches = set->x[u] > 0.0 || fabs(set->g[u]) <= 8.0 * rounding;
             l->part[u] = cone && touches && set->size[u] > 0.0 ? set->size[u] * set->size[u] : 0.0;
             smallest = l->part[u] > 0.0 ? fmin(smallest, l->part[u]) : smallest;
