@@ -27,7 +27,7 @@ zlib: ^zlib : plugins/command/ plugins/recorder/
 '
 # room: rooms that it never includes, whatever their order
 beside='
-world: record query motion
+world: record query
 '
 
 rooms="$(sed -n 's/^foreach(room \(.*\))$/\1/p' core/CMakeLists.txt)"
