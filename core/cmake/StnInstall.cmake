@@ -3,7 +3,7 @@
 # nothing in it knows where it lies.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS stiction stiction_worker EXPORT StictionTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS stiction stiction_worker stiction_soft EXPORT StictionTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(TARGETS stiction_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(DIRECTORY core/include/stiction DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h")
 # Where world:load and require look when nothing nearer is found.

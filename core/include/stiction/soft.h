@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Soft bodies: meshes for them, made from sizes, files or numbers, and sets of their nodes. In a static library of its
+// own, Stiction::soft, above libstiction.
+#ifndef STICTION_SOFT_H
+#define STICTION_SOFT_H
+
+#include <stiction/model.h>
+
+STN_BEGIN_C
+
+/// Nodes, tetrahedra, triangles that one mesh may have: as many as the model takes of elements.
+enum { STN_SOFT_COUNT_MAX = INT32_MAX / 64 };
+
+/// A mesh in its own frame: tetrahedra and their boundary, or a sheet of triangles. Owned by who created it, constant
+/// after. The boundary of tetrahedra falls into closed surfaces that share no node; one that lies around a hollow
+/// inside of the material is a chamber, all others are the skin.
+typedef struct stn_soft_mesh {
+    stn_context *context;                                  // that its memory is from
+    int32_t node_count, tetrahedron_count, triangle_count; // 0 tetrahedra: a sheet
+    double *nodes;                                         // (node_count x 3) [m]
+    int32_t *origin;                                       // (node_count) the node's number in the data it is made from
+    int32_t *tetrahedra;                                   // (tetrahedron_count x 4), positive volume
+    /// (triangle_count x 3) corners counter-clockwise seen from outside of the material, which for a chamber is its
+    /// inside: the skin, then chamber after chamber. Of a sheet: its triangles as given.
+    int32_t *triangles;
+    int32_t chamber_count;  // hollows, by their smallest node
+    int32_t *chamber_start; // (chamber_count + 1) first triangle of each; before the first one lies the skin
+    int32_t part_count;     // pieces that share no face (of a sheet: no edge)
+} stn_soft_mesh;
+
+/// Numbers to make a mesh from; borrowed for the call.
+typedef struct stn_soft_mesh_data {
+    const char *name;                                      // for messages
+    int32_t node_count, tetrahedron_count, triangle_count; // tetrahedra, or without them triangles
+    const double *nodes;                                   // (node_count x 3), finite, within 1e50 m
+    const int32_t *tetrahedra;                             // (tetrahedron_count x 4), of either orientation
+    const int32_t *triangles; // (triangle_count x 3) of a sheet; not read beside tetrahedra, whose boundary counts
+} stn_soft_mesh_data;
+
+/// Checks and copies. Told in the log: tetrahedra with negative volume, which are turned round; nodes that nothing
+/// uses, which are dropped; pieces that do not hang together. STN_ERR_ARGUMENT names element and nodes: an index out of
+/// range, a number that is not finite, an element without volume (6 V at most 1e-14 of the product of the edges at its
+/// first node) or area, the same element twice, a face of more than two tetrahedra or of two on one side of it, an edge
+/// of more than two triangles or of two that run along it the same way. STN_ERR_MEMORY says how much is needed.
+/// Thread: [any], as all of this file.
+stn_status stn_soft_mesh_create(stn_context *context, const stn_soft_mesh_data *data, stn_soft_mesh **out,
+                                stn_error *err);
+void stn_soft_mesh_destroy(stn_soft_mesh *mesh); ///< accepts NULL
+
+/// The same from a mesh of the core, as of a file: its tetrahedra, or its triangles as a sheet. What was found when it
+/// was read (stn_mesh_finding_of) is told in the log.
+stn_status stn_soft_mesh_from(const stn_mesh *mesh, stn_context *context, const char *name, stn_soft_mesh **out,
+                              stn_error *err);
+
+/// Shapes that meshes are generated of, centred at the origin.
+typedef enum stn_soft_shape_type {
+    STN_SOFT_BOX,      // size: its edges
+    STN_SOFT_BALL,     // size: its diameters along x, y, z
+    STN_SOFT_CYLINDER, // size: its diameters along x and y, its length along z
+    STN_SOFT_SHEET,    // size: its edges along x and y
+    STN_SOFT_FINGER,   // a box from its base (low x) to its tip, with chambers
+    STN_SOFT_SHAPE_COUNT
+} stn_soft_shape_type;
+
+/// A shape and how it is divided. Members that a type does not use are not read.
+typedef struct stn_soft_shape {
+    stn_soft_shape_type type; // decides what the others mean
+    stn_vec3 size;            // 1e-50 to 1e50 [m]
+    /// Cells along x, y, z, > 0. A cell of a solid has 6 tetrahedra, one of a sheet 2 triangles. Along a finger's axes
+    /// it is the number that a box without chambers would have: every wall and chamber gets its share, at least 1.
+    int32_t cells[3];
+    // finger:
+    int32_t chambers; // along x in each row, > 0
+    int32_t rows;     // of chambers along y, > 0. Chamber (row r, i along x) has number r * chambers + i
+    double wall;      // thickness at base and tip, between chambers, at the sides and above [m], > 0
+    double floor;     // thickness below the chambers, at low z, to which it bends under pressure [m], > 0
+} stn_soft_shape;
+
+/// Sets `cells` so that the longest edge has `count` > 0 of them and the others as many as make them nearly cubes, at
+/// least 1; a sheet's z is left out.
+void stn_soft_shape_divide(stn_soft_shape *shape, int32_t count);
+
+/// A mesh of a shape. Each cell is cut into 6 tetrahedra along its diagonal [kuhn-1960] that begins at the corner
+/// furthest from the middle of the mesh, so that meshes with even numbers of cells are mirror images of themselves, and
+/// no tetrahedron has two faces on the skin unless a single cell lies between two sides. Balls and cylinders are boxes
+/// of which each shell is moved to a sphere, or circle, of its size: by x_i sqrt(1 - x_j^2/2 - x_k^2/2 + x_j^2 x_k^2/3)
+/// on [-1, 1]^3, by x_i sqrt(1 - x_j^2/2) on [-1, 1]^2. STN_ERR_ARGUMENT names the member that is out of range, or says
+/// how many elements the cells make when there would be too many.
+stn_status stn_soft_mesh_generate(stn_context *context, const stn_soft_shape *shape, stn_soft_mesh **out,
+                                  stn_error *err);
+
+/// Enclosed by the boundary of the tetrahedra, which is the sum of their volumes [m^3]; of a sheet 0.
+double stn_soft_mesh_volume(const stn_soft_mesh *mesh);
+/// Of the skin, or of the triangles of a sheet [m^2].
+double stn_soft_mesh_area(const stn_soft_mesh *mesh);
+
+/// How nodes are told.
+typedef enum stn_soft_where {
+    STN_SOFT_IN_REGION,    // region
+    STN_SOFT_IN_BOX,       // lower, upper
+    STN_SOFT_BEYOND_PLANE, // normal, offset
+    STN_SOFT_LISTED        // node_count, listed
+} stn_soft_where;
+
+/// Nodes of a mesh by a predicate in the mesh's frame.
+typedef struct stn_soft_selector {
+    stn_soft_where where; // decides which of the others count
+    /// "all"; "surface": on the skin or the sheet; "x_min", "x_max", ..., "z_max": those with the smallest or largest
+    /// coordinate, within 1e-6 of the mesh's largest extent; "chamber1", ...: on the wall of that chamber.
+    const char *region;
+    stn_vec3 lower, upper;   // lower <= x <= upper, within 1e-9 of the mesh's largest extent [m]; infinite: no bound
+    stn_vec3 normal;         // of any length > 0
+    double offset;           // normal / |normal| . x >= offset, within the same [m]
+    int32_t node_count;      // of the list
+    const int32_t *listed;   // (node_count) numbers of nodes
+} stn_soft_selector;
+
+/// The nodes that any of the selectors tells, ascending, each once: nodes (room for mesh->node_count), `*count`.
+/// STN_ERR_ARGUMENT: a region that the mesh does not have, a node that it does not have, a selector that tells no node.
+stn_status stn_soft_mesh_select(const stn_soft_mesh *mesh, int32_t selector_count, const stn_soft_selector *selectors,
+                                int32_t *nodes, int32_t *count, stn_error *err);
+
+STN_END_C
+#endif
