@@ -87,7 +87,7 @@ stn_mat3 stretch_rotation(const stretch *s) {
 }
 
 void material_project_scale(material *m) {
-    double (*S)[3] = m->scale, V[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
+    double(*S)[3] = m->scale, V[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
     double minor = S[0][0] * S[1][1] - S[0][1] * S[0][1];
     double det = S[2][2] * minor + S[0][2] * (S[0][1] * S[1][2] - S[1][1] * S[0][2]) +
                  S[1][2] * (S[0][1] * S[0][2] - S[0][0] * S[1][2]);
@@ -152,9 +152,9 @@ material neo_hookean(double mu, double lambda, const double sigma[3]) {
     const double m = 4.0 / 3.0 * mu, l = lambda + 5.0 / 6.0 * mu;
     // invariants minus those at rest, from the strains, so that small strains lose no digits
     const double e[3] = {sigma[0] - 1.0, sigma[1] - 1.0, sigma[2] - 1.0};
-    const double longer = e[0] * (2.0 + e[0]) + e[1] * (2.0 + e[1]) + e[2] * (2.0 + e[2]);   // I_C - 3
+    const double longer = e[0] * (2.0 + e[0]) + e[1] * (2.0 + e[1]) + e[2] * (2.0 + e[2]);                   // I_C - 3
     const double larger = e[0] + e[1] + e[2] + e[0] * e[1] + e[1] * e[2] + e[2] * e[0] + e[0] * e[1] * e[2]; // J - 1
-    const double I = longer + 4.0, p = l * larger - 0.75 * m;                                // I_C + 1, dpsi/dJ
+    const double I = longer + 4.0, p = l * larger - 0.75 * m; // I_C + 1, dpsi/dJ
     const double shear = m * (longer + 3.0) / I, soften = 2.0 * m / (I * I);
     const double cofactor[3] = {sigma[1] * sigma[2], sigma[2] * sigma[0], sigma[0] * sigma[1]};
     material w = {.energy = 0.5 * m * (longer - log1p(0.25 * longer)) + larger * (0.5 * l * larger - 0.75 * m)};
@@ -164,8 +164,8 @@ material neo_hookean(double mu, double lambda, const double sigma[3]) {
         w.twist[i] = fmax(0.0, shear + p * sigma[i]);
         w.flip[i] = fmax(0.0, shear - p * sigma[i]);
         for (int32_t j = 0; j < 3; j++) {
-            w.scale[i][j] = soften * sigma[i] * sigma[j] + l * cofactor[i] * cofactor[j] +
-                            (i == j ? shear : p * sigma[3 - i - j]);
+            w.scale[i][j] =
+                soften * sigma[i] * sigma[j] + l * cofactor[i] * cofactor[j] + (i == j ? shear : p * sigma[3 - i - j]);
         }
     }
     material_project_scale(&w);
@@ -208,7 +208,7 @@ static void complete(int32_t nodes, int32_t stride, double *K) {
 
 void material_stiffness(const stretch *s, const material *m, double volume, int32_t nodes, const stn_vec3 *gradient,
                         int32_t stride, double *K) {
-    const double (*S)[3] = m->scale;
+    const double(*S)[3] = m->scale;
     double a[3], b[3], g[3][3];
     for (int32_t k = 0; k < 3; k++) {
         a[k] = 0.5 * (m->flip[k] + m->twist[k]);
@@ -250,7 +250,7 @@ static void put(double *at, double scale, stn_vec3 a) {
 
 void material_damp(const stn_mat3 *F, double mu, double lambda, double volume, int32_t nodes, const stn_vec3 *gradient,
                    const double *v, double *force, int32_t stride, double *D) {
-    stn_vec3 h[3];         // F g_n: E' : (g_n g_m^T) = sym(h_n . v_m ...)
+    stn_vec3 h[3];               // F g_n: E' : (g_n g_m^T) = sym(h_n . v_m ...)
     double rate[3][3] = {{0.0}}; // F^T F', then the stress
     for (int32_t n = 0; n + 1 < nodes; n++) {
         h[n] = stn_mat3_apply(F, gradient[n]);

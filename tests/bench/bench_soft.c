@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clouds of thousands of nodes: a mat on the ground, a ball between two bodies and two fingers that hold one.
+//
+//   1. A alone by every factor: analysis, factorisation, solution, memory; and what orders of elimination cost
+//   2. steps of the solver sap with contacts that come and go: A and w, pattern and analysis,
+//      factorisation, all else of the solve
+//
+// Times are those of the calling thread. Arguments: a scene (mat, ball, gripper), then a factor; none: all of them.
+#include <malloc.h>
+
+#include <stiction/solve.h>
+
+#include "bench_row.h"
+#include "bench_time.h"
+#include "stn_cloud.h"
+
+enum { STEPS = 12, ROUNDS = 5 };
+
+static void need(stn_status status, const stn_error *err) {
+    if (status < STN_OK) {
+        fprintf(stderr, "%s\n", err->text);
+        exit(1);
+    }
+}
+
+static double heap_MB(void) {
+    return (double)mallinfo2().uordblks * 1e-6;
+}
+
+// -------------------------------------------------------------------------------------------------------------- scenes
+
+static const char *const scene_names[] = {"mat", "ball", "gripper"};
+
+/// Contacts on the triangles of one face of a cloud: those with nodes first along `axis` (or last), each with a chance.
+/// other: a body whose centre is `arm` away, or -1.
+static void touch(scene *s, const cloud *c, int32_t axis, bool last, int32_t from, double chance, int32_t other) {
+    const int32_t u = axis == 0 ? 1 : 0, v = axis == 2 ? 1 : 2;
+    for (int32_t i = 0; i < cloud_nodes(c); i++) {
+        const int32_t at[3] = {i % c->side[0], i / c->side[0] % c->side[1], i / c->side[0] / c->side[1]};
+        int32_t triangle[3];
+        if (at[axis] != (last ? c->side[axis] - 1 : 0) || at[2] < from || scene_uniform(s, 0.0, 1.0) > chance ||
+            !cloud_triangle(c, i, u, v, triangle)) {
+            continue;
+        }
+        const stn_vec3 arm = {0.01 * at[u], 0.01 * at[v] - 0.05, 0.05};
+        const stn_mat3 frame = stn_mat3_identity();
+        double J[18];
+        scene_body_rows(arm, &frame, -1.0, J);
+        scene_cloud_contact(s, c, triangle, other, J)->phi0 = scene_uniform(s, -1e-4, 1e-4);
+    }
+}
+
+static void make(scene *s, stn_context *context, int32_t which, uint64_t seed) {
+    scene_begin(s, context, 1);
+    if (which == 0) {
+        const cloud mat = scene_cloud(s, 26, 26, 1, 2e3);
+        s->random.state = seed; // A stays, contacts change
+        touch(s, &mat, 2, false, 0, 0.6, -1);
+    } else if (which == 1) {
+        const cloud ball = scene_cloud(s, 10, 10, 11, 2e3);
+        const int32_t left = scene_free_body(s, 0.2), right = scene_free_body(s, 0.2);
+        s->random.state = seed;
+        touch(s, &ball, 0, false, 3, 0.4, left);
+        touch(s, &ball, 0, true, 3, 0.4, right);
+        touch(s, &ball, 2, false, 0, 0.3, -1);
+    } else {
+        const cloud left = scene_cloud(s, 2, 15, 50, 5e3), right = scene_cloud(s, 2, 15, 50, 5e3);
+        const int32_t body = scene_free_body(s, 0.2);
+        s->random.state = seed;
+        touch(s, &left, 0, true, 40, 0.3, body);
+        touch(s, &right, 0, false, 40, 0.3, body);
+    }
+    stn_problem *p = scene_finish(s);
+    for (int32_t i = 0; i < p->nv; i++) {
+        p->v0[i] = p->v_guess[i] = p->v_star[i] = i % 3 == 2 ? -0.1 : 0.02;
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------ 1. A
+
+/// The lower triangle of the first cloud, as factors want it.
+static stn_block_matrix lower_of(scene *s) {
+    const stn_matrix *A = &s->problem.trees[0].A;
+    const int32_t n = A->node_count, most = A->row_start[n];
+    int32_t *size = STN_ARENA(s->arena, n + 1, int32_t), *start = STN_ARENA(s->arena, n + 1, int32_t);
+    int32_t *row = STN_ARENA(s->arena, most, int32_t), e = 0;
+    int64_t *offset = STN_ARENA(s->arena, most + 1, int64_t);
+    double *values = scene_reals(s, 9 * most, 0.0);
+    for (int32_t i = 0; i < n; i++) {
+        size[i] = 3;
+        start[i] = e;
+        for (int32_t k = A->row_start[i]; k < A->row_start[i + 1]; k++) {
+            if (A->column[k] >= i) {
+                row[e] = A->column[k];
+                offset[e] = 9 * (int64_t)e;
+                for (int32_t x = 0; x < 9; x++) {
+                    values[9 * e + x] = A->values[9 * k + 3 * (x % 3) + x / 3];
+                }
+                e++;
+            }
+        }
+    }
+    start[n] = e;
+    offset[e] = 9 * (int64_t)e;
+    return (stn_block_matrix){{n, size, start, row}, offset, values};
+}
+
+static void time_factor(stn_context *context, const char *name, const char *id, const stn_instance *instance,
+                        const stn_block_matrix *A) {
+    const stn_factor_ops *ops = instance->desc->ops.factor;
+    const int32_t n = 3 * A->pattern.block_count;
+    double *x = calloc((size_t)n, sizeof *x), numeric[ROUNDS], solve[ROUNDS];
+    stn_error err = {STN_OK, ""};
+    void *factor = NULL;
+    const double before = heap_MB(), start = thread_us();
+    need(ops->symbolic(instance->self, context, &A->pattern, &factor, &err), &err);
+    const double analysis = thread_us() - start;
+    for (int32_t k = 0; k < ROUNDS; k++) {
+        double clock = thread_us();
+        need(ops->numeric(factor, A, &err), &err);
+        numeric[k] = thread_us() - clock;
+        for (int32_t i = 0; i < n; i++) {
+            x[i] = 1.0;
+        }
+        clock = thread_us();
+        ops->solve(factor, 1, x);
+        solve[k] = thread_us() - clock;
+    }
+    const double us = median(numeric, ROUNDS);
+    printf("  %-10s analysis %9.0f us   factorisation %9.0f us   solution %7.0f us   %6.1f MB\n", id, analysis, us,
+           median(solve, ROUNDS), heap_MB() - before);
+    char what[64];
+    snprintf(what, sizeof what, "A of the %s", name);
+    bench_row("soft", what, strcmp(id, "cholmod") == 0 ? "CHOLMOD" : "Stiction", "", "us", us);
+    ops->release(factor);
+    free(x);
+}
+
+// -------------------------------------------------------------------------------------------------------- 2. steps
+
+static void time_steps(stn_context *context, int32_t which, const char *id, const stn_instance *factor) {
+    stn_instance *solver = NULL, *law = NULL;
+    stn_problem_solver *steps = NULL;
+    stn_error err = {STN_OK, ""};
+    need(stn_instance_create(context, STN_KIND_SOLVER, "sap", NULL, 0, &solver, &err), &err);
+    need(stn_instance_create(context, STN_KIND_LAW, "sap", NULL, 0, &law, &err), &err);
+    const stn_problem_solver_options options = {.solver = solver, .law = law, .factor = factor};
+    need(stn_problem_solver_create(context, &options, &steps, &err), &err);
+    double total[STEPS], prepare[STEPS], phase[STN_PHASE_COUNT][STEPS];
+    int32_t iterations = 0, contacts = 0;
+    const double before = heap_MB();
+    for (int32_t k = 0; k < STEPS; k++) {
+        scene s;
+        make(&s, context, which, 7 + (uint64_t)k);
+        stn_problem *p = &s.problem;
+        double us[STN_PHASE_COUNT] = {0.0};
+        stn_solution solution = {.v = scene_reals(&s, p->nv, 0.0), .gamma = scene_reals(&s, p->row_count, 0.0)};
+        const stn_solve_request request = {.masses = true, .phase_us = us};
+        stn_solve_report report = {0};
+        need(stn_problem_solve(steps, p, &request, &solution, &report, NULL, &err), &err);
+        iterations += report.iterations;
+        contacts += p->constraint_count;
+        total[k] = report.prepare_us + report.solve_us + report.certificate_us;
+        prepare[k] = report.prepare_us;
+        for (int32_t i = 0; i < STN_PHASE_COUNT; i++) {
+            phase[i][k] = us[i];
+        }
+        scene_end(&s);
+    }
+    printf("  %-10s %4d contacts, %4.1f iterations: first step %8.0f us, then %8.0f us: A and w %7.0f, set up %6.0f, "
+           "pattern and sum %7.0f, factor %8.0f, line search %6.0f; %.1f MB\n",
+           id, contacts / STEPS, (double)iterations / STEPS, total[0], median(total + 1, STEPS - 1),
+           median(prepare + 1, STEPS - 1), median(phase[STN_PHASE_SET_UP] + 1, STEPS - 1),
+           median(phase[STN_PHASE_HESSIAN] + 1, STEPS - 1), median(phase[STN_PHASE_FACTOR] + 1, STEPS - 1),
+           median(phase[STN_PHASE_LINE_SEARCH] + 1, STEPS - 1), heap_MB() - before);
+    stn_problem_solver_destroy(steps);
+    stn_instance_destroy(solver);
+    stn_instance_destroy(law);
+}
+
+int main(int argc, char **argv) {
+    static const char *const factors[] = {"block", "cholmod"};
+    stn_context *context = NULL;
+    stn_error err = {STN_OK, ""};
+    need(stn_context_create(NULL, &context, &err), &err);
+    print_processor();
+    for (int32_t i = 0; i < STN_COUNT(scene_names); i++) {
+        if (argc > 1 && strcmp(argv[1], scene_names[i]) != 0) {
+            continue;
+        }
+        scene s;
+        make(&s, context, i, 7);
+        const stn_block_matrix A = lower_of(&s);
+        printf("%s: %d dofs, a cloud of %d nodes with %d blocks in the lower triangle\n", scene_names[i], s.problem.nv,
+               A.pattern.block_count, A.pattern.column_start[A.pattern.block_count]);
+        for (int32_t steps = 0; steps < 2; steps++) {
+            for (int32_t k = 0; k < STN_COUNT(factors); k++) {
+                stn_instance *factor = NULL;
+                if ((argc > 2 && strcmp(argv[2], factors[k]) != 0) ||
+                    stn_instance_create(context, STN_KIND_FACTOR, factors[k], NULL, 0, &factor, &err) != STN_OK) {
+                    continue;
+                }
+                if (steps == 0) {
+                    time_factor(context, scene_names[i], factors[k], factor, &A);
+                } else {
+                    time_steps(context, i, factors[k], factor);
+                }
+                stn_instance_destroy(factor);
+            }
+        }
+        scene_end(&s);
+    }
+    stn_context_destroy(context);
+    return 0;
+}
