@@ -212,7 +212,6 @@ void stn_step_describe_pair(const step_setup *setup, const state_view *state, co
     const stn_vec3 middle = stn_vec3_scale(0.5, stn_vec3_add(pair->pose_a.position, pair->pose_b.position));
     stn_spatial *now = &pair->velocity, *star = &pair->free_velocity;
     *now = *star = (stn_spatial){0};
-    pair->dt = frame->dt;
     for (int32_t side = 0; side < 2; side++) {
         double sign = side == 0 ? -1.0 : 1.0;
         const stn_geometry *g = &setup->model->geometries[geometry[side]];
@@ -243,12 +242,10 @@ static bool is_reachable(collision *s, const stn_contact *c) {
     return c->phi0 <= law_reach(s, &c->material, fabs(stn_vec3_dot(v_star, c->normal)), stn_vec3_norm(slip));
 }
 
-stn_status stn_collide_pairs(const stn_instance *contact, const stn_model *model, void *prepared,
-                             const stn_contact_pair *pairs, int32_t count, stn_arena *arena, stn_contact_set *set,
-                             stn_error *err) {
+stn_status stn_collide_pairs(const stn_instance *contact, const stn_contact_scene *scene, const stn_contact_pair *pairs,
+                             int32_t count, stn_contact_set *set, stn_error *err) {
     stn_answer_begin(err);
-    stn_status status =
-        contact->desc->ops.contact->collide(contact->self, model, prepared, pairs, count, arena, set, err);
+    stn_status status = contact->desc->ops.contact->collide(contact->self, scene, pairs, count, set, err);
     status = stn_answer_end(status, err);
     if (status < 0) {
         stn_error_prefix(err, "contact model %s", contact->desc->id);
@@ -267,6 +264,7 @@ static stn_status collide_found(collision *s, const stn_broadphase_pair *found, 
         return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory for %d pairs", capacity);
     }
     memset(pairs, 0, (size_t)capacity * sizeof *pairs);
+    const stn_contact_scene scene = stn_step_scene(setup, frame, s->services, frame->kinematics);
     for (int32_t begin = 0; begin < count; begin += OVERLAP_BATCH) {
         int32_t size = count - begin < OVERLAP_BATCH ? count - begin : OVERLAP_BATCH, first = set->count;
         for (int32_t i = 0; i < size; i++) {
@@ -278,8 +276,7 @@ static stn_status collide_found(collision *s, const stn_broadphase_pair *found, 
             pairs[i].margin = at_least(setup->options.margin, law_reach(s, &pairs[i].material.value, speed, speed));
         }
         frame->place.plugin = setup->plugin[STN_KIND_CONTACT];
-        stn_status status = stn_collide_pairs(setup->plugin[STN_KIND_CONTACT], setup->model,
-                                              s->services->contact_prepared, pairs, size, frame->arena, set, err);
+        stn_status status = stn_collide_pairs(setup->plugin[STN_KIND_CONTACT], &scene, pairs, size, set, err);
         if (status < 0) {
             return status;
         }

@@ -75,8 +75,8 @@ stn_status stn_step_find_middle(const step_setup *setup, const state_view *state
             pair.margin = setup->options.margin + fmax(0.0, c->phi0) + frame->dt * travel; // room for what moves away
             set.count = set.patch_count = set.vertex_count = 0;
             frame->place.plugin = setup->plugin[STN_KIND_CONTACT];
-            stn_status status = stn_collide_pairs(setup->plugin[STN_KIND_CONTACT], setup->model,
-                                                  services->contact_prepared, &pair, 1, frame->arena, &set, err);
+            const stn_contact_scene scene = stn_step_scene(setup, frame, services, later);
+            stn_status status = stn_collide_pairs(setup->plugin[STN_KIND_CONTACT], &scene, &pair, 1, &set, err);
             if (status < 0) {
                 return status;
             }

@@ -157,8 +157,8 @@ static double ask(seams *s, const seam *m, stn_vec3 displacement, double margin)
     *moved = stn_vec3_add(*moved, displacement);
     s->asked.count = s->asked.patch_count = s->asked.vertex_count = 0;
     s->frame->place.plugin = s->setup->plugin[STN_KIND_CONTACT];
-    stn_status status = stn_collide_pairs(s->setup->plugin[STN_KIND_CONTACT], s->setup->model,
-                                          s->services->contact_prepared, &pair, 1, s->frame->arena, &s->asked, s->err);
+    const stn_contact_scene scene = stn_step_scene(s->setup, s->frame, s->services, s->frame->kinematics);
+    stn_status status = stn_collide_pairs(s->setup->plugin[STN_KIND_CONTACT], &scene, &pair, 1, &s->asked, s->err);
     if (status < 0) {
         s->status = status;
         return (double)NAN;

@@ -170,10 +170,14 @@ static inline void set_relaxation(stn_pair_material *material, double standard) 
         material->patch_relaxation_time = standard;
     }
 }
-/// Asks a contact model about pairs of a model's geometries; `prepared` is that model's.
-stn_status stn_collide_pairs(const stn_instance *contact, const stn_model *model, void *prepared,
-                             const stn_contact_pair *pairs, int32_t count, stn_arena *arena, stn_contact_set *set,
-                             stn_error *err);
+/// What the world's contact model sees in a step, with the positions of `kinematics`.
+static inline stn_contact_scene stn_step_scene(const step_setup *setup, const step_frame *frame,
+                                               const step_services *services, const stn_kinematics *kinematics) {
+    return (stn_contact_scene){setup->model, kinematics, services->contact_prepared, frame->arena, frame->dt};
+}
+/// Asks a contact model about pairs of geometries of the scene's model; `prepared` of the scene is that model's.
+stn_status stn_collide_pairs(const stn_instance *contact, const stn_contact_scene *scene, const stn_contact_pair *pairs,
+                             int32_t count, stn_contact_set *set, stn_error *err);
 
 // overlap.c: how deep pairs overlap
 enum { OVERLAP_BATCH = 256 };

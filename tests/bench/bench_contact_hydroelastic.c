@@ -38,7 +38,8 @@ static void make_patch(void *user) {
     stn_arena_reset(b->arena);
     b->set = (stn_contact_set){.arena = b->arena};
     b->sink = (face_sink){.arena = b->arena, .memory = b->remembers ? b->solids->memory : NULL};
-    if (patch_add(&b->model, b->solids, &b->pair, &b->sink, &b->set, NULL) != STN_OK) {
+    const stn_contact_scene seen = {.model = &b->model, .arena = b->arena};
+    if (patch_add(&seen, b->solids, &b->pair, &b->sink, &b->set, NULL) != STN_OK) {
         exit(1);
     }
 }
@@ -67,8 +68,8 @@ static void make_points(void *user) {
     bench *b = user;
     stn_arena_reset(b->arena);
     b->set = (stn_contact_set){.arena = b->arena};
-    if (b->point->desc->ops.contact->collide(b->point->self, &b->model, NULL, &b->pair, 1, b->arena, &b->set, NULL) !=
-        STN_OK) {
+    const stn_contact_scene seen = {.model = &b->model, .arena = b->arena};
+    if (b->point->desc->ops.contact->collide(b->point->self, &seen, &b->pair, 1, &b->set, NULL) != STN_OK) {
         exit(1);
     }
 }

@@ -29,8 +29,9 @@ static double run(bench *b) {
         stn_arena_reset(b->arena);
         stn_contact_set set = {.arena = b->arena};
         double start = thread_us();
-        stn_status status = b->instance->desc->ops.contact->collide(b->instance->self, &b->model, NULL, b->pairs, PAIRS,
-                                                                    b->arena, &set, NULL);
+        const stn_contact_scene scene = {.model = &b->model, .arena = b->arena};
+        stn_status status =
+            b->instance->desc->ops.contact->collide(b->instance->self, &scene, b->pairs, PAIRS, &set, NULL);
         times[k] = 1e3 * (thread_us() - start) / PAIRS;
         b->contacts = set.count;
         if (status != STN_OK) {
@@ -97,8 +98,8 @@ static void settle(bench *b, int32_t i) {
     stn_contact_pair *pair = &b->pairs[i];
     stn_arena_reset(b->arena);
     pair->margin = 1e3;
-    if (b->instance->desc->ops.contact->collide(b->instance->self, &b->model, NULL, pair, 1, b->arena, &set, NULL) ==
-            STN_OK &&
+    const stn_contact_scene scene = {.model = &b->model, .arena = b->arena};
+    if (b->instance->desc->ops.contact->collide(b->instance->self, &scene, pair, 1, &set, NULL) == STN_OK &&
         set.count > 0) {
         const stn_contact *deepest = &set.contacts[0];
         for (int32_t k = 1; k < set.count; k++) {

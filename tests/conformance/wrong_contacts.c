@@ -50,9 +50,10 @@ static void touch(fault f, double radius, stn_vec3 x, const stn_shape *shape, co
     p[0] = stn_vec3_mul_add(x, radius, *normal);
 }
 
-static stn_status collide(void *self, const stn_model *model, void *prepared, const stn_contact_pair *pairs,
-                          int32_t pair_count, stn_arena *arena, stn_contact_set *set, stn_error *err) {
-    (void)prepared;
+static stn_status collide(void *self, const stn_contact_scene *scene, const stn_contact_pair *pairs, int32_t pair_count,
+                          stn_contact_set *set, stn_error *err) {
+    const stn_model *model = scene->model;
+    stn_arena *arena = scene->arena;
     static double calls;
     fault f = (fault)((const config *)self)->fault;
     if (f == FAILS) {

@@ -3,7 +3,7 @@
 #ifndef STICTION_CONTACT_H
 #define STICTION_CONTACT_H
 
-#include <stiction/model.h>
+#include <stiction/dynamics.h>
 
 STN_BEGIN_C
 
@@ -63,8 +63,18 @@ typedef struct stn_contact_pair {
     /// queries. Velocity of B against A at the middle of the shapes' origins, world axes: at the step's start, and as
     /// it would become without contacts and other constraints.
     stn_spatial velocity, free_velocity;
-    double dt; // [s]
 } stn_contact_pair;
+
+/// What collide sees beside the pairs.
+typedef struct stn_contact_scene {
+    const stn_model *model;
+    /// Of the configuration that contacts are wanted at: positions of nodes, among others. NULL: the model has no
+    /// nodes.
+    const stn_kinematics *kinematics;
+    void *prepared;   // what prepare made for the model; NULL without
+    stn_arena *arena; // scratch, until the call ends or the arena is reset
+    double dt;        // [s]; 0 where no step is made, as in queries
+} stn_contact_scene;
 
 /// Ready-made record for a point contact: ids from (pair, feature), contact point by the pair's weight, phi0 =
 /// n . (p_b - p_a), supports, material, friction direction and surface velocities from the model. `p_a`, `p_b`: witness
@@ -118,14 +128,14 @@ typedef struct stn_contact_ops {
     /// OPTIONAL. Precomputes per model (meshes, fields); the result is passed to collide. [setup]
     stn_status (*prepare)(void *self, const stn_model *model, void **prepared, stn_error *err);
     void (*release)(void *prepared); // REQUIRED with prepare; accepts NULL
-    /// REQUIRED. Adds the contacts of all pairs, in the order of the pairs. [step] scratch from `arena`
+    /// REQUIRED. Adds the contacts of all pairs, in the order of the pairs. [step] scratch from the scene's arena
     /// A step calls it again and again with a part of its pairs, in ascending order, and may drop contacts in between.
     /// It may ask again about a pair with one shape moved by a little (seams).
     /// Queries call it between steps too (world.h), with wide margins and with pairs that filters keep from touching;
     /// when a shape is asked about that is in no model, with a model that has it as one geometry more, prepared anew
     /// for every other shape.
-    stn_status (*collide)(void *self, const stn_model *model, void *prepared, const stn_contact_pair *pairs,
-                          int32_t pair_count, stn_arena *arena, stn_contact_set *set, stn_error *err);
+    stn_status (*collide)(void *self, const stn_contact_scene *scene, const stn_contact_pair *pairs, int32_t pair_count,
+                          stn_contact_set *set, stn_error *err);
     /// Does it find the contacts of a surface of triangles (STN_SHAPE_MESH) that moves, dents included? Without, such a
     /// shape may only be fixed in the world: a moving one is refused when the world is compiled, whatever `handles`
     /// says of it.

@@ -44,7 +44,8 @@ static stn_status collide(search *s, const stn_contact_pair *pairs, int32_t coun
     const stn_geometry *shapes = s->c->model->geometries;
     const stn_contact_ops *ops = s->plugin->desc->ops.contact;
     stn_contact_set set = {.arena = s->scratch};
-    stn_status status = ops->collide(s->plugin->self, s->c->model, s->prepared, pairs, count, s->scratch, &set, err);
+    const stn_contact_scene scene = {.model = s->c->model, .prepared = s->prepared, .arena = s->scratch};
+    stn_status status = ops->collide(s->plugin->self, &scene, pairs, count, &set, err);
     for (int32_t i = 0; i < set.count && status >= STN_OK; i++) {
         const stn_contact *contact = &set.contacts[i];
         if (!(-contact->phi0 > DEEP)) {

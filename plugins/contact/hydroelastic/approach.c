@@ -51,7 +51,7 @@ static approach motion_about(const approaching *s, stn_vec3 centre) {
     const stn_spatial *v = s->touch ? &s->pair->velocity : &s->pair->free_velocity;
     stn_vec3 arm = stn_vec3_sub(centre, between_poses(s));
     stn_vec3 velocity = stn_vec3_add(v->linear, stn_vec3_cross(v->angular, arm));
-    approach m = {centre, stn_vec3_scale(s->pair->dt, velocity), stn_vec3_scale(s->pair->dt, v->angular)};
+    approach m = {centre, stn_vec3_scale(s->dt, velocity), stn_vec3_scale(s->dt, v->angular)};
     return m;
 }
 
@@ -85,7 +85,7 @@ static stn_vec3 tipping(const approaching *s, const approach *m, stn_vec3 n) {
     stn_vec3 pushed = stn_vec3_add(stn_vec3_sub(free->linear, now->linear),
                                    stn_vec3_cross(spin, stn_vec3_sub(middle, between_poses(s))));
     double radius = radius_of(smaller), inertia = stn_vec3_dot(arm, arm) + radius * radius / 3.0;
-    return stn_vec3_scale(s->pair->dt * stn_vec3_dot(pushed, n) / inertia, stn_vec3_cross(arm, n));
+    return stn_vec3_scale(s->dt * stn_vec3_dot(pushed, n) / inertia, stn_vec3_cross(arm, n));
 }
 
 /// Height of a corner of the smaller one above the patch's plane, the other one below.

@@ -19,6 +19,7 @@
 /// seen from that one, whichever of them is geometry a of the model's pair.
 typedef struct approaching {
     const stn_contact_pair *pair;
+    double dt; // [s]
     const posed *still, *moving;
     bool m_is_still, touch; // touch: faces with pressure
 } approaching;

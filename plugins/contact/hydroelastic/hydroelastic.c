@@ -157,24 +157,25 @@ static bool has_patch(const stn_model *model, const stn_contact_pair *pair) {
     return patch_exists(&model->geometries[pair->geometry_a], &model->geometries[pair->geometry_b]);
 }
 
-static stn_status collide(void *self, const stn_model *model, void *memory, const stn_contact_pair *pairs,
-                          int32_t pair_count, stn_arena *arena, stn_contact_set *set, stn_error *err) {
+static stn_status collide(void *self, const stn_contact_scene *scene, const stn_contact_pair *pairs, int32_t pair_count,
+                          stn_contact_set *set, stn_error *err) {
     const model_of_patches *m = self;
-    const preparation *p = memory;
-    face_sink sink = {.arena = arena, .memory = p->solids->memory};
+    const preparation *p = scene->prepared;
+    stn_contact_scene of_fallback = *scene;
+    of_fallback.prepared = p->of_fallback;
+    face_sink sink = {.arena = scene->arena, .memory = p->solids->memory};
     stn_status status = STN_OK;
     for (int32_t i = 0; i < pair_count && status == STN_OK;) {
-        if (has_patch(model, &pairs[i])) {
-            status = patch_add(model, p->solids, &pairs[i++], &sink, set, err);
+        if (has_patch(scene->model, &pairs[i])) {
+            status = patch_add(scene, p->solids, &pairs[i++], &sink, set, err);
             continue;
         }
         int32_t end = i + 1; // in one call what lies side by side
-        while (end < pair_count && !has_patch(model, &pairs[end])) {
+        while (end < pair_count && !has_patch(scene->model, &pairs[end])) {
             end++;
         }
         if (p->fallback != NULL) {
-            status =
-                p->fallback->collide(m->fallback->self, model, p->of_fallback, pairs + i, end - i, arena, set, err);
+            status = p->fallback->collide(m->fallback->self, &of_fallback, pairs + i, end - i, set, err);
         }
         i = end;
     }

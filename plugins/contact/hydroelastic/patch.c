@@ -146,8 +146,9 @@ static bool is_pose(const stn_pose *p) {
     return isfinite(sum);
 }
 
-stn_status patch_add(const stn_model *model, const model_solids *solids, const stn_contact_pair *pair, face_sink *sink,
-                     stn_contact_set *set, stn_error *err) {
+stn_status patch_add(const stn_contact_scene *scene, const model_solids *solids, const stn_contact_pair *pair,
+                     face_sink *sink, stn_contact_set *set, stn_error *err) {
+    const stn_model *model = scene->model;
     posed a = posed_of(solids, pair->geometry_a, &pair->pose_a);
     posed b = posed_of(solids, pair->geometry_b, &pair->pose_b);
     if (a.solid == NULL || b.solid == NULL) {
@@ -171,7 +172,7 @@ stn_status patch_add(const stn_model *model, const model_solids *solids, const s
         seen.velocity = (stn_spatial){stn_vec3_neg(v->angular), stn_vec3_neg(v->linear)};
         seen.free_velocity = (stn_spatial){stn_vec3_neg(free->angular), stn_vec3_neg(free->linear)};
     }
-    approaching start = {&seen, a_stays ? &a : &b, a_stays ? &b : &a, m_stays, false};
+    approaching start = {&seen, scene->dt, a_stays ? &a : &b, a_stays ? &b : &a, m_stays, false};
     approach ahead;
     bool is_ahead = cut_ahead(sink, &start, &ahead);
     bool merges = solids->merge > 0.0 && (m_is_a ? &a : &b)->solid->kind == SOLID_FIELD; // a layer is none

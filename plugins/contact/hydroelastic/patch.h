@@ -12,7 +12,7 @@
 bool patch_exists(const stn_geometry *a, const stn_geometry *b);
 /// Adds the patch of a pair for which there is one. `sink`: with an arena, zero otherwise before the first pair; the
 /// next one uses its room again.
-stn_status patch_add(const stn_model *model, const model_solids *solids, const stn_contact_pair *pair, face_sink *sink,
-                     stn_contact_set *set, stn_error *err);
+stn_status patch_add(const stn_contact_scene *scene, const model_solids *solids, const stn_contact_pair *pair,
+                     face_sink *sink, stn_contact_set *set, stn_error *err);
 
 #endif

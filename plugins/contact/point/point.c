@@ -108,9 +108,9 @@ static bool stands_before(const posed *a, const posed *b) {
 }
 
 /// Exchanging A and B exchanges the answer, to the last bit: each pair is computed in one order alone.
-static stn_status collide(void *self, const stn_model *model, void *prepared, const stn_contact_pair *pairs,
-                          int32_t pair_count, stn_arena *arena, stn_contact_set *set, stn_error *err) {
-    (void)prepared;
+static stn_status collide(void *self, const stn_contact_scene *scene, const stn_contact_pair *pairs, int32_t pair_count,
+                          stn_contact_set *set, stn_error *err) {
+    const stn_model *model = scene->model;
     const point_config *config = self;
     manifold points;
     surface_points *grouped = NULL;
@@ -122,7 +122,7 @@ static stn_status collide(void *self, const stn_model *model, void *prepared, co
         int32_t group_count = 1;
         bool swap = is_surface(a.shape); // B is the first, and its points stand where A's should
         if (swap || is_surface(b.shape)) {
-            grouped = grouped != NULL ? grouped : STN_ARENA(arena, 1, surface_points);
+            grouped = grouped != NULL ? grouped : STN_ARENA(scene->arena, 1, surface_points);
             if (grouped == NULL) {
                 return stn_fail(err, STN_ERR_MEMORY, "out of memory for the points of a surface");
             }

@@ -50,9 +50,10 @@ static touching touch(posed a, posed b) {
     return is(b.shape, STN_SHAPE_HALF_SPACE) ? touch_plane(a, b) : touch_spheres(a, b);
 }
 
-static stn_status collide(void *self, const stn_model *model, void *prepared, const stn_contact_pair *pairs,
-                          int32_t pair_count, stn_arena *arena, stn_contact_set *set, stn_error *err) {
-    (void)self, (void)prepared, (void)arena;
+static stn_status collide(void *self, const stn_contact_scene *scene, const stn_contact_pair *pairs, int32_t pair_count,
+                          stn_contact_set *set, stn_error *err) {
+    (void)self;
+    const stn_model *model = scene->model;
     stn_status status = STN_OK;
     for (int32_t i = 0; i < pair_count && status == STN_OK; i++) {
         const stn_contact_pair *pair = &pairs[i];

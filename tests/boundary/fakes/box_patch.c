@@ -48,9 +48,9 @@ static stn_status add_face(const box_patch *self, const stn_model *model, const 
     return stn_contact_set_add_face(model, set, &c, polygon, pressure, 4, err);
 }
 
-static stn_status collide(void *self, const stn_model *model, void *prepared, const stn_contact_pair *pairs,
-                          int32_t count, stn_arena *arena, stn_contact_set *set, stn_error *err) {
-    (void)prepared, (void)arena;
+static stn_status collide(void *self, const stn_contact_scene *scene, const stn_contact_pair *pairs, int32_t count,
+                          stn_contact_set *set, stn_error *err) {
+    const stn_model *model = scene->model;
     const box_patch *config = self;
     stn_status status = STN_OK;
     for (int32_t p = 0; p < count && status == STN_OK; p++) {

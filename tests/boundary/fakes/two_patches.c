@@ -38,9 +38,10 @@ static stn_status add_face(const stn_model *model, const stn_contact_pair *pair,
     return stn_contact_set_add_face(model, set, &c, polygon, pressure, 4, err);
 }
 
-static stn_status collide(void *self, const stn_model *model, void *prepared, const stn_contact_pair *pairs,
-                          int32_t count, stn_arena *arena, stn_contact_set *set, stn_error *err) {
-    (void)self, (void)prepared, (void)arena;
+static stn_status collide(void *self, const stn_contact_scene *scene, const stn_contact_pair *pairs, int32_t count,
+                          stn_contact_set *set, stn_error *err) {
+    (void)self;
+    const stn_model *model = scene->model;
     stn_status status = STN_OK;
     for (int32_t p = 0; p < count; p++) {
         bool swapped = model->geometries[pairs[p].geometry_a].shape.type == STN_SHAPE_BOX;

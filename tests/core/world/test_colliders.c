@@ -40,9 +40,9 @@ static bool handles(const void *self, const stn_geometry *a, const stn_geometry 
 
 static stn_pair_material last_seen; // of the first pair of the last call
 
-static stn_status collide(void *self, const stn_model *model, void *prepared, const stn_contact_pair *pairs,
-                          int32_t pair_count, stn_arena *arena, stn_contact_set *set, stn_error *err) {
-    (void)self, (void)model, (void)prepared, (void)arena, (void)set, (void)err;
+static stn_status collide(void *self, const stn_contact_scene *scene, const stn_contact_pair *pairs, int32_t pair_count,
+                          stn_contact_set *set, stn_error *err) {
+    (void)self, (void)scene, (void)set, (void)err;
     if (pair_count > 0) {
         last_seen = pairs[0].material;
     }

@@ -31,10 +31,10 @@ static bool handles(const void *self, const stn_geometry *a, const stn_geometry 
 }
 
 /// Two points under every body.
-static stn_status collide(void *self, const stn_model *model, void *prepared, const stn_contact_pair *pairs,
-                          int32_t pair_count, stn_arena *arena, stn_contact_set *set, stn_error *err) {
+static stn_status collide(void *self, const stn_contact_scene *scene, const stn_contact_pair *pairs, int32_t pair_count,
+                          stn_contact_set *set, stn_error *err) {
     const config *c = self;
-    (void)prepared, (void)arena;
+    const stn_model *model = scene->model;
     stn_status status = STN_OK;
     for (int32_t i = 0; i < 2 * pair_count && status == STN_OK; i++) {
         const stn_contact_pair *pair = &pairs[i / 2];

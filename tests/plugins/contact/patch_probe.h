@@ -103,13 +103,11 @@ static inline const stn_contact_set *patch_collide(patch_probe *p, const stn_pos
                                           .patch_relaxation_time = p->relaxation_time},
                              .margin = margin,
                              .velocity = p->velocity,
-                             .free_velocity = p->velocity,
-                             .dt = p->dt};
+                             .free_velocity = p->velocity};
+    const stn_contact_scene scene = {.model = &p->model, .prepared = p->prepared, .arena = p->arena, .dt = p->dt};
     stn_arena_reset(p->arena);
     p->set = (stn_contact_set){.arena = p->arena};
-    assert_ok(p->instance->desc->ops.contact->collide(p->instance->self, &p->model, p->prepared, &pair, 1, p->arena,
-                                                      &p->set, &err),
-              err);
+    assert_ok(p->instance->desc->ops.contact->collide(p->instance->self, &scene, &pair, 1, &p->set, &err), err);
     return &p->set;
 }
 

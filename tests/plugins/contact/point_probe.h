@@ -53,8 +53,8 @@ static inline stn_status probe_collide(probe *p, const placed *a, const placed *
                              .margin = margin};
     stn_arena_reset(p->arena);
     p->set = (stn_contact_set){.arena = p->arena};
-    return p->instance->desc->ops.contact->collide(p->instance->self, &p->model, NULL, &pair, 1, p->arena, &p->set,
-                                                   err);
+    const stn_contact_scene scene = {.model = &p->model, .arena = p->arena};
+    return p->instance->desc->ops.contact->collide(p->instance->self, &scene, &pair, 1, &p->set, err);
 }
 
 #endif

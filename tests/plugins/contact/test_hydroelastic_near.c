@@ -106,8 +106,7 @@ static void compare(troupe *t, int32_t a, int32_t b, stn_vec3 velocity) {
                                    .pose_b = t->poses[b],
                                    .material = {.value = {.mu = 0.5}, .weight_a = 0.5},
                                    .velocity = {.linear = velocity},
-                                   .free_velocity = {.linear = velocity},
-                                   .dt = 0.002};
+                                   .free_velocity = {.linear = velocity}};
     stn_contact_set set[2];
     int64_t near[2];
     stn_error err;
@@ -115,7 +114,8 @@ static void compare(troupe *t, int32_t a, int32_t b, stn_vec3 velocity) {
         stn_arena_reset(t->arena[i]);
         set[i] = (stn_contact_set){.arena = t->arena[i]};
         face_sink sink = {.arena = t->arena[i], .memory = i == 0 ? t->solids->memory : NULL};
-        assert_ok(patch_add(&t->model, t->solids, &pair, &sink, &set[i], &err), err);
+        const stn_contact_scene scene = {.model = &t->model, .arena = t->arena[i], .dt = 0.002};
+        assert_ok(patch_add(&scene, t->solids, &pair, &sink, &set[i], &err), err);
         t->recalled += sink.recalled;
         near[i] = sink.near;
     }

@@ -55,9 +55,9 @@ static bool handles(const void *self, const stn_geometry *a, const stn_geometry 
     return true;
 }
 
-static stn_status collide(void *self, const stn_model *model, void *prepared, const stn_contact_pair *pairs,
-                          int32_t count, stn_arena *arena, stn_contact_set *set, stn_error *err) {
-    (void)self, (void)model, (void)prepared, (void)pairs, (void)count, (void)arena, (void)set, (void)err;
+static stn_status collide(void *self, const stn_contact_scene *scene, const stn_contact_pair *pairs, int32_t count,
+                          stn_contact_set *set, stn_error *err) {
+    (void)self, (void)scene, (void)pairs, (void)count, (void)set, (void)err;
     return STN_OK;
 }
 
