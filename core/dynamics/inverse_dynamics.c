@@ -92,12 +92,16 @@ void stn_inverse_dynamics_at(const stn_kinematics *kinematics, int32_t tree, stn
 
 // --------------------------------------------------------------------------------------- efforts against gravity
 // Efforts against gravity: tau_i = -S_i . sum over the bodies that joint i carries of (r x m g, m g), r from the tree's
-// reference point to the centre of mass.
+// reference point to the centre of mass; of nodes -m g.
 
 void stn_gravity_efforts(const stn_kinematics *kinematics, int32_t t, stn_vec3 gravity, stn_spatial *scratch,
                          double *tau) {
     const stn_model *model = kinematics->model;
     const stn_tree *tree = &model->trees[t];
+    if (tree->kind == STN_TREE_NODAL) {
+        nodal(tree, model->node_mass, gravity, NULL, tau);
+        return;
+    }
     for (int32_t i = 0; i < tree->body_count; i++) {
         const stn_body *body = &model->bodies[tree->body_start + i];
         stn_vec3 com = stn_pose_apply(&kinematics->body_pose[tree->body_start + i], body->mass.com);

@@ -75,6 +75,7 @@ static void truncate_lists(stn_model_builder *builder, const built_counts *start
     builder->clouds.count = start->clouds;
     builder->element_groups.count = start->element_groups;
     builder->constraints.count = start->constraints;
+    builder->attachments.count = start->attachments;
 }
 
 void stn_builder_destroy(stn_model_builder *builder) {
@@ -82,9 +83,9 @@ void stn_builder_destroy(stn_model_builder *builder) {
         return;
     }
     truncate_lists(builder, &(built_counts){0});
-    const list *lists[] = {&builder->groups,         &builder->links,     &builder->joints,     &builder->geometries,
-                           &builder->meshes,         &builder->excludes,  &builder->overrides,  &builder->clouds,
-                           &builder->element_groups, &builder->keyframes, &builder->constraints};
+    const list *lists[] = {&builder->groups,         &builder->links,     &builder->joints,      &builder->geometries,
+                           &builder->meshes,         &builder->excludes,  &builder->overrides,   &builder->clouds,
+                           &builder->element_groups, &builder->keyframes, &builder->constraints, &builder->attachments};
     for (int32_t i = 0; i < STN_COUNT(lists); i++) {
         stn_release(builder->context, lists[i]->items);
     }
@@ -114,9 +115,10 @@ stn_status stn_builder_begin_group(stn_model_builder *builder, const char *name,
         return model_out_of_memory(err);
     }
     item->name = copy;
-    item->start = (built_counts){builder->links.count,  builder->joints.count,         builder->geometries.count,
-                                 builder->meshes.count, builder->excludes.count,       builder->overrides.count,
-                                 builder->clouds.count, builder->element_groups.count, builder->constraints.count};
+    item->start = (built_counts){builder->links.count,      builder->joints.count,         builder->geometries.count,
+                                 builder->meshes.count,     builder->excludes.count,       builder->overrides.count,
+                                 builder->clouds.count,     builder->element_groups.count, builder->constraints.count,
+                                 builder->attachments.count};
     item->base = stn_pose_identity();
     item->attached_to = -1;
     if (!builder_index_group(builder, builder->groups.count)) {

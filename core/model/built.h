@@ -14,7 +14,7 @@ typedef struct list {
 
 /// How much there was when a group began; discarding goes back to it.
 typedef struct built_counts {
-    int32_t links, joints, geometries, meshes, excludes, overrides, clouds, element_groups, constraints;
+    int32_t links, joints, geometries, meshes, excludes, overrides, clouds, element_groups, constraints, attachments;
 } built_counts;
 
 typedef struct built_group {
@@ -68,6 +68,13 @@ typedef struct built_element_group {
     const int32_t *index;
 } built_element_group;
 
+/// Nodes of a cloud that keep their place on a link.
+typedef struct built_attachment {
+    int32_t cloud, link; // STN_WORLD: the world
+    int32_t count;
+    const int32_t *nodes; // (count), within the cloud
+} built_attachment;
+
 typedef struct built_constraint {
     stn_constraint_spec spec;
     stn_instance *instance; // owned
@@ -86,6 +93,7 @@ struct stn_model_builder {
     list groups, links, joints, geometries, meshes, excludes, overrides, clouds,
         element_groups;                     // meshes' data are kept
     list constraints;                       // of plugins
+    list attachments;                       // of nodes
     list keyframes;                         // in the order of adding, whatever their groups
     bool number_names;                      // a group's name that is taken gets a number instead of being refused
     int32_t *group_slots, group_slot_count; // names.c: hash table of group + 1; 0: free
@@ -132,6 +140,9 @@ static inline built_cloud *cloud_at(const stn_model_builder *b, int32_t i) {
 }
 static inline built_element_group *element_group_at(const stn_model_builder *b, int32_t i) {
     return (built_element_group *)b->element_groups.items + i;
+}
+static inline built_attachment *attachment_at(const stn_model_builder *b, int32_t i) {
+    return (built_attachment *)b->attachments.items + i;
 }
 static inline built_constraint *constraint_at(const stn_model_builder *b, int32_t i) {
     return (built_constraint *)b->constraints.items + i;

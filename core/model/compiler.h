@@ -67,6 +67,8 @@ stn_status compile_nodes(compiler *c, stn_error *err);
 void floating_coordinates(const stn_pose *pose, double *q);
 /// start.c: q0, massless subtrees, warnings.
 stn_status compile_start(compiler *c, stn_error *err);
+/// attachments.c: where nodes are on the bodies that they are attached to; after q0.
+stn_status compile_attachments(compiler *c, stn_error *err);
 /// keyframe.c: sorted by their groups; unique names; after q0.
 stn_status compile_keyframes(compiler *c, stn_error *err);
 /// The body of a link and the frame that `pose` in the link makes on it.

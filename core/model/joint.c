@@ -354,7 +354,7 @@ static const joint_kind kinds[STN_JOINT_KINEMATIC + 1] = {
                              .own_bias = universal_bias,
                              .integrate = integrate_two,
                              .difference = difference_two},
-    // placed by the kinematics themselves: its twist is no column of S times a velocity
+    // moved by the kinematics themselves: its twist is no column of S times a velocity
     [STN_JOINT_KINEMATIC] = {.name = "kinematic",
                              .nq = 13,
                              .quaternion = true,
@@ -362,6 +362,7 @@ static const joint_kind kinds[STN_JOINT_KINEMATIC + 1] = {
                              .units = &kinematic,
                              .coordinates = {"x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz"},
                              .rest = kinematic_rest,
+                             .place = floating_place,
                              .integrate = kinematic_integrate,
                              .difference = kinematic_difference},
 };

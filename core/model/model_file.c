@@ -105,7 +105,7 @@ static stn_status model_mesh_pass(byte_stream *b, stn_arena *scratch, const stn_
 }
 
 static const char magic[8] = {'S', 'T', 'N', 'M', 'O', 'D', 'E', 'L'};
-enum { FILE_VERSION = 8 };
+enum { FILE_VERSION = 9 };
 
 /// Both ends of a pass: the builder that is written from or read into.
 typedef struct passing {
@@ -436,6 +436,23 @@ static stn_status pass_element_group(passing *p, int32_t i, stn_error *err) {
     return status;
 }
 
+static stn_status pass_node_attachment(passing *p, int32_t i, stn_error *err) {
+    byte_stream *b = p->b;
+    built_attachment built = {0};
+    if (!b->reading) {
+        built = *attachment_at(p->builder, i);
+    }
+    const void *nodes = built.nodes;
+    pass_index(b, &built.cloud);
+    pass_index(b, &built.link);
+    bytes_pass_count(b, &built.count, INT32_MAX);
+    bytes_pass_array(b, p->scratch, &nodes, (size_t)built.count, sizeof(int32_t));
+    stn_status status = bytes_status(b, err);
+    return status == STN_OK && b->reading
+               ? stn_builder_attach_nodes(p->builder, built.cloud, built.count, nodes, built.link, err)
+               : status;
+}
+
 static stn_status pass_keyframe(passing *p, int32_t i, stn_error *err) {
     byte_stream *b = p->b;
     built_keyframe keyframe = {0};
@@ -466,11 +483,17 @@ static stn_status pass_model(passing *p, stn_error *err) {
         const list *items;
         stn_status (*pass)(passing *, int32_t, stn_error *);
     } parts[] = {
-        {&m->groups, pass_group},       {&m->groups, pass_attachment},
-        {&m->meshes, pass_mesh},        {&m->geometries, pass_geometry},
-        {&m->excludes, pass_exclude},   {&m->overrides, pass_override},
-        {&m->clouds, pass_cloud},       {&m->element_groups, pass_element_group},
-        {&m->keyframes, pass_keyframe}, {&m->constraints, pass_constraint},
+        {&m->groups, pass_group},
+        {&m->groups, pass_attachment},
+        {&m->meshes, pass_mesh},
+        {&m->geometries, pass_geometry},
+        {&m->excludes, pass_exclude},
+        {&m->overrides, pass_override},
+        {&m->clouds, pass_cloud},
+        {&m->element_groups, pass_element_group},
+        {&m->attachments, pass_node_attachment},
+        {&m->keyframes, pass_keyframe},
+        {&m->constraints, pass_constraint},
     };
     stn_status status = STN_OK;
     for (int32_t k = 0; k < STN_COUNT(parts) && status == STN_OK; k++) {

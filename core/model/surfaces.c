@@ -79,12 +79,15 @@ static void add_nodes(compiler *c, filter_entry *filter) {
                                   .mesh = -1,
                                   .field = spec.field};
             memcpy(out->rgba, spec.rgba, sizeof out->rgba);
-            filter[m->geometry_count++] = (filter_entry){.body = m->body_count + i,
-                                                         .parent = -1,
-                                                         .link = FILTER_NODE,
-                                                         .category = spec.category,
-                                                         .mask = spec.mask,
-                                                         .collision = true};
+            const int32_t attachment = m->node_attachment[node + k];
+            filter[m->geometry_count++] =
+                (filter_entry){.body = m->body_count + i,
+                               .parent = attachment >= 0 ? m->attachments[attachment].body : -1,
+                               .link = FILTER_NODE,
+                               .category = spec.category,
+                               .mask = spec.mask,
+                               .collision = true,
+                               .driven = !stn_model_node_moves(m, node + k)};
         }
         node += built->node_count;
     }

@@ -10,6 +10,7 @@ stn_status stn_step_advance(const step_setup *setup, const state_view *state, st
     if (status < 0) {
         return status;
     }
+    stn_step_find_reactions(setup, frame);
     frame->place.plugin = integrator;
     view.v_position = frame->solution.v_position;
     status = integrator->desc->ops.integrator->advance(integrator->self, &view, frame->integrator_next, &frame->problem,
@@ -21,6 +22,7 @@ stn_status stn_step_advance(const step_setup *setup, const state_view *state, st
     }
     frame->place.plugin = NULL;
     stn_step_move_kinematic(setup, state, frame->q_next);
+    stn_step_place_nodes(setup, frame, frame->q_next);
     status = stn_step_check_next(setup, frame, err);
     if (status != STN_OK) {
         return status;

@@ -63,7 +63,12 @@ static int32_t support_tree(const step_setup *setup, const stn_support *support)
     if (support->body >= 0) {
         return stn_setup_is_kinematic(setup, support->body) ? -1 : setup->model->bodies[support->body].tree;
     }
-    return setup->node_tree[support->node[0]];
+    for (int32_t i = 0; i < support->node_count; i++) {
+        if (stn_model_node_moves(setup->model, support->node[i])) {
+            return setup->node_tree[support->node[0]];
+        }
+    }
+    return -1;
 }
 
 /// J_B - J_A along the axes of the contact's frame, in one block where both supports are of one tree; false: out of
@@ -97,6 +102,9 @@ static bool contact_jacobian(const assembly *a, const stn_kinematics *k, const s
             continue;
         }
         for (int32_t i = 0; i < support->node_count; i++) {
+            if (!stn_model_node_moves(model, support->node[i])) { // the bias has it
+                continue;
+            }
             double *block = values[slot] + 9 * (size_t)J->node_count;
             J->node[J->node_count++] = support->node[i] - tree->node_start;
             for (int32_t r = 0; r < 3; r++) {
@@ -166,6 +174,7 @@ static bool add_contact(const assembly *a, int32_t i, patch_pair *pair) {
     } else {
         stn_vec3 told = stn_vec3_sub(stn_step_kinematic_velocity(a->setup, frame, contact->b.body, contact->point),
                                      stn_step_kinematic_velocity(a->setup, frame, contact->a.body, contact->point));
+        told = stn_vec3_add(told, stn_step_prescribed_velocity(a->setup, frame, contact));
         put_bias(frame, c, stn_vec3_add(contact->bias, told));
         if (contact->patch < 0 || contact->a.body < 0 || contact->b.body < 0) {
             done = contact_jacobian(a, frame->kinematics, contact, c);
@@ -189,10 +198,10 @@ stn_status stn_step_assemble(const step_setup *setup, const state_view *state, s
                              step_services *services, stn_error *err) {
     const assembly a = {setup, state, frame, services};
     stn_problem *p = &frame->problem;
-    row_count joints = joint_row_count(setup, frame), plugins = {0, 0};
+    row_count joints = joint_row_count(setup, frame), attached = attachment_row_count(setup), plugins = {0, 0};
     bool complete = count_constraint_rows(&a, &plugins);
-    int32_t constraints = frame->contacts.count + joints.constraints + plugins.constraints;
-    int32_t rows = 3 * frame->contacts.count + joints.rows + plugins.rows;
+    int32_t constraints = frame->contacts.count + joints.constraints + attached.constraints + plugins.constraints;
+    int32_t rows = 3 * frame->contacts.count + joints.rows + attached.rows + plugins.rows;
     double **vectors[] = {&p->bias, &p->lo, &p->hi, &p->R, &p->v_hat, &p->gamma_guess, &p->phi};
     frame->assembled = false;
     p->constraints = STN_ARENA(frame->arena, constraints, stn_constraint);
@@ -208,7 +217,7 @@ stn_status stn_step_assemble(const step_setup *setup, const state_view *state, s
     for (int32_t i = 0; i < frame->contacts.count && complete; i++) {
         complete = add_contact(&a, i, &pair);
     }
-    if (!complete || !add_joint_rows(&a)) {
+    if (!complete || !add_joint_rows(&a) || !add_attachment_rows(&a)) {
         return stn_fail(err, STN_ERR_MEMORY, "assembly: out of memory");
     }
     // normal impulses of the step before, for laws that lag and for plugins whose rows stand beside contacts

@@ -48,6 +48,9 @@ void say_static_friction_lost(const step_setup *setup, step_services *services,
 row_count joint_row_count(const step_setup *setup, const step_frame *frame);
 bool add_joint_rows(const assembly *a); // false: out of memory
 
+row_count attachment_row_count(const step_setup *setup);
+bool add_attachment_rows(const assembly *a); // of nodes on bodies that forces move; false: out of memory
+
 /// Contacts on the bodies of a plugin's constraint.
 typedef struct constraint_contacts {
     int32_t count;

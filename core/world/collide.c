@@ -253,6 +253,35 @@ stn_status stn_collide_pairs(const stn_instance *contact, const stn_contact_scen
     return status;
 }
 
+/// The body that holds a side: its own, or that to which all its nodes are attached; -1: none.
+static int32_t holder_of(const stn_model *model, const stn_support *support) {
+    int32_t holder = support->body;
+    for (int32_t i = 0; support->body < 0 && i < support->node_count; i++) {
+        const int32_t held = model->node_attachment[support->node[i]];
+        const int32_t body = held >= 0 ? model->attachments[held].body : -1;
+        holder = i == 0 || body == holder ? body : -1;
+        if (holder < 0) {
+            break;
+        }
+    }
+    return holder;
+}
+
+/// Drops contacts from `first` on that no motion can open or close: both sides are held by one body, or by bodies that
+/// no force moves. They were found, as the overlaps know.
+static void drop_tied(const step_setup *setup, stn_contact_set *set, int32_t first) {
+    const stn_model *model = setup->model;
+    int32_t kept = first;
+    for (int32_t i = first; i < set->count && model->attachment_count > 0; i++) {
+        const int32_t a = holder_of(model, &set->contacts[i].a), b = holder_of(model, &set->contacts[i].b);
+        const bool still = a >= 0 && b >= 0 && !stn_model_body_moves(model, a) && !stn_model_body_moves(model, b);
+        if (set->contacts[i].patch >= 0 || !(still || (a >= 0 && a == b))) {
+            keep_contact(set, i, kept++);
+        }
+    }
+    set->count = model->attachment_count > 0 ? kept : set->count;
+}
+
 /// A batch at a time, so that pairs are read and contacts looked at again while the cache still holds them.
 static stn_status collide_found(collision *s, const stn_broadphase_pair *found, int32_t count, stn_error *err) {
     const step_setup *setup = s->setup;
@@ -305,6 +334,7 @@ static stn_status collide_found(collision *s, const stn_broadphase_pair *found, 
         }
         set->count = kept;
         stn_overlap_note(frame, &batch, first);
+        drop_tied(setup, set, first);
     }
     return STN_OK;
 }

@@ -29,6 +29,16 @@ typedef struct contact_middle {
     stn_vec3 change; // of the contact velocity from there to the step's end, world [m/s]
 } contact_middle;
 
+/// An attached node in a step: prescribed_nodes.c, attachment_rows.c.
+typedef struct attached_node {
+    bool prescribed;          // its body moves by no force
+    stn_vec3 place, velocity; // of a prescribed one at the step's end; velocity as the problem has it
+    double *row;              // likewise: its row of A as the integrator formed it, in the arena
+    stn_vec3 known;           // likewise: free impulse + row times v_star
+    int32_t constraint;       // of others: that of the problem, -1: not there yet
+    stn_vec3 impulse;         // on the node in this step, world [N s]; after the solve
+} attached_node;
+
 typedef struct step_frame {
     double dt; // of the step at hand, or of the next one [s]
     stn_arena *arena;
@@ -51,6 +61,8 @@ typedef struct step_frame {
     const char *singular_by;            // likewise
     const stn_bias_rule *bias_rule;     // (tree_count) of the last step, in the arena
     bool formed_loosely;                // the integrator did not converge
+
+    attached_node *attached; // (attachment_count), in the arena
 
     // collide
     stn_pose *geometry_pose;    // (geometry_count)

@@ -258,6 +258,8 @@ static double driven_work(const step_setup *setup, const step_frame *frame, cons
         }
     }
     stn_vec3 before = stn_mat3_apply_transposed(&c->frame, u);
+    before =
+        stn_vec3_sub(before, stn_mat3_apply_transposed(&c->frame, stn_step_prescribed_velocity(setup, frame, contact)));
     double b1 = b[0] - c->anchor[0] / frame->problem.dt, b2 = b[1] - c->anchor[1] / frame->problem.dt;
     return -0.5 * (gamma[0] * (before.x + b1) + gamma[1] * (before.y + b2) + gamma[2] * (before.z + b[2]));
 }
@@ -265,8 +267,8 @@ static double driven_work(const step_setup *setup, const step_frame *frame, cons
 /// Work of controllers and applied forces in the step, W = sum_d j_d (v0 + v)_d / 2, where j is the impulse of the
 /// affine force model, taken where the integrator takes it, without the joints' own dampers and springs, plus that of
 /// the servos' rows and of contacts with kinematic bodies and belts, and of constraints to kinematic bodies and with
-/// inputs. The mean velocity makes the work of an impulse on a constant mass exact. Nodal trees count with their
-/// applied efforts alone.
+/// inputs, and of what holds attached nodes. The mean velocity makes the work of an impulse on a constant mass exact.
+/// Nodal trees count with their applied efforts alone.
 double stn_step_input_work(const step_setup *setup, const state_view *state, const step_frame *frame) {
     const stn_model *model = setup->model;
     const stn_problem *problem = &frame->problem;
@@ -316,5 +318,5 @@ double stn_step_input_work(const step_setup *setup, const state_view *state, con
             work += driven_work(setup, frame, c);
         }
     }
-    return work + stn_step_constraint_work(frame, v0);
+    return work + stn_step_constraint_work(frame, v0) + stn_step_reaction_work(setup, state, frame);
 }

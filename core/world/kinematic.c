@@ -100,13 +100,25 @@ stn_vec3 stn_step_kinematic_velocity(const step_setup *setup, const step_frame *
     return stn_vec3_add(twist.linear, stn_vec3_cross(twist.angular, arm));
 }
 
-stn_vec3 stn_step_kinematic_displacement(const step_setup *setup, const state_view *state, const step_frame *frame,
-                                         int32_t body, stn_vec3 point) {
-    if (!stn_setup_is_kinematic(setup, body) || told(state, setup->kinematic_of[body])[0] == 0.0) {
-        return stn_vec3_zero();
+static bool is_told(const step_setup *setup, const state_view *state, int32_t body) {
+    return stn_setup_is_kinematic(setup, body) && told(state, setup->kinematic_of[body])[0] != 0.0;
+}
+
+stn_pose stn_step_kinematic_end(const step_setup *setup, const state_view *state, const step_frame *frame,
+                                int32_t body) {
+    if (!is_told(setup, state, body)) {
+        return frame->kinematics->body_pose[body];
     }
     const double *next = told(state, setup->kinematic_of[body]) + TOLD;
-    stn_pose end = stn_pose_make(to_quat(next + 3), vector_at(next));
+    return stn_pose_make(to_quat(next + 3), vector_at(next));
+}
+
+stn_vec3 stn_step_kinematic_displacement(const step_setup *setup, const state_view *state, const step_frame *frame,
+                                         int32_t body, stn_vec3 point) {
+    if (!is_told(setup, state, body)) {
+        return stn_vec3_zero();
+    }
+    stn_pose end = stn_step_kinematic_end(setup, state, frame, body);
     stn_vec3 own = stn_pose_apply_inverse(&frame->kinematics->body_pose[body], point);
     return stn_vec3_sub(stn_pose_apply(&end, own), point);
 }

@@ -143,6 +143,18 @@ stn_status stn_step_form(const step_setup *setup, const state_view *state, step_
 stn_integrator_view stn_step_integrator_view(const step_setup *setup, const state_view *state, step_frame *frame,
                                              const step_services *services);
 
+// prescribed_nodes.c: attached nodes whose velocity is known
+/// Takes them out of A and v_star, which the integrator has formed.
+stn_status stn_step_prescribe_nodes(const step_setup *setup, const state_view *state, step_frame *frame,
+                                    stn_error *err);
+/// Velocity of B against A that such nodes add to a contact, world.
+stn_vec3 stn_step_prescribed_velocity(const step_setup *setup, const step_frame *frame, const stn_contact *contact);
+/// What bodies do to all attached nodes; the problem is solved.
+void stn_step_find_reactions(const step_setup *setup, step_frame *frame);
+void stn_step_place_nodes(const step_setup *setup, const step_frame *frame, double *q_next); // where they are held
+/// [J] on what moves freely, of the bodies that hold such nodes; the next velocities are known.
+double stn_step_reaction_work(const step_setup *setup, const state_view *state, const step_frame *frame);
+
 // collide.c: broad phase, contact model -> contact set
 stn_status stn_step_collide(const step_setup *setup, const state_view *state, step_frame *frame,
                             step_services *services, stn_error *err);
@@ -219,6 +231,9 @@ stn_spatial stn_step_kinematic_twist(const step_setup *setup, const step_frame *
                                      int32_t body); // of one that is kinematic
 stn_vec3 stn_step_kinematic_velocity(const step_setup *setup, const step_frame *frame, int32_t body,
                                      stn_vec3 point); // zero for other bodies
+/// Its pose at the step's end; the present one of other bodies.
+stn_pose stn_step_kinematic_end(const step_setup *setup, const state_view *state, const step_frame *frame,
+                                int32_t body);
 stn_vec3 stn_step_kinematic_displacement(const step_setup *setup, const state_view *state, const step_frame *frame,
                                          int32_t body,
                                          stn_vec3 point); // by the step's end; zero likewise

@@ -112,7 +112,7 @@ static inline void same_pairs(const stn_model *a, const stn_model *b) {
 static inline void same_model(const stn_model *a, const stn_model *b) {
     SAME(nq), SAME(nv), SAME(node_count), SAME(tree_count), SAME(body_count), SAME(joint_count), SAME(link_count);
     SAME(group_count), SAME(geometry_count), SAME(mesh_count), SAME(element_group_count), SAME(keyframe_count);
-    SAME(exclude_count), SAME(constraint_count);
+    SAME(exclude_count), SAME(constraint_count), SAME(attachment_count);
     for (int32_t i = 0; i < a->body_count; i++) {
         const stn_body *x = &a->bodies[i], *y = &b->bodies[i];
         assert_string_equal(x->name, y->name);
@@ -161,6 +161,12 @@ static inline void same_model(const stn_model *a, const stn_model *b) {
     for (int32_t i = 0; i < a->constraint_count; i++) {
         same_constraint(&a->constraints[i], &b->constraints[i]);
     }
+    for (int32_t i = 0; i < a->attachment_count; i++) { // by members: the struct has a gap
+        const stn_node_attachment *x = &a->attachments[i], *y = &b->attachments[i];
+        assert_true(x->node == y->node && x->link == y->link && x->body == y->body);
+        assert_memory_equal(&x->point, &y->point, sizeof x->point);
+    }
+    SAME_ARRAY(node_attachment, a->node_count);
     SAME_ARRAY(excludes, a->exclude_count);
     SAME_ARRAY(q0, a->nq);
     SAME_ARRAY(node_mass, a->node_count);

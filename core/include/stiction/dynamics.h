@@ -56,7 +56,7 @@ STN_API void stn_inverse_dynamics(const stn_kinematics *kinematics, int32_t tree
 STN_API void stn_inverse_dynamics_at(const stn_kinematics *kinematics, int32_t tree, stn_vec3 gravity, const double *v,
                                      const double *acceleration, stn_spatial *scratch, double *tau);
 
-/// Generalised forces that hold an articulated tree still against gravity (n_t): stn_inverse_dynamics at v = 0, a = 0.
+/// Generalised forces that hold a tree still against gravity (n_t): stn_inverse_dynamics at v = 0, a = 0.
 /// Zero joint and body velocities are assumed, whatever v is. `scratch` as above.
 STN_API void stn_gravity_efforts(const stn_kinematics *kinematics, int32_t tree, stn_vec3 gravity, stn_spatial *scratch,
                                  double *tau);

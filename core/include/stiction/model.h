@@ -344,6 +344,14 @@ STN_API stn_status stn_builder_add_nodes(stn_model_builder *builder, const stn_n
 /// `index` holds element_count x nodes-per-element node numbers, counted within the cloud.
 STN_API stn_status stn_builder_add_elements(stn_model_builder *builder, int32_t nodes, stn_instance *instance,
                                             int32_t element_count, const int32_t *index, stn_error *err);
+/// `count` nodes of a cloud, by their numbers within it, keep the place that they have at the model's start on a link;
+/// STN_WORLD: in the world. A world that is stepped from elsewhere brings them back there. On what cannot move, and on
+/// kinematic bodies, the nodes move as the body does and no longer belong to the unknowns of a step; on bodies that
+/// forces move each has three rigid rows, which push node and body alike (stn_world_attachment_force reads what acts).
+/// Contacts between such a node and its own body are left out. The node still needs a mass. STN_ERR_ARGUMENT and
+/// nothing added: no such cloud, node or link, a node that is attached already.
+STN_API stn_status stn_builder_attach_nodes(stn_model_builder *builder, int32_t cloud, int32_t count,
+                                            const int32_t *nodes, int32_t link, stn_error *err);
 
 // --------------------------------------------------------------------------------------------- compiled model
 
@@ -454,6 +462,14 @@ typedef struct stn_element_group {
     const double *constants;                  // (element_count x the plugin's constant_count)
 } stn_element_group;
 
+/// A node that keeps its place on a link.
+typedef struct stn_node_attachment {
+    int32_t node;   // of the model
+    int32_t link;   // STN_WORLD: the world
+    int32_t body;   // of the link, 0: the world
+    stn_vec3 point; // where the node is, in the body frame [m]
+} stn_node_attachment;
+
 /// A named configuration of one group.
 typedef struct stn_keyframe {
     const char *name; // unique within the group
@@ -497,7 +513,7 @@ typedef struct stn_model {
     int32_t nq, nv, node_count; // coordinates, velocities, nodes of all clouds
     /// Lengths of the arrays below.
     int32_t tree_count, body_count, joint_count, link_count, group_count, geometry_count, mesh_count;
-    int32_t element_group_count, keyframe_count, exclude_count, constraint_count;
+    int32_t element_group_count, keyframe_count, exclude_count, constraint_count, attachment_count;
     const stn_tree *trees;                   // articulated ones first
     const stn_body *bodies;                  // a parent before its children; 0 is the world
     const stn_joint *joints;                 // moving ones
@@ -512,8 +528,10 @@ typedef struct stn_model {
     const double *q0;        // (nq) start: joints at zero (or at the limit nearest to it), mimics as their masters say,
                              // bases at their pose; a floating joint of a file at its frame
     const double *node_mass; // (node_count)
-    const int32_t *dof_joint; // (nv) joint of each velocity, -1 for nodes
-    const int32_t *dof_tree;  // (nv)
+    const stn_node_attachment *attachments; // as added
+    const int32_t *node_attachment;         // (node_count) of each node, -1: free
+    const int32_t *dof_joint;               // (nv) joint of each velocity, -1 for nodes
+    const int32_t *dof_tree;                // (nv)
 } stn_model;
 
 /// Checks and compiles everything the builder holds. On success the builder is emptied; on failure it is unchanged.
@@ -539,6 +557,11 @@ STN_API bool stn_geometry_is_compliant(const stn_geometry *geometry);
 /// Can forces move the body? They cannot move the world, what is fixed to it, and a kinematic body. Thread: [any].
 static inline bool stn_model_body_moves(const stn_model *model, int32_t body) {
     return body > 0 && model->joints[model->bodies[body].joint].type != STN_JOINT_KINEMATIC;
+}
+/// Can forces move the node by itself? They cannot where it is attached to a body that they cannot move. Thread: [any].
+static inline bool stn_model_node_moves(const stn_model *model, int32_t node) {
+    const int32_t attachment = model->node_attachment[node];
+    return attachment < 0 || stn_model_body_moves(model, model->attachments[attachment].body);
 }
 /// An end for a message: "link 'hand' of 'arm'", "link 'box'" of a group of its name, "joint 'lift' of 'arm'", "the
 /// world". Cut to `size` bytes. Thread: [any].

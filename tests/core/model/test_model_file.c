@@ -194,6 +194,8 @@ static void add_deformable(stn_context *context, stn_model_builder *b) {
     assert_ok(stn_builder_add_nodes(b, &nodes, &cloud, &err), err);
     assert_ok(stn_instance_create(context, STN_KIND_ELEMENT, "test_bar", settings, 2, &instance, &err), err);
     assert_ok(stn_builder_add_elements(b, cloud, instance, 2, index, &err), err);
+    assert_ok(stn_builder_attach_nodes(b, cloud, 1, &index[3], 1, &err), err);
+    assert_ok(stn_builder_attach_nodes(b, cloud, 2, index, STN_WORLD, &err), err);
 }
 
 static void add_keyframes(stn_model_builder *b, int32_t robot, int32_t q_count) {
