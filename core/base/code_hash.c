@@ -6,7 +6,7 @@
 
 #include <xxhash.h>
 
-#include "base/code_hash.h"
+#include <stiction/plugin.h>
 
 typedef struct search {
     uintptr_t address;

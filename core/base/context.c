@@ -55,7 +55,6 @@ stn_status stn_context_create_sized(const stn_context_options *options, size_t s
     *context = (stn_context){.options = o};
     atomic_init(&context->allocations, 1);
     atomic_init(&context->said, 0);
-    atomic_init(&context->mesh_cache, NULL);
     pthread_mutex_init(&context->registry_mutex, NULL);
     shared_store_init(&context->shared);
     if (o.plugin_path != NULL) {
@@ -74,10 +73,6 @@ void stn_context_destroy(stn_context *context) {
         return;
     }
     shared_store_clear(context, &context->shared); // by code of plugins, which the registry knows
-    stn_context_part *meshes = atomic_load(&context->mesh_cache);
-    if (meshes != NULL) {
-        meshes->release(context, meshes);
-    }
     if (context->registry != NULL) {
         context->release_registry(context, context->registry);
     }

@@ -9,11 +9,6 @@
 
 #include "base/shared.h"
 
-/// The head of what a room above keeps in the context, with how it is released, so that base need not know it.
-typedef struct stn_context_part {
-    void (*release)(stn_context *context, struct stn_context_part *part);
-} stn_context_part;
-
 /// What is worth saying once, however many worlds it is true of.
 enum { STN_SAID_RESTITUTION = 1, STN_SAID_HOP = 1 << 8 };
 /// Has nobody asked with this bit before? Thread: [any].
@@ -32,7 +27,6 @@ struct stn_context {
     pthread_mutex_t registry_mutex; // guards the registry, and that it is made once
     void *registry;
     void (*release_registry)(stn_context *context, void *registry);
-    _Atomic(stn_context_part *) mesh_cache; // of core/geometry, made at the first mesh file; NULL before
     shared_store shared;
 };
 

@@ -9,7 +9,7 @@ typedef struct shared_entry {
     stn_status (*create)(stn_context *context, void *user, void **thing, size_t *bytes, stn_error *err);
     void (*destroy)(stn_context *context, void *thing);
     void *thing;
-    size_t bytes; // with the entry's own
+    size_t bytes; // with the entry's own; 0: it stays
     int64_t holders;
     uint64_t released; // by the store's clock, when the last holder went
     struct shared_entry *next_in_chain, *older, *newer;
@@ -81,7 +81,7 @@ static stn_status create_entry(stn_context *context, const stn_shared_spec *spec
         return status;
     }
     entry->face.thing = entry->thing;
-    entry->bytes += sizeof *entry + spec->key_size;
+    entry->bytes += entry->bytes > 0 ? sizeof *entry + spec->key_size : 0;
     entry->holders = 1;
     *out = entry;
     return STN_OK;
@@ -129,7 +129,7 @@ static shared_entry *take_idle(shared_store *store) {
     }
     shared_entry *first = NULL;
     for (shared_entry *entry = store->newest; entry != NULL; entry = entry->older) {
-        if (entry->holders == 0 && (first == NULL || entry->released < first->released)) {
+        if (entry->holders == 0 && entry->bytes > 0 && (first == NULL || entry->released < first->released)) {
             first = entry;
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Height fields: meshes over a regular grid. Their cells are found by division (mesh_query.c).
-#include "geometry/mesh_build.h"
+#include "geometry/mesh_object.h"
 
 static const double least_length = 1e-50, largest_length = 1e50; // [m]
 
@@ -53,17 +53,17 @@ stn_status stn_mesh_create_height_field(stn_context *context, const stn_height_f
                            spec->size_x / (spec->columns - 1),
                            spec->size_y / (spec->rows - 1)};
     int32_t cells = (grid.rows - 1) * (grid.columns - 1);
-    raw_mesh mesh = {.context = context, .vertex_count = grid.rows * grid.columns, .triangle_count = 2 * cells};
-    mesh.vertices = stn_allocate(context, 3 * (size_t)mesh.vertex_count, sizeof *mesh.vertices);
-    mesh.triangles = stn_allocate(context, 3 * (size_t)mesh.triangle_count, sizeof *mesh.triangles);
-    if (mesh.vertices == NULL || mesh.triangles == NULL) {
-        raw_mesh_clear(&mesh);
+    stn_mesh mesh = {.vertex_count = grid.rows * grid.columns, .triangle_count = 2 * cells, .grid = grid};
+    double *vertices = stn_allocate(context, 3 * (size_t)mesh.vertex_count, sizeof *vertices), *p = vertices;
+    int32_t *triangles = stn_allocate(context, 3 * (size_t)mesh.triangle_count, sizeof *triangles);
+    if (vertices == NULL || triangles == NULL) {
+        stn_release(context, vertices);
+        stn_release(context, triangles);
         return stn_fail(err, STN_ERR_MEMORY, "height field: out of memory for %d x %d heights", grid.rows,
                         grid.columns);
     }
-    double *p = mesh.vertices;
     const double *height = spec->heights;
-    int32_t *triangle = mesh.triangles;
+    int32_t *triangle = triangles;
     for (int32_t r = 0; r < grid.rows; r++) {
         for (int32_t c = 0; c < grid.columns; c++) {
             *p++ = c + 1 < grid.columns ? grid.x + c * grid.dx : -grid.x; // the border lies on it exactly
@@ -80,10 +80,14 @@ stn_status stn_mesh_create_height_field(stn_context *context, const stn_height_f
             }
         }
     }
-    const stn_mass none = {0};
-    stn_aabb bounds = mesh_bounds(&mesh);
-    mesh_integrals integrals = mesh_integrate(&mesh, &bounds, false);
-    const stn_mesh_facts facts = {.vertex_count = mesh.vertex_count,
+    const stn_mesh_data data = {.vertex_count = mesh.vertex_count,
+                                .triangle_count = mesh.triangle_count,
+                                .vertices = vertices,
+                                .triangles = triangles};
+    const stn_mesh_integrals integrals = stn_mesh_integrate(&data, false);
+    mesh.vertices = vertices;
+    mesh.triangles = triangles;
+    mesh.facts = (stn_mesh_facts){.vertex_count = mesh.vertex_count,
                                   .triangle_count = mesh.triangle_count,
                                   .open_edge_count = 2 * (grid.rows - 1) + 2 * (grid.columns - 1),
                                   .area = integrals.area,
@@ -91,10 +95,10 @@ stn_status stn_mesh_create_height_field(stn_context *context, const stn_height_f
                                   .unit = 1.0,
                                   .up_axis = 'z',
                                   .instance_count = 1};
-    status = mesh_wrap(&mesh, &facts, &none, false, out, err);
-    if (status == STN_OK) {
-        (*out)->grid = grid;
+    status = mesh_wrap(context, &mesh, out, err);
+    if (status != STN_OK) {
+        stn_release(context, vertices);
+        stn_release(context, triangles);
     }
-    raw_mesh_clear(&mesh);
     return status;
 }

@@ -2,7 +2,7 @@
 // Mass properties of uniform solids, and how they move and add (parallel axis theorem).
 #include <stiction/mesh.h>
 
-#include "geometry/mesh_build.h"
+#include "geometry/mesh_object.h"
 
 double stn_shape_volume(const stn_shape *shape) {
     double r = shape->radius, l = shape->half_length;
@@ -166,7 +166,7 @@ static void add_tetrahedron(sums *s, const stn_vec3 p[4]) {
     }
 }
 
-static stn_vec3 corner_from(const raw_mesh *mesh, const int32_t *ids, int32_t k, stn_vec3 centre) {
+static stn_vec3 corner_from(const stn_mesh_data *mesh, const int32_t *ids, int32_t k, stn_vec3 centre) {
     return stn_vec3_sub(mesh_vertex(mesh->vertices, ids[k]), centre);
 }
 
@@ -201,9 +201,10 @@ static stn_mass solid_from(const sums *s, stn_vec3 centre, double least_volume) 
     return solid;
 }
 
-mesh_integrals mesh_integrate(const raw_mesh *mesh, const stn_aabb *bounds, bool closed) {
-    stn_vec3 centre = stn_vec3_scale(0.5, stn_vec3_add(bounds->lower, bounds->upper)), normals = stn_vec3_zero();
-    mesh_integrals result = {0};
+stn_mesh_integrals stn_mesh_integrate(const stn_mesh_data *mesh, bool closed) {
+    const stn_aabb bounds = stn_points_box(mesh->vertices, mesh->vertex_count);
+    stn_vec3 centre = stn_vec3_scale(0.5, stn_vec3_add(bounds.lower, bounds.upper)), normals = stn_vec3_zero();
+    stn_mesh_integrals result = {0};
     sums s = {0};
     for (int32_t i = 0; i < mesh->triangle_count; i++) {
         const int32_t *ids = mesh->triangles + 3 * (size_t)i;
@@ -226,7 +227,7 @@ mesh_integrals mesh_integrate(const raw_mesh *mesh, const stn_aabb *bounds, bool
         }
         add_tetrahedron(&s, p);
     }
-    double diagonal = stn_vec3_norm(stn_vec3_sub(bounds->upper, bounds->lower));
+    double diagonal = stn_vec3_norm(stn_vec3_sub(bounds.upper, bounds.lower));
     if (closed) {
         result.solid = solid_from(&s, centre, 1e-13 * result.area * diagonal);
     }

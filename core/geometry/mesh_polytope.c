@@ -5,11 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "geometry/mesh_build.h"
+#include <stiction/mesh_query.h>
+
+#include "geometry/mesh_object.h"
 
 /// A polytope in the making. Edge i runs from corner i % 3 of triangle i / 3 to the next one.
 typedef struct faces {
-    const raw_mesh *mesh;
+    stn_context *context;
+    const stn_mesh *mesh;
     int32_t *other;    // [edge] the same edge of the other triangle
     int32_t *members;  // triangles in the order of their faces
     int32_t *face;     // [triangle] its face; while they are gathered: its group
@@ -135,8 +138,8 @@ static int compare_rank(const void *a, const void *b) {
 /// triangles have the same is left to use. False: out of memory.
 static bool faces_gather(faces *f, double tolerance) {
     int32_t count = f->mesh->triangle_count, group_count = 0;
-    ranked *order = stn_allocate(f->mesh->context, (size_t)count, sizeof *order);
-    int32_t *groups = stn_allocate(f->mesh->context, (size_t)count, sizeof *groups);
+    ranked *order = stn_allocate(f->context, (size_t)count, sizeof *order);
+    int32_t *groups = stn_allocate(f->context, (size_t)count, sizeof *groups);
     bool done = order != NULL && groups != NULL;
     for (int32_t i = 0; i < count && done; i++) {
         order[i] = (ranked){stn_vec3_norm(area_vector(f, i)), i};
@@ -166,8 +169,8 @@ static bool faces_gather(faces *f, double tolerance) {
             }
         }
     }
-    stn_release(f->mesh->context, order);
-    stn_release(f->mesh->context, groups);
+    stn_release(f->context, order);
+    stn_release(f->context, groups);
     return done;
 }
 
@@ -313,18 +316,19 @@ static stn_status out_of_memory(stn_error *err) {
     return stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for the faces of its hull");
 }
 
-static stn_status faces_create(const raw_mesh *mesh, faces *f, stn_error *err) {
+static stn_status faces_create(stn_context *context, const stn_mesh *mesh, faces *f, stn_error *err) {
     size_t t = (size_t)mesh->triangle_count, v = (size_t)mesh->vertex_count;
-    *f = (faces){.mesh = mesh};
+    *f = (faces){.context = context, .mesh = mesh};
     int32_t **const arrays[] = {&f->other, &f->members, &f->face, &f->follower, &f->start, &f->corners, &f->edge};
     const size_t counts[] = {3 * t, t, t, v, t + 1, 3 * t, 3 * t};
     for (int32_t i = 0; i < STN_COUNT(arrays); i++) {
-        *arrays[i] = stn_allocate(mesh->context, counts[i], sizeof(int32_t));
+        *arrays[i] = stn_allocate(context, counts[i], sizeof(int32_t));
         if (*arrays[i] == NULL) {
             return out_of_memory(err);
         }
     }
-    stn_status status = mesh_pair_edges(mesh, f->other, err);
+    stn_status status =
+        stn_triangles_across(context, mesh->triangles, mesh->triangle_count, mesh->vertex_count, f->other, err);
     for (size_t i = 0; i < 3 * t && status == STN_OK; i++) {
         if (f->other[i] < 0) {
             status = stn_fail(err, STN_ERR_ARGUMENT, "mesh: a convex hull whose triangle %zu has an open side", i / 3);
@@ -457,7 +461,7 @@ static void fill_vertex_faces(const faces *f, stn_polytope *p, int32_t **block) 
 }
 
 /// How far a neighbour of a face's corner lies outside its plane.
-static double inward_bend(const raw_mesh *mesh, const stn_polytope *p) {
+static double inward_bend(const stn_mesh *mesh, const stn_polytope *p) {
     double worst = 0.0;
     for (int32_t v = 0; v < mesh->vertex_count; v++) {
         for (int32_t i = p->vertex_face_start[v]; i < p->vertex_face_start[v + 1]; i++) {
@@ -481,18 +485,18 @@ static int32_t start_side(int32_t vertex_count) {
 }
 
 static stn_status assemble(faces *f, double largest, stn_polytope **out, stn_error *err) {
-    const raw_mesh *mesh = f->mesh;
+    const stn_mesh *mesh = f->mesh;
     int32_t side = start_side(mesh->vertex_count);
     size_t length = 2 * ((size_t)f->face_count + 1) + 3 * (size_t)f->corner_count + 4 * (size_t)f->edge_count +
                     2 * ((size_t)mesh->vertex_count + 1) + 6 * (size_t)mesh->triangle_count + 6 * (size_t)(side * side);
-    polytope_object *object = stn_allocate(mesh->context, 1, sizeof *object);
+    polytope_object *object = stn_allocate(f->context, 1, sizeof *object);
     if (object == NULL) {
         return out_of_memory(err);
     }
-    object->integers = stn_allocate(mesh->context, length, sizeof *object->integers);
-    object->planes = stn_allocate(mesh->context, 4 * (size_t)f->face_count, sizeof *object->planes);
+    object->integers = stn_allocate(f->context, length, sizeof *object->integers);
+    object->planes = stn_allocate(f->context, 4 * (size_t)f->face_count, sizeof *object->planes);
     if (object->integers == NULL || object->planes == NULL) {
-        mesh_polytope_release(mesh->context, &object->face);
+        mesh_polytope_release(f->context, &object->face);
         return out_of_memory(err);
     }
     object->bytes =
@@ -522,10 +526,10 @@ static stn_status assemble(faces *f, double largest, stn_polytope **out, stn_err
     return STN_OK;
 }
 
-stn_status mesh_polytope_create(const raw_mesh *mesh, double volume, stn_polytope **out, stn_error *err) {
+stn_status mesh_polytope_create(stn_context *context, const stn_mesh *mesh, stn_polytope **out, stn_error *err) {
     faces f;
     *out = NULL;
-    stn_status status = faces_create(mesh, &f, err);
+    stn_status status = faces_create(context, mesh, &f, err);
     double largest = 0.0, area = 0.0;
     for (size_t i = 0; i < 3 * (size_t)mesh->vertex_count; i++) {
         largest = fmax(largest, fabs(mesh->vertices[i]));
@@ -535,7 +539,7 @@ stn_status mesh_polytope_create(const raw_mesh *mesh, double volume, stn_polytop
     }
     // what a file in single precision leaves of a plane; a ten-thousandth of a thin body's thickness at most (that of a
     // plate is about 2 V / A)
-    double tolerance = fmax(fmin(0x1p-21 * largest, 2e-4 * volume / area), 0x1p-50 * largest);
+    double tolerance = fmax(fmin(0x1p-21 * largest, 2e-4 * mesh->solid.mass / area), 0x1p-50 * largest);
     if (status == STN_OK && !faces_gather(&f, tolerance)) {
         status = out_of_memory(err);
     }
@@ -550,7 +554,7 @@ stn_status mesh_polytope_create(const raw_mesh *mesh, double volume, stn_polytop
     }
     int32_t *const arrays[] = {f.other, f.members, f.face, f.follower, f.start, f.corners, f.edge};
     for (int32_t i = 0; i < STN_COUNT(arrays); i++) {
-        stn_release(mesh->context, arrays[i]);
+        stn_release(context, arrays[i]);
     }
     return status;
 }

@@ -7,7 +7,7 @@
 #include <stiction/mesh_query.h>
 
 #include "geometry/box_lanes.h"
-#include "geometry/raw_mesh.h"
+#include "geometry/mesh_object.h"
 
 // ------------------------------------------------------------------------------------------------------- one triangle
 // One triangle: its nearest point, the foot of the perpendicular or the nearest point of its edges, and where a ray

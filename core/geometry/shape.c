@@ -8,7 +8,7 @@
 // A hull has its support points, found by climbing. A surface has the box around the box in its own frame: a few
 // operations each step, where going over its vertices would cost as many as there are. The price is a larger box, by at
 // most sqrt(3) in a side: some more pairs to look at.
-#include "geometry/raw_mesh.h"
+#include "geometry/mesh_object.h"
 
 stn_shape stn_shape_sphere(double radius) {
     return (stn_shape){.type = STN_SHAPE_SPHERE, .radius = radius};

@@ -102,17 +102,3 @@ void stn_model_destroy(stn_model *model) {
 int32_t stn_model_massless_link(const stn_model *model, int32_t tree) {
     return model_object_of(model)->massless[tree];
 }
-
-stn_status stn_model_load_mesh(const stn_model *model, int32_t mesh, const stn_mesh **out, stn_error *err) {
-    *out = NULL;
-    if (mesh < 0 || mesh >= model->mesh_count) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "the model has no mesh %d", (int)mesh);
-    }
-    const stn_mesh_reference *reference = &model->meshes[mesh];
-    if (reference->data != NULL) {
-        *out = stn_mesh_keep(reference->data);
-        return STN_OK;
-    }
-    stn_mesh_request request = {.path = reference->path, .scale = reference->scale};
-    return stn_mesh_load(model->context, &request, out, err);
-}

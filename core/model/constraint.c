@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "model/compiler.h"
-#include "plugin/answer.h"
 
 /// Puts "spring 'tie' (file:line)" in front of the message.
 static stn_status name_constraint(const stn_instance *instance, const stn_constraint_spec *spec, stn_status status,

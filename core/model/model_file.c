@@ -5,7 +5,6 @@
 #include <stiction/input.h>
 
 #include "base/file.h"
-#include "geometry/raw_mesh.h"
 #include "model/compiled.h"
 #include "model/model_file.h"
 #include "plugin/settings.h"
@@ -98,7 +97,7 @@ static stn_status model_mesh_pass(byte_stream *b, stn_arena *scratch, const stn_
     parts.tetrahedra = parts.tetrahedron_count > 0 ? tetrahedra : NULL;
     stn_status status = fail_mesh(b, err);
     if (status == STN_OK && b->reading) {
-        status = mesh_from_parts(b->context, &parts, &made, err);
+        status = stn_mesh_create_finished(b->context, &parts, &made, err);
         *mesh = made;
     }
     return status;

@@ -3,7 +3,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "plugin/answer.h"
 #include "plugin/config.h"
 #include "plugin/registry.h"
 #include "plugin/settings.h"

@@ -11,7 +11,6 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "plugin/answer.h"
 #include "problem/local_form.h"
 #include "problem/owner.h"
 #include "problem/problem_file.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/options.h"
-#include "plugin/answer.h"
 #include "problem/inverse.h"
 #include "problem/solver.h"
 

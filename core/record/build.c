@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
-#include "base/code_hash.h"
 #include "base/kernels.h"
 #include "record/build.h"
 #include "world/world.h"

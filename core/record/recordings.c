@@ -4,7 +4,6 @@
 // journal's record of the step, because callers' observers may give inputs of the next one; the last shows the step to
 // the recorders, with what the observers have plotted.
 #include "record/recordings.h"
-#include "plugin/answer.h"
 #include "record/run.h"
 
 // ------------------------------------------------------------------------------------------------------------- a step

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "dynamics/forces.h"
-#include "plugin/answer.h"
 #include "world/world.h"
 
 activation stn_activation_of(const double *numbers, int32_t index) {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "model/compiled.h"
-#include "plugin/answer.h"
 #include "world/clearance.h"
 #include "world/world.h"
 

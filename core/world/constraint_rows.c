@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "plugin/answer.h"
 #include "world/assemble.h"
 
 /// `contact`: id of the one that it stands beside, 0: none.

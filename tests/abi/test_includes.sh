@@ -21,7 +21,7 @@ Lua: ^(lua|lualib|lauxlib)\.h : plugins/script/lua/
 HDF5: ^(hdf5|H5) : plugins/problem_file/fclib/worker/
 assimp: ^assimp/ : plugins/mesh/assimp/worker/
 CHOLMOD: ^(suitesparse/)?cholmod : plugins/factor/cholmod/
-qhull: ^libqhull : core/geometry/
+qhull: ^libqhull : plugins/mesh_maker/
 TinyXML: ^tinyxml2 : plugins/loader/
 zlib: ^zlib : plugins/command/ plugins/recorder/
 '

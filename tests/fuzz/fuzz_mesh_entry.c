@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "geometry/mesh_cache.h"
+#include "mesh_maker/cache.h"
 #include "must.h"
 
 static void check_ids(const int32_t *ids, int32_t count, size_t width, int32_t vertex_count) {

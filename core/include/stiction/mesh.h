@@ -108,6 +108,26 @@ STN_API stn_status stn_mesh_create_hull(const stn_mesh *mesh, stn_mesh **out, st
 /// corners are turned round so that outside stays outside. Thread: [any].
 STN_API stn_status stn_mesh_create_scaled(const stn_mesh *mesh, stn_vec3 scale, stn_mesh **out, stn_error *err);
 
+/// The numbers that stn_mesh_create asks for, times `scale`: counts, indices, coordinates, extents. STN_ERR_ARGUMENT
+/// names the first that is wrong. O(n). Thread: [any].
+STN_API stn_status stn_mesh_data_check(const stn_mesh_data *data, stn_vec3 scale, stn_error *err);
+/// A mesh of finished parts, copied, as of one that was stored: bounds and polytope are found, all else of `parts` is
+/// believed once numbers and the ranges of the facts are checked (vertices joined, tetrahedra positive, convexity,
+/// facts that fit). Grids are made by stn_mesh_create_height_field. STN_ERR_ARGUMENT, STN_ERR_MEMORY. Thread: [any].
+STN_API stn_status stn_mesh_create_finished(stn_context *context, const stn_mesh *parts, stn_mesh **out,
+                                            stn_error *err);
+
+/// What integration over a mesh gives.
+typedef struct stn_mesh_integrals {
+    double area;    // of the triangles [m^2]
+    double volume;  // of tetrahedra, or integral of x . n / 3 over the surface; negative when that is inside out [m^3]
+    stn_mass solid; // of unit density; zero mass unless `closed` and a volume is left beside rounding
+} stn_mesh_integrals;
+/// Integrates over sound numbers, exact but for rounding. `closed`: the surface has no border. Thread: [any].
+STN_API stn_mesh_integrals stn_mesh_integrate(const stn_mesh_data *data, bool closed);
+/// The box of points (count x 3); upside down and infinite without any. Thread: [any].
+STN_API stn_aabb stn_points_box(const double *points, int32_t count);
+
 /// Something that was found, and perhaps repaired, in the tetrahedra of a mesh.
 typedef struct stn_mesh_finding {
     bool warning;     // else a note
@@ -134,7 +154,15 @@ typedef struct stn_height_field_spec {
 STN_API stn_status stn_mesh_create_height_field(stn_context *context, const stn_height_field_spec *spec, stn_mesh **out,
                                                 stn_error *err);
 STN_API const stn_mesh *stn_mesh_keep(const stn_mesh *mesh);
-STN_API void stn_mesh_release(const stn_mesh *mesh); ///< accepts NULL
+STN_API void stn_mesh_release(const stn_mesh *mesh);         ///< accepts NULL
+STN_API stn_context *stn_mesh_context(const stn_mesh *mesh); ///< that it was made in
+
+/// Who holds a mesh, and what it takes.
+typedef struct stn_mesh_use {
+    int32_t references; // calls of stn_mesh_release that are still to come
+    size_t bytes;       // memory, with its polytope and, once a query has made it, its tree
+} stn_mesh_use;
+STN_API stn_mesh_use stn_mesh_use_of(const stn_mesh *mesh); ///< Thread: [any].
 
 /// A mesh file as a robot description names it.
 typedef struct stn_mesh_request {

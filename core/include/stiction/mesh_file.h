@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Formats of mesh files: a plugin of kind "mesh" turns the bytes of a file into vertices and faces. What becomes of
-// them (scale, hull, facts, cache) is the core's: stn_mesh_load in mesh.h.
+// them (scale, hull, facts, cache): stn_mesh_load in mesh.h.
 #ifndef STICTION_MESH_FILE_H
 #define STICTION_MESH_FILE_H
 
@@ -46,7 +46,7 @@ typedef struct stn_raw_mesh {
     int32_t instance_count;    // placements of parts in a scene file; 0 or 1 for others
     int32_t further_count;     // at most STN_MESH_FURTHER_MAX
     stn_mesh_further *further; // (further_count)
-    void *owner;               // for `release`; the core does not look at it
+    void *owner;               // for `release`; nobody else looks at it
 } stn_raw_mesh;
 
 /// What a format does; plugin kind "mesh".
@@ -61,9 +61,9 @@ typedef struct stn_mesh_ops {
     /// REQUIRED. Reads a file of any content; `out` is zeroed. STN_ERR_ARGUMENT "path:line: what is wrong" or
     /// "path: what is wrong" for a bad file, then `out` holds nothing. The same bytes give the same mesh: it is kept
     /// across processes under the bytes of file, plugin and `build`, but in its context alone where descriptor or
-    /// function were made at run time. The core checks counts, indices and numbers. [setup]
+    /// function were made at run time. Who calls checks counts, indices and numbers. [setup]
     stn_status (*read)(void *self, const stn_mesh_source *source, stn_raw_mesh *out, stn_error *err);
-    /// OPTIONAL. Gives back what `read` handed over, once the mesh is made. Without it the core releases the arrays,
+    /// OPTIONAL. Gives back what `read` handed over, once the mesh is made. Without it the caller releases the arrays,
     /// the names of further files and their list with stn_release. [setup]
     void (*release)(void *self, stn_context *context, stn_raw_mesh *raw);
     /// OPTIONAL. A text that changes with everything beside the plugin's own file that a mesh depends on, such as the

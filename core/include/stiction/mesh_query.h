@@ -26,8 +26,12 @@ STN_API const int32_t *stn_mesh_across(const stn_mesh *mesh);
 /// mesh, 16 bytes a tetrahedron; NULL without memory, and for a surface.
 STN_API const int32_t *stn_mesh_across_faces(const stn_mesh *mesh);
 
-/// The same of tetrahedra (count x 4) of no mesh, with vertices below `vertex_count`: writes across (4 x count).
-/// O(count). STN_ERR_ARGUMENT when more than two share a face, STN_ERR_MEMORY. [setup]
+/// The same as stn_mesh_across of triangles (count x 3) of no mesh, with vertices below `vertex_count`: writes across
+/// (3 x count). O(count). STN_ERR_MEMORY. [setup]
+STN_API stn_status stn_triangles_across(stn_context *context, const int32_t *triangles, int32_t count,
+                                        int32_t vertex_count, int32_t *across, stn_error *err);
+/// The same as stn_mesh_across_faces of tetrahedra (count x 4) of no mesh, with vertices below `vertex_count`: writes
+/// across (4 x count). O(count). STN_ERR_ARGUMENT when more than two share a face, STN_ERR_MEMORY. [setup]
 STN_API stn_status stn_tetrahedra_across(stn_context *context, const int32_t *tetrahedra, int32_t count,
                                          int32_t vertex_count, int32_t *across, stn_error *err);
 

@@ -188,6 +188,15 @@ STN_API stn_status stn_instance_create(stn_context *context, stn_kind kind, cons
 STN_API void stn_instance_destroy(stn_instance *instance); ///< accepts NULL
 /// Is the word among its capabilities? NULL says nothing. Thread: [any].
 STN_API bool stn_plugin_says(const stn_instance *plugin, const char *word);
+/// What a plugin answers is data from a stranger too. Before a call of its operations that may fail: no older text can
+/// be taken for the plugin's own. Thread: [any].
+STN_API void stn_answer_begin(stn_error *err);
+/// After it: `status` as it stands, or STN_ERR_PLUGIN when there is no such status. A failure has a text and the status
+/// in `err` (NULL accepted). Thread: [any].
+STN_API stn_status stn_answer_end(stn_status status, stn_error *err);
+/// Hash of the machine code and the constants of the program or library that holds an address, so that two builds can
+/// be told apart; 0 where the system does not tell. Thread: [any].
+STN_API uint64_t stn_code_hash(const void *address);
 /// The law of an instance; NULL: none. Thread: [any].
 STN_API stn_law stn_law_of(const stn_instance *law);
 

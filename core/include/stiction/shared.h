@@ -16,9 +16,9 @@ typedef struct stn_shared {
 typedef struct stn_shared_spec {
     const void *key; // bytes that decide what is made, all of them: set padding to zero
     size_t key_size; // bytes, >= 0
-    /// REQUIRED. Makes the thing of the key, `*bytes` of memory large. Called with no lock held, so it may hold further
-    /// shared things; two threads that want a new key at once both make it, and one is destroyed. What comes of a
-    /// failure is not kept: the next who asks tries again.
+    /// REQUIRED. Makes the thing of the key, `*bytes` of memory large; 0: the context keeps it to its end. Called with
+    /// no lock held, so it may hold further shared things; two threads that want a new key at once both make it, and
+    /// one is destroyed. What comes of a failure is not kept: the next who asks tries again.
     stn_status (*create)(stn_context *context, void *user, void **thing, size_t *bytes, stn_error *err);
     void *user; // of create alone: says nothing that the key does not
     /// REQUIRED. Called with no lock held, from any thread, by the context's destruction at the latest; may release

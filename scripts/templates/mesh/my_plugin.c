@@ -122,7 +122,7 @@ static stn_status read(void *self, const stn_mesh_source *source, stn_raw_mesh *
         status = stn_fail(err, STN_ERR_ARGUMENT, "%s: there are no triangles in it", source->path);
     }
     if (status == STN_OK) {
-        *out = r.mesh; // the core checks it once more, and lets its arrays go
+        *out = r.mesh; // who called checks it once more, and lets its arrays go
         return STN_OK;
     }
     stn_release(source->context, r.mesh.vertices);

@@ -221,6 +221,31 @@ static stn_status create_tower(stn_context *context, void *user, void **thing, s
     return status;
 }
 
+static void test_a_thing_of_no_bytes_stays(void **state) {
+    (void)state;
+    stn_heap heap = {0};
+    stn_context *context = stn_heap_context(&heap);
+    record lasting = {.bytes = 0}, large = {.bytes = 2 * STN_SHARED_IDLE_BYTES};
+    const stn_shared *held = NULL;
+    stn_error err;
+    assert_ok(hold_number(context, &lasting, 1, &held, &err), err);
+    stn_shared_release(context, held);
+    for (int32_t i = 2; i < 5; i++) { // each too large to be kept once it is idle
+        assert_ok(hold_number(context, &large, i, &held, &err), err);
+        stn_shared_release(context, held);
+    }
+    assert_int_equal(large.destroyed, 3);
+    assert_int_equal(lasting.destroyed, 0);
+    for (int32_t i = 0; i < 2; i++) { // its comings and goings count no bytes
+        assert_ok(hold_number(context, &lasting, 1, &held, &err), err);
+        stn_shared_release(context, held);
+    }
+    assert_int_equal(lasting.created, 1);
+    stn_context_destroy(context);
+    assert_int_equal(lasting.destroyed, 1);
+    assert_int_equal(heap.live, 0);
+}
+
 static void test_things_that_hold_things_are_made_and_destroyed_in_order(void **state) {
     (void)state;
     for (int32_t left = 0; left < 2; left++) { // destroyed with the context, or by the bound
@@ -284,6 +309,7 @@ int main(void) {
         cmocka_unit_test(test_what_failed_is_not_kept_and_tried_again),
         cmocka_unit_test(test_out_of_memory_leaves_nothing),
         cmocka_unit_test(test_idle_things_go_in_the_order_of_release_beyond_the_bound),
+        cmocka_unit_test(test_a_thing_of_no_bytes_stays),
         cmocka_unit_test(test_things_that_hold_things_are_made_and_destroyed_in_order),
         cmocka_unit_test(test_threads_may_hold_and_release_at_once),
     };

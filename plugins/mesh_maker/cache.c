@@ -20,10 +20,7 @@
 #include <stiction/input.h>
 #include <stiction/worker.h>
 
-#include "base/code_hash.h"
-#include "base/context.h"
-#include "base/text.h"
-#include "geometry/mesh_cache.h"
+#include "cache.h"
 
 // ------------------------------------------------------------------------------------------------------------ entries
 // A finished mesh as the bytes of a file, in the machine's byte order:
@@ -262,7 +259,7 @@ stn_status mesh_entry_decode(stn_context *context, const mesh_key *key, const ch
     }
     if (status == STN_OK) {
         stn_mesh parts = point_at(&h, bytes + sizeof h);
-        status = mesh_from_parts(context, &parts, mesh, err);
+        status = stn_mesh_create_finished(context, &parts, mesh, err);
     }
     if (status != STN_OK) {
         mesh_further_clear(further);
@@ -387,7 +384,9 @@ static int compare_age(const void *left, const void *right) {
 /// Is it a file of this folder that counts? Temporary ones that were left behind are removed on the way.
 static bool examine(int folder, const char *name, aged_file *file) {
     struct stat what;
-    bool entry = text_ends_with(name, ".mesh"), temporary = strncmp(name, "new-", 4) == 0;
+    const char *ending = strrchr(name, '.');
+    bool entry = ending != NULL && ending != name && strcmp(ending, ".mesh") == 0,
+         temporary = strncmp(name, "new-", 4) == 0;
     if ((!entry && !temporary) || strlen(name) >= sizeof file->name ||
         fstatat(folder, name, &what, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(what.st_mode)) {
         return false;
@@ -513,7 +512,6 @@ typedef struct known_plugin {
 } known_plugin;
 
 typedef struct mesh_cache {
-    stn_context_part part;
     pthread_mutex_t mutex;  // entries, plugins, clock
     pthread_mutex_t writer; // store
     cached_mesh *entries;
@@ -528,8 +526,8 @@ static void release_entry(stn_context *context, cached_mesh *entry) {
     stn_release(context, entry);
 }
 
-static void release_cache(stn_context *context, stn_context_part *part) {
-    mesh_cache *cache = (mesh_cache *)(void *)part;
+static void destroy_cache(stn_context *context, void *thing) {
+    mesh_cache *cache = thing;
     while (cache->entries != NULL) {
         cached_mesh *entry = cache->entries;
         cache->entries = entry->next;
@@ -545,24 +543,31 @@ static void release_cache(stn_context *context, stn_context_part *part) {
     stn_release(context, cache);
 }
 
+static stn_status create_cache(stn_context *context, void *user, void **thing, size_t *bytes, stn_error *err) {
+    (void)user;
+    *bytes = 0; // it stays
+    mesh_cache *cache = stn_allocate(context, 1, sizeof *cache);
+    if (cache == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "mesh cache: out of memory");
+    }
+    pthread_mutex_init(&cache->mutex, NULL);
+    pthread_mutex_init(&cache->writer, NULL);
+    store_init(&cache->store);
+    *thing = cache;
+    return STN_OK;
+}
+
 /// The cache of the context, made at the first question; NULL when out of memory.
 static mesh_cache *open_cache(stn_context *context) {
-    stn_context_part *part = atomic_load(&context->mesh_cache);
-    if (part == NULL) {
-        mesh_cache *cache = stn_allocate(context, 1, sizeof *cache);
-        if (cache == NULL) {
-            return NULL;
-        }
-        cache->part.release = release_cache;
-        pthread_mutex_init(&cache->mutex, NULL);
-        pthread_mutex_init(&cache->writer, NULL);
-        store_init(&cache->store);
-        if (atomic_compare_exchange_strong(&context->mesh_cache, &part, &cache->part)) {
-            return cache;
-        }
-        release_cache(context, &cache->part); // another thread was faster
+    static const char key[] = "mesh cache";
+    const stn_shared_spec spec = {.key = key, .key_size = sizeof key, .create = create_cache, .destroy = destroy_cache};
+    const stn_shared *shared = NULL;
+    if (stn_shared_hold(context, &spec, &shared, NULL) != STN_OK) {
+        return NULL;
     }
-    return (mesh_cache *)(void *)part;
+    mesh_cache *cache = (mesh_cache *)shared->thing;
+    stn_shared_release(context, shared); // the context keeps it to its end
+    return cache;
 }
 
 static bool hash_file(int file, size_t size, uint64_t hash[2]) {
@@ -673,9 +678,9 @@ static void drop_idle(stn_context *context, mesh_cache *cache) {
         size_t idle = 0;
         cached_mesh **oldest = NULL;
         for (cached_mesh **at = &cache->entries; *at != NULL; at = &(*at)->next) {
-            const mesh_object *object = (const mesh_object *)(const void *)(*at)->mesh;
-            if (atomic_load(&object->references) == 1) {
-                idle += mesh_bytes((*at)->mesh);
+            const stn_mesh_use use = stn_mesh_use_of((*at)->mesh);
+            if (use.references == 1) {
+                idle += use.bytes;
                 oldest = oldest == NULL || (*at)->used < (*oldest)->used ? at : oldest;
             }
         }

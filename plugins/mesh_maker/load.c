@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -10,11 +11,10 @@
 #include <xxhash.h>
 
 #include <stiction/input.h>
+#include <stiction/model.h>
 #include <stiction/plugin.h>
 
-#include "base/text.h"
-#include "geometry/mesh_cache.h"
-#include "plugin/answer.h"
+#include "cache.h"
 
 /// The mesh plugins of a context, by id.
 typedef struct formats {
@@ -73,9 +73,10 @@ static const stn_plugin_info *format_of_content(const formats *f, const loading 
 
 static stn_status refuse_name(const formats *f, const char *path, stn_error *err) {
     char known[400] = "";
+    size_t end = 0;
     for (int32_t i = 0; i < f->count; i++) {
-        for (const char *const *e = f->plugins[i].desc->ops.mesh->extensions; *e != NULL; e++) {
-            stn_text_append(known, sizeof known, " .%s", *e);
+        for (const char *const *e = f->plugins[i].desc->ops.mesh->extensions; *e != NULL && end < sizeof known; e++) {
+            end += (size_t)snprintf(known + end, sizeof known - end, " .%s", *e);
         }
     }
     return stn_fail(err, STN_ERR_ARGUMENT, "%s: not the name of a mesh; supported are%s", path,
@@ -244,4 +245,18 @@ stn_status stn_mesh_load(stn_context *context, const stn_mesh_request *request, 
     stn_release(context, l->bytes);
     stn_release(context, l);
     return status;
+}
+
+stn_status stn_model_load_mesh(const stn_model *model, int32_t mesh, const stn_mesh **out, stn_error *err) {
+    *out = NULL;
+    if (mesh < 0 || mesh >= model->mesh_count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "the model has no mesh %d", (int)mesh);
+    }
+    const stn_mesh_reference *reference = &model->meshes[mesh];
+    if (reference->data != NULL) {
+        *out = stn_mesh_keep(reference->data);
+        return STN_OK;
+    }
+    const stn_mesh_request request = {.path = reference->path, .scale = reference->scale};
+    return stn_mesh_load(model->context, &request, out, err);
 }

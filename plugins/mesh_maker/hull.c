@@ -23,7 +23,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "geometry/mesh_build.h"
+#include <stiction/mesh_query.h>
+
+#include "raw_mesh.h"
 
 typedef struct hull {
     stn_context *context;
@@ -329,11 +331,7 @@ static stn_status check_convex(hull *h, bool *convex, stn_error *err) {
         }
     }
     stn_vec3 middle = stn_vec3_scale(1.0 / corners, sum);
-    const raw_mesh view = {.context = h->context,
-                           .vertex_count = h->point_count,
-                           .triangle_count = h->triangle_count,
-                           .triangles = h->triangles};
-    stn_status status = mesh_pair_edges(&view, other, err);
+    stn_status status = stn_triangles_across(h->context, h->triangles, h->triangle_count, h->point_count, other, err);
     *convex = status == STN_OK && h->triangle_count == 2 * corners - 4;
     for (int32_t i = 0; i < h->triangle_count && *convex; i++) {
         const int32_t *ids = h->triangles + 3 * (size_t)i;
@@ -376,7 +374,7 @@ static stn_status name_vertices(hull *h, const stn_mesh *mesh, raw_mesh *out, st
 stn_status stn_mesh_create_hull(const stn_mesh *mesh, stn_mesh **out, stn_error *err) {
     enum { ATTEMPTS = 6 }; // up to a millionth of the first accuracy
     *out = NULL;
-    raw_mesh result = {.context = ((const mesh_object *)mesh)->context};
+    raw_mesh result = {.context = stn_mesh_context(mesh)};
     hull h = {.context = result.context};
     bool convex = false;
     stn_status status = list_points(&h, mesh, err);
@@ -396,9 +394,9 @@ stn_status stn_mesh_create_hull(const stn_mesh *mesh, stn_mesh **out, stn_error 
         status = name_vertices(&h, mesh, &result, err);
     }
     if (status == STN_OK) {
-        stn_aabb bounds = mesh_bounds(&result);
-        mesh_integrals integrals = mesh_integrate(&result, &bounds, true);
-        status = integrals.solid.mass > 0.0 ? mesh_wrap(&result, &mesh->facts, &integrals.solid, true, out, err)
+        const stn_mesh_data data = raw_mesh_data(&result);
+        const stn_mesh_integrals integrals = stn_mesh_integrate(&data, true);
+        status = integrals.solid.mass > 0.0 ? mesh_finish(&result, &mesh->facts, &integrals.solid, true, out, err)
                                             : hull_flat(err);
     }
     stn_release(h.context, h.vertex);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Meshes that were made before, found again by the content of their files: in the context, and in a folder.
-#ifndef STICTION_CORE_GEOMETRY_MESH_CACHE_H
-#define STICTION_CORE_GEOMETRY_MESH_CACHE_H
+#ifndef STICTION_MESH_MAKER_CACHE_H
+#define STICTION_MESH_MAKER_CACHE_H
 
 #include <stiction/plugin.h>
 
-#include "geometry/raw_mesh.h"
+#include "raw_mesh.h"
 
 /// Files that a mesh was made from beside its own.
 typedef struct mesh_further_list {

@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the corners of a file to a surface: equal positions are joined, what has no area or no use is dropped; what
-// neighbours what: edges of triangles and faces of tetrahedra as sorted tuples of vertices, which of them are shared,
-// and the tables of that kept with the mesh.
-#include <string.h>
-#include <time.h>
-
-#include <stiction/mesh_query.h>
-#include <stiction/random.h>
-#include <stiction/union_find.h>
-
-#include "geometry/mesh_build.h"
-
-// ------------------------------------------------------------------------------------------------------------ joining
-// From corners as a file repeats them to vertices: equal positions are joined, what has no area or no use is dropped.
+// From corners as a file repeats them to vertices: equal positions are joined, what has no area or no use is dropped;
+// and what is known of the edges that triangles share.
 //
 // Positions are found again by a hash table with chains. The hash of the six 32-bit halves x_i of a position,
 //   h = (m_0 + sum_i m_i x_i mod 2^64) / 2^32,
 // is strongly universal for random 64-bit multipliers [lemire-2014]: whatever the positions are, chains have constant
 // expected length, so that no file can be made slow. The multipliers differ from call to call; the result does not, as
 // vertices are numbered in the order in which they first appear.
+#include <string.h>
+#include <time.h>
+
+#include <stiction/mesh_query.h>
+#include <stiction/random.h>
+#include <stiction/tuples.h>
+#include <stiction/union_find.h>
+
+#include "raw_mesh.h"
 
 enum { HALVES = 6 };
 
@@ -223,125 +220,28 @@ stn_status mesh_compact(raw_mesh *mesh, stn_error *err) {
     return STN_OK;
 }
 
-// ------------------------------------------------------------------------------------------------------------- tuples
-
-stn_status tuples_create(stn_context *context, int32_t width, int32_t count, tuples *out, stn_error *err) {
-    *out = (tuples){.context = context, .width = width, .count = count};
-    out->ids = stn_allocate(context, (size_t)count * (size_t)width, sizeof *out->ids);
-    out->order = stn_allocate(context, (size_t)count, sizeof *out->order);
-    return out->ids != NULL && out->order != NULL ? STN_OK
-                                                  : stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for its edges");
-}
-
-void tuples_clear(tuples *t) {
-    if (t->context == NULL) {
-        return;
-    }
-    stn_release(t->context, t->ids);
-    stn_release(t->context, t->order);
-}
-
-/// Least place first, so each pass must keep the order of equals.
-stn_status tuples_sort(tuples *t, int32_t vertex_count, stn_error *err) {
-    size_t width = (size_t)t->width;
-    int32_t *start = stn_allocate(t->context, (size_t)vertex_count + 1, sizeof *start);
-    int32_t *sorted = stn_allocate(t->context, (size_t)t->count, sizeof *sorted);
-    bool done = start != NULL && sorted != NULL;
-    for (int32_t i = 0; i < t->count; i++) {
-        t->order[i] = i;
-    }
-    for (size_t place = width; place-- > 0 && done;) {
-        memset(start, 0, ((size_t)vertex_count + 1) * sizeof *start);
-        for (int32_t i = 0; i < t->count; i++) {
-            start[t->ids[(size_t)i * width + place] + 1]++;
-        }
-        for (int32_t v = 0; v < vertex_count; v++) {
-            start[v + 1] += start[v];
-        }
-        for (int32_t i = 0; i < t->count; i++) {
-            int32_t tuple = t->order[i];
-            sorted[start[t->ids[(size_t)tuple * width + place]]++] = tuple;
-        }
-        int32_t *swap = t->order;
-        t->order = sorted;
-        sorted = swap;
-    }
-    stn_release(t->context, start);
-    stn_release(t->context, sorted);
-    return done ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for its edges");
-}
-
-int32_t tuples_end(const tuples *t, int32_t from) {
-    size_t width = (size_t)t->width;
-    const int32_t *first = t->ids + (size_t)t->order[from] * width;
-    int32_t end = from + 1;
-    while (end < t->count && memcmp(first, t->ids + (size_t)t->order[end] * width, width * sizeof *first) == 0) {
-        end++;
-    }
-    return end;
-}
-
-// -------------------------------------------------------------------------------------------------- shared edges
-// Which edges of triangles are shared.
-
-/// Edge i runs from corner i % 3 of triangle i / 3 to the next one.
-static bool edge_rises(const raw_mesh *mesh, int32_t edge, int32_t *low, int32_t *high) {
-    const int32_t *corners = mesh->triangles + 3 * (size_t)(edge / 3);
-    int32_t from = corners[edge % 3], to = corners[(edge + 1) % 3];
-    *low = from < to ? from : to;
-    *high = from < to ? to : from;
-    return from < to;
-}
-
-/// The edges of all triangles, sorted.
-static stn_status edges_create(const raw_mesh *mesh, tuples *edges, stn_error *err) {
-    stn_status status = tuples_create(mesh->context, 2, 3 * mesh->triangle_count, edges, err);
-    if (status == STN_OK) {
-        for (int32_t i = 0; i < edges->count; i++) {
-            edge_rises(mesh, i, &edges->ids[2 * (size_t)i], &edges->ids[2 * (size_t)i + 1]);
-        }
-        status = tuples_sort(edges, mesh->vertex_count, err);
-    }
-    return status;
-}
+// ------------------------------------------------------------------------------------------------------- shared edges
 
 stn_status mesh_count_edges(const raw_mesh *mesh, int32_t *open, bool *closed, stn_error *err) {
-    int32_t low, high;
-    tuples edges;
+    stn_tuples edges;
     *open = 0;
     *closed = true;
-    stn_status status = edges_create(mesh, &edges, err);
+    stn_status status = stn_tuples_of_edges(mesh->context, mesh->triangles, mesh->triangle_count, mesh->vertex_count,
+                                            &edges, err);
     for (int32_t i = 0, end; i < edges.count && status == STN_OK; i = end) {
-        end = tuples_end(&edges, i);
+        end = stn_tuples_end(&edges, i);
         int32_t balance = 0;
+        const int32_t *ends = edges.ids + 2 * (size_t)edges.order[i];
         for (int32_t k = i; k < end; k++) {
-            balance += edge_rises(mesh, edges.order[k], &low, &high) ? 1 : -1;
+            bool rises = mesh->triangles[edges.order[k]] == ends[0]; // it runs from its lower vertex to its higher one
+            balance += rises ? 1 : -1;
         }
-        edge_rises(mesh, edges.order[i], &low, &high);
-        if (low != high) {
+        if (ends[0] != ends[1]) {
             *open += end - i != 2;
             *closed = *closed && balance == 0;
         }
     }
-    tuples_clear(&edges);
-    return status;
-}
-
-stn_status mesh_pair_edges(const raw_mesh *mesh, int32_t *other, stn_error *err) {
-    tuples edges;
-    stn_status status = edges_create(mesh, &edges, err);
-    for (int32_t i = 0, end; i < edges.count && status == STN_OK; i = end) {
-        end = tuples_end(&edges, i);
-        for (int32_t k = i; k < end; k++) {
-            other[edges.order[k]] = -1;
-        }
-        int32_t low, high, a = edges.order[i], b = edges.order[end - 1];
-        if (end - i == 2 && edge_rises(mesh, a, &low, &high) != edge_rises(mesh, b, &low, &high)) {
-            other[a] = b;
-            other[b] = a;
-        }
-    }
-    tuples_clear(&edges);
+    stn_tuples_clear(&edges);
     return status;
 }
 
@@ -358,7 +258,7 @@ stn_status mesh_count_touching(const raw_mesh *mesh, int32_t *count, stn_error *
     }
     if (status == STN_OK) {
         stn_union_begin(fan, corners);
-        status = mesh_pair_edges(mesh, other, err);
+        status = stn_triangles_across(context, mesh->triangles, mesh->triangle_count, mesh->vertex_count, other, err);
     }
     for (int32_t i = 0; i < corners && status == STN_OK; i++) {
         if (other[i] >= 0) { // where this edge begins the other one ends
@@ -382,65 +282,4 @@ void mesh_flip(raw_mesh *mesh) {
         corners[1] = corners[2];
         corners[2] = second;
     }
-}
-
-stn_aabb mesh_bounds(const raw_mesh *mesh) {
-    stn_aabb box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-    for (int32_t i = 0; i < mesh->vertex_count; i++) {
-        stn_vec3 p = mesh_vertex(mesh->vertices, i);
-        box.lower = stn_vec3_make(fmin(box.lower.x, p.x), fmin(box.lower.y, p.y), fmin(box.lower.z, p.z));
-        box.upper = stn_vec3_make(fmax(box.upper.x, p.x), fmax(box.upper.y, p.y), fmax(box.upper.z, p.z));
-    }
-    return box;
-}
-
-// ---------------------------------------------------------------------------------------------- kept with a mesh
-// Which triangles share an edge and which tetrahedra a face, kept with the mesh.
-
-static int32_t *make_across(const stn_mesh *mesh, stn_context *context) {
-    const raw_mesh view = {.context = context,
-                           .vertex_count = mesh->vertex_count,
-                           .triangle_count = mesh->triangle_count,
-                           .triangles = (int32_t *)mesh->triangles};
-    int32_t *across = stn_allocate(context, 3 * (size_t)mesh->triangle_count, sizeof *across);
-    if (across != NULL && mesh_pair_edges(&view, across, NULL) != STN_OK) {
-        stn_release(context, across);
-        return NULL;
-    }
-    return across;
-}
-
-static int32_t *make_across_faces(const stn_mesh *mesh, stn_context *context) {
-    int32_t *across = stn_allocate(context, 4 * (size_t)mesh->tetrahedron_count, sizeof *across);
-    if (across != NULL && stn_tetrahedra_across(context, mesh->tetrahedra, mesh->tetrahedron_count, mesh->vertex_count,
-                                                across, NULL) != STN_OK) {
-        stn_release(context, across);
-        return NULL;
-    }
-    return across;
-}
-
-/// What the mesh keeps at `place`, made at the first call.
-static const int32_t *kept(const stn_mesh *mesh, int32_t *_Atomic *place,
-                           int32_t *(*make)(const stn_mesh *mesh, stn_context *context)) {
-    stn_context *context = ((mesh_object *)mesh)->context;
-    int32_t *across = atomic_load_explicit(place, memory_order_acquire);
-    if (across != NULL) {
-        return across;
-    }
-    int32_t *made = make(mesh, context);
-    if (made != NULL &&
-        !atomic_compare_exchange_strong_explicit(place, &across, made, memory_order_acq_rel, memory_order_acquire)) {
-        stn_release(context, made); // another thread was first
-        return across;
-    }
-    return made;
-}
-
-const int32_t *stn_mesh_across(const stn_mesh *mesh) {
-    return kept(mesh, &((mesh_object *)mesh)->across, make_across);
-}
-
-const int32_t *stn_mesh_across_faces(const stn_mesh *mesh) {
-    return mesh->tetrahedron_count > 0 ? kept(mesh, &((mesh_object *)mesh)->across_faces, make_across_faces) : NULL;
 }

@@ -4,17 +4,17 @@
 // A flat tetrahedron may go when nothing is torn by that: of the faces which its cluster (flat ones that share faces)
 // bares, all look to the same side, as where a mesher closed a face of the surface with one. Bared faces that look at
 // each other would be the two sides of a slit inside.
-#include <stiction/mesh_query.h>
+#include <stiction/tuples.h>
 #include <stiction/union_find.h>
 
-#include "geometry/mesh_build.h"
+#include "raw_mesh.h"
 
 typedef struct solid {
     raw_mesh *mesh;
     stn_solid_facts *facts;
-    int32_t *given; // (tetrahedron_count) its number as it was given, counted from 0
-    bool *flat;     // (tetrahedron_count) to be dropped
-    tuples faces;   // face i is that of tetrahedron i / 4 opposite to its corner i % 4
+    int32_t *given;   // (tetrahedron_count) its number as it was given, counted from 0
+    bool *flat;       // (tetrahedron_count) to be dropped
+    stn_tuples faces; // face i is that of tetrahedron i / 4 opposite to its corner i % 4
     stn_error *err;
 } solid;
 
@@ -93,7 +93,7 @@ static double inverse_or_one(double x) {
 /// also when the box of the mesh is stretched to a cube.
 static int32_t find_flat(solid *s) {
     raw_mesh *mesh = s->mesh;
-    stn_aabb box = mesh_bounds(mesh);
+    stn_aabb box = stn_points_box(mesh->vertices, mesh->vertex_count);
     stn_vec3 size = stn_vec3_sub(box.upper, box.lower), one = stn_vec3_make(1.0, 1.0, 1.0);
     stn_vec3 cube = stn_vec3_make(inverse_or_one(size.x), inverse_or_one(size.y), inverse_or_one(size.z));
     int32_t count = 0;
@@ -140,8 +140,8 @@ static void drop_marked(solid *s, const bool *marked) {
 /// Of tetrahedra with the same corners the first stays.
 static stn_status drop_duplicates(solid *s) {
     raw_mesh *mesh = s->mesh;
-    tuples corners;
-    stn_status status = tuples_create(mesh->context, 4, mesh->tetrahedron_count, &corners, s->err);
+    stn_tuples corners;
+    stn_status status = stn_tuples_create(mesh->context, 4, mesh->tetrahedron_count, &corners, s->err);
     for (int32_t i = 0; i < mesh->tetrahedron_count && status == STN_OK; i++) {
         int32_t *id = corners.ids + 4 * (size_t)i;
         for (size_t k = 0; k < 4; k++) {
@@ -154,12 +154,12 @@ static stn_status drop_duplicates(solid *s) {
         swap_if_falling(&id[1], &id[2]);
     }
     if (status == STN_OK) {
-        status = tuples_sort(&corners, mesh->vertex_count, s->err);
+        status = stn_tuples_sort(&corners, mesh->vertex_count, s->err);
     }
     if (status == STN_OK) {
         bool *again = s->flat; // not in use yet
         for (int32_t i = 0, end; i < corners.count; i = end) {
-            end = tuples_end(&corners, i);
+            end = stn_tuples_end(&corners, i);
             for (int32_t k = i; k < end; k++) {
                 again[corners.order[k]] = k > i;
                 s->facts->duplicate_count += k > i;
@@ -169,24 +169,11 @@ static stn_status drop_duplicates(solid *s) {
             drop_marked(s, again);
         }
     }
-    tuples_clear(&corners);
+    stn_tuples_clear(&corners);
     return status;
 }
 
 // --------------------------------------------------------------------------------------------------------- faces
-
-static stn_status sort_faces(solid *s) {
-    raw_mesh *mesh = s->mesh;
-    stn_status status = tuples_create(mesh->context, 3, 4 * mesh->tetrahedron_count, &s->faces, s->err);
-    if (status == STN_OK) {
-        for (int32_t i = 0; i < s->faces.count; i++) {
-            face_of(mesh, i, s->faces.ids + 3 * (size_t)i);
-            rise(s->faces.ids + 3 * (size_t)i);
-        }
-        status = tuples_sort(&s->faces, mesh->vertex_count, s->err);
-    }
-    return status;
-}
 
 /// The faces at [from, end) that are not of flat tetrahedra: at most two, which see it from different sides.
 static stn_status sides_of(const solid *s, int32_t from, int32_t end, int32_t side[2], int32_t *count) {
@@ -223,7 +210,7 @@ static stn_status collect_boundary(const solid *s, int32_t *triangles, int32_t *
     stn_union_begin(part, s->mesh->tetrahedron_count);
     for (int32_t i = 0, end; i < s->faces.count && status == STN_OK; i = end) {
         int32_t side[2] = {0}, sides = 0;
-        end = tuples_end(&s->faces, i);
+        end = stn_tuples_end(&s->faces, i);
         status = sides_of(s, i, end, side, &sides);
         if (status == STN_OK && sides == 2) {
             stn_union_join(part, side[0] / 4, side[1] / 4);
@@ -262,7 +249,7 @@ static stn_status check_flat(const solid *s) {
     }
     for (int32_t i = 0, end; i < s->faces.count; i = end) {
         int32_t first = -1;
-        end = tuples_end(&s->faces, i);
+        end = stn_tuples_end(&s->faces, i);
         for (int32_t k = i; k < end; k++) {
             int32_t tetrahedron = s->faces.order[k] / 4;
             if (s->flat[tetrahedron]) {
@@ -273,7 +260,7 @@ static stn_status check_flat(const solid *s) {
     }
     for (int32_t i = 0, end; i < s->faces.count && status == STN_OK; i = end) {
         int32_t side[2] = {0}, sides = 0, flat = -1;
-        end = tuples_end(&s->faces, i);
+        end = stn_tuples_end(&s->faces, i);
         status = sides_of(s, i, end, side, &sides);
         for (int32_t k = i; k < end; k++) {
             flat = s->flat[s->faces.order[k] / 4] ? s->faces.order[k] / 4 : flat;
@@ -294,6 +281,35 @@ static stn_status check_flat(const solid *s) {
     stn_release(s->mesh->context, first_bared);
     stn_release(s->mesh->context, cluster);
     return status;
+}
+
+// ----------------------------------------------------------------------------------------------- pressure fields
+// Pressure fields that were given, one extent for each vertex.
+
+bool mesh_extents_agree(double a, double b) {
+    return isnan(a) || isnan(b) || fabs(a - b) <= MESH_EXTENT_EXACTNESS;
+}
+
+/// Makes the extents 0 on the surface, and counts where they were not. STN_ERR_ARGUMENT when nothing is left inside.
+static stn_status finish_extents(raw_mesh *mesh, int32_t *raised_count, stn_error *err) {
+    double largest = 0.0;
+    *raised_count = 0;
+    for (int32_t i = 0; i < mesh->vertex_count; i++) {
+        mesh->extents[i] = fmin(fmax(mesh->extents[i], 0.0), 1.0); // of unused vertices, which go, NAN becomes 0
+    }
+    for (size_t i = 0; i < 3 * (size_t)mesh->triangle_count; i++) {
+        double *extent = &mesh->extents[mesh->triangles[i]];
+        *raised_count += *extent > MESH_EXTENT_EXACTNESS;
+        *extent = 0.0;
+    }
+    for (size_t i = 0; i < 4 * (size_t)mesh->tetrahedron_count; i++) {
+        largest = fmax(largest, mesh->extents[mesh->tetrahedra[i]]);
+    }
+    if (!(largest > 0.0)) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "mesh: its field is 0 at all vertices inside: give extents up to 1, or none");
+    }
+    return STN_OK;
 }
 
 // ------------------------------------------------------------------------------------------------------ in order
@@ -318,7 +334,8 @@ stn_status mesh_make_solid(raw_mesh *mesh, stn_solid_facts *facts, stn_error *er
     if (status == STN_OK) {
         facts->flat_count = find_flat(&s);
         status = facts->flat_count < mesh->tetrahedron_count
-                     ? sort_faces(&s)
+                     ? stn_tuples_of_faces(mesh->context, mesh->tetrahedra, mesh->tetrahedron_count, mesh->vertex_count,
+                                           &s.faces, err)
                      : stn_fail(err, STN_ERR_ARGUMENT, "mesh: none of its %d tetrahedra has a volume",
                                 mesh->tetrahedron_count);
     }
@@ -344,78 +361,11 @@ stn_status mesh_make_solid(raw_mesh *mesh, stn_solid_facts *facts, stn_error *er
         status = mesh_count_touching(mesh, &facts->touching_count, err);
     }
     if (status == STN_OK && mesh->extents != NULL) {
-        status = mesh_finish_extents(mesh, &facts->raised_count, err);
+        status = finish_extents(mesh, &facts->raised_count, err);
     }
     stn_release(mesh->context, triangles);
-    tuples_clear(&s.faces);
+    stn_tuples_clear(&s.faces);
     stn_release(mesh->context, s.given);
     stn_release(mesh->context, s.flat);
     return status;
-}
-
-stn_status stn_tetrahedra_across(stn_context *context, const int32_t *tetrahedra, int32_t count, int32_t vertex_count,
-                                 int32_t *across, stn_error *err) {
-    raw_mesh mesh = {.context = context,
-                     .vertex_count = vertex_count,
-                     .tetrahedron_count = count,
-                     .tetrahedra = (int32_t *)tetrahedra}; // read alone
-    solid s = {.mesh = &mesh, .err = err};
-    stn_status status = sort_faces(&s);
-    for (int32_t i = 0, end; i < s.faces.count && status == STN_OK; i = end) {
-        end = tuples_end(&s.faces, i);
-        int32_t a = s.faces.order[i], b = s.faces.order[end - 1];
-        across[a] = end - i == 2 ? b / 4 : -1;
-        across[b] = end - i == 2 ? a / 4 : -1;
-        if (end - i > 2) {
-            const int32_t *v = s.faces.ids + 3 * (size_t)a;
-            status = stn_fail(err, STN_ERR_ARGUMENT, "%d tetrahedra share the face of vertices %d, %d, %d", end - i,
-                              v[0], v[1], v[2]);
-        }
-    }
-    tuples_clear(&s.faces);
-    return status;
-}
-
-// ----------------------------------------------------------------------------------------------- pressure fields
-// Pressure fields of solids, one extent for each vertex: those that were given, and the distance to the surface.
-
-stn_status mesh_check_extents(const raw_mesh *raw, stn_error *err) {
-    if (raw->tetrahedron_count == 0) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "mesh: extents of a surface: only tetrahedra have a pressure field");
-    }
-    for (size_t i = 0; i < 4 * (size_t)raw->tetrahedron_count; i++) {
-        double extent = raw->extents[raw->tetrahedra[i]];
-        if (!stn_mesh_extent_in_range(extent)) {
-            return stn_fail(err, STN_ERR_ARGUMENT,
-                            "mesh: extent %g at vertex %d (counted from 0) of tetrahedron %zu: must be from 0 (on the "
-                            "surface) to 1 (deepest)",
-                            extent, raw->tetrahedra[i], i / 4);
-        }
-    }
-    return STN_OK;
-}
-
-bool mesh_extents_agree(double a, double b) {
-    return isnan(a) || isnan(b) || fabs(a - b) <= MESH_EXTENT_EXACTNESS;
-}
-
-stn_status mesh_finish_extents(raw_mesh *mesh, int32_t *raised_count, stn_error *err) {
-    double largest = 0.0;
-    *raised_count = 0;
-    for (int32_t i = 0; i < mesh->vertex_count; i++) {
-        mesh->extents[i] = fmin(fmax(mesh->extents[i], 0.0), 1.0); // of unused vertices, which go, NAN becomes 0
-    }
-    for (size_t i = 0; i < 3 * (size_t)mesh->triangle_count; i++) {
-        double *extent = &mesh->extents[mesh->triangles[i]];
-        *raised_count += *extent > MESH_EXTENT_EXACTNESS;
-        *extent = 0.0;
-    }
-    for (size_t i = 0; i < 4 * (size_t)mesh->tetrahedron_count; i++) {
-        largest = fmax(largest, mesh->extents[mesh->tetrahedra[i]]);
-    }
-    if (!(largest > 0.0)) {
-        return stn_fail(err, STN_ERR_ARGUMENT,
-                        "mesh: its field is 0 at all vertices inside: give extents up to 1, or none");
-    }
-    return STN_OK;
 }
