@@ -143,6 +143,16 @@ static stn_status prescribe(const step_setup *setup, step_frame *frame, stn_erro
     return STN_OK;
 }
 
+static stn_status refuse_place(const stn_model *model, const stn_node_attachment *held, const attached_node *node,
+                               double dt, stn_error *err) {
+    const bool world = held->link == STN_WORLD;
+    return stn_fail(err, STN_ERR_NUMERIC,
+                    "node %d, which %s%s carries, is at (%g, %g, %g) m at the step's end: too far away for one step of "
+                    "%g s",
+                    held->node, world ? "the world" : "link ", world ? "" : model->links[held->link].name,
+                    node->place.x, node->place.y, node->place.z, dt);
+}
+
 stn_status stn_step_prescribe_nodes(const step_setup *setup, const state_view *state, step_frame *frame,
                                     stn_error *err) {
     const stn_model *model = setup->model;
@@ -158,6 +168,9 @@ stn_status stn_step_prescribe_nodes(const step_setup *setup, const state_view *s
         any = any || node->prescribed;
         if (node->prescribed) {
             foresee(setup, state, frame, &model->attachments[i], node);
+            if (!stn_vec3_finite(node->velocity)) {
+                return refuse_place(model, &model->attachments[i], node, frame->dt, err);
+            }
         }
     }
     return any ? prescribe(setup, frame, err) : STN_OK;

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stn_heap.h"
+#include "stn_tape.h"
+
 static const double g = 9.81;
 
 static stn_vec3 vec(double x, double y, double z) {
@@ -316,6 +319,11 @@ static void nodes_follow_a_body_that_jumps(void **state) {
         }
         assert_vec(node_velocity(world, 0), vec(0.0, 0.0, 0.0), 0.0);
         assert_true(isfinite(node_position(world, 3).z));
+        pose.position.x = 1e308;
+        if (schemes[s].moves_by_v) {
+            assert_ok(stn_world_set_kinematic(world, body, &pose, NULL, NULL, &err), err);
+            assert_error(stn_world_step(world, &said), STN_ERR_NUMERIC, "node 0, which link hand carries, is at (1e+308");
+        }
         stn_world_destroy(world);
     }
 }
@@ -368,11 +376,6 @@ static void every_solver_takes_attached_nodes(void **state) {
 
 // -------------------------------------------------------------------------------------------------------- two ends
 
-static double springs_energy(const stn_world *world) {
-    const stn_step_report *r = stn_world_observation(world)->report;
-    return r->kinetic_J + r->potential_J + r->elastic_J;
-}
-
 /// Without gravity a body and a chain on it turn about each other: what one side gets the other loses.
 static void action_is_reaction_on_a_body_that_moves(void **state) {
     for (int32_t s = 0; s < 5; s++) {
@@ -413,7 +416,6 @@ static void action_is_reaction_on_a_body_that_moves(void **state) {
         print_message("%s: angular momentum %.6g of %.6g\n", schemes[s].choice.id, turning.z, 0.4 * 0.1 - 0.05 * 0.05);
         // forces along the line between two nodes, where they are as they act; else to the order of the scheme
         assert_near(turning.z, 0.0375, schemes[s].moves_by_v ? 1e-12 : 3e-4);
-        assert_true(springs_energy(world) <= 0.5 * 0.1 * 1.25 * 1.01);
         stn_world_destroy(world);
     }
 }
@@ -445,27 +447,32 @@ static void a_cloud_has_two_ends_and_a_body_two_clouds(void **state) {
 
 /// Pinned spheres in the ground, in each other, and one on the body that carries it: nothing to solve, no overlap told.
 static void contacts_without_a_free_dof_are_left_out(void **state) {
-    stn_world_options options = stn_world_options_default();
-    stn_world *world = scene_world(*state, &options);
-    scene_ground(world);
-    const double low[] = {0.0, 0.0, 0.01, 0.0, 0.0, 0.02}, high[] = {0.0, 0.01, 0.02};
-    const int32_t both[] = {0, 1};
-    stn_error err;
-    assert_ok(stn_builder_attach_nodes(begin(world), add_spheres(world, 2, low, 0.1, 0.03), 2, both, STN_WORLD, &err),
-              err);
-    attach(world, add_spheres(world, 1, high, 0.1, 0.03), 0, STN_WORLD);
-    const int32_t cube = link_of(world, scene_cube(world, "cube", 1.0, vec(1.0, 0.0, 0.5)));
-    const double on_top[] = {1.0, 0.0, 0.6}, other[] = {1.0, 0.02, 0.6};
-    attach(world, add_spheres(world, 1, on_top, 0.1, 0.03), 0, cube);
-    attach(world, add_spheres(world, 1, other, 0.1, 0.03), 0, cube);
-    for (int32_t i = 0; i < 20; i++) {
-        scene_steps(world, 1);
-        const stn_observation *o = stn_world_observation(world);
-        assert_int_equal(o->contacts->count, 0);
-        assert_near(o->report->overlap_without_contact_m, 0.0, 0.0);
+    for (int32_t second = 0; second < 2; second++) { // on the cube, in another sphere
+        stn_world_options options = stn_world_options_default();
+        stn_world *world = scene_world(*state, &options);
+        scene_ground(world);
+        const double low[] = {0.0, 0.0, 0.01, 0.0, 0.0, 0.02}, high[] = {0.0, 0.01, 0.02};
+        const int32_t both[] = {0, 1};
+        stn_error err;
+        const int32_t cloud = add_spheres(world, 2, low, 0.1, 0.03);
+        assert_ok(stn_builder_attach_nodes(begin(world), cloud, 2, both, STN_WORLD, &err), err);
+        attach(world, add_spheres(world, 1, high, 0.1, 0.03), 0, STN_WORLD);
+        const int32_t cube = link_of(world, scene_cube(world, "cube", 1.0, vec(1.0, 0.0, 0.5)));
+        const double on_top[] = {1.0, 0.0, 0.6}, other[] = {1.0, 0.02, 0.6};
+        attach(world, add_spheres(world, 1, on_top, 0.1, 0.03), 0, cube);
+        if (second == 1) {
+            attach(world, add_spheres(world, 1, other, 0.1, 0.03), 0, cube);
+        }
+        for (int32_t i = 0; i < 20; i++) {
+            scene_steps(world, 1);
+            const stn_observation *o = stn_world_observation(world);
+            assert_int_equal(o->contacts->count, 0);
+            assert_near(o->report->overlap_without_contact_m, 0.0, 0.0);
+            assert_near(o->report->overlap_m, second == 1 ? 0.04 : 0.0, second == 1 ? 1e-5 : 0.0);
+        }
+        assert_near(node_velocity(world, 3).z, -g * 20.0 * 0.002, 1e-12); // cube and nodes fall together
+        stn_world_destroy(world);
     }
-    assert_near(node_velocity(world, 3).z, -g * 20.0 * 0.002, 1e-12); // cube and nodes fall together
-    stn_world_destroy(world);
 }
 
 /// A sphere that a kinematic body carries pushes a cube over the ground: the hand feels friction and weight.
@@ -479,23 +486,67 @@ static void a_driven_sphere_pushes_a_cube(void **state) {
     stn_error err;
     assert_ok(stn_world_compile(world, &err), err);
     const int32_t body = stn_world_model(world)->links[hand].body;
-    double work = 0.0, lost = 0.0, first = NAN;
+    double work = 0.0;
     for (int32_t i = 1; i <= 1000; i++) {
         stn_pose pose = stn_pose_identity();
         pose.position = vec(-0.3 + 2e-4 * i, 0.0, 0.1);
         assert_ok(stn_world_set_kinematic(world, body, &pose, NULL, NULL, &err), err);
         step(world);
-        if (i > 500) {
-            const stn_observation *o = stn_world_observation(world);
-            first = i == 501 ? springs_energy(world) : first;
-            work += i > 501 ? o->report->input_work_J : 0.0;
-            lost += i > 501 ? o->report->contact_J : 0.0;
-        }
+        work += i > 500 ? stn_world_observation(world)->report->input_work_J : 0.0;
     }
     const stn_vec3 force = force_of(world, 0);
     assert_near(force.x, 0.5 * 2.0 * g, 1e-3 * g); // mu m g
-    assert_near(work, 0.5 * 2.0 * g * 0.2 * 0.499 + 0.1 * 0.0, 1e-3 * work);
-    print_message("work %.6g, of contacts %.6g, energy %.3g\n", work, lost, springs_energy(world) - first);
+    assert_near(work, 0.5 * 2.0 * g * 0.1, 1e-4 * work); // along 0.1 m
+    stn_world_destroy(world);
+}
+
+/// A sphere on a hand runs along a free cube whose surface moves by itself. What the two do is what the cube gains
+/// and the contact takes: change of energy - gamma . (mean relative velocity).
+static void a_driven_sphere_on_a_belt_is_accounted_for(void **state) {
+    stn_world_options options = stn_world_options_default();
+    options.gravity = vec(0.0, 0.0, 0.0);
+    options.dt = 1e-3;
+    static const stn_setting tight[] = {{.name = "tolerance", .form = STN_SETTING_NUMBER, .number = 1e-13}};
+    options.solver = (stn_plugin_choice){NULL, tight, 1};
+    stn_world *world = scene_world(*state, &options);
+    stn_geometry_spec box = stn_geometry_spec_default(stn_shape_box(vec(0.1, 0.1, 0.1)));
+    box.surface_velocity = vec(0.3, 0.0, 0.0);
+    scene_body(world, "cube", 2.0, &box, vec(0.0, 0.0, 0.0));
+    const int32_t hand = add_driver(world, "hand", vec(0.0, 0.0, 0.3));
+    const double x[] = {0.0, 0.02, 0.1308}; // they meet when the sphere is at its speed
+    attach(world, add_spheres(world, 1, x, 0.1, 0.03), 0, hand);
+    stn_error err;
+    assert_ok(stn_world_compile(world, &err), err);
+    const int32_t body = stn_world_model(world)->links[hand].body;
+    double work = 0.0, taken = 0.0, change = 0.0, before = 0.0;
+    for (int32_t i = 1; i <= 100; i++) {
+        stn_pose pose = stn_pose_identity();
+        pose.position = vec(0.0, 1e-4 * i, 0.3 - 2e-4 * i);
+        const stn_vec3 linear = vec(0.0, 0.1, -0.2), none = {0.0, 0.0, 0.0};
+        assert_ok(stn_world_set_kinematic(world, body, &pose, &linear, &none, &err), err);
+        double v0[16];
+        memcpy(v0, stn_world_state(world)->v, (size_t)stn_world_model(world)->nv * sizeof *v0);
+        step(world);
+        const stn_observation *o = stn_world_observation(world);
+        work += o->report->input_work_J;
+        change += o->report->kinetic_J - before;
+        before = o->report->kinetic_J;
+        for (int32_t c = 0; c < o->problem->constraint_count; c++) {
+            const stn_constraint *contact = &o->problem->constraints[c];
+            double start[3], end[3];
+            stn_constraint_velocity(o->problem, contact, v0, start);
+            stn_constraint_velocity(o->problem, contact, o->v, end);
+            for (int32_t r = 0; r < 3; r++) {
+                taken -= o->gamma[contact->row + r] * (0.5 * (start[r] + end[r]) + o->problem->bias[contact->row + r]);
+            }
+        }
+        if (i == 1) { // the node's own mass is brought up to speed
+            assert_near(work, 0.5 * 0.1 * 0.05, 1e-15);
+            assert_near(change, work, 1e-15);
+        }
+    }
+    assert_true(taken > 1e-3 && change > 1e-3);
+    assert_near(work, change + taken, 1e-12);
     stn_world_destroy(world);
 }
 
@@ -551,6 +602,71 @@ static void reset_clone_and_snapshot_step_alike(void **state) {
     stn_snapshot_destroy(kept);
     stn_world_destroy(twin);
     stn_world_destroy(world);
+}
+
+static void a_run_is_played_again(void **state) {
+    int32_t body = -1;
+    stn_world *world = busy_world(*state, &body);
+    tape *t = tape_record(world);
+    drive(world, body, 0, 100);
+    const uint64_t end = stn_world_hash(world);
+    stn_world_destroy(world);
+    assert_true(tape_play(*state, t) == end);
+    tape_drop(t);
+}
+
+static void steady_steps_take_no_memory(void **state) {
+    (void)state;
+    stn_heap heap = {0};
+    stn_context_options options = stn_heap_options(&heap);
+    options.plugin_path = STN_FAKES_DIR;
+    stn_context *context = NULL;
+    stn_error err;
+    int32_t body = -1;
+    assert_ok(stn_context_create(&options, &context, &err), err);
+    stn_world *world = busy_world(context, &body);
+    drive(world, body, 0, 20);
+    const long long before = heap.requests;
+    drive(world, body, 20, 50);
+    assert_int_equal(heap.requests - before, 0);
+    stn_world_destroy(world);
+    stn_context_destroy(context);
+    assert_int_equal(heap.live, 0);
+}
+
+/// Pinned, compiled and stepped with one request for memory failing: nothing stays, and no half attachment.
+static void a_lack_of_memory_is_an_error(void **state) {
+    (void)state;
+    stn_heap heap = {0};
+    stn_context *context = stn_heap_context(&heap);
+    stn_error err = {0};
+    const double x[] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0}, mass[] = {0.1, 0.1};
+    const stn_nodes_spec spec = {"pair", 2, x, mass, 0.0, stn_material_unset()};
+    int32_t cloud = 0, failed = 0;
+    const int32_t node = 1;
+    for (long long n = 1; n < 200; n++) {
+        stn_model_builder *builder = NULL;
+        stn_model *model = NULL;
+        assert_ok(stn_builder_create(context, &builder, &err), err);
+        assert_ok(stn_builder_add_nodes(builder, &spec, &cloud, &err), err);
+        stn_heap_arm(&heap, n);
+        stn_status status = stn_builder_attach_nodes(builder, cloud, 1, &node, STN_WORLD, &err);
+        failed += status == STN_ERR_MEMORY;
+        if (status == STN_OK) {
+            status = stn_model_compile(builder, &model, &err);
+        }
+        heap.fail_at = 0;
+        if (status != STN_OK) {
+            assert_int_equal(status, STN_ERR_MEMORY);
+        } else {
+            assert_int_equal(model->attachment_count, 1);
+        }
+        stn_model_destroy(model);
+        stn_builder_destroy(builder);
+    }
+    assert_true(failed > 0);
+    stn_context_destroy(context);
+    assert_int_equal(heap.live, 0);
 }
 
 static void integrators_change_between_steps(void **state) {
@@ -675,7 +791,11 @@ int main(void) {
         cmocka_unit_test(a_cloud_has_two_ends_and_a_body_two_clouds),
         cmocka_unit_test(contacts_without_a_free_dof_are_left_out),
         cmocka_unit_test(a_driven_sphere_pushes_a_cube),
+        cmocka_unit_test(a_driven_sphere_on_a_belt_is_accounted_for),
         cmocka_unit_test(reset_clone_and_snapshot_step_alike),
+        cmocka_unit_test(a_run_is_played_again),
+        cmocka_unit_test(steady_steps_take_no_memory),
+        cmocka_unit_test(a_lack_of_memory_is_an_error),
         cmocka_unit_test(integrators_change_between_steps),
         cmocka_unit_test(a_world_that_begins_elsewhere_brings_its_nodes_back),
         cmocka_unit_test(a_singular_A_keeps_its_pins),
