@@ -3,10 +3,90 @@
 // and the projected Hessian against an eigenvalue decomposition of the one by differences.
 #include "stn_test.h"
 
+#include <stiction/math.h>
+
 #include "common/stretch.h"
 #include "stn_random.h"
 
 static const double mu = 3.0e4, lambda = 7.0e4;
+
+// One element through the lanes of four: it goes into each lane in turn, beside others that are inverted, flat and NaN,
+// and must get the same bytes everywhere.
+
+typedef struct one_stretch {
+    stn_mat3 U, V;
+    double sigma[3];
+} one_stretch;
+
+typedef struct one_material {
+    double energy, stress[3], scale[3][3], twist[3], flip[3];
+} one_material;
+
+static void set_lane(wide F[3][3], int32_t lane, const stn_mat3 *value) {
+    for (int32_t i = 0; i < 9; i++) {
+        F[i / 3][i % 3][lane] = value->m[i / 3][i % 3];
+    }
+}
+
+static one_stretch stretch_of(const stn_mat3 *F) {
+    stn_mat3 other[3] = {stn_mat3_diagonal(-1.0, 2.0, 0.3), stn_mat3_diagonal(1.0, 0.0, 0.0), stn_mat3_identity()};
+    other[0].m[0][2] = 0.7;
+    other[2].m[1][1] = (double)NAN;
+    one_stretch first = {0};
+    for (int32_t lane = 0; lane < WIDE; lane++) {
+        wide lanes[3][3];
+        stretch s;
+        one_stretch one;
+        for (int32_t i = 0; i < WIDE; i++) {
+            set_lane(lanes, i, i == lane ? F : &other[(i + 4 - lane) % 4 - 1]);
+        }
+        stretch_find((const wide(*)[3])lanes, &s);
+        for (int32_t i = 0; i < 3; i++) {
+            one.sigma[i] = s.sigma[i][lane];
+            for (int32_t k = 0; k < 3; k++) {
+                one.U.m[k][i] = s.u[i][k][lane];
+                one.V.m[k][i] = s.v[i][k][lane];
+            }
+        }
+        if (lane == 0) {
+            first = one;
+        }
+        assert_memory_equal(&first, &one, sizeof one);
+    }
+    return first;
+}
+
+static stretch widened(const one_stretch *one) {
+    stretch s;
+    for (int32_t i = 0; i < 3; i++) {
+        wide_fill(&s.sigma[i], one->sigma[i]);
+        for (int32_t k = 0; k < 3; k++) {
+            wide_fill(&s.u[i][k], one->U.m[k][i]);
+            wide_fill(&s.v[i][k], one->V.m[k][i]);
+        }
+    }
+    return s;
+}
+
+static stn_mat3 stretch_rotation(const one_stretch *s) {
+    stn_mat3 transposed = stn_mat3_transpose(&s->V);
+    return stn_mat3_mul(&s->U, &transposed);
+}
+
+static stn_mat3 scaled(const one_stretch *s, const double diagonal[3]) {
+    stretch lanes = widened(s);
+    material m;
+    wide P[3][3];
+    stn_mat3 one;
+    for (int32_t i = 0; i < 3; i++) {
+        wide_fill(&m.stress[i], diagonal[i]);
+    }
+    material_stress(&lanes, &m, P);
+    for (int32_t i = 0; i < 9; i++) {
+        one.m[i / 3][i % 3] = P[i / 3][i % 3][2];
+    }
+    return one;
+}
 
 /// The identity and `strain` times random numbers.
 static stn_mat3 random_gradient(stn_random *r, double strain) {
@@ -45,12 +125,11 @@ static void assert_rotation(const stn_mat3 *R) {
 }
 
 static void assert_decomposed(const stn_mat3 *F) {
-    stretch s = stretch_of(F);
+    one_stretch s = stretch_of(F);
     assert_rotation(&s.U);
     assert_rotation(&s.V);
     assert_true(s.sigma[0] >= s.sigma[1] * (1.0 - 1e-14) && s.sigma[1] >= fabs(s.sigma[2]) * (1.0 - 1e-14));
-    material stretches = {.stress = {s.sigma[0], s.sigma[1], s.sigma[2]}};
-    stn_mat3 product = material_stress(&s, &stretches);
+    stn_mat3 product = scaled(&s, s.sigma);
     for (int32_t i = 0; i < 9; i++) {
         assert_near(product.m[i / 3][i % 3], F->m[i / 3][i % 3], 4e-15 * largest(F));
     }
@@ -72,7 +151,7 @@ static void any_gradient_is_decomposed_into_rotations_and_stretches(void **state
         assert_decomposed(&turned);
     }
     stn_mat3 R = random_rotation(&r);
-    stretch s = stretch_of(&R);
+    one_stretch s = stretch_of(&R);
     stn_mat3 polar = stretch_rotation(&s);
     for (int32_t i = 0; i < 9; i++) {
         assert_near(polar.m[i / 3][i % 3], R.m[i / 3][i % 3], 4e-15);
@@ -85,36 +164,80 @@ static void an_inverted_gradient_has_one_negative_stretch_the_smallest(void **st
     for (int32_t i = 0; i < 200; i++) {
         stn_mat3 F = random_gradient(&r, 0.2), mirror = stn_mat3_diagonal(-0.7, 1.0, 1.3);
         F = stn_mat3_mul(&F, &mirror);
-        stretch s = stretch_of(&F);
+        one_stretch s = stretch_of(&F);
         assert_true(s.sigma[2] < 0.0 && s.sigma[1] > 0.0);
         assert_near(s.sigma[0] * s.sigma[1] * s.sigma[2], determinant(&F), 1e-14);
     }
 }
 
-typedef material (*model)(const double sigma[3]);
-static material linear(const double sigma[3]) {
-    return corotational(mu, lambda, 3, sigma);
+typedef void (*model)(const wide sigma[3], material *m);
+static void linear(const wide sigma[3], material *m) {
+    const wide a = {mu, mu, mu, mu}, b = {lambda, lambda, lambda, lambda};
+    corotational(&a, &b, 3, sigma, m);
 }
-static material stable(const double sigma[3]) {
-    return neo_hookean(mu, lambda, sigma);
+static void stable(const wide sigma[3], material *m) {
+    const wide a = {mu, mu, mu, mu}, b = {lambda, lambda, lambda, lambda};
+    neo_hookean(&a, &b, sigma, m);
 }
-static material stable_auxetic(const double sigma[3]) {
-    return neo_hookean(mu, -0.6 * mu, sigma); // poisson -0.75
+static void stable_auxetic(const wide sigma[3], material *m) { // poisson -0.75
+    const wide a = {mu, mu, mu, mu}, b = -0.6 * a;
+    neo_hookean(&a, &b, sigma, m);
 }
-static material membrane(const double sigma[3]) {
-    return corotational(mu, 0.4 * mu, 2, sigma);
+static void membrane(const wide sigma[3], material *m) {
+    const wide a = {mu, mu, mu, mu}, b = 0.4 * a;
+    corotational(&a, &b, 2, sigma, m);
 }
 static const model models[] = {linear, stable, stable_auxetic, membrane};
 
-static material at(model m, const stn_mat3 *F) {
-    stretch s = stretch_of(F);
-    return m(s.sigma);
+static one_material material_of(model m, const double sigma[3]) {
+    wide lanes[3];
+    material w;
+    one_material one;
+    for (int32_t i = 0; i < 3; i++) {
+        lanes[i] = (wide){1.0, sigma[i], -0.5, sigma[i]};
+    }
+    m(lanes, &w);
+    one.energy = w.energy[1];
+    assert_true(w.energy[1] == w.energy[3]);
+    for (int32_t i = 0; i < 3; i++) {
+        one.stress[i] = w.stress[i][1];
+        one.twist[i] = w.twist[i][1];
+        one.flip[i] = w.flip[i][1];
+        for (int32_t k = 0; k < 3; k++) {
+            one.scale[i][k] = w.scale[i][k][1];
+            assert_true(w.scale[i][k][1] == w.scale[i][k][3]);
+        }
+    }
+    return one;
+}
+
+static one_material at(model m, const stn_mat3 *F) {
+    one_stretch s = stretch_of(F);
+    return material_of(m, s.sigma);
 }
 
 static stn_mat3 stress(model m, const stn_mat3 *F) {
-    stretch s = stretch_of(F);
-    material w = m(s.sigma);
-    return material_stress(&s, &w);
+    one_stretch s = stretch_of(F);
+    one_material w = material_of(m, s.sigma);
+    return scaled(&s, w.stress);
+}
+
+/// Stiffness of a simplex of `nodes` (3 or 4) and volume 1 with these gradients, in the last lane.
+static void stiffness(model m, const stn_mat3 *F, int32_t nodes, const stn_vec3 *gradient, double *K) {
+    one_stretch s = stretch_of(F);
+    stretch lanes = widened(&s);
+    material w;
+    wide g[3][3], wide_K[144], volume = {7.0, 7.0, 7.0, 1.0};
+    m(lanes.sigma, &w);
+    for (int32_t i = 0; i < 3; i++) {
+        wide_fill(&g[i][0], gradient[i].x);
+        wide_fill(&g[i][1], gradient[i].y);
+        wide_fill(&g[i][2], gradient[i].z);
+    }
+    material_stiffness(&lanes, &w, &volume, nodes, (const wide(*)[3])g, wide_K);
+    for (int32_t i = 0; i < 9 * nodes * nodes; i++) {
+        K[i] = wide_K[i][3];
+    }
 }
 
 /// A gradient far from where the smallest two stretches are opposite, where energies that see an orientation have an
@@ -125,7 +248,7 @@ static stn_mat3 smooth_gradient(stn_random *r, model m, double strain) {
         for (int32_t i = 0; m == membrane && i < 3; i++) {
             F.m[i][2] = 0.0;
         }
-        stretch s = stretch_of(&F);
+        one_stretch s = stretch_of(&F);
         if (s.sigma[1] + s.sigma[2] > 0.05) {
             return F;
         }
@@ -156,7 +279,7 @@ static void energies_and_stresses_vanish_at_rest_and_moduli_are_those_of_lame(vo
     (void)state;
     const double rest[3] = {1.0, 1.0, 1.0};
     for (int32_t i = 0; i < 2; i++) {
-        material w = models[i](rest);
+        one_material w = material_of(models[i], rest);
         assert_near(w.energy, 0.0, 0.0);
         for (int32_t k = 0; k < 3; k++) {
             assert_near(w.stress[k], 0.0, 1e-11 * mu);
@@ -215,6 +338,7 @@ static void stiffness_is_the_projection_of_the_hessian(void **state) {
         int32_t nodes = m == membrane ? 3 : 4;
         stn_mat3 F = smooth_gradient(&r, m, 0.01 * (i % 100));
         double H[9][9] = {{0.0}}, K[144] = {0.0}, size = 0.0;
+        const int32_t width = 3 * nodes;
         for (int32_t c = 0; c < 3 * (nodes - 1); c++) {
             stn_mat3 high = F, low = F;
             const double h = 1e-5;
@@ -230,8 +354,7 @@ static void stiffness_is_the_projection_of_the_hessian(void **state) {
             H[k / 9][k % 9] = H[k % 9][k / 9] = mean;
             size = fmax(size, fabs(mean));
         }
-        stretch s = stretch_of(&F);
-        material w = m(s.sigma);
+        one_material w = at(m, &F);
         double most = w.scale[0][0] + w.scale[1][1] + w.scale[2][2];
         bool cut = w.twist[0] >= most || w.twist[1] >= most || w.twist[2] >= most;
         for (int32_t k = 0; k < 3; k++) { // a pole that is cut is no part of the claim
@@ -240,14 +363,14 @@ static void stiffness_is_the_projection_of_the_hessian(void **state) {
         if (cut) {
             continue;
         }
-        material_stiffness(&s, &w, 1.0, nodes, unit, 12, K);
+        stiffness(m, &F, nodes, unit, K);
         double before[9][9];
         memcpy(before, H, sizeof before);
         project(H);
         for (int32_t k = 0; k < 81; k++) {
             int32_t row = k / 9, column = k % 9;
             if (row < 3 * (nodes - 1) && column < 3 * (nodes - 1)) {
-                assert_near(K[(row + 3) * 12 + column + 3], H[row][column], 1e-5 * size + 1e-4 * mu);
+                assert_near(K[(row + 3) * width + column + 3], H[row][column], 1e-5 * size + 1e-4 * mu);
                 indefinite += row == 0 && column == 0 && fabs(before[0][0] - H[0][0]) > 1e-3 * size;
             }
         }
@@ -256,8 +379,8 @@ static void stiffness_is_the_projection_of_the_hessian(void **state) {
             for (int32_t axis = 0; axis < 3; axis++) {
                 double sum = 0.0;
                 for (int32_t n = 0; n < nodes; n++) {
-                    sum += K[row * 12 + 3 * n + axis];
-                    assert_true(K[row * 12 + 3 * n + axis] == K[(3 * n + axis) * 12 + row]);
+                    sum += K[row * width + 3 * n + axis];
+                    assert_true(K[row * width + 3 * n + axis] == K[(3 * n + axis) * width + row]);
                 }
                 assert_near(sum, 0.0, 1e-13 * size);
             }
@@ -300,6 +423,31 @@ static void corotational_stress_is_linear_elasticity_in_the_turned_frame(void **
     }
 }
 
+/// Viscous force and damping of a tetrahedron of volume 1, in lane 1.
+static void drag_of(const stn_mat3 *F, const stn_vec3 *gradient, const double *v, double *force, double *D) {
+    wide lanes[3][3], g[3][3], wide_v[12], wide_force[12] = {{0.0}}, wide_D[144], volume, a, b;
+    for (int32_t i = 0; i < 9; i++) {
+        wide_fill(&lanes[i / 3][i % 3], F->m[i / 3][i % 3]);
+    }
+    for (int32_t i = 0; i < 3; i++) {
+        wide_fill(&g[i][0], gradient[i].x);
+        wide_fill(&g[i][1], gradient[i].y);
+        wide_fill(&g[i][2], gradient[i].z);
+    }
+    for (int32_t i = 0; i < 12; i++) {
+        wide_fill(&wide_v[i], v[i]);
+    }
+    wide_fill(&volume, 1.0);
+    wide_fill(&a, mu);
+    wide_fill(&b, lambda);
+    material_drag((const wide(*)[3])lanes, &a, &b, &volume, 4, (const wide(*)[3])g, wide_v, wide_force);
+    material_damping((const wide(*)[3])lanes, &a, &b, &volume, 4, (const wide(*)[3])g, wide_D);
+    for (int32_t i = 0; i < 144; i++) {
+        D[i] = wide_D[i][1];
+        force[i % 12] = wide_force[i % 12][1];
+    }
+}
+
 static void damping_resists_no_rigid_motion_and_is_that_of_the_stiffness_at_rest(void **state) {
     (void)state;
     static const stn_vec3 gradient[3] = {{1.0, 0.2, 0.0}, {-0.3, 2.0, 0.5}, {0.1, 0.0, 1.5}};
@@ -309,10 +457,8 @@ static void damping_resists_no_rigid_motion_and_is_that_of_the_stiffness_at_rest
     for (int32_t i = 0; i < 12; i++) {
         v[i] = random_real(&r);
     }
-    stretch s = stretch_of(&one);
-    material w = linear(s.sigma);
-    material_stiffness(&s, &w, 0.5, 4, gradient, 12, K);
-    material_damp(&one, mu, lambda, 0.5, 4, gradient, v, force, 12, D);
+    stiffness(linear, &one, 4, gradient, K);
+    drag_of(&one, gradient, v, force, D);
     for (int32_t k = 0; k < 144; k++) {
         assert_near(D[k], K[k], 1e-10 * lambda);
     }
@@ -332,8 +478,8 @@ static void damping_resists_no_rigid_motion_and_is_that_of_the_stiffness_at_rest
             rigid[3 * n + 4] = rigid[1] + speed.y;
             rigid[3 * n + 5] = rigid[2] + speed.z;
         }
-        material_damp(&F, mu, lambda, 0.5, 4, gradient, rigid, none, 12, NULL);
-        material_damp(&F, mu, lambda, 0.5, 4, gradient, v, drag, 12, D);
+        drag_of(&F, gradient, rigid, none, D);
+        drag_of(&F, gradient, v, drag, D);
         for (int32_t k = 0; k < 12; k++) {
             double product = 0.0;
             for (int32_t c = 0; c < 12; c++) {
