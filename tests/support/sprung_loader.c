@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loader for tests: whatever a file "*.sprung" holds, it says what only some formats can: a proposed base, a spring,
 // servo gains, a joint that follows another, keyframes. A file that begins with "w" proposes a root that is welded, one
-// that begins with "f" a floating one, both 0.5 m up; another proposes nothing.
+// that begins with "f" a floating one, both 0.5 m up; another proposes nothing. One that begins with "n" brings nodes
+// that are attached to its finger and the world.
 #include <stdio.h>
 
 #include <stiction/plugin.h>
@@ -51,12 +52,27 @@ static stn_status add_keyframes(stn_model_builder *builder, int32_t robot, stn_e
     return status == STN_OK ? stn_builder_add_keyframe(builder, robot, &keyframes[1], err) : status;
 }
 
-static stn_status propose(stn_model_builder *builder, int32_t robot, const char *path, stn_error *err) {
+/// Three nodes, one of them attached to the finger, two to the world.
+static stn_status add_nodes(stn_model_builder *builder, int32_t finger, stn_error *err) {
+    static const double x[9] = {0.0, 0.0, 1.0, 0.1, 0.0, 1.0, 0.2, 0.0, 1.0}, mass[3] = {0.1, 0.1, 0.1};
+    static const int32_t order[3] = {1, 0, 2};
+    const stn_nodes_spec spec = {"pad", 3, x, mass, 0.0, stn_material_unset()};
+    int32_t cloud = 0;
+    stn_status status = stn_builder_add_nodes(builder, &spec, &cloud, err);
+    status = status == STN_OK ? stn_builder_attach_nodes(builder, cloud, 1, order, finger, err) : status;
+    return status == STN_OK ? stn_builder_attach_nodes(builder, cloud, 2, order + 1, STN_WORLD, err) : status;
+}
+
+/// By the file's first letter.
+static stn_status propose(stn_model_builder *builder, int32_t robot, int32_t finger, const char *path, stn_error *err) {
     stn_pose base = {stn_mat3_identity(), {0.0, 0.0, 0.5}};
     FILE *file = fopen(path, "r");
     int first = file != NULL ? fgetc(file) : EOF;
     if (file != NULL) {
         fclose(file);
+    }
+    if (first == 'n') {
+        return add_nodes(builder, finger, err);
     }
     bool says = first == 'w' || first == 'f';
     return says ? stn_builder_propose_base(builder, robot, &base, first == 'w', err) : STN_OK;
@@ -74,7 +90,7 @@ static stn_status load(void *self, const stn_load_request *request, stn_model_bu
     status = add_links(builder, link, err);
     status = status == STN_OK ? add_joints(builder, link, err) : status;
     status = status == STN_OK ? add_keyframes(builder, *robot, err) : status;
-    status = status == STN_OK ? propose(builder, *robot, request->path, err) : status;
+    status = status == STN_OK ? propose(builder, *robot, link[2], request->path, err) : status;
     if (status != STN_OK) {
         stn_builder_discard(builder, *robot);
     }

@@ -95,6 +95,8 @@ void info_print_tree(const info_report *r, const cli_terminal *terminal);
 bool info_is_mesh(const char *path);
 int info_mesh(const cli_command *command, const char *path, bool json);
 
+/// How many nodes of a cloud are attached to a link (STN_WORLD: to the world).
+int32_t info_attached(const stn_model *model, const stn_tree *cloud, int32_t link);
 /// The link or joint at one end of a constraint, "world".
 const char *info_constraint_end(const stn_model *model, const stn_constraint_end *end);
 

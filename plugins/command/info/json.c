@@ -90,6 +90,39 @@ static cJSON *actuator_list(const info_report *r) {
     return list;
 }
 
+int32_t info_attached(const stn_model *model, const stn_tree *cloud, int32_t link) {
+    int32_t count = 0;
+    for (int32_t i = 0; i < model->attachment_count; i++) {
+        const stn_node_attachment *held = &model->attachments[i];
+        const int32_t node = held->node - cloud->node_start;
+        count += held->link == link && node >= 0 && node < cloud->node_count;
+    }
+    return count;
+}
+
+static cJSON *clouds_json(const stn_model *m) {
+    cJSON *clouds = cJSON_CreateArray();
+    for (int32_t t = 0; t < m->tree_count; t++) {
+        if (m->trees[t].kind != STN_TREE_NODAL) {
+            continue;
+        }
+        cJSON *cloud = cJSON_CreateObject();
+        cJSON_AddNumberToObject(cloud, "nodes", m->trees[t].node_count);
+        cJSON *list = cJSON_AddArrayToObject(cloud, "attached");
+        for (int32_t link = STN_WORLD; link < m->link_count; link++) {
+            const int32_t nodes = info_attached(m, &m->trees[t], link);
+            if (nodes > 0) {
+                cJSON *item = cJSON_CreateObject();
+                cli_json_add_text(item, "link", link == STN_WORLD ? "world" : m->links[link].name);
+                cJSON_AddNumberToObject(item, "nodes", nodes);
+                cJSON_AddItemToArray(list, item);
+            }
+        }
+        cJSON_AddItemToArray(clouds, cloud);
+    }
+    return clouds;
+}
+
 const char *info_constraint_end(const stn_model *model, const stn_constraint_end *end) {
     if (end->joint >= 0) {
         return model->joints[end->joint].name;
@@ -250,6 +283,7 @@ bool info_print_json(const info_report *r) {
         cli_json_add_text(item, "b", info_constraint_end(m, &held->ends[held->end_count - 1]));
         cJSON_AddItemToArray(constraints, item);
     }
+    cJSON_AddItemToObject(json, "clouds", clouds_json(m));
     cJSON_AddItemToObject(json, "geometries", geometry_counts(r));
     if (cli_box_is_empty(&r->size.box)) {
         cJSON_AddNullToObject(json, "size");

@@ -113,6 +113,23 @@ static void print_summary(const info_report *r) {
         cli_print_name(info_constraint_end(m, &held->ends[held->end_count - 1]));
         putchar('\n');
     }
+    // "  nodes     60 of a deformable, 4 attached to world, 2 to hand", a line for each cloud.
+    for (int32_t t = 0; t < m->tree_count; t++) {
+        bool any = false;
+        if (m->trees[t].kind != STN_TREE_NODAL) {
+            continue;
+        }
+        printf("  nodes     %d of a deformable", (int)m->trees[t].node_count);
+        for (int32_t link = STN_WORLD; link < m->link_count; link++) {
+            const int32_t nodes = info_attached(m, &m->trees[t], link);
+            if (nodes > 0) {
+                printf(", %d %sto ", (int)nodes, any ? "" : "attached ");
+                cli_print_name(link == STN_WORLD ? "world" : m->links[link].name);
+                any = true;
+            }
+        }
+        putchar('\n');
+    }
 }
 
 // -------------------------------------------------------------------------------------------------------- joints

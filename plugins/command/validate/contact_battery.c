@@ -135,8 +135,8 @@ static stn_contact_set contacts_of(subject *s, const scene *at, bool swapped, bo
     stn_contact_set set = {.arena = s->arena};
     pair.material = stn_model_pair_material(s->model, pair.geometry_a, pair.geometry_b);
     s->error = (stn_error){STN_OK, ""};
-    const stn_contact_scene scene = {.model = s->model, .prepared = s->prepared, .arena = s->arena};
-    stn_status status = s->ops->collide(s->instance->self, &scene, &pair, 1, &set, &s->error);
+    const stn_contact_scene found_in = {.model = s->model, .prepared = s->prepared, .arena = s->arena};
+    stn_status status = s->ops->collide(s->instance->self, &found_in, &pair, 1, &set, &s->error);
     if (status != STN_OK) {
         trial_fail(s->trial, "a %s and a %s: %s", stn_shape_name(shape_of(at->type[0]).type),
                    stn_shape_name(shape_of(at->type[1]).type), s->error.text);

@@ -322,7 +322,8 @@ static void nodes_follow_a_body_that_jumps(void **state) {
         pose.position.x = 1e308;
         if (schemes[s].moves_by_v) {
             assert_ok(stn_world_set_kinematic(world, body, &pose, NULL, NULL, &err), err);
-            assert_error(stn_world_step(world, &said), STN_ERR_NUMERIC, "node 0, which link hand carries, is at (1e+308");
+            assert_error(stn_world_step(world, &said), STN_ERR_NUMERIC,
+                         "node 0, which link hand carries, is at (1e+308");
         }
         stn_world_destroy(world);
     }
@@ -495,7 +496,7 @@ static void a_driven_sphere_pushes_a_cube(void **state) {
         work += i > 500 ? stn_world_observation(world)->report->input_work_J : 0.0;
     }
     const stn_vec3 force = force_of(world, 0);
-    assert_near(force.x, 0.5 * 2.0 * g, 1e-3 * g); // mu m g
+    assert_near(force.x, 0.5 * 2.0 * g, 1e-3 * g);       // mu m g
     assert_near(work, 0.5 * 2.0 * g * 0.1, 1e-4 * work); // along 0.1 m
     stn_world_destroy(world);
 }

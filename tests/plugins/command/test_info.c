@@ -177,9 +177,22 @@ static void springs_gains_keyframes_and_the_proposed_base_are_shown(void **state
     json = ask(SPRUNG, "--fk base");
     assert_near(number(json, "nv"), 3.0, 0.0);
     assert_near(component(item(item(item(json, "at_q"), "fk"), "base"), "xyz", 2), 0.5, 0.0);
-    cJSON_Delete(json);
     stn_expect_part("info " SPRUNG " 2>/dev/null", 0, "\n  keyframes home, folded\n");
     stn_expect_part("info " SPRUNG " 2>/dev/null", 0, "  servo     kp 50, kd 5  spring 200 N/m, slack at 0.25\n");
+    assert_true(cJSON_GetArraySize(item(json, "clouds")) == 0);
+    write_file(SPRUNG, "n"); // nodes, one on the finger and two in the world
+    cJSON_Delete(json);
+    json = ask(SPRUNG, "--q home");
+    const cJSON *cloud = cJSON_GetArrayItem(item(json, "clouds"), 0), *held = item(cloud, "attached");
+    assert_near(number(cloud, "nodes"), 3.0, 0.0);
+    assert_int_equal(cJSON_GetArraySize(held), 2);
+    assert_string_equal(item(cJSON_GetArrayItem(held, 0), "link")->valuestring, "world");
+    assert_near(number(cJSON_GetArrayItem(held, 0), "nodes"), 2.0, 0.0);
+    assert_string_equal(item(cJSON_GetArrayItem(held, 1), "link")->valuestring, "finger");
+    assert_near(number(cJSON_GetArrayItem(held, 1), "nodes"), 1.0, 0.0);
+    cJSON_Delete(json);
+    stn_expect_part("info " SPRUNG " 2>/dev/null", 0,
+                    "\n  nodes     3 of a deformable, 2 attached to world, 1 to finger\n");
     assert_int_equal(unsetenv("STICTION_PLUGIN_PATH"), 0);
     write_file(ROBOT, pendulum);
     json = ask(ROBOT, "");
