@@ -13,7 +13,7 @@ int64_t stn_matrix_value_count(const stn_matrix *a) {
     case STN_MATRIX_DENSE:
         return (int64_t)a->n * a->n;
     case STN_MATRIX_NODAL:
-        return 9 * (int64_t)a->row_start[a->node_count];
+        return (int64_t)a->node_size * a->node_size * a->row_start[a->node_count];
     }
     return 0;
 }
@@ -41,18 +41,24 @@ static void dense_mul_add(int32_t n, const double *restrict a, double s, const d
     }
 }
 
-static void nodal_mul_add(const stn_matrix *a, double s, const double *restrict x, double *restrict y) {
-    for (int32_t i = 0; i < a->node_count; i++) {
-        double sum[3] = {0.0, 0.0, 0.0};
+/// m: a->node_size, known to the compiler where it is written as a number.
+static inline void nodal_mul_add(const stn_matrix *a, int32_t m, double s, const double *restrict x,
+                                 double *restrict y) {
+    const double *b = a->values;
+    for (int32_t i = 0; i < a->node_count; i++, y += m) {
+        double sum[STN_MAX_NODE_SIZE] = {0.0};
         for (int32_t e = a->row_start[i]; e < a->row_start[i + 1]; e++) {
-            const double *b = a->values + 9 * (size_t)e;
-            const double *z = x + 3 * (size_t)a->column[e];
-            sum[0] += b[0] * z[0] + b[1] * z[1] + b[2] * z[2];
-            sum[1] += b[3] * z[0] + b[4] * z[1] + b[5] * z[2];
-            sum[2] += b[6] * z[0] + b[7] * z[1] + b[8] * z[2];
+            const double *z = x + (size_t)m * (size_t)a->column[e];
+            for (int32_t r = 0; r < m; r++, b += m) {
+                double product = b[0] * z[0];
+                for (int32_t k = 1; k < m; k++) {
+                    product += b[k] * z[k];
+                }
+                sum[r] += product;
+            }
         }
-        for (int32_t k = 0; k < 3; k++) {
-            y[3 * (size_t)i + (size_t)k] += s * sum[k];
+        for (int32_t k = 0; k < m; k++) {
+            y[k] += s * sum[k];
         }
     }
 }
@@ -74,7 +80,11 @@ void stn_matrix_mul_add(const stn_matrix *a, double s, const double *x, double *
         }
         break;
     case STN_MATRIX_NODAL:
-        nodal_mul_add(a, s, x, y);
+        if (a->node_size == 3) {
+            nodal_mul_add(a, 3, s, x, y);
+        } else {
+            nodal_mul_add(a, a->node_size, s, x, y);
+        }
         break;
     }
 }
@@ -90,7 +100,9 @@ static double *nodal_block(const stn_matrix *a, int32_t i, int32_t j) {
             high = middle;
         }
     }
-    return low < a->row_start[i + 1] && a->column[low] == j ? a->values + 9 * (size_t)low : NULL;
+    return low < a->row_start[i + 1] && a->column[low] == j
+               ? a->values + (size_t)a->node_size * (size_t)a->node_size * (size_t)low
+               : NULL;
 }
 
 void stn_matrix_diagonal(const stn_matrix *a, double *diagonal) {
@@ -114,8 +126,8 @@ void stn_matrix_diagonal(const stn_matrix *a, double *diagonal) {
     case STN_MATRIX_NODAL:
         for (int32_t i = 0; i < a->node_count; i++) {
             const double *block = nodal_block(a, i, i);
-            for (int32_t k = 0; k < 3; k++) {
-                diagonal[3 * (size_t)i + (size_t)k] = block[4 * k];
+            for (int32_t k = 0; k < a->node_size; k++) {
+                *diagonal++ = block[k * (a->node_size + 1)];
             }
         }
         break;
@@ -137,7 +149,7 @@ static bool holds(const stn_matrix *a, const stn_matrix *b) {
     case STN_MATRIX_NODAL:
         break;
     }
-    bool all = a->form == STN_MATRIX_NODAL && a->node_count == b->node_count;
+    bool all = a->form == STN_MATRIX_NODAL && a->node_count == b->node_count && a->node_size == b->node_size;
     for (int32_t i = 0; all && i < b->node_count; i++) {
         for (int32_t e = b->row_start[i]; all && e < b->row_start[i + 1]; e++) {
             all = nodal_block(a, i, b->column[e]) != NULL;
@@ -159,18 +171,16 @@ stn_status stn_matrix_add_scaled(stn_matrix *a, double s, const stn_matrix *b) {
     if (b->form == STN_MATRIX_DENSE) {
         add_values(stn_matrix_value_count(a), s, b->values, a->values);
     }
+    const int32_t m = a->node_size;
     for (int32_t i = 0; b->form == STN_MATRIX_DIAGONAL && i < a->n; i++) {
         double *to = a->form == STN_MATRIX_DIAGONAL ? &a->values[i]
                      : a->form == STN_MATRIX_DENSE  ? &a->values[(size_t)i * (size_t)(a->n + 1)]
-                                                    : &nodal_block(a, i / 3, i / 3)[4 * (i % 3)];
+                                                    : &nodal_block(a, i / m, i / m)[(m + 1) * (i % m)];
         *to += s * b->values[i];
     }
     for (int32_t i = 0; b->form == STN_MATRIX_NODAL && i < b->node_count; i++) {
         for (int32_t e = b->row_start[i]; e < b->row_start[i + 1]; e++) {
-            double *to = nodal_block(a, i, b->column[e]);
-            for (int32_t k = 0; k < 9; k++) {
-                to[k] += s * b->values[9 * (size_t)e + (size_t)k];
-            }
+            add_values(m * m, s, b->values + (size_t)(m * m) * (size_t)e, nodal_block(a, i, b->column[e]));
         }
     }
     return STN_OK;

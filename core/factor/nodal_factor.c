@@ -45,14 +45,16 @@ static stn_status make_entry(stn_context *context, const stn_matrix *a, nodal_fa
             lower += a->column[k] >= i;
         }
     }
+    const int32_t m = a->node_size;
     entry->node_count = a->node_count;
+    entry->node_size = m;
     entry->row_start = stn_allocate(context, nodes + 1, sizeof *entry->row_start);
     entry->column = stn_allocate(context, blocks + 1, sizeof *entry->column);
     entry->block_size = stn_allocate(context, nodes + 1, sizeof *entry->block_size);
     entry->column_start = stn_allocate(context, nodes + 1, sizeof *entry->column_start);
     entry->row = stn_allocate(context, lower + 1, sizeof *entry->row);
     entry->offset = stn_allocate(context, lower + 1, sizeof *entry->offset);
-    entry->values = stn_allocate(context, 9 * lower + 1, sizeof *entry->values);
+    entry->values = stn_allocate(context, (size_t)(m * m) * lower + 1, sizeof *entry->values);
     if (entry->row_start == NULL || entry->column == NULL || entry->block_size == NULL || entry->column_start == NULL ||
         entry->row == NULL || entry->offset == NULL || entry->values == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "factor of a tree with %d nodes: out of memory", a->node_count);
@@ -62,18 +64,18 @@ static stn_status make_entry(stn_context *context, const stn_matrix *a, nodal_fa
     // the lower triangle by column is the upper triangle by row, each block transposed
     int32_t e = 0;
     for (int32_t i = 0; i < entry->node_count; i++) {
-        entry->block_size[i] = 3;
+        entry->block_size[i] = m;
         entry->column_start[i] = e;
         for (int32_t k = entry->row_start[i]; k < entry->row_start[i + 1]; k++) {
             if (entry->column[k] >= i) {
                 entry->row[e] = entry->column[k];
-                entry->offset[e] = 9 * (int64_t)e;
+                entry->offset[e] = (int64_t)(m * m) * e;
                 e++;
             }
         }
     }
     entry->column_start[entry->node_count] = e;
-    entry->offset[e] = 9 * (int64_t)e;
+    entry->offset[e] = (int64_t)(m * m) * e;
     stn_block_pattern pattern = {entry->node_count, entry->block_size, entry->column_start, entry->row};
     return stn_factor_block()->symbolic(NULL, context, &pattern, &entry->factor, err);
 }
@@ -82,7 +84,7 @@ stn_status nodal_cache_take(nodal_cache *cache, const stn_matrix *a, int32_t *in
     *index = -1;
     for (int32_t i = 0; i < cache->count && *index < 0; i++) {
         const nodal_factor *e = &cache->entries[i];
-        bool same = !e->used && e->node_count == a->node_count &&
+        bool same = !e->used && e->node_count == a->node_count && e->node_size == a->node_size &&
                     memcmp(e->row_start, a->row_start, ((size_t)a->node_count + 1) * sizeof *a->row_start) == 0 &&
                     memcmp(e->column, a->column, (size_t)a->row_start[a->node_count] * sizeof *a->column) == 0;
         *index = same ? i : -1;
@@ -125,20 +127,21 @@ stn_status nodal_cache_take(nodal_cache *cache, const stn_matrix *a, int32_t *in
 }
 
 int32_t nodal_factor_numeric(nodal_factor *entry, const stn_matrix *a, const double *shift, double least) {
+    const int32_t m = a->node_size;
     double *to = entry->values;
     for (int32_t i = 0; i < a->node_count; i++) {
         for (int32_t k = a->row_start[i]; k < a->row_start[i + 1]; k++) {
             if (a->column[k] < i) {
                 continue;
             }
-            const double *from = a->values + 9 * (size_t)k;
-            for (int32_t r = 0; r < 3; r++) {
-                for (int32_t c = 0; c < 3; c++) {
-                    to[3 * r + c] = from[3 * c + r];
+            const double *from = a->values + (size_t)(m * m) * (size_t)k;
+            for (int32_t r = 0; r < m; r++) {
+                for (int32_t c = 0; c < m; c++) {
+                    to[m * r + c] = from[m * c + r];
                 }
-                to[4 * r] += a->column[k] == i && shift != NULL ? shift[3 * i + r] : 0.0;
+                to[(m + 1) * r] += a->column[k] == i && shift != NULL ? shift[m * i + r] : 0.0;
             }
-            to += 9;
+            to += m * m;
         }
     }
     stn_block_matrix matrix = {
@@ -147,12 +150,12 @@ int32_t nodal_factor_numeric(nodal_factor *entry, const stn_matrix *a, const dou
     const int32_t failed = block_factor_numeric(entry->factor, &matrix);
     for (int32_t place = 0; place < f->block_count; place++) {
         const int32_t node = f->order[place];
-        const double *diagonal = entry->values + 9 * (size_t)entry->column_start[node]; // the first of its column
-        for (int32_t r = 0; r < 3; r++) {
+        const double *diagonal = entry->values + entry->offset[entry->column_start[node]]; // the first of its column
+        for (int32_t r = 0; r < m; r++) {
             const int32_t column = f->start[place] + r;
             const double root = f->scale[column]; // 1/l_jj; unset from the failed column on
-            if (column == failed || !(1.0 / (root * root) > least * diagonal[4 * r])) {
-                return 3 * node + r;
+            if (column == failed || !(1.0 / (root * root) > least * diagonal[(m + 1) * r])) {
+                return m * node + r;
             }
         }
     }

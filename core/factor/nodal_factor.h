@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Factors of nodal (3 x 3 block-sparse) matrices, with the analysis kept for as long as a pattern comes back.
+// Factors of nodal (block-sparse) matrices, with the analysis kept for as long as a pattern comes back.
 #ifndef STICTION_CORE_FACTOR_NODAL_FACTOR_H
 #define STICTION_CORE_FACTOR_NODAL_FACTOR_H
 
@@ -8,7 +8,7 @@
 
 typedef struct nodal_factor {
     void *factor;
-    int32_t node_count;
+    int32_t node_count, node_size;
     int32_t *row_start, *column; // the pattern it was analysed for, copied
     // lower triangle by block column, as the back end wants it
     int32_t *block_size, *column_start, *row;
@@ -29,10 +29,10 @@ void nodal_cache_begin(nodal_cache *cache);
 /// Index of an entry analysed for the pattern of `a`, taken for this problem; made when there is none. Entries may
 /// move: hold the index, not the address.
 stn_status nodal_cache_take(nodal_cache *cache, const stn_matrix *a, int32_t *index, stn_error *err);
-/// Factors `a` + diag(shift), a's pattern being the entry's; shift (3 node_count) may be NULL. Returns -1, or the first
+/// Factors `a` + diag(shift), a's pattern being the entry's; shift (a->n) may be NULL. Returns -1, or the first
 /// dof in elimination order whose pivot is not > `least` times the entry of the diagonal that it came from.
 int32_t nodal_factor_numeric(nodal_factor *entry, const stn_matrix *a, const double *shift, double least);
-/// x (3 node_count) = A^-1 x for `columns` vectors stored one after the other.
+/// x (a->n) = A^-1 x for `columns` vectors stored one after the other.
 void nodal_factor_solve(const nodal_factor *entry, int32_t columns, double *x);
 
 #endif

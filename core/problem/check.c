@@ -109,8 +109,13 @@ static int32_t find_block(const stn_matrix *A, int32_t row, int32_t column) {
 }
 
 static stn_status check_pattern(const char *label, const stn_matrix *A, stn_error *err) {
-    if (A->node_count < 0 || A->n != 3 * (int64_t)A->node_count) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "%s: n = %d, expected 3 per node = 3 * %d", label, A->n, A->node_count);
+    if (A->node_size < 1 || A->node_size > STN_MAX_NODE_SIZE) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: node_size = %d, must be 1 to %d", label, A->node_size,
+                        STN_MAX_NODE_SIZE);
+    }
+    if (A->node_count < 0 || A->n != A->node_size * (int64_t)A->node_count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: n = %d, expected node_size per node = %d * %d", label, A->n,
+                        A->node_size, A->node_count);
     }
     if (A->node_count > 0 && (A->row_start == NULL || A->row_start[0] != 0)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "%s: row_start must begin with 0", label);
@@ -144,8 +149,9 @@ static stn_status check_pattern(const char *label, const stn_matrix *A, stn_erro
 }
 
 static double nodal_diagonal(const stn_matrix *A, int32_t dof) {
-    int32_t a = dof % 3;
-    return A->values[9 * (size_t)find_block(A, dof / 3, dof / 3) + 4 * (size_t)a];
+    const size_t m = (size_t)A->node_size, a = (size_t)dof % m;
+    const int32_t node = dof / A->node_size;
+    return A->values[m * m * (size_t)find_block(A, node, node) + (m + 1) * a];
 }
 
 static stn_status check_nodal_definite(stn_context *context, const char *label, const stn_matrix *A, stn_error *err) {
@@ -155,6 +161,7 @@ static stn_status check_nodal_definite(stn_context *context, const char *label, 
     nodal_cache cache = {.context = context};
     stn_error cause = {STN_OK, ""};
     stn_status status = STN_ERR_MEMORY;
+    const int32_t m = A->node_size;
     int32_t pivot = -1;
     scaled.values = values;
     if (values != NULL && d != NULL) {
@@ -164,10 +171,10 @@ static stn_status check_nodal_definite(stn_context *context, const char *label, 
         for (int32_t i = 0; i < A->node_count; i++) {
             for (int32_t e = A->row_start[i]; e < A->row_start[i + 1]; e++) {
                 int32_t j = A->column[e];
-                for (int32_t k = 0; k < 9; k++) {
-                    size_t at = 9 * (size_t)e + (size_t)k;
-                    bool diagonal = i == j && k % 4 == 0;
-                    values[at] = diagonal ? 1.0 + definite_shift : d[3 * i + k / 3] * A->values[at] * d[3 * j + k % 3];
+                for (int32_t k = 0; k < m * m; k++) {
+                    size_t at = (size_t)(m * m) * (size_t)e + (size_t)k;
+                    bool diagonal = i == j && k % (m + 1) == 0;
+                    values[at] = diagonal ? 1.0 + definite_shift : d[m * i + k / m] * A->values[at] * d[m * j + k % m];
                 }
             }
         }
@@ -202,13 +209,15 @@ static stn_status check_nodal(stn_context *context, const char *label, const stn
                 return stn_fail(err, STN_ERR_ARGUMENT, "%s: the pattern has block (%d, %d) but not (%d, %d)", label, i,
                                 j, j, i);
             }
-            const double *block = A->values + 9 * (size_t)e, *opposite = A->values + 9 * (size_t)mirror;
-            for (int32_t k = 0; k < 9; k++) {
-                int32_t row = 3 * i + k / 3, column = 3 * j + k % 3;
+            const int32_t m = A->node_size;
+            const size_t size = (size_t)(m * m);
+            const double *block = A->values + size * (size_t)e, *opposite = A->values + size * (size_t)mirror;
+            for (int32_t k = 0; k < m * m; k++) {
+                int32_t row = m * i + k / m, column = m * j + k % m;
                 const entry_pair pair = {row,
                                          column,
                                          block[k],
-                                         opposite[3 * (k % 3) + k / 3],
+                                         opposite[m * (k % m) + k / m],
                                          nodal_diagonal(A, row),
                                          nodal_diagonal(A, column)};
                 status = check_pair(label, &pair, err);
@@ -367,10 +376,20 @@ static stn_status check_jacobian(const named_constraint *named, int32_t side, st
         return stn_fail(err, STN_ERR_ARGUMENT, "%s: J[%d] has %d nodes, at most %d fit", who, side, J->node_count,
                         STN_MAX_NODES);
     }
+    const stn_matrix *A = &p->trees[J->tree].A;
+    const int32_t m = J->node_size;
+    if (J->node_count > 0 && (m < 1 || m > STN_MAX_NODE_SIZE)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: J[%d].node_size = %d, must be 1 to %d", who, side, m,
+                        STN_MAX_NODE_SIZE);
+    }
+    if (J->node_count > 0 && A->form == STN_MATRIX_NODAL && m != A->node_size) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: J[%d].node_size = %d, but a node of tree %d has %d dofs", who, side,
+                        m, J->tree, A->node_size);
+    }
     for (int32_t b = 0; b < J->node_count; b++) {
-        if (J->node[b] < 0 || J->node[b] >= n / 3) {
+        if (J->node[b] < 0 || J->node[b] >= n / m) {
             return stn_fail(err, STN_ERR_ARGUMENT, "%s: J[%d].node[%d] = %d, but tree %d has %d nodes", who, side, b,
-                            J->node[b], J->tree, n / 3);
+                            J->node[b], J->tree, n / m);
         }
         for (int32_t a = 0; a < b; a++) {
             if (J->node[a] == J->node[b]) {
@@ -381,8 +400,7 @@ static stn_status check_jacobian(const named_constraint *named, int32_t side, st
     }
     char name[160];
     snprintf(name, sizeof name, "%s: J[%d].values", who, side);
-    size_t columns = J->node_count > 0 ? 3 * (size_t)J->node_count : (size_t)n;
-    return check_finite(name, J->values, (size_t)c->rows * columns, err);
+    return check_finite(name, J->values, (size_t)c->rows * (size_t)stn_jacobian_columns(p, J), err);
 }
 
 static stn_status check_physical(const named_constraint *named, stn_error *err) {

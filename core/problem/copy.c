@@ -88,8 +88,7 @@ stn_status stn_problem_copy(stn_context *context, const stn_problem *problem, st
         }
         for (int32_t side = 0; side < stn_constraint_block_count(c) && !to.failed; side++) {
             stn_jacobian *J = side < 2 ? &c->J[side] : &more[side - 2];
-            int32_t columns = J->node_count > 0 ? 3 * J->node_count : copy->trees[J->tree].A.n;
-            J->values = copy_reals(&to, J->values, (size_t)c->rows * (size_t)columns);
+            J->values = copy_reals(&to, J->values, (size_t)c->rows * (size_t)stn_jacobian_columns(copy, J));
         }
     }
     size_t nv = (size_t)copy->nv, rows = (size_t)copy->row_count, bilateral = (size_t)copy->bilateral_count;

@@ -18,12 +18,12 @@ enum { BRANCHED_DOFS = 16 }; // smaller trees lose nothing by a dense factor
 
 typedef struct tree_factor {
     stn_matrix_form form;
-    int32_t n;
+    int32_t n, node_size;
     int32_t singular; // the first dof at which the matrix is, -1: none; the factor is then that of A + proximal D
     int32_t nodal;    // index into the cache
     bool branched;    // dense: L^T L, kept by ltl
     /// Dense: L (n x n, lower), for n = 6 then 1/l_ii. Diagonal: 1/a_ii (n), then 1/sqrt(a_ii) (n). Nodal, of a scale:
-    /// L of the diagonal blocks (3 x 3 each).
+    /// L of the diagonal blocks (node_size x node_size each).
     double *values;
     stn_ltl ltl;
 } tree_factor;
@@ -96,10 +96,12 @@ static stn_status reserve(stn_inverse *inverse, int32_t trees, size_t values, st
     return STN_OK;
 }
 
-/// Room for a factor and, behind it, a diagonal.
+/// Room for a factor, and behind it a diagonal where A is singular.
 static size_t values_needed(const stn_matrix *a) {
-    size_t n = (size_t)a->n;
-    return a->form == STN_MATRIX_DENSE ? STN_LTL_VALUES(n) + n : 3 * n; // n doubles hold the 2 n integers of the shape
+    const size_t n = (size_t)a->n, least = 3 * n; // diagonal: 2 n and the diagonal; nodal: the blocks of a scale
+    return a->form == STN_MATRIX_DENSE ? STN_LTL_VALUES(n) + n // n doubles hold the 2 n integers of the shape
+           : a->form == STN_MATRIX_NODAL && a->node_size > 3 ? n * (size_t)a->node_size
+                                                             : least;
 }
 
 // ---------------------------------------------------------------------------------------------------- the operator
@@ -110,9 +112,16 @@ static stn_status factor_matrix(stn_inverse *inverse, const stn_matrix *a, tree_
     const double *values = a->values;
     f->form = a->form;
     f->n = n;
+    f->node_size = a->node_size;
     f->nodal = f->singular = -1;
     f->branched = false;
     if (a->form == STN_MATRIX_NODAL) {
+        if (a->node_size < 1 || a->node_size > STN_MAX_NODE_SIZE || n != a->node_size * a->node_count) {
+            return stn_fail(
+                err, STN_ERR_ARGUMENT,
+                "a nodal A of %d dofs has %d nodes of node_size = %d dofs: must be 1 to %d, and all of them", n,
+                a->node_count, a->node_size, STN_MAX_NODE_SIZE);
+        }
         stn_status status = nodal_cache_take(&inverse->nodal, a, &f->nodal, err);
         if (status == STN_OK) { // round-off grows with the elimination
             const double least = fmax(SINGULAR_PIVOT, 1e-14 * n);
@@ -331,23 +340,24 @@ stn_status inverse_settle(const stn_inverse *inverse, int32_t tree, const double
 
 // ------------------------------------------------------------------------------------------------------- the scale
 
-/// L of the 3 x 3 blocks on the diagonal of a nodal matrix; -1 or the dof at which one is not positive definite.
+/// L of the blocks on the diagonal of a nodal matrix; -1 or the dof at which one is not positive definite.
 static int32_t factor_nodes(const stn_matrix *a, double *L) {
-    for (int32_t i = 0; i < a->node_count; i++, L += 9) {
+    const int32_t m = a->node_size;
+    for (int32_t i = 0; i < a->node_count; i++, L += m * m) {
         int32_t e = a->row_start[i];
         while (a->column[e] != i) {
             e++;
         }
-        memcpy(L, a->values + 9 * (size_t)e, 9 * sizeof *L);
-        int32_t pivot = stn_cholesky(3, L, 3);
+        memcpy(L, a->values + (size_t)(m * m) * (size_t)e, (size_t)(m * m) * sizeof *L);
+        int32_t pivot = stn_cholesky(m, L, m);
         if (pivot >= 0) {
-            return 3 * i + pivot;
+            return m * i + pivot;
         }
     }
     return -1;
 }
 
-/// 3 n for nodes, else what a factor needs; nothing where the operator's own serves.
+/// What a factor needs; nothing where the operator's own serves.
 static size_t scale_needed(const stn_inverse *inverse, int32_t t, const stn_matrix *given) {
     const stn_matrix *a = given != NULL ? given : &inverse->problem->trees[t].A;
     bool own = given != NULL || a->form == STN_MATRIX_NODAL || inverse->trees[t].singular >= 0;
@@ -376,6 +386,7 @@ stn_status stn_inverse_set_scale(stn_inverse *inverse, const stn_matrix *const *
         f->values = values;
         values += scale_needed(inverse, t, given);
         f->form = stands ? STN_MATRIX_DIAGONAL : a->form;
+        f->node_size = a->node_size;
         f->branched = false;
         f->singular = -1;
         if (stands) {
@@ -409,20 +420,21 @@ bool inverse_shares_scale(const stn_inverse *inverse, int32_t tree) {
 
 void inverse_nodes_add(const stn_inverse *scale, int32_t rows, const stn_jacobian *J, double *W) {
     const tree_factor *f = &scale->trees[J->tree];
+    const int32_t m = J->node_size;
     for (int32_t b = 0; b < J->node_count; b++) {
-        double X[3 * STN_MAX_ROWS] = {0.0};
+        double X[STN_MAX_NODE_SIZE * STN_MAX_ROWS] = {0.0};
         bool met = false; // a node that is named twice adds
         for (int32_t c = 0; c < J->node_count && !met; c++) {
             met = c < b && J->node[c] == J->node[b];
-            for (int32_t k = 0; k < 3 * rows && J->node[c] == J->node[b]; k++) {
-                X[k] += J->values[3 * rows * c + k];
+            for (int32_t k = 0; k < m * rows && J->node[c] == J->node[b]; k++) {
+                X[k] += J->values[m * rows * c + k];
             }
         }
         if (met) {
             continue;
         }
-        stn_cholesky_forward(3, f->values + 9 * (size_t)J->node[b], 3, rows, X, 3);
-        inverse_add_square(rows, 3, X, W);
+        stn_cholesky_forward(m, f->values + (size_t)(m * m) * (size_t)J->node[b], m, rows, X, m);
+        inverse_add_square(rows, m, X, W);
     }
 }
 
@@ -503,8 +515,10 @@ void inverse_half(const stn_inverse *inverse, int32_t tree, const stn_jacobian *
             }
         }
     } else if (f->form == STN_MATRIX_NODAL) { // of a scale
-        for (int32_t i = 0; i < f->n / 3; i++) {
-            stn_cholesky_forward(3, f->values + 9 * (size_t)i, 3, rows, X + 3 * (size_t)i, f->n);
+        const int32_t m = f->node_size;
+        const double *L = f->values;
+        for (int32_t i = 0; i < f->n; i += m, L += m * m) {
+            stn_cholesky_forward(m, L, m, rows, X + i, f->n);
         }
     }
 }

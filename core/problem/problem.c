@@ -4,6 +4,8 @@
 
 #include <stiction/problem.h>
 
+#include "problem/jacobian.h"
+
 static const char *const kind_names[STN_CONSTRAINT_KIND_COUNT] = {
     "contact", "joint_limit", "coupler",  "servo",          "dry_friction",
     "weld",    "ball",        "distance", "velocity_limit", "plugin",
@@ -36,12 +38,6 @@ static inline void add_three_products(int32_t n, const double *J, const double *
     v_c[2] += (d < n ? s2[0] + j2[d] * last : s2[0]) + s2[1];
 }
 
-static void add_block_product(int32_t rows, const double *B, const double *v, double *v_c) {
-    for (int32_t r = 0; r < rows; r++) {
-        v_c[r] += B[3 * r] * v[0] + B[3 * r + 1] * v[1] + B[3 * r + 2] * v[2];
-    }
-}
-
 /// y += s J^T gamma of one block of `rows` rows.
 static inline void add_transposed_product(const stn_problem *problem, const stn_jacobian *J, int32_t rows, double s,
                                           const double *gamma, double *y) {
@@ -63,15 +59,8 @@ static inline void add_transposed_product(const stn_problem *problem, const stn_
             y_tree[d] += values[r * n + d] * f;
         }
     }
-    for (int32_t b = 0; b < J->node_count; b++) {
-        const double *block = values + 3 * rows * b;
-        double *z = y_tree + 3 * J->node[b];
-        for (int32_t r = 0; r < rows; r++) {
-            double f = s * gamma[r];
-            z[0] += block[3 * r] * f;
-            z[1] += block[3 * r + 1] * f;
-            z[2] += block[3 * r + 2] * f;
-        }
+    if (J->node_count > 0) {
+        jacobian_transposed_add(J, rows, n, s, gamma, y_tree);
     }
 }
 
@@ -111,8 +100,8 @@ static inline void add_product(const stn_problem *problem, const stn_jacobian *J
             v_c[r] += (d < n ? s0 + row[d] * v_tree[d] : s0) + s1;
         }
     }
-    for (int32_t b = 0; b < J->node_count; b++) {
-        add_block_product(rows, J->values + 3 * rows * b, v_tree + 3 * J->node[b], v_c);
+    if (J->node_count > 0) {
+        jacobian_mul_add(J, rows, n, v_tree, v_c);
     }
 }
 
@@ -160,10 +149,10 @@ void stn_problem_impulse_sizes(const stn_problem *problem, const double *gamma, 
         }
         for (int32_t b = 0; b < stn_constraint_block_count(c); b++) {
             const stn_jacobian *J = stn_constraint_block(c, b);
-            const int32_t nodes = J->node_count, width = nodes > 0 ? 3 : problem->trees[J->tree].A.n;
+            const int32_t nodes = J->node_count, width = nodes > 0 ? J->node_size : problem->trees[J->tree].A.n;
             const double *values = J->values;
             for (int32_t k = 0; k < (nodes > 0 ? nodes : 1); k++) {
-                double *to = y + problem->trees[J->tree].dof_start + (nodes > 0 ? 3 * J->node[k] : 0);
+                double *to = y + problem->trees[J->tree].dof_start + (nodes > 0 ? width * J->node[k] : 0);
                 for (int32_t r = 0; r < c->rows; r++, values += width) {
                     for (int32_t d = 0; d < width; d++) {
                         to[d] += fabs(values[d]) * size[r];
@@ -235,22 +224,27 @@ static void add_dense_mass(const stn_matrix *dense, const double *x, const doubl
     }
 }
 
-static void add_nodal_mass(const stn_matrix *A, const double *x, const double *x0, double *y) {
-    for (int32_t i = 0; i < A->node_count; i++) {
-        double sum[3] = {0.0, 0.0, 0.0};
+static inline void add_nodal_mass(const stn_matrix *A, int32_t m, const double *x, const double *x0, double *y) {
+    const double *block = A->values;
+    for (int32_t i = 0; i < A->node_count; i++, y += m) {
+        double sum[STN_MAX_NODE_SIZE] = {0.0};
         for (int32_t e = A->row_start[i]; e < A->row_start[i + 1]; e++) {
-            int32_t j = 3 * A->column[e];
-            double d[3] = {x[j], x[j + 1], x[j + 2]};
-            if (x0 != NULL) {
-                d[0] -= x0[j];
-                d[1] -= x0[j + 1];
-                d[2] -= x0[j + 2];
+            const int32_t j = m * A->column[e];
+            double d[STN_MAX_NODE_SIZE];
+            for (int32_t k = 0; k < m; k++) {
+                d[k] = x0 != NULL ? x[j + k] - x0[j + k] : x[j + k];
             }
-            add_block_product(3, A->values + 9 * (size_t)e, d, sum);
+            for (int32_t r = 0; r < m; r++, block += m) {
+                double product = block[0] * d[0];
+                for (int32_t k = 1; k < m; k++) {
+                    product += block[k] * d[k];
+                }
+                sum[r] += product;
+            }
         }
-        y[3 * i] += sum[0];
-        y[3 * i + 1] += sum[1];
-        y[3 * i + 2] += sum[2];
+        for (int32_t k = 0; k < m; k++) {
+            y[k] += sum[k];
+        }
     }
 }
 
@@ -279,7 +273,11 @@ void stn_problem_mass_times(const stn_problem *problem, const double *x, const d
             }
             break;
         case STN_MATRIX_NODAL:
-            add_nodal_mass(A, x_t, x0_t, y + start);
+            if (A->node_size == 3) {
+                add_nodal_mass(A, 3, x_t, x0_t, y + start);
+            } else {
+                add_nodal_mass(A, A->node_size, x_t, x0_t, y + start);
+            }
             break;
         }
     }

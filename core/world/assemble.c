@@ -42,7 +42,7 @@ stn_constraint *append_constraint(step_frame *frame, stn_constraint_kind kind, s
 
 double *append_block(const step_frame *frame, int32_t tree, int32_t count, stn_jacobian *J) {
     double *values = STN_ARENA_ZEROED(frame->arena, count, double);
-    *J = (stn_jacobian){.tree = tree, .values = values};
+    *J = (stn_jacobian){.tree = tree, .node_size = frame->problem.trees[tree].A.node_size, .values = values};
     return values;
 }
 

@@ -29,6 +29,7 @@ static stn_status allocate_matrices(stn_world *world, stn_error *err) {
         stn_matrix A = {.n = tree->nv,
                         .form = nodal ? STN_MATRIX_NODAL : STN_MATRIX_DENSE,
                         .node_count = tree->node_count,
+                        .node_size = 3,
                         .row_start = tree->row_start,
                         .column = tree->column};
         stn_matrix M = nodal ? (stn_matrix){.n = tree->nv, .form = STN_MATRIX_DIAGONAL} : A;

@@ -11,7 +11,7 @@ static bool is_axis(char axis) {
 
 /// Drops, compacts and integrates what has been joined; `facts` has its counts and gets the rest.
 static stn_status integrate(raw_mesh *mesh, stn_mesh_facts *facts, bool closed, stn_mesh_integrals *integrals,
-                         stn_error *err) {
+                            stn_error *err) {
     int32_t given = mesh->triangle_count;
     if (mesh->tetrahedron_count == 0) {
         facts->degenerate_count += mesh_drop_degenerate(mesh);

@@ -226,8 +226,8 @@ stn_status mesh_count_edges(const raw_mesh *mesh, int32_t *open, bool *closed, s
     stn_tuples edges;
     *open = 0;
     *closed = true;
-    stn_status status = stn_tuples_of_edges(mesh->context, mesh->triangles, mesh->triangle_count, mesh->vertex_count,
-                                            &edges, err);
+    stn_status status =
+        stn_tuples_of_edges(mesh->context, mesh->triangles, mesh->triangle_count, mesh->vertex_count, &edges, err);
     for (int32_t i = 0, end; i < edges.count && status == STN_OK; i = end) {
         end = stn_tuples_end(&edges, i);
         int32_t balance = 0;

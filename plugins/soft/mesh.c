@@ -95,8 +95,9 @@ typedef struct making {
 
 static stn_status out_of_memory(const making *m, stn_error *err) {
     // what the largest moment takes: sides, elements, nodes
-    double bytes = (double)m->element_count * (m->width * (sizeof(side) + 2.0 * sizeof(int32_t)) + 4.0 * sizeof(int32_t)) +
-                   (double)m->data->node_count * (3.0 * sizeof(double) + 4.0 * sizeof(int32_t));
+    double bytes =
+        (double)m->element_count * (m->width * (sizeof(side) + 2.0 * sizeof(int32_t)) + 4.0 * sizeof(int32_t)) +
+        (double)m->data->node_count * (3.0 * sizeof(double) + 4.0 * sizeof(int32_t));
     return stn_fail(err, STN_ERR_MEMORY,
                     "out of memory: %d %s and %d nodes need about %.0f MiB while the mesh is made; use fewer cells",
                     m->element_count, m->width == 4 ? "tetrahedra" : "triangles", m->data->node_count,
@@ -118,8 +119,8 @@ static stn_status check_counts(const making *m, stn_error *err) {
     const stn_soft_mesh_data *d = m->data;
     if (d->node_count < 1 || m->element_count < 1 || d->node_count > STN_SOFT_COUNT_MAX ||
         m->element_count > STN_SOFT_COUNT_MAX) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "%d nodes and %d %s; each must be 1 to %d", d->node_count, m->element_count,
-                        m->width == 4 ? "tetrahedra" : "elements", STN_SOFT_COUNT_MAX);
+        return stn_fail(err, STN_ERR_ARGUMENT, "%d nodes and %d %s; each must be 1 to %d", d->node_count,
+                        m->element_count, m->width == 4 ? "tetrahedra" : "elements", STN_SOFT_COUNT_MAX);
     }
     return STN_OK;
 }
@@ -314,8 +315,9 @@ static stn_status check_neighbours(const making *m, const side *s, int32_t count
         }
     }
     if (count > 2) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "%s belongs to %d elements, %s and %s among them; at most 2 can share it",
-                        where, count, describe(m, s[0].owner, one), describe(m, s[1].owner, other));
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "%s belongs to %d elements, %s and %s among them; at most 2 can share it", where, count,
+                        describe(m, s[0].owner, one), describe(m, s[1].owner, other));
     }
     bool even[2];
     for (int i = 0; i < 2; i++) {
@@ -323,8 +325,9 @@ static stn_status check_neighbours(const making *m, const side *s, int32_t count
         even[i] = ascend(m, nodes, corner);
     }
     if (even[0] == even[1]) {
-        return stn_fail(err, STN_ERR_ARGUMENT, m->width == 4 ? "%s and %s lie on one side of %s: they overlap"
-                                                             : "%s and %s run the same way along %s; turn one round",
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        m->width == 4 ? "%s and %s lie on one side of %s: they overlap"
+                                      : "%s and %s run the same way along %s; turn one round",
                         describe(m, s[0].owner, one), describe(m, s[1].owner, other), where);
     }
     return STN_OK;

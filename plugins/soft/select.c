@@ -107,16 +107,18 @@ static stn_status mark_nodes(const stn_soft_mesh *mesh, const stn_soft_selector 
     case STN_SOFT_IN_BOX:
         for (int k = 0; k < 3; k++) {
             if (!(lower[k] <= upper[k])) {
-                return stn_fail(err, STN_ERR_ARGUMENT, "box: from %g m to %g m along %c is empty; give the smaller first",
-                                lower[k], upper[k], "xyz"[k]);
+                return stn_fail(err, STN_ERR_ARGUMENT,
+                                "box: from %g m to %g m along %c is empty; give the smaller first", lower[k], upper[k],
+                                "xyz"[k]);
             }
         }
         mark_box(mesh, lower, upper, slack, mark);
         return STN_OK;
     case STN_SOFT_BEYOND_PLANE:
         if (!(length > 0.0) || !isfinite(length) || !isfinite(s->offset)) {
-            return stn_fail(err, STN_ERR_ARGUMENT, "plane: normal (%g, %g, %g) and offset %g m must be finite, the normal not 0",
-                            s->normal.x, s->normal.y, s->normal.z, s->offset);
+            return stn_fail(err, STN_ERR_ARGUMENT,
+                            "plane: normal (%g, %g, %g) and offset %g m must be finite, the normal not 0", s->normal.x,
+                            s->normal.y, s->normal.z, s->offset);
         }
         for (int32_t i = 0; i < mesh->node_count; i++) {
             const double *x = &mesh->nodes[3 * (size_t)i];
@@ -127,8 +129,8 @@ static stn_status mark_nodes(const stn_soft_mesh *mesh, const stn_soft_selector 
     case STN_SOFT_LISTED:
         for (int32_t i = 0; i < s->node_count; i++) {
             if (s->listed[i] < 0 || s->listed[i] >= mesh->node_count) {
-                return stn_fail(err, STN_ERR_ARGUMENT, "there is no node %d; there are %d, counted from 0", s->listed[i],
-                                mesh->node_count);
+                return stn_fail(err, STN_ERR_ARGUMENT, "there is no node %d; there are %d, counted from 0",
+                                s->listed[i], mesh->node_count);
             }
             mark[s->listed[i]] = 1;
         }
@@ -161,7 +163,8 @@ stn_status stn_soft_mesh_select(const stn_soft_mesh *mesh, int32_t selector_coun
                                 int32_t *nodes, int32_t *count, stn_error *err) {
     size_t size = (size_t)mesh->node_count;
     int32_t *all = stn_allocate(mesh->context, 2 * size, sizeof *all), *one = all + size, total = 0;
-    stn_status status = all != NULL ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "out of memory for %d nodes", mesh->node_count);
+    stn_status status =
+        all != NULL ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "out of memory for %d nodes", mesh->node_count);
     for (int32_t i = 0; i < selector_count && status == STN_OK; i++) {
         memset(one, 0, size * sizeof *one);
         status = mark_nodes(mesh, &selectors[i], one, err);

@@ -66,7 +66,7 @@ static stn_status check_shape(const stn_soft_shape *shape, stn_error *err) {
             return status;
         }
         if (shape->cells[k] < 1 || shape->cells[k] > STN_SOFT_COUNT_MAX) {
-            return stn_fail(err, STN_ERR_ARGUMENT, "cells along %c = %d must be 1 to %d", "xyz"[k], shape->cells[k],
+            return stn_fail(err, STN_ERR_ARGUMENT, "cells along %c = %d must be 1 to %d", "xyz"[k], shape -> cells[k],
                             STN_SOFT_COUNT_MAX);
         }
     }
@@ -78,7 +78,7 @@ static stn_status check_shape(const stn_soft_shape *shape, stn_error *err) {
 /// Lines of a grid along its axes; nodes stand where they cross, x fastest.
 typedef struct grid {
     int32_t cells[3];
-    double *line[3]; // (cells + 1)
+    double *line[3];   // (cells + 1)
     int32_t *block[3]; // (cells) number of the wall or chamber that a cell lies in: even numbers are walls
 } grid;
 

@@ -92,6 +92,7 @@ static inline cloud scene_cloud(scene *s, int32_t nx, int32_t ny, int32_t nz, do
                                                          .form = STN_MATRIX_NODAL,
                                                          .values = values,
                                                          .node_count = n,
+                                                         .node_size = 3,
                                                          .row_start = row_start,
                                                          .column = column}};
     p->nv += 3 * n;
@@ -110,7 +111,7 @@ static inline int32_t scene_free_body(scene *s, double mass) {
 /// Rows of `count` nodes that share a contact by weights, times sign. Nodes ascend.
 static inline stn_jacobian scene_support(scene *s, int32_t tree, int32_t count, const int32_t *node,
                                          const double *weight, double sign) {
-    stn_jacobian J = {.tree = tree, .node_count = count};
+    stn_jacobian J = {.tree = tree, .node_count = count, .node_size = 3};
     double *values = scene_reals(s, 9 * count, 0.0);
     for (int32_t k = 0; k < count; k++) {
         J.node[k] = node[k];

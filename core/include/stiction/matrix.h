@@ -12,17 +12,22 @@ typedef enum stn_matrix_form {
     STN_MATRIX_ZERO,     // no values
     STN_MATRIX_DIAGONAL, // n values
     STN_MATRIX_DENSE,    // n x n values, row-major, both triangles
-    STN_MATRIX_NODAL,    // 3 x 3 blocks on a fixed pattern over nodes, both triangles
+    STN_MATRIX_NODAL,    // node_size x node_size blocks on a fixed pattern over nodes, both triangles
 } stn_matrix_form;
 
+/// Velocities of one node of a nodal matrix, at most.
+#define STN_MAX_NODE_SIZE 12
+
 /// Symmetric n x n matrix of one tree. The struct is a view: who fills it owns the arrays and says how long they live.
-/// Nodal: n = 3 node_count; block r of row i is values + 9 (row_start[i] + r), row-major, its column node
-/// column[row_start[i] + r]; columns ascend within a row; the diagonal block is always in the pattern.
+/// Nodal: n = m node_count with m = node_size (1 to STN_MAX_NODE_SIZE, required); block r of row i is values + m^2
+/// (row_start[i] + r), row-major, its column node column[row_start[i] + r]; columns ascend within a row; the diagonal
+/// block is always in the pattern.
 typedef struct stn_matrix {
     int32_t n;                // rows
     stn_matrix_form form;     // says what values holds
     double *values;           // (stn_matrix_value_count)
     int32_t node_count;       // nodal only
+    int32_t node_size;        // nodal only: rows of one node
     const int32_t *row_start; // nodal only (node_count + 1)
     const int32_t *column;    // nodal only (row_start[node_count])
 } stn_matrix;

@@ -47,10 +47,12 @@ STN_API const char *stn_constraint_set_name(stn_constraint_set set);
 #define STN_MAX_NODES 8
 
 /// Columns of a constraint's Jacobian that belong to one tree. Dense: values are rows x n_t, row-major. By node
-/// (node_count > 0): block b is rows x 3, row-major, at values + 3 rows b, for the tree's node node[b].
+/// (node_count > 0): with m = node_size, block b is rows x m, row-major, at values + m rows b, for the m dofs of the
+/// tree's node node[b], which begin at dof m node[b]. m is that of A where A is nodal.
 typedef struct stn_jacobian {
     int32_t tree;                // -1: the world, no block
     int32_t node_count;          // 0: dense
+    int32_t node_size;           // dofs of a node, 1 to STN_MAX_NODE_SIZE; no matter where dense
     int32_t node[STN_MAX_NODES]; // ascending, within the tree
     const double *values;        // [1] where the row slides, [m] where it turns
 } stn_jacobian;
@@ -154,6 +156,11 @@ typedef struct stn_problem {
     /// these names. No world states them.
     double beta, sigma, stiction_tolerance;
 } stn_problem;
+
+/// How many numbers a row of a Jacobian block has: all n of its tree, or those of its nodes. Thread: [any].
+static inline int32_t stn_jacobian_columns(const stn_problem *problem, const stn_jacobian *J) {
+    return J->node_count > 0 ? J->node_size * J->node_count : problem->trees[J->tree].A.n;
+}
 
 /// A problem owned by the caller (file, test): release with stn_problem_destroy.
 typedef struct stn_problem_owner stn_problem_owner;

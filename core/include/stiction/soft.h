@@ -108,11 +108,11 @@ typedef struct stn_soft_selector {
     /// "all"; "surface": on the skin or the sheet; "x_min", "x_max", ..., "z_max": those with the smallest or largest
     /// coordinate, within 1e-6 of the mesh's largest extent; "chamber1", ...: on the wall of that chamber.
     const char *region;
-    stn_vec3 lower, upper;   // lower <= x <= upper, within 1e-9 of the mesh's largest extent [m]; infinite: no bound
-    stn_vec3 normal;         // of any length > 0
-    double offset;           // normal / |normal| . x >= offset, within the same [m]
-    int32_t node_count;      // of the list
-    const int32_t *listed;   // (node_count) numbers of nodes
+    stn_vec3 lower, upper; // lower <= x <= upper, within 1e-9 of the mesh's largest extent [m]; infinite: no bound
+    stn_vec3 normal;       // of any length > 0
+    double offset;         // normal / |normal| . x >= offset, within the same [m]
+    int32_t node_count;    // of the list
+    const int32_t *listed; // (node_count) numbers of nodes
 } stn_soft_selector;
 
 /// The nodes that any of the selectors tells, ascending, each once: nodes (room for mesh->node_count), `*count`.

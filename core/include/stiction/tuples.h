@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What neighbours what in a mesh: edges of triangles and faces of tetrahedra as tuples of vertices, sorted so that equal
-// ones stand together.
+// What neighbours what in a mesh: edges of triangles and faces of tetrahedra as tuples of vertices, sorted so that
+// equal ones stand together.
 #ifndef STICTION_TUPLES_H
 #define STICTION_TUPLES_H
 

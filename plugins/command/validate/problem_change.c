@@ -22,7 +22,7 @@ static bool copy_reals(stn_arena *arena, double **vector, int64_t count) {
 }
 
 static int64_t jacobian_values(const stn_problem *p, const stn_constraint *c, const stn_jacobian *J) {
-    return (int64_t)c->rows * (J->node_count > 0 ? 3 * J->node_count : p->trees[J->tree].A.n);
+    return (int64_t)c->rows * stn_jacobian_columns(p, J);
 }
 
 /// A block of a constraint in a copy, where it is ours.
@@ -211,13 +211,17 @@ stn_problem *problem_turned(stn_arena *arena, const stn_problem *old, const stn_
     for (int32_t t = 0; t < p->tree_count; t++) {
         stn_matrix *A = &p->trees[t].A;
         if (A->form == STN_MATRIX_NODAL) {
+            const int32_t m = A->node_size; // 3 or 6: axes by threes
             for (int32_t e = 0; e < A->row_start[A->node_count]; e++) {
-                turn_block(turn, A->values + 9 * e, 3);
+                for (int32_t k = 0; k < m * m / 9; k++) {
+                    const int32_t row = 3 * (k / (m / 3)), column = 3 * (k % (m / 3));
+                    turn_block(turn, A->values + m * (m * e + row) + column, m);
+                }
             }
             for (int32_t i = 0; i < A->node_count; i++) {
                 for (int32_t e = A->row_start[i]; e < A->row_start[i + 1]; e++) {
                     if (A->column[e] == i) {
-                        make_symmetric(3, A->values + 9 * e);
+                        make_symmetric(m, A->values + m * m * e);
                     }
                 }
             }
@@ -243,7 +247,8 @@ stn_problem *problem_turned(stn_arena *arena, const stn_problem *old, const stn_
             if (J->tree >= 0 && circular) {
                 double *values = values_of(J);
                 for (int32_t b = 0; b < J->node_count; b++) {
-                    spin_rows(spin, 3, values + 9 * b, values + 9 * b + 3);
+                    const int32_t m = J->node_size;
+                    spin_rows(spin, m, values + 3 * m * b, values + 3 * m * b + m);
                 }
                 if (J->node_count == 0) {
                     int32_t n = p->trees[J->tree].A.n;
@@ -293,8 +298,9 @@ stn_problem *problem_in_units(stn_arena *arena, const stn_problem *old, const pr
             tree->A.values[k] *= e / (s[k / tree->A.n] * s[k % tree->A.n]);
         }
         for (int32_t i = 0; i < tree->A.node_count && tree->A.form == STN_MATRIX_NODAL; i++) {
-            for (int32_t k = 9 * tree->A.row_start[i]; k < 9 * tree->A.row_start[i + 1]; k++) {
-                tree->A.values[k] *= e / (s[3 * i + k % 9 / 3] * s[3 * tree->A.column[k / 9] + k % 3]);
+            const int32_t m = tree->A.node_size;
+            for (int32_t k = m * m * tree->A.row_start[i]; k < m * m * tree->A.row_start[i + 1]; k++) {
+                tree->A.values[k] *= e / (s[m * i + k / m % m] * s[m * tree->A.column[k / (m * m)] + k % m]);
             }
         }
     }
@@ -317,8 +323,9 @@ stn_problem *problem_in_units(stn_arena *arena, const stn_problem *old, const pr
                 double *values = values_of(J);
                 int32_t n = p->trees[J->tree].A.n;
                 for (int64_t k = 0; k < jacobian_values(p, c, J); k++) {
+                    const int32_t m = J->node_size;
                     int32_t dof =
-                        J->node_count > 0 ? 3 * J->node[k / (3 * c->rows)] + (int32_t)(k % 3) : (int32_t)(k % n);
+                        J->node_count > 0 ? m * J->node[k / (m * c->rows)] + (int32_t)(k % m) : (int32_t)(k % n);
                     values[k] *= u / s[dof];
                 }
             }
@@ -342,8 +349,9 @@ static bool make_dense(stn_arena *arena, stn_matrix *A) {
         values[i * (A->n + 1)] = A->values[i];
     }
     for (int32_t i = 0; i < A->node_count && values != NULL && A->form == STN_MATRIX_NODAL; i++) {
-        for (int32_t k = 9 * A->row_start[i]; k < 9 * A->row_start[i + 1]; k++) {
-            values[(3 * i + k % 9 / 3) * A->n + 3 * A->column[k / 9] + k % 3] = A->values[k];
+        const int32_t m = A->node_size;
+        for (int32_t k = m * m * A->row_start[i]; k < m * m * A->row_start[i + 1]; k++) {
+            values[(m * i + k / m % m) * A->n + m * A->column[k / (m * m)] + k % m] = A->values[k];
         }
     }
     *A = (stn_matrix){.n = A->n, .form = STN_MATRIX_DENSE, .values = values};
@@ -354,8 +362,9 @@ static bool expand_jacobian(stn_arena *arena, const stn_problem *p, const stn_co
     int32_t n = p->trees[J->tree].A.n;
     double *values = STN_ARENA_ZEROED(arena, c->rows * n, double);
     for (int32_t b = 0; b < J->node_count && values != NULL; b++) {
-        for (int32_t k = 0; k < 3 * c->rows; k++) {
-            values[k / 3 * n + 3 * J->node[b] + k % 3] += J->values[3 * c->rows * b + k];
+        const int32_t m = J->node_size;
+        for (int32_t k = 0; k < m * c->rows; k++) {
+            values[k / m * n + m * J->node[b] + k % m] += J->values[m * c->rows * b + k];
         }
     }
     *J = (stn_jacobian){.tree = J->tree, .values = values};

@@ -213,7 +213,7 @@ static bool same_integers(const int32_t *a, const int32_t *b, int64_t count) {
 }
 
 static bool same_matrix(const stn_matrix *a, const stn_matrix *b) {
-    if (a->n != b->n || a->form != b->form || a->node_count != b->node_count) {
+    if (a->n != b->n || a->form != b->form || a->node_count != b->node_count || a->node_size != b->node_size) {
         return false;
     }
     if (a->form == STN_MATRIX_NODAL && a->node_count > 0 &&
@@ -228,9 +228,9 @@ static bool same_jacobian(const stn_problem *p, const stn_constraint *c, const s
     if (a->tree != b->tree || a->tree < 0) {
         return a->tree == b->tree;
     }
-    int64_t columns = a->node_count > 0 ? 3 * (int64_t)a->node_count : p->trees[a->tree].A.n;
-    return a->node_count == b->node_count && same_integers(a->node, b->node, a->node_count) &&
-           same_reals(a->values, b->values, c->rows * columns);
+    return a->node_count == b->node_count && (a->node_count == 0 || a->node_size == b->node_size) &&
+           same_integers(a->node, b->node, a->node_count) &&
+           same_reals(a->values, b->values, (int64_t)c->rows * stn_jacobian_columns(p, a));
 }
 
 /// The first member of a constraint that differs, NULL: none.

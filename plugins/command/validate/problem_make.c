@@ -150,7 +150,7 @@ static stn_matrix make_cloud(maker *m) {
     }
     row_start[n] = e;
     m->integers += n + 1 + e;
-    stn_matrix A = {.n = 3 * n, .form = STN_MATRIX_NODAL, .values = take(m, 9 * e), .node_count = n};
+    stn_matrix A = {.n = 3 * n, .form = STN_MATRIX_NODAL, .values = take(m, 9 * e), .node_count = n, .node_size = 3};
     A.row_start = row_start;
     A.column = column;
     double mass = random_mass(m);
@@ -233,7 +233,7 @@ static void block_rows(maker *m, const stn_constraint *c, stn_jacobian *J, int32
         int32_t nodes = m->p->trees[tree].A.node_count, count = random_integer(m->random, 1, 3);
         int32_t first = random_integer(m->random, 0, nodes - 1);
         double *values = take(m, 3 * rows * count);
-        *J = (stn_jacobian){.tree = tree, .node_count = count, .values = values};
+        *J = (stn_jacobian){.tree = tree, .node_count = count, .node_size = 3, .values = values};
         for (int32_t b = 0; b < count; b++) {
             J->node[b] = (first + b) % nodes;
             for (int32_t r = 0; r < rows; r++) {
@@ -360,7 +360,7 @@ static void scalar_rows(maker *m, stn_constraint *c, int32_t tree, bool two) {
     if (m->form[tree] == TREE_CLOUD) {
         double *values = take(m, 3);
         values[i % 3] = 1.0;
-        c->J[0] = (stn_jacobian){.tree = tree, .node_count = 1, .node = {i / 3}, .values = values};
+        c->J[0] = (stn_jacobian){.tree = tree, .node_count = 1, .node_size = 3, .node = {i / 3}, .values = values};
         return;
     }
     double *values = take(m, n);

@@ -42,8 +42,7 @@ static uint64_t hash_jacobians(const stn_problem *p) {
         for (int32_t k = 0; k < stn_constraint_block_count(c); k++) {
             const stn_jacobian *J = stn_constraint_block(c, k);
             if (J->tree >= 0) {
-                int32_t width = J->node_count > 0 ? 3 * J->node_count : p->trees[J->tree].A.n;
-                hash = stn_hash(hash, J->values, (size_t)(c->rows * width) * sizeof(double));
+                hash = stn_hash(hash, J->values, (size_t)(c->rows * stn_jacobian_columns(p, J)) * sizeof(double));
             }
         }
     }

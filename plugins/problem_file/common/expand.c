@@ -5,6 +5,7 @@
 
 void problem_mass_row(const stn_problem_tree *tree, int32_t dof, double *row) {
     const stn_matrix *A = &tree->A;
+    const int32_t m = A->node_size;
     switch (A->form) {
     case STN_MATRIX_ZERO:
         break;
@@ -15,9 +16,9 @@ void problem_mass_row(const stn_problem_tree *tree, int32_t dof, double *row) {
         memcpy(row + tree->dof_start, A->values + (size_t)dof * (size_t)A->n, (size_t)A->n * sizeof *row);
         break;
     case STN_MATRIX_NODAL:
-        for (int32_t e = A->row_start[dof / 3]; e < A->row_start[dof / 3 + 1]; e++) {
-            memcpy(row + tree->dof_start + 3 * A->column[e], A->values + 9 * (size_t)e + (size_t)(3 * (dof % 3)),
-                   3 * sizeof *row);
+        for (int32_t e = A->row_start[dof / m]; e < A->row_start[dof / m + 1]; e++) {
+            memcpy(row + tree->dof_start + m * A->column[e], A->values + (int64_t)m * (m * e + dof % m),
+                   (size_t)m * sizeof *row);
         }
         break;
     }
@@ -30,8 +31,8 @@ void problem_jacobian_row(const stn_problem *p, const stn_constraint *c, int32_t
         if (J->node_count == 0) {
             memcpy(row + tree->dof_start, J->values + (size_t)r * (size_t)tree->A.n, (size_t)tree->A.n * sizeof *row);
         }
-        for (int32_t b = 0; b < J->node_count; b++) {
-            memcpy(row + tree->dof_start + 3 * J->node[b], J->values + 3 * (c->rows * b + r), 3 * sizeof *row);
+        for (int32_t m = J->node_size, b = 0; b < J->node_count; b++) {
+            memcpy(row + tree->dof_start + m * J->node[b], J->values + m * (c->rows * b + r), (size_t)m * sizeof *row);
         }
     }
 }

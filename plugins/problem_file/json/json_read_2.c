@@ -32,8 +32,8 @@ static const char *const problem_keys[] = {
     NULL,
 };
 static const char *const tree_keys[] = {"source", "A", NULL};
-static const char *const matrix_keys[] = {"form", "n", "row_start", "column", "values", NULL};
-static const char *const jacobian_keys[] = {"tree", "node", "values", NULL};
+static const char *const matrix_keys[] = {"form", "n", "node_size", "row_start", "column", "values", NULL};
+static const char *const jacobian_keys[] = {"tree", "node_size", "node", "values", NULL};
 static const char *const constraint_keys[] = {
     "id",          "kind", "set",     "rows",        "J",     "phi0",    "stiffness", "relaxation_time",
     "dissipation", "mu1",  "mu2",     "restitution", "w",     "w_trace", "gamma_n0",  "vn0",
@@ -71,11 +71,12 @@ static void read_matrix(json_reader *r, const cJSON *object, stn_matrix *A) {
                   (long long)JSON_MAX_NUMBERS);
     }
     if (A->form == STN_MATRIX_NODAL) {
-        if (n % 3 != 0) {
-            json_fail(r, "n", "%lld, expected 3 per node", (long long)n);
+        A->node_size = (int32_t)json_integer(r, object, "node_size", 1, STN_MAX_NODE_SIZE, JSON_OPTIONAL, 3);
+        if (r->status == STN_OK && n % A->node_size != 0) {
+            json_fail(r, "n", "%lld, expected a multiple of node_size, which is %d", (long long)n, A->node_size);
         }
-        A->node_count = (int32_t)(n / 3);
-        int32_t *row_start = json_integers(r, object, "row_start", (int64_t)A->node_count + 1, "n/3 + 1", 0);
+        A->node_count = r->status == STN_OK ? (int32_t)(n / A->node_size) : 0;
+        int32_t *row_start = json_integers(r, object, "row_start", (int64_t)A->node_count + 1, "n/node_size + 1", 0);
         if (row_start == NULL) {
             return;
         }
@@ -89,7 +90,7 @@ static void read_matrix(json_reader *r, const cJSON *object, stn_matrix *A) {
         A->row_start = row_start;
         A->column = json_integers(r, object, "column", row_start[A->node_count], "last of row_start", 0);
     }
-    static const char *const count_texts[] = {"", "n", "n*n", "9 per block"};
+    static const char *const count_texts[] = {"", "n", "n*n", "node_size^2 per block"};
     if (A->form != STN_MATRIX_ZERO) {
         A->values = json_reals(r, object, "values", stn_matrix_value_count(A), count_texts[A->form], 0);
     }
@@ -158,12 +159,15 @@ static void read_jacobians(json_reader *r, const cJSON *object, const stn_proble
         snprintf(text, sizeof text, "%d", (int)node_count);
         const int32_t *node = nodes != NULL ? json_integers(r, block, "node", node_count, text, 0) : NULL;
         if (node != NULL) {
+            const stn_matrix *A = &p->trees[J->tree].A;
+            const int64_t usual = A->form == STN_MATRIX_NODAL ? A->node_size : 3;
             J->node_count = (int32_t)node_count;
+            J->node_size = (int32_t)json_integer(r, block, "node_size", 1, STN_MAX_NODE_SIZE, JSON_OPTIONAL, usual);
             memcpy(J->node, node, (size_t)node_count * sizeof *node);
         }
-        int64_t columns = J->node_count > 0 || r->status != STN_OK ? 3 * J->node_count : p->trees[J->tree].A.n;
+        int64_t columns = r->status == STN_OK ? stn_jacobian_columns(p, J) : 0;
         J->values = json_reals(r, block, "values", c->rows * columns,
-                               J->node_count > 0 ? "rows * 3 * nodes" : "rows * n of the tree", 0);
+                               J->node_count > 0 ? "rows * node_size * nodes" : "rows * n of the tree", 0);
     }
     set_where(r, "constraints[%d].", i);
 }

@@ -85,6 +85,14 @@ void json_put_named_reals(json_writer *w, const char *key, const double *values,
     json_put_reals(w, values, count);
 }
 
+/// Nodes of three dofs, which are the rule, are written as ever.
+static void put_node_size(json_writer *w, int32_t node_size) {
+    if (node_size != 3) {
+        json_put(w, ", \"node_size\": ");
+        json_put_integer(w, node_size);
+    }
+}
+
 static void put_trees(json_writer *w, const stn_problem *p) {
     json_put_key(w, "trees");
     json_put(w, "[");
@@ -98,6 +106,7 @@ static void put_trees(json_writer *w, const stn_problem *p) {
         json_put(w, ", \"n\": ");
         json_put_integer(w, A->n);
         if (A->form == STN_MATRIX_NODAL) {
+            put_node_size(w, A->node_size);
             json_put(w, ", \"row_start\": ");
             put_integers(w, A->row_start, (size_t)A->node_count + 1);
             json_put(w, ", \"column\": ");
@@ -120,12 +129,12 @@ static void put_jacobians(json_writer *w, const stn_problem *p, const stn_constr
         json_put(w, k > 0 ? ", { \"tree\": " : "{ \"tree\": ");
         json_put_integer(w, J->tree);
         if (J->node_count > 0) {
+            put_node_size(w, J->node_size);
             json_put(w, ", \"node\": ");
             put_integers(w, J->node, (size_t)J->node_count);
         }
-        int32_t columns = J->node_count > 0 ? 3 * J->node_count : p->trees[J->tree].A.n;
         json_put(w, ", \"values\": ");
-        json_put_reals(w, J->values, (size_t)c->rows * (size_t)columns);
+        json_put_reals(w, J->values, (size_t)c->rows * (size_t)stn_jacobian_columns(p, J));
         json_put(w, " }");
     }
     json_put(w, "]");

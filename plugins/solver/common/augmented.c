@@ -180,7 +180,7 @@ STN_KERNEL_INLINE void sum_terms_6(const augmented *h, const augmented_entry *en
 STN_KERNEL static void write_entry(const augmented *h, const augmented_entry *entry) {
     const int32_t n = h->blocks[entry->row].n, m = h->blocks[entry->column].n, ld = h->blocks[entry->column].ld;
     const bool diagonal = entry->row == entry->column;
-    if (n == 6 && m == 6) {
+    if (n == 6 && m == 6 && (entry->A == NULL || entry->A_ld == 8)) { // a body, not nodes of six dofs
         sum_terms_6(h, entry);
         return;
     }

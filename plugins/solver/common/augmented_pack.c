@@ -39,7 +39,7 @@ static stn_status pack_blocks(augmented *h, stn_error *err) {
         if (tree->A.form == STN_MATRIX_NODAL) {
             h->nodal = true;
             for (int32_t i = 0; i < tree->A.node_count; i++) {
-                add_block(h, t, tree->dof_start + 3 * i, 3);
+                add_block(h, t, tree->dof_start + tree->A.node_size * i, tree->A.node_size);
             }
         } else if (tree->A.n > 0) {
             add_block(h, t, tree->dof_start, tree->A.n);
@@ -65,7 +65,7 @@ static stn_status pack_blocks(augmented *h, stn_error *err) {
             while (A->column[e] != node) {
                 e++;
             }
-            copy_padded(3, 3, 4, A->values + 9 * (int64_t)e, out);
+            copy_padded(n, n, ld, A->values + n * n * e, out);
         } else {
             memset(out, 0, (size_t)(n * ld) * sizeof *out);
             for (int64_t i = 0; i < n && A->form == STN_MATRIX_DIAGONAL; i++) {
@@ -111,22 +111,23 @@ static int32_t count_blocks(const stn_problem *problem, const stn_jacobian *J) {
 static bool place_copy(const augmented *h, int32_t i, const stn_jacobian *J, placement *where) {
     const stn_matrix *A = &h->problem->trees[J->tree].A;
     const int32_t rows = h->problem->constraints[i].rows, first = h->tree_block[J->tree];
+    const int32_t m = J->node_count > 0 ? J->node_size : A->node_size;
     double *copy = STN_ARENA_ZEROED(h->control->arena, (size_t)rows * (size_t)A->n, double);
     if (copy == NULL) {
         return false;
     }
     if (J->node_count == 0) {
-        for (int32_t b = 0; b < A->node_count; b++, copy += 3 * rows) {
-            for (int32_t e = 0; e < 3 * rows; e++) {
-                copy[e] = J->values[(size_t)(e / 3) * (size_t)A->n + (size_t)(3 * b + e % 3)];
+        for (int32_t b = 0; b < A->node_count; b++, copy += m * rows) {
+            for (int32_t e = 0; e < m * rows; e++) {
+                copy[e] = J->values[(size_t)(e / m) * (size_t)A->n + (size_t)(m * b + e % m)];
             }
             place_block(where, i, first + b, copy);
         }
         return true;
     }
     for (int32_t b = 0; b < J->node_count; b++) {
-        for (int32_t e = 0; e < 3 * rows; e++) {
-            copy[(size_t)(e / 3) * (size_t)A->n + (size_t)(3 * J->node[b] + e % 3)] = J->values[3 * rows * b + e];
+        for (int32_t e = 0; e < m * rows; e++) {
+            copy[(size_t)(e / m) * (size_t)A->n + (size_t)(m * J->node[b] + e % m)] = J->values[m * rows * b + e];
         }
     }
     place_block(where, i, first, copy);
@@ -182,7 +183,7 @@ static stn_status place_constraints(augmented *h, placement *where, stn_error *e
                 place_block(where, i, first, J->values);
             }
             for (int32_t b = 0; b < J->node_count; b++) {
-                place_block(where, i, first + J->node[b], J->values + 3 * (int64_t)c->rows * b);
+                place_block(where, i, first + J->node[b], J->values + J->node_size * (int64_t)c->rows * b);
             }
         }
     }

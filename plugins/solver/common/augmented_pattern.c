@@ -60,8 +60,8 @@ static void form_entries(augmented *h, int32_t column, int32_t start, int32_t en
             *entry = (augmented_entry){.row = term->row, .column = column, .term_start = t};
         }
         if (term->cluster < 0) { // comes first among its row's
-            entry->A = h->problem->trees[block->tree].A.values + 9 * term->product;
-            entry->A_ld = 3;
+            entry->A = h->problem->trees[block->tree].A.values + (int64_t)block->n * block->n * term->product;
+            entry->A_ld = block->n;
             entry->term_start++;
         } else {
             entry->term_count++;

@@ -160,8 +160,8 @@ bool packed_build(const stn_delassus *d, stn_arena *arena, packed *out) {
                 for (int32_t k = 0; k < tree->A.n && J->node_count == 0; k++) {
                     sum += fabs(J->values[r * tree->A.n + k] * v[k]);
                 }
-                for (int32_t k = 0; k < 3 * J->node_count; k++) {
-                    sum += fabs(J->values[3 * c->rows * (k / 3) + 3 * r + k % 3] * v[3 * J->node[k / 3] + k % 3]);
+                for (int32_t m = J->node_size, k = 0; k < m * J->node_count; k++) {
+                    sum += fabs(J->values[m * c->rows * (k / m) + m * r + k % m] * v[m * J->node[k / m] + k % m]);
                 }
             }
             out->rounding = larger(out->rounding, 16.0 * DBL_EPSILON * sum);

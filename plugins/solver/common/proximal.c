@@ -79,10 +79,12 @@ static bool is_balanced(const proximal *p, proximal_balance m, bool nearer, cons
 // ------------------------------------------------------------------------------------------------------------- weights
 
 /// Where A and J leave v open it is the v of least D, and J_d/D_d of a sum of J_d^2 is the larger the smaller J_d is:
-/// the dof that constraints hardly see would move most. Axes x, y, z count alike, and no dof less than a lever of 1 cm.
+/// the dof that constraints hardly see would move most. Axes x, y, z count alike (nodes of 3, 6, ... dofs have them by
+/// threes), and no dof less than a lever of 1 cm.
 static void level(const stn_matrix *A, double delta, double *D) {
     const double least = 1e-4;
-    const int32_t axes = A->n == 6 || A->form == STN_MATRIX_NODAL ? 3 : 1; // a free body, or nodes
+    const int32_t size = A->form == STN_MATRIX_NODAL ? A->node_size : A->n == 6 ? 6 : 1; // a free body, or nodes
+    const int32_t axes = size % 3 == 0 ? 3 : 1;
     double largest = 0.0;
     for (int32_t d = 0; d < A->n; d++) {
         largest = fmax(largest, D[d]);
@@ -108,14 +110,14 @@ static void add_constraint(const stn_problem *p, const stn_constraint *c, const 
         }
         double *d = D + p->trees[J->tree].dof_start;
         const int32_t blocks = J->node_count > 0 ? J->node_count : 1;
-        const int32_t width = J->node_count > 0 ? 3 : p->trees[J->tree].A.n;
+        const int32_t width = J->node_count > 0 ? J->node_size : p->trees[J->tree].A.n;
         double largest = 0.0;
         for (int32_t k = 0; k < blocks * c->rows * width; k++) {
             largest = fmax(largest, fabs(J->values[k]));
         }
         const double *value = J->values;
         for (int32_t b = 0; b < blocks; b++) {
-            double *to = J->node_count > 0 ? d + 3 * J->node[b] : d;
+            double *to = J->node_count > 0 ? d + J->node_size * J->node[b] : d;
             for (int32_t k = 0; k < c->rows * width; k++, value++) {
                 to[k % width] += fabs(*value) > rounding * largest ? *value * *value / c->w : 0.0;
             }

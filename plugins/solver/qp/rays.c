@@ -165,7 +165,8 @@ static bool assemble_tree(rays *r, int32_t t, active_set *set) {
             }
             for (int32_t b = 0; b < J->node_count; b++) {
                 for (int32_t row = 0; row < c->rows; row++) {
-                    memcpy(to + row * n + 3 * J->node[b], J->values + 3 * (c->rows * b + row), 3 * sizeof *to);
+                    const int32_t m = J->node_size;
+                    memcpy(to + row * n + m * J->node[b], J->values + m * (c->rows * b + row), (size_t)m * sizeof *to);
                 }
             }
             touches[count++] = (touch){i, to};
@@ -196,10 +197,12 @@ static stn_status factor_tree(rays *r, int32_t t, stn_error *err) {
     stn_matrix dense = {.n = n, .form = STN_MATRIX_DENSE, .values = L};
     if (tree->A.form == STN_MATRIX_NODAL) {
         const stn_matrix *A = &tree->A;
+        const int32_t m = A->node_size;
         for (int32_t i = 0; i < A->node_count; i++) {
             for (int32_t e = A->row_start[i]; e < A->row_start[i + 1]; e++) {
-                for (int32_t k = 0; k < 9; k++) {
-                    L[(size_t)(3 * i + k / 3) * (size_t)n + (size_t)(3 * A->column[e] + k % 3)] = A->values[9 * e + k];
+                const double *block = A->values + (int64_t)m * m * e;
+                for (int32_t k = 0; k < m * m; k++) {
+                    L[(size_t)(m * i + k / m) * (size_t)n + (size_t)(m * A->column[e] + k % m)] = block[k];
                 }
             }
         }
@@ -283,9 +286,9 @@ static double mobility(const stn_problem *p, const stn_constraint *c, const doub
         for (int32_t e = 0; e < c->rows * n && J->node_count == 0; e++) {
             sum[e / n] += J->values[e] * J->values[e] / own[e % n];
         }
-        for (int32_t e = 0; e < 3 * c->rows * J->node_count; e++) {
-            const int32_t d = 3 * J->node[e / (3 * c->rows)] + e % 3;
-            sum[e / 3 % c->rows] += J->values[e] * J->values[e] / own[d];
+        for (int32_t m = J->node_size, e = 0; e < m * c->rows * J->node_count; e++) {
+            const int32_t d = m * J->node[e / (m * c->rows)] + e % m;
+            sum[e / m % c->rows] += J->values[e] * J->values[e] / own[d];
         }
     }
     for (int32_t k = 0; k < c->rows; k++) {
@@ -392,9 +395,9 @@ static double sum_of_terms(const stn_problem *p, const stn_constraint *c, int32_
         for (int32_t k = 0; k < tree->A.n && J->node_count == 0; k++) {
             sum += fabs(J->values[r * tree->A.n + k] * v[tree->dof_start + k]);
         }
-        for (int32_t k = 0; k < 3 * J->node_count; k++) {
-            sum += fabs(J->values[3 * c->rows * (k / 3) + 3 * r + k % 3] *
-                        v[tree->dof_start + 3 * J->node[k / 3] + k % 3]);
+        for (int32_t m = J->node_size, k = 0; k < m * J->node_count; k++) {
+            sum += fabs(J->values[m * c->rows * (k / m) + m * r + k % m] *
+                        v[tree->dof_start + m * J->node[k / m] + k % m]);
         }
     }
     return sum;

@@ -56,6 +56,17 @@ STN_KERNEL_INLINE void block_times(int32_t n, int32_t ld, const double *A, const
     }
 }
 
+/// y += A x for a block (n x n) beside the diagonal.
+STN_KERNEL_INLINE void node_times(int32_t n, const double *A, const double *x, double *y) {
+    for (int32_t r = 0; r < n; r++, A += n) {
+        double sum = A[0] * x[0];
+        for (int32_t k = 1; k < n; k++) {
+            sum += A[k] * x[k];
+        }
+        y[r] += sum;
+    }
+}
+
 STN_KERNEL void sap_mass_times(const sap_system *s, const double *x, double *y) {
     for (int32_t b = 0; b < s->H.block_count; b++) {
         const augmented_block *block = &s->H.blocks[b];
@@ -68,12 +79,15 @@ STN_KERNEL void sap_mass_times(const sap_system *s, const double *x, double *y) 
     for (int32_t t = 0; t < s->problem->tree_count && s->H.nodal; t++) {
         const stn_matrix *A = &s->problem->trees[t].A;
         const augmented_block *nodes = s->H.blocks + s->H.tree_block[t];
+        const int32_t m = A->node_size;
         for (int32_t i = 0; i < A->node_count && A->form == STN_MATRIX_NODAL; i++) { // blocks beside the diagonal
             double *yi = y + nodes[i].start;
             for (int32_t e = A->row_start[i]; e < A->row_start[i + 1]; e++) {
-                const double *a = A->values + 9 * (int64_t)e, *xj = x + nodes[A->column[e]].start;
-                for (int32_t r = 0; r < 3 && A->column[e] != i; r++) {
-                    yi[r] += a[3 * r] * xj[0] + a[3 * r + 1] * xj[1] + a[3 * r + 2] * xj[2];
+                const double *a = A->values + (int64_t)m * m * e, *xj = x + nodes[A->column[e]].start;
+                if (A->column[e] != i && m == 3) {
+                    node_times(3, a, xj, yi);
+                } else if (A->column[e] != i) {
+                    node_times(m, a, xj, yi);
                 }
             }
         }

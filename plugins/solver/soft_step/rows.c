@@ -57,8 +57,8 @@ STN_KERNEL static bool build_side(const stn_problem *problem, const stn_solve_co
         }
     }
     for (int32_t r = 0; r < rows && !dense; r++) {
-        for (int32_t b = 0; b < 3 * J->node_count; b++) {
-            B[r * n + 3 * J->node[b / 3] + b % 3] = J->values[3 * rows * (b / 3) + 3 * r + b % 3];
+        for (int32_t m = J->node_size, b = 0; b < m * J->node_count; b++) {
+            B[r * n + m * J->node[b / m] + b % m] = J->values[m * rows * (b / m) + m * r + b % m];
         }
     }
     const double *inverse = small[J->tree];

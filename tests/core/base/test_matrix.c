@@ -8,27 +8,41 @@
 
 #include "stn_random.h"
 
-enum { N = 12, NODES = 4 };
+enum { N = 12 };
 
-// A path of nodes; `inner` leaves the last link out.
-static const int32_t row_start[] = {0, 2, 5, 8, 10};
-static const int32_t column[] = {0, 1, 0, 1, 2, 1, 2, 3, 2, 3};
-static const int32_t inner_start[] = {0, 2, 5, 7, 8};
-static const int32_t inner_column[] = {0, 1, 0, 1, 2, 1, 2, 3};
+static const int32_t node_sizes[] = {1, 2, 3, 4, 6, 12}; // one after the other
+static int32_t node_size = 3;
 
 typedef struct sample {
-    double values[N * N];
+    double values[3 * N * N];
+    int32_t row_start[N + 1], column[3 * N];
     stn_matrix matrix;
 } sample;
+
+/// A path of nodes, the last link left out where it is not `linked`.
+static void make_path(sample *s, bool linked) {
+    const int32_t nodes = N / node_size, last = linked ? nodes : nodes - 1;
+    int32_t e = 0;
+    for (int32_t i = 0; i < nodes; i++) {
+        s->row_start[i] = e;
+        for (int32_t j = i > 0 ? i - 1 : 0; j <= i + 1 && j < nodes; j++) {
+            s->column[e] = j;
+            e += j == i || (i < last && j < last);
+        }
+    }
+    s->row_start[nodes] = e;
+    s->matrix.node_count = nodes;
+    s->matrix.node_size = node_size;
+    s->matrix.row_start = s->row_start;
+    s->matrix.column = s->column;
+}
 
 static void make(sample *s, stn_matrix_form form, stn_random *r) {
     s->matrix = (stn_matrix){.n = N, .form = form, .values = s->values};
     if (form == STN_MATRIX_NODAL) {
-        s->matrix.node_count = NODES;
-        s->matrix.row_start = row_start;
-        s->matrix.column = column;
+        make_path(s, true);
     }
-    for (int32_t i = 0; i < N * N; i++) {
+    for (int32_t i = 0; i < 3 * N * N; i++) {
         s->values[i] = random_real(r);
     }
     for (int32_t i = 0; i < N && form == STN_MATRIX_DENSE; i++) {
@@ -49,10 +63,10 @@ static void write_out(const stn_matrix *a, double *full) {
             }
         }
     }
-    for (int32_t i = 0; i < NODES && a->form == STN_MATRIX_NODAL; i++) {
+    for (int32_t i = 0; i < a->node_count && a->form == STN_MATRIX_NODAL; i++) {
         for (int32_t e = a->row_start[i]; e < a->row_start[i + 1]; e++) {
-            for (int32_t q = 0; q < 9; q++) {
-                full[(3 * i + q / 3) * N + 3 * a->column[e] + q % 3] = a->values[9 * e + q];
+            for (int32_t m = a->node_size, q = 0; q < m * m; q++) {
+                full[(m * i + q / m) * N + m * a->column[e] + q % m] = a->values[m * m * e + q];
             }
         }
     }
@@ -60,10 +74,12 @@ static void write_out(const stn_matrix *a, double *full) {
 
 static void the_number_of_values_follows_the_form(void **state) {
     (void)state;
-    static const int64_t expected[] = {0, N, N * N, 90};
+    const int64_t blocks = 3 * N / node_size - 2, expected[] = {0, N, N * N, blocks * node_size * node_size};
+    stn_random r = {5};
     for (int32_t form = STN_MATRIX_ZERO; form <= STN_MATRIX_NODAL; form++) {
-        stn_matrix a = {.n = N, .form = (stn_matrix_form)form, .node_count = NODES, .row_start = row_start};
-        assert_int_equal(stn_matrix_value_count(&a), expected[form]);
+        sample s;
+        make(&s, (stn_matrix_form)form, &r);
+        assert_int_equal(stn_matrix_value_count(&s.matrix), expected[form]);
     }
 }
 
@@ -150,8 +166,7 @@ static void a_nodal_pattern_must_contain_what_is_added(void **state) {
     sample outer, inner;
     make(&outer, STN_MATRIX_NODAL, &r);
     make(&inner, STN_MATRIX_NODAL, &r);
-    inner.matrix.row_start = inner_start;
-    inner.matrix.column = inner_column;
+    make_path(&inner, false);
     double before[N * N], full[N * N], after[N * N];
     write_out(&outer.matrix, before);
     write_out(&inner.matrix, full);
@@ -160,10 +175,15 @@ static void a_nodal_pattern_must_contain_what_is_added(void **state) {
     for (int32_t i = 0; i < N * N; i++) {
         assert_near(after[i], before[i] + 2.0 * full[i], 0.0);
     }
-    assert_int_equal(stn_matrix_add_scaled(&inner.matrix, 1.0, &outer.matrix), STN_ERR_ARGUMENT);
+    if (node_size < N) { // else there is no link
+        assert_int_equal(stn_matrix_add_scaled(&inner.matrix, 1.0, &outer.matrix), STN_ERR_ARGUMENT);
+    }
     stn_matrix other = inner.matrix;
-    other.n = 9;
-    other.node_count = 3;
+    other.n -= node_size;
+    other.node_count--;
+    assert_int_equal(stn_matrix_add_scaled(&outer.matrix, 1.0, &other), STN_ERR_ARGUMENT);
+    other = inner.matrix; // as many rows, other nodes
+    other.node_size = 5;
     assert_int_equal(stn_matrix_add_scaled(&outer.matrix, 1.0, &other), STN_ERR_ARGUMENT);
 }
 
@@ -176,5 +196,10 @@ int main(void) {
         cmocka_unit_test(sums_are_made_where_the_form_can_hold_them_and_refused_elsewhere),
         cmocka_unit_test(a_nodal_pattern_must_contain_what_is_added),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failures = 0;
+    for (int32_t k = 0; k < STN_COUNT(node_sizes); k++) {
+        node_size = node_sizes[k];
+        failures += cmocka_run_group_tests(tests, NULL, NULL);
+    }
+    return failures;
 }

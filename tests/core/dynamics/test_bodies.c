@@ -265,6 +265,7 @@ static void point_masses_fall_and_carry_momentum(void **state) {
                         .form = STN_MATRIX_NODAL,
                         .values = blocks,
                         .node_count = 2,
+                        .node_size = 3,
                         .row_start = model->trees[1].row_start,
                         .column = model->trees[1].column};
     memset(blocks, 0xff, sizeof blocks);

@@ -11,7 +11,7 @@
 
 #include "stn_random.h"
 
-enum { SAMPLE_TREES = 16, SAMPLE_CONSTRAINTS = 64, SAMPLE_NODES = 8, SAMPLE_MORE = 8 };
+enum { SAMPLE_TREES = 16, SAMPLE_CONSTRAINTS = 64, SAMPLE_NODES = 24, SAMPLE_MORE = 8 };
 
 // A path of nodes: every node is coupled to its neighbours.
 typedef struct sample_nodal {
@@ -24,6 +24,7 @@ typedef struct sample {
     stn_constraint constraints[SAMPLE_CONSTRAINTS];
     sample_nodal nodal[SAMPLE_TREES];
     stn_jacobian more[SAMPLE_CONSTRAINTS][SAMPLE_MORE]; // trees beyond two
+    int32_t node_size;                                  // of nodal trees that are added from now on
     double *owned[512];
     int32_t owned_count;
 } sample;
@@ -57,12 +58,14 @@ static inline sample *sample_create(void) {
     s->problem.trees = s->trees;
     s->problem.constraints = s->constraints;
     s->problem.dt = 0.01;
+    s->node_size = 3;
     s->problem.theta = 1.0;
     s->problem.beta = s->problem.sigma = s->problem.stiction_tolerance = NAN;
     return s;
 }
 
 static inline void sample_nodal_matrix(sample *s, stn_random *r, int32_t nodes, stn_matrix *a, sample_nodal *pattern) {
+    const int32_t m = s->node_size;
     int32_t e = 0;
     for (int32_t i = 0; i < nodes; i++) {
         pattern->row_start[i] = e;
@@ -72,29 +75,28 @@ static inline void sample_nodal_matrix(sample *s, stn_random *r, int32_t nodes, 
     }
     pattern->row_start[nodes] = e;
     a->node_count = nodes;
+    a->node_size = m;
     a->row_start = pattern->row_start;
     a->column = pattern->column;
-    a->values = sample_random_doubles(s, r, 9 * (size_t)e);
+    a->values = sample_random_doubles(s, r, (size_t)(m * m) * (size_t)e);
     for (int32_t i = 0; i < nodes; i++) {
         for (int32_t k = pattern->row_start[i]; k < pattern->row_start[i + 1]; k++) {
             int32_t j = pattern->column[k];
             for (int32_t l = pattern->row_start[j]; l < pattern->row_start[j + 1]; l++) {
-                for (int32_t q = 0; q < 9 && pattern->column[l] == i && j <= i; q++) {
-                    a->values[9 * k + q] = a->values[9 * l + 3 * (q % 3) + q / 3]; // symmetric
+                for (int32_t q = 0; q < m * m && pattern->column[l] == i && j < i; q++) {
+                    a->values[m * m * k + q] = a->values[m * m * l + m * (q % m) + q / m]; // symmetric
                 }
             }
-            for (int32_t q = 0; q < 3 && j == i; q++) {
-                a->values[9 * k + 4 * q] += 8.0; // dominant
-            }
-            if (j == i) {
-                double *b = a->values + 9 * k;
-                b[3] = b[1], b[6] = b[2], b[7] = b[5];
+            for (int32_t q = 0; q < m * m && j == i; q++) {
+                double *b = a->values + m * m * k;
+                b[q] = q / m < q % m ? b[m * (q % m) + q / m] : b[q];
+                b[q] += q / m == q % m ? 8.0 * m / 3.0 : 0.0; // dominant
             }
         }
     }
 }
 
-// Appends a tree with a random positive definite matrix; nodal and diagonal: n is a multiple of 3.
+// Appends a tree with a random positive definite matrix; nodal: n is a multiple of s->node_size.
 static inline int32_t sample_tree(sample *s, stn_random *r, stn_matrix_form form, int32_t n) {
     int32_t t = s->problem.tree_count++;
     stn_problem_tree *tree = &s->trees[t];
@@ -112,22 +114,25 @@ static inline int32_t sample_tree(sample *s, stn_random *r, stn_matrix_form form
             tree->A.values[i] = 1.5 + tree->A.values[i];
         }
     } else if (form == STN_MATRIX_NODAL) {
-        sample_nodal_matrix(s, r, n / 3, &tree->A, &s->nodal[t]);
+        sample_nodal_matrix(s, r, n / s->node_size, &tree->A, &s->nodal[t]);
     }
     s->problem.nv += n;
     return t;
 }
 
 static inline stn_jacobian sample_jacobian(sample *s, stn_random *r, int32_t tree, int32_t rows, int32_t nodes) {
-    stn_jacobian J = {.tree = tree, .node_count = nodes};
+    stn_jacobian J = {.tree = tree};
     if (tree < 0) {
         return J;
     }
-    int32_t n = s->trees[tree].A.n;
+    const stn_matrix *A = &s->trees[tree].A;
+    int32_t n = A->n;
+    J.node_size = A->form == STN_MATRIX_NODAL ? A->node_size : 3;
+    J.node_count = nodes = nodes < n / J.node_size ? nodes : n / J.node_size;
     for (int32_t b = 0; b < nodes; b++) {
-        J.node[b] = random_below(r, n / 3);
+        J.node[b] = random_below(r, n / J.node_size);
     }
-    J.values = sample_random_doubles(s, r, (size_t)rows * (size_t)(nodes > 0 ? 3 * nodes : n));
+    J.values = sample_random_doubles(s, r, (size_t)rows * (size_t)(nodes > 0 ? J.node_size * nodes : n));
     return J;
 }
 
@@ -180,10 +185,12 @@ static inline void sample_finish(sample *s, stn_random *r) {
     }
 }
 
-// Trees of every form and size, constraints of every set, dense and by node.
+// Trees of every form and size, nodes of every size, constraints of every set, dense and by node.
 static inline sample *sample_mixed(uint64_t seed) {
+    static const int32_t node_sizes[8] = {3, 1, 2, 3, 4, 6, 12, 3};
     stn_random r = {seed};
     sample *s = sample_create();
+    s->node_size = node_sizes[seed % 8];
     int32_t body = sample_tree(s, &r, STN_MATRIX_DENSE, 6), other = sample_tree(s, &r, STN_MATRIX_DENSE, 6);
     int32_t robot = sample_tree(s, &r, STN_MATRIX_DENSE, 23), hinge = sample_tree(s, &r, STN_MATRIX_DENSE, 1);
     int32_t ball = sample_tree(s, &r, STN_MATRIX_DIAGONAL, 6), soft = sample_tree(s, &r, STN_MATRIX_NODAL, 24);
@@ -226,9 +233,9 @@ static inline double *sample_dense_A(const stn_problem *p) {
         }
         for (int32_t i = 0; i < a->node_count && a->form == STN_MATRIX_NODAL; i++) {
             for (int32_t e = a->row_start[i]; e < a->row_start[i + 1]; e++) {
-                for (size_t q = 0; q < 9; q++) {
-                    A[(d + 3 * (size_t)i + q / 3) * nv + d + 3 * (size_t)a->column[e] + q % 3] =
-                        a->values[9 * (size_t)e + q];
+                for (size_t m = (size_t)a->node_size, q = 0; q < m * m; q++) {
+                    A[(d + m * (size_t)i + q / m) * nv + d + m * (size_t)a->column[e] + q % m] =
+                        a->values[m * m * (size_t)e + q];
                 }
             }
         }
@@ -251,8 +258,8 @@ static inline double *sample_dense_J(const stn_problem *p) {
                     to[j] = J->values[row * n + j];
                 }
                 for (int32_t b = 0; b < J->node_count; b++) {
-                    for (int32_t j = 0; j < 3; j++) {
-                        to[3 * J->node[b] + j] += J->values[3 * k->rows * b + 3 * row + j];
+                    for (int32_t m = J->node_size, j = 0; j < m; j++) {
+                        to[m * J->node[b] + j] += J->values[m * k->rows * b + m * row + j];
                     }
                 }
             }

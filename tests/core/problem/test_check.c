@@ -78,7 +78,10 @@ static void matrices_are_checked(void **state) {
     BREAK(robot->A.form, (stn_matrix_form)9, STN_ERR_ARGUMENT, "is no matrix");
     BREAK(robot->A.values, NULL, STN_ERR_ARGUMENT, "has no values");
     BREAK(ball->A.values[2], -1.0, STN_ERR_ARGUMENT, "diagonal entry 2 is -1");
-    BREAK(soft->A.node_count, 7, STN_ERR_ARGUMENT, "n = 24, expected 3 per node");
+    BREAK(soft->A.node_count, 7, STN_ERR_ARGUMENT, "n = 24, expected node_size per node = 3 * 7");
+    BREAK(soft->A.node_size, 0, STN_ERR_ARGUMENT, "node_size = 0, must be 1 to 12");
+    BREAK(soft->A.node_size, 13, STN_ERR_ARGUMENT, "node_size = 13, must be 1 to 12");
+    BREAK(soft->A.node_size, 4, STN_ERR_ARGUMENT, "n = 24, expected node_size per node = 4 * 8");
     BREAK(s->nodal[5].column[3], 0, STN_ERR_ARGUMENT, "nodes must ascend");
     BREAK(s->nodal[5].column[0], 1, STN_ERR_ARGUMENT, "nodes must ascend");
     BREAK(s->nodal[5].row_start[1], 1, STN_ERR_ARGUMENT, "the pattern has");
@@ -97,8 +100,13 @@ static void indefinite_matrices_are_found(void **state) {
     s->problem = (stn_problem){
         .dt = 0.1, .theta = 1.0, .nv = 3, .tree_count = 1, .trees = &tree, .v0 = zero, .v_star = zero, .v_guess = zero};
     refused(*state, STN_ERR_ARGUMENT, "tree 0 (source 5): A is not positive semidefinite: elimination fails at dof 2");
-    tree.A = (stn_matrix){
-        .n = 3, .form = STN_MATRIX_NODAL, .values = a, .node_count = 1, .row_start = row_start, .column = column};
+    tree.A = (stn_matrix){.n = 3,
+                          .form = STN_MATRIX_NODAL,
+                          .values = a,
+                          .node_count = 1,
+                          .node_size = 3,
+                          .row_start = row_start,
+                          .column = column};
     refused(*state, STN_ERR_ARGUMENT, "tree 0 (source 5): A is not positive semidefinite");
     for (int32_t k = 0; k < 9; k++) {
         a[k] = 1e-12; // rank one, of any size
@@ -154,6 +162,9 @@ static void constraints_are_checked(void **state) {
     BREAK(((double *)(uintptr_t)s->more[10][0].values)[2], NAN, STN_ERR_NUMERIC, "J[2].values[2] is nan");
     BREAK(c->J[0].values, NULL, STN_ERR_ARGUMENT, "J[0].values is missing, expected 18 numbers");
     BREAK(soft->J[0].node_count, 9, STN_ERR_ARGUMENT, "J[0] has 9 nodes, at most 8 fit");
+    BREAK(soft->J[0].node_size, 0, STN_ERR_ARGUMENT, "J[0].node_size = 0, must be 1 to 12");
+    BREAK(soft->J[0].node_size, 13, STN_ERR_ARGUMENT, "J[0].node_size = 13, must be 1 to 12");
+    BREAK(soft->J[0].node_size, 6, STN_ERR_ARGUMENT, "J[0].node_size = 6, but a node of tree 5 has 3 dofs");
     BREAK(soft->J[0].node[1], 8, STN_ERR_ARGUMENT, "J[0].node[1] = 8, but tree 5 has 8 nodes");
     BREAK(soft->J[0].node[1], 0, STN_ERR_ARGUMENT, "J[0] names node 0 twice");
     BREAK(((double *)(uintptr_t)c->J[0].values)[7], NAN, STN_ERR_NUMERIC, "J[0].values[7] is nan");

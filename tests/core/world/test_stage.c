@@ -86,6 +86,7 @@ static void begin(stage *s, stn_context *context) {
     s->A = (stn_matrix){.n = 3,
                         .form = STN_MATRIX_NODAL,
                         .node_count = 1,
+                        .node_size = 3,
                         .row_start = row_start,
                         .column = column,
                         .values = s->A_values};

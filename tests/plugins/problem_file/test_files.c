@@ -80,10 +80,10 @@ static void assert_same_constraint(const stn_problem *p, const stn_constraint *a
     for (int32_t side = 0; side < stn_constraint_block_count(a); side++) {
         const stn_jacobian *x = stn_constraint_block(a, side), *y = stn_constraint_block(b, side);
         assert_true(x->tree == y->tree && x->node_count == y->node_count);
+        assert_true(x->node_count == 0 || x->node_size == y->node_size);
         if (x->tree >= 0) {
             assert_memory_equal(x->node, y->node, (size_t)x->node_count * sizeof(int32_t));
-            int32_t columns = x->node_count > 0 ? 3 * x->node_count : p->trees[x->tree].A.n;
-            assert_same_reals(x->values, y->values, (size_t)(a->rows * columns));
+            assert_same_reals(x->values, y->values, (size_t)(a->rows * stn_jacobian_columns(p, x)));
         }
     }
     const double given[] = {a->phi0, a->stiffness, a->relaxation_time, a->dissipation,
@@ -127,6 +127,7 @@ static void assert_same_problem(const stn_problem *p, const stn_problem *q) {
         const stn_matrix *x = &p->trees[t].A, *y = &q->trees[t].A;
         assert_true(p->trees[t].source == q->trees[t].source && p->trees[t].dof_start == q->trees[t].dof_start);
         assert_true(x->form == y->form && x->n == y->n && x->node_count == y->node_count);
+        assert_int_equal(x->node_size, y->node_size);
         assert_same_reals(x->values, y->values, (size_t)stn_matrix_value_count(x));
     }
     for (int32_t i = 0; i < p->constraint_count; i++) {
@@ -440,6 +441,25 @@ static void content_errors_of_format_1_name_the_key(void **state) {
     expect(f, p, "\"small\"", "7", STN_ERR_PARSE, "key 'name': a number, expected a text");
 }
 
+/// What format 2 said of nodes before they had a size still means 3 dofs a node.
+static void nodes_without_a_size_have_three_dofs(void **state) {
+    fixture *f = *state;
+    stn_problem_owner *owner = NULL;
+    stn_error err;
+    write_text(f->path, small_problem_2, strlen(small_problem_2));
+    assert_null(strstr(small_problem_2, "node_size"));
+    assert_ok(stn_problem_load(f->context, f->path, &owner, &err), err);
+    const stn_problem *p = stn_problem_of(owner);
+    assert_int_equal(p->trees[1].A.node_size, 3);
+    assert_int_equal(p->constraints[0].J[1].node_size, 3);
+    assert_ok(stn_problem_save(f->context, p, "contact-problem-2", f->path, &err), err);
+    size_t size;
+    char *text = read_text(f->path, &size);
+    assert_null(strstr(text, "node_size")); // and readers of today's files read it
+    free(text);
+    stn_problem_destroy(owner);
+}
+
 static void content_errors_of_format_2_name_the_key(void **state) {
     fixture *f = *state;
     const char *p = small_problem_2;
@@ -462,12 +482,20 @@ static void content_errors_of_format_2_name_the_key(void **state) {
     expect(f, p, "\"tree\": 1", "\"tree\": 0", STN_ERR_ARGUMENT, "Jacobian blocks 0 and 1 are both of tree 0");
     expect(f, p, "\"node\": [0]", "\"node\": [1]", STN_ERR_ARGUMENT, "J[1].node[0] = 1, but tree 1 has 1 nodes");
     expect(f, p, "\"node\": [0]", "\"node\": [0,0,0,0,0,0,0,0,0]", STN_ERR_PARSE, "9 nodes, at most 8");
-    expect(f, p, "[0, 1, 0]", "[0, 1]", STN_ERR_PARSE, "expected rows * 3 * nodes = 3");
+    expect(f, p, "[0, 1, 0]", "[0, 1]", STN_ERR_PARSE, "expected rows * node_size * nodes = 3");
     expect(f, p, "[0, 1]", "[0, 2]", STN_ERR_PARSE,
            "key 'trees[1].A.column': 1 numbers, expected last of row_start = 2");
     expect(f, p, "[0, 1]", "[0, -1]", STN_ERR_PARSE, "key 'trees[1].A.row_start': must begin with 0");
     expect(f, p, "\"column\": [0]", "\"column\": [1]", STN_ERR_ARGUMENT, "tree 1 (source 1): A: row 0 of the pattern");
-    expect(f, p, "\"n\": 3", "\"n\": 4", STN_ERR_PARSE, "key 'trees[1].A.n': 4, expected 3 per node");
+    expect(f, p, "\"n\": 3", "\"n\": 4", STN_ERR_PARSE,
+           "key 'trees[1].A.n': 4, expected a multiple of node_size, which is 3");
+    expect(f, p, "\"n\": 3", "\"n\": 3, \"node_size\": 0", STN_ERR_PARSE, "key 'trees[1].A.node_size': 0, expected");
+    expect(f, p, "\"n\": 3", "\"n\": 3, \"node_size\": 13", STN_ERR_PARSE, "key 'trees[1].A.node_size': 13, expected");
+    expect(f, p, "\"n\": 3", "\"n\": 3, \"node_size\": 2", STN_ERR_PARSE, "a multiple of node_size, which is 2");
+    expect(f, p, "\"n\": 3", "\"n\": 3, \"node_size\": 1", STN_ERR_PARSE, "expected n/node_size + 1 = 4");
+    expect(f, p, "\"node\": [0]", "\"node_size\": 1, \"node\": [0]", STN_ERR_PARSE,
+           "expected rows * node_size * nodes = 1");
+    expect(f, p, "\"node\": [0]", "\"node_size\": 13, \"node\": [0]", STN_ERR_PARSE, "J[1].node_size': 13");
     expect(f, p, "\"n\": 3", "\"n\": 3, \"n\": 3", STN_ERR_PARSE, "key 'trees[1].A.n': appears twice");
     expect(f, p, "\"diagonal\", \"n\": 1", "\"dense\", \"n\": 100000", STN_ERR_PARSE, "but a dense matrix of more");
     expect(f, p, "\"diagonal\", \"n\": 1", "\"zero\", \"n\": 67108864", STN_ERR_PARSE, "more than 67108864 dofs");
@@ -514,6 +542,7 @@ static void no_memory_is_said_and_nothing_leaks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(nodes_without_a_size_have_three_dofs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(format_2_keeps_every_member_and_every_bit, set_up, tear_down),
         cmocka_unit_test_setup_teardown(local_problems_are_kept_and_their_masses_derived_from_W, set_up, tear_down),
         cmocka_unit_test_setup_teardown(format_1_holds_cones_of_several_trees_as_one_dense_problem, set_up, tear_down),

@@ -179,8 +179,7 @@ static void boxes_of_1_to_40_cells_are_sound_and_have_their_volume(void **state)
         assert_near(f.volume, whole, 1e-11 * whole);
         assert_near(f.least_volume, whole / mesh->tetrahedron_count, 1e-9 * whole / mesh->tetrahedron_count);
         assert_int_equal(mesh->node_count, (cells[0] + 1) * (cells[1] + 1) * (cells[2] + 1));
-        assert_int_equal(mesh->triangle_count,
-                         4 * (cells[0] * cells[1] + cells[1] * cells[2] + cells[2] * cells[0]));
+        assert_int_equal(mesh->triangle_count, 4 * (cells[0] * cells[1] + cells[1] * cells[2] + cells[2] * cells[0]));
         assert_int_equal(mesh->chamber_count, 0);
         assert_int_equal(mesh->part_count, 1);
         assert_near(stn_soft_mesh_area(mesh), 2.0 * (size[0] * size[1] + size[1] * size[2] + size[2] * size[0]),
@@ -257,7 +256,8 @@ static int32_t *sorted_tetrahedra(const stn_soft_mesh *mesh, const int32_t cells
     size_t count = (size_t)mesh->tetrahedron_count;
     int32_t *sets = malloc(4 * count * sizeof *sets);
     for (size_t i = 0; i < 4 * count; i++) {
-        int32_t n = mesh->tetrahedra[i], at[3] = {n % (cells[0] + 1), n / (cells[0] + 1) % (cells[1] + 1), n / (cells[0] + 1) / (cells[1] + 1)};
+        int32_t n = mesh->tetrahedra[i],
+                at[3] = {n % (cells[0] + 1), n / (cells[0] + 1) % (cells[1] + 1), n / (cells[0] + 1) / (cells[1] + 1)};
         if (axis >= 0) {
             at[axis] = cells[axis] - at[axis];
         }
@@ -321,8 +321,7 @@ static void sheets_look_up_and_have_their_area(void **state) {
         for (int32_t i = 0; i < mesh->triangle_count; i++) {
             const int32_t *t = &mesh->triangles[3 * i];
             stn_vec3 a = node(mesh, t[0]);
-            stn_vec3 normal =
-                stn_vec3_cross(stn_vec3_sub(node(mesh, t[1]), a), stn_vec3_sub(node(mesh, t[2]), a));
+            stn_vec3 normal = stn_vec3_cross(stn_vec3_sub(node(mesh, t[1]), a), stn_vec3_sub(node(mesh, t[2]), a));
             assert_near(normal.z, 0.08 / (n * (41 - n)), 1e-12);
         }
         stn_soft_mesh_destroy(mesh);
@@ -463,12 +462,14 @@ static void assert_refused(int32_t nodes, int32_t tetrahedra, const int32_t *ind
 static void bad_tetrahedra_are_refused_with_element_and_nodes(void **state) {
     (void)state;
     assert_refused(5, 2, (const int32_t[]){0, 1, 2, 3, 1, 2, 2, 4}, "tetrahedron 1 (nodes 1, 2, 2, 4) has no volume");
-    assert_refused(5, 1, (const int32_t[]){0, 1, 2, 5}, "tetrahedron 0 (nodes 0, 1, 2, 5): there is no node 5 (5 nodes");
+    assert_refused(5, 1, (const int32_t[]){0, 1, 2, 5},
+                   "tetrahedron 0 (nodes 0, 1, 2, 5): there is no node 5 (5 nodes");
     assert_refused(5, 1, (const int32_t[]){-1, 1, 2, 3}, "there is no node -1");
     assert_refused(5, 3, (const int32_t[]){0, 1, 2, 3, 1, 2, 3, 4, 3, 0, 2, 1},
                    "tetrahedron 0 (nodes 0, 1, 2, 3) and tetrahedron 2 (nodes 3, 0, 2, 1) are the same");
-    assert_refused(6, 3, (const int32_t[]){0, 1, 2, 3, 1, 2, 3, 4, 1, 2, 3, 5},
-                   "the face of nodes 1, 2, 3 belongs to 3 elements, tetrahedron 0 (nodes 0, 1, 2, 3) and tetrahedron 1");
+    assert_refused(
+        6, 3, (const int32_t[]){0, 1, 2, 3, 1, 2, 3, 4, 1, 2, 3, 5},
+        "the face of nodes 1, 2, 3 belongs to 3 elements, tetrahedron 0 (nodes 0, 1, 2, 3) and tetrahedron 1");
     assert_refused(6, 2, (const int32_t[]){1, 2, 3, 4, 1, 2, 3, 5}, "lie on one side of the face of nodes 1, 2, 3");
     assert_refused(0, 1, (const int32_t[]){0, 1, 2, 3}, "0 nodes");
     assert_refused(4, 0, NULL, "0 elements; each must be 1 to");
@@ -478,8 +479,11 @@ static void bad_tetrahedra_are_refused_with_element_and_nodes(void **state) {
     for (int i = 0; i < 3; i++) {
         memcpy(bad, corners, sizeof bad);
         bad[7] = values[i];
-        const stn_soft_mesh_data data = {
-            .name = "two", .node_count = 4, .tetrahedron_count = 1, .nodes = bad, .tetrahedra = (const int32_t[]){0, 1, 2, 3}};
+        const stn_soft_mesh_data data = {.name = "two",
+                                         .node_count = 4,
+                                         .tetrahedron_count = 1,
+                                         .nodes = bad,
+                                         .tetrahedra = (const int32_t[]){0, 1, 2, 3}};
         stn_soft_mesh *mesh = NULL;
         assert_error(stn_soft_mesh_create(context, &data, &mesh, &said), STN_ERR_ARGUMENT, "node 2: y = ");
     }
@@ -489,7 +493,8 @@ static void what_is_repaired_is_told(void **state) {
     (void)state;
     stn_error err = {0};
     stn_soft_mesh *mesh = NULL;
-    listen_for("1 of 2 tetrahedra had negative volume and were turned round, the first is tetrahedron 1 (nodes 1, 2, 4, 3)");
+    listen_for(
+        "1 of 2 tetrahedra had negative volume and were turned round, the first is tetrahedron 1 (nodes 1, 2, 4, 3)");
     assert_ok(make(5, 2, (const int32_t[]){0, 1, 2, 3, 1, 2, 4, 3}, &mesh, &err), err);
     assert_int_equal(log_of_context.count, 1);
     assert_int_equal(mesh->triangle_count, 6);
@@ -528,8 +533,11 @@ static void bad_sheets_are_refused(void **state) {
                 {2, {0, 1, 2, 0, 1, 3}, "run the same way along the edge of nodes 0, 1; turn one round"},
                 {3, {0, 1, 2, 1, 0, 3, 0, 1, 4}, "the edge of nodes 0, 1 belongs to 3 elements"}};
     for (int i = 0; i < STN_COUNT(rows); i++) {
-        const stn_soft_mesh_data data = {
-            .name = "sheet", .node_count = 5, .triangle_count = rows[i].count, .nodes = corners, .triangles = rows[i].index};
+        const stn_soft_mesh_data data = {.name = "sheet",
+                                         .node_count = 5,
+                                         .triangle_count = rows[i].count,
+                                         .nodes = corners,
+                                         .triangles = rows[i].index};
         stn_soft_mesh *mesh = NULL;
         assert_error(stn_soft_mesh_create(context, &data, &mesh, &said), STN_ERR_ARGUMENT, rows[i].part);
     }
@@ -558,7 +566,8 @@ static void every_request_for_memory_may_fail(void **state) {
     stn_context_destroy(own);
 }
 
-// --------------------------------------------------------------------------------------------------------------- meshes
+// ---------------------------------------------------------------------------------------------------------------
+// meshes
 
 static void a_mesh_of_the_core_keeps_its_tetrahedra_or_triangles(void **state) {
     (void)state;
@@ -591,7 +600,8 @@ static void a_mesh_of_the_core_keeps_its_tetrahedra_or_triangles(void **state) {
     stn_soft_mesh_destroy(sheet);
 }
 
-// ------------------------------------------------------------------------------------------------------------ selectors
+// ------------------------------------------------------------------------------------------------------------
+// selectors
 
 static int32_t select_count(const stn_soft_mesh *mesh, const stn_soft_selector *selectors, int32_t selector_count) {
     int32_t *nodes = malloc((size_t)mesh->node_count * sizeof *nodes), count = -1;
@@ -615,7 +625,8 @@ static void nodes_are_told_by_region_box_plane_and_number(void **state) {
     static const struct {
         const char *name;
         int32_t count;
-    } rows[] = {{"all", 24}, {"surface", 24}, {"x_min", 6}, {"x_max", 6}, {"y_min", 8}, {"y_max", 8}, {"z_min", 12}, {"z_max", 12}};
+    } rows[] = {{"all", 24},  {"surface", 24}, {"x_min", 6},  {"x_max", 6},
+                {"y_min", 8}, {"y_max", 8},    {"z_min", 12}, {"z_max", 12}};
     for (int i = 0; i < STN_COUNT(rows); i++) {
         stn_soft_selector s = region(rows[i].name);
         assert_int_equal(select_count(mesh, &s, 1), rows[i].count);

@@ -421,13 +421,16 @@ static stn_problem *make_ring(fixture *f, bool nodal, bool by_nodes) {
                                                      .form = STN_MATRIX_NODAL,
                                                      .values = r.values,
                                                      .node_count = 6,
+                                                     .node_size = 3,
                                                      .row_start = r.row_start,
                                                      .column = r.column};
     }
     if (by_nodes) {
-        *element = (stn_jacobian){.tree = ring_tree, .node_count = 3, .node = {4, 1, 2}, .values = J_nodes};
-        *node = (stn_jacobian){.tree = ring_tree, .node_count = 1, .node = {3}, .values = J_one};
-        line->J[0] = (stn_jacobian){.tree = ring_tree, .node_count = 1, .node = {3}, .values = J_one + 6};
+        *element =
+            (stn_jacobian){.tree = ring_tree, .node_count = 3, .node_size = 3, .node = {4, 1, 2}, .values = J_nodes};
+        *node = (stn_jacobian){.tree = ring_tree, .node_count = 1, .node_size = 3, .node = {3}, .values = J_one};
+        line->J[0] = *node;
+        line->J[0].values += 6;
     }
     stn_problem *p = scene_finish(s);
     for (int32_t i = 0; i < p->nv; i++) {
