@@ -25,6 +25,7 @@ static const stn_model model = {.nq = 3,
                                 .tree_count = 1,
                                 .trees = (stn_tree *)(uintptr_t)&tree,
                                 .node_count = 1,
+                                .node_attachment = no_joint,
                                 .dof_joint = no_joint,
                                 .geometry_count = 2,
                                 .geometries = (stn_geometry *)(uintptr_t)geometries};
