@@ -183,6 +183,8 @@ bool stn_shape_raycast(const stn_shape *shape, const stn_pose *pose, stn_vec3 or
     case STN_SHAPE_HEIGHT_FIELD:
         met = meet_height_field(shape->mesh, &ray, &local);
         break;
+    case STN_SHAPE_SURFACE:
+        return false; // its nodes are not known here
     default:
         s = span_of(shape, ray.o, ray.d);
         met = s.enter <= s.leave && s.leave > 0.0 && s.enter <= max;

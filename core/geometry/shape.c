@@ -45,8 +45,8 @@ stn_shape stn_shape_mesh(const stn_mesh *mesh) {
 }
 
 const char *stn_shape_name(stn_shape_type type) {
-    static const char *const names[] = {"sphere", "box",       "capsule", "cylinder",    "half_space",
-                                        "mesh",   "ellipsoid", "convex",  "height_field"};
+    static const char *const names[] = {"sphere", "box",       "capsule", "cylinder",     "half_space",
+                                        "mesh",   "ellipsoid", "convex",  "height_field", "surface"};
     _Static_assert(sizeof names / sizeof names[0] == STN_SHAPE_COUNT, "one name a shape");
     return (unsigned)type < STN_SHAPE_COUNT ? names[type] : NULL;
 }
@@ -94,6 +94,10 @@ stn_status stn_shape_check(const stn_shape *shape, stn_error *err) {
             return stn_fail(err, STN_ERR_ARGUMENT, "height_field: needs a mesh made by stn_mesh_create_height_field");
         }
         return STN_OK;
+    case STN_SHAPE_SURFACE:
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "surface: its triangles are of nodes, so it is no shape by itself: add it with "
+                        "stn_builder_add_surface");
     case STN_SHAPE_COUNT:
         break;
     }

@@ -76,6 +76,7 @@ static void truncate_lists(stn_model_builder *builder, const built_counts *start
     builder->element_groups.count = start->element_groups;
     builder->constraints.count = start->constraints;
     builder->attachments.count = start->attachments;
+    builder->surfaces.count = start->surfaces;
 }
 
 void stn_builder_destroy(stn_model_builder *builder) {
@@ -85,7 +86,8 @@ void stn_builder_destroy(stn_model_builder *builder) {
     truncate_lists(builder, &(built_counts){0});
     const list *lists[] = {&builder->groups,         &builder->links,     &builder->joints,      &builder->geometries,
                            &builder->meshes,         &builder->excludes,  &builder->overrides,   &builder->clouds,
-                           &builder->element_groups, &builder->keyframes, &builder->constraints, &builder->attachments};
+                           &builder->element_groups, &builder->keyframes, &builder->constraints, &builder->attachments,
+                           &builder->surfaces};
     for (int32_t i = 0; i < STN_COUNT(lists); i++) {
         stn_release(builder->context, lists[i]->items);
     }
@@ -115,10 +117,10 @@ stn_status stn_builder_begin_group(stn_model_builder *builder, const char *name,
         return model_out_of_memory(err);
     }
     item->name = copy;
-    item->start = (built_counts){builder->links.count,      builder->joints.count,         builder->geometries.count,
-                                 builder->meshes.count,     builder->excludes.count,       builder->overrides.count,
-                                 builder->clouds.count,     builder->element_groups.count, builder->constraints.count,
-                                 builder->attachments.count};
+    item->start = (built_counts){builder->links.count,       builder->joints.count,         builder->geometries.count,
+                                 builder->meshes.count,      builder->excludes.count,       builder->overrides.count,
+                                 builder->clouds.count,      builder->element_groups.count, builder->constraints.count,
+                                 builder->attachments.count, builder->surfaces.count};
     item->base = stn_pose_identity();
     item->attached_to = -1;
     if (!builder_index_group(builder, builder->groups.count)) {

@@ -234,14 +234,29 @@ stn_status stn_builder_disable_collisions(stn_model_builder *builder, int32_t li
 
 /// A side of an override as messages name it.
 static const char *side_name(const stn_model_builder *builder, int32_t link) {
+    if (link <= STN_SURFACE_LINK(0)) {
+        return geometry_at(builder, surface_at(builder, STN_SURFACE_LINK(link))->face.geometry)->spec.name;
+    }
     return link == STN_ANY ? "any" : link == STN_WORLD ? "world" : link_at(builder, link)->spec.name;
+}
+
+/// A link, or a surface in the place of one.
+static stn_status check_side(const stn_model_builder *builder, int32_t link, stn_error *err) {
+    if (link > STN_SURFACE_LINK(0)) {
+        return builder_check_link(builder, "override", link, true, err);
+    }
+    if (STN_SURFACE_LINK(link) >= builder->surfaces.count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "override: there is no surface %d (%d surfaces)", STN_SURFACE_LINK(link),
+                        builder->surfaces.count);
+    }
+    return STN_OK;
 }
 
 stn_status stn_builder_set_contact_material(stn_model_builder *builder, int32_t link_a, int32_t link_b,
                                             const stn_material *material, stn_error *err) {
-    stn_status status = builder_check_link(builder, "override", link_a, true, err);
+    stn_status status = check_side(builder, link_a, err);
     if (status == STN_OK) {
-        status = builder_check_link(builder, "override", link_b, true, err);
+        status = check_side(builder, link_b, err);
     }
     if (status == STN_OK) {
         status = check_material(material, err);

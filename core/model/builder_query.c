@@ -12,7 +12,7 @@ static void take(double *into, double value) {
 
 static bool is_of_group(const stn_model_builder *builder, int32_t geometry, int32_t group) {
     int32_t link = geometry_at(builder, geometry)->link;
-    return link != STN_WORLD && link_at(builder, link)->group == group;
+    return link >= 0 && link_at(builder, link)->group == group;
 }
 
 /// A mu_static that is stated alone goes with the mu that a surface has.

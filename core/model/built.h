@@ -14,7 +14,8 @@ typedef struct list {
 
 /// How much there was when a group began; discarding goes back to it.
 typedef struct built_counts {
-    int32_t links, joints, geometries, meshes, excludes, overrides, clouds, element_groups, constraints, attachments;
+    int32_t links, joints, geometries, meshes, excludes, overrides, clouds, element_groups, constraints, attachments,
+        surfaces;
 } built_counts;
 
 typedef struct built_group {
@@ -41,7 +42,7 @@ typedef struct built_joint {
 
 typedef struct built_geometry {
     stn_geometry_spec spec;
-    int32_t link; // STN_WORLD: on the world
+    int32_t link; // STN_WORLD: on the world; STN_SURFACE_LINK: over nodes
 } built_geometry;
 
 typedef struct built_exclude {
@@ -75,6 +76,11 @@ typedef struct built_attachment {
     const int32_t *nodes; // (count), within the cloud
 } built_attachment;
 
+typedef struct built_surface {
+    int32_t cloud;
+    stn_surface face; // with vertices that are nodes of the cloud; of no tree yet
+} built_surface;
+
 typedef struct built_constraint {
     stn_constraint_spec spec;
     stn_instance *instance; // owned
@@ -94,6 +100,7 @@ struct stn_model_builder {
         element_groups;                     // meshes' data are kept
     list constraints;                       // of plugins
     list attachments;                       // of nodes
+    list surfaces;                          // of clouds; each has a geometry
     list keyframes;                         // in the order of adding, whatever their groups
     bool number_names;                      // a group's name that is taken gets a number instead of being refused
     int32_t *group_slots, group_slot_count; // names.c: hash table of group + 1; 0: free
@@ -144,6 +151,9 @@ static inline built_element_group *element_group_at(const stn_model_builder *b, 
 static inline built_attachment *attachment_at(const stn_model_builder *b, int32_t i) {
     return (built_attachment *)b->attachments.items + i;
 }
+static inline built_surface *surface_at(const stn_model_builder *b, int32_t i) {
+    return (built_surface *)b->surfaces.items + i;
+}
 static inline built_constraint *constraint_at(const stn_model_builder *b, int32_t i) {
     return (built_constraint *)b->constraints.items + i;
 }
@@ -183,6 +193,8 @@ stn_status check_joint(const stn_joint_spec *spec, stn_error *err);
 stn_status check_geometry(const stn_geometry_spec *spec, stn_error *err);
 stn_status check_field(const stn_field_spec *field, stn_error *err); // all but the mesh
 stn_status check_nodes(const stn_nodes_spec *spec, stn_error *err);
+/// All but the triangles.
+stn_status check_surface_spec(const stn_surface_spec *spec, stn_error *err);
 stn_status check_name(const char *name, stn_error *err);
 /// Do the principal moments break l1 + l2 >= l3 by more than round-off?
 bool breaks_triangle_inequality(const stn_mat3 *inertia);

@@ -22,12 +22,13 @@ typedef struct body_plan {
 typedef struct filter_entry {
     int32_t body;   // every cloud of nodes has a number of its own behind the bodies
     int32_t parent; // -1 when that is the world; of a node the body that it is attached to
-    int32_t link;   // STN_WORLD also for a root link named "world"; FILTER_NODE for nodes
+    int32_t link;   // STN_WORLD also for a root link named "world"; FILTER_NODE for nodes; STN_SURFACE_LINK
     uint32_t category, mask;
     bool collision;
     bool driven;     // the world, or on a body that is kinematic, or a node attached to such: two feel no contact
     bool excluded;   // its link is on the exclude list
     bool overridden; // an override names its link
+    bool meets_own;  // a surface with self-collision: others of its cloud, too
 } filter_entry;
 enum { FILTER_NODE = -3 };
 

@@ -78,12 +78,14 @@ static inline int32_t place_end(const compiler *c, int32_t link, const stn_pose 
 }
 /// constraint.c: those of plugins; last, because a plugin may look at the whole model.
 stn_status compile_constraints(compiler *c, stn_error *err);
+/// node_surface.c: surfaces over nodes; after the clouds.
+stn_status compile_node_surfaces(compiler *c, stn_error *err);
 /// surfaces.c: geometries, filter, materials, overrides; node spheres come after the builder's geometries.
 stn_status compile_surfaces(compiler *c, stn_error *err);
 /// The link by which filters and overrides know a geometry: a root named "world" is the world.
 static inline int32_t contact_link(const compiler *c, int32_t link) {
-    if (link == STN_WORLD) {
-        return STN_WORLD;
+    if (link < 0) { // the world, or a surface
+        return link;
     }
     int32_t group = link_at(c->builder, link)->group;
     bool is_world = c->root[group] == ROOT_WORLD && c->root_link[group] == link;

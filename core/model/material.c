@@ -151,6 +151,11 @@ static int32_t *find_slot(const pair_overrides *o, uint64_t key) {
     return &o->slots[s];
 }
 
+/// Position in a table of the links, the world and the surfaces.
+static int32_t side_of(int32_t links, int32_t link) {
+    return link >= 0 ? link : link == STN_WORLD ? links : links + 1 + STN_SURFACE_LINK(link);
+}
+
 stn_status compile_overrides(compiler *c, filter_entry *filter, stn_error *err) {
     const list *built = &c->builder->overrides;
     int32_t links = c->builder->links.count;
@@ -161,7 +166,8 @@ stn_status compile_overrides(compiler *c, filter_entry *filter, stn_error *err) 
     }
     o->slots = STN_ARENA_ZEROED(c->memory, o->slot_count, int32_t);
     o->entries = STN_ARENA_ZEROED(c->memory, built->count, pair_override);
-    bool *mentioned = STN_ARENA_ZEROED(c->scratch, links + 1, bool); // the world comes last
+    // the world and the surfaces come after the links
+    bool *mentioned = STN_ARENA_ZEROED(c->scratch, links + 1 + c->builder->surfaces.count, bool);
     if (o->slots == NULL || o->entries == NULL || mentioned == NULL) {
         return model_out_of_memory(err);
     }
@@ -171,7 +177,7 @@ stn_status compile_overrides(compiler *c, filter_entry *filter, stn_error *err) 
         for (int32_t k = 0; k < 2; k++) {
             if (link[k] != STN_ANY) {
                 link[k] = contact_link(c, link[k]);
-                mentioned[link[k] == STN_WORLD ? links : link[k]] = true;
+                mentioned[side_of(links, link[k])] = true;
             }
         }
         uint64_t key = pair_key(link[0], link[1]);
@@ -194,7 +200,7 @@ stn_status compile_overrides(compiler *c, filter_entry *filter, stn_error *err) 
     o->of_all = *find_slot(o, pair_key(STN_ANY, STN_ANY)) - 1;
     for (int32_t i = 0; i < c->object->face.geometry_count; i++) {
         int32_t link = filter[i].link;
-        filter[i].overridden = link != FILTER_NODE && mentioned[link == STN_WORLD ? links : link];
+        filter[i].overridden = link != FILTER_NODE && mentioned[side_of(links, link)];
     }
     return STN_OK;
 }

@@ -3,6 +3,7 @@
 // through the builder again, so that whatever it checks is checked, and compiling gives the same model bit for bit.
 // Each kind of thing is one `pass` function for both directions.
 #include <stiction/input.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "model/compiled.h"
@@ -267,6 +268,49 @@ static stn_status pass_mesh(passing *p, int32_t i, stn_error *err) {
     return status;
 }
 
+/// What a surface over nodes has beyond a geometry; the builder finds its edges and owners again.
+static stn_status pass_surface(passing *p, const stn_geometry_spec *geometry, int32_t link, stn_error *err) {
+    byte_stream *b = p->b;
+    stn_surface_spec spec = stn_surface_spec_default();
+    int32_t cloud = 0, index = 0, *nodes = NULL;
+    if (!b->reading) {
+        const built_surface *built = surface_at(p->builder, STN_SURFACE_LINK(link));
+        const stn_surface *face = &built->face;
+        cloud = built->cloud;
+        spec.triangle_count = face->triangle_count;
+        spec.solid = face->solid;
+        spec.self_collision = face->self_collision;
+        nodes = STN_ARENA(p->scratch, 3 * (size_t)face->triangle_count, int32_t);
+        for (int32_t i = 0; nodes != NULL && i < 3 * face->triangle_count; i++) {
+            nodes[i] = face->vertex[face->triangle[i]];
+        }
+        if (nodes == NULL) {
+            bytes_out_of_memory(b);
+        }
+    }
+    const void *triangles = nodes;
+    pass_index(b, &cloud);
+    bytes_pass_count(b, &spec.triangle_count, INT32_MAX / 64);
+    bytes_pass_array(b, p->scratch, &triangles, 3 * (size_t)spec.triangle_count, sizeof(int32_t));
+    bytes_pass_bool(b, &spec.solid);
+    bytes_pass_bool(b, &spec.self_collision);
+    stn_status status = bytes_status(b, err);
+    if (status != STN_OK || !b->reading) {
+        return status;
+    }
+    spec.name = geometry->name;
+    spec.where = geometry->where;
+    spec.triangles = triangles;
+    spec.thickness = geometry->shape.radius;
+    spec.collision = geometry->collision;
+    spec.visual = geometry->visual;
+    spec.material = geometry->material;
+    memcpy(spec.rgba, geometry->rgba, sizeof spec.rgba);
+    spec.category = geometry->category;
+    spec.mask = geometry->mask;
+    return stn_builder_add_surface(p->builder, cloud, &spec, &index, err);
+}
+
 static stn_status pass_geometry(passing *p, int32_t i, stn_error *err) {
     byte_stream *b = p->b;
     stn_geometry_spec spec = {0};
@@ -299,6 +343,9 @@ static stn_status pass_geometry(passing *p, int32_t i, stn_error *err) {
     pass_index(b, &spec.field.volume_mesh);
     pass_index(b, &link);
     stn_status status = bytes_status(b, err);
+    if (status == STN_OK && spec.shape.type == STN_SHAPE_SURFACE) {
+        return pass_surface(p, &spec, link, err);
+    }
     if (status != STN_OK || !b->reading) {
         return status;
     }
@@ -485,10 +532,10 @@ static stn_status pass_model(passing *p, stn_error *err) {
         {&m->groups, pass_group},
         {&m->groups, pass_attachment},
         {&m->meshes, pass_mesh},
+        {&m->clouds, pass_cloud},
         {&m->geometries, pass_geometry},
         {&m->excludes, pass_exclude},
         {&m->overrides, pass_override},
-        {&m->clouds, pass_cloud},
         {&m->element_groups, pass_element_group},
         {&m->attachments, pass_node_attachment},
         {&m->keyframes, pass_keyframe},

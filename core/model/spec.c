@@ -329,6 +329,39 @@ stn_status check_geometry(const stn_geometry_spec *spec, stn_error *err) {
     return status == STN_OK ? check_field(&spec->field, err) : status;
 }
 
+stn_surface_spec stn_surface_spec_default(void) {
+    stn_geometry_spec g = stn_geometry_spec_default((stn_shape){.type = STN_SHAPE_SURFACE});
+    stn_surface_spec spec = {
+        .collision = g.collision, .visual = g.visual, .material = g.material, .category = g.category, .mask = g.mask};
+    for (int32_t i = 0; i < 4; i++) {
+        spec.rgba[i] = g.rgba[i];
+    }
+    return spec;
+}
+
+stn_status check_surface_spec(const stn_surface_spec *spec, stn_error *err) {
+    if (spec->triangle_count < 1 || spec->triangle_count > INT32_MAX / 64) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "triangle_count = %d must be 1 to %d", spec->triangle_count,
+                        INT32_MAX / 64);
+    }
+    if (!(spec->thickness >= 0.0 && isfinite(spec->thickness))) {
+        return fail_range(err, "thickness", spec->thickness, "m", ">= 0 and finite");
+    }
+    if (spec->self_collision && (spec->category & spec->mask) == 0) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "self_collision: its category %u does not meet its own mask %u, so it cannot touch itself",
+                        spec->category, spec->mask);
+    }
+    for (int32_t i = 0; i < 4; i++) {
+        if (!(spec->rgba[i] >= 0.0F && spec->rgba[i] <= 1.0F)) {
+            return fail_range(err, "rgba", (double)spec->rgba[i], "", "0 to 1");
+        }
+    }
+    stn_status status = check_no_direction(
+        &spec->material, "a surface of nodes has no axes: its friction is the same in all directions", err);
+    return status == STN_OK ? check_surface(&spec->material, err) : status;
+}
+
 stn_status check_nodes(const stn_nodes_spec *spec, stn_error *err) {
     stn_status status = check_name(spec->name, err);
     if (status != STN_OK) {

@@ -12,19 +12,30 @@ static bool is_kinematic(const compiler *c, int32_t body) {
     return body > 0 && c->joints[c->bodies[body].joint].type == STN_JOINT_KINEMATIC;
 }
 
+/// A surface over nodes; its place is that of the nodes.
+static void place_surface(const compiler *c, int32_t surface, stn_geometry *out, filter_entry *filter) {
+    const stn_surface *face = &c->object->face.surfaces[surface];
+    out->body = out->link = -1;
+    out->node = face->vertex[0];
+    out->surface = surface;
+    out->pose = out->in_link;
+    *filter = (filter_entry){.body = c->object->face.body_count + surface_at(c->builder, surface)->cloud,
+                             .parent = -1,
+                             .link = STN_SURFACE_LINK(surface),
+                             .category = out->category,
+                             .mask = out->mask,
+                             .collision = out->collision,
+                             .meets_own = face->self_collision};
+}
+
 static stn_status fill_geometry(compiler *c, int32_t index, filter_entry *filter, stn_error *err) {
     const built_geometry *built = geometry_at(c->builder, index);
     const stn_geometry_spec *spec = &built->spec;
     stn_geometry *out = &c->geometries[index];
-    bool on_world = built->link == STN_WORLD;
     out->name = spec->name;
     out->where = spec->where;
-    out->body = on_world ? 0 : c->link_body[built->link];
-    out->node = -1;
-    out->link = built->link;
     out->shape = spec->shape;
     out->in_link = spec->pose;
-    out->pose = on_world ? spec->pose : stn_pose_mul(&c->link_pose[built->link], &spec->pose);
     out->material = spec->material;
     memcpy(out->rgba, spec->rgba, sizeof out->rgba);
     out->collision = spec->collision;
@@ -35,6 +46,15 @@ static stn_status fill_geometry(compiler *c, int32_t index, filter_entry *filter
     out->field = spec->field;
     out->surface_velocity = spec->surface_velocity;
     out->friction_direction = spec->friction_direction;
+    if (built->link <= STN_SURFACE_LINK(0)) {
+        place_surface(c, STN_SURFACE_LINK(built->link), out, filter);
+        return STN_OK;
+    }
+    bool on_world = built->link == STN_WORLD;
+    out->body = on_world ? 0 : c->link_body[built->link];
+    out->node = -1;
+    out->link = built->link;
+    out->pose = on_world ? spec->pose : stn_pose_mul(&c->link_pose[built->link], &spec->pose);
     int32_t parent = c->bodies[out->body].parent;
     *filter = (filter_entry){.body = out->body,
                              .parent = parent > 0 ? parent : -1,
@@ -114,7 +134,7 @@ static stn_status compile_excludes(compiler *c, filter_entry *filter, stn_error 
     }
     for (int32_t i = 0; i < c->object->face.geometry_count; i++) {
         int32_t link = filter[i].link;
-        filter[i].excluded = link != FILTER_NODE && listed[link < 0 ? link_count : link];
+        filter[i].excluded = link >= STN_WORLD && listed[link < 0 ? link_count : link];
     }
     c->object->exclude_keys = keys;
     c->object->face.excludes = given;
@@ -174,7 +194,7 @@ static bool is_excluded(const model_object *object, int32_t link_a, int32_t link
 bool stn_model_may_collide(const stn_model *model, int32_t geometry_a, int32_t geometry_b) {
     const model_object *object = model_object_of(model);
     const filter_entry *a = &object->filter[geometry_a], *b = &object->filter[geometry_b];
-    if (a->body == b->body || a->parent == b->body || b->parent == a->body) {
+    if ((a->body == b->body && !(a->meets_own && b->meets_own)) || a->parent == b->body || b->parent == a->body) {
         return false;
     }
     if (!a->collision || !b->collision || (a->driven && b->driven) || (a->category & b->mask) == 0 ||

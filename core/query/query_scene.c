@@ -61,8 +61,7 @@ static stn_status make_scene(stn_world *world, query_scene **out, stn_error *err
 }
 
 /// Larger by more than its own rounding, so that it may exclude shapes.
-static stn_aabb safe_box(const stn_shape *shape, const stn_pose *pose) {
-    stn_aabb box = stn_shape_aabb(shape, pose, 0.0);
+static stn_aabb safe_box(stn_aabb box) {
     double *lower[3] = {&box.lower.x, &box.lower.y, &box.lower.z},
            *upper[3] = {&box.upper.x, &box.upper.y, &box.upper.z};
     for (int32_t i = 0; i < 3; i++) {
@@ -96,7 +95,7 @@ stn_status query_scene_of(stn_world *world, const char *what, query_scene **out,
         for (int32_t g = 0; g < scene->count; g++) {
             const stn_geometry *geometry = &world->setup->model->geometries[g];
             stn_step_geometry_pose(&world->frame, geometry, &scene->pose[g]);
-            scene->box[g] = safe_box(&geometry->shape, &scene->pose[g]);
+            scene->box[g] = safe_box(stn_step_geometry_box(world->setup, &world->frame, g, &scene->pose[g], 0.0));
         }
         box_tree_update(&scene->tree, scene->box, scene->count);
         scene->placed = true;
@@ -170,7 +169,7 @@ stn_status query_scene_probe(query_scene *scene, const stn_shape *shape, const s
                                .field = spec.field,
                                .where = ""};
     scene->pose[scene->count] = *pose;
-    scene->box[scene->count] = safe_box(shape, pose);
+    scene->box[scene->count] = safe_box(stn_shape_aabb(shape, pose, 0.0));
     if (known) {
         return STN_OK;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rays through a world: the tree over the boxes of all geometries tells which shapes are worth a look.
 #include "query/query_scene.h"
+#include "world/world.h"
 
 typedef struct ray_search {
     const query_scene *scene;
@@ -10,13 +11,45 @@ typedef struct ray_search {
     stn_world_hit hit;
 } ray_search;
 
+/// The first triangle of a surface over nodes that the ray meets, from either side; thickness does not count.
+static bool meet_surface(const ray_search *s, const stn_geometry *g, stn_ray_hit *hit) {
+    const stn_surface *face = &s->scene->model->surfaces[g->surface];
+    const stn_vec3 *node = s->scene->world->frame.kinematics->node;
+    hit->triangle = -1;
+    hit->distance = s->end;
+    for (int32_t t = 0; t < face->triangle_count; t++) {
+        const int32_t *v = face->triangle + 3 * (size_t)t;
+        stn_vec3 p = node[face->vertex[v[0]]];
+        stn_vec3 e = stn_vec3_sub(node[face->vertex[v[1]]], p), f = stn_vec3_sub(node[face->vertex[v[2]]], p);
+        stn_vec3 n = stn_vec3_cross(e, f), from = stn_vec3_sub(s->origin, p);
+        double down = -stn_vec3_dot(s->direction, n);
+        if (down == 0.0) {
+            continue; // along its plane, or no area
+        }
+        stn_vec3 across = stn_vec3_cross(from, s->direction);
+        double x = stn_vec3_dot(f, across) / down, y = -stn_vec3_dot(e, across) / down;
+        double at = stn_vec3_dot(from, n) / down;
+        if (x >= 0.0 && y >= 0.0 && x + y <= 1.0 && at >= 0.0 && at <= hit->distance) {
+            stn_vec3 up = stn_vec3_scale(down > 0.0 ? 1.0 : -1.0, n);
+            *hit = (stn_ray_hit){.distance = at, .triangle = t, .normal = stn_vec3_normalize_or(up, up)};
+        }
+    }
+    hit->point = stn_vec3_mul_add(s->origin, hit->distance, s->direction);
+    return hit->triangle >= 0;
+}
+
+static bool meet_geometry(const ray_search *s, int32_t g, stn_ray_hit *hit) {
+    const stn_geometry *geometry = &s->scene->model->geometries[g];
+    return geometry->shape.type == STN_SHAPE_SURFACE
+               ? meet_surface(s, geometry, hit)
+               : stn_shape_raycast(&geometry->shape, &s->scene->pose[g], s->origin, s->direction, s->end, hit);
+}
+
 /// Of several geometries at one distance the first counts, whichever is looked at first.
 static void meet(void *user, int32_t g) {
     ray_search *s = user;
     stn_ray_hit found;
-    if (query_wants(s->scene, s->query, g) &&
-        stn_shape_raycast(&s->scene->model->geometries[g].shape, &s->scene->pose[g], s->origin, s->direction, s->end,
-                          &found) &&
+    if (query_wants(s->scene, s->query, g) && meet_geometry(s, g, &found) &&
         (s->hit.geometry < 0 || found.distance < s->hit.ray.distance ||
          (found.distance == s->hit.ray.distance && g < s->hit.geometry))) {
         s->hit = (stn_world_hit){g, found};

@@ -129,10 +129,17 @@ static double speed_bound(const collision *s, int32_t i, body_speed *last) {
     double conveyor = stn_vec3_norm(surface_velocity(s->state, setup->collider[i]));
     frame->has_belts = frame->has_belts || conveyor != 0.0 || belt->x != 0.0 || belt->y != 0.0 || belt->z != 0.0;
     if (g->body < 0) {
-        const double *u = frame->v_promised + setup->node_dof[g->node];
-        const double *u0 = s->state->v + setup->node_dof[g->node];
-        return conveyor +
-               fmax(sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]), sqrt(u0[0] * u0[0] + u0[1] * u0[1] + u0[2] * u0[2]));
+        bool surface = g->shape.type == STN_SHAPE_SURFACE;
+        const stn_surface *face = surface ? &setup->model->surfaces[g->surface] : NULL;
+        int32_t count = surface ? face->vertex_count : 1;
+        double squared = 0.0;
+        for (int32_t k = 0; k < count; k++) {
+            int32_t dof = setup->node_dof[surface ? face->vertex[k] : g->node];
+            const double *u = frame->v_promised + dof, *u0 = s->state->v + dof;
+            squared = at_least(squared, u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
+            squared = at_least(squared, u0[0] * u0[0] + u0[1] * u0[1] + u0[2] * u0[2]);
+        }
+        return conveyor + sqrt(squared);
     }
     if (g->body == 0) {
         return conveyor;
@@ -151,9 +158,31 @@ static double speed_bound(const collision *s, int32_t i, body_speed *last) {
 void stn_step_geometry_pose(const step_frame *frame, const stn_geometry *g, stn_pose *out) {
     if (g->body >= 0) {
         *out = stn_pose_mul(&frame->kinematics->body_pose[g->body], &g->pose);
+    } else if (g->shape.type == STN_SHAPE_SURFACE) {
+        *out = stn_pose_identity();
     } else {
         *out = (stn_pose){stn_mat3_identity(), frame->kinematics->node[g->node]};
     }
+}
+
+stn_aabb stn_step_geometry_box(const step_setup *setup, const step_frame *frame, int32_t geometry, const stn_pose *pose,
+                               double margin) {
+    const stn_geometry *g = &setup->model->geometries[geometry];
+    if (g->shape.type != STN_SHAPE_SURFACE) {
+        return stn_shape_aabb(&g->shape, pose, margin);
+    }
+    const stn_surface *face = &setup->model->surfaces[g->surface];
+    stn_vec3 lower = frame->kinematics->node[face->vertex[0]], upper = lower;
+    for (int32_t k = 1; k < face->vertex_count; k++) {
+        stn_vec3 p = frame->kinematics->node[face->vertex[k]];
+        lower =
+            stn_vec3_make(p.x < lower.x ? p.x : lower.x, p.y < lower.y ? p.y : lower.y, p.z < lower.z ? p.z : lower.z);
+        upper =
+            stn_vec3_make(p.x > upper.x ? p.x : upper.x, p.y > upper.y ? p.y : upper.y, p.z > upper.z ? p.z : upper.z);
+    }
+    double all = face->thickness + margin;
+    stn_vec3 sides = {all, all, all};
+    return (stn_aabb){stn_vec3_sub(lower, sides), stn_vec3_add(upper, sides)};
 }
 
 /// Boxes of all colliders, grown by the reach of the worst of their pairs.
@@ -173,7 +202,7 @@ static void update_boxes(collision *s) {
         stn_material worst = setup->collider_worst[i];
         worst.relaxation_time = at_least(worst.relaxation_time, frame->relaxation_time); // of surfaces that set none
         s->grown[i] = at_least(setup->collider_margin[i], law_reach(s, &worst, s->speed[i], s->speed[i]));
-        frame->collider_box[i] = stn_shape_aabb(&g->shape, pose, s->grown[i]);
+        frame->collider_box[i] = stn_step_geometry_box(setup, frame, setup->collider[i], pose, s->grown[i]);
     }
 }
 
@@ -338,6 +367,34 @@ static stn_status collide_found(collision *s, const stn_broadphase_pair *found, 
     return STN_OK;
 }
 
+/// Surfaces that may meet themselves are a pair each, in the order of all others.
+static stn_status add_self_pairs(const step_setup *setup, const step_frame *frame, const stn_broadphase_pair **found,
+                                 int32_t *count, stn_error *err) {
+    const stn_model *model = setup->model;
+    int32_t own = 0, total = *count, next = 0;
+    for (int32_t i = 0; model->surface_count > 0 && i < setup->collider_count; i++) {
+        own += stn_model_may_collide(model, setup->collider[i], setup->collider[i]);
+    }
+    if (own == 0) {
+        return STN_OK;
+    }
+    stn_broadphase_pair *pairs = STN_ARENA(frame->arena, total + own, stn_broadphase_pair);
+    if (pairs == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory for %d pairs", total + own);
+    }
+    *count = 0;
+    for (int32_t i = 0; i < setup->collider_count; i++) {
+        if (stn_model_may_collide(model, setup->collider[i], setup->collider[i])) {
+            pairs[(*count)++] = (stn_broadphase_pair){i, i};
+        }
+        while (next < total && (*found)[next].a == i) {
+            pairs[(*count)++] = (*found)[next++];
+        }
+    }
+    *found = pairs;
+    return STN_OK;
+}
+
 stn_status stn_step_collide(const step_setup *setup, const state_view *state, step_frame *frame,
                             step_services *services, stn_error *err) {
     // As much room as the last step needed, also for contacts that it dropped again, so that the set is not copied
@@ -377,7 +434,10 @@ stn_status stn_step_collide(const step_setup *setup, const state_view *state, st
         return status;
     }
     double middle = setup->options.profile ? stn_clock_us() : 0.0;
-    status = collide_found(&s, found, pair_count, err);
+    status = add_self_pairs(setup, frame, &found, &pair_count, err);
+    if (status == STN_OK) {
+        status = collide_found(&s, found, pair_count, err);
+    }
     if (status == STN_OK) {
         status = stn_step_find_middle(setup, state, frame, services, err);
     }

@@ -81,6 +81,22 @@ static bool list_classes(const stn_model *model, stn_arena *arena, class_list *l
     return true;
 }
 
+/// A surface of nodes that touches nothing would let its body fall through everything.
+static stn_status check_node_surfaces(const step_setup *setup, const class_list *list, stn_error *err) {
+    for (int32_t i = 0; i < list->count; i++) {
+        const stn_geometry *g = &setup->model->geometries[list->items[i].geometry];
+        if (g->shape.type == STN_SHAPE_SURFACE && !list->items[i].handled) {
+            char name[200];
+            stn_describe_geometry(setup->model, list->items[i].geometry, name, sizeof name);
+            return stn_fail(err, STN_ERR_UNSUPPORTED,
+                            "%s%scontact model %s has no contact for %s, triangles over nodes: choose contact model %s",
+                            g->where, g->where[0] != '\0' ? ": " : "", setup->plugin[STN_KIND_CONTACT]->desc->id, name,
+                            stn_world_standard_plugin(STN_KIND_CONTACT));
+        }
+    }
+    return STN_OK;
+}
+
 /// A compliant geometry that touches nothing, and would touch others if it were rigid, is no shape to leave out: what
 /// its pressure field needs is missing.
 static stn_status check_compliant(const step_setup *setup, const class_list *list, stn_error *err) {
@@ -159,7 +175,8 @@ static stn_status add_collider(step_setup *setup, int32_t geometry, stn_error *e
         setup->body_parts[g->body] += surface ? 2 : 1; // triangles of a surface may be parts
     }
     // distance of the shape's furthest point from the origin of its body; bounds the speed of all of it
-    if (g->shape.type != STN_SHAPE_HALF_SPACE && g->shape.type != STN_SHAPE_HEIGHT_FIELD) { // which cannot move
+    if (g->body >= 0 && g->shape.type != STN_SHAPE_HALF_SPACE &&
+        g->shape.type != STN_SHAPE_HEIGHT_FIELD) { // which cannot move
         stn_pose centred = {g->pose.rotation, stn_vec3_zero()};
         stn_aabb box = stn_shape_aabb(&g->shape, &centred, 0.0);
         stn_vec3 corner = {fmax(box.upper.x, -box.lower.x), fmax(box.upper.y, -box.lower.y),
@@ -198,7 +215,10 @@ stn_status stn_setup_choose_colliders(step_setup *setup, stn_arena *arena, stn_e
         item->handled = is_handled(setup, &model->geometries[item->geometry], &list);
         left_out[item->key.type] += item->handled ? 0 : item->count;
     }
-    status = check_compliant(setup, &list, err);
+    status = check_node_surfaces(setup, &list, err);
+    if (status == STN_OK) {
+        status = check_compliant(setup, &list, err);
+    }
     memset(setup->body_parts, 0, (size_t)model->body_count * sizeof *setup->body_parts);
     for (int32_t g = 0; g < model->geometry_count && status == STN_OK; g++) {
         if (model->geometries[g].collision && class_is_handled(&list, &model->geometries[g])) {

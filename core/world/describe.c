@@ -153,7 +153,11 @@ const char *stn_world_parameters(const stn_world *world) {
 void stn_describe_geometry(const stn_model *model, int32_t geometry, char *text, size_t size) {
     const stn_geometry *g = &model->geometries[geometry];
     if (g->link < 0) {
-        snprintf(text, size, "%s", g->node >= 0 ? "a deformable" : "the world");
+        if (g->shape.type == STN_SHAPE_SURFACE && g->name[0] != '\0') {
+            snprintf(text, size, "surface '%s'", g->name);
+        } else {
+            snprintf(text, size, "%s", g->node >= 0 ? "a deformable" : "the world");
+        }
         return;
     }
     const char *link = model->links[g->link].name, *group = model->groups[model->links[g->link].group].name;

@@ -59,10 +59,13 @@ static void measure(overlap_batch *batch, int32_t i, const overlap_claim *claim)
     const stn_broadphase_pair *found = &batch->found[i];
     const stn_contact_pair *pair = &batch->pairs[i];
     double depth = claim->depth;
-    if (are_near(&batch->box[found->a], batch->grown[found->a], &batch->box[found->b], batch->grown[found->b])) {
-        const stn_geometry *g = batch->geometries;
-        depth = shapes_overlap((posed_shape){&g[pair->geometry_a].shape, &pair->pose_a},
-                               (posed_shape){&g[pair->geometry_b].shape, &pair->pose_b}, claim);
+    const stn_geometry *geometries = batch->geometries; // of nodes only the contact model knows where they are
+    bool nodes = geometries[pair->geometry_a].shape.type == STN_SHAPE_SURFACE ||
+                 geometries[pair->geometry_b].shape.type == STN_SHAPE_SURFACE;
+    if (!nodes &&
+        are_near(&batch->box[found->a], batch->grown[found->a], &batch->box[found->b], batch->grown[found->b])) {
+        depth = shapes_overlap((posed_shape){&geometries[pair->geometry_a].shape, &pair->pose_a},
+                               (posed_shape){&geometries[pair->geometry_b].shape, &pair->pose_b}, claim);
     }
     batch->depth[i] = at_least(batch->depth[i], depth);
 }

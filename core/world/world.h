@@ -187,6 +187,9 @@ static inline stn_contact_scene stn_step_scene(const step_setup *setup, const st
                                                const step_services *services, const stn_kinematics *kinematics) {
     return (stn_contact_scene){setup->model, kinematics, services->contact_prepared, frame->arena, frame->dt};
 }
+/// World box of a geometry of the model at the frame's kinematics, grown by `margin` [m].
+stn_aabb stn_step_geometry_box(const step_setup *setup, const step_frame *frame, int32_t geometry, const stn_pose *pose,
+                               double margin);
 /// Asks a contact model about pairs of geometries of the scene's model; `prepared` of the scene is that model's.
 stn_status stn_collide_pairs(const stn_instance *contact, const stn_contact_scene *scene, const stn_contact_pair *pairs,
                              int32_t count, stn_contact_set *set, stn_error *err);

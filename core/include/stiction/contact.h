@@ -55,7 +55,7 @@ typedef struct stn_contact_set {
 
 /// A pair to be examined. Poses X_WS of the shapes.
 typedef struct stn_contact_pair {
-    int32_t geometry_a, geometry_b; // a < b
+    int32_t geometry_a, geometry_b; // a < b; a = b: a surface of nodes with itself
     stn_pose pose_a, pose_b;        // X_WS of the two shapes at the step's start
     stn_pair_material material;     // of their contact, combined and overridden
     double margin;                  // pairs with phi0 <= margin belong into the set [m]
@@ -79,7 +79,8 @@ typedef struct stn_contact_scene {
 /// Ready-made record for a point contact: ids from (pair, feature), contact point by the pair's weight, phi0 =
 /// n . (p_b - p_a), supports, material, friction direction and surface velocities from the model. `p_a`, `p_b`: witness
 /// points on the two surfaces. Where both geometries have a friction direction, the record holds the principal axis of
-/// the harmonic mean of their tensors P = mu u u^T + mu2 (1 - u u^T) in the contact plane: 2 (P_a^-1 + P_b^-1)^-1.
+/// the harmonic mean of their tensors P = mu u u^T + mu2 (1 - u u^T) in the contact plane: 2 (P_a^-1 + P_b^-1)^-1. The
+/// support on a surface of nodes is the caller's to set: the record has the surface's first node.
 STN_API stn_contact stn_contact_make(const stn_model *model, const stn_contact_pair *pair, stn_vec3 p_a, stn_vec3 p_b,
                                      stn_vec3 normal, uint64_t feature);
 /// Appends a copy; STN_ERR_NUMERIC when something is not finite or the normal has no unit length, STN_ERR_ARGUMENT when

@@ -20,7 +20,9 @@ typedef enum stn_shape_type {
     STN_SHAPE_CONVEX,       // mesh: a closed convex surface (stn_mesh.convex), the solid inside
     STN_SHAPE_HEIGHT_FIELD, // mesh: a surface over a grid (stn_mesh.grid); filled below it, without bottom; does not
                             // move
-    STN_SHAPE_COUNT         // how many there are
+    STN_SHAPE_SURFACE, // radius: the thickness; triangles over nodes of a deformable (stn_surface in model.h), known
+                       // by the model alone
+    STN_SHAPE_COUNT    // how many there are
 } stn_shape_type;
 
 /// Triangles or tetrahedra that shapes share: mesh.h.
@@ -47,7 +49,8 @@ STN_API stn_shape stn_shape_ellipsoid(stn_vec3 semi_axes);
 STN_API stn_shape stn_shape_mesh(const stn_mesh *mesh);
 /// "sphere", "box", ...; NULL for an unknown type.
 STN_API const char *stn_shape_name(stn_shape_type type);
-/// Sizes finite and > 0 (a capsule's half_length may be 0): STN_ERR_ARGUMENT names the member, value and unit.
+/// Sizes finite and > 0 (a capsule's half_length may be 0): STN_ERR_ARGUMENT names the member, value and unit. A
+/// surface of nodes is refused: stn_builder_add_surface makes it.
 STN_API stn_status stn_shape_check(const stn_shape *shape, stn_error *err);
 
 /// Axis-aligned box; empty when lower > upper. Half spaces and height fields give infinite sides.
@@ -55,7 +58,7 @@ typedef struct stn_aabb {
     stn_vec3 lower, upper; // corners [m]
 } stn_aabb;
 
-/// World box of a shape posed at X_WS, grown by `margin` [m] on every side.
+/// World box of a shape posed at X_WS, grown by `margin` [m] on every side. Empty for a surface of nodes.
 STN_API stn_aabb stn_shape_aabb(const stn_shape *shape, const stn_pose *pose, double margin);
 
 /// Furthest point of a bounded shape in a direction, both in the shape's frame; `direction` needs no unit length.
@@ -74,7 +77,8 @@ typedef struct stn_ray_hit {
 /// [m] away (may be infinite). Solids are entered: a ray that begins inside meets the solid at once, one that begins on
 /// the surface and leaves does not meet it. A mesh is a surface, met from both sides. A height field is solid below its
 /// surface, with vertical sides at its border. False when nothing is met, also for a direction without length and
-/// numbers that are not finite. Meshes: mesh_query.h. Thread: [any].
+/// numbers that are not finite. Meshes: mesh_query.h. A surface
+/// of nodes is not met: stn_world_raycast knows where its nodes are. Thread: [any].
 STN_API bool stn_shape_raycast(const stn_shape *shape, const stn_pose *pose, stn_vec3 origin, stn_vec3 direction,
                                double max, stn_ray_hit *hit);
 

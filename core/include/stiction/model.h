@@ -261,7 +261,9 @@ STN_API stn_status stn_builder_add_mesh(stn_model_builder *builder, const char *
 STN_API stn_status stn_builder_disable_collisions(stn_model_builder *builder, int32_t link_a, int32_t link_b,
                                                   stn_error *err);
 /// Contact parameters for every pair of these two links; STN_ANY for all. Later calls win, unset members fall through.
-#define STN_ANY (-2)
+/// A surface of nodes stands where a link does by STN_SURFACE_LINK of its number in the model.
+#define STN_ANY                   (-2)
+#define STN_SURFACE_LINK(surface) (-16 - (surface))
 STN_API stn_status stn_builder_set_contact_material(stn_model_builder *builder, int32_t link_a, int32_t link_b,
                                                     const stn_material *material, stn_error *err);
 
@@ -353,6 +355,31 @@ STN_API stn_status stn_builder_add_elements(stn_model_builder *builder, int32_t 
 STN_API stn_status stn_builder_attach_nodes(stn_model_builder *builder, int32_t cloud, int32_t count,
                                             const int32_t *nodes, int32_t link, stn_error *err);
 
+/// Triangles over nodes of one cloud that collide as one geometry, all points within `thickness` of a triangle. A
+/// surface that is not solid is felt from both sides. Several surfaces may share a cloud, each with its own material.
+typedef struct stn_surface_spec {
+    const char *name;         // may be NULL
+    int32_t triangle_count;   // > 0
+    const int32_t *triangles; // (3 triangle_count) node numbers within the cloud, counter-clockwise from the outside
+    double thickness;         // of the layer on either side, >= 0 [m]
+    bool solid;               // encloses what its triangles look away from: closed, with a volume > 0 at the start
+    bool self_collision;      // meets itself, and other such surfaces of its cloud
+    bool collision, visual;   // takes part in contact; is drawn
+    stn_material material;    // NaN: not given
+    float rgba[4];            // 0 to 1; the last: 1 opaque
+    uint32_t category, mask;  // collision filter, as of any geometry; self_collision needs them to meet
+    const char *where;        // "file:line" for messages, may be NULL
+} stn_surface_spec;
+
+/// No triangles, thickness 0, not solid, no self-collision; the rest as of stn_geometry_spec_default.
+STN_API stn_surface_spec stn_surface_spec_default(void);
+/// Adds a surface to a cloud of nodes, copied. Its geometry keeps its number in the model; the surfaces are numbered as
+/// added, 0, 1, ... STN_ERR_ARGUMENT naming surface, triangle or edge: nodes that the cloud does not have or that a
+/// triangle has twice; a triangle without area at the start; an edge of more than two triangles; of a solid one an edge
+/// of one triangle, one whose two triangles look to different sides, and a volume that is not > 0.
+STN_API stn_status stn_builder_add_surface(stn_model_builder *builder, int32_t nodes, const stn_surface_spec *spec,
+                                           int32_t *geometry, stn_error *err);
+
 // --------------------------------------------------------------------------------------------- compiled model
 
 /// Bodies on joints, or a cloud of nodes.
@@ -428,10 +455,13 @@ typedef struct stn_group {
     bool velocity_limits; // its joints keep to them
 } stn_group;
 
-/// A shape on a body (body >= 0) or a sphere on a node (body = -1).
+/// A shape on a body (body >= 0), a sphere on a node, or a surface over nodes (both body = -1).
 typedef struct stn_geometry {
-    const char *name;            // may be ""
-    int32_t body, node, link;    // of the model; on a node body and link are -1
+    const char *name; // may be ""
+    /// Of the model. On a node body and link are -1; of a surface `node` is the first of its nodes, which tells the
+    /// cloud, and its pose is the identity: its nodes are in the world.
+    int32_t body, node, link;
+    int32_t surface;             // of the model's surfaces, where the shape is one; else not read
     stn_shape shape;             // in its own frame
     stn_pose pose;               // body frame -> shape frame
     stn_material material;       // NaN: not given
@@ -469,6 +499,22 @@ typedef struct stn_node_attachment {
     int32_t body;   // of the link, 0: the world
     stn_vec3 point; // where the node is, in the body frame [m]
 } stn_node_attachment;
+
+/// Triangles over nodes of a cloud. Its vertices are the nodes that a triangle has; edges and triangles name them by
+/// their position in `vertex`. Whoever looks at triangles one by one counts each vertex and edge once, at its owner.
+typedef struct stn_surface {
+    int32_t geometry; // of the model
+    int32_t tree;     // of the cloud
+    int32_t vertex_count, edge_count, triangle_count;
+    const int32_t *vertex;        // (vertex_count) nodes of the model, ascending
+    const int32_t *triangle;      // (3 triangle_count) vertices, as given
+    const int32_t *triangle_edge; // (3 triangle_count) edge from corner k to the next one
+    const int32_t *edge;          // (2 edge_count) vertices, the lower first
+    const int32_t *edge_triangle; // (2 edge_count) the triangles on either side, the lower first; -1: a border
+    const int32_t *vertex_owner;  // (vertex_count) the first triangle that has it; of an edge: its first triangle
+    double thickness;             // [m]
+    bool solid, self_collision;   // as in stn_surface_spec
+} stn_surface;
 
 /// A named configuration of one group.
 typedef struct stn_keyframe {
@@ -513,7 +559,7 @@ typedef struct stn_model {
     int32_t nq, nv, node_count; // coordinates, velocities, nodes of all clouds
     /// Lengths of the arrays below.
     int32_t tree_count, body_count, joint_count, link_count, group_count, geometry_count, mesh_count;
-    int32_t element_group_count, keyframe_count, exclude_count, constraint_count, attachment_count;
+    int32_t element_group_count, keyframe_count, exclude_count, constraint_count, attachment_count, surface_count;
     const stn_tree *trees;                   // articulated ones first
     const stn_body *bodies;                  // a parent before its children; 0 is the world
     const stn_joint *joints;                 // moving ones
@@ -525,6 +571,7 @@ typedef struct stn_model {
     const stn_keyframe *keyframes;           // by groups, within a group as added
     const stn_link_pair *excludes;           // pairs that never collide, as stn_builder_disable_collisions was told
     const stn_model_constraint *constraints; // as added
+    const stn_surface *surfaces;             // as added
     const double *q0;        // (nq) start: joints at zero (or at the limit nearest to it), mimics as their masters say,
                              // bases at their pose; a floating joint of a file at its frame
     const double *node_mass; // (node_count)
@@ -568,7 +615,8 @@ static inline bool stn_model_node_moves(const stn_model *model, int32_t node) {
 STN_API void stn_constraint_end_describe(const stn_model *model, const stn_constraint_end *end, char *text,
                                          size_t size);
 /// May these two geometries touch? Not on one body or cloud of nodes, not both on the world or kinematic, not parent
-/// and child (unless the parent is the world), not excluded, and the filters must meet. Thread: [any].
+/// and child (unless the parent is the world), not excluded, and the filters must meet. Two surfaces of one cloud may,
+/// and a surface may with itself (twice the same number), where both have self_collision. Thread: [any].
 STN_API bool stn_model_may_collide(const stn_model *model, int32_t geometry_a, int32_t geometry_b);
 /// The combined contact parameters of two geometries. The restitution is the larger one, relaxation times add up (a
 /// world may have the other rule); mu_static combines as mu, of a side without by its mu, and stays NaN where neither

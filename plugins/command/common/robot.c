@@ -194,7 +194,7 @@ stn_aabb cli_robot_box(const cli_robot *robot, const stn_kinematics *kinematics,
     stn_aabb box = cli_box_empty();
     for (int32_t i = 0; i < robot->model->geometry_count; i++) {
         const stn_geometry *g = &robot->model->geometries[i];
-        if (collision ? g->collision : g->visual) {
+        if (g->body >= 0 && (collision ? g->collision : g->visual)) {
             stn_pose pose = stn_pose_mul(&kinematics->body_pose[g->body], &g->pose);
             stn_aabb own = cli_box_of(g, &pose);
             cli_box_add(&box, &own);

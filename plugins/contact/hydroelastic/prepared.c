@@ -8,7 +8,7 @@
 #include "field_build.h"
 
 solid_kind solid_kind_of(const stn_geometry *geometry) {
-    if (!geometry->collision) {
+    if (!geometry->collision || geometry->shape.type == STN_SHAPE_SURFACE) { // the fallback may know it
         return SOLID_NONE;
     }
     if (geometry->shape.type == STN_SHAPE_HALF_SPACE) {

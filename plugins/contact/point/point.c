@@ -4,6 +4,7 @@
 // Here they are chosen and their points put into the contact set.
 #include <string.h>
 
+#include "skin.h"
 #include "surface.h"
 
 typedef struct point_config {
@@ -47,9 +48,18 @@ static bool is_surface(const stn_shape *s) {
     return (s->type == STN_SHAPE_MESH || s->type == STN_SHAPE_HEIGHT_FIELD) && s->mesh != NULL;
 }
 
+/// A surface over nodes of a deformable.
+static bool is_skin(const stn_shape *s) {
+    return s->type == STN_SHAPE_SURFACE;
+}
+
 static bool handles(const void *self, const stn_geometry *geometry_a, const stn_geometry *geometry_b) {
     const stn_shape *a = &geometry_a->shape, *b = &geometry_b->shape;
     (void)self;
+    if (is_skin(a) || is_skin(b)) {
+        const stn_shape *other = is_skin(a) ? b : a;
+        return other->type != STN_SHAPE_MESH || other->mesh != NULL;
+    }
     if (is_surface(a) || is_surface(b)) {
         const stn_shape *other = is_surface(a) ? b : a;
         return !is_surface(other) && other->type != STN_SHAPE_HALF_SPACE && other->type != STN_SHAPE_MESH;
@@ -108,28 +118,81 @@ static bool stands_before(const posed *a, const posed *b) {
 }
 
 /// Exchanging A and B exchanges the answer, to the last bit: each pair is computed in one order alone.
+void collide_convex(posed a, posed b, double margin, manifold *out) {
+    bool swap =
+        a.shape->type == b.shape->type ? stands_before(&b, &a) : collide_table[a.shape->type][b.shape->type] == NULL;
+    posed first = swap ? b : a, second = swap ? a : b;
+    out->count = 0;
+    collide_table[first.shape->type][second.shape->type](first, second, margin, out);
+    for (int32_t i = 0; swap && i < out->count; i++) {
+        witness *w = &out->points[i], old = *w;
+        *w = (witness){old.b, old.a, stn_vec3_neg(old.normal), old.phi, old.feature_b, old.feature_a};
+    }
+}
+
+static stn_status add_points(const stn_contact_scene *scene, const stn_contact_pair *pair, bool swap, const manifold *m,
+                             stn_contact_set *set, stn_error *err) {
+    stn_status status = STN_OK;
+    for (int32_t k = 0; k < m->count && status == STN_OK; k++) {
+        const witness *w = &m->points[k];
+        uint64_t of_a = swap ? w->feature_b : w->feature_a, of_b = swap ? w->feature_a : w->feature_b;
+        status = stn_contact_set_add_point(scene->model, set, pair, swap ? w->b : w->a, swap ? w->a : w->b,
+                                           swap ? stn_vec3_neg(w->normal) : w->normal, of_a << 32 | of_b, err);
+    }
+    return status;
+}
+
+/// A pair with a surface of nodes.
+static stn_status collide_skin(const stn_contact_scene *scene, const stn_contact_pair *pair, stn_contact_set *set,
+                               stn_error *err) {
+    const stn_geometry *a = &scene->model->geometries[pair->geometry_a],
+                       *b = &scene->model->geometries[pair->geometry_b];
+    skins *all = scene->prepared;
+    skin_sink sink = {.scene = scene,
+                      .pair = pair,
+                      .swap = !is_skin(&a->shape),
+                      .margin = pair->margin,
+                      .set = set,
+                      .status = STN_OK,
+                      .err = err};
+    if (is_skin(&a->shape) && is_skin(&b->shape)) {
+        skin *first = skin_at(all, scene, pair->geometry_a), *second = skin_at(all, scene, pair->geometry_b);
+        skin_against_skin(first, second, &sink);
+        return sink.status;
+    }
+    skin *of = skin_at(all, scene, sink.swap ? pair->geometry_b : pair->geometry_a);
+    posed body = {sink.swap ? &a->shape : &b->shape, sink.swap ? &pair->pose_a : &pair->pose_b};
+    if (is_surface(body.shape)) {
+        skin_against_mesh(of, body, &sink);
+    } else {
+        skin_against_convex(of, body, &sink);
+    }
+    return sink.status;
+}
+
 static stn_status collide(void *self, const stn_contact_scene *scene, const stn_contact_pair *pairs, int32_t pair_count,
                           stn_contact_set *set, stn_error *err) {
-    const stn_model *model = scene->model;
     const point_config *config = self;
     manifold points;
     surface_points *grouped = NULL;
-    for (int32_t i = 0; i < pair_count; i++) {
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < pair_count && status == STN_OK; i++) {
         const stn_contact_pair *pair = &pairs[i];
-        posed a = {&model->geometries[pair->geometry_a].shape, &pair->pose_a};
-        posed b = {&model->geometries[pair->geometry_b].shape, &pair->pose_b};
-        const manifold *groups = &points;
-        int32_t group_count = 1;
+        posed a = {&scene->model->geometries[pair->geometry_a].shape, &pair->pose_a};
+        posed b = {&scene->model->geometries[pair->geometry_b].shape, &pair->pose_b};
         bool swap = is_surface(a.shape); // B is the first, and its points stand where A's should
-        if (swap || is_surface(b.shape)) {
+        if (is_skin(a.shape) || is_skin(b.shape)) {
+            status = collide_skin(scene, pair, set, err);
+        } else if (swap || is_surface(b.shape)) {
             grouped = grouped != NULL ? grouped : STN_ARENA(scene->arena, 1, surface_points);
             if (grouped == NULL) {
                 return stn_fail(err, STN_ERR_MEMORY, "out of memory for the points of a surface");
             }
             grouped->limit = config->max_points;
             collide_surface(swap ? b : a, swap ? a : b, pair->margin, grouped);
-            groups = grouped->group;
-            group_count = grouped->group_count;
+            for (int32_t g = 0; g < grouped->group_count && status == STN_OK; g++) {
+                status = add_points(scene, pair, swap, &grouped->group[g], set, err);
+            }
         } else {
             swap = a.shape->type == b.shape->type ? stands_before(&b, &a)
                                                   : collide_table[a.shape->type][b.shape->type] == NULL;
@@ -138,25 +201,15 @@ static stn_status collide(void *self, const stn_contact_scene *scene, const stn_
             points.limit = config->max_points;
             collide_table[first.shape->type][second.shape->type](first, second, pair->margin, &points);
             manifold_reduce(&points, config->max_points);
-        }
-        for (int32_t g = 0; g < group_count; g++) {
-            for (int32_t k = 0; k < groups[g].count; k++) {
-                const witness *w = &groups[g].points[k];
-                uint64_t of_a = swap ? w->feature_b : w->feature_a, of_b = swap ? w->feature_a : w->feature_b;
-                stn_status status =
-                    stn_contact_set_add_point(model, set, pair, swap ? w->b : w->a, swap ? w->a : w->b,
-                                              swap ? stn_vec3_neg(w->normal) : w->normal, of_a << 32 | of_b, err);
-                if (status != STN_OK) {
-                    return status;
-                }
-            }
+            status = add_points(scene, pair, swap, &points, set, err);
         }
     }
-    return STN_OK;
+    return status;
 }
 
-/// What meshes keep for contacts is made now, so that steps allocate nothing.
+/// What meshes keep for contacts and what surfaces of nodes need is made now, so that steps allocate nothing.
 static stn_status prepare(void *self, const stn_model *model, void **prepared, stn_error *err) {
+    skins *all = NULL;
     (void)self;
     *prepared = NULL;
     for (int32_t i = 0; i < model->geometry_count; i++) {
@@ -172,11 +225,13 @@ static stn_status prepare(void *self, const stn_model *model, void **prepared, s
             return status;
         }
     }
-    return STN_OK;
+    stn_status status = model->surface_count > 0 ? skins_create(model, &all, err) : STN_OK;
+    *prepared = all;
+    return status;
 }
 
 static void release(void *prepared) {
-    (void)prepared; // the meshes keep it
+    skins_destroy(prepared); // what meshes need they keep themselves
 }
 
 static const stn_contact_ops ops = {
@@ -189,7 +244,7 @@ static const stn_plugin_desc point = {
     .version = STN_VERSION,
     .summary = "Contact points with distance and normal for sphere, box, capsule, cylinder, ellipsoid, convex hull, "
                "half space; "
-               "and for meshes and height fields that stand still",
+               "for meshes and height fields that stand still; and for surfaces of deformables with all of these",
     .config_size = sizeof(point_config),
     .params = params,
     .param_count = STN_COUNT(params),

@@ -101,6 +101,7 @@ static void put_shape(saver *s, const robot_shape *shape) {
         }
         break;
     case STN_SHAPE_HEIGHT_FIELD: // made from numbers: left out when the parts were taken
+    case STN_SHAPE_SURFACE:      // of no link
     case STN_SHAPE_COUNT:
         break;
     }

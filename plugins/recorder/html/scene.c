@@ -210,6 +210,9 @@ static cJSON *geometry_json(const scene *s, const stn_geometry *g) {
             add_number(json, "mesh", s->number[g->mesh]);
         }
         break;
+    case STN_SHAPE_SURFACE:
+        add_number(json, "radius", shape->radius);
+        break;
     case STN_SHAPE_HALF_SPACE:
     case STN_SHAPE_COUNT:
         break;

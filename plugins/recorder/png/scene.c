@@ -72,8 +72,8 @@ static stn_status find_visuals(scene *s, bool *has_visual, stn_error *err) {
 /// With what alpha a geometry is drawn; 0: not at all.
 static float visibility(const stn_geometry *g, scene_choice choice, bool link_has_visual) {
     float alpha = g->rgba[3] < INVISIBLE ? 0.0f : g->rgba[3];
-    if (g->body < 0) {
-        return alpha; // the sphere of a node stands for the deformable
+    if (g->body < 0) { // the sphere of a node stands for the deformable
+        return g->shape.type == STN_SHAPE_SURFACE ? 0.0f : alpha;
     }
     if (choice == SCENE_COLLISION) {
         return g->collision ? alpha : 0.0f;

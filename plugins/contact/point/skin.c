@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: Apache-2.0
+// Skins: where their triangles are, the tree of boxes over them, and who carries a contact.
+#include "skin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <stiction/random.h>
+
+// ----------------------------------------------------------------------------------------------------------- tree
+
+enum { LEAF = 4, DEEPEST = 64 };
+
+static stn_vec3 centre_of(const skin *s, const stn_vec3 *at, int32_t triangle) {
+    const int32_t *v = s->face->triangle + 3 * (size_t)triangle;
+    return stn_vec3_add(at[v[0]], stn_vec3_add(at[v[1]], at[v[2]]));
+}
+
+static double along(stn_vec3 p, int32_t axis) {
+    return axis == 0 ? p.x : axis == 1 ? p.y : p.z;
+}
+
+/// Orders by the centres so that the lower half comes first (quickselect).
+static void split(const skin *s, int32_t *order, int32_t count, int32_t axis) {
+    int32_t first = 0, last = count - 1, left = count / 2;
+    while (first < last) {
+        double pivot = along(centre_of(s, s->rest, order[first + (last - first) / 2]), axis);
+        int32_t i = first, j = last;
+        while (i <= j) {
+            while (along(centre_of(s, s->rest, order[i]), axis) < pivot) {
+                i++;
+            }
+            while (along(centre_of(s, s->rest, order[j]), axis) > pivot) {
+                j--;
+            }
+            if (i <= j) {
+                int32_t t = order[i];
+                order[i++] = order[j];
+                order[j--] = t;
+            }
+        }
+        if (left <= j) {
+            last = j;
+        } else if (left >= i) {
+            first = i;
+        } else {
+            return;
+        }
+    }
+}
+
+static int32_t build(skin *s, int32_t first, int32_t count) {
+    int32_t id = s->node_count++;
+    s->node[id] = (skin_node){.first = first, .count = count, .right = -1};
+    if (count > LEAF) {
+        stn_vec3 low = centre_of(s, s->rest, s->order[first]), high = low;
+        for (int32_t i = 1; i < count; i++) {
+            stn_vec3 c = centre_of(s, s->rest, s->order[first + i]);
+            low = stn_vec3_make(fmin(low.x, c.x), fmin(low.y, c.y), fmin(low.z, c.z));
+            high = stn_vec3_make(fmax(high.x, c.x), fmax(high.y, c.y), fmax(high.z, c.z));
+        }
+        stn_vec3 side = stn_vec3_sub(high, low);
+        int32_t axis = side.x >= side.y && side.x >= side.z ? 0 : side.y >= side.z ? 1 : 2;
+        split(s, s->order + first, count, axis);
+        build(s, first, count / 2);
+        s->node[id].right = build(s, first + count / 2, count - count / 2);
+    }
+    return id;
+}
+
+static stn_aabb triangle_box(const skin *s, int32_t triangle) {
+    const int32_t *v = s->face->triangle + 3 * (size_t)triangle;
+    const stn_vec3 p[3] = {s->at[v[0]], s->at[v[1]], s->at[v[2]]};
+    return skin_box_of(p, 3, 0.0);
+}
+
+static void join(stn_aabb *a, const stn_aabb *b) {
+    a->lower = stn_vec3_make(fmin(a->lower.x, b->lower.x), fmin(a->lower.y, b->lower.y), fmin(a->lower.z, b->lower.z));
+    a->upper = stn_vec3_make(fmax(a->upper.x, b->upper.x), fmax(a->upper.y, b->upper.y), fmax(a->upper.z, b->upper.z));
+}
+
+/// Children stand behind their parent, so one backward pass meets them first.
+static void fit(skin *s) {
+    for (int32_t id = s->node_count - 1; id >= 0; id--) {
+        skin_node *n = &s->node[id];
+        if (n->right >= 0) {
+            n->box = s->node[id + 1].box;
+            join(&n->box, &s->node[n->right].box);
+            continue;
+        }
+        n->box = triangle_box(s, s->order[n->first]);
+        for (int32_t i = 1; i < n->count; i++) {
+            stn_aabb box = triangle_box(s, s->order[n->first + i]);
+            join(&n->box, &box);
+        }
+    }
+}
+
+static void find_means(skin *s) {
+    for (int32_t i = 0; i < s->face->vertex_count; i++) {
+        s->mean[i] = stn_vec3_zero();
+    }
+    for (int32_t t = 0; t < s->face->triangle_count; t++) {
+        skin_facet f;
+        skin_facet_of(s, t, &f);
+        for (int32_t k = 0; k < 3; k++) {
+            stn_vec3 u = stn_vec3_sub(f.corner[(k + 1) % 3], f.corner[k]);
+            stn_vec3 v = stn_vec3_sub(f.corner[(k + 2) % 3], f.corner[k]);
+            double angle = atan2(stn_vec3_norm(stn_vec3_cross(u, v)), stn_vec3_dot(u, v));
+            stn_vec3 *mean = &s->mean[s->face->triangle[3 * (size_t)t + (size_t)k]];
+            *mean = stn_vec3_mul_add(*mean, angle, f.normal);
+        }
+    }
+    for (int32_t i = 0; i < s->face->vertex_count; i++) {
+        s->mean[i] = stn_vec3_normalize_or(s->mean[i], stn_vec3_zero());
+    }
+}
+
+skin *skin_at(skins *all, const stn_contact_scene *scene, int32_t geometry) {
+    skin *s = &all->items[scene->model->geometries[geometry].surface];
+    const stn_vec3 *node = scene->kinematics->node;
+    bool same = s->fitted;
+    for (int32_t i = 0; i < s->face->vertex_count; i++) {
+        const stn_vec3 *p = &node[s->face->vertex[i]];
+        if (!same || memcmp(&s->at[i], p, sizeof *p) != 0) {
+            same = false;
+            s->at[i] = *p;
+        }
+    }
+    if (!same) {
+        fit(s);
+        if (s->mean != NULL) {
+            find_means(s);
+        }
+        s->fitted = true;
+    }
+    return s;
+}
+
+void skin_visit(const skin *s, const stn_aabb *box, skin_visitor *visit, void *user) {
+    int32_t stack[DEEPEST], depth = 0;
+    stack[depth++] = 0;
+    while (depth > 0) {
+        int32_t id = stack[--depth];
+        const skin_node *n = &s->node[id];
+        if (!skin_boxes_meet(&n->box, box)) {
+            continue;
+        }
+        if (n->right >= 0) {
+            stack[depth++] = n->right;
+            stack[depth++] = id + 1;
+            continue;
+        }
+        for (int32_t i = n->first; i < n->first + n->count; i++) {
+            stn_aabb own = triangle_box(s, s->order[i]);
+            if (skin_boxes_meet(&own, box)) {
+                visit(user, s->order[i]);
+            }
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------- points
+
+void skin_facet_of(const skin *s, int32_t triangle, skin_facet *out) {
+    const int32_t *v = s->face->triangle + 3 * (size_t)triangle;
+    for (int32_t k = 0; k < 3; k++) {
+        out->corner[k] = s->at[v[k]];
+    }
+    stn_vec3 a = stn_vec3_sub(out->corner[1], out->corner[0]), b = stn_vec3_sub(out->corner[2], out->corner[0]);
+    stn_vec3 n = stn_vec3_cross(a, b);
+    bool flat = !(stn_vec3_norm(n) > 1e-12 * (stn_vec3_dot(a, a) + stn_vec3_dot(b, b)));
+    out->normal = flat ? stn_vec3_zero() : stn_vec3_normalize_or(n, stn_vec3_zero());
+}
+
+static double nearest_on_line(stn_vec3 a, stn_vec3 b, stn_vec3 p) {
+    stn_vec3 d = stn_vec3_sub(b, a);
+    double length2 = stn_vec3_dot(d, d);
+    return length2 > 0.0 ? clamp(stn_vec3_dot(stn_vec3_sub(p, a), d) / length2, 0.0, 1.0) : 0.0;
+}
+
+/// On the plane when the foot lies within, else on the nearest side.
+void skin_nearest_on(const stn_vec3 corner[3], stn_vec3 p, double weight[3]) {
+    stn_vec3 a = stn_vec3_sub(corner[1], corner[0]), b = stn_vec3_sub(corner[2], corner[0]);
+    stn_vec3 d = stn_vec3_sub(p, corner[0]), n = stn_vec3_cross(a, b);
+    double area2 = stn_vec3_dot(n, n), scale = stn_vec3_dot(a, a) + stn_vec3_dot(b, b);
+    if (area2 > 1e-24 * scale * scale) {
+        double y = stn_vec3_dot(stn_vec3_cross(d, b), n) / area2, z = stn_vec3_dot(stn_vec3_cross(a, d), n) / area2;
+        if (y >= 0.0 && z >= 0.0 && y + z <= 1.0) {
+            weight[0] = 1.0 - y - z;
+            weight[1] = y;
+            weight[2] = z;
+            return;
+        }
+    }
+    double best = INFINITY;
+    for (int32_t k = 0; k < 3; k++) {
+        stn_vec3 from = corner[k], to = corner[(k + 1) % 3];
+        double t = nearest_on_line(from, to, p);
+        stn_vec3 off = stn_vec3_sub(p, stn_vec3_mul_add(from, t, stn_vec3_sub(to, from)));
+        double length2 = stn_vec3_dot(off, off);
+        if (length2 < best) {
+            best = length2;
+            weight[k] = 1.0 - t;
+            weight[(k + 1) % 3] = t;
+            weight[(k + 2) % 3] = 0.0;
+        }
+    }
+}
+
+static stn_vec3 weighted(const stn_vec3 *p, const double *weight) {
+    return stn_vec3_add(stn_vec3_scale(weight[0], p[0]),
+                        stn_vec3_add(stn_vec3_scale(weight[1], p[1]), stn_vec3_scale(weight[2], p[2])));
+}
+
+static double box_distance2(const stn_aabb *b, stn_vec3 p) {
+    double x = fmax(fmax(b->lower.x - p.x, p.x - b->upper.x), 0.0),
+           y = fmax(fmax(b->lower.y - p.y, p.y - b->upper.y), 0.0),
+           z = fmax(fmax(b->lower.z - p.z, p.z - b->upper.z), 0.0);
+    return x * x + y * y + z * z;
+}
+
+/// The nearest triangle within sqrt(best2), and the point on it; -1: none.
+static int32_t find_nearest(const skin *s, stn_vec3 p, double *best2, double weight[3]) {
+    int32_t stack[DEEPEST], depth = 0, best = -1;
+    stack[depth++] = 0;
+    while (depth > 0) {
+        int32_t id = stack[--depth];
+        const skin_node *n = &s->node[id];
+        if (!(box_distance2(&n->box, p) < *best2)) {
+            continue;
+        }
+        if (n->right >= 0) {
+            bool left_first = box_distance2(&s->node[id + 1].box, p) <= box_distance2(&s->node[n->right].box, p);
+            stack[depth++] = left_first ? n->right : id + 1;
+            stack[depth++] = left_first ? id + 1 : n->right;
+            continue;
+        }
+        for (int32_t i = n->first; i < n->first + n->count; i++) {
+            skin_facet f;
+            double w[3];
+            skin_facet_of(s, s->order[i], &f);
+            skin_nearest_on(f.corner, p, w);
+            stn_vec3 off = stn_vec3_sub(p, weighted(f.corner, w));
+            double length2 = stn_vec3_dot(off, off);
+            if (length2 < *best2) {
+                *best2 = length2;
+                best = s->order[i];
+                memcpy(weight, w, sizeof w);
+            }
+        }
+    }
+    return best;
+}
+
+double skin_distance(const skin *s, stn_vec3 p, double within) {
+    double best2 = within * within, weight[3];
+    return find_nearest(s, p, &best2, weight) >= 0 ? sqrt(best2) : within;
+}
+
+/// The mean normal at the nearest point, of a face, an edge or a vertex, tells inside from outside.
+bool skin_holds(const skin *s, stn_vec3 p, double within, double *distance) {
+    double best2 = within * within, weight[3];
+    int32_t t = find_nearest(s, p, &best2, weight);
+    *distance = sqrt(best2);
+    if (t < 0) {
+        return false;
+    }
+    skin_facet f;
+    skin_facet_of(s, t, &f);
+    stn_vec3 n = f.normal;
+    int32_t zero = (weight[0] <= skin_tiny) + (weight[1] <= skin_tiny) + (weight[2] <= skin_tiny);
+    for (int32_t k = 0; k < 3 && zero > 0; k++) {
+        if (zero == 2 && weight[k] > skin_tiny) {
+            n = s->mean[s->face->triangle[3 * (size_t)t + (size_t)k]];
+        } else if (zero == 1 && weight[(k + 2) % 3] <= skin_tiny) {
+            const int32_t *sides =
+                s->face->edge_triangle + 2 * (size_t)s->face->triangle_edge[3 * (size_t)t + (size_t)k];
+            skin_facet other;
+            skin_facet_of(s, sides[0] == t ? sides[1] : sides[0], &other);
+            n = stn_vec3_add(n, other.normal);
+        }
+    }
+    return stn_vec3_dot(stn_vec3_sub(p, weighted(f.corner, weight)), n) < 0.0;
+}
+
+// ----------------------------------------------------------------------------------------------------------- parts
+
+enum { NAME_VERTEX, NAME_EDGE, NAME_FACE };
+
+static uint64_t name_of(int32_t kind, int32_t index) {
+    return (uint64_t)(uint32_t)index << 2 | (uint64_t)(uint32_t)kind;
+}
+
+skin_part skin_vertex_part(const skin *s, int32_t id) {
+    return (skin_part){s, 1, {id, 0, 0}, {1.0, 0.0, 0.0}, name_of(NAME_VERTEX, id)};
+}
+
+skin_part skin_edge_part(const skin *s, int32_t edge, double t) {
+    const int32_t *v = s->face->edge + 2 * (size_t)edge;
+    return (skin_part){s, 2, {v[0], v[1], 0}, {1.0 - t, t, 0.0}, name_of(NAME_EDGE, edge)};
+}
+
+skin_part skin_face_part(const skin *s, int32_t triangle, const double weight[3]) {
+    const int32_t *v = s->face->triangle + 3 * (size_t)triangle;
+    return (skin_part){s, 3, {v[0], v[1], v[2]}, {weight[0], weight[1], weight[2]}, name_of(NAME_FACE, triangle)};
+}
+
+stn_vec3 skin_part_point(const skin_part *part) {
+    stn_vec3 p = stn_vec3_zero();
+    for (int32_t i = 0; i < part->count; i++) {
+        p = stn_vec3_mul_add(p, part->weight[i], part->skin->at[part->vertex[i]]);
+    }
+    return p;
+}
+
+bool skin_edge_admits(const skin *s, int32_t edge, stn_vec3 m, double slack) {
+    const int32_t *v = s->face->edge + 2 * (size_t)edge, *sides = s->face->edge_triangle + 2 * (size_t)edge;
+    stn_vec3 u = stn_vec3_sub(s->at[v[1]], s->at[v[0]]), mean = stn_vec3_zero();
+    for (int32_t k = 0; k < 2 && sides[k] >= 0; k++) {
+        skin_facet f;
+        skin_facet_of(s, sides[k], &f);
+        mean = stn_vec3_add(mean, f.normal);
+        const int32_t *corner = s->face->triangle + 3 * (size_t)sides[k];
+        for (int32_t i = 0; i < 3; i++) { // away from the corner across, in the triangle's plane
+            if (corner[i] != v[0] && corner[i] != v[1]) {
+                stn_vec3 outward = stn_vec3_sub(s->at[v[0]], s->at[corner[i]]);
+                outward = stn_vec3_mul_add(outward, -stn_vec3_dot(outward, u) / fmax(stn_vec3_dot(u, u), 1e-300), u);
+                if (stn_vec3_dot(m, stn_vec3_normalize_or(outward, stn_vec3_zero())) < -slack) {
+                    return false;
+                }
+            }
+        }
+    }
+    return !s->face->solid || stn_vec3_dot(m, mean) >= 0.0;
+}
+
+bool skin_vertex_admits(const skin *s, int32_t id, stn_vec3 m) {
+    return s->mean == NULL || stn_vec3_dot(m, s->mean[id]) >= -skin_slack;
+}
+
+static stn_support support_of(const skin_part *part) {
+    stn_support support = {.body = -1, .node_count = part->count};
+    for (int32_t i = 0; i < part->count; i++) {
+        support.node[i] = part->skin->face->vertex[part->vertex[i]];
+        support.weight[i] = part->weight[i];
+    }
+    return support;
+}
+
+enum { FREE = -1, FIXED = 0 };
+
+/// The body that all of a part is attached to: FIXED where nothing moves it, FREE where one of its nodes is free or two
+/// are on different bodies.
+static int32_t holder_of(const stn_model *model, const skin_part *part) {
+    int32_t body = part->skin->holder[part->vertex[0]];
+    for (int32_t i = 1; i < part->count; i++) {
+        int32_t other = part->skin->holder[part->vertex[i]];
+        bool fixed =
+            body >= 0 && other >= 0 && !stn_model_body_moves(model, body) && !stn_model_body_moves(model, other);
+        body = body == other || fixed ? body : FREE;
+    }
+    return body < 0 || stn_model_body_moves(model, body) ? body : FIXED;
+}
+
+static bool are_held(const stn_model *model, const skin_part *a, const skin_part *b, int32_t geometry) {
+    int32_t one = holder_of(model, a), other = b != NULL ? holder_of(model, b) : model->geometries[geometry].body;
+    if (b == NULL && !stn_model_body_moves(model, other)) {
+        other = FIXED;
+    }
+    return one != FREE && one == other;
+}
+
+void skin_add(skin_sink *sink, const skin_part *a, const skin_part *b, stn_vec3 on_body, stn_vec3 m, uint64_t feature) {
+    stn_vec3 p = stn_vec3_mul_add(skin_part_point(a), a->skin->face->thickness, m);
+    stn_vec3 q = b != NULL ? stn_vec3_mul_add(skin_part_point(b), -b->skin->face->thickness, m) : on_body;
+    int32_t other = sink->swap ? sink->pair->geometry_a : sink->pair->geometry_b;
+    if (sink->status != STN_OK || stn_vec3_dot(m, stn_vec3_sub(q, p)) > sink->margin ||
+        are_held(sink->scene->model, a, b, other)) {
+        return;
+    }
+    uint64_t id = stn_random_mix(a->name + STN_RANDOM_STEP) ^ feature;
+    stn_contact c = sink->swap ? stn_contact_make(sink->scene->model, sink->pair, q, p, stn_vec3_neg(m), id)
+                               : stn_contact_make(sink->scene->model, sink->pair, p, q, m, id);
+    *(sink->swap ? &c.b : &c.a) = support_of(a);
+    if (b != NULL) {
+        *(sink->swap ? &c.a : &c.b) = support_of(b);
+    }
+    sink->status = stn_contact_set_add(sink->scene->model, sink->set, &c, sink->err);
+}
+
+// --------------------------------------------------------------------------------------------------------- prepare
+
+void skins_destroy(skins *all) {
+    if (all == NULL) {
+        return;
+    }
+    for (int32_t i = 0; i < all->count; i++) {
+        skin *s = &all->items[i];
+        void *memory[] = {s->rest, s->at, s->mean, s->holder, s->order, s->node};
+        for (int32_t k = 0; k < STN_COUNT(memory); k++) {
+            stn_release(all->context, memory[k]);
+        }
+    }
+    stn_release(all->context, all->items);
+    stn_release(all->context, all);
+}
+
+/// The vertex that is a node of the model; -1: none is.
+static int32_t find_vertex(const stn_surface *face, int32_t node) {
+    int32_t low = 0, high = face->vertex_count;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (face->vertex[middle] < node) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < face->vertex_count && face->vertex[low] == node ? low : -1;
+}
+
+/// False: out of memory.
+static bool make_skin(const stn_model *model, const stn_surface *face, skin *s) {
+    stn_context *context = model->context;
+    size_t vertices = (size_t)face->vertex_count, triangles = (size_t)face->triangle_count;
+    const stn_tree *tree = &model->trees[face->tree];
+    s->face = face;
+    s->rest = stn_allocate(context, vertices, sizeof *s->rest);
+    s->at = stn_allocate(context, vertices, sizeof *s->at);
+    s->mean = face->solid ? stn_allocate(context, vertices, sizeof *s->mean) : NULL;
+    s->holder = stn_allocate(context, vertices, sizeof *s->holder);
+    s->order = stn_allocate(context, triangles, sizeof *s->order);
+    s->node = stn_allocate(context, triangles, sizeof *s->node); // leaves hold two triangles or more, or there is one
+    if (s->rest == NULL || s->at == NULL || (face->solid && s->mean == NULL) || s->holder == NULL || s->order == NULL ||
+        s->node == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < vertices; i++) {
+        const double *q = model->q0 + tree->q_start + 3 * (size_t)(face->vertex[i] - tree->node_start);
+        s->rest[i] = stn_vec3_make(q[0], q[1], q[2]);
+        s->holder[i] = FREE;
+    }
+    for (int32_t i = 0; i < model->attachment_count; i++) {
+        const stn_node_attachment *held = &model->attachments[i];
+        int32_t at = find_vertex(face, held->node);
+        if (at >= 0) {
+            s->holder[at] = held->body;
+        }
+    }
+    for (int32_t t = 0; t < face->triangle_count; t++) {
+        s->order[t] = t;
+    }
+    build(s, 0, face->triangle_count);
+    stn_aabb box = skin_box_of(s->rest, face->vertex_count, 0.0);
+    s->size = stn_vec3_norm(stn_vec3_sub(box.upper, box.lower));
+    return true;
+}
+
+stn_status skins_create(const stn_model *model, skins **out, stn_error *err) {
+    skins *all = stn_allocate(model->context, 1, sizeof *all);
+    skin *items = stn_allocate(model->context, (size_t)model->surface_count, sizeof *items);
+    bool ok = all != NULL && items != NULL;
+    if (ok) {
+        *all = (skins){model->context, model->surface_count, items};
+    } else {
+        stn_release(model->context, items);
+        stn_release(model->context, all);
+        all = NULL;
+    }
+    for (int32_t i = 0; i < model->surface_count && ok; i++) {
+        ok = make_skin(model, &model->surfaces[i], &items[i]);
+    }
+    if (!ok) {
+        skins_destroy(all);
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory for the surfaces of deformables");
+    }
+    *out = all;
+    return STN_OK;
+}

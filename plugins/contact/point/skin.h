@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// A surface over nodes of a deformable (stn_surface), which this plugin calls a skin: surface*.c are about meshes that
+// are rigid. What the files skin*.c share. README.md, "Surfaces of deformables", says which contacts there are.
+#ifndef STN_PLUGIN_CONTACT_POINT_SKIN_H
+#define STN_PLUGIN_CONTACT_POINT_SKIN_H
+
+#include <stiction/contact.h>
+
+#include "gjk.h"
+
+/// A node of the tree of triangles, in depth-first order: the left child follows its parent.
+typedef struct skin_node {
+    stn_aabb box;         // of the triangles, without the thickness
+    int32_t first, count; // in `order`
+    int32_t right;        // -1: a leaf
+} skin_node;
+
+typedef struct skin {
+    const stn_surface *face;
+    stn_vec3 *rest;  // (vertex_count) at the model's start
+    stn_vec3 *at;    // (vertex_count) where the tree is fitted to
+    stn_vec3 *mean;  // (vertex_count) of a solid: normals weighted by angles [baerentzen-2005]; else NULL
+    int32_t *holder; // (vertex_count) body that the node is attached to; -1: none
+    int32_t *order;  // (triangle_count) near ones together
+    skin_node *node; // the tree; its shape is that of the start
+    int32_t node_count;
+    double size; // length that tolerances are measured by: of the box at the start
+    bool fitted;
+} skin;
+
+/// What prepare makes for a model.
+typedef struct skins {
+    stn_context *context;
+    int32_t count;
+    skin *items; // (count) by the model's surfaces
+} skins;
+
+stn_status skins_create(const stn_model *model, skins **out, stn_error *err);
+void skins_destroy(skins *s); ///< accepts NULL
+/// The skin of a geometry at the nodes' present places.
+skin *skin_at(skins *s, const stn_contact_scene *scene, int32_t geometry);
+
+/// A triangle at its present place.
+typedef struct skin_facet {
+    stn_vec3 corner[3], normal; // unit; zero when it has no area
+} skin_facet;
+void skin_facet_of(const skin *s, int32_t triangle, skin_facet *out);
+
+/// Called with every triangle whose box overlaps another one.
+typedef void skin_visitor(void *user, int32_t triangle);
+void skin_visit(const skin *s, const stn_aabb *box, skin_visitor *visit, void *user);
+
+/// The point of a triangle nearest to `p`, with the weights of its corners.
+void skin_nearest_on(const stn_vec3 corner[3], stn_vec3 p, double weight[3]);
+/// Is the point inside of a solid skin? And how far it is from the skin, thickness not counted; false with any
+/// distance >= `within`.
+bool skin_holds(const skin *s, stn_vec3 p, double within, double *distance);
+/// The distance from the skin if that is below `within`, else `within`.
+double skin_distance(const skin *s, stn_vec3 p, double within);
+
+/// Part of a skin that carries a contact: a vertex, an edge or a triangle.
+typedef struct skin_part {
+    const skin *skin;
+    int32_t count;     // vertices
+    int32_t vertex[3]; // of the skin
+    double weight[3];
+    uint64_t name; // no other part of the skin has it
+} skin_part;
+skin_part skin_vertex_part(const skin *s, int32_t id);
+skin_part skin_edge_part(const skin *s, int32_t edge, double t);
+skin_part skin_face_part(const skin *s, int32_t triangle, const double weight[3]);
+stn_vec3 skin_part_point(const skin_part *part);
+
+/// Does an edge admit a contact whose other side lies in direction m (unit)? That is where neither of its triangles
+/// comes nearer along m, by more than `slack` (a sine), and outside of a solid.
+bool skin_edge_admits(const skin *s, int32_t edge, stn_vec3 m, double slack);
+/// Does a vertex? One of a solid does not where m points into it.
+bool skin_vertex_admits(const skin *s, int32_t id, stn_vec3 m);
+/// Slack of edges: a nearly flat stretch keeps the contacts of its edges while the nearest point moves on.
+static const double skin_slack = 0.5;
+/// Weights below count as 0: the point is on an edge or at a vertex, which has the contact.
+static const double skin_tiny = 1e-7;
+
+/// Where contacts of a pair go. A is the skin.
+typedef struct skin_sink {
+    const stn_contact_scene *scene;
+    const stn_contact_pair *pair;
+    bool swap; // A is geometry b of the pair
+    double margin;
+    stn_contact_set *set;
+    stn_status status;
+    stn_error *err;
+} skin_sink;
+/// Adds a contact of a part of A with a body at `on_body`, or with a part of another skin (else NULL); m: unit, from
+/// the core of A. The distance counts the thickness. `feature`: of the other side, for the id.
+void skin_add(skin_sink *sink, const skin_part *a, const skin_part *b, stn_vec3 on_body, stn_vec3 m, uint64_t feature);
+
+/// Any two convex shapes; normals from A into B (point.c).
+void collide_convex(posed a, posed b, double margin, manifold *out);
+
+/// A skin against a half space or a bounded convex shape; against a mesh or height field; against another skin or
+/// itself.
+void skin_against_convex(skin *a, posed b, skin_sink *sink);
+void skin_against_mesh(skin *a, posed b, skin_sink *sink);
+void skin_against_skin(skin *a, skin *b, skin_sink *sink);
+
+static inline stn_aabb skin_box_of(const stn_vec3 *points, int32_t count, double grown) {
+    stn_vec3 l = points[0], u = points[0];
+    for (int32_t i = 1; i < count; i++) {
+        stn_vec3 p = points[i];
+        l = stn_vec3_make(p.x < l.x ? p.x : l.x, p.y < l.y ? p.y : l.y, p.z < l.z ? p.z : l.z);
+        u = stn_vec3_make(p.x > u.x ? p.x : u.x, p.y > u.y ? p.y : u.y, p.z > u.z ? p.z : u.z);
+    }
+    stn_vec3 all = {grown, grown, grown};
+    return (stn_aabb){stn_vec3_sub(l, all), stn_vec3_add(u, all)};
+}
+static inline bool skin_boxes_meet(const stn_aabb *a, const stn_aabb *b) {
+    return a->lower.x <= b->upper.x && b->lower.x <= a->upper.x && a->lower.y <= b->upper.y &&
+           b->lower.y <= a->upper.y && a->lower.z <= b->upper.z && b->lower.z <= a->upper.z;
+}
+
+#endif

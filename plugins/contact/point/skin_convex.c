@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// A skin against a half space or a bounded convex shape. Of bodies that are apart the nearest points are a vertex, the
+// inside of an edge or that of a triangle, and the shape:
+//   - a vertex is a ball as thick as the skin, an edge a capsule: the pair functions of rigid shapes know these, in
+//     overlap too, where the shape's own depth and normal count;
+//   - on the plane of a triangle the shape stands as on a half space: its lowest points, as far as they lie over the
+//     triangle. A half space meets vertices alone, as a plane has no point that a triangle meets before its corners.
+#include "skin.h"
+
+#include <stiction/random.h>
+
+typedef struct look {
+    skin *skin;
+    posed body;
+    convex core; // of the body; of a sphere or capsule without its radius
+    double radius, margin;
+    stn_aabb box; // of the body, grown by thickness and margin
+    skin_sink *sink;
+} look;
+
+static bool box_has(const stn_aabb *box, stn_vec3 p) {
+    return p.x >= box->lower.x && p.x <= box->upper.x && p.y >= box->lower.y && p.y <= box->upper.y &&
+           p.z >= box->lower.z && p.z <= box->upper.z;
+}
+
+static uint64_t feature_of(const witness *w) {
+    return stn_random_mix(((uint64_t)w->feature_a << 32 | w->feature_b) + 1);
+}
+
+static void meet_vertex(const look *s, int32_t id) {
+    if (!box_has(&s->box, s->skin->at[id])) {
+        return;
+    }
+    const stn_shape ball = {.type = STN_SHAPE_SPHERE, .radius = s->skin->face->thickness};
+    const stn_pose pose = {stn_mat3_identity(), s->skin->at[id]};
+    manifold found = {.limit = MANIFOLD_CAPACITY};
+    collide_convex((posed){&ball, &pose}, s->body, s->margin, &found);
+    for (int32_t i = 0; i < found.count; i++) {
+        const witness *w = &found.points[i];
+        if (skin_vertex_admits(s->skin, id, w->normal)) {
+            const skin_part part = skin_vertex_part(s->skin, id);
+            skin_add(s->sink, &part, NULL, w->b, w->normal, feature_of(w));
+        }
+    }
+}
+
+/// The pose of a capsule from p to q; false: it has no length.
+static bool along_edge(stn_vec3 p, stn_vec3 q, stn_pose *pose, double *half_length) {
+    stn_vec3 d = stn_vec3_sub(q, p), z = stn_vec3_normalize_or(d, stn_vec3_zero());
+    *half_length = 0.5 * stn_vec3_norm(d);
+    if (!(stn_vec3_dot(z, z) > 0.5)) {
+        return false;
+    }
+    stn_mat3 frame = stn_contact_frame(z);
+    *pose = (stn_pose){frame, stn_vec3_scale(0.5, stn_vec3_add(p, q))};
+    return true;
+}
+
+static void meet_edge(const look *s, int32_t edge) {
+    const int32_t *v = s->skin->face->edge + 2 * (size_t)edge;
+    const stn_vec3 ends[2] = {s->skin->at[v[0]], s->skin->at[v[1]]};
+    stn_aabb own = skin_box_of(ends, 2, 0.0);
+    stn_shape capsule = {.type = STN_SHAPE_CAPSULE, .radius = s->skin->face->thickness};
+    stn_pose pose;
+    if (!skin_boxes_meet(&own, &s->box) || !along_edge(ends[0], ends[1], &pose, &capsule.half_length)) {
+        return;
+    }
+    manifold found = {.limit = MANIFOLD_CAPACITY};
+    collide_convex((posed){&capsule, &pose}, s->body, s->margin, &found);
+    const stn_vec3 z = stn_mat3_column(&pose.rotation, 2);
+    for (int32_t i = 0; i < found.count; i++) {
+        const witness *w = &found.points[i];
+        stn_vec3 core = stn_vec3_mul_add(w->a, -capsule.radius, w->normal);
+        double t = 0.5 + 0.5 * stn_vec3_dot(stn_vec3_sub(core, pose.position), z) / capsule.half_length;
+        if (t > skin_tiny && t < 1.0 - skin_tiny && skin_edge_admits(s->skin, edge, w->normal, skin_slack)) {
+            const skin_part part = skin_edge_part(s->skin, edge, t);
+            skin_add(s->sink, &part, NULL, w->b, w->normal, feature_of(w));
+        }
+    }
+}
+
+/// Is a point of the body that lies `depth` below a triangle of a solid skin inside, and nearest to that triangle? A
+/// point outside lies below the triangles of the far side, too, and one inside below all.
+static bool is_way_out(const skin *s, stn_vec3 point, double depth) {
+    double distance, tolerance = 1e-9 * s->size;
+    return skin_holds(s, point, 2.0 * depth + tolerance, &distance) && depth <= distance * (1.0 + 1e-6) + tolerance;
+}
+
+static void meet_face(const look *s, int32_t triangle) {
+    static const stn_shape half_space = {.type = STN_SHAPE_HALF_SPACE};
+    skin_facet f;
+    skin_facet_of(s->skin, triangle, &f);
+    if (!(stn_vec3_dot(f.normal, f.normal) > 0.5)) {
+        return;
+    }
+    // heights of the body over the plane, seen from either side: it comes out on the nearer one
+    double lowest = stn_vec3_dot(f.normal, stn_vec3_sub(convex_support(&s->core, stn_vec3_neg(f.normal)), f.corner[0]));
+    double highest = stn_vec3_dot(f.normal, stn_vec3_sub(convex_support(&s->core, f.normal), f.corner[0]));
+    double side = s->skin->face->solid || lowest + highest >= 0.0 ? 1.0 : -1.0;
+    if ((side > 0.0 ? lowest : -highest) - s->radius - s->skin->face->thickness > s->margin) {
+        return;
+    }
+    stn_vec3 m = stn_vec3_scale(side, f.normal);
+    stn_pose plane = {stn_mat3_identity(), f.corner[0]};
+    plane.rotation.m[0][2] = m.x; // of which only the normal counts
+    plane.rotation.m[1][2] = m.y;
+    plane.rotation.m[2][2] = m.z;
+    manifold found = {.limit = MANIFOLD_CAPACITY};
+    collide_convex(s->body, (posed){&half_space, &plane}, s->margin + s->skin->face->thickness, &found);
+    for (int32_t i = 0; i < found.count; i++) {
+        const witness *w = &found.points[i];
+        double weight[3];
+        skin_nearest_on(f.corner, w->a, weight);
+        bool inside = weight[0] > skin_tiny && weight[1] > skin_tiny && weight[2] > skin_tiny;
+        if (inside && (w->phi >= 0.0 || !s->skin->face->solid || is_way_out(s->skin, w->a, -w->phi))) {
+            const skin_part part = skin_face_part(s->skin, triangle, weight);
+            skin_add(s->sink, &part, NULL, w->a, m, stn_random_mix((uint64_t)w->feature_a + 1));
+        }
+    }
+}
+
+/// Vertices and edges come with the first triangle that has them.
+static void meet(void *user, int32_t triangle) {
+    const look *s = user;
+    const stn_surface *face = s->skin->face;
+    for (int32_t k = 0; k < 3 && s->sink->status == STN_OK; k++) {
+        size_t corner = 3 * (size_t)triangle + (size_t)k;
+        int32_t id = face->triangle[corner], edge = face->triangle_edge[corner];
+        if (face->vertex_owner[id] == triangle) {
+            meet_vertex(s, id);
+        }
+        if (s->body.shape->type != STN_SHAPE_HALF_SPACE && face->edge_triangle[2 * (size_t)edge] == triangle) {
+            meet_edge(s, edge);
+        }
+    }
+    if (s->body.shape->type != STN_SHAPE_HALF_SPACE && s->sink->status == STN_OK) {
+        meet_face(s, triangle);
+    }
+}
+
+/// The least distance of a vertex: what is nearest is no further away.
+static double nearest_vertex(const look *s) {
+    double least = INFINITY;
+    const stn_shape ball = {.type = STN_SHAPE_SPHERE, .radius = s->skin->face->thickness};
+    for (int32_t i = 0; i < s->skin->face->vertex_count; i++) {
+        const stn_pose pose = {stn_mat3_identity(), s->skin->at[i]};
+        manifold found = {.limit = MANIFOLD_CAPACITY};
+        collide_convex((posed){&ball, &pose}, s->body, INFINITY, &found);
+        least = found.count > 0 ? fmin(least, manifold_depth(&found)) : least;
+    }
+    return least;
+}
+
+void skin_against_convex(skin *a, posed b, skin_sink *sink) {
+    bool ball = b.shape->type == STN_SHAPE_SPHERE || b.shape->type == STN_SHAPE_CAPSULE;
+    look s = {.skin = a,
+              .body = b,
+              .core = {b.shape, *b.pose},
+              .radius = ball ? b.shape->radius : 0.0,
+              .margin = sink->margin,
+              .sink = sink};
+    if (sink->margin > a->size) { // asked from far away: what is nearest is enough
+        s.margin = sink->margin = fmax(fmin(sink->margin, nearest_vertex(&s) + 1e-6 * a->size), a->size);
+    }
+    s.box = stn_shape_aabb(b.shape, b.pose, s.margin + a->face->thickness);
+    skin_visit(a, &s.box, meet, &s);
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two skins, or one with itself. The nearest points of two triangles are a vertex and the inside of the other one, two
+// edges inside, or at corners: a vertex and an edge, two vertices. Of one cloud nothing meets what it shares a node
+// with, nor what it was nearer to at the start than their thicknesses.
+#include "skin.h"
+
+#include <stiction/random.h>
+
+typedef struct look {
+    skin *a, *b;
+    bool own;         // the two are one skin: each pair of features comes twice, and counts once
+    bool kin;         // of one cloud
+    double reach;     // of cores, with the margin
+    int32_t triangle; // of A
+    skin_sink *sink;
+} look;
+
+static int32_t node_of(const skin_part *part, int32_t i) {
+    return part->skin->face->vertex[part->vertex[i]];
+}
+
+/// Do two parts of one cloud share a node?
+static bool are_neighbours(const skin_part *a, const skin_part *b) {
+    for (int32_t i = 0; i < a->count * b->count; i++) {
+        if (node_of(a, i / b->count) == node_of(b, i % b->count)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Weights of the nearest points of two segments p + s d, q + t e with s and t inside; false: at an end, or parallel.
+static bool cross_inside(const stn_vec3 p[2], const stn_vec3 q[2], double *s, double *t) {
+    stn_vec3 d = stn_vec3_sub(p[1], p[0]), e = stn_vec3_sub(q[1], q[0]), r = stn_vec3_sub(q[0], p[0]);
+    double dd = stn_vec3_dot(d, d), de = stn_vec3_dot(d, e), ee = stn_vec3_dot(e, e);
+    stn_vec3 n = stn_vec3_cross(d, e);
+    double det = stn_vec3_dot(n, n); // dd ee - de^2
+    if (!(det > 1e-12 * dd * ee)) {
+        return false;
+    }
+    double dr = stn_vec3_dot(d, r), er = stn_vec3_dot(e, r);
+    *s = (dr * ee - er * de) / det;
+    *t = (dr * de - er * dd) / det;
+    return *s > skin_tiny && *s<1.0 - skin_tiny && * t> skin_tiny && *t < 1.0 - skin_tiny;
+}
+
+static double segments_apart(const stn_vec3 p[2], const stn_vec3 q[2]) {
+    double s, t, least = INFINITY;
+    if (cross_inside(p, q, &s, &t)) {
+        stn_vec3 a = stn_vec3_mul_add(p[0], s, stn_vec3_sub(p[1], p[0]));
+        return stn_vec3_norm(stn_vec3_sub(stn_vec3_mul_add(q[0], t, stn_vec3_sub(q[1], q[0])), a));
+    }
+    for (int32_t k = 0; k < 4; k++) { // an end and the other segment, as a triangle without area
+        const stn_vec3 *line = k < 2 ? q : p, end = k < 2 ? p[k] : q[k - 2];
+        const stn_vec3 corner[3] = {line[0], line[1], line[1]};
+        double w[3];
+        skin_nearest_on(corner, end, w);
+        stn_vec3 at = stn_vec3_mul_add(line[0], w[1] + w[2], stn_vec3_sub(line[1], line[0]));
+        least = fmin(least, stn_vec3_norm(stn_vec3_sub(end, at)));
+    }
+    return least;
+}
+
+/// How far two parts of one cloud were apart at the start.
+static double apart_at_rest(const skin_part *a, const skin_part *b) {
+    stn_vec3 p[3], q[3];
+    for (int32_t i = 0; i < 3; i++) {
+        p[i] = a->skin->rest[a->vertex[i < a->count ? i : a->count - 1]];
+        q[i] = b->skin->rest[b->vertex[i < b->count ? i : b->count - 1]];
+    }
+    if (a->count == 2 && b->count == 2) {
+        return segments_apart(p, q);
+    }
+    const stn_vec3 *corner = a->count == 1 ? q : p, end = a->count == 1 ? p[0] : q[0];
+    double w[3];
+    skin_nearest_on(corner, end, w);
+    stn_vec3 at = stn_vec3_zero();
+    for (int32_t i = 0; i < 3; i++) {
+        at = stn_vec3_mul_add(at, w[i], corner[i]);
+    }
+    return stn_vec3_norm(stn_vec3_sub(end, at));
+}
+
+static bool may_meet(const look *s, const skin_part *a, const skin_part *b) {
+    return !s->kin ||
+           (!are_neighbours(a, b) && apart_at_rest(a, b) >= a->skin->face->thickness + b->skin->face->thickness);
+}
+
+/// Adds a contact of parts that are apart along m, from A to B. `turned`: the parts are given as those of B and A.
+static void add(const look *s, const skin_part *a, const skin_part *b, stn_vec3 m, bool turned) {
+    if (!may_meet(s, a, b)) {
+        return;
+    }
+    const skin_part *first = turned ? b : a, *second = turned ? a : b;
+    skin_add(s->sink, first, second, stn_vec3_zero(), turned ? stn_vec3_neg(m) : m,
+             stn_random_mix(second->name + 2 * STN_RANDOM_STEP));
+}
+
+/// The unit vector from one part to another; false: they touch, or are too far apart.
+static bool towards(const look *s, const skin_part *a, const skin_part *b, stn_vec3 *m) {
+    stn_vec3 d = stn_vec3_sub(skin_part_point(b), skin_part_point(a));
+    double length = stn_vec3_norm(d);
+    if (!(length <= s->reach && length > 1e-12 * (a->skin->size + b->skin->size))) {
+        return false;
+    }
+    *m = stn_vec3_scale(1.0 / length, d);
+    return true;
+}
+
+/// A vertex of `a` over the inside of a triangle of `b`.
+static void vertex_face(const look *s, const skin *a, int32_t id, const skin *b, int32_t triangle, bool turned) {
+    skin_facet f;
+    double weight[3];
+    skin_facet_of(b, triangle, &f);
+    stn_vec3 p = a->at[id];
+    double height = stn_vec3_dot(f.normal, stn_vec3_sub(p, f.corner[0]));
+    if (!(stn_vec3_dot(f.normal, f.normal) > 0.5) || fabs(height) > s->reach) {
+        return;
+    }
+    skin_nearest_on(f.corner, p, weight);
+    if (!(weight[0] > skin_tiny && weight[1] > skin_tiny && weight[2] > skin_tiny)) {
+        return;
+    }
+    double distance, tolerance = 1e-9 * b->size;
+    if (b->face->solid && height < 0.0 &&
+        (s->kin || !skin_holds(b, p, -2.0 * height + tolerance, &distance) ||
+         -height > distance * (1.0 + 1e-6) + tolerance)) {
+        return; // inside, and another way out is shorter; or outside, behind the far side
+    }
+    stn_vec3 m = stn_vec3_scale(height >= 0.0 || b->face->solid ? -1.0 : 1.0, f.normal);
+    const skin_part part = skin_vertex_part(a, id), other = skin_face_part(b, triangle, weight);
+    if (skin_vertex_admits(a, id, m)) {
+        add(s, &part, &other, m, turned);
+    }
+}
+
+static void edge_edge(const look *s, int32_t edge_a, int32_t edge_b) {
+    const int32_t *v = s->a->face->edge + 2 * (size_t)edge_a, *w = s->b->face->edge + 2 * (size_t)edge_b;
+    const stn_vec3 p[2] = {s->a->at[v[0]], s->a->at[v[1]]}, q[2] = {s->b->at[w[0]], s->b->at[w[1]]};
+    stn_aabb one = skin_box_of(p, 2, s->reach), two = skin_box_of(q, 2, 0.0);
+    double t, u;
+    stn_vec3 m;
+    if (!skin_boxes_meet(&one, &two) || !cross_inside(p, q, &t, &u)) {
+        return;
+    }
+    const skin_part a = skin_edge_part(s->a, edge_a, t), b = skin_edge_part(s->b, edge_b, u);
+    if (towards(s, &a, &b, &m) && skin_edge_admits(s->a, edge_a, m, skin_slack) &&
+        skin_edge_admits(s->b, edge_b, stn_vec3_neg(m), skin_slack)) {
+        add(s, &a, &b, m, false);
+    }
+}
+
+/// A vertex of `a` beside an edge of `b`, where no triangle of the edge is nearer.
+static void vertex_edge(const look *s, const skin *a, int32_t id, const skin *b, int32_t edge, bool turned) {
+    static const double slack = 1e-3;
+    const int32_t *v = b->face->edge + 2 * (size_t)edge;
+    const stn_vec3 corner[3] = {b->at[v[0]], b->at[v[1]], b->at[v[1]]};
+    double weight[3];
+    skin_nearest_on(corner, a->at[id], weight);
+    double t = weight[1] + weight[2];
+    if (!(t > skin_tiny && t < 1.0 - skin_tiny)) {
+        return;
+    }
+    const skin_part part = skin_vertex_part(a, id), other = skin_edge_part(b, edge, t);
+    stn_vec3 m;
+    if (towards(s, &part, &other, &m) && skin_vertex_admits(a, id, m) &&
+        skin_edge_admits(b, edge, stn_vec3_neg(m), slack)) {
+        add(s, &part, &other, m, turned);
+    }
+}
+
+static void vertex_vertex(const look *s, int32_t vertex_a, int32_t vertex_b) {
+    const skin_part a = skin_vertex_part(s->a, vertex_a), b = skin_vertex_part(s->b, vertex_b);
+    stn_vec3 m;
+    if (towards(s, &a, &b, &m) && skin_vertex_admits(s->a, vertex_a, m) &&
+        skin_vertex_admits(s->b, vertex_b, stn_vec3_neg(m))) {
+        add(s, &a, &b, m, false);
+    }
+}
+
+static bool owns_vertex(const skin *s, int32_t triangle, int32_t k, int32_t *id) {
+    *id = s->face->triangle[3 * (size_t)triangle + (size_t)k];
+    return s->face->vertex_owner[*id] == triangle;
+}
+
+static bool owns_edge(const skin *s, int32_t triangle, int32_t k, int32_t *edge) {
+    *edge = s->face->triangle_edge[3 * (size_t)triangle + (size_t)k];
+    return s->face->edge_triangle[2 * (size_t)*edge] == triangle;
+}
+
+/// Two triangles: what each of them owns. Of one skin the other order of the two comes, too.
+static void meet_triangle(void *user, int32_t tb) {
+    const look *s = user;
+    int32_t ta = s->triangle, x, y;
+    for (int32_t i = 0; i < 3 && s->sink->status == STN_OK; i++) {
+        if (owns_vertex(s->a, ta, i, &x)) {
+            vertex_face(s, s->a, x, s->b, tb, false);
+            for (int32_t k = 0; k < 3; k++) {
+                if (owns_edge(s->b, tb, k, &y)) {
+                    vertex_edge(s, s->a, x, s->b, y, false);
+                }
+                if (owns_vertex(s->b, tb, k, &y) && (!s->own || x < y)) {
+                    vertex_vertex(s, x, y);
+                }
+            }
+        }
+        if (!s->own && owns_vertex(s->b, tb, i, &y)) {
+            vertex_face(s, s->b, y, s->a, ta, true);
+            for (int32_t k = 0; k < 3; k++) {
+                if (owns_edge(s->a, ta, k, &x)) {
+                    vertex_edge(s, s->b, y, s->a, x, true);
+                }
+            }
+        }
+        for (int32_t k = 0; k < 3 && owns_edge(s->a, ta, i, &x); k++) {
+            if (owns_edge(s->b, tb, k, &y) && (!s->own || x < y)) {
+                edge_edge(s, x, y);
+            }
+        }
+    }
+}
+
+static void meet_a(void *user, int32_t triangle) {
+    look *s = user;
+    const int32_t *v = s->a->face->triangle + 3 * (size_t)triangle;
+    const stn_vec3 p[3] = {s->a->at[v[0]], s->a->at[v[1]], s->a->at[v[2]]};
+    stn_aabb box = skin_box_of(p, 3, s->reach);
+    s->triangle = triangle;
+    if (s->sink->status == STN_OK) {
+        skin_visit(s->b, &box, meet_triangle, s);
+    }
+}
+
+void skin_against_skin(skin *a, skin *b, skin_sink *sink) {
+    double thick = a->face->thickness + b->face->thickness;
+    look s = {.a = a, .b = b, .own = a == b, .kin = a->face->tree == b->face->tree, .sink = sink};
+    if (sink->margin > fmin(a->size, b->size)) { // asked from far away: what is nearest is enough
+        double least = sink->margin + thick;
+        for (int32_t i = 0; i < a->face->vertex_count && !s.own; i++) {
+            least = skin_distance(b, a->at[i], least);
+        }
+        sink->margin = fmin(sink->margin, fmax(least - thick + 1e-6 * a->size, fmin(a->size, b->size)));
+    }
+    s.reach = sink->margin + thick;
+    stn_aabb box = b->node[0].box;
+    stn_vec3 all = {s.reach, s.reach, s.reach};
+    box.lower = stn_vec3_sub(box.lower, all);
+    box.upper = stn_vec3_add(box.upper, all);
+    skin_visit(a, &box, meet_a, &s);
+}
