@@ -106,13 +106,20 @@ stn_status compile_attachments(compiler *c, stn_error *err) {
     for (int32_t i = 0; i < given->count; i++) {
         const built_attachment *built = attachment_at(c->builder, i);
         const stn_tree *tree = &m->trees[c->object->articulated_count + built->cloud];
+        const int32_t nq = tree->nq / tree->node_count; // 7 of nodes that turn
         const int32_t body = built->link == STN_WORLD ? 0 : c->link_body[built->link];
         for (int32_t k = 0; k < built->count; k++) {
             const int32_t node = tree->node_start + built->nodes[k];
-            const double *x = m->q0 + tree->q_start + 3 * (size_t)built->nodes[k];
+            const double *x = m->q0 + tree->q_start + nq * built->nodes[k];
             const stn_vec3 point = stn_pose_apply_inverse(&pose[body], stn_vec3_make(x[0], x[1], x[2]));
             of_node[node] = m->attachment_count;
-            attachments[m->attachment_count++] = (stn_node_attachment){node, built->link, body, point};
+            stn_quat turn = stn_quat_identity();
+            if (nq == 7) {
+                const stn_quat of_body = stn_quat_from_matrix(&pose[body].rotation);
+                const stn_quat back = {of_body.w, -of_body.x, -of_body.y, -of_body.z};
+                turn = stn_quat_mul(back, (stn_quat){x[3], x[4], x[5], x[6]});
+            }
+            attachments[m->attachment_count++] = (stn_node_attachment){node, built->link, body, point, turn};
         }
     }
     m->attachments = attachments;

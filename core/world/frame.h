@@ -31,12 +31,13 @@ typedef struct contact_middle {
 
 /// An attached node in a step: prescribed_nodes.c, attachment_rows.c.
 typedef struct attached_node {
-    bool prescribed;          // its body moves by no force
-    stn_vec3 place, velocity; // of a prescribed one at the step's end; velocity as the problem has it
-    double *row;              // likewise: its row of A as the integrator formed it, in the arena
-    stn_vec3 known;           // likewise: free impulse + row times v_star
-    int32_t constraint;       // of others: that of the problem, -1: not there yet
-    stn_vec3 impulse;         // on the node in this step, world [N s]; after the solve
+    bool prescribed;    // its body moves by no force
+    double place[7];    // of a prescribed one: its coordinates at the step's end
+    double velocity[6]; // likewise: its velocities, as the problem has them
+    double *row;        // likewise: its row of A as the integrator formed it, in the arena
+    double known[6];    // likewise: free impulse + row times v_star
+    int32_t constraint; // of others: that of the problem, -1: not there yet
+    double impulse[6];  // on the node in this step, world [N s], [N m s]; after the solve
 } attached_node;
 
 typedef struct step_frame {

@@ -17,7 +17,7 @@
 
 #include "world/world.h"
 
-enum { SIZE = 3, BLOCK = SIZE * SIZE }; // of a node's velocity
+enum { MOST = 6 }; // velocities of a node: linear, then angular where it turns
 
 static stn_vec3 vector_at(const double *x) {
     return stn_vec3_make(x[0], x[1], x[2]);
@@ -29,26 +29,55 @@ static void put_vector(stn_vec3 v, double *x) {
     x[2] = v.z;
 }
 
+/// A node within its cloud.
+typedef struct cloud_node {
+    const stn_tree *tree;
+    int32_t index;  // within the cloud
+    int32_t nq, nv; // of one node
+    size_t q, v;    // where its own begin
+} cloud_node;
+
+static cloud_node node_in_cloud(const step_setup *setup, int32_t node) {
+    const stn_tree *tree = &setup->model->trees[setup->node_tree[node]];
+    const int32_t index = node - tree->node_start, nq = tree->nq / tree->node_count, nv = tree->nv / tree->node_count;
+    return (cloud_node){
+        tree, index, nq, nv, (size_t)(tree->q_start + nq * index), (size_t)(tree->v_start + nv * index)};
+}
+
 /// Place and velocity of the node at the step's end.
 static void foresee(const step_setup *setup, const state_view *state, const step_frame *frame,
                     const stn_node_attachment *held, attached_node *node) {
     const stn_problem *p = &frame->problem;
-    const int32_t dof = setup->node_dof[held->node];
-    const stn_vec3 now = frame->kinematics->node[held->node];
+    const cloud_node own = node_in_cloud(setup, held->node);
+    const double *q = state->q + own.q, *v = state->v + own.v;
     const stn_pose end = stn_step_kinematic_end(setup, state, frame, held->body);
-    node->place = stn_pose_apply(&end, held->point);
+    put_vector(stn_pose_apply(&end, held->point), node->place);
+    if (own.nq == 7) { // the quaternion whose sign is that of the present one
+        const stn_quat turn = stn_quat_mul(stn_quat_from_matrix(&end.rotation), held->orientation);
+        const double sign = turn.w * q[3] + turn.x * q[4] + turn.y * q[5] + turn.z * q[6] < 0.0 ? -1.0 : 1.0;
+        const double next[4] = {sign * turn.w, sign * turn.x, sign * turn.y, sign * turn.z};
+        memcpy(node->place + 3, next, sizeof next);
+    }
     if (p->velocity_kind == STN_VELOCITY_END && frame->force_theta_vq == 1.0) {
-        node->velocity = stn_vec3_scale(1.0 / frame->dt, stn_vec3_sub(node->place, now));
+        put_vector(stn_vec3_scale(1.0 / frame->dt, stn_vec3_sub(vector_at(node->place), vector_at(q))), node->velocity);
+        if (own.nq == 7) {
+            put_vector(stn_step_mean_twist(frame, q, node->place).angular, node->velocity + 3);
+        }
         return;
     }
     const stn_vec3 here = stn_pose_apply(&frame->kinematics->body_pose[held->body], held->point);
-    const stn_vec3 u = stn_step_kinematic_velocity(setup, frame, held->body, here);
+    put_vector(stn_step_kinematic_velocity(setup, frame, held->body, here), node->velocity);
+    if (own.nv == 6 && stn_setup_is_kinematic(setup, held->body)) {
+        put_vector(stn_step_kinematic_twist(setup, frame, held->body).angular, node->velocity + 3);
+    }
     const double theta = p->velocity_kind == STN_VELOCITY_MID ? p->theta : 1.0;
-    node->velocity = stn_vec3_mul_add(stn_vec3_scale(1.0 - theta, vector_at(state->v + dof)), theta, u);
+    for (int32_t i = 0; i < own.nv; i++) {
+        node->velocity[i] = (1.0 - theta) * v[i] + theta * node->velocity[i];
+    }
 }
 
-/// Block (row, column) of the matrix, which is in its pattern.
-static double *block_at(const stn_matrix *A, int32_t row, int32_t column) {
+/// Block (row, column) of the matrix, `size` x `size`, which is in its pattern.
+static double *block_at(const stn_matrix *A, int32_t size, int32_t row, int32_t column) {
     int32_t low = A->row_start[row], high = A->row_start[row + 1] - 1;
     while (low < high) {
         int32_t middle = low + (high - low) / 2;
@@ -58,51 +87,59 @@ static double *block_at(const stn_matrix *A, int32_t row, int32_t column) {
             high = middle;
         }
     }
-    return A->values + BLOCK * (size_t)low;
+    return A->values + (size_t)(size * size) * (size_t)low;
+}
+
+/// y += s B x of one block.
+static void add_product(int32_t size, double s, const double *block, const double *x, double *y) {
+    for (int32_t i = 0; i < size; i++) {
+        for (int32_t j = 0; j < size; j++) {
+            y[i] += s * block[size * i + j] * x[j];
+        }
+    }
 }
 
 /// Keeps the node's row of A and what belongs to it: r_p + A_p v*. False: out of memory.
-static bool keep_row(const step_frame *frame, const stn_problem_tree *tree, int32_t n, attached_node *node) {
+static bool keep_row(const step_frame *frame, const cloud_node *own, attached_node *node) {
     const stn_problem *p = &frame->problem;
-    const stn_matrix *A = &tree->A;
-    const int32_t first = A->row_start[n], count = A->row_start[n + 1] - first;
-    double known[SIZE];
-    node->row = STN_ARENA(frame->arena, BLOCK * (size_t)count, double);
+    const stn_tree *tree = own->tree;
+    const int32_t size = own->nv, first = tree->row_start[own->index], end = tree->row_start[own->index + 1];
+    const size_t block = (size_t)(size * size);
+    const stn_matrix *A = &p->trees[tree - frame->kinematics->model->trees].A;
+    node->row = STN_ARENA(frame->arena, block * (size_t)(end - first), double);
     if (node->row == NULL) {
         return false;
     }
-    memcpy(node->row, A->values + BLOCK * (size_t)first, BLOCK * (size_t)count * sizeof(double));
-    memcpy(known, p->free_impulse + tree->dof_start + SIZE * n, sizeof known);
-    for (int32_t k = 0; k < count; k++) {
-        const double *x = p->v_star + tree->dof_start + SIZE * A->column[first + k];
-        for (int32_t i = 0; i < BLOCK; i++) {
-            known[i / SIZE] += node->row[BLOCK * (size_t)k + (size_t)i] * x[i % SIZE];
-        }
+    memcpy(node->row, A->values + block * (size_t)first, block * (size_t)(end - first) * sizeof(double));
+    memcpy(node->known, p->free_impulse + own->v, (size_t)size * sizeof(double));
+    for (int32_t k = first; k < end; k++) {
+        const double *v_star = p->v_star + tree->v_start + size * tree->column[k];
+        add_product(size, 1.0, node->row + block * (size_t)(k - first), v_star, node->known);
     }
-    node->known = vector_at(known);
     return true;
 }
 
 /// Takes the node's row and column out of A, and moves the column times u - v*_p to the right side.
-static void take_out(step_frame *frame, const stn_problem_tree *tree, int32_t n, const double *mass,
-                     const attached_node *node) {
+static void take_out(step_frame *frame, const cloud_node *own, const double *mass, const attached_node *node) {
     stn_problem *p = &frame->problem;
-    const stn_matrix *A = &tree->A;
-    const double *v_star = p->v_star + tree->dof_start + SIZE * n;
-    double change[SIZE];
-    put_vector(stn_vec3_sub(node->velocity, vector_at(v_star)), change);
-    for (int32_t k = A->row_start[n]; k < A->row_start[n + 1]; k++) {
-        double *own = A->values + BLOCK * (size_t)k, *other = block_at(A, A->column[k], n);
-        double *impulse = p->free_impulse + tree->dof_start + SIZE * A->column[k];
-        for (int32_t i = 0; i < BLOCK; i++) {
-            impulse[i / SIZE] -= other[i] * change[i % SIZE];
-        }
-        memset(own, 0, BLOCK * sizeof *own);
-        memset(other, 0, BLOCK * sizeof *other);
+    const stn_tree *tree = own->tree;
+    const int32_t size = own->nv;
+    const size_t bytes = (size_t)(size * size) * sizeof(double);
+    const stn_matrix *A = &p->trees[tree - frame->kinematics->model->trees].A;
+    double change[MOST];
+    for (int32_t i = 0; i < size; i++) {
+        change[i] = node->velocity[i] - p->v_star[own->v + (size_t)i];
     }
-    double *diagonal = block_at(A, n, n);
-    for (int32_t r = 0; r < SIZE; r++) {
-        diagonal[(SIZE + 1) * r] = mass[SIZE * n + r];
+    for (int32_t k = tree->row_start[own->index]; k < tree->row_start[own->index + 1]; k++) {
+        double *row = block_at(A, size, own->index, tree->column[k]);
+        double *column = block_at(A, size, tree->column[k], own->index);
+        add_product(size, -1.0, column, change, p->free_impulse + tree->v_start + size * tree->column[k]);
+        memset(row, 0, bytes);
+        memset(column, 0, bytes);
+    }
+    double *diagonal = block_at(A, size, own->index, own->index);
+    for (int32_t i = 0; i < size; i++) {
+        diagonal[(size + 1) * i] = mass[own->v + (size_t)i];
     }
 }
 
@@ -112,10 +149,8 @@ static stn_status prescribe(const step_setup *setup, step_frame *frame, stn_erro
     double *mass = STN_ARENA(frame->arena, model->nv, double);
     bool whole = mass != NULL;
     for (int32_t i = 0; i < model->attachment_count && whole; i++) {
-        const int32_t node = model->attachments[i].node, t = setup->node_tree[node];
-        if (frame->attached[i].prescribed) {
-            whole = keep_row(frame, &p->trees[t], node - model->trees[t].node_start, &frame->attached[i]);
-        }
+        const cloud_node own = node_in_cloud(setup, model->attachments[i].node);
+        whole = !frame->attached[i].prescribed || keep_row(frame, &own, &frame->attached[i]);
     }
     if (!whole) {
         return stn_fail(err, STN_ERR_MEMORY, "attached nodes: out of memory");
@@ -126,18 +161,18 @@ static stn_status prescribe(const step_setup *setup, step_frame *frame, stn_erro
         }
     }
     for (int32_t i = 0; i < model->attachment_count; i++) {
-        const int32_t node = model->attachments[i].node, t = setup->node_tree[node];
+        const cloud_node own = node_in_cloud(setup, model->attachments[i].node);
         if (frame->attached[i].prescribed) {
-            take_out(frame, &p->trees[t], node - model->trees[t].node_start, mass + model->trees[t].v_start,
-                     &frame->attached[i]);
+            take_out(frame, &own, mass, &frame->attached[i]);
         }
     }
     for (int32_t i = 0; i < model->attachment_count; i++) { // v* of all of them was needed until here
-        const int32_t dof = setup->node_dof[model->attachments[i].node];
+        const cloud_node own = node_in_cloud(setup, model->attachments[i].node);
+        const size_t bytes = (size_t)own.nv * sizeof(double);
         if (frame->attached[i].prescribed) {
-            put_vector(frame->attached[i].velocity, p->v_star + dof);
-            put_vector(frame->attached[i].velocity, p->v_guess + dof);
-            memset(p->free_impulse + dof, 0, SIZE * sizeof(double));
+            memcpy(p->v_star + own.v, frame->attached[i].velocity, bytes);
+            memcpy(p->v_guess + own.v, frame->attached[i].velocity, bytes);
+            memset(p->free_impulse + own.v, 0, bytes);
         }
     }
     return STN_OK;
@@ -150,7 +185,7 @@ static stn_status refuse_place(const stn_model *model, const stn_node_attachment
                     "node %d, which %s%s carries, is at (%g, %g, %g) m at the step's end: too far away for one step of "
                     "%g s",
                     held->node, world ? "the world" : "link ", world ? "" : model->links[held->link].name,
-                    node->place.x, node->place.y, node->place.z, dt);
+                    node->place[0], node->place[1], node->place[2], dt);
 }
 
 stn_status stn_step_prescribe_nodes(const step_setup *setup, const state_view *state, step_frame *frame,
@@ -168,7 +203,7 @@ stn_status stn_step_prescribe_nodes(const step_setup *setup, const state_view *s
         any = any || node->prescribed;
         if (node->prescribed) {
             foresee(setup, state, frame, &model->attachments[i], node);
-            if (!stn_vec3_finite(node->velocity)) {
+            if (!stn_vec3_finite(vector_at(node->velocity))) {
                 return refuse_place(model, &model->attachments[i], node, frame->dt, err);
             }
         }
@@ -177,17 +212,21 @@ stn_status stn_step_prescribe_nodes(const step_setup *setup, const state_view *s
 }
 
 stn_vec3 stn_step_prescribed_velocity(const step_setup *setup, const step_frame *frame, const stn_contact *contact) {
-    stn_vec3 u = stn_vec3_zero();
+    stn_vec3 sum = stn_vec3_zero();
     for (int32_t side = 0; side < 2 && setup->model->attachment_count > 0; side++) {
         const stn_support *support = side == 0 ? &contact->a : &contact->b;
         for (int32_t i = 0; support->body < 0 && i < support->node_count; i++) {
             if (!stn_model_node_moves(setup->model, support->node[i])) {
                 const attached_node *node = &frame->attached[setup->model->node_attachment[support->node[i]]];
-                u = stn_vec3_mul_add(u, side == 0 ? -support->weight[i] : support->weight[i], node->velocity);
+                const stn_vec3 arm = stn_vec3_sub(contact->point, frame->kinematics->node[support->node[i]]);
+                const stn_vec3 turning =
+                    stn_vec3_cross(vector_at(node->velocity + 3), arm); // 0 of one that does not turn
+                const stn_vec3 u = stn_vec3_add(vector_at(node->velocity), turning);
+                sum = stn_vec3_mul_add(sum, side == 0 ? -support->weight[i] : support->weight[i], u);
             }
         }
     }
-    return u;
+    return sum;
 }
 
 // -------------------------------------------------------------------------------------------------- after the solve
@@ -209,7 +248,10 @@ static void add_contact_reactions(const step_setup *setup, step_frame *frame) {
                 if (!stn_model_node_moves(setup->model, support->node[i])) {
                     attached_node *node = &frame->attached[setup->model->node_attachment[support->node[i]]];
                     const double share = side == 0 ? support->weight[i] : -support->weight[i];
-                    node->impulse = stn_vec3_mul_add(node->impulse, share, impulse);
+                    const stn_vec3 arm = stn_vec3_sub(contact->point, frame->kinematics->node[support->node[i]]);
+                    const stn_vec3 moment = stn_vec3_cross(arm, impulse);
+                    put_vector(stn_vec3_mul_add(vector_at(node->impulse), share, impulse), node->impulse);
+                    put_vector(stn_vec3_mul_add(vector_at(node->impulse + 3), share, moment), node->impulse + 3);
                 }
             }
         }
@@ -221,22 +263,20 @@ void stn_step_find_reactions(const step_setup *setup, step_frame *frame) {
     const stn_problem *p = &frame->problem;
     for (int32_t i = 0; i < model->attachment_count; i++) {
         attached_node *node = &frame->attached[i];
-        const int32_t number = model->attachments[i].node;
-        const stn_tree *tree = &model->trees[setup->node_tree[number]];
-        if (!node->prescribed) {
-            node->impulse = vector_at(frame->solution.gamma + p->constraints[node->constraint].row);
+        const cloud_node own = node_in_cloud(setup, model->attachments[i].node);
+        if (!node->prescribed) { // rows of both constraints follow each other
+            const double *gamma = frame->solution.gamma + p->constraints[node->constraint].row;
+            memcpy(node->impulse, gamma, (size_t)own.nv * sizeof(double));
             continue;
         }
-        double impulse[SIZE] = {-node->known.x, -node->known.y, -node->known.z};
-        const int32_t *row = tree->row_start + (number - tree->node_start);
-        for (int32_t k = row[0]; k < row[1]; k++) {
-            const double *x = frame->solution.v + tree->v_start + SIZE * tree->column[k];
-            const double *block = node->row + BLOCK * (size_t)(k - row[0]);
-            for (int32_t e = 0; e < BLOCK; e++) {
-                impulse[e / SIZE] += block[e] * x[e % SIZE];
-            }
+        const int32_t *row = own.tree->row_start + own.index;
+        for (int32_t d = 0; d < own.nv; d++) {
+            node->impulse[d] = -node->known[d];
         }
-        node->impulse = vector_at(impulse);
+        for (int32_t k = row[0]; k < row[1]; k++) {
+            const double *v = frame->solution.v + own.tree->v_start + own.nv * own.tree->column[k];
+            add_product(own.nv, 1.0, node->row + (size_t)(own.nv * own.nv) * (size_t)(k - row[0]), v, node->impulse);
+        }
     }
     if (model->attachment_count > 0) {
         add_contact_reactions(setup, frame);
@@ -247,9 +287,8 @@ void stn_step_place_nodes(const step_setup *setup, const step_frame *frame, doub
     const stn_model *model = setup->model;
     for (int32_t i = 0; i < model->attachment_count; i++) {
         if (frame->attached[i].prescribed) {
-            const int32_t node = model->attachments[i].node;
-            const stn_tree *tree = &model->trees[setup->node_tree[node]];
-            put_vector(frame->attached[i].place, q_next + tree->q_start + 3 * (node - tree->node_start));
+            const cloud_node own = node_in_cloud(setup, model->attachments[i].node);
+            memcpy(q_next + own.q, frame->attached[i].place, (size_t)own.nq * sizeof(double));
         }
     }
 }
@@ -258,10 +297,10 @@ double stn_step_reaction_work(const step_setup *setup, const state_view *state, 
     const stn_model *model = setup->model;
     double work = 0.0;
     for (int32_t i = 0; i < model->attachment_count; i++) {
-        if (frame->attached[i].prescribed) {
-            const int32_t dof = setup->node_dof[model->attachments[i].node];
-            const stn_vec3 both = stn_vec3_add(vector_at(state->v + dof), vector_at(frame->v_next + dof));
-            work += 0.5 * stn_vec3_dot(frame->attached[i].impulse, both);
+        const cloud_node own = node_in_cloud(setup, model->attachments[i].node);
+        for (int32_t d = 0; frame->attached[i].prescribed && d < own.nv; d++) {
+            const double both = state->v[own.v + (size_t)d] + frame->v_next[own.v + (size_t)d];
+            work += 0.5 * frame->attached[i].impulse[d] * both;
         }
     }
     return work;
@@ -272,6 +311,9 @@ int32_t stn_world_attachment_force(const stn_world *world, int32_t number, doubl
     if (o->problem == NULL || number < 0 || number >= o->model->attachment_count) {
         return 0;
     }
-    put_vector(stn_vec3_scale(1.0 / o->problem->dt, world->frame.attached[number].impulse), force);
-    return SIZE;
+    const cloud_node own = node_in_cloud(world->setup, o->model->attachments[number].node);
+    for (int32_t d = 0; d < own.nv; d++) {
+        force[d] = world->frame.attached[number].impulse[d] / o->problem->dt;
+    }
+    return own.nv;
 }

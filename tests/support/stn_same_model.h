@@ -165,6 +165,7 @@ static inline void same_model(const stn_model *a, const stn_model *b) {
         const stn_node_attachment *x = &a->attachments[i], *y = &b->attachments[i];
         assert_true(x->node == y->node && x->link == y->link && x->body == y->body);
         assert_memory_equal(&x->point, &y->point, sizeof x->point);
+        assert_memory_equal(&x->orientation, &y->orientation, sizeof x->orientation);
     }
     SAME_ARRAY(node_attachment, a->node_count);
     SAME_ARRAY(excludes, a->exclude_count);

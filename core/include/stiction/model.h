@@ -494,10 +494,11 @@ typedef struct stn_element_group {
 
 /// A node that keeps its place on a link.
 typedef struct stn_node_attachment {
-    int32_t node;   // of the model
-    int32_t link;   // STN_WORLD: the world
-    int32_t body;   // of the link, 0: the world
-    stn_vec3 point; // where the node is, in the body frame [m]
+    int32_t node;         // of the model
+    int32_t link;         // STN_WORLD: the world
+    int32_t body;         // of the link, 0: the world
+    stn_vec3 point;       // where the node is, in the body frame [m]
+    stn_quat orientation; // body frame -> axes of a node that turns; identity of others
 } stn_node_attachment;
 
 /// Triangles over nodes of a cloud. Its vertices are the nodes that a triangle has; edges and triangles name them by

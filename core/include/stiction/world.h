@@ -148,7 +148,8 @@ STN_API int32_t stn_world_constraint_blocks(stn_world *world, int32_t constraint
 STN_API bool stn_world_constraint_impulse(const stn_world *world, int32_t constraint, int32_t part,
                                           double impulse[STN_MAX_ROWS]);
 /// Force on the node of an attachment of the model by the body that it is attached to, in the last step: 3 numbers,
-/// world axes [N]; the body gets the opposite. Returns how many; 0: no such attachment, or no step was made yet.
+/// world axes [N], 6 of a node that turns: the torque about it behind [N m]. The body gets the opposite. Returns how
+/// many; 0: no such attachment, or no step was made yet.
 STN_API int32_t stn_world_attachment_force(const stn_world *world, int32_t attachment, double force[6]);
 /// Force along the rows of block `part` of constraint `constraint` of the model in the last step [N] or [N m], and how
 /// many rows it had; 0: the block was not emitted (a suction cup that holds nothing), it stands beside a contact, or no
