@@ -56,12 +56,24 @@ static double cone_volume(const double *nodes, const int32_t *triangle, stn_vec3
     return stn_vec3_dot(a, stn_vec3_cross(b, c)) / 6.0;
 }
 
-double stn_soft_mesh_volume(const stn_soft_mesh *mesh) {
+/// Enclosed by triangles from `begin` on [m^3].
+static double enclosed(const stn_soft_mesh *mesh, const double *nodes, int32_t begin, int32_t end) {
     double volume = 0.0;
-    for (int32_t t = 0; mesh->tetrahedron_count > 0 && t < mesh->triangle_count; t++) {
-        volume += cone_volume(mesh->nodes, &mesh->triangles[3 * (size_t)t], node_at(mesh->nodes, 0));
+    for (int32_t t = begin; t < end; t++) {
+        const int32_t *triangle = &mesh->triangles[3 * (size_t)t];
+        volume += cone_volume(nodes, triangle, node_at(nodes, mesh->triangles[3 * (size_t)begin]));
     }
     return volume;
+}
+
+double stn_soft_mesh_volume(const stn_soft_mesh *mesh, const double *nodes) {
+    int32_t count = mesh->tetrahedron_count > 0 ? mesh->triangle_count : 0;
+    return enclosed(mesh, nodes != NULL ? nodes : mesh->nodes, 0, count);
+}
+
+double stn_soft_mesh_chamber_volume(const stn_soft_mesh *mesh, int32_t chamber, const double *nodes) {
+    const int32_t *start = &mesh->chamber_start[chamber];
+    return -enclosed(mesh, nodes != NULL ? nodes : mesh->nodes, start[0], start[1]);
 }
 
 double stn_soft_mesh_area(const stn_soft_mesh *mesh) {
@@ -357,6 +369,10 @@ static stn_status match_sides(making *m, stn_error *err) {
             return status;
         }
         mesh->part_count -= stn_union_join(m->set, m->sides[i].owner, m->sides[i + 1].owner);
+        for (int32_t k = 0; m->width == 3 && k < 2; k++) {
+            const side *own = &m->sides[i + k], *other = &m->sides[i + 1 - k];
+            mesh->across[3 * (size_t)own->owner + (size_t)((own->local + 2) % 3)] = opposite(m, other);
+        }
     }
     if (mesh->part_count > 1) {
         stn_log(mesh->context, STN_LOG_WARNING,
@@ -427,14 +443,18 @@ done:
     return status;
 }
 
-static stn_status make_sheet(making *m, stn_error *err) {
+/// What a sheet has besides its triangles, before its edges are matched.
+static stn_status begin_sheet(making *m, stn_error *err) {
     stn_soft_mesh *mesh = m->mesh;
+    size_t size = 3 * (size_t)m->element_count;
     mesh->triangle_count = m->element_count;
     mesh->chamber_start = stn_allocate(mesh->context, 1, sizeof(int32_t));
-    if (mesh->chamber_start == NULL) {
+    mesh->across = stn_allocate(mesh->context, size, sizeof(int32_t));
+    if (mesh->chamber_start == NULL || mesh->across == NULL) {
         return out_of_memory(m, err);
     }
     mesh->chamber_start[0] = mesh->triangle_count;
+    memcpy(mesh->across, mesh->triangles, size * sizeof(int32_t));
     return STN_OK;
 }
 
@@ -465,11 +485,14 @@ stn_status stn_soft_mesh_create(stn_context *context, const stn_soft_mesh_data *
         turn_positive(&m);
         status = sort_sides(&m, err);
     }
+    if (status == STN_OK && !solid) {
+        status = begin_sheet(&m, err);
+    }
     if (status == STN_OK) {
         status = match_sides(&m, err);
     }
-    if (status == STN_OK) {
-        status = solid ? make_boundary(&m, err) : make_sheet(&m, err);
+    if (status == STN_OK && solid) {
+        status = make_boundary(&m, err);
     }
     if (status == STN_OK) {
         tell_unused(&m);
@@ -495,6 +518,7 @@ void stn_soft_mesh_destroy(stn_soft_mesh *mesh) {
     stn_release(context, mesh->tetrahedra);
     stn_release(context, mesh->triangles);
     stn_release(context, mesh->chamber_start);
+    stn_release(context, mesh->across);
     stn_release(context, mesh);
 }
 

@@ -4,7 +4,7 @@
 #ifndef STICTION_SOFT_H
 #define STICTION_SOFT_H
 
-#include <stiction/model.h>
+#include <stiction/plugin.h>
 
 STN_BEGIN_C
 
@@ -25,7 +25,10 @@ typedef struct stn_soft_mesh {
     int32_t *triangles;
     int32_t chamber_count;  // hollows, by their smallest node
     int32_t *chamber_start; // (chamber_count + 1) first triangle of each; before the first one lies the skin
-    int32_t part_count;     // pieces that share no face (of a sheet: no edge)
+    /// (triangle_count x 3) of a sheet: the far corner of the neighbour across the edge opposite to each corner; the
+    /// corner itself where there is none. NULL beside tetrahedra.
+    int32_t *across;
+    int32_t part_count; // pieces that share no face (of a sheet: no edge)
 } stn_soft_mesh;
 
 /// Numbers to make a mesh from; borrowed for the call.
@@ -89,8 +92,11 @@ void stn_soft_shape_divide(stn_soft_shape *shape, int32_t count);
 stn_status stn_soft_mesh_generate(stn_context *context, const stn_soft_shape *shape, stn_soft_mesh **out,
                                   stn_error *err);
 
-/// Enclosed by the boundary of the tetrahedra, which is the sum of their volumes [m^3]; of a sheet 0.
-double stn_soft_mesh_volume(const stn_soft_mesh *mesh);
+/// Enclosed by the boundary of the tetrahedra, which is the sum of their volumes, with the nodes at `nodes`
+/// (node_count x 3); NULL: the mesh's own [m^3]. Of a sheet 0.
+double stn_soft_mesh_volume(const stn_soft_mesh *mesh, const double *nodes);
+/// The same of the hollow of a chamber, 0 to chamber_count - 1.
+double stn_soft_mesh_chamber_volume(const stn_soft_mesh *mesh, int32_t chamber, const double *nodes);
 /// Of the skin, or of the triangles of a sheet [m^2].
 double stn_soft_mesh_area(const stn_soft_mesh *mesh);
 

@@ -132,7 +132,7 @@ static figures assert_sound(const stn_soft_mesh *mesh) {
     assert_closed(mesh, 0, mesh->triangle_count);
     assert_closed(mesh, 0, mesh->chamber_start[0]);
     assert_near(enclosed(mesh, 0, mesh->triangle_count), f.volume, 1e-10 * f.volume);
-    assert_near(stn_soft_mesh_volume(mesh), f.volume, 1e-10 * f.volume);
+    assert_near(stn_soft_mesh_volume(mesh, NULL), f.volume, 1e-10 * f.volume);
     assert_int_equal(mesh->chamber_start[mesh->chamber_count], mesh->triangle_count);
     for (int32_t i = 0; i < mesh->node_count; i++) {
         assert_int_equal(mesh->origin[i], i);
@@ -235,7 +235,7 @@ static void the_volume_of_a_ball_converges_by_the_second_order(void **state) {
     for (int i = 0; i < 3; i++) {
         stn_soft_shape shape = shape_of(STN_SOFT_BALL, 2.0, 2.0, 2.0, 8 << i, 8 << i, 8 << i);
         stn_soft_mesh *mesh = generate(&shape);
-        missing[i] = 4.0 / 3.0 * pi - stn_soft_mesh_volume(mesh);
+        missing[i] = 4.0 / 3.0 * pi - stn_soft_mesh_volume(mesh, NULL);
         stn_soft_mesh_destroy(mesh);
     }
     assert_near(log2(missing[0] / missing[1]), 2.0, 0.05);
@@ -284,6 +284,31 @@ static void meshes_with_even_numbers_of_cells_are_mirror_images_of_themselves(vo
     stn_soft_mesh_destroy(mesh);
 }
 
+static void sheets_with_even_numbers_of_cells_are_mirror_images_of_themselves(void **state) {
+    (void)state;
+    stn_soft_shape shape = shape_of(STN_SOFT_SHEET, 1.0, 2.0, 0.0, 4, 2, 1);
+    stn_soft_mesh *mesh = generate(&shape);
+    for (int axis = 0; axis < 2; axis++) {
+        for (int32_t i = 0; i < mesh->triangle_count; i++) {
+            int32_t mirrored[3], found = 0;
+            for (int k = 0; k < 3; k++) {
+                int32_t n = mesh->triangles[3 * i + k], at[2] = {n % 5, n / 5};
+                at[axis] = shape.cells[axis] - at[axis];
+                mirrored[k] = at[0] + 5 * at[1];
+            }
+            for (int32_t e = 0; e < mesh->triangle_count; e++) {
+                int shared = 0;
+                for (int k = 0; k < 9; k++) {
+                    shared += mesh->triangles[3 * e + k % 3] == mirrored[k / 3];
+                }
+                found += shared == 3;
+            }
+            assert_int_equal(found, 1);
+        }
+    }
+    stn_soft_mesh_destroy(mesh);
+}
+
 static void no_tetrahedron_has_two_faces_on_the_skin(void **state) {
     (void)state;
     stn_soft_shape shape = shape_of(STN_SOFT_BOX, 1.0, 1.0, 1.0, 3, 4, 2);
@@ -308,6 +333,23 @@ static void no_tetrahedron_has_two_faces_on_the_skin(void **state) {
     stn_soft_mesh_destroy(mesh);
 }
 
+/// The far corners across edges, by looking at all pairs of triangles.
+static void assert_neighbours(const stn_soft_mesh *mesh) {
+    for (int32_t i = 0; i < mesh->triangle_count; i++) {
+        for (int k = 0; k < 3; k++) {
+            const int32_t *t = &mesh->triangles[3 * i];
+            int32_t a = t[(k + 1) % 3], b = t[(k + 2) % 3], far = t[k];
+            for (int32_t e = 0; e < 3 * mesh->triangle_count; e++) {
+                const int32_t *other = &mesh->triangles[e - e % 3];
+                if (other[e % 3] == b && other[(e + 1) % 3] == a) {
+                    far = other[(e + 2) % 3];
+                }
+            }
+            assert_int_equal(mesh->across[3 * i + k], far);
+        }
+    }
+}
+
 static void sheets_look_up_and_have_their_area(void **state) {
     (void)state;
     for (int32_t n = 1; n <= 40; n += 3) {
@@ -317,7 +359,8 @@ static void sheets_look_up_and_have_their_area(void **state) {
         assert_int_equal(mesh->triangle_count, 2 * n * (41 - n));
         assert_int_equal(mesh->node_count, (n + 1) * (42 - n));
         assert_near(stn_soft_mesh_area(mesh), 0.08, 1e-13);
-        assert_near(stn_soft_mesh_volume(mesh), 0.0, 0.0);
+        assert_near(stn_soft_mesh_volume(mesh, NULL), 0.0, 0.0);
+        assert_neighbours(mesh);
         for (int32_t i = 0; i < mesh->triangle_count; i++) {
             const int32_t *t = &mesh->triangles[3 * i];
             stn_vec3 a = node(mesh, t[0]);
@@ -341,6 +384,7 @@ static void a_finger_has_chambers_of_their_size_from_base_to_tip(void **state) {
         int32_t from = mesh->chamber_start[c], to = mesh->chamber_start[c + 1];
         assert_closed(mesh, from, to);
         assert_near(enclosed(mesh, from, to), -chamber, 1e-12 * chamber); // they look into the chamber
+        assert_near(stn_soft_mesh_chamber_volume(mesh, c, NULL), chamber, 1e-12 * chamber);
         for (int32_t i = 3 * from; i < 3 * to; i++) {
             stn_vec3 x = node(mesh, mesh->triangles[i]);
             assert_true(x.x > -0.045 + 0.002 + c * 0.022 - 1e-12 && x.x < -0.045 + (c + 1) * 0.022 + 1e-12);
@@ -383,7 +427,7 @@ static void a_million_tetrahedra_are_made(void **state) {
     stn_soft_shape shape = shape_of(STN_SOFT_BOX, 1.0, 1.0, 1.0, 55, 55, 56);
     stn_soft_mesh *mesh = generate(&shape);
     assert_int_equal(mesh->tetrahedron_count, 1016400);
-    assert_near(stn_soft_mesh_volume(mesh), 1.0, 1e-10);
+    assert_near(stn_soft_mesh_volume(mesh, NULL), 1.0, 1e-10);
     stn_soft_mesh_destroy(mesh);
 }
 
@@ -583,7 +627,7 @@ static void a_mesh_of_the_core_keeps_its_tetrahedra_or_triangles(void **state) {
     assert_ok(stn_soft_mesh_from(mesh, context, "ball", &again, &err), err);
     assert_int_equal(again->tetrahedron_count, ball->tetrahedron_count);
     assert_int_equal(again->triangle_count, ball->triangle_count);
-    assert_near(stn_soft_mesh_volume(again), stn_soft_mesh_volume(ball), 1e-15);
+    assert_near(stn_soft_mesh_volume(again, NULL), stn_soft_mesh_volume(ball, NULL), 1e-15);
     stn_mesh_release(mesh);
     data = (stn_mesh_data){.vertex_count = ball->node_count,
                            .triangle_count = ball->triangle_count,
@@ -697,6 +741,7 @@ int main(void) {
         cmocka_unit_test(flat_and_long_balls_are_sound),
         cmocka_unit_test(the_volume_of_a_ball_converges_by_the_second_order),
         cmocka_unit_test(meshes_with_even_numbers_of_cells_are_mirror_images_of_themselves),
+        cmocka_unit_test(sheets_with_even_numbers_of_cells_are_mirror_images_of_themselves),
         cmocka_unit_test(no_tetrahedron_has_two_faces_on_the_skin),
         cmocka_unit_test(sheets_look_up_and_have_their_area),
         cmocka_unit_test(a_finger_has_chambers_of_their_size_from_base_to_tip),
