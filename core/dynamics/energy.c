@@ -9,6 +9,18 @@ static stn_vec3 node_vector(const double *values, int32_t node) {
     return stn_vec3_make(v[0], v[1], v[2]);
 }
 
+/// Row i of M v of a cloud, v that of its nodes.
+static stn_vec3 node_momentum(const stn_model *model, const stn_tree *tree, const double *v, int32_t i) {
+    if (tree->mass == NULL) {
+        return stn_vec3_scale(model->node_mass[tree->node_start + i], node_vector(v, i));
+    }
+    stn_vec3 sum = stn_vec3_zero();
+    for (int32_t e = tree->row_start[i]; e < tree->row_start[i + 1]; e++) {
+        sum = stn_vec3_mul_add(sum, tree->mass[e], node_vector(v, tree->column[e]));
+    }
+    return sum;
+}
+
 double stn_kinetic_energy(const stn_kinematics *kinematics) {
     const stn_model *model = kinematics->model;
     const kinematics_object *k = kinematics_object_of(kinematics);
@@ -23,10 +35,12 @@ double stn_kinetic_energy(const stn_kinematics *kinematics) {
             twice += rotor * rate * rate;
         }
     }
-    const double *v = kinematics->v + model_object_of(model)->node_v;
-    for (int32_t i = 0; i < model->node_count; i++) {
-        stn_vec3 u = node_vector(v, i);
-        twice += model->node_mass[i] * stn_vec3_dot(u, u);
+    for (int32_t t = model_object_of(model)->articulated_count; t < model->tree_count; t++) {
+        const stn_tree *tree = &model->trees[t];
+        const double *v = kinematics->v + tree->v_start;
+        for (int32_t i = 0; i < tree->node_count; i++) {
+            twice += stn_vec3_dot(node_vector(v, i), node_momentum(model, tree, v, i));
+        }
     }
     return 0.5 * twice;
 }
@@ -69,11 +83,13 @@ stn_spatial stn_momentum(const stn_kinematics *kinematics) {
         p.angular = stn_vec3_add(p.angular, stn_vec3_cross(kinematics->reference[model->bodies[i].tree], p.linear));
         spatial_add_to(&sum, 1.0, &p);
     }
-    const double *v = kinematics->v + model_object_of(model)->node_v;
-    for (int32_t i = 0; i < model->node_count; i++) {
-        stn_vec3 p = stn_vec3_scale(model->node_mass[i], node_vector(v, i));
-        stn_spatial both = {stn_vec3_cross(kinematics->node[i], p), p};
-        spatial_add_to(&sum, 1.0, &both);
+    for (int32_t t = model_object_of(model)->articulated_count; t < model->tree_count; t++) {
+        const stn_tree *tree = &model->trees[t];
+        for (int32_t i = 0; i < tree->node_count; i++) {
+            stn_vec3 p = node_momentum(model, tree, kinematics->v + tree->v_start, i);
+            stn_spatial both = {stn_vec3_cross(kinematics->node[tree->node_start + i], p), p};
+            spatial_add_to(&sum, 1.0, &both);
+        }
     }
     return sum;
 }

@@ -8,9 +8,17 @@
 static void nodal(const stn_tree *tree, const double *node_mass, stn_vec3 gravity, const double *acceleration,
                   double *tau) {
     const double g[3] = {gravity.x, gravity.y, gravity.z};
+    const bool lumped = tree->mass == NULL;
     for (int32_t i = 0; i < tree->nv; i++) {
-        double a = acceleration != NULL ? acceleration[i] : 0.0;
+        double a = acceleration != NULL && lumped ? acceleration[i] : 0.0;
         tau[i] = node_mass[tree->node_start + i / 3] * (a - g[i % 3]);
+    }
+    for (int32_t i = 0; i < tree->node_count && !lumped && acceleration != NULL; i++) {
+        for (int32_t e = tree->row_start[i]; e < tree->row_start[i + 1]; e++) {
+            for (int32_t k = 0; k < 3; k++) {
+                tau[3 * i + k] += tree->mass[e] * acceleration[3 * tree->column[e] + k];
+            }
+        }
     }
 }
 

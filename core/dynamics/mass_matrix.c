@@ -11,17 +11,15 @@ void stn_mass_matrix(const stn_kinematics *kinematics, int32_t tree, stn_matrix 
     if (t->kind == STN_TREE_NODAL) {
         const double *node_mass = model->node_mass;
         for (int32_t i = 0; i < t->node_count; i++) {
-            double m = node_mass[t->node_start + i];
+            const double lumped = node_mass[t->node_start + i];
             if (M->form == STN_MATRIX_DIAGONAL) {
-                M->values[3 * i] = M->values[3 * i + 1] = M->values[3 * i + 2] = m;
+                M->values[3 * i] = M->values[3 * i + 1] = M->values[3 * i + 2] = lumped;
                 continue;
             }
             for (int32_t r = M->row_start[i]; r < M->row_start[i + 1]; r++) {
                 double *block = M->values + 9 * (size_t)r;
                 memset(block, 0, 9 * sizeof *block);
-                if (M->column[r] == i) {
-                    block[0] = block[4] = block[8] = m;
-                }
+                block[0] = block[4] = block[8] = t->mass != NULL ? t->mass[r] : M->column[r] == i ? lumped : 0.0;
             }
         }
     } else if (t->body_count == 1 && k->plan[t->body_start].free_root) {

@@ -57,16 +57,19 @@ typedef struct built_override {
 typedef struct built_cloud {
     const char *name;
     int32_t node_count;
-    const double *position, *mass;
+    const double *position, *mass; // mass NULL: that of elements alone
+    const double *rest;            // NULL: as position
     double contact_radius;
     stn_material material;
 } built_cloud;
 
 typedef struct built_element_group {
+    const char *name;
     int32_t cloud;
     stn_instance *instance; // owned
     int32_t element_count, nodes_per_element;
     const int32_t *index;
+    const double *parameters; // (element_count x parameter_count); NULL: the instance's
 } built_element_group;
 
 /// Nodes of a cloud that keep their place on a link.

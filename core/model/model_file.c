@@ -429,57 +429,63 @@ static stn_status pass_cloud(passing *p, int32_t i, stn_error *err) {
     if (!b->reading) {
         cloud = *cloud_at(p->builder, i);
     }
-    const void *position = cloud.position, *mass = cloud.mass;
+    const void *position = cloud.position, *mass = cloud.mass, *rest = cloud.rest;
+    bool has_mass = mass != NULL, has_rest = rest != NULL;
     bytes_pass_text(b, &cloud.name);
     bytes_pass_count(b, &cloud.node_count, INT32_MAX);
     bytes_pass_array(b, p->scratch, &position, 3 * (size_t)cloud.node_count, sizeof(double));
-    bytes_pass_array(b, p->scratch, &mass, (size_t)cloud.node_count, sizeof(double));
+    bytes_pass_bool(b, &has_mass);
+    bytes_pass_bool(b, &has_rest);
+    if (has_mass) {
+        bytes_pass_array(b, p->scratch, &mass, (size_t)cloud.node_count, sizeof(double));
+    }
+    if (has_rest) {
+        bytes_pass_array(b, p->scratch, &rest, 3 * (size_t)cloud.node_count, sizeof(double));
+    }
     BYTES_PASS(b, &cloud.contact_radius);
     BYTES_PASS(b, &cloud.material);
     stn_status status = bytes_status(b, err);
-    const stn_nodes_spec spec = {cloud.name, cloud.node_count, position, mass, cloud.contact_radius, cloud.material};
+    const stn_nodes_spec spec = {cloud.name,           cloud.node_count, position, mass,
+                                 cloud.contact_radius, cloud.material,   rest};
     return status == STN_OK && b->reading ? stn_builder_add_nodes(p->builder, &spec, &index, err) : status;
 }
 
-/// Elements name as many nodes each as their plugin says.
-static stn_status read_element_group(passing *p, stn_error *err) {
-    byte_stream *b = p->b;
-    built_element_group element_group = {0};
-    stn_status status = instance_read(b, STN_KIND_ELEMENT, &element_group.instance, err);
-    if (status != STN_OK) {
-        return status;
-    }
-    const void *index = NULL;
-    pass_index(b, &element_group.cloud);
-    bytes_pass_count(b, &element_group.element_count, INT32_MAX);
-    bytes_pass_count(b, &element_group.nodes_per_element, 8);
-    b->failed =
-        b->failed || element_group.nodes_per_element != element_group.instance->desc->ops.element->nodes_per_element;
-    size_t count = (size_t)element_group.element_count * (size_t)element_group.nodes_per_element;
-    bytes_pass_array(b, p->scratch, &index, count, sizeof(int32_t));
-    status = bytes_status(b, err);
-    if (status != STN_OK) {
-        stn_instance_destroy(element_group.instance);
-        return status;
-    }
-    return stn_builder_add_elements(p->builder, element_group.cloud, element_group.instance,
-                                    element_group.element_count, index, err);
-}
-
+/// Elements name as many nodes each, and have as many parameters, as their plugin says.
 static stn_status pass_element_group(passing *p, int32_t i, stn_error *err) {
     byte_stream *b = p->b;
-    if (b->reading) {
-        return read_element_group(p, err);
+    built_element_group group = {0};
+    if (!b->reading) {
+        group = *element_group_at(p->builder, i);
     }
-    built_element_group *element_group = element_group_at(p->builder, i);
-    size_t count = (size_t)element_group->element_count * (size_t)element_group->nodes_per_element;
-    const void *index = element_group->index;
-    stn_status status = instance_write(b, element_group->instance, err);
-    pass_index(b, &element_group->cloud);
-    pass_index(b, &element_group->element_count);
-    pass_index(b, &element_group->nodes_per_element);
-    bytes_pass_array(b, NULL, &index, count, sizeof(int32_t));
-    return status;
+    stn_status status =
+        b->reading ? instance_read(b, STN_KIND_ELEMENT, &group.instance, err) : instance_write(b, group.instance, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    const stn_element_ops *ops = group.instance->desc->ops.element;
+    const void *index = group.index, *parameters = group.parameters;
+    bool own = parameters != NULL;
+    bytes_pass_text(b, &group.name);
+    pass_index(b, &group.cloud);
+    bytes_pass_count(b, &group.element_count, INT32_MAX);
+    bytes_pass_count(b, &group.nodes_per_element, STN_ELEMENT_NODES);
+    b->failed = b->failed || group.nodes_per_element != ops->nodes_per_element;
+    bytes_pass_bool(b, &own);
+    const size_t count = b->failed ? 0 : (size_t)group.element_count;
+    bytes_pass_array(b, p->scratch, &index, count * (size_t)group.nodes_per_element, sizeof(int32_t));
+    if (own) {
+        bytes_pass_array(b, p->scratch, &parameters, count * (size_t)ops->parameter_count, sizeof(double));
+    }
+    status = bytes_status(b, err);
+    if (!b->reading) {
+        return status;
+    }
+    if (status != STN_OK) {
+        stn_instance_destroy(group.instance);
+        return status;
+    }
+    const stn_elements_spec spec = {group.name, group.cloud, group.element_count, index, parameters};
+    return stn_builder_add_elements(p->builder, group.instance, &spec, &i, err);
 }
 
 static stn_status pass_node_attachment(passing *p, int32_t i, stn_error *err) {

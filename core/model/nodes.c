@@ -7,6 +7,7 @@
 #include <stiction/plugin.h>
 
 #include "base/sort.h"
+#include "base/text.h"
 #include "model/built.h"
 #include "model/compiler.h"
 
@@ -21,63 +22,80 @@ stn_status stn_builder_add_nodes(stn_model_builder *builder, const stn_nodes_spe
     built_cloud *item = list_reserve(builder->context, &builder->clouds, sizeof *item);
     const char *name = builder_copy_text(builder, spec->name);
     const double *position = builder_copy(builder, spec->position, 3 * count, sizeof(double));
-    const double *mass = builder_copy(builder, spec->mass, count, sizeof(double));
-    if (item == NULL || name == NULL || position == NULL || mass == NULL) {
+    const double *mass = spec->mass == NULL ? NULL : builder_copy(builder, spec->mass, count, sizeof(double));
+    const double *rest = spec->rest == NULL ? NULL : builder_copy(builder, spec->rest, 3 * count, sizeof(double));
+    if (item == NULL || name == NULL || position == NULL || (mass == NULL) != (spec->mass == NULL) ||
+        (rest == NULL) != (spec->rest == NULL)) {
         return stn_fail(err, STN_ERR_MEMORY, "nodes '%s': out of memory", spec->name);
     }
-    *item = (built_cloud){name, spec->node_count, position, mass, spec->contact_radius, spec->material};
+    *item = (built_cloud){name, spec->node_count, position, mass, rest, spec->contact_radius, spec->material};
     *nodes = builder->clouds.count++;
     return STN_OK;
 }
 
-static stn_status check_elements(const stn_model_builder *builder, int32_t nodes, const stn_instance *instance,
-                                 int32_t element_count, const int32_t *index, stn_error *err) {
-    if (nodes < 0 || nodes >= builder->clouds.count) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "elements: there is no cloud of nodes %d (%d clouds)", nodes,
+static stn_status check_elements(const stn_model_builder *builder, const stn_instance *instance,
+                                 const stn_elements_spec *spec, stn_error *err) {
+    if (spec->nodes < 0 || spec->nodes >= builder->clouds.count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "elements: there is no cloud of nodes %d (%d clouds)", spec->nodes,
                         builder->clouds.count);
     }
-    const built_cloud *cloud = cloud_at(builder, nodes);
+    const built_cloud *cloud = cloud_at(builder, spec->nodes);
     if (instance == NULL || instance->desc->kind != STN_KIND_ELEMENT) {
         return stn_fail(err, STN_ERR_ARGUMENT, "elements of '%s': an element plugin is needed", cloud->name);
     }
-    int32_t width = instance->desc->ops.element->nodes_per_element;
-    if (width < 2 || width > 8) {
-        return stn_fail(err, STN_ERR_PLUGIN, "elements of '%s': element '%s' has %d nodes, must be 2 to 8", cloud->name,
-                        instance->desc->id, width);
-    }
-    if (element_count < 0 || element_count > INT32_MAX / 64) {
+    int32_t width = instance->desc->ops.element->nodes_per_element, count = spec->element_count;
+    if (count < 0 || count > INT32_MAX / 64) {
         return stn_fail(err, STN_ERR_ARGUMENT, "elements of '%s': element_count = %d must be 0 to %d", cloud->name,
-                        element_count, INT32_MAX / 64);
+                        count, INT32_MAX / 64);
     }
-    for (int32_t i = 0; i < element_count * width; i++) {
-        if (index[i] < 0 || index[i] >= cloud->node_count) {
+    for (int32_t i = 0; i < count * width; i++) {
+        if (spec->index[i] < 0 || spec->index[i] >= cloud->node_count) {
             return stn_fail(err, STN_ERR_ARGUMENT, "elements of '%s': element %d names node %d (%d nodes)", cloud->name,
-                            i / width, index[i], cloud->node_count);
+                            i / width, spec->index[i], cloud->node_count);
+        }
+        for (int32_t k = i / width * width; k < i; k++) {
+            if (spec->index[k] == spec->index[i]) {
+                return stn_fail(err, STN_ERR_ARGUMENT, "elements of '%s': element %d names node %d twice", cloud->name,
+                                i / width, spec->index[i]);
+            }
         }
     }
     return STN_OK;
 }
 
-stn_status stn_builder_add_elements(stn_model_builder *builder, int32_t nodes, stn_instance *instance,
-                                    int32_t element_count, const int32_t *index, stn_error *err) {
-    stn_status status = check_elements(builder, nodes, instance, element_count, index, err);
+stn_status stn_builder_add_elements(stn_model_builder *builder, stn_instance *instance, const stn_elements_spec *spec,
+                                    int32_t *group, stn_error *err) {
+    stn_status status = check_elements(builder, instance, spec, err);
     if (status == STN_OK) {
-        int32_t width = instance->desc->ops.element->nodes_per_element;
-        size_t count = (size_t)element_count * (size_t)width;
+        const stn_element_ops *ops = instance->desc->ops.element;
+        const int32_t width = ops->nodes_per_element;
+        const size_t count = (size_t)spec->element_count, numbers = count * (size_t)ops->parameter_count;
+        const bool own = spec->parameters != NULL && numbers > 0;
         built_element_group *item = list_reserve(builder->context, &builder->element_groups, sizeof *item);
-        const int32_t *copy = builder_copy(builder, index, count, sizeof(int32_t));
-        if (item != NULL && copy != NULL) {
-            *item = (built_element_group){nodes, instance, element_count, width, copy};
-            builder->element_groups.count++;
+        const char *name = builder_copy_text(builder, spec->name);
+        const int32_t *index = builder_copy(builder, spec->index, count * (size_t)width, sizeof(int32_t));
+        const double *parameters = own ? builder_copy(builder, spec->parameters, numbers, sizeof(double)) : NULL;
+        if (item != NULL && name != NULL && index != NULL && (parameters != NULL) == own) {
+            *item = (built_element_group){name, spec->nodes, instance, spec->element_count, width, index, parameters};
+            *group = builder->element_groups.count++;
             return STN_OK;
         }
-        status = stn_fail(err, STN_ERR_MEMORY, "elements of '%s': out of memory", cloud_at(builder, nodes)->name);
+        status = stn_fail(err, STN_ERR_MEMORY, "elements of '%s': out of memory", cloud_at(builder, spec->nodes)->name);
     }
     stn_instance_destroy(instance);
     return status;
 }
 
 // ---------------------------------------------------------------------------------------------------- compiling
+
+/// Where block (row, column) is in a pattern that has it.
+static int32_t pattern_entry(const stn_tree *tree, int32_t row, int32_t column) {
+    int32_t e = tree->row_start[row];
+    while (tree->column[e] != column) {
+        e++;
+    }
+    return e;
+}
 
 /// The blocks of a cloud's matrices.
 static stn_status compile_pattern(compiler *c, int32_t cloud, stn_tree *tree, stn_error *err) {
@@ -133,33 +151,100 @@ static stn_status compile_pattern(compiler *c, int32_t cloud, stn_tree *tree, st
     return STN_OK;
 }
 
-static stn_status compile_element_group(compiler *c, const built_element_group *built, stn_element_group *element_group,
+/// Coordinates of one element's nodes at rest.
+static void element_at_rest(const built_cloud *cloud, const int32_t *index, int32_t width, double *x) {
+    const double *rest = cloud->rest != NULL ? cloud->rest : cloud->position;
+    for (int32_t i = 0; i < width; i++) {
+        memcpy(x + 3 * i, rest + 3 * (size_t)index[i], 3 * sizeof(double));
+    }
+}
+
+static stn_status compile_element_group(compiler *c, const built_element_group *built, stn_element_group *group,
                                         stn_error *err) {
     const stn_element_ops *ops = built->instance->desc->ops.element;
     size_t constant_count = (size_t)ops->constant_count, width = (size_t)built->nodes_per_element;
     double *constants = STN_ARENA_ZEROED(c->memory, (size_t)built->element_count * constant_count, double);
-    if (constants == NULL) {
+    double *unset = STN_ARENA(c->scratch, ops->parameter_count, double);
+    if (constants == NULL || unset == NULL) {
         return model_out_of_memory(err);
     }
-    *element_group = (stn_element_group){.instance = built->instance,
-                                         .tree = c->object->articulated_count + built->cloud,
-                                         .element_count = built->element_count,
-                                         .nodes_per_element = built->nodes_per_element,
-                                         .index = built->index,
-                                         .constants = constants};
+    for (int32_t i = 0; i < ops->parameter_count; i++) {
+        unset[i] = (double)NAN;
+    }
+    *group = (stn_element_group){.name = built->name,
+                                 .instance = built->instance,
+                                 .tree = c->object->articulated_count + built->cloud,
+                                 .element_count = built->element_count,
+                                 .nodes_per_element = built->nodes_per_element,
+                                 .index = built->index,
+                                 .constants = constants};
     const built_cloud *cloud = cloud_at(c->builder, built->cloud);
-    double x[3 * 8]; // of one element's nodes
+    double x[7 * STN_ELEMENT_NODES]; // of one element's nodes
     for (int32_t e = 0; constant_count > 0 && e < built->element_count; e++) {
-        for (size_t i = 0; i < width; i++) {
-            memcpy(x + 3 * i, cloud->position + 3 * (size_t)built->index[(size_t)e * width + i], 3 * sizeof(double));
-        }
-        stn_status status = ops->prepare(built->instance->self, x, constants + (size_t)e * constant_count, err);
+        const int32_t *index = built->index + (size_t)e * width;
+        const double *own = built->parameters == NULL ? unset : built->parameters + e * (ptrdiff_t)ops->parameter_count;
+        element_at_rest(cloud, index, (int32_t)width, x);
+        stn_status status = ops->prepare(built->instance->self, x, own, constants + (size_t)e * constant_count, err);
         if (status != STN_OK) {
-            stn_error_prefix(err, "elements '%s' of '%s', element %d", built->instance->desc->id, cloud->name, e);
+            char nodes[160] = "";
+            for (size_t i = 0; i < width; i++) {
+                stn_text_append(nodes, sizeof nodes, "%s%d", i > 0 ? ", " : "", index[i]);
+            }
+            stn_error_prefix(err, "elements '%s' of '%s', element %d (nodes %s; counted from 0)",
+                             built->instance->desc->id, cloud->name, e, nodes);
             return status;
         }
     }
     return STN_OK;
+}
+
+/// Adds the mass of a group's elements to `node_mass` (of all nodes) and to `mass` on the pattern of its tree, which is
+/// made when a mass lies between two nodes.
+static stn_status add_element_mass(compiler *c, const stn_element_group *group, double *node_mass, stn_error *err) {
+    const stn_element_ops *ops = group->instance->desc->ops.element;
+    stn_tree *tree = &c->trees[group->tree];
+    const int32_t n = group->nodes_per_element;
+    double *mass = (double *)(uintptr_t)tree->mass;
+    double M[STN_ELEMENT_NODES * STN_ELEMENT_NODES];
+    for (int32_t e = 0; ops->mass != NULL && e < group->element_count; e++) {
+        const int32_t *index = group->index + (size_t)e * (size_t)n;
+        ops->mass(group->instance->self, group->constants + (size_t)e * (size_t)ops->constant_count, M);
+        for (int32_t i = 0; i < n * n; i++) {
+            const int32_t row = index[i / n], column = index[i % n];
+            if (!isfinite(M[i]) || M[i] != M[i % n * n + i / n]) {
+                return stn_fail(err, STN_ERR_PLUGIN,
+                                "elements '%s' of '%s', element %d: mass[%d][%d] = %g kg must be finite and symmetric",
+                                group->instance->desc->id, group->name, e, i / n, i % n, M[i]);
+            }
+            if (M[i] == 0.0) {
+                continue;
+            }
+            if (mass == NULL && row != column) { // the first that is not on the diagonal
+                mass = STN_ARENA_ZEROED(c->memory, tree->row_start[tree->node_count], double);
+                if (mass == NULL) {
+                    return model_out_of_memory(err);
+                }
+                for (int32_t k = 0; k < tree->node_count; k++) {
+                    mass[pattern_entry(tree, k, k)] = node_mass[tree->node_start + k];
+                }
+                tree->mass = mass;
+            }
+            if (mass != NULL) {
+                mass[pattern_entry(tree, row, column)] += M[i];
+            }
+            node_mass[tree->node_start + row] += M[i];
+        }
+    }
+    return STN_OK;
+}
+
+/// The tree of a node.
+static const stn_tree *node_tree(const compiler *c, int32_t node) {
+    const stn_tree *tree = &c->trees[c->object->articulated_count];
+    while (node >= tree->node_start + tree->node_count) {
+        tree++;
+    }
+    return tree;
 }
 
 stn_status compile_nodes(compiler *c, stn_error *err) {
@@ -192,7 +277,9 @@ stn_status compile_nodes(compiler *c, stn_error *err) {
                            .nq = 3 * built->node_count,
                            .v_start = m->nv,
                            .nv = 3 * built->node_count};
-        memcpy(node_mass + m->node_count, built->mass, (size_t)built->node_count * sizeof(double));
+        for (int32_t k = 0; k < built->node_count; k++) {
+            node_mass[m->node_count + k] = built->mass != NULL ? built->mass[k] : 0.0;
+        }
         m->node_count += built->node_count;
         m->nq += tree->nq;
         m->nv += tree->nv;
@@ -203,8 +290,21 @@ stn_status compile_nodes(compiler *c, stn_error *err) {
     }
     for (int32_t i = 0; i < b->element_groups.count; i++) {
         stn_status status = compile_element_group(c, element_group_at(b, i), &element_groups[i], err);
+        if (status == STN_OK) {
+            status = add_element_mass(c, &element_groups[i], node_mass, err);
+        }
         if (status != STN_OK) {
             return status;
+        }
+    }
+    for (int32_t i = 0; i < m->node_count; i++) {
+        if (!(node_mass[i] > 0.0)) {
+            const stn_tree *tree = node_tree(c, i);
+            return stn_fail(err, STN_ERR_ARGUMENT,
+                            "nodes '%s': node %d has mass %g kg, must be > 0: give it one, or join it to an element "
+                            "that has mass",
+                            cloud_at(b, (int32_t)(tree - c->trees) - c->object->articulated_count)->name,
+                            i - tree->node_start, node_mass[i]);
         }
     }
     // Trees of an articulated kind get where their dense n x n storage begins.

@@ -376,8 +376,13 @@ stn_status check_nodes(const stn_nodes_spec *spec, stn_error *err) {
             return stn_fail(err, STN_ERR_ARGUMENT, "node %d: position (%g, %g, %g) m must be finite", i, x[0], x[1],
                             x[2]);
         }
-        if (!(spec->mass[i] > 0.0 && isfinite(spec->mass[i]))) {
-            return stn_fail(err, STN_ERR_ARGUMENT, "node %d: mass = %g kg must be > 0 and finite", i, spec->mass[i]);
+        const double *rest = spec->rest != NULL ? spec->rest + 3 * (size_t)i : x;
+        if (!isfinite(rest[0]) || !isfinite(rest[1]) || !isfinite(rest[2])) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "node %d: rest position (%g, %g, %g) m must be finite", i, rest[0],
+                            rest[1], rest[2]);
+        }
+        if (spec->mass != NULL && !(spec->mass[i] >= 0.0 && isfinite(spec->mass[i]))) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "node %d: mass = %g kg must be >= 0 and finite", i, spec->mass[i]);
         }
     }
     if (!(spec->contact_radius >= 0.0 && isfinite(spec->contact_radius))) {

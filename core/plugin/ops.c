@@ -106,15 +106,19 @@ static stn_status check_channels(const stn_channel *channels, int32_t count, int
     return STN_OK;
 }
 
-static stn_status check_outputs(const stn_constraint_ops *ops, stn_error *err) {
-    for (int32_t i = 0; i < ops->output_count; i++) {
-        const stn_constraint_output *o = &ops->outputs[i];
+static stn_status check_outputs(const stn_constraint_output *outputs, int32_t count, const stn_channel *channels,
+                                int32_t channel_count, stn_error *err) {
+    if (count < 0 || (count > 0 && outputs == NULL)) {
+        return stn_fail(err, STN_ERR_PLUGIN, "outputs and output_count = %d do not fit together", count);
+    }
+    for (int32_t i = 0; i < count; i++) {
+        const stn_constraint_output *o = &outputs[i];
         if (o->name == NULL || o->unit == NULL || o->summary == NULL || o->size < 1 || o->size > STN_CHANNEL_MOST) {
             return stn_fail(err, STN_ERR_PLUGIN, "output %d needs name, unit, summary and size of 1 to %d", i,
                             STN_CHANNEL_MOST);
         }
-        for (int32_t k = 0; k < ops->channel_count; k++) {
-            if (strcmp(o->name, ops->channels[k].name) == 0) {
+        for (int32_t k = 0; k < channel_count; k++) {
+            if (strcmp(o->name, channels[k].name) == 0) {
                 return stn_fail(err, STN_ERR_PLUGIN, "'%s' is a channel and an output; rename one", o->name);
             }
         }
@@ -124,18 +128,46 @@ static stn_status check_outputs(const stn_constraint_ops *ops, stn_error *err) {
 
 static stn_status check_constraint(const stn_constraint_ops *ops, stn_error *err) {
     stn_status status = check_channels(ops->channels, ops->channel_count, 1, NULL, err);
-    return status == STN_OK && STN_PLUGIN_HAS(ops, outputs) ? check_outputs(ops, err) : status;
+    return status == STN_OK && STN_PLUGIN_HAS(ops, outputs)
+               ? check_outputs(ops->outputs, ops->output_count, ops->channels, ops->channel_count, err)
+               : status;
 }
 
 static stn_status check_element(const stn_element_ops *ops, stn_error *err) {
-    if (ops->nodes_per_element < 2 || ops->nodes_per_element > 8) {
-        return stn_fail(err, STN_ERR_PLUGIN, "nodes_per_element = %d, must be 2 to 8", ops->nodes_per_element);
+    if (ops->nodes_per_element < 2 || ops->nodes_per_element > STN_ELEMENT_NODES) {
+        return stn_fail(err, STN_ERR_PLUGIN, "nodes_per_element = %d, must be 2 to %d", ops->nodes_per_element,
+                        STN_ELEMENT_NODES);
+    }
+    if ((unsigned)ops->node_type >= STN_NODE_TYPE_COUNT) {
+        return stn_fail(err, STN_ERR_PLUGIN, "node_type %d is unknown", (int)ops->node_type);
+    }
+    if (ops->mass != NULL && ops->node_type != STN_NODE_POINT) {
+        return stn_fail(err, STN_ERR_PLUGIN, "mass is for nodes that are points; other nodes have their own");
+    }
+    if (ops->state_count < 0 || (ops->initial_state != NULL && ops->state_count == 0)) {
+        return stn_fail(err, STN_ERR_PLUGIN, "state_count = %d must be >= 0, and > 0 with initial_state",
+                        ops->state_count);
+    }
+    if ((ops->output_count > 0) != (ops->measure != NULL)) {
+        return stn_fail(err, STN_ERR_PLUGIN, "outputs need measure, and measure needs outputs");
+    }
+    if (ops->parameter_count < 0 || (ops->parameter_count > 0 && ops->parameters == NULL)) {
+        return stn_fail(err, STN_ERR_PLUGIN, "parameters and parameter_count = %d do not fit together",
+                        ops->parameter_count);
+    }
+    for (int32_t i = 0; i < ops->parameter_count; i++) {
+        const stn_element_parameter *p = &ops->parameters[i];
+        if (p->name == NULL || p->unit == NULL || p->summary == NULL) {
+            return stn_fail(err, STN_ERR_PLUGIN, "parameter %d of the elements needs name, unit and summary", i);
+        }
     }
     if (ops->constant_count < 0 || (ops->constant_count > 0 && ops->prepare == NULL)) {
         return stn_fail(err, STN_ERR_PLUGIN, "constant_count = %d must be >= 0, and > 0 needs prepare",
                         ops->constant_count);
     }
-    return STN_OK;
+    stn_status status = check_channels(ops->channels, ops->channel_count, 1, NULL, err);
+    return status == STN_OK ? check_outputs(ops->outputs, ops->output_count, ops->channels, ops->channel_count, err)
+                            : status;
 }
 
 stn_status stn_ops_check(const stn_plugin_desc *desc, stn_error *err) {

@@ -249,28 +249,51 @@ int32_t stn_world_constraint_blocks(stn_world *world, int32_t constraint, stn_ro
     return count;
 }
 
-/// The channel of this name and where it is in the references; -1: none.
-static int32_t find_channel(const stn_world *world, int32_t constraint, const char *name, size_t *start) {
-    const stn_constraint_ops *ops = world->setup->model->constraints[constraint].instance->desc->ops.constraint;
-    *start = world->setup->constraint_slots[constraint].reference_start;
-    for (int32_t channel = 0; channel < ops->channel_count; channel++) {
-        if (strcmp(ops->channels[channel].name, name) == 0) {
-            return channel;
+int32_t stn_channel_find(const channel_list *list, const char *name, size_t *start) {
+    *start = list->start;
+    for (int32_t i = 0; i < list->count; i++) {
+        if (strcmp(list->channels[i].name, name) == 0) {
+            return i;
         }
-        *start += (size_t)ops->channels[channel].size;
+        *start += (size_t)list->channels[i].size;
     }
     return -1;
 }
 
-static stn_status refuse_name(const stn_constraint_ops *ops, const char *what, const char *name, int32_t outputs,
-                              stn_error *err) {
+stn_status stn_channel_refuse(const channel_list *list, const char *what, const char *name,
+                              const stn_constraint_output *outputs, int32_t output_count, stn_error *err) {
     char known[160] = "";
-    for (int32_t i = 0; i < ops->channel_count + outputs; i++) {
-        const char *next = i < ops->channel_count ? ops->channels[i].name : ops->outputs[i - ops->channel_count].name;
+    for (int32_t i = 0; i < list->count + output_count; i++) {
+        const char *next = i < list->count ? list->channels[i].name : outputs[i - list->count].name;
         stn_text_append(known, sizeof known, "%s%s", i > 0 ? ", " : "", next);
     }
     return stn_fail(err, STN_ERR_ARGUMENT, "there is no %s '%s'; known: %s", what, name,
                     known[0] != '\0' ? known : "none");
+}
+
+stn_status stn_world_put_channel(stn_world *world, const channel_list *list, const char *name, const double *values,
+                                 int32_t count, stn_error *err) {
+    size_t start;
+    const int32_t channel = stn_channel_find(list, name, &start);
+    if (channel < 0) {
+        return stn_channel_refuse(list, "channel", name, NULL, 0, err);
+    }
+    if (count != list->channels[channel].size) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s takes %d values, got %d", name, list->channels[channel].size, count);
+    }
+    for (int32_t i = 0; i < count; i++) {
+        if (!isfinite(values[i])) {
+            return stn_fail(err, STN_ERR_NUMERIC, "%s[%d] = %g, must be finite", name, i + 1, values[i]);
+        }
+    }
+    stn_world_apply_values(world, INPUT_REFERENCE, start, (size_t)count, values);
+    return STN_OK;
+}
+
+static channel_list constraint_channels(const stn_world *world, int32_t constraint) {
+    const stn_constraint_ops *ops = world->setup->model->constraints[constraint].instance->desc->ops.constraint;
+    return (channel_list){ops->channel_count, ops->channels,
+                          world->setup->constraint_slots[constraint].reference_start};
 }
 
 stn_status stn_world_get_constraint(const stn_world *world, int32_t constraint, const char *name,
@@ -280,8 +303,9 @@ stn_status stn_world_get_constraint(const stn_world *world, int32_t constraint, 
     if (ops == NULL) {
         return status;
     }
+    const channel_list list = constraint_channels(world, constraint);
     size_t start;
-    int32_t channel = find_channel(world, constraint, name, &start);
+    int32_t channel = stn_channel_find(&list, name, &start);
     if (channel >= 0) {
         *value = (stn_constraint_value){world->state.reference + start, ops->channels[channel].size, NULL};
         return STN_OK;
@@ -297,7 +321,7 @@ stn_status stn_world_get_constraint(const stn_world *world, int32_t constraint, 
         }
         memory += sizeof(double) * (size_t)o->size;
     }
-    status = refuse_name(ops, "channel or output", name, outputs, err);
+    status = stn_channel_refuse(&list, "channel or output", name, ops->outputs, outputs, err);
     stn_describe_constraint_error(world->setup->model, constraint, err);
     return status;
 }
@@ -309,23 +333,10 @@ stn_status stn_world_set_constraint(stn_world *world, int32_t constraint, const 
     if (ops == NULL) {
         return status;
     }
-    size_t start;
-    int32_t channel = find_channel(world, constraint, name, &start);
-    if (channel < 0) {
-        status = refuse_name(ops, "channel", name, 0, err);
-    } else if (count != ops->channels[channel].size) {
-        status =
-            stn_fail(err, STN_ERR_ARGUMENT, "%s takes %d values, got %d", name, ops->channels[channel].size, count);
-    }
-    for (int32_t i = 0; i < count && status == STN_OK; i++) {
-        if (!isfinite(values[i])) {
-            status = stn_fail(err, STN_ERR_NUMERIC, "%s[%d] = %g, must be finite", name, i + 1, values[i]);
-        }
-    }
+    const channel_list list = constraint_channels(world, constraint);
+    status = stn_world_put_channel(world, &list, name, values, count, err);
     if (status != STN_OK) {
         stn_describe_constraint_error(world->setup->model, constraint, err);
-        return status;
     }
-    stn_world_apply_values(world, INPUT_REFERENCE, start, (size_t)count, values);
-    return STN_OK;
+    return status;
 }

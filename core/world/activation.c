@@ -64,9 +64,6 @@ static stn_status evaluate(const step_setup *setup, const controller *c, const s
 stn_status stn_step_controllers(const step_setup *setup, const state_view *state, step_frame *frame,
                                 const step_services *services, stn_error *err) {
     const stn_model *model = setup->model;
-    if (state->sizes.controller_bytes > 0) {
-        memcpy(frame->controller_next, state->controller_memory, state->sizes.controller_bytes);
-    }
     bool plain = true; // all act in full, the usual case
     for (int32_t i = 0; i < setup->controller_count && plain; i++) {
         plain = weight_at_end(state, frame, i) == 1.0 &&

@@ -11,7 +11,8 @@ static stn_status out_of_memory(stn_error *err) {
     return stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
 }
 
-/// M, A, K and D. M and A are dense per articulated tree; of clouds of nodes M is diagonal and A nodal.
+/// M, A, K and D. M and A are dense per articulated tree; of clouds of nodes M is diagonal, or nodal where elements
+/// have mass between nodes, and A nodal.
 static stn_status allocate_matrices(stn_world *world, stn_error *err) {
     const stn_model *model = world->setup->model;
     stn_context *context = world->services.context;
@@ -32,7 +33,8 @@ static stn_status allocate_matrices(stn_world *world, stn_error *err) {
                         .node_size = 3,
                         .row_start = tree->row_start,
                         .column = tree->column};
-        stn_matrix M = nodal ? (stn_matrix){.n = tree->nv, .form = STN_MATRIX_DIAGONAL} : A;
+        bool lumped = nodal && tree->mass == NULL;
+        stn_matrix M = lumped ? (stn_matrix){.n = tree->nv, .form = STN_MATRIX_DIAGONAL} : A;
         A.values = stn_allocate(context, (size_t)stn_matrix_value_count(&A), sizeof(double));
         M.values = stn_allocate(context, (size_t)stn_matrix_value_count(&M), sizeof(double));
         frame->A[t] = A;
@@ -69,8 +71,8 @@ static stn_status make_state(stn_world *world, stn_error *err) {
     const stn_integrator_ops *ops = integrator->desc->ops.integrator;
     stn_state_sizes sizes = {
         .nq = (size_t)model->nq,
-        .reference_count = world->setup->constraint_references,
-        .controller_bytes = world->setup->constraint_bytes,
+        .reference_count = world->setup->plugin_references,
+        .controller_bytes = world->setup->plugin_bytes,
         .nv = (size_t)model->nv,
         .wrench_count = 6 * (size_t)model->body_count,
         .kinematic_count = KINEMATIC_NUMBERS * (size_t)world->setup->kinematic_count,
@@ -85,6 +87,7 @@ static stn_status make_state(stn_world *world, stn_error *err) {
     memcpy(world->state.q, model->q0, sizes.nq * sizeof(double));
     stn_kinematics_update(world->frame.kinematics, world->state.q, world->state.v);
     stn_world_begin_constraints(world->setup, world->frame.kinematics, &world->state);
+    stn_world_begin_elements(world->setup, &world->state);
     for (int32_t g = 0; g < model->geometry_count; g++) {
         memcpy(world->state.surface_velocity + 3 * (size_t)g, &model->geometries[g].surface_velocity,
                3 * sizeof(double));

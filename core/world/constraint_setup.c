@@ -37,7 +37,7 @@ stn_status stn_setup_place_constraints(step_setup *setup, stn_error *err) {
         const stn_constraint_ops *ops = ops_of(c);
         constraint_slot *slot = &setup->constraint_slots[i];
         size_t told = sizeof(double) * (size_t)output_numbers(ops);
-        *slot = (constraint_slot){setup->constraint_references, (setup->constraint_bytes + 15) & ~(size_t)15,
+        *slot = (constraint_slot){setup->plugin_references, (setup->plugin_bytes + 15) & ~(size_t)15,
                                   STN_PLUGIN_HAS(ops, state_size) ? ops->state_size(c->instance->self, c) : told,
                                   ops->row_count(c->instance->self, c),
                                   STN_PLUGIN_HAS(ops, contact_rows) ? ops->contact_rows(c->instance->self, c) : 0};
@@ -55,8 +55,8 @@ stn_status stn_setup_place_constraints(step_setup *setup, stn_error *err) {
             stn_describe_constraint_error(model, i, err);
             return STN_ERR_PLUGIN;
         }
-        setup->constraint_references += (size_t)channel_numbers(ops);
-        setup->constraint_bytes = slot->bytes > 0 ? slot->memory_start + slot->bytes : setup->constraint_bytes;
+        setup->plugin_references += (size_t)channel_numbers(ops);
+        setup->plugin_bytes = slot->bytes > 0 ? slot->memory_start + slot->bytes : setup->plugin_bytes;
         setup->constraint_rows += slot->rows;
     }
     return model->constraint_count > 0 ? stn_setup_describe_constraints(setup, err) : STN_OK;

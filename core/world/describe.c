@@ -111,6 +111,9 @@ stn_status stn_setup_describe(step_setup *setup, stn_error *err) {
     if (status == STN_OK && setup->model != NULL) {
         status = stn_setup_describe_constraints(setup, err);
     }
+    if (status == STN_OK && setup->model != NULL) {
+        status = stn_setup_describe_elements(setup, err);
+    }
     for (int32_t i = 0; i < setup->controller_count && status == STN_OK; i++) {
         status = stn_setup_describe_controller(setup, &setup->controllers[i], i + 1, err);
     }
@@ -126,6 +129,19 @@ stn_status stn_setup_describe_constraints(step_setup *setup, stn_error *err) {
         snprintf(owner, sizeof owner, "constraint.%d", i + 1);
         append(&t, "%s = %s\n", owner, c->instance->desc->id);
         append_instance(&t, owner, c->instance);
+    }
+    return end(setup, &t, before, err);
+}
+
+stn_status stn_setup_describe_elements(step_setup *setup, stn_error *err) {
+    growing_text t = begin(setup);
+    size_t before = t.length;
+    for (int32_t i = 0; i < setup->model->element_group_count; i++) {
+        const stn_instance *instance = setup->model->element_groups[i].instance;
+        char owner[32];
+        snprintf(owner, sizeof owner, "element.%d", i + 1);
+        append(&t, "%s = %s\n", owner, instance->desc->id);
+        append_instance(&t, owner, instance);
     }
     return end(setup, &t, before, err);
 }

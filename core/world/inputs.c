@@ -22,114 +22,6 @@ stn_status stn_step_kinematics(const step_setup *setup, const state_view *state,
     return STN_OK;
 }
 
-/// Gathers node vectors of every element: x (count x m) from the tree's q or v.
-static void gather(const stn_element_group *group, const double *node_values, double *x) {
-    int32_t n = group->nodes_per_element;
-    for (int32_t e = 0; e < group->element_count * n; e++) {
-        memcpy(x + 3 * (size_t)e, node_values + 3 * (size_t)group->index[e], 3 * sizeof(double));
-    }
-}
-
-static void scatter_blocks(const stn_element_group *group, const int32_t *slot, const double *blocks, stn_matrix *K) {
-    int32_t n = group->nodes_per_element, m = 3 * n;
-    for (int32_t e = 0; e < group->element_count; e++) {
-        const double *k = blocks + (size_t)e * (size_t)(m * m);
-        for (int32_t i = 0; i < n; i++) {
-            for (int32_t j = 0; j < n; j++) {
-                double *target = K->values + 9 * (size_t)*slot++;
-                for (int32_t r = 0; r < 3; r++) {
-                    for (int32_t c = 0; c < 3; c++) {
-                        target[3 * r + c] += k[(3 * i + r) * m + 3 * j + c];
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Which of the elements, of `size` numbers each, has one that is not finite; -1: none.
-static int32_t first_not_finite(const double *x, int32_t count, int32_t size) {
-    double sum = 0.0; // of zeros, as long as all are finite
-    for (int64_t i = 0; i < (int64_t)count * size; i++) {
-        sum += 0.0 * x[i];
-    }
-    for (int64_t i = 0; !(sum == 0.0) && i < (int64_t)count * size; i++) {
-        if (!isfinite(x[i])) {
-            return (int32_t)(i / size);
-        }
-    }
-    return -1;
-}
-
-/// Forces, stiffness and damping of a group of elements.
-static stn_status add_elements(const step_setup *setup, const state_view *state, step_frame *frame, int32_t g,
-                               stn_error *err) {
-    const stn_element_group *group = &setup->model->element_groups[g];
-    const stn_tree *tree = &setup->model->trees[group->tree];
-    const stn_element_ops *ops = group->instance->desc->ops.element;
-    int32_t count = group->element_count, m = 3 * group->nodes_per_element;
-    double *x = STN_ARENA(frame->arena, count * m, double);
-    double *v = STN_ARENA(frame->arena, count * m, double);
-    double *force = STN_ARENA(frame->arena, count * m, double);
-    double *K = STN_ARENA(frame->arena, (int64_t)count * m * m, double);
-    double *D = STN_ARENA(frame->arena, (int64_t)count * m * m, double);
-    if (x == NULL || v == NULL || force == NULL || K == NULL || D == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "elements: out of memory for %d elements", count);
-    }
-    gather(group, state->q + tree->q_start, x);
-    gather(group, state->v + tree->v_start, v);
-    double energy = 0.0;
-    frame->place.plugin = group->instance;
-    ops->evaluate(group->instance->self, count, x, v, group->constants, force, K, D, &energy);
-    const struct {
-        const char *name;
-        const double *values;
-        int32_t size;
-    } parts[] = {{"force", force, m}, {"stiffness", K, m * m}, {"damping", D, m * m}};
-    for (int32_t k = 0; k < STN_COUNT(parts); k++) {
-        int32_t wrong = first_not_finite(parts[k].values, count, parts[k].size);
-        if (wrong >= 0) {
-            return stn_fail(err, STN_ERR_NUMERIC,
-                            "element %s: the %s of element %d (counted from 0) of a group is not finite",
-                            group->instance->desc->id, parts[k].name, wrong);
-        }
-    }
-    frame->place.plugin = NULL;
-    double *tau = frame->forces.tau + tree->v_start;
-    for (int32_t e = 0; e < count * group->nodes_per_element; e++) {
-        for (int32_t r = 0; r < 3; r++) {
-            tau[3 * group->index[e] + r] += force[3 * e + r];
-        }
-    }
-    scatter_blocks(group, setup->element_slots[g].slot, K, &frame->forces.K[group->tree]);
-    scatter_blocks(group, setup->element_slots[g].slot, D, &frame->forces.D[group->tree]);
-    frame->forces.elastic_energy += energy;
-    return STN_OK;
-}
-
-double stn_setup_element_energy(const step_setup *setup, const double *q, const double *v) {
-    enum { MOST_NODES = 8, MOST = 3 * MOST_NODES };
-    double x[MOST], u[MOST], force[MOST], K[MOST * MOST], D[MOST * MOST], sum = 0.0;
-    for (int32_t g = 0; g < setup->model->element_group_count; g++) {
-        const stn_element_group *group = &setup->model->element_groups[g];
-        const stn_tree *tree = &setup->model->trees[group->tree];
-        const stn_element_ops *ops = group->instance->desc->ops.element;
-        for (int32_t e = 0; e < group->element_count; e++) {
-            stn_element_group one = *group;
-            const double *constants =
-                ops->constant_count > 0 ? group->constants + (size_t)e * (size_t)ops->constant_count : NULL;
-            double energy = 0.0;
-            one.element_count = 1;
-            one.index += e * group->nodes_per_element;
-            gather(&one, q + tree->q_start, x);
-            gather(&one, v + tree->v_start, u);
-            ops->evaluate(group->instance->self, 1, x, u, constants, force, K, D, &energy);
-            sum += energy;
-        }
-    }
-    return sum;
-}
-
 /// Is the diagonal of gains finite and >= 0? The usual case, in one pass without a branch.
 static bool sound_diagonal(const stn_matrix *gain) {
     int32_t wrong = 0;
@@ -187,6 +79,9 @@ stn_status stn_step_inputs(const step_setup *setup, const state_view *state, ste
     const stn_model *model = setup->model;
     stn_forces *f = &frame->forces;
     memset(f->tau, 0, (size_t)model->nv * sizeof(double));
+    if (state->sizes.controller_bytes > 0) { // what elements and controllers do not write stays
+        memcpy(frame->controller_next, state->controller_memory, state->sizes.controller_bytes);
+    }
     f->servo_count = 0;
     f->elastic_energy = 0.0;
     for (int32_t t = 0; t < model->tree_count; t++) {
@@ -208,11 +103,9 @@ stn_status stn_step_inputs(const step_setup *setup, const state_view *state, ste
             stn_forces_add_gain(f, d, 0.0, joint->damping, -joint->damping * state->v[d]);
         }
     }
-    for (int32_t g = 0; g < model->element_group_count; g++) {
-        stn_status added = add_elements(setup, state, frame, g, err);
-        if (added != STN_OK) {
-            return added;
-        }
+    stn_status status = stn_step_elements(setup, state, frame, services, err);
+    if (status != STN_OK) {
+        return status;
     }
     for (int32_t d = 0; d < model->nv; d++) {
         f->tau[d] += state->effort[d];
@@ -224,7 +117,7 @@ stn_status stn_step_inputs(const step_setup *setup, const state_view *state, ste
             stn_forces_add_wrench(f, frame->kinematics, b, frame->kinematics->body_pose[b].position, wrench);
         }
     }
-    stn_status status = stn_step_controllers(setup, state, frame, services, err);
+    status = stn_step_controllers(setup, state, frame, services, err);
     if (status < 0) {
         return status;
     }

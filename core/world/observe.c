@@ -18,9 +18,8 @@ const char *stn_phase_name(stn_phase phase) {
 
 double stn_world_elastic_energy(stn_world *world) {
     bool stepped = world->observation.problem != NULL;
-    double elements = stepped ? world->frame.forces.elastic_energy
-                              : stn_setup_element_energy(world->setup, world->state.q, world->state.v);
     const state_view state = state_view_of(&world->state);
+    double elements = stepped ? world->frame.forces.elastic_energy : stn_setup_element_energy(world->setup, &state);
     return elements + stn_spring_energy(stn_world_kinematics(world)) +
            stn_step_constraint_energy(world->setup, &state, &world->frame, NULL);
 }
@@ -60,8 +59,8 @@ void stn_step_observation(stn_world *world) {
 
 void stn_world_show_state(stn_world *world) {
     (void)stn_world_kinematics(world);
-    world->frame.forces.elastic_energy = stn_setup_element_energy(world->setup, world->state.q, world->state.v);
     const state_view state = state_view_of(&world->state);
+    world->frame.forces.elastic_energy = stn_setup_element_energy(world->setup, &state);
     stn_step_energies(world->setup, &state, &world->frame);
     stn_step_observation(world);
 }

@@ -129,40 +129,6 @@ size_t stn_setup_memory_bytes(const step_setup *setup, stn_kind kind) {
 
 // ------------------------------------------------------------------------------------------------------------ tables
 
-/// Position of block (row, column) in a nodal pattern; elements only join nodes that the pattern joins.
-static int32_t nodal_slot(const stn_tree *tree, int32_t row, int32_t column) {
-    int32_t e = tree->row_start[row];
-    while (tree->column[e] != column) {
-        e++;
-    }
-    return e;
-}
-
-static stn_status make_element_slots(step_setup *setup, stn_error *err) {
-    const stn_model *model = setup->model;
-    setup->element_slots =
-        stn_allocate(setup->context, (size_t)model->element_group_count, sizeof *setup->element_slots);
-    if (setup->element_slots == NULL) {
-        return out_of_memory(err);
-    }
-    for (int32_t g = 0; g < model->element_group_count; g++) {
-        const stn_element_group *group = &model->element_groups[g];
-        int32_t n = group->nodes_per_element;
-        int32_t *slot = stn_allocate(setup->context, (size_t)group->element_count * (size_t)(n * n), sizeof *slot);
-        if (slot == NULL) {
-            return out_of_memory(err);
-        }
-        setup->element_slots[g].slot = slot;
-        for (int32_t e = 0; e < group->element_count; e++) {
-            const int32_t *node = group->index + (size_t)e * (size_t)n;
-            for (int32_t i = 0; i < n * n; i++) {
-                *slot++ = nodal_slot(&model->trees[group->tree], node[i / n], node[i % n]);
-            }
-        }
-    }
-    return STN_OK;
-}
-
 /// First velocity and tree of each node; the first link that has no dynamics.
 static stn_status look_through_trees(step_setup *setup, stn_error *err) {
     const stn_model *model = setup->model;
@@ -229,8 +195,8 @@ static stn_status make_colliders(step_setup *setup, stn_error *err) {
 
 stn_status stn_setup_compile(step_setup *setup, stn_error *err) {
     setup->model = setup->compiled;
-    stn_status (*const make[])(step_setup *, stn_error *) = {make_element_slots, make_colliders, look_through_trees,
-                                                             stn_setup_place_constraints, list_kinematic};
+    stn_status (*const make[])(step_setup *, stn_error *) = {
+        make_colliders, look_through_trees, stn_setup_place_constraints, stn_setup_place_elements, list_kinematic};
     for (int32_t i = 0; i < STN_COUNT(make); i++) {
         stn_status status = make[i](setup, err);
         if (status != STN_OK) {

@@ -21,9 +21,11 @@ typedef struct controller {
 /// Numbers of the state for a body that moves as it is told, and for a controller's weight.
 enum { KINEMATIC_NUMBERS = 14, ACTIVATION_NUMBERS = 5 };
 
-/// Where element blocks go in the nodal matrix of their tree: slot[(e n + i) n + j] for node pair (i, j) of element e.
+/// Of a group of elements: where blocks go in the nodal matrix of their tree, slot[(e n + i) n + j] for node pair (i,
+/// j) of element e; where its channels and states are in the state, behind those of the constraints.
 typedef struct element_slots {
     int32_t *slot;
+    size_t reference_start, memory_start;
 } element_slots;
 
 /// Where a constraint of a plugin keeps its numbers in the state, before those of the controllers.
@@ -46,11 +48,11 @@ typedef struct step_setup {
     int32_t controller_count;
     controller *controllers;
 
-    element_slots *element_slots;                   // (element_group_count)
-    constraint_slot *constraint_slots;              // (constraint_count of the model)
-    size_t constraint_references, constraint_bytes; // of all, in the state
-    int32_t constraint_rows;                        // of all, without those of contacts
-    bool constraints_read_contacts;                 // has any contact_rows?
+    element_slots *element_slots;           // (element_group_count)
+    constraint_slot *constraint_slots;      // (constraint_count of the model)
+    size_t plugin_references, plugin_bytes; // of constraints and elements, in the state
+    int32_t constraint_rows;                // of all, without those of contacts
+    bool constraints_read_contacts;         // has any contact_rows?
     int32_t collider_count;
     int32_t *collider; // geometries that can collide
     bool *collider_moves;

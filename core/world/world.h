@@ -95,6 +95,7 @@ void stn_describe_coordinate(const stn_model *model, int32_t i, char *text, size
 void stn_describe_constraint_error(const stn_model *model, int32_t i, stn_error *err);
 stn_status stn_setup_describe(step_setup *setup, stn_error *err);             // fills `parameters`, which are NULL
 stn_status stn_setup_describe_constraints(step_setup *setup, stn_error *err); // adds those of the model's constraints
+stn_status stn_setup_describe_elements(step_setup *setup, stn_error *err);    // likewise of its elements
 /// Adds the parameters of a controller that is not counted yet; `number` from 1.
 stn_status stn_setup_describe_controller(step_setup *setup, const controller *c, int32_t number, stn_error *err);
 
@@ -118,8 +119,33 @@ stn_status stn_step_kinematics(const step_setup *setup, const state_view *state,
                                step_services *services, stn_error *err);
 stn_status stn_step_inputs(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services,
                            stn_error *err);
-/// [J] stored in the elements at (q, v). Takes no memory.
-double stn_setup_element_energy(const step_setup *setup, const double *q, const double *v);
+
+// elements.c: forces between nodes
+stn_status stn_setup_place_elements(step_setup *setup, stn_error *err);   // makes `element_slots`
+void stn_world_begin_elements(const step_setup *setup, stn_state *state); // states at the start
+/// Adds tau, K, D and energy of all elements, and writes their next states. STN_ERR_NUMERIC names the element.
+stn_status stn_step_elements(const step_setup *setup, const state_view *state, step_frame *frame,
+                             const step_services *services, stn_error *err);
+/// [J] stored in the elements at a state. Takes no memory.
+double stn_setup_element_energy(const step_setup *setup, const state_view *state);
+
+// access.c: channels of constraints and elements
+/// Channels of one plugin of the model, and where their numbers begin in the references.
+typedef struct channel_list {
+    int32_t count;
+    const stn_channel *channels;
+    size_t start;
+} channel_list;
+/// The channel of this name, and where its numbers are; -1: none.
+int32_t stn_channel_find(const channel_list *list, const char *name, size_t *start);
+/// Fails with the names that there are, `outputs` among them.
+stn_status stn_channel_refuse(const channel_list *list, const char *what, const char *name,
+                              const stn_constraint_output *outputs, int32_t output_count, stn_error *err);
+/// Checks and sets a channel by name.
+stn_status stn_world_put_channel(stn_world *world, const channel_list *list, const char *name, const double *values,
+                                 int32_t count, stn_error *err);
+
+// input_work of inputs.c
 double stn_step_input_work(const step_setup *setup, const state_view *state,
                            const step_frame *frame); // after the solution is known
 

@@ -35,7 +35,12 @@ static stn_status add_cloud(stn_model_builder *b, int32_t count, stn_error *err)
         position[3 * i] = i;
         mass[i] = 1.0;
     }
-    stn_nodes_spec spec = {"cloud", count, position, mass, 0.01, stn_material_unset()};
+    stn_nodes_spec spec = {.name = "cloud",
+                           .node_count = count,
+                           .position = position,
+                           .mass = mass,
+                           .contact_radius = 0.01,
+                           .material = stn_material_unset()};
     int32_t nodes = -1;
     status = status == STN_OK ? stn_builder_add_nodes(b, &spec, &nodes, err) : status;
     free(position);

@@ -220,7 +220,9 @@ static void add_elements(stn_world *world, const char *id, double k, double c, i
     stn_instance *instance = NULL;
     stn_error err;
     assert_ok(stn_instance_create(stn_world_context(world), STN_KIND_ELEMENT, id, settings, 2, &instance, &err), err);
-    assert_ok(stn_builder_add_elements(stn_world_builder(world), nodes, instance, count, index, &err), err);
+    const stn_elements_spec spec = {.nodes = nodes, .element_count = count, .index = index};
+    int32_t group = 0;
+    assert_ok(stn_builder_add_elements(stn_world_builder(world), instance, &spec, &group, &err), err);
 }
 
 /// Springs between all nodes of a 5 x 5 x 4 lattice that are at most a face diagonal apart.

@@ -38,7 +38,9 @@ static double direction(const double *x, double n[3]) {
     return length;
 }
 
-static stn_status prepare(const void *self, const double *x, double *constants, stn_error *err) {
+static stn_status prepare(const void *self, const double *x, const double *parameters, double *constants,
+                          stn_error *err) {
+    (void)parameters;
     double n[3];
     constants[0] = direction(x, n);
     for (int32_t i = 0; i < 3; i++) {
@@ -83,14 +85,17 @@ static void evaluate_one(fault f, const double *x, const double *v, const double
     }
 }
 
-static void evaluate(const void *self, int32_t count, const double *x, const double *v, const double *constants,
-                     double *force, double *K, double *D, double *energy) {
-    *energy = 0.0;
-    misbehave(((const config *)self)->fault, force, 6 * count, NULL);
-    for (int32_t e = 0; e < count; e++) {
-        evaluate_one((fault)((const config *)self)->fault, x + 6 * e, v + 6 * e, constants + 4 * e, force + 6 * e,
-                     K + 36 * e, D + 36 * e, energy);
+static stn_status evaluate(const void *self, stn_element_batch *b, stn_error *err) {
+    (void)err;
+    double unused[2][36];
+    misbehave(((const config *)self)->fault, b->force, 6 * b->count, NULL);
+    for (int32_t e = 0; e < b->count; e++) {
+        b->energy[e] = 0.0;
+        evaluate_one((fault)((const config *)self)->fault, b->x + 6 * e, b->v + 6 * e, b->constants + 4 * e,
+                     b->force + 6 * e, b->K != NULL ? b->K + 36 * e : unused[0],
+                     b->D != NULL ? b->D + 36 * e : unused[1], &b->energy[e]);
     }
+    return STN_OK;
 }
 
 static const stn_element_ops ops = {

@@ -17,19 +17,23 @@ static const stn_param bar_params[] = {
     STN_PARAM_TEXT(bar, label, NULL, "a text"),
 };
 
-static stn_status prepare_bar(const void *self, const double *x, double *constants, stn_error *err) {
-    (void)self, (void)err;
+static stn_status prepare_bar(const void *self, const double *x, const double *parameters, double *constants,
+                              stn_error *err) {
+    (void)self, (void)err, (void)parameters;
     constants[0] = x[3] - x[0];
     return STN_OK;
 }
 
-static void evaluate_bar(const void *self, int32_t count, const double *x, const double *v, const double *constants,
-                         double *force, double *K, double *D, double *energy) {
-    (void)self, (void)x, (void)v, (void)constants;
-    memset(force, 0, (size_t)count * 6 * sizeof(double));
-    memset(K, 0, (size_t)count * 36 * sizeof(double));
-    memset(D, 0, (size_t)count * 36 * sizeof(double));
-    *energy = 0.0;
+static stn_status evaluate_bar(const void *self, stn_element_batch *batch, stn_error *err) {
+    (void)self, (void)err;
+    const size_t count = (size_t)batch->count;
+    memset(batch->force, 0, count * 6 * sizeof(double));
+    memset(batch->energy, 0, count * sizeof(double));
+    if (batch->K != NULL) {
+        memset(batch->K, 0, count * 36 * sizeof(double));
+        memset(batch->D, 0, count * 36 * sizeof(double));
+    }
+    return STN_OK;
 }
 
 static const stn_element_ops bar_ops = {.size = sizeof bar_ops,

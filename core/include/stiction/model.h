@@ -330,22 +330,48 @@ STN_API int32_t stn_builder_find_joint(const stn_model_builder *builder, int32_t
 STN_API void stn_builder_group_joints(const stn_model_builder *builder, int32_t group, int32_t *start, int32_t *count);
 STN_API const char *stn_builder_joint_name(const stn_model_builder *builder, int32_t joint);
 
+/// What a node of a deformable is.
+typedef enum stn_node_type {
+    STN_NODE_POINT,     // a point: q: x, y, z; v: their rates
+    STN_NODE_TYPE_COUNT // how many there are
+} stn_node_type;
+/// Coordinates and velocities of a node.
+static inline int32_t stn_node_type_nq(stn_node_type type) {
+    (void)type;
+    return 3;
+}
+static inline int32_t stn_node_type_nv(stn_node_type type) {
+    (void)type;
+    return 3;
+}
+
 /// A cloud of point masses with 3 translations each: the degrees of freedom of a deformable body. It is one tree.
 typedef struct stn_nodes_spec {
     const char *name;       // for messages
     int32_t node_count;     // > 0
     const double *position; // (3 node_count), world [m]
-    const double *mass;     // (node_count) [kg], > 0
+    const double *mass;     // (node_count) [kg], >= 0, beside that of elements; NULL: that of elements alone
     double contact_radius;  // > 0: every node carries a colliding sphere of this radius
     stn_material material;  // NaN: not given
+    const double *rest;     // (3 node_count) where the elements are at rest [m]; NULL: at `position`
 } stn_nodes_spec;
 /// Adds a cloud, copied. Its number for stn_builder_add_elements is returned through `nodes`.
 STN_API stn_status stn_builder_add_nodes(stn_model_builder *builder, const stn_nodes_spec *spec, int32_t *nodes,
                                          stn_error *err);
-/// Elements over the nodes of one cloud. `instance` is an element plugin; the model takes it over (also on failure).
-/// `index` holds element_count x nodes-per-element node numbers, counted within the cloud.
-STN_API stn_status stn_builder_add_elements(stn_model_builder *builder, int32_t nodes, stn_instance *instance,
-                                            int32_t element_count, const int32_t *index, stn_error *err);
+
+/// Elements of one plugin over the nodes of one cloud.
+typedef struct stn_elements_spec {
+    const char *name;         // for messages and channels; NULL or "": none
+    int32_t nodes;            // cloud, as stn_builder_add_nodes returned it
+    int32_t element_count;    // >= 0
+    const int32_t *index;     // (element_count x nodes_per_element) node numbers, counted within the cloud
+    const double *parameters; // (element_count x the plugin's parameter_count), NaN: the instance's; NULL: all of them
+} stn_elements_spec;
+/// Adds elements, copied. `instance` is an element plugin (element.h); the model takes it over, also on failure. Nodes
+/// that do not exist: STN_ERR_ARGUMENT. Degenerate elements and nodes without any mass are refused when the model is
+/// compiled. The group's number is returned through `group`. [setup]
+STN_API stn_status stn_builder_add_elements(stn_model_builder *builder, stn_instance *instance,
+                                            const stn_elements_spec *spec, int32_t *group, stn_error *err);
 /// `count` nodes of a cloud, by their numbers within it, keep the place that they have at the model's start on a link;
 /// STN_WORLD: in the world. A world that is stepped from elsewhere brings them back there. On what cannot move, and on
 /// kinematic bodies, the nodes move as the body does and no longer belong to the unknowns of a step; on bodies that
@@ -393,6 +419,10 @@ typedef struct stn_tree {
     int32_t q_start, nq;               // its coordinates in q
     int32_t v_start, nv;               // its velocities in v
     const int32_t *row_start, *column; // nodal: pattern of M, K, D, A (stn_matrix)
+    stn_node_type node_type;           // nodal: of all its nodes
+    /// Nodal: (row_start[node_count]) mass of two nodes [kg], one number a block of the pattern; NULL: node_mass on the
+    /// diagonal is all.
+    const double *mass;
 } stn_tree;
 
 /// A rigid body: links that fixed joints weld together. Body 0 is the world. A parent has a smaller index. A kinematic
@@ -485,6 +515,7 @@ typedef struct stn_mesh_reference {
 
 /// Elements of one plugin over the nodes of one cloud.
 typedef struct stn_element_group {
+    const char *name;                         // "" when none is given
     stn_instance *instance;                   // of the element plugin, owned by the model
     int32_t tree;                             // of the cloud
     int32_t element_count, nodes_per_element; // the latter as the plugin says
@@ -575,7 +606,7 @@ typedef struct stn_model {
     const stn_surface *surfaces;             // as added
     const double *q0;        // (nq) start: joints at zero (or at the limit nearest to it), mimics as their masters say,
                              // bases at their pose; a floating joint of a file at its frame
-    const double *node_mass; // (node_count)
+    const double *node_mass; // (node_count) [kg], that of elements included: row sums of the mass matrix
     const stn_node_attachment *attachments; // as added
     const int32_t *node_attachment;         // (node_count) of each node, -1: free
     const int32_t *dof_joint;               // (nv) joint of each velocity, -1 for nodes

@@ -170,6 +170,20 @@ STN_API stn_status stn_world_get_constraint(const stn_world *world, int32_t cons
 STN_API stn_status stn_world_set_constraint(stn_world *world, int32_t constraint, const char *channel,
                                             const double *values, int32_t count, stn_error *err);
 
+// ------------------------------------------------------------------------------------------------------- elements
+
+/// A channel of a group of elements, by name (element.h); `count` must be its size. Holds until changed; part of the
+/// state.
+STN_API stn_status stn_world_set_element_channel(stn_world *world, int32_t group, const char *channel,
+                                                 const double *values, int32_t count, stn_error *err);
+/// The same as it is set.
+STN_API stn_status stn_world_get_element_channel(const stn_world *world, int32_t group, const char *channel,
+                                                 stn_constraint_value *value, stn_error *err);
+/// How many numbers the outputs of one element of a group have.
+STN_API int32_t stn_element_output_count(const stn_element_group *group);
+/// Outputs of every element of a group at the present state, (element_count x stn_element_output_count).
+STN_API stn_status stn_world_element_outputs(const stn_world *world, int32_t group, double *values, stn_error *err);
+
 // ------------------------------------------------------------------------------------ state and step inputs
 
 /// Whole vectors (nq), (nv). STN_ERR_NUMERIC for NaN or infinity, naming joint and component; quaternions are

@@ -10,7 +10,7 @@
 #include "random_stream.h"
 #include "validate.h"
 
-enum { MOST_NODES = 8, MOST_DOFS = 3 * MOST_NODES, BATCH = 5, ROUNDS = 50 };
+enum { MOST_NODES = STN_ELEMENT_NODES, MOST_DOFS = 3 * MOST_NODES, BATCH = 5, ROUNDS = 50 };
 
 /// Elements of a plugin in random deformation, and what evaluate says of them.
 typedef struct subject {
@@ -23,6 +23,7 @@ typedef struct subject {
     double rest[BATCH * MOST_DOFS], x[BATCH * MOST_DOFS], v[BATCH * MOST_DOFS];
     double force[BATCH * MOST_DOFS], K[BATCH * MOST_DOFS * MOST_DOFS], D[BATCH * MOST_DOFS * MOST_DOFS];
     double energy;
+    double *parameters, *channels, *state, *next_state; // NaN, zeros, (BATCH x state_count) each
 } subject;
 
 static bool begin(subject *s, validate_trial *trial) {
@@ -36,15 +37,32 @@ static bool begin(subject *s, validate_trial *trial) {
     s->ops = s->instance->desc->ops.element;
     s->m = 3 * s->ops->nodes_per_element;
     s->constants = s->ops->constant_count;
-    s->constant = stn_allocate(trial->request->context, (size_t)(BATCH * s->constants) + 1, sizeof(double));
-    if (s->constant == NULL) {
-        trial_fail(trial, "out of memory");
+    int32_t channels = 0;
+    for (int32_t i = 0; i < s->ops->channel_count; i++) {
+        channels += s->ops->channels[i].size;
     }
-    return s->constant != NULL;
+    stn_context *context = trial->request->context;
+    s->constant = stn_allocate(context, (size_t)(BATCH * s->constants) + 1, sizeof(double));
+    s->parameters = stn_allocate(context, (size_t)s->ops->parameter_count + 1, sizeof(double));
+    s->channels = stn_allocate(context, (size_t)channels + 1, sizeof(double));
+    s->state = stn_allocate(context, (size_t)(BATCH * s->ops->state_count) + 1, sizeof(double));
+    s->next_state = stn_allocate(context, (size_t)(BATCH * s->ops->state_count) + 1, sizeof(double));
+    if (s->constant == NULL || s->parameters == NULL || s->channels == NULL || s->state == NULL ||
+        s->next_state == NULL) {
+        trial_fail(trial, "out of memory");
+        return false;
+    }
+    for (int32_t i = 0; i < s->ops->parameter_count; i++) {
+        s->parameters[i] = (double)NAN;
+    }
+    return true;
 }
 
 static void end(subject *s) {
-    stn_release(s->trial->request->context, s->constant);
+    double *owned[] = {s->constant, s->parameters, s->channels, s->state, s->next_state};
+    for (int32_t i = 0; i < STN_COUNT(owned); i++) {
+        stn_release(s->trial->request->context, owned[i]);
+    }
     stn_instance_destroy(s->instance);
 }
 
@@ -59,7 +77,7 @@ static void rest_corner(int32_t nodes, int32_t node, double x[3]) {
 
 static bool prepare(subject *s, const double *x, double *constants) {
     stn_error err = {STN_OK, ""};
-    if (s->ops->prepare != NULL && s->ops->prepare(s->instance->self, x, constants, &err) != STN_OK) {
+    if (s->ops->prepare != NULL && s->ops->prepare(s->instance->self, x, s->parameters, constants, &err) != STN_OK) {
         trial_fail(s->trial, "prepare refuses an ordinary element, a corner of a cube of 0.1 m: %s", err.text);
     }
     return !s->trial->decided;
@@ -79,14 +97,47 @@ static bool draw(subject *s, double strain, double speed) {
         if (!prepare(s, s->rest + e * s->m, s->constant + e * s->constants)) {
             return false;
         }
+        if (s->ops->initial_state != NULL) {
+            s->ops->initial_state(s->instance->self, s->constant + e * s->constants,
+                                  s->state + e * s->ops->state_count);
+        }
     }
     return true;
 }
 
+/// `count` elements from `first` on at velocities `v`, with results at the subject's arrays.
+static stn_element_batch batch_of(subject *s, int32_t first, int32_t count, const double *v) {
+    return (stn_element_batch){
+        .count = count,
+        .first = first,
+        .dt = 1e-3,
+        .x = s->x + first * s->m,
+        .v = v,
+        .constants = s->constant + first * s->constants,
+        .channels = s->channels,
+        .state = s->state + first * s->ops->state_count,
+        .force = s->force,
+        .K = s->K,
+        .D = s->D,
+        .energy = &s->energy,
+        .next_state = s->next_state,
+        .wrong = -1,
+    };
+}
+
+static void run(subject *s, stn_element_batch *batch) {
+    stn_error err = {STN_OK, ""};
+    stn_status status = s->ops->evaluate(s->instance->self, batch, &err);
+    if (status != STN_OK) {
+        trial_fail(s->trial, "evaluate refuses element %d of a batch of %d, deformed a little: %s", batch->wrong,
+                   batch->count, err.text);
+    }
+}
+
 /// Element e alone.
 static void evaluate(subject *s, int32_t e) {
-    s->ops->evaluate(s->instance->self, 1, s->x + e * s->m, s->v + e * s->m, s->constant + e * s->constants, s->force,
-                     s->K, s->D, &s->energy);
+    stn_element_batch batch = batch_of(s, e, 1, s->v + e * s->m);
+    run(s, &batch);
 }
 
 static double norm(const double *x, int32_t n) {
@@ -320,7 +371,9 @@ static void check_damping(validate_trial *trial) {
     }
     for (int32_t round = 0; round < ROUNDS && draw(&s, 0.3, 1.0) && !trial->decided; round++) {
         double force[MOST_DOFS], power = 0.0;
-        s.ops->evaluate(s.instance->self, 1, s.x, still, s.constant, force, s.K, s.D, &s.energy);
+        stn_element_batch at_rest = batch_of(&s, 0, 1, still);
+        at_rest.force = force;
+        run(&s, &at_rest);
         evaluate(&s, 0);
         for (int32_t i = 0; i < s.m; i++) {
             power += (s.force[i] - force[i]) * s.v[i];
@@ -341,17 +394,28 @@ static void check_batch(validate_trial *trial) {
     if (!begin(&s, trial)) {
         return;
     }
+    double *next = stn_allocate(trial->request->context, (size_t)(BATCH * s.ops->state_count) + 1, sizeof(double));
+    if (next == NULL) {
+        trial_fail(trial, "out of memory");
+    }
     for (int32_t round = 0; round < 10 && draw(&s, 0.3, 1.0) && !trial->decided; round++) {
         double force[BATCH * MOST_DOFS + GUARD], K[BATCH * MOST_DOFS * MOST_DOFS + GUARD],
             D[BATCH * MOST_DOFS * MOST_DOFS + GUARD];
-        double x[BATCH * MOST_DOFS], energy = (double)NAN, sum = 0.0;
+        double x[BATCH * MOST_DOFS], energy[BATCH + GUARD];
         size_t m = (size_t)s.m, bytes = m * sizeof(double);
         memset(force, 0xff, sizeof force); // NaN: what is only added to shows
         memset(K, 0xff, sizeof K);
         memset(D, 0xff, sizeof D);
+        memset(energy, 0xff, sizeof energy);
         memcpy(x, s.x, sizeof x);
         int64_t requests = stn_context_allocations(trial->request->context);
-        s.ops->evaluate(s.instance->self, BATCH, s.x, s.v, s.constant, force, K, D, &energy);
+        stn_element_batch batch = batch_of(&s, 0, BATCH, s.v);
+        batch.force = force;
+        batch.K = K;
+        batch.D = D;
+        batch.energy = energy;
+        batch.next_state = next;
+        run(&s, &batch);
         requests = stn_context_allocations(trial->request->context) - requests;
         if (requests > 0) {
             trial_fail(trial, "evaluate made %lld allocations in a step, expected none", (long long)requests);
@@ -359,23 +423,33 @@ static void check_batch(validate_trial *trial) {
         if (memcmp(x, s.x, sizeof x) != 0) {
             trial_fail(trial, "evaluate changed the positions");
         }
-        if (!isnan(force[BATCH * m]) || !isnan(K[BATCH * m * m]) || !isnan(D[BATCH * m * m])) {
+        if (!isnan(force[BATCH * m]) || !isnan(K[BATCH * m * m]) || !isnan(D[BATCH * m * m]) || !isnan(energy[BATCH])) {
             trial_fail(trial, "evaluate writes beyond its %d elements", BATCH);
         }
         for (int32_t e = 0; e < BATCH; e++) {
             evaluate(&s, e);
-            sum += s.energy;
             size_t at = (size_t)e * m;
             if (memcmp(force + at, s.force, bytes) != 0 || memcmp(K + at * m, s.K, m * bytes) != 0 ||
-                memcmp(D + at * m, s.D, m * bytes) != 0) {
-                trial_fail(trial, "element %d of a batch of %d has other forces, K or D than alone", e, BATCH);
+                memcmp(D + at * m, s.D, m * bytes) != 0 || memcmp(energy + e, &s.energy, sizeof s.energy) != 0) {
+                trial_fail(trial, "element %d of a batch of %d has other forces, K, D or energy than alone", e, BATCH);
             }
-        }
-        if (!(fabs(energy - sum) <= 1e-12 * (fabs(sum) + 1e-300))) {
-            trial_fail(trial, "a batch of %d stores %.9g J, its elements alone %.9g J", BATCH, energy, sum);
+            if (memcmp(next + e * s.ops->state_count, s.next_state, (size_t)s.ops->state_count * sizeof(double)) != 0) {
+                trial_fail(trial, "element %d of a batch of %d has another next state than alone", e, BATCH);
+            }
+            // where nothing but forces and energy is asked, as between steps
+            double alone[MOST_DOFS], stored = 0.0;
+            stn_element_batch question = batch_of(&s, e, 1, s.v + (size_t)e * m);
+            question.force = alone;
+            question.energy = &stored;
+            question.K = question.D = question.next_state = NULL;
+            run(&s, &question);
+            if (memcmp(alone, s.force, bytes) != 0 || stored != s.energy) {
+                trial_fail(trial, "without K and D element %d has other forces or energy", e);
+            }
         }
     }
     trial_ok(trial, "10 batches of %d elements", BATCH);
+    stn_release(trial->request->context, next);
     end(&s);
 }
 
@@ -389,7 +463,7 @@ static void check_degenerate(validate_trial *trial) {
     points[1][0] = (double)NAN;
     for (int32_t k = 0; k < 2 && s.ops->prepare != NULL; k++) {
         err = (stn_error){STN_OK, ""};
-        stn_status status = s.ops->prepare(s.instance->self, points[k], s.constant, &err);
+        stn_status status = s.ops->prepare(s.instance->self, points[k], s.parameters, s.constant, &err);
         if (status >= 0 || err.text[0] == '\0') {
             trial_fail(trial, "rest positions %s: status '%s' \"%s\", expected STN_ERR_ARGUMENT and a line",
                        k == 0 ? "that are all one point" : "of which one is NaN", stn_status_text(status), err.text);
@@ -399,6 +473,83 @@ static void check_degenerate(validate_trial *trial) {
         trial_skip(trial, "has no prepare");
     }
     trial_ok(trial, "refused: %s", err.text);
+    end(&s);
+}
+
+static void check_mass(validate_trial *trial) {
+    subject s;
+    double M[MOST_NODES * MOST_NODES], least = 0.0;
+    if (!begin(&s, trial)) {
+        return;
+    }
+    if (s.ops->mass == NULL) {
+        trial_skip(trial, "its nodes have their mass from elsewhere");
+    }
+    for (int32_t round = 0; round < ROUNDS && draw(&s, 0.3, 1.0) && !trial->decided; round++) {
+        s.ops->mass(s.instance->self, s.constant, M);
+        const int32_t n = s.ops->nodes_per_element;
+        double low = least_eigenvalue(M, n), off = asymmetry(M, n);
+        least = round == 0 ? low : fmin(least, low);
+        for (int32_t i = 0; i < n; i++) {
+            double sum = 0.0;
+            for (int32_t k = 0; k < n; k++) {
+                sum += M[i * n + k];
+            }
+            if (!(sum > 0.0)) {
+                trial_fail(trial, "row %d of the mass matrix adds up to %g kg, expected > 0", i, sum);
+            }
+        }
+        if (!(off == 0.0) || !(low > 0.0)) {
+            trial_fail(trial,
+                       "mass matrix: asymmetry %.2g, least eigenvalue %.3g of its largest; expected symmetric "
+                       "and positive definite",
+                       off, low);
+        }
+    }
+    trial_ok(trial, "%d elements, least eigenvalue %.1e of the largest", ROUNDS, least);
+    end(&s);
+}
+
+static void check_outputs(validate_trial *trial) {
+    enum { GUARD = 4 };
+    subject s;
+    if (!begin(&s, trial)) {
+        return;
+    }
+    size_t width = 0;
+    for (int32_t i = 0; i < s.ops->output_count; i++) {
+        width += (size_t)s.ops->outputs[i].size;
+    }
+    if (width == 0) {
+        trial_skip(trial, "has no outputs");
+    }
+    double *values = stn_allocate(trial->request->context, (BATCH + 1) * width + GUARD, sizeof(double));
+    if (values == NULL) {
+        trial_fail(trial, "out of memory");
+    }
+    for (int32_t round = 0; round < 10 && width > 0 && draw(&s, 0.3, 1.0) && !trial->decided; round++) {
+        memset(values, 0xff, ((BATCH + 1) * width + GUARD) * sizeof *values);
+        stn_element_batch batch = batch_of(&s, 0, BATCH, s.v);
+        batch.K = batch.D = batch.next_state = NULL;
+        s.ops->measure(s.instance->self, &batch, values);
+        if (!isnan(values[BATCH * width])) {
+            trial_fail(trial, "measure writes beyond its %d elements", BATCH);
+        }
+        for (int32_t e = 0; e < BATCH && !trial->decided; e++) {
+            stn_element_batch one = batch_of(&s, e, 1, s.v + (size_t)e * (size_t)s.m);
+            double *alone = values + BATCH * width;
+            one.K = one.D = one.next_state = NULL;
+            s.ops->measure(s.instance->self, &one, alone);
+            for (size_t i = 0; i < width; i++) {
+                if (!isfinite(alone[i]) || alone[i] != values[(size_t)e * width + i]) {
+                    trial_fail(trial, "output %zu of element %d is %g alone and %g in a batch", i, e, alone[i],
+                               values[(size_t)e * width + i]);
+                }
+            }
+        }
+    }
+    trial_ok(trial, "%zu numbers an element", width);
+    stn_release(trial->request->context, values);
     end(&s);
 }
 
@@ -413,6 +564,8 @@ static const validate_check checks[] = {
      "energy may depend only on how the nodes lie to each other; say small_strain of what is linear", check_balance},
     {"damping takes energy", "damping opposes the velocities between the nodes", check_damping},
     {"alone and in a batch", "every output is written, not added to; element e at e m, e m m", check_batch},
+    {"mass of the nodes", "M is symmetric, positive definite, and every node gets some of it", check_mass},
+    {"outputs", "measure writes the numbers of every element, finite, the same alone and in a batch", check_outputs},
     {"degenerate elements", "prepare refuses them with STN_ERR_ARGUMENT", check_degenerate},
 };
 

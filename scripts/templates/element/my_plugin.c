@@ -28,9 +28,10 @@ static double direction(const double *x, double n[3]) {
 }
 
 /// The one constant of a spring: its rest length.
-static stn_status prepare(const void *self, const double *x, double *constants, stn_error *err) {
-    (void)self;
-    double n[3], length = direction(x, n);
+static stn_status prepare(const void *self, const double *rest, const double *parameters, double *constants,
+                          stn_error *err) {
+    (void)self, (void)parameters;
+    double n[3], length = direction(rest, n);
     if (!(length > 0.0) || !isfinite(length)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "rest length %g m must be > 0", length);
     }
@@ -38,26 +39,27 @@ static stn_status prepare(const void *self, const double *x, double *constants, 
     return STN_OK;
 }
 
-static void evaluate(const void *self, int32_t count, const double *x, const double *v, const double *constants,
-                     double *force, double *K, double *D, double *energy) {
+static stn_status evaluate(const void *self, stn_element_batch *batch, stn_error *err) {
+    (void)err;
     const settings *config = self;
-    *energy = 0.0;
-    for (int32_t e = 0; e < count; e++, x += M, v += M, force += M, K += M * M, D += M * M) {
-        double n[3], stretch = direction(x, n) - constants[e], rate = 0.0;
+    for (int32_t e = 0; e < batch->count; e++) {
+        const double *x = batch->x + M * e, *v = batch->v + M * e;
+        double n[3], stretch = direction(x, n) - batch->constants[e], rate = 0.0;
         for (int32_t i = 0; i < 3; i++) {
             rate += n[i] * (v[3 + i] - v[i]);
         }
-        *energy += 0.5 * config->k * stretch * stretch;
+        batch->energy[e] = 0.5 * config->k * stretch * stretch;
         for (int32_t r = 0; r < M; r++) {
             double side = r < 3 ? 1.0 : -1.0;
-            force[r] = side * (config->k * stretch + config->c * rate) * n[r % 3];
-            for (int32_t s = 0; s < M; s++) {
+            batch->force[M * e + r] = side * (config->k * stretch + config->c * rate) * n[r % 3];
+            for (int32_t s = 0; s < M && batch->K != NULL; s++) {
                 double nn = side * (s < 3 ? 1.0 : -1.0) * n[r % 3] * n[s % 3];
-                K[r * M + s] = config->k * nn;
-                D[r * M + s] = config->c * nn;
+                batch->K[(M * e + r) * M + s] = config->k * nn;
+                batch->D[(M * e + r) * M + s] = config->c * nn;
             }
         }
     }
+    return STN_OK;
 }
 
 static const stn_element_ops ops = {

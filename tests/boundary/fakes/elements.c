@@ -55,41 +55,55 @@ static void add_edge(const spring *s, int32_t m, int32_t e, const double *x, con
     }
 }
 
-static void evaluate_edges(const spring *s, int32_t nodes, int32_t edges, int32_t count, const double *x,
-                           const double *v, const double *rest, double *force, double *K, double *D, double *energy) {
-    int32_t m = 3 * nodes;
-    for (int32_t i = 0; i < count * m; i++) {
-        force[i] = 0.0;
+static stn_status evaluate_edges(const spring *s, int32_t nodes, int32_t edges, stn_element_batch *b) {
+    const int32_t m = 3 * nodes;
+    double unused_K[12 * 12], unused_D[12 * 12];
+    for (int32_t e = 0; e < b->count; e++) {
+        double *force = b->force + m * e, *K = b->K != NULL ? b->K + m * m * e : unused_K,
+               *D = b->D != NULL ? b->D + m * m * e : unused_D;
+        for (int32_t i = 0; i < m; i++) {
+            force[i] = 0.0;
+        }
+        for (int32_t i = 0; i < m * m; i++) {
+            K[i] = D[i] = 0.0;
+        }
+        b->energy[e] = 0.0;
+        for (int32_t i = 0; i < edges; i++) {
+            add_edge(s, m, i, b->x + m * e, b->v + m * e, b->constants[edges * e + i], force, K, D, &b->energy[e]);
+        }
     }
-    for (int32_t i = 0; i < count * m * m; i++) {
-        K[i] = D[i] = 0.0;
-    }
-    for (int32_t i = 0; i < count * edges; i++) {
-        int32_t at = i / edges;
-        add_edge(s, m, i % edges, x + at * m, v + at * m, rest[i], force + at * m, K + at * m * m, D + at * m * m,
-                 energy);
-    }
+    return STN_OK;
 }
 
-static stn_status prepare_spring(const void *self, const double *x, double *rest, stn_error *err) {
-    (void)self;
+static stn_status prepare_spring(const void *self, const double *x, const double *parameters, double *rest,
+                                 stn_error *err) {
+    (void)self, (void)parameters;
     return prepare_edges(1, x, rest, err);
 }
-static stn_status prepare_tet(const void *self, const double *x, double *rest, stn_error *err) {
-    (void)self;
+static stn_status prepare_tet(const void *self, const double *x, const double *parameters, double *rest,
+                              stn_error *err) {
+    (void)self, (void)parameters;
     return prepare_edges(6, x, rest, err);
 }
-static void evaluate_spring(const void *self, int32_t count, const double *x, const double *v, const double *rest,
-                            double *force, double *K, double *D, double *energy) {
-    evaluate_edges(self, 2, 1, count, x, v, rest, force, K, D, energy);
+static stn_status evaluate_spring(const void *self, stn_element_batch *batch, stn_error *err) {
+    (void)err;
+    return evaluate_edges(self, 2, 1, batch);
 }
-static void evaluate_tet(const void *self, int32_t count, const double *x, const double *v, const double *rest,
-                         double *force, double *K, double *D, double *energy) {
-    evaluate_edges(self, 4, 6, count, x, v, rest, force, K, D, energy);
+static stn_status evaluate_tet(const void *self, stn_element_batch *batch, stn_error *err) {
+    (void)err;
+    return evaluate_edges(self, 4, 6, batch);
 }
 
-static const stn_element_ops spring_ops = {sizeof spring_ops, 2, 1, prepare_spring, evaluate_spring};
-static const stn_element_ops tet_ops = {sizeof tet_ops, 4, 6, prepare_tet, evaluate_tet};
+static const stn_element_ops spring_ops = {.size = sizeof spring_ops,
+                                           .nodes_per_element = 2,
+                                           .constant_count = 1,
+                                           .prepare = prepare_spring,
+                                           .evaluate = evaluate_spring};
+static const stn_element_ops tet_ops = {.size = sizeof tet_ops,
+                                        .nodes_per_element = 4,
+                                        .constant_count = 6,
+                                        .prepare = prepare_tet,
+                                        .evaluate = evaluate_tet};
 static const stn_plugin_desc spring_desc = {.size = sizeof spring_desc,
                                             .kind = STN_KIND_ELEMENT,
                                             .id = "fake_spring",

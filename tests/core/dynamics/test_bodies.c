@@ -233,7 +233,12 @@ static void point_masses_fall_and_carry_momentum(void **state) {
     (void)state;
     stn_error err;
     const double x[6] = {0.0, 0.0, 1.0, 2.0, 0.0, 3.0}, m[2] = {1.0, 4.0};
-    stn_nodes_spec spec = {"cloud", 2, x, m, 0.0, stn_material_unset()};
+    stn_nodes_spec spec = {.name = "cloud",
+                           .node_count = 2,
+                           .position = x,
+                           .mass = m,
+                           .contact_radius = 0.0,
+                           .material = stn_material_unset()};
     int32_t nodes = -1;
     begin_robot(builder, "body");
     add_link(builder, "body", mass_of(1.0, stn_vec3_zero(), 1.0, 1.0, 1.0));

@@ -394,16 +394,21 @@ static void discarding_a_robot_leaves_what_was_there_before(void **state) {
 
 // ------------------------------------------------------------------------------------------------- nodes, elements
 
-static stn_status spring_prepare(const void *self, const double *x, double *constants, stn_error *err) {
-    (void)self;
+static stn_status spring_prepare(const void *self, const double *x, const double *parameters, double *constants,
+                                 stn_error *err) {
+    (void)self, (void)parameters;
     constants[0] = sqrt((x[3] - x[0]) * (x[3] - x[0]) + (x[4] - x[1]) * (x[4] - x[1]) + (x[5] - x[2]) * (x[5] - x[2]));
     return constants[0] > 0.0 ? STN_OK : stn_fail(err, STN_ERR_ARGUMENT, "length = 0 m must be > 0");
 }
-static void spring_evaluate(const void *self, int32_t count, const double *x, const double *v, const double *constants,
-                            double *force, double *K, double *D, double *energy) {
-    (void)self, (void)count, (void)x, (void)v, (void)constants, (void)force, (void)K, (void)D, (void)energy;
+static stn_status spring_evaluate(const void *self, stn_element_batch *batch, stn_error *err) {
+    (void)self, (void)batch, (void)err;
+    return STN_OK;
 }
-static const stn_element_ops spring_ops = {sizeof spring_ops, 2, 1, spring_prepare, spring_evaluate};
+static const stn_element_ops spring_ops = {.size = sizeof spring_ops,
+                                           .nodes_per_element = 2,
+                                           .constant_count = 1,
+                                           .prepare = spring_prepare,
+                                           .evaluate = spring_evaluate};
 static const stn_plugin_desc spring = {.size = sizeof spring,
                                        .kind = STN_KIND_ELEMENT,
                                        .id = "test_spring",
@@ -422,11 +427,22 @@ static stn_instance *new_spring(stn_context *context) {
     return instance;
 }
 
+static stn_status add_springs(fixture *f, int32_t nodes, int32_t count, const int32_t *index, stn_error *err) {
+    const stn_elements_spec spec = {.name = "springs", .nodes = nodes, .element_count = count, .index = index};
+    int32_t group = -1;
+    return stn_builder_add_elements(f->builder, new_spring(f->context), &spec, &group, err);
+}
+
 static const double TRIANGLE[9] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 2.0, 0.0}, MASSES[3] = {1.0, 2.0, 3.0};
 
 static int32_t add_triangle(stn_model_builder *builder, double radius) {
     stn_error err;
-    stn_nodes_spec spec = {"cloth", 3, TRIANGLE, MASSES, radius, stn_material_unset()};
+    stn_nodes_spec spec = {.name = "cloth",
+                           .node_count = 3,
+                           .position = TRIANGLE,
+                           .mass = MASSES,
+                           .contact_radius = radius,
+                           .material = stn_material_unset()};
     int32_t nodes = -1;
     assert_ok(stn_builder_add_nodes(builder, &spec, &nodes, &err), err);
     return nodes;
@@ -435,24 +451,30 @@ static int32_t add_triangle(stn_model_builder *builder, double radius) {
 static void bad_nodes_and_elements_are_refused(void **state) {
     fixture *f = *state;
     stn_error err;
-    const double positions[6] = {0.0, 0.0, 0.0, 1.0, (double)NAN, 0.0}, masses[2] = {1.0, 0.0};
-    int32_t nodes = 7, outside[2] = {0, 3};
-    stn_nodes_spec spec = {"cloth", 2, positions, MASSES, 0.0, stn_material_unset()};
+    const double positions[6] = {0.0, 0.0, 0.0, 1.0, (double)NAN, 0.0}, masses[2] = {1.0, -1.0};
+    int32_t nodes = 7, group = 0, outside[2] = {0, 3}, twice[2] = {1, 1};
+    stn_nodes_spec spec = {
+        .name = "cloth", .node_count = 2, .position = positions, .mass = MASSES, .material = stn_material_unset()};
     check_text(stn_builder_add_nodes(f->builder, &spec, &nodes, &err), STN_ERR_ARGUMENT, &err,
                WORDS("nodes 'cloth'", "node 1", "position"));
-    spec.position = TRIANGLE, spec.mass = masses;
+    spec.position = TRIANGLE, spec.rest = positions;
     check_text(stn_builder_add_nodes(f->builder, &spec, &nodes, &err), STN_ERR_ARGUMENT, &err,
-               WORDS("node 1", "mass = 0 kg"));
+               WORDS("node 1", "rest position"));
+    spec.rest = NULL, spec.mass = masses;
+    check_text(stn_builder_add_nodes(f->builder, &spec, &nodes, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("node 1", "mass = -1 kg"));
     spec.mass = MASSES, spec.node_count = 0;
     check_text(stn_builder_add_nodes(f->builder, &spec, &nodes, &err), STN_ERR_ARGUMENT, &err, WORDS("node_count = 0"));
     spec.node_count = 2, spec.contact_radius = -1.0;
     check_text(stn_builder_add_nodes(f->builder, &spec, &nodes, &err), STN_ERR_ARGUMENT, &err, WORDS("contact_radius"));
     nodes = add_triangle(f->builder, 0.0);
-    check_text(stn_builder_add_elements(f->builder, nodes, new_spring(f->context), 1, outside, &err), STN_ERR_ARGUMENT,
-               &err, WORDS("'cloth'", "element 0 names node 3"));
-    check_text(stn_builder_add_elements(f->builder, 4, new_spring(f->context), 1, outside, &err), STN_ERR_ARGUMENT,
-               &err, WORDS("cloud of nodes 4"));
-    check_text(stn_builder_add_elements(f->builder, nodes, NULL, 1, outside, &err), STN_ERR_ARGUMENT, &err,
+    check_text(add_springs(f, nodes, 1, outside, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("'cloth'", "element 0 names node 3"));
+    check_text(add_springs(f, nodes, 1, twice, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("'cloth'", "element 0 names node 1 twice"));
+    check_text(add_springs(f, 4, 1, outside, &err), STN_ERR_ARGUMENT, &err, WORDS("cloud of nodes 4"));
+    const stn_elements_spec none = {.nodes = nodes, .element_count = 1, .index = outside};
+    check_text(stn_builder_add_elements(f->builder, NULL, &none, &group, &err), STN_ERR_ARGUMENT, &err,
                WORDS("element plugin"));
 }
 
@@ -463,7 +485,7 @@ static void cloud_becomes_a_tree_with_the_pattern_of_its_elements(void **state) 
     add_link(f->builder, "box", mass_of(1.0, stn_vec3_zero(), 1.0, 1.0, 1.0));
     int32_t nodes = add_triangle(f->builder, 0.1);
     const int32_t index[4] = {2, 0, 0, 1};
-    assert_ok(stn_builder_add_elements(f->builder, nodes, new_spring(f->context), 2, index, &err), err);
+    assert_ok(add_springs(f, nodes, 2, index, &err), err);
     stn_model *model = compile_model(f->builder);
     assert_int_equal(model->tree_count, 2);
     const stn_tree *tree = &model->trees[1];
@@ -496,11 +518,19 @@ static void degenerate_element_is_named_and_the_builder_stays_whole(void **state
     fixture *f = *state;
     stn_error err;
     stn_model *model = NULL;
-    int32_t nodes = add_triangle(f->builder, 0.0);
-    const int32_t index[4] = {0, 1, 2, 2};
-    assert_ok(stn_builder_add_elements(f->builder, nodes, new_spring(f->context), 2, index, &err), err);
+    const double folded[9] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0};
+    const stn_nodes_spec spec = {.name = "cloth",
+                                 .node_count = 3,
+                                 .position = TRIANGLE,
+                                 .mass = MASSES,
+                                 .material = stn_material_unset(),
+                                 .rest = folded};
+    const int32_t index[4] = {0, 1, 1, 2};
+    int32_t nodes = -1;
+    assert_ok(stn_builder_add_nodes(f->builder, &spec, &nodes, &err), err);
+    assert_ok(add_springs(f, nodes, 2, index, &err), err);
     check_text(stn_model_compile(f->builder, &model, &err), STN_ERR_ARGUMENT, &err,
-               WORDS("'test_spring'", "'cloth'", "element 1", "length = 0 m"));
+               WORDS("'test_spring'", "'cloth'", "element 1 (nodes 1, 2; ", "length = 0 m"));
     assert_null(model);
     check_text(stn_model_compile(f->builder, &model, &err), STN_ERR_ARGUMENT, &err, WORDS("element 1")); // still there
 }
@@ -510,7 +540,7 @@ static void elements_of_a_forgotten_robot_are_destroyed(void **state) {
     stn_error err;
     int32_t robot = begin_robot(f->builder, "soft"), nodes = add_triangle(f->builder, 0.0);
     const int32_t index[2] = {0, 1};
-    assert_ok(stn_builder_add_elements(f->builder, nodes, new_spring(f->context), 1, index, &err), err);
+    assert_ok(add_springs(f, nodes, 1, index, &err), err);
     stn_builder_discard(f->builder, robot);
     stn_model *model = compile_model(f->builder);
     assert_int_equal(model->tree_count, 0);

@@ -190,7 +190,8 @@ static void build_everything(stn_context *context, stn_model_builder *b) {
     assert_ok(stn_builder_disable_collisions(b, tool, STN_WORLD, &err), err);
     assert_ok(stn_builder_set_contact_material(b, tool, STN_ANY, &rough, &err), err);
     const double x[6] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0}, m[2] = {1.0, 1.0};
-    stn_nodes_spec nodes = {"cloud", 2, x, m, 0.1, rough};
+    stn_nodes_spec nodes = {
+        .name = "cloud", .node_count = 2, .position = x, .mass = m, .contact_radius = 0.1, .material = rough};
     int32_t cloud = -1;
     assert_ok(stn_builder_add_nodes(b, &nodes, &cloud, &err), err);
 }

@@ -172,7 +172,12 @@ static void nodes_of_one_cloud_do_not_collide_but_two_clouds_do(void **state) {
     scene *s = *state;
     stn_error err;
     const double x[6] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0}, m[2] = {1.0, 1.0};
-    stn_nodes_spec spec = {"cloth", 2, x, m, 0.1, stn_material_unset()};
+    stn_nodes_spec spec = {.name = "cloth",
+                           .node_count = 2,
+                           .position = x,
+                           .mass = m,
+                           .contact_radius = 0.1,
+                           .material = stn_material_unset()};
     int32_t nodes = -1, ground = add_shape(s->builder, STN_WORLD, stn_shape_half_space());
     assert_ok(stn_builder_add_nodes(s->builder, &spec, &nodes, &err), err);
     assert_ok(stn_builder_add_nodes(s->builder, &spec, &nodes, &err), err);

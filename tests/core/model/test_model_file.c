@@ -185,7 +185,12 @@ static void add_rules(stn_model_builder *b, int32_t a, int32_t c) {
 static void add_deformable(stn_context *context, stn_model_builder *b) {
     static const double x[9] = {0.0, 0.0, 1.0, 1.0 / 3.0, 0.0, 1.0, 0.7, 0.2, 1.0}, mass[3] = {1.0, 0.1, 0.3};
     static const int32_t index[4] = {0, 1, 1, 2};
-    const stn_nodes_spec nodes = {"rope", 3, x, mass, 0.01, stn_material_unset()};
+    const stn_nodes_spec nodes = {.name = "rope",
+                                  .node_count = 3,
+                                  .position = x,
+                                  .mass = mass,
+                                  .contact_radius = 0.01,
+                                  .material = stn_material_unset()};
     const stn_setting settings[] = {{.name = "k", .form = STN_SETTING_NUMBER, .number = 1.0 / 7.0},
                                     {.name = "label", .form = STN_SETTING_TEXT, .text = "a \"rope\""}};
     stn_instance *instance = NULL;
@@ -193,7 +198,9 @@ static void add_deformable(stn_context *context, stn_model_builder *b) {
     int32_t cloud = 0;
     assert_ok(stn_builder_add_nodes(b, &nodes, &cloud, &err), err);
     assert_ok(stn_instance_create(context, STN_KIND_ELEMENT, "test_bar", settings, 2, &instance, &err), err);
-    assert_ok(stn_builder_add_elements(b, cloud, instance, 2, index, &err), err);
+    const stn_elements_spec elements = {.name = "bars", .nodes = cloud, .element_count = 2, .index = index};
+    int32_t group = 0;
+    assert_ok(stn_builder_add_elements(b, instance, &elements, &group, &err), err);
     assert_ok(stn_builder_attach_nodes(b, cloud, 1, &index[3], 1, &err), err);
     assert_ok(stn_builder_attach_nodes(b, cloud, 2, index, STN_WORLD, &err), err);
 }

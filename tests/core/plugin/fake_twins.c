@@ -6,10 +6,9 @@
 #define FAKE_SECOND_ID "right"
 #endif
 
-static void evaluate(const void *self, int32_t count, const double *x, const double *v, const double *constants,
-                     double *force, double *K, double *D, double *energy) {
-    (void)self, (void)count, (void)x, (void)v, (void)constants, (void)force, (void)K, (void)D;
-    *energy = 0.0;
+static stn_status evaluate(const void *self, stn_element_batch *batch, stn_error *err) {
+    (void)self, (void)batch, (void)err;
+    return STN_OK;
 }
 
 static const stn_element_ops ops = {.size = sizeof ops, .nodes_per_element = 2, .evaluate = evaluate};

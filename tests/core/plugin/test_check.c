@@ -77,6 +77,11 @@ static stn_plugin_desc make(stn_kind kind, table *ops) {
     } else if (kind == STN_KIND_ELEMENT) {
         ops->element.nodes_per_element = 4;
         ops->element.constant_count = 2;
+        ops->element.node_type = STN_NODE_POINT;
+        ops->element.parameter_count = ops->element.channel_count = ops->element.output_count = 0;
+        ops->element.state_count = 0;
+        ops->element.initial_state = NULL;
+        ops->element.measure = NULL;
     } else if (kind == STN_KIND_MESH) {
         ops->mesh.extensions = words;
     } else if (kind == STN_KIND_PROBLEM_FILE) {

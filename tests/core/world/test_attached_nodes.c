@@ -46,7 +46,8 @@ static int32_t add_chain(stn_world *world, int32_t count, stn_vec3 start, stn_ve
         index[2 * i] = i;
         index[2 * i + 1] = i + 1;
     }
-    const stn_nodes_spec spec = {"chain", count, position, mass, 0.0, stn_material_unset()};
+    const stn_nodes_spec spec = {
+        .name = "chain", .node_count = count, .position = position, .mass = mass, .material = stn_material_unset()};
     const stn_setting settings[] = {{.name = "k", .form = STN_SETTING_NUMBER, .number = k},
                                     {.name = "c", .form = STN_SETTING_NUMBER, .number = c}};
     stn_instance *instance = NULL;
@@ -55,7 +56,9 @@ static int32_t add_chain(stn_world *world, int32_t count, stn_vec3 start, stn_ve
     assert_ok(
         stn_instance_create(stn_world_context(world), STN_KIND_ELEMENT, "fake_spring", settings, 2, &instance, &err),
         err);
-    assert_ok(stn_builder_add_elements(begin(world), cloud, instance, count - 1, index, &err), err);
+    const stn_elements_spec elements = {.nodes = cloud, .element_count = count - 1, .index = index};
+    int32_t group = 0;
+    assert_ok(stn_builder_add_elements(begin(world), instance, &elements, &group, &err), err);
     return cloud;
 }
 
@@ -67,7 +70,12 @@ static int32_t add_spheres(stn_world *world, int32_t count, const double *positi
     for (int32_t i = 0; i < count; i++) {
         masses[i] = mass;
     }
-    const stn_nodes_spec spec = {"spheres", count, position, masses, radius, stn_material_unset()};
+    const stn_nodes_spec spec = {.name = "spheres",
+                                 .node_count = count,
+                                 .position = position,
+                                 .mass = masses,
+                                 .contact_radius = radius,
+                                 .material = stn_material_unset()};
     assert_ok(stn_builder_add_nodes(begin(world), &spec, &cloud, &err), err);
     return cloud;
 }

@@ -192,7 +192,12 @@ static void fill_world(stn_random *r, stn_model_builder *b, bool overrides) {
         assert_ok(stn_builder_set_contact_material(b, one, two, &material, &err), err);
     }
     const double x[9] = {0.0, 0.0, 1.0, 0.0, 0.0, 2.0, 0.0, 0.0, 3.0}, m[3] = {1.0, 1.0, 1.0};
-    stn_nodes_spec nodes = {"cloud", 3, x, m, 0.05, random_material(r)};
+    stn_nodes_spec nodes = {.name = "cloud",
+                            .node_count = 3,
+                            .position = x,
+                            .mass = m,
+                            .contact_radius = 0.05,
+                            .material = random_material(r)};
     int32_t cloud = -1;
     assert_ok(stn_builder_add_nodes(b, &nodes, &cloud, &err), err);
 }

@@ -17,6 +17,7 @@ typedef enum mistake {
     NAN_MATRIX,
     NAN_VELOCITY,
     NAN_DAMPING,
+    FAILING_ELEMENT,
 } mistake;
 
 typedef struct config {
@@ -127,18 +128,20 @@ static stn_status advance(void *self, const stn_integrator_view *view, void *sta
 }
 
 /// No force between two nodes but a wrong one.
-static void pull(const void *self, int32_t count, const double *x, const double *v, const double *constants,
-                 double *force, double *K, double *D, double *energy) {
-    (void)x, (void)v, (void)constants;
+static stn_status pull(const void *self, stn_element_batch *batch, stn_error *err) {
     const config *c = self;
-    memset(force, 0, 6 * (size_t)count * sizeof *force);
-    memset(K, 0, 36 * (size_t)count * sizeof *K);
-    memset(D, 0, 36 * (size_t)count * sizeof *D);
-    *energy = 0.0;
-    if (count > 1) { // not where one alone is asked for its energy
-        force[6] = c->mistake == NAN_FORCE ? (double)NAN : 0.0;
-        D[36 + 35] = c->mistake == NAN_DAMPING ? (double)INFINITY : 0.0;
+    const size_t count = (size_t)batch->count;
+    memset(batch->force, 0, 6 * count * sizeof(double));
+    memset(batch->energy, 0, count * sizeof(double));
+    if (batch->K == NULL) { // asked for its energy
+        return STN_OK;
     }
+    memset(batch->K, 0, 36 * count * sizeof(double));
+    memset(batch->D, 0, 36 * count * sizeof(double));
+    batch->force[6] = c->mistake == NAN_FORCE ? (double)NAN : 0.0;
+    batch->D[36 + 35] = c->mistake == NAN_DAMPING ? (double)INFINITY : 0.0;
+    batch->wrong = 1;
+    return c->mistake == FAILING_ELEMENT ? stn_fail(err, STN_ERR_DIVERGED, "torn") : STN_OK;
 }
 
 static stn_status create(stn_context *context, const void *settings, void **self, stn_error *err) {
@@ -266,8 +269,10 @@ static void an_element_that_breaks_numbers_is_named(void **state) {
     static const struct {
         mistake mistake;
         const char *text;
-    } cases[] = {{NAN_FORCE, "element wrong_element: the force of element 1 (counted from 0) of a group is not finite"},
-                 {NAN_DAMPING, "element wrong_element: the damping of element 1 "}};
+    } cases[] = {
+        {NAN_FORCE, "element wrong_element: element 1 (counted from 0) of 'bars', nodes 1, 2: its force is not finite"},
+        {NAN_DAMPING, "element wrong_element: element 1 (counted from 0) of 'bars', nodes 1, 2: its damping"},
+        {FAILING_ELEMENT, "element wrong_element: element 1 (counted from 0) of 'bars', nodes 1, 2: torn"}};
     for (int32_t i = 0; i < STN_COUNT(cases); i++) {
         stn_world_options options = stn_world_options_default();
         stn_setting setting = {.name = "mistake", .form = STN_SETTING_NUMBER, .number = cases[i].mistake};
@@ -281,7 +286,9 @@ static void an_element_that_breaks_numbers_is_named(void **state) {
             .name = "string", .node_count = 3, .position = x, .mass = mass, .material = stn_material_unset()};
         assert_ok(stn_builder_add_nodes(stn_world_builder(world), &spec, &nodes, &err), err);
         assert_ok(stn_instance_create(*state, STN_KIND_ELEMENT, "wrong_element", &setting, 1, &element, &err), err);
-        assert_ok(stn_builder_add_elements(stn_world_builder(world), nodes, element, 2, index, &err), err);
+        const stn_elements_spec bars = {.name = "bars", .nodes = nodes, .element_count = 2, .index = index};
+        int32_t group = 0;
+        assert_ok(stn_builder_add_elements(stn_world_builder(world), element, &bars, &group, &err), err);
         assert_ok(stn_world_compile(world, &err), err);
         assert_fails_saying(world, cases[i].text);
         stn_world_destroy(world);

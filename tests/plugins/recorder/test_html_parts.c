@@ -158,7 +158,9 @@ static void add_soft_cube(stn_world *world) {
     assert_ok(stn_builder_add_nodes(stn_world_builder(world), &spec, &nodes, &err), err);
     assert_ok(stn_instance_create(stn_world_context(world), STN_KIND_ELEMENT, "fake_tet", &stiff, 1, &instance, &err),
               err);
-    assert_ok(stn_builder_add_elements(stn_world_builder(world), nodes, instance, 5, index, &err), err);
+    const stn_elements_spec elements = {.nodes = nodes, .element_count = 5, .index = index};
+    int32_t group = -1;
+    assert_ok(stn_builder_add_elements(stn_world_builder(world), instance, &elements, &group, &err), err);
 }
 
 static void nodes_move_and_their_surface_encloses_the_volume(void **state) {

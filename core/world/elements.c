@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements in a step: gathered from the nodes in batches, evaluated in parallel, and added to tau, K and D in the order
+// of their numbers, so that no bit depends on the number of threads.
+#include <stdio.h>
+#include <string.h>
+
+#include "world/world.h"
+
+enum {
+    BATCH = 32,                // elements in one call of evaluate
+    WAVE = 16,                 // batches evaluated before their results are added: what they need stays in the cache
+    STATE_MOST = INT32_MAX / 8 // doubles of one group
+};
+
+static const stn_element_ops *ops_of(const stn_element_group *group) {
+    return group->instance->desc->ops.element;
+}
+
+/// What a group needs of arrays for one element.
+typedef struct widths {
+    int32_t nodes, nq, nv, m; // nodes; coordinates and velocities of a node; velocities of all
+} widths;
+
+static widths widths_of(const stn_model *model, const stn_element_group *group) {
+    const stn_node_type type = model->trees[group->tree].node_type;
+    const int32_t nodes = group->nodes_per_element, nv = stn_node_type_nv(type);
+    return (widths){nodes, stn_node_type_nq(type), nv, nodes * nv};
+}
+
+// ------------------------------------------------------------------------------------------------------------- tables
+
+/// Position of block (row, column) in a nodal pattern; elements only join nodes that the pattern joins.
+static int32_t nodal_slot(const stn_tree *tree, int32_t row, int32_t column) {
+    int32_t e = tree->row_start[row];
+    while (tree->column[e] != column) {
+        e++;
+    }
+    return e;
+}
+
+static stn_status place_group(step_setup *setup, int32_t g, stn_error *err) {
+    const stn_element_group *group = &setup->model->element_groups[g];
+    const stn_element_ops *ops = ops_of(group);
+    element_slots *slots = &setup->element_slots[g];
+    const int32_t n = group->nodes_per_element;
+    const int64_t state_count = (int64_t)ops->state_count * group->element_count;
+    int32_t *slot = stn_allocate(setup->context, (size_t)group->element_count * (size_t)(n * n), sizeof *slot);
+    if (slot == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
+    }
+    *slots = (element_slots){.slot = slot,
+                             .reference_start = setup->plugin_references,
+                             .memory_start = (setup->plugin_bytes + 15) & ~(size_t)15};
+    if (state_count > STATE_MOST) {
+        return stn_fail(err, STN_ERR_PLUGIN, "elements %s '%s': %lld numbers of state, at most %d",
+                        group->instance->desc->id, group->name, (long long)state_count, STATE_MOST);
+    }
+    for (int32_t c = 0; c < ops->channel_count; c++) {
+        setup->plugin_references += (size_t)ops->channels[c].size;
+    }
+    if (state_count > 0) {
+        setup->plugin_bytes = slots->memory_start + (size_t)state_count * sizeof(double);
+    }
+    for (int32_t e = 0; e < group->element_count; e++) {
+        const int32_t *node = group->index + (size_t)e * (size_t)n;
+        for (int32_t i = 0; i < n * n; i++) {
+            *slot++ = nodal_slot(&setup->model->trees[group->tree], node[i / n], node[i % n]);
+        }
+    }
+    return STN_OK;
+}
+
+stn_status stn_setup_place_elements(step_setup *setup, stn_error *err) {
+    const int32_t count = setup->model->element_group_count;
+    setup->element_slots = stn_allocate(setup->context, (size_t)count, sizeof *setup->element_slots);
+    stn_status status =
+        setup->element_slots != NULL ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
+    for (int32_t g = 0; g < count && status == STN_OK; g++) {
+        status = place_group(setup, g, err);
+    }
+    return status == STN_OK && count > 0 ? stn_setup_describe_elements(setup, err) : status;
+}
+
+void stn_world_begin_elements(const step_setup *setup, stn_state *state) {
+    for (int32_t g = 0; g < setup->model->element_group_count; g++) {
+        const stn_element_group *group = &setup->model->element_groups[g];
+        const stn_element_ops *ops = ops_of(group);
+        double *own = (double *)(void *)(state->controller_memory + setup->element_slots[g].memory_start);
+        for (int32_t e = 0; ops->initial_state != NULL && e < group->element_count; e++) {
+            ops->initial_state(group->instance->self, group->constants + (size_t)e * (size_t)ops->constant_count,
+                               own + (size_t)e * (size_t)ops->state_count);
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------- one batch
+
+/// Where a group's numbers are read from.
+typedef struct source {
+    const stn_element_group *group;
+    widths w;
+    const double *q, *v;     // of the group's nodes
+    const double *reference; // channels of the group
+    const double *state;     // of the group, of the step before
+    double time, dt;         // [s]
+} source;
+
+static source source_of(const step_setup *setup, const state_view *state, int32_t g, double dt) {
+    const stn_element_group *group = &setup->model->element_groups[g];
+    const stn_tree *tree = &setup->model->trees[group->tree];
+    const element_slots *slots = &setup->element_slots[g];
+    return (source){
+        .group = group,
+        .w = widths_of(setup->model, group),
+        .q = state->q + tree->q_start,
+        .v = state->v + tree->v_start,
+        .reference = state->reference + slots->reference_start,
+        .state = (const double *)(const void *)(state->controller_memory + slots->memory_start),
+        .time = state->time,
+        .dt = dt,
+    };
+}
+
+/// Fills what a batch of elements [first, first + count) reads; x and v (count x ...) receive the nodes' numbers.
+static stn_element_batch gather(const source *s, int32_t first, int32_t count, double *x, double *v) {
+    const stn_element_ops *ops = ops_of(s->group);
+    const widths w = s->w;
+    const int32_t *index = s->group->index + (size_t)first * (size_t)w.nodes;
+    for (int32_t i = 0; i < count * w.nodes; i++) {
+        memcpy(x + (size_t)i * (size_t)w.nq, s->q + (size_t)index[i] * (size_t)w.nq, (size_t)w.nq * sizeof *x);
+        memcpy(v + (size_t)i * (size_t)w.nv, s->v + (size_t)index[i] * (size_t)w.nv, (size_t)w.nv * sizeof *v);
+    }
+    return (stn_element_batch){
+        .count = count,
+        .first = first,
+        .time = s->time,
+        .dt = s->dt,
+        .x = x,
+        .v = v,
+        .constants = s->group->constants + (size_t)first * (size_t)ops->constant_count,
+        .channels = s->reference,
+        .state = s->state + (size_t)first * (size_t)ops->state_count,
+        .wrong = -1,
+    };
+}
+
+/// Which of the elements, of `size` numbers each, has one that is not finite; -1: none.
+static int32_t first_not_finite(const double *x, int32_t count, int32_t size) {
+    double sum = 0.0; // of zeros, as long as all are finite
+    for (int64_t i = 0; i < (int64_t)count * size; i++) {
+        sum += 0.0 * x[i];
+    }
+    for (int64_t i = 0; !(sum == 0.0) && i < (int64_t)count * size; i++) {
+        if (!isfinite(x[i])) {
+            return (int32_t)(i / size);
+        }
+    }
+    return -1;
+}
+
+static stn_status check_finite(stn_element_batch *batch, int32_t m, int32_t state_count, stn_error *err) {
+    const struct {
+        const char *name;
+        const double *values;
+        int32_t size;
+    } parts[] = {{"force", batch->force, m},
+                 {"stiffness", batch->K, m * m},
+                 {"damping", batch->D, m * m},
+                 {"energy", batch->energy, 1},
+                 {"state", batch->next_state, state_count}};
+    for (int32_t k = 0; k < STN_COUNT(parts); k++) {
+        batch->wrong = first_not_finite(parts[k].values, batch->count, parts[k].size);
+        if (batch->wrong >= 0) {
+            return stn_fail(err, STN_ERR_NUMERIC, "its %s is not finite", parts[k].name);
+        }
+    }
+    return STN_OK;
+}
+
+/// Puts "element 7 of group 'skin' (fem), nodes 3, 4, 9" in front of an error.
+static void blame(const source *s, const stn_element_batch *batch, stn_error *err) {
+    const stn_element_group *group = s->group;
+    char nodes[160] = "";
+    size_t used = 0;
+    const bool known = batch->wrong >= 0 && batch->wrong < batch->count;
+    const int32_t element = batch->first + (known ? batch->wrong : 0);
+    for (int32_t i = 0; known && i < s->w.nodes && used < sizeof nodes; i++) {
+        used += (size_t)snprintf(nodes + used, sizeof nodes - used, "%s%d", i > 0 ? ", " : ", nodes ",
+                                 group->index[(size_t)element * (size_t)s->w.nodes + (size_t)i]);
+    }
+    if (known) {
+        stn_error_prefix(err, "element %s: element %d (counted from 0)%s%s%s%s", group->instance->desc->id, element,
+                         group->name[0] != '\0' ? " of '" : "", group->name, group->name[0] != '\0' ? "'" : "", nodes);
+    } else {
+        stn_error_prefix(err, "element %s%s%s%s", group->instance->desc->id, group->name[0] != '\0' ? " of '" : "",
+                         group->name, group->name[0] != '\0' ? "'" : "");
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------ a group
+
+/// Results of one batch, and what it was made of.
+typedef struct result {
+    stn_element_batch batch;
+    stn_status status;
+    stn_error error;
+} result;
+
+/// Batches that are evaluated at the same time.
+typedef struct wave {
+    source from;
+    int32_t first;      // element
+    int32_t stride;     // doubles of one batch
+    double *numbers;    // (WAVE x stride)
+    double *next_state; // of the group
+    result results[WAVE];
+} wave;
+
+static int32_t batch_count(const wave *w) {
+    const int32_t left = w->from.group->element_count - w->first;
+    return left > WAVE * BATCH ? WAVE : (left + BATCH - 1) / BATCH;
+}
+
+static void evaluate_batch(void *user, int32_t index, int32_t worker) {
+    (void)worker;
+    wave *w = user;
+    const source *s = &w->from;
+    const stn_element_ops *ops = ops_of(s->group);
+    const int32_t first = w->first + index * BATCH, left = s->group->element_count - first;
+    const int32_t count = left < BATCH ? left : BATCH, m = s->w.m;
+    double *x = w->numbers + (size_t)index * (size_t)w->stride, *v = x + BATCH * s->w.nodes * s->w.nq;
+    result *r = &w->results[index];
+    r->error = (stn_error){STN_OK, ""};
+    r->batch = gather(s, first, count, x, v);
+    r->batch.force = v + BATCH * m;
+    r->batch.K = r->batch.force + BATCH * m;
+    r->batch.D = r->batch.K + BATCH * m * m;
+    r->batch.energy = r->batch.D + BATCH * m * m;
+    r->batch.next_state = w->next_state + (size_t)first * (size_t)ops->state_count;
+    r->status = ops->evaluate(s->group->instance->self, &r->batch, &r->error);
+    if (r->status >= 0) {
+        r->status = check_finite(&r->batch, m, ops->state_count, &r->error);
+    }
+}
+
+/// Block (i, j) of every element to its place in the matrix of the tree.
+static void add_blocks(const source *s, const int32_t *slot, int32_t count, const double *blocks, stn_matrix *K) {
+    const int32_t n = s->w.nodes, nv = s->w.nv, m = s->w.m;
+    for (int32_t e = 0; e < count; e++, blocks += m * m) {
+        for (int32_t i = 0; i < n * n; i++) {
+            double *to = K->values + (size_t)(nv * nv) * (size_t)*slot++;
+            const double *from = blocks + i / n * nv * m + i % n * nv;
+            for (int32_t r = 0; r < nv; r++) {
+                for (int32_t c = 0; c < nv; c++) {
+                    to[nv * r + c] += from[r * m + c];
+                }
+            }
+        }
+    }
+}
+
+static void add_batch(const source *s, const stn_element_batch *batch, const int32_t *slots, stn_forces *forces,
+                      double *tau) {
+    const int32_t nodes = s->w.nodes, nv = s->w.nv, tree = s->group->tree;
+    const int32_t *index = s->group->index + (size_t)batch->first * (size_t)nodes;
+    const int32_t *slot = slots + (size_t)batch->first * (size_t)(nodes * nodes);
+    for (int32_t i = 0; i < batch->count * nodes; i++) {
+        for (int32_t r = 0; r < nv; r++) {
+            tau[nv * index[i] + r] += batch->force[nv * i + r];
+        }
+    }
+    add_blocks(s, slot, batch->count, batch->K, &forces->K[tree]);
+    add_blocks(s, slot, batch->count, batch->D, &forces->D[tree]);
+    for (int32_t e = 0; e < batch->count; e++) {
+        forces->elastic_energy += batch->energy[e];
+    }
+}
+
+static stn_status add_group(const step_setup *setup, const state_view *state, step_frame *frame, int32_t g,
+                            stn_threads *threads, stn_error *err) {
+    wave w = {.from = source_of(setup, state, g, frame->dt)};
+    const source *s = &w.from;
+    const int32_t m = s->w.m;
+    w.stride = BATCH * (s->w.nodes * s->w.nq + 2 * m + 2 * m * m + 1);
+    w.next_state = (double *)(void *)(frame->controller_next + setup->element_slots[g].memory_start);
+    w.numbers = STN_ARENA(frame->arena, (size_t)batch_count(&w) * (size_t)w.stride, double);
+    if (w.numbers == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "elements: out of memory");
+    }
+    double *tau = frame->forces.tau + setup->model->trees[s->group->tree].v_start;
+    frame->place.plugin = s->group->instance;
+    for (; w.first < s->group->element_count; w.first += WAVE * BATCH) {
+        const int32_t count = batch_count(&w);
+        stn_parallel_for(count > 1 ? threads : NULL, count, evaluate_batch, &w);
+        for (int32_t i = 0; i < count; i++) {
+            const result *r = &w.results[i];
+            if (r->status < 0) {
+                stn_fail(err, r->status, "%s", r->error.text);
+                blame(s, &r->batch, err);
+                return r->status;
+            }
+            add_batch(s, &r->batch, setup->element_slots[g].slot, &frame->forces, tau);
+        }
+    }
+    frame->place.plugin = NULL;
+    return STN_OK;
+}
+
+stn_status stn_step_elements(const step_setup *setup, const state_view *state, step_frame *frame,
+                             const step_services *services, stn_error *err) {
+    for (int32_t g = 0; g < setup->model->element_group_count; g++) {
+        stn_status status = add_group(setup, state, frame, g, services->threads, err);
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    return STN_OK;
+}
+
+// ---------------------------------------------------------------------------------------------------------- questions
+
+enum { LOOK = 8, MOST_COORDINATES = 7 * STN_ELEMENT_NODES }; // elements a call, so that all fits on the stack
+
+double stn_setup_element_energy(const step_setup *setup, const state_view *state) {
+    double x[LOOK * MOST_COORDINATES], v[LOOK * MOST_COORDINATES], force[LOOK * MOST_COORDINATES], energy[LOOK],
+        sum = 0.0;
+    for (int32_t g = 0; g < setup->model->element_group_count; g++) {
+        const source s = source_of(setup, state, g, 0.0);
+        for (int32_t first = 0; first < s.group->element_count; first += LOOK) {
+            const int32_t left = s.group->element_count - first;
+            stn_element_batch batch = gather(&s, first, left < LOOK ? left : LOOK, x, v);
+            batch.force = force;
+            batch.energy = energy;
+            if (ops_of(s.group)->evaluate(s.group->instance->self, &batch, NULL) < 0) {
+                return (double)NAN;
+            }
+            for (int32_t e = 0; e < batch.count; e++) {
+                sum += energy[e];
+            }
+        }
+    }
+    return sum;
+}
+
+static stn_status find_group(const stn_world *world, int32_t group, stn_error *err) {
+    const stn_model *model = world->setup->model;
+    if (model == NULL) {
+        return stn_fail(err, STN_ERR_SEQUENCE, "elements: the world is not compiled yet");
+    }
+    return group >= 0 && group < model->element_group_count
+               ? STN_OK
+               : stn_fail(err, STN_ERR_ARGUMENT, "elements: there is no group %d (%d groups)", group,
+                          model->element_group_count);
+}
+
+int32_t stn_element_output_count(const stn_element_group *group) {
+    int32_t count = 0;
+    const stn_element_ops *ops = ops_of(group);
+    for (int32_t i = 0; i < ops->output_count; i++) {
+        count += ops->outputs[i].size;
+    }
+    return count;
+}
+
+stn_status stn_world_element_outputs(const stn_world *world, int32_t group, double *values, stn_error *err) {
+    stn_status status = find_group(world, group, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    const state_view state = state_view_of(&world->state);
+    const source s = source_of(world->setup, &state, group, 0.0);
+    const stn_element_ops *ops = ops_of(s.group);
+    const int32_t width = stn_element_output_count(s.group);
+    double x[LOOK * MOST_COORDINATES], v[LOOK * MOST_COORDINATES];
+    for (int32_t first = 0; width > 0 && first < s.group->element_count; first += LOOK) {
+        const int32_t left = s.group->element_count - first;
+        const stn_element_batch batch = gather(&s, first, left < LOOK ? left : LOOK, x, v);
+        ops->measure(s.group->instance->self, &batch, values + (size_t)first * (size_t)width);
+    }
+    return STN_OK;
+}
+
+stn_status stn_world_set_element_channel(stn_world *world, int32_t group, const char *channel, const double *values,
+                                         int32_t count, stn_error *err) {
+    stn_status status = find_group(world, group, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    const stn_element_group *g = &world->setup->model->element_groups[group];
+    const stn_element_ops *ops = ops_of(g);
+    const channel_list list = {ops->channel_count, ops->channels, world->setup->element_slots[group].reference_start};
+    status = stn_world_put_channel(world, &list, channel, values, count, err);
+    if (status != STN_OK) {
+        stn_error_prefix(err, "elements %s '%s'", g->instance->desc->id, g->name);
+    }
+    return status;
+}
+
+stn_status stn_world_get_element_channel(const stn_world *world, int32_t group, const char *channel,
+                                         stn_constraint_value *value, stn_error *err) {
+    stn_status status = find_group(world, group, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    const stn_element_group *g = &world->setup->model->element_groups[group];
+    const stn_element_ops *ops = ops_of(g);
+    const channel_list list = {ops->channel_count, ops->channels, world->setup->element_slots[group].reference_start};
+    size_t start;
+    const int32_t found = stn_channel_find(&list, channel, &start);
+    if (found < 0) {
+        status = stn_channel_refuse(&list, "channel", channel, NULL, 0, err);
+        stn_error_prefix(err, "elements %s '%s'", g->instance->desc->id, g->name);
+        return status;
+    }
+    *value = (stn_constraint_value){world->state.reference + start, ops->channels[found].size, NULL};
+    return STN_OK;
+}
