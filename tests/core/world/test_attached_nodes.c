@@ -650,7 +650,8 @@ static void a_lack_of_memory_is_an_error(void **state) {
     stn_context *context = stn_heap_context(&heap);
     stn_error err = {0};
     const double x[] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0}, mass[] = {0.1, 0.1};
-    const stn_nodes_spec spec = {"pair", 2, x, mass, 0.0, stn_material_unset()};
+    const stn_nodes_spec spec = {
+        .name = "pair", .node_count = 2, .position = x, .mass = mass, .material = stn_material_unset()};
     int32_t cloud = 0, failed = 0;
     const int32_t node = 1;
     for (long long n = 1; n < 200; n++) {
