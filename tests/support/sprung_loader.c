@@ -56,7 +56,12 @@ static stn_status add_keyframes(stn_model_builder *builder, int32_t robot, stn_e
 static stn_status add_nodes(stn_model_builder *builder, int32_t finger, stn_error *err) {
     static const double x[9] = {0.0, 0.0, 1.0, 0.1, 0.0, 1.0, 0.2, 0.0, 1.0}, mass[3] = {0.1, 0.1, 0.1};
     static const int32_t order[3] = {1, 0, 2};
-    const stn_nodes_spec spec = {"pad", 3, x, mass, 0.0, stn_material_unset()};
+    const stn_nodes_spec spec = {.name = "pad",
+                                 .node_count = 3,
+                                 .position = x,
+                                 .mass = mass,
+                                 .contact_radius = 0.0,
+                                 .material = stn_material_unset()};
     int32_t cloud = 0;
     stn_status status = stn_builder_add_nodes(builder, &spec, &cloud, err);
     status = status == STN_OK ? stn_builder_attach_nodes(builder, cloud, 1, order, finger, err) : status;

@@ -51,7 +51,12 @@ static draped add_sheet(stn_world *world, int32_t n, double size, stn_vec3 place
         sheet.position[3 * i + 2] = place.z;
         mass[i] = sheet_mass / sheet.nodes;
     }
-    const stn_nodes_spec spec = {"sheet", sheet.nodes, sheet.position, mass, 0.0, stn_material_unset()};
+    const stn_nodes_spec spec = {.name = "sheet",
+                                 .node_count = sheet.nodes,
+                                 .position = sheet.position,
+                                 .mass = mass,
+                                 .contact_radius = 0.0,
+                                 .material = stn_material_unset()};
     draped d = {world, sheet.nodes, 0, 0};
     stn_surface_spec surface = stn_surface_spec_default();
     surface.name = "cloth";
