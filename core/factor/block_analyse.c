@@ -172,7 +172,7 @@ static bool make_supernodes(analysis *a, const stn_block_pattern *p) {
         node->panel = f->value_count;
         f->value_count += (int64_t)node->ld * node->columns;
         for (int32_t b = m->first; b < m->end; b++) {
-            a->supernode[b] = s;
+            a->supernode[b] = f->supernode_of[f->order[b]] = s;
         }
     }
     return true;
@@ -185,9 +185,10 @@ static bool analyse(analysis *a, const stn_block_pattern *p) {
     f->block_count = p->block_count;
     f->entry_count = p->column_start[blocks];
     f->order = STN_ARENA(arena, blocks + 1, int32_t);
+    f->supernode_of = STN_ARENA(arena, blocks + 1, int32_t);
     f->original_start = STN_ARENA(arena, blocks + 1, int32_t);
     f->start = STN_ARENA(arena, blocks + 1, int32_t);
-    if (f->order == NULL || f->original_start == NULL || f->start == NULL ||
+    if (f->order == NULL || f->supernode_of == NULL || f->original_start == NULL || f->start == NULL ||
         !stn_block_tree_build(p, a->scratch, &a->tree)) {
         return false;
     }
@@ -215,13 +216,16 @@ static bool analyse(analysis *a, const stn_block_pattern *p) {
     f->gather_runs = STN_ARENA(arena, total, row_run);
     f->entries = STN_ARENA(arena, f->entry_count, block_entry);
     a->runs = STN_ARENA(a->scratch, f->block_count, row_run);
-    f->values = STN_ARENA_ZEROED(arena, f->value_count, double);
+    f->values = STN_ARENA(arena, f->value_count, double);
+    f->decided = STN_ARENA(arena, f->supernode_count, bool);
+    f->changing = STN_ARENA(arena, f->entry_count, int32_t);
     f->scale = STN_ARENA_ZEROED(arena, f->n, double);
     f->x = STN_ARENA_ZEROED(arena, f->n, double);
     f->t = STN_ARENA_ZEROED(arena, ld, double);
     f->update = STN_ARENA_ZEROED(arena, (size_t)ld * KERNEL_CHUNK, double);
-    if (f->groups == NULL || f->gather_runs == NULL || f->entries == NULL || a->runs == NULL || f->values == NULL ||
-        f->scale == NULL || f->x == NULL || f->t == NULL || f->update == NULL) {
+    if (f->decided == NULL || f->changing == NULL || f->groups == NULL || f->gather_runs == NULL ||
+        f->entries == NULL || a->runs == NULL || f->values == NULL || f->scale == NULL || f->x == NULL ||
+        f->t == NULL || f->update == NULL) {
         return false;
     }
     for (int32_t s = 0; s < f->supernode_count; s++) {
@@ -231,6 +235,7 @@ static bool analyse(analysis *a, const stn_block_pattern *p) {
         }
         int32_t from = node->columns;
         rows_below(a, node, &rows, &count);
+        node->parent = count > 0 ? a->supernode[rows[0]] : -1;
         node->gather_start = gathered;
         for (int32_t k = 0; k < count; from += a->tree.size[rows[k++]]) {
             row_run run = {from, f->start[rows[k]], a->tree.size[rows[k]]};
@@ -245,6 +250,7 @@ static bool analyse(analysis *a, const stn_block_pattern *p) {
 void block_factor_release(block_factor *f) {
     if (f != NULL) {
         stn_arena_destroy(f->arena);
+        stn_release(f->context, f->base);
         stn_release(f->context, f);
     }
 }

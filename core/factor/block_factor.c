@@ -15,6 +15,16 @@ static stn_status symbolic(void *self, stn_context *context, const stn_block_pat
     return status;
 }
 
+static stn_status order_pattern(void *self, stn_context *context, const stn_block_pattern *pattern, int32_t *order,
+                                stn_error *err) {
+    (void)self;
+    stn_arena *scratch = stn_arena_create(context);
+    const bool done = scratch != NULL && block_order(pattern, scratch, order);
+    stn_arena_destroy(scratch);
+    return done ? STN_OK
+                : stn_fail(err, STN_ERR_MEMORY, "factor block: out of memory for %d blocks", pattern->block_count);
+}
+
 static void release(void *factor) {
     block_factor_release(factor);
 }
@@ -36,35 +46,122 @@ static void write_entry(const block_entry *e, const double *restrict from, doubl
     }
 }
 
-int32_t block_factor_numeric(block_factor *f, const stn_block_matrix *matrix) {
-    memset(f->values, 0, (size_t)f->value_count * sizeof *f->values);
-    for (int32_t e = 0; e < f->entry_count; e++) {
-        write_entry(&f->entries[e], matrix->values + matrix->offset[e], f->values + f->entries[e].target);
-    }
-    for (int32_t s = 0; s < f->supernode_count; s++) {
-        const block_supernode *node = &f->supernodes[s];
-        int32_t bad = f->kernels->panel_factor(node->columns, node->rows, node->ld, f->values + node->panel,
-                                               f->scale + node->first_column);
-        if (bad >= 0) {
-            return node->first_column + bad;
+/// Entries of a matrix that change are added to what earlier supernodes left.
+static void add_entry(const block_entry *e, const double *restrict from, double *restrict to) {
+    for (int32_t r = 0; r < e->rows; r++, from += e->columns, to += e->row_step) {
+        const int32_t end = e->diagonal ? r + 1 : e->columns;
+        for (int32_t c = 0; c < end; c++) {
+            to[(size_t)c * (size_t)e->column_step] += from[c];
         }
-        const double *panel = f->values + node->panel;
-        for (int32_t k = node->group_start; k < node->group_end; k++) {
-            const block_group *g = &f->groups[k];
-            for (int32_t q = g->first; q < g->last; q += KERNEL_CHUNK) {
-                int32_t count = g->last - q < KERNEL_CHUNK ? g->last - q : KERNEL_CHUNK;
-                f->kernels->panel_update(node->columns, node->rows, node->ld, panel, q, count, f->update);
-                f->kernels->scatter(g->runs, g->run_count, q - g->first, count, f->update, node->ld,
-                                    f->values + g->target + (int64_t)(q - g->first) * g->target_ld, g->target_ld);
-            }
+    }
+}
+
+/// Factors the panel of a supernode and subtracts from those of its ancestors. -1, or the column that has no pivot.
+static int32_t eliminate(block_factor *f, const block_supernode *node) {
+    double *panel = f->values + node->panel;
+    int32_t bad = f->kernels->panel_factor(node->columns, node->rows, node->ld, panel, f->scale + node->first_column);
+    if (bad >= 0) {
+        return node->first_column + bad;
+    }
+    for (int32_t k = node->group_start; k < node->group_end; k++) {
+        const block_group *g = &f->groups[k];
+        for (int32_t q = g->first; q < g->last; q += KERNEL_CHUNK) {
+            int32_t count = g->last - q < KERNEL_CHUNK ? g->last - q : KERNEL_CHUNK;
+            f->kernels->panel_update(node->columns, node->rows, node->ld, panel, q, count, f->update);
+            f->kernels->scatter(g->runs, g->run_count, q - g->first, count, f->update, node->ld,
+                                f->values + g->target + (int64_t)(q - g->first) * g->target_ld, g->target_ld);
         }
     }
     return -1;
 }
 
-static stn_status numeric(void *factor, const stn_block_matrix *matrix, stn_error *err) {
-    const block_factor *f = factor;
-    int32_t column = block_factor_numeric(factor, matrix), place = 0;
+int32_t block_factor_numeric(block_factor *f, const stn_block_matrix *matrix) {
+    int32_t bad = -1;
+    f->base_ready = false;
+    memset(f->values, 0, (size_t)f->value_count * sizeof *f->values);
+    for (int32_t e = 0; e < f->entry_count; e++) {
+        write_entry(&f->entries[e], matrix->values + matrix->offset[e], f->values + f->entries[e].target);
+    }
+    for (int32_t s = 0; s < f->supernode_count && bad < 0; s++) {
+        bad = eliminate(f, &f->supernodes[s]);
+    }
+    return bad;
+}
+
+/// Copies the panels that changing blocks decide to the base, or back.
+static void move_base(block_factor *f, bool back) {
+    double *base = f->base;
+    for (int32_t s = 0; s < f->supernode_count; s++) {
+        const block_supernode *node = &f->supernodes[s];
+        if (f->decided[s]) {
+            const size_t count = (size_t)node->ld * (size_t)node->columns;
+            double *panel = f->values + node->panel;
+            memcpy(back ? panel : base, back ? base : panel, count * sizeof *base);
+            base += count;
+        }
+    }
+}
+
+/// Marks what changing blocks decide and makes room for the base. False: out of memory.
+static bool make_base(block_factor *f, const stn_block_pattern *p, const bool *changing) {
+    memset(f->decided, 0, (size_t)f->supernode_count * sizeof *f->decided);
+    f->changing_count = 0;
+    for (int32_t j = 0; j < p->block_count; j++) {
+        if (changing[j]) {
+            f->decided[f->supernode_of[j]] = true;
+            for (int32_t e = p->column_start[j]; e < p->column_start[j + 1]; e++) {
+                if (changing[p->row[e]]) {
+                    f->changing[f->changing_count++] = e;
+                }
+            }
+        }
+    }
+    size_t needed = 1;
+    double work = 0.0, rest = 0.0;
+    for (int32_t s = 0; s < f->supernode_count; s++) {
+        const block_supernode *node = &f->supernodes[s];
+        const double own = (double)node->columns * node->rows * node->rows;
+        work += own;
+        if (f->decided[s]) {
+            needed += (size_t)node->ld * (size_t)node->columns;
+            if (node->parent >= 0) {
+                f->decided[node->parent] = true;
+            }
+        } else {
+            rest += own;
+        }
+    }
+    f->worth_base = rest > 0.2 * work;
+    if (f->worth_base && needed > f->base_capacity) {
+        stn_release(f->context, f->base);
+        f->base = stn_allocate(f->context, needed, sizeof *f->base);
+        f->base_capacity = f->base != NULL ? needed : 0;
+    }
+    return !f->worth_base || f->base != NULL;
+}
+
+/// Factors what no changing block decides, and keeps as base what the others start from. -1, or a column.
+static int32_t factor_rest(block_factor *f, const stn_block_matrix *matrix) {
+    int32_t bad = -1, next = 0;
+    memset(f->values, 0, (size_t)f->value_count * sizeof *f->values);
+    for (int32_t e = 0; e < f->entry_count; e++) {
+        if (next < f->changing_count && f->changing[next] == e) {
+            next++;
+        } else {
+            write_entry(&f->entries[e], matrix->values + matrix->offset[e], f->values + f->entries[e].target);
+        }
+    }
+    for (int32_t s = 0; s < f->supernode_count && bad < 0; s++) {
+        bad = f->decided[s] ? -1 : eliminate(f, &f->supernodes[s]);
+    }
+    if (bad < 0) {
+        move_base(f, false);
+    }
+    return bad;
+}
+
+static stn_status report(const block_factor *f, int32_t column, stn_error *err) {
+    int32_t place = 0;
     if (column < 0) {
         return STN_OK;
     }
@@ -74,6 +171,37 @@ static stn_status numeric(void *factor, const stn_block_matrix *matrix, stn_erro
     return stn_fail(err, STN_ERR_NUMERIC,
                     "factor block: pivot %d of block %d is not > 0: the matrix is not positive definite",
                     column - f->start[place], f->order[place]);
+}
+
+static stn_status numeric(void *factor, const stn_block_matrix *matrix, stn_error *err) {
+    return report(factor, block_factor_numeric(factor, matrix), err);
+}
+
+static stn_status refactor(void *factor, const stn_block_matrix *matrix, const bool *changing, bool again,
+                           stn_error *err) {
+    block_factor *f = factor;
+    int32_t bad = -1;
+    if (again && f->base_ready) {
+        move_base(f, true);
+    } else {
+        f->base_ready = false;
+        if (!make_base(f, &matrix->pattern, changing)) {
+            return stn_fail(err, STN_ERR_MEMORY, "factor block: out of memory for %d blocks", f->block_count);
+        }
+        if (!f->worth_base) {
+            return numeric(factor, matrix, err);
+        }
+        bad = factor_rest(f, matrix);
+        f->base_ready = bad < 0;
+    }
+    for (int32_t k = 0; k < f->changing_count && bad < 0; k++) {
+        const int32_t e = f->changing[k];
+        add_entry(&f->entries[e], matrix->values + matrix->offset[e], f->values + f->entries[e].target);
+    }
+    for (int32_t s = 0; s < f->supernode_count && bad < 0; s++) {
+        bad = f->decided[s] ? eliminate(f, &f->supernodes[s]) : -1;
+    }
+    return report(f, bad, err);
 }
 
 static void permute(const block_factor *f, bool back, double *x) {
@@ -118,7 +246,12 @@ static void solve(void *factor, int32_t columns, double *x) {
 }
 
 const stn_factor_ops *stn_factor_block(void) {
-    static const stn_factor_ops ops = {
-        .size = sizeof ops, .symbolic = symbolic, .release = release, .numeric = numeric, .solve = solve};
+    static const stn_factor_ops ops = {.size = sizeof ops,
+                                       .symbolic = symbolic,
+                                       .release = release,
+                                       .numeric = numeric,
+                                       .solve = solve,
+                                       .refactor = refactor,
+                                       .order = order_pattern};
     return &ops;
 }

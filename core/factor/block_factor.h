@@ -26,6 +26,7 @@ typedef struct block_supernode {
     int32_t first_column;           // scalar, in elimination order
     int32_t columns, rows, ld;
     int64_t panel;
+    int32_t parent; // supernode of the first row below, -1: none
     int32_t group_start, group_end;
     int32_t gather_start, gather_end; // runs from panel rows below to the whole vector
 } block_supernode;
@@ -51,12 +52,24 @@ typedef struct block_factor {
     block_group *groups;
     row_run *gather_runs;
     block_entry *entries;
+    int32_t *supernode_of; // (block_count) of every original block
     int64_t value_count;
     double *values;         // panels
     double *scale;          // (n) 1/l_jj
     double *update, *t, *x; // work space of numeric and solve
+    // of refactor: supernodes that a changing block decides (supernode_count), entries that change (entry_count)
+    bool *decided;
+    int32_t *changing, changing_count;
+    double *base; // their panels before the entries that change, one after the other; grows, and is the context's
+    size_t base_capacity;
+    bool base_ready;
+    bool worth_base; // enough is decided by no changing block
 } block_factor;
 
+/// Multiplications of a factorisation.
+double block_tree_work(const stn_block_tree *tree);
+/// The better of minimum degree and nested dissection. False: out of memory.
+bool block_order(const stn_block_pattern *pattern, stn_arena *scratch, int32_t *order);
 stn_status block_factor_analyse(stn_context *context, const stn_block_pattern *pattern, block_factor **out,
                                 stn_error *err);
 void block_factor_release(block_factor *f);

@@ -5,7 +5,8 @@
 #include <stiction/factor.h>
 #include <string.h>
 
-#include "factor/minimum_degree.h"
+#include "factor/block_factor.h"
+#include "factor/nested_dissection.h"
 
 // Lower neighbours by place: those of i that are eliminated before it.
 typedef struct lower_graph {
@@ -104,8 +105,8 @@ static void postorder(const stn_block_tree *t, const int32_t *rows, int32_t *wor
     }
 }
 
-bool stn_block_tree_build(const stn_block_pattern *p, stn_arena *arena, stn_block_tree *t) {
-    // both triangles without the diagonal, in the numbering of the pattern
+/// The graph of a pattern: both triangles without the diagonal.
+static bool make_graph(const stn_block_pattern *p, stn_arena *arena, graph *g) {
     const size_t n = (size_t)p->block_count + 1;
     int32_t *start = STN_ARENA_ZEROED(arena, n + 1, int32_t);
     int32_t *both = STN_ARENA(arena, 2 * (size_t)p->column_start[p->block_count], int32_t);
@@ -131,7 +132,16 @@ bool stn_block_tree_build(const stn_block_pattern *p, stn_arena *arena, stn_bloc
             }
         }
     }
-    const graph g = {p->block_count, start, both};
+    *g = (graph){p->block_count, start, both};
+    return true;
+}
+
+bool stn_block_tree_build(const stn_block_pattern *p, stn_arena *arena, stn_block_tree *t) {
+    const size_t n = (size_t)p->block_count + 1;
+    graph g;
+    if (!make_graph(p, arena, &g)) {
+        return false;
+    }
     int32_t *memory = STN_ARENA(arena, 10 * n, int32_t);
     int32_t *neighbour = STN_ARENA(arena, (size_t)g.start[g.n] / 2 + 1, int32_t);
     if (memory == NULL || neighbour == NULL) {
@@ -140,7 +150,9 @@ bool stn_block_tree_build(const stn_block_pattern *p, stn_arena *arena, stn_bloc
     int32_t *rows = memory + 5 * n, *work = rows + n; // (n), (3 n)
     const lower_graph lower = {work + 3 * n, neighbour};
     *t = (stn_block_tree){g.n, memory, memory + n, memory + 2 * n, memory + 3 * n, memory + 4 * n, NULL};
-    if (!minimum_degree(&g, p->block_size, arena, t->order)) {
+    if (p->order != NULL) {
+        memcpy(t->order, p->order, (size_t)t->n * sizeof *t->order);
+    } else if (!minimum_degree(&g, p->block_size, arena, t->order)) {
         return false;
     }
     number(&g, t, &lower, work);
@@ -165,5 +177,40 @@ bool stn_block_tree_build(const stn_block_pattern *p, stn_arena *arena, stn_bloc
         return false;
     }
     walk_rows(t, &lower, work, rows, t->row);
+    return true;
+}
+
+double block_tree_work(const stn_block_tree *t) {
+    double work = 0.0;
+    for (int32_t j = 0; j < t->n; j++) {
+        double rows = 0.5 * t->size[j];
+        for (int32_t e = t->column_start[j]; e < t->column_start[j + 1]; e++) {
+            rows += t->size[t->row[e]];
+        }
+        work += 0.5 * t->size[j] * rows * rows;
+    }
+    return work;
+}
+
+bool block_order(const stn_block_pattern *p, stn_arena *scratch, int32_t *order) {
+    enum { SMALL = 200 }; // blocks; minimum degree does well there
+    stn_block_pattern own = *p;
+    stn_block_tree degree, dissection;
+    graph g;
+    own.order = NULL;
+    if (!stn_block_tree_build(&own, scratch, &degree)) {
+        return false;
+    }
+    const stn_block_tree *best = &degree;
+    if (p->block_count >= SMALL) {
+        int32_t *parts = STN_ARENA(scratch, p->block_count, int32_t);
+        own.order = parts;
+        if (parts == NULL || !make_graph(p, scratch, &g) || !nested_dissection(&g, scratch, parts) ||
+            !stn_block_tree_build(&own, scratch, &dissection)) {
+            return false;
+        }
+        best = block_tree_work(&dissection) < block_tree_work(&degree) ? &dissection : &degree;
+    }
+    memcpy(order, best->order, (size_t)p->block_count * sizeof *order);
     return true;
 }

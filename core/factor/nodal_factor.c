@@ -76,7 +76,7 @@ static stn_status make_entry(stn_context *context, const stn_matrix *a, nodal_fa
     }
     entry->column_start[entry->node_count] = e;
     entry->offset[e] = (int64_t)(m * m) * e;
-    stn_block_pattern pattern = {entry->node_count, entry->block_size, entry->column_start, entry->row};
+    stn_block_pattern pattern = {entry->node_count, entry->block_size, entry->column_start, entry->row, NULL};
     return stn_factor_block()->symbolic(NULL, context, &pattern, &entry->factor, err);
 }
 
@@ -145,7 +145,7 @@ int32_t nodal_factor_numeric(nodal_factor *entry, const stn_matrix *a, const dou
         }
     }
     stn_block_matrix matrix = {
-        {entry->node_count, entry->block_size, entry->column_start, entry->row}, entry->offset, entry->values};
+        {entry->node_count, entry->block_size, entry->column_start, entry->row, NULL}, entry->offset, entry->values};
     const block_factor *f = entry->factor;
     const int32_t failed = block_factor_numeric(entry->factor, &matrix);
     for (int32_t place = 0; place < f->block_count; place++) {

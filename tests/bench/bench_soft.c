@@ -5,7 +5,8 @@
 //   2. steps of the solver sap with contacts that come and go: A and w, pattern and analysis,
 //      factorisation, all else of the solve
 //
-// Times are those of the calling thread. Arguments: a scene (mat, ball, gripper), then a factor; none: all of them.
+// Times are those of the calling thread; times of 2 the least of all steps but the first. Arguments: a scene (mat,
+// ball, gripper), then a factor; none: all of them.
 #include <malloc.h>
 
 #include <stiction/solve.h>
@@ -78,31 +79,46 @@ static void make(scene *s, stn_context *context, int32_t which, uint64_t seed) {
 
 // ------------------------------------------------------------------------------------------------------------ 1. A
 
-/// The lower triangle of the first cloud, as factors want it.
-static stn_block_matrix lower_of(scene *s) {
-    const stn_matrix *A = &s->problem.trees[0].A;
-    const int32_t n = A->node_count, most = A->row_start[n];
-    int32_t *size = STN_ARENA(s->arena, n + 1, int32_t), *start = STN_ARENA(s->arena, n + 1, int32_t);
-    int32_t *row = STN_ARENA(s->arena, most, int32_t), e = 0;
-    int64_t *offset = STN_ARENA(s->arena, most + 1, int64_t);
-    double *values = scene_reals(s, 9 * most, 0.0);
-    for (int32_t i = 0; i < n; i++) {
-        size[i] = 3;
-        start[i] = e;
-        for (int32_t k = A->row_start[i]; k < A->row_start[i + 1]; k++) {
-            if (A->column[k] >= i) {
-                row[e] = A->column[k];
-                offset[e] = 9 * (int64_t)e;
-                for (int32_t x = 0; x < 9; x++) {
-                    values[9 * e + x] = A->values[9 * k + 3 * (x % 3) + x / 3];
-                }
-                e++;
-            }
-        }
+/// What an order costs: blocks of L and multiplications of its factorisation.
+static void print_order(stn_context *context, const char *name, const stn_block_matrix *A, const int32_t *order,
+                        double us) {
+    stn_block_pattern pattern = A->pattern;
+    stn_block_tree tree;
+    stn_arena *arena = stn_arena_create(context);
+    pattern.order = order;
+    if (!stn_block_tree_build(&pattern, arena, &tree)) {
+        exit(1);
     }
-    start[n] = e;
-    offset[e] = 9 * (int64_t)e;
-    return (stn_block_matrix){{n, size, start, row}, offset, values};
+    double work = 0.0;
+    for (int32_t j = 0; j < tree.n; j++) {
+        const double rows = 3.0 * (tree.column_start[j + 1] - tree.column_start[j]) + 1.5;
+        work += 1.5 * rows * rows;
+    }
+    printf("  order %-21s %7d blocks of L %8.1f million multiplications %9.0f us\n", name,
+           tree.column_start[tree.n] + tree.n, 1e-6 * work, us);
+    stn_arena_destroy(arena);
+}
+
+static void print_orders(stn_context *context, const stn_block_matrix *A) {
+    static const struct {
+        const char *name, *id, *setting;
+    } orders[] = {{"block", "block", NULL}, {"AMD", "cholmod", "amd"}, {"METIS", "cholmod", "metis"}};
+    int32_t *order = calloc((size_t)A->pattern.block_count + 1, sizeof *order);
+    print_order(context, "minimum degree", A, NULL, NAN);
+    for (int32_t k = 0; k < STN_COUNT(orders); k++) {
+        const stn_setting setting = {
+            .name = "ordering", .form = STN_SETTING_TEXT, .text = orders[k].setting, .where = "bench"};
+        stn_instance *factor = NULL;
+        stn_error err = {STN_OK, ""};
+        if (stn_instance_create(context, STN_KIND_FACTOR, orders[k].id, &setting, orders[k].setting != NULL, &factor,
+                                &err) == STN_OK) {
+            const double start = thread_us();
+            need(factor->desc->ops.factor->order(factor->self, context, &A->pattern, order, &err), &err);
+            print_order(context, orders[k].name, A, order, thread_us() - start);
+        }
+        stn_instance_destroy(factor);
+    }
+    free(order);
 }
 
 static void time_factor(stn_context *context, const char *name, const char *id, const stn_instance *instance,
@@ -113,7 +129,11 @@ static void time_factor(stn_context *context, const char *name, const char *id, 
     stn_error err = {STN_OK, ""};
     void *factor = NULL;
     const double before = heap_MB(), start = thread_us();
-    need(ops->symbolic(instance->self, context, &A->pattern, &factor, &err), &err);
+    stn_block_pattern pattern = A->pattern;
+    int32_t *order = calloc((size_t)pattern.block_count + 1, sizeof *order);
+    need(ops->order(instance->self, context, &pattern, order, &err), &err);
+    pattern.order = order;
+    need(ops->symbolic(instance->self, context, &pattern, &factor, &err), &err);
     const double analysis = thread_us() - start;
     for (int32_t k = 0; k < ROUNDS; k++) {
         double clock = thread_us();
@@ -133,10 +153,16 @@ static void time_factor(stn_context *context, const char *name, const char *id, 
     snprintf(what, sizeof what, "A of the %s", name);
     bench_row("soft", what, strcmp(id, "cholmod") == 0 ? "CHOLMOD" : "Stiction", "", "us", us);
     ops->release(factor);
+    free(order);
     free(x);
 }
 
 // -------------------------------------------------------------------------------------------------------- 2. steps
+
+/// Of the steps but the first: other load on the machine only adds.
+static double least(double *us) {
+    return quantile(us + 1, STEPS - 1, 0.0);
+}
 
 static void time_steps(stn_context *context, int32_t which, const char *id, const stn_instance *factor) {
     stn_instance *solver = NULL, *law = NULL;
@@ -157,22 +183,23 @@ static void time_steps(stn_context *context, int32_t which, const char *id, cons
         stn_solution solution = {.v = scene_reals(&s, p->nv, 0.0), .gamma = scene_reals(&s, p->row_count, 0.0)};
         const stn_solve_request request = {.masses = true, .phase_us = us};
         stn_solve_report report = {0};
+        const double clock = thread_us(), wall = now_us();
         need(stn_problem_solve(steps, p, &request, &solution, &report, NULL, &err), &err);
+        total[k] = thread_us() - clock;
+        const double own = total[k] / (now_us() - wall); // phases are by the wall clock
         iterations += report.iterations;
         contacts += p->constraint_count;
-        total[k] = report.prepare_us + report.solve_us + report.certificate_us;
-        prepare[k] = report.prepare_us;
+        prepare[k] = own * report.prepare_us;
         for (int32_t i = 0; i < STN_PHASE_COUNT; i++) {
-            phase[i][k] = us[i];
+            phase[i][k] = own * us[i];
         }
         scene_end(&s);
     }
     printf("  %-10s %4d contacts, %4.1f iterations: first step %8.0f us, then %8.0f us: A and w %7.0f, set up %6.0f, "
            "pattern and sum %7.0f, factor %8.0f, line search %6.0f; %.1f MB\n",
-           id, contacts / STEPS, (double)iterations / STEPS, total[0], median(total + 1, STEPS - 1),
-           median(prepare + 1, STEPS - 1), median(phase[STN_PHASE_SET_UP] + 1, STEPS - 1),
-           median(phase[STN_PHASE_HESSIAN] + 1, STEPS - 1), median(phase[STN_PHASE_FACTOR] + 1, STEPS - 1),
-           median(phase[STN_PHASE_LINE_SEARCH] + 1, STEPS - 1), heap_MB() - before);
+           id, contacts / STEPS, (double)iterations / STEPS, total[0], least(total), least(prepare),
+           least(phase[STN_PHASE_SET_UP]), least(phase[STN_PHASE_HESSIAN]), least(phase[STN_PHASE_FACTOR]),
+           least(phase[STN_PHASE_LINE_SEARCH]), heap_MB() - before);
     stn_problem_solver_destroy(steps);
     stn_instance_destroy(solver);
     stn_instance_destroy(law);
@@ -190,9 +217,10 @@ int main(int argc, char **argv) {
         }
         scene s;
         make(&s, context, i, 7);
-        const stn_block_matrix A = lower_of(&s);
+        const stn_block_matrix A = cloud_lower(&s, 0);
         printf("%s: %d dofs, a cloud of %d nodes with %d blocks in the lower triangle\n", scene_names[i], s.problem.nv,
                A.pattern.block_count, A.pattern.column_start[A.pattern.block_count]);
+        print_orders(context, &A);
         for (int32_t steps = 0; steps < 2; steps++) {
             for (int32_t k = 0; k < STN_COUNT(factors); k++) {
                 stn_instance *factor = NULL;

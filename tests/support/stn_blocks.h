@@ -39,7 +39,7 @@ static inline blocks blocks_create(int32_t count, const int32_t *size, const boo
         b.column_start[j + 1] = e;
     }
     b.n = b.start[n];
-    b.matrix.pattern = (stn_block_pattern){count, b.size, b.column_start, b.row};
+    b.matrix.pattern = (stn_block_pattern){count, b.size, b.column_start, b.row, NULL};
     b.matrix.offset = b.offset;
     b.matrix.values = calloc((size_t)b.offset[e] + 1, sizeof(double));
     return b;

@@ -4,6 +4,8 @@
 #ifndef STN_CLOUD_H
 #define STN_CLOUD_H
 
+#include <stiction/factor.h>
+
 #include "stn_scene.h"
 
 typedef struct cloud {
@@ -171,6 +173,33 @@ static inline stn_constraint *scene_cloud_pair(scene *s, const cloud *a, const i
     }
     contact->J[0] = scene_support(s, a->tree, count, node, weights, 1.0);
     return contact;
+}
+
+/// A of a cloud as factors want it.
+static inline stn_block_matrix cloud_lower(scene *s, int32_t tree) {
+    const stn_matrix *A = &s->problem.trees[tree].A;
+    const int32_t n = A->node_count, most = A->row_start[n];
+    int32_t *size = STN_ARENA(s->arena, n + 1, int32_t), *start = STN_ARENA(s->arena, n + 1, int32_t);
+    int32_t *row = STN_ARENA(s->arena, most, int32_t), e = 0;
+    int64_t *offset = STN_ARENA(s->arena, most + 1, int64_t);
+    double *values = scene_reals(s, 9 * most, 0.0);
+    for (int32_t i = 0; i < n; i++) {
+        size[i] = 3;
+        start[i] = e;
+        for (int32_t k = A->row_start[i]; k < A->row_start[i + 1]; k++) {
+            if (A->column[k] >= i) {
+                row[e] = A->column[k];
+                offset[e] = 9 * (int64_t)e;
+                for (int32_t x = 0; x < 9; x++) {
+                    values[9 * e + x] = A->values[9 * k + 3 * (x % 3) + x / 3];
+                }
+                e++;
+            }
+        }
+    }
+    start[n] = e;
+    offset[e] = 9 * (int64_t)e;
+    return (stn_block_matrix){{n, size, start, row, NULL}, offset, values};
 }
 
 #endif

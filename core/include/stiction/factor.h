@@ -15,6 +15,8 @@ typedef struct stn_block_pattern {
     const int32_t *block_size;   // (block_count), > 0
     const int32_t *column_start; // (block_count + 1)
     const int32_t *row;          // (column_start[block_count])
+    const int32_t *order;        // (block_count) the block to be eliminated as k-th, a permutation; NULL: the factor's
+                                 // own choice. A factor may change the order as long as L keeps its entries
 } stn_block_pattern;
 
 /// Values: block e of the pattern, rows x columns, row-major, at values + offset[e].
@@ -24,8 +26,9 @@ typedef struct stn_block_matrix {
     double *values;            // of all blocks of the lower triangle
 } stn_block_matrix;
 
-/// How a matrix of a block pattern is eliminated: an order that keeps the fill small (approximate minimum degree
-/// [amestoy-1996], postordered), the elimination tree [liu-1990] and the rows of L. A function of the pattern alone.
+/// How a matrix of a block pattern is eliminated: an order that keeps the fill small (the pattern's, else approximate
+/// minimum degree [amestoy-1996]; postordered), the elimination tree [liu-1990] and the rows of L. A function of the
+/// pattern alone.
 /// "place": where a block comes in the order. Children come before their parent, the one with most rows right before
 /// it.
 typedef struct stn_block_tree {
@@ -53,6 +56,17 @@ typedef struct stn_factor_ops {
     stn_status (*numeric)(void *factor, const stn_block_matrix *matrix, stn_error *err);
     /// REQUIRED. x (n x columns, column-major) in place. [step]
     void (*solve)(void *factor, int32_t columns, double *x);
+    /// OPTIONAL. What numeric does, for a matrix that is factored several times while only some blocks change:
+    /// `changing` (block_count) marks them. `again`: since the last call, which had the same marks, only entries
+    /// between two marked blocks may have changed; what the others alone decide is then not computed again. The
+    /// factor does not depend on `again`. Memory for it grows when first used, then stays. [step]
+    stn_status (*refactor)(void *factor, const stn_block_matrix *matrix, const bool *changing, bool again,
+                           stn_error *err);
+    /// OPTIONAL. Fills `order` (block_count) with the order that it would give a pattern that stays for long: of a
+    /// deformable body, whose contacts change from step to step. It may take its time. A function of the pattern
+    /// alone. Absent: what symbolic chooses serves. [step], called when a new body appears
+    stn_status (*order)(void *self, stn_context *context, const stn_block_pattern *pattern, int32_t *order,
+                        stn_error *err);
 } stn_factor_ops;
 
 /// The core's own back ends, usable without the registry: "dense" and "block" (minimum degree, block LDL^T or LL^T).

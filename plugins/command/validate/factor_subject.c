@@ -110,7 +110,7 @@ factor_matrix *factor_make(factor_subject *s, factor_graph graph, int32_t count,
         m->column_start[j + 1] = e;
     }
     m->dense = reals;
-    m->matrix = (stn_block_matrix){{count, m->size, m->column_start, m->row}, m->offset, reals + n * n};
+    m->matrix = (stn_block_matrix){{count, m->size, m->column_start, m->row, NULL}, m->offset, reals + n * n};
     factor_fill(s, m, condition);
     return m;
 }

@@ -20,8 +20,23 @@ static void solve(void *factor, int32_t columns, double *x) {
     stn_factor_block()->solve(factor, columns, x);
 }
 
-static const stn_factor_ops ops = {
-    .size = sizeof ops, .symbolic = symbolic, .release = release, .numeric = numeric, .solve = solve};
+static stn_status refactor(void *factor, const stn_block_matrix *matrix, const bool *changing, bool again,
+                           stn_error *err) {
+    return stn_factor_block()->refactor(factor, matrix, changing, again, err);
+}
+
+static stn_status order_pattern(void *self, stn_context *context, const stn_block_pattern *pattern, int32_t *order,
+                                stn_error *err) {
+    return stn_factor_block()->order(self, context, pattern, order, err);
+}
+
+static const stn_factor_ops ops = {.size = sizeof ops,
+                                   .symbolic = symbolic,
+                                   .release = release,
+                                   .numeric = numeric,
+                                   .solve = solve,
+                                   .refactor = refactor,
+                                   .order = order_pattern};
 
 static const stn_plugin_desc plugin = {
     .size = sizeof plugin,

@@ -12,16 +12,22 @@
 #include "single_thread.h"
 
 typedef struct cholmod_config {
-    int32_t method;
+    int32_t method, ordering;
 } cholmod_config;
 
 static const char *const methods[] = {"auto", "simplicial", "supernodal", NULL};
 static const int cholmod_methods[] = {CHOLMOD_AUTO, CHOLMOD_SIMPLICIAL, CHOLMOD_SUPERNODAL};
 
+enum { ORDERING_AUTO, ORDERING_AMD, ORDERING_METIS };
+static const char *const orderings[] = {"auto", "amd", "metis", NULL};
+
 static const stn_param params[] = {
     STN_PARAM_CHOICE(
         cholmod_config, method, methods, 0.0,
         "supernodal: dense panels by BLAS, for much fill; simplicial: column by column; auto: by the work per entry"),
+    STN_PARAM_CHOICE(cholmod_config, ordering, orderings, 0.0,
+                     "amd: approximate minimum degree; metis: nested dissection, where CHOLMOD was built with METIS; "
+                     "auto: the better of both for patterns that stay, amd for others"),
 };
 
 typedef struct factor {
@@ -63,7 +69,18 @@ static stn_status status_of(const factor *f, stn_error *err) {
                     memory ? "out of memory" : "internal failure", f->common.status);
 }
 
-static stn_status analyse(factor *f, int32_t method, stn_error *err) {
+/// The order of scalar rows that an order of blocks stands for; NULL: out of memory.
+static int32_t *expand_order(const factor *f, const int32_t *order) {
+    int32_t *rows = stn_allocate(f->context, (size_t)f->start[f->block_count] + 1, sizeof *rows), n = 0;
+    for (int32_t k = 0; k < f->block_count && rows != NULL; k++) {
+        for (int32_t r = f->start[order[k]]; r < f->start[order[k] + 1]; r++) {
+            rows[n++] = r;
+        }
+    }
+    return rows;
+}
+
+static stn_status analyse(factor *f, const cholmod_config *config, const int32_t *order, stn_error *err) {
     int64_t values = 0;
     for (int32_t j = 0; j < f->block_count; j++) {
         int64_t columns = f->start[j + 1] - f->start[j];
@@ -78,10 +95,12 @@ static stn_status analyse(factor *f, int32_t method, stn_error *err) {
     }
     size_t n = (size_t)f->start[f->block_count];
     f->common.print = 0;
-    f->common.supernodal = cholmod_methods[method];
+    f->common.supernodal = cholmod_methods[config->method];
     f->common.final_ll = 1; // so that simplicial factors refuse a negative pivot, too
     f->common.nmethods = 1;
-    f->common.method[0].ordering = CHOLMOD_AMD;
+    f->common.method[0].ordering = order != NULL                        ? CHOLMOD_GIVEN
+                                   : config->ordering == ORDERING_METIS ? CHOLMOD_METIS
+                                                                        : CHOLMOD_AMD;
     f->A = cholmod_allocate_sparse(n, n, (size_t)values, 1, 1, -1, CHOLMOD_REAL, &f->common);
     if (f->A != NULL) {
         int32_t *starts = f->A->p, *rows = f->A->i, place = 0;
@@ -98,7 +117,12 @@ static stn_status analyse(factor *f, int32_t method, stn_error *err) {
             }
         }
         starts[f->start[f->block_count]] = place;
-        f->L = cholmod_analyze(f->A, &f->common);
+        int32_t *given = order != NULL ? expand_order(f, order) : NULL;
+        if (order != NULL && given == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "factor cholmod: out of memory");
+        }
+        f->L = cholmod_analyze_p(f->A, given, NULL, 0, &f->common);
+        stn_release(f->context, given);
     }
     return f->L == NULL && f->common.status >= CHOLMOD_OK
                ? stn_fail(err, STN_ERR_MEMORY, "factor cholmod: out of memory")
@@ -129,7 +153,7 @@ static stn_status symbolic(void *self, stn_context *context, const stn_block_pat
         }
         memcpy(f->column_start, pattern->column_start, (blocks + 1) * sizeof *f->column_start);
         memcpy(f->row, pattern->row, entries * sizeof *f->row);
-        status = analyse(f, config->method, err);
+        status = analyse(f, config, pattern->order, err);
     }
     if (status != STN_OK) {
         release(f);
@@ -137,6 +161,41 @@ static stn_status symbolic(void *self, stn_context *context, const stn_block_pat
     }
     *out = f;
     return STN_OK;
+}
+
+/// AMD and METIS order the graph of blocks, CHOLMOD takes what leaves less fill.
+static stn_status order_blocks(void *self, stn_context *context, const stn_block_pattern *pattern, int32_t *order,
+                               stn_error *err) {
+    const cholmod_config *config = self;
+    const size_t n = (size_t)pattern->block_count;
+    cholmod_sparse graph = {.nrow = n,
+                            .ncol = n,
+                            .nzmax = (size_t)pattern->column_start[n],
+                            .p = (void *)(uintptr_t)pattern->column_start,
+                            .i = (void *)(uintptr_t)pattern->row,
+                            .stype = -1,
+                            .itype = CHOLMOD_INT,
+                            .xtype = CHOLMOD_PATTERN,
+                            .dtype = CHOLMOD_DOUBLE,
+                            .sorted = 1,
+                            .packed = 1};
+    factor f = {.context = context};
+    cholmod_start(&f.common);
+    f.common.print = 0;
+    f.common.supernodal = CHOLMOD_SIMPLICIAL;
+    f.common.nmethods = config->ordering == ORDERING_AUTO ? 2 : 1;
+    f.common.method[0].ordering = config->ordering == ORDERING_METIS ? CHOLMOD_METIS : CHOLMOD_AMD;
+    f.common.method[1].ordering = CHOLMOD_METIS;
+    f.L = cholmod_analyze(&graph, &f.common);
+    stn_status status = f.L == NULL && f.common.status >= CHOLMOD_OK
+                            ? stn_fail(err, STN_ERR_MEMORY, "factor cholmod: out of memory")
+                            : status_of(&f, err);
+    if (status == STN_OK) {
+        memcpy(order, f.L->Perm, n * sizeof *order);
+    }
+    cholmod_free_factor(&f.L, &f.common);
+    cholmod_finish(&f.common);
+    return status;
 }
 
 static stn_status refuse(const factor *f, int32_t row, stn_error *err) {
@@ -204,8 +263,12 @@ static void solve(void *self, int32_t columns, double *x) {
     }
 }
 
-static const stn_factor_ops ops = {
-    .size = sizeof ops, .symbolic = symbolic, .release = release, .numeric = numeric, .solve = solve};
+static const stn_factor_ops ops = {.size = sizeof ops,
+                                   .symbolic = symbolic,
+                                   .release = release,
+                                   .numeric = numeric,
+                                   .solve = solve,
+                                   .order = order_blocks};
 
 static const stn_plugin_desc plugin = {
     .size = sizeof plugin,

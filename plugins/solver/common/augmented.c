@@ -256,6 +256,12 @@ stn_status augmented_factor(augmented *h, double damping, stn_error *err) {
         }
         h->fresh = true; // what is in it now must not serve the next step
     }
+    if (!h->dense && h->changing != NULL) { // A stays what it is, and so does what is added to it for the same damping
+        const bool again = h->factored && damping == h->damping;
+        h->factored = true;
+        h->damping = damping;
+        return h->ops->refactor(h->factor, &h->matrix, h->changing, again, err);
+    }
     if (!h->dense) {
         return h->ops->numeric(h->factor, &h->matrix, err);
     }

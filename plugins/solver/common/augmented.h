@@ -90,6 +90,9 @@ typedef struct augmented {
     int32_t *active; // its rows with G != 0
     double *line_G;  // those in H
     stn_block_matrix matrix;
+    bool *changing; // (block_count) blocks that constraints act on; NULL: all is factored each time
+    bool factored;  // with the damping below
+    double damping;
     const stn_factor_ops *ops;
     void *factor;   // borrowed from the workspace
     double *values; // dense: unknowns x stride
@@ -111,6 +114,8 @@ stn_status augmented_pack(augmented *h, const stn_problem *problem, const stn_so
 stn_status augmented_hold(augmented *h, stn_error *err);
 /// Pattern, memory and symbolic factor, once for what was packed.
 stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err);
+/// An order of elimination for H with its pattern key->pattern, by the `order` of the factor: see augmented_order.c.
+stn_status augmented_order(const augmented *h, const symbolic_key *key, int32_t *order, stn_error *err);
 /// Sums H. G: of the lanes, symmetric 3 x 3 each, stored as 11, 12, 22, 13, 23, 33 (6 x lane_stride). line_G: of the
 /// lines (line_stride). Only blocks whose G changed are written. `changed` (lane_stride): 0 where a lane's G is that of
 /// the last call; NULL: nothing is known of lanes.

@@ -175,11 +175,26 @@ stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err) 
         h->entries[e].values = h->values + offset[e];
         h->entries[e].stride = size[h->entries[e].column];
     }
-    h->matrix = (stn_block_matrix){{n, size, start, row}, offset, h->values};
+    h->matrix = (stn_block_matrix){{n, size, start, row, NULL}, offset, h->values};
     h->ready = true;
     h->ops = chosen ? control->factor : stn_factor_block();
     symbolic_key key = {h->ops, chosen ? control->factor_self : NULL, &h->matrix.pattern};
-    status = symbolic_cache_find(control->workspace, &key, &h->factor, err);
+    if (h->nodal && h->ops->order != NULL) {
+        int32_t *order = STN_ARENA(arena, n + 1, int32_t);
+        status = order != NULL ? augmented_order(h, &key, order, err) : out_of_memory(h, err);
+        h->matrix.pattern.order = order;
+    }
+    if (h->nodal && h->ops->refactor != NULL) {
+        h->changing = STN_ARENA_ZEROED(arena, n + 1, bool);
+        for (int32_t k = 0; k < h->cluster_count && h->changing != NULL; k++) {
+            const augmented_cluster *cluster = &h->clusters[k];
+            for (int32_t p = 0; p < cluster->part_count; p++) {
+                h->changing[h->parts[cluster->part_start + p].block] = true;
+            }
+        }
+        status = h->changing != NULL ? status : out_of_memory(h, err);
+    }
+    status = status == STN_OK ? symbolic_cache_find(control->workspace, &key, &h->factor, err) : status;
     // Only a numeric factor tells that a matrix is not positive definite.
     if (status == STN_ERR_NUMERIC) {
         status = STN_ERR_UNSUPPORTED;

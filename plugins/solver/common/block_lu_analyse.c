@@ -125,7 +125,7 @@ bool block_lu_build(int32_t n, const int32_t *size, const int32_t *row_start, co
     }
     out->start[n] = out->rows;
     lower_start[n] = count;
-    stn_block_pattern pattern = {n, size, lower_start, lower};
+    stn_block_pattern pattern = {n, size, lower_start, lower, NULL};
     stn_block_tree tree;
     out->values = STN_ARENA_ZEROED(arena, values + 1, double);
     if (out->values == NULL || !stn_block_tree_build(&pattern, arena, &tree)) {

@@ -4,20 +4,23 @@
 
 #include <string.h>
 
-enum { CACHE_SIZE = 32 };
+/// Factors of large patterns are as large as the matrix's L: of those, few are kept.
+enum { CACHE_SIZE = 32, CLOUDS = 16, LARGEST_SUM = 100000, ALWAYS_KEPT = 2 };
 
+/// A pattern, and what was made of it.
 typedef struct symbolic {
     const stn_factor_ops *ops; // NULL: empty
-    void *self, *factor;
-    uint64_t used; // time of the last use
+    void *self, *factor;       // factor: NULL of a cloud
+    uint64_t used;             // time of the last use
     size_t size, capacity;
-    int32_t *pattern; // block sizes, column starts, rows, one after the other
+    int32_t *pattern; // block sizes, column starts, rows, order, one after the other; of a cloud, then its two answers
 } symbolic;
 
 struct symbolic_cache {
     stn_context *context;
     uint64_t clock;
     symbolic slots[CACHE_SIZE];
+    symbolic clouds[CLOUDS];
     symbolic_cache_room room; // its members are NULL until symbolic_cache_take makes them
 };
 
@@ -33,10 +36,11 @@ stn_status symbolic_cache_create(void *self, stn_context *context, void **out, s
 }
 
 static void empty(symbolic *slot) {
-    if (slot->ops != NULL) {
+    if (slot->ops != NULL && slot->factor != NULL) {
         slot->ops->release(slot->factor);
-        slot->ops = NULL;
     }
+    slot->ops = NULL;
+    slot->factor = NULL;
 }
 
 void symbolic_cache_destroy(void *memory) {
@@ -47,6 +51,9 @@ void symbolic_cache_destroy(void *memory) {
     for (int32_t i = 0; i < CACHE_SIZE; i++) {
         empty(&w->slots[i]);
         stn_release(w->context, w->slots[i].pattern);
+    }
+    for (int32_t i = 0; i < CLOUDS; i++) {
+        stn_release(w->context, w->clouds[i].pattern);
     }
     stn_inverse_destroy(w->room.inverse);
     stn_arena_destroy(w->room.arena);
@@ -66,50 +73,133 @@ stn_status symbolic_cache_take(symbolic_cache *w, symbolic_cache_room *out, stn_
     return status;
 }
 
-stn_status symbolic_cache_find(symbolic_cache *w, const symbolic_key *key, void **factor, stn_error *err) {
-    const stn_block_pattern *p = key->pattern;
-    const size_t n = (size_t)p->block_count, m = (size_t)p->column_start[p->block_count];
-    const int32_t *const arrays[] = {p->block_size, p->column_start, p->row};
-    const size_t counts[] = {n, n + 1, m}, size = 2 * n + 1 + m;
-    symbolic *oldest = &w->slots[0];
+/// The numbers that a pattern consists of.
+typedef struct pattern_parts {
+    const int32_t *array[4];
+    size_t count[4], size; // size: their sum
+} pattern_parts;
+
+static pattern_parts parts_of(const stn_block_pattern *p) {
+    const size_t n = (size_t)p->block_count, m = (size_t)p->column_start[n], ordered = p->order != NULL ? n : 0;
+    return (pattern_parts){
+        {p->block_size, p->column_start, p->row, p->order}, {n, n + 1, m, ordered}, 2 * n + 1 + m + ordered};
+}
+
+static bool holds(const symbolic *slot, const symbolic_key *key, const pattern_parts *parts) {
+    const int32_t *kept = slot->pattern;
+    bool same = slot->ops == key->ops && slot->self == key->self && slot->size == parts->size;
+    for (int32_t a = 0; a < 4 && same; kept += parts->count[a], a++) {
+        same = parts->count[a] == 0 || memcmp(kept, parts->array[a], parts->count[a] * sizeof *kept) == 0;
+    }
+    return same;
+}
+
+/// The slot that holds the pattern, or else the one longest unused: emptied, with a copy of the pattern and room for
+/// `more` numbers behind it, its ops still NULL. NULL: out of memory.
+static symbolic *take_slot(symbolic_cache *w, symbolic *slots, int32_t count, const symbolic_key *key, size_t more) {
+    const pattern_parts parts = parts_of(key->pattern);
+    symbolic *oldest = &slots[0];
     w->clock++;
-    for (int32_t i = 0; i < CACHE_SIZE; i++) {
-        symbolic *slot = &w->slots[i];
-        const int32_t *kept = slot->pattern;
-        bool same = slot->ops == key->ops && slot->self == key->self && slot->size == size;
-        for (int32_t a = 0; a < 3 && same; a++) {
-            same = memcmp(kept, arrays[a], counts[a] * sizeof *kept) == 0;
-            kept += counts[a];
-        }
-        if (same) {
+    for (int32_t i = 0; i < count; i++) {
+        symbolic *slot = &slots[i];
+        if (holds(slot, key, &parts)) {
             slot->used = w->clock;
-            *factor = slot->factor;
-            return STN_OK;
+            return slot;
         }
         oldest = slot->used < oldest->used ? slot : oldest;
     }
     empty(oldest);
-    if (oldest->capacity < size) {
+    const size_t needed = parts.size + more;
+    if (oldest->capacity < needed) {
         stn_release(w->context, oldest->pattern);
         oldest->capacity = 0;
-        oldest->pattern = stn_allocate(w->context, size + size / 2, sizeof *oldest->pattern);
+        oldest->pattern = stn_allocate(w->context, needed + needed / 2, sizeof *oldest->pattern);
         if (oldest->pattern == NULL) {
-            return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+            return NULL;
         }
-        oldest->capacity = size + size / 2;
+        oldest->capacity = needed + needed / 2;
     }
     int32_t *kept = oldest->pattern;
-    for (int32_t i = 0; i < 3; i++) {
-        memcpy(kept, arrays[i], counts[i] * sizeof *kept);
-        kept += counts[i];
+    for (int32_t a = 0; a < 4; kept += parts.count[a], a++) {
+        if (parts.count[a] > 0) {
+            memcpy(kept, parts.array[a], parts.count[a] * sizeof *kept);
+        }
     }
-    oldest->size = size;
-    stn_status status = key->ops->symbolic(key->self, w->context, p, &oldest->factor, err);
-    if (status == STN_OK) {
-        oldest->ops = key->ops;
-        oldest->self = key->self;
-        oldest->used = w->clock;
-        *factor = oldest->factor;
+    oldest->size = parts.size;
+    oldest->used = w->clock;
+    return oldest;
+}
+
+/// Gives back the factors longest unused while the patterns of all together are large.
+static void shrink(symbolic_cache *w) {
+    for (;;) {
+        size_t sum = 0;
+        int32_t kept = 0;
+        symbolic *oldest = NULL;
+        for (int32_t i = 0; i < CACHE_SIZE; i++) {
+            symbolic *slot = &w->slots[i];
+            if (slot->ops != NULL) {
+                sum += slot->size;
+                kept++;
+                oldest = oldest == NULL || slot->used < oldest->used ? slot : oldest;
+            }
+        }
+        if (sum <= LARGEST_SUM || kept <= ALWAYS_KEPT) {
+            return;
+        }
+        empty(oldest);
+        oldest->used = 0; // its slot is the next to be taken
     }
-    return status;
+}
+
+stn_status symbolic_cache_find(symbolic_cache *w, const symbolic_key *key, void **factor, stn_error *err) {
+    symbolic *slot = take_slot(w, w->slots, CACHE_SIZE, key, 0);
+    if (slot == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    if (slot->ops == NULL) {
+        stn_status status = key->ops->symbolic(key->self, w->context, key->pattern, &slot->factor, err);
+        if (status != STN_OK) {
+            return status;
+        }
+        slot->ops = key->ops;
+        slot->self = key->self;
+        shrink(w);
+    }
+    *factor = slot->factor;
+    return STN_OK;
+}
+
+stn_status symbolic_cache_order(symbolic_cache *w, const symbolic_key *key, symbolic_order *out, stn_error *err) {
+    const size_t n = (size_t)key->pattern->block_count, bytes = n * sizeof(int32_t);
+    symbolic *slot = take_slot(w, w->clouds, CLOUDS, key, 2 * n);
+    if (slot == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    int32_t *order = slot->pattern + slot->size, *parent = order + n;
+    if (slot->ops == NULL) {
+        stn_arena *scratch = stn_arena_create(w->context);
+        stn_block_pattern pattern = *key->pattern;
+        stn_block_tree tree;
+        stn_status status = scratch != NULL ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "out of memory");
+        if (status == STN_OK) {
+            status = key->ops->order(key->self, w->context, key->pattern, order, err);
+            pattern.order = order;
+        }
+        if (status == STN_OK && !stn_block_tree_build(&pattern, scratch, &tree)) {
+            status = stn_fail(err, STN_ERR_MEMORY, "out of memory");
+        }
+        if (status == STN_OK) {
+            memcpy(order, tree.order, bytes);
+            memcpy(parent, tree.parent, bytes);
+            slot->ops = key->ops;
+            slot->self = key->self;
+        }
+        stn_arena_destroy(scratch);
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    *out = (symbolic_order){order, parent};
+    return STN_OK;
 }

@@ -22,6 +22,15 @@ typedef struct symbolic_key {
 /// until the next call.
 stn_status symbolic_cache_find(symbolic_cache *cache, const symbolic_key *key, void **factor, stn_error *err);
 
+/// How a pattern that stays is eliminated, (n) each, both by place: the block, and the place of its parent in the
+/// elimination tree, -1: none. Children come before their parents.
+typedef struct symbolic_order {
+    const int32_t *order, *parent;
+} symbolic_order;
+
+/// By the factor's `order`, which must be there; made once for each pattern. Borrowed until the next call.
+stn_status symbolic_cache_order(symbolic_cache *cache, const symbolic_key *key, symbolic_order *out, stn_error *err);
+
 /// Made when it is first asked for; its memory serves from call to call.
 typedef struct symbolic_cache_room {
     stn_inverse *inverse; // keeps symbolic factors, too
