@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
+#include <stiction/base.h>
 
 enum { LONGEST_NUMBER = 400, LONGEST_WORD = 64 };
 

@@ -98,6 +98,10 @@ void stn_builder_destroy(stn_model_builder *builder) {
 
 // -------------------------------------------------------------------------------------------------------- groups
 
+void stn_builder_number_names(stn_model_builder *builder, bool number) {
+    builder->number_names = number;
+}
+
 stn_status stn_builder_begin_group(stn_model_builder *builder, const char *name, int32_t *group, stn_error *err) {
     if (name == NULL || name[0] == '\0') {
         return stn_fail(err, STN_ERR_ARGUMENT, "group: the name must not be empty");

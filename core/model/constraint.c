@@ -6,7 +6,6 @@
 #include <stiction/plugin.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "model/compiler.h"
 
 /// Puts "spring 'tie' (file:line)" in front of the message.

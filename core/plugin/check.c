@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "plugin/config.h"
 #include "plugin/registry.h"
 

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "plugin/config.h"
 
 enum { NAMES_SHOWN = 64, NUMBER_SIZE = 40 };

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/text.h"
 #include "plugin/registry.h"
 
 /// The only plugin of this kind in a library.

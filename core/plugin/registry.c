@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/text.h"
 #include "plugin/registry.h"
 
 enum { IDS_SHOWN = 128 };

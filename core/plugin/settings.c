@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string.h>
 
-#include "base/text.h"
 #include "plugin/settings.h"
 
 /// Appends those of a table; an unset text stays unset.

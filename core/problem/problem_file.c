@@ -10,7 +10,6 @@
 #include <stiction/plugin.h>
 
 #include "base/file.h"
-#include "base/text.h"
 #include "problem/local_form.h"
 #include "problem/owner.h"
 #include "problem/problem_file.h"

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "base/options.h"
-#include "base/text.h"
 #include "record/recordings.h"
 
 struct problem_capture {

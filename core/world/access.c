@@ -2,7 +2,6 @@
 // State and step inputs from outside: everything is checked here, before it can reach a step.
 #include <string.h>
 
-#include "base/text.h"
 #include "world/assemble.h"
 
 static stn_status need_compiled(const stn_world *world, const char *what, stn_error *err) {

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "world/world.h"
 
 stn_status stn_step_check_dofs(const step_setup *setup, const double *values, const char *what, stn_error *err) {

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "base/context.h"
-#include "base/text.h"
 #include "world/assemble.h"
 
 // --------------------------------------------------------------------------------------------------- the first problem

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -73,10 +72,9 @@ static const stn_plugin_info *format_of_content(const formats *f, const loading 
 
 static stn_status refuse_name(const formats *f, const char *path, stn_error *err) {
     char known[400] = "";
-    size_t end = 0;
     for (int32_t i = 0; i < f->count; i++) {
-        for (const char *const *e = f->plugins[i].desc->ops.mesh->extensions; *e != NULL && end < sizeof known; e++) {
-            end += (size_t)snprintf(known + end, sizeof known - end, " .%s", *e);
+        for (const char *const *e = f->plugins[i].desc->ops.mesh->extensions; *e != NULL; e++) {
+            stn_text_append(known, sizeof known, " .%s", *e);
         }
     }
     return stn_fail(err, STN_ERR_ARGUMENT, "%s: not the name of a mesh; supported are%s", path,

@@ -86,6 +86,9 @@ STN_API size_t stn_scan_real(const char *text, size_t size, double *value);
 /// whatever the locale; "nan", "inf" and "-inf" for those. Returns the length written; 0 when `size` is too small.
 STN_API size_t stn_print_real(char *text, size_t size, double value);
 
+/// Adds formatted text behind what `text` (of `size` bytes, terminated) holds; cut where it is full.
+STN_API void stn_text_append(char *text, size_t size, const char *format, ...) STN_PRINTF(3, 4);
+
 /// [us] of a clock that only goes forward, from any start. Thread: [any].
 STN_API double stn_clock_us(void);
 

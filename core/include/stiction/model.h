@@ -197,6 +197,9 @@ STN_API void stn_builder_destroy(stn_model_builder *builder); ///< accepts NULL
 /// Returns its index through `group`.
 STN_API stn_status stn_builder_begin_group(stn_model_builder *builder, const char *name, int32_t *group,
                                            stn_error *err);
+/// From now on a name of stn_builder_begin_group that is taken gets a number behind it ("arm_2") instead of being
+/// refused; or no longer, which is how a builder begins.
+STN_API void stn_builder_number_names(stn_model_builder *builder, bool number);
 /// Forgets every group from `group` on with its keyframes: what a loader does when a file turns out bad, so that no
 /// half group stays. An earlier group that was attached to one of them is attached to nothing, an earlier joint that
 /// followed one of theirs follows none.

@@ -4,14 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stiction/plugin.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "base/text.h"
-#include "model/built.h"
+#include <sys/stat.h>
+
+#include <stiction/output.h>
+#include <stiction/plugin.h>
 
 enum { HEAD_SIZE = 4096 };
 enum { LONGEST_EXTENSION = 16 }; // with the zero at its end
@@ -76,9 +75,9 @@ static const char *known_format(const file_head *head) {
 /// What the loader says, and that a group has something to simulate: one without links could not be compiled.
 static stn_status load(const stn_instance *loader, const stn_load_request *request, stn_model_builder *builder,
                        int32_t *group, stn_diagnostics *diagnostics, stn_error *err) {
-    builder->number_names = request->robot_name == NULL;
+    stn_builder_number_names(builder, request->robot_name == NULL);
     stn_status status = loader->desc->ops.loader->load(loader->self, request, builder, group, diagnostics, err);
-    builder->number_names = false;
+    stn_builder_number_names(builder, false);
     int32_t start = 0, count = 0;
     if (status >= 0) {
         stn_builder_group_links(builder, *group, &start, &count);
