@@ -7,7 +7,6 @@
 #include <stiction/plugin.h>
 
 #include "base/sort.h"
-#include "base/text.h"
 #include "model/built.h"
 #include "model/compiler.h"
 
@@ -53,7 +52,7 @@ static stn_status check_elements(const stn_model_builder *builder, const stn_ins
             return stn_fail(err, STN_ERR_ARGUMENT, "elements of '%s': element %d names node %d (%d nodes)", cloud->name,
                             i / width, spec->index[i], cloud->node_count);
         }
-        for (int32_t k = i / width * width; k < i; k++) {
+        for (int32_t k = i / width * width; k < i && !stn_plugin_says(instance, "repeats"); k++) {
             if (spec->index[k] == spec->index[i]) {
                 return stn_fail(err, STN_ERR_ARGUMENT, "elements of '%s': element %d names node %d twice", cloud->name,
                                 i / width, spec->index[i]);

@@ -82,6 +82,8 @@ static const stn_capability controller_words[] = {
      "each number of a reference acts on its own velocity alone: derivatives tell them apart by that"},
 };
 static const stn_capability element_words[] = {
+    {"load", "pushes on its nodes from outside: stores no energy, and its work is that of an input"},
+    {"repeats", "takes one node more than once in an element, as a shell does at an edge without neighbour"},
     {"slack", "has one-sided kinks: derivatives of either side are right there"},
     {"small_strain", "is meant for small deformations: no invariance to rotation is asked"},
 };

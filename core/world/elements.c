@@ -259,14 +259,18 @@ static void add_blocks(const source *s, const int32_t *slot, int32_t count, cons
     }
 }
 
+/// `load` is NULL unless the element's work is that of an input.
 static void add_batch(const source *s, const stn_element_batch *batch, const int32_t *slots, stn_forces *forces,
-                      double *tau) {
+                      double *tau, double *load) {
     const int32_t nodes = s->w.nodes, nv = s->w.nv, tree = s->group->tree;
     const int32_t *index = s->group->index + (size_t)batch->first * (size_t)nodes;
     const int32_t *slot = slots + (size_t)batch->first * (size_t)(nodes * nodes);
     for (int32_t i = 0; i < batch->count * nodes; i++) {
         for (int32_t r = 0; r < nv; r++) {
             tau[nv * index[i] + r] += batch->force[nv * i + r];
+            if (load != NULL) {
+                load[nv * index[i] + r] += batch->force[nv * i + r];
+            }
         }
     }
     add_blocks(s, slot, batch->count, batch->K, &forces->K[tree]);
@@ -287,7 +291,9 @@ static stn_status add_group(const step_setup *setup, const state_view *state, st
     if (w.numbers == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "elements: out of memory");
     }
-    double *tau = frame->forces.tau + setup->model->trees[s->group->tree].v_start;
+    const int32_t v_start = setup->model->trees[s->group->tree].v_start;
+    double *tau = frame->forces.tau + v_start;
+    double *load = stn_plugin_says(s->group->instance, "load") ? frame->load + v_start : NULL;
     frame->place.plugin = s->group->instance;
     for (; w.first < s->group->element_count; w.first += WAVE * BATCH) {
         const int32_t count = batch_count(&w);
@@ -299,7 +305,7 @@ static stn_status add_group(const step_setup *setup, const state_view *state, st
                 blame(s, &r->batch, err);
                 return r->status;
             }
-            add_batch(s, &r->batch, setup->element_slots[g].slot, &frame->forces, tau);
+            add_batch(s, &r->batch, setup->element_slots[g].slot, &frame->forces, tau, load);
         }
     }
     frame->place.plugin = NULL;
@@ -308,7 +314,12 @@ static stn_status add_group(const step_setup *setup, const state_view *state, st
 
 stn_status stn_step_elements(const step_setup *setup, const state_view *state, step_frame *frame,
                              const step_services *services, stn_error *err) {
-    for (int32_t g = 0; g < setup->model->element_group_count; g++) {
+    const stn_model *model = setup->model;
+    frame->load = model->element_group_count > 0 ? STN_ARENA_ZEROED(frame->arena, model->nv, double) : NULL;
+    if (model->element_group_count > 0 && frame->load == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "elements: out of memory");
+    }
+    for (int32_t g = 0; g < model->element_group_count; g++) {
         stn_status status = add_group(setup, state, frame, g, services->threads, err);
         if (status != STN_OK) {
             return status;

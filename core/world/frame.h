@@ -51,6 +51,7 @@ typedef struct step_frame {
     stn_kinematics *kinematics, *scratch_kinematics;
     stn_spatial *kinematic_twist; // (kinematic_count) at the step's end, at the body's origin
     stn_forces forces;
+    double *load; // (nv) [N] what elements that say load put into forces.tau; NULL: there are no elements
 
     // form
     stn_matrix *M, *A;                  // (tree_count)

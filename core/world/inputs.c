@@ -161,7 +161,7 @@ static double driven_work(const step_setup *setup, const step_frame *frame, cons
 /// affine force model, taken where the integrator takes it, without the joints' own dampers and springs, plus that of
 /// the servos' rows and of contacts with kinematic bodies and belts, and of constraints to kinematic bodies and with
 /// inputs, and of what holds attached nodes. The mean velocity makes the work of an impulse on a constant mass exact.
-/// Nodal trees count with their applied efforts alone.
+/// Nodal trees count with their applied efforts and with elements that say load.
 double stn_step_input_work(const step_setup *setup, const state_view *state, const step_frame *frame) {
     const stn_model *model = setup->model;
     const stn_problem *problem = &frame->problem;
@@ -180,7 +180,9 @@ double stn_step_input_work(const step_setup *setup, const state_view *state, con
     for (int32_t t = 0; t < model->tree_count; t++) {
         const stn_tree *tree = &model->trees[t];
         if (tree->kind == STN_TREE_NODAL) {
-            memcpy(j + tree->v_start, state->effort + tree->v_start, (size_t)tree->nv * sizeof(double));
+            for (int32_t d = tree->v_start; d < tree->v_start + tree->nv; d++) {
+                j[d] = state->effort[d] + (frame->load != NULL ? frame->load[d] : 0.0);
+            }
             continue;
         }
         stn_matrix_mul_add(&frame->forces.K[t], -1.0, dq + tree->v_start, j + tree->v_start);
