@@ -75,7 +75,8 @@ static int32_t eliminate(block_factor *f, const block_supernode *node) {
     return -1;
 }
 
-int32_t block_factor_numeric(block_factor *f, const stn_block_matrix *matrix) {
+/// Factors a matrix of the pattern. -1, or the column in elimination order whose pivot is not > 0.
+static int32_t factor_all(block_factor *f, const stn_block_matrix *matrix) {
     int32_t bad = -1;
     f->base_ready = false;
     memset(f->values, 0, (size_t)f->value_count * sizeof *f->values);
@@ -160,8 +161,9 @@ static int32_t factor_rest(block_factor *f, const stn_block_matrix *matrix) {
     return bad;
 }
 
-static stn_status report(const block_factor *f, int32_t column, stn_error *err) {
+static stn_status report(block_factor *f, int32_t column, stn_error *err) {
     int32_t place = 0;
+    f->failed = column;
     if (column < 0) {
         return STN_OK;
     }
@@ -174,7 +176,7 @@ static stn_status report(const block_factor *f, int32_t column, stn_error *err) 
 }
 
 static stn_status numeric(void *factor, const stn_block_matrix *matrix, stn_error *err) {
-    return report(factor, block_factor_numeric(factor, matrix), err);
+    return report(factor, factor_all(factor, matrix), err);
 }
 
 static stn_status refactor(void *factor, const stn_block_matrix *matrix, const bool *changing, bool again,
@@ -202,6 +204,21 @@ static stn_status refactor(void *factor, const stn_block_matrix *matrix, const b
         bad = f->decided[s] ? eliminate(f, &f->supernodes[s]) : -1;
     }
     return report(f, bad, err);
+}
+
+static int32_t weak_pivot(void *factor, const double *least) {
+    const block_factor *f = factor;
+    for (int32_t place = 0; place < f->block_count; place++) {
+        const int32_t original = f->original_start[f->order[place]];
+        for (int32_t column = f->start[place]; column < f->start[place + 1]; column++) {
+            const int32_t row = original + column - f->start[place];
+            const double root = f->scale[column]; // unset from the failed column on
+            if (column == f->failed || !(1.0 / (root * root) > least[row])) {
+                return row;
+            }
+        }
+    }
+    return -1;
 }
 
 static void permute(const block_factor *f, bool back, double *x) {
@@ -252,6 +269,7 @@ const stn_factor_ops *stn_factor_block(void) {
                                        .numeric = numeric,
                                        .solve = solve,
                                        .refactor = refactor,
+                                       .weak_pivot = weak_pivot,
                                        .order = order_pattern};
     return &ops;
 }

@@ -56,6 +56,7 @@ typedef struct block_factor {
     int64_t value_count;
     double *values;         // panels
     double *scale;          // (n) 1/l_jj
+    int32_t failed;         // column in elimination order that had no pivot, -1
     double *update, *t, *x; // work space of numeric and solve
     // of refactor: supernodes that a changing block decides (supernode_count), entries that change (entry_count)
     bool *decided;
@@ -73,7 +74,4 @@ bool block_order(const stn_block_pattern *pattern, stn_arena *scratch, int32_t *
 stn_status block_factor_analyse(stn_context *context, const stn_block_pattern *pattern, block_factor **out,
                                 stn_error *err);
 void block_factor_release(block_factor *f);
-/// Factors a matrix of the pattern. -1, or the column in elimination order whose pivot is not > 0.
-int32_t block_factor_numeric(block_factor *f, const stn_block_matrix *matrix);
-
 #endif

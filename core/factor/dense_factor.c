@@ -11,7 +11,8 @@ typedef struct dense_factor {
     int32_t *start;        // (block_count + 1) first row of every block
     int32_t *column_start; // (block_count + 1) pattern, copied
     int32_t *row;
-    double *l; // n x n, row-major, lower triangle
+    double *l;      // n x n, row-major, lower triangle
+    int32_t failed; // row that had no pivot, -1
 } dense_factor;
 
 static void release(void *factor) {
@@ -72,7 +73,7 @@ static stn_status numeric(void *factor, const stn_block_matrix *matrix, stn_erro
             }
         }
     }
-    int32_t pivot = stn_cholesky(f->n, f->l, f->n);
+    int32_t pivot = f->failed = stn_cholesky(f->n, f->l, f->n);
     if (pivot < 0) {
         return STN_OK;
     }
@@ -91,8 +92,23 @@ static void solve(void *factor, int32_t columns, double *x) {
     stn_cholesky_backward(f->n, f->l, f->n, columns, x, f->n);
 }
 
+static int32_t weak_pivot(void *factor, const double *least) {
+    const dense_factor *f = factor;
+    for (int32_t i = 0; i < f->n; i++) {
+        const double l = f->l[(size_t)i * (size_t)(f->n + 1)];
+        if (i == f->failed || !(l * l > least[i])) {
+            return i;
+        }
+    }
+    return -1;
+}
+
 const stn_factor_ops *stn_factor_dense(void) {
-    static const stn_factor_ops ops = {
-        .size = sizeof ops, .symbolic = symbolic, .release = release, .numeric = numeric, .solve = solve};
+    static const stn_factor_ops ops = {.size = sizeof ops,
+                                       .symbolic = symbolic,
+                                       .release = release,
+                                       .numeric = numeric,
+                                       .solve = solve,
+                                       .weak_pivot = weak_pivot};
     return &ops;
 }

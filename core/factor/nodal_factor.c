@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodal matrices factored by the core's sparse back end; see nodal_factor.h.
+// Nodal matrices factored by a back end; see nodal_factor.h.
 #include "factor/nodal_factor.h"
 
 #include <string.h>
 
-#include "factor/block_factor.h"
-
 enum { IDLE_LIMIT = 32 }; // entries kept although no tree of the present problem uses them
 
 static void clear_entry(stn_context *context, nodal_factor *entry) {
-    stn_factor_block()->release(entry->factor);
+    if (entry->ops != NULL) {
+        entry->ops->release(entry->factor);
+    }
+    stn_release(context, entry->least);
     stn_release(context, entry->row_start);
     stn_release(context, entry->column);
     stn_release(context, entry->block_size);
@@ -36,7 +37,8 @@ void nodal_cache_begin(nodal_cache *cache) {
 }
 
 // Copies the pattern of `a` and analyses it.
-static stn_status make_entry(stn_context *context, const stn_matrix *a, nodal_factor *entry, stn_error *err) {
+static stn_status make_entry(const nodal_cache *cache, const stn_matrix *a, nodal_factor *entry, stn_error *err) {
+    stn_context *context = cache->context;
     size_t nodes = (size_t)a->node_count;
     size_t blocks = (size_t)a->row_start[nodes];
     size_t lower = 0;
@@ -55,8 +57,9 @@ static stn_status make_entry(stn_context *context, const stn_matrix *a, nodal_fa
     entry->row = stn_allocate(context, lower + 1, sizeof *entry->row);
     entry->offset = stn_allocate(context, lower + 1, sizeof *entry->offset);
     entry->values = stn_allocate(context, (size_t)(m * m) * lower + 1, sizeof *entry->values);
-    if (entry->row_start == NULL || entry->column == NULL || entry->block_size == NULL || entry->column_start == NULL ||
-        entry->row == NULL || entry->offset == NULL || entry->values == NULL) {
+    entry->least = stn_allocate(context, (size_t)a->n + 1, sizeof *entry->least);
+    if (entry->least == NULL || entry->row_start == NULL || entry->column == NULL || entry->block_size == NULL ||
+        entry->column_start == NULL || entry->row == NULL || entry->offset == NULL || entry->values == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "factor of a tree with %d nodes: out of memory", a->node_count);
     }
     memcpy(entry->row_start, a->row_start, (nodes + 1) * sizeof *a->row_start);
@@ -76,8 +79,21 @@ static stn_status make_entry(stn_context *context, const stn_matrix *a, nodal_fa
     }
     entry->column_start[entry->node_count] = e;
     entry->offset[e] = (int64_t)(m * m) * e;
+    const bool chosen = cache->ops != NULL && cache->ops->weak_pivot != NULL;
+    void *self = chosen ? cache->self : NULL;
+    entry->ops = chosen ? cache->ops : stn_factor_block();
     stn_block_pattern pattern = {entry->node_count, entry->block_size, entry->column_start, entry->row, NULL};
-    return stn_factor_block()->symbolic(NULL, context, &pattern, &entry->factor, err);
+    int32_t *order = NULL;
+    stn_status status = STN_OK;
+    if (entry->ops->order != NULL) {
+        order = stn_allocate(context, nodes + 1, sizeof *order);
+        status = order == NULL ? stn_fail(err, STN_ERR_MEMORY, "order of %d nodes: out of memory", a->node_count)
+                               : entry->ops->order(self, context, &pattern, order, err);
+    }
+    pattern.order = order;
+    status = status == STN_OK ? entry->ops->symbolic(self, context, &pattern, &entry->factor, err) : status;
+    stn_release(context, order);
+    return status;
 }
 
 stn_status nodal_cache_take(nodal_cache *cache, const stn_matrix *a, int32_t *index, stn_error *err) {
@@ -91,7 +107,7 @@ stn_status nodal_cache_take(nodal_cache *cache, const stn_matrix *a, int32_t *in
     }
     if (*index < 0) {
         nodal_factor entry = {0};
-        stn_status status = make_entry(cache->context, a, &entry, err);
+        stn_status status = make_entry(cache, a, &entry, err);
         // its slot: an idle one when there are many, else one more at the end
         int32_t idle = 0, slot = cache->count;
         for (int32_t i = cache->count - 1; i >= 0; i--) {
@@ -126,7 +142,8 @@ stn_status nodal_cache_take(nodal_cache *cache, const stn_matrix *a, int32_t *in
     return STN_OK;
 }
 
-int32_t nodal_factor_numeric(nodal_factor *entry, const stn_matrix *a, const double *shift, double least) {
+stn_status nodal_factor_numeric(nodal_factor *entry, const stn_matrix *a, const double *shift, double least,
+                                int32_t *weak, stn_error *err) {
     const int32_t m = a->node_size;
     double *to = entry->values;
     for (int32_t i = 0; i < a->node_count; i++) {
@@ -146,22 +163,20 @@ int32_t nodal_factor_numeric(nodal_factor *entry, const stn_matrix *a, const dou
     }
     stn_block_matrix matrix = {
         {entry->node_count, entry->block_size, entry->column_start, entry->row, NULL}, entry->offset, entry->values};
-    const block_factor *f = entry->factor;
-    const int32_t failed = block_factor_numeric(entry->factor, &matrix);
-    for (int32_t place = 0; place < f->block_count; place++) {
-        const int32_t node = f->order[place];
-        const double *diagonal = entry->values + entry->offset[entry->column_start[node]]; // the first of its column
-        for (int32_t r = 0; r < m; r++) {
-            const int32_t column = f->start[place] + r;
-            const double root = f->scale[column]; // 1/l_jj; unset from the failed column on
-            if (column == failed || !(1.0 / (root * root) > least * diagonal[(m + 1) * r])) {
-                return m * node + r;
-            }
-        }
+    for (int32_t i = 0; i < a->n; i++) {
+        const double *diagonal = entry->values + entry->offset[entry->column_start[i / m]]; // the first of its column
+        entry->least[i] = least * diagonal[(m + 1) * (i % m)];
     }
-    return -1;
+    stn_error cause = {STN_OK, ""};
+    const stn_status status = entry->ops->numeric(entry->factor, &matrix, &cause);
+    if (status != STN_OK && status != STN_ERR_NUMERIC) {
+        return stn_fail(err, status, "%s", cause.text);
+    }
+    *weak = entry->ops->weak_pivot(entry->factor, entry->least);
+    *weak = *weak < 0 && status != STN_OK ? 0 : *weak;
+    return STN_OK;
 }
 
 void nodal_factor_solve(const nodal_factor *entry, int32_t columns, double *x) {
-    stn_factor_block()->solve(entry->factor, columns, x);
+    entry->ops->solve(entry->factor, columns, x);
 }

@@ -181,7 +181,7 @@ static stn_status check_nodal_definite(stn_context *context, const char *label, 
         int32_t index = 0;
         status = nodal_cache_take(&cache, &scaled, &index, &cause);
         if (status == STN_OK) {
-            pivot = nodal_factor_numeric(&cache.entries[index], &scaled, NULL, 0.0);
+            status = nodal_factor_numeric(&cache.entries[index], &scaled, NULL, 0.0, &pivot, &cause);
         }
     }
     nodal_cache_clear(&cache);

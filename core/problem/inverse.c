@@ -61,6 +61,12 @@ stn_status stn_inverse_create(stn_context *context, stn_inverse **out, stn_error
     return STN_OK;
 }
 
+void stn_inverse_set_factor(stn_inverse *inverse, const stn_factor_ops *ops, void *self) {
+    nodal_cache_clear(&inverse->nodal);
+    inverse->nodal.ops = ops;
+    inverse->nodal.self = self;
+}
+
 void stn_inverse_destroy(stn_inverse *inverse) {
     if (inverse != NULL) {
         stn_inverse_destroy(inverse->scale);
@@ -125,7 +131,7 @@ static stn_status factor_matrix(stn_inverse *inverse, const stn_matrix *a, tree_
         stn_status status = nodal_cache_take(&inverse->nodal, a, &f->nodal, err);
         if (status == STN_OK) { // round-off grows with the elimination
             const double least = fmax(SINGULAR_PIVOT, 1e-14 * n);
-            f->singular = nodal_factor_numeric(&inverse->nodal.entries[f->nodal], a, NULL, least);
+            status = nodal_factor_numeric(&inverse->nodal.entries[f->nodal], a, NULL, least, &f->singular, err);
         }
         return status;
     }
@@ -163,27 +169,31 @@ static stn_status factor_matrix(stn_inverse *inverse, const stn_matrix *a, tree_
     return STN_OK;
 }
 
-/// Factors A + diag(shift) into f, plainly; -1 or the dof at which it is not positive definite.
-static int32_t factor_shifted(stn_inverse *inverse, const stn_matrix *a, const double *shift, tree_factor *f) {
+/// Factors A + diag(shift) into f, plainly; `dof`: -1 or that at which it is not positive definite.
+static stn_status factor_shifted(stn_inverse *inverse, const stn_matrix *a, const double *shift, tree_factor *f,
+                                 int32_t *dof, stn_error *err) {
     const size_t n = (size_t)a->n;
     f->branched = false;
+    *dof = -1;
     if (a->form == STN_MATRIX_NODAL) {
-        return nodal_factor_numeric(&inverse->nodal.entries[f->nodal], a, shift, 0.0);
+        return nodal_factor_numeric(&inverse->nodal.entries[f->nodal], a, shift, 0.0, dof, err);
     }
     if (a->form == STN_MATRIX_DIAGONAL) {
         for (size_t i = 0; i < n; i++) {
             f->values[i] = 1.0 / (a->values[i] + shift[i]);
             if (!(f->values[i] > 0.0)) {
-                return (int32_t)i;
+                *dof = (int32_t)i;
+                return STN_OK;
             }
         }
-        return -1;
+        return STN_OK;
     }
     memcpy(f->values, a->values, n * n * sizeof *f->values);
     for (size_t i = 0; i < n; i++) {
         f->values[i * (n + 1)] += shift[i];
     }
-    return stn_cholesky(a->n, f->values, a->n);
+    *dof = stn_cholesky(a->n, f->values, a->n);
+    return STN_OK;
 }
 
 /// D of A: its diagonal; where that is not > 0 the largest of the tree stands in, or 1.
@@ -219,7 +229,11 @@ static stn_status judge_singular(stn_inverse *inverse, int32_t tree, stn_error *
         for (int32_t i = 0; i < a->n; i++) {
             shift[i] = 1e-10 * fabs(shift[i]) + SINGULAR_PIVOT * largest;
         }
-        int32_t dof = factor_shifted(inverse, a, shift, f);
+        int32_t dof;
+        stn_status status = factor_shifted(inverse, a, shift, f, &dof, err);
+        if (status != STN_OK) {
+            return status;
+        }
         if (dof >= 0) {
             inverse->fault[0] = tree;
             inverse->fault[1] = dof;
@@ -234,7 +248,8 @@ static stn_status judge_singular(stn_inverse *inverse, int32_t tree, stn_error *
         for (int32_t i = 0; i < a->n; i++) {
             shift[i] *= proximal;
         }
-        factor_shifted(inverse, a, shift, f);
+        int32_t dof;
+        return factor_shifted(inverse, a, shift, f, &dof, err);
     }
     return STN_OK;
 }

@@ -262,6 +262,10 @@ stn_status stn_problem_solver_create_sized(stn_context *context, const stn_probl
         status = s->arena != NULL && s->slots != NULL ? stn_inverse_create(context, &s->inverse, err)
                                                       : stn_fail(err, STN_ERR_MEMORY, "problem solver: out of memory");
     }
+    const stn_instance *factor = s->options.factor;
+    if (status == STN_OK && factor != NULL) {
+        stn_inverse_set_factor(s->inverse, factor->desc->ops.factor, factor->self);
+    }
     s->slot_count = s->slots != NULL ? count : 0;
     for (int32_t k = 0; k < count && status == STN_OK; k++) {
         worker_slot *slot = &s->slots[k];

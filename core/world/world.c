@@ -59,6 +59,10 @@ stn_status stn_world_of_setup(step_setup *setup, stn_world **out, stn_error *err
     if (status == STN_OK) {
         status = stn_inverse_create(context, &services->inverse, err);
     }
+    const stn_instance *factor = setup->plugin[STN_KIND_FACTOR];
+    if (status == STN_OK && factor != NULL) {
+        stn_inverse_set_factor(services->inverse, factor->desc->ops.factor, factor->self);
+    }
     if (status != STN_OK) {
         stn_world_destroy(world);
         return status;

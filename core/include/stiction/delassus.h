@@ -24,6 +24,9 @@ typedef struct stn_inverse stn_inverse;
 /// STN_ERR_MEMORY is the only failure. [setup]
 STN_API stn_status stn_inverse_create(stn_context *context, stn_inverse **out, stn_error *err);
 STN_API void stn_inverse_destroy(stn_inverse *inverse); ///< accepts NULL
+/// Nodal trees are factored by this back end from the next stn_inverse_factor on; NULL, as after creation, or one
+/// without weak_pivot: by stn_factor_block. Borrowed. [setup]
+STN_API void stn_inverse_set_factor(stn_inverse *inverse, const stn_factor_ops *ops, void *self);
 /// Factors every A_t. Singular: a pivot of a dense A below 1e-13 of the diagonal entry that it came from, of a nodal A
 /// below max(1e-13, 1e-14 n), or not > 0 in a diagonal; no error, stn_inverse_singular tells. STN_ERR_NUMERIC: A holds
 /// a NaN or infinity, or is indefinite, which is that A + 1e-10 diag|A| + 1e-13 max|A| has no Cholesky factor either;

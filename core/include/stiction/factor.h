@@ -62,6 +62,11 @@ typedef struct stn_factor_ops {
     /// factor does not depend on `again`. Memory for it grows when first used, then stays. [step]
     stn_status (*refactor)(void *factor, const stn_block_matrix *matrix, const bool *changing, bool again,
                            stn_error *err);
+    /// OPTIONAL. Of the last numeric or refactor: the first scalar row in the order of elimination, numbered as in the
+    /// pattern, whose pivot (the square of its diagonal entry of L) is not > least[row] (n); where that call failed,
+    /// the row that it failed at unless an earlier one is found. -1: none. Absent: the A of clouds, whose singularity
+    /// shows in the pivots, is factored by "block". [step]
+    int32_t (*weak_pivot)(void *factor, const double *least);
     /// OPTIONAL. Fills `order` (block_count) with the order that it would give a pattern that stays for long: of a
     /// deformable body, whose contacts change from step to step. It may take its time. A function of the pattern
     /// alone. Absent: what symbolic chooses serves. [step], called when a new body appears

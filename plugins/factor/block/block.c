@@ -16,6 +16,10 @@ static stn_status numeric(void *factor, const stn_block_matrix *matrix, stn_erro
     return stn_factor_block()->numeric(factor, matrix, err);
 }
 
+static int32_t weak_pivot(void *factor, const double *least) {
+    return stn_factor_block()->weak_pivot(factor, least);
+}
+
 static void solve(void *factor, int32_t columns, double *x) {
     stn_factor_block()->solve(factor, columns, x);
 }
@@ -36,6 +40,7 @@ static const stn_factor_ops ops = {.size = sizeof ops,
                                    .numeric = numeric,
                                    .solve = solve,
                                    .refactor = refactor,
+                                   .weak_pivot = weak_pivot,
                                    .order = order_pattern};
 
 static const stn_plugin_desc plugin = {

@@ -40,6 +40,7 @@ typedef struct factor {
     int32_t *start;        // (block_count + 1) first row of every block
     int32_t *column_start; // (block_count + 1) pattern, copied
     int32_t *row;
+    int32_t refused; // row of a value that is not finite, -1: CHOLMOD saw the matrix
 } factor;
 
 static void release(void *self) {
@@ -211,6 +212,7 @@ static stn_status refuse(const factor *f, int32_t row, stn_error *err) {
 static stn_status numeric(void *self, const stn_block_matrix *matrix, stn_error *err) {
     factor *f = self;
     double *to = f->A->x;
+    f->refused = -1;
     for (int32_t j = 0; j < f->block_count; j++) {
         int32_t columns = f->start[j + 1] - f->start[j];
         for (int32_t c = 0; c < columns; c++) {
@@ -224,7 +226,8 @@ static stn_status numeric(void *self, const stn_block_matrix *matrix, stn_error 
                 }
             }
             if (sum != 0.0) {
-                return refuse(f, f->start[j] + c, err);
+                f->refused = f->start[j] + c;
+                return refuse(f, f->refused, err);
             }
         }
     }
@@ -236,6 +239,32 @@ static stn_status numeric(void *self, const stn_block_matrix *matrix, stn_error 
         return refuse(f, order[f->L->minor], err);
     }
     return status_of(f, err);
+}
+
+static int32_t weak_pivot(void *self, const double *least) {
+    const factor *f = self;
+    const cholmod_factor *L = f->L;
+    const int32_t *order = L->Perm, *super = L->super, *start = L->is_super ? L->px : L->p, *rows = L->pi;
+    const double *x = L->x;
+    if (f->refused >= 0) {
+        return f->refused;
+    }
+    for (int32_t j = 0, s = 0; j < (int32_t)L->n; j++) {
+        if (j == (int32_t)L->minor) {
+            return order[j];
+        }
+        size_t at;
+        if (L->is_super) { // a supernode is a panel of columns
+            s += super[s + 1] == j;
+            at = (size_t)start[s] + (size_t)(j - super[s]) * (size_t)(rows[s + 1] - rows[s] + 1);
+        } else {
+            at = (size_t)start[j];
+        }
+        if (!(x[at] * x[at] > least[order[j]])) {
+            return order[j];
+        }
+    }
+    return -1;
 }
 
 static void solve(void *self, int32_t columns, double *x) {
@@ -268,6 +297,7 @@ static const stn_factor_ops ops = {.size = sizeof ops,
                                    .release = release,
                                    .numeric = numeric,
                                    .solve = solve,
+                                   .weak_pivot = weak_pivot,
                                    .order = order_blocks};
 
 static const stn_plugin_desc plugin = {

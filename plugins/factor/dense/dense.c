@@ -16,12 +16,20 @@ static stn_status numeric(void *factor, const stn_block_matrix *matrix, stn_erro
     return stn_factor_dense()->numeric(factor, matrix, err);
 }
 
+static int32_t weak_pivot(void *factor, const double *least) {
+    return stn_factor_dense()->weak_pivot(factor, least);
+}
+
 static void solve(void *factor, int32_t columns, double *x) {
     stn_factor_dense()->solve(factor, columns, x);
 }
 
-static const stn_factor_ops ops = {
-    .size = sizeof ops, .symbolic = symbolic, .release = release, .numeric = numeric, .solve = solve};
+static const stn_factor_ops ops = {.size = sizeof ops,
+                                   .symbolic = symbolic,
+                                   .release = release,
+                                   .numeric = numeric,
+                                   .solve = solve,
+                                   .weak_pivot = weak_pivot};
 
 static const stn_plugin_desc plugin = {
     .size = sizeof plugin,

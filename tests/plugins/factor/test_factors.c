@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 
+#include <stiction/delassus.h>
 #include <stiction/plugin.h>
 
 #include "stn_blocks.h"
@@ -373,6 +374,110 @@ static void refactor_names_bad_pivots_and_recovers(void **state) {
     stn_instance_destroy(f);
 }
 
+/// Decoupled blocks, so that pivots are known: one is bad, the others are 1.
+static void weak_pivots_are_told_by_all_of_them(void **state) {
+    enum { COUNT = 40 };
+    static const double bad[] = {1e-9, 0.0, -1.0, NAN, INFINITY};
+    bool adjacent[COUNT * COUNT] = {false};
+    int32_t size[COUNT];
+    for (int32_t i = 0; i < COUNT; i++) {
+        size[i] = 1 + i % 6;
+    }
+    for (int32_t k = 0; k < STN_COUNT(variants); k++) {
+        stn_random r = {3};
+        stn_instance *f = choose(*state, variants[k]);
+        for (int32_t round = 0; round < 30 && f != NULL; round++) {
+            const stn_factor_ops *ops = f->desc->ops.factor;
+            blocks b = blocks_create(COUNT, size, adjacent);
+            const int32_t block = random_below(&r, COUNT), row = b.start[block] + random_below(&r, size[block]);
+            double *least = calloc((size_t)b.n, sizeof *least);
+            double *diagonal = b.matrix.values + b.offset[b.column_start[block]];
+            stn_error err = {0};
+            void *factor = NULL;
+            for (int32_t j = 0; j < COUNT; j++) {
+                for (int32_t i = 0; i < size[j]; i++) {
+                    b.matrix.values[b.offset[b.column_start[j]] + i * (size[j] + 1)] = 1.0;
+                }
+            }
+            assert_ok(ops->symbolic(f->self, *state, &b.matrix.pattern, &factor, &err), err);
+            assert_ok(ops->numeric(factor, &b.matrix, &err), err);
+            assert_int_equal(ops->weak_pivot(factor, least), -1);
+            least[row] = 1.0 + 1e-12;
+            assert_int_equal(ops->weak_pivot(factor, least), row);
+            least[row] = 1.0 - 1e-12;
+            assert_int_equal(ops->weak_pivot(factor, least), -1);
+            for (int32_t q = 0; q < STN_COUNT(bad); q++) {
+                diagonal[(row - b.start[block]) * (size[block] + 1)] = bad[q];
+                least[row] = 1e-8;
+                assert_int_equal(ops->numeric(factor, &b.matrix, &err), q == 0 ? STN_OK : STN_ERR_NUMERIC);
+                assert_int_equal(ops->weak_pivot(factor, least), row);
+            }
+            ops->release(factor);
+            free(least);
+            blocks_clear(&b);
+        }
+        stn_instance_destroy(f);
+    }
+}
+
+/// The A of a cloud by every factor: regular, singular (springs without masses) and indefinite ones are told apart, and
+/// the operator is that of A.
+static void clouds_are_factored_by_the_chosen_one(void **state) {
+    for (int32_t k = 0; k < STN_COUNT(variants); k++) {
+        stn_instance *f = choose(*state, variants[k]);
+        if (f == NULL) {
+            continue;
+        }
+        for (int32_t kind = 0; kind < 4; kind++) {
+            scene s;
+            scene_begin(&s, *state, 4);
+            const cloud c = scene_cloud(&s, 6, 6, 5, 200.0);
+            const stn_problem *p = scene_finish(&s);
+            const stn_matrix *A = &p->trees[0].A;
+            for (int32_t i = 0; i < A->node_count; i++) {
+                int32_t e = A->row_start[i];
+                while (A->column[e] != i) {
+                    e++;
+                }
+                for (int32_t r = 0; r < 3; r++) {
+                    A->values[9 * e + 4 * r] -= kind == 1 ? 1e-3 : kind == 2 && i == 77 ? 1.0 : 0.0;
+                    A->values[9 * e + 4 * r] += kind == 3 && i == 77 && r == 1 ? (double)NAN : 0.0;
+                }
+            }
+            stn_inverse *inverse = NULL;
+            stn_error err = {0};
+            assert_ok(stn_inverse_create(*state, &inverse, &err), err);
+            stn_inverse_set_factor(inverse, f->desc->ops.factor, f->self);
+            const stn_status status = stn_inverse_factor(inverse, p, &err);
+            if (kind >= 2) {
+                assert_int_equal(status, STN_ERR_NUMERIC);
+                assert_non_null(strstr(err.text, kind == 2 ? "A of tree 0 (source 0) is indefinite" : "is nan"));
+            } else {
+                assert_ok(status, err);
+                assert_int_equal(stn_inverse_singular(inverse, 0) >= 0, kind == 1);
+            }
+            if (kind == 0) {
+                double *x = scene_reals(&s, p->nv, 0.0), *y = scene_reals(&s, p->nv, 0.0);
+                for (int32_t i = 0; i < p->nv; i++) {
+                    x[i] = 1e-3 * (1.0 + i % 7);
+                }
+                stn_inverse_apply(inverse, 0, 1, x);
+                stn_matrix_mul_add(A, 1.0, x, y);
+                for (int32_t i = 0; i < p->nv; i++) {
+                    assert_near(y[i], 1e-3 * (1.0 + i % 7), 1e-13);
+                }
+                const int64_t before = stn_context_allocations(*state);
+                assert_ok(stn_inverse_factor(inverse, p, &err), err);
+                assert_int_equal(stn_context_allocations(*state), before);
+            }
+            assert_int_equal(cloud_nodes(&c), A->node_count);
+            stn_inverse_destroy(inverse);
+            scene_end(&s);
+        }
+        stn_instance_destroy(f);
+    }
+}
+
 static void an_unknown_method_is_refused_with_the_list(void **state) {
     stn_setting method = {.name = "method", .form = STN_SETTING_TEXT, .text = "magic", .where = "test"};
     stn_instance *f = choose(*state, (variant){"cholmod", NULL});
@@ -396,6 +501,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(dissection_leaves_less_fill_where_it_is_taken, make_context, drop_context),
         cmocka_unit_test_setup_teardown(only_what_changing_blocks_decide_is_factored_again, make_context, drop_context),
         cmocka_unit_test_setup_teardown(refactor_names_bad_pivots_and_recovers, make_context, drop_context),
+        cmocka_unit_test_setup_teardown(weak_pivots_are_told_by_all_of_them, make_context, drop_context),
+        cmocka_unit_test_setup_teardown(clouds_are_factored_by_the_chosen_one, make_context, drop_context),
         cmocka_unit_test_setup_teardown(an_unknown_method_is_refused_with_the_list, make_context, drop_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

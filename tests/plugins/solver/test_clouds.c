@@ -10,14 +10,14 @@ enum { MOST_DOFS = 2048, MOST_ROWS = 4096 };
 static const char *const factors[] = {NULL, "block", "dense", "cholmod"}; // NULL: the solver's own choice
 
 /// A solver with a factor, which may not be there to build with: then false.
-static bool begin(fixture *f, const solver_way *way, const char *factor, stn_instance **instance) {
+static bool begin(fixture *f, const solver_way *way, double tolerance, const char *factor, stn_instance **instance) {
     *instance = NULL;
     if (factor != NULL &&
         stn_instance_create(f->context, STN_KIND_FACTOR, factor, NULL, 0, instance, &f->err) != STN_OK) {
         assert_string_equal(factor, "cholmod");
         return false;
     }
-    const stn_setting settings[] = {number_setting("max_iterations", 20000.0), number_setting("tolerance", 1e-10),
+    const stn_setting settings[] = {number_setting("max_iterations", 20000.0), number_setting("tolerance", tolerance),
                                     text_setting(way->setting, way->value)};
     assert_ok(stn_instance_create(f->context, STN_KIND_SOLVER, way->id, settings, way->setting != NULL ? 3 : 2,
                                   &f->solver, &f->err),
@@ -127,7 +127,7 @@ static void factors_and_former_contacts_make_no_difference(void **state) {
     enum { STEPS = 4 * KINDS };
     for (int32_t k = 0; k < STN_COUNT(factors); k++) {
         stn_instance *factor;
-        if (!begin(f, &sap, factors[k], &factor)) {
+        if (!begin(f, &sap, 1e-10, factors[k], &factor)) {
             print_message("skipped: %s\n", f->err.text);
             continue;
         }
@@ -164,13 +164,15 @@ static void factors_and_former_contacts_make_no_difference(void **state) {
 static void every_solver_finds_the_same_by_every_factor(void **state) {
     fixture *f = *state;
     for (int32_t w = 0; w < STN_COUNT(every_way); w++) {
+        // an interior point ends at about 1e-9, where the last digits decide whether it stagnates
+        const double tolerance = strcmp(every_way[w].id, "ipm") == 0 ? 1e-8 : 1e-10;
         static double reference[KINDS][MOST_DOFS];
         static bool solved[KINDS];
         int32_t count = 0;
         static const char *const order[] = {"dense", NULL, "block", "cholmod"};
         for (int32_t k = 0; k < STN_COUNT(order); k++) {
             stn_instance *factor;
-            if (!begin(f, &every_way[w], order[k], &factor)) {
+            if (!begin(f, &every_way[w], tolerance, order[k], &factor)) {
                 continue;
             }
             for (int32_t kind = 0; kind < KINDS; kind++) {
@@ -184,7 +186,11 @@ static void every_solver_finds_the_same_by_every_factor(void **state) {
                     count += solved[kind];
                 }
                 if (solved[kind]) {
-                    assert_int_equal(status, STN_OK);
+                    if (status != STN_OK) {
+                        fail_msg("%s %s: kind %d, factor %s: %s after %d iterations", every_way[w].id,
+                                 every_way[w].value != NULL ? every_way[w].value : "", kind,
+                                 order[k] != NULL ? order[k] : "by default", f->report.reason, f->report.iterations);
+                    }
                     const double size = norm_of(reference[kind], p->nv);
                     double off = 0.0;
                     for (int32_t i = 0; i < p->nv; i++) {
@@ -211,7 +217,7 @@ static void repeated_contacts_allocate_nothing(void **state) {
     fixture *f = *state;
     static const solver_way sap = {"sap", NULL, NULL, "sap"};
     stn_instance *factor;
-    assert_true(begin(f, &sap, NULL, &factor));
+    assert_true(begin(f, &sap, 1e-10, NULL, &factor));
     for (int32_t kind = 0; kind < KINDS; kind++) {
         int64_t before = 0;
         for (int32_t round = 0; round < 3; round++) {
