@@ -350,33 +350,30 @@ static stn_support support_of(const skin_part *part) {
 
 enum { FREE = -1, FIXED = 0 };
 
-/// The body that all of a part is attached to: FIXED where nothing moves it, FREE where one of its nodes is free or two
-/// are on different bodies.
-static int32_t holder_of(const stn_model *model, const skin_part *part) {
-    int32_t body = part->skin->holder[part->vertex[0]];
-    for (int32_t i = 1; i < part->count; i++) {
-        int32_t other = part->skin->holder[part->vertex[i]];
-        bool fixed =
-            body >= 0 && other >= 0 && !stn_model_body_moves(model, body) && !stn_model_body_moves(model, other);
-        body = body == other || fixed ? body : FREE;
+/// The body that all of some nodes are attached to, FREE where they are not.
+static int32_t holder_of(const skins *all, const stn_support *support) {
+    int32_t body = all->holder[support->node[0]];
+    for (int32_t i = 1; i < support->node_count; i++) {
+        body = body == all->holder[support->node[i]] ? body : FREE;
     }
-    return body < 0 || stn_model_body_moves(model, body) ? body : FIXED;
+    return body;
 }
 
-static bool are_held(const stn_model *model, const skin_part *a, const skin_part *b, int32_t geometry) {
-    int32_t one = holder_of(model, a), other = b != NULL ? holder_of(model, b) : model->geometries[geometry].body;
-    if (b == NULL && !stn_model_body_moves(model, other)) {
-        other = FIXED;
+/// Can the two sides of a contact not move against each other?
+static bool are_held(const skin_sink *sink, const stn_contact *c) {
+    const stn_support *side[2] = {&c->a, &c->b};
+    int32_t body[2];
+    for (int32_t k = 0; k < 2; k++) {
+        bool moves = stn_model_body_moves(sink->scene->model, side[k]->body);
+        body[k] = side[k]->body < 0 ? holder_of(sink->scene->prepared, side[k]) : moves ? side[k]->body : FIXED;
     }
-    return one != FREE && one == other;
+    return body[0] != FREE && body[0] == body[1];
 }
 
 void skin_add(skin_sink *sink, const skin_part *a, const skin_part *b, stn_vec3 on_body, stn_vec3 m, uint64_t feature) {
     stn_vec3 p = stn_vec3_mul_add(skin_part_point(a), a->skin->face->thickness, m);
     stn_vec3 q = b != NULL ? stn_vec3_mul_add(skin_part_point(b), -b->skin->face->thickness, m) : on_body;
-    int32_t other = sink->swap ? sink->pair->geometry_a : sink->pair->geometry_b;
-    if (sink->status != STN_OK || stn_vec3_dot(m, stn_vec3_sub(q, p)) > sink->margin ||
-        are_held(sink->scene->model, a, b, other)) {
+    if (sink->status != STN_OK || stn_vec3_dot(m, stn_vec3_sub(q, p)) > sink->margin) {
         return;
     }
     uint64_t id = stn_random_mix(a->name + STN_RANDOM_STEP) ^ feature;
@@ -386,7 +383,9 @@ void skin_add(skin_sink *sink, const skin_part *a, const skin_part *b, stn_vec3 
     if (b != NULL) {
         *(sink->swap ? &c.a : &c.b) = support_of(b);
     }
-    sink->status = stn_contact_set_add(sink->scene->model, sink->set, &c, sink->err);
+    if (!are_held(sink, &c)) {
+        sink->status = stn_contact_set_add(sink->scene->model, sink->set, &c, sink->err);
+    }
 }
 
 // --------------------------------------------------------------------------------------------------------- prepare
@@ -397,27 +396,14 @@ void skins_destroy(skins *all) {
     }
     for (int32_t i = 0; i < all->count; i++) {
         skin *s = &all->items[i];
-        void *memory[] = {s->rest, s->at, s->mean, s->holder, s->order, s->node};
+        void *memory[] = {s->rest, s->at, s->mean, s->order, s->node};
         for (int32_t k = 0; k < STN_COUNT(memory); k++) {
             stn_release(all->context, memory[k]);
         }
     }
     stn_release(all->context, all->items);
+    stn_release(all->context, all->holder);
     stn_release(all->context, all);
-}
-
-/// The vertex that is a node of the model; -1: none is.
-static int32_t find_vertex(const stn_surface *face, int32_t node) {
-    int32_t low = 0, high = face->vertex_count;
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        if (face->vertex[middle] < node) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < face->vertex_count && face->vertex[low] == node ? low : -1;
 }
 
 /// False: out of memory.
@@ -429,24 +415,14 @@ static bool make_skin(const stn_model *model, const stn_surface *face, skin *s) 
     s->rest = stn_allocate(context, vertices, sizeof *s->rest);
     s->at = stn_allocate(context, vertices, sizeof *s->at);
     s->mean = face->solid ? stn_allocate(context, vertices, sizeof *s->mean) : NULL;
-    s->holder = stn_allocate(context, vertices, sizeof *s->holder);
     s->order = stn_allocate(context, triangles, sizeof *s->order);
     s->node = stn_allocate(context, triangles, sizeof *s->node); // leaves hold two triangles or more, or there is one
-    if (s->rest == NULL || s->at == NULL || (face->solid && s->mean == NULL) || s->holder == NULL || s->order == NULL ||
-        s->node == NULL) {
+    if (s->rest == NULL || s->at == NULL || (face->solid && s->mean == NULL) || s->order == NULL || s->node == NULL) {
         return false;
     }
     for (size_t i = 0; i < vertices; i++) {
         const double *q = model->q0 + tree->q_start + 3 * (size_t)(face->vertex[i] - tree->node_start);
         s->rest[i] = stn_vec3_make(q[0], q[1], q[2]);
-        s->holder[i] = FREE;
-    }
-    for (int32_t i = 0; i < model->attachment_count; i++) {
-        const stn_node_attachment *held = &model->attachments[i];
-        int32_t at = find_vertex(face, held->node);
-        if (at >= 0) {
-            s->holder[at] = held->body;
-        }
     }
     for (int32_t t = 0; t < face->triangle_count; t++) {
         s->order[t] = t;
@@ -459,17 +435,23 @@ static bool make_skin(const stn_model *model, const stn_surface *face, skin *s) 
 
 stn_status skins_create(const stn_model *model, skins **out, stn_error *err) {
     skins *all = stn_allocate(model->context, 1, sizeof *all);
-    skin *items = stn_allocate(model->context, (size_t)model->surface_count, sizeof *items);
-    bool ok = all != NULL && items != NULL;
+    bool ok = all != NULL;
     if (ok) {
-        *all = (skins){model->context, model->surface_count, items};
-    } else {
-        stn_release(model->context, items);
-        stn_release(model->context, all);
-        all = NULL;
+        *all = (skins){.context = model->context,
+                       .items = stn_allocate(model->context, (size_t)model->surface_count, sizeof *all->items),
+                       .holder = stn_allocate(model->context, (size_t)model->node_count, sizeof *all->holder)};
+        ok = all->items != NULL && all->holder != NULL;
+    }
+    for (int32_t i = 0; i < model->node_count && ok; i++) {
+        all->holder[i] = FREE;
+    }
+    for (int32_t i = 0; i < model->attachment_count && ok; i++) {
+        const stn_node_attachment *held = &model->attachments[i];
+        all->holder[held->node] = stn_model_body_moves(model, held->body) ? held->body : FIXED;
     }
     for (int32_t i = 0; i < model->surface_count && ok; i++) {
-        ok = make_skin(model, &model->surfaces[i], &items[i]);
+        all->count = i + 1;
+        ok = make_skin(model, &model->surfaces[i], &all->items[i]);
     }
     if (!ok) {
         skins_destroy(all);

@@ -20,7 +20,6 @@ typedef struct skin {
     stn_vec3 *rest;  // (vertex_count) at the model's start
     stn_vec3 *at;    // (vertex_count) where the tree is fitted to
     stn_vec3 *mean;  // (vertex_count) of a solid: normals weighted by angles [baerentzen-2005]; else NULL
-    int32_t *holder; // (vertex_count) body that the node is attached to; -1: none
     int32_t *order;  // (triangle_count) near ones together
     skin_node *node; // the tree; its shape is that of the start
     int32_t node_count;
@@ -32,7 +31,8 @@ typedef struct skin {
 typedef struct skins {
     stn_context *context;
     int32_t count;
-    skin *items; // (count) by the model's surfaces
+    skin *items;     // (count) by the model's surfaces
+    int32_t *holder; // (nodes of the model) body that each is attached to: 0 where nothing moves it, -1: none
 } skins;
 
 stn_status skins_create(const stn_model *model, skins **out, stn_error *err);
@@ -83,7 +83,7 @@ static const double skin_tiny = 1e-7;
 
 /// Where contacts of a pair go. A is the skin.
 typedef struct skin_sink {
-    const stn_contact_scene *scene;
+    const stn_contact_scene *scene; // prepared: skins
     const stn_contact_pair *pair;
     bool swap; // A is geometry b of the pair
     double margin;

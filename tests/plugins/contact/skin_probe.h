@@ -42,12 +42,8 @@ static inline int32_t skin_probe_add(skin_probe *p, const double *position, int3
     for (int32_t i = 0; i < nodes; i++) {
         mass[i] = 0.01;
     }
-    const stn_nodes_spec spec = {.name = "cloth",
-                                 .node_count = nodes,
-                                 .position = position,
-                                 .mass = mass,
-                                 .contact_radius = 0.0,
-                                 .material = stn_material_unset()};
+    const stn_nodes_spec spec = {
+        .name = "cloth", .node_count = nodes, .position = position, .mass = mass, .material = stn_material_unset()};
     int32_t geometry = 0, own = 0;
     stn_error err;
     assert_ok(stn_builder_add_nodes(p->builder, &spec, &own, &err), err);
