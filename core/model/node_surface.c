@@ -15,8 +15,10 @@ static stn_vec3 position_of(const built_cloud *cloud, int32_t node) {
     return stn_vec3_make(x[0], x[1], x[2]);
 }
 
-static stn_status check_triangles(const built_cloud *cloud, const stn_surface_spec *spec, stn_error *err) {
-    double volume = 0.0;
+/// `*volume`: what they enclose, if they are closed.
+static stn_status check_triangles(const built_cloud *cloud, const stn_surface_spec *spec, double *volume,
+                                  stn_error *err) {
+    *volume = 0.0;
     const stn_vec3 origin = position_of(cloud, 0);
     for (int32_t t = 0; t < spec->triangle_count; t++) {
         const int32_t *n = spec->triangles + 3 * (size_t)t;
@@ -37,14 +39,7 @@ static stn_status check_triangles(const built_cloud *cloud, const stn_surface_sp
                 "triangle %d (nodes %d, %d, %d) has no area: %g m^2 at a longest side of %g m; leave it out", t, n[0],
                 n[1], n[2], 0.5 * area2, sqrt(longest2));
         }
-        volume += stn_vec3_dot(p[0], stn_vec3_cross(p[1], p[2])) / 6.0;
-    }
-    if (spec->solid && !(volume > 0.0)) {
-        return stn_fail(
-            err, STN_ERR_ARGUMENT,
-            "solid: its triangles enclose %g m^3, must be > 0: order their nodes counter-clockwise seen from "
-            "the outside",
-            volume);
+        *volume += stn_vec3_dot(p[0], stn_vec3_cross(p[1], p[2])) / 6.0;
     }
     return STN_OK;
 }
@@ -186,16 +181,23 @@ stn_status stn_builder_add_surface(stn_model_builder *builder, int32_t nodes, co
                         builder->clouds.count);
     }
     const built_cloud *cloud = cloud_at(builder, nodes);
+    double volume = 0.0;
     stn_surface face = {.thickness = spec->thickness,
                         .triangle_count = spec->triangle_count,
                         .solid = spec->solid,
                         .self_collision = spec->self_collision};
     stn_status status = check_surface_spec(spec, err);
     if (status == STN_OK) {
-        status = check_triangles(cloud, spec, err);
+        status = check_triangles(cloud, spec, &volume, err);
     }
     if (status == STN_OK) {
         status = find_parts(builder, cloud, spec, &face, err);
+    }
+    if (status == STN_OK && spec->solid && !(volume > 0.0)) {
+        status = stn_fail(err, STN_ERR_ARGUMENT,
+                          "solid: its triangles enclose %g m^3, must be > 0: order their nodes counter-clockwise seen "
+                          "from the outside",
+                          volume);
     }
     built_surface *item = list_reserve(builder->context, &builder->surfaces, sizeof *item);
     if (status == STN_OK && item == NULL) {
@@ -229,15 +231,21 @@ stn_status compile_node_surfaces(compiler *c, stn_error *err) {
         const built_surface *built = surface_at(c->builder, i);
         const stn_tree *tree = &m->trees[c->object->articulated_count + built->cloud];
         int32_t *vertex = STN_ARENA(c->memory, built->face.vertex_count, int32_t);
-        if (vertex == NULL) {
+        stn_vec3 *rest = STN_ARENA(c->memory, built->face.vertex_count, stn_vec3);
+        const built_cloud *cloud = cloud_at(c->builder, built->cloud);
+        const double *at_rest = cloud->rest != NULL ? cloud->rest : cloud->position;
+        if (vertex == NULL || rest == NULL) {
             return model_out_of_memory(err);
         }
         for (int32_t k = 0; k < built->face.vertex_count; k++) {
+            const double *x = at_rest + 3 * (size_t)built->face.vertex[k];
             vertex[k] = tree->node_start + built->face.vertex[k];
+            rest[k] = stn_vec3_make(x[0], x[1], x[2]);
         }
         surfaces[i] = built->face;
         surfaces[i].tree = c->object->articulated_count + built->cloud;
         surfaces[i].vertex = vertex;
+        surfaces[i].rest = rest;
     }
     m->surfaces = surfaces;
     m->surface_count = count;

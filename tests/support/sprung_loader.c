@@ -52,9 +52,9 @@ static stn_status add_keyframes(stn_model_builder *builder, int32_t robot, stn_e
     return status == STN_OK ? stn_builder_add_keyframe(builder, robot, &keyframes[1], err) : status;
 }
 
-/// Three nodes, one of them attached to the finger, two to the world.
+/// Three nodes and their triangle, one of them attached to the finger, two to the world.
 static stn_status add_nodes(stn_model_builder *builder, int32_t finger, stn_error *err) {
-    static const double x[9] = {0.0, 0.0, 1.0, 0.1, 0.0, 1.0, 0.2, 0.0, 1.0}, mass[3] = {0.1, 0.1, 0.1};
+    static const double x[9] = {0.0, 0.0, 1.0, 0.1, 0.0, 1.0, 0.2, 0.1, 1.0}, mass[3] = {0.1, 0.1, 0.1};
     static const int32_t order[3] = {1, 0, 2};
     const stn_nodes_spec spec = {.name = "pad",
                                  .node_count = 3,
@@ -64,6 +64,13 @@ static stn_status add_nodes(stn_model_builder *builder, int32_t finger, stn_erro
                                  .material = stn_material_unset()};
     int32_t cloud = 0;
     stn_status status = stn_builder_add_nodes(builder, &spec, &cloud, err);
+    stn_surface_spec skin = stn_surface_spec_default();
+    int32_t geometry = 0;
+    skin.name = "skin";
+    skin.triangle_count = 1;
+    skin.triangles = order;
+    skin.thickness = 0.01;
+    status = status == STN_OK ? stn_builder_add_surface(builder, cloud, &skin, &geometry, err) : status;
     status = status == STN_OK ? stn_builder_attach_nodes(builder, cloud, 1, order, finger, err) : status;
     return status == STN_OK ? stn_builder_attach_nodes(builder, cloud, 2, order + 1, STN_WORLD, err) : status;
 }

@@ -99,9 +99,21 @@ static inline void same_constraint(const stn_model_constraint *a, const stn_mode
     }
 }
 
+static inline void same_surface(const stn_surface *a, const stn_surface *b) {
+    SAME(geometry), SAME(tree), SAME(vertex_count), SAME(edge_count), SAME(triangle_count), SAME(thickness);
+    assert_true(a->solid == b->solid && a->self_collision == b->self_collision);
+    SAME_ARRAY(vertex, a->vertex_count);
+    SAME_ARRAY(rest, a->vertex_count);
+    SAME_ARRAY(vertex_owner, a->vertex_count);
+    SAME_ARRAY(triangle, 3 * a->triangle_count);
+    SAME_ARRAY(triangle_edge, 3 * a->triangle_count);
+    SAME_ARRAY(edge, 2 * a->edge_count);
+    SAME_ARRAY(edge_triangle, 2 * a->edge_count);
+}
+
 static inline void same_pairs(const stn_model *a, const stn_model *b) {
     for (int32_t i = 0; i < a->geometry_count && i < 200; i++) {
-        for (int32_t j = 0; j < i; j++) {
+        for (int32_t j = 0; j <= i; j++) {
             stn_pair_material x = stn_model_pair_material(a, i, j), y = stn_model_pair_material(b, i, j);
             assert_memory_equal(&x, &y, sizeof x);
             assert_true(stn_model_may_collide(a, i, j) == stn_model_may_collide(b, i, j));
@@ -112,7 +124,10 @@ static inline void same_pairs(const stn_model *a, const stn_model *b) {
 static inline void same_model(const stn_model *a, const stn_model *b) {
     SAME(nq), SAME(nv), SAME(node_count), SAME(tree_count), SAME(body_count), SAME(joint_count), SAME(link_count);
     SAME(group_count), SAME(geometry_count), SAME(mesh_count), SAME(element_group_count), SAME(keyframe_count);
-    SAME(exclude_count), SAME(constraint_count), SAME(attachment_count);
+    SAME(exclude_count), SAME(constraint_count), SAME(attachment_count), SAME(surface_count);
+    for (int32_t i = 0; i < a->surface_count; i++) {
+        same_surface(&a->surfaces[i], &b->surfaces[i]);
+    }
     for (int32_t i = 0; i < a->body_count; i++) {
         const stn_body *x = &a->bodies[i], *y = &b->bodies[i];
         assert_string_equal(x->name, y->name);

@@ -542,6 +542,7 @@ typedef struct stn_surface {
     int32_t tree;     // of the cloud
     int32_t vertex_count, edge_count, triangle_count;
     const int32_t *vertex;        // (vertex_count) nodes of the model, ascending
+    const stn_vec3 *rest;         // (vertex_count) where the cloud's elements are at rest [m]
     const int32_t *triangle;      // (3 triangle_count) vertices, as given
     const int32_t *triangle_edge; // (3 triangle_count) edge from corner k to the next one
     const int32_t *edge;          // (2 edge_count) vertices, the lower first

@@ -141,7 +141,7 @@ static stn_status find_overlaps(search *s, stn_error *err) {
     for (int32_t i = 0; i < m->geometry_count; i++) {
         const stn_geometry *g = &m->geometries[i];
         bool known = g->shape.type != STN_SHAPE_MESH || g->shape.mesh != NULL;
-        if (g->collision && known) {
+        if (g->collision && known && g->body >= 0) { // what is on nodes moves with them
             s->pose[s->count] = stn_pose_mul(&s->c->kinematics->body_pose[g->body], &g->pose);
             boxes[s->count] = stn_shape_aabb(&g->shape, &s->pose[s->count], 0.0);
             moving[s->count] = g->body > 0;

@@ -50,6 +50,9 @@ stn_status check_prepare(check *c, const cli_robot *robot, stn_error *err) {
     const stn_model *m = c->model;
     for (int32_t i = 0; i < m->geometry_count; i++) {
         const stn_geometry *g = &m->geometries[i];
+        if (g->body < 0) {
+            continue; // on nodes
+        }
         add_shape(&c->bodies[g->body], g, &g->pose);
         if (g->link >= 0) {
             stn_pose body_from_link = stn_pose_inverse(&m->links[g->link].pose);

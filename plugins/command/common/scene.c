@@ -118,7 +118,7 @@ void stn_scene_note_speeds(stn_scene *s, stn_world *world) {
 /// "group/link", or the one name where both are the same.
 static void name_body(const stn_model *model, int32_t body, char *text, size_t size) {
     int32_t group = body > 0 ? model->bodies[body].group : -1;
-    const char *link = body > 0 ? model->bodies[body].name : "the world";
+    const char *link = body > 0 ? model->bodies[body].name : body < 0 ? "a deformable" : "the world";
     const char *owner = group >= 0 ? model->groups[group].name : "";
     bool alone = owner[0] == '\0' || strcmp(owner, link) == 0;
     snprintf(text, size, "%.34s%s%.34s", alone ? "" : owner, alone ? "" : "/", link);

@@ -118,6 +118,20 @@ static cJSON *clouds_json(const stn_model *m) {
                 cJSON_AddItemToArray(list, item);
             }
         }
+        list = cJSON_AddArrayToObject(cloud, "surfaces");
+        for (int32_t i = 0; i < m->surface_count; i++) {
+            const stn_surface *face = &m->surfaces[i];
+            if (face->tree != t) {
+                continue;
+            }
+            cJSON *item = cJSON_CreateObject();
+            cli_json_add_text(item, "name", m->geometries[face->geometry].name);
+            cJSON_AddNumberToObject(item, "triangles", face->triangle_count);
+            cJSON_AddNumberToObject(item, "thickness_m", face->thickness);
+            cJSON_AddBoolToObject(item, "solid", face->solid);
+            cJSON_AddBoolToObject(item, "self_collision", face->self_collision);
+            cJSON_AddItemToArray(list, item);
+        }
         cJSON_AddItemToArray(clouds, cloud);
     }
     return clouds;

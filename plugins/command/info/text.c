@@ -113,7 +113,7 @@ static void print_summary(const info_report *r) {
         cli_print_name(info_constraint_end(m, &held->ends[held->end_count - 1]));
         putchar('\n');
     }
-    // "  nodes     60 of a deformable, 4 attached to world, 2 to hand", a line for each cloud.
+    // "  nodes     60 of a deformable, 4 attached to world, 2 to hand; surface skin of 96 triangles", a line a cloud.
     for (int32_t t = 0; t < m->tree_count; t++) {
         bool any = false;
         if (m->trees[t].kind != STN_TREE_NODAL) {
@@ -126,6 +126,13 @@ static void print_summary(const info_report *r) {
                 printf(", %d %sto ", (int)nodes, any ? "" : "attached ");
                 cli_print_name(link == STN_WORLD ? "world" : m->links[link].name);
                 any = true;
+            }
+        }
+        for (int32_t i = 0; i < m->surface_count; i++) {
+            if (m->surfaces[i].tree == t) {
+                fputs("; surface ", stdout);
+                cli_print_name(m->geometries[m->surfaces[i].geometry].name);
+                printf(" of %d triangles", (int)m->surfaces[i].triangle_count);
             }
         }
         putchar('\n');

@@ -24,13 +24,13 @@ static double along(stn_vec3 p, int32_t axis) {
 static void split(const skin *s, int32_t *order, int32_t count, int32_t axis) {
     int32_t first = 0, last = count - 1, left = count / 2;
     while (first < last) {
-        double pivot = along(centre_of(s, s->rest, order[first + (last - first) / 2]), axis);
+        double pivot = along(centre_of(s, s->face->rest, order[first + (last - first) / 2]), axis);
         int32_t i = first, j = last;
         while (i <= j) {
-            while (along(centre_of(s, s->rest, order[i]), axis) < pivot) {
+            while (along(centre_of(s, s->face->rest, order[i]), axis) < pivot) {
                 i++;
             }
-            while (along(centre_of(s, s->rest, order[j]), axis) > pivot) {
+            while (along(centre_of(s, s->face->rest, order[j]), axis) > pivot) {
                 j--;
             }
             if (i <= j) {
@@ -53,9 +53,9 @@ static int32_t build(skin *s, int32_t first, int32_t count) {
     int32_t id = s->node_count++;
     s->node[id] = (skin_node){.first = first, .count = count, .right = -1};
     if (count > LEAF) {
-        stn_vec3 low = centre_of(s, s->rest, s->order[first]), high = low;
+        stn_vec3 low = centre_of(s, s->face->rest, s->order[first]), high = low;
         for (int32_t i = 1; i < count; i++) {
-            stn_vec3 c = centre_of(s, s->rest, s->order[first + i]);
+            stn_vec3 c = centre_of(s, s->face->rest, s->order[first + i]);
             low = stn_vec3_make(fmin(low.x, c.x), fmin(low.y, c.y), fmin(low.z, c.z));
             high = stn_vec3_make(fmax(high.x, c.x), fmax(high.y, c.y), fmax(high.z, c.z));
         }
@@ -396,7 +396,7 @@ void skins_destroy(skins *all) {
     }
     for (int32_t i = 0; i < all->count; i++) {
         skin *s = &all->items[i];
-        void *memory[] = {s->rest, s->at, s->mean, s->order, s->node};
+        void *memory[] = {s->at, s->mean, s->order, s->node};
         for (int32_t k = 0; k < STN_COUNT(memory); k++) {
             stn_release(all->context, memory[k]);
         }
@@ -407,28 +407,21 @@ void skins_destroy(skins *all) {
 }
 
 /// False: out of memory.
-static bool make_skin(const stn_model *model, const stn_surface *face, skin *s) {
-    stn_context *context = model->context;
+static bool make_skin(stn_context *context, const stn_surface *face, skin *s) {
     size_t vertices = (size_t)face->vertex_count, triangles = (size_t)face->triangle_count;
-    const stn_tree *tree = &model->trees[face->tree];
     s->face = face;
-    s->rest = stn_allocate(context, vertices, sizeof *s->rest);
     s->at = stn_allocate(context, vertices, sizeof *s->at);
     s->mean = face->solid ? stn_allocate(context, vertices, sizeof *s->mean) : NULL;
     s->order = stn_allocate(context, triangles, sizeof *s->order);
     s->node = stn_allocate(context, triangles, sizeof *s->node); // leaves hold two triangles or more, or there is one
-    if (s->rest == NULL || s->at == NULL || (face->solid && s->mean == NULL) || s->order == NULL || s->node == NULL) {
+    if (s->at == NULL || (face->solid && s->mean == NULL) || s->order == NULL || s->node == NULL) {
         return false;
-    }
-    for (size_t i = 0; i < vertices; i++) {
-        const double *q = model->q0 + tree->q_start + 3 * (size_t)(face->vertex[i] - tree->node_start);
-        s->rest[i] = stn_vec3_make(q[0], q[1], q[2]);
     }
     for (int32_t t = 0; t < face->triangle_count; t++) {
         s->order[t] = t;
     }
     build(s, 0, face->triangle_count);
-    stn_aabb box = skin_box_of(s->rest, face->vertex_count, 0.0);
+    stn_aabb box = skin_box_of(s->face->rest, face->vertex_count, 0.0);
     s->size = stn_vec3_norm(stn_vec3_sub(box.upper, box.lower));
     return true;
 }
@@ -451,7 +444,7 @@ stn_status skins_create(const stn_model *model, skins **out, stn_error *err) {
     }
     for (int32_t i = 0; i < model->surface_count && ok; i++) {
         all->count = i + 1;
-        ok = make_skin(model, &model->surfaces[i], &all->items[i]);
+        ok = make_skin(model->context, &model->surfaces[i], &all->items[i]);
     }
     if (!ok) {
         skins_destroy(all);

@@ -17,13 +17,12 @@ typedef struct skin_node {
 
 typedef struct skin {
     const stn_surface *face;
-    stn_vec3 *rest;  // (vertex_count) at the model's start
     stn_vec3 *at;    // (vertex_count) where the tree is fitted to
     stn_vec3 *mean;  // (vertex_count) of a solid: normals weighted by angles [baerentzen-2005]; else NULL
     int32_t *order;  // (triangle_count) near ones together
-    skin_node *node; // the tree; its shape is that of the start
+    skin_node *node; // the tree; its shape is that of rest
     int32_t node_count;
-    double size; // length that tolerances are measured by: of the box at the start
+    double size; // length that tolerances are measured by: of the box at rest
     bool fitted;
 } skin;
 

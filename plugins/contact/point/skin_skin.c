@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two skins, or one with itself. The nearest points of two triangles are a vertex and the inside of the other one, two
 // edges inside, or at corners: a vertex and an edge, two vertices. Of one cloud nothing meets what it shares a node
-// with, nor what it was nearer to at the start than their thicknesses.
+// with, nor what it is nearer to at rest than their thicknesses.
 #include "skin.h"
 
 #include <stiction/random.h>
@@ -61,12 +61,12 @@ static double segments_apart(const stn_vec3 p[2], const stn_vec3 q[2]) {
     return least;
 }
 
-/// How far two parts of one cloud were apart at the start.
+/// How far two parts of one cloud are apart at rest.
 static double apart_at_rest(const skin_part *a, const skin_part *b) {
     stn_vec3 p[3], q[3];
     for (int32_t i = 0; i < 3; i++) {
-        p[i] = a->skin->rest[a->vertex[i < a->count ? i : a->count - 1]];
-        q[i] = b->skin->rest[b->vertex[i < b->count ? i : b->count - 1]];
+        p[i] = a->skin->face->rest[a->vertex[i < a->count ? i : a->count - 1]];
+        q[i] = b->skin->face->rest[b->vertex[i < b->count ? i : b->count - 1]];
     }
     if (a->count == 2 && b->count == 2) {
         return segments_apart(p, q);

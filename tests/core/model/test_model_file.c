@@ -201,6 +201,22 @@ static void add_deformable(stn_context *context, stn_model_builder *b) {
     const stn_elements_spec elements = {.name = "bars", .nodes = cloud, .element_count = 2, .index = index};
     int32_t group = 0;
     assert_ok(stn_builder_add_elements(b, instance, &elements, &group, &err), err);
+    stn_surface_spec skin = stn_surface_spec_default();
+    static const int32_t triangle[] = {0, 1, 2};
+    skin.name = "skin";
+    skin.where = "chain.xml:9";
+    skin.triangle_count = 1;
+    skin.triangles = triangle;
+    skin.thickness = 0.02;
+    skin.self_collision = true;
+    skin.material.mu = 0.9;
+    skin.category = 6;
+    skin.mask = 4;
+    skin.rgba[0] = 0.25f;
+    assert_ok(stn_builder_add_surface(b, cloud, &skin, &group, &err), err);
+    stn_material override = stn_material_unset();
+    override.mu = 0.125;
+    assert_ok(stn_builder_set_contact_material(b, STN_SURFACE_LINK(0), STN_WORLD, &override, &err), err);
     assert_ok(stn_builder_attach_nodes(b, cloud, 1, &index[3], 1, &err), err);
     assert_ok(stn_builder_attach_nodes(b, cloud, 2, index, STN_WORLD, &err), err);
 }

@@ -190,9 +190,15 @@ static void springs_gains_keyframes_and_the_proposed_base_are_shown(void **state
     assert_near(number(cJSON_GetArrayItem(held, 0), "nodes"), 2.0, 0.0);
     assert_string_equal(item(cJSON_GetArrayItem(held, 1), "link")->valuestring, "finger");
     assert_near(number(cJSON_GetArrayItem(held, 1), "nodes"), 1.0, 0.0);
+    const cJSON *skin = cJSON_GetArrayItem(item(cloud, "surfaces"), 0);
+    assert_string_equal(item(skin, "name")->valuestring, "skin");
+    assert_near(number(skin, "triangles"), 1.0, 0.0);
+    assert_near(number(skin, "thickness_m"), 0.01, 0.0);
+    assert_true(cJSON_IsFalse(item(skin, "solid")) && cJSON_IsFalse(item(skin, "self_collision")));
     cJSON_Delete(json);
     stn_expect_part("info " SPRUNG " 2>/dev/null", 0,
-                    "\n  nodes     3 of a deformable, 2 attached to world, 1 to finger\n");
+                    "\n  nodes     3 of a deformable, 2 attached to world, 1 to finger; surface skin of 1 triangles\n");
+    stn_expect_part("check " SPRUNG " 2>&1", 0, "");
     assert_int_equal(unsetenv("STICTION_PLUGIN_PATH"), 0);
     write_file(ROBOT, pendulum);
     json = ask(ROBOT, "");

@@ -40,7 +40,9 @@ static void add_springs(stn_world *world, int32_t cloud, const skin_sheet *sheet
     assert_ok(
         stn_instance_create(stn_world_context(world), STN_KIND_ELEMENT, "fake_spring", settings, 2, &instance, &err),
         err);
-    assert_ok(stn_builder_add_elements(stn_world_builder(world), cloud, instance, count, index, &err), err);
+    const stn_elements_spec elements = {.name = "threads", .nodes = cloud, .element_count = count, .index = index};
+    int32_t group = 0;
+    assert_ok(stn_builder_add_elements(stn_world_builder(world), instance, &elements, &group, &err), err);
     free(index);
 }
 
