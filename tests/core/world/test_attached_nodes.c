@@ -693,6 +693,58 @@ static void a_pad_does_not_touch_the_body_that_holds_it(void **state) {
     }
 }
 
+/// Finite elements with lumped and with consistent mass, which joins nodes in M too, on a base that shakes: in each
+/// step the base gives what momentum gains beside the weight, with every implicit scheme.
+static void a_block_of_finite_elements_stands_on_a_shaken_base(void **state) {
+    for (int32_t s = 0; s < 8; s++) {
+        const scheme *with = &schemes[s / 2]; // implicit and with inertia
+        const double dt = 1e-3, mass = 1000.0 * 0.1 * 0.1 * 0.1;
+        stn_world *world = world_with(*state, with, dt, g);
+        const int32_t base = add_driver(world, "base", vec(0.0, 0.0, -0.1));
+        const double x[] = {0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 0.1, 0.0, 0.1, 0.1, 0.0,
+                            0.0, 0.0, 0.1, 0.1, 0.0, 0.1, 0.0, 0.1, 0.1, 0.1, 0.1, 0.1};
+        const int32_t lower[] = {0, 1, 2, 3}, tets[] = {0, 1, 2, 4, 1, 3, 2, 7, 1, 4, 5, 7, 2, 4, 7, 6, 1, 2, 4, 7};
+        const stn_nodes_spec spec = {.name = "block", .node_count = 8, .position = x, .material = stn_material_unset()};
+        const stn_setting settings[] = {
+            {.name = "young", .form = STN_SETTING_NUMBER, .number = 5e3},
+            {.name = "mass", .form = STN_SETTING_TEXT, .text = s % 2 == 0 ? "lumped" : "consistent"},
+            {.name = "rayleigh_stiffness", .form = STN_SETTING_NUMBER, .number = 0.04}};
+        stn_instance *instance = NULL;
+        int32_t cloud = 0, part = 0;
+        stn_error err;
+        assert_ok(stn_builder_add_nodes(begin(world), &spec, &cloud, &err), err);
+        assert_ok(stn_instance_create(*state, STN_KIND_ELEMENT, "fem", settings, 3, &instance, &err), err);
+        const stn_elements_spec elements = {.nodes = cloud, .element_count = 5, .index = tets};
+        assert_ok(stn_builder_add_elements(begin(world), instance, &elements, &part, &err), err);
+        assert_ok(stn_builder_attach_nodes(begin(world), cloud, 4, lower, base, &err), err);
+        assert_ok(stn_world_compile(world, &err), err);
+        const int32_t body = stn_world_model(world)->links[base].body;
+        stn_vec3 momentum = {0};
+        for (int32_t i = 1; i <= 4000; i++) {
+            const double w = i <= 500 ? 30.0 : 0.0;
+            stn_pose pose = stn_pose_identity();
+            pose.position = vec(0.01 * sin(w * dt * i), 0.0, -0.1);
+            const stn_vec3 linear = vec(0.01 * w * cos(w * dt * i), 0.0, 0.0), none = {0.0, 0.0, 0.0};
+            assert_ok(stn_world_set_kinematic(world, body, &pose, &linear, &none, &err), err);
+            step(world);
+            const stn_vec3 before = momentum;
+            stn_vec3 sum = vec(0.0, 0.0, -mass * g);
+            momentum = stn_momentum(stn_world_kinematics(world)).linear;
+            for (int32_t n = 0; n < 4; n++) {
+                sum = stn_vec3_add(sum, force_of(world, n));
+                assert_vec(node_position(world, n), vec(x[3 * n] + pose.position.x, x[3 * n + 1], 0.0), 1e-15);
+            }
+            assert_vec(stn_vec3_scale(1.0 / dt, stn_vec3_sub(momentum, before)), sum, 1e-9);
+        }
+        stn_vec3 sum = {0};
+        for (int32_t n = 0; n < 4; n++) {
+            sum = stn_vec3_add(sum, force_of(world, n));
+        }
+        assert_vec(sum, vec(0.0, 0.0, mass * g), 1e-6 * mass * g);
+        stn_world_destroy(world);
+    }
+}
+
 // ------------------------------------------------------------------------------------------------------------- state
 
 static const stn_vec3 middle = {0.25, 0.0, 1.0};
@@ -938,6 +990,7 @@ int main(void) {
         cmocka_unit_test(a_driven_sphere_on_a_belt_is_accounted_for),
         cmocka_unit_test(a_net_carries_a_ball),
         cmocka_unit_test(a_pad_does_not_touch_the_body_that_holds_it),
+        cmocka_unit_test(a_block_of_finite_elements_stands_on_a_shaken_base),
         cmocka_unit_test(reset_clone_and_snapshot_step_alike),
         cmocka_unit_test(a_run_is_played_again),
         cmocka_unit_test(steady_steps_take_no_memory),
