@@ -461,6 +461,49 @@ function sensor:read() end
 ---@return table? the same without noise
 function sensor:exact() end
 
+---@alias stiction.Nodes string|table region, { box = }, { plane =, offset = }, { nodes = } or a list of these
+
+---@class stiction.soft
+---@field name string
+---@field node_count integer
+local soft = {}
+---@return stiction.Vector[]
+function soft:positions() end
+---@return stiction.Vector[]
+function soft:velocities() end
+---@param nodes? stiction.Nodes|integer
+---@return stiction.Vector
+function soft:position(nodes) end
+---@param nodes? stiction.Nodes|integer
+---@return stiction.Vector
+function soft:velocity(nodes) end
+---@param nodes stiction.Nodes
+---@return integer[]
+function soft:nodes(nodes) end
+---@return number [kg]
+function soft:mass() end
+---@return number [m^3]
+function soft:volume() end
+---@param link stiction.Links|"world"
+---@return stiction.Vector [N] on the soft body
+function soft:attachment_force(link) end
+---@param by? stiction.Links|stiction.soft all others without it
+---@param options? { point: stiction.Vector? }
+---@return stiction.ContactForce
+function soft:contact_force(by, options) end
+---@param chamber integer
+---@param pressure? number [Pa]; without it the first argument is the pressure of all chambers
+function soft:set_pressure(chamber, pressure) end
+---@param chamber integer
+---@return number [Pa]
+function soft:pressure(chamber) end
+---@param chamber integer
+---@return number [m^3]
+function soft:chamber_volume(chamber) end
+---@param name string
+---@return number[] one for each element
+function soft:output(name) end
+
 ---@class stiction.constraint
 ---@field name string
 ---@field type "weld"|"ball"|"distance"|"gear"|string plugin of kind constraint
@@ -541,6 +584,17 @@ function world:disable_collisions(a, b) end
 function world:constraint(description) end
 ---@return stiction.constraint[]
 function world:constraints() end
+---@param description table { box = |ball = |cylinder = |finger = |mesh =, cells =, xyz =, young =, poisson =, density =, model =, damping =, drag =, mu =, contact_thickness =, regions =, self_collision =, pinned =, attach =, name = }
+---@return stiction.soft
+function world:soft(description) end
+---@param description table { size = |mesh =, cells =, xyz =, young =, poisson =, density =, thickness =, bending =, damping =, drag =, mu =, contact_thickness =, regions =, self_collision =, pinned =, attach =, name = }
+---@return stiction.soft
+function world:cloth(description) end
+---@param name string
+---@return stiction.soft
+function world:soft_body(name) end
+---@return stiction.soft[]
+function world:soft_bodies() end
 ---@param description table { "plugin", target = group, joints = { names }, priority = 0, active = true, rate = Hz, update = fun(view: stiction.ControllerView): references, parameter = value }; "lua": efforts that update gives
 ---@return stiction.controller
 function world:controller(description) end

@@ -71,6 +71,7 @@ static void the_examples_of_the_pages_run(void **state) {
     assert_true(run_blocks(STN_SOURCE_DIR "/docs/lua.md") >= 16);
     assert_true(run_blocks(STN_SOURCE_DIR "/docs/tasks.md") >= 3);
     assert_true(run_blocks(STN_SOURCE_DIR "/docs/controllers.md") >= 1);
+    assert_true(run_blocks(STN_SOURCE_DIR "/docs/soft.md") >= 2);
     assert_true(run_blocks(STN_SOURCE_DIR "/docs/testing.md") >= 1);
     assert_true(run_blocks(STN_SOURCE_DIR "/README.md") >= 1);
     assert_true(run_blocks(STN_SOURCE_DIR "/models/wsg50/README.md") >= 1);

@@ -14,11 +14,12 @@ end
 local function registered()
   local world = stn.world {}
   local ball = world:sphere { radius = 0.1 }
+  local soft = world:soft { box = { 1, 1, 1 }, cells = 1, xyz = { 0, 0, 5 } }
   local constraint = world:constraint { "ball", a = ball }
   local sensor = world:sensor { "imu", link = ball }
   local step = world:step()
   local objects = { world = world, group = ball, link = ball:links()[1], joint = ball:joints()[1], step = step,
-    constraint = constraint, pose = ball:pose(), task = world:task(function() end), sensor = sensor }
+    constraint = constraint, pose = ball:pose(), task = world:task(function() end), sensor = sensor, soft = soft }
   local found = { stn = {}, patch = {} }
   for name, value in pairs(stn) do
     if type(value) == "function" then

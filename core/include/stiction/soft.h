@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Soft bodies: meshes for them, made from sizes, files or numbers, and sets of their nodes. In a static library of its
-// own, Stiction::soft, above libstiction.
+// Soft bodies: meshes for them, made from sizes, files or numbers, sets of their nodes, and adding them to a model. In
+// a static library of its own, Stiction::soft, above libstiction.
 #ifndef STICTION_SOFT_H
 #define STICTION_SOFT_H
 
@@ -125,6 +125,51 @@ typedef struct stn_soft_selector {
 /// STN_ERR_ARGUMENT: a region that the mesh does not have, a node that it does not have, a selector that tells no node.
 stn_status stn_soft_mesh_select(const stn_soft_mesh *mesh, int32_t selector_count, const stn_soft_selector *selectors,
                                 int32_t *nodes, int32_t *count, stn_error *err);
+
+/// Nodes that keep their place on a link.
+typedef struct stn_soft_attachment {
+    int32_t link;           // of the builder; STN_WORLD: they stay where they start
+    int32_t selector_count; // > 0
+    const stn_soft_selector *selectors;
+} stn_soft_attachment;
+
+/// Part of the skin with a contact material of its own: the triangles that have all three corners among these nodes.
+typedef struct stn_soft_patch {
+    const char *name;       // its surface is called "body/name"
+    int32_t selector_count; // > 0
+    const stn_soft_selector *selectors;
+    stn_material material; // NaN: as of the body
+} stn_soft_patch;
+
+/// A soft body: tetrahedra, or a sheet. Everything is borrowed for the call.
+typedef struct stn_soft_spec {
+    const char *name;          // of the body, for messages
+    const stn_soft_mesh *mesh; // at rest
+    stn_pose pose;             // mesh frame -> world, at the start
+    /// Of kind element: 4 nodes for tetrahedra, 6 for a sheet, where the last three are those of `across`. id NULL:
+    /// "fem" or "shell".
+    stn_plugin_choice element;
+    stn_surface_spec surface; // of the skin: all but name, triangles and solid, which follow from the mesh
+    int32_t patch_count;
+    /// Of a triangle in several the last counts. With patches a solid is felt from both sides of its skin, within the
+    /// thickness of the surface, which then must be > 0.
+    const stn_soft_patch *patches;
+    int32_t attachment_count;
+    const stn_soft_attachment *attachments;
+} stn_soft_spec;
+
+/// What became of it.
+typedef struct stn_soft_body {
+    int32_t cloud;    // of the builder's clouds; in the model they are the last trees, in this order
+    int32_t elements; // group of elements
+    int32_t chambers; // groups of elements "chamber1", ... of plugin "pressure", one after the other; -1: no chambers
+} stn_soft_body;
+
+/// Adds nodes, elements, chambers, surfaces and attachments. STN_ERR_ARGUMENT, or what the element plugin says of its
+/// settings, and nothing added: a mesh that the element does not go with, a selector that tells no node, a patch
+/// without triangles, a node that is attached twice, a number of the surface that is out of range. [setup]
+stn_status stn_soft_add(stn_model_builder *builder, stn_context *context, const stn_soft_spec *spec,
+                        stn_soft_body *body, stn_error *err);
 
 STN_END_C
 #endif

@@ -18,6 +18,7 @@
 #define STN_LUA_JOINT       "stiction.joint"
 #define STN_LUA_CONTROLLER  "stiction.controller"
 #define STN_LUA_CONSTRAINT  "stiction.constraint"
+#define STN_LUA_SOFT        "stiction.soft"
 #define STN_LUA_STEP        "stiction.step"
 #define STN_LUA_CERTIFICATE "stiction.certificate"
 #define STN_LUA_SNAPSHOT    "stiction.snapshot"
@@ -50,7 +51,8 @@ typedef struct lua_session {
 /// reset; user value 2: set of the names in use; user value 3: findings about the files of loaded robots, by group;
 /// user value 4: what world:log was given; user value 5: kinematic motions (control.c); user value 6: functions of
 /// world:capture; user value 7: tasks that have not ended (task.c); user value 8: functions
-/// of controllers (control.c); user value 9: sensors (query.c); user value 10: what predicts (predict.c).
+/// of controllers (control.c); user value 9: sensors (query.c); user value 10: what predicts (predict.c);
+/// user value 11: soft bodies (soft.c).
 typedef struct stn_lua_world {
     lua_session *session;
     stn_world *world;     // NULL once closed
@@ -209,6 +211,7 @@ void stn_fields_shape(const stn_fields *f, stn_shape_type type, int keep, stn_lu
 /// The same where the first entry of the table is the shape's name, with its pose: { "box", size = {...}, xyz = {...}
 /// }.
 void stn_fields_named_shape(const stn_fields *f, int keep, stn_lua_shape *out);
+void stn_fields_color(const stn_fields *f, float rgba[4]); ///< {r, g, b} or {r, g, b, a} under `color`
 #define STN_SIZE_KEYS "radius", "size", "length", "radii", "file", "scale", "convex"
 
 // ------------------------------------------------------------------------------ plugin choices (choice.c)
@@ -273,12 +276,19 @@ typedef struct stn_link_range {
     int32_t start, count;
 } stn_link_range;
 stn_link_range stn_lua_links(lua_State *L, int index, stn_lua_world *w, const char *owner);
-/// One side of contacts: the geometries of links (contact.c).
+/// One side of contacts: the geometries of links, or of a soft body (contact.c).
 typedef struct stn_lua_side {
     const stn_model *model;
-    stn_link_range links;
+    stn_link_range links;           // of a soft body none
+    int32_t node_start, node_count; // of a soft body; none of links
 } stn_lua_side;
 bool stn_lua_side_has(const void *side, int32_t geometry); ///< as stn_contact_side.has
+/// The side that the argument names, by links as stn_lua_links or by a soft body.
+stn_lua_side stn_lua_side_at(lua_State *L, int index, stn_lua_world *w, const char *owner);
+/// Pushes its name: "group", "group/link" or that of the soft body.
+const char *stn_lua_push_side_name(lua_State *L, const stn_lua_world *w, const stn_lua_side *side);
+/// The nodes of a soft body's object.
+stn_link_range stn_lua_soft_nodes(const stn_lua_object *soft);
 /// The sides that the arguments at `index` and after it name; raises when a link is on both.
 void stn_lua_sides(lua_State *L, int index, stn_lua_world *w, const char *owner, stn_lua_side *a, stn_lua_side *b);
 /// Applies the start values (user value 1 of the world at `index`).
@@ -395,6 +405,11 @@ void stn_lua_motions_step(lua_State *L, int index, stn_lua_world *w);
 /// Gives one world the motions of another, both at absolute indices.
 void stn_lua_motions_copy(lua_State *L, int from, int to);
 
+// ------------------------------------------------------------------------------------------- soft bodies (soft.c)
+
+/// User value of a world: list of { name =, mesh = } by cloud, from 1; the mesh as the describing call made it.
+enum { STN_LUA_SOFT_BODIES = 11 };
+
 // ----------------------------------------------------------------------------------------------- tasks (task.c)
 
 /// Asks the tasks of the world at `index`: after a step, or, not `stepped`, those that were made since. Raises the
@@ -466,6 +481,7 @@ void stn_lua_open_joint(lua_State *L);
 void stn_lua_open_control(lua_State *L);
 void stn_lua_open_sensor(lua_State *L);
 void stn_lua_open_constraint(lua_State *L);
+void stn_lua_open_soft(lua_State *L);
 void stn_lua_open_step(lua_State *L);
 void stn_lua_open_motion(lua_State *L);
 void stn_lua_open_patch(lua_State *L);
@@ -480,7 +496,8 @@ void stn_lua_take_name(lua_State *L, int world_index, const char *name);
 extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_state_methods[], stn_lua_run_methods[],
     stn_lua_log_methods[], stn_lua_control_methods[], stn_lua_constraint_methods[], stn_lua_world_name_methods[],
     stn_lua_query_methods[], stn_lua_contact_methods[], stn_lua_solve_methods[], stn_lua_capture_methods[],
-    stn_lua_patch_methods[], stn_lua_task_methods[], stn_lua_sensor_methods[], stn_lua_predict_methods[];
+    stn_lua_patch_methods[], stn_lua_task_methods[], stn_lua_sensor_methods[], stn_lua_predict_methods[],
+    stn_lua_soft_methods[];
 /// Of groups.
 extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[],
     stn_lua_grip_methods[], stn_lua_move_methods[], stn_lua_path_methods[];

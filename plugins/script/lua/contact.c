@@ -22,6 +22,21 @@ void stn_lua_set_link(lua_State *L, const stn_model *model, int32_t link, const 
     set_text(L, link_key, model->links[link].name);
 }
 
+/// Two fields of the table on top: the names of the group and link that a shape is on; of a soft body its name, and
+/// that of the patch, which are in the name of the surface.
+static void set_owner(lua_State *L, const stn_model *model, int32_t index, const char *group_key,
+                      const char *link_key) {
+    const stn_geometry *geometry = &model->geometries[index];
+    if (geometry->body >= 0 || geometry->shape.type != STN_SHAPE_SURFACE) {
+        stn_lua_set_link(L, model, geometry->link, group_key, link_key);
+        return;
+    }
+    const char *slash = strchr(geometry->name, '/');
+    lua_pushlstring(L, geometry->name, slash != NULL ? (size_t)(slash - geometry->name) : strlen(geometry->name));
+    lua_setfield(L, -2, group_key);
+    set_text(L, link_key, slash != NULL ? slash + 1 : geometry->name);
+}
+
 /// The force as a whole and in its two parts.
 static void set_forces(lua_State *L, stn_vec3 normal, stn_vec3 friction) {
     stn_lua_set_vector(L, "force", stn_vec3_add(normal, friction));
@@ -40,8 +55,8 @@ void stn_lua_push_contacts(lua_State *L, stn_lua_world *w) {
         lua_createtable(L, 0, 23);
         lua_pushinteger(L, (lua_Integer)contact->id);
         lua_setfield(L, -2, "id");
-        stn_lua_set_link(L, o->model, o->model->geometries[contact->geometry_a].link, "a", "link_a");
-        stn_lua_set_link(L, o->model, o->model->geometries[contact->geometry_b].link, "b", "link_b");
+        set_owner(L, o->model, contact->geometry_a, "a", "link_a");
+        set_owner(L, o->model, contact->geometry_b, "b", "link_b");
         stn_lua_set_vector(L, "point", contact->point);
         stn_lua_set_vector(L, "normal", contact->normal);
         stn_lua_set_number(L, "distance", contact->phi0);
@@ -79,14 +94,46 @@ static int world_contacts(lua_State *L) {
 
 bool stn_lua_side_has(const void *user, int32_t geometry) {
     const stn_lua_side *s = user;
-    int32_t link = s->model->geometries[geometry].link;
-    return link >= s->links.start && link < s->links.start + s->links.count;
+    const stn_geometry *g = &s->model->geometries[geometry];
+    bool of_nodes = g->body < 0 && g->node >= s->node_start && g->node < s->node_start + s->node_count;
+    return of_nodes || (g->link >= s->links.start && g->link < s->links.start + s->links.count);
+}
+
+stn_lua_side stn_lua_side_at(lua_State *L, int index, stn_lua_world *w, const char *owner) {
+    stn_lua_side side = {.model = stn_world_model(w->world)};
+    const stn_lua_object *soft = stn_lua_object_test(L, index, STN_LUA_SOFT);
+    if (soft == NULL) {
+        side.links = stn_lua_links(L, index, w, owner);
+        return side;
+    }
+    if (!w->compiled) { // world:log, which is about patches
+        stn_lua_fail(L, "%s: a soft body has no patches", owner);
+    }
+    if (soft->world != w) {
+        stn_lua_fail(L, "%s: the soft body belongs to another world", owner);
+    }
+    const stn_link_range nodes = stn_lua_soft_nodes(soft);
+    side.node_start = nodes.start;
+    side.node_count = nodes.count;
+    return side;
+}
+
+const char *stn_lua_push_side_name(lua_State *L, const stn_lua_world *w, const stn_lua_side *side) {
+    for (int32_t g = 0; side->node_count > 0 && g < side->model->geometry_count; g++) {
+        if (stn_lua_side_has(side, g)) {
+            const char *name = side->model->geometries[g].name, *slash = strchr(name, '/');
+            return lua_pushlstring(L, name, slash != NULL ? (size_t)(slash - name) : strlen(name));
+        }
+    }
+    return stn_lua_push_links_name(L, w, side->links);
 }
 
 void stn_lua_sides(lua_State *L, int index, stn_lua_world *w, const char *owner, stn_lua_side *a, stn_lua_side *b) {
-    const stn_model *model = stn_world_model(w->world);
-    *a = (stn_lua_side){model, stn_lua_links(L, index, w, owner)};
-    *b = (stn_lua_side){model, stn_lua_links(L, index + 1, w, owner)};
+    *a = stn_lua_side_at(L, index, w, owner);
+    *b = stn_lua_side_at(L, index + 1, w, owner);
+    if (a->node_count > 0 && a->node_count == b->node_count && a->node_start == b->node_start) {
+        stn_lua_fail(L, "%s: '%s' is on both sides", owner, stn_lua_push_side_name(L, w, a));
+    }
     int32_t first = a->links.start > b->links.start ? a->links.start : b->links.start;
     if (first < a->links.start + a->links.count && first < b->links.start + b->links.count) {
         stn_lua_fail(L, "%s: link '%s' is on both sides", owner, stn_lua_link_name(w, first));
@@ -110,13 +157,13 @@ static int world_contact_force(lua_State *L) {
     static const char owner[] = "world:contact_force";
     lua_settop(L, 4);
     stn_lua_world *w = stn_lua_world_compiled(L, 1);
-    stn_lua_side on = {stn_world_model(w->world), {0, 0}}, by = on;
+    stn_lua_side on = {.model = stn_world_model(w->world)}, by = on;
     bool paired = !lua_isnil(L, 3);
     stn_vec3 point = stn_vec3_zero();
     if (paired) {
         stn_lua_sides(L, 2, w, owner, &on, &by);
     } else {
-        on.links = stn_lua_links(L, 2, w, owner);
+        on = stn_lua_side_at(L, 2, w, owner);
     }
     if (!lua_isnil(L, 4)) {
         stn_fields f = stn_fields_open(L, 4, owner, keys, 0);
@@ -150,7 +197,7 @@ static int world_in_contact(lua_State *L) {
     if (paired) {
         stn_lua_sides(L, 2, w, "world:in_contact", &a, &b);
     } else {
-        a = (stn_lua_side){stn_world_model(w->world), stn_lua_links(L, 2, w, "world:in_contact")};
+        a = stn_lua_side_at(L, 2, w, "world:in_contact");
     }
     stn_contact_force force = force_on(w, &a, paired ? &b : NULL, stn_vec3_zero());
     lua_pushboolean(L, pressing(&force) > 0);
@@ -161,7 +208,7 @@ static int world_in_contact(lua_State *L) {
 static const char *push_other(lua_State *L, const stn_lua_world *w, const stn_lua_side *hand,
                               const stn_lua_side *object) {
     for (int32_t link = 0; link < hand->model->link_count; link++) {
-        stn_lua_side other = {hand->model, {link, 1}};
+        stn_lua_side other = {.model = hand->model, .links = {link, 1}};
         bool inside = link >= hand->links.start && link < hand->links.start + hand->links.count;
         bool own = link >= object->links.start && link < object->links.start + object->links.count;
         stn_contact_force force = {0};
@@ -169,7 +216,7 @@ static const char *push_other(lua_State *L, const stn_lua_world *w, const stn_lu
             force = force_on(w, object, &other, stn_vec3_zero());
         }
         if (pressing(&force) > 0) {
-            return lua_pushfstring(L, "'%s'", stn_lua_push_links_name(L, w, other.links));
+            return lua_pushfstring(L, "'%s'", stn_lua_push_side_name(L, w, &other));
         }
     }
     return lua_pushliteral(L, "the world");
@@ -183,7 +230,7 @@ static const char *push_reason(lua_State *L, const stn_lua_world *w, const stn_l
     double whole = 0.0;
     int32_t links = 0, contacts = 0;
     for (int32_t i = 0; i < hand->links.count; i++) {
-        stn_lua_side link = {hand->model, {hand->links.start + i, 1}};
+        stn_lua_side link = {.model = hand->model, .links = {hand->links.start + i, 1}};
         stn_contact_force force = force_on(w, object, &link, stn_vec3_zero());
         if (pressing(&force) > 0) {
             links++;
@@ -193,8 +240,8 @@ static const char *push_reason(lua_State *L, const stn_lua_world *w, const stn_l
         }
     }
     stn_contact_force all = force_on(w, object, NULL, stn_vec3_zero());
-    const char *name = stn_lua_push_links_name(L, w, object->links);
-    const char *of_hand = stn_lua_push_links_name(L, w, hand->links);
+    const char *name = stn_lua_push_side_name(L, w, object);
+    const char *of_hand = stn_lua_push_side_name(L, w, hand);
     if (links < 2) {
         return lua_pushfstring(L, "%d link%s of '%s' press%s on '%s', at least 2 must", (int)links,
                                links == 1 ? "" : "s", of_hand, links == 1 ? "es" : "", name);
@@ -214,6 +261,12 @@ static int world_held(lua_State *L) {
     stn_lua_world *w = stn_lua_world_compiled(L, 1);
     stn_lua_side hand, object;
     stn_lua_sides(L, 2, w, "world:held", &hand, &object);
+    if (hand.node_count > 0) {
+        stn_lua_fail(L,
+                     "world:held: '%s' is a soft body and has no links that could press from two sides; ask "
+                     "world:contact_force",
+                     stn_lua_push_side_name(L, w, &hand));
+    }
     const char *reason = push_reason(L, w, &hand, &object);
     lua_pushboolean(L, reason == NULL);
     lua_pushstring(L, reason); // nil without one

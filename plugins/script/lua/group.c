@@ -405,7 +405,7 @@ static int place_text(lua_State *L) {
 }
 
 int stn_lua_object_equal(lua_State *L) {
-    static const char *const types[] = {STN_LUA_GROUP, STN_LUA_LINK, STN_LUA_JOINT, STN_LUA_CONSTRAINT};
+    static const char *const types[] = {STN_LUA_GROUP, STN_LUA_LINK, STN_LUA_JOINT, STN_LUA_CONSTRAINT, STN_LUA_SOFT};
     bool equal = false;
     for (int i = 0; i < STN_COUNT(types); i++) {
         const stn_lua_object *a = luaL_testudata(L, 1, types[i]), *b = luaL_testudata(L, 2, types[i]);

@@ -473,12 +473,12 @@ static bool is_outside(const void *user, int32_t geometry) {
 
 /// Pushes { force =, links = }: half the sum of what presses on the links, and how many of them something presses on.
 static void push_feeling(lua_State *L, const stn_lua_world *w, int32_t group) {
-    stn_lua_side hand = {stn_world_model(w->world), stn_lua_group_links(w, group)};
+    stn_lua_side hand = {.model = stn_world_model(w->world), .links = stn_lua_group_links(w, group)};
     stn_contact_side outside = {is_outside, &hand};
     double sum = 0.0;
     lua_Integer links = 0;
     for (int32_t i = 0; i < hand.links.count; i++) {
-        stn_lua_side link = {hand.model, {hand.links.start + i, 1}};
+        stn_lua_side link = {.model = hand.model, .links = {hand.links.start + i, 1}};
         stn_contact_side on = {stn_lua_side_has, &link};
         stn_contact_force force;
         stn_observation_contact_force(stn_world_observation(w->world), &on, &outside, stn_vec3_zero(), &force);

@@ -31,9 +31,9 @@ int stn_lua_push_open_world(lua_State *L) {
 }
 
 stn_lua_world *stn_lua_push_world(lua_State *L, lua_session *session) {
-    stn_lua_world *w = lua_newuserdatauv(L, sizeof *w, 10);
+    stn_lua_world *w = lua_newuserdatauv(L, sizeof *w, 11);
     *w = (stn_lua_world){.session = session, .tables_begin = INT64_MAX};
-    for (int i = 1; i <= 10; i++) {
+    for (int i = 1; i <= 11; i++) {
         lua_newtable(L);
         lua_setiuservalue(L, -2, i);
     }

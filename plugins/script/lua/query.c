@@ -520,7 +520,7 @@ static void read_place(const stn_fields *f, stn_lua_world *w, sensor *s) {
         s->by_all = lua_getfield(L, f->table, "by") == LUA_TNIL;
         int on = lua_gettop(L) - 1;
         if (s->by_all) {
-            s->on = (stn_lua_side){model, stn_lua_links(L, on, w, f->owner)};
+            s->on = stn_lua_side_at(L, on, w, f->owner);
         } else {
             stn_lua_sides(L, on, w, f->owner, &s->on, &s->by);
         }

@@ -74,7 +74,7 @@ static stn_status log_patches(const stn_lua_world *w, stn_error *err) {
     const stn_observation *o = stn_world_observation(w->world);
     for (int32_t i = 0; w->patch_log != NULL && i < w->patch_log->count; i++) {
         const logged_pair *pair = &w->patch_log->pairs[i];
-        const stn_lua_side a = {o->model, pair->a}, b = {o->model, pair->b};
+        const stn_lua_side a = {.model = o->model, .links = pair->a}, b = {.model = o->model, .links = pair->b};
         const stn_contact_side sides[2] = {{stn_lua_side_has, &a}, {stn_lua_side_has, &b}};
         stn_patch_report r;
         if (!stn_observation_patch_between(o, &sides[0], &sides[1], &r)) {

@@ -402,7 +402,7 @@ static void read_height_field(const stn_fields *f, int keep, stn_lua_shape *out)
 
 // ----------------------------------------------------------------------------------------------------- all shapes
 
-static void read_color(const stn_fields *f, float rgba[4]) {
+void stn_fields_color(const stn_fields *f, float rgba[4]) {
     if (!stn_fields_push(f, "color")) {
         return;
     }
@@ -441,7 +441,7 @@ void stn_fields_shape(const stn_fields *f, stn_shape_type type, int keep, stn_lu
     out->density = surface.density;
     spec->material = surface.material;
     spec->field = surface.field;
-    read_color(f, spec->rgba);
+    stn_fields_color(f, spec->rgba);
     if (stn_fields_integer(f, "category", 0, UINT32_MAX, &bits)) {
         spec->category = (uint32_t)bits;
     }

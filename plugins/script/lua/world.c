@@ -158,9 +158,10 @@ static int world_clone(lua_State *L) {
     copy->compiled = copy->cloned = true;
     memcpy(copy->compiled_at, w->compiled_at, sizeof copy->compiled_at);
     memcpy(copy->compiled_by, w->compiled_by, sizeof copy->compiled_by);
-    for (int i = 1; i <= 3; i += 2) { // start values and findings: never changed after completion, so shared
-        lua_getiuservalue(L, 1, i);
-        lua_setiuservalue(L, -2, i);
+    static const int shared[] = {1, 3, STN_LUA_SOFT_BODIES}; // start values, findings: never changed after completion
+    for (int i = 0; i < STN_COUNT(shared); i++) {
+        lua_getiuservalue(L, 1, shared[i]);
+        lua_setiuservalue(L, -2, shared[i]);
     }
     stn_lua_motions_copy(L, 1, lua_gettop(L));
     stn_lua_updates_copy(L, 1, lua_gettop(L));
@@ -345,11 +346,12 @@ static void open_world(lua_State *L) {
     lua_pushcclosure(L, assign_to_world, 1);
     lua_setfield(L, -2, "__newindex");
     lua_pop(L, 1);
-    const luaL_Reg *const more[] = {
-        stn_lua_model_methods,   stn_lua_pair_methods,       stn_lua_state_methods,   stn_lua_run_methods,
-        stn_lua_log_methods,     stn_lua_control_methods,    stn_lua_sensor_methods,  stn_lua_world_name_methods,
-        stn_lua_query_methods,   stn_lua_constraint_methods, stn_lua_contact_methods, stn_lua_solve_methods,
-        stn_lua_capture_methods, stn_lua_patch_methods,      stn_lua_task_methods,    stn_lua_predict_methods};
+    const luaL_Reg *const more[] = {stn_lua_model_methods,      stn_lua_pair_methods,       stn_lua_state_methods,
+                                    stn_lua_run_methods,        stn_lua_log_methods,        stn_lua_control_methods,
+                                    stn_lua_sensor_methods,     stn_lua_world_name_methods, stn_lua_query_methods,
+                                    stn_lua_constraint_methods, stn_lua_contact_methods,    stn_lua_solve_methods,
+                                    stn_lua_capture_methods,    stn_lua_patch_methods,      stn_lua_task_methods,
+                                    stn_lua_predict_methods,    stn_lua_soft_methods};
     for (int i = 0; i < STN_COUNT(more); i++) {
         stn_lua_extend(L, STN_LUA_WORLD, more[i]);
     }
@@ -381,6 +383,7 @@ int luaopen_stiction(lua_State *L) {
     stn_lua_open_control(L);
     stn_lua_open_sensor(L);
     stn_lua_open_constraint(L);
+    stn_lua_open_soft(L);
     stn_lua_open_step(L);
     stn_lua_open_motion(L);
     stn_lua_open_patch(L);

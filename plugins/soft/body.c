@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// Soft bodies in a model: a cloud of nodes, elements over them, a group of pressure elements for each chamber, surfaces
+// that collide, and nodes that links hold. All that can be wrong is looked at before the first is added.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <stiction/soft.h>
+
+/// What is made ready before anything is added.
+typedef struct parts {
+    stn_instance *element;
+    stn_instance **pressure; // (mesh->chamber_count)
+    double *position;        // (3 node_count), world
+    int32_t *index;          // of the elements
+    int32_t *held;           // (node_count) nodes of the attachments, one after the other
+    int32_t *held_count;     // (attachment_count)
+    int32_t *holder;         // (node_count) attachment + 1 that a node belongs to; 0: none
+    int32_t *triangles;      // (3 x triangles of the skin) those of no patch, then those of each patch
+    int32_t *patch_start;    // (patch_count + 2) first triangle of the rest, of each patch; their end
+} parts;
+
+static stn_status out_of_memory(const stn_soft_spec *spec, stn_error *err) {
+    return stn_fail(err, STN_ERR_MEMORY, "out of memory for %d nodes and %d attachments", spec->mesh->node_count,
+                    spec->attachment_count);
+}
+
+static void release(stn_context *context, const stn_soft_spec *spec, parts *p) {
+    stn_instance_destroy(p->element);
+    for (int32_t c = 0; p->pressure != NULL && c < spec->mesh->chamber_count; c++) {
+        stn_instance_destroy(p->pressure[c]);
+    }
+    stn_release(context, p->pressure);
+    stn_release(context, p->position);
+    stn_release(context, p->index);
+    stn_release(context, p->held);
+    stn_release(context, p->held_count);
+    stn_release(context, p->holder);
+    stn_release(context, p->triangles);
+    stn_release(context, p->patch_start);
+}
+
+static stn_status make_elements(stn_context *context, const stn_soft_spec *spec, parts *p, stn_error *err) {
+    const stn_soft_mesh *mesh = spec->mesh;
+    bool solid = mesh->tetrahedron_count > 0;
+    const char *id = spec->element.id != NULL ? spec->element.id : (solid ? "fem" : "shell");
+    stn_status status = stn_instance_create(context, STN_KIND_ELEMENT, id, spec->element.settings,
+                                            spec->element.setting_count, &p->element, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    int32_t width = p->element->desc->ops.element->nodes_per_element, wanted = solid ? 4 : 6;
+    if (width != wanted) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "element '%s' joins %d nodes, %s needs one of %d", id, width,
+                        solid ? "a mesh of tetrahedra" : "a sheet", wanted);
+    }
+    size_t count = (size_t)(solid ? mesh->tetrahedron_count : mesh->triangle_count);
+    p->index = stn_allocate(context, count * (size_t)width, sizeof *p->index);
+    if (p->index == NULL) {
+        return out_of_memory(spec, err);
+    }
+    for (size_t e = 0; e < count && solid; e++) {
+        memcpy(&p->index[4 * e], &mesh->tetrahedra[4 * e], 4 * sizeof *p->index);
+    }
+    for (size_t e = 0; e < count && !solid; e++) {
+        memcpy(&p->index[6 * e], &mesh->triangles[3 * e], 3 * sizeof *p->index);
+        memcpy(&p->index[6 * e + 3], &mesh->across[3 * e], 3 * sizeof *p->index);
+    }
+    p->pressure = stn_allocate(context, (size_t)mesh->chamber_count + 1, sizeof(stn_instance *));
+    if (p->pressure == NULL) {
+        return out_of_memory(spec, err);
+    }
+    for (int32_t c = 0; c < mesh->chamber_count && status == STN_OK; c++) {
+        status = stn_instance_create(context, STN_KIND_ELEMENT, "pressure", NULL, 0, &p->pressure[c], err);
+    }
+    return status;
+}
+
+static stn_status place_nodes(stn_context *context, const stn_soft_spec *spec, parts *p, stn_error *err) {
+    const stn_soft_mesh *mesh = spec->mesh;
+    p->position = stn_allocate(context, 3 * (size_t)mesh->node_count, sizeof *p->position);
+    if (p->position == NULL) {
+        return out_of_memory(spec, err);
+    }
+    for (size_t i = 0; i < (size_t)mesh->node_count; i++) {
+        const double *x = &mesh->nodes[3 * i];
+        stn_vec3 at = stn_pose_apply(&spec->pose, stn_vec3_make(x[0], x[1], x[2]));
+        p->position[3 * i] = at.x;
+        p->position[3 * i + 1] = at.y;
+        p->position[3 * i + 2] = at.z;
+    }
+    return STN_OK;
+}
+
+/// The nodes of each attachment, none of which has two.
+static stn_status select_held(stn_context *context, const stn_soft_spec *spec, parts *p, stn_error *err) {
+    const stn_soft_mesh *mesh = spec->mesh;
+    size_t nodes = (size_t)mesh->node_count, total = 0;
+    p->held = stn_allocate(context, 2 * nodes, sizeof *p->held); // the second half: of one attachment
+    p->held_count = stn_allocate(context, (size_t)spec->attachment_count + 1, sizeof *p->held_count);
+    p->holder = stn_allocate(context, nodes, sizeof *p->holder);
+    if (p->held == NULL || p->held_count == NULL || p->holder == NULL) {
+        return out_of_memory(spec, err);
+    }
+    for (int32_t a = 0; a < spec->attachment_count; a++) {
+        const stn_soft_attachment *attachment = &spec->attachments[a];
+        int32_t *held = &p->held[nodes];
+        stn_status status = stn_soft_mesh_select(mesh, attachment->selector_count, attachment->selectors, held,
+                                                 &p->held_count[a], err);
+        if (status != STN_OK) {
+            stn_error_prefix(err, "attachment %d", a + 1);
+            return status;
+        }
+        for (int32_t i = 0; i < p->held_count[a]; i++) {
+            if (p->holder[held[i]] != 0) {
+                const double *x = &mesh->nodes[3 * (size_t)held[i]];
+                return stn_fail(err, STN_ERR_ARGUMENT,
+                                "node %d at (%g, %g, %g) m of the mesh belongs to attachments %d and %d; a node has one",
+                                held[i], x[0], x[1], x[2], p->holder[held[i]], a + 1);
+            }
+            p->holder[held[i]] = a + 1;
+            p->held[total++] = held[i];
+        }
+    }
+    return STN_OK;
+}
+
+static stn_status check_surface(const stn_soft_spec *spec, stn_error *err) {
+    double thickness = spec->surface.thickness;
+    if (!(thickness >= 0.0 && thickness <= 1e50)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "thickness of contact = %g m must be >= 0 and finite", thickness);
+    }
+    if (spec->patch_count > 0 && spec->mesh->tetrahedron_count > 0 && thickness == 0.0) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "patches of a solid need a thickness of contact > 0 m");
+    }
+    return STN_OK;
+}
+
+/// Gives the triangles that have all corners in the patch its number.
+static stn_status mark_patch(const stn_soft_spec *spec, int32_t number, int32_t *selected, int32_t *patch,
+                             stn_error *err) {
+    const stn_soft_mesh *mesh = spec->mesh;
+    const stn_soft_patch *p = &spec->patches[number - 1];
+    int32_t *inside = selected + mesh->node_count, count = 0;
+    bool some = false;
+    stn_status status = stn_soft_mesh_select(mesh, p->selector_count, p->selectors, selected, &count, err);
+    if (status != STN_OK) {
+        stn_error_prefix(err, "patch '%s'", p->name);
+        return status;
+    }
+    memset(inside, 0, (size_t)mesh->node_count * sizeof *inside);
+    for (int32_t k = 0; k < count; k++) {
+        inside[selected[k]] = 1;
+    }
+    for (int32_t t = 0; t < mesh->chamber_start[0]; t++) {
+        const int32_t *corner = &mesh->triangles[3 * (size_t)t];
+        if (inside[corner[0]] && inside[corner[1]] && inside[corner[2]]) {
+            patch[t] = number;
+            some = true;
+        }
+    }
+    return some ? STN_OK
+                : stn_fail(err, STN_ERR_ARGUMENT, "patch '%s': no triangle of the skin has all three corners in it",
+                           p->name);
+}
+
+/// Sorts the triangles of the skin by their patch; 0 is the rest.
+static stn_status sort_skin(stn_context *context, const stn_soft_spec *spec, parts *p, stn_error *err) {
+    const stn_soft_mesh *mesh = spec->mesh;
+    size_t skin = (size_t)mesh->chamber_start[0];
+    int32_t *patch = stn_allocate(context, skin, sizeof *patch);
+    int32_t *selected = stn_allocate(context, 2 * (size_t)mesh->node_count, sizeof *selected), placed = 0;
+    p->triangles = stn_allocate(context, 3 * skin, sizeof *p->triangles);
+    p->patch_start = stn_allocate(context, (size_t)spec->patch_count + 2, sizeof *p->patch_start);
+    bool room = patch != NULL && selected != NULL && p->triangles != NULL && p->patch_start != NULL;
+    stn_status status = room ? check_surface(spec, err) : out_of_memory(spec, err);
+    for (int32_t i = 1; i <= spec->patch_count && status == STN_OK; i++) {
+        status = mark_patch(spec, i, selected, patch, err);
+    }
+    for (int32_t i = 0; i <= spec->patch_count && status == STN_OK; i++) {
+        p->patch_start[i] = placed;
+        for (size_t t = 0; t < skin; t++) {
+            if (patch[t] == i) {
+                memcpy(&p->triangles[3 * (size_t)placed++], &mesh->triangles[3 * t], 3 * sizeof *p->triangles);
+            }
+        }
+        p->patch_start[i + 1] = placed;
+    }
+    stn_release(context, patch);
+    stn_release(context, selected);
+    return status;
+}
+
+static double given(double own, double otherwise) {
+    return isnan(own) ? otherwise : own;
+}
+
+/// What a patch leaves open is as of the body; its mu alone means all coefficients.
+static stn_material material_of(const stn_material *own, const stn_material *body) {
+    bool friction = !isnan(own->mu);
+    return (stn_material){.mu = given(own->mu, body->mu),
+                          .stiffness = given(own->stiffness, body->stiffness),
+                          .relaxation_time = given(own->relaxation_time, body->relaxation_time),
+                          .dissipation = given(own->dissipation, body->dissipation),
+                          .restitution = given(own->restitution, body->restitution),
+                          .modulus = given(own->modulus, body->modulus),
+                          .mu_static = friction ? own->mu_static : given(own->mu_static, body->mu_static),
+                          .mu2 = friction ? own->mu2 : given(own->mu2, body->mu2)};
+}
+
+static stn_status add_surfaces(stn_model_builder *builder, const stn_soft_spec *spec, const parts *p, int32_t cloud,
+                               stn_error *err) {
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i <= spec->patch_count && status == STN_OK; i++) {
+        char name[256];
+        stn_surface_spec surface = spec->surface;
+        int32_t geometry = -1;
+        surface.triangle_count = p->patch_start[i + 1] - p->patch_start[i];
+        surface.triangles = &p->triangles[3 * (size_t)p->patch_start[i]];
+        surface.solid = spec->mesh->tetrahedron_count > 0 && spec->patch_count == 0;
+        surface.name = spec->name;
+        if (i > 0) {
+            (void)snprintf(name, sizeof name, "%s/%s", spec->name, spec->patches[i - 1].name);
+            surface.name = name;
+            surface.material = material_of(&spec->patches[i - 1].material, &spec->surface.material);
+        }
+        if (surface.triangle_count > 0) { // patches may be all, or covered by later ones
+            status = stn_builder_add_surface(builder, cloud, &surface, &geometry, err);
+        }
+    }
+    return status;
+}
+
+/// Adds what was made ready. The builder takes the instances over.
+static stn_status add(stn_model_builder *builder, const stn_soft_spec *spec, parts *p, stn_soft_body *body,
+                      stn_error *err) {
+    const stn_soft_mesh *mesh = spec->mesh;
+    const stn_nodes_spec nodes = {.name = spec->name,
+                                  .node_count = mesh->node_count,
+                                  .position = p->position,
+                                  .material = spec->surface.material};
+    stn_status status = stn_builder_add_nodes(builder, &nodes, &body->cloud, err);
+    if (status == STN_OK) {
+        bool solid = mesh->tetrahedron_count > 0;
+        const stn_elements_spec elements = {.name = "",
+                                            .nodes = body->cloud,
+                                            .element_count = solid ? mesh->tetrahedron_count : mesh->triangle_count,
+                                            .index = p->index};
+        stn_instance *element = p->element;
+        p->element = NULL;
+        status = stn_builder_add_elements(builder, element, &elements, &body->elements, err);
+    }
+    body->chambers = -1;
+    for (int32_t c = 0; c < mesh->chamber_count && status == STN_OK; c++) {
+        char name[32];
+        int32_t begin = mesh->chamber_start[c], group = -1;
+        (void)snprintf(name, sizeof name, "chamber%d", c + 1);
+        const stn_elements_spec wall = {.name = name,
+                                        .nodes = body->cloud,
+                                        .element_count = mesh->chamber_start[c + 1] - begin,
+                                        .index = &mesh->triangles[3 * (size_t)begin]};
+        stn_instance *pressure = p->pressure[c];
+        p->pressure[c] = NULL;
+        status = stn_builder_add_elements(builder, pressure, &wall, &group, err);
+        body->chambers = c == 0 ? group : body->chambers;
+    }
+    if (status == STN_OK) {
+        status = add_surfaces(builder, spec, p, body->cloud, err);
+    }
+    const int32_t *held = p->held;
+    for (int32_t a = 0; a < spec->attachment_count && status == STN_OK; held += p->held_count[a++]) {
+        status = stn_builder_attach_nodes(builder, body->cloud, p->held_count[a], held, spec->attachments[a].link, err);
+    }
+    return status;
+}
+
+stn_status stn_soft_add(stn_model_builder *builder, stn_context *context, const stn_soft_spec *spec,
+                        stn_soft_body *body, stn_error *err) {
+    parts p = {0};
+    stn_status status = make_elements(context, spec, &p, err);
+    if (status == STN_OK) {
+        status = place_nodes(context, spec, &p, err);
+    }
+    if (status == STN_OK) {
+        status = select_held(context, spec, &p, err);
+    }
+    if (status == STN_OK) {
+        status = sort_skin(context, spec, &p, err);
+    }
+    if (status == STN_OK) {
+        status = add(builder, spec, &p, body, err);
+    }
+    if (status != STN_OK) {
+        stn_error_prefix(err, "soft body '%s'", spec->name);
+    }
+    release(context, spec, &p);
+    return status;
+}

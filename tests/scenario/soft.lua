@@ -1,0 +1,238 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Soft bodies and cloth: what they weigh, how they fall and hang, chambers under pressure, and what is refused.
+local stn = require "stiction"
+local files <close> = require "files"()
+
+local function refused(action, ...)
+  local message = stn.fails(action)
+  assert(message:match "soft%.lua:%d+: ", "no file and line in: " .. message)
+  assert(not message:find "\n", "more than one line: " .. message)
+  for _, text in ipairs { ... } do
+    assert(message:find(text, 1, true), ("expected '%s' in: %s"):format(text, message))
+  end
+end
+
+local function block(world, change)
+  local spec = { box = { 0.2, 0.1, 0.05 }, cells = { 4, 2, 1 }, young = 1e5, poisson = 0.3, density = 1200 }
+  for key, value in pairs(change or {}) do
+    spec[key] = value
+  end
+  return world:soft(spec)
+end
+
+stn.test("mass, volume and place are those of the shape", function()
+  local world = stn.world { gravity = { 0, 0, 0 } }
+  local box = block(world, { xyz = { 1, 2, 3 }, rpy = { 0.3, -0.2, 1 } })
+  local ball = world:soft { ball = 0.1, cells = 10, xyz = { -2, 0, 0 }, density = 1000 }
+  local cloth = world:cloth { size = { 0.4, 0.2 }, cells = { 8, 4 }, thickness = 1e-3, density = 300, young = 1e6 }
+  stn.near(box:mass(), 1.2, 1e-14)
+  stn.near(box:volume(), 1e-3, 1e-16)
+  stn.near(box:position "all", { 1, 2, 3 }, 1e-14)
+  assert(box.node_count == 30 and #box:positions() == 30 and #box:velocities() == 30)
+  stn.near(ball:volume(), 4 / 3 * math.pi * 1e-3, { relative = 0.03, tolerance = 0 })
+  stn.near(cloth:mass(), 0.4 * 0.2 * 1e-3 * 300, 1e-15)
+end)
+
+stn.test("a block in free fall keeps its shape and falls as a point does", function()
+  local world = stn.world { dt = 1e-3 }
+  local box = block(world, { xyz = { 0, 0, 5 }, rpy = { 0.5, 0.4, 0.3 } })
+  for _ in world:run { steps = 200 } do end
+  stn.near(box:velocity(), { 0, 0, -9.81 * 0.2 }, 1e-10)
+  stn.near(box:volume(), 1e-3, 1e-12)
+end)
+
+stn.test("pinned nodes stay and carry the weight", function()
+  local world = stn.world { dt = 5e-3 }
+  local box = block(world, { xyz = { 0, 0, 1 }, pinned = "x_min", damping = 0.1 })
+  local before = box:position "x_min"
+  for _ in world:run { seconds = 3 } do end
+  stn.near(box:position "x_min", before, 1e-15)
+  assert(box:position("x_max")[3] < 1 - 1e-3, "the free end hangs lower")
+  stn.near(box:attachment_force "world", { 0, 0, 1.2 * 9.81 }, { relative = 1e-6, tolerance = 1e-6 })
+end)
+
+stn.test("nodes that a body holds go with it, and it carries them", function()
+  local world = stn.world { dt = 2e-3, gravity = { 0, 0, 0 } }
+  local hand = world:box { size = { 0.02, 0.1, 0.05 }, mass = 0.5, xyz = { -0.11, 0, 1 } }
+  local box = block(world, { xyz = { 0, 0, 1 }, attach = { link = hand, nodes = "x_min" }, damping = 0.1 })
+  hand:kinematic(function(t) return { xyz = { -0.11, 0, 1 + 0.1 * t } } end)
+  for _ in world:run { seconds = 1 } do end
+  stn.near(box:position("x_min")[3], 1.1, 1e-9)
+  stn.near(box:velocity()[3], 0.1, 1e-3)
+end)
+
+stn.test("a finger bends towards its floor under pressure, and comes back without", function()
+  local world = stn.world { dt = 0.01, gravity = { 0, 0, 0 } }
+  local finger = world:soft { finger = { size = { 0.09, 0.02, 0.015 }, chambers = 4, wall = 0.002, floor = 0.004 },
+    cells = { 18, 4, 3 }, young = 5e5, poisson = 0.4, damping = 0.02, pinned = "x_min" }
+  stn.near(finger:chamber_volume(4), 0.02 * 0.016 * 0.009, 1e-15)
+  local rest = finger:position "x_max"
+  finger:set_pressure(2e4)
+  assert(finger:pressure(1) == 2e4 and finger:pressure(4) == 2e4)
+  for _ in world:run { seconds = 0.5 } do end
+  assert(finger:chamber_volume(4) > 0.02 * 0.016 * 0.009, "the chamber grows")
+  local low = finger:position("x_max")[3]
+  assert(low < rest[3] - 1e-3, "it bends to the floor")
+  finger:set_pressure(2, 0)
+  assert(finger:pressure(2) == 0 and finger:pressure(1) == 2e4)
+  for _ in world:run { seconds = 0.5 } do end
+  assert(finger:position("x_max")[3] > low)
+  finger:set_pressure(0)
+  for _ in world:run { seconds = 1 } do end
+  stn.near(finger:position "x_max", rest, 1e-5)
+end)
+
+stn.test("stress is told for every element", function()
+  local world = stn.world { gravity = { 0, 0, 0 } }
+  local box = block(world)
+  local stress = box:output "von_mises"
+  assert(#stress == 48)
+  for _, value in ipairs(stress) do
+    stn.near(value, 0, 1e-6)
+  end
+  refused(function() box:output "von_mise" end, "von_mises")
+end)
+
+stn.test("nodes are told by region, box, plane and number", function()
+  local world = stn.world { gravity = { 0, 0, 0 } }
+  local box = block(world)
+  assert(#box:nodes "x_min" == 6 and #box:nodes "all" == 30 and #box:nodes { "x_min", "x_max" } == 12)
+  assert(#box:nodes { box = { { 0, -1, -1 }, { 1, 1, 1 } } } == 18)
+  assert(#box:nodes { box = { { -math.huge, -1, -1 }, { 0, 1, 1 } } } == 18)
+  assert(#box:nodes { plane = { 0, 0, -1 }, offset = 0.025 } == 15)
+  assert(#box:nodes { nodes = { 1, 30, 1 } } == 2 and #box:nodes { { nodes = { 1 } }, "x_max" } == 7)
+  stn.near(box:position(1), { -0.1, -0.05, -0.025 }, 1e-15)
+  refused(function() box:nodes "x_mim" end, "did you mean 'x_min'")
+  refused(function() box:nodes { box = { { 5, 5, 5 }, { 6, 6, 6 } } } end, "none of the 30 nodes")
+  refused(function() box:nodes { nodes = { 31 } } end, "node")
+  refused(function() box:nodes { nodes = { 0.5 } } end, "whole number")
+  refused(function() box:nodes { box = { { 0, 0, 0 } } } end, "two corners")
+  refused(function() box:nodes { plane = { 0, 0, 1 }, nodes = { 1 } } end, "one of box, plane and nodes")
+  refused(function() box:nodes(3) end, "got number")
+  refused(function() box:position(31) end, "there is no node 31")
+end)
+
+stn.test("names, clones and snapshots", function()
+  local world = stn.world {}
+  local box = block(world, { name = "pad", xyz = { 0, 0, 1 } })
+  refused(function() block(world, { name = "pad" }) end, "the name 'pad' is taken")
+  assert(world:soft_body "pad" == box and #world:soft_bodies() == 1 and box.name == "pad")
+  refused(function() world:soft_body "pod" end, "pad")
+  world:step()
+  local copy = world:clone()
+  local kept = world:snapshot()
+  for _ in world:run { steps = 10 } do end
+  local there = box:position()
+  world:restore(kept)
+  for _ in world:run { steps = 10 } do end
+  for _ in copy:run { steps = 10 } do end
+  stn.near(box:position(), there, 0)
+  stn.near(copy:soft_body("pad"):position(), there, 0)
+  assert(tostring(box) == "soft body 'pad'")
+end)
+
+stn.test("what is wrong is one line with the script's line", function()
+  local world = stn.world {}
+  refused(function() world:soft { cells = 3 } end, "world:soft: its shape is missing; give box, ball")
+  refused(function() world:soft { box = { 1, 1, 1 }, mesh = "a.vtk" } end, "box and mesh are two shapes")
+  refused(function() world:soft { box = { 1, 0, 1 } } end, "box = {1, 0, 1} m must be > 0")
+  refused(function() world:soft { box = { 1, -1, 1 } } end, "must be > 0")
+  refused(function() world:soft { box = { 1, 1e60, 1 } } end, "size.y = 1e+60 m")
+  refused(function() world:soft { ball = -1 } end, "ball")
+  refused(function() world:soft { box = { 1, 1, 1 }, cells = 0 } end, "cells = 0 must be a whole number")
+  refused(function() world:soft { box = { 1, 1, 1 }, cells = { 1, 2 } } end, "cells has 2 numbers, it needs 3")
+  refused(function() world:soft { box = { 1, 1, 1 }, cells = 1000 } end, "6000000000 tetrahedra, at most")
+  refused(function() world:soft { box = { 1, 1, 1 }, yung = 1e5 } end, "unknown key 'yung', did you mean 'young'?")
+  refused(function() world:soft { box = { 1, 1, 1 }, cells = 1, poisson = 0.5 } end, "poisson = 0.5")
+  refused(function() world:soft { box = { 1, 1, 1 }, cells = 1, poisson = -1 } end, "poisson = -1")
+  refused(function() world:soft { box = { 1, 1, 1 }, cells = 1, young = -1 } end, "young")
+  refused(function() world:soft { box = { 1, 1, 1 }, cells = 1, young = 0 } end, "young")
+  refused(function() world:soft { box = { 1, 1, 1 }, cells = 1, density = -1 } end, "density")
+  refused(function() world:soft { box = { 1, 1, 1 }, cells = 1, model = "linear" } end, "model", "corotational")
+  refused(function() world:soft { box = { 1, 1, 1 }, cells = 1, pinned = "top" } end, "there is no region 'top'")
+  refused(function() world:soft { box = { 1, 1, 1 }, cells = 1, pinned = { box = { { 5, 5, 5 }, { 6, 6, 6 } } } } end,
+    "has none of the 8 nodes")
+  refused(function() world:soft { box = { 1, 1, 1 }, cells = 1, attach = { { nodes = "x_min" } } } end,
+    "attach[1]: link is missing")
+  refused(function() world:soft { box = { 1, 1, 1 }, cells = 1, attach = { link = "hand", nodes = "x_min" } } end, "hand")
+  refused(function() world:soft { mesh = "absent.vtk" } end, "absent.vtk")
+  refused(function() world:soft { finger = { size = { 1, 1, 1 }, chambers = 3, wall = 0.4 } } end, "leave nothing of")
+  refused(function() world:soft { finger = { size = { 1, 1, 1 } } } end, "give size {length, width, height}, chambers and wall")
+  refused(function() world:soft { box = { 1, 1, 1 }, scale = 2 } end, "scale is for the mesh of a file")
+  refused(function() world:cloth { size = { 1, 1 }, cells = 2, thickness = 0 } end, "thickness")
+  refused(function() world:cloth { box = { 1, 1, 1 } } end, "unknown key 'box'")
+  refused(function() world:soft { box = { 1, 1, 1 }, cells = 1, pinned = "x_min", attach = { { link = "a" } } } end, "a")
+  assert(#world:soft_bodies() == 0, "nothing of what was refused stays")
+  local good = world:soft { box = { 1, 1, 1 }, cells = 1, xyz = { 0, 0, 3 } }
+  refused(function() good:set_pressure(1e3) end, "no chambers")
+  refused(function() good:set_pressure(1, 1e3) end, "no chambers")
+  refused(function() good:attachment_force "world" end, "none of the body's nodes is attached to 'world'")
+  world:step()
+  refused(function() world:soft { box = { 1, 1, 1 } } end, "the world was completed")
+end)
+
+stn.test("mesh files of tetrahedra are soft bodies, surfaces are cloth", function()
+  local head = "# vtk DataFile Version 3.0\nt\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 5 double\n" ..
+    "0 0 0 1 0 0 0 1 0 0 0 1 1 1 1\n"
+  local solid = files:write(".vtk", head .. "CELLS 2 10\n4 0 1 2 3\n4 1 2 3 4\nCELL_TYPES 2\n10 10\n")
+  local sheet = files:write(".vtk", head .. "CELLS 2 8\n3 0 1 2\n3 1 3 2\nCELL_TYPES 2\n5 5\n")
+  local other = files:write(".vtk", head .. "CELLS 1 9\n8 0 1 2 3 4 0 1 2\nCELL_TYPES 1\n12\n")
+  local world = stn.world { gravity = { 0, 0, 0 } }
+  local body = world:soft { mesh = solid, scale = 0.1, density = 1000 }
+  local cloth = world:cloth { mesh = sheet, scale = 0.1, thickness = 1e-3, xyz = { 0, 0, 1 } }
+  refused(function() world:soft { mesh = sheet } end, "has no tetrahedra", "world:cloth")
+  refused(function() world:cloth { mesh = solid } end, "has tetrahedra", "world:soft")
+  refused(function() world:soft { mesh = other } end, "12")
+  refused(function() world:soft { mesh = solid, cells = 3 } end, "cells divide shapes")
+  world:step()
+  stn.near(body:volume(), 0.5e-3, 1e-15)
+  assert(cloth.node_count == 4)
+end)
+
+stn.test("a soft ball rests on the ground with its weight", function()
+  local world = stn.world { dt = 5e-3 }
+  local floor = world:ground { mu = 0.8 }
+  local ball = world:soft { ball = 0.05, cells = 4, young = 2e4, poisson = 0.3, density = 1000, damping = 0.02, mu = 0.8,
+    xyz = { 0, 0, 0.05 }, name = "ball" }
+  for _ in world:run { seconds = 1.5 } do end
+  local weight = ball:mass() * 9.81
+  local force = world:contact_force(ball)
+  stn.near(force.force, { 0, 0, weight }, { relative = 1e-4, tolerance = 1e-4 * weight })
+  stn.near(world:contact_force(floor, ball).force, { 0, 0, -weight }, { relative = 1e-4, tolerance = 1e-4 * weight })
+  stn.near(ball:contact_force().normal_force, weight, { relative = 1e-4, tolerance = 0 })
+  stn.near(ball:contact_force(floor).normal_force, weight, { relative = 1e-4, tolerance = 0 })
+  assert(world:in_contact(ball, floor) and ball:position()[3] < 0.05)
+  local contact = world:contacts()[1]
+  assert((contact.a == "ball" and contact.b == "ground1") or (contact.b == "ball" and contact.a == "ground1"),
+    contact.a .. " " .. contact.b)
+  refused(function() world:contact_force(ball, ball) end, "'ball' is on both sides")
+  refused(function() world:held(ball, floor) end, "is a soft body")
+end)
+
+stn.test("a cloth lies over a ball and does not fall through", function()
+  local world = stn.world { dt = 5e-3 }
+  world:sphere { radius = 0.1, fixed = true, mu = 0.8 }
+  local cloth = world:cloth { size = { 0.4, 0.4 }, cells = 12, thickness = 2e-3, young = 1e5, density = 300, damping = 0.01,
+    mu = 0.8, xyz = { 0, 0, 0.102 } }
+  for _ in world:run { seconds = 0.6 } do end
+  assert(cloth:position { box = { { -0.04, -0.04, -1 }, { 0.04, 0.04, 1 } } }[3] > 0.09, "it lies on the ball")
+  assert(cloth:position("x_max")[3] < 0.05, "its border hangs")
+end)
+
+stn.test("a region has its own friction", function()
+  local function slide(mu)
+    local world = stn.world { dt = 2e-3, gravity = { 9.81 * math.sin(0.3), 0, -9.81 * math.cos(0.3) } }
+    world:ground { mu = 0.6 }
+    local pad = world:soft { box = { 0.1, 0.06, 0.03 }, cells = { 4, 2, 2 }, young = 1e5, density = 1000, damping = 0.01, mu = 0.05,
+      contact_thickness = 1e-3, xyz = { 0, 0, 0.016 }, regions = { { nodes = { plane = { 0, 0, -1 } }, mu = mu, name = "sole" } } }
+    for _ in world:run { seconds = 0.5 } do end
+    local contact = world:contacts()[1]
+    assert(contact.link_a == "sole" or contact.link_b == "sole")
+    return pad:position()[1], pad:velocity()[1]
+  end
+  local held, slow = slide(0.6)         -- 0.6 > tan(0.3) = 0.309
+  local slid, fast = slide(0.05)        -- of the pair 0.092
+  assert(held < 5e-3 and math.abs(slow) < 1e-3, held)
+  stn.near(fast, 9.81 * (math.sin(0.3) - 2 * 0.6 * 0.05 / 0.65 * math.cos(0.3)) * 0.5, { relative = 0.1, tolerance = 0 })
+  assert(slid > 0.1)
+end)
