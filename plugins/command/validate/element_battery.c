@@ -10,7 +10,13 @@
 #include "random_stream.h"
 #include "validate.h"
 
-enum { MOST_NODES = STN_ELEMENT_NODES, MOST_DOFS = 3 * MOST_NODES, BATCH = 5, ROUNDS = 50 };
+enum {
+    MOST_NODES = STN_ELEMENT_NODES,
+    MOST_DOFS = 6 * MOST_NODES,
+    MOST_COORDINATES = 7 * MOST_NODES,
+    BATCH = 5,
+    ROUNDS = 50
+};
 
 /// Elements of a plugin in random deformation, and what evaluate says of them.
 typedef struct subject {
@@ -18,9 +24,10 @@ typedef struct subject {
     stn_instance *instance;
     const stn_element_ops *ops;
     random_stream random;
-    int32_t m, constants;
-    double *constant; // (BATCH x constants)
-    double rest[BATCH * MOST_DOFS], x[BATCH * MOST_DOFS], v[BATCH * MOST_DOFS];
+    int32_t nodes, nq, nv;   // of an element; coordinates and velocities of a node
+    int32_t m, n, constants; // velocities and coordinates of an element; constants
+    double *constant;        // (BATCH x constants)
+    double rest[BATCH * MOST_COORDINATES], x[BATCH * MOST_COORDINATES], v[BATCH * MOST_DOFS];
     double force[BATCH * MOST_DOFS], K[BATCH * MOST_DOFS * MOST_DOFS], D[BATCH * MOST_DOFS * MOST_DOFS];
     double energy;
     double *parameters, *channels, *state, *next_state; // NaN, zeros, (BATCH x state_count) each
@@ -35,7 +42,11 @@ static bool begin(subject *s, validate_trial *trial) {
         return false;
     }
     s->ops = s->instance->desc->ops.element;
-    s->m = 3 * s->ops->nodes_per_element;
+    s->nodes = s->ops->nodes_per_element;
+    s->nq = stn_node_type_nq(s->ops->node_type);
+    s->nv = stn_node_type_nv(s->ops->node_type);
+    s->m = s->nodes * s->nv;
+    s->n = s->nodes * s->nq;
     s->constants = s->ops->constant_count;
     int32_t channels = 0;
     for (int32_t i = 0; i < s->ops->channel_count; i++) {
@@ -86,18 +97,56 @@ static bool prepare(subject *s, const double *x, double *constants) {
     return !s->trial->decided;
 }
 
+static stn_vec3 random_vector(subject *s, double size) {
+    const double x = random_uniform(&s->random, -size, size), y = random_uniform(&s->random, -size, size);
+    return stn_vec3_make(x, y, random_uniform(&s->random, -size, size));
+}
+
+static stn_vec3 vector_at(const double *x) {
+    return stn_vec3_make(x[0], x[1], x[2]);
+}
+
+/// The orientation of a node's coordinates.
+static void put_turn(stn_quat turn, double *x) {
+    x[3] = turn.w;
+    x[4] = turn.x;
+    x[5] = turn.y;
+    x[6] = turn.z;
+}
+
+/// Coordinates of element 0 moved by h along velocity `dof`: turned about an axis of the world where that is angular.
+static void move(subject *s, int32_t dof, double h) {
+    double *x = &s->x[dof / s->nv * s->nq];
+    const int32_t k = dof % s->nv;
+    if (k < 3) {
+        x[k] += h;
+        return;
+    }
+    const stn_quat now = {x[3], x[4], x[5], x[6]};
+    const stn_vec3 turn = {k == 3 ? h : 0.0, k == 4 ? h : 0.0, k == 5 ? h : 0.0};
+    put_turn(stn_quat_mul(stn_quat_exp(turn), now), x);
+}
+
 /// New elements, deformed by `strain`, at velocities of `speed`. False: the trial is decided.
 static bool draw(subject *s, double strain, double speed) {
     for (int32_t e = 0; e < BATCH; e++) {
-        for (int32_t i = 0; i < s->m; i++) {
-            double corner[3];
-            rest_corner(s->m / 3, i / 3, corner);
-            double *rest = &s->rest[e * s->m + i];
-            *rest = 0.1 * (corner[i % 3] + random_uniform(&s->random, -0.1, 0.1));
-            s->x[e * s->m + i] = *rest + 0.1 * strain * random_uniform(&s->random, -1.0, 1.0);
-            s->v[e * s->m + i] = speed * random_normal(&s->random);
+        for (int32_t i = 0; i < s->nodes; i++) {
+            double corner[3], *rest = &s->rest[e * s->n + i * s->nq], *x = &s->x[e * s->n + i * s->nq];
+            rest_corner(s->nodes, i, corner);
+            for (int32_t k = 0; k < 3; k++) {
+                rest[k] = 0.1 * (corner[k] + random_uniform(&s->random, -0.1, 0.1));
+                x[k] = rest[k] + 0.1 * strain * random_uniform(&s->random, -1.0, 1.0);
+            }
+            if (s->nq == 7) {
+                const stn_quat turn = stn_quat_exp(random_vector(s, 0.2));
+                put_turn(turn, rest);
+                put_turn(stn_quat_mul(stn_quat_exp(random_vector(s, strain)), turn), x);
+            }
+            for (int32_t k = 0; k < s->nv; k++) {
+                s->v[e * s->m + i * s->nv + k] = speed * random_normal(&s->random);
+            }
         }
-        if (!prepare(s, s->rest + e * s->m, s->constant + e * s->constants)) {
+        if (!prepare(s, s->rest + e * s->n, s->constant + e * s->constants)) {
             return false;
         }
         if (s->ops->initial_state != NULL) {
@@ -114,7 +163,7 @@ static stn_element_batch batch_of(subject *s, int32_t first, int32_t count, cons
         .count = count,
         .first = first,
         .dt = 1e-3,
-        .x = s->x + first * s->m,
+        .x = s->x + first * s->n,
         .v = v,
         .constants = s->constant + first * s->constants,
         .channels = s->channels,
@@ -170,10 +219,11 @@ static void check_declares(validate_trial *trial) {
 
 /// The energy of element 0 with coordinate i moved by h.
 static double energy_at(subject *s, int32_t i, double h) {
-    double before = s->x[i];
-    s->x[i] = before + h;
+    double before[MOST_COORDINATES];
+    memcpy(before, s->x, sizeof before);
+    move(s, i, h);
     evaluate(s, 0);
-    s->x[i] = before;
+    memcpy(s->x, before, sizeof before);
     return s->energy;
 }
 
@@ -272,12 +322,18 @@ static void check_matrices(validate_trial *trial) {
     end(&s);
 }
 
-/// -df/dx or -df/dv by differences to one side (h > 0, h < 0) of coordinate *at.
-static void one_sided(subject *s, double *at, double h, const double *here, double *column) {
-    double before = *at;
-    *at = before + h;
+/// -df/dx (`at` < m) or -df/dv by differences to one side (h > 0, h < 0) of a coordinate or velocity.
+static void one_sided(subject *s, int32_t at, double h, const double *here, double *column) {
+    double before[MOST_COORDINATES], speed = s->v[at % s->m];
+    memcpy(before, s->x, sizeof before);
+    if (at < s->m) {
+        move(s, at, h);
+    } else {
+        s->v[at - s->m] = speed + h;
+    }
     evaluate(s, 0);
-    *at = before;
+    memcpy(s->x, before, sizeof before);
+    s->v[at % s->m] = speed;
     for (int32_t r = 0; r < s->m; r++) {
         column[r] = -(s->force[r] - here[r]) / h;
     }
@@ -298,9 +354,9 @@ static double derivative_error(subject *s, bool says_slack, int32_t *kinks) {
         double size = norm(A[k], s->m * s->m), off[2] = {0.0}, apart = 0.0, largest = 0.0;
         int32_t row[2] = {0};
         // Column c of the force's derivative, by positions (c < m) or by velocities, times -1.
-        double *at = c < s->m ? &s->x[c] : &s->v[c - s->m], h = c < s->m ? 1e-7 : 1e-4;
-        one_sided(s, at, h, here, side[0]);
-        one_sided(s, at, -h, here, side[1]);
+        double h = c < s->m ? 1e-7 : 1e-4;
+        one_sided(s, c, h, here, side[0]);
+        one_sided(s, c, -h, here, side[1]);
         for (int32_t r = 0; r < s->m; r++) {
             double value = A[k][r * s->m + c % s->m], middle = 0.5 * (side[0][r] + side[1][r]);
             apart = fmax(apart, fabs(side[0][r] - side[1][r]));
@@ -359,14 +415,12 @@ static void check_balance(validate_trial *trial) {
     for (int32_t round = 0; round < ROUNDS && draw(&s, 0.3, 1.0) && !trial->decided; round++) {
         evaluate(&s, 0);
         stn_vec3 force = {0.0, 0.0, 0.0}, moment = {0.0, 0.0, 0.0}, deformed = {0.0, 0.0, 0.0};
-        for (int32_t n = 0; n < s.m / 3; n++) {
-            stn_vec3 f = {s.force[3 * n], s.force[3 * n + 1], s.force[3 * n + 2]};
-            const double *place = small ? s.rest : s.x;
-            stn_vec3 x = {place[3 * n], place[3 * n + 1], place[3 * n + 2]};
+        for (int32_t n = 0; n < s.nodes; n++) {
+            const double *pull = s.force + s.nv * n, *place = (small ? s.rest : s.x) + s.nq * n, *at = s.x + s.nq * n;
+            const stn_vec3 f = vector_at(pull), torque = s.nv == 6 ? vector_at(pull + 3) : stn_vec3_zero();
             force = stn_vec3_add(force, f);
-            moment = stn_vec3_add(moment, stn_vec3_cross(x, f));
-            x = stn_vec3_make(s.x[3 * n], s.x[3 * n + 1], s.x[3 * n + 2]);
-            deformed = stn_vec3_add(deformed, stn_vec3_cross(x, f));
+            moment = stn_vec3_add(moment, stn_vec3_add(stn_vec3_cross(vector_at(place), f), torque));
+            deformed = stn_vec3_add(deformed, stn_vec3_add(stn_vec3_cross(vector_at(at), f), torque));
         }
         if (small && stn_vec3_norm(deformed) <= 1e-9 * norm(s.force, s.m)) {
             trial_fail(trial, "says small_strain, and is invariant to rotation all the same: leave the word out");
@@ -428,7 +482,7 @@ static void check_batch(validate_trial *trial) {
     for (int32_t round = 0; round < 10 && draw(&s, 0.3, 1.0) && !trial->decided; round++) {
         double force[BATCH * MOST_DOFS + GUARD], K[BATCH * MOST_DOFS * MOST_DOFS + GUARD],
             D[BATCH * MOST_DOFS * MOST_DOFS + GUARD];
-        double x[BATCH * MOST_DOFS], energy[BATCH + GUARD];
+        double x[BATCH * MOST_COORDINATES], energy[BATCH + GUARD];
         size_t m = (size_t)s.m, bytes = m * sizeof(double);
         memset(force, 0xff, sizeof force); // NaN: what is only added to shows
         memset(K, 0xff, sizeof K);
@@ -486,7 +540,10 @@ static void check_degenerate(validate_trial *trial) {
     if (!begin(&s, trial)) {
         return;
     }
-    double points[2][MOST_DOFS] = {{0.0}};
+    double points[2][MOST_COORDINATES] = {{0.0}};
+    for (int32_t i = 0; i < 2 * s.nodes && s.nq == 7; i++) {
+        put_turn(stn_quat_identity(), points[i / s.nodes] + s.nq * (i % s.nodes));
+    }
     points[1][0] = (double)NAN;
     for (int32_t k = 0; k < 2 && s.ops->prepare != NULL; k++) {
         err = (stn_error){STN_OK, ""};
