@@ -159,6 +159,42 @@ static void a_strip_with_free_sides_bends_as_a_beam(void **state) {
     assert_near(w, 1.0, 0.03);
 }
 
+/// A strip that stands on its held end (two rows of nodes, so clamped half a cell above) and carries its own weight,
+/// `share` of the 7.8373 E I/L^3 a length that buckle it [timoshenko-1961], leaning a little. Returns how far its end
+/// has gone aside.
+static double lean(stn_context *context, double share) {
+    const double length = 0.5, width = 0.05, t = 1e-3, young = 1e9;
+    const int32_t columns = 50, rows = 3;
+    sheet s = rectangle(length, width, columns, rows);
+    soft_cloud cloud = soft_cloud_make(s.node_count, s.nodes);
+    double free_length = length * (1.0 - 0.5 / columns);
+    double g = share * 7.8373 * young * t * t / (12.0 * 1000.0 * free_length * free_length * free_length);
+    for (int32_t i = 0; i < cloud.count; i++) {
+        double x = cloud.rest[3 * i];
+        cloud.held[i] = i % (columns + 1) < 2;
+        cloud.start[3 * i + 2] = cloud.held[i] ? 0.0 : 1e-3 * x * x / length;
+    }
+    stn_world *world = soft_world(context, 0.1, "implicit_euler", stn_vec3_make(-g, 0.0, 0.0));
+    const stn_setting settings[] = {SOFT_NUMBER("young", young), SOFT_NUMBER("poisson", 0.0),
+                                    SOFT_NUMBER("thickness", t), SOFT_NUMBER("density", 1000.0)};
+    int32_t nodes = 0;
+    add_shell(world, &cloud, &s, settings, 4, &nodes);
+    soft_compile(world);
+    scene_steps(world, 200);
+    double aside = fabs(soft_at(soft_positions(world), columns).z);
+    soft_cloud_free(&cloud);
+    sheet_free(&s);
+    stn_world_destroy(world);
+    return aside;
+}
+
+static void a_standing_strip_buckles_under_its_weight_as_greenhill_says(void **state) {
+    double below = lean(*state, 0.9), above = lean(*state, 1.1);
+    print_message("standing strip: %.2e m aside at 0.9 of the load that buckles it, %.4f m at 1.1\n", below, above);
+    assert_near(below, 0.0, 1e-4);
+    assert_true(above > 0.05);
+}
+
 /// Flat at rest, bent to a cylinder of radius R: moments D/R along and nu D/R across, so the stress of a face is
 /// E t / (2 R (1 - nu^2)) along it.
 static void a_sheet_on_a_cylinder_has_the_stress_of_its_curvature(void **state) {
@@ -436,6 +472,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_square_plate_sags_as_kirchhoff_says),
         cmocka_unit_test(a_strip_with_free_sides_bends_as_a_beam),
+        cmocka_unit_test(a_standing_strip_buckles_under_its_weight_as_greenhill_says),
         cmocka_unit_test(a_sheet_on_a_cylinder_has_the_stress_of_its_curvature),
         cmocka_unit_test(uniform_stretch_is_exact_in_irregular_triangles),
         cmocka_unit_test(an_inflated_sphere_has_the_tension_of_a_vessel),
