@@ -206,8 +206,9 @@ static void cut_sheet_cell(const grid *g, const int32_t cell[3], int32_t *triang
         const int32_t at[3] = {cell[0] + (i == 1 || i == 2), cell[1] + (i >= 2), 0};
         corner[i] = node_number(g, at);
     }
-    // diagonals change from cell to cell, so that no direction is stiffer than its mirror image
-    int first = (cell[0] + cell[1]) % 2;
+    // across the way to the middle: mirror images, and parallel within a quarter, without which a shell bends too
+    // stiffly
+    int first = (2 * cell[0] < g->cells[0]) == (2 * cell[1] < g->cells[1]);
     for (int i = 0; i < 3; i++) {
         triangles[i] = corner[(first + i) % 4];
         triangles[3 + i] = corner[(first + (i == 0 ? 0 : i + 1)) % 4];

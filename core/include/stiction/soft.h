@@ -85,7 +85,8 @@ void stn_soft_shape_divide(stn_soft_shape *shape, int32_t count);
 
 /// A mesh of a shape. Each cell is cut into 6 tetrahedra along its diagonal [kuhn-1960] that begins at the corner
 /// furthest from the middle of the mesh, so that meshes with even numbers of cells are mirror images of themselves, and
-/// no tetrahedron has two faces on the skin unless a single cell lies between two sides. Balls and cylinders are boxes
+/// no tetrahedron has two faces on the skin unless a single cell lies between two sides. The cells of a sheet are cut
+/// across the way to its middle, so by parallel diagonals within each quarter. Balls and cylinders are boxes
 /// of which each shell is moved to a sphere, or circle, of its size: by x_i sqrt(1 - x_j^2/2 - x_k^2/2 + x_j^2 x_k^2/3)
 /// on [-1, 1]^3, by x_i sqrt(1 - x_j^2/2) on [-1, 1]^2. STN_ERR_ARGUMENT names the member that is out of range, or says
 /// how many elements the cells make when there would be too many.
