@@ -93,7 +93,8 @@ static stn_status place_nodes(stn_context *context, const stn_soft_spec *spec, p
 }
 
 /// The nodes of each attachment, none of which has two.
-static stn_status select_held(stn_context *context, const stn_soft_spec *spec, parts *p, stn_error *err) {
+static stn_status select_held(const stn_model_builder *builder, stn_context *context, const stn_soft_spec *spec,
+                              parts *p, stn_error *err) {
     const stn_soft_mesh *mesh = spec->mesh;
     size_t nodes = (size_t)mesh->node_count, total = 0;
     p->held = stn_allocate(context, 2 * nodes, sizeof *p->held); // the second half: of one attachment
@@ -105,8 +106,11 @@ static stn_status select_held(stn_context *context, const stn_soft_spec *spec, p
     for (int32_t a = 0; a < spec->attachment_count; a++) {
         const stn_soft_attachment *attachment = &spec->attachments[a];
         int32_t *held = &p->held[nodes];
-        stn_status status = stn_soft_mesh_select(mesh, attachment->selector_count, attachment->selectors, held,
-                                                 &p->held_count[a], err);
+        if (attachment->link != STN_WORLD && stn_builder_link_name(builder, attachment->link)[0] == '\0') {
+            return stn_fail(err, STN_ERR_ARGUMENT, "attachment %d: there is no link %d", a + 1, attachment->link);
+        }
+        stn_status status =
+            stn_soft_mesh_select(mesh, attachment->selector_count, attachment->selectors, held, &p->held_count[a], err);
         if (status != STN_OK) {
             stn_error_prefix(err, "attachment %d", a + 1);
             return status;
@@ -114,9 +118,10 @@ static stn_status select_held(stn_context *context, const stn_soft_spec *spec, p
         for (int32_t i = 0; i < p->held_count[a]; i++) {
             if (p->holder[held[i]] != 0) {
                 const double *x = &mesh->nodes[3 * (size_t)held[i]];
-                return stn_fail(err, STN_ERR_ARGUMENT,
-                                "node %d at (%g, %g, %g) m of the mesh belongs to attachments %d and %d; a node has one",
-                                held[i], x[0], x[1], x[2], p->holder[held[i]], a + 1);
+                return stn_fail(
+                    err, STN_ERR_ARGUMENT,
+                    "node %d at (%g, %g, %g) m of the mesh belongs to attachments %d and %d; a node has one", held[i],
+                    x[0], x[1], x[2], p->holder[held[i]], a + 1);
             }
             p->holder[held[i]] = a + 1;
             p->held[total++] = held[i];
@@ -125,15 +130,60 @@ static stn_status select_held(stn_context *context, const stn_soft_spec *spec, p
     return STN_OK;
 }
 
-static stn_status check_surface(const stn_soft_spec *spec, stn_error *err) {
-    double thickness = spec->surface.thickness;
-    if (!(thickness >= 0.0 && thickness <= 1e50)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "thickness of contact = %g m must be >= 0 and finite", thickness);
+static double given(double own, double otherwise) {
+    return isnan(own) ? otherwise : own;
+}
+
+/// What a patch leaves open is as of the body; its mu alone means all coefficients.
+static stn_material material_of(const stn_material *own, const stn_material *body) {
+    bool friction = !isnan(own->mu);
+    return (stn_material){.mu = given(own->mu, body->mu),
+                          .stiffness = given(own->stiffness, body->stiffness),
+                          .relaxation_time = given(own->relaxation_time, body->relaxation_time),
+                          .dissipation = given(own->dissipation, body->dissipation),
+                          .restitution = given(own->restitution, body->restitution),
+                          .modulus = given(own->modulus, body->modulus),
+                          .mu_static = friction ? own->mu_static : given(own->mu_static, body->mu_static),
+                          .mu2 = friction ? own->mu2 : given(own->mu2, body->mu2)};
+}
+
+/// What surface 0, of the body, or the one of a patch says beside its triangles; `name` has room for its name.
+static stn_surface_spec surface_of(const stn_soft_spec *spec, int32_t patch, char name[256]) {
+    stn_surface_spec surface = spec->surface;
+    surface.solid = spec->mesh->tetrahedron_count > 0 && spec->patch_count == 0;
+    (void)snprintf(name, 256, patch > 0 ? "%s/%s" : "%s", spec->name, patch > 0 ? spec->patches[patch - 1].name : "");
+    surface.name = name;
+    if (patch > 0) {
+        surface.material = material_of(&spec->patches[patch - 1].material, &spec->surface.material);
     }
-    if (spec->patch_count > 0 && spec->mesh->tetrahedron_count > 0 && thickness == 0.0) {
+    return surface;
+}
+
+/// Would the builder take the surfaces? It is tried with a single tetrahedron in one that goes, as nothing takes nodes
+/// out of a builder again.
+static stn_status try_surfaces(stn_context *context, const stn_soft_spec *spec, stn_error *err) {
+    static const double corners[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1}, mass[] = {1, 1, 1, 1};
+    static const int32_t triangles[] = {1, 2, 3, 0, 3, 2, 0, 1, 3, 0, 2, 1};
+    const stn_nodes_spec nodes = {
+        .name = spec->name, .node_count = 4, .position = corners, .mass = mass, .material = stn_material_unset()};
+    if (spec->patch_count > 0 && spec->mesh->tetrahedron_count > 0 && spec->surface.thickness == 0.0) {
         return stn_fail(err, STN_ERR_ARGUMENT, "patches of a solid need a thickness of contact > 0 m");
     }
-    return STN_OK;
+    stn_model_builder *builder = NULL;
+    int32_t cloud = -1, geometry = -1;
+    char name[256];
+    stn_status status = stn_builder_create(context, &builder, err);
+    if (status == STN_OK) {
+        status = stn_builder_add_nodes(builder, &nodes, &cloud, err);
+    }
+    for (int32_t i = 0; i <= spec->patch_count && status == STN_OK; i++) {
+        stn_surface_spec surface = surface_of(spec, i, name);
+        surface.triangle_count = 4;
+        surface.triangles = triangles;
+        status = stn_builder_add_surface(builder, cloud, &surface, &geometry, err);
+    }
+    stn_builder_destroy(builder);
+    return status;
 }
 
 /// Gives the triangles that have all corners in the patch its number.
@@ -173,7 +223,7 @@ static stn_status sort_skin(stn_context *context, const stn_soft_spec *spec, par
     p->triangles = stn_allocate(context, 3 * skin, sizeof *p->triangles);
     p->patch_start = stn_allocate(context, (size_t)spec->patch_count + 2, sizeof *p->patch_start);
     bool room = patch != NULL && selected != NULL && p->triangles != NULL && p->patch_start != NULL;
-    stn_status status = room ? check_surface(spec, err) : out_of_memory(spec, err);
+    stn_status status = room ? try_surfaces(context, spec, err) : out_of_memory(spec, err);
     for (int32_t i = 1; i <= spec->patch_count && status == STN_OK; i++) {
         status = mark_patch(spec, i, selected, patch, err);
     }
@@ -191,39 +241,15 @@ static stn_status sort_skin(stn_context *context, const stn_soft_spec *spec, par
     return status;
 }
 
-static double given(double own, double otherwise) {
-    return isnan(own) ? otherwise : own;
-}
-
-/// What a patch leaves open is as of the body; its mu alone means all coefficients.
-static stn_material material_of(const stn_material *own, const stn_material *body) {
-    bool friction = !isnan(own->mu);
-    return (stn_material){.mu = given(own->mu, body->mu),
-                          .stiffness = given(own->stiffness, body->stiffness),
-                          .relaxation_time = given(own->relaxation_time, body->relaxation_time),
-                          .dissipation = given(own->dissipation, body->dissipation),
-                          .restitution = given(own->restitution, body->restitution),
-                          .modulus = given(own->modulus, body->modulus),
-                          .mu_static = friction ? own->mu_static : given(own->mu_static, body->mu_static),
-                          .mu2 = friction ? own->mu2 : given(own->mu2, body->mu2)};
-}
-
 static stn_status add_surfaces(stn_model_builder *builder, const stn_soft_spec *spec, const parts *p, int32_t cloud,
                                stn_error *err) {
     stn_status status = STN_OK;
     for (int32_t i = 0; i <= spec->patch_count && status == STN_OK; i++) {
         char name[256];
-        stn_surface_spec surface = spec->surface;
+        stn_surface_spec surface = surface_of(spec, i, name);
         int32_t geometry = -1;
         surface.triangle_count = p->patch_start[i + 1] - p->patch_start[i];
         surface.triangles = &p->triangles[3 * (size_t)p->patch_start[i]];
-        surface.solid = spec->mesh->tetrahedron_count > 0 && spec->patch_count == 0;
-        surface.name = spec->name;
-        if (i > 0) {
-            (void)snprintf(name, sizeof name, "%s/%s", spec->name, spec->patches[i - 1].name);
-            surface.name = name;
-            surface.material = material_of(&spec->patches[i - 1].material, &spec->surface.material);
-        }
         if (surface.triangle_count > 0) { // patches may be all, or covered by later ones
             status = stn_builder_add_surface(builder, cloud, &surface, &geometry, err);
         }
@@ -282,7 +308,7 @@ stn_status stn_soft_add(stn_model_builder *builder, stn_context *context, const 
         status = place_nodes(context, spec, &p, err);
     }
     if (status == STN_OK) {
-        status = select_held(context, spec, &p, err);
+        status = select_held(builder, context, spec, &p, err);
     }
     if (status == STN_OK) {
         status = sort_skin(context, spec, &p, err);

@@ -162,6 +162,19 @@ stn.test("what is wrong is one line with the script's line", function()
   refused(function() world:cloth { size = { 1, 1 }, cells = 2, thickness = 0 } end, "thickness")
   refused(function() world:cloth { box = { 1, 1, 1 } } end, "unknown key 'box'")
   refused(function() world:soft { box = { 1, 1, 1 }, cells = 1, pinned = "x_min", attach = { { link = "a" } } } end, "a")
+  refused(function() world:soft { box = { 1, 1, 1 }, cells = 1, mu = -1 } end, "mu = -1")
+  refused(function() world:soft { box = { 1, 1, 1 }, cells = 1, mu2 = 0.2 } end, "unknown key 'mu2'")
+  refused(function() world:soft { box = { 1, 1, 1 }, cells = 1, contact_thickness = -1 } end, "contact_thickness = -1")
+  refused(function() world:soft { box = { 1, 1, 1 }, cells = 1, regions = { { nodes = "z_min", mu = 1 } } } end,
+    "need a thickness of contact")
+  refused(function() world:soft { box = { 1, 1, 1 }, cells = 1, contact_thickness = 1e-3, regions = { { mu = 1 } } } end,
+    "regions[1]: nodes is missing")
+  refused(function() world:soft { box = { 1, 1, 1 }, cells = 1, contact_thickness = 1e-3,
+    regions = { { nodes = { nodes = { 1 } }, mu = 1 } } } end, "patch 'region1': no triangle")
+  refused(function() world:soft { box = { 1, 1, 1 }, cells = 1, regions = "z_min" } end, "regions must be a list")
+  refused(function() world:soft { box = { 1, 1, 1 }, cells = 1, name = "a/b" } end, "no '/'")
+  refused(function() world:soft { box = { 1, 1, 1 }, cells = 1, color = { 2, 0, 0 } } end, "color[1] = 2")
+  refused(function() world:soft { box = { 1, 1, 1 }, cells = 1, self_collision = 1 } end, "self_collision")
   assert(#world:soft_bodies() == 0, "nothing of what was refused stays")
   local good = world:soft { box = { 1, 1, 1 }, cells = 1, xyz = { 0, 0, 3 } }
   refused(function() good:set_pressure(1e3) end, "no chambers")

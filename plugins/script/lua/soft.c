@@ -63,8 +63,10 @@ static stn_soft_selector read_selector(lua_State *L, int index, const char *owne
         return s;
     }
     if (lua_type(L, index) != LUA_TTABLE) {
-        stn_lua_fail(L, "%s: nodes are told by a region such as \"x_min\", { box = }, { plane = }, { nodes = } or a list "
-                        "of these, got %s", owner, luaL_typename(L, index));
+        stn_lua_fail(L,
+                     "%s: nodes are told by a region such as \"x_min\", { box = }, { plane = }, { nodes = } or a list "
+                     "of these, got %s",
+                     owner, luaL_typename(L, index));
     }
     const stn_fields f = stn_fields_open(L, index, owner, keys, 0);
     int given = 0;
@@ -108,7 +110,8 @@ static const stn_soft_selector *read_selectors(lua_State *L, int index, const ch
     return selectors;
 }
 
-// --------------------------------------------------------------------------------------------------------------- meshes
+// ---------------------------------------------------------------------------------------------------------------
+// meshes
 
 static const char mesh_class[] = "stiction.soft_mesh";
 
@@ -185,7 +188,8 @@ static void read_cylinder(const stn_fields *f, stn_soft_shape *shape) {
     snprintf(owner, sizeof owner, "%s: cylinder", f->owner);
     (void)stn_fields_push(f, "cylinder");
     const stn_fields part = stn_fields_open(f->L, -1, owner, keys, 0);
-    if (!stn_fields_above_zero(&part, "radius", "m", &radius) || !stn_fields_above_zero(&part, "length", "m", &length)) {
+    if (!stn_fields_above_zero(&part, "radius", "m", &radius) ||
+        !stn_fields_above_zero(&part, "length", "m", &length)) {
         stn_lua_fail(f->L, "%s: give radius and length", owner);
     }
     lua_pop(f->L, 1);
@@ -201,7 +205,8 @@ static void read_finger(const stn_fields *f, stn_soft_shape *shape) {
     (void)stn_fields_push(f, "finger");
     const stn_fields part = stn_fields_open(f->L, -1, owner, keys, 0);
     shape->type = STN_SOFT_FINGER;
-    if (!stn_fields_vector(&part, "size", "m", &shape->size) || !stn_fields_above_zero(&part, "wall", "m", &shape->wall) ||
+    if (!stn_fields_vector(&part, "size", "m", &shape->size) ||
+        !stn_fields_above_zero(&part, "wall", "m", &shape->wall) ||
         !stn_fields_integer(&part, "chambers", 1, CELLS_MAX, &chambers)) {
         stn_lua_fail(f->L, "%s: give size {length, width, height}, chambers and wall", owner);
     }
@@ -272,8 +277,9 @@ static stn_soft_mesh *push_mesh(const stn_fields *f, bool solid) {
     stn_soft_mesh **mesh = push_place(L);
     int top = lua_gettop(L);
     if (which < 0) {
-        stn_lua_fail(L, "%s: %s", f->owner, solid ? "its shape is missing; give box, ball, cylinder, finger or mesh"
-                                                  : "its shape is missing; give size {x, y} or mesh");
+        stn_lua_fail(L, "%s: %s", f->owner,
+                     solid ? "its shape is missing; give box, ball, cylinder, finger or mesh"
+                           : "its shape is missing; give size {x, y} or mesh");
     }
     const char *key = (solid ? solids : sheets)[which];
     double edges[2] = {0.0, 0.0};
@@ -308,7 +314,8 @@ static stn_soft_mesh *push_mesh(const stn_fields *f, bool solid) {
     return *mesh;
 }
 
-// ------------------------------------------------------------------------------------------------------------ describing
+// ------------------------------------------------------------------------------------------------------------
+// describing
 
 /// A key of the script and the parameter of the element that it sets.
 typedef struct number_key {
@@ -317,12 +324,9 @@ typedef struct number_key {
 
 /// What the table says of the material, as settings of the element, in memory on Lua's stack.
 static stn_plugin_choice read_element(const stn_fields *f, bool solid, const stn_lua_surface *surface) {
-    static const number_key numbers[] = {{"young", "young", "Pa"},
-                                         {"poisson", "poisson", "1"},
-                                         {"density", "density", "kg/m^3"},
-                                         {"damping", "rayleigh_stiffness", "s"},
-                                         {"drag", "rayleigh_mass", "1/s"},
-                                         {"thickness", "thickness", "m"},
+    static const number_key numbers[] = {{"young", "young", "Pa"},         {"poisson", "poisson", "1"},
+                                         {"density", "density", "kg/m^3"}, {"damping", "rayleigh_stiffness", "s"},
+                                         {"drag", "rayleigh_mass", "1/s"}, {"thickness", "thickness", "m"},
                                          {"bending", "bending", "N m"}};
     lua_State *L = f->L;
     stn_setting *settings = lua_newuserdatauv(L, (STN_COUNT(numbers) + 1) * sizeof *settings, 0);
@@ -431,8 +435,8 @@ static void read_surface(const stn_fields *f, bool solid, stn_surface_spec *surf
 
 /// regions = { { nodes =, mu =, ... }, ... }, in memory on Lua's stack.
 static void read_regions(const stn_fields *f, stn_soft_spec *spec) {
-    static const char *const keys[] = {"name",      "nodes",           "mu",          "mu2",         "mu_static",
-                                       "stiffness", "relaxation_time", "dissipation", "restitution", NULL};
+    static const char *const keys[] = {"name",        "nodes",       "mu", "mu_static", "stiffness", "relaxation_time",
+                                       "dissipation", "restitution", NULL};
     lua_State *L = f->L;
     if (!stn_fields_push(f, "regions")) {
         return;
@@ -440,7 +444,8 @@ static void read_regions(const stn_fields *f, stn_soft_spec *spec) {
     int list = lua_gettop(L);
     lua_Integer count = lua_type(L, list) == LUA_TTABLE ? (lua_Integer)lua_rawlen(L, list) : 0;
     if (count < 1 || count > 1000) {
-        stn_lua_fail(L, "%s: regions must be a list of up to 1000 tables, { { nodes = \"z_min\", mu = 1 }, ... }", f->owner);
+        stn_lua_fail(L, "%s: regions must be a list of up to 1000 tables, { { nodes = \"z_min\", mu = 1 }, ... }",
+                     f->owner);
     }
     stn_soft_patch *patches = lua_newuserdatauv(L, (size_t)count * sizeof *patches, 0);
     luaL_checkstack(L, 16 * (int)count, NULL);
@@ -455,7 +460,8 @@ static void read_regions(const stn_fields *f, stn_soft_spec *spec) {
         }
         stn_fields_material(&part, &patches[i].material);
         if (!stn_fields_push(&part, "nodes")) {
-            stn_lua_fail(L, "%s: nodes is missing; give a region such as \"z_min\", { box = }, { plane = } or { nodes = }",
+            stn_lua_fail(L,
+                         "%s: nodes is missing; give a region such as \"z_min\", { box = }, { plane = } or { nodes = }",
                          owner);
         }
         patches[i].selectors = read_selectors(L, -1, owner, &patches[i].selector_count);
@@ -498,9 +504,9 @@ static const char *push_name(const stn_fields *f, stn_lua_world *w, const char *
     return lua_tostring(L, -1);
 }
 
-#define SOFT_KEYS                                                                                                     \
-    "name", "mesh", "scale", "cells", "pose", STN_POSE_KEYS, "young", "poisson", "density", "damping", "drag",        \
-        "material", "mu", "mu2", "mu_static", "stiffness", "relaxation_time", "dissipation", "restitution",           \
+#define SOFT_KEYS                                                                                              \
+    "name", "mesh", "scale", "cells", "pose", STN_POSE_KEYS, "young", "poisson", "density", "damping", "drag", \
+        "material", "mu", "mu_static", "stiffness", "relaxation_time", "dissipation", "restitution",           \
         "contact_thickness", "self_collision", "visual", "color", "category", "mask", "regions", "pinned", "attach"
 
 static int add_soft(lua_State *L, const char *owner, const char *const *keys, bool solid) {
@@ -588,7 +594,8 @@ const luaL_Reg stn_lua_soft_methods[] = {{"soft", world_soft},
                                          {"soft_bodies", world_soft_bodies},
                                          {NULL, NULL}};
 
-// ------------------------------------------------------------------------------------------------------------- in a run
+// ------------------------------------------------------------------------------------------------------------- in a
+// run
 
 /// A soft body in its complete world.
 typedef struct soft {
@@ -688,8 +695,8 @@ static int soft_nodes(lua_State *L) {
     return 1;
 }
 
-/// soft:position(selector), soft:velocity(selector): mean over these nodes, without a selector over all by their masses;
-/// a number: of that node.
+/// soft:position(selector), soft:velocity(selector): mean over these nodes, without a selector over all by their
+/// masses; a number: of that node.
 static int mean_of(lua_State *L, bool velocity) {
     lua_settop(L, 2);
     const char *owner = velocity ? "velocity" : "position";
@@ -783,7 +790,8 @@ static int soft_contact_force(lua_State *L) {
     return 1;
 }
 
-// ------------------------------------------------------------------------------------------------------------- elements
+// -------------------------------------------------------------------------------------------------------------
+// elements
 
 /// Chamber number of the argument; raises when there is none.
 static int32_t check_chamber(lua_State *L, int index, const char *owner) {
@@ -834,8 +842,8 @@ static int soft_pressure(lua_State *L) {
     stn_constraint_value value;
     stn_error err = {0};
     int32_t chamber = check_chamber(L, 2, "pressure");
-    stn_lua_check(
-        L, stn_world_get_element_channel(s.w->world, chamber_group(&s, chamber), "pressure", &value, &err), &err);
+    stn_lua_check(L, stn_world_get_element_channel(s.w->world, chamber_group(&s, chamber), "pressure", &value, &err),
+                  &err);
     lua_pushnumber(L, value.values[0]);
     return 1;
 }
