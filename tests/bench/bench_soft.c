@@ -2,14 +2,18 @@
 // Clouds of thousands of nodes: a mat on the ground, a ball between two bodies and two fingers that hold one.
 //
 //   1. A alone by every factor: analysis, factorisation, solution, memory; and what orders of elimination cost
-//   2. steps of the solver sap with contacts that come and go: A and w, pattern and analysis,
-//      factorisation, all else of the solve
+//   2. steps of the solver sap with contacts that come and go: A and w, pattern and analysis, factorisation
+//   3. worlds of element/fem and surfaces by stage: the mat on the ground below a box, the ball between the ground and
+//   a
+//      box, the fingers held at their upper ends with a box between them
 //
-// Times are those of the calling thread; times of 2 the least of all steps but the first. Arguments: a scene (mat,
-// ball, gripper), then a factor; none: all of them.
+// Times are those of the calling thread; those of 2 and 3 the least of all steps but the first. Arguments: a scene
+// (mat, ball, gripper), then a factor; none: all of them.
 #include <malloc.h>
 
+#include <stiction/soft.h>
 #include <stiction/solve.h>
+#include <stiction/stiction.h>
 
 #include "bench_row.h"
 #include "bench_time.h"
@@ -205,6 +209,120 @@ static void time_steps(stn_context *context, int32_t which, const char *id, cons
     stn_instance_destroy(law);
 }
 
+// ------------------------------------------------------------------------------------------------------- 3. worlds
+
+/// A soft body of element/fem with its skin as a surface, its middle at `at`; `held`: nodes of this region stay in the
+/// world, NULL: none.
+static void add_soft(stn_world *world, stn_context *context, stn_soft_shape shape, double young, stn_vec3 at,
+                     const char *held) {
+    stn_model_builder *builder = stn_world_builder(world);
+    const stn_setting settings[] = {
+        {.name = "young", .form = STN_SETTING_NUMBER, .number = young, .where = "bench"},
+        {.name = "rayleigh_stiffness", .form = STN_SETTING_NUMBER, .number = 2e-3, .where = "bench"}};
+    stn_soft_mesh *mesh = NULL;
+    stn_instance *fem = NULL;
+    stn_error err = {STN_OK, ""};
+    int32_t body = 0, part = 0, geometry = 0, count = 0;
+    need(stn_soft_mesh_generate(context, &shape, &mesh, &err), &err);
+    for (int32_t i = 0; i < 3 * mesh->node_count; i++) {
+        mesh->nodes[i] += (const double[]){at.x, at.y, at.z}[i % 3];
+    }
+    const stn_nodes_spec nodes = {
+        .name = "soft", .node_count = mesh->node_count, .position = mesh->nodes, .material = stn_material_unset()};
+    need(stn_builder_add_nodes(builder, &nodes, &body, &err), &err);
+    need(stn_instance_create(context, STN_KIND_ELEMENT, "fem", settings, STN_COUNT(settings), &fem, &err), &err);
+    const stn_elements_spec elements = {
+        .nodes = body, .element_count = mesh->tetrahedron_count, .index = mesh->tetrahedra};
+    need(stn_builder_add_elements(builder, fem, &elements, &part, &err), &err);
+    stn_surface_spec skin = stn_surface_spec_default();
+    skin.triangle_count = mesh->triangle_count;
+    skin.triangles = mesh->triangles;
+    skin.solid = true;
+    need(stn_builder_add_surface(builder, body, &skin, &geometry, &err), &err);
+    if (held != NULL) {
+        const stn_soft_selector region = {.where = STN_SOFT_IN_REGION, .region = held};
+        int32_t *listed = calloc((size_t)mesh->node_count, sizeof *listed);
+        need(stn_soft_mesh_select(mesh, 1, &region, listed, &count, &err), &err);
+        need(stn_builder_attach_nodes(builder, body, count, listed, STN_WORLD, &err), &err);
+        free(listed);
+    }
+    stn_soft_mesh_destroy(mesh);
+}
+
+static void add_box(stn_world *world, double mass, stn_vec3 size, stn_vec3 at) {
+    stn_model_builder *builder = stn_world_builder(world);
+    const stn_geometry_spec shape = stn_geometry_spec_default(stn_shape_box(stn_vec3_scale(0.5, size)));
+    stn_link_spec link = {.name = "box"};
+    const stn_pose pose = {stn_mat3_identity(), at};
+    int32_t group = 0, id = 0;
+    stn_error err = {STN_OK, ""};
+    need(stn_shape_mass(&shape.shape, mass, &link.mass, &err), &err);
+    need(stn_builder_begin_group(builder, "box", &group, &err), &err);
+    need(stn_builder_add_link(builder, &link, &id, &err), &err);
+    need(stn_builder_add_geometry(builder, id, &shape, &id, &err), &err);
+    need(stn_builder_set_base(builder, group, &pose, false, &err), &err);
+}
+
+static void build(stn_world *world, stn_context *context, int32_t which) {
+    const stn_geometry_spec ground = stn_geometry_spec_default(stn_shape_half_space());
+    stn_error err = {STN_OK, ""};
+    int32_t id = 0;
+    need(stn_builder_add_geometry(stn_world_builder(world), STN_WORLD, &ground, &id, &err), &err);
+    if (which == 0) {
+        const stn_soft_shape mat = {.type = STN_SOFT_BOX, .size = {0.26, 0.26, 0.01}, .cells = {26, 26, 1}};
+        add_soft(world, context, mat, 1e5, stn_vec3_make(0.0, 0.0, 0.005), NULL);
+        add_box(world, 0.5, stn_vec3_make(0.06, 0.06, 0.06), stn_vec3_make(0.02, 0.01, 0.0405));
+    } else if (which == 1) {
+        const stn_soft_shape ball = {.type = STN_SOFT_BALL, .size = {0.1, 0.1, 0.1}, .cells = {10, 10, 11}};
+        add_soft(world, context, ball, 5e4, stn_vec3_make(0.0, 0.0, 0.05), NULL);
+        add_box(world, 0.3, stn_vec3_make(0.06, 0.06, 0.02), stn_vec3_make(0.0, 0.0, 0.1095));
+    } else {
+        const stn_soft_shape finger = {.type = STN_SOFT_BOX, .size = {0.02, 0.05, 0.16}, .cells = {2, 15, 50}};
+        add_soft(world, context, finger, 3e5, stn_vec3_make(-0.0398, 0.0, 0.2), "z_max");
+        add_soft(world, context, finger, 3e5, stn_vec3_make(0.0398, 0.0, 0.2), "z_max");
+        add_box(world, 0.1, stn_vec3_make(0.06, 0.06, 0.06), stn_vec3_make(0.0, 0.0, 0.135));
+    }
+}
+
+static void time_world(stn_context *context, int32_t which, const char *id) {
+    enum { SETTLE = 10 };
+    stn_world_options options = stn_world_options_default();
+    stn_world *world = NULL;
+    stn_error err = {STN_OK, ""};
+    options.factor.id = id;
+    options.profile = true;
+    const double before = heap_MB();
+    need(stn_world_create(context, &options, &world, &err), &err);
+    build(world, context, which);
+    need(stn_world_compile(world, &err), &err);
+    double total[STEPS], stage[STN_STAGE_COUNT][STEPS], analysis[STEPS], factor[STEPS];
+    int32_t iterations = 0, contacts = 0;
+    for (int32_t k = 0; k < SETTLE + STEPS; k++) {
+        const double clock = thread_us(), wall = now_us();
+        need(stn_world_step(world, &err), &err);
+        const double us = thread_us() - clock, own = us / (now_us() - wall); // stages are by the wall clock
+        const stn_step_report *report = stn_world_observation(world)->report;
+        if (k >= SETTLE) {
+            total[k - SETTLE] = us;
+            analysis[k - SETTLE] = own * report->phase_us[STN_PHASE_HESSIAN];
+            factor[k - SETTLE] = own * report->phase_us[STN_PHASE_FACTOR];
+            for (int32_t i = 0; i < STN_STAGE_COUNT; i++) {
+                stage[i][k - SETTLE] = own * report->stage_us[i];
+            }
+            iterations += report->iterations;
+            contacts += report->contact_count;
+        }
+    }
+    printf("  world %-8s %4d dofs, %4d contacts, %4.1f iterations: a step %8.0f us: elements %6.0f, A %7.0f, collision "
+           "%6.0f, rows and w %6.0f, solve %8.0f (pattern and sum %6.0f, factor %7.0f), certificate %6.0f, advance "
+           "%6.0f; %.1f MB\n",
+           id, stn_world_model(world)->nv, contacts / STEPS, (double)iterations / STEPS, least(total),
+           least(stage[STN_STAGE_INPUTS]), least(stage[STN_STAGE_FORM]), least(stage[STN_STAGE_COLLISION]),
+           least(stage[STN_STAGE_ASSEMBLY]), least(stage[STN_STAGE_SOLVE]), least(analysis), least(factor),
+           least(stage[STN_STAGE_CERTIFICATE]), least(stage[STN_STAGE_ADVANCE]), heap_MB() - before);
+    stn_world_destroy(world);
+}
+
 int main(int argc, char **argv) {
     static const char *const factors[] = {"block", "cholmod"};
     stn_context *context = NULL;
@@ -221,17 +339,19 @@ int main(int argc, char **argv) {
         printf("%s: %d dofs, a cloud of %d nodes with %d blocks in the lower triangle\n", scene_names[i], s.problem.nv,
                A.pattern.block_count, A.pattern.column_start[A.pattern.block_count]);
         print_orders(context, &A);
-        for (int32_t steps = 0; steps < 2; steps++) {
+        for (int32_t part = 0; part < 3; part++) {
             for (int32_t k = 0; k < STN_COUNT(factors); k++) {
                 stn_instance *factor = NULL;
                 if ((argc > 2 && strcmp(argv[2], factors[k]) != 0) ||
                     stn_instance_create(context, STN_KIND_FACTOR, factors[k], NULL, 0, &factor, &err) != STN_OK) {
                     continue;
                 }
-                if (steps == 0) {
+                if (part == 0) {
                     time_factor(context, scene_names[i], factors[k], factor, &A);
-                } else {
+                } else if (part == 1) {
                     time_steps(context, i, factors[k], factor);
+                } else {
+                    time_world(context, i, factors[k]);
                 }
                 stn_instance_destroy(factor);
             }
