@@ -48,8 +48,8 @@ static const stn_plugin_desc plugin = {
     .kind = STN_KIND_FACTOR,
     .id = "block",
     .version = "1.0",
-    .summary = "Supernodal block Cholesky in a minimum-degree order",
-    .reference = "amestoy-1996, liu-1990",
+    .summary = "Supernodal block Cholesky; the default, as it is the fastest measured",
+    .reference = "amestoy-1996, george-1973, liu-1990",
     .ops.factor = &ops,
 };
 STN_PLUGIN_LIBRARY(&plugin);
