@@ -15,7 +15,10 @@ typedef enum fault {
     BORROWS,
     ONE_COLUMN,
     LOSES_DIGITS,
-    WRITES
+    WRITES,
+    KEEPS_CHANGES,
+    FORGETS_BLOCKS,
+    COUNTS_FROM_ONE
 } fault;
 
 typedef struct config {
@@ -102,21 +105,48 @@ static void solve(void *self, int32_t columns, double *x) {
     }
 }
 
-static const stn_factor_ops ops = {
-    .size = sizeof ops, .symbolic = symbolic, .release = release, .numeric = numeric, .solve = solve};
+static stn_status refactor(void *self, const stn_block_matrix *matrix, const bool *changing, bool again,
+                           stn_error *err) {
+    (void)changing;
+    return ((factor *)self)->fault == KEEPS_CHANGES && again ? STN_OK : numeric(self, matrix, err);
+}
+
+static int32_t weak_pivot(void *self, const double *least) {
+    factor *f = self;
+    const int32_t row = stn_factor_dense()->weak_pivot(f->inner, least);
+    return f->fault == COUNTS_FROM_ONE ? row + 1 : row;
+}
+
+static stn_status order(void *self, stn_context *context, const stn_block_pattern *pattern, int32_t *out,
+                        stn_error *err) {
+    (void)context, (void)err;
+    for (int32_t k = 0; k < pattern->block_count; k++) {
+        out[k] = ((const config *)self)->fault == FORGETS_BLOCKS ? k / 2 : k;
+    }
+    return STN_OK;
+}
+
+static const stn_factor_ops ops = {.size = sizeof ops,
+                                   .symbolic = symbolic,
+                                   .release = release,
+                                   .numeric = numeric,
+                                   .solve = solve,
+                                   .refactor = refactor,
+                                   .weak_pivot = weak_pivot,
+                                   .order = order};
 
 #define FACTOR(word, number)                                                         \
     static const stn_param word##_params[] = {                                       \
         STN_PARAM_INT(config, fault, "1", number, number, number, "what is wrong")}; \
-    static const stn_plugin_desc word = {.size = sizeof word,                        \
-                                         .kind = STN_KIND_FACTOR,                    \
-                                         .id = "wrong_" #word,                       \
-                                         .version = "1",                             \
-                                         .summary = "dense with a fault",            \
-                                         .config_size = sizeof(config),              \
-                                         .params = word##_params,                    \
-                                         .param_count = 1,                           \
-                                         .ops.factor = &ops};
+    static const stn_plugin_desc word##_factor = {.size = sizeof word##_factor,      \
+                                                  .kind = STN_KIND_FACTOR,           \
+                                                  .id = "wrong_" #word,              \
+                                                  .version = "1",                    \
+                                                  .summary = "dense with a fault",   \
+                                                  .config_size = sizeof(config),     \
+                                                  .params = word##_params,           \
+                                                  .param_count = 1,                  \
+                                                  .ops.factor = &ops};
 
 FACTOR(none, NONE)
 FACTOR(transpose_all, TRANSPOSES)
@@ -127,10 +157,14 @@ FACTOR(pattern, BORROWS)
 FACTOR(columns, ONE_COLUMN)
 FACTOR(digits, LOSES_DIGITS)
 FACTOR(values, WRITES)
+FACTOR(refactor, KEEPS_CHANGES)
+FACTOR(order, FORGETS_BLOCKS)
+FACTOR(weak_pivot, COUNTS_FROM_ONE)
 
 #define WITH_MISCONDUCT(word) FACTOR(word, MISCONDUCT_##word)
-#define ITS_DESCRIPTOR(word)  , &(word)
+#define ITS_DESCRIPTOR(word)  , &word##_factor
 STN_MISCONDUCTS(WITH_MISCONDUCT)
 
-STN_PLUGIN_LIBRARY(&none, &transpose_all, &pivot, &allocation, &stale, &pattern, &columns, &digits,
-                   &values STN_MISCONDUCTS(ITS_DESCRIPTOR));
+STN_PLUGIN_LIBRARY(&none_factor, &transpose_all_factor, &pivot_factor, &allocation_factor, &stale_factor,
+                   &pattern_factor, &columns_factor, &digits_factor, &values_factor, &refactor_factor, &order_factor,
+                   &weak_pivot_factor STN_MISCONDUCTS(ITS_DESCRIPTOR));

@@ -266,6 +266,166 @@ static void check_bad_pivots(validate_trial *trial) {
         count);
 }
 
+/// Solves the matrix in the order that stands in its pattern.
+static bool solve_ordered(factor_subject *s, const factor_matrix *m, const char *whose) {
+    double *b = NULL, *x = factor_sides(s, m, 1, &b);
+    void *factor = NULL;
+    if (x == NULL || !factor_factor(s, m, &factor)) {
+        return false;
+    }
+    s->ops->solve(factor, 1, x);
+    s->ops->release(factor);
+    const double error = factor_error(m, 1, x, b);
+    if (!(error <= backward_limit)) {
+        trial_fail(s->trial, "%d blocks in %s order: |A x - b| is %.2g of its terms, limit %.0e",
+                   m->matrix.pattern.block_count, whose, error, backward_limit);
+    }
+    return !s->trial->decided;
+}
+
+/// Any order may stand in a pattern; `order` gives one.
+static void check_orders(validate_trial *trial) {
+    enum { MOST = 30 };
+    factor_subject s;
+    if (!factor_begin(&s, trial)) {
+        return;
+    }
+    for (int32_t i = 0; i < 20; i++) {
+        factor_reset(&s);
+        factor_matrix *m =
+            factor_make(&s, (factor_graph)(i % FACTOR_GRAPH_COUNT), random_integer(&s.random, 1, MOST), 5, 10.0);
+        if (m == NULL) {
+            return;
+        }
+        const int32_t n = m->matrix.pattern.block_count;
+        int32_t order[MOST];
+        bool seen[MOST] = {false};
+        for (int32_t k = 0; k < n; k++) {
+            const int32_t other = random_integer(&s.random, 0, k);
+            order[k] = k;
+            order[k] = order[other];
+            order[other] = k;
+        }
+        m->matrix.pattern.order = order;
+        if (!solve_ordered(&s, m, "a random")) {
+            return;
+        }
+        if (s.ops->order == NULL) {
+            continue;
+        }
+        m->matrix.pattern.order = NULL;
+        memset(order, -1, sizeof order);
+        if (s.ops->order(s.instance->self, s.context, &m->matrix.pattern, order, &s.error) != STN_OK) {
+            trial_fail(trial, "order of %d blocks: %s", n, s.error.text);
+            return;
+        }
+        for (int32_t k = 0; k < n; k++) {
+            if (order[k] < 0 || order[k] >= n || seen[order[k]]) {
+                trial_fail(trial, "order of %d blocks: place %d holds %d, which is no block, or is there already", n, k,
+                           order[k]);
+                return;
+            }
+            seen[order[k]] = true;
+        }
+        m->matrix.pattern.order = order;
+        if (!solve_ordered(&s, m, "its own")) {
+            return;
+        }
+    }
+    trial_ok(trial, "20 matrices in random orders%s", s.ops->order != NULL ? " and in those of `order`" : "");
+}
+
+/// Values between marked blocks change; what refactor keeps of the call before must not show.
+static void check_refactor(validate_trial *trial) {
+    factor_subject s;
+    if (!factor_begin(&s, trial)) {
+        return;
+    }
+    if (s.ops->refactor == NULL) {
+        trial_skip(trial, "it has no refactor");
+        return;
+    }
+    for (int32_t i = 0; i < 20; i++) {
+        enum { MOST = 40 };
+        factor_reset(&s);
+        factor_matrix *m = factor_make(&s, FACTOR_RANDOM, random_integer(&s.random, 1, MOST), 4, 10.0);
+        double *copy = NULL, *x = m != NULL ? factor_sides(&s, m, 2, &copy) : NULL;
+        void *kept = NULL, *fresh = NULL;
+        bool changing[MOST];
+        if (x == NULL || !factor_factor(&s, m, &kept) || !factor_factor(&s, m, &fresh)) {
+            return;
+        }
+        const int32_t chance = random_integer(&s.random, 0, 4);
+        for (int32_t j = 0; j < m->matrix.pattern.block_count; j++) {
+            changing[j] = random_integer(&s.random, 0, 3) < chance;
+        }
+        for (int32_t call = 0; call < 3; call++) {
+            for (int32_t j = 0; j < m->matrix.pattern.block_count && call > 0; j++) {
+                double *pivot = m->matrix.values + m->offset[m->column_start[j]];
+                *pivot *= changing[j] ? 1.5 : 1.0;
+            }
+            if (s.ops->refactor(kept, &m->matrix, changing, call > 0, &s.error) != STN_OK ||
+                s.ops->numeric(fresh, &m->matrix, &s.error) != STN_OK) {
+                trial_fail(trial, "matrix %d, call %d: %s", i, call, s.error.text);
+                return;
+            }
+            memcpy(x, copy, 2 * (size_t)m->n * sizeof *x); // columns alike: of one and the other
+            memcpy(x + m->n, copy, (size_t)m->n * sizeof *x);
+            s.ops->solve(kept, 1, x);
+            s.ops->solve(fresh, 1, x + m->n);
+            for (int32_t k = 0; k < m->n; k++) {
+                if (!(fabs(x[k] - x[m->n + k]) <= 1e-9 * (fabs(x[k]) + 1.0))) {
+                    trial_fail(trial, "matrix %d, call %d: x[%d] = %.9g by refactor, %.9g by numeric", i, call, k, x[k],
+                               x[m->n + k]);
+                    return;
+                }
+            }
+        }
+        s.ops->release(kept);
+        s.ops->release(fresh);
+    }
+    trial_ok(trial, "20 matrices of which some blocks change twice solve as by numeric");
+}
+
+/// The row whose limit no pivot reaches is told; of a matrix that is refused some row is.
+static void check_weak_pivots(validate_trial *trial) {
+    factor_subject s;
+    if (!factor_begin(&s, trial)) {
+        return;
+    }
+    if (s.ops->weak_pivot == NULL) {
+        trial_skip(trial, "it has no weak_pivot");
+        return;
+    }
+    for (int32_t i = 0; i < 20; i++) {
+        factor_reset(&s);
+        factor_matrix *m = factor_make(&s, FACTOR_RANDOM, random_integer(&s.random, 1, 20), 5, 10.0);
+        double *least = m != NULL ? STN_ARENA_ZEROED(s.arena, m->n + 1, double) : NULL;
+        void *factor = NULL;
+        if (least == NULL || !factor_factor(&s, m, &factor)) {
+            return;
+        }
+        const int32_t row = random_integer(&s.random, 0, m->n - 1), none = s.ops->weak_pivot(factor, least);
+        least[row] = INFINITY;
+        const int32_t found = s.ops->weak_pivot(factor, least);
+        if (none != -1 || found != row) {
+            trial_fail(trial, "matrix %d: weak pivots %d and %d, expected -1 where none is and %d where that is", i,
+                       none, found, row);
+            return;
+        }
+        least[row] = 0.0;
+        m->matrix.values[m->offset[m->column_start[0]]] = -1.0;
+        s.ops->numeric(factor, &m->matrix, &s.error);
+        const int32_t failed = s.ops->weak_pivot(factor, least);
+        if (failed < 0 || failed >= m->n) {
+            trial_fail(trial, "matrix %d: a matrix was refused, and its weak pivot is %d of %d rows", i, failed, m->n);
+            return;
+        }
+        s.ops->release(factor);
+    }
+    trial_ok(trial, "20 matrices: the row that is asked for, none, and one where a matrix is refused");
+}
+
 static const validate_check checks[] = {
     {"declares what it is", "symbolic, release, numeric and solve are all required, factor.h", check_declares},
     {"patterns", "stored is the lower triangle by block column, blocks row-major, x column by column", check_patterns},
@@ -278,6 +438,9 @@ static const validate_check checks[] = {
     {"inputs", "copy the pattern in symbolic; write into memory of the factor only", check_copies},
     {"no allocation", "take all memory in symbolic, or at the first numeric", check_allocations},
     {"bad pivots", "test pivots as !(pivot > 0) and for infinity, and leave the factor usable", check_bad_pivots},
+    {"orders", "take pattern.order or leave it, but solve; `order` fills a permutation of the blocks", check_orders},
+    {"changing blocks", "keep nothing that a changing block decides; see refactor in factor.h", check_refactor},
+    {"weak pivots", "rows are numbered as in the pattern; see weak_pivot in factor.h", check_weak_pivots},
 };
 
 const validate_battery validate_factors = {STN_KIND_FACTOR, STN_COUNT(checks), checks};
