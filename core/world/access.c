@@ -248,7 +248,15 @@ int32_t stn_world_constraint_blocks(stn_world *world, int32_t constraint, stn_ro
     return count;
 }
 
-int32_t stn_channel_find(const channel_list *list, const char *name, size_t *start) {
+/// Channels of one plugin of the model, and where their numbers begin in the references.
+typedef struct channel_list {
+    int32_t count;
+    const stn_channel *channels;
+    size_t start;
+} channel_list;
+
+/// The channel of this name, and where its numbers are; -1: none.
+static int32_t find_channel(const channel_list *list, const char *name, size_t *start) {
     *start = list->start;
     for (int32_t i = 0; i < list->count; i++) {
         if (strcmp(list->channels[i].name, name) == 0) {
@@ -259,8 +267,9 @@ int32_t stn_channel_find(const channel_list *list, const char *name, size_t *sta
     return -1;
 }
 
-stn_status stn_channel_refuse(const channel_list *list, const char *what, const char *name,
-                              const stn_constraint_output *outputs, int32_t output_count, stn_error *err) {
+/// Fails with the names that there are, `outputs` among them.
+static stn_status refuse_channel(const channel_list *list, const char *what, const char *name,
+                                 const stn_constraint_output *outputs, int32_t output_count, stn_error *err) {
     char known[160] = "";
     for (int32_t i = 0; i < list->count + output_count; i++) {
         const char *next = i < list->count ? list->channels[i].name : outputs[i - list->count].name;
@@ -270,12 +279,13 @@ stn_status stn_channel_refuse(const channel_list *list, const char *what, const 
                     known[0] != '\0' ? known : "none");
 }
 
-stn_status stn_world_put_channel(stn_world *world, const channel_list *list, const char *name, const double *values,
-                                 int32_t count, stn_error *err) {
+/// Checks and sets a channel by name.
+static stn_status put_channel(stn_world *world, const channel_list *list, const char *name, const double *values,
+                              int32_t count, stn_error *err) {
     size_t start;
-    const int32_t channel = stn_channel_find(list, name, &start);
+    const int32_t channel = find_channel(list, name, &start);
     if (channel < 0) {
-        return stn_channel_refuse(list, "channel", name, NULL, 0, err);
+        return refuse_channel(list, "channel", name, NULL, 0, err);
     }
     if (count != list->channels[channel].size) {
         return stn_fail(err, STN_ERR_ARGUMENT, "%s takes %d values, got %d", name, list->channels[channel].size, count);
@@ -304,7 +314,7 @@ stn_status stn_world_get_constraint(const stn_world *world, int32_t constraint, 
     }
     const channel_list list = constraint_channels(world, constraint);
     size_t start;
-    int32_t channel = stn_channel_find(&list, name, &start);
+    int32_t channel = find_channel(&list, name, &start);
     if (channel >= 0) {
         *value = (stn_constraint_value){world->state.reference + start, ops->channels[channel].size, NULL};
         return STN_OK;
@@ -320,7 +330,7 @@ stn_status stn_world_get_constraint(const stn_world *world, int32_t constraint, 
         }
         memory += sizeof(double) * (size_t)o->size;
     }
-    status = stn_channel_refuse(&list, "channel or output", name, ops->outputs, outputs, err);
+    status = refuse_channel(&list, "channel or output", name, ops->outputs, outputs, err);
     stn_describe_constraint_error(world->setup->model, constraint, err);
     return status;
 }
@@ -333,9 +343,50 @@ stn_status stn_world_set_constraint(stn_world *world, int32_t constraint, const 
         return status;
     }
     const channel_list list = constraint_channels(world, constraint);
-    status = stn_world_put_channel(world, &list, name, values, count, err);
+    status = put_channel(world, &list, name, values, count, err);
     if (status != STN_OK) {
         stn_describe_constraint_error(world->setup->model, constraint, err);
     }
     return status;
+}
+
+// ------------------------------------------------------------------------------------------------------- elements
+
+static channel_list element_channels(const stn_world *world, int32_t group) {
+    const stn_element_ops *ops = world->setup->model->element_groups[group].instance->desc->ops.element;
+    return (channel_list){ops->channel_count, ops->channels, world->setup->element_slots[group].reference_start};
+}
+
+static stn_status blame_elements(const stn_world *world, int32_t group, stn_status status, stn_error *err) {
+    const stn_element_group *g = &world->setup->model->element_groups[group];
+    if (status != STN_OK) {
+        stn_error_prefix(err, "elements %s '%s'", g->instance->desc->id, g->name);
+    }
+    return status;
+}
+
+stn_status stn_world_set_element_channel(stn_world *world, int32_t group, const char *channel, const double *values,
+                                         int32_t count, stn_error *err) {
+    stn_status status = stn_setup_check_elements(world->setup, group, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    const channel_list list = element_channels(world, group);
+    return blame_elements(world, group, put_channel(world, &list, channel, values, count, err), err);
+}
+
+stn_status stn_world_get_element_channel(const stn_world *world, int32_t group, const char *channel,
+                                         stn_constraint_value *value, stn_error *err) {
+    stn_status status = stn_setup_check_elements(world->setup, group, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    const channel_list list = element_channels(world, group);
+    size_t start;
+    const int32_t found = find_channel(&list, channel, &start);
+    if (found < 0) {
+        return blame_elements(world, group, refuse_channel(&list, "channel", channel, NULL, 0, err), err);
+    }
+    *value = (stn_constraint_value){world->state.reference + start, list.channels[found].size, NULL};
+    return STN_OK;
 }

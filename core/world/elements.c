@@ -353,8 +353,8 @@ double stn_setup_element_energy(const step_setup *setup, const state_view *state
     return sum;
 }
 
-static stn_status find_group(const stn_world *world, int32_t group, stn_error *err) {
-    const stn_model *model = world->setup->model;
+stn_status stn_setup_check_elements(const step_setup *setup, int32_t group, stn_error *err) {
+    const stn_model *model = setup->model;
     if (model == NULL) {
         return stn_fail(err, STN_ERR_SEQUENCE, "elements: the world is not compiled yet");
     }
@@ -374,7 +374,7 @@ int32_t stn_element_output_count(const stn_element_group *group) {
 }
 
 stn_status stn_world_element_outputs(const stn_world *world, int32_t group, double *values, stn_error *err) {
-    stn_status status = find_group(world, group, err);
+    stn_status status = stn_setup_check_elements(world->setup, group, err);
     if (status != STN_OK) {
         return status;
     }
@@ -388,41 +388,5 @@ stn_status stn_world_element_outputs(const stn_world *world, int32_t group, doub
         const stn_element_batch batch = gather(&s, first, left < LOOK ? left : LOOK, x, v);
         ops->measure(s.group->instance->self, &batch, values + (size_t)first * (size_t)width);
     }
-    return STN_OK;
-}
-
-stn_status stn_world_set_element_channel(stn_world *world, int32_t group, const char *channel, const double *values,
-                                         int32_t count, stn_error *err) {
-    stn_status status = find_group(world, group, err);
-    if (status != STN_OK) {
-        return status;
-    }
-    const stn_element_group *g = &world->setup->model->element_groups[group];
-    const stn_element_ops *ops = ops_of(g);
-    const channel_list list = {ops->channel_count, ops->channels, world->setup->element_slots[group].reference_start};
-    status = stn_world_put_channel(world, &list, channel, values, count, err);
-    if (status != STN_OK) {
-        stn_error_prefix(err, "elements %s '%s'", g->instance->desc->id, g->name);
-    }
-    return status;
-}
-
-stn_status stn_world_get_element_channel(const stn_world *world, int32_t group, const char *channel,
-                                         stn_constraint_value *value, stn_error *err) {
-    stn_status status = find_group(world, group, err);
-    if (status != STN_OK) {
-        return status;
-    }
-    const stn_element_group *g = &world->setup->model->element_groups[group];
-    const stn_element_ops *ops = ops_of(g);
-    const channel_list list = {ops->channel_count, ops->channels, world->setup->element_slots[group].reference_start};
-    size_t start;
-    const int32_t found = stn_channel_find(&list, channel, &start);
-    if (found < 0) {
-        status = stn_channel_refuse(&list, "channel", channel, NULL, 0, err);
-        stn_error_prefix(err, "elements %s '%s'", g->instance->desc->id, g->name);
-        return status;
-    }
-    *value = (stn_constraint_value){world->state.reference + start, ops->channels[found].size, NULL};
     return STN_OK;
 }

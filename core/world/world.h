@@ -126,26 +126,11 @@ void stn_world_begin_elements(const step_setup *setup, stn_state *state); // sta
 /// Adds tau, K, D and energy of all elements, and writes their next states. STN_ERR_NUMERIC names the element.
 stn_status stn_step_elements(const step_setup *setup, const state_view *state, step_frame *frame,
                              const step_services *services, stn_error *err);
+/// STN_ERR_ARGUMENT, STN_ERR_SEQUENCE: there is no such group of elements.
+stn_status stn_setup_check_elements(const step_setup *setup, int32_t group, stn_error *err);
 /// [J] stored in the elements at a state. Takes no memory.
 double stn_setup_element_energy(const step_setup *setup, const state_view *state);
 
-// access.c: channels of constraints and elements
-/// Channels of one plugin of the model, and where their numbers begin in the references.
-typedef struct channel_list {
-    int32_t count;
-    const stn_channel *channels;
-    size_t start;
-} channel_list;
-/// The channel of this name, and where its numbers are; -1: none.
-int32_t stn_channel_find(const channel_list *list, const char *name, size_t *start);
-/// Fails with the names that there are, `outputs` among them.
-stn_status stn_channel_refuse(const channel_list *list, const char *what, const char *name,
-                              const stn_constraint_output *outputs, int32_t output_count, stn_error *err);
-/// Checks and sets a channel by name.
-stn_status stn_world_put_channel(stn_world *world, const channel_list *list, const char *name, const double *values,
-                                 int32_t count, stn_error *err);
-
-// input_work of inputs.c
 double stn_step_input_work(const step_setup *setup, const state_view *state,
                            const step_frame *frame); // after the solution is known
 

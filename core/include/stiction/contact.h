@@ -67,7 +67,7 @@ typedef struct stn_contact_pair {
 
 /// What collide sees beside the pairs.
 typedef struct stn_contact_scene {
-    const stn_model *model;
+    const stn_model *model; // that the pairs' geometries are of
     /// Of the configuration that contacts are wanted at: positions of nodes, among others. NULL: the model has no
     /// nodes.
     const stn_kinematics *kinematics;

@@ -540,7 +540,7 @@ typedef struct stn_node_attachment {
 typedef struct stn_surface {
     int32_t geometry; // of the model
     int32_t tree;     // of the cloud
-    int32_t vertex_count, edge_count, triangle_count;
+    int32_t vertex_count, edge_count, triangle_count; // lengths of the arrays below
     const int32_t *vertex;        // (vertex_count) nodes of the model, ascending
     const stn_vec3 *rest;         // (vertex_count) where the cloud's elements are at rest [m]
     const int32_t *triangle;      // (3 triangle_count) vertices, as given

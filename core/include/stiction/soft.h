@@ -62,7 +62,7 @@ typedef enum stn_soft_shape_type {
     STN_SOFT_CYLINDER, // size: its diameters along x and y, its length along z
     STN_SOFT_SHEET,    // size: its edges along x and y
     STN_SOFT_FINGER,   // a box from its base (low x) to its tip, with chambers
-    STN_SOFT_SHAPE_COUNT
+    STN_SOFT_SHAPE_COUNT // how many there are
 } stn_soft_shape_type;
 
 /// A shape and how it is divided. Members that a type does not use are not read.
