@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "stn_heap.h"
+#include "stn_random.h"
 #include "stn_tape.h"
 
 static const double g = 9.81;
@@ -929,6 +930,94 @@ static void a_singular_A_keeps_its_pins(void **state) {
     }
 }
 
+/// Random clouds of 1 to 8 nodes, springs between some, each node free, pinned, on a hand or on a cube: the places are
+/// kept, and what holds them is what momentum gains beside the weight.
+static void random_clouds_keep_places_and_momentum(void **state) {
+    stn_random r = {20261128};
+    static const stn_setting tight[] = {{.name = "tolerance", .form = STN_SETTING_NUMBER, .number = 1e-12}};
+    for (int32_t trial = 0; trial < 150; trial++) {
+        const scheme *with = &schemes[random_below(&r, 4)]; // implicit and with inertia
+        stn_world_options options = stn_world_options_default();
+        options.integrator = with->choice;
+        options.solver = (stn_plugin_choice){NULL, tight, 1};
+        options.dt = 1e-3;
+        options.stiction = random_below(&r, 2) == 1;
+        stn_world *world = scene_world(*state, &options);
+        const int32_t hand = add_driver(world, "hand", vec(0.0, 0.0, 0.0));
+        const int32_t cube = link_of(world, scene_cube(world, "cube", 2.0, vec(0.0, 0.0, 5.0)));
+        const int32_t count = 1 + random_below(&r, 8), links[3] = {STN_WORLD, hand, cube};
+        double x[24], mass[8];
+        int32_t cloud = 0, springs[64], spring_count = 0, moving = -1, driven = -1, pinned[8], pinned_count = 0;
+        for (int32_t i = 0; i < count; i++) {
+            for (int32_t k = 0; k < 3; k++) {
+                x[3 * i + k] = random_real(&r);
+            }
+            mass[i] = 0.05 * (1.1 + random_real(&r));
+            for (int32_t k = 0; k < i; k++) {
+                springs[2 * spring_count] = k;
+                springs[2 * spring_count + 1] = i;
+                spring_count += random_below(&r, 2) == 1;
+            }
+        }
+        const stn_nodes_spec spec = {.name = "random",
+                                     .node_count = count,
+                                     .position = x,
+                                     .mass = mass,
+                                     .contact_radius = random_below(&r, 2) == 1 ? 0.05 : 0.0,
+                                     .material = stn_material_unset()};
+        const stn_setting settings[] = {{.name = "k", .form = STN_SETTING_NUMBER, .number = 100.0},
+                                        {.name = "c", .form = STN_SETTING_NUMBER, .number = 1.0}};
+        stn_instance *instance = NULL;
+        stn_error err;
+        int32_t part = 0;
+        assert_ok(stn_builder_add_nodes(begin(world), &spec, &cloud, &err), err);
+        assert_ok(stn_instance_create(*state, STN_KIND_ELEMENT, "fake_spring", settings, 2, &instance, &err), err);
+        const stn_elements_spec elements = {.nodes = cloud, .element_count = spring_count, .index = springs};
+        assert_ok(stn_builder_add_elements(begin(world), instance, &elements, &part, &err), err);
+        int32_t attached = 0;
+        for (int32_t i = 0; i < count; i++) {
+            const int32_t to = random_below(&r, 4);
+            if (to < 3) {
+                attach(world, cloud, i, links[to]);
+                moving = to == 2 ? i : moving;
+                driven = to == 1 ? i : driven;
+                pinned[pinned_count] = attached++;
+                pinned_count += to < 2;
+            }
+        }
+        assert_ok(stn_world_compile(world, &err), err);
+        const stn_model *model = stn_world_model(world);
+        const int32_t body = model->links[hand].body, other = model->links[cube].body;
+        stn_vec3 momentum = {0};
+        for (int32_t i = 1; i <= 40; i++) {
+            const double t = 1e-3 * i;
+            tell(world, body, t, vec(0.0, 0.0, 0.0));
+            step(world);
+            const stn_kinematics *k = stn_world_kinematics(world);
+            const stn_vec3 before = momentum;
+            momentum = stn_momentum(k).linear;
+            stn_vec3 sum = vec(0.0, 0.0, -2.0 * g);
+            for (int32_t n = 0; n < count; n++) {
+                sum.z -= mass[n] * g;
+            }
+            for (int32_t n = 0; n < pinned_count; n++) {
+                sum = stn_vec3_add(sum, force_of(world, pinned[n]));
+            }
+            const stn_vec3 gained = stn_vec3_scale(1e3, stn_vec3_sub(momentum, before));
+            assert_vec(gained, sum, 1e-6 * (20.0 + stn_vec3_norm(gained)));
+            for (int32_t n = 0; n < 3; n++) {
+                const int32_t node = n == 0 ? moving : driven, on = n == 0 ? other : body;
+                if (node >= 0) {
+                    const stn_vec3 own = stn_vec3_sub(vector_at(x + 3 * node), vec(0.0, 0.0, n == 0 ? 5.0 : 0.0));
+                    assert_vec(node_position(world, node), stn_pose_apply(&k->body_pose[on], own),
+                               n == 0 ? 1e-2 : 1e-14);
+                }
+            }
+        }
+        stn_world_destroy(world);
+    }
+}
+
 // --------------------------------------------------------------------------------------------------------- bad input
 
 static void wrong_attachments_are_refused(void **state) {
@@ -998,6 +1087,7 @@ int main(void) {
         cmocka_unit_test(integrators_change_between_steps),
         cmocka_unit_test(a_world_that_begins_elsewhere_brings_its_nodes_back),
         cmocka_unit_test(a_singular_A_keeps_its_pins),
+        cmocka_unit_test(random_clouds_keep_places_and_momentum),
         cmocka_unit_test(wrong_attachments_are_refused),
     };
     return cmocka_run_group_tests(tests, fakes_setup, scene_teardown);
