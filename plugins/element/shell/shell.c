@@ -216,6 +216,16 @@ static folds folds_of(const plate *p, const double *x, const double *before) {
     return f;
 }
 
+/// A += scale G^T G, exactly symmetric.
+STN_KERNEL_INLINE void add_squares(const double (*restrict G)[M], double scale, double *restrict A) {
+    for (int32_t r = 0; r < M; r++) {
+        const double x = G[0][r], y = G[1][r], z = G[2][r];
+        for (int32_t c = 0; c < M; c++) {
+            A[r * M + c] += scale * (x * G[0][c] + y * G[1][c] + z * G[2][c]);
+        }
+    }
+}
+
 /// Adds the force of bending and of its damping, and their derivatives.
 STN_KERNEL_INLINE void bend(const shell *s, const plate *p, const folds *f, const double *v, double *restrict force,
                             double *restrict K, double *restrict D) {
@@ -231,14 +241,13 @@ STN_KERNEL_INLINE void bend(const shell *s, const plate *p, const folds *f, cons
         pull[k] = f->pull[k] + s->rayleigh_stiffness * rate;
     }
     for (int32_t r = 0; r < M; r++) {
-        const double x = G[0][r], y = G[1][r], z = G[2][r];
-        force[r] -= x * pull[0] + y * pull[1] + z * pull[2];
-        for (int32_t c = 0; K != NULL && c < M; c++) {
-            K[r * M + c] += x * G[0][c] + y * G[1][c] + z * G[2][c];
-        }
-        for (int32_t c = 0; D != NULL && s->rayleigh_stiffness > 0.0 && c < M; c++) {
-            D[r * M + c] += s->rayleigh_stiffness * (x * G[0][c] + y * G[1][c] + z * G[2][c]);
-        }
+        force[r] -= G[0][r] * pull[0] + G[1][r] * pull[1] + G[2][r] * pull[2];
+    }
+    if (K != NULL) {
+        add_squares((const double(*)[M])G, 1.0, K);
+    }
+    if (D != NULL && s->rayleigh_stiffness > 0.0) {
+        add_squares((const double(*)[M])G, s->rayleigh_stiffness, D);
     }
 }
 
