@@ -20,6 +20,7 @@ enum { LUMPED, CONSISTENT };
 typedef struct fem {
     double young, poisson, density, rayleigh_mass, rayleigh_stiffness;
     int32_t model, mass;
+    bool geometric_stiffness;
 } fem;
 
 static const char *const models[] = {"corotational", "neo_hookean", NULL};
@@ -34,6 +35,8 @@ static const stn_param params[] = {
                      "lumped: a quarter of the element's at each node; consistent: by its shape functions"),
     STN_PARAM_REAL(fem, rayleigh_mass, "1/s", 0.0, 0.0, INFINITY, "drag over momentum: also of rigid motion"),
     STN_PARAM_REAL(fem, rayleigh_stiffness, "s", 0.0, 0.0, INFINITY, "viscosity over elastic modulus"),
+    STN_PARAM_BOOL(fem, geometric_stiffness, true,
+                   "K has what tension adds: steady when stretched; without it spin lasts with symplectic_euler"),
 };
 
 static const stn_element_parameter parameters[] = {
@@ -150,6 +153,9 @@ STN_KERNEL_INLINE void find_lanes(const fem *f, const stn_element_batch *b, int3
         neo_hookean(&l->mu, &l->lambda, l->s.sigma, &l->m);
     } else {
         corotational(&l->mu, &l->lambda, 3, l->s.sigma, &l->m);
+    }
+    for (int32_t i = 0; !f->geometric_stiffness && i < 3; i++) { // turning against the neighbours costs nothing then
+        l->m.twist[i] = none;
     }
 }
 

@@ -371,6 +371,51 @@ static void inverted_and_flat_elements_come_back_and_are_told(void **state) {
     }
 }
 
+/// A block that spins at 20 rad/s for a second: what is left of its angular momentum.
+static double spin_left(stn_context *context, bool geometric, const char *integrator, double dt) {
+    stn_soft_mesh *mesh = soft_box(context, stn_vec3_make(0.1, 0.1, 0.1), 2, 2, 2);
+    soft_cloud cloud = soft_cloud_make(mesh->node_count, mesh->nodes);
+    stn_world *world = soft_world(context, dt, integrator, stn_vec3_zero());
+    const stn_setting settings[] = {SOFT_NUMBER("young", 1e5),
+                                    {.name = "geometric_stiffness", .form = STN_SETTING_BOOL, .number = geometric}};
+    add_solid(world, &cloud, mesh, settings, 2);
+    soft_compile(world);
+    const stn_model *model = stn_world_model(world);
+    double L[2] = {0.0}, *v = calloc((size_t)model->nv, sizeof *v);
+    stn_error err;
+    assert_non_null(v);
+    for (int32_t i = 0; i < cloud.count; i++) {
+        v[3 * i] = -20.0 * cloud.rest[3 * i + 1];
+        v[3 * i + 1] = 20.0 * cloud.rest[3 * i];
+    }
+    assert_ok(stn_world_set_v(world, v, &err), err);
+    for (int32_t k = 0; k < 2; k++) {
+        const double *x = soft_positions(world), *now = stn_world_state(world)->v;
+        for (int32_t i = 0; i < cloud.count; i++) {
+            L[k] += model->node_mass[i] * (x[3 * i] * now[3 * i + 1] - x[3 * i + 1] * now[3 * i]);
+        }
+        scene_steps(world, k == 0 ? (int32_t)(1.0 / dt) : 0);
+    }
+    free(v);
+    soft_cloud_free(&cloud);
+    stn_soft_mesh_destroy(mesh);
+    stn_world_destroy(world);
+    return L[1] / L[0];
+}
+
+static void spin_lasts_without_geometric_stiffness_and_dies_out_with_it(void **state) {
+    double with[] = {spin_left(*state, true, "symplectic_euler", 4e-3),
+                     spin_left(*state, true, "symplectic_euler", 1e-3), spin_left(*state, true, "midpoint", 4e-3),
+                     spin_left(*state, true, "midpoint", 1e-3)},
+           without = spin_left(*state, false, "symplectic_euler", 4e-3);
+    print_message("spin left: %.3f %.3f, midpoint %.3f %.3f; without geometric stiffness %.5f\n", with[0], with[1],
+                  with[2], with[3], without);
+    assert_near(without, 1.0, 2e-3);
+    for (int32_t i = 0; i < 4; i++) { // never more than there was
+        assert_true(with[i] > 0.3 && with[i] < 1.0);
+    }
+}
+
 // ---------------------------------------------------------------------------------------------------- mass, bad input
 
 static void the_mass_is_density_times_volume_and_falls_freely(void **state) {
@@ -454,6 +499,7 @@ int main(void) {
         cmocka_unit_test(a_round_bar_twists_as_saint_venant_says),
         cmocka_unit_test(a_bar_of_rubber_stretches_as_the_neo_hookean_law_says),
         cmocka_unit_test(inverted_and_flat_elements_come_back_and_are_told),
+        cmocka_unit_test(spin_lasts_without_geometric_stiffness_and_dies_out_with_it),
         cmocka_unit_test(the_mass_is_density_times_volume_and_falls_freely),
         cmocka_unit_test(bad_elements_and_materials_are_refused_with_what_to_do),
     };
