@@ -17,6 +17,7 @@ typedef enum fault {
     SOFT_CABLE, // and half of its stiffness in K
     LINEAR,     // along the line at rest, which is right for small strains
     LINEAR_TO_THE_GROUND,
+    FORGETS, // the energy that it stores
 } fault;
 
 typedef struct config {
@@ -94,6 +95,7 @@ static stn_status evaluate(const void *self, stn_element_batch *b, stn_error *er
         evaluate_one((fault)((const config *)self)->fault, b->x + 6 * e, b->v + 6 * e, b->constants + 4 * e,
                      b->force + 6 * e, b->K != NULL ? b->K + 36 * e : unused[0],
                      b->D != NULL ? b->D + 36 * e : unused[1], &b->energy[e]);
+        b->energy[e] = ((const config *)self)->fault == FORGETS ? 0.0 : b->energy[e];
     }
     return STN_OK;
 }
@@ -116,7 +118,8 @@ static const stn_element_ops ops = {
                                          .ops.element = &ops};
 #define ELEMENT(word, number) ELEMENT_THAT_SAYS(word, number, NULL)
 
-static const char *const slack[] = {"slack", NULL}, *const small_strain[] = {"small_strain", NULL};
+static const char *const slack[] = {"slack", NULL}, *const small_strain[] = {"small_strain", NULL},
+                         *const load[] = {"load", NULL};
 
 ELEMENT(cable, CABLE)
 ELEMENT_THAT_SAYS(slack_cable, CABLE, slack)
@@ -126,6 +129,8 @@ ELEMENT(linear, LINEAR)
 ELEMENT_THAT_SAYS(small_linear, LINEAR, small_strain)
 ELEMENT_THAT_SAYS(small_ground, LINEAR_TO_THE_GROUND, small_strain)
 ELEMENT_THAT_SAYS(small_none, NONE, small_strain)
+ELEMENT_THAT_SAYS(load_stores, TO_THE_GROUND, load)
+ELEMENT_THAT_SAYS(load_none, FORGETS, load)
 ELEMENT(none, NONE)
 ELEMENT(force, DOUBLE_FORCE)
 ELEMENT(geometric, GEOMETRIC_PART)
@@ -140,5 +145,5 @@ ELEMENT(point, TAKES_ALL)
 STN_MISCONDUCTS(WITH_MISCONDUCT)
 
 STN_PLUGIN_LIBRARY(&cable, &slack_cable, &slack_soft, &slack_none, &linear, &small_linear, &small_ground, &small_none,
-                   &none, &force, &geometric, &stiffness, &ground, &drive, &sum,
+                   &load_stores, &load_none, &none, &force, &geometric, &stiffness, &ground, &drive, &sum,
                    &point STN_MISCONDUCTS(ITS_DESCRIPTOR));
