@@ -538,14 +538,14 @@ typedef struct stn_node_attachment {
 /// Triangles over nodes of a cloud. Its vertices are the nodes that a triangle has; edges and triangles name them by
 /// their position in `vertex`. Whoever looks at triangles one by one counts each vertex and edge once, at its owner.
 typedef struct stn_surface {
-    int32_t geometry; // of the model
-    int32_t tree;     // of the cloud
+    int32_t geometry;                                 // of the model
+    int32_t tree;                                     // of the cloud
     int32_t vertex_count, edge_count, triangle_count; // lengths of the arrays below
-    const int32_t *vertex;        // (vertex_count) nodes of the model, ascending
-    const stn_vec3 *rest;         // (vertex_count) where the cloud's elements are at rest [m]
-    const int32_t *triangle;      // (3 triangle_count) vertices, as given
-    const int32_t *triangle_edge; // (3 triangle_count) edge from corner k to the next one
-    const int32_t *edge;          // (2 edge_count) vertices, the lower first
+    const int32_t *vertex;                            // (vertex_count) nodes of the model, ascending
+    const stn_vec3 *rest;                             // (vertex_count) where the cloud's elements are at rest [m]
+    const int32_t *triangle;                          // (3 triangle_count) vertices, as given
+    const int32_t *triangle_edge;                     // (3 triangle_count) edge from corner k to the next one
+    const int32_t *edge;                              // (2 edge_count) vertices, the lower first
     const int32_t *edge_triangle; // (2 edge_count) the triangles on either side, the lower first; -1: a border
     const int32_t *vertex_owner;  // (vertex_count) the first triangle that has it; of an edge: its first triangle
     double thickness;             // [m]

@@ -57,11 +57,11 @@ stn_status stn_soft_mesh_from(const stn_mesh *mesh, stn_context *context, const 
 
 /// Shapes that meshes are generated of, centred at the origin.
 typedef enum stn_soft_shape_type {
-    STN_SOFT_BOX,      // size: its edges
-    STN_SOFT_BALL,     // size: its diameters along x, y, z
-    STN_SOFT_CYLINDER, // size: its diameters along x and y, its length along z
-    STN_SOFT_SHEET,    // size: its edges along x and y
-    STN_SOFT_FINGER,   // a box from its base (low x) to its tip, with chambers
+    STN_SOFT_BOX,        // size: its edges
+    STN_SOFT_BALL,       // size: its diameters along x, y, z
+    STN_SOFT_CYLINDER,   // size: its diameters along x and y, its length along z
+    STN_SOFT_SHEET,      // size: its edges along x and y
+    STN_SOFT_FINGER,     // a box from its base (low x) to its tip, with chambers
     STN_SOFT_SHAPE_COUNT // how many there are
 } stn_soft_shape_type;
 

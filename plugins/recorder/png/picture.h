@@ -79,11 +79,13 @@ stn_vec3 normal_unpack(uint32_t packed);
 
 // --------------------------------------------------------------------------------------------------- tessellate.c
 
-/// A shape at a place of the world. `normals`: of a mesh, from mesh_normals.
+/// A shape at a place of the world, or a surface over nodes, whose pose does not count.
 typedef struct solid {
     stn_shape shape;
     stn_pose pose;
-    const uint32_t *normals;
+    const uint32_t *normals;    // of a mesh, from mesh_normals
+    const stn_surface *surface; // of a surface
+    stn_vec3 *place, *normal;   // (surface->vertex_count) world: where its vertices are, and the mean normals there
 } solid;
 
 /// Draws a bounded shape; a mesh without data and a half space draw nothing.
@@ -130,6 +132,7 @@ typedef struct scene {
     scene_item *items;
     scene_plane *planes;
     scene_mesh *meshes; // (model->mesh_count)
+    stn_vec3 *vertices; // places and normals of surfaces
     int32_t item_count, plane_count;
     int64_t triangle_count; // of meshes
     bool translucent;       // some item is

@@ -72,8 +72,11 @@ static stn_status find_visuals(scene *s, bool *has_visual, stn_error *err) {
 /// With what alpha a geometry is drawn; 0: not at all.
 static float visibility(const stn_geometry *g, scene_choice choice, bool link_has_visual) {
     float alpha = g->rgba[3] < INVISIBLE ? 0.0f : g->rgba[3];
+    if (g->shape.type == STN_SHAPE_SURFACE) {
+        return (choice == SCENE_COLLISION ? g->collision : g->visual) ? alpha : 0.0f;
+    }
     if (g->body < 0) { // the sphere of a node stands for the deformable
-        return g->shape.type == STN_SHAPE_SURFACE ? 0.0f : alpha;
+        return alpha;
     }
     if (choice == SCENE_COLLISION) {
         return g->collision ? alpha : 0.0f;
@@ -112,8 +115,34 @@ static stn_status add_item(scene *s, const stn_geometry *g, float alpha, stn_err
         added->solid.shape = stn_shape_mesh(s->meshes[g->mesh].mesh);
         added->solid.normals = s->meshes[g->mesh].normals;
     }
+    if (g->shape.type == STN_SHAPE_SURFACE) {
+        added->solid.surface = &s->model->surfaces[g->surface];
+        added->solid.pose = stn_pose_identity();
+    }
     s->translucent = s->translucent || alpha < 1.0f;
     s->item_count++;
+    return STN_OK;
+}
+
+/// Room for the vertices of all surfaces.
+static stn_status prepare_surfaces(scene *s, stn_error *err) {
+    size_t count = 0;
+    for (int32_t i = 0; i < s->item_count; i++) {
+        count += s->items[i].solid.surface != NULL ? (size_t)s->items[i].solid.surface->vertex_count : 0;
+    }
+    s->vertices = stn_allocate(s->model->context, 2 * count + 1, sizeof *s->vertices);
+    if (s->vertices == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory for surfaces of %zu nodes", count);
+    }
+    stn_vec3 *next = s->vertices;
+    for (int32_t i = 0; i < s->item_count; i++) {
+        solid *it = &s->items[i].solid;
+        if (it->surface != NULL) {
+            it->place = next;
+            it->normal = next + it->surface->vertex_count;
+            next += 2 * (size_t)it->surface->vertex_count;
+        }
+    }
     return STN_OK;
 }
 
@@ -145,6 +174,7 @@ stn_status scene_open(scene *s, const stn_model *model, scene_choice choice, stn
         }
     }
     stn_release(model->context, has_visual);
+    status = status < 0 ? status : prepare_surfaces(s, err);
     if (status < 0) {
         scene_close(s);
     }
@@ -163,14 +193,52 @@ void scene_close(scene *s) {
     stn_release(context, s->items);
     stn_release(context, s->planes);
     stn_release(context, s->meshes);
+    stn_release(context, s->vertices);
     *s = (scene){0};
 }
 
 // ---------------------------------------------------------------------------------------------------------- places
 
+/// Vertices of a surface, and the means of its triangles' normals there, by area.
+static void place_surface(const solid *s, const stn_vec3 *node) {
+    const stn_surface *surface = s->surface;
+    for (int32_t i = 0; i < surface->vertex_count; i++) {
+        s->place[i] = node[surface->vertex[i]];
+        s->normal[i] = stn_vec3_zero();
+    }
+    for (int32_t t = 0; t < surface->triangle_count; t++) {
+        const int32_t *v = surface->triangle + 3 * (size_t)t;
+        const stn_vec3 n =
+            stn_vec3_cross(stn_vec3_sub(s->place[v[1]], s->place[v[0]]), stn_vec3_sub(s->place[v[2]], s->place[v[0]]));
+        for (int32_t k = 0; k < 3; k++) {
+            s->normal[v[k]] = stn_vec3_add(s->normal[v[k]], n);
+        }
+    }
+    for (int32_t i = 0; i < surface->vertex_count; i++) {
+        s->normal[i] = stn_vec3_normalize_or(s->normal[i], stn_vec3_make(0.0, 0.0, 1.0));
+    }
+}
+
+static stn_aabb box_of(const solid *s) {
+    if (s->surface == NULL) {
+        return stn_shape_aabb(&s->shape, &s->pose, 0.0);
+    }
+    stn_aabb box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (int32_t i = 0; i < s->surface->vertex_count; i++) {
+        const stn_vec3 p = s->place[i];
+        box.lower = stn_vec3_make(fmin(box.lower.x, p.x), fmin(box.lower.y, p.y), fmin(box.lower.z, p.z));
+        box.upper = stn_vec3_make(fmax(box.upper.x, p.x), fmax(box.upper.y, p.y), fmax(box.upper.z, p.z));
+    }
+    return box;
+}
+
 void scene_place(scene *s, const stn_pose *body_pose, const stn_vec3 *node) {
     for (int32_t i = 0; i < s->item_count; i++) {
         scene_item *it = &s->items[i];
+        if (it->solid.surface != NULL) {
+            place_surface(&it->solid, node);
+            continue;
+        }
         it->solid.pose = it->pose;
         if (it->body >= 0) {
             it->solid.pose = stn_pose_mul(&body_pose[it->body], &it->pose);
@@ -183,7 +251,7 @@ void scene_place(scene *s, const stn_pose *body_pose, const stn_vec3 *node) {
     }
     stn_aabb all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (int32_t i = 0; i < s->item_count; i++) {
-        stn_aabb box = stn_shape_aabb(&s->items[i].solid.shape, &s->items[i].solid.pose, 0.0);
+        stn_aabb box = box_of(&s->items[i].solid);
         all.lower = stn_vec3_make(fmin(all.lower.x, box.lower.x), fmin(all.lower.y, box.lower.y),
                                   fmin(all.lower.z, box.lower.z));
         all.upper = stn_vec3_make(fmax(all.upper.x, box.upper.x), fmax(all.upper.y, box.upper.y),
@@ -203,6 +271,12 @@ double scene_reach(const void *scene_pointer, stn_vec3 direction) {
     double reach = -INFINITY;
     for (int32_t i = 0; i < s->item_count; i++) {
         const solid *it = &s->items[i].solid;
+        for (int32_t v = 0; it->surface != NULL && v < it->surface->vertex_count; v++) {
+            reach = fmax(reach, stn_vec3_dot(it->place[v], direction));
+        }
+        if (it->surface != NULL) {
+            continue;
+        }
         stn_vec3 own = stn_mat3_apply_transposed(&it->pose.rotation, direction);
         stn_vec3 point = stn_pose_apply(&it->pose, stn_shape_support(&it->shape, own));
         reach = fmax(reach, stn_vec3_dot(point, direction));

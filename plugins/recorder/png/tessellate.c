@@ -117,9 +117,20 @@ static void draw_box(const brush *b, stn_vec3 h) {
     }
 }
 
+static void draw_surface(const brush *b, const solid *s) {
+    for (int32_t t = 0; t < s->surface->triangle_count; t++) {
+        vertex corner[3];
+        for (int32_t k = 0; k < 3; k++) {
+            const int32_t at = s->surface->triangle[3 * (size_t)t + (size_t)k];
+            corner[k] = place(b, s->place[at], s->normal[at]);
+        }
+        triangle(b, corner[0], corner[1], corner[2]);
+    }
+}
+
 void solid_draw(const solid *s, const raster *r, const view *v, int32_t item_number, double boost) {
     stn_pose world_to_view = {v->axes, stn_vec3_neg(stn_mat3_apply(&v->axes, v->origin))};
-    bool closed = s->shape.mesh == NULL || s->shape.mesh->solid.mass > 0.0;
+    bool closed = s->surface != NULL ? s->surface->solid : s->shape.mesh == NULL || s->shape.mesh->solid.mass > 0.0;
     brush b = {.raster = r, .view = v, .to_world = s->pose.rotation, .paint = {item_number, closed, boost}};
     b.to_view = stn_pose_mul(&world_to_view, &s->pose);
     switch (s->shape.type) {
@@ -128,6 +139,9 @@ void solid_draw(const solid *s, const raster *r, const view *v, int32_t item_num
     case STN_SHAPE_CYLINDER:
     case STN_SHAPE_ELLIPSOID:
         draw_round(&b, &s->shape);
+        break;
+    case STN_SHAPE_SURFACE:
+        draw_surface(&b, s);
         break;
     case STN_SHAPE_BOX:
         draw_box(&b, s->shape.half_extents);

@@ -139,7 +139,8 @@ static void what_is_wrong_is_refused_and_nothing_added(void **state) {
     spec = f.spec;
     spec.patch_count = 1;
     spec.patches = &point;
-    assert_error(stn_soft_add(f.builder, f.context, &spec, &body, &said), STN_ERR_ARGUMENT, "need a thickness of contact");
+    assert_error(stn_soft_add(f.builder, f.context, &spec, &body, &said), STN_ERR_ARGUMENT,
+                 "need a thickness of contact");
     spec.surface.thickness = 1e-3;
     assert_error(stn_soft_add(f.builder, f.context, &spec, &body, &said), STN_ERR_ARGUMENT,
                  "patch 'p': no triangle of the skin has all three corners in it");
