@@ -464,6 +464,40 @@ static void assert_refused(stn_context *context, const double *corners, const do
     stn_world_destroy(world);
 }
 
+static void numbers_of_one_element_count_in_place_of_the_instance(void **state) {
+    // two tetrahedra apart, each of 1e-3/6 m^3, pressed to half their height: the second one is told to be other rubber
+    double nodes[24] = {0, 0, 0, 0.1, 0, 0, 0, 0.1, 0, 0, 0, 0.1}, start[24];
+    for (int32_t i = 0; i < 24; i++) {
+        nodes[i] = i < 12 ? nodes[i] : nodes[i - 12] + (i % 3 == 0 ? 1.0 : 0.0);
+        start[i] = i % 3 == 2 ? 0.5 * nodes[i] : nodes[i];
+    }
+    const int32_t index[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    const double own[] = {NAN, NAN, NAN, 3e5, 0.0, 500.0};
+    stn_world *world = soft_world(*state, 1e-3, NULL, stn_vec3_zero());
+    const stn_nodes_spec spec = {
+        .name = "two", .node_count = 8, .position = start, .rest = nodes, .material = stn_material_unset()};
+    const stn_elements_spec elements = {.name = "two", .element_count = 2, .index = index, .parameters = own};
+    const stn_setting settings[] = {SOFT_NUMBER("young", 1e5), SOFT_NUMBER("poisson", 0.25),
+                                    SOFT_NUMBER("density", 1000.0)};
+    stn_instance *instance = NULL;
+    stn_error err;
+    int32_t group = 0;
+    double values[6];
+    assert_ok(stn_builder_add_nodes(stn_world_builder(world), &spec, &group, &err), err);
+    assert_ok(stn_instance_create(*state, STN_KIND_ELEMENT, "fem", settings, 3, &instance, &err), err);
+    assert_ok(stn_builder_add_elements(stn_world_builder(world), instance, &elements, &group, &err), err);
+    soft_compile(world);
+    assert_near(stn_world_model(world)->node_mass[0], 1000.0 * 1e-3 / 24.0, 1e-15);
+    assert_near(stn_world_model(world)->node_mass[7], 500.0 * 1e-3 / 24.0, 1e-15);
+    assert_ok(stn_world_element_outputs(world, group, values, &err), err);
+    // stresses 2 mu e + lambda e along z, lambda e across: von Mises 2 mu |e|, pressure -(2 mu/3 + lambda) e, e = -1/2
+    assert_near(values[0], 1e5 / 2.5, 1e-6);
+    assert_near(values[1], 0.5 * (2.0 / 3.0 * 1e5 / 2.5 + 0.25e5 / (1.25 * 0.5)), 1e-6);
+    assert_near(values[3], 3e5 / 2.0, 1e-6);
+    assert_near(values[4], 0.5 * 2.0 / 3.0 * 3e5 / 2.0, 1e-6);
+    stn_world_destroy(world);
+}
+
 static void bad_elements_and_materials_are_refused_with_what_to_do(void **state) {
     const double right[] = {0, 0, 0, 0.1, 0, 0, 0, 0.1, 0, 0, 0, 0.1},
                  left[] = {0, 0, 0, 0, 0.1, 0, 0.1, 0, 0, 0, 0, 0.1},
@@ -501,6 +535,7 @@ int main(void) {
         cmocka_unit_test(inverted_and_flat_elements_come_back_and_are_told),
         cmocka_unit_test(spin_lasts_without_geometric_stiffness_and_dies_out_with_it),
         cmocka_unit_test(the_mass_is_density_times_volume_and_falls_freely),
+        cmocka_unit_test(numbers_of_one_element_count_in_place_of_the_instance),
         cmocka_unit_test(bad_elements_and_materials_are_refused_with_what_to_do),
     };
     return cmocka_run_group_tests(tests, scene_setup, scene_teardown);
