@@ -28,6 +28,8 @@ stn_vec3 convex_support(const convex *c, stn_vec3 direction) {
     case STN_SHAPE_CONVEX:
         p = stn_shape_support(c->shape, d);
         break;
+    case STN_SHAPE_SURFACE: // d: along the corners
+        return stn_mat3_column(&c->pose.rotation, d.x >= d.y && d.x >= d.z ? 0 : d.y >= d.z ? 1 : 2);
     default:
         p = stn_vec3_make(0.0, 0.0, copysign(c->shape->half_length, d.z));
     }

@@ -5,7 +5,8 @@
 
 #include "pair.h"
 
-/// A body in the common frame. A capsule stands for its segment: its radius is the caller's.
+/// A body in the common frame. A capsule stands for its segment: its radius is the caller's. A shape of type surface
+/// stands for one triangle, whose corners are the columns of the rotation; half_extents: its size.
 typedef struct convex {
     const stn_shape *shape;
     stn_pose pose;

@@ -123,6 +123,7 @@ void collide_convex(posed a, posed b, double margin, manifold *out) {
         a.shape->type == b.shape->type ? stands_before(&b, &a) : collide_table[a.shape->type][b.shape->type] == NULL;
     posed first = swap ? b : a, second = swap ? a : b;
     out->count = 0;
+    out->limit = MANIFOLD_CAPACITY;
     collide_table[first.shape->type][second.shape->type](first, second, margin, out);
     for (int32_t i = 0; swap && i < out->count; i++) {
         witness *w = &out->points[i], old = *w;
@@ -152,6 +153,7 @@ static stn_status collide_skin(const stn_contact_scene *scene, const stn_contact
                       .pair = pair,
                       .swap = !is_skin(&a->shape),
                       .margin = pair->margin,
+                      .deepest = INFINITY,
                       .set = set,
                       .status = STN_OK,
                       .err = err};

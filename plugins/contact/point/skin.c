@@ -384,6 +384,7 @@ void skin_add(skin_sink *sink, const skin_part *a, const skin_part *b, stn_vec3 
         *(sink->swap ? &c.a : &c.b) = support_of(b);
     }
     if (!are_held(sink, &c)) {
+        sink->deepest = fmin(sink->deepest, c.phi0);
         sink->status = stn_contact_set_add(sink->scene->model, sink->set, &c, sink->err);
     }
 }

@@ -86,6 +86,7 @@ typedef struct skin_sink {
     const stn_contact_pair *pair;
     bool swap; // A is geometry b of the pair
     double margin;
+    double deepest; // least distance that was added; infinite before
     stn_contact_set *set;
     stn_status status;
     stn_error *err;

@@ -15,6 +15,8 @@ typedef struct look {
     convex core; // of the body; of a sphere or capsule without its radius
     double radius, margin;
     stn_aabb box; // of the body, grown by thickness and margin
+    bool refused; // an edge that overlaps, as its direction is not one that the surface admits there
+    bool last;    // those count
     skin_sink *sink;
 } look;
 
@@ -33,7 +35,7 @@ static void meet_vertex(const look *s, int32_t id) {
     }
     const stn_shape ball = {.type = STN_SHAPE_SPHERE, .radius = s->skin->face->thickness};
     const stn_pose pose = {stn_mat3_identity(), s->skin->at[id]};
-    manifold found = {.limit = MANIFOLD_CAPACITY};
+    manifold found;
     collide_convex((posed){&ball, &pose}, s->body, s->margin, &found);
     for (int32_t i = 0; i < found.count; i++) {
         const witness *w = &found.points[i];
@@ -56,7 +58,7 @@ static bool along_edge(stn_vec3 p, stn_vec3 q, stn_pose *pose, double *half_leng
     return true;
 }
 
-static void meet_edge(const look *s, int32_t edge) {
+static void meet_edge(look *s, int32_t edge) {
     const int32_t *v = s->skin->face->edge + 2 * (size_t)edge;
     const stn_vec3 ends[2] = {s->skin->at[v[0]], s->skin->at[v[1]]};
     stn_aabb own = skin_box_of(ends, 2, 0.0);
@@ -65,14 +67,17 @@ static void meet_edge(const look *s, int32_t edge) {
     if (!skin_boxes_meet(&own, &s->box) || !along_edge(ends[0], ends[1], &pose, &capsule.half_length)) {
         return;
     }
-    manifold found = {.limit = MANIFOLD_CAPACITY};
+    manifold found;
     collide_convex((posed){&capsule, &pose}, s->body, s->margin, &found);
     const stn_vec3 z = stn_mat3_column(&pose.rotation, 2);
     for (int32_t i = 0; i < found.count; i++) {
         const witness *w = &found.points[i];
         stn_vec3 core = stn_vec3_mul_add(w->a, -capsule.radius, w->normal);
         double t = 0.5 + 0.5 * stn_vec3_dot(stn_vec3_sub(core, pose.position), z) / capsule.half_length;
-        if (t > skin_tiny && t < 1.0 - skin_tiny && skin_edge_admits(s->skin, edge, w->normal, skin_slack)) {
+        bool inside = t > skin_tiny && t < 1.0 - skin_tiny,
+             admitted = skin_edge_admits(s->skin, edge, w->normal, skin_slack);
+        s->refused = s->refused || (inside && !admitted && w->phi < 0.0);
+        if (inside && (s->last ? !admitted && w->phi < 0.0 : admitted)) {
             const skin_part part = skin_edge_part(s->skin, edge, t);
             skin_add(s->sink, &part, NULL, w->b, w->normal, feature_of(w));
         }
@@ -84,6 +89,38 @@ static void meet_edge(const look *s, int32_t edge) {
 static bool is_way_out(const skin *s, stn_vec3 point, double depth) {
     double distance, tolerance = 1e-9 * s->size;
     return skin_holds(s, point, 2.0 * depth + tolerance, &distance) && depth <= distance * (1.0 + 1e-6) + tolerance;
+}
+
+/// Does a body that reaches `depth` beyond the plane of a triangle come out along its normal? One that stands beside it
+/// lies on both sides of the plane, too, and has corners over it: it does not overlap the triangle, or comes out over
+/// a side sooner, where no other triangle is in the way. That is the contact of an edge.
+static bool is_through(const look *s, int32_t triangle, const skin_facet *f, double depth) {
+    stn_vec3 middle = s->core.pose.position, corner[3];
+    for (int32_t k = 0; k < 3; k++) { // near the origin, whatever the world's is
+        corner[k] = stn_vec3_sub(f->corner[k], middle);
+    }
+    double size = stn_vec3_norm(stn_vec3_sub(corner[1], corner[0])) + stn_vec3_norm(stn_vec3_sub(corner[2], corner[0]));
+    const stn_shape shape = {.type = STN_SHAPE_SURFACE, .half_extents = {size, 0.0, 0.0}};
+    convex one = {&shape, {stn_mat3_columns(corner[0], corner[1], corner[2]), stn_vec3_zero()}}, body = s->core;
+    body.pose.position = stn_vec3_zero();
+    separation found;
+    double least, weight[3];
+    bool apart = convex_apart(&one, &body, s->radius, &found, &least);
+    if (!apart) {
+        found = convex_penetration(&one, &body);
+    }
+    double overlap = s->radius - found.phi;
+    if (overlap <= 0.0 || depth <= 1.001 * overlap) {
+        return overlap > 0.0;
+    }
+    skin_nearest_on(corner, found.a, weight);
+    for (int32_t k = 0; k < 3; k++) {
+        int32_t edge = s->skin->face->triangle_edge[3 * (size_t)triangle + (size_t)k];
+        if (weight[(k + 2) % 3] <= 1e-6 && skin_edge_admits(s->skin, edge, found.normal, skin_slack)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static void meet_face(const look *s, int32_t triangle) {
@@ -105,14 +142,16 @@ static void meet_face(const look *s, int32_t triangle) {
     plane.rotation.m[0][2] = m.x; // of which only the normal counts
     plane.rotation.m[1][2] = m.y;
     plane.rotation.m[2][2] = m.z;
-    manifold found = {.limit = MANIFOLD_CAPACITY};
+    manifold found;
     collide_convex(s->body, (posed){&half_space, &plane}, s->margin + s->skin->face->thickness, &found);
+    double depth = found.count > 0 ? -manifold_depth(&found) : 0.0;
+    bool beside = depth > 0.0 && !s->skin->face->solid && !is_through(s, triangle, &f, depth);
     for (int32_t i = 0; i < found.count; i++) {
         const witness *w = &found.points[i];
         double weight[3];
         skin_nearest_on(f.corner, w->a, weight);
         bool inside = weight[0] > skin_tiny && weight[1] > skin_tiny && weight[2] > skin_tiny;
-        if (inside && (w->phi >= 0.0 || !s->skin->face->solid || is_way_out(s->skin, w->a, -w->phi))) {
+        if (inside && (w->phi >= 0.0 || (s->skin->face->solid ? is_way_out(s->skin, w->a, -w->phi) : !beside))) {
             const skin_part part = skin_face_part(s->skin, triangle, weight);
             skin_add(s->sink, &part, NULL, w->a, m, stn_random_mix((uint64_t)w->feature_a + 1));
         }
@@ -121,19 +160,19 @@ static void meet_face(const look *s, int32_t triangle) {
 
 /// Vertices and edges come with the first triangle that has them.
 static void meet(void *user, int32_t triangle) {
-    const look *s = user;
+    look *s = user;
     const stn_surface *face = s->skin->face;
     for (int32_t k = 0; k < 3 && s->sink->status == STN_OK; k++) {
         size_t corner = 3 * (size_t)triangle + (size_t)k;
         int32_t id = face->triangle[corner], edge = face->triangle_edge[corner];
-        if (face->vertex_owner[id] == triangle) {
+        if (face->vertex_owner[id] == triangle && !s->last) {
             meet_vertex(s, id);
         }
         if (s->body.shape->type != STN_SHAPE_HALF_SPACE && face->edge_triangle[2 * (size_t)edge] == triangle) {
             meet_edge(s, edge);
         }
     }
-    if (s->body.shape->type != STN_SHAPE_HALF_SPACE && s->sink->status == STN_OK) {
+    if (s->body.shape->type != STN_SHAPE_HALF_SPACE && s->sink->status == STN_OK && !s->last) {
         meet_face(s, triangle);
     }
 }
@@ -144,7 +183,7 @@ static double nearest_vertex(const look *s) {
     const stn_shape ball = {.type = STN_SHAPE_SPHERE, .radius = s->skin->face->thickness};
     for (int32_t i = 0; i < s->skin->face->vertex_count; i++) {
         const stn_pose pose = {stn_mat3_identity(), s->skin->at[i]};
-        manifold found = {.limit = MANIFOLD_CAPACITY};
+        manifold found;
         collide_convex((posed){&ball, &pose}, s->body, INFINITY, &found);
         least = found.count > 0 ? fmin(least, manifold_depth(&found)) : least;
     }
@@ -164,4 +203,8 @@ void skin_against_convex(skin *a, posed b, skin_sink *sink) {
     }
     s.box = stn_shape_aabb(b.shape, b.pose, s.margin + a->face->thickness);
     skin_visit(a, &s.box, meet, &s);
+    if (s.refused && sink->deepest >= 0.0 && !a->face->solid) { // deep in a crease: whatever overlaps has a contact
+        s.last = true;
+        skin_visit(a, &s.box, meet, &s);
+    }
 }

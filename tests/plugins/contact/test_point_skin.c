@@ -5,10 +5,37 @@
 
 #include <stiction/mesh.h>
 
-#include "stn_random_pose.h"
+#include "point_hulls.h"
 #include "stn_random_shape.h"
 
 // ------------------------------------------------------------------------------------------------------------ oracle
+
+/// From outside: the foot is h_i^2 p_i / (t + h_i^2) with t > 0 so that it lies on the surface, by bisection. Inside:
+/// minus the smallest ball's share, which is enough to be negative.
+static double ellipsoid_distance(stn_vec3 h, stn_vec3 p) {
+    const double e[3] = {h.x, h.y, h.z}, q[3] = {p.x, p.y, p.z};
+    double low = 0.0, high = stn_vec3_norm(p) * fmax(e[0], fmax(e[1], e[2])), level = -1.0;
+    for (int32_t i = 0; i < 3; i++) {
+        level += q[i] / e[i] * (q[i] / e[i]);
+    }
+    if (level <= 0.0) {
+        return (sqrt(level + 1.0) - 1.0) * fmin(e[0], fmin(e[1], e[2]));
+    }
+    for (int32_t k = 0; k < 200; k++) {
+        double t = 0.5 * (low + high), sum = 0.0;
+        for (int32_t i = 0; i < 3; i++) {
+            double x = e[i] * q[i] / (t + e[i] * e[i]);
+            sum += x * x;
+        }
+        *(sum > 1.0 ? &low : &high) = t;
+    }
+    double squared = 0.0;
+    for (int32_t i = 0; i < 3; i++) {
+        double x = q[i] - e[i] * e[i] * q[i] / (low + e[i] * e[i]);
+        squared += x * x;
+    }
+    return sqrt(squared);
+}
 
 /// Signed distance of a point from a shape at the origin, from its definition.
 static double shape_distance(const stn_shape *s, stn_vec3 p) {
@@ -25,6 +52,11 @@ static double shape_distance(const stn_shape *s, stn_vec3 p) {
                fmin(fmax(x[0], fmax(x[1], x[2])), 0.0);
     case STN_SHAPE_HALF_SPACE:
         return p.z;
+    case STN_SHAPE_ELLIPSOID:
+        return ellipsoid_distance(h, p);
+    case STN_SHAPE_CONVEX: // the hull of a box
+        h = s->mesh->bounds.upper;
+        return shape_distance(&(stn_shape){.type = STN_SHAPE_BOX, .half_extents = h}, p);
     default: // a cylinder
         return hypot(fmax(side, 0.0), fmax(cap, 0.0)) + fmin(fmax(side, cap), 0.0);
     }
@@ -98,27 +130,34 @@ static void crumple(skin_probe *p, stn_random *r, double amount) {
     }
 }
 
-static const stn_shape_type types[] = {STN_SHAPE_SPHERE, STN_SHAPE_BOX, STN_SHAPE_CAPSULE, STN_SHAPE_CYLINDER,
-                                       STN_SHAPE_HALF_SPACE};
+static const stn_shape_type types[] = {STN_SHAPE_SPHERE,     STN_SHAPE_BOX,       STN_SHAPE_CAPSULE, STN_SHAPE_CYLINDER,
+                                       STN_SHAPE_HALF_SPACE, STN_SHAPE_ELLIPSOID, STN_SHAPE_CONVEX};
+enum { TYPES = STN_COUNT(types) };
+
+static stn_shape random_shape(skin_probe *p, stn_random *r, stn_shape_type type, stn_mesh **mesh) {
+    double x = random_between(r, 0.02, 0.3), y = random_between(r, 0.02, 0.3), z = random_between(r, 0.02, 0.3);
+    if (type != STN_SHAPE_CONVEX) {
+        return shape_of_sizes(type, x, y, z);
+    }
+    *mesh = hull_box(p->context, stn_vec3_make(x, y, z));
+    return stn_shape_mesh(*mesh);
+}
 
 /// Apart, the least distance; overlapping, a contact that says so.
 static void distances_are_those_of_all_triangles(void **state) {
     (void)state;
     stn_random random = {1}, *r = &random;
     int32_t apart = 0, overlapping = 0;
-    for (int32_t round = 0; round < 400; round++) {
+    for (int32_t round = 0; round < 560; round++) {
         skin_probe p;
+        stn_mesh *mesh = NULL;
         skin_probe_begin(&p);
         skin_sheet sheet = skin_sheet_make(1 + random_below(r, 4), random_between(r, 0.2, 1.0));
         stn_surface_spec spec = stn_surface_spec_default();
         spec.triangle_count = sheet.triangle_count;
         spec.triangles = sheet.triangles;
         spec.thickness = round % 3 == 0 ? 0.0 : random_between(r, 0.001, 0.05);
-        stn_shape_type type = types[round % STN_COUNT(types)];
-        stn_shape shape = type == STN_SHAPE_HALF_SPACE
-                              ? stn_shape_half_space()
-                              : shape_of_sizes(type, random_between(r, 0.02, 0.3), random_between(r, 0.02, 0.3),
-                                               random_between(r, 0.02, 0.3));
+        stn_shape shape = random_shape(&p, r, types[round % TYPES], &mesh);
         stn_pose pose = random_pose(r, 0.7);
         bool first = random_below(r, 2) == 0;
         int32_t body = first ? skin_probe_shape(&p, shape, pose) : 0;
@@ -149,9 +188,10 @@ static void distances_are_those_of_all_triangles(void **state) {
             overlapping++;
         }
         skin_sheet_free(&sheet);
+        stn_mesh_release(mesh);
         skin_probe_end(&p);
     }
-    assert_true(apart > 100 && overlapping > 50);
+    assert_true(apart > 150 && overlapping > 80);
 }
 
 // ---------------------------------------------------------------------------------------------------- other surfaces
@@ -381,6 +421,42 @@ static void a_thin_solid_is_felt_on_the_near_side(void **state) {
     }
 }
 
+/// A tall box that leans over the border of a sheet, or over a fold, from beside, has corners under its triangles, as
+/// far below as the box is high: what counts is the gap at the border, or the little overlap there.
+static void a_box_beside_a_sheet_is_not_through_it(void **state) {
+    (void)state;
+    for (int32_t round = 0; round < 12; round++) {
+        bool folded = round % 2 == 1;
+        double gap = 1e-3 - 5e-4 * (round / 2);
+        skin_probe p;
+        skin_probe_begin(&p);
+        skin_sheet sheet = skin_sheet_make(4, 0.4);
+        stn_surface_spec spec = cloth_of(&sheet, round % 3 == 0 ? 0.0 : 1e-3);
+        int32_t skin = skin_probe_add(&p, sheet.position, sheet.nodes, &spec, NULL);
+        stn_pose pose = stn_pose_make(stn_quat_normalize((stn_quat){1.0, 0.0, 0.02, 0.0}), stn_vec3_zero());
+        // the side x = -0.05 of the box touches (border, 0, 0)
+        double border = folded ? 0.1 : 0.2;
+        stn_vec3 side = stn_pose_apply(&pose, stn_vec3_make(-0.05 - gap, 0.0, 0.0));
+        pose.position = stn_vec3_sub(stn_vec3_make(border, 0.011, 0.0), side);
+        int32_t body = skin_probe_shape(&p, stn_shape_box(stn_vec3_make(0.05, 0.05, 0.5)), pose);
+        skin_probe_compile(&p);
+        for (int32_t i = 0; folded && i < p.model->node_count; i++) { // the last column hangs down
+            if (p.q[3 * i] > 0.15) {
+                p.q[3 * i] = 0.1 + 1e-9;
+                p.q[3 * i + 2] = -0.1;
+            }
+        }
+        skin_probe_collide(&p, skin, body, 5e-3);
+        skin_probe_check(&p);
+        // hanging down beside a box that leans over it, it is nearer below by what the box leans
+        double lean = folded ? 0.1 * 0.04 : 0.0;
+        assert_true(skin_probe_deepest(&p) > gap - spec.thickness - lean - 1e-4);
+        assert_true(skin_probe_deepest(&p) < gap - spec.thickness + 1e-4);
+        skin_sheet_free(&sheet);
+        skin_probe_end(&p);
+    }
+}
+
 /// A corner that has sunk in beside an edge comes out at the top, by the depth there, not at the side.
 static void a_shape_over_the_edge_of_a_solid_stays_on_top(void **state) {
     (void)state;
@@ -546,6 +622,7 @@ int main(void) {
         cmocka_unit_test(a_folded_sheet_meets_itself),
         cmocka_unit_test(a_thin_solid_is_felt_on_the_near_side),
         cmocka_unit_test(a_shape_over_the_edge_of_a_solid_stays_on_top),
+        cmocka_unit_test(a_box_beside_a_sheet_is_not_through_it),
         cmocka_unit_test(meshes_are_as_far_away_as_their_triangles),
         cmocka_unit_test(squashed_triangles_survive),
         cmocka_unit_test(ids_stay_while_things_move),
