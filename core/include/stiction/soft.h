@@ -129,17 +129,17 @@ stn_status stn_soft_mesh_select(const stn_soft_mesh *mesh, int32_t selector_coun
 
 /// Nodes that keep their place on a link.
 typedef struct stn_soft_attachment {
-    int32_t link;           // of the builder; STN_WORLD: they stay where they start
-    int32_t selector_count; // > 0
-    const stn_soft_selector *selectors;
+    int32_t link;                       // of the builder; STN_WORLD: they stay where they start
+    int32_t selector_count;             // > 0
+    const stn_soft_selector *selectors; // (selector_count)
 } stn_soft_attachment;
 
 /// Part of the skin with a contact material of its own: the triangles that have all three corners among these nodes.
 typedef struct stn_soft_patch {
-    const char *name;       // its surface is called "body/name"
-    int32_t selector_count; // > 0
-    const stn_soft_selector *selectors;
-    stn_material material; // NaN: as of the body
+    const char *name;                   // its surface is called "body/name"
+    int32_t selector_count;             // > 0
+    const stn_soft_selector *selectors; // (selector_count)
+    stn_material material;              // NaN: as of the body
 } stn_soft_patch;
 
 /// A soft body: tetrahedra, or a sheet. Everything is borrowed for the call.

@@ -287,8 +287,6 @@ bool stn_lua_side_has(const void *side, int32_t geometry); ///< as stn_contact_s
 stn_lua_side stn_lua_side_at(lua_State *L, int index, stn_lua_world *w, const char *owner);
 /// Pushes its name: "group", "group/link" or that of the soft body.
 const char *stn_lua_push_side_name(lua_State *L, const stn_lua_world *w, const stn_lua_side *side);
-/// The nodes of a soft body's object.
-stn_link_range stn_lua_soft_nodes(const stn_lua_object *soft);
 /// The sides that the arguments at `index` and after it name; raises when a link is on both.
 void stn_lua_sides(lua_State *L, int index, stn_lua_world *w, const char *owner, stn_lua_side *a, stn_lua_side *b);
 /// Applies the start values (user value 1 of the world at `index`).
@@ -301,6 +299,8 @@ stn_lua_object *stn_lua_object_new(lua_State *L, int world_index, const char *ty
 stn_lua_object *stn_lua_object_check(lua_State *L, int index, const char *type);
 /// The object at `index` while its world is open, complete or not.
 stn_lua_object *stn_lua_object_open(lua_State *L, int index, const char *type);
+/// The tree of a soft body in its complete world.
+int32_t stn_lua_soft_tree(const stn_lua_object *soft);
 /// The object without demanding a compiled world; NULL when it is none of that class.
 stn_lua_object *stn_lua_object_test(lua_State *L, int index, const char *type);
 /// The word of a status >= 0 for scripts, as in the JSON of `stiction solve` where that has it.

@@ -112,9 +112,9 @@ stn_lua_side stn_lua_side_at(lua_State *L, int index, stn_lua_world *w, const ch
     if (soft->world != w) {
         stn_lua_fail(L, "%s: the soft body belongs to another world", owner);
     }
-    const stn_link_range nodes = stn_lua_soft_nodes(soft);
-    side.node_start = nodes.start;
-    side.node_count = nodes.count;
+    const stn_tree *tree = &side.model->trees[stn_lua_soft_tree(soft)];
+    side.node_start = tree->node_start;
+    side.node_count = tree->node_count;
     return side;
 }
 

@@ -236,6 +236,15 @@ stn_lua_object *stn_lua_object_open(lua_State *L, int index, const char *type) {
     return stn_lua_object_test(L, index, type);
 }
 
+int32_t stn_lua_soft_tree(const stn_lua_object *soft) {
+    const stn_model *model = stn_world_model(soft->world->world);
+    int32_t first = 0;
+    while (model->trees[first].kind != STN_TREE_NODAL) { // clouds come last, in the builder's order
+        first++;
+    }
+    return first + soft->index;
+}
+
 void stn_lua_take_name(lua_State *L, int world_index, const char *name) {
     lua_getiuservalue(L, world_index, 2);
     lua_pushboolean(L, 1);

@@ -609,25 +609,13 @@ typedef struct soft {
 static soft check_soft(lua_State *L) {
     const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_SOFT);
     soft s = {.w = o->world, .model = stn_world_model(o->world->world)};
-    while (s.model->trees[s.tree_index].kind != STN_TREE_NODAL) { // clouds come last
-        s.tree_index++;
-    }
-    s.tree_index += o->index;
+    s.tree_index = stn_lua_soft_tree(o);
     s.tree = &s.model->trees[s.tree_index];
     const stn_state *state = stn_world_state(o->world->world);
     s.x = &state->q[s.tree->q_start];
     s.v = &state->v[s.tree->v_start];
     s.mass = &s.model->node_mass[s.tree->node_start];
     return s;
-}
-
-stn_link_range stn_lua_soft_nodes(const stn_lua_object *object) {
-    const stn_model *model = stn_world_model(object->world->world);
-    int32_t tree = object->index;
-    while (model->trees[tree - object->index].kind != STN_TREE_NODAL) {
-        tree++;
-    }
-    return (stn_link_range){model->trees[tree].node_start, model->trees[tree].node_count};
 }
 
 /// The mesh that the describing call made; raises where the world came without it.
