@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The outsides of deformables: faces of tetrahedra that no second one shares, and elements of three nodes as they are.
+// What deformables look like: their surfaces; of a cloud without any, faces of tetrahedra that no second one shares,
+// and elements of three nodes as they are.
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,20 +53,40 @@ static bool has_surface(const stn_element_group *group, int32_t tree) {
     return group->tree == tree && (group->nodes_per_element == 3 || group->nodes_per_element == 4);
 }
 
-static cJSON *surface_json(const stn_tree *tree, int32_t number, const face_list *list) {
-    char name[32];
-    snprintf(name, sizeof name, "deformable %d", (int)number);
+/// Adds a surface of a cloud to a list of them, and returns its empty list of triangles.
+static cJSON *add_surface(cJSON *surfaces, const stn_tree *tree, const char *name, const float rgba[4]) {
     cJSON *json = cJSON_CreateObject();
     cJSON_AddStringToObject(json, "name", name);
     cJSON_AddNumberToObject(json, "first_node", tree->node_start);
     cJSON_AddNumberToObject(json, "node_count", tree->node_count);
-    cJSON *triangles = cJSON_AddArrayToObject(json, "triangles");
-    for (size_t i = 0; i < list->count; i++) {
-        for (int32_t k = 0; k < 3; k++) {
-            cJSON_AddItemToArray(triangles, cJSON_CreateNumber(list->items[i].corner[k]));
+    cJSON *colour = rgba != NULL ? cJSON_AddArrayToObject(json, "rgba") : NULL;
+    for (int32_t k = 0; rgba != NULL && k < 4; k++) {
+        cJSON_AddItemToArray(colour, cJSON_CreateNumber(1e-4 * round(1e4 * (double)rgba[k])));
+    }
+    cJSON_AddItemToArray(surfaces, json);
+    return cJSON_AddArrayToObject(json, "triangles");
+}
+
+static void add_corner(cJSON *triangles, int32_t node) {
+    cJSON_AddItemToArray(triangles, cJSON_CreateNumber(node));
+}
+
+/// Adds the surfaces of a cloud that are drawn. False: it has none, drawn or not.
+static bool add_described(cJSON *surfaces, const stn_model *model, int32_t tree) {
+    bool any = false;
+    for (int32_t i = 0; i < model->surface_count; i++) {
+        const stn_surface *s = &model->surfaces[i];
+        const stn_geometry *g = &model->geometries[s->geometry];
+        any = any || s->tree == tree;
+        if (s->tree != tree || !g->visual) {
+            continue;
+        }
+        cJSON *triangles = add_surface(surfaces, &model->trees[tree], g->name, g->rgba);
+        for (int32_t k = 0; k < 3 * s->triangle_count; k++) {
+            add_corner(triangles, s->vertex[s->triangle[k]] - model->trees[tree].node_start);
         }
     }
-    return json;
+    return any;
 }
 
 bool surfaces_add(cJSON *to, const stn_model *model) {
@@ -75,6 +97,9 @@ bool surfaces_add(cJSON *to, const stn_model *model) {
             continue;
         }
         number++;
+        if (add_described(surfaces, model, t)) {
+            continue;
+        }
         size_t most = 0;
         for (int32_t g = 0; g < model->element_group_count; g++) {
             const stn_element_group *group = &model->element_groups[g];
@@ -104,7 +129,12 @@ bool surfaces_add(cJSON *to, const stn_model *model) {
         }
         list.count = kept;
         if (list.count > 0) {
-            cJSON_AddItemToArray(surfaces, surface_json(&model->trees[t], number, &list));
+            char name[32];
+            snprintf(name, sizeof name, "deformable %d", (int)number);
+            cJSON *triangles = add_surface(surfaces, &model->trees[t], name, NULL);
+            for (size_t i = 0; i < 3 * list.count; i++) {
+                add_corner(triangles, list.items[i / 3].corner[i % 3]);
+            }
         }
         stn_release(model->context, list.items);
     }

@@ -19,7 +19,7 @@ export const EDGE_COLOUR = "#9aa0a8";
 export const LINES = ["#2b8cd6", "#d55e00", "#009e73", "#c4649b", "#a97c00", "#7a6fd6"];
 
 /** sRGB components to a colour. */
-function colourOf([red, green, blue]) {
+export function colourOf([red, green, blue]) {
   return new Color().setRGB(red, green, blue, "srgb");
 }
 

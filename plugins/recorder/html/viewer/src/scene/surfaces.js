@@ -3,29 +3,33 @@
 
 import * as THREE from "three";
 
+import { colourOf } from "./palette.js";
+
 const COLOUR = "#8fa6c4";
 
 export class Surfaces {
-  /** @param {{ surfaces?: { first_node: number, node_count: number, triangles: number[] }[] }} scene */
+  /** @param {{ surfaces?: { first_node: number, node_count: number, triangles: number[], rgba?: number[] }[] }} scene */
   constructor(scene) {
     this.root = new THREE.Group();
-    this.parts = (scene.surfaces ?? []).map(({ first_node: first, node_count: count, triangles }) => {
+    this.parts = (scene.surfaces ?? []).map(({ first_node: first, node_count: count, triangles, rgba }) => {
+      const colour = rgba ? colourOf(rgba) : new THREE.Color(COLOUR), opacity = rgba?.[3] ?? 1;
       const geometry = new THREE.BufferGeometry();
       geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(3 * count), 3));
       geometry.setIndex(triangles);
-      const mesh = new THREE.Mesh(geometry, new THREE.MeshStandardMaterial({ color: COLOUR, roughness: 0.7, side: THREE.DoubleSide }));
+      const mesh = new THREE.Mesh(geometry, new THREE.MeshStandardMaterial({ color: colour, roughness: 0.7, side: THREE.DoubleSide }));
       // a cloth that is lit from behind would lie in its own shadow
       Object.assign(mesh, { frustumCulled: false, castShadow: true, receiveShadow: isClosed(triangles) });
       this.root.add(mesh);
-      return { mesh, first, count };
+      return { mesh, first, count, colour, opacity };
     });
   }
 
   /** @param {THREE.Color | null} tint @param {boolean} ghost */
   dress(tint, ghost) {
-    for (const { mesh } of this.parts) {
-      Object.assign(mesh.material, { transparent: ghost, opacity: ghost ? 0.4 : 1, depthWrite: !ghost });
-      mesh.material.color.set(tint ?? COLOUR);
+    for (const { mesh, colour, opacity } of this.parts) {
+      const clear = ghost || opacity < 1;
+      Object.assign(mesh.material, { transparent: clear, opacity: ghost ? 0.4 * opacity : opacity, depthWrite: !clear });
+      mesh.material.color.set(tint ?? colour);
       mesh.castShadow = !ghost;
     }
   }
