@@ -372,6 +372,22 @@ static void a_folded_sheet_meets_itself(void **state) {
     skin_probe_end(&p);
 }
 
+/// Nodes 10 cm apart in a sheet 16 cm thick.
+static void a_sheet_thicker_than_its_cells_does_not_touch_itself_at_rest(void **state) {
+    (void)state;
+    skin_probe p;
+    skin_probe_begin(&p);
+    skin_sheet sheet = skin_sheet_make(6, 0.6);
+    stn_surface_spec spec = cloth_of(&sheet, 0.08);
+    spec.self_collision = true;
+    int32_t skin = skin_probe_add(&p, sheet.position, sheet.nodes, &spec, NULL);
+    skin_probe_compile(&p);
+    skin_probe_collide(&p, skin, skin, 1e-3);
+    assert_int_equal(p.set.count, 0);
+    skin_sheet_free(&sheet);
+    skin_probe_end(&p);
+}
+
 // --------------------------------------------------------------------------------------------------- solids
 
 /// A cube of side 2 h with the 8 corners as nodes.
@@ -434,9 +450,9 @@ static void a_box_beside_a_sheet_is_not_through_it(void **state) {
         stn_surface_spec spec = cloth_of(&sheet, round % 3 == 0 ? 0.0 : 1e-3);
         int32_t skin = skin_probe_add(&p, sheet.position, sheet.nodes, &spec, NULL);
         stn_pose pose = stn_pose_make(stn_quat_normalize((stn_quat){1.0, 0.0, 0.02, 0.0}), stn_vec3_zero());
-        // the side x = -0.05 of the box touches (border, 0, 0)
+        // the side x = -0.05 of the box, whose middle is above the sheet, touches (border, 0, 0)
         double border = folded ? 0.1 : 0.2;
-        stn_vec3 side = stn_pose_apply(&pose, stn_vec3_make(-0.05 - gap, 0.0, 0.0));
+        stn_vec3 side = stn_pose_apply(&pose, stn_vec3_make(-0.05 - gap, 0.0, -0.1));
         pose.position = stn_vec3_sub(stn_vec3_make(border, 0.011, 0.0), side);
         int32_t body = skin_probe_shape(&p, stn_shape_box(stn_vec3_make(0.05, 0.05, 0.5)), pose);
         skin_probe_compile(&p);
@@ -620,6 +636,7 @@ int main(void) {
         cmocka_unit_test(distances_are_those_of_all_triangles),
         cmocka_unit_test(two_sheets_are_as_far_apart_as_their_triangles),
         cmocka_unit_test(a_folded_sheet_meets_itself),
+        cmocka_unit_test(a_sheet_thicker_than_its_cells_does_not_touch_itself_at_rest),
         cmocka_unit_test(a_thin_solid_is_felt_on_the_near_side),
         cmocka_unit_test(a_shape_over_the_edge_of_a_solid_stays_on_top),
         cmocka_unit_test(a_box_beside_a_sheet_is_not_through_it),
