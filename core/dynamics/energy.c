@@ -4,21 +4,29 @@
 
 static const stn_spatial ZERO = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
 
-static stn_vec3 node_vector(const double *values, int32_t node) {
-    const double *v = values + 3 * (size_t)node;
-    return stn_vec3_make(v[0], v[1], v[2]);
+static stn_vec3 vector_at(const double *x) {
+    return stn_vec3_make(x[0], x[1], x[2]);
 }
 
-/// Row i of M v of a cloud, v that of its nodes.
-static stn_vec3 node_momentum(const stn_model *model, const stn_tree *tree, const double *v, int32_t i) {
+/// Velocity of node i of a cloud, its angular part 0 where it is a point, and its momenta about itself: M v there.
+static void node_motion(const stn_kinematics *k, const stn_tree *tree, int32_t i, stn_spatial *velocity,
+                        stn_spatial *momentum) {
+    const double *v = k->v + tree->v_start;
+    const int32_t nv = stn_node_type_nv(tree->node_type), node = tree->node_start + i;
+    *velocity = (stn_spatial){stn_vec3_zero(), vector_at(v + nv * i)};
+    *momentum = ZERO;
     if (tree->mass == NULL) {
-        return stn_vec3_scale(model->node_mass[tree->node_start + i], node_vector(v, i));
+        momentum->linear = stn_vec3_scale(k->model->node_mass[node], velocity->linear);
+    } else {
+        for (int32_t e = tree->row_start[i]; e < tree->row_start[i + 1]; e++) {
+            momentum->linear = stn_vec3_mul_add(momentum->linear, tree->mass[e], vector_at(v + nv * tree->column[e]));
+        }
     }
-    stn_vec3 sum = stn_vec3_zero();
-    for (int32_t e = tree->row_start[i]; e < tree->row_start[i + 1]; e++) {
-        sum = stn_vec3_mul_add(sum, tree->mass[e], node_vector(v, tree->column[e]));
+    if (tree->node_type == STN_NODE_FRAME) {
+        const stn_mat3 I = node_inertia(k, node);
+        velocity->angular = vector_at(v + nv * i + 3);
+        momentum->angular = stn_mat3_apply(&I, velocity->angular);
     }
-    return sum;
 }
 
 double stn_kinetic_energy(const stn_kinematics *kinematics) {
@@ -36,10 +44,10 @@ double stn_kinetic_energy(const stn_kinematics *kinematics) {
         }
     }
     for (int32_t t = model_object_of(model)->articulated_count; t < model->tree_count; t++) {
-        const stn_tree *tree = &model->trees[t];
-        const double *v = kinematics->v + tree->v_start;
-        for (int32_t i = 0; i < tree->node_count; i++) {
-            twice += stn_vec3_dot(node_vector(v, i), node_momentum(model, tree, v, i));
+        for (int32_t i = 0; i < model->trees[t].node_count; i++) {
+            stn_spatial u, p;
+            node_motion(kinematics, &model->trees[t], i, &u, &p);
+            twice += spatial_dot(&p, &u);
         }
     }
     return 0.5 * twice;
@@ -86,9 +94,11 @@ stn_spatial stn_momentum(const stn_kinematics *kinematics) {
     for (int32_t t = model_object_of(model)->articulated_count; t < model->tree_count; t++) {
         const stn_tree *tree = &model->trees[t];
         for (int32_t i = 0; i < tree->node_count; i++) {
-            stn_vec3 p = node_momentum(model, tree, kinematics->v + tree->v_start, i);
-            stn_spatial both = {stn_vec3_cross(kinematics->node[tree->node_start + i], p), p};
-            spatial_add_to(&sum, 1.0, &both);
+            stn_spatial u, p;
+            node_motion(kinematics, tree, i, &u, &p);
+            const stn_vec3 place = kinematics->node[tree->node_start + i];
+            p.angular = stn_vec3_add(p.angular, stn_vec3_cross(place, p.linear));
+            spatial_add_to(&sum, 1.0, &p);
         }
     }
     return sum;

@@ -5,20 +5,33 @@
 
 #include "dynamics/tree_kernels.h"
 
-static void nodal(const stn_tree *tree, const double *node_mass, stn_vec3 gravity, const double *acceleration,
-                  double *tau) {
-    const double g[3] = {gravity.x, gravity.y, gravity.z};
+/// Of a cloud with velocities v (n_t; NULL: at rest): Newton for every node, and Euler for those that are frames.
+static void nodal(const stn_kinematics *k, const stn_tree *tree, stn_vec3 gravity, const double *v,
+                  const double *acceleration, double *tau) {
+    const double *mass = k->model->node_mass + tree->node_start, g[3] = {gravity.x, gravity.y, gravity.z};
+    const int32_t nv = stn_node_type_nv(tree->node_type);
     const bool lumped = tree->mass == NULL;
     for (int32_t i = 0; i < tree->nv; i++) {
-        double a = acceleration != NULL && lumped ? acceleration[i] : 0.0;
-        tau[i] = node_mass[tree->node_start + i / 3] * (a - g[i % 3]);
+        const double a = acceleration != NULL && lumped ? acceleration[i] : 0.0;
+        tau[i] = i % nv < 3 ? mass[i / nv] * (a - g[i % nv]) : a;
     }
     for (int32_t i = 0; i < tree->node_count && !lumped && acceleration != NULL; i++) {
         for (int32_t e = tree->row_start[i]; e < tree->row_start[i + 1]; e++) {
-            for (int32_t k = 0; k < 3; k++) {
-                tau[3 * i + k] += tree->mass[e] * acceleration[3 * tree->column[e] + k];
+            for (int32_t r = 0; r < 3; r++) {
+                tau[3 * i + r] += tree->mass[e] * acceleration[3 * tree->column[e] + r];
             }
         }
+    }
+    for (int32_t i = 0; i < tree->node_count && tree->node_type == STN_NODE_FRAME && v != NULL; i++) {
+        double *torque = tau + 6 * i + 3; // holds the angular acceleration
+        const double *w = v + 6 * i + 3;
+        const stn_vec3 alpha = stn_vec3_make(torque[0], torque[1], torque[2]), omega = stn_vec3_make(w[0], w[1], w[2]);
+        const stn_mat3 I = node_inertia(k, tree->node_start + i);
+        const stn_vec3 spin = stn_vec3_cross(omega, stn_mat3_apply(&I, omega));
+        const stn_vec3 sum = stn_vec3_add(stn_mat3_apply(&I, alpha), spin);
+        torque[0] = sum.x;
+        torque[1] = sum.y;
+        torque[2] = sum.z;
     }
 }
 
@@ -27,7 +40,7 @@ void stn_inverse_dynamics(const stn_kinematics *kinematics, int32_t tree, stn_ve
     const kinematics_object *k = kinematics_object_of(kinematics);
     const stn_tree *t = &kinematics->model->trees[tree];
     if (t->kind == STN_TREE_NODAL) {
-        nodal(t, kinematics->model->node_mass, gravity, acceleration, tau);
+        nodal(kinematics, t, gravity, kinematics->v + t->v_start, acceleration, tau);
     } else if (t->body_count == 1 && k->plan[t->body_start].free_root) {
         // One body floating in the world: Newton and Euler about its origin, which accelerates by a.
         int32_t body = t->body_start;
@@ -57,7 +70,7 @@ void stn_inverse_dynamics_at(const stn_kinematics *kinematics, int32_t tree, stn
     const stn_model *model = kinematics->model;
     const stn_tree *t = &model->trees[tree];
     if (t->kind == STN_TREE_NODAL) {
-        nodal(t, model->node_mass, gravity, acceleration, tau);
+        nodal(kinematics, t, gravity, v, acceleration, tau);
         return;
     }
     kinematics_object other = *kinematics_object_of(kinematics);
@@ -107,7 +120,7 @@ void stn_gravity_efforts(const stn_kinematics *kinematics, int32_t t, stn_vec3 g
     const stn_model *model = kinematics->model;
     const stn_tree *tree = &model->trees[t];
     if (tree->kind == STN_TREE_NODAL) {
-        nodal(tree, model->node_mass, gravity, NULL, tau);
+        nodal(kinematics, tree, gravity, NULL, NULL, tau);
         return;
     }
     for (int32_t i = 0; i < tree->body_count; i++) {

@@ -109,6 +109,9 @@ static bool allocate(kinematics_object *k, const stn_model *model) {
     k->face.body_velocity = STN_ARENA_ZEROED(k->memory, bodies + 1, stn_spatial); // kernels read one number more
     k->face.motion = STN_ARENA_ZEROED(k->memory, nv + 1, stn_spatial);
     k->face.bias = STN_ARENA_ZEROED(k->memory, bodies + 1, stn_spatial);
+    const size_t nodes = model_object_of(model)->has_frames ? (size_t)model->node_count : 0;
+    k->node = nodes > 0 ? STN_ARENA_ZEROED(k->memory, nodes, stn_vec3) : NULL;
+    k->face.node_pose = k->node_pose = nodes > 0 ? STN_ARENA_ZEROED(k->memory, nodes, stn_pose) : NULL;
     k->frame = STN_ARENA_ZEROED(k->memory, bodies, body_frame);
     k->angle = STN_ARENA_ZEROED(k->memory, bodies + 4, double);
     k->cosine = STN_ARENA_ZEROED(k->memory, bodies + 4, double);
@@ -119,7 +122,7 @@ static bool allocate(kinematics_object *k, const stn_model *model) {
     if (constants == NULL || rotor == NULL || k->face.body_pose == NULL || k->face.reference == NULL ||
         k->face.body_velocity == NULL || k->face.motion == NULL || k->face.bias == NULL || k->frame == NULL ||
         turn_q == NULL || k->angle == NULL || k->cosine == NULL || k->sine == NULL || k->inertia == NULL ||
-        k->composite == NULL || k->force_rows == NULL) {
+        k->composite == NULL || k->force_rows == NULL || (nodes > 0 && (k->node == NULL || k->node_pose == NULL))) {
         return false;
     }
     fill_constants(model, k->plan, constants, rotor);
@@ -200,11 +203,30 @@ void stn_kinematics_destroy(stn_kinematics *kinematics) {
     }
 }
 
+/// Positions and poses where some nodes are frames.
+static void place_nodes(kinematics_object *k, const double *q) {
+    const stn_model *model = k->face.model;
+    for (int32_t i = 0; i < model->node_count; i++) {
+        const double *x = q + stn_model_node_q(model, i);
+        k->node[i] = stn_vec3_make(x[0], x[1], x[2]);
+        k->node_pose[i] = (stn_pose){stn_mat3_identity(), k->node[i]};
+        if (model->trees[model->node_tree[i]].node_type == STN_NODE_FRAME) {
+            const stn_quat turn = {x[3], x[4], x[5], x[6]};
+            k->node_pose[i].rotation = stn_quat_matrix(stn_quat_normalize(turn));
+        }
+    }
+}
+
 void stn_kinematics_update(stn_kinematics *kinematics, const double *q, const double *v) {
     kinematics_object *k = (kinematics_object *)(void *)kinematics;
     kinematics->q = q;
     kinematics->v = v;
-    kinematics->node = (const stn_vec3 *)(const void *)(q + model_object_of(kinematics->model)->node_q);
+    if (k->node != NULL) {
+        place_nodes(k, q);
+        kinematics->node = k->node;
+    } else {
+        kinematics->node = (const stn_vec3 *)(const void *)(q + model_object_of(kinematics->model)->node_q);
+    }
     k->kernels->kinematics(k, q, v);
 }
 
@@ -217,11 +239,16 @@ void stn_integrate_q(const stn_model *model, const double *q, const double *v, d
         const body_plan *plan = &object->plan[i];
         joint_kind_get((stn_joint_type)plan->type)->integrate(q + plan->q, v + plan->v, s, q_next + plan->q);
     }
-    q += object->node_q;
-    v += object->node_v;
-    q_next += object->node_q;
-    for (int32_t i = 0; i < 3 * model->node_count; i++) {
-        q_next[i] = q[i] + s * v[i];
+    for (int32_t t = object->articulated_count; t < model->tree_count; t++) {
+        const stn_tree *tree = &model->trees[t];
+        const double *from = q + tree->q_start, *u = v + tree->v_start;
+        double *to = q_next + tree->q_start;
+        for (int32_t i = 0; i < tree->nq && tree->node_type == STN_NODE_POINT; i++) {
+            to[i] = from[i] + s * u[i];
+        }
+        for (int32_t i = 0; i < tree->node_count && tree->node_type == STN_NODE_FRAME; i++) {
+            joint_kind_get(STN_JOINT_FLOATING)->integrate(from + 7 * i, u + 6 * i, s, to + 7 * i);
+        }
     }
 }
 
@@ -231,10 +258,15 @@ void stn_difference_q(const stn_model *model, const double *q_a, const double *q
         const body_plan *plan = &object->plan[i];
         joint_kind_get((stn_joint_type)plan->type)->difference(q_a + plan->q, q_b + plan->q, v + plan->v);
     }
-    q_a += object->node_q;
-    q_b += object->node_q;
-    v += object->node_v;
-    for (int32_t i = 0; i < 3 * model->node_count; i++) {
-        v[i] = q_b[i] - q_a[i];
+    for (int32_t t = object->articulated_count; t < model->tree_count; t++) {
+        const stn_tree *tree = &model->trees[t];
+        const double *a = q_a + tree->q_start, *b = q_b + tree->q_start;
+        double *u = v + tree->v_start;
+        for (int32_t i = 0; i < tree->nv && tree->node_type == STN_NODE_POINT; i++) {
+            u[i] = b[i] - a[i];
+        }
+        for (int32_t i = 0; i < tree->node_count && tree->node_type == STN_NODE_FRAME; i++) {
+            joint_kind_get(STN_JOINT_FLOATING)->difference(a + 7 * i, b + 7 * i, u + 6 * i);
+        }
     }
 }

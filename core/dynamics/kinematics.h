@@ -58,11 +58,20 @@ typedef struct kinematics_object {
     const int32_t *turn_q;           // (turn_count) their coordinates
     double *angle, *cosine, *sine;   // (turn_count + 1, up to the next multiple of 4) by place
     inertia *inertia;                // (body_count) at the tree's reference point
-    inertia *composite;              // (body_count) work of the mass matrix: a body with all that it carries
-    const mass_block *blocks;        // of all articulated trees
-    const int32_t *block_start;      // (tree_count + 1)
-    double *force_rows;              // work of the mass matrix: I^c S by rows, 6 x (n_t + MASS_BLOCK) per tree
+    stn_vec3 *node;                  // (node_count) copied from q; NULL where all nodes are points
+    stn_pose *node_pose;
+    inertia *composite;         // (body_count) work of the mass matrix: a body with all that it carries
+    const mass_block *blocks;   // of all articulated trees
+    const int32_t *block_start; // (tree_count + 1)
+    double *force_rows;         // work of the mass matrix: I^c S by rows, 6 x (n_t + MASS_BLOCK) per tree
 } kinematics_object;
+
+/// Of a frame about its centre of mass, world axes: R diag(I) R^T.
+static inline stn_mat3 node_inertia(const stn_kinematics *k, int32_t node) {
+    const double *I = k->model->node_inertia + 3 * (size_t)node;
+    const stn_mat3 own = {{{I[0], 0.0, 0.0}, {0.0, I[1], 0.0}, {0.0, 0.0, I[2]}}};
+    return stn_mat3_rotate_tensor(&k->node_pose[node].rotation, &own);
+}
 
 static inline const kinematics_object *kinematics_object_of(const stn_kinematics *kinematics) {
     return (const kinematics_object *)(const void *)kinematics;

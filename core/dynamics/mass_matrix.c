@@ -8,7 +8,20 @@ void stn_mass_matrix(const stn_kinematics *kinematics, int32_t tree, stn_matrix 
     const stn_model *model = kinematics->model;
     const kinematics_object *k = kinematics_object_of(kinematics);
     const stn_tree *t = &model->trees[tree];
-    if (t->kind == STN_TREE_NODAL) {
+    if (t->kind == STN_TREE_NODAL && t->node_type == STN_NODE_FRAME) {
+        memset(M->values, 0, (size_t)stn_matrix_value_count(M) * sizeof *M->values);
+        for (int32_t i = 0; i < t->node_count; i++) {
+            const double m = model->node_mass[t->node_start + i];
+            const stn_mat3 I = node_inertia(kinematics, t->node_start + i);
+            for (int32_t r = M->row_start[i]; r < M->row_start[i + 1]; r++) {
+                double *block = M->values + 36 * (size_t)r;
+                for (int32_t e = 0; e < 9 && M->column[r] == i; e++) {
+                    block[6 * (e / 3) + e % 3] = e % 4 == 0 ? m : 0.0;
+                    block[6 * (3 + e / 3) + 3 + e % 3] = I.m[e / 3][e % 3];
+                }
+            }
+        }
+    } else if (t->kind == STN_TREE_NODAL) {
         const double *node_mass = model->node_mass;
         for (int32_t i = 0; i < t->node_count; i++) {
             const double lumped = node_mass[t->node_start + i];

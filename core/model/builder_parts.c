@@ -154,16 +154,36 @@ static stn_status check_meshes(const stn_model_builder *builder, const stn_geome
     return STN_OK;
 }
 
+/// A checked geometry at the end of the list.
+static stn_status put_geometry(stn_model_builder *builder, const stn_geometry_spec *spec, const built_geometry *place,
+                               stn_error *err) {
+    built_geometry *item = list_reserve(builder->context, &builder->geometries, sizeof *item);
+    const char *name = builder_copy_text(builder, spec->name), *where = builder_copy_text(builder, spec->where);
+    if (item == NULL || name == NULL || where == NULL) {
+        return model_out_of_memory(err);
+    }
+    *item = *place;
+    item->spec = *spec;
+    item->spec.name = name;
+    item->spec.where = where;
+    item->spec.mesh = meshed(&spec->shape) ? spec->mesh : -1;
+    builder->geometries.count++;
+    return STN_OK;
+}
+
+static stn_status check_whole_geometry(const stn_model_builder *builder, const stn_geometry_spec *spec,
+                                       stn_error *err) {
+    stn_status status = check_geometry(spec, err);
+    return status == STN_OK ? check_meshes(builder, spec, err) : status;
+}
+
 stn_status stn_builder_add_geometry(stn_model_builder *builder, int32_t link, const stn_geometry_spec *spec,
                                     int32_t *geometry, stn_error *err) {
     stn_status status = builder_check_link(builder, "geometry", link, false, err);
     if (status != STN_OK) {
         return status;
     }
-    status = check_geometry(spec, err);
-    if (status == STN_OK) {
-        status = check_meshes(builder, spec, err);
-    }
+    status = check_whole_geometry(builder, spec, err);
     if (status != STN_OK) {
         const char *name = spec->name != NULL ? spec->name : "";
         const char *owner = link == STN_WORLD ? "world" : link_at(builder, link)->spec.name;
@@ -171,18 +191,37 @@ stn_status stn_builder_add_geometry(stn_model_builder *builder, int32_t link, co
                          spec->where != NULL ? spec->where : "", spec->where != NULL ? ")" : "");
         return status;
     }
-    built_geometry *item = list_reserve(builder->context, &builder->geometries, sizeof *item);
-    const char *name = builder_copy_text(builder, spec->name), *where = builder_copy_text(builder, spec->where);
-    if (item == NULL || name == NULL || where == NULL) {
-        return model_out_of_memory(err);
+    status = put_geometry(builder, spec, &(built_geometry){.link = link}, err);
+    *geometry = builder->geometries.count - 1;
+    return status;
+}
+
+stn_status stn_builder_add_node_geometry(stn_model_builder *builder, int32_t cloud, int32_t node,
+                                         const stn_geometry_spec *spec, stn_error *err) {
+    if (cloud < 0 || cloud >= builder->clouds.count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "geometry: there is no cloud of nodes %d (%d clouds)", cloud,
+                        builder->clouds.count);
     }
-    item->spec = *spec;
-    item->spec.name = name;
-    item->spec.where = where;
-    item->spec.mesh = meshed(&spec->shape) ? spec->mesh : -1;
-    item->link = link;
-    *geometry = builder->geometries.count++;
-    return STN_OK;
+    const built_cloud *nodes = cloud_at(builder, cloud);
+    stn_status status = STN_OK;
+    if (node < 0 || node >= nodes->node_count) {
+        status =
+            stn_fail(err, STN_ERR_ARGUMENT, "there is no node %d (%d nodes, counted from 0)", node, nodes->node_count);
+    } else if (nodes->type != STN_NODE_FRAME) {
+        status = stn_fail(err, STN_ERR_ARGUMENT, "its nodes are points, which carry spheres alone (contact_radius)");
+    } else {
+        status = check_whole_geometry(builder, spec, err);
+    }
+    const bool endless = spec->shape.type == STN_SHAPE_HALF_SPACE || spec->shape.type == STN_SHAPE_HEIGHT_FIELD;
+    if (status == STN_OK && endless) {
+        status = stn_fail(err, STN_ERR_ARGUMENT, "a %s cannot move", stn_shape_name(spec->shape.type));
+    }
+    if (status != STN_OK) {
+        stn_error_prefix(err, "nodes '%s', node %d, geometry '%s'", nodes->name, node,
+                         spec->name != NULL ? spec->name : "");
+        return status;
+    }
+    return put_geometry(builder, spec, &(built_geometry){.link = NODE_LINK, .cloud = cloud, .node = node}, err);
 }
 
 stn_status stn_builder_add_mesh(stn_model_builder *builder, const char *path, stn_vec3 scale, const stn_mesh *data,

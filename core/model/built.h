@@ -40,9 +40,12 @@ typedef struct built_joint {
     int32_t group;
 } built_joint;
 
+enum { NODE_LINK = -3 }; // stands where a link does
+
 typedef struct built_geometry {
     stn_geometry_spec spec;
-    int32_t link; // STN_WORLD: on the world; STN_SURFACE_LINK: over nodes
+    int32_t link;        // STN_WORLD: on the world; STN_SURFACE_LINK: over nodes; NODE_LINK: on a node
+    int32_t cloud, node; // of the builder, and within the cloud; where link is NODE_LINK
 } built_geometry;
 
 typedef struct built_exclude {
@@ -61,6 +64,9 @@ typedef struct built_cloud {
     const double *rest;            // NULL: as position
     double contact_radius;
     stn_material material;
+    stn_node_type type;
+    const double *orientation, *inertia, *rest_orientation; // NULL for points; the last one also as `orientation`
+    int32_t self_collision_skip;
 } built_cloud;
 
 typedef struct built_element_group {

@@ -25,12 +25,13 @@ typedef struct filter_entry {
     int32_t link;   // STN_WORLD also for a root link named "world"; FILTER_NODE for nodes; STN_SURFACE_LINK
     uint32_t category, mask;
     bool collision;
-    bool driven;     // the world, or on a body that is kinematic, or a node attached to such: two feel no contact
-    bool excluded;   // its link is on the exclude list
-    bool overridden; // an override names its link
-    bool meets_own;  // a surface with self-collision: others of its cloud, too
+    int32_t node, skip; // of a node: its number, and self_collision_skip; -1, 0 of others
+    bool driven;        // the world, or on a body that is kinematic, or a node attached to such: two feel no contact
+    bool excluded;      // its link is on the exclude list
+    bool overridden;    // an override names its link
+    bool meets_own;     // a surface with self-collision: others of its cloud, too
 } filter_entry;
-enum { FILTER_NODE = -3 };
+enum { FILTER_NODE = -3 }; // as NODE_LINK
 
 enum { MATERIAL_MEMBERS = 8 };
 
@@ -61,7 +62,8 @@ typedef struct model_object {
     const uint64_t *exclude_keys; // (exclude_count) of the link pairs, ascending
     pair_overrides overrides;
     int32_t articulated_count; // trees; clouds come after them
-    int32_t node_q, node_v;    // where the coordinates and velocities of the nodes begin
+    int32_t node_q;            // where the coordinates of the nodes begin
+    bool has_frames;           // some nodes are
 } model_object;
 
 static inline const model_object *model_object_of(const stn_model *model) {

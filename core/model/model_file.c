@@ -314,10 +314,12 @@ static stn_status pass_surface(passing *p, const stn_geometry_spec *geometry, in
 static stn_status pass_geometry(passing *p, int32_t i, stn_error *err) {
     byte_stream *b = p->b;
     stn_geometry_spec spec = {0};
-    int32_t link = 0, index = 0;
+    int32_t link = 0, index = 0, cloud = 0, node = 0;
     if (!b->reading) {
         spec = geometry_at(p->builder, i)->spec;
         link = geometry_at(p->builder, i)->link;
+        cloud = geometry_at(p->builder, i)->cloud;
+        node = geometry_at(p->builder, i)->node;
     }
     int32_t type = (int32_t)spec.shape.type;
     bytes_pass_text(b, &spec.name);
@@ -342,6 +344,10 @@ static stn_status pass_geometry(passing *p, int32_t i, stn_error *err) {
     BYTES_PASS(b, &spec.field.thickness);
     pass_index(b, &spec.field.volume_mesh);
     pass_index(b, &link);
+    if (link == NODE_LINK) {
+        pass_index(b, &cloud);
+        pass_index(b, &node);
+    }
     stn_status status = bytes_status(b, err);
     if (status == STN_OK && spec.shape.type == STN_SHAPE_SURFACE) {
         return pass_surface(p, &spec, link, err);
@@ -351,7 +357,8 @@ static stn_status pass_geometry(passing *p, int32_t i, stn_error *err) {
     }
     bool known = spec.mesh >= 0 && spec.mesh < p->builder->meshes.count;
     spec.shape.mesh = known ? mesh_at(p->builder, spec.mesh)->data : NULL;
-    return stn_builder_add_geometry(p->builder, link, &spec, &index, err);
+    return link == NODE_LINK ? stn_builder_add_node_geometry(p->builder, cloud, node, &spec, err)
+                             : stn_builder_add_geometry(p->builder, link, &spec, &index, err);
 }
 
 static stn_status pass_exclude(passing *p, int32_t i, stn_error *err) {
@@ -429,8 +436,10 @@ static stn_status pass_cloud(passing *p, int32_t i, stn_error *err) {
     if (!b->reading) {
         cloud = *cloud_at(p->builder, i);
     }
-    const void *position = cloud.position, *mass = cloud.mass, *rest = cloud.rest;
-    bool has_mass = mass != NULL, has_rest = rest != NULL;
+    const void *position = cloud.position, *mass = cloud.mass, *rest = cloud.rest, *orientation = cloud.orientation,
+               *rest_orientation = cloud.rest_orientation, *inertia = cloud.inertia;
+    bool has_mass = mass != NULL, has_rest = rest != NULL, has_rest_orientation = rest_orientation != NULL;
+    int32_t type = (int32_t)cloud.type;
     bytes_pass_text(b, &cloud.name);
     bytes_pass_count(b, &cloud.node_count, INT32_MAX);
     bytes_pass_array(b, p->scratch, &position, 3 * (size_t)cloud.node_count, sizeof(double));
@@ -444,9 +453,28 @@ static stn_status pass_cloud(passing *p, int32_t i, stn_error *err) {
     }
     BYTES_PASS(b, &cloud.contact_radius);
     BYTES_PASS(b, &cloud.material);
+    bytes_pass_count(b, &type, STN_NODE_FRAME);
+    bytes_pass_count(b, &cloud.self_collision_skip, INT32_MAX);
+    const size_t frames = type == STN_NODE_FRAME ? (size_t)cloud.node_count : 0;
+    bytes_pass_array(b, p->scratch, &orientation, 4 * frames, sizeof(double));
+    bytes_pass_array(b, p->scratch, &inertia, 3 * frames, sizeof(double));
+    bytes_pass_bool(b, &has_rest_orientation);
+    if (has_rest_orientation) {
+        bytes_pass_array(b, p->scratch, &rest_orientation, 4 * frames, sizeof(double));
+    }
     stn_status status = bytes_status(b, err);
-    const stn_nodes_spec spec = {cloud.name,           cloud.node_count, position, mass,
-                                 cloud.contact_radius, cloud.material,   rest};
+    const stn_nodes_spec spec = {.name = cloud.name,
+                                 .node_count = cloud.node_count,
+                                 .position = position,
+                                 .mass = mass,
+                                 .contact_radius = cloud.contact_radius,
+                                 .material = cloud.material,
+                                 .rest = rest,
+                                 .type = (stn_node_type)type,
+                                 .orientation = frames > 0 ? orientation : NULL,
+                                 .rest_orientation = has_rest_orientation ? rest_orientation : NULL,
+                                 .inertia = frames > 0 ? inertia : NULL,
+                                 .self_collision_skip = cloud.self_collision_skip};
     return status == STN_OK && b->reading ? stn_builder_add_nodes(p->builder, &spec, &index, err) : status;
 }
 

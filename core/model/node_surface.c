@@ -187,6 +187,10 @@ stn_status stn_builder_add_surface(stn_model_builder *builder, int32_t nodes, co
                         .solid = spec->solid,
                         .self_collision = spec->self_collision};
     stn_status status = check_surface_spec(spec, err);
+    if (status == STN_OK && cloud->type != STN_NODE_POINT) {
+        status = stn_fail(err, STN_ERR_ARGUMENT,
+                          "its nodes are frames, a surface lies over points: let frames carry shapes");
+    }
     if (status == STN_OK) {
         status = check_triangles(cloud, spec, &volume, err);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodal clouds: point masses that elements join. Adding them to a builder, and compiling them into trees whose matrices
-// have one 3 x 3 block wherever an element joins two nodes.
+// Nodal clouds: point masses or frames that elements join. Adding them to a builder, and compiling them into trees
+// whose matrices have one block wherever an element joins two nodes.
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +9,17 @@
 #include "base/sort.h"
 #include "model/built.h"
 #include "model/compiler.h"
+
+/// Unit quaternions of frames, those of the spec or identities; NULL: out of memory.
+static double *builder_orientations(stn_model_builder *builder, const stn_nodes_spec *spec) {
+    const size_t count = (size_t)spec->node_count;
+    double *out = stn_arena_allocate(builder->memory, 4 * count, sizeof *out);
+    for (size_t i = 0; i < count && out != NULL; i++) {
+        const double *given = spec->orientation != NULL ? spec->orientation + 4 * i : (const double[4]){1.0};
+        memcpy(out + 4 * i, given, 4 * sizeof *out);
+    }
+    return out;
+}
 
 stn_status stn_builder_add_nodes(stn_model_builder *builder, const stn_nodes_spec *spec, int32_t *nodes,
                                  stn_error *err) {
@@ -23,11 +34,28 @@ stn_status stn_builder_add_nodes(stn_model_builder *builder, const stn_nodes_spe
     const double *position = builder_copy(builder, spec->position, 3 * count, sizeof(double));
     const double *mass = spec->mass == NULL ? NULL : builder_copy(builder, spec->mass, count, sizeof(double));
     const double *rest = spec->rest == NULL ? NULL : builder_copy(builder, spec->rest, 3 * count, sizeof(double));
+    const bool frames = spec->type == STN_NODE_FRAME, turned = frames && spec->rest_orientation != NULL;
+    double *orientation = frames ? builder_orientations(builder, spec) : NULL;
+    const double *rest_orientation =
+        turned ? builder_copy(builder, spec->rest_orientation, 4 * count, sizeof(double)) : NULL;
+    const double *inertia = frames ? builder_copy(builder, spec->inertia, 3 * count, sizeof(double)) : NULL;
     if (item == NULL || name == NULL || position == NULL || (mass == NULL) != (spec->mass == NULL) ||
-        (rest == NULL) != (spec->rest == NULL)) {
+        (rest == NULL) != (spec->rest == NULL) || (frames && (orientation == NULL || inertia == NULL)) ||
+        (turned && rest_orientation == NULL)) {
         return stn_fail(err, STN_ERR_MEMORY, "nodes '%s': out of memory", spec->name);
     }
-    *item = (built_cloud){name, spec->node_count, position, mass, rest, spec->contact_radius, spec->material};
+    *item = (built_cloud){.name = name,
+                          .node_count = spec->node_count,
+                          .position = position,
+                          .mass = mass,
+                          .rest = rest,
+                          .contact_radius = spec->contact_radius,
+                          .material = spec->material,
+                          .type = spec->type,
+                          .orientation = orientation,
+                          .rest_orientation = rest_orientation,
+                          .inertia = inertia,
+                          .self_collision_skip = spec->self_collision_skip};
     *nodes = builder->clouds.count++;
     return STN_OK;
 }
@@ -41,6 +69,12 @@ static stn_status check_elements(const stn_model_builder *builder, const stn_ins
     const built_cloud *cloud = cloud_at(builder, spec->nodes);
     if (instance == NULL || instance->desc->kind != STN_KIND_ELEMENT) {
         return stn_fail(err, STN_ERR_ARGUMENT, "elements of '%s': an element plugin is needed", cloud->name);
+    }
+    static const char *const types[] = {"points", "frames"};
+    const stn_node_type joined = instance->desc->ops.element->node_type;
+    if (joined != cloud->type) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "elements of '%s': element '%s' joins %s, but the nodes are %s",
+                        cloud->name, instance->desc->id, types[joined], types[cloud->type]);
     }
     int32_t width = instance->desc->ops.element->nodes_per_element, count = spec->element_count;
     if (count < 0 || count > INT32_MAX / 64) {
@@ -130,7 +164,7 @@ static stn_status compile_pattern(compiler *c, int32_t cloud, stn_tree *tree, st
             keys[kept++] = keys[i];
         }
     }
-    if (kept > INT32_MAX / 9) {
+    if (kept > INT32_MAX / 36) {
         return stn_fail(err, STN_ERR_ARGUMENT, "nodes '%s': too many pairs of nodes share elements",
                         cloud_at(b, cloud)->name);
     }
@@ -153,8 +187,12 @@ static stn_status compile_pattern(compiler *c, int32_t cloud, stn_tree *tree, st
 /// Coordinates of one element's nodes at rest.
 static void element_at_rest(const built_cloud *cloud, const int32_t *index, int32_t width, double *x) {
     const double *rest = cloud->rest != NULL ? cloud->rest : cloud->position;
-    for (int32_t i = 0; i < width; i++) {
-        memcpy(x + 3 * i, rest + 3 * (size_t)index[i], 3 * sizeof(double));
+    const double *turn = cloud->rest_orientation != NULL ? cloud->rest_orientation : cloud->orientation;
+    for (int32_t i = 0; i < width; i++, x += stn_node_type_nq(cloud->type)) {
+        memcpy(x, rest + 3 * (size_t)index[i], 3 * sizeof(double));
+        if (cloud->type == STN_NODE_FRAME) {
+            memcpy(x + 3, turn + 4 * (size_t)index[i], 4 * sizeof(double));
+        }
     }
 }
 
@@ -237,15 +275,6 @@ static stn_status add_element_mass(compiler *c, const stn_element_group *group, 
     return STN_OK;
 }
 
-/// The tree of a node.
-static const stn_tree *node_tree(const compiler *c, int32_t node) {
-    const stn_tree *tree = &c->trees[c->object->articulated_count];
-    while (node >= tree->node_start + tree->node_count) {
-        tree++;
-    }
-    return tree;
-}
-
 stn_status compile_nodes(compiler *c, stn_error *err) {
     stn_model *m = &c->object->face;
     const stn_model_builder *b = c->builder;
@@ -257,15 +286,18 @@ stn_status compile_nodes(compiler *c, stn_error *err) {
         return stn_fail(err, STN_ERR_ARGUMENT, "model: %lld nodes, at most %d", (long long)total, INT32_MAX / 64);
     }
     double *node_mass = STN_ARENA(c->memory, total, double);
+    double *node_inertia = STN_ARENA_ZEROED(c->memory, 3 * total, double);
+    int32_t *node_tree = STN_ARENA(c->memory, total, int32_t);
     stn_element_group *element_groups = STN_ARENA_ZEROED(c->memory, b->element_groups.count, stn_element_group);
-    if (node_mass == NULL || element_groups == NULL) {
+    if (node_mass == NULL || node_inertia == NULL || node_tree == NULL || element_groups == NULL) {
         return model_out_of_memory(err);
     }
     m->node_mass = node_mass;
+    m->node_inertia = node_inertia;
+    m->node_tree = node_tree;
     m->element_groups = element_groups;
     m->element_group_count = b->element_groups.count;
     c->object->node_q = m->nq;
-    c->object->node_v = m->nv;
     for (int32_t i = 0; i < b->clouds.count; i++) {
         const built_cloud *built = cloud_at(b, i);
         stn_tree *tree = &c->trees[m->tree_count++];
@@ -273,11 +305,18 @@ stn_status compile_nodes(compiler *c, stn_error *err) {
                            .node_start = m->node_count,
                            .node_count = built->node_count,
                            .q_start = m->nq,
-                           .nq = 3 * built->node_count,
+                           .nq = stn_node_type_nq(built->type) * built->node_count,
                            .v_start = m->nv,
-                           .nv = 3 * built->node_count};
+                           .nv = stn_node_type_nv(built->type) * built->node_count,
+                           .node_type = built->type};
+        if (built->type == STN_NODE_FRAME) {
+            memcpy(node_inertia + 3 * (size_t)m->node_count, built->inertia,
+                   3 * (size_t)built->node_count * sizeof(double));
+            c->object->has_frames = true;
+        }
         for (int32_t k = 0; k < built->node_count; k++) {
             node_mass[m->node_count + k] = built->mass != NULL ? built->mass[k] : 0.0;
+            node_tree[m->node_count + k] = m->tree_count - 1;
         }
         m->node_count += built->node_count;
         m->nq += tree->nq;
@@ -298,7 +337,7 @@ stn_status compile_nodes(compiler *c, stn_error *err) {
     }
     for (int32_t i = 0; i < m->node_count; i++) {
         if (!(node_mass[i] > 0.0)) {
-            const stn_tree *tree = node_tree(c, i);
+            const stn_tree *tree = &c->trees[node_tree[i]];
             return stn_fail(err, STN_ERR_ARGUMENT,
                             "nodes '%s': node %d has mass %g kg, must be > 0: give it one, or join it to an element "
                             "that has mass",

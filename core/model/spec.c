@@ -362,6 +362,55 @@ stn_status check_surface_spec(const stn_surface_spec *spec, stn_error *err) {
     return status == STN_OK ? check_surface(&spec->material, err) : status;
 }
 
+/// Of one frame: mass, inertia and the two orientations.
+static stn_status check_frame(const stn_nodes_spec *spec, int32_t i, stn_error *err) {
+    const double *I = spec->inertia + 3 * (size_t)i;
+    if (!(spec->mass[i] > 0.0)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "node %d: mass = %g kg must be > 0 where nodes are frames", i,
+                        spec->mass[i]);
+    }
+    for (int32_t k = 0; k < 3; k++) {
+        if (!(I[k] > 0.0 && isfinite(I[k]))) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "node %d: inertia[%d] = %g kg m^2 must be > 0 and finite", i, k,
+                            I[k]);
+        }
+    }
+    const double *const turns[2] = {spec->orientation, spec->rest_orientation};
+    for (int32_t k = 0; k < 2; k++) {
+        const double *u = turns[k] != NULL ? turns[k] + 4 * (size_t)i : NULL;
+        const double square = u != NULL ? u[0] * u[0] + u[1] * u[1] + u[2] * u[2] + u[3] * u[3] : 1.0;
+        if (!(fabs(sqrt(square) - 1.0) <= 1e-9)) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "node %d: %s (%g, %g, %g, %g) must be a quaternion of length 1", i,
+                            k == 0 ? "orientation" : "rest_orientation", u[0], u[1], u[2], u[3]);
+        }
+    }
+    return STN_OK;
+}
+
+/// What nodes have that are frames, and points have not.
+static stn_status check_frames(const stn_nodes_spec *spec, stn_error *err) {
+    if (spec->self_collision_skip < 0) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "self_collision_skip = %d must be >= 0", spec->self_collision_skip);
+    }
+    if (spec->type != STN_NODE_POINT && spec->type != STN_NODE_FRAME) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "type = %d is neither point nor frame", (int)spec->type);
+    }
+    const bool turned = spec->orientation != NULL || spec->rest_orientation != NULL || spec->inertia != NULL;
+    if (spec->type == STN_NODE_POINT) {
+        return turned
+                   ? stn_fail(err, STN_ERR_ARGUMENT, "points have neither orientation nor inertia: let them be frames")
+                   : STN_OK;
+    }
+    if (spec->inertia == NULL || spec->mass == NULL) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "frames need mass and inertia: three principal moments a node [kg m^2]");
+    }
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < spec->node_count && status == STN_OK; i++) {
+        status = check_frame(spec, i, err);
+    }
+    return status;
+}
+
 stn_status check_nodes(const stn_nodes_spec *spec, stn_error *err) {
     stn_status status = check_name(spec->name, err);
     if (status != STN_OK) {
@@ -384,6 +433,10 @@ stn_status check_nodes(const stn_nodes_spec *spec, stn_error *err) {
         if (spec->mass != NULL && !(spec->mass[i] >= 0.0 && isfinite(spec->mass[i]))) {
             return stn_fail(err, STN_ERR_ARGUMENT, "node %d: mass = %g kg must be >= 0 and finite", i, spec->mass[i]);
         }
+    }
+    status = check_frames(spec, err);
+    if (status != STN_OK) {
+        return status;
     }
     if (!(spec->contact_radius >= 0.0 && isfinite(spec->contact_radius))) {
         return fail_range(err, "contact_radius", spec->contact_radius, "m", ">= 0 and finite");

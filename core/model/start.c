@@ -103,7 +103,14 @@ stn_status compile_start(compiler *c, stn_error *err) {
     for (int32_t i = 0; i < c->builder->clouds.count; i++) {
         const built_cloud *cloud = cloud_at(c->builder, i);
         const stn_tree *tree = &m->trees[c->object->articulated_count + i];
-        memcpy(c->q0 + tree->q_start, cloud->position, (size_t)tree->nq * sizeof(double));
+        const size_t nq = (size_t)stn_node_type_nq(cloud->type);
+        for (size_t k = 0; k < (size_t)cloud->node_count; k++) {
+            double *q = c->q0 + tree->q_start + nq * k;
+            memcpy(q, cloud->position + 3 * k, 3 * sizeof *q);
+            if (cloud->type == STN_NODE_FRAME) {
+                memcpy(q + 3, cloud->orientation + 4 * k, 4 * sizeof *q);
+            }
+        }
     }
     // Of each body the link that its joint carries; others of the body are welded to it.
     for (int32_t i = m->link_count - 1; i >= 0; i--) { // backwards: the first of several stays

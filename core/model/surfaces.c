@@ -25,7 +25,32 @@ static void place_surface(const compiler *c, int32_t surface, stn_geometry *out,
                              .category = out->category,
                              .mask = out->mask,
                              .collision = out->collision,
+                             .node = -1,
                              .meets_own = face->self_collision};
+}
+
+/// What the filter knows of all that a node carries.
+static filter_entry filter_of_node(const compiler *c, int32_t cloud, int32_t node) {
+    const stn_model *m = &c->object->face;
+    const int32_t attachment = m->node_attachment[node];
+    return (filter_entry){.body = m->body_count + cloud,
+                          .parent = attachment >= 0 ? m->attachments[attachment].body : -1,
+                          .link = FILTER_NODE,
+                          .node = node,
+                          .skip = cloud_at(c->builder, cloud)->self_collision_skip,
+                          .driven = !stn_model_node_moves(m, node)};
+}
+
+/// A geometry that a frame carries.
+static void place_on_node(const compiler *c, const built_geometry *built, stn_geometry *out, filter_entry *filter) {
+    const stn_tree *tree = &c->object->face.trees[c->object->articulated_count + built->cloud];
+    out->body = out->link = -1;
+    out->node = tree->node_start + built->node;
+    out->pose = out->in_link;
+    *filter = filter_of_node(c, built->cloud, out->node);
+    filter->category = out->category;
+    filter->mask = out->mask;
+    filter->collision = out->collision;
 }
 
 static stn_status fill_geometry(compiler *c, int32_t index, filter_entry *filter, stn_error *err) {
@@ -50,6 +75,10 @@ static stn_status fill_geometry(compiler *c, int32_t index, filter_entry *filter
         place_surface(c, STN_SURFACE_LINK(built->link), out, filter);
         return STN_OK;
     }
+    if (built->link == NODE_LINK) {
+        place_on_node(c, built, out, filter);
+        return STN_OK;
+    }
     bool on_world = built->link == STN_WORLD;
     out->body = on_world ? 0 : c->link_body[built->link];
     out->node = -1;
@@ -62,6 +91,7 @@ static stn_status fill_geometry(compiler *c, int32_t index, filter_entry *filter
                              .category = spec->category,
                              .mask = spec->mask,
                              .collision = spec->collision,
+                             .node = -1,
                              .driven = out->body == 0 || is_kinematic(c, out->body)};
     // What has no end in one direction would sweep through everything.
     bool endless = out->shape.type == STN_SHAPE_HALF_SPACE && out->collision && is_kinematic(c, out->body);
@@ -99,15 +129,11 @@ static void add_nodes(compiler *c, filter_entry *filter) {
                                   .mesh = -1,
                                   .field = spec.field};
             memcpy(out->rgba, spec.rgba, sizeof out->rgba);
-            const int32_t attachment = m->node_attachment[node + k];
-            filter[m->geometry_count++] =
-                (filter_entry){.body = m->body_count + i,
-                               .parent = attachment >= 0 ? m->attachments[attachment].body : -1,
-                               .link = FILTER_NODE,
-                               .category = spec.category,
-                               .mask = spec.mask,
-                               .collision = true,
-                               .driven = !stn_model_node_moves(m, node + k)};
+            filter_entry *entry = &filter[m->geometry_count++];
+            *entry = filter_of_node(c, i, node + k);
+            entry->category = spec.category;
+            entry->mask = spec.mask;
+            entry->collision = true;
         }
         node += built->node_count;
     }
@@ -194,7 +220,9 @@ static bool is_excluded(const model_object *object, int32_t link_a, int32_t link
 bool stn_model_may_collide(const stn_model *model, int32_t geometry_a, int32_t geometry_b) {
     const model_object *object = model_object_of(model);
     const filter_entry *a = &object->filter[geometry_a], *b = &object->filter[geometry_b];
-    if ((a->body == b->body && !(a->meets_own && b->meets_own)) || a->parent == b->body || b->parent == a->body) {
+    const bool far = a->node >= 0 && b->node >= 0 && a->skip > 0 && abs(a->node - b->node) > a->skip; // along a cable
+    if ((a->body == b->body && !far && !(a->meets_own && b->meets_own)) || a->parent == b->body ||
+        b->parent == a->body) {
         return false;
     }
     if (!a->collision || !b->collision || (a->driven && b->driven) || (a->category & b->mask) == 0 ||

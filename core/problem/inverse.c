@@ -478,7 +478,15 @@ void stn_inverse_apply(const stn_inverse *inverse, int32_t tree, int32_t columns
         }
         break;
     case STN_MATRIX_NODAL:
-        nodal_factor_solve(&inverse->nodal.entries[f->nodal], columns, x);
+        if (inverse->scale != NULL) {
+            nodal_factor_solve(&inverse->nodal.entries[f->nodal], columns, x);
+            break;
+        }
+        for (int32_t i = 0, m = f->node_size; i < f->n; i += m) { // of a scale
+            const double *L = f->values + (size_t)m * (size_t)i;
+            stn_cholesky_forward(m, L, m, columns, x + i, f->n);
+            stn_cholesky_backward(m, L, m, columns, x + i, f->n);
+        }
         break;
     }
 }

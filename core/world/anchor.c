@@ -60,9 +60,19 @@ bool anchor_find(const holding *h, stn_vec3 point, anchor *a) {
 
 // --------------------------------------------------------------------------------------------------- start of a step
 
+/// Angular velocity of a frame that stands as body b.
+static stn_vec3 frame_turning(const step_frame *frame, int32_t b) {
+    const stn_kinematics *k = frame->kinematics;
+    const double *v = k->v + stn_model_node_v(k->model, b - k->model->body_count);
+    return stn_vec3_make(v[3], v[4], v[5]);
+}
+
 /// Does the body, or one that carries it, turn by more than half a radian in the step? Its points go along arcs then,
 /// which dt^2/2 of what bends them does not tell, and friction against that would drive the body.
 static bool turns_far(const step_frame *frame, const stn_model *model, int32_t b) {
+    if (b >= model->body_count) {
+        return stn_vec3_norm(frame_turning(frame, b)) * frame->problem.dt > 0.5;
+    }
     while (b > 0 && stn_vec3_norm(frame->kinematics->body_velocity[b].angular) * frame->problem.dt <= 0.5) {
         b = model->bodies[b].parent;
     }
@@ -80,6 +90,14 @@ stn_vec3 anchor_lead(const holding *h, const int32_t body[2], stn_vec3 point) {
         const int32_t b = body[side];
         stn_vec3 own;
         if (b <= 0) {
+            continue;
+        }
+        if (b >= h->setup->model->body_count) { // omega x (omega x arm) off a frame's centre
+            const int32_t node = b - h->setup->model->body_count;
+            const stn_vec3 omega = frame_turning(frame, b);
+            const stn_vec3 swing = stn_vec3_cross(omega, stn_vec3_sub(point, k->node[node]));
+            own = stn_vec3_scale(0.5 * dt * dt, stn_vec3_cross(omega, swing));
+            lead = stn_vec3_mul_add(lead, side == 0 ? -1.0 : 1.0, own);
             continue;
         }
         stn_vec3 before = stn_point_velocity(k, b, point);
@@ -109,14 +127,21 @@ void anchor_shift(const holding *h, stn_constraint *c, stn_vec3 u, stn_vec3 lead
     }
 }
 
+/// What holds the points of a support: a body, body_count + a frame, or -1: points.
+static int32_t holder_of(const holding *h, const stn_support *support) {
+    const int32_t frame = stn_support_frame(h->setup->model, support);
+    return frame >= 0 ? h->setup->model->body_count + frame : support->body;
+}
+
 /// Puts u into the bias of a contact, and its anchor where the contact is.
 static void hold_contact(const holding *h, stn_constraint *c, anchor *a) {
     const step_frame *frame = h->frame;
     const stn_contact *contact = &frame->contacts.contacts[c->contact];
     stn_vec3 n = stn_mat3_column(&c->frame, 2), u = stn_vec3_zero();
+    const int32_t body[2] = {holder_of(h, &contact->a), holder_of(h, &contact->b)};
     bool dragged = true, known = a->limit > 0.0;
     if (!known) {
-        *a = (anchor){.body = {c->body[0], c->body[1]}};
+        *a = (anchor){.body = {body[0], body[1]}};
     }
     if (known || anchor_find(h, c->point, a)) { // u now, cut to its limit
         u = along_surface(
@@ -126,15 +151,15 @@ static void hold_contact(const holding *h, stn_constraint *c, anchor *a) {
         u = dragged ? stn_vec3_scale(a->limit / size, u) : u;
     }
     if (!known || dragged || !anchor_is_near(frame, a, c->point, n)) {
-        *a = (anchor){.body = {c->body[0], c->body[1]}};
-        a->point[0] = point_in(frame, c->body[0], stn_vec3_mul_add(c->point, -0.5, u));
-        a->point[1] = point_in(frame, c->body[1], stn_vec3_mul_add(c->point, 0.5, u));
+        *a = (anchor){.body = {body[0], body[1]}};
+        a->point[0] = point_in(frame, body[0], stn_vec3_mul_add(c->point, -0.5, u));
+        a->point[1] = point_in(frame, body[1], stn_vec3_mul_add(c->point, 0.5, u));
     }
     if (contact->bias.x != 0.0 || contact->bias.y != 0.0 || contact->bias.z != 0.0) { // a belt runs on within the step
-        stn_vec3 moved = stn_vec3_mul_add(point_now(frame, c->body[1], a->point[1]), frame->problem.dt, contact->bias);
-        a->point[1] = point_in(frame, c->body[1], moved);
+        stn_vec3 moved = stn_vec3_mul_add(point_now(frame, body[1], a->point[1]), frame->problem.dt, contact->bias);
+        a->point[1] = point_in(frame, body[1], moved);
     }
-    anchor_shift(h, c, u, anchor_lead(h, c->body, c->point));
+    anchor_shift(h, c, u, anchor_lead(h, body, c->point));
 }
 
 /// The coordinate that a row of dry friction holds; NULL: its joint has several velocities, and is not held.
@@ -223,13 +248,13 @@ double anchor_transition_speed(const step_setup *setup, const step_frame *frame,
     return sticks ? c->w * fmin(c->mu1, c->mu2) * gamma[2] : 0.0;
 }
 
-/// Moves the points of nodes on with them.
+/// Moves the points of nodes that are points on with them.
 static void move_with_nodes(const holding *h, const stn_contact *contact, anchor *a) {
     for (int32_t side = 0; side < 2; side++) {
         const stn_support *support = side == 0 ? &contact->a : &contact->b;
-        for (int32_t i = 0; support->body < 0 && i < support->node_count; i++) {
-            const stn_tree *tree = &h->setup->model->trees[h->setup->node_tree[support->node[i]]];
-            size_t at = (size_t)tree->q_start + 3 * (size_t)(support->node[i] - tree->node_start);
+        const bool points = a->body[side] < 0;
+        for (int32_t i = 0; points && i < support->node_count; i++) {
+            const int32_t at = stn_model_node_q(h->setup->model, support->node[i]);
             const double *before = h->state->q + at, *after = h->frame->q_next + at;
             stn_vec3 displacement = stn_vec3_make(after[0] - before[0], after[1] - before[1], after[2] - before[2]);
             a->point[side] = stn_vec3_mul_add(a->point[side], support->weight[i], displacement);
@@ -259,12 +284,17 @@ void stn_step_release(const step_setup *setup, const state_view *state, step_fra
 
 // ------------------------------------------------------------------------------------------------------ by hand
 
-/// Do coordinates [start, start + count) place a body? Those of a kinematic one are its pose, then its twist.
+/// Do coordinates [start, start + count) place a body or frame? Those of a kinematic one are its pose, then its twist.
 static bool places(const step_setup *setup, int32_t body, size_t start, size_t count) {
     if (body <= 0) {
         return false;
     }
-    const stn_tree *tree = &setup->model->trees[setup->model->bodies[body].tree];
+    const stn_model *model = setup->model;
+    if (body >= model->body_count) { // a frame
+        const size_t own = (size_t)stn_model_node_q(model, body - model->body_count);
+        return start < own + 7 && own < start + count;
+    }
+    const stn_tree *tree = &model->trees[model->bodies[body].tree];
     size_t first = (size_t)tree->q_start, size = stn_setup_is_kinematic(setup, body) ? 7 : (size_t)tree->nq;
     return start < first + size && first < start + count;
 }

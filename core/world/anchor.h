@@ -17,13 +17,19 @@ typedef struct pair_index {
     int32_t *head, *next;
 } pair_index;
 
-/// A material point now: of a body, or of nodes, whose points are kept where they are.
+/// Pose of what holds a material point: a body, or a frame, which stands as body_count + node.
+static inline const stn_pose *pose_now(const step_frame *frame, int32_t body) {
+    const stn_kinematics *k = frame->kinematics;
+    return body < k->model->body_count ? &k->body_pose[body] : &k->node_pose[body - k->model->body_count];
+}
+
+/// A material point now: of a body or frame, or of nodes that are points, whose points are kept where they are.
 static inline stn_vec3 point_now(const step_frame *frame, int32_t body, stn_vec3 point) {
-    return body >= 0 ? stn_pose_apply(&frame->kinematics->body_pose[body], point) : point;
+    return body >= 0 ? stn_pose_apply(pose_now(frame, body), point) : point;
 }
 
 static inline stn_vec3 point_in(const step_frame *frame, int32_t body, stn_vec3 point) {
-    return body >= 0 ? stn_pose_apply_inverse(&frame->kinematics->body_pose[body], point) : point;
+    return body >= 0 ? stn_pose_apply_inverse(pose_now(frame, body), point) : point;
 }
 
 static inline stn_vec3 along_surface(stn_vec3 u, stn_vec3 normal) {

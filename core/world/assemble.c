@@ -88,7 +88,8 @@ static bool contact_jacobian(const assembly *a, const stn_kinematics *k, const s
         int32_t slot = side == 1 && trees[0] == trees[1] ? 0 : count;
         stn_jacobian *J = &c->J[slot];
         if (slot == count) {
-            int32_t columns = tree->kind == STN_TREE_NODAL ? 3 * STN_MAX_NODES : tree->nv;
+            const int32_t size = stn_node_type_nv(tree->node_type);
+            int32_t columns = tree->kind == STN_TREE_NODAL ? size * STN_MAX_NODES : tree->nv;
             values[slot] = append_block(a->frame, trees[side], 3 * columns, J);
             if (values[slot] == NULL) {
                 return false;
@@ -105,13 +106,21 @@ static bool contact_jacobian(const assembly *a, const stn_kinematics *k, const s
             if (!stn_model_node_moves(model, support->node[i])) { // the bias has it
                 continue;
             }
-            double *block = values[slot] + 9 * (size_t)J->node_count;
+            const int32_t size = stn_node_type_nv(tree->node_type);
+            double *row = values[slot] + 3 * size * J->node_count;
             J->node[J->node_count++] = support->node[i] - tree->node_start;
-            for (int32_t r = 0; r < 3; r++) {
-                stn_vec3 axis = stn_mat3_column(&c->frame, r);
-                block[3 * r] = sign * support->weight[i] * axis.x;
-                block[3 * r + 1] = sign * support->weight[i] * axis.y;
-                block[3 * r + 2] = sign * support->weight[i] * axis.z;
+            for (int32_t r = 0; r < 3; r++, row += size) {
+                const stn_vec3 axis = stn_vec3_scale(sign * support->weight[i], stn_mat3_column(&c->frame, r));
+                row[0] = axis.x;
+                row[1] = axis.y;
+                row[2] = axis.z;
+                if (size == 6) { // axis . (omega x arm) = (arm x axis) . omega
+                    const stn_vec3 arm = stn_vec3_sub(contact->point, k->node[support->node[i]]);
+                    const stn_vec3 moment = stn_vec3_cross(arm, axis);
+                    row[3] = moment.x;
+                    row[4] = moment.y;
+                    row[5] = moment.z;
+                }
             }
         }
     }

@@ -53,6 +53,20 @@ static inline point_motion body_motion(const step_setup *setup, const step_frame
                           velocity_at(&frame->star_velocity[body], arm)};
 }
 
+static bool node_turns(const stn_model *model, int32_t node) {
+    return model->trees[model->node_tree[node]].node_type == STN_NODE_FRAME;
+}
+
+/// Of a node, its angular part 0 where it is a point.
+static stn_spatial node_velocity(const step_setup *setup, const double *v, int32_t node) {
+    const double *u = v + setup->node_dof[node];
+    stn_spatial out = {stn_vec3_zero(), stn_vec3_make(u[0], u[1], u[2])};
+    if (node_turns(setup->model, node)) {
+        out.angular = stn_vec3_make(u[3], u[4], u[5]);
+    }
+    return out;
+}
+
 /// Velocities of the support of a contact, now and under v_star, at a point.
 static inline point_motion support_motion(const step_setup *setup, const state_view *state, const step_frame *frame,
                                           const stn_support *support, stn_vec3 point) {
@@ -61,10 +75,13 @@ static inline point_motion support_motion(const step_setup *setup, const state_v
     }
     point_motion sum = {stn_vec3_zero(), stn_vec3_zero()};
     for (int32_t i = 0; i < support->node_count; i++) {
-        int32_t dof = setup->node_dof[support->node[i]];
-        const double *now = state->v + dof, *star = frame->v_promised + dof;
-        sum.now = stn_vec3_mul_add(sum.now, support->weight[i], stn_vec3_make(now[0], now[1], now[2]));
-        sum.star = stn_vec3_mul_add(sum.star, support->weight[i], stn_vec3_make(star[0], star[1], star[2]));
+        const stn_vec3 arm = node_turns(setup->model, support->node[i])
+                                 ? stn_vec3_sub(point, frame->kinematics->node[support->node[i]])
+                                 : stn_vec3_zero();
+        const stn_spatial now = node_velocity(setup, state->v, support->node[i]),
+                          star = node_velocity(setup, frame->v_promised, support->node[i]);
+        sum.now = stn_vec3_mul_add(sum.now, support->weight[i], velocity_at(&now, arm));
+        sum.star = stn_vec3_mul_add(sum.star, support->weight[i], velocity_at(&star, arm));
     }
     return sum;
 }
@@ -132,14 +149,19 @@ static double speed_bound(const collision *s, int32_t i, body_speed *last) {
         bool surface = g->shape.type == STN_SHAPE_SURFACE;
         const stn_surface *face = surface ? &setup->model->surfaces[g->surface] : NULL;
         int32_t count = surface ? face->vertex_count : 1;
-        double squared = 0.0;
+        double squared = 0.0, turning = 0.0;
+        if (!surface && node_turns(setup->model, g->node)) {
+            const stn_spatial star = node_velocity(setup, frame->v_promised, g->node),
+                              now = node_velocity(setup, s->state->v, g->node);
+            turning = at_least(stn_vec3_norm(now.angular), stn_vec3_norm(star.angular));
+        }
         for (int32_t k = 0; k < count; k++) {
             int32_t dof = setup->node_dof[surface ? face->vertex[k] : g->node];
             const double *u = frame->v_promised + dof, *u0 = s->state->v + dof;
             squared = at_least(squared, u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
             squared = at_least(squared, u0[0] * u0[0] + u0[1] * u0[1] + u0[2] * u0[2]);
         }
-        return conveyor + sqrt(squared);
+        return conveyor + sqrt(squared) + setup->collider_radius[i] * turning;
     }
     if (g->body == 0) {
         return conveyor;
@@ -155,14 +177,31 @@ static double speed_bound(const collision *s, int32_t i, body_speed *last) {
     return conveyor + (a > b ? a : b);
 }
 
-void stn_step_geometry_pose(const step_frame *frame, const stn_geometry *g, stn_pose *out) {
+void stn_place_geometry(const stn_kinematics *k, const stn_geometry *g, stn_pose *out) {
     if (g->body >= 0) {
-        *out = stn_pose_mul(&frame->kinematics->body_pose[g->body], &g->pose);
+        *out = stn_pose_mul(&k->body_pose[g->body], &g->pose);
     } else if (g->shape.type == STN_SHAPE_SURFACE) {
         *out = stn_pose_identity();
+    } else if (k->node_pose != NULL) {
+        *out = stn_pose_mul(&k->node_pose[g->node], &g->pose);
     } else {
-        *out = (stn_pose){stn_mat3_identity(), frame->kinematics->node[g->node]};
+        *out = (stn_pose){stn_mat3_identity(), k->node[g->node]};
     }
+}
+
+void stn_step_geometry_pose(const step_frame *frame, const stn_geometry *g, stn_pose *out) {
+    stn_place_geometry(frame->kinematics, g, out);
+}
+
+int32_t stn_support_frame(const stn_model *model, const stn_support *support) {
+    const bool one = support->body < 0 && support->node_count == 1;
+    return one && node_turns(model, support->node[0]) ? support->node[0] : -1;
+}
+
+stn_vec3 stn_frame_velocity(const stn_kinematics *k, int32_t node, stn_vec3 point) {
+    const double *v = k->v + stn_model_node_v(k->model, node);
+    const stn_spatial velocity = {stn_vec3_make(v[3], v[4], v[5]), stn_vec3_make(v[0], v[1], v[2])};
+    return velocity_at(&velocity, stn_vec3_sub(point, k->node[node]));
 }
 
 stn_aabb stn_step_geometry_box(const step_setup *setup, const step_frame *frame, int32_t geometry, const stn_pose *pose,
@@ -250,6 +289,10 @@ void stn_step_describe_pair(const step_setup *setup, const state_view *state, co
         if (g->body > 0) {
             now->angular = stn_vec3_mul_add(now->angular, sign, frame->kinematics->body_velocity[g->body].angular);
             star->angular = stn_vec3_mul_add(star->angular, sign, frame->star_velocity[g->body].angular);
+        } else if (g->body < 0 && node_turns(setup->model, g->node)) {
+            now->angular = stn_vec3_mul_add(now->angular, sign, node_velocity(setup, state->v, g->node).angular);
+            star->angular =
+                stn_vec3_mul_add(star->angular, sign, node_velocity(setup, frame->v_promised, g->node).angular);
         }
     }
 }

@@ -12,7 +12,7 @@ static stn_status out_of_memory(stn_error *err) {
 }
 
 /// M, A, K and D. M and A are dense per articulated tree; of clouds of nodes M is diagonal, or nodal where elements
-/// have mass between nodes, and A nodal.
+/// have mass between nodes or nodes are frames, and A nodal.
 static stn_status allocate_matrices(stn_world *world, stn_error *err) {
     const stn_model *model = world->setup->model;
     stn_context *context = world->services.context;
@@ -30,11 +30,11 @@ static stn_status allocate_matrices(stn_world *world, stn_error *err) {
         stn_matrix A = {.n = tree->nv,
                         .form = nodal ? STN_MATRIX_NODAL : STN_MATRIX_DENSE,
                         .node_count = tree->node_count,
-                        .node_size = 3,
+                        .node_size = nodal ? stn_node_type_nv(tree->node_type) : 0,
                         .row_start = tree->row_start,
                         .column = tree->column};
-        bool lumped = nodal && tree->mass == NULL;
-        stn_matrix M = lumped ? (stn_matrix){.n = tree->nv, .form = STN_MATRIX_DIAGONAL} : A;
+        const bool diagonal = nodal && tree->mass == NULL && tree->node_type == STN_NODE_POINT;
+        stn_matrix M = diagonal ? (stn_matrix){.n = tree->nv, .form = STN_MATRIX_DIAGONAL} : A;
         A.values = stn_allocate(context, (size_t)stn_matrix_value_count(&A), sizeof(double));
         M.values = stn_allocate(context, (size_t)stn_matrix_value_count(&M), sizeof(double));
         frame->A[t] = A;

@@ -25,7 +25,8 @@ void stn_step_name_dof(const step_setup *setup, int32_t tree, int32_t dof, stn_e
     const int32_t d = model->trees[tree].v_start + dof, number = model->dof_joint[d];
     const size_t used = strlen(err->text), left = sizeof err->text - used;
     if (number < 0) {
-        snprintf(err->text + used, left, "; tree %d, dof %d: node %d of a cloud", tree, dof, dof / 3);
+        snprintf(err->text + used, left, "; tree %d, dof %d: node %d of a cloud", tree, dof,
+                 dof / stn_node_type_nv(model->trees[tree].node_type));
         return;
     }
     const stn_joint *joint = &model->joints[number];

@@ -13,7 +13,7 @@
 /// nodes), or the coordinate of a joint. A patch has one, in the place of its first face. Part of the state; see
 /// anchor.c and patch_anchor.c.
 typedef struct anchor {
-    int32_t body[2];    // A, B; -1: nodes. Of a joint: its child, -1
+    int32_t body[2];    // A, B; body_count + node: a frame; -1: points. Of a joint: its child, -1
     stn_vec3 point[2];  // [m]; of a joint: x of the first is its coordinate [m, rad]
     double limit;       // most that they hold apart [m, rad]; 0: nothing is held
     uint64_t patch;     // of a patch: its id; 0: of a point or a joint

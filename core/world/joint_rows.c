@@ -83,7 +83,10 @@ static bool add_servo(const assembly *a, const stn_servo *servo) {
 
 row_count joint_row_count(const step_setup *setup, const step_frame *frame) {
     // every joint may bring two limits and a coupler, every velocity of a joint dry friction and two limits of its own
-    int32_t velocities = setup->model->nv - 3 * setup->model->node_count;
+    int32_t velocities = 0;
+    for (int32_t t = 0; t < setup->model->tree_count; t++) {
+        velocities += setup->model->trees[t].kind == STN_TREE_ARTICULATED ? setup->model->trees[t].nv : 0;
+    }
     int32_t rows = 3 * setup->model->joint_count + 3 * velocities + frame->forces.servo_count;
     return (row_count){rows, rows};
 }

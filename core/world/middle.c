@@ -7,16 +7,25 @@
 //
 // the velocity at the place of the step's end, to second order. With positions that move by the mean of v0 and v, an
 // impulse by J(q0) would do the work gamma . (J(q0) - J(q-)) v0 / 2 on a body that rolls, whose contact point wanders
-// over it: of first order in dt, and of one sign. The distance stays that of q0. Contacts of patches, of nodes, of
+// over it: of first order in dt, and of one sign. The distance stays that of q0. Contacts of patches, of points, of
 // kinematic bodies, those that are not found again, and those whose normal a seam turns stay what they are at q0.
 #include "world/world.h"
 
+/// Is it a body, or a frame, that no one tells how to move?
 static bool moves_freely(const step_setup *setup, const stn_support *support) {
-    return support->body >= 0 && !stn_setup_is_kinematic(setup, support->body);
+    if (support->body >= 0) {
+        return !stn_setup_is_kinematic(setup, support->body);
+    }
+    return stn_support_frame(setup->model, support) >= 0 && stn_model_node_moves(setup->model, support->node[0]);
+}
+
+static stn_vec3 velocity_of(const stn_kinematics *k, const stn_support *support, stn_vec3 point) {
+    return support->body >= 0 ? stn_point_velocity(k, support->body, point)
+                              : stn_frame_velocity(k, support->node[0], point);
 }
 
 static stn_vec3 velocity_at(const stn_kinematics *k, const stn_contact *c, stn_vec3 point) {
-    return stn_vec3_sub(stn_point_velocity(k, c->b.body, point), stn_point_velocity(k, c->a.body, point));
+    return stn_vec3_sub(velocity_of(k, &c->b, point), velocity_of(k, &c->a, point));
 }
 
 static void find_again(const step_frame *frame, const stn_contact *c, const stn_contact_set *set,
@@ -67,11 +76,11 @@ stn_status stn_step_find_middle(const step_setup *setup, const state_view *state
             stn_contact_pair pair = {.geometry_a = c->geometry_a, .geometry_b = c->geometry_b};
             const stn_geometry *a = &setup->model->geometries[c->geometry_a];
             const stn_geometry *b = &setup->model->geometries[c->geometry_b];
-            double travel = stn_vec3_norm(stn_point_velocity(at_start, a->body, c->point)) +
-                            stn_vec3_norm(stn_point_velocity(at_start, b->body, c->point));
+            double travel = stn_vec3_norm(velocity_of(at_start, &c->a, c->point)) +
+                            stn_vec3_norm(velocity_of(at_start, &c->b, c->point));
             stn_step_describe_pair(setup, state, frame, &pair);
-            pair.pose_a = stn_pose_mul(&later->body_pose[a->body], &a->pose);
-            pair.pose_b = stn_pose_mul(&later->body_pose[b->body], &b->pose);
+            stn_place_geometry(later, a, &pair.pose_a);
+            stn_place_geometry(later, b, &pair.pose_b);
             pair.margin = setup->options.margin + fmax(0.0, c->phi0) + frame->dt * travel; // room for what moves away
             set.count = set.patch_count = set.vertex_count = 0;
             frame->place.plugin = setup->plugin[STN_KIND_CONTACT];

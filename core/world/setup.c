@@ -140,7 +140,7 @@ static stn_status look_through_trees(step_setup *setup, stn_error *err) {
     for (int32_t t = 0; t < model->tree_count; t++) {
         const stn_tree *tree = &model->trees[t];
         for (int32_t n = 0; n < tree->node_count; n++) {
-            setup->node_dof[tree->node_start + n] = tree->v_start + 3 * n;
+            setup->node_dof[tree->node_start + n] = tree->v_start + stn_node_type_nv(tree->node_type) * n;
             setup->node_tree[tree->node_start + n] = t;
         }
         if (setup->massless_link < 0 && tree->kind == STN_TREE_ARTICULATED) {

@@ -169,7 +169,12 @@ double stn_step_reaction_work(const step_setup *setup, const state_view *state, 
 // collide.c: broad phase, contact model -> contact set
 stn_status stn_step_collide(const step_setup *setup, const state_view *state, step_frame *frame,
                             step_services *services, stn_error *err);
+void stn_place_geometry(const stn_kinematics *k, const stn_geometry *g, stn_pose *out);
 void stn_step_geometry_pose(const step_frame *frame, const stn_geometry *g, stn_pose *out); // by the present kinematics
+/// The frame that is all of a support, -1: it is a body, or points.
+int32_t stn_support_frame(const stn_model *model, const stn_support *support);
+/// Velocity of the point of a frame that is at `point` now [m/s].
+stn_vec3 stn_frame_velocity(const stn_kinematics *k, int32_t node, stn_vec3 point);
 /// Moves contact i of the set down to place `kept`, with the beginning of its patch.
 static inline void keep_contact(stn_contact_set *set, int32_t i, int32_t kept) {
     const stn_contact *c = &set->contacts[i];

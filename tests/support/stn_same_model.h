@@ -65,6 +65,7 @@ static inline void same_tree(const stn_tree *a, const stn_tree *b) {
     SAME(kind), SAME(body_start), SAME(body_count), SAME(node_start), SAME(node_count), SAME(q_start), SAME(nq);
     SAME(v_start), SAME(nv);
     if (a->kind == STN_TREE_NODAL) {
+        SAME(node_type);
         SAME_ARRAY(row_start, a->node_count + 1);
         SAME_ARRAY(column, a->row_start[a->node_count]);
     }
@@ -183,6 +184,8 @@ static inline void same_model(const stn_model *a, const stn_model *b) {
         assert_memory_equal(&x->orientation, &y->orientation, sizeof x->orientation);
     }
     SAME_ARRAY(node_attachment, a->node_count);
+    SAME_ARRAY(node_inertia, 3 * a->node_count);
+    SAME_ARRAY(node_tree, a->node_count);
     SAME_ARRAY(excludes, a->exclude_count);
     SAME_ARRAY(q0, a->nq);
     SAME_ARRAY(node_mass, a->node_count);

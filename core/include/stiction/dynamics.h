@@ -19,7 +19,8 @@ typedef struct stn_kinematics {
     stn_spatial *body_velocity; // (body_count) at the tree's reference point
     stn_spatial *motion;        // (nv) columns of the motion subspace S at the reference point
     stn_spatial *bias;          // (body_count) S-dot v summed down to the body: its acceleration for qdd = 0
-    const stn_vec3 *node;       // (node_count) positions; a view of q for nodal trees
+    const stn_vec3 *node;       // (node_count) positions; a view of q where all nodes are points
+    const stn_pose *node_pose;  // (node_count) X_WN, points along the world's axes; NULL where all nodes are points
 } stn_kinematics;
 
 /// Sized for a model, which must outlive it; empty until the first update. STN_ERR_MEMORY is the only failure. [setup]
@@ -42,7 +43,7 @@ STN_API void stn_angular_jacobian_add(const stn_kinematics *kinematics, int32_t 
                                       double *J);
 
 /// Joint-space mass matrix of a tree, reflected rotor inertia included (CRBA). `M` has the tree's n; articulated:
-/// dense; nodal: diagonal or nodal.
+/// dense; nodal: diagonal (points) or nodal. Of a frame m 1 and R diag(I) R^T, world axes.
 STN_API void stn_mass_matrix(const stn_kinematics *kinematics, int32_t tree, stn_matrix *M);
 
 /// Inverse dynamics of a tree (RNEA): tau = M(q) a + C(q, v) v - gravity terms, rotor inertia included; joint damping,
@@ -61,8 +62,8 @@ STN_API void stn_inverse_dynamics_at(const stn_kinematics *kinematics, int32_t t
 STN_API void stn_gravity_efforts(const stn_kinematics *kinematics, int32_t tree, stn_vec3 gravity, stn_spatial *scratch,
                                  double *tau);
 
-/// q_next = q moved by v for time s on every joint: exponential map for rotations (world axes), result normalised.
-/// q_next may be q.
+/// q_next = q moved by v for time s on every joint and node: exponential map for rotations (world axes), result
+/// normalised. q_next may be q.
 STN_API void stn_integrate_q(const stn_model *model, const double *q, const double *v, double s, double *q_next);
 /// The v that moves q_a to q_b in unit time: the inverse of stn_integrate_q (rotations below pi).
 STN_API void stn_difference_q(const stn_model *model, const double *q_a, const double *q_b, double *v);

@@ -335,28 +335,36 @@ STN_API const char *stn_builder_joint_name(const stn_model_builder *builder, int
 
 /// What a node of a deformable is.
 typedef enum stn_node_type {
-    STN_NODE_POINT,     // a point: q: x, y, z; v: their rates
+    STN_NODE_POINT, // a point mass: q: x, y, z; v: their rates
+    STN_NODE_FRAME, // a small rigid body about its centre of mass, a link of a cable: q: position and unit quaternion
+                    // (w, x, y, z); v: linear and angular velocity, world axes; as those of a floating joint
     STN_NODE_TYPE_COUNT // how many there are
 } stn_node_type;
 /// Coordinates and velocities of a node.
 static inline int32_t stn_node_type_nq(stn_node_type type) {
-    (void)type;
-    return 3;
+    return type == STN_NODE_FRAME ? 7 : 3;
 }
 static inline int32_t stn_node_type_nv(stn_node_type type) {
-    (void)type;
-    return 3;
+    return type == STN_NODE_FRAME ? 6 : 3;
 }
 
-/// A cloud of point masses with 3 translations each: the degrees of freedom of a deformable body. It is one tree.
+/// A cloud of nodes: the degrees of freedom of a deformable body, which elements join. It is one tree.
 typedef struct stn_nodes_spec {
     const char *name;       // for messages
     int32_t node_count;     // > 0
     const double *position; // (3 node_count), world [m]
-    const double *mass;     // (node_count) [kg], >= 0, beside that of elements; NULL: that of elements alone
-    double contact_radius;  // > 0: every node carries a colliding sphere of this radius
-    stn_material material;  // NaN: not given
-    const double *rest;     // (3 node_count) where the elements are at rest [m]; NULL: at `position`
+    /// (node_count) [kg], >= 0, beside that of elements; NULL: that of elements alone. Frames: > 0, required.
+    const double *mass;
+    double contact_radius; // > 0: every node carries a colliding sphere of this radius about its position
+    stn_material material; // NaN: not given
+    const double *rest;    // (3 node_count) where the elements are at rest [m]; NULL: at `position`
+    stn_node_type type;    // of all nodes
+    /// Frames alone: (4 node_count) unit quaternions (w, x, y, z), NULL: along the world's axes; those of `rest`, NULL:
+    /// as `orientation`; (3 node_count) principal moments about the centre of mass, along the node's own axes [kg m^2],
+    /// > 0, required.
+    const double *orientation, *rest_orientation, *inertia;
+    int32_t self_collision_skip; // >= 1: geometries of two nodes touch when their numbers differ by more than this; 0:
+                                 // those of one cloud never do. Surfaces say it for themselves
 } stn_nodes_spec;
 /// Adds a cloud, copied. Its number for stn_builder_add_elements is returned through `nodes`.
 STN_API stn_status stn_builder_add_nodes(stn_model_builder *builder, const stn_nodes_spec *spec, int32_t *nodes,
@@ -384,6 +392,11 @@ STN_API stn_status stn_builder_add_elements(stn_model_builder *builder, stn_inst
 STN_API stn_status stn_builder_attach_nodes(stn_model_builder *builder, int32_t cloud, int32_t count,
                                             const int32_t *nodes, int32_t link, stn_error *err);
 
+/// A geometry that a frame carries, its pose in the node's axes: the capsule of a cable's link. Among the geometries of
+/// the model as added. STN_ERR_ARGUMENT: no such cloud or node, nodes that are points, and what
+/// stn_builder_add_geometry refuses; a half space and a height field cannot move.
+STN_API stn_status stn_builder_add_node_geometry(stn_model_builder *builder, int32_t cloud, int32_t node,
+                                                 const stn_geometry_spec *spec, stn_error *err);
 /// Triangles over nodes of one cloud that collide as one geometry, all points within `thickness` of a triangle. A
 /// surface that is not solid is felt from both sides. Several surfaces may share a cloud, each with its own material.
 typedef struct stn_surface_spec {
@@ -403,9 +416,9 @@ typedef struct stn_surface_spec {
 /// No triangles, thickness 0, not solid, no self-collision; the rest as of stn_geometry_spec_default.
 STN_API stn_surface_spec stn_surface_spec_default(void);
 /// Adds a surface to a cloud of nodes, copied. Its geometry keeps its number in the model; the surfaces are numbered as
-/// added, 0, 1, ... STN_ERR_ARGUMENT naming surface, triangle or edge: nodes that the cloud does not have or that a
-/// triangle has twice; a triangle without area at the start; an edge of more than two triangles; of a solid one an edge
-/// of one triangle, one whose two triangles look to different sides, and a volume that is not > 0.
+/// added, 0, 1, ... STN_ERR_ARGUMENT naming surface, triangle or edge: nodes that are frames, that the cloud does not
+/// have or that a triangle has twice; a triangle without area at the start; an edge of more than two triangles; of a
+/// solid one an edge of one triangle, one whose two triangles look to different sides, and a volume that is not > 0.
 STN_API stn_status stn_builder_add_surface(stn_model_builder *builder, int32_t nodes, const stn_surface_spec *spec,
                                            int32_t *geometry, stn_error *err);
 
@@ -611,6 +624,8 @@ typedef struct stn_model {
     const double *q0;        // (nq) start: joints at zero (or at the limit nearest to it), mimics as their masters say,
                              // bases at their pose; a floating joint of a file at its frame
     const double *node_mass; // (node_count) [kg], that of elements included: row sums of the mass matrix
+    const double *node_inertia;             // (3 node_count) principal moments of frames [kg m^2], 0 of points
+    const int32_t *node_tree;               // (node_count)
     const stn_node_attachment *attachments; // as added
     const int32_t *node_attachment;         // (node_count) of each node, -1: free
     const int32_t *dof_joint;               // (nv) joint of each velocity, -1 for nodes
@@ -640,6 +655,15 @@ STN_API bool stn_geometry_is_compliant(const stn_geometry *geometry);
 /// Can forces move the body? They cannot move the world, what is fixed to it, and a kinematic body. Thread: [any].
 static inline bool stn_model_body_moves(const stn_model *model, int32_t body) {
     return body > 0 && model->joints[model->bodies[body].joint].type != STN_JOINT_KINEMATIC;
+}
+/// First coordinate and first velocity of a node. Thread: [any].
+static inline int32_t stn_model_node_q(const stn_model *model, int32_t node) {
+    const stn_tree *tree = &model->trees[model->node_tree[node]];
+    return tree->q_start + stn_node_type_nq(tree->node_type) * (node - tree->node_start);
+}
+static inline int32_t stn_model_node_v(const stn_model *model, int32_t node) {
+    const stn_tree *tree = &model->trees[model->node_tree[node]];
+    return tree->v_start + stn_node_type_nv(tree->node_type) * (node - tree->node_start);
 }
 /// Can forces move the node by itself? They cannot where it is attached to a body that they cannot move. Thread: [any].
 static inline bool stn_model_node_moves(const stn_model *model, int32_t node) {

@@ -107,6 +107,7 @@ static cJSON *clouds_json(const stn_model *m) {
             continue;
         }
         cJSON *cloud = cJSON_CreateObject();
+        cJSON_AddStringToObject(cloud, "type", m->trees[t].node_type == STN_NODE_FRAME ? "frame" : "point");
         cJSON_AddNumberToObject(cloud, "nodes", m->trees[t].node_count);
         cJSON *list = cJSON_AddArrayToObject(cloud, "attached");
         for (int32_t link = STN_WORLD; link < m->link_count; link++) {

@@ -113,13 +113,15 @@ static void print_summary(const info_report *r) {
         cli_print_name(info_constraint_end(m, &held->ends[held->end_count - 1]));
         putchar('\n');
     }
-    // "  nodes     60 of a deformable, 4 attached to world, 2 to hand; surface skin of 96 triangles", a line a cloud.
+    // "  nodes     60 of a deformable, 4 attached to world, 2 to hand; surface skin of 96 triangles", a line a cloud;
+    // "60 frames of" where they turn.
     for (int32_t t = 0; t < m->tree_count; t++) {
         bool any = false;
         if (m->trees[t].kind != STN_TREE_NODAL) {
             continue;
         }
-        printf("  nodes     %d of a deformable", (int)m->trees[t].node_count);
+        printf("  nodes     %d %sof a deformable", (int)m->trees[t].node_count,
+               m->trees[t].node_type == STN_NODE_FRAME ? "frames " : "");
         for (int32_t link = STN_WORLD; link < m->link_count; link++) {
             const int32_t nodes = info_attached(m, &m->trees[t], link);
             if (nodes > 0) {

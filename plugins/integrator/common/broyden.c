@@ -22,6 +22,12 @@ double *broyden_step(const broyden *b, int32_t count, const double *m) {
     }
     stn_cholesky_forward(n, b->factor, n, 1, step, n);
     stn_cholesky_backward(n, b->factor, n, 1, step, n);
+    return broyden_update(b, count);
+}
+
+double *broyden_update(const broyden *b, int32_t count) {
+    int32_t n = b->n;
+    double *step = b->steps + (size_t)count * (size_t)n;
     for (int32_t j = 0; j < count; j++) {
         const double *made = b->steps + (size_t)j * (size_t)n, *next = made + n;
         double xy = 0.0, yy = 0.0; // share of the step made in this one, in the metric of the masses

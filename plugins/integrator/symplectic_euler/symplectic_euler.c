@@ -4,8 +4,8 @@
 //     A = M + dt^2 K + dt D,    A (v* - v0) = dt (tau - c(q0, v0, v*)) - dt^2 K v0,    q = q0 + dt N(q0) v
 //
 // where c holds gravity and the Coriolis forces, a quadratic form in the velocities, as its symmetric bilinear form
-// (turning_tree.c; spinning_body.c takes one free body at the mean velocity). Without K and D it is symplectic Euler
-// for constant M, and reversible for any: first order, energy that does not drift.
+// (turning_tree.c; spinning_body.c takes free bodies and frames at the mean velocity). Without K and D it is symplectic
+// Euler for constant M, and reversible for any: first order, energy that does not drift.
 #include <stiction/plugin.h>
 
 #include "spinning_body.h"
@@ -19,6 +19,9 @@ static stn_status form_impulse(const stn_integrator_view *view, int32_t t, const
     if (spinning_body_is(view->model, tree)) {
         formed->bias_rule[t] = STN_BIAS_MEAN;
         spinning_body_impulse(view, tree, impulse);
+    } else if (tree->kind == STN_TREE_NODAL && tree->node_type == STN_NODE_FRAME) {
+        formed->bias_rule[t] = STN_BIAS_MEAN;
+        spinning_nodes_impulse(view, tree, impulse);
     } else if (turning_tree_is(view->model, tree)) {
         formed->bias_rule[t] = STN_BIAS_POLAR;
         status = turning_tree_impulse(view, t, formed, impulse, err);

@@ -6,8 +6,8 @@
 //
 // Newton's iteration takes A for dm/dv, from which it differs by O(dt), and learns what A lacks (the gyroscopic terms,
 // how M changes) from its own steps by Broyden's rank-one updates [broyden-1965, kelley-1995]. Where M is constant and
-// forces are linear the first step is exact. Nodes have such an M, and at theta = 0 nothing is unknown on the right:
-// there that step is left to the core, which factors A anyhow.
+// forces are linear the first step is exact. Point nodes have such an M, and at theta = 0 nothing is unknown on the
+// right: there that step is left to the core, which factors A anyhow.
 #include "free_motion.h"
 
 #include <math.h>
@@ -16,15 +16,17 @@
 #include <stiction/factor.h>
 
 #include "common/broyden.h"
+#include "envelope.h"
 
 enum { MAX_ITERATIONS = 40 };          // a chain that whips through radians in a step takes more than 20
 static const double TOLERANCE = 1e-10; // of the largest term of m
 
-/// Newton's iteration on one articulated tree.
+/// Newton's iteration on one articulated tree, or on one cloud of frames.
 typedef struct tree_motion {
     int32_t tree;
     broyden newton;
-    double size; // norm of the largest of momentum at the start, dt tau, and gravity's impulse, held or not
+    envelope nodes; // of A, of a cloud
+    double size;    // norm of the largest of momentum at the start, dt tau, and gravity's impulse, held or not
     bool done;
 } tree_motion;
 
@@ -66,6 +68,9 @@ static stn_status form_at_start(const free_motion *f, int32_t t, stn_error *err)
 static stn_status describe(const free_motion *f, int32_t t, stn_status status, const char *what, double value,
                            stn_error *err) {
     const stn_model *model = f->view->model;
+    if (model->trees[t].kind == STN_TREE_NODAL) {
+        return stn_fail(err, status, "tree %d, nodes of a deformable: %s %g", t, what, value);
+    }
     const stn_body *body = &model->bodies[model->trees[t].body_start];
     return stn_fail(err, status, "group %s, tree of link %s: %s %g", model->groups[body->group].name, body->name, what,
                     value);
@@ -73,8 +78,13 @@ static stn_status describe(const free_motion *f, int32_t t, stn_status status, c
 
 static stn_status factor(const free_motion *f, tree_motion *motion, stn_error *err) {
     const stn_matrix *A = &f->formed->A[motion->tree];
-    memcpy(motion->newton.factor, A->values, (size_t)A->n * (size_t)A->n * sizeof(double));
-    int32_t pivot = stn_cholesky(A->n, motion->newton.factor, A->n);
+    int32_t pivot;
+    if (A->form == STN_MATRIX_NODAL) {
+        pivot = envelope_factor(&motion->nodes, A);
+    } else {
+        memcpy(motion->newton.factor, A->values, (size_t)A->n * (size_t)A->n * sizeof(double));
+        pivot = stn_cholesky(A->n, motion->newton.factor, A->n);
+    }
     if (pivot < 0) {
         return STN_OK;
     }
@@ -140,7 +150,17 @@ static stn_status improve(const free_motion *f, tree_motion *motion, int32_t ite
             "relative residual",
             residual / largest, err);
     }
-    const double *step = broyden_step(&motion->newton, iteration, f->m);
+    const double *step;
+    if (motion->newton.factor != NULL) {
+        step = broyden_step(&motion->newton, iteration, f->m);
+    } else {
+        double *direct = motion->newton.steps + (size_t)iteration * (size_t)n;
+        for (int32_t i = 0; i < n; i++) {
+            direct[i] = -f->m[i];
+        }
+        envelope_solve(&motion->nodes, direct);
+        step = broyden_update(&motion->newton, iteration);
+    }
     for (int32_t i = 0; i < n; i++) {
         f->formed->v_star[start + i] += step[i];
     }
@@ -153,17 +173,20 @@ static stn_status improve(const free_motion *f, tree_motion *motion, int32_t ite
 
 static stn_status begin_tree(free_motion *f, int32_t t, stn_error *err) {
     const stn_integrator_view *view = f->view;
-    int32_t n = view->model->trees[t].nv;
+    const stn_tree *tree = &view->model->trees[t];
+    const bool nodal = tree->kind == STN_TREE_NODAL;
+    int32_t n = tree->nv;
     tree_motion *motion = &f->trees[f->tree_count++];
     *motion = (tree_motion){
         .tree = t,
         .newton = {.n = n,
-                   .factor = STN_ARENA(view->arena, (int64_t)n * n, double),
+                   .factor = nodal ? NULL : STN_ARENA(view->arena, (int64_t)n * n, double),
                    .scale = STN_ARENA(view->arena, n, double),
                    .steps = STN_ARENA(view->arena, (int64_t)(MAX_ITERATIONS + 1) * n, double)},
     };
     broyden *newton = &motion->newton;
-    if (newton->factor == NULL || newton->scale == NULL || newton->steps == NULL) {
+    const bool whole = nodal ? envelope_create(&f->formed->A[t], view->arena, &motion->nodes) : newton->factor != NULL;
+    if (!whole || newton->scale == NULL || newton->steps == NULL) {
         return out_of_memory(err);
     }
     stn_matrix_diagonal(&view->M[t], newton->scale);
@@ -171,10 +194,12 @@ static stn_status begin_tree(free_motion *f, int32_t t, stn_error *err) {
         newton->scale[i] = 1.0 / sqrt(newton->scale[i]);
     }
     // the part of the largest term that is known before the first iteration
-    const stn_tree *tree = &view->model->trees[t];
     double mass = 0.0, dt = view->dt, *x = f->work;
     for (int32_t b = tree->body_start; b < tree->body_start + tree->body_count; b++) {
         mass += view->model->bodies[b].mass.mass;
+    }
+    for (int32_t i = tree->node_start; i < tree->node_start + tree->node_count; i++) {
+        mass += view->model->node_mass[i];
     }
     for (int32_t i = 0; i < n; i++) {
         x[i] = dt * view->forces->tau[tree->v_start + i];
@@ -205,7 +230,8 @@ stn_status theta_free_motion(const theta_scheme *scheme, const stn_integrator_vi
     }
     memcpy(formed->v_star, view->v, (size_t)model->nv * sizeof *view->v);
     for (int32_t t = 0; t < model->tree_count; t++) {
-        bool exact = scheme->theta == 0.0 || model->trees[t].kind == STN_TREE_NODAL;
+        const bool points = model->trees[t].kind == STN_TREE_NODAL && model->trees[t].node_type == STN_NODE_POINT;
+        bool exact = scheme->theta == 0.0 || points;
         stn_status status = exact ? leave_impulse(&f, t, err) : begin_tree(&f, t, err);
         if (status != STN_OK) {
             return status;

@@ -52,6 +52,7 @@ typedef struct csv_recording {
 } csv_recording;
 
 static const char *const coordinate_names[] = {"x", "y", "z", "qw", "qx", "qy", "qz"};
+static const char *const velocity_names[] = {"x", "y", "z", "wx", "wy", "wz"};
 static const char *const force_names[] = {"normal_N", "friction_N",     "sticking",
                                           "slipping", "slip_speed_m/s", "glide_gap_m"};
 
@@ -273,8 +274,11 @@ static stn_status write_header(csv_recording *r, const stn_observation *o, stn_e
         for (int32_t k = 0; k < 2 && r->config->coordinates; k++) {
             const char *letter = k == 0 ? "q" : "v";
             write_joint_columns(r, o->model, letter);
-            for (int32_t i = 0; i < 3 * o->model->node_count; i++) {
-                fprintf(r->file, ",%s[node %d].%s", letter, i / 3, coordinate_names[i % 3]);
+            for (int32_t i = 0; i < o->model->node_count; i++) {
+                const stn_node_type type = o->model->trees[o->model->node_tree[i]].node_type;
+                for (int32_t c = 0; c < (k == 0 ? stn_node_type_nq(type) : stn_node_type_nv(type)); c++) {
+                    fprintf(r->file, ",%s[node %d].%s", letter, i, k == 0 ? coordinate_names[c] : velocity_names[c]);
+                }
             }
         }
         if (r->config->bodies) {

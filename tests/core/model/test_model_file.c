@@ -221,6 +221,31 @@ static void add_deformable(stn_context *context, stn_model_builder *b) {
     assert_ok(stn_builder_attach_nodes(b, cloud, 2, index, STN_WORLD, &err), err);
 }
 
+static void add_frames(stn_model_builder *b) {
+    static const double x[9] = {0.0, 3.0, 1.0, 1.0 / 3.0, 3.0, 1.0, 0.7, 3.2, 1.0}, mass[3] = {1.0, 0.1, 0.3};
+    static const double turn[12] = {1.0, 0.0, 0.0, 0.0, 0.6, 0.0, 0.8, 0.0, 0.0, 0.6, 0.0, -0.8};
+    static const double inertia[9] = {0.1, 0.2, 0.25, 1.0 / 7.0, 0.2, 0.1, 1e-5, 1e-5, 2e-5};
+    const stn_nodes_spec nodes = {.name = "cable",
+                                  .node_count = 3,
+                                  .position = x,
+                                  .mass = mass,
+                                  .material = stn_material_unset(),
+                                  .rest = x,
+                                  .type = STN_NODE_FRAME,
+                                  .orientation = turn,
+                                  .rest_orientation = turn,
+                                  .inertia = inertia,
+                                  .self_collision_skip = 1};
+    stn_geometry_spec capsule = stn_geometry_spec_default(stn_shape_capsule(0.01, 0.1));
+    capsule.name = "link";
+    capsule.pose.position.x = 1.0 / 3.0;
+    int32_t cloud = 0;
+    stn_error err;
+    assert_ok(stn_builder_add_nodes(b, &nodes, &cloud, &err), err);
+    assert_ok(stn_builder_add_node_geometry(b, cloud, 2, &capsule, &err), err);
+    assert_ok(stn_builder_add_node_geometry(b, cloud, 0, &capsule, &err), err);
+}
+
 static void add_keyframes(stn_model_builder *b, int32_t robot, int32_t q_count) {
     double q[32] = {0.0};
     for (int32_t i = 0; i < q_count; i++) {
@@ -281,6 +306,7 @@ static stn_model *everything(fixture *f) {
     add_meshes(f->context, b, tip);
     add_rules(b, palm, lid);
     add_deformable(f->context, b);
+    add_frames(b);
     add_keyframes(b, chain, 20);
     add_constraints(
         f, (const int32_t[2]){tip, lid},
