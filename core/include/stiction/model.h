@@ -383,12 +383,13 @@ typedef struct stn_elements_spec {
 /// compiled. The group's number is returned through `group`. [setup]
 STN_API stn_status stn_builder_add_elements(stn_model_builder *builder, stn_instance *instance,
                                             const stn_elements_spec *spec, int32_t *group, stn_error *err);
-/// `count` nodes of a cloud, by their numbers within it, keep the place that they have at the model's start on a link;
-/// STN_WORLD: in the world. A world that is stepped from elsewhere brings them back there. On what cannot move, and on
-/// kinematic bodies, the nodes move as the body does and no longer belong to the unknowns of a step; on bodies that
-/// forces move each has three rigid rows, which push node and body alike (stn_world_attachment_force reads what acts).
-/// Contacts between such a node and its own body are left out. The node still needs a mass. STN_ERR_ARGUMENT and
-/// nothing added: no such cloud, node or link, a node that is attached already.
+/// `count` nodes of a cloud, by their numbers within it, keep the place that they have at the model's start on a link,
+/// frames their orientation, too; STN_WORLD: in the world. A world that is stepped from elsewhere brings them back
+/// there. On what cannot move, and on kinematic bodies, the nodes move as the body does and no longer belong to the
+/// unknowns of a step; on bodies that forces move each has three rigid rows, a frame six, which push node and body
+/// alike (stn_world_attachment_force reads what acts). Contacts between such a node and its own body are left out. The
+/// node still needs a mass. STN_ERR_ARGUMENT and nothing added: no such cloud, node or link, a node that is attached
+/// already.
 STN_API stn_status stn_builder_attach_nodes(stn_model_builder *builder, int32_t cloud, int32_t count,
                                             const int32_t *nodes, int32_t link, stn_error *err);
 
