@@ -107,12 +107,23 @@ static bool towards(const look *s, const skin_part *a, const skin_part *b, stn_v
     return true;
 }
 
+/// May a point be within reach of a part of these corners? By boxes: most are further away, above all of one skin.
+static bool is_near(const look *s, stn_vec3 p, const stn_vec3 *corner, int32_t count) {
+    stn_aabb box = skin_box_of(corner, count, s->reach);
+    return p.x >= box.lower.x && p.x <= box.upper.x && p.y >= box.lower.y && p.y <= box.upper.y && p.z >= box.lower.z &&
+           p.z <= box.upper.z;
+}
+
 /// A vertex of `a` over the inside of a triangle of `b`.
 static void vertex_face(const look *s, const skin *a, int32_t id, const skin *b, int32_t triangle, bool turned) {
+    const int32_t *v = b->face->triangle + 3 * (size_t)triangle;
+    const stn_vec3 p = a->at[id], corner[3] = {b->at[v[0]], b->at[v[1]], b->at[v[2]]};
     skin_facet f;
     double weight[3];
+    if (!is_near(s, p, corner, 3)) {
+        return;
+    }
     skin_facet_of(b, triangle, &f);
-    stn_vec3 p = a->at[id];
     double height = stn_vec3_dot(f.normal, stn_vec3_sub(p, f.corner[0]));
     if (!(stn_vec3_dot(f.normal, f.normal) > 0.5) || fabs(height) > s->reach) {
         return;
@@ -156,6 +167,9 @@ static void vertex_edge(const look *s, const skin *a, int32_t id, const skin *b,
     const int32_t *v = b->face->edge + 2 * (size_t)edge;
     const stn_vec3 corner[3] = {b->at[v[0]], b->at[v[1]], b->at[v[1]]};
     double weight[3];
+    if (!is_near(s, a->at[id], corner, 2)) {
+        return;
+    }
     skin_nearest_on(corner, a->at[id], weight);
     double t = weight[1] + weight[2];
     if (!(t > skin_tiny && t < 1.0 - skin_tiny)) {
