@@ -340,10 +340,11 @@ typedef enum stn_node_type {
                     // (w, x, y, z); v: linear and angular velocity, world axes; as those of a floating joint
     STN_NODE_TYPE_COUNT // how many there are
 } stn_node_type;
-/// Coordinates and velocities of a node.
+/// Coordinates of a node of this type: 3 or 7. Thread: [any].
 static inline int32_t stn_node_type_nq(stn_node_type type) {
     return type == STN_NODE_FRAME ? 7 : 3;
 }
+/// Velocities of a node of this type: 3 or 6. Thread: [any].
 static inline int32_t stn_node_type_nv(stn_node_type type) {
     return type == STN_NODE_FRAME ? 6 : 3;
 }
@@ -657,11 +658,12 @@ STN_API bool stn_geometry_is_compliant(const stn_geometry *geometry);
 static inline bool stn_model_body_moves(const stn_model *model, int32_t body) {
     return body > 0 && model->joints[model->bodies[body].joint].type != STN_JOINT_KINEMATIC;
 }
-/// First coordinate and first velocity of a node. Thread: [any].
+/// First coordinate of a node, counted in the model, in q. Thread: [any].
 static inline int32_t stn_model_node_q(const stn_model *model, int32_t node) {
     const stn_tree *tree = &model->trees[model->node_tree[node]];
     return tree->q_start + stn_node_type_nq(tree->node_type) * (node - tree->node_start);
 }
+/// Its first velocity in v. Thread: [any].
 static inline int32_t stn_model_node_v(const stn_model *model, int32_t node) {
     const stn_tree *tree = &model->trees[model->node_tree[node]];
     return tree->v_start + stn_node_type_nv(tree->node_type) * (node - tree->node_start);
