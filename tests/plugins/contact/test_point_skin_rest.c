@@ -371,6 +371,20 @@ static void attached_nodes_do_not_touch_what_holds_them(void **state) {
     stn_world_destroy(world);
 }
 
+/// Patches are of rigid and compliant solids; what surfaces of nodes need is named, not left out.
+static void hydroelastic_refuses_surfaces_by_name(void **state) {
+    stn_world_options options = stn_world_options_default();
+    options.contact.id = "hydroelastic";
+    stn_world *world = scene_world(*state, &options);
+    scene_ground(world);
+    add_sheet(world, 2, 0.2, stn_vec3_make(0.0, 0.0, 0.1), 0.01, false, 500.0);
+    stn_error err;
+    assert_int_equal(stn_world_compile(world, &err), STN_ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "contact model hydroelastic has no contact for surface 'cloth'"));
+    assert_non_null(strstr(err.text, "choose contact model point"));
+    stn_world_destroy(world);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sheet_rests_on_a_plane),
@@ -382,6 +396,7 @@ int main(void) {
         cmocka_unit_test(friction_is_that_of_the_region_or_of_the_pair),
         cmocka_unit_test(questions_know_surfaces),
         cmocka_unit_test(attached_nodes_do_not_touch_what_holds_them),
+        cmocka_unit_test(hydroelastic_refuses_surfaces_by_name),
     };
     return cmocka_run_group_tests(tests, fakes_setup, scene_teardown);
 }
