@@ -275,9 +275,6 @@ static void add_batch(const source *s, const stn_element_batch *batch, const int
     }
     add_blocks(s, slot, batch->count, batch->K, &forces->K[tree]);
     add_blocks(s, slot, batch->count, batch->D, &forces->D[tree]);
-    for (int32_t e = 0; e < batch->count; e++) {
-        forces->elastic_energy += batch->energy[e];
-    }
 }
 
 static stn_status add_group(const step_setup *setup, const state_view *state, step_frame *frame, int32_t g,

@@ -57,7 +57,9 @@ stn_status stn_step_check_energies(const step_setup *setup, const state_view *st
                                    stn_error *err) {
     stn_kinematics_update(frame->kinematics, frame->q_next, frame->v_next);
     frame->kinematics_number++;
-    state_view after = *state; // energies of constraints read it
+    state_view after = *state; // energies of constraints and elements read it
+    after.q = frame->q_next;
+    after.v = frame->v_next;
     after.controller_memory = frame->controller_next;
     after.time += frame->dt;
     stn_step_energies(setup, &after, frame);

@@ -83,7 +83,6 @@ stn_status stn_step_inputs(const step_setup *setup, const state_view *state, ste
         memcpy(frame->controller_next, state->controller_memory, state->sizes.controller_bytes);
     }
     f->servo_count = 0;
-    f->elastic_energy = 0.0;
     for (int32_t t = 0; t < model->tree_count; t++) {
         bool nodal = model->trees[t].kind == STN_TREE_NODAL && model->element_group_count > 0;
         f->K[t].form = f->D[t].form = nodal ? STN_MATRIX_NODAL : STN_MATRIX_ZERO;

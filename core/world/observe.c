@@ -17,10 +17,8 @@ const char *stn_phase_name(stn_phase phase) {
 }
 
 double stn_world_elastic_energy(stn_world *world) {
-    bool stepped = world->observation.problem != NULL;
     const state_view state = state_view_of(&world->state);
-    double elements = stepped ? world->frame.forces.elastic_energy : stn_setup_element_energy(world->setup, &state);
-    return elements + stn_spring_energy(stn_world_kinematics(world)) +
+    return stn_setup_element_energy(world->setup, &state) + stn_spring_energy(stn_world_kinematics(world)) +
            stn_step_constraint_energy(world->setup, &state, &world->frame, NULL);
 }
 
@@ -28,7 +26,7 @@ void stn_step_energies(const step_setup *setup, const state_view *state, step_fr
     stn_step_report *r = &frame->report;
     r->kinetic_J = stn_kinetic_energy(frame->kinematics);
     r->potential_J = stn_gravitational_energy(frame->kinematics, state->gravity);
-    r->elastic_J = frame->forces.elastic_energy + stn_spring_energy(frame->kinematics) +
+    r->elastic_J = stn_setup_element_energy(setup, state) + stn_spring_energy(frame->kinematics) +
                    stn_step_constraint_energy(setup, state, frame, NULL);
 }
 
@@ -60,7 +58,6 @@ void stn_step_observation(stn_world *world) {
 void stn_world_show_state(stn_world *world) {
     (void)stn_world_kinematics(world);
     const state_view state = state_view_of(&world->state);
-    world->frame.forces.elastic_energy = stn_setup_element_energy(world->setup, &state);
     stn_step_energies(world->setup, &state, &world->frame);
     stn_step_observation(world);
 }

@@ -31,7 +31,6 @@ typedef struct stn_forces {
     stn_servo *servo_storage; // capacity nv
     // where a promoted matrix finds its values: sum of n_t^2 over the articulated trees, in their order
     double *K_storage, *D_storage;
-    double elastic_energy; // stored in elements [J]; what controllers do counts as work
 } stn_forces;
 
 /// tau[dof] += effort; here and below dof is one of the model's, as in the target's list. NaN is kept and caught by the

@@ -112,8 +112,7 @@ STN_API stn_status stn_world_set_integrator(stn_world *world, const stn_plugin_c
 STN_API stn_status stn_world_set_gravity(stn_world *world, stn_vec3 gravity, stn_error *err);
 /// Poses and velocities at the present state; borrowed until something changes it.
 STN_API const stn_kinematics *stn_world_kinematics(stn_world *world);
-/// [J] stored in the springs of the joints and in constraints that are not rigid, at the present state, and in
-/// elements as the last step found them, or at the present state where none was made since a reset.
+/// [J] stored in the springs of the joints, in constraints that are not rigid and in elements, at the present state.
 STN_API double stn_world_elastic_energy(stn_world *world);
 /// The last step: contacts, problem, solution, certificate, report; problem NULL before the first. Borrowed until the
 /// next.

@@ -45,7 +45,7 @@ void stn_statistics_clear(stn_context *context, stn_statistics *s) {
     *s = (stn_statistics){.energy_first = NAN, .energy_last = NAN, .total_first = NAN, .total_last = NAN};
 }
 
-/// Mechanical energy at the present state; elements have that of the last step.
+/// Mechanical energy at the present state.
 static double present_energy(stn_world *world) {
     const stn_kinematics *k = stn_world_kinematics(world);
     return stn_kinetic_energy(k) + stn_gravitational_energy(k, stn_world_state(world)->gravity) +

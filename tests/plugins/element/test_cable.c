@@ -54,7 +54,8 @@ static rod make(stn_context *context, double dt, const char *integrator, double 
     const int32_t ends[2] = {0, JOINTS};
     stn_error err;
     assert_ok(stn_builder_add_nodes(stn_world_builder(r.world), &spec, &cloud, &err), err);
-    assert_ok(stn_builder_attach_nodes(stn_world_builder(r.world), cloud, stretch > 0.0 ? 2 : 1, ends, STN_WORLD, &err), err);
+    assert_ok(stn_builder_attach_nodes(stn_world_builder(r.world), cloud, stretch > 0.0 ? 2 : 1, ends, STN_WORLD, &err),
+              err);
     r.group = soft_add_elements(r.world, cloud, "cable", settings, STN_COUNT(settings), JOINTS, index);
     soft_compile(r.world);
     return r;
@@ -175,8 +176,8 @@ static void it_buckles_at_eulers_load(void **state) {
     }
 }
 
-/// Between two clamps, under a tension of 20 N: struck in the middle it swings, in steps of nine times what a wave takes
-/// from link to link.
+/// Between two clamps, under a tension of 20 N: struck in the middle it swings, in steps of nine times what a wave
+/// takes from link to link.
 static void a_taut_cable_is_stable_in_long_steps(void **state) {
     const rod r = make(*state, 5e-3, NULL, 0.2);
     const int32_t middle = 6 * (JOINTS / 2);
@@ -200,8 +201,7 @@ static void nothing_changes_where_it_is_turned(void **state) {
     stn_error err;
     memcpy(q, stn_world_state(r.world)->q, sizeof q);
     for (int32_t i = 0; i < LINKS; i++) {
-        const stn_vec3 w = {0.3 * random_real(&random), 0.3 * random_real(&random),
-                            0.3 * random_real(&random)};
+        const stn_vec3 w = {0.3 * random_real(&random), 0.3 * random_real(&random), 0.3 * random_real(&random)};
         const stn_quat bent = stn_quat_exp(w);
         const double own[4] = {bent.w, bent.x, bent.y, bent.z};
         for (int32_t k = 0; k < 3; k++) {
