@@ -83,7 +83,7 @@ static stn_status propose(stn_model_builder *builder, int32_t robot, int32_t fin
     if (file != NULL) {
         fclose(file);
     }
-    if (first == 'n') {
+    if (first == 'a') {
         return add_nodes(builder, finger, err);
     }
     bool says = first == 'w' || first == 'f';

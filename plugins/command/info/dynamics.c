@@ -13,6 +13,8 @@ enum { MOST_FOR_MATRIX = 2000, MOST_FOR_EIGENVALUES = 1000 };
 
 typedef struct coordinates {
     const stn_model *model;
+    int32_t tree_count;    // trees of joints, and
+    int32_t nv;            // their velocities: those of nodes come after them
     const cli_chain *rows; // (nv) of G: the velocity that is no mimic joint's, and its weight
     int32_t *number;       // (nv) place among the reduced coordinates, -1: a mimic joint
     double *M;             // (nv x nv)
@@ -37,7 +39,7 @@ static double condition_of(double *M, int32_t n, double *lambda) {
 }
 
 static stn_status compute_matrices(info_report *r, coordinates *c, stn_error *err) {
-    size_t n = (size_t)c->model->nv, reduced = r->counts.mimic > 0 ? (size_t)r->counts.dof_reduced : 0;
+    size_t n = (size_t)c->nv, reduced = r->counts.mimic > 0 ? n - (size_t)r->counts.mimic : 0;
     info_dynamics *d = &r->dynamics;
     c->M = STN_ARENA_ZEROED(r->arena, n * n, double);
     c->M_reduced = STN_ARENA_ZEROED(r->arena, reduced * reduced, double);
@@ -45,7 +47,7 @@ static stn_status compute_matrices(info_report *r, coordinates *c, stn_error *er
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->robot.path);
     }
     const stn_model *m = c->model;
-    for (int32_t t = 0; t < m->tree_count; t++) { // without rotors; mimic joints may couple trees
+    for (int32_t t = 0; t < c->tree_count; t++) { // without rotors; mimic joints may couple trees
         const stn_tree *tree = &m->trees[t];
         size_t size = (size_t)tree->nv, start = (size_t)tree->v_start;
         stn_matrix block = {.n = tree->nv, .form = STN_MATRIX_DENSE};
@@ -59,7 +61,7 @@ static stn_status compute_matrices(info_report *r, coordinates *c, stn_error *er
             c->M[(start + i) * (n + 1)] -= m->joints[m->dof_joint[start + i]].reflected_inertia;
         }
     }
-    d->full.mass_trace = d->reduced.mass_trace = trace(c->M, c->model->nv);
+    d->full.mass_trace = d->reduced.mass_trace = trace(c->M, c->nv);
     if (r->counts.mimic > 0) {
         for (size_t i = 0; i < n; i++) {
             for (size_t j = 0; j < n; j++) {
@@ -68,7 +70,7 @@ static stn_status compute_matrices(info_report *r, coordinates *c, stn_error *er
                 c->M_reduced[row * reduced + column] += a.scale * b.scale * c->M[i * n + j];
             }
         }
-        d->reduced.mass_trace = trace(c->M_reduced, r->counts.dof_reduced);
+        d->reduced.mass_trace = trace(c->M_reduced, (int32_t)reduced);
     }
     if (n > MOST_FOR_EIGENVALUES) {
         d->note = "more than 1000 degrees of freedom: no condition number";
@@ -77,14 +79,14 @@ static stn_status compute_matrices(info_report *r, coordinates *c, stn_error *er
     if (!(r->counts.mass > 0.0) || n == 0) {
         return STN_OK;
     }
-    double *lambda = STN_ARENA(r->arena, m->nv, double);
+    double *lambda = STN_ARENA(r->arena, c->nv, double);
     if (lambda == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->robot.path);
     }
     bool finite = isfinite(d->full.mass_trace) && isfinite(d->reduced.mass_trace);
-    d->full.condition = d->reduced.condition = condition_of(c->M, m->nv, lambda);
+    d->full.condition = d->reduced.condition = condition_of(c->M, c->nv, lambda);
     if (r->counts.mimic > 0) {
-        d->reduced.condition = condition_of(c->M_reduced, r->counts.dof_reduced, lambda);
+        d->reduced.condition = condition_of(c->M_reduced, (int32_t)reduced, lambda);
     }
     if (isnan(d->full.condition)) {
         d->note = finite ? "the mass matrix is singular: some joint moves no mass, or too little of it"
@@ -106,13 +108,16 @@ stn_status info_compute(info_report *r, stn_error *err) {
     r->dynamics = (info_dynamics){.full.condition = (double)NAN, .reduced.condition = (double)NAN};
     stn_kinematics_update(r->kinematics, r->q, r->v);
     const stn_model *m = c.model;
-    cli_chain *rows = STN_ARENA(r->arena, m->nv, cli_chain);
-    c.number = STN_ARENA(r->arena, m->nv, int32_t);
+    while (c.tree_count < m->tree_count && m->trees[c.tree_count].kind == STN_TREE_ARTICULATED) {
+        c.nv += m->trees[c.tree_count++].nv;
+    }
+    cli_chain *rows = STN_ARENA(r->arena, c.nv, cli_chain);
+    c.number = STN_ARENA(r->arena, c.nv, int32_t);
     if (rows == NULL || c.number == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->robot.path);
     }
     int32_t count = 0;
-    for (int32_t i = 0; i < m->nv; i++) {
+    for (int32_t i = 0; i < c.nv; i++) {
         const cli_chain *chain = &r->robot.chains[m->dof_joint[i]];
         bool follows = m->joints[m->dof_joint[i]].mimic >= 0;
         rows[i] = follows ? (cli_chain){m->joints[chain->master].v_start, chain->scale, 0.0} : (cli_chain){i, 1.0, 0.0};
@@ -121,22 +126,22 @@ stn_status info_compute(info_report *r, stn_error *err) {
     c.rows = rows;
     info_dynamics *d = &r->dynamics;
     stn_spatial *scratch = STN_ARENA(r->arena, m->body_count, stn_spatial);
-    d->full.gravity = STN_ARENA_ZEROED(r->arena, m->nv, double);
-    d->reduced.gravity = STN_ARENA_ZEROED(r->arena, m->nv, double);
+    d->full.gravity = STN_ARENA_ZEROED(r->arena, c.nv, double);
+    d->reduced.gravity = STN_ARENA_ZEROED(r->arena, c.nv, double);
     if (scratch == NULL || d->full.gravity == NULL || d->reduced.gravity == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->robot.path);
     }
-    for (int32_t t = 0; t < m->tree_count; t++) {
+    for (int32_t t = 0; t < c.tree_count; t++) {
         stn_gravity_efforts(r->kinematics, t, stn_vec3_make(0.0, 0.0, -9.81), scratch,
                             d->full.gravity + m->trees[t].v_start);
     }
-    for (int32_t i = 0; i < m->nv; i++) {
+    for (int32_t i = 0; i < c.nv; i++) {
         d->reduced.gravity[rows[i].master] += rows[i].scale * d->full.gravity[i];
     }
-    d->full.gravity_norm = norm(d->full.gravity, m->nv);
-    d->reduced.gravity_norm = norm(d->reduced.gravity, m->nv);
+    d->full.gravity_norm = norm(d->full.gravity, c.nv);
+    d->reduced.gravity_norm = norm(d->reduced.gravity, c.nv);
     stn_status status = STN_OK;
-    if (m->nv <= MOST_FOR_MATRIX) {
+    if (c.nv <= MOST_FOR_MATRIX) {
         status = compute_matrices(r, &c, err);
     } else {
         d->full.mass_trace = d->reduced.mass_trace = (double)NAN;

@@ -180,7 +180,7 @@ static void springs_gains_keyframes_and_the_proposed_base_are_shown(void **state
     stn_expect_part("info " SPRUNG " 2>/dev/null", 0, "\n  keyframes home, folded\n");
     stn_expect_part("info " SPRUNG " 2>/dev/null", 0, "  servo     kp 50, kd 5  spring 200 N/m, slack at 0.25\n");
     assert_true(cJSON_GetArraySize(item(json, "clouds")) == 0);
-    write_file(SPRUNG, "n"); // nodes, one on the finger and two in the world
+    write_file(SPRUNG, "a"); // nodes, one on the finger and two in the world
     cJSON_Delete(json);
     json = ask(SPRUNG, "--q home");
     const cJSON *cloud = cJSON_GetArrayItem(item(json, "clouds"), 0), *held = item(cloud, "attached");
