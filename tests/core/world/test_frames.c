@@ -142,7 +142,8 @@ static double compare(stn_context *context, const scene *s, int32_t steps, int32
     stn_error err;
     for (int32_t k = 0; k < steps; k++) {
         const stn_status one = stn_world_step(bodies, &err), other = stn_world_step(frames, &err);
-        if (one != other || one < 0) {
+        if (one < 0 ||
+            other < 0) { // at round-off one may end unsolved and the other not: what counts is how far they are
             fail_msg("step %d: %d and %d: %s", k, one, other, err.text);
         }
         most = fmax(most, apart(bodies, frames, s->count));
