@@ -91,18 +91,8 @@ void stn_matrix_mul_add(const stn_matrix *a, double s, const double *x, double *
 
 // Values of the block in row i, column j of a nodal matrix; NULL when it is not in the pattern.
 static double *nodal_block(const stn_matrix *a, int32_t i, int32_t j) {
-    int32_t low = a->row_start[i], high = a->row_start[i + 1];
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        if (a->column[middle] < j) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < a->row_start[i + 1] && a->column[low] == j
-               ? a->values + (size_t)a->node_size * (size_t)a->node_size * (size_t)low
-               : NULL;
+    const int32_t entry = stn_nodal_entry(a->row_start, a->column, i, j);
+    return entry < 0 ? NULL : a->values + (size_t)a->node_size * (size_t)a->node_size * (size_t)entry;
 }
 
 void stn_matrix_diagonal(const stn_matrix *a, double *diagonal) {

@@ -121,15 +121,6 @@ stn_status stn_builder_add_elements(stn_model_builder *builder, stn_instance *in
 
 // ---------------------------------------------------------------------------------------------------- compiling
 
-/// Where block (row, column) is in a pattern that has it.
-static int32_t pattern_entry(const stn_tree *tree, int32_t row, int32_t column) {
-    int32_t e = tree->row_start[row];
-    while (tree->column[e] != column) {
-        e++;
-    }
-    return e;
-}
-
 /// The blocks of a cloud's matrices.
 static stn_status compile_pattern(compiler *c, int32_t cloud, stn_tree *tree, stn_error *err) {
     const stn_model_builder *b = c->builder;
@@ -164,7 +155,8 @@ static stn_status compile_pattern(compiler *c, int32_t cloud, stn_tree *tree, st
             keys[kept++] = keys[i];
         }
     }
-    if (kept > INT32_MAX / 36) {
+    const int32_t nv = stn_node_type_nv(tree->node_type);
+    if (kept > INT32_MAX / (nv * nv)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "nodes '%s': too many pairs of nodes share elements",
                         cloud_at(b, cloud)->name);
     }
@@ -221,7 +213,9 @@ static stn_status compile_element_group(compiler *c, const built_element_group *
         const int32_t *index = built->index + (size_t)e * width;
         const double *own = built->parameters == NULL ? unset : built->parameters + e * (ptrdiff_t)ops->parameter_count;
         element_at_rest(cloud, index, (int32_t)width, x);
+        stn_answer_begin(err);
         stn_status status = ops->prepare(built->instance->self, x, own, constants + (size_t)e * constant_count, err);
+        status = stn_answer_end(status, err);
         if (status != STN_OK) {
             char nodes[160] = "";
             for (size_t i = 0; i < width; i++) {
@@ -262,12 +256,12 @@ static stn_status add_element_mass(compiler *c, const stn_element_group *group, 
                     return model_out_of_memory(err);
                 }
                 for (int32_t k = 0; k < tree->node_count; k++) {
-                    mass[pattern_entry(tree, k, k)] = node_mass[tree->node_start + k];
+                    mass[stn_nodal_entry(tree->row_start, tree->column, k, k)] = node_mass[tree->node_start + k];
                 }
                 tree->mass = mass;
             }
             if (mass != NULL) {
-                mass[pattern_entry(tree, row, column)] += M[i];
+                mass[stn_nodal_entry(tree->row_start, tree->column, row, column)] += M[i];
             }
             node_mass[tree->node_start + row] += M[i];
         }

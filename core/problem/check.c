@@ -91,23 +91,6 @@ static stn_status check_dense(stn_context *context, const char *label, const stn
     return STN_OK;
 }
 
-/// Index of block (row, column) of a nodal matrix, -1 when it is not in the pattern.
-static int32_t find_block(const stn_matrix *A, int32_t row, int32_t column) {
-    int32_t low = A->row_start[row], high = A->row_start[row + 1] - 1;
-    while (low <= high) {
-        int32_t middle = low + (high - low) / 2;
-        if (A->column[middle] == column) {
-            return middle;
-        }
-        if (A->column[middle] < column) {
-            low = middle + 1;
-        } else {
-            high = middle - 1;
-        }
-    }
-    return -1;
-}
-
 static stn_status check_pattern(const char *label, const stn_matrix *A, stn_error *err) {
     if (A->node_size < 1 || A->node_size > STN_MAX_NODE_SIZE) {
         return stn_fail(err, STN_ERR_ARGUMENT, "%s: node_size = %d, must be 1 to %d", label, A->node_size,
@@ -141,7 +124,7 @@ static stn_status check_pattern(const char *label, const stn_matrix *A, stn_erro
             }
             before = A->column[e];
         }
-        if (find_block(A, i, i) < 0) {
+        if (stn_nodal_entry(A->row_start, A->column, i, i) < 0) {
             return stn_fail(err, STN_ERR_ARGUMENT, "%s: the pattern has no diagonal block for node %d", label, i);
         }
     }
@@ -151,7 +134,7 @@ static stn_status check_pattern(const char *label, const stn_matrix *A, stn_erro
 static double nodal_diagonal(const stn_matrix *A, int32_t dof) {
     const size_t m = (size_t)A->node_size, a = (size_t)dof % m;
     const int32_t node = dof / A->node_size;
-    return A->values[m * m * (size_t)find_block(A, node, node) + (m + 1) * a];
+    return A->values[m * m * (size_t)stn_nodal_entry(A->row_start, A->column, node, node) + (m + 1) * a];
 }
 
 static stn_status check_nodal_definite(stn_context *context, const char *label, const stn_matrix *A, stn_error *err) {
@@ -204,7 +187,7 @@ static stn_status check_nodal(stn_context *context, const char *label, const stn
     }
     for (int32_t i = 0; i < A->node_count; i++) { // every block against its mirror image
         for (int32_t e = A->row_start[i]; e < A->row_start[i + 1]; e++) {
-            int32_t j = A->column[e], mirror = find_block(A, j, i);
+            int32_t j = A->column[e], mirror = stn_nodal_entry(A->row_start, A->column, j, i);
             if (mirror < 0) {
                 return stn_fail(err, STN_ERR_ARGUMENT, "%s: the pattern has block (%d, %d) but not (%d, %d)", label, i,
                                 j, j, i);

@@ -359,10 +359,7 @@ stn_status inverse_settle(const stn_inverse *inverse, int32_t tree, const double
 static int32_t factor_nodes(const stn_matrix *a, double *L) {
     const int32_t m = a->node_size;
     for (int32_t i = 0; i < a->node_count; i++, L += m * m) {
-        int32_t e = a->row_start[i];
-        while (a->column[e] != i) {
-            e++;
-        }
+        const int32_t e = stn_nodal_entry(a->row_start, a->column, i, i);
         memcpy(L, a->values + (size_t)(m * m) * (size_t)e, (size_t)(m * m) * sizeof *L);
         int32_t pivot = stn_cholesky(m, L, m);
         if (pivot >= 0) {

@@ -35,6 +35,26 @@ static uint64_t model_signature(const stn_world *world) {
             h = stn_hash(h, on, sizeof on);
         }
     }
+    for (int32_t t = 0; t < model->tree_count; t++) { // which nodes are joined, whatever it is that joins them
+        const stn_tree *tree = &model->trees[t];
+        if (tree->kind == STN_TREE_NODAL) {
+            const int32_t is[2] = {tree->node_type, tree->node_count};
+            h = stn_hash(h, is, sizeof is);
+            h = stn_hash(h, tree->row_start, ((size_t)tree->node_count + 1) * sizeof *tree->row_start);
+            h = stn_hash(h, tree->column, (size_t)tree->row_start[tree->node_count] * sizeof *tree->column);
+        }
+    }
+    for (int32_t i = 0; i < model->element_group_count; i++) { // whose states and channels these are
+        const stn_element_group *g = &model->element_groups[i];
+        const int32_t is[2] = {g->tree, g->element_count};
+        h = stn_hash(h, g->instance->desc->id, strlen(g->instance->desc->id) + 1);
+        h = stn_hash(h, is, sizeof is);
+        h = stn_hash(h, g->index, (size_t)g->element_count * (size_t)g->nodes_per_element * sizeof *g->index);
+    }
+    for (int32_t i = 0; i < model->attachment_count; i++) {
+        const int32_t is[2] = {model->attachments[i].node, model->attachments[i].link};
+        h = stn_hash(h, is, sizeof is);
+    }
     h = stn_hash(h, &world->state.sizes, shared_sizes);
     uint64_t memory[3] = {stn_setup_memory_bytes(world->setup, STN_KIND_LAW),
                           stn_setup_memory_bytes(world->setup, STN_KIND_SOLVER), stn_setup_cache_bytes(world->setup)};

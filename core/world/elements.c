@@ -29,15 +29,6 @@ static widths widths_of(const stn_model *model, const stn_element_group *group) 
 
 // ------------------------------------------------------------------------------------------------------------- tables
 
-/// Position of block (row, column) in a nodal pattern; elements only join nodes that the pattern joins.
-static int32_t nodal_slot(const stn_tree *tree, int32_t row, int32_t column) {
-    int32_t e = tree->row_start[row];
-    while (tree->column[e] != column) {
-        e++;
-    }
-    return e;
-}
-
 static stn_status place_group(step_setup *setup, int32_t g, stn_error *err) {
     const stn_element_group *group = &setup->model->element_groups[g];
     const stn_element_ops *ops = ops_of(group);
@@ -61,10 +52,11 @@ static stn_status place_group(step_setup *setup, int32_t g, stn_error *err) {
     if (state_count > 0) {
         setup->plugin_bytes = slots->memory_start + (size_t)state_count * sizeof(double);
     }
+    const stn_tree *tree = &setup->model->trees[group->tree];
     for (int32_t e = 0; e < group->element_count; e++) {
         const int32_t *node = group->index + (size_t)e * (size_t)n;
         for (int32_t i = 0; i < n * n; i++) {
-            *slot++ = nodal_slot(&setup->model->trees[group->tree], node[i / n], node[i % n]);
+            *slot++ = stn_nodal_entry(tree->row_start, tree->column, node[i / n], node[i % n]);
         }
     }
     return STN_OK;
@@ -85,10 +77,11 @@ void stn_world_begin_elements(const step_setup *setup, stn_state *state) {
     for (int32_t g = 0; g < setup->model->element_group_count; g++) {
         const stn_element_group *group = &setup->model->element_groups[g];
         const stn_element_ops *ops = ops_of(group);
-        double *own = (double *)(void *)(state->controller_memory + setup->element_slots[g].memory_start);
+        unsigned char *own = state->controller_memory;
         for (int32_t e = 0; ops->initial_state != NULL && e < group->element_count; e++) {
+            double *at = (double *)(void *)(own + setup->element_slots[g].memory_start);
             ops->initial_state(group->instance->self, group->constants + (size_t)e * (size_t)ops->constant_count,
-                               own + (size_t)e * (size_t)ops->state_count);
+                               at + (size_t)e * (size_t)ops->state_count);
         }
     }
 }
@@ -100,8 +93,8 @@ typedef struct source {
     const stn_element_group *group;
     widths w;
     const double *q, *v;     // of the group's nodes
-    const double *reference; // channels of the group
-    const double *state;     // of the group, of the step before
+    const double *reference; // channels of the group, NULL: none
+    const double *state;     // of the group, of the step before; NULL: none
     double time, dt;         // [s]
 } source;
 
@@ -114,8 +107,10 @@ static source source_of(const step_setup *setup, const state_view *state, int32_
         .w = widths_of(setup->model, group),
         .q = state->q + tree->q_start,
         .v = state->v + tree->v_start,
-        .reference = state->reference + slots->reference_start,
-        .state = (const double *)(const void *)(state->controller_memory + slots->memory_start),
+        .reference = ops_of(group)->channel_count > 0 ? state->reference + slots->reference_start : NULL,
+        .state = ops_of(group)->state_count > 0
+                     ? (const double *)(const void *)(state->controller_memory + slots->memory_start)
+                     : NULL,
         .time = state->time,
         .dt = dt,
     };
@@ -139,7 +134,7 @@ static stn_element_batch gather(const source *s, int32_t first, int32_t count, d
         .v = v,
         .constants = s->group->constants + (size_t)first * (size_t)ops->constant_count,
         .channels = s->reference,
-        .state = s->state + (size_t)first * (size_t)ops->state_count,
+        .state = s->state != NULL ? s->state + (size_t)first * (size_t)ops->state_count : NULL,
         .wrong = -1,
     };
 }
@@ -230,14 +225,14 @@ static void evaluate_batch(void *user, int32_t index, int32_t worker) {
     const int32_t count = left < BATCH ? left : BATCH, m = s->w.m;
     double *x = w->numbers + (size_t)index * (size_t)w->stride, *v = x + BATCH * s->w.nodes * s->w.nq;
     result *r = &w->results[index];
-    r->error = (stn_error){STN_OK, ""};
+    stn_answer_begin(&r->error);
     r->batch = gather(s, first, count, x, v);
     r->batch.force = v + BATCH * m;
     r->batch.K = r->batch.force + BATCH * m;
     r->batch.D = r->batch.K + BATCH * m * m;
     r->batch.energy = r->batch.D + BATCH * m * m;
-    r->batch.next_state = w->next_state + (size_t)first * (size_t)ops->state_count;
-    r->status = ops->evaluate(s->group->instance->self, &r->batch, &r->error);
+    r->batch.next_state = w->next_state != NULL ? w->next_state + (size_t)first * (size_t)ops->state_count : NULL;
+    r->status = stn_answer_end(ops->evaluate(s->group->instance->self, &r->batch, &r->error), &r->error);
     if (r->status >= 0) {
         r->status = check_finite(&r->batch, m, ops->state_count, &r->error);
     }
@@ -283,7 +278,9 @@ static stn_status add_group(const step_setup *setup, const state_view *state, st
     const source *s = &w.from;
     const int32_t m = s->w.m;
     w.stride = BATCH * (s->w.nodes * s->w.nq + 2 * m + 2 * m * m + 1);
-    w.next_state = (double *)(void *)(frame->controller_next + setup->element_slots[g].memory_start);
+    if (ops_of(s->group)->state_count > 0) {
+        w.next_state = (double *)(void *)(frame->controller_next + setup->element_slots[g].memory_start);
+    }
     w.numbers = STN_ARENA(frame->arena, (size_t)batch_count(&w) * (size_t)w.stride, double);
     if (w.numbers == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "elements: out of memory");

@@ -78,16 +78,7 @@ static void foresee(const step_setup *setup, const state_view *state, const step
 
 /// Block (row, column) of the matrix, `size` x `size`, which is in its pattern.
 static double *block_at(const stn_matrix *A, int32_t size, int32_t row, int32_t column) {
-    int32_t low = A->row_start[row], high = A->row_start[row + 1] - 1;
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        if (A->column[middle] < column) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return A->values + (size_t)(size * size) * (size_t)low;
+    return A->values + (size_t)(size * size) * (size_t)stn_nodal_entry(A->row_start, A->column, row, column);
 }
 
 /// y += s B x of one block.

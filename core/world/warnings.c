@@ -66,6 +66,39 @@ static void check_constraints(const assembly *a) {
         first, last, off, others, fastest);
 }
 
+/// The attached node that begins furthest from its place, where a robot or its nodes were moved after compiling.
+static void check_attachments(const assembly *a) {
+    const stn_model *model = a->setup->model;
+    const stn_kinematics *kinematics = a->frame->kinematics;
+    const stn_node_attachment *worst = NULL;
+    double furthest = harmless * a->frame->dt;
+    int32_t count = 0;
+    for (int32_t i = 0; i < model->attachment_count; i++) {
+        const stn_node_attachment *held = &model->attachments[i];
+        const stn_vec3 place = stn_pose_apply(&kinematics->body_pose[held->body], held->point);
+        const double off = stn_vec3_norm(stn_vec3_sub(kinematics->node[held->node], place));
+        count += off > harmless * a->frame->dt;
+        if (off > furthest) {
+            furthest = off;
+            worst = held;
+        }
+    }
+    if (worst == NULL) {
+        return;
+    }
+    const bool world = worst->link == STN_WORLD;
+    char others[64] = "";
+    if (count > 1) {
+        snprintf(others, sizeof others, " (%d more such nodes)", count - 1);
+    }
+    stn_log(a->setup->context, STN_LOG_WARNING,
+            "the first step begins with node %d of a deformable %.3g m from its place on %s%s, where it was when the "
+            "model was made%s; it is brought back within a step, at %.3g m/s: a keyframe, joints or a pose that is set "
+            "afterwards does not carry it along",
+            worst->node, furthest, world ? "the world" : "link ", world ? "" : model->links[worst->link].name, others,
+            furthest / a->frame->dt);
+}
+
 /// The contact or joint limit that is driven out fastest.
 static void check_rows(const step_setup *setup, const state_view *state, const step_frame *frame) {
     const stn_model *model = setup->model;
@@ -120,6 +153,7 @@ void stn_step_check_start(const step_setup *setup, const state_view *state, step
         services->start_checked = true;
         const assembly a = {setup, state, frame, services};
         check_constraints(&a);
+        check_attachments(&a);
         check_rows(setup, state, frame);
     }
 }

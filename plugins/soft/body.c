@@ -7,6 +7,8 @@
 
 #include <stiction/soft.h>
 
+enum { LONGEST_NAME = 100 };
+
 /// What is made ready before anything is added.
 typedef struct parts {
     stn_instance *element;
@@ -159,33 +161,6 @@ static stn_surface_spec surface_of(const stn_soft_spec *spec, int32_t patch, cha
     return surface;
 }
 
-/// Would the builder take the surfaces? It is tried with a single tetrahedron in one that goes, as nothing takes nodes
-/// out of a builder again.
-static stn_status try_surfaces(stn_context *context, const stn_soft_spec *spec, stn_error *err) {
-    static const double corners[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1}, mass[] = {1, 1, 1, 1};
-    static const int32_t triangles[] = {1, 2, 3, 0, 3, 2, 0, 1, 3, 0, 2, 1};
-    const stn_nodes_spec nodes = {
-        .name = spec->name, .node_count = 4, .position = corners, .mass = mass, .material = stn_material_unset()};
-    if (spec->patch_count > 0 && spec->mesh->tetrahedron_count > 0 && spec->surface.thickness == 0.0) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "patches of a solid need a thickness of contact > 0 m");
-    }
-    stn_model_builder *builder = NULL;
-    int32_t cloud = -1, geometry = -1;
-    char name[256];
-    stn_status status = stn_builder_create(context, &builder, err);
-    if (status == STN_OK) {
-        status = stn_builder_add_nodes(builder, &nodes, &cloud, err);
-    }
-    for (int32_t i = 0; i <= spec->patch_count && status == STN_OK; i++) {
-        stn_surface_spec surface = surface_of(spec, i, name);
-        surface.triangle_count = 4;
-        surface.triangles = triangles;
-        status = stn_builder_add_surface(builder, cloud, &surface, &geometry, err);
-    }
-    stn_builder_destroy(builder);
-    return status;
-}
-
 /// Gives the triangles that have all corners in the patch its number.
 static stn_status mark_patch(const stn_soft_spec *spec, int32_t number, int32_t *selected, int32_t *patch,
                              stn_error *err) {
@@ -214,6 +189,26 @@ static stn_status mark_patch(const stn_soft_spec *spec, int32_t number, int32_t 
                            p->name);
 }
 
+static stn_status check_patches(const stn_soft_spec *spec, stn_error *err) {
+    if (spec->patch_count > 0 && spec->mesh->tetrahedron_count > 0 && spec->surface.thickness == 0.0) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "patches of a solid need a thickness of contact > 0 m");
+    }
+    for (int32_t i = 0; i < spec->patch_count; i++) {
+        const char *name = spec->patches[i].name;
+        if (strlen(name) > LONGEST_NAME || strchr(name, '/') != NULL) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "patch %d: its name must have no '/' and at most %d letters", i + 1,
+                            LONGEST_NAME);
+        }
+        for (int32_t k = 0; k < i; k++) {
+            if (strcmp(spec->patches[k].name, name) == 0) {
+                return stn_fail(err, STN_ERR_ARGUMENT, "patches %d and %d are both called '%s'; rename one", k + 1,
+                                i + 1, name);
+            }
+        }
+    }
+    return STN_OK;
+}
+
 /// Sorts the triangles of the skin by their patch; 0 is the rest.
 static stn_status sort_skin(stn_context *context, const stn_soft_spec *spec, parts *p, stn_error *err) {
     const stn_soft_mesh *mesh = spec->mesh;
@@ -223,7 +218,7 @@ static stn_status sort_skin(stn_context *context, const stn_soft_spec *spec, par
     p->triangles = stn_allocate(context, 3 * skin, sizeof *p->triangles);
     p->patch_start = stn_allocate(context, (size_t)spec->patch_count + 2, sizeof *p->patch_start);
     bool room = patch != NULL && selected != NULL && p->triangles != NULL && p->patch_start != NULL;
-    stn_status status = room ? try_surfaces(context, spec, err) : out_of_memory(spec, err);
+    stn_status status = room ? check_patches(spec, err) : out_of_memory(spec, err);
     for (int32_t i = 1; i <= spec->patch_count && status == STN_OK; i++) {
         status = mark_patch(spec, i, selected, patch, err);
     }
@@ -254,6 +249,25 @@ static stn_status add_surfaces(stn_model_builder *builder, const stn_soft_spec *
             status = stn_builder_add_surface(builder, cloud, &surface, &geometry, err);
         }
     }
+    return status;
+}
+
+/// Would the builder take the surfaces? One that goes is asked, as nothing takes nodes out of a builder again.
+static stn_status try_surfaces(stn_context *context, const stn_soft_spec *spec, const parts *p, stn_error *err) {
+    const stn_nodes_spec nodes = {.name = spec->name,
+                                  .node_count = spec->mesh->node_count,
+                                  .position = p->position,
+                                  .material = stn_material_unset()};
+    stn_model_builder *builder = NULL;
+    int32_t cloud = -1;
+    stn_status status = stn_builder_create(context, &builder, err);
+    if (status == STN_OK) {
+        status = stn_builder_add_nodes(builder, &nodes, &cloud, err);
+    }
+    if (status == STN_OK) {
+        status = add_surfaces(builder, spec, p, cloud, err);
+    }
+    stn_builder_destroy(builder);
     return status;
 }
 
@@ -312,6 +326,9 @@ stn_status stn_soft_add(stn_model_builder *builder, stn_context *context, const 
     }
     if (status == STN_OK) {
         status = sort_skin(context, spec, &p, err);
+    }
+    if (status == STN_OK) {
+        status = try_surfaces(context, spec, &p, err);
     }
     if (status == STN_OK) {
         status = add(builder, spec, &p, body, err);

@@ -249,3 +249,73 @@ stn.test("a region has its own friction", function()
   stn.near(fast, 9.81 * (math.sin(0.3) - 2 * 0.6 * 0.05 / 0.65 * math.cos(0.3)) * 0.5, { relative = 0.1, tolerance = 0 })
   assert(slid > 0.1)
 end)
+
+-- Two cubes that share one edge: around it lie four triangles, which no surface may have.
+local function ghost(path)
+  local nodes, tets = {}, {}
+  for x = 0, 2 do
+    for y = 0, 2 do
+      for z = 0, 1 do
+        nodes[#nodes + 1] = ("%g %g %g"):format(0.1 * x, 0.1 * y, 0.1 * z)
+      end
+    end
+  end
+  local function at(x, y, z) return 6 * x + 2 * y + z end
+  for _, cube in ipairs { { 0, 0 }, { 1, 1 } } do
+    local x, y = cube[1], cube[2]
+    for _, way in ipairs { { 1, 2, 3 }, { 1, 3, 2 }, { 2, 1, 3 }, { 2, 3, 1 }, { 3, 1, 2 }, { 3, 2, 1 } } do
+      local p, corner = { x, y, 0 }, {}
+      for k = 0, 3 do
+        if k > 0 then p[way[k]] = p[way[k]] + 1 end
+        corner[k + 1] = at(p[1], p[2], p[3])
+      end
+      tets[#tets + 1] = "4 " .. table.concat(corner, " ")
+    end
+  end
+  local file <close> = assert(io.open(path, "w"))
+  file:write("# vtk DataFile Version 3.0\ncubes\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS ", #nodes, " double\n", table.concat(nodes, "\n"), "\nCELLS ",
+    #tets, " ", 5 * #tets, "\n", table.concat(tets, "\n"), "\nCELL_TYPES ", #tets, "\n", ("10\n"):rep(#tets))
+end
+
+stn.test("what a surface refuses leaves nothing behind", function()
+  local world = stn.world { gravity = { 0, 0, -9.81 } }
+  local path = files:path "cubes.vtk"
+  ghost(path)
+  refused(function() world:soft { name = "ghost", mesh = path, young = 1e5 } end, "has more than two triangles")
+  local good = block(world, { name = "good" })
+  for _ in world:run { steps = 5 } do end
+  assert(#world:soft_bodies() == 1 and world:soft_body("good").node_count == good.node_count)
+  stn.near(world:energy().kinetic, 0.5 * good:mass() * (5 * 0.002 * 9.81) ^ 2, 1e-9)
+end)
+
+stn.test("a state does not go into a body of another mesh", function()
+  local function made(cells, change)
+    local world = stn.world {}
+    local spec = { cells = cells, pinned = "x_min" }
+    for key, value in pairs(change or {}) do spec[key] = value end
+    block(world, spec)
+    for _ in world:run { steps = 1 } do end
+    return world
+  end
+  local path = files:path "soft.state"
+  made({ 4, 2, 3 }):save_state(path)
+  made({ 4, 2, 3 }):load_state(path)
+  refused(function() made({ 2, 4, 3 }):load_state(path) end, "belongs to another model")
+  refused(function() made({ 4, 2, 3 }, { pinned = "x_max" }):load_state(path) end, "belongs to another model")
+end)
+
+stn.test("mistakes in selectors, chambers and names are errors", function()
+  local world = stn.world {}
+  refused(function() block(world, { pinned = { box = { 0, 1 } } }) end, "box[1] must be a corner { x, y, z }")
+  refused(function() block(world, { pinned = { box = { { 0, 0, 0 }, { 1, 1 } } } }) end, "box[2] must be a corner")
+  local regions = { { nodes = "z_min", mu = 1, name = "foot" }, { nodes = "z_max", mu = 0.1, name = "foot" } }
+  refused(function() block(world, { contact_thickness = 1e-3, regions = regions }) end, "are both called 'foot'")
+  regions[2].name = "a/b"
+  refused(function() block(world, { contact_thickness = 1e-3, regions = regions }) end, "must have no '/'")
+  local finger = world:soft { finger = { size = { 0.09, 0.02, 0.015 }, chambers = 3, wall = 0.002 }, pinned = "x_min" }
+  for _ in world:run { steps = 1 } do end
+  finger:set_pressure(5)
+  refused(function() finger:set_pressure(3, nil) end, "must be a number [Pa]")
+  for chamber = 1, 3 do stn.near(finger:pressure(chamber), 5, 0) end
+  assert(world:soft_body(finger.name, 1).name == finger.name)
+end)

@@ -19,14 +19,14 @@ typedef struct stn_element_batch {
     const double *x;         // (count x nodes x stn_node_type_nq) coordinates of the nodes
     const double *v;         // (count x m) velocities of the nodes
     const double *constants; // (count x constant_count) as prepare made them
-    const double *channels;  // of the group, stacked in their order
-    const double *state;     // (count x state_count) as the step before left it
+    const double *channels;  // of the group, stacked in their order; NULL: it has none
+    const double *state;     // (count x state_count) as the step before left it; NULL: it has none
     double *force;           // (count x m) [N], [N m]
     /// (count x m x m) each, row-major, symmetric >= 0: stiffness -df/dx [N/m] and damping -df/dv [N s/m] as far as A
     /// may have them. Both NULL: not asked, next_state neither.
     double *K, *D;
     double *energy;     // (count) stored [J]
-    double *next_state; // (count x state_count) for the step after this one
+    double *next_state; // (count x state_count) for the step after this one; NULL: it has none, or not asked
     int32_t wrong;      // element of the batch that a failing evaluate is about; -1: none by itself
 } stn_element_batch;
 

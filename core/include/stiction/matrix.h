@@ -32,6 +32,21 @@ typedef struct stn_matrix {
     const int32_t *column;    // nodal only (row_start[node_count])
 } stn_matrix;
 
+/// Number of block (row, column) in a nodal pattern, whose columns ascend in every row; -1: it is not in it. Thread:
+/// [any].
+static inline int32_t stn_nodal_entry(const int32_t *row_start, const int32_t *column, int32_t row, int32_t wanted) {
+    int32_t low = row_start[row], high = row_start[row + 1];
+    while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+        if (column[middle] < wanted) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < row_start[row + 1] && column[low] == wanted ? low : -1;
+}
+
 /// How many doubles `values` holds.
 STN_API int64_t stn_matrix_value_count(const stn_matrix *a);
 /// y += s A x, lengths n. Thread: [any].

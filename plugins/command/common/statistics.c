@@ -210,7 +210,9 @@ static void merge_figures(const stn_world_account *account, stn_figure *worst) {
         account->kinetic_most + (account->stored_most - account->stored_low) + (account->work_most - account->work_low);
     scale += stn_scene_shift(account->scene, account->gravity);
     const stn_balance *b = account->mechanical.rise < account->total.rise ? &account->mechanical : &account->total;
-    stn_figure energy = {b->rise, b->rise > 0.0 ? b->rise / scale : b->rise, b->time, ""};
+    // below what heat gives one degree of freedom, k_B 300 K, a rise is rounding of energies that are 0
+    const double rise = b->rise > 4.1e-21 ? b->rise : fmin(b->rise, 0.0);
+    stn_figure energy = {rise, rise > 0.0 ? rise / scale : rise, b->time, ""};
     for (int i = account->quasistatic ? STN_FIGURE_ENERGY + 1 : 0; i < STN_FIGURE_COUNT; i++) {
         stn_figure_merge(&worst[i], i == STN_FIGURE_ENERGY ? &energy : &account->figures[i]);
     }

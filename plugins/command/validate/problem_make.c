@@ -129,11 +129,7 @@ static stn_matrix make_point(maker *m) {
 }
 
 static double *cloud_block(const stn_matrix *A, int32_t i, int32_t j) {
-    int32_t e = A->row_start[i];
-    while (A->column[e] != j) {
-        e++;
-    }
-    return A->values + 9 * e;
+    return A->values + 9 * stn_nodal_entry(A->row_start, A->column, i, j);
 }
 
 /// Masses joined by springs, each with the next and the last with the first: A = M + dt^2 K.

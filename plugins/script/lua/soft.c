@@ -22,7 +22,9 @@ static void read_box(const stn_fields *f, stn_soft_selector *s) {
     }
     for (int i = 0; i < 2; i++) {
         snprintf(what, sizeof what, "%.100s: box[%d]", f->owner, i + 1);
-        lua_rawgeti(L, -1, i + 1);
+        if (lua_rawgeti(L, -1, i + 1) != LUA_TTABLE || lua_rawlen(L, -1) != 3) {
+            stn_lua_fail(L, "%s must be a corner { x, y, z } [m]", what);
+        }
         double *x[3] = {&corner[i]->x, &corner[i]->y, &corner[i]->z};
         for (int k = 0; k < 3; k++) { // an infinite corner is no bound
             lua_rawgeti(L, -1, k + 1);
@@ -560,6 +562,7 @@ static int world_soft_body(lua_State *L) {
     stn_lua_world_check(L, 1);
     const char *name = luaL_checkstring(L, 2);
     const char *names[257] = {NULL};
+    lua_settop(L, 2);
     push_bodies(L, 1);
     lua_Integer count = (lua_Integer)lua_rawlen(L, -1);
     luaL_checkstack(L, 300, NULL);
@@ -809,9 +812,9 @@ static int32_t chamber_group(const soft *s, int32_t chamber) {
 /// soft:set_pressure(chamber, Pa); soft:set_pressure(Pa): all chambers.
 static int soft_set_pressure(lua_State *L) {
     static const char owner[] = "set_pressure";
+    const bool all = lua_gettop(L) <= 2; // a second argument that is nil is a mistake, not all chambers
     lua_settop(L, 3);
     const soft s = check_soft(L);
-    bool all = lua_isnil(L, 3);
     int32_t first = all ? 0 : check_chamber(L, 2, owner), end = all ? mesh_of(L)->chamber_count : first + 1;
     if (end == 0) {
         stn_lua_fail(L, "%s: the body has no chambers", owner);

@@ -61,10 +61,8 @@ static stn_status pack_blocks(augmented *h, stn_error *err) {
         } else if (A->form == STN_MATRIX_DENSE) {
             copy_padded(n, n, ld, A->values, out);
         } else if (A->form == STN_MATRIX_NODAL) {
-            int32_t node = b - h->tree_block[block->tree], e = A->row_start[node];
-            while (A->column[e] != node) {
-                e++;
-            }
+            const int32_t node = b - h->tree_block[block->tree];
+            const int32_t e = stn_nodal_entry(A->row_start, A->column, node, node);
             copy_padded(n, n, ld, A->values + n * n * e, out);
         } else {
             memset(out, 0, (size_t)(n * ld) * sizeof *out);

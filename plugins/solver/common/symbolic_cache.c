@@ -5,7 +5,7 @@
 #include <string.h>
 
 /// Factors of large patterns are as large as the matrix's L: of those, few are kept.
-enum { CACHE_SIZE = 32, CLOUDS = 16, LARGEST_SUM = 100000, ALWAYS_KEPT = 2 };
+enum { CACHE_SIZE = 32, CLOUDS_MORE = 16, CLOUDS_MOST = 4096, LARGEST_SUM = 100000, ALWAYS_KEPT = 2 };
 
 /// A pattern, and what was made of it.
 typedef struct symbolic {
@@ -20,7 +20,8 @@ struct symbolic_cache {
     stn_context *context;
     uint64_t clock;
     symbolic slots[CACHE_SIZE];
-    symbolic clouds[CLOUDS];
+    symbolic *clouds; // (cloud_count) grows until it holds all that come back
+    int32_t cloud_count;
     symbolic_cache_room room; // its members are NULL until symbolic_cache_take makes them
 };
 
@@ -52,9 +53,10 @@ void symbolic_cache_destroy(void *memory) {
         empty(&w->slots[i]);
         stn_release(w->context, w->slots[i].pattern);
     }
-    for (int32_t i = 0; i < CLOUDS; i++) {
+    for (int32_t i = 0; i < w->cloud_count; i++) {
         stn_release(w->context, w->clouds[i].pattern);
     }
+    stn_release(w->context, w->clouds);
     stn_inverse_destroy(w->room.inverse);
     stn_arena_destroy(w->room.arena);
     stn_release(w->context, w);
@@ -170,9 +172,31 @@ stn_status symbolic_cache_find(symbolic_cache *w, const symbolic_key *key, void 
     return STN_OK;
 }
 
+/// Makes room for one cloud more where all slots are in use. False: out of memory.
+static bool grow_clouds(symbolic_cache *w, const symbolic_key *key) {
+    const pattern_parts parts = parts_of(key->pattern);
+    for (int32_t i = 0; i < w->cloud_count; i++) {
+        if (w->clouds[i].ops == NULL || holds(&w->clouds[i], key, &parts)) {
+            return true;
+        }
+    }
+    if (w->cloud_count >= CLOUDS_MOST) {
+        return true; // the one longest unused goes
+    }
+    const int32_t count = w->cloud_count + CLOUDS_MORE;
+    symbolic *more = stn_reallocate(w->context, w->clouds, (size_t)w->cloud_count, (size_t)count, sizeof *more);
+    if (more == NULL) {
+        return false;
+    }
+    memset(more + w->cloud_count, 0, CLOUDS_MORE * sizeof *more);
+    w->clouds = more;
+    w->cloud_count = count;
+    return true;
+}
+
 stn_status symbolic_cache_order(symbolic_cache *w, const symbolic_key *key, symbolic_order *out, stn_error *err) {
     const size_t n = (size_t)key->pattern->block_count, bytes = n * sizeof(int32_t);
-    symbolic *slot = take_slot(w, w->clouds, CLOUDS, key, 2 * n);
+    symbolic *slot = grow_clouds(w, key) ? take_slot(w, w->clouds, w->cloud_count, key, 2 * n) : NULL;
     if (slot == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
