@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Soft meshes from numbers: checks, orientation, the boundary of tetrahedra, its skin and its chambers.
-//
-// Faces (or edges of a sheet) are sorted by their nodes, so that those of neighbours stand side by side: first into
-// buckets by the smallest node, then within each.
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <stiction/soft.h>
+#include <stiction/tuples.h>
 #include <stiction/union_find.h>
-
-/// A face of a tetrahedron, or an edge of a triangle (third corner 0).
-typedef struct side {
-    int32_t corner[3]; // nodes, ascending
-    int32_t owner;     // element
-    int32_t local;     // which of its sides
-} side;
 
 /// Face f of a tetrahedron, counter-clockwise seen from outside, is opposite to its node f.
 static const int face_nodes[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
@@ -98,18 +88,16 @@ typedef struct making {
     int32_t element_count; // tetrahedra, or triangles of a sheet
     int32_t *elements;     // (element_count x width) of the mesh
     int32_t *number;       // (data->node_count) of each node in the mesh; -1: unused
-    int32_t side_count;
-    side *sides;       // (side_count) sorted
-    int32_t *set;      // (element_count, then node_count) for stn_union_*
-    int32_t *boundary; // (side_count) places in `sides` of those with one element
+    stn_tuples sides;      // faces of tetrahedra, edges of triangles, by their nodes: neighbours share equal ones
+    int32_t *set;          // (element_count, then node_count) for stn_union_*
+    int32_t *boundary;     // (sides.count) the sides that one element has alone
     int32_t boundary_count;
 } making;
 
 static stn_status out_of_memory(const making *m, stn_error *err) {
     // what the largest moment takes: sides, elements, nodes
-    double bytes =
-        (double)m->element_count * (m->width * (sizeof(side) + 2.0 * sizeof(int32_t)) + 4.0 * sizeof(int32_t)) +
-        (double)m->data->node_count * (3.0 * sizeof(double) + 4.0 * sizeof(int32_t));
+    double bytes = (double)m->element_count * (m->width * (m->width + 3.0) + 4.0) * (double)sizeof(int32_t) +
+                   (double)m->data->node_count * (3.0 * sizeof(double) + 4.0 * sizeof(int32_t));
     return stn_fail(err, STN_ERR_MEMORY,
                     "out of memory: %d %s and %d nodes need about %.0f MiB while the mesh is made; use fewer cells",
                     m->element_count, m->width == 4 ? "tetrahedra" : "triangles", m->data->node_count,
@@ -234,113 +222,69 @@ static void turn_positive(const making *m) {
 
 // -------------------------------------------------------------------------------------------------------- neighbours
 
-static int compare_sides(const void *left, const void *right) {
-    const side *a = left, *b = right;
-    for (int k = 1; k < 3; k++) { // within a bucket the first corners are equal
-        if (a->corner[k] != b->corner[k]) {
-            return a->corner[k] < b->corner[k] ? -1 : 1;
-        }
-    }
-    return (a->owner > b->owner) - (a->owner < b->owner);
-}
-
-/// Nodes of one side in its element's order; of an edge the third is 0.
-static void side_nodes(const making *m, int32_t element, int32_t local, int32_t nodes[3]) {
-    const int32_t *e = &m->elements[(size_t)m->width * (size_t)element];
+/// Nodes of a side in its element's order; of an edge the third is 0.
+static void side_nodes(const making *m, int32_t side, int32_t nodes[3]) {
+    const int32_t *e = &m->elements[(size_t)m->width * (size_t)(side / m->width)];
+    const int32_t local = side % m->width;
     for (int k = 0; k < 3; k++) {
         nodes[k] = m->width == 4 ? e[face_nodes[local][k]] : (k < 2 ? e[(local + k) % 3] : 0);
     }
 }
 
-/// The side with ascending corners. Returns whether it takes an even number of exchanges.
-static bool ascend(const making *m, const int32_t nodes[3], int32_t corner[3]) {
-    bool even = true;
-    int count = m->width - 1;
-    memcpy(corner, nodes, 3 * sizeof *corner);
-    for (int i = 0; i < count; i++) {
-        for (int k = i + 1; k < count; k++) {
-            if (corner[k] < corner[i]) {
-                int32_t other = corner[i];
-                corner[i] = corner[k];
-                corner[k] = other;
-                even = !even;
-            }
-        }
-    }
-    return even;
+/// The nodes of a side, ascending.
+static const int32_t *side_key(const making *m, int32_t side) {
+    return &m->sides.ids[(size_t)m->sides.width * (size_t)side];
+}
+
+/// Does it take an even number of exchanges to put the nodes of a side in rising order?
+static bool is_even(const making *m, int32_t side) {
+    int32_t n[3];
+    side_nodes(m, side, n);
+    return m->width == 4 ? ((n[0] < n[1]) == (n[1] < n[2])) == (n[0] < n[2]) : n[0] < n[1];
 }
 
 static stn_status sort_sides(making *m, stn_error *err) {
     stn_context *context = m->mesh->context;
-    int32_t count = m->side_count = m->width * m->element_count, nodes[3], corner[3];
-    int32_t *start = stn_allocate(context, (size_t)m->mesh->node_count + 2, sizeof *start);
-    m->sides = stn_allocate(context, (size_t)count, sizeof *m->sides);
-    m->boundary = stn_allocate(context, (size_t)count, sizeof *m->boundary);
-    if (start == NULL || m->sides == NULL || m->boundary == NULL) {
-        stn_release(context, start);
-        return out_of_memory(m, err);
-    }
-    // bucket i begins at start[i + 1] while it fills, and then at start[i]
-    for (int32_t i = 0; i < count; i++) {
-        side_nodes(m, i / m->width, i % m->width, nodes);
-        (void)ascend(m, nodes, corner);
-        start[corner[0] + 2]++;
-    }
-    for (int32_t i = 0; i <= m->mesh->node_count; i++) {
-        start[i + 1] += start[i];
-    }
-    for (int32_t i = 0; i < count; i++) {
-        side s = {.owner = i / m->width, .local = i % m->width};
-        side_nodes(m, s.owner, s.local, nodes);
-        (void)ascend(m, nodes, s.corner);
-        m->sides[start[s.corner[0] + 1]++] = s;
-    }
-    for (int32_t i = 0; i < m->mesh->node_count; i++) {
-        qsort(&m->sides[start[i]], (size_t)(start[i + 1] - start[i]), sizeof *m->sides, compare_sides);
-    }
-    stn_release(context, start);
-    return STN_OK;
+    stn_status status = (m->width == 4 ? stn_tuples_of_faces : stn_tuples_of_edges)(
+        context, m->elements, m->element_count, m->mesh->node_count, &m->sides, err);
+    m->boundary = status == STN_OK ? stn_allocate(context, (size_t)m->sides.count, sizeof *m->boundary) : NULL;
+    return m->boundary != NULL ? STN_OK : out_of_memory(m, err);
 }
 
 /// The node of a tetrahedron opposite to a side, or the third one of a triangle.
-static int32_t opposite(const making *m, const side *s) {
-    return m->elements[(size_t)m->width * (size_t)s->owner + (size_t)(m->width == 4 ? s->local : (s->local + 2) % 3)];
+static int32_t opposite(const making *m, int32_t side) {
+    const int32_t local = m->width == 4 ? side % 4 : (side % 3 + 2) % 3;
+    return m->elements[(size_t)m->width * (size_t)(side / m->width) + (size_t)local];
 }
 
 /// Elements that share one side: at most two, on its two sides, and not the same element twice.
-static stn_status check_neighbours(const making *m, const side *s, int32_t count, stn_error *err) {
+static stn_status check_neighbours(const making *m, const int32_t *sides, int32_t count, stn_error *err) {
     char one[96], other[96], where[64];
-    int32_t nodes[3], corner[3];
-    const int32_t *origin = m->mesh->origin;
+    const int32_t *corner = side_key(m, sides[0]), *origin = m->mesh->origin;
     if (m->width == 4) {
-        (void)snprintf(where, sizeof where, "the face of nodes %d, %d, %d", origin[s->corner[0]], origin[s->corner[1]],
-                       origin[s->corner[2]]);
+        (void)snprintf(where, sizeof where, "the face of nodes %d, %d, %d", origin[corner[0]], origin[corner[1]],
+                       origin[corner[2]]);
     } else {
-        (void)snprintf(where, sizeof where, "the edge of nodes %d, %d", origin[s->corner[0]], origin[s->corner[1]]);
+        (void)snprintf(where, sizeof where, "the edge of nodes %d, %d", origin[corner[0]], origin[corner[1]]);
     }
     for (int32_t i = 1; i < count; i++) {
         for (int32_t k = 0; k < i && k < 8; k++) { // of many the first ones tell enough
-            if (opposite(m, &s[i]) == opposite(m, &s[k])) {
+            if (opposite(m, sides[i]) == opposite(m, sides[k])) {
                 return stn_fail(err, STN_ERR_ARGUMENT, "%s and %s are the same; leave one out",
-                                describe(m, s[k].owner, one), describe(m, s[i].owner, other));
+                                describe(m, sides[k] / m->width, one), describe(m, sides[i] / m->width, other));
             }
         }
     }
     if (count > 2) {
         return stn_fail(err, STN_ERR_ARGUMENT,
                         "%s belongs to %d elements, %s and %s among them; at most 2 can share it", where, count,
-                        describe(m, s[0].owner, one), describe(m, s[1].owner, other));
+                        describe(m, sides[0] / m->width, one), describe(m, sides[1] / m->width, other));
     }
-    bool even[2];
-    for (int i = 0; i < 2; i++) {
-        side_nodes(m, s[i].owner, s[i].local, nodes);
-        even[i] = ascend(m, nodes, corner);
-    }
-    if (even[0] == even[1]) {
+    if (is_even(m, sides[0]) == is_even(m, sides[1])) {
         return stn_fail(err, STN_ERR_ARGUMENT,
                         m->width == 4 ? "%s and %s lie on one side of %s: they overlap"
                                       : "%s and %s run the same way along %s; turn one round",
-                        describe(m, s[0].owner, one), describe(m, s[1].owner, other), where);
+                        describe(m, sides[0] / m->width, one), describe(m, sides[1] / m->width, other), where);
     }
     return STN_OK;
 }
@@ -355,23 +299,20 @@ static stn_status match_sides(making *m, stn_error *err) {
     }
     stn_union_begin(m->set, m->element_count);
     mesh->part_count = m->element_count;
-    for (int32_t i = 0, next = 0; i < m->side_count; i = next) {
-        for (next = i + 1; next < m->side_count &&
-                           memcmp(m->sides[next].corner, m->sides[i].corner, sizeof m->sides[i].corner) == 0;) {
-            next++;
-        }
+    for (int32_t i = 0, next = 0; i < m->sides.count; i = next) {
+        const int32_t *same = &m->sides.order[i];
+        next = stn_tuples_end(&m->sides, i);
         if (next == i + 1) {
-            m->boundary[m->boundary_count++] = i;
+            m->boundary[m->boundary_count++] = same[0];
             continue;
         }
-        stn_status status = check_neighbours(m, &m->sides[i], next - i, err);
+        stn_status status = check_neighbours(m, same, next - i, err);
         if (status != STN_OK) {
             return status;
         }
-        mesh->part_count -= stn_union_join(m->set, m->sides[i].owner, m->sides[i + 1].owner);
+        mesh->part_count -= stn_union_join(m->set, same[0] / m->width, same[1] / m->width);
         for (int32_t k = 0; m->width == 3 && k < 2; k++) {
-            const side *own = &m->sides[i + k], *other = &m->sides[i + 1 - k];
-            mesh->across[3 * (size_t)own->owner + (size_t)((own->local + 2) % 3)] = opposite(m, other);
+            mesh->across[3 * (same[k] / 3) + (same[k] % 3 + 2) % 3] = opposite(m, same[1 - k]);
         }
     }
     if (mesh->part_count > 1) {
@@ -402,14 +343,13 @@ static stn_status make_boundary(making *m, stn_error *err) {
     int32_t corner[3];
     stn_union_begin(m->set, mesh->node_count);
     for (int32_t i = 0; i < m->boundary_count; i++) {
-        const side *s = &m->sides[m->boundary[i]];
-        (void)stn_union_join(m->set, s->corner[0], s->corner[1]);
-        (void)stn_union_join(m->set, s->corner[0], s->corner[2]);
+        const int32_t *key = side_key(m, m->boundary[i]);
+        (void)stn_union_join(m->set, key[0], key[1]);
+        (void)stn_union_join(m->set, key[0], key[2]);
     }
     for (int32_t i = 0; i < m->boundary_count; i++) {
-        const side *s = &m->sides[m->boundary[i]];
-        int32_t root = stn_union_root(m->set, s->corner[0]);
-        side_nodes(m, s->owner, s->local, corner);
+        int32_t root = stn_union_root(m->set, *side_key(m, m->boundary[i]));
+        side_nodes(m, m->boundary[i], corner);
         volume[root] += cone_volume(mesh->nodes, corner, node_at(mesh->nodes, root));
     }
     // a surface is named by its smallest node, which puts the chambers in their order
@@ -424,7 +364,7 @@ static stn_status make_boundary(making *m, stn_error *err) {
     }
     int32_t *start = mesh->chamber_start, skin = 0;
     for (int32_t i = 0; i < m->boundary_count; i++) {
-        int32_t c = chamber[stn_union_root(m->set, m->sides[m->boundary[i]].corner[0])];
+        int32_t c = chamber[stn_union_root(m->set, *side_key(m, m->boundary[i]))];
         start[c + 1]++; // of the skin start[0]
     }
     for (int32_t c = 1; c <= mesh->chamber_count; c++) {
@@ -432,9 +372,8 @@ static stn_status make_boundary(making *m, stn_error *err) {
     }
     memcpy(next, start, (size_t)mesh->chamber_count * sizeof *next);
     for (int32_t i = 0; i < m->boundary_count; i++) {
-        const side *s = &m->sides[m->boundary[i]];
-        int32_t c = chamber[stn_union_root(m->set, s->corner[0])], place = c < 0 ? skin++ : next[c]++;
-        side_nodes(m, s->owner, s->local, &mesh->triangles[3 * (size_t)place]);
+        int32_t c = chamber[stn_union_root(m->set, *side_key(m, m->boundary[i]))], place = c < 0 ? skin++ : next[c]++;
+        side_nodes(m, m->boundary[i], &mesh->triangles[3 * (size_t)place]);
     }
 done:
     stn_release(context, volume);
@@ -502,7 +441,7 @@ stn_status stn_soft_mesh_create(stn_context *context, const stn_soft_mesh_data *
         stn_error_prefix(err, "soft mesh '%s'", data->name);
     }
     stn_release(context, m.number);
-    stn_release(context, m.sides);
+    stn_tuples_clear(&m.sides);
     stn_release(context, m.set);
     stn_release(context, m.boundary);
     return status;

@@ -407,7 +407,7 @@ void stn_lua_motions_copy(lua_State *L, int from, int to);
 
 // ------------------------------------------------------------------------------------------- soft bodies (soft.c)
 
-/// User value of a world: list of { name =, mesh = } by cloud, from 1; the mesh as the describing call made it.
+/// User value of a world: list of stn_lua_soft_body (soft.h) by cloud, from 1.
 enum { STN_LUA_SOFT_BODIES = 11 };
 
 // ----------------------------------------------------------------------------------------------- tasks (task.c)
@@ -497,7 +497,7 @@ extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_s
     stn_lua_log_methods[], stn_lua_control_methods[], stn_lua_constraint_methods[], stn_lua_world_name_methods[],
     stn_lua_query_methods[], stn_lua_contact_methods[], stn_lua_solve_methods[], stn_lua_capture_methods[],
     stn_lua_patch_methods[], stn_lua_task_methods[], stn_lua_sensor_methods[], stn_lua_predict_methods[],
-    stn_lua_soft_methods[];
+    stn_lua_soft_methods[], stn_lua_soft_describe_methods[];
 /// Of groups.
 extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[],
     stn_lua_grip_methods[], stn_lua_move_methods[], stn_lua_path_methods[];
