@@ -168,11 +168,31 @@ static bool is_hollow(const grid *g, const int32_t cell[3]) {
 
 // ------------------------------------------------------------------------------------------------------------ elements
 
-/// Cells cut along the diagonal from `from` to the opposite corner: each path along the three axes is a tetrahedron.
-static const int paths[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
-
 static int32_t node_number(const grid *g, const int32_t at[3]) {
     return at[0] + (g->cells[0] + 1) * (at[1] + (g->cells[1] + 1) * at[2]);
+}
+
+static bool is_round(const stn_soft_shape *shape) {
+    return shape->type == STN_SOFT_BALL || shape->type == STN_SOFT_CYLINDER;
+}
+
+/// Elements of one cell.
+static int32_t per_cell(const stn_soft_shape *shape) {
+    return shape->type == STN_SOFT_SHEET ? 2 : (is_round(shape) ? 6 : 5);
+}
+
+/// A regular tetrahedron and one at each of the four corners that it leaves, cells in turns with their mirror image, so
+/// that faces fit: of the usual cuts the least stiff in bending. Each corner of the grid belongs to four of them.
+static void cut_cell_in_five(const grid *g, const int32_t cell[3], int32_t *tetrahedra) {
+    static const int corners[5][4] = {
+        {0, 1, 2, 4}, {3, 2, 1, 7}, {5, 1, 4, 7}, {6, 4, 2, 7}, {1, 2, 4, 7}}; // x 1, y 2, z 4
+    const int mirrored = (cell[0] + cell[1] + cell[2] + 1) % 2;
+    for (int i = 0; i < 20; i++) {
+        const int corner = corners[i / 4][i % 4] ^ mirrored;
+        const int32_t at[3] = {cell[0] + (corner & 1), cell[1] + (corner >> 1 & 1), cell[2] + (corner >> 2)};
+        const int turned = mirrored && i % 4 >= 2 ? i / 4 * 4 + 5 - i % 4 : i; // the last two change places
+        tetrahedra[turned] = node_number(g, at);
+    }
 }
 
 /// In the half of the grid where the coordinate is small, the middle cell of an odd number with it?
@@ -180,7 +200,10 @@ static bool in_low_half(const grid *g, const int32_t cell[3], int axis) {
     return cell[axis] < (g->cells[axis] + 1) / 2;
 }
 
-static void cut_cell(const grid *g, const int32_t cell[3], int32_t *tetrahedra) {
+/// Along the diagonal that begins at the corner furthest from the middle: each path along the three axes is a
+/// tetrahedron. None becomes flat when the cube is rounded off, as those in the corners of five would.
+static void cut_cell_in_six(const grid *g, const int32_t cell[3], int32_t *tetrahedra) {
+    static const int paths[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
     bool mirrored = false;
     int32_t from[3], step[3];
     for (int k = 0; k < 3; k++) {
@@ -243,7 +266,7 @@ typedef struct pieces {
 
 static stn_status check_counts(const stn_soft_shape *shape, const grid *g, stn_error *err) {
     bool sheet = shape->type == STN_SOFT_SHEET;
-    double elements = (double)g->cells[0] * g->cells[1] * (sheet ? 2.0 : 6.0 * g->cells[2]);
+    double elements = (double)g->cells[0] * g->cells[1] * (sheet ? 1.0 : g->cells[2]) * per_cell(shape);
     if (elements > STN_SOFT_COUNT_MAX) {
         return stn_fail(err, STN_ERR_ARGUMENT, "%d x %d x %d cells make %.0f %s, at most %d; use fewer cells",
                         g->cells[0], g->cells[1], sheet ? 1 : g->cells[2], elements, sheet ? "triangles" : "tetrahedra",
@@ -255,9 +278,9 @@ static stn_status check_counts(const stn_soft_shape *shape, const grid *g, stn_e
 static stn_status make_pieces(stn_context *context, const stn_soft_shape *shape, const grid *g, pieces *p,
                               stn_error *err) {
     bool sheet = shape->type == STN_SOFT_SHEET;
-    int32_t layers = sheet ? 1 : g->cells[2], per_cell = sheet ? 2 : 6, width = sheet ? 3 : 4;
+    const int32_t layers = sheet ? 1 : g->cells[2], pieces_of_cell = per_cell(shape), width = sheet ? 3 : 4;
     size_t crossings = (size_t)(g->cells[0] + 1) * (size_t)(g->cells[1] + 1) * (size_t)(sheet ? 1 : layers + 1);
-    size_t most = (size_t)g->cells[0] * (size_t)g->cells[1] * (size_t)layers * (size_t)per_cell;
+    size_t most = (size_t)g->cells[0] * (size_t)g->cells[1] * (size_t)layers * (size_t)pieces_of_cell;
     p->elements = stn_allocate(context, most * (size_t)width, sizeof *p->elements);
     p->nodes = stn_allocate(context, 3 * crossings, sizeof *p->nodes);
     p->number = stn_allocate(context, crossings, sizeof *p->number);
@@ -272,12 +295,14 @@ static stn_status make_pieces(stn_context *context, const stn_soft_shape *shape,
                 int32_t *elements = &p->elements[(size_t)p->element_count * (size_t)width];
                 if (sheet) {
                     cut_sheet_cell(g, cell, elements);
-                } else if (!is_hollow(g, cell)) {
-                    cut_cell(g, cell, elements);
-                } else {
+                } else if (is_hollow(g, cell)) {
                     continue;
+                } else if (is_round(shape)) {
+                    cut_cell_in_six(g, cell, elements);
+                } else {
+                    cut_cell_in_five(g, cell, elements);
                 }
-                p->element_count += per_cell;
+                p->element_count += pieces_of_cell;
             }
         }
     }

@@ -19,7 +19,8 @@ static const stn_param params[] = {
 };
 static const stn_element_parameter own_params[] = {{"k", "N/m", "stiffness"}};
 static const stn_channel channels[] = {{"bias", "m", "not read", 2}, {"pull", "N", "of the motor", 1}};
-static const stn_constraint_output outputs[] = {{"rest_length", "m", "now", 1, NULL}, {"end", "m", "to the first", 3, NULL}};
+static const stn_constraint_output outputs[] = {{"rest_length", "m", "now", 1, NULL},
+                                                {"end", "m", "to the first", 3, NULL}};
 
 static double direction(const double *x, double n[3]) {
     double square = 0.0;
@@ -234,8 +235,8 @@ static void channels_are_named_and_checked(void **state) {
 static void an_element_has_parameters_and_mass(void **state) {
     const double own[2] = {(double)NAN, 25.0};
     stn_world *world = chain(*state, 3, 1, own);
-    assert_near(stn_world_elastic_energy(world),
-                0.5 * (100.0 + 25.0) * pow(sqrt(0.12 * 0.12 + 0.01 * 0.01) - 0.1, 2.0), 1e-12);
+    assert_near(stn_world_elastic_energy(world), 0.5 * (100.0 + 25.0) * pow(sqrt(0.12 * 0.12 + 0.01 * 0.01) - 0.1, 2.0),
+                1e-12);
     assert_near(stn_total_mass(stn_world_model(world)), 0.4, 1e-15);
     const double *node = stn_world_model(world)->node_mass;
     assert_near(node[1], 0.2, 1e-15);
@@ -274,7 +275,8 @@ static void a_torn_element_is_named_and_the_step_is_not_made(void **state) {
     assert_ok(stn_world_set_q(world, q, &err), err);
     const uint64_t before = stn_world_hash(world);
     assert_int_equal(stn_world_step(world, &err), STN_ERR_DIVERGED);
-    assert_non_null(strstr(err.text, "element creep: element 1200 (counted from 0) of 'springs', nodes 1200, 1201: length"));
+    assert_non_null(
+        strstr(err.text, "element creep: element 1200 (counted from 0) of 'springs', nodes 1200, 1201: length"));
     assert_true(stn_world_hash(world) == before);
     free(q);
     stn_world_destroy(world);

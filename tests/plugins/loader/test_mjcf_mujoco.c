@@ -292,7 +292,7 @@ static void compare_all(subject *s, stn_random *r) {
     compare_inertia(s);
     compare_pairs(s);
     stn_kinematics_destroy(s->kinematics);
-    s->worst->groups++;
+    s->worst->robots++;
     s->worst->bodies += s->theirs->nbody - 1;
     s->worst->dofs += s->theirs->nv;
     s->worst->shapes += s->theirs->ngeom;
@@ -338,7 +338,7 @@ static bool compare_file(fixture *f, const char *path, stn_random *r, deviations
 static void judge(const deviations *worst, double tolerance) {
     print_message("%d robots, %d bodies, %d velocities, %d shapes, %d colliding pairs; largest relative deviation: "
                   "inertia %.1e, M %.1e, bias %.1e, positions %.1e, rotations %.1e, shapes %.1e\n",
-                  (int)worst->groups, (int)worst->bodies, (int)worst->dofs, (int)worst->shapes, (int)worst->pairs,
+                  (int)worst->robots, (int)worst->bodies, (int)worst->dofs, (int)worst->shapes, (int)worst->pairs,
                   worst->inertia, worst->mass, worst->bias, worst->position, worst->rotation, worst->shape);
     assert_near(worst->inertia, 0.0, tolerance);
     assert_near(worst->mass, 0.0, tolerance);

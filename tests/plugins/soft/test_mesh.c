@@ -142,15 +142,15 @@ static figures assert_sound(const stn_soft_mesh *mesh) {
 
 // ----------------------------------------------------------------------------------------------------------- generated
 
-static void the_meshes_of_the_paper_have_its_numbers_of_nodes_within_5_percent(void **state) {
+static void the_meshes_of_the_paper_have_its_number_of_nodes_within_5_percent(void **state) {
     (void)state;
     const struct {
         stn_soft_shape shape;
-        int32_t bodies, nodes, tetrahedra, paper_nodes, paper_tetrahedra;
+        int32_t bodies, nodes, tetrahedra, paper_nodes; // boxes have 5 tetrahedra a cell, those of the paper about 6
     } rows[] = {
-        {shape_of(STN_SOFT_BOX, 0.3, 0.3, 0.005, 26, 26, 1), 1, 1458, 4056, 1477, 4100},
-        {shape_of(STN_SOFT_BALL, 0.07, 0.07, 0.07, 10, 10, 11), 1, 1452, 6600, 1463, 6928},
-        {shape_of(STN_SOFT_BOX, 0.004, 0.02, 0.06, 2, 15, 50), 2, 4896, 18000, 4889, 18122},
+        {shape_of(STN_SOFT_BOX, 0.3, 0.3, 0.005, 26, 26, 1), 1, 1458, 3380, 1477},
+        {shape_of(STN_SOFT_BALL, 0.07, 0.07, 0.07, 10, 10, 11), 1, 1452, 6600, 1463},
+        {shape_of(STN_SOFT_BOX, 0.004, 0.02, 0.06, 2, 15, 50), 2, 4896, 15000, 4889},
     };
     for (int i = 0; i < 3; i++) {
         stn_soft_mesh *mesh = generate(&rows[i].shape);
@@ -158,7 +158,6 @@ static void the_meshes_of_the_paper_have_its_numbers_of_nodes_within_5_percent(v
         assert_int_equal(rows[i].bodies * mesh->node_count, rows[i].nodes);
         assert_int_equal(rows[i].bodies * mesh->tetrahedron_count, rows[i].tetrahedra);
         assert_near(rows[i].nodes, rows[i].paper_nodes, 0.05 * rows[i].paper_nodes);
-        assert_near(rows[i].tetrahedra, rows[i].paper_tetrahedra, 0.05 * rows[i].paper_tetrahedra);
         stn_soft_mesh_destroy(mesh);
     }
 }
@@ -177,7 +176,8 @@ static void boxes_of_1_to_40_cells_are_sound_and_have_their_volume(void **state)
         double whole = size[0] * size[1] * size[2];
         figures f = assert_sound(mesh);
         assert_near(f.volume, whole, 1e-11 * whole);
-        assert_near(f.least_volume, whole / mesh->tetrahedron_count, 1e-9 * whole / mesh->tetrahedron_count);
+        const double corner = whole / 6.0 / ((double)cells[0] * cells[1] * cells[2]); // one in five has twice that
+        assert_near(f.least_volume, corner, 1e-9 * corner);
         assert_int_equal(mesh->node_count, (cells[0] + 1) * (cells[1] + 1) * (cells[2] + 1));
         assert_int_equal(mesh->triangle_count, 4 * (cells[0] * cells[1] + cells[1] * cells[2] + cells[2] * cells[0]));
         assert_int_equal(mesh->chamber_count, 0);
@@ -309,9 +309,9 @@ static void sheets_with_even_numbers_of_cells_are_mirror_images_of_themselves(vo
     stn_soft_mesh_destroy(mesh);
 }
 
-static void no_tetrahedron_has_two_faces_on_the_skin(void **state) {
+static void no_tetrahedron_of_a_ball_has_two_faces_on_the_skin(void **state) {
     (void)state;
-    stn_soft_shape shape = shape_of(STN_SOFT_BOX, 1.0, 1.0, 1.0, 3, 4, 2);
+    stn_soft_shape shape = shape_of(STN_SOFT_BALL, 1.0, 1.0, 1.0, 3, 4, 2);
     stn_soft_mesh *mesh = generate(&shape);
     int32_t *faces = calloc((size_t)mesh->tetrahedron_count, sizeof *faces);
     for (int32_t i = 0; i < mesh->triangle_count; i++) {
@@ -424,9 +424,9 @@ static void cells_are_divided_into_near_cubes(void **state) {
 
 static void a_million_tetrahedra_are_made(void **state) {
     (void)state;
-    stn_soft_shape shape = shape_of(STN_SOFT_BOX, 1.0, 1.0, 1.0, 55, 55, 56);
+    stn_soft_shape shape = shape_of(STN_SOFT_BOX, 1.0, 1.0, 1.0, 60, 60, 56);
     stn_soft_mesh *mesh = generate(&shape);
-    assert_int_equal(mesh->tetrahedron_count, 1016400);
+    assert_int_equal(mesh->tetrahedron_count, 1008000);
     assert_near(stn_soft_mesh_volume(mesh, NULL), 1.0, 1e-10);
     stn_soft_mesh_destroy(mesh);
 }
@@ -457,7 +457,7 @@ static void bad_shapes_are_refused_by_member(void **state) {
         assert_shape_refused(&shape, "cells along y = ");
     }
     stn_soft_shape large = shape_of(STN_SOFT_BOX, 1, 1, 1, 1000, 1000, 1000);
-    assert_shape_refused(&large, "1000 x 1000 x 1000 cells make 6000000000 tetrahedra, at most 33554431");
+    assert_shape_refused(&large, "1000 x 1000 x 1000 cells make 5000000000 tetrahedra, at most 33554431");
     large = shape_of(STN_SOFT_SHEET, 1, 1, 1, 33554431, 33554431, 1);
     assert_shape_refused(&large, "triangles, at most 33554431");
     large = shape_of(STN_SOFT_BALL, 1, 1, 1, 33554431, 33554431, 33554431);
@@ -735,14 +735,14 @@ static void selectors_that_tell_nothing_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_meshes_of_the_paper_have_its_numbers_of_nodes_within_5_percent),
+        cmocka_unit_test(the_meshes_of_the_paper_have_its_number_of_nodes_within_5_percent),
         cmocka_unit_test(boxes_of_1_to_40_cells_are_sound_and_have_their_volume),
         cmocka_unit_test(balls_and_cylinders_of_1_to_40_cells_are_sound),
         cmocka_unit_test(flat_and_long_balls_are_sound),
         cmocka_unit_test(the_volume_of_a_ball_converges_by_the_second_order),
         cmocka_unit_test(meshes_with_even_numbers_of_cells_are_mirror_images_of_themselves),
         cmocka_unit_test(sheets_with_even_numbers_of_cells_are_mirror_images_of_themselves),
-        cmocka_unit_test(no_tetrahedron_has_two_faces_on_the_skin),
+        cmocka_unit_test(no_tetrahedron_of_a_ball_has_two_faces_on_the_skin),
         cmocka_unit_test(sheets_look_up_and_have_their_area),
         cmocka_unit_test(a_finger_has_chambers_of_their_size_from_base_to_tip),
         cmocka_unit_test(rows_of_chambers_are_counted_row_by_row),
