@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands of README's set-up on a machine that has nothing: a minimal Debian root from this machine's own package
 # sources, a clone of what is committed inside, nothing else. ./dev bare runs it.
-#   bare_machine.sh [--no-npm] [--fresh] [-- COMMAND...]     default: "./dev run" "./dev test --quick"
+#   bare_machine.sh [--no-npm] [--fresh] [--ccache] [-- COMMAND...]     default: "./dev run" "./dev test --quick"
 # --no-npm  npm's registry takes connections and never answers, which is what a firewall that drops packets looks like
 # --fresh   makes the minimal root anew; otherwise one that is at most a week old is used again
+# --ccache  compiles through this machine's ccache: it takes an object when compiler, flags and every header are the same, so that
+#           a header which is missing inside is missed as without it
 # Exit status: that of the first command that failed; 77 and one line with the reason where this machine cannot do it.
 # Mounts live in a mount namespace of their own: they end with the last process inside, however that ends.
 set -euo pipefail
@@ -132,6 +134,10 @@ fill_root() {
     elif command -v npm >/dev/null; then
         registry=$(npm config get registry 2>/dev/null) && echo "registry=$registry" >"$work/root/.npmrc"
     fi
+    if [ -n "$objects" ]; then
+        mkdir -p "$objects" "$work/root/.cache/ccache"
+        environment+=(CCACHE_BASEDIR=/home/newcomer/project CCACHE_NOHASHDIR=1 CCACHE_COMPILERCHECK=content)
+    fi
     # certificates of a mirror, names of hosts, proxies
     [ ! -e /etc/ssl/certs/ca-certificates.crt ] || install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$work/etc/ssl/certs/ca-certificates.crt"
     [ ! -e /etc/resolv.conf ] || cp -L /etc/resolv.conf "$work/etc/resolv.conf"
@@ -150,16 +156,18 @@ inside() {
         mount -t proc proc "$1/proc"
         mount --rbind /dev "$1/dev"
         mount -t sysfs -o ro sys "$1/sys" || true
+        [ -z "$2" ] || mount --bind "$2" "$1/root/.cache/ccache"
         root=$1
-        shift
-        exec chroot "$root" /usr/bin/env -i "$@"' inside "$work" "${environment[@]}" bash -c "cd /home/newcomer/project && $1" </dev/null
+        shift 2
+        exec chroot "$root" /usr/bin/env -i "$@"' inside "$work" "$objects" "${environment[@]}" bash -c "cd /home/newcomer/project && $1" </dev/null
 }
 
-no_npm=false fresh=false listener='' commands=()
+no_npm=false fresh=false objects='' listener='' commands=()
 while [ $# -gt 0 ]; do
     case $1 in
     --no-npm) no_npm=true ;;
     --fresh) fresh=true ;;
+    --ccache) ! command -v ccache >/dev/null || objects=$(ccache --get-config cache_dir) ;;
     --)
         shift
         commands=("$@")
