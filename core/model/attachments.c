@@ -71,22 +71,6 @@ stn_status stn_builder_attach_nodes(stn_model_builder *builder, int32_t cloud, i
 
 // ---------------------------------------------------------------------------------------------------- compiling
 
-/// Poses of all bodies at the start; NULL: out of memory.
-static const stn_pose *start_poses(const compiler *c) {
-    const stn_model *m = &c->object->face;
-    stn_pose *pose = STN_ARENA(c->scratch, m->body_count, stn_pose);
-    for (int32_t i = 0; pose != NULL && i < m->body_count; i++) {
-        const stn_body *body = &m->bodies[i];
-        pose[i] = stn_pose_identity();
-        if (body->joint >= 0) {
-            const stn_joint *joint = &m->joints[body->joint];
-            const stn_pose frame = stn_pose_mul(&pose[body->parent], &joint->origin);
-            joint_kind_get(joint->type)->place(joint, &frame, m->q0 + joint->q_start, &pose[i]);
-        }
-    }
-    return pose;
-}
-
 stn_status compile_attachments(compiler *c, stn_error *err) {
     stn_model *m = &c->object->face;
     const list *given = &c->builder->attachments;

@@ -67,6 +67,7 @@ typedef struct built_cloud {
     stn_node_type type;
     const double *orientation, *inertia, *rest_orientation; // NULL for points; the last one also as `orientation`
     int32_t self_collision_skip;
+    int32_t frame; // link in whose frame `position` and `orientation` are at the start, STN_WORLD: in the world's
 } built_cloud;
 
 typedef struct built_element_group {

@@ -67,6 +67,8 @@ stn_status compile_nodes(compiler *c, stn_error *err);
 void floating_coordinates(const stn_pose *pose, double *q);
 /// start.c: q0, massless subtrees, warnings.
 stn_status compile_start(compiler *c, stn_error *err);
+/// start.c: poses of all bodies at the start; NULL: out of memory.
+const stn_pose *start_poses(const compiler *c);
 /// attachments.c: where nodes are on the bodies that they are attached to; after q0.
 stn_status compile_attachments(compiler *c, stn_error *err);
 /// keyframe.c: sorted by their groups; unique names; after q0.

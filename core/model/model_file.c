@@ -455,6 +455,7 @@ static stn_status pass_cloud(passing *p, int32_t i, stn_error *err) {
     BYTES_PASS(b, &cloud.material);
     bytes_pass_count(b, &type, STN_NODE_FRAME);
     bytes_pass_count(b, &cloud.self_collision_skip, INT32_MAX);
+    pass_index(b, &cloud.frame);
     const size_t frames = type == STN_NODE_FRAME ? (size_t)cloud.node_count : 0;
     bytes_pass_array(b, p->scratch, &orientation, 4 * frames, sizeof(double));
     bytes_pass_array(b, p->scratch, &inertia, 3 * frames, sizeof(double));
@@ -475,7 +476,11 @@ static stn_status pass_cloud(passing *p, int32_t i, stn_error *err) {
                                  .rest_orientation = has_rest_orientation ? rest_orientation : NULL,
                                  .inertia = frames > 0 ? inertia : NULL,
                                  .self_collision_skip = cloud.self_collision_skip};
-    return status == STN_OK && b->reading ? stn_builder_add_nodes(p->builder, &spec, &index, err) : status;
+    if (status != STN_OK || !b->reading) {
+        return status;
+    }
+    status = stn_builder_add_nodes(p->builder, &spec, &index, err);
+    return status == STN_OK ? stn_builder_place_nodes(p->builder, index, cloud.frame, err) : status;
 }
 
 /// Elements name as many nodes each, and have as many parameters, as their plugin says.

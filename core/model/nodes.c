@@ -55,9 +55,22 @@ stn_status stn_builder_add_nodes(stn_model_builder *builder, const stn_nodes_spe
                           .orientation = orientation,
                           .rest_orientation = rest_orientation,
                           .inertia = inertia,
-                          .self_collision_skip = spec->self_collision_skip};
+                          .self_collision_skip = spec->self_collision_skip,
+                          .frame = STN_WORLD};
     *nodes = builder->clouds.count++;
     return STN_OK;
+}
+
+stn_status stn_builder_place_nodes(stn_model_builder *builder, int32_t cloud, int32_t link, stn_error *err) {
+    if (cloud < 0 || cloud >= builder->clouds.count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "placed nodes: there is no cloud of nodes %d (%d clouds)", cloud,
+                        builder->clouds.count);
+    }
+    stn_status status = builder_check_link(builder, "placed nodes", link, false, err);
+    if (status == STN_OK) {
+        cloud_at(builder, cloud)->frame = link;
+    }
+    return status;
 }
 
 static stn_status check_elements(const stn_model_builder *builder, const stn_instance *instance,

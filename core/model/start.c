@@ -73,6 +73,54 @@ static void warn(const compiler *c) {
     }
 }
 
+const stn_pose *start_poses(const compiler *c) {
+    const stn_model *m = &c->object->face;
+    stn_pose *pose = STN_ARENA(c->scratch, m->body_count, stn_pose);
+    for (int32_t i = 0; pose != NULL && i < m->body_count; i++) {
+        const stn_body *body = &m->bodies[i];
+        pose[i] = stn_pose_identity();
+        if (body->joint >= 0) {
+            const stn_joint *joint = &m->joints[body->joint];
+            const stn_pose frame = stn_pose_mul(&pose[body->parent], &joint->origin);
+            joint_kind_get(joint->type)->place(joint, &frame, m->q0 + joint->q_start, &pose[i]);
+        }
+    }
+    return pose;
+}
+
+/// The coordinates of all nodes, which stand in the world or on a link.
+static stn_status start_nodes(compiler *c, stn_error *err) {
+    const stn_model *m = &c->object->face;
+    const stn_pose *poses = c->builder->clouds.count > 0 ? start_poses(c) : NULL;
+    if (c->builder->clouds.count > 0 && poses == NULL) {
+        return model_out_of_memory(err);
+    }
+    for (int32_t i = 0; i < c->builder->clouds.count; i++) {
+        const built_cloud *cloud = cloud_at(c->builder, i);
+        const stn_tree *tree = &m->trees[c->object->articulated_count + i];
+        const size_t nq = (size_t)stn_node_type_nq(cloud->type);
+        const stn_link *link = cloud->frame >= 0 ? &m->links[cloud->frame] : NULL;
+        const stn_pose frame = link != NULL ? stn_pose_mul(&poses[link->body], &link->pose) : stn_pose_identity();
+        const stn_quat turn = stn_quat_from_matrix(&frame.rotation);
+        for (size_t k = 0; k < (size_t)cloud->node_count; k++) {
+            double *q = c->q0 + tree->q_start + nq * k;
+            const double *x = cloud->position + 3 * k;
+            if (link == NULL) {
+                memcpy(q, x, 3 * sizeof *q);
+            } else {
+                stn_vec3 at = stn_pose_apply(&frame, stn_vec3_make(x[0], x[1], x[2]));
+                q[0] = at.x, q[1] = at.y, q[2] = at.z;
+            }
+            if (cloud->type == STN_NODE_FRAME) {
+                const double *o = cloud->orientation + 4 * k;
+                stn_quat own = {o[0], o[1], o[2], o[3]}, whole = link == NULL ? own : stn_quat_mul(turn, own);
+                q[3] = whole.w, q[4] = whole.x, q[5] = whole.y, q[6] = whole.z;
+            }
+        }
+    }
+    return STN_OK;
+}
+
 stn_status compile_start(compiler *c, stn_error *err) {
     stn_model *m = &c->object->face;
     c->q0 = STN_ARENA_ZEROED(c->memory, m->nq, double);
@@ -100,17 +148,10 @@ stn_status compile_start(compiler *c, stn_error *err) {
             floating_coordinates(&group_at(c->builder, r)->base, c->q0 + c->joints[c->root_joint[r]].q_start);
         }
     }
-    for (int32_t i = 0; i < c->builder->clouds.count; i++) {
-        const built_cloud *cloud = cloud_at(c->builder, i);
-        const stn_tree *tree = &m->trees[c->object->articulated_count + i];
-        const size_t nq = (size_t)stn_node_type_nq(cloud->type);
-        for (size_t k = 0; k < (size_t)cloud->node_count; k++) {
-            double *q = c->q0 + tree->q_start + nq * k;
-            memcpy(q, cloud->position + 3 * k, 3 * sizeof *q);
-            if (cloud->type == STN_NODE_FRAME) {
-                memcpy(q + 3, cloud->orientation + 4 * k, 4 * sizeof *q);
-            }
-        }
+    m->q0 = c->q0;
+    stn_status status = start_nodes(c, err);
+    if (status != STN_OK) {
+        return status;
     }
     // Of each body the link that its joint carries; others of the body are welded to it.
     for (int32_t i = m->link_count - 1; i >= 0; i--) { // backwards: the first of several stays
@@ -129,7 +170,6 @@ stn_status compile_start(compiler *c, stn_error *err) {
         }
     }
     warn(c);
-    m->q0 = c->q0;
     c->object->massless = massless;
     return STN_OK;
 }

@@ -257,6 +257,7 @@ static stn_status try_surfaces(stn_context *context, const stn_soft_spec *spec, 
     const stn_nodes_spec nodes = {.name = spec->name,
                                   .node_count = spec->mesh->node_count,
                                   .position = p->position,
+                                  .mass = spec->node_mass,
                                   .material = stn_material_unset()};
     stn_model_builder *builder = NULL;
     int32_t cloud = -1;
@@ -278,6 +279,7 @@ static stn_status add(stn_model_builder *builder, const stn_soft_spec *spec, par
     const stn_nodes_spec nodes = {.name = spec->name,
                                   .node_count = mesh->node_count,
                                   .position = p->position,
+                                  .mass = spec->node_mass,
                                   .material = spec->surface.material};
     stn_status status = stn_builder_add_nodes(builder, &nodes, &body->cloud, err);
     if (status == STN_OK) {

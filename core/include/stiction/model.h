@@ -371,6 +371,11 @@ typedef struct stn_nodes_spec {
 STN_API stn_status stn_builder_add_nodes(stn_model_builder *builder, const stn_nodes_spec *spec, int32_t *nodes,
                                          stn_error *err);
 
+/// The positions and orientations of a cloud are those in the frame of a link, wherever that is at the model's start,
+/// instead of the world's: bodies that come with a robot start where it does. STN_WORLD: in the world again. Without
+/// effect on what is at rest. STN_ERR_ARGUMENT: no such cloud or link.
+STN_API stn_status stn_builder_place_nodes(stn_model_builder *builder, int32_t cloud, int32_t link, stn_error *err);
+
 /// Elements of one plugin over the nodes of one cloud.
 typedef struct stn_elements_spec {
     const char *name;         // for messages and channels; NULL or "": none

@@ -150,6 +150,7 @@ typedef struct stn_soft_spec {
     /// Of kind element: 4 nodes for tetrahedra, 6 for a sheet, where the last three are those of `across`. id NULL:
     /// "fem" or "shell".
     stn_plugin_choice element;
+    const double *node_mass;  // (mesh->node_count) beside that of the elements, >= 0; NULL: none [kg]
     stn_surface_spec surface; // of the skin: all but name, triangles and solid, which follow from the mesh
     int32_t patch_count;
     /// Of a triangle in several the last counts. With patches a solid is felt from both sides of its skin, within the

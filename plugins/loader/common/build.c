@@ -104,6 +104,9 @@ stn_status robot_build(robot_reader *reader, stn_model_builder *builder, int32_t
     for (int32_t i = 0; i < STN_COUNT(stages) && status == STN_OK; i++) {
         status = stages[i](reader, builder, &own);
     }
+    if (status == STN_OK) {
+        status = robot_build_softs(reader, builder, stn_builder_group_name(builder, index), &own);
+    }
     // What the file says of the robot as a whole: where it stands, and in what poses.
     if (status == STN_OK && reader->has_pose) {
         status = stn_builder_propose_base(builder, index, &reader->pose, reader->stands_fixed, &own);
@@ -123,7 +126,9 @@ stn_status robot_build(robot_reader *reader, stn_model_builder *builder, int32_t
     stn_builder_discard(builder, index);
     if (status == STN_ERR_ARGUMENT) { // a number on the edge of what the checks above let through
         reader->label = "robot";
-        robot_say(reader, STN_SEVERITY_ERROR, "model", (robot_place){reader->request->path, 0}, "%s", own.text);
+        if (!reader->fault_said) {
+            robot_say(reader, STN_SEVERITY_ERROR, "model", (robot_place){reader->request->path, 0}, "%s", own.text);
+        }
         return STN_OK;
     }
     return stn_fail(err, status, "%s", own.text);

@@ -103,6 +103,7 @@ stn_status robot_load(const robot_format *format, const void *config, const stn_
         status = stn_diagnostics_status(diagnostics, err);
     }
     robot_release_meshes(reader);
+    robot_release_softs(reader);
     for (int32_t i = 0; i < reader->document_count; i++) {
         xml_free(reader->documents[i]);
     }

@@ -202,6 +202,15 @@ bool robot_load_mesh(robot_reader *reader, robot_geometry *g) {
     return g->volume != NULL && !reader->out_of_memory;
 }
 
+const stn_mesh *robot_read_mesh(robot_reader *reader, const xml_element *xml, const robot_file *file, stn_vec3 scale) {
+    const mesh_use use = {xml, file, true, false, AS_SURFACE};
+    const robot_mesh *mesh = find_mesh(reader, &use, scale);
+    if (mesh != NULL && mesh->why != NULL) {
+        robot_say_mesh(reader, xml, file->uri, true, "mesh", mesh->why);
+    }
+    return mesh != NULL && !reader->out_of_memory ? mesh->data : NULL;
+}
+
 void robot_release_meshes(robot_reader *reader) {
     for (int32_t i = 0; i < reader->mesh_count; i++) {
         stn_mesh_release(reader->meshes[i].data);

@@ -7,6 +7,7 @@
 #define LOADER_COMMON_ROBOT_H
 
 #include <stiction/loader.h>
+#include <stiction/soft.h>
 
 #include "xml.h"
 
@@ -130,6 +131,28 @@ typedef struct robot_constraint {
     int32_t setting_count;
 } robot_constraint;
 
+/// A soft body, whose mesh is in the frame of a link.
+typedef struct robot_soft {
+    const char *name; // in the file
+    const char *label;
+    robot_place place;
+    int32_t link; // -1: the world
+    stn_soft_mesh *mesh;
+    double *mass;            // (mesh->node_count) [kg] beside that of the elements; NULL: none
+    int32_t *holder;         // (mesh->node_count) link that holds the node, STN_WORLD, or ROBOT_FREE_NODE
+    stn_setting settings[8]; // of the element
+    int32_t setting_count;
+    stn_surface_spec surface; // all but triangles and solid
+} robot_soft;
+enum { ROBOT_FREE_NODE = INT32_MAX };
+
+/// What the mesh of a soft body is made of; NULL: no masses, no holders.
+typedef struct robot_soft_data {
+    stn_soft_mesh_data mesh;
+    const double *mass;    // (mesh.node_count)
+    const int32_t *holder; // (mesh.node_count)
+} robot_soft_data;
+
 typedef struct robot_keyframe {
     robot_place place;
     stn_keyframe_spec spec; // numbers in memory of the load
@@ -183,6 +206,9 @@ struct robot_reader {
     robot_exclusion *exclusions;
     int32_t link_count, link_capacity, joint_count, joint_capacity, geometry_count, geometry_capacity;
     robot_keyframe *keyframes;
+    robot_soft *softs;
+    int32_t soft_count, soft_capacity;
+    bool fault_said; // of what the builder refused
     robot_constraint *constraints;
     int32_t constraint_count, constraint_capacity;
     int32_t exclusion_count, exclusion_capacity, keyframe_count, keyframe_capacity;
@@ -295,6 +321,15 @@ int32_t robot_add_joint(robot_reader *reader, const char *name, stn_joint_type t
 /// geometry_count--. The shapes of one link must follow each other for geometry_start and geometry_count to be right.
 int32_t robot_add_geometry(robot_reader *reader, int32_t link, bool collision, const xml_element *xml);
 bool robot_add_exclusion(robot_reader *reader, int32_t link_a, int32_t link_b);
+/// soft.c: a soft body without a mesh; NULL: a name that cannot be or is taken, said, or no memory. The caller that
+/// finds it faulty leaves it: with an error nothing is built.
+robot_soft *robot_add_soft(robot_reader *reader, const char *name, const char *label, const xml_element *xml);
+void robot_set_soft(robot_soft *soft, const char *parameter, double value); // of its element
+/// Makes its mesh, borrowing the data. false: said, or no memory.
+bool robot_mesh_soft(robot_reader *reader, const xml_element *xml, robot_soft *soft, const robot_soft_data *data);
+void robot_release_softs(robot_reader *reader);
+/// All of them into the builder, called "group/name".
+stn_status robot_build_softs(robot_reader *reader, stn_model_builder *builder, const char *group, stn_error *err);
 /// A constraint of plugin `type` whose ends are the world until they are set; NULL without memory.
 robot_constraint *robot_add_constraint(robot_reader *reader, const char *type, const char *name,
                                        const xml_element *xml);
@@ -426,6 +461,8 @@ bool robot_is_gltf(const char *path); // by its extension
 /// Turns a glTF mesh, in which y is up, so that z is: its pose and its scale. Others stay.
 void robot_stand_up(robot_geometry *g);
 void robot_release_meshes(robot_reader *reader);
+/// mesh.c: a mesh file as it is, for a soft body, found as by robot_find_mesh; NULL: it cannot be read, said.
+const stn_mesh *robot_read_mesh(robot_reader *reader, const xml_element *xml, const robot_file *file, stn_vec3 scale);
 // package.c
 /// Folder and home of a file. false: its folder cannot be found, or its path is too long.
 bool robot_locate_file(robot_reader *reader, const char *path, robot_base *base);

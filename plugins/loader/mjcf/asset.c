@@ -28,16 +28,10 @@ static void read_reference(robot_reader *reader, const mjcf_item *item, mjcf_mes
 
 /// As many numbers as an attribute holds, NULL when it is absent or bad.
 static double *read_list(robot_reader *reader, const xml_element *xml, const char *attribute, int32_t *count) {
-    const char *text = xml_attribute(xml, attribute);
-    *count = 0;
-    if (text == NULL) {
-        return NULL;
-    }
-    int32_t most = (int32_t)(strlen(text) / 2 + 1); // the file is bounded
-    double *values = ROBOT_NEW(reader, most, double);
-    *count = values != NULL ? stn_parse_reals(text, values, most) : 0;
-    if (*count <= 0 || *count % 3 != 0) {
-        robot_error(reader, xml, "number", "%s of <mesh> must be finite decimal numbers, three and three", attribute);
+    double *values = mjcf_numbers(reader, xml, attribute, count);
+    if (*count % 3 != 0) {
+        robot_error(reader, xml, "number", "%s of <mesh> must be numbers three and three, not %d", attribute,
+                    (int)*count);
         return NULL;
     }
     return values;
@@ -138,6 +132,15 @@ static void read_numbers(robot_reader *reader, const xml_element *xml, mjcf_mesh
     }
 }
 
+const char *mjcf_mesh_uri(robot_reader *reader, const char *file) {
+    const mjcf_compiler *c = &mjcf_of(reader)->compiler;
+    const char *folder = c->meshdir != NULL ? c->meshdir : c->assetdir, *slash = strrchr(file, '/');
+    const char *uri = c->strippath && slash != NULL ? slash + 1 : file;
+    size_t length = strlen(folder);
+    bool relative = uri[0] != '/' && strstr(uri, "://") == NULL && length > 0;
+    return relative ? robot_text(reader, "%s%s%s", folder, folder[length - 1] == '/' ? "" : "/", uri) : uri;
+}
+
 static void read_mesh(robot_reader *reader, const xml_element *xml) {
     mjcf_reader *mjcf = mjcf_of(reader);
     const char *given = xml_attribute(xml, "name"), *file = xml_attribute(xml, "file");
@@ -167,14 +170,8 @@ static void read_mesh(robot_reader *reader, const xml_element *xml) {
     }
     mesh.scale = stn_vec3_make(s[0], s[1], s[2]);
     read_reference(reader, &item, &mesh);
-    if (file != NULL) { // from the folder of the main file
-        const mjcf_compiler *c = &mjcf->compiler;
-        const char *folder = c->meshdir != NULL ? c->meshdir : c->assetdir, *slash = strrchr(file, '/');
-        size_t length = strlen(folder);
-        mesh.uri = c->strippath && slash != NULL ? slash + 1 : file;
-        if (mesh.uri[0] != '/' && strstr(mesh.uri, "://") == NULL && length > 0) {
-            mesh.uri = robot_text(reader, "%s%s%s", folder, folder[length - 1] == '/' ? "" : "/", mesh.uri);
-        }
+    if (file != NULL) {
+        mesh.uri = mjcf_mesh_uri(reader, file);
     } else if (xml_attribute(xml, "vertex") != NULL) {
         read_numbers(reader, xml, &mesh);
     } else {

@@ -173,6 +173,9 @@ static void read_bodies(robot_reader *reader, const mjcf_parts *parts, int32_t p
     mjcf_reader *mjcf = mjcf_of(reader);
     for (int32_t i = 0; i < parts->count && !reader->out_of_memory && !mjcf->too_many_links; i++) {
         const mjcf_part *part = &parts->items[i];
+        if (strcmp(xml_name(part->xml), "flexcomp") == 0) {
+            mjcf_add_point_coordinates(reader, mjcf_read_flexcomp(reader, part, parent));
+        }
         if (strcmp(xml_name(part->xml), "body") != 0) {
             continue;
         }
@@ -197,7 +200,7 @@ static const mjcf_part *find_root(robot_reader *reader, const mjcf_parts *world,
     for (int32_t i = 0; i < world->count; i++) {
         const char *name = xml_name(world->items[i].xml);
         bool body = strcmp(name, "body") == 0;
-        if ((body && root != NULL) || robot_lists("geom site", name)) {
+        if ((body && root != NULL) || robot_lists("geom site flexcomp", name)) {
             return NULL;
         }
         root = body ? &world->items[i] : root;
@@ -232,7 +235,7 @@ void mjcf_read_world(robot_reader *reader, const xml_element *root) {
     for (int32_t i = 0; i < world.count; i++) {
         const xml_element *xml = world.items[i].xml;
         const char *name = xml_name(xml), *mocap = xml_attribute(xml, "mocap");
-        any |= robot_lists("body geom site replicate attach composite", name);
+        any |= robot_lists("body geom site flexcomp replicate attach composite", name);
         if (mjcf_is_joint(xml) || strcmp(name, "inertial") == 0) {
             robot_error(reader, xml, "world", "<%.20s> in <worldbody>: the world does not move", name);
         }

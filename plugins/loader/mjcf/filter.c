@@ -20,33 +20,61 @@ static int32_t find_class(const mjcf_filter *classes, int32_t count, const mjcf_
     return -1;
 }
 
-void mjcf_set_filters(robot_reader *reader) {
-    const mjcf_filter *filters = mjcf_of(reader)->filters;
-    mjcf_filter classes[MOST_CLASSES] = {{1, 1}};
-    int32_t count = 1;
-    for (int32_t i = 0; i < reader->geometry_count && !reader->out_of_memory; i++) {
-        if (!reader->geometries[i].spec.collision || find_class(classes, count, &filters[i]) >= 0) {
-            continue;
-        }
-        if (count == MOST_CLASSES) {
-            reader->label = "geom";
-            robot_say(reader, STN_SEVERITY_ERROR, "filter", reader->geometries[i].place,
-                      "more than %d different pairs of contype and conaffinity besides 1 1: use fewer",
-                      (int)MOST_CLASSES - 1);
-            return;
-        }
-        classes[count++] = filters[i];
+/// The distinct filters of a file.
+typedef struct filter_classes {
+    mjcf_filter items[MOST_CLASSES];
+    int32_t count;
+} filter_classes;
+
+/// false: there is no more room, said.
+static bool add_class(robot_reader *reader, filter_classes *classes, const mjcf_filter *filter, robot_place place) {
+    if (find_class(classes->items, classes->count, filter) >= 0) {
+        return true;
     }
-    for (int32_t i = 0; i < reader->geometry_count && !reader->out_of_memory; i++) {
+    if (classes->count == MOST_CLASSES) {
+        reader->label = "geom";
+        robot_say(reader, STN_SEVERITY_ERROR, "filter", place,
+                  "more than %d different pairs of contype and conaffinity besides 1 1: use fewer",
+                  (int)MOST_CLASSES - 1);
+        return false;
+    }
+    classes->items[classes->count++] = *filter;
+    return true;
+}
+
+/// Category and mask of a filter; -1: of what does not collide.
+static void set_bits(const filter_classes *classes, int32_t own, uint32_t *category, uint32_t *mask) {
+    own = own >= 0 ? own : 0;
+    *category = 1u << own;
+    *mask = 0;
+    for (int32_t k = 0; k < classes->count; k++) {
+        const mjcf_filter *a = &classes->items[own], *b = &classes->items[k];
+        bool meet = (a->contype & b->conaffinity) != 0 || (b->contype & a->conaffinity) != 0;
+        *mask |= meet ? 1u << k : 0u;
+    }
+}
+
+void mjcf_set_filters(robot_reader *reader) {
+    const mjcf_filter *filters = mjcf_of(reader)->filters, *soft_filters = mjcf_of(reader)->soft_filters;
+    filter_classes classes = {.items = {{1, 1}}, .count = 1};
+    bool good = !reader->out_of_memory;
+    for (int32_t i = 0; i < reader->geometry_count && good; i++) {
+        good = !reader->geometries[i].spec.collision ||
+               add_class(reader, &classes, &filters[i], reader->geometries[i].place);
+    }
+    for (int32_t i = 0; i < reader->soft_count && good; i++) {
+        good = !reader->softs[i].surface.collision ||
+               add_class(reader, &classes, &soft_filters[i], reader->softs[i].place);
+    }
+    for (int32_t i = 0; i < reader->geometry_count && good; i++) {
         stn_geometry_spec *spec = &reader->geometries[i].spec;
-        int32_t own = spec->collision ? find_class(classes, count, &filters[i]) : 0;
-        spec->category = 1u << own;
-        spec->mask = 0;
-        for (int32_t k = 0; k < count; k++) {
-            const mjcf_filter *a = &classes[own], *b = &classes[k];
-            bool meet = (a->contype & b->conaffinity) != 0 || (b->contype & a->conaffinity) != 0;
-            spec->mask |= meet ? 1u << k : 0u;
-        }
+        int32_t own = spec->collision ? find_class(classes.items, classes.count, &filters[i]) : -1;
+        set_bits(&classes, own, &spec->category, &spec->mask);
+    }
+    for (int32_t i = 0; i < reader->soft_count && good; i++) {
+        stn_surface_spec *spec = &reader->softs[i].surface;
+        int32_t own = spec->collision ? find_class(classes.items, classes.count, &soft_filters[i]) : -1;
+        set_bits(&classes, own, &spec->category, &spec->mask);
     }
 }
 

@@ -56,8 +56,14 @@ void mjcf_add_coordinates(robot_reader *reader, int32_t joint, double ref) {
     mjcf->coordinates = robot_reserve(reader, mjcf->coordinates, mjcf->coordinates_count, &mjcf->coordinates_capacity,
                                       sizeof *mjcf->coordinates);
     if (mjcf->coordinates_count < mjcf->coordinates_capacity) {
-        mjcf->coordinates[mjcf->coordinates_count++] = (mjcf_coordinates){joint, ref};
+        mjcf->coordinates[mjcf->coordinates_count++] = (mjcf_coordinates){joint, ref, 0};
     }
+}
+
+void mjcf_add_point_coordinates(robot_reader *reader, int32_t count) {
+    mjcf_reader *mjcf = mjcf_of(reader);
+    int32_t last = mjcf->coordinates_count - 1;
+    *(last >= 0 ? &mjcf->coordinates[last].points : &mjcf->points_ahead) += count;
 }
 
 /// Degrees of the file in rad; lengths stay.

@@ -16,6 +16,14 @@ static int32_t size_of(const robot_reader *reader, const mjcf_coordinates *c) {
     return c->joint < 0 ? 7 : stn_joint_type_nq(reader->joints[c->joint].spec.type);
 }
 
+static bool any_of(const double *values, int32_t count) {
+    bool any = false;
+    for (int32_t i = 0; i < count; i++) {
+        any = any || values[i] != 0.0;
+    }
+    return any;
+}
+
 static void put_quaternion(stn_quat q, double *out) {
     out[0] = q.w;
     out[1] = q.x;
@@ -37,11 +45,11 @@ static bool read_free(robot_reader *reader, const xml_element *xml, const double
 static bool read_qpos(robot_reader *reader, const xml_element *xml, int32_t nq, double *qpos) {
     const mjcf_reader *mjcf = mjcf_of(reader);
     const char *text = xml_attribute(xml, "qpos");
-    for (int32_t i = 0, at = 0; text == NULL && i < mjcf->coordinates_count; i++) {
+    for (int32_t i = 0, at = mjcf->points_ahead; text == NULL && i < mjcf->coordinates_count; i++) {
         const mjcf_coordinates *c = &mjcf->coordinates[i];
         const stn_joint_spec *joint = c->joint >= 0 ? &reader->joints[c->joint].spec : NULL;
         double *out = qpos + at;
-        at += size_of(reader, c);
+        at += size_of(reader, c) + c->points;
         if (joint != NULL && joint->type == STN_JOINT_BALL) {
             put_quaternion(stn_quat_identity(), out);
         } else if (joint != NULL && joint->type != STN_JOINT_FLOATING) {
@@ -97,7 +105,8 @@ static void read_key(robot_reader *reader, const xml_element *xml, int32_t numbe
         return;
     }
     stn_keyframe_spec spec = {.name = name, .q = q};
-    const double *in = qpos;
+    const double *in = qpos + mjcf->points_ahead;
+    bool moved = any_of(qpos, mjcf->points_ahead);
     for (int32_t i = 0; i < mjcf->coordinates_count; i++) {
         const mjcf_coordinates *c = &mjcf->coordinates[i];
         const stn_joint_spec *joint = c->joint >= 0 ? &reader->joints[c->joint].spec : NULL;
@@ -128,7 +137,13 @@ static void read_key(robot_reader *reader, const xml_element *xml, int32_t numbe
             out[0] = in[0];
         }
         in += size_of(reader, c);
+        moved = moved || any_of(in, c->points);
+        in += c->points;
         spec.q_count += joint != NULL ? size_of(reader, c) : 0;
+    }
+    if (moved && robot_first(reader, (robot_topic)MJCF_LEFT_OUT, "points")) {
+        robot_warn(reader, xml, "keyframe",
+                   "where the points of soft bodies are is not read: a keyframe is a configuration of joints");
     }
     robot_keyframe *key = robot_add_keyframe(reader, name, xml);
     if (key != NULL) {
@@ -139,7 +154,7 @@ static void read_key(robot_reader *reader, const xml_element *xml, int32_t numbe
 void mjcf_read_keyframes(robot_reader *reader, const xml_element *root) {
     mjcf_reader *mjcf = mjcf_of(reader);
     const xml_element *section = NULL;
-    int32_t nq = 0;
+    int32_t nq = mjcf->points_ahead;
     while ((section = mjcf_next(root, "keyframe", section)) != NULL) { // those names are kept for the keys with them
         for (const xml_element *e = xml_first_child(section); e != NULL; e = xml_next_sibling(e)) {
             if (strcmp(xml_name(e), "key") == 0 && xml_attribute(e, "name") != NULL) {
@@ -148,7 +163,7 @@ void mjcf_read_keyframes(robot_reader *reader, const xml_element *root) {
         }
     }
     for (int32_t i = 0; i < mjcf->coordinates_count; i++) {
-        nq += size_of(reader, &mjcf->coordinates[i]);
+        nq += size_of(reader, &mjcf->coordinates[i]) + mjcf->coordinates[i].points;
     }
     if (reader->diagnostics->error_count > reader->errors_before) {
         return; // a joint may be missing

@@ -66,8 +66,9 @@ typedef struct mjcf_body {
 
 /// A joint of the file, in the order of its coordinates.
 typedef struct mjcf_coordinates {
-    int32_t joint; // of the robot; -1: the base, which floats without one
-    double ref;    // the coordinate as drawn
+    int32_t joint;  // of the robot; -1: the base, which floats without one
+    double ref;     // the coordinate as drawn
+    int32_t points; // coordinates of points of soft bodies that come behind it
 } mjcf_coordinates;
 
 typedef struct mjcf_mesh {
@@ -92,6 +93,18 @@ typedef struct mjcf_filter {
     uint32_t contype, conaffinity;
 } mjcf_filter;
 
+/// A deformable mesh: triangles or tetrahedra over points in the frame of a link. Borrowed.
+typedef struct mjcf_flex {
+    const xml_element *xml; // with <contact>, <edge>, <elasticity> inside
+    const char *name;
+    int32_t link, dim; // dim 2: triangles, 3: tetrahedra
+    int32_t point_count, element_count;
+    const double *points;  // (point_count x 3)
+    int32_t *elements;     // (element_count x (dim + 1)); tetrahedra are turned to a positive volume
+    const double *mass;    // (point_count)
+    const int32_t *holder; // (point_count) as of robot_soft_data
+} mjcf_flex;
+
 typedef struct mjcf_site {
     const char *name;
     const xml_element *xml;
@@ -108,14 +121,15 @@ typedef struct mjcf_reader {
     mjcf_body *bodies; // 0: the world
     int32_t body_count, body_capacity;
     mjcf_coordinates *coordinates;
-    int32_t coordinates_count, coordinates_capacity;
+    int32_t coordinates_count, coordinates_capacity, points_ahead; // of points before the first joint
     mjcf_mesh *meshes;
     mjcf_material *materials;
     mjcf_site *sites;
-    mjcf_filter *filters; // one a geometry
+    mjcf_filter *filters;      // one a geometry
+    mjcf_filter *soft_filters; // one a soft body
     int32_t mesh_count, mesh_capacity, material_count, material_capacity, site_count, site_capacity;
     bool too_many_links;
-    int32_t filter_capacity, made_count; // meshes from numbers
+    int32_t filter_capacity, soft_filter_capacity, made_count; // meshes from numbers
     robot_names class_names, body_names, mesh_names, material_names, site_names;
     robot_names links_taken, joints_taken, keys_taken;
     robot_names included; // files
@@ -204,13 +218,22 @@ bool mjcf_is_plain_free(robot_reader *reader, const mjcf_part *part);
 void mjcf_note_free(robot_reader *reader, const mjcf_part *part);
 /// Adds a joint's coordinates; joint -1: of the base.
 void mjcf_add_coordinates(robot_reader *reader, int32_t joint, double ref);
+void mjcf_add_point_coordinates(robot_reader *reader, int32_t count); // of points of a soft body
 /// geom.c: a shape of a link; what it weighs is added to `sum` unless that is NULL.
 void mjcf_read_geom(robot_reader *reader, const mjcf_part *part, int32_t link, stn_mass *sum);
 /// inertial.c: the mass properties of a link, whose geoms weigh `sum`.
 bool mjcf_wants_geoms(robot_reader *reader, const mjcf_parts *parts); // do the geoms' masses count?
 void mjcf_read_mass(robot_reader *reader, const mjcf_parts *parts, int32_t link, const stn_mass *sum);
 void mjcf_scale_masses(robot_reader *reader); // to settotalmass
+/// flexcomp.c: a flex made of points of its own, in a body. How many coordinates MuJoCo has for them.
+int32_t mjcf_read_flexcomp(robot_reader *reader, const mjcf_part *part, int32_t body);
+/// flex.c: adds a soft body with what the elements inside flex->xml say.
+void mjcf_make_flex(robot_reader *reader, const mjcf_flex *flex);
+/// As many numbers as an attribute holds, in memory of the load; NULL: absent, or bad, said.
+double *mjcf_numbers(robot_reader *reader, const xml_element *xml, const char *attribute, int32_t *count);
+int32_t *mjcf_whole_numbers(robot_reader *reader, const xml_element *xml, const char *attribute, int32_t *count);
 /// asset.c
+const char *mjcf_mesh_uri(robot_reader *reader, const char *file); // from the folder of the main file
 mjcf_mesh *mjcf_find_mesh(robot_reader *reader, const xml_element *xml, const char *name); // NULL: said
 const stn_mass *mjcf_weigh_mesh(robot_reader *reader, mjcf_mesh *mesh);                    // of unit density
 const mjcf_material *mjcf_find_material(robot_reader *reader, const xml_element *xml, const char *name);

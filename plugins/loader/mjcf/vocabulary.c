@@ -3,12 +3,13 @@
 // it only draws, measures, or tunes MuJoCo's own solver.
 #include "mjcf.h"
 
-#define TURN      "quat axisangle xyaxes zaxis euler"
-#define MAKERS    "replicate attach composite" // refused elsewhere
-#define INSIDE    "inertial joint freejoint geom site body frame " MAKERS
-#define ACTUATORS "general motor position velocity"
-#define OTHERS    "tendon site body slidersite cranksite refsite" // transmissions, warned of elsewhere
-#define DRIVE     "name class joint jointinparent ctrllimited forcelimited ctrlrange forcerange gear " OTHERS
+#define TURN         "quat axisangle xyaxes zaxis euler"
+#define MAKERS       "replicate attach composite" // refused elsewhere
+#define INSIDE       "inertial joint freejoint geom site body frame flexcomp " MAKERS
+#define ACTUATORS    "general motor position velocity"
+#define OTHERS       "tendon site body slidersite cranksite refsite" // transmissions, warned of elsewhere
+#define FLEX_CONTACT "internal selfcollide activelayers contype conaffinity condim friction passive"
+#define DRIVE        "name class joint jointinparent ctrllimited forcelimited ctrlrange forcerange gear " OTHERS
 
 static const robot_word words[] = {
     {NULL, "mujoco", "model", "compiler option default asset worldbody contact equality actuator keyframe include"},
@@ -36,6 +37,14 @@ static const robot_word words[] = {
      "hfield " TURN,
      ""},
     {NULL, "site", "name class pos fromto " TURN, ""},
+    {NULL, "flexcomp",
+     "name type dim dof count spacing point element mass file rigid pos scale radius origin material rgba group "
+     "inertiabox flatskin texcoord cellcount " TURN,
+     "pin contact edge elasticity plugin"},
+    {"flexcomp", "pin", "id range grid gridrange", ""},
+    {"flexcomp", "contact", FLEX_CONTACT, ""},
+    {"flexcomp", "edge", "equality stiffness damping", ""},
+    {"flexcomp", "elasticity", "young poisson damping thickness elastic2d", ""},
     {NULL, "contact", "", "exclude include"},
     {NULL, "exclude", "name body1 body2", ""},
     {NULL, "equality", "", "joint connect weld include"},
@@ -67,7 +76,7 @@ void mjcf_note_skipped(robot_reader *reader, const xml_element *root) {
     static const robot_vocabulary vocabulary = {
         .words = words,
         .count = STN_COUNT(words),
-        .labels = "body joint geom site mesh material key general motor position velocity",
+        .labels = "flexcomp flex body joint geom site mesh material key general motor position velocity",
         .severity = STN_SEVERITY_WARNING,
         .exceptions = harmless,
     };

@@ -261,6 +261,57 @@ static void mass_of_an_attached_robot_serves_the_joint_above(void **state) {
     stn_model_destroy(model);
 }
 
+// --------------------------------------------------------------------------------------------------------- nodes
+
+/// A frame that stands on a link starts where the link does: base, joint at the limit nearest to 0, attachment.
+static void nodes_on_a_link_start_where_it_does(void **state) {
+    fixture *f = *state;
+    stn_random r = {17};
+    const stn_pose base = random_pose(&r, 1.0), hinge = random_pose(&r, 1.0), hold = random_pose(&r, 1.0);
+    const stn_pose own = random_pose(&r, 1.0);
+    const stn_quat turn = stn_quat_from_matrix(&own.rotation);
+    const double x[3] = {own.position.x, own.position.y, own.position.z}, one[3] = {1.0, 1.0, 1.0};
+    const double q[4] = {turn.w, turn.x, turn.y, turn.z};
+    stn_nodes_spec spec = {.name = "pad", .node_count = 1, .position = x, .mass = one, .type = STN_NODE_FRAME};
+    spec.orientation = q;
+    spec.inertia = one;
+    spec.material = stn_material_unset();
+    int32_t hand_robot = begin_robot(f->builder, "hand"), palm = add_link(f->builder, "palm", one_kg()), cloud = -1;
+    stn_error err;
+    assert_ok(stn_builder_add_nodes(f->builder, &spec, &cloud, &err), err);
+    assert_ok(stn_builder_place_nodes(f->builder, cloud, palm, &err), err);
+    expect_error(stn_builder_place_nodes(f->builder, 1, palm, &err), &err, WORDS("no cloud of nodes 1", "1 clouds"));
+    expect_error(stn_builder_place_nodes(f->builder, 0, 3, &err), &err, WORDS("no link 3"));
+    int32_t robot = begin_robot(f->builder, "arm"), root = add_link(f->builder, "root", one_kg());
+    int32_t flange = add_link(f->builder, "flange", one_kg());
+    stn_joint_spec joint = stn_joint_spec_default("turn", STN_JOINT_REVOLUTE);
+    joint.parent = root;
+    joint.child = flange;
+    joint.origin = hinge;
+    joint.axis = Z;
+    joint.lower = 0.5;
+    joint.upper = 1.0;
+    add_joint_spec(f->builder, &joint);
+    set_base(f->builder, robot, base, false);
+    attach(f, hand_robot, flange, hold);
+    stn_model *model = compile_model(f->builder);
+    const stn_pose about = {stn_mat3_from_rpy(0.0, 0.0, 0.5), {0.0, 0.0, 0.0}};
+    stn_pose expected = stn_pose_mul(&base, &hinge);
+    expected = stn_pose_mul(&expected, &about);
+    expected = stn_pose_mul(&expected, &hold);
+    expected = stn_pose_mul(&expected, &own);
+    const double *got = &model->q0[model->trees[model->tree_count - 1].q_start];
+    const stn_quat whole = {got[3], got[4], got[5], got[6]};
+    const stn_mat3 rotation = stn_quat_matrix(whole);
+    assert_near(got[0], expected.position.x, 1e-14);
+    assert_near(got[1], expected.position.y, 1e-14);
+    assert_near(got[2], expected.position.z, 1e-14);
+    for (int32_t i = 0; i < 9; i++) {
+        assert_near(rotation.m[i / 3][i % 3], expected.rotation.m[i / 3][i % 3], 1e-14);
+    }
+    stn_model_destroy(model);
+}
+
 // ------------------------------------------------------------------------------------------------------ refusals
 
 static void bad_attachments_are_refused_at_once(void **state) {
@@ -417,6 +468,7 @@ int main(void) {
         TEST(welded_links_of_two_robots_are_one_group_for_collision),
         TEST(attached_link_without_mass_is_told_by_the_joint_that_moves_it),
         TEST(mass_of_an_attached_robot_serves_the_joint_above),
+        TEST(nodes_on_a_link_start_where_it_does),
         TEST(bad_attachments_are_refused_at_once),
         TEST(circles_of_attachments_name_the_robots),
         TEST(roots_that_cannot_be_welded_are_refused),

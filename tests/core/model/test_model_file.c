@@ -242,6 +242,7 @@ static void add_frames(stn_model_builder *b) {
     int32_t cloud = 0;
     stn_error err;
     assert_ok(stn_builder_add_nodes(b, &nodes, &cloud, &err), err);
+    assert_ok(stn_builder_place_nodes(b, cloud, 1, &err), err);
     assert_ok(stn_builder_add_node_geometry(b, cloud, 2, &capsule, &err), err);
     assert_ok(stn_builder_add_node_geometry(b, cloud, 0, &capsule, &err), err);
 }

@@ -298,7 +298,7 @@ static void the_shared_files_load(void **state) {
                   {"quadruped", 18, 13, 0},
                   {"dualarm", 160, 65, 0},
                   {"clutter40_walls", 240, 40, 0},
-                  {"soft6", 0, 0, 1}}; // a deformable body is left out
+                  {"soft6", 648, 0, 0}}; // 6 x 6 x 6 points
     fixture *f = *state;
     skip_without(STN_SHARED_DIR "/peers/models/quadruped.xml");
     f->as_proposed = true;
