@@ -590,6 +590,9 @@ function world:soft(description) end
 ---@param description table { size = |mesh =, cells =, xyz =, young =, poisson =, density =, thickness =, bending =, damping =, drag =, mu =, contact_thickness =, regions =, self_collision =, pinned =, attach =, name = }
 ---@return stiction.soft
 function world:cloth(description) end
+---@param description table { points =, segments =, radius =, density =, mass =, young =, poisson =, damping =, rest =, xyz =, mu =, self_collision =, pinned =, attach =, name = }
+---@return stiction.soft
+function world:cable(description) end
 ---@param name string
 ---@return stiction.soft
 function world:soft_body(name) end

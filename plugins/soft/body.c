@@ -7,6 +7,8 @@
 
 #include <stiction/soft.h>
 
+#include "held.h"
+
 enum { LONGEST_NAME = 100 };
 
 /// What is made ready before anything is added.
@@ -15,11 +17,9 @@ typedef struct parts {
     stn_instance **pressure; // (mesh->chamber_count)
     double *position;        // (3 node_count), world
     int32_t *index;          // of the elements
-    int32_t *held;           // (node_count) nodes of the attachments, one after the other
-    int32_t *held_count;     // (attachment_count)
-    int32_t *holder;         // (node_count) attachment + 1 that a node belongs to; 0: none
-    int32_t *triangles;      // (3 x triangles of the skin) those of no patch, then those of each patch
-    int32_t *patch_start;    // (patch_count + 2) first triangle of the rest, of each patch; their end
+    soft_held held;
+    int32_t *triangles;   // (3 x triangles of the skin) those of no patch, then those of each patch
+    int32_t *patch_start; // (patch_count + 2) first triangle of the rest, of each patch; their end
 } parts;
 
 static stn_status out_of_memory(const stn_soft_spec *spec, stn_error *err) {
@@ -35,9 +35,7 @@ static void release(stn_context *context, const stn_soft_spec *spec, parts *p) {
     stn_release(context, p->pressure);
     stn_release(context, p->position);
     stn_release(context, p->index);
-    stn_release(context, p->held);
-    stn_release(context, p->held_count);
-    stn_release(context, p->holder);
+    soft_held_release(context, &p->held);
     stn_release(context, p->triangles);
     stn_release(context, p->patch_start);
 }
@@ -45,6 +43,10 @@ static void release(stn_context *context, const stn_soft_spec *spec, parts *p) {
 static stn_status make_elements(stn_context *context, const stn_soft_spec *spec, parts *p, stn_error *err) {
     const stn_soft_mesh *mesh = spec->mesh;
     bool solid = mesh->tetrahedron_count > 0;
+    if (mesh->triangle_count == 0) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "its mesh is a line of %d nodes, which stn_soft_add_cable takes",
+                        mesh->node_count);
+    }
     const char *id = spec->element.id != NULL ? spec->element.id : (solid ? "fem" : "shell");
     stn_status status = stn_instance_create(context, STN_KIND_ELEMENT, id, spec->element.settings,
                                             spec->element.setting_count, &p->element, err);
@@ -90,44 +92,6 @@ static stn_status place_nodes(stn_context *context, const stn_soft_spec *spec, p
         p->position[3 * i] = at.x;
         p->position[3 * i + 1] = at.y;
         p->position[3 * i + 2] = at.z;
-    }
-    return STN_OK;
-}
-
-/// The nodes of each attachment, none of which has two.
-static stn_status select_held(const stn_model_builder *builder, stn_context *context, const stn_soft_spec *spec,
-                              parts *p, stn_error *err) {
-    const stn_soft_mesh *mesh = spec->mesh;
-    size_t nodes = (size_t)mesh->node_count, total = 0;
-    p->held = stn_allocate(context, 2 * nodes, sizeof *p->held); // the second half: of one attachment
-    p->held_count = stn_allocate(context, (size_t)spec->attachment_count + 1, sizeof *p->held_count);
-    p->holder = stn_allocate(context, nodes, sizeof *p->holder);
-    if (p->held == NULL || p->held_count == NULL || p->holder == NULL) {
-        return out_of_memory(spec, err);
-    }
-    for (int32_t a = 0; a < spec->attachment_count; a++) {
-        const stn_soft_attachment *attachment = &spec->attachments[a];
-        int32_t *held = &p->held[nodes];
-        if (attachment->link != STN_WORLD && stn_builder_link_name(builder, attachment->link)[0] == '\0') {
-            return stn_fail(err, STN_ERR_ARGUMENT, "attachment %d: there is no link %d", a + 1, attachment->link);
-        }
-        stn_status status =
-            stn_soft_mesh_select(mesh, attachment->selector_count, attachment->selectors, held, &p->held_count[a], err);
-        if (status != STN_OK) {
-            stn_error_prefix(err, "attachment %d", a + 1);
-            return status;
-        }
-        for (int32_t i = 0; i < p->held_count[a]; i++) {
-            if (p->holder[held[i]] != 0) {
-                const double *x = &mesh->nodes[3 * (size_t)held[i]];
-                return stn_fail(
-                    err, STN_ERR_ARGUMENT,
-                    "node %d at (%g, %g, %g) m of the mesh belongs to attachments %d and %d; a node has one", held[i],
-                    x[0], x[1], x[2], p->holder[held[i]], a + 1);
-            }
-            p->holder[held[i]] = a + 1;
-            p->held[total++] = held[i];
-        }
     }
     return STN_OK;
 }
@@ -309,11 +273,7 @@ static stn_status add(stn_model_builder *builder, const stn_soft_spec *spec, par
     if (status == STN_OK) {
         status = add_surfaces(builder, spec, p, body->cloud, err);
     }
-    const int32_t *held = p->held;
-    for (int32_t a = 0; a < spec->attachment_count && status == STN_OK; held += p->held_count[a++]) {
-        status = stn_builder_attach_nodes(builder, body->cloud, p->held_count[a], held, spec->attachments[a].link, err);
-    }
-    return status;
+    return status == STN_OK ? soft_held_attach(builder, body->cloud, &p->held, spec->attachments, err) : status;
 }
 
 stn_status stn_soft_add(stn_model_builder *builder, stn_context *context, const stn_soft_spec *spec,
@@ -324,7 +284,7 @@ stn_status stn_soft_add(stn_model_builder *builder, stn_context *context, const 
         status = place_nodes(context, spec, &p, err);
     }
     if (status == STN_OK) {
-        status = select_held(builder, context, spec, &p, err);
+        status = soft_held_select(builder, spec->mesh, spec->attachment_count, spec->attachments, &p.held, err);
     }
     if (status == STN_OK) {
         status = sort_skin(context, spec, &p, err);

@@ -59,17 +59,26 @@ static bool read_side(const char *name, int *axis, bool *high) {
     return *high || strcmp(name + 1, "_min") == 0;
 }
 
+static bool is_line(const stn_soft_mesh *mesh) {
+    return mesh->tetrahedron_count == 0 && mesh->triangle_count == 0;
+}
+
 static stn_status refuse_region(const stn_soft_mesh *mesh, const char *name, stn_error *err) {
-    static const char *const names[] = {"all",   "surface", "x_min", "x_max",   "y_min",
-                                        "y_max", "z_min",   "z_max", "chamber1"};
-    const char *near = stn_suggest(name, names, mesh->chamber_count > 0 ? STN_COUNT(names) : STN_COUNT(names) - 1);
+    static const char *const names[] = {"all",   "x_min",   "x_max",    "y_min", "y_max", "z_min",
+                                        "z_max", "surface", "chamber1", "start", "end"};
+    const bool line = is_line(mesh);
+    const int32_t first = line ? 9 : 7, count = line || mesh->chamber_count > 0 ? 2 : 1; // of those that not all have
+    const char *known[STN_COUNT(names)];
+    memcpy(known, names, 7 * sizeof *known);
+    memcpy(known + 7, names + first, (size_t)count * sizeof *known);
+    const char *near = stn_suggest(name, known, 7 + count);
     char chambers[64] = "";
     if (mesh->chamber_count > 0) {
         (void)snprintf(chambers, sizeof chambers, ", chamber1 to chamber%d", mesh->chamber_count);
     }
-    return stn_fail(err, STN_ERR_ARGUMENT, "there is no region '%s'%s%s%s; there are all, surface, x_min to z_max%s",
-                    name, near != NULL ? ", did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?" : "",
-                    chambers);
+    return stn_fail(err, STN_ERR_ARGUMENT, "there is no region '%s'%s%s%s; there are all, %s, x_min to z_max%s", name,
+                    near != NULL ? ", did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?" : "",
+                    line ? "start, end" : "surface", chambers);
 }
 
 static stn_status mark_region(const stn_soft_mesh *mesh, const char *name, int32_t *mark, stn_error *err) {
@@ -82,7 +91,9 @@ static stn_status mark_region(const stn_soft_mesh *mesh, const char *name, int32
     }
     if (strcmp(name, "all") == 0) {
         mark_box(mesh, e.lower, e.upper, 0.0, mark);
-    } else if (strcmp(name, "surface") == 0) {
+    } else if (is_line(mesh) && (strcmp(name, "start") == 0 || strcmp(name, "end") == 0)) {
+        mark[name[0] == 's' ? 0 : mesh->node_count - 1] = 1;
+    } else if (!is_line(mesh) && strcmp(name, "surface") == 0) {
         mark_triangles(mesh, 0, mesh->chamber_start[0], mark);
     } else if (read_side(name, &axis, &high)) {
         extent side = e;

@@ -11,12 +11,12 @@ STN_BEGIN_C
 /// Nodes, tetrahedra, triangles that one mesh may have: as many as the model takes of elements.
 enum { STN_SOFT_COUNT_MAX = INT32_MAX / 64 };
 
-/// A mesh in its own frame: tetrahedra and their boundary, or a sheet of triangles. Owned by who created it, constant
-/// after. The boundary of tetrahedra falls into closed surfaces that share no node; one that lies around a hollow
-/// inside of the material is a chamber, all others are the skin.
+/// A mesh in its own frame: tetrahedra and their boundary, a sheet of triangles, or a line of nodes. Owned by who
+/// created it, constant after. The boundary of tetrahedra falls into closed surfaces that share no node; one that lies
+/// around a hollow inside of the material is a chamber, all others are the skin.
 typedef struct stn_soft_mesh {
     stn_context *context;                                  // that its memory is from
-    int32_t node_count, tetrahedron_count, triangle_count; // 0 tetrahedra: a sheet
+    int32_t node_count, tetrahedron_count, triangle_count; // 0 tetrahedra: a sheet; 0 triangles, too: a line
     double *nodes;                                         // (node_count x 3) [m]
     int32_t *origin;                                       // (node_count) the node's number in the data it is made from
     int32_t *tetrahedra;                                   // (tetrahedron_count x 4), positive volume
@@ -93,8 +93,14 @@ void stn_soft_shape_divide(stn_soft_shape *shape, int32_t count);
 stn_status stn_soft_mesh_generate(stn_context *context, const stn_soft_shape *shape, stn_soft_mesh **out,
                                   stn_error *err);
 
+/// A line of nodes for a cable: the polygon through `points` (point_count x 3) [m] in `segments` > 0 parts of equal
+/// length along it, so segments + 1 nodes, the first and last at its ends. Corners between nodes are cut.
+/// STN_ERR_ARGUMENT: fewer than 2 points, one that is not finite or beyond 1e50 m, a polygon without length.
+stn_status stn_soft_mesh_line(stn_context *context, int32_t point_count, const double *points, int32_t segments,
+                              stn_soft_mesh **out, stn_error *err);
+
 /// Enclosed by the boundary of the tetrahedra, which is the sum of their volumes, with the nodes at `nodes`
-/// (node_count x 3); NULL: the mesh's own [m^3]. Of a sheet 0.
+/// (node_count x 3); NULL: the mesh's own [m^3]. Of a sheet and a line 0.
 double stn_soft_mesh_volume(const stn_soft_mesh *mesh, const double *nodes);
 /// The same of the hollow of a chamber, 0 to chamber_count - 1.
 double stn_soft_mesh_chamber_volume(const stn_soft_mesh *mesh, int32_t chamber, const double *nodes);
@@ -113,7 +119,8 @@ typedef enum stn_soft_where {
 typedef struct stn_soft_selector {
     stn_soft_where where; // decides which of the others count
     /// "all"; "surface": on the skin or the sheet; "x_min", "x_max", ..., "z_max": those with the smallest or largest
-    /// coordinate, within 1e-6 of the mesh's largest extent; "chamber1", ...: on the wall of that chamber.
+    /// coordinate, within 1e-6 of the mesh's largest extent; "chamber1", ...: on the wall of that chamber; "start" and
+    /// "end": the first and last node of a line.
     const char *region;
     stn_vec3 lower, upper; // lower <= x <= upper, within 1e-9 of the mesh's largest extent [m]; infinite: no bound
     stn_vec3 normal;       // of any length > 0
@@ -172,6 +179,31 @@ typedef struct stn_soft_body {
 /// without triangles, a node that is attached twice, a number of the surface that is out of range. [setup]
 stn_status stn_soft_add(stn_model_builder *builder, stn_context *context, const stn_soft_spec *spec,
                         stn_soft_body *body, stn_error *err);
+
+/// A cable, rope or rod: frames at the nodes of a line with their x axes along it, a capsule on each, and elements that
+/// stretch, shear, twist and bend between neighbours. Everything is borrowed for the call.
+typedef struct stn_soft_cable_spec {
+    const char *name;           // of the cable, for messages and contacts
+    const stn_soft_mesh *mesh;  // a line, along which it lies at the start
+    stn_pose pose;              // mesh frame -> world, at the start
+    double radius;              // of the round cross-section and of the capsules, > 0 [m]
+    double density, mass;       // [kg/m^3], or of the whole [kg], > 0; NaN: the other one is given
+    bool straight;              // at rest it is straight and not twisted; else at rest as it starts
+    stn_plugin_choice element;  // of kind element, which joins 2 frames. id NULL: "cable". Its `radius` is that above
+    stn_geometry_spec geometry; // of the capsules: all but name, shape, pose and mesh
+    /// The capsules of two nodes touch when between them lie pi radius of the cable or more: nearer ones overlap
+    /// without any fault and come near each other in no bend whose radius is above that of the cable.
+    bool self_collision;
+    int32_t attachment_count;
+    const stn_soft_attachment *attachments; // nodes keep their orientation, too
+} stn_soft_cable_spec;
+
+/// Adds nodes, capsules, elements and attachments. At the start nothing is stretched or twisted. A node has the mass of
+/// the halves of the segments beside it. STN_ERR_ARGUMENT, or what the element plugin says of its settings, and nothing
+/// added: a mesh that is no line, a number out of range, neither or both of density and mass, a line that turns back on
+/// itself at a node, a selector that tells no node, a node that is attached twice. [setup]
+stn_status stn_soft_add_cable(stn_model_builder *builder, stn_context *context, const stn_soft_cable_spec *spec,
+                              stn_soft_body *body, stn_error *err);
 
 STN_END_C
 #endif

@@ -212,6 +212,7 @@ void stn_fields_shape(const stn_fields *f, stn_shape_type type, int keep, stn_lu
 /// }.
 void stn_fields_named_shape(const stn_fields *f, int keep, stn_lua_shape *out);
 void stn_fields_color(const stn_fields *f, float rgba[4]); ///< {r, g, b} or {r, g, b, a} under `color`
+void stn_fields_filter(const stn_fields *f, uint32_t *category, uint32_t *mask);
 #define STN_SIZE_KEYS "radius", "size", "length", "radii", "file", "scale", "convex"
 
 // ------------------------------------------------------------------------------ plugin choices (choice.c)

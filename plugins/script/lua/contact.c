@@ -23,11 +23,11 @@ void stn_lua_set_link(lua_State *L, const stn_model *model, int32_t link, const 
 }
 
 /// Two fields of the table on top: the names of the group and link that a shape is on; of a soft body its name, and
-/// that of the patch, which are in the name of the surface.
+/// that of the patch, which are in the name of the geometry.
 static void set_owner(lua_State *L, const stn_model *model, int32_t index, const char *group_key,
                       const char *link_key) {
     const stn_geometry *geometry = &model->geometries[index];
-    if (geometry->body >= 0 || geometry->shape.type != STN_SHAPE_SURFACE) {
+    if (geometry->body >= 0) {
         stn_lua_set_link(L, model, geometry->link, group_key, link_key);
         return;
     }

@@ -420,6 +420,16 @@ void stn_fields_color(const stn_fields *f, float rgba[4]) {
     lua_pop(f->L, 1);
 }
 
+void stn_fields_filter(const stn_fields *f, uint32_t *category, uint32_t *mask) {
+    lua_Integer bits = 0;
+    if (stn_fields_integer(f, "category", 0, UINT32_MAX, &bits)) {
+        *category = (uint32_t)bits;
+    }
+    if (stn_fields_integer(f, "mask", 0, UINT32_MAX, &bits)) {
+        *mask = (uint32_t)bits;
+    }
+}
+
 void stn_fields_shape(const stn_fields *f, stn_shape_type type, int keep, stn_lua_shape *out) {
     *out = (stn_lua_shape){.geometry = stn_geometry_spec_default(stn_shape_half_space())};
     stn_geometry_spec *spec = &out->geometry;
@@ -434,7 +444,6 @@ void stn_fields_shape(const stn_fields *f, stn_shape_type type, int keep, stn_lu
     if (stn_shape_check(&spec->shape, &err) < 0) {
         stn_lua_fail(f->L, "%s: %s", f->owner, err.text);
     }
-    lua_Integer bits = 0;
     stn_lua_surface surface;
     stn_fields_surface(f, &surface);
     out->asked = surface.asked;
@@ -442,12 +451,7 @@ void stn_fields_shape(const stn_fields *f, stn_shape_type type, int keep, stn_lu
     spec->material = surface.material;
     spec->field = surface.field;
     stn_fields_color(f, spec->rgba);
-    if (stn_fields_integer(f, "category", 0, UINT32_MAX, &bits)) {
-        spec->category = (uint32_t)bits;
-    }
-    if (stn_fields_integer(f, "mask", 0, UINT32_MAX, &bits)) {
-        spec->mask = (uint32_t)bits;
-    }
+    stn_fields_filter(f, &spec->category, &spec->mask);
     stn_fields_vector(f, "surface_velocity", "m/s", &spec->surface_velocity);
     stn_fields_vector(f, "friction_direction", "1", &spec->friction_direction);
     stn_fields_boolean(f, "visual", &spec->visual);

@@ -76,7 +76,8 @@ typedef struct soft {
     stn_lua_world *w;
     const stn_model *model;
     const stn_tree *tree;
-    const double *x, *v, *mass; // positions, velocities (3 node_count), masses (node_count)
+    const double *x, *v, *mass; // coordinates, velocities, masses of the nodes
+    int32_t nq, nv;             // coordinates and velocities of one, whose first three are those of its place
 } soft;
 
 static soft check_soft(lua_State *L) {
@@ -84,20 +85,23 @@ static soft check_soft(lua_State *L) {
     soft s = {.body = handle_body(L), .w = o->world, .model = stn_world_model(o->world->world)};
     s.tree = &s.model->trees[stn_lua_soft_tree(o)];
     const stn_state *state = stn_world_state(o->world->world);
+    s.nq = stn_node_type_nq(s.tree->node_type);
+    s.nv = stn_node_type_nv(s.tree->node_type);
     s.x = &state->q[s.tree->q_start];
     s.v = &state->v[s.tree->v_start];
     s.mass = &s.model->node_mass[s.tree->node_start];
     return s;
 }
 
-static stn_vec3 vector_at(const double *x, int32_t i) {
-    return stn_vec3_make(x[3 * (size_t)i], x[3 * (size_t)i + 1], x[3 * (size_t)i + 2]);
+static stn_vec3 vector_at(const double *x, int32_t stride, int32_t i) {
+    x += (size_t)stride * (size_t)i;
+    return stn_vec3_make(x[0], x[1], x[2]);
 }
 
-static int push_vectors(lua_State *L, const double *x, int32_t count) {
+static int push_vectors(lua_State *L, const double *x, int32_t stride, int32_t count) {
     lua_createtable(L, count, 0);
     for (int32_t i = 0; i < count; i++) {
-        stn_lua_push_vector(L, vector_at(x, i));
+        stn_lua_push_vector(L, vector_at(x, stride, i));
         lua_rawseti(L, -2, i + 1);
     }
     return 1;
@@ -105,12 +109,12 @@ static int push_vectors(lua_State *L, const double *x, int32_t count) {
 
 static int soft_positions(lua_State *L) {
     const soft s = check_soft(L);
-    return push_vectors(L, s.x, s.tree->node_count);
+    return push_vectors(L, s.x, s.nq, s.tree->node_count);
 }
 
 static int soft_velocities(lua_State *L) {
     const soft s = check_soft(L);
-    return push_vectors(L, s.v, s.tree->node_count);
+    return push_vectors(L, s.v, s.nv, s.tree->node_count);
 }
 
 /// soft:nodes(selector): numbers of nodes, from 1.
@@ -133,13 +137,14 @@ static int mean_of(lua_State *L, bool velocity) {
     const char *owner = velocity ? "velocity" : "position";
     const soft s = check_soft(L);
     const double *values = velocity ? s.v : s.x;
+    const int32_t stride = velocity ? s.nv : s.nq;
     if (lua_type(L, 2) == LUA_TNUMBER) {
         double number = stn_lua_real(L, 2, owner, "1");
         if (!(number >= 1.0 && number <= s.tree->node_count) || number != floor(number)) {
             stn_lua_fail(L, "%s: there is no node %g; nodes have numbers from 1 to %d", owner, number,
                          s.tree->node_count);
         }
-        stn_lua_push_vector(L, vector_at(values, (int32_t)number - 1));
+        stn_lua_push_vector(L, vector_at(values, stride, (int32_t)number - 1));
         return 1;
     }
     int32_t count = 0;
@@ -148,7 +153,7 @@ static int mean_of(lua_State *L, bool velocity) {
     double mass = 0.0;
     for (int32_t i = 0; i < count; i++) {
         double weight = lua_isnil(L, 2) ? s.mass[nodes[i]] : 1.0;
-        sum = stn_vec3_mul_add(sum, weight, vector_at(values, nodes[i]));
+        sum = stn_vec3_mul_add(sum, weight, vector_at(values, stride, nodes[i]));
         mass += weight;
     }
     stn_lua_push_vector(L, stn_vec3_scale(1.0 / mass, sum));

@@ -188,41 +188,45 @@ static void make_mesh(const stn_fields *f, bool solid, stn_soft_mesh **mesh) {
     lua_settop(L, top);
 }
 
-// ----------------------------------------------------------------------------------------------------------- describing
+// -----------------------------------------------------------------------------------------------------------
+// describing
 
-
-/// A key of the script and the parameter of the element that it sets.
-typedef struct number_key {
-    const char *key, *parameter, *unit;
-} number_key;
+int32_t stn_lua_soft_settings(const stn_fields *f, const stn_lua_soft_number *numbers, int32_t count,
+                              const stn_lua_surface *surface, stn_setting *settings) {
+    stn_lua_position(f->L);
+    const char *where = lua_tostring(f->L, -1);
+    int32_t set = 0;
+    for (int32_t i = 0; i < count; i++) {
+        const stn_lua_soft_number *n = &numbers[i];
+        double value = NAN;
+        if (strcmp(n->key, "young") == 0) {
+            value = surface->material.modulus;
+        } else if (strcmp(n->key, "density") == 0) {
+            value = surface->density;
+        }
+        stn_fields_real(f, n->key, n->unit, &value);
+        if (!isnan(value)) {
+            settings[set++] =
+                (stn_setting){.name = n->parameter, .form = STN_SETTING_NUMBER, .number = value, .where = where};
+        }
+    }
+    return set;
+}
 
 /// What the table says of the material, as settings of the element, in memory on Lua's stack.
 static stn_plugin_choice read_element(const stn_fields *f, bool solid, const stn_lua_surface *surface) {
-    static const number_key numbers[] = {{"young", "young", "Pa"},         {"poisson", "poisson", "1"},
-                                         {"density", "density", "kg/m^3"}, {"damping", "rayleigh_stiffness", "s"},
-                                         {"drag", "rayleigh_mass", "1/s"}, {"thickness", "thickness", "m"},
-                                         {"bending", "bending", "N m"}};
-    lua_State *L = f->L;
-    stn_setting *settings = lua_newuserdatauv(L, (STN_COUNT(numbers) + 1) * sizeof *settings, 0);
-    stn_lua_position(L);
-    const char *where = lua_tostring(L, -1);
-    int32_t count = 0;
-    for (int i = 0; i < (solid ? 5 : STN_COUNT(numbers)); i++) {
-        double value = NAN;
-        bool given = stn_fields_real(f, numbers[i].key, numbers[i].unit, &value);
-        if (!given && i == 0) {
-            value = surface->material.modulus;
-        } else if (!given && i == 2) {
-            value = surface->density;
-        }
-        if (given || !isnan(value)) {
-            settings[count++] = (stn_setting){
-                .name = numbers[i].parameter, .form = STN_SETTING_NUMBER, .number = value, .where = where};
-        }
-    }
+    static const stn_lua_soft_number numbers[] = {
+        {"young", "young", "Pa"},         {"poisson", "poisson", "1"},
+        {"density", "density", "kg/m^3"}, {"damping", "rayleigh_stiffness", "s"},
+        {"drag", "rayleigh_mass", "1/s"}, {"thickness", "thickness", "m"},
+        {"bending", "bending", "N m"}};
+    stn_setting *settings = lua_newuserdatauv(f->L, (STN_COUNT(numbers) + 1) * sizeof *settings, 0);
+    int32_t count = stn_lua_soft_settings(f, numbers, solid ? 5 : STN_COUNT(numbers), surface, settings);
     const char *model = solid ? stn_fields_text(f, "model") : NULL;
     if (model != NULL) {
-        settings[count++] = (stn_setting){.name = "model", .form = STN_SETTING_TEXT, .text = model, .where = where};
+        stn_lua_position(f->L);
+        settings[count++] =
+            (stn_setting){.name = "model", .form = STN_SETTING_TEXT, .text = model, .where = lua_tostring(f->L, -1)};
     }
     return (stn_plugin_choice){.settings = settings, .setting_count = count};
 }
@@ -252,8 +256,7 @@ static stn_soft_attachment read_attachment(const stn_fields *f, stn_lua_world *w
     return a;
 }
 
-/// pinned and attach, in memory on Lua's stack.
-static void read_attachments(const stn_fields *f, stn_lua_world *w, stn_soft_spec *spec) {
+const stn_soft_attachment *stn_lua_soft_attachments(const stn_fields *f, stn_lua_world *w, int32_t *attachment_count) {
     lua_State *L = f->L;
     bool pinned = stn_fields_push(f, "pinned");
     int pins = lua_gettop(L);
@@ -281,13 +284,12 @@ static void read_attachments(const stn_fields *f, stn_lua_world *w, stn_soft_spe
         *a = (stn_soft_attachment){.link = STN_WORLD};
         a->selectors = stn_lua_soft_selectors(L, pins, owner, &a->selector_count);
     }
-    spec->attachments = attachments;
-    spec->attachment_count = total;
+    *attachment_count = total;
+    return attachments;
 }
 
 /// How far its surface reaches, what it meets, how it is drawn. A cloth is as thick as its sheet.
 static void read_surface(const stn_fields *f, bool solid, stn_surface_spec *surface) {
-    lua_Integer bits = 0;
     if (solid) {
         stn_fields_at_least(f, "contact_thickness", "m", 0.0, &surface->thickness);
     } else {
@@ -299,12 +301,7 @@ static void read_surface(const stn_fields *f, bool solid, stn_surface_spec *surf
     stn_fields_boolean(f, "self_collision", &surface->self_collision);
     stn_fields_boolean(f, "visual", &surface->visual);
     stn_fields_color(f, surface->rgba);
-    if (stn_fields_integer(f, "category", 0, UINT32_MAX, &bits)) {
-        surface->category = (uint32_t)bits;
-    }
-    if (stn_fields_integer(f, "mask", 0, UINT32_MAX, &bits)) {
-        surface->mask = (uint32_t)bits;
-    }
+    stn_fields_filter(f, &surface->category, &surface->mask);
 }
 
 /// regions = { { nodes =, mu =, ... }, ... }, in memory on Lua's stack.
@@ -344,8 +341,7 @@ static void read_regions(const stn_fields *f, stn_soft_spec *spec) {
     spec->patch_count = (int32_t)count;
 }
 
-/// A name that the world does not have yet, pushed: as given, or `type` with the next free number.
-static const char *push_name(const stn_fields *f, stn_lua_world *w, const char *type) {
+const char *stn_lua_soft_push_name(const stn_fields *f, stn_lua_world *w, const char *type) {
     lua_State *L = f->L;
     const char *given = stn_fields_text(f, "name");
     lua_getiuservalue(L, 1, 2);
@@ -365,8 +361,10 @@ static const char *push_name(const stn_fields *f, stn_lua_world *w, const char *
         if (taken && given != NULL) {
             stn_lua_fail(L, "%s: the name '%s' is taken; choose another one", f->owner, given);
         }
-        if (given != NULL && (given[0] == '\0' || strchr(given, '/') != NULL || strlen(given) > STN_LUA_SOFT_NAME_MAX)) {
-            stn_lua_fail(L, "%s: name '%.40s' must have 1 to %d letters and no '/'", f->owner, given, STN_LUA_SOFT_NAME_MAX);
+        if (given != NULL &&
+            (given[0] == '\0' || strchr(given, '/') != NULL || strlen(given) > STN_LUA_SOFT_NAME_MAX)) {
+            stn_lua_fail(L, "%s: name '%.40s' must have 1 to %d letters and no '/'", f->owner, given,
+                         STN_LUA_SOFT_NAME_MAX);
         }
     }
     lua_remove(L, names);
@@ -380,8 +378,7 @@ static int collect_body(lua_State *L) {
     return 0;
 }
 
-/// Pushes a soft body without anything, whose mesh goes when Lua drops it.
-static stn_lua_soft_body *push_body(lua_State *L) {
+stn_lua_soft_body *stn_lua_soft_push(lua_State *L) {
     stn_lua_soft_body *body = lua_newuserdatauv(L, sizeof *body, 0);
     *body = (stn_lua_soft_body){.mesh = NULL};
     if (luaL_newmetatable(L, "stiction.soft_body") != 0) {
@@ -390,6 +387,17 @@ static stn_lua_soft_body *push_body(lua_State *L) {
     }
     lua_setmetatable(L, -2);
     return body;
+}
+
+int stn_lua_soft_keep(lua_State *L, int kept, const char *name) {
+    stn_lua_soft_body *body = lua_touserdata(L, kept);
+    (void)snprintf(body->name, sizeof body->name, "%s", name);
+    stn_lua_take_name(L, 1, name);
+    lua_getiuservalue(L, 1, STN_LUA_SOFT_BODIES);
+    lua_pushvalue(L, kept);
+    lua_rawseti(L, -2, body->parts.cloud + 1);
+    stn_lua_object_new(L, 1, STN_LUA_SOFT, body->parts.cloud);
+    return 1;
 }
 
 #define SOFT_KEYS                                                                                              \
@@ -411,24 +419,18 @@ static int add_soft(lua_State *L, const char *owner, const char *const *keys, bo
     spec.surface.material.modulus = NAN; // it is the elements that yield
     read_surface(&f, solid, &spec.surface);
     stn_fields_body_pose(&f, &spec.pose);
-    stn_lua_soft_body *body = push_body(L);
+    stn_lua_soft_body *body = stn_lua_soft_push(L);
     int kept = lua_gettop(L);
     make_mesh(&f, solid, &body->mesh);
     spec.mesh = body->mesh;
     read_regions(&f, &spec);
-    read_attachments(&f, w, &spec);
-    spec.name = push_name(&f, w, solid ? "soft" : "cloth");
+    spec.attachments = stn_lua_soft_attachments(&f, w, &spec.attachment_count);
+    spec.name = stn_lua_soft_push_name(&f, w, solid ? "soft" : "cloth");
     stn_error err = {0};
     if (stn_soft_add(builder, w->session->context, &spec, &body->parts, &err) < 0) {
         stn_lua_fail(L, "%s: %s", owner, err.text);
     }
-    (void)snprintf(body->name, sizeof body->name, "%s", spec.name);
-    stn_lua_take_name(L, 1, spec.name);
-    lua_getiuservalue(L, 1, STN_LUA_SOFT_BODIES);
-    lua_pushvalue(L, kept);
-    lua_rawseti(L, -2, body->parts.cloud + 1);
-    stn_lua_object_new(L, 1, STN_LUA_SOFT, body->parts.cloud);
-    return 1;
+    return stn_lua_soft_keep(L, kept, spec.name);
 }
 
 static int world_soft(lua_State *L) {
@@ -441,4 +443,5 @@ static int world_cloth(lua_State *L) {
     return add_soft(L, "world:cloth", keys, false);
 }
 
-const luaL_Reg stn_lua_soft_describe_methods[] = {{"soft", world_soft}, {"cloth", world_cloth}, {NULL, NULL}};
+const luaL_Reg stn_lua_soft_describe_methods[] = {
+    {"soft", world_soft}, {"cloth", world_cloth}, {"cable", stn_lua_world_cable}, {NULL, NULL}};

@@ -19,7 +19,7 @@ enum { ROBOTS = 150, CONFIGURATIONS = 5, MOST_DOFS = 400 };
 /// The largest deviations, relative to the size of the quantity.
 typedef struct deviations {
     double inertia, mass, bias, position, rotation, shape;
-    int32_t groups, bodies, dofs, pairs, shapes;
+    int32_t robots, bodies, dofs, pairs, shapes;
 } deviations;
 
 typedef struct subject {
