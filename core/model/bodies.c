@@ -101,8 +101,8 @@ static int32_t begin_body(compiler *c, body_plan *plan, int32_t link, int32_t in
     stn_model *m = &c->object->face;
     int32_t body = m->body_count++;
     if (parent == 0) {
-        c->trees[m->tree_count++] =
-            (stn_tree){.kind = STN_TREE_ARTICULATED, .body_start = body, .q_start = m->nq, .v_start = m->nv};
+        c->trees[m->tree_count++] = (stn_tree){
+            .name = "", .kind = STN_TREE_ARTICULATED, .body_start = body, .q_start = m->nq, .v_start = m->nv};
     }
     stn_tree *tree = &c->trees[m->tree_count - 1];
     stn_joint *joint = &c->joints[index];

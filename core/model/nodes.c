@@ -308,7 +308,8 @@ stn_status compile_nodes(compiler *c, stn_error *err) {
     for (int32_t i = 0; i < b->clouds.count; i++) {
         const built_cloud *built = cloud_at(b, i);
         stn_tree *tree = &c->trees[m->tree_count++];
-        *tree = (stn_tree){.kind = STN_TREE_NODAL,
+        *tree = (stn_tree){.name = built->name,
+                           .kind = STN_TREE_NODAL,
                            .node_start = m->node_count,
                            .node_count = built->node_count,
                            .q_start = m->nq,

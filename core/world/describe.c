@@ -169,8 +169,11 @@ const char *stn_world_parameters(const stn_world *world) {
 void stn_describe_geometry(const stn_model *model, int32_t geometry, char *text, size_t size) {
     const stn_geometry *g = &model->geometries[geometry];
     if (g->link < 0) {
+        const char *cloud = g->node >= 0 ? model->trees[model->node_tree[g->node]].name : "";
         if (g->shape.type == STN_SHAPE_SURFACE && g->name[0] != '\0') {
             snprintf(text, size, "surface '%s'", g->name);
+        } else if (cloud[0] != '\0') {
+            snprintf(text, size, "nodes '%s'", cloud);
         } else {
             snprintf(text, size, "%s", g->node >= 0 ? "a deformable" : "the world");
         }

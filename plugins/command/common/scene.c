@@ -118,10 +118,21 @@ void stn_scene_note_speeds(stn_scene *s, stn_world *world) {
 /// "group/link", or the one name where both are the same.
 static void name_body(const stn_model *model, int32_t body, char *text, size_t size) {
     int32_t group = body > 0 ? model->bodies[body].group : -1;
-    const char *link = body > 0 ? model->bodies[body].name : body < 0 ? "a deformable" : "the world";
+    const char *link = body > 0 ? model->bodies[body].name : "the world";
     const char *owner = group >= 0 ? model->groups[group].name : "";
     bool alone = owner[0] == '\0' || strcmp(owner, link) == 0;
     snprintf(text, size, "%.34s%s%.34s", alone ? "" : owner, alone ? "" : "/", link);
+}
+
+/// The same of what a shape is on; of nodes the name of their cloud.
+static void name_owner(const stn_model *model, int32_t geometry, char *text, size_t size) {
+    const stn_geometry *g = &model->geometries[geometry];
+    if (g->body >= 0) {
+        name_body(model, g->body, text, size);
+        return;
+    }
+    const char *cloud = model->trees[model->node_tree[g->node]].name;
+    snprintf(text, size, "%.70s", cloud[0] != '\0' ? cloud : "a deformable");
 }
 
 // ----------------------------------------------------------------------------------------------------------- overlap
@@ -131,8 +142,8 @@ static void note_pair(const stn_observation *o, int32_t a, int32_t b, double dep
         return;
     }
     char text_a[72], text_b[72];
-    name_body(o->model, o->model->geometries[a].body, text_a, sizeof text_a);
-    name_body(o->model, o->model->geometries[b].body, text_b, sizeof text_b);
+    name_owner(o->model, a, text_a, sizeof text_a);
+    name_owner(o->model, b, text_b, sizeof text_b);
     *worst = (stn_figure){.value = depth, .ratio = ratio, .time = o->time - o->dt};
     snprintf(worst->what, sizeof worst->what, "%.71s and %.71s", text_a, text_b);
 }

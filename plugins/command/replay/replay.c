@@ -149,13 +149,15 @@ static stn_status take_block(player *p, const cli_block *block, bool *over, stn_
 
 // ------------------------------------------------------------------------------------------------------------ report
 
-/// "group 'arm'", "deformable 1", or "" when it is not one tree's.
+/// "arm"; of nodes the name of their cloud, without one "deformable 1"; "" when it is not one tree's.
 static void name_tree(const player *p, char *name, size_t size) {
     const stn_model *model = stn_world_model(stn_replay_world(p->replay));
     int32_t t = p->difference.tree;
     name[0] = '\0';
     if (t >= 0 && model->trees[t].kind == STN_TREE_ARTICULATED) {
         snprintf(name, size, "%s", model->groups[model->bodies[model->trees[t].body_start].group].name);
+    } else if (t >= 0 && model->trees[t].name[0] != '\0') {
+        snprintf(name, size, "%s", model->trees[t].name);
     } else if (t >= 0) {
         int32_t number = 1;
         for (int32_t k = 0; k < t; k++) {

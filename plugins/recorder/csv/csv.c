@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// One header line with names and units, one row a step. The file is flushed line by line and cut back when a row cannot
-// be written: a run that is killed and a disk that is full leave whole rows. Every parameter in force is written beside
-// it, in <file>.parameters.
+// One header line with names and units, one row a step. Every parameter in force is written beside it, in
+// <file>.parameters; what is asked for of soft bodies, in files of their own (soft_rows.h).
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <stiction/plugin.h>
 #include <stiction/world.h>
+
+#include "soft_rows.h"
 
 typedef struct csv_config {
     int32_t columns;
-    bool coordinates, energies, bodies, forces, constraints;
+    bool coordinates, energies, bodies, forces, constraints, node_velocities;
     int32_t digits, every;
+    const char *nodes, *elements;
+    double node_interval;
 } csv_config;
 
 enum { ALL, DECLARED };
@@ -29,36 +27,38 @@ static const stn_param params[] = {
     STN_PARAM_BOOL(csv_config, bodies, false, "write position and quaternion of every body"),
     STN_PARAM_BOOL(
         csv_config, forces, false,
-        "write normal and friction force of every body's contacts, how many stick and slip, slip and glide gap"),
+        "write normal and friction force of the contacts of every body, soft ones too, how many stick and slip, slip "
+        "and glide gap"),
     STN_PARAM_BOOL(csv_config, energies, true,
                    "write kinetic, potential, elastic and contact energy, their sum and the work of the inputs"),
     STN_PARAM_BOOL(csv_config, constraints, true,
                    "write length, force and error of every row, and slack, of constraints of plugins"),
     STN_PARAM_INT(csv_config, digits, "1", 17, 3, 17, "significant digits"),
     STN_PARAM_INT(csv_config, every, "steps", 1, 1, 1000000, "write every n-th step"),
+    STN_PARAM_TEXT(csv_config, nodes, "",
+                   "soft bodies whose nodes are written beside it, \"pad, rope\" or \"all\"; empty: none"),
+    STN_PARAM_BOOL(csv_config, node_velocities, false, "write velocities of these nodes, too"),
+    STN_PARAM_TEXT(csv_config, elements, "",
+                   "soft bodies of which what their elements tell is written beside it, likewise"),
+    STN_PARAM_REAL(csv_config, node_interval, "s", 0.0, 0.0, 1e9,
+                   "simulated time between those of nodes and elements; 0: with every row"),
 };
 
 typedef struct csv_recording {
     const csv_config *config;
-    FILE *file;
-    stn_output output, parameters; // of the table, and of what is written beside it
-    char *path;
-    char **signal; // names of the signal columns, those known at the first row
+    table table;
+    soft_rows soft;
+    stn_output parameters; // of what is written beside the table
+    char **signal;         // names of the signal columns, those known at the first row
     int32_t signal_count;
     int32_t *constraint_rows; // (constraint_count of the model) columns of forces of each; NULL before the header
     bool has_header, failed;
     int64_t steps; // made while it was open, whether or not they gave a row
-    off_t whole;   // bytes of whole rows
 } csv_recording;
 
 static const char *const coordinate_names[] = {"x", "y", "z", "qw", "qx", "qy", "qz"};
-static const char *const velocity_names[] = {"x", "y", "z", "wx", "wy", "wz"};
 static const char *const force_names[] = {"normal_N", "friction_N",     "sticking",
                                           "slipping", "slip_speed_m/s", "glide_gap_m"};
-
-static stn_status failed(const char *path, stn_error *err) {
-    return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s", path, strerror(errno));
-}
 
 static void release(csv_recording *r) {
     for (int32_t i = 0; i < r->signal_count; i++) {
@@ -66,24 +66,17 @@ static void release(csv_recording *r) {
     }
     free(r->signal);
     free(r->constraint_rows);
-    free(r->path);
     free(r);
 }
 
-/// Opens a stream with a descriptor of its own, so that closing it leaves the output open.
-static FILE *stream_of(const stn_output *output) {
-    int descriptor = fcntl(output->descriptor, F_DUPFD_CLOEXEC, 0);
-    FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
-    if (file == NULL && descriptor >= 0) {
-        close(descriptor);
-    }
-    return file;
+static stn_status failed(const char *path, stn_error *err) {
+    return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s", path, strerror(errno));
 }
 
 /// Beside a table that is a file of its own; it takes its place together with that.
 static stn_status write_parameters(csv_recording *r, const stn_record_header *header, stn_error *err) {
     struct stat what;
-    if (fstat(r->output.descriptor, &what) != 0 || !S_ISREG(what.st_mode)) {
+    if (fstat(r->table.output.descriptor, &what) != 0 || !S_ISREG(what.st_mode)) {
         return STN_OK;
     }
     size_t size = strlen(header->path) + sizeof ".parameters";
@@ -94,7 +87,7 @@ static stn_status write_parameters(csv_recording *r, const stn_record_header *he
     snprintf(path, size, "%s.parameters", header->path);
     stn_status status = stn_output_open(path, STN_OUTPUT_STREAM, &r->parameters, err);
     if (status == STN_OK) {
-        FILE *file = stream_of(&r->parameters);
+        FILE *file = table_stream(&r->parameters);
         if (file == NULL || fputs(header->parameters, file) < 0) {
             status = failed(path, err);
         }
@@ -116,64 +109,33 @@ static void end_parameters(csv_recording *r, stn_output_end end, stn_error *err,
 static stn_status csv_open(void *self, const stn_record_header *header, void **recording, stn_error *err) {
     *recording = NULL;
     csv_recording *r = calloc(1, sizeof *r);
-    char *path = strdup(header->path);
-    if (r == NULL || path == NULL) {
-        free(r);
-        free(path);
+    if (r == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", header->path);
     }
-    r->config = self;
-    r->path = path;
+    const csv_config *config = r->config = self;
     r->parameters.descriptor = -1;
-    stn_status status = stn_output_open(r->path, STN_OUTPUT_STREAM, &r->output, err);
-    if (status != STN_OK) {
-        release(r);
-        return status;
+    const soft_rows_options soft = {.nodes = config->nodes,
+                                    .elements = config->elements,
+                                    .velocities = config->node_velocities,
+                                    .interval = config->node_interval,
+                                    .digits = config->digits};
+    stn_status status = table_open(&r->table, header->path, config->digits, err);
+    if (status == STN_OK) {
+        status = soft_rows_open(&r->soft, header, &soft, err);
     }
-    r->file = stream_of(&r->output);
-    status = r->file != NULL ? write_parameters(r, header, err) : failed(r->path, err);
+    if (status == STN_OK) {
+        status = write_parameters(r, header, err);
+    }
     if (status != STN_OK) {
-        if (r->file != NULL) {
-            fclose(r->file);
-        }
         stn_status told = status;
         end_parameters(r, STN_OUTPUT_DROP, NULL, &told);
-        stn_output_close(&r->output, STN_OUTPUT_DROP, NULL);
+        soft_rows_close(&r->soft, STN_OUTPUT_DROP, true, NULL);
+        table_close(&r->table, STN_OUTPUT_DROP, true, NULL);
         release(r);
         return status;
     }
-    setvbuf(r->file, NULL, _IOFBF, 1 << 16);
     *recording = r;
     return STN_OK;
-}
-
-// A name of a column: letter[qualifier/name].part, of which all but the name may be empty. In quotes, with quotes in it
-// doubled, where it holds what separates fields or rows (RFC 4180).
-typedef struct column {
-    const char *letter, *qualifier, *name, *part;
-} column;
-
-static bool needs_quotes(const char *text) {
-    return strpbrk(text, ",\"\r\n") != NULL;
-}
-
-static void put_name(FILE *file, const char *text, bool quoted) {
-    for (; *text != '\0'; text++) {
-        if (quoted && *text == '"') {
-            fputc('"', file);
-        }
-        fputc(*text, file);
-    }
-}
-
-static void write_column(const csv_recording *r, column c) {
-    bool quoted = needs_quotes(c.name) || needs_quotes(c.qualifier);
-    bool bracketed = c.letter[0] != '\0';
-    fprintf(r->file, ",%s%s%s", quoted ? "\"" : "", c.letter, bracketed ? "[" : "");
-    put_name(r->file, c.qualifier, quoted);
-    fputs(c.qualifier[0] != '\0' ? "/" : "", r->file);
-    put_name(r->file, c.name, quoted);
-    fprintf(r->file, "%s%s%s%s", bracketed ? "]" : "", c.part[0] != '\0' ? "." : "", c.part, quoted ? "\"" : "");
 }
 
 static void write_joint_columns(const csv_recording *r, const stn_model *model, const char *letter) {
@@ -188,7 +150,7 @@ static void write_joint_columns(const csv_recording *r, const stn_model *model, 
         for (int32_t i = 0; i < count; i++) {
             const char *part =
                 position ? stn_joint_coordinate_name(joint->type, i) : stn_joint_velocity_name(joint->type, i);
-            write_column(r, (column){letter, qualifier, joint->name, count > 1 ? part : ""});
+            table_column(&r->table, (column){letter, qualifier, joint->name, count > 1 ? part : ""});
         }
     }
 }
@@ -199,7 +161,17 @@ static void write_body_columns(const csv_recording *r, const stn_model *model, c
     for (int32_t b = 1; b < model->body_count; b++) {
         const stn_body *body = &model->bodies[b];
         for (int32_t i = 0; i < part_count; i++) {
-            write_column(r, (column){letter, model->groups[body->group].name, body->name, parts[i]});
+            table_column(&r->table, (column){letter, model->groups[body->group].name, body->name, parts[i]});
+        }
+    }
+}
+
+static void write_cloud_columns(const csv_recording *r, const stn_model *model, const char *letter,
+                                const char *const *parts, int32_t part_count) {
+    for (int32_t t = 0; t < model->tree_count; t++) {
+        char name[SOFT_NAME];
+        for (int32_t i = 0; model->trees[t].kind == STN_TREE_NODAL && i < part_count; i++) {
+            table_column(&r->table, (column){letter, "", soft_name(model, t, name), parts[i]});
         }
     }
 }
@@ -214,7 +186,7 @@ static int32_t outputs_of(const stn_model_constraint *c) {
 static stn_status write_constraint_columns(csv_recording *r, const stn_model *model, stn_error *err) {
     r->constraint_rows = calloc((size_t)model->constraint_count + 1, sizeof *r->constraint_rows);
     if (r->constraint_rows == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->path);
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->table.path);
     }
     for (int32_t i = 0; i < model->constraint_count; i++) {
         const stn_model_constraint *c = &model->constraints[i];
@@ -229,29 +201,23 @@ static stn_status write_constraint_columns(csv_recording *r, const stn_model *mo
         }
         bool named = c->name[0] != '\0';
         column name = {"constraint", named ? number : "", named ? c->name : number, "length"};
-        write_column(r, name);
+        table_column(&r->table, name);
         for (int32_t k = 0; k < rows; k++) {
             for (int32_t what = 0; what < 2; what++) {
                 snprintf(part, sizeof part, rows > 1 ? "%s_%d" : "%s", what == 0 ? "force" : "phi", (int)k + 1);
                 name.part = part;
-                write_column(r, name);
+                table_column(&r->table, name);
             }
         }
         name.part = "slack";
-        write_column(r, name);
+        table_column(&r->table, name);
         for (int32_t k = 0; k < outputs_of(c); k++) {
             const stn_constraint_output *told = &ops->outputs[k];
-            char unit[24] = "", full[96]; // "_N m" as "_Nm": a force of rows may have the same name without
-            int32_t length = 0;
-            for (const char *u = told->unit; strcmp(told->unit, "1") != 0 && *u != '\0' && length < 20; u++) {
-                length += *u != ' '
-                              ? snprintf(unit + length, sizeof unit - (size_t)length, length == 0 ? "_%c" : "%c", *u)
-                              : 0;
-            }
+            char full[96];
             for (int32_t e = 0; e < told->size; e++) {
-                snprintf(full, sizeof full, told->size > 1 ? "%.60s%s_%d" : "%.60s%s", told->name, unit, (int)e + 1);
+                table_output_name(told, e, full);
                 name.part = full;
-                write_column(r, name);
+                table_column(&r->table, name);
             }
         }
     }
@@ -266,32 +232,27 @@ static stn_status write_header(csv_recording *r, const stn_observation *o, stn_e
         r->signal_count += r->signal[i] != NULL;
     }
     if (r->signal == NULL || r->signal_count < o->signal_count) {
-        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->path);
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->table.path);
     }
-    fputs("step", r->file);
+    fputs("step", r->table.file);
     if (r->config->columns == ALL) {
-        fputs(",time_s", r->file);
+        fputs(",time_s", r->table.file);
         for (int32_t k = 0; k < 2 && r->config->coordinates; k++) {
-            const char *letter = k == 0 ? "q" : "v";
-            write_joint_columns(r, o->model, letter);
-            for (int32_t i = 0; i < o->model->node_count; i++) {
-                const stn_node_type type = o->model->trees[o->model->node_tree[i]].node_type;
-                for (int32_t c = 0; c < (k == 0 ? stn_node_type_nq(type) : stn_node_type_nv(type)); c++) {
-                    fprintf(r->file, ",%s[node %d].%s", letter, i, k == 0 ? coordinate_names[c] : velocity_names[c]);
-                }
-            }
+            write_joint_columns(r, o->model, k == 0 ? "q" : "v");
         }
         if (r->config->bodies) {
             write_body_columns(r, o->model, "body", coordinate_names, STN_COUNT(coordinate_names));
         }
         if (r->config->forces) {
             write_body_columns(r, o->model, "contact", force_names, STN_COUNT(force_names));
+            write_cloud_columns(r, o->model, "contact", force_names, STN_COUNT(force_names));
         }
         if (r->config->energies) {
-            fputs(",kinetic_J,potential_J,elastic_J,input_work_J,contact_J,total_energy_J", r->file);
+            fputs(",kinetic_J,potential_J,elastic_J,input_work_J,contact_J,total_energy_J", r->table.file);
         }
-        fputs(",contacts,patches,faces,iterations,momentum,complementarity,cone,penetration_m,overlap_m", r->file);
-        fputs(",overlap_without_contact_m,step_us", r->file);
+        fputs(",contacts,patches,faces,iterations,momentum,complementarity,cone,penetration_m,overlap_m",
+              r->table.file);
+        fputs(",overlap_without_contact_m,step_us", r->table.file);
         if (r->config->constraints) {
             stn_status status = write_constraint_columns(r, o->model, err);
             if (status != STN_OK) {
@@ -300,45 +261,50 @@ static stn_status write_header(csv_recording *r, const stn_observation *o, stn_e
         }
     }
     for (int32_t i = 0; i < r->signal_count; i++) {
-        write_column(r, (column){"", "", r->signal[i], ""});
+        table_column(&r->table, (column){"", "", r->signal[i], ""});
     }
-    fputc('\n', r->file);
+    fputc('\n', r->table.file);
     return STN_OK;
 }
 
-/// An empty field where a number does not apply.
-static void write_number(const csv_recording *r, double value) {
-    if (isnan(value)) {
-        fputc(',', r->file);
-    } else {
-        fprintf(r->file, ",%.*g", r->config->digits, value);
+static void write_numbers(const csv_recording *r, const double *values, int32_t count) {
+    for (int32_t i = 0; i < count; i++) {
+        table_number(&r->table, values[i]);
     }
 }
 
+/// A body, or with body -1 a cloud of nodes.
 typedef struct body_side {
     const stn_model *model;
-    int32_t body;
+    int32_t body, tree;
 } body_side;
 
-static bool is_on_body(const void *user, int32_t geometry) {
+static bool is_on_side(const void *user, int32_t geometry) {
     const body_side *side = user;
-    return side->model->geometries[geometry].body == side->body;
+    const stn_geometry *g = &side->model->geometries[geometry];
+    return side->body >= 0 ? g->body == side->body : g->body < 0 && side->model->node_tree[g->node] == side->tree;
+}
+
+static void write_force(const csv_recording *r, const stn_observation *o, body_side side) {
+    const stn_contact_side on = {is_on_side, &side};
+    stn_contact_force sum;
+    stn_observation_contact_force(o, &on, NULL, stn_vec3_zero(), &sum);
+    const double values[] = {stn_vec3_norm(sum.normal_part),
+                             stn_vec3_norm(sum.friction_part),
+                             sum.sticking,
+                             sum.slipping,
+                             sum.slip_speed,
+                             sum.glide_gap};
+    write_numbers(r, values, STN_COUNT(values));
 }
 
 static void write_forces(const csv_recording *r, const stn_observation *o) {
     for (int32_t b = 1; b < o->model->body_count; b++) {
-        const body_side body = {o->model, b};
-        const stn_contact_side on = {is_on_body, &body};
-        stn_contact_force sum;
-        stn_observation_contact_force(o, &on, NULL, stn_vec3_zero(), &sum);
-        const double values[] = {stn_vec3_norm(sum.normal_part),
-                                 stn_vec3_norm(sum.friction_part),
-                                 sum.sticking,
-                                 sum.slipping,
-                                 sum.slip_speed,
-                                 sum.glide_gap};
-        for (int32_t i = 0; i < STN_COUNT(values); i++) {
-            write_number(r, values[i]);
+        write_force(r, o, (body_side){.model = o->model, .body = b});
+    }
+    for (int32_t t = 0; t < o->model->tree_count; t++) {
+        if (o->model->trees[t].kind == STN_TREE_NODAL) {
+            write_force(r, o, (body_side){.model = o->model, .body = -1, .tree = t});
         }
     }
 }
@@ -352,7 +318,7 @@ static void write_outputs(const csv_recording *r, const stn_observation *o, int3
         bool known =
             o->world != NULL && stn_world_get_constraint(o->world, constraint, told->name, &value, NULL) == STN_OK;
         for (int32_t e = 0; e < told->size; e++) {
-            write_number(r, known ? value.values[e] : (double)NAN);
+            table_number(&r->table, known ? value.values[e] : (double)NAN);
         }
     }
 }
@@ -362,32 +328,32 @@ static void write_constraints(const csv_recording *r, const stn_observation *o) 
     for (int32_t i = 0; i < o->model->constraint_count; i++) {
         stn_constraint_path path = {.room = 0};
         stn_observation_constraint_path(o, i, &path);
-        write_number(r, path.length);
+        table_number(&r->table, path.length);
         stn_constraint_report block;
         int32_t written = 0;
         for (int32_t b = 0; stn_observation_constraint(o, i, b, &block); b++) {
             for (int32_t k = 0; k < block.rows && written < r->constraint_rows[i]; k++, written++) {
-                write_number(r, block.force[k]);
-                write_number(r, block.phi[k]);
+                table_number(&r->table, block.force[k]);
+                table_number(&r->table, block.phi[k]);
             }
         }
         for (; written < r->constraint_rows[i]; written++) {
-            write_number(r, (double)NAN);
-            write_number(r, (double)NAN);
+            table_number(&r->table, (double)NAN);
+            table_number(&r->table, (double)NAN);
         }
-        write_number(r, o->problem != NULL ? stn_observation_constraint_slack(o, i) : (double)NAN);
+        table_number(&r->table, o->problem != NULL ? stn_observation_constraint_slack(o, i) : (double)NAN);
         write_outputs(r, o, i);
     }
 }
 
 static void write_own_values(csv_recording *r, const stn_observation *o) {
-    write_number(r, o->time);
+    table_number(&r->table, o->time);
     if (r->config->coordinates) {
-        for (int32_t i = 0; i < o->model->nq; i++) {
-            write_number(r, o->q[i]);
+        for (int32_t j = 0; j < o->model->joint_count; j++) {
+            write_numbers(r, o->q + o->model->joints[j].q_start, o->model->joints[j].nq);
         }
-        for (int32_t i = 0; i < o->model->nv; i++) {
-            write_number(r, o->v[i]);
+        for (int32_t j = 0; j < o->model->joint_count; j++) {
+            write_numbers(r, o->v + o->model->joints[j].v_start, o->model->joints[j].nv);
         }
     }
     if (r->config->bodies) {
@@ -395,51 +361,38 @@ static void write_own_values(csv_recording *r, const stn_observation *o) {
             const stn_pose *pose = &o->kinematics->body_pose[b];
             stn_quat q = stn_quat_from_matrix(&pose->rotation);
             const double place[] = {pose->position.x, pose->position.y, pose->position.z, q.w, q.x, q.y, q.z};
-            for (int32_t i = 0; i < STN_COUNT(place); i++) {
-                write_number(r, place[i]);
-            }
+            write_numbers(r, place, STN_COUNT(place));
         }
     }
     if (r->config->forces) {
         write_forces(r, o);
     }
     if (r->config->energies) {
-        write_number(r, o->report->kinetic_J);
-        write_number(r, o->report->potential_J);
-        write_number(r, o->report->elastic_J);
+        table_number(&r->table, o->report->kinetic_J);
+        table_number(&r->table, o->report->potential_J);
+        table_number(&r->table, o->report->elastic_J);
         const stn_step_report *e = o->report;
         double contact = o->problem != NULL ? e->contact_J : (double)NAN; // of the start: not known
-        write_number(r, e->input_work_J);
-        write_number(r, contact);
-        write_number(r, e->kinetic_J + e->potential_J + e->elastic_J + contact);
+        table_number(&r->table, e->input_work_J);
+        table_number(&r->table, contact);
+        table_number(&r->table, e->kinetic_J + e->potential_J + e->elastic_J + contact);
     }
     int32_t patches = o->contacts != NULL ? o->contacts->patch_count : 0,
             faces = patches > 0 ? stn_contact_set_faces(o->contacts) : 0;
-    fprintf(r->file, ",%d,%d,%d,%d", o->report->contact_count, patches, faces, o->report->iterations);
+    fprintf(r->table.file, ",%d,%d,%d,%d", o->report->contact_count, patches, faces, o->report->iterations);
     const stn_certificate none = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, false, NAN, NAN, NAN};
     const stn_certificate *c = o->certificate != NULL ? o->certificate : &none;
     const double values[] = {c->momentum,       c->complementarity,   c->cone,
                              c->penetration_m,  o->report->overlap_m, o->report->overlap_without_contact_m,
                              o->report->step_us};
-    for (int32_t i = 0; i < STN_COUNT(values); i++) {
-        write_number(r, values[i]);
-    }
+    write_numbers(r, values, STN_COUNT(values));
     if (r->config->constraints) {
         write_constraints(r, o);
     }
 }
 
-static stn_status write_step(csv_recording *r, const stn_observation *o, stn_error *err) {
-    if (!r->has_header) {
-        stn_status status = write_header(r, o, err);
-        if (status != STN_OK) {
-            return status;
-        }
-    }
-    if (o->step % r->config->every != 0) {
-        return STN_OK;
-    }
-    fprintf(r->file, "%lld", (long long)o->step);
+static stn_status write_row(csv_recording *r, const stn_observation *o, stn_error *err) {
+    fprintf(r->table.file, "%lld", (long long)o->step);
     if (r->config->columns == ALL) {
         write_own_values(r, o);
     }
@@ -450,26 +403,22 @@ static stn_status write_step(csv_recording *r, const stn_observation *o, stn_err
                 value = o->signals[k].value;
             }
         }
-        write_number(r, value);
+        table_number(&r->table, value);
     }
-    fputc('\n', r->file);
-    if (fflush(r->file) != 0 || ferror(r->file)) { // what was written of a row that did not fit is dropped
-        char remains[STN_OUTPUT_PATH + 80];
-        stn_status status = stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s%s", r->path, strerror(errno),
-                                     stn_output_remains(&r->output, remains, sizeof remains));
-        __fpurge(r->file);                               // or closing would try the rest of the row again
-        if (ftruncate(fileno(r->file), r->whole) == 0) { // a device cannot be cut
-            lseek(fileno(r->file), r->whole, SEEK_SET);
-        }
-        return status;
-    }
-    r->whole = ftello(r->file);
-    return STN_OK;
+    fputc('\n', r->table.file);
+    return table_flush(&r->table, err);
 }
 
 static stn_status csv_observe(void *recording, const stn_observation *o, stn_error *err) {
     csv_recording *r = recording;
-    stn_status status = write_step(r, o, err);
+    bool due = o->step % r->config->every == 0;
+    stn_status status = r->has_header ? STN_OK : write_header(r, o, err);
+    if (status == STN_OK && due) {
+        status = write_row(r, o, err);
+    }
+    if (status == STN_OK) {
+        status = soft_rows_observe(&r->soft, o, due, err);
+    }
     r->failed = status < 0;
     r->steps += o->step > 0;
     return status;
@@ -480,16 +429,13 @@ static stn_status csv_close(void *recording, stn_error *err) {
     if (r == NULL) {
         return STN_OK;
     }
-    bool bad = ferror(r->file) != 0;
-    bad = fclose(r->file) != 0 || bad;
-    stn_status status = bad && !r->failed ? failed(r->path, err) : STN_OK; // a failure is said once
-    stn_output_end end = r->steps == 0 ? STN_OUTPUT_DROP : bad || r->failed ? STN_OUTPUT_LEAVE : STN_OUTPUT_KEEP;
-    if (status == STN_OK) {
-        status = stn_output_close(&r->output, end, err);
-    } else {
-        stn_output_close(&r->output, end, NULL);
-    }
-    end_parameters(r, end == STN_OUTPUT_KEEP && status != STN_OK ? STN_OUTPUT_LEAVE : end, err, &status);
+    stn_output_end end = r->steps == 0 ? STN_OUTPUT_DROP : r->failed ? STN_OUTPUT_LEAVE : STN_OUTPUT_KEEP;
+    stn_status status = table_close(&r->table, end, r->failed, err); // a failure is said once
+    end = end == STN_OUTPUT_KEEP && status != STN_OK ? STN_OUTPUT_LEAVE : end;
+    bool said = r->failed || status != STN_OK;
+    stn_status of_soft = soft_rows_close(&r->soft, end, said, err);
+    status = said ? status : of_soft;
+    end_parameters(r, end, err, &status);
     release(r);
     return status;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/node_values.h"
 #include "picture.h"
 
 enum { BAND_SAMPLES = 2000000 }; // 800 x 600 pixels are one band
@@ -15,7 +16,8 @@ static const double AXIS_LENGTH = 0.07;                                         
 
 // ---------------------------------------------------------------------------------------------------------- memory
 
-static bool allocate_raster(stn_context *context, raster *r, int32_t width, int32_t rows, bool only_nearness) {
+static bool allocate_raster(stn_context *context, raster *r, int32_t width, int32_t rows, bool only_nearness,
+                            bool with_value) {
     size_t count = (size_t)width * (size_t)rows;
     *r = (raster){.width = width, .row_count = rows};
     r->nearness = stn_allocate(context, count, sizeof *r->nearness);
@@ -24,13 +26,15 @@ static bool allocate_raster(stn_context *context, raster *r, int32_t width, int3
     }
     r->normal = stn_allocate(context, count, sizeof *r->normal);
     r->item = stn_allocate(context, count, sizeof *r->item);
-    return r->nearness != NULL && r->normal != NULL && r->item != NULL;
+    r->value = with_value ? stn_allocate(context, count, sizeof *r->value) : NULL;
+    return r->nearness != NULL && r->normal != NULL && r->item != NULL && (r->value != NULL || !with_value);
 }
 
 static void release_raster(stn_context *context, raster *r) {
     stn_release(context, r->nearness);
     stn_release(context, r->normal);
     stn_release(context, r->item);
+    stn_release(context, r->value);
     *r = (raster){0};
 }
 
@@ -45,10 +49,10 @@ stn_status picture_open(picture *p, const stn_model *model, const picture_option
     int32_t width = SAMPLES * c->width, rows = SAMPLES * (band < c->height ? band : c->height);
     p->row = stn_allocate(p->context, (size_t)c->width, 3);
     p->encoded = stn_allocate(p->context, ENCODED_MAX + 1, 1);
-    bool whole = p->row != NULL && p->encoded != NULL;
-    whole = whole && allocate_raster(p->context, &p->light.shadow, SHADOW_SIZE, SHADOW_SIZE, true);
-    whole = whole && allocate_raster(p->context, &p->front, width, rows, false);
-    whole = whole && (!p->scene.translucent || allocate_raster(p->context, &p->glass, width, rows, false));
+    bool whole = p->row != NULL && p->encoded != NULL, valued = options->value_name != NULL;
+    whole = whole && allocate_raster(p->context, &p->light.shadow, SHADOW_SIZE, SHADOW_SIZE, true, false);
+    whole = whole && allocate_raster(p->context, &p->front, width, rows, false, valued);
+    whole = whole && (!p->scene.translucent || allocate_raster(p->context, &p->glass, width, rows, false, valued));
     if (!whole) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for a picture of %d x %d", (int)c->width, (int)c->height);
     }
@@ -83,7 +87,7 @@ static double length_shown(const picture *p, stn_vec3 place, double part) {
 }
 
 static void mark(const picture *p, stn_shape shape, stn_pose pose, int32_t number) {
-    solid s = {.shape = shape, .pose = pose};
+    solid s = {.shape = shape, .pose = pose, .value = NAN};
     solid_draw(&s, &p->front, &p->view, p->scene.item_count + number, BOOST);
 }
 
@@ -170,9 +174,23 @@ static void draw_band(picture *p, const moment *m, int32_t first_row) {
     draw_marks(p, m);
 }
 
+/// The ends of the colours: those asked for, or the least and the largest number of the nodes, apart in any case.
+static void choose_range(picture *p, const moment *m) {
+    const picture_options *o = &p->options;
+    memcpy(p->range, o->range, sizeof p->range);
+    if (!o->ranged && m->value != NULL &&
+        node_values_range(m->value, p->scene.model->node_count, &p->range[0], &p->range[1])) {
+        double apart = fmax(1e-6 * fmax(fabs(p->range[0]), fabs(p->range[1])), 1e-30);
+        p->range[1] = fmax(p->range[1], p->range[0] + apart);
+    } else if (!o->ranged) {
+        p->range[0] = p->range[1] = (double)NAN;
+    }
+}
+
 stn_status picture_draw(picture *p, const moment *m, const char *path, const char *parameters, stn_error *err) {
     const camera *c = &p->options.camera;
-    scene_place(&p->scene, m->body_pose, m->node);
+    scene_place(&p->scene, m);
+    choose_range(p, m);
     if (!p->viewed) {
         p->view = camera_view(c, scene_reach, &p->scene, p->scene.centre, p->scene.radius);
         p->viewed = true;
@@ -180,7 +198,7 @@ stn_status picture_draw(picture *p, const moment *m, const char *path, const cha
     shading s = {.picture = p};
     shade_colours(&s);
     s.planes = stn_allocate(p->context, (size_t)p->scene.plane_count + 1, sizeof *s.planes);
-    size_t size = strlen(parameters) + 80;
+    size_t size = strlen(parameters) + 240;
     char *text = stn_allocate(p->context, size, 1);
     writer *w = NULL;
     stn_status status = STN_OK;
@@ -189,18 +207,28 @@ stn_status picture_draw(picture *p, const moment *m, const char *path, const cha
     } else {
         char time[40] = "";
         stn_print_real(time, sizeof time, m->time);
-        snprintf(text, size, "step %lld\ntime = %s s\n%s", (long long)m->step, time, parameters);
+        char colours[160] = "";
+        if (isfinite(p->range[0])) {
+            snprintf(colours, sizeof colours, "colors = %.60s from %.9g to %.9g %.20s\n", p->options.value_name,
+                     p->range[0], p->range[1], p->options.value_unit);
+        }
+        snprintf(text, size, "step %lld\ntime = %s s\n%s%s", (long long)m->step, time, colours, parameters);
         status = writer_open(p->context, path, c->width, c->height, text, &w, err);
     }
     if (status == STN_OK) {
         lay_out_planes(p, &s);
         cast_shadows(p);
+        legend key;
+        bool explained = isfinite(p->range[0]) && legend_open(&key, p);
         int32_t rows = p->front.row_count / SAMPLES; // of a band
         for (int32_t row = 0; row < c->height; row++) {
             if (row % rows == 0) {
                 draw_band(p, m, row);
             }
             shade_row(&s, row, p->row);
+            if (explained) {
+                legend_row(&key, row, p->row);
+            }
             writer_row(w, p->row);
         }
         status = writer_close(w, true, err);

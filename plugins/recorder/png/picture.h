@@ -50,6 +50,7 @@ double view_nearness(const view *v, double z);
 /// A corner of a triangle: place in view coordinates, outward normal in the world's axes, of unit length.
 typedef struct vertex {
     stn_vec3 place, normal;
+    double value; // that a colour stands for; NaN: none
 } vertex;
 
 /// For every sample the nearest surface. Holds the rows [row_start, row_start + row_count) of the view.
@@ -58,6 +59,7 @@ typedef struct raster {
     float *nearness;                     // 0: nothing there
     uint32_t *normal;                    // packed, turned towards the viewer; NULL: neither is kept
     int32_t *item;
+    float *value; // of the vertices; NULL: not kept
 } raster;
 
 #define BOOST 1e12
@@ -86,6 +88,8 @@ typedef struct solid {
     const uint32_t *normals;    // of a mesh, from mesh_normals
     const stn_surface *surface; // of a surface
     stn_vec3 *place, *normal;   // (surface->vertex_count) world: where its vertices are, and the mean normals there
+    const float *node_value;    // (node_count of the model) that colours of surfaces stand for; NULL: none
+    double value;               // the same of a shape; NaN: none
 } solid;
 
 /// Draws a bounded shape; a mesh without data and a half space draw nothing.
@@ -94,6 +98,29 @@ void solid_draw(const solid *s, const raster *r, const view *v, int32_t item_num
 void triangle_draw(const stn_vec3 corner[3], const raster *r, const view *v, int32_t item_number, double boost);
 /// Packed normals (3 x triangle_count) of a mesh's corners, owned by the caller.
 stn_status mesh_normals(stn_context *context, const stn_mesh *mesh, uint32_t **out, stn_error *err);
+
+// ---------------------------------------------------------------------------------------------------------- png.c
+
+/// A triangle of the polygon of a patch's face.
+typedef struct pressed {
+    stn_vec3 corner[3];
+    double pressure; // mean of its corners [Pa]
+} pressed;
+
+/// Poses of a step, copied.
+typedef struct moment {
+    bool filled;
+    int64_t step;
+    double time;
+    stn_pose *body_pose; // (body_count)
+    stn_vec3 *node;      // (node_count)
+    stn_pose *node_pose; // (node_count); NULL where all nodes are points
+    float *value;        // (node_count) that colours stand for, NaN: none; NULL: of no node
+    stn_vec3 *contact;
+    int32_t contact_count, contact_capacity;
+    pressed *pressed; // of faces of patches, which are no points
+    int32_t pressed_count, pressed_capacity;
+} moment;
 
 // -------------------------------------------------------------------------------------------------------- scene.c
 
@@ -143,8 +170,8 @@ typedef struct scene {
 /// A scene that failed to open needs no close.
 stn_status scene_open(scene *s, const stn_model *model, scene_choice choice, stn_error *err);
 void scene_close(scene *s);
-/// Puts the items where bodies (body_count) and nodes (node_count) are.
-void scene_place(scene *s, const stn_pose *body_pose, const stn_vec3 *node);
+/// Puts the items where bodies and nodes are, with the numbers that their colours stand for.
+void scene_place(scene *s, const moment *m);
 double scene_reach(const void *points, stn_vec3 direction); ///< a reach_function
 
 // -------------------------------------------------------------------------------------------------------- light.c
@@ -181,26 +208,10 @@ typedef struct picture_options {
     camera camera;
     scene_choice choice;
     bool contacts, frames;
+    const char *value_name, *value_unit; // what colours stand for; NULL: nothing
+    bool ranged;                         // `range` counts; else it is that of each picture
+    double range[2];
 } picture_options;
-
-/// A triangle of the polygon of a patch's face.
-typedef struct pressed {
-    stn_vec3 corner[3];
-    double pressure; // mean of its corners [Pa]
-} pressed;
-
-/// Poses of a step, copied.
-typedef struct moment {
-    bool filled;
-    int64_t step;
-    double time;
-    stn_pose *body_pose; // (body_count)
-    stn_vec3 *node;      // (node_count)
-    stn_vec3 *contact;
-    int32_t contact_count, contact_capacity;
-    pressed *pressed; // of faces of patches, which are no points
-    int32_t pressed_count, pressed_capacity;
-} moment;
 
 /// All that drawing needs, allocated when the recording is opened, so that its end does not fail for want of memory.
 typedef struct picture {
@@ -213,6 +224,7 @@ typedef struct picture {
     raster front, glass; // the nearest opaque and, above it, the nearest translucent surface
     uint8_t *row;        // of pixels
     uint8_t *encoded;    // sRGB of linear light
+    double range[2];     // of the colours of this picture, low < high; both NaN: nothing has one
 } picture;
 
 stn_status picture_open(picture *p, const stn_model *model, const picture_options *options, stn_error *err);
@@ -243,6 +255,24 @@ void shade_colours(shading *s);
 
 /// The pixels of one row of the picture, whose samples the rasters hold, as sRGB (3 x width).
 void shade_row(const shading *s, int32_t row, uint8_t *pixels);
+
+/// The colour of a number in the picture's range.
+colour shade_value(const picture *p, double value);
+
+// ------------------------------------------------------------------------------------------------------- legend.c
+
+/// What the colours of a picture stand for: a bar with its ends, and the name with its unit above.
+typedef struct legend {
+    double unit;                       // size of a part of a letter, of which it has 8 [pixels]
+    int32_t left, top, width, height;  // with its ground [pixels]
+    char title[96], low[32], high[32]; // low, high: of the ends
+    int32_t bar_left, bar_top, bar_width, bar_height;
+} legend;
+
+/// Lays it out; false: the picture is too small for one.
+bool legend_open(legend *l, const picture *p);
+/// Draws its part of a row of pixels, sRGB (3 x width).
+void legend_row(const legend *l, int32_t row, uint8_t *pixels);
 
 // -------------------------------------------------------------------------------------------------------- write.c
 

@@ -3,12 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/node_values.h"
 #include "picture.h"
 
 typedef struct png_config {
     int32_t width, height, every, geometry;
     double azimuth, elevation, field_of_view, distance;
-    const char *target;
+    const char *target, *color_by, *color_range;
     bool contacts, frames;
 } png_config;
 
@@ -28,6 +29,11 @@ static const stn_param params[] = {
                      "which shapes; visual takes the collision shapes of links that have no visual"),
     STN_PARAM_BOOL(png_config, contacts, false, "mark contact points and pressures of patches, over everything else"),
     STN_PARAM_BOOL(png_config, frames, false, "mark the frames of links, over everything else"),
+    STN_PARAM_TEXT(
+        png_config, color_by, "",
+        "what the elements of soft bodies and cables tell, \"von_mises\", as their colour; empty: their own"),
+    STN_PARAM_TEXT(png_config, color_range, "",
+                   "\"low high\" at the ends of these colours, in the unit of color_by; empty: least and largest"),
     STN_PARAM_INT(png_config, every, "steps", 0, 0, 1000000,
                   "also draw every n-th step, into files numbered by the step; 0: the last one alone"),
 };
@@ -38,7 +44,8 @@ typedef struct recording {
     char *path, *frame_path, *parameters;
     picture picture;
     moment moment;
-    bool failed; // said; the last picture is not tried
+    node_values values; // of color_by
+    bool failed;        // said; the last picture is not tried
 } recording;
 
 // ------------------------------------------------------------------------------------------------------------- open
@@ -62,7 +69,7 @@ static stn_status read_options(const png_config *config, picture_options *option
     }
     c->aimed = count == 3;
     c->target = c->aimed ? stn_vec3_make(target[0], target[1], target[2]) : stn_vec3_zero();
-    return STN_OK;
+    return node_values_read_range(config->color_range, options->range, &options->ranged, err);
 }
 
 static void release(recording *r) {
@@ -72,6 +79,8 @@ static void release(recording *r) {
     stn_release(r->context, r->parameters);
     stn_release(r->context, r->moment.body_pose);
     stn_release(r->context, r->moment.node);
+    stn_release(r->context, r->moment.node_pose);
+    node_values_close(&r->values);
     stn_release(r->context, r->moment.contact);
     stn_release(r->context, r->moment.pressed);
     stn_release(r->context, r);
@@ -101,10 +110,25 @@ static stn_status png_open(void *self, const stn_record_header *header, void **o
     r->parameters = stn_duplicate_text(context, header->parameters);
     m->body_pose = stn_allocate(context, (size_t)header->model->body_count, sizeof *m->body_pose);
     m->node = stn_allocate(context, (size_t)header->model->node_count + 1, sizeof *m->node);
-    bool whole =
-        r->path != NULL && r->frame_path != NULL && r->parameters != NULL && m->body_pose != NULL && m->node != NULL;
-    status = whole ? picture_open(&r->picture, header->model, &options, err)
-                   : stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    bool turns = false;
+    for (int32_t t = 0; t < header->model->tree_count; t++) {
+        turns = turns || header->model->trees[t].node_type == STN_NODE_FRAME;
+    }
+    if (turns) {
+        m->node_pose = stn_allocate(context, (size_t)header->model->node_count, sizeof *m->node_pose);
+    }
+    bool whole = r->path != NULL && r->frame_path != NULL && r->parameters != NULL && m->body_pose != NULL &&
+                 m->node != NULL && (m->node_pose != NULL || !turns);
+    status = whole ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    if (status == STN_OK && config->color_by != NULL && config->color_by[0] != '\0') {
+        status = node_values_open(&r->values, header->model, config->color_by, err);
+        options.value_name = r->values.name;
+        options.value_unit = r->values.unit;
+        m->value = r->values.value;
+    }
+    if (status == STN_OK) {
+        status = picture_open(&r->picture, header->model, &options, err);
+    }
     if (status < 0) {
         release(r);
         return stn_error_prefix(err, "%s", header->path);
@@ -166,10 +190,16 @@ static stn_status png_observe(void *self, const stn_observation *o, stn_error *e
     if (o->model->node_count > 0) {
         memcpy(m->node, o->kinematics->node, (size_t)o->model->node_count * sizeof *m->node);
     }
+    if (m->node_pose != NULL) {
+        memcpy(m->node_pose, o->kinematics->node_pose, (size_t)o->model->node_count * sizeof *m->node_pose);
+    }
     m->step = o->step;
     m->time = o->time;
     m->filled = true;
     stn_status status = copy_contacts(r, o->contacts, err);
+    if (status == STN_OK && m->value != NULL) {
+        status = node_values_take(&r->values, o, err);
+    }
     if (status == STN_OK && r->every > 0 && o->step % r->every == 0) {
         // "out.png" to "out_000100.png"
         const char *slash = strrchr(r->path, '/'), *name = slash != NULL ? slash + 1 : r->path;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Triangles to samples, with a depth buffer.
 //
-// Every quantity q that a triangle carries (nearness, normal) is linear over the picture: 1/c of a perspective view
-// exactly, normals to the order of a triangle's depth. With corners (x_k, y_k, q_k) and A twice the signed area,
+// Every quantity q that a triangle carries (nearness, normal, value) is linear over the picture: 1/c of a perspective
+// view exactly, normals and values to the order of a triangle's depth. With corners (x_k, y_k, q_k) and A twice the
+// signed area,
 //   dq/dx = ((q_1 - q_0)(y_2 - y_0) - (q_2 - q_0)(y_1 - y_0)) / A,   dq/dy likewise.
 // A row of samples at y_s belongs to an edge between y_a <= y_s < y_b, which it crosses at x_a + (y_s - y_a) m; samples
 // from the left crossing (included) to the right one (excluded) are covered. Both triangles at an edge take its ends in
@@ -15,7 +16,7 @@
 
 #include "picture.h"
 
-enum { CARRIED = 4 };          // nearness, normal
+enum { CARRIED = 5 };          // nearness, normal, value
 static const double TIE = 0.5; // samples
 
 typedef struct corner {
@@ -110,6 +111,9 @@ static void fill_row(const raster *r, const patch *p, int32_t row, int32_t from,
             r->normal[at] = normal_pack(stn_vec3_make(n[0], n[1], n[2]));
             r->item[at] = p->with->item;
         }
+        if (r->value != NULL) {
+            r->value[at] = (float)(c->carried[4] + offset_x * p->dx[4] + offset_y * p->dy[4]);
+        }
     }
 }
 
@@ -147,12 +151,13 @@ static corner project(const view *v, const vertex *a, double boost) {
     double scale = v->perspective ? v->scale / a->place.z : v->scale;
     return (corner){v->centre_x + scale * a->place.x,
                     v->centre_y - scale * a->place.y,
-                    {boost * view_nearness(v, a->place.z), a->normal.x, a->normal.y, a->normal.z}};
+                    {boost * view_nearness(v, a->place.z), a->normal.x, a->normal.y, a->normal.z, a->value}};
 }
 
 static vertex between(const vertex *a, const vertex *b, double t) {
     return (vertex){stn_vec3_mul_add(a->place, t, stn_vec3_sub(b->place, a->place)),
-                    stn_vec3_mul_add(a->normal, t, stn_vec3_sub(b->normal, a->normal))};
+                    stn_vec3_mul_add(a->normal, t, stn_vec3_sub(b->normal, a->normal)),
+                    a->value + t * (b->value - a->value)};
 }
 
 /// The part of a triangle that is not too near: 0, 3 or 4 corners.

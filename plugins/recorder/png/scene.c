@@ -75,7 +75,7 @@ static float visibility(const stn_geometry *g, scene_choice choice, bool link_ha
     if (g->shape.type == STN_SHAPE_SURFACE) {
         return (choice == SCENE_COLLISION ? g->collision : g->visual) ? alpha : 0.0f;
     }
-    if (g->body < 0) { // the sphere of a node stands for the deformable
+    if (g->body < 0 && g->shape.type == STN_SHAPE_SPHERE) { // the sphere of a node stands for the deformable
         return alpha;
     }
     if (choice == SCENE_COLLISION) {
@@ -232,22 +232,26 @@ static stn_aabb box_of(const solid *s) {
     return box;
 }
 
-void scene_place(scene *s, const stn_pose *body_pose, const stn_vec3 *node) {
+void scene_place(scene *s, const moment *m) {
     for (int32_t i = 0; i < s->item_count; i++) {
         scene_item *it = &s->items[i];
+        it->solid.node_value = m->value;
+        it->solid.value = m->value != NULL && it->body < 0 ? (double)m->value[it->node] : (double)NAN;
         if (it->solid.surface != NULL) {
-            place_surface(&it->solid, node);
+            place_surface(&it->solid, m->node);
             continue;
         }
         it->solid.pose = it->pose;
         if (it->body >= 0) {
-            it->solid.pose = stn_pose_mul(&body_pose[it->body], &it->pose);
+            it->solid.pose = stn_pose_mul(&m->body_pose[it->body], &it->pose);
+        } else if (m->node_pose != NULL) {
+            it->solid.pose = stn_pose_mul(&m->node_pose[it->node], &it->pose);
         } else {
-            it->solid.pose.position = stn_vec3_add(node[it->node], it->pose.position);
+            it->solid.pose.position = stn_vec3_add(m->node[it->node], it->pose.position);
         }
     }
     for (int32_t i = 0; i < s->plane_count; i++) {
-        s->planes[i].world = stn_pose_mul(&body_pose[s->planes[i].body], &s->planes[i].pose);
+        s->planes[i].world = stn_pose_mul(&m->body_pose[s->planes[i].body], &s->planes[i].pose);
     }
     stn_aabb all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (int32_t i = 0; i < s->item_count; i++) {

@@ -7,6 +7,7 @@
 // d is linear in x and y.
 #include <stdlib.h>
 
+#include "common/node_values.h"
 #include "picture.h"
 
 enum { PER_PIXEL = SAMPLES * SAMPLES };
@@ -18,7 +19,7 @@ typedef struct sight {
     uint32_t normal;
     int32_t glass; // translucent item in front, SKY: none
     uint32_t glass_normal;
-    float glass_nearness;
+    float glass_nearness, value, glass_value; // values: NaN: of its own colour
     int32_t row, column;
 } sight;
 
@@ -29,6 +30,7 @@ static void look(const shading *s, int32_t row, int32_t column, sight *seen) {
     double depth = hit ? 1.0 / (double)front->nearness[at] : (double)INFINITY;
     seen->item = hit ? front->item[at] : SKY;
     seen->normal = hit ? front->normal[at] : 0;
+    seen->value = hit && front->value != NULL ? front->value[at] : NAN;
     for (int32_t i = 0; i < s->picture->scene.plane_count; i++) {
         const shown_plane *plane = &s->planes[i];
         double fall = plane->fall[0] + plane->fall[1] * column + plane->fall[2] * row;
@@ -45,6 +47,7 @@ static void look(const shading *s, int32_t row, int32_t column, sight *seen) {
         seen->glass = glass->item[at];
         seen->glass_normal = glass->normal[at];
         seen->glass_nearness = glass->nearness[at];
+        seen->glass_value = glass->value != NULL ? glass->value[at] : NAN;
     }
 }
 
@@ -115,7 +118,14 @@ static colour shade_plane(const shading *s, const sight *seen, colour behind) {
 
 // --------------------------------------------------------------------------------------------------------- surfaces
 
-static colour shade_surface(const shading *s, const sight *seen, int32_t number, uint32_t packed, double depth) {
+colour shade_value(const picture *p, double value) {
+    float srgb[3];
+    viridis((value - p->range[0]) / (p->range[1] - p->range[0]), srgb);
+    return colour_of(srgb[0], srgb[1], srgb[2]);
+}
+
+static colour shade_surface(const shading *s, const sight *seen, int32_t number, uint32_t packed, double depth,
+                            float value) {
     const picture *p = s->picture;
     stn_vec3 ray = ray_of(&p->view, seen), normal = normal_unpack(packed);
     stn_vec3 to_eye = stn_vec3_normalize_or(stn_vec3_neg(ray), normal);
@@ -129,7 +139,10 @@ static colour shade_surface(const shading *s, const sight *seen, int32_t number,
     stn_vec3 point = stn_vec3_mul_add(stn_vec3_mul_add(p->view.origin, depth, ray), clearance, normal);
     float facing = (float)stn_vec3_dot(normal, p->light.direction);
     float k = light_shade(&p->light, normal, to_eye, light_reaching(&p->light, point, facing));
-    return colour_scale(k, p->scene.items[number].colour);
+    if (isnan(value)) {
+        return colour_scale(k, p->scene.items[number].colour);
+    }
+    return colour_scale(0.5f + 0.5f * k, shade_value(p, (double)value)); // nearer to what the legend shows
 }
 
 static colour shade_sample(const shading *s, const sight *seen, colour background) {
@@ -137,10 +150,11 @@ static colour shade_sample(const shading *s, const sight *seen, colour backgroun
     if (seen->item < SKY) {
         c = shade_plane(s, seen, c);
     } else if (seen->item >= 0) {
-        c = shade_surface(s, seen, seen->item, seen->normal, seen->depth);
+        c = shade_surface(s, seen, seen->item, seen->normal, seen->depth, seen->value);
     }
     if (seen->glass >= 0) {
-        colour over = shade_surface(s, seen, seen->glass, seen->glass_normal, 1.0 / (double)seen->glass_nearness);
+        colour over = shade_surface(s, seen, seen->glass, seen->glass_normal, 1.0 / (double)seen->glass_nearness,
+                                    seen->glass_value);
         c = colour_mix(c, over, s->picture->scene.items[seen->glass].alpha);
     }
     return c;
@@ -149,16 +163,6 @@ static colour shade_sample(const shading *s, const sight *seen, colour backgroun
 static uint8_t encode(const picture *p, float linear) {
     float scaled = linear * ENCODED_MAX + 0.5f;
     return p->encoded[scaled > 0.0f ? scaled < ENCODED_MAX ? (int32_t)scaled : ENCODED_MAX : 0];
-}
-
-/// The map "viridis" at nine places: equal steps of pressure look like equal steps. `part`: 0 to 1.
-static colour pressure_colour(float part) {
-    static const uint8_t map[9][3] = {{68, 1, 84},    {71, 45, 123}, {59, 82, 139},  {44, 114, 142}, {33, 145, 140},
-                                      {40, 174, 128}, {94, 201, 98}, {173, 220, 48}, {253, 231, 37}};
-    int32_t low = (int32_t)(8.0f * part);
-    const uint8_t *a = map[low], *b = map[low + 1];
-    return colour_mix(colour_of(a[0] / 255.0f, a[1] / 255.0f, a[2] / 255.0f),
-                      colour_of(b[0] / 255.0f, b[1] / 255.0f, b[2] / 255.0f), 8.0f * part - (float)low);
 }
 
 void shade_colours(shading *s) {
@@ -172,7 +176,9 @@ void shade_colours(shading *s) {
         s->marks[k] = colour_of(marks[k][0], marks[k][1], marks[k][2]);
     }
     for (int32_t k = 0; k < PRESSURES; k++) {
-        s->marks[MARK_PRESSURE + k] = pressure_colour(((float)k + 0.5f) / PRESSURES);
+        float srgb[3];
+        viridis((k + 0.5) / PRESSURES, srgb);
+        s->marks[MARK_PRESSURE + k] = colour_of(srgb[0], srgb[1], srgb[2]);
     }
     s->zenith = colour_of(0.86f, 0.90f, 0.95f);
     s->horizon = colour_of(0.97f, 0.98f, 0.99f);

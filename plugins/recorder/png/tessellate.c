@@ -16,10 +16,11 @@ typedef struct brush {
     stn_pose to_view;  // shape -> view coordinates
     stn_mat3 to_world; // directions
     paint paint;
+    double value; // of all vertices
 } brush;
 
 static vertex place(const brush *b, stn_vec3 point, stn_vec3 normal) {
-    return (vertex){stn_pose_apply(&b->to_view, point), stn_mat3_apply(&b->to_world, normal)};
+    return (vertex){stn_pose_apply(&b->to_view, point), stn_mat3_apply(&b->to_world, normal), b->value};
 }
 
 static void triangle(const brush *b, vertex p, vertex q, vertex r) {
@@ -123,6 +124,7 @@ static void draw_surface(const brush *b, const solid *s) {
         for (int32_t k = 0; k < 3; k++) {
             const int32_t at = s->surface->triangle[3 * (size_t)t + (size_t)k];
             corner[k] = place(b, s->place[at], s->normal[at]);
+            corner[k].value = s->node_value != NULL ? (double)s->node_value[s->surface->vertex[at]] : (double)NAN;
         }
         triangle(b, corner[0], corner[1], corner[2]);
     }
@@ -132,6 +134,7 @@ void solid_draw(const solid *s, const raster *r, const view *v, int32_t item_num
     stn_pose world_to_view = {v->axes, stn_vec3_neg(stn_mat3_apply(&v->axes, v->origin))};
     bool closed = s->surface != NULL ? s->surface->solid : s->shape.mesh == NULL || s->shape.mesh->solid.mass > 0.0;
     brush b = {.raster = r, .view = v, .to_world = s->pose.rotation, .paint = {item_number, closed, boost}};
+    b.value = s->value;
     b.to_view = stn_pose_mul(&world_to_view, &s->pose);
     switch (s->shape.type) {
     case STN_SHAPE_SPHERE:

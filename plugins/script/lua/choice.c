@@ -23,7 +23,8 @@ static bool listed(const char *const *names, const char *name) {
     return false;
 }
 
-/// A list of numbers becomes the text "a b c": what a plugin's text parameter can hold. Pushes it.
+/// A list of numbers becomes the text "a b c", one of texts "a, b, c": what a plugin's text parameter can hold. Pushes
+/// it.
 static const char *push_list(choice_builder *b, int index, const char *name) {
     lua_State *L = b->L;
     int list = lua_absindex(L, index);
@@ -31,12 +32,17 @@ static const char *push_list(choice_builder *b, int index, const char *name) {
     snprintf(what, sizeof what, "%s: %s", b->owner, name);
     lua_Integer count = (lua_Integer)lua_rawlen(L, list);
     if (count == 0) {
-        stn_lua_fail(L, "%s must be a number, text, true, false or a list of numbers", what);
+        stn_lua_fail(L, "%s must be a number, text, true, false or a list of numbers or texts", what);
     }
     lua_pushliteral(L, "");
     for (lua_Integer i = 1; i <= count; i++) {
         char number[40];
-        lua_rawgeti(L, list, i);
+        if (lua_rawgeti(L, list, i) == LUA_TSTRING) {
+            lua_pushstring(L, i > 1 ? ", " : "");
+            lua_insert(L, -2);
+            lua_concat(L, 3);
+            continue;
+        }
         snprintf(number, sizeof number, "%s%.17g", i > 1 ? " " : "", stn_lua_real(L, -1, what, "as the plugin says"));
         lua_pop(L, 1);
         lua_pushstring(L, number);

@@ -22,8 +22,8 @@ void stn_lua_set_link(lua_State *L, const stn_model *model, int32_t link, const 
     set_text(L, link_key, model->links[link].name);
 }
 
-/// Two fields of the table on top: the names of the group and link that a shape is on; of a soft body its name, and
-/// that of the patch, which are in the name of the geometry.
+/// Two fields of the table on top: the names of the group and link that a shape is on; of nodes the name of their
+/// cloud, and what the shape's own name, which a region's surface has behind the cloud's, says.
 static void set_owner(lua_State *L, const stn_model *model, int32_t index, const char *group_key,
                       const char *link_key) {
     const stn_geometry *geometry = &model->geometries[index];
@@ -32,8 +32,7 @@ static void set_owner(lua_State *L, const stn_model *model, int32_t index, const
         return;
     }
     const char *slash = strchr(geometry->name, '/');
-    lua_pushlstring(L, geometry->name, slash != NULL ? (size_t)(slash - geometry->name) : strlen(geometry->name));
-    lua_setfield(L, -2, group_key);
+    set_text(L, group_key, model->trees[model->node_tree[geometry->node]].name);
     set_text(L, link_key, slash != NULL ? slash + 1 : geometry->name);
 }
 
@@ -119,11 +118,8 @@ stn_lua_side stn_lua_side_at(lua_State *L, int index, stn_lua_world *w, const ch
 }
 
 const char *stn_lua_push_side_name(lua_State *L, const stn_lua_world *w, const stn_lua_side *side) {
-    for (int32_t g = 0; side->node_count > 0 && g < side->model->geometry_count; g++) {
-        if (stn_lua_side_has(side, g)) {
-            const char *name = side->model->geometries[g].name, *slash = strchr(name, '/');
-            return lua_pushlstring(L, name, slash != NULL ? (size_t)(slash - name) : strlen(name));
-        }
+    if (side->node_count > 0) {
+        return lua_pushstring(L, side->model->trees[side->model->node_tree[side->node_start]].name);
     }
     return stn_lua_push_links_name(L, w, side->links);
 }

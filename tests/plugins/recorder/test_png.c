@@ -443,6 +443,35 @@ static void nodes_of_deformables_are_spheres(void **state) {
     assert_true(pixel(f, 75, 75)[1] < 200 && pixel(f, 125, 75)[1] < 200 && pixel(f, 100, 75)[1] > 220);
 }
 
+/// Seen along x: a bar along the z axis of a node that is turned about x lies across the picture.
+static void shapes_of_nodes_that_turn_lie_along_their_axes(void **state) {
+    fixture *f = *state;
+    const double position[3] = {0.0, 0.0, 0.1}, mass = 1.0, inertia[3] = {0.1, 0.1, 0.1};
+    const double turned[4] = {sqrt(0.5), sqrt(0.5), 0.0, 0.0};
+    stn_nodes_spec spec = {.name = "cable",
+                           .node_count = 1,
+                           .position = position,
+                           .mass = &mass,
+                           .material = stn_material_unset(),
+                           .type = STN_NODE_FRAME,
+                           .orientation = turned,
+                           .inertia = inertia};
+    int32_t nodes = 0;
+    assert_ok(stn_builder_add_nodes(f->builder, &spec, &nodes, &f->err), f->err);
+    stn_geometry_spec bar = painted(stn_shape_capsule(0.05, 0.5), 0.9f, 0.1f, 0.1f, 1.0f);
+    bar.pose.position = stn_vec3_make(0.0, 0.2, 0.0); // of the node's y, which is up: 0.3 m above the middle
+    assert_ok(stn_builder_add_node_geometry(f->builder, nodes, 0, &bar, &f->err), f->err);
+    compile(f);
+    stand(f, 3.0, 0.0);
+    draw(f);
+    for (int32_t column = 78; column <= 122; column += 11) { // 50 pixels a metre
+        assert_int_equal(strongest(pixel(f, column, 60)), 0);
+    }
+    assert_int_equal(strongest(pixel(f, 100, 70)), 2);
+    assert_int_equal(strongest(pixel(f, 60, 60)), 2);
+    assert_int_equal(strongest(pixel(f, 100, 48)), 2);
+}
+
 /// Without a distance the shapes fill the picture but for a margin of 7 % of its half.
 static void the_picture_fits_what_is_bounded(void **state) {
     fixture *f = *state;
@@ -511,6 +540,7 @@ int main(void) {
         TEST(frames_of_links_are_marked_with_three_colours),
         TEST(bodies_are_drawn_where_the_step_put_them),
         TEST(nodes_of_deformables_are_spheres),
+        TEST(shapes_of_nodes_that_turn_lie_along_their_axes),
         TEST(the_picture_fits_what_is_bounded),
         TEST(equal_states_give_equal_bytes),
     };

@@ -14,12 +14,13 @@ typedef struct canvas {
     float nearness[COUNT];
     uint32_t normal[COUNT];
     int32_t item[COUNT];
+    float value[COUNT];
 } canvas;
 
 static canvas *new_canvas(void) {
     canvas *c = calloc(1, sizeof *c);
     assert_non_null(c);
-    c->raster = (raster){WIDTH, 0, HEIGHT, c->nearness, c->normal, c->item};
+    c->raster = (raster){WIDTH, 0, HEIGHT, c->nearness, c->normal, c->item, c->value};
     return c;
 }
 
@@ -46,7 +47,7 @@ static view flat_view(void) {
 }
 
 static vertex corner_at(double x, double y, double z) {
-    return (vertex){{x, y, z}, {0.0, 0.0, -1.0}};
+    return (vertex){{x, y, z}, {0.0, 0.0, -1.0}, 2.0 * x - 3.0 * y + z};
 }
 
 static vertex random_corner(stn_random *random) {
@@ -123,6 +124,10 @@ static void neighbours_share_every_sample_between_them(void **state) {
         raster_triangle(&c->raster, &v, t, &(paint){.boost = 1.0});
         for (int32_t s = 0; s < COUNT; s++) {
             times[s] += c->nearness[s] > 0.0f;
+            if (c->nearness[s] > 0.0f) { // the value is as linear as that of the corners
+                double x = (s % WIDTH + 0.5 - v.centre_x) / v.scale, y = (v.centre_y - 0.5 - s / WIDTH) / v.scale;
+                assert_near((double)c->value[s], 2.0 * x - 3.0 * y + 1.0, 1e-5);
+            }
         }
     }
     int32_t inside = 0;
