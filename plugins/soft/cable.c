@@ -11,13 +11,13 @@
 /// What is made ready before anything is added. n nodes.
 typedef struct parts {
     stn_instance *element;
-    stn_setting *settings;     // those of the element, and its radius
-    double *length;            // (n + 1) of the segment before each node, 0 before the first and after the last
-    double *position, *rest;   // (3 n)
-    double *orientation;       // (4 n) x along the line
-    double *rest_orientation;  // (4 n) of a straight one: identities
-    double *mass, *inertia;    // (n), (3 n)
-    int32_t *index;            // of the elements
+    stn_setting *settings;    // those of the element, and its radius
+    double *length;           // (n + 1) of the segment before each node, 0 before the first and after the last
+    double *position, *rest;  // (3 n)
+    double *orientation;      // (4 n) x along the line
+    double *rest_orientation; // (4 n) of a straight one: identities
+    double *mass, *inertia;   // (n), (3 n)
+    int32_t *index;           // of the elements
     soft_held held;
 } parts;
 
@@ -82,8 +82,7 @@ static stn_status make_elements(stn_context *context, const stn_soft_cable_spec 
         p->settings[i] = spec->element.settings[i];
     }
     p->settings[count] = (stn_setting){.name = "radius", .form = STN_SETTING_NUMBER, .number = spec->radius};
-    stn_status status =
-        stn_instance_create(context, STN_KIND_ELEMENT, id, p->settings, count + 1, &p->element, err);
+    stn_status status = stn_instance_create(context, STN_KIND_ELEMENT, id, p->settings, count + 1, &p->element, err);
     if (status != STN_OK) {
         return status;
     }
@@ -118,8 +117,8 @@ static stn_status place_nodes(const stn_soft_cable_spec *spec, parts *p, stn_err
     for (int32_t i = 0; i < n; i++) {
         const stn_vec3 x = stn_pose_apply(&spec->pose, node_at(spec->mesh->nodes, i));
         if (!(stn_vec3_norm(x) <= 1e100)) {
-            return stn_fail(err, STN_ERR_ARGUMENT, "node %d would be at (%g, %g, %g) m; its pose must be finite", i, x.x,
-                            x.y, x.z);
+            return stn_fail(err, STN_ERR_ARGUMENT, "node %d would be at (%g, %g, %g) m; its pose must be finite", i,
+                            x.x, x.y, x.z);
         }
         put(p->position, i, x);
     }
@@ -144,9 +143,9 @@ static stn_status find_tangent(const parts *p, int32_t i, int32_t n, stn_vec3 *t
     if (i > 0 && i < n - 1) {
         const stn_vec3 sum = stn_vec3_add(segment(p, i), segment(p, i + 1));
         *tangent = stn_vec3_normalize_or(sum, stn_vec3_zero());
-        return stn_vec3_norm(sum) > 1e-6 ? STN_OK
-                                         : stn_fail(err, STN_ERR_ARGUMENT, "the line turns back on itself at node %d",
-                                                    i);
+        return stn_vec3_norm(sum) > 1e-6
+                   ? STN_OK
+                   : stn_fail(err, STN_ERR_ARGUMENT, "the line turns back on itself at node %d", i);
     }
     const stn_vec3 along = segment(p, i == 0 ? 1 : n - 1);
     stn_vec3 next = along;
@@ -262,10 +261,8 @@ static stn_status add(stn_model_builder *builder, const stn_soft_cable_spec *spe
     body->chambers = -1;
     stn_status status = add_nodes(builder, spec, p, &body->cloud, err);
     if (status == STN_OK) {
-        const stn_elements_spec elements = {.name = "",
-                                            .nodes = body->cloud,
-                                            .element_count = spec->mesh->node_count - 1,
-                                            .index = p->index};
+        const stn_elements_spec elements = {
+            .name = "", .nodes = body->cloud, .element_count = spec->mesh->node_count - 1, .index = p->index};
         stn_instance *element = p->element;
         p->element = NULL;
         status = stn_builder_add_elements(builder, element, &elements, &body->elements, err);

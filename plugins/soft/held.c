@@ -30,10 +30,10 @@ stn_status soft_held_select(const stn_model_builder *builder, const stn_soft_mes
         for (int32_t i = 0; i < out->count[a] && status == STN_OK; i++) {
             const double *x = &mesh->nodes[3 * (size_t)own[i]];
             if (holder[own[i]] != 0) {
-                status = stn_fail(
-                    err, STN_ERR_ARGUMENT,
-                    "node %d at (%g, %g, %g) m of the mesh belongs to attachments %d and %d; a node has one", own[i],
-                    x[0], x[1], x[2], holder[own[i]], a + 1);
+                status =
+                    stn_fail(err, STN_ERR_ARGUMENT,
+                             "node %d at (%g, %g, %g) m of the mesh belongs to attachments %d and %d; a node has one",
+                             own[i], x[0], x[1], x[2], holder[own[i]], a + 1);
             } else {
                 holder[own[i]] = a + 1;
                 out->nodes[total++] = own[i];

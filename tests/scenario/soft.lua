@@ -86,7 +86,7 @@ stn.test("stress is told for every element", function()
   local world = stn.world { gravity = { 0, 0, 0 } }
   local box = block(world)
   local stress = box:output "von_mises"
-  assert(#stress == 48)
+  assert(#stress == 40)
   for _, value in ipairs(stress) do
     stn.near(value, 0, 1e-6)
   end

@@ -99,7 +99,8 @@ static stn_soft_attachment *attachments_of(robot_reader *reader, const robot_sof
         if (held[k] > 0) {
             int32_t a = number[k];
             selectors[a] = (stn_soft_selector){.where = STN_SOFT_LISTED, .listed = &listed[start]};
-            attachments[a] = (stn_soft_attachment){k > 0 ? reader->links[k - 1].out_index : STN_WORLD, 1, &selectors[a]};
+            attachments[a] =
+                (stn_soft_attachment){k > 0 ? reader->links[k - 1].out_index : STN_WORLD, 1, &selectors[a]};
         }
     }
     for (size_t i = 0; i < nodes; i++) {

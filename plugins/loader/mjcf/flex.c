@@ -6,7 +6,7 @@
 
 #include "mjcf.h"
 
-enum { NO_EQUALITY, EDGES, VERTICES, STRAIN };   // flex_equalities
+enum { NO_EQUALITY, EDGES, VERTICES, STRAIN };    // flex_equalities
 enum { NO_STIFFNESS, BENDING, STRETCHING, BOTH }; // elastic2d
 
 /// A number of a child, `otherwise` when there is none.
@@ -66,8 +66,9 @@ static void read_elasticity(robot_reader *reader, const xml_element *xml, bool s
     robot_set_soft(soft, "rayleigh_stiffness", damping);
     robot_set_soft(soft, "density", 0.0); // the points have the mass
     if (!sheet && stiff != NO_STIFFNESS) {
-        robot_error(reader, at, "elasticity", "elastic2d of <elasticity> is for flexes of dim=\"2\", this one has "
-                                              "tetrahedra: take it out");
+        robot_error(reader, at, "elasticity",
+                    "elastic2d of <elasticity> is for flexes of dim=\"2\", this one has "
+                    "tetrahedra: take it out");
     }
     if (!sheet || e == NULL) {
         return;

@@ -57,7 +57,8 @@ static void make_sheet(flex_shape *shape) {
 }
 
 static void make_grid(flex_shape *shape) {
-    static const int corners[6][4] = {{0, 3, 1, 7}, {0, 1, 4, 7}, {1, 3, 2, 7}, {1, 2, 6, 7}, {1, 5, 4, 7}, {1, 6, 5, 7}};
+    static const int corners[6][4] = {{0, 3, 1, 7}, {0, 1, 4, 7}, {1, 3, 2, 7},
+                                      {1, 2, 6, 7}, {1, 5, 4, 7}, {1, 6, 5, 7}};
     const int32_t ny = shape->count[1], nz = shape->count[2];
     for (int32_t i = 0; i < shape->count[0]; i++) {
         for (int32_t j = 0; j < ny; j++) {

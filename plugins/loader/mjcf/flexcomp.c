@@ -164,8 +164,7 @@ static bool fill_surface(robot_reader *reader, flexcomp *f, const stn_mesh *mesh
 static bool read_file(robot_reader *reader, flexcomp *f) {
     flex_shape *shape = &f->shape;
     const char *name = robot_name_of(reader, f->xml, "file");
-    const robot_file *file =
-        name != NULL ? robot_find_mesh(reader, f->xml, mjcf_mesh_uri(reader, name), true) : NULL;
+    const robot_file *file = name != NULL ? robot_find_mesh(reader, f->xml, mjcf_mesh_uri(reader, name), true) : NULL;
     const stn_vec3 plain = {1.0, 1.0, 1.0};
     const stn_mesh *mesh = file != NULL ? robot_read_mesh(reader, f->xml, file, plain) : NULL;
     if (mesh == NULL) {
@@ -299,14 +298,15 @@ static bool place_points(robot_reader *reader, flexcomp *f) {
     robot_reals(reader, f->xml, "scale", 3, scale);
     const bool listed = s->type >= FLEX_MESH;
     if (!(scale[0] > 0.0 && scale[1] > 0.0 && scale[2] > 0.0)) {
-        robot_error(reader, f->xml, "range", "scale of <flexcomp> = %g %g %g must be > 0", scale[0], scale[1], scale[2]);
+        robot_error(reader, f->xml, "range", "scale of <flexcomp> = %g %g %g must be > 0", scale[0], scale[1],
+                    scale[2]);
         return false;
     }
     const stn_pose pose = mjcf_plain_pose(reader, f->xml);
     for (int32_t i = 0; i < s->point_count; i++) {
         double *p = &s->points[3 * (size_t)i];
-        stn_vec3 x = listed ? stn_vec3_make(scale[0] * p[0], scale[1] * p[1], scale[2] * p[2])
-                            : stn_vec3_make(p[0], p[1], p[2]);
+        stn_vec3 x =
+            listed ? stn_vec3_make(scale[0] * p[0], scale[1] * p[1], scale[2] * p[2]) : stn_vec3_make(p[0], p[1], p[2]);
         x = stn_pose_apply(&pose, x);
         p[0] = x.x;
         p[1] = x.y;

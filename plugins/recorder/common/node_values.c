@@ -47,14 +47,15 @@ static stn_status refuse(const stn_model *model, const char *output, stn_error *
         for (int32_t i = 0; !again && i < output_count(group) && length < sizeof known; i++) {
             const stn_constraint_output *told = &ops_of(group)->outputs[i];
             if (told->size == 1) {
-                length += (size_t)snprintf(known + length, sizeof known - length, "%s%s.%s [%s]", length > 0 ? ", " : "",
-                                           id, told->name, told->unit);
+                length += (size_t)snprintf(known + length, sizeof known - length, "%s%s.%s [%s]",
+                                           length > 0 ? ", " : "", id, told->name, told->unit);
             }
         }
     }
     return stn_fail(err, STN_ERR_PARAMETER, "color_by = \"%.80s\": %s%s", output,
-                    length > 0 ? "no element tells this; there are " : "nothing in this world has elements that tell "
-                                                                       "numbers, as soft bodies have",
+                    length > 0 ? "no element tells this; there are "
+                               : "nothing in this world has elements that tell "
+                                 "numbers, as soft bodies have",
                     known);
 }
 

@@ -21,8 +21,8 @@ typedef struct node_values {
     float *value;            // (node_count) NaN: nothing tells it
 } node_values;
 
-/// `output`: "von_mises", or "cable.tension" where elements of several plugins tell one of that name in different units.
-/// STN_ERR_PARAMETER lists what there is. After a failure there is nothing to close.
+/// `output`: "von_mises", or "cable.tension" where elements of several plugins tell one of that name in different
+/// units. STN_ERR_PARAMETER lists what there is. After a failure there is nothing to close.
 stn_status node_values_open(node_values *v, const stn_model *model, const char *output, stn_error *err);
 void node_values_close(node_values *v);
 /// At the state of the observation; NaN where it is of no world.

@@ -222,7 +222,9 @@ static void write_nodes(const soft_rows *s, const stn_observation *o, int32_t tr
         fprintf(s->nodes.file, ",%d", (int)n + 1);
         write_numbers(&s->nodes, o->q + cloud->q_start + (size_t)n * (size_t)nq, nq, s->frames ? 7 : 3);
         write_numbers(&s->nodes, o->v + cloud->v_start + (size_t)n * (size_t)nv, nv,
-                      !s->velocities ? 0 : s->frames ? 6 : 3);
+                      !s->velocities ? 0
+                      : s->frames    ? 6
+                                     : 3);
         fputc('\n', s->nodes.file);
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes of soft bodies and cables, and what their elements tell, a row each, in files beside the table: "out.nodes.csv",
-// "out.elements.csv".
+// Nodes of soft bodies and cables, and what their elements tell, a row each, in files beside the table:
+// "out.nodes.csv", "out.elements.csv".
 #ifndef RECORDER_CSV_SOFT_ROWS_H
 #define RECORDER_CSV_SOFT_ROWS_H
 

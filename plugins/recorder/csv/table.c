@@ -117,9 +117,7 @@ void table_output_name(const stn_constraint_output *told, int32_t element, char 
     char unit[24] = "";
     int32_t length = 0;
     for (const char *u = told->unit; strcmp(told->unit, "1") != 0 && *u != '\0' && length < 20; u++) {
-        length += *u != ' '
-                      ? snprintf(unit + length, sizeof unit - (size_t)length, length == 0 ? "_%c" : "%c", *u)
-                      : 0;
+        length += *u != ' ' ? snprintf(unit + length, sizeof unit - (size_t)length, length == 0 ? "_%c" : "%c", *u) : 0;
     }
     (void)snprintf(text, 96, told->size > 1 ? "%.60s%s_%d" : "%.60s%s", told->name, unit, (int)element + 1);
 }

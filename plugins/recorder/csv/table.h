@@ -19,7 +19,8 @@ typedef struct table {
 
 /// STN_ERR_FILE, STN_ERR_MEMORY: nothing to close.
 stn_status table_open(table *t, const char *path, int32_t digits, stn_error *err);
-/// Hands the rows that were written, each with its end, to the system. STN_ERR_FILE: all since the last time is cut off.
+/// Hands the rows that were written, each with its end, to the system. STN_ERR_FILE: all since the last time is cut
+/// off.
 stn_status table_flush(table *t, stn_error *err);
 /// `said`: a failure was reported, no other is. A table that was not opened is left alone.
 stn_status table_close(table *t, stn_output_end end, bool said, stn_error *err);

@@ -10,8 +10,8 @@
 #include "picture.h"
 
 enum { ADVANCE = 6, LINE = 8, LINE_BASE = 2 }; // units
-static const double WIDTH = 0.9;              // of a stroke [units], at least WIDTH_MIN
-static const double WIDTH_MIN = 1.1;          // [pixels]
+static const double WIDTH = 0.9;               // of a stroke [units], at least WIDTH_MIN
+static const double WIDTH_MIN = 1.1;           // [pixels]
 
 /// Points (x, y) as two digits each, y from the lowest that a letter reaches; a bar lifts the pen, a point alone is a
 /// dot.
@@ -160,7 +160,8 @@ void legend_row(const legend *l, int32_t row, uint8_t *pixels) {
     if (row < l->top || row >= l->top + l->height) {
         return;
     }
-    const double title = l->bar_top - 4.0 * l->unit, ends = l->bar_top + l->bar_height + (LINE + 3.0) * l->unit; // lines
+    const double title = l->bar_top - 4.0 * l->unit,
+                 ends = l->bar_top + l->bar_height + (LINE + 3.0) * l->unit; // lines
     const double high = l->bar_left + l->bar_width - l->unit * (ADVANCE * (double)strlen(l->high) - 2.0);
     for (int32_t column = l->left; column < l->left + l->width; column++) {
         uint8_t *pixel = pixels + 3 * (size_t)column;
@@ -174,7 +175,8 @@ void legend_row(const legend *l, int32_t row, uint8_t *pixels) {
         }
         double at = column + 0.5, below = row + 0.5;
         double covered = cover(l->title, (at - l->bar_left) / l->unit, (title - below) / l->unit + LINE_BASE, l->unit);
-        covered = fmax(covered, cover(l->low, (at - l->bar_left) / l->unit, (ends - below) / l->unit + LINE_BASE, l->unit));
+        covered =
+            fmax(covered, cover(l->low, (at - l->bar_left) / l->unit, (ends - below) / l->unit + LINE_BASE, l->unit));
         covered = fmax(covered, cover(l->high, (at - high) / l->unit, (ends - below) / l->unit + LINE_BASE, l->unit));
         blend(pixel, ink, covered);
     }

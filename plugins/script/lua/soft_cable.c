@@ -54,11 +54,33 @@ static void read_section(const stn_fields *f, const stn_lua_surface *surface, st
 int stn_lua_world_cable(lua_State *L) {
     static const stn_lua_soft_number numbers[] = {
         {"young", "young", "Pa"}, {"poisson", "poisson", "1"}, {"damping", "rayleigh_stiffness", "s"}};
-    static const char *const keys[] = {
-        "name",   "points", "segments", "radius",    "density",   "mass",           "rest",        "pose",
-        STN_POSE_KEYS, "young",  "poisson",  "damping",   "material",  "mu",             "mu_static",   "stiffness",
-        "relaxation_time", "dissipation", "restitution", "self_collision", "visual", "color", "category", "mask",
-        "pinned", "attach", NULL};
+    static const char *const keys[] = {"name",
+                                       "points",
+                                       "segments",
+                                       "radius",
+                                       "density",
+                                       "mass",
+                                       "rest",
+                                       "pose",
+                                       STN_POSE_KEYS,
+                                       "young",
+                                       "poisson",
+                                       "damping",
+                                       "material",
+                                       "mu",
+                                       "mu_static",
+                                       "stiffness",
+                                       "relaxation_time",
+                                       "dissipation",
+                                       "restitution",
+                                       "self_collision",
+                                       "visual",
+                                       "color",
+                                       "category",
+                                       "mask",
+                                       "pinned",
+                                       "attach",
+                                       NULL};
     static const char owner[] = "world:cable";
     stn_lua_world *w = stn_lua_world_check(L, 1);
     const stn_fields f = stn_fields_open(L, 2, owner, keys, 0);

@@ -60,8 +60,9 @@ static double volume(const fixture *f) {
 /// Numbers and places as MuJoCo documents them: x slowest, about the middle; mass over points, pinned or not.
 static void a_grid_of_tetrahedra(void **state) {
     fixture *f = *state;
-    const stn_model *m = good_mjcf(f, MAKE("type='grid' dim='3' count='4 3 2' spacing='.1 .2 .3' mass='2.4' pos='0 0 1' "
-                                           "radius='0.001'>" SOFT "<pin grid='0 0 0' gridrange='3 0 0 3 2 1'/>"));
+    const stn_model *m =
+        good_mjcf(f, MAKE("type='grid' dim='3' count='4 3 2' spacing='.1 .2 .3' mass='2.4' pos='0 0 1' "
+                          "radius='0.001'>" SOFT "<pin grid='0 0 0' gridrange='3 0 0 3 2 1'/>"));
     assert_int_equal(m->node_count, 24);
     assert_int_equal(m->element_groups[0].element_count, 6 * 3 * 2 * 1);
     assert_string_equal(m->element_groups[0].instance->desc->id, "fem");
@@ -164,9 +165,9 @@ static void a_disc(void **state) {
 /// Unused points take no part; tetrahedra may be listed either way round; the scale comes before the pose.
 static void listed_points(void **state) {
     fixture *f = *state;
-    const stn_model *m = good_mjcf(
-        f, MAKE("type='direct' dim='3' mass='4' scale='2 1 1' pos='1 0 0' euler='0 0 90' radius='0' point='0 0 0 9 9 9 1 0 0 "
-                "0 1 0 0 0 1' element='0 3 2 4'>" SOFT "<pin id='2'/>"));
+    const stn_model *m = good_mjcf(f, MAKE("type='direct' dim='3' mass='4' scale='2 1 1' pos='1 0 0' euler='0 0 90' "
+                                           "radius='0' point='0 0 0 9 9 9 1 0 0 "
+                                           "0 1 0 0 0 1' element='0 3 2 4'>" SOFT "<pin id='2'/>"));
     assert_int_equal(m->node_count, 4);
     expect_node(f, 0, 1.0, 0.0, 0.0);
     expect_node(f, 1, 1.0, 2.0, 0.0);
@@ -204,10 +205,9 @@ static void files(void **state) {
 /// Soft bodies stand on the robot: where its base is put, and where its joints start.
 static void they_start_where_the_robot_does(void **state) {
     fixture *f = *state;
-    const char *text = MUJOCO(WORLD(
-        "<body name='a' pos='0 0 1'>" SOLID "<freejoint/><body name='b' pos='1 0 0'>" SOLID
-        "<joint name='j' range='90 120'/>\n<flexcomp name='f' count='2 2 1' spacing='.2 .2 .2' mass='4' pos='.5 0 0'>" SHEET
-        "<pin id='3'/></flexcomp></body></body>"));
+    const char *text = MUJOCO(WORLD("<body name='a' pos='0 0 1'>" SOLID "<freejoint/><body name='b' pos='1 0 0'>" SOLID
+                                    "<joint name='j' range='90 120'/>\n<flexcomp name='f' count='2 2 1' spacing='.2 .2 "
+                                    ".2' mass='4' pos='.5 0 0'>" SHEET "<pin id='3'/></flexcomp></body></body>"));
     const stn_model *m = good_mjcf(f, text);
     expect_node(f, 0, 1.0 + 0.1, 0.5 - 0.1, 1.0); // b is turned by 90 degrees
     expect_node(f, 3, 1.0 - 0.1, 0.5 + 0.1, 1.0);
@@ -231,9 +231,11 @@ static void keyframes_step_over_points(void **state) {
     good_mjcf(f, MUJOCO(WORLD("<flexcomp name='f' count='2 2 1' spacing='.2 .2 .2'>" SHEET "<pin id='0'/></flexcomp>"
                               "<body name='a'>" SOLID "<joint name='j'/><joint name='k'/>"
                               "<flexcomp name='g' count='2 2 1' spacing='.2 .2 .2'>" SHEET "</flexcomp></body>"
-                              "<body name='b'>" SOLID "<joint name='l'/></body>")
-                     "<keyframe><key name='key' qpos='0 0 0 0 0 0 0 0 0 1 2 0 0 0 0 0 0 0 0 0 0 0 0 3'/>"
-                     "\n<key name='moved' qpos='0 0 0 0 0 0 0 0 0 1 2 0 0 0 5 0 0 0 0 0 0 0 0 3'/></keyframe>"));
+                              "<body name='b'>" SOLID
+                              "<joint name='l'/></body>") "<keyframe><key name='key' qpos='0 0 0 0 0 0 0 0 0 1 2 0 0 0 "
+                                                          "0 0 0 0 0 0 0 0 0 3'/>"
+                                                          "\n<key name='moved' qpos='0 0 0 0 0 0 0 0 0 1 2 0 0 0 5 0 0 "
+                                                          "0 0 0 0 0 0 3'/></keyframe>"));
     const double *q = f->model->keyframes[0].q;
     assert_near(q[0], 1.0, 0.0);
     assert_near(q[1], 2.0, 0.0);
@@ -241,7 +243,8 @@ static void keyframes_step_over_points(void **state) {
     expect_finding(f, STN_SEVERITY_WARNING, "keyframe", 4, "key moved", "points of soft bodies");
 }
 
-#define E(at, code, part) {MAKE(at), code, 3, "flexcomp f", part}
+#define E(at, code, part) \
+    { MAKE(at), code, 3, "flexcomp f", part }
 static const wrong refused[] = {
     {MUJOCO(WORLD("\n<flexcomp count='2 2 1'>" SHEET "</flexcomp>")), "name", 3, "flexcomp", "has no name"},
     E("count='3'>" SHEET, "number", "count"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers of nodes from those of elements, against sums by hand; names of outputs; ranges; the map of colours.
-#include "common/node_values.h"
 #include "../element/soft_world.h"
+#include "common/node_values.h"
 
 /// Two tetrahedra with a face in common, of volumes 1/6 and 1/3, stretched by 1 % along x and 2 % of the second corner
 /// more; a triangle of a shell and two frames with a cable between them.
@@ -95,8 +95,9 @@ static void names_are_those_of_the_elements(void **state) {
     assert_non_null(strstr(err.text, "color_by = \"stress_\": no element tells this; there are fem.von_mises [Pa], "
                                      "fem.pressure [Pa], fem.volume_ratio [1], cable.tension [N]"));
     assert_int_equal(node_values_open(&values, model, "tension", &err), STN_ERR_PARAMETER);
-    assert_string_equal(err.text, "color_by = \"tension\": cable tells it in N and shell in Pa; take \"cable.tension\" or "
-                                  "\"shell.tension\"");
+    assert_string_equal(err.text,
+                        "color_by = \"tension\": cable tells it in N and shell in Pa; take \"cable.tension\" or "
+                        "\"shell.tension\"");
     assert_int_equal(node_values_open(&values, model, "shell.volume_ratio", &err), STN_ERR_PARAMETER);
     assert_ok(node_values_open(&values, model, "cable.tension", &err), err);
     assert_string_equal(values.unit, "N");

@@ -168,7 +168,8 @@ static void it_hangs_as_a_catenary(void **state) {
         assert_int_equal(stn_world_attachment_force(world, i, force), 6);
         up += force[2];
         assert_near(force[2], 0.5 * mass * g, 1e-6 * mass * g);
-        assert_near(fabs(force[0]), weight * a, 0.01 * weight * a); // 0.84 %, in proportion to the radius: the ends are clamped
+        assert_near(fabs(force[0]), weight * a,
+                    0.01 * weight * a); // 0.84 %, in proportion to the radius: the ends are clamped
     }
     for (int32_t i = 0; i < NODES; i++) {
         const double s = length * (2.0 * i / SEGMENTS - 1.0) / 2.0, x = a * asinh(s / a);
@@ -195,8 +196,7 @@ static void what_is_wrong_is_refused_and_nothing_added(void **state) {
     assert_ok(stn_builder_create(*state, &builder, &err), err);
     const stn_soft_cable_spec good = cable_of(mesh);
     stn_soft_cable_spec spec = good;
-#define refused(text) \
-    assert_error(stn_soft_add_cable(builder, *state, &spec, &body, &said), STN_ERR_ARGUMENT, text)
+#define refused(text) assert_error(stn_soft_add_cable(builder, *state, &spec, &body, &said), STN_ERR_ARGUMENT, text)
     static const double radii[] = {0.0, -1.0, NAN, INFINITY};
     for (int32_t i = 0; i < 4; i++) {
         spec.radius = radii[i];
