@@ -301,3 +301,33 @@ stn_status stn_soft_add(stn_model_builder *builder, stn_context *context, const 
     release(context, spec, &p);
     return status;
 }
+
+stn_status stn_soft_list_add(stn_soft_list *list, const char *name, stn_soft_mesh *mesh, const stn_soft_body *body,
+                             stn_error *err) {
+    if (list->count == list->capacity) {
+        int32_t capacity = list->capacity > 0 ? 2 * list->capacity : 8;
+        stn_soft_item *items = stn_allocate(list->context, (size_t)capacity, sizeof *items);
+        if (items == NULL) {
+            stn_soft_mesh_destroy(mesh);
+            return stn_fail(err, STN_ERR_MEMORY, "soft body '%s': out of memory", name);
+        }
+        if (list->count > 0) {
+            memcpy(items, list->items, (size_t)list->count * sizeof *items);
+        }
+        stn_release(list->context, list->items);
+        list->items = items;
+        list->capacity = capacity;
+    }
+    stn_soft_item *item = &list->items[list->count++];
+    *item = (stn_soft_item){.mesh = mesh, .body = *body};
+    (void)snprintf(item->name, sizeof item->name, "%s", name);
+    return STN_OK;
+}
+
+void stn_soft_list_clear(stn_soft_list *list) {
+    for (int32_t i = 0; i < list->count; i++) {
+        stn_soft_mesh_destroy(list->items[i].mesh);
+    }
+    stn_release(list->context, list->items);
+    *list = (stn_soft_list){.context = list->context};
+}

@@ -174,6 +174,26 @@ typedef struct stn_soft_body {
     int32_t chambers; // groups of elements "chamber1", ... of plugin "pressure", one after the other; -1: no chambers
 } stn_soft_body;
 
+/// A soft body that came with a robot.
+typedef struct stn_soft_item {
+    char name[256];      // "robot/name"
+    stn_soft_mesh *mesh; // owned
+    stn_soft_body body;
+} stn_soft_item;
+
+/// Soft bodies that robot files brought into a builder (stn_load_request.softs), in the order of its clouds. Begins as
+/// all zeros but the context.
+typedef struct stn_soft_list {
+    stn_context *context; // that its memory is from
+    int32_t count, capacity;
+    stn_soft_item *items;
+} stn_soft_list;
+
+/// Adds one, taking the mesh over, also on failure. STN_ERR_MEMORY.
+stn_status stn_soft_list_add(stn_soft_list *list, const char *name, stn_soft_mesh *mesh, const stn_soft_body *body,
+                             stn_error *err);
+void stn_soft_list_clear(stn_soft_list *list); ///< destroys what is in it
+
 /// Adds nodes, elements, chambers, surfaces and attachments. STN_ERR_ARGUMENT, or what the element plugin says of its
 /// settings, and nothing added: a mesh that the element does not go with, a selector that tells no node, a patch
 /// without triangles, a node that is attached twice, a number of the surface that is out of range. [setup]

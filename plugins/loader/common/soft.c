@@ -7,7 +7,7 @@
 
 #include "robot.h"
 
-enum { MOST_BODIES = 1000, LONGEST_NAME = 100 };
+enum { MOST_BODIES = 1000, LONGEST_NAME = 99 }; // twice with a '/' between: what scripts take
 
 robot_soft *robot_add_soft(robot_reader *reader, const char *name, const char *label, const xml_element *xml) {
     if (strlen(name) > LONGEST_NAME || strchr(name, '/') != NULL) {
@@ -114,9 +114,13 @@ static stn_soft_attachment *attachments_of(robot_reader *reader, const robot_sof
 
 stn_status robot_build_softs(robot_reader *reader, stn_model_builder *builder, const char *group, stn_error *err) {
     stn_status status = STN_OK;
+    if (reader->soft_count > 0 && strlen(group) > LONGEST_NAME) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "a robot with soft bodies may have a name of %d letters",
+                        (int)LONGEST_NAME);
+    }
     for (int32_t i = 0; i < reader->soft_count && status == STN_OK; i++) {
-        const robot_soft *soft = &reader->softs[i];
-        stn_soft_spec spec = {.name = robot_text(reader, "%.100s/%s", group, soft->name),
+        robot_soft *soft = &reader->softs[i];
+        stn_soft_spec spec = {.name = robot_text(reader, "%s/%s", group, soft->name),
                               .mesh = soft->mesh,
                               .pose = stn_pose_identity(),
                               .element = {.settings = soft->settings, .setting_count = soft->setting_count},
@@ -131,6 +135,10 @@ stn_status robot_build_softs(robot_reader *reader, stn_model_builder *builder, c
         status = stn_soft_add(builder, reader->diagnostics->context, &spec, &body, err);
         if (status == STN_OK && soft->link >= 0) {
             status = stn_builder_place_nodes(builder, body.cloud, reader->links[soft->link].out_index, err);
+        }
+        if (status == STN_OK && reader->request->softs != NULL) {
+            status = stn_soft_list_add(reader->request->softs, spec.name, soft->mesh, &body, err);
+            soft->mesh = NULL;
         }
         if (status == STN_ERR_ARGUMENT) { // what only the whole body shows
             reader->label = soft->label;

@@ -350,7 +350,7 @@ int32_t mjcf_read_flexcomp(robot_reader *reader, const mjcf_part *part, int32_t 
     }
     for (int32_t i = 0; i < s->point_count; i++) {
         masses[i] = mass / used_count;
-        holder[i] = f.pinned[i] ? parent->link : ROBOT_FREE_NODE;
+        holder[i] = !f.pinned[i] ? ROBOT_FREE_NODE : body > 0 ? parent->link : STN_WORLD;
         pins += f.pinned[i] && used[i];
     }
     if (pins == used_count) {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "bind.h"
+#include "soft.h"
 
 // --------------------------------------------------------------------------------------------------------- robot files
 
@@ -63,6 +63,10 @@ static stn_diagnostics *push_findings(lua_State *L, stn_context *context) {
     stn_diagnostics *list = stn_lua_own(L, sizeof *list, clear);
     stn_diagnostics_init(list, context);
     return list;
+}
+
+static void clear_softs(void *object) {
+    stn_soft_list_clear(object);
 }
 
 /// Warnings go to the log when the state loads the file for the first time.
@@ -263,6 +267,20 @@ static stn_status change_group(stn_model_builder *builder, int32_t group, const 
     return status >= 0 ? stn_builder_set_field(builder, group, &o->surface.field, err) : status;
 }
 
+/// Makes the soft bodies that a file brought those of the world, with their meshes.
+static void take_softs(lua_State *L, stn_soft_list *list) {
+    for (int32_t i = 0; i < list->count; i++) {
+        stn_soft_item *item = &list->items[i];
+        stn_lua_soft_body *body = stn_lua_soft_push(L);
+        body->mesh = item->mesh;
+        body->parts = item->body;
+        item->mesh = NULL;
+        int kept = lua_gettop(L);
+        stn_lua_soft_keep(L, kept, item->name);
+        lua_settop(L, kept - 1);
+    }
+}
+
 static int world_load(lua_State *L) {
     static const char *const keys[] = {"name",        "base",           "fixed",         "joints", "keyframe",
                                        "packages",    "allow_absolute", "visual_meshes", "loader", "velocity_limits",
@@ -277,6 +295,9 @@ static int world_load(lua_State *L) {
     stn_error err = {0};
     stn_diagnostics *list = push_findings(L, w->session->context);
     int findings = lua_gettop(L);
+    stn_soft_list *softs = stn_lua_own(L, sizeof *softs, clear_softs);
+    *softs = (stn_soft_list){.context = w->session->context};
+    o.request.softs = softs;
     stn_status status = stn_load_robot(w->session->context, &o.request, builder, &group, list, &err);
     if (status >= 0) {
         status = change_group(builder, group, &o, &err);
@@ -287,8 +308,11 @@ static int world_load(lua_State *L) {
     log_findings(L, o.request.path, list);
     if (status < 0) {
         stn_lua_release(L, findings);
+        stn_lua_release(L, findings + 1);
         stn_lua_fail(L, "world:load: %s", err.text);
     }
+    take_softs(L, softs);
+    stn_lua_release(L, findings + 1);
     // Keeps them as those of a group.
     lua_getiuservalue(L, 1, 3);
     push_list(L, list);
