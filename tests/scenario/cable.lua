@@ -120,6 +120,51 @@ stn.test("a coil lies on itself with self_collision, and goes through itself wit
   end
 end)
 
+stn.test("segments shorter than the radius do not touch their neighbours, however it bends", function()
+  local world = stn.world { dt = 1e-3, gravity = { 0, 0, 0 } }
+  rope(world, { points = ring(0.0042, 200, 0.5), segments = 40, self_collision = true }) -- hardly wider than its radius
+  rope(world, { points = { { 0, 0, 2 }, { 0.1, 0, 2 } }, segments = 100, self_collision = true })
+  world:step()
+  assert(#world:contacts() == 0, "it touches itself")
+end)
+
+--- An overhand knot with long ends (the long trefoil of polynomials), and two hands that pull it tight.
+local function pull_knot(self_collision)
+  local world = stn.world { dt = 4e-3, gravity = { 0, 0, 0 } }
+  local points, length, scale = {}, 0, 0.03
+  for i = 0, 600 do
+    local t = -2.15 + 4.3 * i / 600
+    points[#points + 1] = { scale * (t ^ 3 - 3 * t), scale * (t ^ 4 - 4 * t ^ 2), 0.08 * scale * (t ^ 5 - 10 * t) }
+  end
+  for i = 2, #points do
+    local a, b = points[i - 1], points[i]
+    length = length + ((a[1] - b[1]) ^ 2 + (a[2] - b[2]) ^ 2 + (a[3] - b[3]) ^ 2) ^ 0.5
+  end
+  local hands = {}
+  for i, at in ipairs { points[1], points[#points] } do
+    local goal = { (i == 1 and -1 or 1) * 0.475 * length, 0.1, 0 }
+    hands[i] = world:box { size = { 0.01, 0.01, 0.01 }, mass = 0.1, xyz = at, category = 2, mask = 0 }
+    hands[i]:kinematic(function(t)
+      local s, xyz = math.min(1, t / 2), {}
+      for k = 1, 3 do xyz[k] = at[k] + s * (goal[k] - at[k]) end
+      return { xyz = xyz }
+    end)
+  end
+  local knot = rope(world, { points = points, segments = 100, radius = 3e-3, young = 2e6, rest = "straight", damping = 0.01, mu = 0.1,
+    self_collision = self_collision, attach = { { link = hands[1], nodes = "start" }, { link = hands[2], nodes = "end" } } })
+  for step in world:run { seconds = 2.2 } do
+    assert(step.converged)
+  end
+  return knot:attachment_force(hands[2])[1], #world:contacts()
+end
+
+stn.test("an overhand knot is pulled tight and holds, and slips through itself without self_collision", function()
+  local force, contacts = pull_knot(true)
+  assert(force > 1 and contacts >= 8, ("pulled with %g N, %d contacts"):format(force, contacts))
+  force, contacts = pull_knot(false)
+  assert(force < 0.2 and contacts == 0, ("pulled with %g N, %d contacts"):format(force, contacts))
+end)
+
 stn.test("a clone goes on as its world does", function()
   local world = stn.world { dt = 5e-3 }
   local swing = rope(world, { pinned = "start" })
