@@ -46,8 +46,8 @@ typedef struct stn_load_request {
     const char *const *package_paths;
     bool allow_absolute; // file:// and absolute mesh names, and symbolic links out of a package
     bool visual_meshes;  // reads visual meshes too, to check them; otherwise they stay references that a viewer reads
-    struct stn_soft_list *softs; // gets the file's soft bodies (stiction/soft.h); NULL: nobody asks
     stn_plugin_choice loader;    // id NULL: the one that the file's extension and first bytes ask for
+    struct stn_soft_list *softs; // gets the file's soft bodies (stiction/soft.h); NULL: nobody asks
 } stn_load_request;
 
 /// A robot to be written down. Of one that hangs on another the links and joints of its own are written.

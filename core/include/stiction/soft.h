@@ -178,15 +178,15 @@ typedef struct stn_soft_body {
 typedef struct stn_soft_item {
     char name[256];      // "robot/name"
     stn_soft_mesh *mesh; // owned
-    stn_soft_body body;
+    stn_soft_body body;  // its cloud and elements
 } stn_soft_item;
 
 /// Soft bodies that robot files brought into a builder (stn_load_request.softs), in the order of its clouds. Begins as
 /// all zeros but the context.
 typedef struct stn_soft_list {
-    stn_context *context; // that its memory is from
-    int32_t count, capacity;
-    stn_soft_item *items;
+    stn_context *context;    // that its memory is from
+    int32_t count, capacity; // there; room
+    stn_soft_item *items;    // (count)
 } stn_soft_list;
 
 /// Adds one, taking the mesh over, also on failure. STN_ERR_MEMORY.
