@@ -114,6 +114,11 @@ stn_status stn_world_restore(stn_world *world, const stn_snapshot *snapshot, stn
                         "groups, joints, constraints, controllers or laws, or only one of them holds by stiction)",
                         snapshot->state.sizes.nq, world->state.sizes.nq);
     }
+    const stn_status held = stn_world_check_held(world, snapshot->state.q, err);
+    if (held != STN_OK) {
+        stn_error_prefix(err, "restore: the state belongs to another model");
+        return held;
+    }
     const stn_instance *integrator = world->setup->plugin[STN_KIND_INTEGRATOR];
     const bool at_hand = snapshot->integrator != NULL && snapshot->context == world->services.context;
     if (at_hand && snapshot->integrator != integrator) {

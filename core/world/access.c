@@ -42,6 +42,11 @@ stn_status stn_world_set_q(stn_world *world, const double *q, stn_error *err) {
             r[i] /= norm;
         }
     }
+    status = stn_world_carry_nodes(world, checked, err);
+    if (status != STN_OK) {
+        stn_error_prefix(err, "set q");
+        return status;
+    }
     stn_world_apply_values(world, INPUT_Q, 0, (size_t)model->nq, checked);
     return STN_OK;
 }
@@ -97,7 +102,21 @@ stn_status stn_world_set_body_pose(stn_world *world, int32_t body, const stn_pos
     stn_pose relative = stn_pose_mul(&inverse, pose);
     stn_quat r = stn_quat_from_matrix(&relative.rotation);
     const double values[7] = {relative.position.x, relative.position.y, relative.position.z, r.w, r.x, r.y, r.z};
+    const stn_model *model = world->setup->model;
+    double *q = world->frame.q_next; // free between steps
+    memcpy(q, world->state.q, (size_t)model->nq * sizeof *q);
+    memcpy(q + joint->q_start, values, sizeof values);
+    stn_status status = stn_world_carry_nodes(world, q, err);
+    if (status != STN_OK) {
+        stn_error_prefix(err, "set pose");
+        return status;
+    }
     stn_world_apply_values(world, INPUT_Q, (size_t)joint->q_start, STN_COUNT(values), values);
+    const size_t nodes = model->attachment_count > 0 ? (size_t)model->trees[model->node_tree[0]].q_start : 0;
+    const size_t count = model->attachment_count > 0 ? (size_t)model->nq - nodes : 0;
+    if (memcmp(q + nodes, world->state.q + nodes, count * sizeof *q) != 0) {
+        stn_world_apply_values(world, INPUT_Q, nodes, count, q + nodes);
+    }
     return STN_OK;
 }
 

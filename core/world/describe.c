@@ -184,6 +184,21 @@ void stn_describe_geometry(const stn_model *model, int32_t geometry, char *text,
     snprintf(text, size, "%s%s%s", alone ? "" : group, alone ? "" : "/", link);
 }
 
+void stn_describe_element(const stn_model *model, const stn_element_group *group, int32_t element, char *text,
+                          size_t size) {
+    const bool named = group->name[0] != '\0';
+    char number[64] = "";
+    if (element >= 0) {
+        snprintf(number, sizeof number, "element %d (counted from 0) ", element);
+    }
+    snprintf(text, size, "element %s: %sof '%s%s%s'", group->instance->desc->id, number, model->trees[group->tree].name,
+             named ? "/" : "", group->name);
+    for (int32_t i = 0; element >= 0 && i < group->nodes_per_element; i++) {
+        stn_text_append(text, size, "%s%d", i > 0 ? ", " : ", nodes ",
+                        group->index[(size_t)element * (size_t)group->nodes_per_element + (size_t)i]);
+    }
+}
+
 static void describe_joint(const stn_joint *joint, char *text, size_t size) {
     snprintf(text, size, "%s%s", joint != NULL ? "joint " : "a node", joint != NULL ? joint->name : "");
 }

@@ -153,6 +153,7 @@ static int32_t first_not_finite(const double *x, int32_t count, int32_t size) {
     return -1;
 }
 
+/// Failing says which by `wrong`.
 static stn_status check_finite(stn_element_batch *batch, int32_t m, int32_t state_count, stn_error *err) {
     const struct {
         const char *name;
@@ -164,32 +165,24 @@ static stn_status check_finite(stn_element_batch *batch, int32_t m, int32_t stat
                  {"energy", batch->energy, 1},
                  {"state", batch->next_state, state_count}};
     for (int32_t k = 0; k < STN_COUNT(parts); k++) {
-        batch->wrong = first_not_finite(parts[k].values, batch->count, parts[k].size);
-        if (batch->wrong >= 0) {
+        if (parts[k].values == NULL) {
+            continue;
+        }
+        const int32_t wrong = first_not_finite(parts[k].values, batch->count, parts[k].size);
+        if (wrong >= 0) {
+            batch->wrong = wrong;
             return stn_fail(err, STN_ERR_NUMERIC, "its %s is not finite", parts[k].name);
         }
     }
     return STN_OK;
 }
 
-/// Puts "element 7 of group 'skin' (fem), nodes 3, 4, 9" in front of an error.
-static void blame(const source *s, const stn_element_batch *batch, stn_error *err) {
-    const stn_element_group *group = s->group;
-    char nodes[160] = "";
-    size_t used = 0;
+/// Puts "element fem: element 7 (counted from 0) of 'pad', nodes 3, 4, 9" in front of an error.
+static void blame(const step_setup *setup, const source *s, const stn_element_batch *batch, stn_error *err) {
+    char text[400];
     const bool known = batch->wrong >= 0 && batch->wrong < batch->count;
-    const int32_t element = batch->first + (known ? batch->wrong : 0);
-    for (int32_t i = 0; known && i < s->w.nodes && used < sizeof nodes; i++) {
-        used += (size_t)snprintf(nodes + used, sizeof nodes - used, "%s%d", i > 0 ? ", " : ", nodes ",
-                                 group->index[(size_t)element * (size_t)s->w.nodes + (size_t)i]);
-    }
-    if (known) {
-        stn_error_prefix(err, "element %s: element %d (counted from 0)%s%s%s%s", group->instance->desc->id, element,
-                         group->name[0] != '\0' ? " of '" : "", group->name, group->name[0] != '\0' ? "'" : "", nodes);
-    } else {
-        stn_error_prefix(err, "element %s%s%s%s", group->instance->desc->id, group->name[0] != '\0' ? " of '" : "",
-                         group->name, group->name[0] != '\0' ? "'" : "");
-    }
+    stn_describe_element(setup->model, s->group, known ? batch->first + batch->wrong : -1, text, sizeof text);
+    stn_error_prefix(err, "%s", text);
 }
 
 // ------------------------------------------------------------------------------------------------------------ a group
@@ -201,9 +194,16 @@ typedef struct result {
     stn_error error;
 } result;
 
+/// What a group's results are added to.
+typedef struct results_to {
+    double *tau, *load; // (nv of the tree); load is NULL unless the element's work is that of an input
+    stn_forces *gains;  // K and D; NULL: forces alone are asked for, and no state for the step after
+} results_to;
+
 /// Batches that are evaluated at the same time.
 typedef struct wave {
     source from;
+    bool forces_alone;
     int32_t first;      // element
     int32_t stride;     // doubles of one batch
     double *numbers;    // (WAVE x stride)
@@ -228,9 +228,9 @@ static void evaluate_batch(void *user, int32_t index, int32_t worker) {
     stn_answer_begin(&r->error);
     r->batch = gather(s, first, count, x, v);
     r->batch.force = v + BATCH * m;
-    r->batch.K = r->batch.force + BATCH * m;
-    r->batch.D = r->batch.K + BATCH * m * m;
-    r->batch.energy = r->batch.D + BATCH * m * m;
+    r->batch.energy = r->batch.force + BATCH * m;
+    r->batch.K = w->forces_alone ? NULL : r->batch.energy + BATCH;
+    r->batch.D = w->forces_alone ? NULL : r->batch.K + BATCH * m * m;
     r->batch.next_state = w->next_state != NULL ? w->next_state + (size_t)first * (size_t)ops->state_count : NULL;
     r->status = stn_answer_end(ops->evaluate(s->group->instance->self, &r->batch, &r->error), &r->error);
     if (r->status >= 0) {
@@ -254,40 +254,46 @@ static void add_blocks(const source *s, const int32_t *slot, int32_t count, cons
     }
 }
 
-/// `load` is NULL unless the element's work is that of an input.
-static void add_batch(const source *s, const stn_element_batch *batch, const int32_t *slots, stn_forces *forces,
-                      double *tau, double *load) {
+static void add_batch(const source *s, const stn_element_batch *batch, const int32_t *slots, const results_to *to) {
     const int32_t nodes = s->w.nodes, nv = s->w.nv, tree = s->group->tree;
     const int32_t *index = s->group->index + (size_t)batch->first * (size_t)nodes;
     const int32_t *slot = slots + (size_t)batch->first * (size_t)(nodes * nodes);
     for (int32_t i = 0; i < batch->count * nodes; i++) {
         for (int32_t r = 0; r < nv; r++) {
-            tau[nv * index[i] + r] += batch->force[nv * i + r];
-            if (load != NULL) {
-                load[nv * index[i] + r] += batch->force[nv * i + r];
+            to->tau[nv * index[i] + r] += batch->force[nv * i + r];
+            if (to->load != NULL) {
+                to->load[nv * index[i] + r] += batch->force[nv * i + r];
             }
         }
     }
-    add_blocks(s, slot, batch->count, batch->K, &forces->K[tree]);
-    add_blocks(s, slot, batch->count, batch->D, &forces->D[tree]);
+    if (to->gains != NULL) {
+        add_blocks(s, slot, batch->count, batch->K, &to->gains->K[tree]);
+        add_blocks(s, slot, batch->count, batch->D, &to->gains->D[tree]);
+    }
+}
+
+static void note_inverted(const stn_element_batch *batch, int32_t group, stn_step_report *report) {
+    if (batch->inverted > 0 && report->inverted_count == 0) {
+        const bool known = batch->wrong >= 0 && batch->wrong < batch->count;
+        report->inverted_group = group;
+        report->inverted_element = batch->first + (known ? batch->wrong : 0);
+    }
+    report->inverted_count += batch->inverted > 0 ? batch->inverted : 0;
 }
 
 static stn_status add_group(const step_setup *setup, const state_view *state, step_frame *frame, int32_t g,
-                            stn_threads *threads, stn_error *err) {
-    wave w = {.from = source_of(setup, state, g, frame->dt)};
+                            const results_to *to, stn_threads *threads, stn_error *err) {
+    wave w = {.from = source_of(setup, state, g, frame->dt), .forces_alone = to->gains == NULL};
     const source *s = &w.from;
     const int32_t m = s->w.m;
     w.stride = BATCH * (s->w.nodes * s->w.nq + 2 * m + 2 * m * m + 1);
-    if (ops_of(s->group)->state_count > 0) {
+    if (ops_of(s->group)->state_count > 0 && !w.forces_alone) {
         w.next_state = (double *)(void *)(frame->controller_next + setup->element_slots[g].memory_start);
     }
     w.numbers = STN_ARENA(frame->arena, (size_t)batch_count(&w) * (size_t)w.stride, double);
     if (w.numbers == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "elements: out of memory");
     }
-    const int32_t v_start = setup->model->trees[s->group->tree].v_start;
-    double *tau = frame->forces.tau + v_start;
-    double *load = stn_plugin_says(s->group->instance, "load") ? frame->load + v_start : NULL;
     frame->place.plugin = s->group->instance;
     for (; w.first < s->group->element_count; w.first += WAVE * BATCH) {
         const int32_t count = batch_count(&w);
@@ -296,10 +302,13 @@ static stn_status add_group(const step_setup *setup, const state_view *state, st
             const result *r = &w.results[i];
             if (r->status < 0) {
                 stn_fail(err, r->status, "%s", r->error.text);
-                blame(s, &r->batch, err);
+                blame(setup, s, &r->batch, err);
                 return r->status;
             }
-            add_batch(s, &r->batch, setup->element_slots[g].slot, &frame->forces, tau, load);
+            add_batch(s, &r->batch, setup->element_slots[g].slot, to);
+            if (!w.forces_alone) {
+                note_inverted(&r->batch, g, &frame->report);
+            }
         }
     }
     frame->place.plugin = NULL;
@@ -314,10 +323,44 @@ stn_status stn_step_elements(const step_setup *setup, const state_view *state, s
         return stn_fail(err, STN_ERR_MEMORY, "elements: out of memory");
     }
     for (int32_t g = 0; g < model->element_group_count; g++) {
-        stn_status status = add_group(setup, state, frame, g, services->threads, err);
+        const int32_t v_start = model->trees[model->element_groups[g].tree].v_start;
+        const bool is_load = stn_plugin_says(model->element_groups[g].instance, "load");
+        const results_to to = {frame->forces.tau + v_start, is_load ? frame->load + v_start : NULL, &frame->forces};
+        stn_status status = add_group(setup, state, frame, g, &to, services->threads, err);
         if (status != STN_OK) {
             return status;
         }
+    }
+    return STN_OK;
+}
+
+stn_status stn_step_move_loads(const step_setup *setup, const state_view *state, step_frame *frame,
+                               const step_services *services, stn_error *err) {
+    const stn_model *model = setup->model;
+    double *q = NULL, *load = NULL;
+    for (int32_t g = 0; g < model->element_group_count && frame->contact_theta > 0.0; g++) {
+        if (!stn_plugin_says(model->element_groups[g].instance, "load")) {
+            continue;
+        }
+        if (q == NULL) {
+            q = STN_ARENA(frame->arena, model->nq, double);
+            load = STN_ARENA_ZEROED(frame->arena, model->nv, double);
+            if (q == NULL || load == NULL) {
+                return stn_fail(err, STN_ERR_MEMORY, "elements: out of memory");
+            }
+            stn_integrate_q(model, state->q, state->v, frame->contact_theta * frame->dt, q);
+        }
+        state_view there = *state;
+        there.q = q;
+        const results_to to = {.tau = load + model->trees[model->element_groups[g].tree].v_start};
+        stn_status status = add_group(setup, &there, frame, g, &to, services->threads, err);
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    for (int32_t d = 0; load != NULL && d < model->nv; d++) {
+        frame->problem.free_impulse[d] += frame->dt * (load[d] - frame->load[d]);
+        frame->load[d] = load[d];
     }
     return STN_OK;
 }

@@ -177,6 +177,10 @@ stn_status stn_step_form(const step_setup *setup, const state_view *state, step_
     if (status != STN_OK) {
         return status;
     }
+    status = stn_step_move_loads(setup, state, frame, services, err);
+    if (status != STN_OK) {
+        return status;
+    }
     status = stn_step_prescribe_nodes(setup, state, frame, err);
     if (status != STN_OK) {
         return status;

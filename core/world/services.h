@@ -42,6 +42,8 @@ typedef struct step_services {
     // warnings
     struct clearance_watch *clearances; // clearance.h; NULL: contacts act on the shapes' own surfaces
     bool start_checked;                 // the first problem was looked at
+    bool carry_said;                    // about nodes that went with one link and not with another
+    bool inverted_said;                 // about an element that is inside out
     bool loose_said;                    // about an integrator that did not converge
     bool resolution_said;               // about stiffness and dt of contacts
     bool softening_said;                // about those of constraints

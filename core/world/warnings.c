@@ -66,7 +66,7 @@ static void check_constraints(const assembly *a) {
         first, last, off, others, fastest);
 }
 
-/// The attached node that begins furthest from its place, where a robot or its nodes were moved after compiling.
+/// The attached node that begins furthest from its place, on a body that forces move, where its coordinates were set.
 static void check_attachments(const assembly *a) {
     const stn_model *model = a->setup->model;
     const stn_kinematics *kinematics = a->frame->kinematics;
@@ -77,8 +77,9 @@ static void check_attachments(const assembly *a) {
         const stn_node_attachment *held = &model->attachments[i];
         const stn_vec3 place = stn_pose_apply(&kinematics->body_pose[held->body], held->point);
         const double off = stn_vec3_norm(stn_vec3_sub(kinematics->node[held->node], place));
-        count += off > harmless * a->frame->dt;
-        if (off > furthest) {
+        const bool pulled = off > harmless * a->frame->dt && stn_model_body_moves(model, held->body);
+        count += pulled;
+        if (pulled && off > furthest) {
             furthest = off;
             worst = held;
         }
@@ -86,16 +87,15 @@ static void check_attachments(const assembly *a) {
     if (worst == NULL) {
         return;
     }
-    const bool world = worst->link == STN_WORLD;
+    const stn_tree *tree = &model->trees[model->node_tree[worst->node]];
     char others[64] = "";
     if (count > 1) {
         snprintf(others, sizeof others, " (%d more such nodes)", count - 1);
     }
     stn_log(a->setup->context, STN_LOG_WARNING,
-            "the first step begins with node %d of a deformable %.3g m from its place on %s%s, where it was when the "
-            "model was made%s; it is brought back within a step, at %.3g m/s: a keyframe, joints or a pose that is set "
-            "afterwards does not carry it along",
-            worst->node, furthest, world ? "the world" : "link ", world ? "" : model->links[worst->link].name, others,
+            "the first step begins with node %d of '%s', counted from 0, %.3g m from its place on link %s%s; it is "
+            "brought back within a step, at %.3g m/s: set coordinates of attached nodes to where the link holds them",
+            worst->node - tree->node_start, tree->name, furthest, model->links[worst->link].name, others,
             furthest / a->frame->dt);
 }
 
@@ -156,6 +156,34 @@ void stn_step_check_start(const step_setup *setup, const state_view *state, step
         check_attachments(&a);
         check_rows(setup, state, frame);
     }
+}
+
+// ------------------------------------------------------------------------------------------------------------ elements
+
+void stn_step_check_inverted(const step_setup *setup, const state_view *state, const step_frame *frame,
+                             step_services *services) {
+    const stn_step_report *report = &frame->report;
+    if (report->inverted_count == 0 || services->inverted_said) {
+        return;
+    }
+    services->inverted_said = true;
+    const stn_element_group *group = &setup->model->element_groups[report->inverted_group];
+    const int32_t n = group->nodes_per_element, *nodes = group->index + (size_t)report->inverted_element * (size_t)n;
+    stn_vec3 middle = stn_vec3_zero();
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t node = setup->model->trees[group->tree].node_start + nodes[i];
+        middle = stn_vec3_mul_add(middle, 1.0 / n, frame->kinematics->node[node]);
+    }
+    char text[400], others[64] = "";
+    stn_describe_element(setup->model, group, report->inverted_element, text, sizeof text);
+    if (report->inverted_count > 1) {
+        snprintf(others, sizeof others, " (%d more such elements)", report->inverted_count - 1);
+    }
+    stn_log(services->context, STN_LOG_WARNING,
+            "%s, is turned inside out at (%.4g, %.4g, %.4g) m at t = %.4g s%s: what presses the body is near its "
+            "modulus, or the step too long for it; make it stiffer or the step shorter, its shape and energy are wrong "
+            "from here on",
+            text, middle.x, middle.y, middle.z, state->time, others);
 }
 
 // ---------------------------------------------------------------------------------------------------------- resolution

@@ -88,6 +88,9 @@ const char *stn_world_standard_plugin(stn_kind kind); // of a world that chooses
 // describe.c
 /// "group/link", "group" where the two are the same, "the world", "a deformable".
 void stn_describe_geometry(const stn_model *model, int32_t geometry, char *text, size_t size);
+/// "element fem: element 7 (counted from 0) of 'pad', nodes 3, 4, 9, 12"; without an element (-1) of what group alone.
+void stn_describe_element(const stn_model *model, const stn_element_group *group, int32_t element, char *text,
+                          size_t size);
 /// "joint NAME", or "a node": whose velocity v[d] or coordinate q[i] is.
 void stn_describe_dof(const stn_model *model, int32_t d, char *text, size_t size);
 void stn_describe_coordinate(const stn_model *model, int32_t i, char *text, size_t size);
@@ -126,6 +129,10 @@ void stn_world_begin_elements(const step_setup *setup, stn_state *state); // sta
 /// Adds tau, K, D and energy of all elements, and writes their next states. STN_ERR_NUMERIC names the element.
 stn_status stn_step_elements(const step_setup *setup, const state_view *state, step_frame *frame,
                              const step_services *services, stn_error *err);
+/// Takes what elements exert that say "load" where the nodes are at q0 + contact_theta dt N v0, when the integrator has
+/// said so: the change goes to free_impulse and into the account of work.
+stn_status stn_step_move_loads(const step_setup *setup, const state_view *state, step_frame *frame,
+                               const step_services *services, stn_error *err);
 /// STN_ERR_ARGUMENT, STN_ERR_SEQUENCE: there is no such group of elements.
 stn_status stn_setup_check_elements(const step_setup *setup, int32_t group, stn_error *err);
 /// [J] stored in the elements at a state. Takes no memory.
@@ -165,6 +172,13 @@ void stn_step_find_reactions(const step_setup *setup, step_frame *frame);
 void stn_step_place_nodes(const step_setup *setup, const step_frame *frame, double *q_next); // where they are held
 /// [J] on what moves freely, of the bodies that hold such nodes; the next velocities are known.
 double stn_step_reaction_work(const step_setup *setup, const state_view *state, const step_frame *frame);
+
+// carry_nodes.c: attached nodes and coordinates that are set from outside
+/// Changes the nodes of `q` (nq), which the world is about to take, to go with the bodies that hold them; those that
+/// are given other coordinates than the present ones are taken as they are. STN_ERR_ARGUMENT: a node is not where a
+/// body that no force moves holds it.
+stn_status stn_world_carry_nodes(stn_world *world, double *q, stn_error *err);
+stn_status stn_world_check_held(stn_world *world, double *q, stn_error *err); ///< the refusal alone
 
 // collide.c: broad phase, contact model -> contact set
 stn_status stn_step_collide(const step_setup *setup, const state_view *state, step_frame *frame,
@@ -299,6 +313,8 @@ stn_status stn_step_check_energies(const step_setup *setup, const state_view *st
 stn_status stn_step_failed(stn_world *world, stn_stage stage, stn_status status, stn_error *err);
 
 // warnings.c: when the first problem begins with deep overlap or a joint outside its limits; before the solve
+void stn_step_check_inverted(const step_setup *setup, const state_view *state, const step_frame *frame,
+                             step_services *services);
 void stn_step_check_start(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services);
 // once of a compliant contact that the step is too long for; after the solve, which fills R
 void stn_step_check_resolution(const step_setup *setup, step_frame *frame, step_services *services);

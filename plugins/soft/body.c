@@ -200,6 +200,51 @@ static stn_status sort_skin(stn_context *context, const stn_soft_spec *spec, par
     return status;
 }
 
+/// A category that none of the skin's is.
+static uint32_t category_beside(uint32_t skin) {
+    uint32_t category = 1u << 31;
+    while (category > 1u && (category & skin) != 0) {
+        category >>= 1;
+    }
+    return category;
+}
+
+/// Without a thickness nothing would tell on which side of a wall another one is that rounding has put into it.
+static double wall_thickness(const stn_soft_spec *spec) {
+    const stn_soft_mesh *mesh = spec->mesh;
+    double shortest = (double)INFINITY;
+    for (int32_t t = mesh->chamber_start[0]; t < mesh->chamber_start[mesh->chamber_count]; t++) {
+        for (int32_t k = 0; k < 3; k++) {
+            const double *a = &mesh->nodes[3 * (size_t)mesh->triangles[3 * (size_t)t + (size_t)k]];
+            const double *b = &mesh->nodes[3 * (size_t)mesh->triangles[3 * (size_t)t + (size_t)((k + 1) % 3)]];
+            shortest = fmin(shortest, hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]));
+        }
+    }
+    return spec->surface.thickness > 0.0 ? spec->surface.thickness : 0.05 * shortest;
+}
+
+/// Where the body collides with itself the walls of a chamber do, too: a surface that is felt from both sides and meets
+/// chambers alone, not the skin, inside of which it lies.
+static stn_status add_chamber_walls(stn_model_builder *builder, const stn_soft_spec *spec, int32_t cloud,
+                                    stn_error *err) {
+    const stn_soft_mesh *mesh = spec->mesh;
+    stn_status status = STN_OK;
+    for (int32_t c = 0; spec->surface.self_collision && c < mesh->chamber_count && status == STN_OK; c++) {
+        char name[256];
+        int32_t geometry = -1;
+        stn_surface_spec wall = spec->surface;
+        (void)snprintf(name, sizeof name, "%s/chamber%d", spec->name, c + 1);
+        wall.name = name;
+        wall.solid = wall.visual = false;
+        wall.thickness = wall_thickness(spec);
+        wall.category = wall.mask = category_beside(spec->surface.category);
+        wall.triangle_count = mesh->chamber_start[c + 1] - mesh->chamber_start[c];
+        wall.triangles = &mesh->triangles[3 * (size_t)mesh->chamber_start[c]];
+        status = stn_builder_add_surface(builder, cloud, &wall, &geometry, err);
+    }
+    return status;
+}
+
 static stn_status add_surfaces(stn_model_builder *builder, const stn_soft_spec *spec, const parts *p, int32_t cloud,
                                stn_error *err) {
     stn_status status = STN_OK;
@@ -213,7 +258,7 @@ static stn_status add_surfaces(stn_model_builder *builder, const stn_soft_spec *
             status = stn_builder_add_surface(builder, cloud, &surface, &geometry, err);
         }
     }
-    return status;
+    return status == STN_OK ? add_chamber_walls(builder, spec, cloud, err) : status;
 }
 
 /// Would the builder take the surfaces? One that goes is asked, as nothing takes nodes out of a builder again.

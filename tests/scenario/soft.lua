@@ -61,6 +61,49 @@ stn.test("nodes that a body holds go with it, and it carries them", function()
   stn.near(box:velocity()[3], 0.1, 1e-3)
 end)
 
+stn.test("a body that is put elsewhere takes the soft one along", function()
+  for _, after in ipairs { 0, 20 } do -- before the first step, and in a run
+    local world = stn.world { dt = 2e-3, gravity = { 0, 0, 0 } }
+    local hand = world:box { size = { 0.02, 0.1, 0.05 }, mass = 0.5, xyz = { -0.11, 0, 1 } }
+    local box = block(world, { xyz = { 0, 0, 1 }, attach = { link = hand, nodes = "x_min" } })
+    for _ in world:run { steps = after } do end
+    local before = box:positions()
+    hand:set_pose { xyz = { 1, 2, 3 }, rpy = { 0, 0, math.pi / 2 } }
+    for i, now in ipairs(box:positions()) do -- turned by 90 degrees about z, from (-0.11, 0, 1) to (1, 2, 3)
+      local x, y, z = table.unpack(before[i])
+      stn.near(now, { 1 - y, 2 + (x + 0.11), 3 + (z - 1) }, 1e-12)
+    end
+    for _, stress in ipairs(box:output "von_mises") do
+      assert(stress < 1e-6, "it is not stretched")
+    end
+    world:step()
+    stn.near(box:velocity(), { 0, 0, 0 }, 1e-9)
+  end
+end)
+
+local arm = [[<robot name="arm"><link name="base"/>
+  <link name="slider"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="slide" type="prismatic"><parent link="base"/><child link="slider"/><axis xyz="1 0 0"/>
+    <limit lower="-1" upper="1" effort="10" velocity="1"/></joint></robot>]]
+
+stn.test("joints of the start take attached nodes along, pinned ones stay", function()
+  local path = files:write(".urdf", arm)
+  for _, held in ipairs { false, true } do
+    local world = stn.world { dt = 2e-3, gravity = { 0, 0, 0 } }
+    local robot = world:load { path, fixed = true, joints = { slide = 0.05 } }
+    local box = block(world, { xyz = { 0.1, 0, 0 }, attach = { link = { robot, "slider" }, nodes = "x_min" },
+      pinned = held and "x_max" or nil })
+    stn.near(box:position("x_min"), { 0.05, 0, 0 }, 1e-15)
+    stn.near(box:position("x_max"), { held and 0.2 or 0.25, 0, 0 }, 1e-15)
+    robot:set_q { -0.02 }
+    stn.near(box:position("x_min"), { -0.02, 0, 0 }, 1e-15)
+    stn.near(box:position("x_max"), { held and 0.2 or 0.18, 0, 0 }, 1e-15)
+    world:reset()
+    stn.near(box:position("x_min"), { 0.05, 0, 0 }, 1e-15)
+    stn.near(box:position("x_max"), { held and 0.2 or 0.25, 0, 0 }, 1e-15)
+  end
+end)
+
 stn.test("a finger bends towards its floor under pressure, and comes back without", function()
   local world = stn.world { dt = 0.01, gravity = { 0, 0, 0 } }
   local finger = world:soft { finger = { size = { 0.09, 0.02, 0.015 }, chambers = 4, wall = 0.002, floor = 0.004 },
@@ -80,6 +123,53 @@ stn.test("a finger bends towards its floor under pressure, and comes back withou
   finger:set_pressure(0)
   for _ in world:run { seconds = 1 } do end
   stn.near(finger:position "x_max", rest, 1e-5)
+end)
+
+stn.test("the work of pressure is p dV with midpoint, too, and no energy comes of it", function()
+  for _, integrator in ipairs { "midpoint", "symplectic_euler" } do
+    local world = stn.world { dt = 3e-4, gravity = { 0, 0, 0 }, integrator = integrator }
+    local finger = world:soft { finger = { size = { 0.09, 0.02, 0.015 }, chambers = 2, wall = 0.002, floor = 0.004 },
+      cells = { 18, 4, 3 }, young = 5e5, poisson = 0.4, pinned = "x_min" }
+    local before = finger:chamber_volume(1) + finger:chamber_volume(2)
+    finger:set_pressure(1e4)
+    local work, most, done = 0, 0, 0
+    for step in world:run { seconds = 0.12 } do
+      done = 1e4 * (finger:chamber_volume(1) + finger:chamber_volume(2) - before)
+      work, most = work + step.input_work_J, math.max(most, step.energy_J - done)
+    end
+    stn.near(work, done, { relative = 2e-4, tolerance = 0 }, integrator .. ": work [J]")
+    assert(most < 0.01 * done, ("%s: %g J more than %g J of p dV"):format(integrator, most, done))
+  end
+end)
+
+stn.test("an evacuated chamber closes on itself, where the body collides with itself", function()
+  local function volumes(own)
+    local world = stn.world { dt = 2e-3, gravity = { 0, 0, 0 } }
+    local finger = world:soft { finger = { size = { 0.04, 0.02, 0.012 }, chambers = 1, wall = 0.002, floor = 0.002 },
+      cells = { 10, 5, 6 }, young = 5e4, poisson = 0.3, damping = 0.02, pinned = "x_min", self_collision = own }
+    finger:set_pressure(-4e3)
+    local full, least = finger:chamber_volume(1), math.huge
+    for _ in world:run { seconds = 0.2 } do least = math.min(least, finger:chamber_volume(1)) end
+    return full, least, finger:contact_force()
+  end
+  local full, least = volumes(true)
+  assert(least > 0.1 * full and least < 0.5 * full, ("it holds %g of %g m^3"):format(least, full))
+  full, least = volumes(false)
+  assert(least < 0, "without it the walls pass through each other")
+end)
+
+stn.test("elements that are inside out are counted and told", function()
+  local world = stn.world { dt = 2e-3 }
+  world:ground {}
+  local box = world:soft { box = { 0.1, 0.1, 0.1 }, cells = 4, xyz = { 0, 0, 0.05 }, young = 200, density = 1000, damping = 0.01 }
+  local most, counted = 0, 0
+  for step in world:run { seconds = 0.3 } do
+    stn.near(step.inverted, counted, 0, "those of the state that the step began with")
+    counted = 0
+    for _, ratio in ipairs(box:output "volume_ratio") do counted = counted + (ratio <= 0 and 1 or 0) end
+    most = math.max(most, step.inverted)
+  end
+  assert(most > 0, "a body that weighs five times its modulus is crushed")
 end)
 
 stn.test("stress is told for every element", function()

@@ -27,7 +27,8 @@ typedef struct stn_element_batch {
     double *K, *D;
     double *energy;     // (count) stored [J]
     double *next_state; // (count x state_count) for the step after this one; NULL: it has none, or not asked
-    int32_t wrong;      // element of the batch that a failing evaluate is about; -1: none by itself
+    int32_t inverted;   // how many evaluate found turned inside out; given as 0, and 0 of those that cannot be
+    int32_t wrong;      // element of the batch that a failing evaluate is about, or the first inverted one; -1: none
 } stn_element_batch;
 
 /// A number that every element may have for itself: where a group gives one, it counts in place of the instance's.

@@ -73,7 +73,8 @@ typedef struct stn_formed {
     stn_bias_rule
         *bias_rule; // (tree_count) how Coriolis and centrifugal forces are taken, for sensors; preset to start
     /// Contacts act where they are at q0 + contact_theta dt N v0, and their rows hold the velocities of the step's end
-    /// at the place of the step's end. Preset to 0: where they are at q0, and there.
+    /// at the place of the step's end. Elements that say "load" act there, too. Preset to 0: where they are at q0, and
+    /// there.
     double contact_theta;
     /// (tree_count) matrices that inverse masses are taken from in place of A, positive definite, the view's arena
     /// holds them; n = 0: none for that tree. Preset to NULL: A itself, and M where A is singular.

@@ -47,7 +47,8 @@ typedef struct stn_snapshot stn_snapshot;
 STN_API stn_status stn_world_snapshot(const stn_world *world, stn_snapshot **out, stn_error *err);
 STN_API void stn_snapshot_destroy(stn_snapshot *snapshot); ///< accepts NULL
 /// The world goes back to the integrator of the snapshot (of STN_ERR_MEMORY perhaps to that alone); one from a file is
-/// refused unless the world has that integrator. STN_ERR_ARGUMENT when it belongs to a model of other sizes or names.
+/// refused unless the world has that integrator. STN_ERR_ARGUMENT when it belongs to a model of other sizes or names,
+/// or has a node elsewhere than the world or a kinematic body holds it here.
 STN_API stn_status stn_world_restore(stn_world *world, const stn_snapshot *snapshot, stn_error *err);
 /// To and from a file; it appears whole or not at all; damage is found by a checksum.
 STN_API stn_status stn_snapshot_save(const stn_snapshot *snapshot, const char *path, stn_error *err);

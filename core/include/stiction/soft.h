@@ -157,8 +157,11 @@ typedef struct stn_soft_spec {
     /// Of kind element: 4 nodes for tetrahedra, 6 for a sheet, where the last three are those of `across`. id NULL:
     /// "fem" or "shell".
     stn_plugin_choice element;
-    const double *node_mass;  // (mesh->node_count) beside that of the elements, >= 0; NULL: none [kg]
-    stn_surface_spec surface; // of the skin: all but name, triangles and solid, which follow from the mesh
+    const double *node_mass; // (mesh->node_count) beside that of the elements, >= 0; NULL: none [kg]
+    /// Of the skin: all but name, triangles and solid, which follow from the mesh. With self_collision the walls of
+    /// each chamber, surface "body/chamber1", ..., collide with themselves and with other chambers, with nothing else;
+    /// where it has no thickness they have a twentieth of their shortest edge.
+    stn_surface_spec surface;
     int32_t patch_count;
     /// Of a triangle in several the last counts. With patches a solid is felt from both sides of its skin, within the
     /// thickness of the surface, which then must be > 0.

@@ -187,9 +187,14 @@ STN_API stn_status stn_world_element_outputs(const stn_world *world, int32_t gro
 
 /// Whole vectors (nq), (nv). STN_ERR_NUMERIC for NaN or infinity, naming joint and component; quaternions are
 /// normalised (zero ones refused). Contact memory is kept.
+/// What q moves takes attached nodes along: a cloud whose coordinates in q are the present ones goes as a whole where
+/// all bodies that hold it move by one and the same rigid motion, else the nodes that are attached to a body go with it
+/// and the others stay, of which the first case is warned of. A cloud whose coordinates q changes is where q says.
+/// STN_ERR_ARGUMENT for a node that would not be where the world or a kinematic body holds it. Velocities stay.
 STN_API stn_status stn_world_set_q(stn_world *world, const double *q, stn_error *err);
 STN_API stn_status stn_world_set_v(stn_world *world, const double *v, stn_error *err);
-/// Pose and velocity, now, of a free body's root link or of a kinematic one; STN_ERR_ARGUMENT for others.
+/// Pose and velocity, now, of a free body's root link or of a kinematic one; STN_ERR_ARGUMENT for others. A pose takes
+/// attached nodes along, as stn_world_set_q does.
 STN_API stn_status stn_world_set_body_pose(stn_world *world, int32_t body, const stn_pose *pose, stn_error *err);
 STN_API stn_status stn_world_set_body_velocity(stn_world *world, int32_t body, stn_vec3 linear, stn_vec3 angular,
                                                stn_error *err);

@@ -73,6 +73,9 @@ static void add_steps(cJSON *json, const stn_session *session, const cli_run_end
     if (s->contradicted > 0) {
         cli_json_add_real(json, "contradicted", (double)s->contradicted);
     }
+    if (s->inverted > 0) {
+        cli_json_add_real(json, "inverted", (double)s->inverted);
+    }
     if (s->quasistatic > 0) {
         cJSON_AddBoolToObject(json, "quasistatic", true);
         cli_json_add_real(json, "quasistatic_steps", (double)s->quasistatic);
@@ -349,6 +352,9 @@ static void print_steps(const stn_session *session, const cli_run_end *end) {
     if (s->contradicted > 0) {
         fprintf(stderr, "  %lld of them by the certificate alone: the solver says that it converged\n",
                 (long long)s->contradicted);
+    }
+    if (s->inverted > 0) {
+        fprintf(stderr, "  %lld step%s began with elements inside out\n", (long long)s->inverted, plural(s->inverted));
     }
     if (s->approximate > 0) {
         fprintf(

@@ -7,6 +7,7 @@
 // give back what they stored. A change by hand (set_pose, restore, set_gravity) counts as work.
 #define _GNU_SOURCE // RUSAGE_THREAD
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -146,6 +147,18 @@ static void note_profile(stn_profile *p, const stn_step_report *report) {
     }
 }
 
+static void note_inverted(stn_world_account *a, const stn_observation *o) {
+    const stn_step_report *r = o->report;
+    if (r->inverted_count > 0) {
+        const stn_element_group *group = &o->model->element_groups[r->inverted_group];
+        stn_figure figure = {r->inverted_count, r->inverted_count, o->time - o->dt, ""};
+        snprintf(figure.what, sizeof figure.what, "%d (counted from 0) of '%s'", r->inverted_element,
+                 o->model->trees[group->tree].name);
+        stn_figure_merge(&a->figures[STN_FIGURE_INVERTED], &figure);
+        a->statistics->inverted++;
+    }
+}
+
 stn_status stn_account_observe(stn_world_account *account, stn_context *context, const stn_observation *o,
                                stn_error *err) {
     stn_statistics *s = account->statistics;
@@ -190,6 +203,7 @@ stn_status stn_account_observe(stn_world_account *account, stn_context *context,
         s->contradicted++;
     }
     s->not_finite += c != NULL && !c->finite;
+    note_inverted(account, o);
     note_energy(account, o->report, o->time);
     if (account->scene != NULL) {
         stn_scene_observe(account->scene, o, account->gravity, account->figures);

@@ -10,7 +10,7 @@ static const struct {
 } kinds[STN_FIGURE_COUNT] = {
     [STN_FIGURE_ENERGY] = {"energy", "J", 0.1}, [STN_FIGURE_OVERLAP] = {"overlap", "m", 0.25},
     [STN_FIGURE_MOVE] = {"move", "m", 1.0},     [STN_FIGURE_DISTANCE] = {"distance", "m", 100.0},
-    [STN_FIGURE_CLAIM] = {"claim", "1", 1.0},
+    [STN_FIGURE_CLAIM] = {"claim", "1", 1.0},   [STN_FIGURE_INVERTED] = {"inverted", "1", 0.0},
 };
 
 const char *stn_figure_name(stn_figure_kind kind) {
@@ -46,6 +46,10 @@ void stn_figure_describe(const stn_figure *f, stn_figure_kind kind, char *text, 
         return;
     case STN_FIGURE_CLAIM:
         snprintf(text, size, "the solver %s, at t = %.4g s", f->what, f->time);
+        return;
+    case STN_FIGURE_INVERTED:
+        snprintf(text, size, "%.0f element%s inside out at t = %.4g s, %s among them", f->value,
+                 f->value == 1.0 ? " was" : "s were", f->time, f->what);
         return;
     default:
         snprintf(text, size, "%s was %.4g m off the scene at t = %.4g s, %.3g times its size", f->what, f->value,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run that ended without a complaint has to be asked all the same: whether energy came from nowhere, bodies sank
-// into each other, went too far within a step, or left the scene, and whether its solver tells the truth. Figures
-// without a scale of their own, each beside what it is compared with: docs/verdict.md has the reasons.
+// into each other, went too far within a step, or left the scene, whether elements of soft bodies turned inside out,
+// and whether its solver tells the truth. Figures without a scale of their own, each beside what it is compared with:
+// docs/verdict.md has the reasons.
 #ifndef STICTION_COMMAND_VERDICT_H
 #define STICTION_COMMAND_VERDICT_H
 
@@ -13,6 +14,7 @@ typedef enum stn_figure_kind {
     STN_FIGURE_MOVE,     // [m] the farthest way of a body within a step, compared with its size
     STN_FIGURE_DISTANCE, // [m] the farthest that a body was below or above the scene that the world began with
     STN_FIGURE_CLAIM,    // [1] the residual that contradicts the solver most, compared with its bound
+    STN_FIGURE_INVERTED, // [1] the most elements that were inside out at once, compared with none
     STN_FIGURE_COUNT
 } stn_figure_kind;
 
@@ -23,7 +25,7 @@ typedef struct stn_figure {
     char what[160];      // which bodies; of a claim what the solver says, and what is true
 } stn_figure;
 
-/// "energy", "overlap", "move", "distance", "claim".
+/// "energy", "overlap", "move", "distance", "claim", "inverted".
 const char *stn_figure_name(stn_figure_kind kind);
 /// Of `value`: "J", "m", "1".
 const char *stn_figure_unit(stn_figure_kind kind);

@@ -183,6 +183,10 @@ static void run(subject *s, stn_element_batch *batch) {
     if (status != STN_OK) {
         trial_fail(s->trial, "evaluate refuses element %d of a batch of %d, deformed a little: %s", batch->wrong,
                    batch->count, err.text);
+    } else if (batch->inverted < 0 || batch->inverted > batch->count ||
+               (batch->inverted > 0 && (batch->wrong < 0 || batch->wrong >= batch->count))) {
+        trial_fail(s->trial, "%d of %d elements inverted, the first of them %d", batch->inverted, batch->count,
+                   batch->wrong);
     }
 }
 
@@ -253,6 +257,8 @@ static void check_load(subject *s) {
         largest = fmax(largest, norm(s->force, s->m));
         if (s->energy != 0.0) {
             trial_fail(s->trial, "says load and stores %g J", s->energy);
+        } else if (norm(s->K, s->m * s->m) > 0.0) {
+            trial_fail(s->trial, "says load and has a K: leave it out, its force is taken in the middle of steps");
         }
     }
     if (!(largest > 0.0)) {

@@ -196,13 +196,27 @@ STN_KERNEL_INLINE void damp(const fem *f, const stn_element_batch *b, int32_t e,
     }
 }
 
-STN_KERNEL static void evaluate_all(const fem *f, const stn_element_batch *b) {
+/// Counts what is turned inside out: the smallest stretch has the sign of the volume.
+STN_KERNEL_INLINE void note_inverted(const lanes *l, int32_t first, int32_t count, stn_element_batch *b) {
+    double volume[WIDE];
+    const wide ratio = l->s.sigma[0] * l->s.sigma[1] * l->s.sigma[2];
+    wide_scatter(&ratio, 1, 0, count, volume);
+    for (int32_t i = 0; i < count; i++) {
+        if (volume[i] <= 0.0) {
+            b->wrong = b->inverted == 0 ? first + i : b->wrong;
+            b->inverted++;
+        }
+    }
+}
+
+STN_KERNEL static void evaluate_all(const fem *f, stn_element_batch *b) {
     const bool damped = f->rayleigh_stiffness > 0.0 || f->rayleigh_mass > 0.0;
     for (int32_t e = 0; e < b->count; e += WIDE) {
         const int32_t count = b->count - e < WIDE ? b->count - e : WIDE;
         lanes l;
         wide P[3][3], force[M], energy, matrix[M * M];
         find_lanes(f, b, e, count, &l);
+        note_inverted(&l, e, count, b);
         material_stress(&l.s, &l.m, P);
         for (int32_t i = 0; i < M; i++) {
             force[i] = (wide){0.0};

@@ -423,6 +423,7 @@ static const char *const step_properties[] = {"time",
                                               "island_count",
                                               "contact_count",
                                               "constraint_count",
+                                              "inverted",
                                               "patch_count",
                                               "face_count",
                                               "kinetic_J",
@@ -477,6 +478,7 @@ static bool get_integer(const step_object *step, const char *name, lua_Integer *
                     {"island_count", step->report.island_count},
                     {"contact_count", step->report.contact_count},
                     {"constraint_count", step->report.constraint_count},
+                    {"inverted", step->report.inverted_count},
                     {"patch_count", step->patch_count},
                     {"face_count", step->face_count}};
     for (int32_t i = 0; i < STN_COUNT(integers); i++) {

@@ -882,26 +882,6 @@ static void integrators_change_between_steps(void **state) {
     stn_world_destroy(world);
 }
 
-/// Nodes that somebody put elsewhere are back within a step.
-static void a_world_that_begins_elsewhere_brings_its_nodes_back(void **state) {
-    for (int32_t s = 0; s < STN_COUNT(schemes); s++) {
-        stn_world *world = world_with(*state, &schemes[s], 1e-3, g);
-        attach(world, add_chain(world, 3, vec(0.0, 0.0, 1.0), vec(0.0, 0.0, -0.1), 100.0, 1.0), 0, STN_WORLD);
-        stn_error err;
-        assert_ok(stn_world_compile(world, &err), err);
-        double q[9], v[9] = {1.0, 2.0, 3.0};
-        memcpy(q, stn_world_state(world)->q, sizeof q);
-        q[0] += 0.02;
-        assert_ok(stn_world_set_q(world, q, &err), err);
-        assert_ok(stn_world_set_v(world, v, &err), err);
-        step(world);
-        assert_vec(node_position(world, 0), vec(0.0, 0.0, 1.0), 0.0);
-        step(world);
-        assert_vec(node_velocity(world, 0), vec(0.0, 0.0, 0.0), 0.0);
-        stn_world_destroy(world);
-    }
-}
-
 /// Quasistatic steps without any mass: A of a free chain is singular; across itself that of a hanging one is, too.
 static void a_singular_A_keeps_its_pins(void **state) {
     static const char *const solvers[] = {"qp", "sap", "ipm"};
@@ -1085,7 +1065,6 @@ int main(void) {
         cmocka_unit_test(steady_steps_take_no_memory),
         cmocka_unit_test(a_lack_of_memory_is_an_error),
         cmocka_unit_test(integrators_change_between_steps),
-        cmocka_unit_test(a_world_that_begins_elsewhere_brings_its_nodes_back),
         cmocka_unit_test(a_singular_A_keeps_its_pins),
         cmocka_unit_test(random_clouds_keep_places_and_momentum),
         cmocka_unit_test(wrong_attachments_are_refused),

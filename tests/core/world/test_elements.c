@@ -276,7 +276,7 @@ static void a_torn_element_is_named_and_the_step_is_not_made(void **state) {
     const uint64_t before = stn_world_hash(world);
     assert_int_equal(stn_world_step(world, &err), STN_ERR_DIVERGED);
     assert_non_null(
-        strstr(err.text, "element creep: element 1200 (counted from 0) of 'springs', nodes 1200, 1201: length"));
+        strstr(err.text, "element creep: element 1200 (counted from 0) of 'chain/springs', nodes 1200, 1201: length"));
     assert_true(stn_world_hash(world) == before);
     free(q);
     stn_world_destroy(world);

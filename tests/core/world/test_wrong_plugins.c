@@ -270,9 +270,10 @@ static void an_element_that_breaks_numbers_is_named(void **state) {
         mistake mistake;
         const char *text;
     } cases[] = {
-        {NAN_FORCE, "element wrong_element: element 1 (counted from 0) of 'bars', nodes 1, 2: its force is not finite"},
-        {NAN_DAMPING, "element wrong_element: element 1 (counted from 0) of 'bars', nodes 1, 2: its damping"},
-        {FAILING_ELEMENT, "element wrong_element: element 1 (counted from 0) of 'bars', nodes 1, 2: torn"}};
+        {NAN_FORCE,
+         "element wrong_element: element 1 (counted from 0) of 'string/bars', nodes 1, 2: its force is not finite"},
+        {NAN_DAMPING, "element wrong_element: element 1 (counted from 0) of 'string/bars', nodes 1, 2: its damping"},
+        {FAILING_ELEMENT, "element wrong_element: element 1 (counted from 0) of 'string/bars', nodes 1, 2: torn"}};
     for (int32_t i = 0; i < STN_COUNT(cases); i++) {
         stn_world_options options = stn_world_options_default();
         stn_setting setting = {.name = "mistake", .form = STN_SETTING_NUMBER, .number = cases[i].mistake};

@@ -160,6 +160,30 @@ static void test_what_a_script_does_by_hand_and_work_are_no_rise(void **state) {
     cJSON_Delete(json);
 }
 
+// A soft box on the ground: its weight is nothing to it, or five times its modulus.
+static const char soft[] = "local stn = require 'stiction'\n"
+                           "local p = stn.params { young = 1e5 }\n"
+                           "local w = stn.world { dt = 2e-3 }\n"
+                           "w:ground {}\n"
+                           "w:soft { box = { 0.1, 0.1, 0.1 }, cells = 4, xyz = { 0, 0, 0.05 }, young = p.young, "
+                           "density = 1000, damping = 0.01, name = 'pad' }\n"
+                           "for _ in w:run { seconds = 0.2 } do end\n";
+
+static void test_elements_inside_out_are_told(void **state) {
+    (void)state;
+    expect_figure(soft, "", "inverted", 0.0, 0.0);
+    cJSON *json = figures_of(soft, "--set young=200");
+    const cJSON *figure = item(item(json, "verdict"), "inverted");
+    assert_true(cJSON_IsTrue(item(figure, "reserved")));
+    assert_true(number(figure, "value") >= 1.0);
+    assert_non_null(strstr(item(figure, "what")->valuestring, "(counted from 0) of 'pad'"));
+    assert_true(number(json, "inverted") >= 1.0);
+    cJSON_Delete(json);
+    stn_expect_part("run -q --strict verdict.lua --set young=200 " BOTH, 1, "of 'pad' among them");
+    stn_expect_part("run verdict.lua --set young=200 " BOTH, 0, "warning: element fem: element ");
+    stn_expect_part("run verdict.lua --set young=200 " BOTH, 0, "began with elements inside out");
+}
+
 /// Its observers end the first step of the world, which is made all the same.
 static void test_a_step_that_an_observer_ends_is_no_rise(void **state) {
     (void)state;
@@ -278,6 +302,7 @@ int main(void) {
                                         leave_folder),
         cmocka_unit_test_setup_teardown(test_what_a_script_does_by_hand_and_work_are_no_rise, enter_folder,
                                         leave_folder),
+        cmocka_unit_test_setup_teardown(test_elements_inside_out_are_told, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_step_that_an_observer_ends_is_no_rise, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_strict_makes_a_reservation_fail, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_warnings_of_a_kind_are_said_once_and_counted, enter_folder, leave_folder),
