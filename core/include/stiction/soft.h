@@ -69,8 +69,9 @@ typedef enum stn_soft_shape_type {
 typedef struct stn_soft_shape {
     stn_soft_shape_type type; // decides what the others mean
     stn_vec3 size;            // 1e-50 to 1e50 [m]
-    /// Cells along x, y, z, > 0. A cell of a solid has 6 tetrahedra, one of a sheet 2 triangles. Along a finger's axes
-    /// it is the number that a box without chambers would have: every wall and chamber gets its share, at least 1.
+    /// Cells along x, y, z, > 0. A cell of a box or finger has 5 tetrahedra, one of a ball or cylinder 6, one of a
+    /// sheet 2 triangles. Along a finger's axes it is the number that a box without chambers would have: every wall and
+    /// chamber gets its share, at least 1.
     int32_t cells[3];
     // finger:
     int32_t chambers; // along x in each row, > 0
@@ -83,13 +84,15 @@ typedef struct stn_soft_shape {
 /// least 1; a sheet's z is left out.
 void stn_soft_shape_divide(stn_soft_shape *shape, int32_t count);
 
-/// A mesh of a shape. Each cell is cut into 6 tetrahedra along its diagonal [kuhn-1960] that begins at the corner
-/// furthest from the middle of the mesh, so that meshes with even numbers of cells are mirror images of themselves, and
-/// no tetrahedron has two faces on the skin unless a single cell lies between two sides. The cells of a sheet are cut
-/// across the way to its middle, so by parallel diagonals within each quarter. Balls and cylinders are boxes
-/// of which each shell is moved to a sphere, or circle, of its size: by x_i sqrt(1 - x_j^2/2 - x_k^2/2 + x_j^2 x_k^2/3)
-/// on [-1, 1]^3, by x_i sqrt(1 - x_j^2/2) on [-1, 1]^2. STN_ERR_ARGUMENT names the member that is out of range, or says
-/// how many elements the cells make when there would be too many.
+/// A mesh of a shape. The cells of a box or finger are cut into a regular tetrahedron and one at each of the corners
+/// that it leaves, in turns with the mirror image of that. Those of a ball or cylinder are cut into 6 tetrahedra along
+/// their diagonal [kuhn-1960] that begins at the corner furthest from the middle of the mesh: none of these has two
+/// faces on the skin, where it would become flat, unless a single cell lies between two sides. The cells of a sheet are
+/// cut across the way to its middle, so by parallel diagonals within each quarter. All meshes with even numbers of
+/// cells are mirror images of themselves. Balls and cylinders are boxes of which each shell is moved to a sphere, or
+/// circle, of its size: by x_i sqrt(1 - x_j^2/2 - x_k^2/2 + x_j^2 x_k^2/3) on [-1, 1]^3, by x_i sqrt(1 - x_j^2/2) on
+/// [-1, 1]^2. STN_ERR_ARGUMENT names the member that is out of range, or says how many elements the cells make when
+/// there would be too many.
 stn_status stn_soft_mesh_generate(stn_context *context, const stn_soft_shape *shape, stn_soft_mesh **out,
                                   stn_error *err);
 

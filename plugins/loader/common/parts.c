@@ -135,6 +135,19 @@ static void find_masters(robot_parts *p) {
     }
 }
 
+/// Soft bodies that came with the robot, whose surfaces are called "robot/...".
+static void lose_softs(robot_parts *p) {
+    const char *group = p->robot->name;
+    size_t length = strlen(group);
+    for (int32_t i = 0; i < p->model->surface_count; i++) {
+        const char *name = p->model->geometries[p->model->surfaces[i].geometry].name;
+        if (strncmp(name, group, length) == 0 && name[length] == '/') {
+            robot_lose(p, "soft", robot_part_text(p, "soft body %s", name + length + 1),
+                       "soft bodies are left out: keep the file that they come from");
+        }
+    }
+}
+
 /// Finds the root, and refuses names that a file cannot hold.
 static stn_status find_root(robot_parts *p, stn_error *err) {
     p->root = -1;
@@ -336,6 +349,7 @@ stn_status robot_parts_init(robot_parts *p, const stn_save_request *request, stn
     take_links(p);
     if (!p->out_of_memory) {
         find_masters(p);
+        lose_softs(p);
         stn_status status = find_root(p, err);
         if (status != STN_OK) {
             return status;
