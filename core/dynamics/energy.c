@@ -4,27 +4,24 @@
 
 static const stn_spatial ZERO = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
 
-static stn_vec3 vector_at(const double *x) {
-    return stn_vec3_make(x[0], x[1], x[2]);
-}
-
 /// Velocity of node i of a cloud, its angular part 0 where it is a point, and its momenta about itself: M v there.
 static void node_motion(const stn_kinematics *k, const stn_tree *tree, int32_t i, stn_spatial *velocity,
                         stn_spatial *momentum) {
     const double *v = k->v + tree->v_start;
     const int32_t nv = stn_node_type_nv(tree->node_type), node = tree->node_start + i;
-    *velocity = (stn_spatial){stn_vec3_zero(), vector_at(v + nv * i)};
+    *velocity = (stn_spatial){stn_vec3_zero(), stn_vec3_at(v + nv * i, 0)};
     *momentum = ZERO;
     if (tree->mass == NULL) {
         momentum->linear = stn_vec3_scale(k->model->node_mass[node], velocity->linear);
     } else {
         for (int32_t e = tree->row_start[i]; e < tree->row_start[i + 1]; e++) {
-            momentum->linear = stn_vec3_mul_add(momentum->linear, tree->mass[e], vector_at(v + nv * tree->column[e]));
+            momentum->linear =
+                stn_vec3_mul_add(momentum->linear, tree->mass[e], stn_vec3_at(v + nv * tree->column[e], 0));
         }
     }
     if (tree->node_type == STN_NODE_FRAME) {
         const stn_mat3 I = node_inertia(k, node);
-        velocity->angular = vector_at(v + nv * i + 3);
+        velocity->angular = stn_vec3_at(v + nv * i + 3, 0);
         momentum->angular = stn_mat3_apply(&I, velocity->angular);
     }
 }

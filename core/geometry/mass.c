@@ -167,7 +167,7 @@ static void add_tetrahedron(sums *s, const stn_vec3 p[4]) {
 }
 
 static stn_vec3 corner_from(const stn_mesh_data *mesh, const int32_t *ids, int32_t k, stn_vec3 centre) {
-    return stn_vec3_sub(mesh_vertex(mesh->vertices, ids[k]), centre);
+    return stn_vec3_sub(stn_vec3_at(mesh->vertices, ids[k]), centre);
 }
 
 /// Zero when no volume is left beside rounding (a folded sheet), or when the second moments are those of no body (parts

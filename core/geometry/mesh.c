@@ -47,7 +47,7 @@ stn_status stn_mesh_data_check(const stn_mesh_data *data, stn_vec3 scale, stn_er
         return stn_fail(err, STN_ERR_ARGUMENT, "mesh: no triangles and no tetrahedra");
     }
     for (int32_t i = 0; i < data->vertex_count; i++) {
-        stn_vec3 p = mesh_vertex(data->vertices, i);
+        stn_vec3 p = stn_vec3_at(data->vertices, i);
         double x = fabs(p.x * scale.x), y = fabs(p.y * scale.y), z = fabs(p.z * scale.z);
         if (!(x <= largest_coordinate && y <= largest_coordinate && z <= largest_coordinate)) {
             return stn_fail(err, STN_ERR_ARGUMENT,
@@ -70,7 +70,7 @@ stn_status stn_mesh_data_check(const stn_mesh_data *data, stn_vec3 scale, stn_er
 stn_aabb stn_points_box(const double *points, int32_t count) {
     stn_aabb box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (int32_t i = 0; i < count; i++) {
-        stn_vec3 p = mesh_vertex(points, i);
+        stn_vec3 p = stn_vec3_at(points, i);
         box.lower = stn_vec3_make(fmin(box.lower.x, p.x), fmin(box.lower.y, p.y), fmin(box.lower.z, p.z));
         box.upper = stn_vec3_make(fmax(box.upper.x, p.x), fmax(box.upper.y, p.y), fmax(box.upper.z, p.z));
     }

@@ -7,11 +7,6 @@
 
 #include <stiction/mesh_file.h>
 
-static inline stn_vec3 mesh_vertex(const double *vertices, int32_t id) {
-    const double *p = vertices + 3 * (size_t)id;
-    return stn_vec3_make(p[0], p[1], p[2]);
-}
-
 /// Gives the arrays of `parts`, which are of the context's memory, to a new object with one reference; finds its bounds
 /// and of a convex surface the polytope. On failure they stay.
 stn_status mesh_wrap(stn_context *context, const stn_mesh *parts, stn_mesh **out, stn_error *err);

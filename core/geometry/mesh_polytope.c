@@ -33,7 +33,7 @@ typedef struct face_plane {
 } face_plane;
 
 static stn_vec3 corner(const faces *f, int32_t triangle, int32_t k) {
-    return mesh_vertex(f->mesh->vertices, f->mesh->triangles[3 * (size_t)triangle + (size_t)k]);
+    return stn_vec3_at(f->mesh->vertices, f->mesh->triangles[3 * (size_t)triangle + (size_t)k]);
 }
 
 /// Twice the area times the normal.
@@ -188,7 +188,7 @@ static int32_t scan(const stn_mesh *mesh, stn_vec3 d) {
     int32_t best = 0;
     double reach = -INFINITY;
     for (int32_t i = 0; i < mesh->vertex_count; i++) {
-        double along = stn_vec3_dot(mesh_vertex(mesh->vertices, i), d);
+        double along = stn_vec3_dot(stn_vec3_at(mesh->vertices, i), d);
         if (along > reach) {
             reach = along;
             best = i;
@@ -227,12 +227,12 @@ static int32_t cell_of(stn_vec3 d, int32_t side) {
 static int32_t climb(const stn_mesh *mesh, int32_t from, stn_vec3 d, double *reach, double *second) {
     const stn_polytope *p = mesh->polytope;
     int32_t here = -1;
-    *reach = stn_vec3_dot(mesh_vertex(mesh->vertices, from), d);
+    *reach = stn_vec3_dot(stn_vec3_at(mesh->vertices, from), d);
     while (from != here) {
         here = from;
         *second = -INFINITY;
         for (int32_t k = p->neighbour_start[here]; k < p->neighbour_start[here + 1]; k++) {
-            double along = stn_vec3_dot(mesh_vertex(mesh->vertices, p->neighbours[k]), d);
+            double along = stn_vec3_dot(stn_vec3_at(mesh->vertices, p->neighbours[k]), d);
             *second = along > *second ? along : *second;
             if (along > *reach) {
                 *reach = along;
@@ -247,12 +247,12 @@ static int32_t climb(const stn_mesh *mesh, int32_t from, stn_vec3 d, double *rea
 static int32_t search_plateau(const stn_mesh *mesh, int32_t summit, stn_vec3 d, double level) {
     const stn_polytope *p = mesh->polytope;
     int32_t seen[PLATEAU_MAX], count = 1, best = summit;
-    double reach = stn_vec3_dot(mesh_vertex(mesh->vertices, summit), d);
+    double reach = stn_vec3_dot(stn_vec3_at(mesh->vertices, summit), d);
     seen[0] = summit;
     for (int32_t i = 0; i < count; i++) {
         for (int32_t k = p->neighbour_start[seen[i]]; k < p->neighbour_start[seen[i] + 1]; k++) {
             int32_t id = p->neighbours[k], known = 0;
-            double along = stn_vec3_dot(mesh_vertex(mesh->vertices, id), d);
+            double along = stn_vec3_dot(stn_vec3_at(mesh->vertices, id), d);
             if (!(along >= level)) {
                 continue;
             }
@@ -338,7 +338,7 @@ static stn_status faces_create(stn_context *context, const stn_mesh *mesh, faces
 }
 
 static stn_vec3 face_vertex(const faces *f, int32_t corner) {
-    return mesh_vertex(f->mesh->vertices, faces_vertex(f, f->corners[corner]));
+    return stn_vec3_at(f->mesh->vertices, faces_vertex(f, f->corners[corner]));
 }
 
 /// From the first corner the furthest, then again and again the corner that adds most area; positions into `outline`.
@@ -468,7 +468,7 @@ static double inward_bend(const stn_mesh *mesh, const stn_polytope *p) {
             const double *plane = p->planes + 4 * (size_t)p->vertex_faces[i];
             stn_vec3 n = {plane[0], plane[1], plane[2]};
             for (int32_t k = p->neighbour_start[v]; k < p->neighbour_start[v + 1]; k++) {
-                worst = fmax(worst, stn_vec3_dot(n, mesh_vertex(mesh->vertices, p->neighbours[k])) - plane[3]);
+                worst = fmax(worst, stn_vec3_dot(n, stn_vec3_at(mesh->vertices, p->neighbours[k])) - plane[3]);
             }
         }
     }

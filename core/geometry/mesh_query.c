@@ -31,8 +31,8 @@ typedef struct triangle_ray {
 
 static mesh_triangle triangle_of(const stn_mesh *mesh, int32_t id) {
     const int32_t *ids = mesh->triangles + 3 * (size_t)id;
-    return (mesh_triangle){mesh_vertex(mesh->vertices, ids[0]), mesh_vertex(mesh->vertices, ids[1]),
-                           mesh_vertex(mesh->vertices, ids[2])};
+    return (mesh_triangle){stn_vec3_at(mesh->vertices, ids[0]), stn_vec3_at(mesh->vertices, ids[1]),
+                           stn_vec3_at(mesh->vertices, ids[2])};
 }
 
 stn_vec3 stn_mesh_triangle_normal(const stn_mesh *mesh, int32_t id) {
@@ -150,10 +150,10 @@ typedef struct build {
 
 static stn_aabb triangle_box(const stn_mesh *mesh, int32_t triangle) {
     const int32_t *ids = mesh->triangles + 3 * (size_t)triangle;
-    stn_vec3 a = mesh_vertex(mesh->vertices, ids[0]);
+    stn_vec3 a = stn_vec3_at(mesh->vertices, ids[0]);
     stn_aabb box = {a, a};
     for (int32_t k = 1; k < 3; k++) {
-        stn_vec3 p = mesh_vertex(mesh->vertices, ids[k]);
+        stn_vec3 p = stn_vec3_at(mesh->vertices, ids[k]);
         box.lower = stn_vec3_make(fmin(box.lower.x, p.x), fmin(box.lower.y, p.y), fmin(box.lower.z, p.z));
         box.upper = stn_vec3_make(fmax(box.upper.x, p.x), fmax(box.upper.y, p.y), fmax(box.upper.z, p.z));
     }
@@ -387,8 +387,8 @@ double stn_grid_height(const stn_mesh *mesh, double x, double y) {
     bool second = across - column < up - row; // triangle of the cell
     size_t at = 2 * ((size_t)row * (size_t)(g->columns - 1) + (size_t)column) + second;
     const int32_t *ids = mesh->triangles + 3 * at;
-    stn_vec3 a = mesh_vertex(mesh->vertices, ids[0]), b = mesh_vertex(mesh->vertices, ids[1]),
-             c = mesh_vertex(mesh->vertices, ids[2]);
+    stn_vec3 a = stn_vec3_at(mesh->vertices, ids[0]), b = stn_vec3_at(mesh->vertices, ids[1]),
+             c = stn_vec3_at(mesh->vertices, ids[2]);
     double u = (x - a.x) / g->dx, v = (y - a.y) / g->dy;
     // a - b runs along x and b - c along y in the first one, a - c along y and c - b along x in the second
     return second ? a.z + v * (c.z - a.z) + u * (b.z - c.z) : a.z + u * (b.z - a.z) + v * (c.z - b.z);

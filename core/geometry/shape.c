@@ -154,7 +154,7 @@ static stn_aabb mesh_box(const stn_mesh *mesh, const stn_pose *pose, double marg
 }
 
 static double hull_reach(const stn_mesh *mesh, stn_vec3 d) {
-    return stn_vec3_dot(d, mesh_vertex(mesh->vertices, stn_mesh_support(mesh, d)));
+    return stn_vec3_dot(d, stn_vec3_at(mesh->vertices, stn_mesh_support(mesh, d)));
 }
 
 stn_aabb stn_shape_aabb(const stn_shape *shape, const stn_pose *pose, double margin) {
@@ -220,7 +220,7 @@ stn_vec3 stn_shape_support(const stn_shape *shape, stn_vec3 d) {
         return ellipsoid_support(shape->half_extents, d);
     case STN_SHAPE_MESH:
     case STN_SHAPE_CONVEX:
-        return shape->mesh != NULL ? mesh_vertex(shape->mesh->vertices, stn_mesh_support(shape->mesh, d))
+        return shape->mesh != NULL ? stn_vec3_at(shape->mesh->vertices, stn_mesh_support(shape->mesh, d))
                                    : stn_vec3_zero();
     default:
         return stn_vec3_zero();

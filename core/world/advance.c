@@ -28,7 +28,11 @@ stn_status stn_step_advance(const step_setup *setup, const state_view *state, st
         return status;
     }
     frame->report.input_work_J = stn_step_input_work(setup, state, frame);
-    return stn_step_check_energies(setup, state, frame, err);
+    status = stn_step_check_energies(setup, state, frame, err);
+    if (status == STN_OK) {
+        stn_step_check_inverted(setup, state, frame, services);
+    }
+    return status;
 }
 
 static void swap(double **a, double **b) {

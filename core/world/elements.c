@@ -272,15 +272,6 @@ static void add_batch(const source *s, const stn_element_batch *batch, const int
     }
 }
 
-static void note_inverted(const stn_element_batch *batch, int32_t group, stn_step_report *report) {
-    if (batch->inverted > 0 && report->inverted_count == 0) {
-        const bool known = batch->wrong >= 0 && batch->wrong < batch->count;
-        report->inverted_group = group;
-        report->inverted_element = batch->first + (known ? batch->wrong : 0);
-    }
-    report->inverted_count += batch->inverted > 0 ? batch->inverted : 0;
-}
-
 static stn_status add_group(const step_setup *setup, const state_view *state, step_frame *frame, int32_t g,
                             const results_to *to, stn_threads *threads, stn_error *err) {
     wave w = {.from = source_of(setup, state, g, frame->dt), .forces_alone = to->gains == NULL};
@@ -306,9 +297,6 @@ static stn_status add_group(const step_setup *setup, const state_view *state, st
                 return r->status;
             }
             add_batch(s, &r->batch, setup->element_slots[g].slot, to);
-            if (!w.forces_alone) {
-                note_inverted(&r->batch, g, &frame->report);
-            }
         }
     }
     frame->place.plugin = NULL;
@@ -369,7 +357,16 @@ stn_status stn_step_move_loads(const step_setup *setup, const state_view *state,
 
 enum { LOOK = 8, MOST_COORDINATES = 7 * STN_ELEMENT_NODES }; // elements a call, so that all fits on the stack
 
-double stn_setup_element_energy(const step_setup *setup, const state_view *state) {
+static void note_inverted(const stn_element_batch *batch, int32_t group, stn_step_report *report) {
+    if (batch->inverted > 0 && report->inverted_count == 0) {
+        const bool known = batch->wrong >= 0 && batch->wrong < batch->count;
+        report->inverted_group = group;
+        report->inverted_element = batch->first + (known ? batch->wrong : 0);
+    }
+    report->inverted_count += batch->inverted > 0 ? batch->inverted : 0;
+}
+
+double stn_setup_element_energy(const step_setup *setup, const state_view *state, stn_step_report *report) {
     double x[LOOK * MOST_COORDINATES], v[LOOK * MOST_COORDINATES], force[LOOK * MOST_COORDINATES], energy[LOOK],
         sum = 0.0;
     for (int32_t g = 0; g < setup->model->element_group_count; g++) {
@@ -381,6 +378,9 @@ double stn_setup_element_energy(const step_setup *setup, const state_view *state
             batch.energy = energy;
             if (ops_of(s.group)->evaluate(s.group->instance->self, &batch, NULL) < 0) {
                 return (double)NAN;
+            }
+            if (report != NULL) {
+                note_inverted(&batch, g, report);
             }
             for (int32_t e = 0; e < batch.count; e++) {
                 sum += energy[e];

@@ -5,16 +5,22 @@
 #include "base/sort.h"
 #include "world/world.h"
 
-enum { DEFORMABLE = STN_ANY - 1, LOWEST = DEFORMABLE - 1 }; // so that no key is 0
+enum { LOWEST = STN_CLOUD - 1 }; // so that no key is 0
 
-static int32_t link_of(const stn_model *model, int32_t geometry) {
+/// The link that a geometry is on; after all links, the tree of its nodes.
+static int32_t holder_of(const stn_model *model, int32_t geometry) {
     const stn_geometry *g = &model->geometries[geometry];
-    return g->node >= 0 && g->body < 0 ? DEFORMABLE : g->link;
+    return g->node >= 0 && g->body < 0 ? model->link_count + model->node_tree[g->node] : g->link;
+}
+
+static int32_t link_of(const stn_model *model, uint64_t key) {
+    const int32_t holder = (int32_t)(key & UINT32_MAX) + LOWEST;
+    return holder < model->link_count ? holder : STN_CLOUD - (holder - model->link_count);
 }
 
 uint64_t stn_step_links(const step_setup *setup, const step_frame *frame, const stn_constraint *c) {
     const stn_contact *contact = &frame->contacts.contacts[c->contact];
-    int32_t a = link_of(setup->model, contact->geometry_a), b = link_of(setup->model, contact->geometry_b);
+    int32_t a = holder_of(setup->model, contact->geometry_a), b = holder_of(setup->model, contact->geometry_b);
     uint64_t low = (uint64_t)((a < b ? a : b) - LOWEST), high = (uint64_t)((a < b ? b : a) - LOWEST);
     return low << 32 | high;
 }
@@ -53,14 +59,15 @@ int32_t stn_make_set(uint64_t *keys, int32_t count) {
 }
 
 /// Those of set `a` that set `b` lacks.
-static int32_t subtract(const uint64_t *a, int32_t a_count, const uint64_t *b, int32_t b_count, stn_link_pair *out) {
+static int32_t subtract(const stn_model *model, const uint64_t *a, int32_t a_count, const uint64_t *b, int32_t b_count,
+                        stn_link_pair *out) {
     int32_t count = 0;
     for (int32_t i = 0, j = 0; i < a_count; i++) {
         while (j < b_count && b[j] < a[i]) {
             j++;
         }
         if (j == b_count || b[j] != a[i]) {
-            out[count++] = (stn_link_pair){(int32_t)(a[i] >> 32) + LOWEST, (int32_t)(a[i] & UINT32_MAX) + LOWEST};
+            out[count++] = (stn_link_pair){link_of(model, a[i] >> 32), link_of(model, a[i])};
         }
     }
     return count;
@@ -78,14 +85,15 @@ stn_status stn_world_contact_events(stn_world *world, stn_contact_events *out, s
         bool listed = list_touching(&world->state, frame, &now, &now_count);
         now_count = listed ? stn_make_set(now, now_count) : 0;
         frame->touched_count = stn_make_set(before, frame->touched_count);
+        const stn_model *model = world->setup->model;
         stn_link_pair *begun = STN_ARENA(frame->arena, now_count, stn_link_pair);
         stn_link_pair *ended = STN_ARENA(frame->arena, frame->touched_count, stn_link_pair);
         if (!listed || begun == NULL || ended == NULL) {
             return stn_fail(err, STN_ERR_MEMORY, "contact events: out of memory");
         }
         world->events = (stn_contact_events){
-            .begun_count = subtract(now, now_count, before, frame->touched_count, begun),
-            .ended_count = subtract(before, frame->touched_count, now, now_count, ended),
+            .begun_count = subtract(model, now, now_count, before, frame->touched_count, begun),
+            .ended_count = subtract(model, before, frame->touched_count, now, now_count, ended),
             .begun = begun,
             .ended = ended,
         };

@@ -106,7 +106,6 @@ stn_status stn_step_inputs(const step_setup *setup, const state_view *state, ste
     if (status != STN_OK) {
         return status;
     }
-    stn_step_check_inverted(setup, state, frame, services);
     for (int32_t d = 0; d < model->nv; d++) {
         f->tau[d] += state->effort[d];
     }

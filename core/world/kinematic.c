@@ -41,10 +41,6 @@ stn_spatial stn_step_mean_twist(const step_frame *frame, const double *now, cons
     return (stn_spatial){.linear = stn_vec3_scale(rate, displacement), .angular = stn_vec3_scale(rate, turn)};
 }
 
-static stn_vec3 vector_at(const double *x) {
-    return stn_vec3_make(x[0], x[1], x[2]);
-}
-
 /// Over a step the mean velocity lies between those of its ends where these are alike: it may be off their mean by half
 /// their difference, and by 5 % of the largest.
 static bool fits(stn_vec3 mean, stn_vec3 before, stn_vec3 after, double least) {
@@ -67,12 +63,12 @@ void stn_step_kinematic_bodies(const step_setup *setup, const state_view *state,
         if (to[0] == 0.0) {
             continue;
         }
-        twist->linear = vector_at(next + TWIST);
-        twist->angular = vector_at(next + TWIST + 3);
+        twist->linear = stn_vec3_at(next + TWIST, 0);
+        twist->angular = stn_vec3_at(next + TWIST + 3, 0);
         // once a body and world: a twist that is not the rate of the poses makes contacts drift and work appear
         stn_spatial mean = stn_step_mean_twist(frame, now, next);
-        bool moves = fits(mean.linear, vector_at(now + TWIST), twist->linear, least),
-             turns = fits(mean.angular, vector_at(now + TWIST + 3), twist->angular, least);
+        bool moves = fits(mean.linear, stn_vec3_at(now + TWIST, 0), twist->linear, least),
+             turns = fits(mean.angular, stn_vec3_at(now + TWIST + 3, 0), twist->angular, least);
         if (services->twist_said[i] || (moves && turns)) {
             continue;
         }
@@ -110,7 +106,7 @@ stn_pose stn_step_kinematic_end(const step_setup *setup, const state_view *state
         return frame->kinematics->body_pose[body];
     }
     const double *next = told(state, setup->kinematic_of[body]) + TOLD;
-    return stn_pose_make(to_quat(next + 3), vector_at(next));
+    return stn_pose_make(to_quat(next + 3), stn_vec3_at(next, 0));
 }
 
 stn_vec3 stn_step_kinematic_displacement(const step_setup *setup, const state_view *state, const step_frame *frame,

@@ -18,7 +18,7 @@ const char *stn_phase_name(stn_phase phase) {
 
 double stn_world_elastic_energy(stn_world *world) {
     const state_view state = state_view_of(&world->state);
-    return stn_setup_element_energy(world->setup, &state) + stn_spring_energy(stn_world_kinematics(world)) +
+    return stn_setup_element_energy(world->setup, &state, NULL) + stn_spring_energy(stn_world_kinematics(world)) +
            stn_step_constraint_energy(world->setup, &state, &world->frame, NULL);
 }
 
@@ -26,7 +26,8 @@ void stn_step_energies(const step_setup *setup, const state_view *state, step_fr
     stn_step_report *r = &frame->report;
     r->kinetic_J = stn_kinetic_energy(frame->kinematics);
     r->potential_J = stn_gravitational_energy(frame->kinematics, state->gravity);
-    r->elastic_J = stn_setup_element_energy(setup, state) + stn_spring_energy(frame->kinematics) +
+    r->inverted_count = 0;
+    r->elastic_J = stn_setup_element_energy(setup, state, r) + stn_spring_energy(frame->kinematics) +
                    stn_step_constraint_energy(setup, state, frame, NULL);
 }
 

@@ -19,10 +19,6 @@
 
 enum { MOST = 6 }; // velocities of a node: linear, then angular where it turns
 
-static stn_vec3 vector_at(const double *x) {
-    return stn_vec3_make(x[0], x[1], x[2]);
-}
-
 static void put_vector(stn_vec3 v, double *x) {
     x[0] = v.x;
     x[1] = v.y;
@@ -59,7 +55,8 @@ static void foresee(const step_setup *setup, const state_view *state, const step
         memcpy(node->place + 3, next, sizeof next);
     }
     if (p->velocity_kind == STN_VELOCITY_END && frame->force_theta_vq == 1.0) {
-        put_vector(stn_vec3_scale(1.0 / frame->dt, stn_vec3_sub(vector_at(node->place), vector_at(q))), node->velocity);
+        put_vector(stn_vec3_scale(1.0 / frame->dt, stn_vec3_sub(stn_vec3_at(node->place, 0), stn_vec3_at(q, 0))),
+                   node->velocity);
         if (own.nq == 7) {
             put_vector(stn_step_mean_twist(frame, q, node->place).angular, node->velocity + 3);
         }
@@ -194,7 +191,7 @@ stn_status stn_step_prescribe_nodes(const step_setup *setup, const state_view *s
         any = any || node->prescribed;
         if (node->prescribed) {
             foresee(setup, state, frame, &model->attachments[i], node);
-            if (!stn_vec3_finite(vector_at(node->velocity))) {
+            if (!stn_vec3_finite(stn_vec3_at(node->velocity, 0))) {
                 return refuse_place(model, &model->attachments[i], node, frame->dt, err);
             }
         }
@@ -211,8 +208,8 @@ stn_vec3 stn_step_prescribed_velocity(const step_setup *setup, const step_frame 
                 const attached_node *node = &frame->attached[setup->model->node_attachment[support->node[i]]];
                 const stn_vec3 arm = stn_vec3_sub(contact->point, frame->kinematics->node[support->node[i]]);
                 const stn_vec3 turning =
-                    stn_vec3_cross(vector_at(node->velocity + 3), arm); // 0 of one that does not turn
-                const stn_vec3 u = stn_vec3_add(vector_at(node->velocity), turning);
+                    stn_vec3_cross(stn_vec3_at(node->velocity + 3, 0), arm); // 0 of one that does not turn
+                const stn_vec3 u = stn_vec3_add(stn_vec3_at(node->velocity, 0), turning);
                 sum = stn_vec3_mul_add(sum, side == 0 ? -support->weight[i] : support->weight[i], u);
             }
         }
@@ -232,7 +229,7 @@ static void add_contact_reactions(const step_setup *setup, step_frame *frame) {
         }
         const stn_contact *contact = &frame->contacts.contacts[constraint->contact];
         const double *gamma = frame->solution.gamma + constraint->row;
-        const stn_vec3 impulse = stn_mat3_apply(&constraint->frame, vector_at(gamma)); // on B
+        const stn_vec3 impulse = stn_mat3_apply(&constraint->frame, stn_vec3_at(gamma, 0)); // on B
         for (int32_t side = 0; side < 2; side++) {
             const stn_support *support = side == 0 ? &contact->a : &contact->b;
             for (int32_t i = 0; support->body < 0 && i < support->node_count; i++) {
@@ -241,8 +238,8 @@ static void add_contact_reactions(const step_setup *setup, step_frame *frame) {
                     const double share = side == 0 ? support->weight[i] : -support->weight[i];
                     const stn_vec3 arm = stn_vec3_sub(contact->point, frame->kinematics->node[support->node[i]]);
                     const stn_vec3 moment = stn_vec3_cross(arm, impulse);
-                    put_vector(stn_vec3_mul_add(vector_at(node->impulse), share, impulse), node->impulse);
-                    put_vector(stn_vec3_mul_add(vector_at(node->impulse + 3), share, moment), node->impulse + 3);
+                    put_vector(stn_vec3_mul_add(stn_vec3_at(node->impulse, 0), share, impulse), node->impulse);
+                    put_vector(stn_vec3_mul_add(stn_vec3_at(node->impulse + 3, 0), share, moment), node->impulse + 3);
                 }
             }
         }

@@ -183,7 +183,7 @@ void stn_step_check_inverted(const step_setup *setup, const state_view *state, c
             "%s, is turned inside out at (%.4g, %.4g, %.4g) m at t = %.4g s%s: what presses the body is near its "
             "modulus, or the step too long for it; make it stiffer or the step shorter, its shape and energy are wrong "
             "from here on",
-            text, middle.x, middle.y, middle.z, state->time, others);
+            text, middle.x, middle.y, middle.z, state->time + frame->dt, others);
 }
 
 // ---------------------------------------------------------------------------------------------------------- resolution

@@ -135,8 +135,9 @@ stn_status stn_step_move_loads(const step_setup *setup, const state_view *state,
                                const step_services *services, stn_error *err);
 /// STN_ERR_ARGUMENT, STN_ERR_SEQUENCE: there is no such group of elements.
 stn_status stn_setup_check_elements(const step_setup *setup, int32_t group, stn_error *err);
-/// [J] stored in the elements at a state. Takes no memory.
-double stn_setup_element_energy(const step_setup *setup, const state_view *state);
+/// [J] stored in the elements at a state; report: gets those that are turned inside out, NULL: not asked. Takes no
+/// memory.
+double stn_setup_element_energy(const step_setup *setup, const state_view *state, stn_step_report *report);
 
 double stn_step_input_work(const step_setup *setup, const state_view *state,
                            const step_frame *frame); // after the solution is known
@@ -313,9 +314,10 @@ stn_status stn_step_check_energies(const step_setup *setup, const state_view *st
 stn_status stn_step_failed(stn_world *world, stn_stage stage, stn_status status, stn_error *err);
 
 // warnings.c: when the first problem begins with deep overlap or a joint outside its limits; before the solve
+void stn_step_check_start(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services);
+// of the first elements that a step leaves inside out; the kinematics are those of its end
 void stn_step_check_inverted(const step_setup *setup, const state_view *state, const step_frame *frame,
                              step_services *services);
-void stn_step_check_start(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services);
 // once of a compliant contact that the step is too long for; after the solve, which fills R
 void stn_step_check_resolution(const step_setup *setup, step_frame *frame, step_services *services);
 // once of a body that the law throws off what it slides over; after the solve
@@ -359,7 +361,7 @@ stn_status stn_step_note_touching(const stn_state *state, step_frame *frame,
                                   stn_error *err); // of the step before; the cache is still its own
 
 // observe.c
-/// Into the report, of the state that the kinematics hold.
+/// Into the report, of the state that the kinematics hold; elements that are inside out with them.
 void stn_step_energies(const step_setup *setup, const state_view *state, step_frame *frame);
 void stn_step_observation(stn_world *world);
 void stn_world_show_state(stn_world *world); // kinematics, energies and observation of the state as it is

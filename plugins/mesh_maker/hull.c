@@ -154,9 +154,9 @@ static int32_t walk(hull *h, const qhT *qh, const facetT *facet) {
 
 /// Cotangent of the angle at p_k between p_i and p_j.
 static double cotangent(const hull *h, int32_t i, int32_t k, int32_t j) {
-    stn_vec3 p = mesh_vertex(h->points, h->polygon[k]);
-    stn_vec3 u = stn_vec3_sub(mesh_vertex(h->points, h->polygon[i]), p);
-    stn_vec3 v = stn_vec3_sub(mesh_vertex(h->points, h->polygon[j]), p);
+    stn_vec3 p = stn_vec3_at(h->points, h->polygon[k]);
+    stn_vec3 u = stn_vec3_sub(stn_vec3_at(h->points, h->polygon[i]), p);
+    stn_vec3 v = stn_vec3_sub(stn_vec3_at(h->points, h->polygon[j]), p);
     double dot = stn_vec3_dot(u, v), cross = stn_vec3_norm(stn_vec3_cross(u, v));
     return cross > 0.0 ? dot / cross : copysign(INFINITY, dot);
 }
@@ -327,7 +327,7 @@ static stn_status check_convex(hull *h, bool *convex, stn_error *err) {
         if (h->used[id] == 0) {
             h->used[id] = 1;
             corners++;
-            sum = stn_vec3_add(sum, mesh_vertex(h->points, id));
+            sum = stn_vec3_add(sum, stn_vec3_at(h->points, id));
         }
     }
     stn_vec3 middle = stn_vec3_scale(1.0 / corners, sum);
@@ -335,8 +335,8 @@ static stn_status check_convex(hull *h, bool *convex, stn_error *err) {
     *convex = status == STN_OK && h->triangle_count == 2 * corners - 4;
     for (int32_t i = 0; i < h->triangle_count && *convex; i++) {
         const int32_t *ids = h->triangles + 3 * (size_t)i;
-        stn_vec3 corner = mesh_vertex(h->points, ids[0]), u = stn_vec3_sub(mesh_vertex(h->points, ids[1]), corner),
-                 v = stn_vec3_sub(mesh_vertex(h->points, ids[2]), corner);
+        stn_vec3 corner = stn_vec3_at(h->points, ids[0]), u = stn_vec3_sub(stn_vec3_at(h->points, ids[1]), corner),
+                 v = stn_vec3_sub(stn_vec3_at(h->points, ids[2]), corner);
         stn_vec3 normal = stn_vec3_normalize_or(stn_vec3_cross(u, v), stn_vec3_zero());
         *convex = stn_vec3_dot(normal, stn_vec3_sub(middle, corner)) < 0.0;
         for (int32_t k = 0; k < 3 && *convex; k++) {
@@ -346,7 +346,7 @@ static stn_status check_convex(hull *h, bool *convex, stn_error *err) {
                 break;
             }
             int32_t far_corner = h->triangles[3 * (size_t)(across / 3) + (size_t)((across + 2) % 3)];
-            double outside = stn_vec3_dot(normal, stn_vec3_sub(mesh_vertex(h->points, far_corner), corner));
+            double outside = stn_vec3_dot(normal, stn_vec3_sub(stn_vec3_at(h->points, far_corner), corner));
             *convex = outside <= fmax(1e-7, 32.0 * h->accuracy);
         }
     }

@@ -5,11 +5,6 @@
 
 #include <stiction/mesh_file.h>
 
-static inline stn_vec3 mesh_vertex(const double *vertices, int32_t id) {
-    const double *p = vertices + 3 * (size_t)id;
-    return stn_vec3_make(p[0], p[1], p[2]);
-}
-
 /// stn_raw_mesh as it is worked on. Zeroed, it is empty and says nothing.
 typedef struct raw_mesh {
     stn_context *context; // whose memory the arrays are

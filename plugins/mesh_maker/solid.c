@@ -30,9 +30,9 @@ static void face_of(const raw_mesh *mesh, int32_t face, int32_t corners[3]) {
 static stn_vec3 face_normal(const raw_mesh *mesh, int32_t face) {
     int32_t c[3];
     face_of(mesh, face, c);
-    stn_vec3 a = mesh_vertex(mesh->vertices, c[0]);
-    return stn_vec3_cross(stn_vec3_sub(mesh_vertex(mesh->vertices, c[1]), a),
-                          stn_vec3_sub(mesh_vertex(mesh->vertices, c[2]), a));
+    stn_vec3 a = stn_vec3_at(mesh->vertices, c[0]);
+    return stn_vec3_cross(stn_vec3_sub(stn_vec3_at(mesh->vertices, c[1]), a),
+                          stn_vec3_sub(stn_vec3_at(mesh->vertices, c[2]), a));
 }
 
 static bool swap_if_falling(int32_t *a, int32_t *b) {
@@ -99,9 +99,9 @@ static int32_t find_flat(solid *s) {
     int32_t count = 0;
     for (int32_t i = 0; i < mesh->tetrahedron_count; i++) {
         int32_t *corner = mesh->tetrahedra + 4 * (size_t)i;
-        stn_vec3 origin = mesh_vertex(mesh->vertices, corner[0]), edge[3];
+        stn_vec3 origin = stn_vec3_at(mesh->vertices, corner[0]), edge[3];
         for (int32_t k = 0; k < 3; k++) {
-            edge[k] = stn_vec3_sub(mesh_vertex(mesh->vertices, corner[k + 1]), origin);
+            edge[k] = stn_vec3_sub(stn_vec3_at(mesh->vertices, corner[k + 1]), origin);
         }
         double full = fullness(edge, one);
         s->flat[i] = !(fabs(full) > 1e-14) || !(fabs(fullness(edge, cube)) > 1e-9);

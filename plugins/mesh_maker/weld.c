@@ -147,7 +147,7 @@ bool mesh_triangle_degenerate(const double *vertices, const int32_t corners[3]) 
     stn_vec3 p[3], edge[3];
     double squared[3];
     for (int32_t i = 0; i < 3; i++) {
-        p[i] = mesh_vertex(vertices, corners[i]);
+        p[i] = stn_vec3_at(vertices, corners[i]);
     }
     int32_t longest = 0;
     for (int32_t i = 0; i < 3; i++) {

@@ -99,10 +99,6 @@ static stn_status make_elements(stn_context *context, const stn_soft_cable_spec 
 
 // --------------------------------------------------------------------------------------------------------------- nodes
 
-static stn_vec3 node_at(const double *x, int32_t i) {
-    return stn_vec3_make(x[3 * (size_t)i], x[3 * (size_t)i + 1], x[3 * (size_t)i + 2]);
-}
-
 static void put(double *x, int32_t i, stn_vec3 v) {
     memcpy(&x[3 * (size_t)i], (const double[3]){v.x, v.y, v.z}, 3 * sizeof *x);
 }
@@ -115,7 +111,7 @@ static void put_turn(double *x, int32_t i, stn_quat q) {
 static stn_status place_nodes(const stn_soft_cable_spec *spec, parts *p, stn_error *err) {
     const int32_t n = spec->mesh->node_count;
     for (int32_t i = 0; i < n; i++) {
-        const stn_vec3 x = stn_pose_apply(&spec->pose, node_at(spec->mesh->nodes, i));
+        const stn_vec3 x = stn_pose_apply(&spec->pose, stn_vec3_at(spec->mesh->nodes, i));
         if (!(stn_vec3_norm(x) <= 1e100)) {
             return stn_fail(err, STN_ERR_ARGUMENT, "node %d would be at (%g, %g, %g) m; its pose must be finite", i,
                             x.x, x.y, x.z);
@@ -123,7 +119,7 @@ static stn_status place_nodes(const stn_soft_cable_spec *spec, parts *p, stn_err
         put(p->position, i, x);
     }
     for (int32_t i = 1; i < n; i++) {
-        p->length[i] = stn_vec3_norm(stn_vec3_sub(node_at(p->position, i), node_at(p->position, i - 1)));
+        p->length[i] = stn_vec3_norm(stn_vec3_sub(stn_vec3_at(p->position, i), stn_vec3_at(p->position, i - 1)));
         if (!(p->length[i] > 0.0)) {
             return stn_fail(err, STN_ERR_ARGUMENT,
                             "nodes %d and %d are at one place: the line turns back on itself there", i - 1, i);
@@ -134,7 +130,8 @@ static stn_status place_nodes(const stn_soft_cable_spec *spec, parts *p, stn_err
 
 /// Direction of the segment before node i, 0 < i < n.
 static stn_vec3 segment(const parts *p, int32_t i) {
-    return stn_vec3_scale(1.0 / p->length[i], stn_vec3_sub(node_at(p->position, i), node_at(p->position, i - 1)));
+    return stn_vec3_scale(1.0 / p->length[i],
+                          stn_vec3_sub(stn_vec3_at(p->position, i), stn_vec3_at(p->position, i - 1)));
 }
 
 /// Tangent of an inner node: of the circle through it and its neighbours where these are equally far. Of an end: that
@@ -190,7 +187,7 @@ static void weigh_nodes(const stn_soft_cable_spec *spec, parts *p) {
     for (int32_t i = 1; i < n; i++) {
         whole += p->length[i];
     }
-    const double line = isnan(spec->mass) ? spec->density * acos(-1.0) * r * r : spec->mass / whole; // [kg/m]
+    const double line = isnan(spec->mass) ? spec->density * STN_PI * r * r : spec->mass / whole; // [kg/m]
     double s = 0.0;
     for (int32_t i = 0; i < n; i++) {
         const double back = 0.5 * p->length[i], ahead = 0.5 * p->length[i + 1], m = line * (back + ahead);
@@ -198,7 +195,7 @@ static void weigh_nodes(const stn_soft_cable_spec *spec, parts *p) {
         s += p->length[i];
         p->mass[i] = m;
         put(p->inertia, i, stn_vec3_make(0.5 * m * r * r, across, across));
-        put(p->rest, i, spec->straight ? stn_vec3_make(s, 0.0, 0.0) : node_at(p->position, i));
+        put(p->rest, i, spec->straight ? stn_vec3_make(s, 0.0, 0.0) : stn_vec3_at(p->position, i));
         put_turn(p->rest_orientation, i, stn_quat_identity());
     }
 }
@@ -210,7 +207,7 @@ static int32_t skip_of(const stn_soft_cable_spec *spec, const parts *p) {
     for (int32_t i = 2; i < spec->mesh->node_count; i++) {
         shortest_length = fmin(shortest_length, p->length[i]);
     }
-    return (int32_t)fmin(ceil(acos(-1.0) * spec->radius / shortest_length), INT32_MAX);
+    return (int32_t)fmin(ceil(STN_PI * spec->radius / shortest_length), INT32_MAX);
 }
 
 // -------------------------------------------------------------------------------------------------------------- adding
@@ -235,7 +232,7 @@ static stn_status add_nodes(stn_model_builder *builder, const stn_soft_cable_spe
         capsule.name = spec->name;
         capsule.shape = stn_shape_capsule(spec->radius, 0.5 * (back + ahead));
         // a capsule lies along z of its own frame
-        capsule.pose = stn_pose_make(stn_quat_exp(stn_vec3_make(0.0, 0.5 * acos(-1.0), 0.0)),
+        capsule.pose = stn_pose_make(stn_quat_exp(stn_vec3_make(0.0, 0.5 * STN_PI, 0.0)),
                                      stn_vec3_make(0.5 * (ahead - back), 0.0, 0.0));
         capsule.mesh = -1;
         status = stn_builder_add_node_geometry(builder, *cloud, i, &capsule, err);

@@ -5,10 +5,6 @@
 
 #include <stiction/soft.h>
 
-static stn_vec3 point_at(const double *points, int32_t i) {
-    return stn_vec3_make(points[3 * (size_t)i], points[3 * (size_t)i + 1], points[3 * (size_t)i + 2]);
-}
-
 static stn_status check(int32_t point_count, const double *points, int32_t segments, double *length, stn_error *err) {
     *length = 0.0;
     if (point_count < 2) {
@@ -24,7 +20,7 @@ static stn_status check(int32_t point_count, const double *points, int32_t segme
         }
     }
     for (int32_t i = 1; i < point_count; i++) {
-        *length += stn_vec3_norm(stn_vec3_sub(point_at(points, i), point_at(points, i - 1)));
+        *length += stn_vec3_norm(stn_vec3_sub(stn_vec3_at(points, i), stn_vec3_at(points, i - 1)));
     }
     return *length > 0.0 ? STN_OK
                          : stn_fail(err, STN_ERR_ARGUMENT, "its %d points are one place; a line needs a length > 0 m",
@@ -40,11 +36,11 @@ static void divide(const double *points, int32_t point_count, double length, stn
         while (at < 0 || (begin + edge < s && at + 2 < point_count)) {
             begin += edge;
             at++;
-            edge = stn_vec3_norm(stn_vec3_sub(point_at(points, at + 1), point_at(points, at)));
+            edge = stn_vec3_norm(stn_vec3_sub(stn_vec3_at(points, at + 1), stn_vec3_at(points, at)));
         }
         const double part = edge > 0.0 && i < segments ? fmin((s - begin) / edge, 1.0) : 1.0;
-        const stn_vec3 a = point_at(points, i < segments ? at : point_count - 1);
-        const stn_vec3 b = point_at(points, i < segments ? at + 1 : point_count - 1);
+        const stn_vec3 a = stn_vec3_at(points, i < segments ? at : point_count - 1);
+        const stn_vec3 b = stn_vec3_at(points, i < segments ? at + 1 : point_count - 1);
         const stn_vec3 x = stn_vec3_mul_add(a, i > 0 ? part : 0.0, stn_vec3_sub(b, a));
         memcpy(&mesh->nodes[3 * (size_t)i], (const double[3]){x.x, x.y, x.z}, 3 * sizeof(double));
         mesh->origin[i] = i;

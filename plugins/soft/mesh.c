@@ -13,15 +13,11 @@ static const int face_nodes[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}}
 
 // ---------------------------------------------------------------------------------------------------- geometry
 
-static stn_vec3 node_at(const double *nodes, int32_t i) {
-    return stn_vec3_make(nodes[3 * (size_t)i], nodes[3 * (size_t)i + 1], nodes[3 * (size_t)i + 2]);
-}
-
 /// 6 V over the product of the edges at the first node: 1 where they are perpendicular, 0 without volume.
 static double corner_sine(const double *nodes, const int32_t *tetrahedron) {
-    stn_vec3 origin = node_at(nodes, tetrahedron[0]), edge[3];
+    stn_vec3 origin = stn_vec3_at(nodes, tetrahedron[0]), edge[3];
     for (int k = 0; k < 3; k++) {
-        edge[k] = stn_vec3_sub(node_at(nodes, tetrahedron[k + 1]), origin);
+        edge[k] = stn_vec3_sub(stn_vec3_at(nodes, tetrahedron[k + 1]), origin);
         double length = stn_vec3_norm(edge[k]);
         if (!(length > 0.0)) {
             return 0.0;
@@ -33,16 +29,17 @@ static double corner_sine(const double *nodes, const int32_t *tetrahedron) {
 
 /// Twice the area over the product of the edges at the first node.
 static double triangle_sine(const double *nodes, const int32_t *triangle) {
-    stn_vec3 origin = node_at(nodes, triangle[0]), zero = stn_vec3_zero();
-    stn_vec3 a = stn_vec3_normalize_or(stn_vec3_sub(node_at(nodes, triangle[1]), origin), zero);
-    stn_vec3 b = stn_vec3_normalize_or(stn_vec3_sub(node_at(nodes, triangle[2]), origin), zero);
+    stn_vec3 origin = stn_vec3_at(nodes, triangle[0]), zero = stn_vec3_zero();
+    stn_vec3 a = stn_vec3_normalize_or(stn_vec3_sub(stn_vec3_at(nodes, triangle[1]), origin), zero);
+    stn_vec3 b = stn_vec3_normalize_or(stn_vec3_sub(stn_vec3_at(nodes, triangle[2]), origin), zero);
     return stn_vec3_norm(stn_vec3_cross(a, b));
 }
 
 /// Volume of the cone from `apex` over a triangle; positive when the apex is behind it.
 static double cone_volume(const double *nodes, const int32_t *triangle, stn_vec3 apex) {
-    stn_vec3 a = stn_vec3_sub(node_at(nodes, triangle[0]), apex), b = stn_vec3_sub(node_at(nodes, triangle[1]), apex);
-    stn_vec3 c = stn_vec3_sub(node_at(nodes, triangle[2]), apex);
+    stn_vec3 a = stn_vec3_sub(stn_vec3_at(nodes, triangle[0]), apex),
+             b = stn_vec3_sub(stn_vec3_at(nodes, triangle[1]), apex);
+    stn_vec3 c = stn_vec3_sub(stn_vec3_at(nodes, triangle[2]), apex);
     return stn_vec3_dot(a, stn_vec3_cross(b, c)) / 6.0;
 }
 
@@ -51,7 +48,7 @@ static double enclosed(const stn_soft_mesh *mesh, const double *nodes, int32_t b
     double volume = 0.0;
     for (int32_t t = begin; t < end; t++) {
         const int32_t *triangle = &mesh->triangles[3 * (size_t)t];
-        volume += cone_volume(nodes, triangle, node_at(nodes, mesh->triangles[3 * (size_t)begin]));
+        volume += cone_volume(nodes, triangle, stn_vec3_at(nodes, mesh->triangles[3 * (size_t)begin]));
     }
     return volume;
 }
@@ -70,9 +67,9 @@ double stn_soft_mesh_area(const stn_soft_mesh *mesh) {
     double area = 0.0;
     for (int32_t t = 0; t < mesh->chamber_start[0]; t++) {
         const int32_t *triangle = &mesh->triangles[3 * (size_t)t];
-        stn_vec3 origin = node_at(mesh->nodes, triangle[0]);
-        stn_vec3 a = stn_vec3_sub(node_at(mesh->nodes, triangle[1]), origin);
-        stn_vec3 b = stn_vec3_sub(node_at(mesh->nodes, triangle[2]), origin);
+        stn_vec3 origin = stn_vec3_at(mesh->nodes, triangle[0]);
+        stn_vec3 a = stn_vec3_sub(stn_vec3_at(mesh->nodes, triangle[1]), origin);
+        stn_vec3 b = stn_vec3_sub(stn_vec3_at(mesh->nodes, triangle[2]), origin);
         area += 0.5 * stn_vec3_norm(stn_vec3_cross(a, b));
     }
     return area;
@@ -350,7 +347,7 @@ static stn_status make_boundary(making *m, stn_error *err) {
     for (int32_t i = 0; i < m->boundary_count; i++) {
         int32_t root = stn_union_root(m->set, *side_key(m, m->boundary[i]));
         side_nodes(m, m->boundary[i], corner);
-        volume[root] += cone_volume(mesh->nodes, corner, node_at(mesh->nodes, root));
+        volume[root] += cone_volume(mesh->nodes, corner, stn_vec3_at(mesh->nodes, root));
     }
     // a surface is named by its smallest node, which puts the chambers in their order
     for (int32_t i = 0; i < mesh->node_count; i++) {

@@ -23,10 +23,6 @@ static void check_refused(stn_status status, const stn_error *err, const void *m
     must(err->text[0] != '\0' && strchr(err->text, '\n') == NULL);
 }
 
-static stn_vec3 vertex_of(const double *vertices, int32_t i) {
-    return stn_vec3_make(vertices[3 * i], vertices[3 * i + 1], vertices[3 * i + 2]);
-}
-
 static bool lies_within(const stn_aabb *box, stn_vec3 p) {
     return p.x >= box->lower.x && p.x <= box->upper.x && p.y >= box->lower.y && p.y <= box->upper.y &&
            p.z >= box->lower.z && p.z <= box->upper.z;
@@ -38,7 +34,7 @@ static void check_tetrahedron(const field *f, int32_t t) {
     stn_vec3 corner[4];
     for (int32_t k = 0; k < 4; k++) {
         must(v[k] >= 0 && v[k] < f->vertex_count);
-        corner[k] = vertex_of(f->vertices, v[k]);
+        corner[k] = stn_vec3_at(f->vertices, v[k]);
     }
     stn_vec3 a = stn_vec3_sub(corner[1], corner[0]), b = stn_vec3_sub(corner[2], corner[0]);
     must(stn_vec3_dot(stn_vec3_cross(a, b), stn_vec3_sub(corner[3], corner[0])) > 0.0);
@@ -59,7 +55,7 @@ static void check_field(const field *f) {
     must(f->tetrahedron_count > 0 && f->tetrahedron_count <= MOST);
     must(f->depth > 0.0 && isfinite(f->depth) && f->edge > 0.0 && isfinite(f->edge));
     for (int32_t i = 0; i < f->vertex_count; i++) {
-        must(lies_within(&f->bounds, vertex_of(f->vertices, i)) && f->extents[i] <= 1.0);
+        must(lies_within(&f->bounds, stn_vec3_at(f->vertices, i)) && f->extents[i] <= 1.0);
         highest = fmax(highest, f->extents[i]);
     }
     must(highest == 1.0);
@@ -72,7 +68,7 @@ static void check_surface(const rigid_surface *s) {
     must(s->triangle_count > 0 && s->triangle_count <= MOST);
     for (int32_t i = 0; i < 3 * s->triangle_count; i++) {
         must(s->triangles[i] >= 0 && s->triangles[i] < s->vertex_count);
-        must(lies_within(&s->bounds, vertex_of(s->vertices, s->triangles[i])));
+        must(lies_within(&s->bounds, stn_vec3_at(s->vertices, s->triangles[i])));
     }
     for (int32_t t = 0; t < s->triangle_count; t++) {
         must(fabs(stn_vec3_norm(s->normals[t]) - 1.0) < 1e-12);

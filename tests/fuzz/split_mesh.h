@@ -16,8 +16,8 @@ static inline void split_mesh(stn_context *context, const stn_mesh *mesh) {
         double volume = 0.0;
         for (int32_t i = 0; i < t.count; i++) {
             const int32_t *v = t.corners + 4 * (size_t)i;
-            volume += surface_det(surface_point(s.vertices, v[0]), surface_point(s.vertices, v[1]),
-                                  surface_point(s.vertices, v[2]), surface_point(s.vertices, v[3])) /
+            volume += surface_det(stn_vec3_at(s.vertices, v[0]), stn_vec3_at(s.vertices, v[1]),
+                                  stn_vec3_at(s.vertices, v[2]), stn_vec3_at(s.vertices, v[3])) /
                       6.0;
         }
         must(t.count >= mesh->tetrahedron_count && t.count <= 9 * mesh->tetrahedron_count);

@@ -162,11 +162,11 @@ stn.test("elements that are inside out are counted and told", function()
   local world = stn.world { dt = 2e-3 }
   world:ground {}
   local box = world:soft { box = { 0.1, 0.1, 0.1 }, cells = 4, xyz = { 0, 0, 0.05 }, young = 200, density = 1000, damping = 0.01 }
-  local most, counted = 0, 0
+  local most = 0
   for step in world:run { seconds = 0.3 } do
-    stn.near(step.inverted, counted, 0, "those of the state that the step began with")
-    counted = 0
+    local counted = 0
     for _, ratio in ipairs(box:output "volume_ratio") do counted = counted + (ratio <= 0 and 1 or 0) end
+    stn.near(step.inverted, counted, 0, "those of the state that the step made")
     most = math.max(most, step.inverted)
   end
   assert(most > 0, "a body that weighs five times its modulus is crushed")
@@ -408,4 +408,30 @@ stn.test("mistakes in selectors, chambers and names are errors", function()
   refused(function() finger:set_pressure(3, nil) end, "must be a number [Pa]")
   for chamber = 1, 3 do stn.near(finger:pressure(chamber), 5, 0) end
   assert(world:soft_body(finger.name, 1).name == finger.name)
+end)
+
+stn.test("soft bodies and cables begin and end to touch by name", function()
+  local world = stn.world { dt = 5e-3 }
+  world:ground {}
+  local box = world:box { name = "box", size = { 0.3, 0.3, 0.05 }, mass = 1, xyz = { 0, 0, 0.025 } }
+  world:soft { name = "pad", box = { 0.1, 0.1, 0.04 }, cells = 2, young = 1e5, density = 500, xyz = { 0, 0, 0.072 } }
+  world:soft { name = "ball", ball = 0.02, cells = 3, young = 1e5, density = 500, xyz = { 0, 0, 0.117 } }
+  world:cable { name = "rope", points = { { 0.3, 0, 0.01 }, { 0.4, 0, 0.01 } }, radius = 4e-3, segments = 5 }
+  local begun, ended = {}, {}
+  local function note(pairs_of, into)
+    for _, p in ipairs(pairs_of) do into[p.a .. " " .. p.b] = true end
+  end
+  for step in world:run { seconds = 0.2 } do
+    note(step:begun(), begun)
+    note(step:ended(), ended)
+  end
+  for _, pair in ipairs { "ground1 box", "box pad", "pad ball", "ground1 rope" } do
+    assert(begun[pair], pair .. " is not told")
+  end
+  local snapshot = world:snapshot()
+  box:set_pose { xyz = { 5, 0, 0.5 } }
+  note(world:step():ended(), ended)
+  assert(ended["box pad"] and ended["ground1 box"])
+  world:restore(snapshot)
+  assert(#world:step():begun() == 0, "what touched before goes on to touch")
 end)

@@ -59,3 +59,23 @@ stn.test("what holds pinned points carries all of them", function()
     stn.near(world:soft_body("pads/bar"):attachment_force("world")[3], 0.45 * 9.81, 1e-6)
   end)
 end)
+
+stn.test("what saves a robot says that its soft bodies are left out", function()
+  local arm = [[<mujoco model="pads"><worldbody><body><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/><joint/>
+    <flexcomp name="bar" type="grid" dim="3" count="3 3 3" spacing=".02 .02 .02"><elasticity young="1e6"/></flexcomp></body></worldbody></mujoco>]]
+  with_file(".xml", arm, function(file)
+    local world = stn.world {}
+    local robot = world:load { file }
+    world:soft { ball = 0.05, name = "padstone", xyz = { 1, 0, 1 } }
+    for _, format in ipairs { "urdf", "sdf", "mjcf" } do
+      with_file("." .. format, "", function(saved)
+        local told = 0
+        for _, lost in ipairs(robot:save(saved, { format = format })) do
+          told = told + (lost.where == "soft body bar" and 1 or 0)
+          assert(not lost.where:find("padstone", 1, true))
+        end
+        assert(told == 1, format .. ": it is not told that the soft body is left out")
+      end)
+    end
+  end)
+end)

@@ -44,6 +44,11 @@ static inline stn_vec3 stn_vec3_make(double x, double y, double z) {
     stn_vec3 v = {x, y, z};
     return v;
 }
+/// Vector i of an array (n x 3).
+static inline stn_vec3 stn_vec3_at(const double *x, int32_t i) {
+    const double *v = x + 3 * (size_t)i;
+    return stn_vec3_make(v[0], v[1], v[2]);
+}
 /// (0, 0, 0).
 static inline stn_vec3 stn_vec3_zero(void) {
     return stn_vec3_make(0.0, 0.0, 0.0);

@@ -53,7 +53,7 @@ typedef struct stn_step_report {
     /// contact energy, less the work of the inputs, make the sum that does not rise: docs/verdict.md.
     double contact_J, contact_start_J;
     stn_contradiction contradiction;          // claims of the solver that the certificate does not bear out
-    int32_t inverted_count;                   // elements that are turned inside out at the step's start
+    int32_t inverted_count;                   // elements that are turned inside out after the step
     int32_t inverted_group, inverted_element; // the first of them, where there are any: group of the model, element
 } stn_step_report;
 

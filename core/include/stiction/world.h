@@ -117,11 +117,13 @@ STN_API double stn_world_elastic_energy(stn_world *world);
 /// The last step: contacts, problem, solution, certificate, report; problem NULL before the first. Borrowed until the
 /// next.
 STN_API const stn_observation *stn_world_observation(const stn_world *world);
-/// Pairs of links that began or ceased to touch with the last step: STN_WORLD for shapes of the world, -3 for
-/// deformables.
+/// Stands for nodes in the pairs below: STN_CLOUD - t for those of tree t.
+#define STN_CLOUD (-3)
+/// Pairs of links that began or ceased to touch with the last step: STN_WORLD for shapes of the world, at most
+/// STN_CLOUD for nodes.
 typedef struct stn_contact_events {
     int32_t begun_count, ended_count;   // pairs
-    const stn_link_pair *begun, *ended; // by link_a, then link_b; link_a <= link_b
+    const stn_link_pair *begun, *ended; // by link_a, then link_b; link_a <= link_b, and nodes after links
 } stn_contact_events;
 /// Two links touch in a step when one of their contacts has a normal impulse > 0: not while a contact is only near, nor
 /// in overlap without a push. What touched before is part of the state, so that a restored world goes on as the first

@@ -354,7 +354,7 @@ static void print_steps(const stn_session *session, const cli_run_end *end) {
                 (long long)s->contradicted);
     }
     if (s->inverted > 0) {
-        fprintf(stderr, "  %lld step%s began with elements inside out\n", (long long)s->inverted, plural(s->inverted));
+        fprintf(stderr, "  %lld step%s left elements inside out\n", (long long)s->inverted, plural(s->inverted));
     }
     if (s->approximate > 0) {
         fprintf(

@@ -151,7 +151,7 @@ static void note_inverted(stn_world_account *a, const stn_observation *o) {
     const stn_step_report *r = o->report;
     if (r->inverted_count > 0) {
         const stn_element_group *group = &o->model->element_groups[r->inverted_group];
-        stn_figure figure = {r->inverted_count, r->inverted_count, o->time - o->dt, ""};
+        stn_figure figure = {r->inverted_count, r->inverted_count, o->time, ""};
         snprintf(figure.what, sizeof figure.what, "%d (counted from 0) of '%s'", r->inverted_element,
                  o->model->trees[group->tree].name);
         stn_figure_merge(&a->figures[STN_FIGURE_INVERTED], &figure);

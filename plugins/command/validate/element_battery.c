@@ -102,10 +102,6 @@ static stn_vec3 random_vector(subject *s, double size) {
     return stn_vec3_make(x, y, random_uniform(&s->random, -size, size));
 }
 
-static stn_vec3 vector_at(const double *x) {
-    return stn_vec3_make(x[0], x[1], x[2]);
-}
-
 /// The orientation of a node's coordinates.
 static void put_turn(stn_quat turn, double *x) {
     x[3] = turn.w;
@@ -423,10 +419,10 @@ static void check_balance(validate_trial *trial) {
         stn_vec3 force = {0.0, 0.0, 0.0}, moment = {0.0, 0.0, 0.0}, deformed = {0.0, 0.0, 0.0};
         for (int32_t n = 0; n < s.nodes; n++) {
             const double *pull = s.force + s.nv * n, *place = (small ? s.rest : s.x) + s.nq * n, *at = s.x + s.nq * n;
-            const stn_vec3 f = vector_at(pull), torque = s.nv == 6 ? vector_at(pull + 3) : stn_vec3_zero();
+            const stn_vec3 f = stn_vec3_at(pull, 0), torque = s.nv == 6 ? stn_vec3_at(pull + 3, 0) : stn_vec3_zero();
             force = stn_vec3_add(force, f);
-            moment = stn_vec3_add(moment, stn_vec3_add(stn_vec3_cross(vector_at(place), f), torque));
-            deformed = stn_vec3_add(deformed, stn_vec3_add(stn_vec3_cross(vector_at(at), f), torque));
+            moment = stn_vec3_add(moment, stn_vec3_add(stn_vec3_cross(stn_vec3_at(place, 0), f), torque));
+            deformed = stn_vec3_add(deformed, stn_vec3_add(stn_vec3_cross(stn_vec3_at(at, 0), f), torque));
         }
         if (small && stn_vec3_norm(deformed) <= 1e-9 * norm(s.force, s.m)) {
             trial_fail(trial, "says small_strain, and is invariant to rotation all the same: leave the word out");

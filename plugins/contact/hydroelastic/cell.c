@@ -93,7 +93,7 @@ static bool find_faces(const members *m, draft *d) {
         }
         stn_vec3 p[4];
         for (int32_t c = 0; c < 4; c++) {
-            p[c] = surface_point(f->vertices, f->tetrahedra[4 * t + (k + c) % 4]);
+            p[c] = stn_vec3_at(f->vertices, f->tetrahedra[4 * t + (k + c) % 4]);
         }
         bool known = false;
         for (int32_t face = 0; face < d->face_count && !known; face++) {
@@ -117,7 +117,7 @@ static bool find_corners(const members *m, draft *d) {
     int32_t vertex[CELL_CORNERS];
     for (int32_t i = 0; i < 4 * m->count; i++) {
         int32_t v = m->field->tetrahedra[4 * m->list[i / 4] + i % 4], known = 0, faces = 0;
-        stn_vec3 x = surface_point(m->field->vertices, v);
+        stn_vec3 x = stn_vec3_at(m->field->vertices, v);
         uint32_t on = 0;
         for (int32_t k = 0; k < d->face_count; k++) {
             double height = height_over(d, k, x);
@@ -151,7 +151,7 @@ static int32_t draft_joined(const members *m, draft *d) {
     const double *x = m->field->vertices;
     stn_aabb box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (int32_t i = 0; i < 4 * m->count; i++) {
-        surface_grow(&box, surface_point(x, m->field->tetrahedra[4 * m->list[i / 4] + i % 4]));
+        surface_grow(&box, stn_vec3_at(x, m->field->tetrahedra[4 * m->list[i / 4] + i % 4]));
     }
     *d = (draft){.size = stn_vec3_norm(stn_vec3_sub(box.upper, box.lower))};
     if (!find_faces(m, d) || !find_corners(m, d) || !find_edges(d)) {
@@ -189,8 +189,8 @@ static int32_t draft_joined(const members *m, draft *d) {
     double most = 0.0;
     for (int32_t i = 0; i < m->count; i++) {
         const int32_t *v = m->field->tetrahedra + 4 * (size_t)m->list[i];
-        double volume = fabs(surface_det(surface_point(x, v[0]), surface_point(x, v[1]), surface_point(x, v[2]),
-                                         surface_point(x, v[3])));
+        double volume =
+            fabs(surface_det(stn_vec3_at(x, v[0]), stn_vec3_at(x, v[1]), stn_vec3_at(x, v[2]), stn_vec3_at(x, v[3])));
         largest = volume > most ? m->list[i] : largest;
         most = fmax(most, volume);
     }
@@ -336,7 +336,7 @@ stn_status cells_of_field(stn_context *context, const field *f, cell_joining joi
             const int32_t *v = f->tetrahedra + 4 * (size_t)m.list[i];
             d = (draft){.corner_count = 4, .face_count = 4};
             for (int32_t k = 0; k < 4; k++) {
-                d.corner[k] = surface_point(f->vertices, v[k]);
+                d.corner[k] = stn_vec3_at(f->vertices, v[k]);
                 d.extent[k] = f->extents[v[k]];
                 d.on[k] = 0xfU & ~(1U << k);
             }

@@ -13,9 +13,9 @@ static const double flat = 1e-13;
 /// cross product of the edges to corners 2 and 3 over the determinant.
 static bool set_gradient(field *f, int32_t tetrahedron) {
     const int32_t *v = f->tetrahedra + 4 * (size_t)tetrahedron;
-    stn_vec3 p = surface_point(f->vertices, v[0]), edge[3], gradient = stn_vec3_zero();
+    stn_vec3 p = stn_vec3_at(f->vertices, v[0]), edge[3], gradient = stn_vec3_zero();
     for (int32_t k = 0; k < 3; k++) {
-        edge[k] = stn_vec3_sub(surface_point(f->vertices, v[k + 1]), p);
+        edge[k] = stn_vec3_sub(stn_vec3_at(f->vertices, v[k + 1]), p);
     }
     double det = stn_vec3_dot(stn_vec3_cross(edge[0], edge[1]), edge[2]);
     double span = stn_vec3_norm(edge[0]) * stn_vec3_norm(edge[1]) * stn_vec3_norm(edge[2]);
@@ -72,7 +72,7 @@ stn_status field_finish(stn_context *context, field *f, stn_error *err) {
                                 "pressure field: extent %g of vertex %d on the surface must be 0", f->extents[from],
                                 from);
             }
-            sum += stn_vec3_norm(stn_vec3_sub(surface_point(f->vertices, from), surface_point(f->vertices, to)));
+            sum += stn_vec3_norm(stn_vec3_sub(stn_vec3_at(f->vertices, from), stn_vec3_at(f->vertices, to)));
         }
     }
     f->edge = sum / (double)sides;
@@ -93,7 +93,7 @@ field_quality field_inspect(const field *f) {
         const int32_t *v = f->tetrahedra + 4 * (size_t)t;
         stn_vec3 p[4];
         for (int32_t k = 0; k < 4; k++) {
-            p[k] = surface_point(f->vertices, v[k]);
+            p[k] = stn_vec3_at(f->vertices, v[k]);
         }
         double volume = surface_det(p[0], p[1], p[2], p[3]) / 6.0, longest = 0.0, largest = 0.0;
         q.volume += volume;

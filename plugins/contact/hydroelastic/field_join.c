@@ -116,8 +116,8 @@ void tetrahedra_add(tetrahedra_build *build, const double *vertices, int32_t a, 
     if (build->failed) {
         return;
     }
-    double det = surface_det(surface_point(vertices, a), surface_point(vertices, b), surface_point(vertices, c),
-                             surface_point(vertices, d));
+    double det = surface_det(stn_vec3_at(vertices, a), stn_vec3_at(vertices, b), stn_vec3_at(vertices, c),
+                             stn_vec3_at(vertices, d));
     int32_t corners[4] = {a, b, det < 0.0 ? d : c, det < 0.0 ? c : d};
     memcpy(build->corners + 4 * (size_t)build->count++, corners, sizeof corners);
 }
@@ -163,7 +163,7 @@ stn_status field_join(surface_build *s, const field_core *core, field **out, stn
     int32_t *regions = stn_allocate(context, (size_t)core->count + 1, sizeof *regions);
     int32_t first = s->vertex_count, centre = first + core->count, max = core->count + 1;
     for (int32_t i = 0; i < core->count; i++) {
-        surface_build_vertex(s, surface_point(core->vertices, i), 1.0);
+        surface_build_vertex(s, stn_vec3_at(core->vertices, i), 1.0);
     }
     if (core->count > 3) {
         surface_build_vertex(s, core->centre, 1.0);

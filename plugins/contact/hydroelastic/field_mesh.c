@@ -32,7 +32,7 @@ typedef struct skirt {
 } skirt;
 
 static stn_vec3 moved(const skirt *k, int32_t vertex) {
-    return stn_vec3_mul_add(surface_point(k->mesh->vertices, vertex), k->share[vertex], k->displacement[vertex]);
+    return stn_vec3_mul_add(stn_vec3_at(k->mesh->vertices, vertex), k->share[vertex], k->displacement[vertex]);
 }
 
 /// A triangle's corners by their number, which makes the diagonals of neighbouring prisms the same; +1 when they are in
@@ -53,7 +53,7 @@ static bool stands(const skirt *k, int32_t triangle) {
     double sign = sorted_corners(k, triangle, v), twice = 0.0;
     stn_vec3 below[3], above[3];
     for (int32_t c = 0; c < 3; c++) {
-        below[c] = surface_point(k->mesh->vertices, v[c]);
+        below[c] = stn_vec3_at(k->mesh->vertices, v[c]);
         above[c] = moved(k, v[c]);
     }
     twice = stn_vec3_norm(stn_vec3_cross(stn_vec3_sub(below[1], below[0]), stn_vec3_sub(below[2], below[0])));
@@ -214,7 +214,7 @@ stn_status field_of_mesh(stn_context *context, const stn_mesh *mesh, double marg
         deepest = s.extents[i] > s.extents[deepest] ? i : deepest;
     }
     stn_mesh_point nearest = {0};
-    stn_mesh_nearest(mesh, surface_point(s.vertices, deepest), (double)INFINITY, &nearest);
+    stn_mesh_nearest(mesh, stn_vec3_at(s.vertices, deepest), (double)INFINITY, &nearest);
     if (margin > 0.0) {
         field_skirt(mesh, margin, nearest.distance, &s, &tetrahedra);
     }

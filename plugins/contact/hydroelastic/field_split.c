@@ -156,7 +156,7 @@ static bool find_faces(splitting *s) {
 static int32_t add_middle(splitting *s, const int32_t *of, int32_t count) {
     stn_vec3 sum = stn_vec3_zero();
     for (int32_t k = 0; k < count; k++) {
-        sum = stn_vec3_add(sum, surface_point(s->mesh->vertices, of[k]));
+        sum = stn_vec3_add(sum, stn_vec3_at(s->mesh->vertices, of[k]));
     }
     return surface_build_vertex(s->vertices, stn_vec3_make(sum.x / count, sum.y / count, sum.z / count), 0.0);
 }
@@ -223,7 +223,7 @@ static void split(splitting *s, const int32_t v[4]) {
 static void split_all(splitting *s) {
     const stn_mesh *mesh = s->mesh;
     for (int32_t i = 0; i < mesh->vertex_count; i++) {
-        surface_build_vertex(s->vertices, surface_point(mesh->vertices, i), 0.0);
+        surface_build_vertex(s->vertices, stn_vec3_at(mesh->vertices, i), 0.0);
     }
     for (int32_t i = 0; i < s->edges.count; i++) {
         add_middle(s, s->edges.items[i].id, 2);
@@ -243,10 +243,10 @@ static double fill_distances(const splitting *s) {
     const double *vertices = s->vertices->vertices;
     double *extents = s->vertices->extents, largest = 0.0, reach = (double)INFINITY;
     for (int32_t i = 0; i < s->vertices->vertex_count; i++) {
-        stn_vec3 p = surface_point(vertices, i);
+        stn_vec3 p = stn_vec3_at(vertices, i);
         stn_mesh_point nearest = {0};
         if (i > 0) { // no point of the surface is further than the way over the vertex before
-            reach = (extents[i - 1] + stn_vec3_norm(stn_vec3_sub(p, surface_point(vertices, i - 1)))) * (1.0 + 1e-9);
+            reach = (extents[i - 1] + stn_vec3_norm(stn_vec3_sub(p, stn_vec3_at(vertices, i - 1)))) * (1.0 + 1e-9);
         }
         if (is_inner(s, i) && !stn_mesh_nearest(s->mesh, p, reach, &nearest)) {
             stn_mesh_nearest(s->mesh, p, (double)INFINITY, &nearest);

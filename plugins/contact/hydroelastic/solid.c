@@ -36,7 +36,7 @@ static stn_status find_parts(stn_context *context, const elements *e, solid *out
     out->part_count = 0;
     for (int32_t i = 0; i < places && out->part_count <= SOLID_PARTS; i++) {
         int32_t r = stn_union_root(parent, e->corners[i]), k = 0;
-        stn_vec3 v = surface_point(e->vertices, e->corners[i]);
+        stn_vec3 v = stn_vec3_at(e->vertices, e->corners[i]);
         while (k < out->part_count && root[k] != r) {
             k++;
         }
@@ -62,7 +62,7 @@ stn_status solid_of_field(stn_context *context, const field *f, solid *out, stn_
     bool any = out->given;
     double lowest = 0.0;
     for (int32_t v = 0; v < f->vertex_count; v++) {
-        stn_vec3 x = surface_point(f->vertices, v);
+        stn_vec3 x = stn_vec3_at(f->vertices, v);
         lowest = fmin(lowest, f->extents[v]);
         if (!out->given && f->extents[v] > 1.0 - 1e-9) {
             out->core = any ? out->core : (stn_aabb){x, x};
@@ -109,7 +109,7 @@ stn_status solid_of_surface(stn_context *context, const rigid_surface *s, solid 
     for (int32_t t = 0; t < out->count && status == STN_OK; t++) {
         facet *f = &out->facets[t];
         for (int32_t k = 0; k < 3; k++) {
-            f->corner[k] = surface_point(s->vertices, s->triangles[3 * t + k]);
+            f->corner[k] = stn_vec3_at(s->vertices, s->triangles[3 * t + k]);
         }
         f->normal = s->normals[t];
         for (int32_t k = 0; k < 3; k++) {

@@ -33,13 +33,13 @@ bool surface_is_round(const stn_shape *shape) {
 static stn_surface_error surface_error_of(const stn_shape *shape, const surface_plan *plan, const surface_build *s) {
     stn_surface_error e = {.resolution = surface_plan_length(shape, plan)};
     for (int32_t i = 0; i < s->vertex_count; i++) {
-        e.outward = fmax(e.outward, height_above(shape, surface_point(s->vertices, i)));
+        e.outward = fmax(e.outward, height_above(shape, stn_vec3_at(s->vertices, i)));
     }
     for (int32_t t = 0; t < s->triangle_count; t++) {
         const int32_t *v = s->triangles + 3 * (size_t)t;
         stn_vec3 corner[3], sum = stn_vec3_zero();
         for (int32_t k = 0; k < 3; k++) {
-            corner[k] = surface_point(s->vertices, v[k]);
+            corner[k] = stn_vec3_at(s->vertices, v[k]);
             sum = stn_vec3_add(sum, corner[k]);
         }
         e.inward = fmax(e.inward, -height_above(shape, stn_vec3_scale(1.0 / 3.0, sum)));
@@ -89,9 +89,9 @@ stn_status rigid_surface_create(stn_context *context, const stn_shape *shape, co
     }
     for (int32_t t = 0; t < built.triangle_count; t++) {
         const int32_t *v = built.triangles + 3 * (size_t)t;
-        stn_vec3 a = surface_point(built.vertices, v[0]);
-        stn_vec3 n = stn_vec3_cross(stn_vec3_sub(surface_point(built.vertices, v[1]), a),
-                                    stn_vec3_sub(surface_point(built.vertices, v[2]), a));
+        stn_vec3 a = stn_vec3_at(built.vertices, v[0]);
+        stn_vec3 n = stn_vec3_cross(stn_vec3_sub(stn_vec3_at(built.vertices, v[1]), a),
+                                    stn_vec3_sub(stn_vec3_at(built.vertices, v[2]), a));
         normals[t] = stn_vec3_normalize_or(n, stn_vec3_make(0.0, 0.0, 1.0));
     }
     built.vertices = NULL;

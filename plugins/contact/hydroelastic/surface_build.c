@@ -136,7 +136,7 @@ typedef struct division {
 static stn_vec3 place_at(const division *d, int32_t triangle, int32_t i, int32_t j) {
     stn_vec3 corner[3];
     for (int32_t k = 0; k < 3; k++) {
-        corner[k] = surface_point(d->coarse->vertices, d->coarse->triangles[3 * triangle + k]);
+        corner[k] = stn_vec3_at(d->coarse->vertices, d->coarse->triangles[3 * triangle + k]);
     }
     double b[3] = {(double)(d->steps - i - j) / d->steps, (double)i / d->steps, (double)j / d->steps};
     return d->place(corner, b);
@@ -180,7 +180,7 @@ surface_build surface_divide(const surface_build *coarse, int32_t n, surface_pla
     d.fine.failed = across == NULL || d.side_start == NULL || d.side_back == NULL;
     bool ready = !d.fine.failed;
     for (int32_t i = 0; i < coarse->vertex_count && ready; i++) {
-        surface_build_vertex(&d.fine, surface_point(coarse->vertices, i), 0.0);
+        surface_build_vertex(&d.fine, stn_vec3_at(coarse->vertices, i), 0.0);
     }
     for (int32_t here = 0; here < sides && ready; here++) { // the vertices within each side, once
         int32_t there = across[here], k = here % 3;
@@ -229,7 +229,7 @@ static int32_t following(int32_t place) {
 }
 
 static double length_between(const surface_build *s, int32_t a, int32_t b) {
-    return stn_vec3_norm(stn_vec3_sub(surface_point(s->vertices, a), surface_point(s->vertices, b)));
+    return stn_vec3_norm(stn_vec3_sub(stn_vec3_at(s->vertices, a), stn_vec3_at(s->vertices, b)));
 }
 
 /// The parts of triangle t; the first of them takes its place.
@@ -290,8 +290,8 @@ void surface_refine(surface_build *s, double edge) {
                 length = fmax(length, side);
             }
             if (length > edge && middle[longest] < 0) {
-                stn_vec3 a = surface_point(s->vertices, s->triangles[longest]);
-                stn_vec3 b = surface_point(s->vertices, s->triangles[following(longest)]);
+                stn_vec3 a = stn_vec3_at(s->vertices, s->triangles[longest]);
+                stn_vec3 b = stn_vec3_at(s->vertices, s->triangles[following(longest)]);
                 middle[longest] = surface_build_vertex(s, stn_vec3_scale(0.5, stn_vec3_add(a, b)), 0.0);
                 if (across[longest] >= 0) {
                     middle[across[longest]] = middle[longest];

@@ -23,10 +23,6 @@ void surface_build_clear(surface_build *build);
 int32_t surface_build_vertex(surface_build *build, stn_vec3 point, double extent);
 void surface_build_triangle(surface_build *build, int32_t a, int32_t b, int32_t c, int32_t label);
 
-static inline stn_vec3 surface_point(const double *vertices, int32_t id) {
-    const double *p = vertices + 3 * (size_t)id;
-    return stn_vec3_make(p[0], p[1], p[2]);
-}
 static inline void surface_put(double *vertices, int32_t id, stn_vec3 point) {
     double *p = vertices + 3 * (size_t)id;
     p[0] = point.x;
@@ -40,9 +36,9 @@ static inline void surface_grow(stn_aabb *box, stn_vec3 p) {
 }
 /// The box of `count` > 0 points.
 static inline stn_aabb surface_bounds(const double *vertices, int32_t count) {
-    stn_aabb box = {surface_point(vertices, 0), surface_point(vertices, 0)};
+    stn_aabb box = {stn_vec3_at(vertices, 0), stn_vec3_at(vertices, 0)};
     for (int32_t i = 1; i < count; i++) {
-        surface_grow(&box, surface_point(vertices, i));
+        surface_grow(&box, stn_vec3_at(vertices, i));
     }
     return box;
 }

@@ -20,7 +20,7 @@ static double solid_angle(stn_vec3 a, stn_vec3 b, stn_vec3 c) {
 /// Puts vertices of the equator back on their circle and multiplies the others.
 static void scale(surface_build *s, double factor, double equator) {
     for (int32_t i = 0; i < s->vertex_count; i++) {
-        stn_vec3 p = surface_point(s->vertices, i);
+        stn_vec3 p = stn_vec3_at(s->vertices, i);
         bool held = equator > 0.0 && fabs(p.z) < surface_equator;
         surface_put(s->vertices, i, stn_vec3_scale(held ? equator / stn_vec3_norm(p) : factor, p));
     }
@@ -43,8 +43,8 @@ static void surface_swell(surface_build *s, double equator) {
         }
         for (int32_t t = 0; t < s->triangle_count; t++) {
             const int32_t *v = s->triangles + 3 * (size_t)t;
-            stn_vec3 a = surface_point(s->vertices, v[0]), b = surface_point(s->vertices, v[1]);
-            stn_vec3 c = surface_point(s->vertices, v[2]);
+            stn_vec3 a = stn_vec3_at(s->vertices, v[0]), b = stn_vec3_at(s->vertices, v[1]);
+            stn_vec3 c = stn_vec3_at(s->vertices, v[2]);
             double angle = solid_angle(a, b, c);
             double factor = cbrt(2.0 * angle / stn_vec3_dot(a, stn_vec3_cross(b, c)));
             for (int32_t k = 0; k < 3; k++) {
@@ -54,7 +54,7 @@ static void surface_swell(surface_build *s, double equator) {
         }
         for (int32_t i = 0; i < s->vertex_count; i++) {
             double factor = factors[2 * i] / factors[2 * i + 1];
-            surface_put(s->vertices, i, stn_vec3_scale(factor, surface_point(s->vertices, i)));
+            surface_put(s->vertices, i, stn_vec3_scale(factor, stn_vec3_at(s->vertices, i)));
         }
         scale(s, 1.0, equator);
     }
@@ -63,8 +63,8 @@ static void surface_swell(surface_build *s, double equator) {
         double volume = 0.0;
         for (int32_t t = 0; t < s->triangle_count; t++) {
             const int32_t *v = s->triangles + 3 * (size_t)t;
-            stn_vec3 bc = stn_vec3_cross(surface_point(s->vertices, v[1]), surface_point(s->vertices, v[2]));
-            volume += stn_vec3_dot(surface_point(s->vertices, v[0]), bc) / 6.0;
+            stn_vec3 bc = stn_vec3_cross(stn_vec3_at(s->vertices, v[1]), stn_vec3_at(s->vertices, v[2]));
+            volume += stn_vec3_dot(stn_vec3_at(s->vertices, v[0]), bc) / 6.0;
         }
         scale(s, cbrt(4.0 / 3.0 * STN_PI / volume), equator);
     }
@@ -83,8 +83,8 @@ static surface_build surface_of_sphere(stn_context *context, double radius, int3
     const double edge = 2.1 * norm;
     for (int32_t i = 0; i < 12 * 12 * 12 && !icosahedron.failed; i++) {
         const int32_t v[3] = {i / 144, i / 12 % 12, i % 12};
-        stn_vec3 a = surface_point(icosahedron.vertices, v[0]), b = surface_point(icosahedron.vertices, v[1]);
-        stn_vec3 c = surface_point(icosahedron.vertices, v[2]);
+        stn_vec3 a = stn_vec3_at(icosahedron.vertices, v[0]), b = stn_vec3_at(icosahedron.vertices, v[1]);
+        stn_vec3 c = stn_vec3_at(icosahedron.vertices, v[2]);
         if (v[0] < v[1] && v[1] < v[2] && stn_vec3_norm(stn_vec3_sub(a, b)) < edge &&
             stn_vec3_norm(stn_vec3_sub(b, c)) < edge && stn_vec3_norm(stn_vec3_sub(c, a)) < edge) {
             bool outward = stn_vec3_dot(a, stn_vec3_cross(b, c)) > 0.0;
@@ -133,7 +133,7 @@ static surface_build surface_of_box(stn_context *context, stn_vec3 half, const s
         for (int32_t i = 0; i < 8; i += 2) { // a quarter, from the middle around by its corner
             int32_t middle = places[8], corner = places[i + 1], next = places[(i + 2) % 8];
             stn_vec3 p = stn_vec3_scale(
-                0.5, stn_vec3_add(surface_point(coarse.vertices, middle), surface_point(coarse.vertices, corner)));
+                0.5, stn_vec3_add(stn_vec3_at(coarse.vertices, middle), stn_vec3_at(coarse.vertices, corner)));
             int32_t label = (p.x > 0.0 ? bit[0] : 0) + (p.y > 0.0 ? bit[1] : 0) + (p.z > 0.0 ? bit[2] : 0);
             add_facing(&coarse, sign > 0, middle, places[i], corner, label);
             add_facing(&coarse, sign > 0, middle, corner, next, label);
@@ -261,7 +261,7 @@ static surface_build surface_of_capsule(stn_context *context, double radius, dou
     for (int32_t end = 0; end < 2 && ready; end++) { // its half of the sphere, whose equator is a ring already
         double sign = end == 1 ? 1.0 : -1.0;
         for (int32_t i = 0; i < sphere.vertex_count; i++) {
-            stn_vec3 p = surface_point(sphere.vertices, i);
+            stn_vec3 p = stn_vec3_at(sphere.vertices, i);
             if (fabs(p.z) < surface_equator) { // the place around the ring follows from the angle
                 double turn = atan2(p.y, p.x) / (2.0 * STN_PI) * around;
                 to[i] = (end == 1 ? lower : lowest) + ((int32_t)floor(turn + 0.5) + around) % around;
@@ -291,7 +291,7 @@ static surface_build surface_of_hull(stn_context *context, const stn_mesh *mesh)
     surface_build s = surface_build_empty(context);
     const stn_polytope *p = mesh->polytope;
     for (int32_t i = 0; i < mesh->vertex_count; i++) {
-        surface_build_vertex(&s, surface_point(mesh->vertices, i), 0.0);
+        surface_build_vertex(&s, stn_vec3_at(mesh->vertices, i), 0.0);
     }
     for (int32_t f = 0; f < p->face_count; f++) {
         const int32_t *corners = p->face_vertices + p->face_start[f];
@@ -300,12 +300,12 @@ static surface_build surface_of_hull(stn_context *context, const stn_mesh *mesh)
             surface_build_triangle(&s, corners[0], corners[1], corners[2], 0);
             continue;
         }
-        stn_vec3 first = surface_point(mesh->vertices, corners[0]), moment = stn_vec3_zero();
+        stn_vec3 first = stn_vec3_at(mesh->vertices, corners[0]), moment = stn_vec3_zero();
         stn_vec3 normal = {p->planes[4 * f], p->planes[4 * f + 1], p->planes[4 * f + 2]};
         double area = 0.0;
         for (int32_t k = 1; k + 1 < count; k++) {
-            stn_vec3 a = stn_vec3_sub(surface_point(mesh->vertices, corners[k]), first);
-            stn_vec3 b = stn_vec3_sub(surface_point(mesh->vertices, corners[k + 1]), first);
+            stn_vec3 a = stn_vec3_sub(stn_vec3_at(mesh->vertices, corners[k]), first);
+            stn_vec3 b = stn_vec3_sub(stn_vec3_at(mesh->vertices, corners[k + 1]), first);
             double part = stn_vec3_dot(normal, stn_vec3_cross(a, b));
             moment = stn_vec3_mul_add(moment, part / 3.0, stn_vec3_add(a, b));
             area += part;
@@ -334,7 +334,7 @@ surface_build surface_of_shape(stn_context *context, const stn_shape *shape, con
     case STN_SHAPE_ELLIPSOID:
         s = surface_of_sphere(context, 1.0, plan->steps);
         for (int32_t i = 0; i < s.vertex_count; i++) {
-            stn_vec3 p = surface_point(s.vertices, i), half = shape->half_extents;
+            stn_vec3 p = stn_vec3_at(s.vertices, i), half = shape->half_extents;
             surface_put(s.vertices, i, stn_vec3_make(half.x * p.x, half.y * p.y, half.z * p.z));
         }
         return s;
@@ -351,7 +351,7 @@ surface_build surface_of_shape(stn_context *context, const stn_shape *shape, con
     default: // its own triangles, as they are
         s = surface_build_empty(context);
         for (int32_t i = 0; i < shape->mesh->vertex_count; i++) {
-            surface_build_vertex(&s, surface_point(shape->mesh->vertices, i), 0.0);
+            surface_build_vertex(&s, stn_vec3_at(shape->mesh->vertices, i), 0.0);
         }
         for (int32_t t = 0; t < shape->mesh->triangle_count; t++) {
             const int32_t *v = shape->mesh->triangles + 3 * (size_t)t;
@@ -367,20 +367,20 @@ void surface_inflate(surface_build *s, const field_core *core, double margin) {
     for (int32_t t = 0; t < s->triangle_count; t++) {
         // distance of the triangle's plane from the corner of the core that it belongs to
         const int32_t *v = s->triangles + 3 * (size_t)t;
-        stn_vec3 a = surface_point(s->vertices, v[0]), m = surface_point(core->vertices, s->labels[t]);
-        stn_vec3 n = stn_vec3_cross(stn_vec3_sub(surface_point(s->vertices, v[1]), a),
-                                    stn_vec3_sub(surface_point(s->vertices, v[2]), a));
+        stn_vec3 a = stn_vec3_at(s->vertices, v[0]), m = stn_vec3_at(core->vertices, s->labels[t]);
+        stn_vec3 n = stn_vec3_cross(stn_vec3_sub(stn_vec3_at(s->vertices, v[1]), a),
+                                    stn_vec3_sub(stn_vec3_at(s->vertices, v[2]), a));
         double by = margin / (stn_vec3_dot(stn_vec3_sub(a, m), n) / stn_vec3_norm(n));
         for (int32_t k = 0; k < 3; k++) {
             s->extents[v[k]] = fmin(s->extents[v[k]], -by);
         }
     }
-    stn_vec3 start = surface_point(core->vertices, 0), along = stn_vec3_zero(); // a point or a segment
+    stn_vec3 start = stn_vec3_at(core->vertices, 0), along = stn_vec3_zero(); // a point or a segment
     if (core->count > 1) {
-        along = stn_vec3_sub(surface_point(core->vertices, 1), start);
+        along = stn_vec3_sub(stn_vec3_at(core->vertices, 1), start);
     }
     for (int32_t i = 0; i < s->vertex_count; i++) {
-        stn_vec3 p = surface_point(s->vertices, i), nearest = start;
+        stn_vec3 p = stn_vec3_at(s->vertices, i), nearest = start;
         if (core->count > 1) {
             double share = stn_vec3_dot(stn_vec3_sub(p, start), along) / stn_vec3_dot(along, along);
             nearest = stn_vec3_mul_add(start, fmin(1.0, fmax(0.0, share)), along);

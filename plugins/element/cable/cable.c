@@ -89,10 +89,6 @@ static void load(const joint *j, const double *x, bend *b) {
     }
 }
 
-static stn_vec3 vector_at(const double *x) {
-    return stn_vec3_make(x[0], x[1], x[2]);
-}
-
 /// T w.
 static stn_vec3 turn_strain(const bend *b, stn_vec3 w) {
     return stn_vec3_mul_add(stn_vec3_scale(b->c, w), (1.0 - b->c) * stn_vec3_dot(b->u, w), b->u);
@@ -100,7 +96,7 @@ static stn_vec3 turn_strain(const bend *b, stn_vec3 w) {
 
 /// Je^T f of a force and a moment in axes of R, as force and torque on both nodes in world axes.
 static void pull_back(const bend *b, const double f[ROWS], double out[M]) {
-    const stn_vec3 n = vector_at(f), turned = turn_strain(b, vector_at(f + 3)), c = stn_vec3_cross(n, b->d);
+    const stn_vec3 n = stn_vec3_at(f, 0), turned = turn_strain(b, stn_vec3_at(f + 3, 0)), c = stn_vec3_cross(n, b->d);
     const stn_vec3 side = stn_vec3_mul_add(turned, -0.5 * b->t, stn_vec3_cross(c, b->u));
     const stn_vec3 parts[4] = {stn_vec3_neg(n), stn_vec3_mul_add(stn_vec3_scale(0.5, c), -1.0, side), n,
                                stn_vec3_mul_add(stn_vec3_scale(0.5, c), 1.0, side)};
@@ -136,7 +132,7 @@ static void add_squares(const double J[ROWS][M], const double *weight, double s,
 static void add_tension(const bend *b, double *K) {
     const double length = stn_vec3_norm(b->d);
     const stn_vec3 line = stn_vec3_scale(length > 0.0 ? 1.0 / length : 0.0, b->d);
-    const double pull = stn_vec3_dot(vector_at(b->f), line);
+    const double pull = stn_vec3_dot(stn_vec3_at(b->f, 0), line);
     if (!(pull > 0.0)) {
         return;
     }
@@ -184,7 +180,7 @@ static stn_status prepare(const void *self, const double *rest, const double *ow
                         "links",
                         angle);
     }
-    const double area = acos(-1.0) * radius * radius, second = 0.25 * area * radius * radius;
+    const double area = STN_PI * radius * radius, second = 0.25 * area * radius * radius;
     const double shear = e.young / (2.0 * (1.0 + e.poisson)), k = 6.0 * (1.0 + e.poisson) / (7.0 + 6.0 * e.poisson);
     const double stiffness[ROWS] = {e.young * area,       k * shear * area, k * shear * area,
                                     2.0 * shear * second, e.young * second, e.young * second};
@@ -246,7 +242,7 @@ static void measure(const void *self, const stn_element_batch *batch, double *va
         const joint *j = (const joint *)batch->constants + i;
         bend b;
         load(j, batch->x + NODES * NQ * i, &b);
-        const stn_vec3 n = vector_at(b.f), m = vector_at(b.f + 3);
+        const stn_vec3 n = stn_vec3_at(b.f, 0), m = stn_vec3_at(b.f + 3, 0);
         const stn_vec3 line = stn_vec3_normalize_or(b.d, stn_vec3_make(1.0, 0.0, 0.0));
         const double pull = stn_vec3_dot(n, line), torque = stn_vec3_dot(m, line);
         const double bending = stn_vec3_norm(stn_vec3_mul_add(m, -torque, line));

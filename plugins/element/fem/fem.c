@@ -75,10 +75,6 @@ static void destroy(void *self) {
     (void)self; // the config, which the core owns
 }
 
-static stn_vec3 node(const double *x, int32_t n) {
-    return stn_vec3_make(x[3 * n], x[3 * n + 1], x[3 * n + 2]);
-}
-
 static stn_status prepare(const void *self, const double *rest, const double *own, double *constants, stn_error *err) {
     const fem *f = self;
     tetra *t = (tetra *)constants;
@@ -87,10 +83,10 @@ static stn_status prepare(const void *self, const double *rest, const double *ow
     if (status != STN_OK) {
         return status;
     }
-    stn_vec3 a = node(rest, 0), edge[3];
+    stn_vec3 a = stn_vec3_at(rest, 0), edge[3];
     double longest = 0.0;
     for (int32_t n = 0; n < 3; n++) {
-        edge[n] = stn_vec3_sub(node(rest, n + 1), a);
+        edge[n] = stn_vec3_sub(stn_vec3_at(rest, n + 1), a);
         longest = fmax(longest, stn_vec3_norm(edge[n]));
     }
     stn_vec3 dual[3] = {stn_vec3_cross(edge[1], edge[2]), stn_vec3_cross(edge[2], edge[0]),

@@ -83,13 +83,10 @@ static void destroy(void *self) {
     (void)self; // the config, which the core owns
 }
 
-static stn_vec3 node(const double *x, int32_t n) {
-    return stn_vec3_make(x[3 * n], x[3 * n + 1], x[3 * n + 2]);
-}
-
 /// The hinge along the edge opposite to corner i.
 static bool hinge_at(const double *x, int32_t i, double least_area, hinge *h) {
-    return hinge_of(node(x, (i + 1) % 3), node(x, (i + 2) % 3), node(x, i), node(x, 3 + i), least_area, h);
+    return hinge_of(stn_vec3_at(x, (i + 1) % 3), stn_vec3_at(x, (i + 2) % 3), stn_vec3_at(x, i), stn_vec3_at(x, 3 + i),
+                    least_area, h);
 }
 
 static stn_status prepare(const void *self, const double *rest, const double *own, double *constants, stn_error *err) {
@@ -101,7 +98,8 @@ static stn_status prepare(const void *self, const double *rest, const double *ow
     if (status != STN_OK) {
         return status;
     }
-    stn_vec3 first = stn_vec3_sub(node(rest, 1), node(rest, 0)), second = stn_vec3_sub(node(rest, 2), node(rest, 0));
+    stn_vec3 first = stn_vec3_sub(stn_vec3_at(rest, 1), stn_vec3_at(rest, 0)),
+             second = stn_vec3_sub(stn_vec3_at(rest, 2), stn_vec3_at(rest, 0));
     stn_vec3 along = stn_vec3_normalize_or(first, stn_vec3_zero());
     double a = stn_vec3_norm(first), b = stn_vec3_dot(second, along), longest = fmax(a, stn_vec3_norm(second));
     double c = stn_vec3_norm(stn_vec3_cross(along, second));

@@ -135,13 +135,12 @@ static void find_masters(robot_parts *p) {
     }
 }
 
-/// Soft bodies that came with the robot, whose surfaces are called "robot/...".
+/// Soft bodies that came with the robot: their clouds are called "robot/...".
 static void lose_softs(robot_parts *p) {
-    const char *group = p->robot->name;
-    size_t length = strlen(group);
-    for (int32_t i = 0; i < p->model->surface_count; i++) {
-        const char *name = p->model->geometries[p->model->surfaces[i].geometry].name;
-        if (strncmp(name, group, length) == 0 && name[length] == '/') {
+    const size_t length = strlen(p->robot->name);
+    for (int32_t t = 0; t < p->model->tree_count; t++) {
+        const char *name = p->model->trees[t].name;
+        if (strncmp(name, p->robot->name, length) == 0 && name[length] == '/') {
             robot_lose(p, "soft", robot_part_text(p, "soft body %s", name + length + 1),
                        "soft bodies are left out: keep the file that they come from");
         }

@@ -312,8 +312,8 @@ void stn_lua_push_certificate(lua_State *L, const stn_certificate *certificate);
 void stn_lua_push_contradiction(lua_State *L, const stn_contradiction *contradiction);
 /// List of the last step's contacts (contact.c).
 void stn_lua_push_contacts(lua_State *L, stn_lua_world *w);
-/// Sets two fields of the table on top: the names of a link's group and of the link; "world" alone for what has no
-/// link.
+/// Sets two fields of the table on top: the names of a link's group and of the link; for nodes (STN_CLOUD - tree) the
+/// name of their soft body alone, "world" alone for what has neither.
 void stn_lua_set_link(lua_State *L, const stn_model *model, int32_t link, const char *group_key, const char *link_key);
 int stn_lua_object_equal(lua_State *L); ///< __eq of groups, links and joints
 /// World pose and velocity of a link.

@@ -14,7 +14,7 @@ static void set_text(lua_State *L, const char *key, const char *value) {
 
 void stn_lua_set_link(lua_State *L, const stn_model *model, int32_t link, const char *group_key, const char *link_key) {
     if (link < 0) {
-        set_text(L, group_key, "world");
+        set_text(L, group_key, link <= STN_CLOUD ? model->trees[STN_CLOUD - link].name : "world");
         return;
     }
     int32_t group = model->links[link].group;

@@ -11,10 +11,6 @@ static stn_vec3 vec(double x, double y, double z) {
     return stn_vec3_make(x, y, z);
 }
 
-static stn_vec3 vector_at(const double *x) {
-    return vec(x[0], x[1], x[2]);
-}
-
 static void assert_vec(stn_vec3 a, stn_vec3 b, double tolerance) {
     assert_near(a.x, b.x, tolerance);
     assert_near(a.y, b.y, tolerance);
@@ -83,7 +79,7 @@ typedef struct wrench {
 static wrench wrench_of(const stn_world *world, int32_t number) {
     double force[6];
     assert_int_equal(stn_world_attachment_force(world, number, force), 6);
-    return (wrench){vector_at(force), vector_at(force + 3)};
+    return (wrench){stn_vec3_at(force, 0), stn_vec3_at(force + 3, 0)};
 }
 
 static void step(stn_world *world) {
@@ -132,9 +128,9 @@ static void a_frame_stays_on_a_kinematic_body(void **state) {
             assert_ok(stn_world_set_kinematic(world, body, &pose, &linear, &angular, &err), err);
             step(world);
             const stn_mat3 there = stn_mat3_mul(&pose.rotation, &start), now = rotation_of(world, 0);
-            assert_vec(vector_at(q_of(world, 0)), stn_pose_apply(&pose, vec(0.2, 0.1, 0.0)), 1e-15);
+            assert_vec(stn_vec3_at(q_of(world, 0), 0), stn_pose_apply(&pose, vec(0.2, 0.1, 0.0)), 1e-15);
             assert_rotation(&now, &there, 1e-14);
-            assert_vec(vector_at(v_of(world, 0) + 3), angular, 1e-10); // the rate of the poses is the twist
+            assert_vec(stn_vec3_at(v_of(world, 0) + 3, 0), angular, 1e-10); // the rate of the poses is the twist
         }
         stn_world_destroy(world);
     }
@@ -175,12 +171,13 @@ static void a_frame_and_its_body_push_each_other_alike(void **state) {
             const stn_mat3 there = stn_mat3_mul(&k->body_pose[1].rotation, &relative), now = rotation_of(world, 0);
             assert_rotation(&now, &there, 1e-4);
             const stn_vec3 own = stn_pose_apply_inverse(&base, arm);
-            assert_vec(vector_at(q_of(world, 0)), stn_pose_apply(&k->body_pose[1], own), 1e-4);
-            const stn_vec3 p = stn_vec3_scale(2.0, w.linear), n = stn_vec3_scale(node_mass, vector_at(v_of(world, 0)));
-            angular =
-                stn_vec3_add(stn_vec3_cross(k->body_pose[1].position, p), stn_vec3_cross(vector_at(q_of(world, 0)), n));
+            assert_vec(stn_vec3_at(q_of(world, 0), 0), stn_pose_apply(&k->body_pose[1], own), 1e-4);
+            const stn_vec3 p = stn_vec3_scale(2.0, w.linear),
+                           n = stn_vec3_scale(node_mass, stn_vec3_at(v_of(world, 0), 0));
+            angular = stn_vec3_add(stn_vec3_cross(k->body_pose[1].position, p),
+                                   stn_vec3_cross(stn_vec3_at(q_of(world, 0), 0), n));
             angular = stn_vec3_mul_add(angular, cube_inertia, w.angular);
-            angular = stn_vec3_mul_add(angular, node_inertia, vector_at(v_of(world, 0) + 3));
+            angular = stn_vec3_mul_add(angular, node_inertia, stn_vec3_at(v_of(world, 0) + 3, 0));
             assert_vec(stn_vec3_add(p, n), stn_vec3_scale(node_mass, u), 1e-12);
         }
         print_message("%s: angular momentum off by %.3g\n", schemes[s].choice.id,
@@ -211,7 +208,7 @@ static void a_frame_that_was_turned_away_comes_back(void **state) {
         const stn_pose *pose = &stn_world_kinematics(world)->body_pose[1];
         const stn_mat3 now = rotation_of(world, 0);
         assert_rotation(&now, &pose->rotation, 1e-6);
-        assert_vec(vector_at(q_of(world, 0)), stn_pose_apply(pose, vec(0.1, 0.0, 0.0)), 1e-6);
+        assert_vec(stn_vec3_at(q_of(world, 0), 0), stn_pose_apply(pose, vec(0.1, 0.0, 0.0)), 1e-6);
         stn_world_destroy(world);
     }
 }
@@ -232,8 +229,8 @@ static void a_pinned_frame_feels_the_moment_of_a_load(void **state) {
         scene_cube(world, "cube", 1.5, vec(0.3, -0.1, 0.62));
         for (int32_t i = 0; i < 1000; i++) {
             step(world);
-            assert_vec(vector_at(v_of(world, 0)), vec(0.0, 0.0, 0.0), 0.0);
-            assert_vec(vector_at(v_of(world, 0) + 3), vec(0.0, 0.0, 0.0), 0.0);
+            assert_vec(stn_vec3_at(v_of(world, 0), 0), vec(0.0, 0.0, 0.0), 0.0);
+            assert_vec(stn_vec3_at(v_of(world, 0) + 3, 0), vec(0.0, 0.0, 0.0), 0.0);
         }
         const wrench w = wrench_of(world, 0);
         const double W = 1.5 * g; // moment about the node that the load has: (0.3, -0.1, 0) x (0, 0, -W)

@@ -16,10 +16,6 @@ static stn_vec3 vec(double x, double y, double z) {
     return stn_vec3_make(x, y, z);
 }
 
-static stn_vec3 vector_at(const double *x) {
-    return vec(x[0], x[1], x[2]);
-}
-
 /// Differs by at most so much; 0: bit by bit.
 static void assert_vec(stn_vec3 a, stn_vec3 b, double tolerance) {
     assert_near(a.x, b.x, tolerance);
@@ -103,18 +99,18 @@ static int32_t add_driver(stn_world *world, const char *name, stn_vec3 position)
 
 static stn_vec3 node_position(const stn_world *world, int32_t node) {
     const stn_model *model = stn_world_model(world);
-    return vector_at(stn_world_state(world)->q + (model->nq - 3 * model->node_count) + 3 * node);
+    return stn_vec3_at(stn_world_state(world)->q + (model->nq - 3 * model->node_count) + 3 * node, 0);
 }
 
 static stn_vec3 node_velocity(const stn_world *world, int32_t node) {
     const stn_model *model = stn_world_model(world);
-    return vector_at(stn_world_state(world)->v + (model->nv - 3 * model->node_count) + 3 * node);
+    return stn_vec3_at(stn_world_state(world)->v + (model->nv - 3 * model->node_count) + 3 * node, 0);
 }
 
 static stn_vec3 force_of(const stn_world *world, int32_t attachment) {
     double force[6];
     assert_int_equal(stn_world_attachment_force(world, attachment, force), 3);
-    return vector_at(force);
+    return stn_vec3_at(force, 0);
 }
 
 /// Made, in whatever accuracy.
@@ -988,7 +984,7 @@ static void random_clouds_keep_places_and_momentum(void **state) {
             for (int32_t n = 0; n < 3; n++) {
                 const int32_t node = n == 0 ? moving : driven, on = n == 0 ? other : body;
                 if (node >= 0) {
-                    const stn_vec3 own = stn_vec3_sub(vector_at(x + 3 * node), vec(0.0, 0.0, n == 0 ? 5.0 : 0.0));
+                    const stn_vec3 own = stn_vec3_sub(stn_vec3_at(x + 3 * node, 0), vec(0.0, 0.0, n == 0 ? 5.0 : 0.0));
                     assert_vec(node_position(world, node), stn_pose_apply(&k->body_pose[on], own),
                                n == 0 ? 1e-2 : 1e-14);
                 }

@@ -29,7 +29,7 @@ static inline void assert_sound(const field *f) {
         bool inside = false;
         for (int32_t k = 0; k < 4; k++) {
             int32_t v = f->tetrahedra[4 * t + k], across = f->neighbours[4 * t + k];
-            double e = extent_in(f, t, vertex_of(f->vertices, v));
+            double e = extent_in(f, t, stn_vec3_at(f->vertices, v));
             assert_true(fabs(e - f->extents[v]) < 1e-7);
             inside = inside || f->extents[v] > 0.0;
             int32_t back = 0, shared = 0;

@@ -14,10 +14,6 @@
 
 #include "field.h"
 
-static inline stn_vec3 vertex_of(const double *vertices, int32_t id) {
-    return stn_vec3_make(vertices[3 * id], vertices[3 * id + 1], vertices[3 * id + 2]);
-}
-
 static inline double extent_in(const field *f, int32_t t, stn_vec3 p) {
     return f->offsets[t] + stn_vec3_dot(f->gradients[t], p);
 }
@@ -58,7 +54,7 @@ static inline int32_t cut_tetrahedron(const field *f, int32_t t, stn_vec3 n, dou
     int32_t above[4], below[4], a = 0, b = 0, count = 0;
     double side[4];
     for (int32_t k = 0; k < 4; k++) {
-        side[k] = stn_vec3_dot(n, vertex_of(f->vertices, v[k])) - height;
+        side[k] = stn_vec3_dot(n, stn_vec3_at(f->vertices, v[k])) - height;
         if (side[k] > 0.0) {
             above[a++] = k;
         } else {
@@ -73,8 +69,8 @@ static inline int32_t cut_tetrahedron(const field *f, int32_t t, stn_vec3 n, dou
         int32_t u = a == 2 ? above[order[i][0]] : a == 1 ? above[0] : above[i];
         int32_t w = a == 2 ? below[order[i][1]] : a == 1 ? below[i] : below[0];
         double s = side[u] / (side[u] - side[w]);
-        p[count] = stn_vec3_add(stn_vec3_scale(1.0 - s, vertex_of(f->vertices, v[u])),
-                                stn_vec3_scale(s, vertex_of(f->vertices, v[w])));
+        p[count] = stn_vec3_add(stn_vec3_scale(1.0 - s, stn_vec3_at(f->vertices, v[u])),
+                                stn_vec3_scale(s, stn_vec3_at(f->vertices, v[w])));
         value[count++] = (1.0 - s) * f->extents[v[u]] + s * f->extents[v[w]];
     }
     return count;
@@ -104,9 +100,9 @@ static inline plane_sum plane_integral(const field *f, stn_vec3 n, double height
 
 static inline double tetrahedron_volume(const field *f, int32_t t) {
     const int32_t *v = f->tetrahedra + 4 * (size_t)t;
-    stn_vec3 a = vertex_of(f->vertices, v[0]);
-    stn_vec3 b = stn_vec3_sub(vertex_of(f->vertices, v[1]), a), c = stn_vec3_sub(vertex_of(f->vertices, v[2]), a);
-    return stn_vec3_dot(stn_vec3_cross(b, c), stn_vec3_sub(vertex_of(f->vertices, v[3]), a)) / 6.0;
+    stn_vec3 a = stn_vec3_at(f->vertices, v[0]);
+    stn_vec3 b = stn_vec3_sub(stn_vec3_at(f->vertices, v[1]), a), c = stn_vec3_sub(stn_vec3_at(f->vertices, v[2]), a);
+    return stn_vec3_dot(stn_vec3_cross(b, c), stn_vec3_sub(stn_vec3_at(f->vertices, v[3]), a)) / 6.0;
 }
 
 static inline double field_volume(const field *f) {
@@ -126,7 +122,7 @@ static inline stn_vec3 spread_direction(int32_t i, int32_t count) {
 static inline double support_height(const field *f, stn_vec3 n) {
     double low = INFINITY;
     for (int32_t i = 0; i < f->vertex_count; i++) {
-        low = fmin(low, stn_vec3_dot(n, vertex_of(f->vertices, i)));
+        low = fmin(low, stn_vec3_dot(n, stn_vec3_at(f->vertices, i)));
     }
     return low;
 }

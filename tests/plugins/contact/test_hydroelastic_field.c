@@ -34,7 +34,7 @@ static void a_box_has_the_exact_extent(void **state) {
         for (int32_t t = 0; t < f->tetrahedron_count; t++) {
             stn_vec3 p = stn_vec3_zero();
             for (int32_t c = 0; c < 4; c++) {
-                p = stn_vec3_mul_add(p, 0.1 * (c + 1), vertex_of(f->vertices, f->tetrahedra[4 * t + c]));
+                p = stn_vec3_mul_add(p, 0.1 * (c + 1), stn_vec3_at(f->vertices, f->tetrahedra[4 * t + c]));
             }
             double distance = fmin(half.x - fabs(p.x), fmin(half.y - fabs(p.y), half.z - fabs(p.z)));
             assert_true(fabs(extent_in(f, t, p) - distance / depth) < 1e-9);
@@ -56,9 +56,9 @@ static void surfaces_enclose_their_shapes(void **state) {
         assert_int_equal(rigid_surface_create(test_context, shapes + k, &fineness, 10000, &s, NULL), STN_OK);
         double volume = 0.0;
         for (int32_t t = 0; t < s->triangle_count; t++) {
-            stn_vec3 a = vertex_of(s->vertices, s->triangles[3 * t]);
-            stn_vec3 b = vertex_of(s->vertices, s->triangles[3 * t + 1]);
-            volume += stn_vec3_dot(a, stn_vec3_cross(b, vertex_of(s->vertices, s->triangles[3 * t + 2]))) / 6.0;
+            stn_vec3 a = stn_vec3_at(s->vertices, s->triangles[3 * t]);
+            stn_vec3 b = stn_vec3_at(s->vertices, s->triangles[3 * t + 1]);
+            volume += stn_vec3_dot(a, stn_vec3_cross(b, stn_vec3_at(s->vertices, s->triangles[3 * t + 2]))) / 6.0;
             assert_true(fabs(stn_vec3_norm(s->normals[t]) - 1.0) < 1e-14 && stn_vec3_dot(s->normals[t], a) > 0.0);
         }
         assert_true(fabs(volume / stn_shape_volume(shapes + k) - 1.0) < 1e-9);
@@ -89,7 +89,7 @@ static void meshes_keep_their_triangles(void **state) {
     shape = stn_shape_mesh(hull);
     assert_int_equal(rigid_surface_create(test_context, &shape, &fineness, 1000, &s, NULL), STN_OK);
     for (int32_t t = 0; t < s->triangle_count; t++) { // away from what is inside
-        stn_vec3 from = stn_vec3_sub(vertex_of(s->vertices, s->triangles[3 * t]), stn_vec3_make(0.5, 0.5, -0.1));
+        stn_vec3 from = stn_vec3_sub(stn_vec3_at(s->vertices, s->triangles[3 * t]), stn_vec3_make(0.5, 0.5, -0.1));
         assert_true(stn_vec3_dot(s->normals[t], from) > 0.0);
     }
     rigid_surface_destroy(test_context, s);

@@ -69,7 +69,7 @@ static void the_extent_of_a_vertex_is_its_distance(void **state) {
     assert_sound(f);
     assert_true(f->depth == 2.0 && fabs(field_volume(f) - 192.0) < 1e-10);
     for (int32_t i = 0; i < f->vertex_count; i++) {
-        stn_vec3 p = vertex_of(f->vertices, i);
+        stn_vec3 p = stn_vec3_at(f->vertices, i);
         double x = fmin(p.x, 4.0 - p.x), y = fmin(p.y, 6.0 - p.y), z = fmin(p.z, 8.0 - p.z);
         assert_true(fabs(f->extents[i] - fmin(x, fmin(y, z)) / 2.0) < 1e-12);
     }
@@ -84,7 +84,7 @@ static void a_given_field_stays(void **state) {
     stn_mesh *plain = cells_mesh(size, everywhere), *mesh = NULL;
     double *extents = stn_allocate(test_context, (size_t)plain->vertex_count, sizeof *extents);
     for (int32_t i = 0; i < plain->vertex_count; i++) { // deepest in the middle of one side of the core
-        stn_vec3 p = vertex_of(plain->vertices, i);
+        stn_vec3 p = stn_vec3_at(plain->vertices, i);
         double x = fmin(p.x, 4.0 - p.x), y = fmin(p.y, 6.0 - p.y), z = fmin(p.z, 8.0 - p.z);
         extents[i] = x * y * z / 24.0;
     }
@@ -134,10 +134,10 @@ static bool holds(const field *f, stn_vec3 p, double extent) {
     for (int32_t t = 0; t < f->tetrahedron_count; t++) {
         bool inside = fabs(extent_in(f, t, p) - extent) < 1e-9;
         for (int32_t k = 0; inside && k < 4; k++) {
-            stn_vec3 a = vertex_of(f->vertices, f->tetrahedra[4 * t + k]);
-            stn_vec3 b = vertex_of(f->vertices, f->tetrahedra[4 * t + (k + 1) % 4]);
-            stn_vec3 c = vertex_of(f->vertices, f->tetrahedra[4 * t + (k + 2) % 4]);
-            stn_vec3 d = vertex_of(f->vertices, f->tetrahedra[4 * t + (k + 3) % 4]);
+            stn_vec3 a = stn_vec3_at(f->vertices, f->tetrahedra[4 * t + k]);
+            stn_vec3 b = stn_vec3_at(f->vertices, f->tetrahedra[4 * t + (k + 1) % 4]);
+            stn_vec3 c = stn_vec3_at(f->vertices, f->tetrahedra[4 * t + (k + 2) % 4]);
+            stn_vec3 d = stn_vec3_at(f->vertices, f->tetrahedra[4 * t + (k + 3) % 4]);
             stn_vec3 n = stn_vec3_cross(stn_vec3_sub(b, a), stn_vec3_sub(c, a));
             double here = stn_vec3_dot(n, stn_vec3_sub(p, a)), there = stn_vec3_dot(n, stn_vec3_sub(d, a));
             inside = here * there >= -1e-9 * there * there;
@@ -163,8 +163,8 @@ static void the_skirt_covers_every_face_by_the_margin(void **state) {
     assert_true(fabs(field_inspect(f).lowest + margin / f->depth) < 1e-15);
     for (int32_t t = 0; t < mesh->triangle_count; t++) {
         const int32_t *v = mesh->triangles + 3 * t;
-        stn_vec3 a = vertex_of(mesh->vertices, v[0]), b = vertex_of(mesh->vertices, v[1]);
-        stn_vec3 c = vertex_of(mesh->vertices, v[2]);
+        stn_vec3 a = stn_vec3_at(mesh->vertices, v[0]), b = stn_vec3_at(mesh->vertices, v[1]);
+        stn_vec3 c = stn_vec3_at(mesh->vertices, v[2]);
         stn_vec3 n = stn_vec3_cross(stn_vec3_sub(b, a), stn_vec3_sub(c, a));
         n = stn_vec3_scale(1.0 / stn_vec3_norm(n), n);
         stn_vec3 middle = stn_vec3_scale(1.0 / 3.0, stn_vec3_add(a, stn_vec3_add(b, c)));

@@ -128,7 +128,7 @@ static void a_hull_has_the_gauge_of_its_faces_as_extent(void **state) {
             stn_vec3 x = stn_vec3_zero();
             double gauge = 0.0;
             for (int32_t c = 0; c < 4; c++) {
-                x = stn_vec3_mul_add(x, 0.1 * (c + 1), vertex_of(f->vertices, f->tetrahedra[4 * t + c]));
+                x = stn_vec3_mul_add(x, 0.1 * (c + 1), stn_vec3_at(f->vertices, f->tetrahedra[4 * t + c]));
             }
             x = stn_vec3_sub(x, meshes[k]->solid.com);
             for (int32_t i = 0; i < p->face_count; i++) {

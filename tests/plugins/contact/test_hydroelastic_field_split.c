@@ -31,9 +31,9 @@ static stn_status try_split(stn_context *context, const stn_mesh *mesh, parts *o
 
 static double volume(const parts *p, int32_t t) {
     const int32_t *v = p->t.corners + 4 * (size_t)t;
-    stn_vec3 o = surface_point(p->s.vertices, v[0]), e[3];
+    stn_vec3 o = stn_vec3_at(p->s.vertices, v[0]), e[3];
     for (int32_t k = 0; k < 3; k++) {
-        e[k] = stn_vec3_sub(surface_point(p->s.vertices, v[k + 1]), o);
+        e[k] = stn_vec3_sub(stn_vec3_at(p->s.vertices, v[k + 1]), o);
     }
     return stn_vec3_dot(e[0], stn_vec3_cross(e[1], e[2])) / 6.0;
 }

@@ -89,10 +89,6 @@ static inline void soft_compile(stn_world *world) {
     assert_ok(stn_world_compile(world, &err), err);
 }
 
-static inline stn_vec3 soft_at(const double *x, int32_t node) {
-    return stn_vec3_make(x[3 * node], x[3 * node + 1], x[3 * node + 2]);
-}
-
 /// Positions of the nodes, (3 count).
 static inline const double *soft_positions(const stn_world *world) {
     const stn_model *model = stn_world_model(world);

@@ -30,13 +30,13 @@ static void patch(stn_context *context, const char *model, const stn_mat3 *F, do
     soft_cloud cloud = soft_cloud_make(mesh->node_count, mesh->nodes);
     stn_random random = {5};
     for (int32_t i = 0; i < cloud.count; i++) {
-        stn_vec3 x = soft_at(cloud.rest, i);
+        stn_vec3 x = stn_vec3_at(cloud.rest, i);
         bool inside = fabs(x.x) < 0.149 && fabs(x.y) < 0.099 && fabs(x.z) < 0.199;
         cloud.held[i] = !inside;
         for (int32_t k = 0; k < 3 && inside; k++) {
             cloud.rest[3 * i + k] += 0.012 * random_real(&random);
         }
-        x = stn_mat3_apply(F, soft_at(cloud.rest, i));
+        x = stn_mat3_apply(F, stn_vec3_at(cloud.rest, i));
         double start[3] = {x.x, x.y, x.z};
         for (int32_t k = 0; k < 3; k++) {
             cloud.start[3 * i + k] = start[k] + (inside ? 0.003 * random_real(&random) : 0.0);
@@ -49,7 +49,7 @@ static void patch(stn_context *context, const char *model, const stn_mat3 *F, do
     scene_steps(world, 12);
     const double *x = soft_positions(world);
     for (int32_t i = 0; i < cloud.count; i++) {
-        stn_vec3 expected = stn_mat3_apply(F, soft_at(cloud.rest, i)), at = soft_at(x, i);
+        stn_vec3 expected = stn_mat3_apply(F, stn_vec3_at(cloud.rest, i)), at = stn_vec3_at(x, i);
         assert_near(stn_vec3_norm(stn_vec3_sub(at, expected)), 0.0, tolerance);
     }
     double *values = calloc(3 * (size_t)mesh->tetrahedron_count, sizeof *values);
@@ -124,7 +124,7 @@ static stn_world *beam_world(stn_context *context, const beam *b, double dt, con
     *tip = -1;
     for (int32_t pass = 0; pass < 2; pass++) {
         for (int32_t i = 0; i < cloud.count; i++) {
-            stn_vec3 x = soft_at(cloud.rest, i);
+            stn_vec3 x = stn_vec3_at(cloud.rest, i);
             cloud.held[i] = x.x < -half + 1e-9;
             if (x.x > half - 1e-9) { // as the weight of a uniform load, half of it in the outermost nodes
                 double weight = fabs(x.z) > 0.5 * beam_height - 1e-9 ? 0.5 : 1.0;
@@ -158,7 +158,7 @@ static double sag(stn_context *context, const beam *b) {
     const double g = 1e-4; // so little that nothing turns
     stn_world *world = beam_world(context, b, long_step, NULL, stn_vec3_make(0.0, 0.0, -g), NULL, &tip);
     scene_steps(world, 3);
-    double w = -soft_at(soft_positions(world), tip).z, L = beam_length, h = beam_height;
+    double w = -stn_vec3_at(soft_positions(world), tip).z, L = beam_length, h = beam_height;
     double A = h * beam_width(b), I = A * h * h / 12.0, G = beam_young / (2.0 * (1.0 + b->poisson));
     double k = 10.0 * (1.0 + b->poisson) / (12.0 + 11.0 * b->poisson), F = b->tip_mass * g, q = b->density * A * g;
     stn_world_destroy(world);
@@ -191,11 +191,11 @@ static void swing(stn_context *context, const beam *b, double *frequency, double
     scene_steps(bent, 3);
     stn_world *world = beam_world(context, b, 2e-3, "midpoint", stn_vec3_zero(), soft_positions(bent), &tip);
     stn_world_destroy(bent);
-    double before = soft_at(soft_positions(world), tip).z, crossing[4], extreme[4] = {0.0};
+    double before = stn_vec3_at(soft_positions(world), tip).z, crossing[4], extreme[4] = {0.0};
     int32_t crossings = 0;
     for (int32_t i = 0; i < 2000 && crossings < 4; i++) {
         scene_steps(world, 1);
-        double now = soft_at(soft_positions(world), tip).z;
+        double now = stn_vec3_at(soft_positions(world), tip).z;
         if ((before < 0.0) != (now < 0.0)) {
             crossing[crossings++] = 2e-3 * (i + before / (before - now));
         }
@@ -252,7 +252,7 @@ static void a_round_bar_twists_as_saint_venant_says(void **state) {
     int32_t attachments = 0;
     double J = 0.5 * STN_PI * radius * radius * radius * radius, torque = 0.0;
     for (int32_t i = 0; i < cloud.count; i++) {
-        stn_vec3 x = soft_at(cloud.rest, i);
+        stn_vec3 x = stn_vec3_at(cloud.rest, i);
         cloud.held[i] = fabs(x.z) > 0.5 * length - 1e-9;
         double turn = theta * (x.z / length + 0.5);
         cloud.start[3 * i] = cos(turn) * x.x - sin(turn) * x.y;
@@ -267,7 +267,7 @@ static void a_round_bar_twists_as_saint_venant_says(void **state) {
         double force[6];
         if (cloud.held[i] && stn_world_attachment_force(world, attachments++, force) == 3 &&
             cloud.rest[3 * i + 2] > 0.0) {
-            stn_vec3 x = soft_at(soft_positions(world), i);
+            stn_vec3 x = stn_vec3_at(soft_positions(world), i);
             torque += x.x * force[1] - x.y * force[0];
         }
     }
@@ -305,7 +305,7 @@ static void a_bar_of_rubber_stretches_as_the_neo_hookean_law_says(void **state) 
         soft_cloud cloud = soft_cloud_make(mesh->node_count, mesh->nodes);
         int32_t low = -1, high = -1;
         for (int32_t i = 0; i < cloud.count; i++) {
-            stn_vec3 x = soft_at(cloud.rest, i);
+            stn_vec3 x = stn_vec3_at(cloud.rest, i);
             cloud.held[i] = x.z > 0.08 - 1e-9;
             bool end = x.z < -0.08 + 1e-9;
             double weight = (fabs(x.x) < 1e-9 ? 0.5 : 0.25) * (fabs(x.y) < 1e-9 ? 0.5 : 0.25);
@@ -322,7 +322,7 @@ static void a_bar_of_rubber_stretches_as_the_neo_hookean_law_says(void **state) 
         scene_steps(world, 400);
         assert_still(world, 1e-6);
         const double *x = soft_positions(world);
-        double stretch = (soft_at(x, high).z - soft_at(x, low).z) / 0.04;
+        double stretch = (stn_vec3_at(x, high).z - stn_vec3_at(x, low).z) / 0.04;
         print_message("stretch %.4f, expected %.4f\n", stretch, wanted[k]);
         assert_near(stretch, wanted[k], 0.01 * (wanted[k] - 1.0));
         soft_cloud_free(&cloud);

@@ -89,10 +89,10 @@ static sheet generated(stn_context *context, double x, double y, int32_t columns
 }
 
 static int32_t middle(sheet *s, int32_t a, int32_t b, double radius) {
-    stn_vec3 m = stn_vec3_add(soft_at(s->nodes, a), soft_at(s->nodes, b));
+    stn_vec3 m = stn_vec3_add(stn_vec3_at(s->nodes, a), stn_vec3_at(s->nodes, b));
     m = stn_vec3_scale(radius / stn_vec3_norm(m), m);
     for (int32_t i = 0; i < s->node_count; i++) {
-        if (stn_vec3_norm(stn_vec3_sub(soft_at(s->nodes, i), m)) < 1e-9 * radius) {
+        if (stn_vec3_norm(stn_vec3_sub(stn_vec3_at(s->nodes, i), m)) < 1e-9 * radius) {
             return i;
         }
     }
@@ -141,7 +141,7 @@ static double plate_sag(stn_context *context, sheet s, double length, double wid
                         bool all, double poisson, double g) {
     soft_cloud cloud = soft_cloud_make(s.node_count, s.nodes);
     for (int32_t i = 0; i < cloud.count; i++) {
-        stn_vec3 x = soft_at(cloud.rest, i);
+        stn_vec3 x = stn_vec3_at(cloud.rest, i);
         bool ends = x.x < 1e-9 || x.x > length - 1e-9, sides = x.y < 1e-9 || x.y > width - 1e-9;
         cloud.held[i] = ends || (all && sides);
     }
@@ -152,7 +152,7 @@ static double plate_sag(stn_context *context, sheet s, double length, double wid
     add_shell(world, &cloud, &s, settings, 4, &nodes);
     soft_compile(world);
     scene_steps(world, 3);
-    double w = -soft_at(soft_positions(world), columns / 2 + rows / 2 * (columns + 1)).z;
+    double w = -stn_vec3_at(soft_positions(world), columns / 2 + rows / 2 * (columns + 1)).z;
     soft_cloud_free(&cloud);
     sheet_free(&s);
     stn_world_destroy(world);
@@ -202,7 +202,7 @@ static double lean(stn_context *context, double share) {
     add_shell(world, &cloud, &s, settings, 4, &nodes);
     soft_compile(world);
     scene_steps(world, 200);
-    double aside = fabs(soft_at(soft_positions(world), columns).z);
+    double aside = fabs(stn_vec3_at(soft_positions(world), columns).z);
     soft_cloud_free(&cloud);
     sheet_free(&s);
     stn_world_destroy(world);
@@ -262,12 +262,12 @@ static void uniform_stretch_is_exact_in_irregular_triangles(void **state) {
              F = stn_mat3_diagonal(1.0 + e, 1.0 - poisson * e, 1.0);
     F = stn_mat3_mul(&turn, &F);
     for (int32_t i = 0; i < cloud.count; i++) {
-        stn_vec3 x = soft_at(cloud.rest, i);
+        stn_vec3 x = stn_vec3_at(cloud.rest, i);
         bool inside = x.x > 1e-9 && x.x < 0.4 - 1e-9 && x.y > 1e-9 && x.y < 0.3 - 1e-9;
         cloud.held[i] = !inside;
         cloud.rest[3 * i] += inside ? 0.02 * random_real(&random) : 0.0;
         cloud.rest[3 * i + 1] += inside ? 0.02 * random_real(&random) : 0.0;
-        x = stn_mat3_apply(&F, soft_at(cloud.rest, i));
+        x = stn_mat3_apply(&F, stn_vec3_at(cloud.rest, i));
         const double start[3] = {x.x, x.y, x.z};
         for (int32_t k = 0; k < 3; k++) {
             cloud.start[3 * i + k] = start[k] + (inside ? 1e-3 * random_real(&random) : 0.0);
@@ -280,8 +280,8 @@ static void uniform_stretch_is_exact_in_irregular_triangles(void **state) {
     scene_steps(world, 15);
     const double *x = soft_positions(world);
     for (int32_t i = 0; i < cloud.count; i++) {
-        stn_vec3 expected = stn_mat3_apply(&F, soft_at(cloud.rest, i));
-        assert_near(stn_vec3_norm(stn_vec3_sub(soft_at(x, i), expected)), 0.0, 1e-10);
+        stn_vec3 expected = stn_mat3_apply(&F, stn_vec3_at(cloud.rest, i));
+        assert_near(stn_vec3_norm(stn_vec3_sub(stn_vec3_at(x, i), expected)), 0.0, 1e-10);
     }
     double *values = calloc(3 * (size_t)s.triangle_count, sizeof *values);
     stn_error err;
@@ -329,15 +329,15 @@ static void an_inflated_sphere_has_the_tension_of_a_vessel(void **state) {
         stn_vec3 centre = stn_vec3_zero();
         assert_non_null(values);
         for (int32_t i = 0; i < s.node_count; i++) {
-            r += stn_vec3_norm(soft_at(x, i)) / s.node_count;
-            centre = stn_vec3_mul_add(centre, 1.0 / s.node_count, soft_at(x, i));
+            r += stn_vec3_norm(stn_vec3_at(x, i)) / s.node_count;
+            centre = stn_vec3_mul_add(centre, 1.0 / s.node_count, stn_vec3_at(x, i));
         }
         assert_near(stn_vec3_norm(centre), 0.0, 1e-12); // a closed surface pushes itself nowhere
         assert_ok(stn_world_element_outputs(world, group, values, &err), err);
         for (int32_t e = 0; e < s.triangle_count; e++) {
             const int32_t *c = &s.triangles[3 * e];
-            stn_vec3 a = soft_at(s.nodes, c[0]), n = stn_vec3_cross(stn_vec3_sub(soft_at(s.nodes, c[1]), a),
-                                                                    stn_vec3_sub(soft_at(s.nodes, c[2]), a));
+            stn_vec3 a = stn_vec3_at(s.nodes, c[0]), n = stn_vec3_cross(stn_vec3_sub(stn_vec3_at(s.nodes, c[1]), a),
+                                                                        stn_vec3_sub(stn_vec3_at(s.nodes, c[2]), a));
             area += stn_vec3_norm(n);
             tension += stn_vec3_norm(n) * values[3 * e + 1];
         }
@@ -438,15 +438,15 @@ static void pressure_on_a_closed_surface_pushes_nowhere_and_works_by_its_volume(
         stn_element_batch batch = {.count = 1, .x = x, .v = none, .channels = &p, .force = force, .energy = &energy};
         assert_ok(instance->desc->ops.element->evaluate(instance->self, &batch, &err), err);
         for (int32_t n = 0; n < 3; n++) {
-            sum = stn_vec3_add(sum, soft_at(force, n));
-            moment = stn_vec3_add(moment, stn_vec3_cross(soft_at(x, n), soft_at(force, n)));
-            power += stn_vec3_dot(soft_at(force, n), soft_at(v, s.triangles[3 * e + n]));
+            sum = stn_vec3_add(sum, stn_vec3_at(force, n));
+            moment = stn_vec3_add(moment, stn_vec3_cross(stn_vec3_at(x, n), stn_vec3_at(force, n)));
+            power += stn_vec3_dot(stn_vec3_at(force, n), stn_vec3_at(v, s.triangles[3 * e + n]));
         }
         for (int32_t side = 0; side < 2; side++) {
             stn_vec3 at[3];
             for (int32_t n = 0; n < 3; n++) {
                 int32_t node = s.triangles[3 * e + n];
-                at[n] = stn_vec3_mul_add(soft_at(s.nodes, node), side == 0 ? -h : h, soft_at(v, node));
+                at[n] = stn_vec3_mul_add(stn_vec3_at(s.nodes, node), side == 0 ? -h : h, stn_vec3_at(v, node));
             }
             volume[side] += stn_vec3_dot(at[0], stn_vec3_cross(at[1], at[2])) / 6.0;
         }

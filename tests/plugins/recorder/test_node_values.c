@@ -43,9 +43,10 @@ static stn_world *make(stn_context *context, bool with_sheet) {
 }
 
 static double volume(const double *x, const int32_t *n) {
-    stn_vec3 a = soft_at(x, n[0]);
-    return fabs(stn_vec3_dot(stn_vec3_cross(stn_vec3_sub(soft_at(x, n[1]), a), stn_vec3_sub(soft_at(x, n[2]), a)),
-                             stn_vec3_sub(soft_at(x, n[3]), a))) /
+    stn_vec3 a = stn_vec3_at(x, n[0]);
+    return fabs(stn_vec3_dot(
+               stn_vec3_cross(stn_vec3_sub(stn_vec3_at(x, n[1]), a), stn_vec3_sub(stn_vec3_at(x, n[2]), a)),
+               stn_vec3_sub(stn_vec3_at(x, n[3]), a))) /
            6.0;
 }
 
