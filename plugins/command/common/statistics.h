@@ -64,7 +64,7 @@ typedef struct stn_statistics {
     int64_t contradicted;                   // of these, in which the solver says otherwise of an island
     int64_t approximate;                    // steps of a solver that says it is: none converged, none a failure
     int64_t not_finite;                     // steps with NaN in the certificate's inputs
-    int64_t inverted;                       // steps that began with elements inside out
+    int64_t inverted;                       // steps that left elements inside out
     int64_t captured;                       // contact problems that were saved
     double energy_first, energy_last;       // of the first world that steps, NaN without steps [J]
     stn_contact_tally contacts_last;        // of that world, when it was closed

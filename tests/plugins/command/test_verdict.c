@@ -181,7 +181,7 @@ static void test_elements_inside_out_are_told(void **state) {
     cJSON_Delete(json);
     stn_expect_part("run -q --strict verdict.lua --set young=200 " BOTH, 1, "of 'pad' among them");
     stn_expect_part("run verdict.lua --set young=200 " BOTH, 0, "warning: element fem: element ");
-    stn_expect_part("run verdict.lua --set young=200 " BOTH, 0, "began with elements inside out");
+    stn_expect_part("run verdict.lua --set young=200 " BOTH, 0, "left elements inside out");
 }
 
 /// Its observers end the first step of the world, which is made all the same.
