@@ -179,13 +179,16 @@ static void read_bodies(robot_reader *reader, const mjcf_parts *parts, int32_t p
         if (strcmp(xml_name(part->xml), "body") != 0) {
             continue;
         }
-        const char *name = name_of(reader, part->xml);
         mjcf_parts inside = {0};
+        collect_body(reader, part, &inside);
+        if (mjcf_take_point(reader, part, &inside, parent)) {
+            continue;
+        }
+        const char *name = name_of(reader, part->xml);
         int32_t index = add_body(reader, name, parent);
         if (index < 0) {
             continue;
         }
-        collect_body(reader, part, &inside);
         reader->label = robot_text(reader, "body %s", name);
         int32_t link = mjcf_hang(reader, index, part, &inside);
         if (link >= 0) {
@@ -273,5 +276,4 @@ void mjcf_read_world(robot_reader *reader, const xml_element *root) {
         read_geoms(reader, &world, link, false);
         read_bodies(reader, &world, 0);
     }
-    mjcf_scale_masses(reader);
 }

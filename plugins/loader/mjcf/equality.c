@@ -189,16 +189,22 @@ void mjcf_read_equality(robot_reader *reader, const xml_element *root) {
     const xml_element *section = NULL;
     while ((section = mjcf_next(root, "equality", section)) != NULL) {
         for (const xml_element *e = xml_first_child(section); e != NULL; e = xml_next_sibling(e)) {
-            bool joint = strcmp(xml_name(e), "joint") == 0;
-            if (!joint && !robot_lists("connect weld", xml_name(e))) {
+            bool joint = strcmp(xml_name(e), "joint") == 0, flex = robot_lists("flex flexvert flexstrain", xml_name(e));
+            if (!joint && !flex && !robot_lists("connect weld", xml_name(e))) {
                 continue;
             }
             const char *name = xml_attribute(e, "name");
             reader->label = name != NULL ? robot_text(reader, "equality %s", name) : "equality";
-            if (mjcf_plain_choice(reader, e, "active", "false true", 1) == 1) {
-                (joint ? read_joint : read_joined)(reader, e);
-            } else {
+            if (mjcf_plain_choice(reader, e, "active", "false true", 1) == 0) {
                 robot_note(reader, e, "equality", "it is not active, and not read");
+            } else if (flex) {
+                robot_error(reader, e, "unsupported",
+                            "<%s> keeps the lengths of a flex by constraints, which no element here does: take it out "
+                            "and give the flex <elasticity young=\"...\"/>, a sheet with thickness and "
+                            "elastic2d=\"both\"",
+                            xml_name(e));
+            } else {
+                (joint ? read_joint : read_joined)(reader, e);
             }
         }
     }

@@ -196,6 +196,37 @@ void mjcf_make_flex(robot_reader *reader, const mjcf_flex *flex) {
     robot_mesh_soft(reader, xml, soft, &data);
 }
 
+bool mjcf_check_elements(robot_reader *reader, const mjcf_flex *flex, int32_t numbers) {
+    int32_t width = flex->dim + 1;
+    if (numbers % width != 0) {
+        robot_error(reader, flex->xml, "number",
+                    "element of <%s> has %d numbers, not %d for each element of dim=\"%d\"", xml_name(flex->xml),
+                    (int)numbers, (int)width, (int)flex->dim);
+        return false;
+    }
+    for (int32_t i = 0; i < numbers; i++) {
+        if (flex->elements[i] >= flex->point_count) {
+            robot_error(reader, flex->xml, "number", "element of <%s> names point %d, there are %d, counted from 0",
+                        xml_name(flex->xml), (int)flex->elements[i], (int)flex->point_count);
+            return false;
+        }
+    }
+    return true;
+}
+
+void mjcf_refuse_line(robot_reader *reader, const xml_element *xml) {
+    robot_error(
+        reader, xml, "unsupported",
+        "a flex of dim=\"1\", capsules on springs, is not read: make it a <composite type=\"cable\">, or a cable "
+        "of the script");
+}
+
+void mjcf_warn_pinned(robot_reader *reader, const xml_element *xml, int32_t pins, double mass, const char *body) {
+    robot_warn(reader, xml, "pinned_mass",
+               "its %d pinned points weigh %g kg each here, which body '%.80s' carries; in MuJoCo they weigh nothing",
+               (int)pins, mass, body);
+}
+
 int32_t *mjcf_whole_numbers(robot_reader *reader, const xml_element *xml, const char *attribute, int32_t *count) {
     double *values = mjcf_numbers(reader, xml, attribute, count);
     int32_t *whole = values != NULL ? ROBOT_NEW(reader, *count, int32_t) : NULL;

@@ -90,24 +90,6 @@ static bool read_counts(robot_reader *reader, flexcomp *f) {
     return reader->diagnostics->error_count == before;
 }
 
-static bool check_elements(robot_reader *reader, const flexcomp *f, int32_t numbers) {
-    const flex_shape *shape = &f->shape;
-    int32_t width = shape->dim + 1;
-    if (numbers % width != 0) {
-        robot_error(reader, f->xml, "number", "element of <%s> has %d numbers, not %d for each element of dim=\"%d\"",
-                    xml_name(f->xml), (int)numbers, (int)width, (int)shape->dim);
-        return false;
-    }
-    for (int32_t i = 0; i < numbers; i++) {
-        if (shape->elements[i] >= shape->point_count) {
-            robot_error(reader, f->xml, "number", "element of <%s> names point %d, there are %d, counted from 0",
-                        xml_name(f->xml), (int)shape->elements[i], (int)shape->point_count);
-            return false;
-        }
-    }
-    return true;
-}
-
 /// Points and elements that the file lists.
 static bool read_direct(robot_reader *reader, flexcomp *f) {
     flex_shape *shape = &f->shape;
@@ -127,7 +109,10 @@ static bool read_direct(robot_reader *reader, flexcomp *f) {
     }
     shape->point_count = coordinates / 3;
     shape->element_count = numbers / (shape->dim + 1);
-    return check_elements(reader, f, numbers);
+    return mjcf_check_elements(
+        reader,
+        &(mjcf_flex){.xml = f->xml, .dim = shape->dim, .point_count = shape->point_count, .elements = shape->elements},
+        numbers);
 }
 
 /// Tetrahedra between a surface and a point, which becomes the first; those without volume are left out, as in MuJoCo.
@@ -210,8 +195,7 @@ static bool read_points(robot_reader *reader, flexcomp *f) {
         dim = 2.0;
     }
     if (dim == 1.0 || shape->type == FLEX_CIRCLE) {
-        refuse(reader, f->xml, "a flex of dim=\"1\", capsules on springs,",
-               "make it a <composite type=\"cable\">, or a cable of the script");
+        mjcf_refuse_line(reader, f->xml);
         return false;
     }
     if (dim != 2.0 && dim != 3.0) {
@@ -359,10 +343,7 @@ int32_t mjcf_read_flexcomp(robot_reader *reader, const mjcf_part *part, int32_t 
         return 0;
     }
     if (pins > 0 && parent->weld != 0) {
-        robot_warn(reader, xml, "pinned_mass",
-                   "its %d pinned points weigh %g kg each here, which body '%.80s' carries; in MuJoCo they weigh "
-                   "nothing",
-                   (int)pins, mass / used_count, parent->name);
+        mjcf_warn_pinned(reader, xml, pins, mass / used_count, parent->name);
     }
     mjcf_make_flex(reader, &(mjcf_flex){.xml = xml,
                                         .name = name,

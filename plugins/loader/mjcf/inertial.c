@@ -125,6 +125,12 @@ void mjcf_scale_masses(robot_reader *reader) {
     for (int32_t i = 0; i < reader->link_count; i++) {
         total += reader->links[i].mass.mass;
     }
+    for (int32_t i = 0; i < reader->soft_count; i++) {
+        const robot_soft *soft = &reader->softs[i];
+        for (int32_t k = 0; soft->mass != NULL && k < soft->mesh->node_count; k++) {
+            total += soft->holder[k] == ROBOT_FREE_NODE ? soft->mass[k] : 0.0; // pinned ones have none in MuJoCo
+        }
+    }
     if (!(wanted > 0.0) || !(total > 0.0)) {
         return;
     }
@@ -133,6 +139,12 @@ void mjcf_scale_masses(robot_reader *reader) {
         mass->mass *= wanted / total;
         for (int32_t k = 0; k < 9; k++) {
             mass->inertia.m[k / 3][k % 3] *= wanted / total;
+        }
+    }
+    for (int32_t i = 0; i < reader->soft_count; i++) {
+        const robot_soft *soft = &reader->softs[i];
+        for (int32_t k = 0; soft->mass != NULL && k < soft->mesh->node_count; k++) {
+            soft->mass[k] *= wanted / total;
         }
     }
 }

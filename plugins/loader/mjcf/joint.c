@@ -36,13 +36,46 @@ static bool is_freejoint(const xml_element *xml) {
     return strcmp(xml_name(xml), "freejoint") == 0;
 }
 
+/// A joint of which nothing is said yet.
+static mjcf_item quiet_item(robot_reader *reader, const mjcf_part *part) {
+    const char *name = xml_attribute(part->xml, "class");
+    int32_t known = name != NULL ? robot_names_find(&mjcf_of(reader)->class_names, 0, name) : -1;
+    return (mjcf_item){part->xml, MJCF_JOINT, known >= 0 ? known : part->class_index};
+}
+
+bool mjcf_slides(robot_reader *reader, const mjcf_part *part, stn_vec3 *axis) {
+    const mjcf_item item = quiet_item(reader, part);
+    const char *type = mjcf_word(reader, &item, "type"), *along = mjcf_word(reader, &item, "axis");
+    double a[3] = {0.0, 0.0, 1.0};
+    if (is_freejoint(part->xml) || type == NULL || strcmp(type, "slide") != 0 ||
+        (along != NULL && stn_parse_reals(along, a, 3) != 3)) {
+        return false;
+    }
+    *axis = stn_vec3_normalize_or(stn_vec3_make(a[0], a[1], a[2]), stn_vec3_zero());
+    *axis = stn_mat3_apply(&part->frame.rotation, *axis);
+    return stn_vec3_norm(*axis) > 0.0;
+}
+
+const char *mjcf_slide_force(robot_reader *reader, const mjcf_part *part) {
+    static const char *const forces[] = {"damping", "frictionloss", "stiffness", "armature", "springdamper"};
+    const mjcf_item item = quiet_item(reader, part);
+    for (int32_t i = 0; i < STN_COUNT(forces); i++) {
+        const char *text = mjcf_word(reader, &item, forces[i]);
+        double value[2] = {0.0};
+        if (text != NULL && (stn_parse_reals(text, value, 2) <= 0 || value[0] != 0.0 || value[1] != 0.0)) {
+            return forces[i];
+        }
+    }
+    const char *limited = mjcf_word(reader, &item, "limited");
+    bool known = limited == NULL || robot_lists("false true auto", limited);
+    return known && mjcf_is_limited(reader, &item, "limited", "range") ? "range" : NULL;
+}
+
 bool mjcf_is_plain_free(robot_reader *reader, const mjcf_part *part) {
     if (is_freejoint(part->xml)) {
         return true;
     }
-    const char *name = xml_attribute(part->xml, "class");
-    int32_t known = name != NULL ? robot_names_find(&mjcf_of(reader)->class_names, 0, name) : -1;
-    const mjcf_item item = {part->xml, MJCF_JOINT, known >= 0 ? known : part->class_index};
+    const mjcf_item item = quiet_item(reader, part);
     const char *type = mjcf_word(reader, &item, "type"), *damping = mjcf_word(reader, &item, "damping");
     const char *friction = mjcf_word(reader, &item, "frictionloss");
     double zero = 0.0;

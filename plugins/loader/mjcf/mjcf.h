@@ -6,7 +6,7 @@
 
 #include "common/parts.h"
 
-enum { MJCF_BAD_DEFAULT = ROBOT_FORMAT_TOPIC, MJCF_LEFT_OUT, MJCF_NO_MATERIAL, MJCF_NO_LIMIT };
+enum { MJCF_BAD_DEFAULT = ROBOT_FORMAT_TOPIC, MJCF_LEFT_OUT, MJCF_NO_MATERIAL, MJCF_NO_LIMIT, MJCF_POINT_FORCE };
 
 /// What defaults can be given for. All actuators share theirs, whatever they are called.
 typedef enum mjcf_kind {
@@ -105,6 +105,13 @@ typedef struct mjcf_flex {
     const int32_t *holder; // (point_count) as of robot_soft_data
 } mjcf_flex;
 
+/// A body that is a point of a <flex>: it slides freely along three axes, and nothing is on it but its mass.
+typedef struct mjcf_point {
+    int32_t parent; // body that it slides in
+    stn_pose drawn; // in the world, at the coordinates as drawn
+    double mass;
+} mjcf_point;
+
 typedef struct mjcf_site {
     const char *name;
     const xml_element *xml;
@@ -125,14 +132,18 @@ typedef struct mjcf_reader {
     mjcf_mesh *meshes;
     mjcf_material *materials;
     mjcf_site *sites;
+    mjcf_point *points;
     mjcf_filter *filters;      // one a geometry
     mjcf_filter *soft_filters; // one a soft body
     int32_t mesh_count, mesh_capacity, material_count, material_capacity, site_count, site_capacity;
+    int32_t point_count, point_capacity;
     bool too_many_links;
     int32_t filter_capacity, soft_filter_capacity, made_count; // meshes from numbers
     robot_names class_names, body_names, mesh_names, material_names, site_names;
     robot_names links_taken, joints_taken, keys_taken;
     robot_names included; // files
+    /// Bodies that flexes name, with how often; bodies and joints that constraints and actuators name; points.
+    robot_names flexed, used, point_names;
 } mjcf_reader;
 
 static inline mjcf_reader *mjcf_of(robot_reader *reader) {
@@ -150,6 +161,9 @@ void mjcf_read_defaults(robot_reader *reader, const xml_element *root);   // def
 void mjcf_read_assets(robot_reader *reader, const xml_element *root);     // asset.c
 void mjcf_read_world(robot_reader *reader, const xml_element *worldbody); // body.c
 void mjcf_read_sites(robot_reader *reader);                               // body.c
+void mjcf_find_points(robot_reader *reader, const xml_element *root);     // flex_body.c: before the world is read
+void mjcf_read_flexes(robot_reader *reader, const xml_element *root);     // flex_body.c
+void mjcf_scale_masses(robot_reader *reader);                             // inertial.c: to settotalmass
 void mjcf_read_contact(robot_reader *reader, const xml_element *root);    // filter.c
 void mjcf_set_filters(robot_reader *reader);                              // filter.c
 void mjcf_exclude_neighbours(robot_reader *reader);                       // filter.c
@@ -219,16 +233,28 @@ void mjcf_note_free(robot_reader *reader, const mjcf_part *part);
 /// Adds a joint's coordinates; joint -1: of the base.
 void mjcf_add_coordinates(robot_reader *reader, int32_t joint, double ref);
 void mjcf_add_point_coordinates(robot_reader *reader, int32_t count); // of points of a soft body
+/// Does a joint slide along an axis, which is in the body's frame? Nothing is said of one that is bad.
+bool mjcf_slides(robot_reader *reader, const mjcf_part *part, stn_vec3 *axis);
+/// The attribute by which a sliding joint has a force, a limit or an inertia of its own; NULL: none.
+const char *mjcf_slide_force(robot_reader *reader, const mjcf_part *part);
 /// geom.c: a shape of a link; what it weighs is added to `sum` unless that is NULL.
 void mjcf_read_geom(robot_reader *reader, const mjcf_part *part, int32_t link, stn_mass *sum);
 /// inertial.c: the mass properties of a link, whose geoms weigh `sum`.
 bool mjcf_wants_geoms(robot_reader *reader, const mjcf_parts *parts); // do the geoms' masses count?
 void mjcf_read_mass(robot_reader *reader, const mjcf_parts *parts, int32_t link, const stn_mass *sum);
-void mjcf_scale_masses(robot_reader *reader); // to settotalmass
 /// flexcomp.c: a flex made of points of its own, in a body. How many coordinates MuJoCo has for them.
 int32_t mjcf_read_flexcomp(robot_reader *reader, const mjcf_part *part, int32_t body);
+/// flex_body.c: is a body, which `parent` carries and `inside` is in, a point of a flex? It is no link then. Bad ones
+/// are said.
+bool mjcf_take_point(robot_reader *reader, const mjcf_part *part, const mjcf_parts *inside, int32_t parent);
 /// flex.c: adds a soft body with what the elements inside flex->xml say.
 void mjcf_make_flex(robot_reader *reader, const mjcf_flex *flex);
+/// Elements of so many numbers that are numbers of points? false: said.
+bool mjcf_check_elements(robot_reader *reader, const mjcf_flex *flex, int32_t numbers);
+/// dim="1", which is refused.
+void mjcf_refuse_line(robot_reader *reader, const xml_element *xml);
+/// Says what pinned points weigh that a body carries.
+void mjcf_warn_pinned(robot_reader *reader, const xml_element *xml, int32_t pins, double mass, const char *body);
 /// As many numbers as an attribute holds, in memory of the load; NULL: absent, or bad, said.
 double *mjcf_numbers(robot_reader *reader, const xml_element *xml, const char *attribute, int32_t *count);
 int32_t *mjcf_whole_numbers(robot_reader *reader, const xml_element *xml, const char *attribute, int32_t *count);

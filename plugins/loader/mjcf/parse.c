@@ -61,9 +61,9 @@ static void take_census(robot_reader *reader, const xml_element *xml, census *c)
 
 bool mjcf_parse(robot_reader *reader, const xml_element *root) {
     mjcf_reader *mjcf = mjcf_of(reader);
-    robot_names *const tables[] = {&mjcf->class_names,    &mjcf->body_names,  &mjcf->mesh_names,
-                                   &mjcf->material_names, &mjcf->links_taken, &mjcf->joints_taken,
-                                   &mjcf->keys_taken,     &mjcf->included,    &mjcf->site_names};
+    robot_names *const tables[] = {&mjcf->class_names, &mjcf->body_names,   &mjcf->mesh_names, &mjcf->material_names,
+                                   &mjcf->links_taken, &mjcf->joints_taken, &mjcf->keys_taken, &mjcf->included,
+                                   &mjcf->site_names,  &mjcf->flexed,       &mjcf->used,       &mjcf->point_names};
     if (!parse_root(reader, root)) {
         return true;
     }
@@ -91,10 +91,13 @@ bool mjcf_parse(robot_reader *reader, const xml_element *root) {
         robot_error(reader, root, "no_link", "there is no <worldbody>: a robot stands in one");
         return true;
     }
+    mjcf_find_points(reader, root);
     mjcf_read_world(reader, root);
     if (reader->out_of_memory || reader->link_count == 0) {
         return !reader->out_of_memory;
     }
+    mjcf_read_flexes(reader, root);
+    mjcf_scale_masses(reader);
     mjcf_read_sites(reader);
     mjcf_read_contact(reader, root);
     mjcf_exclude_neighbours(reader);

@@ -12,7 +12,8 @@
 #define DRIVE        "name class joint jointinparent ctrllimited forcelimited ctrlrange forcerange gear " OTHERS
 
 static const robot_word words[] = {
-    {NULL, "mujoco", "model", "compiler option default asset worldbody contact equality actuator keyframe include"},
+    {NULL, "mujoco", "model",
+     "compiler option default asset worldbody deformable contact equality actuator keyframe include"},
     {NULL, "compiler",
      "angle autolimits coordinate eulerseq meshdir assetdir strippath inertiafromgeom inertiagrouprange boundmass "
      "boundinertia balanceinertia settotalmass alignfree",
@@ -45,9 +46,17 @@ static const robot_word words[] = {
     {"flexcomp", "contact", FLEX_CONTACT, ""},
     {"flexcomp", "edge", "equality stiffness damping", ""},
     {"flexcomp", "elasticity", "young poisson damping thickness elastic2d", ""},
+    {NULL, "deformable", "", "flex include"},
+    {"deformable", "flex",
+     "name dim body vertex element radius material rgba group flatskin texcoord elemtexcoord node dof cellcount",
+     "contact edge elasticity"},
+    {"flex", "contact", FLEX_CONTACT, ""},
+    {"flex", "edge", "stiffness damping", ""},
+    {"flex", "elasticity", "young poisson damping thickness elastic2d", ""},
     {NULL, "contact", "", "exclude include"},
     {NULL, "exclude", "name body1 body2", ""},
-    {NULL, "equality", "", "joint connect weld include"},
+    {NULL, "equality", "", "joint connect weld flex flexvert flexstrain include"},
+    {"equality", "flex", "name class active flex", ""},
     {NULL, "connect", "name class active body1 body2 anchor site1 site2", ""},
     {NULL, "weld", "name class active body1 body2 relpose anchor site1 site2", ""},
     {NULL, "actuator", "", ACTUATORS " intvelocity damper cylinder muscle adhesion dcmotor include"},
