@@ -155,7 +155,9 @@ static stn_status mark_patch(const stn_soft_spec *spec, int32_t number, int32_t 
 
 static stn_status check_patches(const stn_soft_spec *spec, stn_error *err) {
     if (spec->patch_count > 0 && spec->mesh->tetrahedron_count > 0 && spec->surface.thickness == 0.0) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "patches of a solid need a thickness of contact > 0 m");
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "patches of a solid need a thickness of contact > 0 m (Lua: regions, contact_thickness): none "
+                        "encloses a volume");
     }
     for (int32_t i = 0; i < spec->patch_count; i++) {
         const char *name = spec->patches[i].name;
