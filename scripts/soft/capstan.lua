@@ -58,14 +58,14 @@ end
 local function pull(theta)
   local world = stn.world { dt = p.dt }
   local points, length = path(theta)
-  world:cylinder { name = "drum", radius = p.drum, length = 0.1, rpy = { math.pi / 2, 0, 0 }, fixed = true, mu = p.mu }
+  world:cylinder { name = "drum", radius = p.drum, length = 0.1, rpy = { math.pi / 2, 0, 0 }, fixed = true, mu = p.mu, color = { 0.55, 0.58, 0.62 } }
   local load = world:sphere { name = "load", radius = 0.02, mass = p.load, xyz = { points[1][1], points[1][2], points[1][3] - 0.02 } }
   local last = points[#points]
   local out = { math.sin(theta), 0, math.cos(theta) }
   local hand = world:box { name = "hand", size = { 0.02, 0.02, 0.02 }, mass = 0.1, xyz = { last[1] + 0.011 * out[1], last[2], last[3] + 0.011 * out[3] } }
   local rope = world:cable {
     name = "rope", points = points, segments = math.floor(length / p.segment + 0.5), radius = p.radius, young = p.young, density = p.density,
-    damping = p.damping, mu = p.mu, rest = "straight", attach = { { link = load, nodes = "start" }, { link = hand, nodes = "end" } },
+    damping = p.damping, mu = p.mu, rest = "straight", color = { 0.75, 0.25, 0.2 }, attach = { { link = load, nodes = "start" }, { link = hand, nodes = "end" } },
   }
   hand:kinematic(function(t) -- from rest to full speed within a tenth of a second
     local way = p.speed * (t < 0.1 and t * t / 0.2 or t - 0.05)

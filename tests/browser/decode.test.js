@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { deflateSync } from "node:zlib";
 import { typicalForce, typicalLength, typicalWeight } from "../../plugins/recorder/html/viewer/src/data/arrow_scale.js";
 import { Reader } from "../../plugins/recorder/html/viewer/src/data/bytes.js";
+import { colorRanges } from "../../plugins/recorder/html/viewer/src/data/colors.js";
 import { contactsOf, decodeFrames, linesOf, patchesOf } from "../../plugins/recorder/html/viewer/src/data/frames.js";
 import { placesOf } from "../../plugins/recorder/html/viewer/src/data/lines.js";
 import { decodeMesh } from "../../plugins/recorder/html/viewer/src/data/meshes.js";
@@ -57,6 +58,33 @@ test("poses, velocities and nodes of frames come back", () => {
     }));
     frame.nodes.flat().forEach((x, k) => close(decoded.nodes[f * 9 + k], x, 0.501 * UNITS.length, `frame ${f}, node ${k}`));
   });
+});
+
+test("orientations and colors of nodes come back, lines or not", () => {
+  const turn = (angle) => [Math.cos(angle / 2), 0, Math.sin(angle / 2), 0];
+  for (const lines of [undefined, [{ slack: false, force: 2, points: [[0, 0, 1]] }]]) {
+    const frames = falling(5).map((frame, f) => ({ ...frame, turns: [turn(0.4 * f), turn(-0.2 * f)], values: [0.25 * f * f, -1 - f], lines }));
+    const decoded = decodeFrames(bytes(encode.frames(frames, UNITS)),
+      { units: UNITS, bodyCount: 2, nodeCount: 3, constraintCount: lines?.length ?? 0, turningCount: 2, coloredCount: 2 });
+    frames.forEach((frame, f) => {
+      frame.turns.flat().forEach((x, k) => close(decoded.turns[f * 8 + k], x, 0.501 * UNITS.rotation, `frame ${f}, turn ${k}`));
+      frame.values.forEach((x, k) => assert.equal(decoded.values[f * 2 + k], x));
+    });
+    assert.deepEqual([decoded.low, decoded.high], [-5, 4]);
+    assert.equal(linesOf(decoded, UNITS).count, lines?.length ?? 0);
+  }
+});
+
+test("the ends of colors are those recorded, or the least and the largest of all recordings that show the same", () => {
+  const recording = (name, colorRange, range) => ({ scene: { colors: { name, unit: "Pa", nodes: [], range } }, colorRange });
+  const ranges = (list, scale = 1) => colorRanges(list, scale);
+  const found = ranges([recording("von_mises", [1, 5]), recording("von_mises", [2, 9]), recording("tension", [-4, 0])]);
+  assert.deepEqual([...found.keys()], ["von_mises", "tension"]);
+  assert.deepEqual(found.get("von_mises"), { unit: "Pa", low: 1, high: 9, least: 1, largest: 9 });
+  assert.deepEqual(ranges([recording("von_mises", [1, 5], [0, 2])]).get("von_mises"), { unit: "Pa", low: 0, high: 2, least: 1, largest: 5 });
+  assert.equal(ranges([recording("von_mises", [1, 5])], 0.5).get("von_mises").high, 3);
+  assert.ok(ranges([recording("area_ratio", [1, 1])]).get("area_ratio").high > 1, "they stay apart");
+  assert.equal(ranges([{ scene: {}, colorRange: [Infinity, -Infinity] }, recording("x", [Infinity, -Infinity])]).size, 0);
 });
 
 test("contacts come back: new, linked, in another order, ended, none", () => {
@@ -387,6 +415,12 @@ test("a scene that is damaged is refused in one sentence", async () => {
   await refused(shape({ pose: [0, 0, 0] }), /its shape 0$/);
   await refused({ node_count: 1e300 }, /its number of nodes$/);
   await refused({ surfaces: [{ first_node: 0, node_count: 3, triangles: [0, 1, 3] }] }, /its surfaces$/);
+  await refused({ clouds: [{ name: "a", first_node: 0, node_count: 2 }, { name: "b", first_node: 1, node_count: 1 }] }, /its clouds of nodes$/);
+  await refused({ clouds: [{ name: "a", first_node: 0, node_count: 4 }] }, /its clouds of nodes$/);
+  await refused({ clouds: [{ first_node: 0, node_count: 3 }] }, /its clouds of nodes$/);
+  await refused({ colors: { name: "von_mises", unit: "Pa", nodes: [3] } }, /its colors$/);
+  await refused({ colors: { name: "von_mises", unit: "Pa", nodes: [0], range: [2, 1] } }, /its colors$/);
+  await refused({ colors: null }, /its colors$/);
   await assert.rejects(Recording.open([{ kind: "scene", text: "AAAA" }]), /^Error: The scene of this recording is damaged: /);
 });
 

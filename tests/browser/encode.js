@@ -50,18 +50,24 @@ const perBody = (units) => {
   return [l, l, l, r, r, r, r, v, v, v, w, w, w];
 };
 
+/** Of colours of nodes. */
+export const VALUE_UNIT = 0.25;
+
 /**
  * frames: [{ step, time, bodies: [13 numbers each], nodes: [[x, y, z]], contacts: [{ id, a, b, point, normal, force, gap, slip, glide, state }],
  * patches: [{ a, b, first, faces: [{ corners: [[x, y, z]], pressures: [p] }] }],
+ * turns: [[w, x, y, z]] of nodes that turn, values: [number] of coloured nodes,
  * lines: [{ slack, force, points: [[x, y, z]] }] }]; without lines in the first frame as recordings were that knew none
  */
 export function frames(list, units) {
   const column = (number, unit) => differences(list.map((frame) => Math.round(number(frame) / unit))).flatMap(s);
   const bodies = list[0].bodies.flatMap((_, b) => perBody(units).flatMap((unit, c) => column((f) => f.bodies[b][c], unit)));
   const nodes = (list[0].nodes ?? []).flatMap((_, n) => [0, 1, 2].flatMap((c) => column((f) => f.nodes[n][c], units.length)));
+  const turns = (list[0].turns ?? []).flatMap((_, n) => [0, 1, 2, 3].flatMap((c) => column((f) => f.turns[n][c], units.rotation)));
   return [
     ...u(list.length), ...differences(list.map((f) => f.step)).flatMap(u), ...f64(...list.map((f) => f.time)),
-    ...bodies, ...nodes, ...sized(contacts(list, units)), ...sized(patches(list, units)), ...(list[0].lines ? sized(lines(list, units)) : []),
+    ...bodies, ...nodes, ...turns, ...sized(contacts(list, units)), ...sized(patches(list, units)), ...(list[0].lines ? sized(lines(list, units)) : []),
+    ...(list[0].values ? sized([...f64(VALUE_UNIT), ...list[0].values.flatMap((_, k) => column((f) => f.values[k], VALUE_UNIT))]) : []),
   ];
 }
 

@@ -59,7 +59,12 @@ static stn_status refuse(const stn_model *model, const char *output, stn_error *
                     known);
 }
 
-/// Which groups tell it. A name that stands for different units is refused.
+/// Which of an element's nodes its number belongs to: all, or of a triangle with its neighbours' corners the first 3.
+static int32_t own_nodes(int32_t count) {
+    return count == 6 ? 3 : count;
+}
+
+/// Which groups tell it, and at which nodes. A name that stands for different units is refused.
 static stn_status find_columns(node_values *v, const char *output, stn_error *err) {
     const stn_model *model = v->model;
     const char *dot = strchr(output, '.'), *name = dot != NULL ? dot + 1 : output;
@@ -73,6 +78,12 @@ static stn_status find_columns(node_values *v, const char *output, stn_error *er
             return stn_fail(err, STN_ERR_PARAMETER,
                             "color_by = \"%.80s\": %s tells it in %s and %s in %s; take \"%s.%s\" or \"%s.%s\"", output,
                             first, v->unit, id, told->unit, first, name, id, name);
+        }
+        const int32_t start = model->trees[group->tree].node_start, width = group->nodes_per_element;
+        for (int64_t e = 0; told != NULL && e < group->element_count; e++) {
+            for (int32_t k = 0; k < own_nodes(width); k++) {
+                v->tells[start + group->index[e * width + k]] = true;
+            }
         }
         if (told != NULL && v->unit == NULL) {
             v->name = told->name;
@@ -97,8 +108,10 @@ stn_status node_values_open(node_values *v, const stn_model *model, const char *
     v->weight = stn_allocate(model->context, nodes, sizeof *v->weight);
     v->sum = stn_allocate(model->context, nodes, sizeof *v->sum);
     v->value = stn_allocate(model->context, nodes, sizeof *v->value);
+    v->tells = stn_allocate(model->context, nodes, sizeof *v->tells);
     stn_status status = STN_OK;
-    if (v->column == NULL || v->told == NULL || v->weight == NULL || v->sum == NULL || v->value == NULL) {
+    if (v->column == NULL || v->told == NULL || v->weight == NULL || v->sum == NULL || v->value == NULL ||
+        v->tells == NULL) {
         status = stn_fail(err, STN_ERR_MEMORY, "out of memory for the colours of %d nodes", (int)model->node_count);
     } else {
         status = find_columns(v, output, err);
@@ -113,16 +126,11 @@ void node_values_close(node_values *v) {
     if (v->model == NULL) {
         return;
     }
-    void *memory[] = {v->column, v->told, v->weight, v->sum, v->value};
+    void *memory[] = {v->column, v->told, v->weight, v->sum, v->value, v->tells};
     for (int32_t i = 0; i < STN_COUNT(memory); i++) {
         stn_release(v->model->context, memory[i]);
     }
     *v = (node_values){0};
-}
-
-/// Which of an element's nodes its number belongs to: all, or of a triangle with its neighbours' corners the first 3.
-static int32_t own_nodes(int32_t count) {
-    return count == 6 ? 3 : count;
 }
 
 /// Volume of a tetrahedron, area of a triangle; 1 of others, and where there is neither.
@@ -181,9 +189,12 @@ bool node_values_range(const float *value, int32_t count, double *low, double *h
     return *low <= *high;
 }
 
-stn_status node_values_read_range(const char *text, double range[2], bool *given, stn_error *err) {
+stn_status node_values_read_range(const char *text, const char *output, double range[2], bool *given, stn_error *err) {
     int32_t count = text != NULL ? stn_parse_reals(text, range, 2) : 0;
     *given = count == 2;
+    if (count != 0 && (output == NULL || output[0] == '\0')) {
+        return stn_fail(err, STN_ERR_PARAMETER, "color_range = \"%.80s\": there are no colours without color_by", text);
+    }
     if (count == 0 || (count == 2 && isfinite(range[0]) && isfinite(range[1]) && range[0] < range[1])) {
         return STN_OK;
     }

@@ -18,6 +18,7 @@ typedef struct node_values {
     int32_t *column;         // (element_group_count) of the output among those of each group, -1: it has none
     double *told;            // of the elements of the largest group
     double *weight, *sum;    // (node_count)
+    bool *tells;             // (node_count) does an element tell it there?
     float *value;            // (node_count) NaN: nothing tells it
 } node_values;
 
@@ -30,8 +31,9 @@ stn_status node_values_take(node_values *v, const stn_observation *o, stn_error 
 /// The least and the largest that are finite; false: there are none.
 bool node_values_range(const float *value, int32_t count, double *low, double *high);
 
-/// "low high" -> two numbers, low < high; false: "", the range is to be found. STN_ERR_PARAMETER for all else.
-stn_status node_values_read_range(const char *text, double range[2], bool *given, stn_error *err);
+/// The setting color_range, "low high" -> two numbers, low < high; not given: "", the range is to be found.
+/// STN_ERR_PARAMETER for all else, and for a range where color_by, `output`, is empty.
+stn_status node_values_read_range(const char *text, const char *output, double range[2], bool *given, stn_error *err);
 
 /// The map "viridis" [smith-2015] at nine places with straight lines between: sRGB from dark violet
 /// (0) to yellow (1), in which equal steps look like equal steps, to colour-blind readers too. `part` is cut to 0 to 1.

@@ -12,13 +12,18 @@
 typedef struct html_config {
     double frame_rate;
     bool meshes;
-    const char *title;
+    const char *title, *color_by, *color_range;
 } html_config;
 
 static const stn_param params[] = {
     STN_PARAM_REAL(html_config, frame_rate, "1/s", 60.0, 0.0, 1e6, "frames a simulated second; 0: every step"),
     STN_PARAM_BOOL(html_config, meshes, true, "hold the meshes that are only drawn"),
     STN_PARAM_TEXT(html_config, title, "", "what the viewer calls the recording; empty: the name of the file"),
+    STN_PARAM_TEXT(
+        html_config, color_by, "",
+        "what the elements of soft bodies and cables tell, \"von_mises\", as their colour; empty: their own"),
+    STN_PARAM_TEXT(html_config, color_range, "",
+                   "\"low high\" at the ends of these colours, in the unit of color_by; empty: least and largest"),
 };
 
 static const double BLOCK_SECONDS = 1.0; // of wall time that a killed run loses at most
@@ -28,6 +33,9 @@ typedef struct recording {
     stn_context *context;
     double frame_rate;
     char *parameters, *title;
+    node_values values; // of color_by
+    bool ranged;        // `range` counts
+    double range[2];
     bool visual_meshes, begun, stepped, failed;
     writer writer;
     moment moment;
@@ -59,6 +67,7 @@ static char *title_of(stn_context *context, const char *given, const char *path)
 static void release(recording *r) {
     moment_close(&r->moment);
     frames_close(&r->frames);
+    node_values_close(&r->values);
     series_close(&r->series);
     bytes_release(&r->payload);
     bytes_release(&r->run);
@@ -88,6 +97,12 @@ static stn_status html_open(void *self, const stn_record_header *header, void **
         status = stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", header->path);
     }
     if (status == STN_OK) {
+        status = node_values_read_range(config->color_range, config->color_by, r->range, &r->ranged, err);
+    }
+    if (status == STN_OK && config->color_by != NULL && config->color_by[0] != '\0') {
+        status = node_values_open(&r->values, header->model, config->color_by, err);
+    }
+    if (status == STN_OK) {
         status = writer_open(&r->writer, context, header->path, err);
     }
     if (status < 0) {
@@ -105,8 +120,20 @@ static stn_status begin(recording *r, const stn_observation *o, stn_error *err) 
     if (status < 0) {
         return status;
     }
-    scene_options options = {.title = r->title, .parameters = r->parameters, .dt = o->dt, .frame_rate = r->frame_rate};
-    status = scene_write(&s, &options, &r->payload, err);
+    const node_values *values = r->values.model != NULL ? &r->values : NULL;
+    status = frames_open(&r->frames, o->model, &s.units, values, err);
+    scene_options options = {.title = r->title,
+                             .parameters = r->parameters,
+                             .dt = o->dt,
+                             .frame_rate = r->frame_rate,
+                             .values = values,
+                             .colored = r->frames.colors.node,
+                             .colored_count = r->frames.colors.count,
+                             .ranged = r->ranged,
+                             .range = {r->range[0], r->range[1]}};
+    if (status == STN_OK) {
+        status = scene_write(&s, &options, &r->payload, err);
+    }
     if (status == STN_OK) {
         status = writer_put(&r->writer, "scene", &r->payload, err);
     }
@@ -121,9 +148,7 @@ static stn_status begin(recording *r, const stn_observation *o, stn_error *err) 
     }
     if (status == STN_OK) {
         status = moment_open(&r->moment, o->model, err);
-    }
-    if (status == STN_OK) {
-        status = frames_open(&r->frames, o->model, &s.units, err);
+        r->moment.value = r->values.value;
     }
     if (status == STN_OK) {
         status = series_open(&r->series, o->model, err);
@@ -194,6 +219,9 @@ static stn_status html_observe(void *self, const stn_observation *o, stn_error *
     }
     if (status == STN_OK) {
         status = moment_take(&r->moment, o, err);
+    }
+    if (status == STN_OK && r->values.model != NULL) { // of every step, as the last one is a frame
+        status = node_values_take(&r->values, o, err);
     }
     if (status == STN_OK) {
         status = series_add(&r->series, o, &r->moment, err);

@@ -12,6 +12,7 @@
 #include <stiction/plugin.h>
 
 #include "bytes.h"
+#include "common/node_values.h"
 
 // --------------------------------------------------------------------------------------------------------- page.c
 
@@ -71,7 +72,11 @@ typedef struct scene_units {
 typedef struct scene_options {
     const char *title, *parameters;
     double dt, frame_rate;
-    bool visual_meshes;
+    const node_values *values; // of nodes, shown as colours; NULL: none
+    const int32_t *colored;    // (colored_count) nodes that have one in frames
+    int32_t colored_count;
+    bool ranged; // `range` counts
+    double range[2];
 } scene_options;
 
 /// Which meshes of the model the scene holds, and under what numbers.
@@ -123,6 +128,8 @@ typedef struct moment {
     stn_pose *body_pose;        // (body_count)
     stn_spatial *body_velocity; // (body_count) linear: of the frame's origin
     stn_vec3 *node;             // (node_count)
+    stn_pose *node_pose;        // (node_count); NULL where all nodes are points
+    const float *value;         // (node_count) shown as colours; NULL: none
     int32_t touch_count, patch_count, vertex_count;
     touch *touches;
     stn_patch *patches;
@@ -185,6 +192,24 @@ void lines_close(line_writer *w);
 /// The lines of a frame.
 void lines_add(line_writer *w, const moment *m);
 
+// ------------------------------------------------------------------------------------------------------- colors.c
+
+/// Numbers of nodes that are shown as colours.
+typedef struct color_writer {
+    stn_context *context;
+    int32_t count, capacity; // nodes; frames that there is room for
+    int32_t *node;           // (count) of the model, ascending
+    float *value;            // (count x capacity)
+    bytes stream;
+} color_writer;
+
+/// `values` NULL: none, and nothing is written.
+stn_status colors_open(color_writer *w, const stn_model *model, const node_values *values, int32_t capacity,
+                       stn_error *err);
+void colors_close(color_writer *w);
+void colors_add(color_writer *w, const float *value, int32_t frame);
+void colors_write(color_writer *w, int32_t frames, bytes *out);
+
 // ------------------------------------------------------------------------------------------------------- frames.c
 
 enum { FRAMES_IN_BLOCK = 64, NUMBERS_IN_BLOCK = 1 << 21 };
@@ -193,6 +218,8 @@ typedef struct frame_writer {
     stn_context *context;
     scene_units per_unit; // 1 / unit
     int32_t body_count, node_count, column_count;
+    int32_t *turning; // (turning_count) nodes that turn, ascending
+    int32_t turning_count;
     int32_t count, capacity; // frames in the block; at most FRAMES_IN_BLOCK, and some 16 MiB of numbers
     int64_t step[FRAMES_IN_BLOCK];
     double time[FRAMES_IN_BLOCK];
@@ -200,9 +227,11 @@ typedef struct frame_writer {
     int64_t *last;    // (column_count) of the last frame, also across blocks
     contact_writer contacts;
     line_writer lines;
+    color_writer colors;
 } frame_writer;
 
-stn_status frames_open(frame_writer *w, const stn_model *model, const scene_units *units, stn_error *err);
+stn_status frames_open(frame_writer *w, const stn_model *model, const scene_units *units, const node_values *values,
+                       stn_error *err);
 void frames_close(frame_writer *w);
 /// There is room: count < capacity.
 stn_status frames_add(frame_writer *w, const moment *m, stn_error *err);

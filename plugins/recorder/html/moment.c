@@ -13,7 +13,15 @@ stn_status moment_open(moment *m, const stn_model *model, stn_error *err) {
     m->body_velocity = stn_allocate(context, (size_t)model->body_count, sizeof *m->body_velocity);
     m->node = stn_allocate(context, (size_t)model->node_count + 1, sizeof *m->node);
     m->lines = stn_allocate(context, (size_t)model->constraint_count + 1, sizeof *m->lines);
-    if (m->body_pose == NULL || m->body_velocity == NULL || m->node == NULL || m->lines == NULL) {
+    bool turns = false;
+    for (int32_t t = 0; t < model->tree_count; t++) {
+        turns = turns || model->trees[t].node_type == STN_NODE_FRAME;
+    }
+    if (turns) {
+        m->node_pose = stn_allocate(context, (size_t)model->node_count, sizeof *m->node_pose);
+    }
+    if (m->body_pose == NULL || m->body_velocity == NULL || m->node == NULL || m->lines == NULL ||
+        (turns && m->node_pose == NULL)) {
         moment_close(m);
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for %d bodies", (int)model->body_count);
     }
@@ -25,8 +33,8 @@ void moment_close(moment *m) {
         return;
     }
     stn_context *context = m->model->context;
-    void *memory[] = {m->body_pose, m->body_velocity, m->node,  m->touches,    m->patches,
-                      m->vertices,  m->pressure,      m->lines, m->line_points};
+    void *memory[] = {m->body_pose, m->body_velocity, m->node,  m->touches,     m->patches,
+                      m->vertices,  m->pressure,      m->lines, m->line_points, m->node_pose};
     for (int32_t i = 0; i < STN_COUNT(memory); i++) {
         stn_release(context, memory[i]);
     }
@@ -113,6 +121,9 @@ stn_status moment_take(moment *m, const stn_observation *o, stn_error *err) {
     }
     if (model->node_count > 0) {
         memcpy(m->node, k->node, (size_t)model->node_count * sizeof *m->node);
+    }
+    if (m->node_pose != NULL) {
+        memcpy(m->node_pose, k->node_pose, (size_t)model->node_count * sizeof *m->node_pose);
     }
     stn_status status = take_lines(m, o, err);
     if (status < 0 || o->contacts == NULL || o->problem == NULL) {

@@ -239,6 +239,38 @@ static cJSON *geometry_json(const scene *s, const stn_geometry *g) {
     return json;
 }
 
+/// "clouds": soft bodies and cables, in the order of their nodes.
+static void add_clouds(cJSON *json, const stn_model *model) {
+    cJSON *clouds = cJSON_AddArrayToObject(json, "clouds");
+    for (int32_t t = 0; t < model->tree_count; t++) {
+        const stn_tree *tree = &model->trees[t];
+        if (tree->kind == STN_TREE_NODAL) {
+            cJSON *cloud = cJSON_CreateObject();
+            cJSON_AddStringToObject(cloud, "name", tree->name);
+            add_number(cloud, "first_node", tree->node_start);
+            add_number(cloud, "node_count", tree->node_count);
+            cJSON_AddBoolToObject(cloud, "turns", tree->node_type == STN_NODE_FRAME);
+            cJSON_AddItemToArray(clouds, cloud);
+        }
+    }
+}
+
+static void add_colors(cJSON *json, const scene_options *options) {
+    if (options->values == NULL) {
+        return;
+    }
+    cJSON *colors = cJSON_AddObjectToObject(json, "colors");
+    cJSON_AddStringToObject(colors, "name", options->values->name);
+    cJSON_AddStringToObject(colors, "unit", options->values->unit);
+    if (options->ranged) {
+        add_numbers(colors, "range", options->range, 2);
+    }
+    cJSON *nodes = cJSON_AddArrayToObject(colors, "nodes");
+    for (int32_t i = 0; i < options->colored_count; i++) {
+        cJSON_AddItemToArray(nodes, cJSON_CreateNumber(options->colored[i]));
+    }
+}
+
 stn_status scene_write(const scene *s, const scene_options *options, bytes *out, stn_error *err) {
     bytes_clear(out);
     cJSON *json = cJSON_CreateObject();
@@ -285,6 +317,8 @@ stn_status scene_write(const scene *s, const scene_options *options, bytes *out,
         cJSON_AddItemToArray(constraints, constraint);
     }
     add_number(json, "node_count", model->node_count);
+    add_clouds(json, model);
+    add_colors(json, options);
     char *text = surfaces_add(json, model) ? cJSON_PrintUnformatted(json) : NULL;
     if (text != NULL) {
         bytes_put(out, text, strlen(text));

@@ -88,6 +88,7 @@ typedef struct solid {
     const uint32_t *normals;    // of a mesh, from mesh_normals
     const stn_surface *surface; // of a surface
     stn_vec3 *place, *normal;   // (surface->vertex_count) world: where its vertices are, and the mean normals there
+    stn_vec3 *rest_normal;      // (surface->vertex_count) the same at rest
     const float *node_value;    // (node_count of the model) that colours of surfaces stand for; NULL: none
     double value;               // the same of a shape; NaN: none
 } solid;
@@ -96,6 +97,11 @@ typedef struct solid {
 void solid_draw(const solid *s, const raster *r, const view *v, int32_t item_number, double boost);
 /// Draws a flat triangle, world, which is seen from both sides.
 void triangle_draw(const stn_vec3 corner[3], const raster *r, const view *v, int32_t item_number, double boost);
+/// The normal of a triangle of `place`, as long as twice its area.
+static inline stn_vec3 triangle_area(const stn_vec3 *place, const int32_t *v) {
+    return stn_vec3_cross(stn_vec3_sub(place[v[1]], place[v[0]]), stn_vec3_sub(place[v[2]], place[v[0]]));
+}
+
 /// Packed normals (3 x triangle_count) of a mesh's corners, owned by the caller.
 stn_status mesh_normals(stn_context *context, const stn_mesh *mesh, uint32_t **out, stn_error *err);
 

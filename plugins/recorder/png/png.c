@@ -69,7 +69,7 @@ static stn_status read_options(const png_config *config, picture_options *option
     }
     c->aimed = count == 3;
     c->target = c->aimed ? stn_vec3_make(target[0], target[1], target[2]) : stn_vec3_zero();
-    return node_values_read_range(config->color_range, options->range, &options->ranged, err);
+    return node_values_read_range(config->color_range, config->color_by, options->range, &options->ranged, err);
 }
 
 static void release(recording *r) {

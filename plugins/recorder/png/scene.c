@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which geometries of a model are drawn, with what colour, and where they are.
 //
-// A shape has its own colour; one that was left at the model's grey takes that of its robot, so that what was not
-// painted can be told apart too. Half spaces are whitened: they are the paper that the scene stands on.
+// A shape has its own colour; one that was left at the model's grey takes that of its robot or cloud of nodes, so that
+// what was not painted can be told apart too. Half spaces are whitened: they are the paper that the scene stands on.
 #include "picture.h"
 
 enum { TRIANGLES_MAX = 4000000 };              // of all meshes together
@@ -98,6 +98,8 @@ static colour colour_for(const stn_model *model, const stn_geometry *g) {
     }
     if (g->link >= 0 && !painted) {
         own = robots[model->links[g->link].group % STN_COUNT(robots)];
+    } else if (g->body < 0 && !painted) { // clouds are the last trees, and the palette begins with another one
+        own = robots[(model->node_tree[g->node] - model->node_tree[0] + 2) % STN_COUNT(robots)];
     }
     return colour_of(own[0], own[1], own[2]);
 }
@@ -124,13 +126,30 @@ static stn_status add_item(scene *s, const stn_geometry *g, float alpha, stn_err
     return STN_OK;
 }
 
-/// Room for the vertices of all surfaces.
+/// The means of triangles' normals at the vertices of a surface, by area, where its vertices are at `place`.
+static void mean_normals(const stn_surface *surface, const stn_vec3 *place, stn_vec3 *normal) {
+    for (int32_t i = 0; i < surface->vertex_count; i++) {
+        normal[i] = stn_vec3_zero();
+    }
+    for (int32_t t = 0; t < surface->triangle_count; t++) {
+        const int32_t *v = surface->triangle + 3 * (size_t)t;
+        const stn_vec3 n = triangle_area(place, v);
+        for (int32_t k = 0; k < 3; k++) {
+            normal[v[k]] = stn_vec3_add(normal[v[k]], n);
+        }
+    }
+    for (int32_t i = 0; i < surface->vertex_count; i++) {
+        normal[i] = stn_vec3_normalize_or(normal[i], stn_vec3_make(0.0, 0.0, 1.0));
+    }
+}
+
+/// Room for the vertices of all surfaces, and their normals at rest.
 static stn_status prepare_surfaces(scene *s, stn_error *err) {
     size_t count = 0;
     for (int32_t i = 0; i < s->item_count; i++) {
         count += s->items[i].solid.surface != NULL ? (size_t)s->items[i].solid.surface->vertex_count : 0;
     }
-    s->vertices = stn_allocate(s->model->context, 2 * count + 1, sizeof *s->vertices);
+    s->vertices = stn_allocate(s->model->context, 3 * count + 1, sizeof *s->vertices);
     if (s->vertices == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for surfaces of %zu nodes", count);
     }
@@ -140,7 +159,9 @@ static stn_status prepare_surfaces(scene *s, stn_error *err) {
         if (it->surface != NULL) {
             it->place = next;
             it->normal = next + it->surface->vertex_count;
-            next += 2 * (size_t)it->surface->vertex_count;
+            it->rest_normal = it->normal + it->surface->vertex_count;
+            next = it->rest_normal + it->surface->vertex_count;
+            mean_normals(it->surface, it->surface->rest, it->rest_normal);
         }
     }
     return STN_OK;
@@ -199,24 +220,11 @@ void scene_close(scene *s) {
 
 // ---------------------------------------------------------------------------------------------------------- places
 
-/// Vertices of a surface, and the means of its triangles' normals there, by area.
 static void place_surface(const solid *s, const stn_vec3 *node) {
-    const stn_surface *surface = s->surface;
-    for (int32_t i = 0; i < surface->vertex_count; i++) {
-        s->place[i] = node[surface->vertex[i]];
-        s->normal[i] = stn_vec3_zero();
+    for (int32_t i = 0; i < s->surface->vertex_count; i++) {
+        s->place[i] = node[s->surface->vertex[i]];
     }
-    for (int32_t t = 0; t < surface->triangle_count; t++) {
-        const int32_t *v = surface->triangle + 3 * (size_t)t;
-        const stn_vec3 n =
-            stn_vec3_cross(stn_vec3_sub(s->place[v[1]], s->place[v[0]]), stn_vec3_sub(s->place[v[2]], s->place[v[0]]));
-        for (int32_t k = 0; k < 3; k++) {
-            s->normal[v[k]] = stn_vec3_add(s->normal[v[k]], n);
-        }
-    }
-    for (int32_t i = 0; i < surface->vertex_count; i++) {
-        s->normal[i] = stn_vec3_normalize_or(s->normal[i], stn_vec3_make(0.0, 0.0, 1.0));
-    }
+    mean_normals(s->surface, s->place, s->normal);
 }
 
 static stn_aabb box_of(const solid *s) {

@@ -7,6 +7,8 @@
 // a sample for n = pi sqrt(2 r), r in samples.
 #include "picture.h"
 
+static const double COS_CREASE = 0.766; // 40 degrees at rest between a triangle and the mean at its corner
+
 enum { SEGMENTS_MIN = 12, PROFILE_MAX = SEGMENTS_MAX / 2 + 2 };
 
 /// Where and how the triangles of a shape are drawn.
@@ -118,13 +120,19 @@ static void draw_box(const brush *b, stn_vec3 h) {
     }
 }
 
+/// The normal at a corner is the mean of the vertex, but where the body has an edge at rest, which that would round,
+/// the triangle's own. Folds of cloth, which is flat at rest, are round.
 static void draw_surface(const brush *b, const solid *s) {
     for (int32_t t = 0; t < s->surface->triangle_count; t++) {
         vertex corner[3];
+        const int32_t *v = s->surface->triangle + 3 * (size_t)t;
+        const stn_vec3 at_rest = triangle_area(s->surface->rest, v);
         for (int32_t k = 0; k < 3; k++) {
-            const int32_t at = s->surface->triangle[3 * (size_t)t + (size_t)k];
-            corner[k] = place(b, s->place[at], s->normal[at]);
-            corner[k].value = s->node_value != NULL ? (double)s->node_value[s->surface->vertex[at]] : (double)NAN;
+            const stn_vec3 mean = s->normal[v[k]], mean_at_rest = s->rest_normal[v[k]];
+            const bool edge = stn_vec3_dot(at_rest, mean_at_rest) < COS_CREASE * stn_vec3_norm(at_rest);
+            const stn_vec3 normal = edge ? stn_vec3_normalize_or(triangle_area(s->place, v), mean) : mean;
+            corner[k] = place(b, s->place[v[k]], normal);
+            corner[k].value = s->node_value != NULL ? (double)s->node_value[s->surface->vertex[v[k]]] : (double)NAN;
         }
         triangle(b, corner[0], corner[1], corner[2]);
     }

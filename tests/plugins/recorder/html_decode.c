@@ -117,6 +117,21 @@ static double unit(const decoded *d, const char *name) {
     return item->valuedouble;
 }
 
+/// Nodes that turn; clouds must follow each other.
+static int32_t count_turning(const cJSON *scene, int32_t node_count) {
+    int32_t turning = 0, next = 0;
+    const cJSON *cloud;
+    cJSON_ArrayForEach(cloud, cJSON_GetObjectItemCaseSensitive(scene, "clouds")) {
+        assert_true(cJSON_IsString(cJSON_GetObjectItemCaseSensitive(cloud, "name")));
+        assert_int_equal(cJSON_GetObjectItemCaseSensitive(cloud, "first_node")->valueint, next);
+        const int32_t count = cJSON_GetObjectItemCaseSensitive(cloud, "node_count")->valueint;
+        turning += cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(cloud, "turns")) ? count : 0;
+        next += count;
+    }
+    assert_int_equal(next, node_count);
+    return turning;
+}
+
 static void read_scene(decoded *d, reader r) {
     assert_null(d->scene);
     d->scene = cJSON_ParseWithLength((const char *)r.at, (size_t)(r.end - r.at));
@@ -132,6 +147,9 @@ static void read_scene(decoded *d, reader r) {
     d->body_count = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(d->scene, "bodies"));
     d->constraint_count = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(d->scene, "constraints"));
     d->node_count = cJSON_GetObjectItemCaseSensitive(d->scene, "node_count")->valueint;
+    d->turning_count = count_turning(d->scene, d->node_count);
+    const cJSON *colors = cJSON_GetObjectItemCaseSensitive(d->scene, "colors");
+    d->colored_count = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(colors, "nodes"));
 }
 
 static void read_mesh(decoded *d, reader r) {
@@ -162,11 +180,18 @@ static void read_mesh(decoded *d, reader r) {
 
 // ---------------------------------------------------------------------------------------------------------- frames
 
-static void read_columns(reader *r, decoded_frame *frames, int32_t count, bool of_bodies, int32_t place, double step) {
+typedef enum part { BODIES, NODES, TURNS, VALUES } part;
+
+static double *numbers_of(decoded_frame *frame, part of) {
+    double *numbers[] = {[BODIES] = frame->body, [NODES] = frame->node, [TURNS] = frame->turn, [VALUES] = frame->value};
+    return numbers[of];
+}
+
+static void read_column(reader *r, decoded_frame *frames, int32_t count, part of, int32_t place, double step) {
     int64_t value = 0;
     for (int32_t f = 0; f < count; f++) {
         value += read_s(r);
-        (of_bodies ? frames[f].body : frames[f].node)[place] = (double)value * step;
+        numbers_of(&frames[f], of)[place] = (double)value * step;
     }
 }
 
@@ -177,13 +202,28 @@ static void read_poses(const decoded *d, reader *r, decoded_frame *frames, int32
     for (int32_t f = 0; f < count; f++) {
         frames[f].body = make(13 * d->body_count, sizeof(double));
         frames[f].node = make(3 * d->node_count, sizeof(double));
+        frames[f].turn = make(4 * d->turning_count, sizeof(double));
+        frames[f].value = make(d->colored_count, sizeof(double));
     }
     for (int32_t i = 0; i < 13 * (d->body_count - 1); i++) {
-        read_columns(r, frames, count, true, i, steps[i % 13]);
+        read_column(r, frames, count, BODIES, i, steps[i % 13]);
     }
     for (int32_t i = 0; i < 3 * d->node_count; i++) {
-        read_columns(r, frames, count, false, i, d->length);
+        read_column(r, frames, count, NODES, i, d->length);
     }
+    for (int32_t i = 0; i < 4 * d->turning_count; i++) {
+        read_column(r, frames, count, TURNS, i, d->rotation);
+    }
+}
+
+static void read_colors(decoded *d, reader *r, decoded_frame *frames, int32_t count) {
+    reader stream = read_stream(r);
+    d->value_unit = read_f64(&stream);
+    assert_true(d->value_unit > 0.0);
+    for (int32_t i = 0; i < d->colored_count; i++) {
+        read_column(&stream, frames, count, VALUES, i, d->value_unit);
+    }
+    assert_ptr_equal(stream.at, stream.end);
 }
 
 static void read_vector(reader *r, const double *from, double step, double *to) {
@@ -299,6 +339,9 @@ static void read_frames(decoded *d, reader r) {
     read_streams(&r, 3, patches);
     if (d->constraint_count > 0) {
         read_streams(&r, 2, lines);
+    }
+    if (d->colored_count > 0) {
+        read_colors(d, &r, frames, count);
     }
     assert_ptr_equal(r.at, r.end);
     for (int32_t f = 0; f < count; f++) {

@@ -35,8 +35,10 @@ typedef struct decoded_line {
 typedef struct decoded_frame {
     int64_t step;
     double time;
-    double *body; // (13 x bodies but the world)
-    double *node; // (3 x nodes)
+    double *body;  // (13 x bodies but the world)
+    double *node;  // (3 x nodes)
+    double *turn;  // (4 x nodes that turn) w x y z
+    double *value; // (colored_count) of nodes that colours stand for
     int32_t contact_count, patch_count;
     decoded_contact *contacts;
     decoded_patch *patches;
@@ -58,11 +60,12 @@ typedef struct decoded {
     struct decoded *next;                                               // that was read before
     cJSON *scene, *end;                                                 // end: NULL without
     double length, rotation, velocity, angular_velocity, force, normal; // units
-    int32_t body_count, node_count, constraint_count;
+    int32_t body_count, node_count, constraint_count, turning_count, colored_count;
     decoded_mesh meshes[16];
     int32_t mesh_count;
     decoded_frame *frames;
     int32_t frame_count, frame_blocks;
+    double value_unit; // of colours, of the last block
     int64_t *step;
     double *time;
     int32_t point_count, series_count;

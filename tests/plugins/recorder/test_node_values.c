@@ -116,15 +116,17 @@ static void ranges_are_two_numbers_in_order(void **state) {
     double range[2];
     bool given = true;
     stn_error err;
-    assert_ok(node_values_read_range("", range, &given, &err), err);
+    assert_ok(node_values_read_range("", "", range, &given, &err), err);
     assert_false(given);
-    assert_ok(node_values_read_range("-1e3 2.5", range, &given, &err), err);
+    assert_ok(node_values_read_range("-1e3 2.5", "von_mises", range, &given, &err), err);
     assert_true(given && range[0] == -1e3 && range[1] == 2.5);
     static const char *const wrong[] = {"1", "2 1", "1 1", "0 x", "0 1 2", "nan 1", "0 inf"};
     for (int32_t i = 0; i < STN_COUNT(wrong); i++) {
-        assert_int_equal(node_values_read_range(wrong[i], range, &given, &err), STN_ERR_PARAMETER);
+        assert_int_equal(node_values_read_range(wrong[i], "von_mises", range, &given, &err), STN_ERR_PARAMETER);
         assert_non_null(strstr(err.text, wrong[i]));
     }
+    assert_int_equal(node_values_read_range("0 1", "", range, &given, &err), STN_ERR_PARAMETER);
+    assert_string_equal(err.text, "color_range = \"0 1\": there are no colours without color_by");
 }
 
 /// Relative luminance rises with the number, and what lies outside has the colour of the end.

@@ -2,6 +2,7 @@
 // The page: what all parts share, and how a change reaches them.
 
 import * as THREE from "three";
+import { colorRanges } from "./data/colors.js";
 import { Playback } from "./playback.js";
 import { CONTACT_COLOURS, LINES } from "./scene/palette.js";
 import { pickAt } from "./scene/picking.js";
@@ -17,7 +18,7 @@ import { Store } from "./ui/store.js";
 import { Transport } from "./ui/transport.js";
 
 const OPTIONS = {
-  geometry: "visual", contacts: true, apart: false, patches: true, faces: false, constraints: true, frames: false, shadows: true, interpolate: true, arrowScale: 1, pressureScale: 1,
+  geometry: "visual", contacts: true, apart: false, patches: true, faces: false, constraints: true, frames: false, shadows: true, interpolate: true, colors: true, arrowScale: 1, pressureScale: 1, colorScale: 1,
   follow: false, layout: "side", panel: true, plots: true,
 };
 const FIRST_FRAME = "stiction first frame"; // a mark for measuring
@@ -121,10 +122,13 @@ export class App {
     }
     stage.resize();
     const target = this.#followed();
+    /** What colours of nodes stand for, by their name. */
+    this.colors = options.get("colors") ? colorRanges(this.recordings, options.get("colorScale")) : new Map();
     this.views.forEach((view, k) => {
+      const range = this.colors.get(view.recording.scene.colors?.name) ?? null;
       const own = k === selection.view ? selection : { body: this.sameBody(this.views[selection.view], selection.body, view), contact: -1, patch: "" };
       view.select(own.body);
-      view.show(playback.time, options.values, stage.markWidth(), own, () => this.invalidate());
+      view.show(playback.time, options.values, range, stage.markWidth(), own, () => this.invalidate());
     });
     if (target) stage.shift(this.#followed().sub(target));
     stage.render();

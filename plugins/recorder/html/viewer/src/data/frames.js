@@ -2,6 +2,7 @@
 // Blocks of kind `frames`: poses and velocities of bodies, places of nodes; contacts and patches are made when asked for.
 
 import { Reader, plausible } from "./bytes.js";
+import { decodeColors } from "./colors.js";
 import { decodeContacts, noContacts } from "./contacts.js";
 import { decodeLines, noLines } from "./lines.js";
 import { decodePatches, noPatches } from "./patches.js";
@@ -19,6 +20,9 @@ export const BODY_NUMBERS = 13;
  * @property {Float64Array} time  (count) [s]
  * @property {Float32Array} bodies  (count x body count x BODY_NUMBERS); of body b stands at b - 1, the world has none
  * @property {Float32Array} nodes  (count x node count x 3) [m]
+ * @property {Float32Array} turns  (count x turning nodes x 4) w x y z
+ * @property {Float32Array | null} values  (count x coloured nodes); null: none
+ * @property {number} low  the least of these @property {number} high  the largest
  * @property {Uint8Array} contactBytes
  * @property {Uint8Array} patchBytes
  * @property {Uint8Array} lineBytes
@@ -57,20 +61,22 @@ function readColumns(reader, count, columns, unitOf) {
 
 /**
  * @param {Uint8Array} payload
- * @param {{ units: Units, bodyCount: number, nodeCount: number, geometryCount: number, constraintCount?: number }} shape  bodyCount: without the world
+ * @param {{ units: Units, bodyCount: number, nodeCount: number, geometryCount: number, constraintCount?: number, turningCount?: number,
+ *   coloredCount?: number }} shape  bodyCount: without the world
  * @returns {Frames}
  */
-export function decodeFrames(payload, { units, bodyCount, nodeCount, geometryCount, constraintCount = 0 }) {
+export function decodeFrames(payload, { units, bodyCount, nodeCount, geometryCount, constraintCount = 0, turningCount = 0, coloredCount = 0 }) {
   const reader = new Reader(payload);
   const { count, step, time } = readTimes(reader);
   const { length: l, rotation: r, velocity: v, angular_velocity: w } = units;
   const unitOfBody = [l, l, l, r, r, r, r, v, v, v, w, w, w];
   const bodies = readColumns(reader, count, bodyCount * BODY_NUMBERS, (c) => unitOfBody[c % BODY_NUMBERS]);
   const nodes = readColumns(reader, count, nodeCount * 3, () => l);
-  return {
-    count, step, time, bodies, nodes, contactBytes: reader.sized(), patchBytes: reader.sized(),
-    lineBytes: reader.ended ? new Uint8Array(0) : reader.sized(), geometryCount, constraintCount,
-  };
+  const turns = readColumns(reader, count, turningCount * 4, () => r);
+  const contactBytes = reader.sized(), patchBytes = reader.sized();
+  const lineBytes = constraintCount === 0 || reader.ended ? new Uint8Array(0) : reader.sized();
+  const colors = coloredCount === 0 ? { values: null, low: Infinity, high: -Infinity } : decodeColors(new Reader(reader.sized()), count, coloredCount);
+  return { count, step, time, bodies, nodes, turns, ...colors, contactBytes, patchBytes, lineBytes, geometryCount, constraintCount };
 }
 
 /** What `decode` makes, or `otherwise` when it cannot: bodies are shown all the same. */

@@ -63,7 +63,10 @@ export class Recording {
     this.shape = {
       units: scene.units, bodyCount: scene.bodies.length - 1, nodeCount: scene.node_count ?? 0,
       geometryCount: scene.geometries.length, constraintCount: scene.constraints?.length ?? 0,
+      turningCount: (scene.clouds ?? []).reduce((sum, cloud) => sum + (cloud.turns ? cloud.node_count : 0), 0), coloredCount: scene.colors?.nodes.length ?? 0,
     };
+    /** The least and the largest number of a colour in what is read. */
+    this.colorRange = [Infinity, -Infinity];
   }
 
   #note(what) {
@@ -123,6 +126,7 @@ export class Recording {
       const offset = this.#offsetOf(frames.time[0]);
       const chunk = { first, offset, time: frames.time, frames: null, loading: null, used: 0 };
       this.chunks.push(chunk);
+      this.colorRange = [Math.min(this.colorRange[0], frames.low), Math.max(this.colorRange[1], frames.high)];
       this.#keep(chunk, frames);
     } catch (error) {
       this.#note(`the frames after t = ${this.lastTime.toFixed(3)} s are damaged (${error.message})`);
@@ -208,7 +212,7 @@ export class Recording {
     frames.time = frames.time.map((t) => t + chunk.offset);
     frames.onDamage = (error) => this.#note(`contacts from t = ${frames.time[0].toFixed(3)} s on are damaged (${error.message})`);
     chunk.time = frames.time;
-    const size = (f) => f.bodies.byteLength + f.nodes.byteLength + 8 * (f.contactBytes.length + f.patchBytes.length + f.lineBytes.length);
+    const size = (f) => f.bodies.byteLength + f.nodes.byteLength + f.turns.byteLength + (f.values?.byteLength ?? 0) + 8 * (f.contactBytes.length + f.patchBytes.length + f.lineBytes.length);
     chunk.frames = frames;
     chunk.used = ++this.clock;
     this.decodedBytes += size(frames);

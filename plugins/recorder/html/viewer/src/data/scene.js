@@ -28,6 +28,21 @@ function checkSurface(surface, nodeCount) {
     triangles.every((vertex) => isCount(vertex, count));
 }
 
+/** One behind the other. */
+function areClouds(clouds, nodeCount) {
+  let from = 0;
+  return Array.isArray(clouds) && clouds.every((cloud) => {
+    const good = typeof cloud?.name === "string" && cloud.first_node === from && isCount(cloud.node_count, nodeCount - from + 1);
+    from += cloud?.node_count;
+    return good;
+  });
+}
+
+function checkColors({ name, unit, range, nodes }, nodeCount) {
+  return typeof name === "string" && typeof unit === "string" && (range === undefined || (areNumbers(range, 2) && range[0] < range[1])) &&
+    Array.isArray(nodes) && nodes.every((node) => isCount(node, nodeCount));
+}
+
 /** What of a scene is not as it must be; null: nothing. */
 function flawOf(scene) {
   const nodeCount = scene.node_count ?? 0;
@@ -40,6 +55,8 @@ function flawOf(scene) {
   if (shape >= 0) return `its shape ${shape}`;
   if (!(Array.isArray(scene.constraints ?? []) && (scene.constraints ?? []).every((constraint) => typeof constraint?.plugin === "string"))) return "its constraints";
   if (!(scene.surfaces ?? []).every((surface) => checkSurface(surface, nodeCount))) return "its surfaces";
+  if (!areClouds(scene.clouds ?? [], nodeCount)) return "its clouds of nodes";
+  if (scene.colors !== undefined && !checkColors(scene.colors ?? {}, nodeCount)) return "its colors";
   return null;
 }
 
@@ -51,4 +68,9 @@ export function checkScene(scene) {
   }
   const flaw = flawOf(scene);
   if (flaw) throw new Error(`The scene of this recording is damaged: ${flaw}`);
+}
+
+/** Number of the cloud that a node belongs to; -1: of none that the scene tells of. @param {any} scene @param {number} node */
+export function cloudOf(scene, node) {
+  return (scene.clouds ?? []).findIndex(({ first_node: first, node_count: count }) => node >= first && node < first + count);
 }

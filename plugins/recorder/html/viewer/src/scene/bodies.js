@@ -2,7 +2,7 @@
 // The shapes of all bodies of a recording. Shapes of the same triangles are drawn at once, each with its own matrix.
 
 import * as THREE from "three";
-import { geometryColour, SELECTION_COLOUR } from "./palette.js";
+import { geometryColour, SELECTION_COLOUR, valueColour } from "./palette.js";
 import { finenessOf, shapeOf } from "./shapes.js";
 
 const INVISIBLE = 0.05; // alpha below which nothing is drawn
@@ -42,7 +42,7 @@ export class Bodies {
   constructor(recording) {
     this.recording = recording;
     this.root = new THREE.Group();
-    const { bodies, geometries } = recording.scene;
+    const { geometries } = recording.scene;
     this.hidden = new Set();
     this.selected = -1;
     /** Of links, or of whole bodies where the recording names no links. */
@@ -52,7 +52,7 @@ export class Bodies {
     geometries.forEach((geometry, number) => {
       const shape = shapeOf(geometry);
       if (!shape) return;
-      this.items.push(new Item(geometry, number, geometryColour(geometry, bodies), shape));
+      this.items.push(new Item(geometry, number, geometryColour(geometry, recording.scene), shape));
       if (geometry.visual && geometry.body >= 0) this.hasVisual.add(partOf(geometry));
     });
     this.triangles = new Map();
@@ -121,19 +121,36 @@ export class Bodies {
 
   /**
    * Puts every shape in its place.
-   * @param {THREE.Matrix4[]} poses  of the bodies @param {Float32Array} nodes  (node count x 3)
+   * @param {import("./poses.js").Poses} poses @param {{ low: number, high: number } | null} range  of the colours of nodes; null: they have their own
    */
-  place(poses, nodes) {
+  place(poses, range) {
     const matrix = new THREE.Matrix4();
     for (const { mesh, items } of this.batches) {
       items.forEach((item, k) => {
         if (this.hidden.has(item.body) && item.node < 0) matrix.copy(HIDDEN);
-        else if (item.node >= 0) matrix.copy(item.onBody).setPosition(...nodes.subarray(3 * item.node, 3 * item.node + 3));
-        else matrix.multiplyMatrices(poses[item.body], item.onBody);
+        else if (item.node >= 0) poses.nodeMatrix(item.node, matrix).multiply(item.onBody);
+        else matrix.multiplyMatrices(poses.matrices[item.body], item.onBody);
         mesh.setMatrixAt(k, matrix);
       });
       mesh.instanceMatrix.needsUpdate = true;
       mesh.boundingSphere = null; // the ray asks for it
+    }
+    this.#color(poses.values, this.tint ? null : range);
+  }
+
+  #color(values, range) {
+    if (!range && !this.colored) return;
+    this.colored = range !== null;
+    const colour = new THREE.Color();
+    for (const { mesh, items } of this.batches) {
+      if (!items.some((item) => item.node >= 0)) continue;
+      items.forEach((item, k) => {
+        if (item.node < 0) return;
+        if (range && !Number.isNaN(values[item.node])) valueColour(values[item.node], range, colour);
+        else colour.copy(item.colour);
+        mesh.setColorAt(k, colour);
+      });
+      mesh.instanceColor.needsUpdate = true;
     }
   }
 

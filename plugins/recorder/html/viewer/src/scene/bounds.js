@@ -47,12 +47,12 @@ function bodyRadiusOf({ scene, meshes }) {
 }
 
 function boxOf(recording, poses, moment) {
-  const box = new THREE.Box3(), pose = new THREE.Matrix4(), one = new THREE.Vector3(1, 1, 1);
+  const box = new THREE.Box3(), pose = new THREE.Matrix4(), ofNode = new THREE.Matrix4(), one = new THREE.Vector3(1, 1, 1);
   for (const geometry of recording.scene.geometries) {
     if (geometry.type === "half_space") continue;
     const [x, y, z, qw, qx, qy, qz] = geometry.pose ?? [0, 0, 0, 1, 0, 0, 0];
     pose.compose(new THREE.Vector3(x, y, z), new THREE.Quaternion(qx, qy, qz, qw), one);
-    if (geometry.node >= 0) pose.setPosition(...poses.nodes.subarray(3 * geometry.node, 3 * geometry.node + 3));
+    if (geometry.node >= 0) pose.premultiply(poses.nodeMatrix(geometry.node, ofNode));
     else pose.premultiply(poses.matrices[geometry.body ?? 0]);
     box.union(ownBox(geometry, recording.meshes).applyMatrix4(pose));
   }

@@ -3,6 +3,7 @@
 // lightness that is seen on white and on black.
 
 import { Color } from "three";
+import { cloudOf } from "../data/scene.js";
 
 /** As in recorder/png. */
 const ROBOTS = [
@@ -23,14 +24,23 @@ export function colourOf([red, green, blue]) {
   return new Color().setRGB(red, green, blue, "srgb");
 }
 
+const isPainted = (rgba) => rgba.some((value, k) => Math.abs(value - UNPAINTED[k]) > 1e-4);
+
+/** The colour of a surface or of a shape on a node: its own, or that of its cloud, as in recorder/png. @param {number[]} rgba @param {number} node @param {any} scene */
+export function nodeColour(rgba, node, scene) {
+  const cloud = cloudOf(scene, node);
+  return colourOf(isPainted(rgba) || cloud < 0 ? rgba : ROBOTS[(cloud + 2) % ROBOTS.length]);
+}
+
 /**
- * A geometry's own colour; what was left at the model's grey takes that of its robot, or of its body without one.
- * @param {{ rgba?: number[], body?: number }} geometry @param {{ robot?: number }[]} bodies
+ * A geometry's own colour; what was left at the model's grey takes that of its robot, or of its body without one, or of its cloud of nodes.
+ * @param {{ rgba?: number[], body?: number, node?: number }} geometry @param {any} scene
  */
-export function geometryColour(geometry, bodies) {
-  const rgba = geometry.rgba ?? UNPAINTED;
-  const painted = rgba.some((value, k) => Math.abs(value - UNPAINTED[k]) > 1e-4);
+export function geometryColour(geometry, scene) {
+  const rgba = geometry.rgba ?? UNPAINTED, { bodies } = scene;
+  const painted = isPainted(rgba);
   const body = geometry.body ?? 0;
+  if (geometry.node >= 0) return nodeColour(rgba, geometry.node, scene);
   if (painted || body === 0) return colourOf(rgba);
   return colourOf(ROBOTS[(bodies[body].robot ?? body) % ROBOTS.length]);
 }
@@ -44,6 +54,11 @@ export function pressureColour(part, out) {
   const at = Math.min(Math.max(part, 0), 1) * (VIRIDIS.length - 1);
   const low = Math.min(Math.floor(at), VIRIDIS.length - 2);
   return out.lerpColors(VIRIDIS[low], VIRIDIS[low + 1], at - low);
+}
+
+/** The colour of a number in a range. @param {number} value @param {{ low: number, high: number }} range @param {Color} out */
+export function valueColour(value, { low, high }, out) {
+  return pressureColour((value - low) / (high - low), out);
 }
 
 export const PRESSURE_GRADIENT = `linear-gradient(90deg, ${VIRIDIS.map((c) => `#${c.getHexString()}`).join(", ")})`;

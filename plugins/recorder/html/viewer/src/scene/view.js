@@ -26,7 +26,7 @@ export class RecordingView {
     this.tint = tint;
     const { scene } = recording;
     this.scene = new THREE.Scene();
-    this.poses = new Poses(scene.bodies.length, scene.node_count ?? 0);
+    this.poses = new Poses(scene);
     /** What is shown. @type {import("../data/recording.js").Moment | null} */
     this.moment = null;
     const { box, sphere, bodyRadius } = boundsOf(recording, this.poses);
@@ -106,18 +106,19 @@ export class RecordingView {
    * Shows the time t; what is still being decoded leaves the moment before.
    * @param {number} t
    * @param {{ interpolate: boolean, contacts: boolean, constraints: boolean, apart: boolean, patches: boolean, faces: boolean, frames: boolean, arrowScale: number, pressureScale: number }} options
+   * @param {{ low: number, high: number } | null} range  of the colours of nodes; null: they have their own
    * @param {number} markWidth  of the arrows' shafts [m]
    * @param {{ body: number, contact: number, patch: string }} selection @param {() => void} onLoaded
    */
-  show(t, options, markWidth, selection, onLoaded) {
+  show(t, options, range, markWidth, selection, onLoaded) {
     const moment = this.recording.momentAt(t, onLoaded);
     if (moment) {
       this.moment = moment;
       this.poses.set(moment, options.interpolate);
     }
     const { units } = this.recording.scene;
-    this.bodies.place(this.poses.matrices, this.poses.nodes);
-    this.surfaces.place(this.poses.nodes);
+    this.bodies.place(this.poses, range);
+    this.surfaces.place(this.poses, range);
     const marked = this.ghost ? null : this.moment;
     this.contacts.show(options.contacts ? marked : null, {
       units, apart: options.apart, faces: options.faces, metresPerNewton: this.metresPerNewton(options),

@@ -26,6 +26,7 @@ function actionsOf(app) {
     e: () => options.toggle("faces"),
     k: () => options.toggle("constraints"),
     h: () => options.toggle("shadows"),
+    m: () => options.toggle("colors"),
     g: () => options.set("geometry", CHOICES[(CHOICES.indexOf(options.get("geometry")) + 1) % CHOICES.length]),
     f: () => options.toggle("follow"),
     n: (event) => app.selectNext(event.shiftKey ? -1 : 1),

@@ -10,6 +10,7 @@ const LAYOUTS = { side: "side by side", ghost: "overlaid" };
 const SWITCHES = [
   ["contacts", "contact forces", "C"], ["apart", "forces in parts", "T"], ["patches", "patches", "P"], ["faces", "faces of patches", "E"], ["constraints", "constraints", "K"], ["frames", "body frames", "A"], ["shadows", "shadows", "H"],
 ];
+const COLORS = ["colors", "colors", "M"]; // of nodes, where there are some
 const VIEWS = ["front", "right", "top", "back", "left", "bottom"];
 
 /** One of several, as buttons side by side. */
@@ -35,7 +36,8 @@ export class ViewOptions {
     this.app = app;
     const layout = recordings.length > 1 ? segmented(options, "layout", "Recordings", LAYOUTS) : null;
     const geometry = segmented(options, "geometry", "Geometry", CHOICES);
-    const switches = SWITCHES.map(([name, text, key]) => toggle(options, name, text, key));
+    const colored = recordings.some(({ scene }) => scene.colors);
+    const switches = [...SWITCHES, ...(colored ? [COLORS] : [])].map(([name, text, key]) => toggle(options, name, text, key));
     this.parts = [layout, geometry, ...switches].filter(Boolean);
     this.scale = el("input", {
       type: "range", min: -2, max: 2, step: 0.05, "aria-label": "Length of force arrows",
@@ -52,6 +54,17 @@ export class ViewOptions {
       oninput: () => options.set("pressureScale", 10 ** Number(this.pressureScale.value)),
     });
     this.pressure.append("0", bar, this.most, el("label", { class: "row" }, "pressure", this.pressureScale));
+    this.colors = el("div", { class: "legend colors", hidden: true });
+    this.low = el("span");
+    this.high = el("span");
+    this.colorName = el("span");
+    const colors = el("i", { class: "bar" });
+    colors.style.background = PRESSURE_GRADIENT;
+    this.colorScale = el("input", {
+      type: "range", min: -2, max: 2, step: 0.05, "aria-label": "Upper end of the colors",
+      oninput: () => options.set("colorScale", 10 ** Number(this.colorScale.value)),
+    });
+    this.colors.append(this.low, colors, this.high, el("label", { class: "row" }, this.colorName, this.colorScale));
     this.lines = el("div", { class: "legend lines", hidden: true });
     this.mostForce = el("span");
     const forces = el("i", { class: "bar" });
@@ -60,7 +73,7 @@ export class ViewOptions {
     const view = (name, k) => el("button", { type: "button", title: `from the ${name} (${k + 1})`, onclick: () => stage.lookAlong(name) }, name);
     this.root = el("div", { class: "stack" },
       layout?.root ?? null, geometry.root, el("div", { class: "pairs" }, ...switches.map((s) => s.root)), 
-      el("p", { class: "legend" }, sign("stick", "sticks"), sign("slip", "slips"), sign("open", "no force"), this.normal), this.pressure, this.lines,
+      el("p", { class: "legend" }, sign("stick", "sticks"), sign("slip", "slips"), sign("open", "no force"), this.normal), this.pressure, this.colors, this.lines,
       el("label", { class: "row" }, "arrows", this.scale, this.length),
       el("div", { class: "buttons small", role: "group", "aria-label": "Camera" }, ...VIEWS.map(view),
         el("button", { type: "button", title: "show everything (0)", onclick: () => app.fit() }, "fit")));
@@ -74,10 +87,24 @@ export class ViewOptions {
     this.length.textContent = `10 cm: ${withUnit(Number(newtons.toPrecision(2)), "N")}`;
     this.normal.hidden = !options.get("apart");
     this.#updatePressure();
+    this.#updateColors();
     const force = options.get("constraints") ? Math.max(...views.map((shown) => shown.lines.largest)) : 0;
     this.lines.hidden = !(force > 0);
     this.mostForce.textContent = withUnit(Number(force.toPrecision(3)), "N");
     this.lines.title = "force of constraints; the largest that was shown";
+  }
+
+  /** Of the first recording that has colours. */
+  #updateColors() {
+    const [first] = this.app.colors ?? [];
+    this.colors.hidden = !first;
+    if (!first) return;
+    const [name, { unit, low, high, least, largest }] = first;
+    this.colorScale.value = Math.log10(this.app.options.get("colorScale"));
+    this.low.textContent = `${withUnit(Number(low.toPrecision(3)), unit)}${least < low ? " and less" : ""}`;
+    this.high.textContent = `${withUnit(Number(high.toPrecision(3)), unit)}${largest > high + 0.005 * Math.abs(high) ? " and more" : ""}`;
+    this.colorName.textContent = name;
+    this.colors.title = `${name}: ${withUnit(least, unit)} to ${withUnit(largest, unit)} in the recording`;
   }
 
   #updatePressure() {
