@@ -130,6 +130,49 @@ stn.test("a flex over bodies hangs as the same mesh of the script does", functio
   end
 end)
 
+local function cable_file(attributes, flat)
+  return ([[<mujoco model="m"><worldbody><composite type="cable" initial="none" %s><plugin plugin="mujoco.elasticity.cable">
+    <config key="bend" value="1e10"/><config key="twist" value="4e9"/><config key="flat" value="%s"/></plugin>
+    <joint kind="main" damping="1"/><geom type="capsule" size="0.004" mass="0.002"/></composite></worldbody></mujoco>]]):format(attributes, flat)
+end
+
+stn.test("a composite cable moves as the same cable of the script does, and bends as a rod", function()
+  local places, cable = {}
+  local inertia, part = math.pi * 0.004 ^ 4 / 4, 0.5 / 40
+  with_file(".xml", cable_file('curve="s" count="41" size="0.5" offset="0 0 1"', "false"), function(file)
+    for way = 1, 2 do
+      local world = stn.world { dt = 2e-3 }
+      if way == 1 then world:load { file } end
+      cable = way == 1 and world:soft_body "m/cable" or world:cable { points = { { 0, 0, 1 }, { 0.5, 0, 1 } }, segments = 40, radius = 4e-3, mass = 0.08,
+        young = 1e10, poisson = 0.25, damping = part / (1e10 * inertia), pinned = "start", self_collision = true }
+      stn.near(cable:mass(), 0.08, 1e-15)
+      for _ in world:run { seconds = way == 1 and 2 or 0.2 } do
+        if world.time < 0.2001 then places[way] = cable:positions() end
+      end
+      if way == 1 then -- at rest: sag w L^4/(8 E I) of a clamped rod, where it is small
+        local sag = 0.08 * 9.81 * 0.5 ^ 3 / (8 * 1e10 * inertia)
+        stn.near(1 - cable:position("end")[3], sag, { relative = 0.02, tolerance = 0 }, "sag [m]")
+      end
+    end
+  end)
+  for i = 1, 41 do
+    stn.near(places[1][i], places[2][i], 1e-12)
+  end
+end)
+
+stn.test("flat of a composite cable: straight at rest, else as it is drawn", function()
+  for _, flat in ipairs { "true", "false" } do
+    with_file(".xml", cable_file('curve="cos(s) sin(s)" count="41" size="1 0.5 1"', flat), function(file)
+      local world = stn.world { dt = 1e-6, gravity = { 0, 0, 0 } }
+      world:load { file }
+      world:step()
+      local moment = world:soft_body("m/cable"):output "bending_moment"
+      local expected = flat == "true" and 1e10 * math.pi * 0.004 ^ 4 / 4 / 0.5 or 0 -- E I over the radius
+      stn.near(moment[20], expected, 1e-3 * 4, "flat " .. flat)
+    end)
+  end
+end)
+
 stn.test("what saves a robot says that its soft bodies are left out", function()
   local arm = [[<mujoco model="pads"><worldbody><body><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/><joint/>
     <flexcomp name="bar" type="grid" dim="3" count="3 3 3" spacing=".02 .02 .02"><elasticity young="1e6"/></flexcomp></body></worldbody></mujoco>]]

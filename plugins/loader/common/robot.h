@@ -142,7 +142,10 @@ typedef struct robot_soft {
     int32_t *holder;         // (mesh->node_count) link that holds the node, STN_WORLD, or ROBOT_FREE_NODE
     stn_setting settings[8]; // of the element
     int32_t setting_count;
-    stn_surface_spec surface; // all but triangles and solid
+    stn_surface_spec surface; // all but triangles and solid; of a cable, what it shares with geometry
+    // a cable, whose mesh is a line:
+    double radius, whole_mass; // [m], > 0: it is one; [kg]
+    bool straight;             // at rest, else as it starts
 } robot_soft;
 enum { ROBOT_FREE_NODE = INT32_MAX };
 
@@ -327,6 +330,9 @@ robot_soft *robot_add_soft(robot_reader *reader, const char *name, const char *l
 void robot_set_soft(robot_soft *soft, const char *parameter, double value); // of its element
 /// Makes its mesh, borrowing the data. false: said, or no memory.
 bool robot_mesh_soft(robot_reader *reader, const xml_element *xml, robot_soft *soft, const robot_soft_data *data);
+/// The same of a line of nodes, none of which is held.
+bool robot_line_soft(robot_reader *reader, const xml_element *xml, robot_soft *soft, int32_t count,
+                     const double *points);
 void robot_release_softs(robot_reader *reader);
 /// All of them into the builder, called "group/name".
 stn_status robot_build_softs(robot_reader *reader, stn_model_builder *builder, const char *group, stn_error *err);

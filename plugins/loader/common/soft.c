@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Soft bodies of a robot: meshes that elements join, in the frame of a link, with the nodes that links hold.
+#include <math.h>
 #include <string.h>
 
 #include <stiction/plugin.h>
@@ -67,6 +68,23 @@ bool robot_mesh_soft(robot_reader *reader, const xml_element *xml, robot_soft *s
     return true;
 }
 
+bool robot_line_soft(robot_reader *reader, const xml_element *xml, robot_soft *soft, int32_t count,
+                     const double *points) {
+    stn_error err = {STN_OK, ""};
+    stn_status status = stn_soft_mesh_line(reader->diagnostics->context, count, points, count - 1, &soft->mesh, &err);
+    if (status != STN_OK) {
+        reader->out_of_memory |= status == STN_ERR_MEMORY;
+        robot_error(reader, xml, "soft", "<%.60s>: %s", xml_name(xml), err.text);
+        return false;
+    }
+    memcpy(soft->mesh->nodes, points, 3 * (size_t)count * sizeof *points); // also where they are not equally far apart
+    soft->holder = ROBOT_NEW(reader, count, int32_t);
+    for (int32_t i = 0; soft->holder != NULL && i < count; i++) {
+        soft->holder[i] = ROBOT_FREE_NODE;
+    }
+    return soft->holder != NULL;
+}
+
 void robot_release_softs(robot_reader *reader) {
     for (int32_t i = 0; i < reader->soft_count; i++) {
         stn_soft_mesh_destroy(reader->softs[i].mesh);
@@ -112,6 +130,49 @@ static stn_soft_attachment *attachments_of(robot_reader *reader, const robot_sof
     return attachments;
 }
 
+/// A cable, or what triangles or tetrahedra make.
+static stn_status build_soft(robot_reader *reader, stn_model_builder *builder, const robot_soft *soft, const char *name,
+                             stn_soft_body *body, stn_error *err) {
+    const stn_plugin_choice element = {.settings = soft->settings, .setting_count = soft->setting_count};
+    const stn_surface_spec *surface = &soft->surface;
+    int32_t count = 0;
+    const stn_soft_attachment *attachments = attachments_of(reader, soft, &count);
+    if (attachments == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", reader->request->path);
+    }
+    if (!(soft->radius > 0.0)) {
+        const stn_soft_spec spec = {.name = name,
+                                    .mesh = soft->mesh,
+                                    .pose = stn_pose_identity(),
+                                    .element = element,
+                                    .node_mass = soft->mass,
+                                    .surface = *surface,
+                                    .attachment_count = count,
+                                    .attachments = attachments};
+        return stn_soft_add(builder, reader->diagnostics->context, &spec, body, err);
+    }
+    stn_soft_cable_spec spec = {.name = name,
+                                .mesh = soft->mesh,
+                                .pose = stn_pose_identity(),
+                                .radius = soft->radius,
+                                .density = NAN,
+                                .mass = soft->whole_mass,
+                                .straight = soft->straight,
+                                .element = element,
+                                .geometry = stn_geometry_spec_default(stn_shape_half_space()),
+                                .self_collision = surface->self_collision,
+                                .attachment_count = count,
+                                .attachments = attachments};
+    spec.geometry.material = surface->material;
+    memcpy(spec.geometry.rgba, surface->rgba, sizeof spec.geometry.rgba);
+    spec.geometry.collision = surface->collision;
+    spec.geometry.visual = surface->visual;
+    spec.geometry.category = surface->category;
+    spec.geometry.mask = surface->mask;
+    spec.geometry.where = surface->where;
+    return stn_soft_add_cable(builder, reader->diagnostics->context, &spec, body, err);
+}
+
 stn_status robot_build_softs(robot_reader *reader, stn_model_builder *builder, const char *group, stn_error *err) {
     stn_status status = STN_OK;
     if (reader->soft_count > 0 && strlen(group) > LONGEST_NAME) {
@@ -120,24 +181,15 @@ stn_status robot_build_softs(robot_reader *reader, stn_model_builder *builder, c
     }
     for (int32_t i = 0; i < reader->soft_count && status == STN_OK; i++) {
         robot_soft *soft = &reader->softs[i];
-        stn_soft_spec spec = {.name = robot_text(reader, "%s/%s", group, soft->name),
-                              .mesh = soft->mesh,
-                              .pose = stn_pose_identity(),
-                              .element = {.settings = soft->settings, .setting_count = soft->setting_count},
-                              .node_mass = soft->mass,
-                              .surface = soft->surface};
+        const char *name = robot_text(reader, "%s/%s", group, soft->name);
         stn_soft_body body = {.cloud = -1};
-        spec.surface.where = robot_text(reader, "%s:%d", soft->place.file, (int)soft->place.line);
-        spec.attachments = attachments_of(reader, soft, &spec.attachment_count);
-        if (spec.attachments == NULL) {
-            return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", reader->request->path);
-        }
-        status = stn_soft_add(builder, reader->diagnostics->context, &spec, &body, err);
+        soft->surface.where = robot_text(reader, "%s:%d", soft->place.file, (int)soft->place.line);
+        status = build_soft(reader, builder, soft, name, &body, err);
         if (status == STN_OK && soft->link >= 0) {
             status = stn_builder_place_nodes(builder, body.cloud, reader->links[soft->link].out_index, err);
         }
         if (status == STN_OK && reader->request->softs != NULL) {
-            status = stn_soft_list_add(reader->request->softs, spec.name, soft->mesh, &body, err);
+            status = stn_soft_list_add(reader->request->softs, name, soft->mesh, &body, err);
             soft->mesh = NULL;
         }
         if (status == STN_ERR_ARGUMENT) { // what only the whole body shows

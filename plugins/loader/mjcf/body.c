@@ -176,6 +176,9 @@ static void read_bodies(robot_reader *reader, const mjcf_parts *parts, int32_t p
         if (strcmp(xml_name(part->xml), "flexcomp") == 0) {
             mjcf_add_point_coordinates(reader, mjcf_read_flexcomp(reader, part, parent));
         }
+        if (strcmp(xml_name(part->xml), "composite") == 0) {
+            mjcf_add_point_coordinates(reader, mjcf_read_composite(reader, part, parent));
+        }
         if (strcmp(xml_name(part->xml), "body") != 0) {
             continue;
         }
@@ -203,7 +206,7 @@ static const mjcf_part *find_root(robot_reader *reader, const mjcf_parts *world,
     for (int32_t i = 0; i < world->count; i++) {
         const char *name = xml_name(world->items[i].xml);
         bool body = strcmp(name, "body") == 0;
-        if ((body && root != NULL) || robot_lists("geom site flexcomp", name)) {
+        if ((body && root != NULL) || robot_lists("geom site flexcomp composite", name)) {
             return NULL;
         }
         root = body ? &world->items[i] : root;

@@ -92,30 +92,49 @@ static void read_elasticity(robot_reader *reader, const xml_element *xml, bool s
 static uint32_t bits_of(robot_reader *reader, const xml_element *xml, const char *attribute) {
     double value = number_of(reader, xml, attribute, 1.0);
     if (!(value >= -2147483648.0 && value <= 4294967295.0 && value == floor(value))) {
-        robot_error(reader, xml, "range", "%s of <contact> = %g must be a whole number of 32 bits", attribute, value);
+        robot_error(reader, xml, "range", "%s of <%.20s> = %g must be a whole number of 32 bits", attribute,
+                    xml_name(xml), value);
         return 1;
     }
     return (uint32_t)(int64_t)value;
 }
 
-static void read_contact(robot_reader *reader, const xml_element *xml, robot_soft *soft, mjcf_filter *filter) {
-    const xml_element *e = robot_child(reader, xml, "contact");
+robot_soft *mjcf_add_soft(robot_reader *reader, const char *name, const xml_element *xml) {
+    mjcf_reader *mjcf = mjcf_of(reader);
+    robot_soft *soft = robot_add_soft(reader, name, reader->label, xml);
+    if (soft == NULL) {
+        return NULL;
+    }
+    mjcf->soft_filters = robot_reserve(reader, mjcf->soft_filters, reader->soft_count - 1, &mjcf->soft_filter_capacity,
+                                       sizeof *mjcf->soft_filters);
+    return reader->soft_count <= mjcf->soft_filter_capacity ? soft : NULL;
+}
+
+void mjcf_read_surface(robot_reader *reader, const xml_element *e, robot_soft *soft) {
     stn_surface_spec *surface = &soft->surface;
+    mjcf_filter *filter = &mjcf_of(reader)->soft_filters[reader->soft_count - 1];
     double friction[3] = {1.0, 0.005, 0.0001}, condim = number_of(reader, e, "condim", 3.0);
     const char *text = e != NULL ? xml_attribute(e, "friction") : NULL;
     *filter = (mjcf_filter){bits_of(reader, e, "contype"), bits_of(reader, e, "conaffinity")};
     surface->collision = filter->contype != 0 || filter->conaffinity != 0;
-    bool itself = choice_of(reader, e, "selfcollide", "none narrow bvh sap auto", 1) > 0;
-    surface->self_collision = itself && (filter->contype & filter->conaffinity) != 0;
+    surface->self_collision = (filter->contype & filter->conaffinity) != 0;
     if (text != NULL) {
-        robot_parse_reals(reader, e, "friction of <contact>", text, 1, 3, friction);
+        robot_parse_reals(reader, e, robot_text(reader, "friction of <%.20s>", xml_name(e)), text, 1, 3, friction);
     }
     if (friction[0] < 0.0) {
-        robot_error(reader, e, "range", "friction of <contact> = %g must be >= 0", friction[0]);
+        robot_error(reader, e, "range", "friction of <%.20s> = %g must be >= 0", xml_name(e), friction[0]);
     }
     surface->material.mu = condim == 1.0 ? 0.0 : friction[0];
     if (condim > 3.0 && robot_first(reader, (robot_topic)MJCF_LEFT_OUT, "condim")) {
         robot_warn(reader, e, "friction", "condim = %g: friction against turning and rolling is not read", condim);
+    }
+}
+
+static void read_contact(robot_reader *reader, const xml_element *xml, robot_soft *soft) {
+    const xml_element *e = robot_child(reader, xml, "contact");
+    mjcf_read_surface(reader, e, soft);
+    if (choice_of(reader, e, "selfcollide", "none narrow bvh sap auto", 1) == 0) {
+        soft->surface.self_collision = false;
     }
     if (choice_of(reader, e, "internal", "false true", 0) == 1) {
         robot_warn(reader, e, "flex",
@@ -129,7 +148,7 @@ static void read_contact(robot_reader *reader, const xml_element *xml, robot_sof
     }
 }
 
-static void read_looks(robot_reader *reader, const xml_element *xml, robot_soft *soft) {
+void mjcf_read_looks(robot_reader *reader, const xml_element *xml, robot_soft *soft) {
     double rgba[4] = {0.5, 0.5, 0.5, 1.0};
     bool coloured = robot_reals(reader, xml, "rgba", 4, rgba);
     const char *name = xml_attribute(xml, "material");
@@ -160,10 +179,9 @@ static void turn_tetrahedra(const mjcf_flex *flex) {
 }
 
 void mjcf_make_flex(robot_reader *reader, const mjcf_flex *flex) {
-    mjcf_reader *mjcf = mjcf_of(reader);
     const xml_element *xml = flex->xml;
     double radius = 0.005;
-    robot_soft *soft = robot_add_soft(reader, flex->name, reader->label, xml);
+    robot_soft *soft = mjcf_add_soft(reader, flex->name, xml);
     if (soft == NULL) {
         return;
     }
@@ -176,13 +194,8 @@ void mjcf_make_flex(robot_reader *reader, const mjcf_flex *flex) {
     soft->surface.thickness = radius;
     read_edge(reader, xml);
     read_elasticity(reader, xml, flex->dim == 2, soft);
-    mjcf->soft_filters = robot_reserve(reader, mjcf->soft_filters, reader->soft_count - 1, &mjcf->soft_filter_capacity,
-                                       sizeof *mjcf->soft_filters);
-    if (reader->soft_count > mjcf->soft_filter_capacity) {
-        return;
-    }
-    read_contact(reader, xml, soft, &mjcf->soft_filters[reader->soft_count - 1]);
-    read_looks(reader, xml, soft);
+    read_contact(reader, xml, soft);
+    mjcf_read_looks(reader, xml, soft);
     turn_tetrahedra(flex);
     robot_soft_data data = {.mesh = {.name = flex->name,
                                      .node_count = flex->point_count,

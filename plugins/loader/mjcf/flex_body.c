@@ -17,7 +17,8 @@ static const char *next_name(robot_reader *reader, const char **list) {
 
 void mjcf_find_points(robot_reader *reader, const xml_element *root) {
     static const char *const sections[] = {"equality", "contact", "actuator"};
-    static const char *const names[] = {"body1", "body2", "body", "joint", "joint1", "joint2", "jointinparent"};
+    static const char *const names[] = {"body1",  "body2",         "body", "joint", "joint1",
+                                        "joint2", "jointinparent", "site", "site1", "site2"};
     mjcf_reader *mjcf = mjcf_of(reader);
     for (const xml_element *s = NULL; (s = mjcf_next(root, "deformable", s)) != NULL;) {
         for (const xml_element *e = xml_first_child(s); e != NULL; e = xml_next_sibling(e)) {

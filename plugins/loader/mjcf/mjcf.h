@@ -249,6 +249,13 @@ int32_t mjcf_read_flexcomp(robot_reader *reader, const mjcf_part *part, int32_t 
 bool mjcf_take_point(robot_reader *reader, const mjcf_part *part, const mjcf_parts *inside, int32_t parent);
 /// flex.c: adds a soft body with what the elements inside flex->xml say.
 void mjcf_make_flex(robot_reader *reader, const mjcf_flex *flex);
+/// A soft body without mesh, with room for its filter; NULL: said, or no memory.
+robot_soft *mjcf_add_soft(robot_reader *reader, const char *name, const xml_element *xml);
+/// Filter and friction of the soft body added last, from an element that may be NULL; its colour.
+void mjcf_read_surface(robot_reader *reader, const xml_element *e, robot_soft *soft);
+void mjcf_read_looks(robot_reader *reader, const xml_element *xml, robot_soft *soft);
+/// composite.c: a cable, in a body. How many coordinates MuJoCo has for it.
+int32_t mjcf_read_composite(robot_reader *reader, const mjcf_part *part, int32_t body);
 /// Elements of so many numbers that are numbers of points? false: said.
 bool mjcf_check_elements(robot_reader *reader, const mjcf_flex *flex, int32_t numbers);
 /// dim="1", which is refused.

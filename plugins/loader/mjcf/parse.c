@@ -36,7 +36,9 @@ typedef struct census {
 static void take_census(robot_reader *reader, const xml_element *xml, census *c) {
     for (const xml_element *e = xml_first_child(xml); e != NULL && c->good; e = xml_next_sibling(e)) {
         const char *name = xml_name(e);
-        if (robot_lists("replicate attach composite", name)) {
+        const char *type = strcmp(name, "composite") == 0 ? xml_attribute(e, "type") : NULL;
+        bool cable = type != NULL && strcmp(type, "cable") == 0;
+        if (robot_lists("replicate attach composite", name) && !cable) {
             reader->label = "mujoco";
             robot_error(
                 reader, e, "unsupported",

@@ -4,7 +4,7 @@
 #include "mjcf.h"
 
 #define TURN         "quat axisangle xyaxes zaxis euler"
-#define MAKERS       "replicate attach composite" // refused elsewhere
+#define MAKERS       "replicate attach composite" // all but composites of type cable refused elsewhere
 #define INSIDE       "inertial joint freejoint geom site body frame flexcomp " MAKERS
 #define ACTUATORS    "general motor position velocity"
 #define OTHERS       "tendon site body slidersite cranksite refsite" // transmissions, warned of elsewhere
@@ -26,6 +26,10 @@ static const robot_word words[] = {
     {NULL, "worldbody", "", INSIDE " include"},
     {NULL, "body", "name childclass pos mocap " TURN, INSIDE " include"},
     {NULL, "frame", "name childclass pos " TURN, INSIDE " include"},
+    {NULL, "composite", "prefix type count offset quat curve size vertex initial", "plugin joint geom skin site"},
+    {"composite", "plugin", "plugin instance", "config"},
+    {"composite", "joint", "kind damping stiffness range limited armature frictionloss type axis", ""},
+    {"composite", "geom", "type size contype conaffinity condim group friction mass density rgba material", ""},
     {NULL, "inertial", "pos mass diaginertia fullinertia " TURN, ""},
     {"equality", "joint", "name class active joint1 joint2 polycoef", ""},
     {NULL, "joint",
@@ -85,7 +89,7 @@ void mjcf_note_skipped(robot_reader *reader, const xml_element *root) {
     static const robot_vocabulary vocabulary = {
         .words = words,
         .count = STN_COUNT(words),
-        .labels = "flexcomp flex body joint geom site mesh material key general motor position velocity",
+        .labels = "flexcomp flex composite body joint geom site mesh material key general motor position velocity",
         .severity = STN_SEVERITY_WARNING,
         .exceptions = harmless,
     };

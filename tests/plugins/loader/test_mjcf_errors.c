@@ -158,7 +158,7 @@ static const broken files[] = {
     {WITH("<keyframe><key name='k' qpos='x'/></keyframe>"), E, "number", 5, "key k", "finite"},
     {WITH("<keyframe><key name='k'/>\n<key name='k'/></keyframe>"), E, "duplicate_keyframe", 6, "key k", "same name"},
     {MUJOCO(WORLD("<replicate count='2'><body/></replicate>")), E, "unsupported", 2, "mujoco", "<replicate>"},
-    {MUJOCO(WORLD("<body name='a'>" SOLID "\n<composite type='cable'/></body>")), E, "unsupported", 3, "mujoco",
+    {MUJOCO(WORLD("<body name='a'>" SOLID "\n<composite type='grid'/></body>")), E, "unsupported", 3, "mujoco",
      "<composite>"},
     {MUJOCO(WORLD("<body name='a' gravcomp='1'>" SOLID "</body>")), W, "skipped", 2, "body a", "'gravcomp'"},
     {MUJOCO(WORLD("<body name='a' mocap='true'>" SOLID "</body>")), W, "mocap", 2, "worldbody", "stands"},
