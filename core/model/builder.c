@@ -107,13 +107,13 @@ stn_status stn_builder_begin_group(stn_model_builder *builder, const char *name,
         return stn_fail(err, STN_ERR_ARGUMENT, "group: the name must not be empty");
     }
     char text[256];
-    bool taken = builder_find_group(builder, name) >= 0;
+    bool taken = builder_is_taken(builder, name);
     if (taken) {
         builder_free_name(builder, name, text, sizeof text);
     }
     if (taken && !builder->number_names) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "group '%s': there is one of that name already; call it '%s', say", name,
-                        text);
+        return stn_fail(err, STN_ERR_ARGUMENT, "group '%s': there is %s of that name already; call it '%s', say", name,
+                        builder_find_group(builder, name) >= 0 ? "one" : "a soft body", text);
     }
     built_group *item = list_reserve(builder->context, &builder->groups, sizeof *item);
     const char *copy = builder_copy_text(builder, taken ? text : name);

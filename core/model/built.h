@@ -125,8 +125,10 @@ void *list_reserve(stn_context *context, list *items, size_t size);
 const char *builder_copy_text(stn_model_builder *builder, const char *text);
 void *builder_copy(stn_model_builder *builder, const void *data, size_t count, size_t size);
 /// names.c: the group of that name, -1: none; enters a group that was just added (false: out of memory) and drops
-/// all from `group` on. `builder_free_name` makes "arm_2" of a name that is taken, with the first number that is free.
+/// all from `group` on. `builder_is_taken`: does a group or a cloud have the name? `builder_free_name` makes "arm_2" of
+/// one that is taken, with the first number that is free.
 int32_t builder_find_group(const stn_model_builder *builder, const char *name);
+bool builder_is_taken(const stn_model_builder *builder, const char *name);
 bool builder_index_group(stn_model_builder *builder, int32_t group);
 void builder_forget_groups(stn_model_builder *builder, int32_t group);
 void builder_free_name(const stn_model_builder *builder, const char *name, char *text, size_t size);

@@ -61,15 +61,22 @@ void builder_forget_groups(stn_model_builder *b, int32_t group) {
     }
 }
 
+bool builder_is_taken(const stn_model_builder *b, const char *name) {
+    bool taken = builder_find_group(b, name) >= 0;
+    for (int32_t i = 0; i < b->clouds.count && !taken; i++) {
+        taken = strcmp(cloud_at(b, i)->name, name) == 0;
+    }
+    return taken;
+}
+
 void builder_free_name(const stn_model_builder *b, const char *name, char *text, size_t size) {
-    built_group *holder = group_at(b, builder_find_group(b, name));
-    for (int32_t number = holder->next_number > 2 ? holder->next_number : 2;;
-         number++) { // ends: n groups, n + 1 numbers
-        snprintf(text, size, "%.200s_%d", name, number);
-        if (builder_find_group(b, text) < 0) {
-            holder->next_number = number;
-            return;
-        }
+    const int32_t group = builder_find_group(b, name); // -1: a cloud has the name
+    int32_t number = group >= 0 && group_at(b, group)->next_number > 2 ? group_at(b, group)->next_number : 2;
+    do { // ends: n names, n + 1 numbers
+        snprintf(text, size, "%.200s_%d", name, number++);
+    } while (builder_is_taken(b, text));
+    if (group >= 0) {
+        group_at(b, group)->next_number = number - 1;
     }
 }
 

@@ -28,6 +28,13 @@ stn_status stn_builder_add_nodes(stn_model_builder *builder, const stn_nodes_spe
         stn_error_prefix(err, "nodes '%s'", spec->name != NULL ? spec->name : "");
         return status;
     }
+    if (spec->name != NULL && spec->name[0] != '\0' && builder_is_taken(builder, spec->name)) {
+        char text[256];
+        builder_free_name(builder, spec->name, text, sizeof text);
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "nodes '%s': a group or other nodes have that name already; call them '%s', say", spec->name,
+                        text);
+    }
     size_t count = (size_t)spec->node_count;
     built_cloud *item = list_reserve(builder->context, &builder->clouds, sizeof *item);
     const char *name = builder_copy_text(builder, spec->name);

@@ -95,10 +95,10 @@ static stn_status global_masses(mass_job *m, stn_error *err) {
         }
         set_masses(constraint, W);
         if (!isfinite(constraint->w)) {
-            return stn_fail(
-                err, STN_ERR_NUMERIC,
-                "constraint %d: its inverse mass is %g; look for a NaN or what is beyond range in its Jacobian", c,
-                constraint->w);
+            return stn_fail(err, STN_ERR_NUMERIC,
+                            "constraint %d: its inverse mass is %g; look for masses near 0, a NaN or what is beyond "
+                            "range in its Jacobian",
+                            c, constraint->w);
         }
     }
     return STN_OK;

@@ -199,22 +199,36 @@ void stn_describe_element(const stn_model *model, const stn_element_group *group
     }
 }
 
-static void describe_joint(const stn_joint *joint, char *text, size_t size) {
-    snprintf(text, size, "%s%s", joint != NULL ? "joint " : "a node", joint != NULL ? joint->name : "");
+static void describe_node(const stn_tree *tree, int32_t node, char *text, size_t size) {
+    snprintf(text, size, "node %d (counted from 0) of '%.100s'", node, tree->name);
 }
 
 void stn_describe_dof(const stn_model *model, int32_t d, char *text, size_t size) {
-    int32_t joint = model->dof_joint[d];
-    describe_joint(joint >= 0 ? &model->joints[joint] : NULL, text, size);
+    const int32_t joint = model->dof_joint[d];
+    const stn_tree *tree = model->trees;
+    if (joint >= 0) {
+        snprintf(text, size, "joint %s", model->joints[joint].name);
+        return;
+    }
+    while (d >= tree->v_start + tree->nv) {
+        tree++;
+    }
+    describe_node(tree, (d - tree->v_start) / stn_node_type_nv(tree->node_type), text, size);
 }
 
 void stn_describe_coordinate(const stn_model *model, int32_t i, char *text, size_t size) {
-    const stn_joint *owner = NULL;
-    for (int32_t j = 0; j < model->joint_count && owner == NULL; j++) {
+    for (int32_t j = 0; j < model->joint_count; j++) {
         const stn_joint *joint = &model->joints[j];
-        owner = i >= joint->q_start && i < joint->q_start + joint->nq ? joint : NULL;
+        if (i >= joint->q_start && i < joint->q_start + joint->nq) {
+            snprintf(text, size, "joint %s", joint->name);
+            return;
+        }
     }
-    describe_joint(owner, text, size);
+    const stn_tree *tree = model->trees; // not of a joint, so of the nodes of a cloud
+    while (tree->kind != STN_TREE_NODAL || i >= tree->q_start + tree->nq) {
+        tree++;
+    }
+    describe_node(tree, (i - tree->q_start) / stn_node_type_nq(tree->node_type), text, size);
 }
 
 void stn_describe_constraint_error(const stn_model *model, int32_t i, stn_error *err) {

@@ -17,21 +17,41 @@ stn_status stn_step_check_dofs(const step_setup *setup, const double *values, co
     return STN_OK;
 }
 
-void stn_step_name_dof(const step_setup *setup, int32_t tree, int32_t dof, stn_error *err) {
+/// The diagonal of a nodal matrix at a dof.
+static double nodal_diagonal(const stn_matrix *a, int32_t dof) {
+    const int32_t m = a->node_size, r = dof % m;
+    const size_t block = (size_t)stn_nodal_entry(a->row_start, a->column, dof / m, dof / m);
+    return a->values[block * (size_t)(m * m) + (size_t)(r * (m + 1))];
+}
+
+void stn_step_name_dof(const step_setup *setup, const step_frame *frame, int32_t tree, int32_t dof, stn_error *err) {
     const stn_model *model = setup->model;
     if (err == NULL) {
         return;
     }
-    const int32_t d = model->trees[tree].v_start + dof, number = model->dof_joint[d];
-    const size_t used = strlen(err->text), left = sizeof err->text - used;
-    if (number < 0) {
-        snprintf(err->text + used, left, "; tree %d, dof %d: node %d of a cloud", tree, dof,
-                 dof / stn_node_type_nv(model->trees[tree].node_type));
+    const stn_tree *t = &model->trees[tree];
+    const int32_t d = t->v_start + dof, number = model->dof_joint[d];
+    if (number >= 0) {
+        const stn_joint *joint = &model->joints[number];
+        stn_text_append(err->text, sizeof err->text, "; tree %d, dof %d: group %s, joint %s (dof %d of its %d)", tree,
+                        dof, model->groups[model->bodies[joint->child].group].name, joint->name, d - joint->v_start,
+                        joint->nv);
         return;
     }
-    const stn_joint *joint = &model->joints[number];
-    snprintf(err->text + used, left, "; tree %d, dof %d: group %s, joint %s (dof %d of its %d)", tree, dof,
-             model->groups[model->bodies[joint->child].group].name, joint->name, d - joint->v_start, joint->nv);
+    const int32_t nv = stn_node_type_nv(t->node_type);
+    const double mass = model->node_mass[t->node_start + dof / nv];
+    const double a = nodal_diagonal(&frame->A[tree], dof);
+    char name[160];
+    stn_describe_dof(model, d, name, sizeof name);
+    if (frame->singular_by == NULL && dof % nv < 3 && mass < 1e-12 * a) { // else the integrator leaves masses out
+        (void)stn_fail(
+            err, err->status,
+            "%s: A is singular, as the mass of %.3g kg is lost in rounding beside the %.3g kg that stiffness "
+            "and damping add: make them smaller, or dt",
+            name, mass, a);
+        return;
+    }
+    stn_text_append(err->text, sizeof err->text, "; tree %d, dof %d: %s", tree, dof, name);
 }
 
 stn_status stn_step_check_next(const step_setup *setup, const step_frame *frame, stn_error *err) {
@@ -53,6 +73,14 @@ stn_status stn_step_check_next(const step_setup *setup, const step_frame *frame,
     return STN_OK;
 }
 
+static int32_t fastest_dof(const stn_model *model, const double *v) {
+    int32_t fastest = 0;
+    for (int32_t d = 1; d < model->nv; d++) {
+        fastest = fabs(v[d]) > fabs(v[fastest]) ? d : fastest;
+    }
+    return fastest;
+}
+
 stn_status stn_step_check_energies(const step_setup *setup, const state_view *state, step_frame *frame,
                                    stn_error *err) {
     stn_kinematics_update(frame->kinematics, frame->q_next, frame->v_next);
@@ -72,8 +100,14 @@ stn_status stn_step_check_energies(const step_setup *setup, const state_view *st
         if (!isfinite(parts[i].value)) {
             int32_t last = 0;
             bool told = i == 2 && !isfinite(stn_step_constraint_energy(setup, &after, frame, &last));
-            (void)stn_fail(err, STN_ERR_DIVERGED, "the %s energy became %g J%s", parts[i].name, parts[i].value,
-                           told ? "" : "; a body is too far away, too fast or too heavy to be computed with");
+            (void)stn_fail(err, STN_ERR_DIVERGED, "the %s energy became %g J", parts[i].name, parts[i].value);
+            if (!told && err != NULL && setup->model->nv > 0) {
+                char name[160];
+                stn_describe_dof(setup->model, fastest_dof(setup->model, frame->v_next), name, sizeof name);
+                stn_text_append(
+                    err->text, sizeof err->text,
+                    "; a body is too far away, too fast or too heavy to be computed with, the fastest is %s", name);
+            }
             if (told) {
                 frame->place.plugin = setup->model->constraints[last].instance;
                 stn_describe_constraint_error(setup->model, last, err);

@@ -75,7 +75,7 @@ static stn_status factor(const step_setup *setup, step_frame *frame, step_servic
     int32_t tree, dof;
     if (status != STN_OK) {
         if (stn_inverse_fault(services->inverse, &tree, &dof)) {
-            stn_step_name_dof(setup, tree, dof, err);
+            stn_step_name_dof(setup, frame, tree, dof, err);
         }
         stn_error_prefix(err, "integrator %s", integrator);
         return status;

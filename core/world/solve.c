@@ -58,7 +58,7 @@ stn_status stn_step_solve(const step_setup *setup, const state_view *state, step
     stn_status status = stn_problem_solve(services->solver, &frame->problem, &request, &frame->solution, &solved,
                                           &frame->certificate, err);
     if (status < 0 && solved.unheld.tree >= 0) {
-        stn_step_name_dof(setup, solved.unheld.tree, solved.unheld.dof, err);
+        stn_step_name_dof(setup, frame, solved.unheld.tree, solved.unheld.dof, err);
         if (status == STN_ERR_UNSUPPORTED && frame->singular_by != NULL) {
             stn_error_prefix(err, "%s", frame->singular_by);
         }

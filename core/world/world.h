@@ -91,7 +91,7 @@ void stn_describe_geometry(const stn_model *model, int32_t geometry, char *text,
 /// "element fem: element 7 (counted from 0) of 'pad', nodes 3, 4, 9, 12"; without an element (-1) of what group alone.
 void stn_describe_element(const stn_model *model, const stn_element_group *group, int32_t element, char *text,
                           size_t size);
-/// "joint NAME", or "a node": whose velocity v[d] or coordinate q[i] is.
+/// "joint NAME", or "node 3 (counted from 0) of 'pad'": whose velocity v[d] or coordinate q[i] is.
 void stn_describe_dof(const stn_model *model, int32_t d, char *text, size_t size);
 void stn_describe_coordinate(const stn_model *model, int32_t i, char *text, size_t size);
 /// Puts "constraint spring 'tie'" in front of the message, "(number 2)" where it has no name.
@@ -304,8 +304,9 @@ stn_status stn_step_commit(const step_setup *setup, stn_state *state, step_frame
 // failure.c
 /// Names the first of `values` (nv) that is not finite: "WHAT joint NAME is nan".
 stn_status stn_step_check_dofs(const step_setup *setup, const double *values, const char *what, stn_error *err);
-/// Appends group and joint of a tree's dof to a message that numbers them.
-void stn_step_name_dof(const step_setup *setup, int32_t tree, int32_t dof, stn_error *err);
+/// Appends to a message that numbers a tree's dof its group and joint, or its node and cloud. Where stiffness leaves
+/// nothing of the node's mass in A it says that instead.
+void stn_step_name_dof(const step_setup *setup, const step_frame *frame, int32_t tree, int32_t dof, stn_error *err);
 /// Names the first velocity or coordinate of the next state that is not finite.
 stn_status stn_step_check_next(const step_setup *setup, const step_frame *frame, stn_error *err);
 /// Energies of the next state: finite coordinates may still be too large to be added up or multiplied.

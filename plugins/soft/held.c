@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes of a soft body that links hold: found before anything is added, attached after.
+#include <stdio.h>
+
 #include "held.h"
+
+/// "attachment 2 (link 'palm')".
+static const char *describe(const stn_model_builder *builder, const stn_soft_attachment *attachments, int32_t a,
+                            char text[160]) {
+    const int32_t link = attachments[a].link;
+    if (link == STN_WORLD) {
+        (void)snprintf(text, 160, "attachment %d (pinned to the world)", a + 1);
+    } else {
+        (void)snprintf(text, 160, "attachment %d (link '%.100s')", a + 1, stn_builder_link_name(builder, link));
+    }
+    return text;
+}
 
 stn_status soft_held_select(const stn_model_builder *builder, const stn_soft_mesh *mesh, int32_t attachment_count,
                             const stn_soft_attachment *attachments, soft_held *out, stn_error *err) {
@@ -10,6 +24,7 @@ stn_status soft_held_select(const stn_model_builder *builder, const stn_soft_mes
     out->count = stn_allocate(mesh->context, (size_t)attachment_count + 1, sizeof *out->count);
     int32_t *own = stn_allocate(mesh->context, 2 * nodes, sizeof *own); // nodes of one attachment
     stn_status status = STN_OK;
+    char text[160], other[160];
     if (out->nodes == NULL || out->count == NULL || own == NULL) {
         status = stn_fail(err, STN_ERR_MEMORY, "out of memory for %d nodes and %d attachments", mesh->node_count,
                           attachment_count);
@@ -24,16 +39,17 @@ stn_status soft_held_select(const stn_model_builder *builder, const stn_soft_mes
         status =
             stn_soft_mesh_select(mesh, attachment->selector_count, attachment->selectors, own, &out->count[a], err);
         if (status != STN_OK) {
-            stn_error_prefix(err, "attachment %d", a + 1);
+            stn_error_prefix(err, "%s", describe(builder, attachments, a, text));
             break;
         }
         for (int32_t i = 0; i < out->count[a] && status == STN_OK; i++) {
             const double *x = &mesh->nodes[3 * (size_t)own[i]];
             if (holder[own[i]] != 0) {
-                status =
-                    stn_fail(err, STN_ERR_ARGUMENT,
-                             "node %d at (%g, %g, %g) m of the mesh belongs to attachments %d and %d; a node has one",
-                             own[i], x[0], x[1], x[2], holder[own[i]], a + 1);
+                status = stn_fail(err, STN_ERR_ARGUMENT,
+                                  "node %d (counted from 0) at (%g, %g, %g) m of the mesh belongs to %s and to %s; a "
+                                  "node has one holder",
+                                  own[i], x[0], x[1], x[2], describe(builder, attachments, holder[own[i]] - 1, other),
+                                  describe(builder, attachments, a, text));
             } else {
                 holder[own[i]] = a + 1;
                 out->nodes[total++] = own[i];

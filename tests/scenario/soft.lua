@@ -10,6 +10,7 @@ local function refused(action, ...)
   for _, text in ipairs { ... } do
     assert(message:find(text, 1, true), ("expected '%s' in: %s"):format(text, message))
   end
+  return message
 end
 
 local function block(world, change)
@@ -434,4 +435,58 @@ stn.test("soft bodies and cables begin and end to touch by name", function()
   assert(ended["box pad"] and ended["ground1 box"])
   world:restore(snapshot)
   assert(#world:step():begun() == 0, "what touched before goes on to touch")
+end)
+
+stn.test("one name is one thing, soft or rigid", function()
+  local world = stn.world {}
+  block(world, { name = "pad" })
+  refused(function() world:box { name = "pad", size = { 1, 1, 1 }, mass = 1 } end, "a soft body of that name", "'pad_2'")
+  world:box { name = "crate", size = { 1, 1, 1 }, mass = 1, xyz = { 3, 0, 0 } }
+  refused(function() block(world, { name = "crate" }) end, "the name 'crate' is taken")
+  world:box { name = "soft1", size = { 1, 1, 1 }, mass = 1, xyz = { 6, 0, 0 } }
+  assert(block(world, {}).name == "soft2", "numbers that rigid bodies have are left out")
+  for _, make in ipairs { function(name) block(world, { name = name }) end,
+    function(name) world:cloth { size = { 1, 1 }, cells = 2, name = name } end,
+    function(name) world:cable { points = { { 0, 0, 0 }, { 1, 0, 0 } }, radius = 0.01, name = name } end } do
+    refused(function() make "world" end, "the name 'world' is that of the world itself")
+  end
+  assert(#world:soft_bodies() == 2)
+end)
+
+stn.test("attach to the world is pinned", function()
+  local world = stn.world {}
+  local a = block(world, { attach = { link = "world", nodes = "x_min" }, xyz = { 0, 0, 1 } })
+  local b = block(world, { pinned = "x_min", xyz = { 0, 0, 1 }, category = 0 })
+  for _ in world:run { steps = 10 } do end
+  stn.near(a:attachment_force("world"), b:attachment_force("world"), 0)
+  refused(function() block(stn.world {}, { attach = { link = "world", nodes = "x_min" }, pinned = { nodes = { 1 } } }) end,
+    "node 0 (counted from 0)", "attachment 1 (pinned to the world)", "attachment 2 (pinned to the world)")
+end)
+
+stn.test("numbers of nodes in messages are those of Lua, or say that they are counted from 0", function()
+  local world = stn.world {}
+  local box = block(world, { pinned = "x_min" })
+  refused(function() box:nodes { nodes = { 31 } } end, "nodes[1] = 31 must be a whole number from 1 to 30")
+  refused(function() block(world, { pinned = { nodes = { 1, 31 } } }) end, "nodes[2] = 31", "from 1 to 30")
+  refused(function() block(world, { attach = { link = "world", nodes = { nodes = { 0 } } } }) end, "nodes[1] = 0")
+end)
+
+stn.test("a mass that stiffness hides in rounding is said, with the node and the body", function()
+  for _, change in ipairs { { young = 1e30 }, { damping = 1e30 }, { young = 1e22, model = "neo_hookean" } } do
+    for _, solver in ipairs { "sap", "nsgs", "qp" } do
+      local world = stn.world { solver = solver }
+      world:ground {}
+      local spec = { box = { 0.1, 0.1, 0.1 }, cells = 2, name = "pad", xyz = { 0, 0, 0.05 } }
+      for key, value in pairs(change) do spec[key] = value end
+      world:soft(spec)
+      local text = refused(function() world:step() end, "of 'pad': A is singular, as the mass of", "lost in rounding", "smaller")
+      assert(not text:find "nothing holds", text)
+    end
+  end
+end)
+
+stn.test("what becomes infinite is named", function()
+  local world = stn.world { gravity = { 0, 0, -1e200 } }
+  block(world, { name = "pad", pinned = "x_min" })
+  refused(function() world:step() end, "the kinetic energy became inf J", "the fastest is node", "(counted from 0) of 'pad'")
 end)

@@ -193,8 +193,8 @@ typedef struct stn_model_builder stn_model_builder;
 STN_API stn_status stn_builder_create(stn_context *context, stn_model_builder **out, stn_error *err);
 STN_API void stn_builder_destroy(stn_model_builder *builder); ///< accepts NULL
 
-/// Begins a group, a robot or a single body: everything added until the next call belongs to it. The name must be new.
-/// Returns its index through `group`.
+/// Begins a group, a robot or a single body: everything added until the next call belongs to it. The name must be
+/// new among groups and clouds of nodes. Returns its index through `group`.
 STN_API stn_status stn_builder_begin_group(stn_model_builder *builder, const char *name, int32_t *group,
                                            stn_error *err);
 /// From now on a name of stn_builder_begin_group that is taken gets a number behind it ("arm_2") instead of being
@@ -351,7 +351,7 @@ static inline int32_t stn_node_type_nv(stn_node_type type) {
 
 /// A cloud of nodes: the degrees of freedom of a deformable body, which elements join. It is one tree.
 typedef struct stn_nodes_spec {
-    const char *name;       // for messages and logs; NULL or "": none
+    const char *name;       // that no group and no other cloud has; NULL or "": none
     int32_t node_count;     // > 0
     const double *position; // (3 node_count), world [m]
     /// (node_count) [kg], >= 0, beside that of elements; NULL: that of elements alone. Frames: > 0, required.

@@ -17,8 +17,9 @@ typedef struct stn_lua_soft_body {
     stn_soft_body parts; // cloud and groups of elements, numbers of the builder and of the model
 } stn_lua_soft_body;
 
-/// Selectors of the value at `index`: one, or a list of them. In memory on Lua's stack.
-const stn_soft_selector *stn_lua_soft_selectors(lua_State *L, int index, const char *owner, int32_t *count);
+/// Selectors of the value at `index`: one, or a list of them, of nodes that the mesh has. In memory on Lua's stack.
+const stn_soft_selector *stn_lua_soft_selectors(lua_State *L, int index, const char *owner, const stn_soft_mesh *mesh,
+                                                int32_t *count);
 /// Numbers, from 0, of the nodes that the selectors at `index` tell, nil: of all. In memory on Lua's stack.
 const int32_t *stn_lua_soft_select(lua_State *L, int index, const char *owner, const stn_soft_mesh *mesh,
                                    int32_t *count);
@@ -35,7 +36,8 @@ typedef struct stn_lua_soft_number {
 int32_t stn_lua_soft_settings(const stn_fields *f, const stn_lua_soft_number *numbers, int32_t count,
                               const stn_lua_surface *surface, stn_setting *settings);
 /// pinned and attach, in memory on Lua's stack.
-const stn_soft_attachment *stn_lua_soft_attachments(const stn_fields *f, stn_lua_world *w, int32_t *attachment_count);
+const stn_soft_attachment *stn_lua_soft_attachments(const stn_fields *f, stn_lua_world *w, const stn_soft_mesh *mesh,
+                                                    int32_t *attachment_count);
 /// A name that the world does not have yet, pushed: as given, or `type` with the next free number.
 const char *stn_lua_soft_push_name(const stn_fields *f, stn_lua_world *w, const char *type);
 /// Pushes a soft body without anything, whose mesh goes when Lua drops it.

@@ -105,7 +105,7 @@ int stn_lua_world_cable(lua_State *L) {
     const int kept = lua_gettop(L);
     make_line(&f, &body->mesh);
     spec.mesh = body->mesh;
-    spec.attachments = stn_lua_soft_attachments(&f, w, &spec.attachment_count);
+    spec.attachments = stn_lua_soft_attachments(&f, w, spec.mesh, &spec.attachment_count);
     spec.name = stn_lua_soft_push_name(&f, w, "cable");
     stn_error err = {0};
     if (stn_soft_add_cable(builder, w->session->context, &spec, &body->parts, &err) < 0) {

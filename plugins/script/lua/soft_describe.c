@@ -232,7 +232,8 @@ static stn_plugin_choice read_element(const stn_fields *f, bool solid, const stn
 }
 
 /// { link =, nodes = } at `index`.
-static stn_soft_attachment read_attachment(const stn_fields *f, stn_lua_world *w, int index, int number) {
+static stn_soft_attachment read_attachment(const stn_fields *f, stn_lua_world *w, const stn_soft_mesh *mesh, int index,
+                                           int number) {
     static const char *const keys[] = {"link", "nodes", NULL};
     lua_State *L = f->L;
     char *owner = lua_newuserdatauv(L, 96, 0); // messages may name it later
@@ -242,21 +243,24 @@ static stn_soft_attachment read_attachment(const stn_fields *f, stn_lua_world *w
     if (!stn_fields_push(&part, "link")) {
         stn_lua_fail(L, "%s: link is missing; pinned = ... holds nodes in the world", owner);
     }
-    stn_link_range range = stn_lua_links(L, -1, w, owner);
-    if (range.count != 1) {
-        stn_lua_fail(L, "%s: link is a group of %d links; name one of them, as in { group, \"link\" }", owner,
-                     (int)range.count);
+    if (lua_type(L, -1) != LUA_TSTRING || strcmp(lua_tostring(L, -1), "world") != 0) {
+        stn_link_range range = stn_lua_links(L, -1, w, owner);
+        if (range.count != 1) {
+            stn_lua_fail(L, "%s: link is a group of %d links; name one of them, as in { group, \"link\" }", owner,
+                         (int)range.count);
+        }
+        a.link = range.start;
     }
-    a.link = range.start;
     if (!stn_fields_push(&part, "nodes")) {
         stn_lua_fail(L, "%s: nodes is missing; give a region such as \"x_min\", { box = }, { plane = } or { nodes = }",
                      owner);
     }
-    a.selectors = stn_lua_soft_selectors(L, -1, owner, &a.selector_count);
+    a.selectors = stn_lua_soft_selectors(L, -1, owner, mesh, &a.selector_count);
     return a;
 }
 
-const stn_soft_attachment *stn_lua_soft_attachments(const stn_fields *f, stn_lua_world *w, int32_t *attachment_count) {
+const stn_soft_attachment *stn_lua_soft_attachments(const stn_fields *f, stn_lua_world *w, const stn_soft_mesh *mesh,
+                                                    int32_t *attachment_count) {
     lua_State *L = f->L;
     bool pinned = stn_fields_push(f, "pinned");
     int pins = lua_gettop(L);
@@ -276,13 +280,13 @@ const stn_soft_attachment *stn_lua_soft_attachments(const stn_fields *f, stn_lua
         } else {
             lua_rawgeti(L, list, i + 1);
         }
-        attachments[i] = read_attachment(f, w, lua_gettop(L), i + 1);
+        attachments[i] = read_attachment(f, w, mesh, lua_gettop(L), i + 1);
     }
     if (pinned) {
         static const char owner[] = "pinned";
         stn_soft_attachment *a = &attachments[total - 1];
         *a = (stn_soft_attachment){.link = STN_WORLD};
-        a->selectors = stn_lua_soft_selectors(L, pins, owner, &a->selector_count);
+        a->selectors = stn_lua_soft_selectors(L, pins, owner, mesh, &a->selector_count);
     }
     *attachment_count = total;
     return attachments;
@@ -335,7 +339,7 @@ static void read_regions(const stn_fields *f, stn_soft_spec *spec) {
                          "%s: nodes is missing; give a region such as \"z_min\", { box = }, { plane = } or { nodes = }",
                          owner);
         }
-        patches[i].selectors = stn_lua_soft_selectors(L, -1, owner, &patches[i].selector_count);
+        patches[i].selectors = stn_lua_soft_selectors(L, -1, owner, spec->mesh, &patches[i].selector_count);
     }
     spec->patches = patches;
     spec->patch_count = (int32_t)count;
@@ -365,6 +369,9 @@ const char *stn_lua_soft_push_name(const stn_fields *f, stn_lua_world *w, const 
             (given[0] == '\0' || strchr(given, '/') != NULL || strlen(given) > STN_LUA_SOFT_NAME_MAX)) {
             stn_lua_fail(L, "%s: name '%.40s' must have 1 to %d letters and no '/'", f->owner, given,
                          STN_LUA_SOFT_NAME_MAX);
+        }
+        if (given != NULL && strcmp(given, "world") == 0) {
+            stn_lua_fail(L, "%s: the name 'world' is that of the world itself; choose another one", f->owner);
         }
     }
     lua_remove(L, names);
@@ -424,7 +431,7 @@ static int add_soft(lua_State *L, const char *owner, const char *const *keys, bo
     make_mesh(&f, solid, &body->mesh);
     spec.mesh = body->mesh;
     read_regions(&f, &spec);
-    spec.attachments = stn_lua_soft_attachments(&f, w, &spec.attachment_count);
+    spec.attachments = stn_lua_soft_attachments(&f, w, spec.mesh, &spec.attachment_count);
     spec.name = stn_lua_soft_push_name(&f, w, solid ? "soft" : "cloth");
     stn_error err = {0};
     if (stn_soft_add(builder, w->session->context, &spec, &body->parts, &err) < 0) {

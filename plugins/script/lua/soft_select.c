@@ -5,8 +5,6 @@
 
 #include "soft.h"
 
-enum { LISTED_MAX = STN_SOFT_COUNT_MAX };
-
 static void read_box(const stn_fields *f, stn_soft_selector *s) {
     lua_State *L = f->L;
     char what[128];
@@ -31,18 +29,19 @@ static void read_box(const stn_fields *f, stn_soft_selector *s) {
     }
 }
 
-static void read_numbers(const stn_fields *f, stn_soft_selector *s) {
+static void read_numbers(const stn_fields *f, const stn_soft_mesh *mesh, stn_soft_selector *s) {
     lua_State *L = f->L;
     lua_Integer count = lua_type(L, -1) == LUA_TTABLE ? (lua_Integer)lua_rawlen(L, -1) : 0;
-    if (count < 1 || count > LISTED_MAX) {
+    if (count < 1 || count > STN_SOFT_COUNT_MAX) {
         stn_lua_fail(L, "%s: nodes must be a list of numbers of nodes, from 1", f->owner);
     }
     int32_t *listed = lua_newuserdatauv(L, (size_t)count * sizeof *listed, 0);
     for (lua_Integer i = 0; i < count; i++) {
         lua_rawgeti(L, -2, i + 1);
         double number = stn_lua_real(L, -1, f->owner, "1");
-        if (!(number >= 1.0 && number <= LISTED_MAX) || number != floor(number)) {
-            stn_lua_fail(L, "%s: nodes[%lld] = %g must be a whole number from 1", f->owner, (long long)i + 1, number);
+        if (!(number >= 1.0 && number <= mesh->node_count) || number != floor(number)) {
+            stn_lua_fail(L, "%s: nodes[%lld] = %.17g must be a whole number from 1 to %d, as many nodes as there are",
+                         f->owner, (long long)i + 1, number, mesh->node_count);
         }
         listed[i] = (int32_t)number - 1;
         lua_pop(L, 1);
@@ -52,7 +51,7 @@ static void read_numbers(const stn_fields *f, stn_soft_selector *s) {
 }
 
 /// One selector, the value at `index`: a region's name, or a table with box, plane or nodes. Memory stays on the stack.
-static stn_soft_selector read_selector(lua_State *L, int index, const char *owner) {
+static stn_soft_selector read_selector(lua_State *L, int index, const char *owner, const stn_soft_mesh *mesh) {
     static const char *const keys[] = {"box", "plane", "offset", "nodes", NULL};
     stn_soft_selector s = {.where = STN_SOFT_IN_REGION};
     if (lua_type(L, index) == LUA_TSTRING) {
@@ -77,7 +76,7 @@ static stn_soft_selector read_selector(lua_State *L, int index, const char *owne
         given++;
     }
     if (stn_fields_push(&f, "nodes")) {
-        read_numbers(&f, &s);
+        read_numbers(&f, mesh, &s);
         given++;
     }
     if (given != 1) {
@@ -86,7 +85,8 @@ static stn_soft_selector read_selector(lua_State *L, int index, const char *owne
     return s;
 }
 
-const stn_soft_selector *stn_lua_soft_selectors(lua_State *L, int index, const char *owner, int32_t *count) {
+const stn_soft_selector *stn_lua_soft_selectors(lua_State *L, int index, const char *owner, const stn_soft_mesh *mesh,
+                                                int32_t *count) {
     int at = lua_absindex(L, index);
     lua_Integer length = lua_type(L, at) == LUA_TTABLE ? (lua_Integer)lua_rawlen(L, at) : 0;
     *count = length > 0 ? (int32_t)length : 1;
@@ -101,7 +101,7 @@ const stn_soft_selector *stn_lua_soft_selectors(lua_State *L, int index, const c
         } else {
             lua_pushvalue(L, at);
         }
-        selectors[i] = read_selector(L, lua_gettop(L), owner);
+        selectors[i] = read_selector(L, lua_gettop(L), owner, mesh);
     }
     return selectors;
 }
@@ -112,7 +112,7 @@ const int32_t *stn_lua_soft_select(lua_State *L, int index, const char *owner, c
     const stn_soft_selector *selectors = &all;
     int32_t selector_count = 1;
     if (!lua_isnoneornil(L, index)) {
-        selectors = stn_lua_soft_selectors(L, index, owner, &selector_count);
+        selectors = stn_lua_soft_selectors(L, index, owner, mesh, &selector_count);
     }
     int32_t *nodes = lua_newuserdatauv(L, (size_t)mesh->node_count * sizeof *nodes, 0);
     stn_error err = {0};

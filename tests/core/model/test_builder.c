@@ -468,6 +468,12 @@ static void bad_nodes_and_elements_are_refused(void **state) {
     spec.node_count = 2, spec.contact_radius = -1.0;
     check_text(stn_builder_add_nodes(f->builder, &spec, &nodes, &err), STN_ERR_ARGUMENT, &err, WORDS("contact_radius"));
     nodes = add_triangle(f->builder, 0.0);
+    spec.contact_radius = 0.0;
+    check_text(stn_builder_add_nodes(f->builder, &spec, &nodes, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("nodes 'cloth'", "have that name already", "'cloth_2'"));
+    check_text(stn_builder_begin_group(f->builder, "cloth", &group, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("group 'cloth'", "a soft body of that name", "'cloth_2'"));
+    group = 0;
     check_text(add_springs(f, nodes, 1, outside, &err), STN_ERR_ARGUMENT, &err,
                WORDS("'cloth'", "element 0 names node 3"));
     check_text(add_springs(f, nodes, 1, twice, &err), STN_ERR_ARGUMENT, &err,

@@ -180,6 +180,7 @@ static void nodes_of_one_cloud_do_not_collide_but_two_clouds_do(void **state) {
                            .material = stn_material_unset()};
     int32_t nodes = -1, ground = add_shape(s->builder, STN_WORLD, stn_shape_half_space());
     assert_ok(stn_builder_add_nodes(s->builder, &spec, &nodes, &err), err);
+    spec.name = "curtain";
     assert_ok(stn_builder_add_nodes(s->builder, &spec, &nodes, &err), err);
     s->model = compile_model(s->builder);
     assert_false(may_collide(s, 1, 2));

@@ -130,12 +130,14 @@ static void what_is_wrong_is_refused_and_nothing_added(void **state) {
     stn_soft_spec spec = f.spec;
     spec.attachment_count = 2;
     spec.attachments = twice;
-    assert_error(stn_soft_add(f.builder, f.context, &spec, &body, &said), STN_ERR_ARGUMENT,
-                 "soft body 'body': node 0 at (-0.03, -0.01, -0.01) m of the mesh belongs to attachments 1 and 2");
+    assert_error(
+        stn_soft_add(f.builder, f.context, &spec, &body, &said), STN_ERR_ARGUMENT,
+        "soft body 'body': node 0 (counted from 0) at (-0.03, -0.01, -0.01) m of the mesh belongs to attachment 1 "
+        "(pinned to the world) and to attachment 2");
     spec.attachment_count = 1;
     spec.attachments = none;
     assert_error(stn_soft_add(f.builder, f.context, &spec, &body, &said), STN_ERR_ARGUMENT,
-                 "attachment 1: there is no region 'chamber1'");
+                 "attachment 1 (pinned to the world): there is no region 'chamber1'");
     spec = f.spec;
     spec.patch_count = 1;
     spec.patches = &point;

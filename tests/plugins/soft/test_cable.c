@@ -230,7 +230,7 @@ static void what_is_wrong_is_refused_and_nothing_added(void **state) {
     refused("attachment 1: there is no link 7");
     spec.attachment_count = 2;
     spec.attachments = twice;
-    refused("node 0 at (0, 0, 0) m of the mesh belongs to attachments 1 and 2");
+    refused("node 0 (counted from 0) at (0, 0, 0) m of the mesh belongs to attachment 1 (pinned");
 #undef refused
     const stn_soft_spec solid = {.name = "solid", .mesh = mesh, .surface = stn_surface_spec_default()};
     assert_error(stn_soft_add(builder, *state, &solid, &body, &said), STN_ERR_ARGUMENT,
