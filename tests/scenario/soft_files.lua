@@ -96,10 +96,51 @@ local function joined(list, form)
   return table.concat(texts, "\n")
 end
 
+local function make_vtk(nodes, elements)
+  return "# vtk DataFile Version 3.0\ngrid\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS " .. #nodes .. " double\n" .. joined(nodes, "%.17g %.17g %.17g") ..
+    ("\nCELLS %d %d\n"):format(#elements, 5 * #elements) .. joined(elements, "4 %d %d %d %d") .. ("\nCELL_TYPES %d\n"):format(#elements) .. ("10\n"):rep(#elements)
+end
+
+stn.test("a deformable link of SDFormat moves as the same mesh of the script does", function()
+  local nodes, elements = make_grid({ 5, 3, 3 }, 0.02, 1000)
+  with_file(".vtk", make_vtk(nodes, elements), function(mesh)
+    local sdf = ([[<sdf version="1.9"><model name="m"><link name="bar"><pose>0 0 1 0.3 0.2 0.1</pose><collision name="c"><geometry><mesh><uri>%s</uri></mesh></geometry>
+      <drake:proximity_properties><drake:mu_dynamic>0.3</drake:mu_dynamic></drake:proximity_properties></collision><drake:deformable_properties>
+      <drake:youngs_modulus>2e5</drake:youngs_modulus><drake:poissons_ratio>0.3</drake:poissons_ratio><drake:mass_density>1000</drake:mass_density>
+      <drake:stiffness_damping>0.02</drake:stiffness_damping><drake:mass_damping>0.5</drake:mass_damping></drake:deformable_properties>
+      <drake:wall_boundary_condition><drake:point_on_plane>0.01 0 0</drake:point_on_plane><drake:outward_normal>1 0 0</drake:outward_normal></drake:wall_boundary_condition>
+      </link></model></sdf>]]):format(mesh:match "[^/]+$")
+    with_file(".sdf", sdf, function(file)
+      local places, held = {}, {}
+      for way = 1, 2 do
+        local world = stn.world { dt = 2e-3 }
+        local bar
+        if way == 1 then
+          world:load { file }
+          bar = world:soft_body "m/bar"
+        else
+          local list = {} -- those with x < 0.01 m in the world
+          for i in ipairs(nodes) do if places.start[i][1] < 0.01 then list[#list + 1] = i end end
+          assert(#list > 2 and #list < 20, #list .. " nodes are held")
+          bar = world:soft { mesh = mesh, xyz = { 0, 0, 1 }, rpy = { 0.3, 0.2, 0.1 }, young = 2e5, poisson = 0.3, density = 1000, damping = 0.02, drag = 0.5,
+            mu = 0.3, pinned = { nodes = list } }
+        end
+        places.start = bar:positions()
+        stn.near(bar:mass(), 0.128, 1e-14)
+        for _ in world:run { seconds = 0.2 } do end
+        places[way], held[way] = bar:positions(), bar:attachment_force "world"
+      end
+      stn.near(held[1], held[2], 1e-9)
+      for i = 1, #nodes do
+        stn.near(places[1][i], places[2][i], 1e-12)
+      end
+    end)
+  end)
+end)
+
 stn.test("a flex over bodies hangs as the same mesh of the script does", function()
   local nodes, elements, mass = make_grid({ 5, 3, 3 }, 0.02, 1000)
-  local vtk = "# vtk DataFile Version 3.0\ngrid\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS " .. #nodes .. " double\n" .. joined(nodes, "%.17g %.17g %.17g") ..
-    ("\nCELLS %d %d\n"):format(#elements, 5 * #elements) .. joined(elements, "4 %d %d %d %d") .. ("\nCELL_TYPES %d\n"):format(#elements) .. ("10\n"):rep(#elements)
+  local vtk = make_vtk(nodes, elements)
   local bodies, names, vertices = {}, {}, {}
   for i, x in ipairs(nodes) do
     local held = x[1] == 0

@@ -328,6 +328,7 @@ bool robot_add_exclusion(robot_reader *reader, int32_t link_a, int32_t link_b);
 /// finds it faulty leaves it: with an error nothing is built.
 robot_soft *robot_add_soft(robot_reader *reader, const char *name, const char *label, const xml_element *xml);
 void robot_set_soft(robot_soft *soft, const char *parameter, double value); // of its element
+void robot_set_soft_text(robot_soft *soft, const char *parameter, const char *text);
 /// Makes its mesh, borrowing the data. false: said, or no memory.
 bool robot_mesh_soft(robot_reader *reader, const xml_element *xml, robot_soft *soft, const robot_soft_data *data);
 /// The same of a line of nodes, none of which is held.

@@ -44,6 +44,13 @@ void robot_set_soft(robot_soft *soft, const char *parameter, double value) {
     }
 }
 
+void robot_set_soft_text(robot_soft *soft, const char *parameter, const char *text) {
+    if (soft->setting_count < STN_COUNT(soft->settings)) {
+        soft->settings[soft->setting_count++] =
+            (stn_setting){.name = parameter, .form = STN_SETTING_TEXT, .text = text};
+    }
+}
+
 bool robot_mesh_soft(robot_reader *reader, const xml_element *xml, robot_soft *soft, const robot_soft_data *data) {
     stn_error err = {STN_OK, ""};
     stn_status status = stn_soft_mesh_create(reader->diagnostics->context, &data->mesh, &soft->mesh, &err);

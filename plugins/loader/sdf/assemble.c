@@ -12,7 +12,7 @@
 /// Closer than this to the identity is round-off of poses that lead there by way of other frames.
 static const double SAME = 1e-14;
 
-static bool is_identity(const stn_pose *pose) {
+bool sdf_is_identity(const stn_pose *pose) {
     double worst = fmax(fabs(pose->position.x), fmax(fabs(pose->position.y), fabs(pose->position.z)));
     for (int32_t i = 0; i < 3; i++) {
         for (int32_t j = 0; j < 3; j++) {
@@ -59,7 +59,7 @@ int32_t sdf_add_hinge(robot_reader *reader, const sdf_hinge *hinge, stn_joint_ty
         own.in_parent = stn_pose_mul(&hinge->in_parent, &child_in_joint);
         return add_joint(reader, &own, type);
     }
-    if (is_identity(&hinge->in_child)) {
+    if (sdf_is_identity(&hinge->in_child)) {
         return add_joint(reader, &own, type);
     }
     own.child = sdf_add_massless(reader, robot_text(reader, "%s_frame", hinge->name), hinge->xml);
@@ -80,6 +80,14 @@ void sdf_add_frame_links(robot_reader *reader) {
     sdf_reader *sdf = sdf_of(reader);
     for (int32_t i = 0; i < sdf->frame_count && !reader->out_of_memory; i++) {
         sdf_frame *f = &sdf->frames[i];
+        if (f->kind == SDF_FRAME && sdf_stands_on_deformable(sdf, i)) {
+            reader->label = f->label;
+            robot_error(reader, f->xml, "unsupported",
+                        "the frame moves with deformable link '%.80s', of which no frame is part: attach it to another "
+                        "link, or name one as the canonical_link of the model",
+                        sdf->frames[f->attached].name);
+            continue;
+        }
         f->own = f->kind == SDF_FRAME ? sdf_add_massless(reader, f->name, f->xml) : -1;
     }
 }
@@ -99,8 +107,8 @@ void sdf_assemble(robot_reader *reader) {
         }
     }
     bool world = robot_names_find(&reader->link_names, 0, "world") >= 0;
-    bool *carried = ROBOT_NEW(reader, reader->link_count, bool);
-    int32_t *roots = ROBOT_NEW(reader, sdf->link_total, int32_t); // links that no joint carries
+    bool *carried = ROBOT_NEW(reader, reader->link_count + 1, bool);
+    int32_t *roots = ROBOT_NEW(reader, sdf->link_total + 1, int32_t); // links that no joint carries
     int32_t count = 0;
     if (carried == NULL || roots == NULL) {
         return;
@@ -128,5 +136,8 @@ void sdf_assemble(robot_reader *reader) {
                                 .child = roots[i],
                                 .in_parent = f->pose};
         add_joint(reader, &free, fixed ? STN_JOINT_FIXED : STN_JOINT_FLOATING);
+    }
+    if (reader->link_count == 0) { // deformable links alone
+        robot_add_link(reader, "world", NULL);
     }
 }

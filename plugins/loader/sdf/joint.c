@@ -114,6 +114,15 @@ bool sdf_find_ends(robot_reader *reader, const sdf_joint *joint, sdf_hinge *hing
     if (parent < 0) {
         return false;
     }
+    const int32_t ends[2] = {parent, joint->frame};
+    for (int32_t i = 0; i < 2; i++) {
+        if (sdf_stands_on_deformable(sdf, ends[i])) {
+            robot_error(reader, joint->xml, "unsupported",
+                        "a joint to a deformable link, whose nodes move by themselves: hold nodes with "
+                        "<drake:wall_boundary_condition>, or attach them in a script");
+            return false;
+        }
+    }
     hinge->xml = joint->xml;
     hinge->name = f->name;
     hinge->parent = sdf->frames[parent].link;

@@ -23,7 +23,9 @@ static int32_t add_model(robot_reader *reader, const sdf_model *model) {
 static void parse_children(robot_reader *reader, int32_t model, const xml_element *xml) {
     int32_t version = sdf_of(reader)->models[model].version;
     for (const xml_element *e = xml_first_child(xml); e != NULL && !reader->out_of_memory; e = xml_next_sibling(e)) {
-        if (is(e, "link") && model > 0) {
+        if (is(e, "link") && model > 0 && sdf_is_deformable(e)) {
+            sdf_parse_deformable(reader, model, e);
+        } else if (is(e, "link") && model > 0) {
             sdf_parse_link(reader, model, e);
         } else if (is(e, "joint") || is(e, "drake:joint")) {
             sdf_parse_joint(reader, model, e);
@@ -138,8 +140,8 @@ static bool finish(robot_reader *reader, const xml_element *content) {
         return !reader->out_of_memory;
     }
     sdf->link_total = reader->link_count;
-    sdf->carried = ROBOT_NEW(reader, sdf->link_total, bool);
-    sdf->link_frames = ROBOT_NEW(reader, sdf->link_total, int32_t);
+    sdf->carried = ROBOT_NEW(reader, sdf->link_total + 1, bool);
+    sdf->link_frames = ROBOT_NEW(reader, sdf->link_total + 1, int32_t);
     if (sdf->link_frames == NULL) {
         return false;
     }
@@ -167,6 +169,9 @@ static bool finish(robot_reader *reader, const xml_element *content) {
     robot_resolve_mimic(reader);
     if (reader->out_of_memory || !robot_connect(reader)) {
         return false;
+    }
+    if (reader->diagnostics->error_count == errors) {
+        sdf_build_deformables(reader);
     }
     for (int32_t i = 1; i < sdf->model_count && reader->diagnostics->error_count == errors; i++) {
         if (!robot_parse_filters(reader, sdf->models[i].xml, sdf->models[i].prefix)) {
@@ -210,9 +215,10 @@ bool sdf_parse(robot_reader *reader, const xml_element *root) {
     if (reader->out_of_memory) {
         return false;
     }
-    if (reader->link_count == 0 && reader->diagnostics->error_count == errors) {
+    bool empty = reader->link_count == 0 && sdf->soft_count == 0;
+    if (empty && reader->diagnostics->error_count == errors) {
         reader->label = "sdf";
         robot_error(reader, content, "no_link", "no model has a <link>");
     }
-    return reader->link_count == 0 || finish(reader, content);
+    return empty || finish(reader, content);
 }

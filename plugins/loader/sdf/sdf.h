@@ -24,7 +24,7 @@ typedef struct sdf_frame {
     stn_pose given;                        // relative frame -> this frame (of a model: -> its placement frame)
     int32_t relative, attached;            // frames; a link and the world are attached to themselves
     stn_pose pose;                         // world -> this frame, joints at zero
-    int32_t link;                          // of the robot, that it moves with; -1: the world
+    int32_t link;                          // of the robot, that it moves with; -1: the world, or a deformable link
     int32_t own;                           // of a <frame>: its own massless link
 } sdf_frame;
 
@@ -69,8 +69,9 @@ typedef struct sdf_reader {
     sdf_joint *joints;
     sdf_placement *placements;
     sdf_auto *autos;
+    int32_t *softs; // frames of deformable links, which are no links of the robot
     int32_t frame_count, frame_capacity, model_count, model_capacity, joint_count, joint_capacity;
-    int32_t placement_count, placement_capacity, auto_count, auto_capacity;
+    int32_t placement_count, placement_capacity, auto_count, auto_capacity, soft_count, soft_capacity;
     int32_t link_total;              // links that the file has; later ones are made here
     bool *carried;                   // (link_total) by a joint that was built
     int32_t *link_frames;            // (links that the file has) frame of each
@@ -139,6 +140,12 @@ void sdf_parse_surface(robot_reader *reader, const xml_element *collision, robot
 void sdf_parse_material(robot_reader *reader, const xml_element *visual, robot_geometry *g);
 void sdf_complete_filters(robot_reader *reader);
 
+// deformable.c: a link that is a soft body: its frame, and the body when the root of the robot is known
+bool sdf_is_deformable(const xml_element *link);
+void sdf_parse_deformable(robot_reader *reader, int32_t model, const xml_element *xml);
+void sdf_build_deformables(robot_reader *reader);
+bool sdf_stands_on_deformable(const sdf_reader *sdf, int32_t frame); // when frames are resolved
+
 void sdf_parse_joint(robot_reader *reader, int32_t model, const xml_element *xml); // joint.c: its frame
 void sdf_build_joint(robot_reader *reader, sdf_joint *joint);                      // joint.c: the rest
 const char *sdf_second_name(robot_reader *reader, const char *name);               // of the second joint of a revolute2
@@ -148,6 +155,7 @@ bool sdf_axis_direction(robot_reader *reader, const xml_element *axis, int32_t f
 void sdf_parse_axis(robot_reader *reader, const xml_element *axis, int32_t frame, robot_joint *joint);
 
 // assemble.c
+bool sdf_is_identity(const stn_pose *pose); // but for round-off
 typedef struct sdf_hinge {
     const xml_element *xml;
     const char *name;

@@ -26,7 +26,12 @@ static const robot_word words[] = {
     {"inertial", "pose", "relative_to frame degrees rotation_format", ""},
     {NULL, "pose", "relative_to frame degrees rotation_format", ""},
     {NULL, "link", "name",
-     "pose inertial collision visual gravity kinematic self_collide enable_wind velocity_decay must_be_base_link"},
+     "pose inertial collision visual gravity kinematic self_collide enable_wind velocity_decay must_be_base_link "
+     "drake:deformable_properties drake:wall_boundary_condition"},
+    {NULL, "drake:deformable_properties", "",
+     "drake:youngs_modulus drake:poissons_ratio drake:mass_damping drake:stiffness_damping drake:mass_density "
+     "drake:material_model"},
+    {NULL, "drake:wall_boundary_condition", "", "drake:point_on_plane drake:outward_normal"},
     {NULL, "inertial", "auto", "mass inertia pose density"},
     {NULL, "inertia", "", "ixx iyy izz ixy ixz iyz"},
     {NULL, "velocity_decay", "", "linear angular"},

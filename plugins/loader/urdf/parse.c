@@ -47,6 +47,17 @@ bool urdf_parse(robot_reader *reader, const xml_element *root) {
     if (!parse_root(reader, root)) {
         return true;
     }
+    for (const xml_element *e = xml_first_child(root); e != NULL; e = xml_next_sibling(e)) {
+        if (strcmp(xml_name(e), "deformable") == 0) { // beside which PyBullet reads nothing else of the file
+            const char *name = xml_attribute(e, "name");
+            reader->label = name != NULL ? robot_text(reader, "deformable %s", name) : "deformable";
+            robot_error(
+                reader, e, "unsupported",
+                "PyBullet's <deformable> is not read: its springs, damping and repulsion are Bullet's own; make a "
+                "link with <drake:deformable_properties> in an SDFormat file of it, or world:soft in a script");
+            return true;
+        }
+    }
     // Every <material> may bring a name, and every use of one may be looked up at the end.
     urdf_reader *urdf = urdf_of(reader);
     int32_t definitions = 0, visuals = 0;

@@ -82,8 +82,8 @@ static stn_status try_settings(stn_world *world, const stn_setting *settings, in
 /// Runs with every step as a frame, and in `w` what was seen; `output` NULL: no colours.
 static const decoded *run(stn_world *world, const char *output, const char *range, watch *w) {
     stn_error err;
-    const stn_setting settings[] = {
-        SOFT_NUMBER("frame_rate", 0.0), SOFT_WORD("color_by", output != NULL ? output : ""), SOFT_WORD("color_range", range)};
+    const stn_setting settings[] = {SOFT_NUMBER("frame_rate", 0.0), SOFT_WORD("color_by", output != NULL ? output : ""),
+                                    SOFT_WORD("color_range", range)};
     *w = (watch){0};
     if (output != NULL) {
         assert_ok(node_values_open(&w->values, stn_world_model(world), output, &err), err);
