@@ -11,7 +11,7 @@ import { chromium } from "playwright-core";
 import { FLAGS } from "./flags.js";
 import { readPng } from "./png.js";
 import * as encode from "./encode.js";
-import { blocks, falling, viewerOf } from "./recordings.js";
+import { blocks, falling, scene, viewerOf } from "./recordings.js";
 
 const { STICTION, SCENARIO, CHROMIUM, FOLDER } = process.env;
 const CLUTTER = join(FOLDER, "clutter.html");
@@ -258,6 +258,72 @@ test("constraints are lines through their points in the colour of their force, g
     assert.deepEqual(await ask(page, () => stictionViewer.lineCount), [0]);
     assert.match(await page.locator(".plots").innerText(), /constraint\[rope\]\.force/);
   });
+});
+
+test("soft bodies have the colours of their numbers, cables lie along their frames, and both can be selected", async () => {
+  // a triangle whose three numbers rise from 0 to 10 Pa, and a red capsule along z on a frame that is turned about y: it lies along x
+  const base = scene(), turn = [Math.SQRT1_2, 0, Math.SQRT1_2, 0];
+  const changes = {
+    node_count: 4, geometries: [...base.geometries, { name: "rope", node: 3, type: "capsule", radius: 0.08, half_length: 0.5, pose: [0, 0, 0, 1, 0, 0, 0],
+      rgba: [1, 0, 0, 1], collision: true, visual: true }],
+    clouds: [{ name: "cloth", first_node: 0, node_count: 3, turns: false }, { name: "rope", first_node: 3, node_count: 1, turns: true }],
+    surfaces: [{ name: "cloth", first_node: 0, node_count: 3, triangles: [0, 1, 2], rgba: [0, 0, 1, 1] }],
+    colors: { name: "von_mises", unit: "Pa", nodes: [0, 1, 2] },
+  };
+  const corners = [[0, -1, 1], [1, -1, 1], [0.5, -1, 2]], middle = [0.5, -1, 1.3];
+  const frames = falling(11).map((frame, f) => ({ ...frame, nodes: [...corners, [-1, -1, 1.5]], turns: [turn], values: [f, f, f] }));
+  const path = write("soft.html", encode.block("scene", scene(changes)), encode.block("frames", encode.frames(frames, encode.UNITS)),
+    encode.block("end", { steps: 100, frames: 11, time: 1 }));
+  await withPage(path, {}, async (page) => {
+    const place = (point) => ask(page, (at) => stictionViewer.pixelOf(at), point);
+    const colour = async (point) => {
+      const { x, y } = await place(point);
+      return (await screenshot(page)).at(x, y);
+    };
+    const violet = await colour(middle);
+    assert.ok(violet[2] > 1.5 * violet[1] && violet[0] > violet[1], `the least is ${violet}`);
+    await seek(page, 1);
+    const yellow = await colour(middle);
+    assert.ok(yellow[0] > 1.5 * yellow[2] && yellow[1] > 1.5 * yellow[2], `the largest is ${yellow}`);
+    assert.match(await page.locator(".legend.colors").innerText(), /0 Pa\s+10 Pa\s+von_mises/);
+    assert.ok(isRed(await colour([-0.6, -1, 1.5])), "the capsule lies along x");
+    assert.ok(!isRed(await colour([-1, -1, 1.9])), "and not along z");
+
+    await page.mouse.click(...Object.values(await place([0.9, -1, 1.05])));
+    await drawn(page);
+    const { cloud, node } = await ask(page, () => stictionViewer.selection);
+    assert.deepEqual([cloud, node], [0, 1]);
+    assert.match(await page.locator(".inspector").innerText(), /cloth[\s\S]*nodes\s+3[\s\S]*von_mises\s+10 Pa to 10 Pa[\s\S]*node, from 1 on\s+2\s[\s\S]*von_mises there\s+10 Pa/);
+    assert.ok(near(await colour(middle), yellow, 2), "the selected one keeps the colours of the legend");
+    await page.locator('.bodies [data-cloud="1"]').click();
+    await drawn(page);
+    assert.equal((await ask(page, () => stictionViewer.selection)).cloud, 1);
+    assert.match(await page.locator(".inspector").innerText(), /rope[\s\S]*nodes\s+1/);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("m");
+    await drawn(page);
+    assert.ok(isBlue(await colour(middle)), `without colours of numbers it is ${await colour(middle)}`);
+    assert.ok(await page.locator(".legend.colors").isHidden());
+  });
+});
+
+test("the camera makes room for what is lifted, but not for what falls out of the world", async () => {
+  const rising = (speed) => falling(200).map((frame, f) => {
+    const bodies = frame.bodies.map((numbers) => [...numbers]);
+    [bodies[0][2], bodies[1][0]] = [0.3 + speed * f, -1];
+    return { ...frame, bodies };
+  });
+  const open = async (name, speed, use) => {
+    const list = rising(speed), parts = [list.slice(0, 100), list.slice(100)].map((some) => encode.block("frames", encode.frames(some, encode.UNITS)));
+    await withPage(write(name, encode.block("scene", scene({})), ...parts, encode.block("end", { steps: 2000, frames: 200, time: 19.9 })), {}, use);
+  };
+  const inside = async (page, t) => {
+    await seek(page, t);
+    const { x, y } = await ask(page, () => stictionViewer.bodyPixel("box")), canvas = await page.locator(".scene canvas").boundingBox();
+    return x > canvas.x && x < canvas.x + canvas.width && y > canvas.y && y < canvas.y + canvas.height;
+  };
+  await open("lifted.html", 0.02, async (page) => assert.ok((await inside(page, 0)) && (await inside(page, 19.9))));
+  await open("lost.html", -5, async (page) => assert.ok((await inside(page, 0)) && !(await inside(page, 19.9))));
 });
 
 test("collision shapes of a link without visuals are shown, whatever else is welded to it", async () => {

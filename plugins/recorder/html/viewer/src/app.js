@@ -4,6 +4,7 @@
 import * as THREE from "three";
 import { colorRanges } from "./data/colors.js";
 import { Playback } from "./playback.js";
+import { withEnd } from "./scene/bounds.js";
 import { CONTACT_COLOURS, LINES } from "./scene/palette.js";
 import { pickAt } from "./scene/picking.js";
 import { Stage } from "./scene/stage.js";
@@ -23,7 +24,7 @@ const OPTIONS = {
 };
 const FIRST_FRAME = "stiction first frame"; // a mark for measuring
 const CLICK = 4; // pixels that a click may move
-const NOTHING = { view: 0, body: -1, contact: -1, patch: "" };
+const NOTHING = { view: 0, body: -1, cloud: -1, node: -1, contact: -1, patch: "" };
 
 export class App {
   /** @param {import("./data/recording.js").Recording[]} recordings @param {string | null} note */
@@ -31,7 +32,7 @@ export class App {
     this.recordings = recordings;
     this.names = namesOf(recordings);
     this.options = new Store({ ...OPTIONS });
-    /** Body, contact (number in the frame) or patch (key, "": none) of a view. */
+    /** Body, cloud of nodes with the node that was clicked (-1: none), contact (number in the frame) or patch (key, "": none) of a view. */
     this.selection = { ...NOTHING };
     /** Bodies that are not shown. @type {Set<number>} */
     this.hidden = new Set();
@@ -126,8 +127,8 @@ export class App {
     this.colors = options.get("colors") ? colorRanges(this.recordings, options.get("colorScale")) : new Map();
     this.views.forEach((view, k) => {
       const range = this.colors.get(view.recording.scene.colors?.name) ?? null;
-      const own = k === selection.view ? selection : { body: this.sameBody(this.views[selection.view], selection.body, view), contact: -1, patch: "" };
-      view.select(own.body);
+      const own = k === selection.view ? selection : { ...NOTHING, ...this.#sameIn(view) };
+      view.select(own.body, own.cloud);
       view.show(playback.time, options.values, range, stage.markWidth(), own, () => this.invalidate());
     });
     if (target) stage.shift(this.#followed().sub(target));
@@ -153,6 +154,14 @@ export class App {
     return theirs.findIndex((candidate) => candidate.name === mine[body].name);
   }
 
+  /** What is selected, in another view. */
+  #sameIn(view) {
+    const { selection } = this, chosen = this.views[selection.view];
+    const name = chosen.recording.scene.clouds?.[selection.cloud]?.name;
+    const cloud = selection.cloud < 0 ? -1 : view.recording.scene.clouds?.findIndex((other) => other.name === name) ?? -1;
+    return { body: this.sameBody(chosen, selection.body, view), cloud };
+  }
+
   fit() {
     this.stage.fit();
     this.invalidate();
@@ -175,6 +184,12 @@ export class App {
     const { selection } = this;
     if (selection.body === body && selection.contact < 0 && selection.patch === "") this.clearSelection();
     else this.#select({ ...NOTHING, body });
+  }
+
+  selectCloud(cloud) {
+    const { selection } = this;
+    if (selection.cloud === cloud && selection.contact < 0 && selection.patch === "") this.clearSelection();
+    else this.#select({ ...NOTHING, cloud });
   }
 
   selectContact(contact) {
@@ -214,8 +229,9 @@ export class App {
     this.invalidate();
   }
 
-  /** Gives arrows and pressures a scale, one for all recordings, once their forces are read. */
+  /** Gives arrows and pressures a scale, one for all recordings, and the camera room for the end, once all is read. */
   scale() {
+    this.stage.include(this.views.map((view) => withEnd(view.recording, view.poses, view.box)));
     const [first, ...others] = this.views;
     const pressure = Math.max(...this.views.map((view) => view.findPressure()));
     first.scaleArrows();

@@ -2,6 +2,7 @@
 // The shapes of all bodies of a recording. Shapes of the same triangles are drawn at once, each with its own matrix.
 
 import * as THREE from "three";
+import { cloudOf } from "../data/scene.js";
 import { geometryColour, SELECTION_COLOUR, valueColour } from "./palette.js";
 import { finenessOf, shapeOf } from "./shapes.js";
 
@@ -44,7 +45,7 @@ export class Bodies {
     this.root = new THREE.Group();
     const { geometries } = recording.scene;
     this.hidden = new Set();
-    this.selected = -1;
+    this.selected = this.selectedCloud = -1;
     /** Of links, or of whole bodies where the recording names no links. */
     this.hasVisual = new Set();
     this.onSurface = nodesOfSurfaces(recording.scene);
@@ -52,7 +53,9 @@ export class Bodies {
     geometries.forEach((geometry, number) => {
       const shape = shapeOf(geometry);
       if (!shape) return;
-      this.items.push(new Item(geometry, number, geometryColour(geometry, recording.scene), shape));
+      const item = new Item(geometry, number, geometryColour(geometry, recording.scene), shape);
+      item.cloud = cloudOf(recording.scene, item.node);
+      this.items.push(item);
       if (geometry.visual && geometry.body >= 0) this.hasVisual.add(partOf(geometry));
     });
     this.triangles = new Map();
@@ -105,14 +108,20 @@ export class Bodies {
     return { mesh, items };
   }
 
-  /** Colours, with the selected body marked. */
+  /** Colours of numbers stay as the legend has them. */
+  #mark({ body, node, cloud }, colour) {
+    const chosen = node < 0 ? body > 0 && body === this.selected : cloud >= 0 && cloud === this.selectedCloud;
+    if (chosen) colour.lerp(SELECTED, 0.65);
+  }
+
+  /** Colours, with the selected body or cable marked. */
   paint() {
     const colour = new THREE.Color();
     for (const { mesh, items } of this.batches) {
       items.forEach((item, k) => {
         colour.copy(item.colour);
         if (this.tint) colour.lerp(this.tint, 0.75);
-        if (item.body === this.selected && item.body > 0) colour.lerp(SELECTED, 0.65);
+        this.#mark(item, colour);
         mesh.setColorAt(k, colour);
       });
       mesh.instanceColor.needsUpdate = true;
@@ -147,20 +156,20 @@ export class Bodies {
       items.forEach((item, k) => {
         if (item.node < 0) return;
         if (range && !Number.isNaN(values[item.node])) valueColour(values[item.node], range, colour);
-        else colour.copy(item.colour);
+        else this.#mark(item, colour.copy(item.colour));
         mesh.setColorAt(k, colour);
       });
       mesh.instanceColor.needsUpdate = true;
     }
   }
 
-  /** The first shape that a ray meets. @param {THREE.Raycaster} ray @returns {{ item: Item, distance: number } | null} */
+  /** The first shape that a ray meets. @param {THREE.Raycaster} ray @returns {{ body: number, node: number, distance: number } | null}  node -1: of a body */
   pick(ray) {
     const hit = ray.intersectObject(this.root, true).find(({ object, instanceId }) => {
       const item = object.userData.items[instanceId];
-      return item.node < 0 && item.body > 0 && !this.hidden.has(item.body);
+      return item.node >= 0 ? item.cloud >= 0 : item.body > 0 && !this.hidden.has(item.body);
     });
-    return hit ? { item: hit.object.userData.items[hit.instanceId], distance: hit.distance } : null;
+    return hit ? { ...hit.object.userData.items[hit.instanceId], distance: hit.distance } : null;
   }
 }
 

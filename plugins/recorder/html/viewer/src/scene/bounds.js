@@ -6,6 +6,7 @@ import { median } from "../data/arrow_scale.js";
 import { linesOf } from "../data/frames.js";
 
 const FIRST = 0.5; // how much the first frame counts
+const MOST = 3; // times the diagonal
 const STANDARD = 1; // radius of an empty scene [m]
 
 /** The box around a shape in its own frame. */
@@ -38,6 +39,19 @@ export function boundsOf(recording, poses) {
   const sphere = settled.getBoundingSphere(new THREE.Sphere());
   sphere.radius = Math.max(0.8 * sphere.radius, 1e-3); // the corners of the box are empty
   return { box: settled, sphere, bodyRadius: bodyRadiusOf(recording) };
+}
+
+/**
+ * The box, grown so that it holds the last frame too, where that does not make it much larger: what is lifted, pushed or pulled stays
+ * in the picture, and what fell off the ground does not shrink everything else.
+ * @param {import("../data/recording.js").Recording} recording @param {import("./poses.js").Poses} poses  are overwritten @param {THREE.Box3} box
+ */
+export function withEnd(recording, poses, box) {
+  const moment = recording.momentAt(Infinity, () => {});
+  if (!moment) return box;
+  poses.set(moment, false);
+  const all = boxOf(recording, poses, moment).union(box), size = new THREE.Vector3();
+  return all.getSize(size).length() <= MOST * box.getSize(size).length() ? all : box;
 }
 
 function bodyRadiusOf({ scene, meshes }) {

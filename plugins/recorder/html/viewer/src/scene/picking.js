@@ -4,25 +4,27 @@
 import * as THREE from "three";
 import { contactsOf, patchesOf } from "../data/frames.js";
 import { keyOf, reportOf } from "../data/patch_report.js";
+import { cloudOf } from "../data/scene.js";
 
+const NONE = { body: -1, cloud: -1, node: -1, contact: -1, patch: "" };
 const NEAR = 9; // pixels around the point of a contact
 
 /**
- * The contact whose point, or the patch whose center of pressure is seen there, else the body.
+ * The contact whose point, or the patch whose center of pressure is seen there, else the body or the nearest node of a soft body.
  * @param {import("./stage.js").Stage} stage @param {boolean} withContacts @param {boolean} withFaces  these instead of patches
- * @returns {{ view: import("./view.js").RecordingView, body: number, contact: number, patch: string } | null}
+ * @returns {{ view: import("./view.js").RecordingView, body: number, cloud: number, node: number, contact: number, patch: string } | null}
  */
 export function pickAt(stage, x, y, withContacts, withFaces) {
   const at = stage.rayAt(x, y);
   if (!at) return null;
   for (const view of at.pane.views) {
     const mark = withContacts && !view.ghost ? markAt(stage, view, x, y, withFaces) : null;
-    if (mark) return { view, body: -1, ...mark };
+    if (mark) return { view, ...NONE, ...mark };
   }
-  const hits = at.pane.views.map((view) => ({ view, hit: view.bodies.pick(at.ray) })).filter(({ hit }) => hit);
+  const hits = at.pane.views.flatMap((view) => [view.bodies, view.surfaces].map((part) => ({ view, hit: part.pick(at.ray) }))).filter(({ hit }) => hit);
   if (hits.length === 0) return null;
   const { view, hit } = hits.reduce((a, b) => (a.hit.distance <= b.hit.distance ? a : b));
-  return { view, body: hit.item.body, contact: -1, patch: "" };
+  return hit.node < 0 ? { view, ...NONE, body: hit.body } : { view, ...NONE, cloud: cloudOf(view.recording.scene, hit.node), node: hit.node };
 }
 
 function markAt(stage, view, x, y, withFaces) {

@@ -32,6 +32,9 @@ export class Stage {
     this.controls.enableDamping = false;
     this.controls.zoomToCursor = true;
     this.controls.addEventListener("change", onMove);
+    /** Did someone turn, shift or place the camera? */
+    this.moved = false;
+    this.controls.addEventListener("start", () => (this.moved = true));
     this.lookFrom(OBLIQUE);
   }
 
@@ -101,6 +104,12 @@ export class Stage {
     this.#fit(new THREE.Vector3(...direction).normalize());
   }
 
+  /** Makes room for more, and shows it where nobody chose another camera. @param {THREE.Box3[]} boxes */
+  include(boxes) {
+    for (const box of boxes) this.box.union(box);
+    if (!this.moved) this.fit();
+  }
+
   /** Fits everything into the picture, from where the camera stands. */
   fit() {
     this.#fit(this.camera.position.clone().sub(this.controls.target).normalize());
@@ -127,6 +136,7 @@ export class Stage {
 
   /** Moves camera and target alike. @param {THREE.Vector3} by */
   shift(by) {
+    this.moved = true;
     if (by.lengthSq() === 0) return;
     this.camera.position.add(by);
     this.controls.target.add(by);
@@ -135,6 +145,7 @@ export class Stage {
 
   /** Turns the camera around its target [rad], and moves it nearer for a factor above 1. */
   turn(left, up, nearer = 1) {
+    this.moved = true;
     this.controls.rotateLeft(left);
     this.controls.rotateUp(up);
     if (nearer !== 1) {

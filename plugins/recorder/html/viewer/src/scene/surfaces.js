@@ -3,15 +3,19 @@
 
 import * as THREE from "three";
 
-import { nodeColour, valueColour } from "./palette.js";
+import { cloudOf } from "../data/scene.js";
+import { nodeColour, SELECTION_COLOUR, valueColour } from "./palette.js";
 
 const COLOUR = "#8fa6c4";
 const WHITE = new THREE.Color(1, 1, 1);
+const MARK = new THREE.Color(SELECTION_COLOUR).multiplyScalar(0.45);
 
 export class Surfaces {
   /** @param {{ surfaces?: { first_node: number, node_count: number, triangles: number[], rgba?: number[] }[], colors?: { nodes: number[] } }} scene */
   constructor(scene) {
     this.root = new THREE.Group();
+    /** Cloud of nodes; -1: none. */
+    this.selected = -1;
     const told = new Set(scene.colors?.nodes ?? []);
     this.parts = (scene.surfaces ?? []).map(({ first_node: first, node_count: count, triangles, rgba }) => {
       const colour = rgba ? nodeColour(rgba, first, scene) : new THREE.Color(COLOUR), opacity = rgba?.[3] ?? 1;
@@ -24,8 +28,20 @@ export class Surfaces {
       // a cloth that is lit from behind would lie in its own shadow
       Object.assign(mesh, { frustumCulled: false, castShadow: true, receiveShadow: isClosed(triangles) });
       this.root.add(mesh);
-      return { mesh, first, count, colour, opacity, valued };
+      return { mesh, first, count, cloud: cloudOf(scene, first), colour, opacity, valued };
     });
+  }
+
+  /** The node next to where a ray meets a surface first. @param {THREE.Raycaster} ray @returns {{ body: number, node: number, distance: number } | null} */
+  pick(ray) {
+    const near = ({ mesh }) => ray.intersectObject(mesh, false)[0];
+    const hits = this.parts.filter(({ cloud }) => cloud >= 0).map((part) => ({ part, hit: near(part) })).filter(({ hit }) => hit);
+    if (hits.length === 0) return null;
+    const { part, hit } = hits.reduce((a, b) => (a.hit.distance <= b.hit.distance ? a : b));
+    const { position } = part.mesh.geometry.attributes, corner = new THREE.Vector3();
+    const away = (vertex) => corner.fromBufferAttribute(position, vertex).distanceTo(hit.point);
+    const vertex = [hit.face.a, hit.face.b, hit.face.c].reduce((a, b) => (away(a) <= away(b) ? a : b));
+    return { body: -1, node: part.first + vertex, distance: hit.distance };
   }
 
   /** @param {THREE.Color | null} tint @param {boolean} ghost */
@@ -43,12 +59,15 @@ export class Surfaces {
 
   /** @param {import("./poses.js").Poses} poses @param {{ low: number, high: number } | null} range  of colours; null: of their own */
   place({ nodes, values }, range) {
-    for (const { mesh, first, count, colour, valued } of this.parts) {
-      this.#color(mesh, valued && !this.tint ? range : null, values.subarray(first, first + count), colour);
+    for (const { mesh, first, count, cloud, colour, valued } of this.parts) {
+      const shown = valued && !this.tint ? range : null;
+      this.#color(mesh, shown, values.subarray(first, first + count), colour);
+      mesh.material.emissive.set(cloud >= 0 && cloud === this.selected && !shown ? MARK : 0); // numbers keep the colours of the legend
       const { position } = mesh.geometry.attributes;
       position.array.set(nodes.subarray(3 * first, 3 * (first + count)));
       position.needsUpdate = true;
       mesh.geometry.computeVertexNormals();
+      mesh.geometry.boundingSphere = null; // the ray asks for it
     }
   }
 

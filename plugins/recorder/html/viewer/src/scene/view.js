@@ -95,10 +95,11 @@ export class RecordingView {
     return (faces ? this.faceArrowScale : this.arrowScale) * arrowScale;
   }
 
-  /** @param {number} body  -1: none */
-  select(body) {
-    if (body === this.bodies.selected) return;
-    this.bodies.selected = body;
+  /** @param {number} body  -1: none @param {number} cloud  of nodes; -1: none */
+  select(body, cloud) {
+    if (body === this.bodies.selected && cloud === this.bodies.selectedCloud) return;
+    Object.assign(this.bodies, { selected: body, selectedCloud: cloud });
+    this.surfaces.selected = cloud;
     this.bodies.paint();
   }
 

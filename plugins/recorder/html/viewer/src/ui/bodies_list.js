@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bodies of the scene: which are shown, which is selected.
+// The bodies of the scene: which are shown, which is selected; below them soft bodies and cables, which are selected alone.
 
 import { el } from "./dom.js";
 
@@ -28,9 +28,16 @@ export class BodiesList {
       .filter(({ number, name, robot }) => number > 0 && `${robot} ${name}`.toLowerCase().includes(wanted));
   }
 
+  /** Soft bodies and cables whose name holds it. */
+  #foundClouds() {
+    const wanted = this.search.value.trim().toLowerCase();
+    return (this.app.recordings[0].scene.clouds ?? []).map((cloud, number) => ({ number, name: cloud.name || `soft body ${number + 1}`, turns: cloud.turns }))
+      .filter(({ name }) => name.toLowerCase().includes(wanted));
+  }
+
   list() {
-    const found = this.#found();
-    this.lines.replaceChildren(...found.slice(0, MOST).map((body) => this.#line(body)));
+    const found = [...this.#found(), ...this.#foundClouds()];
+    this.lines.replaceChildren(...found.slice(0, MOST).map((one) => ("turns" in one ? this.#cloudLine(one) : this.#line(one))));
     this.marked = null;
     this.more.hidden = found.length <= MOST;
     this.more.textContent = `and ${found.length - MOST} more: search`;
@@ -45,18 +52,22 @@ export class BodiesList {
     return el("li", {}, box, button);
   }
 
+  #cloudLine({ number, name, turns }) {
+    return el("li", {}, el("button", { type: "button", class: "plain", "data-cloud": number, onclick: () => this.app.selectCloud(number) },
+      name, el("span", { class: "muted" }, turns ? "cable" : "soft body")));
+  }
+
   #showAll(shown) {
     this.app.showBodies(this.#found().map(({ number }) => number), shown);
     this.list();
   }
 
   update() {
-    const { body } = this.app.selection;
-    if (body === this.marked) return;
-    this.marked = body;
+    const { body, cloud } = this.app.selection, marked = cloud >= 0 ? `[data-cloud="${cloud}"]` : `[data-body="${body}"]`;
+    if (marked === this.marked) return;
+    this.marked = marked;
     for (const button of this.lines.querySelectorAll("button")) {
-      const current = Number(button.getAttribute("data-body")) === body;
-      if (current) button.setAttribute("aria-current", "true");
+      if (button.matches(marked)) button.setAttribute("aria-current", "true");
       else button.removeAttribute("aria-current");
     }
   }

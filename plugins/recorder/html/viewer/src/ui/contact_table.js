@@ -45,8 +45,8 @@ export class ContactTable {
     this.root = el("div", {}, this.title, this.table);
   }
 
-  /** @param {import("../scene/view.js").RecordingView} view @param {number} body */
-  show(view, body) {
+  /** @param {import("../scene/view.js").RecordingView} view @param {(geometry: any) => boolean} owns  is a shape of what has the contacts? */
+  show(view, owns) {
     const { scene } = view.recording;
     const { frames, index } = view.moment;
     const contacts = contactsOf(frames, scene.units), patches = patchesOf(frames, scene.units);
@@ -54,9 +54,10 @@ export class ContactTable {
     /** Another row, if this is about the body and there is room. */
     const add = (of, about, suffix, describe) => {
       const [a, b] = [contacts.geometryA[of], contacts.geometryB[of]].map((g) => scene.geometries[g]);
-      if ((a?.body !== body && b?.body !== body) || ++count > MOST) return;
+      const isA = a && owns(a);
+      if (!(isA || (b && owns(b))) || ++count > MOST) return;
       const { normal, friction, gap, slip, state } = describe();
-      this.#row(count - 1).show(about(), ownerName(scene, a?.body === body ? b : a) + suffix, state,
+      this.#row(count - 1).show(about(), ownerName(scene, isA ? b : a) + suffix, state,
         [withUnit(normal, "N", 3), withUnit(friction, "N", 3), withUnit(gap, "m", 3), withUnit(slip, "m/s", 3)]);
     };
     for (let p = patches.first[index]; p < patches.first[index + 1]; p++) {

@@ -4,6 +4,7 @@
 import { contactsOf, patchesOf } from "../data/frames.js";
 import { forcesOn, partsOf, STATE } from "../data/contacts.js";
 import { patchWith, reportOf } from "../data/patch_report.js";
+import { cloudOf } from "../data/scene.js";
 import { offsetOf } from "../scene/poses.js";
 import { ContactTable } from "./contact_table.js";
 import { el, setPressed, table } from "./dom.js";
@@ -27,16 +28,17 @@ export class Inspector {
   update() {
     const { selection, views, options } = this.app;
     const view = views[selection.view];
-    const chosen = selection.contact >= 0 ? "contact" : selection.patch !== "" ? "patch" : selection.body > 0 ? "body" : "none";
+    const chosen = selection.contact >= 0 ? "contact" : selection.patch !== "" ? "patch" : selection.body > 0 ? "body" : selection.cloud >= 0 ? "cloud" : "none";
     const kind = view.moment ? chosen : "none";
     this.title.hidden = this.buttons.hidden = kind === "none";
     this.follow.hidden = kind !== "body";
-    this.contacts.root.hidden = kind !== "body";
+    this.contacts.root.hidden = kind !== "body" && kind !== "cloud";
     setPressed(this.follow, options.get("follow"));
     if (kind === "body") this.#showBody(view, selection.body);
+    else if (kind === "cloud") this.#showCloud(view, selection);
     else if (kind === "contact") this.#showContact(view, selection.contact);
     else if (kind === "patch") this.#showPatch(view, selection.patch);
-    else this.facts.replaceChildren(el("p", { class: "muted" }, "Click a body, a contact or a patch's center, or choose one from the list."));
+    else this.facts.replaceChildren(el("p", { class: "muted" }, "Click a body, a soft body, a contact or a patch's center, or choose one from the list."));
   }
 
   #showBody(view, body) {
@@ -50,9 +52,27 @@ export class Inspector {
       ["robot", scene.robots?.[robot]?.name], ["mass", mass > 0 ? withUnit(mass * 1000, "g") : null],
       ["position m", vector(part(0, 3))], ["w x y z", vector(part(3, 4), 3)],
       ["velocity m/s", vector(part(7, 3), 3)], ["angular rad/s", vector(part(10, 3), 3)],
-      ...contactForces(view, body), ...this.#differences(view, body),
+      ...contactForces(view, (geometry) => geometry.body === body), ...this.#differences(view, body),
     ]));
-    this.contacts.show(view, body);
+    this.contacts.show(view, (geometry) => geometry.body === body);
+  }
+
+  /** A soft body or cable as a whole, and the node that was clicked. */
+  #showCloud(view, { cloud, node }) {
+    const { scene } = view.recording, { nodes, values } = view.poses;
+    const { name, first_node: first, node_count: count } = scene.clouds[cloud];
+    const owns = (geometry) => cloudOf(scene, geometry.node ?? -1) === cloud;
+    const told = values.subarray(first, first + count).filter((value) => !Number.isNaN(value));
+    const ends = told.length > 0 ? [Math.min, Math.max].map((end) => withUnit(told.reduce((a, b) => end(a, b)), scene.colors.unit)) : null;
+    this.title.textContent = name || `soft body ${cloud + 1}`;
+    this.facts.replaceChildren(table([
+      ["nodes", String(count)], ["mean of them m", vector([0, 1, 2].map((c) => meanOf(nodes, first, count, c)))],
+      [scene.colors?.name, ends && `${ends[0]} to ${ends[1]}`],
+      ["node, from 1 on", node < 0 ? null : String(node - first + 1)], ["it is at m", node < 0 ? null : vector(nodes.subarray(3 * node, 3 * node + 3))],
+      [`${scene.colors?.name} there`, node < 0 || !(Math.abs(values[node]) >= 0) ? null : withUnit(values[node], scene.colors.unit)],
+      ...contactForces(view, owns),
+    ]));
+    this.contacts.show(view, owns);
   }
 
   /** How far the same body is away in the other recordings. */
@@ -115,17 +135,26 @@ function area(value) {
   return value >= 1e-2 ? `${short(value)} m²` : value >= 1e-5 ? `${short(value * 1e4)} cm²` : `${short(value * 1e6)} mm²`;
 }
 
-/** What all contacts of a body do to it together. */
-function contactForces(view, body) {
+/** Mean of a coordinate of nodes. */
+function meanOf(nodes, first, count, c) {
+  let sum = 0;
+  for (let k = first; k < first + count; k++) sum += nodes[3 * k + c];
+  return sum / count;
+}
+
+/** What all contacts of what owns these shapes do to it together. */
+function contactForces(view, owns) {
   const { scene } = view.recording;
   const contacts = contactsOf(view.moment.frames, scene.units);
   const { start } = contacts, { index } = view.moment;
-  const { normal, friction } = forcesOn(contacts, start[index], start[index + 1], (g) => scene.geometries[g]?.body === body);
+  const { normal, friction } = forcesOn(contacts, start[index], start[index + 1], (g) => scene.geometries[g] !== undefined && owns(scene.geometries[g]));
   return [["normal force N", vector(normal, 3)], ["friction force N", vector(friction, 3)]];
 }
 
 /** The body that a geometry belongs to, or what it is called itself. */
 export function ownerName(scene, geometry) {
   if (!geometry) return "?";
+  const cloud = cloudOf(scene, geometry.node ?? -1);
+  if (cloud >= 0) return scene.clouds[cloud].name || `soft body ${cloud + 1}`;
   return geometry.body > 0 ? scene.bodies[geometry.body].name || `body ${geometry.body}` : geometry.name || geometry.type;
 }
