@@ -5,6 +5,8 @@
 
 #include <stiction/soft.h>
 
+#include "room.h"
+
 static stn_status check(int32_t point_count, const double *points, int32_t segments, double *length, stn_error *err) {
     *length = 0.0;
     if (point_count < 2) {
@@ -52,6 +54,7 @@ stn_status stn_soft_mesh_line(stn_context *context, int32_t point_count, const d
     double length = 0.0;
     *out = NULL;
     stn_status status = check(point_count, points, segments, &length, err);
+    status = status == STN_OK ? soft_check_room(2, segments, err) : status;
     if (status != STN_OK) {
         return status;
     }

@@ -8,6 +8,8 @@
 #include <stiction/tuples.h>
 #include <stiction/union_find.h>
 
+#include "room.h"
+
 /// Face f of a tetrahedron, counter-clockwise seen from outside, is opposite to its node f.
 static const int face_nodes[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
 
@@ -119,7 +121,7 @@ static stn_status check_counts(const making *m, stn_error *err) {
         return stn_fail(err, STN_ERR_ARGUMENT, "%d nodes and %d %s; each must be 1 to %d", d->node_count,
                         m->element_count, m->width == 4 ? "tetrahedra" : "elements", STN_SOFT_COUNT_MAX);
     }
-    return STN_OK;
+    return soft_check_room(m->width, m->element_count, err);
 }
 
 /// Are all numbers finite, all indices in range, and does each element have a volume or an area?

@@ -6,6 +6,8 @@
 
 #include <stiction/soft.h>
 
+#include "room.h"
+
 static const char *const type_names[STN_SOFT_SHAPE_COUNT] = {"box", "ball", "cylinder", "sheet", "finger"};
 
 // ------------------------------------------------------------------------------------------------------------- checks
@@ -264,6 +266,19 @@ typedef struct pieces {
     int32_t *number; // (crossings) of each in the mesh, or -1
 } pieces;
 
+/// Cells of a grid that are hollow.
+static double count_hollow(const stn_soft_shape *shape, const grid *g) {
+    double count = 1.0;
+    for (int k = 0; k < axes_of(shape); k++) {
+        int32_t odd = 0;
+        for (int32_t i = 0; i < g->cells[k]; i++) {
+            odd += g->block[k][i] % 2;
+        }
+        count *= odd;
+    }
+    return count;
+}
+
 static stn_status check_counts(const stn_soft_shape *shape, const grid *g, stn_error *err) {
     bool sheet = shape->type == STN_SOFT_SHEET;
     double elements = (double)g->cells[0] * g->cells[1] * (sheet ? 1.0 : g->cells[2]) * per_cell(shape);
@@ -272,7 +287,7 @@ static stn_status check_counts(const stn_soft_shape *shape, const grid *g, stn_e
                         g->cells[0], g->cells[1], sheet ? 1 : g->cells[2], elements, sheet ? "triangles" : "tetrahedra",
                         STN_SOFT_COUNT_MAX);
     }
-    return STN_OK;
+    return soft_check_room(sheet ? 3 : 4, elements - count_hollow(shape, g) * per_cell(shape), err);
 }
 
 static stn_status make_pieces(stn_context *context, const stn_soft_shape *shape, const grid *g, pieces *p,

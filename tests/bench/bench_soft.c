@@ -83,8 +83,8 @@ static void make(scene *s, stn_context *context, int32_t which, uint64_t seed) {
 
 // ------------------------------------------------------------------------------------------------------------ 1. A
 
-/// What an order costs: blocks of L and multiplications of its factorisation; NULL: that of the block tree itself, which
-/// is made along with it and has no time of its own.
+/// What an order costs: blocks of L and multiplications of its factorisation; NULL: that of the block tree itself,
+/// which is made along with it and has no time of its own.
 static void print_order(stn_context *context, const char *name, const stn_block_matrix *A, const int32_t *order,
                         double us) {
     stn_block_pattern pattern = A->pattern;

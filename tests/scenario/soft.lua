@@ -490,3 +490,30 @@ stn.test("what becomes infinite is named", function()
   block(world, { name = "pad", pinned = "x_min" })
   refused(function() world:step() end, "the kinetic energy became inf J", "the fastest is node", "(counted from 0) of 'pad'")
 end)
+
+stn.test("reset and restore bring back nodes, pressure and gravity, and keep the time step", function()
+  local world = stn.world { dt = 1e-3, gravity = { 0, 0, -9 } }
+  local finger = world:soft { finger = { size = { 0.09, 0.02, 0.015 }, chambers = 2, wall = 0.002 }, cells = 12, pinned = "x_min" }
+  local hand = world:box { size = { 0.02, 0.02, 0.02 }, xyz = { 0.2, 0, 0 } }
+  hand:kinematic(function(t) return { xyz = { 0.2, 0, math.sin(5 * t) } } end)
+  local held = block(world, { attach = { link = hand, nodes = "x_min" }, xyz = { 0.31, 0, 0 } })
+  local start, begun = world:hash(), finger:positions()
+  local function run(snapshot)
+    finger:set_pressure(2, 1e4)
+    world:set_gravity { 0, 0, -1 }
+    world:set_dt(2e-3)
+    for _ in world:run { steps = 20 } do end
+    assert(finger:pressure(1) == 0 and finger:pressure(2) == 1e4 and held:position()[3] > 0)
+    return world:hash()
+  end
+  local once = run()
+  for _, back in ipairs { function() world:reset() end, function(s) world:restore(s) end } do
+    world:reset()
+    local snapshot = world:snapshot()
+    run()
+    back(snapshot)
+    assert(world:hash() == start and finger:pressure(2) == 0 and world.gravity[3] == -9 and world.dt == 2e-3)
+    for i, x in ipairs(finger:positions()) do stn.near(x, begun[i], 0) end
+    assert(run() == once, "the same run once more")
+  end
+end)

@@ -44,7 +44,9 @@ typedef struct stn_soft_mesh_data {
 /// uses, which are dropped; pieces that do not hang together. STN_ERR_ARGUMENT names element and nodes: an index out of
 /// range, a number that is not finite, an element without volume (6 V at most 1e-14 of the product of the edges at its
 /// first node) or area, the same element twice, a face of more than two tetrahedra or of two on one side of it, an edge
-/// of more than two triangles or of two that run along it the same way. STN_ERR_MEMORY says how much is needed.
+/// of more than two triangles or of two that run along it the same way. STN_ERR_MEMORY says how much is needed: before
+/// anything is made where a body of the mesh in a complete world needs more than the machine has, or RLIMIT_AS leaves
+/// the process; steps need more on top.
 /// Thread: [any], as all of this file.
 stn_status stn_soft_mesh_create(stn_context *context, const stn_soft_mesh_data *data, stn_soft_mesh **out,
                                 stn_error *err);
@@ -92,13 +94,14 @@ void stn_soft_shape_divide(stn_soft_shape *shape, int32_t count);
 /// cells are mirror images of themselves. Balls and cylinders are boxes of which each shell is moved to a sphere, or
 /// circle, of its size: by x_i sqrt(1 - x_j^2/2 - x_k^2/2 + x_j^2 x_k^2/3) on [-1, 1]^3, by x_i sqrt(1 - x_j^2/2) on
 /// [-1, 1]^2. STN_ERR_ARGUMENT names the member that is out of range, or says how many elements the cells make when
-/// there would be too many.
+/// there would be too many; STN_ERR_MEMORY as stn_soft_mesh_create.
 stn_status stn_soft_mesh_generate(stn_context *context, const stn_soft_shape *shape, stn_soft_mesh **out,
                                   stn_error *err);
 
 /// A line of nodes for a cable: the polygon through `points` (point_count x 3) [m] in `segments` > 0 parts of equal
 /// length along it, so segments + 1 nodes, the first and last at its ends. Corners between nodes are cut.
-/// STN_ERR_ARGUMENT: fewer than 2 points, one that is not finite or beyond 1e50 m, a polygon without length.
+/// STN_ERR_ARGUMENT: fewer than 2 points, one that is not finite or beyond 1e50 m, a polygon without length;
+/// STN_ERR_MEMORY as stn_soft_mesh_create.
 stn_status stn_soft_mesh_line(stn_context *context, int32_t point_count, const double *points, int32_t segments,
                               stn_soft_mesh **out, stn_error *err);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Soft meshes: what is generated is closed, positive and of the right volume; what is given is checked; sets of nodes.
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "stn_heap.h"
 #include "stn_heard.h"
@@ -433,6 +434,35 @@ static void a_million_tetrahedra_are_made(void **state) {
 
 // ------------------------------------------------------------------------------------------------------------- refused
 
+#if !defined(__SANITIZE_ADDRESS__) // which has more address space than any limit
+static void what_no_memory_can_hold_is_refused_before_it_is_made(void **state) {
+    (void)state;
+    static const double ends[6] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0};
+    stn_soft_shape box = shape_of(STN_SOFT_BOX, 1.0, 1.0, 1.0, 100, 100, 100);
+    stn_soft_shape sheet = shape_of(STN_SOFT_SHEET, 1.0, 1.0, 0.0, 1000, 1000, 1);
+    stn_soft_mesh *mesh = NULL;
+    struct rlimit old, little;
+    assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
+    little = (struct rlimit){.rlim_cur = (rlim_t)4 << 30, .rlim_max = old.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_AS, &little), 0);
+    int64_t before = stn_context_allocations(context);
+    assert_error(stn_soft_mesh_generate(context, &box, &mesh, &said), STN_ERR_MEMORY,
+                 "soft mesh 'box': 5000000 tetrahedra need at least 4.66 GiB of memory, of which there are 4 GiB");
+    assert_true(stn_context_allocations(context) - before <= 6); // the lines of the grid
+    assert_error(stn_soft_mesh_generate(context, &sheet, &mesh, &said), STN_ERR_MEMORY,
+                 "soft mesh 'sheet': 2000000 triangles need at least 5.59 GiB");
+    assert_error(stn_soft_mesh_line(context, 2, ends, 700000, &mesh, &said), STN_ERR_MEMORY,
+                 "700000 segments need at least 4.56 GiB");
+    // a finger of as many cells, nearly all of them hollow
+    box.type = STN_SOFT_FINGER;
+    box.chambers = box.rows = 1;
+    box.wall = box.floor = 1e-3;
+    mesh = generate(&box);
+    stn_soft_mesh_destroy(mesh);
+    assert_int_equal(setrlimit(RLIMIT_AS, &old), 0);
+}
+#endif
+
 static void assert_shape_refused(const stn_soft_shape *shape, const char *part) {
     stn_soft_mesh *mesh = (stn_soft_mesh *)&mesh;
     assert_error(stn_soft_mesh_generate(context, shape, &mesh, &said), STN_ERR_ARGUMENT, part);
@@ -748,6 +778,9 @@ int main(void) {
         cmocka_unit_test(rows_of_chambers_are_counted_row_by_row),
         cmocka_unit_test(cells_are_divided_into_near_cubes),
         cmocka_unit_test(a_million_tetrahedra_are_made),
+#if !defined(__SANITIZE_ADDRESS__)
+        cmocka_unit_test(what_no_memory_can_hold_is_refused_before_it_is_made),
+#endif
         cmocka_unit_test(bad_shapes_are_refused_by_member),
         cmocka_unit_test(bad_tetrahedra_are_refused_with_element_and_nodes),
         cmocka_unit_test(what_is_repaired_is_told),
