@@ -11,6 +11,7 @@
 
 /// A deformable as it is described.
 typedef struct soft_cloud {
+    const char *name;
     int32_t count;        // of nodes
     double *rest, *start; // (3 count) [m]
     double *mass;         // (count), beside that of the elements
@@ -19,7 +20,11 @@ typedef struct soft_cloud {
 
 static inline soft_cloud soft_cloud_make(int32_t count, const double *rest) {
     const size_t n = (size_t)count;
-    soft_cloud c = {count, calloc(3 * n, sizeof(double)), calloc(3 * n, sizeof(double)), calloc(n, sizeof(double)),
+    soft_cloud c = {"soft",
+                    count,
+                    calloc(3 * n, sizeof(double)),
+                    calloc(3 * n, sizeof(double)),
+                    calloc(n, sizeof(double)),
                     calloc(n, sizeof(int32_t))};
     assert_true(c.rest != NULL && c.start != NULL && c.mass != NULL && c.held != NULL);
     memcpy(c.rest, rest, 3 * n * sizeof(double));
@@ -37,7 +42,7 @@ static inline void soft_cloud_free(soft_cloud *c) {
 /// Adds the nodes, and holds those that are to be held. Returns the cloud's number.
 static inline int32_t soft_add_nodes(stn_world *world, const soft_cloud *c) {
     stn_model_builder *builder = stn_world_builder(world);
-    const stn_nodes_spec spec = {.name = "soft",
+    const stn_nodes_spec spec = {.name = c->name,
                                  .node_count = c->count,
                                  .position = c->start,
                                  .rest = c->rest,

@@ -34,6 +34,7 @@ static stn_world *make(stn_context *context, bool with_sheet) {
     soft_add_elements(world, cloud, "cable", young, 1, 1, ends);
     if (with_sheet) {
         soft_cloud sheet = soft_cloud_make(3, rest);
+        sheet.name = "sheet";
         const int32_t triangle[6] = {0, 1, 2, 0, 1, 2};
         soft_add_elements(world, soft_add_nodes(world, &sheet), "shell", young, 1, 1, triangle);
         soft_cloud_free(&sheet);
