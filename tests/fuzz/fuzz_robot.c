@@ -25,6 +25,9 @@ static const char tetrahedron[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\n
 static const char *const others[][2] = {
     {"package.xml", "<package><name>p</name></package>"},
     {"m.obj", tetrahedron},
+    {"t.vtk",
+     "# vtk DataFile Version 3.0\nt\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 float\n0 0 0 1 0 0 0 1 0 0 0 1\n"
+     "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n10\n"},
     {"urdf/part.xml", "<mujocoinclude><body name='part'><geom size='1'/></body></mujocoinclude>"},
     {"urdf/part.sdf", "<sdf version='1.6'><model name='p'><link name='l'/></model></sdf>"},
     {"urdf/model.config", "<model><sdf version='1.6'>part.sdf</sdf></model>"},
@@ -117,6 +120,9 @@ static void check_robot(stn_model_builder *builder) {
         const stn_geometry *g = &model->geometries[i];
         must(!g->collision || g->shape.type != STN_SHAPE_MESH || g->shape.mesh != NULL);
         reached(g->collision ? "collision" : "visual");
+    }
+    for (int32_t i = 0; i < model->element_group_count; i++) {
+        reached(model->element_groups[i].instance->desc->id);
     }
     stn_model_destroy(model);
 }

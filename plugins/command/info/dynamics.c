@@ -148,7 +148,8 @@ stn_status info_compute(info_report *r, stn_error *err) {
         d->note = "more than 2000 degrees of freedom: no mass matrix";
     }
     if (r->counts.mass == 0.0) {
-        d->note = "no link has a mass: good for kinematics only";
+        d->note = m->node_count > 0 ? "no link has a mass, soft bodies have: their figures stand with their nodes"
+                                    : "no link has a mass: good for kinematics only";
     }
     return status;
 }

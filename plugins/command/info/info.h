@@ -97,6 +97,7 @@ int info_mesh(const cli_command *command, const char *path, bool json);
 
 /// How many nodes of a cloud are attached to a link (STN_WORLD: to the world).
 int32_t info_attached(const stn_model *model, const stn_tree *cloud, int32_t link);
+double info_cloud_mass(const stn_model *model, const stn_tree *cloud); // json.c: of all nodes [kg]
 /// The link or joint at one end of a constraint, "world".
 const char *info_constraint_end(const stn_model *model, const stn_constraint_end *end);
 

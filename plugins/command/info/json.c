@@ -100,6 +100,14 @@ int32_t info_attached(const stn_model *model, const stn_tree *cloud, int32_t lin
     return count;
 }
 
+double info_cloud_mass(const stn_model *model, const stn_tree *cloud) {
+    double sum = 0.0;
+    for (int32_t i = 0; i < cloud->node_count; i++) {
+        sum += model->node_mass[cloud->node_start + i];
+    }
+    return sum;
+}
+
 static cJSON *clouds_json(const stn_model *m) {
     cJSON *clouds = cJSON_CreateArray();
     for (int32_t t = 0; t < m->tree_count; t++) {
@@ -108,7 +116,9 @@ static cJSON *clouds_json(const stn_model *m) {
         }
         cJSON *cloud = cJSON_CreateObject();
         cJSON_AddStringToObject(cloud, "type", m->trees[t].node_type == STN_NODE_FRAME ? "frame" : "point");
+        cli_json_add_text(cloud, "name", m->trees[t].name);
         cJSON_AddNumberToObject(cloud, "nodes", m->trees[t].node_count);
+        cli_json_add_real(cloud, "mass_kg", info_cloud_mass(m, &m->trees[t]));
         cJSON *list = cJSON_AddArrayToObject(cloud, "attached");
         for (int32_t link = STN_WORLD; link < m->link_count; link++) {
             const int32_t nodes = info_attached(m, &m->trees[t], link);

@@ -113,15 +113,17 @@ static void print_summary(const info_report *r) {
         cli_print_name(info_constraint_end(m, &held->ends[held->end_count - 1]));
         putchar('\n');
     }
-    // "  nodes     60 of a deformable, 4 attached to world, 2 to hand; surface skin of 96 triangles", a line a cloud;
-    // "60 frames of" where they turn.
+    // "  nodes     60 of robot/pad, 0.3 kg, 4 attached to world, 2 to hand; surface skin of 96 triangles", a line a
+    // cloud; "60 frames of" where they turn, "of a deformable" where it has no name.
     for (int32_t t = 0; t < m->tree_count; t++) {
         bool any = false;
         if (m->trees[t].kind != STN_TREE_NODAL) {
             continue;
         }
-        printf("  nodes     %d %sof a deformable", (int)m->trees[t].node_count,
+        printf("  nodes     %d %sof ", (int)m->trees[t].node_count,
                m->trees[t].node_type == STN_NODE_FRAME ? "frames " : "");
+        cli_print_name(m->trees[t].name[0] != '\0' ? m->trees[t].name : "a deformable");
+        printf(", %.6g kg", info_cloud_mass(m, &m->trees[t]));
         for (int32_t link = STN_WORLD; link < m->link_count; link++) {
             const int32_t nodes = info_attached(m, &m->trees[t], link);
             if (nodes > 0) {
@@ -226,8 +228,13 @@ bool info_print_text(const info_report *r) {
     print_joints(r);
     info_print_tree(r, &terminal);
     const info_dynamics *d = &r->dynamics;
-    printf("\n  at q =");
-    for (int32_t i = 0; i < r->robot.model->nq; i++) {
+    const stn_model *model = r->robot.model;
+    int32_t nq = 0; // of joints: those of nodes come after them
+    for (int32_t t = 0; t < model->tree_count; t++) {
+        nq += model->trees[t].kind == STN_TREE_ARTICULATED ? model->trees[t].nq : 0;
+    }
+    printf(nq > 0 || model->node_count == 0 ? "\n  at q =" : "");
+    for (int32_t i = 0; i < nq; i++) {
         printf(" %.6g", r->q[i]);
     }
     putchar('\n');

@@ -164,9 +164,9 @@ static bool read_plugin(robot_reader *reader, cable *c) {
     if (reader->diagnostics->error_count > before) {
         return false;
     }
-    if (!(c->bend > 0.0 && c->twist > 0.0)) {
-        robot_error(reader, plugin, "elasticity", "bend = %g Pa and twist = %g Pa of <plugin> must be > 0", c->bend,
-                    c->twist);
+    if (!(c->bend > 0.0 && c->twist > 0.0 && c->bend <= 1e50 && c->twist <= 1e50)) {
+        robot_error(reader, plugin, "elasticity",
+                    "bend = %g Pa and twist = %g Pa of <plugin> must be > 0 and at most 1e+50", c->bend, c->twist);
     } else if (c->bend > 3.0 * c->twist) {
         robot_error(reader, plugin, "unsupported",
                     "bend = %g Pa of <plugin> is more than three times twist = %g Pa: no solid does that, whose "
@@ -193,8 +193,8 @@ static bool read_geom(robot_reader *reader, cable *c) {
     robot_real(reader, geom, "mass", &mass);
     if (type == BOX) {
         refuse(reader, geom, "a cable of boxes", "cables are round here, make it type=\"capsule\"");
-    } else if (!(size[0] > 0.0)) {
-        robot_error(reader, geom, "range", "size of <geom> = %g m, the radius of the cable, must be > 0", size[0]);
+    } else {
+        mjcf_check_size(reader, geom, "size", size[0], "m");
     }
     const double r = size[0], ends = type == CAPSULE ? 4.0 / 3.0 * r : 0.0, parts = c->count - 1.0;
     c->radius = r;

@@ -43,13 +43,24 @@ static void read_edge(robot_reader *reader, const xml_element *xml) {
     }
 }
 
+bool mjcf_check_size(robot_reader *reader, const xml_element *xml, const char *what, double value, const char *unit) {
+    bool good = value > 0.0 && value <= 1e50;
+    if (!good) {
+        robot_error(reader, xml, "range", "%s of <%s> = %g %s must be > 0 and at most 1e+50", what, xml_name(xml),
+                    value, unit);
+    }
+    return good;
+}
+
 /// Young's modulus, Poisson's ratio, damping and thickness; of a sheet also what of it is stiff.
 static void read_elasticity(robot_reader *reader, const xml_element *xml, bool sheet, robot_soft *soft) {
     const xml_element *e = robot_child(reader, xml, "elasticity"), *at = e != NULL ? e : xml;
     double young = number_of(reader, e, "young", 0.0), poisson = number_of(reader, e, "poisson", 0.0);
     double damping = number_of(reader, e, "damping", 0.0), thickness = number_of(reader, e, "thickness", -1.0);
     int32_t stiff = choice_of(reader, e, "elastic2d", "none bend stretch both", NO_STIFFNESS);
-    if (!(young > 0.0)) {
+    if (young > 0.0) {
+        mjcf_check_size(reader, at, "young", young, "Pa");
+    } else {
         robot_error(reader, at, "elasticity",
                     "young of <elasticity> = %g Pa must be > 0: nothing else holds the points of a flex together%s",
                     young, e == NULL && sheet ? "; give thickness and elastic2d too" : "");
@@ -58,8 +69,8 @@ static void read_elasticity(robot_reader *reader, const xml_element *xml, bool s
         robot_error(reader, at, "elasticity", "poisson of <elasticity> = %g must lie in 0 to below 0.5%s", poisson,
                     poisson == 0.5 ? ": take 0.45 for what keeps its volume" : "");
     }
-    if (!(damping >= 0.0)) {
-        robot_error(reader, at, "elasticity", "damping of <elasticity> = %g s must be >= 0", damping);
+    if (!(damping >= 0.0 && damping <= 1e50)) {
+        robot_error(reader, at, "elasticity", "damping of <elasticity> = %g s must be >= 0 and at most 1e+50", damping);
     }
     robot_set_soft(soft, "young", young);
     robot_set_soft(soft, "poisson", poisson);
@@ -79,7 +90,9 @@ static void read_elasticity(robot_reader *reader, const xml_element *xml, bool s
                     "give elastic2d=\"both\", or \"stretch\" for a membrane",
                     stiff == BENDING ? "bend" : "none");
     }
-    if (!(thickness > 0.0)) {
+    if (thickness > 0.0) {
+        mjcf_check_size(reader, at, "thickness", thickness, "m");
+    } else {
         robot_error(reader, at, "elasticity", "thickness of <elasticity> = %g m must be > 0 for a flex of dim=\"2\"",
                     thickness);
     }
@@ -187,7 +200,9 @@ void mjcf_make_flex(robot_reader *reader, const mjcf_flex *flex) {
     }
     soft->link = flex->link;
     robot_real(reader, xml, "radius", &radius);
-    if (!(flex->dim == 3 ? radius >= 0.0 : radius > 0.0)) {
+    if (radius > 0.0) {
+        mjcf_check_size(reader, xml, "radius", radius, "m");
+    } else if (flex->dim == 2 || radius < 0.0) {
         robot_error(reader, xml, "range", "radius of <%s> = %g m must be %s 0 for dim=\"%d\"", xml_name(xml), radius,
                     flex->dim == 3 ? ">=" : ">", (int)flex->dim);
     }

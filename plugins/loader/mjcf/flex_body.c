@@ -87,8 +87,8 @@ bool mjcf_take_point(robot_reader *reader, const mjcf_part *part, const mjcf_par
         }
     }
     double mass = 0.0;
-    if (robot_required(reader, inertial, "mass", 1, &mass) && !(mass > 0.0)) {
-        robot_error(reader, inertial, "range", "mass = %g kg of a point of a flex must be > 0", mass);
+    if (robot_required(reader, inertial, "mass", 1, &mass)) {
+        mjcf_check_size(reader, inertial, "mass", mass, "kg");
     }
     stn_pose pose = mjcf_plain_pose(reader, part->xml);
     pose = stn_pose_mul(&part->frame, &pose);

@@ -312,8 +312,7 @@ int32_t mjcf_read_flexcomp(robot_reader *reader, const mjcf_part *part, int32_t 
     flex_shape *s = &f.shape;
     double mass = 1.0;
     robot_real(reader, xml, "mass", &mass);
-    if (!(mass > 0.0)) {
-        robot_error(reader, xml, "range", "mass of <flexcomp> = %g kg must be > 0", mass);
+    if (!mjcf_check_size(reader, xml, "mass", mass, "kg")) {
         return 0;
     }
     f.pinned = ROBOT_NEW(reader, s->point_count, bool);

@@ -249,6 +249,8 @@ int32_t mjcf_read_flexcomp(robot_reader *reader, const mjcf_part *part, int32_t 
 bool mjcf_take_point(robot_reader *reader, const mjcf_part *part, const mjcf_parts *inside, int32_t parent);
 /// flex.c: adds a soft body with what the elements inside flex->xml say.
 void mjcf_make_flex(robot_reader *reader, const mjcf_flex *flex);
+/// Number of a soft body above 0 and at most 1e50, with its unit; false: said.
+bool mjcf_check_size(robot_reader *reader, const xml_element *xml, const char *what, double value, const char *unit);
 /// A soft body without mesh, with room for its filter; NULL: said, or no memory.
 robot_soft *mjcf_add_soft(robot_reader *reader, const char *name, const xml_element *xml);
 /// Filter and friction of the soft body added last, from an element that may be NULL; its colour.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drake's deformable bodies: a <link> with <drake:deformable_properties> is no link but tetrahedra of a file, of element
-// "fem". Its pose places the mesh as it is at rest, and what is beyond a <drake:wall_boundary_condition> stays there.
-// What Drake refuses of such links is refused here too.
+// Drake's deformable bodies: a <link> with <drake:deformable_properties> is no link but tetrahedra of a file, of
+// element "fem". Its pose places the mesh as it is at rest, and what is beyond a <drake:wall_boundary_condition> stays
+// there. What Drake refuses of such links is refused here too.
 #include <string.h>
 
 #include "sdf.h"
@@ -12,8 +12,9 @@ typedef struct material_model {
     bool same;
 } material_model;
 
-static const material_model models[] = {
-    {"linear_corotated", "corotational", true}, {"corotated", "corotational", false}, {"neohookean", "neo_hookean", false}};
+static const material_model models[] = {{"linear_corotated", "corotational", true},
+                                        {"corotated", "corotational", false},
+                                        {"neohookean", "neo_hookean", false}};
 
 bool sdf_is_deformable(const xml_element *link) {
     for (const xml_element *e = xml_first_child(link); e != NULL; e = xml_next_sibling(e)) {
@@ -46,9 +47,10 @@ void sdf_parse_deformable(robot_reader *reader, int32_t model, const xml_element
         robot_error(reader, xml, "unsupported", "a deformable link in a <static> model: nothing of it would move");
     }
     for (const xml_element *e = xml_first_child(xml); e != NULL; e = xml_next_sibling(e)) {
-        if (!robot_lists("pose collision visual drake:deformable_properties drake:wall_boundary_condition", xml_name(e))) {
-            robot_error(reader, e, "unsupported", "<%.60s> of a deformable link has no meaning, in Drake neither: take it out",
-                        xml_name(e));
+        if (!robot_lists("pose collision visual drake:deformable_properties drake:wall_boundary_condition",
+                         xml_name(e))) {
+            robot_error(reader, e, "unsupported",
+                        "<%.60s> of a deformable link has no meaning, in Drake neither: take it out", xml_name(e));
         }
     }
     sdf->softs = robot_reserve(reader, sdf->softs, sdf->soft_count, &sdf->soft_capacity, sizeof *sdf->softs);
@@ -94,10 +96,11 @@ static void read_material(robot_reader *reader, const xml_element *xml, robot_so
         return;
     }
     if (!models[i].same) {
-        robot_warn(reader, e, "material",
-                   "<drake:material_model> %s is read as %s, whose energy is the same at small strains and another one at "
-                   "large ones",
-                   models[i].name, models[i].ours);
+        robot_warn(
+            reader, e, "material",
+            "<drake:material_model> %s is read as %s, whose energy is the same at small strains and another one at "
+            "large ones",
+            models[i].name, models[i].ours);
     }
     robot_set_soft_text(soft, "model", models[i].ours);
 }
@@ -114,7 +117,8 @@ static void read_surface(robot_reader *reader, const xml_element *collision, rob
                     "hydroelastic properties of a deformable link, whose elements yield: take them out");
     }
     if (!isnan(g.spec.material.mu2)) {
-        robot_warn(reader, collision, "friction", "friction of a deformable link is the same in all directions, %g counts",
+        robot_warn(reader, collision, "friction",
+                   "friction of a deformable link is the same in all directions, %g counts",
                    fmin(g.spec.material.mu, g.spec.material.mu2));
         g.spec.material.mu = fmin(g.spec.material.mu, g.spec.material.mu2);
         g.spec.material.mu2 = NAN;
@@ -134,7 +138,8 @@ static void read_visual(robot_reader *reader, const xml_element *xml, robot_soft
         return;
     }
     if (shape != NULL && strcmp(xml_name(shape), "empty") != 0) {
-        robot_note(reader, shape, "skipped", "<%.60s> is not read: the surface of the tetrahedra is drawn", xml_name(shape));
+        robot_note(reader, shape, "skipped", "<%.60s> is not read: the surface of the tetrahedra is drawn",
+                   xml_name(shape));
     }
     robot_geometry g = {.spec = stn_geometry_spec_default(stn_shape_half_space())};
     sdf_parse_material(reader, visual, &g);
@@ -161,8 +166,8 @@ static const stn_mesh *read_tetrahedra(robot_reader *reader, const xml_element *
         return NULL;
     }
     if (scale[0] == 0.0 || scale[1] == 0.0 || scale[2] == 0.0) {
-        robot_error(reader, factors, "size_of_shape", "scale of <mesh> = %g %g %g: no factor may be 0", scale[0], scale[1],
-                    scale[2]);
+        robot_error(reader, factors, "size_of_shape", "scale of <mesh> = %g %g %g: no factor may be 0", scale[0],
+                    scale[1], scale[2]);
         return NULL;
     }
     const char *name = robot_text_name(reader, uri);
@@ -212,7 +217,8 @@ static bool hold_nodes(robot_reader *reader, const xml_element *xml, const stn_m
         }
     }
     if (held == mesh->vertex_count) {
-        robot_error(reader, xml, "unsupported", "all nodes of the deformable link are beyond its walls: none would move");
+        robot_error(reader, xml, "unsupported",
+                    "all nodes of the deformable link are beyond its walls: none would move");
     }
     return held < mesh->vertex_count;
 }

@@ -4,6 +4,7 @@
 
 #define ROBOT  STN_BINARY_DIR "/tests/info_robot.urdf"
 #define SPRUNG STN_BINARY_DIR "/tests/info_robot.sprung"
+#define PADS   STN_BINARY_DIR "/tests/info_pads.xml"
 #define MESH   STN_BINARY_DIR "/tests/info_mesh.obj"
 #define VALUES STN_BINARY_DIR "/tests/info_values.json"
 #define SOFT   STN_BINARY_DIR "/tests/info_soft.urdf"
@@ -185,6 +186,8 @@ static void springs_gains_keyframes_and_the_proposed_base_are_shown(void **state
     json = ask(SPRUNG, "--q home");
     const cJSON *cloud = cJSON_GetArrayItem(item(json, "clouds"), 0), *held = item(cloud, "attached");
     assert_near(number(cloud, "nodes"), 3.0, 0.0);
+    assert_string_equal(text_of(cloud, "name"), "pad");
+    assert_near(number(cloud, "mass_kg"), 0.3, 1e-15);
     assert_int_equal(cJSON_GetArraySize(held), 2);
     assert_string_equal(item(cJSON_GetArrayItem(held, 0), "link")->valuestring, "world");
     assert_near(number(cJSON_GetArrayItem(held, 0), "nodes"), 2.0, 0.0);
@@ -197,7 +200,7 @@ static void springs_gains_keyframes_and_the_proposed_base_are_shown(void **state
     assert_true(cJSON_IsFalse(item(skin, "solid")) && cJSON_IsFalse(item(skin, "self_collision")));
     cJSON_Delete(json);
     stn_expect_part("info " SPRUNG " 2>/dev/null", 0,
-                    "\n  nodes     3 of a deformable, 2 attached to world, 1 to finger; surface skin of 1 triangles\n");
+                    "\n  nodes     3 of pad, 0.3 kg, 2 attached to world, 1 to finger; surface skin of 1 triangles\n");
     stn_expect_part("check " SPRUNG " 2>&1", 0, "");
     assert_int_equal(unsetenv("STICTION_PLUGIN_PATH"), 0);
     write_file(ROBOT, pendulum);
@@ -408,6 +411,21 @@ static void matrices_that_cannot_be_inverted_are_noted(void **state) {
     }
 }
 
+static void soft_bodies_alone_have_a_mass(void **state) {
+    (void)state;
+    write_file(PADS, "<mujoco model='m'><worldbody><flexcomp name='pad' dim='3' count='3 3 3' mass='0.27'>"
+                     "<elasticity young='1e5'/></flexcomp></worldbody></mujoco>");
+    cJSON *json = ask(PADS, "");
+    assert_string_equal(text_of(item(json, "at_q"), "note"),
+                        "no link has a mass, soft bodies have: their figures stand with their nodes");
+    const cJSON *cloud = cJSON_GetArrayItem(item(json, "clouds"), 0);
+    assert_string_equal(text_of(cloud, "name"), "m/pad");
+    assert_near(number(cloud, "mass_kg"), 0.27, 1e-15);
+    cJSON_Delete(json);
+    stn_expect_part("info " PADS, 0, "\n  nodes     27 of m/pad, 0.27 kg; surface m/pad of 48 triangles\n");
+    stn_expect_part("info " PADS, 0, "\n  world\n\n  note: no link has a mass, soft bodies have");
+}
+
 static void warnings_of_the_file_are_passed_on(void **state) {
     (void)state;
     write_file(ROBOT, "<robot name='r'>\n<link name='a'/><link name='b'/>\n<joint name='j' type='revolute'>"
@@ -507,6 +525,7 @@ int main(void) {
         cmocka_unit_test(inertia_and_size_are_judged),
         cmocka_unit_test(bad_input_is_one_line_and_status_2),
         cmocka_unit_test(matrices_that_cannot_be_inverted_are_noted),
+        cmocka_unit_test(soft_bodies_alone_have_a_mass),
         cmocka_unit_test(warnings_of_the_file_are_passed_on),
         cmocka_unit_test(a_mesh_file_has_facts_of_its_own),
         cmocka_unit_test(tetrahedra_tell_their_findings),

@@ -186,7 +186,7 @@ static const wrong refused[] = {
     B("<body name='p'>" MASS("1") "<joint type='slide' axis='1 0 0' stiffness='1'/><joint type='slide' axis='0 1 0'/>"
                                   "<joint type='slide'/></body>",
       "unsupported", "body p", "stiffness of <joint>"),
-    B("<body name='p'>" MASS("0") SLIDES "</body>", "range", "body p", "mass = 0 kg of a point of a flex must be > 0"),
+    B("<body name='p'>" MASS("0") SLIDES "</body>", "range", "body p", "mass of <inertial> = 0 kg must be > 0"),
     B("<body name='p'><inertial pos='0 0 0' diaginertia='1 1 1'/>" SLIDES "</body>", "missing", "body p", "mass"),
     {MUJOCO(WORLD(SQUARE) FLEX("body='p q r s' " PAIR ">" SHEET) "<equality>\n<flex flex='f'/></equality>"),
      "unsupported", 5, "equality", "<flex> keeps the lengths of a flex by constraints"},

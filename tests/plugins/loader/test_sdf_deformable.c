@@ -9,11 +9,11 @@
 static const char vtk[] = "# vtk DataFile Version 3.0\nt\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 5 double\n"
                           "0 0 0  1 0 0  0 1 0  0 0 1  1 1 1\nCELLS 2 10\n4 0 1 2 3\n4 1 2 3 4\nCELL_TYPES 2\n10\n10\n";
 
-#define PROPERTIES \
+#define PROPERTIES                                                                                     \
     "<drake:youngs_modulus>3e4</drake:youngs_modulus><drake:poissons_ratio>0.4</drake:poissons_ratio>" \
     "<drake:mass_density>500</drake:mass_density>"
-#define MESH       "<mesh><uri>two.vtk</uri></mesh>"
-#define BODY(shape, properties, more)                                                                           \
+#define MESH "<mesh><uri>two.vtk</uri></mesh>"
+#define BODY(shape, properties, more)                                                                        \
     "<collision name='c'><geometry>" shape "</geometry></collision><drake:deformable_properties>" properties \
     "</drake:deformable_properties>" more
 #define SOFT(name, more) "<link name='" name "'>" more "</link>\n"
@@ -61,15 +61,19 @@ static double parameter(const stn_model *m, const char *name) {
 static void a_deformable_alone(void **state) {
     fixture *f = *state;
     const stn_model *m = good(
-        f, ROBOT(SOFT("pad", POSE("0 0 1 0 0 0") "<visual name='v'><geometry><empty/></geometry><material><diffuse>1 0 0 "
-                                                  "1</diffuse></material></visual>"
-                                                  "<collision name='c'><geometry><mesh><uri>two.vtk</uri><scale>2 1 "
-                                                  "1</scale></mesh></geometry><drake:proximity_properties>"
-                                                  "<drake:mu_dynamic>0.7</drake:mu_dynamic>"
-                                                  "<drake:hunt_crossley_dissipation>10</drake:hunt_crossley_dissipation>"
-                                                  "</drake:proximity_properties></collision><drake:deformable_properties>"
-                 PROPERTIES "<drake:mass_damping>2</drake:mass_damping><drake:stiffness_damping>0.01</drake:stiffness_damping>"
-                            "<drake:material_model>linear_corotated</drake:material_model></drake:deformable_properties>")));
+        f, ROBOT(SOFT(
+               "pad",
+               POSE("0 0 1 0 0 0") "<visual name='v'><geometry><empty/></geometry><material><diffuse>1 0 0 "
+                                   "1</diffuse></material></visual>"
+                                   "<collision name='c'><geometry><mesh><uri>two.vtk</uri><scale>2 1 "
+                                   "1</scale></mesh></geometry><drake:proximity_properties>"
+                                   "<drake:mu_dynamic>0.7</drake:mu_dynamic>"
+                                   "<drake:hunt_crossley_dissipation>10</drake:hunt_crossley_dissipation>"
+                                   "</drake:proximity_properties></collision><drake:deformable_properties>" PROPERTIES
+                                   "<drake:mass_damping>2</drake:mass_damping><drake:stiffness_damping>0.01</"
+                                   "drake:stiffness_damping>"
+                                   "<drake:material_model>linear_corotated</drake:material_model></"
+                                   "drake:deformable_properties>")));
     assert_int_equal(m->link_count, 1);
     assert_string_equal(m->links[0].name, "world");
     assert_int_equal(m->node_count, 5);
@@ -93,9 +97,10 @@ static void a_deformable_alone(void **state) {
 /// Poses lead through other links and frames; the body stands on the root of the robot, wherever that is put.
 static void beside_links(void **state) {
     fixture *f = *state;
-    const char *text = ROBOT(LINK("base", POSE("0 0 1 0 0 0")) LINK("arm", POSE("1 0 1 0 0 0"))
-                                 JOINT("j", "revolute", "base", "arm", AXIS("0 0 1", ""))
-                                     SOFT("pad", POSE_IN("arm", "0 0 0.5 0 0 1.5707963267948966") BODY(MESH, PROPERTIES, "")));
+    const char *text =
+        ROBOT(LINK("base", POSE("0 0 1 0 0 0")) LINK("arm", POSE("1 0 1 0 0 0"))
+                  JOINT("j", "revolute", "base", "arm", AXIS("0 0 1", ""))
+                      SOFT("pad", POSE_IN("arm", "0 0 0.5 0 0 1.5707963267948966") BODY(MESH, PROPERTIES, "")));
     good(f, text);
     expect_node(f, 0, 1.0, 0.0, 1.5);
     expect_node(f, 1, 1.0, 1.0, 1.5);
@@ -109,9 +114,9 @@ static void beside_links(void **state) {
 /// (x - point) . normal < 0 is held, in the world.
 static void walls_hold_nodes(void **state) {
     fixture *f = *state;
-    const stn_model *m = good(
-        f, ROBOT(SOFT("pad", POSE("0 0 1 0 0 0")
-                                 BODY(MESH, PROPERTIES,
+    const stn_model *m =
+        good(f, ROBOT(SOFT("pad", POSE("0 0 1 0 0 0") BODY(
+                                      MESH, PROPERTIES,
                                       "<drake:wall_boundary_condition><drake:point_on_plane>0 0 "
                                       "1.5</drake:point_on_plane><drake:outward_normal>0 0 2</drake:outward_normal>"
                                       "</drake:wall_boundary_condition>"))));
@@ -135,26 +140,38 @@ static void what_is_not_quite_the_same_is_told(void **state) {
 #define E(body, code, part) \
     { ROBOT(SOFT("pad", body)), code, 3, "link pad", part }
 #define P(property) BODY(MESH, PROPERTIES property, "")
-#define WALL(point, normal)                                                                                        \
-    "<drake:wall_boundary_condition><drake:point_on_plane>" point "</drake:point_on_plane><drake:outward_normal>" normal \
-    "</drake:outward_normal></drake:wall_boundary_condition>"
+#define WALL(point, normal)                                       \
+    "<drake:wall_boundary_condition><drake:point_on_plane>" point \
+    "</drake:point_on_plane><drake:outward_normal>" normal "</drake:outward_normal></drake:wall_boundary_condition>"
 static const wrong refused[] = {
-    E(BODY("<sphere><radius>1</radius></sphere>", PROPERTIES, ""), "unsupported", "Drake cuts a <sphere> into tetrahedra"),
+    E(BODY("<sphere><radius>1</radius></sphere>", PROPERTIES, ""), "unsupported",
+      "Drake cuts a <sphere> into tetrahedra"),
     E(BODY("<box><size>1 1 1</size></box>", PROPERTIES, ""), "unsupported", "a <mesh> with the <uri> of a .vtk file"),
     E(BODY("<mesh><uri>nowhere.vtk</uri></mesh>", PROPERTIES, ""), "missing_mesh", "nowhere.vtk"),
     E(BODY("<mesh><uri>sheet.obj</uri></mesh>", PROPERTIES, ""), "mesh", "'sheet.obj' holds no tetrahedra"),
-    E(BODY("<mesh><uri>two.vtk</uri><scale>1 0 1</scale></mesh>", PROPERTIES, ""), "size_of_shape", "no factor may be 0"),
+    E(BODY("<mesh><uri>two.vtk</uri><scale>1 0 1</scale></mesh>", PROPERTIES, ""), "size_of_shape",
+      "no factor may be 0"),
     E("<drake:deformable_properties>" PROPERTIES "</drake:deformable_properties>", "shape", "one <collision>, not 0"),
     E(BODY(MESH, PROPERTIES, SHAPE("collision", "d", "", MESH)), "shape", "one <collision>, not 2"),
     E(SHAPE("collision", "d", POSE("1 0 0 0 0 0"), MESH) "<drake:deformable_properties>" PROPERTIES
-      "</drake:deformable_properties>", "unsupported", "give it to the link"),
+                                                         "</drake:deformable_properties>",
+      "unsupported", "give it to the link"),
     E(BODY(MESH, PROPERTIES, MASS("1")), "unsupported", "<inertial> of a deformable link has no meaning"),
-    E(BODY(MESH, "<drake:youngs_modulus>0</drake:youngs_modulus><drake:poissons_ratio>0.4</drake:poissons_ratio>"
-           "<drake:mass_density>5</drake:mass_density>", ""), "range", "<drake:youngs_modulus> = 0 Pa must be above 0"),
-    E(BODY(MESH, "<drake:youngs_modulus>1</drake:youngs_modulus><drake:poissons_ratio>0.5</drake:poissons_ratio>"
-           "<drake:mass_density>5</drake:mass_density>", ""), "range", "<drake:poissons_ratio> = 0.5"),
-    E(BODY(MESH, "<drake:youngs_modulus>1</drake:youngs_modulus><drake:poissons_ratio>nan</drake:poissons_ratio>"
-           "<drake:mass_density>5</drake:mass_density>", ""), "number", "drake:poissons_ratio"),
+    E(BODY(MESH,
+           "<drake:youngs_modulus>0</drake:youngs_modulus><drake:poissons_ratio>0.4</drake:poissons_ratio>"
+           "<drake:mass_density>5</drake:mass_density>",
+           ""),
+      "range", "<drake:youngs_modulus> = 0 Pa must be above 0"),
+    E(BODY(MESH,
+           "<drake:youngs_modulus>1</drake:youngs_modulus><drake:poissons_ratio>0.5</drake:poissons_ratio>"
+           "<drake:mass_density>5</drake:mass_density>",
+           ""),
+      "range", "<drake:poissons_ratio> = 0.5"),
+    E(BODY(MESH,
+           "<drake:youngs_modulus>1</drake:youngs_modulus><drake:poissons_ratio>nan</drake:poissons_ratio>"
+           "<drake:mass_density>5</drake:mass_density>",
+           ""),
+      "number", "drake:poissons_ratio"),
     E(P("<drake:mass_damping>-1</drake:mass_damping>"), "range", "drake:mass_damping"),
     E(P("<drake:material_model>linear</drake:material_model>"), "unsupported", "use linear_corotated"),
     E(P("<drake:material_model>mooney</drake:material_model>"), "word", "'mooney' is not read"),
@@ -164,11 +181,14 @@ static const wrong refused[] = {
     E(BODY(MESH, PROPERTIES, "<drake:wall_boundary_condition/>"), "missing", "needs <drake:point_on_plane>"),
     E("<collision name='c'><geometry>" MESH "</geometry><drake:proximity_properties><drake:hydroelastic_modulus>1e5"
       "</drake:hydroelastic_modulus></drake:proximity_properties></collision><drake:deformable_properties>" PROPERTIES
-      "</drake:deformable_properties>", "unsupported", "hydroelastic properties of a deformable link"),
+      "</drake:deformable_properties>",
+      "unsupported", "hydroelastic properties of a deformable link"),
     {ROBOT("<static>true</static>" SOFT("pad", P(""))), "unsupported", 3, "link pad", "in a <static> model"},
-    {ROBOT(LINK("a", "") SOFT("pad", P("")) "<joint name='j' type='fixed'><parent>a</parent><child>pad</child></joint>\n"),
+    {ROBOT(LINK("a", "")
+               SOFT("pad", P("")) "<joint name='j' type='fixed'><parent>a</parent><child>pad</child></joint>\n"),
      "unsupported", 5, "joint j", "a joint to a deformable link"},
-    {ROBOT(LINK("a", "") SOFT("pad", P("")) "<joint name='j' type='fixed'><parent>pad</parent><child>a</child></joint>\n"),
+    {ROBOT(LINK("a", "")
+               SOFT("pad", P("")) "<joint name='j' type='fixed'><parent>pad</parent><child>a</child></joint>\n"),
      "unsupported", 5, "joint j", "a joint to a deformable link"},
     {ROBOT(LINK("a", "") SOFT("pad", P("")) "<frame name='f' attached_to='pad'/>\n"), "unsupported", 5, "frame f",
      "moves with deformable link 'pad'"},
@@ -186,9 +206,10 @@ static void what_is_not_the_same_is_refused(void **state) {
 
 static void pybullet_deformables_are_refused(void **state) {
     fixture *f = *state;
-    static const wrong alone = {"<robot name='r'>\n<deformable name='torus'><inertial><mass value='1'/></inertial><neohookean mu='60' "
-                                "lambda='200' damping='0.01'/><visual filename='two.vtk'/></deformable></robot>",
-                                "unsupported", 2, "deformable torus", "PyBullet"};
+    static const wrong alone = {
+        "<robot name='r'>\n<deformable name='torus'><inertial><mass value='1'/></inertial><neohookean mu='60' "
+        "lambda='200' damping='0.01'/><visual filename='two.vtk'/></deformable></robot>",
+        "unsupported", 2, "deformable torus", "PyBullet"};
     f->file = "robot.urdf";
     expect_one_error(f, &alone);
 }
