@@ -515,7 +515,8 @@ stn_status stn_world_near_pairs(stn_world *world, const stn_query *mine, const s
                               .normal = swap ? stn_vec3_neg(c->normal) : c->normal};
         const stn_near_pair *last = *count > 0 ? &found[*count - 1] : NULL;
         bool same = last != NULL && last->geometry_a == pair.geometry_a && last->geometry_b == pair.geometry_b;
-        if (pair.distance <= within && (!same || pair.distance < last->distance)) {
+        if (pair.distance <= within && (s.model->attachment_count == 0 || !stn_contact_is_tied(s.model, c)) &&
+            (!same || pair.distance < last->distance)) {
             found[same ? *count - 1 : (*count)++] = pair;
         }
     }

@@ -11,12 +11,12 @@ typedef struct ray_search {
     stn_world_hit hit;
 } ray_search;
 
-/// The first triangle of a surface over nodes that the ray meets, from either side; thickness does not count.
+/// The first triangle of a surface over nodes that the ray meets, from either side; thickness does not count. From
+/// inside of a solid the first one, however far away, is met from behind.
 static bool meet_surface(const ray_search *s, const stn_geometry *g, stn_ray_hit *hit) {
     const stn_surface *face = &s->scene->model->surfaces[g->surface];
     const stn_vec3 *node = s->scene->world->frame.kinematics->node;
-    hit->triangle = -1;
-    hit->distance = s->end;
+    *hit = (stn_ray_hit){.triangle = -1, .distance = face->solid ? (double)INFINITY : s->end};
     for (int32_t t = 0; t < face->triangle_count; t++) {
         const int32_t *v = face->triangle + 3 * (size_t)t;
         stn_vec3 p = node[face->vertex[v[0]]];
@@ -29,13 +29,19 @@ static bool meet_surface(const ray_search *s, const stn_geometry *g, stn_ray_hit
         stn_vec3 across = stn_vec3_cross(from, s->direction);
         double x = stn_vec3_dot(f, across) / down, y = -stn_vec3_dot(e, across) / down;
         double at = stn_vec3_dot(from, n) / down;
-        if (x >= 0.0 && y >= 0.0 && x + y <= 1.0 && at >= 0.0 && at <= hit->distance) {
+        bool leaves = face->solid && down < 0.0;
+        if (x >= 0.0 && y >= 0.0 && x + y <= 1.0 && at >= 0.0 && at <= hit->distance && !(leaves && at == 0.0)) {
             stn_vec3 up = stn_vec3_scale(down > 0.0 ? 1.0 : -1.0, n);
-            *hit = (stn_ray_hit){.distance = at, .triangle = t, .normal = stn_vec3_normalize_or(up, up)};
+            *hit =
+                (stn_ray_hit){.distance = at, .triangle = t, .inside = leaves, .normal = stn_vec3_normalize_or(up, up)};
         }
     }
+    if (hit->inside) {
+        *hit = (stn_ray_hit){.triangle = -1, .inside = true, .point = s->origin, .normal = stn_vec3_neg(s->direction)};
+        return true;
+    }
     hit->point = stn_vec3_mul_add(s->origin, hit->distance, s->direction);
-    return hit->triangle >= 0;
+    return hit->triangle >= 0 && hit->distance <= s->end;
 }
 
 static bool meet_geometry(const ray_search *s, int32_t g, stn_ray_hit *hit) {

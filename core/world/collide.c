@@ -338,19 +338,21 @@ static int32_t holder_of(const stn_model *model, const stn_support *support) {
     return holder;
 }
 
-/// Drops contacts from `first` on that no motion can open or close: both sides are held by one body, or by bodies that
-/// no force moves. They were found, as the overlaps know.
+bool stn_contact_is_tied(const stn_model *model, const stn_contact *contact) {
+    const int32_t a = holder_of(model, &contact->a), b = holder_of(model, &contact->b);
+    const bool still = a >= 0 && b >= 0 && !stn_model_body_moves(model, a) && !stn_model_body_moves(model, b);
+    return contact->patch < 0 && (still || (a >= 0 && a == b));
+}
+
+/// Drops the tied ones from `first` on. They were found, as the overlaps know.
 static void drop_tied(const step_setup *setup, stn_contact_set *set, int32_t first) {
-    const stn_model *model = setup->model;
     int32_t kept = first;
-    for (int32_t i = first; i < set->count && model->attachment_count > 0; i++) {
-        const int32_t a = holder_of(model, &set->contacts[i].a), b = holder_of(model, &set->contacts[i].b);
-        const bool still = a >= 0 && b >= 0 && !stn_model_body_moves(model, a) && !stn_model_body_moves(model, b);
-        if (set->contacts[i].patch >= 0 || !(still || (a >= 0 && a == b))) {
+    for (int32_t i = first; i < set->count && setup->model->attachment_count > 0; i++) {
+        if (!stn_contact_is_tied(setup->model, &set->contacts[i])) {
             keep_contact(set, i, kept++);
         }
     }
-    set->count = model->attachment_count > 0 ? kept : set->count;
+    set->count = setup->model->attachment_count > 0 ? kept : set->count;
 }
 
 /// A batch at a time, so that pairs are read and contacts looked at again while the cache still holds them.

@@ -224,6 +224,9 @@ stn_aabb stn_step_geometry_box(const step_setup *setup, const step_frame *frame,
 /// Asks a contact model about pairs of geometries of the scene's model; `prepared` of the scene is that model's.
 stn_status stn_collide_pairs(const stn_instance *contact, const stn_contact_scene *scene, const stn_contact_pair *pairs,
                              int32_t count, stn_contact_set *set, stn_error *err);
+/// Can no motion open or close a contact of points? Both sides are held by one body, as nodes that are attached to it
+/// are, or by bodies that no force moves. The model has attachments.
+bool stn_contact_is_tied(const stn_model *model, const stn_contact *contact);
 
 // overlap.c: how deep pairs overlap
 enum { OVERLAP_BATCH = 256 };

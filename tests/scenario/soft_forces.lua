@@ -84,7 +84,7 @@ local scenes = {
   end,
   ["cloth over a rigid ball"] = function(world, rest)
     return { { body = world:sphere { name = "globe", radius = 0.05, fixed = true } },
-      cloth(world, { size = { 0.16, 0.14 }, cells = { 8, 7 }, xyz = { 0, 0, 0.0515 }, drag = rest and 5 or 0 }), touch = { "globe, cloth" } }
+      cloth(world, { size = { 0.16, 0.14 }, cells = { 8, 7 }, xyz = { 0, 0, 0.0515 }, drag = rest and 5 or 0 }), touch = { "globe, cloth" }, seconds = 4 }
   end,
   ["cloth that meets itself"] = function(world)
     return { ground(world), cloth(world, { size = { 0.2, 0.05 }, cells = { 14, 3 }, xyz = { 0, 0, 0.101 }, rpy = { 0, 1.4, 0 }, young = 5e4,
@@ -382,7 +382,7 @@ end
 for _, name in ipairs(names) do
   stn.test("at rest contacts and what holds it carry a body's weight: " .. name, function()
     for _, way in ipairs(ways) do
-      if way.rest and tiers[way.rest] <= tiers[tier] then
+      if way.rest and tiers[way.rest] <= tiers[tier] and (way.name == "sap" or name ~= "cloth that meets itself") then -- which takes minutes with others
         local what = name .. ", " .. way.name
         local world <close>, things = scene(name, way, 10e-3, true)
         for _ in world:run { seconds = things.seconds or 2 } do end

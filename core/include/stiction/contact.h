@@ -130,7 +130,9 @@ typedef struct stn_contact_ops {
     stn_status (*prepare)(void *self, const stn_model *model, void **prepared, stn_error *err);
     void (*release)(void *prepared); // REQUIRED with prepare; accepts NULL
     /// REQUIRED. Adds the contacts of all pairs, in the order of the pairs. [step] scratch from the scene's arena
-    /// A step calls it again and again with a part of its pairs, in ascending order, and may drop contacts in between.
+    /// A step calls it again and again with a part of its pairs, in ascending order, and may drop contacts in between:
+    /// those that nothing brings together within the step, and those that no motion opens or closes, as of nodes with
+    /// the body that they are attached to.
     /// It may ask again about a pair with one shape moved by a little (seams).
     /// Queries call it between steps too (world.h), with wide margins and with pairs that filters keep from touching;
     /// when a shape is asked about that is in no model, with a model that has it as one geometry more, prepared anew

@@ -253,6 +253,11 @@ static int32_t find_nearest(const skin *s, stn_vec3 p, double *best2, double wei
     return best;
 }
 
+int32_t skin_nearest_triangle(const skin *s, stn_vec3 p, double weight[3]) {
+    double best2 = INFINITY;
+    return find_nearest(s, p, &best2, weight);
+}
+
 double skin_distance(const skin *s, stn_vec3 p, double within) {
     double best2 = within * within, weight[3];
     return find_nearest(s, p, &best2, weight) >= 0 ? sqrt(best2) : within;
@@ -348,28 +353,6 @@ static stn_support support_of(const skin_part *part) {
     return support;
 }
 
-enum { FREE = -1, FIXED = 0 };
-
-/// The body that all of some nodes are attached to, FREE where they are not.
-static int32_t holder_of(const skins *all, const stn_support *support) {
-    int32_t body = all->holder[support->node[0]];
-    for (int32_t i = 1; i < support->node_count; i++) {
-        body = body == all->holder[support->node[i]] ? body : FREE;
-    }
-    return body;
-}
-
-/// Can the two sides of a contact not move against each other?
-static bool are_held(const skin_sink *sink, const stn_contact *c) {
-    const stn_support *side[2] = {&c->a, &c->b};
-    int32_t body[2];
-    for (int32_t k = 0; k < 2; k++) {
-        bool moves = stn_model_body_moves(sink->scene->model, side[k]->body);
-        body[k] = side[k]->body < 0 ? holder_of(sink->scene->prepared, side[k]) : moves ? side[k]->body : FIXED;
-    }
-    return body[0] != FREE && body[0] == body[1];
-}
-
 void skin_add(skin_sink *sink, const skin_part *a, const skin_part *b, stn_vec3 on_body, stn_vec3 m, uint64_t feature) {
     stn_vec3 p = stn_vec3_mul_add(skin_part_point(a), a->skin->face->thickness, m);
     stn_vec3 q = b != NULL ? stn_vec3_mul_add(skin_part_point(b), -b->skin->face->thickness, m) : on_body;
@@ -383,10 +366,8 @@ void skin_add(skin_sink *sink, const skin_part *a, const skin_part *b, stn_vec3 
     if (b != NULL) {
         *(sink->swap ? &c.a : &c.b) = support_of(b);
     }
-    if (!are_held(sink, &c)) {
-        sink->deepest = fmin(sink->deepest, c.phi0);
-        sink->status = stn_contact_set_add(sink->scene->model, sink->set, &c, sink->err);
-    }
+    sink->deepest = fmin(sink->deepest, c.phi0);
+    sink->status = stn_contact_set_add(sink->scene->model, sink->set, &c, sink->err);
 }
 
 // --------------------------------------------------------------------------------------------------------- prepare
@@ -403,7 +384,6 @@ void skins_destroy(skins *all) {
         }
     }
     stn_release(all->context, all->items);
-    stn_release(all->context, all->holder);
     stn_release(all->context, all);
 }
 
@@ -432,16 +412,8 @@ stn_status skins_create(const stn_model *model, skins **out, stn_error *err) {
     bool ok = all != NULL;
     if (ok) {
         *all = (skins){.context = model->context,
-                       .items = stn_allocate(model->context, (size_t)model->surface_count, sizeof *all->items),
-                       .holder = stn_allocate(model->context, (size_t)model->node_count, sizeof *all->holder)};
-        ok = all->items != NULL && all->holder != NULL;
-    }
-    for (int32_t i = 0; i < model->node_count && ok; i++) {
-        all->holder[i] = FREE;
-    }
-    for (int32_t i = 0; i < model->attachment_count && ok; i++) {
-        const stn_node_attachment *held = &model->attachments[i];
-        all->holder[held->node] = stn_model_body_moves(model, held->body) ? held->body : FIXED;
+                       .items = stn_allocate(model->context, (size_t)model->surface_count, sizeof *all->items)};
+        ok = all->items != NULL;
     }
     for (int32_t i = 0; i < model->surface_count && ok; i++) {
         all->count = i + 1;

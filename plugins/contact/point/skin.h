@@ -30,8 +30,7 @@ typedef struct skin {
 typedef struct skins {
     stn_context *context;
     int32_t count;
-    skin *items;     // (count) by the model's surfaces
-    int32_t *holder; // (nodes of the model) body that each is attached to: 0 where nothing moves it, -1: none
+    skin *items; // (count) by the model's surfaces
 } skins;
 
 stn_status skins_create(const stn_model *model, skins **out, stn_error *err);
@@ -54,6 +53,8 @@ void skin_nearest_on(const stn_vec3 corner[3], stn_vec3 p, double weight[3]);
 /// Is the point inside of a solid skin? And how far it is from the skin, thickness not counted; false with any
 /// distance >= `within`.
 bool skin_holds(const skin *s, stn_vec3 p, double within, double *distance);
+/// The triangle whose point is nearest to `p`, and the weights of that.
+int32_t skin_nearest_triangle(const skin *s, stn_vec3 p, double weight[3]);
 /// The distance from the skin if that is below `within`, else `within`.
 double skin_distance(const skin *s, stn_vec3 p, double within);
 

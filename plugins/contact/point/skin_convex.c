@@ -77,18 +77,27 @@ static void meet_edge(look *s, int32_t edge) {
         bool inside = t > skin_tiny && t < 1.0 - skin_tiny,
              admitted = skin_edge_admits(s->skin, edge, w->normal, skin_slack);
         s->refused = s->refused || (inside && !admitted && w->phi < 0.0);
-        if (inside && (s->last ? !admitted && w->phi < 0.0 : admitted)) {
+        if (inside &&
+            (s->last ? !admitted && w->phi < 0.0 && skin_edge_admits(s->skin, edge, w->normal, 2.0) : admitted)) {
             const skin_part part = skin_edge_part(s->skin, edge, t);
             skin_add(s->sink, &part, NULL, w->b, w->normal, feature_of(w));
         }
     }
 }
 
-/// Is a point of the body that lies `depth` below a triangle of a solid skin inside, and nearest to that triangle? A
-/// point outside lies below the triangles of the far side, too, and one inside below all.
-static bool is_way_out(const skin *s, stn_vec3 point, double depth) {
+/// Is a point of the body at this height over a triangle of a solid skin nearest to that triangle, on this side?
+/// A point outside lies below the triangles of the far side, too, and one inside below all.
+static bool is_way_out(const skin *s, stn_vec3 point, double height) {
     double distance, tolerance = 1e-9 * s->size;
-    return skin_holds(s, point, 2.0 * depth + tolerance, &distance) && depth <= distance * (1.0 + 1e-6) + tolerance;
+    bool inside = skin_holds(s, point, 2.0 * fabs(height) + tolerance, &distance);
+    return inside == (height < 0.0) && fabs(height) <= distance * (1.0 + 1e-6) + tolerance;
+}
+
+/// Does a body come out over a triangle that its point lies below? Its surface tells, or of a round one the middle,
+/// where another side is nearer to the point.
+static bool leaves_here(const look *s, const witness *w, stn_vec3 m) {
+    const stn_vec3 core = stn_vec3_mul_add(w->a, s->radius, m);
+    return is_way_out(s->skin, w->a, w->phi) || (s->radius > 0.0 && is_way_out(s->skin, core, w->phi + s->radius));
 }
 
 /// Does a body that reaches `depth` beyond the plane of a triangle come out along its normal? One that stands beside it
@@ -151,7 +160,7 @@ static void meet_face(const look *s, int32_t triangle) {
         double weight[3];
         skin_nearest_on(f.corner, w->a, weight);
         bool inside = weight[0] > skin_tiny && weight[1] > skin_tiny && weight[2] > skin_tiny;
-        if (inside && (w->phi >= 0.0 || (s->skin->face->solid ? is_way_out(s->skin, w->a, -w->phi) : !beside))) {
+        if (inside && (w->phi >= 0.0 || (s->skin->face->solid ? leaves_here(s, w, m) : !beside))) {
             const skin_part part = skin_face_part(s->skin, triangle, weight);
             skin_add(s->sink, &part, NULL, w->a, m, stn_random_mix((uint64_t)w->feature_a + 1));
         }
@@ -175,6 +184,37 @@ static void meet(void *user, int32_t triangle) {
     if (s->body.shape->type != STN_SHAPE_HALF_SPACE && s->sink->status == STN_OK && !s->last) {
         meet_face(s, triangle);
     }
+}
+
+/// Does a step look at a body that holds nodes of the skin's cloud? Such a core inside of a soft body stays there.
+static bool is_core(const look *s) {
+    const stn_contact_scene *scene = s->sink->scene;
+    const stn_contact_pair *pair = s->sink->pair;
+    const stn_geometry *g = &scene->model->geometries[s->sink->swap ? pair->geometry_a : pair->geometry_b];
+    for (int32_t i = 0; scene->dt > 0.0 && i < scene->model->attachment_count; i++) {
+        const stn_node_attachment *held = &scene->model->attachments[i];
+        if (held->body == g->body && scene->model->node_tree[held->node] == s->skin->face->tree) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// A body inside of a solid skin, too far from it for any contact above, comes out where its middle is nearest to it.
+static void meet_inside(const look *s) {
+    static const stn_vec3 axes[6] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
+    stn_vec3 middle = stn_vec3_zero();
+    for (int32_t i = 0; i < 6; i++) { // of points of the body, so one of it
+        middle = stn_vec3_mul_add(middle, 1.0 / 6.0, convex_support(&s->core, axes[i]));
+    }
+    double distance, weight[3];
+    if (!box_has(&s->skin->node[0].box, middle) || !skin_holds(s->skin, middle, INFINITY, &distance) || is_core(s)) {
+        return;
+    }
+    const skin_part part = skin_face_part(s->skin, skin_nearest_triangle(s->skin, middle, weight), weight);
+    stn_vec3 m = stn_vec3_scale(1.0 / distance, stn_vec3_sub(skin_part_point(&part), middle));
+    stn_vec3 last = stn_vec3_mul_add(convex_support(&s->core, stn_vec3_neg(m)), -s->radius, m);
+    skin_add(s->sink, &part, NULL, last, m, stn_random_mix(1));
 }
 
 /// The least distance of a vertex: what is nearest is no further away.
@@ -203,7 +243,10 @@ void skin_against_convex(skin *a, posed b, skin_sink *sink) {
     }
     s.box = stn_shape_aabb(b.shape, b.pose, s.margin + a->face->thickness);
     skin_visit(a, &s.box, meet, &s);
-    if (s.refused && sink->deepest >= 0.0 && !a->face->solid) { // deep in a crease: whatever overlaps has a contact
+    if (a->face->solid && b.shape->type != STN_SHAPE_HALF_SPACE && sink->deepest >= 0.0 && sink->status == STN_OK) {
+        meet_inside(&s);
+    }
+    if (s.refused && sink->deepest >= 0.0) { // deep in a crease, at an edge: whatever overlaps has a contact
         s.last = true;
         skin_visit(a, &s.box, meet, &s);
     }

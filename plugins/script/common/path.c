@@ -115,8 +115,13 @@ static stn_status follow(const walk *w, double *q, stn_path_meeting *meeting, st
     const stn_path *path = w->path;
     double free = 0.0;
     for (double part = w->fastest > 0.0 ? 0.0 : 1.0;; part = fmin(part + fmax(free, 1e-9), 1.0)) {
-        for (int32_t k = 0; k < w->model->nq; k++) {
-            q[k] = path->from[k] + part * (path->to[k] - path->from[k]);
+        memcpy(q, stn_world_state(w->world)->q,
+               (size_t)w->model->nq * sizeof *q); // nodes are where bodies carried them
+        for (int32_t b = 1; b < w->model->body_count; b++) {
+            const stn_joint *joint = &w->model->joints[w->model->bodies[b].joint];
+            for (int32_t k = joint->q_start; k < joint->q_start + stn_joint_type_nq(joint->type); k++) {
+                q[k] = path->from[k] + part * (path->to[k] - path->from[k]);
+            }
         }
         meeting->part = part;
         stn_status status = stn_world_set_q(w->world, q, err);

@@ -302,6 +302,8 @@ stn_lua_object *stn_lua_object_check(lua_State *L, int index, const char *type);
 stn_lua_object *stn_lua_object_open(lua_State *L, int index, const char *type);
 /// The tree of a soft body in its complete world.
 int32_t stn_lua_soft_tree(const stn_lua_object *soft);
+/// The number, from 0, of the soft body that a tree of nodes is.
+int32_t stn_lua_soft_index(const stn_model *model, int32_t tree);
 /// The object without demanding a compiled world; NULL when it is none of that class.
 stn_lua_object *stn_lua_object_test(lua_State *L, int index, const char *type);
 /// The word of a status >= 0 for scripts, as in the JSON of `stiction solve` where that has it.

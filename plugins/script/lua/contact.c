@@ -281,12 +281,22 @@ const luaL_Reg stn_lua_contact_methods[] = {
 
 // Pairs of links: which never collide, and the contact parameters of those that do.
 
+/// Links, no soft body; `instead` says what to do about one.
+static stn_link_range links_of_pair(lua_State *L, int index, stn_lua_world *w, const char *owner, const char *instead) {
+    if (stn_lua_object_test(L, index, STN_LUA_SOFT) != NULL) {
+        const char *name = luaL_tolstring(L, index, NULL);
+        stn_lua_fail(L, "%s: %s has no links; %s", owner, name, instead);
+    }
+    return stn_lua_links(L, index, w, owner);
+}
+
 static int disable_collisions(lua_State *L) {
+    static const char owner[] = "world:disable_collisions", instead[] = "give category and mask where it is described";
     stn_lua_world *w = stn_lua_world_check(L, 1);
-    stn_model_builder *builder = stn_lua_world_builder(L, w, "world:disable_collisions");
-    stn_link_range a = stn_lua_links(L, 2, w, "world:disable_collisions"), b = a;
+    stn_model_builder *builder = stn_lua_world_builder(L, w, owner);
+    stn_link_range a = links_of_pair(L, 2, w, owner, instead), b = a;
     if (!lua_isnoneornil(L, 3)) {
-        b = stn_lua_links(L, 3, w, "world:disable_collisions");
+        b = links_of_pair(L, 3, w, owner, instead);
     }
     stn_error err = {0};
     for (int32_t i = 0; i < a.count; i++) {
@@ -313,7 +323,8 @@ static int contact_material(lua_State *L) {
     const char *const names[2] = {"a", "b"};
     for (int i = 0; i < 2; i++) {
         if (stn_fields_push(&f, names[i])) {
-            sides[i] = stn_lua_links(L, -1, w, f.owner);
+            sides[i] =
+                links_of_pair(L, lua_gettop(L), w, f.owner, "give mu and the like, or regions, where it is described");
             lua_pop(L, 1);
         }
     }

@@ -236,13 +236,21 @@ stn_lua_object *stn_lua_object_open(lua_State *L, int index, const char *type) {
     return stn_lua_object_test(L, index, type);
 }
 
-int32_t stn_lua_soft_tree(const stn_lua_object *soft) {
-    const stn_model *model = stn_world_model(soft->world->world);
+/// Clouds come last, in the builder's order.
+static int32_t first_cloud(const stn_model *model) {
     int32_t first = 0;
-    while (model->trees[first].kind != STN_TREE_NODAL) { // clouds come last, in the builder's order
+    while (model->trees[first].kind != STN_TREE_NODAL) {
         first++;
     }
-    return first + soft->index;
+    return first;
+}
+
+int32_t stn_lua_soft_tree(const stn_lua_object *soft) {
+    return first_cloud(stn_world_model(soft->world->world)) + soft->index;
+}
+
+int32_t stn_lua_soft_index(const stn_model *model, int32_t tree) {
+    return tree - first_cloud(model);
 }
 
 void stn_lua_take_name(lua_State *L, int world_index, const char *name) {

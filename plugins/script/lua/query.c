@@ -8,38 +8,36 @@
 #include "common/noise.h"
 #include "common/path.h"
 
-/// Links that a query looks at: those that are marked, or all but those.
-typedef struct link_set {
+/// Shapes that a query looks at: those that are marked, or all but those.
+typedef struct shape_set {
     const stn_model *model;
-    bool *marked; // (link_count), on Lua's stack
-    bool rest;    // those that are not marked, and what belongs to no link
-} link_set;
+    bool *marked; // (geometry_count), on Lua's stack
+    bool rest;    // those that are not marked
+} shape_set;
 
 static bool accepts(const void *user, int32_t geometry) {
-    const link_set *set = user;
-    int32_t link = set->model->geometries[geometry].link;
-    return link >= 0 ? set->marked[link] != set->rest : set->rest;
+    const shape_set *set = user;
+    return set->marked[geometry] != set->rest;
 }
 
-static stn_query query_of(const link_set *set) {
+static stn_query query_of(const shape_set *set) {
     stn_query query = {.accepts = accepts, .user = set};
     return query;
 }
 
-/// No link is marked; pushes the marks.
-static link_set begin_set(lua_State *L, const stn_lua_world *w, bool rest) {
+/// No shape is marked; pushes the marks.
+static shape_set begin_set(lua_State *L, const stn_lua_world *w, bool rest) {
     const stn_model *model = stn_world_model(w->world);
-    size_t size = sizeof(bool) * ((size_t)model->link_count + 1);
-    link_set set = {model, lua_newuserdatauv(L, size, 0), rest};
+    size_t size = sizeof(bool) * ((size_t)model->geometry_count + 1);
+    shape_set set = {model, lua_newuserdatauv(L, size, 0), rest};
     memset(set.marked, 0, size);
     return set;
 }
 
-/// Marks the links that the value at `index` names.
-static void mark(lua_State *L, int index, stn_lua_world *w, const char *owner, const link_set *set) {
-    stn_link_range range = stn_lua_links(L, index, w, owner);
-    for (int32_t i = 0; i < range.count; i++) {
-        set->marked[range.start + i] = true;
+/// Marks the shapes of a side.
+static void mark(const shape_set *set, const stn_lua_side *side) {
+    for (int32_t g = 0; g < set->model->geometry_count; g++) {
+        set->marked[g] = set->marked[g] || stn_lua_side_has(side, g);
     }
 }
 
@@ -55,20 +53,22 @@ static bool is_list(lua_State *L, int index) {
     return !pair || lua_rawlen(L, index) != 2;
 }
 
-/// exclude = one of the links' names or a list of them; pushes the marks.
-static link_set read_exclude(const stn_fields *f, stn_lua_world *w) {
+/// exclude = one side, named as those of contact forces, or a list of them; pushes the marks.
+static shape_set read_exclude(const stn_fields *f, stn_lua_world *w) {
     lua_State *L = f->L;
-    link_set set = begin_set(L, w, true);
+    shape_set set = begin_set(L, w, true);
     if (!stn_fields_push(f, "exclude")) {
         return set;
     }
     int value = lua_gettop(L);
     if (!is_list(L, value)) {
-        mark(L, value, w, f->owner, &set);
+        const stn_lua_side side = stn_lua_side_at(L, value, w, f->owner);
+        mark(&set, &side);
     } else {
         for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, value); i++) {
             lua_rawgeti(L, value, i);
-            mark(L, -1, w, f->owner, &set);
+            const stn_lua_side side = stn_lua_side_at(L, -1, w, f->owner);
+            mark(&set, &side);
             lua_pop(L, 1);
         }
     }
@@ -76,13 +76,17 @@ static link_set read_exclude(const stn_fields *f, stn_lua_world *w) {
     return set;
 }
 
-/// Sets the fields `group` and `link` of the table on top, nil where the geometry is the world's own.
+/// Sets the fields `group` and `link` of the table on top, nil where the geometry is the world's own. Of nodes the
+/// group is the soft body and there is no link.
 static void set_owner(lua_State *L, const stn_model *model, int32_t geometry, const char *group, const char *link) {
-    int32_t index = model->geometries[geometry].link;
-    if (index >= 0) {
-        stn_lua_object_new(L, 1, STN_LUA_LINK, index);
+    const stn_geometry *g = &model->geometries[geometry];
+    if (g->link >= 0) {
+        stn_lua_object_new(L, 1, STN_LUA_LINK, g->link);
         lua_setfield(L, -2, link);
-        stn_lua_object_new(L, 1, STN_LUA_GROUP, model->links[index].group);
+        stn_lua_object_new(L, 1, STN_LUA_GROUP, model->links[g->link].group);
+        lua_setfield(L, -2, group);
+    } else if (g->body < 0) {
+        stn_lua_object_new(L, 1, STN_LUA_SOFT, stn_lua_soft_index(model, model->node_tree[g->node]));
         lua_setfield(L, -2, group);
     }
 }
@@ -100,15 +104,12 @@ static int world_distance(lua_State *L) {
         stn_fields f = stn_fields_open(L, 4, owner, keys, 0);
         stn_fields_reach(&f, "max", &max);
     }
-    link_set sets[2];
+    stn_lua_side sides[2];
+    shape_set sets[2];
+    stn_lua_sides(L, 2, w, owner, &sides[0], &sides[1]);
     for (int i = 0; i < 2; i++) {
         sets[i] = begin_set(L, w, false);
-        mark(L, 2 + i, w, owner, &sets[i]);
-    }
-    for (int32_t i = 0; i < sets[0].model->link_count; i++) {
-        if (sets[0].marked[i] && sets[1].marked[i]) {
-            stn_lua_fail(L, "%s: link '%s' is on both sides", owner, sets[0].model->links[i].name);
-        }
+        mark(&sets[i], &sides[i]);
     }
     stn_query a = query_of(&sets[0]), b = query_of(&sets[1]);
     stn_world_distance_result d;
@@ -139,7 +140,7 @@ static int world_nearest(lua_State *L) {
         stn_lua_fail(L, "%s: point is missing; give {x, y, z} in m", f.owner);
     }
     stn_fields_reach(&f, "radius", &radius);
-    link_set set = read_exclude(&f, w);
+    shape_set set = read_exclude(&f, w);
     stn_query query = query_of(&set);
     stn_world_distance_result d;
     stn_error err = {0};
@@ -167,7 +168,7 @@ static int world_overlap(lua_State *L) {
     lua_newtable(L);
     stn_fields_named_shape(&f, lua_gettop(L), &shape);
     stn_fields_real(&f, "margin", "m", &margin);
-    link_set set = read_exclude(&f, w);
+    shape_set set = read_exclude(&f, w);
     stn_query query = query_of(&set);
     const stn_world_overlap_result *found = NULL;
     int32_t count = 0;
@@ -214,7 +215,7 @@ static int world_raycast(lua_State *L) {
                      has_to ? "from and to are the same point" : "direction must not be {0, 0, 0}");
     }
     stn_fields_reach(&f, "max", &max);
-    link_set set = read_exclude(&f, w);
+    shape_set set = read_exclude(&f, w);
     stn_query query = query_of(&set);
     stn_fields_boolean(&f, "visual", &query.visual);
     stn_world_hit hit;
@@ -261,7 +262,7 @@ static double *read_positions(const stn_fields *f, const char *key, const stn_lu
 }
 
 /// What a path keeps: margin, self_margin, resolution and exclude; pushes the marks, which `others` is made of.
-static void read_margins(const stn_fields *f, const stn_lua_object *group, stn_path *path, link_set *set,
+static void read_margins(const stn_fields *f, const stn_lua_object *group, stn_path *path, shape_set *set,
                          stn_query *others) {
     *path = (stn_path){.group = group->index, .resolution = 1e-3, .others = others};
     stn_fields_at_least(f, "margin", "m", 0.0, &path->margin);
@@ -269,6 +270,14 @@ static void read_margins(const stn_fields *f, const stn_lua_object *group, stn_p
     stn_fields_above_zero(f, "resolution", "m", &path->resolution);
     *set = read_exclude(f, group->world);
     *others = query_of(set);
+}
+
+/// Pushes "group", "group/link" or the name of the soft body that a shape is of.
+static const char *push_shape_name(lua_State *L, const stn_lua_world *w, int32_t geometry) {
+    const stn_model *model = stn_world_model(w->world);
+    const stn_geometry *g = &model->geometries[geometry];
+    return g->link < 0 && g->body < 0 ? lua_pushstring(L, model->trees[model->node_tree[g->node]].name)
+                                      : stn_lua_push_links_name(L, w, (stn_link_range){g->link, 1});
 }
 
 /// group:path_is_free { to =, from =, margin =, self_margin =, resolution =, exclude = }: true, or false and a text.
@@ -280,7 +289,7 @@ static int group_path_is_free(lua_State *L) {
         stn_lua_fail(L,
                      "path_is_free: to is missing; give the joint positions at the end, to = { joint = value, ... }");
     }
-    link_set set;
+    shape_set set;
     stn_query others;
     stn_path path;
     read_margins(&f, o, &path, &set, &others);
@@ -294,11 +303,8 @@ static int group_path_is_free(lua_State *L) {
     bool free = meeting.pair.geometry_a < 0;
     lua_pushboolean(L, free);
     if (!free) {
-        const stn_geometry *geometries = stn_world_model(o->world->world)->geometries;
-        int32_t a = geometries[meeting.pair.geometry_a].link, b = geometries[meeting.pair.geometry_b].link;
-        const char *first = stn_lua_push_links_name(L, o->world, (stn_link_range){a, 1});
-        const char *second =
-            b >= 0 ? stn_lua_push_links_name(L, o->world, (stn_link_range){b, 1}) : lua_pushliteral(L, "a node");
+        const char *first = push_shape_name(L, o->world, meeting.pair.geometry_a);
+        const char *second = push_shape_name(L, o->world, meeting.pair.geometry_b);
         char text[320];
         snprintf(text, sizeof text, "at %.3g %% of the path '%.100s' is %.3g m %s '%.100s'", 100.0 * meeting.part,
                  first, fabs(meeting.pair.distance), meeting.pair.distance < 0.0 ? "inside" : "from", second);
@@ -314,7 +320,7 @@ struct stn_lua_clearance {
     lua_State *L;
     stn_world *copy; // that is moved
     stn_path path;
-    link_set set;
+    shape_set set;
     stn_query others;
 };
 

@@ -1,0 +1,222 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Questions about soft bodies: what is nearest to a point, what a shape overlaps, what a ray meets, how far bodies are apart. Against
+-- all triangles of a mesh one by one, and the number of times that they go round a point [van-oosterom-1983].
+local stn = require "stiction"
+local files <close> = require "files"()
+
+local function sub(a, b) return { a[1] - b[1], a[2] - b[2], a[3] - b[3] } end
+local function along(a, b, t) return { a[1] + t * b[1], a[2] + t * b[2], a[3] + t * b[3] } end
+local function dot(a, b) return a[1] * b[1] + a[2] * b[2] + a[3] * b[3] end
+local function norm(a) return math.sqrt(dot(a, a)) end
+local function cross(a, b) return { a[2] * b[3] - a[3] * b[2], a[3] * b[1] - a[1] * b[3], a[1] * b[2] - a[2] * b[1] } end
+
+-- A mesh of 7 cubes of 5 cm, 2 x 2 x 2 without one: it has edges and a corner that go inwards. Tetrahedra of a VTK file.
+local function dented(path)
+  local nodes, tets = {}, {}
+  for x = 0, 2 do
+    for y = 0, 2 do
+      for z = 0, 2 do nodes[#nodes + 1] = ("%g %g %g"):format(0.05 * x - 0.05, 0.05 * y - 0.05, 0.05 * z - 0.05) end
+    end
+  end
+  for cell = 0, 6 do
+    local low = { cell // 4, cell // 2 % 2, cell % 2 }
+    for _, way in ipairs { { 1, 2, 3 }, { 1, 3, 2 }, { 2, 1, 3 }, { 2, 3, 1 }, { 3, 1, 2 }, { 3, 2, 1 } } do
+      local p, tet = { table.unpack(low) }, {}
+      for k = 0, 3 do
+        if k > 0 then p[way[k]] = p[way[k]] + 1 end
+        tet[k + 1] = 9 * p[1] + 3 * p[2] + p[3]
+      end
+      tets[#tets + 1] = tet
+    end
+  end
+  local file <close> = assert(io.open(path, "w"))
+  file:write("# vtk DataFile Version 3.0\ndented\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS ", #nodes, " double\n", table.concat(nodes, "\n"),
+    "\nCELLS ", #tets, " ", 5 * #tets, "\n")
+  for _, tet in ipairs(tets) do file:write("4 ", table.concat(tet, " "), "\n") end
+  file:write("CELL_TYPES ", #tets, "\n", ("10\n"):rep(#tets))
+  return tets
+end
+
+--- Faces that one tetrahedron has, with the material behind them, at these places.
+local function skin(tets, at)
+  local faces, out = {}, {}
+  for _, tet in ipairs(tets) do
+    for k = 1, 4 do
+      local f = {}
+      for i = 1, 4 do if i ~= k then f[#f + 1] = tet[i] end end
+      table.sort(f)
+      local key = table.concat(f, " ")
+      faces[key] = not faces[key] and { f, tet[k] } or "twice"
+    end
+  end
+  for _, face in pairs(faces) do
+    if face ~= "twice" then
+      local p, q, r = at[face[1][1] + 1], at[face[1][2] + 1], at[face[1][3] + 1]
+      local outward = dot(cross(sub(q, p), sub(r, p)), sub(at[face[2] + 1], p)) < 0
+      out[#out + 1] = outward and { p, q, r } or { p, r, q }
+    end
+  end
+  return out
+end
+
+local function on_segment(a, b, p)
+  local d = sub(b, a)
+  return along(a, d, math.max(0, math.min(1, dot(sub(p, a), d) / dot(d, d))))
+end
+
+local function to_triangle(t, p)
+  local u, v, d = sub(t[2], t[1]), sub(t[3], t[1]), sub(p, t[1])
+  local n = cross(u, v)
+  local y, z = dot(cross(d, v), n) / dot(n, n), dot(cross(u, d), n) / dot(n, n)
+  if y >= 0 and z >= 0 and y + z <= 1 then return math.abs(dot(d, n)) / norm(n) end
+  return math.min(norm(sub(p, on_segment(t[1], t[2], p))), norm(sub(p, on_segment(t[2], t[3], p))), norm(sub(p, on_segment(t[3], t[1], p))))
+end
+
+local function signed(triangles, p)
+  local least, round = math.huge, 0
+  for _, t in ipairs(triangles) do
+    least = math.min(least, to_triangle(t, p))
+    local a, b, c = sub(t[1], p), sub(t[2], p), sub(t[3], p)
+    local x, y, z = norm(a), norm(b), norm(c)
+    round = round + 2 * math.atan(dot(a, cross(b, c)), x * y * z + dot(a, b) * z + dot(b, c) * x + dot(c, a) * y)
+  end
+  return round > 2 * math.pi and -least or least
+end
+
+local function first_hit(triangles, from, d)
+  local best
+  for _, t in ipairs(triangles) do
+    local u, v = sub(t[2], t[1]), sub(t[3], t[1])
+    local n = cross(u, v)
+    local at = dot(sub(t[1], from), n) / dot(d, n)
+    local x = sub(along(from, d, at), t[1])
+    local y, z = dot(cross(x, v), n) / dot(n, n), dot(cross(u, x), n) / dot(n, n)
+    if at >= 0 and y >= 0 and z >= 0 and y + z <= 1 then best = math.min(best or math.huge, at) end
+  end
+  return best
+end
+
+-- The dented body, deformed by what it fell on, with one node pinned beside.
+local function deformed(change)
+  local world = stn.world { dt = 4e-3 }
+  world:ground { name = "ground", xyz = { 0, 0, -0.06 } }
+  local path = files:path ".vtk"
+  local tets = dented(path)
+  local spec = { name = "pad", mesh = path, young = 2e4, density = 1000, damping = 0.02, rpy = { 0.3, 0.2, 0.5 } }
+  for key, value in pairs(change or {}) do spec[key] = value end
+  local pad = world:soft(spec)
+  local ball = world:sphere { name = "ball", radius = 0.01, mass = 1, xyz = { 0, 0, 5 } }
+  for _ in world:run { steps = 30 } do end
+  return world, pad, skin(tets, pad:positions()), ball
+end
+
+for what, change in pairs { free = {}, pinned = { pinned = "x_min" } } do
+  stn.test("nearest, overlap, distance and rays are those of all triangles: " .. what, function()
+    local world, pad, triangles, ball = deformed(change)
+    local within, hits, middle = 0, 0, pad:position()
+    for _ = 1, 300 do
+      local p = along(middle, { world:random(-0.09, 0.09), world:random(-0.09, 0.09), world:random(-0.09, 0.09) }, 1)
+      local d = signed(triangles, p)
+      within = within + (d < 0 and 1 or 0)
+      local near = world:nearest { point = p, exclude = { "ground", "ball" } }
+      stn.near(near.distance, d, 2e-9, "nearest")
+      assert(near.group == pad and near.group.name == "pad" and near.link == nil)
+      stn.near(math.abs(dot(sub(near.point, p), near.normal)), math.abs(d), 2e-9, "along the normal")
+      local found = world:overlap { "sphere", radius = 0.004, xyz = p, exclude = "ground" }
+      assert((#found == 1) == (d <= 0.004), ("sphere at signed distance %g m"):format(d))
+      if found[1] then
+        assert(found[1].group == pad)
+        stn.near(found[1].distance, d - 0.004, 1e-9, "overlap of a sphere")
+      end
+      local half = 0.004
+      if math.abs(d) > half * math.sqrt(3) then
+        found = world:overlap { "box", size = { 2 * half, 2 * half, 2 * half }, xyz = p, rpy = { world:random(-3, 3), 1, 2 }, exclude = { "ground", ball } }
+        assert((#found == 1) == (d < 0), ("box at signed distance %g m"):format(d))
+        assert(d > 0 or (found[1].distance < 0 and found[1].distance >= d - half * math.sqrt(3) - 1e-9), "depth of a box")
+      end
+      local way = { world:random(-1, 1), world:random(-1, 1), world:random(-1, 1) }
+      way = along({ 0, 0, 0 }, way, 1 / norm(way))
+      local hit, expected = world:raycast { from = p, direction = way, exclude = { "ground", "ball" } }, first_hit(triangles, p, way)
+      if d < 0 then
+        assert(hit.distance == 0 and hit.inside and hit.group == pad)
+        stn.near(hit.normal, along({ 0, 0, 0 }, way, -1), 1e-15)
+        assert(world:raycast { from = p, direction = way, max = 1e-6, exclude = "ground" }.inside, "a short one, too")
+      elseif expected then
+        hits = hits + 1
+        stn.near(hit.distance, expected, 1e-12, "ray")
+        assert(hit.group == pad and not hit.inside and dot(hit.normal, way) < 0)
+        assert(not world:raycast { from = p, direction = way, max = 0.99 * expected, exclude = "ground" })
+      else
+        assert(hit == nil, hit and ("a ray from signed distance %g m meets %s at %g m"):format(d, hit.group, hit.distance))
+      end
+      assert(not world:raycast { from = p, direction = way, max = 1, exclude = { "ground", pad } })
+    end
+    assert(within > 20 and hits > 20, ("%d points inside, %d rays hit"):format(within, hits))
+    for _ = 1, 40 do
+      local p = along(middle, { world:random(-0.08, 0.08), world:random(-0.08, 0.08), world:random(-0.08, 0.08) }, 1)
+      ball:set_pose { xyz = p }
+      local d = world:distance(ball, pad)
+      stn.near(d.distance, signed(triangles, p) - 0.01, 1e-9, "distance of a ball")
+      assert(d.a == ball and d.b == pad and d.link_b == nil)
+      stn.near(world:distance(pad, ball).distance, d.distance, 1e-12)
+    end
+  end)
+end
+
+stn.test("what begins inside of a solid comes out; the core that holds it does not", function()
+  for _, attached in ipairs { false, true } do
+    local world = stn.world { gravity = { 0, 0, 0 }, dt = 5e-3 }
+    local core = world:box { name = "core", size = { 0.02, 0.02, 0.02 }, mass = 0.1, xyz = { 0.03, 0.003, 0.002 } }
+    local pad = world:soft { box = { 0.12, 0.12, 0.12 }, cells = 4, young = 1e4, density = 200, damping = 0.02,
+      attach = attached and { link = core, nodes = { box = { { -0.01, -0.01, -0.01 }, { 0.01, 0.01, 0.01 } } } } or nil }
+    world:contact_material { relaxation_time = 0.1 }
+    local before = world:distance(core, pad).distance
+    stn.near(before, -0.04, 1e-9, "out by the nearest side, with its half and the rest") -- 0.06 - 0.03 + 0.01
+    for _ in world:run { seconds = 0.5 } do end
+    local now = world:distance(core, pad).distance
+    assert(attached and now < -0.03 or not attached and now > -5e-3, ("%g m"):format(now))
+  end
+end)
+
+stn.test("soft bodies in each other and apart", function()
+  local world = stn.world { gravity = { 0, 0, 0 } }
+  local big = world:soft { name = "big", box = { 0.2, 0.2, 0.2 }, cells = 2 }
+  local small = world:soft { name = "small", box = { 0.02, 0.02, 0.02 }, cells = 1, xyz = { 0.06, 0.01, 0 } }
+  local far = world:soft { name = "far", box = { 0.1, 0.1, 0.1 }, cells = 2, xyz = { 0.5, 0.02, 0.03 } }
+  local rope = world:cable { name = "rope", points = { { 0.4, 0, 0.3 }, { 0.6, 0, 0.3 } }, radius = 0.01, segments = 4 }
+  stn.near(world:distance(small, big).distance, -0.05, 1e-9)
+  stn.near(world:distance(big, small).distance, -0.05, 1e-9)
+  stn.near(world:distance(big, far).distance, 0.35, 1e-9)
+  stn.near(world:distance(far, rope).distance, 0.3 - 0.01 - 0.08, 1e-9)
+  local hit = world:raycast { from = { 0.5, 0, 1 }, direction = { 0, 0, -1 } }
+  assert(hit.group == rope and hit.group.name == "rope")
+  stn.near(hit.distance, 0.69, 1e-9)
+  local near = world:nearest { point = { 0.5, 0, 0.4 }, exclude = { big, small } }
+  assert(near.group == rope)
+  stn.near(near.distance, 0.09, 1e-9)
+  stn.fails(function() world:distance(big, big) end, "'big' is on both sides")
+  stn.fails(function() world:distance(big) end, "world:distance")
+end)
+
+stn.test("a path is free of what the robot itself holds, and not of a soft body in its way", function()
+  local path = files:write(".urdf", [[<robot name="arm"><link name="base"/>
+    <link name="slider"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+      <collision><geometry><box size="0.1 0.1 0.1"/></geometry></collision></link>
+    <joint name="slide" type="prismatic"><parent link="base"/><child link="slider"/><axis xyz="1 0 0"/>
+      <limit lower="-1" upper="1" effort="10" velocity="1"/></joint></robot>]])
+  local world = stn.world { gravity = { 0, 0, 0 } }
+  local arm = world:load { path, fixed = true }
+  world:soft { name = "tip", box = { 0.1, 0.1, 0.1 }, cells = 2, xyz = { 0.1, 0, 0 }, attach = { link = { arm, "slider" }, nodes = "x_min" } }
+  world:soft { name = "wall", box = { 0.1, 0.3, 0.3 }, cells = 2, xyz = { -0.4, 0, 0 }, pinned = "all" }
+  assert(arm:path_is_free { to = { slide = 0.5 } })
+  local free, why = arm:path_is_free { to = { slide = -0.5 } }
+  assert(not free and why:match "'wall'", why)
+end)
+
+stn.test("pairs of links are no soft bodies", function()
+  local world = stn.world {}
+  local pad, ground = world:soft { name = "pad", box = { 0.1, 0.1, 0.1 }, cells = 1 }, world:ground {}
+  stn.fails(function() world:disable_collisions(pad, ground) end, "soft body 'pad' has no links; give category and mask")
+  stn.fails(function() world:disable_collisions(ground, pad) end, "world:disable_collisions: soft body 'pad'")
+  stn.fails(function() world:contact_material { a = ground, b = pad, mu = 1 } end, "soft body 'pad' has no links; give mu")
+end)
