@@ -24,8 +24,7 @@ stn_status soft_check_room(int32_t nodes, double count, stn_error *err) {
     if (needed <= there) {
         return STN_OK;
     }
-    return stn_fail(err, STN_ERR_MEMORY,
-                    "%.0f %s need at least %.3g GiB of memory, of which there are %.3g GiB; use fewer cells", count,
-                    nodes == 4 ? "tetrahedra" : (nodes == 3 ? "triangles" : "segments"), needed / 0x1p30,
-                    there / 0x1p30);
+    return stn_fail(
+        err, STN_ERR_MEMORY, "%.0f %s need at least %.3g GiB of memory, of which there are %.3g GiB; use fewer cells",
+        count, nodes == 4 ? "tetrahedra" : (nodes == 3 ? "triangles" : "segments"), needed / 0x1p30, there / 0x1p30);
 }

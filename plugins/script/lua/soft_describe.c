@@ -283,7 +283,7 @@ const stn_soft_attachment *stn_lua_soft_attachments(const stn_fields *f, stn_lua
         attachments[i] = read_attachment(f, w, mesh, lua_gettop(L), i + 1);
     }
     if (pinned) {
-        static const char owner[] = "pinned";
+        const char *owner = lua_pushfstring(L, "%s: pinned", f->owner);
         stn_soft_attachment *a = &attachments[total - 1];
         *a = (stn_soft_attachment){.link = STN_WORLD};
         a->selectors = stn_lua_soft_selectors(L, pins, owner, mesh, &a->selector_count);
