@@ -28,7 +28,7 @@ stn_status stn_builder_add_nodes(stn_model_builder *builder, const stn_nodes_spe
         stn_error_prefix(err, "nodes '%s'", spec->name != NULL ? spec->name : "");
         return status;
     }
-    if (spec->name != NULL && spec->name[0] != '\0' && builder_is_taken(builder, spec->name)) {
+    if (builder_is_taken(builder, spec->name)) {
         char text[256];
         builder_free_name(builder, spec->name, text, sizeof text);
         return stn_fail(err, STN_ERR_ARGUMENT,

@@ -351,7 +351,7 @@ static inline int32_t stn_node_type_nv(stn_node_type type) {
 
 /// A cloud of nodes: the degrees of freedom of a deformable body, which elements join. It is one tree.
 typedef struct stn_nodes_spec {
-    const char *name;       // that no group and no other cloud has; NULL or "": none
+    const char *name;       // REQUIRED, for messages and logs; no group and no other cloud has it
     int32_t node_count;     // > 0
     const double *position; // (3 node_count), world [m]
     /// (node_count) [kg], >= 0, beside that of elements; NULL: that of elements alone. Frames: > 0, required.
@@ -436,7 +436,7 @@ typedef enum stn_tree_kind { STN_TREE_ARTICULATED, STN_TREE_NODAL } stn_tree_kin
 
 /// One articulated tree (a robot, a free body) or one cloud of nodes. Ranges are [start, start + count).
 typedef struct stn_tree {
-    const char *name;                  // of a cloud, "" when none is given; of others ""
+    const char *name;                  // of a cloud; of others ""
     stn_tree_kind kind;                // says which of the next two counts
     int32_t body_start, body_count;    // articulated
     int32_t node_start, node_count;    // nodal

@@ -12,20 +12,6 @@ typedef struct place {
     int32_t class_index;
 } place;
 
-enum { MOST_LINKS = 50000 }; // an element of seven letters is one here
-
-int32_t mjcf_add_link(robot_reader *reader, const char *name, const xml_element *xml) {
-    if (reader->link_count < MOST_LINKS) {
-        return robot_add_link(reader, name, xml);
-    }
-    if (!mjcf_of(reader)->too_many_links) {
-        mjcf_of(reader)->too_many_links = true;
-        robot_error(reader, xml, "size", "one robot may have %d links: bodies, named sites and parts between joints",
-                    (int)MOST_LINKS);
-    }
-    return -1;
-}
-
 /// What stands in a body, out of frames.
 static void collect(robot_reader *reader, const xml_element *xml, const place *at, mjcf_parts *parts) {
     for (const xml_element *e = xml_first_child(xml); e != NULL; e = xml_next_sibling(e)) {

@@ -175,7 +175,7 @@ void mjcf_note_skipped(robot_reader *reader, const xml_element *root);    // voc
 stn_status mjcf_save(void *self, const stn_save_request *request, char **text, size_t *length,
                      stn_diagnostics *diagnostics, stn_error *err);
 
-/// body.c: robot_add_link, up to a limit; -1 beyond it, said once, and without memory.
+/// link.c: robot_add_link, up to a limit; -1 beyond it, said once, and without memory.
 int32_t mjcf_add_link(robot_reader *reader, const char *name, const xml_element *xml);
 
 // ------------------------------------------------------------------------------------------------ default.c

@@ -29,6 +29,8 @@ static stn_model_builder *begin(stn_world *world) {
     return stn_world_builder(world);
 }
 
+static int32_t clouds_made; // each has a name of its own
+
 /// `count` nodes of 0.1 kg in a row from `start`, each `step` behind the last, with springs between neighbours.
 static int32_t add_chain(stn_world *world, int32_t count, stn_vec3 start, stn_vec3 step, double k, double c) {
     enum { MOST = 64 };
@@ -43,8 +45,10 @@ static int32_t add_chain(stn_world *world, int32_t count, stn_vec3 start, stn_ve
         index[2 * i] = i;
         index[2 * i + 1] = i + 1;
     }
+    char name[32];
+    snprintf(name, sizeof name, "chain%d", clouds_made++);
     const stn_nodes_spec spec = {
-        .name = "chain", .node_count = count, .position = position, .mass = mass, .material = stn_material_unset()};
+        .name = name, .node_count = count, .position = position, .mass = mass, .material = stn_material_unset()};
     const stn_setting settings[] = {{.name = "k", .form = STN_SETTING_NUMBER, .number = k},
                                     {.name = "c", .form = STN_SETTING_NUMBER, .number = c}};
     stn_instance *instance = NULL;
@@ -67,7 +71,9 @@ static int32_t add_spheres(stn_world *world, int32_t count, const double *positi
     for (int32_t i = 0; i < count; i++) {
         masses[i] = mass;
     }
-    const stn_nodes_spec spec = {.name = "spheres",
+    char name[32];
+    snprintf(name, sizeof name, "spheres%d", clouds_made++);
+    const stn_nodes_spec spec = {.name = name,
                                  .node_count = count,
                                  .position = position,
                                  .mass = masses,
@@ -1005,12 +1011,12 @@ static void wrong_attachments_are_refused(void **state) {
     const int32_t wrong[] = {0, 2}, negative[] = {-1}, twice[] = {1, 1}, good[] = {1}, all[] = {0, 1};
     stn_model_builder *b = begin(world);
     assert_error(stn_builder_attach_nodes(b, cloud, 2, wrong, link, &said), STN_ERR_ARGUMENT,
-                 "nodes 'spheres': attached nodes: there is no node 2 (2 nodes, counted from 0)");
+                 "': attached nodes: there is no node 2 (2 nodes, counted from 0)");
     assert_error(stn_builder_attach_nodes(b, cloud, 1, negative, link, &said), STN_ERR_ARGUMENT, "there is no node -1");
     assert_error(stn_builder_attach_nodes(b, cloud, 2, twice, link, &said), STN_ERR_ARGUMENT,
                  "node 1 is attached already");
     assert_error(stn_builder_attach_nodes(b, cloud, 1, good, link + 1, &said), STN_ERR_ARGUMENT,
-                 "nodes 'spheres': attached nodes: there is no link 1 (1 links, or STN_WORLD)");
+                 "': attached nodes: there is no link 1 (1 links, or STN_WORLD)");
     assert_error(stn_builder_attach_nodes(b, cloud, 1, good, STN_ANY, &said), STN_ERR_ARGUMENT, "there is no link -2");
     assert_error(stn_builder_attach_nodes(b, cloud, -1, good, link, &said), STN_ERR_ARGUMENT, "count = -1");
     assert_error(stn_builder_attach_nodes(b, 1, 1, good, link, &said), STN_ERR_ARGUMENT,

@@ -499,6 +499,7 @@ static void nodes_that_cannot_be_are_refused(void **state) {
     stn_nodes_spec dots = frames;
     dots.type = STN_NODE_POINT;
     dots.inertia = NULL;
+    dots.name = "dots";
     assert_ok(stn_builder_add_nodes(builder, &dots, &points, &err), err);
     const stn_geometry_spec ball = stn_geometry_spec_default(stn_shape_sphere(0.1)),
                             plane = stn_geometry_spec_default(stn_shape_half_space());

@@ -13,8 +13,13 @@
 static const double mass = 2.0, dt = 0.01;
 
 static int32_t row_start[2] = {0, 1}, column[1] = {0}, no_joint[3] = {-1, -1, -1}, first_tree[1] = {0};
-static const stn_tree tree = {
-    .kind = STN_TREE_NODAL, .nq = 3, .nv = 3, .node_count = 1, .row_start = row_start, .column = column};
+static const stn_tree tree = {.name = "ball",
+                              .kind = STN_TREE_NODAL,
+                              .nq = 3,
+                              .nv = 3,
+                              .node_count = 1,
+                              .row_start = row_start,
+                              .column = column};
 static const stn_body ground = {.name = "world", .tree = -1};
 static const stn_geometry geometries[2] = {{.name = "ground", .where = "", .link = -1, .node = -1},
                                            {.name = "node", .where = "", .body = -1, .link = -1}};
@@ -143,7 +148,7 @@ static void inputs_add_up_efforts(void **state) {
     assert_true(s.tau[0] == 0.0 && s.tau[1] == 0.0 && s.tau[2] == 5.0);
     s.effort[1] = NAN;
     assert_int_equal(make_inputs(&s, &err), STN_ERR_NUMERIC);
-    assert_non_null(strstr(err.text, "generalised force on a node is nan"));
+    assert_non_null(strstr(err.text, "generalised force on node 0 (counted from 0) of 'ball' is nan"));
     end(&s);
 }
 

@@ -22,6 +22,7 @@ typedef struct skin_probe {
     stn_arena *arena;
     double *q, *v;
     stn_contact_set set;
+    int32_t clouds; // added so far
 } skin_probe;
 
 static inline void skin_probe_begin(skin_probe *p) {
@@ -42,8 +43,10 @@ static inline int32_t skin_probe_add(skin_probe *p, const double *position, int3
     for (int32_t i = 0; i < nodes; i++) {
         mass[i] = 0.01;
     }
+    char name[32];
+    snprintf(name, sizeof name, "cloth%d", p->clouds++);
     const stn_nodes_spec spec = {
-        .name = "cloth", .node_count = nodes, .position = position, .mass = mass, .material = stn_material_unset()};
+        .name = name, .node_count = nodes, .position = position, .mass = mass, .material = stn_material_unset()};
     int32_t geometry = 0, own = 0;
     stn_error err;
     assert_ok(stn_builder_add_nodes(p->builder, &spec, &own, &err), err);

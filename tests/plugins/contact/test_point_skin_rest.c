@@ -59,7 +59,9 @@ static draped add_sheet(stn_world *world, int32_t n, double size, stn_vec3 place
         sheet.position[3 * i + 2] = place.z;
         mass[i] = sheet_mass / sheet.nodes;
     }
-    const stn_nodes_spec spec = {.name = "sheet",
+    char name[64];
+    snprintf(name, sizeof name, "sheet at %g, %g, %g", place.x, place.y, place.z);
+    const stn_nodes_spec spec = {.name = name,
                                  .node_count = sheet.nodes,
                                  .position = sheet.position,
                                  .mass = mass,
