@@ -124,6 +124,12 @@ static stn_status place_nodes(const stn_soft_cable_spec *spec, parts *p, stn_err
             return stn_fail(err, STN_ERR_ARGUMENT,
                             "nodes %d and %d are at one place: the line turns back on itself there", i - 1, i);
         }
+        if (!(p->length[i] > 1e-9 * spec->radius)) { // as element/cable asks
+            return stn_fail(
+                err, STN_ERR_ARGUMENT,
+                "nodes %d and %d are %g m apart, must be more than 1e-9 radii, %g m: make the radius smaller", i - 1, i,
+                p->length[i], 1e-9 * spec->radius);
+        }
     }
     return STN_OK;
 }

@@ -13,18 +13,20 @@
 /// Face f of a tetrahedron, counter-clockwise seen from outside, is opposite to its node f.
 static const int face_nodes[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
 
+static const double FLAT = 2e-12; // element/fem refuses half of that
+
 // ---------------------------------------------------------------------------------------------------- geometry
 
-/// 6 V over the product of the edges at the first node: 1 where they are perpendicular, 0 without volume.
-static double corner_sine(const double *nodes, const int32_t *tetrahedron) {
+/// 6 V over the cube of the longest edge at the first node.
+static double fullness(const double *nodes, const int32_t *tetrahedron) {
     stn_vec3 origin = stn_vec3_at(nodes, tetrahedron[0]), edge[3];
+    double longest = 0.0;
     for (int k = 0; k < 3; k++) {
         edge[k] = stn_vec3_sub(stn_vec3_at(nodes, tetrahedron[k + 1]), origin);
-        double length = stn_vec3_norm(edge[k]);
-        if (!(length > 0.0)) {
-            return 0.0;
-        }
-        edge[k] = stn_vec3_scale(1.0 / length, edge[k]);
+        longest = fmax(longest, stn_vec3_norm(edge[k]));
+    }
+    for (int k = 0; k < 3 && longest > 0.0; k++) {
+        edge[k] = stn_vec3_scale(1.0 / longest, edge[k]);
     }
     return stn_vec3_dot(edge[0], stn_vec3_cross(edge[1], edge[2]));
 }
@@ -145,8 +147,7 @@ static stn_status check_elements(const making *m, const int32_t *elements, stn_e
                                 describe(m, e, text), element[k], d->node_count);
             }
         }
-        double sine = m->width == 4 ? fabs(corner_sine(d->nodes, element)) : triangle_sine(d->nodes, element);
-        if (!(sine > 1e-14)) {
+        if (!(m->width == 4 ? fabs(fullness(d->nodes, element)) > FLAT : triangle_sine(d->nodes, element) > 1e-14)) {
             return stn_fail(err, STN_ERR_ARGUMENT, "%s has no %s; leave it out or move its nodes apart",
                             describe(m, e, text), m->width == 4 ? "volume" : "area");
         }
@@ -205,7 +206,7 @@ static void turn_positive(const making *m) {
     char text[96];
     for (int32_t e = 0; m->width == 4 && e < m->element_count; e++) {
         int32_t *t = &m->elements[4 * (size_t)e];
-        if (corner_sine(m->mesh->nodes, t) < 0.0) {
+        if (fullness(m->mesh->nodes, t) < 0.0) {
             int32_t third = t[2];
             t[2] = t[3];
             t[3] = third;

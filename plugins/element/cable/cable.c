@@ -172,7 +172,9 @@ static stn_status prepare(const void *self, const double *rest, const double *ow
     find_bend(rest, none, &b);
     const double length = stn_vec3_norm(b.d), angle = stn_vec3_norm(b.phi);
     if (!(length > 1e-9 * radius) || !isfinite(length)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "two links are %g m apart at rest, must be > 0 and finite", length);
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "two links are %g m apart at rest, must be more than 1e-9 radii, %g m, and finite", length,
+                        1e-9 * radius);
     }
     if (!(angle < 3.0)) {
         return stn_fail(err, STN_ERR_ARGUMENT,
