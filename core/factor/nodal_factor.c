@@ -36,6 +36,30 @@ void nodal_cache_begin(nodal_cache *cache) {
     }
 }
 
+/// The order of a back end: memory for `count` + 1 numbers, released by the caller, also on failure.
+static stn_status find_order(stn_context *context, const stn_factor_ops *ops, void *self, const stn_block_pattern *p,
+                             int32_t **order, stn_error *err) {
+    const int32_t n = p->block_count;
+    bool *seen = stn_allocate(context, (size_t)n + 1, sizeof *seen);
+    *order = stn_allocate(context, (size_t)n + 1, sizeof **order);
+    stn_status status = seen == NULL || *order == NULL
+                            ? stn_fail(err, STN_ERR_MEMORY, "order of %d nodes: out of memory", n)
+                            : ops->order(self, context, p, *order, err);
+    for (int32_t k = 0; k < n && status == STN_OK; k++) {
+        const int32_t block = (*order)[k];
+        if (block < 0 || block >= n || seen[block]) {
+            status = stn_fail(err, STN_ERR_PLUGIN,
+                              "the factor that was chosen orders %d nodes wrongly: place %d holds %d, which is none of "
+                              "them or stands there twice; stiction validate tests such a plugin",
+                              n, k, block);
+        } else {
+            seen[block] = true;
+        }
+    }
+    stn_release(context, seen);
+    return status;
+}
+
 // Copies the pattern of `a` and analyses it.
 static stn_status make_entry(const nodal_cache *cache, const stn_matrix *a, nodal_factor *entry, stn_error *err) {
     stn_context *context = cache->context;
@@ -84,12 +108,8 @@ static stn_status make_entry(const nodal_cache *cache, const stn_matrix *a, noda
     entry->ops = chosen ? cache->ops : stn_factor_block();
     stn_block_pattern pattern = {entry->node_count, entry->block_size, entry->column_start, entry->row, NULL};
     int32_t *order = NULL;
-    stn_status status = STN_OK;
-    if (entry->ops->order != NULL) {
-        order = stn_allocate(context, nodes + 1, sizeof *order);
-        status = order == NULL ? stn_fail(err, STN_ERR_MEMORY, "order of %d nodes: out of memory", a->node_count)
-                               : entry->ops->order(self, context, &pattern, order, err);
-    }
+    stn_status status =
+        entry->ops->order != NULL ? find_order(context, entry->ops, self, &pattern, &order, err) : STN_OK;
     pattern.order = order;
     status = status == STN_OK ? entry->ops->symbolic(self, context, &pattern, &entry->factor, err) : status;
     stn_release(context, order);

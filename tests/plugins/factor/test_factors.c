@@ -478,6 +478,53 @@ static void clouds_are_factored_by_the_chosen_one(void **state) {
     }
 }
 
+/// Places 3 and 5 of an order, and what they hold instead; `wrong` is the first that is no order any more.
+static const struct { int32_t third, fifth, wrong; } wrong_orders[] = {{5, 3, -1}, {-1, 5, 3}, {294, 5, 3}, {3, 3, 5}};
+
+static int32_t wrong_order; // of wrong_orders
+
+static stn_status give_order(void *self, stn_context *context, const stn_block_pattern *pattern, int32_t *order,
+                             stn_error *err) {
+    (void)self;
+    (void)context;
+    (void)err;
+    for (int32_t k = 0; k < pattern->block_count; k++) {
+        order[k] = k == 3 ? wrong_orders[wrong_order].third : k == 5 ? wrong_orders[wrong_order].fifth : k;
+    }
+    return STN_OK;
+}
+
+static void orders_of_plugins_are_checked(void **state) {
+    stn_instance *f = choose(*state, (variant){"block", NULL});
+    stn_factor_ops ops = *f->desc->ops.factor;
+    ops.order = give_order;
+    for (wrong_order = 0; wrong_order < STN_COUNT(wrong_orders); wrong_order++) {
+        scene s;
+        scene_begin(&s, *state, 4);
+        (void)scene_cloud(&s, 6, 6, 5, 200.0);
+        const stn_problem *p = scene_finish(&s);
+        assert_int_equal(p->trees[0].A.node_count, 294);
+        stn_inverse *inverse = NULL;
+        stn_error err = {0};
+        assert_ok(stn_inverse_create(*state, &inverse, &err), err);
+        stn_inverse_set_factor(inverse, &ops, f->self);
+        const stn_status status = stn_inverse_factor(inverse, p, &err);
+        if (wrong_orders[wrong_order].wrong < 0) {
+            assert_ok(status, err);
+        } else {
+            char text[40];
+            snprintf(text, sizeof text, "place %d holds %d,", wrong_orders[wrong_order].wrong,
+                     wrong_orders[wrong_order].wrong == 3 ? wrong_orders[wrong_order].third
+                                                          : wrong_orders[wrong_order].fifth);
+            assert_int_equal(status, STN_ERR_PLUGIN);
+            assert_non_null(strstr(err.text, text));
+        }
+        stn_inverse_destroy(inverse);
+        scene_end(&s);
+    }
+    stn_instance_destroy(f);
+}
+
 static void an_unknown_method_is_refused_with_the_list(void **state) {
     stn_setting method = {.name = "method", .form = STN_SETTING_TEXT, .text = "magic", .where = "test"};
     stn_instance *f = choose(*state, (variant){"cholmod", NULL});
@@ -498,6 +545,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(all_of_them_solve_mixed_blocks, make_context, drop_context),
         cmocka_unit_test_setup_teardown(bad_pivots_are_named_by_all_of_them, make_context, drop_context),
         cmocka_unit_test_setup_teardown(orders_of_patterns_that_stay_are_orders, make_context, drop_context),
+        cmocka_unit_test_setup_teardown(orders_of_plugins_are_checked, make_context, drop_context),
         cmocka_unit_test_setup_teardown(dissection_leaves_less_fill_where_it_is_taken, make_context, drop_context),
         cmocka_unit_test_setup_teardown(only_what_changing_blocks_decide_is_factored_again, make_context, drop_context),
         cmocka_unit_test_setup_teardown(refactor_names_bad_pivots_and_recovers, make_context, drop_context),
