@@ -13,6 +13,7 @@ function(stn_add_test name)
   target_compile_definitions(${target} PRIVATE
     STN_SOURCE_DIR="${PROJECT_SOURCE_DIR}" STN_SHARED_DIR="${PROJECT_SOURCE_DIR}/../shared"
     STN_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O1>) # compiled in a third of the time of -O3
   stn_warnings(${target})
   add_dependencies(${target} stiction_formats) # whoever loads a robot or a problem needs them
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")

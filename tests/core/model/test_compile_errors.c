@@ -118,7 +118,7 @@ static void duplicate_joint_names_are_refused_within_one_robot_only(void **state
 /// Robot with joints 0 .. n - 1 in a chain, joint i mimics targets[i].
 static void build_mimics(fixture *f, const int32_t *targets, int32_t n, stn_joint_type first_type) {
     int32_t previous = -1;
-    char name[8];
+    char name[16];
     stn_builder_discard(f->builder, 0);
     begin_robot(f->builder, "r");
     for (int32_t i = 0; i <= n; i++) {
