@@ -208,13 +208,14 @@ static void meet_inside(const look *s) {
         middle = stn_vec3_mul_add(middle, 1.0 / 6.0, convex_support(&s->core, axes[i]));
     }
     double distance, weight[3];
-    if (!box_has(&s->skin->node[0].box, middle) || !skin_holds(s->skin, middle, INFINITY, &distance) || is_core(s)) {
+    if (!box_has(&s->skin->node[0].box, middle) || !skin_holds(s->skin, middle, INFINITY, &distance) ||
+        !(distance > 0.0) || is_core(s)) {
         return;
     }
     const skin_part part = skin_face_part(s->skin, skin_nearest_triangle(s->skin, middle, weight), weight);
     stn_vec3 m = stn_vec3_scale(1.0 / distance, stn_vec3_sub(skin_part_point(&part), middle));
     stn_vec3 last = stn_vec3_mul_add(convex_support(&s->core, stn_vec3_neg(m)), -s->radius, m);
-    skin_add(s->sink, &part, NULL, last, m, stn_random_mix(1));
+    skin_add(s->sink, &part, NULL, last, m, stn_random_mix(UINT64_MAX));
 }
 
 /// The least distance of a vertex: what is nearest is no further away.

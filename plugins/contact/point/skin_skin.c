@@ -258,13 +258,19 @@ static void meet_inside(const look *s, const skin *solid, const skin *inner, boo
         first = distance < least ? i : first;
         least = fmin(distance, least);
     }
+    if (!(least > 0.0)) {
+        return; // it touches from inside
+    }
     const skin_part wall = skin_face_part(solid, skin_nearest_triangle(solid, inner->at[first], weight), weight);
     stn_vec3 m = stn_vec3_scale(1.0 / least, stn_vec3_sub(skin_part_point(&wall), inner->at[first]));
     for (int32_t i = 0; i < inner->face->vertex_count; i++) {
         last = stn_vec3_dot(m, stn_vec3_sub(inner->at[i], inner->at[last])) < 0.0 ? i : last;
     }
-    const skin_part part = skin_vertex_part(inner, last);
-    add(s, &wall, &part, m, turned);
+    const skin_part part = skin_vertex_part(inner, last), *first_part = turned ? &part : &wall,
+                    *second_part = turned ? &wall : &part;
+    skin_add(
+        s->sink, first_part, second_part, stn_vec3_zero(), turned ? stn_vec3_neg(m) : m,
+        stn_random_mix(second_part->name + 3 * STN_RANDOM_STEP)); // the two may have another contact, not in overlap
 }
 
 void skin_against_skin(skin *a, skin *b, skin_sink *sink) {
