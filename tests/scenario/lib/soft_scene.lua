@@ -40,7 +40,7 @@ local function add_soft(world, stream, i, height, jaw)
     d.attach = { { link = jaw, nodes = where } }
   end
   local body = world[kind](world, d)
-  return body, d.finger and 10 ^ stream:random(2, 4) or nil, ("%s %s, young %.1e, held by %s"):format(kind, d.box and "box" or d.ball and "ball" or d.cylinder and "cylinder" or d.finger and "finger" or "-", d.young, held)
+  return body, d.finger and d.young * 10 ^ stream:random(-4, -1.5) or nil, ("%s %s, young %.1e, held by %s"):format(kind, d.box and "box" or d.ball and "ball" or d.cylinder and "cylinder" or d.finger and "finger" or "-", d.young, held)
 end
 
 local function add_rigid(world, stream, i, height)
