@@ -20,13 +20,13 @@ static void loops_name_their_joints(void **state) {
     add_link(f->builder, "root", one_kg());
     int32_t l[4];
     for (int32_t i = 0; i < 4; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "l%d", i);
         l[i] = add_link(f->builder, name, one_kg());
     }
     add_joint(f->builder, "tail", STN_JOINT_REVOLUTE, l[0], l[3], stn_pose_identity(), Z);
     for (int32_t i = 0; i < 3; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "loop%d", i);
         add_joint(f->builder, name, STN_JOINT_REVOLUTE, l[i], l[(i + 1) % 3], stn_pose_identity(), Z);
     }
