@@ -33,7 +33,7 @@ static int set_up(void **state) {
     int32_t robot = begin_robot(b, "arm"), previous = add_link(b, "base", mass);
     set_base(b, robot, random_pose(&r, 1.0), true);
     for (int32_t i = 0; i < ARM; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "l%d", i);
         int32_t link = add_link(b, name, mass);
         add_joint(b, name, i == 2 ? STN_JOINT_PRISMATIC : STN_JOINT_REVOLUTE, previous, link, random_pose(&r, 0.3),

@@ -87,7 +87,7 @@ static inline void add_shape(random_model *m, int32_t link, int32_t number, doub
     stn_random *r = &m->r;
     int32_t kind = random_below(r, m->mesh != NULL ? 8 : 6), index = 0;
     stn_geometry_spec spec = stn_geometry_spec_default(model_shape(r, kind));
-    char name[32];
+    char name[40];
     snprintf(name, sizeof name, "shape %d & <%d>", (int)link, (int)number);
     spec.name = sometimes(r, 2) ? name : NULL;
     spec.pose = model_pose(r);

@@ -216,7 +216,7 @@ static void steps_repeat_on_any_number_of_threads_and_allocate_nothing(void **st
         stn_world *world = scene_world(*state, &options);
         scene_ground(world);
         for (int32_t i = 0; i < 12; i++) {
-            char name[8];
+            char name[16];
             snprintf(name, sizeof name, "b%d", (int)i);
             scene_cube(world, name, 1.0 + i, stn_vec3_make(0.15 * (i % 3), 0.5 * (i % 2), 0.15 + 0.21 * (i / 2)));
         }
