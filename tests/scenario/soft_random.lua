@@ -30,7 +30,7 @@ local function step_of(world, what)
 end
 
 stn.test("steps of random soft bodies end well, and the same again", function()
-  local count = ({ quick = 8, full = 1000 })[os.getenv "STICTION_TEST_TIER"] or 24
+  local count = ({ quick = 8, full = 1000 })[os.getenv "STICTION_TEST_TIER"] or 16
   local steps, unsolved, failed = 0, 0, 0
   for seed = 1, count do
     local world, bodies, what = soft_scene(seed)
