@@ -220,3 +220,40 @@ stn.test("pairs of links are no soft bodies", function()
   stn.fails(function() world:disable_collisions(ground, pad) end, "world:disable_collisions: soft body 'pad'")
   stn.fails(function() world:contact_material { a = ground, b = pad, mu = 1 } end, "soft body 'pad' has no links; give mu")
 end)
+
+-- What is exactly on the skin: its vertices and points of its edges.
+stn.test("points of the skin are at distance 0, and what is centred there overlaps", function()
+  local world = stn.world {}
+  local pad = world:soft { name = "pad", box = { 0.1, 0.1, 0.1 }, cells = 4, young = 1e5, pinned = "all" }
+  for _, x in ipairs(pad:positions()) do
+    local out = math.max(math.abs(x[1]), math.abs(x[2]), math.abs(x[3]))
+    if math.abs(out - 0.05) < 1e-12 then
+      stn.near(world:nearest { point = x, radius = 1 }.distance, 0, 1e-9)
+    end
+  end
+  for _, x in ipairs { { -0.05, -0.035, 0.05 }, { -0.05, -0.0025, 0.05 }, { 0.05, 0.05, 0.05 }, { 0, 0, 0.05 } } do
+    stn.near(world:nearest { point = x, radius = 1 }.distance, 0, 1e-9)
+    for _, shape in ipairs { { "sphere", radius = 0.01 }, { "box", size = { 0.02, 0.02, 0.02 } }, { "cylinder", radius = 0.01, length = 0.02 } } do
+      shape.xyz = x
+      assert(#world:overlap(shape) == 1, ("%s at (%g, %g, %g) m"):format(shape[1], x[1], x[2], x[3]))
+    end
+  end
+end)
+
+stn.test("nothing is driven out that is not inside: a box on an equal one, what lies in a chamber", function()
+  local world = stn.world { dt = 2e-3 }
+  world:ground {}
+  for i = 0, 1 do
+    world:soft { name = "box " .. i, box = { 0.1, 0.1, 0.1 }, cells = 4, young = 1e5, density = 100, damping = 0.02, xyz = { 0, 0, 0.05 + 0.1 * i } }
+  end
+  local start = world:energy().total
+  for step in world:run { seconds = 0.5 } do assert(step.overlap_m < 2e-3, step.overlap_m) end
+  stn.near(world:soft_body("box 1"):position()[3], 0.149, 2e-3)
+  assert(world:energy().total < 1.1 * start)
+
+  local chamber = stn.world { dt = 2e-3, gravity = { 0, 0, 0 } }
+  chamber:soft { name = "finger", finger = { size = { 0.09, 0.08, 0.08 }, chambers = 1, wall = 0.01, floor = 0.01 }, cells = 6, young = 1e5, pinned = "x_min" }
+  local ball = chamber:sphere { radius = 0.01, mass = 0.01 }
+  for step in chamber:run { steps = 20 } do assert(step.contact_count == 0) end
+  stn.near(ball:position()[3], 0, 1e-9)
+end)

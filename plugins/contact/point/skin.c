@@ -253,40 +253,50 @@ static int32_t find_nearest(const skin *s, stn_vec3 p, double *best2, double wei
     return best;
 }
 
-int32_t skin_nearest_triangle(const skin *s, stn_vec3 p, double weight[3]) {
-    double best2 = INFINITY;
-    return find_nearest(s, p, &best2, weight);
-}
-
 double skin_distance(const skin *s, stn_vec3 p, double within) {
     double best2 = within * within, weight[3];
     return find_nearest(s, p, &best2, weight) >= 0 ? sqrt(best2) : within;
 }
 
-/// The mean normal at the nearest point, of a face, an edge or a vertex, tells inside from outside.
-bool skin_holds(const skin *s, stn_vec3 p, double within, double *distance) {
-    double best2 = within * within, weight[3];
-    int32_t t = find_nearest(s, p, &best2, weight);
-    *distance = sqrt(best2);
-    if (t < 0) {
-        return false;
+skin_nearest skin_nearest_to(const skin *s, stn_vec3 p, double within) {
+    double best2 = within * within;
+    skin_nearest near = {0};
+    near.triangle = find_nearest(s, p, &best2, near.weight);
+    near.distance = sqrt(best2);
+    if (near.triangle < 0) {
+        return near;
     }
+    const int32_t t = near.triangle;
+    const double *weight = near.weight;
     skin_facet f;
     skin_facet_of(s, t, &f);
-    stn_vec3 n = f.normal;
+    near.point = weighted(f.corner, weight);
+    near.normal = f.normal;
     int32_t zero = (weight[0] <= skin_tiny) + (weight[1] <= skin_tiny) + (weight[2] <= skin_tiny);
     for (int32_t k = 0; k < 3 && zero > 0; k++) {
         if (zero == 2 && weight[k] > skin_tiny) {
-            n = s->mean[s->face->triangle[3 * (size_t)t + (size_t)k]];
+            near.normal = s->mean[s->face->triangle[3 * (size_t)t + (size_t)k]];
         } else if (zero == 1 && weight[(k + 2) % 3] <= skin_tiny) {
             const int32_t *sides =
                 s->face->edge_triangle + 2 * (size_t)s->face->triangle_edge[3 * (size_t)t + (size_t)k];
             skin_facet other;
             skin_facet_of(s, sides[0] == t ? sides[1] : sides[0], &other);
-            n = stn_vec3_add(n, other.normal);
+            near.normal = stn_vec3_add(near.normal, other.normal);
         }
     }
-    return stn_vec3_dot(stn_vec3_sub(p, weighted(f.corner, weight)), n) < 0.0;
+    return near;
+}
+
+bool skin_holds(const skin *s, stn_vec3 p, double within, double *distance) {
+    const skin_nearest near = skin_nearest_to(s, p, within);
+    *distance = near.distance;
+    return near.triangle >= 0 && stn_vec3_dot(stn_vec3_sub(p, near.point), near.normal) < 0.0;
+}
+
+convex skin_triangle(const stn_vec3 corner[3], stn_shape *shape) {
+    double size = stn_vec3_norm(stn_vec3_sub(corner[1], corner[0])) + stn_vec3_norm(stn_vec3_sub(corner[2], corner[0]));
+    *shape = (stn_shape){.type = STN_SHAPE_SURFACE, .half_extents = {size, 0.0, 0.0}};
+    return (convex){shape, {stn_mat3_columns(corner[0], corner[1], corner[2]), stn_vec3_zero()}};
 }
 
 // ----------------------------------------------------------------------------------------------------------- parts

@@ -50,13 +50,22 @@ void skin_visit(const skin *s, const stn_aabb *box, skin_visitor *visit, void *u
 
 /// The point of a triangle nearest to `p`, with the weights of its corners.
 void skin_nearest_on(const stn_vec3 corner[3], stn_vec3 p, double weight[3]);
+/// The point of a solid skin that is nearest to one in space.
+typedef struct skin_nearest {
+    int32_t triangle;       // -1: none within the distance that was asked for
+    double weight[3];       // of its corners
+    double distance;        // thickness not counted
+    stn_vec3 point, normal; // there; of a face, an edge or a vertex, outwards, not unit
+} skin_nearest;
+skin_nearest skin_nearest_to(const skin *s, stn_vec3 p, double within);
 /// Is the point inside of a solid skin? And how far it is from the skin, thickness not counted; false with any
 /// distance >= `within`.
 bool skin_holds(const skin *s, stn_vec3 p, double within, double *distance);
-/// The triangle whose point is nearest to `p`, and the weights of that.
-int32_t skin_nearest_triangle(const skin *s, stn_vec3 p, double weight[3]);
 /// The distance from the skin if that is below `within`, else `within`.
 double skin_distance(const skin *s, stn_vec3 p, double within);
+
+/// A triangle as a convex body; `shape` lives as long as that is used.
+convex skin_triangle(const stn_vec3 corner[3], stn_shape *shape);
 
 /// Part of a skin that carries a contact: a vertex, an edge or a triangle.
 typedef struct skin_part {
@@ -104,6 +113,11 @@ void collide_convex(posed a, posed b, double margin, manifold *out);
 void skin_against_convex(skin *a, posed b, skin_sink *sink);
 void skin_against_mesh(skin *a, posed b, skin_sink *sink);
 void skin_against_skin(skin *a, skin *b, skin_sink *sink);
+
+/// What lies wholly inside of a solid skin, or with its middle on it, and has no contact in overlap by now, gets one: a
+/// convex body with `middle` in it, whose core is grown by `radius`; another skin, `turned` when that is A.
+void skin_encloses_convex(const skin *solid, const convex *core, double radius, stn_vec3 middle, skin_sink *sink);
+void skin_encloses_skin(const skin *solid, const skin *inner, bool turned, skin_sink *sink);
 
 static inline stn_aabb skin_box_of(const stn_vec3 *points, int32_t count, double grown) {
     stn_vec3 l = points[0], u = points[0];

@@ -108,9 +108,8 @@ static bool is_through(const look *s, int32_t triangle, const skin_facet *f, dou
     for (int32_t k = 0; k < 3; k++) { // near the origin, whatever the world's is
         corner[k] = stn_vec3_sub(f->corner[k], middle);
     }
-    double size = stn_vec3_norm(stn_vec3_sub(corner[1], corner[0])) + stn_vec3_norm(stn_vec3_sub(corner[2], corner[0]));
-    const stn_shape shape = {.type = STN_SHAPE_SURFACE, .half_extents = {size, 0.0, 0.0}};
-    convex one = {&shape, {stn_mat3_columns(corner[0], corner[1], corner[2]), stn_vec3_zero()}}, body = s->core;
+    stn_shape shape;
+    convex one = skin_triangle(corner, &shape), body = s->core;
     body.pose.position = stn_vec3_zero();
     separation found;
     double least, weight[3];
@@ -186,36 +185,17 @@ static void meet(void *user, int32_t triangle) {
     }
 }
 
-/// Does a step look at a body that holds nodes of the skin's cloud? Such a core inside of a soft body stays there.
-static bool is_core(const look *s) {
-    const stn_contact_scene *scene = s->sink->scene;
-    const stn_contact_pair *pair = s->sink->pair;
-    const stn_geometry *g = &scene->model->geometries[s->sink->swap ? pair->geometry_a : pair->geometry_b];
-    for (int32_t i = 0; scene->dt > 0.0 && i < scene->model->attachment_count; i++) {
-        const stn_node_attachment *held = &scene->model->attachments[i];
-        if (held->body == g->body && scene->model->node_tree[held->node] == s->skin->face->tree) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/// A body inside of a solid skin, too far from it for any contact above, comes out where its middle is nearest to it.
-static void meet_inside(const look *s) {
+/// The centre of a shape; of a hull, whose frame may be anywhere, a point of it.
+static stn_vec3 middle_of(const convex *core) {
     static const stn_vec3 axes[6] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
+    if (core->shape->type != STN_SHAPE_MESH) {
+        return core->pose.position;
+    }
     stn_vec3 middle = stn_vec3_zero();
-    for (int32_t i = 0; i < 6; i++) { // of points of the body, so one of it
-        middle = stn_vec3_mul_add(middle, 1.0 / 6.0, convex_support(&s->core, axes[i]));
+    for (int32_t i = 0; i < 6; i++) {
+        middle = stn_vec3_mul_add(middle, 1.0 / 6.0, convex_support(core, axes[i]));
     }
-    double distance, weight[3];
-    if (!box_has(&s->skin->node[0].box, middle) || !skin_holds(s->skin, middle, INFINITY, &distance) ||
-        !(distance > 0.0) || is_core(s)) {
-        return;
-    }
-    const skin_part part = skin_face_part(s->skin, skin_nearest_triangle(s->skin, middle, weight), weight);
-    stn_vec3 m = stn_vec3_scale(1.0 / distance, stn_vec3_sub(skin_part_point(&part), middle));
-    stn_vec3 last = stn_vec3_mul_add(convex_support(&s->core, stn_vec3_neg(m)), -s->radius, m);
-    skin_add(s->sink, &part, NULL, last, m, stn_random_mix(UINT64_MAX));
+    return middle;
 }
 
 /// The least distance of a vertex: what is nearest is no further away.
@@ -245,7 +225,7 @@ void skin_against_convex(skin *a, posed b, skin_sink *sink) {
     s.box = stn_shape_aabb(b.shape, b.pose, s.margin + a->face->thickness);
     skin_visit(a, &s.box, meet, &s);
     if (a->face->solid && b.shape->type != STN_SHAPE_HALF_SPACE && sink->deepest >= 0.0 && sink->status == STN_OK) {
-        meet_inside(&s);
+        skin_encloses_convex(a, &s.core, s.radius, middle_of(&s.core), sink);
     }
     if (s.refused && sink->deepest >= 0.0) { // deep in a crease, at an edge: whatever overlaps has a contact
         s.last = true;

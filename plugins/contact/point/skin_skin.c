@@ -245,34 +245,6 @@ static void meet_a(void *user, int32_t triangle) {
     }
 }
 
-/// A skin inside of a solid one, too far from it for any contact above, comes out where its vertex that is nearest to
-/// it does.
-static void meet_inside(const look *s, const skin *solid, const skin *inner, bool turned) {
-    double least, distance, weight[3];
-    if (!solid->face->solid || !skin_holds(solid, inner->at[0], INFINITY, &least)) {
-        return;
-    }
-    int32_t first = 0, last = 0;
-    for (int32_t i = 1; i < inner->face->vertex_count; i++) {
-        distance = skin_distance(solid, inner->at[i], least);
-        first = distance < least ? i : first;
-        least = fmin(distance, least);
-    }
-    if (!(least > 0.0)) {
-        return; // it touches from inside
-    }
-    const skin_part wall = skin_face_part(solid, skin_nearest_triangle(solid, inner->at[first], weight), weight);
-    stn_vec3 m = stn_vec3_scale(1.0 / least, stn_vec3_sub(skin_part_point(&wall), inner->at[first]));
-    for (int32_t i = 0; i < inner->face->vertex_count; i++) {
-        last = stn_vec3_dot(m, stn_vec3_sub(inner->at[i], inner->at[last])) < 0.0 ? i : last;
-    }
-    const skin_part part = skin_vertex_part(inner, last), *first_part = turned ? &part : &wall,
-                    *second_part = turned ? &wall : &part;
-    skin_add(
-        s->sink, first_part, second_part, stn_vec3_zero(), turned ? stn_vec3_neg(m) : m,
-        stn_random_mix(second_part->name + 3 * STN_RANDOM_STEP)); // the two may have another contact, not in overlap
-}
-
 void skin_against_skin(skin *a, skin *b, skin_sink *sink) {
     double thick = a->face->thickness + b->face->thickness;
     look s = {.a = a, .b = b, .own = a == b, .kin = a->face->tree == b->face->tree, .sink = sink};
@@ -290,6 +262,6 @@ void skin_against_skin(skin *a, skin *b, skin_sink *sink) {
     box.upper = stn_vec3_add(box.upper, all);
     skin_visit(a, &box, meet_a, &s);
     for (int32_t k = 0; k < 2 && !s.kin && sink->deepest >= 0.0 && sink->status == STN_OK; k++) {
-        meet_inside(&s, k == 0 ? a : b, k == 0 ? b : a, k == 1);
+        skin_encloses_skin(k == 0 ? a : b, k == 0 ? b : a, k == 1, sink);
     }
 }
