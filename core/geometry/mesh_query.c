@@ -8,26 +8,14 @@
 
 #include "geometry/box_lanes.h"
 #include "geometry/mesh_object.h"
+#include "geometry/triangle_ray.h"
 
 // ------------------------------------------------------------------------------------------------------- one triangle
-// One triangle: its nearest point, the foot of the perpendicular or the nearest point of its edges, and where a ray
-// meets it [woop-2013].
-//
-// For the ray, space is sheared and permuted so that the ray runs along z from the origin. It meets the triangle when
-// the three edge functions of the corners' shadows, U = C_x B_y - C_y B_x and so on, do not differ in sign. Two
-// triangles that share an edge compute this edge's function from the same products, exactly negated, so that no ray
-// passes between them; this needs products and differences that are rounded one by one (no fused ones).
+// One triangle: its nearest point, the foot of the perpendicular or the nearest point of its edges.
 
 typedef struct mesh_triangle {
     stn_vec3 a, b, c;
 } mesh_triangle;
-
-/// A ray prepared for triangles: axis z of the permuted frame is the largest component of the direction.
-typedef struct triangle_ray {
-    stn_vec3 origin;
-    int32_t x, y, z;
-    double shear_x, shear_y, shear_z;
-} triangle_ray;
 
 static mesh_triangle triangle_of(const stn_mesh *mesh, int32_t id) {
     const int32_t *ids = mesh->triangles + 3 * (size_t)id;
@@ -64,44 +52,6 @@ static stn_vec3 triangle_nearest(const mesh_triangle *t, stn_vec3 p) {
         }
     }
     return over ? stn_vec3_mul_add(p, -stn_vec3_dot(n, stn_vec3_sub(p, t->a)) / n2, n) : best;
-}
-
-static double component(stn_vec3 v, int32_t axis) {
-    return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
-}
-
-static triangle_ray triangle_ray_make(stn_vec3 origin, stn_vec3 direction) {
-    double x = fabs(direction.x), y = fabs(direction.y), z = fabs(direction.z);
-    triangle_ray ray = {.origin = origin, .z = z >= x && z >= y ? 2 : y >= x ? 1 : 0};
-    double largest = component(direction, ray.z);
-    ray.x = (ray.z + 1) % 3;
-    ray.y = (ray.z + 2) % 3;
-    ray.shear_x = component(direction, ray.x) / largest;
-    ray.shear_y = component(direction, ray.y) / largest;
-    ray.shear_z = 1.0 / largest;
-    return ray;
-}
-
-static stn_vec3 sheared(const triangle_ray *ray, stn_vec3 p) {
-    stn_vec3 d = stn_vec3_sub(p, ray->origin);
-    double z = component(d, ray->z);
-    return stn_vec3_make(component(d, ray->x) - ray->shear_x * z, component(d, ray->y) - ray->shear_y * z,
-                         ray->shear_z * z);
-}
-
-/// Where the line origin + t direction meets the triangle, of either side; false: nowhere, or it lies in its plane.
-static bool triangle_meet(const mesh_triangle *t, const triangle_ray *ray, double *at) {
-    stn_vec3 a = sheared(ray, t->a), b = sheared(ray, t->b), c = sheared(ray, t->c);
-    double u = c.x * b.y - c.y * b.x, v = a.x * c.y - a.y * c.x, w = b.x * a.y - b.y * a.x;
-    if ((u < 0.0 || v < 0.0 || w < 0.0) && (u > 0.0 || v > 0.0 || w > 0.0)) {
-        return false;
-    }
-    double sum = u + v + w;
-    if (sum == 0.0 || !isfinite(sum)) {
-        return false;
-    }
-    *at = (u * a.z + v * b.z + w * c.z) / sum;
-    return true;
 }
 
 // -------------------------------------------------------------------------------------------------- building the tree
@@ -637,7 +587,7 @@ typedef struct search {
 static void look_ray(const stn_mesh *mesh, int32_t id, search *s) {
     mesh_triangle t = triangle_of(mesh, id);
     double at;
-    if (!triangle_meet(&t, &s->ray, &at)) {
+    if (!triangle_ray_meet(&s->ray, t.a, t.b, t.c, &at)) {
         return;
     }
     double whole = s->before + at;

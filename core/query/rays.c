@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rays through a world: the tree over the boxes of all geometries tells which shapes are worth a look.
+#include "geometry/triangle_ray.h"
 #include "query/query_scene.h"
 #include "world/world.h"
 
@@ -12,31 +13,31 @@ typedef struct ray_search {
 } ray_search;
 
 /// The first triangle of a surface over nodes that the ray meets, from either side; thickness does not count. From
-/// inside of a solid the first one, however far away, is met from behind.
+/// inside of a solid the first one, however far away, is met from behind: nearer than any that is met from outside by
+/// more than rounding, as a ray may meet both at an edge.
 static bool meet_surface(const ray_search *s, const stn_geometry *g, stn_ray_hit *hit) {
     const stn_surface *face = &s->scene->model->surfaces[g->surface];
     const stn_vec3 *node = s->scene->world->frame.kinematics->node;
-    *hit = (stn_ray_hit){.triangle = -1, .distance = face->solid ? (double)INFINITY : s->end};
+    const triangle_ray ray = triangle_ray_make(s->origin, s->direction);
+    double leaves = INFINITY;
+    *hit = (stn_ray_hit){.triangle = -1, .distance = INFINITY};
     for (int32_t t = 0; t < face->triangle_count; t++) {
         const int32_t *v = face->triangle + 3 * (size_t)t;
-        stn_vec3 p = node[face->vertex[v[0]]];
-        stn_vec3 e = stn_vec3_sub(node[face->vertex[v[1]]], p), f = stn_vec3_sub(node[face->vertex[v[2]]], p);
-        stn_vec3 n = stn_vec3_cross(e, f), from = stn_vec3_sub(s->origin, p);
-        double down = -stn_vec3_dot(s->direction, n);
-        if (down == 0.0) {
-            continue; // along its plane, or no area
+        stn_vec3 p = node[face->vertex[v[0]]], q = node[face->vertex[v[1]]], r = node[face->vertex[v[2]]];
+        double at;
+        if (!triangle_ray_meet(&ray, p, q, r, &at) || at < 0.0) {
+            continue;
         }
-        stn_vec3 across = stn_vec3_cross(from, s->direction);
-        double x = stn_vec3_dot(f, across) / down, y = -stn_vec3_dot(e, across) / down;
-        double at = stn_vec3_dot(from, n) / down;
-        bool leaves = face->solid && down < 0.0;
-        if (x >= 0.0 && y >= 0.0 && x + y <= 1.0 && at >= 0.0 && at <= hit->distance && !(leaves && at == 0.0)) {
-            stn_vec3 up = stn_vec3_scale(down > 0.0 ? 1.0 : -1.0, n);
-            *hit =
-                (stn_ray_hit){.distance = at, .triangle = t, .inside = leaves, .normal = stn_vec3_normalize_or(up, up)};
+        stn_vec3 n = stn_vec3_cross(stn_vec3_sub(q, p), stn_vec3_sub(r, p));
+        bool behind = stn_vec3_dot(s->direction, n) > 0.0;
+        if (face->solid && behind) {
+            leaves = at > 0.0 ? fmin(leaves, at) : leaves;
+        } else if (at <= hit->distance) {
+            stn_vec3 up = stn_vec3_scale(behind ? -1.0 : 1.0, n);
+            *hit = (stn_ray_hit){.distance = at, .triangle = t, .normal = stn_vec3_normalize_or(up, up)};
         }
     }
-    if (hit->inside) {
+    if (isfinite(leaves) && leaves * (1.0 + 1e-9) < hit->distance) {
         *hit = (stn_ray_hit){.triangle = -1, .inside = true, .point = s->origin, .normal = stn_vec3_neg(s->direction)};
         return true;
     }

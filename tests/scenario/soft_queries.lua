@@ -257,3 +257,53 @@ stn.test("nothing is driven out that is not inside: a box on an equal one, what 
   for step in chamber:run { steps = 20 } do assert(step.contact_count == 0) end
   stn.near(ball:position()[3], 0, 1e-9)
 end)
+
+
+stn.test("no ray passes between triangles of a solid, nor beside an edge that it meets", function()
+  local world = stn.world {}
+  world:soft { box = { 0.1, 0.1, 0.1 }, cells = 4 }
+  for i = -19, 19 do
+    for j = -19, 19 do
+      for axis = 1, 3 do
+        for _, sign in ipairs { 1, -1 } do
+          local from, direction = { i / 400, i / 400, i / 400 }, { 0, 0, 0 }
+          from[axis % 3 + 1], from[axis], direction[axis] = j / 400, sign, -sign
+          local hit = world:raycast { from = from, direction = direction }
+          assert(hit and not hit.inside and math.abs(hit.distance - 0.95) < 1e-12, ("%g %g %g"):format(table.unpack(from)))
+          from[axis] = 0.0125 * sign
+          hit = world:raycast { from = from, direction = direction }
+          assert(hit and hit.inside and hit.distance == 0, ("%g %g %g"):format(table.unpack(from)))
+        end
+      end
+    end
+  end
+  for _, from in ipairs { { 0.05, 0.05, 1 }, { 0.05, 0.01, 1 }, { -0.05, -0.05, 1 } } do -- along an edge, in a side's plane
+    local hit = world:raycast { from = from, direction = { 0, 0, -1 } }
+    assert(not hit or not hit.inside)
+  end
+  local hit = world:raycast { from = { 1.05, 0.05, 1 }, direction = { -1, 0, -1 } } -- across an edge, to its other side
+  assert(hit and not hit.inside)
+  stn.near(hit.distance, 0.95 * math.sqrt(2), 0.1)
+end)
+
+stn.test("a soft body wholly inside of a rigid one overlaps it by the shortest way out", function()
+  local out = { -- from the middle of a ball, and from 2 cm beside it
+    sphere = { { radius = 0.1 }, 0.13, 0.11 },
+    box = { { size = { 0.2, 0.3, 0.3 } }, 0.13, 0.11 },
+    cylinder = { { radius = 0.1, length = 0.4 }, 0.13, 0.11 },
+    capsule = { { radius = 0.1, length = 0.4 }, 0.13, 0.11 },
+    ellipsoid = { { radii = { 0.1, 0.2, 0.3 } }, 0.13, 0.11 },
+  }
+  for kind, case in pairs(out) do
+    for k, x in ipairs { 0, 0.02 } do
+      local world = stn.world { gravity = { 0, 0, 0 } }
+      local ball = world:soft { ball = 0.03, cells = 4, xyz = { x, 0, 0 } }
+      case[1].mass = 1
+      local body = world[kind](world, case[1])
+      local found = world:distance(ball, body)
+      stn.near(found.distance, -case[k + 1], 2e-3) -- of the mesh, which is inside of the ball
+      stn.near(world:distance(body, ball).distance, found.distance, 1e-12)
+      stn.near(world:step().overlap_m, -found.distance, 1e-12)
+    end
+  end
+end)

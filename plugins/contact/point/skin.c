@@ -220,8 +220,9 @@ static double box_distance2(const stn_aabb *b, stn_vec3 p) {
     return x * x + y * y + z * z;
 }
 
-/// The nearest triangle within sqrt(best2), and the point on it; -1: none.
-static int32_t find_nearest(const skin *s, stn_vec3 p, double *best2, double weight[3]) {
+/// The nearest triangle within sqrt(best2), and the point on it; -1: none. admits NULL: of all.
+static int32_t find_nearest(const skin *s, stn_vec3 p, skin_admits *admits, const void *user, double *best2,
+                            double weight[3]) {
     int32_t stack[DEEPEST], depth = 0, best = -1;
     stack[depth++] = 0;
     while (depth > 0) {
@@ -243,7 +244,7 @@ static int32_t find_nearest(const skin *s, stn_vec3 p, double *best2, double wei
             skin_nearest_on(f.corner, p, w);
             stn_vec3 off = stn_vec3_sub(p, weighted(f.corner, w));
             double length2 = stn_vec3_dot(off, off);
-            if (length2 < *best2) {
+            if (length2 < *best2 && (admits == NULL || admits(user, &f))) {
                 *best2 = length2;
                 best = s->order[i];
                 memcpy(weight, w, sizeof w);
@@ -255,13 +256,21 @@ static int32_t find_nearest(const skin *s, stn_vec3 p, double *best2, double wei
 
 double skin_distance(const skin *s, stn_vec3 p, double within) {
     double best2 = within * within, weight[3];
-    return find_nearest(s, p, &best2, weight) >= 0 ? sqrt(best2) : within;
+    return find_nearest(s, p, NULL, NULL, &best2, weight) >= 0 ? sqrt(best2) : within;
+}
+
+int32_t skin_nearest_of(const skin *s, stn_vec3 p, double within, skin_admits *admits, const void *user,
+                        double *distance) {
+    double best2 = within * within, weight[3];
+    const int32_t triangle = find_nearest(s, p, admits, user, &best2, weight);
+    *distance = sqrt(best2);
+    return triangle;
 }
 
 skin_nearest skin_nearest_to(const skin *s, stn_vec3 p, double within) {
     double best2 = within * within;
     skin_nearest near = {0};
-    near.triangle = find_nearest(s, p, &best2, near.weight);
+    near.triangle = find_nearest(s, p, NULL, NULL, &best2, near.weight);
     near.distance = sqrt(best2);
     if (near.triangle < 0) {
         return near;
@@ -291,6 +300,12 @@ bool skin_holds(const skin *s, stn_vec3 p, double within, double *distance) {
     const skin_nearest near = skin_nearest_to(s, p, within);
     *distance = near.distance;
     return near.triangle >= 0 && stn_vec3_dot(stn_vec3_sub(p, near.point), near.normal) < 0.0;
+}
+
+bool skin_has(const skin *s, stn_vec3 p, double depth, double tolerance) {
+    const skin_nearest near = skin_nearest_to(s, p, 2.0 * depth + tolerance);
+    return near.triangle >= 0 &&
+           (near.distance <= tolerance || stn_vec3_dot(stn_vec3_sub(p, near.point), near.normal) < 0.0);
 }
 
 convex skin_triangle(const stn_vec3 corner[3], stn_shape *shape) {

@@ -58,9 +58,15 @@ typedef struct skin_nearest {
     stn_vec3 point, normal; // there; of a face, an edge or a vertex, outwards, not unit
 } skin_nearest;
 skin_nearest skin_nearest_to(const skin *s, stn_vec3 p, double within);
+/// The nearest one of the triangles that are admitted; -1: none within the distance.
+typedef bool skin_admits(const void *user, const skin_facet *facet);
+int32_t skin_nearest_of(const skin *s, stn_vec3 p, double within, skin_admits *admits, const void *user,
+                        double *distance);
 /// Is the point inside of a solid skin? And how far it is from the skin, thickness not counted; false with any
 /// distance >= `within`.
 bool skin_holds(const skin *s, stn_vec3 p, double within, double *distance);
+/// Is a point, at most `depth` from the skin, inside of a solid or on it? One on it may be outside by rounding.
+bool skin_has(const skin *s, stn_vec3 p, double depth, double tolerance);
 /// The distance from the skin if that is below `within`, else `within`.
 double skin_distance(const skin *s, stn_vec3 p, double within);
 
@@ -118,6 +124,8 @@ void skin_against_skin(skin *a, skin *b, skin_sink *sink);
 /// convex body with `middle` in it, whose core is grown by `radius`; another skin, `turned` when that is A.
 void skin_encloses_convex(const skin *solid, const convex *core, double radius, stn_vec3 middle, skin_sink *sink);
 void skin_encloses_skin(const skin *solid, const skin *inner, bool turned, skin_sink *sink);
+/// The other way round: all vertices of a solid skin are inside of a bounded convex body.
+void skin_inside_convex(const skin *inner, posed body, skin_sink *sink);
 
 static inline stn_aabb skin_box_of(const stn_vec3 *points, int32_t count, double grown) {
     stn_vec3 l = points[0], u = points[0];

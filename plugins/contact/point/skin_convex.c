@@ -227,6 +227,9 @@ void skin_against_convex(skin *a, posed b, skin_sink *sink) {
     if (a->face->solid && b.shape->type != STN_SHAPE_HALF_SPACE && sink->deepest >= 0.0 && sink->status == STN_OK) {
         skin_encloses_convex(a, &s.core, s.radius, middle_of(&s.core), sink);
     }
+    if (a->face->solid && b.shape->type != STN_SHAPE_HALF_SPACE && sink->status == STN_OK) {
+        skin_inside_convex(a, b, sink);
+    }
     if (s.refused && sink->deepest >= 0.0) { // deep in a crease, at an edge: whatever overlaps has a contact
         s.last = true;
         skin_visit(a, &s.box, meet, &s);

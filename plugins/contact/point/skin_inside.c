@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies wholly inside of a solid skin: no part of it is near a triangle that would have its contact. It comes out on
-// the nearest side. That it lies inside is certain only when no triangle of the skin meets it: a vertex that is inside
-// by rounding, as of a box that stands on an equal one, is no body inside.
+// What lies wholly inside of a solid skin, and a solid skin wholly inside of a convex body: no part of it is near a
+// surface that would have its contact. It comes out on the nearest side. That a body lies inside is certain only when
+// no triangle of the skin meets it: a vertex that is inside by rounding, as of a box that stands on an equal one, is no
+// body inside.
 #include "skin.h"
 
 #include <stiction/random.h>
@@ -161,4 +162,30 @@ void skin_encloses_skin(const skin *solid, const skin *inner, bool turned, skin_
     const skin_part *a = turned ? &corner : &face, *b = turned ? &face : &corner;
     skin_add(sink, a, b, stn_vec3_zero(), turned ? stn_vec3_neg(m) : m,
              stn_random_mix(b->name + 3 * STN_RANDOM_STEP)); // the two may have another contact, not in overlap
+}
+
+void skin_inside_convex(const skin *inner, posed body, skin_sink *sink) {
+    const stn_surface *face = inner->face;
+    const stn_shape ball = {.type = STN_SHAPE_SPHERE, .radius = face->thickness};
+    witness wall = {.phi = -INFINITY};
+    if (is_step(sink) && is_core(inner, sink)) {
+        return;
+    }
+    for (int32_t i = 0; i < face->vertex_count; i++) {
+        const stn_pose pose = {stn_mat3_identity(), inner->at[i]};
+        manifold found;
+        collide_convex((posed){&ball, &pose}, body, sink->margin, &found);
+        if (found.count == 0 || !(found.points[0].phi < 0.0)) {
+            return;
+        }
+        wall = found.points[0].phi > wall.phi ? found.points[0] : wall;
+    }
+    int32_t last = 0;
+    for (int32_t i = 0; i < face->vertex_count; i++) {
+        last = stn_vec3_dot(wall.normal, stn_vec3_sub(inner->at[i], inner->at[last])) > 0.0 ? i : last;
+    }
+    const skin_part part = skin_vertex_part(inner, last);
+    const double beyond = stn_vec3_dot(wall.normal, stn_vec3_sub(wall.b, inner->at[last]));
+    skin_add(sink, &part, NULL, stn_vec3_mul_add(inner->at[last], beyond, wall.normal), wall.normal,
+             stn_random_mix(UINT64_MAX - 1));
 }

@@ -38,6 +38,12 @@ static void meet_vertex(const look *s, int32_t id) {
     }
 }
 
+/// Does an edge without thickness overlap the mesh where the two cross? Nothing of a line tells on which side the body
+/// is: of a solid its surface does.
+static bool is_overlap(const skin *s, const witness *w) {
+    return s->face->solid && skin_has(s, w->b, -w->phi, 1e-9 * s->size);
+}
+
 static void meet_edge(const look *s, int32_t edge) {
     const int32_t *v = s->skin->face->edge + 2 * (size_t)edge;
     stn_vec3 p = s->skin->at[v[0]], d = stn_vec3_sub(s->skin->at[v[1]], p);
@@ -55,7 +61,8 @@ static void meet_edge(const look *s, int32_t edge) {
             const witness *w = &s->points->group[g].points[i];
             stn_vec3 core = stn_vec3_mul_add(w->a, -capsule.radius, w->normal);
             double t = stn_vec3_dot(stn_vec3_sub(core, p), z) / length;
-            if (t > skin_tiny && t < 1.0 - skin_tiny && skin_edge_admits(s->skin, edge, w->normal, skin_slack)) {
+            if (t > skin_tiny && t < 1.0 - skin_tiny && skin_edge_admits(s->skin, edge, w->normal, skin_slack) &&
+                (w->phi >= 0.0 || capsule.radius > 0.0 || is_overlap(s->skin, w))) {
                 const skin_part part = skin_edge_part(s->skin, edge, t);
                 skin_add(s->sink, &part, NULL, w->b, w->normal, feature_of(w));
             }

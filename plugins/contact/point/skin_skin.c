@@ -114,6 +114,52 @@ static bool is_near(const look *s, stn_vec3 p, const stn_vec3 *corner, int32_t c
            p.z <= box.upper.z;
 }
 
+/// What a part of a skin may come out of a solid by.
+typedef struct ways {
+    const skin *skin;
+    int32_t id;    // of a vertex or an edge
+    double t;      // along the edge
+    double length; // a way along the edge that is no shorter counts for none
+} ways;
+
+static bool vertex_leaves_over(const void *user, const skin_facet *f) {
+    const ways *w = user;
+    return skin_vertex_admits(w->skin, w->id, stn_vec3_neg(f->normal));
+}
+
+/// Over a triangle that the edge lies along, or that it runs through, where it ends soon behind.
+static bool edge_leaves_over(const void *user, const skin_facet *f) {
+    const ways *w = user;
+    const int32_t *v = w->skin->face->edge + 2 * (size_t)w->id;
+    const double along = stn_vec3_dot(f->normal, stn_vec3_sub(w->skin->at[v[1]], w->skin->at[v[0]]));
+    const double size = stn_vec3_norm(stn_vec3_sub(w->skin->at[v[1]], w->skin->at[v[0]]));
+    return fabs(along) < 0.5 * size ? skin_edge_admits(w->skin, w->id, stn_vec3_neg(f->normal), skin_slack)
+                                    : along * (along > 0.0 ? w->t : w->t - 1.0) < w->length;
+}
+
+/// Does a vertex below a triangle of a solid come out over it? It is inside, and of all triangles that its own surface
+/// can face this is the nearest one. On an edge or a vertex of it, too, where meshes stand on each other node by node;
+/// of several triangles there the one that is found counts.
+static bool leaves_over(const skin *a, int32_t id, const skin *b, int32_t triangle, double height) {
+    const double tolerance = 1e-9 * b->size, within = 2.0 * fabs(height) + tolerance;
+    const ways w = {.skin = a, .id = id};
+    double distance;
+    return skin_has(b, a->at[id], fabs(height), tolerance) &&
+           skin_nearest_of(b, a->at[id], within, vertex_leaves_over, &w, &distance) == triangle &&
+           fabs(fabs(height) - distance) <= 1e-6 * fabs(height) + tolerance;
+}
+
+/// Does an edge that lies `depth` below one of another body come out across it? Both points are inside of the other
+/// body, where that is solid, and no way out over a triangle is much shorter.
+static bool leaves_across(const skin_part *a, int32_t edge, double t, const skin *b, double depth) {
+    const double tolerance = 1e-9 * b->size;
+    const ways w = {a->skin, edge, t, 0.85 * depth};
+    double distance;
+    return !b->face->solid || (skin_has(b, skin_part_point(a), depth, tolerance) &&
+                               skin_nearest_of(b, skin_part_point(a), fmax(w.length - tolerance, 0.0), edge_leaves_over,
+                                               &w, &distance) < 0);
+}
+
 /// A vertex of `a` over the inside of a triangle of `b`.
 static void vertex_face(const look *s, const skin *a, int32_t id, const skin *b, int32_t triangle, bool turned) {
     const int32_t *v = b->face->triangle + 3 * (size_t)triangle;
@@ -129,14 +175,9 @@ static void vertex_face(const look *s, const skin *a, int32_t id, const skin *b,
         return;
     }
     skin_nearest_on(f.corner, p, weight);
-    if (!(weight[0] > skin_tiny && weight[1] > skin_tiny && weight[2] > skin_tiny)) {
+    const bool within = weight[0] > skin_tiny && weight[1] > skin_tiny && weight[2] > skin_tiny;
+    if (b->face->solid && height < 0.0 ? s->kin || !leaves_over(a, id, b, triangle, height) : !within) {
         return;
-    }
-    double distance, tolerance = 1e-9 * b->size;
-    if (b->face->solid && height < 0.0 &&
-        (s->kin || !skin_holds(b, p, -2.0 * height + tolerance, &distance) ||
-         -height > distance * (1.0 + 1e-6) + tolerance)) {
-        return; // inside, and another way out is shorter; or outside, behind the far side
     }
     stn_vec3 m = stn_vec3_scale(height >= 0.0 || b->face->solid ? -1.0 : 1.0, f.normal);
     const skin_part part = skin_vertex_part(a, id), other = skin_face_part(b, triangle, weight);
@@ -150,14 +191,26 @@ static void edge_edge(const look *s, int32_t edge_a, int32_t edge_b) {
     const stn_vec3 p[2] = {s->a->at[v[0]], s->a->at[v[1]]}, q[2] = {s->b->at[w[0]], s->b->at[w[1]]};
     stn_aabb one = skin_box_of(p, 2, s->reach), two = skin_box_of(q, 2, 0.0);
     double t, u;
-    stn_vec3 m;
     if (!skin_boxes_meet(&one, &two) || !cross_inside(p, q, &t, &u)) {
         return;
     }
     const skin_part a = skin_edge_part(s->a, edge_a, t), b = skin_edge_part(s->b, edge_b, u);
-    if (towards(s, &a, &b, &m) && skin_edge_admits(s->a, edge_a, m, skin_slack) &&
-        skin_edge_admits(s->b, edge_b, stn_vec3_neg(m), skin_slack)) {
-        add(s, &a, &b, m, false);
+    const stn_vec3 off = stn_vec3_sub(skin_part_point(&b), skin_part_point(&a));
+    const stn_vec3 n = stn_vec3_normalize_or(stn_vec3_cross(stn_vec3_sub(p[1], p[0]), stn_vec3_sub(q[1], q[0])), off);
+    const double apart = stn_vec3_dot(n, off);
+    const bool sided = !s->kin && (s->a->face->solid || s->b->face->solid); // tells on which side the other one is
+    if (fabs(apart) > s->reach || (!sided && fabs(apart) <= 1e-12 * (s->a->size + s->b->size))) {
+        return;
+    }
+    for (int32_t k = 0; k < 2; k++) { // as they are apart; else as they overlap
+        const stn_vec3 m = (apart >= 0.0) == (k == 0) ? n : stn_vec3_neg(n);
+        const bool admitted = skin_edge_admits(s->a, edge_a, m, skin_slack) &&
+                              skin_edge_admits(s->b, edge_b, stn_vec3_neg(m), skin_slack);
+        if (admitted && (k == 0 || (sided && leaves_across(&a, edge_a, t, s->b, fabs(apart)) &&
+                                    leaves_across(&b, edge_b, u, s->a, fabs(apart))))) {
+            add(s, &a, &b, m, false);
+            return;
+        }
     }
 }
 

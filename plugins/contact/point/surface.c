@@ -70,10 +70,14 @@ double surface_gap(const surface *s, stn_vec3 m, stn_vec3 p, stn_vec3 *lowest) {
     return stn_vec3_dot(m, stn_vec3_sub(*lowest, p)) - s->radius;
 }
 
+bool surface_is_line(const surface *s) {
+    return s->body.shape->type == STN_SHAPE_CAPSULE && s->radius == 0.0;
+}
+
 bool surface_is_passed(const surface *s, stn_vec3 m, stn_vec3 p) {
     stn_vec3 lowest;
     double gap = surface_gap(s, m, p, &lowest);
-    if (s->filled || gap >= 0.0) {
+    if (s->filled || gap >= 0.0 || surface_is_line(s)) {
         return false;
     }
     double top = stn_vec3_dot(m, stn_vec3_sub(convex_support(&s->body, m), p)) + s->radius;

@@ -69,6 +69,8 @@ stn_vec3 surface_normal(const surface *s, int32_t triangle);
 void surface_fan(const surface *s, int32_t edge, fan *out);
 /// s(m) from p, and where the body's core is lowest.
 double surface_gap(const surface *s, stn_vec3 m, stn_vec3 p, stn_vec3 *lowest);
+/// Is the body a line, as an edge of something larger, the rest of which nobody knows here?
+bool surface_is_line(const surface *s);
 /// Is too much of the body behind the plane across m through p for a contact along m?
 bool surface_is_passed(const surface *s, stn_vec3 m, stn_vec3 p);
 /// Does the body hold the point, but for a tolerance?

@@ -160,7 +160,8 @@ static void add_points(const edge *e, stn_vec3 m, bool within, stn_vec3 deepest)
     find_stretch(e, m, within, over, &stretch);
     double least = fmin(over ? phi : (double)INFINITY, overlap_depth(&stretch));
     stn_vec3 under = stn_vec3_mul_add(e->from, at, e->along);
-    bool missed = over && phi < -tolerance && !surface_holds(s, under, tolerance); // met by the edge's line alone
+    bool missed = over && phi < -tolerance && !surface_is_line(s) &&
+                  !surface_holds(s, under, tolerance); // met by the edge's line alone
     if (missed || !(least <= s->margin) || surface_is_passed(s, m, e->from)) {
         return;
     }
