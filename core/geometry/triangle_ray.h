@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a ray meets a triangle [woop-2013]. Space is sheared and permuted so that the ray runs along z from the origin.
 // It meets the triangle when the three edge functions of the corners' shadows, U = C_x B_y - C_y B_x and so on, do not
-// differ in sign. Two triangles that share an edge compute this edge's function from the same products, exactly negated,
-// so that no ray passes between them; this needs products and differences that are rounded one by one (no fused ones).
+// differ in sign. Two triangles that share an edge compute this edge's function from the same products, exactly
+// negated, so that no ray passes between them; this needs products and differences that are rounded one by one (no
+// fused ones).
 #ifndef STN_GEOMETRY_TRIANGLE_RAY_H
 #define STN_GEOMETRY_TRIANGLE_RAY_H
 

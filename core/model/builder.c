@@ -244,14 +244,21 @@ stn_status stn_builder_set_velocity_limits(stn_model_builder *builder, int32_t g
     return status;
 }
 
+static stn_status check_factor(double factor, stn_error *err) {
+    return factor > 0.0 && isfinite(factor)
+               ? STN_OK
+               : stn_fail(err, STN_ERR_ARGUMENT, "a mass factor must be finite and above 0, not %g", factor);
+}
+
 stn_status stn_builder_scale_mass(stn_model_builder *builder, int32_t group, double factor, stn_error *err) {
     stn_status status = builder_check_group(builder, "scale mass", group, err);
     if (status != STN_OK) {
         return status;
     }
-    if (!(factor > 0.0) || !isfinite(factor)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "group '%s': a mass factor must be finite and above 0, not %g",
-                        group_at(builder, group)->name, factor);
+    status = check_factor(factor, err);
+    if (status != STN_OK) {
+        stn_error_prefix(err, "group '%s'", group_at(builder, group)->name);
+        return status;
     }
     int32_t start, count;
     stn_builder_group_links(builder, group, &start, &count);
@@ -261,6 +268,20 @@ stn_status stn_builder_scale_mass(stn_model_builder *builder, int32_t group, dou
         const stn_mat3 scale = stn_mat3_diagonal(factor, factor, factor);
         m->inertia = stn_mat3_mul(&scale, &m->inertia);
     }
+    return STN_OK;
+}
+
+stn_status stn_builder_scale_nodes_mass(stn_model_builder *builder, int32_t cloud, double factor, stn_error *err) {
+    if (cloud < 0 || cloud >= builder->clouds.count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "scale mass: there is no cloud of nodes %d (%d clouds)", cloud,
+                        builder->clouds.count);
+    }
+    stn_status status = check_factor(factor, err);
+    if (status != STN_OK) {
+        stn_error_prefix(err, "nodes '%s'", cloud_at(builder, cloud)->name);
+        return status;
+    }
+    cloud_at(builder, cloud)->mass_factor *= factor;
     return STN_OK;
 }
 

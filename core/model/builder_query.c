@@ -10,17 +10,27 @@ static void take(double *into, double value) {
     }
 }
 
-static bool is_of_group(const stn_model_builder *builder, int32_t geometry, int32_t group) {
-    int32_t link = geometry_at(builder, geometry)->link;
-    return link >= 0 && link_at(builder, link)->group == group;
+/// A group, or a cloud of nodes; the other one is -1.
+typedef struct whole {
+    int32_t group, cloud;
+} whole;
+
+static bool is_part(const stn_model_builder *builder, int32_t geometry, whole of) {
+    const built_geometry *g = geometry_at(builder, geometry);
+    if (g->link >= 0) {
+        return link_at(builder, g->link)->group == of.group;
+    }
+    const bool on_surface = g->link <= STN_SURFACE_LINK(0);
+    return of.cloud >= 0 && (g->link == NODE_LINK || on_surface) &&
+           of.cloud == (on_surface ? surface_at(builder, STN_SURFACE_LINK(g->link))->cloud : g->cloud);
 }
 
 /// A mu_static that is stated alone goes with the mu that a surface has.
-static stn_status check_changed(const stn_model_builder *builder, int32_t group, const stn_material *stated,
+static stn_status check_changed(const stn_model_builder *builder, whole of, const stn_material *stated,
                                 stn_error *err) {
     for (int32_t i = 0; i < builder->geometries.count; i++) {
         const built_geometry *g = geometry_at(builder, i);
-        if (!is_of_group(builder, i, group) || !g->spec.collision) {
+        if (!is_part(builder, i, of) || !g->spec.collision) {
             continue;
         }
         const stn_material m = material_over(&g->spec.material, stated);
@@ -29,11 +39,28 @@ static stn_status check_changed(const stn_model_builder *builder, int32_t group,
             status = check_friction_direction(&m, g->spec.friction_direction, err);
         }
         if (status != STN_OK) {
-            stn_error_prefix(err, "link '%s'", link_at(builder, g->link)->spec.name);
+            if (g->link >= 0) {
+                stn_error_prefix(err, "link '%s'", link_at(builder, g->link)->spec.name);
+            }
             return status;
         }
     }
     return STN_OK;
+}
+
+static stn_status set_material(stn_model_builder *builder, whole of, const stn_material *material, stn_error *err) {
+    const stn_material stated = material_stated(material);
+    stn_status status = check_material(material, err);
+    if (status == STN_OK) {
+        status = check_changed(builder, of, &stated, err);
+    }
+    for (int32_t i = 0; i < builder->geometries.count && status == STN_OK; i++) {
+        if (is_part(builder, i, of)) {
+            stn_material *m = &geometry_at(builder, i)->spec.material;
+            *m = material_over(m, &stated);
+        }
+    }
+    return status;
 }
 
 stn_status stn_builder_set_material(stn_model_builder *builder, int32_t group, const stn_material *material,
@@ -41,21 +68,27 @@ stn_status stn_builder_set_material(stn_model_builder *builder, int32_t group, c
     if (group < 0 || group >= builder->groups.count) {
         return stn_fail(err, STN_ERR_ARGUMENT, "set_material: there is no group %d", group);
     }
-    const stn_material stated = material_stated(material);
-    stn_status status = check_material(material, err);
-    if (status == STN_OK) {
-        status = check_changed(builder, group, &stated, err);
-    }
+    stn_status status = set_material(builder, (whole){group, -1}, material, err);
     if (status < 0) {
         stn_error_prefix(err, "group '%s'", group_at(builder, group)->name);
+    }
+    return status;
+}
+
+stn_status stn_builder_set_nodes_material(stn_model_builder *builder, int32_t cloud, const stn_material *material,
+                                          stn_error *err) {
+    if (cloud < 0 || cloud >= builder->clouds.count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "set_nodes_material: there is no cloud of nodes %d (%d clouds)", cloud,
+                        builder->clouds.count);
+    }
+    stn_status status = set_material(builder, (whole){-1, cloud}, material, err);
+    if (status < 0) {
+        stn_error_prefix(err, "nodes '%s'", cloud_at(builder, cloud)->name);
         return status;
     }
-    for (int32_t i = 0; i < builder->geometries.count; i++) {
-        if (is_of_group(builder, i, group)) {
-            stn_material *m = &geometry_at(builder, i)->spec.material;
-            *m = material_over(m, &stated);
-        }
-    }
+    stn_material *m = &cloud_at(builder, cloud)->material;
+    const stn_material stated = material_stated(material);
+    *m = material_over(m, &stated);
     return STN_OK;
 }
 
@@ -74,7 +107,7 @@ stn_status stn_builder_set_field(stn_model_builder *builder, int32_t group, cons
         return status;
     }
     for (int32_t i = 0; i < builder->geometries.count; i++) {
-        if (is_of_group(builder, i, group)) {
+        if (is_part(builder, i, (whole){group, -1})) {
             stn_field_spec *own = &geometry_at(builder, i)->spec.field;
             take(&own->resolution, field->resolution);
             take(&own->margin, field->margin);

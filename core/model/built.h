@@ -61,6 +61,7 @@ typedef struct built_cloud {
     const char *name;
     int32_t node_count;
     const double *position, *mass; // mass NULL: that of elements alone
+    double mass_factor;            // of nodes and elements
     const double *rest;            // NULL: as position
     double contact_radius;
     stn_material material;

@@ -451,6 +451,7 @@ static stn_status pass_cloud(passing *p, int32_t i, stn_error *err) {
     if (has_rest) {
         bytes_pass_array(b, p->scratch, &rest, 3 * (size_t)cloud.node_count, sizeof(double));
     }
+    BYTES_PASS(b, &cloud.mass_factor);
     BYTES_PASS(b, &cloud.contact_radius);
     BYTES_PASS(b, &cloud.material);
     bytes_pass_count(b, &type, STN_NODE_FRAME);
@@ -480,6 +481,9 @@ static stn_status pass_cloud(passing *p, int32_t i, stn_error *err) {
         return status;
     }
     status = stn_builder_add_nodes(p->builder, &spec, &index, err);
+    if (status == STN_OK) {
+        status = stn_builder_scale_nodes_mass(p->builder, index, cloud.mass_factor, err);
+    }
     return status == STN_OK ? stn_builder_place_nodes(p->builder, index, cloud.frame, err) : status;
 }
 

@@ -55,6 +55,7 @@ stn_status stn_builder_add_nodes(stn_model_builder *builder, const stn_nodes_spe
                           .node_count = spec->node_count,
                           .position = position,
                           .mass = mass,
+                          .mass_factor = 1.0,
                           .rest = rest,
                           .contact_radius = spec->contact_radius,
                           .material = spec->material,
@@ -249,9 +250,10 @@ static stn_status compile_element_group(compiler *c, const built_element_group *
     return STN_OK;
 }
 
-/// Adds the mass of a group's elements to `node_mass` (of all nodes) and to `mass` on the pattern of its tree, which is
-/// made when a mass lies between two nodes.
-static stn_status add_element_mass(compiler *c, const stn_element_group *group, double *node_mass, stn_error *err) {
+/// Adds `factor` times the mass of a group's elements to `node_mass` (of all nodes) and to `mass` on the pattern of its
+/// tree, which is made when a mass lies between two nodes.
+static stn_status add_element_mass(compiler *c, const stn_element_group *group, double factor, double *node_mass,
+                                   stn_error *err) {
     const stn_element_ops *ops = group->instance->desc->ops.element;
     stn_tree *tree = &c->trees[group->tree];
     const int32_t n = group->nodes_per_element;
@@ -281,9 +283,9 @@ static stn_status add_element_mass(compiler *c, const stn_element_group *group, 
                 tree->mass = mass;
             }
             if (mass != NULL) {
-                mass[stn_nodal_entry(tree->row_start, tree->column, row, column)] += M[i];
+                mass[stn_nodal_entry(tree->row_start, tree->column, row, column)] += factor * M[i];
             }
-            node_mass[tree->node_start + row] += M[i];
+            node_mass[tree->node_start + row] += factor * M[i];
         }
     }
     return STN_OK;
@@ -325,12 +327,13 @@ stn_status compile_nodes(compiler *c, stn_error *err) {
                            .nv = stn_node_type_nv(built->type) * built->node_count,
                            .node_type = built->type};
         if (built->type == STN_NODE_FRAME) {
-            memcpy(node_inertia + 3 * (size_t)m->node_count, built->inertia,
-                   3 * (size_t)built->node_count * sizeof(double));
+            for (int32_t k = 0; k < 3 * built->node_count; k++) {
+                node_inertia[3 * (size_t)m->node_count + (size_t)k] = built->mass_factor * built->inertia[k];
+            }
             c->object->has_frames = true;
         }
         for (int32_t k = 0; k < built->node_count; k++) {
-            node_mass[m->node_count + k] = built->mass != NULL ? built->mass[k] : 0.0;
+            node_mass[m->node_count + k] = built->mass != NULL ? built->mass_factor * built->mass[k] : 0.0;
             node_tree[m->node_count + k] = m->tree_count - 1;
         }
         m->node_count += built->node_count;
@@ -342,9 +345,11 @@ stn_status compile_nodes(compiler *c, stn_error *err) {
         }
     }
     for (int32_t i = 0; i < b->element_groups.count; i++) {
-        stn_status status = compile_element_group(c, element_group_at(b, i), &element_groups[i], err);
+        const built_element_group *built = element_group_at(b, i);
+        stn_status status = compile_element_group(c, built, &element_groups[i], err);
         if (status == STN_OK) {
-            status = add_element_mass(c, &element_groups[i], node_mass, err);
+            const double factor = cloud_at(b, built->cloud)->mass_factor;
+            status = add_element_mass(c, &element_groups[i], factor, node_mass, err);
         }
         if (status != STN_OK) {
             return status;

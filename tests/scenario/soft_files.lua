@@ -214,6 +214,45 @@ stn.test("flat of a composite cable: straight at rest, else as it is drawn", fun
   end
 end)
 
+stn.test("mass_factor, mu and stiffness of world:load, and settotalmass, count soft bodies", function()
+  local function model(compiler, body)
+    return ('<mujoco model="m">%s<worldbody><body pos="9 0 0"><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/><freejoint/></body>%s</worldbody></mujoco>'):format(compiler, body)
+  end
+  local bar = [[<flexcomp name="soft" type="grid" dim="3" count="3 3 3" spacing=".02 .02 .02" mass=".5" radius=".001" pos="0 0 0.021"><elasticity young="1e6" poisson="0.3" damping="0.05"/></flexcomp>]]
+  local cable = cable_file('prefix="soft" curve="s" count="5" size="0.3" offset="0.2 0 0.0041"', "false"):match "<composite.*</composite>":gsub('"none"', '"free"')
+  for _, body in ipairs { bar, cable } do
+    with_file(".xml", model("", body), function(file)
+      local function load(options)
+        local world = stn.world { dt = 2e-3 }
+        world:ground { mu = 1 }
+        options[1] = file
+        world:load(options)
+        local soft, force = world:soft_bodies()[1], 0
+        for step in world:run { steps = 200 } do
+          force = 0
+          for _, c in ipairs(step:contacts()) do force = force + math.abs(c.force[3]) end
+        end
+        return world:mass(), soft:mass(), force, world:contacts()[1].mu
+      end
+      local whole, soft, force, mu = load {}
+      stn.near(whole, 1 + soft, 1e-12)
+      local whole3, soft3, force3, mu3 = load { mass_factor = 3, mu = 0.1 }
+      stn.near(whole3, 3 * whole, 1e-12)
+      stn.near(soft3, 3 * soft, 1e-12)
+      stn.near(force, 9.81 * soft, 1e-3 * force)
+      stn.near(force3, 9.81 * soft3, 1e-3 * force3)
+      stn.near(mu, 1, 1e-12)
+      stn.near(mu3, 2 * 0.1 / 1.1, 1e-12)
+      stn.fails(function() load { mu = -1 } end, "mu")
+    end)
+    with_file(".xml", model('<compiler settotalmass="5"/>', body), function(file)
+      local world = stn.world {}
+      world:load { file }
+      stn.near(world:mass(), 5, 1e-12)
+    end)
+  end
+end)
+
 stn.test("what saves a robot says that its soft bodies are left out", function()
   local arm = [[<mujoco model="pads"><worldbody><body><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/><joint/>
     <flexcomp name="bar" type="grid" dim="3" count="3 3 3" spacing=".02 .02 .02"><elasticity young="1e6"/></flexcomp></body></worldbody></mujoco>]]

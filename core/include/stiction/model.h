@@ -309,12 +309,18 @@ STN_API stn_status stn_builder_set_velocity_limits(stn_model_builder *builder, i
 /// Multiplies mass and inertia of every link of a group that is there so far by a factor > 0 (STN_ERR_ARGUMENT); rotors
 /// and centres of mass stay.
 STN_API stn_status stn_builder_scale_mass(stn_model_builder *builder, int32_t group, double factor, stn_error *err);
+/// The same of a cloud of nodes, with the mass of all elements between them. Forces of elements stay, drag too.
+STN_API stn_status stn_builder_scale_nodes_mass(stn_model_builder *builder, int32_t cloud, double factor,
+                                                stn_error *err);
 
 /// Contact parameters for every geometry of a group that is there so far; unset members leave a geometry's own.
 /// STN_ERR_ARGUMENT and nothing changed: one is out of range, or mu_static is below the mu that a colliding geometry
 /// keeps.
 STN_API stn_status stn_builder_set_material(stn_model_builder *builder, int32_t group, const stn_material *material,
                                             stn_error *err);
+/// The same for a cloud of nodes: its surfaces, and geometries and spheres of its nodes.
+STN_API stn_status stn_builder_set_nodes_material(stn_model_builder *builder, int32_t cloud,
+                                                  const stn_material *material, stn_error *err);
 /// How pressure fields are made for every geometry of a group that is there so far; unset members leave a geometry's
 /// own, a mesh is of one geometry. STN_ERR_ARGUMENT and nothing changed: one is out of range.
 STN_API stn_status stn_builder_set_field(stn_model_builder *builder, int32_t group, const stn_field_spec *field,

@@ -120,16 +120,22 @@ void mjcf_read_mass(robot_reader *reader, const mjcf_parts *parts, int32_t index
     }
 }
 
+/// Of what is free to move: pinned points have none in MuJoCo.
+static double mass_of_soft(const robot_soft *soft) {
+    double sum = soft->mass == NULL ? soft->whole_mass : 0.0;
+    for (int32_t k = 0; soft->mass != NULL && k < soft->mesh->node_count; k++) {
+        sum += soft->holder[k] == ROBOT_FREE_NODE ? soft->mass[k] : 0.0;
+    }
+    return sum;
+}
+
 void mjcf_scale_masses(robot_reader *reader) {
     double wanted = mjcf_of(reader)->compiler.total_mass, total = 0.0;
     for (int32_t i = 0; i < reader->link_count; i++) {
         total += reader->links[i].mass.mass;
     }
     for (int32_t i = 0; i < reader->soft_count; i++) {
-        const robot_soft *soft = &reader->softs[i];
-        for (int32_t k = 0; soft->mass != NULL && k < soft->mesh->node_count; k++) {
-            total += soft->holder[k] == ROBOT_FREE_NODE ? soft->mass[k] : 0.0; // pinned ones have none in MuJoCo
-        }
+        total += mass_of_soft(&reader->softs[i]);
     }
     if (!(wanted > 0.0) || !(total > 0.0)) {
         return;
@@ -142,7 +148,8 @@ void mjcf_scale_masses(robot_reader *reader) {
         }
     }
     for (int32_t i = 0; i < reader->soft_count; i++) {
-        const robot_soft *soft = &reader->softs[i];
+        robot_soft *soft = &reader->softs[i];
+        soft->whole_mass *= wanted / total;
         for (int32_t k = 0; soft->mass != NULL && k < soft->mesh->node_count; k++) {
             soft->mass[k] *= wanted / total;
         }

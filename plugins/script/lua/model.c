@@ -248,6 +248,7 @@ static load_options read_options(const stn_fields *f) {
 /// What the table says over the file.
 static stn_status change_group(stn_model_builder *builder, int32_t group, const load_options *o, stn_error *err) {
     stn_status status = STN_OK;
+    const stn_soft_list *softs = o->request.softs;
     if (o->placed || o->fixed_given) { // what is not given is as the file says
         stn_pose base;
         bool fixed = false;
@@ -263,6 +264,13 @@ static stn_status change_group(stn_model_builder *builder, int32_t group, const 
     }
     if (status >= 0 && o->has_material) {
         status = stn_builder_set_material(builder, group, &o->surface.material, err);
+    }
+    for (int32_t i = 0; i < softs->count && status >= 0; i++) {
+        const int32_t cloud = softs->items[i].body.cloud;
+        status = stn_builder_scale_nodes_mass(builder, cloud, o->mass_factor, err);
+        if (status >= 0 && o->has_material) {
+            status = stn_builder_set_nodes_material(builder, cloud, &o->surface.material, err);
+        }
     }
     return status >= 0 ? stn_builder_set_field(builder, group, &o->surface.field, err) : status;
 }
