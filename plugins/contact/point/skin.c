@@ -365,8 +365,21 @@ bool skin_edge_admits(const skin *s, int32_t edge, stn_vec3 m, double slack) {
     return !s->face->solid || stn_vec3_dot(m, mean) >= 0.0;
 }
 
-bool skin_vertex_admits(const skin *s, int32_t id, stn_vec3 m) {
-    return s->mean == NULL || stn_vec3_dot(m, s->mean[id]) >= -skin_slack;
+bool skin_vertex_admits(const skin *s, int32_t id, stn_vec3 m, double slack) {
+    if (s->mean != NULL && stn_vec3_dot(m, s->mean[id]) < -slack) {
+        return false; // into the solid
+    }
+    for (int32_t i = s->beside_start[id]; i < s->beside_start[id + 1]; i++) {
+        const stn_vec3 along = stn_vec3_sub(s->at[s->beside[i]], s->at[id]);
+        if (stn_vec3_dot(m, along) > slack * stn_vec3_norm(along)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+double skin_slack_at(const skin *s, double distance, bool flat) {
+    return flat || distance <= 1e-7 * s->size ? skin_slack : skin_apart;
 }
 
 static stn_support support_of(const skin_part *part) {
@@ -403,7 +416,7 @@ void skins_destroy(skins *all) {
     }
     for (int32_t i = 0; i < all->count; i++) {
         skin *s = &all->items[i];
-        void *memory[] = {s->at, s->mean, s->order, s->node};
+        void *memory[] = {s->at, s->mean, s->beside_start, s->beside, s->order, s->node};
         for (int32_t k = 0; k < STN_COUNT(memory); k++) {
             stn_release(all->context, memory[k]);
         }
@@ -420,8 +433,20 @@ static bool make_skin(stn_context *context, const stn_surface *face, skin *s) {
     s->mean = face->solid ? stn_allocate(context, vertices, sizeof *s->mean) : NULL;
     s->order = stn_allocate(context, triangles, sizeof *s->order);
     s->node = stn_allocate(context, triangles, sizeof *s->node); // leaves hold two triangles or more, or there is one
-    if (s->at == NULL || (face->solid && s->mean == NULL) || s->order == NULL || s->node == NULL) {
+    s->beside_start = stn_allocate(context, vertices + 1, sizeof *s->beside_start);
+    s->beside = stn_allocate(context, 2 * (size_t)face->edge_count, sizeof *s->beside);
+    if (s->at == NULL || (face->solid && s->mean == NULL) || s->order == NULL || s->node == NULL ||
+        s->beside_start == NULL || s->beside == NULL) {
         return false;
+    }
+    for (int32_t i = 0; i < 2 * face->edge_count; i++) {
+        s->beside_start[face->edge[i]]++;
+    }
+    for (size_t i = 0; i < vertices; i++) { // where each one's end, while they are written from the last one on
+        s->beside_start[i + 1] += s->beside_start[i];
+    }
+    for (int32_t i = 0; i < 2 * face->edge_count; i++) {
+        s->beside[--s->beside_start[face->edge[i]]] = face->edge[i ^ 1];
     }
     for (int32_t t = 0; t < face->triangle_count; t++) {
         s->order[t] = t;

@@ -17,10 +17,11 @@ typedef struct skin_node {
 
 typedef struct skin {
     const stn_surface *face;
-    stn_vec3 *at;    // (vertex_count) where the tree is fitted to
-    stn_vec3 *mean;  // (vertex_count) of a solid: normals weighted by angles [baerentzen-2005]; else NULL
-    int32_t *order;  // (triangle_count) near ones together
-    skin_node *node; // the tree; its shape is that of rest
+    stn_vec3 *at;   // (vertex_count) where the tree is fitted to
+    stn_vec3 *mean; // (vertex_count) of a solid: normals weighted by angles [baerentzen-2005]; else NULL
+    int32_t *beside_start, *beside; // (vertex_count + 1), (2 edge_count) vertices that edges lead to from each one
+    int32_t *order;                 // (triangle_count) near ones together
+    skin_node *node;                // the tree; its shape is that of rest
     int32_t node_count;
     double size; // length that tolerances are measured by: of the box at rest
     bool fitted;
@@ -89,10 +90,14 @@ stn_vec3 skin_part_point(const skin_part *part);
 /// Does an edge admit a contact whose other side lies in direction m (unit)? That is where neither of its triangles
 /// comes nearer along m, by more than `slack` (a sine), and outside of a solid.
 bool skin_edge_admits(const skin *s, int32_t edge, stn_vec3 m, double slack);
-/// Does a vertex? One of a solid does not where m points into it.
-bool skin_vertex_admits(const skin *s, int32_t id, stn_vec3 m);
-/// Slack of edges: a nearly flat stretch keeps the contacts of its edges while the nearest point moves on.
+/// Does a vertex? That is where none of its edges leads nearer.
+bool skin_vertex_admits(const skin *s, int32_t id, stn_vec3 m, double slack);
+/// Slack of what touches or overlaps, or has a flat side there: a nearly flat stretch keeps the contacts of its edges
+/// and vertices while the nearest point moves on.
 static const double skin_slack = 0.5;
+/// Slack of what is apart: along any other direction but the nearest one a contact in advance holds up what slides by.
+static const double skin_apart = 1e-3;
+double skin_slack_at(const skin *s, double distance, bool flat);
 /// Weights below count as 0: the point is on an edge or at a vertex, which has the contact.
 static const double skin_tiny = 1e-7;
 

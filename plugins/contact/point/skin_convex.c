@@ -29,6 +29,36 @@ static uint64_t feature_of(const witness *w) {
     return stn_random_mix(((uint64_t)w->feature_a << 32 | w->feature_b) + 1);
 }
 
+/// Is a contact on a flat side of the body? Its plane is then the body's own, and holds up nothing that passes.
+static bool is_flat(const look *s, stn_vec3 normal) {
+    static const double flat = 1.0 - 1e-12;
+    const stn_shape *shape = s->body.shape;
+    const stn_vec3 n = stn_mat3_apply_transposed(&s->body.pose->rotation, normal);
+    switch (shape->type) {
+    case STN_SHAPE_HALF_SPACE:
+        return true;
+    case STN_SHAPE_BOX:
+        return fmax(fabs(n.x), fmax(fabs(n.y), fabs(n.z))) > flat;
+    case STN_SHAPE_CYLINDER:
+        return fabs(n.z) > flat;
+    case STN_SHAPE_CONVEX:
+        for (int32_t i = 0; i < shape->mesh->polytope->face_count; i++) {
+            const double *plane = shape->mesh->polytope->planes + 4 * (size_t)i;
+            if (-(plane[0] * n.x + plane[1] * n.y + plane[2] * n.z) > flat) {
+                return true;
+            }
+        }
+        return false;
+    default:
+        return false;
+    }
+}
+
+static double slack_of(const look *s, const witness *w) {
+    const double apart = skin_slack_at(s->skin, w->phi, false);
+    return apart == skin_slack ? apart : skin_slack_at(s->skin, w->phi, is_flat(s, w->normal));
+}
+
 static void meet_vertex(const look *s, int32_t id) {
     if (!box_has(&s->box, s->skin->at[id])) {
         return;
@@ -39,7 +69,7 @@ static void meet_vertex(const look *s, int32_t id) {
     collide_convex((posed){&ball, &pose}, s->body, s->margin, &found);
     for (int32_t i = 0; i < found.count; i++) {
         const witness *w = &found.points[i];
-        if (skin_vertex_admits(s->skin, id, w->normal)) {
+        if (skin_vertex_admits(s->skin, id, w->normal, slack_of(s, w))) {
             const skin_part part = skin_vertex_part(s->skin, id);
             skin_add(s->sink, &part, NULL, w->b, w->normal, feature_of(w));
         }
@@ -75,7 +105,7 @@ static void meet_edge(look *s, int32_t edge) {
         stn_vec3 core = stn_vec3_mul_add(w->a, -capsule.radius, w->normal);
         double t = 0.5 + 0.5 * stn_vec3_dot(stn_vec3_sub(core, pose.position), z) / capsule.half_length;
         bool inside = t > skin_tiny && t < 1.0 - skin_tiny,
-             admitted = skin_edge_admits(s->skin, edge, w->normal, skin_slack);
+             admitted = skin_edge_admits(s->skin, edge, w->normal, slack_of(s, w));
         s->refused = s->refused || (inside && !admitted && w->phi < 0.0);
         if (inside &&
             (s->last ? !admitted && w->phi < 0.0 && skin_edge_admits(s->skin, edge, w->normal, 2.0) : admitted)) {

@@ -96,14 +96,16 @@ static void add(const look *s, const skin_part *a, const skin_part *b, stn_vec3 
              stn_random_mix(second->name + 2 * STN_RANDOM_STEP));
 }
 
-/// The unit vector from one part to another; false: they touch, or are too far apart.
-static bool towards(const look *s, const skin_part *a, const skin_part *b, stn_vec3 *m) {
+/// The unit vector from one part to another, and how far apart they are with their thickness; false: they touch, or are
+/// too far apart.
+static bool towards(const look *s, const skin_part *a, const skin_part *b, stn_vec3 *m, double *distance) {
     stn_vec3 d = stn_vec3_sub(skin_part_point(b), skin_part_point(a));
     double length = stn_vec3_norm(d);
     if (!(length <= s->reach && length > 1e-12 * (a->skin->size + b->skin->size))) {
         return false;
     }
     *m = stn_vec3_scale(1.0 / length, d);
+    *distance = length - a->skin->face->thickness - b->skin->face->thickness;
     return true;
 }
 
@@ -124,7 +126,7 @@ typedef struct ways {
 
 static bool vertex_leaves_over(const void *user, const skin_facet *f) {
     const ways *w = user;
-    return skin_vertex_admits(w->skin, w->id, stn_vec3_neg(f->normal));
+    return skin_vertex_admits(w->skin, w->id, stn_vec3_neg(f->normal), skin_slack);
 }
 
 /// Over a triangle that the edge lies along, or that it runs through, where it ends soon behind.
@@ -181,7 +183,7 @@ static void vertex_face(const look *s, const skin *a, int32_t id, const skin *b,
     }
     stn_vec3 m = stn_vec3_scale(height >= 0.0 || b->face->solid ? -1.0 : 1.0, f.normal);
     const skin_part part = skin_vertex_part(a, id), other = skin_face_part(b, triangle, weight);
-    if (skin_vertex_admits(a, id, m)) {
+    if (skin_vertex_admits(a, id, m, skin_slack)) { // a triangle is flat
         add(s, &part, &other, m, turned);
     }
 }
@@ -204,8 +206,9 @@ static void edge_edge(const look *s, int32_t edge_a, int32_t edge_b) {
     }
     for (int32_t k = 0; k < 2; k++) { // as they are apart; else as they overlap
         const stn_vec3 m = (apart >= 0.0) == (k == 0) ? n : stn_vec3_neg(n);
-        const bool admitted = skin_edge_admits(s->a, edge_a, m, skin_slack) &&
-                              skin_edge_admits(s->b, edge_b, stn_vec3_neg(m), skin_slack);
+        const double distance = (k == 0 ? fabs(apart) : -fabs(apart)) - s->a->face->thickness - s->b->face->thickness;
+        const bool admitted = skin_edge_admits(s->a, edge_a, m, skin_slack_at(s->a, distance, false)) &&
+                              skin_edge_admits(s->b, edge_b, stn_vec3_neg(m), skin_slack_at(s->b, distance, false));
         if (admitted && (k == 0 || (sided && leaves_across(&a, edge_a, t, s->b, fabs(apart)) &&
                                     leaves_across(&b, edge_b, u, s->a, fabs(apart))))) {
             add(s, &a, &b, m, false);
@@ -216,7 +219,6 @@ static void edge_edge(const look *s, int32_t edge_a, int32_t edge_b) {
 
 /// A vertex of `a` beside an edge of `b`, where no triangle of the edge is nearer.
 static void vertex_edge(const look *s, const skin *a, int32_t id, const skin *b, int32_t edge, bool turned) {
-    static const double slack = 1e-3;
     const int32_t *v = b->face->edge + 2 * (size_t)edge;
     const stn_vec3 corner[3] = {b->at[v[0]], b->at[v[1]], b->at[v[1]]};
     double weight[3];
@@ -230,8 +232,9 @@ static void vertex_edge(const look *s, const skin *a, int32_t id, const skin *b,
     }
     const skin_part part = skin_vertex_part(a, id), other = skin_edge_part(b, edge, t);
     stn_vec3 m;
-    if (towards(s, &part, &other, &m) && skin_vertex_admits(a, id, m) &&
-        skin_edge_admits(b, edge, stn_vec3_neg(m), slack)) {
+    double distance;
+    if (towards(s, &part, &other, &m, &distance) && skin_vertex_admits(a, id, m, skin_slack_at(a, distance, false)) &&
+        skin_edge_admits(b, edge, stn_vec3_neg(m), skin_apart)) {
         add(s, &part, &other, m, turned);
     }
 }
@@ -239,8 +242,10 @@ static void vertex_edge(const look *s, const skin *a, int32_t id, const skin *b,
 static void vertex_vertex(const look *s, int32_t vertex_a, int32_t vertex_b) {
     const skin_part a = skin_vertex_part(s->a, vertex_a), b = skin_vertex_part(s->b, vertex_b);
     stn_vec3 m;
-    if (towards(s, &a, &b, &m) && skin_vertex_admits(s->a, vertex_a, m) &&
-        skin_vertex_admits(s->b, vertex_b, stn_vec3_neg(m))) {
+    double distance;
+    if (towards(s, &a, &b, &m, &distance) &&
+        skin_vertex_admits(s->a, vertex_a, m, skin_slack_at(s->a, distance, false)) &&
+        skin_vertex_admits(s->b, vertex_b, stn_vec3_neg(m), skin_slack_at(s->b, distance, false))) {
         add(s, &a, &b, m, false);
     }
 }
