@@ -73,7 +73,8 @@ local scenes = {
     return { ground(world), pad(world, { xyz = { 0, 0, 0.0205 } }), { body = stone, mass = 0.05 }, touch = { "ground, pad", "pad, stone" } }
   end,
   ["a soft ball on a soft box"] = function(world)
-    return { ground(world), pad(world, { xyz = { 0, 0, 0.0205 } }), ball(world, { xyz = { 0.003, 0, 0.071 } }), touch = { "ground, pad", "pad, ball" } }
+    return { ground(world), pad(world, { xyz = { 0, 0, 0.0205 } }), ball(world, { xyz = { 0.003, 0, 0.071 } }),
+      touch = { "ground, pad", "pad, ball" }, seconds = 4 } -- it rolls from one of its sides to the next
   end,
   ["soft balls on each other at a wall"] = function(world)
     local things = { ground(world), { body = world:box { name = "wall", fixed = true, size = { 0.02, 0.4, 0.2 }, xyz = { 0.0405, 0, 0.1 } } } }

@@ -97,7 +97,28 @@ bool skin_vertex_admits(const skin *s, int32_t id, stn_vec3 m, double slack);
 static const double skin_slack = 0.5;
 /// Slack of what is apart: along any other direction but the nearest one a contact in advance holds up what slides by.
 static const double skin_apart = 1e-3;
+/// Nearer than this times the size of the skin things touch.
+static const double skin_touch = 1e-7;
 double skin_slack_at(const skin *s, double distance, bool flat);
+
+// What overlaps another body by less than skin_graze along one direction and is apart along another one slides over its
+// rim: it has no contact in advance, which would stop it there. Should it go in all the same, it comes out over the
+// rim.
+
+/// How little that is [m].
+double skin_graze(const skin *s);
+/// The directions, at right angles to m, in which a solid lies behind a vertex or an edge: those up to an angle [rad]
+/// from their middle. Zero: the solid lies all around, or there is none.
+typedef struct skin_rest {
+    stn_vec3 middle; // unit, or 0
+    double angle;
+} skin_rest;
+skin_rest skin_behind(const skin *s, const skin_part *part, stn_vec3 m);
+/// Do two parts that are apart along m slide by each other, as their bodies lie behind them in other directions?
+bool skin_slide_by(const skin_part *a, const skin_part *b, stn_vec3 m);
+/// Does a point over a triangle, with its body in direction `behind`, lie over a sharp rim of the solid, or by less
+/// than skin_graze beside it?
+bool skin_slides_over_rim(const skin *s, int32_t triangle, stn_vec3 point, stn_vec3 behind);
 /// Weights below count as 0: the point is on an edge or at a vertex, which has the contact.
 static const double skin_tiny = 1e-7;
 

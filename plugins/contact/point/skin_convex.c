@@ -59,6 +59,39 @@ static double slack_of(const look *s, const witness *w) {
     return apart == skin_slack ? apart : skin_slack_at(s->skin, w->phi, is_flat(s, w->normal));
 }
 
+/// Is a point beyond the rim of the side of the body that it is on, where the rim is sharp?
+static bool is_beyond_rim(const look *s, stn_vec3 point, stn_vec3 normal) {
+    const stn_shape *shape = s->body.shape;
+    const stn_vec3 n = stn_mat3_apply_transposed(&s->body.pose->rotation, normal);
+    const stn_vec3 p = stn_pose_apply_inverse(s->body.pose, point);
+    if (shape->type == STN_SHAPE_BOX) {
+        const stn_vec3 h = shape->half_extents;
+        return (fabs(n.x) < 0.5 && fabs(p.x) > h.x) || (fabs(n.y) < 0.5 && fabs(p.y) > h.y) ||
+               (fabs(n.z) < 0.5 && fabs(p.z) > h.z);
+    }
+    if (shape->type == STN_SHAPE_CYLINDER) {
+        return fabs(n.z) > 0.5 ? hypot(p.x, p.y) > shape->radius : fabs(p.z) > shape->half_length;
+    }
+    for (int32_t i = 0; shape->type == STN_SHAPE_CONVEX && i < shape->mesh->polytope->face_count; i++) {
+        const double *plane = shape->mesh->polytope->planes + 4 * (size_t)i;
+        if (plane[0] * p.x + plane[1] * p.y + plane[2] * p.z > plane[3] &&
+            -(plane[0] * n.x + plane[1] * n.y + plane[2] * n.z) < 0.5) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Does a vertex or an edge that is apart from a side of the body slide over its rim?
+static bool slides_over(const look *s, const skin_part *part, const witness *w) {
+    if (w->phi <= skin_touch * s->skin->size) {
+        return false;
+    }
+    const stn_vec3 behind = skin_behind(s->skin, part, w->normal).middle;
+    return stn_vec3_dot(behind, behind) > 0.5 &&
+           is_beyond_rim(s, stn_vec3_mul_add(w->b, skin_graze(s->skin), behind), w->normal);
+}
+
 static void meet_vertex(const look *s, int32_t id) {
     if (!box_has(&s->box, s->skin->at[id])) {
         return;
@@ -71,7 +104,9 @@ static void meet_vertex(const look *s, int32_t id) {
         const witness *w = &found.points[i];
         if (skin_vertex_admits(s->skin, id, w->normal, slack_of(s, w))) {
             const skin_part part = skin_vertex_part(s->skin, id);
-            skin_add(s->sink, &part, NULL, w->b, w->normal, feature_of(w));
+            if (!slides_over(s, &part, w)) {
+                skin_add(s->sink, &part, NULL, w->b, w->normal, feature_of(w));
+            }
         }
     }
 }
@@ -110,7 +145,9 @@ static void meet_edge(look *s, int32_t edge) {
         if (inside &&
             (s->last ? !admitted && w->phi < 0.0 && skin_edge_admits(s->skin, edge, w->normal, 2.0) : admitted)) {
             const skin_part part = skin_edge_part(s->skin, edge, t);
-            skin_add(s->sink, &part, NULL, w->b, w->normal, feature_of(w));
+            if (!slides_over(s, &part, w)) {
+                skin_add(s->sink, &part, NULL, w->b, w->normal, feature_of(w));
+            }
         }
     }
 }
@@ -189,6 +226,11 @@ static void meet_face(const look *s, int32_t triangle) {
         double weight[3];
         skin_nearest_on(f.corner, w->a, weight);
         bool inside = weight[0] > skin_tiny && weight[1] > skin_tiny && weight[2] > skin_tiny;
+        if (inside && w->phi > skin_touch * s->skin->size) { // the rim of the surface; the body lies behind its point
+            const stn_vec3 from = stn_vec3_sub(s->core.pose.position, w->a);
+            const stn_vec3 behind = stn_vec3_mul_add(from, -stn_vec3_dot(from, m), m);
+            inside = !skin_slides_over_rim(s->skin, triangle, w->a, stn_vec3_normalize_or(behind, stn_vec3_zero()));
+        }
         if (inside && (w->phi >= 0.0 || (s->skin->face->solid ? leaves_here(s, w, m) : !beside))) {
             const skin_part part = skin_face_part(s->skin, triangle, weight);
             skin_add(s->sink, &part, NULL, w->a, m, stn_random_mix((uint64_t)w->feature_a + 1));

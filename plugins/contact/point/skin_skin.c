@@ -88,7 +88,9 @@ static bool may_meet(const look *s, const skin_part *a, const skin_part *b) {
 
 /// Adds a contact of parts that are apart along m, from A to B. `turned`: the parts are given as those of B and A.
 static void add(const look *s, const skin_part *a, const skin_part *b, stn_vec3 m, bool turned) {
-    if (!may_meet(s, a, b)) {
+    const stn_vec3 off = stn_vec3_sub(skin_part_point(b), skin_part_point(a));
+    const double distance = stn_vec3_dot(m, off) - a->skin->face->thickness - b->skin->face->thickness;
+    if (!may_meet(s, a, b) || (distance > skin_touch * s->a->size && skin_slide_by(a, b, m))) {
         return;
     }
     const skin_part *first = turned ? b : a, *second = turned ? a : b;
@@ -183,6 +185,10 @@ static void vertex_face(const look *s, const skin *a, int32_t id, const skin *b,
     }
     stn_vec3 m = stn_vec3_scale(height >= 0.0 || b->face->solid ? -1.0 : 1.0, f.normal);
     const skin_part part = skin_vertex_part(a, id), other = skin_face_part(b, triangle, weight);
+    if (height - a->face->thickness - b->face->thickness > skin_touch * b->size &&
+        skin_slides_over_rim(b, triangle, p, skin_behind(a, &part, m).middle)) {
+        return;
+    }
     if (skin_vertex_admits(a, id, m, skin_slack)) { // a triangle is flat
         add(s, &part, &other, m, turned);
     }

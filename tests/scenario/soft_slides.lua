@@ -1,0 +1,92 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Boxes and balls slide over what is flat, soft or rigid, whole or of two parts, and nothing holds them up but friction; a
+-- step in their way does.
+local stn = require "stiction"
+
+local length, gravity = 0.8, 9.81
+
+--- The top of each is at z = 0; the right half of what has two parts `higher` than the left one.
+local below = {
+  ["rigid box"] = function(world, mu) world:box { size = { length, 0.2, 0.1 }, xyz = { 0, 0, -0.05 }, fixed = true, mu = mu } end,
+  ["rigid boxes"] = function(world, mu, higher)
+    for side = -1, 1, 2 do world:box { size = { length / 2, 0.2, 0.1 }, xyz = { side * length / 4, 0, -0.05 + (side > 0 and higher or 0) }, fixed = true, mu = mu } end
+  end,
+  ["soft slab"] = function(world, mu) world:soft { box = { length, 0.2, 0.1 }, cells = { 16, 4, 2 }, xyz = { 0, 0, -0.05 }, pinned = "all", mu = mu } end,
+  ["soft slabs"] = function(world, mu, higher)
+    for side = -1, 1, 2 do
+      world:soft { box = { length / 2, 0.2, 0.1 }, cells = { 8, 4, 2 }, xyz = { side * length / 4, 0, -0.05 + (side > 0 and higher or 0) }, pinned = "all", mu = mu }
+    end
+  end,
+  cloth = function(world, mu) world:cloth { size = { length, 0.2 }, cells = { 16, 4 }, thickness = 1e-3, xyz = { 0, 0, -0.0005 }, pinned = "all", mu = mu } end,
+  field = function(world, mu) world:height_field { size = { length, 0.2 }, rows = 5, columns = 17, heights = function() return 0 end, mu = mu } end,
+}
+
+local above = {
+  ["soft 1"] = function(world, mu, x) return world:soft { box = { 0.1, 0.1, 0.1 }, cells = 1, young = 2e5, damping = 0.02, density = 500, mu = mu, xyz = { x, 0.013, 0.05 } } end,
+  ["soft 3"] = function(world, mu, x) return world:soft { box = { 0.1, 0.1, 0.1 }, cells = 3, young = 2e5, damping = 0.02, density = 500, mu = mu, xyz = { x, 0.013, 0.05 } } end,
+  rigid = function(world, mu, x) return world:box { size = { 0.1, 0.1, 0.1 }, mass = 0.5, mu = mu, xyz = { x, 0.013, 0.05 } } end,
+  ball = function(world, mu, x) return world:sphere { radius = 0.05, mass = 0.5, mu = mu, xyz = { x, 0.013, 0.05 } } end,
+}
+
+local function speed_of(body)
+  local v = body:velocity()
+  return (v.linear or v)[1]
+end
+
+--- World and body, which rests at x.
+local function scene(on, kind, mu, x, higher)
+  local world = stn.world { dt = 2e-3 }
+  below[on](world, mu, higher or 0)
+  local body = above[kind](world, mu, x)
+  for _ in world:run { steps = 60 } do end
+  return world, body
+end
+
+--- What is left of the speed after 10 cm, past the middle, and how high the body was.
+local function slides(on, kind, speed, higher)
+  local world, body = scene(on, kind, 0, -0.077, higher)
+  world:set_gravity { speed / 0.02, 0, -gravity }
+  for _ in world:run { steps = 10 } do end
+  world:set_gravity { 0, 0, -gravity }
+  local highest = 0
+  for _ in world:run { seconds = 0.1 / speed } do highest = math.max(highest, body:position()[3]) end
+  return speed_of(body) / speed, highest
+end
+
+stn.test("without friction nothing is lost, over the middle of a mesh or from one part to the next", function()
+  for on in pairs(below) do
+    for kind in pairs(above) do
+      for _, speed in ipairs { 0.05, 0.2, 1 } do
+        local left, highest = slides(on, kind, speed)
+        local what = ("%s on %s at %g m/s: %g left, %g m high"):format(kind, on, speed, left, highest)
+        -- a ball meets edges and corners in advance, in directions up to 1e-3 from its path
+        assert(left > (kind == "ball" and 0.97 or 0.999) and left < 1.001, what)
+        assert(highest < (kind == "ball" and 0.0502 or 0.0501), what)
+      end
+    end
+  end
+end)
+
+stn.test("with friction they gain what Coulomb says", function()
+  local mu, along, seconds = 0.3, 0.4 * gravity, 0.3
+  for _, on in ipairs { "rigid box", "soft slab", "cloth", "field" } do -- over a seam the law lets them glide, and a rim meets a rim in advance
+    for _, kind in ipairs { "soft 1", "soft 3", "rigid" } do
+      local world, body = scene(on, kind, mu, -0.077)
+      world:set_gravity { along, 0, -gravity }
+      for _ in world:run { seconds = seconds } do end
+      local expected = (along - mu * gravity) * seconds
+      assert(math.abs(speed_of(body) - expected) < 0.02 * expected + 2e-3, ("%s on %s: %g m/s, expected %g"):format(kind, on, speed_of(body), expected))
+    end
+  end
+end)
+
+stn.test("a step in the way is one", function()
+  for _, on in ipairs { "rigid boxes", "soft slabs" } do
+    for _, kind in ipairs { "soft 1", "soft 3", "rigid" } do
+      for _, higher in ipairs { 1e-3, 2e-2 } do
+        local left, highest = slides(on, kind, 0.2, higher)
+        assert(left < 0.3, ("%s on %s: %g of the speed is left behind a step of %g m, %g m high"):format(kind, on, left, higher, highest))
+      end
+    end
+  end
+end)
