@@ -85,7 +85,7 @@ local scenes = {
   end,
   ["cloth over a rigid ball"] = function(world, rest)
     return { { body = world:sphere { name = "globe", radius = 0.05, fixed = true } },
-      cloth(world, { size = { 0.16, 0.14 }, cells = { 8, 7 }, xyz = { 0, 0, 0.0515 }, drag = rest and 5 or 0 }), touch = { "globe, cloth" }, seconds = 4 }
+      cloth(world, { size = { 0.16, 0.14 }, cells = { 8, 7 }, xyz = { 0, 0, 0.0515 }, drag = rest and 5 or 0 }), touch = { "globe, cloth" }, seconds = 8 }
   end,
   ["cloth that meets itself"] = function(world)
     return { ground(world), cloth(world, { size = { 0.2, 0.05 }, cells = { 14, 3 }, xyz = { 0, 0, 0.101 }, rpy = { 0, 1.4, 0 }, young = 5e4,

@@ -212,9 +212,11 @@ static void edge_edge(const look *s, int32_t edge_a, int32_t edge_b) {
     }
     for (int32_t k = 0; k < 2; k++) { // as they are apart; else as they overlap
         const stn_vec3 m = (apart >= 0.0) == (k == 0) ? n : stn_vec3_neg(n);
-        const double distance = (k == 0 ? fabs(apart) : -fabs(apart)) - s->a->face->thickness - s->b->face->thickness;
-        const bool admitted = skin_edge_admits(s->a, edge_a, m, skin_slack_at(s->a, distance, false)) &&
-                              skin_edge_admits(s->b, edge_b, stn_vec3_neg(m), skin_slack_at(s->b, distance, false));
+        // a thickness is felt while things slide, a core that overlaps is where it must come out alone
+        const double distance = fabs(apart) - s->a->face->thickness - s->b->face->thickness;
+        const bool slides = k == 0 && distance < 0.0;
+        const bool admitted = skin_edge_admits(s->a, edge_a, m, slides ? skin_slack : skin_apart) &&
+                              skin_edge_admits(s->b, edge_b, stn_vec3_neg(m), slides ? skin_slack : skin_apart);
         if (admitted && (k == 0 || (sided && leaves_across(&a, edge_a, t, s->b, fabs(apart)) &&
                                     leaves_across(&b, edge_b, u, s->a, fabs(apart))))) {
             add(s, &a, &b, m, false);
