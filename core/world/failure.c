@@ -24,6 +24,43 @@ static double nodal_diagonal(const stn_matrix *a, int32_t dof) {
     return a->values[block * (size_t)(m * m) + (size_t)(r * (m + 1))];
 }
 
+static stn_status fail_mass(const stn_model *model, int32_t dof, double mass, double a, stn_status status,
+                            stn_error *err) {
+    char name[160];
+    stn_describe_dof(model, dof, name, sizeof name);
+    return stn_fail(err, status,
+                    "%s: A is singular, as the mass of %.3g kg is lost in rounding beside the %.3g kg that stiffness "
+                    "and damping add: make them smaller, or dt",
+                    name, mass, a);
+}
+
+stn_status stn_step_check_masses(const step_setup *setup, step_frame *frame, stn_error *err) {
+    static const double lost = 1e-16; // of A's numbers: half their last digit
+    const stn_model *model = setup->model;
+    bool *held = STN_ARENA_ZEROED(frame->arena, model->tree_count, bool); // whatever holds it makes up for the mass
+    if (held == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
+    }
+    for (int32_t i = 0; i < model->attachment_count; i++) {
+        held[model->node_tree[model->attachments[i].node]] = true;
+    }
+    for (int32_t i = 0; i < model->node_count && frame->singular_by == NULL; i++) {
+        const int32_t tree = model->node_tree[i];
+        const stn_tree *t = &model->trees[tree];
+        if (held[tree]) {
+            continue;
+        }
+        const int32_t dof = stn_node_type_nv(t->node_type) * (i - t->node_start);
+        for (int32_t k = 0; k < 3; k++) {
+            const double a = nodal_diagonal(&frame->A[tree], dof + k);
+            if (model->node_mass[i] < lost * a) {
+                return fail_mass(model, t->v_start + dof + k, model->node_mass[i], a, STN_ERR_NUMERIC, err);
+            }
+        }
+    }
+    return STN_OK;
+}
+
 void stn_step_name_dof(const step_setup *setup, const step_frame *frame, int32_t tree, int32_t dof, stn_error *err) {
     const stn_model *model = setup->model;
     if (err == NULL) {
@@ -41,16 +78,12 @@ void stn_step_name_dof(const step_setup *setup, const step_frame *frame, int32_t
     const int32_t nv = stn_node_type_nv(t->node_type);
     const double mass = model->node_mass[t->node_start + dof / nv];
     const double a = nodal_diagonal(&frame->A[tree], dof);
-    char name[160];
-    stn_describe_dof(model, d, name, sizeof name);
     if (frame->singular_by == NULL && dof % nv < 3 && mass < 1e-12 * a) { // else the integrator leaves masses out
-        (void)stn_fail(
-            err, err->status,
-            "%s: A is singular, as the mass of %.3g kg is lost in rounding beside the %.3g kg that stiffness "
-            "and damping add: make them smaller, or dt",
-            name, mass, a);
+        (void)fail_mass(model, d, mass, a, err->status, err);
         return;
     }
+    char name[160];
+    stn_describe_dof(model, d, name, sizeof name);
     stn_text_append(err->text, sizeof err->text, "; tree %d, dof %d: %s", tree, dof, name);
 }
 

@@ -80,6 +80,10 @@ static stn_status factor(const step_setup *setup, step_frame *frame, step_servic
         stn_error_prefix(err, "integrator %s", integrator);
         return status;
     }
+    status = stn_step_check_masses(setup, frame, err);
+    if (status != STN_OK) {
+        return status;
+    }
     if (scale == NULL && !inverse_has_singular(services->inverse)) {
         return STN_OK;
     }

@@ -307,6 +307,8 @@ stn_status stn_step_commit(const step_setup *setup, stn_state *state, step_frame
 // failure.c
 /// Names the first of `values` (nv) that is not finite: "WHAT joint NAME is nan".
 stn_status stn_step_check_dofs(const step_setup *setup, const double *values, const char *what, stn_error *err);
+/// STN_ERR_NUMERIC names the first node of a cloud that nothing is attached to whose mass is lost in rounding in A.
+stn_status stn_step_check_masses(const step_setup *setup, step_frame *frame, stn_error *err);
 /// Appends to a message that numbers a tree's dof its group and joint, or its node and cloud. Where stiffness leaves
 /// nothing of the node's mass in A it says that instead.
 void stn_step_name_dof(const step_setup *setup, const step_frame *frame, int32_t tree, int32_t dof, stn_error *err);

@@ -366,7 +366,7 @@ bool skin_edge_admits(const skin *s, int32_t edge, stn_vec3 m, double slack) {
 }
 
 bool skin_vertex_admits(const skin *s, int32_t id, stn_vec3 m, double slack) {
-    if (s->mean != NULL && stn_vec3_dot(m, s->mean[id]) < -slack) {
+    if (s->mean != NULL && stn_vec3_dot(m, s->mean[id]) < -fmin(slack, skin_slack)) {
         return false; // into the solid
     }
     for (int32_t i = s->beside_start[id]; i < s->beside_start[id + 1]; i++) {
@@ -379,7 +379,10 @@ bool skin_vertex_admits(const skin *s, int32_t id, stn_vec3 m, double slack) {
 }
 
 double skin_slack_at(const skin *s, double distance, bool flat) {
-    return flat || distance <= skin_touch * s->size ? skin_slack : skin_apart;
+    if (distance > skin_touch * s->size) {
+        return flat ? skin_slack : skin_apart;
+    }
+    return fmin(1.0, skin_slack + fmax(-distance, 0.0) / (skin_deep * s->size));
 }
 
 double skin_graze(const skin *s) {

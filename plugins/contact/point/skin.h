@@ -99,6 +99,9 @@ static const double skin_slack = 0.5;
 static const double skin_apart = 1e-3;
 /// Nearer than this times the size of the skin things touch.
 static const double skin_touch = 1e-7;
+/// Deeper than half of this a vertex comes out in any direction that does not lead into its solid.
+static const double skin_deep = 2e-3;
+/// The slack at a distance; of an edge at most skin_slack.
 double skin_slack_at(const skin *s, double distance, bool flat);
 
 // What overlaps another body by less than skin_graze along one direction and is apart along another one slides over its

@@ -55,8 +55,7 @@ static bool is_flat(const look *s, stn_vec3 normal) {
 }
 
 static double slack_of(const look *s, const witness *w) {
-    const double apart = skin_slack_at(s->skin, w->phi, false);
-    return apart == skin_slack ? apart : skin_slack_at(s->skin, w->phi, is_flat(s, w->normal));
+    return skin_slack_at(s->skin, w->phi, w->phi > skin_touch * s->skin->size && is_flat(s, w->normal));
 }
 
 /// Is a point beyond the rim of the side of the body that it is on, where the rim is sharp?
@@ -140,7 +139,7 @@ static void meet_edge(look *s, int32_t edge) {
         stn_vec3 core = stn_vec3_mul_add(w->a, -capsule.radius, w->normal);
         double t = 0.5 + 0.5 * stn_vec3_dot(stn_vec3_sub(core, pose.position), z) / capsule.half_length;
         bool inside = t > skin_tiny && t < 1.0 - skin_tiny,
-             admitted = skin_edge_admits(s->skin, edge, w->normal, slack_of(s, w));
+             admitted = skin_edge_admits(s->skin, edge, w->normal, fmin(slack_of(s, w), skin_slack));
         s->refused = s->refused || (inside && !admitted && w->phi < 0.0);
         if (inside &&
             (s->last ? !admitted && w->phi < 0.0 && skin_edge_admits(s->skin, edge, w->normal, 2.0) : admitted)) {

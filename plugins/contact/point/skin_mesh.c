@@ -66,7 +66,8 @@ static void meet_edge(const look *s, int32_t edge) {
             const witness *w = &s->points->group[g].points[i];
             stn_vec3 core = stn_vec3_mul_add(w->a, -capsule.radius, w->normal);
             double t = stn_vec3_dot(stn_vec3_sub(core, p), z) / length;
-            if (t > skin_tiny && t < 1.0 - skin_tiny && skin_edge_admits(s->skin, edge, w->normal, slack_of(s, w)) &&
+            if (t > skin_tiny && t < 1.0 - skin_tiny &&
+                skin_edge_admits(s->skin, edge, w->normal, fmin(slack_of(s, w), skin_slack)) &&
                 (w->phi >= 0.0 || capsule.radius > 0.0 || is_overlap(s->skin, w))) {
                 const skin_part part = skin_edge_part(s->skin, edge, t);
                 skin_add(s->sink, &part, NULL, w->b, w->normal, feature_of(w));

@@ -124,11 +124,12 @@ typedef struct ways {
     int32_t id;    // of a vertex or an edge
     double t;      // along the edge
     double length; // a way along the edge that is no shorter counts for none
+    double slack;  // of the vertex
 } ways;
 
 static bool vertex_leaves_over(const void *user, const skin_facet *f) {
     const ways *w = user;
-    return skin_vertex_admits(w->skin, w->id, stn_vec3_neg(f->normal), skin_slack);
+    return skin_vertex_admits(w->skin, w->id, stn_vec3_neg(f->normal), w->slack);
 }
 
 /// Over a triangle that the edge lies along, or that it runs through, where it ends soon behind.
@@ -146,7 +147,7 @@ static bool edge_leaves_over(const void *user, const skin_facet *f) {
 /// of several triangles there the one that is found counts.
 static bool leaves_over(const skin *a, int32_t id, const skin *b, int32_t triangle, double height) {
     const double tolerance = 1e-9 * b->size, within = 2.0 * fabs(height) + tolerance;
-    const ways w = {.skin = a, .id = id};
+    const ways w = {.skin = a, .id = id, .slack = skin_slack_at(a, -fabs(height), true)};
     double distance;
     return skin_has(b, a->at[id], fabs(height), tolerance) &&
            skin_nearest_of(b, a->at[id], within, vertex_leaves_over, &w, &distance) == triangle &&
@@ -157,7 +158,7 @@ static bool leaves_over(const skin *a, int32_t id, const skin *b, int32_t triang
 /// body, where that is solid, and no way out over a triangle is much shorter.
 static bool leaves_across(const skin_part *a, int32_t edge, double t, const skin *b, double depth) {
     const double tolerance = 1e-9 * b->size;
-    const ways w = {a->skin, edge, t, 0.85 * depth};
+    const ways w = {.skin = a->skin, .id = edge, .t = t, .length = 0.85 * depth};
     double distance;
     return !b->face->solid || (skin_has(b, skin_part_point(a), depth, tolerance) &&
                                skin_nearest_of(b, skin_part_point(a), fmax(w.length - tolerance, 0.0), edge_leaves_over,
@@ -185,11 +186,12 @@ static void vertex_face(const look *s, const skin *a, int32_t id, const skin *b,
     }
     stn_vec3 m = stn_vec3_scale(height >= 0.0 || b->face->solid ? -1.0 : 1.0, f.normal);
     const skin_part part = skin_vertex_part(a, id), other = skin_face_part(b, triangle, weight);
-    if (height - a->face->thickness - b->face->thickness > skin_touch * b->size &&
-        skin_slides_over_rim(b, triangle, p, skin_behind(a, &part, m).middle)) {
+    const double distance =
+        fabs(height) * (height < 0.0 && b->face->solid ? -1.0 : 1.0) - a->face->thickness - b->face->thickness;
+    if (distance > skin_touch * b->size && skin_slides_over_rim(b, triangle, p, skin_behind(a, &part, m).middle)) {
         return;
     }
-    if (skin_vertex_admits(a, id, m, skin_slack)) { // a triangle is flat
+    if (skin_vertex_admits(a, id, m, skin_slack_at(a, distance, true))) {
         add(s, &part, &other, m, turned);
     }
 }
