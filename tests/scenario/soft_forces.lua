@@ -80,7 +80,7 @@ local scenes = {
     local things = { ground(world), { body = world:box { name = "wall", fixed = true, size = { 0.02, 0.4, 0.2 }, xyz = { 0.0405, 0, 0.1 } } } }
     things[3] = ball(world, { name = "low", xyz = { 0, 0, 0.0301 } })
     things[4] = ball(world, { name = "high", xyz = { 0, 0.005, 0.0895 }, young = 2e4 })
-    things.touch, things.seconds = { "ground, low", "low, high" }, 3
+    things.touch, things.seconds = { "ground, low", "low, high" }, 4
     return things
   end,
   ["cloth over a rigid ball"] = function(world, rest)

@@ -378,76 +378,8 @@ bool skin_vertex_admits(const skin *s, int32_t id, stn_vec3 m, double slack) {
     return true;
 }
 
-double skin_slack_at(const skin *s, double distance, bool flat) {
-    if (distance > skin_touch * s->size) {
-        return flat ? skin_slack : skin_apart;
-    }
+double skin_slack_at(const skin *s, double distance) {
     return fmin(1.0, skin_slack + fmax(-distance, 0.0) / (skin_deep * s->size));
-}
-
-double skin_graze(const skin *s) {
-    return 1e-4 * s->size;
-}
-
-skin_rest skin_behind(const skin *s, const skin_part *part, stn_vec3 m) {
-    int32_t id = part->count == 1 ? part->vertex[0] : -1;
-    if (!s->face->solid || part->count > 2) {
-        return (skin_rest){{0.0, 0.0, 0.0}, 0.0};
-    }
-    if (part->count == 2) { // near its end an edge has what lies behind its vertex
-        const double length = stn_vec3_norm(stn_vec3_sub(s->at[part->vertex[1]], s->at[part->vertex[0]]));
-        const int32_t end = part->weight[0] > part->weight[1] ? 0 : 1;
-        id = part->weight[1 - end] * length < skin_graze(s) ? part->vertex[end] : -1;
-    }
-    stn_vec3 out = id >= 0 ? s->mean[id] : stn_vec3_zero();
-    for (int32_t k = 0; k < 2 && id < 0; k++) {
-        skin_facet f;
-        skin_facet_of(s, s->face->edge_triangle[2 * (size_t)(part->name >> 2) + (size_t)k], &f);
-        out = stn_vec3_mul_add(out, 0.5, f.normal);
-    }
-    skin_rest rest = {stn_vec3_mul_add(stn_vec3_neg(out), stn_vec3_dot(out, m), m), 0.5 * STN_PI};
-    rest.middle =
-        stn_vec3_norm(rest.middle) > 0.1 ? stn_vec3_normalize_or(rest.middle, stn_vec3_zero()) : stn_vec3_zero();
-    if (id >= 0) {
-        rest.angle = 0.0;
-        for (int32_t i = s->beside_start[id]; i < s->beside_start[id + 1]; i++) {
-            const stn_vec3 along = stn_vec3_sub(s->at[s->beside[i]], s->at[id]);
-            const stn_vec3 across = stn_vec3_mul_add(along, -stn_vec3_dot(along, m), m);
-            const double length = stn_vec3_norm(across);
-            if (length > 0.1 * stn_vec3_norm(along)) {
-                rest.angle = fmax(rest.angle, acos(fmax(-1.0, fmin(1.0, stn_vec3_dot(rest.middle, across) / length))));
-            }
-        }
-    }
-    return rest;
-}
-
-bool skin_slide_by(const skin_part *a, const skin_part *b, stn_vec3 m) {
-    static const double slack = 0.05;
-    const skin_rest one = skin_behind(a->skin, a, m), other = skin_behind(b->skin, b, m);
-    return stn_vec3_dot(one.middle, one.middle) > 0.5 && stn_vec3_dot(other.middle, other.middle) > 0.5 &&
-           acos(fmax(-1.0, fmin(1.0, stn_vec3_dot(one.middle, other.middle)))) > one.angle + other.angle - slack;
-}
-
-bool skin_slides_over_rim(const skin *s, int32_t triangle, stn_vec3 point, stn_vec3 behind) {
-    skin_facet f;
-    skin_facet_of(s, triangle, &f);
-    for (int32_t k = 0; k < 3 && s->face->solid; k++) {
-        const stn_vec3 along = stn_vec3_sub(f.corner[(k + 1) % 3], f.corner[k]);
-        const stn_vec3 outward = stn_vec3_normalize_or(stn_vec3_cross(along, f.normal), stn_vec3_zero());
-        const double before = -stn_vec3_dot(outward, stn_vec3_sub(point, f.corner[k]));
-        if (!(before < skin_graze(s)) || !(stn_vec3_dot(outward, behind) > 0.5)) {
-            continue;
-        }
-        const int32_t edge = s->face->triangle_edge[3 * (size_t)triangle + (size_t)k];
-        const int32_t *sides = s->face->edge_triangle + 2 * (size_t)edge;
-        skin_facet next;
-        skin_facet_of(s, sides[0] == triangle ? sides[1] : sides[0], &next);
-        if (stn_vec3_dot(next.normal, f.normal) < 0.5 && stn_vec3_dot(next.normal, outward) > 0.0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 static stn_support support_of(const skin_part *part) {
@@ -462,7 +394,8 @@ static stn_support support_of(const skin_part *part) {
 void skin_add(skin_sink *sink, const skin_part *a, const skin_part *b, stn_vec3 on_body, stn_vec3 m, uint64_t feature) {
     stn_vec3 p = stn_vec3_mul_add(skin_part_point(a), a->skin->face->thickness, m);
     stn_vec3 q = b != NULL ? stn_vec3_mul_add(skin_part_point(b), -b->skin->face->thickness, m) : on_body;
-    if (sink->status != STN_OK || stn_vec3_dot(m, stn_vec3_sub(q, p)) > sink->margin) {
+    const double distance = stn_vec3_dot(m, stn_vec3_sub(q, p));
+    if (sink->status != STN_OK || distance > sink->margin || skin_passes_by(sink, a, b, on_body, m, distance)) {
         return;
     }
     uint64_t id = stn_random_mix(a->name + STN_RANDOM_STEP) ^ feature;

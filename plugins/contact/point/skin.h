@@ -92,36 +92,15 @@ stn_vec3 skin_part_point(const skin_part *part);
 bool skin_edge_admits(const skin *s, int32_t edge, stn_vec3 m, double slack);
 /// Does a vertex? That is where none of its edges leads nearer.
 bool skin_vertex_admits(const skin *s, int32_t id, stn_vec3 m, double slack);
-/// Slack of what touches or overlaps, or has a flat side there: a nearly flat stretch keeps the contacts of its edges
-/// and vertices while the nearest point moves on.
+/// Slack of edges and vertices: a nearly flat stretch keeps their contacts while the nearest point moves on.
 static const double skin_slack = 0.5;
-/// Slack of what is apart: along any other direction but the nearest one a contact in advance holds up what slides by.
-static const double skin_apart = 1e-3;
-/// Nearer than this times the size of the skin things touch.
-static const double skin_touch = 1e-7;
-/// Deeper than half of this a vertex comes out in any direction that does not lead into its solid.
+/// Slack of edges that overlap: where they are rims.
+static const double skin_rim = 1e-3;
+/// Deeper than half of this times the size a vertex comes out in any direction that does not lead into its solid.
 static const double skin_deep = 2e-3;
-/// The slack at a distance; of an edge at most skin_slack.
-double skin_slack_at(const skin *s, double distance, bool flat);
+/// The slack of a vertex at a distance.
+double skin_slack_at(const skin *s, double distance);
 
-// What overlaps another body by less than skin_graze along one direction and is apart along another one slides over its
-// rim: it has no contact in advance, which would stop it there. Should it go in all the same, it comes out over the
-// rim.
-
-/// How little that is [m].
-double skin_graze(const skin *s);
-/// The directions, at right angles to m, in which a solid lies behind a vertex or an edge: those up to an angle [rad]
-/// from their middle. Zero: the solid lies all around, or there is none.
-typedef struct skin_rest {
-    stn_vec3 middle; // unit, or 0
-    double angle;
-} skin_rest;
-skin_rest skin_behind(const skin *s, const skin_part *part, stn_vec3 m);
-/// Do two parts that are apart along m slide by each other, as their bodies lie behind them in other directions?
-bool skin_slide_by(const skin_part *a, const skin_part *b, stn_vec3 m);
-/// Does a point over a triangle, with its body in direction `behind`, lie over a sharp rim of the solid, or by less
-/// than skin_graze beside it?
-bool skin_slides_over_rim(const skin *s, int32_t triangle, stn_vec3 point, stn_vec3 behind);
 /// Weights below count as 0: the point is on an edge or at a vertex, which has the contact.
 static const double skin_tiny = 1e-7;
 
@@ -131,7 +110,9 @@ typedef struct skin_sink {
     const stn_contact_pair *pair;
     bool swap; // A is geometry b of the pair
     double margin;
-    double deepest; // least distance that was added; infinite before
+    double deepest;    // least distance that was added; infinite before
+    const posed *body; // the other side, where that is convex; else NULL
+    stn_vec3 middle;   // a point inside of it
     stn_contact_set *set;
     stn_status status;
     stn_error *err;
@@ -139,6 +120,17 @@ typedef struct skin_sink {
 /// Adds a contact of a part of A with a body at `on_body`, or with a part of another skin (else NULL); m: unit, from
 /// the core of A. The distance counts the thickness. `feature`: of the other side, for the id.
 void skin_add(skin_sink *sink, const skin_part *a, const skin_part *b, stn_vec3 on_body, stn_vec3 m, uint64_t feature);
+
+/// Nearer than this times the size of the skin things touch.
+static const double skin_touch = 1e-7;
+/// Does what is apart along m by `distance` only seem to run into each other in this step? The plane of the contact is
+/// in the way of a motion in which neither p, of A, enters the other side nor q, of that, enters A, but for a small
+/// part of it: it passes by, over a rim or the crown of a curve.
+bool skin_passes_by(const skin_sink *sink, const skin_part *a, const skin_part *b, stn_vec3 q, stn_vec3 m,
+                    double distance);
+
+/// Does a convex body have a flat side with this normal?
+bool skin_is_flat(const posed *body, stn_vec3 outward);
 
 /// Any two convex shapes; normals from A into B (point.c).
 void collide_convex(posed a, posed b, double margin, manifold *out);

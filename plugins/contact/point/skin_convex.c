@@ -29,66 +29,62 @@ static uint64_t feature_of(const witness *w) {
     return stn_random_mix(((uint64_t)w->feature_a << 32 | w->feature_b) + 1);
 }
 
-/// Is a contact on a flat side of the body? Its plane is then the body's own, and holds up nothing that passes.
-static bool is_flat(const look *s, stn_vec3 normal) {
-    static const double flat = 1.0 - 1e-12;
-    const stn_shape *shape = s->body.shape;
-    const stn_vec3 n = stn_mat3_apply_transposed(&s->body.pose->rotation, normal);
-    switch (shape->type) {
-    case STN_SHAPE_HALF_SPACE:
+/// The flat sides of a body, one by one: normal outwards and height of the plane, in the body's frame; false: no more.
+static bool flat_side(const stn_shape *shape, int32_t i, stn_vec3 *normal, double *height) {
+    const double h[3] = {shape->half_extents.x, shape->half_extents.y, shape->half_extents.z},
+                 sign = i % 2 ? -1.0 : 1.0;
+    if (shape->type == STN_SHAPE_BOX && i < 6) {
+        *normal = stn_vec3_make(i / 2 == 0 ? sign : 0.0, i / 2 == 1 ? sign : 0.0, i / 2 == 2 ? sign : 0.0);
+        *height = h[i / 2];
         return true;
-    case STN_SHAPE_BOX:
-        return fmax(fabs(n.x), fmax(fabs(n.y), fabs(n.z))) > flat;
-    case STN_SHAPE_CYLINDER:
-        return fabs(n.z) > flat;
-    case STN_SHAPE_CONVEX:
-        for (int32_t i = 0; i < shape->mesh->polytope->face_count; i++) {
-            const double *plane = shape->mesh->polytope->planes + 4 * (size_t)i;
-            if (-(plane[0] * n.x + plane[1] * n.y + plane[2] * n.z) > flat) {
-                return true;
-            }
-        }
-        return false;
-    default:
-        return false;
     }
-}
-
-static double slack_of(const look *s, const witness *w) {
-    return skin_slack_at(s->skin, w->phi, w->phi > skin_touch * s->skin->size && is_flat(s, w->normal));
-}
-
-/// Is a point beyond the rim of the side of the body that it is on, where the rim is sharp?
-static bool is_beyond_rim(const look *s, stn_vec3 point, stn_vec3 normal) {
-    const stn_shape *shape = s->body.shape;
-    const stn_vec3 n = stn_mat3_apply_transposed(&s->body.pose->rotation, normal);
-    const stn_vec3 p = stn_pose_apply_inverse(s->body.pose, point);
-    if (shape->type == STN_SHAPE_BOX) {
-        const stn_vec3 h = shape->half_extents;
-        return (fabs(n.x) < 0.5 && fabs(p.x) > h.x) || (fabs(n.y) < 0.5 && fabs(p.y) > h.y) ||
-               (fabs(n.z) < 0.5 && fabs(p.z) > h.z);
+    if (shape->type == STN_SHAPE_CYLINDER && i < 2) {
+        *normal = stn_vec3_make(0.0, 0.0, sign);
+        *height = shape->half_length;
+        return true;
     }
-    if (shape->type == STN_SHAPE_CYLINDER) {
-        return fabs(n.z) > 0.5 ? hypot(p.x, p.y) > shape->radius : fabs(p.z) > shape->half_length;
-    }
-    for (int32_t i = 0; shape->type == STN_SHAPE_CONVEX && i < shape->mesh->polytope->face_count; i++) {
+    if (shape->type == STN_SHAPE_CONVEX && i < shape->mesh->polytope->face_count) {
         const double *plane = shape->mesh->polytope->planes + 4 * (size_t)i;
-        if (plane[0] * p.x + plane[1] * p.y + plane[2] * p.z > plane[3] &&
-            -(plane[0] * n.x + plane[1] * n.y + plane[2] * n.z) < 0.5) {
+        *normal = stn_vec3_make(plane[0], plane[1], plane[2]);
+        *height = plane[3];
+        return true;
+    }
+    return false;
+}
+
+bool skin_is_flat(const posed *body, stn_vec3 outward) {
+    double height;
+    stn_vec3 n;
+    const stn_vec3 local = stn_mat3_apply_transposed(&body->pose->rotation, outward);
+    for (int32_t i = 0; flat_side(body->shape, i, &n, &height); i++) {
+        if (stn_vec3_dot(n, local) > 1.0 - 1e-12) {
             return true;
         }
     }
     return false;
 }
 
-/// Does a vertex or an edge that is apart from a side of the body slide over its rim?
-static bool slides_over(const look *s, const skin_part *part, const witness *w) {
-    if (w->phi <= skin_touch * s->skin->size) {
-        return false;
+/// The way out of a body for a vertex inside of it that may not come out where it is nearest, as beside a rim: over the
+/// flat side that is nearest of those that it can face. Not for one that lies so deep that this would be no rim.
+static bool leaves_over_side(const look *s, int32_t id, witness *w) {
+    const stn_vec3 p = s->skin->at[id], local = stn_pose_apply_inverse(s->body.pose, p);
+    double least = 0.1 * s->skin->size, height;
+    bool leaves = false;
+    stn_vec3 n;
+    for (int32_t i = 0; flat_side(s->body.shape, i, &n, &height); i++) {
+        const double depth = height - stn_vec3_dot(n, local);
+        const stn_vec3 out = stn_mat3_apply(&s->body.pose->rotation, n);
+        const double slack = skin_slack_at(s->skin, -depth);
+        if (depth >= 0.0 && depth < least && skin_vertex_admits(s->skin, id, stn_vec3_neg(out), slack)) {
+            leaves = true;
+            least = depth;
+            w->normal = stn_vec3_neg(out);
+            w->b = stn_vec3_mul_add(p, depth, out);
+            w->phi = -depth - s->skin->face->thickness;
+            w->feature_b = (uint32_t)i;
+        }
     }
-    const stn_vec3 behind = skin_behind(s->skin, part, w->normal).middle;
-    return stn_vec3_dot(behind, behind) > 0.5 &&
-           is_beyond_rim(s, stn_vec3_mul_add(w->b, skin_graze(s->skin), behind), w->normal);
+    return leaves;
 }
 
 static void meet_vertex(const look *s, int32_t id) {
@@ -100,12 +96,12 @@ static void meet_vertex(const look *s, int32_t id) {
     manifold found;
     collide_convex((posed){&ball, &pose}, s->body, s->margin, &found);
     for (int32_t i = 0; i < found.count; i++) {
-        const witness *w = &found.points[i];
-        if (skin_vertex_admits(s->skin, id, w->normal, slack_of(s, w))) {
+        witness *w = &found.points[i];
+        const bool inside = w->phi + ball.radius < 0.0;
+        if (skin_vertex_admits(s->skin, id, w->normal, skin_slack_at(s->skin, w->phi)) ||
+            (inside && leaves_over_side(s, id, w))) {
             const skin_part part = skin_vertex_part(s->skin, id);
-            if (!slides_over(s, &part, w)) {
-                skin_add(s->sink, &part, NULL, w->b, w->normal, feature_of(w));
-            }
+            skin_add(s->sink, &part, NULL, w->b, w->normal, feature_of(w));
         }
     }
 }
@@ -139,14 +135,12 @@ static void meet_edge(look *s, int32_t edge) {
         stn_vec3 core = stn_vec3_mul_add(w->a, -capsule.radius, w->normal);
         double t = 0.5 + 0.5 * stn_vec3_dot(stn_vec3_sub(core, pose.position), z) / capsule.half_length;
         bool inside = t > skin_tiny && t < 1.0 - skin_tiny,
-             admitted = skin_edge_admits(s->skin, edge, w->normal, fmin(slack_of(s, w), skin_slack));
+             admitted = skin_edge_admits(s->skin, edge, w->normal, skin_slack);
         s->refused = s->refused || (inside && !admitted && w->phi < 0.0);
         if (inside &&
             (s->last ? !admitted && w->phi < 0.0 && skin_edge_admits(s->skin, edge, w->normal, 2.0) : admitted)) {
             const skin_part part = skin_edge_part(s->skin, edge, t);
-            if (!slides_over(s, &part, w)) {
-                skin_add(s->sink, &part, NULL, w->b, w->normal, feature_of(w));
-            }
+            skin_add(s->sink, &part, NULL, w->b, w->normal, feature_of(w));
         }
     }
 }
@@ -225,11 +219,6 @@ static void meet_face(const look *s, int32_t triangle) {
         double weight[3];
         skin_nearest_on(f.corner, w->a, weight);
         bool inside = weight[0] > skin_tiny && weight[1] > skin_tiny && weight[2] > skin_tiny;
-        if (inside && w->phi > skin_touch * s->skin->size) { // the rim of the surface; the body lies behind its point
-            const stn_vec3 from = stn_vec3_sub(s->core.pose.position, w->a);
-            const stn_vec3 behind = stn_vec3_mul_add(from, -stn_vec3_dot(from, m), m);
-            inside = !skin_slides_over_rim(s->skin, triangle, w->a, stn_vec3_normalize_or(behind, stn_vec3_zero()));
-        }
         if (inside && (w->phi >= 0.0 || (s->skin->face->solid ? leaves_here(s, w, m) : !beside))) {
             const skin_part part = skin_face_part(s->skin, triangle, weight);
             skin_add(s->sink, &part, NULL, w->a, m, stn_random_mix((uint64_t)w->feature_a + 1));
@@ -294,9 +283,11 @@ void skin_against_convex(skin *a, posed b, skin_sink *sink) {
         s.margin = sink->margin = fmax(fmin(sink->margin, nearest_vertex(&s) + 1e-6 * a->size), a->size);
     }
     s.box = stn_shape_aabb(b.shape, b.pose, s.margin + a->face->thickness);
+    sink->body = &b;
+    sink->middle = middle_of(&s.core);
     skin_visit(a, &s.box, meet, &s);
     if (a->face->solid && b.shape->type != STN_SHAPE_HALF_SPACE && sink->deepest >= 0.0 && sink->status == STN_OK) {
-        skin_encloses_convex(a, &s.core, s.radius, middle_of(&s.core), sink);
+        skin_encloses_convex(a, &s.core, s.radius, sink->middle, sink);
     }
     if (a->face->solid && b.shape->type != STN_SHAPE_HALF_SPACE && sink->status == STN_OK) {
         skin_inside_convex(a, b, sink);

@@ -23,11 +23,6 @@ static uint64_t feature_of(const witness *w) {
     return stn_random_mix(((uint64_t)w->feature_a << 32 | w->feature_b) + 1);
 }
 
-/// Triangles of the mesh are flat, its edges and corners are not.
-static double slack_of(const look *s, const witness *w) {
-    return skin_slack_at(s->skin, w->phi, (w->feature_b & (surface_vertex_code | surface_edge_code)) == 0);
-}
-
 static void meet_vertex(const look *s, int32_t id) {
     const stn_shape ball = {.type = STN_SHAPE_SPHERE, .radius = s->skin->face->thickness};
     const stn_pose pose = {stn_mat3_identity(), s->skin->at[id]};
@@ -35,7 +30,7 @@ static void meet_vertex(const look *s, int32_t id) {
     for (int32_t g = 0; g < s->points->group_count; g++) {
         for (int32_t i = 0; i < s->points->group[g].count; i++) {
             const witness *w = &s->points->group[g].points[i];
-            if (skin_vertex_admits(s->skin, id, w->normal, slack_of(s, w))) {
+            if (skin_vertex_admits(s->skin, id, w->normal, skin_slack_at(s->skin, w->phi))) {
                 const skin_part part = skin_vertex_part(s->skin, id);
                 skin_add(s->sink, &part, NULL, w->b, w->normal, feature_of(w));
             }
@@ -66,8 +61,7 @@ static void meet_edge(const look *s, int32_t edge) {
             const witness *w = &s->points->group[g].points[i];
             stn_vec3 core = stn_vec3_mul_add(w->a, -capsule.radius, w->normal);
             double t = stn_vec3_dot(stn_vec3_sub(core, p), z) / length;
-            if (t > skin_tiny && t < 1.0 - skin_tiny &&
-                skin_edge_admits(s->skin, edge, w->normal, fmin(slack_of(s, w), skin_slack)) &&
+            if (t > skin_tiny && t < 1.0 - skin_tiny && skin_edge_admits(s->skin, edge, w->normal, skin_slack) &&
                 (w->phi >= 0.0 || capsule.radius > 0.0 || is_overlap(s->skin, w))) {
                 const skin_part part = skin_edge_part(s->skin, edge, t);
                 skin_add(s->sink, &part, NULL, w->b, w->normal, feature_of(w));

@@ -88,9 +88,7 @@ static bool may_meet(const look *s, const skin_part *a, const skin_part *b) {
 
 /// Adds a contact of parts that are apart along m, from A to B. `turned`: the parts are given as those of B and A.
 static void add(const look *s, const skin_part *a, const skin_part *b, stn_vec3 m, bool turned) {
-    const stn_vec3 off = stn_vec3_sub(skin_part_point(b), skin_part_point(a));
-    const double distance = stn_vec3_dot(m, off) - a->skin->face->thickness - b->skin->face->thickness;
-    if (!may_meet(s, a, b) || (distance > skin_touch * s->a->size && skin_slide_by(a, b, m))) {
+    if (!may_meet(s, a, b)) {
         return;
     }
     const skin_part *first = turned ? b : a, *second = turned ? a : b;
@@ -98,16 +96,14 @@ static void add(const look *s, const skin_part *a, const skin_part *b, stn_vec3 
              stn_random_mix(second->name + 2 * STN_RANDOM_STEP));
 }
 
-/// The unit vector from one part to another, and how far apart they are with their thickness; false: they touch, or are
-/// too far apart.
-static bool towards(const look *s, const skin_part *a, const skin_part *b, stn_vec3 *m, double *distance) {
+/// The unit vector from one part to another; false: they touch, or are too far apart.
+static bool towards(const look *s, const skin_part *a, const skin_part *b, stn_vec3 *m) {
     stn_vec3 d = stn_vec3_sub(skin_part_point(b), skin_part_point(a));
     double length = stn_vec3_norm(d);
     if (!(length <= s->reach && length > 1e-12 * (a->skin->size + b->skin->size))) {
         return false;
     }
     *m = stn_vec3_scale(1.0 / length, d);
-    *distance = length - a->skin->face->thickness - b->skin->face->thickness;
     return true;
 }
 
@@ -147,7 +143,7 @@ static bool edge_leaves_over(const void *user, const skin_facet *f) {
 /// of several triangles there the one that is found counts.
 static bool leaves_over(const skin *a, int32_t id, const skin *b, int32_t triangle, double height) {
     const double tolerance = 1e-9 * b->size, within = 2.0 * fabs(height) + tolerance;
-    const ways w = {.skin = a, .id = id, .slack = skin_slack_at(a, -fabs(height), true)};
+    const ways w = {.skin = a, .id = id, .slack = skin_slack_at(a, -fabs(height))};
     double distance;
     return skin_has(b, a->at[id], fabs(height), tolerance) &&
            skin_nearest_of(b, a->at[id], within, vertex_leaves_over, &w, &distance) == triangle &&
@@ -160,9 +156,10 @@ static bool leaves_across(const skin_part *a, int32_t edge, double t, const skin
     const double tolerance = 1e-9 * b->size;
     const ways w = {.skin = a->skin, .id = edge, .t = t, .length = 0.85 * depth};
     double distance;
-    return !b->face->solid || (skin_has(b, skin_part_point(a), depth, tolerance) &&
-                               skin_nearest_of(b, skin_part_point(a), fmax(w.length - tolerance, 0.0), edge_leaves_over,
-                                               &w, &distance) < 0);
+    return !b->face->solid ||
+           (skin_has(b, skin_part_point(a), depth, tolerance + 0.1 * depth) && // or on a side, nearly
+            skin_nearest_of(b, skin_part_point(a), fmax(w.length - tolerance, 0.0), edge_leaves_over, &w, &distance) <
+                0);
 }
 
 /// A vertex of `a` over the inside of a triangle of `b`.
@@ -188,10 +185,7 @@ static void vertex_face(const look *s, const skin *a, int32_t id, const skin *b,
     const skin_part part = skin_vertex_part(a, id), other = skin_face_part(b, triangle, weight);
     const double distance =
         fabs(height) * (height < 0.0 && b->face->solid ? -1.0 : 1.0) - a->face->thickness - b->face->thickness;
-    if (distance > skin_touch * b->size && skin_slides_over_rim(b, triangle, p, skin_behind(a, &part, m).middle)) {
-        return;
-    }
-    if (skin_vertex_admits(a, id, m, skin_slack_at(a, distance, true))) {
+    if (skin_vertex_admits(a, id, m, skin_slack_at(a, distance))) {
         add(s, &part, &other, m, turned);
     }
 }
@@ -214,11 +208,10 @@ static void edge_edge(const look *s, int32_t edge_a, int32_t edge_b) {
     }
     for (int32_t k = 0; k < 2; k++) { // as they are apart; else as they overlap
         const stn_vec3 m = (apart >= 0.0) == (k == 0) ? n : stn_vec3_neg(n);
-        // a thickness is felt while things slide, a core that overlaps is where it must come out alone
-        const double distance = fabs(apart) - s->a->face->thickness - s->b->face->thickness;
-        const bool slides = k == 0 && distance < 0.0;
-        const bool admitted = skin_edge_admits(s->a, edge_a, m, slides ? skin_slack : skin_apart) &&
-                              skin_edge_admits(s->b, edge_b, stn_vec3_neg(m), slides ? skin_slack : skin_apart);
+        // cores that touch or overlap come out where they are rims; else contacts would come and go at rest
+        const double slack = k == 0 && fabs(apart) > skin_touch * s->a->size ? skin_slack : skin_rim;
+        const bool admitted =
+            skin_edge_admits(s->a, edge_a, m, slack) && skin_edge_admits(s->b, edge_b, stn_vec3_neg(m), slack);
         if (admitted && (k == 0 || (sided && leaves_across(&a, edge_a, t, s->b, fabs(apart)) &&
                                     leaves_across(&b, edge_b, u, s->a, fabs(apart))))) {
             add(s, &a, &b, m, false);
@@ -242,9 +235,8 @@ static void vertex_edge(const look *s, const skin *a, int32_t id, const skin *b,
     }
     const skin_part part = skin_vertex_part(a, id), other = skin_edge_part(b, edge, t);
     stn_vec3 m;
-    double distance;
-    if (towards(s, &part, &other, &m, &distance) && skin_vertex_admits(a, id, m, skin_slack_at(a, distance, false)) &&
-        skin_edge_admits(b, edge, stn_vec3_neg(m), skin_apart)) {
+    if (towards(s, &part, &other, &m) && skin_vertex_admits(a, id, m, skin_slack) &&
+        skin_edge_admits(b, edge, stn_vec3_neg(m), skin_rim)) {
         add(s, &part, &other, m, turned);
     }
 }
@@ -252,10 +244,8 @@ static void vertex_edge(const look *s, const skin *a, int32_t id, const skin *b,
 static void vertex_vertex(const look *s, int32_t vertex_a, int32_t vertex_b) {
     const skin_part a = skin_vertex_part(s->a, vertex_a), b = skin_vertex_part(s->b, vertex_b);
     stn_vec3 m;
-    double distance;
-    if (towards(s, &a, &b, &m, &distance) &&
-        skin_vertex_admits(s->a, vertex_a, m, skin_slack_at(s->a, distance, false)) &&
-        skin_vertex_admits(s->b, vertex_b, stn_vec3_neg(m), skin_slack_at(s->b, distance, false))) {
+    if (towards(s, &a, &b, &m) && skin_vertex_admits(s->a, vertex_a, m, skin_slack) &&
+        skin_vertex_admits(s->b, vertex_b, stn_vec3_neg(m), skin_slack)) {
         add(s, &a, &b, m, false);
     }
 }

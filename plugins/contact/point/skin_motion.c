@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// What passes by in a step. A contact in advance is a plane, and a motion that ends behind it need not enter the other
+// body: a box that slides over the seam of two others has their rims before it, a ball on a flat mesh has vertices. So
+// the way of the contact's points is looked at, at the velocities of the step's start.
+#include "skin.h"
+
+static stn_vec3 velocity_of_node(const stn_contact_scene *scene, int32_t node) {
+    const stn_tree *t = &scene->model->trees[scene->model->node_tree[node]];
+    const int32_t nv = stn_node_type_nv(t->node_type);
+    const double *v = scene->kinematics->v + t->v_start + (size_t)nv * (size_t)(node - t->node_start);
+    return stn_vec3_make(v[0], v[1], v[2]);
+}
+
+static stn_vec3 velocity_of(const stn_contact_scene *scene, const skin_part *part) {
+    stn_vec3 v = stn_vec3_zero();
+    for (int32_t i = 0; i < part->count; i++) {
+        const stn_vec3 one = velocity_of_node(scene, part->skin->face->vertex[part->vertex[i]]);
+        v = stn_vec3_mul_add(v, part->weight[i], one);
+    }
+    return v;
+}
+
+/// A point's way through a skin.
+typedef struct way {
+    const skin *skin;
+    stn_vec3 from, along;
+    double enters, leaves; // first, as parts of the way; infinite: never
+} way;
+
+static void cross(void *user, int32_t triangle) {
+    way *w = user;
+    skin_facet f;
+    skin_facet_of(w->skin, triangle, &f);
+    const double height = stn_vec3_dot(f.normal, stn_vec3_sub(w->from, f.corner[0]));
+    const double up = stn_vec3_dot(f.normal, w->along), t = -height / up;
+    if (!(t >= 0.0 && t <= 1.0)) {
+        return;
+    }
+    double weight[3];
+    const stn_vec3 at = stn_vec3_mul_add(w->from, t, w->along);
+    skin_nearest_on(f.corner, at, weight);
+    stn_vec3 nearest = stn_vec3_zero();
+    for (int32_t k = 0; k < 3; k++) {
+        nearest = stn_vec3_mul_add(nearest, weight[k], f.corner[k]);
+    }
+    if (stn_vec3_norm(stn_vec3_sub(nearest, at)) <= 1e-9 * w->skin->size) {
+        double *first = up < 0.0 ? &w->enters : &w->leaves;
+        *first = fmin(*first, t);
+    }
+}
+
+/// How deep a point comes into a solid on its way: halfway from where it enters to where it leaves or stops, and there.
+/// Into a surface that is not solid: through it, or nearer to it at the end than the thickness.
+static double depth_in_skin(const skin *s, stn_vec3 from, stn_vec3 along, double thickness) {
+    way w = {s, from, along, (double)INFINITY, (double)INFINITY};
+    const stn_vec3 ends[2] = {from, stn_vec3_add(from, along)};
+    const stn_aabb box = skin_box_of(ends, 2, 1e-9 * s->size);
+    double depth = 0.0;
+    skin_visit(s, &box, cross, &w);
+    if (!s->face->solid) {
+        return isfinite(fmin(w.enters, w.leaves)) ? (double)INFINITY : thickness - skin_distance(s, ends[1], thickness);
+    }
+    if (!isfinite(w.enters)) {
+        return 0.0;
+    }
+    const double stop = w.leaves > w.enters ? fmin(w.leaves, 1.0) : 1.0;
+    const double looks[2] = {0.5 * (w.enters + stop), stop};
+    for (int32_t k = 0; k < 2; k++) {
+        double distance;
+        if (skin_holds(s, stn_vec3_mul_add(from, looks[k], along), s->size, &distance)) {
+            depth = fmax(depth, distance);
+        }
+    }
+    return depth;
+}
+
+/// How deep a ball comes into a convex body: its way is a capsule.
+static double depth_in_body(const posed *body, stn_vec3 from, stn_vec3 along, double radius) {
+    const double length = stn_vec3_norm(along);
+    const stn_vec3 z = stn_vec3_normalize_or(along, stn_vec3_make(0.0, 0.0, 1.0));
+    const stn_shape capsule = {.type = STN_SHAPE_CAPSULE, .radius = radius, .half_length = 0.5 * length};
+    const stn_pose pose = {stn_contact_frame(z), stn_vec3_mul_add(from, 0.5, along)};
+    manifold found;
+    collide_convex((posed){&capsule, &pose}, *body, 0.0, &found);
+    return found.count > 0 ? -manifold_depth(&found) : 0.0;
+}
+
+/// The point moved by `far` at right angles to its way u, to where its body lies, if that lies to one side (`inwards` of
+/// length 1 or so): what has its corner or side exactly on the rim of another body does not pass by it.
+static stn_vec3 moved_in(stn_vec3 point, stn_vec3 inwards, stn_vec3 u, double far) {
+    const stn_vec3 d = stn_vec3_normalize_or(u, stn_vec3_zero());
+    const stn_vec3 across = stn_vec3_mul_add(inwards, -stn_vec3_dot(inwards, d), d);
+    const double share = stn_vec3_norm(across);
+    return share > 0.5 ? stn_vec3_mul_add(point, far / share, across) : point;
+}
+
+/// From a part to what is around it, in unit vectors; zero inside of a triangle, and nearly so where they lie all around.
+static stn_vec3 inwards_of(const skin_part *part) {
+    const skin *s = part->skin;
+    const stn_vec3 from = skin_part_point(part);
+    stn_vec3 sum = stn_vec3_zero();
+    if (part->count == 1) {
+        const int32_t id = part->vertex[0];
+        for (int32_t i = s->beside_start[id]; i < s->beside_start[id + 1]; i++) {
+            sum = stn_vec3_add(sum, stn_vec3_normalize_or(stn_vec3_sub(s->at[s->beside[i]], from), stn_vec3_zero()));
+        }
+    } else if (part->count == 2) {
+        const int32_t *sides = s->face->edge_triangle + 2 * (size_t)(part->name >> 2);
+        const stn_vec3 edge = stn_vec3_normalize_or(
+            stn_vec3_sub(s->at[part->vertex[1]], s->at[part->vertex[0]]), stn_vec3_zero());
+        for (int32_t k = 0; k < 2 && sides[k] >= 0; k++) {
+            const int32_t *corner = s->face->triangle + 3 * (size_t)sides[k];
+            for (int32_t i = 0; i < 3; i++) {
+                if (corner[i] != part->vertex[0] && corner[i] != part->vertex[1]) {
+                    stn_vec3 across = stn_vec3_sub(s->at[corner[i]], from);
+                    across = stn_vec3_mul_add(across, -stn_vec3_dot(across, edge), edge);
+                    sum = stn_vec3_add(sum, stn_vec3_normalize_or(across, stn_vec3_zero()));
+                }
+            }
+        }
+    }
+    return sum;
+}
+
+bool skin_passes_by(const skin_sink *sink, const skin_part *a, const skin_part *b, stn_vec3 q, stn_vec3 m,
+                    double distance) {
+    static const double steps = 3.0;               // laws begin to brake before the plane is reached
+    static const double share = 0.1, graze = 1e-4; // of the depth behind the plane, and of the size: no collision
+    const stn_contact_scene *scene = sink->scene;
+    const skin *one = a->skin;
+    if (!(scene->dt > 0.0) || !(distance > skin_touch * one->size) || (b == NULL && sink->body == NULL) ||
+        (b != NULL && b->skin->face->tree == one->face->tree)) {
+        return false;
+    }
+    const int32_t geometry = sink->swap ? sink->pair->geometry_a : sink->pair->geometry_b;
+    const int32_t body = scene->model->geometries[geometry].body;
+    const stn_vec3 other = b != NULL ? velocity_of(scene, b) : stn_point_velocity(scene->kinematics, body, q);
+    const stn_vec3 u = stn_vec3_scale(steps * scene->dt, stn_vec3_sub(velocity_of(scene, a), other));
+    const double beyond = stn_vec3_dot(m, u) - distance; // of the plane
+    if (!(beyond > 0.0)) {
+        return false;
+    }
+    const bool flat = a->count == 3 || (b != NULL ? b->count == 3 : skin_is_flat(sink->body, stn_vec3_neg(m)));
+    if (flat && stn_vec3_dot(m, u) < 0.9 * stn_vec3_norm(u)) {
+        return false; // lands on a side while it slides along it
+    }
+    const double most = fmin(share * beyond, graze * one->size), in = 3.0 * graze * one->size;
+    const double thickness = one->face->thickness;
+    const stn_vec3 p = moved_in(skin_part_point(a), inwards_of(a), u, in);
+    if (b == NULL) {
+        const stn_vec3 on_body = moved_in(q, stn_vec3_normalize_or(stn_vec3_sub(sink->middle, q), m), u, in);
+        return depth_in_body(sink->body, p, u, thickness) <= most &&
+               depth_in_skin(one, on_body, stn_vec3_neg(u), thickness) <= most;
+    }
+    const double both = thickness + b->skin->face->thickness;
+    const stn_vec3 on_skin = moved_in(skin_part_point(b), inwards_of(b), u, in);
+    return depth_in_skin(b->skin, p, u, both) <= most && depth_in_skin(one, on_skin, stn_vec3_neg(u), both) <= most;
+}
