@@ -85,8 +85,8 @@ static double depth_in_body(const posed *body, stn_vec3 from, stn_vec3 along, do
     return found.count > 0 ? -manifold_depth(&found) : 0.0;
 }
 
-/// The point moved by `far` at right angles to its way u, to where its body lies, if that lies to one side (`inwards` of
-/// length 1 or so): what has its corner or side exactly on the rim of another body does not pass by it.
+/// The point moved by `far` at right angles to its way u, to where its body lies, if that lies to one side (`inwards`
+/// of length 1 or so): what has its corner or side exactly on the rim of another body does not pass by it.
 static stn_vec3 moved_in(stn_vec3 point, stn_vec3 inwards, stn_vec3 u, double far) {
     const stn_vec3 d = stn_vec3_normalize_or(u, stn_vec3_zero());
     const stn_vec3 across = stn_vec3_mul_add(inwards, -stn_vec3_dot(inwards, d), d);
@@ -94,7 +94,8 @@ static stn_vec3 moved_in(stn_vec3 point, stn_vec3 inwards, stn_vec3 u, double fa
     return share > 0.5 ? stn_vec3_mul_add(point, far / share, across) : point;
 }
 
-/// From a part to what is around it, in unit vectors; zero inside of a triangle, and nearly so where they lie all around.
+/// From a part to what is around it, in unit vectors; zero inside of a triangle, and nearly so where they lie all
+/// around.
 static stn_vec3 inwards_of(const skin_part *part) {
     const skin *s = part->skin;
     const stn_vec3 from = skin_part_point(part);
@@ -106,8 +107,8 @@ static stn_vec3 inwards_of(const skin_part *part) {
         }
     } else if (part->count == 2) {
         const int32_t *sides = s->face->edge_triangle + 2 * (size_t)(part->name >> 2);
-        const stn_vec3 edge = stn_vec3_normalize_or(
-            stn_vec3_sub(s->at[part->vertex[1]], s->at[part->vertex[0]]), stn_vec3_zero());
+        const stn_vec3 edge =
+            stn_vec3_normalize_or(stn_vec3_sub(s->at[part->vertex[1]], s->at[part->vertex[0]]), stn_vec3_zero());
         for (int32_t k = 0; k < 2 && sides[k] >= 0; k++) {
             const int32_t *corner = s->face->triangle + 3 * (size_t)sides[k];
             for (int32_t i = 0; i < 3; i++) {
