@@ -116,6 +116,10 @@ stn.test("what falls does not go in", function()
         world:sphere { radius = 2, fixed = true, xyz = { 0.003, 0.001, -2 } }
         world:cloth { size = { 0.4, 0.4 }, cells = 16, thickness = 1e-3, young = 1e6, density = 300, damping = 5e-3, xyz = { 0, 0, 0.03 } }
       end, speed, dt, 1e-4)
+      falls("a cable on a box", function(world)
+        world:soft { box = { 0.1, 0.1, 0.1 }, cells = 2, pinned = "all", xyz = { 0, 0, -0.05 } }
+        world:cable { points = { { -0.1, 0.01, 0.03 }, { 0.1, 0.02, 0.034 } }, segments = 9, radius = 5e-3, young = 1e7 }
+      end, speed, dt, 1e-4)
       falls("ball on a cylinder", function(world)
         world:cylinder { radius = 0.3, length = 1, fixed = true, xyz = { 0, 0, -0.3 }, rpy = { 0, math.pi / 2, 0.3 } }
         world:soft { ball = 0.1, cells = 6, young = 1e5, density = 500, damping = 0.01, xyz = { 0, 0, 0.14 } }

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <stiction/random.h>
-
 // ----------------------------------------------------------------------------------------------------------- tree
 
 enum { LEAF = 4, DEEPEST = 64 };
@@ -380,33 +378,6 @@ bool skin_vertex_admits(const skin *s, int32_t id, stn_vec3 m, double slack) {
 
 double skin_slack_at(const skin *s, double distance) {
     return fmin(1.0, skin_slack + fmax(-distance, 0.0) / (skin_deep * s->size));
-}
-
-static stn_support support_of(const skin_part *part) {
-    stn_support support = {.body = -1, .node_count = part->count};
-    for (int32_t i = 0; i < part->count; i++) {
-        support.node[i] = part->skin->face->vertex[part->vertex[i]];
-        support.weight[i] = part->weight[i];
-    }
-    return support;
-}
-
-void skin_add(skin_sink *sink, const skin_part *a, const skin_part *b, stn_vec3 on_body, stn_vec3 m, uint64_t feature) {
-    stn_vec3 p = stn_vec3_mul_add(skin_part_point(a), a->skin->face->thickness, m);
-    stn_vec3 q = b != NULL ? stn_vec3_mul_add(skin_part_point(b), -b->skin->face->thickness, m) : on_body;
-    const double distance = stn_vec3_dot(m, stn_vec3_sub(q, p));
-    if (sink->status != STN_OK || distance > sink->margin || skin_passes_by(sink, a, b, on_body, m, distance)) {
-        return;
-    }
-    uint64_t id = stn_random_mix(a->name + STN_RANDOM_STEP) ^ feature;
-    stn_contact c = sink->swap ? stn_contact_make(sink->scene->model, sink->pair, q, p, stn_vec3_neg(m), id)
-                               : stn_contact_make(sink->scene->model, sink->pair, p, q, m, id);
-    *(sink->swap ? &c.b : &c.a) = support_of(a);
-    if (b != NULL) {
-        *(sink->swap ? &c.a : &c.b) = support_of(b);
-    }
-    sink->deepest = fmin(sink->deepest, c.phi0);
-    sink->status = stn_contact_set_add(sink->scene->model, sink->set, &c, sink->err);
 }
 
 // --------------------------------------------------------------------------------------------------------- prepare

@@ -110,27 +110,23 @@ typedef struct skin_sink {
     const stn_contact_pair *pair;
     bool swap; // A is geometry b of the pair
     double margin;
-    double deepest;    // least distance that was added; infinite before
-    const posed *body; // the other side, where that is convex; else NULL
-    stn_vec3 middle;   // a point inside of it
+    double deepest;     // least distance that was added; infinite before
+    const convex *body; // core of the other side, where that is convex and bounded; else NULL
+    double radius;      // of it around its core
+    stn_vec3 middle;    // a point inside of it
     stn_contact_set *set;
     stn_status status;
     stn_error *err;
 } skin_sink;
 /// Adds a contact of a part of A with a body at `on_body`, or with a part of another skin (else NULL); m: unit, from
-/// the core of A. The distance counts the thickness. `feature`: of the other side, for the id.
+/// the core of A. The distance counts the thickness. `feature`: of the other side, for the id. Not what passes by.
 void skin_add(skin_sink *sink, const skin_part *a, const skin_part *b, stn_vec3 on_body, stn_vec3 m, uint64_t feature);
 
 /// Nearer than this times the size of the skin things touch.
 static const double skin_touch = 1e-7;
-/// Does what is apart along m by `distance` only seem to run into each other in this step? The plane of the contact is
-/// in the way of a motion in which neither p, of A, enters the other side nor q, of that, enters A, but for a small
-/// part of it: it passes by, over a rim or the crown of a curve.
-bool skin_passes_by(const skin_sink *sink, const skin_part *a, const skin_part *b, stn_vec3 q, stn_vec3 m,
-                    double distance);
-
-/// Does a convex body have a flat side with this normal?
-bool skin_is_flat(const posed *body, stn_vec3 outward);
+/// The flat sides of a convex body, one by one: normal outwards and height of the plane, in the body's frame; false: it
+/// has no more.
+bool skin_flat_side(const stn_shape *shape, int32_t i, stn_vec3 *normal, double *height);
 
 /// Any two convex shapes; normals from A into B (point.c).
 void collide_convex(posed a, posed b, double margin, manifold *out);

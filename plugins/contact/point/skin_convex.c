@@ -29,41 +29,6 @@ static uint64_t feature_of(const witness *w) {
     return stn_random_mix(((uint64_t)w->feature_a << 32 | w->feature_b) + 1);
 }
 
-/// The flat sides of a body, one by one: normal outwards and height of the plane, in the body's frame; false: no more.
-static bool flat_side(const stn_shape *shape, int32_t i, stn_vec3 *normal, double *height) {
-    const double h[3] = {shape->half_extents.x, shape->half_extents.y, shape->half_extents.z},
-                 sign = i % 2 ? -1.0 : 1.0;
-    if (shape->type == STN_SHAPE_BOX && i < 6) {
-        *normal = stn_vec3_make(i / 2 == 0 ? sign : 0.0, i / 2 == 1 ? sign : 0.0, i / 2 == 2 ? sign : 0.0);
-        *height = h[i / 2];
-        return true;
-    }
-    if (shape->type == STN_SHAPE_CYLINDER && i < 2) {
-        *normal = stn_vec3_make(0.0, 0.0, sign);
-        *height = shape->half_length;
-        return true;
-    }
-    if (shape->type == STN_SHAPE_CONVEX && i < shape->mesh->polytope->face_count) {
-        const double *plane = shape->mesh->polytope->planes + 4 * (size_t)i;
-        *normal = stn_vec3_make(plane[0], plane[1], plane[2]);
-        *height = plane[3];
-        return true;
-    }
-    return false;
-}
-
-bool skin_is_flat(const posed *body, stn_vec3 outward) {
-    double height;
-    stn_vec3 n;
-    const stn_vec3 local = stn_mat3_apply_transposed(&body->pose->rotation, outward);
-    for (int32_t i = 0; flat_side(body->shape, i, &n, &height); i++) {
-        if (stn_vec3_dot(n, local) > 1.0 - 1e-12) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /// The way out of a body for a vertex inside of it that may not come out where it is nearest, as beside a rim: over the
 /// flat side that is nearest of those that it can face. Not for one that lies so deep that this would be no rim.
 static bool leaves_over_side(const look *s, int32_t id, witness *w) {
@@ -71,7 +36,7 @@ static bool leaves_over_side(const look *s, int32_t id, witness *w) {
     double least = 0.1 * s->skin->size, height;
     bool leaves = false;
     stn_vec3 n;
-    for (int32_t i = 0; flat_side(s->body.shape, i, &n, &height); i++) {
+    for (int32_t i = 0; skin_flat_side(s->body.shape, i, &n, &height); i++) {
         const double depth = height - stn_vec3_dot(n, local);
         const stn_vec3 out = stn_mat3_apply(&s->body.pose->rotation, n);
         const double slack = skin_slack_at(s->skin, -depth);
@@ -283,7 +248,8 @@ void skin_against_convex(skin *a, posed b, skin_sink *sink) {
         s.margin = sink->margin = fmax(fmin(sink->margin, nearest_vertex(&s) + 1e-6 * a->size), a->size);
     }
     s.box = stn_shape_aabb(b.shape, b.pose, s.margin + a->face->thickness);
-    sink->body = &b;
+    sink->body = b.shape->type != STN_SHAPE_HALF_SPACE ? &s.core : NULL;
+    sink->radius = s.radius;
     sink->middle = middle_of(&s.core);
     skin_visit(a, &s.box, meet, &s);
     if (a->face->solid && b.shape->type != STN_SHAPE_HALF_SPACE && sink->deepest >= 0.0 && sink->status == STN_OK) {

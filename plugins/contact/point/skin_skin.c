@@ -185,7 +185,7 @@ static void vertex_face(const look *s, const skin *a, int32_t id, const skin *b,
     const skin_part part = skin_vertex_part(a, id), other = skin_face_part(b, triangle, weight);
     const double distance =
         fabs(height) * (height < 0.0 && b->face->solid ? -1.0 : 1.0) - a->face->thickness - b->face->thickness;
-    if (skin_vertex_admits(a, id, m, skin_slack_at(a, distance))) {
+    if (skin_vertex_admits(a, id, m, s->kin ? 1.0 : skin_slack_at(a, distance))) {
         add(s, &part, &other, m, turned);
     }
 }
@@ -209,7 +209,7 @@ static void edge_edge(const look *s, int32_t edge_a, int32_t edge_b) {
     for (int32_t k = 0; k < 2; k++) { // as they are apart; else as they overlap
         const stn_vec3 m = (apart >= 0.0) == (k == 0) ? n : stn_vec3_neg(n);
         // cores that touch or overlap come out where they are rims; else contacts would come and go at rest
-        const double slack = k == 0 && fabs(apart) > skin_touch * s->a->size ? skin_slack : skin_rim;
+        const double slack = k == 0 && (s->kin || fabs(apart) > skin_touch * s->a->size) ? skin_slack : skin_rim;
         const bool admitted =
             skin_edge_admits(s->a, edge_a, m, slack) && skin_edge_admits(s->b, edge_b, stn_vec3_neg(m), slack);
         if (admitted && (k == 0 || (sided && leaves_across(&a, edge_a, t, s->b, fabs(apart)) &&
@@ -235,7 +235,7 @@ static void vertex_edge(const look *s, const skin *a, int32_t id, const skin *b,
     }
     const skin_part part = skin_vertex_part(a, id), other = skin_edge_part(b, edge, t);
     stn_vec3 m;
-    if (towards(s, &part, &other, &m) && skin_vertex_admits(a, id, m, skin_slack) &&
+    if (towards(s, &part, &other, &m) && skin_vertex_admits(a, id, m, s->kin ? 1.0 : skin_slack) &&
         skin_edge_admits(b, edge, stn_vec3_neg(m), skin_rim)) {
         add(s, &part, &other, m, turned);
     }
@@ -244,8 +244,9 @@ static void vertex_edge(const look *s, const skin *a, int32_t id, const skin *b,
 static void vertex_vertex(const look *s, int32_t vertex_a, int32_t vertex_b) {
     const skin_part a = skin_vertex_part(s->a, vertex_a), b = skin_vertex_part(s->b, vertex_b);
     stn_vec3 m;
-    if (towards(s, &a, &b, &m) && skin_vertex_admits(s->a, vertex_a, m, skin_slack) &&
-        skin_vertex_admits(s->b, vertex_b, stn_vec3_neg(m), skin_slack)) {
+    const double slack = s->kin ? 1.0 : skin_slack;
+    if (towards(s, &a, &b, &m) && skin_vertex_admits(s->a, vertex_a, m, slack) &&
+        skin_vertex_admits(s->b, vertex_b, stn_vec3_neg(m), slack)) {
         add(s, &a, &b, m, false);
     }
 }

@@ -1,34 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
-// What passes by in a step. A contact in advance is a plane, and a motion that ends behind it need not enter the other
-// body: a box that slides over the seam of two others has their rims before it, a ball on a flat mesh has vertices. So
-// the way of the contact's points is looked at, at the velocities of the step's start.
+// Contacts of a skin are added but for what passes by in the step. A contact in advance is a plane, and a motion that
+// ends behind it need not enter the other body: a box that slides over the seam of two others has their rims before it,
+// a ball on a flat mesh has vertices. So the ways of the contact's points are looked at, at the velocities of the
+// step's start.
 #include "skin.h"
 
-static stn_vec3 velocity_of_node(const stn_contact_scene *scene, int32_t node) {
+#include <stiction/random.h>
+
+bool skin_flat_side(const stn_shape *shape, int32_t i, stn_vec3 *normal, double *height) {
+    const double h[3] = {shape->half_extents.x, shape->half_extents.y, shape->half_extents.z},
+                 sign = i % 2 ? -1.0 : 1.0;
+    if (shape->type == STN_SHAPE_BOX && i < 6) {
+        *normal = stn_vec3_make(i / 2 == 0 ? sign : 0.0, i / 2 == 1 ? sign : 0.0, i / 2 == 2 ? sign : 0.0);
+        *height = h[i / 2];
+        return true;
+    }
+    if (shape->type == STN_SHAPE_CYLINDER && i < 2) {
+        *normal = stn_vec3_make(0.0, 0.0, sign);
+        *height = shape->half_length;
+        return true;
+    }
+    if (shape->type == STN_SHAPE_CONVEX && i < shape->mesh->polytope->face_count) {
+        const double *plane = shape->mesh->polytope->planes + 4 * (size_t)i;
+        *normal = stn_vec3_make(plane[0], plane[1], plane[2]);
+        *height = plane[3];
+        return true;
+    }
+    return false;
+}
+
+/// Has a body a flat side with this normal?
+static bool has_side(const convex *body, stn_vec3 outward) {
+    double height;
+    stn_vec3 n;
+    const stn_vec3 local = stn_mat3_apply_transposed(&body->pose.rotation, outward);
+    for (int32_t i = 0; skin_flat_side(body->shape, i, &n, &height); i++) {
+        if (stn_vec3_dot(n, local) > 1.0 - 1e-12) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Velocity of the point at q that moves with a node: of a frame it turns with it.
+static stn_vec3 velocity_of_node(const stn_contact_scene *scene, int32_t node, stn_vec3 q) {
     const stn_tree *t = &scene->model->trees[scene->model->node_tree[node]];
     const int32_t nv = stn_node_type_nv(t->node_type);
     const double *v = scene->kinematics->v + t->v_start + (size_t)nv * (size_t)(node - t->node_start);
-    return stn_vec3_make(v[0], v[1], v[2]);
+    const stn_vec3 linear = stn_vec3_make(v[0], v[1], v[2]);
+    if (t->node_type != STN_NODE_FRAME) {
+        return linear;
+    }
+    const stn_vec3 arm = stn_vec3_sub(q, scene->kinematics->node[node]);
+    return stn_vec3_add(linear, stn_vec3_cross(stn_vec3_make(v[3], v[4], v[5]), arm));
 }
 
 static stn_vec3 velocity_of(const stn_contact_scene *scene, const skin_part *part) {
     stn_vec3 v = stn_vec3_zero();
     for (int32_t i = 0; i < part->count; i++) {
-        const stn_vec3 one = velocity_of_node(scene, part->skin->face->vertex[part->vertex[i]]);
+        const int32_t node = part->skin->face->vertex[part->vertex[i]];
+        const stn_vec3 one = velocity_of_node(scene, node, part->skin->at[part->vertex[i]]);
         v = stn_vec3_mul_add(v, part->weight[i], one);
     }
     return v;
 }
 
+/// Of the point of a geometry that is at q now, on a body or on a node.
+static stn_vec3 velocity_of_point(const stn_contact_scene *scene, int32_t geometry, stn_vec3 q) {
+    const stn_geometry *g = &scene->model->geometries[geometry];
+    return g->body >= 0 ? stn_point_velocity(scene->kinematics, g->body, q) : velocity_of_node(scene, g->node, q);
+}
+
 /// A point's way through a skin.
-typedef struct way {
+typedef struct passage {
     const skin *skin;
     stn_vec3 from, along;
     double enters, leaves; // first, as parts of the way; infinite: never
-} way;
+} passage;
 
 static void cross(void *user, int32_t triangle) {
-    way *w = user;
+    passage *w = user;
     skin_facet f;
     skin_facet_of(w->skin, triangle, &f);
     const double height = stn_vec3_dot(f.normal, stn_vec3_sub(w->from, f.corner[0]));
@@ -52,7 +103,7 @@ static void cross(void *user, int32_t triangle) {
 /// How deep a point comes into a solid on its way: halfway from where it enters to where it leaves or stops, and there.
 /// Into a surface that is not solid: through it, or nearer to it at the end than the thickness.
 static double depth_in_skin(const skin *s, stn_vec3 from, stn_vec3 along, double thickness) {
-    way w = {s, from, along, (double)INFINITY, (double)INFINITY};
+    passage w = {s, from, along, (double)INFINITY, (double)INFINITY};
     const stn_vec3 ends[2] = {from, stn_vec3_add(from, along)};
     const stn_aabb box = skin_box_of(ends, 2, 1e-9 * s->size);
     double depth = 0.0;
@@ -74,15 +125,12 @@ static double depth_in_skin(const skin *s, stn_vec3 from, stn_vec3 along, double
     return depth;
 }
 
-/// How deep a ball comes into a convex body: its way is a capsule.
-static double depth_in_body(const posed *body, stn_vec3 from, stn_vec3 along, double radius) {
-    const double length = stn_vec3_norm(along);
+/// How deep a ball comes into a convex body, both by their cores: its way is a capsule.
+static double depth_in_body(const convex *body, double radii, stn_vec3 from, stn_vec3 along) {
     const stn_vec3 z = stn_vec3_normalize_or(along, stn_vec3_make(0.0, 0.0, 1.0));
-    const stn_shape capsule = {.type = STN_SHAPE_CAPSULE, .radius = radius, .half_length = 0.5 * length};
-    const stn_pose pose = {stn_contact_frame(z), stn_vec3_mul_add(from, 0.5, along)};
-    manifold found;
-    collide_convex((posed){&capsule, &pose}, *body, 0.0, &found);
-    return found.count > 0 ? -manifold_depth(&found) : 0.0;
+    const stn_shape line = {.type = STN_SHAPE_CAPSULE, .half_length = 0.5 * stn_vec3_norm(along)};
+    const convex way = {&line, {stn_contact_frame(z), stn_vec3_mul_add(from, 0.5, along)}};
+    return radii - convex_separation(&way, body, radii).phi;
 }
 
 /// The point moved by `far` at right angles to its way u, to where its body lies, if that lies to one side (`inwards`
@@ -123,8 +171,11 @@ static stn_vec3 inwards_of(const skin_part *part) {
     return sum;
 }
 
-bool skin_passes_by(const skin_sink *sink, const skin_part *a, const skin_part *b, stn_vec3 q, stn_vec3 m,
-                    double distance) {
+/// Does what is apart along m by `distance` only seem to run into each other in this step? The plane of the contact is
+/// in the way of a motion in which neither the point of A enters the other side nor q, of that, enters A, but for a
+/// small part of it.
+static bool passes_by(const skin_sink *sink, const skin_part *a, const skin_part *b, stn_vec3 q, stn_vec3 m,
+                      double distance) {
     static const double steps = 3.0;               // laws begin to brake before the plane is reached
     static const double share = 0.1, graze = 1e-4; // of the depth behind the plane, and of the size: no collision
     const stn_contact_scene *scene = sink->scene;
@@ -134,14 +185,13 @@ bool skin_passes_by(const skin_sink *sink, const skin_part *a, const skin_part *
         return false;
     }
     const int32_t geometry = sink->swap ? sink->pair->geometry_a : sink->pair->geometry_b;
-    const int32_t body = scene->model->geometries[geometry].body;
-    const stn_vec3 other = b != NULL ? velocity_of(scene, b) : stn_point_velocity(scene->kinematics, body, q);
+    const stn_vec3 other = b != NULL ? velocity_of(scene, b) : velocity_of_point(scene, geometry, q);
     const stn_vec3 u = stn_vec3_scale(steps * scene->dt, stn_vec3_sub(velocity_of(scene, a), other));
     const double beyond = stn_vec3_dot(m, u) - distance; // of the plane
     if (!(beyond > 0.0)) {
         return false;
     }
-    const bool flat = a->count == 3 || (b != NULL ? b->count == 3 : skin_is_flat(sink->body, stn_vec3_neg(m)));
+    const bool flat = a->count == 3 || (b != NULL ? b->count == 3 : has_side(sink->body, stn_vec3_neg(m)));
     if (flat && stn_vec3_dot(m, u) < 0.9 * stn_vec3_norm(u)) {
         return false; // lands on a side while it slides along it
     }
@@ -150,10 +200,37 @@ bool skin_passes_by(const skin_sink *sink, const skin_part *a, const skin_part *
     const stn_vec3 p = moved_in(skin_part_point(a), inwards_of(a), u, in);
     if (b == NULL) {
         const stn_vec3 on_body = moved_in(q, stn_vec3_normalize_or(stn_vec3_sub(sink->middle, q), m), u, in);
-        return depth_in_body(sink->body, p, u, thickness) <= most &&
+        return depth_in_body(sink->body, sink->radius + thickness, p, u) <= most &&
                depth_in_skin(one, on_body, stn_vec3_neg(u), thickness) <= most;
     }
     const double both = thickness + b->skin->face->thickness;
     const stn_vec3 on_skin = moved_in(skin_part_point(b), inwards_of(b), u, in);
     return depth_in_skin(b->skin, p, u, both) <= most && depth_in_skin(one, on_skin, stn_vec3_neg(u), both) <= most;
+}
+
+static stn_support support_of(const skin_part *part) {
+    stn_support support = {.body = -1, .node_count = part->count};
+    for (int32_t i = 0; i < part->count; i++) {
+        support.node[i] = part->skin->face->vertex[part->vertex[i]];
+        support.weight[i] = part->weight[i];
+    }
+    return support;
+}
+
+void skin_add(skin_sink *sink, const skin_part *a, const skin_part *b, stn_vec3 on_body, stn_vec3 m, uint64_t feature) {
+    stn_vec3 p = stn_vec3_mul_add(skin_part_point(a), a->skin->face->thickness, m);
+    stn_vec3 q = b != NULL ? stn_vec3_mul_add(skin_part_point(b), -b->skin->face->thickness, m) : on_body;
+    const double distance = stn_vec3_dot(m, stn_vec3_sub(q, p));
+    if (sink->status != STN_OK || distance > sink->margin || passes_by(sink, a, b, on_body, m, distance)) {
+        return;
+    }
+    uint64_t id = stn_random_mix(a->name + STN_RANDOM_STEP) ^ feature;
+    stn_contact c = sink->swap ? stn_contact_make(sink->scene->model, sink->pair, q, p, stn_vec3_neg(m), id)
+                               : stn_contact_make(sink->scene->model, sink->pair, p, q, m, id);
+    *(sink->swap ? &c.b : &c.a) = support_of(a);
+    if (b != NULL) {
+        *(sink->swap ? &c.a : &c.b) = support_of(b);
+    }
+    sink->deepest = fmin(sink->deepest, c.phi0);
+    sink->status = stn_contact_set_add(sink->scene->model, sink->set, &c, sink->err);
 }
