@@ -307,3 +307,22 @@ stn.test("a soft body wholly inside of a rigid one overlaps it by the shortest w
     end
   end
 end)
+
+
+stn.test("edges that cross deep or not overlap by their distance: a bar across a ridge, any way round", function()
+  for _, yaw in ipairs { 0, 0.4, 0.8, 1.2 } do
+    for _, pitch in ipairs { 0, 0.2 } do
+      for _, deep in ipairs { 1e-5, 2e-4, 2e-3 } do
+        local world = stn.world { gravity = { 0, 0, 0 } }
+        local ridge = world:soft { box = { 0.4, 0.05, 0.05 }, cells = { 2, 1, 1 }, rpy = { math.pi / 4, 0, 0 }, xyz = { 0, 0, -0.025 * math.sqrt(2) } }
+        -- its lower edge at the origin, along x turned by yaw and pitch, with the faces beside it at 45 degrees
+        local c, d, w, z = math.cos(pitch), math.sin(pitch), 0.5 * math.pi - yaw, 0.025 * math.sqrt(2)
+        local bar = world:soft { box = { 0.4, 0.05, 0.05 }, cells = { 3, 1, 1 }, rpy = { math.pi / 4, pitch, w }, xyz = { d * math.cos(w) * z, d * math.sin(w) * z, c * z - deep } }
+        local n = { -math.sin(yaw) * 0, -d, c * math.sin(w) } -- across both edges
+        local expected = -deep * math.abs(n[3]) / math.sqrt(n[2] ^ 2 + n[3] ^ 2)
+        local found = world:distance(ridge, bar)
+        assert(found and math.abs(found.distance - expected) < 1e-9, ("yaw %g, pitch %g, %g m deep: %s"):format(yaw, pitch, deep, found and found.distance))
+      end
+    end
+  end
+end)

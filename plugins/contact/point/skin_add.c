@@ -29,19 +29,6 @@ bool skin_flat_side(const stn_shape *shape, int32_t i, stn_vec3 *normal, double 
     return false;
 }
 
-/// Has a body a flat side with this normal?
-static bool has_side(const convex *body, stn_vec3 outward) {
-    double height;
-    stn_vec3 n;
-    const stn_vec3 local = stn_mat3_apply_transposed(&body->pose.rotation, outward);
-    for (int32_t i = 0; skin_flat_side(body->shape, i, &n, &height); i++) {
-        if (stn_vec3_dot(n, local) > 1.0 - 1e-12) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /// Velocity of the point at q that moves with a node: of a frame it turns with it.
 static stn_vec3 velocity_of_node(const stn_contact_scene *scene, int32_t node, stn_vec3 q) {
     const stn_tree *t = &scene->model->trees[scene->model->node_tree[node]];
@@ -191,9 +178,8 @@ static bool passes_by(const skin_sink *sink, const skin_part *a, const skin_part
     if (!(beyond > 0.0)) {
         return false;
     }
-    const bool flat = a->count == 3 || (b != NULL ? b->count == 3 : has_side(sink->body, stn_vec3_neg(m)));
-    if (flat && stn_vec3_dot(m, u) < 0.9 * stn_vec3_norm(u)) {
-        return false; // lands on a side while it slides along it
+    if (stn_vec3_dot(m, u) < 0.9 * stn_vec3_norm(u)) {
+        return false; // what turns a motion aside, or lands while it slides along, may carry a load
     }
     const double most = fmin(share * beyond, graze * one->size), in = 3.0 * graze * one->size;
     const double thickness = one->face->thickness;

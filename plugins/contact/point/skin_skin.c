@@ -29,8 +29,12 @@ static bool are_neighbours(const skin_part *a, const skin_part *b) {
     return false;
 }
 
-/// Weights of the nearest points of two segments p + s d, q + t e with s and t inside; false: at an end, or parallel.
-static bool cross_inside(const stn_vec3 p[2], const stn_vec3 q[2], double *s, double *t) {
+static bool is_inside(double s, double t) {
+    return s > skin_tiny && s < 1.0 - skin_tiny && t > skin_tiny && t < 1.0 - skin_tiny;
+}
+
+/// Weights of the nearest points of two lines p + s d, q + t e; false: they are parallel, or nearest beyond the ends.
+static bool cross(const stn_vec3 p[2], const stn_vec3 q[2], double *s, double *t) {
     stn_vec3 d = stn_vec3_sub(p[1], p[0]), e = stn_vec3_sub(q[1], q[0]), r = stn_vec3_sub(q[0], p[0]);
     double dd = stn_vec3_dot(d, d), de = stn_vec3_dot(d, e), ee = stn_vec3_dot(e, e);
     stn_vec3 n = stn_vec3_cross(d, e);
@@ -41,12 +45,12 @@ static bool cross_inside(const stn_vec3 p[2], const stn_vec3 q[2], double *s, do
     double dr = stn_vec3_dot(d, r), er = stn_vec3_dot(e, r);
     *s = (dr * ee - er * de) / det;
     *t = (dr * de - er * dd) / det;
-    return *s > skin_tiny && *s<1.0 - skin_tiny && * t> skin_tiny && *t < 1.0 - skin_tiny;
+    return *s > -skin_tiny && *s<1.0 + skin_tiny && * t> - skin_tiny && *t < 1.0 + skin_tiny;
 }
 
 static double segments_apart(const stn_vec3 p[2], const stn_vec3 q[2]) {
     double s, t, least = INFINITY;
-    if (cross_inside(p, q, &s, &t)) {
+    if (cross(p, q, &s, &t) && is_inside(s, t)) {
         stn_vec3 a = stn_vec3_mul_add(p[0], s, stn_vec3_sub(p[1], p[0]));
         return stn_vec3_norm(stn_vec3_sub(stn_vec3_mul_add(q[0], t, stn_vec3_sub(q[1], q[0])), a));
     }
@@ -128,14 +132,31 @@ static bool vertex_leaves_over(const void *user, const skin_facet *f) {
     return skin_vertex_admits(w->skin, w->id, stn_vec3_neg(f->normal), w->slack);
 }
 
+/// Does another edge go on at the end of one, in about its direction?
+static bool goes_on(const skin *s, int32_t from, int32_t end) {
+    const stn_vec3 d = stn_vec3_sub(s->at[end], s->at[from]);
+    for (int32_t i = s->beside_start[end]; i < s->beside_start[end + 1]; i++) {
+        const stn_vec3 next = stn_vec3_sub(s->at[s->beside[i]], s->at[end]);
+        if (stn_vec3_dot(d, next) > 0.9 * stn_vec3_norm(d) * stn_vec3_norm(next)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /// Over a triangle that the edge lies along, or that it runs through, where it ends soon behind.
 static bool edge_leaves_over(const void *user, const skin_facet *f) {
     const ways *w = user;
-    const int32_t *v = w->skin->face->edge + 2 * (size_t)w->id;
-    const double along = stn_vec3_dot(f->normal, stn_vec3_sub(w->skin->at[v[1]], w->skin->at[v[0]]));
-    const double size = stn_vec3_norm(stn_vec3_sub(w->skin->at[v[1]], w->skin->at[v[0]]));
-    return fabs(along) < 0.5 * size ? skin_edge_admits(w->skin, w->id, stn_vec3_neg(f->normal), skin_slack)
-                                    : along * (along > 0.0 ? w->t : w->t - 1.0) < w->length;
+    const skin *s = w->skin;
+    const int32_t *v = s->face->edge + 2 * (size_t)w->id,
+                  back = stn_vec3_dot(f->normal, stn_vec3_sub(s->at[v[1]], s->at[v[0]])) > 0.0 ? 0 : 1;
+    const stn_vec3 out = stn_vec3_sub(s->at[v[1 - back]], s->at[v[back]]); // from its end behind the triangle
+    const double along = stn_vec3_dot(f->normal, out);
+    if (along * (back == 0 ? w->t : 1.0 - w->t) >= w->length ||
+        (along > 0.1 * stn_vec3_norm(out) && goes_on(s, v[1 - back], v[back]))) {
+        return false;
+    }
+    return along >= 0.5 * stn_vec3_norm(out) || skin_edge_admits(s, w->id, stn_vec3_neg(f->normal), skin_slack);
 }
 
 /// Does a vertex below a triangle of a solid come out over it? It is inside, and of all triangles that its own surface
@@ -195,7 +216,7 @@ static void edge_edge(const look *s, int32_t edge_a, int32_t edge_b) {
     const stn_vec3 p[2] = {s->a->at[v[0]], s->a->at[v[1]]}, q[2] = {s->b->at[w[0]], s->b->at[w[1]]};
     stn_aabb one = skin_box_of(p, 2, s->reach), two = skin_box_of(q, 2, 0.0);
     double t, u;
-    if (!skin_boxes_meet(&one, &two) || !cross_inside(p, q, &t, &u)) {
+    if (!skin_boxes_meet(&one, &two) || !cross(p, q, &t, &u)) {
         return;
     }
     const skin_part a = skin_edge_part(s->a, edge_a, t), b = skin_edge_part(s->b, edge_b, u);
@@ -212,8 +233,10 @@ static void edge_edge(const look *s, int32_t edge_a, int32_t edge_b) {
         const double slack = k == 0 && (s->kin || fabs(apart) > skin_touch * s->a->size) ? skin_slack : skin_rim;
         const bool admitted =
             skin_edge_admits(s->a, edge_a, m, slack) && skin_edge_admits(s->b, edge_b, stn_vec3_neg(m), slack);
-        if (admitted && (k == 0 || (sided && leaves_across(&a, edge_a, t, s->b, fabs(apart)) &&
-                                    leaves_across(&b, edge_b, u, s->a, fabs(apart))))) {
+        // apart, a vertex has the contact at an end; in overlap it may face no triangle, as on two ridges
+        if (admitted && (k == 0 ? is_inside(t, u)
+                                : (sided && leaves_across(&a, edge_a, t, s->b, fabs(apart)) &&
+                                   leaves_across(&b, edge_b, u, s->a, fabs(apart))))) {
             add(s, &a, &b, m, false);
             return;
         }
