@@ -176,7 +176,11 @@ static bool leaves_over(const skin *a, int32_t id, const skin *b, int32_t triang
 static bool leaves_across(const skin_part *a, int32_t edge, double t, const skin *b, double depth) {
     const double tolerance = 1e-9 * b->size;
     const ways w = {.skin = a->skin, .id = edge, .t = t, .length = 0.85 * depth};
+    const double length = stn_vec3_norm(stn_vec3_sub(a->skin->at[a->vertex[1]], a->skin->at[a->vertex[0]]));
     double distance;
+    if (depth > 0.5 * length) {
+        return false; // through the body, not across an edge of it
+    }
     return !b->face->solid ||
            (skin_has(b, skin_part_point(a), depth, tolerance + 0.1 * depth) && // or on a side, nearly
             skin_nearest_of(b, skin_part_point(a), fmax(w.length - tolerance, 0.0), edge_leaves_over, &w, &distance) <
