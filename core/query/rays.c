@@ -28,6 +28,7 @@ static bool meet_surface(const ray_search *s, const stn_geometry *g, stn_ray_hit
         if (!triangle_ray_meet(&ray, p, q, r, &at) || at < 0.0) {
             continue;
         }
+        at = fabs(at); // no -0
         stn_vec3 n = stn_vec3_cross(stn_vec3_sub(q, p), stn_vec3_sub(r, p));
         bool behind = stn_vec3_dot(s->direction, n) > 0.0;
         if (face->solid && behind) {

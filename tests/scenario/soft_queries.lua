@@ -326,3 +326,19 @@ stn.test("edges that cross deep or not overlap by their distance: a bar across a
     end
   end
 end)
+
+
+stn.test("a hull inside of a soft body is there wherever the frame of its file is", function()
+  for _, off in ipairs { 0, 0.03, 1 } do
+    local path = files:path ".obj"
+    local file <close> = assert(io.open(path, "w"))
+    for c = 0, 7 do file:write(("v %g %g %g\n"):format(off + 0.02 * (c % 2) - 0.01, 0.02 * (c // 2 % 2) - 0.01, 0.02 * (c // 4) - 0.01)) end
+    for _, f in ipairs { "1 4 2", "1 3 4", "5 6 8", "5 8 7", "1 2 6", "1 6 5", "3 8 4", "3 7 8", "1 7 3", "1 5 7", "2 4 8", "2 8 6" } do file:write("f ", f, "\n") end
+    file:close()
+    local world = stn.world { gravity = { 0, 0, 0 } }
+    local pad, stone = world:soft { box = { 0.2, 0.2, 0.2 }, cells = 4 }, world:mesh { file = path, mass = 0.1, xyz = { 0.05 - off, 0, 0 } }
+    stn.near(world:distance(pad, stone).distance, -0.06, 1e-9)
+    assert(#world:overlap { "mesh", file = path, xyz = { 0.05 - off, 0, 0 }, exclude = stone } == 1)
+    stn.near(world:step().overlap_m, 0.06, 1e-9)
+  end
+end)

@@ -20,7 +20,7 @@ local function step_of(world, what)
     assert(step.certificate.finite, what)
     return step
   end
-  assert(step:find "step %d+, t = .*: integrator .*use a smaller dt" or step:find "step %d+, t = .*lost in rounding", what .. ": " .. step)
+  assert(step:find "step %d+, t = .*: integrator .*use a smaller dt", what .. ": " .. step)
   local after = world:state()
   for _, name in ipairs { "q", "v" } do
     for i, x in ipairs(before[name]) do
@@ -34,12 +34,11 @@ stn.test("steps of random soft bodies end well, and the same again", function()
   local steps, unsolved, failed = 0, 0, 0
   for seed = 1, count do
     local world, bodies, what = soft_scene(seed)
-    local ended = false
     for k = 1, 20 do
       local again = k == 12 and world:snapshot() or nil
       local step = step_of(world, what)
       if not step then
-        failed, ended = failed + 1, true -- how far away things are by then tells nothing
+        failed = failed + 1
         break
       end
       steps = steps + 1
@@ -51,7 +50,7 @@ stn.test("steps of random soft bodies end well, and the same again", function()
         assert(world:hash() == hash, what .. ": a step from the restored state differs")
       end
     end
-    if not ended then check_positions(bodies, what) end
+    check_positions(bodies, what)
     world:close()
   end
   print(("%d worlds, %d steps, %d unsolved, %d worlds ended by a step that failed"):format(count, steps, unsolved, failed))

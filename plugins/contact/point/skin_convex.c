@@ -213,7 +213,7 @@ static void meet(void *user, int32_t triangle) {
 /// The centre of a shape; of a hull, whose frame may be anywhere, a point of it.
 static stn_vec3 middle_of(const convex *core) {
     static const stn_vec3 axes[6] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
-    if (core->shape->type != STN_SHAPE_MESH) {
+    if (core->shape->type != STN_SHAPE_CONVEX) {
         return core->pose.position;
     }
     stn_vec3 middle = stn_vec3_zero();
