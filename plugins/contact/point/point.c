@@ -191,6 +191,7 @@ static stn_status collide(void *self, const stn_contact_scene *scene, const stn_
                 return stn_fail(err, STN_ERR_MEMORY, "out of memory for the points of a surface");
             }
             grouped->limit = config->max_points;
+            grouped->wide = scene->dt > 0.0 ? (double)INFINITY : 0.0; // a step needs all that is on the way
             collide_surface(swap ? b : a, swap ? a : b, pair->margin, grouped);
             for (int32_t g = 0; g < grouped->group_count && status == STN_OK; g++) {
                 status = add_points(scene, pair, swap, &grouped->group[g], set, err);

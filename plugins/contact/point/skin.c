@@ -342,27 +342,6 @@ stn_vec3 skin_part_point(const skin_part *part) {
     return p;
 }
 
-bool skin_edge_admits(const skin *s, int32_t edge, stn_vec3 m, double slack) {
-    const int32_t *v = s->face->edge + 2 * (size_t)edge, *sides = s->face->edge_triangle + 2 * (size_t)edge;
-    stn_vec3 u = stn_vec3_sub(s->at[v[1]], s->at[v[0]]), mean = stn_vec3_zero();
-    for (int32_t k = 0; k < 2 && sides[k] >= 0; k++) {
-        skin_facet f;
-        skin_facet_of(s, sides[k], &f);
-        mean = stn_vec3_add(mean, f.normal);
-        const int32_t *corner = s->face->triangle + 3 * (size_t)sides[k];
-        for (int32_t i = 0; i < 3; i++) { // away from the corner across, in the triangle's plane
-            if (corner[i] != v[0] && corner[i] != v[1]) {
-                stn_vec3 outward = stn_vec3_sub(s->at[v[0]], s->at[corner[i]]);
-                outward = stn_vec3_mul_add(outward, -stn_vec3_dot(outward, u) / fmax(stn_vec3_dot(u, u), 1e-300), u);
-                if (stn_vec3_dot(m, stn_vec3_normalize_or(outward, stn_vec3_zero())) < -slack) {
-                    return false;
-                }
-            }
-        }
-    }
-    return !s->face->solid || stn_vec3_dot(m, mean) >= 0.0;
-}
-
 bool skin_vertex_admits(const skin *s, int32_t id, stn_vec3 m, double slack) {
     if (s->mean != NULL && stn_vec3_dot(m, s->mean[id]) < -fmin(slack, skin_slack)) {
         return false; // into the solid
@@ -374,6 +353,23 @@ bool skin_vertex_admits(const skin *s, int32_t id, stn_vec3 m, double slack) {
         }
     }
     return true;
+}
+
+bool skin_lies_below(const skin_facet *f, stn_vec3 p, double tolerance, double *depth) {
+    const double height = stn_vec3_dot(f->normal, stn_vec3_sub(p, f->corner[0]));
+    double weight[3];
+    skin_nearest_on(f->corner, p, weight);
+    const stn_vec3 foot = stn_vec3_mul_add(p, -height, f->normal);
+    *depth = -height;
+    return stn_vec3_dot(f->normal, f->normal) > 0.5 && height <= tolerance &&
+           stn_vec3_norm(stn_vec3_sub(foot, weighted(f->corner, weight))) <= 1e-3 * fabs(height) + tolerance;
+}
+
+bool skin_vertex_leaves_over(const void *user, const skin_facet *f) {
+    const skin_vertex_way *w = user;
+    double depth;
+    return skin_lies_below(f, w->skin->at[w->id], w->tolerance, &depth) &&
+           skin_vertex_admits(w->skin, w->id, stn_vec3_neg(f->normal), w->slack);
 }
 
 double skin_slack_at(const skin *s, double distance) {

@@ -90,6 +90,45 @@ stn_vec3 skin_part_point(const skin_part *part);
 /// Does an edge admit a contact whose other side lies in direction m (unit)? That is where neither of its triangles
 /// comes nearer along m, by more than `slack` (a sine), and outside of a solid.
 bool skin_edge_admits(const skin *s, int32_t edge, stn_vec3 m, double slack);
+
+/// An edge and the triangles beside it, of a skin or a mesh.
+typedef struct skin_edge {
+    stn_vec3 end[2];
+    int32_t side_count;
+    stn_vec3 away[2]; // in the plane of each triangle, across the edge and out of it, unit; zero of one without area
+    stn_vec3 mean;    // sum of their normals
+    bool solid;       // what they bound
+    bool goes_on[2];  // another edge leads on at the end, in about this one's direction
+} skin_edge;
+void skin_edge_of(const skin *s, int32_t edge, skin_edge *out);
+/// Adds a triangle, whose third corner is `across`, to one with none or one.
+void skin_edge_add_side(skin_edge *e, const skin_facet *f, stn_vec3 across);
+bool skin_edge_is_ahead(stn_vec3 along, stn_vec3 next);
+/// As skin_edge_admits.
+bool skin_edge_faces(const skin_edge *e, stn_vec3 m, double slack);
+static inline stn_vec3 skin_edge_point(const skin_edge *e, double t) {
+    return stn_vec3_mul_add(e->end[0], t, stn_vec3_sub(e->end[1], e->end[0]));
+}
+/// Weights of the nearest points of two lines p + s d, q + t e, d and e between the ends; false: they are parallel, or
+/// nearest beyond the ends.
+bool skin_lines_cross(const stn_vec3 p[2], const stn_vec3 q[2], double *s, double *t);
+
+/// A way out for the point of an edge at t.
+typedef struct skin_edge_way {
+    const skin_edge *edge;
+    double t;
+    double length; // a way along the edge that is no shorter counts for none
+} skin_edge_way;
+/// A way out over a triangle is much shorter than one across an edge, and counts instead, where it is shorter than this
+/// times that one.
+static const double skin_much = 0.85;
+/// Does the edge come out of another body over a triangle of that (skin_admits of a skin_edge_way)? Where it lies along
+/// the triangle, or runs through it and ends soon behind.
+bool skin_edge_leaves_over(const void *user, const skin_facet *f);
+/// Does an edge that lies below one of another body come out across that? Its point is inside of the body, where that
+/// is solid, and no way out over a triangle is shorter than way->length, skin_much times the depth.
+bool skin_leaves_across(const skin_edge_way *way, const skin *b);
+
 /// Does a vertex? That is where none of its edges leads nearer.
 bool skin_vertex_admits(const skin *s, int32_t id, stn_vec3 m, double slack);
 /// Slack of edges and vertices: a nearly flat stretch keeps their contacts while the nearest point moves on.
@@ -100,6 +139,19 @@ static const double skin_rim = 1e-3;
 static const double skin_deep = 2e-3;
 /// The slack of a vertex at a distance.
 double skin_slack_at(const skin *s, double distance);
+/// Where the nearest way out of a body is none for a corner, as beside a rim, another one counts that is no longer than
+/// this times the size: across the whole body there is none.
+static const double skin_far = 0.25;
+/// Does a point lie below a triangle, but for a tolerance? And how deep.
+bool skin_lies_below(const skin_facet *f, stn_vec3 p, double tolerance, double *depth);
+/// May a vertex come out of another body over a triangle of that (skin_admits of a skin_vertex_way)? That is where it
+/// lies below it, and its own surface can face it.
+typedef struct skin_vertex_way {
+    const skin *skin;
+    int32_t id;
+    double tolerance, slack;
+} skin_vertex_way;
+bool skin_vertex_leaves_over(const void *user, const skin_facet *f);
 
 /// Weights below count as 0: the point is on an edge or at a vertex, which has the contact.
 static const double skin_tiny = 1e-7;
@@ -118,6 +170,10 @@ typedef struct skin_sink {
     stn_status status;
     stn_error *err;
 } skin_sink;
+/// Not where a query asks.
+static inline bool skin_is_step(const skin_sink *sink) {
+    return sink->scene->dt > 0.0;
+}
 /// Adds a contact of a part of A with a body at `on_body`, or with a part of another skin (else NULL); m: unit, from
 /// the core of A. The distance counts the thickness. `feature`: of the other side, for the id. Not what passes by.
 void skin_add(skin_sink *sink, const skin_part *a, const skin_part *b, stn_vec3 on_body, stn_vec3 m, uint64_t feature);
@@ -135,6 +191,7 @@ void collide_convex(posed a, posed b, double margin, manifold *out);
 /// itself.
 void skin_against_convex(skin *a, posed b, skin_sink *sink);
 void skin_against_mesh(skin *a, posed b, skin_sink *sink);
+void skin_against_peaks(skin *a, posed b, skin_sink *sink); ///< of a mesh or height field, which that calls
 void skin_against_skin(skin *a, skin *b, skin_sink *sink);
 
 /// What lies wholly inside of a solid skin, or with its middle on it, and has no contact in overlap by now, gets one: a

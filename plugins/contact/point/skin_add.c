@@ -167,7 +167,7 @@ static bool passes_by(const skin_sink *sink, const skin_part *a, const skin_part
     static const double share = 0.1, graze = 1e-4; // of the depth behind the plane, and of the size: no collision
     const stn_contact_scene *scene = sink->scene;
     const skin *one = a->skin;
-    if (!(scene->dt > 0.0) || !(distance > skin_touch * one->size) || (b == NULL && sink->body == NULL) ||
+    if (!skin_is_step(sink) || !(distance > skin_touch * one->size) || (b == NULL && sink->body == NULL) ||
         (b != NULL && b->skin->face->tree == one->face->tree)) {
         return false;
     }

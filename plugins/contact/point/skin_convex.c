@@ -244,7 +244,7 @@ void skin_against_convex(skin *a, posed b, skin_sink *sink) {
               .radius = ball ? b.shape->radius : 0.0,
               .margin = sink->margin,
               .sink = sink};
-    if (sink->margin > a->size) { // asked from far away: what is nearest is enough
+    if (!skin_is_step(sink) && sink->margin > a->size) { // asked from far away: what is nearest is enough
         s.margin = sink->margin = fmax(fmin(sink->margin, nearest_vertex(&s) + 1e-6 * a->size), a->size);
     }
     s.box = stn_shape_aabb(b.shape, b.pose, s.margin + a->face->thickness);

@@ -80,10 +80,6 @@ static bool is_material(const skin *s, const stn_contact_scene *scene, stn_vec3 
     return !known;
 }
 
-static bool is_step(const skin_sink *sink) {
-    return sink->scene->dt > 0.0;
-}
-
 /// Does a step look at a body that holds nodes of the skin's cloud? Such a core inside of a soft body stays there.
 static bool is_core(const skin *s, const skin_sink *sink) {
     const stn_model *model = sink->scene->model;
@@ -104,7 +100,7 @@ static double touch_of(const skin *s) {
 
 void skin_encloses_convex(const skin *solid, const convex *core, double radius, stn_vec3 middle, skin_sink *sink) {
     const stn_aabb point = skin_box_of(&middle, 1, touch_of(solid)), *all = &solid->node[0].box;
-    if (!skin_boxes_meet(&point, all) || (is_step(sink) && is_core(solid, sink))) {
+    if (!skin_boxes_meet(&point, all) || (skin_is_step(sink) && is_core(solid, sink))) {
         return;
     }
     const skin_nearest near = skin_nearest_to(solid, middle, INFINITY);
@@ -112,7 +108,7 @@ void skin_encloses_convex(const skin *solid, const convex *core, double radius, 
     stn_vec3 m;
     if (near.distance > touch_of(solid)) {
         if (stn_vec3_dot(out, near.normal) <= 0.0 || meets(solid, core, radius, all) ||
-            (is_step(sink) && !is_material(solid, sink->scene, middle))) {
+            (skin_is_step(sink) && !is_material(solid, sink->scene, middle))) {
             return;
         }
         m = stn_vec3_scale(1.0 / stn_vec3_norm(out), out);
@@ -151,7 +147,7 @@ void skin_encloses_skin(const skin *solid, const skin *inner, bool turned, skin_
             return;
         }
     }
-    if (is_step(sink) && !is_material(solid, sink->scene, inner->at[first])) {
+    if (skin_is_step(sink) && !is_material(solid, sink->scene, inner->at[first])) {
         return;
     }
     const stn_vec3 out = stn_vec3_sub(wall.point, inner->at[first]), m = stn_vec3_scale(1.0 / stn_vec3_norm(out), out);
@@ -168,7 +164,7 @@ void skin_inside_convex(const skin *inner, posed body, skin_sink *sink) {
     const stn_surface *face = inner->face;
     const stn_shape ball = {.type = STN_SHAPE_SPHERE, .radius = face->thickness};
     witness wall = {.phi = -INFINITY};
-    if (is_step(sink) && is_core(inner, sink)) {
+    if (skin_is_step(sink) && is_core(inner, sink)) {
         return;
     }
     for (int32_t i = 0; i < face->vertex_count; i++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A skin against a mesh or height field that stands still. Its vertices are balls and its edges capsules, which the
-// surface knows; and peaks of the surface, corners with a convex edge or on a border, meet triangles from outside.
+// surface knows, but for what only the skin tells: which ways out its vertices and edges can take. Peaks of the mesh
+// are in skin_peak.c.
 #include "skin.h"
 
 #include <stiction/random.h>
@@ -14,34 +15,253 @@ typedef struct look {
     stn_aabb box; // that triangles have to meet
     surface_points *points;
     skin_sink *sink;
-    // of one triangle, in the frame of the mesh
-    int32_t triangle;
-    skin_facet facet;
 } look;
 
 static uint64_t feature_of(const witness *w) {
     return stn_random_mix(((uint64_t)w->feature_a << 32 | w->feature_b) + 1);
 }
 
+/// Where an edge of the mesh begins.
+static stn_vec3 corner_of(const stn_mesh *mesh, int32_t edge) {
+    const double *p = mesh->vertices + 3 * (size_t)mesh->triangles[edge];
+    return stn_vec3_make(p[0], p[1], p[2]);
+}
+
+/// A triangle of the mesh in the world.
+static void facet_of(const posed *body, int32_t triangle, skin_facet *out) {
+    const stn_mesh *mesh = body->shape->mesh;
+    for (int32_t k = 0; k < 3; k++) {
+        out->corner[k] = stn_pose_apply(body->pose, corner_of(mesh, 3 * triangle + k));
+    }
+    out->normal = stn_mat3_apply(&body->pose->rotation, stn_mesh_triangle_normal(mesh, triangle));
+}
+
+/// The nearest triangle of the mesh that is admitted.
+typedef struct search {
+    const posed *body;
+    stn_vec3 p; // in the world
+    skin_admits *admits;
+    const void *user;
+    double distance;
+    int32_t triangle; // -1: none
+} search;
+
+static bool look_at(void *user, int32_t triangle) {
+    search *s = user;
+    skin_facet f;
+    double weight[3];
+    facet_of(s->body, triangle, &f);
+    skin_nearest_on(f.corner, s->p, weight);
+    stn_vec3 off = s->p;
+    for (int32_t k = 0; k < 3; k++) {
+        off = stn_vec3_mul_add(off, -weight[k], f.corner[k]);
+    }
+    const double distance = stn_vec3_norm(off);
+    if (distance < s->distance && s->admits(s->user, &f)) {
+        s->distance = distance;
+        s->triangle = triangle;
+    }
+    return true;
+}
+
+/// search->distance: none further away; of what is found, its own.
+static bool find_nearest(search *s) {
+    s->triangle = -1;
+    stn_mesh_visit_ball(s->body->shape->mesh, stn_pose_apply_inverse(s->body->pose, s->p), s->distance, look_at, s);
+    return s->triangle >= 0;
+}
+
+/// Is a point behind the mesh: inside of a closed one, below an open one? And how far from it. Not further away than
+/// what looks for a way out there.
+static bool is_behind(const look *s, stn_vec3 p, double *depth) {
+    const surface mesh = {.mesh = s->body.shape->mesh, .across = stn_mesh_across(s->body.shape->mesh)};
+    const stn_vec3 local = stn_pose_apply_inverse(s->body.pose, p);
+    stn_mesh_point at;
+    if (!stn_mesh_nearest(mesh.mesh, local, skin_far * s->skin->size, &at)) {
+        return false;
+    }
+    *depth = at.distance;
+    return at.distance <= 1e-9 * s->skin->size ||
+           stn_vec3_dot(stn_vec3_sub(local, at.point), surface_mean_normal(&mesh, &at)) < 0.0;
+}
+
+/// Has most of the skin passed the plane across n through p? Then it is felt no more, as rigid bodies are not.
+static bool is_passed(const skin *a, stn_vec3 n, stn_vec3 p) {
+    const stn_aabb *box = &a->node[0].box;
+    const stn_vec3 middle = stn_vec3_scale(0.5, stn_vec3_add(box->lower, box->upper)),
+                   half = stn_vec3_scale(0.5, stn_vec3_sub(box->upper, box->lower));
+    const double height = stn_vec3_dot(n, stn_vec3_sub(middle, p)),
+                 reach = fabs(n.x) * half.x + fabs(n.y) * half.y + fabs(n.z) * half.z;
+    return height < -0.5 * reach;
+}
+
+/// The way out of the mesh for a vertex behind it, `depth` from its surface: over the nearest triangle that it can
+/// face, looked for further and further away. That is where it is nearest, but beside a rim.
+static bool leaves_over_triangle(const look *s, int32_t id, double depth, witness *w) {
+    const double tolerance = 1e-9 * s->skin->size, most = skin_far * s->skin->size;
+    const skin_vertex_way way = {s->skin, id, tolerance, skin_slack_at(s->skin, -depth)};
+    const stn_vec3 p = s->skin->at[id];
+    for (double within = 2.0 * depth + tolerance; within < 2.0 * most; within *= 2.0) {
+        search found = {&s->body, p, skin_vertex_leaves_over, &way, fmin(within, most), -1};
+        if (find_nearest(&found)) {
+            skin_facet f;
+            facet_of(&s->body, found.triangle, &f);
+            const double below = stn_vec3_dot(f.normal, stn_vec3_sub(f.corner[0], p));
+            const double r = s->skin->face->thickness;
+            const stn_vec3 on_mesh = stn_vec3_mul_add(p, below, f.normal), m = stn_vec3_neg(f.normal);
+            *w = (witness){stn_vec3_mul_add(p, r, m), on_mesh, m, -below - r, 0, (uint32_t)found.triangle};
+            return below <= 0.5 * skin_deep * s->skin->size || !is_passed(s->skin, f.normal, f.corner[0]);
+        }
+    }
+    return false;
+}
+
+static void add_vertex(const look *s, int32_t id, const witness *w) {
+    const skin_part part = skin_vertex_part(s->skin, id);
+    skin_add(s->sink, &part, NULL, w->b, w->normal, feature_of(w));
+}
+
 static void meet_vertex(const look *s, int32_t id) {
     const stn_shape ball = {.type = STN_SHAPE_SPHERE, .radius = s->skin->face->thickness};
     const stn_pose pose = {stn_mat3_identity(), s->skin->at[id]};
+    double depth;
+    bool out = false;
     collide_surface((posed){&ball, &pose}, s->body, s->margin, s->points);
     for (int32_t g = 0; g < s->points->group_count; g++) {
         for (int32_t i = 0; i < s->points->group[g].count; i++) {
             const witness *w = &s->points->group[g].points[i];
             if (skin_vertex_admits(s->skin, id, w->normal, skin_slack_at(s->skin, w->phi))) {
-                const skin_part part = skin_vertex_part(s->skin, id);
-                skin_add(s->sink, &part, NULL, w->b, w->normal, feature_of(w));
+                add_vertex(s, id, w);
+                out = out || w->phi + ball.radius <= 1e-9 * s->skin->size;
             }
         }
     }
+    witness behind;
+    if (!out && is_behind(s, s->skin->at[id], &depth) && leaves_over_triangle(s, id, depth, &behind)) {
+        add_vertex(s, id, &behind);
+    }
 }
 
-/// Does an edge without thickness overlap the mesh where the two cross? Nothing of a line tells on which side the body
-/// is: of a solid its surface does.
-static bool is_overlap(const skin *s, const witness *w) {
-    return s->face->solid && skin_has(s, w->b, -w->phi, 1e-9 * s->size);
+static int32_t next_of(int32_t edge) {
+    return edge / 3 * 3 + (edge + 1) % 3;
+}
+
+/// Does an edge of the mesh go on at its end, in about its direction?
+static bool goes_on(const surface *s, int32_t edge) {
+    const int32_t *id = s->mesh->triangles;
+    const stn_vec3 end = surface_vertex(s, id[next_of(edge)]), d = stn_vec3_sub(end, surface_vertex(s, id[edge]));
+    fan around;
+    surface_fan(s, next_of(edge), &around);
+    for (int32_t i = 0; i < around.count; i++) {
+        const int32_t leaves = around.edge[i], far[2] = {id[next_of(leaves)], id[next_of(next_of(leaves))]};
+        for (int32_t k = 0; k < 2; k++) { // both sides of the triangle, for the last one at a border
+            if (skin_edge_is_ahead(d, stn_vec3_sub(surface_vertex(s, far[k]), end))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void mesh_edge_ends(const posed *body, int32_t edge, stn_vec3 end[2]) {
+    end[0] = stn_pose_apply(body->pose, corner_of(body->shape->mesh, edge));
+    end[1] = stn_pose_apply(body->pose, corner_of(body->shape->mesh, next_of(edge)));
+}
+
+/// An edge of the mesh in the world.
+static void mesh_edge_of(const posed *body, int32_t edge, skin_edge *out) {
+    const surface s = {.mesh = body->shape->mesh, .across = stn_mesh_across(body->shape->mesh)};
+    const int32_t sides[2] = {edge, s.across[edge]};
+    *out = (skin_edge){.solid = true};
+    mesh_edge_ends(body, edge, out->end);
+    for (int32_t k = 0; k < 2 && sides[k] >= 0; k++) {
+        skin_facet f;
+        facet_of(body, sides[k] / 3, &f);
+        if (k == 0) {
+            out->goes_on[1] = goes_on(&s, edge);
+        } else {
+            out->goes_on[0] = goes_on(&s, sides[1]);
+        }
+        skin_edge_add_side(out, &f, f.corner[(sides[k] + 2) % 3]);
+    }
+}
+
+/// An edge of a solid that looks for edges of the mesh which it lies below.
+typedef struct crossing {
+    const look *look;
+    int32_t id;
+    skin_edge edge;
+    stn_aabb box; // around it, in the frame of the mesh
+} crossing;
+
+/// Do the two come out of the bodies across each other, `depth` below? Each point is inside of the other body, and no
+/// way out over a triangle is much shorter.
+static bool leave_across(const crossing *c, double t, const skin_edge *other, double u, double depth) {
+    const look *s = c->look;
+    const double tolerance = 1e-9 * s->skin->size;
+    const skin_edge_way out = {&c->edge, t, skin_much * depth}, in = {other, u, skin_much * depth};
+    const stn_vec3 p = skin_edge_point(&c->edge, t);
+    search nearer = {&s->body, p, skin_edge_leaves_over, &out, out.length - tolerance, -1};
+    double distance;
+    return (is_behind(s, p, &distance) || distance <= tolerance + 0.1 * depth) &&
+           (!(nearer.distance > 0.0) || !find_nearest(&nearer)) && skin_leaves_across(&in, s->skin);
+}
+
+static void cross_edge(const crossing *c, int32_t edge) {
+    const look *s = c->look;
+    const skin_edge *a = &c->edge;
+    skin_edge b;
+    double t, u;
+    mesh_edge_ends(&s->body, edge, b.end);
+    if (!skin_lines_cross(a->end, b.end, &t, &u)) {
+        return;
+    }
+    const stn_vec3 d = stn_vec3_sub(a->end[1], a->end[0]), e = stn_vec3_sub(b.end[1], b.end[0]);
+    const stn_vec3 q = skin_edge_point(&b, u), off = stn_vec3_sub(q, skin_edge_point(a, t)),
+                   n = stn_vec3_normalize_or(stn_vec3_cross(d, e), off);
+    const double apart = stn_vec3_dot(n, off), depth = fabs(apart);
+    if (depth > 0.5 * fmin(stn_vec3_norm(d), stn_vec3_norm(e))) {
+        return; // through a body, not across an edge of it
+    }
+    const stn_vec3 m = apart >= 0.0 ? stn_vec3_neg(n) : n;
+    mesh_edge_of(&s->body, edge, &b);
+    if (skin_edge_faces(a, m, skin_rim) && skin_edge_faces(&b, stn_vec3_neg(m), skin_rim) &&
+        leave_across(c, t, &b, u, depth)) {
+        const skin_part part = skin_edge_part(s->skin, c->id, t);
+        skin_add(s->sink, &part, NULL, q, m, stn_random_mix((uint64_t)(uint32_t)edge + STN_RANDOM_STEP));
+    }
+}
+
+static stn_aabb box_of_triangle(const stn_mesh *mesh, int32_t triangle) {
+    stn_vec3 corner[3];
+    for (int32_t k = 0; k < 3; k++) {
+        corner[k] = corner_of(mesh, 3 * triangle + k);
+    }
+    return skin_box_of(corner, 3, 0.0);
+}
+
+static bool cross_edges(void *user, int32_t triangle) {
+    const crossing *c = user;
+    const stn_mesh *mesh = c->look->body.shape->mesh;
+    const int32_t *across = stn_mesh_across(mesh) + 3 * (size_t)triangle;
+    for (int32_t k = 0; k < 3; k++) {
+        const int32_t other = across[k] >= 0 ? across[k] / 3 : triangle;
+        const stn_aabb box = box_of_triangle(mesh, other);
+        if (other >= triangle || !skin_boxes_meet(&box, &c->box)) { // else that one has it
+            cross_edge(c, 3 * triangle + k);
+        }
+    }
+    return c->look->sink->status == STN_OK;
+}
+
+/// An edge that lies below one of the mesh runs through triangles beside that.
+static void cross_mesh(const look *s, int32_t edge) {
+    crossing c = {.look = s, .id = edge};
+    skin_edge_of(s->skin, edge, &c.edge);
+    const stn_vec3 ends[2] = {stn_pose_apply_inverse(s->body.pose, c.edge.end[0]),
+                              stn_pose_apply_inverse(s->body.pose, c.edge.end[1])};
+    c.box = skin_box_of(ends, 2, 1e-9 * s->skin->size);
+    stn_mesh_visit(s->body.shape->mesh, &c.box, cross_edges, &c);
 }
 
 static void meet_edge(const look *s, int32_t edge) {
@@ -62,113 +282,15 @@ static void meet_edge(const look *s, int32_t edge) {
             stn_vec3 core = stn_vec3_mul_add(w->a, -capsule.radius, w->normal);
             double t = stn_vec3_dot(stn_vec3_sub(core, p), z) / length;
             if (t > skin_tiny && t < 1.0 - skin_tiny && skin_edge_admits(s->skin, edge, w->normal, skin_slack) &&
-                (w->phi >= 0.0 || capsule.radius > 0.0 || is_overlap(s->skin, w))) {
+                (w->phi + capsule.radius >= 0.0 || !s->skin->face->solid)) {
                 const skin_part part = skin_edge_part(s->skin, edge, t);
                 skin_add(s->sink, &part, NULL, w->b, w->normal, feature_of(w));
             }
         }
     }
-}
-
-static stn_vec3 corner_of(const stn_mesh *mesh, int32_t edge) {
-    const double *p = mesh->vertices + 3 * (size_t)mesh->triangles[edge];
-    return stn_vec3_make(p[0], p[1], p[2]);
-}
-
-/// Is the corner where `edge` begins a peak that no triangle before this one has? `up`: the sum of the normals there.
-static bool is_first_peak(const stn_mesh *mesh, int32_t edge, stn_vec3 *up) {
-    enum { MOST = 256 };
-    const int32_t *across = stn_mesh_across(mesh);
-    stn_vec3 p = corner_of(mesh, edge);
-    bool peak = false;
-    *up = stn_vec3_zero();
-    int32_t at = edge, start = edge;
-    for (int32_t i = 0; i < MOST && across[at] >= 0; i++) { // to a border, if there is one
-        int32_t next = across[at] / 3 * 3 + (across[at] + 1) % 3;
-        if (next == edge) {
-            break;
-        }
-        start = at = next;
+    if (s->skin->face->solid) { // a line does not tell on which side its body is
+        cross_mesh(s, edge);
     }
-    at = start;
-    for (int32_t i = 0; i < MOST; i++) {
-        if (at / 3 < edge / 3) {
-            return false; // that one has it
-        }
-        stn_vec3 n = stn_mesh_triangle_normal(mesh, at / 3);
-        *up = stn_vec3_add(*up, n);
-        int32_t behind = at / 3 * 3 + (at + 2) % 3, other = across[at];
-        if (other < 0) {
-            peak = true;
-        } else {
-            stn_vec3 q = corner_of(mesh, other / 3 * 3 + (other + 2) % 3), d = stn_vec3_sub(q, p);
-            peak = peak || stn_vec3_dot(n, d) < -1e-9 * stn_vec3_norm(d);
-        }
-        at = across[behind];
-        if (at < 0 || at == start) {
-            peak = peak || at < 0;
-            break;
-        }
-    }
-    return peak;
-}
-
-/// Below the triangle a peak has to be in the way: its foot inside of the mesh, and not much nearer to anything else.
-static bool is_through(const stn_mesh *mesh, stn_vec3 foot, double depth) {
-    stn_mesh_point at;
-    if (!stn_mesh_nearest(mesh, foot, INFINITY, &at)) {
-        return false;
-    }
-    stn_vec3 out = stn_vec3_sub(foot, at.point);
-    return stn_vec3_dot(out, stn_mesh_triangle_normal(mesh, at.triangle)) < 0.0 && at.distance >= 0.1 * depth;
-}
-
-static bool meet_peaks(void *user, int32_t triangle) {
-    const look *s = user;
-    const stn_mesh *mesh = s->body.shape->mesh;
-    const skin_facet *f = &s->facet;
-    for (int32_t k = 0; k < 3; k++) {
-        stn_vec3 p = corner_of(mesh, 3 * triangle + k), up;
-        double weight[3];
-        skin_nearest_on(f->corner, p, weight);
-        if (!(weight[0] > skin_tiny && weight[1] > skin_tiny && weight[2] > skin_tiny) ||
-            !is_first_peak(mesh, 3 * triangle + k, &up)) {
-            continue;
-        }
-        bool solid = s->skin->face->solid;
-        double side = stn_vec3_dot(f->normal, up) <= 0.0 || solid ? 1.0 : -1.0;
-        stn_vec3 m = stn_vec3_scale(side, f->normal);
-        double height = stn_vec3_dot(m, stn_vec3_sub(p, f->corner[0]));
-        stn_vec3 foot = stn_vec3_mul_add(p, -height, m);
-        stn_vec3 world = stn_pose_apply(s->body.pose, p);
-        if ((solid && stn_vec3_dot(m, up) > 0.0) || (height < 0.0 && !is_through(mesh, foot, -height))) {
-            continue;
-        }
-        double distance = 0.0;
-        if (height < 0.0 && solid &&
-            (!skin_holds(s->skin, world, 2.0 * -height, &distance) || -height > 1.001 * distance)) {
-            continue;
-        }
-        const skin_part part = skin_face_part(s->skin, s->triangle, weight);
-        skin_add(s->sink, &part, NULL, world, stn_mat3_apply(&s->body.pose->rotation, m),
-                 stn_random_mix((uint64_t)(uint32_t)mesh->triangles[3 * (size_t)triangle + (size_t)k] + 1));
-    }
-    return s->sink->status == STN_OK;
-}
-
-static void meet_face(look *s, int32_t triangle) {
-    skin_facet f;
-    skin_facet_of(s->skin, triangle, &f);
-    if (!(stn_vec3_dot(f.normal, f.normal) > 0.5)) {
-        return;
-    }
-    for (int32_t k = 0; k < 3; k++) {
-        s->facet.corner[k] = stn_pose_apply_inverse(s->body.pose, f.corner[k]);
-    }
-    s->facet.normal = stn_mat3_apply_transposed(&s->body.pose->rotation, f.normal);
-    s->triangle = triangle;
-    stn_aabb box = skin_box_of(s->facet.corner, 3, s->skin->face->thickness + s->margin);
-    stn_mesh_visit(s->body.shape->mesh, &box, meet_peaks, s);
 }
 
 static void meet(void *user, int32_t triangle) {
@@ -184,9 +306,6 @@ static void meet(void *user, int32_t triangle) {
             meet_edge(s, edge);
         }
     }
-    if (s->sink->status == STN_OK) {
-        meet_face(s, triangle);
-    }
 }
 
 void skin_against_mesh(skin *a, posed b, skin_sink *sink) {
@@ -197,7 +316,8 @@ void skin_against_mesh(skin *a, posed b, skin_sink *sink) {
         return;
     }
     s.points->limit = MANIFOLD_CAPACITY;
-    if (sink->margin > a->size) { // asked from far away: what is nearest is enough
+    s.points->wide = (double)INFINITY;                   // of its vertices and edges, which have no size
+    if (!skin_is_step(sink) && sink->margin > a->size) { // asked from far away: what is nearest is enough
         double least = INFINITY;
         for (int32_t i = 0; i < a->face->vertex_count; i++) {
             stn_mesh_point at;
@@ -208,4 +328,5 @@ void skin_against_mesh(skin *a, posed b, skin_sink *sink) {
     }
     s.box = stn_shape_aabb(b.shape, b.pose, s.margin + a->face->thickness);
     skin_visit(a, &s.box, meet, &s);
+    skin_against_peaks(a, b, sink);
 }

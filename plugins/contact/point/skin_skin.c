@@ -8,10 +8,11 @@
 
 typedef struct look {
     skin *a, *b;
-    bool own;         // the two are one skin: each pair of features comes twice, and counts once
-    bool kin;         // of one cloud
-    double reach;     // of cores, with the margin
-    int32_t triangle; // of A
+    bool own;               // the two are one skin: each pair of features comes twice, and counts once
+    bool kin;               // of one cloud
+    double reach;           // of cores, with the margin
+    int32_t triangle;       // of A
+    const double *depth[2]; // (vertex_count) of A, of B: find_depths
     skin_sink *sink;
 } look;
 
@@ -33,24 +34,9 @@ static bool is_inside(double s, double t) {
     return s > skin_tiny && s < 1.0 - skin_tiny && t > skin_tiny && t < 1.0 - skin_tiny;
 }
 
-/// Weights of the nearest points of two lines p + s d, q + t e; false: they are parallel, or nearest beyond the ends.
-static bool cross(const stn_vec3 p[2], const stn_vec3 q[2], double *s, double *t) {
-    stn_vec3 d = stn_vec3_sub(p[1], p[0]), e = stn_vec3_sub(q[1], q[0]), r = stn_vec3_sub(q[0], p[0]);
-    double dd = stn_vec3_dot(d, d), de = stn_vec3_dot(d, e), ee = stn_vec3_dot(e, e);
-    stn_vec3 n = stn_vec3_cross(d, e);
-    double det = stn_vec3_dot(n, n); // dd ee - de^2
-    if (!(det > 1e-12 * dd * ee)) {
-        return false;
-    }
-    double dr = stn_vec3_dot(d, r), er = stn_vec3_dot(e, r);
-    *s = (dr * ee - er * de) / det;
-    *t = (dr * de - er * dd) / det;
-    return *s > -skin_tiny && *s<1.0 + skin_tiny && * t> - skin_tiny && *t < 1.0 + skin_tiny;
-}
-
 static double segments_apart(const stn_vec3 p[2], const stn_vec3 q[2]) {
     double s, t, least = INFINITY;
-    if (cross(p, q, &s, &t) && is_inside(s, t)) {
+    if (skin_lines_cross(p, q, &s, &t) && is_inside(s, t)) {
         stn_vec3 a = stn_vec3_mul_add(p[0], s, stn_vec3_sub(p[1], p[0]));
         return stn_vec3_norm(stn_vec3_sub(stn_vec3_mul_add(q[0], t, stn_vec3_sub(q[1], q[0])), a));
     }
@@ -118,117 +104,107 @@ static bool is_near(const look *s, stn_vec3 p, const stn_vec3 *corner, int32_t c
            p.z <= box.upper.z;
 }
 
-/// What a part of a skin may come out of a solid by.
-typedef struct ways {
-    const skin *skin;
-    int32_t id;    // of a vertex or an edge
-    double t;      // along the edge
-    double length; // a way along the edge that is no shorter counts for none
-    double slack;  // of the vertex
-} ways;
-
-static bool vertex_leaves_over(const void *user, const skin_facet *f) {
-    const ways *w = user;
-    return skin_vertex_admits(w->skin, w->id, stn_vec3_neg(f->normal), w->slack);
+/// Is a vertex, of A or where `turned` of B, inside of the other skin?
+static bool is_inside_other(const look *s, int32_t id, bool turned) {
+    return s->depth[turned] != NULL && s->depth[turned][id] >= 0.0;
 }
 
-/// Does another edge go on at the end of one, in about its direction?
-static bool goes_on(const skin *s, int32_t from, int32_t end) {
-    const stn_vec3 d = stn_vec3_sub(s->at[end], s->at[from]);
-    for (int32_t i = s->beside_start[end]; i < s->beside_start[end + 1]; i++) {
-        const stn_vec3 next = stn_vec3_sub(s->at[s->beside[i]], s->at[end]);
-        if (stn_vec3_dot(d, next) > 0.9 * stn_vec3_norm(d) * stn_vec3_norm(next)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/// Over a triangle that the edge lies along, or that it runs through, where it ends soon behind.
-static bool edge_leaves_over(const void *user, const skin_facet *f) {
-    const ways *w = user;
-    const skin *s = w->skin;
-    const int32_t *v = s->face->edge + 2 * (size_t)w->id,
-                  back = stn_vec3_dot(f->normal, stn_vec3_sub(s->at[v[1]], s->at[v[0]])) > 0.0 ? 0 : 1;
-    const stn_vec3 out = stn_vec3_sub(s->at[v[1 - back]], s->at[v[back]]); // from its end behind the triangle
-    const double along = stn_vec3_dot(f->normal, out);
-    if (along * (back == 0 ? w->t : 1.0 - w->t) >= w->length ||
-        (along > 0.1 * stn_vec3_norm(out) && goes_on(s, v[1 - back], v[back]))) {
-        return false;
-    }
-    return along >= 0.5 * stn_vec3_norm(out) || skin_edge_admits(s, w->id, stn_vec3_neg(f->normal), skin_slack);
-}
-
-/// Does a vertex below a triangle of a solid come out over it? It is inside, and of all triangles that its own surface
-/// can face this is the nearest one. On an edge or a vertex of it, too, where meshes stand on each other node by node;
-/// of several triangles there the one that is found counts.
-static bool leaves_over(const skin *a, int32_t id, const skin *b, int32_t triangle, double height) {
-    const double tolerance = 1e-9 * b->size, within = 2.0 * fabs(height) + tolerance;
-    const ways w = {.skin = a, .id = id, .slack = skin_slack_at(a, -fabs(height))};
-    double distance;
-    return skin_has(b, a->at[id], fabs(height), tolerance) &&
-           skin_nearest_of(b, a->at[id], within, vertex_leaves_over, &w, &distance) == triangle &&
-           fabs(fabs(height) - distance) <= 1e-6 * fabs(height) + tolerance;
-}
-
-/// Does an edge that lies `depth` below one of another body come out across it? Both points are inside of the other
-/// body, where that is solid, and no way out over a triangle is much shorter.
-static bool leaves_across(const skin_part *a, int32_t edge, double t, const skin *b, double depth) {
-    const double tolerance = 1e-9 * b->size;
-    const ways w = {.skin = a->skin, .id = edge, .t = t, .length = 0.85 * depth};
-    const double length = stn_vec3_norm(stn_vec3_sub(a->skin->at[a->vertex[1]], a->skin->at[a->vertex[0]]));
-    double distance;
-    if (depth > 0.5 * length) {
-        return false; // through the body, not across an edge of it
-    }
-    return !b->face->solid ||
-           (skin_has(b, skin_part_point(a), depth, tolerance + 0.1 * depth) && // or on a side, nearly
-            skin_nearest_of(b, skin_part_point(a), fmax(w.length - tolerance, 0.0), edge_leaves_over, &w, &distance) <
-                0);
-}
-
-/// A vertex of `a` over the inside of a triangle of `b`.
+/// A vertex of `a` over the inside of a triangle of `b`, from outside where that is solid.
 static void vertex_face(const look *s, const skin *a, int32_t id, const skin *b, int32_t triangle, bool turned) {
     const int32_t *v = b->face->triangle + 3 * (size_t)triangle;
     const stn_vec3 p = a->at[id], corner[3] = {b->at[v[0]], b->at[v[1]], b->at[v[2]]};
     skin_facet f;
     double weight[3];
-    if (!is_near(s, p, corner, 3)) {
+    if (is_inside_other(s, id, turned) || !is_near(s, p, corner, 3)) {
         return;
     }
     skin_facet_of(b, triangle, &f);
-    double height = stn_vec3_dot(f.normal, stn_vec3_sub(p, f.corner[0]));
-    if (!(stn_vec3_dot(f.normal, f.normal) > 0.5) || fabs(height) > s->reach) {
+    const double height = stn_vec3_dot(f.normal, stn_vec3_sub(p, f.corner[0]));
+    if (!(stn_vec3_dot(f.normal, f.normal) > 0.5) || fabs(height) > s->reach || (b->face->solid && height < 0.0)) {
         return;
     }
     skin_nearest_on(f.corner, p, weight);
-    const bool within = weight[0] > skin_tiny && weight[1] > skin_tiny && weight[2] > skin_tiny;
-    if (b->face->solid && height < 0.0 ? s->kin || !leaves_over(a, id, b, triangle, height) : !within) {
-        return;
-    }
-    stn_vec3 m = stn_vec3_scale(height >= 0.0 || b->face->solid ? -1.0 : 1.0, f.normal);
+    const stn_vec3 m = stn_vec3_scale(height >= 0.0 ? -1.0 : 1.0, f.normal);
     const skin_part part = skin_vertex_part(a, id), other = skin_face_part(b, triangle, weight);
-    const double distance =
-        fabs(height) * (height < 0.0 && b->face->solid ? -1.0 : 1.0) - a->face->thickness - b->face->thickness;
-    if (skin_vertex_admits(a, id, m, s->kin ? 1.0 : skin_slack_at(a, distance))) {
+    const double distance = fabs(height) - a->face->thickness - b->face->thickness;
+    if (weight[0] > skin_tiny && weight[1] > skin_tiny && weight[2] > skin_tiny &&
+        skin_vertex_admits(a, id, m, s->kin ? 1.0 : skin_slack_at(a, distance))) {
         add(s, &part, &other, m, turned);
     }
+}
+
+/// How deep the vertices of `a` are inside of a solid `b`, those on it 0; of others -1. NULL: none is, or out of
+/// memory, as the sink says.
+static const double *find_depths(const skin *a, const skin *b, skin_sink *sink) {
+    const double touch = 1e-9 * b->size;
+    const stn_aabb *box = &b->node[0].box;
+    double *depth = NULL;
+    for (int32_t i = 0; i < a->face->vertex_count && b->face->solid; i++) {
+        const stn_aabb point = skin_box_of(&a->at[i], 1, touch);
+        double distance;
+        if (!skin_boxes_meet(&point, box) ||
+            !(skin_holds(b, a->at[i], (double)INFINITY, &distance) || distance <= touch)) {
+            continue;
+        }
+        if (depth == NULL) {
+            depth = STN_ARENA(sink->scene->arena, a->face->vertex_count, double);
+            if (depth == NULL) {
+                sink->status =
+                    stn_fail(sink->err, STN_ERR_MEMORY, "out of memory for the vertices inside of a surface");
+                return NULL;
+            }
+            for (int32_t k = 0; k < a->face->vertex_count; k++) {
+                depth[k] = -1.0;
+            }
+        }
+        depth[i] = distance;
+    }
+    return depth;
+}
+
+/// A vertex of `a` inside of a solid `b` comes out over the nearest of the triangles that it lies below and that its
+/// own surface can face: on an edge or a vertex of `b`, too, where meshes stand on each other node by node; of several
+/// triangles there the one that is found counts.
+static void vertex_inside(const look *s, const skin *a, int32_t id, const skin *b, double depth, bool turned) {
+    const skin_vertex_way w = {a, id, 1e-9 * b->size, skin_slack_at(a, -depth)};
+    const double within = fmax(skin_far * a->size, 1.001 * depth + w.tolerance);
+    double distance, weight[3];
+    const int32_t triangle = skin_nearest_of(b, a->at[id], within, skin_vertex_leaves_over, &w, &distance);
+    if (triangle < 0) {
+        return;
+    }
+    skin_facet f;
+    skin_facet_of(b, triangle, &f);
+    skin_nearest_on(f.corner, a->at[id], weight);
+    const skin_part part = skin_vertex_part(a, id), other = skin_face_part(b, triangle, weight);
+    add(s, &part, &other, stn_vec3_neg(f.normal), turned);
+}
+
+/// Do two edges that lie `depth` below each other come out of the two bodies across each other?
+static bool leave_across(const look *s, int32_t edge_a, double t, int32_t edge_b, double u, double depth) {
+    skin_edge a, b;
+    skin_edge_of(s->a, edge_a, &a);
+    skin_edge_of(s->b, edge_b, &b);
+    return skin_leaves_across(&(skin_edge_way){&a, t, skin_much * depth}, s->b) &&
+           skin_leaves_across(&(skin_edge_way){&b, u, skin_much * depth}, s->a);
 }
 
 static void edge_edge(const look *s, int32_t edge_a, int32_t edge_b) {
     const int32_t *v = s->a->face->edge + 2 * (size_t)edge_a, *w = s->b->face->edge + 2 * (size_t)edge_b;
     const stn_vec3 p[2] = {s->a->at[v[0]], s->a->at[v[1]]}, q[2] = {s->b->at[w[0]], s->b->at[w[1]]};
-    stn_aabb one = skin_box_of(p, 2, s->reach), two = skin_box_of(q, 2, 0.0);
+    const bool sided = !s->kin && (s->a->face->solid || s->b->face->solid); // tells on which side the other one is
+    const double length = fmin(stn_vec3_norm(stn_vec3_sub(p[1], p[0])), stn_vec3_norm(stn_vec3_sub(q[1], q[0])));
+    const double deepest = sided ? 0.5 * length : 0.0; // deeper they run through a body, not across an edge of it
+    stn_aabb one = skin_box_of(p, 2, fmax(s->reach, deepest)), two = skin_box_of(q, 2, 0.0);
     double t, u;
-    if (!skin_boxes_meet(&one, &two) || !cross(p, q, &t, &u)) {
+    if (!skin_boxes_meet(&one, &two) || !skin_lines_cross(p, q, &t, &u)) {
         return;
     }
     const skin_part a = skin_edge_part(s->a, edge_a, t), b = skin_edge_part(s->b, edge_b, u);
     const stn_vec3 off = stn_vec3_sub(skin_part_point(&b), skin_part_point(&a));
     const stn_vec3 n = stn_vec3_normalize_or(stn_vec3_cross(stn_vec3_sub(p[1], p[0]), stn_vec3_sub(q[1], q[0])), off);
     const double apart = stn_vec3_dot(n, off);
-    const bool sided = !s->kin && (s->a->face->solid || s->b->face->solid); // tells on which side the other one is
-    if (fabs(apart) > s->reach || (!sided && fabs(apart) <= 1e-12 * (s->a->size + s->b->size))) {
+    if (!sided && fabs(apart) <= 1e-12 * (s->a->size + s->b->size)) {
         return;
     }
     for (int32_t k = 0; k < 2; k++) { // as they are apart; else as they overlap
@@ -238,9 +214,8 @@ static void edge_edge(const look *s, int32_t edge_a, int32_t edge_b) {
         const bool admitted =
             skin_edge_admits(s->a, edge_a, m, slack) && skin_edge_admits(s->b, edge_b, stn_vec3_neg(m), slack);
         // apart, a vertex has the contact at an end; in overlap it may face no triangle, as on two ridges
-        if (admitted && (k == 0 ? is_inside(t, u)
-                                : (sided && leaves_across(&a, edge_a, t, s->b, fabs(apart)) &&
-                                   leaves_across(&b, edge_b, u, s->a, fabs(apart))))) {
+        if (admitted && (k == 0 ? is_inside(t, u) && fabs(apart) <= s->reach
+                                : (fabs(apart) <= deepest && leave_across(s, edge_a, t, edge_b, u, fabs(apart))))) {
             add(s, &a, &b, m, false);
             return;
         }
@@ -334,7 +309,8 @@ static void meet_a(void *user, int32_t triangle) {
 void skin_against_skin(skin *a, skin *b, skin_sink *sink) {
     double thick = a->face->thickness + b->face->thickness;
     look s = {.a = a, .b = b, .own = a == b, .kin = a->face->tree == b->face->tree, .sink = sink};
-    if (sink->margin > fmin(a->size, b->size)) { // asked from far away: what is nearest is enough
+    if (!skin_is_step(sink) &&
+        sink->margin > fmin(a->size, b->size)) { // asked from far away: what is nearest is enough
         double least = sink->margin + thick;
         for (int32_t i = 0; i < a->face->vertex_count && !s.own; i++) {
             least = skin_distance(b, a->at[i], least);
@@ -346,6 +322,18 @@ void skin_against_skin(skin *a, skin *b, skin_sink *sink) {
     stn_vec3 all = {s.reach, s.reach, s.reach};
     box.lower = stn_vec3_sub(box.lower, all);
     box.upper = stn_vec3_add(box.upper, all);
+    if (!s.kin) {
+        s.depth[0] = find_depths(a, b, sink);
+        s.depth[1] = find_depths(b, a, sink);
+    }
+    for (int32_t k = 0; k < 2; k++) {
+        const skin *one = k == 0 ? a : b;
+        for (int32_t i = 0; i < one->face->vertex_count && s.depth[k] != NULL && sink->status == STN_OK; i++) {
+            if (s.depth[k][i] >= 0.0) {
+                vertex_inside(&s, one, i, k == 0 ? b : a, s.depth[k][i], k == 1);
+            }
+        }
+    }
     skin_visit(a, &box, meet_a, &s);
     for (int32_t k = 0; k < 2 && !s.kin && sink->deepest >= 0.0 && sink->status == STN_OK; k++) {
         skin_encloses_skin(k == 0 ? a : b, k == 0 ? b : a, k == 1, sink);

@@ -212,9 +212,7 @@ static bool visit(void *user, int32_t triangle) {
     return true;
 }
 
-/// Mean normal at a point of a triangle, over the triangles that it belongs to, weighted by their angles there, which
-/// tells inside from outside [baerentzen-2005].
-static stn_vec3 mean_normal(const surface *s, const stn_mesh_point *at) {
+stn_vec3 surface_mean_normal(const surface *s, const stn_mesh_point *at) {
     stn_vec3 corner[3], n = surface_normal(s, at->triangle);
     corners_of(s, at->triangle, corner);
     for (int32_t k = 0; k < 3; k++) {
@@ -253,7 +251,7 @@ static void add_sunk(const surface *s) {
     if (!may_hold || !stn_mesh_nearest(s->mesh, p, INFINITY, &at)) {
         return;
     }
-    stn_vec3 out = stn_vec3_sub(at.point, p), n = mean_normal(s, &at);
+    stn_vec3 out = stn_vec3_sub(at.point, p), n = surface_mean_normal(s, &at);
     if (stn_vec3_dot(out, n) < 0.0) {
         return; // outside
     }
@@ -298,11 +296,12 @@ void collide_surface(posed a, posed b, double margin, surface_points *out) {
     // beyond its own size, a body that is asked about with a wide margin needs only what is nearest: that is no further
     // away than the point of the surface nearest to its middle
     stn_mesh_point at;
-    if (margin <= 4.0 * s.reach || !stn_mesh_nearest(s.mesh, s.centre, margin + s.reach, &at)) {
+    const double wide = fmax(out->wide, 4.0 * s.reach);
+    if (margin <= wide || !stn_mesh_nearest(s.mesh, s.centre, margin + s.reach, &at)) {
         stn_aabb box = stn_shape_aabb(shape, &s.body.pose, margin);
         stn_mesh_visit(s.mesh, &box, visit, &s);
     } else {
-        s.margin = fmin(margin, fmax(4.0 * s.reach, at.distance));
+        s.margin = fmin(margin, fmax(wide, at.distance));
         stn_mesh_visit_ball(s.mesh, s.centre, s.margin + s.reach, visit, &s);
     }
     if (out->group_count == 0) {

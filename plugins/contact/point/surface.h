@@ -19,6 +19,7 @@
 enum { SURFACE_GROUPS = 12 };
 typedef struct surface_points {
     int32_t group_count, limit; // most points of a group
+    double wide;                // margins beyond this are cut to what is nearest [m]; infinite in a step
     double near;                // points closer than this, of one group, are one [m]
     stn_vec3 normal[SURFACE_GROUPS];
     manifold group[SURFACE_GROUPS];
@@ -67,6 +68,9 @@ typedef struct fan {
 stn_vec3 surface_vertex(const surface *s, int32_t id);
 stn_vec3 surface_normal(const surface *s, int32_t triangle);
 void surface_fan(const surface *s, int32_t edge, fan *out);
+/// Mean normal at a point of a triangle, over the triangles that it belongs to, weighted by their angles there, which
+/// tells inside from outside [baerentzen-2005].
+stn_vec3 surface_mean_normal(const surface *s, const stn_mesh_point *at);
 /// s(m) from p, and where the body's core is lowest.
 double surface_gap(const surface *s, stn_vec3 m, stn_vec3 p, stn_vec3 *lowest);
 /// Is the body a line, as an edge of something larger, the rest of which nobody knows here?
@@ -88,7 +92,8 @@ void surface_catch(const surface *s);
 void surface_edge_points(const surface *s, const facet *f, int32_t k);
 void surface_vertex_points(const surface *s, const facet *f, int32_t k);
 
-/// Normals from A, the convex body, into B, a mesh or height field; in the world. The limit of `out` is given.
+/// Normals from A, the convex body, into B, a mesh or height field; in the world. `limit` and `wide` of `out` are
+/// given, the latter increased to 4 times the body's size.
 void collide_surface(posed a, posed b, double margin, surface_points *out);
 
 #endif
