@@ -4,6 +4,7 @@
 local stn = require "stiction"
 
 local gravity = 9.81
+local quick = os.getenv "STICTION_TEST_TIER" == "quick" -- some of the cases
 
 local function box(world, name, cells, xyz, size)
   return world:soft { name = name, box = size or { 0.1, 0.1, 0.1 }, cells = cells, young = 2e5, damping = 0.02, density = 500, xyz = xyz }
@@ -45,7 +46,7 @@ local function stands(cells, options, gap, slid)
 end
 
 stn.test("a soft box stands on an equal one: any mesh, gap, and place", function()
-  for _, cells in ipairs { 1, 2, 3, 4 } do
+  for _, cells in ipairs(quick and { 1, 2 } or { 1, 2, 3, 4 }) do
     for _, gap in ipairs { 0, 1e-4, -1e-5 } do stands(cells, {}, gap, 0) end
     if cells > 1 then stands(cells, {}, 0, 0.1 / cells / 2) end -- vertices on edges
     stands(cells, {}, 0, 0.01)
@@ -55,12 +56,12 @@ end)
 stn.test("with every law, solver, integrator", function()
   for _, options in ipairs { { law = "lagged" }, { law = "similar" }, { law = "hertz" }, { solver = "nsgs" }, { solver = "qp" },
     { solver = "admm" }, { stiction = true }, { integrator = "theta" }, { dt = 5e-3 } } do
-    for _, cells in ipairs { 1, 2 } do stands(cells, options, 0, 0) end
+    for _, cells in ipairs(quick and { 1 } or { 1, 2 }) do stands(cells, options, 0, 0) end
   end
 end)
 
 stn.test("bricks in a wall, and boxes side by side", function()
-  for _, n in ipairs { 1, 2, 3 } do
+  for _, n in ipairs(quick and { 1 } or { 1, 2, 3 }) do
     local world = stn.world {}
     world:ground { mu = 0.8 }
     local size = { 0.2, 0.1, 0.1 }
@@ -75,8 +76,8 @@ end)
 
 stn.test("a tower of boxes, each turned against the one below", function()
   for _, cells in ipairs { 1, 2 } do
-    for _, turn in ipairs { 0.01, 0.3, math.pi / 4 } do
-      for _, dt in ipairs { 2e-3, 1e-2 } do
+    for _, turn in ipairs(quick and { 0.3 } or { 0.01, 0.3, math.pi / 4 }) do
+      for _, dt in ipairs(quick and { 1e-2 } or { 2e-3, 1e-2 }) do
         local world = stn.world { dt = dt }
         world:ground { mu = 0.8 }
         local tower = {}
@@ -122,7 +123,7 @@ stn.test("a soft bar lies across a bar, soft or rigid", function()
   }
   for kind, make in pairs(below) do
     for _, cells in ipairs { 1, 2, 3 } do
-      for _, turn in ipairs { 0, 0.3, 0.8 } do
+      for _, turn in ipairs(quick and { 0.3 } or { 0, 0.3, 0.8 }) do
         for _, gap in ipairs { 0, 1e-4 } do
           local world = stn.world {}
           make(world, cells)

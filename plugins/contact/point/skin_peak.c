@@ -15,16 +15,17 @@ typedef struct look {
     stn_aabb box; // that peaks have to be in, in the frame of the mesh
     skin_sink *sink;
     // of one peak
-    int32_t vertex;      // of the mesh
+    int32_t vertex; // of the mesh
     fan around;
-    stn_vec3 at, up;     // in the world; up: the sum of the normals there
+    stn_vec3 at, up; // in the world; up: the sum of the normals there
     double slack;
 } look;
 
 /// May a peak have a contact in direction d from the mesh, unit? That is where none of its edges leads nearer.
 static bool admits(const look *s, stn_vec3 d, double slack) {
     const int32_t *id = s->surface.mesh->triangles;
-    const stn_vec3 local = stn_mat3_apply_transposed(&s->body.pose->rotation, d), p = surface_vertex(&s->surface, s->vertex);
+    const stn_vec3 local = stn_mat3_apply_transposed(&s->body.pose->rotation, d),
+                   p = surface_vertex(&s->surface, s->vertex);
     if (stn_vec3_dot(d, stn_vec3_normalize_or(s->up, stn_vec3_zero())) < -fmin(slack, skin_slack)) {
         return false; // into the mesh
     }
@@ -69,7 +70,8 @@ static void meet_outside(void *user, int32_t triangle) {
     double weight[3];
     skin_facet_of(s->skin, triangle, &f);
     skin_nearest_on(f.corner, s->at, weight);
-    if (!(stn_vec3_dot(f.normal, f.normal) > 0.5) || !(weight[0] > skin_tiny && weight[1] > skin_tiny && weight[2] > skin_tiny)) {
+    if (!(stn_vec3_dot(f.normal, f.normal) > 0.5) ||
+        !(weight[0] > skin_tiny && weight[1] > skin_tiny && weight[2] > skin_tiny)) {
         return;
     }
     const stn_vec3 m = stn_vec3_scale(stn_vec3_dot(f.normal, s->up) <= 0.0 || solid ? 1.0 : -1.0, f.normal);
@@ -152,8 +154,10 @@ void skin_against_peaks(skin *a, posed b, skin_sink *sink) {
     s.box = (stn_aabb){local, local};
     for (int32_t i = 1; i < a->face->vertex_count; i++) {
         local = stn_pose_apply_inverse(b.pose, a->at[i]);
-        s.box.lower = stn_vec3_make(fmin(s.box.lower.x, local.x), fmin(s.box.lower.y, local.y), fmin(s.box.lower.z, local.z));
-        s.box.upper = stn_vec3_make(fmax(s.box.upper.x, local.x), fmax(s.box.upper.y, local.y), fmax(s.box.upper.z, local.z));
+        s.box.lower =
+            stn_vec3_make(fmin(s.box.lower.x, local.x), fmin(s.box.lower.y, local.y), fmin(s.box.lower.z, local.z));
+        s.box.upper =
+            stn_vec3_make(fmax(s.box.upper.x, local.x), fmax(s.box.upper.y, local.y), fmax(s.box.upper.z, local.z));
     }
     const stn_vec3 all = {s.reach, s.reach, s.reach};
     s.box = (stn_aabb){stn_vec3_sub(s.box.lower, all), stn_vec3_add(s.box.upper, all)};

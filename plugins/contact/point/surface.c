@@ -141,6 +141,20 @@ static bool is_over(const surface *s, const facet *f, const witness *w) {
     return true;
 }
 
+/// Is the body's point behind the plane of a triangle, but outside, and the body apart from the triangle? So is what
+/// stands before a peak, behind the planes of its far side.
+static bool is_before(const surface *s, const facet *f, const witness *w) {
+    if (!(w->phi < -1e-4 * s->size)) {
+        return false;
+    }
+    if (s->filled) {
+        return w->a.z > stn_grid_height(s->mesh, w->a.x, w->a.y) + 1e-9 * s->size;
+    }
+    stn_mesh_point at;
+    return surface_part(s, f->corner).phi > s->radius && stn_mesh_nearest(s->mesh, w->a, -w->phi, &at) &&
+           stn_vec3_dot(stn_vec3_sub(w->a, at.point), surface_mean_normal(s, &at)) > 0.0;
+}
+
 static void face_points(const surface *s, const facet *f) {
     static const stn_shape half_space = {.type = STN_SHAPE_HALF_SPACE};
     static collide_pair *const on_plane[STN_SHAPE_COUNT] = {
@@ -166,7 +180,7 @@ static void face_points(const surface *s, const facet *f) {
     bool checked = false;
     for (int32_t i = 0; i < points->count; i++) {
         const witness *w = &points->points[i];
-        if (!is_over(s, f, w)) {
+        if (!is_over(s, f, w) || is_before(s, f, w)) {
             continue;
         }
         if (!checked && surface_is_passed(s, f->normal, f->corner[0])) {

@@ -77,6 +77,8 @@ double surface_gap(const surface *s, stn_vec3 m, stn_vec3 p, stn_vec3 *lowest);
 bool surface_is_line(const surface *s);
 /// Is too much of the body behind the plane across m through p for a contact along m?
 bool surface_is_passed(const surface *s, stn_vec3 m, stn_vec3 p);
+/// The core of the body against a triangle alone.
+separation surface_part(const surface *s, const stn_vec3 corner[3]);
 /// Does the body hold the point, but for a tolerance?
 bool surface_holds(const surface *s, stn_vec3 point, double tolerance);
 /// Adds a point: A is the body, B the surface.

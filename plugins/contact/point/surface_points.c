@@ -121,8 +121,7 @@ static double tolerance_of(const caught *c) {
     return 1e-8 * c->s->size + 1e-6 * c->depth;
 }
 
-/// The body against the triangle alone.
-static separation part(const surface *s, const stn_vec3 corner[3]) {
+separation surface_part(const surface *s, const stn_vec3 corner[3]) {
     static const int32_t starts[4] = {0, 2, 4, 6}, neighbours[6] = {1, 2, 0, 2, 0, 1};
     static const stn_polytope no_faces = {.neighbour_start = starts, .neighbours = neighbours};
     const stn_mesh mesh = {.vertex_count = 3,
@@ -163,7 +162,7 @@ static bool visit(void *user, int32_t id) {
     if (gap >= -c->depth - tolerance_of(c) || surface_is_passed(s, n, corner[0])) {
         return true;
     }
-    separation found = part(s, corner);
+    separation found = surface_part(s, corner);
     double phi = found.phi - s->radius;
     if (phi >= -c->depth - tolerance_of(c)) {
         return true;

@@ -1,0 +1,299 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Soft bodies that overlap something, at rest and from any side: what is in the way has a contact that is about as deep
+-- as the overlap of rigid twins. And what flies at walls, floors, and peaks of a mesh does not pass.
+local stn = require "stiction"
+local files <close> = require "files"()
+
+local tier = os.getenv "STICTION_TEST_TIER"
+local many = tier == "quick" and 1 or tier == "full" and 50 or 5
+local gravity = 9.81
+local dice
+
+local function rnd(low, high) return dice:random(low, high) end
+local function count(low, high) return math.floor(rnd(low, high + 1)) end
+
+--- A mesh of a grid of quadrilaterals that `at` places, i and j from 0 to n.
+local function grid(n, at)
+  local text = {}
+  for j = 0, n do
+    for i = 0, n do text[#text + 1] = ("v %.17g %.17g %.17g"):format(at(i, j)) end
+  end
+  for j = 0, n - 1 do
+    for i = 0, n - 1 do
+      local k = j * (n + 1) + i + 1
+      text[#text + 1] = ("f %d %d %d\nf %d %d %d"):format(k, k + 1, k + n + 2, k, k + n + 2, k + n + 1)
+    end
+  end
+  return files:write(".obj", table.concat(text, "\n") .. "\n")
+end
+
+--- A closed box of n cells a side.
+local function box_mesh(size, n)
+  local text, id, faces = {}, {}, {}
+  local function corner(p)
+    local key = table.concat(p, " ")
+    if not id[key] then
+      text[#text + 1] = ("v %.17g %.17g %.17g"):format(size[1] * (p[1] / n - 0.5), size[2] * (p[2] / n - 0.5), size[3] * (p[3] / n - 0.5))
+      id[key] = #text
+    end
+    return id[key]
+  end
+  for axis = 0, 2 do
+    for side = 0, n, n do
+      for i = 0, n - 1 do
+        for j = 0, n - 1 do
+          local ring = {}
+          for k, c in ipairs { { 0, 0 }, { 1, 0 }, { 1, 1 }, { 0, 1 } } do
+            local p = {}
+            p[axis + 1], p[(axis + 1) % 3 + 1], p[(axis + 2) % 3 + 1] = side, i + c[1], j + c[2]
+            ring[side > 0 and k or 5 - k] = corner(p)
+          end
+          faces[#faces + 1] = ("f %d %d %d\nf %d %d %d"):format(ring[1], ring[2], ring[3], ring[1], ring[3], ring[4])
+        end
+      end
+    end
+  end
+  return files:write(".obj", table.concat(text, "\n") .. "\n" .. table.concat(faces, "\n") .. "\n")
+end
+
+--- The convex hull of a soft body's nodes, as a file: each of them in triangles with others.
+local function hull_of(spec)
+  local world <close> = stn.world { gravity = { 0, 0, 0 } }
+  local points, text = world:soft(spec):positions(), {}
+  for _, p in ipairs(points) do text[#text + 1] = ("v %.17g %.17g %.17g"):format(p[1], p[2], p[3]) end
+  for i = 1, #points do
+    for k = 1, 6 do
+      local a, b = (i * 7 + k * 5) % #points + 1, (i * 3 + k * 11) % #points + 1
+      if a ~= b and a ~= i and b ~= i then text[#text + 1] = ("f %d %d %d"):format(i, a, b) end
+    end
+  end
+  return files:write(".obj", table.concat(text, "\n") .. "\n")
+end
+
+--- Each makes two kinds of one body: what is looked at, and its twin, rigid and convex.
+local function soft(spec)
+  spec.density = 500
+  local rigid = { file = hull_of(spec), density = 500 }
+  return { "soft", spec, spec }, { "mesh", rigid, rigid }
+end
+local function rigid(kind, spec)
+  return { kind, spec, spec }, { kind, spec, spec }
+end
+local size = function(low, high) return { 0.1 * rnd(low, high), 0.1 * rnd(low, high), 0.1 * rnd(low, high) } end
+local bodies = {
+  box = function() return soft { box = size(0.4, 1.5), cells = { count(1, 3), count(1, 3), count(1, 3) } } end,
+  ball = function() return soft { ball = 0.05 * rnd(0.5, 1.5), cells = count(3, 6) } end,
+  bar = function() return soft { box = { 0.3, 0.03, 0.03 }, cells = { count(1, 9), 1, 1 } } end,
+  plate = function() return soft { box = { 0.2, 0.2, 0.01 }, cells = { count(1, 6), count(1, 6), 1 } } end,
+  ["rigid box"] = function() return rigid("box", { size = size(0.4, 1.5) }) end,
+  sphere = function() return rigid("sphere", { radius = 0.05 * rnd(0.3, 1.5) }) end,
+  cylinder = function() return rigid("cylinder", { radius = 0.05 * rnd(0.3, 1.5), length = 0.1 * rnd(0.3, 1.5) }) end,
+  capsule = function() return rigid("capsule", { radius = 0.05 * rnd(0.2, 0.8), length = 0.1 * rnd(0.3, 1.5) }) end,
+  ellipsoid = function() return rigid("ellipsoid", { radii = size(0.3, 0.8) }) end,
+  mesh = function()
+    local whole = size(0.4, 1.5)
+    return { "mesh", { file = box_mesh(whole, count(1, 3)), convex = false } }, { "box", { size = whole } }
+  end,
+}
+
+local function add(world, body, name, pose, fixed)
+  local spec = { name = name, xyz = pose.xyz, rpy = pose.rpy, fixed = fixed or nil, density = not fixed and 500 or nil }
+  for key, value in pairs(body[2]) do spec[key] = value end
+  if body[1] == "soft" then spec.fixed, spec.density = nil, 500 end
+  return world[body[1]](world, spec)
+end
+
+local origin = { xyz = { 0, 0, 0 }, rpy = { 0, 0, 0 } }
+--- How deep the deepest contact is; 0 without one.
+local function depth(below, above, pose)
+  local world <close> = stn.world { dt = 2e-3, gravity = { 0, 0, 0 } }
+  add(world, below, "below", origin, true)
+  add(world, above, "above", pose, false)
+  world:contact_material { relaxation_time = 0.1 } -- to come apart slowly
+  local step, deepest = world:step(), 0
+  for _, c in ipairs(step:contacts()) do deepest = math.max(deepest, -c.distance) end
+  return deepest
+end
+
+local function random_turn()
+  local r = rnd(0, 1)
+  if r < 0.2 then return { 0, 0, 0 } end
+  if r < 0.4 then return { 0, 0, rnd(-3, 3) } end
+  if r < 0.7 then return { rnd(-0.2, 0.2), rnd(-0.2, 0.2), rnd(-3, 3) } end
+  return { rnd(-3, 3), rnd(-1.5, 1.5), rnd(-3, 3) }
+end
+
+--- A pose in which the twins overlap by up to `most`, come to along a straight way; nil: they do not meet on it.
+local function overlapping(below, above, most)
+  local straight, turn, want = rnd(0, 1) < 0.2, random_turn(), rnd(1e-5, most)
+  local way = straight and { 0, 0, 1 } or { rnd(-1, 1), rnd(-1, 1), rnd(0.1, 1) }
+  local off = straight and { 0, 0, 0 } or { rnd(-0.03, 0.03), rnd(-0.03, 0.03), rnd(-0.03, 0.03) }
+  local length = math.sqrt(way[1] ^ 2 + way[2] ^ 2 + way[3] ^ 2)
+  local inside, outside = 0, 0.5
+  local function pose(t)
+    return { xyz = { off[1] + t * way[1] / length, off[2] + t * way[2] / length, off[3] + t * way[3] / length }, rpy = turn }
+  end
+  for _ = 1, 14 do
+    local t = 0.5 * (inside + outside)
+    if depth(below, above, pose(t)) > want then inside = t else outside = t end
+  end
+  local found = depth(below, above, pose(outside))
+  if found > 1e-5 and found <= want then return pose(outside), found end
+end
+
+for seed, lower in ipairs { "rigid box", "sphere", "cylinder", "capsule", "ellipsoid", "mesh", "box", "ball" } do
+  stn.test("what overlaps has a contact about as deep as twins: a soft body on a " .. lower, function()
+    dice = stn.world { seed = seed }
+    for i = 1, 4 * many do
+      local upper = ({ "box", "ball", "bar", "plate" })[i % 4 + 1]
+      local below, twin_below = bodies[lower]()
+      local above, twin_above = bodies[upper]()
+      local pose, expected = overlapping(twin_below, twin_above, upper == "plate" and 1e-3 or upper == "bar" and 3e-3 or 5e-3)
+      if pose then
+        local found = depth(below, above, pose)
+        local what = ("%d: %s, %g m deep, has a contact %g m deep"):format(i, upper, expected, found)
+        assert(found > 0, what)
+        assert(found < 2 * expected + 1e-5, what) -- may be less deep: a vertex beside a rim comes out at the side
+      end
+    end
+  end)
+end
+
+-- The peak of a pyramid in the middle of 4 x 4 cells, as a mesh and as a height field, inside of a bar's bottom.
+stn.test("a peak inside of a soft bar has a contact as deep as it is", function()
+  dice = stn.world { seed = 3 }
+  for i = 1, 8 * many do
+    local high, deep, u, v = ({ 0.02, 0.05, 0.1 })[i % 3 + 1], rnd(2e-4, 4e-3), rnd(-0.04, 0.04), rnd(-5e-3, 5e-3)
+    local rpy = { rnd(-0.3, 0.3), rnd(-0.3, 0.3), rnd(-3, 3) }
+    local function height(x, y) return math.abs(x) + math.abs(y) < 1e-9 and 0 or -high end
+    local peak = stn.pose { rpy = rpy }:rotate { u, v, deep - 0.01 } -- from the middle of the bar
+    for _, kind in ipairs { "mesh", "height field" } do
+      local world <close> = stn.world { dt = 2e-3, gravity = { 0, 0, 0 } }
+      if kind == "mesh" then
+        local file = grid(4, function(k, l)
+          local x, y = 0.025 * (k - 2), 0.025 * (l - 2)
+          return x, y, height(x, y)
+        end)
+        world:mesh { file = file, convex = false, fixed = true }
+      else
+        world:height_field { size = { 0.1, 0.1 }, rows = 5, columns = 5, heights = height }
+      end
+      world:soft { box = { 0.1, 0.02, 0.02 }, cells = { count(1, 4), 1, 1 }, density = 500, xyz = { -peak[1], -peak[2], -peak[3] }, rpy = rpy }
+      world:contact_material { relaxation_time = 0.1 }
+      local found = 0
+      for _, c in ipairs(world:step():contacts()) do found = math.max(found, -c.distance) end
+      local side = 0.01 - math.abs(v)
+      assert(found > 0.99 * math.min(deep, side) and found < 1.01 * math.max(deep, side), ("%d: %s %g m high, %g m deep: %g m"):format(i, kind, high, deep, found))
+    end
+  end
+end)
+
+local function rests(world, body, seconds)
+  for step in world:run { seconds = seconds } do
+    assert(step.overlap_m < 1e-4, ("%g m deep at t = %g s"):format(step.overlap_m, step.time))
+  end
+  local weight = body:mass() * gravity
+  stn.near(world:contact_force(body).force[3], weight, 1e-3 * weight)
+  return body:position()[3]
+end
+
+local function soft_box(world, xyz, rpy)
+  return world:soft { box = { 0.1, 0.1, 0.1 }, cells = 2, young = 2e5, damping = 0.02, density = 500, xyz = xyz, rpy = rpy }
+end
+
+stn.test("a soft body rests on an open mesh as on ground", function()
+  local floors = {
+    flat = { 1, function() return 0 end },
+    cells = { 10, function() return 0 end },
+    bowl = { 20, function(x, y) return 0.5 * (x * x + y * y) end },
+  }
+  for name, floor in pairs(floors) do
+    local n, height = table.unpack(floor)
+    local file = grid(n, function(i, j)
+      local x, y = i / n - 0.5, j / n - 0.5
+      return x, y, height(x, y)
+    end)
+    for _, dt in ipairs { 2e-3, 5e-3 } do
+      local world <close> = stn.world { dt = dt }
+      world:mesh { file = file, convex = false, fixed = true, mu = 0.8 }
+      local at = rests(world, soft_box(world, { 0.01, 0.005, 0.0501 + height(0.06, 0.06) }, { 0, 0, 0.3 }), 0.5)
+      assert(at > 0.0495 and at < 0.054, ("%s, dt %g: %g m"):format(name, dt, at))
+    end
+  end
+end)
+
+stn.test("what falls on a bed of peaks stays on it, soft or rigid, of a mesh or a height field", function()
+  dice = stn.world { seed = 11 }
+  local n, width = 16, 0.4
+  local function height(x, y) return math.floor(x / 0.025 + 0.5) % 2 == 0 and math.floor(y / 0.025 + 0.5) % 2 == 0 and 0 or -0.05 end
+  local file = grid(n, function(i, j)
+    local x, y = width * (i / n - 0.5), width * (j / n - 0.5)
+    return x, y, height(x, y)
+  end)
+  for i = 0, 4 * many - 1 do
+    local bar, on_mesh, is_soft = i % 2 == 0, i // 2 % 2 == 0, i % 3 > 0
+    local world <close> = stn.world {}
+    if on_mesh then
+      world:mesh { file = file, convex = false, fixed = true }
+    else
+      world:height_field { size = { width, width }, rows = n + 1, columns = n + 1, heights = height }
+    end
+    local size = bar and { 0.25, 0.04, 0.04 } or { 0.1, 0.1, 0.08 }
+    local body = { density = 500, xyz = { rnd(-0.02, 0.02), rnd(-0.02, 0.02), 0.11 }, rpy = { rnd(-0.3, 0.3), rnd(-0.3, 0.3), rnd(-3, 3) } }
+    if is_soft then
+      body.box, body.cells, body.young, body.damping = size, bar and { 8, 2, 2 } or 3, 5e5, 0.02
+      body = world:soft(body)
+    else
+      body.size = size
+      body = world:box(body)
+    end
+    local before, what = world:energy().total, ("%d: %s %s on a %s"):format(i, is_soft and "soft" or "rigid", bar and "bar" or "box", on_mesh and "mesh" or "height field")
+    for step in world:run { seconds = 0.6 } do
+      assert(step.overlap_m < (is_soft and 2e-4 or 1.5e-3), ("%s, t = %g s: %g m deep"):format(what, step.time, step.overlap_m)) -- the edge of a box strikes a peak
+      assert(step.total_energy_J < before + 1e-3, ("%s, t = %g s: %g J gained"):format(what, step.time, step.total_energy_J - before))
+    end
+    assert(body:position()[3] > 0, ("%s: %g m"):format(what, body:position()[3]))
+  end
+end)
+
+stn.test("nothing that flies at a wall, or into a corner of it, passes within a step", function()
+  local wall = box_mesh({ 5e-3, 0.8, 0.8 }, 1)
+  local corner = files:write(".obj", "v 0 -1 0\nv 1 -1 0\nv 1 1 0\nv 0 1 0\nv 1 -1 1\nv 1 1 1\nf 1 2 3\nf 1 3 4\nf 2 5 6\nf 2 6 3\n") -- a floor, and a wall at x = 1
+  --- How far along x any part of a soft body, or the middle of a rigid one, comes in some steps.
+  local function thrown(world, body, velocity, steps, is_soft)
+    if is_soft then
+      local state = world:state()
+      for i = 0, #state.v - 1 do state.v[i + 1] = velocity[i % 3 + 1] end
+      world:set_state(state)
+    else
+      body:set_velocity { linear = velocity }
+    end
+    local furthest = -1
+    for _ in world:run { steps = steps } do
+      for _, p in ipairs(is_soft and body:positions() or { body:position() }) do furthest = math.max(furthest, p[1]) end
+    end
+    return furthest
+  end
+  for i = 0, 6 * many - 1 do
+    local before = -0.0025 - 0.3e-3 * (i % 50) - 1e-4
+    local world <close> = stn.world { dt = 5e-3, gravity = { 0, 0, 0 } }
+    world:mesh { file = wall, convex = false, fixed = true }
+    local box = soft_box(world, { before - 0.05 * math.sqrt(2), 0.003 * (i % 40), 0.005 }, { 0, 0, math.pi / 4 })
+    local furthest = thrown(world, box, { 3, 0, 0 }, 4, true)
+    assert(furthest < -0.0024, ("%d: %g m"):format(i, furthest))
+  end
+  for _, radius in ipairs { 1e-3, 5e-3 } do
+    for _, speed in ipairs { 1, 2 } do -- more than 10 times its size in a step no contact in advance stops a rigid one
+      for _, kind in ipairs { "rigid", "soft" } do
+        local world <close> = stn.world { dt = 5e-3, gravity = { 0, 0, 0 } }
+        world:mesh { file = corner, convex = false, fixed = true, mu = 0 }
+        local at = { 1 - radius - 0.6 * speed * world.dt, 0.1, radius + 0.1 * speed * world.dt }
+        local ball = kind == "rigid" and world:sphere { radius = radius, density = 1000, xyz = at, mu = 0 } or
+          world:soft { ball = radius, cells = 4, young = 1e5, density = 1000, xyz = at, mu = 0 }
+        local furthest = thrown(world, ball, { speed, 0, -0.5 * speed }, 4, kind == "soft")
+        assert(furthest < 1 + 1e-3 * radius, ("%s, radius %g, %g m/s: %g m"):format(kind, radius, speed, furthest))
+        assert(ball:position()[3] > 0, ("%s, radius %g, %g m/s: %g m"):format(kind, radius, speed, ball:position()[3]))
+      end
+    end
+  end
+end)
