@@ -365,6 +365,24 @@ bool skin_lies_below(const skin_facet *f, stn_vec3 p, double tolerance, double *
            stn_vec3_norm(stn_vec3_sub(foot, weighted(f->corner, weight))) <= 1e-3 * fabs(height) + tolerance;
 }
 
+bool skin_sinks(const skin *s, stn_vec3 p, double far, skin_sunk *out) {
+    const double touch = 1e-9 * s->size;
+    const stn_aabb point = skin_box_of(&p, 1, touch);
+    if (!s->face->solid || !skin_boxes_meet(&point, &s->node[0].box)) {
+        return false;
+    }
+    const skin_nearest near = skin_nearest_to(s, p, (double)INFINITY);
+    if (near.triangle < 0 || (near.distance > touch && stn_vec3_dot(stn_vec3_sub(p, near.point), near.normal) >= 0.0)) {
+        return false;
+    }
+    skin_facet f;
+    double depth;
+    skin_facet_of(s, near.triangle, &f);
+    const double most = skin_lies_below(&f, p, touch, &depth) ? fmax(far, 1.001 * near.distance) : 2.0 * near.distance;
+    *out = (skin_sunk){near.distance, most + touch};
+    return true;
+}
+
 bool skin_vertex_leaves_over(const void *user, const skin_facet *f) {
     const skin_vertex_way *w = user;
     double depth;

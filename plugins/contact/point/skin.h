@@ -141,9 +141,17 @@ static const double skin_deep = 2e-3;
 double skin_slack_at(const skin *s, double distance);
 /// Where the nearest way out of a body is none for a corner, as beside a rim, another one counts that is no longer than
 /// this times the size: across the whole body there is none.
-static const double skin_far = 0.25;
+static const double skin_far = 0.1;
 /// Does a point lie below a triangle, but for a tolerance? And how deep.
 bool skin_lies_below(const skin_facet *f, stn_vec3 p, double tolerance, double *depth);
+/// A point inside of a solid or on it: how deep, and how long a way out may be.
+typedef struct skin_sunk {
+    double depth, within;
+} skin_sunk;
+/// Is a point inside of the skin, or on it? `far`: how long a way out may be that is not the nearest one, where the
+/// point lies below the nearest triangle; beside a concave edge, which is nearest, it is no longer than twice the
+/// depth.
+bool skin_sinks(const skin *s, stn_vec3 p, double far, skin_sunk *out);
 /// May a vertex come out of another body over a triangle of that (skin_admits of a skin_vertex_way)? That is where it
 /// lies below it, and its own surface can face it.
 typedef struct skin_vertex_way {

@@ -33,7 +33,7 @@ static uint64_t feature_of(const witness *w) {
 /// flat side that is nearest of those that it can face. Not for one that lies so deep that this would be no rim.
 static bool leaves_over_side(const look *s, int32_t id, witness *w) {
     const stn_vec3 p = s->skin->at[id], local = stn_pose_apply_inverse(s->body.pose, p);
-    double least = 0.1 * s->skin->size, height;
+    double least = skin_far * s->skin->size, height;
     bool leaves = false;
     stn_vec3 n;
     for (int32_t i = 0; skin_flat_side(s->body.shape, i, &n, &height); i++) {

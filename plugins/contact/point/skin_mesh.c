@@ -71,18 +71,19 @@ static bool find_nearest(search *s) {
     return s->triangle >= 0;
 }
 
-/// Is a point behind the mesh: inside of a closed one, below an open one? And how far from it. Not further away than
-/// what looks for a way out there.
-static bool is_behind(const look *s, stn_vec3 p, double *depth) {
-    const surface mesh = {.mesh = s->body.shape->mesh, .across = stn_mesh_across(s->body.shape->mesh)};
+/// Is a point behind the mesh: inside of a closed one, below an open one? Not further from it than what looks for a way
+/// out there. As skin_sinks.
+static bool sinks(const look *s, stn_vec3 p, skin_sunk *out) {
+    const surface mesh = {.mesh = s->body.shape->mesh,
+                          .across = stn_mesh_across(s->body.shape->mesh),
+                          .filled = s->body.shape->type == STN_SHAPE_HEIGHT_FIELD};
+    const double touch = 1e-9 * s->skin->size, far = skin_far * s->skin->size;
     const stn_vec3 local = stn_pose_apply_inverse(s->body.pose, p);
-    stn_mesh_point at;
-    if (!stn_mesh_nearest(mesh.mesh, local, skin_far * s->skin->size, &at)) {
-        return false;
-    }
-    *depth = at.distance;
-    return at.distance <= 1e-9 * s->skin->size ||
-           stn_vec3_dot(stn_vec3_sub(local, at.point), surface_mean_normal(&mesh, &at)) < 0.0;
+    stn_mesh_point at = {.distance = (double)INFINITY};
+    bool below = false;
+    const bool behind = surface_is_behind(&mesh, local, far, &at, &below);
+    *out = (skin_sunk){at.distance, below ? far : 2.0 * at.distance + touch};
+    return behind || at.distance <= touch;
 }
 
 /// Has most of the skin passed the plane across n through p? Then it is felt no more, as rigid bodies are not.
@@ -95,13 +96,29 @@ static bool is_passed(const skin *a, stn_vec3 n, stn_vec3 p) {
     return height < -0.5 * reach;
 }
 
-/// The way out of the mesh for a vertex behind it, `depth` from its surface: over the nearest triangle that it can
-/// face, looked for further and further away. That is where it is nearest, but beside a rim.
-static bool leaves_over_triangle(const look *s, int32_t id, double depth, witness *w) {
-    const double tolerance = 1e-9 * s->skin->size, most = skin_far * s->skin->size;
-    const skin_vertex_way way = {s->skin, id, tolerance, skin_slack_at(s->skin, -depth)};
+/// Is a vertex below a point of an open mesh because its body reaches through? Not where it came past the border. That
+/// point is inside of the body, or an edge of the vertex pierces the mesh.
+static bool reaches_through(const look *s, int32_t id, stn_vec3 on_mesh, double depth) {
+    const skin *a = s->skin;
+    const stn_vec3 p = a->at[id], local = stn_pose_apply_inverse(s->body.pose, p);
+    bool through = a->face->solid && skin_has(a, on_mesh, depth, 1e-9 * a->size);
+    for (int32_t i = a->beside_start[id]; i < a->beside_start[id + 1] && !through; i++) {
+        const stn_vec3 along = stn_mat3_apply_transposed(&s->body.pose->rotation, stn_vec3_sub(a->at[a->beside[i]], p));
+        const double length = stn_vec3_norm(along);
+        stn_mesh_point hit;
+        through = length > 0.0 &&
+                  stn_mesh_raycast(s->body.shape->mesh, local, stn_vec3_scale(1.0 / length, along), length, &hit);
+    }
+    return through;
+}
+
+/// The way out of the mesh for a vertex behind it: over the nearest triangle that it can face, looked for further and
+/// further away. That is where it is nearest, but beside a rim.
+static bool leaves_over_triangle(const look *s, int32_t id, const skin_sunk *sunk, witness *w) {
+    const double tolerance = 1e-9 * s->skin->size, most = sunk->within;
+    const skin_vertex_way way = {s->skin, id, tolerance, skin_slack_at(s->skin, -sunk->depth)};
     const stn_vec3 p = s->skin->at[id];
-    for (double within = 2.0 * depth + tolerance; within < 2.0 * most; within *= 2.0) {
+    for (double within = 2.0 * sunk->depth + tolerance; within < 2.0 * most; within *= 2.0) {
         search found = {&s->body, p, skin_vertex_leaves_over, &way, fmin(within, most), -1};
         if (find_nearest(&found)) {
             skin_facet f;
@@ -110,7 +127,9 @@ static bool leaves_over_triangle(const look *s, int32_t id, double depth, witnes
             const double r = s->skin->face->thickness;
             const stn_vec3 on_mesh = stn_vec3_mul_add(p, below, f.normal), m = stn_vec3_neg(f.normal);
             *w = (witness){stn_vec3_mul_add(p, r, m), on_mesh, m, -below - r, 0, (uint32_t)found.triangle};
-            return below <= 0.5 * skin_deep * s->skin->size || !is_passed(s->skin, f.normal, f.corner[0]);
+            const bool open = s->body.shape->type == STN_SHAPE_MESH && !(s->body.shape->mesh->solid.mass > 0.0);
+            return below <= 0.5 * skin_deep * s->skin->size ||
+                   (!is_passed(s->skin, f.normal, f.corner[0]) && (!open || reaches_through(s, id, on_mesh, below)));
         }
     }
     return false;
@@ -124,7 +143,7 @@ static void add_vertex(const look *s, int32_t id, const witness *w) {
 static void meet_vertex(const look *s, int32_t id) {
     const stn_shape ball = {.type = STN_SHAPE_SPHERE, .radius = s->skin->face->thickness};
     const stn_pose pose = {stn_mat3_identity(), s->skin->at[id]};
-    double depth;
+    skin_sunk sunk;
     bool out = false;
     collide_surface((posed){&ball, &pose}, s->body, s->margin, s->points);
     for (int32_t g = 0; g < s->points->group_count; g++) {
@@ -137,7 +156,7 @@ static void meet_vertex(const look *s, int32_t id) {
         }
     }
     witness behind;
-    if (!out && is_behind(s, s->skin->at[id], &depth) && leaves_over_triangle(s, id, depth, &behind)) {
+    if (!out && sinks(s, s->skin->at[id], &sunk) && leaves_over_triangle(s, id, &sunk, &behind)) {
         add_vertex(s, id, &behind);
     }
 }
@@ -202,8 +221,8 @@ static bool leave_across(const crossing *c, double t, const skin_edge *other, do
     const skin_edge_way out = {&c->edge, t, skin_much * depth}, in = {other, u, skin_much * depth};
     const stn_vec3 p = skin_edge_point(&c->edge, t);
     search nearer = {&s->body, p, skin_edge_leaves_over, &out, out.length - tolerance, -1};
-    double distance;
-    return (is_behind(s, p, &distance) || distance <= tolerance + 0.1 * depth) &&
+    skin_sunk sunk = {.depth = (double)INFINITY};
+    return (sinks(s, p, &sunk) || sunk.depth <= tolerance + 0.1 * depth) &&
            (!(nearer.distance > 0.0) || !find_nearest(&nearer)) && skin_leaves_across(&in, s->skin);
 }
 
@@ -225,7 +244,7 @@ static void cross_edge(const crossing *c, int32_t edge) {
     }
     const stn_vec3 m = apart >= 0.0 ? stn_vec3_neg(n) : n;
     mesh_edge_of(&s->body, edge, &b);
-    if (skin_edge_faces(a, m, skin_rim) && skin_edge_faces(&b, stn_vec3_neg(m), skin_rim) &&
+    if (skin_edge_faces(a, m, skin_slack) && skin_edge_faces(&b, stn_vec3_neg(m), surface_slack) &&
         leave_across(c, t, &b, u, depth)) {
         const skin_part part = skin_edge_part(s->skin, c->id, t);
         skin_add(s->sink, &part, NULL, q, m, stn_random_mix((uint64_t)(uint32_t)edge + STN_RANDOM_STEP));

@@ -85,24 +85,21 @@ static void meet_outside(void *user, int32_t triangle) {
 
 static void meet_peak(look *s) {
     const skin *a = s->skin;
-    const double touch = 1e-9 * a->size;
-    const stn_aabb point = skin_box_of(&s->at, 1, touch), near = skin_box_of(&s->at, 1, s->reach);
-    double distance;
-    if (a->face->solid && skin_boxes_meet(&point, &a->node[0].box) &&
-        (skin_holds(a, s->at, (double)INFINITY, &distance) || distance <= touch)) {
-        const double within = fmax(skin_far * a->size, 1.001 * distance + touch);
-        s->slack = skin_slack_at(a, -distance);
-        const int32_t triangle = skin_nearest_of(a, s->at, within, leaves_over, s, &distance);
-        if (triangle >= 0) {
-            skin_facet f;
-            double weight[3];
-            skin_facet_of(a, triangle, &f);
-            skin_nearest_on(f.corner, s->at, weight);
-            add(s, triangle, weight, f.normal);
-        }
+    const stn_aabb near = skin_box_of(&s->at, 1, s->reach);
+    skin_sunk sunk;
+    if (!skin_sinks(a, s->at, skin_far * a->size, &sunk)) {
+        skin_visit(a, &near, meet_outside, s);
         return;
     }
-    skin_visit(a, &near, meet_outside, s);
+    double distance, weight[3];
+    s->slack = skin_slack_at(a, -sunk.depth);
+    const int32_t triangle = skin_nearest_of(a, s->at, sunk.within, leaves_over, s, &distance);
+    if (triangle >= 0) {
+        skin_facet f;
+        skin_facet_of(a, triangle, &f);
+        skin_nearest_on(f.corner, s->at, weight);
+        add(s, triangle, weight, f.normal);
+    }
 }
 
 /// Is the corner where `edge` begins a peak that no triangle before this one has?

@@ -8,11 +8,11 @@
 
 typedef struct look {
     skin *a, *b;
-    bool own;               // the two are one skin: each pair of features comes twice, and counts once
-    bool kin;               // of one cloud
-    double reach;           // of cores, with the margin
-    int32_t triangle;       // of A
-    const double *depth[2]; // (vertex_count) of A, of B: find_depths
+    bool own;                 // the two are one skin: each pair of features comes twice, and counts once
+    bool kin;                 // of one cloud
+    double reach;             // of cores, with the margin
+    int32_t triangle;         // of A
+    const skin_sunk *sunk[2]; // (vertex_count) of A, of B: find_sunk
     skin_sink *sink;
 } look;
 
@@ -106,7 +106,7 @@ static bool is_near(const look *s, stn_vec3 p, const stn_vec3 *corner, int32_t c
 
 /// Is a vertex, of A or where `turned` of B, inside of the other skin?
 static bool is_inside_other(const look *s, int32_t id, bool turned) {
-    return s->depth[turned] != NULL && s->depth[turned][id] >= 0.0;
+    return s->sunk[turned] != NULL && s->sunk[turned][id].depth >= 0.0;
 }
 
 /// A vertex of `a` over the inside of a triangle of `b`, from outside where that is solid.
@@ -133,43 +133,38 @@ static void vertex_face(const look *s, const skin *a, int32_t id, const skin *b,
     }
 }
 
-/// How deep the vertices of `a` are inside of a solid `b`, those on it 0; of others -1. NULL: none is, or out of
-/// memory, as the sink says.
-static const double *find_depths(const skin *a, const skin *b, skin_sink *sink) {
-    const double touch = 1e-9 * b->size;
-    const stn_aabb *box = &b->node[0].box;
-    double *depth = NULL;
-    for (int32_t i = 0; i < a->face->vertex_count && b->face->solid; i++) {
-        const stn_aabb point = skin_box_of(&a->at[i], 1, touch);
-        double distance;
-        if (!skin_boxes_meet(&point, box) ||
-            !(skin_holds(b, a->at[i], (double)INFINITY, &distance) || distance <= touch)) {
+/// What vertices of `a` are inside of a solid `b`; of others the depth is -1. NULL: none is, or out of memory, as the
+/// sink says.
+static const skin_sunk *find_sunk(const skin *a, const skin *b, skin_sink *sink) {
+    skin_sunk *sunk = NULL;
+    for (int32_t i = 0; i < a->face->vertex_count; i++) {
+        skin_sunk one;
+        if (!skin_sinks(b, a->at[i], skin_far * a->size, &one)) {
             continue;
         }
-        if (depth == NULL) {
-            depth = STN_ARENA(sink->scene->arena, a->face->vertex_count, double);
-            if (depth == NULL) {
+        if (sunk == NULL) {
+            sunk = STN_ARENA(sink->scene->arena, a->face->vertex_count, skin_sunk);
+            if (sunk == NULL) {
                 sink->status =
                     stn_fail(sink->err, STN_ERR_MEMORY, "out of memory for the vertices inside of a surface");
                 return NULL;
             }
             for (int32_t k = 0; k < a->face->vertex_count; k++) {
-                depth[k] = -1.0;
+                sunk[k].depth = -1.0;
             }
         }
-        depth[i] = distance;
+        sunk[i] = one;
     }
-    return depth;
+    return sunk;
 }
 
 /// A vertex of `a` inside of a solid `b` comes out over the nearest of the triangles that it lies below and that its
 /// own surface can face: on an edge or a vertex of `b`, too, where meshes stand on each other node by node; of several
 /// triangles there the one that is found counts.
-static void vertex_inside(const look *s, const skin *a, int32_t id, const skin *b, double depth, bool turned) {
-    const skin_vertex_way w = {a, id, 1e-9 * b->size, skin_slack_at(a, -depth)};
-    const double within = fmax(skin_far * a->size, 1.001 * depth + w.tolerance);
+static void vertex_inside(const look *s, const skin *a, int32_t id, const skin *b, const skin_sunk *sunk, bool turned) {
+    const skin_vertex_way w = {a, id, 1e-9 * b->size, skin_slack_at(a, -sunk->depth)};
     double distance, weight[3];
-    const int32_t triangle = skin_nearest_of(b, a->at[id], within, skin_vertex_leaves_over, &w, &distance);
+    const int32_t triangle = skin_nearest_of(b, a->at[id], sunk->within, skin_vertex_leaves_over, &w, &distance);
     if (triangle < 0) {
         return;
     }
@@ -323,14 +318,14 @@ void skin_against_skin(skin *a, skin *b, skin_sink *sink) {
     box.lower = stn_vec3_sub(box.lower, all);
     box.upper = stn_vec3_add(box.upper, all);
     if (!s.kin) {
-        s.depth[0] = find_depths(a, b, sink);
-        s.depth[1] = find_depths(b, a, sink);
+        s.sunk[0] = find_sunk(a, b, sink);
+        s.sunk[1] = find_sunk(b, a, sink);
     }
     for (int32_t k = 0; k < 2; k++) {
         const skin *one = k == 0 ? a : b;
-        for (int32_t i = 0; i < one->face->vertex_count && s.depth[k] != NULL && sink->status == STN_OK; i++) {
-            if (s.depth[k][i] >= 0.0) {
-                vertex_inside(&s, one, i, k == 0 ? b : a, s.depth[k][i], k == 1);
+        for (int32_t i = 0; i < one->face->vertex_count && s.sunk[k] != NULL && sink->status == STN_OK; i++) {
+            if (s.sunk[k][i].depth >= 0.0) {
+                vertex_inside(&s, one, i, k == 0 ? b : a, &s.sunk[k][i], k == 1);
             }
         }
     }

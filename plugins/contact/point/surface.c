@@ -102,6 +102,54 @@ bool surface_holds(const surface *s, stn_vec3 point, double tolerance) {
     return true;
 }
 
+/// Mean normal at a point of a triangle, over the triangles that it belongs to, weighted by their angles there, which
+/// tells inside from outside [baerentzen-2005]. `border`: is the point on the border of an open surface?
+static stn_vec3 mean_normal(const surface *s, const stn_mesh_point *at, bool *border) {
+    stn_vec3 corner[3], n = surface_normal(s, at->triangle);
+    corners_of(s, at->triangle, corner);
+    *border = false;
+    for (int32_t k = 0; k < 3; k++) {
+        stn_vec3 side = stn_vec3_sub(corner[(k + 1) % 3], corner[k]), w = stn_vec3_sub(at->point, corner[k]);
+        double length = stn_vec3_norm(side), tiny = 1e-9 * length;
+        if (stn_vec3_norm(w) <= tiny) {
+            fan around;
+            stn_vec3 sum = stn_vec3_zero();
+            surface_fan(s, 3 * at->triangle + k, &around);
+            for (int32_t i = 0; i < around.count; i++) {
+                int32_t t = around.edge[i] / 3, c = around.edge[i] % 3;
+                stn_vec3 p[3];
+                corners_of(s, t, p);
+                stn_vec3 a = stn_vec3_sub(p[(c + 1) % 3], p[c]), b = stn_vec3_sub(p[(c + 2) % 3], p[c]);
+                double angle = atan2(stn_vec3_norm(stn_vec3_cross(a, b)), stn_vec3_dot(a, b));
+                sum = stn_vec3_mul_add(sum, angle, surface_normal(s, t));
+                *border = *border || s->across[around.edge[i]] < 0 || s->across[3 * t + (c + 2) % 3] < 0;
+            }
+            return sum;
+        }
+        bool on_side = stn_vec3_norm(stn_vec3_cross(side, w)) <= tiny * length;
+        int32_t other = s->across[3 * (size_t)at->triangle + (size_t)k];
+        if (on_side && stn_vec3_norm(stn_vec3_sub(at->point, corner[(k + 1) % 3])) > tiny) {
+            *border = other < 0;
+            return other < 0 ? n : stn_vec3_add(n, surface_normal(s, other / 3));
+        }
+    }
+    return n;
+}
+
+bool surface_is_behind(const surface *s, stn_vec3 p, double within, stn_mesh_point *at, bool *below) {
+    if (!stn_mesh_nearest(s->mesh, p, within, at)) {
+        return false;
+    }
+    if (s->filled && !(p.z < stn_grid_height(s->mesh, p.x, p.y))) {
+        return false;
+    }
+    const stn_vec3 off = stn_vec3_sub(p, at->point);
+    bool border;
+    const stn_vec3 n = mean_normal(s, at, &border);
+    *below = fabs(stn_vec3_dot(off, surface_normal(s, at->triangle))) >= 0.999 * at->distance;
+    return (*below || !border) && stn_vec3_dot(off, n) < 0.0; // else beside the border
+}
+
 // --------------------------------------------------------------------------------------------------------- faces
 // The face of a triangle: the points that the body would have on its plane, as far as they lie over the triangle.
 //
@@ -147,12 +195,12 @@ static bool is_before(const surface *s, const facet *f, const witness *w) {
     if (!(w->phi < -1e-4 * s->size)) {
         return false;
     }
-    if (s->filled) {
-        return w->a.z > stn_grid_height(s->mesh, w->a.x, w->a.y) + 1e-9 * s->size;
+    if (s->filled) { // beyond the border, too
+        return !(w->a.z <= stn_grid_height(s->mesh, w->a.x, w->a.y) + 1e-9 * s->size);
     }
     stn_mesh_point at;
-    return surface_part(s, f->corner).phi > s->radius && stn_mesh_nearest(s->mesh, w->a, -w->phi, &at) &&
-           stn_vec3_dot(stn_vec3_sub(w->a, at.point), surface_mean_normal(s, &at)) > 0.0;
+    bool below;
+    return surface_part(s, f->corner).phi > s->radius && !surface_is_behind(s, w->a, -1.001 * w->phi, &at, &below);
 }
 
 static void face_points(const surface *s, const facet *f) {
@@ -226,50 +274,17 @@ static bool visit(void *user, int32_t triangle) {
     return true;
 }
 
-stn_vec3 surface_mean_normal(const surface *s, const stn_mesh_point *at) {
-    stn_vec3 corner[3], n = surface_normal(s, at->triangle);
-    corners_of(s, at->triangle, corner);
-    for (int32_t k = 0; k < 3; k++) {
-        stn_vec3 side = stn_vec3_sub(corner[(k + 1) % 3], corner[k]), w = stn_vec3_sub(at->point, corner[k]);
-        double length = stn_vec3_norm(side), tiny = 1e-9 * length;
-        if (stn_vec3_norm(w) <= tiny) {
-            fan around;
-            stn_vec3 sum = stn_vec3_zero();
-            surface_fan(s, 3 * at->triangle + k, &around);
-            for (int32_t i = 0; i < around.count; i++) {
-                int32_t t = around.edge[i] / 3, c = around.edge[i] % 3;
-                stn_vec3 p[3];
-                corners_of(s, t, p);
-                stn_vec3 a = stn_vec3_sub(p[(c + 1) % 3], p[c]), b = stn_vec3_sub(p[(c + 2) % 3], p[c]);
-                double angle = atan2(stn_vec3_norm(stn_vec3_cross(a, b)), stn_vec3_dot(a, b));
-                sum = stn_vec3_mul_add(sum, angle, surface_normal(s, t));
-            }
-            return sum;
-        }
-        bool on_side = stn_vec3_norm(stn_vec3_cross(side, w)) <= tiny * length;
-        int32_t other = s->across[3 * (size_t)at->triangle + (size_t)k];
-        if (on_side && stn_vec3_norm(stn_vec3_sub(at->point, corner[(k + 1) % 3])) > tiny && other >= 0) {
-            return stn_vec3_add(n, surface_normal(s, other / 3));
-        }
-    }
-    return n;
-}
-
 /// A body whose middle lies inside comes out at the nearest point.
 static void add_sunk(const surface *s) {
     stn_mesh_point at;
     stn_vec3 p = s->centre, low = s->mesh->bounds.lower, high = s->mesh->bounds.upper;
-    bool may_hold = s->filled ? p.z < stn_grid_height(s->mesh, p.x, p.y) // false outside of the border
-                              : s->mesh->solid.mass > 0.0 && p.x > low.x && p.y > low.y && p.z > low.z &&
-                                    p.x < high.x && p.y < high.y && p.z < high.z;
-    if (!may_hold || !stn_mesh_nearest(s->mesh, p, INFINITY, &at)) {
+    const bool may_hold = s->filled || (s->mesh->solid.mass > 0.0 && p.x > low.x && p.y > low.y && p.z > low.z &&
+                                        p.x < high.x && p.y < high.y && p.z < high.z);
+    bool below;
+    if (!may_hold || !surface_is_behind(s, p, (double)INFINITY, &at, &below)) {
         return;
     }
-    stn_vec3 out = stn_vec3_sub(at.point, p), n = surface_mean_normal(s, &at);
-    if (stn_vec3_dot(out, n) < 0.0) {
-        return; // outside
-    }
-    stn_vec3 lowest, m = stn_vec3_normalize_or(out, n);
+    stn_vec3 lowest, out = stn_vec3_sub(at.point, p), m = stn_vec3_normalize_or(out, surface_normal(s, at.triangle));
     double phi = surface_gap(s, m, at.point, &lowest);
     stn_vec3 on_body = stn_vec3_mul_add(lowest, -s->radius, m);
     surface_add(s, on_body, stn_vec3_mul_add(on_body, -phi, m), m, 0, (uint32_t)at.triangle);

@@ -68,9 +68,10 @@ typedef struct fan {
 stn_vec3 surface_vertex(const surface *s, int32_t id);
 stn_vec3 surface_normal(const surface *s, int32_t triangle);
 void surface_fan(const surface *s, int32_t edge, fan *out);
-/// Mean normal at a point of a triangle, over the triangles that it belongs to, weighted by their angles there, which
-/// tells inside from outside [baerentzen-2005].
-stn_vec3 surface_mean_normal(const surface *s, const stn_mesh_point *at);
+/// Is a point behind the surface: inside of a closed one, below an open one, but not beyond its border? Not further
+/// away than `within` from it. The nearest point; `below`: the point lies straight below that one's triangle, not at a
+/// concave edge or corner.
+bool surface_is_behind(const surface *s, stn_vec3 p, double within, stn_mesh_point *nearest, bool *below);
 /// s(m) from p, and where the body's core is lowest.
 double surface_gap(const surface *s, stn_vec3 m, stn_vec3 p, stn_vec3 *lowest);
 /// Is the body a line, as an edge of something larger, the rest of which nobody knows here?
