@@ -247,7 +247,7 @@ static void cross_edge(const crossing *c, int32_t edge) {
     if (skin_edge_faces(a, m, skin_slack) && skin_edge_faces(&b, stn_vec3_neg(m), surface_slack) &&
         leave_across(c, t, &b, u, depth)) {
         const skin_part part = skin_edge_part(s->skin, c->id, t);
-        skin_add(s->sink, &part, NULL, q, m, stn_random_mix((uint64_t)(uint32_t)edge + STN_RANDOM_STEP));
+        skin_add(s->sink, &part, NULL, q, m, stn_random_mix((uint64_t)(uint32_t)edge + 4 * STN_RANDOM_STEP));
     }
 }
 
@@ -263,7 +263,8 @@ static bool cross_edges(void *user, int32_t triangle) {
     const crossing *c = user;
     const stn_mesh *mesh = c->look->body.shape->mesh;
     const int32_t *across = stn_mesh_across(mesh) + 3 * (size_t)triangle;
-    for (int32_t k = 0; k < 3; k++) {
+    const stn_aabb own = box_of_triangle(mesh, triangle); // visits come by wider ones
+    for (int32_t k = 0; k < 3 && skin_boxes_meet(&own, &c->box); k++) {
         const int32_t other = across[k] >= 0 ? across[k] / 3 : triangle;
         const stn_aabb box = box_of_triangle(mesh, other);
         if (other >= triangle || !skin_boxes_meet(&box, &c->box)) { // else that one has it
