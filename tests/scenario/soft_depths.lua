@@ -238,9 +238,8 @@ local function depth_in(body, p)
   return math.sqrt(least)
 end
 
---- Calls visit with points all over a rectangle across an axis.
-local function spread(r, visit)
-  local n = 6
+--- Calls visit with (n + 1)^2 points all over a rectangle across an axis.
+local function spread(r, n, visit)
   for i = 0, n do
     for j = 0, n do
       local p, used = {}, 0
@@ -255,10 +254,10 @@ local function spread(r, visit)
 end
 
 --- How deep any point of the cells is in a box, or of the box in the cells: less than the way out, where edges cross.
-local function deepest_point(body, size, pose)
+local function deepest_point(body, size, pose, n)
   local most, half = 0, { size[1] / 2, size[2] / 2, size[3] / 2 }
   for _, r in ipairs(body.rectangles) do
-    spread(r, function(p)
+    spread(r, n, function(p)
       local q = pose:inverse() * p
       most = math.max(most, math.min(half[1] - math.abs(q[1]), half[2] - math.abs(q[2]), half[3] - math.abs(q[3])))
     end)
@@ -267,7 +266,7 @@ local function deepest_point(body, size, pose)
     for side = -1, 1, 2 do
       local low, high = { -half[1], -half[2], -half[3] }, { half[1], half[2], half[3] }
       low[axis], high[axis] = side * half[axis], side * half[axis]
-      spread({ low, high }, function(p) most = math.max(most, depth_in(body, pose * p)) end)
+      spread({ low, high }, n, function(p) most = math.max(most, depth_in(body, pose * p)) end)
     end
   end
   return most
@@ -284,9 +283,9 @@ stn.test("what overlaps has a contact not far deeper than points are: a soft box
     local function pose(t) return stn.pose { xyz = { off[1] + t * way[1], off[2] + t * way[2], off[3] + t * way[3] }, rpy = turn } end
     for _ = 1, 11 do
       local t = 0.5 * (inside + outside)
-      if deepest_point(body, size, pose(t)) > want then inside = t else outside = t end
+      if deepest_point(body, size, pose(t), 6) > want then inside = t else outside = t end
     end
-    local expected = deepest_point(body, size, pose(outside))
+    local expected = deepest_point(body, size, pose(outside), 24)
     if expected > 1e-4 then
       local world <close> = stn.world { dt = 2e-3, gravity = { 0, 0, 0 } }
       world:mesh { file = body.file, convex = false, fixed = true }

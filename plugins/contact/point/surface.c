@@ -136,11 +136,20 @@ static stn_vec3 mean_normal(const surface *s, const stn_mesh_point *at, bool *bo
     return n;
 }
 
+/// Is a point under a height field, and not nearer to its border than to its top? The ground has no side walls: what
+/// comes in there is beside it.
+static bool is_under(const surface *s, stn_vec3 p, double tolerance) {
+    const stn_vec3 low = s->mesh->bounds.lower, high = s->mesh->bounds.upper;
+    const double below = stn_grid_height(s->mesh, p.x, p.y) - p.z; // NaN beyond the border
+    const double side = fmin(fmin(p.x - low.x, high.x - p.x), fmin(p.y - low.y, high.y - p.y));
+    return below >= -tolerance && below <= side + tolerance;
+}
+
 bool surface_is_behind(const surface *s, stn_vec3 p, double within, stn_mesh_point *at, bool *below) {
     if (!stn_mesh_nearest(s->mesh, p, within, at)) {
         return false;
     }
-    if (s->filled && !(p.z < stn_grid_height(s->mesh, p.x, p.y))) {
+    if (s->filled && !is_under(s, p, 0.0)) {
         return false;
     }
     const stn_vec3 off = stn_vec3_sub(p, at->point);
@@ -195,8 +204,8 @@ static bool is_before(const surface *s, const facet *f, const witness *w) {
     if (!(w->phi < -1e-4 * s->size)) {
         return false;
     }
-    if (s->filled) { // beyond the border, too
-        return !(w->a.z <= stn_grid_height(s->mesh, w->a.x, w->a.y) + 1e-9 * s->size);
+    if (s->filled) {
+        return !is_under(s, w->a, 1e-9 * s->size);
     }
     stn_mesh_point at;
     bool below;
