@@ -356,13 +356,13 @@ bool skin_vertex_admits(const skin *s, int32_t id, stn_vec3 m, double slack) {
 }
 
 bool skin_lies_below(const skin_facet *f, stn_vec3 p, double tolerance, double *depth) {
+    static const double most = 1.1; // times as far from the triangle as from its plane: 25 degrees beside its rim
     const double height = stn_vec3_dot(f->normal, stn_vec3_sub(p, f->corner[0]));
     double weight[3];
     skin_nearest_on(f->corner, p, weight);
-    const stn_vec3 foot = stn_vec3_mul_add(p, -height, f->normal);
     *depth = -height;
     return stn_vec3_dot(f->normal, f->normal) > 0.5 && height <= tolerance &&
-           stn_vec3_norm(stn_vec3_sub(foot, weighted(f->corner, weight))) <= 1e-3 * fabs(height) + tolerance;
+           stn_vec3_norm(stn_vec3_sub(p, weighted(f->corner, weight))) <= most * fabs(height) + tolerance;
 }
 
 bool skin_sinks(const skin *s, stn_vec3 p, double far, skin_sunk *out) {

@@ -121,7 +121,7 @@ typedef struct skin_edge_way {
 } skin_edge_way;
 /// A way out over a triangle is much shorter than one across an edge, and counts instead, where it is shorter than this
 /// times that one.
-static const double skin_much = 0.85;
+static const double skin_much = 0.5;
 /// Does the edge come out of another body over a triangle of that (skin_admits of a skin_edge_way)? Where it lies along
 /// the triangle, or runs through it and ends soon behind.
 bool skin_edge_leaves_over(const void *user, const skin_facet *f);
@@ -133,8 +133,10 @@ bool skin_leaves_across(const skin_edge_way *way, const skin *b);
 bool skin_vertex_admits(const skin *s, int32_t id, stn_vec3 m, double slack);
 /// Slack of edges and vertices: a nearly flat stretch keeps their contacts while the nearest point moves on.
 static const double skin_slack = 0.5;
-/// Slack of edges that overlap: where they are rims.
-static const double skin_rim = 1e-3;
+/// Slack of edges beside a vertex: where they are nearest.
+static const double skin_nearly = 1e-3;
+/// Slack of edges that overlap: rims, also of bodies that bulge.
+static const double skin_rim = 0.1;
 /// Deeper than half of this times the size a vertex comes out in any direction that does not lead into its solid.
 static const double skin_deep = 2e-3;
 /// The slack of a vertex at a distance.
@@ -142,7 +144,8 @@ double skin_slack_at(const skin *s, double distance);
 /// Where the nearest way out of a body is none for a corner, as beside a rim, another one counts that is no longer than
 /// this times the size: across the whole body there is none.
 static const double skin_far = 0.1;
-/// Does a point lie below a triangle, but for a tolerance? And how deep.
+/// Does a point lie below a triangle, or beside its rim by less than half of the depth, but for a tolerance? And how
+/// deep below its plane.
 bool skin_lies_below(const skin_facet *f, stn_vec3 p, double tolerance, double *depth);
 /// A point inside of a solid or on it: how deep, and how long a way out may be.
 typedef struct skin_sunk {

@@ -233,7 +233,7 @@ static void vertex_edge(const look *s, const skin *a, int32_t id, const skin *b,
     const skin_part part = skin_vertex_part(a, id), other = skin_edge_part(b, edge, t);
     stn_vec3 m;
     if (towards(s, &part, &other, &m) && skin_vertex_admits(a, id, m, s->kin ? 1.0 : skin_slack) &&
-        skin_edge_admits(b, edge, stn_vec3_neg(m), skin_rim)) {
+        skin_edge_admits(b, edge, stn_vec3_neg(m), skin_nearly)) {
         add(s, &part, &other, m, turned);
     }
 }
