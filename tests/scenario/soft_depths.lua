@@ -296,7 +296,7 @@ stn.test("what overlaps has a contact not far deeper than points are: a soft box
       poses, without, deep = poses + 1, without + (found == 0 and 1 or 0), deep + (found > 4 * expected + 1e-3 and 1 or 0)
     end
   end
-  -- edges that cross beside a corner, where no way out is near: README of contact/point says how many
+  -- README of contact/point says how many there are
   assert(without <= 0.01 * poses and deep <= 0.01 * poses, ("of %d poses %d without contact, %d with one far too deep"):format(poses, without, deep))
 end)
 
